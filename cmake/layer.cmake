@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+# One object library per layer, one shared library from all of them, one test program per layer.
+set_property(GLOBAL PROPERTY HALYARD_LAYERS "")
+
+# halyard_layer(NAME [DEPS layer...] [LIBS target...]): every src/NAME/**.cpp is the layer's.
+function(halyard_layer name)
+  cmake_parse_arguments(arg "" "" "DEPS;LIBS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "${HALYARD_EXCLUDE_SOURCES}")
+  if(NOT sources)
+    file(WRITE ${PROJECT_BINARY_DIR}/empty.cpp "")
+    set(sources ${PROJECT_BINARY_DIR}/empty.cpp)
+  endif()
+  add_library(halyard_${name} OBJECT ${sources})
+  target_include_directories(halyard_${name} PUBLIC ${PROJECT_SOURCE_DIR}/include
+                             PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(halyard_${name} PRIVATE halyard_flags ${arg_LIBS})
+  foreach(dep ${arg_DEPS})
+    list(APPEND closure ${dep} ${HALYARD_CLOSURE_${dep}})
+  endforeach()
+  list(REMOVE_DUPLICATES closure)
+  set(HALYARD_CLOSURE_${name} "${closure}" PARENT_SCOPE)
+  set_property(GLOBAL APPEND PROPERTY HALYARD_LAYERS ${name})
+  set_property(GLOBAL PROPERTY HALYARD_LIBS_${name} "${arg_LIBS}")
+endfunction()
+
+# Links the objects of the layers, and of those below them, into a target: for tests, benchmarks and
+# fuzz targets, which see private headers.
+function(halyard_link_layers target)
+  set(layers ${ARGN})
+  foreach(layer ${ARGN})
+    list(APPEND layers ${HALYARD_CLOSURE_${layer}})
+  endforeach()
+  list(REMOVE_DUPLICATES layers)
+  foreach(layer ${layers})
+    get_property(libs GLOBAL PROPERTY HALYARD_LIBS_${layer})
+    target_link_libraries(${target} PRIVATE halyard_${layer} ${libs})
+  endforeach()
+  target_link_libraries(${target} PRIVATE halyard_flags)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
+endfunction()
+
+# The one exported library, halyard::halyard.
+function(halyard_library)
+  get_property(layers GLOBAL PROPERTY HALYARD_LAYERS)
+  add_library(halyard SHARED)
+  add_library(halyard::halyard ALIAS halyard)
+  set_target_properties(halyard PROPERTIES VERSION ${PROJECT_VERSION}
+                        SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE CXX)
+  target_include_directories(halyard PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(halyard PUBLIC cxx_std_20)
+  foreach(layer ${layers})
+    get_property(libs GLOBAL PROPERTY HALYARD_LIBS_${layer})
+    target_sources(halyard PRIVATE $<TARGET_OBJECTS:halyard_${layer}>)
+    target_link_libraries(halyard PRIVATE ${libs})
+  endforeach()
+  target_link_libraries(halyard PRIVATE $<BUILD_INTERFACE:halyard_flags>)
+  target_link_options(halyard PRIVATE -Wl,--no-undefined -Wl,--as-needed)
+  if(HALYARD_SANITIZE)
+    set_target_properties(halyard PROPERTIES LINK_OPTIONS "")
+  endif()
+endfunction()

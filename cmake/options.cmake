@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+# Build options. A user who adds Halyard to a build gets the library alone.
+set(HALYARD_MODEL AUTO CACHE STRING "Inference through OpenVINO: AUTO, ON, OFF")
+set(HALYARD_VIDEO AUTO CACHE STRING "Video files through FFmpeg: AUTO, ON, OFF")
+foreach(option HALYARD_MODEL HALYARD_VIDEO)
+  set_property(CACHE ${option} PROPERTY STRINGS AUTO ON OFF)
+endforeach()
+option(HALYARD_TOOLS "The command-line program" ${PROJECT_IS_TOP_LEVEL})
+option(HALYARD_EXAMPLES "The example programs" ${PROJECT_IS_TOP_LEVEL})
+option(HALYARD_TESTS "The tests" ${PROJECT_IS_TOP_LEVEL})
+option(HALYARD_BENCH "The benchmarks" OFF)
+option(HALYARD_FUZZ "Fuzz targets (clang only)" OFF)
+option(HALYARD_WERROR "Warnings are errors" OFF)
+option(HALYARD_COVERAGE "Instrument for line coverage" OFF)
+set(HALYARD_SANITIZE "" CACHE STRING "Sanitizers, for example address,undefined or thread")
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+find_program(HALYARD_CCACHE ccache)
+if(HALYARD_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+      CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${HALYARD_CCACHE})
+endif()
+
+add_library(halyard_flags INTERFACE)
+target_compile_options(halyard_flags INTERFACE -Wall -Wextra -Wconversion -Wno-sign-conversion
+                       $<$<BOOL:${HALYARD_WERROR}>:-Werror>)
+if(HALYARD_SANITIZE)
+  target_compile_options(halyard_flags INTERFACE -fsanitize=${HALYARD_SANITIZE}
+                         -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(halyard_flags INTERFACE -fsanitize=${HALYARD_SANITIZE})
+endif()
+if(HALYARD_COVERAGE)
+  target_compile_options(halyard_flags INTERFACE --coverage -fprofile-update=atomic)
+  target_link_options(halyard_flags INTERFACE --coverage)
+endif()

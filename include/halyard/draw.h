@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Draw: detections and tracks onto pictures, in place.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "halyard/detection.h"
+#include "halyard/export.h"
+#include "halyard/geometry.h"
+#include "halyard/result.h"
+#include "halyard/tensor.h"
+#include "halyard/track.h"
+
+namespace halyard HALYARD_PUBLIC {
+
+/// R, G, B, 0..255.
+using Color = std::array<std::uint8_t, 3>;
+
+/// A stable, well separated colour for a class index or track id; same index, same colour.
+Color palette_color(std::uint64_t index) noexcept;
+
+enum class ColorBy : std::uint8_t { label, track };
+
+/// Draws boxes, filled tags with text, ids and trails on u8 rgb and rgba pictures (alpha kept).
+/// Keeps the trails of the tracks it has drawn. One overlay serves one thread at a time.
+class Overlay {
+ public:
+  struct Options {
+    std::vector<std::string> labels;  ///< class names; a missing one shows as "class 7"
+    ColorBy color_by = ColorBy::label;
+    int line_px = 0;        ///< box line width; 0: from the picture's size
+    int text_px = 0;        ///< text height; 0: from the picture's size
+    bool show_score = true;
+    std::size_t trail_length = 30;  ///< points of a track's trail; 0: none
+    std::string font;       ///< path of a font file; empty: the packaged font is searched for
+  };
+  /// Errors: not_found (no font: the message names the paths tried and the package to install),
+  /// malformed (the font file), invalid_argument (an option outside its range).
+  static Result<Overlay> create(Options options);
+  static Result<Overlay> create();
+  Overlay(Overlay&&) noexcept;
+  Overlay& operator=(Overlay&&) noexcept;
+  ~Overlay();
+
+  /// Boxes may lie partly or wholly outside; they are clipped. Errors: unsupported (format, dtype),
+  /// those of mapping.
+  Status draw(Tensor& picture, std::span<const Detection> detections);
+  /// Seen tracks solid, coasting ones thin; tag "label #id 87%"; adds to the trails.
+  Status draw(Tensor& picture, std::span<const Track> tracks);
+
+  /// One line of text with its top left corner at (x, y), on a filled tag.
+  Status text(Tensor& picture, int x, int y, std::string_view line, Color background);
+
+ private:
+  struct Impl;
+  explicit Overlay(std::unique_ptr<Impl> impl) noexcept;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace halyard

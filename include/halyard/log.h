@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Log: one sink that the user installs. Without one the library is silent.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "halyard/export.h"
+
+namespace halyard HALYARD_PUBLIC {
+
+enum class LogLevel : std::uint8_t { off = 0, error = 1, warn = 2, info = 3, debug = 4, trace = 5 };
+
+/// "off", "error", "warn", "info", "debug", "trace".
+std::string_view to_string(LogLevel level) noexcept;
+
+/// Receives every message at or above the level in force; `target` is the layer ("codec", "image").
+/// Called from any thread, never from two at once, and must not log itself.
+using LogSink = std::function<void(LogLevel level, std::string_view target, std::string_view text)>;
+
+/// Installs the sink; an empty one silences the library again. Returns the one that was there.
+/// Thread-safe: when it returns, the old sink is no longer running.
+LogSink set_log_sink(LogSink sink);
+
+/// The level in force: HALYARD_LOG where it is set, else warn. Thread-safe.
+void set_log_level(LogLevel level) noexcept;
+LogLevel log_level() noexcept;
+
+/// Sends one message, as the library does. Thread-safe.
+void log(LogLevel level, std::string_view target, std::string_view text);
+
+}  // namespace halyard

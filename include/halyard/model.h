@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Model: run a network on tensors of ours, without copying them.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "halyard/decode.h"
+#include "halyard/export.h"
+#include "halyard/geometry.h"
+#include "halyard/result.h"
+#include "halyard/tensor.h"
+
+namespace halyard HALYARD_PUBLIC {
+
+/// A loaded network. run() may be called from several threads at once: each call takes a request of
+/// its own from a pool.
+class Engine {
+ public:
+  struct Options {
+    std::string device = "CPU";  ///< the runtime's name of the device
+    unsigned threads = 0;        ///< inference threads; 0: the runtime's choice
+    std::size_t max_file_bytes = std::size_t{2} << 30;
+  };
+  /// Loads .onnx, .tflite or .xml. Errors: not_found, permission, unsupported (built without an
+  /// engine: the message says what to install; unknown extension), malformed (the file is no
+  /// model), device.
+  static Result<Engine> open(const std::string& path, const Options& options);
+  static Result<Engine> open(const std::string& path) { return open(path, Options{}); }
+  Engine(Engine&&) noexcept;
+  Engine& operator=(Engine&&) noexcept;
+  ~Engine();
+
+  /// "openvino 2026.4 CPU".
+  const std::string& runtime() const noexcept;
+  /// Shapes are static; a dynamic batch axis is fixed to 1. Quantization is filled where the file
+  /// has it; a picture input has its format (planar_rgb for NCHW, rgb for NHWC).
+  std::span<const TensorSpec> inputs() const noexcept;
+  std::span<const TensorSpec> outputs() const noexcept;
+  /// Width and height of the first picture input, {0, 0} when there is none.
+  Size input_size() const noexcept;
+  /// Text the model file carries (ONNX metadata: "names", "imgsz", "task"...).
+  const std::map<std::string, std::string>& metadata() const noexcept;
+  /// Class names from the metadata, empty when it has none.
+  std::vector<std::string> labels() const;
+
+  /// Runs on the caller's memory; the result lies in the engine's own memory, alive as long as the
+  /// tensors, and is not overwritten while they live. Errors: invalid_argument (count, shape or dtype
+  /// of an input; the message names it), unsupported (strided input), device.
+  Result<std::vector<Tensor>> run(std::span<const Tensor> inputs);
+  Result<std::vector<Tensor>> run(const Tensor& input) { return run({&input, 1}); }
+
+ private:
+  struct Impl;
+  explicit Engine(std::unique_ptr<Impl> impl) noexcept;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Which engines this build has, one line each ("openvino 2026.4: CPU, GPU", or what to install).
+std::vector<std::string> available_engines();
+
+/// A decoder for the engine's outputs: labels and input size from the engine, box units from the
+/// metadata (Ultralytics ONNX files: pixels) or as Decoder::for_outputs finds them.
+Result<Decoder> decoder_for(const Engine& engine, DecodeOptions options = {});
+
+}  // namespace halyard

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantization: real = (stored - zero_point) * scale, for a tensor or per channel.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "halyard/export.h"
+#include "halyard/format.h"
+#include "halyard/result.h"
+
+namespace halyard HALYARD_PUBLIC {
+
+/// Affine quantization of an integer tensor. One scale: per tensor. Several: one per index of `axis`.
+/// An empty zero_point means all zero (symmetric).
+struct Quantization {
+  std::vector<float> scale;
+  std::vector<std::int32_t> zero_point;
+  std::optional<std::size_t> axis;
+
+  static Quantization per_tensor(float scale, std::int32_t zero_point = 0) {
+    return {{scale}, {zero_point}, std::nullopt};
+  }
+  bool is_per_tensor() const noexcept { return scale.size() == 1; }
+  bool is_symmetric() const noexcept;
+  /// Zero point of channel i (any i for per-tensor).
+  std::int32_t zero_point_at(std::size_t i) const noexcept;
+  float scale_at(std::size_t i) const noexcept;
+  friend bool operator==(const Quantization&, const Quantization&) = default;
+};
+
+/// Checks scales finite and > 0, as many zero points as scales (or none), zero points inside the
+/// dtype's range, axis present exactly when there are several scales and inside the shape with that
+/// extent, dtype an integer. Errors: invalid_argument naming the field.
+Status validate(const Quantization& quantization, DType dtype,
+                std::span<const std::size_t> shape);
+
+}  // namespace halyard

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Result<T>, Error and Errc: how every call that can fail reports it. Nothing here prints or throws.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "halyard/export.h"
+
+namespace halyard HALYARD_PUBLIC {
+
+/// The one error code of the library. Values are stable: the C interface returns them.
+enum class Errc : std::uint8_t {
+  ok = 0,
+  invalid_argument = 1,  ///< a caller's value is wrong; the message names it and its limit
+  unsupported = 2,       ///< understood, but not served by this build, file kind or backend
+  no_memory = 3,         ///< memory of the asked kind cannot be had
+  exhausted = 4,         ///< a fixed capacity is used up (destination too small, pool empty)
+  not_found = 5,         ///< file, device, symbol or name does not exist
+  exists = 6,            ///< the name is taken
+  timeout = 7,           ///< the wait ended before the event
+  busy = 8,              ///< held by somebody else
+  malformed = 9,         ///< input does not follow its format
+  corrupt = 10,          ///< input follows its format but contradicts itself or ends early
+  version = 11,          ///< made by an incompatible version
+  permission = 12,       ///< the system refuses access
+  os = 13,               ///< a system call failed; see os_errno
+  device = 14,           ///< a device or driver failed
+  cancelled = 15,        ///< the caller asked to stop
+};
+
+/// The enumerator's name, for example "invalid_argument". Never empty; "unknown" for a foreign value.
+std::string_view to_string(Errc code) noexcept;
+
+/// Why a call failed. `what` is a literal that names the argument and the rule; `detail` adds the
+/// values seen. Cheap to copy; reentrant.
+struct Error {
+  Errc code = Errc::ok;
+  int os_errno = 0;       ///< errno of the failed system call, 0 when none
+  const char* what = "";  ///< static storage, never null
+  std::shared_ptr<const std::string> detail;  ///< may be null
+
+  /// One line: what, the detail, and the system's text for os_errno where there is one.
+  std::string message() const;
+};
+
+/// Builds an Error; `detail` may be empty.
+Error make_error(Errc code, const char* what, std::string detail = {}, int os_errno = 0);
+
+/// A value or the Error that kept it from being made; names follow std::expected.
+/// Ignoring one is a compiler warning. Reading the value of a failed Result is a bug: check first.
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  using value_type = T;
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+
+  bool has_value() const noexcept { return state_.index() == 0; }
+  explicit operator bool() const noexcept { return has_value(); }
+
+  T& value() & { return std::get<0>(state_); }
+  const T& value() const& { return std::get<0>(state_); }
+  T&& value() && { return std::get<0>(std::move(state_)); }
+  T& operator*() & { return value(); }
+  const T& operator*() const& { return value(); }
+  T&& operator*() && { return std::move(*this).value(); }
+  T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
+  template <class U>
+  T value_or(U&& other) const& {
+    return has_value() ? value() : static_cast<T>(std::forward<U>(other));
+  }
+
+  const Error& error() const& { return std::get<1>(state_); }
+  Error&& error() && { return std::get<1>(std::move(state_)); }
+
+ private:
+  std::variant<T, Error> state_;
+};
+
+/// Success without a value, or the Error.
+template <>
+class [[nodiscard]] Result<void> {
+ public:
+  using value_type = void;
+  Result() = default;
+  Result(Error error) : error_(std::move(error)), failed_(true) {}
+
+  bool has_value() const noexcept { return !failed_; }
+  explicit operator bool() const noexcept { return !failed_; }
+  const Error& error() const& { return error_; }
+
+ private:
+  Error error_;
+  bool failed_ = false;
+};
+
+using Status = Result<void>;
+
+}  // namespace halyard
+
+#define HALYARD_CONCAT_(a, b) a##b
+#define HALYARD_CONCAT(a, b) HALYARD_CONCAT_(a, b)
+/// Evaluates a Result; on failure returns its Error from the calling function, else binds the value:
+/// `HALYARD_TRY(auto map, tensor.map(Access::read));`
+#define HALYARD_TRY(declaration, ...) \
+  HALYARD_TRY_(HALYARD_CONCAT(halyard_try_, __LINE__), declaration, __VA_ARGS__)
+#define HALYARD_TRY_(name, declaration, ...)    \
+  auto name = (__VA_ARGS__);                    \
+  if (!name) return std::move(name).error();    \
+  declaration = *std::move(name)
+/// The same for a Status, or for a Result whose value is not needed.
+#define HALYARD_CHECK(...)                                                     \
+  do {                                                                         \
+    if (auto halyard_check_ = (__VA_ARGS__); !halyard_check_)                  \
+      return halyard_check_.error();                                           \
+  } while (false)

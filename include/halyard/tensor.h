@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensor: bytes plus their layout and meaning. A value: copies share the bytes.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "halyard/buffer.h"
+#include "halyard/colorimetry.h"
+#include "halyard/export.h"
+#include "halyard/format.h"
+#include "halyard/geometry.h"
+#include "halyard/quantization.h"
+#include "halyard/result.h"
+
+namespace halyard HALYARD_PUBLIC {
+
+inline constexpr std::size_t max_rank = 8;
+
+/// Element type, shape and strides, outermost axis first. Strides are bytes.
+struct Layout {
+  DType dtype = DType::u8;
+  std::uint8_t rank = 0;
+  std::array<std::size_t, max_rank> shape{};
+  std::array<std::ptrdiff_t, max_rank> stride_bytes{};
+
+  /// C-contiguous layout. Errors: invalid_argument (rank 0 or above 8, size overflow).
+  static Result<Layout> contiguous(DType dtype, std::span<const std::size_t> shape);
+  std::span<const std::size_t> dims() const noexcept { return {shape.data(), rank}; }
+  std::size_t element_count() const noexcept;
+  /// Bytes of the elements alone, without padding.
+  std::size_t size_bytes() const noexcept { return element_count() * size_of(dtype); }
+  bool is_contiguous() const noexcept;
+};
+
+/// What a network or a file says of a tensor before there is one.
+struct TensorSpec {
+  std::string name;
+  DType dtype = DType::u8;
+  std::vector<std::size_t> shape;            ///< outermost first
+  std::optional<Quantization> quantization;  ///< integer tensors only
+  std::optional<PixelFormat> format;         ///< set when the tensor is a picture
+};
+
+/// One plane of an image tensor, as memory.
+struct ImagePlane {
+  std::shared_ptr<Buffer> buffer;
+  std::size_t offset_bytes = 0;
+  std::size_t stride_bytes = 0;  ///< between rows
+  std::size_t row_bytes = 0;     ///< used in each row
+  std::size_t rows = 0;
+};
+
+/// A typed look into mapped memory; owns nothing and must not outlive its map.
+template <class T, std::size_t N>
+class View {
+ public:
+  using byte_type = std::conditional_t<std::is_const_v<T>, const std::byte, std::byte>;
+  View(byte_type* data, std::array<std::size_t, N> shape,
+       std::array<std::ptrdiff_t, N> stride_bytes) noexcept
+      : data_(data), shape_(shape), stride_bytes_(stride_bytes) {}
+  /// Unchecked element access.
+  template <class... I>
+    requires(sizeof...(I) == N)
+  T& operator()(I... index) const noexcept {
+    std::ptrdiff_t offset = 0;
+    std::size_t axis = 0;
+    ((offset += static_cast<std::ptrdiff_t>(index) * stride_bytes_[axis++]), ...);
+    return *reinterpret_cast<T*>(data_ + offset);
+  }
+  std::size_t shape(std::size_t axis) const noexcept { return shape_[axis]; }
+  std::ptrdiff_t stride_bytes(std::size_t axis) const noexcept { return stride_bytes_[axis]; }
+  T* data() const noexcept { return reinterpret_cast<T*>(data_); }
+
+ private:
+  byte_type* data_;
+  std::array<std::size_t, N> shape_;
+  std::array<std::ptrdiff_t, N> stride_bytes_;
+};
+
+/// A mapped plane; `data` is null for writing through a read-only map.
+struct MappedPlane {
+  const std::byte* data = nullptr;
+  std::byte* writable = nullptr;
+  std::size_t stride_bytes = 0;
+  std::size_t row_bytes = 0;
+  std::size_t rows = 0;
+};
+
+class Tensor;
+
+/// CPU access to all of a tensor's bytes; keeps them alive. Move-only. Thread-bound.
+class TensorMap {
+ public:
+  const Layout& layout() const noexcept { return layout_; }
+  Access access() const noexcept { return access_; }
+  /// Address of element (0, ..., 0).
+  const std::byte* data() const noexcept { return base_; }
+  /// Null when the map is read-only.
+  std::byte* writable() const noexcept { return can_write(access_) ? base_ : nullptr; }
+  /// Plane `index` of a picture; index < plane_count().
+  const MappedPlane& plane(std::size_t index) const noexcept { return planes_[index]; }
+  std::size_t plane_count() const noexcept { return plane_count_; }
+
+  /// Elements as T with N axes. A const T reads, a plain T writes.
+  /// Errors: invalid_argument (T is not the dtype, N is not the rank), permission (plain T on a
+  /// read-only map), unsupported (a picture whose planes do not follow one another).
+  template <class T, std::size_t N>
+  Result<View<T, N>> view() const {
+    HALYARD_CHECK(check_view(dtype_of<std::remove_const_t<T>>, N, !std::is_const_v<T>));
+    std::array<std::size_t, N> shape;
+    std::array<std::ptrdiff_t, N> stride;
+    for (std::size_t i = 0; i < N; ++i) {
+      shape[i] = layout_.shape[i];
+      stride[i] = layout_.stride_bytes[i];
+    }
+    return View<T, N>(base_, shape, stride);
+  }
+  /// All elements of a contiguous tensor as one run; errors as view(), and unsupported (strided).
+  template <class T>
+  Result<std::span<T>> flat() const {
+    HALYARD_CHECK(check_view(dtype_of<std::remove_const_t<T>>, layout_.rank, !std::is_const_v<T>));
+    HALYARD_CHECK(check_contiguous());
+    return std::span<T>(reinterpret_cast<T*>(base_), layout_.element_count());
+  }
+
+ private:
+  friend class Tensor;
+  TensorMap() = default;
+  Status check_view(std::optional<DType> dtype, std::size_t rank, bool writes) const;
+  Status check_contiguous() const;
+  Layout layout_;
+  Access access_ = Access::read;
+  std::byte* base_ = nullptr;
+  bool planes_adjacent_ = true;
+  std::size_t plane_count_ = 0;
+  std::array<MappedPlane, 4> planes_{};
+  std::vector<Map> maps_;
+};
+
+/// A tensor, possibly a picture. Copying copies the handle; the bytes are shared. Reentrant: one
+/// Tensor value belongs to one thread at a time, several values may share bytes across threads.
+class Tensor {
+ public:
+  /// No bytes, rank 0.
+  Tensor() = default;
+
+  /// Zero-filled C-contiguous tensor. Errors: invalid_argument (shape), those of allocate().
+  static Result<Tensor> create(DType dtype, std::span<const std::size_t> shape,
+                               Memory memory = Memory::automatic);
+  static Result<Tensor> create(DType dtype, std::initializer_list<std::size_t> shape,
+                               Memory memory = Memory::automatic) {
+    return create(dtype, std::span<const std::size_t>(shape.begin(), shape.size()), memory);
+  }
+  /// As the network or file says, with its quantization, name and format.
+  static Result<Tensor> create(const TensorSpec& spec, Memory memory = Memory::automatic);
+
+  /// Zero-filled picture. Row pitch: 64-byte multiples for semi- and tri-planar formats and for DMA
+  /// memory, tight for the rest. Width and height 1..65535 (odd ones are legal).
+  static Result<Tensor> create_image(std::size_t width, std::size_t height, PixelFormat format,
+                                     DType dtype = DType::u8, Memory memory = Memory::automatic);
+
+  /// Lays a tensor over existing bytes. Errors: invalid_argument (it would leave the buffer).
+  static Result<Tensor> wrap(std::shared_ptr<Buffer> buffer, const Layout& layout,
+                             std::size_t offset_bytes = 0);
+  /// Lays a picture over one or more planes (all in one entry, or one entry per plane of the
+  /// format). stride_bytes 0 means tight. Errors: invalid_argument (a plane leaves its buffer, a
+  /// stride is too small, wrong count of planes).
+  struct PlaneSource {
+    std::shared_ptr<Buffer> buffer;
+    std::size_t offset_bytes = 0;
+    std::size_t stride_bytes = 0;
+  };
+  static Result<Tensor> wrap_image(std::span<const PlaneSource> planes, std::size_t width,
+                                   std::size_t height, PixelFormat format,
+                                   DType dtype = DType::u8);
+
+  const Layout& layout() const noexcept { return layout_; }
+  DType dtype() const noexcept { return layout_.dtype; }
+  std::size_t rank() const noexcept { return layout_.rank; }
+  std::span<const std::size_t> shape() const noexcept { return layout_.dims(); }
+  std::size_t element_count() const noexcept { return layout_.element_count(); }
+  std::size_t size_bytes() const noexcept { return layout_.size_bytes(); }
+  bool is_empty() const noexcept { return planes_[0].buffer == nullptr; }
+  /// The buffer of the first plane, null for an empty tensor.
+  const std::shared_ptr<Buffer>& buffer() const noexcept { return planes_[0].buffer; }
+  std::size_t offset_bytes() const noexcept { return planes_[0].offset_bytes; }
+  Memory memory() const noexcept;
+
+  bool is_image() const noexcept { return format_.has_value(); }
+  std::optional<PixelFormat> format() const noexcept { return format_; }
+  /// Extent of the picture, 0 for other tensors.
+  std::size_t width() const noexcept { return width_; }
+  std::size_t height() const noexcept { return height_; }
+  Size size() const noexcept;
+  /// Bytes between rows of the first plane, 0 for other tensors.
+  std::size_t row_stride_bytes() const noexcept { return format_ ? planes_[0].stride_bytes : 0; }
+  std::size_t plane_count() const noexcept;
+  /// Errors: invalid_argument (not a picture, index out of range).
+  Result<ImagePlane> image_plane(std::size_t index) const;
+
+  const Colorimetry& colorimetry() const noexcept { return colorimetry_; }
+  void set_colorimetry(const Colorimetry& colorimetry) noexcept { colorimetry_ = colorimetry; }
+  const std::optional<Quantization>& quantization() const noexcept { return quantization_; }
+  /// Errors: those of validate().
+  Status set_quantization(std::optional<Quantization> quantization);
+  const std::string& name() const noexcept { return name_; }
+  void set_name(std::string name) { name_ = std::move(name); }
+
+  /// A sub-picture sharing the bytes. Errors: invalid_argument (not a picture; region empty or
+  /// outside; x or y not a multiple of the chroma block of a subsampled format).
+  Result<Tensor> slice(const Region& region) const;
+  /// Element n of the outermost axis, sharing the bytes. A batch of pictures yields a picture when a
+  /// format is passed. Errors: invalid_argument (n out of range, rank 1).
+  Result<Tensor> batch(std::size_t n) const;
+  /// Same elements under another shape; drops the picture format. Errors: invalid_argument (count
+  /// differs), unsupported (strided, or planes in several buffers).
+  Result<Tensor> reshape(std::span<const std::size_t> shape) const;
+  Result<Tensor> reshape(std::initializer_list<std::size_t> shape) const {
+    return reshape(std::span<const std::size_t>(shape.begin(), shape.size()));
+  }
+  /// The same bytes seen as a picture; a leading axis of 1 is dropped. Errors: invalid_argument (the
+  /// shape cannot be this format), unsupported (strides that no picture has).
+  Result<Tensor> with_format(PixelFormat format) const;
+  /// with_format() with the format guessed from the shape: [1,]3|4,H,W planar; [1,]H,W,3|4 packed
+  /// RGB(A); 1 channel grey. A picture is returned as it is.
+  Result<Tensor> as_image() const;
+  /// The same memory under another picture size and format, as far as its capacity goes (decoders
+  /// re-label a reused tensor so). The row pitch is kept when it fits, else chosen anew.
+  /// Errors: exhausted (capacity; the detail names both sizes), unsupported (several buffers).
+  Result<Tensor> reconfigured(std::size_t width, std::size_t height, PixelFormat format) const;
+
+  /// Errors: invalid_argument (empty tensor), those of Buffer::map().
+  Result<TensorMap> map(Access access) const;
+
+  /// True when both may see the same byte.
+  static bool may_alias(const Tensor& a, const Tensor& b) noexcept;
+
+ private:
+  Layout layout_;
+  std::array<PlaneSource, 3> planes_{};
+  std::optional<PixelFormat> format_;
+  std::size_t width_ = 0;
+  std::size_t height_ = 0;
+  Colorimetry colorimetry_;
+  std::optional<Quantization> quantization_;
+  std::string name_;
+};
+
+/// Copies all elements between tensors of one dtype and shape; strides may differ.
+/// Errors: invalid_argument (dtype, shape, aliasing), those of map().
+Status copy(const Tensor& source, Tensor& destination);
+
+/// Byte copies of payload (pixels, elements) that the library has made in this process; converting
+/// and decoding are not copies. For proving that a pipeline is zero-copy. Thread-safe.
+struct CopyStats {
+  std::uint64_t copies = 0;
+  std::uint64_t bytes = 0;
+};
+CopyStats copy_stats() noexcept;
+
+}  // namespace halyard

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trace: spans with arguments, written as Chrome trace JSON (open it at ui.perfetto.dev).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "halyard/export.h"
+#include "halyard/result.h"
+
+namespace halyard HALYARD_PUBLIC {
+namespace trace {
+
+namespace detail {
+extern std::atomic<bool> active;
+}
+
+/// Starts a session that records every span of every thread until stop(). The file is created at
+/// once. Any number of sessions one after another; one at a time. Thread-safe.
+/// Errors: busy (a session runs), permission, not_found, os (the file cannot be made).
+Status start(const std::string& path);
+
+/// Ends the session and writes the file. Spans still open are dropped. No session: does nothing.
+/// Errors: os (writing failed; the file is removed).
+Status stop();
+
+/// One relaxed load.
+inline bool is_active() noexcept { return detail::active.load(std::memory_order_relaxed); }
+
+/// Names the calling thread in this and later sessions.
+void set_thread_name(std::string_view name);
+
+/// Records a value over time, drawn as a graph. `name` must be a literal.
+void counter(const char* name, double value) noexcept;
+
+/// A span from construction to destruction on the calling thread. Costs one relaxed load when no
+/// session runs. `name` and keys must be literals ("layer.function"). Thread-bound.
+class Span {
+ public:
+  explicit Span(const char* name) noexcept {
+    if (is_active()) begin(name);
+  }
+  Span(const Span&) = delete;
+  Span& operator=(const Span&) = delete;
+  ~Span() {
+    if (name_ != nullptr) end();
+  }
+  /// Adds an argument; at most eight, further ones are dropped. Free when off.
+  Span& arg(const char* key, std::int64_t value) noexcept;
+  Span& arg(const char* key, double value) noexcept;
+  /// The text is copied; 47 bytes are kept.
+  Span& arg(const char* key, std::string_view value) noexcept;
+  template <class T>
+    requires std::is_integral_v<T>
+  Span& arg(const char* key, T value) noexcept {
+    return arg(key, static_cast<std::int64_t>(value));
+  }
+
+ private:
+  void begin(const char* name) noexcept;
+  void end() noexcept;
+  const char* name_ = nullptr;
+  std::uint32_t slot_ = 0;
+  std::uint32_t session_ = 0;
+};
+
+}  // namespace trace
+}  // namespace halyard
