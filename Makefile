@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+# The commands of the project. Each does all that it needs: on a fresh machine `make demo` and
+# `make test` start by installing what is missing. How things are built: CMakeLists.txt.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+JOBS ?= $(shell nproc)
+WERROR ?= OFF
+PREFIX ?= /usr/local
+OUT ?= out
+
+# Suites under ThreadSanitizer: our own threads. The inference engine is not instrumented.
+TSAN_SUITES := base tensor codec image decode track
+# Suites that AddressSanitizer leaves out: installing and style checking run no code of ours.
+ASAN_SKIP := check|package
+
+export ASAN_OPTIONS ?= detect_stack_use_after_return=1:strict_string_checks=1
+export UBSAN_OPTIONS ?= print_stacktrace=1
+export LSAN_OPTIONS ?= suppressions=$(CURDIR)/tools/lsan.supp:print_suppressions=0
+export TSAN_OPTIONS ?= suppressions=$(CURDIR)/tools/tsan.supp:history_size=4
+
+.PHONY: help deps build test demo bench check asan tsan clang coverage format install clean
+
+help: ## This list
+	@echo "Halyard. Targets:"
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
+	@echo "Variables: JOBS=$(JOBS) WERROR=$(WERROR) PREFIX=$(PREFIX) OUT=$(OUT)"
+
+deps: ## Install what building needs (Debian packages; OpenVINO in .venv)
+	@scripts/install-deps.sh build
+
+# A first build leaves the tests out; a folder where they are on keeps them.
+build: deps ## Build the library, the program `halyard` and the examples into build/
+	@cmake --preset release -DHALYARD_WERROR=$(WERROR) \
+	  $(if $(wildcard build/CMakeCache.txt),,-DHALYARD_TESTS=OFF) $(CMAKE_FLAGS)
+	@cmake --build build -j $(JOBS)
+
+test: ## Build with tests and run them all
+	@scripts/install-deps.sh test
+	@cmake --preset release -DHALYARD_TESTS=ON -DHALYARD_WERROR=$(WERROR) $(CMAKE_FLAGS)
+	@cmake --build build -j $(JOBS)
+	@JOBS=$(JOBS) scripts/run-tests.sh build
+
+demo: build ## Detect, track and draw the boats of a rendered harbour into out/
+	@rm -rf $(OUT)/frames && mkdir -p $(OUT)
+	@build/halyard run examples/harbour/clip --model examples/harbour/harbour.onnx --track \
+	  --out $(OUT)/frames --json $(OUT)/tracks.json --trace $(OUT)/trace.json \
+	  --contact-sheet $(OUT)/contact_sheet.png --stats
+	@echo "Look at $(OUT)/contact_sheet.png; open $(OUT)/trace.json at ui.perfetto.dev"
+
+bench: ## Measure against peers, in one run
+	@scripts/install-deps.sh test
+	@cmake --preset release -DHALYARD_BENCH=ON $(CMAKE_FLAGS)
+	@cmake --build build -j $(JOBS)
+	@for program in build/bench/halyard_bench*; do "$$program"; done
+
+check: ## Check the rules of the house (tools/check.py)
+	@python3 tools/check.py
+
+asan: ## Run the tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	@scripts/install-deps.sh test
+	@cmake --preset asan -DHALYARD_TESTS=ON $(CMAKE_FLAGS)
+	@cmake --build build-asan -j $(JOBS)
+	@JOBS=$(JOBS) scripts/run-tests.sh build-asan -LE '$(ASAN_SKIP)'
+
+# Without address randomisation where that may be switched off: kernels that randomise more bits than
+# ThreadSanitizer knows leave no room for its shadow.
+tsan: ## Run the threaded suites under ThreadSanitizer
+	@scripts/install-deps.sh test
+	@cmake --preset tsan -DHALYARD_TESTS=ON $(CMAKE_FLAGS)
+	@cmake --build build-tsan -j $(JOBS) --target $(TSAN_SUITES:%=halyard_test_%)
+	@fixed=$$(setarch -R true 2>/dev/null && echo setarch -R || true); \
+	  JOBS=$(JOBS) $$fixed scripts/run-tests.sh build-tsan \
+	  -L '^($(subst $() ,|,$(strip $(TSAN_SUITES))))$$'
+
+clang: ## Build with clang 14, warnings are errors, and run the tests
+	@scripts/install-deps.sh dev
+	@cmake --preset clang -DHALYARD_TESTS=ON $(CMAKE_FLAGS)
+	@cmake --build build-clang -j $(JOBS)
+	@JOBS=$(JOBS) scripts/run-tests.sh build-clang
+
+coverage: ## Line coverage of src/, report in build-coverage/coverage.html
+	@scripts/install-deps.sh test
+	@cmake --preset coverage -DHALYARD_TESTS=ON $(CMAKE_FLAGS)
+	@cmake --build build-coverage -j $(JOBS)
+	@find build-coverage -name '*.gcda' -delete
+	@JOBS=$(JOBS) scripts/run-tests.sh build-coverage -LE check
+	@gcovr --root . --filter src/ --exclude-throw-branches --object-directory build-coverage \
+	  -j $(JOBS) --html build-coverage/coverage.html --print-summary build-coverage
+
+format: ## Rewrite all C++ sources with clang-format 14
+	@scripts/install-deps.sh check
+	@find include src tests tools examples bench fuzz \( -name '*.h' -o -name '*.cpp' -o -name '*.c' \) \
+	  -print0 | xargs -0 clang-format-14 -i
+
+install: build ## Install into PREFIX
+	@cmake --install build --prefix "$(PREFIX)"
+
+clean: ## Remove the build folders of these targets, and out/
+	@rm -rf build build-debug build-asan build-tsan build-clang build-coverage $(OUT)

@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs what Halyard needs on Debian 12: the one list of packages. Idempotent, and quick when all
+# is there. Works as root or through sudo.
+#   scripts/install-deps.sh GROUP...     one or more of:
+#     native   compiler, build tools and the libraries that Halyard links
+#     model    OpenVINO, the inference engine, in .venv of the repository
+#     build    native and model: all that `make build` and `make demo` need
+#     test     build, and what the tests need
+#     check    clang-format, for tools/check.py
+#     dev      test, check, and clang with its sanitizer run-time
+#   scripts/install-deps.sh --list       prints every group with its packages
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+apt_native=(
+  make git ca-certificates cmake ninja-build g++ ccache pkg-config python3 python3-venv
+  libhwy-dev libtbb-dev libfmt-dev nlohmann-json3-dev libyaml-cpp-dev libeigen3-dev
+  libjpeg62-turbo-dev libturbojpeg0-dev libspng-dev libexif-dev
+  libfreetype-dev fonts-dejavu-core libcli11-dev
+  libavformat-dev libavcodec-dev libavutil-dev
+)
+apt_model=(python3 python3-venv ca-certificates)
+apt_test=(libgtest-dev libgmock-dev libbenchmark-dev librapidcheck-dev libyuv-dev gcovr util-linux)
+apt_check=(python3 clang-format-14)
+apt_dev=(clang-14 clang-tidy-14 libclang-rt-14-dev llvm-14 gdb)
+pip_model=("openvino>=2026.0,<2027")
+pip_test=("numpy>=1.26" "opencv-python-headless>=4.8" "pillow>=10")
+
+die() { printf 'install-deps: %s\n' "$*" >&2; exit 1; }
+usage() { sed -n '5,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+
+list() {
+  local kind group
+  for group in native model test check dev; do
+    for kind in apt pip; do
+      declare -p "${kind}_${group}" >/dev/null 2>&1 || continue
+      declare -n packages="${kind}_${group}"
+      printf '%s (%s): %s\n' "$group" "$kind" "${packages[*]}"
+      declare +n packages
+    done
+  done
+}
+
+install_apt() {
+  local missing=() name status sudo=()
+  local -A have=()
+  command -v dpkg-query >/dev/null ||
+    die "this system has no dpkg; install the equivalents of: $*"
+  while read -r status name; do
+    [[ $status == ii ]] && have[$name]=1
+  done < <(dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' "$@" 2>/dev/null || true)
+  for name in "$@"; do [[ ${have[$name]:-} ]] || missing+=("$name"); done
+  [[ ${#missing[@]} -gt 0 ]] || return 0
+  if [[ $(id -u) -ne 0 ]]; then
+    command -v sudo >/dev/null || die "neither root nor sudo; as root: apt-get install ${missing[*]}"
+    sudo=(sudo)
+  fi
+  printf 'install-deps: installing %s\n' "${missing[*]}"
+  "${sudo[@]}" apt-get update -qq ||
+    die "apt-get update failed; are the package sources reachable?"
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+    -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "${missing[@]}" </dev/null >/dev/null ||
+    die "apt-get could not install: ${missing[*]}"
+}
+
+# Prints the requirements among the arguments that .venv does not meet.
+missing_pip() {
+  .venv/bin/python - "$@" <<'PYTHON'
+import importlib.metadata
+import sys
+from pip._vendor.packaging.requirements import Requirement
+for text in sys.argv[1:]:
+    wanted = Requirement(text)
+    try:
+        met = wanted.specifier.contains(importlib.metadata.version(wanted.name))
+    except importlib.metadata.PackageNotFoundError:
+        met = False
+    if not met:
+        print(text)
+PYTHON
+}
+
+install_pip() {
+  local missing
+  [[ -x .venv/bin/python ]] || python3 -m venv .venv || die "python3 -m venv .venv failed"
+  mapfile -t missing < <(missing_pip "$@")
+  [[ ${#missing[@]} -gt 0 ]] || return 0
+  printf 'install-deps: installing %s into .venv\n' "${missing[*]}"
+  .venv/bin/python -m pip install --quiet --disable-pip-version-check "${missing[@]}" </dev/null ||
+    die "pip could not install ${missing[*]}; without the model group Halyard builds, but runs no network"
+}
+
+[[ $# -gt 0 ]] || { usage >&2; exit 2; }
+apt=() pip=()
+for group in "$@"; do
+  case $group in
+    native) apt+=("${apt_native[@]}") ;;
+    model) apt+=("${apt_model[@]}"); pip+=("${pip_model[@]}") ;;
+    build) apt+=("${apt_native[@]}"); pip+=("${pip_model[@]}") ;;
+    test) apt+=("${apt_native[@]}" "${apt_test[@]}"); pip+=("${pip_model[@]}" "${pip_test[@]}") ;;
+    check) apt+=("${apt_check[@]}") ;;
+    dev) apt+=("${apt_native[@]}" "${apt_test[@]}" "${apt_check[@]}" "${apt_dev[@]}")
+         pip+=("${pip_model[@]}" "${pip_test[@]}") ;;
+    --list) list; exit 0 ;;
+    -h | --help) usage; exit 0 ;;
+    *) printf 'install-deps: unknown group %s\n' "$group" >&2; usage >&2; exit 2 ;;
+  esac
+done
+install_apt "${apt[@]}"
+[[ ${#pip[@]} -eq 0 ]] || install_pip "${pip[@]}"
