@@ -26,8 +26,12 @@ std::string_view to_string(Memory memory) noexcept;
 
 /// What a map is for. Coherency work on device memory depends on it, so ask for what you need.
 enum class Access : std::uint8_t { read = 1, write = 2, read_write = 3 };
-constexpr bool can_read(Access a) noexcept { return (static_cast<unsigned>(a) & 1U) != 0; }
-constexpr bool can_write(Access a) noexcept { return (static_cast<unsigned>(a) & 2U) != 0; }
+constexpr bool can_read(Access a) noexcept {
+  return (static_cast<unsigned>(a) & 1U) != 0;
+}
+constexpr bool can_write(Access a) noexcept {
+  return (static_cast<unsigned>(a) & 2U) != 0;
+}
 
 class Buffer;
 
@@ -64,8 +68,8 @@ class Attachment {
   virtual ~Attachment() = default;
 };
 
-/// A run of bytes. Created by allocate() and wrap_memory(), and by layers that bring a memory kind of
-/// their own: they derive and implement the two hooks. Thread-safe, the content aside.
+/// A run of bytes. Created by allocate() and wrap_memory(), and by layers that bring a memory kind
+/// of their own: they derive and implement the two hooks. Thread-safe, the content aside.
 class Buffer : public std::enable_shared_from_this<Buffer> {
  public:
   virtual ~Buffer();
@@ -122,4 +126,4 @@ Result<std::shared_ptr<Buffer>> wrap_memory(const void* data, std::size_t size_b
 /// Whether allocate() can serve this kind here; the failure tells why not. Probed once, cached.
 Status memory_available(Memory memory);
 
-}  // namespace halyard
+}  // namespace HALYARD_PUBLIC

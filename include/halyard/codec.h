@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "halyard/export.h"
 #include "halyard/geometry.h"

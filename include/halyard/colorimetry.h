@@ -10,9 +10,20 @@
 
 namespace halyard HALYARD_PUBLIC {
 
-enum class ColorSpace : std::uint8_t { unknown = 0, bt709 = 1, bt2020 = 2, srgb = 3, smpte170m = 4 };
+enum class ColorSpace : std::uint8_t {
+  unknown = 0,
+  bt709 = 1,
+  bt2020 = 2,
+  srgb = 3,
+  smpte170m = 4
+};
 enum class ColorTransfer : std::uint8_t {
-  unknown = 0, bt709 = 1, srgb = 2, pq = 3, hlg = 4, linear = 5
+  unknown = 0,
+  bt709 = 1,
+  srgb = 2,
+  pq = 3,
+  hlg = 4,
+  linear = 5
 };
 enum class ColorEncoding : std::uint8_t { unknown = 0, bt601 = 1, bt709 = 2, bt2020 = 3 };
 enum class ColorRange : std::uint8_t { unknown = 0, full = 1, limited = 2 };
@@ -43,7 +54,8 @@ struct LumaWeights {
 LumaWeights luma_weights(ColorEncoding encoding) noexcept;
 
 /// Y'CbCr -> R'G'B' for 8-bit codes, resolved axes only:
-/// l = y_scale * (Y - y_offset), not below 0; R = l + rv (V - 128); G = l - gu (U - 128) - gv (V - 128); B = l + bu (U - 128).
+/// l = y_scale * (Y - y_offset), not below 0; R = l + rv (V - 128); G = l - gu (U - 128) - gv (V -
+/// 128); B = l + bu (U - 128).
 struct YuvToRgb {
   double y_offset;
   double y_scale;
@@ -64,4 +76,4 @@ RgbToYuv rgb_to_yuv(ColorEncoding encoding, ColorRange range) noexcept;
 std::string_view to_string(ColorEncoding encoding) noexcept;
 std::string_view to_string(ColorRange range) noexcept;
 
-}  // namespace halyard
+}  // namespace HALYARD_PUBLIC

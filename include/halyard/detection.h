@@ -11,11 +11,11 @@ namespace halyard HALYARD_PUBLIC {
 
 /// One found object.
 struct Detection {
-  Box box;                  ///< in pixels of the picture it refers to (see Placement::to_source)
-  float score = 0;          ///< in [0, 1]
-  std::int32_t label = 0;   ///< class index, from 0
-  std::int32_t anchor = -1; ///< index of the network's candidate that it came from, -1: none
+  Box box;                   ///< in pixels of the picture it refers to (see Placement::to_source)
+  float score = 0;           ///< in [0, 1]
+  std::int32_t label = 0;    ///< class index, from 0
+  std::int32_t anchor = -1;  ///< index of the network's candidate that it came from, -1: none
   friend bool operator==(const Detection&, const Detection&) = default;
 };
 
-}  // namespace halyard
+}  // namespace HALYARD_PUBLIC

@@ -45,4 +45,4 @@ class Fd {
   int fd_ = -1;
 };
 
-}  // namespace halyard
+}  // namespace HALYARD_PUBLIC

@@ -15,8 +15,19 @@ namespace halyard HALYARD_PUBLIC {
 
 /// Element type of a tensor. The first eleven values are those of the C interface.
 enum class DType : std::uint8_t {
-  u8 = 0, i8 = 1, u16 = 2, i16 = 3, u32 = 4, i32 = 5, u64 = 6, i64 = 7, f16 = 8, f32 = 9, f64 = 10,
-  bf16 = 11, boolean = 12,
+  u8 = 0,
+  i8 = 1,
+  u16 = 2,
+  i16 = 3,
+  u32 = 4,
+  i32 = 5,
+  u64 = 6,
+  i64 = 7,
+  f16 = 8,
+  f32 = 9,
+  f64 = 10,
+  bf16 = 11,
+  boolean = 12,
 };
 
 /// Bytes of one element, 1..8.
@@ -29,31 +40,66 @@ bool is_float(DType dtype) noexcept;
 bool is_integer(DType dtype) noexcept;  ///< false for floats and bool
 
 /// An IEEE binary16 or a bfloat16, as bits: the library computes in float.
-struct Half { std::uint16_t bits; };
-struct BFloat16 { std::uint16_t bits; };
+struct Half {
+  std::uint16_t bits;
+};
+struct BFloat16 {
+  std::uint16_t bits;
+};
 
 /// DType of a C++ type; only the types listed have one.
-template <class T> inline constexpr std::optional<DType> dtype_of = std::nullopt;
-template <> inline constexpr std::optional<DType> dtype_of<std::uint8_t> = DType::u8;
-template <> inline constexpr std::optional<DType> dtype_of<std::int8_t> = DType::i8;
-template <> inline constexpr std::optional<DType> dtype_of<std::uint16_t> = DType::u16;
-template <> inline constexpr std::optional<DType> dtype_of<std::int16_t> = DType::i16;
-template <> inline constexpr std::optional<DType> dtype_of<std::uint32_t> = DType::u32;
-template <> inline constexpr std::optional<DType> dtype_of<std::int32_t> = DType::i32;
-template <> inline constexpr std::optional<DType> dtype_of<std::uint64_t> = DType::u64;
-template <> inline constexpr std::optional<DType> dtype_of<std::int64_t> = DType::i64;
-template <> inline constexpr std::optional<DType> dtype_of<Half> = DType::f16;
-template <> inline constexpr std::optional<DType> dtype_of<float> = DType::f32;
-template <> inline constexpr std::optional<DType> dtype_of<double> = DType::f64;
-template <> inline constexpr std::optional<DType> dtype_of<BFloat16> = DType::bf16;
-template <> inline constexpr std::optional<DType> dtype_of<bool> = DType::boolean;
+template <class T>
+inline constexpr std::optional<DType> dtype_of = std::nullopt;
+template <>
+inline constexpr std::optional<DType> dtype_of<std::uint8_t> = DType::u8;
+template <>
+inline constexpr std::optional<DType> dtype_of<std::int8_t> = DType::i8;
+template <>
+inline constexpr std::optional<DType> dtype_of<std::uint16_t> = DType::u16;
+template <>
+inline constexpr std::optional<DType> dtype_of<std::int16_t> = DType::i16;
+template <>
+inline constexpr std::optional<DType> dtype_of<std::uint32_t> = DType::u32;
+template <>
+inline constexpr std::optional<DType> dtype_of<std::int32_t> = DType::i32;
+template <>
+inline constexpr std::optional<DType> dtype_of<std::uint64_t> = DType::u64;
+template <>
+inline constexpr std::optional<DType> dtype_of<std::int64_t> = DType::i64;
+template <>
+inline constexpr std::optional<DType> dtype_of<Half> = DType::f16;
+template <>
+inline constexpr std::optional<DType> dtype_of<float> = DType::f32;
+template <>
+inline constexpr std::optional<DType> dtype_of<double> = DType::f64;
+template <>
+inline constexpr std::optional<DType> dtype_of<BFloat16> = DType::bf16;
+template <>
+inline constexpr std::optional<DType> dtype_of<bool> = DType::boolean;
 
-/// How the samples of a picture lie in memory. The first eleven values are those of the C interface.
+/// How the samples of a picture lie in memory. The first eleven values are those of the C
+/// interface.
 enum class PixelFormat : std::uint8_t {
-  yuyv = 0, nv12 = 1, nv16 = 2, rgba = 3, rgb = 4, grey = 5, planar_rgb = 6, planar_rgba = 7,
-  bgra = 8, vyuy = 9, nv24 = 10,
-  uyvy = 11, yvyu = 12, nv21 = 13, i420 = 14, bgr = 15,
-  bayer_rggb = 16, bayer_bggr = 17, bayer_grbg = 18, bayer_gbrg = 19,
+  yuyv = 0,
+  nv12 = 1,
+  nv16 = 2,
+  rgba = 3,
+  rgb = 4,
+  grey = 5,
+  planar_rgb = 6,
+  planar_rgba = 7,
+  bgra = 8,
+  vyuy = 9,
+  nv24 = 10,
+  uyvy = 11,
+  yvyu = 12,
+  nv21 = 13,
+  i420 = 14,
+  bgr = 15,
+  bayer_rggb = 16,
+  bayer_bggr = 17,
+  bayer_grbg = 18,
+  bayer_gbrg = 19,
 };
 
 /// `packed`: all channels of a pixel together. `planar`: one full plane per channel, one after the
@@ -66,12 +112,12 @@ enum class ColorModel : std::uint8_t { rgb, yuv, grey, bayer };
 /// One row of the format table.
 struct FormatInfo {
   PixelFormat format;
-  std::string_view name;      ///< "nv12"; also what from-string accepts, in any case
-  std::string_view fourcc;    ///< four characters as V4L2 and the C interface spell it; empty: none
+  std::string_view name;    ///< "nv12"; also what from-string accepts, in any case
+  std::string_view fourcc;  ///< four characters as V4L2 and the C interface spell it; empty: none
   FormatKind kind;
   ColorModel model;
-  std::uint8_t channels;      ///< size of the channel axis of the tensor; 1 for semi- and tri-planar
-  std::uint8_t planes;        ///< planes that image_plane() tells apart, 1..4
+  std::uint8_t channels;  ///< size of the channel axis of the tensor; 1 for semi- and tri-planar
+  std::uint8_t planes;    ///< planes that image_plane() tells apart, 1..4
   std::uint8_t chroma_shift_x;  ///< log2 of luma columns per chroma column
   std::uint8_t chroma_shift_y;  ///< log2 of luma rows per chroma row
   bool has_alpha;
@@ -84,7 +130,8 @@ std::string_view to_string(PixelFormat format) noexcept;
 std::optional<PixelFormat> format_from_string(std::string_view name) noexcept;
 std::optional<PixelFormat> format_from_fourcc(std::string_view fourcc) noexcept;
 
-/// One plane of a picture in samples: `row_bytes` are used in each row, rows lie `stride_bytes` apart.
+/// One plane of a picture in samples: `row_bytes` are used in each row, rows lie `stride_bytes`
+/// apart.
 struct PlaneGeometry {
   std::size_t row_bytes = 0;
   std::size_t rows = 0;
@@ -94,7 +141,8 @@ struct PlaneGeometry {
 
 /// Geometry of plane `index` of a width x height picture in one buffer whose first plane has
 /// `stride_bytes` (0: the tight one). Chroma extents round up, so odd sizes are legal everywhere.
-/// Errors: invalid_argument (zero size, stride below the row, product overflow, plane out of range).
+/// Errors: invalid_argument (zero size, stride below the row, product overflow, plane out of
+/// range).
 Result<PlaneGeometry> plane_geometry(PixelFormat format, DType dtype, std::size_t width,
                                      std::size_t height, std::size_t stride_bytes,
                                      std::size_t index);
@@ -113,8 +161,12 @@ std::size_t image_shape(PixelFormat format, std::size_t width, std::size_t heigh
                         std::span<std::size_t, 8> shape) noexcept;
 
 /// Recovers width and height from a shape as image_shape gives it; a leading batch axis of 1 is
-/// skipped. Errors: invalid_argument (the shape cannot hold this format; the message says the rule).
-struct ImageExtent { std::size_t width = 0; std::size_t height = 0; };
+/// skipped. Errors: invalid_argument (the shape cannot hold this format; the message says the
+/// rule).
+struct ImageExtent {
+  std::size_t width = 0;
+  std::size_t height = 0;
+};
 Result<ImageExtent> image_extent(PixelFormat format, std::span<const std::size_t> shape);
 
-}  // namespace halyard
+}  // namespace HALYARD_PUBLIC

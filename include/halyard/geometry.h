@@ -31,7 +31,8 @@ struct Point {
   float y = 0;
 };
 
-/// An axis-aligned box in pixels of the picture it belongs to; x1 <= x2 and y1 <= y2 when canonical.
+/// An axis-aligned box in pixels of the picture it belongs to; x1 <= x2 and y1 <= y2 when
+/// canonical.
 struct Box {
   float x1 = 0;
   float y1 = 0;
@@ -53,8 +54,8 @@ enum class Rotation : std::uint8_t { none = 0, cw90 = 1, cw180 = 2, cw270 = 3 };
 /// Mirror, applied before the rotation: vertical swaps top and bottom, horizontal left and right.
 enum class Flip : std::uint8_t { none = 0, vertical = 1, horizontal = 2 };
 
-/// How the picture meets the destination rectangle: `stretch` fills it; `letterbox` keeps the aspect
-/// ratio, centres, and fills the rest with the pad colour.
+/// How the picture meets the destination rectangle: `stretch` fills it; `letterbox` keeps the
+/// aspect ratio, centres, and fills the rest with the pad colour.
 enum class Fit : std::uint8_t { stretch = 0, letterbox = 1 };
 
 /// Where a picture of `source` size lands in `target` when letterboxed (both after any rotation):
@@ -62,4 +63,4 @@ enum class Fit : std::uint8_t { stretch = 0, letterbox = 1 };
 /// nw = max(1, round(dh*sa)), nh = dh; left and top are half of the rest, rounded down.
 Region letterbox_region(Size source, Size target) noexcept;
 
-}  // namespace halyard
+}  // namespace HALYARD_PUBLIC

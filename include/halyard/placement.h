@@ -11,14 +11,15 @@
 
 namespace halyard HALYARD_PUBLIC {
 
-/// The exact map between source and destination pixels of one convert (crop -> flip -> rotate -> fit
+/// The exact map between source and destination pixels of one convert (crop -> flip -> rotate ->
+/// fit
 /// -> place). A small value; reentrant.
 class Placement {
  public:
-  /// Identity on an empty picture.
+  /// Identity on a picture of size 0 x 0.
   Placement() = default;
-  /// Builds the map. `crop` lies in `source`; `content` is the rectangle of the destination that the
-  /// turned crop fills. All extents must be at least 1.
+  /// Builds the map. `crop` lies in `source`; `content` is the rectangle of the destination that
+  /// the turned crop fills. All extents must be at least 1.
   Placement(Size source, Region crop, Flip flip, Rotation rotation, Size destination,
             Region content) noexcept;
 
@@ -45,4 +46,4 @@ class Placement {
   Region crop_, content_;
 };
 
-}  // namespace halyard
+}  // namespace HALYARD_PUBLIC

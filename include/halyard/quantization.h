@@ -14,8 +14,8 @@
 
 namespace halyard HALYARD_PUBLIC {
 
-/// Affine quantization of an integer tensor. One scale: per tensor. Several: one per index of `axis`.
-/// An empty zero_point means all zero (symmetric).
+/// Affine quantization of an integer tensor. One scale: per tensor. Several: one per index of
+/// `axis`. An empty zero_point means all zero (symmetric).
 struct Quantization {
   std::vector<float> scale;
   std::vector<std::int32_t> zero_point;
@@ -35,7 +35,6 @@ struct Quantization {
 /// Checks scales finite and > 0, as many zero points as scales (or none), zero points inside the
 /// dtype's range, axis present exactly when there are several scales and inside the shape with that
 /// extent, dtype an integer. Errors: invalid_argument naming the field.
-Status validate(const Quantization& quantization, DType dtype,
-                std::span<const std::size_t> shape);
+Status validate(const Quantization& quantization, DType dtype, std::span<const std::size_t> shape);
 
-}  // namespace halyard
+}  // namespace HALYARD_PUBLIC

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Result<T>, Error and Errc: how every call that can fail reports it. Nothing here prints or throws.
+// Result<T>, Error and Errc: how every call that can fail reports it. Nothing here prints or
+// throws.
 #pragma once
 
 #include <cstddef>
@@ -34,15 +35,16 @@ enum class Errc : std::uint8_t {
   cancelled = 15,        ///< the caller asked to stop
 };
 
-/// The enumerator's name, for example "invalid_argument". Never empty; "unknown" for a foreign value.
+/// The enumerator's name, for example "invalid_argument". Never empty; "unknown" for a foreign
+/// value.
 std::string_view to_string(Errc code) noexcept;
 
 /// Why a call failed. `what` is a literal that names the argument and the rule; `detail` adds the
 /// values seen. Cheap to copy; reentrant.
 struct Error {
   Errc code = Errc::ok;
-  int os_errno = 0;       ///< errno of the failed system call, 0 when none
-  const char* what = "";  ///< static storage, never null
+  int os_errno = 0;                           ///< errno of the failed system call, 0 when none
+  const char* what = "";                      ///< static storage, never null
   std::shared_ptr<const std::string> detail;  ///< may be null
 
   /// One line: what, the detail, and the system's text for os_errno where there is one.
@@ -103,21 +105,20 @@ class [[nodiscard]] Result<void> {
 
 using Status = Result<void>;
 
-}  // namespace halyard
+}  // namespace HALYARD_PUBLIC
 
 #define HALYARD_CONCAT_(a, b) a##b
 #define HALYARD_CONCAT(a, b) HALYARD_CONCAT_(a, b)
-/// Evaluates a Result; on failure returns its Error from the calling function, else binds the value:
-/// `HALYARD_TRY(auto map, tensor.map(Access::read));`
+/// Evaluates a Result; on failure returns its Error from the calling function, else binds the
+/// value: `HALYARD_TRY(auto map, tensor.map(Access::read));`
 #define HALYARD_TRY(declaration, ...) \
   HALYARD_TRY_(HALYARD_CONCAT(halyard_try_, __LINE__), declaration, __VA_ARGS__)
-#define HALYARD_TRY_(name, declaration, ...)    \
-  auto name = (__VA_ARGS__);                    \
-  if (!name) return std::move(name).error();    \
+#define HALYARD_TRY_(name, declaration, ...) \
+  auto name = (__VA_ARGS__);                 \
+  if (!name) return std::move(name).error(); \
   declaration = *std::move(name)
 /// The same for a Status, or for a Result whose value is not needed.
-#define HALYARD_CHECK(...)                                                     \
-  do {                                                                         \
-    if (auto halyard_check_ = (__VA_ARGS__); !halyard_check_)                  \
-      return halyard_check_.error();                                           \
+#define HALYARD_CHECK(...)                                                                   \
+  do {                                                                                       \
+    if (auto halyard_check_ = (__VA_ARGS__); !halyard_check_) return halyard_check_.error(); \
   } while (false)

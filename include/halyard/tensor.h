@@ -5,10 +5,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "halyard/buffer.h"
@@ -67,8 +69,7 @@ class View {
       : data_(data), shape_(shape), stride_bytes_(stride_bytes) {}
   /// Unchecked element access.
   template <class... I>
-    requires(sizeof...(I) == N)
-  T& operator()(I... index) const noexcept {
+  requires(sizeof...(I) == N) T& operator()(I... index) const noexcept {
     std::ptrdiff_t offset = 0;
     std::size_t axis = 0;
     ((offset += static_cast<std::ptrdiff_t>(index) * stride_bytes_[axis++]), ...);
@@ -178,8 +179,7 @@ class Tensor {
     std::size_t stride_bytes = 0;
   };
   static Result<Tensor> wrap_image(std::span<const PlaneSource> planes, std::size_t width,
-                                   std::size_t height, PixelFormat format,
-                                   DType dtype = DType::u8);
+                                   std::size_t height, PixelFormat format, DType dtype = DType::u8);
 
   const Layout& layout() const noexcept { return layout_; }
   DType dtype() const noexcept { return layout_.dtype; }
@@ -216,8 +216,8 @@ class Tensor {
   /// A sub-picture sharing the bytes. Errors: invalid_argument (not a picture; region empty or
   /// outside; x or y not a multiple of the chroma block of a subsampled format).
   Result<Tensor> slice(const Region& region) const;
-  /// Element n of the outermost axis, sharing the bytes. A batch of pictures yields a picture when a
-  /// format is passed. Errors: invalid_argument (n out of range, rank 1).
+  /// Element n of the outermost axis, sharing the bytes. A batch of pictures yields a picture when
+  /// a format is passed. Errors: invalid_argument (n out of range, rank 1).
   Result<Tensor> batch(std::size_t n) const;
   /// Same elements under another shape; drops the picture format. Errors: invalid_argument (count
   /// differs), unsupported (strided, or planes in several buffers).
@@ -225,8 +225,8 @@ class Tensor {
   Result<Tensor> reshape(std::initializer_list<std::size_t> shape) const {
     return reshape(std::span<const std::size_t>(shape.begin(), shape.size()));
   }
-  /// The same bytes seen as a picture; a leading axis of 1 is dropped. Errors: invalid_argument (the
-  /// shape cannot be this format), unsupported (strides that no picture has).
+  /// The same bytes seen as a picture; a leading axis of 1 is dropped. Errors: invalid_argument
+  /// (the shape cannot be this format), unsupported (strides that no picture has).
   Result<Tensor> with_format(PixelFormat format) const;
   /// with_format() with the format guessed from the shape: [1,]3|4,H,W planar; [1,]H,W,3|4 packed
   /// RGB(A); 1 channel grey. A picture is returned as it is.
@@ -265,4 +265,4 @@ struct CopyStats {
 };
 CopyStats copy_stats() noexcept;
 
-}  // namespace halyard
+}  // namespace HALYARD_PUBLIC

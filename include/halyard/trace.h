@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "halyard/export.h"
 #include "halyard/result.h"
@@ -27,7 +28,9 @@ Status start(const std::string& path);
 Status stop();
 
 /// One relaxed load.
-inline bool is_active() noexcept { return detail::active.load(std::memory_order_relaxed); }
+inline bool is_active() noexcept {
+  return detail::active.load(std::memory_order_relaxed);
+}
 
 /// Names the calling thread in this and later sessions.
 void set_thread_name(std::string_view name);
@@ -53,8 +56,7 @@ class Span {
   /// The text is copied; 47 bytes are kept.
   Span& arg(const char* key, std::string_view value) noexcept;
   template <class T>
-    requires std::is_integral_v<T>
-  Span& arg(const char* key, T value) noexcept {
+  requires std::is_integral_v<T> Span& arg(const char* key, T value) noexcept {
     return arg(key, static_cast<std::int64_t>(value));
   }
 
@@ -67,4 +69,4 @@ class Span {
 };
 
 }  // namespace trace
-}  // namespace halyard
+}  // namespace HALYARD_PUBLIC

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of environment variables and their parsing.
+#include "base/env.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdlib>
+
+namespace halyard {
+namespace {
+
+constexpr std::array<std::string_view, 13> names = {"TENSOR_FORCE_MEM",
+                                                    "DISABLE_G2D",
+                                                    "DISABLE_GL",
+                                                    "DISABLE_CPU",
+                                                    "FORCE_BACKEND",
+                                                    "FORCE_TRANSFER",
+                                                    "OPENGL_RENDERSURFACE",
+                                                    "PROTO_COMPUTE",
+                                                    "TESTDATA_DIR",
+                                                    "COLORIMETRY",
+                                                    "NV_CONVERT_PATH",
+                                                    "ALLOW_SOFTWARE_GL",
+                                                    "LOG"};
+
+std::optional<std::string> read(std::string_view name) {
+  for (const char* prefix : {"HALYARD_", "EDGEFIRST_"}) {
+    if (name == "LOG" && prefix[0] == 'E') continue;
+    const std::string full = prefix + std::string(name);
+    if (const char* value = std::getenv(full.c_str())) return value;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> read_word(std::string_view name) {
+  auto value = read(name);
+  if (!value || value->empty()) return std::nullopt;
+  std::transform(value->begin(), value->end(), value->begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return value;
+}
+
+// Set to anything but "", "0" and "false" means yes.
+bool read_flag(std::string_view name) {
+  const auto value = read_word(name);
+  return value && *value != "0" && *value != "false";
+}
+
+std::optional<LogLevel> read_level() {
+  const auto value = read_word("LOG");
+  if (!value) return std::nullopt;
+  for (auto level : {LogLevel::off, LogLevel::error, LogLevel::warn, LogLevel::info,
+                     LogLevel::debug, LogLevel::trace}) {
+    if (*value == to_string(level)) return level;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Environment read_environment() {
+  Environment e;
+  e.tensor_force_mem = read_flag("TENSOR_FORCE_MEM");
+  e.disable_g2d = read_flag("DISABLE_G2D");
+  e.disable_gl = read_flag("DISABLE_GL");
+  e.disable_cpu = read_flag("DISABLE_CPU");
+  e.force_backend = read_word("FORCE_BACKEND");
+  e.force_transfer = read_word("FORCE_TRANSFER");
+  e.opengl_rendersurface = read_flag("OPENGL_RENDERSURFACE");
+  e.proto_compute = read_flag("PROTO_COMPUTE");
+  e.colorimetry = read_word("COLORIMETRY");
+  e.nv_convert_path = read_word("NV_CONVERT_PATH");
+  e.allow_software_gl = read_flag("ALLOW_SOFTWARE_GL");
+  e.testdata_dir = read("TESTDATA_DIR");
+  e.log = read_level();
+  return e;
+}
+
+const Environment& environment() {
+  static const Environment once = read_environment();
+  return once;
+}
+
+std::span<const std::string_view> environment_names() noexcept {
+  return names;
+}
+
+}  // namespace halyard

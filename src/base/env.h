@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Environment variables, read once. The only place of the library that asks the environment.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "halyard/log.h"
+
+namespace halyard {
+
+/// The values in force; see docs/env.md for their meaning.
+struct Environment {
+  bool tensor_force_mem = false;
+  bool disable_g2d = false;
+  bool disable_gl = false;
+  bool disable_cpu = false;
+  std::optional<std::string> force_backend;   ///< lower case
+  std::optional<std::string> force_transfer;  ///< lower case
+  bool opengl_rendersurface = false;
+  bool proto_compute = false;
+  std::optional<std::string> colorimetry;      ///< lower case
+  std::optional<std::string> nv_convert_path;  ///< lower case
+  bool allow_software_gl = false;
+  std::optional<std::string> testdata_dir;
+  std::optional<LogLevel> log;
+};
+
+/// Read at the first call. Thread-safe.
+const Environment& environment();
+
+/// Reads the environment now; for tests and for environment().
+Environment read_environment();
+
+/// Names of all variables, without the prefix; HALYARD_ stands before each, and EDGEFIRST_ is
+/// accepted before all but LOG.
+std::span<const std::string_view> environment_names() noexcept;
+
+}  // namespace halyard

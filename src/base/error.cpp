@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts of errors, and the version.
+#include <array>
+#include <cerrno>
+#include <system_error>
+
+#include "base/format_error.h"
+#include "halyard/result.h"
+#include "halyard/version.h"
+
+namespace halyard {
+namespace {
+
+constexpr std::array<std::string_view, 16> names = {
+    "ok",        "invalid_argument", "unsupported", "no_memory", "exhausted",
+    "not_found", "exists",           "timeout",     "busy",      "malformed",
+    "corrupt",   "version",          "permission",  "os",        "device",
+    "cancelled"};
+
+}  // namespace
+
+std::string_view to_string(Errc code) noexcept {
+  const auto index = static_cast<std::size_t>(code);
+  return index < names.size() ? names[index] : std::string_view("unknown");
+}
+
+std::string Error::message() const {
+  std::string text = what;
+  if (detail && !detail->empty()) text += ": " + *detail;
+  if (os_errno != 0) text += " (" + std::generic_category().message(os_errno) + ")";
+  return text;
+}
+
+Error make_error(Errc code, const char* what, std::string detail, int os_errno) {
+  Error error{code, os_errno, what, nullptr};
+  if (!detail.empty()) error.detail = std::make_shared<const std::string>(std::move(detail));
+  return error;
+}
+
+Errc errc_from_errno(int os_errno) noexcept {
+  switch (os_errno) {
+    case ENOENT:
+    case ENOTDIR:
+    case ENODEV:
+    case ENXIO:
+      return Errc::not_found;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return Errc::permission;
+    case EEXIST:
+      return Errc::exists;
+    case ENOMEM:
+      return Errc::no_memory;
+    case EBUSY:
+      return Errc::busy;
+    case ETIMEDOUT:
+      return Errc::timeout;
+    default:
+      return Errc::os;
+  }
+}
+
+Error fail_os(const char* what, int os_errno, std::string detail) {
+  return make_error(errc_from_errno(os_errno), what, std::move(detail), os_errno);
+}
+
+const char* version() noexcept {
+  return HALYARD_VERSION_STRING;
+}
+
+}  // namespace halyard

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// fail(): builds an Error whose detail is formatted. The one way in which errors are made.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "halyard/result.h"
+
+namespace halyard {
+
+/// `what` is a literal naming the argument and the rule.
+inline Error fail(Errc code, const char* what) {
+  return make_error(code, what);
+}
+
+template <class... Args>
+Error fail(Errc code, const char* what, fmt::format_string<Args...> detail, Args&&... args) {
+  return make_error(code, what, fmt::format(detail, std::forward<Args>(args)...));
+}
+
+/// A failed system call: the code follows from the errno (ENOENT not_found, EACCES permission,
+/// ...).
+Error fail_os(const char* what, int os_errno, std::string detail = {});
+
+/// The class of a system error.
+Errc errc_from_errno(int os_errno) noexcept;
+
+}  // namespace halyard

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recording of spans per thread, and the Chrome trace file. Each thread appends to a log of its own
+// under that log's mutex, which nobody else takes but start() and stop().
+#include "halyard/trace.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "base/format_error.h"
+
+namespace halyard::trace {
+
+namespace detail {
+std::atomic<bool> active{false};
+}
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::int64_t still_open = -1;
+constexpr std::int64_t is_counter = -2;
+constexpr std::size_t most_events_per_thread = std::size_t{1} << 21;
+constexpr std::size_t most_args_per_event = 8;
+constexpr std::size_t text_bytes = 48;
+
+struct Arg {
+  std::uint32_t event;
+  const char* key;
+  enum class Kind : std::uint8_t { integer, real, text } kind;
+  std::int64_t integer;
+  double real;
+  std::array<char, text_bytes> text;
+};
+
+struct Event {
+  const char* name;
+  std::int64_t start_ns;
+  std::int64_t duration_ns;  // or one of the marks above
+  double value = 0;          // of a counter
+  std::uint8_t arg_count = 0;
+};
+
+struct ThreadLog {
+  std::mutex mutex;
+  std::string name;
+  int id = 0;
+  std::uint32_t session = 0;
+  std::size_t dropped = 0;
+  std::vector<Event> events;
+  std::vector<Arg> args;  // in the order of being added; those of one event need not be adjacent
+};
+
+struct Recorder {
+  std::mutex mutex;
+  std::vector<std::shared_ptr<ThreadLog>> logs;
+  std::FILE* file = nullptr;
+  std::string path;
+  Clock::time_point start;
+  std::atomic<std::uint32_t> session{0};
+  int next_thread_id = 1;
+};
+
+// Never destroyed: spans may end while the process ends.
+Recorder& recorder() {
+  static Recorder* once = new Recorder;
+  return *once;
+}
+
+ThreadLog& this_thread() {
+  thread_local std::shared_ptr<ThreadLog> log = [] {
+    auto made = std::make_shared<ThreadLog>();
+    Recorder& r = recorder();
+    const std::lock_guard lock(r.mutex);
+    made->id = r.next_thread_id++;
+    r.logs.push_back(made);
+    return made;
+  }();
+  return *log;
+}
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch())
+      .count();
+}
+
+// Appends an event of the running session; the log's mutex is held.
+bool append(ThreadLog& log, std::uint32_t session, const Event& event) {
+  if (log.session != session) {
+    log.session = session;
+    log.events.clear();
+    log.args.clear();
+    log.dropped = 0;
+  }
+  if (log.events.size() >= most_events_per_thread) {
+    ++log.dropped;
+    return false;
+  }
+  log.events.push_back(event);
+  return true;
+}
+
+void append_json_text(std::string& out, std::string_view text) {
+  out += '"';
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (byte < 0x20 || byte > 0x7e) {
+      out += fmt::format("\\u{:04x}", byte);
+    } else {
+      out += c;
+    }
+  }
+  out += '"';
+}
+
+void append_arg(std::string& out, const Arg& arg) {
+  append_json_text(out, arg.key);
+  out += ':';
+  if (arg.kind == Arg::Kind::integer) {
+    out += fmt::format("{}", arg.integer);
+  } else if (arg.kind == Arg::Kind::text) {
+    append_json_text(out, arg.text.data());
+  } else if (std::isfinite(arg.real)) {
+    out += fmt::format("{:.9g}", arg.real);
+  } else {
+    append_json_text(out, fmt::format("{}", arg.real));
+  }
+}
+
+// "name": ..., "ph": ... up to, and without, the arguments.
+void append_event(std::string& out, const ThreadLog& log, const Event& event,
+                  std::int64_t origin_ns) {
+  out += "{\"name\":";
+  append_json_text(out, event.name);
+  const double start_us = static_cast<double>(event.start_ns - origin_ns) / 1e3;
+  out += fmt::format(",\"pid\":1,\"tid\":{},\"ts\":{:.3f}", log.id, start_us);
+  if (event.duration_ns == is_counter) {
+    out += fmt::format(",\"ph\":\"C\",\"args\":{{\"value\":{:.9g}}}}}",
+                       std::isfinite(event.value) ? event.value : 0.0);
+    return;
+  }
+  out += fmt::format(",\"ph\":\"X\",\"dur\":{:.3f},\"args\":{{",
+                     static_cast<double>(event.duration_ns) / 1e3);
+}
+
+void append_thread(std::string& out, ThreadLog& log, std::int64_t origin_ns) {
+  out += fmt::format(
+      "{{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":1,\"tid\":{},\"args\":{{\"name\":", log.id);
+  append_json_text(out, log.name.empty() ? fmt::format("thread {}", log.id) : log.name);
+  out += "}},\n";
+  std::stable_sort(log.args.begin(), log.args.end(),
+                   [](const Arg& a, const Arg& b) { return a.event < b.event; });
+  std::size_t next_arg = 0;
+  for (std::size_t i = 0; i < log.events.size(); ++i) {
+    const Event& event = log.events[i];
+    const std::size_t first_arg = next_arg;
+    while (next_arg < log.args.size() && log.args[next_arg].event == i)
+      ++next_arg;
+    if (event.duration_ns == still_open) continue;
+    append_event(out, log, event, origin_ns);
+    if (event.duration_ns != is_counter) {
+      for (std::size_t a = first_arg; a < next_arg; ++a) {
+        if (a != first_arg) out += ',';
+        append_arg(out, log.args[a]);
+      }
+      out += "}}";
+    }
+    out += ",\n";
+  }
+}
+
+// The whole file as text; takes each log's mutex and empties it.
+std::string collect(Recorder& r, std::uint32_t session) {
+  const auto origin_ns =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(r.start.time_since_epoch()).count();
+  std::string out = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
+  std::size_t dropped = 0;
+  for (const auto& log : r.logs) {
+    const std::lock_guard lock(log->mutex);
+    if (log->session != session) continue;
+    append_thread(out, *log, origin_ns);
+    dropped += log->dropped;
+    log->session = 0;
+    log->events = {};
+    log->args = {};
+  }
+  // Logs of threads that have ended are held by this list alone.
+  std::erase_if(r.logs, [](const auto& log) { return log.use_count() == 1; });
+  out += fmt::format(
+      "{{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":1,\"args\":{{\"name\":\"halyard\"}}}}\n],"
+      "\"otherData\":{{\"dropped_events\":{}}}}}\n",
+      dropped);
+  return out;
+}
+
+}  // namespace
+
+Status start(const std::string& path) {
+  Recorder& r = recorder();
+  const std::lock_guard lock(r.mutex);
+  if (r.file != nullptr)
+    return fail(Errc::busy, "trace: a session is running already", "{}", r.path);
+  r.file = std::fopen(path.c_str(), "we");
+  if (r.file == nullptr) return fail_os("trace: the file cannot be made", errno, path);
+  r.path = path;
+  r.start = Clock::now();
+  r.session.fetch_add(1, std::memory_order_relaxed);
+  detail::active.store(true, std::memory_order_release);
+  return {};
+}
+
+Status stop() {
+  Recorder& r = recorder();
+  const std::lock_guard lock(r.mutex);
+  if (r.file == nullptr) return {};
+  detail::active.store(false, std::memory_order_release);
+  const std::string text = collect(r, r.session.load(std::memory_order_relaxed));
+  std::FILE* file = std::exchange(r.file, nullptr);
+  errno = 0;
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  const int write_errno = errno;
+  const bool closed = std::fclose(file) == 0;
+  if (written && closed) return {};
+  const int cause = written ? errno : write_errno;
+  ::unlink(r.path.c_str());
+  return fail_os("trace: the file cannot be written", cause, r.path);
+}
+
+void set_thread_name(std::string_view name) {
+  ThreadLog& log = this_thread();
+  const std::lock_guard lock(log.mutex);
+  log.name = name;
+}
+
+void counter(const char* name, double value) noexcept {
+  if (!is_active()) return;
+  ThreadLog& log = this_thread();
+  const std::lock_guard lock(log.mutex);
+  append(log, recorder().session.load(std::memory_order_relaxed),
+         {name, now_ns(), is_counter, value, 0});
+}
+
+void Span::begin(const char* name) noexcept {
+  ThreadLog& log = this_thread();
+  const std::lock_guard lock(log.mutex);
+  session_ = recorder().session.load(std::memory_order_relaxed);
+  if (!append(log, session_, {name, now_ns(), still_open, 0, 0})) return;
+  slot_ = static_cast<std::uint32_t>(log.events.size() - 1);
+  name_ = name;
+}
+
+void Span::end() noexcept {
+  const std::int64_t end_ns = now_ns();
+  ThreadLog& log = this_thread();
+  const std::lock_guard lock(log.mutex);
+  if (log.session != session_) return;
+  Event& event = log.events[slot_];
+  event.duration_ns = end_ns - event.start_ns;
+}
+
+namespace {
+
+// Adds an argument to an open event of this thread.
+void add_arg(std::uint32_t session, std::uint32_t slot, Arg arg) {
+  ThreadLog& log = this_thread();
+  const std::lock_guard lock(log.mutex);
+  if (log.session != session) return;
+  if (log.events[slot].arg_count >= most_args_per_event) return;
+  ++log.events[slot].arg_count;
+  arg.event = slot;
+  log.args.push_back(arg);
+}
+
+}  // namespace
+
+Span& Span::arg(const char* key, std::int64_t value) noexcept {
+  if (name_ != nullptr) add_arg(session_, slot_, {0, key, Arg::Kind::integer, value, 0, {}});
+  return *this;
+}
+
+Span& Span::arg(const char* key, double value) noexcept {
+  if (name_ != nullptr) add_arg(session_, slot_, {0, key, Arg::Kind::real, 0, value, {}});
+  return *this;
+}
+
+Span& Span::arg(const char* key, std::string_view value) noexcept {
+  if (name_ == nullptr) return *this;
+  Arg arg{0, key, Arg::Kind::text, 0, 0, {}};
+  std::memcpy(arg.text.data(), value.data(), std::min(value.size(), text_bytes - 1));
+  add_arg(session_, slot_, arg);
+  return *this;
+}
+
+}  // namespace halyard::trace

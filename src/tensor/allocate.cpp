@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory policy: which kind serves which request. All of it is in this file.
+#include "base/env.h"
+#include "base/format_error.h"
+#include "base/log_format.h"
+#include "halyard/buffer.h"
+#include "halyard/trace.h"
+#include "tensor/buffer_kinds.h"
+
+namespace halyard {
+namespace {
+
+Result<std::shared_ptr<Buffer>> allocate_kind(std::size_t size_bytes, Memory memory) {
+  switch (memory) {
+    case Memory::mem:
+      return make_heap_buffer(size_bytes);
+    case Memory::shm:
+      return make_shm_buffer(size_bytes);
+    case Memory::dma:
+      return fail(Errc::unsupported, "memory: dma is not built into this library yet");
+    case Memory::pbo:
+      return fail(
+          Errc::unsupported,
+          "memory: pbo buffers come from an OpenGL processor, which this library lacks yet");
+    case Memory::automatic:
+      break;
+  }
+  return fail(Errc::invalid_argument, "memory: unknown kind", "{}", static_cast<int>(memory));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Buffer>> allocate(std::size_t size_bytes, Memory memory) {
+  trace::Span span("tensor.alloc");
+  span.arg("bytes", size_bytes).arg("memory", to_string(memory));
+  if (memory == Memory::automatic) {
+    const bool heap_only = environment().tensor_force_mem || size_bytes == 0;
+    for (const Memory kind : {Memory::dma, Memory::shm}) {
+      if (heap_only || !memory_available(kind)) continue;
+      auto buffer = allocate_kind(size_bytes, kind);
+      if (buffer) return buffer;
+      HALYARD_LOG(LogLevel::debug, "tensor", "{} declined: {}", to_string(kind),
+                  buffer.error().message());
+    }
+    return allocate_kind(size_bytes, Memory::mem);
+  }
+  if (size_bytes == 0 && memory != Memory::mem) {
+    return fail(Errc::invalid_argument, "size: 0 bytes are legal for mem only", "memory {}",
+                to_string(memory));
+  }
+  return allocate_kind(size_bytes, memory);
+}
+
+Status memory_available(Memory memory) {
+  const auto probe = [](Memory kind) -> Status {
+    HALYARD_CHECK(allocate_kind(4096, kind));
+    return {};
+  };
+  static const Status shm = probe(Memory::shm);
+  static const Status dma = probe(Memory::dma);
+  static const Status pbo = probe(Memory::pbo);
+  switch (memory) {
+    case Memory::shm:
+      return shm;
+    case Memory::dma:
+      return dma;
+    case Memory::pbo:
+      return pbo;
+    default:
+      return {};
+  }
+}
+
+}  // namespace halyard

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// POSIX shared memory: an unlinked object that lives as long as somebody holds a descriptor of it.
+#include <fcntl.h>
+
+#include "base/format_error.h"
+#include "base/mapped.h"
+#include "halyard/fd.h"
+#include "tensor/buffer_kinds.h"
+
+namespace halyard {
+namespace {
+
+class ShmBuffer final : public Buffer {
+ public:
+  ShmBuffer(Fd fd, MappedMemory mapped, std::size_t size) noexcept
+      : Buffer(size, Memory::shm), fd_(std::move(fd)), mapped_(std::move(mapped)) {}
+  int fd() const noexcept override { return fd_.get(); }
+
+ private:
+  Result<std::span<std::byte>> begin_access(Access) override { return mapped_.bytes(); }
+  void end_access(Access) noexcept override {}
+
+  Fd fd_;
+  MappedMemory mapped_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<Buffer>> make_shm_buffer(std::size_t size_bytes) {
+  HALYARD_TRY(Fd fd, create_shared_object());
+  // Reserving the pages now turns a full /dev/shm into an error here instead of a SIGBUS later.
+  const int reserved = ::posix_fallocate(fd.get(), 0, static_cast<off_t>(size_bytes));
+  if (reserved != 0) {
+    const Errc code = reserved == ENOSPC || reserved == EFBIG ? Errc::no_memory : Errc::os;
+    return make_error(code, "shared memory: cannot be reserved",
+                      fmt::format("{} bytes", size_bytes), reserved);
+  }
+  HALYARD_TRY(MappedMemory mapped, MappedMemory::create(fd.get(), size_bytes, true));
+  return std::shared_ptr<Buffer>(
+      std::make_shared<ShmBuffer>(std::move(fd), std::move(mapped), size_bytes));
+}
+
+}  // namespace halyard

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors in general: making, wrapping, reshaping, batches. Pictures: tensor_image.cpp.
+#include "halyard/tensor.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/checked.h"
+#include "base/format_error.h"
+
+namespace halyard {
+namespace {
+
+// Bytes from the first element to behind the last one. Strides may be negative or zero.
+struct Reach {
+  std::ptrdiff_t lowest = 0;
+  std::ptrdiff_t end = 0;
+};
+
+std::optional<Reach> reach_of(const Layout& layout) {
+  Reach reach{0, static_cast<std::ptrdiff_t>(size_of(layout.dtype))};
+  for (std::size_t axis = 0; axis < layout.rank; ++axis) {
+    if (layout.shape[axis] == 0) return Reach{};
+    std::ptrdiff_t span = 0;
+    if (layout.shape[axis] - 1 > static_cast<std::size_t>(PTRDIFF_MAX) ||
+        __builtin_mul_overflow(layout.stride_bytes[axis],
+                               static_cast<std::ptrdiff_t>(layout.shape[axis] - 1), &span)) {
+      return std::nullopt;
+    }
+    std::ptrdiff_t& bound = span < 0 ? reach.lowest : reach.end;
+    if (__builtin_add_overflow(bound, span, &bound)) return std::nullopt;
+  }
+  return reach;
+}
+
+}  // namespace
+
+Result<Tensor> Tensor::create(DType dtype, std::span<const std::size_t> shape, Memory memory) {
+  Tensor tensor;
+  HALYARD_TRY(tensor.layout_, Layout::contiguous(dtype, shape));
+  HALYARD_TRY(tensor.planes_[0].buffer, allocate(tensor.size_bytes(), memory));
+  return tensor;
+}
+
+Result<Tensor> Tensor::create(const TensorSpec& spec, Memory memory) {
+  HALYARD_TRY(Tensor tensor, create(spec.dtype, spec.shape, memory));
+  if (spec.format) {
+    HALYARD_TRY(Tensor picture, tensor.with_format(*spec.format));
+    // The network wants its own shape back, batch axis included: keep the tensor, checked as above.
+    (void)picture;
+  }
+  HALYARD_CHECK(tensor.set_quantization(spec.quantization));
+  tensor.set_name(spec.name);
+  return tensor;
+}
+
+Result<Tensor> Tensor::wrap(std::shared_ptr<Buffer> buffer, const Layout& layout,
+                            std::size_t offset_bytes) {
+  if (!buffer) return fail(Errc::invalid_argument, "buffer: is null");
+  if (layout.rank == 0 || layout.rank > max_rank) {
+    return fail(Errc::invalid_argument, "layout.rank: must be 1..8", "{}", layout.rank);
+  }
+  const auto reach = reach_of(layout);
+  const std::size_t size = buffer->size_bytes();
+  if (!reach || offset_bytes > size || reach->lowest < -static_cast<std::ptrdiff_t>(offset_bytes) ||
+      reach->end > static_cast<std::ptrdiff_t>(size - offset_bytes)) {
+    return fail(Errc::invalid_argument, "layout: leaves the buffer",
+                "offset {} and the strides reach outside {} bytes", offset_bytes, size);
+  }
+  if (offset_bytes % size_of(layout.dtype) != 0) {
+    return fail(Errc::invalid_argument, "offset: must be a multiple of the element size",
+                "{} for {}", offset_bytes, to_string(layout.dtype));
+  }
+  Tensor tensor;
+  tensor.layout_ = layout;
+  tensor.planes_[0] = {std::move(buffer), offset_bytes, 0};
+  return tensor;
+}
+
+Memory Tensor::memory() const noexcept {
+  return planes_[0].buffer ? planes_[0].buffer->memory() : Memory::mem;
+}
+
+Status Tensor::set_quantization(std::optional<Quantization> quantization) {
+  if (quantization) HALYARD_CHECK(validate(*quantization, dtype(), shape()));
+  quantization_ = std::move(quantization);
+  return {};
+}
+
+Result<Tensor> Tensor::batch(std::size_t n) const {
+  if (rank() < 2 || n >= layout_.shape[0]) {
+    return fail(Errc::invalid_argument,
+                "batch: index out of range, or the tensor has one axis only", "{} of {}, rank {}",
+                n, rank() == 0 ? 0 : layout_.shape[0], rank());
+  }
+  if (format_) {
+    return fail(Errc::invalid_argument, "batch: a single picture has no batch axis", "{}",
+                to_string(*format_));
+  }
+  Tensor element = *this;
+  element.layout_.rank = static_cast<std::uint8_t>(rank() - 1);
+  std::copy_n(layout_.shape.begin() + 1, rank() - 1, element.layout_.shape.begin());
+  std::copy_n(layout_.stride_bytes.begin() + 1, rank() - 1, element.layout_.stride_bytes.begin());
+  element.planes_[0].offset_bytes += n * static_cast<std::size_t>(layout_.stride_bytes[0]);
+  // A per-channel axis moves with its index; the batch axis itself carries one scale per element.
+  if (element.quantization_ && element.quantization_->axis) {
+    Quantization& q = *element.quantization_;
+    if (*q.axis == 0) {
+      q = Quantization::per_tensor(q.scale_at(n), q.zero_point_at(n));
+    } else {
+      --*q.axis;
+    }
+  }
+  return element;
+}
+
+Result<Tensor> Tensor::reshape(std::span<const std::size_t> shape) const {
+  HALYARD_TRY(const Layout wanted, Layout::contiguous(dtype(), shape));
+  if (wanted.element_count() != element_count()) {
+    return fail(Errc::invalid_argument, "shape: count of elements differs",
+                "{} wanted, there are {}", wanted.element_count(), element_count());
+  }
+  if (!layout_.is_contiguous() || planes_[1].buffer != planes_[2].buffer ||
+      (planes_[1].buffer && planes_[1].buffer != planes_[0].buffer)) {
+    return fail(Errc::unsupported, "reshape: the tensor's rows or planes are not adjacent");
+  }
+  Tensor reshaped = *this;
+  reshaped.layout_ = wanted;
+  reshaped.planes_ = {planes_[0], {}, {}};
+  reshaped.format_.reset();
+  reshaped.width_ = reshaped.height_ = 0;
+  if (reshaped.quantization_ && reshaped.quantization_->axis) reshaped.quantization_.reset();
+  return reshaped;
+}
+
+bool Tensor::may_alias(const Tensor& a, const Tensor& b) noexcept {
+  for (const PlaneSource& p : a.planes_) {
+    for (const PlaneSource& q : b.planes_) {
+      if (!p.buffer || p.buffer != q.buffer) continue;
+      // One buffer: apart only when both are plain runs that do not meet.
+      const bool plain =
+          !a.format_ && !b.format_ && a.layout_.is_contiguous() && b.layout_.is_contiguous();
+      if (!plain) return true;
+      if (p.offset_bytes < q.offset_bytes + b.size_bytes() &&
+          q.offset_bytes < p.offset_bytes + a.size_bytes()) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace halyard
