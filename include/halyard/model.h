@@ -38,20 +38,24 @@ class Engine {
 
   /// "openvino 2026.4 CPU".
   const std::string& runtime() const noexcept;
+  /// The file it was opened from, as given to open().
+  const std::string& path() const noexcept;
   /// Shapes are static; a dynamic batch axis is fixed to 1. Quantization is filled where the file
   /// has it; a picture input has its format (planar_rgb for NCHW, rgb for NHWC).
   std::span<const TensorSpec> inputs() const noexcept;
   std::span<const TensorSpec> outputs() const noexcept;
   /// Width and height of the first picture input, {0, 0} when there is none.
   Size input_size() const noexcept;
-  /// Text the model file carries (ONNX metadata: "names", "imgsz", "task"...).
+  /// Text the model file carries: ONNX metadata, or the dict that exporters append to .tflite files
+  /// ("names", "imgsz", "task"...).
   const std::map<std::string, std::string>& metadata() const noexcept;
   /// Class names from the metadata, empty when it has none.
   std::vector<std::string> labels() const;
 
   /// Runs on the caller's memory; the result lies in the engine's own memory, alive as long as the
-  /// tensors, and is not overwritten while they live. Errors: invalid_argument (count, shape or dtype
-  /// of an input; the message names it), unsupported (strided input), device.
+  /// tensors, and is not overwritten while they live. Leading axes of 1 may be missing from an input.
+  /// Errors: invalid_argument (count, shape or dtype of an input; the message names it), unsupported
+  /// (strided input), device. Integer inputs and outputs are quantized as their specs say.
   Result<std::vector<Tensor>> run(std::span<const Tensor> inputs);
   Result<std::vector<Tensor>> run(const Tensor& input) { return run({&input, 1}); }
 
@@ -64,8 +68,13 @@ class Engine {
 /// Which engines this build has, one line each ("openvino 2026.4: CPU, GPU", or what to install).
 std::vector<std::string> available_engines();
 
-/// A decoder for the engine's outputs: labels and input size from the engine, box units from the
-/// metadata (Ultralytics ONNX files: pixels) or as Decoder::for_outputs finds them.
+/// Whether a model's boxes are pixels or fractions of its input: what its metadata says under
+/// "box_units" ("pixels", "fraction"), else by kind of file. Ultralytics exports divide boxes by the
+/// input size in .tflite files, float ones too, and leave pixels in .onnx and .xml files.
+BoxUnits box_units(const Engine& engine);
+
+/// A decoder for the engine's outputs: labels, input size and box units from the engine.
+/// Errors: those of Decoder::create.
 Result<Decoder> decoder_for(const Engine& engine, DecodeOptions options = {});
 
 }  // namespace halyard

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stands in for a runtime in builds that have none, and says how to get one.
+#ifndef HALYARD_HAVE_OPENVINO
+
+#include "base/format_error.h"
+#include "model/session.h"
+
+namespace halyard::model {
+
+Result<Loaded> load(const std::string& path, const Engine::Options&, Metadata) {
+  return fail(Errc::unsupported, "this build has no inference engine",
+              "{}: install one with `pip install openvino` into .venv and configure again", path);
+}
+
+std::string describe_runtime() {
+  return "openvino: not in this build; `pip install openvino` into .venv and configure again";
+}
+
+}  // namespace halyard::model
+
+#endif

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Session: what an inference runtime brings to Engine. One runtime per build; Engine is the front.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "halyard/model.h"
+#include "halyard/result.h"
+#include "halyard/tensor.h"
+
+namespace halyard::model {
+
+/// A loaded network that can be run. run() is thread-safe; the inputs have been checked by Engine.
+class Session {
+ public:
+  virtual ~Session() = default;
+  virtual Result<std::vector<Tensor>> run(std::span<const Tensor> inputs) = 0;
+};
+
+/// Text that a model file carries, by key.
+using Metadata = std::map<std::string, std::string>;
+
+/// What a runtime made of a file.
+struct Loaded {
+  std::string runtime;
+  std::vector<TensorSpec> inputs;
+  std::vector<TensorSpec> outputs;
+  Metadata metadata;
+  std::unique_ptr<Session> session;
+};
+
+/// Loads a file that exists and has a known extension. `metadata` is what Halyard itself read from
+/// it; the runtime adds its own. Errors: as Engine::open.
+Result<Loaded> load(const std::string& path, const Engine::Options& options, Metadata metadata);
+
+/// One line for available_engines().
+std::string describe_runtime();
+
+/// Gives a picture input its format: NCHW with 1, 3 or 4 channels, or NHWC. Nothing where the shape
+/// fits neither, or both.
+std::optional<PixelFormat> picture_format(DType dtype, std::span<const std::size_t> shape);
+
+}  // namespace halyard::model
