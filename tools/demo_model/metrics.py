@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Non-maximum suppression and average precision (COCO-style, 101 points).
+
+Boxes are xyxy float arrays in any one unit.
+"""
+
+import numpy as np
+
+THRESHOLDS = np.arange(0.5, 0.96, 0.05)
+
+
+def iou_matrix(a, b):
+    """IoU of boxes a [N,4] against b [M,4]: [N,M]."""
+    low = np.maximum(a[:, None, :2], b[None, :, :2])
+    high = np.minimum(a[:, None, 2:], b[None, :, 2:])
+    inter = np.clip(high - low, 0, None).prod(-1)
+    area = lambda x: (x[:, 2:] - x[:, :2]).prod(-1)
+    return inter / np.maximum(area(a)[:, None] + area(b)[None] - inter, 1e-9)
+
+
+def nms(boxes, scores, limit):
+    """Greedy suppression above IoU `limit`; indices kept, best first."""
+    order = np.argsort(-scores, kind="stable")
+    keep = []
+    while len(order):
+        keep.append(order[0])
+        if len(order) == 1:
+            break
+        order = order[1:][iou_matrix(boxes[order[:1]], boxes[order[1:]])[0] <= limit]
+    return np.array(keep, int)
+
+
+def detections(output, score=0.001, iou=0.6, most=100):
+    """Detections of one output [4+C, A]: boxes [N,4], scores [N], classes [N].
+
+    One class per anchor (the best), suppression per class.
+    """
+    probs = output[4:]
+    cls = probs.argmax(0)
+    best = probs.max(0)
+    pick = np.nonzero(best > score)[0]
+    pick = pick[np.argsort(-best[pick], kind="stable")][:1000]
+    cx, cy, w, h = output[:4, pick]
+    boxes = np.stack([cx - w / 2, cy - h / 2, cx + w / 2, cy + h / 2], 1)
+    kept = []
+    for c in np.unique(cls[pick]):
+        mine = np.nonzero(cls[pick] == c)[0]
+        kept.extend(mine[nms(boxes[mine], best[pick][mine], iou)])
+    kept = np.array(sorted(kept, key=lambda i: -best[pick][i])[:most], int)
+    return boxes[kept], best[pick][kept], cls[pick][kept]
+
+
+def _match(found, truth, threshold):
+    """True-positive flags of one picture's boxes of one class, best score first."""
+    hit = np.zeros(len(found), bool)
+    if not len(truth) or not len(found):
+        return hit
+    iou = iou_matrix(found, truth)
+    taken = np.zeros(len(truth), bool)
+    for i in range(len(found)):
+        free = np.where(taken, -1.0, iou[i])
+        j = int(free.argmax())
+        if free[j] >= threshold:
+            taken[j], hit[i] = True, True
+    return hit
+
+
+def average_precision(found, truth, cls, threshold):
+    """AP of one class; found: list of (boxes, scores, classes) per picture,
+    truth: list of (boxes, classes). NaN when the class has no truth."""
+    scores, hits, total = [], [], 0
+    for (boxes, conf, kinds), (gt, gt_kinds) in zip(found, truth):
+        mine = kinds == cls
+        order = np.argsort(-conf[mine], kind="stable")
+        gt = gt[gt_kinds == cls]
+        total += len(gt)
+        scores.append(conf[mine][order])
+        hits.append(_match(boxes[mine][order], gt, threshold))
+    if total == 0:
+        return float("nan")
+    scores, hits = np.concatenate(scores), np.concatenate(hits)
+    hits = hits[np.argsort(-scores, kind="stable")]
+    recall = np.cumsum(hits) / total
+    precision = np.cumsum(hits) / np.arange(1, len(hits) + 1)
+    envelope = np.maximum.accumulate(precision[::-1])[::-1]
+    at = np.searchsorted(recall, np.linspace(0, 1, 101), side="left")
+    return float(np.mean([envelope[i] if i < len(envelope) else 0.0 for i in at]))
+
+
+def mean_ap(found, truth, classes):
+    """Dict with map50, map (0.5:0.95) and per-class AP at 0.5."""
+    table = np.array([[average_precision(found, truth, c, t) for t in THRESHOLDS]
+                      for c in range(classes)])
+    return {"map50": float(np.nanmean(table[:, 0])), "map": float(np.nanmean(table)),
+            "ap50": table[:, 0].tolist(), "ap": np.nanmean(table, 1).tolist()}

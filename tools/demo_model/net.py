@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The detector network, described once and run by two interpreters.
+
+`network(ops, image)` calls only ops.conv, ops.split, ops.concat, ops.add,
+ops.upsample and ops.maxpool. TfOps (tf_ops.py) runs it for training; OnnxOps
+(export.py) writes the same calls as ONNX nodes with folded batch norms.
+
+Head outputs per level: 4 * BINS distance logits (left, top, right, bottom, as
+distributions over BINS whole strides) and one logit per class.
+"""
+
+SIZE = 320
+STRIDES = (8, 16, 32)
+BINS = 8
+CLASSES = 3
+WIDTHS = (12, 24, 32, 48, 56)   # channels at strides 2, 4, 8, 16, 32
+NECK = (32, 40, 40)             # channels of the head inputs at strides 8, 16, 32
+HEAD = 24                       # channels inside the heads
+
+
+def c2f(ops, name, x, cin, cout, count, shortcut):
+    """Cross-stage block: 1x1, split, `count` bottlenecks, concat, 1x1."""
+    half = cout // 2
+    parts = list(ops.split(ops.conv(name + ".cv1", x, cin, cout, 1), 2))
+    for k in range(count):
+        y = ops.conv(f"{name}.m{k}.cv1", parts[-1], half, half, 3)
+        y = ops.conv(f"{name}.m{k}.cv2", y, half, half, 3)
+        parts.append(ops.add(parts[-1], y) if shortcut else y)
+    return ops.conv(name + ".cv2", ops.concat(parts), (2 + count) * half, cout, 1)
+
+
+def sppf(ops, name, x, channels):
+    """Chain of three 5x5 max pools, concatenated."""
+    half = channels // 2
+    parts = [ops.conv(name + ".cv1", x, channels, half, 1)]
+    for _ in range(3):
+        parts.append(ops.maxpool(parts[-1], 5))
+    return ops.conv(name + ".cv2", ops.concat(parts), 4 * half, channels, 1)
+
+
+def backbone(ops, image):
+    """Feature maps at strides 8, 16 and 32."""
+    w1, w2, w3, w4, w5 = WIDTHS
+    x = ops.conv("b1", image, 3, w1, 3, stride=2)
+    x = ops.conv("b2", x, w1, w2, 3, stride=2)
+    x = c2f(ops, "b2c", x, w2, w2, 1, True)
+    x = ops.conv("b3", x, w2, w3, 3, stride=2)
+    p3 = c2f(ops, "b3c", x, w3, w3, 2, True)
+    x = ops.conv("b4", p3, w3, w4, 3, stride=2)
+    p4 = c2f(ops, "b4c", x, w4, w4, 2, True)
+    x = ops.conv("b5", p4, w4, w5, 3, stride=2)
+    x = c2f(ops, "b5c", x, w5, w5, 1, True)
+    return p3, p4, sppf(ops, "b5s", x, w5)
+
+
+def neck(ops, p3, p4, p5):
+    """Top-down, then bottom-up mixing of the three levels."""
+    n3, n4, n5 = NECK
+    t4 = c2f(ops, "n4", ops.concat([ops.upsample(p5), p4]), WIDTHS[4] + WIDTHS[3], n4, 1, False)
+    o3 = c2f(ops, "n3", ops.concat([ops.upsample(t4), p3]), n4 + WIDTHS[2], n3, 1, False)
+    d4 = ops.conv("d4", o3, n3, n3, 3, stride=2)
+    o4 = c2f(ops, "o4", ops.concat([d4, t4]), n3 + n4, n4, 1, False)
+    d5 = ops.conv("d5", o4, n4, n4, 3, stride=2)
+    o5 = c2f(ops, "o5", ops.concat([d5, p5]), n4 + WIDTHS[4], n5, 1, False)
+    return o3, o4, o5
+
+
+def network(ops, image):
+    """List of (distance logits, class logits) maps, one pair per stride."""
+    levels = neck(ops, *backbone(ops, image))
+    heads = []
+    for k, (x, channels) in enumerate(zip(levels, NECK)):
+        box = ops.conv(f"h{k}.box1", x, channels, HEAD, 3)
+        box = ops.conv(f"h{k}.box2", box, HEAD, 4 * BINS, 1, plain=True)
+        cls = ops.conv(f"h{k}.cls1", x, channels, HEAD, 3)
+        cls = ops.conv(f"h{k}.cls2", cls, HEAD, CLASSES, 1, plain=True)
+        heads.append((box, cls))
+    return heads
+
+
+def anchor_points():
+    """Anchor centres in pixels and strides: lists of (x, y) and of s, 2100 each."""
+    points, strides = [], []
+    for s in STRIDES:
+        cells = SIZE // s
+        for row in range(cells):
+            for col in range(cells):
+                points.append(((col + 0.5) * s, (row + 0.5) * s))
+                strides.append(s)
+    return points, strides

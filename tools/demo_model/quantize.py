@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Static int8 copy (QDQ) of the ONNX detector, calibrated on training scenes.
+
+Activations uint8, weights int8 per output channel; input, output and the
+"decode..." nodes (boxes and probabilities) stay in float.
+"""
+
+import argparse
+import os
+import tempfile
+
+import numpy as np
+import onnx
+from onnxruntime.quantization import (CalibrationDataReader, CalibrationMethod, QuantFormat,
+                                      QuantType, quantize_static)
+from onnxruntime.quantization.shape_inference import quant_pre_process
+
+from augment import letterbox
+from export import METADATA
+from render import SEED_TRAIN, render_still
+
+
+class Scenes(CalibrationDataReader):
+    """Feeds letterboxed training scenes, `count` of them."""
+
+    def __init__(self, count):
+        self.seeds = iter(range(SEED_TRAIN, SEED_TRAIN + count))
+
+    def get_next(self):
+        """Next input dict, or None at the end."""
+        seed = next(self.seeds, None)
+        if seed is None:
+            return None
+        picture = letterbox(render_still(seed)[0])[0]
+        return {"images": picture.transpose(2, 0, 1)[None].astype(np.float32) / 255.0}
+
+
+def float_nodes(path):
+    """Names of the nodes that are not quantized."""
+    return [n.name for n in onnx.load(path).graph.node if n.name.startswith("decode")]
+
+
+def quantize(source, target, count, method):
+    """Write the int8 copy of `source` to `target`."""
+    with tempfile.TemporaryDirectory() as folder:
+        ready = os.path.join(folder, "ready.onnx")
+        quant_pre_process(source, ready, skip_symbolic_shape=True, skip_optimization=True)
+        quantize_static(ready, target, Scenes(count), quant_format=QuantFormat.QDQ,
+                        op_types_to_quantize=["Conv"] if method == "conv" else None,
+                        per_channel=True, reduce_range=False, activation_type=QuantType.QUInt8,
+                        weight_type=QuantType.QInt8, nodes_to_exclude=float_nodes(ready),
+                        calibrate_method=CalibrationMethod.MinMax,
+                        extra_options={"CalibMovingAverage": True})
+    model = onnx.load(target)
+    model.ir_version = min(model.ir_version, 8)
+    onnx.helper.set_model_props(model, METADATA)
+    onnx.checker.check_model(model, full_check=True)
+    onnx.save(model, target)
+
+
+def main():
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("source", help="f32 ONNX")
+    parser.add_argument("out", help="int8 ONNX to write")
+    parser.add_argument("--count", type=int, default=200, help="calibration scenes")
+    parser.add_argument("--ops", choices=["all", "conv"], default="all",
+                        help="which operators are quantized")
+    args = parser.parse_args()
+    quantize(args.source, args.out, args.count, args.ops)
+    print(f"wrote {args.out}: {os.path.getsize(args.out)} bytes")
+
+
+if __name__ == "__main__":
+    main()

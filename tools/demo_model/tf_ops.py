@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""TensorFlow interpreter of net.network, with its parameters.
+
+Pictures are NHWC float32 in 0..1. Every convolution but the last ones of the
+heads is followed by batch norm and SiLU.
+"""
+
+import numpy as np
+import tensorflow as tf
+
+from net import BINS, CLASSES, network
+
+BN_EPS = 1e-3
+BN_MOMENTUM = 0.97
+
+
+class TfOps:
+    """Holds the variables; `train` says whether batch norms use batch statistics."""
+
+    def __init__(self, seed=0):
+        self.params, self.stats = {}, {}
+        self.train = False
+        self.rng = np.random.default_rng(seed)
+
+    def _variables(self, name, cin, cout, k, plain):
+        scale = np.sqrt(2.0 / (k * k * cin))
+        weight = self.rng.standard_normal((k, k, cin, cout)) * (0.01 if plain else scale)
+        make = lambda v: tf.Variable(np.asarray(v, np.float32))
+        self.params[name + ".w"] = make(weight)
+        if plain:
+            prior = np.full(cout, np.log(0.01 / 0.99)) if cout == CLASSES else \
+                np.tile(np.linspace(1.0, -1.0, BINS), 4)
+            self.params[name + ".b"] = make(prior)
+            return
+        self.params[name + ".gamma"] = make(np.ones(cout))
+        self.params[name + ".beta"] = make(np.zeros(cout))
+        self.stats[name + ".mean"] = tf.Variable(np.zeros(cout, np.float32), trainable=False)
+        self.stats[name + ".var"] = tf.Variable(np.ones(cout, np.float32), trainable=False)
+
+    def conv(self, name, x, cin, cout, k, stride=1, plain=False):
+        """Convolution k x k with padding k // 2; plain: with bias, nothing after."""
+        if name + ".w" not in self.params:
+            self._variables(name, cin, cout, k, plain)
+        pad = "SAME" if stride == 1 else [[0, 0], [k // 2] * 2, [k // 2] * 2, [0, 0]]
+        y = tf.nn.conv2d(x, self.params[name + ".w"], stride, pad)
+        if plain:
+            return y + self.params[name + ".b"]
+        gamma, beta = self.params[name + ".gamma"], self.params[name + ".beta"]
+        mean, var = self.stats[name + ".mean"], self.stats[name + ".var"]
+        norm = tf.compat.v1.nn.fused_batch_norm
+        if self.train:
+            y, m, v = norm(y, gamma, beta, epsilon=BN_EPS, is_training=True)
+            mean.assign(BN_MOMENTUM * mean + (1 - BN_MOMENTUM) * m)
+            var.assign(BN_MOMENTUM * var + (1 - BN_MOMENTUM) * v)
+        else:
+            y, _, _ = norm(y, gamma, beta, mean, var, epsilon=BN_EPS, is_training=False)
+        return tf.nn.silu(y)
+
+    def split(self, x, count):
+        return tf.split(x, count, axis=-1)
+
+    def concat(self, parts):
+        return tf.concat(parts, axis=-1)
+
+    def add(self, a, b):
+        return a + b
+
+    def upsample(self, x):
+        """Nearest neighbour, twice the size."""
+        return tf.image.resize(x, [2 * x.shape[1], 2 * x.shape[2]], method="nearest")
+
+    def maxpool(self, x, k):
+        return tf.nn.max_pool2d(x, k, 1, "SAME")
+
+    def weights(self):
+        """All variables as a dict of numpy arrays."""
+        return {k: v.numpy() for k, v in {**self.params, **self.stats}.items()}
+
+    def load(self, arrays):
+        """Set all variables from a dict of arrays (after one build call)."""
+        for k, v in {**self.params, **self.stats}.items():
+            v.assign(arrays[k])
+
+
+def flat_heads(ops, images):
+    """Distance logits [B, 2100, 4, BINS] and class logits [B, 2100, CLASSES]."""
+    batch = images.shape[0]
+    boxes, classes = [], []
+    for box, cls in network(ops, images):
+        cells = box.shape[1] * box.shape[2]
+        boxes.append(tf.reshape(box, [batch, cells, 4, BINS]))
+        classes.append(tf.reshape(cls, [batch, cells, CLASSES]))
+    return tf.concat(boxes, 1), tf.concat(classes, 1)
+
+
+def decode(dist_logits, points, strides):
+    """Boxes xyxy in pixels [B, A, 4] from distance logits."""
+    bins = tf.range(BINS, dtype=tf.float32)
+    dist = tf.reduce_sum(tf.nn.softmax(dist_logits) * bins, -1) * strides[None, :, None]
+    return tf.concat([points[None] - dist[..., :2], points[None] + dist[..., 2:]], -1)
