@@ -4,6 +4,7 @@
 #include "halyard/trace.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -231,13 +232,16 @@ Status stop() {
   detail::active.store(false, std::memory_order_release);
   const std::string text = collect(r, r.session.load(std::memory_order_relaxed));
   std::FILE* file = std::exchange(r.file, nullptr);
+  // A device or pipe that cannot take the trace must not be removed from the system.
+  struct stat kind = {};
+  const bool is_regular = ::fstat(::fileno(file), &kind) == 0 && S_ISREG(kind.st_mode);
   errno = 0;
   const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
   const int write_errno = errno;
   const bool closed = std::fclose(file) == 0;
   if (written && closed) return {};
   const int cause = written ? errno : write_errno;
-  ::unlink(r.path.c_str());
+  if (is_regular) ::unlink(r.path.c_str());
   return fail_os("trace: the file cannot be written", cause, r.path);
 }
 

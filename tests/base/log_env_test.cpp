@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// The log reaches its sink and nobody else; the environment is read as documented.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "base/env.h"
+#include "base/log_format.h"
+#include "halyard/log.h"
+
+namespace halyard {
+namespace {
+
+class LogTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    set_log_sink([this](LogLevel, std::string_view target, std::string_view text) {
+      lines_.push_back(std::string(target) + ": " + std::string(text));
+    });
+    set_log_level(LogLevel::info);
+  }
+  void TearDown() override {
+    set_log_sink({});
+    set_log_level(LogLevel::warn);
+  }
+  std::vector<std::string> lines_;
+};
+
+TEST_F(LogTest, delivers_messages_up_to_the_level_in_force) {
+  log(LogLevel::warn, "codec", "first");
+  log(LogLevel::debug, "codec", "hidden");
+  ASSERT_EQ(lines_.size(), 1U);
+  EXPECT_EQ(lines_[0], "codec: first");
+}
+
+TEST_F(LogTest, formats_only_what_is_read) {
+  int formatted = 0;
+  const auto count = [&formatted] { return ++formatted; };
+  HALYARD_LOG(LogLevel::debug, "image", "{}", count());
+  EXPECT_EQ(formatted, 0);
+  HALYARD_LOG(LogLevel::info, "image", "{}", count());
+  EXPECT_EQ(formatted, 1);
+  EXPECT_EQ(lines_.back(), "image: 1");
+}
+
+TEST_F(LogTest, is_silent_without_a_sink) {
+  ::testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
+  set_log_sink({});
+  log(LogLevel::error, "codec", "nobody hears this");
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+  EXPECT_TRUE(lines_.empty());
+}
+
+class EnvironmentTest : public ::testing::Test {
+ protected:
+  void set(const char* name, const char* value) {
+    ::setenv(name, value, 1);
+    names_.emplace_back(name);
+  }
+  void TearDown() override {
+    for (const std::string& name : names_)
+      ::unsetenv(name.c_str());
+  }
+  std::vector<std::string> names_;
+};
+
+TEST_F(EnvironmentTest, flags_are_on_unless_empty_zero_or_false) {
+  for (const char* off : {"", "0", "false", "FALSE"}) {
+    set("HALYARD_TENSOR_FORCE_MEM", off);
+    EXPECT_FALSE(read_environment().tensor_force_mem) << off;
+  }
+  for (const char* on : {"1", "true", "yes"}) {
+    set("HALYARD_TENSOR_FORCE_MEM", on);
+    EXPECT_TRUE(read_environment().tensor_force_mem) << on;
+  }
+}
+
+TEST_F(EnvironmentTest, accepts_the_older_prefix_and_prefers_ours) {
+  set("EDGEFIRST_FORCE_BACKEND", "OpenGL");
+  EXPECT_EQ(read_environment().force_backend, "opengl");
+  set("HALYARD_FORCE_BACKEND", "CPU");
+  EXPECT_EQ(read_environment().force_backend, "cpu");
+}
+
+TEST_F(EnvironmentTest, log_level_has_our_prefix_only) {
+  set("EDGEFIRST_LOG", "debug");
+  EXPECT_FALSE(read_environment().log);
+  set("HALYARD_LOG", "Debug");
+  EXPECT_EQ(read_environment().log, LogLevel::debug);
+  set("HALYARD_LOG", "loud");
+  EXPECT_FALSE(read_environment().log);
+}
+
+}  // namespace
+}  // namespace halyard

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Result, Error and the checked arithmetic behind sizes.
+#include "halyard/result.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <limits>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "base/checked.h"
+#include "base/format_error.h"
+
+namespace halyard {
+namespace {
+
+Result<int> half_of(int value) {
+  if (value % 2 != 0) return fail(Errc::invalid_argument, "value: must be even", "{}", value);
+  return value / 2;
+}
+
+Result<int> quarter_of(int value) {
+  HALYARD_TRY(const int half, half_of(value));
+  HALYARD_TRY(const int quarter, half_of(half));
+  return quarter;
+}
+
+Status check_even(int value) {
+  HALYARD_CHECK(half_of(value));
+  return {};
+}
+
+TEST(Result, carries_a_value_or_an_error) {
+  const auto good = half_of(4);
+  ASSERT_TRUE(good);
+  EXPECT_EQ(*good, 2);
+  const auto bad = half_of(3);
+  ASSERT_FALSE(bad);
+  EXPECT_EQ(bad.error().code, Errc::invalid_argument);
+  EXPECT_EQ(bad.error().message(), "value: must be even: 3");
+  EXPECT_EQ(bad.value_or(7), 7);
+}
+
+TEST(Result, try_passes_the_error_on) {
+  EXPECT_EQ(*quarter_of(8), 2);
+  EXPECT_EQ(quarter_of(6).error().message(), "value: must be even: 3");
+  EXPECT_TRUE(check_even(2));
+  EXPECT_FALSE(check_even(5));
+}
+
+TEST(Result, holds_move_only_values) {
+  Result<std::unique_ptr<int>> result(std::make_unique<int>(5));
+  const std::unique_ptr<int> taken = *std::move(result);
+  EXPECT_EQ(*taken, 5);
+}
+
+TEST(Error, message_adds_the_text_of_errno) {
+  const Error error = fail_os("file: cannot be opened", ENOENT, "a.jpg");
+  EXPECT_EQ(error.code, Errc::not_found);
+  EXPECT_EQ(error.message(), "file: cannot be opened: a.jpg (No such file or directory)");
+}
+
+TEST(Error, classes_follow_errno) {
+  EXPECT_EQ(errc_from_errno(EACCES), Errc::permission);
+  EXPECT_EQ(errc_from_errno(ENOMEM), Errc::no_memory);
+  EXPECT_EQ(errc_from_errno(EEXIST), Errc::exists);
+  EXPECT_EQ(errc_from_errno(EIO), Errc::os);
+}
+
+TEST(Error, every_code_has_a_name_of_its_own) {
+  std::set<std::string_view> names;
+  for (int i = 0; i <= static_cast<int>(Errc::cancelled); ++i) {
+    names.insert(to_string(static_cast<Errc>(i)));
+  }
+  EXPECT_EQ(names.size(), static_cast<std::size_t>(Errc::cancelled) + 1);
+  EXPECT_FALSE(names.contains("unknown"));
+  EXPECT_EQ(to_string(static_cast<Errc>(200)), "unknown");
+}
+
+TEST(Checked, notices_overflow) {
+  constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+  EXPECT_EQ(checked_mul(3, 5), 15U);
+  EXPECT_FALSE(checked_mul(most / 2, 3));
+  EXPECT_EQ(checked_add(most - 1, 1), most);
+  EXPECT_FALSE(checked_add(most, 1));
+  EXPECT_EQ(checked_round_up(65, 64), 128U);
+  EXPECT_EQ(checked_round_up(64, 64), 64U);
+  EXPECT_FALSE(checked_round_up(most - 3, 64));
+}
+
+}  // namespace
+}  // namespace halyard

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sessions of the trace: the file parses, holds what was recorded, and nothing else.
+#include "halyard/trace.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace halyard {
+namespace {
+
+using nlohmann::json;
+
+class TraceTest : public ::testing::Test {
+ protected:
+  std::string path_ =
+      ::testing::TempDir() + "halyard_trace_test_" + std::to_string(::getpid()) + ".json";
+  void TearDown() override {
+    (void)trace::stop();
+    std::remove(path_.c_str());
+  }
+  json events() const {
+    std::ifstream file(path_);
+    return json::parse(file)["traceEvents"];
+  }
+  std::vector<json> named(const std::string& name) const {
+    std::vector<json> found;
+    for (const json& event : events()) {
+      if (event["name"] == name) found.push_back(event);
+    }
+    return found;
+  }
+};
+
+TEST_F(TraceTest, records_spans_with_their_arguments) {
+  ASSERT_TRUE(trace::start(path_));
+  {
+    trace::Span outer("test.outer");
+    outer.arg("count", 3).arg("scale", 0.5).arg("format", "nv12 \"quoted\"\n");
+    trace::Span inner("test.inner");
+  }
+  ASSERT_TRUE(trace::stop());
+  const auto outer = named("test.outer");
+  const auto inner = named("test.inner");
+  ASSERT_EQ(outer.size(), 1U);
+  ASSERT_EQ(inner.size(), 1U);
+  EXPECT_EQ(outer[0]["ph"], "X");
+  EXPECT_EQ(outer[0]["args"]["count"], 3);
+  EXPECT_EQ(outer[0]["args"]["scale"], 0.5);
+  EXPECT_EQ(outer[0]["args"]["format"], "nv12 \"quoted\"\n");
+  EXPECT_TRUE(inner[0]["args"].empty());
+  EXPECT_GE(inner[0]["ts"].get<double>(), outer[0]["ts"].get<double>());
+  EXPECT_LE(inner[0]["dur"].get<double>(), outer[0]["dur"].get<double>());
+}
+
+TEST_F(TraceTest, arguments_added_between_children_stay_with_their_span) {
+  ASSERT_TRUE(trace::start(path_));
+  {
+    trace::Span outer("test.outer");
+    { trace::Span("test.inner").arg("which", 1); }
+    outer.arg("late", 2);
+  }
+  ASSERT_TRUE(trace::stop());
+  EXPECT_EQ(named("test.outer")[0]["args"], json({{"late", 2}}));
+  EXPECT_EQ(named("test.inner")[0]["args"], json({{"which", 1}}));
+}
+
+TEST_F(TraceTest, any_number_of_sessions_each_with_its_own_events) {
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_TRUE(trace::start(path_));
+    { trace::Span("test.round").arg("round", round); }
+    ASSERT_TRUE(trace::stop());
+    const auto found = named("test.round");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0]["args"]["round"], round);
+  }
+}
+
+TEST_F(TraceTest, nothing_is_recorded_outside_a_session) {
+  { trace::Span("test.before"); }
+  ASSERT_TRUE(trace::start(path_));
+  auto open = std::make_unique<trace::Span>("test.left_open");
+  ASSERT_TRUE(trace::stop());
+  open.reset();
+  EXPECT_TRUE(named("test.before").empty());
+  EXPECT_TRUE(named("test.left_open").empty());
+}
+
+TEST_F(TraceTest, threads_have_tracks_and_names_of_their_own) {
+  ASSERT_TRUE(trace::start(path_));
+  std::thread([] {
+    trace::set_thread_name("worker");
+    trace::Span span("test.worker");
+  }).join();
+  { trace::Span("test.main"); }
+  ASSERT_TRUE(trace::stop());
+  const int worker = named("test.worker")[0]["tid"];
+  EXPECT_NE(worker, named("test.main")[0]["tid"].get<int>());
+  bool is_named = false;
+  for (const json& event : named("thread_name")) {
+    is_named |= event["tid"] == worker && event["args"]["name"] == "worker";
+  }
+  EXPECT_TRUE(is_named);
+}
+
+TEST_F(TraceTest, spans_of_many_threads_survive_stop_at_any_moment) {
+  std::atomic<bool> running{true};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&running] {
+      while (running) {
+        trace::Span span("test.busy");
+        span.arg("n", 1);
+        trace::counter("test.counter", 2);
+      }
+    });
+  }
+  for (int round = 0; round < 20; ++round) {
+    ASSERT_TRUE(trace::start(path_));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    ASSERT_TRUE(trace::stop());
+    EXPECT_NO_THROW(events());
+  }
+  running = false;
+  for (auto& thread : threads)
+    thread.join();
+}
+
+TEST_F(TraceTest, counters_are_drawn_as_graphs) {
+  ASSERT_TRUE(trace::start(path_));
+  trace::counter("test.depth", 2.5);
+  ASSERT_TRUE(trace::stop());
+  EXPECT_EQ(named("test.depth")[0]["ph"], "C");
+  EXPECT_EQ(named("test.depth")[0]["args"]["value"], 2.5);
+}
+
+TEST_F(TraceTest, at_most_eight_arguments_are_kept) {
+  ASSERT_TRUE(trace::start(path_));
+  {
+    trace::Span span("test.many");
+    for (const char* key : {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"})
+      span.arg(key, 1);
+  }
+  ASSERT_TRUE(trace::stop());
+  EXPECT_EQ(named("test.many")[0]["args"].size(), 8U);
+}
+
+TEST_F(TraceTest, refuses_a_second_session_and_an_impossible_file) {
+  EXPECT_EQ(trace::start("/no/such/folder/trace.json").error().code, Errc::not_found);
+  EXPECT_FALSE(trace::is_active());
+  ASSERT_TRUE(trace::start(path_));
+  EXPECT_EQ(trace::start(path_).error().code, Errc::busy);
+  ASSERT_TRUE(trace::stop());
+  EXPECT_TRUE(trace::stop()) << "stopping twice does nothing";
+}
+
+TEST_F(TraceTest, a_full_disk_is_an_error) {
+  ASSERT_TRUE(trace::start("/dev/full"));
+  { trace::Span("test.lost"); }
+  const auto status = trace::stop();
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, Errc::os);
+}
+
+}  // namespace
+}  // namespace halyard

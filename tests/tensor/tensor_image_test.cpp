@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pictures: planes, regions, formats on plain tensors, re-labelling inside a capacity.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "halyard/tensor.h"
+
+namespace halyard {
+namespace {
+
+template <class R>
+Errc code_of(const R& result) {
+  return result ? Errc::ok : result.error().code;
+}
+
+// Every byte of every plane row gets a value that depends on plane, row and column.
+std::uint8_t mark(std::size_t plane, std::size_t row, std::size_t column) {
+  return static_cast<std::uint8_t>(plane * 71 + row * 13 + column * 3 + 1);
+}
+
+void fill(const Tensor& image) {
+  const TensorMap map = *image.map(Access::write);
+  for (std::size_t p = 0; p < map.plane_count(); ++p) {
+    for (std::size_t r = 0; r < map.plane(p).rows; ++r) {
+      for (std::size_t c = 0; c < map.plane(p).row_bytes; ++c) {
+        map.plane(p).writable[r * map.plane(p).stride_bytes + c] = std::byte{mark(p, r, c)};
+      }
+    }
+  }
+}
+
+TEST(Image, odd_sizes_are_legal_for_every_format) {
+  for (const FormatInfo& f : all_formats()) {
+    for (const std::size_t width : {1U, 3U, 17U}) {
+      for (const std::size_t height : {1U, 2U, 5U}) {
+        const auto image = Tensor::create_image(width, height, f.format, DType::u8, Memory::mem);
+        ASSERT_TRUE(image) << f.name << ": " << image.error().message();
+        EXPECT_EQ(image->width(), width);
+        EXPECT_EQ(image->height(), height);
+        EXPECT_EQ(image->plane_count(), f.planes);
+        fill(*image);  // the sanitizers see whether a plane leaves the buffer
+        EXPECT_TRUE(image->as_image());
+      }
+    }
+  }
+}
+
+TEST(Image, pitch_is_padded_where_chroma_shares_the_buffer) {
+  EXPECT_EQ(
+      Tensor::create_image(100, 4, PixelFormat::rgb, DType::u8, Memory::mem)->row_stride_bytes(),
+      300U);
+  EXPECT_EQ(
+      Tensor::create_image(100, 4, PixelFormat::nv12, DType::u8, Memory::mem)->row_stride_bytes(),
+      128U);
+  EXPECT_EQ(
+      Tensor::create_image(100, 4, PixelFormat::i420, DType::u8, Memory::mem)->row_stride_bytes(),
+      128U);
+}
+
+TEST(Image, refuses_sizes_outside_the_limits) {
+  for (const auto& [width, height] :
+       {std::pair<std::size_t, std::size_t>{0, 4}, {4, 0}, {65536, 1}, {1, 65536}}) {
+    EXPECT_EQ(code_of(Tensor::create_image(width, height, PixelFormat::rgb)),
+              Errc::invalid_argument);
+  }
+}
+
+TEST(Slice, shows_the_same_bytes_of_packed_and_planar_pictures) {
+  for (const PixelFormat format : {PixelFormat::rgba, PixelFormat::planar_rgb, PixelFormat::grey}) {
+    const Tensor image = *Tensor::create_image(20, 10, format, DType::u8, Memory::mem);
+    fill(image);
+    const Tensor part = *image.slice({3, 2, 5, 4});
+    EXPECT_EQ(part.width(), 5U);
+    const std::size_t pixel = format == PixelFormat::rgba ? 4 : 1;
+    const TensorMap map = *part.map(Access::read);
+    ASSERT_EQ(map.plane_count(), image.plane_count());
+    for (std::size_t p = 0; p < map.plane_count(); ++p) {
+      EXPECT_EQ(map.plane(p).rows, 4U);
+      EXPECT_EQ(map.plane(p).row_bytes, 5 * pixel);
+      const auto last = map.plane(p).data[3 * map.plane(p).stride_bytes + 5 * pixel - 1];
+      EXPECT_EQ(last, std::byte{mark(p, 5, 8 * pixel - 1)}) << to_string(format);
+    }
+    EXPECT_TRUE(Tensor::may_alias(image, part));
+  }
+}
+
+TEST(Slice, of_chroma_formats_moves_all_planes) {
+  for (const PixelFormat format :
+       {PixelFormat::nv12, PixelFormat::nv16, PixelFormat::nv24, PixelFormat::i420}) {
+    const Tensor image = *Tensor::create_image(20, 10, format, DType::u8, Memory::mem);
+    fill(image);
+    const Tensor part = *image.slice({4, 2, 7, 5});
+    const FormatInfo& f = info(format);
+    const TensorMap map = *part.map(Access::read);
+    EXPECT_EQ(map.plane(0).data[0], std::byte{mark(0, 2, 4)});
+    const std::size_t column = (4U >> f.chroma_shift_x) * (f.planes == 2 ? 2 : 1);
+    EXPECT_EQ(map.plane(1).data[0], std::byte{mark(1, 2U >> f.chroma_shift_y, column)}) << f.name;
+    EXPECT_EQ(code_of(map.view<const std::uint8_t, 2>()), Errc::unsupported)
+        << "the planes of a part do not follow one another";
+  }
+}
+
+TEST(Slice, of_a_slice_composes) {
+  const Tensor image = *Tensor::create_image(32, 32, PixelFormat::rgb, DType::u8, Memory::mem);
+  fill(image);
+  const Tensor twice = *image.slice({4, 4, 20, 20})->slice({3, 5, 2, 2});
+  EXPECT_EQ(twice.map(Access::read)->plane(0).data[0], std::byte{mark(0, 9, 21)});
+}
+
+TEST(Slice, refuses_what_lies_outside_or_between_chroma_blocks) {
+  const Tensor image = *Tensor::create_image(20, 10, PixelFormat::nv12, DType::u8, Memory::mem);
+  for (const Region& region :
+       {Region{0, 0, 0, 4}, Region{-2, 0, 4, 4}, Region{18, 0, 4, 4}, Region{0, 8, 4, 4},
+        Region{1, 0, 4, 4}, Region{0, 1, 4, 4}, Region{2147483647, 0, 2147483647, 4}}) {
+    const auto part = image.slice(region);
+    ASSERT_FALSE(part) << region.x << "," << region.y;
+    EXPECT_EQ(part.error().code, Errc::invalid_argument);
+    EXPECT_NE(part.error().message().find("region"), std::string::npos);
+  }
+}
+
+TEST(WrapImage, takes_planes_from_several_buffers) {
+  const auto luma = *allocate(64 * 5, Memory::mem);
+  const auto chroma = *allocate(64 * 3, Memory::mem);
+  const std::array<Tensor::PlaneSource, 2> planes{{{luma, 0, 64}, {chroma, 0, 64}}};
+  const Tensor image = *Tensor::wrap_image(planes, 50, 5, PixelFormat::nv12);
+  fill(image);
+  const auto second = chroma->map(Access::read);
+  EXPECT_EQ(second->bytes()[64], std::byte{mark(1, 1, 0)});
+  EXPECT_EQ(code_of(image.reshape({8 * 50})), Errc::unsupported);
+  EXPECT_EQ(code_of(image.reconfigured(4, 4, PixelFormat::grey)), Errc::unsupported);
+}
+
+TEST(WrapImage, refuses_planes_that_leave_their_buffers) {
+  const auto buffer = *allocate(64 * 5, Memory::mem);
+  const auto try_wrap = [](std::initializer_list<Tensor::PlaneSource> planes, PixelFormat format) {
+    return code_of(Tensor::wrap_image({planes.begin(), planes.size()}, 50, 5, format));
+  };
+  EXPECT_EQ(try_wrap({{buffer, 0, 64}}, PixelFormat::grey), Errc::ok);
+  EXPECT_EQ(try_wrap({{buffer, 16, 64}}, PixelFormat::grey), Errc::invalid_argument);
+  EXPECT_EQ(try_wrap({{buffer, 0, 49}}, PixelFormat::grey), Errc::invalid_argument);
+  EXPECT_EQ(try_wrap({{buffer, 0, 64}}, PixelFormat::nv12), Errc::invalid_argument);
+  EXPECT_EQ(try_wrap({{buffer, 0, 64}, {buffer, 0, 40}}, PixelFormat::nv12),
+            Errc::invalid_argument);
+  EXPECT_EQ(try_wrap({{nullptr, 0, 64}}, PixelFormat::grey), Errc::invalid_argument);
+  EXPECT_EQ(try_wrap({{buffer, SIZE_MAX - 4, 64}}, PixelFormat::grey), Errc::invalid_argument);
+  EXPECT_EQ(try_wrap({{buffer, 0, 64}, {buffer, 0, 64}}, PixelFormat::grey),
+            Errc::invalid_argument);
+}
+
+TEST(AsImage, guesses_the_format_from_the_shape) {
+  const auto guess = [](std::initializer_list<std::size_t> shape) {
+    return Tensor::create(DType::u8, shape, Memory::mem)->as_image();
+  };
+  EXPECT_EQ(guess({1, 3, 32, 40})->format(), PixelFormat::planar_rgb);
+  EXPECT_EQ(guess({1, 3, 32, 40})->width(), 40U);
+  EXPECT_EQ(guess({1, 32, 40, 3})->format(), PixelFormat::rgb);
+  EXPECT_EQ(guess({32, 40, 4})->format(), PixelFormat::rgba);
+  EXPECT_EQ(guess({4, 32, 40})->format(), PixelFormat::planar_rgba);
+  EXPECT_EQ(guess({1, 1, 32, 40})->format(), PixelFormat::grey);
+  EXPECT_EQ(guess({32, 40, 1})->format(), PixelFormat::grey);
+  EXPECT_EQ(code_of(guess({2, 3, 32, 40})), Errc::invalid_argument);
+  EXPECT_EQ(code_of(guess({84, 8400})), Errc::invalid_argument);
+}
+
+TEST(WithFormat, keeps_the_bytes_and_checks_the_shape) {
+  const Tensor t = *Tensor::create(DType::u8, {6, 4}, Memory::mem);
+  const Tensor image = *t.with_format(PixelFormat::nv12);
+  EXPECT_EQ(image.height(), 4U);
+  EXPECT_EQ(image.buffer(), t.buffer());
+  EXPECT_EQ(code_of(t.with_format(PixelFormat::rgb)), Errc::invalid_argument);
+}
+
+TEST(Reconfigured, stays_inside_the_capacity_and_keeps_a_fitting_pitch) {
+  const Tensor big = *Tensor::create_image(256, 100, PixelFormat::nv12, DType::u8, Memory::mem);
+  const Tensor small = *big.reconfigured(99, 51, PixelFormat::nv12);
+  EXPECT_EQ(small.row_stride_bytes(), 256U);
+  EXPECT_EQ(small.buffer(), big.buffer());
+  const Tensor rgb = *big.reconfigured(100, 100, PixelFormat::rgb);
+  EXPECT_EQ(rgb.format(), PixelFormat::rgb);
+  const auto refused = big.reconfigured(256, 101, PixelFormat::nv24);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::exhausted);
+  EXPECT_NE(refused.error().message().find("38400"), std::string::npos)
+      << "the message names the capacity: " << refused.error().message();
+}
+
+TEST(Reconfigured, uses_the_exact_size_when_a_padded_pitch_would_not_fit) {
+  const Tensor exact = *Tensor::create(DType::u8, {150, 98}, Memory::mem);
+  const auto image = exact.reconfigured(98, 100, PixelFormat::nv12);
+  ASSERT_TRUE(image) << image.error().message();
+  EXPECT_EQ(image->row_stride_bytes(), 98U);
+}
+
+TEST(Copy, of_pictures_leaves_the_row_padding_alone) {
+  const Tensor source = *Tensor::create_image(5, 3, PixelFormat::nv12, DType::u8, Memory::mem);
+  fill(source);
+  const auto buffer = *allocate(4096, Memory::mem);
+  std::memset(buffer->map(Access::write)->writable_bytes().data(), 0xee, 4096);
+  const Tensor::PlaneSource whole{buffer, 0, 96};
+  Tensor destination = *Tensor::wrap_image({&whole, 1}, 5, 3, PixelFormat::nv12);
+  ASSERT_TRUE(copy(source, destination));
+  const auto bytes = buffer->map(Access::read);
+  EXPECT_EQ(bytes->bytes()[4], std::byte{mark(0, 0, 4)});
+  EXPECT_EQ(bytes->bytes()[5], std::byte{0xee});
+  EXPECT_EQ(bytes->bytes()[96 * 3 + 5], std::byte{mark(1, 0, 5)});
+  EXPECT_EQ(bytes->bytes()[96 * 3 + 6], std::byte{0xee});
+}
+
+}  // namespace
+}  // namespace halyard
