@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// The front of the codec: tells the file's kind, checks and completes the request, keeps the label
+// of the caller's tensor until the pixels are there. Decoding itself: jpeg_decode, png_decode.
+#include "halyard/codec.h"
+
+#include <utility>
+#include <variant>
+
+#include "base/format_error.h"
+#include "codec/exif.h"
+#include "codec/jpeg_decode.h"
+#include "codec/jpeg_header.h"
+#include "codec/png_decode.h"
+#include "codec/png_header.h"
+#include "halyard/trace.h"
+
+namespace halyard {
+namespace {
+
+using codec::JpegHeader;
+using codec::PngHeader;
+
+struct Source {
+  ImageFileInfo info;
+  std::variant<JpegHeader, PngHeader> header;
+};
+
+Result<Source> read_header(std::span<const std::byte> file, const DecodeLimits& limits) {
+  Source source;
+  if (codec::is_jpeg(file)) {
+    HALYARD_TRY(const JpegHeader header, codec::parse_jpeg_header(file, limits));
+    source = {header.info, header};
+    source.info.exif_orientation = codec::exif_orientation(header.exif);
+  } else if (codec::is_png(file)) {
+    HALYARD_TRY(const PngHeader header, codec::parse_png_header(file, limits));
+    source = {header.info, header};
+    source.info.exif_orientation = codec::exif_orientation_of_tiff(header.exif);
+  } else {
+    return fail(Errc::malformed, "file is neither JPEG nor PNG", "{} bytes", file.size());
+  }
+  source.info.orientation = codec::orientation_of_tag(source.info.exif_orientation);
+  return source;
+}
+
+// Everything that can be said against a file before its pixels are read or memory is taken.
+Status check_length(const Source& source, std::size_t file_bytes) {
+  if (const auto* jpeg = std::get_if<JpegHeader>(&source.header)) {
+    return codec::check_jpeg_length(*jpeg);
+  }
+  return codec::check_png_length(std::get<PngHeader>(source.header), file_bytes);
+}
+
+Status check_target(const Source& source, PixelFormat format, DType dtype) {
+  const auto* jpeg = std::get_if<JpegHeader>(&source.header);
+  if (jpeg != nullptr ? !codec::serves(*jpeg, format) : !codec::png_serves(format)) {
+    return fail(Errc::unsupported, "options.format is not one that this file decodes to",
+                "{} from a {} file whose own is {}", to_string(format),
+                jpeg != nullptr ? "JPEG" : "PNG", to_string(source.info.native_format));
+  }
+  if (jpeg != nullptr ? dtype != DType::u8 : !codec::png_serves(dtype)) {
+    return fail(Errc::unsupported,
+                jpeg != nullptr ? "JPEG decodes to u8 tensors only"
+                                : "PNG decodes to u8, i8, u16 and f32 tensors only",
+                "destination is {}", to_string(dtype));
+  }
+  return {};
+}
+
+// The meaning of decoded samples in `format`: YCbCr as JFIF has it, RGB as sRGB, grey full range.
+Colorimetry colorimetry_of(PixelFormat format) {
+  const ColorModel model = info(format).model;
+  if (model == ColorModel::grey) return {.range = ColorRange::full};
+  Colorimetry out = Colorimetry::jpeg();
+  if (model == ColorModel::rgb) out.encoding = ColorEncoding::unknown;
+  return out;
+}
+
+Status decode(const Source& source, std::span<const std::byte> file, PixelFormat format,
+              Tensor& into) {
+  trace::Span span("codec.decode");
+  span.arg("width", source.info.width).arg("height", source.info.height);
+  span.arg("format", to_string(format)).arg("bytes", file.size());
+  HALYARD_TRY(const TensorMap map, into.map(Access::write));
+  if (const auto* jpeg = std::get_if<JpegHeader>(&source.header)) {
+    HALYARD_CHECK(codec::decode_jpeg(file, *jpeg, format, map));
+  } else {
+    HALYARD_CHECK(codec::decode_png(file, std::get<PngHeader>(source.header), format, map));
+  }
+  into.set_colorimetry(colorimetry_of(format));
+  return {};
+}
+
+Result<Tensor> labelled(const Tensor& destination, const ImageFileInfo& info, PixelFormat format) {
+  const bool fits = destination.format() == format && destination.width() == info.width &&
+                    destination.height() == info.height;
+  if (fits) return destination;
+  return destination.reconfigured(info.width, info.height, format);
+}
+
+}  // namespace
+
+Result<ImageFileInfo> peek(std::span<const std::byte> file, const DecodeLimits& limits) {
+  trace::Span span("codec.peek");
+  span.arg("bytes", file.size());
+  HALYARD_TRY(const Source source, read_header(file, limits));
+  return source.info;
+}
+
+Result<ImageFileInfo> load_into(Tensor& destination, std::span<const std::byte> file,
+                                const LoadOptions& options) {
+  trace::Span span("codec.load_into");
+  if (destination.is_empty()) {
+    return fail(Errc::invalid_argument, "destination must have memory; load_image makes its own");
+  }
+  HALYARD_TRY(const Source source, read_header(file, options.limits));
+  const PixelFormat format = options.format.value_or(source.info.native_format);
+  HALYARD_CHECK(check_target(source, format, destination.dtype()));
+  HALYARD_CHECK(check_length(source, file.size()));
+  HALYARD_TRY(Tensor picture, labelled(destination, source.info, format));
+  HALYARD_CHECK(decode(source, file, format, picture));
+  destination = std::move(picture);
+  return source.info;
+}
+
+Result<Tensor> load_image(std::span<const std::byte> file, const LoadOptions& options) {
+  trace::Span span("codec.load_image");
+  HALYARD_TRY(const Source source, read_header(file, options.limits));
+  const PixelFormat format = options.format.value_or(source.info.native_format);
+  HALYARD_CHECK(check_target(source, format, DType::u8));
+  HALYARD_CHECK(check_length(source, file.size()));
+  HALYARD_TRY(Tensor picture, Tensor::create_image(source.info.width, source.info.height, format,
+                                                   DType::u8, options.memory));
+  HALYARD_CHECK(decode(source, file, format, picture));
+  return picture;
+}
+
+Result<Tensor> load_image(const std::string& path, const LoadOptions& options) {
+  HALYARD_TRY(const std::vector<std::byte> file, read_file(path));
+  if (file.empty()) return fail(Errc::invalid_argument, "path names an empty file", "{}", path);
+  auto picture = load_image(std::span<const std::byte>(file), options);
+  if (picture) return picture;
+  // Say which file it was.
+  const Error& error = picture.error();
+  return make_error(error.code, error.what,
+                    error.detail ? fmt::format("{}: {}", path, *error.detail) : path,
+                    error.os_errno);
+}
+
+}  // namespace halyard

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one EXIF tag that Halyard reads: the orientation. Reported, never applied.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "halyard/codec.h"
+
+namespace halyard::codec {
+
+/// Value 1..8 of tag 0x0112 in the first directory; 0 when absent, malformed or another value.
+/// `payload` starts with "Exif\0\0" (JPEG APP1). Total on hostile bytes.
+int exif_orientation(std::span<const std::byte> payload);
+
+/// The same for a payload that starts with the TIFF header (PNG eXIf).
+int exif_orientation_of_tiff(std::span<const std::byte> tiff);
+
+/// What shows a picture with this tag upright: flip first, then turn clockwise.
+Orientation orientation_of_tag(int tag) noexcept;
+
+}  // namespace halyard::codec

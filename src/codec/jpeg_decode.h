@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// JPEG pixels into mapped planes. The header has been read and the tensor has the right shape.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "codec/jpeg_header.h"
+#include "halyard/tensor.h"
+
+namespace halyard::codec {
+
+/// Whether decode_jpeg() gives `format` for this file.
+bool serves(const JpegHeader& header, PixelFormat format) noexcept;
+
+/// Fills the planes of `map` (u8, the header's size, `format`) at their own pitch; bytes behind the
+/// row ends stay as they are. The codec object is the thread's and is used again.
+/// Errors: corrupt, unsupported, no_memory.
+Status decode_jpeg(std::span<const std::byte> file, const JpegHeader& header, PixelFormat format,
+                   const TensorMap& map);
+
+}  // namespace halyard::codec

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Our own reading of a JPEG's markers up to the first scan: total on hostile bytes, nothing
+// decoded.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "halyard/codec.h"
+
+namespace halyard::codec {
+
+struct JpegComponent {
+  std::uint8_t id = 0;
+  std::uint8_t h = 1;  ///< sampling factors 1..4
+  std::uint8_t v = 1;
+};
+
+struct JpegHeader {
+  ImageFileInfo info;               ///< without the orientation
+  std::span<const std::byte> exif;  ///< APP1 payload with its "Exif\0\0", empty when absent
+  std::array<JpegComponent, 3> components{};
+  bool stored_rgb = false;     ///< three components that are R, G, B
+  std::size_t data_bytes = 0;  ///< from behind the first scan header to the end
+};
+
+bool is_jpeg(std::span<const std::byte> file) noexcept;
+
+/// Errors: corrupt, unsupported, invalid_argument (limits); see peek().
+Result<JpegHeader> parse_jpeg_header(std::span<const std::byte> file, const DecodeLimits& limits);
+
+/// Every 8 x 8 block takes at least one bit. Errors: corrupt (the file is too short for its size).
+Status check_jpeg_length(const JpegHeader& header);
+
+}  // namespace halyard::codec

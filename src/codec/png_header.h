@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Our own walk over a PNG's chunks: size, kind, transparency and EXIF, nothing inflated.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "halyard/codec.h"
+
+namespace halyard::codec {
+
+struct PngHeader {
+  ImageFileInfo info;               ///< without the orientation
+  std::span<const std::byte> exif;  ///< content of the eXIf chunk, empty when absent
+  std::uint8_t color_type = 0;      ///< 0 grey, 2 rgb, 3 palette, 4 grey and alpha, 6 rgba
+  bool has_transparency = false;    ///< a tRNS chunk
+  bool interlaced = false;
+};
+
+bool is_png(std::span<const std::byte> file) noexcept;
+
+/// Errors: corrupt, invalid_argument (limits); see peek().
+Result<PngHeader> parse_png_header(std::span<const std::byte> file, const DecodeLimits& limits);
+
+/// Deflate packs 1032 to 1 at best. Errors: corrupt (the file is too short for its size).
+Status check_png_length(const PngHeader& header, std::size_t file_bytes);
+
+}  // namespace halyard::codec
