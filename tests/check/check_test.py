@@ -1,0 +1,247 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Proves that tools/check.py can fail: seeds one breach of each kind in a copy of the tree and
+expects check.py to exit with 1 and to name the file and the rule.
+
+    check_test.py REPOSITORY
+"""
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+REPOSITORY = Path(sys.argv.pop(1) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2])
+HEAD = "// SPDX-License-Identifier: Apache-2.0\n// Seeded by check_test.py.\n"
+HEADER = HEAD + "#pragma once\n"
+# Split, so that this file does not breach the rules that it tests.
+MACHINE = "/ho" + "me/somebody/halyard"
+SHARED = ".." + "/shared/data"
+
+
+def copy_tree(target):
+    """What check.py reads, without build folders and pictures."""
+    for name in ("include", "src", "docs", "cmake", "examples", "tools", "scripts"):
+        if (REPOSITORY / name).is_dir():
+            shutil.copytree(REPOSITORY / name, target / name, symlinks=True,
+                            ignore=shutil.ignore_patterns("__pycache__", "*.jpg", "*.onnx"))
+    for name in ("CMakeLists.txt", "README.md", "Makefile"):
+        shutil.copy(REPOSITORY / name, target / name)
+
+
+class Seeded(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.tree = Path(folder.name)
+        copy_tree(self.tree)
+
+    def run_check(self, *rules):
+        command = [sys.executable, str(self.tree / "tools/check.py")]
+        command += [word for rule in rules for word in ("--only", rule)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        self.assertEqual(done.stderr, "", "check.py itself must not fail")
+        return done.returncode, done.stdout
+
+    def expect(self, rule, named, seed):
+        """`seed` breaks the tree; `named` appears in one line of `rule` then, and not before."""
+        def naming(output):
+            return [line for line in output.splitlines() if named in line and f" {rule}: " in line]
+        self.assertEqual(naming(self.run_check(rule)[1]), [], "before the breach")
+        seed()
+        status, output = self.run_check(rule)
+        self.assertEqual(status, 1, output)
+        self.assertNotEqual(naming(output), [], f"{named} is not named in:\n{output}")
+
+    def write(self, path, text):
+        file = self.tree / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode("utf-8"))
+
+    def replace(self, path, old, new):
+        file = self.tree / path
+        text = file.read_text(encoding="utf-8")
+        self.assertIn(old, text)
+        file.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    def expect_source(self, rule, text, path="src/tensor/seeded.cpp", named=None):
+        self.expect(rule, named or path, lambda: self.write(path, text))
+
+    # layers
+    def test_a_layer_that_the_table_does_not_know(self):
+        self.expect("layers", "layer bridge is not in", lambda: self.replace(
+            "CMakeLists.txt", "halyard_layer(tensor ", "halyard_layer(bridge DEPS base)\n"
+            "halyard_layer(tensor "))
+
+    def test_a_layer_that_is_linked_above_another_one(self):
+        self.expect("layers", "layer track is linked above", lambda: self.replace(
+            "CMakeLists.txt", "halyard_layer(track   DEPS base",
+            "halyard_layer(track   DEPS codec"))
+
+    def test_a_layer_that_is_not_built(self):
+        self.expect("layers", "layer capture is not built", lambda: self.replace(
+            "CMakeLists.txt", "halyard_layer(capture", "# halyard_layer(capture"))
+
+    def test_a_folder_that_is_no_layer(self):
+        self.expect_source("layers", HEAD, "src/bridge/deck.cpp")
+
+    def test_a_drawing_that_differs_from_the_table(self):
+        self.expect("layers", "draw stands on", lambda: self.replace(
+            "docs/architecture.md", "| `image`, `track` |", "| `image` |"))
+
+    # includes
+    def test_a_layer_that_includes_upwards(self):
+        self.expect_source("includes", HEAD + '#include "halyard/codec.h"\n')
+
+    def test_a_layer_that_includes_its_neighbour(self):
+        self.expect_source("includes", HEAD + '#include "halyard/decode.h"\n',
+                           "src/track/seeded.cpp")
+
+    def test_a_layer_that_includes_the_umbrella(self):
+        self.expect_source("includes", HEAD + '#include "halyard/halyard.h"\n')
+
+    def test_a_layer_that_includes_private_headers_of_another(self):
+        self.expect_source("includes", HEAD + '#include "tensor/copy_count.h"\n',
+                           "src/image/seeded.cpp")
+
+    def test_a_public_header_that_includes_a_private_one(self):
+        self.expect("includes", "include/halyard/tensor.h", lambda: self.replace(
+            "include/halyard/tensor.h", "#pragma once", '#pragma once\n#include "base/checked.h"'))
+
+    def test_a_public_header_that_includes_upwards(self):
+        self.expect("includes", "include/halyard/tensor.h", lambda: self.replace(
+            "include/halyard/tensor.h", "#pragma once", '#pragma once\n#include "halyard/image.h"'))
+
+    def test_a_public_header_that_no_layer_owns(self):
+        self.expect_source("includes", HEADER, "include/halyard/anchor.h")
+
+    def test_a_program_that_includes_private_headers(self):
+        self.expect_source("includes", HEAD + '#include "base/checked.h"\n', "examples/seeded.cpp")
+
+    # homes
+    def test_an_outside_header_away_from_home(self):
+        self.expect_source("homes", HEAD + "#include <jpeglib.h>\n")
+
+    def test_a_kernel_header_away_from_home(self):
+        self.expect_source("homes", HEAD + "#include <sys/mman.h>\n", "src/codec/seeded.cpp")
+
+    def test_an_outside_header_without_a_home(self):
+        self.expect_source("homes", HEAD + "#include <boost/any.hpp>\n")
+
+    def test_an_outside_header_in_a_public_one(self):
+        self.expect("homes", "include/halyard/log.h", lambda: self.replace(
+            "include/halyard/log.h", "#pragma once", "#pragma once\n#include <fmt/format.h>"))
+
+    def test_a_system_header_in_a_public_one(self):
+        self.expect("homes", "include/halyard/fd.h", lambda: self.replace(
+            "include/halyard/fd.h", "#pragma once", "#pragma once\n#include <unistd.h>"))
+
+    # headers
+    def drop_sources(self):
+        """Leaves next to nothing to compile or to format, so that those rules are quick."""
+        shutil.rmtree(self.tree / "src")
+        shutil.rmtree(self.tree / "tools/halyard", ignore_errors=True)
+        for header in (self.tree / "include/halyard").glob("*.h"):
+            if header.name not in ("export.h", "halyard.h"):
+                header.unlink()
+        self.write("include/halyard/halyard.h", HEADER)
+
+    def test_a_header_that_does_not_compile_alone(self):
+        self.drop_sources()
+        self.expect_source("headers", HEADER + "inline std::size_t anchor() { return 0; }\n",
+                           "include/halyard/anchor.h")
+
+    def test_a_header_without_a_guard(self):
+        self.drop_sources()
+        self.expect_source("headers", HEAD + "struct Anchor {};\n", "include/halyard/anchor.h")
+
+    # umbrella
+    def test_a_header_that_the_umbrella_misses(self):
+        self.expect_source("umbrella", HEADER, "include/halyard/anchor.h", "halyard/anchor.h")
+
+    # text
+    def test_a_character_that_is_not_ascii(self):
+        self.expect_source("text", HEAD + "// \u00e9\n", named="src/tensor/seeded.cpp:3")
+
+    def test_a_trailing_space(self):
+        self.expect_source("text", HEAD + "int a; \n", named="src/tensor/seeded.cpp:3")
+
+    def test_a_tab(self):
+        self.expect_source("text", HEAD + "\tint a;\n", named="src/tensor/seeded.cpp:3")
+
+    def test_a_line_of_101_columns(self):
+        self.expect_source("text", HEAD + "//" + "x" * 99 + "\n", named="src/tensor/seeded.cpp:3")
+
+    def test_no_newline_at_the_end(self):
+        self.expect_source("text", HEAD + "int a;", named="src/tensor/seeded.cpp:3")
+
+    # spdx, paths
+    def test_no_licence_line(self):
+        self.expect_source("spdx", "// A file.\n")
+
+    def test_a_machine_path(self):
+        self.expect_source("paths", HEAD + f'const char* where = "{MACHINE}";\n')
+
+    def test_a_machine_path_behind_a_flag(self):
+        self.expect_source("paths", "Build with -I" + MACHINE + ".\n", "docs/seeded.md")
+
+    def test_a_path_beside_the_repository(self):
+        self.expect_source("paths", f"Data lies in {SHARED}.\n", "docs/seeded.md")
+
+    # environment
+    def test_a_variable_that_is_not_listed(self):
+        self.expect("environment", "HALYARD_ANCHOR is read", lambda: self.replace(
+            "src/base/env.cpp", '"DISABLE_G2D"', '"DISABLE_G2D", "ANCHOR"'))
+
+    def test_a_variable_that_is_not_read(self):
+        self.expect("environment", "HALYARD_ANCHOR is listed", lambda: self.replace(
+            "docs/env.md", "| `HALYARD_LOG` |", "| `HALYARD_ANCHOR` | x |\n| `HALYARD_LOG` |"))
+
+    def test_the_environment_read_elsewhere(self):
+        self.expect_source("environment", HEAD + 'auto* home = std::getenv("HOME");\n')
+
+    # examples
+    def test_code_in_a_page_that_differs_from_its_source(self):
+        self.write("examples/seeded.cpp",
+                   HEAD + "  // [hoist]\n  int a;\n  int b;\n  // [/hoist]\n")
+        page = "<!-- from examples/seeded.cpp: hoist -->\n```cpp\nint a;\nint b;\n```\n"
+        self.write("docs/seeded.md", page)
+        self.expect("examples", "docs/seeded.md",
+                    lambda: self.write("docs/seeded.md", page.replace("int b", "int c")))
+
+    def test_code_in_a_page_without_a_source(self):
+        self.expect_source("examples", "<!-- from examples/none.cpp: hoist -->\n```cpp\n```\n",
+                           "docs/seeded.md")
+
+    # length
+    def test_a_file_of_401_lines(self):
+        self.expect_source("length", HEAD + "\n" * 399)
+
+    def test_a_long_file_that_gives_its_reason_passes(self):
+        self.write("src/tensor/seeded.cpp", HEAD + "// Long: one row per format.\n" + "\n" * 500)
+        self.assertNotIn("seeded", self.run_check("length")[1])
+
+    def test_a_function_of_41_lines_is_noted(self):
+        body = "int f() {\n" + "  g();\n" * 39 + "}\n"
+        self.write("src/tensor/seeded.cpp", HEAD + "namespace a {\nclass B {\n" + body + "};\n}\n")
+        self.assertIn("seeded.cpp:5: a function of 41 lines", self.run_check("length")[1])
+
+    # format
+    @unittest.skipUnless(shutil.which("clang-format-14"), "clang-format-14 is not installed")
+    def test_code_that_clang_format_would_change(self):
+        self.drop_sources()
+        shutil.copy(REPOSITORY / ".clang-format", self.tree / ".clang-format")
+        self.expect_source("format", HEAD + "int  a;\n", named="src/tensor/seeded.cpp:3")
+
+    # the command line
+    def test_an_unknown_rule_and_a_wrong_root_are_refused(self):
+        for words in (["--only", "nonsense"], ["--root", str(self.tree / "docs")]):
+            done = subprocess.run([sys.executable, str(self.tree / "tools/check.py"), *words],
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(words[1], done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

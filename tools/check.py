@@ -1,0 +1,388 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Holds the tree to the rules of the house. Prints `path:line: rule: what` for each breach and
+exits with 1 when there is one. Needs Python 3 alone; a C++ compiler for `headers`, clang-format-14
+for `format`. The tables that it goes by: tools/check_tables.py.
+
+    tools/check.py [--root DIR] [--only RULE]... [--list]
+"""
+import argparse
+import concurrent.futures
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from check_tables import (C_HEADERS, HOMES, LAYERS, PRIVATE_EXCEPTIONS, PUBLIC_HEADERS,
+                          PUBLIC_ONLY, SYSTEM, TO_COME)
+
+CPP = {".cpp", ".h", ".c", ".hpp"}
+CODE = CPP | {".py", ".sh", ".cmake"}
+CODE_NAMES = {"CMakeLists.txt", "Makefile", "run"}
+TEXT = CODE | {".md", ".json", ".yaml", ".yml", ".toml", ".in", ".supp"}
+MAX_COLUMNS, MAX_FILE_LINES, MAX_FUNCTION_LINES = 100, 400, 40
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+class Tree:
+    """The files below a root, read once, and the breaches found in them."""
+
+    def __init__(self, root):
+        self.root = Path(root).resolve()
+        self.breaches = []
+        self.notes = []
+        self.texts = {}
+        for folder, folders, names in os.walk(self.root):
+            folders[:] = sorted(d for d in folders if not self.is_foreign(folder, d))
+            for name in sorted(names):
+                path = Path(folder, name)
+                if path.suffix in TEXT or name in CODE_NAMES:
+                    relative = path.relative_to(self.root).as_posix()
+                    self.texts[relative] = path.read_bytes().decode("utf-8", "surrogateescape")
+
+    def is_foreign(self, folder, name):
+        at_top = Path(folder) == self.root
+        if name == "__pycache__" or (name.startswith(".") and name != ".ci"):
+            return True
+        return at_top and (name.startswith("build") or name == "out")
+
+    def files(self, *prefixes, suffixes=CODE):
+        for path, text in self.texts.items():
+            name = path.rsplit("/", 1)[-1]
+            fits = Path(path).suffix in suffixes or (suffixes is not CPP and name in CODE_NAMES)
+            if fits and (not prefixes or path.startswith(prefixes)):
+                yield path, text
+
+    def public_headers(self):
+        return [(p, t) for p, t in self.files("include/halyard/", suffixes={".h"})]
+
+    def breach(self, rule, path, line, what):
+        self.breaches.append(f"{path}:{line}: {rule}: {what}")
+
+
+def reachable(layer, table):
+    """The layer itself and all below it."""
+    seen, todo = set(), [layer]
+    while todo:
+        name = todo.pop()
+        if name not in seen:
+            seen.add(name)
+            todo += table.get(name, [])
+    return seen | {"base"}
+
+
+def includes(text):
+    for number, line in enumerate(text.splitlines(), 1):
+        match = INCLUDE.match(line)
+        if match:
+            yield number, match.group(1) == "<", match.group(2)
+
+
+def rule_layers(tree):
+    """CMakeLists.txt and the table in docs/architecture.md say what LAYERS says."""
+    built = {}
+    cmake = re.sub(r"#.*", "", tree.texts.get("CMakeLists.txt", ""))
+    for body in re.findall(r"halyard_layer\(([^()]*)\)", cmake):
+        words = body.split()
+        depends, on = [], False
+        for word in words[1:]:
+            on = word == "DEPS" or (on and word != "LIBS")
+            if on and word != "DEPS":
+                depends.append(word)
+        built[words[0]] = depends
+    for name in sorted(set(LAYERS) | set(built)):
+        if name not in LAYERS:
+            tree.breach("layers", "CMakeLists.txt", 1,
+                        f"layer {name} is not in tools/check_tables.py")
+        elif name not in built:
+            if name not in TO_COME:
+                tree.breach("layers", "CMakeLists.txt", 1, f"layer {name} is not built")
+        else:
+            want = reachable(name, LAYERS) - (TO_COME - set(built))
+            have = reachable(name, built)
+            if have != want:
+                tree.breach("layers", "CMakeLists.txt", 1,
+                            f"layer {name} is linked above {sorted(have - {name})}, the table says "
+                            f"{sorted(want - {name})}")
+    for path in tree.texts:
+        parts = path.split("/")
+        if parts[0] == "src" and len(parts) > 2 and parts[1] not in LAYERS:
+            tree.breach("layers", path, 1, f"src/{parts[1]} is no layer")
+    drawn = {}
+    doc = "docs/architecture.md"
+    for number, line in enumerate(tree.texts.get(doc, "").splitlines(), 1):
+        match = re.match(r"\| `(\w+)` \|[^|]*\| ([^|]*) \|", line)
+        if match:
+            drawn[match.group(1)] = number, sorted(re.findall(r"`(\w+)`", match.group(2)))
+    for name, below in LAYERS.items():
+        if name not in drawn:
+            tree.breach("layers", doc, 1, f"the layer table has no row for {name}")
+        elif drawn[name][1] != sorted(below):
+            tree.breach("layers", doc, drawn[name][0],
+                        f"{name} stands on {sorted(below)}, the table says {drawn[name][1]}")
+
+
+def check_public_include(tree, path, number, name, layers, what):
+    owner = PUBLIC_HEADERS.get(name[len("halyard/"):-len(".h")])
+    if name == "halyard/halyard.h" or (owner and owner not in layers):
+        tree.breach("includes", path, number, f"{what} may not include {name}")
+    elif owner is None:
+        tree.breach("includes", path, number, f"{name} belongs to no layer (tools/check_tables.py)")
+
+
+def rule_includes(tree):
+    """Includes go downwards only; private headers stay in their layer."""
+    for path, text in tree.files("src/", "include/halyard/", suffixes=CPP):
+        parts = path.split("/")
+        private = parts[0] == "src"
+        stem = Path(path).stem
+        if not private and stem == "halyard":
+            continue
+        layer = parts[1] if private else PUBLIC_HEADERS.get(stem)
+        if layer not in LAYERS:
+            if not private:
+                tree.breach("includes", path, 1, "no layer owns it (tools/check_tables.py)")
+            continue
+        layers = reachable(layer, LAYERS)
+        for number, angled, name in includes(text):
+            if name.startswith("halyard/"):
+                if angled:
+                    tree.breach("includes", path, number, f'write "{name}", not <{name}>')
+                check_public_include(tree, path, number, name, layers, f"layer {layer}")
+            elif not angled:
+                own = name.startswith(layer + "/") or "/" not in name
+                own = own or (name.startswith("base/") and layer not in PUBLIC_ONLY)
+                listed = any(path.startswith(folder) and name.startswith(tuple(prefixes))
+                             for folder, prefixes in PRIVATE_EXCEPTIONS.items())
+                if not private:
+                    tree.breach("includes", path, number, f"public header includes private {name}")
+                elif not own and not listed:
+                    tree.breach("includes", path, number, f"{name} is private to another layer")
+    for path, text in tree.files("examples/", "tools/halyard/", suffixes=CPP):
+        for number, angled, name in includes(text):
+            if not angled and name.split("/")[0] in LAYERS:
+                tree.breach("includes", path, number, f"{name} is private to the library")
+
+
+def rule_homes(tree):
+    """Each outside header has one home; public headers include the standard library alone."""
+    homes = [(re.compile(pattern + r"\Z"), where) for pattern, where in HOMES]
+    system = re.compile(rf"(?:{SYSTEM})\Z")
+    for path, text in tree.files("include/", "src/", "tools/halyard/", "examples/", "python/",
+                                 suffixes=CPP):
+        is_c = Path(path).stem in C_HEADERS or path.endswith(".c")
+        for number, angled, name in includes(text):
+            where = next((places for pattern, places in homes if pattern.match(name)), None)
+            standard = re.fullmatch(r"[a-z_]+", name) or (is_c and re.fullmatch(r"std\w+\.h", name))
+            if where is not None:
+                if not path.startswith(tuple(where)):
+                    tree.breach("homes", path, number, f"<{name}> belongs in {', '.join(where)}")
+            elif angled and path.startswith("include/") and not standard:
+                tree.breach("homes", path, number, f"public header includes <{name}>")
+            elif angled and not standard and not system.match(name) and "halyard/" not in name:
+                tree.breach("homes", path, number, f"<{name}> has no home (tools/check_tables.py)")
+
+
+def rule_headers(tree):
+    """Each public header compiles alone, twice in one unit, without a warning."""
+    cxx = next((c for c in (os.environ.get("CXX"), "g++", "clang++-14", "clang++", "c++")
+                if c and shutil.which(c.split()[0])), None)
+    if cxx is None:
+        tree.notes.append("headers: not checked, no C++ compiler here")
+        return
+
+    def compile_alone(path):
+        is_c = Path(path).stem in C_HEADERS
+        name = path[len("include/"):]
+        language = ["-x", "c", "-std=c11"] if is_c else ["-x", "c++", "-std=c++20"]
+        warnings = ["-Wall", "-Wextra", "-Wconversion", "-Wno-sign-conversion", "-Werror"]
+        command = cxx.split() + language + warnings + ["-fsyntax-only", "-Iinclude", "-"]
+        unit = f'#include "{name}"\n' * 2
+        return path, subprocess.run(command, input=unit, cwd=tree.root, text=True, check=False,
+                                    capture_output=True)
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for path, done in pool.map(compile_alone, [p for p, _ in tree.public_headers()]):
+            if done.returncode != 0:
+                errors = [e for e in done.stderr.splitlines() if "error" in e] or [done.stderr]
+                tree.breach("headers", path, 1, f"does not compile alone: {errors[0]}")
+
+
+def rule_umbrella(tree):
+    """halyard.h includes every public header."""
+    umbrella = "include/halyard/halyard.h"
+    have = {name for _, _, name in includes(tree.texts.get(umbrella, ""))}
+    for path, _ in tree.public_headers():
+        if path != umbrella and Path(path).stem not in C_HEADERS and path[8:] not in have:
+            tree.breach("umbrella", umbrella, 1, f"{path[8:]} is missing")
+
+
+def rule_text(tree):
+    """ASCII, no trailing space, no tabs, 100 columns, newline at the end."""
+    for path, text in tree.files(suffixes=TEXT):
+        name = path.rsplit("/", 1)[-1]
+        is_code = Path(path).suffix in CODE or name in CODE_NAMES
+        if text and not text.endswith("\n"):
+            tree.breach("text", path, text.count("\n") + 1, "no newline at the end")
+        for number, line in enumerate(text.split("\n"), 1):
+            if not line.isascii():
+                tree.breach("text", path, number, "a character that is not ASCII")
+            if line != line.rstrip():
+                tree.breach("text", path, number, "trailing space")
+            if "\t" in line and name != "Makefile":
+                tree.breach("text", path, number, "a tab")
+            if is_code and len(line) > MAX_COLUMNS:
+                tree.breach("text", path, number, f"{len(line)} columns, at most {MAX_COLUMNS}")
+
+
+def rule_spdx(tree):
+    """The licence line stands at the head of every source."""
+    for path, text in tree.files():
+        if "SPDX-License-Identifier: Apache-2.0" not in "".join(text.splitlines(True)[:3]):
+            tree.breach("spdx", path, 1, "no SPDX-License-Identifier: Apache-2.0 at the head")
+
+
+def rule_paths(tree):
+    """No path of one machine; data beside the repository is .ci/run's business."""
+    machine = re.compile(r"(?:(?<![\w./-])|(?<=-[IL]))/(?:work|opt|home|root|tmp)(?![\w-])"
+                         r"|\.\./shared\b")
+    for path, text in tree.files(suffixes=TEXT):
+        for number, line in enumerate(text.splitlines(), 1):
+            match = machine.search(line)
+            if match and not (path == ".ci/run" and match.group(0).startswith("..")):
+                tree.breach("paths", path, number, f"machine path {match.group(0)}")
+
+
+def rule_environment(tree):
+    """src/base/env.cpp alone reads the environment, and docs/env.md lists what it reads."""
+    source, doc = "src/base/env.cpp", "docs/env.md"
+    code = re.sub(r"//.*", "", tree.texts.get(source, ""))
+    read = set(re.findall(r'"(?:HALYARD_|EDGEFIRST_)?([A-Z][A-Z0-9_]*[A-Z0-9])"', code))
+    listed = {}
+    for number, line in enumerate(tree.texts.get(doc, "").splitlines(), 1):
+        match = re.match(r"\| `HALYARD_(\w+)` \|", line)
+        if match:
+            listed[match.group(1)] = number
+    for name in sorted(read - set(listed)):
+        tree.breach("environment", doc, 1, f"HALYARD_{name} is read, but not listed")
+    for name in sorted(set(listed) - read):
+        tree.breach("environment", doc, listed[name], f"HALYARD_{name} is listed, but not read")
+    for path, text in tree.files("src/", "tools/halyard/", "include/", suffixes=CPP):
+        for number, line in enumerate(text.splitlines(), 1):
+            if path != source and re.search(r"\bgetenv\s*\(", line.split("//")[0]):
+                tree.breach("environment", path, number, f"only {source} reads the environment")
+
+
+def rule_examples(tree):
+    """Code in the Markdown files that says where it comes from is that code."""
+    marker = re.compile(r"<!-- from (\S+): (\w+) -->\n```\w*\n(.*?)```", re.S)
+    for path, text in tree.files(suffixes={".md"}):
+        for match in marker.finditer(text):
+            source, name, shown = match.groups()
+            line = text.count("\n", 0, match.start()) + 1
+            region = re.search(rf"^[ ]*(?://|#) \[{name}\]\n(.*?)^[ ]*(?://|#) \[/{name}\]$",
+                               tree.texts.get(source, ""), re.S | re.M)
+            if region is None:
+                tree.breach("examples", path, line, f"{source} has no region [{name}]")
+                continue
+            rows = region.group(1).splitlines()
+            indent = min((len(r) - len(r.lstrip()) for r in rows if r.strip()), default=0)
+            if [r[indent:] for r in rows] != shown.splitlines():
+                tree.breach("examples", path, line, f"differs from region [{name}] of {source}")
+
+
+def function_lengths(text):
+    """Yields (first line, lines) of each function body at namespace or class level."""
+    quiet = re.sub(r'//[^\n]*|/\*.*?\*/|R"\((?:.*?)\)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'',
+                   lambda m: "\n" * m.group(0).count("\n"), text, flags=re.S)
+    quiet = re.sub(r"^[ ]*#(?:[^\n\\]|\\.|\\\n)*", lambda m: "\n" * m.group(0).count("\n"), quiet,
+                   flags=re.M)
+    stack, head, line = [], "", 1
+    for char in quiet:
+        line += char == "\n"
+        if char == "{":
+            inside = all(kind == "scope" for kind, _ in stack)
+            if re.search(r"\b(?:namespace|class|struct|union|enum|extern)\b[^()=]*$", head):
+                kind = "scope"
+            else:
+                kind = "function" if inside and ")" in head else "block"
+            stack.append((kind, line))
+            head = ""
+        elif char == "}" and stack:
+            kind, begin = stack.pop()
+            if kind == "function":
+                yield begin, line - begin + 1
+            head = ""
+        elif char == ";":
+            head = ""
+        else:
+            head += char
+
+
+def rule_length(tree):
+    """Files above 400 lines say why ("// Long: ...") at their head; long functions are noted."""
+    for path, text in tree.files(suffixes=CODE):
+        rows = text.splitlines()
+        if len(rows) > MAX_FILE_LINES:
+            if not any(re.match(r"\s*(//|#) Long: \S", row) for row in rows[:8]):
+                tree.breach("length", path, 1, f"{len(rows)} lines, at most {MAX_FILE_LINES} "
+                            'without a line "Long: why" at the head')
+        if Path(path).suffix in CPP and path.startswith(("src/", "tools/", "include/")):
+            for line, count in function_lengths(text):
+                if count > MAX_FUNCTION_LINES:
+                    tree.notes.append(f"{path}:{line}: a function of {count} lines")
+
+
+def rule_format(tree):
+    """clang-format 14 would change nothing."""
+    program = shutil.which("clang-format-14")
+    if program is None:
+        tree.notes.append("format: not checked, clang-format-14 is not here")
+        return
+    paths = [p for p, _ in tree.files("include/", "src/", "tests/", "tools/", "examples/", "bench/",
+                                      "fuzz/", "python/", suffixes=CPP)]
+
+    def would_change(path):
+        done = subprocess.run([program, "--dry-run", "-Werror", path], cwd=tree.root, text=True,
+                              check=False, capture_output=True)
+        return path, done.stderr.splitlines()
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for path, errors in pool.map(would_change, paths):
+            if errors:
+                match = re.match(r"[^:]+:(\d+):", errors[0])
+                tree.breach("format", path, match.group(1) if match else 1,
+                            "clang-format would change this (make format)")
+
+
+RULES = {name[5:]: rule for name, rule in list(globals().items()) if name.startswith("rule_")}
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Holds the tree to the rules of the house.")
+    parser.add_argument("--root", default=Path(__file__).resolve().parent.parent, metavar="DIR")
+    parser.add_argument("--only", action="append", choices=sorted(RULES), metavar="RULE")
+    parser.add_argument("--list", action="store_true", help="print the rules and stop")
+    arguments = parser.parse_args()
+    if arguments.list:
+        for name, rule in RULES.items():
+            print(f"{name:12} {rule.__doc__}")
+        return 0
+    if not (Path(arguments.root) / "include/halyard").is_dir():
+        parser.error(f"--root {arguments.root}: no include/halyard there")
+    tree = Tree(arguments.root)
+    chosen = arguments.only or list(RULES)
+    for name in chosen:
+        RULES[name](tree)
+    for note in tree.notes:
+        print(f"note: {note}")
+    for breach in tree.breaches:
+        print(breach)
+    print(f"check: {len(tree.texts)} files, {len(chosen)} rules, {len(tree.breaches)} breaches")
+    return 1 if tree.breaches else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

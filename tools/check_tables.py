@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The facts that tools/check.py holds the house to: layers, whose a public header is, and the one
+home of each outside header. docs/architecture.md draws the same layers, CMakeLists.txt builds
+them."""
+
+# Layer -> layers directly below it. A layer may include public headers of all that can be reached
+# from it, its own private headers, and private headers of base ("base/*.h").
+LAYERS = {
+    "base": [],
+    "tensor": ["base"],
+    "reconcile": ["tensor"],
+    "ipc": ["tensor"],
+    "codec": ["tensor"],
+    "gl": ["tensor"],
+    "decode": ["tensor"],
+    "track": ["base"],
+    "image": ["tensor", "gl"],
+    "draw": ["image", "track"],
+    "model": ["decode"],
+    "capture": ["codec"],
+    "capi": ["reconcile", "ipc", "codec", "image", "decode", "track", "draw", "model", "capture"],
+}
+
+# Rooms that stand empty: in the table above, not yet in CMakeLists.txt.
+TO_COME = {"reconcile", "ipc", "gl", "capi"}
+
+# Private headers that another layer may include, beside base's: folder -> path prefixes.
+PRIVATE_EXCEPTIONS = {"src/image/gl": ["gl/"]}
+
+# Layers that see public headers and their own, and not even base's private ones.
+PUBLIC_ONLY = {"capi"}
+
+# Public header -> its layer. Every header under include/halyard stands here.
+PUBLIC_HEADERS = {
+    "export": "base", "result": "base", "fd": "base", "geometry": "base", "detection": "base",
+    "placement": "base", "log": "base", "trace": "base", "version": "base",
+    "format": "tensor", "colorimetry": "tensor", "quantization": "tensor", "buffer": "tensor",
+    "tensor": "tensor", "dlpack": "tensor",
+    "attributes": "reconcile", "reconcile": "reconcile",
+    "pool": "ipc", "topic": "ipc", "image_message": "ipc",
+    "codec": "codec", "image": "image", "decode": "decode", "track": "track", "draw": "draw",
+    "model": "model", "capture": "capture", "hal": "capi",
+}
+
+# Headers that are C: compiled as C11, and not part of the C++ umbrella.
+C_HEADERS = {"hal"}
+
+# Outside header (a pattern for the name between the brackets) -> the paths that may include it.
+HOMES = [
+    (r"sys/mman\.h", ["src/base/mapped.cpp", "src/tensor/shm_buffer.cpp"]),
+    (r"linux/dma-(buf|heap)\.h", ["src/tensor/"]),
+    (r"linux/videodev2\.h", ["src/capture/"]),
+    (r"(jpeglib|jerror|jmorecfg|turbojpeg|spng)\.h", ["src/codec/"]),
+    (r"libexif/.*", ["src/codec/"]),
+    (r"hwy/.*", ["src/image/", "src/decode/"]),
+    (r"(oneapi/)?tbb/.*|tbb\.h", ["src/image/", "tools/halyard/"]),
+    (r"openvino/.*", ["src/model/"]),
+    (r"onnxruntime.*", ["src/model/"]),
+    (r"lib(av|sw).*", ["src/capture/"]),
+    (r"ft2build\.h|freetype/.*", ["src/draw/"]),
+    (r"(unsupported/)?Eigen/.*", ["src/track/"]),
+    (r"nlohmann/.*", ["src/decode/", "src/model/", "tools/halyard/"]),
+    (r"yaml-cpp/.*", ["src/decode/"]),
+    (r"fmt/.*", ["src/", "tools/halyard/"]),
+    (r"CLI/.*", ["tools/halyard/"]),
+    (r"(EGL|GLES\d|KHR|epoxy)/.*|gbm\.h|xf86drm.*", ["src/gl/", "src/image/gl/"]),
+    (r"nanobind/.*|Python\.h", ["python/"]),
+    (r"gtest/.*|gmock/.*|rapidcheck.*", ["tests/"]),
+    (r"benchmark/.*", ["bench/"]),
+]
+
+# System headers that are no library's: anyone's, except public headers.
+SYSTEM = (r"(sys|linux|netinet|arpa|asm|bits)/.*|fcntl\.h|unistd\.h|dlfcn\.h|poll\.h|signal\.h|"
+          r"pthread\.h|sched\.h|spawn\.h|dirent\.h|termios\.h|link\.h|execinfo\.h|cxxabi\.h|"
+          r"(assert|errno|float|limits|locale|math|setjmp|stdarg|stdbool|stddef|stdint|stdio|"
+          r"stdlib|string|time|wchar)\.h|(immintrin|arm_neon|cpuid)\.h")
