@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Libraries that Halyard stands on; scripts/install-deps.sh installs them. Nothing is downloaded here.
+# Libraries that Halyard stands on; scripts/install-deps.sh installs them. Nothing is fetched here.
 include(GNUInstallDirs)
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
@@ -25,9 +25,10 @@ set(HALYARD_HWY halyard_hwy)
 set(HALYARD_EXCLUDE_SOURCES "^$")
 set(HALYARD_REPORT "")
 
-# HALYARD_MODEL: the OpenVINO wheel carries headers, libraries and a CMake package. Its headers bundle
-# a TBB of their own, so they come after the system's (-idirafter).
+# HALYARD_MODEL: the OpenVINO wheel carries headers, libraries and a CMake package. Its headers
+# bundle a TBB of their own, so they come after the system's (-idirafter).
 set(HALYARD_ENGINE_LIBS "")
+set(HALYARD_ENGINE_RPATH "")
 if(NOT HALYARD_MODEL STREQUAL "OFF")
   file(GLOB openvino_hints ${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages/openvino/cmake)
   find_package(OpenVINO QUIET HINTS ${openvino_hints} ${HALYARD_OPENVINO_DIR})
@@ -40,17 +41,25 @@ if(NOT HALYARD_MODEL STREQUAL "OFF")
       target_compile_options(halyard_openvino INTERFACE "SHELL:-idirafter ${dir}")
     endforeach()
     target_compile_definitions(halyard_openvino INTERFACE HALYARD_HAVE_OPENVINO=1)
-    target_link_libraries(halyard_openvino INTERFACE ${openvino_lib})
-    set(CMAKE_INSTALL_RPATH ${openvino_libdir})
+    # By name, so that CMake does not weigh the folder's own TBB against the system's. At run time
+    # the folder comes first: its TBB is the one that the engine was built with, and the newer one.
+    get_filename_component(openvino_file ${openvino_lib} NAME)
+    target_link_libraries(halyard_openvino INTERFACE -L${openvino_libdir} -l:${openvino_file})
+    set(HALYARD_ENGINE_RPATH ${openvino_libdir})
     set(HALYARD_ENGINE_LIBS halyard_openvino)
     list(APPEND HALYARD_REPORT "inference: OpenVINO ${OpenVINO_VERSION} (${openvino_libdir})")
   elseif(HALYARD_MODEL STREQUAL "ON")
-    message(FATAL_ERROR "HALYARD_MODEL=ON but OpenVINO was not found: pip install openvino, then set "
-                        "OpenVINO_DIR to its cmake folder")
+    message(FATAL_ERROR "HALYARD_MODEL=ON but OpenVINO was not found: run "
+                        "scripts/install-deps.sh model, or set OpenVINO_DIR to the folder of OpenVINOConfig.cmake")
   else()
-    list(APPEND HALYARD_REPORT "inference: none (pip install openvino into .venv)")
+    list(APPEND HALYARD_REPORT "inference: none (scripts/install-deps.sh model)")
   endif()
 endif()
+
+# The installed program finds the library beside itself, and the library its engine where it was
+# found here: the wheel keeps its libraries inside its own folder.
+set(CMAKE_BUILD_RPATH ${HALYARD_ENGINE_RPATH})
+set(CMAKE_INSTALL_RPATH $ORIGIN/../${CMAKE_INSTALL_LIBDIR} ${HALYARD_ENGINE_RPATH})
 
 set(HALYARD_VIDEO_LIBS "")
 if(NOT HALYARD_VIDEO STREQUAL "OFF")
@@ -62,7 +71,8 @@ if(NOT HALYARD_VIDEO STREQUAL "OFF")
     set(HALYARD_VIDEO_LIBS halyard_video)
     list(APPEND HALYARD_REPORT "video: FFmpeg libavformat ${halyard_ffmpeg_libavformat_VERSION}")
   elseif(HALYARD_VIDEO STREQUAL "ON")
-    message(FATAL_ERROR "HALYARD_VIDEO=ON but FFmpeg was not found: install libavformat-dev and libavcodec-dev")
+    message(FATAL_ERROR "HALYARD_VIDEO=ON but FFmpeg was not found: install libavformat-dev, "
+                        "libavcodec-dev and libavutil-dev")
   else()
     list(APPEND HALYARD_REPORT "video: none (install libavformat-dev libavcodec-dev)")
   endif()

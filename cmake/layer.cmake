@@ -37,7 +37,8 @@ function(halyard_link_layers target)
     target_link_libraries(${target} PRIVATE halyard_${layer} ${libs})
   endforeach()
   target_link_libraries(${target} PRIVATE halyard_flags)
-  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src
+                             ${PROJECT_SOURCE_DIR}/tests)
 endfunction()
 
 # The one exported library, halyard::halyard.
@@ -45,8 +46,9 @@ function(halyard_library)
   get_property(layers GLOBAL PROPERTY HALYARD_LAYERS)
   add_library(halyard SHARED)
   add_library(halyard::halyard ALIAS halyard)
-  set_target_properties(halyard PROPERTIES VERSION ${PROJECT_VERSION}
-                        SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE CXX)
+  # Before 1.0 every minor version may change the binary interface, so the soname carries it.
+  set_target_properties(halyard PROPERTIES VERSION ${PROJECT_VERSION} LINKER_LANGUAGE CXX
+                        SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
   target_include_directories(halyard PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(halyard PUBLIC cxx_std_20)

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs a build into a folder of its own and uses it as a stranger would.
+#   package_test.sh find_package|pkg_config|exports BUILD_FOLDER WORK_FOLDER VERSION
+set -euo pipefail
+way=$1 build=$2 work=$3 version=$4
+consumer=$(cd "$(dirname "${BASH_SOURCE[0]}")/consumer" && pwd)
+rm -rf "$work"
+mkdir -p "$work"
+
+for component in runtime development; do
+  cmake --install "$build" --prefix "$work/first" --component "$component" >"$work/install.txt"
+done
+# Nothing in the installed files may depend on the folder that they were installed into.
+mv "$work/first" "$work/moved"
+prefix=$work/moved
+library=$(find "$prefix" -name libhalyard.so)
+libdir=$(dirname "$library")
+
+expect_version() {
+  local said
+  said=$("$1") || { echo "$1 failed with $?"; exit 1; }
+  [[ $said == "halyard $version" ]] || { echo "expected 'halyard $version', not '$said'"; exit 1; }
+}
+
+case $way in
+  find_package)
+    cmake -S "$consumer" -B "$work/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
+    cmake --build "$work/build" >/dev/null
+    expect_version "$work/build/consumer"
+    # A version that this one does not serve is refused.
+    sed 's/halyard 0.1 /halyard 0.2 /' "$consumer/CMakeLists.txt" >"$work/CMakeLists.txt"
+    cp "$consumer/main.cpp" "$work/"
+    if cmake -S "$work" -B "$work/build2" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" &>/dev/null; then
+      echo "find_package(halyard 0.2) took version $version"
+      exit 1
+    fi
+    ;;
+  pkg_config)
+    export PKG_CONFIG_PATH=$libdir/pkgconfig
+    [[ $(pkg-config --modversion halyard) == "$version" ]] || { echo "wrong --modversion"; exit 1; }
+    read -ra flags < <(pkg-config --cflags --libs halyard)
+    "${CXX:-c++}" -std=c++20 "$consumer/main.cpp" -o "$work/consumer" "${flags[@]}" \
+      -Wl,-rpath,"$libdir"
+    expect_version "$work/consumer"
+    ;;
+  exports)
+    soname=$(objdump -p "$library" | awk '$1 == "SONAME" {print $2}')
+    [[ $soname == "libhalyard.so.${version%.*}" ]] || { echo "soname is $soname"; exit 1; }
+    [[ $(readlink -f "$library") == */libhalyard.so.$version ]] || { echo "no version"; exit 1; }
+    # Strong symbols: ours alone. (Weak ones are templates of the standard library.)
+    ours=' ((vtable|typeinfo|typeinfo name) for )?halyard::| hal_'
+    foreign=$(nm -DC --defined-only "$library" | awk '$2 ~ /[TDBR]/' | grep -vE "$ours" || true)
+    [[ -z $foreign ]] || { printf 'symbols that are not ours:\n%s\n' "$foreign"; exit 1; }
+    [[ -d $prefix/include/halyard && ! -e $prefix/include/base ]] || { echo "headers"; exit 1; }
+    ;;
+  *)
+    echo "package_test: unknown way $way"
+    exit 2
+    ;;
+esac
