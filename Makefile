@@ -65,8 +65,8 @@ asan: ## Run the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@cmake --build build-asan -j $(JOBS)
 	@JOBS=$(JOBS) scripts/run-tests.sh build-asan -LE '$(ASAN_SKIP)'
 
-# Without address randomisation where that may be switched off: kernels that randomise more bits than
-# ThreadSanitizer knows leave no room for its shadow.
+# Without address randomisation where that may be switched off: kernels that randomise more bits
+# than ThreadSanitizer knows leave no room for its shadow.
 tsan: ## Run the threaded suites under ThreadSanitizer
 	@scripts/install-deps.sh test
 	@cmake --preset tsan -DHALYARD_TESTS=ON $(CMAKE_FLAGS)
@@ -92,8 +92,8 @@ coverage: ## Line coverage of src/, report in build-coverage/coverage.html
 
 format: ## Rewrite all C++ sources with clang-format 14
 	@scripts/install-deps.sh check
-	@find include src tests tools examples bench fuzz \( -name '*.h' -o -name '*.cpp' -o -name '*.c' \) \
-	  -print0 | xargs -0 clang-format-14 -i
+	@find include src tests tools examples bench fuzz -regex '.*\.\(h\|c\|cpp\)' -print0 \
+	  | xargs -0 clang-format-14 -i
 
 install: build ## Install into PREFIX
 	@cmake --install build --prefix "$(PREFIX)"

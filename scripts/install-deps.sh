@@ -53,14 +53,16 @@ install_apt() {
   for name in "$@"; do [[ ${have[$name]:-} ]] || missing+=("$name"); done
   [[ ${#missing[@]} -gt 0 ]] || return 0
   if [[ $(id -u) -ne 0 ]]; then
-    command -v sudo >/dev/null || die "neither root nor sudo; as root: apt-get install ${missing[*]}"
+    command -v sudo >/dev/null ||
+      die "neither root nor sudo; as root: apt-get install ${missing[*]}"
     sudo=(sudo)
   fi
   printf 'install-deps: installing %s\n' "${missing[*]}"
   "${sudo[@]}" apt-get update -qq ||
     die "apt-get update failed; are the package sources reachable?"
-  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-    -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "${missing[@]}" </dev/null >/dev/null ||
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive DEBCONF_NOWARNINGS=yes \
+    apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=300 \
+    -o Dpkg::Use-Pty=0 "${missing[@]}" </dev/null >/dev/null ||
     die "apt-get could not install: ${missing[*]}"
 }
 
@@ -88,7 +90,7 @@ install_pip() {
   [[ ${#missing[@]} -gt 0 ]] || return 0
   printf 'install-deps: installing %s into .venv\n' "${missing[*]}"
   .venv/bin/python -m pip install --quiet --disable-pip-version-check "${missing[@]}" </dev/null ||
-    die "pip could not install ${missing[*]}; without the model group Halyard builds, but runs no network"
+    die "pip could not install ${missing[*]}; Halyard builds without them, but runs no network"
 }
 
 [[ $# -gt 0 ]] || { usage >&2; exit 2; }
