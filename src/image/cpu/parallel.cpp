@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Strips over a oneTBB arena of the asked width.
+#include "image/cpu/parallel.h"
+
+#include <tbb/blocked_range.h>
+#include <tbb/info.h>
+#include <tbb/parallel_for.h>
+#include <tbb/partitioner.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+
+namespace halyard::image {
+
+struct Parallel::Arena {
+  explicit Arena(std::size_t width) : arena(static_cast<int>(width)) {}
+  tbb::task_arena arena;
+};
+
+namespace {
+
+std::size_t cores() noexcept {
+  const int count = tbb::info::default_concurrency();
+  return count > 0 ? static_cast<std::size_t>(count) : 1;
+}
+
+}  // namespace
+
+// More threads than cores would only take turns.
+Parallel::Parallel(unsigned threads) noexcept
+    : width_(threads == 0 ? cores() : std::min<std::size_t>(threads, std::max(cores(), 2UL))) {}
+
+Parallel::~Parallel() = default;
+
+void Parallel::for_strips(std::int32_t rows, std::int32_t least_rows, const Body& body) {
+  if (width_ == 1 || rows < 2 * least_rows) {
+    body(0, rows, 0);
+    return;
+  }
+  if (!arena_) arena_ = std::make_unique<Arena>(width_);
+  arena_->arena.execute([&] {
+    tbb::parallel_for(
+        tbb::blocked_range<std::int32_t>(0, rows, static_cast<std::size_t>(least_rows)),
+        [&](const tbb::blocked_range<std::int32_t>& strip) {
+          const int slot = tbb::this_task_arena::current_thread_index();
+          body(strip.begin(), strip.end(), static_cast<std::size_t>(slot));
+        },
+        tbb::simple_partitioner());
+  });
+}
+
+}  // namespace halyard::image

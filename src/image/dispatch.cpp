@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of backends. A new backend is one entry here.
+#include "image/dispatch.h"
+
+#include <fmt/format.h>
+
+#include "base/format_error.h"
+#include "image/cpu/cpu_backend.h"
+
+namespace halyard::image {
+
+Result<Dispatch> Dispatch::create(unsigned threads, const Environment& env) {
+  constexpr const char* not_built = "not built into this library";
+  Dispatch out;
+  out.candidates_[0] = {"opengl", nullptr,
+                        env.disable_gl ? "switched off by HALYARD_DISABLE_GL" : not_built};
+  out.candidates_[1] = {"g2d", nullptr,
+                        env.disable_g2d ? "switched off by HALYARD_DISABLE_G2D" : not_built};
+  out.candidates_[2] = {"cpu", nullptr, "switched off by HALYARD_DISABLE_CPU"};
+  if (!env.disable_cpu) out.candidates_[2].backend = std::make_unique<CpuBackend>(threads);
+  out.forced_ = env.force_backend;
+  HALYARD_CHECK(out.check_forced());
+  return out;
+}
+
+Status Dispatch::check_forced() const {
+  if (!forced_) return {};
+  for (const Candidate& candidate : candidates_) {
+    if (candidate.name != *forced_) continue;
+    if (candidate.backend) return {};
+    return fail(Errc::unsupported, "HALYARD_FORCE_BACKEND: names a backend that is not there",
+                "{}: {}", *forced_, candidate.absent);
+  }
+  return fail(Errc::unsupported, "HALYARD_FORCE_BACKEND: must be opengl, g2d or cpu", "it is {}",
+              *forced_);
+}
+
+const char* Dispatch::reason_against(const Candidate& candidate, const ConvertPlan& plan) const {
+  if (!candidate.backend) return candidate.absent;
+  if (forced_ && *forced_ != candidate.name) return "HALYARD_FORCE_BACKEND names another";
+  const Verdict verdict = candidate.backend->supports(plan);
+  return verdict ? nullptr : verdict.reason();
+}
+
+ImageBackend* Dispatch::choose(const ConvertPlan& plan, std::string* report) const {
+  for (const Candidate& candidate : candidates_) {
+    const char* reason = reason_against(candidate, plan);
+    if (report != nullptr) {
+      *report += fmt::format("{}{}: {}", report->empty() ? "" : "\n", candidate.name,
+                             reason == nullptr ? "runs it" : reason);
+    }
+    if (reason == nullptr) return candidate.backend.get();
+  }
+  return nullptr;
+}
+
+}  // namespace halyard::image
