@@ -25,7 +25,7 @@ apt_test=(libgtest-dev libgmock-dev libbenchmark-dev librapidcheck-dev libyuv-de
 apt_check=(python3 clang-format-14)
 apt_dev=(clang-14 clang-tidy-14 libclang-rt-14-dev llvm-14 gdb)
 pip_model=("openvino>=2026.0,<2027")
-pip_test=("numpy>=1.26" "opencv-python-headless>=4.8" "pillow>=10")
+pip_test=("numpy>=1.26" "opencv-python-headless>=4.8" "pillow>=10" "pytest>=7")
 
 die() { printf 'install-deps: %s\n' "$*" >&2; exit 1; }
 usage() { sed -n '5,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
