@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every file gets its name when it is whole: the codec and the video writer rename at their end.
+#include "annotator.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "detector.h"
+#include "halyard/codec.h"
+#include "values.h"
+
+namespace halyard::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+Status make_folder(const std::string& path) {
+  std::error_code error;
+  if (fs::exists(path, error) && !fs::is_directory(path, error))
+    return make_error(Errc::exists, "--out must be a folder or a picture or video name", path);
+  fs::create_directories(path, error);
+  if (!error) return {};
+  const Errc code = error == std::errc::permission_denied ? Errc::permission : Errc::os;
+  return make_error(code, "--out folder cannot be made", path, error.value());
+}
+
+Status resize(Tensor& tensor, Size size, PixelFormat format) {
+  if (!tensor.is_empty() && tensor.size() == size) return {};
+  HALYARD_TRY(tensor,
+              Tensor::create_image(static_cast<std::size_t>(size.width),
+                                   static_cast<std::size_t>(size.height), format, DType::u8));
+  return {};
+}
+
+}  // namespace
+
+OutKind out_kind(const std::string& out) {
+  if (out.empty()) return OutKind::none;
+  const std::string extension = extension_of(out);
+  for (const char* picture : {".jpg", ".jpeg", ".png"})
+    if (extension == picture) return OutKind::picture;
+  for (const char* video : {".mp4", ".mkv", ".mov", ".avi", ".webm"})
+    if (extension == video) return OutKind::video;
+  return OutKind::folder;
+}
+
+Result<Annotator> Annotator::create(Options options) {
+  Annotator annotator(std::move(options));
+  if (!annotator.is_wanted()) return annotator;
+  if (annotator.kind_ == OutKind::folder) HALYARD_CHECK(make_folder(annotator.options_.out));
+  Overlay::Options drawing;
+  drawing.labels = annotator.options_.labels;
+  drawing.color_by = annotator.options_.is_tracking ? ColorBy::track : ColorBy::label;
+  drawing.font = annotator.options_.font;
+  HALYARD_TRY(annotator.overlay_, Overlay::create(std::move(drawing)));
+  return annotator;
+}
+
+Status Annotator::paint(Job& job) const {
+  if (!is_wanted()) return {};
+  const StageTimer timer(job, "paint");
+  HALYARD_CHECK(resize(job.canvas, upright_size(job.frame), PixelFormat::rgb));
+  Convert request;
+  request.src = job.frame.image;
+  request.dst = job.canvas;
+  request.flip = job.frame.orientation.flip;
+  request.rotation = job.frame.orientation.rotation;
+  HALYARD_CHECK(job.processor.convert(request));
+  return {};
+}
+
+std::string Annotator::name_for(const Frame& frame) {
+  std::string stem = fs::path(frame.source).stem().string();
+  if (stem.empty() || stem == "-") stem = "frame";
+  std::string name = stem + ".jpg";
+  // Frames of a video share its name, and so may pictures of two folders.
+  const bool is_picture = out_kind(frame.source) == OutKind::picture;
+  if (!is_picture || used_names_.contains(name))
+    name = fmt::format("{}_{:06}.jpg", stem, frame.index);
+  used_names_.insert(name);
+  return (fs::path(options_.out) / name).string();
+}
+
+Status Annotator::draw(Job& job) {
+  if (!is_wanted()) return {};
+  const StageTimer timer(job, "draw");
+  if (options_.is_tracking)
+    HALYARD_CHECK(overlay_->draw(job.canvas, std::span<const Track>(job.tracks)));
+  else
+    HALYARD_CHECK(overlay_->draw(job.canvas, std::span<const Detection>(job.found)));
+  if (!options_.contact_sheet.empty()) HALYARD_CHECK(sheet_.add(job.canvas, job.processor));
+  if (kind_ == OutKind::folder) job.out_path = name_for(job.frame);
+  if (kind_ == OutKind::picture) {
+    if (drawn_ != 0)
+      return make_error(Errc::invalid_argument, "--out names one picture, the input has more",
+                        options_.out);
+    job.out_path = options_.out;
+  }
+  if (kind_ == OutKind::video && !video_) {
+    // Most players take chroma-subsampled video of even sizes only.
+    const auto even = [](std::int32_t extent) { return std::max(2, extent / 2 * 2); };
+    video_size_ = {even(job.canvas.size().width), even(job.canvas.size().height)};
+    HALYARD_TRY(video_, VideoWriter::create(options_.out, video_size_, options_.rate));
+  }
+  ++drawn_;
+  return {};
+}
+
+Status Annotator::encode(Job& job) const {
+  if (kind_ == OutKind::none) return {};
+  const StageTimer timer(job, "encode");
+  if (kind_ == OutKind::video) {
+    HALYARD_CHECK(resize(job.video_frame, video_size_, PixelFormat::nv12));
+    job.video_frame.set_colorimetry(
+        {ColorSpace::bt709, ColorTransfer::bt709, ColorEncoding::bt709, ColorRange::limited});
+    Convert request;
+    request.src = job.canvas;
+    request.dst = job.video_frame;
+    request.fit = Fit::letterbox;
+    HALYARD_CHECK(job.processor.convert(request));
+    return {};
+  }
+  if (extension_of(job.out_path) == ".png") {
+    HALYARD_TRY(job.encoded, encode_png(job.canvas));
+  } else {
+    HALYARD_TRY(job.encoded, encode_jpeg(job.canvas));
+  }
+  return {};
+}
+
+Status Annotator::write(Job& job) {
+  if (kind_ == OutKind::none) return {};
+  const StageTimer timer(job, "write");
+  if (kind_ == OutKind::video) return video_->write(job.video_frame);
+  return write_file(job.out_path, job.encoded);
+}
+
+Status Annotator::finish() {
+  if (video_) HALYARD_CHECK(video_->finish());
+  if (options_.contact_sheet.empty() || sheet_.is_empty()) return {};
+  HALYARD_TRY(const auto sheet, sheet_.compose());
+  return extension_of(options_.contact_sheet) == ".png" ? save_png(sheet, options_.contact_sheet)
+                                                        : save_jpeg(sheet, options_.contact_sheet);
+}
+
+}  // namespace halyard::tool

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Annotator: frames with what was found drawn on them, into a picture, a folder, a video, a sheet.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "contact_sheet.h"
+#include "halyard/capture.h"
+#include "halyard/draw.h"
+#include "job.h"
+
+namespace halyard::tool {
+
+enum class OutKind { none, picture, folder, video };
+
+/// By the name's extension: .jpg .jpeg .png, .mp4 .mkv .mov .avi .webm, else a folder.
+OutKind out_kind(const std::string& out);
+
+/// Its stages: paint and encode for any number of jobs at once, draw and write in the frames'
+/// order.
+class Annotator {
+ public:
+  struct Options {
+    std::string out;            ///< empty: none
+    std::string contact_sheet;  ///< empty: none
+    std::string font;
+    std::vector<std::string> labels;
+    bool is_tracking = false;
+    double rate = 25;  ///< of a video
+  };
+  /// Errors: not_found (font), permission (folder cannot be made), exists (a file is in the way).
+  static Result<Annotator> create(Options options);
+
+  bool is_wanted() const noexcept {
+    return kind_ != OutKind::none || !options_.contact_sheet.empty();
+  }
+  Status paint(Job& job) const;
+  Status draw(Job& job);
+  Status encode(Job& job) const;
+  Status write(Job& job);
+  /// Completes the video and the sheet.
+  Status finish();
+
+ private:
+  explicit Annotator(Options options)
+      : options_(std::move(options)), kind_(out_kind(options_.out)) {}
+  std::string name_for(const Frame& frame);
+  Options options_;
+  OutKind kind_ = OutKind::none;
+  std::optional<Overlay> overlay_;
+  std::optional<VideoWriter> video_;
+  Size video_size_;
+  ContactSheet sheet_;
+  std::set<std::string> used_names_;
+  std::size_t drawn_ = 0;
+};
+
+}  // namespace halyard::tool

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The subcommands. Each adds its options to the parser and, when chosen, sets what to do.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+
+namespace halyard::tool {
+
+/// Runs after parsing; its result is the exit code.
+using Action = std::function<int()>;
+
+void add_run(CLI::App& app, Action& action);
+void add_decode(CLI::App& app, Action& action);
+void add_convert(CLI::App& app, Action& action);
+void add_info(CLI::App& app, Action& action);
+void add_doctor(CLI::App& app, Action& action);
+
+}  // namespace halyard::tool

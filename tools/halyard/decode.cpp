@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// halyard decode: recorded network outputs to detections.
+#include <chrono>
+#include <memory>
+
+#include "commands.h"
+#include "halyard/decode.h"
+#include "halyard/placement.h"
+#include "npy.h"
+#include "record.h"
+#include "report.h"
+#include "values.h"
+
+namespace halyard::tool {
+namespace {
+
+struct DecodeCommand {
+  std::vector<std::string> files;
+  std::optional<Quantization> quantization;
+  std::optional<Size> input_size;
+  std::optional<Size> source_size;
+  std::string box_units;
+  std::string config;
+  std::string labels;
+  std::string json;
+  DecodeOptions decode;
+};
+
+Result<Decoder> make_decoder(const DecodeCommand& command, std::span<const TensorSpec> outputs) {
+  const Size input = command.input_size.value_or(Size{});
+  if (command.config.empty()) {
+    std::optional<BoxUnits> units;
+    if (!command.box_units.empty())
+      units = command.box_units == "pixels" ? BoxUnits::pixels : BoxUnits::fraction;
+    return Decoder::for_outputs(outputs, input, command.decode, units);
+  }
+  HALYARD_TRY(auto description, ModelDescription::from_file(command.config));
+  if (command.input_size) description.input = input;
+  return Decoder::create(std::move(description), command.decode);
+}
+
+/// The network's picture back to the source, as `halyard run` letterboxes it.
+std::vector<Detection> to_source(std::vector<Detection> found, Size source, Size input) {
+  const Placement placement(source, {0, 0, source.width, source.height}, Flip::none, Rotation::none,
+                            input, letterbox_region(source, input));
+  return placement.to_source(std::move(found));
+}
+
+Result<FrameRecord> decode_frame(const DecodeCommand& command, std::vector<Tensor> outputs,
+                                 const Decoder& decoder) {
+  FrameRecord record;
+  record.source = command.files[0];
+  const auto start = std::chrono::steady_clock::now();
+  HALYARD_TRY(auto found, decoder.decode(outputs));
+  const Size input = decoder.description().input;
+  record.size = input;
+  if (command.source_size) {
+    record.size = *command.source_size;
+    found = to_source(std::move(found), *command.source_size, input);
+  }
+  const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - start;
+  record.timing_us.emplace_back("decode", time.count());
+  for (const Detection& detection : found)
+    record.seen.push_back({detection, {}});
+  return record;
+}
+
+int write_record(const DecodeCommand& command, const FrameRecord& record,
+                 const std::vector<std::string>& labels) {
+  if (command.json.empty()) {
+    print_line(summary_line(record, labels));
+    for (const Seen& seen : record.seen)
+      print_line(detail_line(seen, labels));
+    return exit_ok;
+  }
+  auto json = JsonWriter::create(command.json);
+  if (!json) return report("--json " + command.json, json.error());
+  if (auto added = json->add(record, labels); !added)
+    return report("--json " + command.json, added.error());
+  if (auto done = json->finish(); !done) return report("--json " + command.json, done.error());
+  return exit_ok;
+}
+
+int decode(const DecodeCommand& command) {
+  std::vector<Tensor> outputs;
+  std::vector<TensorSpec> specs;
+  for (const std::string& file : command.files) {
+    auto tensor = read_npy(file);
+    if (!tensor) return report(file, tensor.error());
+    if (command.quantization && is_integer(tensor->dtype()))
+      if (auto set = tensor->set_quantization(command.quantization); !set)
+        return report("--quant", set.error());
+    specs.push_back({file,
+                     tensor->dtype(),
+                     {tensor->shape().begin(), tensor->shape().end()},
+                     tensor->quantization(),
+                     std::nullopt});
+    if (is_integer(tensor->dtype()) && !tensor->quantization() && command.config.empty())
+      return report_usage("--quant", "needed: " + file + " holds integers");
+    outputs.push_back(*std::move(tensor));
+  }
+  auto decoder = make_decoder(command, specs);
+  if (!decoder)
+    return report(command.config.empty() ? command.files[0] : "--config " + command.config,
+                  decoder.error());
+  if (command.source_size && decoder->description().input == Size{})
+    return report_usage("--input-size", "needed to undo the letterbox of --source-size");
+  std::vector<std::string> labels = decoder->description().labels;
+  if (!command.labels.empty()) {
+    auto lines = read_lines(command.labels);
+    if (!lines) return report("--labels", lines.error());
+    labels = *std::move(lines);
+  }
+  const auto record = decode_frame(command, std::move(outputs), *decoder);
+  if (!record) return report(command.files[0], record.error());
+  return write_record(command, *record, labels);
+}
+
+constexpr const char* decode_examples =
+    "Without --source-size boxes are pixels of the network's input.\n"
+    "\n"
+    "Examples:\n"
+    "  halyard decode output.npy --quant 0.0039,-128 --input-size 640x640 --json -\n"
+    "  halyard decode output.npy --box-units fraction --input-size 640x640 --source-size 810x1080";
+
+}  // namespace
+
+void add_decode(CLI::App& app, Action& action) {
+  auto command = std::make_shared<DecodeCommand>();
+  CLI::App* sub = app.add_subcommand("decode", "Detections from recorded network outputs (.npy)");
+  sub->footer(decode_examples);
+  sub->add_option("files", command->files, "One .npy file per output of the network")->required();
+  add_parsed(*sub, "--quant", command->quantization, parse_quantization,
+             "SCALE,ZERO_POINT with a scale above 0",
+             "SCALE,ZERO_POINT of integer outputs: real = (stored - zero point) * scale");
+  add_parsed(*sub, "--input-size", command->input_size, parse_size, "WxH with 1..65535 each",
+             "WxH of the network's input");
+  add_parsed(*sub, "--source-size", command->source_size, parse_size, "WxH with 1..65535 each",
+             "WxH of the picture that was letterboxed into the input; boxes become its pixels");
+  sub->add_option("--box-units", command->box_units,
+                  "How boxes are stored; default: fraction for integers, pixels for floats")
+      ->check(CLI::IsMember({"fraction", "pixels"}));
+  sub->add_option("--config", command->config, "Description of the outputs (.json, .yaml)");
+  sub->add_option("--labels", command->labels, "Class names, one a line");
+  sub->add_option("--score", command->decode.score_threshold, "Least score of a detection")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  sub->add_option("--iou", command->decode.iou_threshold, "Most overlap of two of a class")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  sub->add_option("--json", command->json, "Write JSON; - is standard output");
+  sub->callback([&action, command] { action = [command] { return decode(*command); }; });
+}
+
+}  // namespace halyard::tool

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// The picture is turned upright on its way into the network, in the same pass as the resize.
+#include "detector.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "report.h"
+#include "values.h"
+
+namespace halyard::tool {
+namespace {
+
+Result<Decoder> make_decoder(const Engine& engine, const DetectorOptions& options) {
+  if (options.config.empty()) return decoder_for(engine, options.decode);
+  HALYARD_TRY(auto description, ModelDescription::from_file(options.config));
+  if (description.input == Size{}) description.input = engine.input_size();
+  return Decoder::create(std::move(description), options.decode);
+}
+
+Status check_engine(const Engine& engine) {
+  if (engine.inputs().size() != 1 || !engine.inputs()[0].format)
+    return make_error(Errc::unsupported, "model must have one input, a picture",
+                      fmt::format("it has {} inputs", engine.inputs().size()));
+  return {};
+}
+
+/// From the stored picture's pixels to the upright one's.
+void turn_upright(std::vector<Detection>& found, const Frame& frame) {
+  if (frame.orientation == Orientation{}) return;
+  const Size stored = frame.image.size();
+  const Size upright = upright_size(frame);
+  const Placement turn(stored, {0, 0, stored.width, stored.height}, frame.orientation.flip,
+                       frame.orientation.rotation, upright, {0, 0, upright.width, upright.height});
+  for (Detection& detection : found)
+    detection.box = turn.to_destination(detection.box);
+}
+
+}  // namespace
+
+Size upright_size(const Frame& frame) noexcept {
+  return turned(frame.image.size(), frame.orientation);
+}
+
+std::optional<Detector> Detector::create(const DetectorOptions& options) {
+  auto engine = Engine::open(options.model, options.engine);
+  if (!engine) return report("--model", engine.error()), std::nullopt;
+  if (auto fits = check_engine(*engine); !fits)
+    return report("--model " + options.model, fits.error()), std::nullopt;
+  auto decoder = make_decoder(*engine, options);
+  if (!decoder) {
+    report(options.config.empty() ? "--model " + options.model : "--config " + options.config,
+           decoder.error());
+    return std::nullopt;
+  }
+  std::vector<std::string> labels = decoder->description().labels;
+  if (!options.labels.empty()) {
+    auto lines = read_lines(options.labels);
+    if (!lines) return report("--labels", lines.error()), std::nullopt;
+    labels = *std::move(lines);
+  }
+  if (labels.empty()) labels = engine->labels();
+  return Detector(*std::move(engine), *std::move(decoder), std::move(labels));
+}
+
+Status Detector::detect(Job& job) {
+  Placement placement;
+  {
+    const StageTimer timer(job, "convert");
+    Convert request;
+    request.src = job.frame.image;
+    request.dst = job.input;
+    request.flip = job.frame.orientation.flip;
+    request.rotation = job.frame.orientation.rotation;
+    request.fit = Fit::letterbox;
+    HALYARD_TRY(placement, job.processor.convert(request));
+  }
+  std::vector<Tensor> outputs;
+  {
+    const StageTimer timer(job, "model");
+    HALYARD_TRY(outputs, engine_.run(job.input));
+  }
+  const StageTimer timer(job, "decode");
+  HALYARD_TRY(auto found, decoder_.decode(outputs));
+  job.found = placement.to_source(std::move(found));
+  turn_upright(job.found, job.frame);
+  return {};
+}
+
+}  // namespace halyard::tool

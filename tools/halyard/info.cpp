@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// halyard info: what the header of a picture or a model says, without decoding it.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+#include "halyard/codec.h"
+#include "halyard/model.h"
+#include "report.h"
+#include "values.h"
+
+namespace halyard::tool {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct InfoCommand {
+  std::vector<std::string> files;
+  bool is_json = false;
+};
+
+Json describe(const ImageFileInfo& header) {
+  Json out;
+  out["type"] = header.type == ImageFileType::jpeg ? "jpeg" : "png";
+  out["width"] = header.width;
+  out["height"] = header.height;
+  out["native_format"] = to_string(header.native_format);
+  out["components"] = header.components;
+  out["bit_depth"] = header.bit_depth;
+  out["progressive"] = header.progressive;
+  out["palette"] = header.palette;
+  out["exif_orientation"] = header.exif_orientation;
+  const Size shown =
+      turned({static_cast<std::int32_t>(header.width), static_cast<std::int32_t>(header.height)},
+             header.orientation);
+  out["upright_width"] = shown.width;
+  out["upright_height"] = shown.height;
+  out["color_encoding"] = to_string(header.colorimetry.encoding);
+  out["color_range"] = to_string(header.colorimetry.range);
+  return out;
+}
+
+Json describe(const TensorSpec& spec) {
+  Json out;
+  out["name"] = spec.name;
+  out["dtype"] = to_string(spec.dtype);
+  out["shape"] = spec.shape;
+  if (spec.format) out["format"] = to_string(*spec.format);
+  if (spec.quantization) {
+    out["scale"] = spec.quantization->scale;
+    out["zero_point"] = spec.quantization->zero_point;
+  }
+  return out;
+}
+
+Json describe(const Engine& engine) {
+  Json out;
+  out["type"] = "model";
+  out["runtime"] = engine.runtime();
+  for (const TensorSpec& spec : engine.inputs())
+    out["inputs"].push_back(describe(spec));
+  for (const TensorSpec& spec : engine.outputs())
+    out["outputs"].push_back(describe(spec));
+  out["box_units"] = box_units(engine) == BoxUnits::pixels ? "pixels" : "fraction";
+  const auto decoder = decoder_for(engine);
+  out["decoder"] = decoder ? decoder->explain() : decoder.error().message();
+  out["metadata"] = engine.metadata();
+  return out;
+}
+
+Result<Json> describe_file(const std::string& path) {
+  const std::string extension = extension_of(path);
+  if (extension == ".onnx" || extension == ".tflite" || extension == ".xml") {
+    HALYARD_TRY(const auto engine, Engine::open(path));
+    return describe(engine);
+  }
+  HALYARD_TRY(const auto file, read_file(path));
+  HALYARD_TRY(const auto header, peek(file));
+  Json out = describe(header);
+  out["bytes"] = file.size();
+  return out;
+}
+
+void print_text(const std::string& path, const Json& description) {
+  print_line(printable(path));
+  for (const auto& [key, value] : description.items()) {
+    if (key == "metadata") {
+      for (const auto& [name, text] : value.items())
+        print_line(
+            fmt::format("  {:<17} {}", name, printable(text.get<std::string>()).substr(0, 80)));
+      continue;
+    }
+    if (!value.is_array()) {
+      std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+      // Lines of a longer text stand below one another.
+      for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 21)
+        text.replace(at, 1, at + 1 == text.size() ? "" : "\n" + std::string(20, ' '));
+      print_line(fmt::format("  {:<17} {}", key, text));
+      continue;
+    }
+    for (const Json& entry : value)
+      print_line(fmt::format("  {:<17} {}", key,
+                             entry.dump(-1, ' ', false, Json::error_handler_t::replace)));
+  }
+}
+
+int show(const InfoCommand& command) {
+  int code = exit_ok;
+  Json all = Json::array();
+  for (const std::string& path : command.files) {
+    auto description = describe_file(path);
+    if (!description) {
+      code = report(path, description.error());
+      continue;
+    }
+    if (!command.is_json) {
+      print_text(path, *description);
+      continue;
+    }
+    Json entry = {{"file", path}};
+    entry.update(*description);
+    all.push_back(std::move(entry));
+  }
+  if (command.is_json)
+    print_line(Json{{"files", all}}.dump(2, ' ', false, Json::error_handler_t::replace));
+  return code;
+}
+
+}  // namespace
+
+void add_info(CLI::App& app, Action& action) {
+  auto command = std::make_shared<InfoCommand>();
+  CLI::App* sub = app.add_subcommand("info", "What a picture's header or a model file says");
+  sub->footer("Examples:\n  halyard info photo.jpg\n  halyard info yolov8n.onnx --json");
+  sub->add_option("files", command->files, "JPEG, PNG, .onnx, .tflite or .xml files")->required();
+  sub->add_flag("--json", command->is_json, "JSON on standard output");
+  sub->callback([&action, command] { action = [command] { return show(*command); }; });
+}
+
+}  // namespace halyard::tool

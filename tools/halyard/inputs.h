@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inputs: the frames of all files, folders and videos on the command line, one after the other.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "halyard/capture.h"
+#include "halyard/result.h"
+
+namespace halyard::tool {
+
+/// One stage at a time reads it.
+class Inputs {
+ public:
+  /// Opens the first input. With several, one that cannot be opened is left to next().
+  /// Errors: as FrameSource::open.
+  static Result<Inputs> open(std::vector<std::string> paths, const FrameSource::Options& options);
+
+  /// The next frame, counted and timed over all inputs; nullopt at the end. An error concerns one
+  /// file; the next call goes on behind it.
+  Result<std::optional<Frame>> next();
+  /// What the last error of next() was about.
+  const std::string& current() const noexcept { return current_; }
+
+  std::optional<std::size_t> total() const noexcept { return total_; }
+  double rate() const noexcept { return rate_; }
+  /// True when there can be only one frame.
+  bool is_single_picture() const noexcept { return total_ == 1; }
+  const std::vector<std::string>& paths() const noexcept { return paths_; }
+
+ private:
+  Inputs(std::vector<std::string> paths, FrameSource::Options options)
+      : paths_(std::move(paths)), options_(options) {}
+  Status advance();
+  std::vector<std::string> paths_;
+  FrameSource::Options options_;
+  std::optional<FrameSource> source_;
+  std::size_t opened_ = 0;
+  std::size_t frames_ = 0;
+  std::chrono::nanoseconds offset_{0};  // of the current source's clock
+  std::chrono::nanoseconds last_{0};
+  std::optional<std::size_t> total_;
+  double rate_ = 0;
+  std::string current_;
+};
+
+}  // namespace halyard::tool

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// halyard: the program. Parses the command line and turns outcomes into exit codes.
+#include <exception>
+#include <string>
+
+#include "commands.h"
+#include "halyard/log.h"
+#include "halyard/version.h"
+#include "report.h"
+
+namespace {
+
+constexpr const char* examples =
+    "Examples:\n"
+    "  halyard run --model yolov8n.onnx bus.jpg --out seen.jpg --json -\n"
+    "  halyard run --model boats.onnx --track harbour.mp4 --out seen.mp4 --trace trace.json\n"
+    "  halyard decode output.npy --quant 0.0039,-128 --input-size 640x640 --source-size 810x1080\n"
+    "  halyard convert photo.jpg small.png --size 640x640 --fit letterbox\n"
+    "  halyard info photo.jpg\n"
+    "  halyard doctor\n"
+    "\n"
+    "Exit codes: 0 done, 1 something failed, 2 wrong command line, 130 interrupted.";
+
+void log_to_stderr(halyard::LogLevel level, std::string_view target, std::string_view text) {
+  const std::string name = std::string(halyard::to_string(level)) + " " + std::string(target);
+  halyard::tool::report(name, text);
+}
+
+int usage(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_exit_code() == 0) return app.exit(error);
+  std::string hint = "see halyard --help";
+  for (const CLI::App* sub : app.get_subcommands())
+    hint = "see halyard " + sub->get_name() + " --help";
+  return halyard::tool::report_usage("command line", std::string(error.what()) + " (" + hint + ")");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace halyard;
+  set_log_sink(log_to_stderr);
+  CLI::App app("Sees objects in pictures and videos, and says how this machine does it.",
+               "halyard");
+  app.footer(examples);
+  app.set_version_flag("--version", std::string("halyard ") + version());
+  app.require_subcommand(1);
+  tool::Action action;
+  tool::add_run(app, action);
+  tool::add_decode(app, action);
+  tool::add_convert(app, action);
+  tool::add_info(app, action);
+  tool::add_doctor(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return usage(app, error);
+  }
+  try {
+    const int code = action();
+    if (auto flushed = tool::finish_stdout(); !flushed)
+      return tool::report("standard output", flushed.error());
+    return code;
+  } catch (const std::bad_alloc&) {
+    return tool::report("memory", "exhausted");
+  } catch (const std::exception& error) {
+    return tool::report("internal error", error.what());
+  }
+}

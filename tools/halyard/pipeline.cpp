@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// oneTBB's parallel_pipeline with five filters; a job travels as a pointer.
+#include "pipeline.h"
+
+#include <fmt/format.h>
+#include <oneapi/tbb/parallel_pipeline.h>
+#include <oneapi/tbb/task_arena.h>
+#include <oneapi/tbb/task_scheduler_observer.h>
+
+#include <utility>
+
+#include "halyard/trace.h"
+#include "interrupt.h"
+#include "report.h"
+
+namespace halyard::tool {
+namespace {
+
+/// Gives the workers their names in traces.
+class ThreadNamer : public tbb::task_scheduler_observer {
+ public:
+  explicit ThreadNamer(tbb::task_arena& arena) : tbb::task_scheduler_observer(arena) {
+    observe(true);
+  }
+  ~ThreadNamer() override { observe(false); }
+  void on_scheduler_entry(bool is_worker) override {
+    const int slot = tbb::this_task_arena::current_thread_index();
+    if (is_worker) trace::set_thread_name(fmt::format("worker {}", slot));
+  }
+};
+
+}  // namespace
+
+Result<Outcome> Pipeline::run(std::size_t in_flight) {
+  for (std::size_t i = 0; i < in_flight; ++i)
+    HALYARD_CHECK(add_job());
+  const InterruptGuard guard;
+  execute(in_flight);
+  outcome_.has_failed = has_failed_;
+  outcome_.was_interrupted = InterruptGuard::is_requested();
+  return outcome_;
+}
+
+Status Pipeline::add_job() {
+  HALYARD_TRY(auto processor, Processor::create());
+  auto job = std::make_unique<Job>(std::move(processor));
+  HALYARD_TRY(job->input, parts_.detector.make_input());
+  idle_.push_back(job.get());
+  jobs_.push_back(std::move(job));
+  return {};
+}
+
+void Pipeline::execute(std::size_t in_flight) {
+  tbb::task_arena arena;
+  ThreadNamer namer(arena);
+  const auto in_order = tbb::filter_mode::serial_in_order;
+  const auto at_once = tbb::filter_mode::parallel;
+  arena.execute([&] {
+    tbb::parallel_pipeline(
+        in_flight, tbb::make_filter<void, Job*>(in_order, [this](tbb::flow_control& flow) {
+                     Job* job = load();
+                     if (job == nullptr) flow.stop();
+                     return job;
+                   }) & tbb::make_filter<Job*, Job*>(at_once, [this](Job* job) {
+                     return see(*job), job;
+                   }) & tbb::make_filter<Job*, Job*>(in_order, [this](Job* job) {
+                     return follow(*job), job;
+                   }) & tbb::make_filter<Job*, Job*>(at_once, [this](Job* job) {
+                     return encode(*job), job;
+                   }) & tbb::make_filter<Job*, void>(in_order, [this](Job* job) { deliver(job); }));
+  });
+}
+
+Job* Pipeline::load() {
+  Job* job = nullptr;
+  {
+    const std::lock_guard lock(idle_mutex_);
+    // There are as many jobs as frames in flight, so one is idle when a frame may start.
+    job = idle_.back();
+    idle_.pop_back();
+  }
+  job->record = {};
+  job->found.clear();
+  job->tracks.clear();
+  job->has_failed = false;
+  if (read_frame(*job)) return job;
+  const std::lock_guard lock(idle_mutex_);
+  idle_.push_back(job);
+  return nullptr;
+}
+
+bool Pipeline::read_frame(Job& job) {
+  const StageTimer timer(job, "load");
+  while (!has_failed_ && !InterruptGuard::is_requested()) {
+    const trace::Span span("run.load");
+    auto frame = parts_.inputs.next();
+    if (!frame) {
+      // A read that Ctrl-C ended is no damaged input.
+      if (InterruptGuard::is_requested()) return false;
+      report(parts_.inputs.current(), frame.error());
+      ++outcome_.damaged;
+      continue;
+    }
+    if (!*frame) return false;
+    job.frame = **std::move(frame);
+    job.record.source = job.frame.source;
+    job.record.index = job.frame.index;
+    job.record.size = upright_size(job.frame);
+    return true;
+  }
+  return false;
+}
+
+template <class Stage>
+void Pipeline::guard(Job& job, Stage stage) {
+  if (job.has_failed || has_failed_) {
+    job.has_failed = true;
+    return;
+  }
+  if (Status done = stage(); !done) {
+    job.has_failed = true;
+    fail_run(job.record.source, done.error());
+  }
+}
+
+void Pipeline::fail_run(const std::string& what, const Error& error) {
+  const std::lock_guard lock(failure_mutex_);
+  if (has_failed_.exchange(true)) return;  // the first failure is the one to tell
+  report(what, error);
+}
+
+void Pipeline::see(Job& job) {
+  guard(job, [&] { return parts_.detector.detect(job); });
+  guard(job, [&] { return parts_.annotator.paint(job); });
+}
+
+void Pipeline::follow(Job& job) {
+  guard(job, [&]() -> Status {
+    for (const Detection& detection : job.found)
+      job.record.seen.push_back({detection, {}});
+    if (parts_.tracker == nullptr) return {};
+    const StageTimer timer(job, "track");
+    HALYARD_TRY(job.tracks, parts_.tracker->update(job.found, job.frame.timestamp));
+    for (const Track& track : job.tracks) {
+      const auto index = static_cast<std::size_t>(track.detection);
+      if (track.detection >= 0 && index < job.record.seen.size())
+        job.record.seen[index].track = track.id;
+    }
+    return {};
+  });
+  guard(job, [&] { return parts_.annotator.draw(job); });
+}
+
+void Pipeline::encode(Job& job) {
+  guard(job, [&] { return parts_.annotator.encode(job); });
+}
+
+void Pipeline::deliver(Job* job) {
+  guard(*job, [&] { return parts_.annotator.write(*job); });
+  guard(*job, [&]() -> Status {
+    ++outcome_.frames;
+    parts_.stats.add(job->record);
+    if (parts_.json != nullptr)
+      HALYARD_CHECK(parts_.json->add(job->record, parts_.detector.labels()));
+    if (parts_.prints_lines) {
+      parts_.progress.clear();
+      print_line(summary_line(job->record, parts_.detector.labels()));
+      if (parts_.inputs.is_single_picture())
+        for (const Seen& seen : job->record.seen)
+          print_line(detail_line(seen, parts_.detector.labels()));
+    }
+    parts_.progress.update(outcome_.frames);
+    return {};
+  });
+  job->frame = {};  // the source may reuse its memory
+  const std::lock_guard lock(idle_mutex_);
+  idle_.push_back(job);
+}
+
+}  // namespace halyard::tool

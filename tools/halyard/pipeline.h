@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pipeline: the stages of several frames at once, their order kept.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "annotator.h"
+#include "detector.h"
+#include "halyard/track.h"
+#include "inputs.h"
+#include "progress.h"
+#include "stats.h"
+
+namespace halyard::tool {
+
+/// Everything that a run works on; the pipeline borrows it.
+struct PipelineParts {
+  Inputs& inputs;
+  Detector& detector;
+  ByteTrack* tracker = nullptr;  ///< null: no tracking
+  Annotator& annotator;
+  JsonWriter* json = nullptr;  ///< null: none
+  Progress& progress;
+  RunStats& stats;
+  bool prints_lines = false;
+};
+
+/// How a run ended.
+struct Outcome {
+  std::size_t frames = 0;
+  std::size_t damaged = 0;  ///< inputs that gave an error, each reported
+  bool has_failed = false;  ///< a stage failed, reported; outputs are not complete
+  bool was_interrupted = false;
+};
+
+/// Source and sink see the frames in their order; so do tracking and drawing, which remember the
+/// frames before. The rest runs for up to `in_flight` frames at once. Thread-bound.
+class Pipeline {
+ public:
+  explicit Pipeline(PipelineParts parts) : parts_(parts) {}
+  /// Errors: what setting up `in_flight` jobs reports.
+  Result<Outcome> run(std::size_t in_flight);
+
+ private:
+  Status add_job();
+  void execute(std::size_t in_flight);
+  Job* load();             // null: no more frames
+  void see(Job& job);      // any number at once
+  void follow(Job& job);   // in order
+  void encode(Job& job);   // any number at once
+  void deliver(Job* job);  // in order
+  bool read_frame(Job& job);
+  /// Runs a stage unless the job or the run has failed; a failure ends the run.
+  template <class Stage>
+  void guard(Job& job, Stage stage);
+  void fail_run(const std::string& what, const Error& error);
+
+  PipelineParts parts_;
+  std::vector<std::unique_ptr<Job>> jobs_;
+  std::mutex idle_mutex_;
+  std::vector<Job*> idle_;
+  std::mutex failure_mutex_;
+  std::atomic<bool> has_failed_{false};
+  Outcome outcome_;
+};
+
+}  // namespace halyard::tool

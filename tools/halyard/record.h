@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// FrameRecord: what the program found in one frame, and its JSON and text forms.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "halyard/detection.h"
+#include "halyard/geometry.h"
+#include "halyard/result.h"
+#include "output_file.h"
+
+namespace halyard::tool {
+
+/// A detection in upright source pixels, and the track it belongs to.
+struct Seen {
+  Detection detection;
+  std::optional<std::uint64_t> track;
+};
+
+struct FrameRecord {
+  std::string source;
+  std::size_t index = 0;
+  Size size;  ///< of the upright picture
+  std::vector<Seen> seen;
+  std::vector<std::pair<const char*, double>> timing_us;  ///< by stage, in order
+};
+
+/// The class's name, "class 7" where there is none.
+std::string label_of(std::span<const std::string> labels, std::int32_t label);
+
+/// One frame as a JSON object on one line.
+std::string to_json(const FrameRecord& record, std::span<const std::string> labels);
+/// "bus.jpg: 4 person, 1 bus".
+std::string summary_line(const FrameRecord& record, std::span<const std::string> labels);
+/// "  bus 87% [12.0 230.5 800.1 745.2] track 3".
+std::string detail_line(const Seen& seen, std::span<const std::string> labels);
+
+/// Writes {"frames": [...]} one frame at a time, so that a long run needs no memory for it.
+class JsonWriter {
+ public:
+  /// Errors: as OutputFile::create.
+  static Result<JsonWriter> create(const std::string& path);
+  Status add(const FrameRecord& record, std::span<const std::string> labels);
+  Status finish();
+
+ private:
+  explicit JsonWriter(OutputFile file) : file_(std::move(file)) {}
+  OutputFile file_;
+  bool has_frames_ = false;
+};
+
+}  // namespace halyard::tool

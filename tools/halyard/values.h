@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values of options that are more than a number: sizes, regions, colours, names. Parsing only.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "halyard/codec.h"
+#include "halyard/colorimetry.h"
+#include "halyard/geometry.h"
+#include "halyard/image.h"
+#include "halyard/quantization.h"
+
+namespace halyard::tool {
+
+/// "640x480"; both 1..65535.
+std::optional<Size> parse_size(std::string_view text);
+/// "X,Y,W,H".
+std::optional<Region> parse_region(std::string_view text);
+/// "R,G,B", each 0..255; alpha 255.
+std::optional<std::array<std::uint8_t, 4>> parse_color(std::string_view text);
+/// "SCALE,ZERO_POINT".
+std::optional<Quantization> parse_quantization(std::string_view text);
+/// "bt709", "limited" or both with a comma.
+std::optional<Colorimetry> parse_colorimetry(std::string_view text);
+std::optional<Filter> parse_filter(std::string_view text);
+
+/// Adds an option whose text `parse` must take; `target` gets the value. The rule is what the error
+/// says.
+template <class T, class Parse>
+CLI::Option* add_parsed(CLI::App& app, const std::string& name, T& target, Parse parse,
+                        const std::string& rule, const std::string& help) {
+  return app
+      .add_option_function<std::string>(
+          name,
+          [&target, parse, name, rule](const std::string& text) {
+            auto value = parse(text);
+            if (!value) throw CLI::ValidationError(name, "'" + text + "' is not " + rule);
+            target = *std::move(value);
+          },
+          help)
+      ->type_name("");
+}
+
+/// The turn `first`, then `second`, as one flip-then-rotate.
+Orientation then(Orientation first, Orientation second) noexcept;
+/// Size of a picture of `size` after the turn.
+Size turned(Size size, Orientation orientation) noexcept;
+
+/// Non-empty lines of a text file. Errors: as read_file.
+Result<std::vector<std::string>> read_lines(const std::string& path);
+
+/// Lower-case extension with its dot, empty when there is none.
+std::string extension_of(const std::string& path);
+
+}  // namespace halyard::tool
