@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// Overlay: checks the picture, lowers detections and tracks to shapes, places the tags.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "base/format_error.h"
+#include "draw/canvas.h"
+#include "draw/font.h"
+#include "draw/palette.h"
+#include "draw/shapes.h"
+#include "draw/style.h"
+#include "halyard/draw.h"
+#include "halyard/trace.h"
+
+namespace halyard {
+namespace {
+
+using draw::Canvas;
+using draw::Rect;
+using draw::Style;
+
+constexpr int most_line_px = 256;
+constexpr int least_text_px = 6;
+constexpr int most_text_px = 512;
+constexpr std::size_t most_trail_points = 10000;
+constexpr unsigned trail_alpha = 220;
+
+// Coordinates beyond this are equal for every legal picture (65535 pixels a side), and sums of a
+// few of them stay far from overflow.
+constexpr float most_coordinate = 1 << 20;
+
+struct MappedCanvas {
+  TensorMap map;
+  Canvas canvas;
+};
+
+Result<MappedCanvas> open_canvas(const Tensor& picture) {
+  const auto format = picture.format();
+  if (!format) return fail(Errc::unsupported, "picture: a tensor without a pixel format");
+  if (*format != PixelFormat::rgb && *format != PixelFormat::rgba) {
+    return fail(Errc::unsupported, "picture: format must be rgb or rgba", "{}", to_string(*format));
+  }
+  if (picture.dtype() != DType::u8) {
+    return fail(Errc::unsupported, "picture: dtype must be u8", "{}", to_string(picture.dtype()));
+  }
+  HALYARD_TRY(TensorMap map, picture.map(Access::read_write));
+  const MappedPlane plane = map.plane(0);
+  const Canvas canvas{reinterpret_cast<std::uint8_t*>(plane.writable),
+                      static_cast<std::ptrdiff_t>(plane.stride_bytes),
+                      static_cast<int>(picture.width()), static_cast<int>(picture.height()),
+                      info(*format).channels};
+  return MappedCanvas{std::move(map), canvas};
+}
+
+// The pixels that a box covers, at least one; nothing for NaN, infinite, empty and inverted ones.
+std::optional<Rect> pixels_of(const Box& box) noexcept {
+  const float sides[] = {box.x1, box.y1, box.x2, box.y2};
+  if (!std::all_of(std::begin(sides), std::end(sides), [](float v) { return std::isfinite(v); })) {
+    return std::nullopt;
+  }
+  if (box.x2 <= box.x1 || box.y2 <= box.y1) return std::nullopt;
+  const auto pixel = [](float v) {
+    return static_cast<int>(std::lround(std::clamp(v, -most_coordinate, most_coordinate)));
+  };
+  Rect r{pixel(box.x1), pixel(box.y1), pixel(box.x2), pixel(box.y2)};
+  r.x1 = std::max(r.x1, r.x0 + 1);
+  r.y1 = std::max(r.y1, r.y0 + 1);
+  return r;
+}
+
+// The line lies astride the box's edge, its larger half inside.
+Rect outer_edge(const Rect& r, int line) noexcept {
+  const int out = line / 2;
+  return {r.x0 - out, r.y0 - out, r.x1 + out, r.y1 + out};
+}
+
+Point center(const Box& b) noexcept {
+  return {(b.x1 + b.x2) / 2, (b.y1 + b.y2) / 2};
+}
+
+struct Tag {
+  Rect outer;  // of its box
+  int line = 0;
+  std::string text;
+  Color color{};
+};
+
+}  // namespace
+
+struct Overlay::Impl {
+  struct Trail {
+    std::vector<Point> points;  // oldest first
+    bool alive = false;
+  };
+
+  Options options;
+  draw::Font font;
+  draw::CornerCache corners;
+  std::unordered_map<std::uint64_t, Trail> trails;
+
+  Impl(Options o, draw::Font f) : options(std::move(o)), font(std::move(f)) {}
+
+  Color color_of(std::int32_t label, std::uint64_t id) const noexcept {
+    const bool by_track = options.color_by == ColorBy::track;
+    return palette_color(by_track ? id : static_cast<std::uint32_t>(label));
+  }
+  void tag_at(const Canvas& canvas, const Style& style, const Rect& tag, bool round_bottom,
+              std::string_view text, const Color& color);
+  void box_tag(const Canvas& canvas, const Style& style, const Tag& tag);
+  void remember(std::span<const Track> tracks);
+  void draw_trails(const Canvas& canvas, const Style& style, std::span<const Track> tracks);
+  std::optional<Tag> draw_box(const Canvas& canvas, const Style& style, const Track& track);
+};
+
+// Fills the tag and writes the text into it, capitals centred between top and bottom.
+void Overlay::Impl::tag_at(const Canvas& canvas, const Style& style, const Rect& tag,
+                           bool round_bottom, std::string_view text, const Color& color) {
+  fill_round(canvas, tag, style.tag_radius, round_bottom, color, corners);
+  const int baseline = tag.y0 + (tag.height() + font.cap_height(style.text) + 1) / 2;
+  font.draw(canvas, tag, tag.x0 + style.padding, baseline, text, style.text,
+            draw::text_color_on(color));
+}
+
+// Above the box, over its top line; inside below the line where there is no room; always within
+// the picture as far as it fits. Boxes outside the picture get none.
+void Overlay::Impl::box_tag(const Canvas& canvas, const Style& style, const Tag& tag) {
+  if (intersect(tag.outer, canvas.bounds()).empty()) return;
+  const int width = font.width(tag.text, style.text) + 2 * style.padding;
+  const int height = style.tag_height;
+  const int x = std::max(0, std::min(tag.outer.x0, canvas.width - width));
+  const int above = tag.outer.y0 + tag.line - height;
+  const bool has_room = above >= 0;
+  const int y =
+      std::max(0, std::min(has_room ? above : tag.outer.y0 + tag.line, canvas.height - height));
+  tag_at(canvas, style, {x, y, x + width, y + height}, !has_room, tag.text, tag.color);
+}
+
+void Overlay::Impl::remember(std::span<const Track> tracks) {
+  if (options.trail_length == 0) return;
+  for (auto& [id, trail] : trails)
+    trail.alive = false;
+  for (const Track& track : tracks) {
+    Trail& trail = trails[track.id];
+    trail.alive = true;
+    if (trail.points.size() >= options.trail_length) trail.points.erase(trail.points.begin());
+    trail.points.push_back(center(track.box));
+  }
+  std::erase_if(trails, [](const auto& entry) { return !entry.second.alive; });
+}
+
+void Overlay::Impl::draw_trails(const Canvas& canvas, const Style& style,
+                                std::span<const Track> tracks) {
+  for (const Track& track : tracks) {
+    const auto found = trails.find(track.id);
+    if (found == trails.end()) continue;
+    fading_polyline(canvas, found->second.points, style.trail_width,
+                    color_of(track.label, track.id), trail_alpha);
+  }
+}
+
+std::optional<Tag> Overlay::Impl::draw_box(const Canvas& canvas, const Style& style,
+                                           const Track& track) {
+  const auto rect = pixels_of(track.box);
+  if (!rect) return std::nullopt;
+  const Color color = color_of(track.label, track.id);
+  const bool coasting = track.detection < 0;
+  const int line = coasting ? style.thin_line : style.line;
+  const Rect outer = outer_edge(*rect, line);
+  if (coasting) {
+    stroke_dashed(canvas, outer, line, style.dash, color);
+  } else {
+    stroke_box(canvas, outer, line, style.radius, color, corners);
+  }
+  return Tag{outer, line, draw::tag_text(options, track), color};
+}
+
+Overlay::Overlay(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+Overlay::Overlay(Overlay&&) noexcept = default;
+Overlay& Overlay::operator=(Overlay&&) noexcept = default;
+Overlay::~Overlay() = default;
+
+Result<Overlay> Overlay::create(Options options) {
+  const trace::Span span("draw.create");
+  if (options.line_px < 0 || options.line_px > most_line_px) {
+    return fail(Errc::invalid_argument, "line_px must be 0..256", "{}", options.line_px);
+  }
+  if (options.text_px != 0 && (options.text_px < least_text_px || options.text_px > most_text_px)) {
+    return fail(Errc::invalid_argument, "text_px must be 0 or 6..512", "{}", options.text_px);
+  }
+  if (options.trail_length > most_trail_points) {
+    return fail(Errc::invalid_argument, "trail_length must be 0..10000", "{}",
+                options.trail_length);
+  }
+  HALYARD_TRY(draw::Font font, draw::Font::open(options.font, draw::packaged_fonts()));
+  return Overlay(std::make_unique<Impl>(std::move(options), std::move(font)));
+}
+
+Result<Overlay> Overlay::create() {
+  return create(Options{});
+}
+
+Status Overlay::draw(Tensor& picture, std::span<const Detection> detections) {
+  trace::Span span("draw.detections");
+  span.arg("width", picture.width()).arg("height", picture.height());
+  span.arg("count", detections.size());
+  HALYARD_TRY(const MappedCanvas target, open_canvas(picture));
+  const Canvas& canvas = target.canvas;
+  const Style style = draw::style_for(impl_->options, canvas.width, canvas.height);
+  // Best first on input, so drawn last: what is most certain lies on top.
+  std::vector<Tag> tags;
+  tags.reserve(detections.size());
+  for (std::size_t i = detections.size(); i-- > 0;) {
+    const Detection& d = detections[i];
+    const auto rect = pixels_of(d.box);
+    if (!rect) continue;
+    const Color color = impl_->color_of(d.label, i);
+    const Rect outer = outer_edge(*rect, style.line);
+    stroke_box(canvas, outer, style.line, style.radius, color, impl_->corners);
+    tags.push_back({outer, style.line, draw::tag_text(impl_->options, d), color});
+  }
+  for (const Tag& tag : tags)
+    impl_->box_tag(canvas, style, tag);
+  return {};
+}
+
+Status Overlay::draw(Tensor& picture, std::span<const Track> tracks) {
+  trace::Span span("draw.tracks");
+  span.arg("width", picture.width()).arg("height", picture.height());
+  span.arg("count", tracks.size());
+  HALYARD_TRY(const MappedCanvas target, open_canvas(picture));
+  const Canvas& canvas = target.canvas;
+  const Style style = draw::style_for(impl_->options, canvas.width, canvas.height);
+  impl_->remember(tracks);
+  impl_->draw_trails(canvas, style, tracks);
+  std::vector<Tag> tags;
+  tags.reserve(tracks.size());
+  for (const Track& track : tracks) {
+    auto tag = impl_->draw_box(canvas, style, track);
+    if (tag) tags.push_back(*std::move(tag));
+  }
+  for (const Tag& tag : tags)
+    impl_->box_tag(canvas, style, tag);
+  return {};
+}
+
+Status Overlay::text(Tensor& picture, int x, int y, std::string_view line, Color background) {
+  const trace::Span span("draw.text");
+  HALYARD_TRY(const MappedCanvas target, open_canvas(picture));
+  const Canvas& canvas = target.canvas;
+  const Style style = draw::style_for(impl_->options, canvas.width, canvas.height);
+  constexpr int far = static_cast<int>(most_coordinate);
+  const int left = std::clamp(x, -far, far);
+  const int top = std::clamp(y, -far, far);
+  const int width = impl_->font.width(line, style.text) + 2 * style.padding;
+  impl_->tag_at(canvas, style, {left, top, left + width, top + style.tag_height}, true, line,
+                background);
+  return {};
+}
+
+}  // namespace halyard

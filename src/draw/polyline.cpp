@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fading polylines: each segment is a capsule; where two neighbours overlap, the one that covers a
+// pixel more draws it alone, so that joints show no darker dots.
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "draw/shapes.h"
+
+namespace halyard::draw {
+namespace {
+
+struct Segment {
+  Point a;
+  Point b;
+};
+
+constexpr float piece_px = 24;  // long segments are cut: a capsule scans its bounding box
+constexpr float most_coordinate = 1e6F;
+
+bool is_usable(const Point& p) noexcept {
+  return std::abs(p.x) <= most_coordinate && std::abs(p.y) <= most_coordinate;  // false for NaN
+}
+
+float distance(const Segment& s, float x, float y) noexcept {
+  const float dx = s.b.x - s.a.x;
+  const float dy = s.b.y - s.a.y;
+  const float length2 = dx * dx + dy * dy;
+  const float t =
+      length2 > 0 ? std::clamp(((x - s.a.x) * dx + (y - s.a.y) * dy) / length2, 0.0F, 1.0F) : 0.0F;
+  const float ex = x - (s.a.x + t * dx);
+  const float ey = y - (s.a.y + t * dy);
+  return std::sqrt(ex * ex + ey * ey);
+}
+
+// Parameter range of the segment inside the canvas grown by `margin` (Liang and Barsky).
+std::optional<std::array<float, 2>> visible_part(const Segment& s, const Canvas& canvas,
+                                                 float margin) noexcept {
+  float from = 0;
+  float to = 1;
+  const auto cut = [&](float start, float delta, float low, float high) {
+    if (delta == 0) return start >= low && start <= high;
+    const float t0 = (low - start) / delta;
+    const float t1 = (high - start) / delta;
+    from = std::max(from, std::min(t0, t1));
+    to = std::min(to, std::max(t0, t1));
+    return from <= to;
+  };
+  const auto w = static_cast<float>(canvas.width);
+  const auto h = static_cast<float>(canvas.height);
+  if (!cut(s.a.x, s.b.x - s.a.x, -margin, w + margin)) return std::nullopt;
+  if (!cut(s.a.y, s.b.y - s.a.y, -margin, h + margin)) return std::nullopt;
+  return std::array{from, to};
+}
+
+Point at(const Segment& s, float t) noexcept {
+  return {s.a.x + (s.b.x - s.a.x) * t, s.a.y + (s.b.y - s.a.y) * t};
+}
+
+// A short stretch of the line; `joined`: it begins where the piece before it ends.
+struct Piece {
+  Segment line;
+  float opacity = 0;
+  bool joined = false;
+};
+
+// The visible parts of one segment, cut into pieces whose opacity rises from `first` to `last`.
+void append_pieces(const Segment& s, const Canvas& canvas, float margin, float first, float last,
+                   bool joined, std::vector<Piece>& pieces) {
+  const auto part = visible_part(s, canvas, margin);
+  if (!part) return;
+  const auto [from, to] = *part;
+  const float length = std::hypot(s.b.x - s.a.x, s.b.y - s.a.y) * (to - from);
+  const int count = std::max(1, static_cast<int>(std::ceil(length / piece_px)));
+  for (int i = 0; i < count; ++i) {
+    const float t0 = from + (to - from) * static_cast<float>(i) / static_cast<float>(count);
+    const float t1 = from + (to - from) * static_cast<float>(i + 1) / static_cast<float>(count);
+    const bool continues = i > 0 || (joined && from == 0 && !pieces.empty());
+    pieces.push_back({{at(s, t0), at(s, t1)}, first + (last - first) * t1, continues});
+  }
+}
+
+// Points nearer to the last kept one than this add nothing but overlap.
+std::vector<Piece> cut(const Canvas& canvas, std::span<const Point> points, float width_px) {
+  std::vector<Piece> pieces;
+  const float nearest = std::max(1.0F, width_px / 2);
+  const float margin = width_px / 2 + 1;
+  const auto count = static_cast<float>(points.size());
+  std::optional<std::size_t> last;
+  bool joined = false;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (!is_usable(points[i])) {
+      last.reset();
+      joined = false;
+      continue;
+    }
+    if (last) {
+      const Segment s{points[*last], points[i]};
+      const bool newest = i + 1 == points.size();
+      if (!newest && std::hypot(s.b.x - s.a.x, s.b.y - s.a.y) < nearest) continue;
+      append_pieces(s, canvas, margin, static_cast<float>(*last + 1) / count,
+                    static_cast<float>(i + 1) / count, joined, pieces);
+      joined = true;
+    }
+    last = i;
+  }
+  return pieces;
+}
+
+Rect bounds(const Segment& s, float reach) noexcept {
+  const auto [left, right] = std::minmax(s.a.x, s.b.x);
+  const auto [top, bottom] = std::minmax(s.a.y, s.b.y);
+  return {static_cast<int>(std::floor(left - reach)), static_cast<int>(std::floor(top - reach)),
+          static_cast<int>(std::ceil(right + reach)), static_cast<int>(std::ceil(bottom + reach))};
+}
+
+// Blends pieces[i], leaving out the pixels that a joined neighbour is nearer to.
+void blend_piece(const Canvas& canvas, const std::vector<Piece>& pieces, std::size_t i,
+                 float radius, const Color& color, float alpha) noexcept {
+  const Piece& piece = pieces[i];
+  const Segment* before = piece.joined ? &pieces[i - 1].line : nullptr;
+  const Segment* after =
+      i + 1 < pieces.size() && pieces[i + 1].joined ? &pieces[i + 1].line : nullptr;
+  const Rect box = intersect(bounds(piece.line, radius + 1), canvas.bounds());
+  for (int py = box.y0; py < box.y1; ++py) {
+    const float y = static_cast<float>(py) + 0.5F;
+    for (int px = box.x0; px < box.x1; ++px) {
+      const float x = static_cast<float>(px) + 0.5F;
+      const float d = distance(piece.line, x, y);
+      const float part = std::clamp(radius + 0.5F - d, 0.0F, 1.0F);
+      if (part <= 0) continue;
+      // A tie goes to the later piece, so that every pixel has one owner.
+      if (before != nullptr && distance(*before, x, y) < d) continue;
+      if (after != nullptr && distance(*after, x, y) <= d) continue;
+      const auto opacity = static_cast<unsigned>(std::lround(part * piece.opacity * alpha));
+      if (opacity > 0) blend_pixel(canvas.at(px, py), color, opacity);
+    }
+  }
+}
+
+}  // namespace
+
+void fading_polyline(const Canvas& canvas, std::span<const Point> points, float width_px,
+                     const Color& color, unsigned alpha) {
+  const std::vector<Piece> pieces = cut(canvas, points, width_px);
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    blend_piece(canvas, pieces, i, width_px / 2, color, static_cast<float>(std::min(alpha, 255U)));
+  }
+}
+
+}  // namespace halyard::draw

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes: box outlines, filled tags and fading polylines, anti-aliased where they are not
+// axis-aligned. They know pixels and colours, not detections.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "draw/canvas.h"
+#include "halyard/geometry.h"
+
+namespace halyard::draw {
+
+/// Coverage of the top left corner of a rounded box; the other three are its mirror images.
+struct Corner {
+  int radius = 0;
+  std::vector<std::uint8_t> coverage;  ///< radius x radius
+};
+
+/// Corners by (radius, line width); line width 0 is the filled corner. They are few: one picture
+/// size needs two. The reference holds until the next call.
+class CornerCache {
+ public:
+  const Corner& get(int radius, int line);
+
+ private:
+  std::map<std::pair<int, int>, Corner> corners_;
+};
+
+/// Outline of `line` pixels whose outer edge is `outer`; filled when there is no inside.
+void stroke_box(const Canvas& canvas, const Rect& outer, int line, int radius, const Color& color,
+                CornerCache& corners);
+
+/// The same in dashes of `dash` pixels and equal gaps, square corners.
+void stroke_dashed(const Canvas& canvas, const Rect& outer, int line, int dash,
+                   const Color& color) noexcept;
+
+/// Filled; `round_bottom` false keeps the two lower corners square.
+void fill_round(const Canvas& canvas, const Rect& rect, int radius, bool round_bottom,
+                const Color& color, CornerCache& corners);
+
+/// A line through the points, oldest first, whose opacity rises from nearly 0 to `alpha` (0..255).
+/// Points that are not finite break the line.
+void fading_polyline(const Canvas& canvas, std::span<const Point> points, float width_px,
+                     const Color& color, unsigned alpha);
+
+}  // namespace halyard::draw

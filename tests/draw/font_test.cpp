@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fonts that are missing or broken, text that is not UTF-8, and what lands on the canvas.
+#include "draw/font.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "draw/palette.h"
+#include "draw/utf8.h"
+
+namespace halyard::draw {
+namespace {
+
+std::u32string decode(std::string_view text) {
+  std::u32string out;
+  while (!text.empty())
+    out += next_code_point(text);
+  return out;
+}
+
+TEST(Utf8, valid_text_of_all_lengths_is_read) {
+  EXPECT_EQ(decode("a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x9A\xA2"), U"a\u00E9\u20AC\U0001F6A2");
+}
+
+TEST(Utf8, invalid_bytes_become_replacement_characters) {
+  EXPECT_EQ(decode("\xFF"
+                   "a"),
+            U"\uFFFDa");
+  EXPECT_EQ(decode("\xC0\x80"), U"\uFFFD\uFFFD");  // overlong
+  EXPECT_EQ(decode("\xE0\x80\x80"), U"\uFFFD\uFFFD\uFFFD");
+  EXPECT_EQ(decode("\xED\xA0\x80"), U"\uFFFD\uFFFD\uFFFD");  // surrogate
+  EXPECT_EQ(decode("\xF4\x90\x80\x80"), U"\uFFFD\uFFFD\uFFFD\uFFFD");
+  EXPECT_EQ(decode("\xE2\x82"), U"\uFFFD\uFFFD");  // cut
+  EXPECT_EQ(decode("\x80"), U"\uFFFD");
+}
+
+TEST(Font, missing_packaged_font_names_every_path_and_the_package) {
+  const char* const candidates[] = {"/nowhere/one.ttf", "/nowhere/two.ttf"};
+  const auto font = Font::open("", candidates);
+  ASSERT_FALSE(font);
+  EXPECT_EQ(font.error().code, Errc::not_found);
+  const std::string message = font.error().message();
+  EXPECT_NE(message.find("/nowhere/one.ttf"), std::string::npos) << message;
+  EXPECT_NE(message.find("/nowhere/two.ttf"), std::string::npos) << message;
+  EXPECT_NE(message.find("fonts-dejavu-core"), std::string::npos) << message;
+}
+
+TEST(Font, missing_named_font_does_not_fall_back) {
+  const auto font = Font::open("/nowhere/mine.ttf", packaged_fonts());
+  ASSERT_FALSE(font);
+  EXPECT_EQ(font.error().code, Errc::not_found);
+  EXPECT_NE(font.error().message().find("/nowhere/mine.ttf"), std::string::npos);
+}
+
+TEST(Font, broken_file_is_malformed) {
+  const std::string path = testing::TempDir() + "halyard_broken_font.ttf";
+  for (const std::string& content : {std::string(), std::string("not a font"),
+                                     std::string("\0\1\0\0", 4) + std::string(100, '\7')}) {
+    std::ofstream(path, std::ios::binary) << content;
+    const auto font = Font::open(path, {});
+    ASSERT_FALSE(font);
+    EXPECT_EQ(font.error().code, Errc::malformed) << font.error().message();
+  }
+  std::remove(path.c_str());
+  EXPECT_FALSE(Font::open(testing::TempDir(), {}));  // a folder
+}
+
+class FontText : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto font = Font::open("", packaged_fonts());
+    if (!font) GTEST_SKIP() << font.error().message();
+    font_.emplace(*std::move(font));
+  }
+  std::size_t covered(std::string_view line, const Rect& clip) {
+    pixels_.assign(std::size_t{200} * 40 * 3, 0);
+    const Canvas canvas{pixels_.data(), 600, 200, 40, 3};
+    font_->draw(canvas, clip, 5, 30, line, 20, {255, 255, 255});
+    return static_cast<std::size_t>(
+        std::count_if(pixels_.begin(), pixels_.end(), [](auto v) { return v > 0; }) / 3);
+  }
+  std::optional<Font> font_;
+  std::vector<std::uint8_t> pixels_;
+};
+
+TEST_F(FontText, covers_pixels_and_wider_text_is_wider) {
+  const Rect all{0, 0, 200, 40};
+  EXPECT_GT(covered("boat", all), 150U);
+  EXPECT_EQ(covered("", all), 0U);
+  EXPECT_EQ(covered("   ", all), 0U);
+  EXPECT_EQ(font_->width("boatboat", 20), 2 * font_->width("boat", 20));
+  EXPECT_GT(font_->width("boat", 40), font_->width("boat", 20));
+  EXPECT_NEAR(font_->cap_height(100), 73, 8);
+}
+
+TEST_F(FontText, stays_inside_its_clip) {
+  covered("WWWWW", {10, 18, 30, 25});
+  for (int y = 0; y < 40; ++y)
+    for (int x = 0; x < 200; ++x)
+      if (x < 10 || x >= 30 || y < 18 || y >= 25) {
+        ASSERT_EQ(pixels_[static_cast<std::size_t>((y * 200 + x) * 3)], 0) << x << " " << y;
+      }
+}
+
+TEST_F(FontText, control_and_unknown_characters_are_harmless) {
+  EXPECT_EQ(font_->width("a\nb", 20), font_->width("a b", 20));
+  EXPECT_GT(covered("\xFF\xFE", {0, 0, 200, 40}), 20U);  // replacement characters
+  EXPECT_LT(font_->width(std::string(1'000'000, 'i'), 20), 513 * 20);
+}
+
+TEST(TextColor, is_black_on_light_and_white_on_dark_tags) {
+  EXPECT_EQ(text_color_on({255, 255, 255}), (Color{0, 0, 0}));
+  EXPECT_EQ(text_color_on({255, 235, 60}), (Color{0, 0, 0}));
+  EXPECT_EQ(text_color_on({0, 0, 0}), (Color{255, 255, 255}));
+  EXPECT_EQ(text_color_on({30, 30, 160}), (Color{255, 255, 255}));
+}
+
+TEST(Palette, first_colors_are_far_apart_and_stable) {
+  for (std::uint64_t i = 0; i < 20; ++i)
+    for (std::uint64_t j = 0; j < i; ++j) {
+      const Color a = palette_color(i);
+      const Color b = palette_color(j);
+      int distance2 = 0;
+      for (std::size_t c = 0; c < 3; ++c)
+        distance2 += (a[c] - b[c]) * (a[c] - b[c]);
+      EXPECT_GE(distance2, 60 * 60) << i << " " << j;
+    }
+  EXPECT_EQ(palette_color(3), palette_color(3));
+}
+
+TEST(Palette, later_colors_differ_from_their_neighbours) {
+  for (std::uint64_t i = 20; i < 2000; ++i) {
+    const Color a = palette_color(i);
+    const Color b = palette_color(i + 1);
+    int distance2 = 0;
+    for (std::size_t c = 0; c < 3; ++c)
+      distance2 += (a[c] - b[c]) * (a[c] - b[c]);
+    EXPECT_GE(distance2, 60 * 60) << i;
+  }
+  EXPECT_NE(palette_color(~std::uint64_t{0}), palette_color(~std::uint64_t{0} - 1));
+}
+
+}  // namespace
+}  // namespace halyard::draw

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fills, outlines, dashes and trails on pictures of known content, with guarded surroundings.
+#include "draw/shapes.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "draw/canvas.h"
+
+namespace halyard::draw {
+namespace {
+
+constexpr Color red{255, 0, 0};
+constexpr std::uint8_t canary = 0xA5;
+
+// A canvas inside a larger block: 8 guard rows above and below, 8 guard bytes beside each row.
+struct Guarded {
+  static constexpr int guard = 8;
+  int width, height, channels;
+  std::vector<std::uint8_t> block;
+  Guarded(int w, int h, int c)
+      : width(w),
+        height(h),
+        channels(c),
+        block(static_cast<std::size_t>((w * c + 2 * guard) * (h + 2 * guard)), canary) {
+    for (int y = 0; y < h; ++y)
+      for (int i = 0; i < w * c; ++i)
+        block[index(i, y)] = 0;
+  }
+  std::size_t index(int byte, int y) const {
+    return static_cast<std::size_t>((y + guard) * (width * channels + 2 * guard) + guard + byte);
+  }
+  Canvas canvas() {
+    return {block.data() + index(0, 0), width * channels + 2 * guard, width, height, channels};
+  }
+  bool is_set(int x, int y) const { return block[index(x * channels, y)] == 255; }
+  int count() const {
+    int n = 0;
+    for (int y = 0; y < height; ++y)
+      for (int x = 0; x < width; ++x)
+        n += is_set(x, y) ? 1 : 0;
+    return n;
+  }
+  bool is_guard_whole() const {
+    for (int y = -guard; y < height + guard; ++y)
+      for (int i = -guard; i < width * channels + guard; ++i) {
+        const bool inside = y >= 0 && y < height && i >= 0 && i < width * channels;
+        if (!inside && block[index(i, y)] != canary) return false;
+      }
+    return true;
+  }
+};
+
+class Clipping : public testing::TestWithParam<std::tuple<int, Rect>> {};
+
+TEST_P(Clipping, of_a_fill_is_exact_on_all_sides) {
+  const auto [channels, rect] = GetParam();
+  Guarded g(20, 12, channels);
+  fill(g.canvas(), rect, red);
+  for (int y = 0; y < 12; ++y)
+    for (int x = 0; x < 20; ++x)
+      EXPECT_EQ(g.is_set(x, y), x >= rect.x0 && x < rect.x1 && y >= rect.y0 && y < rect.y1);
+  EXPECT_TRUE(g.is_guard_whole());
+}
+
+TEST_P(Clipping, of_an_outline_equals_the_same_outline_cut_from_a_larger_canvas) {
+  const auto [channels, rect] = GetParam();
+  constexpr int shift = 40;
+  Guarded small(20, 12, channels);
+  Guarded large(120, 120, channels);
+  CornerCache corners;
+  const Rect moved{rect.x0 + shift, rect.y0 + shift, rect.x1 + shift, rect.y1 + shift};
+  for (int radius : {0, 3}) {
+    stroke_box(small.canvas(), rect, 2, radius, red, corners);
+    stroke_box(large.canvas(), moved, 2, radius, red, corners);
+  }
+  stroke_dashed(small.canvas(), rect, 1, 3, red);
+  stroke_dashed(large.canvas(), moved, 1, 3, red);
+  for (int y = 0; y < 12; ++y)
+    for (int i = 0; i < 20 * channels; ++i)
+      ASSERT_EQ(small.block[small.index(i, y)],
+                large.block[large.index(i + shift * channels, y + shift)])
+          << i << " " << y;
+  EXPECT_TRUE(small.is_guard_whole());
+  EXPECT_TRUE(large.is_guard_whole());
+}
+
+TEST_P(Clipping, of_a_trail_never_leaves_the_canvas) {
+  const auto [channels, rect] = GetParam();
+  Guarded g(20, 12, channels);
+  const std::vector<Point> points{{static_cast<float>(rect.x0), static_cast<float>(rect.y0)},
+                                  {static_cast<float>(rect.x1), static_cast<float>(rect.y1)},
+                                  {static_cast<float>(rect.x0), static_cast<float>(rect.y1)}};
+  fading_polyline(g.canvas(), points, 5, red, 255);
+  EXPECT_TRUE(g.is_guard_whole());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    all, Clipping,
+    testing::Combine(testing::Values(3, 4),
+                     testing::Values(Rect{4, 3, 9, 8}, Rect{-7, 3, 9, 8}, Rect{12, 3, 30, 8},
+                                     Rect{4, -9, 9, 5}, Rect{4, 6, 9, 40}, Rect{-5, -5, 30, 20},
+                                     Rect{-20, -20, -10, -10}, Rect{30, 30, 35, 35},
+                                     Rect{0, 0, 20, 12}, Rect{5, 5, 5, 9}, Rect{19, 11, 25, 15})));
+
+TEST(Shapes, square_outline_has_exactly_its_pixels) {
+  Guarded g(20, 16, 3);
+  CornerCache corners;
+  stroke_box(g.canvas(), {3, 2, 15, 12}, 2, 0, red, corners);
+  for (int y = 0; y < 16; ++y)
+    for (int x = 0; x < 20; ++x) {
+      const bool outer = x >= 3 && x < 15 && y >= 2 && y < 12;
+      const bool inner = x >= 5 && x < 13 && y >= 4 && y < 10;
+      EXPECT_EQ(g.is_set(x, y), outer && !inner) << x << " " << y;
+    }
+}
+
+TEST(Shapes, rounded_corners_are_symmetric_and_partly_covered) {
+  Guarded g(24, 24, 3);
+  CornerCache corners;
+  stroke_box(g.canvas(), {2, 2, 22, 22}, 2, 6, red, corners);
+  int partial = 0;
+  for (int y = 0; y < 24; ++y)
+    for (int x = 0; x < 24; ++x) {
+      const auto value = g.block[g.index(x * 3, y)];
+      EXPECT_EQ(value, g.block[g.index((23 - x) * 3, y)]);
+      EXPECT_EQ(value, g.block[g.index(x * 3, 23 - y)]);
+      partial += value > 0 && value < 255 ? 1 : 0;
+    }
+  EXPECT_GT(partial, 8);
+  EXPECT_FALSE(g.is_set(2, 2));
+}
+
+TEST(Shapes, filled_corner_has_the_area_of_a_quarter_disc) {
+  Guarded g(64, 64, 3);
+  CornerCache corners;
+  fill_round(g.canvas(), {0, 0, 64, 64}, 32, true, red, corners);
+  double area = 0;
+  for (int y = 0; y < 64; ++y)
+    for (int x = 0; x < 64; ++x)
+      area += g.block[g.index(x * 3, y)] / 255.0;
+  EXPECT_NEAR(area, 3.14159265 * 32 * 32, 0.002 * 3.14159265 * 32 * 32);
+}
+
+TEST(Shapes, too_small_box_is_filled_and_a_large_radius_is_cut) {
+  Guarded g(20, 20, 3);
+  CornerCache corners;
+  stroke_box(g.canvas(), {5, 5, 8, 8}, 2, 0, red, corners);
+  EXPECT_EQ(g.count(), 9);
+  stroke_box(g.canvas(), {10, 10, 16, 16}, 1, 50, red, corners);
+  EXPECT_TRUE(g.is_guard_whole());
+}
+
+TEST(Shapes, dashes_cover_about_half_of_the_outline) {
+  Guarded whole(60, 60, 3);
+  Guarded dashed(60, 60, 3);
+  CornerCache corners;
+  stroke_box(whole.canvas(), {2, 2, 58, 58}, 1, 0, red, corners);
+  stroke_dashed(dashed.canvas(), {2, 2, 58, 58}, 1, 4, red);
+  EXPECT_NEAR(dashed.count(), whole.count() / 2, 8);
+}
+
+TEST(Shapes, blending_is_the_exact_rounded_mean) {
+  for (unsigned alpha = 0; alpha < 256; ++alpha)
+    for (unsigned value : {0U, 1U, 77U, 128U, 254U, 255U}) {
+      std::uint8_t pixel[3] = {static_cast<std::uint8_t>(value), 0, 0};
+      blend_pixel(pixel, {200, 0, 0}, alpha);
+      EXPECT_EQ(pixel[0], std::lround((200.0 * alpha + value * (255.0 - alpha)) / 255.0));
+    }
+}
+
+TEST(Shapes, trail_fades_towards_its_oldest_end) {
+  Guarded g(200, 20, 3);
+  std::vector<Point> points;
+  for (int i = 0; i < 19; ++i)
+    points.push_back({10.0F + 10.0F * static_cast<float>(i), 10});
+  fading_polyline(g.canvas(), points, 3, red, 255);
+  int last = 0;
+  for (int x = 16; x < 190; x += 10) {
+    const int value = g.block[g.index(x * 3, 10)];
+    EXPECT_GT(value, last) << x;
+    last = value;
+  }
+  EXPECT_GE(last, 250);
+}
+
+TEST(Shapes, trail_joints_show_no_dots) {
+  Guarded g(100, 40, 3);
+  const std::vector<Point> points{{10, 20}, {30, 20}, {50, 20}, {70, 20}, {90, 20}};
+  fading_polyline(g.canvas(), points, 4, red, 128);
+  for (int x = 11; x < 89; ++x) {
+    // Never brighter than a little above the pixel before: a doubly blended joint would be.
+    EXPECT_LE(g.block[g.index((x + 1) * 3, 20)], g.block[g.index(x * 3, 20)] + 26) << x;
+    EXPECT_LE(g.block[g.index(x * 3, 20)], 128);
+  }
+}
+
+TEST(Shapes, trail_survives_points_that_are_no_numbers) {
+  Guarded g(20, 12, 4);
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  constexpr float inf = std::numeric_limits<float>::infinity();
+  const std::vector<Point> points{{nan, 1}, {2, 2},    {inf, 3},   {4, 4},
+                                  {8, 4},   {8, -inf}, {3e30F, 2}, {9, 9}};
+  fading_polyline(g.canvas(), points, 2, red, 255);
+  EXPECT_GT(g.block[g.index(6 * 4, 4)], 0);  // the one whole segment is there
+  EXPECT_TRUE(g.is_guard_whole());
+}
+
+}  // namespace
+}  // namespace halyard::draw
