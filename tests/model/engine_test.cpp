@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// Engine on small ONNX files written here: specs, memory, errors. Real networks:
+// real_model_test.cpp.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "halyard/model.h"
+#include "onnx_writer.h"
+
+namespace halyard {
+namespace {
+
+using test::OnnxModel;
+
+std::string write_model(const std::string& name, const OnnxModel& model) {
+  const std::string path = testing::TempDir() + name;
+  test::write_bytes(path, test::onnx_bytes(model));
+  return path;
+}
+
+#ifdef HALYARD_HAVE_OPENVINO
+
+Engine open_model(const std::string& name, const OnnxModel& model) {
+  auto engine = Engine::open(write_model(name, model));
+  EXPECT_TRUE(engine) << engine.error().message();
+  return *std::move(engine);
+}
+
+Tensor filled(const Engine& engine, float value) {
+  auto tensor = Tensor::create(engine.inputs()[0]);
+  EXPECT_TRUE(tensor);
+  auto map = tensor->map(Access::write);
+  auto* data = reinterpret_cast<float*>(map->writable());
+  std::fill(data, data + tensor->element_count(), value);
+  return *tensor;
+}
+
+float first(const Tensor& tensor) {
+  auto map = tensor.map(Access::read);
+  return *reinterpret_cast<const float*>(map->data());
+}
+
+const std::byte* address(const Tensor& tensor) {
+  return tensor.map(Access::read)->data();
+}
+
+TEST(Engine, tells_what_the_file_says) {
+  const Engine engine = open_model(
+      "specs.onnx", {.shape = {-1, 3, 4, 6},
+                     .metadata = {{"names", "{0: 'boat', 1: 'gull'}"}, {"task", "detect"}}});
+  ASSERT_EQ(engine.inputs().size(), 1U);
+  EXPECT_EQ(engine.inputs()[0].name, "images");
+  EXPECT_EQ(engine.inputs()[0].dtype, DType::f32);
+  EXPECT_EQ(engine.inputs()[0].shape, (std::vector<std::size_t>{1, 3, 4, 6}));
+  EXPECT_EQ(engine.inputs()[0].format, PixelFormat::planar_rgb);
+  EXPECT_FALSE(engine.inputs()[0].quantization);
+  EXPECT_EQ(engine.outputs()[0].name, "output0");
+  EXPECT_EQ(engine.outputs()[0].shape, (std::vector<std::size_t>{1, 3, 4, 6}));
+  EXPECT_EQ(engine.input_size(), (Size{6, 4}));
+  EXPECT_EQ(engine.metadata().at("task"), "detect");
+  EXPECT_EQ(engine.labels(), (std::vector<std::string>{"boat", "gull"}));
+  EXPECT_EQ(engine.runtime().substr(0, 11), "openvino 20");
+}
+
+TEST(Engine, knows_packed_pictures_and_plain_tensors) {
+  EXPECT_EQ(open_model("packed.onnx", {.shape = {1, 5, 7, 3}}).inputs()[0].format,
+            PixelFormat::rgb);
+  EXPECT_EQ(open_model("grey.onnx", {.shape = {1, 1, 5, 7}}).inputs()[0].format, PixelFormat::grey);
+  const Engine plain = open_model("plain.onnx", {.shape = {1, 84, 20}});
+  EXPECT_FALSE(plain.inputs()[0].format);
+  EXPECT_EQ(plain.input_size(), (Size{0, 0}));
+  EXPECT_FALSE(open_model("both.onnx", {.shape = {1, 3, 5, 3}}).inputs()[0].format);
+}
+
+TEST(Engine, takes_the_size_of_a_dynamic_picture_from_the_metadata) {
+  const Engine engine =
+      open_model("dynamic.onnx", {.shape = {-1, 3, -1, -1}, .metadata = {{"imgsz", "[8, 16]"}}});
+  EXPECT_EQ(engine.input_size(), (Size{16, 8}));
+  for (const char* size : {"", "[8]", "[0, 8]", "[99999999999, 8]", "8"}) {
+    const auto failed = Engine::open(
+        write_model("dynamic_bad.onnx", {.shape = {-1, 3, -1, -1}, .metadata = {{"imgsz", size}}}));
+    ASSERT_FALSE(failed) << size;
+    EXPECT_EQ(failed.error().code, Errc::unsupported) << failed.error().message();
+  }
+}
+
+TEST(Engine, runs_on_our_memory_without_a_copy) {
+  Engine engine = open_model("relu.onnx", {});
+  const Tensor input = filled(engine, 2.5F);
+  const CopyStats before = copy_stats();
+  auto outputs = engine.run(input);
+  ASSERT_TRUE(outputs) << outputs.error().message();
+  EXPECT_EQ(copy_stats().copies, before.copies);
+  ASSERT_EQ(outputs->size(), 1U);
+  EXPECT_EQ((*outputs)[0].name(), "output0");
+  EXPECT_EQ(first((*outputs)[0]), 2.5F);
+  EXPECT_EQ(first(*&engine.run(filled(engine, -1))->front()), 0.0F);
+}
+
+TEST(Engine, does_not_overwrite_results_that_live) {
+  Engine engine = open_model("alive.onnx", {});
+  std::vector<Tensor> kept;
+  for (int i = 0; i < 5; ++i)
+    kept.push_back(engine.run(filled(engine, static_cast<float>(i)))->front());
+  for (int i = 0; i < 5; ++i)
+    EXPECT_EQ(first(kept[static_cast<std::size_t>(i)]), static_cast<float>(i));
+}
+
+TEST(Engine, uses_memory_of_dead_results_again) {
+  Engine engine = open_model("reuse.onnx", {});
+  const Tensor input = filled(engine, 1);
+  const std::byte* once = address(engine.run(input)->front());
+  EXPECT_EQ(address(engine.run(input)->front()), once);
+}
+
+TEST(Engine, gives_results_that_outlive_it_and_their_input) {
+  for (const char* op : {"Relu", "Identity"}) {
+    Tensor result;
+    {
+      Engine engine = open_model("outlive.onnx", {.op = op});
+      auto outputs = engine.run(filled(engine, 7));
+      ASSERT_TRUE(outputs);
+      result = outputs->front();
+      filled(engine, 9);
+    }
+    EXPECT_EQ(first(result), 7.0F) << op;
+  }
+}
+
+TEST(Engine, keeps_the_result_of_a_model_that_only_passes_its_input_on) {
+  Engine engine = open_model("pass.onnx", {.op = "Identity"});
+  Tensor input = filled(engine, 7);
+  const Tensor result = engine.run(input)->front();
+  {
+    auto map = input.map(Access::write);
+    *reinterpret_cast<float*>(map->writable()) = 1;
+  }
+  EXPECT_EQ(first(result), 7.0F);
+}
+
+TEST(Engine, runs_from_several_threads) {
+  Engine engine = open_model("threads.onnx", {});
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 50; ++i) {
+        const auto value = static_cast<float>(100 * t + i);
+        auto outputs = engine.run(filled(engine, value));
+        if (!outputs || first(outputs->front()) != value) ++wrong;
+      }
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(Engine, takes_a_picture_without_the_batch_axis) {
+  Engine engine = open_model("unbatched.onnx", {});
+  auto picture = Tensor::create_image(6, 4, PixelFormat::planar_rgb, DType::f32, Memory::mem);
+  ASSERT_TRUE(picture);
+  EXPECT_TRUE(engine.run(*picture));
+}
+
+TEST(Engine, names_the_input_that_does_not_fit) {
+  Engine engine = open_model("fit.onnx", {});
+  const auto expect = [&](const Result<std::vector<Tensor>>& outcome, Errc code,
+                          const std::string& part) {
+    ASSERT_FALSE(outcome);
+    EXPECT_EQ(outcome.error().code, code);
+    EXPECT_NE(outcome.error().message().find(part), std::string::npos) << outcome.error().message();
+  };
+  const auto shape = Tensor::create(DType::f32, {1, 3, 4, 7});
+  const auto dtype = Tensor::create(DType::u8, {1, 3, 4, 6});
+  expect(engine.run(*shape), Errc::invalid_argument, "[1,3,4,6]");
+  expect(engine.run(*dtype), Errc::invalid_argument, "takes f32");
+  expect(engine.run(Tensor()), Errc::invalid_argument, "no bytes");
+  expect(engine.run(std::span<const Tensor>{}), Errc::invalid_argument, "0 given");
+  auto wide = Tensor::create(DType::f32, {1, 3, 4, 12});
+  Layout strided = wide->layout();
+  strided.shape[3] = 6;
+  const auto part = Tensor::wrap(wide->buffer(), strided);
+  ASSERT_TRUE(part);
+  expect(engine.run(*part), Errc::unsupported, "contiguous");
+}
+
+TEST(Engine, refuses_files_that_are_no_models) {
+  const std::string whole = test::onnx_bytes({});
+  const std::string dir = testing::TempDir();
+  const auto code_of = [&](const std::string& name, const std::string& bytes) {
+    test::write_bytes(dir + name, bytes);
+    const auto engine = Engine::open(dir + name);
+    EXPECT_FALSE(engine) << name;
+    if (engine) return Errc::ok;
+    EXPECT_EQ(engine.error().message().find('\n'), std::string::npos) << engine.error().message();
+    EXPECT_NE(engine.error().message().find(name), std::string::npos) << engine.error().message();
+    return engine.error().code;
+  };
+  EXPECT_EQ(code_of("empty.onnx", ""), Errc::malformed);
+  EXPECT_EQ(code_of("cut.onnx", whole.substr(0, whole.size() / 2)), Errc::malformed);
+  EXPECT_EQ(code_of("garbage.onnx", std::string(5000, '\xa7')), Errc::malformed);
+  EXPECT_EQ(code_of("garbage.tflite", std::string(5000, '\xa7')), Errc::malformed);
+  EXPECT_EQ(code_of("short.tflite", "TFL3"), Errc::malformed);
+  EXPECT_EQ(code_of("garbage.xml", "<net"), Errc::malformed);
+  EXPECT_EQ(code_of("unknown_op.onnx", test::onnx_bytes({.op = "NoSuchOperator"})),
+            Errc::malformed);
+  EXPECT_EQ(code_of("model.txt", whole), Errc::unsupported);
+}
+
+TEST(Engine, refuses_a_device_that_is_not_there) {
+  Engine::Options options;
+  options.device = "NOSUCH";
+  const auto engine = Engine::open(write_model("device.onnx", {}), options);
+  ASSERT_FALSE(engine);
+  EXPECT_EQ(engine.error().code, Errc::device);
+  EXPECT_NE(engine.error().message().find("NOSUCH"), std::string::npos);
+}
+
+TEST(Decoder_for, takes_units_and_labels_from_the_engine) {
+  OnnxModel model{.shape = {1, 6, 20}, .metadata = {{"names", "['boat', 'buoy']"}}};
+  const Engine pixels = open_model("units.onnx", model);
+  EXPECT_EQ(box_units(pixels), BoxUnits::pixels);
+  model.metadata.emplace_back("box_units", "fraction");
+  EXPECT_EQ(box_units(open_model("units_said.onnx", model)), BoxUnits::fraction);
+  const auto decoder = decoder_for(pixels);
+  ASSERT_TRUE(decoder) << decoder.error().message();
+  EXPECT_EQ(decoder->class_count(), 2U);
+  EXPECT_EQ(decoder->description().labels, (std::vector<std::string>{"boat", "buoy"}));
+}
+
+TEST(Decoder_for, refuses_outputs_that_no_head_reads) {
+  const auto decoder = decoder_for(open_model("head.onnx", {.shape = {1, 3, 4, 6}}));
+  ASSERT_FALSE(decoder);
+  EXPECT_EQ(decoder.error().code, Errc::unsupported) << decoder.error().message();
+}
+
+#else
+
+TEST(Engine, says_what_to_install_in_a_build_without_one) {
+  const auto engine = Engine::open(write_model("none.onnx", {}));
+  ASSERT_FALSE(engine);
+  EXPECT_EQ(engine.error().code, Errc::unsupported);
+  EXPECT_NE(engine.error().message().find("pip install openvino"), std::string::npos);
+}
+
+#endif
+
+TEST(Engine, checks_the_file_before_it_reads_it) {
+  EXPECT_EQ(Engine::open(testing::TempDir() + "missing.onnx").error().code, Errc::not_found);
+  EXPECT_EQ(Engine::open(testing::TempDir()).error().code, Errc::invalid_argument);
+  Engine::Options options;
+  options.max_file_bytes = 10;
+  const auto engine = Engine::open(write_model("large.onnx", {}), options);
+  ASSERT_FALSE(engine);
+  EXPECT_EQ(engine.error().code, Errc::invalid_argument);
+  EXPECT_NE(engine.error().message().find("at most 10"), std::string::npos);
+}
+
+TEST(Engine, lists_what_the_build_has) {
+  ASSERT_EQ(available_engines().size(), 1U);
+  EXPECT_EQ(available_engines()[0].substr(0, 8), "openvino");
+}
+
+}  // namespace
+}  // namespace halyard

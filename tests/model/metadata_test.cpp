@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// What model files say about themselves: Python literals, the archive behind TFLite files, and the
+// runtime's exception texts.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+
+#include "model/openvino_text.h"
+#include "model/python_literal.h"
+#include "model/tflite_metadata.h"
+
+namespace halyard::model {
+namespace {
+
+using Names = std::vector<std::string>;
+
+TEST(Names, come_from_a_dict_in_any_order_and_quotes) {
+  EXPECT_EQ(parse_names("{0: 'boat', 1: \"buoy's\", 2: 'a \\'b\\''}"),
+            (Names{"boat", "buoy's", "a 'b'"}));
+  EXPECT_EQ(parse_names("{1: 'b', 0: 'a'}"), (Names{"a", "b"}));
+  EXPECT_EQ(parse_names("{\"0\": \"json\"}"), (Names{"json"}));
+  EXPECT_EQ(parse_names("{2: 'c'}"), (Names{"", "", "c"}));
+}
+
+TEST(Names, come_from_a_list) {
+  EXPECT_EQ(parse_names("['a', 'b, c',]"), (Names{"a", "b, c"}));
+  EXPECT_TRUE(parse_names("[]").empty());
+}
+
+TEST(Names, are_empty_for_anything_else) {
+  for (const char* text : {"", "{", "{0", "{0:", "{0: 'a", "{0: 'a' 1: 'b'}", "{-1: 'a'}",
+                           "{x: 'a'}", "{65536: 'a'}", "boat", "{0: 'a'", "['a'", "{: 'a'}"})
+    EXPECT_TRUE(parse_names(text).empty()) << text;
+}
+
+TEST(Names, never_read_past_a_cut_text) {
+  const std::string whole = "{0: 'boat\\'', 1: [1, {2: 'x'}], 2: \"y\"}";
+  for (std::size_t length = 0; length < whole.size(); ++length) {
+    const std::vector<char> exact(whole.begin(), whole.begin() + std::ptrdiff_t(length));
+    EXPECT_TRUE(parse_names({exact.data(), exact.size()}).empty()) << length;
+  }
+}
+
+TEST(Literal, keeps_nested_values_as_text) {
+  const auto items = split_literal("{'imgsz': [640, 640], 'names': {0: 'a}', 1: 'b'}, 'n': 1}");
+  ASSERT_TRUE(items);
+  ASSERT_EQ(items->size(), 3U);
+  EXPECT_EQ((*items)[0].value, "[640, 640]");
+  EXPECT_EQ((*items)[1].value, "{0: 'a}', 1: 'b'}");
+  EXPECT_EQ((*items)[2].value, "1");
+}
+
+void put(std::string& out, std::uint32_t value, int count) {
+  for (int i = 0; i < count; ++i)
+    out += static_cast<char>(value >> (8 * i));
+}
+
+/// A ZIP archive with one entry, behind `before` bytes of something else.
+std::string archive(const std::string& before, const std::string& name, const std::string& text,
+                    int method, bool counts_from_file = false) {
+  std::string out = before;
+  const auto size = static_cast<std::uint32_t>(text.size());
+  const auto names = static_cast<std::uint32_t>(name.size());
+  put(out, 0x04034b50, 4);
+  put(out, 20, 4);
+  put(out, static_cast<std::uint32_t>(method), 2);
+  put(out, 0, 8);
+  put(out, size, 4);
+  put(out, size, 4);
+  put(out, names, 4);
+  out += name + text;
+  const std::size_t directory = out.size();
+  put(out, 0x02014b50, 4);
+  put(out, 0, 6);
+  put(out, static_cast<std::uint32_t>(method), 2);
+  put(out, 0, 8);
+  put(out, size, 4);
+  put(out, size, 4);
+  put(out, names, 4);
+  put(out, 0, 10);
+  put(out, counts_from_file ? std::uint32_t(before.size()) : 0, 4);
+  out += name;
+  const auto directory_bytes = static_cast<std::uint32_t>(out.size() - directory);
+  put(out, 0x06054b50, 4);
+  put(out, 0, 4);
+  put(out, 1, 2);
+  put(out, 1, 2);
+  put(out, directory_bytes, 4);
+  put(out, std::uint32_t(directory - (counts_from_file ? 0 : before.size())), 4);
+  put(out, 0, 2);
+  return out;
+}
+
+std::string_view text_of(const std::string& file) {
+  return appended_text(std::as_bytes(std::span(file.data(), file.size())));
+}
+
+TEST(Appended_text, is_found_wherever_the_archive_counts_from) {
+  const std::string before(1000, 'm');
+  EXPECT_EQ(text_of(archive(before, "meta.txt", "{'a': 1}", 0)), "{'a': 1}");
+  EXPECT_EQ(text_of(archive(before, "meta.txt", "{'a': 1}", 0, true)), "{'a': 1}");
+}
+
+TEST(Appended_text, is_empty_for_compressed_and_other_entries) {
+  EXPECT_TRUE(text_of(archive("m", "meta.txt", "{'a': 1}", 8)).empty());
+  EXPECT_TRUE(text_of(archive("m", "labels.bin", "{'a': 1}", 0)).empty());
+  EXPECT_TRUE(text_of("").empty());
+  EXPECT_TRUE(text_of(std::string(100000, 'm')).empty());
+}
+
+TEST(Appended_text, stays_inside_damaged_archives) {
+  const std::string whole = archive("model", "meta.txt", "{'a': 1}", 0);
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    for (const char damage : {'\x00', '\x7f', '\xff'}) {
+      std::string damaged = whole;
+      damaged[at] = damage;
+      const std::vector<char> exact(damaged.begin(), damaged.end());
+      const std::string_view text = appended_text(std::as_bytes(std::span(exact)));
+      if (!text.empty()) {
+        EXPECT_GE(text.data(), exact.data());
+        EXPECT_LE(text.data() + text.size(), exact.data() + exact.size());
+      }
+    }
+    const std::vector<char> head(whole.begin(), whole.begin() + std::ptrdiff_t(at));
+    EXPECT_TRUE(appended_text(std::as_bytes(std::span(head))).empty()) << at;
+  }
+}
+
+TEST(Tflite_metadata, is_read_from_the_end_of_a_large_file) {
+  const std::string path = testing::TempDir() + "halyard_metadata.tflite";
+  const std::string text = "{'task': 'detect', 'names': {0: 'boat'}}";
+  std::ofstream(path, std::ios::binary)
+      << archive(std::string(std::size_t{3} << 20, 'm'), "m.txt", text, 0, true);
+  const Metadata metadata = read_tflite_metadata(path);
+  EXPECT_EQ(metadata.at("task"), "detect");
+  EXPECT_EQ(parse_names(metadata.at("names")), Names{"boat"});
+  EXPECT_TRUE(read_tflite_metadata(path + ".missing").empty());
+}
+
+TEST(One_line, skips_source_places_and_keeps_the_reason) {
+  EXPECT_EQ(one_line("Exception from src/core.cpp:12:\nCheck 'x' failed at y:\n  no such op  \n\n"),
+            "no such op");
+  EXPECT_EQ(one_line(""), "no reason given");
+  EXPECT_EQ(one_line(std::string(1000, 'x')).size(), 200U);
+}
+
+}  // namespace
+}  // namespace halyard::model

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes small ONNX files for tests: one chain of operators without weights, f32. Not a library.
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace halyard::test {
+
+/// One protobuf message under construction.
+class Message {
+ public:
+  Message& number(unsigned field, std::uint64_t value) {
+    varint(field << 3);
+    varint(value);
+    return *this;
+  }
+  Message& text(unsigned field, const std::string& value) {
+    varint(field << 3 | 2);
+    varint(value.size());
+    bytes_ += value;
+    return *this;
+  }
+  Message& nested(unsigned field, const Message& value) { return text(field, value.bytes_); }
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  void varint(std::uint64_t value) {
+    for (; value > 127; value >>= 7)
+      bytes_ += static_cast<char>(value | 128);
+    bytes_ += static_cast<char>(value);
+  }
+  std::string bytes_;
+};
+
+struct OnnxModel {
+  std::string op = "Relu";                      ///< takes one tensor, gives one of the same shape
+  std::vector<std::int64_t> shape{1, 3, 4, 6};  ///< -1: dynamic
+  std::vector<std::pair<std::string, std::string>> metadata;
+};
+
+inline Message tensor_info(const std::string& name, const std::vector<std::int64_t>& shape) {
+  Message dims;
+  for (const std::int64_t extent : shape) {
+    Message dim;
+    if (extent < 0)
+      dim.text(2, "n");
+    else
+      dim.number(1, static_cast<std::uint64_t>(extent));
+    dims.nested(1, dim);
+  }
+  const Message tensor = Message().number(1, 1).nested(2, dims);
+  return Message().text(1, name).nested(2, Message().nested(1, tensor));
+}
+
+/// ModelProto: ir_version 1, graph 7, opset_import 8, metadata_props 14.
+inline std::string onnx_bytes(const OnnxModel& model) {
+  const Message node = Message().text(1, "images").text(2, "output0").text(4, model.op);
+  Message graph;
+  graph.nested(1, node).text(2, "g");
+  graph.nested(11, tensor_info("images", model.shape));
+  graph.nested(12, tensor_info("output0", model.shape));
+  Message file;
+  file.number(1, 8).nested(7, graph).nested(8, Message().text(1, "").number(2, 13));
+  for (const auto& [key, value] : model.metadata)
+    file.nested(14, Message().text(1, key).text(2, value));
+  return file.bytes();
+}
+
+inline void write_bytes(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+}  // namespace halyard::test
