@@ -54,9 +54,9 @@ struct LoadOptions {
   /// Unset: the file's native format. JPEG: rgb, bgr, rgba, bgra, grey or its native one; colours
   /// are libjpeg's own (smooth chroma upsampling), as most other loaders give them. PNG: rgb, rgba,
   /// bgra, grey.
-  std::optional<PixelFormat> format;
+  std::optional<PixelFormat> format = {};
   Memory memory = Memory::automatic;
-  DecodeLimits limits;
+  DecodeLimits limits = {};
 };
 
 /// Reads the header only. Errors: malformed (neither JPEG nor PNG), corrupt (header cut or

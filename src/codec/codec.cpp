@@ -29,11 +29,13 @@ Result<Source> read_header(std::span<const std::byte> file, const DecodeLimits& 
   Source source;
   if (codec::is_jpeg(file)) {
     HALYARD_TRY(const JpegHeader header, codec::parse_jpeg_header(file, limits));
-    source = {header.info, header};
+    source.info = header.info;
+    source.header = header;
     source.info.exif_orientation = codec::exif_orientation(header.exif);
   } else if (codec::is_png(file)) {
     HALYARD_TRY(const PngHeader header, codec::parse_png_header(file, limits));
-    source = {header.info, header};
+    source.info = header.info;
+    source.header = header;
     source.info.exif_orientation = codec::exif_orientation_of_tiff(header.exif);
   } else {
     return fail(Errc::malformed, "file is neither JPEG nor PNG", "{} bytes", file.size());

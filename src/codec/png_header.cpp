@@ -114,7 +114,10 @@ Result<PngHeader> parse_png_header(std::span<const std::byte> file, const Decode
                               std::memcmp(file.data() + before + 4, "IDAT", 4) == 0);
       break;
     }
-    if (chunk.type == "IEND") break;
+    if (chunk.type == "IEND") {
+      out.has_end = true;
+      break;
+    }
     if (chunk.type == "IDAT") has_data = true;
     if (chunk.type == "tRNS" && !has_data) out.has_transparency = true;
     // eXIf may stand behind the data.
@@ -126,11 +129,13 @@ Result<PngHeader> parse_png_header(std::span<const std::byte> file, const Decode
 }
 
 Status check_png_length(const PngHeader& header, std::size_t file_bytes) {
+  if (!header.has_end) {
+    return fail(Errc::corrupt, "the PNG data ends before its end chunk", "{} bytes", file_bytes);
+  }
   constexpr std::size_t best_ratio = 1032;
   constexpr std::array<std::size_t, 7> samples = {1, 0, 3, 1, 2, 0, 4};
   const std::size_t bits =
       samples[header.color_type] * static_cast<std::size_t>(header.info.bit_depth);
-  // Below 2^62 for any size that a caller's limits let through in practice; checked all the same.
   const auto pixels = checked_mul(header.info.width, header.info.height);
   const auto picture_bits = pixels ? checked_mul(*pixels, bits) : std::nullopt;
   if (picture_bits && *picture_bits / 8 / best_ratio <= file_bytes) return {};

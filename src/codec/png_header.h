@@ -16,6 +16,7 @@ struct PngHeader {
   std::uint8_t color_type = 0;      ///< 0 grey, 2 rgb, 3 palette, 4 grey and alpha, 6 rgba
   bool has_transparency = false;    ///< a tRNS chunk
   bool interlaced = false;
+  bool has_end = false;  ///< every chunk up to IEND is there
 };
 
 bool is_png(std::span<const std::byte> file) noexcept;
@@ -23,7 +24,8 @@ bool is_png(std::span<const std::byte> file) noexcept;
 /// Errors: corrupt, invalid_argument (limits); see peek().
 Result<PngHeader> parse_png_header(std::span<const std::byte> file, const DecodeLimits& limits);
 
-/// Deflate packs 1032 to 1 at best. Errors: corrupt (the file is too short for its size).
+/// Whether the file is whole, and long enough: deflate packs 1032 to 1 at best.
+/// Errors: corrupt (the file ends early, or is too short for its size).
 Status check_png_length(const PngHeader& header, std::size_t file_bytes);
 
 }  // namespace halyard::codec

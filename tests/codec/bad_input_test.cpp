@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bad files and bad requests: each refusal has its code, none changes the caller's tensor's label.
+#include <cstring>
+#include <random>
+
+#include "codec/support.h"
+
+namespace halyard {
+namespace {
+
+using test::Bytes;
+using test::Stored;
+
+Errc code_of(const Bytes& file, const LoadOptions& options = {}) {
+  const auto picture = load_image(std::span<const std::byte>(file), options);
+  return picture ? Errc::ok : picture.error().code;
+}
+
+std::string message_of(const Bytes& file) {
+  const auto picture = load_image(std::span<const std::byte>(file));
+  return picture ? "" : picture.error().message();
+}
+
+// Index of the byte behind FF `marker`.
+std::size_t find_marker(const Bytes& file, unsigned marker) {
+  for (std::size_t i = 2; i + 1 < file.size(); ++i) {
+    if (file[i] == std::byte{0xFF} && file[i + 1] == static_cast<std::byte>(marker)) return i + 2;
+  }
+  return 0;
+}
+
+constexpr unsigned sof0 = 0xC0;
+
+// make_jpeg() with the frame's marker replaced.
+Bytes with_frame_type(unsigned marker) {
+  Bytes file = test::make_jpeg({});
+  file[find_marker(file, sof0) - 1] = static_cast<std::byte>(marker);
+  return file;
+}
+
+TEST(BadInput, other_files_are_malformed) {
+  EXPECT_EQ(code_of({}), Errc::malformed);
+  EXPECT_EQ(code_of(Bytes(100)), Errc::malformed);
+  EXPECT_EQ(peek(Bytes(2, std::byte{0xFF})).error().code, Errc::malformed);
+  Bytes jpeg = test::make_jpeg({});
+  jpeg[2] = std::byte{0};
+  EXPECT_EQ(code_of(jpeg), Errc::malformed);
+}
+
+TEST(BadInput, jpeg_kinds_that_are_not_served_are_named) {
+  const struct {
+    unsigned marker;
+    const char* word;
+  } kinds[] = {{0xC3, "lossless"},     {0xC5, "hierarchical"}, {0xC6, "hierarchical"},
+               {0xC7, "hierarchical"}, {0xC9, "arithmetic"},   {0xCA, "arithmetic"},
+               {0xCB, "lossless"},     {0xCD, "hierarchical"}, {0xCE, "hierarchical"},
+               {0xCF, "hierarchical"}, {0xDE, "hierarchical"}};
+  for (const auto& [marker, word] : kinds) {
+    const Bytes file = with_frame_type(marker);
+    const auto header = peek(file);
+    ASSERT_FALSE(header);
+    EXPECT_EQ(header.error().code, Errc::unsupported) << marker;
+    EXPECT_NE(header.error().message().find(word), std::string::npos) << header.error().message();
+  }
+  EXPECT_EQ(code_of(with_frame_type(0xC1)), Errc::ok)
+      << "extended sequential of 8 bits is baseline";
+}
+
+TEST(BadInput, twelve_bits_cmyk_and_two_components_are_unsupported) {
+  Bytes deep = test::make_jpeg({});
+  deep[find_marker(deep, sof0) + 2] = std::byte{12};
+  EXPECT_EQ(code_of(deep), Errc::unsupported);
+  EXPECT_NE(message_of(deep).find("12 bits"), std::string::npos);
+  const Bytes cmyk =
+      test::make_jpeg({.stored = Stored::cmyk, .sampling = {{{1, 1}, {1, 1}, {1, 1}}}});
+  EXPECT_EQ(code_of(cmyk), Errc::unsupported);
+  EXPECT_NE(message_of(cmyk).find("4 components"), std::string::npos);
+  Bytes two = test::make_jpeg({});
+  two[find_marker(two, sof0) + 7] = std::byte{2};
+  EXPECT_EQ(code_of(two), Errc::unsupported);
+}
+
+TEST(BadInput, cmyk_photo_is_unsupported) {
+  HALYARD_PHOTO(file, "bus_320_cmyk_refuse_or_convert.jpg");
+  EXPECT_EQ(code_of(file), Errc::unsupported);
+  EXPECT_NE(message_of(file).find("4 components"), std::string::npos);
+}
+
+TEST(BadInput, subsampled_luma_is_unsupported) {
+  const Bytes file = test::make_jpeg({.sampling = {{{1, 1}, {2, 2}, {2, 2}}}});
+  EXPECT_EQ(code_of(file), Errc::unsupported);
+}
+
+TEST(BadInput, contradictory_frame_headers_are_corrupt) {
+  const Bytes good = test::make_jpeg({});
+  const std::size_t frame = find_marker(good, sof0);
+  const auto with = [&](std::size_t at, unsigned value) {
+    Bytes file = good;
+    file[frame + at] = static_cast<std::byte>(value);
+    return file;
+  };
+  EXPECT_EQ(code_of(with(1, 18)), Errc::corrupt) << "length";
+  EXPECT_EQ(code_of(with(0, 0xFF)), Errc::corrupt) << "length beyond the file";
+  EXPECT_EQ(code_of(with(7, 0)), Errc::corrupt) << "no components";
+  EXPECT_EQ(code_of(with(9, 0x05)), Errc::corrupt) << "sampling 0 x 5";
+  EXPECT_EQ(code_of(with(9, 0x51)), Errc::corrupt) << "sampling 5 x 1";
+  Bytes empty = with(5, 0);
+  empty[frame + 6] = std::byte{0};
+  EXPECT_EQ(code_of(empty), Errc::corrupt) << "width 0";
+  Bytes later = with(3, 0);
+  later[frame + 4] = std::byte{0};
+  EXPECT_EQ(code_of(later), Errc::unsupported) << "height 0: told by a later marker";
+  Bytes twice = good;
+  const auto begin = good.begin() + static_cast<std::ptrdiff_t>(frame) - 2;
+  twice.insert(twice.begin() + static_cast<std::ptrdiff_t>(frame) - 2, begin, begin + 19);
+  EXPECT_EQ(code_of(twice), Errc::corrupt) << "two frames";
+  Bytes none = good;
+  none.erase(none.begin() + static_cast<std::ptrdiff_t>(frame) - 2,
+             none.begin() + static_cast<std::ptrdiff_t>(frame) + 17);
+  EXPECT_EQ(code_of(none), Errc::corrupt) << "no frame";
+}
+
+TEST(BadInput, damaged_photos_are_corrupt_and_say_what_libjpeg_says) {
+  HALYARD_PHOTO(cut, "bus_320_truncated_60pct.jpg");
+  EXPECT_EQ(code_of(cut), Errc::corrupt);
+  EXPECT_NE(message_of(cut).find("Premature end of JPEG file"), std::string::npos);
+  HALYARD_PHOTO(garbage, "bus_320_garbage_middle.jpg");
+  EXPECT_EQ(code_of(garbage), Errc::corrupt);
+  EXPECT_NE(message_of(garbage).find("Corrupt JPEG data"), std::string::npos)
+      << message_of(garbage);
+  HALYARD_PHOTO(png, "bus_161_rgb8_truncated_60pct.png");
+  EXPECT_EQ(code_of(png), Errc::corrupt);
+}
+
+TEST(BadInput, limits_are_applied_with_both_numbers) {
+  const Bytes jpeg = test::make_jpeg({.width = 50, .height = 37});
+  const Bytes png = *encode_png(*Tensor::create_image(50, 37, PixelFormat::rgb));
+  for (const Bytes& file : {jpeg, png}) {
+    EXPECT_TRUE(peek(file, {.max_width = 50, .max_height = 37, .max_pixels = 50 * 37}));
+    const auto wide = peek(file, {.max_width = 49});
+    ASSERT_FALSE(wide);
+    EXPECT_EQ(wide.error().code, Errc::invalid_argument);
+    EXPECT_NE(wide.error().message().find("50 > 49"), std::string::npos);
+    EXPECT_EQ(peek(file, {.max_height = 36}).error().code, Errc::invalid_argument);
+    EXPECT_EQ(code_of(file, {.limits = {.max_pixels = 50 * 37 - 1}}), Errc::invalid_argument);
+  }
+}
+
+TEST(BadInput, small_file_of_a_huge_picture_takes_no_memory) {
+  Bytes jpeg = test::make_jpeg({.width = 8, .height = 8});
+  const std::size_t frame = find_marker(jpeg, sof0);
+  for (const std::size_t at : {3U, 5U})
+    jpeg[frame + at] = std::byte{0x3F};
+  EXPECT_EQ(peek(jpeg)->width, 0x3F08U);
+  EXPECT_EQ(code_of(jpeg), Errc::corrupt);
+  EXPECT_NE(message_of(jpeg).find("too short"), std::string::npos);
+  Bytes png = *encode_png(*Tensor::create_image(8, 8, PixelFormat::rgb));
+  png[18] = png[22] = std::byte{0x3F};
+  EXPECT_EQ(code_of(png), Errc::corrupt);
+  EXPECT_NE(message_of(png).find("too short"), std::string::npos);
+}
+
+TEST(BadInput, formats_and_element_types_that_are_not_served) {
+  const Bytes jpeg = test::make_jpeg({});
+  const Bytes png = *encode_png(*Tensor::create_image(8, 8, PixelFormat::rgb));
+  for (const PixelFormat format : {PixelFormat::nv16, PixelFormat::i420, PixelFormat::yuyv,
+                                   PixelFormat::planar_rgb, PixelFormat::bayer_rggb}) {
+    EXPECT_EQ(code_of(jpeg, {.format = format}), Errc::unsupported) << to_string(format);
+    EXPECT_EQ(code_of(png, {.format = format}), Errc::unsupported) << to_string(format);
+  }
+  EXPECT_EQ(code_of(png, {.format = PixelFormat::nv12}), Errc::unsupported);
+  for (const DType dtype : {DType::i8, DType::u16, DType::f32}) {
+    auto tensor = *Tensor::create_image(50, 37, PixelFormat::rgb, dtype);
+    EXPECT_EQ(load_into(tensor, jpeg).error().code, Errc::unsupported);
+  }
+  for (const DType dtype : {DType::f16, DType::i16, DType::f64, DType::boolean}) {
+    auto tensor = *Tensor::create(dtype, {64, 64, 3});
+    EXPECT_EQ(load_into(tensor, png).error().code, Errc::unsupported);
+  }
+}
+
+TEST(Reuse, one_tensor_takes_files_of_many_sizes_and_formats) {
+  auto tensor = *Tensor::create_image(128, 128, PixelFormat::rgba);
+  const auto buffer = tensor.buffer()->id();
+  const Bytes files[] = {test::make_jpeg({.width = 128, .height = 128}),
+                         test::make_jpeg({.width = 31, .height = 9}),
+                         *encode_png(*Tensor::create_image(100, 90, PixelFormat::rgba)),
+                         test::make_jpeg({.stored = Stored::grey}),
+                         test::make_jpeg({.sampling = {{{1, 1}, {1, 1}, {1, 1}}}})};
+  for (const Bytes& file : files) {
+    const auto info = load_into(tensor, file);
+    ASSERT_TRUE(info) << info.error().message();
+    EXPECT_EQ(tensor.buffer()->id(), buffer);
+    EXPECT_EQ(tensor.width(), info->width);
+    EXPECT_EQ(tensor.height(), info->height);
+    EXPECT_EQ(tensor.format(), info->native_format);
+    const auto fresh = load_image(std::span<const std::byte>(file));
+    EXPECT_EQ(test::plane_bytes(tensor, 0, info->width), test::plane_bytes(*fresh, 0, info->width));
+  }
+}
+
+TEST(Reuse, tensor_of_the_exact_size_is_enough_and_one_pixel_less_is_exhausted) {
+  const Bytes file = test::make_jpeg({.width = 64, .height = 64, .stored = Stored::grey});
+  auto exact = *Tensor::create(DType::u8, {64 * 64}, Memory::mem);
+  EXPECT_TRUE(load_into(exact, file));
+  EXPECT_EQ(exact.format(), PixelFormat::grey);
+  auto small = *Tensor::create(DType::u8, {64 * 63}, Memory::mem);
+  EXPECT_EQ(load_into(small, file).error().code, Errc::exhausted);
+  EXPECT_FALSE(small.is_image());
+  Tensor none;
+  EXPECT_EQ(load_into(none, file).error().code, Errc::invalid_argument);
+}
+
+TEST(Reuse, bad_file_leaves_the_label_of_the_tensor) {
+  auto tensor = *Tensor::create_image(90, 80, PixelFormat::rgba);
+  tensor.set_colorimetry({.range = ColorRange::limited});
+  Bytes cut = test::make_jpeg({.quality = 100});
+  cut.resize(cut.size() * 6 / 10);
+  Bytes cut_png = *encode_png(*Tensor::create_image(50, 37, PixelFormat::rgb));
+  cut_png.resize(cut_png.size() - 5);
+  for (const Bytes& file : {cut, cut_png, Bytes(30), Bytes{}}) {
+    EXPECT_FALSE(load_into(tensor, file));
+    EXPECT_EQ(tensor.width(), 90U);
+    EXPECT_EQ(tensor.format(), PixelFormat::rgba);
+    EXPECT_EQ(tensor.colorimetry(), Colorimetry{.range = ColorRange::limited});
+  }
+  EXPECT_TRUE(load_into(tensor, test::make_jpeg({}))) << "the decoder works again after a failure";
+}
+
+class Hostile : public testing::TestWithParam<int> {
+ protected:
+  static Bytes file() {
+    switch (GetParam()) {
+      case 0:
+        return test::make_jpeg(
+            {.exif = std::string("Exif\0\0", 6) + test::tiff_orientation(6, true)});
+      case 1:
+        return test::make_jpeg({.progressive = true});
+      case 2:
+        return test::make_jpeg({.sampling = {{{4, 1}, {1, 1}, {1, 1}}}, .restart_interval = 1});
+      case 3:
+        return test::make_png({.width = 31, .height = 17}, Bytes(31 * 17 * 3, std::byte{77}));
+      case 4:
+        return test::make_png({.width = 31,
+                               .height = 17,
+                               .depth = 16,
+                               .color_type = 6,
+                               .interlaced = true,
+                               .exif = test::tiff_orientation(3, false)},
+                              Bytes(31 * 17 * 8, std::byte{77}));
+      default: {
+        test::PngSpec spec{.width = 31, .height = 17, .color_type = 3};
+        spec.palette = {{1, 2, 3}, {4, 5, 6}};
+        spec.palette_alpha = {1};
+        return test::make_png(spec, Bytes(31 * 17, std::byte{1}));
+      }
+    }
+  }
+  // Both loads run to their end; what they answer must be one of the documented codes.
+  static void load(const Bytes& bytes) {
+    const LoadOptions small{.limits = {.max_pixels = 1 << 20}};
+    const auto allowed = [](const Error& e) {
+      return e.code == Errc::malformed || e.code == Errc::corrupt || e.code == Errc::unsupported ||
+             e.code == Errc::invalid_argument;
+    };
+    const auto native = load_image(std::span<const std::byte>(bytes), small);
+    if (!native) {
+      EXPECT_TRUE(allowed(native.error())) << native.error().message();
+    }
+    LoadOptions rgb = small;
+    rgb.format = PixelFormat::rgb;
+    const auto packed = load_image(std::span<const std::byte>(bytes), rgb);
+    if (!packed) {
+      EXPECT_TRUE(allowed(packed.error())) << packed.error().message();
+    }
+  }
+};
+
+TEST_P(Hostile, every_cut_is_refused) {
+  const Bytes whole = file();
+  ASSERT_TRUE(load_image(std::span<const std::byte>(whole)));
+  for (std::size_t length = 0; length < whole.size(); length += length < 1200 ? 1 : 97) {
+    const Bytes cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length));
+    EXPECT_NE(code_of(cut), Errc::ok) << length << " of " << whole.size();
+    load(cut);
+  }
+}
+
+TEST_P(Hostile, flipped_bytes_never_crash) {
+  const Bytes whole = file();
+  std::mt19937 random(7);
+  for (int round = 0; round < 3000; ++round) {
+    Bytes broken = whole;
+    for (unsigned i = 0; i < 1 + random() % 4; ++i) {
+      broken[random() % broken.size()] = static_cast<std::byte>(random());
+    }
+    load(broken);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, Hostile, testing::Range(0, 6));
+
+TEST(BadInput, truncated_photos_are_refused) {
+  for (const char* name : {"zidane_420_319x179.jpg", "bus_161_gray8.png"}) {
+    HALYARD_PHOTO(whole, name);
+    for (std::size_t length = 0; length < whole.size(); length += 97) {
+      const Bytes cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length));
+      EXPECT_NE(code_of(cut), Errc::ok) << name << " " << length;
+    }
+  }
+}
+
+TEST(BadInput, wrong_checksum_of_a_png_chunk_is_corrupt) {
+  Bytes file = test::make_png({.width = 4, .height = 4}, Bytes(48));
+  file[file.size() - 13] ^= std::byte{1};  // last byte of the data's CRC
+  EXPECT_EQ(code_of(file), Errc::corrupt);
+}
+
+TEST(BadInput, scan_bomb_is_refused) {
+  // A progressive file whose last scan is repeated many times.
+  Bytes file =
+      test::make_jpeg({.width = 8, .height = 8, .stored = Stored::grey, .progressive = true});
+  std::size_t last = 0;
+  for (std::size_t i = 2; i + 1 < file.size(); ++i) {
+    if (file[i] == std::byte{0xFF} && file[i + 1] == std::byte{0xDA}) last = i;
+  }
+  const Bytes scan(file.begin() + static_cast<std::ptrdiff_t>(last), file.end() - 2);
+  file.resize(file.size() - 2);
+  for (int i = 0; i < 300; ++i)
+    file.insert(file.end(), scan.begin(), scan.end());
+  file.insert(file.end(), {std::byte{0xFF}, std::byte{0xD9}});
+  EXPECT_EQ(code_of(file), Errc::corrupt);
+}
+
+}  // namespace
+}  // namespace halyard

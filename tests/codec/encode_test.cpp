@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Encoding: round trips, row pitch, refusals.
+#include <cstdio>
+#include <cstdlib>
+// jpeglib.h needs stdio.
+#include <jpeglib.h>
+
+#include "codec/support.h"
+
+namespace halyard {
+namespace {
+
+using test::Bytes;
+using test::plane_bytes;
+
+// Smooth values, so that a good JPEG stays near them.
+void paint(const Tensor& picture) {
+  const auto map = picture.map(Access::write);
+  const bool pairs = info(*picture.format()).kind == FormatKind::semi_planar;
+  for (std::size_t p = 0; p < map->plane_count(); ++p) {
+    const auto& plane = map->plane(p);
+    // The unused byte behind an odd luma row stays as it is.
+    const bool luma = p == 0 && info(*picture.format()).model == ColorModel::yuv;
+    const std::size_t row_bytes = luma ? picture.width() : plane.row_bytes;
+    const std::size_t step = pairs && p == 1 ? 2 : info(*picture.format()).channels;
+    for (std::size_t y = 0; y < plane.rows; ++y) {
+      for (std::size_t x = 0; x < row_bytes; ++x) {
+        const std::size_t value = 60 + x / step + y + 25 * (x % step) + 10 * p;
+        plane.writable[y * plane.stride_bytes + x] =
+            static_cast<std::byte>(std::min<std::size_t>(value, 250));
+      }
+    }
+  }
+}
+
+int largest_difference(const std::vector<std::uint8_t>& a, const std::vector<std::uint8_t>& b) {
+  if (a.size() != b.size()) return 256;
+  int most = 0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    most = std::max(most, std::abs(a[i] - b[i]));
+  return most;
+}
+
+TEST(EncodeJpeg, planes_come_back_without_a_colour_conversion) {
+  for (const auto& [format, native] : {std::pair{PixelFormat::nv12, PixelFormat::nv12},
+                                       {PixelFormat::nv16, PixelFormat::nv16},
+                                       {PixelFormat::nv24, PixelFormat::nv24},
+                                       {PixelFormat::i420, PixelFormat::nv12},
+                                       {PixelFormat::grey, PixelFormat::grey}}) {
+    for (const std::size_t width : {1U, 2U, 15U, 16U, 33U, 64U, 72U}) {
+      for (const std::size_t height : {1U, 2U, 17U, 32U}) {
+        SCOPED_TRACE(testing::Message() << to_string(format) << " " << width << " x " << height);
+        auto guarded = test::make_guarded(width, height, format, 6);
+        paint(guarded->tensor);
+        guarded->tensor.set_colorimetry(Colorimetry::jpeg());
+        const auto file = encode_jpeg(guarded->tensor, {.quality = 100});
+        ASSERT_TRUE(file) << file.error().message();
+        EXPECT_TRUE(test::padding_is_intact(*guarded));
+        ASSERT_EQ(peek(*file)->native_format, native);
+        const auto back = load_image(std::span<const std::byte>(*file));
+        ASSERT_TRUE(back) << back.error().message();
+        EXPECT_LE(largest_difference(plane_bytes(*back, 0, width),
+                                     plane_bytes(guarded->tensor, 0, width)),
+                  3);
+        if (format == PixelFormat::grey) continue;
+        auto sent = plane_bytes(guarded->tensor, 1);
+        if (format == PixelFormat::i420) {
+          const auto cb = sent, cr = plane_bytes(guarded->tensor, 2);
+          sent.clear();
+          for (std::size_t i = 0; i < cb.size(); ++i)
+            sent.insert(sent.end(), {cb[i], cr[i]});
+        }
+        EXPECT_LE(largest_difference(plane_bytes(*back, 1), sent), 3);
+      }
+    }
+  }
+}
+
+TEST(EncodeJpeg, packed_colours_in_any_order_give_one_picture) {
+  std::optional<Bytes> first;
+  for (const PixelFormat format :
+       {PixelFormat::rgb, PixelFormat::bgr, PixelFormat::rgba, PixelFormat::bgra}) {
+    auto guarded = test::make_guarded(37, 21, format, 5);
+    const auto map = guarded->tensor.map(Access::write);
+    const bool blue_first = format == PixelFormat::bgr || format == PixelFormat::bgra;
+    const std::size_t channels = info(format).channels;
+    for (std::size_t y = 0; y < 21; ++y) {
+      for (std::size_t x = 0; x < 37; ++x) {
+        auto* pixel = map->plane(0).writable + y * map->plane(0).stride_bytes + x * channels;
+        pixel[blue_first ? 2 : 0] = static_cast<std::byte>(x * 5);
+        pixel[1] = static_cast<std::byte>(y * 9);
+        pixel[blue_first ? 0 : 2] = static_cast<std::byte>(255 - x * 3);
+      }
+    }
+    const auto file = encode_jpeg(guarded->tensor);
+    ASSERT_TRUE(file) << file.error().message();
+    if (!first) first = *file;
+    EXPECT_EQ(*file, *first) << to_string(format);
+  }
+  const auto back = test::plain_jpeg(*first, JCS_RGB, true);
+  EXPECT_NEAR(back[3 * (10 * 37 + 18)], 90, 12);
+  EXPECT_NEAR(back[3 * (10 * 37 + 18) + 1], 90, 12);
+}
+
+TEST(EncodeJpeg, quality_changes_the_size) {
+  const auto picture = Tensor::create_image(64, 64, PixelFormat::rgb);
+  paint(*picture);
+  EXPECT_LT(encode_jpeg(*picture, {.quality = 10})->size(),
+            encode_jpeg(*picture, {.quality = 100})->size());
+}
+
+TEST(EncodeJpeg, output_larger_than_the_first_buffer_is_whole) {
+  auto picture = Tensor::create_image(640, 480, PixelFormat::rgb);
+  const auto map = picture->map(Access::write);
+  std::uint32_t state = 1;
+  const auto samples = *map->flat<std::uint8_t>();
+  for (auto& v : samples) {
+    v = static_cast<std::uint8_t>((state = state * 1664525U + 1013904223U) >> 24);
+  }
+  const auto file = encode_jpeg(*picture, {.quality = 100});
+  ASSERT_TRUE(file);
+  EXPECT_GT(file->size(), std::size_t{1} << 18);
+  EXPECT_TRUE(load_image(std::span<const std::byte>(*file)));
+}
+
+TEST(EncodeJpeg, refusals_name_their_reason) {
+  const auto rgb = Tensor::create_image(8, 8, PixelFormat::rgb);
+  EXPECT_EQ(encode_jpeg(*rgb, {.quality = 0}).error().code, Errc::invalid_argument);
+  EXPECT_EQ(encode_jpeg(*rgb, {.quality = 101}).error().code, Errc::invalid_argument);
+  const auto planar = Tensor::create_image(8, 8, PixelFormat::planar_rgb);
+  EXPECT_EQ(encode_jpeg(*planar).error().code, Errc::unsupported);
+  const auto floats = Tensor::create_image(8, 8, PixelFormat::rgb, DType::f32);
+  EXPECT_EQ(encode_jpeg(*floats).error().code, Errc::unsupported);
+  const auto plain = Tensor::create(DType::u8, {8, 8, 3});
+  EXPECT_EQ(encode_jpeg(*plain).error().code, Errc::invalid_argument);
+  EXPECT_EQ(encode_jpeg(Tensor()).error().code, Errc::invalid_argument);
+  const auto wide = Tensor::create_image(65501, 1, PixelFormat::grey);
+  EXPECT_EQ(encode_jpeg(*wide).error().code, Errc::invalid_argument);
+}
+
+TEST(EncodeJpeg, limited_range_or_bt709_planes_are_not_mislabelled) {
+  auto picture = Tensor::create_image(8, 8, PixelFormat::nv12);
+  EXPECT_EQ(encode_jpeg(*picture).error().code, Errc::unsupported) << "unknown means limited";
+  picture->set_colorimetry({.encoding = ColorEncoding::bt709, .range = ColorRange::full});
+  EXPECT_EQ(encode_jpeg(*picture).error().code, Errc::unsupported);
+  picture->set_colorimetry({.encoding = ColorEncoding::bt601, .range = ColorRange::limited});
+  EXPECT_EQ(encode_jpeg(*picture).error().code, Errc::unsupported);
+  picture->set_colorimetry({.encoding = ColorEncoding::bt601, .range = ColorRange::full});
+  EXPECT_TRUE(encode_jpeg(*picture));
+}
+
+TEST(EncodePng, every_format_comes_back_exactly) {
+  for (const PixelFormat format : {PixelFormat::rgb, PixelFormat::rgba, PixelFormat::grey}) {
+    for (const std::size_t width : {1U, 7U, 64U}) {
+      for (const int compression : {0, 6, 9}) {
+        auto guarded = test::make_guarded(width, 9, format, 11);
+        paint(guarded->tensor);
+        const auto file = encode_png(guarded->tensor, {.compression = compression});
+        ASSERT_TRUE(file) << file.error().message();
+        const auto back = load_image(std::span<const std::byte>(*file));
+        ASSERT_TRUE(back) << back.error().message();
+        EXPECT_EQ(back->format(), format);
+        EXPECT_EQ(plane_bytes(*back, 0), plane_bytes(guarded->tensor, 0));
+      }
+    }
+  }
+}
+
+TEST(EncodePng, refusals_name_their_reason) {
+  const auto rgb = Tensor::create_image(8, 8, PixelFormat::rgb);
+  EXPECT_EQ(encode_png(*rgb, {.compression = -1}).error().code, Errc::invalid_argument);
+  EXPECT_EQ(encode_png(*rgb, {.compression = 10}).error().code, Errc::invalid_argument);
+  const auto nv12 = Tensor::create_image(8, 8, PixelFormat::nv12);
+  EXPECT_EQ(encode_png(*nv12).error().code, Errc::unsupported);
+  const auto floats = Tensor::create_image(8, 8, PixelFormat::rgb, DType::f32);
+  EXPECT_EQ(encode_png(*floats).error().code, Errc::unsupported);
+  EXPECT_EQ(encode_png(Tensor()).error().code, Errc::invalid_argument);
+}
+
+}  // namespace
+}  // namespace halyard

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// EXIF orientation: reported as flip, then clockwise turn; the pixels stay as stored.
+#include "codec/exif.h"
+
+#include "codec/support.h"
+
+namespace halyard {
+namespace {
+
+using test::Bytes;
+
+constexpr Orientation expected[9] = {{},
+                                     {Flip::none, Rotation::none},
+                                     {Flip::horizontal, Rotation::none},
+                                     {Flip::none, Rotation::cw180},
+                                     {Flip::horizontal, Rotation::cw180},
+                                     {Flip::horizontal, Rotation::cw270},
+                                     {Flip::none, Rotation::cw90},
+                                     {Flip::horizontal, Rotation::cw90},
+                                     {Flip::none, Rotation::cw270}};
+
+std::string app1(const std::string& tiff) {
+  return std::string("Exif\0\0", 6) + tiff;
+}
+
+TEST(Exif, photos_report_their_tag_and_their_stored_size) {
+  for (int tag = 1; tag <= 8; ++tag) {
+    HALYARD_PHOTO(file, "bus_320_exif_" + std::to_string(tag) + ".jpg");
+    const auto header = peek(file);
+    ASSERT_TRUE(header) << header.error().message();
+    EXPECT_EQ(header->exif_orientation, tag);
+    EXPECT_EQ(header->orientation, expected[tag]);
+    EXPECT_EQ(header->width, tag <= 4 ? 240U : 320U);
+    EXPECT_EQ(header->height, tag <= 4 ? 320U : 240U);
+    const auto picture = load_image(std::span<const std::byte>(file));
+    ASSERT_TRUE(picture);
+    EXPECT_EQ(picture->width(), header->width);
+  }
+}
+
+// Pixel (x, y) of the upright picture, fetched from the stored one: undo the turn, then the flip.
+std::uint8_t upright(const std::vector<std::uint8_t>& stored, std::size_t width, std::size_t height,
+                     Orientation o, std::size_t x, std::size_t y) {
+  std::size_t sx = x, sy = y;
+  if (o.rotation == Rotation::cw90) sx = y, sy = height - 1 - x;
+  if (o.rotation == Rotation::cw180) sx = width - 1 - x, sy = height - 1 - y;
+  if (o.rotation == Rotation::cw270) sx = width - 1 - y, sy = x;
+  if (o.flip == Flip::horizontal) sx = width - 1 - sx;
+  return stored[sy * width + sx];
+}
+
+TEST(Exif, orientation_shows_every_photo_upright) {
+  HALYARD_PHOTO(reference, "bus_320.jpg");
+  const auto straight = test::plane_bytes(*load_image(std::span<const std::byte>(reference)), 0);
+  for (int tag = 1; tag <= 8; ++tag) {
+    HALYARD_PHOTO(file, "bus_320_exif_" + std::to_string(tag) + ".jpg");
+    const auto info = peek(file);
+    const auto stored = test::plane_bytes(*load_image(std::span<const std::byte>(file)), 0);
+    for (std::size_t y = 0; y < 320; ++y) {
+      for (std::size_t x = 0; x < 240; ++x) {
+        const int seen = upright(stored, info->width, info->height, info->orientation, x, y);
+        ASSERT_NEAR(seen, straight[y * 240 + x], 3) << "tag " << tag << " at " << x << ", " << y;
+      }
+    }
+  }
+}
+
+TEST(Exif, both_byte_orders_in_both_containers) {
+  const std::vector<std::byte> pixel(3);
+  for (int tag = 1; tag <= 8; ++tag) {
+    for (const bool big : {false, true}) {
+      const std::string tiff = test::tiff_orientation(tag, big);
+      const Bytes jpeg = test::make_jpeg({.exif = app1(tiff)});
+      EXPECT_EQ(peek(jpeg)->exif_orientation, tag);
+      const Bytes png = test::make_png({.width = 1, .height = 1, .exif = tiff}, pixel);
+      EXPECT_EQ(peek(png)->exif_orientation, tag);
+      EXPECT_EQ(peek(png)->orientation, expected[tag]);
+    }
+  }
+}
+
+TEST(Exif, other_values_count_as_absent) {
+  for (const int tag : {0, 9, 100}) {
+    const Bytes jpeg = test::make_jpeg({.exif = app1(test::tiff_orientation(tag, true))});
+    EXPECT_EQ(peek(jpeg)->exif_orientation, 0);
+    EXPECT_EQ(peek(jpeg)->orientation, Orientation{});
+  }
+  EXPECT_EQ(peek(test::make_jpeg({}))->exif_orientation, 0);
+}
+
+TEST(Exif, hostile_payloads_are_survived) {
+  const std::string whole = app1(test::tiff_orientation(6, true));
+  for (std::size_t length = 0; length <= whole.size(); ++length) {
+    const auto bytes = std::as_bytes(std::span(whole.data(), length));
+    const int tag = codec::exif_orientation(bytes);
+    EXPECT_TRUE(tag == 0 || tag == 6);
+  }
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    for (const int value : {0x00, 0x7F, 0xFF}) {
+      std::string broken = whole;
+      broken[at] = static_cast<char>(value);
+      const int tag = codec::exif_orientation(std::as_bytes(std::span(broken)));
+      EXPECT_TRUE(tag >= 0 && tag <= 8);
+    }
+  }
+  EXPECT_EQ(codec::exif_orientation({}), 0);
+  EXPECT_EQ(codec::exif_orientation_of_tiff({}), 0);
+  const std::vector<std::byte> huge(1 << 20);
+  EXPECT_EQ(codec::exif_orientation(huge), 0);
+  EXPECT_EQ(codec::exif_orientation_of_tiff(huge), 0);
+}
+
+}  // namespace
+}  // namespace halyard

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files: limits when reading; no half file, no leftover when writing.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "codec/support.h"
+
+namespace halyard {
+namespace {
+
+namespace fs = std::filesystem;
+using test::Bytes;
+
+class FileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = testing::TempDir() + "halyard_file_" + std::to_string(::getpid()) + test->name();
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  std::string path(const std::string& name) const { return folder_ + "/" + name; }
+  std::size_t entries() const {
+    return static_cast<std::size_t>(
+        std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+  }
+
+  std::string folder_;
+  const Bytes small_ = {std::byte{1}, std::byte{2}, std::byte{3}};
+};
+
+TEST_F(FileTest, what_was_written_is_read) {
+  for (const std::size_t size : {0U, 1U, 65535U, 65536U, 300000U}) {
+    Bytes bytes(size);
+    for (std::size_t i = 0; i < size; ++i)
+      bytes[i] = static_cast<std::byte>(i * 7);
+    ASSERT_TRUE(write_file(path("f"), bytes));
+    const auto back = read_file(path("f"));
+    ASSERT_TRUE(back);
+    EXPECT_EQ(*back, bytes);
+    EXPECT_EQ(entries(), 1U);
+  }
+}
+
+TEST_F(FileTest, read_stops_at_its_limit) {
+  ASSERT_TRUE(write_file(path("f"), small_));
+  EXPECT_TRUE(read_file(path("f"), 3));
+  EXPECT_EQ(read_file(path("f"), 2).error().code, Errc::invalid_argument);
+  // A device tells no size.
+  EXPECT_EQ(read_file("/dev/zero", 1000).error().code, Errc::invalid_argument);
+}
+
+TEST_F(FileTest, missing_files_and_folders_are_told_apart) {
+  EXPECT_EQ(read_file(path("none")).error().code, Errc::not_found);
+  EXPECT_EQ(read_file(folder_).error().code, Errc::os);
+  EXPECT_EQ(write_file(path("none/f"), small_).error().code, Errc::not_found);
+  EXPECT_EQ(write_file(folder_, small_).error().code, Errc::os);
+  EXPECT_NE(read_file(path("none")).error().message().find("none"), std::string::npos);
+}
+
+TEST_F(FileTest, forbidden_folder_is_a_permission_error) {
+  if (::geteuid() == 0) GTEST_SKIP() << "the superuser may write anywhere";
+  fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec);
+  EXPECT_EQ(write_file(path("f"), small_).error().code, Errc::permission);
+  fs::permissions(folder_, fs::perms::owner_all);
+}
+
+TEST_F(FileTest, replaced_file_keeps_its_permissions_and_a_link_stays_one) {
+  ASSERT_TRUE(write_file(path("f"), small_));
+  ASSERT_EQ(::chmod(path("f").c_str(), 0640), 0);
+  fs::create_symlink("f", path("link"));
+  const Bytes other = {std::byte{9}};
+  ASSERT_TRUE(write_file(path("link"), other));
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  EXPECT_EQ(*read_file(path("f")), other);
+  struct stat status {};
+  ASSERT_EQ(::stat(path("f").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777U, 0640U);
+}
+
+TEST_F(FileTest, full_device_is_an_os_error_and_stays_a_device) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
+  const auto status = write_file("/dev/full", small_);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, Errc::os);
+  EXPECT_EQ(status.error().os_errno, ENOSPC);
+  EXPECT_TRUE(fs::is_character_file("/dev/full"));
+}
+
+TEST_F(FileTest, failed_write_leaves_neither_the_name_nor_a_part_file) {
+  ASSERT_TRUE(write_file(path("old"), small_));
+  fs::create_directory(path("target"));
+  // The target is a folder by the time of the rename: as if another program had made it.
+  EXPECT_FALSE(write_file(path("target"), small_));
+  EXPECT_EQ(entries(), 2U);
+}
+
+TEST_F(FileTest, saved_pictures_load_again) {
+  const auto picture = Tensor::create_image(20, 10, PixelFormat::rgb);
+  ASSERT_TRUE(save_png(*picture, path("p.png")));
+  ASSERT_TRUE(save_jpeg(*picture, path("p.jpg")));
+  EXPECT_EQ(load_image(path("p.png"))->format(), PixelFormat::rgb);
+  EXPECT_EQ(load_image(path("p.jpg"))->format(), PixelFormat::nv12);
+  EXPECT_EQ(entries(), 2U);
+  EXPECT_EQ(save_png(*picture, path("no/p.png")).error().code, Errc::not_found);
+}
+
+TEST_F(FileTest, picture_that_cannot_be_encoded_writes_nothing) {
+  const auto planar = Tensor::create_image(8, 8, PixelFormat::planar_rgb);
+  EXPECT_EQ(save_jpeg(*planar, path("p.jpg")).error().code, Errc::unsupported);
+  EXPECT_EQ(save_png(*planar, path("p.png")).error().code, Errc::unsupported);
+  EXPECT_EQ(entries(), 0U);
+}
+
+TEST_F(FileTest, errors_of_pictures_name_the_file) {
+  ASSERT_TRUE(write_file(path("empty"), Bytes{}));
+  ASSERT_TRUE(write_file(path("text"), small_));
+  EXPECT_EQ(load_image(path("empty")).error().code, Errc::invalid_argument);
+  EXPECT_EQ(load_image(path("text")).error().code, Errc::malformed);
+  EXPECT_NE(load_image(path("text")).error().message().find("text"), std::string::npos);
+  EXPECT_EQ(load_image(path("none")).error().code, Errc::not_found);
+}
+
+}  // namespace
+}  // namespace halyard
