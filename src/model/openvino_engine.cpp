@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include "base/format_error.h"
@@ -16,6 +17,7 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wextra"
+#include <openvino/frontend/manager.hpp>
 #include <openvino/frontend/tensorflow_lite/quantization_info.hpp>
 #include <openvino/openvino.hpp>
 #pragma GCC diagnostic pop
@@ -64,23 +66,30 @@ std::optional<DType> to_dtype(const ov::element::Type& type) {
 
 /// The quantization that the TFLite frontend leaves on a port. Only inline members of its class are
 /// used, so that the frontend need not be linked.
-std::optional<Quantization> quantization_of(const ov::RTMap& info) {
-  for (const auto& [key, value] : info) {
-    if (!value.is<std::shared_ptr<ov::RuntimeAttribute>>()) continue;
-    const auto attribute = value.as<std::shared_ptr<ov::RuntimeAttribute>>();
-    using Info = ov::frontend::tensorflow_lite::QuantizationInfo;
-    if (!attribute || std::string_view(attribute->get_type_info().name) != "QuantizationInfo")
-      continue;
-    const auto& found = static_cast<const Info&>(*attribute);
-    Quantization out;
-    out.scale = found.get_scale();
-    const std::size_t zeros = std::min(found.get_zero_point().size(), out.scale.size());
-    for (std::size_t i = 0; i < zeros; ++i)
-      out.zero_point.push_back(static_cast<std::int32_t>(found.get_zero_point()[i]));
-    if (out.scale.size() > 1 && found.get_axis() >= 0)
-      out.axis = static_cast<std::size_t>(found.get_axis());
-    return out;
+std::optional<Quantization> to_quantization(const ov::Any& value) {
+  using Info = ov::frontend::tensorflow_lite::QuantizationInfo;
+  std::shared_ptr<ov::RuntimeAttribute> attribute;
+  try {
+    attribute = value.as<std::shared_ptr<ov::RuntimeAttribute>>();
+  } catch (const ov::Exception&) {
+    return std::nullopt;  // something else, or a null pointer, which as() refuses
   }
+  if (!attribute || std::string_view(attribute->get_type_info().name) != "QuantizationInfo")
+    return std::nullopt;
+  const auto& found = static_cast<const Info&>(*attribute);
+  Quantization out;
+  out.scale = found.get_scale();
+  const std::size_t zeros = std::min(found.get_zero_point().size(), out.scale.size());
+  for (std::size_t i = 0; i < zeros; ++i)
+    out.zero_point.push_back(static_cast<std::int32_t>(found.get_zero_point()[i]));
+  if (out.scale.size() > 1 && found.get_axis() >= 0)
+    out.axis = static_cast<std::size_t>(found.get_axis());
+  return out;
+}
+
+std::optional<Quantization> quantization_of(const ov::RTMap& info) {
+  for (const auto& entry : info)
+    if (auto found = to_quantization(entry.second)) return found;
   return std::nullopt;
 }
 
@@ -240,6 +249,21 @@ ov::AnyMap compile_options(const Engine::Options& options) {
   return map;
 }
 
+/// Reads with the one frontend that the name asks for. ov::Core::read_model would let all others
+/// try a damaged file too, and they write to stderr.
+std::shared_ptr<ov::Model> read(const std::string& path) {
+  const char* framework = "onnx";
+  if (path.ends_with("e") || path.ends_with("E")) framework = "tflite";
+  if (path.ends_with("l") || path.ends_with("L")) framework = "ir";
+  static std::mutex mutex;  // the manager loads plugins and is not thread-safe
+  static auto* manager = new ov::frontend::FrontEndManager;
+  const std::lock_guard lock(mutex);
+  const auto frontend = manager->load_by_framework(framework);
+  const auto input = frontend->load(path);
+  if (!input) throw std::runtime_error("the file cannot be parsed");
+  return frontend->convert(input);
+}
+
 std::string runtime_version() {
   const std::string build = ov::get_openvino_version().buildNumber;  // "2026.4.1-12345-..."
   return build.substr(0, build.find('-'));
@@ -273,7 +297,7 @@ Result<Loaded> load_model(std::shared_ptr<ov::Model> model, const Engine::Option
 Result<Loaded> load(const std::string& path, const Engine::Options& options, Metadata metadata) {
   std::shared_ptr<ov::Model> model;
   try {
-    model = core().read_model(path);
+    model = read(path);
   } catch (const std::exception& e) {
     return fail(Errc::malformed, "file is no model that the engine reads", "{}: {}", path,
                 one_line(e.what()));

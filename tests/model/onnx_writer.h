@@ -39,7 +39,7 @@ class Message {
 struct OnnxModel {
   std::string op = "Relu";                      ///< takes one tensor, gives one of the same shape
   std::vector<std::int64_t> shape{1, 3, 4, 6};  ///< -1: dynamic
-  std::vector<std::pair<std::string, std::string>> metadata;
+  std::vector<std::pair<std::string, std::string>> metadata{};
 };
 
 inline Message tensor_info(const std::string& name, const std::vector<std::int64_t>& shape) {
