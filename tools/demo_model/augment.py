@@ -107,7 +107,8 @@ def train_sample(rng, pick, plain):
         out, boxes, labels = plain_sample(rng, pick())
     elif mode < plain + (1 - plain) * 0.4:
         top = int(rng.integers(0, 140))
-        out, boxes, labels = place_one(rng, pick(), 0 if rng.random() < 0.5 else top, SIZE, 0.75, 1.7)
+        first = 0 if rng.random() < 0.5 else top
+        out, boxes, labels = place_one(rng, pick(), first, SIZE, 0.75, 1.7)
     else:
         seam = int(rng.integers(110, 211))
         out, boxes, labels = place_one(rng, pick(), 0, seam, 0.8, 1.4)

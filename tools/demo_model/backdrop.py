@@ -158,7 +158,8 @@ class Shore:
         cv.line([(-6, 8), (6, 8)], 0.7, color)
         cv.rect(-5, 5, 23, 28, shade(color, 0.85))
         arm = float(rng.uniform(0.2, 1.0)) * (1 if rng.random() < 0.5 else -1)
-        cv.line([(0, 27), (26 * np.cos(arm) * np.sign(arm), 27 + 20 * abs(np.sin(arm)))], 0.9, color)
+        tip = (26 * np.cos(arm) * np.sign(arm), 27 + 20 * abs(np.sin(arm)))
+        cv.line([(0, 27), tip], 0.9, color)
         self._put(cv.finish(), cv.left, cv.top, depth)
 
     def over(self, sky, light):

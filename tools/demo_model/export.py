@@ -64,16 +64,17 @@ class OnnxOps:
         return self.node("Mul", [y, self.node("Sigmoid", [y], name=name + ".sigmoid")],
                          name=name + ".mul")
 
-    def split(self, x, count):
-        """Equal parts along the channels (both halves of a C2f)."""
-        width = self.weights[self.nodes[-1].name.replace(".mul", ".w")].shape[3] // count
-        sizes = self.const(f"split_{width}x{count}", np.full(count, width, np.int64))
-        return self.node("Split", [x, sizes], outputs=count, axis=1)
+    def split(self, x, half):
+        """Two parts of `half` channels each."""
+        sizes = self.const(f"split_{half}", np.array([half, half], np.int64))
+        return self.node("Split", [x, sizes], outputs=2, axis=1)
 
     def concat(self, parts, axis=1):
+        """Concatenation, of channels by default."""
         return self.node("Concat", list(parts), axis=axis)
 
     def add(self, a, b):
+        """Sum of two maps of one shape."""
         return self.node("Add", [a, b])
 
     def upsample(self, x):
@@ -83,9 +84,11 @@ class OnnxOps:
                          coordinate_transformation_mode="asymmetric")
 
     def maxpool(self, x, k):
+        """k x k maximum, stride 1, same size."""
         return self.node("MaxPool", [x], kernel_shape=[k, k], strides=[1, 1], pads=[k // 2] * 4)
 
     def reshape(self, x, shape, name):
+        """Reshape to a constant shape (-1: what is left)."""
         return self.node("Reshape", [x, self.const(name + ".shape", np.array(shape, np.int64))],
                          name=name)
 

@@ -21,7 +21,7 @@ HEAD = 24                       # channels inside the heads
 def c2f(ops, name, x, cin, cout, count, shortcut):
     """Cross-stage block: 1x1, split, `count` bottlenecks, concat, 1x1."""
     half = cout // 2
-    parts = list(ops.split(ops.conv(name + ".cv1", x, cin, cout, 1), 2))
+    parts = list(ops.split(ops.conv(name + ".cv1", x, cin, cout, 1), half))
     for k in range(count):
         y = ops.conv(f"{name}.m{k}.cv1", parts[-1], half, half, 3)
         y = ops.conv(f"{name}.m{k}.cv2", y, half, half, 3)

@@ -64,7 +64,7 @@ def main():
     parser.add_argument("source", help="f32 ONNX")
     parser.add_argument("out", help="int8 ONNX to write")
     parser.add_argument("--count", type=int, default=200, help="calibration scenes")
-    parser.add_argument("--ops", choices=["all", "conv"], default="all",
+    parser.add_argument("--ops", choices=["all", "conv"], default="conv",
                         help="which operators are quantized")
     args = parser.parse_args()
     quantize(args.source, args.out, args.count, args.ops)

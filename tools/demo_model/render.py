@@ -96,7 +96,8 @@ def _quay(image, owner, scene, light):
     yy, xx = np.mgrid[0:cam.height, 0:cam.width]
     joint = ((yy // 14 * 17 + xx) % 34 < 2) | (yy % 14 < 2)
     stone = np.array((0.46, 0.44, 0.41)) * light.tint
-    tone = stone * (1 - 0.35 * joint[..., None]) * (0.9 + 0.1 * ((xx // 34 + yy // 14) % 3)[..., None])
+    block = 0.9 + 0.1 * ((xx // 34 + yy // 14) % 3)[..., None]
+    tone = stone * (1 - 0.35 * joint[..., None]) * block
     image[:] = image * (1 - a) + tone * a
     bx, by = x(0.3 * w), top + 4
     size = max(5, int(0.09 * w))

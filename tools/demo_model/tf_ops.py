@@ -56,13 +56,16 @@ class TfOps:
             y, _, _ = norm(y, gamma, beta, mean, var, epsilon=BN_EPS, is_training=False)
         return tf.nn.silu(y)
 
-    def split(self, x, count):
-        return tf.split(x, count, axis=-1)
+    def split(self, x, half):
+        """Two parts of `half` channels each."""
+        return tf.split(x, [half, half], axis=-1)
 
     def concat(self, parts):
+        """Concatenation of channels."""
         return tf.concat(parts, axis=-1)
 
     def add(self, a, b):
+        """Sum of two maps of one shape."""
         return a + b
 
     def upsample(self, x):
@@ -70,6 +73,7 @@ class TfOps:
         return tf.image.resize(x, [2 * x.shape[1], 2 * x.shape[2]], method="nearest")
 
     def maxpool(self, x, k):
+        """k x k maximum, stride 1, same size."""
         return tf.nn.max_pool2d(x, k, 1, "SAME")
 
     def weights(self):

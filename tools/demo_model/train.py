@@ -74,9 +74,9 @@ def make_step(ops, opt, points, strides):
     return step
 
 
-def producer(out, pictures, truths, seed, batch, steps, tail, workers_id):
+def producer(out, pictures, truths, seed, batch, steps, tail):
     """Fill the queue with batches; the last `tail` share is mostly plain letterbox."""
-    rng = np.random.default_rng([seed, workers_id])
+    rng = np.random.default_rng([seed, 0])
     def pick():
         i = int(rng.integers(len(truths)))
         return (np.asarray(pictures[i]), *truths[i])
@@ -133,7 +133,7 @@ def train(args):
     step = make_step(ops, opt, points, strides)
     batches = queue.Queue(6)
     threading.Thread(target=producer, args=(batches, pictures, truths, args.seed, args.batch,
-                                            args.steps, 0.15, 0), daemon=True).start()
+                                            args.steps, 0.15), daemon=True).start()
     start, sums = time.time(), np.zeros(3)
     for k in range(args.steps):
         lr = tf.constant(learning_rate(k, args.steps, args.lr), tf.float32)
