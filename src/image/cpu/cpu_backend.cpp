@@ -9,7 +9,7 @@ Verdict CpuBackend::supports(const ConvertPlan&) const noexcept {
 }
 
 Status CpuBackend::submit(const ConvertPlan& plan) {
-  return oracle_.run(plan);
+  return Fused::serves(plan) ? fused_.run(plan) : oracle_.run(plan);
 }
 
 }  // namespace halyard::image

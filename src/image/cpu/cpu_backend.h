@@ -3,6 +3,7 @@
 #pragma once
 
 #include "image/backend.h"
+#include "image/cpu/fused.h"
 #include "image/cpu/oracle.h"
 #include "image/cpu/parallel.h"
 
@@ -11,7 +12,8 @@ namespace halyard::image {
 class CpuBackend final : public ImageBackend {
  public:
   /// threads: most threads for one plan, 0: all cores.
-  explicit CpuBackend(unsigned threads) : parallel_(threads), oracle_(parallel_) {}
+  explicit CpuBackend(unsigned threads)
+      : parallel_(threads), oracle_(parallel_), fused_(parallel_) {}
 
   std::string_view name() const noexcept override { return "cpu"; }
   Verdict supports(const ConvertPlan& plan) const noexcept override;
@@ -21,6 +23,7 @@ class CpuBackend final : public ImageBackend {
  private:
   Parallel parallel_;
   Oracle oracle_;
+  Fused fused_;
 };
 
 }  // namespace halyard::image
