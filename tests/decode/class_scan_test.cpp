@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// The class scan on vectors against its plain sibling: bit-equal for every type, layout and size.
+#include "decode/class_scan.h"
+
+#include <gtest/gtest.h>
+#include <hwy/highway.h>
+
+#include <cstring>
+#include <limits>
+#include <random>
+
+#include "decode/half.h"
+#include "decode/tensors.h"
+
+namespace halyard::decode {
+namespace {
+
+template <class T>
+class ClassScan : public ::testing::Test {};
+using Types = ::testing::Types<float, Half, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t>;
+TYPED_TEST_SUITE(ClassScan, Types);
+
+// Values with many ties, extremes and, for floats, NaN and infinities of both signs.
+template <class T>
+T random_value(std::mt19937& random) {
+  const auto roll = random();
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, Half>) {
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    float value = static_cast<float>(roll % 64) / 63.0F;
+    if (roll % 97 == 0) value = std::numeric_limits<float>::quiet_NaN();
+    if (roll % 101 == 0) value = -std::numeric_limits<float>::quiet_NaN();
+    if (roll % 103 == 0) value = roll % 2 == 0 ? infinity : -infinity;
+    if (roll % 89 == 0) value = -0.0F;
+    if (roll % 83 == 0) value = -0.5F;
+    if constexpr (std::is_same_v<T, Half>) {
+      return testing_decode::to_half(value);
+    } else {
+      return value;
+    }
+  } else {
+    using Limits = std::numeric_limits<T>;
+    if (roll % 31 == 0) return Limits::max();
+    if (roll % 29 == 0) return Limits::min();
+    return static_cast<T>(Limits::min() + static_cast<int>(roll / 64 % 40));
+  }
+}
+
+template <class T>
+std::vector<T> thresholds() {
+  if constexpr (std::is_same_v<T, float>) {
+    return {0.0F, 0.25F, 60.0F / 63.0F, 1.0F};
+  } else if constexpr (std::is_same_v<T, Half>) {
+    return {Half{0}, Half{0x3400}, Half{0x3BA0}, Half{0x3C00}};
+  } else {
+    using Limits = std::numeric_limits<T>;
+    return {Limits::min(), static_cast<T>(Limits::min() + 1), static_cast<T>(Limits::min() + 35),
+            Limits::max()};
+  }
+}
+
+template <class T>
+void expect_equal_scans(const ScoreGrid& grid) {
+  for (const T least : thresholds<T>()) {
+    std::vector<Hit> fast;
+    std::vector<Hit> plain;
+    scan_classes<T>(grid, least, fast);
+    scan_classes_plain<T>(grid, least, plain);
+    ASSERT_EQ(fast, plain) << grid.anchors << " anchors, " << grid.classes << " classes";
+  }
+}
+
+template <class T>
+void check_sizes(std::size_t anchors, std::size_t classes, std::mt19937& random) {
+  constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(T));
+  std::vector<T> values(anchors * classes);
+  for (T& value : values)
+    value = random_value<T>(random);
+  const auto* data = reinterpret_cast<const std::byte*>(values.data());
+  const auto n = static_cast<std::ptrdiff_t>(anchors);
+  const auto c = static_cast<std::ptrdiff_t>(classes);
+  expect_equal_scans<T>({data, anchors, classes, size, n * size});
+  expect_equal_scans<T>({data, anchors, classes, c * size, size});
+}
+
+TYPED_TEST(ClassScan, equals_the_plain_loops_for_all_small_sizes_in_both_orders) {
+  testing_decode::for_each_target([] {
+    std::mt19937 random(1);
+    for (std::size_t anchors = 1; anchors <= 65; ++anchors) {
+      for (const std::size_t classes : {1, 2, 3, 7, 8, 9, 16, 17, 33, 64, 65})
+        check_sizes<TypeParam>(anchors, classes, random);
+    }
+  });
+}
+
+TYPED_TEST(ClassScan, equals_the_plain_loops_across_blocks_and_label_chunks) {
+  testing_decode::for_each_target([] {
+    std::mt19937 random(2);
+    for (const std::size_t anchors : {1023, 1024, 1025, 1039, 2049, 4096, 4100, 4161, 8400})
+      check_sizes<TypeParam>(anchors, 5, random);
+    check_sizes<TypeParam>(130, 255, random);
+    check_sizes<TypeParam>(130, 256, random);
+    check_sizes<TypeParam>(130, 257, random);
+    check_sizes<TypeParam>(70, 1000, random);
+  });
+}
+
+TYPED_TEST(ClassScan, reads_through_any_strides) {
+  std::mt19937 random(3);
+  constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(TypeParam));
+  std::vector<TypeParam> values(200 * 90);
+  for (auto& value : values)
+    value = random_value<TypeParam>(random);
+  const auto* data = reinterpret_cast<const std::byte*>(values.data());
+  expect_equal_scans<TypeParam>({data, 80, 70, size, 200 * size});      // padded rows
+  expect_equal_scans<TypeParam>({data, 80, 70, 200 * size, size});      // padded anchors
+  expect_equal_scans<TypeParam>({data, 40, 70, 2 * size, 200 * size});  // every second
+  expect_equal_scans<TypeParam>({data + 69 * 200 * size, 80, 70, size, -200 * size});
+  if (size > 1) expect_equal_scans<TypeParam>({data + 1, 80, 70, size, 200 * size});  // misaligned
+  if (size > 1) expect_equal_scans<TypeParam>({data, 80, 70, size, 200 * size + 1});
+}
+
+TEST(ClassScan, first_of_equal_classes_wins_and_nan_never_passes) {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::size_t anchors = 100;
+  std::vector<float> values(3 * anchors, 0.5F);
+  values[10] = nan;  // class 0 of anchor 10
+  values[20] = values[anchors + 20] = values[2 * anchors + 20] = nan;
+  values[2 * anchors + 30] = 0.6F;
+  std::vector<Hit> hits;
+  scan_classes<float>({reinterpret_cast<const std::byte*>(values.data()), anchors, 3, 4, 400}, 0.5F,
+                      hits);
+  ASSERT_EQ(hits.size(), anchors - 1);
+  EXPECT_EQ(hits[0], (Hit{0, 0, 0.5F}));
+  EXPECT_EQ(hits[10], (Hit{10, 1, 0.5F}));
+  EXPECT_EQ(hits[20].anchor, 21U);
+  EXPECT_EQ(hits[29], (Hit{30, 2, 0.6F}));
+}
+
+}  // namespace
+}  // namespace halyard::decode
