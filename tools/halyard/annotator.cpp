@@ -87,12 +87,21 @@ std::string Annotator::name_for(const Frame& frame) {
 
 Status Annotator::draw(Job& job) {
   if (!is_wanted()) return {};
+  HALYARD_CHECK(draw_objects(job));
+  if (!options_.contact_sheet.empty()) {
+    const StageTimer timer(job, "sheet");
+    HALYARD_CHECK(sheet_.add(job.canvas, job.processor));
+  }
+  return choose_target(job);
+}
+
+Status Annotator::draw_objects(Job& job) {
   const StageTimer timer(job, "draw");
-  if (options_.is_tracking)
-    HALYARD_CHECK(overlay_->draw(job.canvas, std::span<const Track>(job.tracks)));
-  else
-    HALYARD_CHECK(overlay_->draw(job.canvas, std::span<const Detection>(job.found)));
-  if (!options_.contact_sheet.empty()) HALYARD_CHECK(sheet_.add(job.canvas, job.processor));
+  if (options_.is_tracking) return overlay_->draw(job.canvas, std::span<const Track>(job.tracks));
+  return overlay_->draw(job.canvas, std::span<const Detection>(job.found));
+}
+
+Status Annotator::choose_target(Job& job) {
   if (kind_ == OutKind::folder) job.out_path = name_for(job.frame);
   if (kind_ == OutKind::picture) {
     if (drawn_ != 0)

@@ -47,6 +47,9 @@ class Annotator {
  private:
   explicit Annotator(Options options)
       : options_(std::move(options)), kind_(out_kind(options_.out)) {}
+  Status draw_objects(Job& job);
+  /// Decides where the frame goes: a file name, or the video, which is made for the first frame.
+  Status choose_target(Job& job);
   std::string name_for(const Frame& frame);
   Options options_;
   OutKind kind_ = OutKind::none;

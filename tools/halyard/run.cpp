@@ -85,6 +85,12 @@ int check_outputs(const RunOptions& options, const Inputs& inputs) {
   return exit_ok;
 }
 
+/// Who asked for JSON of many frames does not read a line for each.
+bool prints_lines(const RunOptions& options, const Inputs& inputs) {
+  if (options.is_quiet || options.json == "-") return false;
+  return options.json.empty() || inputs.is_single_picture();
+}
+
 struct Outputs {
   std::optional<JsonWriter> json;
   std::optional<TraceSession> trace;
@@ -155,7 +161,7 @@ int run(const RunOptions& options) {
                       outputs.json ? &*outputs.json : nullptr,
                       progress,
                       stats,
-                      !options.is_quiet && options.json != "-"};
+                      prints_lines(options, *inputs)};
   return run_pipeline(options, parts, outputs);
 }
 
@@ -169,7 +175,7 @@ void add_output_options(CLI::App& app, RunOptions& options) {
   app.add_option("--json", options.json, "Detections of all frames; - is standard output");
   app.add_option("--trace", options.trace, "Timeline of all stages, for ui.perfetto.dev");
   app.add_flag("--stats", options.prints_stats, "Print times by stage, counts and byte copies");
-  app.add_flag("-q,--quiet", options.is_quiet, "No line per frame, no progress bar");
+  app.add_flag("-q,--quiet", options.is_quiet, "No lines of what was found, no progress bar");
 }
 
 constexpr const char* run_examples =

@@ -18,6 +18,7 @@ double percentile(std::vector<double>& values, double share) {
 
 void RunStats::add(const FrameRecord& record) {
   ++frames_;
+  copies_after_ = copy_stats();
   detections_ += record.seen.size();
   for (const Seen& seen : record.seen)
     if (seen.track) tracks_.insert(*seen.track);
@@ -42,7 +43,6 @@ std::string RunStats::table(double wall_seconds) {
     out += fmt::format("{:<10}{:>12.0f}{:>12.0f}{:>7.1f}%\n", name, percentile(times, 0.5),
                        percentile(times, 0.99), sum_all > 0 ? 100 * sum / sum_all : 0);
   }
-  const CopyStats now = copy_stats();
   const auto per_frame = [&](std::uint64_t count) {
     return frames_ == 0 ? 0.0 : static_cast<double>(count) / static_cast<double>(frames_);
   };
@@ -51,8 +51,8 @@ std::string RunStats::table(double wall_seconds) {
   out += fmt::format("detections {}\n", detections_);
   if (!tracks_.empty()) out += fmt::format("tracks {}\n", tracks_.size());
   out += fmt::format("copies per frame {:.1f} ({:.0f} bytes)",
-                     per_frame(now.copies - copies_before_.copies),
-                     per_frame(now.bytes - copies_before_.bytes));
+                     per_frame(copies_after_.copies - copies_before_.copies),
+                     per_frame(copies_after_.bytes - copies_before_.bytes));
   return out;
 }
 

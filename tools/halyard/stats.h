@@ -19,7 +19,7 @@ double percentile(std::vector<double>& values, double share);
 /// Thread-bound.
 class RunStats {
  public:
-  RunStats() : copies_before_(copy_stats()) {}
+  RunStats() : copies_before_(copy_stats()), copies_after_(copies_before_) {}
   void add(const FrameRecord& record);
   std::size_t frames() const noexcept { return frames_; }
   /// Several lines: stages with p50, p99 and share; frames, detections, tracks, copies.
@@ -31,6 +31,7 @@ class RunStats {
   std::size_t frames_ = 0;
   std::size_t detections_ = 0;
   CopyStats copies_before_;
+  CopyStats copies_after_;  // at the last frame: finishing files is no frame's work
 };
 
 }  // namespace halyard::tool
