@@ -91,9 +91,9 @@ void set_chunks(spng_ctx* context, const PngSpec& spec) {
   if (spec.transparent_color || !spec.palette_alpha.empty()) {
     spng_set_trns(context, &transparency);
   }
-  std::string tiff = spec.exif;
-  spng_exif exif{tiff.size(), tiff.data()};
-  if (!tiff.empty()) spng_set_exif(context, &exif);
+  // libspng keeps the pointer and only reads.
+  spng_exif exif{spec.exif.size(), const_cast<char*>(spec.exif.data())};
+  if (!spec.exif.empty()) spng_set_exif(context, &exif);
 }
 
 }  // namespace
