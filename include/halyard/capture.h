@@ -18,10 +18,12 @@ namespace halyard HALYARD_PUBLIC {
 
 /// One picture of a source.
 struct Frame {
-  Tensor image;             ///< in its native format; a video frame is i420 or nv12
-  std::string source;       ///< file name, or the video's
-  std::size_t index = 0;    ///< from 0 over the whole source
-  Orientation orientation;  ///< how to turn it upright
+  /// In its native format. A video frame is i420, nv12 or grey, lies in the decoder's own memory
+  /// (no copy), and is read-only: later frames are predicted from it.
+  Tensor image;
+  std::string source;                     ///< path of the file, or the video's; "standard input"
+  std::size_t index = 0;                  ///< from 0 over the whole source; damaged pictures count
+  Orientation orientation;                ///< how to turn it upright
   std::chrono::nanoseconds timestamp{0};  ///< from the file; pictures: index at 25 per second
 };
 
@@ -32,10 +34,12 @@ class FrameSource {
     LoadOptions load;
     double picture_rate = 25;  ///< frames per second given to single pictures
   };
-  /// A picture file, a folder of pictures (by name), a video file, or "-" (standard input: a
-  /// picture, several JPEGs one after the other, or a video). Errors: not_found, permission,
-  /// malformed (no picture or video), invalid_argument (an empty folder), unsupported (a video in a
-  /// build without FFmpeg; the message says what to install).
+  /// A picture file, a folder of pictures (in natural order of their names: frame9 before frame10),
+  /// a video file, or "-" (standard input: a picture, several JPEGs one after the other, or a
+  /// video). A pipe or a file of JPEGs (.mjpeg) is read like standard input.
+  /// Errors: not_found, permission, malformed (no picture or video), invalid_argument (a folder
+  /// without pictures; options), unsupported (a video's pixel format other than yuv420p, nv12,
+  /// gray; a video in a build without FFmpeg, where the message says what to install).
   static Result<FrameSource> open(const std::string& path, const Options& options);
   static Result<FrameSource> open(const std::string& path) { return open(path, Options{}); }
   FrameSource(FrameSource&&) noexcept;
@@ -57,20 +61,27 @@ class FrameSource {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Writes a video file (H.264 where the system's FFmpeg has it, else MPEG-4). The file appears under
-/// its name when finish() has succeeded, and not before. One writer serves one thread at a time.
+/// Writes a video file (H.264 where the system's FFmpeg has it, else MPEG-4). The file appears
+/// under its name when finish() has succeeded, and not before; a writer that is destroyed
+/// unfinished leaves nothing. One writer serves one thread at a time.
+///
+/// Colours are described by the first picture's colorimetry. The encoder takes even sizes: of an
+/// odd picture the last column or row is written twice.
 class VideoWriter {
  public:
-  /// Errors: invalid_argument (size zero or above 16384, rate), unsupported (build without FFmpeg,
-  /// unknown container), permission, not_found.
+  /// The container follows the extension: mp4, mkv, mov, avi. Errors: invalid_argument (size not
+  /// 1..16384; rate not above 0 and at most 1000; the path is a folder), unsupported (extension;
+  /// build without FFmpeg), permission, not_found.
   static Result<VideoWriter> create(const std::string& path, Size size, double rate);
   VideoWriter(VideoWriter&&) noexcept;
   VideoWriter& operator=(VideoWriter&&) noexcept;
   ~VideoWriter();
 
-  /// A picture of the writer's size, i420 or nv12, full or limited range by its colorimetry.
-  /// Errors: invalid_argument (size), unsupported (format), os (disk full).
+  /// A u8 picture of the writer's size, i420 or nv12. It is shared with the encoder, not copied,
+  /// and must not be written to until finish(). Errors: invalid_argument (size), unsupported
+  /// (format), os (disk full); after an os error the file cannot be finished.
   Status write(const Tensor& picture);
+  /// Errors: os, permission; invalid_argument (no frame was written).
   Status finish();
 
  private:
@@ -79,4 +90,4 @@ class VideoWriter {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace halyard
+}  // namespace HALYARD_PUBLIC

@@ -35,27 +35,30 @@ class Overlay {
   struct Options {
     std::vector<std::string> labels;  ///< class names; a missing one shows as "class 7"
     ColorBy color_by = ColorBy::label;
-    int line_px = 0;        ///< box line width; 0: from the picture's size
-    int text_px = 0;        ///< text height; 0: from the picture's size
+    int line_px = 0;  ///< box line width, 1..256; 0: from the picture's size
+    int text_px = 0;  ///< font size (em), 6..512; 0: from the picture's size
     bool show_score = true;
-    std::size_t trail_length = 30;  ///< points of a track's trail; 0: none
-    std::string font;       ///< path of a font file; empty: the packaged font is searched for
+    std::size_t trail_length = 30;  ///< points of a track's trail, at most 10000; 0: none
+    std::string font;               ///< path of a font file; empty: a packaged font is searched for
   };
   /// Errors: not_found (no font: the message names the paths tried and the package to install),
-  /// malformed (the font file), invalid_argument (an option outside its range).
+  /// malformed or permission (the font file), invalid_argument (an option outside its range).
   static Result<Overlay> create(Options options);
   static Result<Overlay> create();
   Overlay(Overlay&&) noexcept;
   Overlay& operator=(Overlay&&) noexcept;
   ~Overlay();
 
-  /// Boxes may lie partly or wholly outside; they are clipped. Errors: unsupported (format, dtype),
-  /// those of mapping.
+  /// Boxes may lie partly or wholly outside; they are clipped. NaN, infinite, empty and inverted
+  /// ones are ignored. Best first on input, so the best lies on top. Tags stay inside the picture.
+  /// Labels are UTF-8; invalid bytes show as U+FFFD. Errors: unsupported (format, dtype), those of
+  /// mapping.
   Status draw(Tensor& picture, std::span<const Detection> detections);
-  /// Seen tracks solid, coasting ones thin; tag "label #id 87%"; adds to the trails.
+  /// Seen tracks solid, coasting ones thin and dashed; tag "label #id 87%"; adds to the trails, and
+  /// drops those of tracks that are no longer given.
   Status draw(Tensor& picture, std::span<const Track> tracks);
 
-  /// One line of text with its top left corner at (x, y), on a filled tag.
+  /// One line of text with its top left corner at (x, y), on a filled tag, clipped to the picture.
   Status text(Tensor& picture, int x, int y, std::string_view line, Color background);
 
  private:
@@ -64,4 +67,4 @@ class Overlay {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace halyard
+}  // namespace HALYARD_PUBLIC

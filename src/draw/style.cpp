@@ -34,7 +34,7 @@ Style style_for(const Overlay::Options& options, int width, int height) noexcept
   const double side = std::sqrt(static_cast<double>(width) * height);
   Style style;
   style.line = options.line_px > 0 ? options.line_px
-                                   : std::clamp(rounded(side / 420), side < 240 ? 1 : 2, 32);
+                                   : std::clamp(rounded(side / 320), side < 240 ? 1 : 2, 32);
   style.thin_line = std::max(1, style.line / 2);
   style.dash = std::max(4, 3 * style.line);
   style.radius = 2 * style.line;
@@ -42,7 +42,7 @@ Style style_for(const Overlay::Options& options, int width, int height) noexcept
   style.tag_height = rounded(1.34 * style.text);
   style.tag_radius = std::max(2, style.text / 5);
   style.padding = std::max(2, rounded(0.35 * style.text));
-  style.trail_width = 0.9F * static_cast<float>(style.line);
+  style.trail_width = static_cast<float>(style.line);
   return style;
 }
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// ByteStream: a descriptor that is read forwards, whose first bytes can be looked at beforehand.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "halyard/fd.h"
+#include "halyard/result.h"
+
+namespace halyard::capture {
+
+/// Owns its descriptor. A regular file can be sought in; a pipe cannot.
+class ByteStream {
+ public:
+  explicit ByteStream(Fd fd) noexcept;
+  /// The next `count` bytes without taking them; fewer at the end. Errors: os.
+  Result<std::span<const std::byte>> peek(std::size_t count);
+  /// Some bytes; 0 at the end. Waits where there is none yet. Errors: os.
+  Result<std::size_t> read(std::span<std::byte> to);
+  bool is_seekable() const noexcept { return size_.has_value(); }
+  /// Bytes from the place where the stream began; seekable streams only.
+  std::uint64_t size_bytes() const noexcept { return size_.value_or(0); }
+  /// Errors: os, invalid_argument (not seekable, behind the end of what a file can be).
+  Status seek(std::uint64_t from_start);
+  std::uint64_t position() const noexcept { return position_; }
+
+ private:
+  Fd fd_;
+  std::vector<std::byte> ahead_;  // read from the descriptor, not yet taken; from ahead_begin_ on
+  std::size_t ahead_begin_ = 0;
+  std::uint64_t position_ = 0;
+  std::int64_t start_ = 0;             // the descriptor's offset at construction
+  std::optional<std::uint64_t> size_;  // set: a regular file
+};
+
+}  // namespace halyard::capture

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// FrameSource: finds out what a path is and hands over to the source that reads it.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <utility>
+
+#include "base/format_error.h"
+#include "capture/source.h"
+#include "halyard/capture.h"
+#include "halyard/trace.h"
+
+namespace halyard {
+namespace {
+
+using capture::ByteStream;
+using capture::SourceResult;
+
+constexpr double most_rate = 1e6;
+
+Result<ByteStream> open_file(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return fail_os("source cannot be opened", errno, path);
+  return ByteStream(Fd(fd));
+}
+
+bool has_picture_extension(const std::string& path) {
+  const std::string extension = capture::extension_of(path);
+  return extension == "jpg" || extension == "jpeg" || extension == "png";
+}
+
+bool has_mjpeg_extension(const std::string& path) {
+  const std::string extension = capture::extension_of(path);
+  return extension == "mjpeg" || extension == "mjpg";
+}
+
+// The content decides; an extension only where it tells more, or where the content tells nothing.
+SourceResult open_regular(const std::string& path, const FrameSource::Options& options) {
+  HALYARD_TRY(ByteStream stream, open_file(path));
+  const auto head = stream.peek(16);
+  if (!head) return capture::naming(head.error(), path);
+  if (head->empty()) return fail(Errc::malformed, "source is an empty file", "{}", path);
+  const bool jpeg = capture::has_jpeg_magic(*head);
+  if (jpeg && has_mjpeg_extension(path)) {
+    return capture::stream_source(std::move(stream), path, options);
+  }
+  if (jpeg || capture::has_png_magic(*head) || has_picture_extension(path)) {
+    return capture::picture_source(path, options);
+  }
+  return capture::video_source(path, options);
+}
+
+SourceResult open_path(const std::string& path, const FrameSource::Options& options) {
+  if (path == "-") {
+    HALYARD_TRY(Fd input, Fd::duplicate(STDIN_FILENO));
+    return capture::stream_source(ByteStream(std::move(input)), "standard input", options);
+  }
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return fail_os("source cannot be opened", errno, path);
+  if (S_ISDIR(status.st_mode)) return capture::folder_source(path, options);
+  if (S_ISREG(status.st_mode)) return open_regular(path, options);
+  HALYARD_TRY(ByteStream stream, open_file(path));
+  return capture::stream_source(std::move(stream), path, options);
+}
+
+}  // namespace
+
+struct FrameSource::Impl {
+  std::unique_ptr<capture::Source> source;
+};
+
+FrameSource::FrameSource(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+FrameSource::FrameSource(FrameSource&&) noexcept = default;
+FrameSource& FrameSource::operator=(FrameSource&&) noexcept = default;
+FrameSource::~FrameSource() = default;
+
+Result<FrameSource> FrameSource::open(const std::string& path, const Options& options) {
+  trace::Span span("capture.open");
+  span.arg("path", std::string_view(path));
+  if (!(options.picture_rate > 0 && options.picture_rate <= most_rate)) {
+    return fail(Errc::invalid_argument, "picture_rate must be above 0 and at most 1e6", "{}",
+                options.picture_rate);
+  }
+  HALYARD_TRY(auto source, open_path(path, options));
+  return FrameSource(std::make_unique<Impl>(Impl{std::move(source)}));
+}
+
+Result<std::optional<Frame>> FrameSource::next() {
+  trace::Span span("capture.next");
+  auto frame = impl_->source->next();
+  if (frame && *frame) {
+    const Frame& f = **frame;
+    span.arg("index", f.index).arg("width", f.image.width()).arg("height", f.image.height());
+  }
+  return frame;
+}
+
+std::optional<std::size_t> FrameSource::frame_count() const noexcept {
+  return impl_->source->frame_count();
+}
+bool FrameSource::is_video() const noexcept {
+  return impl_->source->is_video();
+}
+double FrameSource::rate() const noexcept {
+  return impl_->source->rate();
+}
+
+}  // namespace halyard

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the video calls say in a build without FFmpeg.
+#ifndef HALYARD_HAVE_FFMPEG
+
+#include <utility>
+
+#include "base/format_error.h"
+#include "capture/source.h"
+
+namespace halyard {
+namespace {
+
+Error no_ffmpeg(const std::string& name) {
+  return fail(Errc::unsupported, "this build has no FFmpeg: video is not served",
+              "{} is no JPEG or PNG; install libavformat-dev libavcodec-dev libavutil-dev and "
+              "build again",
+              name);
+}
+
+}  // namespace
+
+namespace capture {
+
+SourceResult video_source(const std::string& path, const Options&) {
+  return no_ffmpeg(path);
+}
+SourceResult video_source(ByteStream, const std::string& name, const Options&) {
+  return no_ffmpeg(name);
+}
+
+}  // namespace capture
+
+struct VideoWriter::Impl {};
+
+VideoWriter::VideoWriter(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+VideoWriter::VideoWriter(VideoWriter&&) noexcept = default;
+VideoWriter& VideoWriter::operator=(VideoWriter&&) noexcept = default;
+VideoWriter::~VideoWriter() = default;
+
+Result<VideoWriter> VideoWriter::create(const std::string& path, Size, double) {
+  return no_ffmpeg(path);
+}
+Status VideoWriter::write(const Tensor&) {
+  return no_ffmpeg("writer");
+}
+Status VideoWriter::finish() {
+  return no_ffmpeg("writer");
+}
+
+}  // namespace halyard
+
+#endif

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Source: what FrameSource stands on, one implementation per mechanism, and how each is opened.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "capture/byte_stream.h"
+#include "halyard/capture.h"
+
+namespace halyard::capture {
+
+/// One kind of input. One source serves one thread at a time.
+class Source {
+ public:
+  virtual ~Source() = default;
+  /// As FrameSource::next(): after an error the next call goes on behind it.
+  virtual Result<std::optional<Frame>> next() = 0;
+  virtual std::optional<std::size_t> frame_count() const noexcept { return std::nullopt; }
+  virtual bool is_video() const noexcept { return false; }
+  virtual double rate() const noexcept = 0;
+};
+
+using SourceResult = Result<std::unique_ptr<Source>>;
+using Options = FrameSource::Options;
+
+/// One picture; the file is opened at the first next().
+std::unique_ptr<Source> picture_source(std::string path, const Options& options);
+
+/// The pictures of a folder in natural order. Errors: invalid_argument (none in it), permission.
+SourceResult folder_source(const std::string& path, const Options& options);
+
+/// Sniffs the stream: JPEGs one after the other, a PNG, else a video. `name` is for messages.
+SourceResult stream_source(ByteStream stream, std::string name, const Options& options);
+
+/// A video file, or a video from a stream. Errors: malformed, unsupported (pixel format; build
+/// without FFmpeg).
+SourceResult video_source(const std::string& path, const Options& options);
+SourceResult video_source(ByteStream stream, const std::string& name, const Options& options);
+
+/// Decodes one picture file's bytes; every error names `name`.
+Result<Frame> decode_picture(std::span<const std::byte> file, const std::string& name,
+                             std::size_t index, const Options& options);
+
+/// The error with the source's name before its detail.
+Error naming(const Error& error, const std::string& name);
+
+/// Time of picture `index` at options.picture_rate.
+std::chrono::nanoseconds picture_time(std::size_t index, const Options& options) noexcept;
+
+/// By the first bytes of the file.
+bool has_jpeg_magic(std::span<const std::byte> bytes) noexcept;
+bool has_png_magic(std::span<const std::byte> bytes) noexcept;
+
+/// Lower-case extension without the dot; empty when there is none.
+std::string extension_of(const std::string& path);
+
+}  // namespace halyard::capture

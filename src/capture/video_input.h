@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// VideoInput: an opened container with its one video stream, from a file or from a ByteStream.
+// Demuxing only; decoding: video_source.cpp.
+#pragma once
+
+#ifdef HALYARD_HAVE_FFMPEG
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "capture/byte_stream.h"
+#include "capture/ffmpeg.h"
+#include "halyard/codec.h"
+
+namespace halyard::capture {
+
+class VideoInput {
+ public:
+  /// Errors: malformed (no container, no video stream), those of reading.
+  static Result<VideoInput> open(const std::string& path);
+  static Result<VideoInput> open(ByteStream stream, const std::string& name);
+
+  /// The next packet of the video stream; false at the end. Errors: corrupt, os. After an error the
+  /// input is at its end.
+  Result<bool> read(AVPacket& packet);
+  const AVStream& stream() const noexcept { return *stream_; }
+  double rate() const noexcept;
+
+ private:
+  struct Reader;  // their callbacks into a ByteStream
+  struct FreeReader {
+    void operator()(Reader* reader) const noexcept;
+  };
+  Status finish_opening();
+
+  std::string name_;
+  std::unique_ptr<Reader, FreeReader> reader_;  // outlives format_, which reads through it
+  InputPtr format_;
+  AVStream* stream_ = nullptr;  // format_'s
+  bool at_end_ = false;
+};
+
+/// A decoder of the stream, opened, with `limits` in force. Errors: unsupported (no decoder in this
+/// FFmpeg), invalid_argument (limits), malformed.
+Result<CodecPtr> open_decoder(const AVStream& stream, const DecodeLimits& limits,
+                              const std::string& name);
+
+}  // namespace halyard::capture
+
+#endif
