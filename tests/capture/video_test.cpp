@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: Apache-2.0
+// Videos made and read by the test itself: numbers, times, colours, no copies, damage, full disks.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <array>
+#include <csignal>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "capture/byte_stream.h"
+#include "capture/media.h"
+#include "capture/source.h"
+#include "halyard/capture.h"
+
+#ifdef HALYARD_HAVE_FFMPEG
+#include "capture/video_frame.h"
+#endif
+
+namespace halyard {
+namespace {
+
+using test::Folder;
+using test::number_of;
+using test::numbered_picture;
+using test::psnr;
+using test::write_bytes;
+
+#ifdef HALYARD_HAVE_FFMPEG
+
+void make_video(const std::string& path, int frames, double rate = 25,
+                PixelFormat format = PixelFormat::i420, std::size_t width = 128,
+                std::size_t height = 96) {
+  auto writer =
+      *VideoWriter::create(path, {static_cast<int>(width), static_cast<int>(height)}, rate);
+  for (int n = 0; n < frames; ++n)
+    ASSERT_TRUE(writer.write(numbered_picture(n, width, height, format)));
+  const Status finished = writer.finish();
+  ASSERT_TRUE(finished) << finished.error().message();
+}
+
+class Containers : public testing::TestWithParam<const char*> {};
+
+TEST_P(Containers, round_trip_keeps_pictures_numbers_times_and_colors) {
+  const Folder folder("trip");
+  const std::string path = folder / (std::string("clip.") + GetParam());
+  make_video(path, 40, 20);
+  EXPECT_EQ(folder.entries(), 1U);
+  auto source = *FrameSource::open(path);
+  EXPECT_TRUE(source.is_video());
+  EXPECT_NEAR(source.rate(), 20, 0.01);
+  EXPECT_EQ(source.frame_count().value_or(40), 40U);
+  for (int n = 0; n < 40; ++n) {
+    const auto frame = source.next();
+    ASSERT_TRUE(frame) << frame.error().message();
+    ASSERT_TRUE(*frame) << n;
+    const Tensor& image = (*frame)->image;
+    EXPECT_EQ(number_of(image), n);
+    EXPECT_EQ((*frame)->index, static_cast<std::size_t>(n));
+    EXPECT_EQ((*frame)->timestamp, std::chrono::milliseconds(50) * n);
+    EXPECT_EQ((*frame)->source, path);
+    ASSERT_EQ(image.format(), PixelFormat::i420);
+    EXPECT_EQ(image.colorimetry().encoding, ColorEncoding::bt709);
+    EXPECT_EQ(image.colorimetry().range, ColorRange::limited);
+    const Tensor original = numbered_picture(n);
+    EXPECT_GT(psnr(image, original, 0), 35);
+    EXPECT_GT(psnr(image, original, 1), 40);
+    EXPECT_GT(psnr(image, original, 2), 40);
+  }
+  EXPECT_FALSE(*source.next());
+  EXPECT_FALSE(*source.next());
+}
+
+INSTANTIATE_TEST_SUITE_P(all, Containers, testing::Values("mp4", "mkv", "mov", "avi", "MP4"));
+
+TEST(VideoSource, frame_count_is_known_for_mp4) {
+  const Folder folder("count");
+  make_video(folder / "clip.mp4", 7);
+  EXPECT_EQ(FrameSource::open(folder / "clip.mp4")->frame_count(), 7U);
+}
+
+TEST(VideoWriter, takes_nv12_and_changes_of_format) {
+  const Folder folder("nv12");
+  auto writer = *VideoWriter::create(folder / "clip.mp4", {128, 96}, 25);
+  for (int n = 0; n < 10; ++n) {
+    const auto format = n % 3 == 2 ? PixelFormat::i420 : PixelFormat::nv12;
+    ASSERT_TRUE(writer.write(numbered_picture(n, 128, 96, format)));
+  }
+  ASSERT_TRUE(writer.finish());
+  auto source = *FrameSource::open(folder / "clip.mp4");
+  for (int n = 0; n < 10; ++n) {
+    const auto frame = *source.next();
+    ASSERT_TRUE(frame);
+    EXPECT_EQ(number_of(frame->image), n);
+    for (std::size_t plane : {0U, 1U, 2U})
+      EXPECT_GT(psnr(frame->image, numbered_picture(n), plane), 35) << n << " " << plane;
+  }
+  EXPECT_FALSE(*source.next());
+}
+
+TEST(VideoWriter, odd_sizes_repeat_the_last_column_and_row) {
+  const Folder folder("odd");
+  for (PixelFormat format : {PixelFormat::i420, PixelFormat::nv12}) {
+    make_video(folder / "clip.mp4", 5, 25, format, 131, 97);
+    auto source = *FrameSource::open(folder / "clip.mp4");
+    const auto frame = *source.next();
+    ASSERT_TRUE(frame);
+    EXPECT_EQ(frame->image.size(), (Size{132, 98}));
+    const Tensor original = numbered_picture(0, 131, 97);
+    for (std::size_t plane : {0U, 1U, 2U})
+      EXPECT_GT(psnr(frame->image, original, plane), 35);
+    const auto map = *frame->image.map(Access::read);
+    const MappedPlane& luma = map.plane(0);
+    EXPECT_NEAR(std::to_integer<int>(luma.data[131]), std::to_integer<int>(luma.data[130]), 8);
+  }
+}
+
+TEST(VideoWriter, smallest_and_sliced_pictures_are_served) {
+  const Folder folder("small");
+  auto writer = *VideoWriter::create(folder / "one.mkv", {1, 1}, 25);
+  Tensor pixel = *Tensor::create_image(1, 1, PixelFormat::nv12);
+  EXPECT_TRUE(writer.write(pixel));
+  EXPECT_TRUE(writer.finish());
+  auto sliced = *VideoWriter::create(folder / "slice.mp4", {128, 96}, 25);
+  for (int n = 0; n < 4; ++n) {
+    Tensor large = numbered_picture(n, 384, 200);
+    ASSERT_TRUE(sliced.write(*large.slice({128, 50, 128, 96})));
+  }
+  ASSERT_TRUE(sliced.finish());
+  auto source = *FrameSource::open(folder / "slice.mp4");
+  for (int n = 0; n < 4; ++n)
+    EXPECT_EQ(number_of((*source.next())->image), n);
+}
+
+TEST(VideoWriter, does_not_copy_pictures_that_fit) {
+  const Folder folder("nocopy");
+  const Tensor picture = numbered_picture(3);
+  const auto before = copy_stats();
+  auto writer = *VideoWriter::create(folder / "clip.mp4", {128, 96}, 25);
+  for (int n = 0; n < 5; ++n)
+    ASSERT_TRUE(writer.write(picture));
+  ASSERT_TRUE(writer.finish());
+  EXPECT_EQ(copy_stats().copies, before.copies);
+}
+
+TEST(VideoWriter, unfinished_file_leaves_nothing_and_an_old_one_stays) {
+  const Folder folder("unfinished");
+  make_video(folder / "clip.mp4", 3);
+  const auto old = *read_file(folder / "clip.mp4");
+  {
+    auto writer = *VideoWriter::create(folder / "clip.mp4", {128, 96}, 25);
+    ASSERT_TRUE(writer.write(numbered_picture(1)));
+    EXPECT_EQ(folder.entries(), 2U);
+  }
+  {
+    auto writer = *VideoWriter::create(folder / "none.mp4", {128, 96}, 25);
+    const Status finished = writer.finish();  // no frame
+    ASSERT_FALSE(finished);
+    EXPECT_EQ(finished.error().code, Errc::invalid_argument);
+  }
+  EXPECT_EQ(folder.entries(), 1U);
+  EXPECT_EQ(*read_file(folder / "clip.mp4"), old);
+}
+
+TEST(VideoWriter, refusals_are_typed) {
+  const Folder folder("refuse");
+  const auto code = [](const std::string& path, Size size, double rate) {
+    auto writer = VideoWriter::create(path, size, rate);
+    return writer ? Errc::ok : writer.error().code;
+  };
+  EXPECT_EQ(code(folder / "a.mp4", {0, 4}, 25), Errc::invalid_argument);
+  EXPECT_EQ(code(folder / "a.mp4", {4, -1}, 25), Errc::invalid_argument);
+  EXPECT_EQ(code(folder / "a.mp4", {16385, 4}, 25), Errc::invalid_argument);
+  EXPECT_EQ(code(folder / "a.mp4", {4, 4}, 0), Errc::invalid_argument);
+  EXPECT_EQ(code(folder / "a.mp4", {4, 4}, std::nan("")), Errc::invalid_argument);
+  EXPECT_EQ(code(folder / "a.mp4", {4, 4}, 1e9), Errc::invalid_argument);
+  EXPECT_EQ(code(folder / "a.mp4", {4, 4}, 1e-300), Errc::invalid_argument);
+  EXPECT_EQ(code(folder / "a.txt", {4, 4}, 25), Errc::unsupported);
+  EXPECT_EQ(code(folder / "a", {4, 4}, 25), Errc::unsupported);
+  EXPECT_EQ(code(folder / "no/a.mp4", {4, 4}, 25), Errc::not_found);
+  write_bytes(folder / "file", {});
+  EXPECT_NE(code(folder / "file/a.mp4", {4, 4}, 25), Errc::ok);
+  std::filesystem::create_directory(folder / "dir.mp4");
+  EXPECT_EQ(code(folder / "dir.mp4", {4, 4}, 25), Errc::invalid_argument);
+  EXPECT_EQ(folder.entries(), 2U);
+
+  auto writer = *VideoWriter::create(folder / "a.mp4", {128, 96}, 25);
+  EXPECT_EQ(writer.write(numbered_picture(0, 130, 96)).error().code, Errc::invalid_argument);
+  Tensor rgb = *Tensor::create_image(128, 96, PixelFormat::rgb);
+  EXPECT_EQ(writer.write(rgb).error().code, Errc::unsupported);
+  EXPECT_EQ(writer.write(Tensor()).error().code, Errc::invalid_argument);
+  EXPECT_TRUE(writer.write(numbered_picture(0)));  // still usable
+  EXPECT_TRUE(writer.finish());
+  EXPECT_TRUE(writer.finish());
+  EXPECT_FALSE(writer.write(numbered_picture(0)));
+}
+
+TEST(VideoWriter, full_disk_is_an_os_error_and_leaves_nothing) {
+  const Folder folder("full");
+  // A limit on the size of files stands for the full disk.
+  struct rlimit old {};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &old), 0);
+  auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
+  struct rlimit low = old;
+  low.rlim_cur = 20'000;
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &low), 0);
+  std::mt19937 random(1);
+  Status last;
+  {
+    auto writer = *VideoWriter::create(folder / "clip.mp4", {320, 240}, 25);
+    for (int n = 0; n < 60 && last; ++n) {
+      Tensor noise = *Tensor::create_image(320, 240, PixelFormat::i420, DType::u8, Memory::mem);
+      {
+        const auto map = *noise.map(Access::write);
+        for (std::size_t i = 0; i < noise.size_bytes(); ++i)
+          map.writable()[i] = static_cast<std::byte>(random());
+      }
+      last = writer.write(noise);
+    }
+    if (last) last = writer.finish();
+    EXPECT_FALSE(writer.finish());  // stays failed
+  }
+  ::setrlimit(RLIMIT_FSIZE, &old);
+  std::signal(SIGXFSZ, handler);
+  ASSERT_FALSE(last);
+  EXPECT_EQ(last.error().code, Errc::os) << last.error().message();
+  EXPECT_EQ(last.error().os_errno, EFBIG) << last.error().message();
+  EXPECT_EQ(folder.entries(), 0U);
+}
+
+TEST(VideoSource, frames_are_the_decoders_planes) {
+  capture::FramePtr frame(av_frame_alloc());
+  frame->width = 33;
+  frame->height = 17;
+  frame->format = AV_PIX_FMT_YUV420P;
+  frame->colorspace = AVCOL_SPC_SMPTE170M;
+  frame->color_range = AVCOL_RANGE_JPEG;
+  ASSERT_EQ(av_frame_get_buffer(frame.get(), 0), 0);
+  const std::array<const void*, 3> data{frame->data[0], frame->data[1], frame->data[2]};
+  AVBufferRef* const watch = av_buffer_ref(frame->buf[0]);
+  const auto before = copy_stats();
+  {
+    const Tensor image = *capture::wrap_frame(std::move(frame), "test");
+    EXPECT_EQ(image.size(), (Size{33, 17}));
+    EXPECT_EQ(image.colorimetry().encoding, ColorEncoding::bt601);
+    EXPECT_EQ(image.colorimetry().range, ColorRange::full);
+    const auto map = *image.map(Access::read);
+    for (std::size_t i = 0; i < 3; ++i)
+      EXPECT_EQ(static_cast<const void*>(map.plane(i).data), data[i]);
+    EXPECT_FALSE(image.map(Access::write));  // the decoder predicts from it
+    EXPECT_EQ(av_buffer_get_ref_count(watch), 2);
+  }
+  EXPECT_EQ(av_buffer_get_ref_count(watch), 1);  // freed with the last user
+  AVBufferRef* last = watch;
+  av_buffer_unref(&last);
+  EXPECT_EQ(copy_stats().copies, before.copies);
+}
+
+TEST(VideoSource, other_pixel_formats_are_refused_by_name) {
+  capture::FramePtr frame(av_frame_alloc());
+  frame->width = 16;
+  frame->height = 16;
+  frame->format = AV_PIX_FMT_YUV444P10LE;
+  ASSERT_EQ(av_frame_get_buffer(frame.get(), 0), 0);
+  const auto image = capture::wrap_frame(std::move(frame), "clip");
+  ASSERT_FALSE(image);
+  EXPECT_EQ(image.error().code, Errc::unsupported);
+  EXPECT_NE(image.error().message().find("yuv444p10le"), std::string::npos);
+}
+
+TEST(VideoSource, nv12_and_grey_frames_are_wrapped) {
+  for (const auto& [theirs, ours] : {std::pair{AV_PIX_FMT_NV12, PixelFormat::nv12},
+                                     {AV_PIX_FMT_GRAY8, PixelFormat::grey},
+                                     {AV_PIX_FMT_YUVJ420P, PixelFormat::i420}}) {
+    capture::FramePtr frame(av_frame_alloc());
+    frame->width = 31;
+    frame->height = 15;
+    frame->format = theirs;
+    ASSERT_EQ(av_frame_get_buffer(frame.get(), 0), 0);
+    const auto image = capture::wrap_frame(std::move(frame), "clip");
+    ASSERT_TRUE(image);
+    EXPECT_EQ(image->format(), ours);
+  }
+}
+
+TEST(VideoSource, reading_copies_nothing_and_frames_outlive_the_source) {
+  const Folder folder("outlive");
+  make_video(folder / "clip.mp4", 12);
+  const auto before = copy_stats();
+  std::vector<Frame> frames;
+  {
+    auto source = *FrameSource::open(folder / "clip.mp4");
+    while (auto frame = *source.next())
+      frames.push_back(*std::move(frame));
+  }
+  EXPECT_EQ(copy_stats().copies, before.copies);
+  ASSERT_EQ(frames.size(), 12U);
+  for (int n = 0; n < 12; ++n)
+    EXPECT_EQ(number_of(frames[static_cast<std::size_t>(n)].image), n);
+}
+
+TEST(VideoSource, stream_without_seeking_and_file_on_standard_input_are_read) {
+  const Folder folder("pipe");
+  make_video(folder / "clip.mkv", 10);
+  make_video(folder / "clip.mp4", 10);
+  const auto bytes = *read_file(folder / "clip.mkv");
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  std::thread feeder([&, out = ends[1]] {
+    const Fd own(out);
+    for (std::size_t at = 0; at < bytes.size();) {
+      const auto sent = ::write(out, bytes.data() + at, bytes.size() - at);
+      if (sent <= 0) return;
+      at += static_cast<std::size_t>(sent);
+    }
+  });
+  {
+    auto piped = capture::stream_source(capture::ByteStream(Fd(ends[0])), "pipe", {});
+    ASSERT_TRUE(piped) << piped.error().message();
+    for (int n = 0; n < 10; ++n)
+      EXPECT_EQ(number_of((*(*piped)->next())->image), n);
+    EXPECT_FALSE(*(*piped)->next());
+  }
+  feeder.join();
+  // The index of an mp4 lies at its end: works only by seeking.
+  Fd file(::open((folder / "clip.mp4").c_str(), O_RDONLY | O_CLOEXEC));
+  auto seekable = capture::stream_source(capture::ByteStream(std::move(file)), "file", {});
+  ASSERT_TRUE(seekable) << seekable.error().message();
+  for (int n = 0; n < 10; ++n)
+    EXPECT_EQ(number_of((*(*seekable)->next())->image), n);
+}
+
+// Reads to the end; counts frames and errors. Every call takes at least one packet, so it ends.
+std::pair<int, int> drain(FrameSource& source) {
+  int frames = 0;
+  int errors = 0;
+  for (int calls = 0; calls < 1000; ++calls) {
+    auto frame = source.next();
+    if (!frame) {
+      ++errors;
+    } else if (!*frame) {
+      return {frames, errors};
+    } else {
+      ++frames;
+    }
+  }
+  ADD_FAILURE() << "the source does not end";
+  return {frames, errors};
+}
+
+TEST(VideoSource, truncated_files_end_without_a_crash) {
+  const Folder folder("truncated");
+  make_video(folder / "clip.mkv", 30);
+  make_video(folder / "clip.mp4", 30);
+  for (const char* name : {"clip.mkv", "clip.mp4"}) {
+    const auto whole = *read_file(folder / name);
+    int opened = 0;
+    for (int percent = 1; percent < 100; percent += 7) {
+      auto cut = whole;
+      cut.resize(whole.size() * static_cast<std::size_t>(percent) / 100);
+      write_bytes(folder / "cut.bin", cut);
+      auto source = FrameSource::open(folder / "cut.bin");
+      if (!source) {
+        EXPECT_NE(source.error().message().find("cut.bin"), std::string::npos);
+        continue;
+      }
+      ++opened;
+      const int frames = drain(*source).first;
+      EXPECT_LE(frames, percent < 80 ? 29 : 30) << percent;  // the last part is the index
+    }
+    EXPECT_GT(opened, std::string_view(name) == "clip.mkv" ? 5 : -1);
+  }
+}
+
+TEST(VideoSource, damaged_data_is_an_error_and_reading_goes_on) {
+  const Folder folder("corrupt");
+  make_video(folder / "clip.mkv", 60);
+  const auto whole = *read_file(folder / "clip.mkv");
+  std::mt19937 random(7);
+  int errors = 0;
+  int frames = 0;
+  for (int round = 0; round < 12; ++round) {
+    auto damaged = whole;
+    for (int i = 0; i < 40; ++i)
+      damaged[600 + random() % (damaged.size() - 600)] = static_cast<std::byte>(random());
+    write_bytes(folder / "damaged.mkv", damaged);
+    auto source = FrameSource::open(folder / "damaged.mkv");
+    if (!source) continue;
+    const auto [good, bad] = drain(*source);
+    frames += good;
+    errors += bad;
+  }
+  EXPECT_GT(errors, 0);
+  EXPECT_GT(frames, 0);
+}
+
+TEST(VideoSource, limits_are_applied_before_decoding) {
+  const Folder folder("limits");
+  make_video(folder / "clip.mp4", 2);
+  FrameSource::Options options;
+  options.load.limits.max_pixels = 128 * 96 - 1;
+  const auto source = FrameSource::open(folder / "clip.mp4", options);
+  ASSERT_FALSE(source);
+  EXPECT_EQ(source.error().code, Errc::invalid_argument);
+}
+
+TEST(VideoSource, playlist_does_not_open_other_inputs) {
+  const Folder folder("playlist");
+  make_video(folder / "clip.mp4", 2);
+  const std::string text = "ffconcat version 1.0\nfile 'http://127.0.0.1:9/clip.mp4'\n";
+  write_bytes(folder / "list.ffconcat", std::as_bytes(std::span(text)));
+  EXPECT_FALSE(FrameSource::open(folder / "list.ffconcat"));
+}
+
+#else
+
+TEST(Video, build_without_ffmpeg_says_what_to_install) {
+  const auto writer = VideoWriter::create("clip.mp4", {16, 16}, 25);
+  ASSERT_FALSE(writer);
+  EXPECT_EQ(writer.error().code, Errc::unsupported);
+  EXPECT_NE(writer.error().message().find("libavformat-dev libavcodec-dev"), std::string::npos);
+  const Folder folder("none");
+  write_bytes(folder / "clip.mp4", std::as_bytes(std::span("ftyp")));
+  const auto source = FrameSource::open(folder / "clip.mp4");
+  ASSERT_FALSE(source);
+  EXPECT_EQ(source.error().code, Errc::unsupported);
+}
+
+#endif
+
+}  // namespace
+}  // namespace halyard
