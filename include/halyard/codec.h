@@ -30,12 +30,12 @@ struct ImageFileInfo {
   ImageFileType type = ImageFileType::jpeg;
   std::size_t width = 0;
   std::size_t height = 0;
-  /// What load gives without a request: 4:2:0 nv12, 4:2:2 nv16, 4:4:4 nv24, grey, rgb or rgba. Other
-  /// chroma samplings give nv12, its chroma averaged; a JPEG that stores R, G and B gives rgb. A
-  /// transparent palette or colour of a PNG gives rgba; the alpha beside grey is dropped.
+  /// What load gives without a request: 4:2:0 nv12, 4:2:2 nv16, 4:4:4 nv24, grey, rgb or rgba.
+  /// Other chroma samplings give nv12, its chroma averaged; a JPEG that stores R, G and B gives
+  /// rgb. A transparent palette or colour of a PNG gives rgba; the alpha beside grey is dropped.
   PixelFormat native_format = PixelFormat::rgb;
-  int bit_depth = 8;       ///< per sample, as stored
-  int components = 3;      ///< as stored; a palette counts 3, or 4 with transparency
+  int bit_depth = 8;         ///< per sample, as stored
+  int components = 3;        ///< as stored; a palette counts 3, or 4 with transparency
   bool progressive = false;  ///< progressive JPEG or interlaced PNG
   bool palette = false;
   Orientation orientation;
@@ -65,12 +65,12 @@ struct LoadOptions {
 /// exceeded; the message names both numbers). Reentrant.
 Result<ImageFileInfo> peek(std::span<const std::byte> file, const DecodeLimits& limits = {});
 
-/// Decodes into the caller's tensor. A picture of the right size and format is filled at its own row
-/// pitch, padding untouched; any other tensor is re-labelled inside its capacity first (see
+/// Decodes into the caller's tensor. A picture of the right size and format is filled at its own
+/// row pitch, padding untouched; any other tensor is re-labelled inside its capacity first (see
 /// Tensor::reconfigured), and keeps its old label when the file turns out bad: damage in the middle
 /// may leave new pixels behind the old label. The colorimetry becomes the file's: BT.601 full range
-/// for the YCbCr of a JPEG, sRGB for rgb. Errors: those of peek, exhausted (capacity), corrupt (data
-/// ends early, is damaged, or cannot hold the declared size), unsupported (format or dtype),
+/// for the YCbCr of a JPEG, sRGB for rgb. Errors: those of peek, exhausted (capacity), corrupt
+/// (data ends early, is damaged, or cannot hold the declared size), unsupported (format or dtype),
 /// invalid_argument (empty tensor).
 /// JPEG writes u8; PNG u8, i8 (value xor 0x80), u16 and f32 (value / 255, or / 65535).
 /// Reentrant: the decoder's state is thread-local and reused.
@@ -110,4 +110,4 @@ Result<std::vector<std::byte>> encode_png(const Tensor& image, const PngOptions&
 Status save_jpeg(const Tensor& image, const std::string& path, const JpegOptions& options = {});
 Status save_png(const Tensor& image, const std::string& path, const PngOptions& options = {});
 
-}  // namespace halyard
+}  // namespace HALYARD_PUBLIC

@@ -4,6 +4,8 @@
 
 #include <jerror.h>
 
+#include <algorithm>
+
 #include "base/format_error.h"
 
 namespace halyard::codec {
@@ -16,6 +18,15 @@ namespace {
   std::longjmp(errors->jump, 1);
 }
 
+// Bytes that libjpeg skipped on its way to a marker: harmless between header segments, and where a
+// camera has filled its buffer with zeros. Anything else is data that no decoder has seen.
+bool is_padding(j_common_ptr object) {
+  const auto* codec = reinterpret_cast<jpeg_decompress_struct*>(object);
+  if (codec->input_scan_number == 0) return true;
+  const JOCTET* end = codec->src->next_input_byte;  // behind the last byte skipped
+  return std::all_of(end - object->err->msg_parm.i[0], end, [](JOCTET b) { return b == 0; });
+}
+
 void on_message(j_common_ptr object, int level) {
   if (level >= 0) return;
   switch (object->err->msg_code) {
@@ -23,6 +34,9 @@ void on_message(j_common_ptr object, int level) {
     case JWRN_JFIF_MAJOR:
     case JWRN_NOT_SEQUENTIAL:
     case JWRN_TOO_MUCH_DATA:
+      return;
+    case JWRN_EXTRANEOUS_DATA:
+      if (!is_padding(object)) leave(object);
       return;
     default:
       leave(object);

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <random>
 
+#include "codec/jpeg_decode.h"
 #include "codec/support.h"
 
 namespace halyard {
@@ -130,6 +131,47 @@ TEST(BadInput, damaged_photos_are_corrupt_and_say_what_libjpeg_says) {
       << message_of(garbage);
   HALYARD_PHOTO(png, "bus_161_rgb8_truncated_60pct.png");
   EXPECT_EQ(code_of(png), Errc::corrupt);
+}
+
+// make_jpeg() with `extra` put in at `at`.
+Bytes with_inserted(const Bytes& file, std::size_t at, const Bytes& extra) {
+  Bytes out = file;
+  out.insert(out.begin() + static_cast<std::ptrdiff_t>(at), extra.begin(), extra.end());
+  return out;
+}
+
+TEST(BadInput, padding_is_forgiven_and_skipped_data_is_not) {
+  const Bytes good = test::make_jpeg({});
+  const std::size_t end = good.size() - 2;
+  for (const std::size_t count : {1U, 3U, 20U, 500U}) {
+    EXPECT_EQ(code_of(with_inserted(good, end, Bytes(count))), Errc::ok) << count;
+    // A few bytes lie in the bit buffer when the marker comes: libjpeg does not miss them.
+    if (count >= 20) {
+      EXPECT_EQ(code_of(with_inserted(good, end, Bytes(count, std::byte{0x11}))), Errc::corrupt);
+    }
+    EXPECT_EQ(code_of(with_inserted(good, good.size(), Bytes(count))), Errc::ok);
+    const std::size_t frame = find_marker(good, sof0) - 2;
+    EXPECT_EQ(code_of(with_inserted(good, frame, Bytes(count, std::byte{0x11}))), Errc::ok);
+  }
+}
+
+TEST(BadInput, header_that_libjpeg_reads_otherwise_is_corrupt) {
+  const Bytes file = test::make_jpeg({});
+  auto header = *codec::parse_jpeg_header(file, {});
+  header.info.width += 8;
+  const auto wide = *Tensor::create_image(header.info.width, header.info.height, PixelFormat::nv12);
+  const auto map = wide.map(Access::write);
+  const auto status = codec::decode_jpeg(file, header, PixelFormat::nv12, *map);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, Errc::corrupt);
+  EXPECT_NE(status.error().message().find("contradicts itself"), std::string::npos);
+}
+
+TEST(BadInput, odd_adobe_transform_is_forgiven) {
+  Bytes file = test::make_jpeg({.stored = Stored::rgb, .sampling = {{{1, 1}, {1, 1}, {1, 1}}}});
+  file[find_marker(file, 0xEE) + 13] = std::byte{7};
+  EXPECT_EQ(peek(file)->native_format, PixelFormat::nv24);
+  EXPECT_EQ(code_of(file), Errc::ok);
 }
 
 TEST(BadInput, limits_are_applied_with_both_numbers) {
