@@ -25,7 +25,7 @@ enum class Nms : std::uint8_t { class_agnostic = 0, class_aware = 1, none = 2 };
 struct DecodeOptions {
   float score_threshold = 0.25F;  ///< [0, 1]; a candidate stays when score >= threshold
   float iou_threshold = 0.45F;    ///< [0, 1]; a box is suppressed when IoU > threshold
-  std::optional<Nms> nms;         ///< unset: the description's, and class_aware where it has none
+  std::optional<Nms> nms = {};    ///< unset: the description's, and class_aware where it has none
   std::size_t pre_nms_top_k = 30000;  ///< best candidates that enter suppression; 0: all. Of equal
                                       ///< scores the earlier anchors. Nms::none: does not apply
   std::size_t max_detections = 300;   ///< most detections given; 0: all
@@ -36,23 +36,23 @@ enum class BoxUnits : std::uint8_t { fraction, pixels };
 
 /// One output tensor as the decoder expects it.
 struct OutputDescription {
-  std::string name;                ///< where tensors have names too, they are matched by them
+  std::string name = {};           ///< where tensors have names too, they are matched by them
   std::string type = "detection";  ///< role; this version knows "detection". Empty: not decoded
-  std::vector<std::size_t> shape;  ///< physical order, outermost first
+  std::vector<std::size_t> shape = {};  ///< physical order, outermost first
   /// One per axis: batch, num_features, num_boxes, padding (of extent 1). Empty: found by shape,
   /// see Decoder.
-  std::vector<std::string> axes;
-  std::optional<Quantization> quantization;
-  std::optional<BoxUnits> box_units;  ///< unset: found from the tensor (see for_outputs)
+  std::vector<std::string> axes = {};
+  std::optional<Quantization> quantization = {};
+  std::optional<BoxUnits> box_units = {};  ///< unset: found from the tensor (see for_outputs)
 };
 
 /// A model as the decoder needs it.
 struct ModelDescription {
-  Size input;  ///< picture size of the network; {0, 0}: unknown
-  std::vector<OutputDescription> outputs;
-  std::optional<Nms> nms;
-  std::string decoder_version;      ///< "yolov8", "yolo11"; empty: yolov8
-  std::vector<std::string> labels;  ///< class names; may be empty
+  Size input = {};  ///< picture size of the network; {0, 0}: unknown
+  std::vector<OutputDescription> outputs = {};
+  std::optional<Nms> nms = {};
+  std::string decoder_version = {};      ///< "yolov8", "yolo11"; empty: yolov8
+  std::vector<std::string> labels = {};  ///< class names; may be empty
 
   /// Parses a description document, schema version 1 or 2 (see docs/decode.md). Unknown keys are
   /// ignored. Errors: malformed (not JSON/YAML; the message has the line), invalid_argument (a
@@ -76,7 +76,8 @@ struct ModelDescription {
 /// picture.
 ///
 /// Without names the feature axis is the one of extent 4 + labels; where labels do not tell, the
-/// shorter one of at least 5; of equal ones the first.
+/// shorter one of at least 5. Equal extents, [1, n] and [batch, n <= 300, 6] (end-to-end rows) need
+/// names, labels or a version to be taken for this head.
 class Decoder {
  public:
   /// Errors: invalid_argument (thresholds, shapes), unsupported (no head fits; the message lists

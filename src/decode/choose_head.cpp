@@ -75,8 +75,10 @@ std::optional<Axes> axes_by_shape(const std::vector<std::size_t>& shape, std::si
   const std::size_t b = shape[first + 1];
   Axes axes;
   if (shape.size() == 3) axes.batch = 0;
+  // Equal extents are a picture rather than a head, and [1, n] is a classification.
+  if (a == b || (shape.size() == 2 && (a == 1 || b == 1))) return std::nullopt;
   const std::size_t wanted = labels + 4;
-  bool features_first = a <= b ? a >= least_features : b < least_features;
+  bool features_first = a < b ? a >= least_features : b < least_features;
   if (labels != 0 && (a == wanted) != (b == wanted)) features_first = a == wanted;
   axes.features = features_first ? first : first + 1;
   axes.boxes = features_first ? first + 1 : first;
@@ -130,7 +132,9 @@ Result<Head> choose_head(const ModelDescription& description) {
   } else if (const auto found = axes_by_shape(output.shape, description.labels.size())) {
     axes = *found;
   } else {
-    return no_head(description, "rank must be 2 or 3, with an axis of 5 or more features");
+    return no_head(description,
+                   "without names for the axes, rank must be 2 or 3, with two different extents, "
+                   "one of 5 or more");
   }
   YoloDetection head{index,
                      axes.batch,

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the decoder refuses, and that the message says why.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "decode/tensors.h"
+#include "halyard/decode.h"
+
+namespace halyard {
+namespace {
+
+using testing_decode::tensor_of;
+
+ModelDescription described(std::vector<std::vector<std::size_t>> shapes) {
+  ModelDescription description;
+  description.input = {640, 640};
+  for (auto& shape : shapes)
+    description.outputs.push_back({.shape = std::move(shape)});
+  return description;
+}
+
+template <class T>
+void expect_error(const Result<T>& result, Errc code, std::initializer_list<const char*> words) {
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, code) << result.error().message();
+  for (const char* word : words)
+    EXPECT_NE(result.error().message().find(word), std::string::npos)
+        << "no \"" << word << "\" in: " << result.error().message();
+}
+
+TEST(DecoderRefuses, outputs_of_other_heads_naming_shapes_and_layouts) {
+  expect_error(
+      Decoder::create(described({{1, 116, 8400}, {1, 32, 160, 160}})), Errc::unsupported,
+      {"[1, 116, 8400], [1, 32, 160, 160]", "[batch, 4 + classes, boxes]", "several outputs"});
+  expect_error(Decoder::create(described({{1, 80, 80, 255}})), Errc::unsupported,
+               {"[1, 80, 80, 255]", "rank"});
+  expect_error(Decoder::create(described({{1000}})), Errc::unsupported, {"[1000]"});
+  expect_error(Decoder::create(described({{1, 4, 3}})), Errc::unsupported, {"[1, 4, 3]"});
+  expect_error(Decoder::create(described({{1, 1000}})), Errc::unsupported, {"no detection"});
+  expect_error(Decoder::create(described({{1, 640, 640}})), Errc::unsupported,
+               {"different extents"});
+  expect_error(Decoder::create(described({})), Errc::unsupported, {"shapes seen: none"});
+}
+
+TEST(DecoderRefuses, end_to_end_rows_unless_told_otherwise) {
+  auto description = described({{1, 300, 6}});
+  expect_error(Decoder::create(description), Errc::unsupported, {"end-to-end", "[1, 300, 6]"});
+  description.decoder_version = "yolov8";
+  EXPECT_TRUE(Decoder::create(description));
+  description.decoder_version.clear();
+  description.labels = {"boat", "buoy"};
+  EXPECT_TRUE(Decoder::create(description));
+}
+
+TEST(DecoderRefuses, roles_and_versions_it_does_not_know) {
+  auto description = described({{1, 84, 8400}});
+  description.outputs[0].type = "boxes";
+  expect_error(Decoder::create(description), Errc::unsupported, {"boxes"});
+  description.outputs[0].type = "";
+  expect_error(Decoder::create(description), Errc::unsupported, {"no detection output"});
+  description.outputs[0].type = "detection";
+  description.decoder_version = "yolo26";
+  expect_error(Decoder::create(description), Errc::unsupported, {"yolo26", "yolov8"});
+}
+
+TEST(DecoderRefuses, options_outside_their_range) {
+  const auto description = described({{1, 84, 8400}});
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const float bad : {-0.01F, 1.01F, nan}) {
+    expect_error(Decoder::create(description, {.score_threshold = bad}), Errc::invalid_argument,
+                 {"score_threshold"});
+    expect_error(Decoder::create(description, {.iou_threshold = bad}), Errc::invalid_argument,
+                 {"iou_threshold"});
+  }
+}
+
+TEST(DecoderRefuses, impossible_descriptions) {
+  expect_error(Decoder::create(described({{1, 0, 8400}})), Errc::invalid_argument,
+               {"outputs[0].shape[1]: 0"});
+  const std::size_t huge = std::numeric_limits<std::size_t>::max();
+  expect_error(Decoder::create(described({{1, 84, huge}})), Errc::invalid_argument,
+               {"outputs[0].shape[2]", "2147483647"});
+  auto named = described({{1, 84, 8400}});
+  named.outputs[0].axes = {"batch", "num_features"};
+  expect_error(Decoder::create(named), Errc::invalid_argument, {"2 names, rank 3"});
+  named.outputs[0].axes = {"batch", "num_features", "num_features"};
+  expect_error(Decoder::create(named), Errc::invalid_argument, {"axes[2]"});
+  named.outputs[0].axes = {"batch", "height", "num_boxes"};
+  expect_error(Decoder::create(named), Errc::invalid_argument, {"height"});
+  named.outputs[0].axes = {"padding", "num_features", "num_boxes"};
+  EXPECT_TRUE(Decoder::create(named));
+  named.outputs[0].shape = {2, 84, 8400};
+  expect_error(Decoder::create(named), Errc::invalid_argument, {"padding", "extent 2"});
+  named.outputs[0] = {.shape = {1, 4, 9}, .axes = {"batch", "num_features", "num_boxes"}};
+  expect_error(Decoder::create(named), Errc::unsupported, {"num_features must be at least 5"});
+}
+
+TEST(DecoderRefuses, quantization_that_is_no_single_positive_scale) {
+  auto description = described({{1, 84, 8400}});
+  description.outputs[0].quantization = Quantization{{0.1F, 0.2F}, {}, 1};
+  expect_error(Decoder::create(description), Errc::unsupported, {"2 scales"});
+  for (const float bad : {0.0F, -1.0F, std::numeric_limits<float>::infinity()}) {
+    description.outputs[0].quantization = Quantization::per_tensor(bad);
+    expect_error(Decoder::create(description), Errc::invalid_argument, {"scale"});
+  }
+}
+
+TEST(DecoderRefuses, fractions_without_an_input_size) {
+  auto description = described({{1, 5, 1}});
+  description.input = {};
+  const auto late = Decoder::create(description);
+  ASSERT_TRUE(late);
+  auto tensor = tensor_of<std::int8_t>({1, 5, 1}, {0, 0, 0, 0, 127});
+  tensor = testing_decode::quantized<std::int8_t>(tensor, 0.004F, -128);
+  expect_error(late->decode({&tensor, 1}), Errc::invalid_argument, {"size of the network's input"});
+  description.outputs[0].box_units = BoxUnits::fraction;
+  expect_error(Decoder::create(description), Errc::invalid_argument, {"input"});
+}
+
+TEST(DecoderRefuses, tensors_that_are_not_the_models) {
+  const auto decoder = *Decoder::create(described({{1, 6, 30}}));
+  const Tensor right = tensor_of<float>({1, 6, 30}, std::vector<float>(180));
+  const Tensor turned = tensor_of<float>({1, 30, 6}, std::vector<float>(180));
+  const Tensor flat = tensor_of<float>({180}, std::vector<float>(180));
+  EXPECT_TRUE(decoder.decode({&right, 1}));
+  expect_error(decoder.decode({}), Errc::invalid_argument, {"0 tensors, 1 outputs"});
+  expect_error(decoder.decode({&turned, 1}), Errc::invalid_argument, {"[1, 30, 6]", "[1, 6, 30]"});
+  expect_error(decoder.decode({&flat, 1}), Errc::invalid_argument, {"[180]"});
+  const Tensor none;
+  expect_error(decoder.decode({&none, 1}), Errc::invalid_argument, {"[]"});
+  const std::vector<Tensor> two{right, right};
+  expect_error(decoder.decode(two), Errc::invalid_argument, {"2 tensors"});
+}
+
+TEST(DecoderRefuses, integers_without_quantization_and_foreign_types) {
+  const auto decoder = *Decoder::create(described({{1, 5, 6}}));
+  const Tensor bare = tensor_of<std::int8_t>({1, 5, 6}, std::vector<std::int8_t>(30));
+  expect_error(decoder.decode({&bare, 1}), Errc::invalid_argument, {"quantization", "i8"});
+  const Tensor wide = tensor_of<double>({1, 5, 6}, std::vector<double>(30));
+  expect_error(decoder.decode({&wide, 1}), Errc::unsupported, {"f64"});
+  auto ints = tensor_of<std::int32_t>({1, 5, 6}, std::vector<std::int32_t>(30));
+  ints = testing_decode::quantized<std::int32_t>(ints, 0.1F, 0);
+  expect_error(decoder.decode({&ints, 1}), Errc::unsupported, {"i32"});
+  auto channels = tensor_of<std::int8_t>({1, 5, 6}, std::vector<std::int8_t>(30));
+  ASSERT_TRUE(channels.set_quantization(Quantization{std::vector<float>(5, 0.1F), {}, 1}));
+  expect_error(decoder.decode({&channels, 1}), Errc::unsupported, {"5 scales"});
+}
+
+TEST(Decoder, finds_its_tensor_among_auxiliary_ones) {
+  auto description = described({{1, 3}, {1, 6, 30}});
+  description.outputs[0].type = "";
+  const auto decoder = Decoder::create(description);
+  ASSERT_TRUE(decoder) << decoder.error().message();
+  std::vector<float> values(180, 0.5F);
+  const Tensor detection = tensor_of({1, 6, 30}, values);
+  const Tensor other = tensor_of<float>({1, 3}, {0, 0, 0});
+  EXPECT_TRUE(decoder->decode(std::array{other, detection}));
+  EXPECT_TRUE(decoder->decode(std::array{detection, other}));
+}
+
+TEST(Decoder, prefers_the_tensor_of_the_described_name) {
+  auto description = described({{1, 6, 30}, {1, 6, 30}});
+  description.outputs[0].name = "boxes_now";
+  description.outputs[1].type = "";
+  const auto decoder = *Decoder::create(description);
+  std::array tensors{tensor_of({1, 6, 30}, std::vector<float>(180, 0.0F)),
+                     tensor_of({1, 6, 30}, std::vector<float>(180, 0.5F))};
+  EXPECT_TRUE(decoder.decode(tensors)->empty());
+  tensors[1].set_name("boxes_now");
+  EXPECT_FALSE(decoder.decode(tensors)->empty());
+}
+
+TEST(Decoder, explains_its_choices) {
+  auto description = described({{1, 84, 8400}});
+  description.outputs[0].box_units = BoxUnits::fraction;
+  const std::string text = Decoder::create(description)->explain();
+  for (const char* word : {"axis 1 has 4 + 80 features", "axis 2 has 8400 boxes", "640 x 640",
+                           "fractions", "class_aware"})
+    EXPECT_NE(text.find(word), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace halyard
