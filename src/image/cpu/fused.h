@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fused way: one pass over the source rows that are needed, at the destination's size, with
-// vector kernels. Filters of at most two taps, no axis swap, 8-bit and float RGB and grey results.
+// vector kernels. Filters without negative weights, RGB and grey destinations.
 #pragma once
 
 #include <array>
 #include <vector>
 
 #include "halyard/result.h"
+#include "image/cpu/across.h"
 #include "image/cpu/axes.h"
 #include "image/cpu/kernels.h"
 #include "image/cpu/pad.h"
@@ -15,6 +16,9 @@
 
 namespace halyard::image {
 
+/// Each row of results in the source's own direction is blended down, resampled across, and turned
+/// into codes; codes are stored as a destination row, or, where the plan swaps axes, collected in a
+/// tile of rows that is turned and stored as pieces of destination rows.
 /// Keeps tables and rows between plans; a plan of the geometry of the one before it allocates
 /// nothing. Used by one thread at a time.
 class Fused {
@@ -29,48 +33,50 @@ class Fused {
   Status run(const ConvertPlan& plan);
 
  private:
-  /// Rows of one output row: first, second, and the weight of the second; weight 0: first alone.
-  struct RowTap {
-    std::int32_t first = 0;
-    std::int32_t second = 0;
-    std::int16_t weight = 0;
-    friend bool operator==(const RowTap&, const RowTap&) = default;
-  };
   struct Channel {
     SourceChannel view;
     ChannelAxes axes;
     std::size_t group = 0;
     AcrossTable across;
-    AxisRequest across_key;
+    AxisRequest across_key;  // what `across` was made for, with
     std::int32_t across_begin = -1;
   };
   /// Channels whose samples are interleaved in one plane: blended together.
   struct Group {
-    ChannelSite site;
+    ChannelSite site{};
     const std::byte* base = nullptr;  // first byte of the plane
     std::size_t stride_bytes = 0;
     std::int32_t begin = 0;                         // first sample read
     std::array<int, 4> channel_at{-1, -1, -1, -1};  // by byte of the step
-    std::vector<RowTap> down;
-    AxisRequest down_key;
+    DownTable down;
+    AxisRequest down_key;  // what `down` was made for
   };
+  /// Working memory of one thread.
   struct Slot {
     std::array<std::vector<std::int16_t>, 4> blended;
     std::array<std::vector<std::int16_t>, 4> resampled;
-    std::array<RowTap, 4> last{};  // per group: what `blended` holds
-    std::array<bool, 4> fresh{};   // per group: blended for this row
+    std::array<std::vector<std::uint8_t>, 4> codes;  // one row; all rows of a tile when turned
+    std::vector<std::uint8_t> turned;
+    std::vector<const std::uint8_t*> rows;  // of one blend
+    std::array<std::int32_t, 4> last{};     // per group: id of what `blended` holds
+    std::array<bool, 4> fresh{};            // per group: blended for this row
   };
 
   void bind(const ConvertPlan& plan, const TensorMap& src, const TensorMap& dst);
   void bind_groups(const ConvertPlan& plan, const TensorMap& src);
+  void bind_tables();
   void bind_feed(const ConvertPlan& plan);
   void bind_target(const ConvertPlan& plan, const TensorMap& dst);
-  void prepare(Slot& slot) const;
+  void prepare(const ConvertPlan& plan, Slot& slot) const;
+
   void convert_rows(const ConvertPlan& plan, std::int32_t begin, std::int32_t end,
                     Slot& slot) const;
-  void gather_rows(std::int32_t row, Slot& slot, FinishJob& job) const;
+  void convert_turned(const ConvertPlan& plan, std::int32_t begin, std::int32_t end,
+                      Slot& slot) const;
+  void store_turned(const ConvertPlan& plan, std::int32_t row, std::int32_t rows, Slot& slot) const;
+  void make_codes(const ConvertPlan& plan, std::int32_t row, Slot& slot, ColorJob& job) const;
   void blend_group(std::size_t index, std::int32_t row, Slot& slot) const;
-  void feed_bytes(const ConvertPlan& plan, std::int32_t row, FinishJob& job) const;
+  void point_at(const ConvertPlan& plan, std::int32_t x, std::int32_t y, StoreJob& job) const;
 
   Parallel& parallel_;
   AxisTaps taps_;
@@ -79,7 +85,9 @@ class Fused {
   std::array<Channel, 4> channels_;
   std::array<Group, 4> groups_;
   std::array<TargetChannel, 4> target_{};
-  FinishJob job_;  // all but the pointers of a row
+  std::size_t code_stride_ = 0;  // between the rows of a tile
+  ColorJob color_;               // all but the pointers of a row
+  StoreJob store_;
   PadRow pad_;
   std::vector<Slot> slots_;
 };

@@ -21,65 +21,87 @@ namespace HWY_NAMESPACE {
 void BlendRows(const BlendJob& job) {
   scalar::blend_rows(job);
 }
-
 void ResampleRow(const std::int16_t* in, const AcrossTable& table, std::int16_t* out) {
   scalar::resample_row(in, table, out);
 }
-
-void FinishRow(const FinishJob& job) {
-  scalar::finish_row(job);
+void ColorRow(const ColorJob& job) {
+  scalar::color_row(job);
+}
+void StoreRow(const StoreJob& job) {
+  scalar::store_row(job);
+}
+void TransposeCodes(const std::uint8_t* in, std::size_t in_stride, std::uint8_t* out,
+                    std::size_t out_stride) {
+  scalar::transpose_codes(in, in_stride, out, out_stride);
 }
 
 #else
 namespace hn = hwy::HWY_NAMESPACE;
 
+using D8 = hn::ScalableTag<std::uint8_t>;
 using D16 = hn::ScalableTag<std::int16_t>;
+using DU16 = hn::RebindToUnsigned<D16>;
+using D32 = hn::ScalableTag<std::int32_t>;
+using DHalf = hn::Rebind<std::uint8_t, D16>;  // one byte per 16-bit lane
 using V16 = hn::Vec<D16>;
-using DBytes = hn::Rebind<std::uint8_t, D16>;  // one byte per 16-bit lane
-using VBytes = hn::Vec<DBytes>;
+using VHalf = hn::Vec<DHalf>;
 
 // ---- down ------------------------------------------------------------------------------------
 
-HWY_INLINE V16 blend(VBytes a, VBytes b, V16 weight) {
-  const D16 d;
-  const V16 low = hn::PromoteTo(d, a);
-  const V16 difference = hn::ShiftLeft<7>(hn::Sub(hn::PromoteTo(d, b), low));
-  return hn::Add(hn::ShiftLeft<7>(low), hn::MulFixedPoint15(difference, weight));
-}
-
-HWY_INLINE std::int16_t blend_one(std::uint8_t a, std::uint8_t b, std::int16_t weight) {
-  const std::int32_t product = (b - a) * 128 * weight;
-  return static_cast<std::int16_t>(a * 128 + ((product + (1 << 14)) >> 15));
-}
-
+// Samples of the group at `from`, one vector per channel, 8.7 fixed point.
 template <int step>
-HWY_INLINE void load_group(const std::uint8_t* from, VBytes (&v)[4]) {
-  const DBytes d;
-  if constexpr (step == 1) v[0] = hn::LoadU(d, from);
-  if constexpr (step == 2) hn::LoadInterleaved2(d, from, v[0], v[1]);
-  if constexpr (step == 3) hn::LoadInterleaved3(d, from, v[0], v[1], v[2]);
-  if constexpr (step == 4) hn::LoadInterleaved4(d, from, v[0], v[1], v[2], v[3]);
-}
-
-template <int step, bool one_row>
-HWY_INLINE void blend_at(const BlendJob& job, std::size_t x, V16 weight) {
+HWY_INLINE void load_group(const std::uint8_t* from, V16 (&v)[step]) {
   const D16 d;
-  VBytes a[4];
-  VBytes b[4];
-  load_group<step>(job.a + x * step, a);
-  if constexpr (!one_row) load_group<step>(job.b + x * step, b);
-  for (int k = 0; k < step; ++k) {
-    if (job.out[k] == nullptr) continue;
-    const V16 value =
-        one_row ? hn::ShiftLeft<7>(hn::PromoteTo(d, a[k])) : blend(a[k], b[k], weight);
-    hn::StoreU(value, d, job.out[k] + x);
+  if constexpr (step == 1) {
+    v[0] = hn::ShiftLeft<7>(hn::PromoteTo(d, hn::LoadU(DHalf(), from)));
+  } else if constexpr (step == 2) {
+    const auto unit = hn::BitCast(DU16(), hn::LoadU(D8(), from));
+    v[0] = hn::BitCast(d, hn::ShiftLeft<7>(hn::And(unit, hn::Set(DU16(), 0xFFU))));
+    v[1] = hn::BitCast(d, hn::ShiftLeft<7>(hn::ShiftRight<8>(unit)));
+  } else {
+    VHalf a, b, c, e;
+    if constexpr (step == 3) hn::LoadInterleaved3(DHalf(), from, a, b, c);
+    if constexpr (step == 4) hn::LoadInterleaved4(DHalf(), from, a, b, c, e);
+    v[0] = hn::ShiftLeft<7>(hn::PromoteTo(d, a));
+    v[1] = hn::ShiftLeft<7>(hn::PromoteTo(d, b));
+    v[2] = hn::ShiftLeft<7>(hn::PromoteTo(d, c));
+    if constexpr (step == 4) v[3] = hn::ShiftLeft<7>(hn::PromoteTo(d, e));
   }
 }
 
-template <int step, bool one_row>
-void blend_step(const BlendJob& job) {
+// taps: 1, 2, or 0 for any count.
+template <int step, int taps>
+HWY_INLINE void blend_at(const BlendJob& job, std::size_t x) {
   const D16 d;
-  const std::size_t lanes = hn::Lanes(d);
+  V16 sum[step];
+  load_group<step>(job.rows[0] + x * step, sum);
+  if constexpr (taps == 2) {
+    // a + (b - a) * w keeps equal samples equal.
+    V16 other[step];
+    load_group<step>(job.rows[1] + x * step, other);
+    const V16 weight = hn::Set(d, job.weights[1]);
+    for (int k = 0; k < step; ++k)
+      sum[k] = hn::Add(sum[k], hn::MulFixedPoint15(hn::Sub(other[k], sum[k]), weight));
+  } else if constexpr (taps == 0) {
+    for (int k = 0; k < step; ++k)
+      sum[k] = hn::MulFixedPoint15(sum[k], hn::Set(d, job.weights[0]));
+    for (std::int32_t t = 1; t < job.taps; ++t) {
+      V16 other[step];
+      load_group<step>(job.rows[t] + x * step, other);
+      for (int k = 0; k < step; ++k)
+        sum[k] = hn::Add(sum[k], hn::MulFixedPoint15(other[k], hn::Set(d, job.weights[t])));
+    }
+  }
+  for (int k = 0; k < step; ++k)
+    if (job.out[k] != nullptr) hn::StoreU(sum[k], d, job.out[k] + x);
+}
+
+template <int step, int taps>
+void blend_step(const BlendJob& given) {
+  constexpr std::int32_t most_taps = 64;
+  if (given.taps > most_taps) return scalar::blend_rows(given);
+  const BlendJob job = given;  // the stores cannot change a copy
+  const std::size_t lanes = hn::Lanes(D16());
   std::int32_t least = 0x7FFFFFFF;
   for (int k = 0; k < step; ++k)
     if (job.out[k] != nullptr) least = std::min(least, job.samples[k]);
@@ -87,50 +109,47 @@ void blend_step(const BlendJob& job) {
   // channel of that offset is counted, or when there is a next group.
   const bool complete = job.out[step - 1] != nullptr;
   const auto groups = static_cast<std::size_t>(complete ? least : std::max(least - 1, 0));
-  const V16 weight = hn::Set(d, job.weight);
   std::size_t x = 0;
   for (; x + lanes <= groups; x += lanes)
-    blend_at<step, one_row>(job, x, weight);
+    blend_at<step, taps>(job, x);
   if (x < groups && groups >= lanes) {
-    blend_at<step, one_row>(job, groups - lanes, weight);
+    blend_at<step, taps>(job, groups - lanes);
     x = groups;
   }
+  BlendJob rest = job;
+  const std::uint8_t* rows[most_taps];
+  for (std::int32_t t = 0; t < job.taps; ++t)
+    rows[t] = job.rows[t] + x * step;
+  rest.rows = rows;
   for (int k = 0; k < step; ++k) {
-    if (job.out[k] == nullptr) continue;
-    for (auto i = x; i < static_cast<std::size_t>(job.samples[k]); ++i) {
-      const std::uint8_t a = job.a[i * step + static_cast<std::size_t>(k)];
-      const std::uint8_t b = one_row ? a : job.b[i * step + static_cast<std::size_t>(k)];
-      job.out[k][i] = blend_one(a, b, one_row ? std::int16_t{0} : job.weight);
-    }
+    if (rest.out[k] != nullptr) rest.out[k] += x;
+    rest.samples[k] -= static_cast<std::int32_t>(x);
   }
+  scalar::blend_rows(rest);
 }
 
-template <bool one_row>
-void blend_any(const BlendJob& job) {
-  switch (job.step) {
-    case 1:
-      return blend_step<1, one_row>(job);
-    case 2:
-      return blend_step<2, one_row>(job);
-    case 3:
-      return blend_step<3, one_row>(job);
-    default:
-      return blend_step<4, one_row>(job);
-  }
+template <int step>
+void blend_taps(const BlendJob& job) {
+  if (job.taps == 1) return blend_step<step, 1>(job);
+  if (job.taps == 2) return blend_step<step, 2>(job);
+  blend_step<step, 0>(job);
 }
 
 void BlendRows(const BlendJob& job) {
-  if (job.weight == 0) {
-    blend_any<true>(job);
-  } else {
-    blend_any<false>(job);
+  switch (job.step) {
+    case 1:
+      return blend_taps<1>(job);
+    case 2:
+      return blend_taps<2>(job);
+    case 3:
+      return blend_taps<3>(job);
+    default:
+      return blend_taps<4>(job);
   }
 }
 
 // ---- across ----------------------------------------------------------------------------------
 
-using D8 = hn::ScalableTag<std::uint8_t>;
-using D32 = hn::ScalableTag<std::int32_t>;
 using DBlock = hn::Full128<std::int16_t>;
 
 // One 16-byte load per block, from `in` + base[block], into one vector.
@@ -152,15 +171,17 @@ HWY_INLINE V16 load_blocks(const std::int16_t* in, const std::int32_t* base) {
 #endif
 }
 
-HWY_INLINE void weigh_and_store(V16 pairs, const std::int16_t* weights, std::int16_t* out) {
-  const D16 d16;
+HWY_INLINE hn::Vec<D32> weigh(V16 pairs, const std::int16_t* weights, hn::Vec<D32> sum) {
   const D32 d32;
   auto odd = hn::Zero(d32);
-  auto sum = hn::ReorderWidenMulAccumulate(d32, pairs, hn::LoadU(d16, weights), hn::Zero(d32), odd);
-  sum = hn::RearrangeToOddPlusEven(sum, odd);
-  sum = hn::ShiftRight<14>(hn::Add(sum, hn::Set(d32, 1 << 13)));
+  const auto product =
+      hn::ReorderWidenMulAccumulate(d32, pairs, hn::LoadU(D16(), weights), hn::Zero(d32), odd);
+  return hn::Add(sum, hn::RearrangeToOddPlusEven(product, odd));
+}
+
+HWY_INLINE void store_sums(hn::Vec<D32> sum, std::int16_t* out) {
   const hn::Rebind<std::int16_t, D32> half;
-  hn::StoreU(hn::DemoteTo(half, sum), half, out);
+  hn::StoreU(hn::DemoteTo(half, hn::ShiftRight<14>(sum)), half, out);
 }
 
 // Outputs of whole vectors; the rows' spare samples take what lies behind the last.
@@ -172,16 +193,25 @@ void resample_blocks(const std::int16_t* in, const AcrossTable& table, std::int1
   const std::size_t count = static_cast<std::size_t>(table.outputs + 3) / 4;
   const std::int32_t* base = table.base.data();
   const std::uint8_t* control = table.control.data();
+  const std::int16_t* weights = table.weights.data();
   const std::size_t high_half = wide ? table.control.size() / 2 : 0;
+  const auto pairs = static_cast<std::size_t>(table.pairs);
+  const std::size_t weight_stride = table.weights.size() / pairs;
   for (std::size_t i = 0; i < count; i += blocks) {
-    const auto low = hn::BitCast(d8, load_blocks(in, base + i));
-    auto pairs = hn::TableLookupBytesOr0(low, hn::LoadU(d8, control + 16 * i));
-    if constexpr (wide) {
-      const auto high = hn::BitCast(d8, load_blocks(in + 8, base + i));
-      pairs =
-          hn::Or(pairs, hn::TableLookupBytesOr0(high, hn::LoadU(d8, control + high_half + 16 * i)));
+    const auto low_control = hn::LoadU(d8, control + 16 * i);
+    auto high_control = low_control;
+    if constexpr (wide) high_control = hn::LoadU(d8, control + high_half + 16 * i);
+    auto sum = hn::Set(D32(), 1 << 13);
+    for (std::size_t p = 0; p < pairs; ++p) {
+      const auto low = hn::BitCast(d8, load_blocks(in + 2 * p, base + i));
+      auto taps = hn::TableLookupBytesOr0(low, low_control);
+      if constexpr (wide) {
+        const auto high = hn::BitCast(d8, load_blocks(in + 2 * p + 8, base + i));
+        taps = hn::Or(taps, hn::TableLookupBytesOr0(high, high_control));
+      }
+      sum = weigh(hn::BitCast(d16, taps), weights + p * weight_stride + 8 * i, sum);
     }
-    weigh_and_store(hn::BitCast(d16, pairs), table.weights.data() + 8 * i, out + 4 * i);
+    store_sums(sum, out + 4 * i);
   }
 }
 
@@ -189,17 +219,24 @@ void resample_single(const std::int16_t* in, const AcrossTable& table, std::int1
   const D16 d16;
   const D32 d32;
   const std::size_t lanes = hn::Lanes(d32);
+  const auto pairs = static_cast<std::size_t>(table.pairs);
+  const std::size_t weight_stride = table.weights.size() / pairs;
   for (std::size_t x = 0; x < static_cast<std::size_t>(table.outputs); x += lanes) {
+    auto sum = hn::Set(d32, 1 << 13);
+    for (std::size_t p = 0; p < pairs; ++p) {
 #if HWY_TARGET <= HWY_AVX2 && HWY_ARCH_X86
-    const auto bytes = hn::ShiftLeft<1>(hn::LoadU(d32, table.first.data() + x));
-    const auto pairs = hn::GatherOffset(d32, reinterpret_cast<const std::int32_t*>(in), bytes);
+      const auto bytes = hn::ShiftLeft<1>(hn::LoadU(d32, table.first.data() + x));
+      const auto taps =
+          hn::GatherOffset(d32, reinterpret_cast<const std::int32_t*>(in + 2 * p), bytes);
 #else
-    HWY_ALIGN std::int32_t each[HWY_MAX_BYTES / 4];
-    for (std::size_t i = 0; i < lanes; ++i)
-      std::memcpy(each + i, in + table.first[x + i], 4);
-    const auto pairs = hn::Load(d32, each);
+      HWY_ALIGN std::int32_t each[HWY_MAX_BYTES / 4];
+      for (std::size_t i = 0; i < lanes; ++i)
+        std::memcpy(each + i, in + table.first[x + i] + 2 * p, 4);
+      const auto taps = hn::Load(d32, each);
 #endif
-    weigh_and_store(hn::BitCast(d16, pairs), table.weights.data() + 2 * x, out + x);
+      sum = weigh(hn::BitCast(d16, taps), table.weights.data() + p * weight_stride + 2 * x, sum);
+    }
+    store_sums(sum, out + x);
   }
 }
 
@@ -213,243 +250,288 @@ void ResampleRow(const std::int16_t* in, const AcrossTable& table, std::int16_t*
   }
 }
 
-// ---- colour and store ------------------------------------------------------------------------
+// ---- colour ----------------------------------------------------------------------------------
 
-struct Samples {
-  V16 c[4];
-};
-
-// Chroma of two pixels, alternating in the lanes, to one of each per pixel; 8.7.
-HWY_INLINE void spread_chroma(V16 alternating, bool v_first, Samples& s) {
+// Chroma of two pixels, alternating in the lanes, to one of each per pixel.
+HWY_INLINE void spread_chroma(V16 alternating, bool v_first, V16& u, V16& v) {
   const D16 d16;
-  const hn::RepartitionToWide<hn::RebindToUnsigned<D16> > d32;
+  const hn::RepartitionToWide<DU16> d32;
   const auto pair = hn::BitCast(d32, alternating);
   const auto even = hn::And(pair, hn::Set(d32, 0xFFFFU));
   const auto odd = hn::ShiftRight<16>(pair);
   const V16 first = hn::BitCast(d16, hn::Or(even, hn::ShiftLeft<16>(even)));
   const V16 second = hn::BitCast(d16, hn::Or(odd, hn::ShiftLeft<16>(odd)));
-  s.c[1] = v_first ? second : first;
-  s.c[2] = v_first ? first : second;
+  u = v_first ? second : first;
+  v = v_first ? first : second;
 }
 
 template <Feed feed>
-HWY_INLINE Samples load_samples(const FinishJob& job, std::size_t x) {
+HWY_INLINE void load_samples(const ColorJob& job, std::size_t x, V16& c0, V16& c1, V16& c2) {
   const D16 d;
-  const hn::RebindToUnsigned<D16> du;
-  const DBytes bytes;
-  Samples s;
   if constexpr (feed == Feed::rows) {
-    for (int k = 0; k < 4; ++k)
-      s.c[k] = job.rows[k] == nullptr ? hn::Set(d, 255 * 128) : hn::LoadU(d, job.rows[k] + x);
+    c0 = hn::LoadU(d, job.rows[0] + x);
+    c1 = hn::LoadU(d, job.rows[1] + x);
+    c2 = hn::LoadU(d, job.rows[2] + x);
   } else if constexpr (feed == Feed::luma_and_pairs) {
-    s.c[0] = hn::ShiftLeft<7>(hn::PromoteTo(d, hn::LoadU(bytes, job.bytes + x)));
-    spread_chroma(hn::ShiftLeft<7>(hn::PromoteTo(d, hn::LoadU(bytes, job.pairs + x))), job.v_first,
-                  s);
-    s.c[3] = hn::Set(d, 255 * 128);
+    c0 = hn::ShiftLeft<7>(hn::PromoteTo(d, hn::LoadU(DHalf(), job.bytes + x)));
+    const V16 both = hn::ShiftLeft<7>(hn::PromoteTo(d, hn::LoadU(DHalf(), job.pairs + x)));
+    spread_chroma(both, job.v_first, c1, c2);
   } else {
-    const hn::Repartition<std::uint8_t, D16> d8;
-    const auto unit = hn::BitCast(du, hn::LoadU(d8, job.bytes + 2 * x));
-    const auto low = hn::ShiftLeft<7>(hn::And(unit, hn::Set(du, 0xFFU)));
+    const auto unit = hn::BitCast(DU16(), hn::LoadU(D8(), job.bytes + 2 * x));
+    const auto low = hn::ShiftLeft<7>(hn::And(unit, hn::Set(DU16(), 0xFFU)));
     const auto high = hn::ShiftLeft<7>(hn::ShiftRight<8>(unit));
-    s.c[0] = hn::BitCast(d, feed == Feed::luma_low ? low : high);
-    spread_chroma(hn::BitCast(d, feed == Feed::luma_low ? high : low), job.v_first, s);
-    s.c[3] = hn::Set(d, 255 * 128);
+    c0 = hn::BitCast(d, feed == Feed::luma_low ? low : high);
+    spread_chroma(hn::BitCast(d, feed == Feed::luma_low ? high : low), job.v_first, c1, c2);
   }
-  return s;
 }
 
-// 8.5 fixed point to bytes, halves up, saturating.
-HWY_INLINE VBytes to_bytes_from_5(V16 value) {
-  const D16 d;
-  return hn::DemoteTo(DBytes(), hn::ShiftRight<5>(hn::Add(value, hn::Set(d, 16))));
+// Fixed point to codes, halves up, saturating.
+template <int fraction>
+HWY_INLINE void store_codes(V16 value, std::uint8_t* to) {
+  const V16 half = hn::Set(D16(), 1 << (fraction - 1));
+  const V16 rounded = hn::ShiftRight<fraction>(hn::Add(value, half));
+  hn::StoreU(hn::DemoteTo(DHalf(), rounded), DHalf(), to);
 }
 
-HWY_INLINE VBytes to_bytes_from_7(V16 value) {
+struct Constants {
+  V16 offset, y_scale, rv, gu, gv, bu;
+};
+
+HWY_INLINE Constants constants_of(const FixedMatrix& m) {
   const D16 d;
-  return hn::DemoteTo(DBytes(), hn::ShiftRight<7>(hn::Add(value, hn::Set(d, 64))));
+  return {hn::Set(d, m.y_offset), hn::Set(d, m.y_scale), hn::Set(d, m.rv),
+          hn::Set(d, m.gu),       hn::Set(d, m.gv),      hn::Set(d, m.bu)};
 }
 
-HWY_INLINE V16 luma_of(const FixedMatrix& m, V16 y) {
-  const D16 d;
-  const V16 offset = hn::Set(d, m.y_offset);
-  return hn::MulFixedPoint15(hn::Sub(hn::Max(y, offset), offset), hn::Set(d, m.y_scale));
+HWY_INLINE V16 luma_of(const Constants& m, V16 y) {
+  return hn::MulFixedPoint15(hn::Sub(hn::Max(y, m.offset), m.offset), m.y_scale);
 }
 
-template <ColorMode color>
-HWY_INLINE void change_colors(const FixedMatrix& m, const Samples& s, VBytes (&out)[4]) {
+template <Feed feed, ColorMode color>
+HWY_INLINE void color_at(const ColorJob& job, const Constants& m, std::size_t x) {
   const D16 d;
+  V16 c0, c1, c2;
+  load_samples<feed>(job, x, c0, c1, c2);
   if constexpr (color == ColorMode::direct) {
-    for (int k = 0; k < 3; ++k)
-      out[k] = to_bytes_from_7(s.c[k]);
+    store_codes<7>(c0, job.codes[0] + x);
+    store_codes<7>(c1, job.codes[1] + x);
+    store_codes<7>(c2, job.codes[2] + x);
   } else if constexpr (color == ColorMode::yuv_to_rgb) {
     const V16 centre = hn::Set(d, 128 * 128);
-    const V16 l = luma_of(m, s.c[0]);
-    const V16 u = hn::Sub(s.c[1], centre);
-    const V16 v = hn::Sub(s.c[2], centre);
-    const V16 red = hn::MulFixedPoint15(v, hn::Set(d, m.rv));
-    const V16 green =
-        hn::Add(hn::MulFixedPoint15(u, hn::Set(d, m.gu)), hn::MulFixedPoint15(v, hn::Set(d, m.gv)));
-    const V16 blue = hn::MulFixedPoint15(u, hn::Set(d, m.bu));
-    out[0] = to_bytes_from_5(hn::Add(l, red));
-    out[1] = to_bytes_from_5(hn::Sub(l, green));
-    out[2] = to_bytes_from_5(hn::Add(l, blue));
+    const V16 l = luma_of(m, c0);
+    const V16 u = hn::Sub(c1, centre);
+    const V16 v = hn::Sub(c2, centre);
+    const V16 green = hn::Add(hn::MulFixedPoint15(u, m.gu), hn::MulFixedPoint15(v, m.gv));
+    store_codes<5>(hn::Add(l, hn::MulFixedPoint15(v, m.rv)), job.codes[0] + x);
+    store_codes<5>(hn::Sub(l, green), job.codes[1] + x);
+    store_codes<5>(hn::Add(l, hn::MulFixedPoint15(u, m.bu)), job.codes[2] + x);
   } else if constexpr (color == ColorMode::yuv_to_grey) {
-    out[0] = to_bytes_from_5(luma_of(m, s.c[0]));
+    store_codes<5>(luma_of(m, c0), job.codes[0] + x);
   } else {
     // BT.601 luma; the weights sum to 2^13, a quarter of one.
-    const V16 grey = hn::Add(hn::Add(hn::MulFixedPoint15(s.c[0], hn::Set(d, 2449)),
-                                     hn::MulFixedPoint15(s.c[1], hn::Set(d, 4809))),
-                             hn::MulFixedPoint15(s.c[2], hn::Set(d, 934)));
-    out[0] = to_bytes_from_5(grey);
-  }
-  out[3] = to_bytes_from_7(s.c[3]);
-}
-
-using DFloat = hn::ScalableTag<float>;
-using DQuarter = hn::Rebind<std::uint8_t, DFloat>;  // one byte per float lane
-
-HWY_INLINE hn::Vec<DFloat> to_floats(const FinishJob& job, int channel, const std::uint8_t* codes) {
-  const DFloat d;
-  const auto value = hn::ConvertTo(d, hn::PromoteTo(D32(), hn::LoadU(DQuarter(), codes)));
-  const auto low =
-      hn::MulAdd(value, hn::Set(d, job.scale_low[channel]), hn::Set(d, job.bias[channel]));
-  return hn::MulAdd(value, hn::Set(d, job.scale_high[channel]), low);
-}
-
-HWY_INLINE float* float_at(std::byte* base, std::size_t index) {
-  return reinterpret_cast<float*>(base) + index;
-}
-
-HWY_INLINE void store_floats(const FinishJob& job, std::byte* const* to, std::size_t x,
-                             const VBytes (&v)[4]) {
-  const DFloat d;
-  const std::size_t lanes = hn::Lanes(d);
-  HWY_ALIGN std::uint8_t codes[4][HWY_MAX_BYTES / 2];
-  for (int k = 0; k < job.channels; ++k)
-    hn::Store(v[k], DBytes(), codes[k]);
-  for (std::size_t i = 0; i < hn::Lanes(D16()); i += lanes) {
-    if (job.planar || job.channels == 1) {
-      for (int k = 0; k < job.channels; ++k)
-        hn::StoreU(to_floats(job, k, codes[k] + i), d, float_at(to[k], x + i));
-      continue;
-    }
-    const int first = job.blue_first ? 2 : 0;
-    const auto c0 = to_floats(job, first, codes[first] + i);
-    const auto c1 = to_floats(job, 1, codes[1] + i);
-    const auto c2 = to_floats(job, 2 - first, codes[2 - first] + i);
-    const std::size_t at = (x + i) * static_cast<std::size_t>(job.channels);
-    if (job.channels == 3) {
-      hn::StoreInterleaved3(c0, c1, c2, d, float_at(to[0], at));
-    } else {
-      hn::StoreInterleaved4(c0, c1, c2, to_floats(job, 3, codes[3] + i), d, float_at(to[0], at));
-    }
-  }
-}
-
-HWY_INLINE void store_bytes(const FinishJob& job, std::byte* const* to, std::size_t x,
-                            VBytes (&v)[4]) {
-  const DBytes d;
-  const auto flip = hn::Set(d, job.flip);
-  for (int k = 0; k < 3; ++k)
-    v[k] = hn::Xor(v[k], flip);
-  const auto byte_at = [](std::byte* base, std::size_t i) {
-    return reinterpret_cast<std::uint8_t*>(base) + i;
-  };
-  if (job.planar || job.channels == 1) {
-    for (int k = 0; k < job.channels; ++k)
-      hn::StoreU(v[k], d, byte_at(to[k], x));
-    return;
-  }
-  const VBytes c0 = job.blue_first ? v[2] : v[0];
-  const VBytes c2 = job.blue_first ? v[0] : v[2];
-  if (job.channels == 3) {
-    hn::StoreInterleaved3(c0, v[1], c2, d, byte_at(to[0], 3 * x));
-  } else {
-    hn::StoreInterleaved4(c0, v[1], c2, v[3], d, byte_at(to[0], 4 * x));
+    const V16 red = hn::MulFixedPoint15(c0, hn::Set(d, 2449));
+    const V16 green = hn::MulFixedPoint15(c1, hn::Set(d, 4809));
+    const V16 blue = hn::MulFixedPoint15(c2, hn::Set(d, 934));
+    store_codes<5>(hn::Add(hn::Add(red, green), blue), job.codes[0] + x);
   }
 }
 
 template <Feed feed, ColorMode color>
-HWY_INLINE void finish_at(const FinishJob& job, std::size_t x, std::byte* const* to,
-                          std::size_t to_x) {
-  VBytes v[4];
-  const Samples samples = load_samples<feed>(job, x);
-  v[1] = v[2] = hn::Zero(DBytes());
-  change_colors<color>(job.matrix, samples, v);
-  if (job.as_float) {
-    store_floats(job, to, to_x, v);
-  } else {
-    store_bytes(job, to, to_x, v);
-  }
-}
-
-// The last pixels: input bytes are copied so that no byte behind the row is read, output goes
-// through a buffer so that none behind it is written.
-template <Feed feed, ColorMode color>
-HWY_NOINLINE void finish_tail(const FinishJob& job, std::size_t x) {
-  constexpr std::size_t most = HWY_MAX_BYTES / 2;  // pixels of a vector
-  const std::size_t left = static_cast<std::size_t>(job.width) - x;
-  std::uint8_t bytes[2 * most] = {};
-  std::uint8_t pairs[2 * most] = {};
-  FinishJob tail = job;
-  std::size_t from = x;
-  if constexpr (feed != Feed::rows) {
-    const std::size_t even = (left + 1) / 2 * 2;  // the last pair is whole
-    if constexpr (feed == Feed::luma_and_pairs) {
-      std::memcpy(bytes, job.bytes + x, left);
-      std::memcpy(pairs, job.pairs + x, even);
-    } else {
-      std::memcpy(bytes, job.bytes + 2 * x, 2 * even);
-    }
-    tail.bytes = bytes;
-    tail.pairs = pairs;
-    from = 0;
-  }
-  alignas(64) std::byte stored[4][most * 16];
-  std::byte* to[4] = {stored[0], stored[1], stored[2], stored[3]};
-  finish_at<feed, color>(tail, from, to, 0);
-  const std::size_t sample = job.as_float ? 4 : 1;
-  const bool apart = job.planar || job.channels == 1;
-  const std::size_t pixel = apart ? sample : sample * static_cast<std::size_t>(job.channels);
-  for (int k = 0; k < (apart ? job.channels : 1); ++k)
-    std::memcpy(job.out[k] + pixel * x, stored[k], pixel * left);
-}
-
-template <Feed feed, ColorMode color>
-void finish_as(const FinishJob& job) {
+void color_as(const ColorJob& given) {
+  ColorJob job = given;  // the stores cannot change a copy
+  const Constants m = constants_of(job.matrix);
   const std::size_t lanes = hn::Lanes(D16());
   const auto width = static_cast<std::size_t>(job.width);
   std::size_t x = 0;
   for (; x + lanes <= width; x += lanes)
-    finish_at<feed, color>(job, x, job.out.data(), x);
-  if (x < width) finish_tail<feed, color>(job, x);
+    color_at<feed, color>(job, m, x);
+  if (x == width) return;
+  if constexpr (feed == Feed::rows) {  // rows and codes have spare samples
+    color_at<feed, color>(job, m, x);
+    return;
+  }
+  std::uint8_t bytes[HWY_MAX_BYTES] = {};
+  std::uint8_t pairs[HWY_MAX_BYTES] = {};
+  const std::size_t even = (width - x + 1) / 2 * 2;  // the last pair is whole
+  if constexpr (feed == Feed::luma_and_pairs) {
+    std::memcpy(bytes, job.bytes + x, width - x);
+    std::memcpy(pairs, job.pairs + x, even);
+  } else {
+    std::memcpy(bytes, job.bytes + 2 * x, 2 * even);
+  }
+  job.bytes = bytes;
+  job.pairs = pairs;
+  for (auto& codes : job.codes)
+    codes += x;
+  color_at<feed, color>(job, m, 0);
 }
 
 template <Feed feed>
-void finish_fed(const FinishJob& job) {
+void color_fed(const ColorJob& job) {
   if (job.color == ColorMode::yuv_to_rgb) {
-    finish_as<feed, ColorMode::yuv_to_rgb>(job);
+    color_as<feed, ColorMode::yuv_to_rgb>(job);
   } else {
-    finish_as<feed, ColorMode::yuv_to_grey>(job);
+    color_as<feed, ColorMode::yuv_to_grey>(job);
   }
 }
 
-void FinishRow(const FinishJob& job) {
+void ColorRow(const ColorJob& job) {
+  if (job.rows[3] != nullptr) {
+    const auto width = static_cast<std::size_t>(job.width);
+    for (std::size_t x = 0; x < width; x += hn::Lanes(D16()))
+      store_codes<7>(hn::LoadU(D16(), job.rows[3] + x), job.codes[3] + x);
+  }
   switch (job.feed) {
     case Feed::luma_and_pairs:
-      return finish_fed<Feed::luma_and_pairs>(job);
+      return color_fed<Feed::luma_and_pairs>(job);
     case Feed::luma_low:
-      return finish_fed<Feed::luma_low>(job);
+      return color_fed<Feed::luma_low>(job);
     case Feed::luma_high:
-      return finish_fed<Feed::luma_high>(job);
+      return color_fed<Feed::luma_high>(job);
     case Feed::rows:
       break;
   }
-  if (job.color == ColorMode::direct) return finish_as<Feed::rows, ColorMode::direct>(job);
+  if (job.color == ColorMode::direct) return color_as<Feed::rows, ColorMode::direct>(job);
   if (job.color == ColorMode::rgb_to_grey) {
-    return finish_as<Feed::rows, ColorMode::rgb_to_grey>(job);
+    return color_as<Feed::rows, ColorMode::rgb_to_grey>(job);
   }
-  finish_fed<Feed::rows>(job);
+  color_fed<Feed::rows>(job);
+}
+
+// ---- store -----------------------------------------------------------------------------------
+
+using DFloat = hn::ScalableTag<float>;
+using VFloat = hn::Vec<DFloat>;
+using DQuarter = hn::Rebind<std::uint8_t, DFloat>;  // one byte per float lane
+
+struct Affine {
+  VFloat high, low, bias;
+
+  HWY_INLINE VFloat operator()(const std::uint8_t* codes) const {
+    const auto wide = hn::PromoteTo(D32(), hn::LoadU(DQuarter(), codes));
+    const VFloat value = hn::ConvertTo(DFloat(), wide);
+    return hn::MulAdd(value, high, hn::MulAdd(value, low, bias));
+  }
+};
+
+HWY_INLINE Affine affine_of(const StoreJob& job, std::size_t c) {
+  const DFloat d;
+  return {hn::Set(d, job.scale_high[c]), hn::Set(d, job.scale_low[c]), hn::Set(d, job.bias[c])};
+}
+
+// Calls at(x, to) for whole vectors of `lanes` pixels; the last pixels go through a buffer, so that
+// no byte behind the row is written. `pixel` bytes per pixel.
+template <class At>
+HWY_INLINE void for_vectors(std::size_t width, std::size_t lanes, std::size_t pixel, std::byte* out,
+                            const At& at) {
+  std::size_t x = 0;
+  for (; x + lanes <= width; x += lanes)
+    at(x, out + x * pixel);
+  if (x == width) return;
+  HWY_ALIGN std::byte rest[HWY_MAX_BYTES * 4];
+  at(x, rest);
+  std::memcpy(out + x * pixel, rest, (width - x) * pixel);
+}
+
+HWY_INLINE float* as_floats(std::byte* to) {
+  return reinterpret_cast<float*>(to);
+}
+HWY_INLINE std::uint8_t* as_bytes(std::byte* to) {
+  return reinterpret_cast<std::uint8_t*>(to);
+}
+
+void store_plane(const StoreJob& job, std::size_t c) {
+  const auto width = static_cast<std::size_t>(job.width);
+  const std::uint8_t* codes = job.codes[c];
+  if (job.as_float) {
+    const Affine affine = affine_of(job, c);
+    for_vectors(width, hn::Lanes(DFloat()), 4, job.out[c], [&](std::size_t x, std::byte* to) {
+      hn::StoreU(affine(codes + x), DFloat(), as_floats(to));
+    });
+    return;
+  }
+  const auto flip = hn::Set(D8(), c == 3 ? std::uint8_t{0} : job.flip);
+  for_vectors(width, hn::Lanes(D8()), 1, job.out[c], [&](std::size_t x, std::byte* to) {
+    hn::StoreU(hn::Xor(hn::LoadU(D8(), codes + x), flip), D8(), as_bytes(to));
+  });
+}
+
+template <int channels>
+void store_packed_bytes(const StoreJob& job, std::size_t first) {
+  const auto flip = hn::Set(D8(), job.flip);
+  const std::uint8_t* c0 = job.codes[first];
+  const std::uint8_t* c1 = job.codes[1];
+  const std::uint8_t* c2 = job.codes[2 - first];
+  const std::uint8_t* c3 = job.codes[3];
+  for_vectors(static_cast<std::size_t>(job.width), hn::Lanes(D8()), channels, job.out[0],
+              [&](std::size_t x, std::byte* to) {
+                const auto v0 = hn::Xor(hn::LoadU(D8(), c0 + x), flip);
+                const auto v1 = hn::Xor(hn::LoadU(D8(), c1 + x), flip);
+                const auto v2 = hn::Xor(hn::LoadU(D8(), c2 + x), flip);
+                if constexpr (channels == 3) {
+                  hn::StoreInterleaved3(v0, v1, v2, D8(), as_bytes(to));
+                } else {
+                  hn::StoreInterleaved4(v0, v1, v2, hn::LoadU(D8(), c3 + x), D8(), as_bytes(to));
+                }
+              });
+}
+
+template <int channels>
+void store_packed_floats(const StoreJob& job, std::size_t first) {
+  const Affine a0 = affine_of(job, first);
+  const Affine a1 = affine_of(job, 1);
+  const Affine a2 = affine_of(job, 2 - first);
+  const Affine a3 = affine_of(job, 3);
+  const auto& codes = job.codes;
+  for_vectors(static_cast<std::size_t>(job.width), hn::Lanes(DFloat()), 4 * channels, job.out[0],
+              [&](std::size_t x, std::byte* to) {
+                const VFloat v0 = a0(codes[first] + x);
+                const VFloat v1 = a1(codes[1] + x);
+                const VFloat v2 = a2(codes[2 - first] + x);
+                if constexpr (channels == 3) {
+                  hn::StoreInterleaved3(v0, v1, v2, DFloat(), as_floats(to));
+                } else {
+                  hn::StoreInterleaved4(v0, v1, v2, a3(codes[3] + x), DFloat(), as_floats(to));
+                }
+              });
+}
+
+void StoreRow(const StoreJob& job) {
+  if (job.planar || job.channels == 1) {
+    for (std::size_t c = 0; c < static_cast<std::size_t>(job.channels); ++c)
+      store_plane(job, c);
+    return;
+  }
+  const std::size_t first = job.blue_first ? 2 : 0;
+  if (job.as_float) {
+    job.channels == 3 ? store_packed_floats<3>(job, first) : store_packed_floats<4>(job, first);
+  } else {
+    job.channels == 3 ? store_packed_bytes<3>(job, first) : store_packed_bytes<4>(job, first);
+  }
+}
+
+// ---- quarter turn ----------------------------------------------------------------------------
+
+// Four rounds of interleaving rows i and i + 8: after each, the index of a byte is rotated by one
+// bit.
+void TransposeCodes(const std::uint8_t* in, std::size_t in_stride, std::uint8_t* out,
+                    std::size_t out_stride) {
+  const hn::Full128<std::uint8_t> d;
+  hn::Vec<decltype(d)> a[16], b[16];
+  for (std::size_t i = 0; i < 16; ++i)
+    a[i] = hn::LoadU(d, in + i * in_stride);
+  for (int round = 0; round < 2; ++round) {
+    for (std::size_t i = 0; i < 8; ++i) {
+      b[2 * i] = hn::InterleaveLower(d, a[i], a[i + 8]);
+      b[2 * i + 1] = hn::InterleaveUpper(d, a[i], a[i + 8]);
+    }
+    for (std::size_t i = 0; i < 8; ++i) {
+      a[2 * i] = hn::InterleaveLower(d, b[i], b[i + 8]);
+      a[2 * i + 1] = hn::InterleaveUpper(d, b[i], b[i + 8]);
+    }
+  }
+  for (std::size_t i = 0; i < 16; ++i)
+    hn::StoreU(a[i], d, out + i * out_stride);
 }
 
 #endif  // HWY_SCALAR
@@ -462,7 +544,9 @@ namespace halyard::image {
 
 HWY_EXPORT(BlendRows);
 HWY_EXPORT(ResampleRow);
-HWY_EXPORT(FinishRow);
+HWY_EXPORT(ColorRow);
+HWY_EXPORT(StoreRow);
+HWY_EXPORT(TransposeCodes);
 
 void blend_rows(const BlendJob& job) {
   HWY_DYNAMIC_DISPATCH(BlendRows)(job);
@@ -472,8 +556,17 @@ void resample_row(const std::int16_t* in, const AcrossTable& table, std::int16_t
   HWY_DYNAMIC_DISPATCH(ResampleRow)(in, table, out);
 }
 
-void finish_row(const FinishJob& job) {
-  HWY_DYNAMIC_DISPATCH(FinishRow)(job);
+void color_row(const ColorJob& job) {
+  HWY_DYNAMIC_DISPATCH(ColorRow)(job);
+}
+
+void store_row(const StoreJob& job) {
+  HWY_DYNAMIC_DISPATCH(StoreRow)(job);
+}
+
+void transpose_codes(const std::uint8_t* in, std::size_t in_stride, std::uint8_t* out,
+                     std::size_t out_stride) {
+  HWY_DYNAMIC_DISPATCH(TransposeCodes)(in, in_stride, out, out_stride);
 }
 
 }  // namespace halyard::image

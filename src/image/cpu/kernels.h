@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Row kernels of the fused way: down, across, colour and store. Compiled for every instruction set
-// of the architecture and chosen at run time; all of them give the same bits.
+// Row kernels of the fused way: down, across, colour, store, and the quarter turn. Compiled for
+// every instruction set of the architecture and chosen at run time; all of them give the same bits.
 #pragma once
 
 #include <array>
@@ -14,29 +14,30 @@ namespace halyard::image {
 /// samples, so that kernels may load and store whole vectors.
 inline constexpr std::size_t spare_samples = 64;
 
-/// Two source rows, blended: a + (b - a) * weight / 2^15. Groups of `step` interleaved bytes go to
-/// separate rows; a null `out` leaves its byte alone. Reads no byte behind the counted samples.
+/// Source rows, blended: the sum of rows[t] * weights[t] / 2^15, weights positive with sum 2^15.
+/// One row: taken as it is. Groups of `step` interleaved bytes go to separate rows; a null `out`
+/// leaves its byte alone. Reads no byte behind the counted samples.
 struct BlendJob {
-  const std::uint8_t* a = nullptr;
-  const std::uint8_t* b = nullptr;
-  std::int16_t weight = 0;  ///< 0: only `a` is read
-  std::int32_t step = 1;    ///< 1..4
+  std::int32_t taps = 1;
+  const std::uint8_t* const* rows = nullptr;
+  const std::int16_t* weights = nullptr;
+  std::int32_t step = 1;  ///< 1..4
   std::array<std::int16_t*, 4> out{};
   std::array<std::int32_t, 4> samples{};  ///< of each out
 };
 
-/// Two taps per output along a row: which samples, and weights that sum to 2^14. Outputs come in
-/// blocks of four; a block whose samples lie within 8 (16) of one another is served by one (two)
-/// 16-byte loads and byte shuffles, wider ones one by one.
+/// `pairs` times two taps per output along a row: samples first, first + 1, ... and weights that
+/// sum to 2^14. Outputs come in blocks of four; a block whose pairs begin within 8 (16) samples is
+/// served by one (two) 16-byte loads and byte shuffles, wider ones one by one.
 struct AcrossTable {
   enum class Mode : std::uint8_t { identity, narrow, wide, single };
   Mode mode = Mode::identity;
   std::int32_t outputs = 0;
-  std::vector<std::int32_t> base;  ///< per block: its lowest sample
-  std::vector<std::uint8_t>
-      control;                      ///< per block 16 (narrow), 32 (wide: low half, then high half)
-  std::vector<std::int32_t> first;  ///< per output: its first sample
-  std::vector<std::int16_t> weights;  ///< per output: both weights
+  std::int32_t pairs = 1;
+  std::vector<std::int32_t> base;     ///< per block: its lowest sample
+  std::vector<std::uint8_t> control;  ///< per block 16; wide: low halves, then high halves
+  std::vector<std::int32_t> first;    ///< per output: its first sample
+  std::vector<std::int16_t> weights;  ///< per pair and output: both weights
 };
 
 /// What the samples are and what is to be made of them.
@@ -66,34 +67,50 @@ enum class Feed : std::uint8_t {
   luma_high,
 };
 
-/// One destination row.
-struct FinishJob {
+/// One row of samples to one row of 8-bit codes per channel: R G B A, or grey in the first.
+struct ColorJob {
   Feed feed = Feed::rows;
-  std::array<const std::int16_t*, 4> rows{};  ///< null alpha: 255
+  std::array<const std::int16_t*, 4> rows{};  ///< null alpha: its codes are left alone
   const std::uint8_t* bytes = nullptr;        ///< luma row or packed row
   const std::uint8_t* pairs = nullptr;
   bool v_first = false;  ///< Cr before Cb in the pairs
   ColorMode color = ColorMode::direct;
   FixedMatrix matrix;
   std::int32_t width = 0;
+  std::array<std::uint8_t*, 4> codes{};  ///< with spare samples
+};
 
+/// One row of codes to one destination row.
+struct StoreJob {
+  std::int32_t width = 0;
   std::int32_t channels = 3;  ///< 1, 3 or 4 stored
   bool planar = false;        ///< out[c] per channel; else out[0], interleaved
   bool blue_first = false;    ///< interleaved only
   bool as_float = false;
-  std::uint8_t flip = 0;  ///< xor of the colour channels' bytes: 0 or 0x80
+  std::uint8_t flip = 0;                       ///< xor of the colour channels' bytes: 0 or 0x80
+  std::array<const std::uint8_t*, 4> codes{};  ///< with spare samples
   std::array<std::byte*, 4> out{};
   std::array<float, 4> scale_high{}, scale_low{}, bias{};  ///< ValueMap's affine
 };
 
+/// Side of the square that transpose_codes turns.
+inline constexpr std::int32_t turn_side = 16;
+
 void blend_rows(const BlendJob& job);
 void resample_row(const std::int16_t* in, const AcrossTable& table, std::int16_t* out);
-void finish_row(const FinishJob& job);
+void color_row(const ColorJob& job);
+void store_row(const StoreJob& job);
+/// out[x * out_stride + y] = in[y * in_stride + x] for x and y below turn_side.
+void transpose_codes(const std::uint8_t* in, std::size_t in_stride, std::uint8_t* out,
+                     std::size_t out_stride);
 
 namespace scalar {  // the same, one sample at a time
 void blend_rows(const BlendJob& job);
 void resample_row(const std::int16_t* in, const AcrossTable& table, std::int16_t* out);
-void finish_row(const FinishJob& job);
+void color_row(const ColorJob& job);
+void store_row(const StoreJob& job);
+void transpose_codes(const std::uint8_t* in, std::size_t in_stride, std::uint8_t* out,
+                     std::size_t out_stride);
 }  // namespace scalar
 
 }  // namespace halyard::image

@@ -17,14 +17,9 @@ std::uint8_t to_byte(int value, int fraction) {
   return static_cast<std::uint8_t>(std::clamp((value + (1 << (fraction - 1))) >> fraction, 0, 255));
 }
 
-// Y U V, R G B or grey, and alpha; 8.7.
-std::array<int, 4> samples_at(const FinishJob& job, std::int32_t x) {
-  if (job.feed == Feed::rows) {
-    std::array<int, 4> out{};
-    for (std::size_t k = 0; k < 4; ++k)
-      out[k] = job.rows[k] == nullptr ? 255 * 128 : job.rows[k][x];
-    return out;
-  }
+// Y U V or R G B, 8.7.
+std::array<int, 3> samples_at(const ColorJob& job, std::int32_t x) {
+  if (job.feed == Feed::rows) return {job.rows[0][x], job.rows[1][x], job.rows[2][x]};
   const std::int32_t pair = x / 2 * 2;
   int luma = 0;
   int first = 0;
@@ -40,54 +35,67 @@ std::array<int, 4> samples_at(const FinishJob& job, std::int32_t x) {
     second = job.bytes[2 * pair + 3 - luma_byte];
   }
   if (job.v_first) std::swap(first, second);
-  return {luma * 128, first * 128, second * 128, 255 * 128};
+  return {luma * 128, first * 128, second * 128};
 }
 
 int luma_of(const FixedMatrix& m, int y) {
   return rounded_product(std::max<int>(y, m.y_offset) - m.y_offset, m.y_scale);
 }
 
-std::array<std::uint8_t, 4> colors_of(const FinishJob& job, const std::array<int, 4>& s) {
+void color_at(const ColorJob& job, std::int32_t x) {
   const FixedMatrix& m = job.matrix;
-  const std::uint8_t alpha = to_byte(s[3], 7);
+  const std::array<int, 3> s = samples_at(job, x);
   const int l = luma_of(m, s[0]);
   const int u = s[1] - 128 * 128;
   const int v = s[2] - 128 * 128;
   switch (job.color) {
     case ColorMode::yuv_to_rgb:
-      return {to_byte(l + rounded_product(v, m.rv), 5),
-              to_byte(l - (rounded_product(u, m.gu) + rounded_product(v, m.gv)), 5),
-              to_byte(l + rounded_product(u, m.bu), 5), alpha};
+      job.codes[0][x] = to_byte(l + rounded_product(v, m.rv), 5);
+      job.codes[1][x] = to_byte(l - (rounded_product(u, m.gu) + rounded_product(v, m.gv)), 5);
+      job.codes[2][x] = to_byte(l + rounded_product(u, m.bu), 5);
+      return;
     case ColorMode::yuv_to_grey:
-      return {to_byte(l, 5), 0, 0, alpha};
+      job.codes[0][x] = to_byte(l, 5);
+      return;
     case ColorMode::rgb_to_grey:
-      return {to_byte(rounded_product(s[0], 2449) + rounded_product(s[1], 4809) +
-                          rounded_product(s[2], 934),
-                      5),
-              0, 0, alpha};
+      job.codes[0][x] = to_byte(
+          rounded_product(s[0], 2449) + rounded_product(s[1], 4809) + rounded_product(s[2], 934),
+          5);
+      return;
     case ColorMode::direct:
-      break;
+      for (std::size_t k = 0; k < 3; ++k)
+        job.codes[k][x] = to_byte(s[k], 7);
   }
-  return {to_byte(s[0], 7), to_byte(s[1], 7), to_byte(s[2], 7), alpha};
 }
 
-void store(const FinishJob& job, std::int32_t x, const std::array<std::uint8_t, 4>& codes) {
+void store_at(const StoreJob& job, std::size_t x) {
   const bool apart = job.planar || job.channels == 1;
   const std::size_t sample = job.as_float ? 4 : 1;
-  for (std::size_t k = 0; k < static_cast<std::size_t>(job.channels); ++k) {
-    const std::size_t place = job.blue_first && k != 1 && k != 3 ? 2 - k : k;
-    const auto at = static_cast<std::size_t>(x);
-    std::byte* to =
-        apart ? job.out[k] + at * sample
-              : job.out[0] + (at * static_cast<std::size_t>(job.channels) + place) * sample;
+  const auto channels = static_cast<std::size_t>(job.channels);
+  for (std::size_t k = 0; k < channels; ++k) {
+    const std::size_t place = job.blue_first && k != 3 ? 2 - k : k;
+    std::byte* to = apart ? job.out[k] + x * sample : job.out[0] + (x * channels + place) * sample;
+    const std::uint8_t code = job.codes[k][x];
     if (job.as_float) {
-      const auto value = static_cast<float>(codes[k]);
+      const auto value = static_cast<float>(code);
       const float result = value * job.scale_high[k] + (value * job.scale_low[k] + job.bias[k]);
       std::memcpy(to, &result, sizeof result);
     } else {
-      *to = static_cast<std::byte>(codes[k] ^ (k == 3 ? 0 : job.flip));
+      *to = static_cast<std::byte>(code ^ (k == 3 ? 0 : job.flip));
     }
   }
+}
+
+int blended(const BlendJob& job, std::size_t at) {
+  const int first = job.rows[0][at] * 128;
+  if (job.taps == 1) return first;
+  if (job.taps == 2) {
+    return first + rounded_product(job.rows[1][at] * 128 - first, job.weights[1]);
+  }
+  int sum = 0;
+  for (std::int32_t t = 0; t < job.taps; ++t)
+    sum += rounded_product(job.rows[t][at] * 128, job.weights[t]);
+  return sum;
 }
 
 }  // namespace
@@ -95,27 +103,44 @@ void store(const FinishJob& job, std::int32_t x, const std::array<std::uint8_t, 
 void blend_rows(const BlendJob& job) {
   for (std::size_t k = 0; k < static_cast<std::size_t>(job.step); ++k) {
     if (job.out[k] == nullptr) continue;
-    for (std::int32_t i = 0; i < job.samples[k]; ++i) {
-      const std::size_t at = static_cast<std::size_t>(i * job.step) + k;
-      const int a = job.a[at];
-      const int b = job.weight == 0 ? a : job.b[at];
+    for (std::int32_t i = 0; i < job.samples[k]; ++i)
       job.out[k][i] =
-          static_cast<std::int16_t>(a * 128 + rounded_product((b - a) * 128, job.weight));
-    }
+          static_cast<std::int16_t>(blended(job, static_cast<std::size_t>(i * job.step) + k));
   }
 }
 
 void resample_row(const std::int16_t* in, const AcrossTable& table, std::int16_t* out) {
+  const auto pairs = static_cast<std::size_t>(table.pairs);
+  const std::size_t weight_stride = table.weights.size() / pairs;
   for (std::size_t x = 0; x < static_cast<std::size_t>(table.outputs); ++x) {
-    const std::int16_t* sample = in + table.first[x];
-    const int sum = sample[0] * table.weights[2 * x] + sample[1] * table.weights[2 * x + 1];
-    out[x] = static_cast<std::int16_t>((sum + (1 << 13)) >> 14);
+    int sum = 1 << 13;
+    for (std::size_t p = 0; p < pairs; ++p) {
+      const std::int16_t* sample = in + table.first[x] + 2 * p;
+      const std::int16_t* weight = &table.weights[p * weight_stride + 2 * x];
+      sum += sample[0] * weight[0] + sample[1] * weight[1];
+    }
+    out[x] = static_cast<std::int16_t>(sum >> 14);
   }
 }
 
-void finish_row(const FinishJob& job) {
-  for (std::int32_t x = 0; x < job.width; ++x)
-    store(job, x, colors_of(job, samples_at(job, x)));
+void color_row(const ColorJob& job) {
+  for (std::int32_t x = 0; x < job.width; ++x) {
+    color_at(job, x);
+    if (job.rows[3] != nullptr) job.codes[3][x] = to_byte(job.rows[3][x], 7);
+  }
+}
+
+void store_row(const StoreJob& job) {
+  for (std::size_t x = 0; x < static_cast<std::size_t>(job.width); ++x)
+    store_at(job, x);
+}
+
+void transpose_codes(const std::uint8_t* in, std::size_t in_stride, std::uint8_t* out,
+                     std::size_t out_stride) {
+  for (std::size_t y = 0; y < turn_side; ++y) {
+    for (std::size_t x = 0; x < turn_side; ++x)
+      out[x * out_stride + y] = in[y * in_stride + x];
+  }
 }
 
 }  // namespace halyard::image::scalar
