@@ -276,21 +276,18 @@ def rule_environment(tree):
 
 
 def rule_examples(tree):
-    """Code in the Markdown files that says where it comes from is that code."""
+    """Code in a page under `<!-- from FILE: FUNCTION -->` is that function of that file."""
     marker = re.compile(r"<!-- from (\S+): (\w+) -->\n```\w*\n(.*?)```", re.S)
     for path, text in tree.files(suffixes={".md"}):
         for match in marker.finditer(text):
             source, name, shown = match.groups()
             line = text.count("\n", 0, match.start()) + 1
-            region = re.search(rf"^[ ]*(?://|#) \[{name}\]\n(.*?)^[ ]*(?://|#) \[/{name}\]$",
-                               tree.texts.get(source, ""), re.S | re.M)
-            if region is None:
-                tree.breach("examples", path, line, f"{source} has no region [{name}]")
-                continue
-            rows = region.group(1).splitlines()
-            indent = min((len(r) - len(r.lstrip()) for r in rows if r.strip()), default=0)
-            if [r[indent:] for r in rows] != shown.splitlines():
-                tree.breach("examples", path, line, f"differs from region [{name}] of {source}")
+            there = re.search(rf"^\w[^\n;=]*\b{name}\([^;{{}}]*\) \{{\n.*?^\}}\n",
+                              tree.texts.get(source, ""), re.S | re.M)
+            if there is None:
+                tree.breach("examples", path, line, f"{source} has no function {name}")
+            elif there.group(0) != shown:
+                tree.breach("examples", path, line, f"differs from {name} in {source}")
 
 
 def function_lengths(text):

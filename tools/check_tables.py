@@ -52,7 +52,7 @@ HOMES = [
     (r"linux/videodev2\.h", ["src/capture/"]),
     (r"(jpeglib|jerror|jmorecfg|turbojpeg|spng)\.h", ["src/codec/"]),
     (r"libexif/.*", ["src/codec/"]),
-    (r"hwy/.*", ["src/image/", "src/decode/"]),
+    (r"hwy/.*", ["src/image/", "src/decode/", "tools/halyard/doctor.cpp"]),
     (r"(oneapi/)?tbb/.*|tbb\.h", ["src/image/", "tools/halyard/"]),
     (r"openvino/.*", ["src/model/"]),
     (r"onnxruntime.*", ["src/model/"]),

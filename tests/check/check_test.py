@@ -203,12 +203,12 @@ class Seeded(unittest.TestCase):
 
     # examples
     def test_code_in_a_page_that_differs_from_its_source(self):
-        self.write("examples/seeded.cpp",
-                   HEAD + "  // [hoist]\n  int a;\n  int b;\n  // [/hoist]\n")
-        page = "<!-- from examples/seeded.cpp: hoist -->\n```cpp\nint a;\nint b;\n```\n"
+        function = "static int hoist(int a) {\n  int b = a;\n  return b;\n}\n"
+        self.write("examples/seeded.cpp", HEAD + "int hoist(int);\n" + function)
+        page = f"<!-- from examples/seeded.cpp: hoist -->\n```cpp\n{function}```\n"
         self.write("docs/seeded.md", page)
         self.expect("examples", "docs/seeded.md",
-                    lambda: self.write("docs/seeded.md", page.replace("int b", "int c")))
+                    lambda: self.write("docs/seeded.md", page.replace("return b", "return a")))
 
     def test_code_in_a_page_without_a_source(self):
         self.expect_source("examples", "<!-- from examples/none.cpp: hoist -->\n```cpp\n```\n",
