@@ -12,7 +12,7 @@ PREFIX ?= /usr/local
 OUT ?= out
 
 # Suites under ThreadSanitizer: our own threads. The inference engine is not instrumented.
-TSAN_SUITES := base tensor codec image decode track
+TSAN_SUITES := base tensor codec decode track capture
 # Suites that AddressSanitizer leaves out: installing and style checking run no code of ours.
 ASAN_SKIP := check|package
 
@@ -54,7 +54,7 @@ bench: ## Measure against peers, in one run
 	@scripts/install-deps.sh test
 	@cmake --preset release -DHALYARD_BENCH=ON $(CMAKE_FLAGS)
 	@cmake --build build -j $(JOBS)
-	@for program in build/bench/halyard_bench*; do "$$program"; done
+	@build/bench/halyard_bench $(BENCH_FLAGS)
 
 check: ## Check the rules of the house (tools/check.py)
 	@python3 tools/check.py
