@@ -8,13 +8,10 @@ extern "C" {
 #include <libavutil/buffer.h>
 }
 
-#include <algorithm>
 #include <cstring>
-#include <new>
 #include <utility>
 
 #include "base/format_error.h"
-#include "tensor/copy_count.h"
 
 namespace halyard::capture {
 namespace {
@@ -65,19 +62,41 @@ Status wrap_planes(AVFrame& frame, const std::shared_ptr<TensorMap>& map) {
   return {};
 }
 
-void copy_luma(AVFrame& frame, const MappedPlane& luma) {
-  const auto height = static_cast<std::size_t>(frame.height);
+// Through the public copy(), which counts.
+Status copy_plane(const ImagePlane& plane, std::uint8_t* to, int stride_bytes) {
+  const auto stride = static_cast<std::size_t>(stride_bytes);
+  const std::size_t bytes_to = (plane.rows - 1) * stride + plane.row_bytes;
+  HALYARD_TRY(auto buffer, wrap_memory(static_cast<void*>(to), bytes_to, {}));
+  const Tensor::PlaneSource source{plane.buffer, plane.offset_bytes, plane.stride_bytes};
+  const Tensor::PlaneSource target{std::move(buffer), 0, stride};
+  const auto as_grey = [&](const Tensor::PlaneSource& memory) {
+    return Tensor::wrap_image({&memory, 1}, plane.row_bytes, plane.rows, PixelFormat::grey);
+  };
+  HALYARD_TRY(const Tensor from, as_grey(source));
+  HALYARD_TRY(Tensor into, as_grey(target));
+  return copy(from, into);
+}
+
+// The luma of an odd picture, its last column and row once more.
+Status copy_luma(AVFrame& frame, const Tensor& picture) {
+  HALYARD_TRY(const ImagePlane luma, picture.image_plane(0));
+  HALYARD_CHECK(copy_plane(luma, frame.data[0], frame.linesize[0]));
+  const auto row = [&](std::size_t y) {
+    return frame.data[0] + static_cast<std::ptrdiff_t>(y) * frame.linesize[0];
+  };
   const auto width = static_cast<std::size_t>(frame.width);
-  for (std::size_t y = 0; y < height; ++y) {
-    const std::uint8_t* from = bytes(luma) + std::min(y, luma.rows - 1) * luma.stride_bytes;
-    std::uint8_t* to = frame.data[0] + static_cast<std::ptrdiff_t>(y) * frame.linesize[0];
-    std::memcpy(to, from, luma.row_bytes);
-    if (luma.row_bytes < width) to[width - 1] = from[luma.row_bytes - 1];
+  if (luma.row_bytes < width) {
+    for (std::size_t y = 0; y < luma.rows; ++y)
+      row(y)[width - 1] = row(y)[width - 2];
   }
+  if (luma.rows < static_cast<std::size_t>(frame.height)) {
+    std::memcpy(row(luma.rows), row(luma.rows - 1), width);
+  }
+  return {};
 }
 
 // Chroma extents round up, so an even-sized frame has no more chroma than the odd picture.
-void copy_chroma(AVFrame& frame, const Chroma& chroma) {
+void rearrange_chroma(AVFrame& frame, const Chroma& chroma) {
   const bool pairs = frame.format == AV_PIX_FMT_NV12;
   const std::size_t to_step = pairs ? 2 : 1;
   const int v_plane = pairs ? 1 : 2;
@@ -116,19 +135,25 @@ Result<FramePtr> encoder_frame(const Tensor& picture, const EncoderInput& input)
   frame->width = input.width;
   frame->height = input.height;
   frame->format = input.format;
-  HALYARD_TRY(TensorMap mapped, picture.map(Access::read));
-  const bool same_size = picture.size() == Size{input.width, input.height};
-  if (same_size && pixel_format_of(input.format) == format) {
+  const bool same_format = pixel_format_of(input.format) == format;
+  if (same_format && picture.size() == Size{input.width, input.height}) {
+    HALYARD_TRY(TensorMap mapped, picture.map(Access::read));
     HALYARD_CHECK(wrap_planes(*frame, std::make_shared<TensorMap>(std::move(mapped))));
     return frame;
   }
   if (av_frame_get_buffer(frame.get(), 0) < 0) {
     return fail(Errc::no_memory, "video: frame cannot be made", "{}x{}", input.width, input.height);
   }
-  copy_luma(*frame, mapped.plane(0));
-  copy_chroma(*frame, chroma_of(mapped, format));
-  count_copy(static_cast<std::size_t>(input.width) * static_cast<std::size_t>(input.height) * 3 /
-             2);
+  HALYARD_CHECK(copy_luma(*frame, picture));
+  if (!same_format) {
+    HALYARD_TRY(const TensorMap mapped, picture.map(Access::read));
+    rearrange_chroma(*frame, chroma_of(mapped, format));
+    return frame;
+  }
+  for (std::size_t i = 1; i < picture.plane_count(); ++i) {
+    HALYARD_TRY(const ImagePlane plane, picture.image_plane(i));
+    HALYARD_CHECK(copy_plane(plane, frame->data[i], frame->linesize[i]));
+  }
   return frame;
 }
 

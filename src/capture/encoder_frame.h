@@ -21,7 +21,7 @@ struct EncoderInput {
 Status check_encodable(const Tensor& picture);
 
 /// An odd picture gets its last column or row once more; an nv12 picture for a yuv420p encoder (and
-/// the other way round) has its chroma rearranged; both are counted as copies. The frame keeps the
+/// the other way round) has its chroma rearranged. The frame keeps the
 /// picture's memory alive. Errors: those of check_encodable, no_memory, those of mapping.
 Result<FramePtr> encoder_frame(const Tensor& picture, const EncoderInput& input);
 

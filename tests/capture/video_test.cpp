@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Videos made and read by the test itself: numbers, times, colours, no copies, damage, full disks.
+// Reading videos that the test has made: numbers, times, colours, no copies, damage.
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include <array>
-#include <csignal>
 #include <random>
 #include <string>
 #include <thread>
@@ -14,6 +12,7 @@
 #include "capture/byte_stream.h"
 #include "capture/media.h"
 #include "capture/source.h"
+#include "capture/video.h"
 #include "halyard/capture.h"
 
 #ifdef HALYARD_HAVE_FFMPEG
@@ -24,23 +23,13 @@ namespace halyard {
 namespace {
 
 using test::Folder;
+using test::make_video;
 using test::number_of;
 using test::numbered_picture;
 using test::psnr;
 using test::write_bytes;
 
 #ifdef HALYARD_HAVE_FFMPEG
-
-void make_video(const std::string& path, int frames, double rate = 25,
-                PixelFormat format = PixelFormat::i420, std::size_t width = 128,
-                std::size_t height = 96) {
-  auto writer =
-      *VideoWriter::create(path, {static_cast<int>(width), static_cast<int>(height)}, rate);
-  for (int n = 0; n < frames; ++n)
-    ASSERT_TRUE(writer.write(numbered_picture(n, width, height, format)));
-  const Status finished = writer.finish();
-  ASSERT_TRUE(finished) << finished.error().message();
-}
 
 class Containers : public testing::TestWithParam<const char*> {};
 
@@ -80,155 +69,6 @@ TEST(VideoSource, frame_count_is_known_for_mp4) {
   const Folder folder("count");
   make_video(folder / "clip.mp4", 7);
   EXPECT_EQ(FrameSource::open(folder / "clip.mp4")->frame_count(), 7U);
-}
-
-TEST(VideoWriter, takes_nv12_and_changes_of_format) {
-  const Folder folder("nv12");
-  auto writer = *VideoWriter::create(folder / "clip.mp4", {128, 96}, 25);
-  for (int n = 0; n < 10; ++n) {
-    const auto format = n % 3 == 2 ? PixelFormat::i420 : PixelFormat::nv12;
-    ASSERT_TRUE(writer.write(numbered_picture(n, 128, 96, format)));
-  }
-  ASSERT_TRUE(writer.finish());
-  auto source = *FrameSource::open(folder / "clip.mp4");
-  for (int n = 0; n < 10; ++n) {
-    const auto frame = *source.next();
-    ASSERT_TRUE(frame);
-    EXPECT_EQ(number_of(frame->image), n);
-    for (std::size_t plane : {0U, 1U, 2U})
-      EXPECT_GT(psnr(frame->image, numbered_picture(n), plane), 35) << n << " " << plane;
-  }
-  EXPECT_FALSE(*source.next());
-}
-
-TEST(VideoWriter, odd_sizes_repeat_the_last_column_and_row) {
-  const Folder folder("odd");
-  for (PixelFormat format : {PixelFormat::i420, PixelFormat::nv12}) {
-    make_video(folder / "clip.mp4", 5, 25, format, 131, 97);
-    auto source = *FrameSource::open(folder / "clip.mp4");
-    const auto frame = *source.next();
-    ASSERT_TRUE(frame);
-    EXPECT_EQ(frame->image.size(), (Size{132, 98}));
-    const Tensor original = numbered_picture(0, 131, 97);
-    for (std::size_t plane : {0U, 1U, 2U})
-      EXPECT_GT(psnr(frame->image, original, plane), 35);
-    const auto map = *frame->image.map(Access::read);
-    const MappedPlane& luma = map.plane(0);
-    EXPECT_NEAR(std::to_integer<int>(luma.data[131]), std::to_integer<int>(luma.data[130]), 8);
-  }
-}
-
-TEST(VideoWriter, smallest_and_sliced_pictures_are_served) {
-  const Folder folder("small");
-  auto writer = *VideoWriter::create(folder / "one.mkv", {1, 1}, 25);
-  Tensor pixel = *Tensor::create_image(1, 1, PixelFormat::nv12);
-  EXPECT_TRUE(writer.write(pixel));
-  EXPECT_TRUE(writer.finish());
-  auto sliced = *VideoWriter::create(folder / "slice.mp4", {128, 96}, 25);
-  for (int n = 0; n < 4; ++n) {
-    Tensor large = numbered_picture(n, 384, 200);
-    ASSERT_TRUE(sliced.write(*large.slice({128, 50, 128, 96})));
-  }
-  ASSERT_TRUE(sliced.finish());
-  auto source = *FrameSource::open(folder / "slice.mp4");
-  for (int n = 0; n < 4; ++n)
-    EXPECT_EQ(number_of((*source.next())->image), n);
-}
-
-TEST(VideoWriter, does_not_copy_pictures_that_fit) {
-  const Folder folder("nocopy");
-  const Tensor picture = numbered_picture(3);
-  const auto before = copy_stats();
-  auto writer = *VideoWriter::create(folder / "clip.mp4", {128, 96}, 25);
-  for (int n = 0; n < 5; ++n)
-    ASSERT_TRUE(writer.write(picture));
-  ASSERT_TRUE(writer.finish());
-  EXPECT_EQ(copy_stats().copies, before.copies);
-}
-
-TEST(VideoWriter, unfinished_file_leaves_nothing_and_an_old_one_stays) {
-  const Folder folder("unfinished");
-  make_video(folder / "clip.mp4", 3);
-  const auto old = *read_file(folder / "clip.mp4");
-  {
-    auto writer = *VideoWriter::create(folder / "clip.mp4", {128, 96}, 25);
-    ASSERT_TRUE(writer.write(numbered_picture(1)));
-    EXPECT_EQ(folder.entries(), 2U);
-  }
-  {
-    auto writer = *VideoWriter::create(folder / "none.mp4", {128, 96}, 25);
-    const Status finished = writer.finish();  // no frame
-    ASSERT_FALSE(finished);
-    EXPECT_EQ(finished.error().code, Errc::invalid_argument);
-  }
-  EXPECT_EQ(folder.entries(), 1U);
-  EXPECT_EQ(*read_file(folder / "clip.mp4"), old);
-}
-
-TEST(VideoWriter, refusals_are_typed) {
-  const Folder folder("refuse");
-  const auto code = [](const std::string& path, Size size, double rate) {
-    auto writer = VideoWriter::create(path, size, rate);
-    return writer ? Errc::ok : writer.error().code;
-  };
-  EXPECT_EQ(code(folder / "a.mp4", {0, 4}, 25), Errc::invalid_argument);
-  EXPECT_EQ(code(folder / "a.mp4", {4, -1}, 25), Errc::invalid_argument);
-  EXPECT_EQ(code(folder / "a.mp4", {16385, 4}, 25), Errc::invalid_argument);
-  EXPECT_EQ(code(folder / "a.mp4", {4, 4}, 0), Errc::invalid_argument);
-  EXPECT_EQ(code(folder / "a.mp4", {4, 4}, std::nan("")), Errc::invalid_argument);
-  EXPECT_EQ(code(folder / "a.mp4", {4, 4}, 1e9), Errc::invalid_argument);
-  EXPECT_EQ(code(folder / "a.mp4", {4, 4}, 1e-300), Errc::invalid_argument);
-  EXPECT_EQ(code(folder / "a.txt", {4, 4}, 25), Errc::unsupported);
-  EXPECT_EQ(code(folder / "a", {4, 4}, 25), Errc::unsupported);
-  EXPECT_EQ(code(folder / "no/a.mp4", {4, 4}, 25), Errc::not_found);
-  write_bytes(folder / "file", {});
-  EXPECT_NE(code(folder / "file/a.mp4", {4, 4}, 25), Errc::ok);
-  std::filesystem::create_directory(folder / "dir.mp4");
-  EXPECT_EQ(code(folder / "dir.mp4", {4, 4}, 25), Errc::invalid_argument);
-  EXPECT_EQ(folder.entries(), 2U);
-
-  auto writer = *VideoWriter::create(folder / "a.mp4", {128, 96}, 25);
-  EXPECT_EQ(writer.write(numbered_picture(0, 130, 96)).error().code, Errc::invalid_argument);
-  Tensor rgb = *Tensor::create_image(128, 96, PixelFormat::rgb);
-  EXPECT_EQ(writer.write(rgb).error().code, Errc::unsupported);
-  EXPECT_EQ(writer.write(Tensor()).error().code, Errc::invalid_argument);
-  EXPECT_TRUE(writer.write(numbered_picture(0)));  // still usable
-  EXPECT_TRUE(writer.finish());
-  EXPECT_TRUE(writer.finish());
-  EXPECT_FALSE(writer.write(numbered_picture(0)));
-}
-
-TEST(VideoWriter, full_disk_is_an_os_error_and_leaves_nothing) {
-  const Folder folder("full");
-  // A limit on the size of files stands for the full disk.
-  struct rlimit old {};
-  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &old), 0);
-  auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
-  struct rlimit low = old;
-  low.rlim_cur = 20'000;
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &low), 0);
-  std::mt19937 random(1);
-  Status last;
-  {
-    auto writer = *VideoWriter::create(folder / "clip.mp4", {320, 240}, 25);
-    for (int n = 0; n < 60 && last; ++n) {
-      Tensor noise = *Tensor::create_image(320, 240, PixelFormat::i420, DType::u8, Memory::mem);
-      {
-        const auto map = *noise.map(Access::write);
-        for (std::size_t i = 0; i < noise.size_bytes(); ++i)
-          map.writable()[i] = static_cast<std::byte>(random());
-      }
-      last = writer.write(noise);
-    }
-    if (last) last = writer.finish();
-    EXPECT_FALSE(writer.finish());  // stays failed
-  }
-  ::setrlimit(RLIMIT_FSIZE, &old);
-  std::signal(SIGXFSZ, handler);
-  ASSERT_FALSE(last);
-  EXPECT_EQ(last.error().code, Errc::os) << last.error().message();
-  EXPECT_EQ(last.error().os_errno, EFBIG) << last.error().message();
-  EXPECT_EQ(folder.entries(), 0U);
 }
 
 TEST(VideoSource, frames_are_the_decoders_planes) {
