@@ -13,7 +13,7 @@ for component in runtime development; do
 done
 # Nothing in the installed files may depend on the folder that they were installed into.
 mv "$work/first" "$work/moved"
-prefix=$work/moved
+prefix=$(realpath "$work/moved")
 library=$(find "$prefix" -name libhalyard.so)
 libdir=$(dirname "$library")
 
