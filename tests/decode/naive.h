@@ -37,12 +37,8 @@ inline double iou(const Found& a, const Found& b) {
   return w * h / (areas - w * h);
 }
 
-/// Quantized boxes make an IoU of exactly 7 / 10 common, which no float threshold is: what is this
-/// close to the threshold counts as equal to it, and equal does not suppress.
-inline constexpr double tie = 1e-6;
-
 /// `value(feature, anchor)` gives real values. `closest` becomes the least distance of any IoU that
-/// decided something from the least one that suppresses.
+/// decided something from the threshold.
 template <class Value>
 std::vector<Found> decode(Value value, int features, int anchors, double width, double height,
                           const Options& options, double* closest = nullptr) {
@@ -66,8 +62,8 @@ std::vector<Found> decode(Value value, int features, int anchors, double width, 
     for (const Found& k : kept) {
       if (options.class_aware && k.label != f.label) continue;
       const double overlap = iou(k, f);
-      if (closest != nullptr) *closest = std::min(*closest, std::abs(overlap - options.iou - tie));
-      suppressed = suppressed || overlap > options.iou + tie;
+      if (closest != nullptr) *closest = std::min(*closest, std::abs(overlap - options.iou));
+      suppressed = suppressed || overlap > options.iou;
     }
     if (!suppressed && kept.size() < options.most) kept.push_back(f);
   }

@@ -110,7 +110,14 @@ class Recordings : public ::testing::TestWithParam<std::tuple<int, const char*>>
 
 TEST_P(Recordings, equal_the_naive_head_at_every_setting) {
   const Tensor tensor = recorded.tensor();
-  for (const auto& [score, iou] : {std::pair{0.25F, 0.45F}, {0.5F, 0.5F}, {0.001F, 0.7F}}) {
+  // Quantized boxes make an IoU of exactly 9 / 20 or 7 / 10 common, and coordinates rounded to
+  // float then decide; so the round thresholds are compared only where no decision is that close.
+  int compared = 0;
+  for (const auto& [score, iou] : {std::pair{0.25F, 0.45F},
+                                   {0.25F, 0.4517F},
+                                   {0.5F, 0.5F},
+                                   {0.001F, 0.7F},
+                                   {0.001F, 0.7013F}}) {
     for (const bool aware : {true, false}) {
       double closest = 1;
       const auto expected = naive::decode(
@@ -119,6 +126,8 @@ TEST_P(Recordings, equal_the_naive_head_at_every_setting) {
           },
           static_cast<int>(recorded.features), static_cast<int>(recorded.anchors), model().size,
           model().size, {score, iou, aware, 300}, &closest);
+      if (closest < 1e-5) continue;
+      ++compared;
       const auto found =
           decode({score, iou, aware ? Nms::class_aware : Nms::class_agnostic, 30000, 300}, tensor);
       ASSERT_EQ(found.size(), expected.size()) << "closest decision " << closest;
@@ -134,6 +143,7 @@ TEST_P(Recordings, equal_the_naive_head_at_every_setting) {
       }
     }
   }
+  EXPECT_GE(compared, 4);
 }
 
 TEST_P(Recordings, show_what_is_in_the_photograph) {
