@@ -231,7 +231,7 @@ Status read_head(const Node& root, ModelDescription& out) {
       return version->unsupported("only yolov8 and yolo11 are");
   }
   if (const auto labels = root.member("labels")) {
-    HALYARD_TRY(const std::size_t count, list_size(*labels, 1000000));
+    HALYARD_TRY(const std::size_t count, list_size(*labels, 100000));
     for (std::size_t i = 0; i < count; ++i) {
       HALYARD_TRY(std::string label, labels->element(i).text());
       out.labels.push_back(std::move(label));

@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int deepest = 64;
-constexpr std::size_t most_nodes = std::size_t{1} << 20;
+constexpr std::size_t most_nodes = std::size_t{1} << 17;
 
 Error malformed(std::string_view language, std::size_t line, std::string_view position,
                 std::string_view why) {

@@ -19,7 +19,7 @@ namespace halyard::decode {
 
 /// Errors: malformed (message with the line and byte).
 Result<nlohmann::json> parse_json(std::string_view text);
-/// Errors: malformed (message with the line and column; also more than 2^20 nodes after aliases are
+/// Errors: malformed (message with the line and column; also more than 2^17 nodes after aliases are
 /// resolved, or nesting deeper than 64).
 Result<nlohmann::json> parse_yaml(std::string_view text);
 

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+// Description documents: what is read, what is passed over, and what is refused with its path.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+#include <string>
+
+#include "halyard/decode.h"
+
+namespace halyard {
+namespace {
+
+// One example per schema; docs/decode.md shows the same text, and a test below compares.
+constexpr const char* v1_yaml = R"(decoder_version: yolov8
+nms: class_aware
+input: {shape: [1, 640, 640, 3]}
+labels: [boat, buoy, gull]
+outputs:
+  - type: detection
+    shape: [1, 7, 8400]
+    dshape: [[batch, 1], [num_features, 7], [num_boxes, 8400]]
+    quantization: [0.00390625, -128]
+    normalized: true
+)";
+
+constexpr const char* v2_json = R"({
+  "schema_version": 2,
+  "decoder_version": "yolo11",
+  "nms": "class_agnostic",
+  "input": {"shape": [1, 3, 480, 640],
+            "dshape": [{"batch": 1}, {"num_features": 3}, {"height": 480}, {"width": 640}]},
+  "outputs": [
+    {"name": "output0", "type": "detection", "decoder": "ultralytics", "encoding": "direct",
+     "shape": [1, 6300, 84],
+     "dshape": [{"batch": 1}, {"num_boxes": 6300}, {"num_features": 84}],
+     "dtype": "int8", "normalized": false,
+     "quantization": {"scale": 2.5, "zero_point": -128, "dtype": "int8"}},
+    {"name": "features", "shape": [1, 256]}
+  ]
+}
+)";
+
+template <class T>
+void expect_error(const Result<T>& result, Errc code, const std::string& words) {
+  ASSERT_FALSE(result) << words;
+  EXPECT_EQ(result.error().code, code) << result.error().message();
+  EXPECT_NE(result.error().message().find(words), std::string::npos)
+      << "no \"" << words << "\" in: " << result.error().message();
+}
+
+Result<ModelDescription> with_output(const std::string& keys) {
+  return ModelDescription::from_json(R"({"schema_version": 2, "outputs": [{)" + keys + "}]}");
+}
+
+Result<ModelDescription> with_detection(const std::string& keys) {
+  return with_output(R"("type": "detection", "shape": [1, 84, 8400], )" + keys);
+}
+
+Result<ModelDescription> with_root(const std::string& keys) {
+  return ModelDescription::from_json(
+      R"({"outputs": [{"type": "detection", "shape": [1, 84, 8400]}], )" + keys + "}");
+}
+
+TEST(Description, reads_version_1) {
+  const auto d = ModelDescription::from_yaml(v1_yaml);
+  ASSERT_TRUE(d) << d.error().message();
+  EXPECT_EQ(d->decoder_version, "yolov8");
+  EXPECT_EQ(d->nms, Nms::class_aware);
+  EXPECT_EQ(d->input, (Size{640, 640}));
+  EXPECT_EQ(d->labels, (std::vector<std::string>{"boat", "buoy", "gull"}));
+  ASSERT_EQ(d->outputs.size(), 1U);
+  const OutputDescription& out = d->outputs[0];
+  EXPECT_EQ(out.type, "detection");
+  EXPECT_EQ(out.shape, (std::vector<std::size_t>{1, 7, 8400}));
+  EXPECT_EQ(out.axes, (std::vector<std::string>{"batch", "num_features", "num_boxes"}));
+  EXPECT_EQ(out.quantization, Quantization::per_tensor(0.00390625F, -128));
+  EXPECT_EQ(out.box_units, BoxUnits::fraction);
+  EXPECT_EQ(Decoder::create(*d)->class_count(), 3U);
+}
+
+TEST(Description, reads_version_2) {
+  const auto d = ModelDescription::from_json(v2_json);
+  ASSERT_TRUE(d) << d.error().message();
+  EXPECT_EQ(d->decoder_version, "yolo11");
+  EXPECT_EQ(d->nms, Nms::class_agnostic);
+  EXPECT_EQ(d->input, (Size{640, 480}));
+  ASSERT_EQ(d->outputs.size(), 2U);
+  EXPECT_EQ(d->outputs[0].name, "output0");
+  EXPECT_EQ(d->outputs[0].axes[1], "num_boxes");
+  EXPECT_EQ(d->outputs[0].quantization, Quantization::per_tensor(2.5F, -128));
+  EXPECT_EQ(d->outputs[0].box_units, BoxUnits::pixels);
+  EXPECT_EQ(d->outputs[1].type, "");  // auxiliary
+  EXPECT_EQ(Decoder::create(*d)->class_count(), 80U);
+}
+
+TEST(Description, json_is_yaml_too) {
+  const auto d = ModelDescription::from_yaml(v2_json);
+  ASSERT_TRUE(d) << d.error().message();
+  EXPECT_EQ(d->input, (Size{640, 480}));
+}
+
+TEST(Description, examples_of_the_page_are_these) {
+  std::ifstream in(std::string(HALYARD_SOURCE_DIR) + "/docs/decode.md");
+  const std::string page(std::istreambuf_iterator<char>(in), {});
+  EXPECT_NE(page.find(v1_yaml), std::string::npos);
+  EXPECT_NE(page.find(v2_json), std::string::npos);
+}
+
+TEST(Description, passes_over_unknown_keys_and_nulls) {
+  EXPECT_TRUE(with_root(R"("name": "x", "dataset": {"a": [1, {"b": 2}]}, "nms": null)"));
+  EXPECT_TRUE(
+      with_detection(R"("stride": 8, "anchors": null, "quantization": null, "outputs": [])"));
+}
+
+TEST(Description, takes_the_shape_from_dshape_alone) {
+  const auto d = with_output(
+      R"("type": "detection", "dshape": [["batch", 1], ["num_features", 9], ["num_boxes", 20]])");
+  ASSERT_TRUE(d) << d.error().message();
+  EXPECT_EQ(d->outputs[0].shape, (std::vector<std::size_t>{1, 9, 20}));
+}
+
+TEST(Description, reads_the_input_size_in_both_orders) {
+  const auto size = [](const std::string& shape) {
+    const auto d = with_root(R"("input": {"shape": )" + shape + "}");
+    EXPECT_TRUE(d) << d.error().message();
+    return d->input;
+  };
+  EXPECT_EQ(size("[1, 480, 640, 3]"), (Size{640, 480}));
+  EXPECT_EQ(size("[1, 3, 480, 640]"), (Size{640, 480}));
+  EXPECT_EQ(size("[1, 1, 96, 128]"), (Size{128, 96}));
+  EXPECT_EQ(size("[1, 4, 4, 3]"), (Size{4, 4}));  // both could be channels: the last is
+  EXPECT_EQ(size("[640, 640]"), (Size{0, 0}));    // unknown
+  EXPECT_EQ(with_root(R"("input": {"shape": [1, 3, 32, 64],
+                          "dshape": [{"batch": 1}, {"height": 3}, {"width": 32}, {"x": 64}]})")
+                ->input,
+            (Size{32, 3}));
+}
+
+TEST(Description, names_the_path_of_every_wrong_value) {
+  using enum Errc;
+  expect_error(with_output(R"("type": "detection", "shape": [1, 0, 8400])"), invalid_argument,
+               "outputs[0].shape[1]: 0, must be at least 1");
+  expect_error(with_output(R"("type": "detection", "shape": [1, -5])"), invalid_argument,
+               "outputs[0].shape[1]: -5");
+  expect_error(with_output(R"("type": "detection", "shape": [1, 2.5])"), invalid_argument,
+               "outputs[0].shape[1]: 2.5, must be a whole number");
+  expect_error(with_output(R"("type": "detection", "shape": [18446744073709551615])"),
+               invalid_argument, "must be at most 2147483647");
+  expect_error(with_output(R"("type": "detection", "shape": "84")"), invalid_argument,
+               "outputs[0].shape: \"84\", must be a list");
+  expect_error(with_output(R"("type": "detection", "shape": [])"), invalid_argument,
+               "outputs[0].shape: a list of 0, must not be empty");
+  expect_error(with_output(R"("type": "detection", "shape": [1,1,1,1,1,1,1,1,1])"),
+               invalid_argument, "outputs[0].shape: a list of 9, at most 8");
+  expect_error(with_output(R"("type": "detection")"), invalid_argument,
+               "outputs[0]: a map, shape is required");
+  expect_error(with_output(R"("type": 3)"), invalid_argument, "outputs[0].type: 3");
+  expect_error(with_detection(R"("name": [])"), invalid_argument, "outputs[0].name");
+  expect_error(with_detection(R"("normalized": 1)"), invalid_argument,
+               "outputs[0].normalized: 1, must be true or false");
+  expect_error(with_root(R"("nms": "soft")"), invalid_argument, "nms: \"soft\", must be auto");
+  expect_error(with_root(R"("labels": ["a", 1])"), invalid_argument, "labels[1]: 1");
+  expect_error(with_root(R"("schema_version": 0)"), invalid_argument, "schema_version: 0");
+  expect_error(with_root(R"("input": [])"), invalid_argument, "input: a list of 0");
+  expect_error(with_root(R"("input": {})"), invalid_argument, "input: a map, shape is required");
+}
+
+TEST(Description, names_the_path_of_wrong_dshapes) {
+  using enum Errc;
+  const auto dshape = [](const std::string& text) {
+    return with_detection(R"("dshape": )" + text);
+  };
+  expect_error(dshape(R"([["batch", 1], ["num_features", 85], ["num_boxes", 8400]])"),
+               invalid_argument, "outputs[0].shape[1]: 84, dshape says 85");
+  expect_error(dshape(R"([["batch", 1], ["num_features", 84]])"), invalid_argument,
+               "outputs[0].shape: a list of 3, dshape has 2 axes");
+  expect_error(dshape(R"([["batch", 1], ["batch", 84]])"), invalid_argument, "named twice");
+  expect_error(dshape(R"([["batch", 1, 2]])"), invalid_argument, "outputs[0].dshape[0]");
+  expect_error(dshape(R"([{"batch": 1, "height": 2}])"), invalid_argument, "[name, extent]");
+  expect_error(dshape(R"([{"padding": 2}])"), invalid_argument,
+               "outputs[0].dshape[0].padding: 2, padding must be 1");
+  expect_error(dshape(R"([["box_coords", 5]])"), invalid_argument, "box_coords must be 4");
+  expect_error(dshape("3"), invalid_argument, "outputs[0].dshape: 3");
+}
+
+TEST(Description, names_the_path_of_wrong_quantization) {
+  using enum Errc;
+  const auto quantization = [](const std::string& text) {
+    return with_detection(R"("quantization": )" + text);
+  };
+  EXPECT_TRUE(quantization(R"({"scale": [0.5], "zero_point": [3]})"));
+  EXPECT_TRUE(quantization(R"({"scale": 0.5})"));
+  expect_error(quantization("[0.1]"), invalid_argument, "must be [scale, zero_point]");
+  expect_error(quantization("[0, 1]"), invalid_argument, "outputs[0].quantization[0]: 0");
+  expect_error(quantization("[-1, 1]"), invalid_argument, "above 0");
+  expect_error(quantization("[1e300, 1]"), invalid_argument, "above 0");
+  expect_error(quantization("[1e-300, 1]"), invalid_argument, "above 0");
+  expect_error(quantization("[0.1, 0.5]"), invalid_argument, "whole number");
+  expect_error(quantization("[0.1, 3000000000]"), invalid_argument, "at most 2147483647");
+  expect_error(quantization("{}"), invalid_argument, "needs scale");
+  expect_error(quantization("7"), invalid_argument, "outputs[0].quantization: 7");
+  expect_error(quantization(R"({"scale": []})"), invalid_argument, "must not be empty");
+  expect_error(quantization(R"({"scale": 1, "zero_point": [1, 2]})"), invalid_argument,
+               "more zero points");
+  expect_error(quantization(R"({"scale": [1, 2], "axis": 1})"), unsupported,
+               "outputs[0].quantization.scale");
+}
+
+TEST(Description, refuses_what_this_version_does_not_decode_by_name) {
+  using enum Errc;
+  for (const char* role :
+       {"boxes", "scores", "protos", "mask_coefs", "segmentation", "landmarks"}) {
+    expect_error(with_output(std::string(R"("shape": [1], "type": ")") + role + "\""), unsupported,
+                 std::string("outputs[0].type: \"") + role);
+  }
+  expect_error(with_detection(R"("decoder": "modelpack")"), unsupported,
+               "outputs[0].decoder: \"modelpack\"");
+  expect_error(with_detection(R"("encoding": "anchor")"), unsupported, "outputs[0].encoding");
+  expect_error(with_detection(R"("score_format": "obj_x_class")"), unsupported, "score_format");
+  expect_error(with_detection(R"("activation_required": "sigmoid")"), unsupported,
+               "activation_required");
+  expect_error(with_detection(R"("activation_applied": "softmax")"), unsupported, "softmax");
+  expect_error(with_detection(R"("anchors": [[1, 2]])"), unsupported, "outputs[0].anchors");
+  expect_error(with_detection(R"("outputs": [{"name": "x"}])"), unsupported, "outputs[0].outputs");
+  expect_error(with_root(R"("decoder_version": "yolo26")"), unsupported,
+               "decoder_version: \"yolo26\"");
+  expect_error(with_root(R"("schema_version": 3)"), unsupported, "schema_version: 3");
+  EXPECT_TRUE(with_detection(R"("decoder": "yolov8", "encoding": "ltrb",
+                                "activation_applied": "sigmoid", "score_format": "per_class")"));
+}
+
+TEST(Description, refuses_documents_without_outputs_or_types) {
+  using enum Errc;
+  expect_error(ModelDescription::from_json("{}"), invalid_argument,
+               "document: a map, needs outputs");
+  expect_error(ModelDescription::from_json("[]"), invalid_argument, "document: a list of 0");
+  expect_error(ModelDescription::from_json("null"), invalid_argument, "document: null");
+  expect_error(ModelDescription::from_json(R"({"outputs": []})"), invalid_argument, "outputs");
+  expect_error(ModelDescription::from_json(R"({"outputs": [7]})"), invalid_argument,
+               "outputs[0]: 7");
+  expect_error(ModelDescription::from_json(R"({"outputs": [{"shape": [1]}]})"), invalid_argument,
+               "outputs[0]: a map, needs type");
+  expect_error(ModelDescription::from_yaml(""), invalid_argument, "document: null");
+}
+
+TEST(Description, broken_text_is_malformed_with_its_line) {
+  using enum Errc;
+  expect_error(ModelDescription::from_json(""), malformed, "JSON, line 1");
+  expect_error(ModelDescription::from_json("{\n\"a\": 1,\n}"), malformed, "JSON, line 3 byte 11");
+  expect_error(ModelDescription::from_json("{\"a\": 1e999}"), malformed, "JSON");
+  expect_error(ModelDescription::from_json("{\"a\": \"\xff\"}"), malformed, "JSON, line 1");
+  expect_error(ModelDescription::from_yaml("a: 1\nb: [1, 2\nc: 3"), malformed, "YAML, line 3");
+  expect_error(ModelDescription::from_yaml("a: *nobody"), malformed, "YAML, line 1");
+}
+
+TEST(Description, every_prefix_of_a_document_is_refused_without_harm) {
+  const std::string json = v2_json;
+  for (std::size_t n = 0; n + 2 < json.size(); ++n)
+    EXPECT_FALSE(ModelDescription::from_json(json.substr(0, n))) << n;
+  const std::string yaml = v1_yaml;
+  for (std::size_t n = 0; n < yaml.size(); ++n)
+    (void)ModelDescription::from_yaml(yaml.substr(0, n));
+}
+
+TEST(Description, deep_and_self_repeating_documents_are_refused) {
+  using enum Errc;
+  expect_error(ModelDescription::from_json(std::string(1000000, '[')), malformed, "JSON");
+  expect_error(ModelDescription::from_yaml(std::string(100000, '[')), malformed, "YAML");
+  expect_error(ModelDescription::from_yaml(std::string(100, '[') + std::string(100, ']')),
+               malformed, "too deep");
+  expect_error(ModelDescription::from_yaml("a: &a [*a]"), malformed, "too deep");
+  std::string bomb = "a: &a [x, x, x, x, x, x, x, x, x, x]\n";
+  for (char c = 'b'; c < 'k'; ++c) {
+    bomb += std::string(1, c) + ": &" + c + " [";
+    for (int i = 0; i < 10; ++i)
+      bomb += std::string(i == 0 ? "*" : ", *") + static_cast<char>(c - 1);
+    bomb += "]\n";
+  }
+  expect_error(ModelDescription::from_yaml(bomb), malformed, "too large");
+}
+
+TEST(Description, yaml_scalars_are_typed_as_json_ones) {
+  const auto quoted =
+      ModelDescription::from_yaml("outputs: [{type: 'detection', shape: ['1', 84]}]");
+  expect_error(quoted, Errc::invalid_argument, "outputs[0].shape[0]: \"1\"");
+  const auto plain = ModelDescription::from_yaml(
+      "outputs: [{type: detection, shape: [1, +84, 9], normalized: False, quantization: ~}]");
+  ASSERT_TRUE(plain) << plain.error().message();
+  EXPECT_EQ(plain->outputs[0].box_units, BoxUnits::pixels);
+}
+
+TEST(Description, reads_files_by_extension) {
+  const std::string base = ::testing::TempDir() + "description_test";
+  for (const char* extension : {".json", ".JSON"}) {
+    std::ofstream(base + extension) << v2_json;
+    EXPECT_TRUE(ModelDescription::from_file(base + extension)) << extension;
+    std::remove((base + extension).c_str());
+  }
+  for (const char* extension : {".yaml", ".yml"}) {
+    std::ofstream(base + extension) << v1_yaml;
+    EXPECT_TRUE(ModelDescription::from_file(base + extension)) << extension;
+    std::remove((base + extension).c_str());
+  }
+  expect_error(ModelDescription::from_file(base + ".txt"), Errc::invalid_argument, ".json, .yaml");
+  expect_error(ModelDescription::from_file("noextension"), Errc::invalid_argument, "noextension");
+  expect_error(ModelDescription::from_file(base + "_none.json"), Errc::not_found, "_none.json");
+  std::ofstream(base + "_big.json") << std::string((16U << 20) + 1, ' ');
+  expect_error(ModelDescription::from_file(base + "_big.json"), Errc::exhausted, "16 MiB");
+  std::remove((base + "_big.json").c_str());
+}
+
+}  // namespace
+}  // namespace halyard
