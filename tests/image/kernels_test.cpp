@@ -94,6 +94,7 @@ TEST(Kernels, blend_as_their_scalar_sibling_at_every_width) {
 TEST(Kernels, resample_as_their_scalar_sibling_in_every_mode) {
   Random random(2);
   std::array<int, 4> modes{};
+  int of_bytes = 0;
   for (const int inputs : {1, 2, 9, 64, 200, 640}) {
     for (int outputs = 1; outputs <= 65; ++outputs) {
       for (const bool antialias : {false, true}) {
@@ -104,8 +105,24 @@ TEST(Kernels, resample_as_their_scalar_sibling_in_every_mode) {
           AxisTaps taps;
           AcrossTable table;
           make_taps(request, taps);
-          make_across(taps, 0, table);
+          make_across(taps, 0, inputs, table);
           ++modes[static_cast<std::size_t>(table.mode)];
+          if (!table.byte_base.empty()) {
+            const auto bytes = random_bytes(random, static_cast<std::size_t>(inputs));
+            std::vector<std::int16_t> wide(bytes.begin(), bytes.end());
+            for (auto& sample : wide)
+              sample = static_cast<std::int16_t>(sample * 128);
+            wide.resize(wide.size() + spare_samples);
+            std::vector<std::int16_t> want(static_cast<std::size_t>(outputs));
+            scalar::resample_row(wide.data(), table, want.data());
+            ++of_bytes;
+            for_each_target([&] {
+              std::vector<std::int16_t> got(want.size() + spare_samples);
+              resample_bytes(bytes.data(), table, got.data());
+              got.resize(want.size());
+              EXPECT_EQ(got, want) << "bytes " << inputs << " -> " << outputs;
+            });
+          }
           if (table.mode == AcrossTable::Mode::identity) continue;
           const auto row = random_row(random, static_cast<std::size_t>(inputs));
           const auto size = static_cast<std::size_t>(outputs);
@@ -123,6 +140,7 @@ TEST(Kernels, resample_as_their_scalar_sibling_in_every_mode) {
   }
   for (const int count : modes)
     EXPECT_GT(count, 0);
+  EXPECT_GT(of_bytes, 0);
 }
 
 TEST(Kernels, change_colours_as_their_scalar_sibling) {

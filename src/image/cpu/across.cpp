@@ -80,9 +80,31 @@ void make_control(AcrossTable& t, std::size_t blocks) {
   }
 }
 
+// Bytes are shuffled from one load of 16, which must not leave the row of `samples`.
+void make_byte_control(AcrossTable& t, std::int32_t samples) {
+  t.byte_base.clear();
+  t.byte_control.clear();
+  if (t.pairs != 1 || samples < 16) return;
+  t.byte_base = t.base;
+  for (std::int32_t& base : t.byte_base)
+    base = std::min(base, samples - 16);
+  t.byte_control.assign(t.byte_base.size() * 16, zero_byte);
+  for (std::size_t x = 0; x < static_cast<std::size_t>(t.outputs); ++x) {
+    const std::int32_t from = t.first[x] - t.byte_base[x / block];
+    const std::int32_t last = from + (has_second(t, x) ? 1 : 0);
+    if (last > 15) {
+      t.byte_base.clear();
+      return;
+    }
+    std::uint8_t* control = &t.byte_control[x / block * 16 + x % block * 4];
+    control[0] = static_cast<std::uint8_t>(from);
+    if (last > from) control[2] = static_cast<std::uint8_t>(last);
+  }
+}
+
 }  // namespace
 
-void make_across(const AxisTaps& taps, std::int32_t begin, AcrossTable& out) {
+void make_across(const AxisTaps& taps, std::int32_t begin, std::int32_t samples, AcrossTable& out) {
   const std::size_t outputs = taps.first.size();
   const std::size_t whole = block * most_blocks;
   const std::size_t padded = (outputs + whole - 1) / whole * whole;
@@ -107,6 +129,7 @@ void make_across(const AxisTaps& taps, std::int32_t begin, AcrossTable& out) {
   if (out.mode == AcrossTable::Mode::narrow || out.mode == AcrossTable::Mode::wide) {
     make_control(out, padded / block);
   }
+  make_byte_control(out, samples);
 }
 
 void make_down(const AxisTaps& taps, DownTable& out) {

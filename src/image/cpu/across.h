@@ -10,9 +10,8 @@
 
 namespace halyard::image {
 
-/// Taps along rows, relative to a row that starts with sample `begin`. Weights must not be
-/// negative.
-void make_across(const AxisTaps& taps, std::int32_t begin, AcrossTable& out);
+/// Taps along a row of `samples` that starts with sample `begin`. Weights must not be negative.
+void make_across(const AxisTaps& taps, std::int32_t begin, std::int32_t samples, AcrossTable& out);
 
 /// Source rows of each output row: rows first .. first + count - 1 with weights[at ...] that sum to
 /// 2^15; a single row has none. Outputs made of the same rows and weights share an id.

@@ -156,6 +156,14 @@ void Fused::make_codes(const ConvertPlan& plan, std::int32_t row, Slot& slot, Co
       blend_group(g, row, slot);
     for (std::size_t c = 0; c < channel_count_; ++c) {
       const Channel& channel = channels_[c];
+      if (takes_bytes(channel.group, row)) {
+        if (slot.fresh[channel.group]) {
+          const Group& group = groups_[channel.group];
+          resample_bytes(line(group) + group.begin, channel.across, slot.resampled[c].data());
+        }
+        job.rows[c] = slot.resampled[c].data();
+        continue;
+      }
       const bool as_is = channel.across.mode == AcrossTable::Mode::identity;
       if (!as_is && slot.fresh[channel.group]) {
         resample_row(slot.blended[c].data(), channel.across, slot.resampled[c].data());
@@ -168,12 +176,22 @@ void Fused::make_codes(const ConvertPlan& plan, std::int32_t row, Slot& slot, Co
   color_row(job);
 }
 
+// A row of one channel that is blended with no other needs no row of samples in between.
+bool Fused::takes_bytes(std::size_t index, std::int32_t row) const {
+  const Group& group = groups_[index];
+  if (group.site.step != 1 || group.down.rows[static_cast<std::size_t>(row)].count != 1)
+    return false;
+  const AcrossTable& across = channels_[static_cast<std::size_t>(group.channel_at[0])].across;
+  return across.mode != AcrossTable::Mode::identity && !across.byte_base.empty();
+}
+
 void Fused::blend_group(std::size_t index, std::int32_t row, Slot& slot) const {
   const Group& group = groups_[index];
   const DownTable::Row& down = group.down.rows[static_cast<std::size_t>(row)];
   slot.fresh[index] = down.id != slot.last[index];
   if (!slot.fresh[index]) return;
   slot.last[index] = down.id;
+  if (takes_bytes(index, row)) return;
   const std::byte* base = group.base + static_cast<std::size_t>(group.begin) * group.site.step;
   for (std::int32_t t = 0; t < down.count; ++t) {
     slot.rows[static_cast<std::size_t>(t)] = reinterpret_cast<const std::uint8_t*>(

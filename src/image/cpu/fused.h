@@ -75,6 +75,7 @@ class Fused {
                       Slot& slot) const;
   void store_turned(const ConvertPlan& plan, std::int32_t row, std::int32_t rows, Slot& slot) const;
   void make_codes(const ConvertPlan& plan, std::int32_t row, Slot& slot, ColorJob& job) const;
+  bool takes_bytes(std::size_t index, std::int32_t row) const;
   void blend_group(std::size_t index, std::int32_t row, Slot& slot) const;
   void point_at(const ConvertPlan& plan, std::int32_t x, std::int32_t y, StoreJob& job) const;
 

@@ -119,7 +119,7 @@ void Fused::bind_tables() {
     if (channel.across_key != channel.axes.x || channel.across_begin != group.begin) {
       channel.across_begin = -1;  // until the table is whole
       make_taps(channel.axes.x, taps_);
-      make_across(taps_, group.begin, channel.across);
+      make_across(taps_, group.begin, channel.axes.columns.end - group.begin, channel.across);
       channel.across_key = channel.axes.x;
       channel.across_begin = group.begin;
     }

@@ -24,6 +24,9 @@ void BlendRows(const BlendJob& job) {
 void ResampleRow(const std::int16_t* in, const AcrossTable& table, std::int16_t* out) {
   scalar::resample_row(in, table, out);
 }
+void ResampleBytes(const std::uint8_t* in, const AcrossTable& table, std::int16_t* out) {
+  scalar::resample_bytes(in, table, out);
+}
 void ColorRow(const ColorJob& job) {
   scalar::color_row(job);
 }
@@ -150,15 +153,14 @@ void BlendRows(const BlendJob& job) {
 
 // ---- across ----------------------------------------------------------------------------------
 
-using DBlock = hn::Full128<std::int16_t>;
-
 // One 16-byte load per block, from `in` + base[block], into one vector.
-HWY_INLINE V16 load_blocks(const std::int16_t* in, const std::int32_t* base) {
-  const DBlock block;
+template <class T>
+HWY_INLINE hn::Vec<hn::ScalableTag<T> > load_blocks(const T* in, const std::int32_t* base) {
+  const hn::Full128<T> block;
 #if HWY_MAX_BYTES == 16
   return hn::LoadU(block, in + base[0]);
 #else
-  const hn::Full256<std::int16_t> d256;
+  const hn::Full256<T> d256;
   const auto low =
       hn::Combine(d256, hn::LoadU(block, in + base[1]), hn::LoadU(block, in + base[0]));
 #if HWY_MAX_BYTES == 32
@@ -166,7 +168,7 @@ HWY_INLINE V16 load_blocks(const std::int16_t* in, const std::int32_t* base) {
 #else
   const auto high =
       hn::Combine(d256, hn::LoadU(block, in + base[3]), hn::LoadU(block, in + base[2]));
-  return hn::Combine(D16(), high, low);
+  return hn::Combine(hn::ScalableTag<T>(), high, low);
 #endif
 #endif
 }
@@ -240,6 +242,25 @@ void resample_single(const std::int16_t* in, const AcrossTable& table, std::int1
   }
 }
 
+// (a * 2^7 * w + b * 2^7 * v + 2^13) / 2^14 without the common factor: the bits of the ways above.
+void ResampleBytes(const std::uint8_t* in, const AcrossTable& table, std::int16_t* out) {
+  const D8 d8;
+  const D16 d16;
+  constexpr std::size_t blocks = HWY_MAX_BYTES / 16;
+  const std::size_t count = static_cast<std::size_t>(table.outputs + 3) / 4;
+  const std::int32_t* base = table.byte_base.data();
+  const std::uint8_t* control = table.byte_control.data();
+  const std::int16_t* weights = table.weights.data();
+  const auto half = hn::Set(D32(), 1 << 6);
+  const hn::Rebind<std::int16_t, D32> narrow;
+  for (std::size_t i = 0; i < count; i += blocks) {
+    const auto samples = hn::BitCast(d8, load_blocks(in, base + i));
+    const auto taps = hn::TableLookupBytesOr0(samples, hn::LoadU(d8, control + 16 * i));
+    const auto sum = weigh(hn::BitCast(d16, taps), weights + 8 * i, half);
+    hn::StoreU(hn::DemoteTo(narrow, hn::ShiftRight<7>(sum)), narrow, out + 4 * i);
+  }
+}
+
 void ResampleRow(const std::int16_t* in, const AcrossTable& table, std::int16_t* out) {
   if (table.mode == AcrossTable::Mode::narrow) {
     resample_blocks<false>(in, table, out);
@@ -252,135 +273,196 @@ void ResampleRow(const std::int16_t* in, const AcrossTable& table, std::int16_t*
 
 // ---- colour ----------------------------------------------------------------------------------
 
-// Chroma of two pixels, alternating in the lanes, to one of each per pixel.
-HWY_INLINE void spread_chroma(V16 alternating, bool v_first, V16& u, V16& v) {
-  const D16 d16;
-  const hn::RepartitionToWide<DU16> d32;
-  const auto pair = hn::BitCast(d32, alternating);
-  const auto even = hn::And(pair, hn::Set(d32, 0xFFFFU));
-  const auto odd = hn::ShiftRight<16>(pair);
-  const V16 first = hn::BitCast(d16, hn::Or(even, hn::ShiftLeft<16>(even)));
-  const V16 second = hn::BitCast(d16, hn::Or(odd, hn::ShiftLeft<16>(odd)));
-  u = v_first ? second : first;
-  v = v_first ? first : second;
+// A job's pointers, each copied alone: a block copy would wait for the caller's narrower stores.
+struct Lines {
+  const std::int16_t* row0;
+  const std::int16_t* row1;
+  const std::int16_t* row2;
+  const std::uint8_t* bytes;
+  const std::uint8_t* pairs;
+  std::uint8_t* code0;
+  std::uint8_t* code1;
+  std::uint8_t* code2;
+};
+
+HWY_INLINE Lines lines_of(const ColorJob& job) {
+  return {job.rows[0], job.rows[1],  job.rows[2],  job.bytes,
+          job.pairs,   job.codes[0], job.codes[1], job.codes[2]};
 }
 
+// Luma at x, 8.7, and for source rows as they are the chroma of pixel pairs, alternating in the
+// lanes.
 template <Feed feed>
-HWY_INLINE void load_samples(const ColorJob& job, std::size_t x, V16& c0, V16& c1, V16& c2) {
+HWY_INLINE V16 load_luma(const Lines& in, std::size_t x, V16& chroma) {
   const D16 d;
   if constexpr (feed == Feed::rows) {
-    c0 = hn::LoadU(d, job.rows[0] + x);
-    c1 = hn::LoadU(d, job.rows[1] + x);
-    c2 = hn::LoadU(d, job.rows[2] + x);
+    return hn::LoadU(d, in.row0 + x);
   } else if constexpr (feed == Feed::luma_and_pairs) {
-    c0 = hn::ShiftLeft<7>(hn::PromoteTo(d, hn::LoadU(DHalf(), job.bytes + x)));
-    const V16 both = hn::ShiftLeft<7>(hn::PromoteTo(d, hn::LoadU(DHalf(), job.pairs + x)));
-    spread_chroma(both, job.v_first, c1, c2);
+    chroma = hn::ShiftLeft<7>(hn::PromoteTo(d, hn::LoadU(DHalf(), in.pairs + x)));
+    return hn::ShiftLeft<7>(hn::PromoteTo(d, hn::LoadU(DHalf(), in.bytes + x)));
   } else {
-    const auto unit = hn::BitCast(DU16(), hn::LoadU(D8(), job.bytes + 2 * x));
-    const auto low = hn::ShiftLeft<7>(hn::And(unit, hn::Set(DU16(), 0xFFU)));
-    const auto high = hn::ShiftLeft<7>(hn::ShiftRight<8>(unit));
-    c0 = hn::BitCast(d, feed == Feed::luma_low ? low : high);
-    spread_chroma(hn::BitCast(d, feed == Feed::luma_low ? high : low), job.v_first, c1, c2);
+    const auto unit = hn::BitCast(DU16(), hn::LoadU(D8(), in.bytes + 2 * x));
+    const V16 low = hn::BitCast(d, hn::ShiftLeft<7>(hn::And(unit, hn::Set(DU16(), 0xFFU))));
+    const V16 high = hn::BitCast(d, hn::ShiftLeft<7>(hn::ShiftRight<8>(unit)));
+    chroma = feed == Feed::luma_low ? high : low;
+    return feed == Feed::luma_low ? low : high;
   }
 }
 
-// Fixed point to codes, halves up, saturating.
+// Fixed point that has its rounding half in it already to codes, saturating.
 template <int fraction>
 HWY_INLINE void store_codes(V16 value, std::uint8_t* to) {
-  const V16 half = hn::Set(D16(), 1 << (fraction - 1));
-  const V16 rounded = hn::ShiftRight<fraction>(hn::Add(value, half));
-  hn::StoreU(hn::DemoteTo(DHalf(), rounded), DHalf(), to);
+  hn::StoreU(hn::DemoteTo(DHalf(), hn::ShiftRight<fraction>(value)), DHalf(), to);
+}
+
+HWY_INLINE V16 half_of_7(V16 value) {
+  return hn::Add(value, hn::Set(D16(), 1 << 6));
 }
 
 struct Constants {
-  V16 offset, y_scale, rv, gu, gv, bu;
+  V16 offset, y_scale, rv, gu, gv, bu, first, second, half;
 };
 
-HWY_INLINE Constants constants_of(const FixedMatrix& m) {
-  const D16 d;
-  return {hn::Set(d, m.y_offset), hn::Set(d, m.y_scale), hn::Set(d, m.rv),
-          hn::Set(d, m.gu),       hn::Set(d, m.gv),      hn::Set(d, m.bu)};
+// Lanes a, b, a, b, ...
+HWY_INLINE V16 alternate(std::int16_t a, std::int16_t b) {
+  const hn::RepartitionToWide<DU16> d32;
+  const auto both = static_cast<std::uint32_t>(static_cast<std::uint16_t>(a)) |
+                    static_cast<std::uint32_t>(static_cast<std::uint16_t>(b)) << 16;
+  return hn::BitCast(D16(), hn::Set(d32, both));
 }
 
+HWY_INLINE Constants constants_of(const ColorJob& job) {
+  const D16 d;
+  const FixedMatrix& m = job.matrix;
+  const bool swapped = job.v_first;
+  return {hn::Set(d, m.y_offset),
+          hn::Set(d, m.y_scale),
+          hn::Set(d, m.rv),
+          hn::Set(d, m.gu),
+          hn::Set(d, m.gv),
+          hn::Set(d, m.bu),
+          swapped ? alternate(m.rv, m.bu) : alternate(m.bu, m.rv),
+          swapped ? alternate(m.gv, m.gu) : alternate(m.gu, m.gv),
+          hn::Set(d, 1 << 4)};
+}
+
+// 8.5 with the rounding half.
 HWY_INLINE V16 luma_of(const Constants& m, V16 y) {
-  return hn::MulFixedPoint15(hn::Sub(hn::Max(y, m.offset), m.offset), m.y_scale);
+  const V16 above = hn::Sub(hn::Max(y, m.offset), m.offset);
+  return hn::Add(hn::MulFixedPoint15(above, m.y_scale), m.half);
 }
 
-template <Feed feed, ColorMode color>
-HWY_INLINE void color_at(const ColorJob& job, const Constants& m, std::size_t x) {
+// The terms of one pixel pair, alternating, to both lanes of the pair: the first, the second, the
+// sum.
+HWY_INLINE void spread(V16 terms, V16& first, V16& second) {
+  const D16 d16;
+  const hn::RepartitionToWide<DU16> d32;
+  const auto pair = hn::BitCast(d32, terms);
+  const auto even = hn::And(pair, hn::Set(d32, 0xFFFFU));
+  const auto odd = hn::ShiftRight<16>(pair);
+  first = hn::BitCast(d16, hn::Or(even, hn::ShiftLeft<16>(even)));
+  second = hn::BitCast(d16, hn::Or(odd, hn::ShiftLeft<16>(odd)));
+}
+
+HWY_INLINE V16 sum_of_pair(V16 terms) {
+  const hn::RepartitionToWide<DU16> d32;
+  return hn::Add(terms, hn::BitCast(D16(), hn::RotateRight<16>(hn::BitCast(d32, terms))));
+}
+
+template <Feed feed, bool v_first>
+HWY_INLINE void yuv_to_rgb_at(const Lines& line, const Constants& m, std::size_t x) {
   const D16 d;
-  V16 c0, c1, c2;
-  load_samples<feed>(job, x, c0, c1, c2);
+  const V16 centre = hn::Set(d, 128 * 128);
+  V16 chroma = centre;
+  const V16 l = luma_of(m, load_luma<feed>(line, x, chroma));
+  V16 red, green, blue;
+  if constexpr (feed == Feed::rows) {
+    const V16 u = hn::Sub(hn::LoadU(d, line.row1 + x), centre);
+    const V16 v = hn::Sub(hn::LoadU(d, line.row2 + x), centre);
+    red = hn::MulFixedPoint15(v, m.rv);
+    green = hn::Add(hn::MulFixedPoint15(u, m.gu), hn::MulFixedPoint15(v, m.gv));
+    blue = hn::MulFixedPoint15(u, m.bu);
+  } else {  // once per pair, then to both pixels
+    chroma = hn::Sub(chroma, centre);
+    green = sum_of_pair(hn::MulFixedPoint15(chroma, m.second));
+    if constexpr (v_first) {
+      spread(hn::MulFixedPoint15(chroma, m.first), red, blue);
+    } else {
+      spread(hn::MulFixedPoint15(chroma, m.first), blue, red);
+    }
+  }
+  store_codes<5>(hn::Add(l, red), line.code0 + x);
+  store_codes<5>(hn::Sub(l, green), line.code1 + x);
+  store_codes<5>(hn::Add(l, blue), line.code2 + x);
+}
+
+template <Feed feed, ColorMode color, bool v_first>
+HWY_INLINE void color_at(const Lines& line, const Constants& m, std::size_t x) {
+  const D16 d;
+  V16 unused = hn::Zero(d);
   if constexpr (color == ColorMode::direct) {
-    store_codes<7>(c0, job.codes[0] + x);
-    store_codes<7>(c1, job.codes[1] + x);
-    store_codes<7>(c2, job.codes[2] + x);
+    store_codes<7>(half_of_7(hn::LoadU(d, line.row0 + x)), line.code0 + x);
+    store_codes<7>(half_of_7(hn::LoadU(d, line.row1 + x)), line.code1 + x);
+    store_codes<7>(half_of_7(hn::LoadU(d, line.row2 + x)), line.code2 + x);
   } else if constexpr (color == ColorMode::yuv_to_rgb) {
-    const V16 centre = hn::Set(d, 128 * 128);
-    const V16 l = luma_of(m, c0);
-    const V16 u = hn::Sub(c1, centre);
-    const V16 v = hn::Sub(c2, centre);
-    const V16 green = hn::Add(hn::MulFixedPoint15(u, m.gu), hn::MulFixedPoint15(v, m.gv));
-    store_codes<5>(hn::Add(l, hn::MulFixedPoint15(v, m.rv)), job.codes[0] + x);
-    store_codes<5>(hn::Sub(l, green), job.codes[1] + x);
-    store_codes<5>(hn::Add(l, hn::MulFixedPoint15(u, m.bu)), job.codes[2] + x);
+    yuv_to_rgb_at<feed, v_first>(line, m, x);
   } else if constexpr (color == ColorMode::yuv_to_grey) {
-    store_codes<5>(luma_of(m, c0), job.codes[0] + x);
+    store_codes<5>(luma_of(m, load_luma<feed>(line, x, unused)), line.code0 + x);
   } else {
     // BT.601 luma; the weights sum to 2^13, a quarter of one.
-    const V16 red = hn::MulFixedPoint15(c0, hn::Set(d, 2449));
-    const V16 green = hn::MulFixedPoint15(c1, hn::Set(d, 4809));
-    const V16 blue = hn::MulFixedPoint15(c2, hn::Set(d, 934));
-    store_codes<5>(hn::Add(hn::Add(red, green), blue), job.codes[0] + x);
+    const V16 red = hn::MulFixedPoint15(hn::LoadU(d, line.row0 + x), hn::Set(d, 2449));
+    const V16 green = hn::MulFixedPoint15(hn::LoadU(d, line.row1 + x), hn::Set(d, 4809));
+    const V16 blue = hn::MulFixedPoint15(hn::LoadU(d, line.row2 + x), hn::Set(d, 934));
+    store_codes<5>(hn::Add(hn::Add(red, green), hn::Add(blue, m.half)), line.code0 + x);
   }
 }
 
-template <Feed feed, ColorMode color>
-void color_as(const ColorJob& given) {
-  ColorJob job = given;  // the stores cannot change a copy
-  const Constants m = constants_of(job.matrix);
+template <Feed feed, ColorMode color, bool v_first>
+void color_as(const ColorJob& job) {
+  Lines line = lines_of(job);
+  const Constants m = constants_of(job);
   const std::size_t lanes = hn::Lanes(D16());
   const auto width = static_cast<std::size_t>(job.width);
   std::size_t x = 0;
   for (; x + lanes <= width; x += lanes)
-    color_at<feed, color>(job, m, x);
+    color_at<feed, color, v_first>(line, m, x);
   if (x == width) return;
   if constexpr (feed == Feed::rows) {  // rows and codes have spare samples
-    color_at<feed, color>(job, m, x);
+    color_at<feed, color, v_first>(line, m, x);
     return;
   }
   std::uint8_t bytes[HWY_MAX_BYTES] = {};
   std::uint8_t pairs[HWY_MAX_BYTES] = {};
   const std::size_t even = (width - x + 1) / 2 * 2;  // the last pair is whole
   if constexpr (feed == Feed::luma_and_pairs) {
-    std::memcpy(bytes, job.bytes + x, width - x);
-    std::memcpy(pairs, job.pairs + x, even);
+    std::memcpy(bytes, line.bytes + x, width - x);
+    std::memcpy(pairs, line.pairs + x, even);
   } else {
-    std::memcpy(bytes, job.bytes + 2 * x, 2 * even);
+    std::memcpy(bytes, line.bytes + 2 * x, 2 * even);
   }
-  job.bytes = bytes;
-  job.pairs = pairs;
-  for (auto& codes : job.codes)
-    codes += x;
-  color_at<feed, color>(job, m, 0);
+  line = {nullptr, nullptr, nullptr, bytes, pairs, line.code0 + x, line.code1 + x, line.code2 + x};
+  color_at<feed, color, v_first>(line, m, 0);
 }
 
 template <Feed feed>
 void color_fed(const ColorJob& job) {
-  if (job.color == ColorMode::yuv_to_rgb) {
-    color_as<feed, ColorMode::yuv_to_rgb>(job);
+  if (job.color == ColorMode::yuv_to_grey) {
+    color_as<feed, ColorMode::yuv_to_grey, false>(job);
+  } else if (job.v_first) {
+    color_as<feed, ColorMode::yuv_to_rgb, true>(job);
   } else {
-    color_as<feed, ColorMode::yuv_to_grey>(job);
+    color_as<feed, ColorMode::yuv_to_rgb, false>(job);
   }
 }
 
+void color_alpha(const ColorJob& job) {
+  const std::size_t lanes = hn::Lanes(D16());
+  for (std::size_t x = 0; x < static_cast<std::size_t>(job.width); x += lanes)
+    store_codes<7>(half_of_7(hn::LoadU(D16(), job.rows[3] + x)), job.codes[3] + x);
+}
+
 void ColorRow(const ColorJob& job) {
-  if (job.rows[3] != nullptr) {
-    const auto width = static_cast<std::size_t>(job.width);
-    for (std::size_t x = 0; x < width; x += hn::Lanes(D16()))
-      store_codes<7>(hn::LoadU(D16(), job.rows[3] + x), job.codes[3] + x);
-  }
+  if (job.rows[3] != nullptr) color_alpha(job);
   switch (job.feed) {
     case Feed::luma_and_pairs:
       return color_fed<Feed::luma_and_pairs>(job);
@@ -391,9 +473,9 @@ void ColorRow(const ColorJob& job) {
     case Feed::rows:
       break;
   }
-  if (job.color == ColorMode::direct) return color_as<Feed::rows, ColorMode::direct>(job);
+  if (job.color == ColorMode::direct) return color_as<Feed::rows, ColorMode::direct, false>(job);
   if (job.color == ColorMode::rgb_to_grey) {
-    return color_as<Feed::rows, ColorMode::rgb_to_grey>(job);
+    return color_as<Feed::rows, ColorMode::rgb_to_grey, false>(job);
   }
   color_fed<Feed::rows>(job);
 }
@@ -544,6 +626,7 @@ namespace halyard::image {
 
 HWY_EXPORT(BlendRows);
 HWY_EXPORT(ResampleRow);
+HWY_EXPORT(ResampleBytes);
 HWY_EXPORT(ColorRow);
 HWY_EXPORT(StoreRow);
 HWY_EXPORT(TransposeCodes);
@@ -554,6 +637,10 @@ void blend_rows(const BlendJob& job) {
 
 void resample_row(const std::int16_t* in, const AcrossTable& table, std::int16_t* out) {
   HWY_DYNAMIC_DISPATCH(ResampleRow)(in, table, out);
+}
+
+void resample_bytes(const std::uint8_t* in, const AcrossTable& table, std::int16_t* out) {
+  HWY_DYNAMIC_DISPATCH(ResampleBytes)(in, table, out);
 }
 
 void color_row(const ColorJob& job) {

@@ -38,6 +38,10 @@ struct AcrossTable {
   std::vector<std::uint8_t> control;  ///< per block 16; wide: low halves, then high halves
   std::vector<std::int32_t> first;    ///< per output: its first sample
   std::vector<std::int16_t> weights;  ///< per pair and output: both weights
+  /// The same for a source row of bytes, where every block's samples lie within 16 bytes of the
+  /// row; else empty.
+  std::vector<std::int32_t> byte_base;
+  std::vector<std::uint8_t> byte_control;
 };
 
 /// What the samples are and what is to be made of them.
@@ -98,6 +102,8 @@ inline constexpr std::int32_t turn_side = 16;
 
 void blend_rows(const BlendJob& job);
 void resample_row(const std::int16_t* in, const AcrossTable& table, std::int16_t* out);
+/// From the bytes of one source row that no other is blended with. Tables with byte_base only.
+void resample_bytes(const std::uint8_t* in, const AcrossTable& table, std::int16_t* out);
 void color_row(const ColorJob& job);
 void store_row(const StoreJob& job);
 /// out[x * out_stride + y] = in[y * in_stride + x] for x and y below turn_side.
@@ -107,6 +113,7 @@ void transpose_codes(const std::uint8_t* in, std::size_t in_stride, std::uint8_t
 namespace scalar {  // the same, one sample at a time
 void blend_rows(const BlendJob& job);
 void resample_row(const std::int16_t* in, const AcrossTable& table, std::int16_t* out);
+void resample_bytes(const std::uint8_t* in, const AcrossTable& table, std::int16_t* out);
 void color_row(const ColorJob& job);
 void store_row(const StoreJob& job);
 void transpose_codes(const std::uint8_t* in, std::size_t in_stride, std::uint8_t* out,

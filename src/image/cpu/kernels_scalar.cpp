@@ -123,6 +123,16 @@ void resample_row(const std::int16_t* in, const AcrossTable& table, std::int16_t
   }
 }
 
+void resample_bytes(const std::uint8_t* in, const AcrossTable& table, std::int16_t* out) {
+  for (std::size_t x = 0; x < static_cast<std::size_t>(table.outputs); ++x) {
+    const std::uint8_t* sample = in + table.first[x];
+    const std::int16_t* weight = &table.weights[2 * x];
+    // The second sample may lie behind the row where it has no weight.
+    const int second = weight[1] == 0 ? 0 : sample[1] * weight[1];
+    out[x] = static_cast<std::int16_t>((sample[0] * weight[0] + second + (1 << 6)) >> 7);
+  }
+}
+
 void color_row(const ColorJob& job) {
   for (std::int32_t x = 0; x < job.width; ++x) {
     color_at(job, x);
