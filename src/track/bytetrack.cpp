@@ -38,8 +38,9 @@ double overlap(const Box& a, const Box& b) noexcept {
   return shared / (area(a) + area(b) - shared);
 }
 
+// Without branches inside: nearly all pairs are apart, but on which side is anyone's guess.
 bool are_apart(const Box& a, const Box& b) noexcept {
-  return a.x1 >= b.x2 || b.x1 >= a.x2 || a.y1 >= b.y2 || b.y1 >= a.y2;
+  return ((a.x1 >= b.x2) | (b.x1 >= a.x2) | (a.y1 >= b.y2) | (b.y1 >= a.y2)) != 0;
 }
 
 }  // namespace
@@ -55,6 +56,7 @@ struct ByteTrack::Impl {
 
   // Scratch, kept to save allocations.
   std::vector<std::uint32_t> open_detections, open_tracks;
+  std::vector<Box> boxes;  // of the open tracks
   std::vector<track::Pair> pairs;
 
   void predict(std::chrono::nanoseconds when);
@@ -84,11 +86,14 @@ void ByteTrack::Impl::predict(std::chrono::nanoseconds when) {
 // One pass: open detections of at least the score with open tracks. Matched ones are closed.
 void ByteTrack::Impl::match(std::span<const Detection> detections, float least_score) {
   pairs.clear();
+  boxes.clear();
+  for (const std::uint32_t track : open_tracks)
+    boxes.push_back(tracks[track].box);
   for (std::uint32_t row = 0; row < open_detections.size(); ++row) {
     const Detection& d = detections[open_detections[row]];
     if (d.score < least_score) continue;
-    for (std::uint32_t column = 0; column < open_tracks.size(); ++column) {
-      const Box& box = tracks[open_tracks[column]].box;
+    for (std::uint32_t column = 0; column < boxes.size(); ++column) {
+      const Box& box = boxes[column];
       if (are_apart(d.box, box)) continue;
       const double iou = overlap(d.box, box);
       if (!(iou >= options.min_iou)) continue;
