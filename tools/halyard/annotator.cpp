@@ -51,6 +51,9 @@ OutKind out_kind(const std::string& out) {
 Result<Annotator> Annotator::create(Options options) {
   Annotator annotator(std::move(options));
   if (!annotator.is_wanted()) return annotator;
+  // Better told now than after an hour of video.
+  const std::string& sheet = annotator.options_.contact_sheet;
+  if (!sheet.empty()) HALYARD_CHECK(OutputFile::create(sheet));
   if (annotator.kind_ == OutKind::folder) HALYARD_CHECK(make_folder(annotator.options_.out));
   Overlay::Options drawing;
   drawing.labels = annotator.options_.labels;

@@ -26,8 +26,10 @@ void log_to_stderr(halyard::LogLevel level, std::string_view target, std::string
   halyard::tool::report(name, text);
 }
 
-int usage(const CLI::App& app, const CLI::ParseError& error) {
+int usage(const CLI::App& app, const CLI::ParseError& error, const char* first) {
   if (error.get_exit_code() == 0) return app.exit(error);
+  if (app.get_subcommands().empty() && first != nullptr && first[0] != '-')
+    return halyard::tool::report_usage(first, "no such command (see halyard --help)");
   std::string hint = "see halyard --help";
   for (const CLI::App* sub : app.get_subcommands())
     hint = "see halyard " + sub->get_name() + " --help";
@@ -53,7 +55,7 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return usage(app, error);
+    return usage(app, error, argc > 1 ? argv[1] : nullptr);
   }
   try {
     const int code = action();

@@ -112,14 +112,14 @@ bool Pipeline::read_frame(Job& job) {
 }
 
 template <class Stage>
-void Pipeline::guard(Job& job, Stage stage) {
+void Pipeline::guard(Job& job, const char* what, Stage stage) {
   if (job.has_failed || has_failed_) {
     job.has_failed = true;
     return;
   }
   if (Status done = stage(); !done) {
     job.has_failed = true;
-    fail_run(job.record.source, done.error());
+    fail_run(*what == 0 ? job.record.source : what, done.error());
   }
 }
 
@@ -130,12 +130,12 @@ void Pipeline::fail_run(const std::string& what, const Error& error) {
 }
 
 void Pipeline::see(Job& job) {
-  guard(job, [&] { return parts_.detector.detect(job); });
-  guard(job, [&] { return parts_.annotator.paint(job); });
+  guard(job, "", [&] { return parts_.detector.detect(job); });
+  guard(job, "", [&] { return parts_.annotator.paint(job); });
 }
 
 void Pipeline::follow(Job& job) {
-  guard(job, [&]() -> Status {
+  guard(job, "", [&]() -> Status {
     for (const Detection& detection : job.found)
       job.record.seen.push_back({detection, {}});
     if (parts_.tracker == nullptr) return {};
@@ -148,20 +148,22 @@ void Pipeline::follow(Job& job) {
     }
     return {};
   });
-  guard(job, [&] { return parts_.annotator.draw(job); });
+  guard(job, "", [&] { return parts_.annotator.draw(job); });
 }
 
 void Pipeline::encode(Job& job) {
-  guard(job, [&] { return parts_.annotator.encode(job); });
+  guard(job, "", [&] { return parts_.annotator.encode(job); });
 }
 
 void Pipeline::deliver(Job* job) {
-  guard(*job, [&] { return parts_.annotator.write(*job); });
-  guard(*job, [&]() -> Status {
+  guard(*job, "--out", [&] { return parts_.annotator.write(*job); });
+  guard(*job, "--json", [&]() -> Status {
+    if (parts_.json == nullptr) return {};
+    return parts_.json->add(job->record, parts_.detector.labels());
+  });
+  guard(*job, "", [&]() -> Status {
     ++outcome_.frames;
     parts_.stats.add(job->record);
-    if (parts_.json != nullptr)
-      HALYARD_CHECK(parts_.json->add(job->record, parts_.detector.labels()));
     if (parts_.prints_lines) {
       parts_.progress.clear();
       print_line(summary_line(job->record, parts_.detector.labels()));

@@ -55,9 +55,10 @@ class Pipeline {
   void encode(Job& job);   // any number at once
   void deliver(Job* job);  // in order
   bool read_frame(Job& job);
-  /// Runs a stage unless the job or the run has failed; a failure ends the run.
+  /// Runs a stage unless the job or the run has failed; a failure ends the run. `what` names an
+  /// option in the report; empty: the frame's source.
   template <class Stage>
-  void guard(Job& job, Stage stage);
+  void guard(Job& job, const char* what, Stage stage);
   void fail_run(const std::string& what, const Error& error);
 
   PipelineParts parts_;

@@ -114,6 +114,9 @@ int run_pipeline(const RunOptions& options, PipelineParts parts, Outputs& output
   if (!outcome) return report("run", outcome.error());
   parts.progress.clear();
   if (outcome->has_failed) return exit_failure;
+  // Without a frame there is nothing to write down.
+  if (outcome->frames == 0 && !outcome->was_interrupted)
+    return outcome->damaged != 0 ? exit_failure : report("run", "no frame in the input");
   if (!finish_outputs(parts.annotator, outputs, options)) return exit_failure;
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
   if (options.prints_stats) {
@@ -124,7 +127,6 @@ int run_pipeline(const RunOptions& options, PipelineParts parts, Outputs& output
     report("run", "interrupted; the files hold the frames until then");
     return exit_interrupted;
   }
-  if (outcome->frames == 0 && outcome->damaged == 0) return report("run", "no frame in the input");
   return outcome->damaged == 0 ? exit_ok : exit_failure;
 }
 
