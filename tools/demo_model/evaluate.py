@@ -15,8 +15,10 @@ import numpy as np
 import onnxruntime
 
 from augment import letterbox
-from metrics import detections, mean_ap
+from metrics import detections, mean_ap, recall_by_size
 from render import CLASSES, SEED_HELD_OUT, render_set
+
+SIZES = (0, 14, 20, 30, 50, 100, 640)   # square root of the box area, picture pixels
 
 
 def ort_runner(path):
@@ -38,9 +40,17 @@ def openvino_runner(path):
     return lambda x: compiled(x)[0]
 
 
-def held_out(count):
-    """Pictures and truths [(boxes, classes)] of the held-out scenes."""
-    pictures, rows = render_set(SEED_HELD_OUT, count)
+def held_out(count, saved=None):
+    """Pictures and truths [(boxes, classes)] of the held-out scenes.
+
+    saved: prefix that `render.py held-out` wrote, to not render them again.
+    """
+    if saved:
+        pictures = np.load(saved + ".npy", mmap_mode="r")[:count]
+        with open(saved + ".json") as f:
+            rows = json.load(f)[:count]
+    else:
+        pictures, rows = render_set(SEED_HELD_OUT, count)
     return pictures, [_truth(row, lambda c: c) for row in rows]
 
 
@@ -62,7 +72,7 @@ def run(infer, pictures):
     """Detections (boxes in picture pixels, scores, classes) of each picture."""
     found = []
     for picture in pictures:
-        boxed, r, left, top = letterbox(picture)
+        boxed, r, left, top = letterbox(np.asarray(picture))
         x = np.ascontiguousarray(boxed.transpose(2, 0, 1))[None].astype(np.float32) / 255.0
         boxes, scores, classes = detections(np.asarray(infer(x))[0])
         boxes = (boxes - [left, top, left, top]) / r
@@ -79,9 +89,10 @@ def main():
     parser.add_argument("models", nargs="+", help="ONNX files")
     parser.add_argument("--clip", help="folder with clip/ and clip_truth.json")
     parser.add_argument("--count", type=int, default=500, help="held-out scenes")
+    parser.add_argument("--saved", help="prefix of the saved held-out set; else it is rendered")
     args = parser.parse_args()
     cv2.setNumThreads(1)
-    sets = {"held-out": held_out(args.count)} if args.count else {}
+    sets = {"held-out": held_out(args.count, args.saved)} if args.count else {}
     if args.clip:
         sets["clip"] = clip(args.clip)
     for label, (pictures, truths) in sets.items():
@@ -93,11 +104,15 @@ def main():
                 infer = make(path)
                 if infer is None:
                     continue
-                result = mean_ap(run(infer, pictures), truths, len(CLASSES))
+                found = run(infer, pictures)
+                result = mean_ap(found, truths, len(CLASSES))
                 each = ", ".join(f"{c} {a:.3f}/{b:.3f}" for c, a, b in
                                  zip(CLASSES, result["ap50"], result["ap"]))
                 print(f"  {os.path.basename(path):20s} {name:12s} mAP50 {result['map50']:.4f} "
                       f"mAP50-95 {result['map']:.4f} ({each})", flush=True)
+                print("    recall at IoU 0.5, score 0.25, by size: " + ", ".join(
+                    f"{lo}-{hi} px {r:.2f} ({n})" for lo, hi, n, r in
+                    recall_by_size(found, truths, SIZES)), flush=True)
 
 
 if __name__ == "__main__":

@@ -93,3 +93,24 @@ def mean_ap(found, truth, classes):
                       for c in range(classes)])
     return {"map50": float(np.nanmean(table[:, 0])), "map": float(np.nanmean(table)),
             "ap50": table[:, 0].tolist(), "ap": np.nanmean(table, 1).tolist()}
+
+
+def recall_by_size(found, truth, edges, score=0.25, threshold=0.5):
+    """Share of truths found, by the square root of their area in pixels.
+
+    edges: ascending limits of the size bins. Returns [(low, high, count, recall)].
+    """
+    sizes, hits = [], []
+    for (boxes, conf, kinds), (gt, gt_kinds) in zip(found, truth):
+        for box, kind in zip(gt, gt_kinds):
+            mine = boxes[(kinds == kind) & (conf > score)]
+            best = iou_matrix(box[None], mine).max() if len(mine) else 0.0
+            sizes.append(np.sqrt((box[2:] - box[:2]).prod()))
+            hits.append(best >= threshold)
+    sizes, hits = np.array(sizes), np.array(hits)
+    rows = []
+    for low, high in zip(edges[:-1], edges[1:]):
+        inside = (sizes >= low) & (sizes < high)
+        rows.append((low, high, int(inside.sum()), float(hits[inside].mean())
+                     if inside.any() else float("nan")))
+    return rows

@@ -135,14 +135,15 @@ def train(args):
     threading.Thread(target=producer, args=(batches, pictures, truths, args.seed, args.batch,
                                             args.steps, 0.15), daemon=True).start()
     start, sums = time.time(), np.zeros(3)
-    for k in range(args.steps):
+    last = min(args.steps, args.stop)
+    for k in range(last):
         lr = tf.constant(learning_rate(k, args.steps, args.lr), tf.float32)
         sums += step(*map(tf.constant, batches.get()), lr).numpy()
         if (k + 1) % 100 == 0:
             print(f"step {k + 1} {time.time() - start:.0f}s cls/box/dfl "
                   f"{np.round(sums / 100, 3)}", flush=True)
             sums[:] = 0
-        if (k + 1) % args.check == 0 or k + 1 == args.steps:
+        if (k + 1) % args.check == 0 or k + 1 == last:
             np.savez(args.out, **{n: v.numpy() for n, v in opt.ema.items()})
             result = validate(ops, opt, infer, val_pictures, val_truths)
             print(f"step {k + 1} val mAP50 {result['map50']:.4f} mAP {result['map']:.4f} "
@@ -155,6 +156,8 @@ def main():
     parser.add_argument("data", help="folder with train.npy/.json and val.npy/.json")
     parser.add_argument("out", help="weights file, .npz")
     parser.add_argument("--steps", type=int, default=4000)
+    parser.add_argument("--stop", type=int, default=10 ** 9,
+                        help="end after this many steps of the schedule")
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--lr", type=float, default=2.5e-3)
     parser.add_argument("--check", type=int, default=500)
