@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the program `halyard` for the tests beside this file, and checks how it ends."""
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+PROGRAM = os.environ["HALYARD_PROGRAM"]
+SOURCE = pathlib.Path(os.environ["HALYARD_SOURCE_DIR"])
+HARBOUR = SOURCE / "examples" / "harbour"
+CLIP = HARBOUR / "clip"
+MODEL = HARBOUR / "harbour.onnx"
+PICTURE = CLIP / "frame_0000.jpg"
+DATA = os.environ.get("HALYARD_TESTDATA_DIR")
+
+needs_engine = unittest.skipUnless(os.environ.get("HALYARD_HAS_ENGINE") == "1",
+                                   "this build has no inference engine")
+needs_data = unittest.skipUnless(DATA, "HALYARD_TESTDATA_DIR is not set")
+
+
+class ProgramTest(unittest.TestCase):
+    """A folder of its own for each test, and the program as a call."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.dir = pathlib.Path(folder.name)
+
+    def run_program(self, *args, **options):
+        return subprocess.run([PROGRAM, *map(str, args)], capture_output=True, timeout=240,
+                              **options)
+
+    def succeed(self, *args, **options):
+        done = self.run_program(*args, **options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.decode()
+
+    def fail_with(self, code, *args, says="", **options):
+        """One line on stderr that starts with the program's name and holds `says`."""
+        done = self.run_program(*args, **options)
+        text = done.stderr.decode()
+        self.assertEqual(done.returncode, code, text)
+        self.assertEqual(len(text.splitlines()), 1, text)
+        self.assertTrue(text.startswith("halyard: "), text)
+        self.assertIn(says, text)
+        return text
+
+    def assert_only(self, *names):
+        """The test's folder holds these files and no half-written one."""
+        self.assertEqual(sorted(entry.name for entry in self.dir.iterdir()), sorted(names))
