@@ -198,6 +198,33 @@ TEST_F(OracleTest, chroma_at_one_to_one_is_replicated_unless_asked_otherwise) {
   EXPECT_EQ(code_at(c.dst, 0, 4, 1), 142);
 }
 
+TEST_F(OracleTest, nothing_outside_the_crop_is_seen) {
+  // A slice is a picture of its own: what lies around it does not exist for it.
+  constexpr Region region{6, 4, 22, 14};
+  for (const PixelFormat format : source_formats) {
+    for (const Filter filter :
+         {Filter::nearest, Filter::bilinear, Filter::bicubic, Filter::lanczos3, Filter::box}) {
+      for (const bool antialias : {false, true}) {
+        for (const Size target : {Size{22, 14}, Size{50, 40}, Size{9, 5}}) {
+          Convert c;
+          c.src = random_picture(random_, 40, 30, format, DType::u8, 4);
+          c.dst = random_picture(random_, target.width, target.height, PixelFormat::rgba);
+          c.filter = filter;
+          c.antialias = antialias;
+          c.chroma = Chroma::bilinear;
+          Convert alone = c;
+          c.crop = region;
+          alone.src = c.src.slice(region).value();
+          alone.dst = clone(c.dst);
+          run(c);
+          run(alone);
+          ASSERT_EQ(greatest_difference(c.dst, alone.dst), 0) << describe(c);
+        }
+      }
+    }
+  }
+}
+
 TEST_F(OracleTest, nv12_to_nv12_of_one_colorimetry_is_exact) {
   for (const int width : {1, 2, 7, 16, 33}) {
     Convert c;
