@@ -12,7 +12,7 @@ PREFIX ?= /usr/local
 OUT ?= out
 
 # Suites under ThreadSanitizer: our own threads. The inference engine is not instrumented.
-TSAN_SUITES := base tensor codec decode track capture
+TSAN_SUITES := base tensor codec image decode track capture
 # Suites that AddressSanitizer leaves out: installing and style checking run no code of ours.
 ASAN_SKIP := check|package
 

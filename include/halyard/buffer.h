@@ -126,4 +126,4 @@ Result<std::shared_ptr<Buffer>> wrap_memory(const void* data, std::size_t size_b
 /// Whether allocate() can serve this kind here; the failure tells why not. Probed once, cached.
 Status memory_available(Memory memory);
 
-}  // namespace HALYARD_PUBLIC
+}  // namespace halyard

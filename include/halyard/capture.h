@@ -90,4 +90,4 @@ class VideoWriter {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace HALYARD_PUBLIC
+}  // namespace halyard

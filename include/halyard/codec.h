@@ -110,4 +110,4 @@ Result<std::vector<std::byte>> encode_png(const Tensor& image, const PngOptions&
 Status save_jpeg(const Tensor& image, const std::string& path, const JpegOptions& options = {});
 Status save_png(const Tensor& image, const std::string& path, const PngOptions& options = {});
 
-}  // namespace HALYARD_PUBLIC
+}  // namespace halyard

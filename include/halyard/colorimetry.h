@@ -76,4 +76,4 @@ RgbToYuv rgb_to_yuv(ColorEncoding encoding, ColorRange range) noexcept;
 std::string_view to_string(ColorEncoding encoding) noexcept;
 std::string_view to_string(ColorRange range) noexcept;
 
-}  // namespace HALYARD_PUBLIC
+}  // namespace halyard

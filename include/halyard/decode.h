@@ -123,4 +123,4 @@ std::vector<Detection> non_maximum_suppression(std::vector<Detection> candidates
                                                float iou_threshold, Nms nms,
                                                std::size_t max_detections);
 
-}  // namespace HALYARD_PUBLIC
+}  // namespace halyard

@@ -18,4 +18,4 @@ struct Detection {
   friend bool operator==(const Detection&, const Detection&) = default;
 };
 
-}  // namespace HALYARD_PUBLIC
+}  // namespace halyard

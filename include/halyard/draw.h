@@ -33,13 +33,13 @@ enum class ColorBy : std::uint8_t { label, track };
 class Overlay {
  public:
   struct Options {
-    std::vector<std::string> labels;  ///< class names; a missing one shows as "class 7"
+    std::vector<std::string> labels = {};  ///< class names; a missing one shows as "class 7"
     ColorBy color_by = ColorBy::label;
     int line_px = 0;  ///< box line width, 1..256; 0: from the picture's size
     int text_px = 0;  ///< font size (em), 6..512; 0: from the picture's size
     bool show_score = true;
     std::size_t trail_length = 30;  ///< points of a track's trail, at most 10000; 0: none
-    std::string font;               ///< path of a font file; empty: a packaged font is searched for
+    std::string font = {};          ///< path of a font file; empty: a packaged font is searched for
   };
   /// Errors: not_found (no font: the message names the paths tried and the package to install),
   /// malformed or permission (the font file), invalid_argument (an option outside its range).
@@ -67,4 +67,4 @@ class Overlay {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace HALYARD_PUBLIC
+}  // namespace halyard

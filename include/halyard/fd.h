@@ -45,4 +45,4 @@ class Fd {
   int fd_ = -1;
 };
 
-}  // namespace HALYARD_PUBLIC
+}  // namespace halyard

@@ -169,4 +169,4 @@ struct ImageExtent {
 };
 Result<ImageExtent> image_extent(PixelFormat format, std::span<const std::size_t> shape);
 
-}  // namespace HALYARD_PUBLIC
+}  // namespace halyard

@@ -63,4 +63,4 @@ enum class Fit : std::uint8_t { stretch = 0, letterbox = 1 };
 /// nw = max(1, round(dh*sa)), nh = dh; left and top are half of the rest, rounded down.
 Region letterbox_region(Size source, Size target) noexcept;
 
-}  // namespace HALYARD_PUBLIC
+}  // namespace halyard

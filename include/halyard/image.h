@@ -35,25 +35,27 @@ struct Normalize {
 struct Convert {
   Tensor src;
   Tensor dst;
-  std::optional<Region> crop;   ///< in source pixels; unset: all
+  std::optional<Region> crop = {};  ///< in source pixels; unset: all
   Flip flip = Flip::none;
   Rotation rotation = Rotation::none;
   Fit fit = Fit::stretch;
-  std::optional<Region> place;  ///< destination rectangle; unset: all. The rest is filled with pad
+  /// Destination rectangle; unset: all of it. The rest is filled with pad.
+  std::optional<Region> place = {};
   std::array<std::uint8_t, 4> pad{114, 114, 114, 255};  ///< R, G, B, A
   Filter filter = Filter::bilinear;
-  bool antialias = false;       ///< widen the kernel when shrinking
+  bool antialias = false;  ///< widen the kernel when shrinking
   Chroma chroma = Chroma::replicate;
-  std::optional<Normalize> normalize;  ///< float destinations; unset: value / 255
+  std::optional<Normalize> normalize = {};  ///< float destinations; unset: value / 255
 };
 
-/// Converts pictures. Chooses the first backend that supports the request, in the order OpenGL, G2D,
-/// CPU (HALYARD_FORCE_BACKEND pins one). The CPU serves every legal request.
+/// Converts pictures. Chooses the first backend that supports the request, in the order OpenGL,
+/// G2D, CPU (HALYARD_FORCE_BACKEND pins one). The CPU serves every legal request.
 ///
 /// Destination dtypes: u8; i8 (u8 xor 0x80 on colour channels, alpha unbiased; a destination with
 /// quantization other than scale 1/255, zero point -128 gets round(value/255/scale)+zero_point);
 /// f32. Colours: YUV sources by the source's colorimetry, resolved by its height; YUV destinations
-/// by the destination's. RGB to grey: BT.601 luma. New alpha is 255; alpha is kept when both have it.
+/// by the destination's. RGB to grey: BT.601 luma. New alpha is 255; alpha is kept when both have
+/// it.
 ///
 /// One processor serves one thread at a time; it reuses its working memory between calls.
 class Processor {
@@ -61,17 +63,18 @@ class Processor {
   struct Options {
     unsigned threads = 0;  ///< most worker threads for one request; 0: all cores
   };
-  /// Errors: unsupported (HALYARD_FORCE_BACKEND names a backend that is not there, or one that does not exist).
+  /// Errors: unsupported (HALYARD_FORCE_BACKEND names a backend that is not there, or one that does
+  /// not exist).
   static Result<Processor> create(Options options);
   static Result<Processor> create() { return create(Options{}); }
   Processor(Processor&&) noexcept;
   Processor& operator=(Processor&&) noexcept;
   ~Processor();
 
-  /// Fills the destination and says where its pixels came from. Pad and picture are written, the row
-  /// padding is not. Errors: invalid_argument (not a picture; crop or place empty or outside; source
-  /// and destination share bytes), unsupported (no backend takes the pair; the detail lists why),
-  /// and those of mapping.
+  /// Fills the destination and says where its pixels came from. Pad and picture are written, the
+  /// row padding is not. Errors: invalid_argument (not a picture; crop or place empty or outside;
+  /// source and destination share bytes), unsupported (no backend takes the pair; the detail lists
+  /// why), and those of mapping.
   Result<Placement> convert(const Convert& request);
 
   /// Which backend would run the request, and why each one before it declined. One line each.

@@ -30,4 +30,4 @@ LogLevel log_level() noexcept;
 /// Sends one message, as the library does. Thread-safe.
 void log(LogLevel level, std::string_view target, std::string_view text);
 
-}  // namespace HALYARD_PUBLIC
+}  // namespace halyard

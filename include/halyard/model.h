@@ -53,9 +53,10 @@ class Engine {
   std::vector<std::string> labels() const;
 
   /// Runs on the caller's memory; the result lies in the engine's own memory, alive as long as the
-  /// tensors, and is not overwritten while they live. Leading axes of 1 may be missing from an input.
-  /// Errors: invalid_argument (count, shape or dtype of an input; the message names it), unsupported
-  /// (strided input), device. Integer inputs and outputs are quantized as their specs say.
+  /// tensors, and is not overwritten while they live. Leading axes of 1 may be missing from an
+  /// input. Errors: invalid_argument (count, shape or dtype of an input; the message names it),
+  /// unsupported (strided input), device. Integer inputs and outputs are quantized as their specs
+  /// say.
   Result<std::vector<Tensor>> run(std::span<const Tensor> inputs);
   Result<std::vector<Tensor>> run(const Tensor& input) { return run({&input, 1}); }
 
@@ -69,8 +70,8 @@ class Engine {
 std::vector<std::string> available_engines();
 
 /// Whether a model's boxes are pixels or fractions of its input: what its metadata says under
-/// "box_units" ("pixels", "fraction"), else by kind of file. Ultralytics exports divide boxes by the
-/// input size in .tflite files, float ones too, and leave pixels in .onnx and .xml files.
+/// "box_units" ("pixels", "fraction"), else by kind of file. Ultralytics exports divide boxes by
+/// the input size in .tflite files, float ones too, and leave pixels in .onnx and .xml files.
 BoxUnits box_units(const Engine& engine);
 
 /// A decoder for the engine's outputs: labels, input size and box units from the engine.

@@ -46,4 +46,4 @@ class Placement {
   Region crop_, content_;
 };
 
-}  // namespace HALYARD_PUBLIC
+}  // namespace halyard

@@ -37,4 +37,4 @@ struct Quantization {
 /// extent, dtype an integer. Errors: invalid_argument naming the field.
 Status validate(const Quantization& quantization, DType dtype, std::span<const std::size_t> shape);
 
-}  // namespace HALYARD_PUBLIC
+}  // namespace halyard

@@ -105,7 +105,7 @@ class [[nodiscard]] Result<void> {
 
 using Status = Result<void>;
 
-}  // namespace HALYARD_PUBLIC
+}  // namespace halyard
 
 #define HALYARD_CONCAT_(a, b) a##b
 #define HALYARD_CONCAT(a, b) HALYARD_CONCAT_(a, b)

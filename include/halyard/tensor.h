@@ -265,4 +265,4 @@ struct CopyStats {
 };
 CopyStats copy_stats() noexcept;
 
-}  // namespace HALYARD_PUBLIC
+}  // namespace halyard

@@ -69,4 +69,4 @@ class Span {
 };
 
 }  // namespace trace
-}  // namespace HALYARD_PUBLIC
+}  // namespace halyard

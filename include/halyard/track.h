@@ -67,4 +67,4 @@ class ByteTrack {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace HALYARD_PUBLIC
+}  // namespace halyard

@@ -14,4 +14,4 @@ namespace halyard HALYARD_PUBLIC {
 /// "0.1.0", of the library that is loaded.
 const char* version() noexcept;
 
-}  // namespace HALYARD_PUBLIC
+}  // namespace halyard

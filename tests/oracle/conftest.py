@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the halyard program on NumPy arrays, so that its results can be held against other libraries."""
+"""Runs the halyard program on NumPy arrays, to hold its results against other libraries."""
 import json
 import os
 import pathlib
@@ -15,7 +15,8 @@ class Program:
         self.folder = folder
 
     def run(self, *args) -> str:
-        done = subprocess.run([self.path, *map(str, args)], capture_output=True, text=True, check=False)
+        done = subprocess.run([self.path, *map(str, args)], capture_output=True, text=True,
+                              check=False)
         assert done.returncode == 0, f"{args}: exit {done.returncode}\n{done.stderr}"
         return done.stdout
 
@@ -26,7 +27,8 @@ class Program:
         np.save(source, picture)
         colour = ["--input-colorimetry", colorimetry] if colorimetry else []
         self.run("convert", source, target, "--input-format", source_format,
-                 "--input-size", f"{size[0]}x{size[1]}", "--format", target_format, *colour, *options)
+                 "--input-size", f"{size[0]}x{size[1]}", "--format", target_format,
+                 *colour, *options)
         return np.load(target)
 
     def decode(self, *args) -> list:

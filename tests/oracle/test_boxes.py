@@ -20,7 +20,7 @@ def overlap(box, others):
 
 
 def plain_decode(raw, meta, score, iou):
-    """Boxes (xyxy source pixels), scores, classes by the textbook: best class, threshold, class-aware NMS."""
+    """Boxes (xyxy source pixels), scores, classes: best class, threshold, class-aware NMS."""
     quant = meta["outputs"][0]["quantization"]
     values = raw[0].astype(np.float64)
     if quant:
@@ -59,7 +59,8 @@ def test_recorded_outputs_give_the_same_boxes_as_numpy(program, testdata, name):
     boxes, scores, classes = plain_decode(raw, meta, 0.25, 0.45)
     assert len(got) == len(boxes) > 0
     np.testing.assert_array_equal([d["class"] for d in got], classes)
-    np.testing.assert_allclose([d["score"] for d in got], scores, atol=6e-5)  # JSON has four decimals
+    # The report has four decimals.
+    np.testing.assert_allclose([d["score"] for d in got], scores, atol=6e-5)
     np.testing.assert_allclose([d["box"] for d in got], boxes, atol=0.02)
 
 

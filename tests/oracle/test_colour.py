@@ -8,7 +8,7 @@ RANGES = {"full": (0.0, 255.0, 255.0), "limited": (16.0, 219.0, 224.0)}
 
 
 def itu_rgb(y, u, v, encoding, value_range):
-    """E'R, E'G, E'B of ITU-R BT.601 2.5, BT.709 3 and BT.2020 4 from 8-bit codes, clipped, as codes."""
+    """E'R, E'G, E'B of ITU-R BT.601, BT.709 and BT.2020 from 8-bit codes, clipped, as codes."""
     kr, kb = WEIGHTS[encoding]
     kg = 1 - kr - kb
     offset, luma, chroma = RANGES[value_range]
@@ -24,7 +24,7 @@ def itu_rgb(y, u, v, encoding, value_range):
 @pytest.mark.parametrize("encoding", WEIGHTS)
 @pytest.mark.parametrize("value_range", RANGES)
 def test_every_code_is_within_one_of_the_formula(program, encoding, value_range):
-    # All 256 luma codes against a grid of chroma codes that has the ends, the neutral and odd values.
+    # All luma codes against a grid of chroma codes with the ends, the neutral and odd values.
     grid = np.unique(np.r_[0:256:9, 15, 16, 17, 127, 128, 129, 239, 240, 241, 255]).astype(np.uint8)
     y, u, v = np.meshgrid(np.arange(256, dtype=np.uint8), grid, grid, indexing="ij")
     height, width = 256, grid.size * grid.size
