@@ -82,7 +82,8 @@ class Run(ProgramTest):
         whole = PICTURE.read_bytes()
         bad = {"empty.jpg": b"", "text.jpg": b"hello\n", "head.jpg": whole[:100],
                "cut.jpg": whole[:len(whole) // 2],
-               "huge.png": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\x7f\xff\xff\xff\x7f\xff\xff\xff\x08\2\0\0\0"}
+               "huge.png": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + b"\x7f\xff\xff\xff" * 2 +
+                           b"\x08\2\0\0\0"}
         for name, content in bad.items():
             with self.subTest(name):
                 (self.dir / name).write_bytes(content)
