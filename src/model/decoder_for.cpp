@@ -12,7 +12,9 @@ BoxUnits box_units(const Engine& engine) {
     if (entry->second == "fraction") return BoxUnits::fraction;
     if (entry->second == "pixels") return BoxUnits::pixels;
   }
-  return engine.path().ends_with(".tflite") ? BoxUnits::fraction : BoxUnits::pixels;
+  // Engine::open takes three extensions in any case; one of them ends in an e.
+  const bool is_tflite = engine.path().ends_with('e') || engine.path().ends_with('E');
+  return is_tflite ? BoxUnits::fraction : BoxUnits::pixels;
 }
 
 Result<Decoder> decoder_for(const Engine& engine, DecodeOptions options) {
