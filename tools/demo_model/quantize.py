@@ -2,7 +2,8 @@
 """Static int8 copy (QDQ) of the ONNX detector, calibrated on training scenes.
 
 Activations uint8, weights int8 per output channel; input, output and the
-"decode..." nodes (boxes and probabilities) stay in float.
+"decode..." nodes (boxes and probabilities) and the last 1x1 convolutions of the
+heads stay in float.
 """
 
 import argparse
@@ -36,8 +37,10 @@ class Scenes(CalibrationDataReader):
 
 
 def float_nodes(path):
-    """Names of the nodes that are not quantized."""
-    return [n.name for n in onnx.load(path).graph.node if n.name.startswith("decode")]
+    """Names of the nodes that are not quantized: the decode and the last 1x1 of the heads."""
+    names = [n.name for n in onnx.load(path).graph.node]
+    last = (".box2.conv", ".cls2.conv")
+    return [n for n in names if n.startswith("decode") or n.endswith(last)]
 
 
 def quantize(source, target, count, method):
