@@ -16,7 +16,9 @@
 
 namespace halyard HALYARD_PUBLIC {
 
-/// Resampling kernels by their PyTorch and torchvision names; half-pixel centres, exact weights.
+/// Resampling kernels by their PyTorch and torchvision names; half-pixel centres, exact weights,
+/// edge samples of the crop repeat. Bicubic has a = -0.75, with antialias -0.5. `box` without
+/// antialias is `nearest`.
 enum class Filter : std::uint8_t { nearest = 0, bilinear = 1, bicubic = 2, lanczos3 = 3, box = 4 };
 
 /// Chroma of subsampled sources at 1:1 scale: replicated (libyuv, OpenCV) or interpolated.
@@ -45,17 +47,20 @@ struct Convert {
   Filter filter = Filter::bilinear;
   bool antialias = false;  ///< widen the kernel when shrinking
   Chroma chroma = Chroma::replicate;
-  std::optional<Normalize> normalize = {};  ///< float destinations; unset: value / 255
+  /// Float destinations, and integer ones with quantization; unset: value / 255.
+  std::optional<Normalize> normalize = {};
 };
 
 /// Converts pictures. Chooses the first backend that supports the request, in the order OpenGL,
 /// G2D, CPU (HALYARD_FORCE_BACKEND pins one). The CPU serves every legal request.
 ///
-/// Destination dtypes: u8; i8 (u8 xor 0x80 on colour channels, alpha unbiased; a destination with
-/// quantization other than scale 1/255, zero point -128 gets round(value/255/scale)+zero_point);
-/// f32. Colours: YUV sources by the source's colorimetry, resolved by its height; YUV destinations
-/// by the destination's. RGB to grey: BT.601 luma. New alpha is 255; alpha is kept when both have
-/// it.
+/// Destination dtypes: u8; i8 (u8 xor 0x80 on colour channels, alpha unbiased); f32. An integer
+/// destination with quantization other than real = code / 255 gets round(value / 255 / scale) +
+/// zero_point. Each dtype is a function of the 8-bit result, so all backends agree on it.
+///
+/// Colours: YUV sources by the source's colorimetry, resolved by its height; YUV destinations by
+/// the destination's, a subsampled chroma sample being the mean of its block. RGB to grey: BT.601
+/// luma. New alpha is 255; alpha is kept when both have it.
 ///
 /// One processor serves one thread at a time; it reuses its working memory between calls.
 class Processor {
@@ -73,8 +78,9 @@ class Processor {
 
   /// Fills the destination and says where its pixels came from. Pad and picture are written, the
   /// row padding is not. Errors: invalid_argument (not a picture; crop or place empty or outside;
-  /// source and destination share bytes), unsupported (no backend takes the pair; the detail lists
-  /// why), and those of mapping.
+  /// source and destination share bytes; normalize not finite, or for an integer destination
+  /// without quantization), unsupported (source not u8, destination not u8, i8 or f32, a Bayer
+  /// format; no backend takes the request, the detail lists why), no_memory, and those of mapping.
   Result<Placement> convert(const Convert& request);
 
   /// Which backend would run the request, and why each one before it declined. One line each.

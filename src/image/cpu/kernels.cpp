@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The row kernels in Highway. Everything up to the 8-bit result is integer arithmetic with the same
-// roundings on every target. Longer than other files: one translation unit per set of targets.
+// roundings on every target.
+// Long: all kernels that are compiled once per target share one translation unit.
 #include "image/cpu/kernels.h"
 
 #include <algorithm>
