@@ -48,6 +48,16 @@ TEST(Taps, nearest_takes_the_floor_of_the_centre) {
   EXPECT_EQ(taps.first, (std::vector<std::int32_t>{1, 3, 6, 8}));
 }
 
+TEST(Taps, nearest_is_exact_where_a_centre_falls_between_two_samples) {
+  for (const int inputs : {500, 49, 1080, 77, 333}) {
+    for (int outputs = 1; outputs <= 200; ++outputs) {
+      const AxisTaps taps = taps_of(whole(inputs, outputs, Filter::nearest));
+      for (int x = 0; x < outputs; ++x)
+        ASSERT_EQ(taps.first[x], (2 * x + 1) * inputs / (2 * outputs)) << inputs << " " << outputs;
+    }
+  }
+}
+
 TEST(Taps, nearest_flips_before_it_samples) {
   AxisRequest request = whole(10, 5, Filter::nearest);  // centres on 1, 3, 5, 7, 9
   request.mirrored = true;

@@ -129,7 +129,8 @@ void normalise(Window& w) {
 }
 
 void make_window(const AxisRequest& r, const Axis& axis, std::int32_t x, Window& w) {
-  const double centre = axis.begin + (x + 0.5) * axis.scale;
+  // Divided last, so that a centre on the border of two samples is exactly there.
+  const double centre = axis.begin + (2.0 * x + 1) * r.length / (2.0 * r.outputs);
   const Kernel kernel{r.filter, r.antialias};
   if (r.filter == Filter::nearest || (r.filter == Filter::box && !r.antialias)) {
     nearest_window(axis, centre, w);
