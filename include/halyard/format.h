@@ -2,6 +2,7 @@
 // Element types and pixel formats. Everything known about a format is one row of one table.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -46,6 +47,21 @@ struct Half {
 struct BFloat16 {
   std::uint16_t bits;
 };
+
+/// Exact: every f16 and bf16 value is a float. NaN stays NaN, with its payload.
+inline float to_float(Half half) noexcept {
+  const std::uint32_t sign = (half.bits & 0x8000U) << 16;
+  const std::uint32_t exponent = (half.bits >> 10) & 0x1FU;
+  const std::uint32_t mantissa = half.bits & 0x3FFU;
+  if (exponent == 0x1F) return std::bit_cast<float>(sign | 0x7F800000U | (mantissa << 13));
+  if (exponent != 0)
+    return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
+  const float magnitude = static_cast<float>(mantissa) * 0x1p-24F;
+  return sign != 0 ? -magnitude : magnitude;
+}
+inline float to_float(BFloat16 value) noexcept {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16);
+}
 
 /// DType of a C++ type; only the types listed have one.
 template <class T>

@@ -19,7 +19,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "decode/half.h"
+#include "decode/threshold.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace halyard::decode {

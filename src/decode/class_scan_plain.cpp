@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "decode/class_scan.h"
-#include "decode/half.h"
 
 namespace halyard::decode {
 namespace {

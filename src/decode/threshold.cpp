@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "decode/half.h"
-
 namespace halyard::decode {
 
 StoredRange stored_range(DType dtype) noexcept {

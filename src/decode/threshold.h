@@ -27,6 +27,9 @@ inline float dequantize(float raw, Affine affine) noexcept {
 std::optional<std::int32_t> quantized_threshold(float threshold, Affine affine,
                                                 DType dtype) noexcept;
 
+/// Bits of positive infinity as f16; larger positive patterns are NaN.
+inline constexpr std::uint16_t half_infinity = 0x7C00;
+
 /// Bits of the smallest f16 >= threshold; threshold in [0, 1].
 std::uint16_t half_threshold(float threshold) noexcept;
 

@@ -5,7 +5,6 @@
 
 #include "base/format_error.h"
 #include "decode/class_scan.h"
-#include "decode/half.h"
 #include "decode/heads.h"
 
 namespace halyard::decode {

@@ -9,7 +9,6 @@
 #include <limits>
 #include <random>
 
-#include "decode/half.h"
 #include "decode/tensors.h"
 
 namespace halyard::decode {

@@ -9,8 +9,6 @@
 #include <limits>
 #include <random>
 
-#include "decode/half.h"
-
 namespace halyard::decode {
 namespace {
 
@@ -79,17 +77,6 @@ TEST(Dequantize, gives_the_worked_values) {
   EXPECT_FLOAT_EQ(dequantize(127, {0.1F, -10}), 13.7F);
   EXPECT_EQ(dequantize(255, {0.5F, 0}), 127.5F);
   EXPECT_FLOAT_EQ(dequantize(100, {0.1F, -128}), 22.8F);
-}
-
-TEST(Half, reads_normal_subnormal_infinite_and_nan) {
-  EXPECT_EQ(to_float(Half{0x3C00}), 1.0F);
-  EXPECT_EQ(to_float(Half{0xC000}), -2.0F);
-  EXPECT_EQ(to_float(Half{0x0001}), 0x1p-24F);
-  EXPECT_EQ(to_float(Half{0x03FF}), 0x1p-14F - 0x1p-24F);
-  EXPECT_EQ(to_float(Half{0x7BFF}), 65504.0F);
-  EXPECT_TRUE(std::signbit(to_float(Half{0x8000})));
-  EXPECT_EQ(to_float(Half{0xFC00}), -std::numeric_limits<float>::infinity());
-  EXPECT_TRUE(std::isnan(to_float(Half{0x7C01})));
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cctype>
+#include <cmath>
 #include <limits>
 #include <set>
 
@@ -172,6 +172,23 @@ TEST(TightStride, rounds_odd_widths_where_a_pair_shares_chroma) {
   EXPECT_EQ(*tight_stride(PixelFormat::yuyv, DType::u8, 5), 12U);
   EXPECT_EQ(*tight_stride(PixelFormat::rgb, DType::u8, 5), 15U);
   EXPECT_EQ(*tight_stride(PixelFormat::planar_rgb, DType::f32, 5), 20U);
+}
+
+TEST(Half, reads_normal_subnormal_infinite_and_nan) {
+  EXPECT_EQ(to_float(Half{0x3C00}), 1.0F);
+  EXPECT_EQ(to_float(Half{0xC000}), -2.0F);
+  EXPECT_EQ(to_float(Half{0x0001}), 0x1p-24F);
+  EXPECT_EQ(to_float(Half{0x03FF}), 0x1p-14F - 0x1p-24F);
+  EXPECT_EQ(to_float(Half{0x7BFF}), 65504.0F);
+  EXPECT_TRUE(std::signbit(to_float(Half{0x8000})));
+  EXPECT_EQ(to_float(Half{0xFC00}), -std::numeric_limits<float>::infinity());
+  EXPECT_TRUE(std::isnan(to_float(Half{0x7C01})));
+}
+
+TEST(BFloat16, is_the_upper_half_of_a_float) {
+  EXPECT_EQ(to_float(BFloat16{0x3F80}), 1.0F);
+  EXPECT_EQ(to_float(BFloat16{0xC040}), -3.0F);
+  EXPECT_TRUE(std::isnan(to_float(BFloat16{0x7FC0})));
 }
 
 }  // namespace
