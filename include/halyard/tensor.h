@@ -213,11 +213,13 @@ class Tensor {
   const std::string& name() const noexcept { return name_; }
   void set_name(std::string name) { name_ = std::move(name); }
 
-  /// A sub-picture sharing the bytes. Errors: invalid_argument (not a picture; region empty or
-  /// outside; x or y not a multiple of the chroma block of a subsampled format).
+  /// A sub-picture sharing the bytes. Unknown colorimetry of a YUV picture is resolved by the whole
+  /// picture's height first, so that its parts mean the same colours. Errors: invalid_argument (not
+  /// a picture; region empty or outside; x or y not a multiple of the chroma block of a subsampled
+  /// format).
   Result<Tensor> slice(const Region& region) const;
-  /// Element n of the outermost axis, sharing the bytes. A batch of pictures yields a picture when
-  /// a format is passed. Errors: invalid_argument (n out of range, rank 1).
+  /// Element n of the outermost axis, sharing the bytes; with_format() or as_image() sees it as a
+  /// picture. Errors: invalid_argument (n out of range, rank 1, a single picture).
   Result<Tensor> batch(std::size_t n) const;
   /// Same elements under another shape; drops the picture format. Errors: invalid_argument (count
   /// differs), unsupported (strided, or planes in several buffers).

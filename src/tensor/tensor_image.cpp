@@ -169,6 +169,8 @@ Result<Tensor> Tensor::slice(const Region& region) const {
                                                                               : 1;
     part.planes_[i].offset_bytes += row * planes_[i].stride_bytes + column * samples * element;
   }
+  // Unknown colour axes follow the height of the whole picture, not of the part.
+  if (f.model == ColorModel::yuv) part.colorimetry_ = resolve(colorimetry_, height_);
   part.width_ = static_cast<std::size_t>(region.width);
   part.height_ = static_cast<std::size_t>(region.height);
   const std::ptrdiff_t plane_stride = layout_.stride_bytes[0];

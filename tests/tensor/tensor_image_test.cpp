@@ -101,6 +101,13 @@ TEST(Slice, of_chroma_formats_moves_all_planes) {
   }
 }
 
+TEST(Slice, of_an_hd_picture_keeps_its_colours) {
+  Tensor image = *Tensor::create_image(64, 1080, PixelFormat::nv12, DType::u8, Memory::mem);
+  EXPECT_EQ(image.slice({0, 0, 64, 100})->colorimetry().encoding, ColorEncoding::bt709);
+  image.set_colorimetry(Colorimetry::jpeg());
+  EXPECT_EQ(image.slice({0, 0, 64, 100})->colorimetry(), Colorimetry::jpeg());
+}
+
 TEST(Slice, of_a_slice_composes) {
   const Tensor image = *Tensor::create_image(32, 32, PixelFormat::rgb, DType::u8, Memory::mem);
   fill(image);
