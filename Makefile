@@ -51,7 +51,7 @@ demo: build ## Detect, track and draw the boats of a rendered harbour into out/
 	@echo "Look at $(OUT)/contact_sheet.png; open $(OUT)/trace.json at ui.perfetto.dev"
 
 bench: ## Measure against peers, in one run
-	@scripts/install-deps.sh test
+	@scripts/install-deps.sh bench
 	@cmake --preset release -DHALYARD_BENCH=ON $(CMAKE_FLAGS)
 	@cmake --build build -j $(JOBS)
 	@build/bench/halyard_bench $(BENCH_FLAGS)

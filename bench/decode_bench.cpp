@@ -115,4 +115,3 @@ BENCHMARK(read_floor<std::int8_t>);
 }  // namespace
 }  // namespace halyard
 
-BENCHMARK_MAIN();

@@ -55,4 +55,3 @@ BENCHMARK(byte_track)->Arg(20)->Arg(100)->Arg(500);
 }  // namespace
 }  // namespace halyard
 
-BENCHMARK_MAIN();

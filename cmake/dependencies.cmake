@@ -41,6 +41,10 @@ if(NOT HALYARD_MODEL STREQUAL "OFF")
       target_compile_options(halyard_openvino INTERFACE "SHELL:-idirafter ${dir}")
     endforeach()
     target_compile_definitions(halyard_openvino INTERFACE HALYARD_HAVE_OPENVINO=1)
+    if(HALYARD_SANITIZE MATCHES undefined)
+      # The type information of some of its classes is hidden in its frontends.
+      target_compile_options(halyard_openvino INTERFACE -fno-sanitize=vptr)
+    endif()
     # By name, so that CMake does not weigh the folder's own TBB against the system's. At run time
     # the folder comes first: its TBB is the one that the engine was built with, and the newer one.
     get_filename_component(openvino_file ${openvino_lib} NAME)
