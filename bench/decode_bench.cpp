@@ -114,4 +114,3 @@ BENCHMARK(read_floor<std::int8_t>);
 
 }  // namespace
 }  // namespace halyard
-

@@ -54,4 +54,3 @@ BENCHMARK(byte_track)->Arg(20)->Arg(100)->Arg(500);
 
 }  // namespace
 }  // namespace halyard
-
