@@ -11,14 +11,16 @@ WERROR ?= OFF
 PREFIX ?= /usr/local
 OUT ?= out
 
-# Suites under ThreadSanitizer: our own threads. The inference engine is not instrumented.
-TSAN_SUITES := base tensor codec image decode track capture
+# Suites under ThreadSanitizer: our own threads. FFmpeg and the inference engine are not instrumented.
+TSAN_SUITES := base tensor codec image decode track
 # Suites that AddressSanitizer leaves out: installing and style checking run no code of ours.
 ASAN_SKIP := check|package
 
 export ASAN_OPTIONS ?= detect_stack_use_after_return=1:strict_string_checks=1
 export UBSAN_OPTIONS ?= print_stacktrace=1
 export LSAN_OPTIONS ?= suppressions=$(CURDIR)/tools/lsan.supp:print_suppressions=0
+# oneTBB opens its helpers in a way that sanitizers refuse, unless told not to.
+export TBB_ENABLE_SANITIZERS := 1
 export TSAN_OPTIONS ?= suppressions=$(CURDIR)/tools/tsan.supp:history_size=4
 
 .PHONY: help deps build test demo bench check asan tsan clang coverage format install clean
