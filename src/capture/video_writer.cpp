@@ -113,8 +113,8 @@ struct VideoWriter::Impl {
 
 Status VideoWriter::Impl::open_file() {
   AVFormatContext* context = nullptr;
-  const int made =
-      avformat_alloc_output_context2(&context, container_of(path), nullptr, temporary.c_str());
+  const int made = avformat_alloc_output_context2(&context, container_of(path), nullptr,
+                                                  ("file:" + temporary).c_str());
   if (made < 0) return wrong("video file cannot be made", made);
   output.reset(context);
   packet.reset(av_packet_alloc());
@@ -157,7 +157,11 @@ Status VideoWriter::Impl::open_encoder(const Tensor& first) {
   stream->avg_frame_rate = encoder->framerate;
   const int copied = avcodec_parameters_from_context(stream->codecpar, encoder.get());
   if (copied < 0) return wrong("video: encoder cannot be described", copied);
-  const int written = avformat_write_header(output.get(), nullptr);
+  // The index goes to the front of MP4 and MOV files, so that they can be read from a pipe.
+  AVDictionary* entries = nullptr;
+  av_dict_set(&entries, "movflags", "+faststart", 0);
+  const int written = avformat_write_header(output.get(), &entries);
+  av_dict_free(&entries);
   if (written < 0) return wrong("video file cannot be written", written);
   return {};
 }

@@ -43,6 +43,17 @@ TEST(VideoWriter, takes_nv12_and_changes_of_format) {
   EXPECT_FALSE(*source.next());
 }
 
+TEST(VideoWriter, index_lies_in_front_so_that_pipes_can_be_read) {
+  const Folder folder("index");
+  for (const char* name : {"clip.mp4", "clip.mov"}) {
+    make_video(folder / name, 5);
+    const auto file = *read_file(folder / name);
+    const std::string text(reinterpret_cast<const char*>(file.data()), file.size());
+    ASSERT_NE(text.find("moov"), std::string::npos) << name;
+    EXPECT_LT(text.find("moov"), text.find("mdat")) << name;
+  }
+}
+
 TEST(VideoWriter, odd_sizes_repeat_the_last_column_and_row) {
   const Folder folder("odd");
   for (PixelFormat format : {PixelFormat::i420, PixelFormat::nv12}) {
