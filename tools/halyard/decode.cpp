@@ -100,6 +100,8 @@ int decode(const DecodeCommand& command) {
     outputs.push_back(*std::move(tensor));
   }
   auto decoder = make_decoder(command, specs);
+  if (!decoder && std::string_view(decoder.error().what).starts_with("input:"))
+    return report_usage("--input-size", decoder.error().message());
   if (!decoder)
     return report(command.config.empty() ? command.files[0] : "--config " + command.config,
                   decoder.error());

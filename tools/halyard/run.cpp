@@ -148,6 +148,8 @@ int run(const RunOptions& options) {
   Annotator::Options drawing{options.out,        options.contact_sheet, options.font,
                              detector->labels(), options.is_tracking,   inputs->rate()};
   auto annotator = Annotator::create(std::move(drawing));
+  if (!annotator && std::string_view(annotator.error().what).starts_with("font"))
+    return report(options.font.empty() ? "--out" : "--font", annotator.error());
   if (!annotator) return report("--out " + options.out, annotator.error());
   if (!options.json.empty()) {
     auto json = JsonWriter::create(options.json);
