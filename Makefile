@@ -11,7 +11,7 @@ WERROR ?= OFF
 PREFIX ?= /usr/local
 OUT ?= out
 
-# Suites under ThreadSanitizer: our own threads. FFmpeg and the inference engine are not instrumented.
+# Suites under ThreadSanitizer: our own threads. FFmpeg and the engine are not instrumented.
 TSAN_SUITES := base tensor codec image decode track
 # Suites that AddressSanitizer leaves out: installing and style checking run no code of ours.
 ASAN_SKIP := check|package
@@ -83,12 +83,13 @@ clang: ## Build with clang 14, warnings are errors, and run the tests
 	@cmake --build build-clang -j $(JOBS)
 	@JOBS=$(JOBS) scripts/run-tests.sh build-clang
 
+# The program's tests limit file sizes and close descriptors, which the coverage run-time minds.
 coverage: ## Line coverage of src/, report in build-coverage/coverage.html
 	@scripts/install-deps.sh test
 	@cmake --preset coverage -DHALYARD_TESTS=ON $(CMAKE_FLAGS)
 	@cmake --build build-coverage -j $(JOBS)
 	@find build-coverage -name '*.gcda' -delete
-	@JOBS=$(JOBS) scripts/run-tests.sh build-coverage -LE check
+	@JOBS=$(JOBS) scripts/run-tests.sh build-coverage -LE 'check|tools'
 	@gcovr --root . --filter src/ --exclude-throw-branches --object-directory build-coverage \
 	  -j $(JOBS) --html build-coverage/coverage.html --print-summary build-coverage
 

@@ -105,6 +105,7 @@ struct VideoWriter::Impl {
   }
   Status open_file();
   Status open_encoder(const Tensor& first);
+  Status write_header();
   Status encode(const AVFrame* frame);
   Status encode_picture(const Tensor& picture);
   Status close_file();
@@ -157,6 +158,10 @@ Status VideoWriter::Impl::open_encoder(const Tensor& first) {
   stream->avg_frame_rate = encoder->framerate;
   const int copied = avcodec_parameters_from_context(stream->codecpar, encoder.get());
   if (copied < 0) return wrong("video: encoder cannot be described", copied);
+  return write_header();
+}
+
+Status VideoWriter::Impl::write_header() {
   // The index goes to the front of MP4 and MOV files, so that they can be read from a pipe.
   AVDictionary* entries = nullptr;
   av_dict_set(&entries, "movflags", "+faststart", 0);
