@@ -17,7 +17,8 @@
 #include "halyard/export.h"
 #include "halyard/result.h"
 
-namespace halyard HALYARD_PUBLIC {
+HALYARD_EXPORTS_BEGIN
+namespace halyard {
 
 /// Kind of memory. `automatic` tries dma, then shm, then mem (HALYARD_TENSOR_FORCE_MEM: mem only);
 /// the others never fall back.
@@ -127,3 +128,4 @@ Result<std::shared_ptr<Buffer>> wrap_memory(const void* data, std::size_t size_b
 Status memory_available(Memory memory);
 
 }  // namespace halyard
+HALYARD_EXPORTS_END

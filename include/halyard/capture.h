@@ -14,7 +14,8 @@
 #include "halyard/result.h"
 #include "halyard/tensor.h"
 
-namespace halyard HALYARD_PUBLIC {
+HALYARD_EXPORTS_BEGIN
+namespace halyard {
 
 /// One picture of a source.
 struct Frame {
@@ -91,3 +92,4 @@ class VideoWriter {
 };
 
 }  // namespace halyard
+HALYARD_EXPORTS_END

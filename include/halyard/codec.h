@@ -14,7 +14,8 @@
 #include "halyard/result.h"
 #include "halyard/tensor.h"
 
-namespace halyard HALYARD_PUBLIC {
+HALYARD_EXPORTS_BEGIN
+namespace halyard {
 
 enum class ImageFileType : std::uint8_t { jpeg, png };
 
@@ -111,3 +112,4 @@ Status save_jpeg(const Tensor& image, const std::string& path, const JpegOptions
 Status save_png(const Tensor& image, const std::string& path, const PngOptions& options = {});
 
 }  // namespace halyard
+HALYARD_EXPORTS_END

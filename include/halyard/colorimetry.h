@@ -8,7 +8,8 @@
 
 #include "halyard/export.h"
 
-namespace halyard HALYARD_PUBLIC {
+HALYARD_EXPORTS_BEGIN
+namespace halyard {
 
 enum class ColorSpace : std::uint8_t {
   unknown = 0,
@@ -77,3 +78,4 @@ std::string_view to_string(ColorEncoding encoding) noexcept;
 std::string_view to_string(ColorRange range) noexcept;
 
 }  // namespace halyard
+HALYARD_EXPORTS_END

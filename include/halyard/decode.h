@@ -16,7 +16,8 @@
 #include "halyard/result.h"
 #include "halyard/tensor.h"
 
-namespace halyard HALYARD_PUBLIC {
+HALYARD_EXPORTS_BEGIN
+namespace halyard {
 
 /// Non-maximum suppression: between boxes of one class only, between all, or not at all.
 enum class Nms : std::uint8_t { class_agnostic = 0, class_aware = 1, none = 2 };
@@ -124,3 +125,4 @@ std::vector<Detection> non_maximum_suppression(std::vector<Detection> candidates
                                                std::size_t max_detections);
 
 }  // namespace halyard
+HALYARD_EXPORTS_END

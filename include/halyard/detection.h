@@ -7,7 +7,8 @@
 #include "halyard/export.h"
 #include "halyard/geometry.h"
 
-namespace halyard HALYARD_PUBLIC {
+HALYARD_EXPORTS_BEGIN
+namespace halyard {
 
 /// One found object.
 struct Detection {
@@ -19,3 +20,4 @@ struct Detection {
 };
 
 }  // namespace halyard
+HALYARD_EXPORTS_END

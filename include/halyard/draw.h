@@ -18,7 +18,8 @@
 #include "halyard/tensor.h"
 #include "halyard/track.h"
 
-namespace halyard HALYARD_PUBLIC {
+HALYARD_EXPORTS_BEGIN
+namespace halyard {
 
 /// R, G, B, 0..255.
 using Color = std::array<std::uint8_t, 3>;
@@ -68,3 +69,4 @@ class Overlay {
 };
 
 }  // namespace halyard
+HALYARD_EXPORTS_END

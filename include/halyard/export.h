@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// HALYARD_PUBLIC: marks what the shared library exports; everything else is hidden.
+// What the shared library exports: all that public headers declare between these two marks, and
+// nothing else (the library is built with hidden visibility).
 #pragma once
 
 #if defined(__GNUC__)
-#define HALYARD_PUBLIC __attribute__((visibility("default")))
+#define HALYARD_EXPORTS_BEGIN _Pragma("GCC visibility push(default)")
+#define HALYARD_EXPORTS_END _Pragma("GCC visibility pop")
 #else
-#define HALYARD_PUBLIC
+#define HALYARD_EXPORTS_BEGIN
+#define HALYARD_EXPORTS_END
 #endif

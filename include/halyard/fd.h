@@ -7,7 +7,8 @@
 #include "halyard/export.h"
 #include "halyard/result.h"
 
-namespace halyard HALYARD_PUBLIC {
+HALYARD_EXPORTS_BEGIN
+namespace halyard {
 
 /// Identity of the kernel object behind a descriptor; equal for every duplicate of it.
 struct FdIdentity {
@@ -46,3 +47,4 @@ class Fd {
 };
 
 }  // namespace halyard
+HALYARD_EXPORTS_END

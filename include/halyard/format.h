@@ -12,7 +12,8 @@
 #include "halyard/export.h"
 #include "halyard/result.h"
 
-namespace halyard HALYARD_PUBLIC {
+HALYARD_EXPORTS_BEGIN
+namespace halyard {
 
 /// Element type of a tensor. The first eleven values are those of the C interface.
 enum class DType : std::uint8_t {
@@ -186,3 +187,4 @@ struct ImageExtent {
 Result<ImageExtent> image_extent(PixelFormat format, std::span<const std::size_t> shape);
 
 }  // namespace halyard
+HALYARD_EXPORTS_END

@@ -7,7 +7,8 @@
 
 #include "halyard/export.h"
 
-namespace halyard HALYARD_PUBLIC {
+HALYARD_EXPORTS_BEGIN
+namespace halyard {
 
 /// Extent in pixels.
 struct Size {
@@ -64,3 +65,4 @@ enum class Fit : std::uint8_t { stretch = 0, letterbox = 1 };
 Region letterbox_region(Size source, Size target) noexcept;
 
 }  // namespace halyard
+HALYARD_EXPORTS_END

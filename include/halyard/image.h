@@ -14,7 +14,8 @@
 #include "halyard/result.h"
 #include "halyard/tensor.h"
 
-namespace halyard HALYARD_PUBLIC {
+HALYARD_EXPORTS_BEGIN
+namespace halyard {
 
 /// Resampling kernels by their PyTorch and torchvision names; half-pixel centres, exact weights,
 /// edge samples of the crop repeat. Bicubic has a = -0.75, with antialias -0.5. `box` without
@@ -93,3 +94,4 @@ class Processor {
 };
 
 }  // namespace halyard
+HALYARD_EXPORTS_END

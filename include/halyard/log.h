@@ -8,7 +8,8 @@
 
 #include "halyard/export.h"
 
-namespace halyard HALYARD_PUBLIC {
+HALYARD_EXPORTS_BEGIN
+namespace halyard {
 
 enum class LogLevel : std::uint8_t { off = 0, error = 1, warn = 2, info = 3, debug = 4, trace = 5 };
 
@@ -31,3 +32,4 @@ LogLevel log_level() noexcept;
 void log(LogLevel level, std::string_view target, std::string_view text);
 
 }  // namespace halyard
+HALYARD_EXPORTS_END

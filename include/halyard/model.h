@@ -16,7 +16,8 @@
 #include "halyard/result.h"
 #include "halyard/tensor.h"
 
-namespace halyard HALYARD_PUBLIC {
+HALYARD_EXPORTS_BEGIN
+namespace halyard {
 
 /// A loaded network. run() may be called from several threads at once: each call takes a request of
 /// its own from a pool.
@@ -79,3 +80,4 @@ BoxUnits box_units(const Engine& engine);
 Result<Decoder> decoder_for(const Engine& engine, DecodeOptions options = {});
 
 }  // namespace halyard
+HALYARD_EXPORTS_END

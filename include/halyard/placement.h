@@ -9,7 +9,8 @@
 #include "halyard/export.h"
 #include "halyard/geometry.h"
 
-namespace halyard HALYARD_PUBLIC {
+HALYARD_EXPORTS_BEGIN
+namespace halyard {
 
 /// The exact map between source and destination pixels of one convert (crop -> flip -> rotate ->
 /// fit
@@ -47,3 +48,4 @@ class Placement {
 };
 
 }  // namespace halyard
+HALYARD_EXPORTS_END

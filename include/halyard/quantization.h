@@ -12,7 +12,8 @@
 #include "halyard/format.h"
 #include "halyard/result.h"
 
-namespace halyard HALYARD_PUBLIC {
+HALYARD_EXPORTS_BEGIN
+namespace halyard {
 
 /// Affine quantization of an integer tensor. One scale: per tensor. Several: one per index of
 /// `axis`. An empty zero_point means all zero (symmetric).
@@ -38,3 +39,4 @@ struct Quantization {
 Status validate(const Quantization& quantization, DType dtype, std::span<const std::size_t> shape);
 
 }  // namespace halyard
+HALYARD_EXPORTS_END

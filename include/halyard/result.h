@@ -13,7 +13,8 @@
 
 #include "halyard/export.h"
 
-namespace halyard HALYARD_PUBLIC {
+HALYARD_EXPORTS_BEGIN
+namespace halyard {
 
 /// The one error code of the library. Values are stable: the C interface returns them.
 enum class Errc : std::uint8_t {
@@ -106,6 +107,7 @@ class [[nodiscard]] Result<void> {
 using Status = Result<void>;
 
 }  // namespace halyard
+HALYARD_EXPORTS_END
 
 #define HALYARD_CONCAT_(a, b) a##b
 #define HALYARD_CONCAT(a, b) HALYARD_CONCAT_(a, b)

@@ -21,7 +21,8 @@
 #include "halyard/quantization.h"
 #include "halyard/result.h"
 
-namespace halyard HALYARD_PUBLIC {
+HALYARD_EXPORTS_BEGIN
+namespace halyard {
 
 inline constexpr std::size_t max_rank = 8;
 
@@ -268,3 +269,4 @@ struct CopyStats {
 CopyStats copy_stats() noexcept;
 
 }  // namespace halyard
+HALYARD_EXPORTS_END

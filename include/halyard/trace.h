@@ -11,7 +11,8 @@
 #include "halyard/export.h"
 #include "halyard/result.h"
 
-namespace halyard HALYARD_PUBLIC {
+HALYARD_EXPORTS_BEGIN
+namespace halyard {
 namespace trace {
 
 namespace detail {
@@ -70,3 +71,4 @@ class Span {
 
 }  // namespace trace
 }  // namespace halyard
+HALYARD_EXPORTS_END

@@ -12,7 +12,8 @@
 #include "halyard/export.h"
 #include "halyard/result.h"
 
-namespace halyard HALYARD_PUBLIC {
+HALYARD_EXPORTS_BEGIN
+namespace halyard {
 
 /// One object over time.
 struct Track {
@@ -68,3 +69,4 @@ class ByteTrack {
 };
 
 }  // namespace halyard
+HALYARD_EXPORTS_END

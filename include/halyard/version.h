@@ -9,9 +9,11 @@
 
 #include "halyard/export.h"
 
-namespace halyard HALYARD_PUBLIC {
+HALYARD_EXPORTS_BEGIN
+namespace halyard {
 
 /// "0.1.0", of the library that is loaded.
 const char* version() noexcept;
 
 }  // namespace halyard
+HALYARD_EXPORTS_END

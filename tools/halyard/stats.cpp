@@ -23,7 +23,7 @@ void RunStats::add(const FrameRecord& record) {
   for (const Seen& seen : record.seen)
     if (seen.track) tracks_.insert(*seen.track);
   for (const auto& [name, microseconds] : record.timing_us) {
-    const auto same = [&](const auto& stage) { return stage.first == name; };
+    const auto same = [&name = name](const auto& stage) { return stage.first == name; };
     auto stage = std::find_if(stages_.begin(), stages_.end(), same);
     if (stage == stages_.end()) stage = stages_.insert(stages_.end(), {name, {}});
     stage->second.push_back(microseconds);
