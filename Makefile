@@ -48,8 +48,8 @@ test: ## Build with tests and run them all
 demo: build ## Detect, track and draw the boats of a rendered harbour into out/
 	@rm -rf $(OUT)/frames && mkdir -p $(OUT)
 	@build/halyard run examples/harbour/clip --model examples/harbour/harbour.onnx \
-	  --track --track-score 0.6 --out $(OUT)/frames --json $(OUT)/tracks.json --trace $(OUT)/trace.json \
-	  --contact-sheet $(OUT)/contact_sheet.png --stats
+	  --track --track-score 0.6 --out $(OUT)/frames --json $(OUT)/tracks.json \
+	  --trace $(OUT)/trace.json --contact-sheet $(OUT)/contact_sheet.png --stats
 	@echo "Look at $(OUT)/contact_sheet.png; open $(OUT)/trace.json at ui.perfetto.dev"
 
 bench: ## Measure against peers, in one run
