@@ -2,6 +2,7 @@
 // Picture conversion beside libyuv, OpenCV and memcpy on the same data. Argument: threads (0: all).
 #include <benchmark/benchmark.h>
 
+#include <array>
 #include <cstring>
 #include <random>
 #include <string>
@@ -182,6 +183,27 @@ void opencv_letterbox(benchmark::State& state) {
 }
 BENCHMARK(opencv_letterbox)
     ->Name("peer/opencv_nv12_1080p_letterbox_640_rgb")
+    ->Arg(1)
+    ->Arg(0)
+    ->Unit(benchmark::kMicrosecond);
+
+// The network's input: the letterboxed picture as float planes of value / 255.
+void opencv_planar(benchmark::State& state) {
+  cv::setNumThreads(static_cast<int>(state.range(0)));
+  cv::Mat nv12(1080 * 3 / 2, 1920, CV_8UC1), rgb, small, boxed, scaled;
+  std::array<cv::Mat, 3> planes;
+  cv::randu(nv12, 0, 255);
+  for (auto _ : state) {
+    cv::cvtColor(nv12, rgb, cv::COLOR_YUV2RGB_NV12);
+    cv::resize(rgb, small, {640, 360}, 0, 0, cv::INTER_LINEAR);
+    cv::copyMakeBorder(small, boxed, 140, 140, 0, 0, cv::BORDER_CONSTANT, {114, 114, 114});
+    boxed.convertTo(scaled, CV_32FC3, 1 / 255.0);
+    cv::split(scaled, planes.data());
+    benchmark::ClobberMemory();
+  }
+}
+BENCHMARK(opencv_planar)
+    ->Name("peer/opencv_nv12_1080p_letterbox_640_planar_f32")
     ->Arg(1)
     ->Arg(0)
     ->Unit(benchmark::kMicrosecond);
