@@ -36,7 +36,7 @@ function(halyard_link_layers target)
     get_property(libs GLOBAL PROPERTY HALYARD_LIBS_${layer})
     target_link_libraries(${target} PRIVATE halyard_${layer} ${libs})
   endforeach()
-  target_link_libraries(${target} PRIVATE halyard_flags)
+  target_link_libraries(${target} PRIVATE halyard_flags halyard_test_flags)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src
                              ${PROJECT_SOURCE_DIR}/tests)
 endfunction()

@@ -96,7 +96,7 @@ HWY_INLINE void blend_at(const BlendJob& job, std::size_t x) {
         sum[k] = hn::Add(sum[k], hn::MulFixedPoint15(other[k], hn::Set(d, job.weights[t])));
     }
   }
-  for (int k = 0; k < step; ++k)
+  for (std::size_t k = 0; k < std::size_t{step}; ++k)
     if (job.out[k] != nullptr) hn::StoreU(sum[k], d, job.out[k] + x);
 }
 
@@ -107,7 +107,7 @@ void blend_step(const BlendJob& given) {
   const BlendJob job = given;  // the stores cannot change a copy
   const std::size_t lanes = hn::Lanes(D16());
   std::int32_t least = 0x7FFFFFFF;
-  for (int k = 0; k < step; ++k)
+  for (std::size_t k = 0; k < std::size_t{step}; ++k)
     if (job.out[k] != nullptr) least = std::min(least, job.samples[k]);
   // A group is read whole, so the last one must be complete: its byte `step - 1` exists when a
   // channel of that offset is counted, or when there is a next group.
@@ -125,7 +125,7 @@ void blend_step(const BlendJob& given) {
   for (std::int32_t t = 0; t < job.taps; ++t)
     rows[t] = job.rows[t] + x * step;
   rest.rows = rows;
-  for (int k = 0; k < step; ++k) {
+  for (std::size_t k = 0; k < std::size_t{step}; ++k) {
     if (rest.out[k] != nullptr) rest.out[k] += x;
     rest.samples[k] -= static_cast<std::int32_t>(x);
   }

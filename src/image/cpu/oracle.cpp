@@ -74,7 +74,9 @@ void Oracle::filter_row(const Channel& channel, std::int32_t y, std::vector<floa
   blended.assign(static_cast<std::size_t>(columns.count()), 0.0F);
   const AxisTaps& down = channel.y;
   for (std::int32_t t = 0; t < down.count; ++t) {
-    const float weight = down.weight[static_cast<std::size_t>(y) * down.count + t];
+    const auto tap = static_cast<std::size_t>(y) * static_cast<std::size_t>(down.count) +
+                     static_cast<std::size_t>(t);
+    const float weight = down.weight[tap];
     if (weight == 0) continue;
     const std::byte* sample = channel.view.row(down.first[static_cast<std::size_t>(y)] + t) +
                               static_cast<std::size_t>(columns.begin) * channel.view.step_bytes;
