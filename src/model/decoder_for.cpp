@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "halyard/model.h"
+#include "model/session.h"
 
 namespace halyard {
 
@@ -12,8 +13,7 @@ BoxUnits box_units(const Engine& engine) {
     if (entry->second == "fraction") return BoxUnits::fraction;
     if (entry->second == "pixels") return BoxUnits::pixels;
   }
-  // Engine::open takes three extensions in any case; one of them ends in an e.
-  const bool is_tflite = engine.path().ends_with('e') || engine.path().ends_with('E');
+  const bool is_tflite = model::file_kind(engine.path()) == model::FileKind::tflite;
   return is_tflite ? BoxUnits::fraction : BoxUnits::pixels;
 }
 

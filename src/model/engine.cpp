@@ -16,6 +16,16 @@
 
 namespace halyard {
 
+std::optional<model::FileKind> model::file_kind(const std::string& path) {
+  std::string extension = std::filesystem::path(path).extension().string();
+  for (char& c : extension)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  if (extension == ".onnx") return FileKind::onnx;
+  if (extension == ".tflite") return FileKind::tflite;
+  if (extension == ".xml") return FileKind::ir;
+  return std::nullopt;
+}
+
 struct Engine::Impl {
   std::string path;
   model::Loaded loaded;
@@ -23,21 +33,13 @@ struct Engine::Impl {
 
 namespace {
 
-std::string lower_extension(const std::string& path) {
-  std::string extension = std::filesystem::path(path).extension().string();
-  for (char& c : extension)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return extension;
-}
-
 Status check_file(const std::string& path, const Engine::Options& options) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return fail_os("model file cannot be opened", errno, path);
   if (!S_ISREG(info.st_mode))
     return fail(Errc::invalid_argument, "model must be a regular file", "{}", path);
   if (::access(path.c_str(), R_OK) != 0) return fail_os("model file cannot be opened", errno, path);
-  const std::string extension = lower_extension(path);
-  if (extension != ".onnx" && extension != ".tflite" && extension != ".xml")
+  if (!model::file_kind(path))
     return fail(Errc::unsupported, "model file must be .onnx, .tflite or .xml", "{}", path);
   if (info.st_size == 0) return fail(Errc::malformed, "model file is empty", "{}", path);
   const auto bytes = static_cast<std::size_t>(info.st_size);
@@ -106,7 +108,8 @@ Result<Engine> Engine::open(const std::string& path, const Options& options) {
   span.arg("path", std::string_view(path));
   HALYARD_CHECK(check_file(path, options));
   model::Metadata metadata;
-  if (lower_extension(path) == ".tflite") metadata = model::read_tflite_metadata(path);
+  if (model::file_kind(path) == model::FileKind::tflite)
+    metadata = model::read_tflite_metadata(path);
   HALYARD_TRY(auto loaded, model::load(path, options, std::move(metadata)));
   auto impl = std::make_unique<Impl>();
   impl->path = path;

@@ -252,9 +252,10 @@ ov::AnyMap compile_options(const Engine::Options& options) {
 /// Reads with the one frontend that the name asks for. ov::Core::read_model would let all others
 /// try a damaged file too, and they write to stderr.
 std::shared_ptr<ov::Model> read(const std::string& path) {
-  const char* framework = "onnx";
-  if (path.ends_with("e") || path.ends_with("E")) framework = "tflite";
-  if (path.ends_with("l") || path.ends_with("L")) framework = "ir";
+  const auto kind = file_kind(path);
+  const char* framework = kind == FileKind::tflite ? "tflite"
+                          : kind == FileKind::ir   ? "ir"
+                                                   : "onnx";
   static std::mutex mutex;  // the manager loads plugins and is not thread-safe
   static auto* manager = new ov::frontend::FrontEndManager;
   const std::lock_guard lock(mutex);

@@ -2,8 +2,10 @@
 // Session: what an inference runtime brings to Engine. One runtime per build; Engine is the front.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,6 +34,10 @@ struct Loaded {
   Metadata metadata;
   std::unique_ptr<Session> session;
 };
+
+/// What a model file is, by its extension in any case; nothing for any other name.
+enum class FileKind : std::uint8_t { onnx, tflite, ir };
+std::optional<FileKind> file_kind(const std::string& path);
 
 /// Loads a file that exists and has a known extension. `metadata` is what Halyard itself read from
 /// it; the runtime adds its own. Errors: as Engine::open.

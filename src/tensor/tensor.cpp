@@ -45,9 +45,8 @@ Result<Tensor> Tensor::create(DType dtype, std::span<const std::size_t> shape, M
 Result<Tensor> Tensor::create(const TensorSpec& spec, Memory memory) {
   HALYARD_TRY(Tensor tensor, create(spec.dtype, spec.shape, memory));
   if (spec.format) {
-    HALYARD_TRY(Tensor picture, tensor.with_format(*spec.format));
-    // The network wants its own shape back, batch axis included: keep the tensor, checked as above.
-    (void)picture;
+    // Checked only: the network wants its own shape back, batch axis included.
+    HALYARD_CHECK(tensor.with_format(*spec.format));
   }
   HALYARD_CHECK(tensor.set_quantization(spec.quantization));
   tensor.set_name(spec.name);
