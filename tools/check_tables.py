@@ -35,7 +35,8 @@ PUBLIC_HEADERS = {
     "export": "base", "result": "base", "fd": "base", "geometry": "base", "detection": "base",
     "placement": "base", "log": "base", "trace": "base", "version": "base",
     "format": "tensor", "colorimetry": "tensor", "quantization": "tensor", "buffer": "tensor",
-    "tensor": "tensor", "dlpack": "tensor",
+    "tensor": "tensor", "dlpack": "tensor", "dmabuf": "tensor", "drm": "tensor",
+    "import": "tensor", "transfer": "tensor", "recycler": "tensor", "device": "tensor",
     "attributes": "reconcile", "reconcile": "reconcile",
     "pool": "ipc", "topic": "ipc", "image_message": "ipc",
     "codec": "codec", "image": "image", "decode": "decode", "track": "track", "draw": "draw",
@@ -47,8 +48,8 @@ C_HEADERS = {"hal"}
 
 # Outside header (a pattern for the name between the brackets) -> the paths that may include it.
 HOMES = [
-    (r"sys/mman\.h", ["src/base/mapped.cpp", "src/tensor/shm_buffer.cpp"]),
-    (r"linux/dma-(buf|heap)\.h", ["src/tensor/"]),
+    (r"sys/mman\.h", ["src/base/mapped.cpp"]),
+    (r"linux/(dma-(buf|heap)|udmabuf)\.h|drm/.*", ["src/tensor/"]),
     (r"linux/videodev2\.h", ["src/capture/"]),
     (r"(jpeglib|jerror|jmorecfg|turbojpeg|spng)\.h", ["src/codec/"]),
     (r"libexif/.*", ["src/codec/"]),

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "halyard/export.h"
+#include "halyard/fd.h"
 #include "halyard/result.h"
 
 HALYARD_EXPORTS_BEGIN
@@ -34,12 +36,34 @@ constexpr bool can_write(Access a) noexcept {
   return (static_cast<unsigned>(a) & 2U) != 0;
 }
 
+/// What the CPU is expected to do with a buffer, told when it is made. A map beyond it is served
+/// all the same, logged once per buffer and counted: see unplanned_cpu_accesses().
+enum class CpuAccess : std::uint8_t { none = 0, read = 1, write = 2, read_write = 3 };
+std::string_view to_string(CpuAccess access) noexcept;
+/// Maps of this process that went beyond what was declared. Thread-safe.
+std::uint64_t unplanned_cpu_accesses() noexcept;
+
+/// Bytes of a buffer as rows: `rows` runs of `row_bytes`, `stride_bytes` apart.
+struct ByteRegion {
+  std::size_t offset_bytes = 0;
+  std::size_t row_bytes = 0;
+  std::size_t rows = 1;
+  std::size_t stride_bytes = 0;
+};
+/// Whether two regions of one buffer share a byte. Exact for regions of one stride whose rows do
+/// not cross it, else true when their outer bounds meet.
+bool overlaps(const ByteRegion& a, const ByteRegion& b) noexcept;
+
 class Buffer;
+struct WriteClaim;
 
 /// CPU access to a whole buffer from map() until destruction; keeps the buffer alive. Move-only.
-/// Any number of maps may exist at once; ordering writes against reads is the caller's business.
+/// Any number of maps may exist at once, for reading on any thread, for writing one region on one
+/// thread only; ordering reads against writes is the caller's business.
 class Map {
  public:
+  /// Maps nothing.
+  Map() = default;
   Map(Map&& other) noexcept;
   Map& operator=(Map&& other) noexcept;
   Map(const Map&) = delete;
@@ -55,12 +79,14 @@ class Map {
 
  private:
   friend class Buffer;
-  Map(std::shared_ptr<Buffer> buffer, std::span<std::byte> bytes, Access access) noexcept
-      : buffer_(std::move(buffer)), bytes_(bytes), access_(access) {}
+  Map(std::shared_ptr<Buffer> buffer, std::span<std::byte> bytes, Access access,
+      WriteClaim* claim) noexcept
+      : buffer_(std::move(buffer)), bytes_(bytes), claim_(claim), access_(access) {}
   void end() noexcept;
   std::shared_ptr<Buffer> buffer_;
   std::span<std::byte> bytes_;
-  Access access_;
+  WriteClaim* claim_ = nullptr;
+  Access access_ = Access::read;
 };
 
 /// State that another layer hangs on a buffer (an EGLImage, a CUDA registration); dies with it.
@@ -69,8 +95,9 @@ class Attachment {
   virtual ~Attachment() = default;
 };
 
-/// A run of bytes. Created by allocate() and wrap_memory(), and by layers that bring a memory kind
-/// of their own: they derive and implement the two hooks. Thread-safe, the content aside.
+/// A run of bytes. Created by allocate(), wrap_memory() and Importer, and by layers that bring a
+/// memory kind of their own: they derive and implement the two hooks. Thread-safe, the content
+/// aside.
 class Buffer : public std::enable_shared_from_this<Buffer> {
  public:
   virtual ~Buffer();
@@ -83,11 +110,23 @@ class Buffer : public std::enable_shared_from_this<Buffer> {
   std::uint64_t id() const noexcept { return id_; }
   /// Borrowed descriptor of the memory, -1 when it has none (heap, foreign).
   virtual int fd() const noexcept { return -1; }
+  /// A descriptor of the caller's own. Errors: unsupported (this memory has none), os.
+  Result<Fd> clone_fd() const;
+  /// The kernel object behind fd(); none without a descriptor. Equal for all buffers over it.
+  std::optional<FdIdentity> identity() const noexcept;
   /// False when the content must not be written (a published slot, const foreign memory).
   bool is_writable() const noexcept { return writable_; }
 
-  /// Errors: permission (write access to a read-only buffer), and what the kind of memory reports.
-  Result<Map> map(Access access);
+  CpuAccess cpu_access() const noexcept { return cpu_access_; }
+  void set_cpu_access(CpuAccess access) noexcept { cpu_access_ = access; }
+
+  /// Maps all bytes; to write is to claim them all. Errors: permission (write access to a read-only
+  /// buffer), busy (another thread's map writes there), and what the kind of memory reports.
+  Result<Map> map(Access access) { return map(access, {}); }
+  /// The same, claiming only `regions` (at most 4; none means all) when the access writes.
+  Result<Map> map(Access access, std::span<const ByteRegion> regions);
+  /// The same without a claim: for writers that order themselves by other means.
+  Result<Map> map_unclaimed(Access access);
 
   /// The attachment of `owner` (any address that is unique to it), null when there is none.
   Attachment* attachment(const void* owner) const;
@@ -97,6 +136,8 @@ class Buffer : public std::enable_shared_from_this<Buffer> {
 
  protected:
   Buffer(std::size_t size_bytes, Memory memory, bool writable = true) noexcept;
+  /// For destructors of kinds whose memory must outlive what hangs on it: call it first.
+  void release_attachments() noexcept;
 
  private:
   friend class Map;
@@ -104,17 +145,38 @@ class Buffer : public std::enable_shared_from_this<Buffer> {
   virtual Result<std::span<std::byte>> begin_access(Access access) = 0;
   virtual void end_access(Access access) noexcept = 0;
 
+  Result<Map> map_with(Access access, WriteClaim* claim);
+  Result<WriteClaim*> claim(std::span<const ByteRegion> regions);
+  void note_unplanned(Access access) noexcept;
+
   std::size_t size_bytes_;
   std::uint64_t id_;
   Memory memory_;
   bool writable_;
+  std::atomic<CpuAccess> cpu_access_{CpuAccess::read_write};
+  std::atomic<bool> unplanned_noted_{false};
+  std::atomic_flag claims_lock_;
+  std::unique_ptr<WriteClaim> claims_;
   mutable std::mutex attachments_mutex_;
   std::vector<std::pair<const void*, std::unique_ptr<Attachment>>> attachments_;
 };
 
 /// Allocates zero-filled memory, aligned to 64 bytes. `size_bytes` 0 is legal for mem only.
-/// Errors: invalid_argument (size 0), no_memory, unsupported (this kind is not served here), os.
+/// Errors: invalid_argument (size 0), no_memory, unsupported (this kind is not served here),
+/// permission (naming the device node and the group that may use it), os.
 Result<std::shared_ptr<Buffer>> allocate(std::size_t size_bytes, Memory memory);
+
+/// What allocate() may be told beside the kind.
+struct AllocateOptions {
+  Memory memory = Memory::automatic;
+  CpuAccess cpu_access = CpuAccess::read_write;
+  /// Shown by the kernel's lists of buffers (DMA-BUF, memfd); cut to 31 bytes. Not an identity.
+  std::string label;
+  /// Names under /dev/dma_heap, or "udmabuf", tried in order. Empty: HALYARD_TENSOR_DMA_HEAP, else
+  /// contiguous heaps first, then system, then udmabuf.
+  std::vector<std::string> dma_heaps;
+};
+Result<std::shared_ptr<Buffer>> allocate(std::size_t size_bytes, const AllocateOptions& options);
 
 /// Wraps a caller's memory without a copy; `release` runs once when the last user is gone. Reports
 /// Memory::mem. Errors: invalid_argument (null data with a size).
@@ -123,8 +185,14 @@ Result<std::shared_ptr<Buffer>> wrap_memory(void* data, std::size_t size_bytes,
 /// The same, read-only.
 Result<std::shared_ptr<Buffer>> wrap_memory(const void* data, std::size_t size_bytes,
                                             std::function<void()> release);
+/// The same for memory inside an object (a vector, a cv::Mat) that is kept alive as long.
+template <class T>
+Result<std::shared_ptr<Buffer>> wrap_object(std::span<T> data, std::shared_ptr<const void> owner) {
+  return wrap_memory(data.data(), data.size_bytes(), [owner = std::move(owner)] {});
+}
 
 /// Whether allocate() can serve this kind here; the failure tells why not. Probed once, cached.
+/// Thread-safe.
 Status memory_available(Memory memory);
 
 }  // namespace halyard

@@ -17,6 +17,9 @@ struct FdIdentity {
   friend bool operator==(const FdIdentity&, const FdIdentity&) = default;
 };
 
+/// Identity behind a borrowed descriptor. Errors: invalid_argument (negative), os.
+Result<FdIdentity> fd_identity(int borrowed);
+
 /// Owns one file descriptor and closes it at the end. Move-only. Thread-bound.
 class Fd {
  public:

@@ -15,9 +15,16 @@
 // tensor
 #include "halyard/buffer.h"
 #include "halyard/colorimetry.h"
+#include "halyard/device.h"
+#include "halyard/dlpack.h"
+#include "halyard/dmabuf.h"
+#include "halyard/drm.h"
 #include "halyard/format.h"
+#include "halyard/import.h"
 #include "halyard/quantization.h"
+#include "halyard/recycler.h"
 #include "halyard/tensor.h"
+#include "halyard/transfer.h"
 // the layers above
 #include "halyard/capture.h"
 #include "halyard/codec.h"

@@ -15,6 +15,7 @@
 
 #include "halyard/buffer.h"
 #include "halyard/colorimetry.h"
+#include "halyard/drm.h"
 #include "halyard/export.h"
 #include "halyard/format.h"
 #include "halyard/geometry.h"
@@ -111,8 +112,8 @@ class TensorMap {
   std::size_t plane_count() const noexcept { return plane_count_; }
 
   /// Elements as T with N axes. A const T reads, a plain T writes.
-  /// Errors: invalid_argument (T is not the dtype, N is not the rank), permission (plain T on a
-  /// read-only map), unsupported (a picture whose planes do not follow one another).
+  /// Errors: invalid_argument (T is not the dtype, N is not the rank, misaligned), permission
+  /// (plain T on a read-only map), unsupported (a picture whose planes do not follow one another).
   template <class T, std::size_t N>
   Result<View<T, N>> view() const {
     HALYARD_CHECK(check_view(dtype_of<std::remove_const_t<T>>, N, !std::is_const_v<T>));
@@ -137,14 +138,31 @@ class TensorMap {
   TensorMap() = default;
   Status check_view(std::optional<DType> dtype, std::size_t rank, bool writes) const;
   Status check_contiguous() const;
+  Status check_alignment() const;
   Layout layout_;
   Access access_ = Access::read;
   std::byte* base_ = nullptr;
   bool planes_adjacent_ = true;
   std::size_t plane_count_ = 0;
   std::array<MappedPlane, 4> planes_{};
-  std::vector<Map> maps_;
+  std::array<Map, 3> maps_;
 };
+
+/// What create_image() may be told beside size and format.
+struct ImageOptions {
+  DType dtype = DType::u8;
+  Memory memory = Memory::automatic;
+  /// What the CPU will do with the pixels; see CpuAccess.
+  CpuAccess cpu_access = CpuAccess::read_write;
+  /// A scheme other than none needs cpu_access none. `any` gives linear memory where no scheme is
+  /// to be had, and counts it: see compression_fallbacks().
+  Compression compression = Compression::none;
+  /// Row pitch; 0: the usual one. At least the tight stride.
+  std::size_t stride_bytes = 0;
+  std::string label;
+};
+/// Images asked for with Compression::any that became linear. Thread-safe.
+std::uint64_t compression_fallbacks() noexcept;
 
 /// A tensor, possibly a picture. Copying copies the handle; the bytes are shared. Reentrant: one
 /// Tensor value belongs to one thread at a time, several values may share bytes across threads.
@@ -167,6 +185,15 @@ class Tensor {
   /// memory, tight for the rest. Width and height 1..65535 (odd ones are legal).
   static Result<Tensor> create_image(std::size_t width, std::size_t height, PixelFormat format,
                                      DType dtype = DType::u8, Memory memory = Memory::automatic);
+
+  /// The same with all options. Errors: also unsupported (a compression scheme by name), and
+  /// invalid_argument (stride below the tight one, compression with CPU access).
+  static Result<Tensor> create_image(std::size_t width, std::size_t height, PixelFormat format,
+                                     const ImageOptions& options);
+  /// `count` zero-filled pictures in one buffer, as a tensor with a batch axis in front of the
+  /// picture's shape; batch(n) is the n-th as a picture. Each begins at a multiple of 64 bytes.
+  static Result<Tensor> create_image_batch(std::size_t count, std::size_t width, std::size_t height,
+                                           PixelFormat format, const ImageOptions& options = {});
 
   /// Lays a tensor over existing bytes. Errors: invalid_argument (it would leave the buffer).
   static Result<Tensor> wrap(std::shared_ptr<Buffer> buffer, const Layout& layout,
@@ -211,6 +238,10 @@ class Tensor {
   const std::optional<Quantization>& quantization() const noexcept { return quantization_; }
   /// Errors: those of validate().
   Status set_quantization(std::optional<Quantization> quantization);
+  /// How the device arranges the pixels, DRM_FORMAT_MOD_*; linear unless imported otherwise. What
+  /// is not linear cannot be mapped by the CPU.
+  std::uint64_t modifier() const noexcept { return modifier_; }
+  void set_modifier(std::uint64_t modifier) noexcept { modifier_ = modifier; }
   const std::string& name() const noexcept { return name_; }
   void set_name(std::string name) { name_ = std::move(name); }
 
@@ -219,8 +250,9 @@ class Tensor {
   /// a picture; region empty or outside; x or y not a multiple of the chroma block of a subsampled
   /// format).
   Result<Tensor> slice(const Region& region) const;
-  /// Element n of the outermost axis, sharing the bytes; with_format() or as_image() sees it as a
-  /// picture. Errors: invalid_argument (n out of range, rank 1, a single picture).
+  /// Element n of the outermost axis, sharing the bytes: a picture when create_image_batch() made
+  /// the tensor; with_format() or as_image() sees others as one. Errors: invalid_argument (n out of
+  /// range, rank 1, a single picture).
   Result<Tensor> batch(std::size_t n) const;
   /// Same elements under another shape; drops the picture format. Errors: invalid_argument (count
   /// differs), unsupported (strided, or planes in several buffers).
@@ -239,22 +271,35 @@ class Tensor {
   /// Errors: exhausted (capacity; the detail names both sizes), unsupported (several buffers).
   Result<Tensor> reconfigured(std::size_t width, std::size_t height, PixelFormat format) const;
 
-  /// Errors: invalid_argument (empty tensor), those of Buffer::map().
+  /// To write is to claim the tensor's own bytes: one thread may write them at a time, several may
+  /// write other parts of the same buffer. Errors: invalid_argument (empty tensor), unsupported (a
+  /// modifier that no CPU can read), those of Buffer::map().
   Result<TensorMap> map(Access access) const;
-
-  /// True when both may see the same byte.
-  static bool may_alias(const Tensor& a, const Tensor& b) noexcept;
+  /// map() without a claim: for writers that order themselves by other means.
+  Result<TensorMap> map_unclaimed(Access access) const;
 
  private:
+  friend bool aliases(const Tensor& a, const Tensor& b) noexcept;
+  /// The tensor's bytes in plane entry `i`; count written into `regions`.
+  std::size_t byte_regions(std::size_t i, std::span<ByteRegion, 4> regions) const noexcept;
+  Result<TensorMap> map_with(Access access, bool claimed) const;
+  Result<Map> map_plane(std::size_t i, Access access, bool claimed) const;
+  Status map_image(TensorMap& map, const std::array<std::byte*, 3>& bases) const;
   Layout layout_;
   std::array<PlaneSource, 3> planes_{};
   std::optional<PixelFormat> format_;
   std::size_t width_ = 0;
   std::size_t height_ = 0;
   Colorimetry colorimetry_;
+  std::uint64_t modifier_ = drm_modifier_linear;
+  std::optional<PixelFormat> item_format_;  ///< of the pictures of a batch
   std::optional<Quantization> quantization_;
   std::string name_;
 };
+
+/// Whether a byte belongs to both: in one buffer, or in two buffers over one kernel object. Exact
+/// for parts of one picture and for contiguous tensors; else true when the outer bounds meet.
+bool aliases(const Tensor& a, const Tensor& b) noexcept;
 
 /// Copies all elements between tensors of one dtype and shape; strides may differ.
 /// Errors: invalid_argument (dtype, shape, aliasing), those of map().

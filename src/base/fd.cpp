@@ -42,12 +42,17 @@ Result<Fd> Fd::duplicate() const {
   return duplicate(fd_);
 }
 
-Result<FdIdentity> Fd::identity() const {
-  if (fd_ < 0) return fail(Errc::invalid_argument, "fd: is empty");
+Result<FdIdentity> fd_identity(int borrowed) {
+  if (borrowed < 0) return fail(Errc::invalid_argument, "fd: must not be negative", "{}", borrowed);
   struct stat status = {};
-  if (::fstat(fd_, &status) != 0) return fail_os("fd: cannot be examined", errno);
+  if (::fstat(borrowed, &status) != 0) return fail_os("fd: cannot be examined", errno);
   return FdIdentity{static_cast<std::uint64_t>(status.st_dev),
                     static_cast<std::uint64_t>(status.st_ino)};
+}
+
+Result<FdIdentity> Fd::identity() const {
+  if (fd_ < 0) return fail(Errc::invalid_argument, "fd: is empty");
+  return fd_identity(fd_);
 }
 
 }  // namespace halyard

@@ -104,7 +104,7 @@ Result<ConvertPlan> make_plan(const Convert& request) {
   HALYARD_CHECK(check_source(request.src));
   if (request.dst.is_empty()) return fail(Errc::invalid_argument, "dst: is empty");
   HALYARD_TRY(Tensor dst, request.dst.as_image());
-  if (Tensor::may_alias(request.src, dst)) {
+  if (aliases(request.src, dst)) {
     return fail(Errc::invalid_argument, "dst: shares bytes with src; convert into another tensor");
   }
   ConvertPlan plan;

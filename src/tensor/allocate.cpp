@@ -28,27 +28,38 @@ Result<std::shared_ptr<Buffer>> allocate_kind(std::size_t size_bytes, Memory mem
   return fail(Errc::invalid_argument, "memory: unknown kind", "{}", static_cast<int>(memory));
 }
 
+Result<std::shared_ptr<Buffer>> allocate_automatic(std::size_t size_bytes) {
+  const bool heap_only = environment().tensor_force_mem || size_bytes == 0;
+  for (const Memory kind : {Memory::dma, Memory::shm}) {
+    if (heap_only || !memory_available(kind)) continue;
+    auto buffer = allocate_kind(size_bytes, kind);
+    if (buffer) return buffer;
+    HALYARD_LOG(LogLevel::debug, "tensor", "{} declined: {}", to_string(kind),
+                buffer.error().message());
+  }
+  return allocate_kind(size_bytes, Memory::mem);
+}
+
 }  // namespace
 
 Result<std::shared_ptr<Buffer>> allocate(std::size_t size_bytes, Memory memory) {
+  AllocateOptions options;
+  options.memory = memory;
+  return allocate(size_bytes, options);
+}
+
+Result<std::shared_ptr<Buffer>> allocate(std::size_t size_bytes, const AllocateOptions& options) {
   trace::Span span("tensor.alloc");
-  span.arg("bytes", size_bytes).arg("memory", to_string(memory));
-  if (memory == Memory::automatic) {
-    const bool heap_only = environment().tensor_force_mem || size_bytes == 0;
-    for (const Memory kind : {Memory::dma, Memory::shm}) {
-      if (heap_only || !memory_available(kind)) continue;
-      auto buffer = allocate_kind(size_bytes, kind);
-      if (buffer) return buffer;
-      HALYARD_LOG(LogLevel::debug, "tensor", "{} declined: {}", to_string(kind),
-                  buffer.error().message());
-    }
-    return allocate_kind(size_bytes, Memory::mem);
-  }
-  if (size_bytes == 0 && memory != Memory::mem) {
+  span.arg("bytes", size_bytes).arg("memory", to_string(options.memory));
+  if (size_bytes == 0 && options.memory != Memory::mem && options.memory != Memory::automatic) {
     return fail(Errc::invalid_argument, "size: 0 bytes are legal for mem only", "memory {}",
-                to_string(memory));
+                to_string(options.memory));
   }
-  return allocate_kind(size_bytes, memory);
+  HALYARD_TRY(auto buffer, options.memory == Memory::automatic
+                               ? allocate_automatic(size_bytes)
+                               : allocate_kind(size_bytes, options.memory));
+  buffer->set_cpu_access(options.cpu_access);
+  return buffer;
 }
 
 Status memory_available(Memory memory) {

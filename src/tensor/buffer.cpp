@@ -6,12 +6,15 @@
 #include <utility>
 
 #include "base/format_error.h"
+#include "base/log_format.h"
 #include "halyard/trace.h"
+#include "tensor/write_claim.h"
 
 namespace halyard {
 namespace {
 std::atomic<std::uint64_t> last_id{0};
-}
+std::atomic<std::uint64_t> unplanned{0};
+}  // namespace
 
 std::string_view to_string(Memory memory) noexcept {
   switch (memory) {
@@ -29,16 +32,27 @@ std::string_view to_string(Memory memory) noexcept {
   return "automatic";
 }
 
-Map::Map(Map&& other) noexcept
-    : buffer_(std::move(other.buffer_)), bytes_(other.bytes_), access_(other.access_) {
-  other.bytes_ = {};
+std::string_view to_string(CpuAccess access) noexcept {
+  constexpr std::string_view names[] = {"none", "read", "write", "read_write"};
+  return names[static_cast<unsigned>(access) & 3U];
 }
+
+std::uint64_t unplanned_cpu_accesses() noexcept {
+  return unplanned.load(std::memory_order_relaxed);
+}
+
+Map::Map(Map&& other) noexcept
+    : buffer_(std::move(other.buffer_)),
+      bytes_(std::exchange(other.bytes_, {})),
+      claim_(std::exchange(other.claim_, nullptr)),
+      access_(other.access_) {}
 
 Map& Map::operator=(Map&& other) noexcept {
   if (this != &other) {
     end();
     buffer_ = std::move(other.buffer_);
     bytes_ = std::exchange(other.bytes_, {});
+    claim_ = std::exchange(other.claim_, nullptr);
     access_ = other.access_;
   }
   return *this;
@@ -51,6 +65,9 @@ Map::~Map() {
 void Map::end() noexcept {
   if (!buffer_) return;
   buffer_->end_access(access_);
+  // Released last: whoever writes next sees this map's coherency work done.
+  if (claim_ != nullptr)
+    std::exchange(claim_, nullptr)->thread.store(nullptr, std::memory_order_release);
   buffer_.reset();
   bytes_ = {};
 }
@@ -63,15 +80,65 @@ Buffer::Buffer(std::size_t size_bytes, Memory memory, bool writable) noexcept
 
 Buffer::~Buffer() = default;
 
-Result<Map> Buffer::map(Access access) {
-  trace::Span span("tensor.map");
-  span.arg("bytes", size_bytes_).arg("memory", to_string(memory_));
+Result<Fd> Buffer::clone_fd() const {
+  if (fd() < 0) {
+    return fail(Errc::unsupported, "memory: has no file descriptor", "buffer {} of {}", id_,
+                to_string(memory_));
+  }
+  return Fd::duplicate(fd());
+}
+
+std::optional<FdIdentity> Buffer::identity() const noexcept {
+  if (fd() < 0) return std::nullopt;
+  const auto found = fd_identity(fd());
+  return found ? std::optional(*found) : std::nullopt;
+}
+
+Result<Map> Buffer::map(Access access, std::span<const ByteRegion> regions) {
+  if (!can_write(access)) return map_with(access, nullptr);
+  if (!writable_) {
+    return fail(Errc::permission, "access: the buffer is read-only", "buffer {} of {}", id_,
+                to_string(memory_));
+  }
+  HALYARD_TRY(WriteClaim* const mine, claim(regions));
+  auto mapped = map_with(access, mine);
+  if (!mapped) mine->thread.store(nullptr, std::memory_order_release);
+  return mapped;
+}
+
+Result<Map> Buffer::map_unclaimed(Access access) {
   if (can_write(access) && !writable_) {
     return fail(Errc::permission, "access: the buffer is read-only", "buffer {} of {}", id_,
                 to_string(memory_));
   }
+  return map_with(access, nullptr);
+}
+
+Result<Map> Buffer::map_with(Access access, WriteClaim* claim) {
+  trace::Span span("tensor.map");
+  span.arg("bytes", size_bytes_).arg("memory", to_string(memory_));
+  const auto declared = static_cast<unsigned>(cpu_access_.load(std::memory_order_relaxed));
+  if ((static_cast<unsigned>(access) & ~declared) != 0) note_unplanned(access);
   HALYARD_TRY(const std::span<std::byte> bytes, begin_access(access));
-  return Map(shared_from_this(), bytes, access);
+  return Map(shared_from_this(), bytes, access, claim);
+}
+
+void Buffer::note_unplanned(Access access) noexcept {
+  unplanned.fetch_add(1, std::memory_order_relaxed);
+  if (unplanned_noted_.exchange(true, std::memory_order_relaxed)) return;
+  HALYARD_LOG(LogLevel::warn, "tensor",
+              "buffer {} of {} was declared for CPU access '{}' and is mapped for '{}'", id_,
+              to_string(memory_), to_string(cpu_access()),
+              to_string(static_cast<CpuAccess>(access)));
+}
+
+void Buffer::release_attachments() noexcept {
+  // Destructors of attachments may call back, so they run behind the lock's end.
+  std::vector<std::pair<const void*, std::unique_ptr<Attachment>>> released;
+  {
+    const std::lock_guard lock(attachments_mutex_);
+    released.swap(attachments_);
+  }
 }
 
 Attachment* Buffer::attachment(const void* owner) const {

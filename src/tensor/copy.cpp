@@ -73,7 +73,7 @@ Status copy(const Tensor& source, Tensor& destination) {
       !std::equal(a.begin(), a.end(), b.begin(), b.end())) {
     return fail(Errc::invalid_argument, "copy: dtype, format and shape must be equal");
   }
-  if (Tensor::may_alias(source, destination)) {
+  if (aliases(source, destination)) {
     return fail(Errc::invalid_argument, "copy: source and destination share bytes");
   }
   HALYARD_TRY(const TensorMap from, source.map(Access::read));

@@ -110,7 +110,11 @@ Result<Tensor> Tensor::batch(std::size_t n) const {
       --*q.axis;
     }
   }
-  return element;
+  if (!item_format_) return element;
+  element.item_format_.reset();
+  HALYARD_TRY(Tensor image, element.with_format(*item_format_));
+  image.modifier_ = modifier_;
+  return image;
 }
 
 Result<Tensor> Tensor::reshape(std::span<const std::size_t> shape) const {
@@ -127,26 +131,10 @@ Result<Tensor> Tensor::reshape(std::span<const std::size_t> shape) const {
   reshaped.layout_ = wanted;
   reshaped.planes_ = {planes_[0], {}, {}};
   reshaped.format_.reset();
+  reshaped.item_format_.reset();
   reshaped.width_ = reshaped.height_ = 0;
   if (reshaped.quantization_ && reshaped.quantization_->axis) reshaped.quantization_.reset();
   return reshaped;
-}
-
-bool Tensor::may_alias(const Tensor& a, const Tensor& b) noexcept {
-  for (const PlaneSource& p : a.planes_) {
-    for (const PlaneSource& q : b.planes_) {
-      if (!p.buffer || p.buffer != q.buffer) continue;
-      // One buffer: apart only when both are plain runs that do not meet.
-      const bool plain =
-          !a.format_ && !b.format_ && a.layout_.is_contiguous() && b.layout_.is_contiguous();
-      if (!plain) return true;
-      if (p.offset_bytes < q.offset_bytes + b.size_bytes() &&
-          q.offset_bytes < p.offset_bytes + a.size_bytes()) {
-        return true;
-      }
-    }
-  }
-  return false;
 }
 
 }  // namespace halyard

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pictures: tensors with a pixel format, made of one to four planes.
 #include <algorithm>
+#include <atomic>
+#include <optional>
 #include <utility>
 
 #include "base/checked.h"
@@ -60,23 +62,103 @@ Layout image_layout(const FormatInfo& f, DType dtype, std::size_t width, std::si
   return layout;
 }
 
-std::size_t last_byte(const PlaneGeometry& g) {
-  return g.offset_bytes + (g.rows - 1) * g.stride_bytes + g.row_bytes;
+// Bytes from the start of the picture to behind the plane's last row; nothing on overflow.
+std::optional<std::size_t> end_of(const PlaneGeometry& g) {
+  const auto rows = checked_mul(g.rows - 1, g.stride_bytes);
+  const auto begin = rows ? checked_add(g.offset_bytes, *rows) : std::nullopt;
+  return begin ? checked_add(*begin, g.row_bytes) : std::nullopt;
+}
+
+std::atomic<std::uint64_t> fallbacks{0};
+
+Status check_compression(const ImageOptions& options) {
+  if (options.compression == Compression::none) return {};
+  if (options.cpu_access != CpuAccess::none) {
+    return fail(Errc::invalid_argument, "compression: needs cpu_access none, no CPU reads it",
+                "{} with {}", to_string(options.compression), to_string(options.cpu_access));
+  }
+  if (options.compression != Compression::any) {
+    return fail(Errc::unsupported, "compression: no allocator here makes such buffers", "{}",
+                to_string(options.compression));
+  }
+  fallbacks.fetch_add(1, std::memory_order_relaxed);
+  return {};
+}
+
+// The pitch depends on the memory, which `automatic` decides: size for the widest pitch then.
+Result<std::size_t> asked_stride(std::size_t width, PixelFormat format,
+                                 const ImageOptions& options) {
+  if (options.stride_bytes == 0) {
+    const bool may_be_dma =
+        options.memory == Memory::automatic && memory_available(Memory::dma).has_value();
+    return chosen_stride(format, options.dtype, width, may_be_dma ? Memory::dma : options.memory);
+  }
+  HALYARD_TRY(const std::size_t tight, tight_stride(format, options.dtype, width));
+  if (options.stride_bytes < tight || options.stride_bytes % size_of(options.dtype) != 0) {
+    return fail(Errc::invalid_argument,
+                "stride: below the tight one, or no multiple of the element size",
+                "{} bytes, tight {}", options.stride_bytes, tight);
+  }
+  return options.stride_bytes;
+}
+
+AllocateOptions allocate_options(const ImageOptions& options) {
+  AllocateOptions result;
+  result.memory = options.memory;
+  result.cpu_access = options.cpu_access;
+  result.label = options.label;
+  return result;
 }
 
 }  // namespace
 
+std::uint64_t compression_fallbacks() noexcept {
+  return fallbacks.load(std::memory_order_relaxed);
+}
+
 Result<Tensor> Tensor::create_image(std::size_t width, std::size_t height, PixelFormat format,
                                     DType dtype, Memory memory) {
+  ImageOptions options;
+  options.dtype = dtype;
+  options.memory = memory;
+  return create_image(width, height, format, options);
+}
+
+Result<Tensor> Tensor::create_image(std::size_t width, std::size_t height, PixelFormat format,
+                                    const ImageOptions& options) {
   HALYARD_CHECK(check_size(width, height));
-  // The pitch depends on the memory, which `automatic` decides: size for the widest pitch then.
-  const Memory widest =
-      memory == Memory::automatic && memory_available(Memory::dma) ? Memory::dma : memory;
-  HALYARD_TRY(const std::size_t stride, chosen_stride(format, dtype, width, widest));
-  HALYARD_TRY(const std::size_t bytes, image_bytes(format, dtype, width, height, stride));
-  HALYARD_TRY(auto buffer, allocate(bytes, memory));
+  HALYARD_CHECK(check_compression(options));
+  HALYARD_TRY(const std::size_t stride, asked_stride(width, format, options));
+  HALYARD_TRY(const std::size_t bytes, image_bytes(format, options.dtype, width, height, stride));
+  HALYARD_TRY(auto buffer, allocate(bytes, allocate_options(options)));
   const PlaneSource whole{std::move(buffer), 0, stride};
-  return wrap_image({&whole, 1}, width, height, format, dtype);
+  return wrap_image({&whole, 1}, width, height, format, options.dtype);
+}
+
+Result<Tensor> Tensor::create_image_batch(std::size_t count, std::size_t width, std::size_t height,
+                                          PixelFormat format, const ImageOptions& options) {
+  HALYARD_CHECK(check_size(width, height));
+  HALYARD_CHECK(check_compression(options));
+  if (count == 0) return fail(Errc::invalid_argument, "count: must be at least 1");
+  HALYARD_TRY(const std::size_t stride, asked_stride(width, format, options));
+  HALYARD_TRY(const std::size_t one, image_bytes(format, options.dtype, width, height, stride));
+  const auto pitch = checked_round_up(one, pitch_alignment);
+  const auto bytes = pitch ? checked_mul(*pitch, count) : std::nullopt;
+  if (!bytes || *bytes > static_cast<std::size_t>(PTRDIFF_MAX)) {
+    return fail(Errc::invalid_argument, "count: size in bytes overflows", "{} x {} bytes", count,
+                one);
+  }
+  HALYARD_TRY(auto buffer, allocate(*bytes, allocate_options(options)));
+  const Layout item = image_layout(info(format), options.dtype, width, height, stride);
+  Layout layout = item;
+  layout.rank = static_cast<std::uint8_t>(item.rank + 1);
+  std::copy_n(item.shape.begin(), item.rank, layout.shape.begin() + 1);
+  std::copy_n(item.stride_bytes.begin(), item.rank, layout.stride_bytes.begin() + 1);
+  layout.shape[0] = count;
+  layout.stride_bytes[0] = static_cast<std::ptrdiff_t>(*pitch);
+  HALYARD_TRY(Tensor batch, wrap(std::move(buffer), layout));
+  batch.item_format_ = format;
+  return batch;
 }
 
 Result<Tensor> Tensor::wrap_image(std::span<const PlaneSource> planes, std::size_t width,
@@ -105,11 +187,12 @@ Result<Tensor> Tensor::wrap_image(std::span<const PlaneSource> planes, std::size
     }
     if (planes.size() > 1) g.offset_bytes = 0;
     if (f.kind == FormatKind::planar) g.rows *= f.channels;
-    const auto reach = checked_add(source.offset_bytes, last_byte(g));
+    const auto bytes = end_of(g);
+    const auto reach = bytes ? checked_add(source.offset_bytes, *bytes) : std::nullopt;
     if (!reach || *reach > source.buffer->size_bytes()) {
       return fail(Errc::invalid_argument, "planes: a plane leaves its buffer",
-                  "plane {}: offset {} + {} bytes, the buffer has {}", i, source.offset_bytes,
-                  last_byte(g), source.buffer->size_bytes());
+                  "plane {}: offset {}, {} rows of stride {}, the buffer has {} bytes", i,
+                  source.offset_bytes, g.rows, g.stride_bytes, source.buffer->size_bytes());
     }
     tensor.planes_[i] = {source.buffer, source.offset_bytes + g.offset_bytes, g.stride_bytes};
   }

@@ -169,9 +169,9 @@ TEST(Copy, refuses_other_shapes_dtypes_and_itself) {
 
 TEST(MayAlias, tells_apart_halves_of_one_buffer) {
   const Tensor t = counting({2, 8});
-  EXPECT_TRUE(Tensor::may_alias(t, *t.batch(0)));
-  EXPECT_FALSE(Tensor::may_alias(*t.batch(0), *t.batch(1)));
-  EXPECT_FALSE(Tensor::may_alias(t, counting({2, 8})));
+  EXPECT_TRUE(aliases(t, *t.batch(0)));
+  EXPECT_FALSE(aliases(*t.batch(0), *t.batch(1)));
+  EXPECT_FALSE(aliases(t, counting({2, 8})));
 }
 
 }  // namespace

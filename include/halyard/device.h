@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of a device: buffers that only one thread can map (OpenGL), and addresses on a device
+// (CUDA). Interfaces for the layers that bring such devices.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string_view>
+
+#include "halyard/buffer.h"
+#include "halyard/export.h"
+#include "halyard/result.h"
+
+HALYARD_EXPORTS_BEGIN
+namespace halyard {
+
+/// The one thread that owns a device context. Implementations run work there, in order.
+class DeviceThread {
+ public:
+  virtual ~DeviceThread() = default;
+  /// Runs `work` on the thread and waits for it; called on the thread itself, runs it at once.
+  /// Errors: device (the thread has ended; work was not run), what `work` returns. Thread-safe.
+  virtual Status run(const std::function<Status()>& work) = 0;
+};
+
+/// A buffer that is mapped and unmapped on a DeviceThread, wherever its user is (a GL pixel
+/// buffer). It is mapped once at a time: further maps within the access of the first share it, a
+/// wider one is refused (busy). When the thread has ended, map() fails with `device` and unmapping
+/// does nothing: the memory went with the context. The destructor of a derived class first calls
+/// release_attachments(), then frees its memory through thread().
+class DeviceThreadBuffer : public Buffer {
+ protected:
+  DeviceThreadBuffer(std::size_t size_bytes, Memory memory,
+                     std::shared_ptr<DeviceThread> thread) noexcept;
+  DeviceThread& thread() const noexcept { return *thread_; }
+
+ private:
+  /// On the thread: the address of all bytes. Every success is paired with one unmap_on_thread().
+  virtual Result<std::span<std::byte>> map_on_thread(Access access) = 0;
+  virtual void unmap_on_thread() noexcept = 0;
+
+  Result<std::span<std::byte>> begin_access(Access access) final;
+  void end_access(Access access) noexcept final;
+
+  friend class DeviceMap;
+  std::shared_ptr<DeviceThread> thread_;
+  std::mutex mutex_;
+  std::span<std::byte> mapped_;
+  Access mapped_access_ = Access::read;
+  std::size_t maps_ = 0;
+};
+
+/// Devices that have addresses of their own; values are DLPack's device codes.
+enum class Device : std::uint8_t { cuda = 2, opencl = 4, vulkan = 7, rocm = 10 };
+std::string_view to_string(Device device) noexcept;
+
+/// Makes a buffer's bytes addressable on a device: a CUDA registration of a GL buffer, a CUDA
+/// import of a DMA-BUF. Hung on the buffer by attach_device(), undone when it is destroyed.
+class DeviceAttachment : public Attachment {
+ public:
+  virtual Device device() const noexcept = 0;
+  /// Address of byte 0 on the device, ordered after earlier work of `stream` (null: the default
+  /// one). Called once until end(); every success is paired with one end() on the same stream.
+  virtual Result<void*> begin(void* stream) = 0;
+  virtual void end(void* stream) noexcept = 0;
+  /// Whether the CPU must keep out between begin() and end() (GL buffers), or may look (DMA-BUF).
+  virtual bool excludes_cpu() const noexcept = 0;
+};
+
+/// Hangs it on the buffer, replacing the device's earlier one. Errors: invalid_argument (null).
+Status attach_device(Buffer& buffer, std::unique_ptr<DeviceAttachment> attachment);
+
+/// Access to a buffer from a device, from map_device() until destruction; keeps the buffer alive.
+/// Move-only.
+class DeviceMap {
+ public:
+  DeviceMap(DeviceMap&& other) noexcept;
+  DeviceMap& operator=(DeviceMap&& other) noexcept;
+  DeviceMap(const DeviceMap&) = delete;
+  DeviceMap& operator=(const DeviceMap&) = delete;
+  ~DeviceMap();
+
+  void* address() const noexcept { return address_; }  ///< on the device
+  std::size_t size_bytes() const noexcept;
+  Device device() const noexcept { return device_; }
+
+ private:
+  friend Result<DeviceMap> map_device(const std::shared_ptr<Buffer>& buffer, Device device,
+                                      void* stream);
+  DeviceMap(std::shared_ptr<Buffer> buffer, Device device, void* stream, void* address) noexcept;
+  void end() noexcept;
+  std::shared_ptr<Buffer> buffer_;
+  void* stream_ = nullptr;
+  void* address_ = nullptr;
+  Device device_;
+};
+
+/// Errors: unsupported (the buffer has no attachment for this device: a normal answer for mem and
+/// shm), busy (mapped on the device already; mapped by the CPU, where that excludes), device.
+Result<DeviceMap> map_device(const std::shared_ptr<Buffer>& buffer, Device device,
+                             void* stream = nullptr);
+
+}  // namespace halyard
+HALYARD_EXPORTS_END

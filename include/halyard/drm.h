@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// How DRM, V4L2 and EGL name what this library names: formats, modifiers, compression, colours.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "halyard/colorimetry.h"
+#include "halyard/export.h"
+#include "halyard/format.h"
+
+HALYARD_EXPORTS_BEGIN
+namespace halyard {
+
+/// A pixel format together with its element type.
+struct PixelLayout {
+  PixelFormat format;
+  DType dtype = DType::u8;
+  friend bool operator==(const PixelLayout&, const PixelLayout&) = default;
+};
+
+/// DRM_FORMAT_* code (drm_fourcc.h). DRM names words from the high bits down, this library bytes
+/// in memory order: rgba is DRM's ABGR8888. None for formats that DRM lacks (planar RGB, Bayer).
+std::optional<std::uint32_t> drm_fourcc(PixelLayout layout) noexcept;
+std::optional<PixelLayout> layout_from_drm(std::uint32_t fourcc) noexcept;
+
+/// V4L2_PIX_FMT_* code (videodev2.h); `planes` 1: the contiguous code (NV12), more: the code whose
+/// planes lie in buffers of their own (NM12).
+std::optional<std::uint32_t> v4l2_fourcc(PixelLayout layout, std::size_t planes = 1) noexcept;
+std::optional<PixelLayout> layout_from_v4l2(std::uint32_t fourcc) noexcept;
+
+/// "NV12" for a code of four printable characters, else its hexadecimal value.
+std::string fourcc_to_string(std::uint32_t fourcc);
+
+/// How pixels are arranged beyond rows; DRM_FORMAT_MOD_*.
+inline constexpr std::uint64_t drm_modifier_linear = 0;
+/// "Not told": taken as linear.
+inline constexpr std::uint64_t drm_modifier_invalid = 0x00FFFFFFFFFFFFFFULL;
+
+/// Whether a CPU can address the pixels by row and column.
+constexpr bool is_linear(std::uint64_t modifier) noexcept {
+  return modifier == drm_modifier_linear || modifier == drm_modifier_invalid;
+}
+/// "linear", "invalid", or vendor and value: "arm 0x08...01".
+std::string modifier_to_string(std::uint64_t modifier);
+
+/// Lossless frame compression of GPU and display hardware. `any`: whatever the device has.
+enum class Compression : std::uint8_t { none = 0, any = 1, ubwc = 2, afbc = 3, pvric = 4, dcc = 5 };
+std::string_view to_string(Compression compression) noexcept;
+std::optional<Compression> compression_from_string(std::string_view name) noexcept;
+/// The scheme that a modifier stands for; none for linear and merely tiled ones.
+Compression compression_of(std::uint64_t modifier) noexcept;
+
+/// enum v4l2_colorspace, v4l2_xfer_func, v4l2_ycbcr_encoding, v4l2_quantization; 0: default.
+struct V4l2Colorimetry {
+  std::uint32_t colorspace = 0;
+  std::uint32_t xfer_func = 0;
+  std::uint32_t ycbcr_enc = 0;
+  std::uint32_t quantization = 0;
+  friend bool operator==(const V4l2Colorimetry&, const V4l2Colorimetry&) = default;
+};
+/// Default encoding and quantization follow from the colorspace, as V4L2 defines; codes without a
+/// counterpart give unknown.
+Colorimetry colorimetry_from_v4l2(const V4l2Colorimetry& codes) noexcept;
+V4l2Colorimetry v4l2_colorimetry(const Colorimetry& colorimetry) noexcept;
+
+/// Values of a DRM plane's COLOR_ENCODING and COLOR_RANGE properties (enum drm_color_encoding,
+/// drm_color_range).
+struct DrmColorimetry {
+  std::optional<std::uint32_t> encoding;
+  std::optional<std::uint32_t> range;
+  friend bool operator==(const DrmColorimetry&, const DrmColorimetry&) = default;
+};
+DrmColorimetry drm_colorimetry(const Colorimetry& colorimetry) noexcept;
+Colorimetry colorimetry_from_drm(const DrmColorimetry& codes) noexcept;
+
+/// Values for EGL_YUV_COLOR_SPACE_HINT_EXT and EGL_SAMPLE_RANGE_HINT_EXT.
+struct EglColorimetry {
+  std::optional<std::uint32_t> color_space_hint;
+  std::optional<std::uint32_t> sample_range_hint;
+  friend bool operator==(const EglColorimetry&, const EglColorimetry&) = default;
+};
+EglColorimetry egl_colorimetry(const Colorimetry& colorimetry) noexcept;
+Colorimetry colorimetry_from_egl(const EglColorimetry& codes) noexcept;
+
+}  // namespace halyard
+HALYARD_EXPORTS_END
