@@ -199,12 +199,15 @@ class Tensor {
   static Result<Tensor> wrap(std::shared_ptr<Buffer> buffer, const Layout& layout,
                              std::size_t offset_bytes = 0);
   /// Lays a picture over one or more planes (all in one entry, or one entry per plane of the
-  /// format). stride_bytes 0 means tight. Errors: invalid_argument (a plane leaves its buffer, a
-  /// stride is too small, wrong count of planes).
+  /// format; planar RGB is one entry). stride_bytes 0 means tight. Errors: invalid_argument (a
+  /// plane leaves its buffer, a stride is too small, wrong count of planes, an offset or stride
+  /// that is no multiple of the element size).
   struct PlaneSource {
     std::shared_ptr<Buffer> buffer;
     std::size_t offset_bytes = 0;
     std::size_t stride_bytes = 0;
+    /// Between the colour planes of a planar format; 0: one begins where the last one's rows end.
+    std::size_t plane_stride_bytes = 0;
   };
   static Result<Tensor> wrap_image(std::span<const PlaneSource> planes, std::size_t width,
                                    std::size_t height, PixelFormat format, DType dtype = DType::u8);
@@ -223,6 +226,11 @@ class Tensor {
 
   bool is_image() const noexcept { return format_.has_value(); }
   std::optional<PixelFormat> format() const noexcept { return format_; }
+  /// What the elements of a batch of pictures are: batch(n) gives them so. None for pictures.
+  std::optional<PixelFormat> item_format() const noexcept { return item_format_; }
+  /// Errors: invalid_argument (a picture, rank 1, no elements, a shape that the format cannot
+  /// have), unsupported (strides that no picture has).
+  Status set_item_format(std::optional<PixelFormat> format);
   /// Extent of the picture, 0 for other tensors.
   std::size_t width() const noexcept { return width_; }
   std::size_t height() const noexcept { return height_; }

@@ -86,6 +86,17 @@ Status Tensor::set_quantization(std::optional<Quantization> quantization) {
   return {};
 }
 
+Status Tensor::set_item_format(std::optional<PixelFormat> format) {
+  if (format) {
+    if (format_) return fail(Errc::invalid_argument, "item_format: a picture is no batch");
+    Tensor batch = *this;
+    batch.item_format_ = format;
+    HALYARD_CHECK(batch.batch(0));
+  }
+  item_format_ = format;
+  return {};
+}
+
 Result<Tensor> Tensor::batch(std::size_t n) const {
   if (rank() < 2 || n >= layout_.shape[0]) {
     return fail(Errc::invalid_argument,

@@ -69,6 +69,49 @@ std::optional<std::size_t> end_of(const PlaneGeometry& g) {
   return begin ? checked_add(*begin, g.row_bytes) : std::nullopt;
 }
 
+// Stride of plane `index` of several that were given one by one.
+Result<std::size_t> own_plane_stride(const PlaneGeometry& g, std::size_t asked, std::size_t index) {
+  if (asked == 0) return g.row_bytes;
+  if (asked < g.row_bytes) {
+    return fail(Errc::invalid_argument, "planes: stride below the row", "plane {}: {} below {}",
+                index, asked, g.row_bytes);
+  }
+  return asked;
+}
+
+// Bytes between the colour planes of a planar picture of which `g` is the first.
+Result<std::size_t> planar_stride(const PlaneGeometry& g, std::size_t asked) {
+  if (asked == 0) return g.rows * g.stride_bytes;
+  const std::size_t rows = (g.rows - 1) * g.stride_bytes + g.row_bytes;
+  if (asked < rows || asked > static_cast<std::size_t>(PTRDIFF_MAX)) {
+    return fail(Errc::invalid_argument, "planes: plane_stride below the rows of a plane",
+                "{} bytes, the rows take {}", asked, rows);
+  }
+  return asked;
+}
+
+// `behind`: bytes from the first to the last of the colour planes in this entry.
+Status check_fits(const PlaneGeometry& g, const Tensor::PlaneSource& source,
+                  std::optional<std::size_t> behind, std::size_t element, std::size_t index) {
+  const auto first = end_of(g);
+  const auto last = first && behind ? checked_add(*first, *behind) : std::nullopt;
+  const auto reach = last ? checked_add(source.offset_bytes, *last) : std::nullopt;
+  if (!reach || *reach > source.buffer->size_bytes() ||
+      g.stride_bytes > static_cast<std::size_t>(PTRDIFF_MAX)) {
+    return fail(Errc::invalid_argument, "planes: a plane leaves its buffer",
+                "plane {}: offset {}, {} rows of stride {}, the buffer has {} bytes", index,
+                source.offset_bytes, g.rows, g.stride_bytes, source.buffer->size_bytes());
+  }
+  if (source.offset_bytes % element != 0 || g.stride_bytes % element != 0 ||
+      source.plane_stride_bytes % element != 0) {
+    return fail(Errc::invalid_argument,
+                "planes: offset and strides must be multiples of the element size",
+                "plane {}: offset {}, stride {}, plane stride {}, elements of {} bytes", index,
+                source.offset_bytes, g.stride_bytes, source.plane_stride_bytes, element);
+  }
+  return {};
+}
+
 std::atomic<std::uint64_t> fallbacks{0};
 
 Status check_compression(const ImageOptions& options) {
@@ -171,6 +214,7 @@ Result<Tensor> Tensor::wrap_image(std::span<const PlaneSource> planes, std::size
                 planes.size(), f.name, entries);
   }
   Tensor tensor;
+  std::size_t plane_stride = 0;  // of planar formats
   for (std::size_t i = 0; i < entries; ++i) {
     const PlaneSource& source = planes[planes.size() == 1 ? 0 : i];
     if (!source.buffer)
@@ -179,24 +223,20 @@ Result<Tensor> Tensor::wrap_image(std::span<const PlaneSource> planes, std::size
     HALYARD_TRY(PlaneGeometry g, plane_geometry(format, dtype, width, height,
                                                 own_stride ? 0 : source.stride_bytes, i));
     if (own_stride) {
-      g.stride_bytes = source.stride_bytes == 0 ? g.row_bytes : source.stride_bytes;
-      if (g.stride_bytes < g.row_bytes) {
-        return fail(Errc::invalid_argument, "planes: stride below the row", "plane {}: {} below {}",
-                    i, g.stride_bytes, g.row_bytes);
-      }
+      HALYARD_TRY(g.stride_bytes, own_plane_stride(g, source.stride_bytes, i));
     }
     if (planes.size() > 1) g.offset_bytes = 0;
-    if (f.kind == FormatKind::planar) g.rows *= f.channels;
-    const auto bytes = end_of(g);
-    const auto reach = bytes ? checked_add(source.offset_bytes, *bytes) : std::nullopt;
-    if (!reach || *reach > source.buffer->size_bytes()) {
-      return fail(Errc::invalid_argument, "planes: a plane leaves its buffer",
-                  "plane {}: offset {}, {} rows of stride {}, the buffer has {} bytes", i,
-                  source.offset_bytes, g.rows, g.stride_bytes, source.buffer->size_bytes());
+    if (f.kind == FormatKind::planar) {
+      HALYARD_TRY(plane_stride, planar_stride(g, source.plane_stride_bytes));
     }
+    const std::size_t others = f.kind == FormatKind::planar ? f.channels - std::size_t{1} : 0;
+    HALYARD_CHECK(check_fits(g, source, checked_mul(plane_stride, others), size_of(dtype), i));
     tensor.planes_[i] = {source.buffer, source.offset_bytes + g.offset_bytes, g.stride_bytes};
   }
   tensor.layout_ = image_layout(f, dtype, width, height, tensor.planes_[0].stride_bytes);
+  if (plane_stride != 0) {
+    tensor.layout_.stride_bytes[0] = static_cast<std::ptrdiff_t>(plane_stride);
+  }
   tensor.format_ = format;
   tensor.width_ = width;
   tensor.height_ = height;

@@ -156,6 +156,57 @@ TEST(WrapImage, refuses_planes_that_leave_their_buffers) {
             Errc::invalid_argument);
 }
 
+TEST(WrapImage, takes_colour_planes_that_lie_apart) {
+  const auto buffer = *allocate(3 * 100, Memory::mem);
+  const Tensor::PlaneSource planes{buffer, 0, 16, 100};
+  const auto image = Tensor::wrap_image({&planes, 1}, 16, 6, PixelFormat::planar_rgb);
+  ASSERT_TRUE(image) << image.error().message();
+  EXPECT_EQ(image->layout().stride_bytes[0], 100);
+  EXPECT_EQ(image->image_plane(2)->offset_bytes, 200U);
+  fill(*image);
+}
+
+TEST(WrapImage, refuses_colour_planes_that_overlap_or_leave_the_buffer) {
+  const auto buffer = *allocate(3 * 96, Memory::mem);
+  for (const std::size_t apart : {95UL, 97UL, ~0UL, ~0UL / 2, std::size_t{1} << 63}) {
+    const Tensor::PlaneSource planes{buffer, 0, 16, apart};
+    EXPECT_EQ(code_of(Tensor::wrap_image({&planes, 1}, 16, 6, PixelFormat::planar_rgb)),
+              Errc::invalid_argument)
+        << apart;
+  }
+}
+
+TEST(WrapImage, refuses_a_stride_that_no_pointer_difference_can_be) {
+  const Tensor::PlaneSource planes{*allocate(64, Memory::mem), 0, std::size_t{1} << 63};
+  EXPECT_EQ(code_of(Tensor::wrap_image({&planes, 1}, 8, 1, PixelFormat::grey)),
+            Errc::invalid_argument);
+}
+
+TEST(WrapImage, refuses_offsets_and_strides_that_split_an_element) {
+  const auto buffer = *allocate(8192, Memory::mem);
+  const auto wrap = [&](const Tensor::PlaneSource& planes) {
+    return code_of(Tensor::wrap_image({&planes, 1}, 16, 6, PixelFormat::planar_rgb, DType::f32));
+  };
+  EXPECT_EQ(wrap({buffer, 4, 68, 6 * 68 + 4}), Errc::ok);
+  EXPECT_EQ(wrap({buffer, 2, 68, 0}), Errc::invalid_argument);
+  EXPECT_EQ(wrap({buffer, 0, 66, 0}), Errc::invalid_argument);
+  EXPECT_EQ(wrap({buffer, 0, 68, 6 * 68 + 2}), Errc::invalid_argument);
+}
+
+TEST(ItemFormat, makes_pictures_of_the_elements_of_a_batch) {
+  Tensor batch = *Tensor::create(DType::u8, {2, 4, 6, 3}, Memory::mem);
+  EXPECT_FALSE(batch.batch(1)->is_image());
+  ASSERT_TRUE(batch.set_item_format(PixelFormat::rgb));
+  EXPECT_EQ(batch.item_format(), PixelFormat::rgb);
+  EXPECT_EQ(batch.batch(1)->format(), PixelFormat::rgb);
+  EXPECT_EQ(code_of(batch.set_item_format(PixelFormat::rgba)), Errc::invalid_argument);
+  EXPECT_EQ(batch.item_format(), PixelFormat::rgb);
+  Tensor picture = *batch.batch(0);
+  EXPECT_EQ(code_of(picture.set_item_format(PixelFormat::rgb)), Errc::invalid_argument);
+  ASSERT_TRUE(batch.set_item_format(std::nullopt));
+  EXPECT_FALSE(batch.batch(1)->is_image());
+}
+
 TEST(AsImage, guesses_the_format_from_the_shape) {
   const auto guess = [](std::initializer_list<std::size_t> shape) {
     return Tensor::create(DType::u8, shape, Memory::mem)->as_image();
