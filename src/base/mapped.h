@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// MappedMemory: one mapping of a file descriptor. The only home of mmap and munmap.
+// MappedMemory: one mapping of a file descriptor. The only home of mmap, memfd and shm_open.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
+#include <string_view>
 
 #include "halyard/fd.h"
 #include "halyard/result.h"
@@ -32,5 +34,21 @@ class MappedMemory {
 /// An empty POSIX shared memory object without a name (made, then unlinked at once), mode 0600.
 /// Errors: exists, permission, os.
 Result<Fd> create_shared_object();
+
+/// A memfd of `size_bytes` zero bytes, mode 0600, sealed against shrinking, growing and further
+/// seals, so that nobody who gets it can pull pages away from under a mapping. Reserves nothing;
+/// what the machine could never hold is refused. `name` (cut to 31 bytes) is for the kernel's
+/// lists. Errors: no_memory, unsupported (no memfd in this kernel: errno ENOSYS), permission, os.
+Result<Fd> create_sealed_memory(std::string_view name, std::size_t size_bytes);
+
+/// Bytes of RAM and swap of this machine; SIZE_MAX when the system does not tell.
+std::size_t system_memory_bytes() noexcept;
+
+/// The seals (F_SEAL_*) of a borrowed descriptor; none when its kind has no seals.
+std::optional<int> seals_of(int fd) noexcept;
+
+/// Adds F_SEAL_SHRINK to a borrowed descriptor. Errors: permission (sealed against seals, or opened
+/// read-only), unsupported (its kind has no seals), os.
+Status seal_against_shrinking(int fd);
 
 }  // namespace halyard

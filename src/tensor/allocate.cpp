@@ -15,9 +15,9 @@ Result<std::shared_ptr<Buffer>> allocate_kind(std::size_t size_bytes, Memory mem
     case Memory::mem:
       return make_heap_buffer(size_bytes);
     case Memory::shm:
-      return make_shm_buffer(size_bytes);
+      return make_shm_buffer(size_bytes, {});
     case Memory::dma:
-      return fail(Errc::unsupported, "memory: dma is not built into this library yet");
+      return make_dma_buffer(size_bytes, {});
     case Memory::pbo:
       return fail(
           Errc::unsupported,

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makers of the buffer kinds of this layer; allocate() chooses among them.
+// Makers of the buffer kinds of this layer; allocate() and Importer choose among them.
 #pragma once
 
 #include <cstddef>
 #include <memory>
+#include <string_view>
 
 #include "halyard/buffer.h"
+#include "halyard/fd.h"
 
 namespace halyard {
 
@@ -15,8 +17,28 @@ inline constexpr std::size_t buffer_alignment = 64;
 /// Zero-filled heap memory. Errors: no_memory.
 Result<std::shared_ptr<Buffer>> make_heap_buffer(std::size_t size_bytes);
 
+/// Zero-filled memory behind a descriptor: a memfd that can neither shrink nor grow, mode 0600,
+/// mapped as long as it lives. `label` (empty: "halyard") is its name in the kernel's lists. Where
+/// the kernel has no memfd: make_posix_shm_buffer(). Errors: no_memory, os, permission.
+Result<std::shared_ptr<Buffer>> make_shm_buffer(std::size_t size_bytes, std::string_view label);
+
 /// POSIX shared memory without a name (created, then unlinked at once), mode 0600, mapped as long
-/// as it lives. Errors: no_memory, os, permission.
-Result<std::shared_ptr<Buffer>> make_shm_buffer(std::size_t size_bytes);
+/// as it lives. It has no seals, so its pages are reserved. Errors: no_memory, os, permission.
+Result<std::shared_ptr<Buffer>> make_posix_shm_buffer(std::size_t size_bytes);
+
+/// A zero-filled DMA-BUF from the first heap of the order that serves; see dma_heap.h. Errors:
+/// unsupported (no heap here), permission, no_memory, os.
+Result<std::shared_ptr<Buffer>> make_dma_buffer(std::size_t size_bytes,
+                                                const AllocateOptions& options);
+
+/// A Buffer over a DMA-BUF of at least `size_bytes` that somebody else made. Takes the descriptor;
+/// maps at the first map() and stays mapped. `writable` false maps for reading only. Never fails
+/// itself: the caller has checked kind and size. Errors: invalid_argument (empty fd, size 0).
+Result<std::shared_ptr<Buffer>> adopt_dma_buffer(Fd fd, std::size_t size_bytes, bool writable);
+
+/// A Buffer over a memfd or POSIX shared memory that somebody else made. Takes the descriptor.
+/// `may_shrink` asks for a look at its size at every map. Errors: no_memory, permission, os.
+Result<std::shared_ptr<Buffer>> adopt_shared_memory(Fd fd, std::size_t size_bytes, bool writable,
+                                                    bool may_shrink);
 
 }  // namespace halyard

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// POSIX shared memory: an unlinked object that lives as long as somebody holds a descriptor of it.
+// Memory to share without a device: a sealed memfd, or an unlinked POSIX object where memfd lacks.
 #include <fcntl.h>
 
 #include "base/format_error.h"
 #include "base/mapped.h"
-#include "halyard/fd.h"
 #include "tensor/buffer_kinds.h"
 
 namespace halyard {
@@ -14,6 +13,7 @@ class ShmBuffer final : public Buffer {
  public:
   ShmBuffer(Fd fd, MappedMemory mapped, std::size_t size) noexcept
       : Buffer(size, Memory::shm), fd_(std::move(fd)), mapped_(std::move(mapped)) {}
+  ~ShmBuffer() override { release_attachments(); }
   int fd() const noexcept override { return fd_.get(); }
 
  private:
@@ -24,9 +24,22 @@ class ShmBuffer final : public Buffer {
   MappedMemory mapped_;
 };
 
+Result<std::shared_ptr<Buffer>> map_whole(Fd fd, std::size_t size_bytes) {
+  HALYARD_TRY(MappedMemory mapped, MappedMemory::create(fd.get(), size_bytes, true));
+  return std::shared_ptr<Buffer>(
+      std::make_shared<ShmBuffer>(std::move(fd), std::move(mapped), size_bytes));
+}
+
 }  // namespace
 
-Result<std::shared_ptr<Buffer>> make_shm_buffer(std::size_t size_bytes) {
+Result<std::shared_ptr<Buffer>> make_shm_buffer(std::size_t size_bytes, std::string_view label) {
+  auto fd = create_sealed_memory(label.empty() ? "halyard" : label, size_bytes);
+  if (!fd && fd.error().os_errno == ENOSYS) return make_posix_shm_buffer(size_bytes);
+  if (!fd) return fd.error();
+  return map_whole(*std::move(fd), size_bytes);
+}
+
+Result<std::shared_ptr<Buffer>> make_posix_shm_buffer(std::size_t size_bytes) {
   HALYARD_TRY(Fd fd, create_shared_object());
   // Reserving the pages now turns a full /dev/shm into an error here instead of a SIGBUS later.
   const int reserved = ::posix_fallocate(fd.get(), 0, static_cast<off_t>(size_bytes));
@@ -35,9 +48,7 @@ Result<std::shared_ptr<Buffer>> make_shm_buffer(std::size_t size_bytes) {
     return make_error(code, "shared memory: cannot be reserved",
                       fmt::format("{} bytes", size_bytes), reserved);
   }
-  HALYARD_TRY(MappedMemory mapped, MappedMemory::create(fd.get(), size_bytes, true));
-  return std::shared_ptr<Buffer>(
-      std::make_shared<ShmBuffer>(std::move(fd), std::move(mapped), size_bytes));
+  return map_whole(std::move(fd), size_bytes);
 }
 
 }  // namespace halyard

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// DMA-BUF memory: mapped once, synchronised by every map.
+#include <mutex>
+
+#include "base/format_error.h"
+#include "base/log_format.h"
+#include "base/mapped.h"
+#include "tensor/buffer_kinds.h"
+#include "tensor/dma_sync.h"
+
+namespace halyard {
+namespace {
+
+class DmaBuffer final : public Buffer {
+ public:
+  DmaBuffer(Fd fd, std::size_t size, bool writable) noexcept
+      : Buffer(size, Memory::dma, writable), fd_(std::move(fd)) {}
+  ~DmaBuffer() override { release_attachments(); }
+  int fd() const noexcept override { return fd_.get(); }
+
+ private:
+  Result<std::span<std::byte>> begin_access(Access access) override;
+  void end_access(Access access) noexcept override;
+
+  Fd fd_;
+  /// Held over the calls too: who joins a map must find its START done.
+  std::mutex mutex_;
+  MappedMemory mapped_;  ///< from the first map on
+  DmaSync sync_;
+  bool end_failed_ = false;  ///< logged once
+};
+
+Result<std::span<std::byte>> DmaBuffer::begin_access(Access access) {
+  const std::lock_guard lock(mutex_);
+  if (!mapped_.bytes().empty()) {
+    HALYARD_CHECK(sync_.begin(fd_.get(), access));
+    return mapped_.bytes();
+  }
+  HALYARD_TRY(MappedMemory mapped, MappedMemory::create(fd_.get(), size_bytes(), is_writable()));
+  HALYARD_CHECK(sync_.begin(fd_.get(), access));
+  mapped_ = std::move(mapped);
+  return mapped_.bytes();
+}
+
+void DmaBuffer::end_access(Access access) noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto ended = sync_.end(fd_.get(), access);
+  if (ended || std::exchange(end_failed_, true)) return;
+  HALYARD_LOG(LogLevel::warn, "tensor", "buffer {}: {}", id(), ended.error().message());
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Buffer>> adopt_dma_buffer(Fd fd, std::size_t size_bytes, bool writable) {
+  if (!fd) return fail(Errc::invalid_argument, "fd: is empty");
+  if (size_bytes == 0) return fail(Errc::invalid_argument, "size: a DMA-BUF has at least 1 byte");
+  return std::shared_ptr<Buffer>(std::make_shared<DmaBuffer>(std::move(fd), size_bytes, writable));
+}
+
+Result<std::shared_ptr<Buffer>> make_dma_buffer(std::size_t, const AllocateOptions&) {
+  return fail(Errc::unsupported, "memory: dma is not built into this library yet");
+}
+
+}  // namespace halyard
