@@ -8,6 +8,7 @@
 #include "base/checked.h"
 #include "base/format_error.h"
 #include "halyard/tensor.h"
+#include "tensor/image_storage.h"
 
 namespace halyard {
 namespace {
@@ -155,6 +156,15 @@ AllocateOptions allocate_options(const ImageOptions& options) {
 
 }  // namespace
 
+Result<ImageStorage> image_storage(std::size_t width, std::size_t height, PixelFormat format,
+                                   const ImageOptions& options) {
+  HALYARD_CHECK(check_size(width, height));
+  HALYARD_CHECK(check_compression(options));
+  HALYARD_TRY(const std::size_t stride, asked_stride(width, format, options));
+  HALYARD_TRY(const std::size_t bytes, image_bytes(format, options.dtype, width, height, stride));
+  return ImageStorage{stride, bytes};
+}
+
 std::uint64_t compression_fallbacks() noexcept {
   return fallbacks.load(std::memory_order_relaxed);
 }
@@ -169,22 +179,17 @@ Result<Tensor> Tensor::create_image(std::size_t width, std::size_t height, Pixel
 
 Result<Tensor> Tensor::create_image(std::size_t width, std::size_t height, PixelFormat format,
                                     const ImageOptions& options) {
-  HALYARD_CHECK(check_size(width, height));
-  HALYARD_CHECK(check_compression(options));
-  HALYARD_TRY(const std::size_t stride, asked_stride(width, format, options));
-  HALYARD_TRY(const std::size_t bytes, image_bytes(format, options.dtype, width, height, stride));
-  HALYARD_TRY(auto buffer, allocate(bytes, allocate_options(options)));
-  const PlaneSource whole{std::move(buffer), 0, stride};
+  HALYARD_TRY(const ImageStorage storage, image_storage(width, height, format, options));
+  HALYARD_TRY(auto buffer, allocate(storage.size_bytes, allocate_options(options)));
+  const PlaneSource whole{std::move(buffer), 0, storage.stride_bytes};
   return wrap_image({&whole, 1}, width, height, format, options.dtype);
 }
 
 Result<Tensor> Tensor::create_image_batch(std::size_t count, std::size_t width, std::size_t height,
                                           PixelFormat format, const ImageOptions& options) {
-  HALYARD_CHECK(check_size(width, height));
-  HALYARD_CHECK(check_compression(options));
+  HALYARD_TRY(const ImageStorage storage, image_storage(width, height, format, options));
+  const auto [stride, one] = storage;
   if (count == 0) return fail(Errc::invalid_argument, "count: must be at least 1");
-  HALYARD_TRY(const std::size_t stride, asked_stride(width, format, options));
-  HALYARD_TRY(const std::size_t one, image_bytes(format, options.dtype, width, height, stride));
   const auto pitch = checked_round_up(one, pitch_alignment);
   const auto bytes = pitch ? checked_mul(*pitch, count) : std::nullopt;
   if (!bytes || *bytes > static_cast<std::size_t>(PTRDIFF_MAX)) {
