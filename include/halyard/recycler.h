@@ -15,7 +15,8 @@ HALYARD_EXPORTS_BEGIN
 namespace halyard {
 
 struct RecyclerOptions {
-  /// Idle bytes kept at most; the longest idle go first.
+  /// Idle bytes kept at most; the longest idle go first. Looked after when something is allocated:
+  /// no time passes here on its own.
   std::size_t max_idle_bytes = std::size_t{256} << 20;
   /// Recycle shared kinds (shm, dma) too. Off: another process may still look at what it was once
   /// sent, and would see the next frame's bytes.

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recycler: keeps a reference to all it hands out; a buffer that only it still holds is free.
+#include "halyard/recycler.h"
+
+#include <algorithm>
+#include <list>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+#include "halyard/trace.h"
+#include "tensor/image_storage.h"
+
+namespace halyard {
+namespace {
+
+struct Key {
+  std::size_t size_bytes;
+  Memory memory;  // as asked for
+  bool operator==(const Key&) const = default;
+};
+
+struct KeyHash {
+  std::size_t operator()(const Key& key) const noexcept {
+    return std::hash<std::size_t>{}(key.size_bytes) ^ (static_cast<std::size_t>(key.memory) << 56U);
+  }
+};
+
+struct Entry {
+  std::shared_ptr<Buffer> buffer;
+  std::uint64_t seen_busy;  // on State::clock
+};
+
+// In the order of seen_busy, so whoever has been idle for longest stands in front. Nobody tells
+// when a buffer falls idle; the last time it was seen in use is the best that is known.
+using Entries = std::list<Entry>;
+
+// Entries that one allocation looks at. With more in use than that an idle one may be missed at
+// first; as the looks go round, a few more buffers then stay in circulation.
+constexpr std::size_t most_looks = 64;
+
+bool is_shared(Memory memory) noexcept {
+  return memory == Memory::shm || memory == Memory::dma;
+}
+
+// A second reference where the list's own is the only one. The count may be old when it is read,
+// so it decides only after the copy: that operation comes behind the release by the last user.
+std::shared_ptr<Buffer> take_if_idle(const std::shared_ptr<Buffer>& kept) noexcept {
+  if (kept.use_count() != 1) return nullptr;
+  std::shared_ptr<Buffer> taken = kept;
+  return kept.use_count() == 2 ? taken : nullptr;
+}
+
+}  // namespace
+
+struct Recycler::State {
+  explicit State(const RecyclerOptions& o) : options(o) {}
+
+  std::shared_ptr<Buffer> take(const Key& key);
+  void keep(const Key& key, const std::shared_ptr<Buffer>& buffer);
+  bool is_over_limit();
+  void evict_beyond(std::size_t most_idle_bytes, Entries& released);
+  std::size_t sort_out_busy();
+  Entries* longest_idle();
+
+  const RecyclerOptions options;
+  mutable std::mutex mutex;
+  std::unordered_map<Key, Entries, KeyHash> kept;
+  std::uint64_t clock = 0;  // counts looks at the entries
+  std::size_t kept_bytes = 0;
+  std::size_t calls_to_next_look = 0;
+  std::uint64_t fresh = 0;
+  std::uint64_t recycled = 0;
+};
+
+// An idle entry. Those in use move to the back, so that the longest idle come to stand in front.
+std::shared_ptr<Buffer> Recycler::State::take(const Key& key) {
+  const auto found = kept.find(key);
+  if (found == kept.end()) return nullptr;
+  Entries& entries = found->second;
+  ++clock;
+  for (std::size_t left = std::min(entries.size(), most_looks); left > 0; --left) {
+    auto buffer = take_if_idle(entries.front().buffer);
+    entries.front().seen_busy = clock;
+    entries.splice(entries.end(), entries, entries.begin());
+    if (buffer) return buffer;
+  }
+  return nullptr;
+}
+
+void Recycler::State::keep(const Key& key, const std::shared_ptr<Buffer>& buffer) {
+  kept[key].push_back({buffer, ++clock});
+  kept_bytes += key.size_bytes;
+}
+
+// Returns how many are in use.
+std::size_t Recycler::State::sort_out_busy() {
+  std::size_t in_use = 0;
+  ++clock;
+  for (auto& [key, entries] : kept) {
+    Entries busy;
+    for (auto it = entries.begin(); it != entries.end();) {
+      const auto entry = it++;
+      if (entry->buffer.use_count() == 1) continue;
+      entry->seen_busy = clock;
+      busy.splice(busy.end(), entries, entry);
+    }
+    in_use += busy.size();
+    entries.splice(entries.end(), busy);
+  }
+  return in_use;
+}
+
+// Whether idle bytes may be over the limit. Everything kept has to be looked at to know, so with
+// much in use that is not done at every call.
+bool Recycler::State::is_over_limit() {
+  if (kept_bytes <= options.max_idle_bytes) return false;
+  if (calls_to_next_look == 0) return true;
+  --calls_to_next_look;
+  return false;
+}
+
+// The list whose front has been idle for longest; null when none is idle.
+Entries* Recycler::State::longest_idle() {
+  Entries* oldest = nullptr;
+  for (auto& [key, entries] : kept) {
+    if (entries.empty() || entries.front().seen_busy == clock) continue;
+    if (oldest == nullptr || entries.front().seen_busy < oldest->front().seen_busy)
+      oldest = &entries;
+  }
+  return oldest;
+}
+
+// Moves idle entries to `released`, which dies without the lock: destructors may call back.
+void Recycler::State::evict_beyond(std::size_t most_idle_bytes, Entries& released) {
+  calls_to_next_look = sort_out_busy() / 16;
+  std::size_t idle_bytes = 0;
+  for (const auto& [key, entries] : kept) {
+    for (const Entry& entry : entries) {
+      if (entry.seen_busy == clock) break;
+      idle_bytes += key.size_bytes;
+    }
+  }
+  while (idle_bytes > most_idle_bytes) {
+    Entries* const from = longest_idle();
+    const std::size_t size = from->front().buffer->size_bytes();
+    released.splice(released.end(), *from, from->begin());
+    idle_bytes -= size;
+    kept_bytes -= size;
+  }
+  std::erase_if(kept, [](const auto& item) { return item.second.empty(); });
+}
+
+Recycler::Recycler(const RecyclerOptions& options) : state_(std::make_unique<State>(options)) {}
+
+Recycler::~Recycler() = default;
+
+Result<std::shared_ptr<Buffer>> Recycler::allocate(std::size_t size_bytes, Memory memory) {
+  const Key key{size_bytes, memory};
+  Entries released;
+  {
+    const std::lock_guard lock(state_->mutex);
+    auto buffer = state_->take(key);
+    if (state_->is_over_limit()) state_->evict_beyond(state_->options.max_idle_bytes, released);
+    if (buffer) {
+      ++state_->recycled;
+      buffer->set_cpu_access(CpuAccess::read_write);
+      return buffer;
+    }
+  }
+  HALYARD_TRY(auto buffer, halyard::allocate(size_bytes, memory));
+  const std::lock_guard lock(state_->mutex);
+  ++state_->fresh;
+  // Buffers without bytes would never count towards the limit.
+  const bool may_return = !is_shared(buffer->memory()) || state_->options.shared_kinds;
+  if (may_return && size_bytes != 0) state_->keep(key, buffer);
+  return buffer;
+}
+
+Result<Tensor> Recycler::create_image(std::size_t width, std::size_t height, PixelFormat format,
+                                      DType dtype, Memory memory) {
+  trace::Span span("tensor.recycle_image");
+  ImageOptions options;
+  options.dtype = dtype;
+  options.memory = memory;
+  HALYARD_TRY(const ImageStorage storage, image_storage(width, height, format, options));
+  HALYARD_TRY(auto buffer, allocate(storage.size_bytes, memory));
+  const Tensor::PlaneSource whole{std::move(buffer), 0, storage.stride_bytes};
+  return Tensor::wrap_image({&whole, 1}, width, height, format, dtype);
+}
+
+Recycler::Stats Recycler::stats() const {
+  const std::lock_guard lock(state_->mutex);
+  Stats stats{state_->fresh, state_->recycled, 0, 0};
+  for (const auto& [key, entries] : state_->kept) {
+    for (const Entry& entry : entries) {
+      if (entry.buffer.use_count() != 1) continue;
+      ++stats.idle_buffers;
+      stats.idle_bytes += key.size_bytes;
+    }
+  }
+  return stats;
+}
+
+void Recycler::trim() {
+  Entries released;
+  const std::lock_guard lock(state_->mutex);
+  state_->evict_beyond(0, released);
+}
+
+}  // namespace halyard
