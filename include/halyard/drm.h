@@ -24,12 +24,16 @@ struct PixelLayout {
 
 /// DRM_FORMAT_* code (drm_fourcc.h). DRM names words from the high bits down, this library bytes
 /// in memory order: rgba is DRM's ABGR8888. None for formats that DRM lacks (planar RGB, Bayer).
+/// On the way in the codes without alpha (XRGB8888) are taken too, as bgra or rgba: what their
+/// alpha samples hold is undefined.
 std::optional<std::uint32_t> drm_fourcc(PixelLayout layout) noexcept;
 std::optional<PixelLayout> layout_from_drm(std::uint32_t fourcc) noexcept;
 
-/// V4L2_PIX_FMT_* code (videodev2.h); `planes` 1: the contiguous code (NV12), more: the code whose
-/// planes lie in buffers of their own (NM12).
-std::optional<std::uint32_t> v4l2_fourcc(PixelLayout layout, std::size_t planes = 1) noexcept;
+/// V4L2_PIX_FMT_* code (videodev2.h, whose macro v4l2_fourcc takes that name); `planes` 1: the
+/// contiguous code (NV12), more: the code whose planes lie in buffers of their own (NM12). Both are
+/// taken on the way in, and codes without alpha as above; V4L2's old RGB32 and BGR32 are not, since
+/// drivers disagree on their alpha.
+std::optional<std::uint32_t> v4l2_pixel_format(PixelLayout layout, std::size_t planes = 1) noexcept;
 std::optional<PixelLayout> layout_from_v4l2(std::uint32_t fourcc) noexcept;
 
 /// "NV12" for a code of four printable characters, else its hexadecimal value.
@@ -51,7 +55,8 @@ std::string modifier_to_string(std::uint64_t modifier);
 enum class Compression : std::uint8_t { none = 0, any = 1, ubwc = 2, afbc = 3, pvric = 4, dcc = 5 };
 std::string_view to_string(Compression compression) noexcept;
 std::optional<Compression> compression_from_string(std::string_view name) noexcept;
-/// The scheme that a modifier stands for; none for linear and merely tiled ones.
+/// The scheme that a modifier stands for; none for linear and merely tiled ones, any for schemes
+/// that have no name here (Intel's CCS, Arm's AFRC). No modifier stands for pvric: DRM has none.
 Compression compression_of(std::uint64_t modifier) noexcept;
 
 /// enum v4l2_colorspace, v4l2_xfer_func, v4l2_ycbcr_encoding, v4l2_quantization; 0: default.
@@ -62,13 +67,15 @@ struct V4l2Colorimetry {
   std::uint32_t quantization = 0;
   friend bool operator==(const V4l2Colorimetry&, const V4l2Colorimetry&) = default;
 };
-/// Default encoding and quantization follow from the colorspace, as V4L2 defines; codes without a
-/// counterpart give unknown.
+/// Default encoding and quantization follow from the colorspace, as V4L2 defines for Y'CbCr; codes
+/// without a counterpart give unknown.
 Colorimetry colorimetry_from_v4l2(const V4l2Colorimetry& codes) noexcept;
+/// Inverse of the above, with two exceptions: V4L2 has no code for hlg (0 is given), and no way to
+/// leave the encoding or range of a known colorspace open.
 V4l2Colorimetry v4l2_colorimetry(const Colorimetry& colorimetry) noexcept;
 
 /// Values of a DRM plane's COLOR_ENCODING and COLOR_RANGE properties (enum drm_color_encoding,
-/// drm_color_range).
+/// drm_color_range). Space and transfer are not among them.
 struct DrmColorimetry {
   std::optional<std::uint32_t> encoding;
   std::optional<std::uint32_t> range;
