@@ -50,8 +50,8 @@ struct ByteRegion {
   std::size_t rows = 1;
   std::size_t stride_bytes = 0;
 };
-/// Whether two regions of one buffer share a byte. Exact for regions of one stride whose rows do
-/// not cross it, else true when their outer bounds meet.
+/// Whether two regions of one buffer share a byte. Exact for regions of one stride, and when one of
+/// them has no gaps; else true when their outer bounds meet.
 bool overlaps(const ByteRegion& a, const ByteRegion& b) noexcept;
 
 class Buffer;

@@ -66,8 +66,7 @@ void Map::end() noexcept {
   if (!buffer_) return;
   buffer_->end_access(access_);
   // Released last: whoever writes next sees this map's coherency work done.
-  if (claim_ != nullptr)
-    std::exchange(claim_, nullptr)->thread.store(nullptr, std::memory_order_release);
+  if (claim_ != nullptr) std::exchange(claim_, nullptr)->release();
   buffer_.reset();
   bytes_ = {};
 }
@@ -102,7 +101,7 @@ Result<Map> Buffer::map(Access access, std::span<const ByteRegion> regions) {
   }
   HALYARD_TRY(WriteClaim* const mine, claim(regions));
   auto mapped = map_with(access, mine);
-  if (!mapped) mine->thread.store(nullptr, std::memory_order_release);
+  if (!mapped) mine->release();
   return mapped;
 }
 

@@ -11,23 +11,49 @@
 namespace halyard {
 namespace {
 
-// An address that no other living thread has; cheaper than asking for the thread's id.
-const void* this_thread_token() noexcept {
-  thread_local const char token = 0;
-  return &token;
+// Never used again, unlike addresses and ids of threads: a map may outlive the thread that made it.
+std::uint64_t this_thread_number() noexcept {
+  static std::atomic<std::uint64_t> last{0};
+  thread_local const std::uint64_t mine = last.fetch_add(1, std::memory_order_relaxed) + 1;
+  return mine;
 }
 
-// First byte and the one behind the last, as far as they can be said.
-struct Bounds {
+// Rows of one stride with gaps between them, or one run of bytes (rows 1).
+struct Rows {
   std::size_t begin;
-  std::size_t end;
+  std::size_t end;  // behind the last byte, SIZE_MAX when that cannot be said
+  std::size_t row_bytes;
+  std::size_t rows;
+  std::size_t stride;
 };
 
-Bounds bounds_of(const ByteRegion& region) noexcept {
+Rows rows_of(const ByteRegion& region) noexcept {
   const auto span = checked_mul(region.rows - 1, region.stride_bytes);
   const auto last = span ? checked_add(*span, region.row_bytes) : std::nullopt;
   const auto end = last ? checked_add(region.offset_bytes, *last) : std::nullopt;
-  return {region.offset_bytes, end.value_or(SIZE_MAX)};
+  Rows rows{region.offset_bytes, end.value_or(SIZE_MAX), region.row_bytes, region.rows,
+            region.stride_bytes};
+  // Rows that touch or cover one another leave no gaps.
+  if (rows.rows == 1 || rows.stride <= rows.row_bytes) {
+    rows.rows = 1;
+    rows.row_bytes = rows.end - rows.begin;
+  }
+  return rows;
+}
+
+// Of regions whose bounds meet.
+bool run_meets_rows(const Rows& run, const Rows& rows) noexcept {
+  if (run.begin <= rows.begin) return true;
+  // The last row that begins at or before the run covers its first byte, or the next row must begin
+  // before its end; there is one, since the bounds meet.
+  const std::size_t column = (run.begin - rows.begin) % rows.stride;
+  return column < rows.row_bytes || run.end - run.begin > rows.stride - column;
+}
+
+// Of regions of one stride whose bounds meet; `lower` begins first.
+bool rows_meet_rows(const Rows& lower, const Rows& upper) noexcept {
+  const std::size_t column = (upper.begin - lower.begin) % lower.stride;
+  return column < lower.row_bytes || upper.row_bytes > lower.stride - column;
 }
 
 class SpinLock {
@@ -48,17 +74,15 @@ class SpinLock {
 
 bool overlaps(const ByteRegion& a, const ByteRegion& b) noexcept {
   if (a.row_bytes == 0 || b.row_bytes == 0 || a.rows == 0 || b.rows == 0) return false;
-  const Bounds first = bounds_of(a);
-  const Bounds second = bounds_of(b);
+  const Rows first = rows_of(a);
+  const Rows second = rows_of(b);
   if (first.end <= second.begin || second.end <= first.begin) return false;
-  if (a.stride_bytes != b.stride_bytes || a.rows == 1 || b.rows == 1) return true;
-  // Same raster: compare columns, b's moved to lie at or behind a's.
-  const ByteRegion& lower = a.offset_bytes <= b.offset_bytes ? a : b;
-  const ByteRegion& upper = a.offset_bytes <= b.offset_bytes ? b : a;
-  const std::size_t stride = a.stride_bytes;
-  if (lower.row_bytes > stride || upper.row_bytes > stride) return true;
-  const std::size_t distance = (upper.offset_bytes - lower.offset_bytes) % stride;
-  return distance < lower.row_bytes || distance + upper.row_bytes > stride;
+  if (first.rows == 1 && second.rows == 1) return true;
+  if (first.rows == 1) return run_meets_rows(first, second);
+  if (second.rows == 1) return run_meets_rows(second, first);
+  if (first.stride != second.stride) return true;
+  return first.begin <= second.begin ? rows_meet_rows(first, second)
+                                     : rows_meet_rows(second, first);
 }
 
 bool WriteClaim::meets(std::span<const ByteRegion> others) const noexcept {
@@ -75,13 +99,13 @@ Result<WriteClaim*> Buffer::claim(std::span<const ByteRegion> regions) {
   if (regions.size() > WriteClaim::most_regions) {
     return fail(Errc::invalid_argument, "regions: at most 4", "{}", regions.size());
   }
-  const void* self = this_thread_token();
+  const std::uint64_t self = this_thread_number();
   const SpinLock lock(claims_lock_);
   WriteClaim* free = nullptr;
   std::unique_ptr<WriteClaim>* end = &claims_;
   for (; *end; end = &(*end)->next) {
-    const void* holder = (*end)->thread.load(std::memory_order_acquire);
-    if (holder == nullptr) {
+    const std::uint64_t holder = (*end)->thread.load(std::memory_order_acquire);
+    if (holder == WriteClaim::nobody) {
       free = end->get();
     } else if (holder != self && (*end)->meets(regions)) {
       return fail(Errc::busy, "access: another thread's map writes these bytes", "buffer {} of {}",

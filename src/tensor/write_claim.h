@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstdint>
 #include <memory>
 
 #include "halyard/buffer.h"
@@ -15,12 +16,16 @@ namespace halyard {
 struct WriteClaim {
   static constexpr std::size_t most_regions = 4;
 
-  /// Who holds it, see this_thread_token(); null when it is free.
-  std::atomic<const void*> thread{nullptr};
-  std::size_t count = 0;  ///< of regions; 0 means the whole buffer
+  /// Threads are numbered from 1 on.
+  static constexpr std::uint64_t nobody = 0;
+
+  std::atomic<std::uint64_t> thread{nobody};  ///< who holds it
+  std::size_t count = 0;                      ///< of regions; 0 means the whole buffer
   std::array<ByteRegion, most_regions> regions;
   std::unique_ptr<WriteClaim> next;
 
+  /// The next holder sees what was done before. Any thread.
+  void release() noexcept { thread.store(nobody, std::memory_order_release); }
   bool meets(std::span<const ByteRegion> others) const noexcept;
 };
 
