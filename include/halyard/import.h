@@ -68,7 +68,7 @@ class Importer {
 
  private:
   struct Table;
-  std::unique_ptr<Table> table_;
+  std::shared_ptr<Table> table_;  ///< held by the imported buffers too
 };
 
 }  // namespace halyard

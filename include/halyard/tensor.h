@@ -199,9 +199,11 @@ class Tensor {
   static Result<Tensor> wrap(std::shared_ptr<Buffer> buffer, const Layout& layout,
                              std::size_t offset_bytes = 0);
   /// Lays a picture over one or more planes (all in one entry, or one entry per plane of the
-  /// format; planar RGB is one entry). stride_bytes 0 means tight. Errors: invalid_argument (a
-  /// plane leaves its buffer, a stride is too small, wrong count of planes, an offset or stride
-  /// that is no multiple of the element size).
+  /// format; planar RGB is one entry). stride_bytes 0 means tight. Where `modifier` is not linear
+  /// only the device knows how far pixels reach: each plane needs its entry, offsets alone are
+  /// checked, and no CPU map is ever given. Errors: invalid_argument (a plane leaves its buffer or
+  /// overlaps another, a stride is too small, wrong count of planes, an offset or stride that is no
+  /// multiple of the element size).
   struct PlaneSource {
     std::shared_ptr<Buffer> buffer;
     std::size_t offset_bytes = 0;
@@ -210,7 +212,8 @@ class Tensor {
     std::size_t plane_stride_bytes = 0;
   };
   static Result<Tensor> wrap_image(std::span<const PlaneSource> planes, std::size_t width,
-                                   std::size_t height, PixelFormat format, DType dtype = DType::u8);
+                                   std::size_t height, PixelFormat format, DType dtype = DType::u8,
+                                   std::uint64_t modifier = drm_modifier_linear);
 
   const Layout& layout() const noexcept { return layout_; }
   DType dtype() const noexcept { return layout_.dtype; }
@@ -300,6 +303,7 @@ class Tensor {
   std::size_t height_ = 0;
   Colorimetry colorimetry_;
   std::uint64_t modifier_ = drm_modifier_linear;
+  bool opaque_ = false;  ///< wrapped under a modifier that is not linear; stays under any other
   std::optional<PixelFormat> item_format_;  ///< of the pictures of a batch
   std::optional<Quantization> quantization_;
   std::string name_;

@@ -9,6 +9,7 @@
 #include "base/format_error.h"
 #include "halyard/tensor.h"
 #include "tensor/image_storage.h"
+#include "tensor/imported_planes.h"
 
 namespace halyard {
 namespace {
@@ -42,6 +43,11 @@ Status check_size(std::size_t width, std::size_t height) {
   return {};
 }
 
+Error no_parts(std::uint64_t modifier) {
+  return fail(Errc::unsupported, "slice: only the device can address a part of these pixels", "{}",
+              modifier_to_string(modifier));
+}
+
 // Layout of the tensor that shows the picture as numbers.
 Layout image_layout(const FormatInfo& f, DType dtype, std::size_t width, std::size_t height,
                     std::size_t stride) {
@@ -61,56 +67,6 @@ Layout image_layout(const FormatInfo& f, DType dtype, std::size_t width, std::si
       layout.stride_bytes = {row, element};
   }
   return layout;
-}
-
-// Bytes from the start of the picture to behind the plane's last row; nothing on overflow.
-std::optional<std::size_t> end_of(const PlaneGeometry& g) {
-  const auto rows = checked_mul(g.rows - 1, g.stride_bytes);
-  const auto begin = rows ? checked_add(g.offset_bytes, *rows) : std::nullopt;
-  return begin ? checked_add(*begin, g.row_bytes) : std::nullopt;
-}
-
-// Stride of plane `index` of several that were given one by one.
-Result<std::size_t> own_plane_stride(const PlaneGeometry& g, std::size_t asked, std::size_t index) {
-  if (asked == 0) return g.row_bytes;
-  if (asked < g.row_bytes) {
-    return fail(Errc::invalid_argument, "planes: stride below the row", "plane {}: {} below {}",
-                index, asked, g.row_bytes);
-  }
-  return asked;
-}
-
-// Bytes between the colour planes of a planar picture of which `g` is the first.
-Result<std::size_t> planar_stride(const PlaneGeometry& g, std::size_t asked) {
-  if (asked == 0) return g.rows * g.stride_bytes;
-  const std::size_t rows = (g.rows - 1) * g.stride_bytes + g.row_bytes;
-  if (asked < rows || asked > static_cast<std::size_t>(PTRDIFF_MAX)) {
-    return fail(Errc::invalid_argument, "planes: plane_stride below the rows of a plane",
-                "{} bytes, the rows take {}", asked, rows);
-  }
-  return asked;
-}
-
-// `behind`: bytes from the first to the last of the colour planes in this entry.
-Status check_fits(const PlaneGeometry& g, const Tensor::PlaneSource& source,
-                  std::optional<std::size_t> behind, std::size_t element, std::size_t index) {
-  const auto first = end_of(g);
-  const auto last = first && behind ? checked_add(*first, *behind) : std::nullopt;
-  const auto reach = last ? checked_add(source.offset_bytes, *last) : std::nullopt;
-  if (!reach || *reach > source.buffer->size_bytes() ||
-      g.stride_bytes > static_cast<std::size_t>(PTRDIFF_MAX)) {
-    return fail(Errc::invalid_argument, "planes: a plane leaves its buffer",
-                "plane {}: offset {}, {} rows of stride {}, the buffer has {} bytes", index,
-                source.offset_bytes, g.rows, g.stride_bytes, source.buffer->size_bytes());
-  }
-  if (source.offset_bytes % element != 0 || g.stride_bytes % element != 0 ||
-      source.plane_stride_bytes % element != 0) {
-    return fail(Errc::invalid_argument,
-                "planes: offset and strides must be multiples of the element size",
-                "plane {}: offset {}, stride {}, plane stride {}, elements of {} bytes", index,
-                source.offset_bytes, g.stride_bytes, source.plane_stride_bytes, element);
-  }
-  return {};
 }
 
 std::atomic<std::uint64_t> fallbacks{0};
@@ -210,41 +166,36 @@ Result<Tensor> Tensor::create_image_batch(std::size_t count, std::size_t width, 
 }
 
 Result<Tensor> Tensor::wrap_image(std::span<const PlaneSource> planes, std::size_t width,
-                                  std::size_t height, PixelFormat format, DType dtype) {
+                                  std::size_t height, PixelFormat format, DType dtype,
+                                  std::uint64_t modifier) {
   HALYARD_CHECK(check_size(width, height));
   const FormatInfo& f = info(format);
   const std::size_t entries = storage_planes(f);
-  if (planes.size() != 1 && planes.size() != entries) {
-    return fail(Errc::invalid_argument, "planes: wrong count", "{} given, {} takes 1 or {}",
-                planes.size(), f.name, entries);
+  const bool linear = is_linear(modifier);
+  if (planes.size() != entries && (planes.size() != 1 || !linear)) {
+    return fail(Errc::invalid_argument, "planes: wrong count", "{} given, {} {} takes {}{}",
+                planes.size(), modifier_to_string(modifier), f.name, linear ? "1 or " : "",
+                entries);
   }
   Tensor tensor;
-  std::size_t plane_stride = 0;  // of planar formats
+  std::array<PlacedPlane, 3> placed;
   for (std::size_t i = 0; i < entries; ++i) {
     const PlaneSource& source = planes[planes.size() == 1 ? 0 : i];
-    if (!source.buffer)
-      return fail(Errc::invalid_argument, "planes: buffer is null", "plane {}", i);
-    const bool own_stride = planes.size() > 1 && i > 0;
-    HALYARD_TRY(PlaneGeometry g, plane_geometry(format, dtype, width, height,
-                                                own_stride ? 0 : source.stride_bytes, i));
-    if (own_stride) {
-      HALYARD_TRY(g.stride_bytes, own_plane_stride(g, source.stride_bytes, i));
-    }
-    if (planes.size() > 1) g.offset_bytes = 0;
-    if (f.kind == FormatKind::planar) {
-      HALYARD_TRY(plane_stride, planar_stride(g, source.plane_stride_bytes));
-    }
-    const std::size_t others = f.kind == FormatKind::planar ? f.channels - std::size_t{1} : 0;
-    HALYARD_CHECK(check_fits(g, source, checked_mul(plane_stride, others), size_of(dtype), i));
-    tensor.planes_[i] = {source.buffer, source.offset_bytes + g.offset_bytes, g.stride_bytes};
+    HALYARD_TRY(placed[i],
+                place_plane({width, height, format, dtype, linear}, source, planes.size() > 1, i));
+    tensor.planes_[i] = {source.buffer, placed[i].region.offset_bytes,
+                         placed[i].region.stride_bytes, 0};
   }
+  if (linear) HALYARD_CHECK(check_apart(std::span(tensor.planes_).first(entries), placed));
   tensor.layout_ = image_layout(f, dtype, width, height, tensor.planes_[0].stride_bytes);
-  if (plane_stride != 0) {
-    tensor.layout_.stride_bytes[0] = static_cast<std::ptrdiff_t>(plane_stride);
+  if (f.kind == FormatKind::planar) {
+    tensor.layout_.stride_bytes[0] = static_cast<std::ptrdiff_t>(placed[0].plane_stride_bytes);
   }
   tensor.format_ = format;
   tensor.width_ = width;
   tensor.height_ = height;
+  tensor.modifier_ = modifier;
+  tensor.opaque_ = !linear;
   return tensor;
 }
 
@@ -271,6 +222,7 @@ Result<ImagePlane> Tensor::image_plane(std::size_t index) const {
 
 Result<Tensor> Tensor::slice(const Region& region) const {
   if (!format_) return fail(Errc::invalid_argument, "slice: the tensor is not a picture");
+  if (opaque_ || !is_linear(modifier_)) return no_parts(modifier_);
   const FormatInfo& f = info(*format_);
   const auto [width, height] = size();
   if (region.x < 0 || region.y < 0 || region.width <= 0 || region.height <= 0 ||
@@ -324,6 +276,8 @@ Result<Tensor> Tensor::with_format(PixelFormat format) const {
   const PlaneSource whole{planes_[0].buffer, planes_[0].offset_bytes,
                           static_cast<std::size_t>(row)};
   HALYARD_TRY(Tensor image, wrap_image({&whole, 1}, extent.width, extent.height, format, dtype()));
+  image.modifier_ = modifier_;
+  image.opaque_ = opaque_;
   image.colorimetry_ = colorimetry_;
   image.name_ = name_;
   if (quantization_ && !quantization_->axis) image.quantization_ = quantization_;

@@ -80,7 +80,7 @@ Result<TensorMap> Tensor::map_unclaimed(Access access) const {
 
 Result<TensorMap> Tensor::map_with(Access access, bool claimed) const {
   if (is_empty()) return fail(Errc::invalid_argument, "tensor: is empty, it has no bytes to map");
-  if (!is_linear(modifier_)) {
+  if (opaque_ || !is_linear(modifier_)) {
     return fail(Errc::unsupported, "modifier: no CPU can read this arrangement of pixels", "{}",
                 modifier_to_string(modifier_));
   }

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tests of shared memory need: raw objects, child processes, counts of what is held open.
+#pragma once
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/memfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+#include "base/tsan.h"
+#include "halyard/fd.h"
+
+namespace halyard::conformance {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(HALYARD_TSAN)
+inline constexpr bool sanitized = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+inline constexpr bool sanitized = true;
+#else
+inline constexpr bool sanitized = false;
+#endif
+#else
+inline constexpr bool sanitized = false;
+#endif
+
+/// Rounds of leak tests.
+inline constexpr int many_rounds = sanitized ? 10'000 : 100'000;
+
+/// Set inside the machine that has all devices: what is missing there is a failure.
+inline bool in_machine() {
+  const char* value = std::getenv("HALYARD_TEST_IN_VM");
+  return value != nullptr && std::string_view(value) == "1";
+}
+
+/// What a process holds of the kernel.
+struct Holdings {
+  std::size_t descriptors = 0;
+  std::size_t shared_mappings = 0;
+  std::size_t mappings = 0;  ///< 0 under sanitizers, whose own memory comes and goes
+  friend bool operator==(const Holdings&, const Holdings&) = default;
+};
+
+inline Holdings holdings() {
+  Holdings held;
+  DIR* folder = ::opendir("/proc/self/fd");
+  while (folder != nullptr && ::readdir(folder) != nullptr)
+    ++held.descriptors;
+  if (folder != nullptr) ::closedir(folder);
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    const std::size_t flags = line.find(' ');
+    if (line.substr(flags + 1, 4).ends_with('s')) ++held.shared_mappings;
+    if (!sanitized) ++held.mappings;
+  }
+  return held;
+}
+
+inline void PrintTo(const Holdings& held, std::ostream* out) {
+  *out << held.descriptors << " descriptors, " << held.shared_mappings << " shared mappings, "
+       << held.mappings << " mappings";
+}
+
+/// A memfd as somebody else would make it; `flags` as of memfd_create().
+inline Fd raw_memfd(std::size_t size, unsigned flags = MFD_ALLOW_SEALING) {
+  Fd fd(static_cast<int>(::syscall(SYS_memfd_create, "raw", flags | MFD_CLOEXEC)));
+  if (fd && ::ftruncate(fd.get(), static_cast<off_t>(size)) != 0) fd.reset();
+  return fd;
+}
+
+/// A second description of the same object, opened anew with `flags`.
+inline Fd reopen(const Fd& fd, int flags) {
+  const std::string path = "/proc/self/fd/" + std::to_string(fd.get());
+  return Fd(::open(path.c_str(), flags | O_CLOEXEC));
+}
+
+/// Runs `act` in a child and gives its answer, or -1 when it died of a signal.
+template <class F>
+int in_child(F&& act) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(act());
+  int status = 0;
+  if (child < 0 || ::waitpid(child, &status, 0) != child || !WIFEXITED(status)) return -1;
+  return WEXITSTATUS(status);
+}
+
+struct SocketPair {
+  Fd near;
+  Fd far;
+  SocketPair() {
+    std::array<int, 2> ends{-1, -1};
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return;
+    near = Fd(ends[0]);
+    far = Fd(ends[1]);
+  }
+};
+
+namespace detail {
+// Room for one descriptor beside one byte of a message.
+struct FdMessage {
+  std::byte payload{1};
+  iovec vector{&payload, 1};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  msghdr header{};
+  FdMessage() {
+    header.msg_iov = &vector;
+    header.msg_iovlen = 1;
+    header.msg_control = control.data();
+    header.msg_controllen = control.size();
+  }
+};
+}  // namespace detail
+
+inline bool send_fd(int socket, int fd) {
+  detail::FdMessage message;
+  cmsghdr* attached = CMSG_FIRSTHDR(&message.header);
+  attached->cmsg_level = SOL_SOCKET;
+  attached->cmsg_type = SCM_RIGHTS;
+  attached->cmsg_len = CMSG_LEN(sizeof fd);
+  std::memcpy(CMSG_DATA(attached), &fd, sizeof fd);
+  return ::sendmsg(socket, &message.header, MSG_NOSIGNAL) == 1;
+}
+
+/// Empty when none came.
+inline Fd receive_fd(int socket) {
+  detail::FdMessage message;
+  if (::recvmsg(socket, &message.header, MSG_CMSG_CLOEXEC) != 1) return {};
+  const cmsghdr* attached = CMSG_FIRSTHDR(&message.header);
+  if (attached == nullptr || attached->cmsg_type != SCM_RIGHTS) return {};
+  int fd = -1;
+  std::memcpy(&fd, CMSG_DATA(attached), sizeof fd);
+  return Fd(fd);
+}
+
+}  // namespace halyard::conformance
