@@ -49,7 +49,7 @@ C_HEADERS = {"hal"}
 # Outside header (a pattern for the name between the brackets) -> the paths that may include it.
 HOMES = [
     (r"sys/mman\.h", ["src/base/mapped.cpp"]),
-    (r"linux/(dma-(buf|heap)|udmabuf)\.h|drm/.*", ["src/tensor/"]),
+    (r"linux/(dma-(buf|heap)|udmabuf)\.h|drm/.*", ["src/tensor/", "tests/"]),
     (r"linux/videodev2\.h", ["src/capture/"]),
     (r"(jpeglib|jerror|jmorecfg|turbojpeg|spng)\.h", ["src/codec/"]),
     (r"libexif/.*", ["src/codec/"]),
@@ -72,6 +72,6 @@ HOMES = [
 
 # System headers that are no library's: anyone's, except public headers.
 SYSTEM = (r"(sys|linux|netinet|arpa|asm|bits)/.*|fcntl\.h|unistd\.h|dlfcn\.h|poll\.h|signal\.h|"
-          r"pthread\.h|sched\.h|spawn\.h|dirent\.h|termios\.h|link\.h|execinfo\.h|cxxabi\.h|"
+          r"pthread\.h|sched\.h|spawn\.h|grp\.h|dirent\.h|termios\.h|link\.h|execinfo\.h|cxxabi\.h|"
           r"(assert|errno|float|limits|locale|math|setjmp|stdarg|stdbool|stddef|stdint|stdio|"
           r"stdlib|string|time|wchar)\.h|(immintrin|arm_neon|cpuid)\.h")

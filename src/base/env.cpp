@@ -6,23 +6,18 @@
 #include <array>
 #include <cctype>
 #include <cstdlib>
+#include <sstream>
 
 namespace halyard {
 namespace {
 
-constexpr std::array<std::string_view, 13> names = {"TENSOR_FORCE_MEM",
-                                                    "DISABLE_G2D",
-                                                    "DISABLE_GL",
-                                                    "DISABLE_CPU",
-                                                    "FORCE_BACKEND",
-                                                    "FORCE_TRANSFER",
-                                                    "OPENGL_RENDERSURFACE",
-                                                    "PROTO_COMPUTE",
-                                                    "TESTDATA_DIR",
-                                                    "COLORIMETRY",
-                                                    "NV_CONVERT_PATH",
-                                                    "ALLOW_SOFTWARE_GL",
-                                                    "LOG"};
+constexpr std::array<std::string_view, 14> names = {"TENSOR_FORCE_MEM",  "TENSOR_DMA_HEAP",
+                                                    "DISABLE_G2D",       "DISABLE_GL",
+                                                    "DISABLE_CPU",       "FORCE_BACKEND",
+                                                    "FORCE_TRANSFER",    "OPENGL_RENDERSURFACE",
+                                                    "PROTO_COMPUTE",     "TESTDATA_DIR",
+                                                    "COLORIMETRY",       "NV_CONVERT_PATH",
+                                                    "ALLOW_SOFTWARE_GL", "LOG"};
 
 std::optional<std::string> read(std::string_view name) {
   for (const char* prefix : {"HALYARD_", "EDGEFIRST_"}) {
@@ -47,6 +42,16 @@ bool read_flag(std::string_view name) {
   return value && *value != "0" && *value != "false";
 }
 
+// Words between colons, as written; empty ones are left out.
+std::vector<std::string> read_list(std::string_view name) {
+  std::vector<std::string> words;
+  std::istringstream text(read(name).value_or(""));
+  for (std::string word; std::getline(text, word, ':');) {
+    if (!word.empty()) words.push_back(word);
+  }
+  return words;
+}
+
 std::optional<LogLevel> read_level() {
   const auto value = read_word("LOG");
   if (!value) return std::nullopt;
@@ -62,6 +67,7 @@ std::optional<LogLevel> read_level() {
 Environment read_environment() {
   Environment e;
   e.tensor_force_mem = read_flag("TENSOR_FORCE_MEM");
+  e.tensor_dma_heap = read_list("TENSOR_DMA_HEAP");
   e.disable_g2d = read_flag("DISABLE_G2D");
   e.disable_gl = read_flag("DISABLE_GL");
   e.disable_cpu = read_flag("DISABLE_CPU");

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "halyard/log.h"
 
@@ -14,6 +15,7 @@ namespace halyard {
 /// The values in force; see docs/env.md for their meaning.
 struct Environment {
   bool tensor_force_mem = false;
+  std::vector<std::string> tensor_dma_heap;  ///< as written; empty: the default order
   bool disable_g2d = false;
   bool disable_gl = false;
   bool disable_cpu = false;

@@ -10,14 +10,15 @@
 namespace halyard {
 namespace {
 
-Result<std::shared_ptr<Buffer>> allocate_kind(std::size_t size_bytes, Memory memory) {
+Result<std::shared_ptr<Buffer>> allocate_kind(std::size_t size_bytes, Memory memory,
+                                              const AllocateOptions& options) {
   switch (memory) {
     case Memory::mem:
       return make_heap_buffer(size_bytes);
     case Memory::shm:
-      return make_shm_buffer(size_bytes, {});
+      return make_shm_buffer(size_bytes, options.label);
     case Memory::dma:
-      return make_dma_buffer(size_bytes, {});
+      return make_dma_buffer(size_bytes, options);
     case Memory::pbo:
       return fail(
           Errc::unsupported,
@@ -28,16 +29,33 @@ Result<std::shared_ptr<Buffer>> allocate_kind(std::size_t size_bytes, Memory mem
   return fail(Errc::invalid_argument, "memory: unknown kind", "{}", static_cast<int>(memory));
 }
 
-Result<std::shared_ptr<Buffer>> allocate_automatic(std::size_t size_bytes) {
+// A failed probe spares each allocation the attempt; heaps named by the caller are not what it
+// looked at.
+bool worth_trying(Memory kind, const AllocateOptions& options) {
+  return (kind == Memory::dma && !options.dma_heaps.empty()) || memory_available(kind);
+}
+
+Result<std::shared_ptr<Buffer>> allocate_automatic(std::size_t size_bytes,
+                                                   const AllocateOptions& options) {
   const bool heap_only = environment().tensor_force_mem || size_bytes == 0;
   for (const Memory kind : {Memory::dma, Memory::shm}) {
-    if (heap_only || !memory_available(kind)) continue;
-    auto buffer = allocate_kind(size_bytes, kind);
+    if (heap_only || !worth_trying(kind, options)) continue;
+    auto buffer = allocate_kind(size_bytes, kind, options);
     if (buffer) return buffer;
     HALYARD_LOG(LogLevel::debug, "tensor", "{} declined: {}", to_string(kind),
                 buffer.error().message());
   }
-  return allocate_kind(size_bytes, Memory::mem);
+  return allocate_kind(size_bytes, Memory::mem, options);
+}
+
+// One trial allocation per kind, made when it is first asked for and kept with its reason.
+template <Memory kind>
+const Status& probed() {
+  static const Status once = [] {
+    const auto buffer = allocate_kind(4096, kind, {});
+    return buffer ? Status() : Status(buffer.error());
+  }();
+  return once;
 }
 
 }  // namespace
@@ -56,30 +74,25 @@ Result<std::shared_ptr<Buffer>> allocate(std::size_t size_bytes, const AllocateO
                 to_string(options.memory));
   }
   HALYARD_TRY(auto buffer, options.memory == Memory::automatic
-                               ? allocate_automatic(size_bytes)
-                               : allocate_kind(size_bytes, options.memory));
+                               ? allocate_automatic(size_bytes, options)
+                               : allocate_kind(size_bytes, options.memory, options));
   buffer->set_cpu_access(options.cpu_access);
   return buffer;
 }
 
 Status memory_available(Memory memory) {
-  const auto probe = [](Memory kind) -> Status {
-    HALYARD_CHECK(allocate_kind(4096, kind));
-    return {};
-  };
-  static const Status shm = probe(Memory::shm);
-  static const Status dma = probe(Memory::dma);
-  static const Status pbo = probe(Memory::pbo);
   switch (memory) {
     case Memory::shm:
-      return shm;
+      return probed<Memory::shm>();
     case Memory::dma:
-      return dma;
+      return probed<Memory::dma>();
     case Memory::pbo:
-      return pbo;
-    default:
-      return {};
+      return probed<Memory::pbo>();
+    case Memory::mem:
+    case Memory::automatic:
+      break;
   }
+  return {};
 }
 
 }  // namespace halyard

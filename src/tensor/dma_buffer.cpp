@@ -5,7 +5,10 @@
 #include "base/format_error.h"
 #include "base/log_format.h"
 #include "base/mapped.h"
+#include "halyard/dmabuf.h"
 #include "tensor/buffer_kinds.h"
+#include "tensor/dma_attach.h"
+#include "tensor/dma_heap.h"
 #include "tensor/dma_sync.h"
 
 namespace halyard {
@@ -13,8 +16,8 @@ namespace {
 
 class DmaBuffer final : public Buffer {
  public:
-  DmaBuffer(Fd fd, std::size_t size, bool writable) noexcept
-      : Buffer(size, Memory::dma, writable), fd_(std::move(fd)) {}
+  DmaBuffer(Fd fd, std::size_t size, bool writable, DmaAttach attach = {}) noexcept
+      : Buffer(size, Memory::dma, writable), fd_(std::move(fd)), attach_(std::move(attach)) {}
   ~DmaBuffer() override { release_attachments(); }
   int fd() const noexcept override { return fd_.get(); }
 
@@ -23,6 +26,7 @@ class DmaBuffer final : public Buffer {
   void end_access(Access access) noexcept override;
 
   Fd fd_;
+  DmaAttach attach_;
   /// Held over the calls too: who joins a map must find its START done.
   std::mutex mutex_;
   MappedMemory mapped_;  ///< from the first map on
@@ -57,8 +61,22 @@ Result<std::shared_ptr<Buffer>> adopt_dma_buffer(Fd fd, std::size_t size_bytes, 
   return std::shared_ptr<Buffer>(std::make_shared<DmaBuffer>(std::move(fd), size_bytes, writable));
 }
 
-Result<std::shared_ptr<Buffer>> make_dma_buffer(std::size_t, const AllocateOptions&) {
-  return fail(Errc::unsupported, "memory: dma is not built into this library yet");
+Result<std::shared_ptr<Buffer>> make_dma_buffer(std::size_t size_bytes,
+                                                const AllocateOptions& options) {
+  const DmaNodes nodes;
+  const std::string label = options.label.substr(0, 31);
+  HALYARD_TRY(DmaMemory memory,
+              allocate_dma(size_bytes, dma_heap_order(options.dma_heaps), label, nodes));
+  DmaAttach attach;
+  if (memory.heap != udmabuf_name) attach = DmaAttach::create(memory.fd.get(), nodes.render);
+  auto buffer =
+      std::make_shared<DmaBuffer>(std::move(memory.fd), size_bytes, true, std::move(attach));
+  if (!label.empty()) {
+    // A label is for people: memory without one serves as well.
+    const auto labelled = set_label(*buffer, label);
+    if (!labelled) HALYARD_LOG(LogLevel::debug, "tensor", "{}", labelled.error().message());
+  }
+  return std::shared_ptr<Buffer>(std::move(buffer));
 }
 
 }  // namespace halyard

@@ -42,17 +42,11 @@ Status DmaSync::begin(int fd, Access access) {
 }
 
 Status DmaSync::end(int fd, Access access) {
-  if (!can_write(access)) {
-    --readers_;
-    if (readers_ != 0 || writers_ != 0) return {};
-    return stop(fd, DMA_BUF_SYNC_READ);
-  }
-  --writers_;
+  const bool writes = can_write(access);
+  --(writes ? writers_ : readers_);
   if (writers_ != 0) return {};
-  auto ended = stop(fd, DMA_BUF_SYNC_RW);
-  // Also after a failure: the readers that remain must not pay for it.
-  auto restarted = readers_ == 0 ? Status() : start(fd, DMA_BUF_SYNC_READ);
-  return ended ? restarted : ended;
+  if (writes) return stop(fd, readers_ == 0 ? DMA_BUF_SYNC_RW : DMA_BUF_SYNC_WRITE);
+  return readers_ == 0 ? stop(fd, DMA_BUF_SYNC_READ) : Status();
 }
 
 }  // namespace halyard

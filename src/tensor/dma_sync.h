@@ -9,19 +9,20 @@
 
 namespace halyard {
 
-/// The kernel keeps no count of who has begun, and its calls act on caches as a whole:
-///   START|READ drops cached lines, also those that another map has just written;
+/// The kernel keeps no count of who has begun, and its calls act on the buffer as a whole:
+///   START|READ drops cached lines, also those that another map has just written; so does END|READ
+///   of some kernels;
 ///   END may hide the buffer from the CPU, also from maps that are still open;
-///   START|WRITE drops nothing, so a line that is then written in part carries old bytes to memory.
+///   START|WRITE drops nothing, so a line that is then written in part takes old bytes to memory.
 /// Hence, with maps counted per buffer:
-///   - a map that writes begins with READ|WRITE: bytes that it leaves alone stay the device's, and
-///     whoever joins it finds reading synchronised. Nobody who joins a writer calls the kernel.
+///   - a map that writes begins both directions: what it leaves alone stays the device's, and who
+///     joins it finds reading synchronised. While there is a writer, nobody else calls the kernel.
 ///   - a map that only reads begins with READ, also when it joins readers: there are no written
-///     lines to lose, and a reader that was kept open (an array in Python) must not make later
-///     readers see old bytes.
-///   - END is called when the last writer ends, and READ is started again for readers that remain;
-///     and when the last reader ends with no writer left.
-/// So one map costs one START and one END. Not thread-safe: the buffer's lock is held around it.
+///     lines to lose, and a reader that is kept for long (an array in Python) must not make later
+///     ones see the bytes of its own day. A reader that joins a writer sees those of the writer's.
+///   - the last writer ends WRITE, so that its bytes reach the device whoever still reads; whoever
+///     is last of all ends what is left.
+/// So a map by itself costs one START and one END. Not thread-safe: the buffer's lock is held.
 class DmaSync {
  public:
   /// Before the bytes are touched. A failure changes nothing. Errors: os, and what the errno says.
