@@ -37,6 +37,7 @@ PUBLIC_HEADERS = {
     "format": "tensor", "colorimetry": "tensor", "quantization": "tensor", "buffer": "tensor",
     "tensor": "tensor", "dlpack": "tensor", "dmabuf": "tensor", "drm": "tensor",
     "import": "tensor", "transfer": "tensor", "recycler": "tensor", "device": "tensor",
+    "view": "tensor",
     "attributes": "reconcile", "reconcile": "reconcile",
     "pool": "ipc", "topic": "ipc", "image_message": "ipc",
     "codec": "codec", "image": "image", "decode": "decode", "track": "track", "draw": "draw",

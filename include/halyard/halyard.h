@@ -25,6 +25,7 @@
 #include "halyard/recycler.h"
 #include "halyard/tensor.h"
 #include "halyard/transfer.h"
+#include "halyard/view.h"
 // the layers above
 #include "halyard/capture.h"
 #include "halyard/codec.h"

@@ -21,6 +21,7 @@
 #include "halyard/geometry.h"
 #include "halyard/quantization.h"
 #include "halyard/result.h"
+#include "halyard/view.h"
 
 HALYARD_EXPORTS_BEGIN
 namespace halyard {
@@ -59,32 +60,6 @@ struct ImagePlane {
   std::size_t stride_bytes = 0;  ///< between rows
   std::size_t row_bytes = 0;     ///< used in each row
   std::size_t rows = 0;
-};
-
-/// A typed look into mapped memory; owns nothing and must not outlive its map.
-template <class T, std::size_t N>
-class View {
- public:
-  using byte_type = std::conditional_t<std::is_const_v<T>, const std::byte, std::byte>;
-  View(byte_type* data, std::array<std::size_t, N> shape,
-       std::array<std::ptrdiff_t, N> stride_bytes) noexcept
-      : data_(data), shape_(shape), stride_bytes_(stride_bytes) {}
-  /// Unchecked element access.
-  template <class... I>
-  requires(sizeof...(I) == N) T& operator()(I... index) const noexcept {
-    std::ptrdiff_t offset = 0;
-    std::size_t axis = 0;
-    ((offset += static_cast<std::ptrdiff_t>(index) * stride_bytes_[axis++]), ...);
-    return *reinterpret_cast<T*>(data_ + offset);
-  }
-  std::size_t shape(std::size_t axis) const noexcept { return shape_[axis]; }
-  std::ptrdiff_t stride_bytes(std::size_t axis) const noexcept { return stride_bytes_[axis]; }
-  T* data() const noexcept { return reinterpret_cast<T*>(data_); }
-
- private:
-  byte_type* data_;
-  std::array<std::size_t, N> shape_;
-  std::array<std::ptrdiff_t, N> stride_bytes_;
 };
 
 /// A mapped plane; `data` is null for writing through a read-only map.
