@@ -24,8 +24,8 @@ struct DlpackOptions {
 /// with coherency held open, until the consumer calls the deleter; that may be on any thread. The
 /// map makes no claim on the bytes: writers on both sides order themselves.
 /// The caller owns the result: hand it to one consumer, or call its deleter.
-/// Errors: unsupported (planes in several places, strides that are no whole elements), those of
-/// Tensor::map().
+/// Errors: unsupported (planes in several places, strides that are no whole elements, elements at
+/// no multiple of their size), those of Tensor::map().
 Result<DLManagedTensorVersioned*> to_dlpack(const Tensor& tensor,
                                             const DlpackOptions& options = {});
 
@@ -35,9 +35,10 @@ Result<DLManagedTensor*> to_dlpack_unversioned(const Tensor& tensor);
 /// Takes over a producer's tensor; its deleter runs once, when the last user of the bytes is gone.
 /// On failure it stays the caller's. CPU-addressable devices only (kDLCPU, kDLCUDAHost,
 /// kDLROCMHost, kDLCUDAManaged). The read-only flag gives a read-only buffer.
-/// Errors: invalid_argument (null, rank 0 or above 8, negative extents, null data, a byte_offset or
-/// data address that is no multiple of the element), version (major other than 1), unsupported
-/// (device; element type: lanes above 1, fewer than 8 bits, complex).
+/// Errors: invalid_argument (null, rank 0 or above 8, negative extents, sizes or strides that
+/// overflow, null data with elements, a byte_offset or data address that is no multiple of the
+/// element), version (major other than 1), unsupported (device; element type: lanes above 1, fewer
+/// than 8 bits, complex).
 Result<Tensor> from_dlpack(DLManagedTensorVersioned* managed);
 Result<Tensor> from_dlpack(DLManagedTensor* managed);
 

@@ -85,6 +85,8 @@ class TensorMap {
   /// Plane `index` of a picture; index < plane_count().
   const MappedPlane& plane(std::size_t index) const noexcept { return planes_[index]; }
   std::size_t plane_count() const noexcept { return plane_count_; }
+  /// Whether data() and layout() describe all of it: not so where planes lie in several places.
+  bool planes_adjacent() const noexcept { return planes_adjacent_; }
 
   /// Elements as T with N axes. A const T reads, a plain T writes.
   /// Errors: invalid_argument (T is not the dtype, N is not the rank, misaligned), permission
