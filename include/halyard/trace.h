@@ -52,10 +52,19 @@ class Span {
     if (name_ != nullptr) end();
   }
   /// Adds an argument; at most eight, further ones are dropped. Free when off.
-  Span& arg(const char* key, std::int64_t value) noexcept;
-  Span& arg(const char* key, double value) noexcept;
+  Span& arg(const char* key, std::int64_t value) noexcept {
+    if (name_ != nullptr) add(key, value);
+    return *this;
+  }
+  Span& arg(const char* key, double value) noexcept {
+    if (name_ != nullptr) add(key, value);
+    return *this;
+  }
   /// The text is copied; 47 bytes are kept.
-  Span& arg(const char* key, std::string_view value) noexcept;
+  Span& arg(const char* key, std::string_view value) noexcept {
+    if (name_ != nullptr) add(key, value);
+    return *this;
+  }
   template <class T>
   requires std::is_integral_v<T> Span& arg(const char* key, T value) noexcept {
     return arg(key, static_cast<std::int64_t>(value));
@@ -64,6 +73,9 @@ class Span {
  private:
   void begin(const char* name) noexcept;
   void end() noexcept;
+  void add(const char* key, std::int64_t value) noexcept;
+  void add(const char* key, double value) noexcept;
+  void add(const char* key, std::string_view value) noexcept;
   const char* name_ = nullptr;
   std::uint32_t slot_ = 0;
   std::uint32_t session_ = 0;

@@ -292,22 +292,18 @@ void add_arg(std::uint32_t session, std::uint32_t slot, Arg arg) {
 
 }  // namespace
 
-Span& Span::arg(const char* key, std::int64_t value) noexcept {
-  if (name_ != nullptr) add_arg(session_, slot_, {0, key, Arg::Kind::integer, value, 0, {}});
-  return *this;
+void Span::add(const char* key, std::int64_t value) noexcept {
+  add_arg(session_, slot_, {0, key, Arg::Kind::integer, value, 0, {}});
 }
 
-Span& Span::arg(const char* key, double value) noexcept {
-  if (name_ != nullptr) add_arg(session_, slot_, {0, key, Arg::Kind::real, 0, value, {}});
-  return *this;
+void Span::add(const char* key, double value) noexcept {
+  add_arg(session_, slot_, {0, key, Arg::Kind::real, 0, value, {}});
 }
 
-Span& Span::arg(const char* key, std::string_view value) noexcept {
-  if (name_ == nullptr) return *this;
+void Span::add(const char* key, std::string_view value) noexcept {
   Arg arg{0, key, Arg::Kind::text, 0, 0, {}};
   std::memcpy(arg.text.data(), value.data(), std::min(value.size(), text_bytes - 1));
   add_arg(session_, slot_, arg);
-  return *this;
 }
 
 }  // namespace halyard::trace
