@@ -64,11 +64,25 @@ class Map {
  public:
   /// Maps nothing.
   Map() = default;
-  Map(Map&& other) noexcept;
-  Map& operator=(Map&& other) noexcept;
+  Map(Map&& other) noexcept
+      : buffer_(std::move(other.buffer_)),
+        bytes_(std::exchange(other.bytes_, {})),
+        claim_(std::exchange(other.claim_, nullptr)),
+        access_(other.access_) {}
+  Map& operator=(Map&& other) noexcept {
+    if (this == &other) return *this;
+    if (buffer_) end();
+    buffer_ = std::move(other.buffer_);
+    bytes_ = std::exchange(other.bytes_, {});
+    claim_ = std::exchange(other.claim_, nullptr);
+    access_ = other.access_;
+    return *this;
+  }
   Map(const Map&) = delete;
   Map& operator=(const Map&) = delete;
-  ~Map();
+  ~Map() {
+    if (buffer_) end();
+  }
 
   Access access() const noexcept { return access_; }
   std::span<const std::byte> bytes() const noexcept { return bytes_; }
@@ -141,11 +155,14 @@ class Buffer : public std::enable_shared_from_this<Buffer> {
 
  private:
   friend class Map;
+  friend class Tensor;
   /// All bytes, ready for `access`; every success is paired with one end_access().
   virtual Result<std::span<std::byte>> begin_access(Access access) = 0;
   virtual void end_access(Access access) noexcept = 0;
 
-  Result<Map> map_with(Access access, WriteClaim* claim);
+  /// map() for somebody who holds `self` already, which is cheaper than shared_from_this().
+  static Result<Map> map_shared(std::shared_ptr<Buffer> self, Access access,
+                                std::span<const ByteRegion> regions, bool claimed);
   Result<WriteClaim*> claim(std::span<const ByteRegion> regions);
   void note_unplanned(Access access) noexcept;
 

@@ -41,34 +41,10 @@ std::uint64_t unplanned_cpu_accesses() noexcept {
   return unplanned.load(std::memory_order_relaxed);
 }
 
-Map::Map(Map&& other) noexcept
-    : buffer_(std::move(other.buffer_)),
-      bytes_(std::exchange(other.bytes_, {})),
-      claim_(std::exchange(other.claim_, nullptr)),
-      access_(other.access_) {}
-
-Map& Map::operator=(Map&& other) noexcept {
-  if (this != &other) {
-    end();
-    buffer_ = std::move(other.buffer_);
-    bytes_ = std::exchange(other.bytes_, {});
-    claim_ = std::exchange(other.claim_, nullptr);
-    access_ = other.access_;
-  }
-  return *this;
-}
-
-Map::~Map() {
-  end();
-}
-
 void Map::end() noexcept {
-  if (!buffer_) return;
   buffer_->end_access(access_);
   // Released last: whoever writes next sees this map's coherency work done.
-  if (claim_ != nullptr) std::exchange(claim_, nullptr)->release();
-  buffer_.reset();
-  bytes_ = {};
+  if (claim_ != nullptr) claim_->release();
 }
 
 Buffer::Buffer(std::size_t size_bytes, Memory memory, bool writable) noexcept
@@ -94,32 +70,33 @@ std::optional<FdIdentity> Buffer::identity() const noexcept {
 }
 
 Result<Map> Buffer::map(Access access, std::span<const ByteRegion> regions) {
-  if (!can_write(access)) return map_with(access, nullptr);
-  if (!writable_) {
-    return fail(Errc::permission, "access: the buffer is read-only", "buffer {} of {}", id_,
-                to_string(memory_));
-  }
-  HALYARD_TRY(WriteClaim* const mine, claim(regions));
-  auto mapped = map_with(access, mine);
-  if (!mapped) mine->release();
-  return mapped;
+  return map_shared(shared_from_this(), access, regions, true);
 }
 
 Result<Map> Buffer::map_unclaimed(Access access) {
-  if (can_write(access) && !writable_) {
-    return fail(Errc::permission, "access: the buffer is read-only", "buffer {} of {}", id_,
-                to_string(memory_));
-  }
-  return map_with(access, nullptr);
+  return map_shared(shared_from_this(), access, {}, false);
 }
 
-Result<Map> Buffer::map_with(Access access, WriteClaim* claim) {
+Result<Map> Buffer::map_shared(std::shared_ptr<Buffer> self, Access access,
+                               std::span<const ByteRegion> regions, bool claimed) {
+  Buffer& buffer = *self;
   trace::Span span("tensor.map");
-  span.arg("bytes", size_bytes_).arg("memory", to_string(memory_));
-  const auto declared = static_cast<unsigned>(cpu_access_.load(std::memory_order_relaxed));
-  if ((static_cast<unsigned>(access) & ~declared) != 0) note_unplanned(access);
-  HALYARD_TRY(const std::span<std::byte> bytes, begin_access(access));
-  return Map(shared_from_this(), bytes, access, claim);
+  if (trace::is_active())
+    span.arg("bytes", buffer.size_bytes_).arg("memory", to_string(buffer.memory_));
+  if (can_write(access) && !buffer.writable_) {
+    return fail(Errc::permission, "access: the buffer is read-only", "buffer {} of {}", buffer.id_,
+                to_string(buffer.memory_));
+  }
+  const auto declared = static_cast<unsigned>(buffer.cpu_access_.load(std::memory_order_relaxed));
+  if ((static_cast<unsigned>(access) & ~declared) != 0) buffer.note_unplanned(access);
+  WriteClaim* mine = nullptr;
+  if (claimed && can_write(access)) {
+    HALYARD_TRY(mine, buffer.claim(regions));
+  }
+  auto bytes = buffer.begin_access(access);
+  if (bytes) return Map(std::move(self), *bytes, access, mine);
+  if (mine != nullptr) mine->release();
+  return std::move(bytes).error();
 }
 
 void Buffer::note_unplanned(Access access) noexcept {

@@ -107,13 +107,13 @@ Result<TensorMap> Tensor::map_with(Access access, bool claimed) const {
 }
 
 Result<Map> Tensor::map_plane(std::size_t i, Access access, bool claimed) const {
-  Buffer& buffer = *planes_[i].buffer;
-  if (!claimed || !can_write(access)) return buffer.map_unclaimed(access);
+  const auto& buffer = planes_[i].buffer;
+  if (!claimed || !can_write(access)) return Buffer::map_shared(buffer, access, {}, false);
   std::array<ByteRegion, 4> regions;
   const std::size_t count = byte_regions(i, regions);
   // A tensor without elements writes nothing.
-  if (count == 0) return buffer.map_unclaimed(access);
-  return buffer.map(access, std::span(regions).first(count));
+  if (count == 0) return Buffer::map_shared(buffer, access, {}, false);
+  return Buffer::map_shared(buffer, access, std::span(regions).first(count), true);
 }
 
 Status Tensor::map_image(TensorMap& map, const std::array<std::byte*, 3>& bases) const {
