@@ -2,48 +2,79 @@
 // The buffer kinds of the tensor layer against the conformance suite, and what each adds.
 #include "halyard/buffer.h"
 
-#include <dirent.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <limits>
 
-#include "base/mapped.h"
 #include "conformance/buffer.h"
 #include "halyard/fd.h"
+#include "halyard/import.h"
+#include "tensor/buffer_kinds.h"
 
 namespace halyard {
 namespace conformance {
+namespace {
 
-INSTANTIATE_TEST_SUITE_P(
-    kinds, BufferConformance,
-    ::testing::Values(BufferKind{"heap", Memory::mem, false,
-                                 [](std::size_t size) { return allocate(size, Memory::mem); }},
-                      BufferKind{"shm", Memory::shm, true,
-                                 [](std::size_t size) { return allocate(size, Memory::shm); }},
-                      BufferKind{"foreign", Memory::mem, false,
-                                 [](std::size_t size) {
-                                   void* data = std::aligned_alloc(64, (size + 63) / 64 * 64);
-                                   std::memset(data, 0, size);
-                                   return wrap_memory(data, size, [data] { std::free(data); });
-                                 }}),
-    [](const auto& kind) { return kind.param.name; });
+BufferKind dma_kind(const char* name, const char* heap) {
+  BufferKind kind;
+  kind.name = name;
+  kind.memory = Memory::dma;
+  kind.has_fd = kind.needs_device = true;
+  kind.make = [heap](std::size_t size) {
+    AllocateOptions options;
+    options.memory = Memory::dma;
+    options.dma_heaps = {heap};
+    return allocate(size, options);
+  };
+  return kind;
+}
+
+// What `kind` makes, given up by its maker and imported from its descriptor alone.
+BufferKind imported(BufferKind kind, const char* name) {
+  kind.name = name;
+  kind.whole_pages = kind.memory == Memory::dma;
+  kind.make = [make = kind.make](std::size_t size) -> Result<std::shared_ptr<Buffer>> {
+    HALYARD_TRY(auto made, make(size));
+    HALYARD_TRY(const Fd fd, made->clone_fd());
+    made.reset();
+    return Importer().import_buffer(fd.get());
+  };
+  return kind;
+}
+
+std::vector<BufferKind> all_kinds() {
+  const BufferKind posix_shm{"posix_shm", Memory::shm, true, make_posix_shm_buffer};
+  const BufferKind raw_memory{"imported_memfd", Memory::shm, true, [](std::size_t size) {
+                                return Importer().import_buffer(raw_memfd(size).get());
+                              }};
+  const BufferKind foreign{"foreign", Memory::mem, false, [](std::size_t size) {
+                             void* data = std::aligned_alloc(64, (size + 63) / 64 * 64);
+                             std::memset(data, 0, size);
+                             return wrap_memory(data, size, [data] { std::free(data); });
+                           }};
+  return {
+      {"heap", Memory::mem, false, [](std::size_t size) { return allocate(size, Memory::mem); }},
+      foreign,
+      {"shm", Memory::shm, true, [](std::size_t size) { return allocate(size, Memory::shm); }},
+      posix_shm,
+      raw_memory,
+      imported(posix_shm, "imported_posix_shm"),
+      dma_kind("udmabuf", "udmabuf"),
+      dma_kind("dma_heap_system", "system"),
+      imported(dma_kind("", "udmabuf"), "imported_udmabuf"),
+      imported(dma_kind("", "system"), "imported_dma_heap")};
+}
+
+}  // namespace
+
+INSTANTIATE_TEST_SUITE_P(kinds, BufferConformance, ::testing::ValuesIn(all_kinds()),
+                         [](const auto& kind) { return kind.param.name; });
 
 }  // namespace conformance
 
 namespace {
-
-std::size_t open_descriptors() {
-  DIR* folder = ::opendir("/proc/self/fd");
-  std::size_t count = 0;
-  while (::readdir(folder) != nullptr)
-    ++count;
-  ::closedir(folder);
-  return count;
-}
 
 TEST(ShmBuffer, is_private_to_its_owner_and_has_no_name) {
   const auto buffer = *allocate(10000, Memory::shm);
@@ -52,33 +83,6 @@ TEST(ShmBuffer, is_private_to_its_owner_and_has_no_name) {
   EXPECT_EQ(status.st_mode & 0777U, 0600U);
   EXPECT_EQ(status.st_nlink, 0U);
   EXPECT_EQ(status.st_size, 10000);
-}
-
-TEST(ShmBuffer, a_child_process_reads_and_writes_the_same_bytes) {
-  const auto buffer = *allocate(4096, Memory::shm);
-  buffer->map(Access::write)->writable_bytes()[0] = std::byte{42};
-  const pid_t child = ::fork();
-  if (child == 0) {
-    auto mapped = MappedMemory::create(buffer->fd(), 4096, true);
-    const bool seen = mapped && mapped->bytes()[0] == std::byte{42};
-    if (seen) mapped->bytes()[1] = std::byte{43};
-    ::_exit(seen ? 0 : 1);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_EQ(WEXITSTATUS(status), 0);
-  EXPECT_EQ(buffer->map(Access::read)->bytes()[1], std::byte{43});
-}
-
-TEST(ShmBuffer, leaks_no_descriptors) {
-  { const auto warm_up = allocate(16, Memory::shm); }
-  const std::size_t before = open_descriptors();
-  for (int i = 0; i < 1000; ++i) {
-    const auto buffer = *allocate(4096, Memory::shm);
-    const auto map = buffer->map(Access::write);
-    ASSERT_TRUE(map);
-  }
-  EXPECT_EQ(open_descriptors(), before);
 }
 
 TEST(ShmBuffer, more_than_there_is_is_an_error_and_not_a_later_crash) {
