@@ -67,6 +67,8 @@ Result<Fd> allocate_from_udmabuf(std::size_t whole_bytes, std::string_view label
 // Gathers why no heap served, and of which class the whole failure is.
 class Refusals {
  public:
+  explicit Refusals(const DmaNodes& nodes) : nodes_(nodes) {}
+
   void add(const std::string& heap, const Error& error) {
     if (error.code == Errc::not_found) {
       absent_ += absent_.empty() ? heap : " " + heap;
@@ -82,7 +84,9 @@ class Refusals {
 
   Error whole() const {
     if (told_.empty()) {
-      return fail(Errc::unsupported, "memory: no DMA-BUF heap is here", "looked for {}", absent_);
+      return fail(Errc::unsupported, "memory: no DMA-BUF heap is here",
+                  "looked for {}; heaps are nodes of {}, udmabuf is {}", absent_, nodes_.heaps,
+                  nodes_.udmabuf);
     }
     std::string text;
     for (const auto& [heap, error] : told_)
@@ -98,6 +102,7 @@ class Refusals {
     return error.message();
   }
 
+  const DmaNodes& nodes_;
   std::vector<std::pair<std::string, Error>> told_;
   std::string absent_;
   Errc code_ = Errc::unsupported;
@@ -139,7 +144,12 @@ Result<DmaMemory> allocate_dma(std::size_t size_bytes, std::span<const std::stri
   if (!whole) {
     return fail(Errc::no_memory, "size: more than can be addressed", "{} bytes", size_bytes);
   }
-  Refusals refusals;
+  // The kernel's system heap tries as long as there is a page, and its victim may be this process.
+  if (*whole > system_memory_bytes()) {
+    return fail(Errc::no_memory, "size: more than this machine has",
+                "{} bytes, RAM and swap are {}", size_bytes, system_memory_bytes());
+  }
+  Refusals refusals(nodes);
   for (const std::string& heap : order) {
     HALYARD_CHECK(check_heap_name(heap));
     auto fd = heap == udmabuf_name ? allocate_from_udmabuf(*whole, label, nodes)

@@ -86,6 +86,19 @@ TEST_F(EnvironmentTest, accepts_the_older_prefix_and_prefers_ours) {
   EXPECT_EQ(read_environment().force_backend, "cpu");
 }
 
+TEST_F(EnvironmentTest, heaps_stand_between_colons_as_they_are_written) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(read_environment().tensor_dma_heap, Names());
+  set("EDGEFIRST_TENSOR_DMA_HEAP", "system");
+  EXPECT_EQ(read_environment().tensor_dma_heap, Names{"system"});
+  set("HALYARD_TENSOR_DMA_HEAP", "linux,cma:Vendor-X:udmabuf");
+  EXPECT_EQ(read_environment().tensor_dma_heap, (Names{"linux,cma", "Vendor-X", "udmabuf"}));
+  set("HALYARD_TENSOR_DMA_HEAP", "::system:");
+  EXPECT_EQ(read_environment().tensor_dma_heap, Names{"system"}) << "empty names are left out";
+  set("HALYARD_TENSOR_DMA_HEAP", "");
+  EXPECT_EQ(read_environment().tensor_dma_heap, Names()) << "set to nothing: the default order";
+}
+
 TEST_F(EnvironmentTest, log_level_has_our_prefix_only) {
   set("EDGEFIRST_LOG", "debug");
   EXPECT_FALSE(read_environment().log);
