@@ -138,7 +138,7 @@ struct ImageOptions {
   std::size_t stride_bytes = 0;
   std::string label;
 };
-/// Images asked for with Compression::any that became linear. Thread-safe.
+/// Requests for images with Compression::any that became linear, batches as one. Thread-safe.
 std::uint64_t compression_fallbacks() noexcept;
 
 /// A tensor, possibly a picture. Copying copies the handle; the bytes are shared. Reentrant: one
@@ -236,27 +236,30 @@ class Tensor {
   /// A sub-picture sharing the bytes. Unknown colorimetry of a YUV picture is resolved by the whole
   /// picture's height first, so that its parts mean the same colours. Errors: invalid_argument (not
   /// a picture; region empty or outside; x or y not a multiple of the chroma block of a subsampled
-  /// format).
+  /// format or of the 2x2 of a Bayer mosaic), unsupported (a part of what is not linear).
   Result<Tensor> slice(const Region& region) const;
   /// Element n of the outermost axis, sharing the bytes: a picture when create_image_batch() made
   /// the tensor; with_format() or as_image() sees others as one. Errors: invalid_argument (n out of
   /// range, rank 1, a single picture).
   Result<Tensor> batch(std::size_t n) const;
-  /// Same elements under another shape; drops the picture format. Errors: invalid_argument (count
-  /// differs), unsupported (strided, or planes in several buffers).
+  /// Same elements under another shape; drops the picture format, and per-channel quantization
+  /// whose axis the new shape lacks. Errors: invalid_argument (count differs), unsupported
+  /// (strided, or planes that do not follow one another).
   Result<Tensor> reshape(std::span<const std::size_t> shape) const;
   Result<Tensor> reshape(std::initializer_list<std::size_t> shape) const {
     return reshape(std::span<const std::size_t>(shape.begin(), shape.size()));
   }
   /// The same bytes seen as a picture; a leading axis of 1 is dropped. Errors: invalid_argument
-  /// (the shape cannot be this format), unsupported (strides that no picture has).
+  /// (the shape cannot be this format), unsupported (strides that no picture has; another format
+  /// over planes that do not follow one another).
   Result<Tensor> with_format(PixelFormat format) const;
   /// with_format() with the format guessed from the shape: [1,]3|4,H,W planar; [1,]H,W,3|4 packed
   /// RGB(A); 1 channel grey. A picture is returned as it is.
   Result<Tensor> as_image() const;
   /// The same memory under another picture size and format, as far as its capacity goes (decoders
-  /// re-label a reused tensor so). The row pitch is kept when it fits, else chosen anew.
-  /// Errors: exhausted (capacity; the detail names both sizes), unsupported (several buffers).
+  /// re-label a reused tensor so): that of its element for an element of a batch, else all of the
+  /// buffer. The row pitch is kept when it fits, else chosen anew. Errors: exhausted (capacity; the
+  /// detail names both sizes), unsupported (several buffers, not linear, a part of a picture).
   Result<Tensor> reconfigured(std::size_t width, std::size_t height, PixelFormat format) const;
 
   /// To write is to claim the tensor's own bytes: one thread may write them at a time, several may
@@ -271,7 +274,11 @@ class Tensor {
   /// The tensor's bytes in plane entry `i`; count written into `regions`.
   std::size_t byte_regions(std::size_t i, std::span<ByteRegion, 4> regions) const noexcept;
   Result<TensorMap> map_with(Access access, bool claimed) const;
-  Result<Map> map_plane(std::size_t i, Access access, bool claimed) const;
+  Result<Map> map_buffer(const std::shared_ptr<Buffer>& buffer, Access access, bool claimed) const;
+  Status check_reconfigurable() const;
+  /// Whether the layout shows all of the picture: its planes follow one another in one buffer as
+  /// plane_geometry() has it. True for what is no picture.
+  bool planes_adjacent() const;
   Status map_image(TensorMap& map, const std::array<std::byte*, 3>& bases) const;
   Layout layout_;
   std::array<PlaneSource, 3> planes_{};
@@ -282,6 +289,8 @@ class Tensor {
   std::uint64_t modifier_ = drm_modifier_linear;
   bool opaque_ = false;  ///< wrapped under a modifier that is not linear; stays under any other
   std::optional<PixelFormat> item_format_;  ///< of the pictures of a batch
+  /// What reconfigured() may use from offset_bytes() on; none: all of the buffer.
+  std::optional<std::size_t> capacity_bytes_;
   std::optional<Quantization> quantization_;
   std::string name_;
 };

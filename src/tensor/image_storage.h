@@ -13,6 +13,27 @@ struct ImageStorage {
   std::size_t size_bytes = 0;
 };
 
+inline constexpr std::size_t pitch_alignment = 64;  // what GPUs and blitters want
+
+inline bool is_flat(const FormatInfo& f) noexcept {
+  return f.kind == FormatKind::semi_planar || f.kind == FormatKind::tri_planar;
+}
+/// The entries that wrap_image() takes apart. A planar picture is one.
+inline std::size_t storage_planes(const FormatInfo& f) noexcept {
+  return f.kind == FormatKind::planar ? 1 : f.planes;
+}
+
+/// Errors: invalid_argument (a side outside 1..65535).
+Status check_image_size(std::size_t width, std::size_t height);
+
+/// The usual row pitch. Errors: invalid_argument (overflow).
+Result<std::size_t> chosen_stride(PixelFormat format, DType dtype, std::size_t width,
+                                  Memory memory);
+
+/// Layout of the tensor that shows such a picture as numbers.
+Layout image_layout(const FormatInfo& f, DType dtype, std::size_t width, std::size_t height,
+                    std::size_t stride);
+
 /// Checks the request and chooses the row pitch. Errors: those of Tensor::create_image(),
 /// allocation aside.
 Result<ImageStorage> image_storage(std::size_t width, std::size_t height, PixelFormat format,

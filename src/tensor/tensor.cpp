@@ -3,6 +3,9 @@
 #include "halyard/tensor.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 #include "base/checked.h"
@@ -31,6 +34,22 @@ std::optional<Reach> reach_of(const Layout& layout) {
     if (__builtin_add_overflow(bound, span, &bound)) return std::nullopt;
   }
   return reach;
+}
+
+std::size_t elements_behind(const Layout& layout, std::size_t axis) noexcept {
+  const auto dims = layout.dims().subspan(axis + 1);
+  return std::accumulate(dims.begin(), dims.end(), std::size_t{1}, std::multiplies<>());
+}
+
+// The axis of `to` whose indices tell apart the same elements; both layouts are contiguous and of
+// one size.
+std::optional<std::size_t> same_axis(const Layout& from, std::size_t axis, const Layout& to) {
+  for (std::size_t i = 0; i < to.rank; ++i) {
+    if (to.shape[i] == from.shape[axis] && elements_behind(to, i) == elements_behind(from, axis)) {
+      return i;
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -98,20 +117,26 @@ Status Tensor::set_item_format(std::optional<PixelFormat> format) {
 }
 
 Result<Tensor> Tensor::batch(std::size_t n) const {
-  if (rank() < 2 || n >= layout_.shape[0]) {
-    return fail(Errc::invalid_argument,
-                "batch: index out of range, or the tensor has one axis only", "{} of {}, rank {}",
-                n, rank() == 0 ? 0 : layout_.shape[0], rank());
-  }
   if (format_) {
     return fail(Errc::invalid_argument, "batch: a single picture has no batch axis", "{}",
                 to_string(*format_));
+  }
+  if (rank() < 2) {
+    return fail(Errc::invalid_argument, "batch: the tensor needs two axes or more", "rank {}",
+                rank());
+  }
+  if (n >= layout_.shape[0]) {
+    return fail(Errc::invalid_argument, "batch: index out of range", "{} of {}", n,
+                layout_.shape[0]);
   }
   Tensor element = *this;
   element.layout_.rank = static_cast<std::uint8_t>(rank() - 1);
   std::copy_n(layout_.shape.begin() + 1, rank() - 1, element.layout_.shape.begin());
   std::copy_n(layout_.stride_bytes.begin() + 1, rank() - 1, element.layout_.stride_bytes.begin());
   element.planes_[0].offset_bytes += n * static_cast<std::size_t>(layout_.stride_bytes[0]);
+  // Re-labelled, an element must stay out of its neighbours.
+  const auto pitch = static_cast<std::size_t>(std::abs(layout_.stride_bytes[0]));
+  element.capacity_bytes_ = std::min(pitch, capacity_bytes_.value_or(pitch));
   // A per-channel axis moves with its index; the batch axis itself carries one scale per element.
   if (element.quantization_ && element.quantization_->axis) {
     Quantization& q = *element.quantization_;
@@ -123,9 +148,7 @@ Result<Tensor> Tensor::batch(std::size_t n) const {
   }
   if (!item_format_) return element;
   element.item_format_.reset();
-  HALYARD_TRY(Tensor image, element.with_format(*item_format_));
-  image.modifier_ = modifier_;
-  return image;
+  return element.with_format(*item_format_);
 }
 
 Result<Tensor> Tensor::reshape(std::span<const std::size_t> shape) const {
@@ -134,8 +157,7 @@ Result<Tensor> Tensor::reshape(std::span<const std::size_t> shape) const {
     return fail(Errc::invalid_argument, "shape: count of elements differs",
                 "{} wanted, there are {}", wanted.element_count(), element_count());
   }
-  if (!layout_.is_contiguous() || planes_[1].buffer != planes_[2].buffer ||
-      (planes_[1].buffer && planes_[1].buffer != planes_[0].buffer)) {
+  if (!layout_.is_contiguous() || !planes_adjacent()) {
     return fail(Errc::unsupported, "reshape: the tensor's rows or planes are not adjacent");
   }
   Tensor reshaped = *this;
@@ -144,7 +166,11 @@ Result<Tensor> Tensor::reshape(std::span<const std::size_t> shape) const {
   reshaped.format_.reset();
   reshaped.item_format_.reset();
   reshaped.width_ = reshaped.height_ = 0;
-  if (reshaped.quantization_ && reshaped.quantization_->axis) reshaped.quantization_.reset();
+  if (reshaped.quantization_ && reshaped.quantization_->axis) {
+    const auto axis = same_axis(layout_, *reshaped.quantization_->axis, wanted);
+    reshaped.quantization_->axis = axis;
+    if (!axis) reshaped.quantization_.reset();
+  }
   return reshaped;
 }
 

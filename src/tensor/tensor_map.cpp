@@ -92,12 +92,12 @@ Result<TensorMap> Tensor::map_with(Access access, bool claimed) const {
     const auto* known = std::find_if(planes_.begin(), planes_.begin() + i, [&](const auto& plane) {
       return plane.buffer == planes_[i].buffer;
     });
-    // Planes of one buffer share its first map, unless each claims bytes of its own.
-    if (known != planes_.begin() + i && !(claimed && can_write(access))) {
+    // Planes of one buffer share one map, and with it the coherency work.
+    if (known != planes_.begin() + i) {
       bases[i] = bases[static_cast<std::size_t>(known - planes_.begin())];
       continue;
     }
-    HALYARD_TRY(map.maps_[i], map_plane(i, access, claimed));
+    HALYARD_TRY(map.maps_[i], map_buffer(planes_[i].buffer, access, claimed));
     // Read-only maps keep the address for reading; writable() guards the rest.
     bases[i] = const_cast<std::byte*>(map.maps_[i].bytes().data());
   }
@@ -106,14 +106,19 @@ Result<TensorMap> Tensor::map_with(Access access, bool claimed) const {
   return map;
 }
 
-Result<Map> Tensor::map_plane(std::size_t i, Access access, bool claimed) const {
-  const auto& buffer = planes_[i].buffer;
-  if (!claimed || !can_write(access)) return Buffer::map_shared(buffer, access, {}, false);
-  std::array<ByteRegion, 4> regions;
-  const std::size_t count = byte_regions(i, regions);
+Result<Map> Tensor::map_buffer(const std::shared_ptr<Buffer>& buffer, Access access,
+                               bool claimed) const {
+  std::array<ByteRegion, 4> all;
+  std::size_t count = 0;
+  for (std::size_t i = 0; claimed && can_write(access) && i < planes_.size(); ++i) {
+    if (planes_[i].buffer != buffer) continue;
+    std::array<ByteRegion, 4> regions;
+    const std::size_t more = byte_regions(i, regions);
+    std::copy_n(regions.begin(), more, all.begin() + static_cast<std::ptrdiff_t>(count));
+    count += more;
+  }
   // A tensor without elements writes nothing.
-  if (count == 0) return Buffer::map_shared(buffer, access, {}, false);
-  return Buffer::map_shared(buffer, access, std::span(regions).first(count), true);
+  return Buffer::map_shared(buffer, access, std::span(all).first(count), count > 0);
 }
 
 Status Tensor::map_image(TensorMap& map, const std::array<std::byte*, 3>& bases) const {
@@ -125,15 +130,7 @@ Status Tensor::map_image(TensorMap& map, const std::array<std::byte*, 3>& bases)
     map.planes_[i] = {data, can_write(map.access_) ? data : nullptr, plane.stride_bytes,
                       plane.row_bytes, plane.rows};
   }
-  if (planar) return {};
-  for (std::size_t i = 1; i < map.plane_count_; ++i) {
-    HALYARD_TRY(const PlaneGeometry g,
-                plane_geometry(*format_, dtype(), width_, height_, planes_[0].stride_bytes, i));
-    const auto* expected = map.base_ + g.offset_bytes;
-    if (map.planes_[i].data != expected || map.planes_[i].stride_bytes != g.stride_bytes) {
-      map.planes_adjacent_ = false;
-    }
-  }
+  map.planes_adjacent_ = planes_adjacent();
   return {};
 }
 

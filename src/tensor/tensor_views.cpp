@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// Other looks at the same bytes: parts of pictures, other formats, other sizes.
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/checked.h"
+#include "base/format_error.h"
+#include "halyard/tensor.h"
+#include "tensor/image_storage.h"
+
+namespace halyard {
+namespace {
+
+// The smallest unit that a part may begin at: a chroma block, or one period of a Bayer mosaic.
+Size block_of(const FormatInfo& f) noexcept {
+  if (f.model == ColorModel::bayer) return {2, 2};
+  return {1 << f.chroma_shift_x, 1 << f.chroma_shift_y};
+}
+
+Status check_region(const Region& region, const Size& size, const FormatInfo& f) {
+  if (region.x < 0 || region.y < 0 || region.width <= 0 || region.height <= 0 ||
+      region.x > size.width - region.width || region.y > size.height - region.height) {
+    return fail(Errc::invalid_argument, "region: empty or outside the picture",
+                "{}x{} at ({}, {}), the picture is {}x{}", region.width, region.height, region.x,
+                region.y, size.width, size.height);
+  }
+  const Size block = block_of(f);
+  if (region.x % block.width != 0 || region.y % block.height != 0) {
+    return fail(Errc::invalid_argument,
+                "region: x and y must be multiples of the chroma or mosaic block",
+                "({}, {}) with blocks of {}x{} in {}", region.x, region.y, block.width,
+                block.height, f.name);
+  }
+  return {};
+}
+
+// Parameters of indices begin..begin+count of the axis.
+Quantization part_of(const Quantization& q, std::size_t begin, std::size_t count) {
+  if (count == 1) return Quantization::per_tensor(q.scale_at(begin), q.zero_point_at(begin));
+  const auto first = static_cast<std::ptrdiff_t>(begin);
+  const auto last = static_cast<std::ptrdiff_t>(begin + count);
+  Quantization part{{q.scale.begin() + first, q.scale.begin() + last}, {}, q.axis};
+  if (!q.zero_point.empty())
+    part.zero_point.assign(q.zero_point.begin() + first, q.zero_point.begin() + last);
+  return part;
+}
+
+// Of a part of a picture; the rows of flat formats are planes, which no one axis can follow.
+std::optional<Quantization> quantization_of(const Tensor& picture, const Region& region) {
+  const auto& q = picture.quantization();
+  if (!q || !q->axis) return q;
+  const FormatInfo& f = info(*picture.format());
+  if (is_flat(f)) return std::nullopt;
+  const std::size_t rows = f.kind == FormatKind::packed ? 0 : 1;
+  if (*q->axis == rows) {
+    return part_of(*q, static_cast<std::size_t>(region.y), static_cast<std::size_t>(region.height));
+  }
+  if (*q->axis == rows + 1) {
+    return part_of(*q, static_cast<std::size_t>(region.x), static_cast<std::size_t>(region.width));
+  }
+  return q;
+}
+
+// Samples of plane i that lie under one column of it.
+std::size_t samples_per_column(const FormatInfo& f, std::size_t i) noexcept {
+  if (f.kind == FormatKind::packed) return f.channels;
+  return i > 0 && f.kind == FormatKind::semi_planar ? 2 : 1;
+}
+
+}  // namespace
+
+bool Tensor::planes_adjacent() const {
+  if (!format_ || !is_flat(info(*format_))) return true;
+  for (std::size_t i = 1; i < plane_count(); ++i) {
+    const auto g = plane_geometry(*format_, dtype(), width_, height_, planes_[0].stride_bytes, i);
+    if (!g || planes_[i].buffer != planes_[0].buffer ||
+        planes_[i].offset_bytes != planes_[0].offset_bytes + g->offset_bytes ||
+        planes_[i].stride_bytes != g->stride_bytes) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Result<Tensor> Tensor::slice(const Region& region) const {
+  if (!format_) return fail(Errc::invalid_argument, "slice: the tensor is not a picture");
+  const FormatInfo& f = info(*format_);
+  HALYARD_CHECK(check_region(region, size(), f));
+  const auto x = static_cast<std::size_t>(region.x);
+  const auto y = static_cast<std::size_t>(region.y);
+  Tensor part = *this;
+  // Unknown colour axes follow the height of the whole picture, not of the part.
+  if (f.model == ColorModel::yuv) part.colorimetry_ = resolve(colorimetry_, height_);
+  part.width_ = static_cast<std::size_t>(region.width);
+  part.height_ = static_cast<std::size_t>(region.height);
+  if (part.width_ == width_ && part.height_ == height_) return part;
+  if (opaque_ || !is_linear(modifier_)) {
+    return fail(Errc::unsupported, "slice: only the device can address a part of these pixels",
+                "modifier {}", modifier_to_string(modifier_));
+  }
+  for (std::size_t i = 0; i < storage_planes(f); ++i) {
+    const std::size_t column = i > 0 ? x >> f.chroma_shift_x : x;
+    const std::size_t row = i > 0 ? y >> f.chroma_shift_y : y;
+    part.planes_[i].offset_bytes +=
+        row * planes_[i].stride_bytes + column * samples_per_column(f, i) * size_of(dtype());
+  }
+  part.layout_ = image_layout(f, dtype(), part.width_, part.height_, planes_[0].stride_bytes);
+  if (f.kind == FormatKind::planar) part.layout_.stride_bytes[0] = layout_.stride_bytes[0];
+  part.quantization_ = quantization_of(*this, region);
+  part.capacity_bytes_ = 0;
+  return part;
+}
+
+Result<Tensor> Tensor::with_format(PixelFormat format) const {
+  if (is_empty()) return fail(Errc::invalid_argument, "tensor: is empty");
+  if (format_ == format) return *this;
+  if (!planes_adjacent()) {
+    return fail(Errc::unsupported, "tensor: its planes do not follow one another");
+  }
+  HALYARD_TRY(const ImageExtent extent, image_extent(format, shape()));
+  HALYARD_CHECK(check_image_size(extent.width, extent.height));
+  const FormatInfo& f = info(format);
+  const std::size_t axes = is_flat(f) ? 2 : 3;
+  const std::size_t dropped = rank() - axes;
+  const auto* stride = layout_.stride_bytes.data() + dropped;
+  const bool planar = f.kind == FormatKind::planar;
+  const std::ptrdiff_t row = planar ? stride[1] : stride[0];
+  if (row <= 0 || stride[0] <= 0) {
+    return fail(Errc::unsupported, "strides: rows must lie one behind the other");
+  }
+  const Layout wanted =
+      image_layout(f, dtype(), extent.width, extent.height, static_cast<std::size_t>(row));
+  // Colour planes may lie apart.
+  if (!std::equal(stride + (planar ? 1 : 0), stride + axes,
+                  wanted.stride_bytes.begin() + (planar ? 1 : 0))) {
+    return fail(Errc::unsupported, "strides: no picture of this format has them", "{}", f.name);
+  }
+  const PlaneSource whole{planes_[0].buffer, planes_[0].offset_bytes, static_cast<std::size_t>(row),
+                          planar ? static_cast<std::size_t>(stride[0]) : 0};
+  HALYARD_TRY(Tensor image, wrap_image({&whole, 1}, extent.width, extent.height, format, dtype()));
+  image.colorimetry_ = colorimetry_;
+  image.modifier_ = modifier_;
+  image.opaque_ = opaque_;
+  image.name_ = name_;
+  image.capacity_bytes_ = capacity_bytes_;
+  image.quantization_ = quantization_;
+  // The axes in front are of extent 1, so none of them has several scales.
+  if (image.quantization_ && image.quantization_->axis) *image.quantization_->axis -= dropped;
+  return image;
+}
+
+Result<Tensor> Tensor::as_image() const {
+  if (format_) return *this;
+  auto dims = shape();
+  while (dims.size() > 3 && dims[0] == 1)
+    dims = dims.subspan(1);
+  if (dims.size() == 3) {
+    if (dims[2] == 3) return with_format(PixelFormat::rgb);
+    if (dims[2] == 4) return with_format(PixelFormat::rgba);
+    if (dims[0] == 3) return with_format(PixelFormat::planar_rgb);
+    if (dims[0] == 4) return with_format(PixelFormat::planar_rgba);
+    if (dims[2] == 1) return with_format(PixelFormat::grey);
+    if (dims[0] == 1) {
+      HALYARD_TRY(const Tensor flat, reshape({dims[1], dims[2], std::size_t{1}}));
+      return flat.with_format(PixelFormat::grey);
+    }
+  }
+  return fail(Errc::invalid_argument,
+              "tensor: its shape is no picture; [1,]H,W,C or [1,]C,H,W with C of 1, 3 or 4 is",
+              "rank {}", rank());
+}
+
+Status Tensor::check_reconfigurable() const {
+  if (is_empty()) return fail(Errc::invalid_argument, "tensor: is empty");
+  for (const PlaneSource& plane : planes_) {
+    if (plane.buffer && plane.buffer != planes_[0].buffer) {
+      return fail(Errc::unsupported, "tensor: its planes lie in several buffers");
+    }
+  }
+  if (opaque_ || !is_linear(modifier_)) {
+    return fail(Errc::unsupported, "tensor: only the device can arrange these pixels",
+                "modifier {}", modifier_to_string(modifier_));
+  }
+  if (capacity_bytes_ == 0U) {
+    return fail(Errc::unsupported, "tensor: is a part of a picture, its rows are not its own");
+  }
+  return {};
+}
+
+Result<Tensor> Tensor::reconfigured(std::size_t width, std::size_t height,
+                                    PixelFormat format) const {
+  HALYARD_CHECK(check_reconfigurable());
+  HALYARD_CHECK(check_image_size(width, height));
+  const std::size_t rest = planes_[0].buffer->size_bytes() - planes_[0].offset_bytes;
+  const std::size_t capacity = std::min(rest, capacity_bytes_.value_or(rest));
+  HALYARD_TRY(const std::size_t tight, tight_stride(format, dtype(), width));
+  HALYARD_TRY(std::size_t stride, chosen_stride(format, dtype(), width, memory()));
+  const std::size_t kept = row_stride_bytes();
+  if (kept >= tight && kept % pitch_alignment == 0) {
+    HALYARD_TRY(const std::size_t needed, image_bytes(format, dtype(), width, height, kept));
+    if (needed <= capacity) stride = kept;
+  }
+  HALYARD_TRY(std::size_t needed, image_bytes(format, dtype(), width, height, stride));
+  if (needed > capacity && stride != tight) {
+    stride = tight;
+    HALYARD_TRY(needed, image_bytes(format, dtype(), width, height, stride));
+  }
+  if (needed > capacity) {
+    return fail(Errc::exhausted, "destination: too small for the picture",
+                "{}x{} {} {} needs {} bytes, there are {}", width, height, to_string(format),
+                to_string(dtype()), needed, capacity);
+  }
+  const PlaneSource whole{planes_[0].buffer, planes_[0].offset_bytes, stride};
+  HALYARD_TRY(Tensor image, wrap_image({&whole, 1}, width, height, format, dtype()));
+  image.colorimetry_ = colorimetry_;
+  image.name_ = name_;
+  image.capacity_bytes_ = capacity_bytes_;
+  if (quantization_ && !quantization_->axis) image.quantization_ = quantization_;
+  return image;
+}
+
+}  // namespace halyard
