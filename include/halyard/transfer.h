@@ -20,10 +20,13 @@ inline constexpr std::uint16_t tensor_message_version = 1;
 inline constexpr std::size_t tensor_message_limit = 65536;
 
 /// Sends a tensor with all that it knows of itself: layout, planes, format, colorimetry, modifier,
-/// quantization, name. `socket` is an AF_UNIX socket (stream, seqpacket or datagram), borrowed. The
-/// memory must have descriptors (shm, dma). Waits at most `timeout`; negative: for ever.
-/// Errors: unsupported (memory without a descriptor), invalid_argument (not such a socket; message
-/// above the limit), timeout, os (peer gone).
+/// quantization, name. `socket` is a connected AF_UNIX socket (stream, seqpacket or datagram),
+/// borrowed; it may be non-blocking. On a stream one thread sends at a time. The memory must have
+/// descriptors (shm, dma). Waits at most `timeout`; negative: for ever.
+/// Errors: unsupported (memory without a descriptor), invalid_argument (not such a socket; a tensor
+/// that no receiver would take; message above the limit, or above the socket's send buffer),
+/// timeout (nothing has left), corrupt (the peer took only a part in time: close the socket),
+/// exhausted (too many descriptors under way), os (peer gone).
 Status send_tensor(int socket, const Tensor& tensor,
                    std::chrono::milliseconds timeout = std::chrono::milliseconds(-1));
 
@@ -31,15 +34,18 @@ struct ReceiveOptions {
   std::chrono::milliseconds timeout{-1};  ///< negative: for ever
   /// Buffers that this importer already knows are found again.
   Importer* importer = nullptr;  ///< null: Importer::shared()
-  /// What a peer that is not trusted could shrink is refused.
+  /// What a peer that is not trusted could shrink is refused, unless it can be sealed.
   bool require_sealed = true;
 };
 
 /// Receives one tensor. Every field of the message is checked against its limits and against the
 /// memory that came with it, so a hostile peer gets an error and nothing else; no descriptor stays
-/// open after a failure. On a stream socket a malformed message ends the conversation: close it.
-/// Errors: timeout, not_found (the peer has closed), version, malformed (the field is named),
-/// permission (memory that can shrink), those of Importer::import_buffer(), os.
+/// open after a failure. On a stream one thread receives at a time, and a failure other than
+/// timeout ends the conversation: close the socket. The buffers take the sender's cpu_access().
+/// Errors: invalid_argument (not such a socket), timeout (nothing has come), not_found (the peer
+/// has closed), version, malformed (a field outside its limits, too many descriptors), corrupt (the
+/// message ends early or contradicts itself or its memory), permission (memory that can shrink),
+/// those of Importer::import_buffer(), os. What is wrong in a message is named by its field.
 Result<Tensor> receive_tensor(int socket, const ReceiveOptions& options = {});
 
 }  // namespace halyard
