@@ -78,6 +78,8 @@ Result<Tensor> Tensor::wrap(std::shared_ptr<Buffer> buffer, const Layout& layout
   if (layout.rank == 0 || layout.rank > max_rank) {
     return fail(Errc::invalid_argument, "layout.rank: must be 1..8", "{}", layout.rank);
   }
+  // Strides of 0 keep any shape inside; its count of elements must still be a number.
+  HALYARD_CHECK(Layout::contiguous(layout.dtype, layout.dims()));
   const auto reach = reach_of(layout);
   const std::size_t size = buffer->size_bytes();
   if (!reach || offset_bytes > size || reach->lowest < -static_cast<std::ptrdiff_t>(offset_bytes) ||
