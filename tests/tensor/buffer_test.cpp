@@ -34,7 +34,7 @@ BufferKind dma_kind(const char* name, const char* heap) {
 // What `kind` makes, given up by its maker and imported from its descriptor alone.
 BufferKind imported(BufferKind kind, const char* name) {
   kind.name = name;
-  kind.whole_pages = kind.memory == Memory::dma;
+  kind.imported = true;
   kind.make = [make = kind.make](std::size_t size) -> Result<std::shared_ptr<Buffer>> {
     HALYARD_TRY(auto made, make(size));
     HALYARD_TRY(const Fd fd, made->clone_fd());

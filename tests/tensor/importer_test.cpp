@@ -142,7 +142,7 @@ TEST(Importer, seals_what_it_is_told_to_seal) {
 
 TEST(Importer, does_not_grow) {
   Importer importer;
-  const int rounds = conformance::sanitized ? 10'000 : 100'000;
+  const int rounds = conformance::many_rounds();
   const auto kept_fd = raw_memfd(4096);
   const auto kept = *importer.import_buffer(kept_fd.get());
   const auto before = holdings();
