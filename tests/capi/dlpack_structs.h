@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The structs of DLPack 1.x as a caller's own dlpack.h declares them, for C and C++.
- * headers. */
 #ifndef HALYARD_TEST_DLPACK_STRUCTS_H
 #define HALYARD_TEST_DLPACK_STRUCTS_H
 
