@@ -18,7 +18,8 @@
 HALYARD_EXPORTS_BEGIN
 namespace halyard {
 
-/// The one thread that owns a device context. Implementations run work there, in order.
+/// The one thread that owns a device context. Implementations run work there, in order. Buffers
+/// share its ownership, so it may be let go of last on the thread itself.
 class DeviceThread {
  public:
   virtual ~DeviceThread() = default;
@@ -29,29 +30,41 @@ class DeviceThread {
 
 /// A buffer that is mapped and unmapped on a DeviceThread, wherever its user is (a GL pixel
 /// buffer). It is mapped once at a time: further maps within the access of the first share it, a
-/// wider one is refused (busy). When the thread has ended, map() fails with `device` and unmapping
-/// does nothing: the memory went with the context. The destructor of a derived class first calls
-/// release_attachments(), then frees its memory through thread().
+/// wider one is refused (busy), as is any while a device holds the bytes for itself. When the
+/// thread has ended, map() fails with `device` and unmapping does nothing: the memory went with the
+/// context, and maps that are still open must not be touched. The destructor of a derived class
+/// first calls release_attachments(), then frees its memory through thread(); it runs wherever the
+/// last owner let go.
 class DeviceThreadBuffer : public Buffer {
+ public:
+  /// Keeps CPU maps out until the same number of calls of release_from_device(); for attachments
+  /// that exclude the CPU. Errors: busy (mapped by the CPU).
+  Status hold_for_device();
+  void release_from_device() noexcept;
+
  protected:
   DeviceThreadBuffer(std::size_t size_bytes, Memory memory,
                      std::shared_ptr<DeviceThread> thread) noexcept;
   DeviceThread& thread() const noexcept { return *thread_; }
 
  private:
-  /// On the thread: the address of all bytes. Every success is paired with one unmap_on_thread().
+  /// On the thread: the address of all bytes. Every success is paired with one unmap_on_thread(),
+  /// unless the thread ends before. Neither may map or unmap this buffer.
   virtual Result<std::span<std::byte>> map_on_thread(Access access) = 0;
   virtual void unmap_on_thread() noexcept = 0;
 
   Result<std::span<std::byte>> begin_access(Access access) final;
   void end_access(Access access) noexcept final;
 
-  friend class DeviceMap;
+  Result<std::span<std::byte>> share_or_map(Access access);
+  void unshare(bool on_thread) noexcept;
+
   std::shared_ptr<DeviceThread> thread_;
-  std::mutex mutex_;
+  std::mutex mutex_;  ///< never held while waiting for the thread
   std::span<std::byte> mapped_;
   Access mapped_access_ = Access::read;
   std::size_t maps_ = 0;
+  std::size_t device_holds_ = 0;
 };
 
 /// Devices that have addresses of their own; values are DLPack's device codes.
@@ -71,11 +84,13 @@ class DeviceAttachment : public Attachment {
   virtual bool excludes_cpu() const noexcept = 0;
 };
 
-/// Hangs it on the buffer, replacing the device's earlier one. Errors: invalid_argument (null).
+/// Hangs it on the buffer, replacing the device's earlier one. Errors: invalid_argument (null),
+/// unsupported (it excludes the CPU, and the buffer is no DeviceThreadBuffer, which alone can keep
+/// it out), busy (the earlier one is mapped). Thread-safe.
 Status attach_device(Buffer& buffer, std::unique_ptr<DeviceAttachment> attachment);
 
 /// Access to a buffer from a device, from map_device() until destruction; keeps the buffer alive.
-/// Move-only.
+/// Move-only. May end on another thread than it began on.
 class DeviceMap {
  public:
   DeviceMap(DeviceMap&& other) noexcept;
@@ -96,11 +111,12 @@ class DeviceMap {
   std::shared_ptr<Buffer> buffer_;
   void* stream_ = nullptr;
   void* address_ = nullptr;
-  Device device_;
+  Device device_ = Device::cuda;
 };
 
-/// Errors: unsupported (the buffer has no attachment for this device: a normal answer for mem and
-/// shm), busy (mapped on the device already; mapped by the CPU, where that excludes), device.
+/// Errors: invalid_argument (null buffer), unsupported (the buffer has no attachment for this
+/// device: a normal answer for mem and shm), busy (mapped on the device already; mapped by the CPU,
+/// where that excludes), device. Thread-safe.
 Result<DeviceMap> map_device(const std::shared_ptr<Buffer>& buffer, Device device,
                              void* stream = nullptr);
 

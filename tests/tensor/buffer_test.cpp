@@ -12,6 +12,7 @@
 #include "halyard/fd.h"
 #include "halyard/import.h"
 #include "tensor/buffer_kinds.h"
+#include "tensor/fake_device.h"
 
 namespace halyard {
 namespace conformance {
@@ -44,6 +45,17 @@ BufferKind imported(BufferKind kind, const char* name) {
   return kind;
 }
 
+// Mapped by a thread of its own, as pixel buffers of OpenGL are.
+BufferKind pixel_buffer() {
+  BufferKind kind{"fake_pixel_buffer", Memory::pbo, false, [](std::size_t size) {
+                    static const auto thread = std::make_shared<test::FakeDeviceThread>();
+                    return Result<std::shared_ptr<Buffer>>(std::make_shared<test::FakePixelBuffer>(
+                        size, thread, std::make_shared<test::FakeLog>()));
+                  }};
+  kind.widens = false;
+  return kind;
+}
+
 std::vector<BufferKind> all_kinds() {
   const BufferKind posix_shm{"posix_shm", Memory::shm, true, make_posix_shm_buffer};
   const BufferKind raw_memory{"imported_memfd", Memory::shm, true, [](std::size_t size) {
@@ -64,7 +76,8 @@ std::vector<BufferKind> all_kinds() {
       dma_kind("udmabuf", "udmabuf"),
       dma_kind("dma_heap_system", "system"),
       imported(dma_kind("", "udmabuf"), "imported_udmabuf"),
-      imported(dma_kind("", "system"), "imported_dma_heap")};
+      imported(dma_kind("", "system"), "imported_dma_heap"),
+      pixel_buffer()};
 }
 
 }  // namespace
