@@ -50,7 +50,7 @@ inline int read_and_answer(int fd) {
 }
 
 TEST_P(BufferConformance, a_child_reads_and_writes_the_same_bytes) {
-  const auto buffer = make(10000);
+  const auto buffer = make(12288);
   HALYARD_NEEDS_FD(buffer);
   ASSERT_TRUE(write_pattern(*buffer, 1));
   EXPECT_EQ(in_child([&] { return read_and_answer(buffer->fd()); }), 0);
@@ -58,7 +58,7 @@ TEST_P(BufferConformance, a_child_reads_and_writes_the_same_bytes) {
 }
 
 TEST_P(BufferConformance, a_child_reads_and_writes_through_a_descriptor_that_was_sent) {
-  const auto buffer = make(10000);
+  const auto buffer = make(12288);
   HALYARD_NEEDS_FD(buffer);
   ASSERT_TRUE(write_pattern(*buffer, 1));
   const SocketPair sockets;
@@ -75,14 +75,14 @@ TEST_P(BufferConformance, outlives_the_process_that_made_it) {
   HALYARD_NEEDS_FD(make(4096));
   const SocketPair sockets;
   ASSERT_EQ(in_child([&] {
-              const auto buffer = GetParam().make(10000);
+              const auto buffer = GetParam().make(12288);
               if (!buffer || !write_pattern(**buffer, 5)) return 1;
               return send_fd(sockets.near.get(), (*buffer)->fd()) ? 0 : 2;
             }),
             0);
   const Fd received = receive_fd(sockets.far.get());
   Importer importer;
-  const auto buffer = importer.import_buffer(received.get(), {.size_bytes = 10000});
+  const auto buffer = importer.import_buffer(received.get(), {.size_bytes = 12288});
   ASSERT_TRUE(buffer) << buffer.error().message();
   EXPECT_TRUE(has_pattern(**buffer, 5));
 }

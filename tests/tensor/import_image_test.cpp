@@ -176,7 +176,7 @@ TEST(ImportImage, what_is_made_of_a_tiled_picture_stays_away_from_the_cpu) {
   Tensor numbers = *image.reshape({64, 64});
   numbers.set_modifier(drm_modifier_linear);
   EXPECT_EQ(numbers.map(Access::read).error().code, Errc::unsupported);
-  EXPECT_EQ(image.with_format(PixelFormat::grey).error().code, Errc::invalid_argument)
+  EXPECT_EQ(image.with_format(PixelFormat::bayer_rggb).error().code, Errc::invalid_argument)
       << "there are 100 bytes";
 }
 
