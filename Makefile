@@ -15,6 +15,10 @@ OUT ?= out
 TSAN_SUITES := base tensor codec image decode track
 # Suites that AddressSanitizer leaves out: installing and style checking run no code of ours.
 ASAN_SKIP := check|package
+# The build whose tests `make vm` runs in the machine, and how: VM_PRESET=asan, VM_FLAGS='--cpus 2'.
+VM_PRESET ?= release
+VM_BUILD = build$(filter-out -release,-$(VM_PRESET))
+VM_SUITES ?= $(shell tests/vm/run.sh --print-suites)
 
 export ASAN_OPTIONS ?= detect_stack_use_after_return=1:strict_string_checks=1
 export UBSAN_OPTIONS ?= print_stacktrace=1
@@ -23,7 +27,7 @@ export LSAN_OPTIONS ?= suppressions=$(CURDIR)/tools/lsan.supp:print_suppressions
 export TBB_ENABLE_SANITIZERS := 1
 export TSAN_OPTIONS ?= suppressions=$(CURDIR)/tools/tsan.supp:history_size=4
 
-.PHONY: help deps build test demo bench check asan tsan clang coverage format install clean
+.PHONY: help deps build test vm demo bench check asan tsan clang coverage format install clean
 
 help: ## This list
 	@echo "Halyard. Targets:"
@@ -44,6 +48,16 @@ test: ## Build with tests and run them all
 	@cmake --preset release -DHALYARD_TESTS=ON -DHALYARD_WERROR=$(WERROR) $(CMAKE_FLAGS)
 	@cmake --build build -j $(JOBS)
 	@JOBS=$(JOBS) scripts/run-tests.sh build
+
+# With the flags of the target that builds the same folder, so that nothing is compiled twice. What
+# the kernel lacks for its build is the machine's reason to be skipped, not an error here.
+vm: ## Run the tests in a machine that has devices (tests/vm), without a skip
+	@scripts/install-deps.sh test
+	@scripts/install-deps.sh vm || true
+	@cmake --preset $(VM_PRESET) -DHALYARD_TESTS=ON \
+	  $(if $(filter release,$(VM_PRESET)),-DHALYARD_WERROR=$(WERROR)) $(CMAKE_FLAGS)
+	@cmake --build $(VM_BUILD) -j $(JOBS) --target $(VM_SUITES:%=halyard_test_%)
+	@tests/vm/run.sh $(VM_BUILD) --suites '$(VM_SUITES)' $(VM_FLAGS)
 
 demo: build ## Detect, track and draw the boats of a rendered harbour into out/
 	@rm -rf $(OUT)/frames && mkdir -p $(OUT)

@@ -7,6 +7,7 @@
 #     model    OpenVINO, the inference engine, in .venv of the repository
 #     build    native and model: all that `make build` and `make demo` need
 #     test     build, and what the tests need
+#     vm       what building the kernel of the machine in tests/vm needs
 #     bench    test, and the peers that the benchmarks measure beside ours
 #     check    clang-format, for tools/check.py
 #     dev      test, check, and clang with its sanitizer run-time
@@ -23,6 +24,7 @@ apt_native=(
 )
 apt_model=(python3 python3-venv ca-certificates)
 apt_test=(libgtest-dev libgmock-dev gcovr util-linux)
+apt_vm=(make gcc libc6-dev binutils ccache flex bison bc xz-utils debian-archive-keyring python3)
 apt_bench=(libbenchmark-dev libyuv-dev libopencv-imgproc-dev)
 apt_check=(python3 clang-format-14)
 apt_dev=(clang-14 clang-tidy-14 libclang-rt-14-dev llvm-14 gdb)
@@ -30,11 +32,11 @@ pip_model=("openvino>=2026.0,<2027")
 pip_test=("numpy>=1.26" "opencv-python-headless>=4.8" "pillow>=10" "pytest>=7")
 
 die() { printf 'install-deps: %s\n' "$*" >&2; exit 1; }
-usage() { sed -n '5,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '5,14s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 
 list() {
   local kind group
-  for group in native model test bench check dev; do
+  for group in native model test vm bench check dev; do
     for kind in apt pip; do
       declare -p "${kind}_${group}" >/dev/null 2>&1 || continue
       declare -n packages="${kind}_${group}"
@@ -103,6 +105,7 @@ for group in "$@"; do
     model) apt+=("${apt_model[@]}"); pip+=("${pip_model[@]}") ;;
     build) apt+=("${apt_native[@]}"); pip+=("${pip_model[@]}") ;;
     test) apt+=("${apt_native[@]}" "${apt_test[@]}"); pip+=("${pip_model[@]}" "${pip_test[@]}") ;;
+    vm) apt+=("${apt_vm[@]}") ;;
     bench) apt+=("${apt_native[@]}" "${apt_test[@]}" "${apt_bench[@]}")
            pip+=("${pip_model[@]}" "${pip_test[@]}") ;;
     check) apt+=("${apt_check[@]}") ;;
