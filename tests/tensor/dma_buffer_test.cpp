@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -239,6 +240,30 @@ TEST(DmaBuf, those_of_heaps_share_one_render_node_as_long_as_they_live) {
   EXPECT_EQ(open_render_nodes(), 1U);
   second->reset();
   EXPECT_EQ(open_render_nodes(), 0U);
+}
+
+// Devices that the kernel lists at the buffer's inode; -1 where it shows no such list.
+int devices_attached(const Buffer& buffer) {
+  std::ifstream list("/sys/kernel/debug/dma_buf/bufinfo");
+  const std::string inode = std::to_string(buffer.identity()->inode);
+  bool found = false;
+  for (std::string line; std::getline(list, line);) {
+    found = found || line.find(std::string(8 - inode.size(), '0') + inode) != std::string::npos;
+    int count = 0;
+    if (found && std::sscanf(line.c_str(), "Total %d devices attached", &count) == 1) return count;
+  }
+  return -1;
+}
+
+TEST(DmaBuf, those_of_heaps_are_attached_to_the_gpu_and_those_of_udmabuf_are_not) {
+  if (::access("/dev/dri/renderD128", R_OK | W_OK) != 0) GTEST_SKIP() << "no render node here";
+  const auto heap = allocate(4096, from("system"));
+  const auto udmabuf = allocate(4096, from("udmabuf"));
+  if (!heap || !udmabuf) GTEST_SKIP() << "not both kinds of DMA-BUF here";
+  const int attached = devices_attached(**heap);
+  if (attached < 0) GTEST_SKIP() << "the kernel's list of DMA-BUFs cannot be read";
+  EXPECT_EQ(attached, 1);
+  EXPECT_EQ(devices_attached(**udmabuf), 0);
 }
 
 TEST(DmaBuf, calls_for_dma_bufs_refuse_other_memory) {
