@@ -195,8 +195,9 @@ struct AllocateOptions {
 };
 Result<std::shared_ptr<Buffer>> allocate(std::size_t size_bytes, const AllocateOptions& options);
 
-/// Wraps a caller's memory without a copy; `release` runs once when the last user is gone. Reports
-/// Memory::mem. Errors: invalid_argument (null data with a size).
+/// Wraps a caller's memory without a copy; `release` runs once when the last user is gone, on that
+/// user's thread. Reports Memory::mem. Errors: invalid_argument (null data with a size, a size
+/// beyond the address space); the caller keeps the memory then, and `release` does not run.
 Result<std::shared_ptr<Buffer>> wrap_memory(void* data, std::size_t size_bytes,
                                             std::function<void()> release);
 /// The same, read-only.

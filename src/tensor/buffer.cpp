@@ -87,16 +87,18 @@ Result<Map> Buffer::map_shared(std::shared_ptr<Buffer> self, Access access,
     return fail(Errc::permission, "access: the buffer is read-only", "buffer {} of {}", buffer.id_,
                 to_string(buffer.memory_));
   }
-  const auto declared = static_cast<unsigned>(buffer.cpu_access_.load(std::memory_order_relaxed));
-  if ((static_cast<unsigned>(access) & ~declared) != 0) buffer.note_unplanned(access);
   WriteClaim* mine = nullptr;
   if (claimed && can_write(access)) {
     HALYARD_TRY(mine, buffer.claim(regions));
   }
   auto bytes = buffer.begin_access(access);
-  if (bytes) return Map(std::move(self), *bytes, access, mine);
-  if (mine != nullptr) mine->release();
-  return std::move(bytes).error();
+  if (!bytes) {
+    if (mine != nullptr) mine->release();
+    return std::move(bytes).error();
+  }
+  const auto declared = static_cast<unsigned>(buffer.cpu_access_.load(std::memory_order_relaxed));
+  if ((static_cast<unsigned>(access) & ~declared) != 0) buffer.note_unplanned(access);
+  return Map(std::move(self), *bytes, access, mine);
 }
 
 void Buffer::note_unplanned(Access access) noexcept {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that somebody else owns: a caller's pointer with a release function.
+#include <cstdint>
+
+#include "base/checked.h"
 #include "base/format_error.h"
 #include "halyard/buffer.h"
 
@@ -12,6 +15,7 @@ class ForeignBuffer final : public Buffer {
                 std::function<void()> release) noexcept
       : Buffer(size, Memory::mem, writable), data_(data), release_(std::move(release)) {}
   ~ForeignBuffer() override {
+    release_attachments();
     if (release_) release_();
   }
 
@@ -29,6 +33,10 @@ Result<std::shared_ptr<Buffer>> make(std::byte* data, std::size_t size, bool wri
                                      std::function<void()> release) {
   if (data == nullptr && size != 0) {
     return fail(Errc::invalid_argument, "data: is null", "with a size of {} bytes", size);
+  }
+  const auto address = reinterpret_cast<std::uintptr_t>(data);
+  if (size > static_cast<std::size_t>(PTRDIFF_MAX) || !checked_add(address, size)) {
+    return fail(Errc::invalid_argument, "size: reaches beyond the address space", "{} bytes", size);
   }
   return std::shared_ptr<Buffer>(
       std::make_shared<ForeignBuffer>(data, size, writable, std::move(release)));

@@ -18,6 +18,7 @@ class HeapBuffer final : public Buffer {
  public:
   HeapBuffer(std::unique_ptr<void, Free> block, std::byte* data, std::size_t size) noexcept
       : Buffer(size, Memory::mem), block_(std::move(block)), data_(data) {}
+  ~HeapBuffer() override { release_attachments(); }
 
  private:
   Result<std::span<std::byte>> begin_access(Access) override {

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// What pictures may be asked for: strides, compression, memory, labels.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <climits>
+#include <cstdlib>
+
+#include "halyard/tensor.h"
+
+namespace halyard {
+namespace {
+
+using F = PixelFormat;
+
+template <class R>
+Errc code_of(const R& result) {
+  return result ? Errc::ok : result.error().code;
+}
+
+ImageOptions on_heap() {
+  ImageOptions options;
+  options.memory = Memory::mem;
+  return options;
+}
+
+ImageOptions with_stride(std::size_t stride_bytes, DType dtype = DType::u8) {
+  ImageOptions options = on_heap();
+  options.stride_bytes = stride_bytes;
+  options.dtype = dtype;
+  return options;
+}
+
+TEST(ImageStride, that_is_asked_for_is_given) {
+  for (const FormatInfo& f : all_formats()) {
+    const std::size_t tight = *tight_stride(f.format, DType::u8, 21);
+    for (const std::size_t stride : {tight, tight + 2, std::size_t{1000}}) {
+      if (f.kind == FormatKind::tri_planar && stride % 2 != 0) continue;
+      const auto image = Tensor::create_image(21, 5, f.format, with_stride(stride));
+      ASSERT_TRUE(image) << f.name << ": " << image.error().message();
+      EXPECT_EQ(image->row_stride_bytes(), stride) << f.name;
+      EXPECT_EQ(image->buffer()->size_bytes(), *image_bytes(f.format, DType::u8, 21, 5, stride));
+      EXPECT_TRUE(image->map(Access::write)) << f.name;
+    }
+  }
+}
+
+TEST(ImageStride, below_the_tight_one_is_refused) {
+  for (const FormatInfo& f : all_formats()) {
+    const std::size_t tight = *tight_stride(f.format, DType::u16, 21);
+    const auto image = Tensor::create_image(21, 5, f.format, with_stride(tight - 2, DType::u16));
+    ASSERT_FALSE(image) << f.name;
+    EXPECT_EQ(image.error().code, Errc::invalid_argument);
+    EXPECT_NE(image.error().message().find("stride"), std::string::npos);
+    EXPECT_NE(image.error().message().find(std::to_string(tight)), std::string::npos)
+        << image.error().message();
+  }
+}
+
+TEST(ImageStride, between_elements_is_refused) {
+  EXPECT_EQ(code_of(Tensor::create_image(4, 4, F::grey, with_stride(9, DType::u16))),
+            Errc::invalid_argument);
+  EXPECT_EQ(code_of(Tensor::create_image(4, 4, F::rgb, with_stride(50, DType::f32))),
+            Errc::invalid_argument);
+  EXPECT_EQ(code_of(Tensor::create_image(4, 4, F::rgb, with_stride(52, DType::f32))), Errc::ok);
+  EXPECT_EQ(code_of(Tensor::create_image(4, 4, F::i420, with_stride(9))), Errc::invalid_argument)
+      << "the chroma planes of I420 have half of it";
+}
+
+TEST(ImageStride, that_no_memory_holds_is_an_error) {
+  for (const std::size_t stride : {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 8, std::size_t{1} << 61}) {
+    for (const F format : {F::grey, F::nv12, F::planar_rgb}) {
+      const auto image = Tensor::create_image(4, 4, format, with_stride(stride & ~std::size_t{1}));
+      ASSERT_FALSE(image);
+      EXPECT_TRUE(image.error().code == Errc::invalid_argument ||
+                  image.error().code == Errc::no_memory)
+          << image.error().message();
+    }
+  }
+}
+
+TEST(ImageOptionsTest, memory_type_and_access_reach_the_buffer) {
+  ImageOptions options = on_heap();
+  options.dtype = DType::f16;
+  options.cpu_access = CpuAccess::write;
+  const Tensor image = *Tensor::create_image(8, 4, F::rgba, options);
+  EXPECT_EQ(image.memory(), Memory::mem);
+  EXPECT_EQ(image.dtype(), DType::f16);
+  EXPECT_EQ(image.row_stride_bytes(), 64U);
+  EXPECT_EQ(image.buffer()->cpu_access(), CpuAccess::write);
+  const Tensor batch = *Tensor::create_image_batch(2, 8, 4, F::rgba, options);
+  EXPECT_EQ(batch.buffer()->cpu_access(), CpuAccess::write);
+  EXPECT_EQ(batch.dtype(), DType::f16);
+  options.memory = Memory::pbo;
+  EXPECT_EQ(code_of(Tensor::create_image(8, 4, F::rgba, options)), Errc::unsupported);
+}
+
+TEST(ImageOptionsTest, the_label_is_shown_by_the_kernel) {
+  if (!memory_available(Memory::shm)) GTEST_SKIP() << "no shared memory on this machine";
+  ImageOptions options;
+  options.memory = Memory::shm;
+  options.label = "front camera";
+  const Tensor image = *Tensor::create_image(8, 4, F::rgb, options);
+  const std::string link = "/proc/self/fd/" + std::to_string(image.buffer()->fd());
+  std::array<char, PATH_MAX> target{};
+  ASSERT_GT(::readlink(link.c_str(), target.data(), target.size() - 1), 0);
+  const std::string_view shown = target.data();
+  if (!shown.starts_with("/memfd:")) GTEST_SKIP() << "a kernel without memfd: " << shown;
+  EXPECT_NE(shown.find("front camera"), std::string_view::npos) << shown;
+}
+
+TEST(ImageCompression, needs_the_cpu_to_keep_out) {
+  for (const Compression scheme : {Compression::any, Compression::ubwc, Compression::afbc,
+                                   Compression::pvric, Compression::dcc}) {
+    for (const CpuAccess access : {CpuAccess::read, CpuAccess::write, CpuAccess::read_write}) {
+      ImageOptions options = on_heap();
+      options.compression = scheme;
+      options.cpu_access = access;
+      const auto image = Tensor::create_image(8, 4, F::rgba, options);
+      ASSERT_FALSE(image) << to_string(scheme);
+      EXPECT_EQ(image.error().code, Errc::invalid_argument);
+      EXPECT_NE(image.error().message().find("compression"), std::string::npos);
+    }
+  }
+}
+
+TEST(ImageCompression, by_name_is_unsupported_and_any_becomes_linear) {
+  ImageOptions options = on_heap();
+  options.cpu_access = CpuAccess::none;
+  for (const Compression scheme :
+       {Compression::ubwc, Compression::afbc, Compression::pvric, Compression::dcc}) {
+    options.compression = scheme;
+    const auto image = Tensor::create_image(8, 4, F::rgba, options);
+    ASSERT_FALSE(image);
+    EXPECT_EQ(image.error().code, Errc::unsupported);
+    EXPECT_NE(image.error().message().find(to_string(scheme)), std::string::npos);
+  }
+  options.compression = Compression::any;
+  const std::uint64_t before = compression_fallbacks();
+  const auto image = Tensor::create_image(8, 4, F::rgba, options);
+  ASSERT_TRUE(image);
+  EXPECT_TRUE(is_linear(image->modifier()));
+  EXPECT_EQ(compression_of(image->modifier()), Compression::none);
+  EXPECT_EQ(compression_fallbacks(), before + 1);
+  EXPECT_TRUE(Tensor::create_image_batch(3, 8, 4, F::rgba, options));
+  EXPECT_EQ(compression_fallbacks(), before + 2);
+}
+
+TEST(ImageCompression, what_is_refused_for_another_reason_is_no_fallback) {
+  ImageOptions options = on_heap();
+  options.cpu_access = CpuAccess::none;
+  options.compression = Compression::any;
+  const std::uint64_t before = compression_fallbacks();
+  EXPECT_FALSE(Tensor::create_image(0, 4, F::rgba, options));
+  options.stride_bytes = 1;
+  EXPECT_FALSE(Tensor::create_image(8, 4, F::rgba, options));
+  EXPECT_FALSE(Tensor::create_image_batch(0, 8, 4, F::rgba, options));
+  EXPECT_EQ(compression_fallbacks(), before);
+}
+
+}  // namespace
+}  // namespace halyard

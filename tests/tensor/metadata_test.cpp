@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is told about memory beside its bytes: CPU access, owners of foreign memory, modifiers.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <thread>
+
+#include "halyard/log.h"
+#include "halyard/tensor.h"
+
+namespace halyard {
+namespace {
+
+template <class R>
+Errc code_of(const R& result) {
+  return result ? Errc::ok : result.error().code;
+}
+
+// --- CPU access
+
+struct CpuAccessTest : ::testing::Test {
+  void SetUp() override {
+    set_log_sink([this](LogLevel level, std::string_view target, std::string_view text) {
+      if (level == LogLevel::warn && target == "tensor") warnings.emplace_back(text);
+    });
+  }
+  void TearDown() override { set_log_sink({}); }
+  std::shared_ptr<Buffer> make(CpuAccess declared) {
+    AllocateOptions options;
+    options.memory = Memory::mem;
+    options.cpu_access = declared;
+    return *allocate(64, options);
+  }
+  std::vector<std::string> warnings;
+};
+
+TEST_F(CpuAccessTest, beyond_what_was_declared_is_served_counted_and_told_once) {
+  const auto buffer = make(CpuAccess::read);
+  const std::uint64_t before = unplanned_cpu_accesses();
+  EXPECT_TRUE(buffer->map(Access::read));
+  EXPECT_EQ(unplanned_cpu_accesses(), before);
+  for (int i = 0; i < 3; ++i)
+    EXPECT_TRUE(buffer->map(Access::write));
+  EXPECT_TRUE(buffer->map_unclaimed(Access::read_write));
+  EXPECT_EQ(unplanned_cpu_accesses(), before + 4);
+  ASSERT_EQ(warnings.size(), 1U) << "once per buffer";
+  EXPECT_NE(warnings[0].find("'read'"), std::string::npos) << warnings[0];
+  EXPECT_NE(warnings[0].find("'write'"), std::string::npos) << warnings[0];
+  EXPECT_NE(warnings[0].find(std::to_string(buffer->id())), std::string::npos) << warnings[0];
+  EXPECT_TRUE(make(CpuAccess::none)->map(Access::read));
+  EXPECT_EQ(warnings.size(), 2U) << "another buffer is told of again";
+}
+
+TEST_F(CpuAccessTest, within_what_was_declared_is_silent) {
+  const std::uint64_t before = unplanned_cpu_accesses();
+  for (const auto& [declared, access] :
+       {std::pair{CpuAccess::read, Access::read}, std::pair{CpuAccess::write, Access::write},
+        std::pair{CpuAccess::read_write, Access::read},
+        std::pair{CpuAccess::read_write, Access::write},
+        std::pair{CpuAccess::read_write, Access::read_write}}) {
+    EXPECT_TRUE(make(declared)->map(access));
+  }
+  EXPECT_EQ(unplanned_cpu_accesses(), before);
+  EXPECT_TRUE(warnings.empty());
+}
+
+TEST_F(CpuAccessTest, counts_every_combination_that_goes_beyond) {
+  std::uint64_t expected = unplanned_cpu_accesses();
+  for (const CpuAccess declared :
+       {CpuAccess::none, CpuAccess::read, CpuAccess::write, CpuAccess::read_write}) {
+    for (const Access access : {Access::read, Access::write, Access::read_write}) {
+      EXPECT_TRUE(make(declared)->map(access));
+      const unsigned beyond = static_cast<unsigned>(access) & ~static_cast<unsigned>(declared);
+      expected += beyond != 0 ? 1 : 0;
+      EXPECT_EQ(unplanned_cpu_accesses(), expected)
+          << to_string(declared) << ", " << static_cast<int>(access);
+    }
+  }
+}
+
+TEST_F(CpuAccessTest, of_a_map_that_was_refused_does_not_count) {
+  const auto buffer = make(CpuAccess::none);
+  const auto mine = buffer->map(Access::write);
+  const std::uint64_t before = unplanned_cpu_accesses();
+  std::thread([&] { EXPECT_EQ(code_of(buffer->map(Access::write)), Errc::busy); }).join();
+  EXPECT_EQ(unplanned_cpu_accesses(), before);
+}
+
+TEST_F(CpuAccessTest, can_be_declared_later) {
+  const auto buffer = make(CpuAccess::read_write);
+  EXPECT_EQ(buffer->cpu_access(), CpuAccess::read_write);
+  buffer->set_cpu_access(CpuAccess::none);
+  EXPECT_TRUE(buffer->map(Access::read));
+  EXPECT_EQ(warnings.size(), 1U);
+}
+
+TEST(CpuAccessNames, are_those_of_the_values) {
+  EXPECT_EQ(to_string(CpuAccess::none), "none");
+  EXPECT_EQ(to_string(CpuAccess::read), "read");
+  EXPECT_EQ(to_string(CpuAccess::write), "write");
+  EXPECT_EQ(to_string(CpuAccess::read_write), "read_write");
+}
+
+// --- foreign memory
+
+TEST(WrapMemory, releases_on_the_thread_of_the_last_user) {
+  std::array<std::byte, 64> bytes{};
+  std::thread::id released_on;
+  int released = 0;
+  auto buffer = *wrap_memory(static_cast<void*>(bytes.data()), bytes.size(), [&] {
+    released_on = std::this_thread::get_id();
+    ++released;
+  });
+  std::thread::id other;
+  std::thread([&other, map = *buffer->map(Access::write), last = std::move(buffer)]() mutable {
+    other = std::this_thread::get_id();
+    map.writable_bytes()[0] = std::byte{1};
+    last.reset();
+    map = Map();
+  }).join();
+  EXPECT_EQ(released, 1);
+  EXPECT_EQ(released_on, other);
+  EXPECT_EQ(bytes[0], std::byte{1});
+}
+
+TEST(WrapMemory, what_is_refused_stays_the_callers) {
+  int released = 0;
+  const auto release = [&released] { ++released; };
+  std::byte one{};
+  const auto null = wrap_memory(static_cast<void*>(nullptr), 8, release);
+  EXPECT_EQ(code_of(null), Errc::invalid_argument);
+  EXPECT_NE(null.error().message().find("data"), std::string::npos);
+  EXPECT_EQ(code_of(wrap_memory(static_cast<const void*>(nullptr), 8, release)),
+            Errc::invalid_argument);
+  for (const std::size_t size : {SIZE_MAX, SIZE_MAX / 2 + 1}) {
+    const auto huge = wrap_memory(static_cast<void*>(&one), size, release);
+    EXPECT_EQ(code_of(huge), Errc::invalid_argument);
+    EXPECT_NE(huge.error().message().find("size"), std::string::npos);
+  }
+  EXPECT_EQ(released, 0);
+}
+
+TEST(WrapMemory, nothing_may_be_wrapped) {
+  int released = 0;
+  {
+    const auto buffer = wrap_memory(static_cast<void*>(nullptr), 0, [&released] { ++released; });
+    ASSERT_TRUE(buffer);
+    EXPECT_EQ((*buffer)->size_bytes(), 0U);
+    EXPECT_TRUE((*buffer)->map(Access::read_write)->bytes().empty());
+    const std::array<std::size_t, 2> shape{0, 3};
+    EXPECT_TRUE(Tensor::wrap(*buffer, *Layout::contiguous(DType::f32, shape)));
+    const std::array<std::size_t, 1> one{1};
+    EXPECT_FALSE(Tensor::wrap(*buffer, *Layout::contiguous(DType::u8, one)));
+  }
+  EXPECT_EQ(released, 1);
+  EXPECT_TRUE(wrap_memory(static_cast<void*>(nullptr), 0, {})) << "nor is a release needed";
+}
+
+struct LastWords final : Attachment {
+  explicit LastWords(const std::vector<int>& memory) : memory_(memory) {}
+  ~LastWords() override { EXPECT_EQ(memory_[0], 42) << "the memory went first"; }
+  const std::vector<int>& memory_;
+};
+
+TEST(WrapMemory, what_hangs_on_the_buffer_goes_before_the_memory) {
+  std::vector<int> memory{42};
+  auto buffer =
+      *wrap_memory(static_cast<void*>(memory.data()), sizeof(int), [&memory] { memory[0] = 0; });
+  const int owner = 0;
+  buffer->attach(&owner, std::make_unique<LastWords>(memory));
+  buffer.reset();
+  EXPECT_EQ(memory[0], 0);
+}
+
+TEST(WrapObject, keeps_its_owner_as_long_as_a_map_lives) {
+  auto owner = std::make_shared<std::vector<float>>(16, 1.5F);
+  const std::weak_ptr<std::vector<float>> watch = owner;
+  auto buffer = *wrap_object(std::span(*owner), owner);
+  owner.reset();
+  ASSERT_FALSE(watch.expired());
+  const std::array<std::size_t, 2> shape{4, 4};
+  auto tensor = std::make_unique<Tensor>(
+      *Tensor::wrap(std::exchange(buffer, nullptr), *Layout::contiguous(DType::f32, shape)));
+  {
+    const TensorMap map = *tensor->map(Access::read_write);
+    tensor.reset();
+    EXPECT_FALSE(watch.expired());
+    EXPECT_EQ((*map.view<const float, 2>())(3, 3), 1.5F);
+    (*map.view<float, 2>())(0, 0) = 2.5F;
+    EXPECT_EQ(watch.lock()->front(), 2.5F) << "no copy";
+  }
+  EXPECT_TRUE(watch.expired());
+}
+
+TEST(WrapObject, of_const_elements_is_read_only) {
+  const auto owner = std::make_shared<const std::vector<int>>(4, 7);
+  const auto buffer = *wrap_object(std::span(*owner), owner);
+  EXPECT_FALSE(buffer->is_writable());
+  EXPECT_EQ(code_of(buffer->map(Access::write)), Errc::permission);
+  EXPECT_EQ(code_of(buffer->map_unclaimed(Access::read_write)), Errc::permission);
+  const std::array<std::size_t, 1> shape{4};
+  const Tensor t = *Tensor::wrap(buffer, *Layout::contiguous(DType::i32, shape));
+  EXPECT_EQ(code_of(t.map(Access::write)), Errc::permission);
+  EXPECT_EQ((*t.map(Access::read)->view<const std::int32_t, 1>())(3), 7);
+}
+
+TEST(WrapObject, refuses_null_and_lets_the_owner_go) {
+  const auto owner = std::make_shared<int>(1);
+  EXPECT_EQ(code_of(wrap_object(std::span<int>(static_cast<int*>(nullptr), 4), owner)),
+            Errc::invalid_argument);
+  EXPECT_EQ(owner.use_count(), 1);
+}
+
+// --- modifiers
+
+TEST(TensorModifier, keeps_the_cpu_out_unless_it_is_linear) {
+  Tensor image = *Tensor::create_image(8, 8, PixelFormat::rgba, DType::u8, Memory::mem);
+  EXPECT_EQ(image.modifier(), drm_modifier_linear);
+  image.set_modifier(0x0800000000000041ULL);
+  for (const Access access : {Access::read, Access::write, Access::read_write}) {
+    const auto map = image.map(access);
+    ASSERT_FALSE(map);
+    EXPECT_EQ(map.error().code, Errc::unsupported);
+    EXPECT_NE(map.error().message().find("arm 0x0800000000000041"), std::string::npos);
+    EXPECT_EQ(code_of(image.map_unclaimed(access)), Errc::unsupported);
+  }
+  EXPECT_TRUE(image.buffer()->map(Access::write)) << "and what was refused claims nothing";
+  image.set_modifier(drm_modifier_invalid);
+  EXPECT_TRUE(image.map(Access::read));
+}
+
+TEST(TensorModifier, keeps_copies_out_too) {
+  Tensor source = *Tensor::create_image(8, 8, PixelFormat::rgba, DType::u8, Memory::mem);
+  Tensor destination = *Tensor::create_image(8, 8, PixelFormat::rgba, DType::u8, Memory::mem);
+  source.set_modifier(1);
+  EXPECT_EQ(code_of(copy(source, destination)), Errc::unsupported);
+  EXPECT_EQ(code_of(copy(destination, source)), Errc::unsupported);
+  EXPECT_EQ(code_of(source.reconfigured(4, 4, PixelFormat::rgba)), Errc::unsupported);
+}
+
+}  // namespace
+}  // namespace halyard
