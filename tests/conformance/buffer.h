@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every kind of buffer promises. Instantiate BufferConformance with a maker for each kind; the
-// half that concerns sharing stands in buffer_sharing.h.
+// What every kind of buffer promises. Instantiate BufferConformance with a maker for each kind, and
+// BufferSharing (buffer_sharing.h) with each that another process can see, or that has no
+// descriptor.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,6 +10,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,9 +26,15 @@ struct BufferKind {
   bool has_fd = false;
   std::function<Result<std::shared_ptr<Buffer>>(std::size_t)> make;
   bool imported = false;      ///< of its whole kernel object, so DMA-BUFs come in whole pages
+  bool slow = false;          ///< takes a tenth of the rounds of leak tests
   bool needs_device = false;  ///< whether make() works is up to the machine
   bool widens = true;         ///< a map for reading does not keep out one for writing
 };
+
+/// How a failure names its kind.
+inline void PrintTo(const BufferKind& kind, std::ostream* out) {
+  *out << kind.name;
+}
 
 class BufferConformance : public ::testing::TestWithParam<BufferKind> {
  protected:
@@ -41,6 +49,10 @@ class BufferConformance : public ::testing::TestWithParam<BufferKind> {
     auto buffer = GetParam().make(size);
     EXPECT_TRUE(buffer) << (buffer ? "" : buffer.error().message());
     return buffer ? *std::move(buffer) : nullptr;
+  }
+  static int rounds() {
+    const int most = many_rounds(GetParam().needs_device && !GetParam().imported);
+    return GetParam().slow ? most / 10 : most;
   }
   static std::size_t expected_size(std::size_t asked) {
     if (!GetParam().imported || GetParam().memory != Memory::dma) return asked;
@@ -245,13 +257,10 @@ TEST_P(BufferConformance, leaves_nothing_behind) {
     map->writable_bytes()[4095] = std::byte{1};
   };
   round();
-  const int rounds = many_rounds(GetParam().needs_device && !GetParam().imported);
   const Holdings before = holdings();
-  for (int i = 0; i < rounds && !HasFatalFailure(); ++i)
+  for (int i = 0; i < rounds() && !HasFatalFailure(); ++i)
     round();
   EXPECT_EQ(holdings(), before);
 }
 
 }  // namespace halyard::conformance
-
-#include "conformance/buffer_sharing.h"

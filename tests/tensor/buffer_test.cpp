@@ -9,6 +9,8 @@
 #include <limits>
 
 #include "conformance/buffer.h"
+#include "conformance/buffer_sharing.h"
+#include "conformance/fake_dma.h"
 #include "halyard/fd.h"
 #include "halyard/import.h"
 #include "tensor/buffer_kinds.h"
@@ -56,6 +58,25 @@ BufferKind pixel_buffer() {
   return kind;
 }
 
+struct KeptFake final : Attachment {
+  explicit KeptFake(std::size_t size) : fake(size) {}
+  FakeDmaBuf fake;
+};
+
+// A DMA-BUF of a machine whose caches are not coherent: each map must begin and end as it should,
+// or bytes are lost. It lives in this process alone.
+BufferKind fake_dma() {
+  BufferKind kind{"fake_dma", Memory::dma, true, [](std::size_t size) {
+                    static const int owner = 0;
+                    auto kept = std::make_unique<KeptFake>(size);
+                    auto buffer = adopt_dma_buffer(kept->fake.fd(), size, true);
+                    if (buffer) (*buffer)->attach(&owner, std::move(kept));
+                    return buffer;
+                  }};
+  kind.slow = true;
+  return kind;
+}
+
 std::vector<BufferKind> all_kinds() {
   const BufferKind posix_shm{"posix_shm", Memory::shm, true, make_posix_shm_buffer};
   const BufferKind raw_memory{"imported_memfd", Memory::shm, true, [](std::size_t size) {
@@ -83,6 +104,10 @@ std::vector<BufferKind> all_kinds() {
 }  // namespace
 
 INSTANTIATE_TEST_SUITE_P(kinds, BufferConformance, ::testing::ValuesIn(all_kinds()),
+                         [](const auto& kind) { return kind.param.name; });
+INSTANTIATE_TEST_SUITE_P(fakes, BufferConformance, ::testing::Values(fake_dma()),
+                         [](const auto& kind) { return kind.param.name; });
+INSTANTIATE_TEST_SUITE_P(kinds, BufferSharing, ::testing::ValuesIn(all_kinds()),
                          [](const auto& kind) { return kind.param.name; });
 
 }  // namespace conformance
