@@ -32,8 +32,8 @@ Result<std::shared_ptr<Buffer>> make_dma_buffer(std::size_t size_bytes,
                                                 const AllocateOptions& options);
 
 /// A Buffer over a DMA-BUF of at least `size_bytes` that somebody else made. Takes the descriptor;
-/// maps at the first map() and stays mapped. `writable` false maps for reading only. Never fails
-/// itself: the caller has checked kind and size. Errors: invalid_argument (empty fd, size 0).
+/// maps at the first map() and stays mapped. `writable` false maps for reading only. Kind and
+/// size were checked by the caller. Errors: invalid_argument (empty fd, size 0).
 Result<std::shared_ptr<Buffer>> adopt_dma_buffer(Fd fd, std::size_t size_bytes, bool writable);
 
 /// A Buffer over a memfd or POSIX shared memory that somebody else made. Takes the descriptor.
