@@ -239,7 +239,7 @@ TEST(Wrap, refuses_offsets_and_strides_between_elements) {
   const Layout layout = *Layout::contiguous(DType::u16, shape);
   EXPECT_TRUE(Tensor::wrap(buffer, layout, 2));
   EXPECT_EQ(code_of(Tensor::wrap(buffer, layout, 1)), Errc::invalid_argument);
-  const auto picture = [&buffer](Tensor::PlaneSource plane) {
+  const auto picture = [](Tensor::PlaneSource plane) {
     return code_of(Tensor::wrap_image({&plane, 1}, 4, 4, F::grey, DType::u16));
   };
   EXPECT_EQ(picture({buffer, 2, 10}), Errc::ok);
