@@ -249,7 +249,7 @@ TEST_P(BufferConformance, attachments_die_with_the_buffer) {
 }
 
 TEST_P(BufferConformance, leaves_nothing_behind) {
-  const auto round = [this] {
+  const auto round = [] {
     const auto buffer = GetParam().make(4096);
     ASSERT_TRUE(buffer) << buffer.error().message();
     const auto map = (*buffer)->map(Access::write);
