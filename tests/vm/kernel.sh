@@ -148,6 +148,7 @@ build() {
   say "$(cat "$folder/source"): $folder"
 }
 
+export HOME=${HOME:-$(getent passwd "$(id -u)" | cut -d : -f 6)}
 cache=${HALYARD_VM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/halyard/vm}
 folder=$cache/$(key)
 log=$folder.log

@@ -142,6 +142,11 @@ start() {
   grep -q 'Linux version' "$job/console"
 }
 
+# Why the machine went: its panic, or else the last line that it wrote.
+last_words() {
+  grep -am 1 'Kernel panic' "$job/console" || grep -a . "$job/console" | tail -n 1
+}
+
 # One boot; leaves its folder in $job, and in it `died` where it did not end as it should.
 boot() {
   local way="seccomp, $cpus processors" up now
@@ -154,7 +159,7 @@ boot() {
   if [[ $command ]]; then exec 3>&1; else exec 3>"$job/output"; fi
   if [[ $ptrace ]] || ! start seccomp=on "ncpus=$cpus"; then
     way="ptrace, 1 processor"
-    start seccomp=off || unavailable "User-Mode Linux does not start: $(tail -n 1 "$job/console")"
+    start seccomp=off || unavailable "User-Mode Linux does not start: $(last_words)"
   fi
   exec 3>&-
   if [[ -f $job/booted ]]; then
@@ -165,7 +170,7 @@ boot() {
   fi
   [[ -f $job/rc ]] || case $ended in
     124 | 137) echo "stopped after its time limit" >"$job/died" ;;
-    *) echo "exit $ended: $(tail -n 1 "$job/console")" >"$job/died" ;;
+    *) echo "exit $ended: $(last_words)" >"$job/died" ;;
   esac
 }
 

@@ -129,6 +129,11 @@ class Summary(Folder):
         self.boot(missing="/dev/udmabuf\n")
         self.expect(1, "2 passed, 1 failed, 0 skipped", "/dev/udmabuf: is not in the machine")
 
+    def test_shows_what_the_kernel_complained_about(self):
+        self.boot(console="[ 0.1] fine\n[ 0.2] WARNING: CPU: 0 at dma-buf.c:7\n")
+        self.expect(0, "2 passed, 0 failed, 0 skipped", "boot-1: [ 0.2] WARNING: CPU: 0")
+        self.assertNotIn("fine", self.said)
+
     def test_fails_when_nothing_ran(self):
         self.boot(suites="")
         self.expect(1, "0 passed, 1 failed, 0 skipped", "nothing was to be run")

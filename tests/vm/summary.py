@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Adds up what the boots of tests/vm/run.sh left behind. Prints the skipped tests, the failed ones
-with their output, and as the last line `N passed, N failed, N skipped`. Exits with 0 when all
-passed and none was skipped. What did not report counts as failed: a machine that died, a device
-that is not there, a program without results, without tests, or that ended badly after its tests.
+"""Adds up what the boots of tests/vm/run.sh left behind. Prints what the kernel complained about,
+the skipped tests, the failed ones with their output, and as the last line
+`N passed, N failed, N skipped`. Exits with 0 when all passed and none was skipped. What did not
+report counts as failed: a machine that died, a device that is not there, a program without results,
+without tests, or that ended badly after its tests.
 
     summary.py BOOT_FOLDER...
 """
@@ -23,6 +24,8 @@ class Boot:
         self.passed, self.failed, self.skipped = 0, [], []
         self.died = self.text("died").strip()
         self.sections = self.split_output()
+        self.complaints = [self.name(line) for line in self.text("console").splitlines()
+                           if re.search(r"\b(WARNING|BUG|Oops|UBSAN)\b.*:", line)]
         for node in self.text("missing").split():
             self.fail(node, "is not in the machine")
         suites = self.text("suites").split()
@@ -123,6 +126,7 @@ def main(folders):
     skipped = [entry for boot in boots for entry in boot.skipped]
     if not boots:
         failed.append(("no boot", []))
+    show("The kernel complained", [(line, []) for boot in boots for line in boot.complaints])
     show("Skipped", skipped)
     show("Failed", failed)
     print(f"{passed} passed, {len(failed)} failed, {len(skipped)} skipped")
