@@ -63,6 +63,8 @@ class [[nodiscard]] Result {
   using value_type = T;
   Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+  /// Makes the value in its place, for types that are costly to move.
+  explicit Result(std::in_place_t) : state_(std::in_place_index<0>) {}
 
   bool has_value() const noexcept { return state_.index() == 0; }
   explicit operator bool() const noexcept { return has_value(); }

@@ -76,6 +76,8 @@ class Tensor;
 /// CPU access to all of a tensor's bytes; keeps them alive. Move-only. Thread-bound.
 class TensorMap {
  public:
+  /// Maps nothing.
+  TensorMap() = default;
   const Layout& layout() const noexcept { return layout_; }
   Access access() const noexcept { return access_; }
   /// Address of element (0, ..., 0).
@@ -112,7 +114,6 @@ class TensorMap {
 
  private:
   friend class Tensor;
-  TensorMap() = default;
   Status check_view(std::optional<DType> dtype, std::size_t rank, bool writes) const;
   Status check_contiguous() const;
   Status check_alignment() const;
@@ -271,15 +272,19 @@ class Tensor {
 
  private:
   friend bool aliases(const Tensor& a, const Tensor& b) noexcept;
-  /// The tensor's bytes in plane entry `i`; count written into `regions`.
-  std::size_t byte_regions(std::size_t i, std::span<ByteRegion, 4> regions) const noexcept;
+  /// The tensor's bytes: one region per plane of a picture, else one run. Returns their count, 0
+  /// when there are no elements.
+  std::size_t byte_regions(std::span<ByteRegion, 4> regions) const noexcept;
+  /// Where the bytes of region `i` lie.
+  const PlaneSource& region_source(std::size_t i) const noexcept;
   Result<TensorMap> map_with(Access access, bool claimed) const;
-  Result<Map> map_buffer(const std::shared_ptr<Buffer>& buffer, Access access, bool claimed) const;
+  Status map_into(TensorMap& map, bool claimed) const;
+  Result<Map> map_buffer(const std::shared_ptr<Buffer>& buffer, Access access,
+                         std::span<const ByteRegion> claimed) const;
   Status check_reconfigurable() const;
   /// Whether the layout shows all of the picture: its planes follow one another in one buffer as
   /// plane_geometry() has it. True for what is no picture.
   bool planes_adjacent() const;
-  Status map_image(TensorMap& map, const std::array<std::byte*, 3>& bases) const;
   Layout layout_;
   std::array<PlaneSource, 3> planes_{};
   std::optional<PixelFormat> format_;

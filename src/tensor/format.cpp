@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "base/format_error.h"
+#include "tensor/image_storage.h"
 
 namespace halyard {
 namespace {
@@ -183,26 +184,34 @@ Result<PlaneGeometry> plane_geometry(PixelFormat format, DType dtype, std::size_
   }
   const auto total = checked_mul(stride, stride_rows(f, height));
   if (!total) return fail(Errc::invalid_argument, "size: picture size overflows");
+  return known_plane_geometry(f, element, width, height, stride, index);
+}
 
-  const std::size_t luma_bytes = stride * height;
+PlaneGeometry known_plane_geometry(const FormatInfo& f, std::size_t element_bytes,
+                                   std::size_t width, std::size_t height, std::size_t stride_bytes,
+                                   std::size_t index) noexcept {
+  const std::size_t luma_bytes = stride_bytes * height;
   const std::size_t chroma_width = shifted_up(width, f.chroma_shift_x);
   const std::size_t chroma_height = shifted_up(height, f.chroma_shift_y);
   switch (f.kind) {
-    case K::packed:
-      return PlaneGeometry{tight, height, stride, 0};
+    case K::packed: {
+      // A packed pair of luma samples is stored whole.
+      const std::size_t stored = f.chroma_shift_x == 1 ? 2 * chroma_width : width;
+      return {stored * f.channels * element_bytes, height, stride_bytes, 0};
+    }
     case K::planar:
-      return PlaneGeometry{width * element, height, stride, index * luma_bytes};
+      return {width * element_bytes, height, stride_bytes, index * luma_bytes};
     case K::semi_planar: {
-      if (index == 0) return PlaneGeometry{width * element, height, stride, 0};
-      const std::size_t chroma_stride = f.chroma_shift_x == 0 ? 2 * stride : stride;
-      return PlaneGeometry{2 * chroma_width * element, chroma_height, chroma_stride, luma_bytes};
+      if (index == 0) return {width * element_bytes, height, stride_bytes, 0};
+      const std::size_t chroma_stride = f.chroma_shift_x == 0 ? 2 * stride_bytes : stride_bytes;
+      return {2 * chroma_width * element_bytes, chroma_height, chroma_stride, luma_bytes};
     }
     case K::tri_planar:
       break;
   }
-  if (index == 0) return PlaneGeometry{width * element, height, stride, 0};
-  return PlaneGeometry{chroma_width * element, chroma_height, stride / 2,
-                       luma_bytes + (index - 1) * (stride / 2) * chroma_height};
+  if (index == 0) return {width * element_bytes, height, stride_bytes, 0};
+  return {chroma_width * element_bytes, chroma_height, stride_bytes / 2,
+          luma_bytes + (index - 1) * (stride_bytes / 2) * chroma_height};
 }
 
 Result<std::size_t> image_bytes(PixelFormat format, DType dtype, std::size_t width,

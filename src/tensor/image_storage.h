@@ -30,6 +30,11 @@ Status check_image_size(std::size_t width, std::size_t height);
 Result<std::size_t> chosen_stride(PixelFormat format, DType dtype, std::size_t width,
                                   Memory memory);
 
+/// plane_geometry() without its checks: for a picture that was checked when it was made.
+PlaneGeometry known_plane_geometry(const FormatInfo& f, std::size_t element_bytes,
+                                   std::size_t width, std::size_t height, std::size_t stride_bytes,
+                                   std::size_t index) noexcept;
+
 /// Layout of the tensor that shows such a picture as numbers.
 Layout image_layout(const FormatInfo& f, DType dtype, std::size_t width, std::size_t height,
                     std::size_t stride);

@@ -5,6 +5,7 @@
 
 #include "base/format_error.h"
 #include "halyard/tensor.h"
+#include "tensor/image_storage.h"
 
 namespace halyard {
 
@@ -26,44 +27,46 @@ std::optional<ByteRegion> run_of(const Layout& layout, std::size_t offset) {
 
 }  // namespace
 
-std::size_t Tensor::byte_regions(std::size_t i, std::span<ByteRegion, 4> regions) const noexcept {
-  const PlaneSource& source = planes_[i];
-  if (!source.buffer) return 0;
+std::size_t Tensor::byte_regions(std::span<ByteRegion, 4> regions) const noexcept {
+  if (is_empty()) return 0;
   if (!format_) {
-    const auto run = run_of(layout_, source.offset_bytes);
+    const auto run = run_of(layout_, planes_[0].offset_bytes);
     if (run) regions[0] = *run;
     return run ? 1 : 0;
   }
-  const bool planar = info(*format_).kind == FormatKind::planar;
-  const std::size_t first = planar ? 0 : i;
-  const std::size_t count = planar ? info(*format_).channels : 1;
-  for (std::size_t k = 0; k < count; ++k) {
-    const auto plane = image_plane(first + k);
-    if (!plane) return 0;
-    regions[k] = {plane->offset_bytes, plane->row_bytes, plane->rows, plane->stride_bytes};
+  const FormatInfo& f = info(*format_);
+  const std::size_t element = size_of(dtype());
+  for (std::size_t i = 0; i < f.planes; ++i) {
+    const PlaneSource& source = region_source(i);
+    // Where a plane lies and its stride are its own; only what its rows use follows from the size.
+    const auto g = known_plane_geometry(f, element, width_, height_, source.stride_bytes, i);
+    regions[i] = {source.offset_bytes, g.row_bytes, g.rows, source.stride_bytes};
+    if (f.kind == FormatKind::planar)
+      regions[i].offset_bytes += i * static_cast<std::size_t>(layout_.stride_bytes[0]);
   }
-  return count;
+  return f.planes;
+}
+
+const Tensor::PlaneSource& Tensor::region_source(std::size_t i) const noexcept {
+  const bool one_entry = !format_ || info(*format_).kind == FormatKind::planar;
+  return planes_[one_entry ? 0 : i];
 }
 
 bool aliases(const Tensor& a, const Tensor& b) noexcept {
-  std::array<ByteRegion, 4> first;
-  std::array<ByteRegion, 4> second;
-  for (std::size_t i = 0; i < a.planes_.size(); ++i) {
-    for (std::size_t k = 0; k < b.planes_.size(); ++k) {
-      const auto& one = a.planes_[i].buffer;
-      const auto& other = b.planes_[k].buffer;
-      if (!one || !other) continue;
-      if (one != other) {
-        const auto identity = one->identity();
-        if (!identity || identity != other->identity()) continue;
-      }
-      const auto mine = std::span(first).first(a.byte_regions(i, first));
-      const auto yours = std::span(second).first(b.byte_regions(k, second));
-      for (const ByteRegion& region : mine) {
-        if (std::any_of(yours.begin(), yours.end(),
-                        [&region](const ByteRegion& r) { return overlaps(region, r); })) {
-          return true;
-        }
+  const auto same_memory = [](const Buffer& one, const Buffer& other) {
+    if (&one == &other) return true;
+    const auto identity = one.identity();
+    return identity && identity == other.identity();
+  };
+  std::array<ByteRegion, 4> mine;
+  std::array<ByteRegion, 4> yours;
+  const std::size_t mine_count = a.byte_regions(mine);
+  const std::size_t yours_count = b.byte_regions(yours);
+  for (std::size_t i = 0; i < mine_count; ++i) {
+    for (std::size_t k = 0; k < yours_count; ++k) {
+      if (overlaps(mine[i], yours[k]) &&
+          same_memory(*a.region_source(i).buffer, *b.region_source(k).buffer)) {
+        return true;
       }
     }
   }
@@ -79,59 +82,57 @@ Result<TensorMap> Tensor::map_unclaimed(Access access) const {
 }
 
 Result<TensorMap> Tensor::map_with(Access access, bool claimed) const {
+  Result<TensorMap> map(std::in_place);
+  map->access_ = access;
+  if (const Status done = map_into(*map, claimed); !done) map = done.error();
+  return map;
+}
+
+Status Tensor::map_into(TensorMap& map, bool claimed) const {
   if (is_empty()) return fail(Errc::invalid_argument, "tensor: is empty, it has no bytes to map");
   if (opaque_ || !is_linear(modifier_)) {
     return fail(Errc::unsupported, "modifier: no CPU can read this arrangement of pixels", "{}",
                 modifier_to_string(modifier_));
   }
-  TensorMap map;
-  map.layout_ = layout_;
-  map.access_ = access;
+  const bool writes = can_write(map.access_);
+  const bool claims = claimed && writes;
+  std::array<ByteRegion, 4> all;
+  const std::size_t count = format_ || claims ? byte_regions(all) : 0;
+  const auto regions = std::span<const ByteRegion>(all).first(count);
   std::array<std::byte*, 3> bases{};
   for (std::size_t i = 0; i < planes_.size() && planes_[i].buffer; ++i) {
-    const auto* known = std::find_if(planes_.begin(), planes_.begin() + i, [&](const auto& plane) {
-      return plane.buffer == planes_[i].buffer;
-    });
+    std::size_t first = 0;
+    while (planes_[first].buffer != planes_[i].buffer)
+      ++first;
     // Planes of one buffer share one map, and with it the coherency work.
-    if (known != planes_.begin() + i) {
-      bases[i] = bases[static_cast<std::size_t>(known - planes_.begin())];
-      continue;
+    if (first == i) {
+      HALYARD_TRY(map.maps_[i], map_buffer(planes_[i].buffer, map.access_,
+                                           claims ? regions : std::span<const ByteRegion>{}));
     }
-    HALYARD_TRY(map.maps_[i], map_buffer(planes_[i].buffer, access, claimed));
     // Read-only maps keep the address for reading; writable() guards the rest.
-    bases[i] = const_cast<std::byte*>(map.maps_[i].bytes().data());
+    bases[i] = const_cast<std::byte*>(map.maps_[first].bytes().data());
   }
+  map.layout_ = layout_;
   map.base_ = bases[0] + planes_[0].offset_bytes;
-  if (format_) HALYARD_CHECK(map_image(map, bases));
-  return map;
+  map.plane_count_ = plane_count();
+  map.planes_adjacent_ = planes_adjacent();
+  for (std::size_t i = 0; i < map.plane_count_; ++i) {
+    const ByteRegion& r = regions[i];
+    std::byte* data = bases[&region_source(i) - planes_.data()] + r.offset_bytes;
+    map.planes_[i] = {data, writes ? data : nullptr, r.stride_bytes, r.row_bytes, r.rows};
+  }
+  return {};
 }
 
 Result<Map> Tensor::map_buffer(const std::shared_ptr<Buffer>& buffer, Access access,
-                               bool claimed) const {
-  std::array<ByteRegion, 4> all;
+                               std::span<const ByteRegion> claimed) const {
+  std::array<ByteRegion, 4> here;
   std::size_t count = 0;
-  for (std::size_t i = 0; claimed && can_write(access) && i < planes_.size(); ++i) {
-    if (planes_[i].buffer != buffer) continue;
-    std::array<ByteRegion, 4> regions;
-    const std::size_t more = byte_regions(i, regions);
-    std::copy_n(regions.begin(), more, all.begin() + static_cast<std::ptrdiff_t>(count));
-    count += more;
+  for (std::size_t i = 0; i < claimed.size(); ++i) {
+    if (region_source(i).buffer == buffer) here[count++] = claimed[i];
   }
   // A tensor without elements writes nothing.
-  return Buffer::map_shared(buffer, access, std::span(all).first(count), count > 0);
-}
-
-Status Tensor::map_image(TensorMap& map, const std::array<std::byte*, 3>& bases) const {
-  map.plane_count_ = plane_count();
-  const bool planar = info(*format_).kind == FormatKind::planar;
-  for (std::size_t i = 0; i < map.plane_count_; ++i) {
-    HALYARD_TRY(const ImagePlane plane, image_plane(i));
-    std::byte* data = bases[planar ? 0 : i] + plane.offset_bytes;
-    map.planes_[i] = {data, can_write(map.access_) ? data : nullptr, plane.stride_bytes,
-                      plane.row_bytes, plane.rows};
-  }
-  map.planes_adjacent_ = planes_adjacent();
-  return {};
+  return Buffer::map_shared(buffer, access, std::span(here).first(count), count > 0);
 }
 
 Status TensorMap::check_view(std::optional<DType> dtype, std::size_t rank, bool writes) const {

@@ -72,11 +72,16 @@ std::size_t samples_per_column(const FormatInfo& f, std::size_t i) noexcept {
 
 bool Tensor::planes_adjacent() const {
   if (!format_ || !is_flat(info(*format_))) return true;
-  for (std::size_t i = 1; i < plane_count(); ++i) {
-    const auto g = plane_geometry(*format_, dtype(), width_, height_, planes_[0].stride_bytes, i);
-    if (!g || planes_[i].buffer != planes_[0].buffer ||
-        planes_[i].offset_bytes != planes_[0].offset_bytes + g->offset_bytes ||
-        planes_[i].stride_bytes != g->stride_bytes) {
+  const FormatInfo& f = info(*format_);
+  const PlaneSource& luma = planes_[0];
+  const std::size_t element = size_of(dtype());
+  // Two chroma rows share a row of the layout.
+  if (f.kind == FormatKind::tri_planar && luma.stride_bytes % (2 * element) != 0) return false;
+  for (std::size_t i = 1; i < f.planes; ++i) {
+    const auto g = known_plane_geometry(f, element, width_, height_, luma.stride_bytes, i);
+    if (planes_[i].buffer != luma.buffer ||
+        planes_[i].offset_bytes != luma.offset_bytes + g.offset_bytes ||
+        planes_[i].stride_bytes != g.stride_bytes) {
       return false;
     }
   }
