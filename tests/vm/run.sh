@@ -9,7 +9,7 @@
 #   --cpus N               processors, 1 to 4; 1
 #   --mem MIB              memory; 2048
 #   --mods vgem,vkms       the DRM drivers to start, or none; both
-#   --vivid 'n_devs=2'     options of the test camera
+#   --vivid 'n_devs=1'     options of the test cameras; one of each kind: n_devs=2 multiplanar=1,2
 #   --ptrace               run programs the older, slower way, as where seccomp is refused
 #   --cmd COMMAND          instead of tests: a shell command, in this folder, with its output here
 #   --shell                instead of tests: a shell on this terminal
@@ -38,8 +38,8 @@ suites_here() {
 }
 
 defaults() {
-  suites=$(suites_here) filter='*' limit=600 cpus=1 mem=2048 mods=vgem,vkms vivid='' ptrace=''
-  command='' shell=''
+  suites=$(suites_here) filter='*' limit=600 cpus=1 mem=2048 mods=vgem,vkms ptrace=''
+  vivid='n_devs=2 multiplanar=1,2' command='' shell=''
 }
 
 # Takes the options of one boot into the variables of defaults(); leaves the rest in options_left.
