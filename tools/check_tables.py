@@ -49,9 +49,9 @@ C_HEADERS = {"hal"}
 
 # Outside header (a pattern for the name between the brackets) -> the paths that may include it.
 HOMES = [
-    (r"sys/mman\.h", ["src/base/mapped.cpp"]),
+    (r"sys/mman\.h", ["src/base/mapped.cpp", "tests/vm/"]),
     (r"linux/(dma-(buf|heap)|udmabuf)\.h|drm/.*", ["src/tensor/", "tests/"]),
-    (r"linux/videodev2\.h", ["src/capture/"]),
+    (r"linux/videodev2\.h", ["src/capture/", "tests/vm/"]),
     (r"(jpeglib|jerror|jmorecfg|turbojpeg|spng)\.h", ["src/codec/"]),
     (r"libexif/.*", ["src/codec/"]),
     (r"hwy/.*", ["src/image/", "src/decode/", "tools/halyard/doctor.cpp"]),

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of DRM drivers as tensors, and tensors as frames of a display driver.
+#include "vm/drm_node.h"
+
+#include <array>
+#include <vector>
+
+#include "halyard/buffer.h"
+#include "halyard/drm.h"
+#include "halyard/import.h"
+#include "halyard/tensor.h"
+
+namespace halyard::vm {
+namespace {
+
+using conformance::holdings;
+
+constexpr std::uint32_t width = 101, height = 37;
+
+std::byte mark(std::size_t row, std::size_t column) {
+  return static_cast<std::byte>(row * 13 + column * 3 + 1);
+}
+
+class DrmNodeTest : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    node_ = DrmNode::open(GetParam());
+    HALYARD_NEEDS(node_, std::string("the DRM driver ") + GetParam());
+  }
+
+  // A picture over a new buffer of the driver, with the driver's own mapping of it.
+  void make(Tensor& image, NodeMapping& theirs, DumbBuffer& dumb) {
+    const auto created = node_->create(width, height, 32);
+    ASSERT_TRUE(created) << last_error();
+    dumb = *created;
+    theirs = node_->map(dumb);
+    ASSERT_FALSE(theirs.bytes().empty()) << last_error();
+    const Fd fd = node_->export_handle(dumb.handle);
+    ASSERT_TRUE(fd) << last_error();
+    const std::array<PlaneDescriptor, 1> planes{{{fd.get(), dumb.stride_bytes}}};
+    auto imported = importer_.import_image(planes, width, height, PixelFormat::bgra);
+    ASSERT_TRUE(imported) << imported.error().message();
+    image = *std::move(imported);
+  }
+
+  std::optional<DrmNode> node_;
+  Importer importer_;
+};
+
+TEST_P(DrmNodeTest, pixels_written_through_a_tensor_are_the_drivers) {
+  Tensor image;
+  NodeMapping theirs;
+  DumbBuffer dumb;
+  ASSERT_NO_FATAL_FAILURE(make(image, theirs, dumb));
+  EXPECT_EQ(image.memory(), Memory::dma);
+  {
+    const auto map = image.map(Access::write);
+    ASSERT_TRUE(map) << map.error().message();
+    const MappedPlane& plane = map->plane(0);
+    EXPECT_EQ(plane.row_bytes, std::size_t{width} * 4);
+    for (std::size_t row = 0; row < height; ++row) {
+      for (std::size_t c = 0; c < plane.row_bytes; ++c)
+        plane.writable[row * plane.stride_bytes + c] = mark(row, c);
+    }
+  }
+  for (std::size_t row = 0; row < height; ++row) {
+    for (std::size_t c = 0; c < std::size_t{width} * 4; ++c)
+      ASSERT_EQ(theirs.bytes()[row * dumb.stride_bytes + c], mark(row, c)) << row << ' ' << c;
+  }
+}
+
+TEST_P(DrmNodeTest, pixels_written_by_the_driver_are_the_tensors) {
+  Tensor image;
+  NodeMapping theirs;
+  DumbBuffer dumb;
+  ASSERT_NO_FATAL_FAILURE(make(image, theirs, dumb));
+  for (std::size_t row = 0; row < height; ++row) {
+    for (std::size_t c = 0; c < std::size_t{width} * 4; ++c)
+      theirs.bytes()[row * dumb.stride_bytes + c] = mark(row, c);
+  }
+  const auto map = image.map(Access::read);
+  ASSERT_TRUE(map) << map.error().message();
+  for (std::size_t row = 0; row < height; ++row) {
+    for (std::size_t c = 0; c < std::size_t{width} * 4; ++c) {
+      ASSERT_EQ(map->plane(0).data[row * map->plane(0).stride_bytes + c], mark(row, c))
+          << row << ' ' << c;
+    }
+  }
+}
+
+TEST_P(DrmNodeTest, a_buffer_exported_again_is_the_same_one) {
+  Tensor image;
+  NodeMapping theirs;
+  DumbBuffer dumb;
+  ASSERT_NO_FATAL_FAILURE(make(image, theirs, dumb));
+  const auto before = holdings();
+  for (int n = 0; n < 200; ++n) {
+    const Fd again = node_->export_handle(dumb.handle);
+    ASSERT_TRUE(again) << last_error();
+    const auto buffer = importer_.import_buffer(again.get());
+    ASSERT_TRUE(buffer) << buffer.error().message();
+    EXPECT_EQ((*buffer)->id(), image.buffer()->id());
+  }
+  EXPECT_EQ(holdings(), before);
+  EXPECT_EQ(importer_.size(), 1U);
+}
+
+TEST_P(DrmNodeTest, our_memory_is_taken_and_comes_back_as_itself) {
+  for (const char* heap : {"system", "udmabuf"}) {
+    SCOPED_TRACE(heap);
+    const auto buffer =
+        allocate(65536, AllocateOptions{Memory::dma, CpuAccess::read_write, "drm", {heap}});
+    HALYARD_NEEDS(buffer, std::string("the heap ") + heap);
+    const auto handle = node_->import_fd((*buffer)->fd());
+    ASSERT_TRUE(handle) << last_error();
+    const Fd back = node_->export_handle(*handle);
+    ASSERT_TRUE(back) << last_error();
+    EXPECT_EQ(*back.identity(), *(*buffer)->identity());
+    EXPECT_TRUE(node_->close(*handle)) << last_error();
+  }
+}
+
+TEST_P(DrmNodeTest, memory_that_is_no_dma_buf_is_refused) {
+  const auto buffer = *allocate(65536, Memory::shm);
+  EXPECT_FALSE(node_->import_fd(buffer->fd()));
+  EXPECT_EQ(errno, EINVAL);
+}
+
+INSTANTIATE_TEST_SUITE_P(Drivers, DrmNodeTest, ::testing::Values("vgem", "vkms"),
+                         [](const auto& each) { return std::string(each.param); });
+
+// Bytes of a DMA-BUF: whole pages, so more than the Buffer over it may show.
+std::size_t size_of_object(int fd) {
+  return static_cast<std::size_t>(::lseek(fd, 0, SEEK_END));
+}
+
+// A display driver refuses codes that it does not know, strides below a row of that format, and
+// frames that end behind their buffer: what it takes is what we said.
+class DisplayTest : public ::testing::TestWithParam<PixelFormat> {
+ protected:
+  void SetUp() override {
+    node_ = DrmNode::open("vkms");
+    HALYARD_NEEDS(node_, "the DRM driver vkms");
+    auto image = Tensor::create_image(320, 180, GetParam(), DType::u8, Memory::dma);
+    HALYARD_NEEDS(image, "DMA-BUF memory");
+    const auto handle = node_->import_fd(image->buffer()->fd());
+    ASSERT_TRUE(handle) << last_error();
+    handle_ = *handle;
+    frame_ = drm::FrameBuffer{};
+    frame_.width = 320;
+    frame_.height = 180;
+    frame_.format = *drm_fourcc({GetParam()});
+    for (std::size_t p = 0; p < image->plane_count(); ++p) {
+      const ImagePlane plane = *image->image_plane(p);
+      frame_.handles[p] = handle_;
+      frame_.pitches[p] = static_cast<std::uint32_t>(plane.stride_bytes);
+      frame_.offsets[p] = static_cast<std::uint32_t>(plane.offset_bytes);
+    }
+    planes_ = image->plane_count();
+    image_ = *std::move(image);
+  }
+  void TearDown() override {
+    if (handle_ == 0) return;
+    EXPECT_TRUE(node_->close(handle_)) << last_error();
+  }
+
+  std::optional<DrmNode> node_;
+  Tensor image_;
+  std::uint32_t handle_ = 0;
+  drm::FrameBuffer frame_{};
+  std::size_t planes_ = 0;
+};
+
+TEST_P(DisplayTest, takes_our_picture_as_a_frame) {
+  EXPECT_TRUE(node_->takes(frame_)) << fourcc_to_string(frame_.format) << ": " << last_error();
+}
+
+TEST_P(DisplayTest, counts_each_plane_as_we_do) {
+  for (std::size_t p = 0; p < planes_; ++p) {
+    const ImagePlane plane = *image_.image_plane(p);
+    drm::FrameBuffer narrow = frame_;
+    narrow.pitches[p] = static_cast<std::uint32_t>(plane.row_bytes);
+    EXPECT_TRUE(node_->takes(narrow)) << "plane " << p << ": " << last_error();
+    narrow.pitches[p] -= 1;
+    EXPECT_FALSE(node_->takes(narrow)) << "plane " << p << ": a row does not fit";
+    drm::FrameBuffer late = frame_;
+    const std::size_t used = (plane.rows - 1) * plane.stride_bytes + plane.row_bytes;
+    late.offsets[p] = static_cast<std::uint32_t>(size_of_object(image_.buffer()->fd()) - used);
+    EXPECT_TRUE(node_->takes(late)) << "plane " << p << ": " << last_error();
+    late.offsets[p] += 1;
+    EXPECT_FALSE(node_->takes(late)) << "plane " << p << ": it ends behind its buffer";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Vkms, DisplayTest,
+                         ::testing::Values(PixelFormat::bgra, PixelFormat::rgba, PixelFormat::rgb,
+                                           PixelFormat::bgr, PixelFormat::nv12, PixelFormat::nv21,
+                                           PixelFormat::nv16, PixelFormat::nv24, PixelFormat::i420),
+                         [](const auto& each) { return std::string(to_string(each.param)); });
+
+}  // namespace
+}  // namespace halyard::vm
