@@ -95,4 +95,8 @@ Status memory_available(Memory memory) {
   return {};
 }
 
+bool automatic_tries_dma() {
+  return !environment().tensor_force_mem && memory_available(Memory::dma);
+}
+
 }  // namespace halyard

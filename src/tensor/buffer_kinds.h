@@ -31,6 +31,9 @@ Result<std::shared_ptr<Buffer>> make_posix_shm_buffer(std::size_t size_bytes);
 Result<std::shared_ptr<Buffer>> make_dma_buffer(std::size_t size_bytes,
                                                 const AllocateOptions& options);
 
+/// Whether Memory::automatic begins with DMA-BUFs: they work here and the heap is not forced.
+bool automatic_tries_dma();
+
 /// A Buffer over a DMA-BUF of at least `size_bytes` that somebody else made. Takes the descriptor;
 /// maps at the first map() and stays mapped. `writable` false maps for reading only. Kind and
 /// size were checked by the caller. Errors: invalid_argument (empty fd, size 0).

@@ -8,6 +8,7 @@
 #include "base/checked.h"
 #include "base/format_error.h"
 #include "halyard/tensor.h"
+#include "tensor/buffer_kinds.h"
 #include "tensor/image_storage.h"
 #include "tensor/imported_planes.h"
 
@@ -35,8 +36,7 @@ Status check_compression(const ImageOptions& options) {
 Result<std::size_t> asked_stride(std::size_t width, PixelFormat format,
                                  const ImageOptions& options) {
   if (options.stride_bytes == 0) {
-    const bool may_be_dma =
-        options.memory == Memory::automatic && memory_available(Memory::dma).has_value();
+    const bool may_be_dma = options.memory == Memory::automatic && automatic_tries_dma();
     return chosen_stride(format, options.dtype, width, may_be_dma ? Memory::dma : options.memory);
   }
   HALYARD_TRY(const std::size_t tight, tight_stride(format, options.dtype, width));

@@ -11,6 +11,7 @@
 
 #include "halyard/buffer.h"
 #include "halyard/dmabuf.h"
+#include "halyard/tensor.h"
 
 namespace halyard {
 namespace {
@@ -148,6 +149,13 @@ class AllocateInEnvironment : public ::testing::Test {
 TEST_F(AllocateInEnvironment, force_mem_makes_automatic_take_the_heap) {
   ::setenv("HALYARD_TENSOR_FORCE_MEM", "1", 1);
   EXPECT_EXIT(exit_with_kind(), served_by_heap, "");
+}
+
+TEST_F(AllocateInEnvironment, force_mem_leaves_the_rows_of_packed_pictures_tight) {
+  ::setenv("HALYARD_TENSOR_FORCE_MEM", "1", 1);
+  EXPECT_EXIT(
+      ::_exit(static_cast<int>(Tensor::create_image(33, 2, PixelFormat::grey)->row_stride_bytes())),
+      ::testing::ExitedWithCode(33), "");
 }
 
 TEST_F(AllocateInEnvironment, force_mem_is_taken_by_its_older_name) {
