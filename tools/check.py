@@ -15,7 +15,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from check_tables import (C_HEADERS, HOMES, LAYERS, PRIVATE_EXCEPTIONS, PUBLIC_HEADERS,
+from check_tables import (ADAPTERS, C_HEADERS, HOMES, LAYERS, PRIVATE_EXCEPTIONS, PUBLIC_HEADERS,
                           PUBLIC_ONLY, SYSTEM, TO_COME)
 
 CPP = {".cpp", ".h", ".c", ".hpp"}
@@ -186,37 +186,52 @@ def rule_homes(tree):
 
 
 def rule_headers(tree):
-    """Each public header compiles alone, twice in one unit, without a warning."""
+    """Each public header compiles alone, twice, without a warning; adapters with their library."""
     cxx = next((c for c in (os.environ.get("CXX"), "g++", "clang++-14", "clang++", "c++")
                 if c and shutil.which(c.split()[0])), None)
     if cxx is None:
         tree.notes.append("headers: not checked, no C++ compiler here")
         return
 
+    def library_flags(stem):
+        """Where an adapter's library lies, [] when the compiler knows, None when nowhere."""
+        header, folder = ADAPTERS[stem]
+        for flags in [], ["-isystem", f"/usr/include/{folder}"]:
+            command = cxx.split() + ["-x", "c++", "-E", *flags, "-include", header, "/dev/null"]
+            if subprocess.run(command, capture_output=True, check=False).returncode == 0:
+                return flags
+        return None
+
     def compile_alone(path):
-        is_c = Path(path).stem in C_HEADERS
-        name = path[len("include/"):]
-        language = ["-x", "c", "-std=c11"] if is_c else ["-x", "c++", "-std=c++20"]
-        warnings = ["-Wall", "-Wextra", "-Wconversion", "-Wno-sign-conversion", "-Werror"]
-        command = cxx.split() + language + warnings + ["-fsyntax-only", "-Iinclude", "-"]
-        unit = f'#include "{name}"\n' * 2
+        stem = Path(path).stem
+        flags = "-x c -std=c11" if stem in C_HEADERS else "-x c++ -std=c++20"
+        flags += " -Wall -Wextra -Wconversion -Wno-sign-conversion -Werror -fsyntax-only -Iinclude"
+        library = library_flags(stem) if stem in ADAPTERS else []
+        if library is None:
+            tree.notes.append(f"headers: {path} not compiled, <{ADAPTERS[stem][0]}> is not here")
+            return path, None
+        command = [*cxx.split(), *flags.split(), *library, "-"]
+        unit = f'#include "{path[8:]}"\n' * 2
         return path, subprocess.run(command, input=unit, cwd=tree.root, text=True, check=False,
                                     capture_output=True)
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for path, done in pool.map(compile_alone, [p for p, _ in tree.public_headers()]):
-            if done.returncode != 0:
+            if done is not None and done.returncode != 0:
                 errors = [e for e in done.stderr.splitlines() if "error" in e] or [done.stderr]
                 tree.breach("headers", path, 1, f"does not compile alone: {errors[0]}")
 
 
 def rule_umbrella(tree):
-    """halyard.h includes every public header."""
+    """halyard.h includes every public header, but those in C and adapters."""
     umbrella = "include/halyard/halyard.h"
     have = {name for _, _, name in includes(tree.texts.get(umbrella, ""))}
     for path, _ in tree.public_headers():
-        if path != umbrella and Path(path).stem not in C_HEADERS and path[8:] not in have:
+        alone = Path(path).stem in C_HEADERS | ADAPTERS.keys()
+        if path != umbrella and not alone and path[8:] not in have:
             tree.breach("umbrella", umbrella, 1, f"{path[8:]} is missing")
+        if alone and path[8:] in have:
+            tree.breach("umbrella", umbrella, 1, f"{path[8:]} does not belong here")
 
 
 def rule_text(tree):

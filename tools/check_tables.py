@@ -37,7 +37,7 @@ PUBLIC_HEADERS = {
     "format": "tensor", "colorimetry": "tensor", "quantization": "tensor", "buffer": "tensor",
     "tensor": "tensor", "dlpack": "tensor", "dmabuf": "tensor", "drm": "tensor",
     "import": "tensor", "transfer": "tensor", "recycler": "tensor", "device": "tensor",
-    "view": "tensor",
+    "view": "tensor", "eigen": "tensor", "opencv": "tensor",
     "attributes": "reconcile", "reconcile": "reconcile",
     "pool": "ipc", "topic": "ipc", "image_message": "ipc",
     "codec": "codec", "image": "image", "decode": "decode", "track": "track", "draw": "draw",
@@ -46,6 +46,13 @@ PUBLIC_HEADERS = {
 
 # Headers that are C: compiled as C11, and not part of the C++ umbrella.
 C_HEADERS = {"hal"}
+
+# Headers that adapt an outside library's types and that a user includes beside it: in no umbrella,
+# compiled where the library is. Header -> the outside header, the folder that it may lie in.
+ADAPTERS = {
+    "eigen": ("Eigen/Core", "eigen3"),
+    "opencv": ("opencv2/core/mat.hpp", "opencv4"),
+}
 
 # Outside header (a pattern for the name between the brackets) -> the paths that may include it.
 HOMES = [
@@ -60,7 +67,8 @@ HOMES = [
     (r"onnxruntime.*", ["src/model/"]),
     (r"lib(av|sw).*", ["src/capture/"]),
     (r"ft2build\.h|freetype/.*", ["src/draw/"]),
-    (r"(unsupported/)?Eigen/.*", ["src/track/"]),
+    (r"(unsupported/)?Eigen/.*", ["src/track/", "include/halyard/eigen.h"]),
+    (r"opencv2/.*", ["include/halyard/opencv.h"]),
     (r"nlohmann/.*", ["src/decode/", "src/model/", "tools/halyard/"]),
     (r"yaml-cpp/.*", ["src/decode/"]),
     (r"fmt/.*", ["src/", "tools/halyard/"]),

@@ -133,6 +133,11 @@ class Seeded(unittest.TestCase):
         self.expect("homes", "include/halyard/log.h", lambda: self.replace(
             "include/halyard/log.h", "#pragma once", "#pragma once\n#include <fmt/format.h>"))
 
+    def test_an_adapter_that_includes_a_library_not_its_own(self):
+        self.expect("homes", "include/halyard/eigen.h", lambda: self.replace(
+            "include/halyard/eigen.h", "#pragma once",
+            "#pragma once\n#include <opencv2/core/mat.hpp>"))
+
     def test_a_system_header_in_a_public_one(self):
         self.expect("homes", "include/halyard/fd.h", lambda: self.replace(
             "include/halyard/fd.h", "#pragma once", "#pragma once\n#include <unistd.h>"))
@@ -156,7 +161,27 @@ class Seeded(unittest.TestCase):
         self.drop_sources()
         self.expect_source("headers", HEAD + "struct Anchor {};\n", "include/halyard/anchor.h")
 
+    @unittest.skipUnless(Path("/usr/include/eigen3/Eigen/Core").exists(), "Eigen is not there")
+    def test_an_adapter_that_does_not_compile_beside_its_library(self):
+        self.drop_sources()
+        self.write("include/halyard/eigen.h", HEADER + "#include <Eigen/Core>\n")
+        self.expect_source("headers", HEADER + "#include <Eigen/Core>\nEigen::Anchor anchor;\n",
+                           "include/halyard/eigen.h")
+
+    def test_an_adapter_of_a_library_that_is_missing_is_noted(self):
+        self.drop_sources()
+        self.write("include/halyard/eigen.h", HEADER + "#error compiled\n")
+        self.replace("tools/check_tables.py", '"Eigen/Core", "eigen3"', '"Eigen/None", "eigen3"')
+        status, output = self.run_check("headers")
+        self.assertEqual(status, 0, output)
+        self.assertIn("note: headers: include/halyard/eigen.h not compiled", output)
+
     # umbrella
+    def test_an_adapter_in_the_umbrella(self):
+        self.expect("umbrella", "eigen.h does not belong", lambda: self.replace(
+            "include/halyard/halyard.h", "#pragma once",
+            '#pragma once\n#include "halyard/eigen.h"'))
+
     def test_a_header_that_the_umbrella_misses(self):
         self.expect_source("umbrella", HEADER, "include/halyard/anchor.h", "halyard/anchor.h")
 
