@@ -175,6 +175,21 @@ TEST_P(HostilePeer, may_be_asked_for_credentials) {
   EXPECT_EQ(error.code, Errc::malformed);
 }
 
+TEST_P(HostilePeer, may_be_asked_for_a_process_descriptor_which_is_closed) {
+  constexpr int pass_pidfd = 76;  // SO_PASSPIDFD, since Linux 6.5; elsewhere there is none to close
+  const int on = 1;
+  const auto before = held();
+  {
+    Sockets sockets(type_);
+    (void)::setsockopt(sockets.far.get(), SOL_SOCKET, pass_pidfd, &on, sizeof(on));
+    send_raw(sockets.near, good_.bytes, {good_.fds});
+    const auto received = receive_tensor(sockets.far.get());
+    ASSERT_TRUE(received) << received.error().message();
+    expect_same(tensor_, *received);
+  }
+  EXPECT_EQ(held(), before);
+}
+
 TEST_F(HostileStreamPeer, sends_descriptors_with_later_bytes) {
   for (const std::size_t at : {1U, 15U, 16U, 40U}) {
     const Error error = refused([&](Sockets& sockets) {
