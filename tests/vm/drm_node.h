@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "halyard/fd.h"
 #include "vm/devices.h"
@@ -51,6 +52,21 @@ struct FrameBuffer {
   std::array<std::uint32_t, 4> handles, pitches, offsets;
   std::array<std::uint64_t, 4> modifiers;
 };
+struct ClientCapability {
+  std::uint64_t capability, value;
+};
+struct PlaneIds {
+  std::uint64_t ids;
+  std::uint32_t count;
+};
+struct Plane {
+  std::uint32_t id, crtc, frame, crtcs, gamma_size, format_count;
+  std::uint64_t formats;
+};
+inline constexpr std::uint64_t all_planes = 2;
+inline constexpr unsigned long set_capability = _IOW('d', 0x0d, ClientCapability);
+inline constexpr unsigned long get_planes = _IOWR('d', 0xB5, PlaneIds);
+inline constexpr unsigned long get_plane = _IOWR('d', 0xB6, Plane);
 inline constexpr unsigned long version = _IOWR('d', 0x00, Version);
 inline constexpr unsigned long close_handle = _IOW('d', 0x09, CloseHandle);
 inline constexpr unsigned long handle_to_fd = _IOWR('d', 0x2d, PrimeHandle);
@@ -105,6 +121,21 @@ class DrmNode {
     drm::CloseHandle call{handle, 0};
     return ask(drm::close_handle, &call);
   }
+  /// Codes of the formats that the first plane of a display driver shows.
+  std::vector<std::uint32_t> formats() const {
+    drm::ClientCapability all{drm::all_planes, 1};
+    drm::PlaneIds counted{};
+    if (!ask(drm::set_capability, &all) || !ask(drm::get_planes, &counted)) return {};
+    std::vector<std::uint32_t> planes(counted.count);
+    drm::PlaneIds ids{address(planes.data()), counted.count};
+    if (planes.empty() || !ask(drm::get_planes, &ids)) return {};
+    drm::Plane plane{};
+    plane.id = planes.front();
+    if (!ask(drm::get_plane, &plane)) return {};
+    std::vector<std::uint32_t> codes(plane.format_count);
+    plane.formats = address(codes.data());
+    return ask(drm::get_plane, &plane) ? codes : std::vector<std::uint32_t>{};
+  }
   /// Whether the driver takes it as a frame to show; it is removed again.
   bool takes(drm::FrameBuffer frame) const {
     return ask(drm::add_frame_buffer, &frame) && ask(drm::remove_frame_buffer, &frame.id);
@@ -112,6 +143,7 @@ class DrmNode {
 
  private:
   explicit DrmNode(Fd fd) : fd_(std::move(fd)) {}
+  static std::uint64_t address(const void* data) { return reinterpret_cast<std::uintptr_t>(data); }
   bool ask(unsigned long request, void* argument) const {
     return ::ioctl(fd_.get(), request, argument) == 0;
   }
