@@ -97,19 +97,31 @@ TEST(DlpackExport, gives_address_shape_and_strides_in_elements) {
   release(managed);
 }
 
-TEST(DlpackExport, keeps_the_bytes_until_the_deleter_runs_on_any_thread) {
+class DlpackMemory : public ::testing::TestWithParam<Memory> {};
+
+TEST_P(DlpackMemory, keeps_the_bytes_until_the_deleter_runs_on_any_thread) {
+  if (const auto status = memory_available(GetParam()); !status)
+    GTEST_SKIP() << status.error().message();
   std::weak_ptr<Buffer> buffer;
   ManagedVersioned* managed = nullptr;
   {
-    const Tensor tensor = counting(Memory::shm);
+    const Tensor tensor = counting(GetParam());
+    ASSERT_EQ(tensor.memory(), GetParam());
     buffer = tensor.buffer();
     managed = from_public(*to_dlpack(tensor));
   }
   ASSERT_FALSE(buffer.expired());
-  static_cast<std::int32_t*>(managed->tensor.data)[5] = 99;
+  EXPECT_EQ(managed->tensor.device.type, dlpack_abi::device_cpu);
+  auto* const elements = static_cast<std::int32_t*>(managed->tensor.data);
+  EXPECT_EQ(elements[5], 5);
+  elements[5] = 99;
   std::thread([managed] { release(managed); }).join();
   EXPECT_TRUE(buffer.expired());
 }
+
+INSTANTIATE_TEST_SUITE_P(kinds, DlpackMemory,
+                         ::testing::Values(Memory::mem, Memory::shm, Memory::dma),
+                         [](const auto& kind) { return std::string(to_string(kind.param)); });
 
 TEST(DlpackExport, serves_several_consumers_and_a_writer_beside_them) {
   const Tensor tensor = counting();
