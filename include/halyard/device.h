@@ -65,6 +65,7 @@ class DeviceThreadBuffer : public Buffer {
   Access mapped_access_ = Access::read;
   std::size_t maps_ = 0;
   std::size_t device_holds_ = 0;
+  bool lost_ = false;  ///< the thread ended before a map did
 };
 
 /// Devices that have addresses of their own; values are DLPack's device codes.

@@ -133,6 +133,8 @@ void DeviceThreadBuffer::release_from_device() noexcept {
 
 Result<std::span<std::byte>> DeviceThreadBuffer::share_or_map(Access access) {
   const std::lock_guard lock(mutex_);
+  // The thread may still work off what it took before it ended.
+  if (lost_) return fail(Errc::device, "device: its thread has ended", "buffer {}", id());
   if (device_holds_ > 0) {
     return fail(Errc::busy, "access: a device holds the buffer for itself", "buffer {}", id());
   }
@@ -149,6 +151,7 @@ Result<std::span<std::byte>> DeviceThreadBuffer::share_or_map(Access access) {
 
 void DeviceThreadBuffer::unshare(bool on_thread) noexcept {
   const std::lock_guard lock(mutex_);
+  lost_ = lost_ || !on_thread;
   if (--maps_ > 0) return;
   mapped_ = {};
   if (on_thread) unmap_on_thread();
