@@ -102,11 +102,15 @@ Result<Fd> create_sealed_memory(std::string_view name, std::size_t size_bytes) {
 }
 
 std::size_t system_memory_bytes() noexcept {
-  struct sysinfo known = {};
-  if (::sysinfo(&known) != 0) return SIZE_MAX;
-  const auto units = checked_add(known.totalram, known.totalswap);
-  const auto bytes = units ? checked_mul(*units, known.mem_unit) : std::nullopt;
-  return bytes.value_or(SIZE_MAX);
+  // Asked once: it stands before every allocation of shared memory.
+  static const std::size_t once = [] {
+    struct sysinfo known = {};
+    if (::sysinfo(&known) != 0) return SIZE_MAX;
+    const auto units = checked_add(known.totalram, known.totalswap);
+    const auto bytes = units ? checked_mul(*units, known.mem_unit) : std::nullopt;
+    return bytes.value_or(SIZE_MAX);
+  }();
+  return once;
 }
 
 std::optional<int> seals_of(int fd) noexcept {

@@ -41,7 +41,7 @@ Result<Fd> create_shared_object();
 /// lists. Errors: no_memory, unsupported (no memfd in this kernel: errno ENOSYS), permission, os.
 Result<Fd> create_sealed_memory(std::string_view name, std::size_t size_bytes);
 
-/// Bytes of RAM and swap of this machine; SIZE_MAX when the system does not tell.
+/// Bytes of RAM and swap of this machine at the first call; SIZE_MAX when it does not tell.
 std::size_t system_memory_bytes() noexcept;
 
 /// The seals (F_SEAL_*) of a borrowed descriptor; none when its kind has no seals.
