@@ -9,6 +9,7 @@
 #include <linux/udmabuf.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -140,11 +141,13 @@ void* map_fd(int fd, std::size_t size) {
   return ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 }
 
-void shm_and_memfd(benchmark::State& state, std::size_t size) {
+// `alike`: with the mode and the seals that ours has, without which no reader is safe from others.
+void shm_and_memfd(benchmark::State& state, std::size_t size, bool alike) {
   in_turns(
       state, 16, [size] { allocate_and_drop(size, Memory::shm); },
-      [size] {
-        const int fd = raw_memfd(size, 0);
+      [size, alike] {
+        const int fd = raw_memfd(size, alike ? F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL : 0);
+        if (alike) ::fchmod(fd, 0600);
         void* block = map_fd(fd, size);
         benchmark::DoNotOptimize(block);
         ::munmap(block, size);
@@ -206,6 +209,21 @@ void recycled_and_memfd(benchmark::State& state, Memory memory, bool touched) {
         const int fd = raw_memfd(hd, 0);
         void* block = map_fd(fd, hd);
         if (touched) touch(static_cast<std::byte*>(block), hd);
+        benchmark::DoNotOptimize(block);
+        ::munmap(block, hd);
+        ::close(fd);
+      });
+}
+
+// The buffer alone, without a picture laid over it.
+void recycled_buffer_and_memfd(benchmark::State& state) {
+  as_in_a_threaded_process();
+  halyard::Recycler recycler;
+  in_turns(
+      state, 64, [&] { benchmark::DoNotOptimize((*recycler.allocate(hd))->id()); },
+      [] {
+        const int fd = raw_memfd(hd, 0);
+        void* block = map_fd(fd, hd);
         benchmark::DoNotOptimize(block);
         ::munmap(block, hd);
         ::close(fd);
@@ -310,7 +328,8 @@ void add_allocations() {
     add_paired("memory/mem_beside_calloc" + at, 5, mem_and_calloc, size);
     add_paired("memory/mem_beside_mmap" + at, 5, mem_and_mmap, size);
     add_paired("memory/mem_touched_beside_mmap" + at, 15, mem_and_mmap_touched, size);
-    add_paired("memory/shm_beside_memfd" + at, 200, shm_and_memfd, size);
+    add_paired("memory/shm_beside_memfd" + at, 200, shm_and_memfd, size, false);
+    add_paired("memory/shm_beside_sealed_memfd" + at, 200, shm_and_memfd, size, true);
     for (const char* heap : heaps) {
       add_paired(std::string("memory/dma_") + heap + "_beside_ioctl" + at, 30, dma_and_raw, size,
                  heap);
@@ -319,6 +338,7 @@ void add_allocations() {
 }
 
 void add_recycling() {
+  add_paired("memory/recycled_buffer_beside_memfd", 500, recycled_buffer_and_memfd);
   add_paired("memory/recycled_beside_memfd", 500, recycled_and_memfd, Memory::mem, false);
   add_paired("memory/recycled_touched_beside_memfd", 15, recycled_and_memfd, Memory::mem, true);
   add_paired("memory/recycled_shm_beside_memfd", 500, recycled_and_memfd, Memory::shm, false);
