@@ -263,8 +263,9 @@ Fd pipe_end() {
   return Fd(ends[0]);
 }
 
+// On a disk: a file on tmpfs is shared memory.
 Fd regular_file() {
-  return Fd(::open(::testing::TempDir().c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  return Fd(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
 }
 
 TEST_P(HostilePeer, sends_descriptors_of_other_things) {
@@ -285,7 +286,7 @@ TEST_P(HostilePeer, sends_descriptors_of_other_things) {
   };
   for (const BadMemory& bad : cases) {
     const Fd fd = bad.make();
-    if (!fd) continue;  // a file system without unnamed files
+    ASSERT_TRUE(fd) << bad.what;
     for (const std::size_t place : {0U, 1U}) {
       const Error error = refused([&](Sockets& sockets) {
         std::vector<int> fds = good_.fds;
