@@ -9,6 +9,9 @@ set -u
 # shellcheck source=/dev/null
 source "$1"
 export HALYARD_TEST_IN_VM=1
+# Freed memory that AddressSanitizer keeps costs the host a mapping for nearly each page, see
+# watch() in run.sh; 256 MiB, its own choice, would be too much.
+export ASAN_OPTIONS=quarantine_size_mb=16${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 
 if [[ $shell ]]; then
   cd "$folder" && exec setsid -cw bash -i <>/dev/tty0 >&0 2>&0

@@ -113,6 +113,23 @@ nodes() {
   case ,$mods, in *,vgem,vkms, | *,vkms,vgem,*) printf ' /dev/dri/card1' ;; esac
 }
 
+# Ends a machine one of whose programs has as many mappings on the host as that allows. Memory there
+# is one mapping for each run of adjoining pages, so a program that spreads over some 250 MiB can
+# come to this; the kernel would then try the next page for ever.
+watch() {
+  local most program machine
+  most=$(cat /proc/sys/vm/max_map_count)
+  while sleep 1; do
+    read -r machine _ <"/proc/$1/task/$1/children" || continue
+    for program in $(cat "/proc/$machine"/task/*/children | tr ' ' '\n'); do
+      [[ $(wc -l <"/proc/$program/maps") -ge $((most - 10)) ]] || continue
+      echo "a program has $most mappings, more than vm.max_map_count of the host" >"$job/died"
+      kill "$1"
+      return
+    done
+  done 2>/dev/null
+}
+
 # Starts the machine with the arguments that say how, and waits for its end. Fails where User-Mode
 # Linux gave up before there was a kernel.
 start() {
@@ -137,8 +154,11 @@ start() {
   TMPDIR=$(memory_folder) timeout -k 10 "$((seconds + 30))" "$kernel/linux" "${how[@]}" \
     con0=null,fd:1 con1=null,fd:3 con=null </dev/null >"$job/console" 2>&1 &
   machine=$!
+  watch "$machine" &
+  watcher=$!
   wait "$machine" && ended=0 || ended=$?
   machine=''
+  kill "$watcher" 2>/dev/null || true
   grep -q 'Linux version' "$job/console"
 }
 
@@ -168,7 +188,7 @@ boot() {
       "$(cut -d , -f 1 "$kernel/source")" "$way" "$up" \
       "$(awk -v a="$begin" -v b="$now" 'BEGIN {printf "%.2f", b - a}')" >&2
   fi
-  [[ -f $job/rc ]] || case $ended in
+  [[ -f $job/rc || -f $job/died ]] || case $ended in
     124 | 137) echo "stopped after its time limit" >"$job/died" ;;
     *) echo "exit $ended: $(last_words)" >"$job/died" ;;
   esac

@@ -89,9 +89,13 @@ class Summary(Folder):
         self.boot(one_json=results(case("a"), case("b", "SKIPPED")))
         self.expect(1, "1 passed, 0 failed, 1 skipped", "boot-1: one.Suite.b")
 
-    def test_counts_a_disabled_test_as_skipped(self):
+    def test_names_a_disabled_test_beside_the_counts(self):
         self.boot(one_json=results(case("a"), case("DISABLED_b", "SUPPRESSED", "NOTRUN")))
-        self.expect(1, "1 passed, 0 failed, 1 skipped", "DISABLED_b")
+        self.expect(0, "1 passed, 0 failed, 0 skipped", "boot-1: one.Suite.DISABLED_b")
+
+    def test_counts_a_test_that_did_not_run_as_skipped(self):
+        self.boot(one_json=results(case("a"), case("b", "SUPPRESSED", "NOTRUN")))
+        self.expect(1, "1 passed, 0 failed, 1 skipped", "boot-1: one.Suite.b")
 
     def test_shows_the_output_of_a_failed_test(self):
         self.boot(one_json=results(case("a"), case("b", failures=["Expected 3"])), one_rc="1",
@@ -246,6 +250,17 @@ class Machine(Build):
         self.assertEqual(self.run_suite(), 1)
         self.assertRegex(self.said, r"fake: the machine died, exit \d+.*, in Suite.two")
         self.assertEqual(self.last, "0 passed, 1 failed, 0 skipped")
+
+    def test_ends_a_program_that_needs_more_mappings_than_the_host_allows(self):
+        if int(Path("/proc/sys/vm/max_map_count").read_text()) > 100000:
+            self.skipTest("the host allows very many")
+        code = self.execute(HERE / "run.sh", self.folder, "--cmd", """python3 -c '
+import mmap, random
+memory = mmap.mmap(-1, 100000 * 4096)
+for page in random.sample(range(100000), 100000):
+    memory[page * 4096] = 1'""")
+        self.assertEqual(code, 1, self.said)
+        self.assertIn("vm.max_map_count", self.said)
 
     def test_hands_a_command_through(self):
         (self.folder / "left").write_text("seen in the machine")

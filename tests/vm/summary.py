@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Adds up what the boots of tests/vm/run.sh left behind. Prints what the kernel complained about,
-the skipped tests, the failed ones with their output, and as the last line
+the disabled and the skipped tests, the failed ones with their output, and as the last line
 `N passed, N failed, N skipped`. Exits with 0 when all passed and none was skipped. What did not
 report counts as failed: a machine that died, a device that is not there, a program without results,
 without tests, or that ended badly after its tests.
@@ -21,7 +21,7 @@ class Boot:
 
     def __init__(self, folder):
         self.folder = Path(folder)
-        self.passed, self.failed, self.skipped = 0, [], []
+        self.passed, self.failed, self.skipped, self.disabled = 0, [], [], []
         self.died = self.text("died").strip()
         self.sections = self.split_output()
         self.complaints = [self.name(line) for line in self.text("console").splitlines()
@@ -82,6 +82,8 @@ class Boot:
     def count(self, suite, name, test, lines):
         if test.get("failures"):
             self.fail(f"{suite}.{name}", "failed", self.output_of(name, lines, test))
+        elif test.get("status") == "NOTRUN" and re.search(r"\bDISABLED_", name):
+            self.disabled.append((self.name(f"{suite}.{name}"), []))
         elif test.get("result") == "COMPLETED" and test.get("status") == "RUN":
             self.passed += 1
         else:
@@ -127,6 +129,7 @@ def main(folders):
     if not boots:
         failed.append(("no boot", []))
     show("The kernel complained", [(line, []) for boot in boots for line in boot.complaints])
+    show("Disabled, not counted", [entry for boot in boots for entry in boot.disabled])
     show("Skipped", skipped)
     show("Failed", failed)
     print(f"{passed} passed, {len(failed)} failed, {len(skipped)} skipped")
