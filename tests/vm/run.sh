@@ -115,19 +115,22 @@ nodes() {
 
 # Ends a machine one of whose programs has as many mappings on the host as that allows. Memory there
 # is one mapping for each run of adjoining pages, so a program that spreads over some 250 MiB can
-# come to this; the kernel would then try the next page for ever.
+# come to this; the kernel would then try the next page for ever. Runs until it is killed, so that
+# its number stays its own, and holds nothing of ours that somebody waits for.
 watch() {
   local most program machine
+  exec {lock}>&- 3>&- >/dev/null 2>&1
   most=$(cat /proc/sys/vm/max_map_count)
   while sleep 1; do
-    read -r machine _ <"/proc/$1/task/$1/children" || continue
+    read -r machine _ <"/proc/$1/task/$1/children" || [[ $machine ]] || continue
     for program in $(cat "/proc/$machine"/task/*/children | tr ' ' '\n'); do
       [[ $(wc -l <"/proc/$program/maps") -ge $((most - 10)) ]] || continue
       echo "a program has $most mappings, more than vm.max_map_count of the host" >"$job/died"
       kill "$1"
-      return
+      break 2
     done
-  done 2>/dev/null
+  done
+  exec sleep infinity
 }
 
 # Starts the machine with the arguments that say how, and waits for its end. Fails where User-Mode
@@ -158,7 +161,8 @@ start() {
   watcher=$!
   wait "$machine" && ended=0 || ended=$?
   machine=''
-  kill "$watcher" 2>/dev/null || true
+  kill "$watcher"
+  wait "$watcher" 2>/dev/null || true
   grep -q 'Linux version' "$job/console"
 }
 
