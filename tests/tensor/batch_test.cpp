@@ -6,6 +6,7 @@
 #include <cstring>
 #include <thread>
 
+#include "code_of.h"
 #include "tensor/byte_sets.h"
 
 namespace halyard {
@@ -15,11 +16,6 @@ using F = PixelFormat;
 using test::bytes_of;
 using test::image_of;
 using test::share_bytes;
-
-template <class R>
-Errc code_of(const R& result) {
-  return result ? Errc::ok : result.error().code;
-}
 
 TEST(Batch, of_a_strided_axis_steps_by_its_stride) {
   const auto buffer = *allocate(400, Memory::mem);

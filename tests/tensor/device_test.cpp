@@ -2,6 +2,7 @@
 // Buffers that one thread maps, and bytes that a device addresses, against fakes that check how
 // they are used.
 #include "halyard/device.h"
+#include "code_of.h"
 
 #include <gtest/gtest.h>
 
@@ -18,11 +19,6 @@ using test::FakePixelBuffer;
 using test::FakeRegistration;
 
 namespace {
-
-template <class R>
-Errc code_of(const R& result) {
-  return result ? Errc::ok : result.error().code;
-}
 
 struct DeviceTest : ::testing::Test {
   std::shared_ptr<FakeDeviceThread> thread = std::make_shared<FakeDeviceThread>();

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <numeric>
 
+#include "code_of.h"
 #include "halyard/dlpack.h"
 #include "tensor/dlpack_abi.h"
 
@@ -16,11 +17,6 @@ using dlpack_abi::from_public;
 using dlpack_abi::Managed;
 using dlpack_abi::ManagedVersioned;
 using dlpack_abi::to_public;
-
-template <class T>
-Errc code_of(const Result<T>& result) {
-  return result ? Errc::ok : result.error().code;
-}
 
 /// Six i32 elements, 2 x 3, and a count of the calls of its deleter.
 template <class ManagedType>

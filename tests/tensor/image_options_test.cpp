@@ -6,17 +6,13 @@
 #include <climits>
 #include <cstdlib>
 
+#include "code_of.h"
 #include "halyard/tensor.h"
 
 namespace halyard {
 namespace {
 
 using F = PixelFormat;
-
-template <class R>
-Errc code_of(const R& result) {
-  return result ? Errc::ok : result.error().code;
-}
 
 ImageOptions on_heap() {
   ImageOptions options;

@@ -5,16 +5,12 @@
 #include <cstring>
 #include <thread>
 
+#include "code_of.h"
 #include "halyard/log.h"
 #include "halyard/tensor.h"
 
 namespace halyard {
 namespace {
-
-template <class R>
-Errc code_of(const R& result) {
-  return result ? Errc::ok : result.error().code;
-}
 
 // --- CPU access
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "code_of.h"
 #include "conformance/buffer_support.h"
 #include "halyard/tensor.h"
 
@@ -18,11 +19,6 @@ inline conformance::Holdings held() {
   conformance::Holdings now = conformance::holdings();
   now.mappings = 0;
   return now;
-}
-
-template <class R>
-Errc code_of(const R& result) {
-  return result ? Errc::ok : result.error().code;
 }
 
 struct SentTensor {

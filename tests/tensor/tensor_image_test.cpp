@@ -4,15 +4,11 @@
 
 #include <cstring>
 
+#include "code_of.h"
 #include "halyard/tensor.h"
 
 namespace halyard {
 namespace {
-
-template <class R>
-Errc code_of(const R& result) {
-  return result ? Errc::ok : result.error().code;
-}
 
 // Every byte of every plane row gets a value that depends on plane, row and column.
 std::uint8_t mark(std::size_t plane, std::size_t row, std::size_t column) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors: layouts, views, batches, reshaping, wrapping, copying.
 #include "halyard/tensor.h"
+#include "code_of.h"
 
 #include <gtest/gtest.h>
 
@@ -11,11 +12,6 @@
 
 namespace halyard {
 namespace {
-
-template <class R>
-Errc code_of(const R& result) {
-  return result ? Errc::ok : result.error().code;
-}
 
 Tensor counting(std::initializer_list<std::size_t> shape) {
   Tensor t = *Tensor::create(DType::i32, shape, Memory::mem);

@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "code_of.h"
 #include "tensor/byte_sets.h"
 
 namespace halyard {
@@ -12,11 +13,6 @@ namespace {
 using F = PixelFormat;
 using test::bytes_of;
 using test::image_of;
-
-template <class R>
-Errc code_of(const R& result) {
-  return result ? Errc::ok : result.error().code;
-}
 
 TEST(Slice, of_every_format_shows_the_samples_of_the_whole_at_the_same_place) {
   for (const FormatInfo& f : all_formats()) {
