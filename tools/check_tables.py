@@ -40,8 +40,8 @@ PUBLIC_HEADERS = {
     "view": "tensor", "eigen": "tensor", "opencv": "tensor",
     "attributes": "reconcile", "reconcile": "reconcile",
     "pool": "ipc", "topic": "ipc", "image_message": "ipc",
-    "codec": "codec", "image": "image", "decode": "decode", "track": "track", "draw": "draw",
-    "model": "model", "capture": "capture", "hal": "capi",
+    "codec": "codec", "image": "image", "tiling": "image", "decode": "decode", "track": "track",
+    "draw": "draw", "model": "model", "capture": "capture", "hal": "capi",
 }
 
 # Headers that are C: compiled as C11, and not part of the C++ umbrella.

@@ -19,13 +19,6 @@ namespace halyard {
 
 enum class ImageFileType : std::uint8_t { jpeg, png };
 
-/// The turn that shows an EXIF-tagged picture upright: flip first, then rotate clockwise.
-struct Orientation {
-  Flip flip = Flip::none;
-  Rotation rotation = Rotation::none;
-  friend bool operator==(const Orientation&, const Orientation&) = default;
-};
-
 /// What the header of a picture file says. Sizes are as stored, before any orientation.
 struct ImageFileInfo {
   ImageFileType type = ImageFileType::jpeg;
@@ -39,7 +32,7 @@ struct ImageFileInfo {
   int components = 3;        ///< as stored; a palette counts 3, or 4 with transparency
   bool progressive = false;  ///< progressive JPEG or interlaced PNG
   bool palette = false;
-  Orientation orientation;
+  Orientation orientation;   ///< the turn that shows the picture upright
   int exif_orientation = 0;  ///< the tag's value 1..8, 0: absent or invalid
   Colorimetry colorimetry;
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 #include "halyard/export.h"
@@ -24,6 +25,20 @@ struct Region {
   std::int32_t width = 0;
   std::int32_t height = 0;
   friend bool operator==(const Region&, const Region&) = default;
+};
+
+/// A rectangle whose sides may lie between pixels; (x, y) is its top left corner.
+struct RegionF {
+  double x = 0;
+  double y = 0;
+  double width = 0;
+  double height = 0;
+  constexpr RegionF() = default;
+  constexpr RegionF(double left, double top, double wide, double high) noexcept
+      : x(left), y(top), width(wide), height(high) {}
+  constexpr RegionF(const Region& r) noexcept  // NOLINT(google-explicit-constructor)
+      : x(r.x), y(r.y), width(r.width), height(r.height) {}
+  friend bool operator==(const RegionF&, const RegionF&) = default;
 };
 
 /// A point in pixels; pixel (i, j) covers [i, i+1) x [j, j+1), so its centre is (i+0.5, j+0.5).
@@ -55,14 +70,52 @@ enum class Rotation : std::uint8_t { none = 0, cw90 = 1, cw180 = 2, cw270 = 3 };
 /// Mirror, applied before the rotation: vertical swaps top and bottom, horizontal left and right.
 enum class Flip : std::uint8_t { none = 0, vertical = 1, horizontal = 2 };
 
-/// How the picture meets the destination rectangle: `stretch` fills it; `letterbox` keeps the
-/// aspect ratio, centres, and fills the rest with the pad colour.
-enum class Fit : std::uint8_t { stretch = 0, letterbox = 1 };
+/// A turn and a mirror together: flip first, then rotate clockwise. What EXIF tags say.
+struct Orientation {
+  Flip flip = Flip::none;
+  Rotation rotation = Rotation::none;
+  friend bool operator==(const Orientation&, const Orientation&) = default;
+};
 
-/// Where a picture of `source` size lands in `target` when letterboxed (both after any rotation):
-/// sa = sw/sh, da = dw/dh in double; sa > da: nw = dw, nh = max(1, round(dw/sa)); else
-/// nw = max(1, round(dh*sa)), nh = dh; left and top are half of the rest, rounded down.
-Region letterbox_region(Size source, Size target) noexcept;
+/// One orientation after the other, as one.
+Orientation then(Orientation first, Orientation second) noexcept;
+/// The orientation that undoes it: then(o, inverse(o)) changes nothing.
+Orientation inverse(Orientation orientation) noexcept;
+inline bool swaps_axes(Rotation rotation) noexcept {
+  return rotation == Rotation::cw90 || rotation == Rotation::cw270;
+}
+
+/// A map of the plane, (x, y) -> (m[0] x + m[1] y + m[2], m[3] x + m[4] y + m[5]), in continuous
+/// pixel coordinates: the centre of the first pixel is (0.5, 0.5).
+struct Affine {
+  std::array<double, 6> m{1, 0, 0, 0, 1, 0};
+  friend bool operator==(const Affine&, const Affine&) = default;
+};
+/// The map that first applies `first`, then `second`.
+Affine then(const Affine& first, const Affine& second) noexcept;
+/// The inverse map. Elements are not finite when there is none (determinant 0).
+Affine inverse(const Affine& map) noexcept;
+
+/// How the turned picture meets the destination rectangle:
+/// - stretch: fills it;
+/// - letterbox: keeps the aspect ratio, centred, the rest is pad;
+/// - cover: keeps the aspect ratio and fills it; what does not fit is cut off on both sides alike;
+/// - top_left: keeps the aspect ratio, in the top left corner, the rest is pad.
+enum class Fit : std::uint8_t { stretch = 0, letterbox = 1, cover = 2, top_left = 3 };
+
+/// Which arithmetic rounds a letterboxed picture to whole pixels; w x h into W x H:
+/// - hal: sa = w/h, da = W/H; sa > da: W x max(1, round(W/sa)), else max(1, round(H*sa)) x H; the
+///   offset is half of the rest, rounded down. EdgeFirst HAL's rule.
+/// - ultralytics: r = min(W/w, H/h); round(w r) x round(h r), at least 1, halves to even; the
+///   offset is round((W - width)/2 - 0.1), and so for rows. What Ultralytics predicts with.
+/// - ultralytics_val: the same with r at most 1, so that nothing is enlarged; what it validates
+///   with.
+enum class LetterboxRule : std::uint8_t { hal = 0, ultralytics = 1, ultralytics_val = 2 };
+
+/// Where a picture of `source` size (width x height, after any rotation) lands in `target` by a
+/// rule. An empty source gives the whole target.
+Region letterbox_region(double width, double height, Size target, LetterboxRule rule) noexcept;
+Region letterbox_region(Size source, Size target, LetterboxRule rule = LetterboxRule::hal) noexcept;
 
 }  // namespace halyard
 HALYARD_EXPORTS_END

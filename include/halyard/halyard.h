@@ -33,4 +33,5 @@
 #include "halyard/draw.h"
 #include "halyard/image.h"
 #include "halyard/model.h"
+#include "halyard/tiling.h"
 #include "halyard/track.h"

@@ -2,7 +2,6 @@
 // Placement: where the pixels of a converted picture came from, both ways.
 #pragma once
 
-#include <array>
 #include <vector>
 
 #include "halyard/detection.h"
@@ -12,39 +11,56 @@
 HALYARD_EXPORTS_BEGIN
 namespace halyard {
 
-/// The exact map between source and destination pixels of one convert (crop -> flip -> rotate ->
-/// fit
-/// -> place). A small value; reentrant.
+/// The map between source and destination pixels of one convert (crop -> flip -> rotate -> fit ->
+/// place, or a free affine map). Exact to the rounding of float for every flip and rotation. A
+/// small value; reentrant.
 class Placement {
  public:
   /// Identity on a picture of size 0 x 0.
   Placement() = default;
   /// Builds the map. `crop` lies in `source`; `content` is the rectangle of the destination that
-  /// the turned crop fills. All extents must be at least 1.
-  Placement(Size source, Region crop, Flip flip, Rotation rotation, Size destination,
-            Region content) noexcept;
+  /// the turned crop fills. All extents must be above 0.
+  Placement(Size source, const RegionF& crop, Orientation orientation, Size destination,
+            const Region& content) noexcept;
+  /// A free map from source to destination. `content` is where source pixels may land.
+  Placement(Size source, const RegionF& crop, const Affine& to_destination, Size destination,
+            const Region& content) noexcept;
 
   Size source() const noexcept { return source_; }
   Size destination() const noexcept { return destination_; }
-  Region crop() const noexcept { return crop_; }
+  /// In source pixels: what was shown. With Fit::cover smaller than what was asked for.
+  RegionF crop() const noexcept { return crop_; }
   /// The destination rectangle that shows the picture; everything else is pad.
   Region content() const noexcept { return content_; }
+  Orientation orientation() const noexcept { return orientation_; }
+  /// Set for a free affine map: orientation() says nothing then.
+  bool is_affine() const noexcept { return is_affine_; }
+  const Affine& forward() const noexcept { return forward_; }  ///< source -> destination
+  const Affine& backward() const noexcept { return inverse_; }
 
   /// Continuous pixel coordinates, not clipped.
   Point to_source(Point destination) const noexcept;
   Point to_destination(Point source) const noexcept;
-  /// Maps the corners, orders them, and clips the box to the source picture (to_source only).
+  /// Maps the corners and takes the box around them; to_source clips it to the source picture.
   Box to_source(const Box& destination) const noexcept;
   Box to_destination(const Box& source) const noexcept;
   /// Every box mapped by to_source; scores, labels and order stay.
   std::vector<Detection> to_source(std::vector<Detection> detections) const;
 
+  /// Replaces the scale of the map, not that of the pixels: the turned crop's pixels count `scale`
+  /// destination pixels each, from content's corner on. Trainers whose letterbox rounds the size
+  /// map boxes back by the ratio before the rounding: this is how to agree with them. The front
+  /// does so for LetterboxRule::ultralytics.
+  void set_nominal_scale(double scale) noexcept;
+
  private:
-  /// destination -> source: x_s = m[0] x + m[1] y + m[2], y_s = m[3] x + m[4] y + m[5].
-  std::array<double, 6> inverse_{1, 0, 0, 0, 1, 0};
-  std::array<double, 6> forward_{1, 0, 0, 0, 1, 0};
+  Affine inverse_;
+  Affine forward_;
   Size source_, destination_;
-  Region crop_, content_;
+  RegionF crop_;
+  Region content_;
+  Orientation orientation_;
+  bool is_affine_ = false;
 };
 
 }  // namespace halyard

@@ -14,9 +14,27 @@ float iou(const Box& a, const Box& b) noexcept {
   return shared > 0 && both > 0 ? shared / both : 0.0F;
 }
 
-Region letterbox_region(Size source, Size target) noexcept {
-  if (source.width <= 0 || source.height <= 0) return {0, 0, target.width, target.height};
-  const double source_aspect = static_cast<double>(source.width) / source.height;
+namespace {
+
+// A mirror left to right, then quarter turns clockwise: what every orientation is.
+struct Turn {
+  int quarters = 0;
+  bool mirrored = false;
+};
+
+// Top to bottom is left to right and half a turn.
+Turn to_turn(Orientation o) noexcept {
+  const int quarters = static_cast<int>(o.rotation);
+  if (o.flip == Flip::vertical) return {(quarters + 2) % 4, true};
+  return {quarters, o.flip == Flip::horizontal};
+}
+
+Orientation to_orientation(Turn turn) noexcept {
+  return {turn.mirrored ? Flip::horizontal : Flip::none, static_cast<Rotation>(turn.quarters)};
+}
+
+Region hal_letterbox(double width, double height, Size target) noexcept {
+  const double source_aspect = width / height;
   const double target_aspect = static_cast<double>(target.width) / target.height;
   Size content = target;
   if (source_aspect > target_aspect) {
@@ -26,6 +44,66 @@ Region letterbox_region(Size source, Size target) noexcept {
   }
   return {(target.width - content.width) / 2, (target.height - content.height) / 2, content.width,
           content.height};
+}
+
+Region trained_letterbox(double width, double height, Size target, double most) noexcept {
+  const double ratio = std::min({target.width / width, target.height / height, most});
+  const auto scaled = [ratio](double extent, int limit) {
+    return std::clamp(static_cast<int>(std::nearbyint(extent * ratio)), 1, limit);
+  };
+  const Size content{scaled(width, target.width), scaled(height, target.height)};
+  const auto offset = [](int whole, int part) {
+    return std::max(static_cast<int>(std::nearbyint((whole - part) / 2.0 - 0.1)), 0);
+  };
+  return {offset(target.width, content.width), offset(target.height, content.height), content.width,
+          content.height};
+}
+
+}  // namespace
+
+Orientation then(Orientation first, Orientation second) noexcept {
+  const Turn a = to_turn(first);
+  const Turn b = to_turn(second);
+  // A mirror turns the sense of the turns before it.
+  return to_orientation(
+      {(b.quarters + (b.mirrored ? 4 - a.quarters : a.quarters)) % 4, a.mirrored != b.mirrored});
+}
+
+// A mirrored turn undoes itself.
+Orientation inverse(Orientation orientation) noexcept {
+  const Turn turn = to_turn(orientation);
+  return to_orientation({turn.mirrored ? turn.quarters : (4 - turn.quarters) % 4, turn.mirrored});
+}
+
+Affine then(const Affine& first, const Affine& second) noexcept {
+  const auto& a = second.m;
+  const auto& b = first.m;
+  return {{a[0] * b[0] + a[1] * b[3], a[0] * b[1] + a[1] * b[4], a[0] * b[2] + a[1] * b[5] + a[2],
+           a[3] * b[0] + a[4] * b[3], a[3] * b[1] + a[4] * b[4], a[3] * b[2] + a[4] * b[5] + a[5]}};
+}
+
+Affine inverse(const Affine& map) noexcept {
+  const auto& m = map.m;
+  const double d = m[0] * m[4] - m[1] * m[3];
+  return {{m[4] / d, -m[1] / d, (m[1] * m[5] - m[4] * m[2]) / d, -m[3] / d, m[0] / d,
+           (m[3] * m[2] - m[0] * m[5]) / d}};
+}
+
+Region letterbox_region(double width, double height, Size target, LetterboxRule rule) noexcept {
+  if (!(width > 0) || !(height > 0)) return {0, 0, target.width, target.height};
+  switch (rule) {
+    case LetterboxRule::ultralytics:
+      return trained_letterbox(width, height, target, HUGE_VAL);
+    case LetterboxRule::ultralytics_val:
+      return trained_letterbox(width, height, target, 1.0);
+    case LetterboxRule::hal:
+      break;
+  }
+  return hal_letterbox(width, height, target);
+}
+
+Region letterbox_region(Size source, Size target, LetterboxRule rule) noexcept {
+  return letterbox_region(source.width, source.height, target, rule);
 }
 
 }  // namespace halyard

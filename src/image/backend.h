@@ -40,9 +40,9 @@ class ImageBackend {
   virtual ~ImageBackend() = default;
   /// What HALYARD_FORCE_BACKEND calls it.
   virtual std::string_view name() const noexcept = 0;
-  virtual Verdict supports(const ConvertPlan& plan) const noexcept = 0;
+  virtual Verdict supports(const Plan& plan) const noexcept = 0;
   /// Errors: those of mapping, no_memory, device.
-  virtual Status submit(const ConvertPlan& plan) = 0;
+  virtual Status submit(const Plan& plan) = 0;
   virtual Status finish() = 0;
 };
 

@@ -35,14 +35,14 @@ Status Dispatch::check_forced() const {
               *forced_);
 }
 
-const char* Dispatch::reason_against(const Candidate& candidate, const ConvertPlan& plan) const {
+const char* Dispatch::reason_against(const Candidate& candidate, const Plan& plan) const {
   if (!candidate.backend) return candidate.absent;
   if (forced_ && *forced_ != candidate.name) return "HALYARD_FORCE_BACKEND names another";
   const Verdict verdict = candidate.backend->supports(plan);
   return verdict ? nullptr : verdict.reason();
 }
 
-ImageBackend* Dispatch::choose(const ConvertPlan& plan, std::string* report) const {
+ImageBackend* Dispatch::choose(const Plan& plan, std::string* report) const {
   for (const Candidate& candidate : candidates_) {
     const char* reason = reason_against(candidate, plan);
     if (report != nullptr) {

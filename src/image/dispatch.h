@@ -21,7 +21,7 @@ class Dispatch {
 
   /// The first backend that takes the plan; null: none does. A given `report` gets one line for
   /// each backend asked.
-  ImageBackend* choose(const ConvertPlan& plan, std::string* report = nullptr) const;
+  ImageBackend* choose(const Plan& plan, std::string* report = nullptr) const;
 
  private:
   /// A backend, or the reason why it is absent.
@@ -31,7 +31,7 @@ class Dispatch {
     const char* absent = "";
   };
   Status check_forced() const;
-  const char* reason_against(const Candidate& candidate, const ConvertPlan& plan) const;
+  const char* reason_against(const Candidate& candidate, const Plan& plan) const;
 
   std::array<Candidate, 3> candidates_;
   std::optional<std::string> forced_;

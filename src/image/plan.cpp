@@ -81,10 +81,13 @@ Region content_region(const Convert& request, Size turned, const Region& place) 
   return content;
 }
 
-Status set_geometry(const Convert& request, ConvertPlan& plan) {
+Status set_geometry(const Convert& request, Plan& plan) {
   const Size source = plan.src.size();
   const Size target = plan.dst.size();
-  const Region crop = request.crop.value_or(Region{0, 0, source.width, source.height});
+  const RegionF asked = request.crop.value_or(Region{0, 0, source.width, source.height});
+  const Region crop{static_cast<std::int32_t>(asked.x), static_cast<std::int32_t>(asked.y),
+                    static_cast<std::int32_t>(asked.width),
+                    static_cast<std::int32_t>(asked.height)};
   const Region place = request.place.value_or(Region{0, 0, target.width, target.height});
   HALYARD_CHECK(check_region(crop, source, "crop: empty or outside the source"));
   HALYARD_CHECK(check_region(place, target, "place: empty or outside the destination"));
@@ -92,14 +95,14 @@ Status set_geometry(const Convert& request, ConvertPlan& plan) {
   plan.rotation = request.rotation;
   plan.turned = plan.swaps_axes() ? Size{crop.height, crop.width} : Size{crop.width, crop.height};
   const Region content = content_region(request, plan.turned, place);
-  plan.placement = Placement(source, crop, request.flip, request.rotation, target, content);
+  plan.placement = Placement(source, crop, {request.flip, request.rotation}, target, content);
   plan.resampled = plan.turned != Size{content.width, content.height};
   return {};
 }
 
 }  // namespace
 
-Result<ConvertPlan> make_plan(const Convert& request) {
+Result<Plan> make_plan(const Convert& request) {
   HALYARD_CHECK(check_words(request));
   HALYARD_CHECK(check_source(request.src));
   if (request.dst.is_empty()) return fail(Errc::invalid_argument, "dst: is empty");
@@ -107,7 +110,7 @@ Result<ConvertPlan> make_plan(const Convert& request) {
   if (aliases(request.src, dst)) {
     return fail(Errc::invalid_argument, "dst: shares bytes with src; convert into another tensor");
   }
-  ConvertPlan plan;
+  Plan plan;
   plan.src = request.src;
   plan.dst = std::move(dst);
   plan.src_format = *plan.src.format();

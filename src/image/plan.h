@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ConvertPlan: a request, checked and completed. Backends read it and decide nothing.
+// Plan: a request, checked and completed. Backends read it and decide nothing.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ namespace halyard::image {
 /// 4. the rest of the destination holds `pad`, passed through `values` too.
 /// Invariants: both tensors are pictures with a channel map; u8 source; crop and content not empty
 /// and inside; source and destination share no bytes.
-struct ConvertPlan {
+struct Plan {
   Tensor src;
   Tensor dst;
   PixelFormat src_format{};
@@ -43,7 +43,11 @@ struct ConvertPlan {
   Pixel pad{};  ///< in destination channels, codes not rounded
   ValueMap values;
 
-  Region crop() const noexcept { return placement.crop(); }
+  Region crop() const noexcept {
+    const RegionF crop = placement.crop();
+    return {static_cast<std::int32_t>(crop.x), static_cast<std::int32_t>(crop.y),
+            static_cast<std::int32_t>(crop.width), static_cast<std::int32_t>(crop.height)};
+  }
   Region content() const noexcept { return placement.content(); }
   bool swaps_axes() const noexcept {
     return rotation == Rotation::cw90 || rotation == Rotation::cw270;
@@ -55,6 +59,6 @@ struct ConvertPlan {
 
 /// Checks the request and resolves all that it leaves open. Touches no pixel.
 /// Errors: those of Processor::convert, but for the mapping.
-Result<ConvertPlan> make_plan(const Convert& request);
+Result<Plan> make_plan(const Convert& request);
 
 }  // namespace halyard::image

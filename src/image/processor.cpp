@@ -16,7 +16,7 @@
 namespace halyard {
 namespace {
 
-void describe(trace::Span& span, const image::ConvertPlan& plan, std::string_view backend) {
+void describe(trace::Span& span, const image::Plan& plan, std::string_view backend) {
   if (!trace::is_active()) return;
   span.arg("src", fmt::format("{} {}x{}", to_string(plan.src_format), plan.src.width(),
                               plan.src.height()));
@@ -46,7 +46,7 @@ Result<Processor> Processor::create(Options options) {
 
 Result<Placement> Processor::convert(const Convert& request) {
   trace::Span span("image.convert");
-  HALYARD_TRY(const image::ConvertPlan plan, image::make_plan(request));
+  HALYARD_TRY(const image::Plan plan, image::make_plan(request));
   image::ImageBackend* backend = impl_->dispatch.choose(plan);
   if (backend == nullptr) {
     std::string report;
@@ -62,7 +62,7 @@ Result<Placement> Processor::convert(const Convert& request) {
 }
 
 Result<std::string> Processor::explain(const Convert& request) const {
-  HALYARD_TRY(const image::ConvertPlan plan, image::make_plan(request));
+  HALYARD_TRY(const image::Plan plan, image::make_plan(request));
   std::string report;
   impl_->dispatch.choose(plan, &report);
   return report;

@@ -32,14 +32,14 @@ TEST(Letterbox, never_vanishes_and_rests_are_rounded_down) {
 }
 
 TEST(Placement, letterbox_maps_corners_of_the_content_to_corners_of_the_source) {
-  const Placement p({1280, 720}, {0, 0, 1280, 720}, Flip::none, Rotation::none, {640, 640},
+  const Placement p({1280, 720}, {0, 0, 1280, 720}, {Flip::none, Rotation::none}, {640, 640},
                     {0, 140, 640, 360});
   EXPECT_EQ(p.to_source(Box{0, 140, 640, 500}), (Box{0, 0, 1280, 720}));
   EXPECT_EQ(p.to_destination(Box{0, 0, 1280, 720}), (Box{0, 140, 640, 500}));
 }
 
 TEST(Placement, to_source_clips_boxes_to_the_picture) {
-  const Placement p({100, 50}, {0, 0, 100, 50}, Flip::none, Rotation::none, {100, 100},
+  const Placement p({100, 50}, Region{0, 0, 100, 50}, {Flip::none, Rotation::none}, {100, 100},
                     {0, 25, 100, 50});
   EXPECT_EQ(p.to_source(Box{-10, 0, 200, 100}), (Box{0, 0, 100, 50}));
 }
@@ -48,12 +48,13 @@ TEST(Placement, turns_clockwise_after_the_flip) {
   // A 4 x 2 source; its top left pixel centre is (0.5, 0.5).
   const Region all{0, 0, 4, 2};
   const Point corner{0.5F, 0.5F};
-  const Point turned = Placement({4, 2}, all, Flip::none, Rotation::cw90, {2, 4}, {0, 0, 2, 4})
+  const Point turned = Placement({4, 2}, all, {Flip::none, Rotation::cw90}, {2, 4}, {0, 0, 2, 4})
                            .to_destination(corner);
   EXPECT_FLOAT_EQ(turned.x, 1.5F);
   EXPECT_FLOAT_EQ(turned.y, 0.5F);
-  const Point both = Placement({4, 2}, all, Flip::horizontal, Rotation::cw90, {2, 4}, {0, 0, 2, 4})
-                         .to_destination(corner);
+  const Point both =
+      Placement({4, 2}, all, {Flip::horizontal, Rotation::cw90}, {2, 4}, {0, 0, 2, 4})
+          .to_destination(corner);
   EXPECT_FLOAT_EQ(both.x, 1.5F);
   EXPECT_FLOAT_EQ(both.y, 3.5F);
 }
@@ -63,7 +64,7 @@ TEST(Placement, every_turn_and_flip_round_trips) {
   for (const Flip flip : {Flip::none, Flip::vertical, Flip::horizontal}) {
     for (const Rotation rotation :
          {Rotation::none, Rotation::cw90, Rotation::cw180, Rotation::cw270}) {
-      const Placement p({640, 480}, crop, flip, rotation, {128, 96}, {7, 3, 90, 81});
+      const Placement p({640, 480}, crop, {flip, rotation}, {128, 96}, {7, 3, 90, 81});
       for (const Point point : {Point{10, 20}, Point{33.25F, 100.5F}, Point{310, 220}}) {
         const Point there = p.to_destination(point);
         const Point back = p.to_source(there);
@@ -79,7 +80,7 @@ TEST(Placement, every_turn_and_flip_round_trips) {
 }
 
 TEST(Placement, detections_keep_their_order_and_labels) {
-  const Placement p({200, 100}, {0, 0, 200, 100}, Flip::none, Rotation::none, {100, 100},
+  const Placement p({200, 100}, {0, 0, 200, 100}, {Flip::none, Rotation::none}, {100, 100},
                     {0, 25, 100, 50});
   const auto mapped = p.to_source({{{10, 30, 20, 40}, 0.5F, 3, 17}, {{0, 25, 1, 26}, 0.4F, 1, 2}});
   ASSERT_EQ(mapped.size(), 2U);

@@ -153,7 +153,7 @@ inline std::string describe(const Convert& c) {
                      std::string(to_string(*c.dst.format())) + " " +
                      std::string(to_string(c.dst.dtype())) + " " + std::to_string(c.dst.width()) +
                      "x" + std::to_string(c.dst.height());
-  const auto region = [&](const char* name, const std::optional<Region>& r) {
+  const auto region = [&](const char* name, const std::optional<RegionF>& r) {
     if (!r) return;
     text += std::string(" ") + name + " " + std::to_string(r->x) + "," + std::to_string(r->y) +
             " " + std::to_string(r->width) + "x" + std::to_string(r->height);

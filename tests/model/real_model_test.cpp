@@ -80,7 +80,7 @@ TEST_P(RealModel, finds_the_bus_and_four_people_as_the_recording_does) {
   const Tensor output = recorded(data_ + "model_outputs/" + name + "__bus.npy", seen.outputs[0]);
   const auto expected = decoder->decode({&output, 1});
   ASSERT_TRUE(expected);
-  const Placement placed({810, 1080}, {0, 0, 810, 1080}, Flip::none, Rotation::none, {640, 640},
+  const Placement placed({810, 1080}, Region{0, 0, 810, 1080}, Orientation{}, {640, 640},
                          letterbox_region({810, 1080}, {640, 640}));
   for (const Detection& want : placed.to_source(*expected)) {
     // Weak boxes come and go with the runtime's kernels.

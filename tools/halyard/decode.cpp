@@ -41,8 +41,8 @@ Result<Decoder> make_decoder(const DecodeCommand& command, std::span<const Tenso
 
 /// The network's picture back to the source, as `halyard run` letterboxes it.
 std::vector<Detection> to_source(std::vector<Detection> found, Size source, Size input) {
-  const Placement placement(source, {0, 0, source.width, source.height}, Flip::none, Rotation::none,
-                            input, letterbox_region(source, input));
+  const Placement placement(source, Region{0, 0, source.width, source.height}, Orientation{}, input,
+                            letterbox_region(source, input));
   return placement.to_source(std::move(found));
 }
 

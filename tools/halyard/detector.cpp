@@ -31,8 +31,8 @@ void turn_upright(std::vector<Detection>& found, const Frame& frame) {
   if (frame.orientation == Orientation{}) return;
   const Size stored = frame.image.size();
   const Size upright = upright_size(frame);
-  const Placement turn(stored, {0, 0, stored.width, stored.height}, frame.orientation.flip,
-                       frame.orientation.rotation, upright, {0, 0, upright.width, upright.height});
+  const Placement turn(stored, Region{0, 0, stored.width, stored.height}, frame.orientation,
+                       upright, {0, 0, upright.width, upright.height});
   for (Detection& detection : found)
     detection.box = turn.to_destination(detection.box);
 }

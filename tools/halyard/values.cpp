@@ -28,19 +28,6 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-/// A turn as a count of quarter turns after an optional horizontal mirror.
-struct Turn {
-  int quarters;
-  bool mirrored;
-};
-
-Turn to_turn(Orientation orientation) noexcept {
-  const int quarters = static_cast<int>(orientation.rotation);
-  if (orientation.flip == Flip::none) return {quarters, false};
-  // A vertical mirror is a horizontal one and half a turn.
-  return {(quarters + (orientation.flip == Flip::vertical ? 2 : 0)) % 4, true};
-}
-
 }  // namespace
 
 std::optional<Size> parse_size(std::string_view text) {
@@ -107,15 +94,6 @@ std::optional<Filter> parse_filter(std::string_view text) {
   for (std::size_t i = 0; i < names.size(); ++i)
     if (text == names[i]) return static_cast<Filter>(i);
   return std::nullopt;
-}
-
-Orientation then(Orientation first, Orientation second) noexcept {
-  const Turn a = to_turn(first);
-  const Turn b = to_turn(second);
-  // A mirror turns the sense of the turns before it.
-  const int quarters = (b.quarters + (b.mirrored ? 4 - a.quarters : a.quarters)) % 4;
-  return {a.mirrored != b.mirrored ? Flip::horizontal : Flip::none,
-          static_cast<Rotation>(quarters)};
 }
 
 Size turned(Size size, Orientation orientation) noexcept {

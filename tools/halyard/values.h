@@ -48,8 +48,6 @@ CLI::Option* add_parsed(CLI::App& app, const std::string& name, T& target, Parse
       ->type_name("");
 }
 
-/// The turn `first`, then `second`, as one flip-then-rotate.
-Orientation then(Orientation first, Orientation second) noexcept;
 /// Size of a picture of `size` after the turn.
 Size turned(Size size, Orientation orientation) noexcept;
 

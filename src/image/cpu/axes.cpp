@@ -26,17 +26,17 @@ AxisRequest axis(std::int32_t begin, std::int32_t length, unsigned shift, Sample
 
 }  // namespace
 
-bool mirrors_columns(const ConvertPlan& plan) noexcept {
+bool mirrors_columns(const Plan& plan) noexcept {
   const bool turned = plan.rotation == Rotation::cw180 || plan.rotation == Rotation::cw270;
   return (plan.flip == Flip::horizontal) != turned;
 }
 
-bool mirrors_rows(const ConvertPlan& plan) noexcept {
+bool mirrors_rows(const Plan& plan) noexcept {
   const bool turned = plan.rotation == Rotation::cw90 || plan.rotation == Rotation::cw180;
   return (plan.flip == Flip::vertical) != turned;
 }
 
-ChannelAxes channel_axes(const ConvertPlan& plan, const SourceChannel& channel) noexcept {
+ChannelAxes channel_axes(const Plan& plan, const SourceChannel& channel) noexcept {
   const Region crop = plan.crop();
   const Region content = plan.content();
   ChannelAxes axes;

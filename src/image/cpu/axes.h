@@ -26,10 +26,10 @@ struct ChannelAxes {
   AxisRequest y;
 };
 
-ChannelAxes channel_axes(const ConvertPlan& plan, const SourceChannel& channel) noexcept;
+ChannelAxes channel_axes(const Plan& plan, const SourceChannel& channel) noexcept;
 
 /// Whether the source's columns (rows) run against those of the content after flip and rotation.
-bool mirrors_columns(const ConvertPlan& plan) noexcept;
-bool mirrors_rows(const ConvertPlan& plan) noexcept;
+bool mirrors_columns(const Plan& plan) noexcept;
+bool mirrors_rows(const Plan& plan) noexcept;
 
 }  // namespace halyard::image

@@ -4,11 +4,11 @@
 
 namespace halyard::image {
 
-Verdict CpuBackend::supports(const ConvertPlan&) const noexcept {
+Verdict CpuBackend::supports(const Plan&) const noexcept {
   return Verdict::accept();
 }
 
-Status CpuBackend::submit(const ConvertPlan& plan) {
+Status CpuBackend::submit(const Plan& plan) {
   return Fused::serves(plan) ? fused_.run(plan) : oracle_.run(plan);
 }
 

@@ -16,8 +16,8 @@ class CpuBackend final : public ImageBackend {
       : parallel_(threads), oracle_(parallel_), fused_(parallel_) {}
 
   std::string_view name() const noexcept override { return "cpu"; }
-  Verdict supports(const ConvertPlan& plan) const noexcept override;
-  Status submit(const ConvertPlan& plan) override;
+  Verdict supports(const Plan& plan) const noexcept override;
+  Status submit(const Plan& plan) override;
   Status finish() override { return {}; }
 
  private:

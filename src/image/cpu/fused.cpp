@@ -14,7 +14,7 @@ namespace {
 constexpr std::int32_t tile_rows = 64;
 
 // Rows below which a strip is not worth a thread: about 50 us of work at half a pixel a nanosecond.
-std::int32_t least_rows(const ConvertPlan& plan, std::int32_t columns) noexcept {
+std::int32_t least_rows(const Plan& plan, std::int32_t columns) noexcept {
   constexpr std::int64_t least_pixels = 50'000;
   const std::int64_t row = std::max<std::int64_t>(columns, plan.crop().width / 2);
   return static_cast<std::int32_t>(std::max<std::int64_t>(least_pixels / row, 1));
@@ -22,7 +22,7 @@ std::int32_t least_rows(const ConvertPlan& plan, std::int32_t columns) noexcept 
 
 }  // namespace
 
-Status Fused::run(const ConvertPlan& plan) {
+Status Fused::run(const Plan& plan) {
   HALYARD_TRY(const TensorMap src, plan.src.map(Access::read));
   HALYARD_TRY(const TensorMap dst, plan.dst.map(Access::write));
   try {
@@ -46,7 +46,7 @@ Status Fused::run(const ConvertPlan& plan) {
   return {};
 }
 
-void Fused::prepare(const ConvertPlan& plan, Slot& slot) const {
+void Fused::prepare(const Plan& plan, Slot& slot) const {
   const auto grow = [](auto& row, std::size_t size, auto fill) {
     if (row.size() < size) row.resize(size, fill);
   };
@@ -73,8 +73,7 @@ void Fused::prepare(const ConvertPlan& plan, Slot& slot) const {
   grow(slot.rows, most_rows, nullptr);
 }
 
-void Fused::convert_rows(const ConvertPlan& plan, std::int32_t begin, std::int32_t end,
-                         Slot& slot) const {
+void Fused::convert_rows(const Plan& plan, std::int32_t begin, std::int32_t end, Slot& slot) const {
   const Region content = plan.content();
   const bool pads = plan.pads();
   slot.last.fill(-1);
@@ -92,7 +91,7 @@ void Fused::convert_rows(const ConvertPlan& plan, std::int32_t begin, std::int32
   }
 }
 
-void Fused::convert_turned(const ConvertPlan& plan, std::int32_t begin, std::int32_t end,
+void Fused::convert_turned(const Plan& plan, std::int32_t begin, std::int32_t end,
                            Slot& slot) const {
   slot.last.fill(-1);
   ColorJob color = color_;
@@ -108,8 +107,7 @@ void Fused::convert_turned(const ConvertPlan& plan, std::int32_t begin, std::int
 }
 
 // Column x of the tile becomes a piece of destination row x.
-void Fused::store_turned(const ConvertPlan& plan, std::int32_t row, std::int32_t rows,
-                         Slot& slot) const {
+void Fused::store_turned(const Plan& plan, std::int32_t row, std::int32_t rows, Slot& slot) const {
   const Region content = plan.content();
   StoreJob store = store_;
   store.width = rows;
@@ -133,13 +131,13 @@ void Fused::store_turned(const ConvertPlan& plan, std::int32_t row, std::int32_t
   }
 }
 
-void Fused::point_at(const ConvertPlan& plan, std::int32_t x, std::int32_t y, StoreJob& job) const {
+void Fused::point_at(const Plan& plan, std::int32_t x, std::int32_t y, StoreJob& job) const {
   for (std::size_t c = 0; c < static_cast<std::size_t>(job.channels); ++c)
     job.out[c] = target_[c].row(y) + static_cast<std::size_t>(x) * target_[c].step_bytes;
   if (!job.planar) job.out[0] -= plan.dst_channels->sites[0].offset * size_of(plan.dst_dtype);
 }
 
-void Fused::make_codes(const ConvertPlan& plan, std::int32_t row, Slot& slot, ColorJob& job) const {
+void Fused::make_codes(const Plan& plan, std::int32_t row, Slot& slot, ColorJob& job) const {
   const auto line = [&](const Group& group) {
     const std::int32_t y = group.down.rows[static_cast<std::size_t>(row)].first;
     return reinterpret_cast<const std::uint8_t*>(group.base) +

@@ -28,9 +28,9 @@ class Fused {
   Fused& operator=(const Fused&) = delete;
 
   /// Pure.
-  static bool serves(const ConvertPlan& plan) noexcept;
+  static bool serves(const Plan& plan) noexcept;
   /// Errors: those of mapping, no_memory.
-  Status run(const ConvertPlan& plan);
+  Status run(const Plan& plan);
 
  private:
   struct Channel {
@@ -62,22 +62,20 @@ class Fused {
     std::array<bool, 4> fresh{};            // per group: blended for this row
   };
 
-  void bind(const ConvertPlan& plan, const TensorMap& src, const TensorMap& dst);
-  void bind_groups(const ConvertPlan& plan, const TensorMap& src);
+  void bind(const Plan& plan, const TensorMap& src, const TensorMap& dst);
+  void bind_groups(const Plan& plan, const TensorMap& src);
   void bind_tables();
-  void bind_feed(const ConvertPlan& plan);
-  void bind_target(const ConvertPlan& plan, const TensorMap& dst);
-  void prepare(const ConvertPlan& plan, Slot& slot) const;
+  void bind_feed(const Plan& plan);
+  void bind_target(const Plan& plan, const TensorMap& dst);
+  void prepare(const Plan& plan, Slot& slot) const;
 
-  void convert_rows(const ConvertPlan& plan, std::int32_t begin, std::int32_t end,
-                    Slot& slot) const;
-  void convert_turned(const ConvertPlan& plan, std::int32_t begin, std::int32_t end,
-                      Slot& slot) const;
-  void store_turned(const ConvertPlan& plan, std::int32_t row, std::int32_t rows, Slot& slot) const;
-  void make_codes(const ConvertPlan& plan, std::int32_t row, Slot& slot, ColorJob& job) const;
+  void convert_rows(const Plan& plan, std::int32_t begin, std::int32_t end, Slot& slot) const;
+  void convert_turned(const Plan& plan, std::int32_t begin, std::int32_t end, Slot& slot) const;
+  void store_turned(const Plan& plan, std::int32_t row, std::int32_t rows, Slot& slot) const;
+  void make_codes(const Plan& plan, std::int32_t row, Slot& slot, ColorJob& job) const;
   bool takes_bytes(std::size_t index, std::int32_t row) const;
   void blend_group(std::size_t index, std::int32_t row, Slot& slot) const;
-  void point_at(const ConvertPlan& plan, std::int32_t x, std::int32_t y, StoreJob& job) const;
+  void point_at(const Plan& plan, std::int32_t x, std::int32_t y, StoreJob& job) const;
 
   Parallel& parallel_;
   AxisTaps taps_;

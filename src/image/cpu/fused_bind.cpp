@@ -11,13 +11,13 @@ namespace {
 // Weights of more samples than these round too coarsely in the kernels' fixed point.
 constexpr double most_samples = 16;
 
-double greatest_scale(const ConvertPlan& plan) noexcept {
+double greatest_scale(const Plan& plan) noexcept {
   const Region content = plan.content();
   return std::max(static_cast<double>(plan.turned.width) / content.width,
                   static_cast<double>(plan.turned.height) / content.height);
 }
 
-bool has_few_taps(const ConvertPlan& plan) noexcept {
+bool has_few_taps(const Plan& plan) noexcept {
   const double scale = std::max(greatest_scale(plan), 1.0);
   switch (plan.filter) {
     case Filter::nearest:
@@ -32,12 +32,12 @@ bool has_few_taps(const ConvertPlan& plan) noexcept {
 }
 
 // A packed YUV row of one pixel lacks its second chroma sample.
-bool lacks_chroma(const ConvertPlan& plan) noexcept {
+bool lacks_chroma(const Plan& plan) noexcept {
   const ChannelSite& u = plan.src_channels->sites[1];
   return u.step == 4 && u.shift_x == 1 && plan.placement.source().width == 1;
 }
 
-ColorMode color_mode(const ConvertPlan& plan) noexcept {
+ColorMode color_mode(const Plan& plan) noexcept {
   if (plan.color.from == ColorModel::yuv) {
     return plan.color.to == ColorModel::grey ? ColorMode::yuv_to_grey : ColorMode::yuv_to_rgb;
   }
@@ -45,7 +45,7 @@ ColorMode color_mode(const ConvertPlan& plan) noexcept {
   return to_grey ? ColorMode::rgb_to_grey : ColorMode::direct;
 }
 
-std::size_t needed_channels(const ConvertPlan& plan, ColorMode mode) noexcept {
+std::size_t needed_channels(const Plan& plan, ColorMode mode) noexcept {
   if (mode == ColorMode::yuv_to_grey || plan.color.from == ColorModel::grey) return 1;
   return plan.color.keeps_alpha ? 4 : 3;
 }
@@ -64,12 +64,12 @@ FixedMatrix fixed(const YuvToRgb& m) noexcept {
 
 }  // namespace
 
-bool Fused::serves(const ConvertPlan& plan) noexcept {
+bool Fused::serves(const Plan& plan) noexcept {
   return has_few_taps(plan) && plan.color.to != ColorModel::yuv &&
          plan.values.kind != ValueMap::Kind::table && !lacks_chroma(plan);
 }
 
-void Fused::bind(const ConvertPlan& plan, const TensorMap& src, const TensorMap& dst) {
+void Fused::bind(const Plan& plan, const TensorMap& src, const TensorMap& dst) {
   color_ = ColorJob{};
   store_ = StoreJob{};
   color_.color = color_mode(plan);
@@ -86,7 +86,7 @@ void Fused::bind(const ConvertPlan& plan, const TensorMap& src, const TensorMap&
     prepare(plan, slot);
 }
 
-void Fused::bind_groups(const ConvertPlan& plan, const TensorMap& src) {
+void Fused::bind_groups(const Plan& plan, const TensorMap& src) {
   group_count_ = 0;
   for (std::size_t c = 0; c < channel_count_; ++c) {
     Channel& channel = channels_[c];
@@ -133,7 +133,7 @@ void Fused::bind_tables() {
 }
 
 // Whether source rows can be turned into codes as they are.
-void Fused::bind_feed(const ConvertPlan& plan) {
+void Fused::bind_feed(const Plan& plan) {
   color_.feed = Feed::rows;
   if (plan.color.from != ColorModel::yuv || channel_count_ != 3 || !plan.replicates_chroma ||
       mirrors_columns(plan) || plan.crop().x % 2 != 0) {
@@ -149,7 +149,7 @@ void Fused::bind_feed(const ConvertPlan& plan) {
   }
 }
 
-void Fused::bind_target(const ConvertPlan& plan, const TensorMap& dst) {
+void Fused::bind_target(const Plan& plan, const TensorMap& dst) {
   const std::size_t sample = size_of(plan.dst_dtype);
   const ChannelMap& map = *plan.dst_channels;
   for (std::size_t c = 0; c < map.count; ++c)

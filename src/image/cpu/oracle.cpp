@@ -9,7 +9,7 @@
 
 namespace halyard::image {
 
-Status Oracle::run(const ConvertPlan& plan) {
+Status Oracle::run(const Plan& plan) {
   HALYARD_TRY(const TensorMap src, plan.src.map(Access::read));
   HALYARD_TRY(const TensorMap dst, plan.dst.map(Access::write));
   try {
@@ -19,7 +19,7 @@ Status Oracle::run(const ConvertPlan& plan) {
   }
 }
 
-void Oracle::bind(const ConvertPlan& plan, const TensorMap& src, const TensorMap& dst) {
+void Oracle::bind(const Plan& plan, const TensorMap& src, const TensorMap& dst) {
   for (std::size_t c = 0; c < plan.src_channels->count; ++c) {
     Channel& channel = channels_[c];
     channel.view = source_channel(src, plan.src_channels->sites[c], plan.placement.source(), 1);
@@ -36,7 +36,7 @@ void Oracle::bind(const ConvertPlan& plan, const TensorMap& src, const TensorMap
   }
 }
 
-Status Oracle::execute(const ConvertPlan& plan, const TensorMap& src, const TensorMap& dst) {
+Status Oracle::execute(const Plan& plan, const TensorMap& src, const TensorMap& dst) {
   bind(plan, src, dst);
   const Size size = plan.placement.destination();
   if (subsampled_) {
@@ -96,7 +96,7 @@ void Oracle::filter_row(const Channel& channel, std::int32_t y, std::vector<floa
   }
 }
 
-void Oracle::convert_row(const ConvertPlan& plan, std::int32_t row, Slot& slot) {
+void Oracle::convert_row(const Plan& plan, std::int32_t row, Slot& slot) {
   const std::size_t count = plan.src_channels->count;
   for (std::size_t c = 0; c < count; ++c)
     filter_row(channels_[c], row, slot.blended, slot.filtered[c]);
@@ -113,7 +113,7 @@ void Oracle::convert_row(const ConvertPlan& plan, std::int32_t row, Slot& slot) 
   }
 }
 
-void Oracle::put(const ConvertPlan& plan, std::int32_t x, std::int32_t y, const Pixel& pixel) {
+void Oracle::put(const Plan& plan, std::int32_t x, std::int32_t y, const Pixel& pixel) {
   if (subsampled_) {
     const auto index =
         static_cast<std::size_t>(y) * static_cast<std::size_t>(plan.placement.destination().width) +
@@ -129,7 +129,7 @@ void Oracle::put(const ConvertPlan& plan, std::int32_t x, std::int32_t y, const 
 }
 
 // Each stored sample is the mean of the pixels of its block that exist.
-void Oracle::store_blocks(const ConvertPlan& plan) {
+void Oracle::store_blocks(const Plan& plan) {
   const Size size = plan.placement.destination();
   for (std::size_t c = 0; c < 3; ++c) {
     const TargetChannel& channel = target_[c];

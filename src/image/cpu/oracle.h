@@ -23,7 +23,7 @@ class Oracle {
 
   /// Maps both tensors and fills the destination. Serves every plan.
   /// Errors: those of mapping, no_memory.
-  Status run(const ConvertPlan& plan);
+  Status run(const Plan& plan);
 
  private:
   struct Channel {
@@ -36,13 +36,13 @@ class Oracle {
     std::vector<float> blended;                  // one row of source samples
     std::array<std::vector<float>, 4> filtered;  // one row of results per channel
   };
-  Status execute(const ConvertPlan& plan, const TensorMap& src, const TensorMap& dst);
-  void bind(const ConvertPlan& plan, const TensorMap& src, const TensorMap& dst);
+  Status execute(const Plan& plan, const TensorMap& src, const TensorMap& dst);
+  void bind(const Plan& plan, const TensorMap& src, const TensorMap& dst);
   void filter_row(const Channel& channel, std::int32_t y, std::vector<float>& blended,
                   std::vector<float>& out) const;
-  void convert_row(const ConvertPlan& plan, std::int32_t row, Slot& slot);
-  void put(const ConvertPlan& plan, std::int32_t x, std::int32_t y, const Pixel& pixel);
-  void store_blocks(const ConvertPlan& plan);
+  void convert_row(const Plan& plan, std::int32_t row, Slot& slot);
+  void put(const Plan& plan, std::int32_t x, std::int32_t y, const Pixel& pixel);
+  void store_blocks(const Plan& plan);
 
   Parallel& parallel_;
   std::vector<Slot> slots_;

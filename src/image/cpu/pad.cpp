@@ -6,7 +6,7 @@
 
 namespace halyard::image {
 
-void store_code(const ConvertPlan& plan, std::size_t c, std::uint8_t code, std::byte* to) noexcept {
+void store_code(const Plan& plan, std::size_t c, std::uint8_t code, std::byte* to) noexcept {
   if (plan.dst_dtype == DType::f32) {
     const float value = plan.values.to_float(code, c);
     std::memcpy(to, &value, sizeof value);
@@ -16,7 +16,7 @@ void store_code(const ConvertPlan& plan, std::size_t c, std::uint8_t code, std::
   *to = static_cast<std::byte>(plan.values.to_byte(code, c, is_alpha));
 }
 
-void PadRow::prepare(const ConvertPlan& plan, const std::array<TargetChannel, 4>& target) {
+void PadRow::prepare(const Plan& plan, const std::array<TargetChannel, 4>& target) {
   content_ = plan.content();
   size_ = plan.placement.destination();
   plane_count_ = 0;

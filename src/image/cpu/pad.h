@@ -16,7 +16,7 @@ namespace halyard::image {
 class PadRow {
  public:
   /// `target` are the destination's channels in the order of the plan's map.
-  void prepare(const ConvertPlan& plan, const std::array<TargetChannel, 4>& target);
+  void prepare(const Plan& plan, const std::array<TargetChannel, 4>& target);
   /// Writes the pad part of destination rows [begin, end).
   void fill(std::int32_t begin, std::int32_t end) const noexcept;
 
@@ -34,6 +34,6 @@ class PadRow {
 };
 
 /// Writes code `value` of channel `c` as the destination stores it.
-void store_code(const ConvertPlan& plan, std::size_t c, std::uint8_t code, std::byte* to) noexcept;
+void store_code(const Plan& plan, std::size_t c, std::uint8_t code, std::byte* to) noexcept;
 
 }  // namespace halyard::image

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiling: overlapping tiles of a large frame, for networks with a small input (SAHI).
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "halyard/export.h"
+#include "halyard/geometry.h"
+#include "halyard/result.h"
+
+HALYARD_EXPORTS_BEGIN
+namespace halyard {
+
+struct TileOptions {
+  Size size{640, 640};
+  double overlap = 0.2;  ///< least share of a tile that its neighbour covers too, in [0, 1)
+};
+
+/// One tile of a frame. Tiles are ordered by rows; all have the size asked for, but where the frame
+/// is smaller than that.
+struct Tile {
+  std::size_t index = 0;
+  std::size_t count = 0;  ///< of the frame's tiles
+  Region region;          ///< in frame pixels
+  Size frame;
+};
+
+/// Tiles that cover the frame, spread evenly, the last one flush with the edge. Along an axis of
+/// length L with tiles of T: none but 0 when L <= T; else n = ceil((L - T) / max(1, floor((1 -
+/// overlap) T))) steps, tile i at round(i (L - T) / n) in single precision (Akyon et al., "Slicing
+/// aided hyper inference", 2022, but evenly spread). Errors: invalid_argument (a size below 1,
+/// overlap outside [0, 1) or not a number).
+Result<std::vector<Tile>> plan_tiles(Size frame, const TileOptions& options = {});
+
+}  // namespace halyard
+HALYARD_EXPORTS_END
