@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// One row of the speed table: from which picture to which, and who does it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "halyard/image.h"
+#include "turns.h"
+
+namespace halyard::bench {
+
+struct Work {
+  const char* name;
+  Size source;
+  PixelFormat from;
+  Size target;
+  PixelFormat to;
+  DType dtype = DType::u8;
+  Fit fit = Fit::stretch;
+  Rotation rotation = Rotation::none;
+  Filter filter = Filter::bilinear;
+  bool antialias = false;
+  float scale = 0;  ///< scale of the destination's quantization, zero point -128; 0: none
+};
+
+/// The pixels that all contenders of a row read: one tensor of noise, mapped for as long as this
+/// lives.
+struct Source {
+  explicit Source(const Work& work);
+  const std::uint8_t* plane(std::size_t index) const;
+  int stride(std::size_t index) const;
+  std::size_t bytes() const;
+  Tensor tensor;
+  TensorMap map;
+};
+using SharedSource = std::shared_ptr<const Source>;
+
+/// Empty where the library does not serve the work yet.
+std::vector<Contender> ours(const Work& work, const SharedSource& source, unsigned threads);
+/// memcpy of half of the bytes read and written, so that it moves as many in all; stores past the
+/// cache of the bytes written; each split over the threads.
+std::vector<Contender> floors(const Work& work, const SharedSource& source, unsigned threads);
+/// What these libraries can do of the work; none where they were not there to build with.
+std::vector<Contender> opencv(const Work& work, const SharedSource& source, unsigned threads);
+/// Always on one thread: libyuv has no other way.
+std::vector<Contender> libyuv_peer(const Work& work, const SharedSource& source);
+
+Tensor noise(Size size, PixelFormat format, DType dtype = DType::u8);
+Convert request_of(const Work& work, const SharedSource& source);
+/// Where the picture lands; what lies beside it is pad.
+Region content_of(const Work& work);
+std::size_t bytes_of(Size size, PixelFormat format, DType dtype);
+
+}  // namespace halyard::bench
