@@ -3,6 +3,8 @@
 // file and plan.h, nothing else.
 #pragma once
 
+#include <memory>
+#include <span>
 #include <string_view>
 
 #include "halyard/result.h"
@@ -25,24 +27,40 @@ class Verdict {
   const char* reason_;
 };
 
+/// What a backend made of a plan, once, for many runs. Immutable: used by several threads at once.
+class Program {
+ public:
+  virtual ~Program() = default;
+};
+
+/// One run of a program over pictures that fit its plan.
+struct Job {
+  const Plan* plan = nullptr;
+  const Program* program = nullptr;  ///< compiled by the backend that it is given to
+  const Tensor* src = nullptr;
+  const Tensor* dst = nullptr;
+};
+
 /// Executes checked plans. Promises of every backend:
 /// - supports() is pure: it touches no pixel, no device and no state, and gives its reason.
-/// - a plan that supports() accepts is computed as plan.h says: 8-bit results within 1 of the
-/// oracle
-///   (image/cpu/oracle.h); whoever cannot keep that declines.
+/// - a plan that supports() accepts is computed as plan.h says: 8-bit results within 1 code of the
+///   formulas; whoever cannot keep that declines.
 /// - submit() may return before the pixels are there; finish() waits for all that was submitted.
-/// The
-///   plan outlives finish().
+///   What the jobs point to outlives finish().
+/// - jobs of one submit() may run in any order; they share no destination bytes.
 /// - nothing outside the destination's picture is written: no row padding, no neighbour of a slice.
-/// Used by one thread at a time.
+/// - submit() that fails to map or to get memory has written no pixel.
+/// compile() is reentrant, the rest is used by one thread at a time.
 class ImageBackend {
  public:
   virtual ~ImageBackend() = default;
   /// What HALYARD_FORCE_BACKEND calls it.
   virtual std::string_view name() const noexcept = 0;
   virtual Verdict supports(const Plan& plan) const noexcept = 0;
+  /// Errors: no_memory.
+  virtual Result<std::shared_ptr<const Program>> compile(const Plan& plan) const = 0;
   /// Errors: those of mapping, no_memory, device.
-  virtual Status submit(const Plan& plan) = 0;
+  virtual Status submit(std::span<const Job> jobs) = 0;
   virtual Status finish() = 0;
 };
 

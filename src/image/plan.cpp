@@ -2,6 +2,7 @@
 // From request to plan: every check of the front is here.
 #include "image/plan.h"
 
+#include <cmath>
 #include <utility>
 
 #include "base/format_error.h"
@@ -10,52 +11,79 @@ namespace halyard::image {
 namespace {
 
 Status check_words(const Convert& request) {
-  if (request.flip > Flip::horizontal)
-    return fail(Errc::invalid_argument, "flip: not a value of Flip");
-  if (request.rotation > Rotation::cw270)
-    return fail(Errc::invalid_argument, "rotation: not a value of Rotation");
-  if (request.fit > Fit::letterbox) return fail(Errc::invalid_argument, "fit: not a value of Fit");
-  if (request.filter > Filter::box)
-    return fail(Errc::invalid_argument, "filter: not a value of Filter");
-  if (request.chroma > Chroma::bilinear)
-    return fail(Errc::invalid_argument, "chroma: not a value of Chroma");
+  const auto outside = [](const char* what) -> Status {
+    return fail(Errc::invalid_argument, what);
+  };
+  if (request.flip > Flip::horizontal || request.orientation.flip > Flip::horizontal)
+    return outside("flip: not a value of Flip");
+  if (request.rotation > Rotation::cw270 || request.orientation.rotation > Rotation::cw270)
+    return outside("rotation: not a value of Rotation");
+  if (request.fit > Fit::top_left) return outside("fit: not a value of Fit");
+  if (request.letterbox > LetterboxRule::ultralytics_val)
+    return outside("letterbox: not a value of LetterboxRule");
+  if (request.filter > Filter::box) return outside("filter: not a value of Filter");
+  if (request.chroma > Chroma::bilinear) return outside("chroma: not a value of Chroma");
+  if (request.alpha > AlphaStep::unpremultiply) return outside("alpha: not a value of AlphaStep");
   return {};
 }
 
-Status check_region(const Region& r, Size picture, const char* what) {
-  if (r.x >= 0 && r.y >= 0 && r.width > 0 && r.height > 0 && r.x <= picture.width - r.width &&
+// A NaN fails every comparison.
+Status check_crop(const RegionF& r, Size picture) {
+  if (r.x >= 0 && r.y >= 0 && r.width > 0 && r.height > 0 && r.x + r.width <= picture.width &&
+      r.y + r.height <= picture.height) {
+    return {};
+  }
+  return fail(Errc::invalid_argument, "crop: empty or outside the source",
+              "{}x{} at ({}, {}), the picture is {}x{}", r.width, r.height, r.x, r.y, picture.width,
+              picture.height);
+}
+
+Status check_place(const Region& r, Size picture) {
+  if (r.x >= 0 && r.y >= 0 && r.width > 0 && r.height > 0 && r.width <= picture.width &&
+      r.height <= picture.height && r.x <= picture.width - r.width &&
       r.y <= picture.height - r.height) {
     return {};
   }
-  return fail(Errc::invalid_argument, what, "{}x{} at ({}, {}), the picture is {}x{}", r.width,
-              r.height, r.x, r.y, picture.width, picture.height);
+  return fail(Errc::invalid_argument, "place: empty or outside the destination",
+              "{}x{} at ({}, {}), the picture is {}x{}", r.width, r.height, r.x, r.y, picture.width,
+              picture.height);
 }
 
-Status check_source(const Tensor& src) {
-  if (src.is_empty()) return fail(Errc::invalid_argument, "src: is empty");
-  if (!src.is_image()) {
-    return fail(Errc::invalid_argument, "src: is not a picture; give it a format (with_format)");
+Status check_affine(const Convert& request) {
+  const Affine back = inverse(*request.affine);
+  for (std::size_t i = 0; i < 6; ++i) {
+    if (!std::isfinite(request.affine->m[i]) || !std::isfinite(back.m[i])) {
+      return fail(Errc::invalid_argument, "affine: needs finite elements and an inverse",
+                  "element {} is {}", i, request.affine->m[i]);
+    }
   }
-  if (src.dtype() != DType::u8) {
-    return fail(Errc::unsupported, "src: element type must be u8", "it is {}",
-                to_string(src.dtype()));
+  if (request.fit != Fit::stretch || request.flip != Flip::none ||
+      request.rotation != Rotation::none || request.orientation != Orientation{}) {
+    return fail(Errc::invalid_argument,
+                "affine: goes with neither fit, flip, rotation nor orientation");
   }
   return {};
 }
 
-Result<const ChannelMap*> channels_of(PixelFormat format, const char* what) {
-  const ChannelMap* map = channel_map(format);
-  if (map == nullptr) return fail(Errc::unsupported, what, "{}", to_string(format));
-  return map;
+Result<int> bits_of(const Convert& request, DType dtype) {
+  if (dtype == DType::u8) {
+    if (request.source_bits == 0 || request.source_bits == 8) return 8;
+    return fail(Errc::invalid_argument, "source_bits: is for 16-bit sources", "{}, src is u8",
+                request.source_bits);
+  }
+  if (request.source_bits == 0) return 16;
+  if (request.source_bits >= 8 && request.source_bits <= 16) return int{request.source_bits};
+  return fail(Errc::invalid_argument, "source_bits: must be 0 or 8..16", "{}", request.source_bits);
 }
 
-ColorStep color_step(const Tensor& src, const Tensor& dst) {
-  const FormatInfo& from = info(*src.format());
-  const FormatInfo& to = info(*dst.format());
-  const Colorimetry in = resolve(src.colorimetry(), src.height());
-  const Colorimetry out = resolve(dst.colorimetry(), dst.height());
+ColorStep color_step(const PictureSpec& src, const PictureSpec& dst) {
+  const FormatInfo& from = info(src.format);
+  const FormatInfo& to = info(dst.format);
+  const auto height = [](const PictureSpec& p) { return static_cast<std::size_t>(p.size.height); };
+  const Colorimetry in = resolve(src.colorimetry, height(src));
+  const Colorimetry out = resolve(dst.colorimetry, height(dst));
   ColorStep step;
-  step.from = from.model;
+  step.from = from.model == ColorModel::bayer ? ColorModel::rgb : from.model;
   step.to = to.model;
   step.keeps_alpha = from.has_alpha && to.has_alpha;
   step.same_yuv = in.encoding == out.encoding && in.range == out.range;
@@ -73,59 +101,140 @@ Pixel pad_pixel(const std::array<std::uint8_t, 4>& rgba, const ColorStep& color)
                          static_cast<double>(rgba[2]), static_cast<double>(rgba[3])});
 }
 
-Region content_region(const Convert& request, Size turned, const Region& place) {
-  if (request.fit == Fit::stretch) return place;
-  Region content = letterbox_region(turned, {place.width, place.height});
-  content.x += place.x;
-  content.y += place.y;
-  return content;
+// What of the crop is shown when its turned picture shall cover the place.
+RegionF covering(const RegionF& crop, double width, double height, Size place, bool swaps) {
+  const double scale = std::max(place.width / width, place.height / height);
+  double shown_width = std::min(place.width / scale, width);
+  double shown_height = std::min(place.height / scale, height);
+  if (swaps) std::swap(shown_width, shown_height);
+  return {crop.x + (crop.width - shown_width) / 2, crop.y + (crop.height - shown_height) / 2,
+          shown_width, shown_height};
+}
+
+Region content_region(const Convert& request, const Plan& plan, const Region& place) {
+  const Size target{place.width, place.height};
+  Region content{0, 0, place.width, place.height};
+  if (request.fit == Fit::letterbox) {
+    content = letterbox_region(plan.turned_width, plan.turned_height, target, request.letterbox);
+  } else if (request.fit == Fit::top_left) {
+    content = letterbox_region(plan.turned_width, plan.turned_height, target, LetterboxRule::hal);
+    content.x = content.y = 0;
+  }
+  return {content.x + place.x, content.y + place.y, content.width, content.height};
+}
+
+void set_turned(Plan& plan) {
+  plan.turned_width = plan.swaps_axes() ? plan.crop.height : plan.crop.width;
+  plan.turned_height = plan.swaps_axes() ? plan.crop.width : plan.crop.height;
+}
+
+bool is_whole(double value) {
+  return value == std::floor(value);
+}
+
+void set_placement(const Convert& request, const Region& place, Plan& plan) {
+  plan.placement = Placement(plan.src.size, plan.crop, plan.turn, plan.dst.size, plan.content);
+  if (request.fit != Fit::letterbox || request.letterbox == LetterboxRule::hal) return;
+  double ratio = std::min(place.width / plan.turned_width, place.height / plan.turned_height);
+  if (request.letterbox == LetterboxRule::ultralytics_val) ratio = std::min(ratio, 1.0);
+  plan.placement.set_nominal_scale(ratio);
 }
 
 Status set_geometry(const Convert& request, Plan& plan) {
-  const Size source = plan.src.size();
-  const Size target = plan.dst.size();
-  const RegionF asked = request.crop.value_or(Region{0, 0, source.width, source.height});
-  const Region crop{static_cast<std::int32_t>(asked.x), static_cast<std::int32_t>(asked.y),
-                    static_cast<std::int32_t>(asked.width),
-                    static_cast<std::int32_t>(asked.height)};
+  const Size source = plan.src.size;
+  const Size target = plan.dst.size;
+  plan.crop = request.crop.value_or(Region{0, 0, source.width, source.height});
   const Region place = request.place.value_or(Region{0, 0, target.width, target.height});
-  HALYARD_CHECK(check_region(crop, source, "crop: empty or outside the source"));
-  HALYARD_CHECK(check_region(place, target, "place: empty or outside the destination"));
-  plan.flip = request.flip;
-  plan.rotation = request.rotation;
-  plan.turned = plan.swaps_axes() ? Size{crop.height, crop.width} : Size{crop.width, crop.height};
-  const Region content = content_region(request, plan.turned, place);
-  plan.placement = Placement(source, crop, {request.flip, request.rotation}, target, content);
-  plan.resampled = plan.turned != Size{content.width, content.height};
+  HALYARD_CHECK(check_crop(plan.crop, source));
+  HALYARD_CHECK(check_place(place, target));
+  if (request.affine) {
+    HALYARD_CHECK(check_affine(request));
+    plan.affine = request.affine;
+    plan.content = place;
+    plan.resampled = true;
+    plan.placement = Placement(source, plan.crop, *request.affine, target, place);
+    set_turned(plan);
+    return {};
+  }
+  plan.turn = then(request.orientation, {request.flip, request.rotation});
+  set_turned(plan);
+  if (request.fit == Fit::cover) {
+    plan.crop = covering(plan.crop, plan.turned_width, plan.turned_height,
+                         {place.width, place.height}, plan.swaps_axes());
+    set_turned(plan);
+  }
+  plan.content = content_region(request, plan, place);
+  plan.resampled = plan.turned_width != plan.content.width ||
+                   plan.turned_height != plan.content.height || !is_whole(plan.crop.x) ||
+                   !is_whole(plan.crop.y);
+  set_placement(request, place, plan);
   return {};
+}
+
+// The axis of the destination that counts channels, as given, where there is one.
+std::optional<std::size_t> channel_axis(const Tensor& dst, PixelFormat format) {
+  const FormatInfo& known = info(format);
+  if (known.kind == FormatKind::planar && dst.rank() >= 3) return dst.rank() - 3;
+  if (known.kind == FormatKind::packed && known.model != ColorModel::yuv) return dst.rank() - 1;
+  return std::nullopt;
+}
+
+Status check_alpha(const Plan& plan) {
+  if (plan.alpha == AlphaStep::keep || plan.color.keeps_alpha) return {};
+  return fail(Errc::invalid_argument, "alpha: needs alpha in source and destination", "{} -> {}",
+              to_string(plan.src.format), to_string(plan.dst.format));
+}
+
+Status check_bgr(const Plan& plan) {
+  if (!plan.bgr || plan.color.to == ColorModel::rgb) return {};
+  return fail(Errc::invalid_argument, "bgr: needs a destination of red, green and blue", "it is {}",
+              to_string(plan.dst.format));
 }
 
 }  // namespace
 
-Result<Plan> make_plan(const Convert& request) {
-  HALYARD_CHECK(check_words(request));
-  HALYARD_CHECK(check_source(request.src));
-  if (request.dst.is_empty()) return fail(Errc::invalid_argument, "dst: is empty");
-  HALYARD_TRY(Tensor dst, request.dst.as_image());
-  if (aliases(request.src, dst)) {
-    return fail(Errc::invalid_argument, "dst: shares bytes with src; convert into another tensor");
+Result<PictureSpec> spec_of(const Tensor& picture, const char* what) {
+  if (picture.is_empty()) return fail(Errc::invalid_argument, what, "it is empty");
+  if (!picture.is_image()) {
+    return fail(Errc::invalid_argument, what, "it is no picture; give it a format (with_format)");
   }
+  PictureSpec spec;
+  spec.format = *picture.format();
+  spec.dtype = picture.dtype();
+  spec.size = picture.size();
+  spec.colorimetry = picture.colorimetry();
+  spec.quantization = picture.quantization();
+  spec.channels = channel_map(spec.format);
+  return spec;
+}
+
+Result<Plan> make_plan(const Convert& request, ColorimetryMode mode) {
+  HALYARD_CHECK(check_words(request));
   Plan plan;
-  plan.src = request.src;
-  plan.dst = std::move(dst);
-  plan.src_format = *plan.src.format();
-  plan.dst_format = *plan.dst.format();
-  plan.dst_dtype = plan.dst.dtype();
-  HALYARD_TRY(plan.src_channels, channels_of(plan.src_format, "src: format is not served"));
-  HALYARD_TRY(plan.dst_channels, channels_of(plan.dst_format, "dst: format is not served"));
+  HALYARD_TRY(plan.src, spec_of(request.src, "src: must be a picture"));
+  if (request.dst.is_empty()) return fail(Errc::invalid_argument, "dst: is empty");
+  HALYARD_TRY(const Tensor dst, request.dst.as_image());
+  HALYARD_TRY(plan.dst, spec_of(dst, "dst: must be a picture"));
+  plan.dst.quantization = request.dst.quantization();
+  if (const char* reason =
+          conversion_declined(plan.src.format, plan.src.dtype, plan.dst.format, plan.dst.dtype)) {
+    return fail(Errc::unsupported, reason, "{} {} -> {} {}", to_string(plan.src.format),
+                to_string(plan.src.dtype), to_string(plan.dst.format), to_string(plan.dst.dtype));
+  }
+  HALYARD_TRY(plan.source_bits, bits_of(request, plan.src.dtype));
   HALYARD_CHECK(set_geometry(request, plan));
   plan.filter = request.filter;
   plan.antialias = request.antialias;
   plan.replicates_chroma = !plan.resampled && request.chroma == Chroma::replicate;
+  plan.alpha = request.alpha;
+  plan.bgr = request.bgr;
+  plan.exact = mode == ColorimetryMode::exact;
   plan.color = color_step(plan.src, plan.dst);
+  HALYARD_CHECK(check_alpha(plan));
+  HALYARD_CHECK(check_bgr(plan));
   plan.pad = pad_pixel(request.pad, plan.color);
-  HALYARD_TRY(plan.values,
-              make_value_map(plan.dst_dtype, request.dst.quantization(), request.normalize));
+  HALYARD_TRY(plan.values, make_value_map(plan.dst.dtype, plan.dst.quantization, request.normalize,
+                                          channel_axis(request.dst, plan.dst.format)));
   return plan;
 }
 

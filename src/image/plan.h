@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "halyard/image.h"
 #include "image/channels.h"
@@ -12,53 +13,71 @@
 
 namespace halyard::image {
 
+/// What a plan knows of a tensor: all but its bytes and strides.
+struct PictureSpec {
+  PixelFormat format{};
+  DType dtype = DType::u8;
+  Size size;
+  Colorimetry colorimetry;  ///< as the tensor says it, axes may be unknown
+  std::optional<Quantization> quantization;
+  const ChannelMap* channels = nullptr;  ///< null: Bayer, which has no channels of its own
+  friend bool operator==(const PictureSpec&, const PictureSpec&) = default;
+};
+
 /// What a backend computes, in this order:
 /// 1. each channel of the source is filtered on its own plane from `crop` to `content`, flipped,
-/// then
-///    rotated before the fit. Chroma lies over the same rectangle: picture column x is chroma
-///    column (x + 0.5) / 2^shift - 0.5. Samples outside the crop are not read (edge samples
-///    repeat);
-/// 2. `color`, once, then the clamp to [0, 255], then the rounding to 8 bits, halves up;
-/// 3. `values` gives what is stored. Subsampled destinations store the mean chroma of each block;
+///    then rotated before the fit. Chroma lies over the same rectangle: picture coordinate x is
+///    chroma coordinate x / 2^shift. Samples that the crop does not touch are not read (edge
+///    samples repeat). Bayer mosaics become R G B first. 16-bit samples v count v * 255 /
+///    (2^source_bits - 1). With `affine`, each destination pixel's centre is mapped back and
+///    filtered there; centres outside the crop are pad;
+/// 2. `alpha`, then `color`, once, then the clamp to [0, 255];
+/// 3. `values` gives what is stored. Subsampled destinations store the mean chroma of each block,
+///    pad pixels among them;
 /// 4. the rest of the destination holds `pad`, passed through `values` too.
-/// Invariants: both tensors are pictures with a channel map; u8 source; crop and content not empty
-/// and inside; source and destination share no bytes.
+/// Invariants: crop and content not empty and inside; conversion_declined() is null.
 struct Plan {
-  Tensor src;
-  Tensor dst;
-  PixelFormat src_format{};
-  PixelFormat dst_format{};
-  DType dst_dtype = DType::u8;
-  const ChannelMap* src_channels = nullptr;
-  const ChannelMap* dst_channels = nullptr;
-  Placement placement;  ///< source size, crop, destination size, content
-  Flip flip = Flip::none;
-  Rotation rotation = Rotation::none;
-  Size turned;             ///< of the crop after the rotation; content's size when not resampled
-  bool resampled = false;  ///< content and turned differ
+  PictureSpec src;
+  PictureSpec dst;
+  Placement placement;
+  RegionF crop;          ///< in source pixels
+  Region content;        ///< in destination pixels; with `affine` the place
+  Orientation turn;      ///< orientation, flip and rotation as one; none with `affine`
+  double turned_width;   ///< of the crop after the turn
+  double turned_height;  ///< content's size, exactly, when not resampled
+  bool resampled = false;
   Filter filter = Filter::bilinear;
   bool antialias = false;
   bool replicates_chroma = false;  ///< 1:1 without Chroma::bilinear: chroma is taken by `nearest`
+  int source_bits = 8;             ///< significant bits of a sample
+  AlphaStep alpha = AlphaStep::keep;
   ColorStep color;
-  Pixel pad{};  ///< in destination channels, codes not rounded
+  bool exact = false;  ///< ColorimetryMode::exact
+  Pixel pad{};         ///< in destination channels, codes not rounded
   ValueMap values;
+  bool bgr = false;              ///< red and blue change places when stored
+  std::optional<Affine> affine;  ///< source -> destination
 
-  Region crop() const noexcept {
-    const RegionF crop = placement.crop();
-    return {static_cast<std::int32_t>(crop.x), static_cast<std::int32_t>(crop.y),
-            static_cast<std::int32_t>(crop.width), static_cast<std::int32_t>(crop.height)};
-  }
-  Region content() const noexcept { return placement.content(); }
-  bool swaps_axes() const noexcept {
-    return rotation == Rotation::cw90 || rotation == Rotation::cw270;
-  }
+  bool swaps_axes() const noexcept { return halyard::swaps_axes(turn.rotation); }
   bool pads() const noexcept {
-    return content() != Region{0, 0, placement.destination().width, placement.destination().height};
+    return affine || content != Region{0, 0, dst.size.width, dst.size.height};
+  }
+  /// Whether the source's columns (rows) run against those of the content after the turn.
+  bool mirrors_columns() const noexcept {
+    const bool turns = turn.rotation == Rotation::cw180 || turn.rotation == Rotation::cw270;
+    return (turn.flip == Flip::horizontal) != turns;
+  }
+  bool mirrors_rows() const noexcept {
+    const bool turns = turn.rotation == Rotation::cw90 || turn.rotation == Rotation::cw180;
+    return (turn.flip == Flip::vertical) != turns;
   }
 };
 
-/// Checks the request and resolves all that it leaves open. Touches no pixel.
-/// Errors: those of Processor::convert, but for the mapping.
-Result<Plan> make_plan(const Convert& request);
+/// Checks the request and resolves all that it leaves open. Touches no pixel and does not look
+/// whether the tensors share bytes. Errors: those of Processor::plan().
+Result<Plan> make_plan(const Convert& request, ColorimetryMode mode = ColorimetryMode::fast);
+
+/// What the plan of such a tensor says of it. Errors: not a picture.
+Result<PictureSpec> spec_of(const Tensor& picture, const char* what);
 
 }  // namespace halyard::image

@@ -16,13 +16,16 @@
 namespace halyard {
 namespace {
 
+std::string to_text(const image::PictureSpec& picture) {
+  return fmt::format("{} {} {}x{}", to_string(picture.format), to_string(picture.dtype),
+                     picture.size.width, picture.size.height);
+}
+
 void describe(trace::Span& span, const image::Plan& plan, std::string_view backend) {
   if (!trace::is_active()) return;
-  span.arg("src", fmt::format("{} {}x{}", to_string(plan.src_format), plan.src.width(),
-                              plan.src.height()));
-  span.arg("dst", fmt::format("{} {} {}x{}", to_string(plan.dst_format), to_string(plan.dst_dtype),
-                              plan.dst.width(), plan.dst.height()));
-  const Region content = plan.content();
+  span.arg("src", to_text(plan.src));
+  span.arg("dst", to_text(plan.dst));
+  const Region& content = plan.content;
   span.arg("content",
            fmt::format("{}x{} at ({}, {})", content.width, content.height, content.x, content.y));
   span.arg("backend", backend);
@@ -47,6 +50,10 @@ Result<Processor> Processor::create(Options options) {
 Result<Placement> Processor::convert(const Convert& request) {
   trace::Span span("image.convert");
   HALYARD_TRY(const image::Plan plan, image::make_plan(request));
+  HALYARD_TRY(const Tensor dst, request.dst.as_image());
+  if (aliases(request.src, dst)) {
+    return fail(Errc::invalid_argument, "dst: shares bytes with src; convert into another tensor");
+  }
   image::ImageBackend* backend = impl_->dispatch.choose(plan);
   if (backend == nullptr) {
     std::string report;
@@ -56,7 +63,9 @@ Result<Placement> Processor::convert(const Convert& request) {
                       std::move(report));
   }
   describe(span, plan, backend->name());
-  HALYARD_CHECK(backend->submit(plan));
+  HALYARD_TRY(const auto program, backend->compile(plan));
+  const image::Job job{&plan, program.get(), &request.src, &dst};
+  HALYARD_CHECK(backend->submit({&job, 1}));
   HALYARD_CHECK(backend->finish());
   return plan.placement;
 }

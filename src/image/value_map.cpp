@@ -3,10 +3,7 @@
 #include "image/value_map.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <limits>
-#include <utility>
 
 #include "base/format_error.h"
 
@@ -34,70 +31,57 @@ Status check(const Normalize& n) {
   return {};
 }
 
-float upper_bits(float value) noexcept {
-  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) & 0xFFFFFF00U);
-}
-
-ValueMap affine_map(const Normalize& n) {
-  ValueMap map;
-  map.kind = ValueMap::Kind::affine;
-  for (std::size_t c = 0; c < 4; ++c) {
-    map.scale_high[c] = upper_bits(n.scale[c]);
-    map.scale_low[c] = n.scale[c] - map.scale_high[c];
-  }
-  map.bias = n.bias;
-  return map;
-}
-
 // Whether the quantization says no more than "real = code / 255".
 bool is_plain(const Quantization& q, std::int32_t zero_point) {
-  return std::abs(static_cast<double>(q.scale_at(0)) * 255 - 1) < 1e-6 &&
+  return q.is_per_tensor() && std::abs(static_cast<double>(q.scale_at(0)) * 255 - 1) < 1e-6 &&
          q.zero_point_at(0) == zero_point;
 }
 
-ValueMap table_map(const Quantization& q, const Normalize& n, double lowest, double highest) {
-  auto bytes = std::make_shared<ValueMap::Bytes>();
-  for (std::size_t c = 0; c < 4; ++c) {
-    for (int v = 0; v < 256; ++v) {
-      const double real = v * static_cast<double>(n.scale[c]) + static_cast<double>(n.bias[c]);
-      const double stored = std::nearbyint(real / static_cast<double>(q.scale_at(0))) +
-                            static_cast<double>(q.zero_point_at(0));
-      const auto code = static_cast<int>(std::clamp(stored, lowest, highest));
-      (*bytes)[c][static_cast<std::size_t>(v)] = static_cast<std::uint8_t>(code & 0xFF);
-    }
-  }
+ValueMap affine_map(const Normalize& n) {
+  return {ValueMap::Kind::affine, n.scale, n.bias};
+}
+
+// real / scale + zero_point of each channel; one scale serves all.
+ValueMap quantized_map(const Quantization& q, const Normalize& n) {
   ValueMap map;
-  map.kind = ValueMap::Kind::table;
-  map.bytes = std::move(bytes);
+  map.kind = ValueMap::Kind::affine;
+  for (std::size_t c = 0; c < 4; ++c) {
+    const std::size_t i = std::min(c, q.scale.size() - 1);
+    const auto scale = static_cast<double>(q.scale_at(i));
+    map.scale[c] = static_cast<float>(static_cast<double>(n.scale[c]) / scale);
+    map.bias[c] = static_cast<float>(static_cast<double>(n.bias[c]) / scale + q.zero_point_at(i));
+  }
   return map;
+}
+
+Status check_axis(const Quantization& q, std::optional<std::size_t> channel_axis) {
+  if (q.is_per_tensor() || q.axis == channel_axis) return {};
+  return fail(Errc::invalid_argument, "dst: its quantization must be along the channels",
+              "{} scales along axis {}", q.scale.size(), q.axis.value_or(0));
 }
 
 }  // namespace
 
 Result<ValueMap> make_value_map(DType dtype, const std::optional<Quantization>& quantization,
-                                const std::optional<Normalize>& normalize) {
+                                const std::optional<Normalize>& normalize,
+                                std::optional<std::size_t> channel_axis) {
   if (normalize) HALYARD_CHECK(check(*normalize));
-  if (dtype == DType::f32) return affine_map(normalize.value_or(Normalize{}));
-  if (dtype != DType::u8 && dtype != DType::i8) {
-    return fail(Errc::unsupported, "dst: element type must be u8, i8 or f32", "it is {}",
-                to_string(dtype));
-  }
+  if (is_float(dtype)) return affine_map(normalize.value_or(Normalize{}));
   if (normalize && !quantization) {
     return fail(Errc::invalid_argument,
                 "normalize: needs a float destination, or an integer one with quantization",
                 "dst is {}", to_string(dtype));
   }
-  const bool is_signed = dtype == DType::i8;
-  ValueMap map;
-  map.kind = is_signed ? ValueMap::Kind::flip_sign : ValueMap::Kind::identity;
-  if (!quantization) return map;
-  if (!quantization->is_per_tensor()) {
-    return fail(Errc::invalid_argument, "dst: its quantization must be per tensor", "{} scales",
-                quantization->scale.size());
+  if (quantization) {
+    HALYARD_CHECK(check_axis(*quantization, channel_axis));
+    const bool plain =
+        dtype != DType::u16 && is_plain(*quantization, dtype == DType::i8 ? -128 : 0);
+    if (normalize || !plain) return quantized_map(*quantization, normalize.value_or(Normalize{}));
   }
-  if (!normalize && is_plain(*quantization, is_signed ? -128 : 0)) return map;
-  return table_map(*quantization, normalize.value_or(Normalize{}), is_signed ? -128 : 0,
-                   is_signed ? 127 : 255);
+  ValueMap map;
+  if (dtype == DType::i8) map.kind = ValueMap::Kind::flip_sign;
+  if (dtype == DType::u16) map = {ValueMap::Kind::affine, {257, 257, 257, 257}, {}};
+  return map;
 }
 
 }  // namespace image

@@ -104,7 +104,7 @@ TEST_F(ProcessorTest, refuses_foreign_enumerators) {
   request_.rotation = static_cast<Rotation>(4);
   EXPECT_EQ(refusal().code, Errc::invalid_argument);
   request_.rotation = Rotation::none;
-  request_.fit = static_cast<Fit>(2);
+  request_.fit = static_cast<Fit>(9);
   EXPECT_EQ(refusal().code, Errc::invalid_argument);
   request_.fit = Fit::stretch;
   request_.chroma = static_cast<Chroma>(2);

@@ -3,20 +3,21 @@
 #include "image/cpu/axes.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace halyard::image {
 namespace {
 
-SampleRange samples_of(std::int32_t begin, std::int32_t length, unsigned shift,
-                       std::int32_t held) noexcept {
+// Samples that cover [begin, begin + length) of picture coordinates.
+SampleRange samples_of(double begin, double length, double samples, std::int32_t held) noexcept {
   if (held == 0) return {};
-  const std::int32_t last = std::min((begin + length - 1) >> shift, held - 1);
-  return {std::min(begin >> shift, last), last + 1};
+  const auto last = static_cast<std::int32_t>(std::ceil((begin + length) * samples)) - 1;
+  const std::int32_t end = std::min(last, held - 1);
+  return {std::clamp(static_cast<std::int32_t>(std::floor(begin * samples)), 0, end), end + 1};
 }
 
-AxisRequest axis(std::int32_t begin, std::int32_t length, unsigned shift, SampleRange range) {
+AxisRequest axis(double begin, double length, double samples, SampleRange range) {
   AxisRequest request;
-  const double samples = 1.0 / (1 << shift);
   request.begin = begin * samples;
   request.length = length * samples;
   request.lowest = range.begin;
@@ -26,29 +27,35 @@ AxisRequest axis(std::int32_t begin, std::int32_t length, unsigned shift, Sample
 
 }  // namespace
 
-bool mirrors_columns(const Plan& plan) noexcept {
-  const bool turned = plan.rotation == Rotation::cw180 || plan.rotation == Rotation::cw270;
-  return (plan.flip == Flip::horizontal) != turned;
+// A packed YUV row of odd width ends before its last Cr, or Cb.
+Size channel_extent(const PictureSpec& picture, const ChannelSite& site) noexcept {
+  const auto rounded_up = [](std::int32_t extent, unsigned shift) {
+    return (extent + (1 << shift) - 1) >> shift;
+  };
+  Size extent{rounded_up(picture.size.width, site.shift_x),
+              rounded_up(picture.size.height, site.shift_y)};
+  if (site.step == 4 && site.shift_x == 1) {
+    const std::int32_t row = 2 * picture.size.width;
+    extent.width = std::min(extent.width, row > site.offset ? (row - site.offset + 3) / 4 : 0);
+  }
+  return extent;
 }
 
-bool mirrors_rows(const Plan& plan) noexcept {
-  const bool turned = plan.rotation == Rotation::cw90 || plan.rotation == Rotation::cw180;
-  return (plan.flip == Flip::vertical) != turned;
-}
-
-ChannelAxes channel_axes(const Plan& plan, const SourceChannel& channel) noexcept {
-  const Region crop = plan.crop();
-  const Region content = plan.content();
+ChannelAxes channel_axes(const Plan& plan, const ChannelSite& site) noexcept {
+  const Size extent = channel_extent(plan.src, site);
+  const RegionF& crop = plan.crop;
+  const double across = 1.0 / (1 << site.shift_x);
+  const double down = 1.0 / (1 << site.shift_y);
   ChannelAxes axes;
-  axes.columns = samples_of(crop.x, crop.width, channel.shift_x, channel.columns);
-  axes.rows = samples_of(crop.y, crop.height, channel.shift_y, channel.rows);
-  axes.x = axis(crop.x, crop.width, channel.shift_x, axes.columns);
-  axes.y = axis(crop.y, crop.height, channel.shift_y, axes.rows);
-  axes.x.outputs = plan.swaps_axes() ? content.height : content.width;
-  axes.y.outputs = plan.swaps_axes() ? content.width : content.height;
-  axes.x.mirrored = mirrors_columns(plan);
-  axes.y.mirrored = mirrors_rows(plan);
-  const bool subsampled = channel.shift_x != 0 || channel.shift_y != 0;
+  axes.columns = samples_of(crop.x, crop.width, across, extent.width);
+  axes.rows = samples_of(crop.y, crop.height, down, extent.height);
+  axes.x = axis(crop.x, crop.width, across, axes.columns);
+  axes.y = axis(crop.y, crop.height, down, axes.rows);
+  axes.x.outputs = plan.swaps_axes() ? plan.content.height : plan.content.width;
+  axes.y.outputs = plan.swaps_axes() ? plan.content.width : plan.content.height;
+  axes.x.mirrored = plan.mirrors_columns();
+  axes.y.mirrored = plan.mirrors_rows();
+  const bool subsampled = site.shift_x != 0 || site.shift_y != 0;
   const bool replicated = subsampled && plan.replicates_chroma;
   axes.x.filter = axes.y.filter = replicated ? Filter::nearest : plan.filter;
   axes.x.antialias = axes.y.antialias = plan.antialias && !replicated;

@@ -26,10 +26,8 @@ struct ChannelAxes {
   AxisRequest y;
 };
 
-ChannelAxes channel_axes(const Plan& plan, const SourceChannel& channel) noexcept;
-
-/// Whether the source's columns (rows) run against those of the content after flip and rotation.
-bool mirrors_columns(const Plan& plan) noexcept;
-bool mirrors_rows(const Plan& plan) noexcept;
+/// Samples that a channel of the source has along both axes, from the format alone.
+Size channel_extent(const PictureSpec& picture, const ChannelSite& site) noexcept;
+ChannelAxes channel_axes(const Plan& plan, const ChannelSite& site) noexcept;
 
 }  // namespace halyard::image

@@ -1,15 +1,134 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses between the fused kernels and the oracle.
+// Maps the pictures of all jobs, then runs their programs strip by strip over the threads.
 #include "image/cpu/cpu_backend.h"
 
+#include <algorithm>
+#include <new>
+
+#include "base/format_error.h"
+
 namespace halyard::image {
+
+Frame frame_of(const Plan& plan, const TensorMap& src, const TensorMap& dst) noexcept {
+  Frame frame;
+  if (plan.src.channels == nullptr) {
+    const ChannelSite mosaic{0, 0, 1, 0, 0};
+    frame.source[0] = source_channel(src, mosaic, plan.src.size, size_of(plan.src.dtype));
+  } else {
+    for (std::size_t c = 0; c < plan.src.channels->count; ++c) {
+      frame.source[c] =
+          source_channel(src, plan.src.channels->sites[c], plan.src.size, size_of(plan.src.dtype));
+    }
+  }
+  for (std::size_t c = 0; c < plan.dst.channels->count; ++c) {
+    frame.target[c] =
+        target_channel(dst, plan.dst.channels->sites[c], plan.dst.size, size_of(plan.dst.dtype));
+  }
+  if (plan.bgr) std::swap(frame.target[0], frame.target[2]);
+  return frame;
+}
+
+void CpuBackend::Workspace::reserve(std::size_t bytes) {
+  if (bytes <= bytes_) return;
+  constexpr std::size_t boundary = 64;
+  memory_ = std::make_unique<std::byte[]>(bytes + boundary);
+  const auto address = reinterpret_cast<std::uintptr_t>(memory_.get());
+  begin_ = memory_.get() + (boundary - address % boundary) % boundary;
+  bytes_ = bytes;
+}
 
 Verdict CpuBackend::supports(const Plan&) const noexcept {
   return Verdict::accept();
 }
 
-Status CpuBackend::submit(const Plan& plan) {
-  return Fused::serves(plan) ? fused_.run(plan) : oracle_.run(plan);
+Result<std::shared_ptr<const Program>> CpuBackend::compile(const Plan& plan) const {
+  try {
+    ProgramPtr program = compile_move(plan);
+    if (!program) program = compile_direct(plan);
+    if (!program) program = compile_rows(plan);
+    return std::shared_ptr<const Program>(std::move(program));
+  } catch (const std::bad_alloc&) {
+    return fail(Errc::no_memory, "convert: no memory for its tables");
+  }
+}
+
+Status CpuBackend::submit(std::span<const Job> jobs) {
+  Status status;
+  try {
+    status = prepare(jobs);
+    if (status) run_all();
+  } catch (const std::bad_alloc&) {
+    status = fail(Errc::no_memory, "convert: no working memory");
+  }
+  runs_.clear();
+  return status;
+}
+
+Status CpuBackend::prepare(std::span<const Job> jobs) {
+  runs_.resize(jobs.size());
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    Run& run = runs_[i];
+    run.program = static_cast<const CpuProgram*>(jobs[i].program);
+    run.source = jobs[i].src->buffer().get();
+    HALYARD_TRY(run.src, jobs[i].src->map(Access::read));
+    HALYARD_TRY(run.dst, jobs[i].dst->map(Access::write));
+    run.frame = frame_of(*jobs[i].plan, run.src, run.dst);
+    bytes = std::max(bytes, run.program->workspace_bytes());
+  }
+  for (Workspace& workspace : workspaces_)
+    workspace.reserve(bytes);
+  return {};
+}
+
+void CpuBackend::group_runs() {
+  groups_.clear();
+  std::int32_t tasks = 0;
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    const CpuProgram& program = *runs_[i].program;
+    const std::int32_t pieces = std::max(program.units() / program.grain(), 1);
+    if (groups_.empty() || runs_[groups_.back().first].source != runs_[i].source) {
+      groups_.push_back({i, 0, 1, tasks});
+    } else {
+      tasks -= groups_.back().pieces;
+    }
+    Group& group = groups_.back();
+    ++group.count;
+    group.pieces = std::max(group.pieces, pieces);
+    tasks += group.pieces;
+  }
+}
+
+void CpuBackend::run_all() {
+  if (runs_.size() == 1) {
+    const Run& run = runs_[0];
+    parallel_.for_strips(run.program->units(), run.program->grain(),
+                         [&](std::int32_t begin, std::int32_t end, std::size_t slot) {
+                           run.program->run(run.frame, begin, end, workspaces_[slot].begin());
+                         });
+    return;
+  }
+  group_runs();
+  const std::int32_t tasks =
+      groups_.empty() ? 0 : groups_.back().first_task + groups_.back().pieces;
+  parallel_.for_strips(tasks, 1, [&](std::int32_t begin, std::int32_t end, std::size_t slot) {
+    for (std::int32_t task = begin; task < end; ++task)
+      run_task(task, workspaces_[slot].begin());
+  });
+}
+
+void CpuBackend::run_task(std::int32_t task, std::byte* workspace) const {
+  const auto after = [](std::int32_t at, const Group& group) { return at < group.first_task; };
+  const Group& group = *std::prev(std::upper_bound(groups_.begin(), groups_.end(), task, after));
+  const std::int64_t piece = task - group.first_task;
+  for (std::size_t i = group.first; i < group.first + group.count; ++i) {
+    const Run& run = runs_[i];
+    const auto border = [&](std::int64_t p) {
+      return static_cast<std::int32_t>(run.program->units() * p / group.pieces);
+    };
+    if (border(piece) < border(piece + 1))
+      run.program->run(run.frame, border(piece), border(piece + 1), workspace);
+  }
 }
 
 }  // namespace halyard::image

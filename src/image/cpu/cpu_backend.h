@@ -1,29 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU backend: serves every plan; fused kernels where there are some, the oracle elsewhere.
+// The CPU backend: serves every plan, by the quickest of its ways that fits.
 #pragma once
 
+#include <cstddef>
+#include <memory>
+#include <vector>
+
 #include "image/backend.h"
-#include "image/cpu/fused.h"
-#include "image/cpu/oracle.h"
 #include "image/cpu/parallel.h"
+#include "image/cpu/program.h"
 
 namespace halyard::image {
 
 class CpuBackend final : public ImageBackend {
  public:
-  /// threads: most threads for one plan, 0: all cores.
-  explicit CpuBackend(unsigned threads)
-      : parallel_(threads), oracle_(parallel_), fused_(parallel_) {}
+  /// threads: most threads for one submit(), 0: all cores.
+  explicit CpuBackend(unsigned threads) : parallel_(threads), workspaces_(parallel_.width()) {}
 
   std::string_view name() const noexcept override { return "cpu"; }
   Verdict supports(const Plan& plan) const noexcept override;
-  Status submit(const Plan& plan) override;
+  Result<std::shared_ptr<const Program>> compile(const Plan& plan) const override;
+  Status submit(std::span<const Job> jobs) override;
   Status finish() override { return {}; }
 
  private:
+  /// A job with its maps.
+  struct Run {
+    const CpuProgram* program = nullptr;
+    const Buffer* source = nullptr;
+    TensorMap src;
+    TensorMap dst;
+    Frame frame;
+  };
+  /// Runs that read one source, cut into as many pieces each, and piece by piece in turn.
+  struct Group {
+    std::size_t first = 0;
+    std::size_t count = 0;
+    std::int32_t pieces = 1;
+    std::int32_t first_task = 0;
+  };
+  class Workspace {
+   public:
+    void reserve(std::size_t bytes);  ///< may throw std::bad_alloc
+    std::byte* begin() const noexcept { return begin_; }
+
+   private:
+    std::unique_ptr<std::byte[]> memory_;
+    std::byte* begin_ = nullptr;
+    std::size_t bytes_ = 0;
+  };
+
+  Status prepare(std::span<const Job> jobs);
+  void group_runs();
+  void run_all();
+  void run_task(std::int32_t task, std::byte* workspace) const;
+
   Parallel parallel_;
-  Oracle oracle_;
-  Fused fused_;
+  std::vector<Workspace> workspaces_;  ///< one a thread
+  std::vector<Run> runs_;
+  std::vector<Group> groups_;
 };
 
 }  // namespace halyard::image

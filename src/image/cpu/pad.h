@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills what the picture leaves free, in destinations whose channels all have one sample a pixel.
+// Fills what the picture leaves free of the destination.
 #pragma once
 
 #include <array>
@@ -7,33 +7,36 @@
 #include <cstdint>
 #include <vector>
 
-#include "image/channels.h"
-#include "image/plan.h"
+#include "image/cpu/program.h"
 
 namespace halyard::image {
 
-/// One pad row, encoded once a request, copied wherever it is needed. Reuses its memory.
-class PadRow {
+/// One encoded pad row per plane, copied wherever it is needed. Immutable.
+class PadFill {
  public:
-  /// `target` are the destination's channels in the order of the plan's map.
-  void prepare(const Plan& plan, const std::array<TargetChannel, 4>& target);
-  /// Writes the pad part of destination rows [begin, end).
-  void fill(std::int32_t begin, std::int32_t end) const noexcept;
+  /// `kept`: the destination pixels that others write, from block to block of the chroma.
+  PadFill(const Plan& plan, const Region& kept);
+  /// Writes the pad of destination rows [begin, end), from block to block.
+  void fill(const Frame& frame, std::int32_t begin, std::int32_t end) const noexcept;
 
  private:
+  /// Channels that share a plane's bytes; the frame tells where the plane is.
   struct Plane {
-    TargetChannel channel;   // base is that of the plane's first byte
-    std::size_t offset = 0;  // of its encoded row in bytes_
+    std::uint8_t channel = 0;  ///< whose target leads to the plane's first byte ...
+    std::size_t offset = 0;    ///< ... this far behind it
+    std::size_t row = 0;       ///< of the encoded row in bytes_
+    std::size_t row_bytes = 0;
+    std::size_t step = 0;
+    std::uint8_t shift_x = 0;
+    std::uint8_t shift_y = 0;
   };
-  void fill_columns(std::int32_t y, std::int32_t begin, std::int32_t end) const noexcept;
+  void fill_plane(const Frame& frame, const Plane& plane, std::int32_t begin,
+                  std::int32_t end) const noexcept;
   std::vector<std::byte> bytes_;
   std::array<Plane, 4> planes_{};
   std::size_t plane_count_ = 0;
-  Region content_;
+  Region kept_;
   Size size_;
 };
-
-/// Writes code `value` of channel `c` as the destination stores it.
-void store_code(const Plan& plan, std::size_t c, std::uint8_t code, std::byte* to) noexcept;
 
 }  // namespace halyard::image

@@ -41,9 +41,9 @@ Parallel::Parallel(unsigned threads) noexcept
 
 Parallel::~Parallel() = default;
 
-void Parallel::for_strips(std::int32_t rows, std::int32_t least_rows, const Body& body) {
-  if (width_ == 1 || rows < 2 * least_rows) {
-    body(0, rows, 0);
+void Parallel::run(std::int32_t count, std::int32_t least, const Call& body) {
+  if (width_ == 1 || count < 2 * least) {
+    body(0, count, 0);
     return;
   }
   if (!arena_) arena_ = std::make_unique<Arena>(width_);
@@ -51,7 +51,7 @@ void Parallel::for_strips(std::int32_t rows, std::int32_t least_rows, const Body
   tsan_release(&arena.begin);
   arena.arena.execute([&] {
     tbb::parallel_for(
-        tbb::blocked_range<std::int32_t>(0, rows, static_cast<std::size_t>(least_rows)),
+        tbb::blocked_range<std::int32_t>(0, count, static_cast<std::size_t>(least)),
         [&](const tbb::blocked_range<std::int32_t>& strip) {
           const int slot = tbb::this_task_arena::current_thread_index();
           tsan_acquire(&arena.begin);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strips of rows over threads. The only place of the layer that knows oneTBB.
+// Strips of work over threads. The only place of the layer that knows oneTBB.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 
 namespace halyard::image {
@@ -20,13 +19,28 @@ class Parallel {
   /// Slots that `body` may be called with: 0 .. width() - 1.
   std::size_t width() const noexcept { return width_; }
 
-  /// Calls body(begin, end, slot) for strips that cover [0, rows), each of at least `least_rows`
-  /// rows. No two calls that run at once share a slot. The order of strips is open.
-  using Body = std::function<void(std::int32_t, std::int32_t, std::size_t)>;
-  void for_strips(std::int32_t rows, std::int32_t least_rows, const Body& body);
+  /// Calls body(begin, end, slot) for strips that cover [0, count), each of at least `least`
+  /// items (one strip where there are fewer). No two calls that run at once share a slot. The order
+  /// of strips is open. Allocates nothing once threads run.
+  template <class Body>
+  void for_strips(std::int32_t count, std::int32_t least, const Body& body) {
+    run(count, least,
+        {&body, [](const void* object, std::int32_t begin, std::int32_t end, std::size_t slot) {
+           (*static_cast<const Body*>(object))(begin, end, slot);
+         }});
+  }
 
  private:
+  /// A callable, by reference.
+  struct Call {
+    const void* object;
+    void (*function)(const void*, std::int32_t, std::int32_t, std::size_t);
+    void operator()(std::int32_t begin, std::int32_t end, std::size_t slot) const {
+      function(object, begin, end, slot);
+    }
+  };
   struct Arena;
+  void run(std::int32_t count, std::int32_t least, const Call& body);
   std::size_t width_;
   std::unique_ptr<Arena> arena_;
 };

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The oracle against what is written down: ITU formulas, worked letterboxes, index arithmetic.
-#include "image/cpu/oracle.h"
-
+// Pictures whose every pixel is known from arithmetic, through the processor.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,18 +10,15 @@
 namespace halyard::testing {
 namespace {
 
-class OracleTest : public ::testing::Test {
+class KnownPictures : public ::testing::Test {
  protected:
   void run(const Convert& request) {
-    auto plan = image::make_plan(request);
-    ASSERT_TRUE(plan) << plan.error().message();
-    placement_ = plan->placement;
-    const auto status = oracle_.run(*plan);
-    ASSERT_TRUE(status) << status.error().message();
+    const auto placement = processor_.convert(request);
+    ASSERT_TRUE(placement) << placement.error().message();
+    placement_ = *placement;
   }
   Random random_{1};
-  image::Parallel parallel_{2};
-  image::Oracle oracle_{parallel_};
+  Processor processor_ = Processor::create({.threads = 2}).value();
   Placement placement_;
 };
 
@@ -39,7 +34,7 @@ std::array<double, 3> itu_rgb(double kr, double kb, bool full, int y, int u, int
   return {r, g, b};
 }
 
-TEST_F(OracleTest, yuv_to_rgb_is_within_one_of_the_itu_formula) {
+TEST_F(KnownPictures, yuv_to_rgb_is_within_one_of_the_itu_formula) {
   struct Row {
     ColorEncoding encoding;
     double kr, kb;
@@ -97,7 +92,7 @@ std::pair<int, int> moved(int x, int y, int w, int h, Flip flip, Rotation turn) 
   }
 }
 
-TEST_F(OracleTest, crop_flip_rotate_place_move_each_pixel_where_arithmetic_says) {
+TEST_F(KnownPictures, crop_flip_rotate_place_move_each_pixel_where_arithmetic_says) {
   constexpr Region crop{3, 2, 9, 6};
   for (int turn = 0; turn < 4; ++turn) {
     for (int flip = 0; flip < 3; ++flip) {
@@ -133,7 +128,7 @@ TEST_F(OracleTest, crop_flip_rotate_place_move_each_pixel_where_arithmetic_says)
   }
 }
 
-TEST_F(OracleTest, letterbox_of_720p_fills_rows_140_to_499_of_640) {
+TEST_F(KnownPictures, letterbox_of_720p_fills_rows_140_to_499_of_640) {
   Convert c;
   c.src = random_picture(random_, 1280, 720, PixelFormat::grey);
   c.dst = Tensor::create_image(640, 640, PixelFormat::rgb).value();
@@ -151,7 +146,7 @@ TEST_F(OracleTest, letterbox_of_720p_fills_rows_140_to_499_of_640) {
   }
 }
 
-TEST_F(OracleTest, letterbox_takes_the_aspect_after_the_rotation) {
+TEST_F(KnownPictures, letterbox_takes_the_aspect_after_the_rotation) {
   Convert c;
   c.src = random_picture(random_, 1280, 720, PixelFormat::grey);
   c.dst = Tensor::create_image(640, 640, PixelFormat::grey).value();
@@ -161,7 +156,7 @@ TEST_F(OracleTest, letterbox_takes_the_aspect_after_the_rotation) {
   EXPECT_EQ(placement_.content(), (Region{140, 0, 360, 640}));
 }
 
-TEST_F(OracleTest, letterbox_inside_a_place_pads_all_around) {
+TEST_F(KnownPictures, letterbox_inside_a_place_pads_all_around) {
   Convert c;
   c.src = random_picture(random_, 40, 20, PixelFormat::rgb);
   c.dst = random_picture(random_, 64, 64, PixelFormat::planar_rgb);
@@ -177,7 +172,7 @@ TEST_F(OracleTest, letterbox_inside_a_place_pads_all_around) {
   }
 }
 
-TEST_F(OracleTest, chroma_at_one_to_one_is_replicated_unless_asked_otherwise) {
+TEST_F(KnownPictures, chroma_at_one_to_one_is_replicated_unless_asked_otherwise) {
   Convert c;
   c.src = random_picture(random_, 8, 4, PixelFormat::nv12);
   c.src.set_colorimetry(Colorimetry::jpeg());
@@ -198,7 +193,7 @@ TEST_F(OracleTest, chroma_at_one_to_one_is_replicated_unless_asked_otherwise) {
   EXPECT_EQ(code_at(c.dst, 0, 4, 1), 142);
 }
 
-TEST_F(OracleTest, nothing_outside_the_crop_is_seen) {
+TEST_F(KnownPictures, nothing_outside_the_crop_is_seen) {
   // A slice is a picture of its own: what lies around it does not exist for it.
   constexpr Region region{6, 4, 22, 14};
   for (const PixelFormat format : source_formats) {
@@ -225,7 +220,7 @@ TEST_F(OracleTest, nothing_outside_the_crop_is_seen) {
   }
 }
 
-TEST_F(OracleTest, nv12_to_nv12_of_one_colorimetry_is_exact) {
+TEST_F(KnownPictures, nv12_to_nv12_of_one_colorimetry_is_exact) {
   for (const int width : {1, 2, 7, 16, 33}) {
     Convert c;
     c.src = random_picture(random_, width, 5, PixelFormat::nv12, DType::u8, 4);
@@ -235,7 +230,7 @@ TEST_F(OracleTest, nv12_to_nv12_of_one_colorimetry_is_exact) {
   }
 }
 
-TEST_F(OracleTest, rgb_to_nv12_follows_the_destination_matrix) {
+TEST_F(KnownPictures, rgb_to_nv12_follows_the_destination_matrix) {
   Convert c;
   c.src = random_picture(random_, 2, 2, PixelFormat::rgb);
   for (int i = 0; i < 4; ++i) {
@@ -251,7 +246,7 @@ TEST_F(OracleTest, rgb_to_nv12_follows_the_destination_matrix) {
   EXPECT_EQ(code_at(c.dst, 2, 1, 1), 240);
 }
 
-TEST_F(OracleTest, pad_takes_the_destination_colours) {
+TEST_F(KnownPictures, pad_takes_the_destination_colours) {
   Convert c;
   c.src = random_picture(random_, 4, 4, PixelFormat::rgb);
   c.place = Region{0, 0, 4, 4};
@@ -272,7 +267,7 @@ TEST_F(OracleTest, pad_takes_the_destination_colours) {
   EXPECT_FLOAT_EQ(float_at(c.dst, 1, 7, 3), -2.0F);
 }
 
-TEST_F(OracleTest, odd_packed_yuv_reads_no_sample_behind_the_row) {
+TEST_F(KnownPictures, odd_packed_yuv_reads_no_sample_behind_the_row) {
   for (const PixelFormat format : {PixelFormat::yuyv, PixelFormat::vyuy, PixelFormat::uyvy}) {
     for (const int width : {1, 3, 5}) {
       Convert c;
@@ -283,7 +278,7 @@ TEST_F(OracleTest, odd_packed_yuv_reads_no_sample_behind_the_row) {
   }
 }
 
-TEST_F(OracleTest, grey_sources_and_targets) {
+TEST_F(KnownPictures, grey_sources_and_targets) {
   Convert c;
   c.src = random_picture(random_, 4, 4, PixelFormat::nv12);
   c.src.set_colorimetry({{}, {}, ColorEncoding::bt709, ColorRange::limited});
@@ -306,9 +301,8 @@ TEST_F(OracleTest, grey_sources_and_targets) {
   EXPECT_EQ(code_at(back.dst, 1, 2, 0), 128);
 }
 
-TEST_F(OracleTest, results_do_not_depend_on_the_thread_count) {
-  image::Parallel one(1);
-  image::Oracle alone(one);
+TEST_F(KnownPictures, results_do_not_depend_on_the_thread_count) {
+  auto alone = Processor::create({.threads = 1}).value();
   Convert c;
   c.src = random_picture(random_, 500, 300, PixelFormat::nv12);
   c.dst = random_picture(random_, 400, 400, PixelFormat::rgb);
@@ -316,8 +310,7 @@ TEST_F(OracleTest, results_do_not_depend_on_the_thread_count) {
   run(c);
   Convert other = c;
   other.dst = clone(c.dst);
-  auto plan = image::make_plan(other);
-  ASSERT_TRUE(alone.run(*plan));
+  ASSERT_TRUE(alone.convert(other));
   EXPECT_EQ(greatest_difference(c.dst, other.dst), 0);
 }
 
