@@ -3,6 +3,7 @@
 // the plan swaps axes, tiles of rows are turned on the way.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "image/cpu/colorist.h"
 #include "image/cpu/pad.h"
@@ -46,8 +47,8 @@ class RowsProgram final : public CpuProgram {
         colorist_(plan, sampler_->fraction(), writes_codes(plan)),
         writer_(make_writer(plan, colorist_.fraction())),
         extended_(extended(plan, *writer_)),
-        pad_(plan, extended_),
         source_pixels_(plan.crop.width * plan.crop.height) {
+    if (extended_ != Region{0, 0, size_.width, size_.height}) pad_.emplace(plan, extended_);
     for (std::size_t c = 0; c < 4; ++c) {
       pad_code_[c] = round_to_code(plan.pad[c]);
       pad_value_[c] = static_cast<std::int16_t>(
@@ -77,7 +78,7 @@ class RowsProgram final : public CpuProgram {
     sampler_->begin(at.sampler);
     for (std::int32_t unit = begin; unit < end; ++unit) {
       if (swaps_) {
-        pad_.fill(frame, pad_border(unit), pad_border(unit + 1));
+        if (pad_) pad_->fill(frame, pad_border(unit), pad_border(unit + 1));
         convert_tile(frame, unit, at);
       } else {
         convert_block(frame, unit, at);
@@ -158,7 +159,7 @@ class RowsProgram final : public CpuProgram {
   void convert_block(const Frame& frame, std::int32_t unit, const Layout& at) const {
     const std::int32_t begin = unit * writer_->block_height();
     const std::int32_t end = std::min(begin + writer_->block_height(), size_.height);
-    pad_.fill(frame, begin, end);
+    if (pad_) pad_->fill(frame, begin, end);
     if (begin < extended_.y || begin >= extended_.y + extended_.height) return;
     std::array<ResultRows, 2> rows;
     for (std::int32_t y = begin; y < end; ++y) {
@@ -207,7 +208,7 @@ class RowsProgram final : public CpuProgram {
   Colorist colorist_;
   std::unique_ptr<const Writer> writer_;
   Region extended_;
-  PadFill pad_;
+  std::optional<PadFill> pad_;  // none: the content leaves nothing free
   double source_pixels_;
   std::array<std::uint8_t, 4> pad_code_{};
   std::array<std::int16_t, 4> pad_value_{};
