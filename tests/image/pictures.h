@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures for the image tests: random content, odd strides, guarded padding, comparison.
+// Pictures for the image tests: random content, odd strides and offsets, guarded padding, samples
+// by channel.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +15,8 @@
 
 #include "halyard/image.h"
 #include "halyard/tensor.h"
-#include "image/channels.h"
+#include "image/reference/describe.h"
+#include "image/reference/reference.h"
 
 namespace halyard::testing {
 
@@ -24,30 +26,64 @@ inline int pick(Random& random, int low, int high) {
   return std::uniform_int_distribution<int>(low, high)(random);
 }
 
-/// A picture whose rows are `extra` bytes (a multiple of 4) longer than they must be; all bytes,
-/// padding too, are random.
+/// Fills a buffer; 16-bit samples keep to `bits` (8..16; 0: 16).
+inline void fill_random(Random& random, Buffer& buffer, DType dtype, int bits = 0) {
+  const Map map = buffer.map(Access::write).value();
+  const auto bytes = map.writable_bytes();
+  const unsigned high = 0xFFU >> (bits == 0 ? 0 : 16 - bits);
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<std::byte>(random() & (dtype == DType::u16 && i % 2 == 1 ? high : 0xFF));
+}
+
+/// A picture whose rows are `extra` bytes (a multiple of 4) longer than they must be, `offset`
+/// bytes into its buffer; all bytes, padding too, are random.
 inline Tensor random_picture(Random& random, int width, int height, PixelFormat format,
-                             DType dtype = DType::u8, std::size_t extra = 0) {
+                             DType dtype = DType::u8, std::size_t extra = 0, std::size_t offset = 0,
+                             int bits = 0) {
   const auto w = static_cast<std::size_t>(width);
   const auto h = static_cast<std::size_t>(height);
   const std::size_t stride = tight_stride(format, dtype, w).value() + (extra + 1) / 2 * 2;
   const std::size_t bytes = image_bytes(format, dtype, w, h, stride).value();
-  auto buffer = allocate(bytes + 64, Memory::mem).value();
-  {
-    const Map map = buffer->map(Access::write).value();
-    for (std::byte& b : map.writable_bytes())
-      b = static_cast<std::byte>(random() & 0xFFU);
-  }
-  const Tensor::PlaneSource whole{buffer, 0, stride};
+  auto buffer = allocate(bytes + 64 + offset, Memory::mem).value();
+  fill_random(random, *buffer, dtype, bits);
+  const Tensor::PlaneSource whole{buffer, offset, stride, 0};
   return Tensor::wrap_image({&whole, 1}, w, h, format, dtype).value();
 }
 
-inline std::vector<std::byte> bytes_of(const Tensor& tensor) {
-  const Map map = tensor.buffer()->map(Access::read).value();
-  return {map.bytes().begin(), map.bytes().end()};
+/// A u8 picture with every plane in a buffer of its own, each with another pitch and offset;
+/// formats that lie in one piece stay in one.
+inline Tensor random_planes(Random& random, int width, int height, PixelFormat format) {
+  const FormatKind kind = info(format).kind;
+  if (kind == FormatKind::packed || kind == FormatKind::planar)
+    return random_picture(random, width, height, format);
+  const auto w = static_cast<std::size_t>(width);
+  const auto h = static_cast<std::size_t>(height);
+  std::vector<Tensor::PlaneSource> planes;
+  for (std::size_t p = 0; p < info(format).planes; ++p) {
+    const PlaneGeometry g = plane_geometry(format, DType::u8, w, h, 0, p).value();
+    const std::size_t stride = (g.row_bytes + 1) / 2 * 2 + 2 + 4 * p;
+    auto buffer = allocate(stride * g.rows + 16, Memory::mem).value();
+    fill_random(random, *buffer, DType::u8);
+    planes.push_back({buffer, p, stride, 0});
+  }
+  return Tensor::wrap_image(planes, w, h, format).value();
 }
 
-/// A copy with bytes of its own: same strides, same content.
+/// Every byte of every buffer that a picture lies in, its padding too.
+inline std::vector<std::byte> bytes_of(const Tensor& tensor) {
+  std::vector<std::byte> all;
+  const Buffer* last = nullptr;
+  for (std::size_t p = 0; p < std::max<std::size_t>(tensor.plane_count(), 1); ++p) {
+    const auto buffer = tensor.is_image() ? tensor.image_plane(p).value().buffer : tensor.buffer();
+    if (buffer.get() == last) continue;
+    last = buffer.get();
+    const Map map = buffer->map(Access::read).value();
+    all.insert(all.end(), map.bytes().begin(), map.bytes().end());
+  }
+  return all;
+}
+
+/// A copy with bytes of its own: same strides, same content. Of pictures in one buffer.
 inline Tensor clone(const Tensor& tensor) {
   const std::vector<std::byte> bytes = bytes_of(tensor);
   auto buffer = allocate(bytes.size(), Memory::mem).value();
@@ -55,7 +91,7 @@ inline Tensor clone(const Tensor& tensor) {
     const Map map = buffer->map(Access::write).value();
     std::copy(bytes.begin(), bytes.end(), map.writable_bytes().begin());
   }
-  const Tensor::PlaneSource whole{buffer, 0, tensor.row_stride_bytes()};
+  const Tensor::PlaneSource whole{buffer, tensor.offset_bytes(), tensor.row_stride_bytes(), 0};
   Tensor out = Tensor::wrap_image({&whole, 1}, tensor.width(), tensor.height(), *tensor.format(),
                                   tensor.dtype())
                    .value();
@@ -64,30 +100,36 @@ inline Tensor clone(const Tensor& tensor) {
   return out;
 }
 
-/// Code of channel c (order of the colour model) at a pixel; chroma of the block that holds it.
+/// Offset in its plane of the sample of channel c (order of the colour model) that covers a pixel.
+inline std::size_t sample_offset(const TensorMap& map, const Tensor& tensor, std::size_t c, int x,
+                                 int y) {
+  const reference::Site site = reference::site_of(*tensor.format(), c);
+  const auto element = static_cast<std::size_t>(site.offset + (x >> site.shift_x) * site.step);
+  return static_cast<std::size_t>(y >> site.shift_y) *
+             map.plane(static_cast<std::size_t>(site.plane)).stride_bytes +
+         element * size_of(tensor.dtype());
+}
+inline std::size_t plane_of(const Tensor& tensor, std::size_t c) {
+  return static_cast<std::size_t>(reference::site_of(*tensor.format(), c).plane);
+}
+
 inline int code_at(const Tensor& tensor, std::size_t c, int x, int y) {
   const TensorMap map = tensor.map(Access::read).value();
-  const auto& site = image::channel_map(*tensor.format())->sites[c];
-  const auto channel = image::source_channel(map, site, tensor.size(), size_of(tensor.dtype()));
-  return std::to_integer<int>(channel.row(
-      y >> site.shift_y)[static_cast<std::size_t>(x >> site.shift_x) * channel.step_bytes]);
+  return std::to_integer<int>(
+      map.plane(plane_of(tensor, c)).data[sample_offset(map, tensor, c, x, y)]);
 }
 
 inline float float_at(const Tensor& tensor, std::size_t c, int x, int y) {
   const TensorMap map = tensor.map(Access::read).value();
-  const auto& site = image::channel_map(*tensor.format())->sites[c];
-  const auto channel = image::source_channel(map, site, tensor.size(), sizeof(float));
   float value = 0;
-  std::memcpy(&value, channel.row(y) + static_cast<std::size_t>(x) * channel.step_bytes,
+  std::memcpy(&value, map.plane(plane_of(tensor, c)).data + sample_offset(map, tensor, c, x, y),
               sizeof value);
   return value;
 }
 
 inline void set_code(const Tensor& tensor, std::size_t c, int x, int y, int code) {
   const TensorMap map = tensor.map(Access::read_write).value();
-  const auto& site = image::channel_map(*tensor.format())->sites[c];
-  const auto channel = image::target_channel(map, site, tensor.size(), 1);
-  channel.row(y >> site.shift_y)[static_cast<std::size_t>(x >> site.shift_x) * channel.step_bytes] =
+  map.plane(plane_of(tensor, c)).writable[sample_offset(map, tensor, c, x, y)] =
       static_cast<std::byte>(code);
 }
 
@@ -122,15 +164,24 @@ inline double greatest_difference(const Tensor& a, const Tensor& b) {
   return worst;
 }
 
-/// Whether all bytes of the buffer that are not the picture's are as they were in `before`.
+/// Whether all bytes of the buffers that are not the picture's are as they were in `before`.
 inline bool padding_untouched(const Tensor& tensor, std::vector<std::byte> before) {
   std::vector<std::byte> after = bytes_of(tensor);
+  const Buffer* last = nullptr;
+  std::size_t start = 0;
+  std::size_t next = 0;
   for (std::size_t p = 0; p < tensor.plane_count(); ++p) {
     const ImagePlane plane = tensor.image_plane(p).value();
+    if (plane.buffer.get() != last) {
+      last = plane.buffer.get();
+      start = next;
+      next += last->size_bytes();
+    }
     for (std::size_t y = 0; y < plane.rows; ++y) {
-      const std::size_t at = plane.offset_bytes + y * plane.stride_bytes;
-      std::fill_n(before.begin() + static_cast<std::ptrdiff_t>(at), plane.row_bytes, std::byte{});
-      std::fill_n(after.begin() + static_cast<std::ptrdiff_t>(at), plane.row_bytes, std::byte{});
+      const auto at =
+          static_cast<std::ptrdiff_t>(start + plane.offset_bytes + y * plane.stride_bytes);
+      std::fill_n(before.begin() + at, plane.row_bytes, std::byte{});
+      std::fill_n(after.begin() + at, plane.row_bytes, std::byte{});
     }
   }
   return before == after;
@@ -145,27 +196,5 @@ inline constexpr PixelFormat source_formats[] = {
 inline constexpr PixelFormat target_formats[] = {
     PixelFormat::rgb,  PixelFormat::rgba,       PixelFormat::bgra,        PixelFormat::bgr,
     PixelFormat::grey, PixelFormat::planar_rgb, PixelFormat::planar_rgba, PixelFormat::nv12};
-
-inline std::string describe(const Convert& c) {
-  std::string text = std::string(to_string(*c.src.format())) + " " + std::to_string(c.src.width()) +
-                     "x" + std::to_string(c.src.height()) + " pitch " +
-                     std::to_string(c.src.row_stride_bytes()) + " -> " +
-                     std::string(to_string(*c.dst.format())) + " " +
-                     std::string(to_string(c.dst.dtype())) + " " + std::to_string(c.dst.width()) +
-                     "x" + std::to_string(c.dst.height());
-  const auto region = [&](const char* name, const std::optional<RegionF>& r) {
-    if (!r) return;
-    text += std::string(" ") + name + " " + std::to_string(r->x) + "," + std::to_string(r->y) +
-            " " + std::to_string(r->width) + "x" + std::to_string(r->height);
-  };
-  region("crop", c.crop);
-  region("place", c.place);
-  text += " flip " + std::to_string(static_cast<int>(c.flip)) + " turn " +
-          std::to_string(static_cast<int>(c.rotation)) + " fit " +
-          std::to_string(static_cast<int>(c.fit)) + " filter " +
-          std::to_string(static_cast<int>(c.filter)) + (c.antialias ? " antialiased" : "") +
-          (c.chroma == Chroma::bilinear ? " bilinear chroma" : "");
-  return text;
-}
 
 }  // namespace halyard::testing

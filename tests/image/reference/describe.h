@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// A request as one line of text, for messages.
+#pragma once
+
+#include <string>
+
+#include "halyard/image.h"
+
+namespace halyard::testing {
+
+/// Format, dtype, size, pitch, offset, colorimetry and quantization of a picture.
+std::string describe(const Tensor& picture);
+/// Both pictures and all words that are not at their default.
+std::string describe(const Convert& request);
+
+}  // namespace halyard::testing

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Crop, orientation, flip, rotation, fit and place of a request.
+#include <algorithm>
+#include <cmath>
+
+#include "image/reference/reference.h"
+
+namespace halyard::reference {
+namespace {
+
+struct Unit {
+  double x, y;
+};
+
+// Where a point of the picture after the step was before it, in a picture of side 1.
+Unit before(Flip flip, Unit p) {
+  if (flip == Flip::horizontal) return {1 - p.x, p.y};
+  if (flip == Flip::vertical) return {p.x, 1 - p.y};
+  return p;
+}
+
+// A clockwise quarter turn takes the left side up: what is at the top right was at the top left.
+Unit before(Rotation rotation, Unit p) {
+  for (int quarter = 0; quarter < static_cast<int>(rotation); ++quarter)
+    p = {p.y, 1 - p.x};
+  return p;
+}
+
+Unit in_source(const Convert& r, Unit p) {
+  return before(r.orientation.flip,
+                before(r.orientation.rotation, before(r.flip, before(r.rotation, p))));
+}
+
+double half_to_even(double value) {
+  const double down = std::floor(value);
+  const double rest = value - down;
+  if (rest != 0.5) return std::floor(value + 0.5);
+  return std::fmod(down, 2) == 0 ? down : down + 1;
+}
+
+// EdgeFirst HAL's letterbox: the long side fills, the short one is rounded.
+Region hal_box(double w, double h, Size target) {
+  const double source_aspect = w / h;
+  const double target_aspect = static_cast<double>(target.width) / target.height;
+  Region box{0, 0, target.width, target.height};
+  if (source_aspect > target_aspect) {
+    box.height = std::max(1, static_cast<int>(std::round(target.width / source_aspect)));
+  } else {
+    box.width = std::max(1, static_cast<int>(std::round(target.height * source_aspect)));
+  }
+  box.x = (target.width - box.width) / 2;
+  box.y = (target.height - box.height) / 2;
+  return box;
+}
+
+Region trained_box(double w, double h, Size target, bool enlarges) {
+  double ratio = std::min(target.width / w, target.height / h);
+  if (!enlarges) ratio = std::min(ratio, 1.0);
+  Region box;
+  box.width = std::max(1, static_cast<int>(half_to_even(w * ratio)));
+  box.height = std::max(1, static_cast<int>(half_to_even(h * ratio)));
+  box.x = static_cast<int>(half_to_even((target.width - box.width) / 2.0 - 0.1));
+  box.y = static_cast<int>(half_to_even((target.height - box.height) / 2.0 - 0.1));
+  return box;
+}
+
+Region fitted(const Convert& r, double w, double h, Size target) {
+  if (r.fit == Fit::top_left) {
+    const Region box = hal_box(w, h, target);
+    return {0, 0, box.width, box.height};
+  }
+  if (r.fit != Fit::letterbox) return {0, 0, target.width, target.height};
+  if (r.letterbox == LetterboxRule::hal) return hal_box(w, h, target);
+  return trained_box(w, h, target, r.letterbox == LetterboxRule::ultralytics);
+}
+
+// The largest part of the crop, about its middle, with the aspect ratio of the target.
+RegionF covering(const RegionF& crop, bool swaps, Size target) {
+  const double aspect = swaps ? static_cast<double>(target.height) / target.width
+                              : static_cast<double>(target.width) / target.height;
+  RegionF out = crop;
+  if (crop.width > crop.height * aspect) {
+    out.width = crop.height * aspect;
+    out.x = crop.x + (crop.width - out.width) / 2;
+  } else {
+    out.height = crop.width / aspect;
+    out.y = crop.y + (crop.height - out.height) / 2;
+  }
+  return out;
+}
+
+}  // namespace
+
+Geometry resolve_geometry(const Convert& request) {
+  const Size source = request.src.size();
+  const Size whole = request.dst.as_image().value().size();
+  const Region place = request.place.value_or(Region{0, 0, whole.width, whole.height});
+  Geometry g;
+  g.crop = request.crop.value_or(RegionF(0, 0, source.width, source.height));
+  g.content = place;
+  if (request.affine) {
+    g.resampled = true;
+    return g;
+  }
+  const Unit corner = in_source(request, {0, 0});
+  const Unit right = in_source(request, {1, 0});
+  const Unit opposite = in_source(request, {1, 1});
+  g.swaps = right.x == corner.x;
+  g.mirror_x = opposite.x < corner.x;
+  g.mirror_y = opposite.y < corner.y;
+  const Size target{place.width, place.height};
+  if (request.fit == Fit::cover) g.crop = covering(g.crop, g.swaps, target);
+  const double w = g.swaps ? g.crop.height : g.crop.width;
+  const double h = g.swaps ? g.crop.width : g.crop.height;
+  g.content = fitted(request, w, h, target);
+  g.resampled = w != g.content.width || h != g.content.height || g.crop.x != std::floor(g.crop.x) ||
+                g.crop.y != std::floor(g.crop.y);
+  g.content.x += place.x;
+  g.content.y += place.y;
+  return g;
+}
+
+}  // namespace halyard::reference

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// The judge of the image layer: what a request must give, in double precision, one pixel at a time,
+// from the formulas and public headers alone.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "halyard/image.h"
+#include "halyard/tensor.h"
+
+namespace halyard::reference {
+
+/// One number that the destination stores.
+struct Expected {
+  double value = 0;     ///< before it is rounded, clamped to what its dtype holds
+  double per_code = 1;  ///< how much it grows with one 8-bit code
+  double slack = 0;     ///< codes that its formula makes of rounding in its inputs
+  bool exact = false;   ///< made without arithmetic, but for the mean of a block
+  bool open = false;    ///< not defined: a free map's pixel on the border of the crop
+};
+
+/// The samples of one channel that the destination stores; subsampled channels have fewer.
+struct ExpectedChannel {
+  int columns = 0;
+  int rows = 0;
+  std::vector<Expected> samples;
+  const Expected& at(int x, int y) const {
+    return samples[static_cast<std::size_t>(y) * static_cast<std::size_t>(columns) +
+                   static_cast<std::size_t>(x)];
+  }
+};
+
+/// A whole destination, in the order of its colour model, whatever its bytes' order.
+struct Picture {
+  RegionF crop;    ///< what is shown of the source
+  Region content;  ///< where
+  std::size_t channels = 0;
+  std::array<ExpectedChannel, 4> channel;
+};
+
+/// The request must be legal.
+Picture reference_convert(const Convert& request);
+
+/// Whether u8 and i8 hold codes: no quantization, or one that says no more than code / 255.
+bool stores_codes(const Convert& request);
+/// The number at one sample of the destination's channel. Alpha of i8 that holds codes is unsigned.
+double stored_number(const TensorMap& map, const Tensor& picture, const Convert& request,
+                     std::size_t channel, int x, int y);
+
+// --- the steps, for tests of their own ---
+
+/// Where a channel's samples lie: sample i of a row of `plane` is element offset + i * step.
+struct Site {
+  int plane, offset, step, shift_x, shift_y;
+};
+Site site_of(PixelFormat format, std::size_t channel);
+/// 1, 3 or 4 colours; Bayer counts 3.
+std::size_t channel_count(PixelFormat format);
+
+/// One channel's samples as 8-bit codes, not rounded.
+struct Plane {
+  int columns = 0;
+  int rows = 0;
+  int shift_x = 0;
+  int shift_y = 0;
+  std::vector<double> codes;
+  double at(int x, int y) const {
+    return codes[static_cast<std::size_t>(y) * static_cast<std::size_t>(columns) +
+                 static_cast<std::size_t>(x)];
+  }
+};
+/// Bayer mosaics come out as R G B.
+std::vector<Plane> read_samples(const Tensor& picture, int source_bits);
+
+struct Geometry {
+  RegionF crop;
+  Region content;
+  bool swaps = false;     ///< content columns run along source rows
+  bool mirror_x = false;  ///< the source's columns run against the content
+  bool mirror_y = false;
+  bool resampled = false;
+};
+Geometry resolve_geometry(const Convert& request);
+
+struct Tap {
+  int sample;
+  double weight;
+};
+using Taps = std::vector<Tap>;
+/// A place on one axis of one channel, in samples.
+struct Spot {
+  double centre = 0;
+  double scale = 1;  ///< samples per output
+  int lowest = 0;    ///< first sample that may be read
+  int highest = 0;   ///< one past the last
+  bool mirrored = false;
+};
+/// Which samples make one output; weights sum to 1.
+Taps taps_at(const Spot& spot, Filter filter, bool antialias);
+
+using Pixel = std::array<double, 4>;
+/// Between two colour models; YUV ones by their encoding and range, resolved by height.
+struct ColourChange {
+  ColorModel from, to;
+  bool from_alpha, to_alpha;
+  Colorimetry source, destination;
+  std::size_t source_height, destination_height;
+  AlphaStep alpha;
+
+  Pixel apply(const Pixel& in) const;  ///< clamped to [0, 255]
+  double slack(const Pixel& in) const;
+  bool keeps_codes() const;  ///< no arithmetic at all
+};
+
+/// From a code to the number that is stored, by dtype, quantization and normalize.
+Expected store(double code, std::size_t channel, const Convert& request);
+
+}  // namespace halyard::reference

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reference itself, against numbers worked by hand and identities that need no computation.
+#include "image/reference/reference.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "image/pictures.h"
+
+namespace halyard::testing {
+namespace {
+
+using reference::Geometry;
+using reference::Picture;
+using reference::reference_convert;
+using reference::Spot;
+using reference::Taps;
+using reference::taps_at;
+
+constexpr Filter all_filters[] = {Filter::nearest, Filter::bilinear, Filter::bicubic,
+                                  Filter::lanczos3, Filter::box};
+
+Convert request(Random& random, Size from, PixelFormat source, Size to, PixelFormat target,
+                DType dtype = DType::u8) {
+  Convert c;
+  c.src = random_picture(random, from.width, from.height, source);
+  c.dst = random_picture(random, to.width, to.height, target, dtype);
+  return c;
+}
+
+void fill(const Tensor& picture, std::array<int, 4> codes) {
+  for (std::size_t c = 0; c < reference::channel_count(*picture.format()); ++c) {
+    for (int y = 0; y < picture.size().height; ++y) {
+      for (int x = 0; x < picture.size().width; ++x)
+        set_code(picture, c, x, y, codes[c]);
+    }
+  }
+}
+
+double value(const Convert& c, std::size_t channel, int x = 0, int y = 0) {
+  return reference_convert(c).channel[channel].at(x, y).value;
+}
+
+std::vector<double> weights(const Taps& taps) {
+  std::vector<double> out;
+  for (const auto& tap : taps)
+    out.push_back(tap.weight);
+  return out;
+}
+
+void expect_near(const std::vector<double>& got, const std::vector<double>& want) {
+  ASSERT_EQ(got.size(), want.size());
+  for (std::size_t i = 0; i < got.size(); ++i)
+    EXPECT_NEAR(got[i], want[i], 1e-12) << i;
+}
+
+TEST(Reference, knows_the_order_of_every_packed_format) {
+  struct Row {
+    PixelFormat format;
+    std::array<int, 4> bytes;  // at which byte of the first pixel or pair each channel lies
+  };
+  for (const Row& row : {Row{PixelFormat::yuyv, {0, 1, 3, 0}}, Row{PixelFormat::uyvy, {1, 0, 2, 0}},
+                         Row{PixelFormat::vyuy, {1, 2, 0, 0}}, Row{PixelFormat::yvyu, {0, 3, 1, 0}},
+                         Row{PixelFormat::rgba, {0, 1, 2, 3}}, Row{PixelFormat::bgra, {2, 1, 0, 3}},
+                         Row{PixelFormat::bgr, {2, 1, 0, 0}}}) {
+    for (std::size_t c = 0; c < reference::channel_count(row.format); ++c)
+      EXPECT_EQ(reference::site_of(row.format, c).offset, row.bytes[c]) << to_string(row.format);
+  }
+}
+
+TEST(Reference, bilinear_without_antialias_blends_two_samples) {
+  expect_near(weights(taps_at({0.75, 0.5, 0, 4, false}, Filter::bilinear, false)), {0.75, 0.25});
+  // At the edge the outer sample is the edge itself.
+  expect_near(weights(taps_at({0.25, 0.5, 0, 4, false}, Filter::bilinear, false)), {1});
+  // Four times smaller: still two.
+  expect_near(weights(taps_at({2.0, 4.0, 0, 4, false}, Filter::bilinear, false)), {0.5, 0.5});
+}
+
+TEST(Reference, antialiased_kernels_widen_and_lose_what_lies_outside) {
+  const double s = 7;
+  expect_near(weights(taps_at({1, 2, 0, 4, false}, Filter::bilinear, true)), {3 / s, 3 / s, 1 / s});
+  expect_near(weights(taps_at({3, 2, 0, 8, false}, Filter::bilinear, true)),
+              {1.0 / 8, 3.0 / 8, 3.0 / 8, 1.0 / 8});
+  expect_near(weights(taps_at({1.5, 3, 0, 9, false}, Filter::box, true)),
+              {1.0 / 3, 1.0 / 3, 1.0 / 3});
+}
+
+TEST(Reference, cubic_weights_are_those_of_keys) {
+  // At a half: a/8 outside, (4 - a)/8 ... for a = -0.75: -3/32 and 19/32.
+  expect_near(weights(taps_at({4, 0.5, 0, 8, false}, Filter::bicubic, false)),
+              {-3.0 / 32, 19.0 / 32, 19.0 / 32, -3.0 / 32});
+  expect_near(weights(taps_at({4, 0.5, 0, 8, false}, Filter::bicubic, true)),
+              {-1.0 / 16, 9.0 / 16, 9.0 / 16, -1.0 / 16});
+}
+
+TEST(Reference, nearest_takes_the_sample_under_the_centre_after_the_mirror) {
+  EXPECT_EQ(taps_at({2, 4, 0, 4, false}, Filter::nearest, false).front().sample, 2);
+  EXPECT_EQ(taps_at({2, 4, 0, 4, true}, Filter::nearest, false).front().sample, 1);
+  EXPECT_EQ(taps_at({2.5, 4, 0, 4, true}, Filter::nearest, true).front().sample, 2);
+}
+
+TEST(Reference, moves_codes_at_one_to_one_whatever_the_filter) {
+  Random random(1);
+  for (const PixelFormat format : source_formats) {
+    for (const Filter filter : all_filters) {
+      for (const bool antialias : {false, true}) {
+        Convert c = request(random, {7, 5}, format, {7, 5}, format);
+        if (info(format).model == ColorModel::yuv) c.dst.set_colorimetry(c.src.colorimetry());
+        c.filter = filter;
+        c.antialias = antialias;
+        const Picture got = reference_convert(c);
+        for (std::size_t k = 0; k < got.channels; ++k) {
+          const reference::Site site = reference::site_of(format, k);
+          for (int y = 0; y < got.channel[k].rows; ++y) {
+            for (int x = 0; x < got.channel[k].columns; ++x) {
+              const auto& e = got.channel[k].at(x, y);
+              EXPECT_TRUE(e.exact);
+              EXPECT_NEAR(e.value, code_at(c.src, k, x << site.shift_x, y << site.shift_y), 1e-9);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Reference, keeps_a_constant_picture_constant_at_every_scale) {
+  Random random(2);
+  for (const Filter filter : all_filters) {
+    for (const bool antialias : {false, true}) {
+      for (const Size target : {Size{3, 17}, Size{11, 9}, Size{40, 2}}) {
+        Convert c = request(random, {11, 9}, PixelFormat::i420, target, PixelFormat::nv16);
+        fill(c.src, {77, 99, 201, 0});
+        c.filter = filter;
+        c.antialias = antialias;
+        c.crop = RegionF(1.3, 0.6, 8.9, 7.7);
+        const Picture got = reference_convert(c);
+        for (const auto& e : got.channel[2].samples)
+          EXPECT_NEAR(e.value, 201, 1e-9);
+      }
+    }
+  }
+}
+
+TEST(Reference, yuv_to_rgb_has_the_coefficients_of_the_standards) {
+  struct Row {
+    ColorEncoding encoding;
+    ColorRange range;
+    double rv, bu, gu, gv;
+  };
+  Random random(3);
+  for (const Row& row : {Row{ColorEncoding::bt601, ColorRange::limited, 1.596, 2.017, 0.391, 0.813},
+                         Row{ColorEncoding::bt709, ColorRange::limited, 1.793, 2.113, 0.213, 0.533},
+                         Row{ColorEncoding::bt601, ColorRange::full, 1.402, 1.772, 0.344, 0.714}}) {
+    Convert c = request(random, {1, 1}, PixelFormat::nv24, {1, 1}, PixelFormat::rgb);
+    c.src.set_colorimetry({{}, {}, row.encoding, row.range});
+    fill(c.src, {126, 128, 128, 0});
+    const double grey = value(c, 0);
+    EXPECT_NEAR(grey, row.range == ColorRange::full ? 126 : 110 * 255.0 / 219, 1e-9);
+    fill(c.src, {126, 128, 138, 0});
+    EXPECT_NEAR(value(c, 0) - grey, 10 * row.rv, 0.01);
+    EXPECT_NEAR(grey - value(c, 1), 10 * row.gv, 0.01);
+    fill(c.src, {126, 138, 128, 0});
+    EXPECT_NEAR(value(c, 2) - grey, 10 * row.bu, 0.01);
+    EXPECT_NEAR(grey - value(c, 1), 10 * row.gu, 0.01);
+    fill(c.src, {3, 128, 128, 0});
+    EXPECT_EQ(value(c, 0), row.range == ColorRange::limited ? 0 : 3);
+  }
+}
+
+TEST(Reference, rgb_to_yuv_gives_the_colour_bars) {
+  Random random(4);
+  Convert c = request(random, {3, 3}, PixelFormat::rgb, {3, 3}, PixelFormat::nv12);
+  c.dst.set_colorimetry({{}, {}, ColorEncoding::bt601, ColorRange::limited});
+  fill(c.src, {255, 0, 0, 0});  // SMPTE: 81 90 240
+  EXPECT_NEAR(value(c, 0, 2, 2), 81, 0.5);
+  EXPECT_NEAR(value(c, 1, 1, 1), 90, 0.5);
+  EXPECT_NEAR(value(c, 2, 1, 1), 240, 1e-9);
+}
+
+TEST(Reference, unknown_colorimetry_follows_the_height) {
+  Random random(5);
+  Convert c = request(random, {1, 720}, PixelFormat::grey, {1, 720}, PixelFormat::rgb);
+  c.src = random_picture(random, 1, 720, PixelFormat::nv24);
+  fill(c.src, {126, 128, 138, 0});
+  const double hd = value(c, 0);
+  c.src = random_picture(random, 1, 719, PixelFormat::nv24);
+  fill(c.src, {126, 128, 138, 0});
+  EXPECT_NEAR(hd - value(c, 0), 10 * (1.793 - 1.596), 0.01);
+}
+
+TEST(Reference, grey_is_luma_in_full_range_and_alpha_steps_are_as_written) {
+  Random random(6);
+  Convert c = request(random, {1, 1}, PixelFormat::rgba, {1, 1}, PixelFormat::grey);
+  fill(c.src, {200, 100, 50, 51});
+  EXPECT_NEAR(value(c, 0), 0.299 * 200 + 0.587 * 100 + 0.114 * 50, 1e-9);
+  c.dst = random_picture(random, 1, 1, PixelFormat::bgra);
+  EXPECT_NEAR(value(c, 3), 51, 1e-9);
+  c.alpha = AlphaStep::premultiply;
+  EXPECT_NEAR(value(c, 0), 40, 1e-9);
+  fill(c.src, {20, 10, 51, 51});
+  c.alpha = AlphaStep::unpremultiply;
+  EXPECT_NEAR(value(c, 0), 100, 1e-9);
+  EXPECT_NEAR(value(c, 2), 255, 1e-9);
+  fill(c.src, {20, 10, 51, 0});
+  EXPECT_EQ(value(c, 0), 0);
+}
+
+TEST(Reference, turns_follow_flips_and_orientation_comes_first) {
+  Random random(7);
+  Convert c = request(random, {3, 2}, PixelFormat::grey, {2, 3}, PixelFormat::grey);
+  c.flip = Flip::horizontal;
+  c.rotation = Rotation::cw90;
+  // 0 1 2 / 3 4 5, flipped 2 1 0 / 5 4 3, turned clockwise 5 2 / 4 1 / 3 0.
+  constexpr int want[3][2] = {{5, 2}, {4, 1}, {3, 0}};
+  for (int y = 0; y < 3; ++y) {
+    for (int x = 0; x < 2; ++x)
+      EXPECT_EQ(value(c, 0, x, y), code_at(c.src, 0, want[y][x] % 3, want[y][x] / 3));
+  }
+  // The same from the picture's own orientation, and a turn after it.
+  Convert turned = c;
+  turned.orientation = {c.flip, c.rotation};
+  turned.flip = Flip::none;
+  turned.rotation = Rotation::cw180;
+  for (int y = 0; y < 3; ++y) {
+    for (int x = 0; x < 2; ++x)
+      EXPECT_EQ(value(turned, 0, x, y), value(c, 0, 1 - x, 2 - y));
+  }
+}
+
+TEST(Reference, letterboxes_by_the_rule_that_is_named) {
+  Random random(8);
+  Convert c = request(random, {128, 72}, PixelFormat::grey, {64, 64}, PixelFormat::grey);
+  c.fit = Fit::letterbox;
+  EXPECT_EQ(reference_convert(c).content, (Region{0, 14, 64, 36}));
+  c.src = random_picture(random, 100, 33, PixelFormat::grey);  // 64 * 0.33 = 21.12
+  c.letterbox = LetterboxRule::ultralytics;
+  EXPECT_EQ(reference_convert(c).content, (Region{0, 21, 64, 21}));  // 21.5 - 0.1 down
+  c.src = random_picture(random, 20, 10, PixelFormat::grey);
+  c.letterbox = LetterboxRule::ultralytics_val;
+  EXPECT_EQ(reference_convert(c).content, (Region{22, 27, 20, 10}));
+  c.fit = Fit::top_left;
+  EXPECT_EQ(reference_convert(c).content, (Region{0, 0, 64, 32}));
+  c.fit = Fit::cover;
+  EXPECT_EQ(reference_convert(c).crop, RegionF(5, 0, 10, 10));
+  c.rotation = Rotation::cw90;
+  c.place = Region{0, 0, 64, 32};  // a turned strip of 10 x 5
+  EXPECT_EQ(reference_convert(c).crop, RegionF(7.5, 0, 5, 10));
+}
+
+TEST(Reference, a_free_map_agrees_with_the_turns_that_it_stands_for) {
+  Random random(9);
+  Convert c = request(random, {8, 6}, PixelFormat::rgb, {12, 16}, PixelFormat::rgb);
+  c.rotation = Rotation::cw90;  // (x, y) -> (6 - y, x), twice as large
+  Convert free = c;
+  free.rotation = Rotation::none;
+  free.affine = Affine{{0, -2, 12, 2, 0, 0}};
+  const Picture turned = reference_convert(c);
+  const Picture mapped = reference_convert(free);
+  for (std::size_t i = 0; i < turned.channel[1].samples.size(); ++i)
+    EXPECT_NEAR(turned.channel[1].samples[i].value, mapped.channel[1].samples[i].value, 1e-9);
+  free.affine = Affine{{1, 0, 4, 0, 1, 3}};
+  free.pad = {9, 8, 7, 6};
+  EXPECT_EQ(value(free, 1, 3, 3), 8);
+  EXPECT_EQ(value(free, 1, 4, 3), code_at(c.src, 1, 0, 0));
+  EXPECT_EQ(value(free, 2, 11, 9), 7);
+}
+
+TEST(Reference, demosaics_by_the_nearest_samples_and_mirrors_the_edges) {
+  Random random(10);
+  Convert c = request(random, {5, 4}, PixelFormat::bayer_grbg, {5, 4}, PixelFormat::rgb);
+  const auto raw = [&](int x, int y) { return code_at(c.src, 0, x, y); };
+  // G R G R G / B G B G B / G R G R G / B G B G B
+  EXPECT_EQ(value(c, 1, 0, 0), raw(0, 0));
+  EXPECT_EQ(value(c, 0, 2, 2), (raw(1, 2) + raw(3, 2)) / 2.0);
+  EXPECT_EQ(value(c, 2, 2, 2), (raw(2, 1) + raw(2, 3)) / 2.0);
+  EXPECT_EQ(value(c, 1, 3, 2), (raw(2, 2) + raw(4, 2) + raw(3, 1) + raw(3, 3)) / 4.0);
+  EXPECT_EQ(value(c, 2, 3, 2), (raw(2, 1) + raw(4, 1) + raw(2, 3) + raw(4, 3)) / 4.0);
+  EXPECT_EQ(value(c, 0, 0, 0), raw(1, 0));
+  EXPECT_EQ(value(c, 2, 1, 0), (raw(0, 1) + raw(2, 1)) / 2.0);
+  EXPECT_EQ(value(c, 0, 4, 3), raw(3, 2));
+}
+
+TEST(Reference, sixteen_bit_samples_count_by_their_bits) {
+  Random random(11);
+  Convert c = request(random, {1, 1}, PixelFormat::grey, {1, 1}, PixelFormat::grey);
+  c.src = random_picture(random, 1, 1, PixelFormat::grey, DType::u16, 0, 0, 10);
+  {
+    const TensorMap map = c.src.map(Access::write).value();
+    const std::uint16_t sample = 341;
+    std::memcpy(map.plane(0).writable, &sample, sizeof sample);
+  }
+  c.source_bits = 10;
+  EXPECT_NEAR(value(c, 0), 85, 1e-9);
+}
+
+TEST(Reference, stores_each_dtype_as_the_header_says) {
+  Random random(12);
+  Convert c = request(random, {1, 1}, PixelFormat::rgba, {1, 1}, PixelFormat::rgba, DType::i8);
+  fill(c.src, {128, 0, 255, 200});
+  EXPECT_EQ(value(c, 0), 0);
+  EXPECT_EQ(value(c, 1), -128);
+  EXPECT_EQ(value(c, 3), 200);  // alpha keeps its byte
+  ASSERT_TRUE(c.dst.set_quantization(Quantization::per_tensor(0.02F, 3)));
+  EXPECT_NEAR(value(c, 0), 128 / 255.0 / 0.02 + 3, 1e-4);
+  EXPECT_NEAR(value(c, 2), 53, 1e-4);
+  c.normalize = Normalize::mean_std({0.5F, 0.5F, 0.5F}, {0.25F, 0.25F, 0.25F});
+  EXPECT_NEAR(value(c, 2), 2 / 0.02 + 3, 1e-3);
+  EXPECT_NEAR(value(c, 1), -97, 1e-3);
+  c.normalize.reset();
+  c.dst = random_picture(random, 1, 1, PixelFormat::planar_rgb, DType::u16);
+  EXPECT_EQ(value(c, 0), 128 * 257);
+  c.dst = random_picture(random, 1, 1, PixelFormat::planar_rgb, DType::bf16);
+  EXPECT_NEAR(value(c, 0), 128 / 255.0, 1e-7);
+}
+
+TEST(Reference, pads_in_the_colours_of_the_destination_and_into_its_blocks) {
+  Random random(13);
+  Convert c = request(random, {1, 2}, PixelFormat::rgb, {2, 2}, PixelFormat::nv12);
+  c.dst.set_colorimetry(Colorimetry::jpeg());
+  fill(c.src, {255, 0, 0, 0});
+  c.place = Region{0, 0, 1, 2};
+  c.pad = {0, 0, 0, 0};
+  EXPECT_NEAR(value(c, 0, 0, 0), 76.245, 1e-9);
+  EXPECT_EQ(value(c, 0, 1, 0), 0);
+  EXPECT_NEAR(value(c, 2), (255 + 128) / 2.0, 1e-9);  // 255.5 is no code
+}
+
+}  // namespace
+}  // namespace halyard::testing
