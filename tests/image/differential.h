@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// The processor against the reference: one request, every sample of its destination.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+#include <string>
+
+#include "halyard/image.h"
+#include "image/pictures.h"
+#include "image/reference/reference.h"
+
+namespace halyard::testing {
+
+/// Requests run slowly under sanitizers: tests divide their counts by this.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr int slowness = 10;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+inline constexpr int slowness = 10;
+#else
+inline constexpr int slowness = 1;
+#endif
+#else
+inline constexpr int slowness = 1;
+#endif
+
+/// How far a stored number may lie from the formula's, in 8-bit codes, where arithmetic is needed:
+/// - codes (u8, i8): 1, that is the nearest code or its neighbour on the value's side;
+/// - quantized integers and u16: a rounding to the nearest step, and `numbers` codes;
+/// - floats: `numbers` codes, 1e-3 of the full scale of 255 codes, and half a unit in the last
+///   place of the type.
+/// What is only moved is exact.
+struct Tolerance {
+  double codes = 1.0;
+  double numbers = 0.255;
+};
+
+inline double last_place(DType dtype, double value) {
+  switch (dtype) {
+    case DType::f16:
+      return std::abs(value) * 0x1p-11 + 0x1p-25;
+    case DType::bf16:
+      return std::abs(value) * 0x1p-8;
+    default:
+      return 0;
+  }
+}
+
+/// Greatest difference that is no mistake, in the destination's own unit.
+inline double allowed(const reference::Expected& e, DType dtype, bool codes, const Tolerance& t) {
+  const double full = e.per_code * 255;
+  if (is_float(dtype)) {
+    const double arithmetic = e.exact ? 2e-6 * (std::abs(e.value) + full) : e.per_code * t.numbers;
+    const double sum = arithmetic + e.per_code * e.slack;
+    return sum + last_place(dtype, std::abs(e.value) + sum);
+  }
+  constexpr double nearest = 0.5 + 1e-6;
+  if (codes) return (e.exact ? nearest : t.codes + 1e-6) + e.slack;
+  const double arithmetic = e.exact ? 1e-5 * (std::abs(e.value) + full) : e.per_code * t.numbers;
+  return nearest + arithmetic + e.per_code * e.slack;
+}
+
+/// Runs requests on one processor and judges them.
+class Judge {
+ public:
+  explicit Judge(Processor::Options options = {})
+      : processor_(Processor::create(options).value()) {}
+
+  Processor& processor() { return processor_; }
+  int served() const { return served_; }
+  int unserved() const { return unserved_; }
+  /// Whether so many failed that more would only be noise.
+  bool gives_up() const { return mistakes_ >= 8; }
+  Tolerance tolerance;
+
+  /// Adds a failure with the whole request where a sample, the placement or a byte beside the
+  /// picture is wrong. False when it failed, or was refused.
+  bool compare(const Convert& request) {
+    const std::vector<std::byte> before = bytes_of(request.dst);
+    const auto placement = processor_.convert(request);
+    if (!placement) return refused(request, placement.error());
+    ++served_;
+    const reference::Picture want = reference::reference_convert(request);
+    const std::string mistake = first_mistake(request, want, *placement);
+    if (!mistake.empty()) ADD_FAILURE() << describe(request) << "\n  " << mistake;
+    const bool beside = padding_untouched(request.dst.as_image().value(), before);
+    if (!beside) ADD_FAILURE() << describe(request) << "\n  wrote beside the picture";
+    if (mistake.empty() && beside) return true;
+    ++mistakes_;
+    return false;
+  }
+
+ private:
+  bool refused(const Convert& request, const Error& error) {
+    ++unserved_;
+    if (error.code == Errc::unsupported) return false;
+    ADD_FAILURE() << describe(request) << "\n  " << error.message();
+    ++mistakes_;
+    return false;
+  }
+
+  static bool near(double a, double b) { return std::abs(a - b) < 1e-9; }
+
+  std::string first_mistake(const Convert& request, const reference::Picture& want,
+                            const Placement& placement) const {
+    std::ostringstream out;
+    const RegionF& crop = placement.crop();
+    const Region content = placement.content();
+    if (content != want.content && !request.affine) {
+      out << "content is " << content.x << ',' << content.y << ' ' << content.width << 'x'
+          << content.height << ", must be " << want.content.x << ',' << want.content.y << ' '
+          << want.content.width << 'x' << want.content.height;
+    } else if (!near(crop.x, want.crop.x) || !near(crop.y, want.crop.y) ||
+               !near(crop.width, want.crop.width) || !near(crop.height, want.crop.height)) {
+      out << "crop is " << crop.x << ',' << crop.y << ' ' << crop.width << 'x' << crop.height
+          << ", must be " << want.crop.x << ',' << want.crop.y << ' ' << want.crop.width << 'x'
+          << want.crop.height;
+    } else {
+      judge_samples(request, want, out);
+    }
+    return out.str();
+  }
+
+  void judge_samples(const Convert& request, const reference::Picture& want,
+                     std::ostream& out) const {
+    const Tensor dst = request.dst.as_image().value();
+    const TensorMap map = dst.map(Access::read).value();
+    const bool codes = reference::stores_codes(request);
+    int wrong = 0;
+    double worst = 0;
+    for (std::size_t c = 0; c < want.channels; ++c) {
+      const reference::ExpectedChannel& channel = want.channel[c];
+      for (int y = 0; y < channel.rows; ++y) {
+        for (int x = 0; x < channel.columns; ++x) {
+          const reference::Expected& e = channel.at(x, y);
+          const double got = reference::stored_number(map, dst, request, c, x, y);
+          const double off = std::abs(got - e.value);
+          const bool down = e.exact && codes && got < e.value && off > 0.5 - 1e-9;
+          if (e.open || (off <= allowed(e, dst.dtype(), codes, tolerance) && !down)) continue;
+          if (wrong++ == 0) {
+            out << "channel " << c << " sample " << x << ',' << y << " is " << got << ", must be "
+                << e.value << (e.exact ? " exactly" : "");
+          }
+          worst = std::max(worst, std::isnan(off) ? HUGE_VAL : off);
+        }
+      }
+    }
+    if (wrong != 0) out << "; " << wrong << " samples wrong, the worst by " << worst;
+  }
+
+  Processor processor_;
+  int served_ = 0;
+  int unserved_ = 0;
+  int mistakes_ = 0;
+};
+
+}  // namespace halyard::testing
