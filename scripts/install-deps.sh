@@ -11,6 +11,7 @@
 #     bench    test, and the peers that the benchmarks measure beside ours
 #     check    clang-format, for tools/check.py
 #     dev      test, check, and clang with its sanitizer run-time
+#     aarch64  the cross compiler, an emulator, and arm64 libraries in build-aarch64/sysroot
 #   scripts/install-deps.sh --list       prints every group with its packages
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -28,15 +29,21 @@ apt_vm=(make gcc libc6-dev binutils ccache flex bison bc xz-utils debian-archive
 apt_bench=(libbenchmark-dev libyuv-dev libopencv-imgproc-dev)
 apt_check=(python3 clang-format-14)
 apt_dev=(clang-14 clang-tidy-14 libclang-rt-14-dev llvm-14 gdb)
+apt_aarch64=(
+  make git ca-certificates cmake ninja-build ccache pkg-config python3
+  g++-aarch64-linux-gnu qemu-user
+)
 pip_model=("openvino>=2026.0,<2027")
 pip_test=("numpy>=1.26" "opencv-python-headless>=4.8" "pillow>=10" "pytest>=7")
 
 die() { printf 'install-deps: %s\n' "$*" >&2; exit 1; }
-usage() { sed -n '5,14s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+# For a machine whose package sources lack arm64: .ci/run reads the line, and goes on.
+no_sysroot() { printf 'aarch64: skipped: %s\n0 passed, 0 failed, 1 skipped\n' "$*"; exit 77; }
+usage() { sed -n '5,15s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 
 list() {
   local kind group
-  for group in native model test vm bench check dev; do
+  for group in native model test vm bench check dev aarch64; do
     for kind in apt pip; do
       declare -p "${kind}_${group}" >/dev/null 2>&1 || continue
       declare -n packages="${kind}_${group}"
@@ -97,8 +104,40 @@ install_pip() {
     die "pip could not install ${missing[*]}; Halyard builds without them, but runs no network"
 }
 
+# What the library and its tests link, without FFmpeg, whose packages need a hundred others.
+sysroot_packages() {
+  printf '%s\n' "${apt_native[@]}" "${apt_test[@]}" | grep -- '-dev$' | grep -v '^libav' | sort -u
+}
+
+# Unpacks arm64 packages and all that they depend on. The system's apt and dpkg learn nothing of
+# another architecture: a private apt reads this machine's sources for arm64.
+fill_sysroot() {
+  local folder=build-aarch64/sysroot work=build-aarch64/packages wanted packages file options
+  wanted=$(sysroot_packages)
+  mapfile -t packages <<<"$wanted"
+  [[ $(cat "$folder/packages" 2>/dev/null) != "$wanted" ]] || return 0
+  printf 'install-deps: unpacking %s for arm64 into %s\n' "${packages[*]}" "$folder"
+  rm -rf "$folder" "$work"
+  mkdir -p "$folder" "$work"/{state/lists/partial,cache/archives/partial}
+  : >"$work/status"
+  options=(
+    -qq -o APT::Architecture=arm64 -o APT::Architectures=arm64 -o APT::Sandbox::User=
+    -o "Dir::State=$PWD/$work/state" -o "Dir::State::status=$PWD/$work/status"
+    -o "Dir::Cache=$PWD/$work/cache" -o Acquire::Languages=none -o Acquire::Retries=2
+    -o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false
+  )
+  # A source that has nothing for arm64 is an error to update; whether it matters shows below.
+  apt-get "${options[@]}" update </dev/null || true
+  apt-get "${options[@]}" install -y --no-install-recommends --download-only "${packages[@]}" \
+    </dev/null >/dev/null ||
+    no_sysroot "apt-get could not get arm64 packages; do this machine's sources have them?"
+  for file in "$work"/cache/archives/*.deb; do dpkg-deb --extract "$file" "$folder"; done
+  rm -rf "$work"
+  printf '%s\n' "$wanted" >"$folder/packages"
+}
+
 [[ $# -gt 0 ]] || { usage >&2; exit 2; }
-apt=() pip=()
+apt=() pip=() foreign=''
 for group in "$@"; do
   case $group in
     native) apt+=("${apt_native[@]}") ;;
@@ -112,6 +151,8 @@ for group in "$@"; do
     dev) apt+=("${apt_native[@]}" "${apt_test[@]}" "${apt_bench[@]}" "${apt_check[@]}"
               "${apt_dev[@]}")
          pip+=("${pip_model[@]}" "${pip_test[@]}") ;;
+    aarch64) [[ $(uname -m) != aarch64 ]] || no_sysroot "this machine is aarch64: make test"
+             apt+=("${apt_aarch64[@]}"); foreign=1 ;;
     --list) list; exit 0 ;;
     -h | --help) usage; exit 0 ;;
     *) printf 'install-deps: unknown group %s\n' "$group" >&2; usage >&2; exit 2 ;;
@@ -119,3 +160,4 @@ for group in "$@"; do
 done
 install_apt "${apt[@]}"
 [[ ${#pip[@]} -eq 0 ]] || install_pip "${pip[@]}"
+[[ -z $foreign ]] || fill_sysroot
