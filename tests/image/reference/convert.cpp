@@ -65,11 +65,19 @@ class Sampling {
     }
   }
 
-  std::vector<Taps> make_axis(const Plane& plane, double begin, double length, int shift, int held,
-                              int outputs, bool mirrored) const {
+  /// The taps of each output along an axis, and whether they rest on rounding.
+  struct Output {
+    Taps taps;
+    bool open;
+  };
+  using Axis = std::vector<Output>;
+
+  Axis make_axis(const Plane& plane, double begin, double length, int shift, int held, int outputs,
+                 bool mirrored) const {
     const double per_sample = 1 << shift;
     const Reach reach = touched(begin, length, shift, held);
-    std::vector<Taps> taps;
+    const Filter filter = filter_of(plane);
+    Axis axis;
     for (int i = 0; i < outputs; ++i) {
       const double way = (2.0 * i + 1) * length / (2.0 * outputs);
       Spot spot;
@@ -78,9 +86,10 @@ class Sampling {
       spot.lowest = reach.lowest;
       spot.highest = reach.highest;
       spot.mirrored = mirrored;
-      taps.push_back(taps_at(spot, filter_of(plane), request_.antialias));
+      axis.push_back({taps_at(spot, filter, request_.antialias),
+                      rests_on_rounding(spot, filter, request_.antialias)});
     }
-    return taps;
+    return axis;
   }
 
   static double blended(const Plane& plane, const Taps& across, const Taps& down) {
@@ -96,10 +105,11 @@ class Sampling {
     SourcePixel out;
     out.codes[3] = 255;
     for (std::size_t c = 0; c < planes_.size(); ++c) {
-      const Taps& across = columns_[c][static_cast<std::size_t>(geometry_.swaps ? y : x)];
-      const Taps& down = rows_[c][static_cast<std::size_t>(geometry_.swaps ? x : y)];
-      out.codes[c] = blended(planes_[c], across, down);
-      out.pure = out.pure && across.size() == 1 && down.size() == 1;
+      const Output& across = columns_[c][static_cast<std::size_t>(geometry_.swaps ? y : x)];
+      const Output& down = rows_[c][static_cast<std::size_t>(geometry_.swaps ? x : y)];
+      out.codes[c] = blended(planes_[c], across.taps, down.taps);
+      out.pure = out.pure && across.taps.size() == 1 && down.taps.size() == 1;
+      out.open = out.open || across.open || down.open;
     }
     return out;
   }
@@ -134,6 +144,8 @@ class Sampling {
       const Taps j = taps_at(down, filter_of(plane), request_.antialias);
       out.codes[c] = blended(plane, i, j);
       out.pure = out.pure && i.size() == 1 && j.size() == 1;
+      out.open = out.open || rests_on_rounding(across, filter_of(plane), request_.antialias) ||
+                 rests_on_rounding(down, filter_of(plane), request_.antialias);
     }
     return out;
   }
@@ -141,8 +153,8 @@ class Sampling {
   const Convert& request_;
   Geometry geometry_;
   std::vector<Plane> planes_;
-  std::array<std::vector<Taps>, 4> columns_;  ///< of each channel; outputs along the source's rows
-  std::array<std::vector<Taps>, 4> rows_;
+  std::array<Axis, 4> columns_;  ///< of each channel; outputs along the source's rows
+  std::array<Axis, 4> rows_;
 };
 
 /// A pixel of the destination in its own colours.

@@ -59,6 +59,10 @@ int under(const Spot& spot) {
   return std::clamp(static_cast<int>(sample), spot.lowest, spot.highest - 1);
 }
 
+bool is_whole(double x) {
+  return x == std::floor(x);
+}
+
 Taps without_idle(const Taps& all) {
   double sum = 0;
   for (const Tap& tap : all)
@@ -96,6 +100,18 @@ Taps taps_at(const Spot& spot, Filter filter, bool antialias) {
   }
   if (sum == 0) return {{under(spot), 1.0}};
   return without_idle(all);
+}
+
+bool rests_on_rounding(const Spot& spot, Filter filter, bool antialias) {
+  if (filter != Filter::nearest && filter != Filter::box) return false;
+  if (is_whole(spot.centre * 1024) && is_whole(spot.scale * 1024)) return false;
+  const bool widens = filter == Filter::box && antialias;
+  const double half = widens ? std::max(spot.scale, 1.0) / 2 : 0;
+  const double middle = widens ? 0.5 : 0;  // nearest jumps at borders, box at centres of samples
+  for (const double edge : {spot.centre - half - middle, spot.centre + half - middle}) {
+    if (std::abs(edge - std::round(edge)) < tie) return true;
+  }
+  return false;
 }
 
 }  // namespace halyard::reference

@@ -18,7 +18,7 @@ struct Expected {
   double per_code = 1;  ///< how much it grows with one 8-bit code
   double slack = 0;     ///< codes that its formula makes of rounding in its inputs
   bool exact = false;   ///< made without arithmetic, but for the mean of a block
-  bool open = false;    ///< not defined: a free map's pixel on the border of the crop
+  bool open = false;    ///< a matter of rounding: see rests_on_rounding(), and borders of free maps
 };
 
 /// The samples of one channel that the destination stores; subsampled channels have fewer.
@@ -99,6 +99,9 @@ struct Spot {
 };
 /// Which samples make one output; weights sum to 1.
 Taps taps_at(const Spot& spot, Filter filter, bool antialias);
+/// Whether a sample lies on the border of a kernel that jumps there (nearest, box), by numbers that
+/// binary fractions only come near to: which side it falls on is then a matter of the last bit.
+bool rests_on_rounding(const Spot& spot, Filter filter, bool antialias);
 
 using Pixel = std::array<double, 4>;
 /// Between two colour models; YUV ones by their encoding and range, resolved by height.
