@@ -27,18 +27,12 @@ AxisRequest axis(double begin, double length, double samples, SampleRange range)
 
 }  // namespace
 
-// A packed YUV row of odd width ends before its last Cr, or Cb.
 Size channel_extent(const PictureSpec& picture, const ChannelSite& site) noexcept {
   const auto rounded_up = [](std::int32_t extent, unsigned shift) {
     return (extent + (1 << shift) - 1) >> shift;
   };
-  Size extent{rounded_up(picture.size.width, site.shift_x),
-              rounded_up(picture.size.height, site.shift_y)};
-  if (site.step == 4 && site.shift_x == 1) {
-    const std::int32_t row = 2 * picture.size.width;
-    extent.width = std::min(extent.width, row > site.offset ? (row - site.offset + 3) / 4 : 0);
-  }
-  return extent;
+  return {rounded_up(picture.size.width, site.shift_x),
+          rounded_up(picture.size.height, site.shift_y)};
 }
 
 ChannelAxes channel_axes(const Plan& plan, const ChannelSite& site) noexcept {
