@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// The store kernels in Highway.
+#include "image/cpu/kernels/store.h"
+
+#include <cstring>
+
+// GCC before 12.3 gets the high halves of products wrong on the portable target; none are here.
+#define HWY_BROKEN_EMU128 0
+// Blocks of 16 bytes are counted on.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "image/cpu/kernels/store.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace halyard::image {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D8 = hn::ScalableTag<std::uint8_t>;
+using D16 = hn::ScalableTag<std::uint16_t>;
+using D32 = hn::ScalableTag<std::int32_t>;
+using DU32 = hn::ScalableTag<std::uint32_t>;
+using DFloat = hn::ScalableTag<float>;
+using V8 = hn::Vec<D8>;
+using V16 = hn::Vec<D16>;
+using VU32 = hn::Vec<DU32>;
+using VFloat = hn::Vec<DFloat>;
+
+// ---- sources: elements of one channel at pixel x ---------------------------------------------
+
+struct Codes {
+  using D = D8;
+  const std::uint8_t* from;
+  V8 flip;
+  Codes(const StoreJob& job, std::size_t k)
+      : from(job.codes[k]), flip(hn::Set(D8(), job.flip[k])) {}
+  HWY_INLINE V8 operator()(std::size_t x) const { return hn::Xor(hn::LoadU(D8(), from + x), flip); }
+};
+
+struct Floats {
+  using D = DFloat;
+  const std::int16_t* from;
+  VFloat scale, bias;
+  Floats(const StoreJob& job, std::size_t k)
+      : from(job.values[k]),
+        scale(hn::Set(DFloat(), job.scale[k])),
+        bias(hn::Set(DFloat(), job.bias[k])) {}
+  HWY_INLINE VFloat map(hn::Vec<D32> values) const {
+    return hn::Add(hn::Mul(hn::ConvertTo(DFloat(), values), scale), bias);
+  }
+  HWY_INLINE VFloat operator()(std::size_t x) const {
+    const hn::Rebind<std::int16_t, D32> half;
+    return map(hn::PromoteTo(D32(), hn::LoadU(half, from + x)));
+  }
+};
+
+// Elements of 16 bits out of `Round`, which gives them in the low halves of 32. Pixels of even and
+// odd columns go separate ways, so that nothing crosses lanes.
+template <class Round>
+struct Shorts {
+  using D = D16;
+  Floats floats;
+  Round round;
+  Shorts(const StoreJob& job, std::size_t k) : floats(job, k) {}
+  HWY_INLINE V16 operator()(std::size_t x) const {
+    const DU32 d32;
+    const auto pairs = hn::BitCast(d32, hn::LoadU(hn::RebindToSigned<D16>(), floats.from + x));
+    const auto even = hn::BitCast(D32(), hn::And(pairs, hn::Set(d32, 0xFFFFU)));
+    const auto odd = hn::BitCast(D32(), hn::ShiftRight<16>(pairs));
+    const auto low = hn::BitCast(D16(), round(floats.map(even)));
+    const auto high = hn::BitCast(D16(), hn::ShiftLeft<16>(round(floats.map(odd))));
+    return hn::OddEven(high, low);
+  }
+};
+
+struct RoundToBf16 {
+  HWY_INLINE VU32 operator()(VFloat value) const {
+    const DU32 d;
+    const auto bits = hn::BitCast(d, value);
+    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d, 1));
+    return hn::ShiftRight<16>(hn::Add(hn::Add(bits, hn::Set(d, 0x7FFFU)), odd));
+  }
+};
+
+// Clamped first, then 1.5 * 2^23 leaves the nearest integer, ties to even, in the mantissa.
+template <int lowest, int highest>
+struct RoundToInteger {
+  VFloat low, high, magic;
+  RoundToInteger()
+      : low(hn::Set(DFloat(), lowest)),
+        high(hn::Set(DFloat(), highest)),
+        magic(hn::Set(DFloat(), 12582912.0F)) {}
+  HWY_INLINE VU32 operator()(VFloat value) const {
+    const auto held = hn::Min(hn::Max(value, low), high);
+    return hn::BitCast(DU32(), hn::Add(held, magic));
+  }
+};
+
+template <int lowest, int highest>
+struct Bytes {
+  using D = D8;
+  Shorts<RoundToInteger<lowest, highest>> shorts;
+  Bytes(const StoreJob& job, std::size_t k) : shorts(job, k) {}
+  HWY_INLINE V8 operator()(std::size_t x) const {
+    const auto low = hn::BitCast(D8(), shorts(x));
+    const auto high = hn::BitCast(D8(), shorts(x + hn::Lanes(D16())));
+    return hn::ConcatEven(D8(), high, low);
+  }
+};
+
+#if (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2) || HWY_ARCH_ARM_A64
+struct Halves {
+  using D = D16;
+  Floats floats;
+  Halves(const StoreJob& job, std::size_t k) : floats(job, k) {}
+  HWY_INLINE V16 operator()(std::size_t x) const {
+    const hn::Rebind<hwy::float16_t, DFloat> half;
+    const hn::Rebind<std::uint16_t, DFloat> bits;
+    const auto low = hn::BitCast(bits, hn::DemoteTo(half, floats(x)));
+    const auto high = hn::BitCast(bits, hn::DemoteTo(half, floats(x + hn::Lanes(DFloat()))));
+    return hn::Combine(D16(), high, low);
+  }
+};
+#else
+struct RoundToF16 {
+  HWY_INLINE VU32 operator()(VFloat value) const {
+    const DU32 d;
+    const DFloat f;
+    const auto bits = hn::BitCast(d, value);
+    const auto magnitude = hn::And(bits, hn::Set(d, 0x7FFFFFFFU));
+    // Normal: another exponent bias, 13 bits less, ties to even; at most infinity.
+    const auto whole = hn::Sub(magnitude, hn::Set(d, 112U << 23));
+    const auto odd = hn::And(hn::ShiftRight<13>(whole), hn::Set(d, 1));
+    const auto rounded = hn::ShiftRight<13>(hn::Add(hn::Add(whole, hn::Set(d, 0xFFFU)), odd));
+    // Subnormal: beside 0.5 a float's last bit counts 2^-24.
+    const auto half = hn::Set(f, 0.5F);
+    const auto small =
+        hn::Sub(hn::BitCast(d, hn::Add(hn::BitCast(f, magnitude), half)), hn::BitCast(d, half));
+    const auto is_small =
+        hn::RebindMask(d, hn::Lt(hn::BitCast(f, magnitude), hn::Set(f, 0x1p-14F)));
+    const auto result = hn::IfThenElse(is_small, small, hn::Min(rounded, hn::Set(d, 0x7C00U)));
+    return hn::Or(result, hn::And(hn::ShiftRight<16>(bits), hn::Set(d, 0x8000U)));
+  }
+};
+using Halves = Shorts<RoundToF16>;
+#endif
+
+// ---- layouts ---------------------------------------------------------------------------------
+
+// Calls at(x, to) for whole vectors of `lanes` pixels of `pixel` bytes. The last vector overlaps
+// the one before; a row shorter than a vector goes through a buffer.
+template <class T, class At>
+HWY_INLINE void for_vectors(std::size_t width, std::size_t lanes, std::size_t channels,
+                            std::byte* out, const At& at) {
+  T* to = reinterpret_cast<T*>(out);
+  if (width < lanes) {
+    HWY_ALIGN T rest[HWY_MAX_BYTES / sizeof(T) * 4];
+    at(0, rest);
+    std::memcpy(out, rest, width * channels * sizeof(T));
+    return;
+  }
+  std::size_t x = 0;
+  for (; x + lanes <= width; x += lanes)
+    at(x, to + x * channels);
+  if (x != width) at(width - lanes, to + (width - lanes) * channels);
+}
+
+template <class Source>
+HWY_INLINE void store_as(const StoreJob& job) {
+  const typename Source::D d;
+  using T = hn::TFromD<typename Source::D>;
+  const auto width = static_cast<std::size_t>(job.width);
+  const std::size_t lanes = hn::Lanes(d);
+  const Source s0(job, 0);
+  if (job.channels == 1) {
+    for_vectors<T>(width, lanes, 1, job.out,
+                   [&](std::size_t x, T* to) { hn::StoreU(s0(x), d, to); });
+    return;
+  }
+  const Source s1(job, 1);
+  if (job.channels == 2) {
+    for_vectors<T>(width, lanes, 2, job.out,
+                   [&](std::size_t x, T* to) { hn::StoreInterleaved2(s0(x), s1(x), d, to); });
+    return;
+  }
+  const Source s2(job, 2);
+  if (job.channels == 3) {
+    for_vectors<T>(width, lanes, 3, job.out, [&](std::size_t x, T* to) {
+      hn::StoreInterleaved3(s0(x), s1(x), s2(x), d, to);
+    });
+    return;
+  }
+  const Source s3(job, 3);
+  for_vectors<T>(width, lanes, 4, job.out, [&](std::size_t x, T* to) {
+    hn::StoreInterleaved4(s0(x), s1(x), s2(x), s3(x), d, to);
+  });
+}
+
+void StoreCodes(const StoreJob& job) {
+  store_as<Codes>(job);
+}
+
+void StoreValues(const StoreJob& job, DType dtype) {
+  switch (dtype) {
+    case DType::u8:
+      return store_as<Bytes<0, 255>>(job);
+    case DType::i8:
+      return store_as<Bytes<-128, 127>>(job);
+    case DType::u16:
+      return store_as<Shorts<RoundToInteger<0, 65535>>>(job);
+    case DType::f16:
+      return store_as<Halves>(job);
+    case DType::bf16:
+      return store_as<Shorts<RoundToBf16>>(job);
+    default:
+      return store_as<Floats>(job);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace halyard::image
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace halyard::image {
+
+HWY_EXPORT(StoreCodes);
+HWY_EXPORT(StoreValues);
+
+void store_codes(const StoreJob& job) {
+  HWY_DYNAMIC_DISPATCH(StoreCodes)(job);
+}
+
+void store_values(const StoreJob& job, DType dtype) {
+  HWY_DYNAMIC_DISPATCH(StoreValues)(job, dtype);
+}
+
+}  // namespace halyard::image
+#endif
