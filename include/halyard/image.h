@@ -28,7 +28,7 @@ enum class Filter : std::uint8_t { nearest = 0, bilinear = 1, bicubic = 2, lancz
 /// Chroma of subsampled sources at 1:1 scale: replicated (libyuv, OpenCV) or interpolated.
 enum class Chroma : std::uint8_t { replicate = 0, bilinear = 1 };
 
-/// How colours are computed. `fast`: 16-bit fixed point, within 1 code of the exact value (0.56 is
+/// How colours are computed. `fast`: 16-bit fixed point, within 1 code of the exact value (0.57 is
 /// the most seen, so a value may round to its neighbour). `exact`: single precision, the code
 /// nearest to the formula but for ties; about half as fast.
 enum class ColorimetryMode : std::uint8_t { fast = 0, exact = 1 };

@@ -1,20 +1,132 @@
 // SPDX-License-Identifier: Apache-2.0
-// Colour changes of whole rows: which kernel, with which constants; and the plain way for the rest.
+// Which colour kernel a plan needs, with which constants.
 #include "image/cpu/colorist.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace halyard::image {
+namespace {
+
+using Weights = std::array<std::array<double, 3>, 3>;
+
+ColorChange change_of(const ColorStep& step, AlphaStep alpha) noexcept {
+  if (step.keeps_alpha && alpha == AlphaStep::premultiply) return ColorChange::premultiply;
+  if (step.keeps_alpha && alpha == AlphaStep::unpremultiply) return ColorChange::unpremultiply;
+  switch (step.from) {
+    case ColorModel::yuv:
+      if (step.to == ColorModel::grey) return ColorChange::luma;
+      if (step.to == ColorModel::rgb) return ColorChange::yuv_to_rgb;
+      return step.same_yuv ? ColorChange::none : ColorChange::yuv_to_yuv;
+    case ColorModel::grey:
+      return step.to == ColorModel::yuv ? ColorChange::grey_to_yuv : ColorChange::none;
+    default:
+      if (step.to == ColorModel::grey) return ColorChange::rgb_to_grey;
+      return step.to == ColorModel::yuv ? ColorChange::rgb_to_yuv : ColorChange::none;
+  }
+}
+
+Weights weights_to(const RgbToYuv& m) noexcept {
+  return {{{m.y_scale * m.kr, m.y_scale * m.kg, m.y_scale * m.kb},
+           {-m.u_scale * m.kr, -m.u_scale * m.kg, m.u_scale * (1 - m.kb)},
+           {m.v_scale * (1 - m.kr), -m.v_scale * m.kg, -m.v_scale * m.kb}}};
+}
+
+std::int16_t fixed(double value, int fraction) noexcept {
+  return static_cast<std::int16_t>(std::lround(std::ldexp(value, fraction)));
+}
+
+// Green takes what rounding leaves, so that greys stay grey.
+std::array<std::int16_t, 3> fixed_weights(const std::array<double, 3>& w) noexcept {
+  const auto sum = std::lround(std::ldexp(w[0] + w[1] + w[2], 15));
+  const std::int16_t red = fixed(w[0], 15);
+  const std::int16_t blue = fixed(w[2], 15);
+  return {red, static_cast<std::int16_t>(sum - red - blue), blue};
+}
+
+bool comes_from_yuv(ColorChange change) noexcept {
+  return change == ColorChange::yuv_to_rgb || change == ColorChange::yuv_to_yuv ||
+         change == ColorChange::luma;
+}
+
+int fraction_of(const ColorSetup& s) noexcept {
+  if (s.change == ColorChange::yuv_to_yuv) return 7;
+  const bool passes = s.change == ColorChange::none || s.change == ColorChange::premultiply ||
+                      s.change == ColorChange::unpremultiply;
+  if (s.exact && !passes) return 7;
+  return s.change == ColorChange::yuv_to_rgb ? 5 : s.in_fraction;
+}
+
+void set_fixed(const ColorStep& step, const Weights& weights, const std::array<double, 3>& bias,
+               ColorSetup& s) noexcept {
+  FixedColors& m = s.fixed;
+  const bool from_yuv = comes_from_yuv(s.change);
+  const YuvToRgb& yuv = step.from_yuv;
+  m.y_offset = fixed(from_yuv ? yuv.y_offset : bias[0], s.in_fraction);
+  m.y_gain = fixed((from_yuv ? yuv.y_scale : step.to_yuv.y_scale) - 1, 15);
+  m.y_scale = fixed(yuv.y_scale, s.in_fraction == 7 ? 13 : 14);
+  m.rv = fixed(yuv.rv, 13);
+  m.gu = fixed(yuv.gu, 13);
+  m.gv = fixed(yuv.gv, 13);
+  m.bu = fixed(yuv.bu, 13);
+  const int weighed = s.change == ColorChange::yuv_to_yuv ? 7 : s.in_fraction;
+  for (std::size_t c = 0; c < 3; ++c) {
+    m.weight[c] = fixed_weights(weights[c]);
+    m.bias[c] = fixed(bias[c], weighed);
+  }
+}
+
+void set_real(const ColorStep& step, const Weights& weights, const std::array<double, 3>& bias,
+              ColorSetup& s) noexcept {
+  FloatColors& m = s.real;
+  const double unit = std::ldexp(1.0, -s.in_fraction);
+  const auto scaled = [&](double value) { return static_cast<float>(value * unit); };
+  const YuvToRgb& yuv = step.from_yuv;
+  m.y_offset = static_cast<float>(yuv.y_offset / unit);
+  m.neutral = static_cast<float>(128 / unit);
+  m.y_scale = scaled(comes_from_yuv(s.change) ? yuv.y_scale : step.to_yuv.y_scale);
+  m.rv = scaled(yuv.rv);
+  m.gu = scaled(yuv.gu);
+  m.gv = scaled(yuv.gv);
+  m.bu = scaled(yuv.bu);
+  for (std::size_t c = 0; c < 3; ++c) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      m.weight[c][k] = s.change == ColorChange::yuv_to_yuv ? static_cast<float>(weights[c][k])
+                                                           : scaled(weights[c][k]);
+    }
+    m.bias[c] = static_cast<float>(bias[c]);
+  }
+}
+
+}  // namespace
+
+ColorSetup make_color_setup(const ColorStep& step, AlphaStep alpha, int fraction, bool codes,
+                            bool exact) noexcept {
+  ColorSetup s;
+  s.change = change_of(step, alpha);
+  s.in_fraction = fraction;
+  s.codes = codes;
+  s.exact = exact;
+  s.out_fraction = fraction_of(s);
+  Weights weights{};
+  std::array<double, 3> bias{};
+  if (step.to == ColorModel::yuv) {
+    weights = weights_to(step.to_yuv);
+    bias = {step.to_yuv.y_offset, 128, 128};
+  } else if (step.to == ColorModel::grey) {
+    weights[0] = {grey_of({1, 0, 0, 0}), grey_of({0, 1, 0, 0}), grey_of({0, 0, 1, 0})};
+  }
+  set_fixed(step, weights, bias, s);
+  set_real(step, weights, bias, s);
+  return s;
+}
 
 Colorist::Colorist(const Plan& plan, int fraction, bool codes) noexcept
-    : step_(plan.color),
-      alpha_(plan.alpha),
+    : setup_(make_color_setup(plan.color, plan.alpha, fraction, codes, plan.exact)),
       channels_(plan.dst.channels->count),
-      in_fraction_(fraction),
-      out_fraction_(6),
-      codes_(codes),
-      exact_(plan.exact) {}
+      keeps_alpha_(plan.color.keeps_alpha),
+      from_grey_(plan.color.from == ColorModel::grey) {}
 
 std::size_t Colorist::needed_channels(const Plan& plan) noexcept {
   if (plan.color.from == ColorModel::grey) return 1;
@@ -22,23 +134,39 @@ std::size_t Colorist::needed_channels(const Plan& plan) noexcept {
   return plan.color.keeps_alpha ? 4 : 3;
 }
 
+void Colorist::fill(const ColorJob& job, std::size_t c, int code) const noexcept {
+  const auto width = static_cast<std::size_t>(job.width);
+  if (setup_.codes) {
+    std::memset(job.codes[c], code, width);
+  } else {
+    std::fill_n(job.values[c], width, static_cast<std::int16_t>(code << setup_.out_fraction));
+  }
+}
+
+void Colorist::copy_first(const ColorJob& job, std::size_t c) const noexcept {
+  const auto width = static_cast<std::size_t>(job.width);
+  if (setup_.codes) {
+    std::memcpy(job.codes[c], job.codes[0], width);
+  } else {
+    std::memcpy(job.values[c], job.values[0], width * sizeof(std::int16_t));
+  }
+}
+
 void Colorist::apply(const SampleRows& in, std::int32_t width,
                      const ResultRows& out) const noexcept {
-  const double unit = 1.0 / (1 << in_fraction_);
-  for (std::int32_t x = 0; x < width; ++x) {
-    Pixel pixel{0, 0, 0, 255};
-    for (std::size_t c = 0; c < 4; ++c)
-      if (in.channel[c] != nullptr) pixel[c] = in.channel[c][x] * unit;
-    pixel = step_.apply(pixel);
-    for (std::size_t c = 0; c < channels_; ++c) {
-      if (codes_) {
-        out.codes[c][x] = round_to_code(pixel[c]);
-      } else {
-        const double value = std::clamp(pixel[c], 0.0, 255.0);
-        out.values[c][x] = static_cast<std::int16_t>(std::lrint(value * (1 << out_fraction_)));
-      }
-    }
+  const ColorJob job{in.channel, out.codes, out.values, width};
+  const std::size_t colors = channels_ == 1 ? 1 : 3;
+  if (setup_.change == ColorChange::none) {
+    keep_channel(setup_, job, 0);
+    for (std::size_t c = 1; c < colors; ++c)
+      from_grey_ ? copy_first(job, c) : keep_channel(setup_, job, c);
+  } else {
+    change_colors(setup_, job);
+    for (std::size_t c = 1; c < colors && from_grey_; ++c)
+      fill(job, c, 128);
   }
+  if (channels_ < 4) return;
+  keeps_alpha_ ? keep_channel(setup_, job, 3) : fill(job, 3, 255);
 }
 
 }  // namespace halyard::image

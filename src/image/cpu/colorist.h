@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "image/cpu/kernels/color.h"
 #include "image/cpu/sampler.h"
 #include "image/plan.h"
 
@@ -18,40 +19,35 @@ struct ResultRows {
   std::array<std::int16_t*, 4> values{};
 };
 
-/// Immutable once made.
+/// The constants of a change. `fraction`: of the samples, 6 or 7.
+ColorSetup make_color_setup(const ColorStep& step, AlphaStep alpha, int fraction, bool codes,
+                            bool exact) noexcept;
+
+/// Immutable once made. Codes are within 1 of ColorStep's result rounded, values within 0.1 code of
+/// it; channels that pass through are exact.
 class Colorist {
  public:
-  /// `fraction`: of the sampler's rows. `codes`: whether codes are made, or values.
+  /// `fraction`: of the sampler's rows, 6 or 7. `codes`: whether codes are made, or values.
   Colorist(const Plan& plan, int fraction, bool codes) noexcept;
 
   /// Channels of the source that are looked at: 1, 3 or 4.
   static std::size_t needed_channels(const Plan& plan) noexcept;
   /// Channels that are made, those of the destination: 1, 3 or 4.
   std::size_t channels() const noexcept { return channels_; }
-  /// Fractional bits of the values.
-  int fraction() const noexcept { return out_fraction_; }
+  /// Fractional bits of the values: 5, 6 or 7.
+  int fraction() const noexcept { return setup_.out_fraction; }
   /// Pixels [0, width): may write up to the end of the rows' spare samples.
   void apply(const SampleRows& in, std::int32_t width, const ResultRows& out) const noexcept;
 
-  /// 15 fractional bits on a quarter of each coefficient: 8.7 in, 8.5 out.
-  struct FixedMatrix {
-    std::int16_t y_offset = 0;  ///< 8.7
-    std::int16_t y_scale = 0;
-    std::int16_t rv = 0;
-    std::int16_t gu = 0;
-    std::int16_t gv = 0;
-    std::int16_t bu = 0;
-  };
-
  private:
-  ColorStep step_;
-  AlphaStep alpha_;
-  FixedMatrix matrix_;
+  /// A channel of one value.
+  void fill(const ColorJob& job, std::size_t c, int code) const noexcept;
+  void copy_first(const ColorJob& job, std::size_t c) const noexcept;
+
+  ColorSetup setup_;
   std::size_t channels_;
-  int in_fraction_;
-  int out_fraction_;
-  bool codes_;
-  bool exact_;
+  bool keeps_alpha_;
+  bool from_grey_;
 };
 
 }  // namespace halyard::image

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Colours of whole vectors in 16-bit arithmetic. Included once per target, without a guard of its
+// own kind: the toggle follows foreach_target.h.
+#if defined(HALYARD_IMAGE_COLOR_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef HALYARD_IMAGE_COLOR_INL_H
+#undef HALYARD_IMAGE_COLOR_INL_H
+#else
+#define HALYARD_IMAGE_COLOR_INL_H
+#endif
+
+#include <hwy/highway.h>
+
+#include "image/cpu/kernels/color.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace halyard::image {
+namespace HWY_NAMESPACE {
+namespace colors {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D16 = hn::ScalableTag<std::int16_t>;
+using DCodes = hn::Rebind<std::uint8_t, D16>;  // one byte per 16-bit lane
+using V16 = hn::Vec<D16>;
+
+/// Fractional bits of what becomes of YUV.
+inline constexpr int rgb_fraction = 5;
+
+/// What is added to fixed point before its fraction is cut off.
+template <bool codes, int fraction>
+HWY_INLINE V16 rounding_half() {
+  return hn::Set(D16(), codes ? 1 << (fraction - 1) : 0);
+}
+
+/// Clamped to [0, 255]; code results have their rounding half in them already.
+template <bool codes, int fraction>
+HWY_INLINE void store_result(V16 value, const ColorJob& job, std::size_t c, std::size_t x) {
+  const D16 d;
+  if constexpr (codes) {
+    hn::StoreU(hn::DemoteTo(DCodes(), hn::ShiftRight<fraction>(value)), DCodes(), job.codes[c] + x);
+  } else {
+    const V16 most = hn::Set(d, 255 << fraction);
+    hn::StoreU(hn::Min(hn::Max(value, hn::Zero(d)), most), d, job.values[c] + x);
+  }
+}
+
+/// YUV samples to RGB in 8.5.
+template <int in_fraction>
+struct FromYuv {
+  V16 y_offset, neutral, y_scale, rv, gu, gv, bu, half;
+
+  /// `half`: is in the results.
+  FromYuv(const FixedColors& m, V16 half_)
+      : y_offset(hn::Set(D16(), m.y_offset)),
+        neutral(hn::Set(D16(), 128 << in_fraction)),
+        y_scale(hn::Set(D16(), m.y_scale)),
+        rv(hn::Set(D16(), m.rv)),
+        gu(hn::Set(D16(), m.gu)),
+        gv(hn::Set(D16(), m.gv)),
+        bu(hn::Set(D16(), m.bu)),
+        half(half_) {}
+
+  HWY_INLINE V16 luma(V16 y) const {
+    const V16 above = hn::Sub(hn::Max(y, y_offset), y_offset);
+    return hn::Add(hn::MulFixedPoint15(above, y_scale), half);
+  }
+  /// Chroma less its neutral, in 8.7.
+  HWY_INLINE V16 difference(V16 chroma) const {
+    if constexpr (in_fraction == 7) return hn::Sub(chroma, neutral);
+    const V16 d = hn::SaturatedSub(chroma, neutral);
+    return hn::SaturatedAdd(d, d);
+  }
+  HWY_INLINE void rgb(V16 y, V16 cb, V16 cr, V16& red, V16& green, V16& blue) const {
+    const V16 l = luma(y);
+    const V16 u = difference(cb);
+    const V16 v = difference(cr);
+    const V16 less = hn::Add(hn::MulFixedPoint15(u, gu), hn::MulFixedPoint15(v, gv));
+    red = hn::SaturatedAdd(l, hn::MulFixedPoint15(v, rv));
+    green = hn::SaturatedSub(l, less);
+    blue = hn::SaturatedAdd(l, hn::MulFixedPoint15(u, bu));
+  }
+};
+
+/// A weighted sum of R G B, in their fraction. Sums that leave the 16 bits are far outside [0, 255]
+/// and stay there.
+struct Weighted {
+  V16 red, green, blue, bias;
+
+  Weighted(const FixedColors& m, std::size_t c, V16 half)
+      : red(hn::Set(D16(), m.weight[c][0])),
+        green(hn::Set(D16(), m.weight[c][1])),
+        blue(hn::Set(D16(), m.weight[c][2])),
+        bias(hn::Add(hn::Set(D16(), m.bias[c]), half)) {}
+
+  HWY_INLINE V16 operator()(V16 r, V16 g, V16 b) const {
+    const V16 first = hn::SaturatedAdd(bias, hn::MulFixedPoint15(r, red));
+    const V16 rest = hn::SaturatedAdd(hn::MulFixedPoint15(g, green), hn::MulFixedPoint15(b, blue));
+    return hn::SaturatedAdd(first, rest);
+  }
+};
+
+}  // namespace colors
+}  // namespace HWY_NAMESPACE
+}  // namespace halyard::image
+HWY_AFTER_NAMESPACE();
+
+#endif

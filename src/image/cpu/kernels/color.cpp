@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Colour changes in 16-bit fixed point, with the same roundings on every target.
+#include "image/cpu/kernels/color.h"
+
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "image/cpu/kernels/color.cpp"
+#include <hwy/foreach_target.h>
+// foreach_target.h first: it includes this file once per target
+#include <hwy/highway.h>
+
+#include "image/cpu/kernels/color-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace halyard::image {
+namespace HWY_NAMESPACE {
+namespace colors {
+
+// Each change makes the results of one vector of pixels; constants are loaded once a row.
+
+template <int in, bool codes>
+struct FromYuvToRgb {
+  FromYuv<in> from;
+  explicit FromYuvToRgb(const FixedColors& m) : from(m, rounding_half<codes, rgb_fraction>()) {}
+  HWY_INLINE void at(const ColorJob& job, std::size_t x) const {
+    const D16 d;
+    V16 red, green, blue;
+    from.rgb(hn::LoadU(d, job.in[0] + x), hn::LoadU(d, job.in[1] + x), hn::LoadU(d, job.in[2] + x),
+             red, green, blue);
+    store_result<codes, rgb_fraction>(red, job, 0, x);
+    store_result<codes, rgb_fraction>(green, job, 1, x);
+    store_result<codes, rgb_fraction>(blue, job, 2, x);
+  }
+};
+
+// Luma to grey and grey to luma: x + x * (scale - 1) is exact where the scale is 1.
+template <int in, bool codes, bool from_yuv>
+struct ScaledLuma {
+  V16 offset, gain, half;
+  explicit ScaledLuma(const FixedColors& m)
+      : offset(hn::Set(D16(), m.y_offset)),
+        gain(hn::Set(D16(), m.y_gain)),
+        half(rounding_half<codes, in>()) {}
+  HWY_INLINE void at(const ColorJob& job, std::size_t x) const {
+    const D16 d;
+    V16 y = hn::LoadU(d, job.in[0] + x);
+    if constexpr (from_yuv) y = hn::Sub(hn::Max(y, offset), offset);
+    V16 scaled = hn::SaturatedAdd(y, hn::MulFixedPoint15(y, gain));
+    if constexpr (!from_yuv) scaled = hn::SaturatedAdd(scaled, offset);
+    store_result<codes, in>(hn::SaturatedAdd(scaled, half), job, 0, x);
+  }
+};
+
+template <int in, bool codes>
+struct FromRgbToGrey {
+  Weighted grey;
+  explicit FromRgbToGrey(const FixedColors& m) : grey(m, 0, rounding_half<codes, in>()) {}
+  HWY_INLINE void at(const ColorJob& job, std::size_t x) const {
+    const D16 d;
+    store_result<codes, in>(
+        grey(hn::LoadU(d, job.in[0] + x), hn::LoadU(d, job.in[1] + x), hn::LoadU(d, job.in[2] + x)),
+        job, 0, x);
+  }
+};
+
+template <int in, bool codes>
+struct FromRgbToYuv {
+  Weighted y, u, v;
+  explicit FromRgbToYuv(const FixedColors& m)
+      : y(m, 0, rounding_half<codes, in>()),
+        u(m, 1, rounding_half<codes, in>()),
+        v(m, 2, rounding_half<codes, in>()) {}
+  HWY_INLINE void store(V16 red, V16 green, V16 blue, const ColorJob& job, std::size_t x) const {
+    store_result<codes, in>(y(red, green, blue), job, 0, x);
+    store_result<codes, in>(u(red, green, blue), job, 1, x);
+    store_result<codes, in>(v(red, green, blue), job, 2, x);
+  }
+  HWY_INLINE void at(const ColorJob& job, std::size_t x) const {
+    const D16 d;
+    store(hn::LoadU(d, job.in[0] + x), hn::LoadU(d, job.in[1] + x), hn::LoadU(d, job.in[2] + x),
+          job, x);
+  }
+};
+
+// The RGB between is clamped, and has room for a finer fraction then.
+template <int in, bool codes>
+struct FromYuvToYuv {
+  FromYuv<in> from;
+  FromRgbToYuv<7, codes> to;
+  V16 most;
+  explicit FromYuvToYuv(const FixedColors& m)
+      : from(m, hn::Zero(D16())), to(m), most(hn::Set(D16(), 255 << rgb_fraction)) {}
+  HWY_INLINE V16 clamped(V16 v) const {
+    return hn::ShiftLeft<7 - rgb_fraction>(hn::Min(hn::Max(v, hn::Zero(D16())), most));
+  }
+  HWY_INLINE void at(const ColorJob& job, std::size_t x) const {
+    const D16 d;
+    V16 red, green, blue;
+    from.rgb(hn::LoadU(d, job.in[0] + x), hn::LoadU(d, job.in[1] + x), hn::LoadU(d, job.in[2] + x),
+             red, green, blue);
+    to.store(clamped(red), clamped(green), clamped(blue), job, x);
+  }
+};
+
+// One channel as it is; the job's first.
+template <int in, bool codes>
+struct Kept {
+  V16 half = rounding_half<codes, in>();
+  explicit Kept(const FixedColors&) {}
+  HWY_INLINE void at(const ColorJob& job, std::size_t x) const {
+    const D16 d;
+    store_result<codes, in>(hn::SaturatedAdd(hn::LoadU(d, job.in[0] + x), half), job, 0, x);
+  }
+};
+
+template <class Change>
+void color_row(const ColorSetup& setup, const ColorJob& given) {
+  const ColorJob job = given;  // the stores cannot change a copy
+  const Change change(setup.fixed);
+  const std::size_t lanes = hn::Lanes(D16());
+  for (std::size_t x = 0; x < static_cast<std::size_t>(job.width); x += lanes)
+    change.at(job, x);
+}
+
+template <int in, bool codes>
+void color_as(ColorChange change, const ColorSetup& setup, const ColorJob& job) {
+  switch (change) {
+    case ColorChange::yuv_to_rgb:
+      return color_row<FromYuvToRgb<in, codes>>(setup, job);
+    case ColorChange::luma:
+      return color_row<ScaledLuma<in, codes, true>>(setup, job);
+    case ColorChange::grey_to_yuv:
+      return color_row<ScaledLuma<in, codes, false>>(setup, job);
+    case ColorChange::rgb_to_grey:
+      return color_row<FromRgbToGrey<in, codes>>(setup, job);
+    case ColorChange::rgb_to_yuv:
+      return color_row<FromRgbToYuv<in, codes>>(setup, job);
+    case ColorChange::yuv_to_yuv:
+      return color_row<FromYuvToYuv<in, codes>>(setup, job);
+    default:
+      return color_row<Kept<in, codes>>(setup, job);
+  }
+}
+
+}  // namespace colors
+
+void ColorRow(ColorChange change, const ColorSetup& setup, const ColorJob& job) {
+  if (setup.in_fraction == 7) {
+    return setup.codes ? colors::color_as<7, true>(change, setup, job)
+                       : colors::color_as<7, false>(change, setup, job);
+  }
+  return setup.codes ? colors::color_as<6, true>(change, setup, job)
+                     : colors::color_as<6, false>(change, setup, job);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace halyard::image
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace halyard::image {
+
+HWY_EXPORT(ColorRow);
+
+void change_colors(const ColorSetup& setup, const ColorJob& job) {
+  const bool alpha =
+      setup.change == ColorChange::premultiply || setup.change == ColorChange::unpremultiply;
+  if (setup.exact || alpha) return change_colors_in_floats(setup, job);
+  HWY_DYNAMIC_DISPATCH(ColorRow)(setup.change, setup, job);
+}
+
+void keep_channel(const ColorSetup& setup, const ColorJob& job, std::size_t c) {
+  ColorJob one;
+  one.in[0] = job.in[c];
+  one.codes[0] = job.codes[c];
+  one.values[0] = job.values[c];
+  one.width = job.width;
+  HWY_DYNAMIC_DISPATCH(ColorRow)(ColorChange::none, setup, one);
+}
+
+}  // namespace halyard::image
+#endif

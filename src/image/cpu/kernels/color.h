@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Row kernels that change colours. Compiled for every instruction set of the architecture and
+// chosen at run time; all of them give the same bits.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace halyard::image {
+
+enum class ColorChange : std::uint8_t {
+  none,  ///< channels as they are
+  yuv_to_rgb,
+  luma,  ///< yuv to grey: the first channel alone
+  rgb_to_grey,
+  rgb_to_yuv,
+  grey_to_yuv,  ///< the first channel alone
+  yuv_to_yuv,   ///< of another matrix or range, by way of RGB
+  premultiply,
+  unpremultiply,
+};
+
+/// For 16-bit arithmetic. Coefficients of the way from YUV have a quarter of their value in 15
+/// fractional bits, so that bits 8.7 come out as 8.5; luma as 8.6 has half. The way to YUV and grey
+/// keeps the fraction. Offsets are in the fraction of the samples that they go with.
+struct FixedColors {
+  std::int16_t y_offset = 0;
+  std::int16_t y_scale = 0;
+  std::int16_t rv = 0;
+  std::int16_t gu = 0;
+  std::int16_t gv = 0;
+  std::int16_t bu = 0;
+  std::int16_t y_gain = 0;  ///< scale - 1 of luma: from yuv, or from grey
+  std::array<std::array<std::int16_t, 3>, 3> weight{};  ///< of R G B in each result
+  std::array<std::int16_t, 3> bias{};
+};
+
+/// For single precision. Coefficients that meet samples have the samples' unit in them; results
+/// are codes.
+struct FloatColors {
+  float y_offset = 0;  ///< in units of the samples, as `neutral`
+  float neutral = 0;
+  float y_scale = 0;
+  float rv = 0;
+  float gu = 0;
+  float gv = 0;
+  float bu = 0;
+  std::array<std::array<float, 3>, 3> weight{};
+  std::array<float, 3> bias{};
+};
+
+/// A change with its constants.
+struct ColorSetup {
+  ColorChange change = ColorChange::none;
+  int in_fraction = 7;   ///< of the samples, 6 or 7
+  int out_fraction = 7;  ///< of the values: what the change says where nothing is exact
+  bool codes = true;     ///< codes are made, or values
+  bool exact = false;    ///< single precision; not for `none`
+  FixedColors fixed;
+  FloatColors real;
+};
+
+/// One row. Samples and results have spare samples; results may be written up to their end.
+struct ColorJob {
+  std::array<const std::int16_t*, 4> in{};
+  std::array<std::uint8_t*, 4> codes{};   ///< codes ...
+  std::array<std::int16_t*, 4> values{};  ///< ... or values within [0, 255]
+  std::int32_t width = 0;
+};
+
+/// Makes the colour channels; not for `none`.
+void change_colors(const ColorSetup& setup, const ColorJob& job);
+/// The same in single precision: what `exact` asks for, and the changes by alpha.
+void change_colors_in_floats(const ColorSetup& setup, const ColorJob& job);
+/// Makes channel `c` as it is, whatever the change.
+void keep_channel(const ColorSetup& setup, const ColorJob& job, std::size_t c);
+
+}  // namespace halyard::image

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Greatest errors of the colour kernels against the formulas in double precision.
+#include <algorithm>
+#include <cmath>
+
+#include "image/color_rows.h"
+
+namespace halyard::image {
+namespace {
+
+using namespace halyard::testing;
+
+/// Greatest errors over many pixels: clamped formula against result.
+struct Errors {
+  double codes = 0;
+  double values = 0;
+};
+
+/// How near to a tie of the formula single precision may take the other code.
+constexpr double near_tie = 1e-4;
+constexpr double exact_codes = 0.5 + near_tie;
+constexpr double exact_values = 0.004;  // half a step of 7 fractional bits
+
+/// One way to compute, both kinds of its results.
+struct Way {
+  Way(const Plan& plan, int fraction)
+      : in_fraction(fraction),
+        channels(plan.dst.channels->count),
+        codes(plan, fraction, true),
+        values(plan, fraction, false) {}
+  int in_fraction;
+  std::size_t channels;
+  Colorist codes;
+  Colorist values;
+  ColorRows rows{256};
+  Errors errors;
+};
+
+using Wanted = std::array<std::array<double, 256>, 3>;
+
+template <class T>
+double greatest_error(const std::array<double, 256>& want, const std::vector<T>& got, int fraction,
+                      double worst) {
+  const double unit = std::ldexp(1.0, -fraction);
+  for (std::size_t x = 0; x < 256; ++x)
+    worst = std::max(worst, std::abs(got[x] * unit - want[x]));
+  return worst;
+}
+
+void judge(Way& way, const Wanted& want) {
+  way.rows.run(way.codes);
+  way.rows.run(way.values);
+  Errors& e = way.errors;
+  for (std::size_t c = 0; c < way.channels; ++c) {
+    e.codes = greatest_error(want[c], way.rows.codes[c], 0, e.codes);
+    e.values = greatest_error(want[c], way.rows.values[c], way.values.fraction(), e.values);
+  }
+}
+
+/// All codes of the first channel with every `step`-th of the others.
+void judge_all(const ColorStep& step, int stride, std::vector<Way>& ways) {
+  Wanted want;
+  for (int third = 0; third < 256; third += stride) {
+    for (int second = 0; second < 256; second += stride) {
+      for (int first = 0; first < 256; ++first) {
+        const auto x = static_cast<std::size_t>(first);
+        const Pixel pixel = step.apply(
+            {static_cast<double>(first), static_cast<double>(second), static_cast<double>(third)});
+        for (std::size_t c = 0; c < 3; ++c)
+          want[c][x] = std::clamp(pixel[c], 0.0, 255.0);
+        for (Way& way : ways) {
+          way.rows.in[0][x] = static_cast<std::int16_t>(first << way.in_fraction);
+          way.rows.in[1][x] = static_cast<std::int16_t>(second << way.in_fraction);
+          way.rows.in[2][x] = static_cast<std::int16_t>(third << way.in_fraction);
+        }
+      }
+      for (Way& way : ways)
+        judge(way, want);
+    }
+  }
+}
+
+/// Fast in both fractions, and exact.
+std::vector<Way> all_ways(Plan plan) {
+  std::vector<Way> ways;
+  for (const bool exact : {false, true}) {
+    plan.exact = exact;
+    for (const int fraction : {7, 6})
+      ways.emplace_back(plan, fraction);
+  }
+  return ways;
+}
+
+void expect_within(const std::vector<Way>& ways, double fast_codes, double fast_values,
+                   const std::string& what) {
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    const bool exact = i >= 2;
+    EXPECT_LE(ways[i].errors.codes, exact ? exact_codes : fast_codes) << what << " way " << i;
+    EXPECT_LE(ways[i].errors.values, exact ? exact_values : fast_values) << what << " way " << i;
+    ::testing::Test::RecordProperty(what + std::to_string(i) + " codes",
+                                    std::to_string(ways[i].errors.codes));
+    ::testing::Test::RecordProperty(what + std::to_string(i) + " values",
+                                    std::to_string(ways[i].errors.values));
+  }
+}
+
+// The greatest is that of BT.2020 limited; include/halyard/image.h tells it.
+TEST(ColorError, of_rgb_from_every_yuv_triple_is_as_stated) {
+  for (const YuvKind& kind : yuv_kinds) {
+    const Plan plan = color_plan(ColorModel::yuv, ColorModel::rgb, kind);
+    std::vector<Way> ways = all_ways(plan);
+    judge_all(plan.color, color_step_size, ways);
+    const bool full = kind.range == ColorRange::full;
+    expect_within(ways, full ? 0.54 : 0.57, full ? 0.04 : 0.07, kind.name());
+  }
+}
+
+TEST(ColorError, of_yuv_and_grey_from_rgb_is_as_stated) {
+  for (const YuvKind& kind : yuv_kinds) {
+    for (const ColorModel to : {ColorModel::yuv, ColorModel::grey}) {
+      const Plan plan = color_plan(ColorModel::rgb, to, kind, kind);
+      std::vector<Way> ways = all_ways(plan);
+      judge_all(plan.color, 5, ways);
+      expect_within(ways, 0.54, 0.05, kind.name());
+    }
+  }
+}
+
+TEST(ColorError, of_yuv_from_other_yuv_is_as_stated) {
+  for (const YuvKind& in : yuv_kinds) {
+    for (const YuvKind& out : yuv_kinds) {
+      const Plan plan = color_plan(ColorModel::yuv, ColorModel::yuv, in, out);
+      if (plan.color.same_yuv) continue;
+      std::vector<Way> ways = all_ways(plan);
+      judge_all(plan.color, 15, ways);
+      expect_within(ways, 0.6, 0.1, in.name() + " to " + out.name());
+    }
+  }
+}
+
+TEST(ColorError, of_luma_to_grey_and_of_grey_to_luma_is_as_stated) {
+  for (const YuvKind& kind : yuv_kinds) {
+    for (const bool back : {false, true}) {
+      const Plan plan = back ? color_plan(ColorModel::grey, ColorModel::yuv, kind, kind)
+                             : color_plan(ColorModel::yuv, ColorModel::grey, kind, kind);
+      std::vector<Way> ways = all_ways(plan);
+      judge_all(plan.color, 255, ways);
+      expect_within(ways, 0.515, 0.015, kind.name());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace halyard::image
