@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "halyard/export.h"
@@ -19,6 +20,10 @@
 
 HALYARD_EXPORTS_BEGIN
 namespace halyard {
+
+namespace image {
+struct CompiledPlan;
+}
 
 /// Resampling kernels by their PyTorch and torchvision names; half-pixel centres, exact weights,
 /// edge samples of the crop repeat. Bicubic has a = -0.75, with antialias -0.5. `box` without
@@ -95,9 +100,8 @@ class ConvertPlan {
 
  private:
   friend class Processor;
-  struct Impl;
-  explicit ConvertPlan(std::shared_ptr<const Impl> impl) noexcept;
-  std::shared_ptr<const Impl> impl_;
+  explicit ConvertPlan(std::shared_ptr<const image::CompiledPlan> compiled) noexcept;
+  std::shared_ptr<const image::CompiledPlan> compiled_;
 };
 
 /// Converts pictures. Chooses the first backend that supports the request, in the order OpenGL,

@@ -3,6 +3,7 @@
 // file and plan.h, nothing else.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -38,8 +39,12 @@ struct Job {
   const Plan* plan = nullptr;
   const Program* program = nullptr;  ///< compiled by the backend that it is given to
   const Tensor* src = nullptr;
+  /// Maybe a plain tensor that can be read as the plan's picture (Tensor::as_image).
   const Tensor* dst = nullptr;
 };
+
+/// The error of one of several requests: its detail begins with the request's index.
+Error at_request(std::size_t index, const Error& error);
 
 /// Executes checked plans. Promises of every backend:
 /// - supports() is pure: it touches no pixel, no device and no state, and gives its reason.

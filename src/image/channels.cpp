@@ -82,10 +82,14 @@ SourceChannel source_channel(const TensorMap& map, const ChannelSite& site, Size
   return view(plane.data, plane, site, size, sample_bytes);
 }
 
+TargetChannel target_channel(const MappedPlane& plane, const ChannelSite& site, Size size,
+                             std::size_t sample_bytes) noexcept {
+  return view(plane.writable, plane, site, size, sample_bytes);
+}
+
 TargetChannel target_channel(const TensorMap& map, const ChannelSite& site, Size size,
                              std::size_t sample_bytes) noexcept {
-  const MappedPlane& plane = map.plane(site.plane);
-  return view(plane.writable, plane, site, size, sample_bytes);
+  return target_channel(map.plane(site.plane), site, size, sample_bytes);
 }
 
 }  // namespace halyard::image

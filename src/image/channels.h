@@ -52,6 +52,8 @@ using TargetChannel = ChannelView<std::byte>;
 
 SourceChannel source_channel(const TensorMap& map, const ChannelSite& site, Size size,
                              std::size_t sample_bytes) noexcept;
+TargetChannel target_channel(const MappedPlane& plane, const ChannelSite& site, Size size,
+                             std::size_t sample_bytes) noexcept;
 TargetChannel target_channel(const TensorMap& map, const ChannelSite& site, Size size,
                              std::size_t sample_bytes) noexcept;
 

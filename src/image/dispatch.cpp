@@ -9,6 +9,13 @@
 
 namespace halyard::image {
 
+Error at_request(std::size_t index, const Error& error) {
+  return make_error(error.code, error.what,
+                    fmt::format("request {}{}{}", index, error.detail ? ": " : "",
+                                error.detail ? *error.detail : std::string()),
+                    error.os_errno);
+}
+
 Result<Dispatch> Dispatch::create(unsigned threads, const Environment& env) {
   constexpr const char* not_built = "not built into this library";
   Dispatch out;
@@ -42,16 +49,17 @@ const char* Dispatch::reason_against(const Candidate& candidate, const Plan& pla
   return verdict ? nullptr : verdict.reason();
 }
 
-ImageBackend* Dispatch::choose(const Plan& plan, std::string* report) const {
-  for (const Candidate& candidate : candidates_) {
+std::optional<std::size_t> Dispatch::choose(const Plan& plan, std::string* report) const {
+  for (std::size_t number = 0; number < count; ++number) {
+    const Candidate& candidate = candidates_[number];
     const char* reason = reason_against(candidate, plan);
     if (report != nullptr) {
       *report += fmt::format("{}{}: {}", report->empty() ? "" : "\n", candidate.name,
                              reason == nullptr ? "runs it" : reason);
     }
-    if (reason == nullptr) return candidate.backend.get();
+    if (reason == nullptr) return number;
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 }  // namespace halyard::image

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,9 +20,14 @@ class Dispatch {
   /// Errors: unsupported (force_backend names a backend that is not there, or none that exists).
   static Result<Dispatch> create(unsigned threads, const Environment& env);
 
-  /// The first backend that takes the plan; null: none does. A given `report` gets one line for
-  /// each backend asked.
-  ImageBackend* choose(const Plan& plan, std::string* report = nullptr) const;
+  /// Number of the first backend that takes the plan; none: none does. A given `report` gets one
+  /// line for each backend asked.
+  std::optional<std::size_t> choose(const Plan& plan, std::string* report = nullptr) const;
+  static constexpr std::size_t count = 3;
+  /// Null where it is absent.
+  ImageBackend* backend(std::size_t number) const noexcept {
+    return candidates_[number].backend.get();
+  }
 
  private:
   /// A backend, or the reason why it is absent.
@@ -33,7 +39,7 @@ class Dispatch {
   Status check_forced() const;
   const char* reason_against(const Candidate& candidate, const Plan& plan) const;
 
-  std::array<Candidate, 3> candidates_;
+  std::array<Candidate, count> candidates_;
   std::optional<std::string> forced_;
 };
 

@@ -27,10 +27,11 @@ Status check_words(const Convert& request) {
   return {};
 }
 
-// A NaN fails every comparison.
+// A NaN fails every comparison. What is smaller than any weight can tell counts as empty.
 Status check_crop(const RegionF& r, Size picture) {
-  if (r.x >= 0 && r.y >= 0 && r.width > 0 && r.height > 0 && r.x + r.width <= picture.width &&
-      r.y + r.height <= picture.height) {
+  constexpr double least = 0x1p-16;
+  if (r.x >= 0 && r.y >= 0 && r.width >= least && r.height >= least &&
+      r.x + r.width <= picture.width && r.y + r.height <= picture.height) {
     return {};
   }
   return fail(Errc::invalid_argument, "crop: empty or outside the source",
@@ -50,11 +51,13 @@ Status check_place(const Region& r, Size picture) {
 }
 
 Status check_affine(const Convert& request) {
+  const auto& m = request.affine->m;
   const Affine back = inverse(*request.affine);
+  const bool has_inverse = std::isfinite(m[0] * m[4] - m[1] * m[3]);
   for (std::size_t i = 0; i < 6; ++i) {
-    if (!std::isfinite(request.affine->m[i]) || !std::isfinite(back.m[i])) {
+    if (!has_inverse || !std::isfinite(m[i]) || !std::isfinite(back.m[i])) {
       return fail(Errc::invalid_argument, "affine: needs finite elements and an inverse",
-                  "element {} is {}", i, request.affine->m[i]);
+                  "[{} {} {}; {} {} {}]", m[0], m[1], m[2], m[3], m[4], m[5]);
     }
   }
   if (request.fit != Fit::stretch || request.flip != Flip::none ||
@@ -171,12 +174,23 @@ Status set_geometry(const Convert& request, Plan& plan) {
   return {};
 }
 
-// The axis of the destination that counts channels, as given, where there is one.
-std::optional<std::size_t> channel_axis(const Tensor& dst, PixelFormat format) {
+// The axis of a picture that counts its channels, where there is one.
+std::optional<std::size_t> channel_axis(PixelFormat format) {
   const FormatInfo& known = info(format);
-  if (known.kind == FormatKind::planar && dst.rank() >= 3) return dst.rank() - 3;
-  if (known.kind == FormatKind::packed && known.model != ColorModel::yuv) return dst.rank() - 1;
-  return std::nullopt;
+  if (known.channels == 1 || known.model == ColorModel::yuv) return std::nullopt;
+  return known.kind == FormatKind::planar ? 0 : 2;
+}
+
+Status check_colorimetry(const Colorimetry& c, const char* what) {
+  const auto refuse = [what](const char* axis, auto value) {
+    return fail(Errc::invalid_argument, what, "{} has no value {}", axis,
+                static_cast<unsigned>(value));
+  };
+  if (c.space > ColorSpace::smpte170m) return refuse("colorimetry.space", c.space);
+  if (c.transfer > ColorTransfer::linear) return refuse("colorimetry.transfer", c.transfer);
+  if (c.encoding > ColorEncoding::bt2020) return refuse("colorimetry.encoding", c.encoding);
+  if (c.range > ColorRange::limited) return refuse("colorimetry.range", c.range);
+  return {};
 }
 
 Status check_alpha(const Plan& plan) {
@@ -198,6 +212,7 @@ Result<PictureSpec> spec_of(const Tensor& picture, const char* what) {
   if (!picture.is_image()) {
     return fail(Errc::invalid_argument, what, "it is no picture; give it a format (with_format)");
   }
+  HALYARD_CHECK(check_colorimetry(picture.colorimetry(), what));
   PictureSpec spec;
   spec.format = *picture.format();
   spec.dtype = picture.dtype();
@@ -208,14 +223,29 @@ Result<PictureSpec> spec_of(const Tensor& picture, const char* what) {
   return spec;
 }
 
-Result<Plan> make_plan(const Convert& request, ColorimetryMode mode) {
+Result<PictureSpec> spec_of_destination(const Tensor& dst) {
+  constexpr const char* what = "dst: must be a picture of known colorimetry";
+  if (dst.is_image()) return spec_of(dst, what);
+  if (dst.is_empty()) return fail(Errc::invalid_argument, "dst: is empty");
+  const auto picture = dst.as_image();
+  if (!picture) {
+    return fail(picture.error().code, "dst: cannot be read as a picture", "{}",
+                picture.error().message());
+  }
+  HALYARD_TRY(PictureSpec spec, spec_of(*picture, what));
+  // as_image() may drop a quantization along an axis that it drops; here it is to be refused.
+  spec.quantization = dst.quantization();
+  if (spec.quantization && spec.quantization->axis)
+    *spec.quantization->axis -= dst.rank() - picture->rank();
+  return spec;
+}
+
+Result<Plan> make_plan(const Convert& request, const Tensor& src, const Tensor& dst,
+                       ColorimetryMode mode) {
   HALYARD_CHECK(check_words(request));
   Plan plan;
-  HALYARD_TRY(plan.src, spec_of(request.src, "src: must be a picture"));
-  if (request.dst.is_empty()) return fail(Errc::invalid_argument, "dst: is empty");
-  HALYARD_TRY(const Tensor dst, request.dst.as_image());
-  HALYARD_TRY(plan.dst, spec_of(dst, "dst: must be a picture"));
-  plan.dst.quantization = request.dst.quantization();
+  HALYARD_TRY(plan.src, spec_of(src, "src: must be a picture of known colorimetry"));
+  HALYARD_TRY(plan.dst, spec_of_destination(dst));
   if (const char* reason =
           conversion_declined(plan.src.format, plan.src.dtype, plan.dst.format, plan.dst.dtype)) {
     return fail(Errc::unsupported, reason, "{} {} -> {} {}", to_string(plan.src.format),
@@ -234,7 +264,7 @@ Result<Plan> make_plan(const Convert& request, ColorimetryMode mode) {
   HALYARD_CHECK(check_bgr(plan));
   plan.pad = pad_pixel(request.pad, plan.color);
   HALYARD_TRY(plan.values, make_value_map(plan.dst.dtype, plan.dst.quantization, request.normalize,
-                                          channel_axis(request.dst, plan.dst.format)));
+                                          channel_axis(plan.dst.format)));
   return plan;
 }
 

@@ -73,11 +73,21 @@ struct Plan {
   }
 };
 
-/// Checks the request and resolves all that it leaves open. Touches no pixel and does not look
-/// whether the tensors share bytes. Errors: those of Processor::plan().
-Result<Plan> make_plan(const Convert& request, ColorimetryMode mode = ColorimetryMode::fast);
+/// Checks the request and resolves all that it leaves open; the tensors of `words` are not looked
+/// at. Touches no pixel and does not look whether the tensors share bytes. Errors: those of
+/// Processor::plan().
+Result<Plan> make_plan(const Convert& words, const Tensor& src, const Tensor& dst,
+                       ColorimetryMode mode);
+inline Result<Plan> make_plan(const Convert& request,
+                              ColorimetryMode mode = ColorimetryMode::fast) {
+  return make_plan(request, request.src, request.dst, mode);
+}
 
-/// What the plan of such a tensor says of it. Errors: not a picture.
+/// What the plan of such a tensor says of it. Errors: invalid_argument (not a picture; foreign
+/// enumerators in its colorimetry).
 Result<PictureSpec> spec_of(const Tensor& picture, const char* what);
+/// The same of a destination, which may be a plain tensor. A quantization's axis counts the
+/// picture's axes. Errors: also those of Tensor::as_image().
+Result<PictureSpec> spec_of_destination(const Tensor& dst);
 
 }  // namespace halyard::image

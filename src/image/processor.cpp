@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The front: checks a request, chooses a backend, and says where the pixels went.
+// The front for one request: checks it, finds or compiles its plan, and says where the pixels went.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "base/env.h"
 #include "base/format_error.h"
-#include "halyard/image.h"
 #include "halyard/trace.h"
-#include "image/dispatch.h"
-#include "image/plan.h"
+#include "image/processor_impl.h"
 
 namespace halyard {
 namespace {
@@ -21,21 +20,87 @@ std::string to_text(const image::PictureSpec& picture) {
                      picture.size.width, picture.size.height);
 }
 
-void describe(trace::Span& span, const image::Plan& plan, std::string_view backend) {
+void describe(trace::Span& span, const image::CompiledPlan& compiled) {
   if (!trace::is_active()) return;
-  span.arg("src", to_text(plan.src));
-  span.arg("dst", to_text(plan.dst));
-  const Region& content = plan.content;
+  span.arg("src", to_text(compiled.plan.src));
+  span.arg("dst", to_text(compiled.plan.dst));
+  const Region& content = compiled.plan.content;
   span.arg("content",
            fmt::format("{}x{} at ({}, {})", content.width, content.height, content.x, content.y));
-  span.arg("backend", backend);
+  span.arg("backend", compiled.backend_name);
+}
+
+// A plain destination may come as a picture now, or the other way round.
+Status check_fits(const image::CompiledPlan& compiled, const Tensor& src, const Tensor& dst) {
+  if (!compiled.src.fits(src)) {
+    HALYARD_TRY(const image::PictureSpec seen, image::spec_of(src, "src: must be a picture"));
+    return fail(Errc::invalid_argument,
+                "src: its size, format, dtype, colorimetry or quantization is not the plan's",
+                "{}, the plan is for {}", to_text(seen), to_text(compiled.plan.src));
+  }
+  if (compiled.dst.fits(dst)) return {};
+  HALYARD_TRY(const image::PictureSpec seen, image::spec_of_destination(dst));
+  if (seen == compiled.plan.dst) return {};
+  return fail(Errc::invalid_argument,
+              "dst: its size, format, dtype, colorimetry or quantization is not the plan's",
+              "{}, the plan is for {}", to_text(seen), to_text(compiled.plan.dst));
 }
 
 }  // namespace
 
-struct Processor::Impl {
-  image::Dispatch dispatch;
-};
+namespace image {
+
+Status check_apart(const Tensor& src, const Tensor& dst) {
+  if (!aliases(src, dst)) return {};
+  return fail(Errc::invalid_argument, "dst: shares bytes with src; convert into another tensor");
+}
+
+Result<std::optional<ColorimetryMode>> pinned_mode(const Environment& env) {
+  if (!env.colorimetry) return std::optional<ColorimetryMode>();
+  if (*env.colorimetry == "fast") return std::optional(ColorimetryMode::fast);
+  if (*env.colorimetry == "exact") return std::optional(ColorimetryMode::exact);
+  return fail(Errc::invalid_argument, "HALYARD_COLORIMETRY: must be fast or exact", "it is {}",
+              *env.colorimetry);
+}
+
+}  // namespace image
+
+Result<image::CompiledPtr> Processor::Impl::compile_new(const Convert& words, const Tensor& src,
+                                                        const Tensor& dst) const {
+  HALYARD_TRY(image::Plan plan, image::make_plan(words, src, dst, mode));
+  const std::optional<std::size_t> chosen = dispatch.choose(plan);
+  if (!chosen) {
+    std::string report;
+    dispatch.choose(plan, &report);
+    std::replace(report.begin(), report.end(), '\n', ';');
+    return make_error(Errc::unsupported, "convert: no backend takes this request",
+                      std::move(report));
+  }
+  const image::ImageBackend& backend = *dispatch.backend(*chosen);
+  HALYARD_TRY(auto program, backend.compile(plan));
+  return std::make_shared<const image::CompiledPlan>(image::CompiledPlan{
+      image::TensorKey(src), image::TensorKey(dst), image::copy_of(image::words_of(words)),
+      std::move(plan), std::move(program), *chosen, backend.name()});
+}
+
+Result<const image::CompiledPtr*> Processor::Impl::compile(const Convert& words, const Tensor& src,
+                                                           const Tensor& dst) {
+  if (const image::CompiledPtr* known = cache.find(words, src, dst, mode)) return known;
+  HALYARD_TRY(image::CompiledPtr compiled, compile_new(words, src, dst));
+  return &cache.add(std::move(compiled));
+}
+
+Status Processor::Impl::run_one(const image::CompiledPlan& compiled, const Tensor& src,
+                                const Tensor& dst) {
+  image::ImageBackend* backend = dispatch.backend(compiled.backend);
+  if (backend == nullptr) {
+    return fail(Errc::unsupported, "plan: its backend is not there in this processor", "{}",
+                compiled.backend_name);
+  }
+  const image::Job job{&compiled.plan, compiled.program.get(), &src, &dst};
+  HALYARD_CHECK(backend->submit({&job, 1}));
+  return backend->finish();
+}
 
 Processor::Processor(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
 Processor::Processor(Processor&&) noexcept = default;
@@ -44,37 +109,62 @@ Processor::~Processor() = default;
 
 Result<Processor> Processor::create(Options options) {
   HALYARD_TRY(image::Dispatch dispatch, image::Dispatch::create(options.threads, environment()));
-  return Processor(std::make_unique<Impl>(Impl{std::move(dispatch)}));
+  HALYARD_TRY(const auto pinned, image::pinned_mode(environment()));
+  return Processor(std::make_unique<Impl>(
+      Impl{std::move(dispatch), pinned.value_or(options.colorimetry_mode), pinned.has_value()}));
 }
 
 Result<Placement> Processor::convert(const Convert& request) {
   trace::Span span("image.convert");
-  HALYARD_TRY(const image::Plan plan, image::make_plan(request));
-  HALYARD_TRY(const Tensor dst, request.dst.as_image());
-  if (aliases(request.src, dst)) {
-    return fail(Errc::invalid_argument, "dst: shares bytes with src; convert into another tensor");
-  }
-  image::ImageBackend* backend = impl_->dispatch.choose(plan);
-  if (backend == nullptr) {
-    std::string report;
-    impl_->dispatch.choose(plan, &report);
-    std::replace(report.begin(), report.end(), '\n', ';');
-    return make_error(Errc::unsupported, "convert: no backend takes this request",
-                      std::move(report));
-  }
-  describe(span, plan, backend->name());
-  HALYARD_TRY(const auto program, backend->compile(plan));
-  const image::Job job{&plan, program.get(), &request.src, &dst};
-  HALYARD_CHECK(backend->submit({&job, 1}));
-  HALYARD_CHECK(backend->finish());
-  return plan.placement;
+  HALYARD_TRY(const auto* compiled, impl_->compile(request, request.src, request.dst));
+  HALYARD_CHECK(image::check_apart(request.src, request.dst));
+  HALYARD_CHECK(impl_->flush_before(request.src, request.dst));
+  describe(span, **compiled);
+  HALYARD_CHECK(impl_->run_one(**compiled, request.src, request.dst));
+  return (*compiled)->plan.placement;
+}
+
+Result<ConvertPlan> Processor::plan(const Convert& request) {
+  HALYARD_TRY(const auto* compiled, impl_->compile(request, request.src, request.dst));
+  HALYARD_CHECK(image::check_apart(request.src, request.dst));
+  return ConvertPlan(*compiled);
+}
+
+Result<Placement> Processor::run(const ConvertPlan& plan, const Tensor& src, const Tensor& dst) {
+  trace::Span span("image.convert");
+  const image::CompiledPlan& compiled = *plan.compiled_;
+  HALYARD_CHECK(check_fits(compiled, src, dst));
+  HALYARD_CHECK(image::check_apart(src, dst));
+  HALYARD_CHECK(impl_->flush_before(src, dst));
+  describe(span, compiled);
+  HALYARD_CHECK(impl_->run_one(compiled, src, dst));
+  return compiled.plan.placement;
+}
+
+ColorimetryMode Processor::colorimetry_mode() const noexcept {
+  return impl_->mode;
+}
+
+void Processor::set_colorimetry_mode(ColorimetryMode mode) noexcept {
+  if (!impl_->mode_is_pinned) impl_->mode = mode;
 }
 
 Result<std::string> Processor::explain(const Convert& request) const {
-  HALYARD_TRY(const image::Plan plan, image::make_plan(request));
+  HALYARD_TRY(const image::Plan plan, image::make_plan(request, impl_->mode));
   std::string report;
   impl_->dispatch.choose(plan, &report);
   return report;
+}
+
+ConvertPlan::ConvertPlan(std::shared_ptr<const image::CompiledPlan> compiled) noexcept
+    : compiled_(std::move(compiled)) {}
+
+const Placement& ConvertPlan::placement() const noexcept {
+  return compiled_->plan.placement;
+}
+
+std::string_view ConvertPlan::backend() const noexcept {
+  return compiled_->backend_name;
 }
 
 }  // namespace halyard

@@ -157,7 +157,7 @@ TEST_F(ProcessorTest, without_any_backend_every_request_is_declined_with_reasons
   env.disable_gl = true;
   const auto dispatch = image::Dispatch::create(1, env).value();
   std::string report;
-  EXPECT_EQ(dispatch.choose(image::make_plan(request_).value(), &report), nullptr);
+  EXPECT_FALSE(dispatch.choose(image::make_plan(request_).value(), &report));
   EXPECT_NE(report.find("HALYARD_DISABLE_CPU"), std::string::npos);
   EXPECT_NE(report.find("HALYARD_DISABLE_GL"), std::string::npos);
 }

@@ -4,10 +4,31 @@
 
 #include <algorithm>
 #include <new>
+#include <numeric>
+#include <utility>
 
 #include "base/format_error.h"
 
 namespace halyard::image {
+
+namespace {
+
+// Where a picture's plane lies in a mapped plain tensor whose last axes are the picture's.
+MappedPlane plane_of(const TensorMap& map, const PictureSpec& picture, std::size_t index) noexcept {
+  const Layout& layout = map.layout();
+  const FormatInfo& format = info(picture.format);
+  const bool planar = format.kind == FormatKind::planar;
+  const bool channels_last = !planar && layout.shape[layout.rank - 1U] == format.channels;
+  const std::size_t row_axis = layout.rank - (channels_last ? 3U : 2U);
+  const auto width = static_cast<std::size_t>(picture.size.width);
+  std::byte* begin = map.writable();
+  if (planar) begin += static_cast<std::ptrdiff_t>(index) * layout.stride_bytes[row_axis - 1];
+  return {begin, begin, static_cast<std::size_t>(layout.stride_bytes[row_axis]),
+          width * (planar ? 1 : format.channels) * size_of(picture.dtype),
+          static_cast<std::size_t>(picture.size.height)};
+}
+
+}  // namespace
 
 Frame frame_of(const Plan& plan, const TensorMap& src, const TensorMap& dst) noexcept {
   Frame frame;
@@ -20,9 +41,11 @@ Frame frame_of(const Plan& plan, const TensorMap& src, const TensorMap& dst) noe
           source_channel(src, plan.src.channels->sites[c], plan.src.size, size_of(plan.src.dtype));
     }
   }
+  const bool plain = dst.plane_count() == 0;
   for (std::size_t c = 0; c < plan.dst.channels->count; ++c) {
-    frame.target[c] =
-        target_channel(dst, plan.dst.channels->sites[c], plan.dst.size, size_of(plan.dst.dtype));
+    const ChannelSite& site = plan.dst.channels->sites[c];
+    const MappedPlane& plane = plain ? plane_of(dst, plan.dst, site.plane) : dst.plane(site.plane);
+    frame.target[c] = target_channel(plane, site, plan.dst.size, size_of(plan.dst.dtype));
   }
   if (plan.bgr) std::swap(frame.target[0], frame.target[2]);
   return frame;
@@ -65,15 +88,15 @@ Status CpuBackend::submit(std::span<const Job> jobs) {
 }
 
 Status CpuBackend::prepare(std::span<const Job> jobs) {
-  runs_.resize(jobs.size());
+  runs_.reserve(jobs.size());
   std::size_t bytes = 0;
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    Run& run = runs_[i];
-    run.program = static_cast<const CpuProgram*>(jobs[i].program);
-    run.source = jobs[i].src->buffer().get();
-    HALYARD_TRY(run.src, jobs[i].src->map(Access::read));
-    HALYARD_TRY(run.dst, jobs[i].dst->map(Access::write));
-    run.frame = frame_of(*jobs[i].plan, run.src, run.dst);
+  for (const Job& job : jobs) {
+    Run& run = runs_.emplace_back(job);
+    for (const Result<TensorMap>* map : {&run.src, &run.dst}) {
+      if (!*map)
+        return jobs.size() == 1 ? map->error() : at_request(runs_.size() - 1, map->error());
+    }
+    run.frame = frame_of(*job.plan, *run.src, *run.dst);
     bytes = std::max(bytes, run.program->workspace_bytes());
   }
   for (Workspace& workspace : workspaces_)
@@ -82,12 +105,17 @@ Status CpuBackend::prepare(std::span<const Job> jobs) {
 }
 
 void CpuBackend::group_runs() {
+  order_.resize(runs_.size());
+  std::iota(order_.begin(), order_.end(), std::size_t{0});
+  std::sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(runs_[a].source, a) < std::pair(runs_[b].source, b);
+  });
   groups_.clear();
   std::int32_t tasks = 0;
-  for (std::size_t i = 0; i < runs_.size(); ++i) {
-    const CpuProgram& program = *runs_[i].program;
-    const std::int32_t pieces = std::max(program.units() / program.grain(), 1);
-    if (groups_.empty() || runs_[groups_.back().first].source != runs_[i].source) {
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    const Run& run = runs_[order_[i]];
+    const std::int32_t pieces = std::max(run.program->units() / run.program->grain(), 1);
+    if (i == 0 || runs_[order_[i - 1]].source != run.source) {
       groups_.push_back({i, 0, 1, tasks});
     } else {
       tasks -= groups_.back().pieces;
@@ -122,7 +150,7 @@ void CpuBackend::run_task(std::int32_t task, std::byte* workspace) const {
   const Group& group = *std::prev(std::upper_bound(groups_.begin(), groups_.end(), task, after));
   const std::int64_t piece = task - group.first_task;
   for (std::size_t i = group.first; i < group.first + group.count; ++i) {
-    const Run& run = runs_[i];
+    const Run& run = runs_[order_[i]];
     const auto border = [&](std::int64_t p) {
       return static_cast<std::int32_t>(run.program->units() * p / group.pieces);
     };

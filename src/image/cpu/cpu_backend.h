@@ -26,15 +26,20 @@ class CpuBackend final : public ImageBackend {
  private:
   /// A job with its maps.
   struct Run {
-    const CpuProgram* program = nullptr;
-    const Buffer* source = nullptr;
-    TensorMap src;
-    TensorMap dst;
-    Frame frame;
+    explicit Run(const Job& job)
+        : program(static_cast<const CpuProgram*>(job.program)),
+          source(job.src->buffer().get()),
+          src(job.src->map(Access::read)),
+          dst(job.dst->map(Access::write)) {}
+    const CpuProgram* program;
+    const Buffer* source;
+    Result<TensorMap> src;
+    Result<TensorMap> dst;
+    Frame frame = {};
   };
   /// Runs that read one source, cut into as many pieces each, and piece by piece in turn.
   struct Group {
-    std::size_t first = 0;
+    std::size_t first = 0;  ///< in order_
     std::size_t count = 0;
     std::int32_t pieces = 1;
     std::int32_t first_task = 0;
@@ -58,6 +63,7 @@ class CpuBackend final : public ImageBackend {
   Parallel parallel_;
   std::vector<Workspace> workspaces_;  ///< one a thread
   std::vector<Run> runs_;
+  std::vector<std::size_t> order_;  ///< of runs_, those of one source one after the other
   std::vector<Group> groups_;
 };
 
