@@ -56,7 +56,7 @@ ADAPTERS = {
 
 # Outside header (a pattern for the name between the brackets) -> the paths that may include it.
 HOMES = [
-    (r"sys/mman\.h", ["src/base/mapped.cpp", "tests/vm/"]),
+    (r"sys/mman\.h", ["src/base/mapped.cpp", "tests/vm/", "tests/image/guarded.h"]),
     (r"linux/(dma-(buf|heap)|udmabuf)\.h|drm/.*", ["src/tensor/", "tests/"]),
     (r"linux/videodev2\.h", ["src/capture/", "tests/vm/"]),
     (r"(jpeglib|jerror|jmorecfg|turbojpeg|spng)\.h", ["src/codec/"]),
