@@ -24,7 +24,7 @@ apt_native=(
   libavformat-dev libavcodec-dev libavutil-dev
 )
 apt_model=(python3 python3-venv ca-certificates)
-apt_test=(libgtest-dev libgmock-dev libdrm-dev gcovr util-linux)
+apt_test=(libgtest-dev libgmock-dev librapidcheck-dev libdrm-dev gcovr util-linux)
 apt_vm=(make gcc libc6-dev binutils ccache flex bison bc xz-utils debian-archive-keyring python3)
 apt_bench=(libbenchmark-dev libyuv-dev libopencv-imgproc-dev)
 apt_check=(python3 clang-format-14)

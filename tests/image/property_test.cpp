@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random requests, shrunk to the smallest that fails.
+#include <gtest/gtest.h>
+
+#include "image/differential.h"
+#include "image/requests.h"
+
+#if defined(HALYARD_RAPIDCHECK)
+#include <rapidcheck.h>
+
+#include <cmath>
+#include <numbers>
+#include <sstream>
+
+namespace halyard::testing {
+namespace {
+
+/// As many cases as named, always the same ones.
+template <class Property>
+void check_property(int cases, Property property) {
+  rc::detail::TestParams params;
+  params.seed = 51;
+  params.maxSuccess = std::max(cases / slowness, 20);
+  params.maxDiscardRatio = 2;
+  const auto result = rc::detail::checkTestable(property, rc::detail::TestMetadata{}, params);
+  if (result.template is<rc::detail::SuccessResult>()) return;
+  std::ostringstream message;
+  rc::detail::printResultMessage(result, message);
+  ADD_FAILURE() << message.str();
+}
+
+std::vector<int> any_values() {
+  std::vector<int> values;
+  for (const int levels : factor_levels())
+    values.push_back(*rc::gen::inRange(0, levels));
+  const std::vector<bool> free(values.size(), false);
+  RC_PRE(make_legal(values, free));
+  return values;
+}
+
+TEST(Properties, any_legal_request_is_right) {
+  Judge judge({.threads = 2});
+  check_property(3000, [&] {
+    const std::vector<int> values = any_values();
+    Random random(static_cast<unsigned>(*rc::gen::inRange(0, 1 << 20)));
+    const std::string mistake = judge.mistake_of(build_request(values, random));
+    if (!mistake.empty()) RC_FAIL(mistake);
+  });
+  EXPECT_EQ(judge.unserved(), 0);
+  RecordProperty("requests", judge.served());
+}
+
+/// A turn by any angle, scales from a third to three, some shear; about the middles.
+Affine any_map(Size from, Size to) {
+  const double angle = *rc::gen::inRange(0, 360) * std::numbers::pi / 180;
+  const double across = std::pow(3.0, *rc::gen::inRange(-100, 101) / 100.0);
+  const double down = std::pow(3.0, *rc::gen::inRange(-100, 101) / 100.0);
+  const double shear = *rc::gen::element(0.0, 0.0, 0.3, -0.7);
+  const double mirror = *rc::gen::element(1.0, -1.0);
+  Affine map;
+  map.m[0] = std::cos(angle) * across * mirror;
+  map.m[1] = -std::sin(angle) * down + shear * map.m[0];
+  map.m[3] = std::sin(angle) * across * mirror;
+  map.m[4] = std::cos(angle) * down + shear * map.m[3];
+  const double aside = *rc::gen::inRange(-30, 31) / 7.0;
+  map.m[2] = to.width / 2.0 + aside - map.m[0] * from.width / 2 - map.m[1] * from.height / 2;
+  map.m[5] = to.height / 2.0 - aside - map.m[3] * from.width / 2 - map.m[4] * from.height / 2;
+  return map;
+}
+
+TEST(Properties, any_free_map_is_right) {
+  Judge judge({.threads = 2});
+  check_property(1500, [&] {
+    const std::vector<int> values = any_values();
+    Random random(static_cast<unsigned>(*rc::gen::inRange(0, 1 << 20)));
+    Convert c = build_request(values, random);
+    c.orientation = {};
+    c.flip = Flip::none;
+    c.rotation = Rotation::none;
+    c.fit = Fit::stretch;
+    c.affine = any_map(c.src.size(), c.dst.as_image().value().size());
+    const std::string mistake = judge.mistake_of(c);
+    if (!mistake.empty()) RC_FAIL(mistake);
+  });
+  EXPECT_EQ(judge.unserved(), 0);
+  RecordProperty("requests", judge.served());
+}
+
+}  // namespace
+}  // namespace halyard::testing
+
+#else
+
+TEST(Properties, any_legal_request_is_right) {
+  GTEST_SKIP() << "built without RapidCheck (librapidcheck-dev)";
+}
+
+#endif
