@@ -60,7 +60,7 @@ struct Target {
       to.columns = (size.width + (1 << site.shift_x) - 1) >> site.shift_x;
       to.rows = (size.height + (1 << site.shift_y) - 1) >> site.shift_y;
       to.step_bytes = site.step * sample;
-      to.stride_bytes = (static_cast<std::size_t>(size.width) + 1) * site.step * sample + extra;
+      to.stride_bytes = (static_cast<std::size_t>(size.width) + 1) * 4 * sample + extra;
       auto& plane = planes[site.plane];
       plane.resize(
           std::max(plane.size(), 2 * guard + static_cast<std::size_t>(to.rows) * to.stride_bytes),
@@ -124,6 +124,12 @@ void store_expected(const Plan& plan, int fraction, const Frame& frame, const Pi
       }
     }
   }
+  // The last pair of a packed row is whole: an odd width repeats the luma.
+  const TargetChannel& luma = frame.target[0];
+  if (info(plan.dst.format).chroma_shift_x == 1 && luma.step_bytes == 2 && piece.width % 2 != 0) {
+    std::byte* last = luma.row(piece.y) + 2 * (piece.x + piece.width - 1);
+    last[2] = last[0];
+  }
 }
 
 Plan plan_of(PixelFormat format, DType dtype, Size size, const ValueMap& values) {
@@ -156,9 +162,13 @@ void expect_stored(const Plan& plan, int fraction, int x, int y) {
   Target actual(plan, extra);
   writer->store(actual.frame, piece);
   for (std::size_t p = 0; p < 4; ++p) {
-    ASSERT_EQ(expected.planes[p], actual.planes[p])
+    const auto [wanted, stored] = std::mismatch(expected.planes[p].begin(),
+                                                expected.planes[p].end(), actual.planes[p].begin());
+    ASSERT_EQ(wanted, expected.planes[p].end())
         << to_string(plan.dst.format) << ' ' << to_string(plan.dst.dtype) << " plane " << p
-        << " width " << piece.width << " rows " << rows << (plan.bgr ? " bgr" : "");
+        << " width " << piece.width << " rows " << rows << (plan.bgr ? " bgr" : "") << ": byte "
+        << wanted - expected.planes[p].begin() << " is " << std::to_integer<int>(*stored)
+        << ", must be " << std::to_integer<int>(*wanted);
   }
 }
 
@@ -219,6 +229,27 @@ TEST(Writer, stores_the_ends_of_every_type_as_the_definition_says) {
       }
     }
   });
+}
+
+TEST(Writer, stores_the_mean_chroma_of_blocks_at_every_width) {
+  constexpr PixelFormat formats[] = {PixelFormat::nv12, PixelFormat::nv21, PixelFormat::nv16,
+                                     PixelFormat::i420, PixelFormat::yuyv, PixelFormat::uyvy,
+                                     PixelFormat::vyuy, PixelFormat::yvyu};
+  for_each_target([&] {
+    for (const PixelFormat format : formats) {
+      for (int width = 1; width <= 65; ++width) {
+        const int block = 1 << info(format).chroma_shift_y;
+        for (int rows = 1; rows <= block; ++rows)
+          expect_stored(plan_of(format, DType::u8, {width + 2, 2 + rows}, {}), 6 + width % 2, 2, 2);
+      }
+    }
+  });
+}
+
+TEST(Writer, stores_yuv_that_is_quantized) {
+  const ValueMap map = affine({0.7F, 0.7F, 0.7F, 0.7F}, {3, 3, 3, 3});
+  for (const PixelFormat format : {PixelFormat::nv12, PixelFormat::nv24, PixelFormat::uyvy})
+    expect_stored(plan_of(format, DType::u8, {8, 3}, map), 6, 0, 2);
 }
 
 }  // namespace

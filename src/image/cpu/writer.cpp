@@ -14,6 +14,7 @@ bool writes_codes(const Plan& plan) noexcept {
 
 std::unique_ptr<const Writer> make_writer(const Plan& plan, int fraction) {
   if (auto rows = make_row_writer(plan, fraction)) return rows;
+  if (auto blocks = make_block_writer(plan, fraction)) return blocks;
   return make_plain_writer(plan, fraction);
 }
 

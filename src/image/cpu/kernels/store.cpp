@@ -219,6 +219,109 @@ void StoreValues(const StoreJob& job, DType dtype) {
   }
 }
 
+// ---- subsampled YUV --------------------------------------------------------------------------
+
+void StoreLuma(const std::int16_t* values, int fraction, std::int32_t width, std::byte* out) {
+  const D8 d8;
+  const D16 d16;
+  const auto half = hn::Set(d16, static_cast<std::uint16_t>(1U << fraction >> 1));
+  const auto codes = [&](std::size_t x) {
+    const auto row = hn::BitCast(d16, hn::LoadU(hn::RebindToSigned<D16>(), values + x));
+    return hn::BitCast(d8, hn::ShiftRightSame(hn::Add(row, half), fraction));
+  };
+  for_vectors<std::uint8_t>(static_cast<std::size_t>(width), hn::Lanes(d8), 1, out,
+                            [&](std::size_t x, std::uint8_t* to) {
+                              const auto low = codes(x);
+                              const auto high = codes(x + hn::Lanes(d16));
+                              hn::StoreU(hn::ConcatEven(d8, high, low), d8, to);
+                            });
+}
+
+// Means of whole blocks from block x on, and of a last one of a single column.
+class Means {
+ public:
+  Means(const BlockJob& job, std::size_t k)
+      : above_(job.rows[k][0]), below_(job.rows[k][1]), fraction_(job.fraction) {}
+  HWY_INLINE VU32 operator()(std::size_t x) const {
+    const DU32 d32;
+    const hn::RebindToSigned<D16> d16;
+    const auto both =
+        hn::BitCast(d32, hn::Add(hn::LoadU(d16, above_ + 2 * x), hn::LoadU(d16, below_ + 2 * x)));
+    const auto sum = hn::Add(hn::And(both, hn::Set(d32, 0xFFFFU)), hn::ShiftRight<16>(both));
+    return hn::ShiftRightSame(hn::Add(sum, hn::Set(d32, 2U << fraction_)), fraction_ + 2);
+  }
+  std::uint32_t single(std::size_t column) const {
+    const int sum = above_[column] + below_[column];
+    return static_cast<std::uint32_t>((sum + (1 << fraction_)) >> (fraction_ + 1));
+  }
+
+ private:
+  const std::int16_t* above_;
+  const std::int16_t* below_;
+  int fraction_;
+};
+
+// Calls at(block, to) for vectors of whole blocks, then last() for an odd column.
+template <class T, class At, class Last>
+HWY_INLINE void for_blocks(std::int32_t width, std::byte* out, const At& at, const Last& last) {
+  const auto columns = static_cast<std::size_t>(width);
+  for_vectors<T>(columns / 2, hn::Lanes(DU32()), 1, out, at);
+  if (columns % 2 == 0) return;
+  const T value = last(columns - 1);
+  std::memcpy(out + columns / 2 * sizeof(T), &value, sizeof value);
+}
+
+void StoreChroma(const BlockJob& job) {
+  const hn::Rebind<std::uint8_t, DU32> quarter;
+  const Means means(job, 0);
+  for_blocks<std::uint8_t>(
+      job.width, job.out,
+      [&](std::size_t x, std::uint8_t* to) {
+        hn::StoreU(hn::TruncateTo(quarter, means(x)), quarter, to);
+      },
+      [&](std::size_t column) { return static_cast<std::uint8_t>(means.single(column)); });
+}
+
+void StoreChromaPairs(const BlockJob& job) {
+  const hn::Rebind<std::uint16_t, DU32> half;
+  const Means first(job, 0);
+  const Means second(job, 1);
+  for_blocks<std::uint16_t>(
+      job.width, job.out,
+      [&](std::size_t x, std::uint16_t* to) {
+        const auto pair = hn::Or(first(x), hn::ShiftLeft<8>(second(x)));
+        hn::StoreU(hn::TruncateTo(half, pair), half, to);
+      },
+      [&](std::size_t column) {
+        return static_cast<std::uint16_t>(first.single(column) | second.single(column) << 8);
+      });
+}
+
+void StorePacked(const BlockJob& job, const std::int16_t* luma, int luma_at,
+                 std::array<int, 2> chroma_at) {
+  const DU32 d;
+  const Means first(job, 0);
+  const Means second(job, 1);
+  const int shifts[] = {8 * luma_at, 8 * chroma_at[0], 8 * chroma_at[1]};
+  const int half = 1 << job.fraction >> 1;
+  for_blocks<std::uint32_t>(
+      job.width, job.out,
+      [&](std::size_t x, std::uint32_t* to) {
+        const D16 d16;
+        const auto row = hn::BitCast(d16, hn::LoadU(hn::RebindToSigned<D16>(), luma + 2 * x));
+        const auto rounded = hn::Add(row, hn::Set(d16, static_cast<std::uint16_t>(half)));
+        const auto both = hn::BitCast(d, hn::ShiftRightSame(rounded, job.fraction));
+        const auto chroma =
+            hn::Or(hn::ShiftLeftSame(first(x), shifts[1]), hn::ShiftLeftSame(second(x), shifts[2]));
+        hn::StoreU(hn::Or(hn::ShiftLeftSame(both, shifts[0]), chroma), d, to);
+      },
+      [&](std::size_t column) {
+        const auto code = static_cast<std::uint32_t>((luma[column] + half) >> job.fraction);
+        return (code | code << 16) << shifts[0] | first.single(column) << shifts[1] |
+               second.single(column) << shifts[2];
+      });
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace halyard::image
 HWY_AFTER_NAMESPACE();
@@ -228,6 +331,10 @@ namespace halyard::image {
 
 HWY_EXPORT(StoreCodes);
 HWY_EXPORT(StoreValues);
+HWY_EXPORT(StoreLuma);
+HWY_EXPORT(StoreChroma);
+HWY_EXPORT(StoreChromaPairs);
+HWY_EXPORT(StorePacked);
 
 void store_codes(const StoreJob& job) {
   HWY_DYNAMIC_DISPATCH(StoreCodes)(job);
@@ -235,6 +342,23 @@ void store_codes(const StoreJob& job) {
 
 void store_values(const StoreJob& job, DType dtype) {
   HWY_DYNAMIC_DISPATCH(StoreValues)(job, dtype);
+}
+
+void store_luma(const std::int16_t* values, int fraction, std::int32_t width, std::byte* out) {
+  HWY_DYNAMIC_DISPATCH(StoreLuma)(values, fraction, width, out);
+}
+
+void store_chroma(const BlockJob& job) {
+  HWY_DYNAMIC_DISPATCH(StoreChroma)(job);
+}
+
+void store_chroma_pairs(const BlockJob& job) {
+  HWY_DYNAMIC_DISPATCH(StoreChromaPairs)(job);
+}
+
+void store_packed(const BlockJob& job, const std::int16_t* luma, int luma_at,
+                  std::array<int, 2> chroma_at) {
+  HWY_DYNAMIC_DISPATCH(StorePacked)(job, luma, luma_at, chroma_at);
 }
 
 }  // namespace halyard::image

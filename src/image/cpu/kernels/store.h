@@ -28,4 +28,24 @@ void store_codes(const StoreJob& job);
 /// values * scale + bias; 1, 3 or 4 channels. `dtype`: u8, i8, u16, f16, bf16 or f32.
 void store_values(const StoreJob& job, DType dtype);
 
+/// One row of values to the nearest codes, halves up. `fraction`: of the values, at most 7.
+void store_luma(const std::int16_t* values, int fraction, std::int32_t width, std::byte* out);
+
+/// The mean chroma, halves up, of blocks that are two columns wide, the last one where the width
+/// is odd one column; `rows` of a block's values per channel, twice the same where it has one row.
+struct BlockJob {
+  std::int32_t width = 0;  ///< in pixels
+  int fraction = 0;        ///< of all values, at most 7
+  std::array<std::array<const std::int16_t*, 2>, 2> rows{};
+  std::byte* out = nullptr;
+};
+/// The first channel alone, one byte per block.
+void store_chroma(const BlockJob& job);
+/// Both channels in turn.
+void store_chroma_pairs(const BlockJob& job);
+/// Four bytes per block: luma at byte `luma` and two behind it, the channels at the bytes `chroma`.
+/// The last block of an odd width repeats its luma.
+void store_packed(const BlockJob& job, const std::int16_t* luma, int luma_at,
+                  std::array<int, 2> chroma_at);
+
 }  // namespace halyard::image
