@@ -2,17 +2,26 @@
 // Quarter turn of tiles of results.
 #include "image/cpu/turn.h"
 
+#include "image/cpu/kernels/turn.h"
 #include "image/cpu/program.h"
 
 namespace halyard::image {
 namespace {
 
+static_assert(turn_side >= static_cast<std::int32_t>(least_turned_rows));
+static_assert(spare_samples >= turned_spare_bytes);
+
 template <class T>
 void turn(const T* in, std::size_t stride, std::int32_t rows, T* out, std::size_t out_stride) {
-  for (std::size_t r = 0; r < static_cast<std::size_t>(rows); ++r) {
-    for (std::size_t x = 0; x < static_cast<std::size_t>(turn_side); ++x)
-      out[x * out_stride + r] = in[r * stride + x];
-  }
+  TurnJob job;
+  job.in = reinterpret_cast<const std::byte*>(in);
+  job.in_stride = static_cast<std::ptrdiff_t>(stride * sizeof(T));
+  job.out = reinterpret_cast<std::byte*>(out);
+  job.out_stride = static_cast<std::ptrdiff_t>(out_stride * sizeof(T));
+  job.in_columns = static_cast<std::size_t>(turn_side);
+  job.in_rows = static_cast<std::size_t>(rows);
+  job.element_bytes = sizeof(T);
+  turn_elements(job);
 }
 
 }  // namespace

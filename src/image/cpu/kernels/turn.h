@@ -26,6 +26,6 @@ struct TurnJob {
 void turn_elements(const TurnJob& job) noexcept;
 
 inline constexpr std::size_t least_turned_rows = 16;
-inline constexpr std::size_t turned_spare_bytes = 80;
+inline constexpr std::size_t turned_spare_bytes = 64;
 
 }  // namespace halyard::image
