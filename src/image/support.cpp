@@ -25,7 +25,6 @@ const char* conversion_declined(PixelFormat from, DType from_dtype, PixelFormat 
   } else if (from_dtype != DType::u8) {
     return "src: element type must be u8, or u16 for grey and Bayer";
   }
-  if (is_bayer(from)) return "src: Bayer formats are not served yet";
   if (is_bayer(to)) return "dst: a mosaic cannot be made from colours";
   if (!is_stored(to_dtype)) return "dst: element type must be u8, i8, u16, f16, bf16 or f32";
   if (info(to).model == ColorModel::yuv && to_dtype != DType::u8)

@@ -10,7 +10,6 @@ namespace {
 
 // Samples that cover [begin, begin + length) of picture coordinates.
 SampleRange samples_of(double begin, double length, double samples, std::int32_t held) noexcept {
-  if (held == 0) return {};
   const auto last = static_cast<std::int32_t>(std::ceil((begin + length) * samples)) - 1;
   const std::int32_t end = std::min(last, held - 1);
   return {std::clamp(static_cast<std::int32_t>(std::floor(begin * samples)), 0, end), end + 1};

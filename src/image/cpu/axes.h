@@ -18,7 +18,7 @@ struct SampleRange {
 };
 
 /// Axes of one channel in the source's own directions. Outputs along x count the content's columns,
-/// or its rows when the plan swaps axes. An empty range: the channel has no sample (128 stands in).
+/// or its rows when the plan swaps axes.
 struct ChannelAxes {
   SampleRange columns;
   SampleRange rows;

@@ -1,121 +1,134 @@
 // SPDX-License-Identifier: Apache-2.0
-// Separable sampler: down each column, then across, tap by tap.
-#include <algorithm>
-#include <cmath>
-#include <cstring>
+// Walks rows through the kernels. What a plan means for them: separable_bind.cpp.
+#include "image/cpu/separable.h"
 
-#include "image/cpu/axes.h"
-#include "image/cpu/sampler.h"
+#include <algorithm>
 
 namespace halyard::image {
-namespace {
 
-struct Channel {
-  bool absent = false;  // has no sample: 128 stands in
-  SampleRange columns;
-  AxisTaps x;
-  AxisTaps y;
-};
-
-float sample_at(const std::byte* at, bool wide, float scale) noexcept {
-  if (!wide) return static_cast<float>(std::to_integer<int>(*at));
-  std::uint16_t value = 0;
-  std::memcpy(&value, at, sizeof value);
-  return static_cast<float>(value) * scale;
+void SeparableSampler::begin(std::byte* workspace) const {
+  const Layout at = lay_out(workspace);
+  at.state->made.fill(-1);
+  std::fill_n(at.held, groups_ * static_cast<std::size_t>(ring_rows_), -1);
+  if (reader_) reader_->begin(at.reader);
 }
 
-class PlainSampler final : public Sampler {
- public:
-  PlainSampler(const Plan& plan, std::size_t channels, std::int32_t rows, std::int32_t columns)
-      : Sampler(rows, columns, 6),
-        channels_(channels),
-        wide_(size_of(plan.src.dtype) == 2),
-        scale_(255.0F / static_cast<float>((1 << plan.source_bits) - 1)) {
-    for (std::size_t c = 0; c < channels; ++c) {
-      const ChannelAxes axes = channel_axes(plan, plan.src.channels->sites[c]);
-      Channel& channel = channel_[c];
-      channel.absent = axes.columns.count() == 0;
-      if (channel.absent) continue;
-      channel.columns = axes.columns;
-      make_taps(axes.x, channel.x);
-      make_taps(axes.y, channel.y);
-      widest_ = std::max(widest_, axes.columns.count());
-    }
+SampleRows SeparableSampler::row(const Frame& frame, std::int32_t row, std::byte* workspace) const {
+  const Layout at = lay_out(workspace);
+  for (std::size_t g = 0; g < groups_; ++g) {
+    const std::int32_t id = group_[g].down.row(row).id;
+    if (at.state->made[g] == id) continue;
+    at.state->made[g] = id;
+    across_first_ ? across_down(frame, g, row, at) : down_across(frame, g, row, at);
   }
+  SampleRows out;
+  out.end = columns();
+  for (std::size_t c = 0; c < channels_; ++c)
+    out.channel[c] = result(c, row, at);
+  return out;
+}
 
-  std::size_t workspace_bytes() const noexcept override { return layout(nullptr).bytes; }
-  void begin(std::byte*) const override {}
+// Where the last step left the row of channel `c`.
+const std::int16_t* SeparableSampler::result(std::size_t c, std::int32_t row,
+                                             const Layout& at) const noexcept {
+  const std::size_t g = channel_[c].group;
+  const DownTable::Row& down = group_[g].down.row(row);
+  if (across_first_ && down.count == 1) return ring_place(c, down.first, at);
+  return !across_first_ && is_identity(c) ? at.read[c] : at.out[c];
+}
 
-  SampleRows row(const Frame& frame, std::int32_t y, std::byte* workspace) const override {
-    const Layout at = layout(workspace);
-    SampleRows out;
-    out.end = columns();
-    for (std::size_t c = 0; c < channels_; ++c) {
-      filter(channel_[c], frame.source[c], y, at.blended, at.out[c]);
-      out.channel[c] = at.out[c];
-    }
-    return out;
+const std::uint8_t* SeparableSampler::source_row(const Frame& frame, const Group& group,
+                                                 std::int32_t row) const noexcept {
+  const std::byte* from = frame.source[group.lead].row(row) - group.lead_bytes +
+                          static_cast<std::size_t>(group.begin) * group_bytes(group.split);
+  return reinterpret_cast<const std::uint8_t*>(from);
+}
+
+BlendBytes SeparableSampler::blend_of(const Group& group, const Layout& at) const noexcept {
+  BlendBytes job;
+  job.split = group.split;
+  job.groups = group.groups;
+  job.fraction = fraction();
+  for (std::size_t k = 0; k < 4; ++k) {
+    if (group.channel_at[k] >= 0)
+      job.out[k] = at.read[static_cast<std::size_t>(group.channel_at[k])];
   }
+  return job;
+}
 
- private:
-  struct Layout {
-    std::array<std::int16_t*, 4> out{};
-    float* blended = nullptr;
-    std::size_t bytes = 0;
-  };
+// A row of one channel that is blended with no other needs no row of samples in between.
+bool SeparableSampler::takes_bytes(std::size_t c) const noexcept {
+  return !reader_ && group_[channel_[c].group].split == Split::whole && !is_identity(c) &&
+         !channel_[c].across.byte_base.empty();
+}
 
-  Layout layout(std::byte* workspace) const noexcept {
-    WorkspaceCursor cursor(workspace);
-    Layout at;
-    for (std::size_t c = 0; c < channels_; ++c)
-      at.out[c] = cursor.take<std::int16_t>(padded_row(columns()));
-    at.blended = cursor.take<float>(static_cast<std::size_t>(widest_));
-    at.bytes = cursor.used_bytes();
-    return at;
+void SeparableSampler::down_across(const Frame& frame, std::size_t g, std::int32_t row,
+                                   const Layout& at) const {
+  const Group& group = group_[g];
+  const DownTable::Row& down = group.down.row(row);
+  if (down.count == 1 && takes_bytes(group.lead)) {
+    resample_bytes(source_row(frame, group, down.first), channel_[group.lead].across, fraction(),
+                   at.out[group.lead]);
+    return;
   }
-
-  void filter(const Channel& channel, const SourceChannel& view, std::int32_t y, float* blended,
-              std::int16_t* out) const {
-    if (channel.absent) {
-      std::fill_n(out, columns(), std::int16_t{128 << 6});
-      return;
-    }
-    const auto samples = static_cast<std::size_t>(channel.columns.count());
-    std::fill_n(blended, samples, 0.0F);
-    const AxisTaps& down = channel.y;
-    for (std::int32_t t = 0; t < down.count; ++t) {
-      const float weight = down.weight[static_cast<std::size_t>(y * down.count + t)];
-      if (weight == 0) continue;
-      const std::byte* from = view.row(down.first[static_cast<std::size_t>(y)] + t) +
-                              static_cast<std::size_t>(channel.columns.begin) * view.step_bytes;
-      for (std::size_t i = 0; i < samples; ++i)
-        blended[i] += weight * sample_at(from + i * view.step_bytes, wide_, scale_);
-    }
-    const AxisTaps& across = channel.x;
-    for (std::size_t x = 0; x < static_cast<std::size_t>(columns()); ++x) {
-      const float* sample = blended + (across.first[x] - channel.columns.begin);
-      const float* weight = &across.weight[x * static_cast<std::size_t>(across.count)];
-      float sum = 0;
-      for (std::int32_t t = 0; t < across.count; ++t)
-        sum += weight[t] * sample[t];
-      out[x] = static_cast<std::int16_t>(std::lrint(std::clamp(sum * 64, -32768.0F, 32767.0F)));
-    }
+  const auto rows = reinterpret_cast<const std::uint8_t**>(at.rows);
+  for (std::int32_t t = 0; t < down.count; ++t)
+    rows[t] = source_row(frame, group, down.first + t);
+  BlendBytes job = blend_of(group, at);
+  job.weights = group.down.weights(down);
+  job.rows = rows;
+  blend_bytes(job);
+  for (std::size_t c = 0; c < channels_; ++c) {
+    if (channel_[c].group == g && !is_identity(c))
+      resample_row(at.read[c], channel_[c].across, at.out[c]);
   }
+}
 
-  std::size_t channels_;
-  bool wide_;
-  float scale_;
-  std::int32_t widest_ = 1;
-  std::array<Channel, 4> channel_;
-};
+std::int16_t* SeparableSampler::ring_place(std::size_t c, std::int32_t source,
+                                           const Layout& at) const noexcept {
+  return at.ring[c] + static_cast<std::size_t>(source % ring_rows_) * ring_row();
+}
 
-}  // namespace
+// Source row `source`, resampled, into the rings, unless it is there.
+void SeparableSampler::fetch(const Frame& frame, std::size_t g, std::int32_t source,
+                             const Layout& at) const {
+  const Group& group = group_[g];
+  std::int32_t& held = at.held[static_cast<std::int32_t>(g) * ring_rows_ + source % ring_rows_];
+  if (held == source) return;
+  held = source;
+  const std::uint8_t* from = reader_ ? nullptr : source_row(frame, group, source);
+  if (takes_bytes(group.lead)) {
+    resample_bytes(from, channel_[group.lead].across, fraction(),
+                   ring_place(group.lead, source, at));
+    return;
+  }
+  BlendBytes job = blend_of(group, at);
+  job.rows = &from;
+  for (std::size_t c = 0; c < channels_; ++c) {
+    if (channel_[c].group == g && is_identity(c))
+      job.out[channel_[c].slot] = ring_place(c, source, at);
+  }
+  reader_ ? reader_->read(frame, source, job.out, at.reader) : blend_bytes(job);
+  for (std::size_t c = 0; c < channels_; ++c) {
+    if (channel_[c].group == g && !is_identity(c))
+      resample_row(at.read[c], channel_[c].across, ring_place(c, source, at));
+  }
+}
 
-std::unique_ptr<const Sampler> make_separable(const Plan& plan, std::size_t channels) {
-  const bool swaps = plan.swaps_axes();
-  return std::make_unique<PlainSampler>(plan, channels,
-                                        swaps ? plan.content.width : plan.content.height,
-                                        swaps ? plan.content.height : plan.content.width);
+void SeparableSampler::across_down(const Frame& frame, std::size_t g, std::int32_t row,
+                                   const Layout& at) const {
+  const Group& group = group_[g];
+  const DownTable::Row& down = group.down.row(row);
+  for (std::int32_t t = 0; t < down.count; ++t)
+    fetch(frame, g, down.first + t, at);
+  if (down.count == 1) return;
+  const auto rows = reinterpret_cast<const std::int16_t**>(at.rows);
+  for (std::size_t c = 0; c < channels_; ++c) {
+    if (channel_[c].group != g) continue;
+    for (std::int32_t t = 0; t < down.count; ++t)
+      rows[t] = ring_place(c, down.first + t, at);
+    blend_samples({group.down.weights(down), rows, columns(), at.out[c]});
+  }
 }
 
 }  // namespace halyard::image

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fixed-point weights of rows.
+#include "image/cpu/down.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "image/cpu/fixed_weights.h"
+
+namespace halyard::image {
+namespace {
+
+constexpr int sample_bits = 14;
+
+// The finest weights that fit 16 bits and whose sums with bytes fit 32.
+int bits_for_bytes(std::span<const float> weights) {
+  constexpr int most_bits = 22;
+  double greatest = 0;
+  double sum = 0;
+  for (const float weight : weights) {
+    greatest = std::max(greatest, std::abs(static_cast<double>(weight)));
+    sum += std::abs(static_cast<double>(weight));
+  }
+  int bits = sample_bits;
+  const auto fits = [&](int b) {
+    return std::ldexp(greatest, b) < 32000 && std::ldexp(sum * 256, b) < 2147000000.0;
+  };
+  while (bits < most_bits && fits(bits + 1))
+    ++bits;
+  return bits;
+}
+
+bool is_between(std::span<const float> weights) {
+  return weights.size() == 2 && weights[0] >= 0 && weights[1] >= 0;
+}
+
+}  // namespace
+
+DownTable::DownTable(const AxisTaps& taps, Blended what) {
+  rows_.reserve(taps.first.size());
+  for (std::size_t y = 0; y < taps.first.size(); ++y) {
+    Row row = make_row(taps, y, what);
+    if (y > 0) {
+      const Row& before = rows_.back();
+      row.id = before.id + (same_as_before(before, row) ? 0 : 1);
+    }
+    most_rows_ = std::max(most_rows_, row.count);
+    rows_.push_back(row);
+  }
+}
+
+DownTable::Row DownTable::make_row(const AxisTaps& taps, std::size_t output, Blended what) {
+  std::span<const float> weights = weights_of(taps, output);
+  Row row;
+  row.first = taps.first[output];
+  const auto unused = [](float weight) { return std::abs(weight) < 1.0F / (1 << 24); };
+  while (weights.size() > 1 && unused(weights.front())) {
+    weights = weights.subspan(1);
+    ++row.first;
+  }
+  while (weights.size() > 1 && unused(weights.back()))
+    weights = weights.first(weights.size() - 1);
+  row.count = static_cast<std::int32_t>(weights.size());
+  row.at = pairs_.size();
+  if (row.count == 1) return row;
+  if (is_between(weights)) {
+    const auto second = std::lround(static_cast<double>(weights[1]) * (1 << 15));
+    if (second == 0 || second == 1 << 15) {
+      row.count = 1;
+      row.first += second == 0 ? 0 : 1;
+    }
+    row.second = row.count == 1 ? std::int16_t{0} : static_cast<std::int16_t>(second);
+    return row;
+  }
+  row.fine = !what.bytes && row.count > what.few;
+  row.bits = static_cast<std::int8_t>(what.bytes ? bits_for_bytes(weights) : sample_bits);
+  std::vector<std::int32_t> fixed;
+  to_fixed(weights, row.bits + (row.fine ? fine_bits : 0), fixed);
+  fixed.resize((fixed.size() + 1) / 2 * 2, 0);
+  for (const std::int32_t weight : fixed) {
+    pairs_.push_back(row.fine ? unit_of(weight) : static_cast<std::int16_t>(weight));
+    fine_.push_back(row.fine ? part_of(weight) : std::int16_t{0});
+  }
+  return row;
+}
+
+bool DownTable::same_as_before(const Row& before, const Row& row) const noexcept {
+  if (before.first != row.first || before.count != row.count || before.second != row.second ||
+      before.bits != row.bits)
+    return false;
+  const auto at = [&](const auto& all, std::size_t index) {
+    return all.begin() + static_cast<std::ptrdiff_t>(index);
+  };
+  return std::equal(at(pairs_, before.at), at(pairs_, row.at), at(pairs_, row.at), pairs_.end()) &&
+         std::equal(at(fine_, before.at), at(fine_, row.at), at(fine_, row.at), fine_.end());
+}
+
+DownWeights DownTable::weights(const Row& row) const noexcept {
+  DownWeights weights;
+  weights.taps = row.count;
+  weights.second = row.second;
+  weights.bits = row.bits;
+  weights.pairs = pairs_.data() + row.at;
+  if (row.fine) weights.fine = fine_.data() + row.at;
+  return weights;
+}
+
+}  // namespace halyard::image

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which source rows make each output row, with which fixed-point weights.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "image/cpu/kernels/down.h"
+#include "image/cpu/taps.h"
+
+namespace halyard::image {
+
+/// What is blended: weights of 8-bit samples may be finer, as their sums have room; those of more
+/// than `few` rows of samples have fine parts.
+struct Blended {
+  bool bytes = false;
+  std::int32_t few = 16;
+};
+
+class DownTable {
+ public:
+  /// Source rows first .. first + count - 1. Outputs that follow each other and are made of the
+  /// same rows and weights share an id, counted from 0.
+  struct Row {
+    std::int32_t first = 0;
+    std::int32_t count = 1;
+    std::int32_t id = 0;
+    std::int16_t second = 0;
+    std::int8_t bits = 0;
+    bool fine = false;
+    std::size_t at = 0;  ///< of its pairs
+    friend bool operator==(const Row&, const Row&) = default;
+  };
+
+  DownTable() = default;
+  DownTable(const AxisTaps& taps, Blended what);
+  const Row& row(std::int32_t output) const noexcept {
+    return rows_[static_cast<std::size_t>(output)];
+  }
+  DownWeights weights(const Row& row) const noexcept;
+  std::int32_t most_rows() const noexcept { return most_rows_; }  ///< of one output
+  friend bool operator==(const DownTable&, const DownTable&) = default;
+
+ private:
+  Row make_row(const AxisTaps& taps, std::size_t output, Blended what);
+  bool same_as_before(const Row& before, const Row& row) const noexcept;
+  std::vector<Row> rows_;
+  std::vector<std::int16_t> pairs_;
+  std::vector<std::int16_t> fine_;
+  std::int32_t most_rows_ = 1;
+};
+
+}  // namespace halyard::image

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reader: rows of sources that are not plain bytes, as rows of samples before any filter.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "image/cpu/axes.h"
+#include "image/cpu/program.h"
+#include "image/plan.h"
+
+namespace halyard::image {
+
+/// Immutable. A format that channels.cpp cannot describe needs one of these and nothing else.
+class Reader {
+ public:
+  virtual ~Reader() = default;
+  virtual std::size_t workspace_bytes() const noexcept = 0;
+  /// Forgets what the workspace holds.
+  virtual void begin(std::byte* workspace) const noexcept = 0;
+  /// Row `row` of the picture, the columns that it was made for, one row per channel of the colour
+  /// model, with spare samples. Quickest when rows are asked for in order.
+  virtual void read(const Frame& frame, std::int32_t row, const std::array<std::int16_t*, 4>& out,
+                    std::byte* workspace) const noexcept = 0;
+};
+
+/// Null for sources of bytes in channels. `fraction`: of the samples. May throw std::bad_alloc.
+std::unique_ptr<const Reader> make_reader(const Plan& plan, SampleRange columns, int fraction);
+
+}  // namespace halyard::image
