@@ -16,12 +16,15 @@
 
 #include "image/cpu/store_value.h"
 #include "image/pictures.h"
+#include "image/writer_target.h"
 
 namespace halyard::image {
 namespace {
 
 using halyard::testing::pick;
+using halyard::testing::plan_of;
 using halyard::testing::Random;
+using halyard::testing::Target;
 
 void use_targets(std::int64_t mask) {
   hwy::SetSupportedTargetsForTest(mask);
@@ -39,40 +42,8 @@ void for_each_target(const std::function<void()>& body) {
   use_targets(0);
 }
 
-constexpr std::size_t guard = 80;
-constexpr std::byte untouched{0xA5};
 constexpr DType all_types[] = {DType::u8,  DType::i8,   DType::u16,
                                DType::f16, DType::bf16, DType::f32};
-
-/// A destination in memory of its own, each plane between guards.
-struct Target {
-  std::array<std::vector<std::byte>, 4> planes;
-  Frame frame;
-
-  Target(const Plan& plan, std::size_t extra) {
-    const std::size_t sample = size_of(plan.dst.dtype);
-    const Size size = plan.dst.size;
-    for (std::size_t c = 0; c < plan.dst.channels->count; ++c) {
-      const ChannelSite& site = plan.dst.channels->sites[c];
-      TargetChannel& to = frame.target[c];
-      to.shift_x = site.shift_x;
-      to.shift_y = site.shift_y;
-      to.columns = (size.width + (1 << site.shift_x) - 1) >> site.shift_x;
-      to.rows = (size.height + (1 << site.shift_y) - 1) >> site.shift_y;
-      to.step_bytes = site.step * sample;
-      to.stride_bytes = (static_cast<std::size_t>(size.width) + 1) * 4 * sample + extra;
-      auto& plane = planes[site.plane];
-      plane.resize(
-          std::max(plane.size(), 2 * guard + static_cast<std::size_t>(to.rows) * to.stride_bytes),
-          untouched);
-    }
-    for (std::size_t c = 0; c < plan.dst.channels->count; ++c) {
-      const ChannelSite& site = plan.dst.channels->sites[c];
-      frame.target[c].base = planes[site.plane].data() + guard + site.offset * sample;
-    }
-    if (plan.bgr) std::swap(frame.target[0], frame.target[2]);
-  }
-};
 
 /// Rows of random results, half of them at the ends of the range.
 struct Results {
@@ -132,16 +103,6 @@ void store_expected(const Plan& plan, int fraction, const Frame& frame, const Pi
   }
 }
 
-Plan plan_of(PixelFormat format, DType dtype, Size size, const ValueMap& values) {
-  Plan plan;
-  plan.dst.format = format;
-  plan.dst.dtype = dtype;
-  plan.dst.size = size;
-  plan.dst.channels = channel_map(format);
-  plan.values = values;
-  return plan;
-}
-
 const Results& results_of(bool wants_codes, int fraction) {
   static Random random(1);
   static const Results codes(random, true, 6);
@@ -161,15 +122,9 @@ void expect_stored(const Plan& plan, int fraction, int x, int y) {
   store_expected(plan, fraction, expected.frame, piece);
   Target actual(plan, extra);
   writer->store(actual.frame, piece);
-  for (std::size_t p = 0; p < 4; ++p) {
-    const auto [wanted, stored] = std::mismatch(expected.planes[p].begin(),
-                                                expected.planes[p].end(), actual.planes[p].begin());
-    ASSERT_EQ(wanted, expected.planes[p].end())
-        << to_string(plan.dst.format) << ' ' << to_string(plan.dst.dtype) << " plane " << p
-        << " width " << piece.width << " rows " << rows << (plan.bgr ? " bgr" : "") << ": byte "
-        << wanted - expected.planes[p].begin() << " is " << std::to_integer<int>(*stored)
-        << ", must be " << std::to_integer<int>(*wanted);
-  }
+  ASSERT_EQ(expected.difference(actual), "")
+      << to_string(plan.dst.format) << ' ' << to_string(plan.dst.dtype) << " width " << piece.width
+      << " rows " << rows << (plan.bgr ? " bgr" : "");
 }
 
 ValueMap affine(std::array<float, 4> scale, std::array<float, 4> bias) {

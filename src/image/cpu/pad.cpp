@@ -1,76 +1,104 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pad rows.
+// Pad rows: one period of bytes is encoded, the rest is copied.
 #include "image/cpu/pad.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "image/cpu/axes.h"
 #include "image/cpu/store_value.h"
 
 namespace halyard::image {
+namespace {
 
-PadFill::PadFill(const Plan& plan, const Region& kept) : kept_(kept), size_(plan.dst.size) {
+std::int32_t rounded_up(std::int32_t count, unsigned shift) noexcept {
+  return (count + (1 << shift) - 1) >> shift;
+}
+
+}  // namespace
+
+PadFill::PadFill(const Plan& plan, const Region& kept) {
+  if (kept == Region{0, 0, plan.dst.size.width, plan.dst.size.height}) return;
+  for (std::size_t s = 0; s < plan.dst.channels->count; ++s)
+    plane_count_ = std::max<std::size_t>(plane_count_, plan.dst.channels->sites[s].plane + 1U);
+  for (std::size_t p = 0; p < plane_count_; ++p)
+    encode(plan, planes_[p], p, kept);
+}
+
+void PadFill::encode(const Plan& plan, Plane& plane, std::size_t index, const Region& kept) {
   const ChannelMap& map = *plan.dst.channels;
   const std::size_t sample = size_of(plan.dst.dtype);
-  std::array<int, 4> plane_of{-1, -1, -1, -1};
-  for (std::size_t c = 0; c < map.count; ++c) {
-    // With bgr the frame's red target is where blue lies.
-    const std::size_t place = plan.bgr && c != 1 && c != 3 ? 2 - c : c;
-    const ChannelSite& site = map.sites[place];
-    const auto columns = static_cast<std::size_t>(channel_extent(plan.dst, site).width);
-    const std::size_t step = site.step * sample;
-    int& index = plane_of[site.plane];
-    if (index < 0) {
-      index = static_cast<int>(plane_count_++);
-      Plane& plane = planes_[static_cast<std::size_t>(index)];
-      plane = {static_cast<std::uint8_t>(c),
-               site.offset * sample,
-               bytes_.size(),
-               0,
-               step,
-               site.shift_x,
-               site.shift_y};
-    }
-    Plane& plane = planes_[static_cast<std::size_t>(index)];
-    for (std::size_t x = 0; x < columns; ++x) {
-      const std::size_t at = x * step + site.offset * sample;
-      plane.row_bytes = std::max(plane.row_bytes, at + sample);
-      if (bytes_.size() < plane.row + at + sample) bytes_.resize(plane.row + at + sample);
-      store_value(plan.values, plan.dst.dtype, c, static_cast<float>(plan.pad[c]),
-                  &bytes_[plane.row + at]);
-    }
+  std::size_t period = 0;
+  unsigned period_shift = 0;
+  for (std::size_t s = 0; s < map.count; ++s) {
+    if (map.sites[s].plane != index) continue;
+    period = std::max(period, map.sites[s].step * sample);
+    period_shift = std::max<unsigned>(period_shift, map.sites[s].shift_x);
   }
+  for (std::size_t s = 0; s < map.count; ++s) {
+    const ChannelSite& site = map.sites[s];
+    if (site.plane != index) continue;
+    // With bgr the frame's red target is where blue lies.
+    const std::size_t c = plan.bgr && s != 1 && s != 3 ? 2 - s : s;
+    plane.channel = static_cast<std::uint8_t>(c);
+    plane.offset = static_cast<std::uint8_t>(site.offset * sample);
+    plane.shift_y = site.shift_y;
+    std::byte* first = &plane.pattern[plane.offset];
+    store_value(plan.values, plan.dst.dtype, c, static_cast<float>(plan.pad[c]), first);
+    for (std::size_t at = site.step * sample; at < period; at += site.step * sample)
+      std::memcpy(first + at, first, sample);
+  }
+  const std::byte* pattern = plane.pattern.data();
+  plane.uniform = std::count(pattern, pattern + period, *pattern) == static_cast<long>(period);
+  const std::size_t wanted = plane.uniform ? 0 : plane.pattern.size();
+  for (std::size_t made = period; made < wanted; made *= 2)
+    std::memcpy(&plane.pattern[made], pattern, std::min(made, wanted - made));
+  const auto bytes_to = [&](std::int32_t x) {
+    return static_cast<std::size_t>(rounded_up(x, period_shift)) * period;
+  };
+  plane.row_bytes = bytes_to(plan.dst.size.width);
+  plane.left_bytes = bytes_to(kept.x);
+  plane.right_bytes = plane.row_bytes - bytes_to(kept.x + kept.width);
+  plane.top = rounded_up(kept.y, plane.shift_y);
+  plane.bottom = rounded_up(kept.y + kept.height, plane.shift_y);
+}
+
+void PadFill::put(const Plane& plane, std::byte* to, std::size_t bytes) noexcept {
+  if (plane.uniform) {
+    std::memset(to, std::to_integer<int>(plane.pattern[0]), bytes);
+    return;
+  }
+  for (; bytes > plane.pattern.size(); to += plane.pattern.size(), bytes -= plane.pattern.size())
+    std::memcpy(to, plane.pattern.data(), plane.pattern.size());
+  std::memcpy(to, plane.pattern.data(), bytes);
 }
 
 void PadFill::fill_plane(const Frame& frame, const Plane& plane, std::int32_t begin,
-                         std::int32_t end) const noexcept {
+                         std::int32_t end) noexcept {
   const TargetChannel& target = frame.target[plane.channel];
-  const auto bytes_before = [&](std::int32_t x) {
-    const auto sample = static_cast<std::size_t>((x + (1 << plane.shift_x) - 1) >> plane.shift_x);
-    return std::min(sample * plane.step, plane.row_bytes);
-  };
-  const auto row_at = [&](std::int32_t y) {
-    return (y + (1 << plane.shift_y) - 1) >> plane.shift_y;
-  };
-  const std::size_t left = bytes_before(kept_.x);
-  const std::size_t right = bytes_before(kept_.x + kept_.width);
-  for (std::int32_t y = row_at(begin); y < row_at(end); ++y) {
+  const auto whole_rows = [&](std::int32_t y, std::int32_t until) {
+    if (y >= until) return;
     std::byte* to = target.row(y) - plane.offset;
-    const std::byte* from = &bytes_[plane.row];
-    const bool crosses = y >= row_at(kept_.y) && y < row_at(kept_.y + kept_.height);
-    if (!crosses) {
-      std::memcpy(to, from, plane.row_bytes);
-      continue;
+    if (target.stride_bytes == plane.row_bytes)
+      return put(plane, to, static_cast<std::size_t>(until - y) * plane.row_bytes);
+    for (; y < until; ++y, to += target.stride_bytes)
+      put(plane, to, plane.row_bytes);
+  };
+  whole_rows(begin, std::min(end, plane.top));
+  if (plane.left_bytes != 0 || plane.right_bytes != 0) {
+    for (std::int32_t y = std::max(begin, plane.top); y < std::min(end, plane.bottom); ++y) {
+      std::byte* to = target.row(y) - plane.offset;
+      put(plane, to, plane.left_bytes);
+      put(plane, to + plane.row_bytes - plane.right_bytes, plane.right_bytes);
     }
-    std::memcpy(to, from, left);
-    std::memcpy(to + right, from + right, plane.row_bytes - right);
   }
+  whole_rows(std::max(begin, plane.bottom), end);
 }
 
 void PadFill::fill(const Frame& frame, std::int32_t begin, std::int32_t end) const noexcept {
-  for (std::size_t p = 0; p < plane_count_; ++p)
-    fill_plane(frame, planes_[p], begin, end);
+  for (std::size_t p = 0; p < plane_count_; ++p) {
+    const unsigned shift = planes_[p].shift_y;
+    fill_plane(frame, planes_[p], rounded_up(begin, shift), rounded_up(end, shift));
+  }
 }
 
 }  // namespace halyard::image
