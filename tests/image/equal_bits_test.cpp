@@ -2,32 +2,14 @@
 // One result: the same bits on every instruction set of the machine, for any count of threads, in
 // one call or many.
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
-
-#include <functional>
 
 #include "image/covering.h"
 #include "image/differential.h"
+#include "image/each_target.h"
 #include "image/requests.h"
 
 namespace halyard::testing {
 namespace {
-
-void use_targets(std::int64_t mask) {
-  hwy::SetSupportedTargetsForTest(mask);
-  hwy::GetChosenTarget().DeInit();  // the next call chooses anew
-}
-
-/// Runs `body` once for each instruction set of this machine alone.
-void for_each_target(const std::function<void()>& body) {
-  use_targets(0);
-  for (std::int64_t left = hwy::SupportedTargets(); left != 0; left &= left - 1) {
-    SCOPED_TRACE(hwy::TargetName(left & -left));
-    use_targets(left & -left);
-    body();
-  }
-  use_targets(0);
-}
 
 /// The destination's bytes, padding too, of a run on a processor of its own: nothing is left from
 /// another instruction set.
