@@ -1,22 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""halyard decode, convert, info, doctor and the command line itself."""
+"""halyard decode, info, doctor and the command line itself."""
 import json
 import struct
 import unittest
 
-from program import DATA, PICTURE, ProgramTest, needs_data
-
-
-def npy(descr, shape, data, order="False"):
-    header = f"{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}"
-    header = header.ljust(118 - 1) + "\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data
-
-
-def read_npy(path):
-    raw = path.read_bytes()
-    length = struct.unpack_from("<H", raw, 8)[0]
-    return eval(raw[10:10 + length].decode()), raw[10 + length:]
+from program import PICTURE, ProgramTest, npy
 
 
 class CommandLine(ProgramTest):
@@ -86,67 +74,6 @@ class Decode(ProgramTest):
     def test_integers_need_their_quantization(self):
         self.fail_with(2, *self.decode(npy("|i1", (1, 6, 1), bytes(6)), "--input-size", "64x64"),
                        says="--quant")
-
-
-class Convert(ProgramTest):
-    def test_sizes_formats_and_dtypes(self):
-        out = self.dir / "o.npy"
-        cases = {("rgb", "u8"): ("|u1", (18, 33, 3)), ("planar_rgb", "f32"): ("<f4", (3, 18, 33)),
-                 ("grey", "i8"): ("|i1", (18, 33, 1)), ("nv12", "u8"): ("|u1", (27, 34))}
-        for (pixels, dtype), (descr, shape) in cases.items():
-            with self.subTest(pixels):
-                self.succeed("convert", PICTURE, out, "--size", "33x18", "--format", pixels,
-                             "--dtype", dtype)
-                header, data = read_npy(out)
-                self.assertEqual((header["descr"], header["shape"]), (descr, shape))
-                count = 1
-                for extent in shape:
-                    count *= extent
-                self.assertEqual(len(data), count * int(descr[2]))
-
-    def test_raw_samples_survive_a_round_trip(self):
-        raw, again = self.dir / "a.raw", self.dir / "b.raw"
-        samples = bytes((i * 7) % 251 for i in range(5 * 3 * 3))
-        raw.write_bytes(samples)
-        self.succeed("convert", raw, self.dir / "p.png", "--input-format", "rgb", "--input-size",
-                     "5x3")
-        self.succeed("convert", self.dir / "p.png", again, "--raw")
-        self.assertEqual(again.read_bytes(), samples)
-
-    def test_turns_compose_with_the_crop(self):
-        raw, out = self.dir / "a.raw", self.dir / "b.raw"
-        raw.write_bytes(bytes(range(12)))  # grey, 4 wide, 3 high
-        common = ("convert", raw, out, "--raw", "--input-format", "grey", "--input-size", "4x3")
-        self.succeed(*common, "--rotate", 90)
-        self.assertEqual(list(out.read_bytes()), [8, 4, 0, 9, 5, 1, 10, 6, 2, 11, 7, 3])
-        self.succeed(*common, "--flip", "horizontal", "--crop", "1,0,2,2")
-        self.assertEqual(list(out.read_bytes()), [2, 1, 6, 5])
-        self.fail_with(1, *common, "--crop", "3,0,2,2")
-        self.fail_with(1, "convert", raw, out, "--raw", "--input-format", "grey", "--input-size",
-                       "5x3", says="12 bytes")
-
-    def test_bad_files_and_targets_give_one_line_and_no_file(self):
-        (self.dir / "bad.jpg").write_bytes(PICTURE.read_bytes()[:3000])
-        self.fail_with(1, "convert", self.dir / "bad.jpg", self.dir / "o.png", says="bad.jpg")
-        self.fail_with(1, "convert", PICTURE, "/sys/o.png", says="/sys/o.png")
-        self.fail_with(1, "convert", self.dir / "none.jpg", self.dir / "o.png", says="none.jpg")
-        self.assert_only("bad.jpg")
-
-    @needs_data
-    def test_exif_turns_are_applied_or_left(self):
-        for orientation in range(1, 9):
-            out = self.dir / "o.npy"
-            photo = f"{DATA}/photos/bus_320_exif_{orientation}.jpg"
-            self.succeed("convert", photo, out)
-            self.assertEqual(read_npy(out)[0]["shape"], (320, 240, 3))
-            upright = read_npy(out)[1]
-            if orientation == 1:
-                first = upright
-            mean = sum(abs(a - b) for a, b in zip(first[::17], upright[::17])) / len(first[::17])
-            self.assertLess(mean, 2, orientation)
-            self.succeed("convert", photo, out, "--no-orient")
-            want = (320, 240, 3) if orientation < 5 else (240, 320, 3)
-            self.assertEqual(read_npy(out)[0]["shape"], want)
 
 
 class Info(ProgramTest):

@@ -2,6 +2,7 @@
 """Runs the program `halyard` for the tests beside this file, and checks how it ends."""
 import os
 import pathlib
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -17,6 +18,18 @@ DATA = os.environ.get("HALYARD_TESTDATA_DIR")
 needs_engine = unittest.skipUnless(os.environ.get("HALYARD_HAS_ENGINE") == "1",
                                    "this build has no inference engine")
 needs_data = unittest.skipUnless(DATA, "HALYARD_TESTDATA_DIR is not set")
+
+
+def npy(descr, shape, data, order="False"):
+    header = f"{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}"
+    header = header.ljust(118 - 1) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data
+
+
+def read_npy(path):
+    raw = path.read_bytes()
+    length = struct.unpack_from("<H", raw, 8)[0]
+    return eval(raw[10:10 + length].decode()), raw[10 + length:]
 
 
 class ProgramTest(unittest.TestCase):

@@ -190,18 +190,19 @@ Result<RawPicture> raw_picture(const Tensor& picture) {
   return raw;
 }
 
-Result<Tensor> picture_from_raw(std::span<const std::byte> bytes, Size size, PixelFormat format) {
+Result<Tensor> picture_from_raw(std::span<const std::byte> bytes, Size size, PixelFormat format,
+                                DType dtype) {
   const auto width = static_cast<std::size_t>(size.width);
   const auto height = static_cast<std::size_t>(size.height);
-  HALYARD_TRY(const auto total, image_bytes(format, DType::u8, width, height, 0));
+  HALYARD_TRY(const auto total, image_bytes(format, dtype, width, height, 0));
   if (bytes.size() != total)
     return make_error(Errc::invalid_argument, "raw picture has another length than its size asks",
-                      fmt::format("{} bytes, {} of {}x{} has {}", bytes.size(), to_string(format),
-                                  width, height, total));
-  HALYARD_TRY(auto picture, Tensor::create_image(width, height, format));
+                      fmt::format("{} bytes, {} of {}x{} in {} has {}", bytes.size(),
+                                  to_string(format), width, height, to_string(dtype), total));
+  HALYARD_TRY(auto picture, Tensor::create_image(width, height, format, dtype));
   HALYARD_TRY(const auto map, picture.map(Access::write));
   std::vector<std::byte> raw(bytes.begin(), bytes.end());
-  copy_planes(map, format, DType::u8, size, raw, false);
+  copy_planes(map, format, dtype, size, raw, false);
   return picture;
 }
 

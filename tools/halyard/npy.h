@@ -33,6 +33,7 @@ Result<RawPicture> raw_picture(const Tensor& picture);
 
 /// The reverse: fills a new picture from samples at tight strides. Errors: invalid_argument (length
 /// of `bytes`), those of create_image.
-Result<Tensor> picture_from_raw(std::span<const std::byte> bytes, Size size, PixelFormat format);
+Result<Tensor> picture_from_raw(std::span<const std::byte> bytes, Size size, PixelFormat format,
+                                DType dtype = DType::u8);
 
 }  // namespace halyard::tool

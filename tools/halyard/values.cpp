@@ -28,6 +28,31 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
+bool parse_number(std::string_view text, double& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size() && std::isfinite(value);
+}
+
+/// The enumerator at the place of the text among the names.
+template <class Enum, std::size_t count>
+std::optional<Enum> parse_name(std::string_view text,
+                               const std::array<std::string_view, count>& names) {
+  for (std::size_t i = 0; i < count; ++i)
+    if (text == names[i]) return static_cast<Enum>(i);
+  return std::nullopt;
+}
+
+/// Finite numbers with commas between them, exactly `count`.
+template <std::size_t count>
+std::optional<std::array<double, count>> parse_numbers(std::string_view text) {
+  const auto parts = split(text, ',');
+  if (parts.size() != count) return std::nullopt;
+  std::array<double, count> values{};
+  for (std::size_t i = 0; i < count; ++i)
+    if (!parse_number(parts[i], values[i])) return std::nullopt;
+  return values;
+}
+
 }  // namespace
 
 std::optional<Size> parse_size(std::string_view text) {
@@ -49,6 +74,57 @@ std::optional<Region> parse_region(std::string_view text) {
     value[i] = static_cast<std::int32_t>(*number);
   }
   return Region{value[0], value[1], value[2], value[3]};
+}
+
+std::optional<RegionF> parse_region_f(std::string_view text) {
+  const auto value = parse_numbers<4>(text);
+  if (!value || (*value)[2] <= 0 || (*value)[3] <= 0) return std::nullopt;
+  return RegionF((*value)[0], (*value)[1], (*value)[2], (*value)[3]);
+}
+
+std::optional<int> parse_bits(std::string_view text) {
+  const auto bits = parse_integer(text, 8, 16);
+  if (!bits) return std::nullopt;
+  return static_cast<int>(*bits);
+}
+
+std::optional<std::array<float, 3>> parse_rgb(std::string_view text) {
+  std::array<double, 3> value{};
+  if (const auto one = parse_numbers<1>(text))
+    value.fill((*one)[0]);
+  else if (const auto three = parse_numbers<3>(text))
+    value = *three;
+  else
+    return std::nullopt;
+  std::array<float, 3> rgb{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    rgb[i] = static_cast<float>(value[i]);
+    if (!std::isfinite(rgb[i])) return std::nullopt;
+  }
+  return rgb;
+}
+
+std::optional<std::array<float, 3>> parse_deviation(std::string_view text) {
+  const auto rgb = parse_rgb(text);
+  if (!rgb || (*rgb)[0] <= 0 || (*rgb)[1] <= 0 || (*rgb)[2] <= 0) return std::nullopt;
+  return rgb;
+}
+
+std::optional<Affine> parse_affine(std::string_view text) {
+  const auto value = parse_numbers<6>(text);
+  if (!value) return std::nullopt;
+  return Affine{*value};
+}
+
+std::optional<TileOptions> parse_tiles(std::string_view text) {
+  const auto parts = split(text, ',');
+  TileOptions tiles;
+  const auto size = parse_size(parts[0]);
+  if (!size || parts.size() > 2) return std::nullopt;
+  tiles.size = *size;
+  if (parts.size() == 2 && !parse_number(parts[1], tiles.overlap)) return std::nullopt;
+  if (tiles.overlap < 0 || tiles.overlap >= 1) return std::nullopt;
+  return tiles;
 }
 
 std::optional<std::array<std::uint8_t, 4>> parse_color(std::string_view text) {
@@ -89,17 +165,23 @@ std::optional<Colorimetry> parse_colorimetry(std::string_view text) {
 }
 
 std::optional<Filter> parse_filter(std::string_view text) {
-  constexpr std::array<std::string_view, 5> names{"nearest", "bilinear", "bicubic", "lanczos3",
-                                                  "box"};
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (text == names[i]) return static_cast<Filter>(i);
-  return std::nullopt;
+  return parse_name<Filter, 5>(text, {"nearest", "bilinear", "bicubic", "lanczos3", "box"});
+}
+
+std::optional<Fit> parse_fit(std::string_view text) {
+  return parse_name<Fit, 4>(text, {"stretch", "letterbox", "cover", "top-left"});
+}
+
+std::optional<LetterboxRule> parse_letterbox_rule(std::string_view text) {
+  return parse_name<LetterboxRule, 3>(text, {"hal", "ultralytics", "ultralytics-val"});
+}
+
+std::optional<AlphaStep> parse_alpha(std::string_view text) {
+  return parse_name<AlphaStep, 3>(text, {"keep", "premultiply", "unpremultiply"});
 }
 
 Size turned(Size size, Orientation orientation) noexcept {
-  const bool is_sideways =
-      orientation.rotation == Rotation::cw90 || orientation.rotation == Rotation::cw270;
-  return is_sideways ? Size{size.height, size.width} : size;
+  return swaps_axes(orientation.rotation) ? Size{size.height, size.width} : size;
 }
 
 Result<std::vector<std::string>> read_lines(const std::string& path) {
