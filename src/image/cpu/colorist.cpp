@@ -52,9 +52,9 @@ bool comes_from_yuv(ColorChange change) noexcept {
 
 int fraction_of(const ColorSetup& s) noexcept {
   if (s.change == ColorChange::yuv_to_yuv) return 7;
-  const bool passes = s.change == ColorChange::none || s.change == ColorChange::premultiply ||
-                      s.change == ColorChange::unpremultiply;
-  if (s.exact && !passes) return 7;
+  const bool by_alpha =
+      s.change == ColorChange::premultiply || s.change == ColorChange::unpremultiply;
+  if (s.exact && !by_alpha) return 7;
   return s.change == ColorChange::yuv_to_rgb ? 5 : s.in_fraction;
 }
 
@@ -80,22 +80,28 @@ void set_fixed(const ColorStep& step, const Weights& weights, const std::array<d
 void set_real(const ColorStep& step, const Weights& weights, const std::array<double, 3>& bias,
               ColorSetup& s) noexcept {
   FloatColors& m = s.real;
-  const double unit = std::ldexp(1.0, -s.in_fraction);
-  const auto scaled = [&](double value) { return static_cast<float>(value * unit); };
+  const bool between = s.change == ColorChange::yuv_to_yuv;  // RGB, in codes
+  const double sample = std::ldexp(1.0, -s.in_fraction);
+  const double result = s.codes ? 1 : std::ldexp(1.0, s.out_fraction);
+  const double matrix = between ? sample : sample * result;
+  const double weight = between ? result : sample * result;
+  const auto single = [](double value) { return static_cast<float>(value); };
   const YuvToRgb& yuv = step.from_yuv;
-  m.y_offset = static_cast<float>(yuv.y_offset / unit);
-  m.neutral = static_cast<float>(128 / unit);
-  m.y_scale = scaled(comes_from_yuv(s.change) ? yuv.y_scale : step.to_yuv.y_scale);
-  m.rv = scaled(yuv.rv);
-  m.gu = scaled(yuv.gu);
-  m.gv = scaled(yuv.gv);
-  m.bu = scaled(yuv.bu);
+  m.tie = s.codes ? 1.0F / 32768 : 0.0F;
+  m.step = single(sample * result);
+  m.by_alpha = std::nextafter(single(m.step / std::ldexp(255.0, s.in_fraction)), 1.0F);
+  m.y_offset = single(yuv.y_offset / sample);
+  m.neutral = single(128 / sample);
+  m.y_scale = single((comes_from_yuv(s.change) ? yuv.y_scale : step.to_yuv.y_scale) * matrix);
+  m.y_bias = between ? 0 : m.tie;
+  m.rv = single(yuv.rv * matrix);
+  m.gu = single(yuv.gu * matrix);
+  m.gv = single(yuv.gv * matrix);
+  m.bu = single(yuv.bu * matrix);
   for (std::size_t c = 0; c < 3; ++c) {
-    for (std::size_t k = 0; k < 3; ++k) {
-      m.weight[c][k] = s.change == ColorChange::yuv_to_yuv ? static_cast<float>(weights[c][k])
-                                                           : scaled(weights[c][k]);
-    }
-    m.bias[c] = static_cast<float>(bias[c]);
+    for (std::size_t k = 0; k < 3; ++k)
+      m.weight[c][k] = single(weights[c][k] * weight);
+    m.bias[c] = single(bias[c] * result) + m.tie;
   }
 }
 
@@ -107,7 +113,7 @@ ColorSetup make_color_setup(const ColorStep& step, AlphaStep alpha, int fraction
   s.change = change_of(step, alpha);
   s.in_fraction = fraction;
   s.codes = codes;
-  s.exact = exact;
+  s.exact = exact && s.change != ColorChange::none;
   s.out_fraction = fraction_of(s);
   Weights weights{};
   std::array<double, 3> bias{};
@@ -155,15 +161,11 @@ void Colorist::copy_first(const ColorJob& job, std::size_t c) const noexcept {
 void Colorist::apply(const SampleRows& in, std::int32_t width,
                      const ResultRows& out) const noexcept {
   const ColorJob job{in.channel, out.codes, out.values, width};
-  const std::size_t colors = channels_ == 1 ? 1 : 3;
-  if (setup_.change == ColorChange::none) {
-    keep_channel(setup_, job, 0);
-    for (std::size_t c = 1; c < colors; ++c)
-      from_grey_ ? copy_first(job, c) : keep_channel(setup_, job, c);
-  } else {
-    change_colors(setup_, job);
-    for (std::size_t c = 1; c < colors && from_grey_; ++c)
-      fill(job, c, 128);
+  const bool alone = setup_.change == ColorChange::none && (from_grey_ || channels_ == 1);
+  alone ? keep_channel(setup_, job, 0) : change_colors(setup_, job);
+  if (from_grey_ && channels_ > 1) {
+    for (const std::size_t c : {std::size_t{1}, std::size_t{2}})
+      alone ? copy_first(job, c) : fill(job, c, 128);
   }
   if (channels_ < 4) return;
   keeps_alpha_ ? keep_channel(setup_, job, 3) : fill(job, 3, 255);

@@ -102,20 +102,28 @@ struct FromYuvToYuv {
   }
 };
 
-// One channel as it is; the job's first.
-template <int in, bool codes>
+template <int in, bool codes, std::size_t channels>
 struct Kept {
   V16 half = rounding_half<codes, in>();
   explicit Kept(const FixedColors&) {}
   HWY_INLINE void at(const ColorJob& job, std::size_t x) const {
-    const D16 d;
-    store_result<codes, in>(hn::SaturatedAdd(hn::LoadU(d, job.in[0] + x), half), job, 0, x);
+    for (std::size_t c = 0; c < channels; ++c) {
+      const V16 sample = hn::LoadU(D16(), job.in[c] + x);
+      store_result<codes, in>(hn::SaturatedAdd(sample, half), job, c, x);
+    }
   }
 };
 
 template <class Change>
 void color_row(const ColorSetup& setup, const ColorJob& given) {
-  const ColorJob job = given;  // the stores cannot change a copy
+  // The stores cannot change a copy; word by word, as it was written.
+  ColorJob job;
+  for (std::size_t c = 0; c < 4; ++c) {
+    job.in[c] = given.in[c];
+    job.codes[c] = given.codes[c];
+    job.values[c] = given.values[c];
+  }
+  job.width = given.width;
   const Change change(setup.fixed);
   const std::size_t lanes = hn::Lanes(D16());
   for (std::size_t x = 0; x < static_cast<std::size_t>(job.width); x += lanes)
@@ -138,7 +146,8 @@ void color_as(ColorChange change, const ColorSetup& setup, const ColorJob& job) 
     case ColorChange::yuv_to_yuv:
       return color_row<FromYuvToYuv<in, codes>>(setup, job);
     default:
-      return color_row<Kept<in, codes>>(setup, job);
+      return job.in[1] == nullptr ? color_row<Kept<in, codes, 1>>(setup, job)
+                                  : color_row<Kept<in, codes, 3>>(setup, job);
   }
 }
 

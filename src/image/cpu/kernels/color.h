@@ -35,18 +35,22 @@ struct FixedColors {
   std::array<std::int16_t, 3> bias{};
 };
 
-/// For single precision. Coefficients that meet samples have the samples' unit in them; results
-/// are codes.
+/// For single precision. Coefficients that meet samples have the samples' unit in them, those that
+/// make results the results' (one code, or one step of the values).
 struct FloatColors {
   float y_offset = 0;  ///< in units of the samples, as `neutral`
   float neutral = 0;
   float y_scale = 0;
+  float y_bias = 0;  ///< of luma, in its results
   float rv = 0;
   float gu = 0;
   float gv = 0;
   float bu = 0;
   std::array<std::array<float, 3>, 3> weight{};
   std::array<float, 3> bias{};
+  float step = 1;      ///< of a sample, in results
+  float by_alpha = 0;  ///< one over a colour times alpha 255, times `step`
+  float tie = 0;       ///< lifts halves so that codes round up; part of the other biases
 };
 
 /// A change with its constants.
@@ -68,7 +72,7 @@ struct ColorJob {
   std::int32_t width = 0;
 };
 
-/// Makes the colour channels; not for `none`.
+/// Makes the colour channels; for `none` all three of RGB or YUV.
 void change_colors(const ColorSetup& setup, const ColorJob& job);
 /// The same in single precision: what `exact` asks for, and the changes by alpha.
 void change_colors_in_floats(const ColorSetup& setup, const ColorJob& job);

@@ -17,51 +17,81 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::ScalableTag<float>;
+using D16 = hn::ScalableTag<std::int16_t>;
+using DCodes = hn::Rebind<std::uint8_t, D16>;
 using DInt = hn::RebindToSigned<D>;
-using DSample = hn::Rebind<std::int16_t, D>;  // one sample per float lane
-using DCode = hn::Rebind<std::uint8_t, D>;
 using V = hn::Vec<D>;
+using V16 = hn::Vec<D16>;
+
+/// A vector of samples makes the floats of its even lanes and those of its odd lanes.
+constexpr std::size_t halves = HWY_TARGET == HWY_SCALAR ? 1 : 2;
 
 struct Three {
   V a, b, c;
 };
 
-HWY_INLINE V load(const std::int16_t* from) {
-  return hn::ConvertTo(D(), hn::PromoteTo(DInt(), hn::LoadU(DSample(), from)));
+HWY_INLINE V load(const std::int16_t* from, std::size_t half) {
+#if HWY_TARGET == HWY_SCALAR
+  (void)half;
+  return hn::ConvertTo(D(), hn::PromoteTo(DInt(), hn::LoadU(D16(), from)));
+#else
+  auto both = hn::BitCast(DInt(), hn::LoadU(D16(), from));
+  if (half == 0) both = hn::ShiftLeft<16>(both);
+  return hn::ConvertTo(D(), hn::ShiftRight<16>(both));
+#endif
 }
 
-HWY_INLINE V clamped(V code) {
-  return hn::Min(hn::Max(code, hn::Zero(D())), hn::Set(D(), 255.0F));
+HWY_INLINE V clamped(V value, V most) {
+  return hn::Min(hn::Max(value, hn::Zero(D())), most);
 }
 
-/// Stores what is in codes: codes rounded with halves up, values to nearest.
+// Rounded to nearest: beside 1.5 * 2^23 the lowest 16 bits of a float are an integer.
+HWY_INLINE V16 rounded(V even, V odd) {
+  const V magic = hn::Set(D(), 12582912.0F);
+  const auto low = hn::BitCast(DInt(), hn::Add(even, magic));
+  const auto high = hn::BitCast(DInt(), hn::Add(odd, magic));
+#if HWY_TARGET == HWY_SCALAR
+  (void)high;
+  return hn::DemoteTo(D16(), hn::ShiftRight<16>(hn::ShiftLeft<16>(low)));
+#else
+  return hn::OddEven(hn::BitCast(D16(), hn::ShiftLeft<16>(high)), hn::BitCast(D16(), low));
+#endif
+}
+
 template <bool codes>
-struct Store {
-  V unit;
-  explicit Store(int fraction) : unit(hn::Set(D(), static_cast<float>(1 << fraction))) {}
-  HWY_INLINE void operator()(V code, const ColorJob& job, std::size_t c, std::size_t x) const {
-    if constexpr (codes) {
-      const auto whole = hn::ConvertTo(DInt(), hn::Add(clamped(code), hn::Set(D(), 0.5F)));
-      hn::StoreU(hn::DemoteTo(DCode(), whole), DCode(), job.codes[c] + x);
-    } else {
-      const auto value = hn::NearestInt(hn::Mul(clamped(code), unit));
-      hn::StoreU(hn::DemoteTo(DSample(), value), DSample(), job.values[c] + x);
-    }
+HWY_INLINE void store_one(V even, V odd, const ColorJob& job, std::size_t c, std::size_t x) {
+  const V16 result = rounded(even, odd);
+  if constexpr (codes) {
+    hn::StoreU(hn::DemoteTo(DCodes(), result), DCodes(), job.codes[c] + x);
+  } else {
+    hn::StoreU(result, D16(), job.values[c] + x);
   }
-};
+}
+
+/// Stores both halves of `count` results, which are in steps of what is stored.
+template <bool codes, int count>
+HWY_INLINE void store(const Three& even, const Three& odd, const ColorJob& job, std::size_t x) {
+  store_one<codes>(even.a, odd.a, job, 0, x);
+  if constexpr (count == 3) {
+    store_one<codes>(even.b, odd.b, job, 1, x);
+    store_one<codes>(even.c, odd.c, job, 2, x);
+  }
+}
 
 struct Matrix {
-  V y_offset, neutral, y_scale, rv, gu, gv, bu;
+  V y_offset, neutral, y_scale, y_bias, rv, gu, gv, bu;
   explicit Matrix(const FloatColors& m)
       : y_offset(hn::Set(D(), m.y_offset)),
         neutral(hn::Set(D(), m.neutral)),
         y_scale(hn::Set(D(), m.y_scale)),
+        y_bias(hn::Set(D(), m.y_bias)),
         rv(hn::Set(D(), m.rv)),
         gu(hn::Set(D(), m.gu)),
         gv(hn::Set(D(), m.gv)),
         bu(hn::Set(D(), m.bu)) {}
   HWY_INLINE V luma(V y) const {
-    return hn::Mul(hn::Max(hn::Sub(y, y_offset), hn::Zero(D())), y_scale);
+    const V above = hn::Max(hn::Sub(y, y_offset), hn::Zero(D()));
+    return hn::Add(hn::Mul(above, y_scale), y_bias);
   }
   HWY_INLINE Three rgb(const Three& yuv) const {
     const V l = luma(yuv.a);
@@ -85,71 +115,74 @@ struct Weighted {
   }
 };
 
-HWY_INLINE Three load_three(const ColorJob& job, std::size_t x) {
-  return {load(job.in[0] + x), load(job.in[1] + x), load(job.in[2] + x)};
-}
-
 template <bool codes>
-HWY_INLINE void store_three(const Store<codes>& store, const Three& v, const ColorJob& job,
-                            std::size_t x) {
-  store(v.a, job, 0, x);
-  store(v.b, job, 1, x);
-  store(v.c, job, 2, x);
+HWY_INLINE Three bounded(const Three& v, V most) {
+  // Codes saturate when they become bytes.
+  if constexpr (codes) return v;
+  return {clamped(v.a, most), clamped(v.b, most), clamped(v.c, most)};
 }
 
 template <ColorChange change, bool codes>
 struct Exact {
+  static constexpr bool alone = change == ColorChange::luma || change == ColorChange::grey_to_yuv;
+  static constexpr int results = alone || change == ColorChange::rgb_to_grey ? 1 : 3;
   Matrix from;
   Weighted first, second, third;
-  Store<codes> store;
+  V white, most;
   explicit Exact(const ColorSetup& s)
       : from(s.real),
         first(s.real, 0),
         second(s.real, 1),
         third(s.real, 2),
-        store(s.out_fraction) {}
+        white(hn::Set(D(), 255.0F)),
+        most(hn::Set(D(), static_cast<float>(255 << s.out_fraction))) {}
 
-  HWY_INLINE void at(const ColorJob& job, std::size_t x) const {
-    if constexpr (change == ColorChange::yuv_to_rgb) {
-      store_three(store, from.rgb(load_three(job, x)), job, x);
-    } else if constexpr (change == ColorChange::luma) {
-      store(from.luma(load(job.in[0] + x)), job, 0, x);
-    } else if constexpr (change == ColorChange::grey_to_yuv) {
-      const V scaled = hn::Mul(load(job.in[0] + x), from.y_scale);
-      store(hn::Add(scaled, first.bias), job, 0, x);
-    } else if constexpr (change == ColorChange::rgb_to_grey) {
-      store(first(load_three(job, x)), job, 0, x);
-    } else {
-      Three rgb = load_three(job, x);
-      if constexpr (change == ColorChange::yuv_to_yuv) {
-        rgb = from.rgb(rgb);
-        rgb = {clamped(rgb.a), clamped(rgb.b), clamped(rgb.c)};
-      }
-      store_three(store, {first(rgb), second(rgb), third(rgb)}, job, x);
+  HWY_INLINE Three result(const Three& in) const {
+    if constexpr (change == ColorChange::yuv_to_rgb) return from.rgb(in);
+    if constexpr (change == ColorChange::luma) return {from.luma(in.a), in.b, in.c};
+    if constexpr (change == ColorChange::grey_to_yuv)
+      return {hn::Add(hn::Mul(in.a, from.y_scale), first.bias), in.b, in.c};
+    if constexpr (change == ColorChange::rgb_to_grey) return {first(in), in.b, in.c};
+    Three rgb = in;
+    if constexpr (change == ColorChange::yuv_to_yuv) {
+      rgb = from.rgb(in);
+      rgb = {clamped(rgb.a, white), clamped(rgb.b, white), clamped(rgb.c, white)};
     }
+    return {first(rgb), second(rgb), third(rgb)};
+  }
+
+  HWY_INLINE Three half(const ColorJob& job, std::size_t x, std::size_t h) const {
+    const V a = load(job.in[0] + x, h);
+    if constexpr (alone) return bounded<codes>(result({a, a, a}), most);
+    return bounded<codes>(result({a, load(job.in[1] + x, h), load(job.in[2] + x, h)}), most);
+  }
+  HWY_INLINE void at(const ColorJob& job, std::size_t x) const {
+    store<codes, results>(half(job, x, 0), half(job, x, halves - 1), job, x);
   }
 };
 
-// Samples divided by samples: the unit of the result is put right by one factor, a power of two
-// beside 255. Alpha of 255 leaves colours as they are, to the bit.
+// Alpha of 255 leaves colours as they are.
 template <bool multiply, bool codes>
 struct ByAlpha {
-  V opaque, unit;
-  Store<codes> store;
+  V opaque, factor, tie, most;
   explicit ByAlpha(const ColorSetup& s)
       : opaque(hn::Set(D(), static_cast<float>(255 << s.in_fraction))),
-        unit(hn::Set(D(), 1.0F / static_cast<float>(1 << s.in_fraction))),
-        store(s.out_fraction) {}
+        factor(hn::Set(D(), multiply ? s.real.by_alpha : s.real.step)),
+        tie(hn::Set(D(), s.real.tie)),
+        most(hn::Set(D(), static_cast<float>(codes ? 255 : 255 << s.out_fraction))) {}
 
-  HWY_INLINE V result(V color, V alpha) const {
-    if constexpr (multiply) return hn::Mul(hn::Div(hn::Mul(color, alpha), opaque), unit);
-    const V whole = hn::Div(hn::Mul(color, opaque), alpha);
-    return hn::IfThenElseZero(hn::Gt(alpha, hn::Zero(D())), hn::Mul(whole, unit));
+  HWY_INLINE V result(V color, V by) const {
+    return clamped(hn::Add(hn::Mul(hn::Mul(color, by), factor), tie), most);
+  }
+  HWY_INLINE Three half(const ColorJob& job, std::size_t x, std::size_t h) const {
+    V by = load(job.in[3] + x, h);
+    if constexpr (!multiply)
+      by = hn::IfThenElseZero(hn::Gt(by, hn::Zero(D())), hn::Div(opaque, by));
+    return {result(load(job.in[0] + x, h), by), result(load(job.in[1] + x, h), by),
+            result(load(job.in[2] + x, h), by)};
   }
   HWY_INLINE void at(const ColorJob& job, std::size_t x) const {
-    const V alpha = load(job.in[3] + x);
-    const Three in = load_three(job, x);
-    store_three(store, {result(in.a, alpha), result(in.b, alpha), result(in.c, alpha)}, job, x);
+    store<codes, 3>(half(job, x, 0), half(job, x, halves - 1), job, x);
   }
 };
 
@@ -157,7 +190,7 @@ template <class Change>
 void color_row(const ColorSetup& setup, const ColorJob& given) {
   const ColorJob job = given;  // the stores cannot change a copy
   const Change change(setup);
-  const std::size_t lanes = hn::Lanes(D());
+  const std::size_t lanes = hn::Lanes(D16());
   for (std::size_t x = 0; x < static_cast<std::size_t>(job.width); x += lanes)
     change.at(job, x);
 }
