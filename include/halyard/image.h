@@ -61,8 +61,8 @@ struct Convert {
   Tensor src = {};
   /// A plain tensor is read as a picture (Tensor::as_image).
   Tensor dst = {};
-  /// In source pixels; sides may lie between pixels. Unset: all. Filters read no pixel that the
-  /// crop does not touch.
+  /// In source pixels; sides may lie between pixels, and are at least 2^-16 long. Unset: all.
+  /// Filters read no pixel that the crop does not touch.
   std::optional<RegionF> crop = {};
   Orientation orientation = {};  ///< of the picture itself, as its EXIF data says
   Flip flip = Flip::none;
@@ -147,7 +147,8 @@ class Processor {
   /// invalid_argument (not a picture; crop or place empty, outside or not finite; source and
   /// destination share bytes; normalize not finite, or for an integer destination without
   /// quantization; an affine map without inverse, or beside fit, flip, rotation or orientation;
-  /// source_bits; the quantization's axis is not that of the channels), unsupported (a pair of
+  /// source_bits; alpha steps or bgr without such channels; colorimetry of no known value; the
+  /// quantization's axis is not that of the channels), unsupported (a pair of
   /// formats and dtypes that conversion_support() declines; no backend takes the request, the
   /// detail lists why), no_memory, and those of mapping.
   Result<Placement> convert(const Convert& request);
@@ -161,8 +162,8 @@ class Processor {
 
   /// All requests in one go, strips of all of them over the threads. Requests that name one source
   /// read it together, strip by strip, while it is in cache: a network's input and a preview from
-  /// one pass. Destinations must not overlap. All are checked before a pixel is written. Errors:
-  /// those of convert(); the detail names the request's index.
+  /// one pass. No request may read or write what another one writes. All are checked, and mapped,
+  /// before a pixel is written. Errors: those of convert(); the detail names the request's index.
   Result<std::vector<Placement>> convert_all(std::span<const Convert> requests);
   /// Source i into batch.batch(i), all else as in `like`, whose tensors are not looked at. Errors:
   /// those of convert_all, and invalid_argument (more sources than the batch has places).
@@ -175,8 +176,9 @@ class Processor {
 
   /// Checks the request and keeps it for flush(), which runs all that was kept in one go, in any
   /// order. Until then the source must not change and the destination holds what it held. A
-  /// request whose source or destination overlaps a kept destination flushes first. Errors: those
-  /// of convert().
+  /// request, of any of these calls, that reads or writes a kept destination or writes a kept
+  /// source flushes first. What is kept when the processor dies never runs. Errors: those of
+  /// convert() and flush().
   Result<Placement> convert_deferred(const Convert& request);
   /// Nothing is kept afterwards, also when it fails. Errors: the first one of running.
   Status flush();

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <vector>
+
 #include "halyard/placement.h"
 
 namespace halyard {
@@ -29,6 +32,117 @@ TEST(Letterbox, never_vanishes_and_rests_are_rounded_down) {
   EXPECT_EQ(letterbox_region({10000, 1}, {64, 64}), (Region{0, 31, 64, 1}));
   EXPECT_EQ(letterbox_region({1, 10000}, {64, 64}), (Region{31, 0, 1, 64}));
   EXPECT_EQ(letterbox_region({0, 5}, {64, 48}), (Region{0, 0, 64, 48}));
+}
+
+// Computed with Python's round(), which takes halves to even:
+// r = min(W/w, H/h); round(w r), round(h r); round((W - width)/2 - 0.1), and so for rows.
+TEST(Letterbox, worked_numbers_of_the_trainers_rule) {
+  struct Row {
+    Size source, target;
+    Region predict, validate;
+  };
+  constexpr Size square{640, 640};
+  for (const Row& row : {
+           Row{{1280, 720}, square, {0, 140, 640, 360}, {0, 140, 640, 360}},
+           Row{{1280, 719}, square, {0, 140, 640, 360}, {0, 140, 640, 360}},  // 359.5 -> 360
+           Row{{1280, 721}, square, {0, 140, 640, 360}, {0, 140, 640, 360}},  // 360.5 -> 360
+           Row{{1283, 720}, square, {0, 140, 640, 359}, {0, 140, 640, 359}},
+           Row{{810, 1080}, square, {80, 0, 480, 640}, {80, 0, 480, 640}},
+           Row{{500, 375}, square, {0, 80, 640, 480}, {70, 132, 500, 375}},
+           Row{{333, 500}, square, {107, 0, 426, 640}, {153, 70, 333, 500}},
+           Row{{640, 427}, square, {0, 106, 640, 427}, {0, 106, 640, 427}},  // 106.5 - 0.1
+           Row{{427, 640}, square, {106, 0, 427, 640}, {106, 0, 427, 640}},
+           Row{{639, 480}, square, {0, 79, 640, 481}, {0, 80, 639, 480}},
+           Row{{100, 3}, square, {0, 310, 640, 19}, {270, 318, 100, 3}},
+           Row{{612, 612}, square, {0, 0, 640, 640}, {14, 14, 612, 612}},
+           Row{{1080, 1920}, {640, 384}, {212, 0, 216, 384}, {212, 0, 216, 384}},
+           Row{{50, 37}, {64, 64}, {0, 8, 64, 47}, {7, 13, 50, 37}},
+       }) {
+    SCOPED_TRACE(::testing::Message() << row.source.width << "x" << row.source.height);
+    EXPECT_EQ(letterbox_region(row.source, row.target, LetterboxRule::ultralytics), row.predict);
+    EXPECT_EQ(letterbox_region(row.source, row.target, LetterboxRule::ultralytics_val),
+              row.validate);
+  }
+}
+
+TEST(Letterbox, rules_differ_where_halves_are_rounded) {
+  EXPECT_EQ(letterbox_region({1280, 721}, {640, 640}), (Region{0, 139, 640, 361}));
+  EXPECT_EQ(letterbox_region({1280, 721}, {640, 640}, LetterboxRule::ultralytics),
+            (Region{0, 140, 640, 360}));
+}
+
+TEST(Letterbox, nothing_vanishes_or_leaves_the_target_under_any_rule) {
+  for (const LetterboxRule rule :
+       {LetterboxRule::hal, LetterboxRule::ultralytics, LetterboxRule::ultralytics_val}) {
+    for (const Size source : {Size{65535, 1}, Size{1, 65535}, Size{1, 1}, Size{7, 5}}) {
+      for (const Size target : {Size{1, 1}, Size{1, 640}, Size{640, 1}, Size{64, 48}}) {
+        const Region r = letterbox_region(source, target, rule);
+        EXPECT_GE(r.width, 1);
+        EXPECT_GE(r.height, 1);
+        EXPECT_GE(r.x, 0);
+        EXPECT_GE(r.y, 0);
+        EXPECT_LE(r.x + r.width, target.width);
+        EXPECT_LE(r.y + r.height, target.height);
+      }
+    }
+  }
+}
+
+// Where pixel (x, y) of a 3 x 2 picture goes, and the size of what comes out.
+struct Turned {
+  int x, y, width, height;
+  friend bool operator==(const Turned&, const Turned&) = default;
+};
+Turned turned(Turned at, Orientation o) {
+  if (o.flip == Flip::horizontal) at.x = at.width - 1 - at.x;
+  if (o.flip == Flip::vertical) at.y = at.height - 1 - at.y;
+  for (int quarter = 0; quarter < static_cast<int>(o.rotation); ++quarter)
+    at = {at.height - 1 - at.y, at.x, at.height, at.width};
+  return at;
+}
+
+std::vector<Orientation> all_orientations() {
+  std::vector<Orientation> all;
+  for (const Flip flip : {Flip::none, Flip::vertical, Flip::horizontal}) {
+    for (const Rotation rotation :
+         {Rotation::none, Rotation::cw90, Rotation::cw180, Rotation::cw270})
+      all.push_back({flip, rotation});
+  }
+  return all;
+}
+
+TEST(Orientation, one_after_the_other_moves_pixels_as_both_do) {
+  for (const Orientation first : all_orientations()) {
+    for (const Orientation second : all_orientations()) {
+      for (int i = 0; i < 6; ++i) {
+        const Turned pixel{i % 3, i / 3, 3, 2};
+        EXPECT_EQ(turned(pixel, then(first, second)), turned(turned(pixel, first), second))
+            << static_cast<int>(first.flip) << static_cast<int>(first.rotation)
+            << static_cast<int>(second.flip) << static_cast<int>(second.rotation);
+      }
+    }
+  }
+}
+
+TEST(Orientation, the_inverse_moves_every_pixel_back) {
+  for (const Orientation o : all_orientations()) {
+    for (int i = 0; i < 6; ++i) {
+      const Turned pixel{i % 3, i / 3, 3, 2};
+      EXPECT_EQ(turned(turned(pixel, o), inverse(o)), pixel);
+      EXPECT_EQ(turned(turned(pixel, inverse(o)), o), pixel);
+    }
+    EXPECT_EQ(then(o, inverse(o)), Orientation{});
+  }
+}
+
+TEST(AffineMap, follows_and_undoes) {
+  const Affine turn{{0, -2, 30, 2, 0, 5}};
+  const Affine shift{{1, 0, -7, 0, 1, 0.5}};
+  // (1, 2) -> (26, 7) -> (19, 7.5)
+  const Affine both = then(turn, shift);
+  EXPECT_EQ(both, (Affine{{0, -2, 23, 2, 0, 5.5}}));
+  EXPECT_EQ(then(both, inverse(both)), Affine{});
+  EXPECT_FALSE(std::isfinite(inverse(Affine{{1, 2, 0, 2, 4, 0}}).m[0]));
 }
 
 TEST(Placement, letterbox_maps_corners_of_the_content_to_corners_of_the_source) {
@@ -77,6 +191,66 @@ TEST(Placement, every_turn_and_flip_round_trips) {
       }
     }
   }
+}
+
+// The source pixel that content pixel (x, y) shows, by permutation.
+TEST(Placement, pixel_centres_map_exactly_both_ways_under_every_orientation) {
+  const Region crop{5, 3, 12, 8};
+  for (const Orientation o : all_orientations()) {
+    const bool swaps = swaps_axes(o.rotation);
+    const Region content{9, 2, swaps ? 8 : 12, swaps ? 12 : 8};
+    const Placement p({40, 30}, crop, o, {32, 28}, content);
+    for (int y = 0; y < crop.height; ++y) {
+      for (int x = 0; x < crop.width; ++x) {
+        const Turned to = turned({x, y, crop.width, crop.height}, o);
+        const Point source{static_cast<float>(crop.x + x) + 0.5F,
+                           static_cast<float>(crop.y + y) + 0.5F};
+        const Point shown{static_cast<float>(content.x + to.x) + 0.5F,
+                          static_cast<float>(content.y + to.y) + 0.5F};
+        EXPECT_EQ(p.to_destination(source).x, shown.x);
+        EXPECT_EQ(p.to_destination(source).y, shown.y);
+        EXPECT_EQ(p.to_source(shown).x, source.x);
+        EXPECT_EQ(p.to_source(shown).y, source.y);
+      }
+    }
+    EXPECT_EQ(p.to_source(Box{9, 2, 9.0F + static_cast<float>(content.width),
+                              2.0F + static_cast<float>(content.height)}),
+              (Box{5, 3, 17, 11}));
+  }
+}
+
+// 1283 x 720 into 640 x 640: r = 640 / 1283, 640 x 359 pixels at (0, 140). A trainer subtracts the
+// pad and divides by r.
+TEST(Placement, a_nominal_scale_maps_boxes_as_trainers_do) {
+  const double ratio = 640.0 / 1283;
+  Placement p({1283, 720}, {0, 0, 1283, 720}, Orientation{}, {640, 640}, {0, 140, 640, 359});
+  p.set_nominal_scale(ratio);
+  const Box box{100, 200, 300, 444.5F};
+  const Box back = p.to_source(box);
+  EXPECT_FLOAT_EQ(back.x1, static_cast<float>(100 / ratio));
+  EXPECT_FLOAT_EQ(back.y1, static_cast<float>((200 - 140) / ratio));
+  EXPECT_FLOAT_EQ(back.x2, static_cast<float>(300 / ratio));
+  EXPECT_FLOAT_EQ(back.y2, static_cast<float>((444.5 - 140) / ratio));
+  const Box there = p.to_destination(back);
+  EXPECT_NEAR(there.y2, 444.5, 1e-3);
+  EXPECT_EQ(p.content(), (Region{0, 140, 640, 359}));
+}
+
+TEST(Placement, a_free_map_goes_both_ways) {
+  const Affine map{{0.5, 0.25, 3, -0.25, 0.5, 10}};
+  const Placement p({100, 80}, {0, 0, 100, 80}, map, {64, 64}, {0, 0, 64, 64});
+  EXPECT_TRUE(p.is_affine());
+  EXPECT_EQ(p.forward(), map);
+  const Point there = p.to_destination(Point{20, 8});
+  EXPECT_EQ(there.x, 15);
+  EXPECT_EQ(there.y, 9);
+  const Point back = p.to_source(there);
+  EXPECT_FLOAT_EQ(back.x, 20);
+  EXPECT_FLOAT_EQ(back.y, 8);
+  // The box around four turned corners, clipped to the picture.
+  const Box box = p.to_destination(Box{0, 0, 8, 4});
+  EXPECT_EQ(box, (Box{3, 8, 8, 12}));
+  EXPECT_EQ(p.to_source(Box{-500, -500, 500, 500}), (Box{0, 0, 100, 80}));
 }
 
 TEST(Placement, detections_keep_their_order_and_labels) {

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where pictures land, and the way back: fits, crops between pixels, free maps, masks.
+#include <gtest/gtest.h>
+
+#include "halyard/image.h"
+#include "image/pictures.h"
+
+namespace halyard::testing {
+namespace {
+
+class GeometryTest : public ::testing::Test {
+ protected:
+  Placement placed(const Convert& request) {
+    const auto placement = processor_.convert(request);
+    EXPECT_TRUE(placement) << placement.error().message();
+    return placement.value();
+  }
+  Convert request(Size from, Size to) {
+    Convert c;
+    c.src = random_picture(random_, from.width, from.height, PixelFormat::grey);
+    c.dst = random_picture(random_, to.width, to.height, PixelFormat::grey);
+    return c;
+  }
+  Random random_{9};
+  Processor processor_ = Processor::create({.threads = 1}).value();
+};
+
+TEST_F(GeometryTest, trainers_boxes_are_mapped_by_pad_and_ratio) {
+  Convert c = request({1283, 720}, {640, 640});
+  c.fit = Fit::letterbox;
+  c.letterbox = LetterboxRule::ultralytics;
+  const Placement p = placed(c);
+  EXPECT_EQ(p.content(), (Region{0, 140, 640, 359}));
+  const double r = 640.0 / 1283;
+  const Box back = p.to_source(Box{10, 150, 600, 490});
+  EXPECT_FLOAT_EQ(back.x1, static_cast<float>(10 / r));
+  EXPECT_FLOAT_EQ(back.y1, static_cast<float>(10 / r));
+  EXPECT_FLOAT_EQ(back.x2, static_cast<float>(600 / r));
+  EXPECT_FLOAT_EQ(back.y2, static_cast<float>(350 / r));
+  EXPECT_EQ(code_at(c.dst, 0, 5, 139), 114);
+  EXPECT_EQ(code_at(c.dst, 0, 5, 499), 114);
+}
+
+TEST_F(GeometryTest, validation_does_not_enlarge) {
+  Convert c = request({50, 37}, {64, 64});
+  c.fit = Fit::letterbox;
+  c.letterbox = LetterboxRule::ultralytics_val;
+  const Placement p = placed(c);
+  EXPECT_EQ(p.content(), (Region{7, 13, 50, 37}));
+  EXPECT_EQ(p.to_source(Box{7, 13, 57, 50}), (Box{0, 0, 50, 37}));
+  for (const auto& [x, y] : {std::pair{0, 0}, std::pair{49, 36}, std::pair{20, 11}})
+    EXPECT_EQ(code_at(c.dst, 0, x + 7, y + 13), code_at(c.src, 0, x, y));
+}
+
+TEST_F(GeometryTest, cover_cuts_both_sides_alike) {
+  Convert c = request({100, 50}, {40, 40});
+  c.fit = Fit::cover;
+  const Placement p = placed(c);
+  EXPECT_EQ(p.content(), (Region{0, 0, 40, 40}));
+  EXPECT_EQ(p.crop(), (RegionF{25, 0, 50, 50}));
+  EXPECT_EQ(p.to_source(Box{0, 0, 40, 40}), (Box{25, 0, 75, 50}));
+  // Under a quarter turn the long side is cut again.
+  c.rotation = Rotation::cw90;
+  EXPECT_EQ(placed(c).crop(), (RegionF{25, 0, 50, 50}));
+  c.dst = random_picture(random_, 40, 20, PixelFormat::grey);
+  // The turned picture is 50 x 100; of its rows 25 are shown.
+  EXPECT_EQ(placed(c).crop(), (RegionF{37.5, 0, 25, 50}));
+}
+
+TEST_F(GeometryTest, top_left_pads_right_and_below_only) {
+  Convert c = request({100, 50}, {40, 40});
+  c.fit = Fit::top_left;
+  EXPECT_EQ(placed(c).content(), (Region{0, 0, 40, 20}));
+  EXPECT_EQ(code_at(c.dst, 0, 3, 20), 114);
+  c.place = Region{4, 6, 30, 30};
+  EXPECT_EQ(placed(c).content(), (Region{4, 6, 30, 15}));
+}
+
+TEST_F(GeometryTest, an_orientation_comes_before_flip_and_rotation) {
+  // A quarter turn, then a mirror left to right.
+  Convert c = request({6, 4}, {4, 6});
+  c.orientation = {Flip::none, Rotation::cw90};
+  c.flip = Flip::horizontal;
+  const Placement p = placed(c);
+  for (int y = 0; y < 4; ++y) {
+    for (int x = 0; x < 6; ++x)
+      ASSERT_EQ(code_at(c.dst, 0, y, x), code_at(c.src, 0, x, y));
+  }
+  EXPECT_FLOAT_EQ(p.to_destination(Point{5.5F, 0.5F}).y, 5.5F);
+}
+
+TEST_F(GeometryTest, crops_between_pixels_shift_the_samples) {
+  Convert c = request({32, 8}, {16, 8});
+  c.crop = RegionF{4.5, 0, 16, 8};
+  const Placement p = placed(c);
+  EXPECT_EQ(p.crop(), (RegionF{4.5, 0, 16, 8}));
+  EXPECT_FLOAT_EQ(p.to_source(Point{0.5F, 0.5F}).x, 5);
+  for (int x = 0; x < 16; ++x) {
+    const int sum = code_at(c.src, 0, 4 + x, 3) + code_at(c.src, 0, 5 + x, 3);
+    EXPECT_NEAR(code_at(c.dst, 0, x, 3), sum / 2.0, 1);
+  }
+}
+
+TEST_F(GeometryTest, a_mask_comes_back_exactly_under_every_orientation) {
+  for (const Flip flip : {Flip::none, Flip::vertical, Flip::horizontal}) {
+    for (int turn = 0; turn < 4; ++turn) {
+      const auto rotation = static_cast<Rotation>(turn);
+      const Size content = swaps_axes(rotation) ? Size{7, 11} : Size{11, 7};
+      Convert c = request({20, 15}, {24, 19});
+      c.crop = Region{4, 5, 11, 7};
+      c.place = Region{6, 3, content.width, content.height};
+      c.flip = flip;
+      c.rotation = rotation;
+      const Placement p = placed(c);
+      const Tensor back = random_picture(random_, 20, 15, PixelFormat::grey);
+      const Status status = processor_.mask_to_source(p, c.dst, back);
+      ASSERT_TRUE(status) << status.error().message();
+      for (int y = 0; y < 15; ++y) {
+        for (int x = 0; x < 20; ++x) {
+          const bool shown = x >= 4 && x < 15 && y >= 5 && y < 12;
+          ASSERT_EQ(code_at(back, 0, x, y), shown ? code_at(c.src, 0, x, y) : 0)
+              << static_cast<int>(flip) << turn << " at " << x << "," << y;
+        }
+      }
+      const Tensor there = random_picture(random_, 24, 19, PixelFormat::grey);
+      ASSERT_TRUE(processor_.mask_to_destination(p, c.src, there));
+      for (int y = 0; y < 19; ++y) {
+        for (int x = 0; x < 24; ++x) {
+          const bool shown = x >= 6 && x < 6 + content.width && y >= 3 && y < 3 + content.height;
+          ASSERT_EQ(code_at(there, 0, x, y), shown ? code_at(c.dst, 0, x, y) : 0);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(GeometryTest, a_letterboxed_mask_covers_the_picture_under_every_rule) {
+  for (const LetterboxRule rule :
+       {LetterboxRule::hal, LetterboxRule::ultralytics, LetterboxRule::ultralytics_val}) {
+    Convert c = request({53, 31}, {32, 32});
+    c.fit = Fit::letterbox;
+    c.letterbox = rule;
+    const Placement p = placed(c);
+    const Tensor mask = Tensor::create_image(32, 32, PixelFormat::grey).value();
+    for (int y = 0; y < 32; ++y) {
+      for (int x = 0; x < 32; ++x) {
+        const Region& r = p.content();
+        const bool inside = x >= r.x && x < r.x + r.width && y >= r.y && y < r.y + r.height;
+        set_code(mask, 0, x, y, inside ? 255 : 7);
+      }
+    }
+    const Tensor back = random_picture(random_, 53, 31, PixelFormat::grey);
+    ASSERT_TRUE(processor_.mask_to_source(p, mask, back));
+    for (const auto& [x, y] : {std::pair{0, 0}, std::pair{52, 30}, std::pair{52, 0}})
+      EXPECT_EQ(code_at(back, 0, x, y), 255) << static_cast<int>(rule);
+  }
+}
+
+TEST_F(GeometryTest, masks_of_another_size_or_kind_are_refused_by_name) {
+  const Placement p({20, 15}, Region{0, 0, 20, 15}, Orientation{}, {24, 19}, {0, 0, 24, 19});
+  const Tensor source = Tensor::create_image(20, 15, PixelFormat::grey).value();
+  const Tensor network = Tensor::create_image(24, 19, PixelFormat::grey).value();
+  const auto named = [](const Status& status, const char* field) {
+    return !status && status.error().code == Errc::invalid_argument &&
+           status.error().message().find(field) == 0;
+  };
+  EXPECT_TRUE(processor_.mask_to_source(p, network, source));
+  EXPECT_TRUE(named(processor_.mask_to_source(p, source, source), "mask:"));
+  EXPECT_TRUE(named(processor_.mask_to_source(p, network, network), "out:"));
+  EXPECT_TRUE(named(processor_.mask_to_destination(p, network, network), "mask:"));
+  EXPECT_TRUE(named(processor_.mask_to_destination(p, source, source), "out:"));
+  const Tensor colour = Tensor::create_image(20, 15, PixelFormat::rgb).value();
+  EXPECT_TRUE(named(processor_.mask_to_source(p, network, colour), "out:"));
+  EXPECT_TRUE(named(processor_.mask_to_source(Placement(), network, source), "mask:"));
+}
+
+}  // namespace
+}  // namespace halyard::testing
