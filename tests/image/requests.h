@@ -32,6 +32,7 @@ enum Factor : std::size_t {
   f_colours_out,
   f_width,
   f_height,
+  f_tall,  ///< whether the height counts seven times
   f_size,  ///< of the destination: as the turned source, about half, smaller, larger, tiny
   f_source_extra,
   f_target_extra,

@@ -74,16 +74,17 @@ Region fitted(const Convert& r, double w, double h, Size target) {
   return trained_box(w, h, target, r.letterbox == LetterboxRule::ultralytics);
 }
 
-// The largest part of the crop, about its middle, with the aspect ratio of the target.
+// The largest part of the crop, about its middle, with the aspect ratio of the target. Multiplied
+// first, so that whole numbers stay whole.
 RegionF covering(const RegionF& crop, bool swaps, Size target) {
-  const double aspect = swaps ? static_cast<double>(target.height) / target.width
-                              : static_cast<double>(target.width) / target.height;
+  const double across = swaps ? target.height : target.width;
+  const double down = swaps ? target.width : target.height;
   RegionF out = crop;
-  if (crop.width > crop.height * aspect) {
-    out.width = crop.height * aspect;
+  if (crop.width * down > crop.height * across) {
+    out.width = crop.height * across / down;
     out.x = crop.x + (crop.width - out.width) / 2;
   } else {
-    out.height = crop.width / aspect;
+    out.height = crop.width * down / across;
     out.y = crop.y + (crop.height - out.height) / 2;
   }
   return out;

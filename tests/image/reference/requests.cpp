@@ -200,7 +200,8 @@ bool make_legal(std::vector<int>& v, const std::vector<bool>& fixed) {
   };
   // A mosaic of one row or column lacks a colour.
   const auto mosaic = [&] {
-    return model_of(source_of(v)) != ColorModel::bayer || (v[f_width] > 0 && v[f_height] > 0);
+    return model_of(source_of(v)) != ColorModel::bayer ||
+           (v[f_width] > 0 && v[f_height] + v[f_tall] > 0);
   };
   for (int round = 0; round < 2; ++round) {
     if (!settle_any(v, fixed, {f_depth, f_dtype, f_target, f_source}, served)) return false;
@@ -224,7 +225,7 @@ bool make_legal(std::vector<int>& v, const std::vector<bool>& fixed) {
 Convert build_request(const std::vector<int>& v, Random& random) {
   Convert c;
   set_words(c, v);
-  const Size size{widths[v[f_width]], 1 + v[f_height]};
+  const Size size{widths[v[f_width]], (1 + v[f_height]) * (v[f_tall] == 1 ? 7 : 1)};
   const int bits = source_bits[v[f_depth]];
   const DType depth = v[f_depth] == 0 ? DType::u8 : DType::u16;
   const auto offset = [&](DType dtype) {
