@@ -29,9 +29,10 @@ struct Tile {
 /// Tiles that cover the frame, spread evenly, the last one flush with the edge. Along an axis of
 /// length L with tiles of T: none but 0 when L <= T; else n = ceil((L - T) / max(1, floor((1 -
 /// overlap) T))) steps, tile i at round(i (L - T) / n) in single precision (Akyon et al., "Slicing
-/// aided hyper inference", 2022, but evenly spread): products beyond 2^24 are rounded to what a float
-/// holds before the division, as in EdgeFirst HAL. Errors: invalid_argument (a size below 1, overlap
-/// outside [0, 1) or not a number, more than 65536 tiles).
+/// aided hyper inference", 2022, but evenly spread). Beyond 2^24 a product is
+/// rounded to a float before it is divided, so that tiles of such frames may lie a pixel beside the
+/// exact place. Errors: invalid_argument (a size below 1, overlap outside [0, 1) or not a number,
+/// more than 65536 tiles).
 Result<std::vector<Tile>> plan_tiles(Size frame, const TileOptions& options = {});
 
 }  // namespace halyard
