@@ -66,7 +66,7 @@ inline double allowed(const reference::Expected& e, DType dtype, bool codes, con
 
 /// What the engine is known not to do yet; shrinks to nothing.
 inline bool awaited(const Convert& c) {
-  return c.affine || c.alpha != AlphaStep::keep;
+  return c.alpha != AlphaStep::keep;
 }
 
 /// Runs requests on one processor and judges them.

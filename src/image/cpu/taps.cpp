@@ -4,51 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
+
+#include "image/cpu/filter_kernel.h"
 
 namespace halyard::image {
 namespace {
-
-struct Kernel {
-  Filter filter;
-  bool antialias;
-
-  double support() const {
-    switch (filter) {
-      case Filter::bicubic:
-        return 2;
-      case Filter::lanczos3:
-        return 3;
-      case Filter::box:
-        return 0.5;
-      default:
-        return 1;
-    }
-  }
-  double operator()(double x) const {
-    switch (filter) {
-      case Filter::bicubic:
-        return cubic(std::abs(x), antialias ? -0.5 : -0.75);
-      case Filter::lanczos3:
-        return std::abs(x) < 3 ? sinc(x) * sinc(x / 3) : 0;
-      case Filter::box:
-        return x > -0.5 && x <= 0.5 ? 1 : 0;
-      default:
-        return std::max(0.0, 1 - std::abs(x));
-    }
-  }
-  // Keys, "Cubic convolution interpolation for digital image processing", 1981.
-  static double cubic(double x, double a) {
-    if (x < 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
-    if (x < 2) return (((x - 5) * x + 8) * x - 4) * a;
-    return 0;
-  }
-  static double sinc(double x) {
-    if (x == 0) return 1;
-    const double angle = x * std::numbers::pi;
-    return std::sin(angle) / angle;
-  }
-};
 
 // Taps of one output before they are packed: weights of samples first, first + 1, ...
 struct Window {

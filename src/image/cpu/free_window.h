@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Filter taps about any place on one axis, made pixel by pixel.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "halyard/image.h"
+
+namespace halyard::image {
+
+/// The axis of a channel's plane: samples [lowest, highest) may be read, `scale` of them lie in one
+/// destination pixel.
+struct FreeAxis {
+  std::int32_t lowest = 0;
+  std::int32_t highest = 0;
+  double scale = 1;
+};
+
+/// Weights of samples first, first + 1, ..., which sum to 1.
+struct FreeWindow {
+  std::int32_t first = 0;
+  std::int32_t count = 0;
+};
+
+/// A kernel that can be asked for quickly. Immutable.
+class FreeKernel {
+ public:
+  /// May throw std::bad_alloc.
+  FreeKernel(Filter filter, bool antialias);
+
+  /// Whether all outputs along the axis are the sample under them, or a blend of the two about
+  /// them.
+  bool takes_nearest(const FreeAxis& axis) const noexcept;
+  bool takes_two(const FreeAxis& axis) const noexcept;
+  /// Most weights that window() writes.
+  std::size_t most_taps(const FreeAxis& axis) const noexcept;
+  /// The same definitions as make_taps(). `centre`, in samples, lies within a sample of the axis.
+  FreeWindow window(const FreeAxis& axis, double centre, float* weights) const noexcept;
+
+ private:
+  static constexpr int steps = 512;  ///< of the table, per sample
+
+  double widening(const FreeAxis& axis) const noexcept;
+  double at(double x) const noexcept;
+  FreeWindow repeated(const FreeAxis& axis, double centre, float* weights) const noexcept;
+  FreeWindow left_out(const FreeAxis& axis, double centre, float* weights) const noexcept;
+
+  Filter filter_;
+  bool antialias_;
+  double support_;
+  std::vector<double> table_;  ///< of one side, both ends included; read with linear interpolation
+};
+
+/// The sample that covers the place. Places that a division only comes near to count as exact.
+std::int32_t sample_under(const FreeAxis& axis, double centre) noexcept;
+
+}  // namespace halyard::image

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bilinear blends in Highway; the same roundings on every target.
+#include "image/cpu/kernels/blend.h"
+
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "image/cpu/kernels/blend.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace halyard::image {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D16 = hn::ScalableTag<std::int16_t>;
+using V16 = hn::Vec<D16>;
+
+// 8.7
+HWY_INLINE V16 sample(const std::uint8_t* from) {
+  return hn::ShiftLeft<7>(hn::PromoteTo(D16(), hn::LoadU(hn::Rebind<std::uint8_t, D16>(), from)));
+}
+
+HWY_INLINE V16 between(V16 a, V16 b, V16 way) {
+  return hn::Add(a, hn::MulFixedPoint15(hn::Sub(b, a), way));
+}
+
+void BlendCorners(const BlendJob& job, std::size_t count, std::int16_t* out) {
+  const D16 d;
+  for (std::size_t i = 0; i < count; i += hn::Lanes(d)) {
+    const V16 right = hn::LoadU(d, job.right + i);
+    const V16 upper = between(sample(job.corner[0] + i), sample(job.corner[1] + i), right);
+    const V16 lower = between(sample(job.corner[2] + i), sample(job.corner[3] + i), right);
+    hn::StoreU(between(upper, lower, hn::LoadU(d, job.down + i)), d, out + i);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace halyard::image
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace halyard::image {
+
+HWY_EXPORT(BlendCorners);
+
+void blend_corners(const BlendJob& job, std::size_t count, std::int16_t* out) noexcept {
+  HWY_DYNAMIC_DISPATCH(BlendCorners)(job, count, out);
+}
+
+}  // namespace halyard::image
+#endif
