@@ -37,14 +37,6 @@ std::int16_t fixed(double value, int fraction) noexcept {
   return static_cast<std::int16_t>(std::lround(std::ldexp(value, fraction)));
 }
 
-// Green takes what rounding leaves, so that greys stay grey.
-std::array<std::int16_t, 3> fixed_weights(const std::array<double, 3>& w) noexcept {
-  const auto sum = std::lround(std::ldexp(w[0] + w[1] + w[2], 15));
-  const std::int16_t red = fixed(w[0], 15);
-  const std::int16_t blue = fixed(w[2], 15);
-  return {red, static_cast<std::int16_t>(sum - red - blue), blue};
-}
-
 bool comes_from_yuv(ColorChange change) noexcept {
   return change == ColorChange::yuv_to_rgb || change == ColorChange::yuv_to_yuv ||
          change == ColorChange::luma;
@@ -58,23 +50,25 @@ int fraction_of(const ColorSetup& s) noexcept {
   return s.change == ColorChange::yuv_to_rgb ? 5 : s.in_fraction;
 }
 
-void set_fixed(const ColorStep& step, const Weights& weights, const std::array<double, 3>& bias,
-               ColorSetup& s) noexcept {
+void set_fixed(const ColorStep& step, ColorSetup& s) noexcept {
   FixedColors& m = s.fixed;
-  const bool from_yuv = comes_from_yuv(s.change);
-  const YuvToRgb& yuv = step.from_yuv;
-  m.y_offset = fixed(from_yuv ? yuv.y_offset : bias[0], s.in_fraction);
-  m.y_gain = fixed((from_yuv ? yuv.y_scale : step.to_yuv.y_scale) - 1, 15);
-  m.y_scale = fixed(yuv.y_scale, s.in_fraction == 7 ? 13 : 14);
-  m.rv = fixed(yuv.rv, 13);
-  m.gu = fixed(yuv.gu, 13);
-  m.gv = fixed(yuv.gv, 13);
-  m.bu = fixed(yuv.bu, 13);
-  const int weighed = s.change == ColorChange::yuv_to_yuv ? 7 : s.in_fraction;
-  for (std::size_t c = 0; c < 3; ++c) {
-    m.weight[c] = fixed_weights(weights[c]);
-    m.bias[c] = fixed(bias[c], weighed);
-  }
+  const YuvToRgb& from = step.from_yuv;
+  m.y_offset = fixed(from.y_offset, s.in_fraction);
+  m.y_scale = fixed(from.y_scale, s.in_fraction == 7 ? 13 : 14);
+  m.rv = fixed(from.rv, 13);
+  m.gu = fixed(from.gu, 13);
+  m.gv = fixed(from.gv, 13);
+  m.bu = fixed(from.bu, 13);
+  m.grey_gain = fixed(from.y_scale - 1, 15);
+  const bool to_yuv = step.to == ColorModel::yuv;
+  const RgbToYuv& to = step.to_yuv;
+  m.red = fixed(to_yuv ? to.kr : grey_of({1, 0, 0, 0}), 15);
+  m.blue = fixed(to_yuv ? to.kb : grey_of({0, 0, 1, 0}), 15);
+  m.green = static_cast<std::int16_t>(32768 - m.red - m.blue);  // so that greys stay grey
+  m.y_gain = fixed(to.y_scale - 1, 15);
+  m.y_bias = fixed(to.y_offset, s.change == ColorChange::yuv_to_yuv ? 7 : s.in_fraction);
+  m.u_scale = fixed(to.u_scale, 15);
+  m.v_scale = fixed(to.v_scale, 15);
 }
 
 void set_real(const ColorStep& step, const Weights& weights, const std::array<double, 3>& bias,
@@ -123,7 +117,7 @@ ColorSetup make_color_setup(const ColorStep& step, AlphaStep alpha, int fraction
   } else if (step.to == ColorModel::grey) {
     weights[0] = {grey_of({1, 0, 0, 0}), grey_of({0, 1, 0, 0}), grey_of({0, 0, 1, 0})};
   }
-  set_fixed(step, weights, bias, s);
+  set_fixed(step, s);
   set_real(step, weights, bias, s);
   return s;
 }

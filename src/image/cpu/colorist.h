@@ -23,8 +23,8 @@ struct ResultRows {
 ColorSetup make_color_setup(const ColorStep& step, AlphaStep alpha, int fraction, bool codes,
                             bool exact) noexcept;
 
-/// Immutable once made. Codes are within 1 of ColorStep's result rounded, values within 0.1 code of
-/// it; channels that pass through are exact.
+/// Immutable once made. Codes are within 1 of ColorStep's result rounded, values within 0.07 of it;
+/// channels that pass through are exact.
 class Colorist {
  public:
   /// `fraction`: of the sampler's rows, 6 or 7. `codes`: whether codes are made, or values.

@@ -31,15 +31,16 @@ HWY_INLINE V16 rounding_half() {
   return hn::Set(D16(), codes ? 1 << (fraction - 1) : 0);
 }
 
-/// Clamped to [0, 255]; code results have their rounding half in them already.
-template <bool codes, int fraction>
+/// Clamped to [0, 255]; code results have their rounding half in them already. `positive`: values
+/// that are not below 0.
+template <bool codes, int fraction, bool positive = false>
 HWY_INLINE void store_result(V16 value, const ColorJob& job, std::size_t c, std::size_t x) {
   const D16 d;
   if constexpr (codes) {
     hn::StoreU(hn::DemoteTo(DCodes(), hn::ShiftRight<fraction>(value)), DCodes(), job.codes[c] + x);
   } else {
-    const V16 most = hn::Set(d, 255 << fraction);
-    hn::StoreU(hn::Min(hn::Max(value, hn::Zero(d)), most), d, job.values[c] + x);
+    if constexpr (!positive) value = hn::Max(value, hn::Zero(d));
+    hn::StoreU(hn::Min(value, hn::Set(d, 255 << fraction)), d, job.values[c] + x);
   }
 }
 
@@ -80,21 +81,44 @@ struct FromYuv {
   }
 };
 
-/// A weighted sum of R G B, in their fraction. Sums that leave the 16 bits are far outside [0, 255]
-/// and stay there.
-struct Weighted {
-  V16 red, green, blue, bias;
+/// Luma of R G B in their fraction.
+struct LumaOfRgb {
+  V16 red, green, blue;
 
-  Weighted(const FixedColors& m, std::size_t c, V16 half)
-      : red(hn::Set(D16(), m.weight[c][0])),
-        green(hn::Set(D16(), m.weight[c][1])),
-        blue(hn::Set(D16(), m.weight[c][2])),
-        bias(hn::Add(hn::Set(D16(), m.bias[c]), half)) {}
+  explicit LumaOfRgb(const FixedColors& m)
+      : red(hn::Set(D16(), m.red)), green(hn::Set(D16(), m.green)), blue(hn::Set(D16(), m.blue)) {}
 
   HWY_INLINE V16 operator()(V16 r, V16 g, V16 b) const {
-    const V16 first = hn::SaturatedAdd(bias, hn::MulFixedPoint15(r, red));
-    const V16 rest = hn::SaturatedAdd(hn::MulFixedPoint15(g, green), hn::MulFixedPoint15(b, blue));
-    return hn::SaturatedAdd(first, rest);
+    const V16 sum = hn::SaturatedAdd(hn::MulFixedPoint15(r, red), hn::MulFixedPoint15(g, green));
+    return hn::SaturatedAdd(sum, hn::MulFixedPoint15(b, blue));
+  }
+};
+
+/// Y and chroma of luma, in its fraction. Sums that leave the 16 bits are far outside [0, 255] and
+/// stay there.
+template <int fraction>
+struct ToYuv {
+  V16 gain, y_bias, u_scale, v_scale, neutral;
+
+  /// `half`: is in the results.
+  ToYuv(const FixedColors& m, V16 half)
+      : gain(hn::Set(D16(), m.y_gain)),
+        y_bias(hn::Add(hn::Set(D16(), m.y_bias), half)),
+        u_scale(hn::Set(D16(), m.u_scale)),
+        v_scale(hn::Set(D16(), m.v_scale)),
+        neutral(hn::Add(hn::Set(D16(), 128 << fraction), half)) {}
+
+  /// Exact where the scale is 1.
+  HWY_INLINE V16 y(V16 luma) const {
+    return hn::SaturatedAdd(hn::SaturatedAdd(luma, hn::MulFixedPoint15(luma, gain)), y_bias);
+  }
+  HWY_INLINE V16 u(V16 blue, V16 luma) const {
+    const V16 difference = hn::SaturatedSub(blue, luma);
+    return hn::SaturatedAdd(hn::MulFixedPoint15(difference, u_scale), neutral);
+  }
+  HWY_INLINE V16 v(V16 red, V16 luma) const {
+    const V16 difference = hn::SaturatedSub(red, luma);
+    return hn::SaturatedAdd(hn::MulFixedPoint15(difference, v_scale), neutral);
   }
 };
 

@@ -33,47 +33,55 @@ struct FromYuvToRgb {
   }
 };
 
-// Luma to grey and grey to luma: x + x * (scale - 1) is exact where the scale is 1.
-template <int in, bool codes, bool from_yuv>
-struct ScaledLuma {
+// x + x * (scale - 1) is exact where the scale is 1.
+template <int in, bool codes>
+struct FromYuvToGrey {
   V16 offset, gain, half;
-  explicit ScaledLuma(const FixedColors& m)
+  explicit FromYuvToGrey(const FixedColors& m)
       : offset(hn::Set(D16(), m.y_offset)),
-        gain(hn::Set(D16(), m.y_gain)),
+        gain(hn::Set(D16(), m.grey_gain)),
         half(rounding_half<codes, in>()) {}
   HWY_INLINE void at(const ColorJob& job, std::size_t x) const {
-    const D16 d;
-    V16 y = hn::LoadU(d, job.in[0] + x);
-    if constexpr (from_yuv) y = hn::Sub(hn::Max(y, offset), offset);
-    V16 scaled = hn::SaturatedAdd(y, hn::MulFixedPoint15(y, gain));
-    if constexpr (!from_yuv) scaled = hn::SaturatedAdd(scaled, offset);
-    store_result<codes, in>(hn::SaturatedAdd(scaled, half), job, 0, x);
+    const V16 y = hn::LoadU(D16(), job.in[0] + x);
+    const V16 above = hn::Sub(hn::Max(y, offset), offset);
+    const V16 scaled = hn::SaturatedAdd(above, hn::MulFixedPoint15(above, gain));
+    store_result<codes, in, true>(hn::SaturatedAdd(scaled, half), job, 0, x);
+  }
+};
+
+template <int in, bool codes>
+struct FromGreyToLuma {
+  ToYuv<in> to;
+  explicit FromGreyToLuma(const FixedColors& m) : to(m, rounding_half<codes, in>()) {}
+  HWY_INLINE void at(const ColorJob& job, std::size_t x) const {
+    store_result<codes, in>(to.y(hn::LoadU(D16(), job.in[0] + x)), job, 0, x);
   }
 };
 
 template <int in, bool codes>
 struct FromRgbToGrey {
-  Weighted grey;
-  explicit FromRgbToGrey(const FixedColors& m) : grey(m, 0, rounding_half<codes, in>()) {}
+  LumaOfRgb luma;
+  V16 half;
+  explicit FromRgbToGrey(const FixedColors& m) : luma(m), half(rounding_half<codes, in>()) {}
   HWY_INLINE void at(const ColorJob& job, std::size_t x) const {
     const D16 d;
-    store_result<codes, in>(
-        grey(hn::LoadU(d, job.in[0] + x), hn::LoadU(d, job.in[1] + x), hn::LoadU(d, job.in[2] + x)),
-        job, 0, x);
+    const V16 grey =
+        luma(hn::LoadU(d, job.in[0] + x), hn::LoadU(d, job.in[1] + x), hn::LoadU(d, job.in[2] + x));
+    store_result<codes, in, in == 7>(hn::SaturatedAdd(grey, half), job, 0, x);
   }
 };
 
+// Samples of 8.7 are positive, and so is all YUV of such RGB.
 template <int in, bool codes>
 struct FromRgbToYuv {
-  Weighted y, u, v;
-  explicit FromRgbToYuv(const FixedColors& m)
-      : y(m, 0, rounding_half<codes, in>()),
-        u(m, 1, rounding_half<codes, in>()),
-        v(m, 2, rounding_half<codes, in>()) {}
+  LumaOfRgb luma;
+  ToYuv<in> to;
+  explicit FromRgbToYuv(const FixedColors& m) : luma(m), to(m, rounding_half<codes, in>()) {}
   HWY_INLINE void store(V16 red, V16 green, V16 blue, const ColorJob& job, std::size_t x) const {
-    store_result<codes, in>(y(red, green, blue), job, 0, x);
-    store_result<codes, in>(u(red, green, blue), job, 1, x);
-    store_result<codes, in>(v(red, green, blue), job, 2, x);
+    const V16 l = luma(red, green, blue);
+    store_result<codes, in, in == 7>(to.y(l), job, 0, x);
+    store_result<codes, in, in == 7>(to.u(blue, l), job, 1, x);
+    store_result<codes, in, in == 7>(to.v(red, l), job, 2, x);
   }
   HWY_INLINE void at(const ColorJob& job, std::size_t x) const {
     const D16 d;
@@ -109,7 +117,7 @@ struct Kept {
   HWY_INLINE void at(const ColorJob& job, std::size_t x) const {
     for (std::size_t c = 0; c < channels; ++c) {
       const V16 sample = hn::LoadU(D16(), job.in[c] + x);
-      store_result<codes, in>(hn::SaturatedAdd(sample, half), job, c, x);
+      store_result<codes, in, in == 7>(hn::SaturatedAdd(sample, half), job, c, x);
     }
   }
 };
@@ -136,9 +144,9 @@ void color_as(ColorChange change, const ColorSetup& setup, const ColorJob& job) 
     case ColorChange::yuv_to_rgb:
       return color_row<FromYuvToRgb<in, codes>>(setup, job);
     case ColorChange::luma:
-      return color_row<ScaledLuma<in, codes, true>>(setup, job);
+      return color_row<FromYuvToGrey<in, codes>>(setup, job);
     case ColorChange::grey_to_yuv:
-      return color_row<ScaledLuma<in, codes, false>>(setup, job);
+      return color_row<FromGreyToLuma<in, codes>>(setup, job);
     case ColorChange::rgb_to_grey:
       return color_row<FromRgbToGrey<in, codes>>(setup, job);
     case ColorChange::rgb_to_yuv:

@@ -20,19 +20,27 @@ enum class ColorChange : std::uint8_t {
   unpremultiply,
 };
 
-/// For 16-bit arithmetic. Coefficients of the way from YUV have a quarter of their value in 15
-/// fractional bits, so that bits 8.7 come out as 8.5; luma as 8.6 has half. The way to YUV and grey
-/// keeps the fraction. Offsets are in the fraction of the samples that they go with.
+/// For 16-bit arithmetic. Coefficients of the way from YUV to RGB have a quarter of their value in
+/// 15 fractional bits, so that 8.7 comes out as 8.5; luma as 8.6 has half. All others have all of
+/// it and keep the fraction. Offsets are in the fraction of the samples that they go with.
 struct FixedColors {
+  // From YUV.
   std::int16_t y_offset = 0;
   std::int16_t y_scale = 0;
   std::int16_t rv = 0;
   std::int16_t gu = 0;
   std::int16_t gv = 0;
   std::int16_t bu = 0;
-  std::int16_t y_gain = 0;  ///< scale - 1 of luma: from yuv, or from grey
-  std::array<std::array<std::int16_t, 3>, 3> weight{};  ///< of R G B in each result
-  std::array<std::int16_t, 3> bias{};
+  std::int16_t grey_gain = 0;  ///< luma's scale - 1
+  // Luma of R G B, which is grey; and YUV from there: Y = luma * (1 + y_gain) + y_bias,
+  // U = 128 + (B - luma) * u_scale, V = 128 + (R - luma) * v_scale.
+  std::int16_t red = 0;
+  std::int16_t green = 0;
+  std::int16_t blue = 0;
+  std::int16_t y_gain = 0;
+  std::int16_t y_bias = 0;
+  std::int16_t u_scale = 0;
+  std::int16_t v_scale = 0;
 };
 
 /// For single precision. Coefficients that meet samples have the samples' unit in them, those that
