@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Google Benchmark's main, and --targets=NAME: the most that kernels may use of the processor.
+// Google Benchmark's main, with --targets=NAME, the most that kernels may use of the processor, and
+// --processor-time, for image/ rows of one thread on a busy machine.
 #include <benchmark/benchmark.h>
 #include <hwy/targets.h>
 
@@ -7,6 +8,8 @@
 #include <cstdio>
 #include <cstring>
 #include <utility>
+
+#include "image/turns.h"
 
 namespace {
 
@@ -18,30 +21,35 @@ constexpr std::pair<const char*, std::int64_t> disabled[] = {
     {"sse4", avx512 | HWY_AVX2},
 };
 
-// Takes the argument out, if it is there; false: no such target.
-bool take_targets(int& count, char** arguments) {
-  constexpr const char* prefix = "--targets=";
+// Takes the argument that begins so out; null: there is none.
+const char* take(int& count, char** arguments, const char* prefix) {
   for (int i = 1; i < count; ++i) {
     if (std::strncmp(arguments[i], prefix, std::strlen(prefix)) != 0) continue;
-    const char* const name = arguments[i] + std::strlen(prefix);
+    const char* const rest = arguments[i] + std::strlen(prefix);
     for (int k = i; k < count; ++k)
       arguments[k] = arguments[k + 1];
     --count;
-    for (const auto& [target, mask] : disabled) {
-      if (std::strcmp(name, target) != 0) continue;
-      hwy::DisableTargets(mask);
-      return true;
-    }
-    std::fprintf(stderr, "--targets: all, avx2 or sse4, not %s\n", name);
-    return false;
+    return rest;
   }
-  return true;
+  return nullptr;
+}
+
+bool limit_targets(const char* name) {
+  for (const auto& [target, mask] : disabled) {
+    if (std::strcmp(name, target) != 0) continue;
+    hwy::DisableTargets(mask);
+    return true;
+  }
+  std::fprintf(stderr, "--targets: all, avx2 or sse4, not %s\n", name);
+  return false;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (!take_targets(argc, argv)) return 2;
+  const char* const targets = take(argc, argv, "--targets=");
+  if (targets != nullptr && !limit_targets(targets)) return 2;
+  if (take(argc, argv, "--processor-time") != nullptr) halyard::bench::count_processor_time();
   std::int64_t best = hwy::SupportedTargets();
   best &= -best;  // the lowest bit is the best target
   benchmark::AddCustomContext("targets", hwy::TargetName(best));

@@ -23,6 +23,9 @@ struct Contender {
 /// benchmark's own time), `NAME/FIRST`: above 1, the first one is faster.
 void in_turns(benchmark::State& state, const std::vector<Contender>& contenders);
 
+/// From now on in_turns() counts processor time: for one thread on a machine that has other work.
+void count_processor_time();
+
 /// Threads that wait for work without sleeping: for floors, which must not measure waking up.
 class Crew {
  public:
