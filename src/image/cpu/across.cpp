@@ -141,6 +141,10 @@ AcrossTable make_across(const AxisTaps& taps, std::int32_t begin, std::int32_t s
     make_many(taps, begin, table);
   } else {
     make_few(taps, begin, samples, table);
+    if (table.mode != AcrossTable::Mode::identity && takes_permutes()) {
+      table.permute = make_permute(table, samples, false);
+      if (!table.byte_base.empty()) table.byte_permute = make_permute(table, samples, true);
+    }
   }
   return table;
 }

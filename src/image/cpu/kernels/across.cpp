@@ -15,6 +15,13 @@
 // foreach_target.h first: it includes this file once per target
 #include <hwy/highway.h>
 
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+#define HALYARD_PERMUTES 1
+#include "image/cpu/kernels/permute-inl.h"
+#else
+#define HALYARD_PERMUTES 0
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace halyard::image {
 namespace HWY_NAMESPACE {
@@ -145,6 +152,10 @@ void resample_many(const std::int16_t* in, const AcrossTable& table, std::int16_
 // (a * 2^f * w + b * 2^f * v + 2^13) / 2^14 without the common factor: the bits of the rows.
 void ResampleBytes(const std::uint8_t* in, const AcrossTable& table, int fraction,
                    std::int16_t* out) {
+#if HALYARD_PERMUTES
+  if (table.byte_permute.group != 0)
+    return permutes::resample_bytes(in, table.byte_permute, fraction, out);
+#endif
   const D8 d8;
   const std::size_t count = static_cast<std::size_t>(table.outputs + 3) / 4;
   const std::int32_t* base = table.byte_base.data();
@@ -162,6 +173,9 @@ void ResampleBytes(const std::uint8_t* in, const AcrossTable& table, int fractio
 }
 
 void ResampleRow(const std::int16_t* in, const AcrossTable& table, std::int16_t* out) {
+#if HALYARD_PERMUTES
+  if (table.permute.group != 0) return permutes::resample_row(in, table.permute, out);
+#endif
   switch (table.mode) {
     case AcrossTable::Mode::narrow:
       return resample_blocks<false>(in, table, out);
@@ -174,15 +188,25 @@ void ResampleRow(const std::int16_t* in, const AcrossTable& table, std::int16_t*
   }
 }
 
+bool TakesPermutes() {
+  return HALYARD_PERMUTES != 0;
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace halyard::image
 HWY_AFTER_NAMESPACE();
+#undef HALYARD_PERMUTES
 
 #if HWY_ONCE
 namespace halyard::image {
 
 HWY_EXPORT(ResampleRow);
 HWY_EXPORT(ResampleBytes);
+HWY_EXPORT(TakesPermutes);
+
+bool takes_permutes() {
+  return HWY_DYNAMIC_DISPATCH(TakesPermutes)();
+}
 
 void resample_row(const std::int16_t* in, const AcrossTable& table, std::int16_t* out) {
   HWY_DYNAMIC_DISPATCH(ResampleRow)(in, table, out);

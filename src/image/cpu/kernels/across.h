@@ -8,6 +8,23 @@
 
 namespace halyard::image {
 
+/// Groups of outputs whose samples lie in one window of two vectors of 512 bits. Tables hold
+/// `lanes` entries per group: one per output of one pair of taps, else one per tap of 16 outputs.
+struct PermuteTable {
+  static constexpr std::size_t lanes = 32;
+  static constexpr std::int32_t window = 64;  ///< 16-bit samples, or units of two bytes
+
+  std::size_t group = 0;                    ///< outputs of one, 32 or 16; 0: there is no table
+  std::size_t pairs = 0;                    ///< of taps
+  bool has_second = false;                  ///< one pair: whether any output has two taps
+  std::vector<std::int32_t> base;           ///< per group: first sample of its window
+  std::vector<std::uint16_t> index;         ///< into the window
+  std::vector<std::uint16_t> second_index;  ///< one pair: of the second tap
+  std::vector<std::uint16_t> shift;         ///< bytes: 8 where the sample is the high byte
+  std::vector<std::uint16_t> second_shift;
+  std::vector<std::int16_t> weights;  ///< one pair: twice the second tap's; else pair by pair
+};
+
 /// Which samples make each output, with weights of `weight_bits` fractional bits that sum to one.
 /// - narrow, wide: `pairs` times two taps, first, first + 1, ...; four outputs are a block, whose
 ///   pairs begin within 8 (16) samples and are shuffled from one (two) loads of 16 bytes.
@@ -33,7 +50,13 @@ struct AcrossTable {
   /// within 16 bytes of the row; else empty.
   std::vector<std::int32_t> byte_base;
   std::vector<std::uint8_t> byte_control;
+  /// Both once more, for processors that permute.
+  PermuteTable permute;
+  PermuteTable byte_permute;
 };
+
+/// Whether the processor takes permute tables.
+bool takes_permutes();
 
 /// `in` and `out` have spare samples. Not for identity.
 void resample_row(const std::int16_t* in, const AcrossTable& table, std::int16_t* out);
