@@ -175,7 +175,8 @@ TEST(Writer, stores_the_ends_of_every_type_as_the_definition_says) {
       affine({256.9F, 257.0F, -256.94F, 1e30F}, {0, -15, 0, 0}),
       affine({2.4e-7F, 6e-8F, -1.1e-6F, 1e-9F}, {0, 0, 1e-8F, -0.0F}),  // subnormal f16
       affine({1e-38F, 1e-40F, 1e-36F, 0}, {0, 0, 0, -0.0F}),            // beyond the fixed point
-      affine({0.5F, 0.25F, 1, 0.5F}, {0, 0.5F, -128.5F, -64})};         // ties
+      affine({0.5F, 0.25F, 1, 0.5F}, {0, 0.5F, -128.5F, -64}),          // ties
+      affine({2, -3, 128, 250}, {-200, 400, -32768, 1785})};            // clamped 16 bits
   for_each_target([&] {
     for (const ValueMap& map : maps) {
       for (const DType dtype : all_types) {

@@ -14,6 +14,18 @@ std::size_t channel_at(const Plan& plan, std::size_t site) {
   return plan.bgr && site != 1 && site != 3 ? 2 - site : site;
 }
 
+// Whether the results of all channels have 16 bits before they are clamped.
+bool is_narrow(const Plan& plan) {
+  const float lowest = plan.dst.dtype == DType::u16 ? 0 : -32768;
+  const float highest = plan.dst.dtype == DType::u16 ? 65535 : 32767;
+  for (std::size_t c = 0; c < plan.dst.channels->count; ++c) {
+    const float bias = plan.values.bias[c];
+    const float end = 255 * plan.values.scale[c] + bias;
+    if (!(std::min(bias, end) >= lowest && std::max(bias, end) <= highest)) return false;
+  }
+  return true;
+}
+
 class RowWriter final : public Writer {
  public:
   RowWriter(const Plan& plan, int fraction) : Writer(1, 1), dtype_(plan.dst.dtype) {
@@ -23,6 +35,7 @@ class RowWriter final : public Writer {
       const ChannelSite& site = plan.dst.channels->sites[s];
       const std::size_t c = channel_at(plan, s);
       Plane& plane = planes_[site.plane];
+      plane.job.narrow = is_narrow(plan);
       plane_count_ = std::max<std::size_t>(plane_count_, site.plane + 1U);
       ++plane.job.channels;
       plane.channel[site.offset] = static_cast<std::uint8_t>(c);

@@ -30,13 +30,14 @@ using VFloat = hn::Vec<DFloat>;
 
 // ---- sources: elements of one channel at pixel x ---------------------------------------------
 
+template <class Tag>
 struct Codes {
-  using D = D8;
+  using D = Tag;
+  using V = hn::Vec<D>;
   const std::uint8_t* from;
-  V8 flip;
-  Codes(const StoreJob& job, std::size_t k)
-      : from(job.codes[k]), flip(hn::Set(D8(), job.flip[k])) {}
-  HWY_INLINE V8 operator()(std::size_t x) const { return hn::Xor(hn::LoadU(D8(), from + x), flip); }
+  V flip;
+  Codes(const StoreJob& job, std::size_t k) : from(job.codes[k]), flip(hn::Set(D(), job.flip[k])) {}
+  HWY_INLINE V operator()(std::size_t x) const { return hn::Xor(hn::LoadU(D(), from + x), flip); }
 };
 
 struct Floats {
@@ -84,8 +85,9 @@ struct RoundToBf16 {
   }
 };
 
-// Clamped first, then 1.5 * 2^23 leaves the nearest integer, ties to even, in the mantissa.
-template <int lowest, int highest>
+// 1.5 * 2^23 leaves the nearest integer, ties to even, in the low half of the mantissa. Clamped
+// first, unless all results fit that half anyway.
+template <int lowest, int highest, bool clamps>
 struct RoundToInteger {
   VFloat low, high, magic;
   RoundToInteger()
@@ -93,20 +95,29 @@ struct RoundToInteger {
         high(hn::Set(DFloat(), highest)),
         magic(hn::Set(DFloat(), 12582912.0F)) {}
   HWY_INLINE VU32 operator()(VFloat value) const {
-    const auto held = hn::Min(hn::Max(value, low), high);
-    return hn::BitCast(DU32(), hn::Add(held, magic));
+    if constexpr (clamps) value = hn::Min(hn::Max(value, low), high);
+    return hn::BitCast(DU32(), hn::Add(value, magic));
   }
 };
 
-template <int lowest, int highest>
+// T: int8_t or uint8_t.
+template <class T, bool clamps>
 struct Bytes {
   using D = D8;
-  Shorts<RoundToInteger<lowest, highest>> shorts;
+  Shorts<RoundToInteger<hwy::LimitsMin<T>(), hwy::LimitsMax<T>(), clamps>> shorts;
   Bytes(const StoreJob& job, std::size_t k) : shorts(job, k) {}
   HWY_INLINE V8 operator()(std::size_t x) const {
-    const auto low = hn::BitCast(D8(), shorts(x));
-    const auto high = hn::BitCast(D8(), shorts(x + hn::Lanes(D16())));
-    return hn::ConcatEven(D8(), high, low);
+    const auto low = shorts(x);
+    const auto high = shorts(x + hn::Lanes(D16()));
+    if constexpr (clamps) {
+      return hn::ConcatEven(D8(), hn::BitCast(D8(), high), hn::BitCast(D8(), low));
+    } else {
+      const hn::RebindToSigned<D16> wide;
+      const hn::Rebind<T, D16> half;
+      const hn::Repartition<T, D8> whole;
+      return hn::BitCast(D8(), hn::Combine(whole, hn::DemoteTo(half, hn::BitCast(wide, high)),
+                                           hn::DemoteTo(half, hn::BitCast(wide, low))));
+    }
   }
 };
 
@@ -199,23 +210,28 @@ HWY_INLINE void store_as(const StoreJob& job) {
 }
 
 void StoreCodes(const StoreJob& job) {
-  store_as<Codes>(job);
+  // Four channels cross the blocks of 512 bits too often.
+  if (job.channels == 4) return store_as<Codes<hn::CappedTag<std::uint8_t, 32>>>(job);
+  store_as<Codes<D8>>(job);
+}
+
+template <bool clamps>
+HWY_INLINE void store_integers(const StoreJob& job, DType dtype) {
+  if (dtype == DType::u8) return store_as<Bytes<std::uint8_t, clamps>>(job);
+  if (dtype == DType::i8) return store_as<Bytes<std::int8_t, clamps>>(job);
+  store_as<Shorts<RoundToInteger<0, 65535, clamps>>>(job);
 }
 
 void StoreValues(const StoreJob& job, DType dtype) {
   switch (dtype) {
-    case DType::u8:
-      return store_as<Bytes<0, 255>>(job);
-    case DType::i8:
-      return store_as<Bytes<-128, 127>>(job);
-    case DType::u16:
-      return store_as<Shorts<RoundToInteger<0, 65535>>>(job);
     case DType::f16:
       return store_as<Halves>(job);
     case DType::bf16:
       return store_as<Shorts<RoundToBf16>>(job);
-    default:
+    case DType::f32:
       return store_as<Floats>(job);
+    default:
+      job.narrow ? store_integers<false>(job, dtype) : store_integers<true>(job, dtype);
   }
 }
 

@@ -22,6 +22,7 @@ struct StoreJob {
   std::array<const std::int16_t*, 4> values{};
   std::array<float, 4> scale{};  ///< of values as integers, the fixed point's unit in it
   std::array<float, 4> bias{};
+  bool narrow = false;  ///< integers: no result is outside int16_t, or uint16_t for u16
 };
 
 void store_codes(const StoreJob& job);
