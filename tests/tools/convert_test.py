@@ -138,6 +138,15 @@ class Geometry(ConvertTest):
         self.assertEqual(list(self.convert((0, 100, 200, 100), "4x1", "--crop", "0.5,0,2,1")),
                          [50, 150])
 
+    def test_affine_maps_move_and_turn(self):
+        nearest = ("--filter", "nearest", "--pad", "0,0,0", "--affine")
+        shifted = self.convert(range(1, 7), "3x2", *nearest, "1,0,1,0,1,0")
+        self.assertEqual(list(shifted), [0, 1, 2, 0, 4, 5])
+        turned = self.convert(range(12), "4x3", *nearest, "0,-1,3,1,0,0", "--size", "3x4")
+        self.assertEqual(turned, self.convert(range(12), "4x3", "--rotate", 90))
+        self.fail_with(1, "convert", PICTURE, self.dir / "x.png", "--affine", "1,1,0,1,1,0",
+                       says="affine")
+
     def test_the_turn_of_exif_comes_before_those_asked_for(self):
         photo, upright = self.dir / "p.jpg", self.dir / "u.png"
         for orientation in (2, 5, 6, 8):
