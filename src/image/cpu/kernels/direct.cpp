@@ -273,7 +273,7 @@ HWY_INLINE void put_pixels(const Constants& c, const Luma& l, const Chroma& chro
 template <Feed feed, Store store, bool first_leads, bool streams, std::size_t rows>
 HWY_INLINE void convert_at(const DirectJob& job, const Constants& c, std::size_t x) {
   const D8 d;
-  Chroma chroma;
+  Chroma chroma = {};
   if constexpr (feed == Feed::luma_and_pairs) {
     if constexpr (store != Store::grey)
       chroma = chroma_of_pairs(c, permuted(hn::LoadU(d, job.pairs + x), c.load));
@@ -282,7 +282,7 @@ HWY_INLINE void convert_at(const DirectJob& job, const Constants& c, std::size_t
       put_pixels<feed, store, first_leads, streams>(c, l, chroma, job.out[r], x);
     }
   } else {
-    Luma l;
+    Luma l = {};
     for (std::size_t half = 0; half < 2; ++half) {
       const V8 bytes = hn::LoadU(d, job.luma[0] + 2 * x + half * lanes8);
       const VU16 in = hn::BitCast(DU16(), permuted(bytes, c.load));
