@@ -184,15 +184,13 @@ class FreeSampler final : public Sampler {
         break;
     }
     if (is_mosaic_) {
-      return sum_taps(group, x, y, in, at, [&](std::size_t c, std::int32_t i, std::int32_t j) {
-        return mosaic_.at(frame.source[0], sample_bytes_, c, i, j) * scale_;
-      });
+      sum_taps(frame, group, x, y, in, at,
+               [this](const auto&... all) { return mosaic_sum(all...); });
+    } else if (sample_bytes_ == 1) {
+      sum_taps(frame, group, x, y, in, at, plain_sum<std::uint8_t>);
+    } else {
+      sum_taps(frame, group, x, y, in, at, plain_sum<std::uint16_t>);
     }
-    sum_taps(group, x, y, in, at, [&](std::size_t c, std::int32_t i, std::int32_t j) {
-      const SourceChannel& source = frame.source[c];
-      const std::byte* from = source.row(j) + static_cast<std::size_t>(i) * source.step_bytes;
-      return static_cast<float>(sample_at(from, sample_bytes_)) * scale_;
-    });
   }
 
   void take_nearest(const Frame& frame, const Group& group, const Line& x, const Line& y,
@@ -258,24 +256,57 @@ class FreeSampler final : public Sampler {
     }
   }
 
-  /// `sample` gives the code of (channel, column, row).
-  template <class Sample>
-  void sum_taps(const Group& group, const Line& x, const Line& y, Columns in, const Layout& at,
-                const Sample& sample) const noexcept {
-    const auto one = static_cast<float>(1 << fraction());
+  /// Both windows of one place.
+  struct Taps {
+    FreeWindow x;
+    FreeWindow y;
+    const float* weights_x;
+    const float* weights_y;
+  };
+
+  template <class T>
+  static float plain_sum(const Frame& frame, std::size_t c, const Taps& taps) noexcept {
+    const SourceChannel& source = frame.source[c];
+    const std::byte* row =
+        source.row(taps.y.first) + static_cast<std::size_t>(taps.x.first) * source.step_bytes;
+    float sum = 0;
+    for (std::int32_t r = 0; r < taps.y.count; ++r, row += source.stride_bytes) {
+      const std::byte* from = row;
+      float across = 0;
+      for (std::int32_t k = 0; k < taps.x.count; ++k, from += source.step_bytes) {
+        T sample;
+        std::memcpy(&sample, from, sizeof sample);
+        across += taps.weights_x[k] * static_cast<float>(sample);
+      }
+      sum += taps.weights_y[r] * across;
+    }
+    return sum;
+  }
+
+  float mosaic_sum(const Frame& frame, std::size_t c, const Taps& taps) const noexcept {
+    float sum = 0;
+    for (std::int32_t r = 0; r < taps.y.count; ++r) {
+      for (std::int32_t k = 0; k < taps.x.count; ++k) {
+        sum += taps.weights_y[r] * taps.weights_x[k] *
+               mosaic_.at(frame.source[0], sample_bytes_, c, taps.x.first + k, taps.y.first + r);
+      }
+    }
+    return sum;
+  }
+
+  /// `sum` filters one channel at one place, as the samples count.
+  template <class Sum>
+  void sum_taps(const Frame& frame, const Group& group, const Line& x, const Line& y, Columns in,
+                const Layout& at, const Sum& sum) const noexcept {
+    const float one = scale_ * static_cast<float>(1 << fraction());
     for (std::int32_t i = in.begin; i < in.end; ++i) {
-      const FreeWindow wx = kernel_.window(group.x, x.at(i) * group.per_pixel_x, at.weights_x);
-      const FreeWindow wy = kernel_.window(group.y, y.at(i) * group.per_pixel_y, at.weights_y);
+      const Taps taps{kernel_.window(group.x, x.at(i) * group.per_pixel_x, at.weights_x),
+                      kernel_.window(group.y, y.at(i) * group.per_pixel_y, at.weights_y),
+                      at.weights_x, at.weights_y};
       for (std::size_t c = group.begin; c < group.end; ++c) {
-        float sum = 0;
-        for (std::int32_t r = 0; r < wy.count; ++r) {
-          float across = 0;
-          for (std::int32_t k = 0; k < wx.count; ++k)
-            across += at.weights_x[k] * sample(c, wx.first + k, wy.first + r);
-          sum += at.weights_y[r] * across;
-        }
+        const float value = sum(frame, c, taps) * one;
         at.out[c][i] =
-            static_cast<std::int16_t>(std::lrint(std::clamp(sum * one, -32768.0F, 32767.0F)));
+            static_cast<std::int16_t>(std::lrint(std::clamp(value, -32768.0F, 32767.0F)));
       }
     }
   }

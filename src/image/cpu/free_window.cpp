@@ -3,6 +3,7 @@
 #include "image/cpu/free_window.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "image/cpu/filter_kernel.h"
@@ -37,9 +38,29 @@ FreeKernel::FreeKernel(Filter filter, bool antialias) : filter_(filter), antiali
   const Kernel kernel{filter, antialias};
   support_ = kernel.support();
   if (filter == Filter::nearest || filter == Filter::box) return;
+  if (!antialias) {
+    make_phases();
+    return;
+  }
   for (int i = 0; i <= static_cast<int>(support_) * steps; ++i)
     table_.push_back(kernel(static_cast<double>(i) / steps));
   table_.push_back(0);
+}
+
+void FreeKernel::make_phases() {
+  const Kernel kernel{filter_, antialias_};
+  const auto reach = static_cast<int>(support_);
+  for (int phase = 0; phase <= steps; ++phase) {
+    std::array<double, most_fixed_taps> weight{};
+    double sum = 0;
+    for (int t = 0; t < 2 * reach; ++t) {
+      const double behind = static_cast<double>(phase) / steps;
+      weight[static_cast<std::size_t>(t)] = kernel(t - reach + 1 - behind);
+      sum += weight[static_cast<std::size_t>(t)];
+    }
+    for (int t = 0; t < 2 * reach; ++t)
+      phases_.push_back(static_cast<float>(weight[static_cast<std::size_t>(t)] / sum));
+  }
 }
 
 double FreeKernel::widening(const FreeAxis& axis) const noexcept {
@@ -76,17 +97,30 @@ FreeWindow FreeKernel::window(const FreeAxis& axis, double centre, float* weight
 
 FreeWindow FreeKernel::repeated(const FreeAxis& axis, double centre,
                                 float* weights) const noexcept {
-  const auto begin = static_cast<std::int32_t>(std::ceil(centre - support_ - 0.5));
-  const auto end = static_cast<std::int32_t>(std::floor(centre + support_ - 0.5)) + 1;
+  const auto taps = static_cast<std::int32_t>(2 * support_);
+  const double place = centre + 0.5;  // one sample on, so that truncation serves as floor
+  const auto next = static_cast<std::int32_t>(place);
+  const double phase = (place - next) * steps;
+  const auto i = static_cast<std::int32_t>(phase);
+  const auto rest = static_cast<float>(phase - i);
+  const float* from = &phases_[static_cast<std::size_t>(i * taps)];
+  std::array<float, most_fixed_taps> weight{};
+  for (std::size_t t = 0; t < static_cast<std::size_t>(taps); ++t)
+    weight[t] = from[t] + (from[t + static_cast<std::size_t>(taps)] - from[t]) * rest;
+  const std::int32_t begin = next - taps / 2;
   FreeWindow w;
   w.first = std::clamp(begin, axis.lowest, axis.highest - 1);
-  w.count = std::clamp(end - 1, axis.lowest, axis.highest - 1) - w.first + 1;
-  std::fill_n(weights, w.count, 0.0F);
-  for (std::int32_t i = begin; i < end; ++i) {
-    const std::int32_t sample = std::clamp(i, w.first, w.first + w.count - 1);
-    weights[sample - w.first] += static_cast<float>(at(i + 0.5 - centre));
+  w.count = std::clamp(begin + taps - 1, axis.lowest, axis.highest - 1) - w.first + 1;
+  if (w.count == taps) {
+    std::copy_n(weight.begin(), taps, weights);
+    return w;
   }
-  return normalised(axis, centre, w, weights);
+  std::fill_n(weights, w.count, 0.0F);
+  for (std::int32_t t = 0; t < taps; ++t) {
+    const std::int32_t sample = std::clamp(begin + t, w.first, w.first + w.count - 1);
+    weights[sample - w.first] += weight[static_cast<std::size_t>(t)];
+  }
+  return w;
 }
 
 FreeWindow FreeKernel::left_out(const FreeAxis& axis, double centre,

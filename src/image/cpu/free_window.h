@@ -40,7 +40,10 @@ class FreeKernel {
   FreeWindow window(const FreeAxis& axis, double centre, float* weights) const noexcept;
 
  private:
-  static constexpr int steps = 512;  ///< of the table, per sample
+  static constexpr int steps = 512;  ///< of the tables, per sample; between them lines
+  static constexpr std::size_t most_fixed_taps = 6;
+
+  void make_phases();
 
   double widening(const FreeAxis& axis) const noexcept;
   double at(double x) const noexcept;
@@ -50,7 +53,8 @@ class FreeKernel {
   Filter filter_;
   bool antialias_;
   double support_;
-  std::vector<double> table_;  ///< of one side, both ends included; read with linear interpolation
+  std::vector<float> phases_;  ///< weights of all taps for each place between two samples
+  std::vector<double> table_;  ///< with antialias: one side of the kernel, both ends included
 };
 
 /// The sample that covers the place. Places that a division only comes near to count as exact.
