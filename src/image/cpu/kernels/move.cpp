@@ -24,6 +24,23 @@ void MoveElement(const RowMove& move, const std::byte* in, std::byte* out) {
     out[k] = in[move.order[k]];
 }
 
+// Whole vectors of elements that fill a block of 16 bytes; how many elements those are.
+std::size_t move_vectors(const RowMove& move, const std::byte* in, std::size_t count,
+                         const std::uint8_t* order, std::byte* out) {
+  const hn::ScalableTag<std::uint8_t> d;
+  const auto table = hn::LoadDup128(d, order);
+  const std::size_t step = hn::Lanes(d) / move.element_bytes;
+  std::size_t i = 0;
+  for (; i + step <= count; i += step) {
+    const std::size_t at = (move.mirrored ? count - i - step : i) * move.element_bytes;
+    const auto v = hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(in + at));
+    const auto moved = hn::TableLookupBytes(v, table);
+    hn::StoreU(move.mirrored ? hn::ReverseBlocks(d, moved) : moved, d,
+               reinterpret_cast<std::uint8_t*>(out + i * move.element_bytes));
+  }
+  return i;
+}
+
 // Sixteen bytes hold five elements of three: a byte more is read, before the elements of a mirrored
 // row and behind those of others, and a byte more is written.
 void MoveRow(const RowMove& move, const std::byte* in, std::size_t count, std::byte* out) {
@@ -38,7 +55,7 @@ void MoveRow(const RowMove& move, const std::byte* in, std::size_t count, std::b
                                          move.order[i % bytes]);
   }
   const auto table = hn::Load(d, order);
-  std::size_t i = 0;
+  std::size_t i = beside == 0 ? move_vectors(move, in, count, order, out) : 0;
   for (; i + group + (beside != 0 ? 1 : 0) <= count; i += group) {
     const std::byte* from = in + (move.mirrored ? (count - i - group) * bytes - beside : i * bytes);
     const auto v = hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(from));
