@@ -64,11 +64,6 @@ inline double allowed(const reference::Expected& e, DType dtype, bool codes, con
   return nearest + arithmetic + e.per_code * e.slack;
 }
 
-/// What the engine is known not to do yet; shrinks to nothing.
-inline bool awaited(const Convert& c) {
-  return c.alpha != AlphaStep::keep;
-}
-
 /// Runs requests on one processor and judges them.
 class Judge {
  public:
@@ -78,7 +73,6 @@ class Judge {
   Processor& processor() { return processor_; }
   int served() const { return served_; }
   int unserved() const { return unserved_; }
-  int awaited() const { return awaited_; }
   /// Whether so many failed that more would only be noise.
   bool gives_up() const { return mistakes_ >= 8; }
   Tolerance tolerance;
@@ -96,10 +90,6 @@ class Judge {
 
   /// The same as text; empty when all is right, or the request is not served.
   std::string mistake_of(const Convert& request) {
-    if (testing::awaited(request)) {
-      ++awaited_;
-      return {};
-    }
     const std::vector<std::byte> before = bytes_of(request.dst);
     const auto placement = processor_.convert(request);
     if (!placement) {
@@ -168,7 +158,6 @@ class Judge {
   int served_ = 0;
   int unserved_ = 0;
   int mistakes_ = 0;
-  int awaited_ = 0;
 };
 
 }  // namespace halyard::testing

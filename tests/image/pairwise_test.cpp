@@ -34,7 +34,6 @@ TEST(Pairwise, every_two_words_of_a_request_go_together) {
   }
   EXPECT_EQ(fast.unserved() + exact.unserved(), 0);
   RecordProperty("requests", fast.served() + exact.served());
-  RecordProperty("awaited", fast.awaited() + exact.awaited());
 }
 
 TEST(Pairwise, the_array_holds_every_pair_that_is_possible) {
