@@ -4,44 +4,76 @@
 
 #include <algorithm>
 
+#include "image/cpu/across_span.h"
 #include "image/cpu/fixed_weights.h"
 
 namespace halyard::image {
 namespace {
 
-constexpr std::size_t block = 4;          // outputs of one 16-byte vector of pairs
-constexpr std::size_t most_blocks = 4;    // of the widest vector: tables end with whole vectors
+using Mode = AcrossTable::Mode;
 constexpr std::uint8_t zero_byte = 0x80;  // what a shuffle turns into 0
 
-bool has_second(const AcrossTable& t, std::size_t x) {
-  return t.pairs > 1 || t.weights[2 * x + 1] != 0;
+std::vector<TapSpan> spans_of(const AxisTaps& taps, std::int32_t begin) {
+  std::vector<TapSpan> spans(taps.first.size());
+  for (std::size_t x = 0; x < spans.size(); ++x) {
+    std::vector<std::int32_t>& weights = spans[x].weights;
+    to_fixed(weights_of(taps, x), AcrossTable::weight_bits, weights);
+    while (weights.size() > 1 && weights.back() == 0)
+      weights.pop_back();
+    const auto used = [](std::int32_t weight) { return weight != 0; };
+    const auto first = std::find_if(weights.begin(), weights.end(), used);
+    spans[x].first = taps.first[x] - begin + static_cast<std::int32_t>(first - weights.begin());
+    weights.erase(weights.begin(), first);
+  }
+  return spans;
 }
 
-void set_weights(AcrossTable& t, std::size_t x, const std::vector<std::int32_t>& fixed,
-                 std::size_t stride) {
-  for (std::size_t i = 0; i < fixed.size(); ++i) {
-    t.weights[i / 2 * stride + 2 * x + i % 2] = static_cast<std::int16_t>(fixed[i]);
-  }
+std::size_t padded(std::size_t outputs) {
+  return (outputs + across_group - 1) / across_group * across_group;
+}
+std::size_t place_of(std::size_t x) {
+  return x / across_group * across_group + across_place(x % across_group);
+}
+// Of the block of output `x`.
+std::size_t block_of(std::size_t x) {
+  constexpr std::size_t blocks = across_group / 4;
+  return x / across_group * blocks + across_block_place(x % across_group / 4);
 }
 
-void set_bases(AcrossTable& t) {
-  for (std::size_t x = 0; x < static_cast<std::size_t>(t.outputs); ++x) {
-    std::int32_t& base = t.base[x / block];
-    base = x % block == 0 ? t.first[x] : std::min(base, t.first[x]);
+/// How far the spans of a block of four reach.
+struct Reach {
+  std::int32_t taps = 0;    ///< most of one output
+  std::int32_t starts = 0;  ///< from a block's first sample to the last one of its first pairs
+};
+
+Reach reach_of(const std::vector<TapSpan>& spans) {
+  Reach reach;
+  for (std::size_t x = 0; x < spans.size(); x += 4) {
+    const std::size_t end = std::min(x + 4, spans.size());
+    std::int32_t base = spans[x].first;
+    for (std::size_t i = x; i < end; ++i)
+      base = std::min(base, spans[i].first);
+    for (std::size_t i = x; i < end; ++i) {
+      reach.taps = std::max(reach.taps, spans[i].count());
+      reach.starts = std::max(reach.starts, spans[i].first - base + (spans[i].count() > 1 ? 1 : 0));
+    }
   }
+  return reach;
 }
 
-AcrossTable::Mode mode_of(const AcrossTable& t) {
-  std::int32_t widest = 0;
-  bool identity = true;
-  for (std::size_t x = 0; x < static_cast<std::size_t>(t.outputs); ++x) {
-    const bool second = has_second(t, x);
-    identity = identity && !second && t.first[x] == static_cast<std::int32_t>(x);
-    widest = std::max(widest, t.first[x] + (second ? 1 : 0) - t.base[x / block]);
+// By the vector instructions for 16 outputs: 6 a pair, 11 where it takes two loads; 16 for eight
+// taps of a dot product, and 11 more.
+Mode cheapest(const Reach& reach) {
+  if (reach.starts <= 7 && reach.taps <= 6) return Mode::narrow;
+  if (reach.starts <= 15 && reach.taps <= 4) return Mode::wide;
+  return Mode::dots;
+}
+
+bool is_identity(const std::vector<TapSpan>& spans) {
+  for (std::size_t x = 0; x < spans.size(); ++x) {
+    if (spans[x].count() != 1 || spans[x].first != static_cast<std::int32_t>(x)) return false;
   }
-  if (identity) return AcrossTable::Mode::identity;
-  if (widest <= 7) return AcrossTable::Mode::narrow;
-  return widest <= 15 ? AcrossTable::Mode::wide : AcrossTable::Mode::apart;
+  return true;
 }
 
 // Bytes of `sample` (0..7 of the load) into half `half` of pair `pair`.
@@ -51,51 +83,87 @@ void set_pair(std::uint8_t* control, std::int32_t sample, std::size_t pair, std:
   control[4 * pair + 2 * half + 1] = static_cast<std::uint8_t>(2 * sample + 1);
 }
 
-void make_control(AcrossTable& t, std::size_t blocks) {
-  const bool wide = t.mode == AcrossTable::Mode::wide;
-  t.control.assign(blocks * 16 * (wide ? 2 : 1), zero_byte);
-  for (std::size_t x = 0; x < static_cast<std::size_t>(t.outputs); ++x) {
-    const std::int32_t from = t.first[x] - t.base[x / block];
-    for (std::size_t half = 0; half < (has_second(t, x) ? 2U : 1U); ++half) {
-      const std::int32_t sample = from + static_cast<std::int32_t>(half);
-      std::uint8_t* low = &t.control[x / block * 16];
-      set_pair(low, sample, x % block, half);
-      if (wide) set_pair(low + t.control.size() / 2, sample - 8, x % block, half);
+void set_bases(const std::vector<TapSpan>& spans, AcrossTable& t) {
+  t.base.assign(padded(spans.size()) / 4, 0);
+  for (std::size_t x = 0; x < spans.size(); ++x) {
+    std::int32_t& base = t.base[block_of(x)];
+    base = x % 4 == 0 ? spans[x].first : std::min(base, spans[x].first);
+  }
+}
+
+void make_blocks(const std::vector<TapSpan>& spans, std::int32_t taps, AcrossTable& t) {
+  const bool wide = t.mode == Mode::wide;
+  const std::size_t outputs = padded(spans.size());
+  t.pairs = (taps + 1) / 2;
+  set_bases(spans, t);
+  t.control.assign(outputs * 4 * (wide ? 2 : 1), zero_byte);
+  t.weights.assign(2 * outputs * static_cast<std::size_t>(t.pairs), 0);
+  for (std::size_t x = 0; x < spans.size(); ++x) {
+    const TapSpan& span = spans[x];
+    const std::size_t block = block_of(x);
+    for (std::size_t half = 0; half < (taps > 1 ? 2U : 1U); ++half) {
+      const std::int32_t sample = span.first - t.base[block] + static_cast<std::int32_t>(half);
+      set_pair(&t.control[block * 16], sample, x % 4, half);
+      if (wide) set_pair(&t.control[outputs * 4 + block * 16], sample - 8, x % 4, half);
+    }
+    for (std::size_t i = 0; i < span.weights.size(); ++i) {
+      t.weights[i / 2 * 2 * outputs + block * 8 + x % 4 * 2 + i % 2] =
+          static_cast<std::int16_t>(span.weights[i]);
+    }
+  }
+}
+
+void make_dots(const std::vector<TapSpan>& spans, std::int32_t taps, AcrossTable& t) {
+  const std::size_t outputs = padded(spans.size());
+  t.chunks = (taps + 7) / 8;
+  t.base.assign(outputs, 0);
+  t.weights.assign(8 * outputs * static_cast<std::size_t>(t.chunks), 0);
+  for (std::size_t x = 0; x < spans.size(); ++x) {
+    const std::size_t place = place_of(x);
+    t.base[place] = spans[x].first;
+    for (std::size_t i = 0; i < spans[x].weights.size(); ++i) {
+      t.weights[i / 8 * 8 * outputs + place * 8 + i % 8] =
+          static_cast<std::int16_t>(spans[x].weights[i]);
     }
   }
 }
 
 // Bytes are shuffled from one load of 16, which must not leave the row of `samples`.
-void make_byte_control(AcrossTable& t, std::int32_t samples) {
-  if (t.pairs != 1 || samples < 16) return;
-  t.byte_base = t.base;
-  for (std::int32_t& base : t.byte_base)
+void make_bytes(const std::vector<TapSpan>& spans, std::int32_t taps, std::int32_t samples,
+                AcrossTable& t) {
+  if (taps > 2 || t.pairs != 1 || samples < 16) return;
+  std::vector<std::int32_t> bases = t.base;
+  for (std::int32_t& base : bases)
     base = std::min(base, samples - 16);
-  t.byte_control.assign(t.byte_base.size() * 16, zero_byte);
-  for (std::size_t x = 0; x < static_cast<std::size_t>(t.outputs); ++x) {
-    const std::int32_t from = t.first[x] - t.byte_base[x / block];
-    const std::int32_t last = from + (has_second(t, x) ? 1 : 0);
+  t.byte_control.assign(bases.size() * 16, zero_byte);
+  if (taps == 1) t.pick.assign(bases.size() * 16, zero_byte);
+  for (std::size_t x = 0; x < spans.size(); ++x) {
+    const std::size_t block = block_of(x);
+    const std::int32_t from = spans[x].first - bases[block];
+    const std::int32_t last = from + spans[x].count() - 1;
     if (last > 15) {
-      t.byte_base.clear();
+      t.pick.clear();
       return;
     }
-    std::uint8_t* control = &t.byte_control[x / block * 16 + x % block * 4];
+    std::uint8_t* control = &t.byte_control[block * 16 + x % 4 * 4];
     control[0] = static_cast<std::uint8_t>(from);
     if (last > from) control[2] = static_cast<std::uint8_t>(last);
+    if (taps == 1) t.pick[block * 16 + x % 8 * 2] = static_cast<std::uint8_t>(from);
   }
+  t.byte_base = bases;
 }
 
 void make_many(const AxisTaps& taps, std::int32_t begin, AcrossTable& t) {
   constexpr std::int32_t lanes = AcrossTable::most_lanes;
-  t.mode = AcrossTable::Mode::many;
+  t.mode = Mode::many;
   t.taps = (taps.count + lanes - 1) / lanes * lanes;
   const auto stride = static_cast<std::size_t>(t.taps);
   t.weights.assign(taps.first.size() * stride, 0);
   t.fine.assign(t.weights.size(), 0);
-  t.first = taps.first;
+  t.base = taps.first;
   std::vector<std::int32_t> fixed;
   for (std::size_t x = 0; x < taps.first.size(); ++x) {
-    t.first[x] -= begin;
+    t.base[x] -= begin;
     to_fixed(weights_of(taps, x), AcrossTable::weight_bits + fine_bits, fixed);
     for (std::size_t i = 0; i < fixed.size(); ++i) {
       t.weights[x * stride + i] = unit_of(fixed[i]);
@@ -104,47 +172,30 @@ void make_many(const AxisTaps& taps, std::int32_t begin, AcrossTable& t) {
   }
 }
 
-void make_few(const AxisTaps& taps, std::int32_t begin, std::int32_t samples, AcrossTable& t) {
-  const std::size_t outputs = taps.first.size();
-  const std::size_t whole = block * most_blocks;
-  const std::size_t padded = (outputs + whole - 1) / whole * whole;
-  const std::size_t stride = 2 * padded;  // between the weights of successive pairs
-  t.pairs = (taps.count + 1) / 2;
-  t.first.assign(padded, 0);
-  t.weights.assign(stride * static_cast<std::size_t>(t.pairs), 0);
-  t.base.assign(padded / block, 0);
-  std::vector<std::int32_t> fixed;
-  for (std::size_t x = 0; x < outputs; ++x) {
-    to_fixed(weights_of(taps, x), AcrossTable::weight_bits, fixed);
-    t.first[x] = taps.first[x] - begin;
-    if (taps.count == 2 && fixed[0] == 0) {  // all on the second sample: it becomes the first
-      ++t.first[x];
-      std::swap(fixed[0], fixed[1]);
-    }
-    set_weights(t, x, fixed, stride);
-  }
-  set_bases(t);
-  t.mode = mode_of(t);
-  if (t.mode == AcrossTable::Mode::narrow || t.mode == AcrossTable::Mode::wide) {
-    make_control(t, padded / block);
-  }
-  make_byte_control(t, samples);
-}
-
 }  // namespace
 
 AcrossTable make_across(const AxisTaps& taps, std::int32_t begin, std::int32_t samples,
                         std::int32_t few) {
   AcrossTable table;
   table.outputs = static_cast<std::int32_t>(taps.first.size());
-  if (taps.count > few) {
+  const std::vector<TapSpan> spans = spans_of(taps, begin);
+  const Reach reach = reach_of(spans);
+  if (reach.taps > few) {
     make_many(taps, begin, table);
+    return table;
+  }
+  if (is_identity(spans)) return table;
+  table.mode = cheapest(reach);
+  if (table.mode == Mode::dots) {
+    make_dots(spans, reach.taps, table);
   } else {
-    make_few(taps, begin, samples, table);
-    if (table.mode != AcrossTable::Mode::identity && takes_permutes()) {
-      table.permute = make_permute(table, samples, false);
-      if (!table.byte_base.empty()) table.byte_permute = make_permute(table, samples, true);
-    }
+    make_blocks(spans, reach.taps, table);
+    make_bytes(spans, reach.taps, samples, table);
+  }
+  if (takes_permutes()) {
+    table.permute = make_permute(spans, reach.taps, samples, false);
+    if (!table.byte_base.empty())
+      table.byte_permute = make_permute(spans, reach.taps, samples, true);
   }
   return table;
 }

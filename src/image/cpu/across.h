@@ -14,8 +14,4 @@ namespace halyard::image {
 AcrossTable make_across(const AxisTaps& taps, std::int32_t begin, std::int32_t samples,
                         std::int32_t few);
 
-/// The same for permutations, of a row of 16-bit samples or of bytes (one pair only); an empty one
-/// where the samples of 16 outputs lie too far apart.
-PermuteTable make_permute(const AcrossTable& from, std::int32_t samples, bool bytes);
-
 }  // namespace halyard::image

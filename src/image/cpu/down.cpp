@@ -30,8 +30,8 @@ int bits_for_bytes(std::span<const float> weights) {
   return bits;
 }
 
-bool is_between(std::span<const float> weights) {
-  return weights.size() == 2 && weights[0] >= 0 && weights[1] >= 0;
+bool is_positive(std::span<const float> weights) {
+  return std::all_of(weights.begin(), weights.end(), [](float weight) { return weight >= 0; });
 }
 
 }  // namespace
@@ -63,13 +63,19 @@ DownTable::Row DownTable::make_row(const AxisTaps& taps, std::size_t output, Ble
   row.count = static_cast<std::int32_t>(weights.size());
   row.at = pairs_.size();
   if (row.count == 1) return row;
-  if (is_between(weights)) {
+  if (row.count == 2 && is_positive(weights)) {
     const auto second = std::lround(static_cast<double>(weights[1]) * (1 << 15));
     if (second == 0 || second == 1 << 15) {
       row.count = 1;
       row.first += second == 0 ? 0 : 1;
     }
     row.second = row.count == 1 ? std::int16_t{0} : static_cast<std::int16_t>(second);
+    return row;
+  }
+  if (what.bytes && what.parts && row.count <= few_taps && is_positive(weights)) {
+    row.parts = true;
+    row.at = parts_.size();
+    append_parts(weights);
     return row;
   }
   row.fine = !what.bytes && row.count > what.few;
@@ -84,15 +90,36 @@ DownTable::Row DownTable::make_row(const AxisTaps& taps, std::size_t output, Ble
   return row;
 }
 
+// Products are cut off, not rounded: each weight is such that 255 gets its exact share of 255 *
+// 2^8.
+void DownTable::append_parts(std::span<const float> weights) {
+  constexpr std::int32_t white = 255 << 8;
+  std::vector<std::int32_t> fixed;
+  to_fixed(weights, 16, fixed);
+  std::int32_t before = 0;
+  std::int32_t sum = 0;
+  for (const std::int32_t weight : fixed) {
+    sum += weight;
+    const auto until = static_cast<std::int32_t>((std::int64_t{sum} * white + (1 << 15)) >> 16);
+    const std::int64_t share = until - before;
+    before = until;
+    parts_.push_back(static_cast<std::uint16_t>(((share << 16) + white - 1) / white));
+  }
+}
+
 bool DownTable::same_as_before(const Row& before, const Row& row) const noexcept {
   if (before.first != row.first || before.count != row.count || before.second != row.second ||
-      before.bits != row.bits)
+      before.bits != row.bits || before.parts != row.parts)
     return false;
-  const auto at = [&](const auto& all, std::size_t index) {
-    return all.begin() + static_cast<std::ptrdiff_t>(index);
+  if (row.count == 1 || row.second != 0) return true;
+  // The weights of `row` are the last ones.
+  const auto equal = [&](const auto& all) {
+    const auto at = [&](std::size_t index) {
+      return all.begin() + static_cast<std::ptrdiff_t>(index);
+    };
+    return std::equal(at(before.at), at(row.at), at(row.at), all.end());
   };
-  return std::equal(at(pairs_, before.at), at(pairs_, row.at), at(pairs_, row.at), pairs_.end()) &&
-         std::equal(at(fine_, before.at), at(fine_, row.at), at(fine_, row.at), fine_.end());
+  return row.parts ? equal(parts_) : equal(pairs_) && equal(fine_);
 }
 
 DownWeights DownTable::weights(const Row& row) const noexcept {
@@ -101,6 +128,7 @@ DownWeights DownTable::weights(const Row& row) const noexcept {
   weights.second = row.second;
   weights.bits = row.bits;
   weights.pairs = pairs_.data() + row.at;
+  if (row.parts) weights.parts = parts_.data() + row.at;
   if (row.fine) weights.fine = fine_.data() + row.at;
   return weights;
 }

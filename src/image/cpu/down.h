@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "image/cpu/kernels/down.h"
@@ -15,6 +16,7 @@ namespace halyard::image {
 struct Blended {
   bool bytes = false;
   std::int32_t few = 16;
+  bool parts = false;  ///< whether the kernel takes `parts`
 };
 
 class DownTable {
@@ -28,7 +30,8 @@ class DownTable {
     std::int16_t second = 0;
     std::int8_t bits = 0;
     bool fine = false;
-    std::size_t at = 0;  ///< of its pairs
+    bool parts = false;
+    std::size_t at = 0;  ///< of its weights
     friend bool operator==(const Row&, const Row&) = default;
   };
 
@@ -42,11 +45,13 @@ class DownTable {
   friend bool operator==(const DownTable&, const DownTable&) = default;
 
  private:
+  void append_parts(std::span<const float> weights);
   Row make_row(const AxisTaps& taps, std::size_t output, Blended what);
   bool same_as_before(const Row& before, const Row& row) const noexcept;
   std::vector<Row> rows_;
   std::vector<std::int16_t> pairs_;
   std::vector<std::int16_t> fine_;
+  std::vector<std::uint16_t> parts_;
   std::int32_t most_rows_ = 1;
 };
 

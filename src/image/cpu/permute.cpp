@@ -2,7 +2,7 @@
 // Tables for permutations: where in its window each output finds its taps.
 #include <algorithm>
 
-#include "image/cpu/across.h"
+#include "image/cpu/across_span.h"
 
 namespace halyard::image {
 namespace {
@@ -12,13 +12,17 @@ constexpr std::size_t lanes = PermuteTable::lanes;
 class Maker {
  public:
   /// `unit`: samples of one 16-bit lane of the source.
-  Maker(const AcrossTable& from, std::int32_t samples, std::int32_t unit)
-      : from_(from), window_(PermuteTable::window * unit), samples_(samples), unit_(unit) {}
+  Maker(std::span<const TapSpan> from, std::int32_t taps, std::int32_t samples, std::int32_t unit)
+      : from_(from),
+        pairs_((taps + 1) / 2),
+        window_(PermuteTable::window * unit),
+        samples_(samples),
+        unit_(unit) {}
 
   PermuteTable make() {
     // What begins in a row of bytes must end in it; rows of samples have spare ones.
     if (unit_ == 2 && samples_ < window_) return {};
-    t_.pairs = static_cast<std::size_t>(from_.pairs);
+    t_.pairs = static_cast<std::size_t>(pairs_);
     if (t_.pairs == 1 && !lies_between()) return {};
     t_.group = t_.pairs == 1 && fits(lanes) ? lanes : lanes / 2;
     if (!fits(t_.group)) return {};
@@ -33,21 +37,21 @@ class Maker {
   }
 
  private:
-  std::size_t outputs() const { return static_cast<std::size_t>(from_.outputs); }
+  std::size_t outputs() const { return from_.size(); }
 
   std::int32_t base(std::size_t begin, std::size_t end) const {
-    std::int32_t low = from_.first[begin];
+    std::int32_t low = from_[begin].first;
     for (std::size_t x = begin; x < end; ++x)
-      low = std::min(low, from_.first[x]);
+      low = std::min(low, from_[x].first);
     return unit_ == 2 ? std::min(low, samples_ - window_) : low;
   }
 
   bool fits(std::size_t group) const {
     for (std::size_t begin = 0; begin < outputs(); begin += group) {
       const std::size_t end = std::min(begin + group, outputs());
-      const std::int32_t limit = base(begin, end) + window_ - 2 * from_.pairs;
+      const std::int32_t limit = base(begin, end) + window_ - 2 * pairs_;
       for (std::size_t x = begin; x < end; ++x) {
-        if (from_.first[x] > limit) return false;
+        if (from_[x].first > limit) return false;
       }
     }
     return true;
@@ -57,7 +61,7 @@ class Maker {
   bool lies_between() const {
     constexpr int one = 1 << AcrossTable::weight_bits;
     for (std::size_t x = 0; x < outputs(); ++x) {
-      const int second = from_.weights[2 * x + 1];
+      const int second = from_[x].weight(1);
       if (second < 0 || second >= one) return false;
     }
     return true;
@@ -78,8 +82,8 @@ class Maker {
     for (std::size_t lane = 0; lane < lanes; ++lane) {
       const std::size_t x = output_of(g, lane);
       const std::size_t at = g * lanes + lane;
-      const std::int16_t second = from_.weights[2 * x + 1];
-      const std::int32_t first = from_.first[x] - t_.base[g];
+      const std::int16_t second = from_[x].weight(1);
+      const std::int32_t first = from_[x].first - t_.base[g];
       const std::int32_t other = first + (second != 0 ? 1 : 0);
       t_.has_second |= second != 0;
       t_.weights[at] = static_cast<std::int16_t>(2 * second);
@@ -93,18 +97,18 @@ class Maker {
 
   void set_taps(std::size_t g) {
     const std::size_t groups = t_.base.size();
-    const std::size_t stride = from_.weights.size() / t_.pairs;
     t_.weights.resize(groups * lanes * t_.pairs);
     for (std::size_t lane = 0; lane < lanes; ++lane) {
       const std::size_t x = output_of(g, lane / 2);
-      t_.index[g * lanes + lane] = static_cast<std::uint16_t>(from_.first[x] - t_.base[g] +
+      t_.index[g * lanes + lane] = static_cast<std::uint16_t>(from_[x].first - t_.base[g] +
                                                               static_cast<std::int32_t>(lane % 2));
       for (std::size_t p = 0; p < t_.pairs; ++p)
-        t_.weights[(p * groups + g) * lanes + lane] = from_.weights[p * stride + 2 * x + lane % 2];
+        t_.weights[(p * groups + g) * lanes + lane] = from_[x].weight(2 * p + lane % 2);
     }
   }
 
-  const AcrossTable& from_;
+  std::span<const TapSpan> from_;
+  std::int32_t pairs_;
   std::int32_t window_;  // in samples
   std::int32_t samples_;
   std::int32_t unit_;
@@ -113,8 +117,9 @@ class Maker {
 
 }  // namespace
 
-PermuteTable make_permute(const AcrossTable& from, std::int32_t samples, bool bytes) {
-  return Maker(from, samples, bytes ? 2 : 1).make();
+PermuteTable make_permute(std::span<const TapSpan> outputs, std::int32_t taps, std::int32_t samples,
+                          bool bytes) {
+  return Maker(outputs, taps, samples, bytes ? 2 : 1).make();
 }
 
 }  // namespace halyard::image

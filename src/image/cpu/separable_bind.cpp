@@ -86,7 +86,7 @@ void SeparableSampler::bind_reader(const Plan& plan) {
   group.groups = axes.columns.count();
   AxisTaps taps;
   make_taps(axes.y, taps);
-  group.down = DownTable(taps, {false, few_});
+  group.down = DownTable(taps, {false, few_, false});
   for (std::size_t c = 0; c < channels_; ++c) {
     channel_[c].slot = c;
     group.channel_at[c] = static_cast<int>(c);
@@ -114,7 +114,7 @@ void SeparableSampler::bind_group(const Plan& plan, std::size_t c) {
     group.groups = end - begin;
     AxisTaps taps;
     make_taps(axes.y, taps);
-    group.down = DownTable(taps, {!across_first_, few_});
+    group.down = DownTable(taps, {!across_first_, few_, takes_parts(split)});
   }
   const std::int32_t last = std::max(group.begin + group.groups, end);
   group.begin = std::min(group.begin, begin);

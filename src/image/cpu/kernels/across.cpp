@@ -36,6 +36,8 @@ using V32 = hn::Vec<D32>;
 
 constexpr int weight_bits = AcrossTable::weight_bits;
 constexpr std::size_t blocks_of_vector = HWY_MAX_BYTES / 16;
+constexpr std::size_t group = across_group;
+constexpr std::size_t group_blocks = across_group / 4;
 
 // One 16-byte load per block, from `in` + base[block], into one vector.
 template <class T>
@@ -57,62 +59,98 @@ HWY_INLINE hn::Vec<hn::ScalableTag<T>> load_blocks(const T* in, const std::int32
 #endif
 }
 
-HWY_INLINE V32 weigh(V16 pairs, const std::int16_t* weights, V32 sum) {
+// Sums of neighbours' products.
+HWY_INLINE V32 weigh(V16 samples, const std::int16_t* weights) {
   V32 odd = hn::Zero(D32());
-  const V32 product =
-      hn::ReorderWidenMulAccumulate(D32(), pairs, hn::LoadU(D16(), weights), hn::Zero(D32()), odd);
-  return hn::Add(sum, hn::RearrangeToOddPlusEven(product, odd));
+  const V32 product = hn::ReorderWidenMulAccumulate(D32(), samples, hn::LoadU(D16(), weights),
+                                                    hn::Zero(D32()), odd);
+  return hn::RearrangeToOddPlusEven(product, odd);
 }
 
-HWY_INLINE void store_sums(V32 sum, std::int16_t* out) {
-  const hn::Rebind<std::int16_t, D32> half;
-  hn::StoreU(hn::DemoteTo(half, hn::ShiftRight<weight_bits>(sum)), half, out);
+// Sums of even and of odd blocks to rows of outputs.
+HWY_INLINE void store_sums(V32 even, V32 odd, int shift, std::int16_t* out) {
+  const V32 half = hn::Set(D32(), 1 << (shift - 1));
+  const V16 packed = hn::ReorderDemote2To(D16(), hn::ShiftRightSame(hn::Add(even, half), shift),
+                                          hn::ShiftRightSame(hn::Add(odd, half), shift));
+  hn::StoreU(packed, D16(), out);
 }
 
-// Outputs of whole vectors; the rows' spare samples take what lies behind the last.
-template <bool wide>
+// Calls at(i, out) for i = first place of each vector of even blocks; odd ones lie four behind.
+template <class At>
+HWY_INLINE void for_blocks(const AcrossTable& table, std::int16_t* out, const At& at) {
+  const auto outputs = static_cast<std::size_t>(table.outputs);
+  for (std::size_t x = 0; x < outputs; x += 8 * blocks_of_vector)
+    at(x / group * group_blocks + x % group / 8, out + x);
+}
+
+template <bool wide, int pairs>
 void resample_blocks(const std::int16_t* in, const AcrossTable& table, std::int16_t* out) {
   const D8 d8;
-  const std::size_t count = static_cast<std::size_t>(table.outputs + 3) / 4;
   const std::int32_t* base = table.base.data();
   const std::uint8_t* control = table.control.data();
   const std::int16_t* weights = table.weights.data();
   const std::size_t high_half = wide ? table.control.size() / 2 : 0;
-  const auto pairs = static_cast<std::size_t>(table.pairs);
   const std::size_t weight_stride = table.weights.size() / pairs;
-  for (std::size_t i = 0; i < count; i += blocks_of_vector) {
+  const auto sum_at = [&](std::size_t i) {
     const auto low_control = hn::LoadU(d8, control + 16 * i);
     auto high_control = low_control;
     if constexpr (wide) high_control = hn::LoadU(d8, control + high_half + 16 * i);
-    V32 sum = hn::Set(D32(), 1 << (weight_bits - 1));
-    for (std::size_t p = 0; p < pairs; ++p) {
+    const auto weighed = [&](std::size_t p) {
       const auto low = hn::BitCast(d8, load_blocks(in + 2 * p, base + i));
       auto taps = hn::TableLookupBytesOr0(low, low_control);
       if constexpr (wide) {
         const auto high = hn::BitCast(d8, load_blocks(in + 2 * p + 8, base + i));
         taps = hn::Or(taps, hn::TableLookupBytesOr0(high, high_control));
       }
-      sum = weigh(hn::BitCast(D16(), taps), weights + p * weight_stride + 8 * i, sum);
-    }
-    store_sums(sum, out + 4 * i);
-  }
+      return weigh(hn::BitCast(D16(), taps), weights + p * weight_stride + 8 * i);
+    };
+    V32 sum = weighed(0);
+    if constexpr (pairs > 1) sum = hn::Add(sum, weighed(1));
+    if constexpr (pairs > 2) sum = hn::Add(sum, weighed(2));
+    return sum;
+  };
+  for_blocks(table, out, [&](std::size_t i, std::int16_t* to) {
+    store_sums(sum_at(i), sum_at(i + 4), weight_bits, to);
+  });
 }
 
-void resample_apart(const std::int16_t* in, const AcrossTable& table, std::int16_t* out) {
+// The sums of the four lanes of each block of a, b, c and d.
+HWY_INLINE V32 sum_blocks(V32 a, V32 b, V32 c, V32 d) {
   const D32 d32;
-  const std::size_t lanes = hn::Lanes(d32);
-  const auto pairs = static_cast<std::size_t>(table.pairs);
-  const std::size_t weight_stride = table.weights.size() / pairs;
-  HWY_ALIGN std::int32_t each[HWY_MAX_BYTES / 4];
-  for (std::size_t x = 0; x < static_cast<std::size_t>(table.outputs); x += lanes) {
-    V32 sum = hn::Set(d32, 1 << (weight_bits - 1));
-    for (std::size_t p = 0; p < pairs; ++p) {
-      for (std::size_t i = 0; i < lanes; ++i)
-        std::memcpy(each + i, in + table.first[x + i] + 2 * p, 4);
-      const auto taps = hn::BitCast(D16(), hn::Load(d32, each));
-      sum = weigh(taps, table.weights.data() + p * weight_stride + 2 * x, sum);
+  const hn::ScalableTag<std::int64_t> d64;
+  const auto ab =
+      hn::BitCast(d64, hn::Add(hn::InterleaveLower(d32, a, b), hn::InterleaveUpper(d32, a, b)));
+  const auto cd =
+      hn::BitCast(d64, hn::Add(hn::InterleaveLower(d32, c, d), hn::InterleaveUpper(d32, c, d)));
+  return hn::Add(hn::BitCast(d32, hn::InterleaveLower(d64, ab, cd)),
+                 hn::BitCast(d32, hn::InterleaveUpper(d64, ab, cd)));
+}
+
+// once: with one chunk.
+template <bool once>
+void resample_dots(const std::int16_t* in, const AcrossTable& table, std::int16_t* out) {
+  const auto chunks = static_cast<std::size_t>(table.chunks);
+  const std::size_t weight_stride = table.weights.size() / chunks;
+  const auto sum_at = [&](std::size_t i) {
+    const std::int32_t* base = table.base.data() + i;
+    const std::int16_t* weights = table.weights.data() + 8 * i;
+    V32 sum[4];
+    for (std::size_t k = 0; k < 4; ++k)
+      sum[k] = weigh(load_blocks(in, base + 4 * k), weights + 32 * k);
+    if constexpr (!once) {
+      for (std::size_t p = 1; p < chunks; ++p) {
+        for (std::size_t k = 0; k < 4; ++k) {
+          const V16 samples = load_blocks(in + 8 * p, base + 4 * k);
+          sum[k] = hn::Add(sum[k], weigh(samples, weights + p * weight_stride + 32 * k));
+        }
+      }
     }
-    store_sums(sum, out + x);
+    return sum_blocks(sum[0], sum[1], sum[2], sum[3]);
+  };
+  const auto outputs = static_cast<std::size_t>(table.outputs);
+  for (std::size_t x = 0; x < outputs; x += 8 * blocks_of_vector) {
+    const std::size_t i = x / group * group + x % group / 8;
+    store_sums(sum_at(i), sum_at(i + 16), weight_bits, out + x);
   }
 }
 
@@ -134,7 +172,7 @@ constexpr std::size_t fold_taps = 1024;
 void resample_many(const std::int16_t* in, const AcrossTable& table, std::int16_t* out) {
   const auto taps = static_cast<std::size_t>(table.taps);
   for (std::size_t x = 0; x < static_cast<std::size_t>(table.outputs); ++x) {
-    const std::int16_t* samples = in + table.first[x];
+    const std::int16_t* samples = in + table.base[x];
     const std::int16_t* weights = table.weights.data() + x * taps;
     const std::int16_t* fine = table.fine.data() + x * taps;
     std::int32_t sum = 1 << (weight_bits - 1);
@@ -147,6 +185,20 @@ void resample_many(const std::int16_t* in, const AcrossTable& table, std::int16_
   }
 }
 
+void pick_bytes(const std::uint8_t* in, const AcrossTable& table, int fraction, std::int16_t* out) {
+  const D8 d8;
+  const std::int32_t* base = table.byte_base.data();
+  const std::uint8_t* pick = table.pick.data();
+  for_blocks(table, out, [&](std::size_t i, std::int16_t* to) {
+    const auto even =
+        hn::TableLookupBytesOr0(load_blocks(in, base + i), hn::LoadU(d8, pick + 16 * i));
+    const auto odd =
+        hn::TableLookupBytesOr0(load_blocks(in, base + i + 4), hn::LoadU(d8, pick + 16 * i + 64));
+    const V16 samples = hn::BitCast(D16(), hn::Or(even, odd));
+    hn::StoreU(fraction == 7 ? hn::ShiftLeft<7>(samples) : hn::ShiftLeft<6>(samples), D16(), to);
+  });
+}
+
 }  // namespace
 
 // (a * 2^f * w + b * 2^f * v + 2^13) / 2^14 without the common factor: the bits of the rows.
@@ -156,35 +208,42 @@ void ResampleBytes(const std::uint8_t* in, const AcrossTable& table, int fractio
   if (table.byte_permute.group != 0)
     return permutes::resample_bytes(in, table.byte_permute, fraction, out);
 #endif
+  if (!table.pick.empty()) return pick_bytes(in, table, fraction, out);
   const D8 d8;
-  const std::size_t count = static_cast<std::size_t>(table.outputs + 3) / 4;
   const std::int32_t* base = table.byte_base.data();
   const std::uint8_t* control = table.byte_control.data();
   const std::int16_t* weights = table.weights.data();
-  const int shift = weight_bits - fraction;
-  const V32 half = hn::Set(D32(), 1 << (shift - 1));
-  const hn::Rebind<std::int16_t, D32> narrow;
-  for (std::size_t i = 0; i < count; i += blocks_of_vector) {
-    const auto samples = load_blocks(in, base + i);
-    const auto taps = hn::TableLookupBytesOr0(samples, hn::LoadU(d8, control + 16 * i));
-    const V32 sum = weigh(hn::BitCast(D16(), taps), weights + 8 * i, half);
-    hn::StoreU(hn::DemoteTo(narrow, hn::ShiftRightSame(sum, shift)), narrow, out + 4 * i);
-  }
+  const auto sum_at = [&](std::size_t i) {
+    const auto taps =
+        hn::TableLookupBytesOr0(load_blocks(in, base + i), hn::LoadU(d8, control + 16 * i));
+    return weigh(hn::BitCast(D16(), taps), weights + 8 * i);
+  };
+  for_blocks(table, out, [&](std::size_t i, std::int16_t* to) {
+    store_sums(sum_at(i), sum_at(i + 4), weight_bits - fraction, to);
+  });
 }
 
 void ResampleRow(const std::int16_t* in, const AcrossTable& table, std::int16_t* out) {
 #if HALYARD_PERMUTES
   if (table.permute.group != 0) return permutes::resample_row(in, table.permute, out);
 #endif
+  constexpr auto narrow_of = [](std::int32_t pairs) {
+    if (pairs == 1) return &resample_blocks<false, 1>;
+    return pairs == 2 ? &resample_blocks<false, 2> : &resample_blocks<false, 3>;
+  };
   switch (table.mode) {
     case AcrossTable::Mode::narrow:
-      return resample_blocks<false>(in, table, out);
+      return narrow_of(table.pairs)(in, table, out);
     case AcrossTable::Mode::wide:
-      return resample_blocks<true>(in, table, out);
+      return table.pairs == 1 ? resample_blocks<true, 1>(in, table, out)
+                              : resample_blocks<true, 2>(in, table, out);
+    case AcrossTable::Mode::dots:
+      return table.chunks == 1 ? resample_dots<true>(in, table, out)
+                               : resample_dots<false>(in, table, out);
     case AcrossTable::Mode::many:
       return resample_many(in, table, out);
-    default:
-      return resample_apart(in, table, out);
+    case AcrossTable::Mode::identity:
+      break;
   }
 }
 

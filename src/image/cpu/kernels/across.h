@@ -26,34 +26,47 @@ struct PermuteTable {
 };
 
 /// Which samples make each output, with weights of `weight_bits` fractional bits that sum to one.
-/// - narrow, wide: `pairs` times two taps, first, first + 1, ...; four outputs are a block, whose
-///   pairs begin within 8 (16) samples and are shuffled from one (two) loads of 16 bytes.
-/// - apart: the same, fetched output by output.
-/// - many: `taps` weights per output in a row, a multiple of most_lanes, the last ones 0; `fine`
-///   adds parts of 2^-6 of a weight's unit.
-/// Vectors end with whole vectors of outputs, whose weights are 0.
+/// - narrow, wide: `pairs` times two taps, up to 3 (2). Four outputs are a block, whose pairs begin
+/// within 8
+///   (16) samples of `base` and are shuffled by `control` from one (two) loads of 16 bytes.
+/// - dots: `chunks` times eight taps from `base` on, output by output.
+/// - many: `taps` weights from `base` on, a multiple of most_lanes, the last ones 0; `fine` adds
+///   parts of 2^-6 of a weight's unit.
+/// Outputs come in groups of 32, the last one filled up with weights of 0. But for `many`, blocks
+/// and outputs lie by across_place(), so that sums of any width of vector pack to neighbours.
 struct AcrossTable {
-  enum class Mode : std::uint8_t { identity, narrow, wide, apart, many };
+  enum class Mode : std::uint8_t { identity, narrow, wide, dots, many };
   static constexpr int weight_bits = 14;
   static constexpr std::int32_t most_lanes = 32;  ///< 16-bit ones of the widest vector
 
   Mode mode = Mode::identity;
   std::int32_t outputs = 0;
-  std::int32_t pairs = 1;
-  std::int32_t taps = 0;              ///< of `many`
-  std::vector<std::int32_t> base;     ///< per block: its lowest sample
+  std::int32_t pairs = 0;
+  std::int32_t chunks = 0;
+  std::int32_t taps = 0;
+  std::vector<std::int32_t> base;     ///< first sample, per block or output
   std::vector<std::uint8_t> control;  ///< per block 16; wide: low halves, then high halves
-  std::vector<std::int32_t> first;    ///< per output: its first sample
-  std::vector<std::int16_t> weights;  ///< per pair and output: both weights; many: per output
+  std::vector<std::int16_t> weights;  ///< per pair, per output 2; per chunk, per output 8
   std::vector<std::int16_t> fine;
   /// The same for a source row of bytes, where one pair is enough and every block's samples lie
-  /// within 16 bytes of the row; else empty.
+  /// within 16 bytes of the row; else empty. Where each output is one sample, `pick` shuffles the
+  /// samples of a block into 16-bit lanes, low halves for even blocks, high ones for odd.
   std::vector<std::int32_t> byte_base;
   std::vector<std::uint8_t> byte_control;
+  std::vector<std::uint8_t> pick;
   /// Both once more, for processors that permute.
   PermuteTable permute;
   PermuteTable byte_permute;
 };
+
+/// Outputs of one group, and where the i-th of them, or its i-th block of four, lies.
+inline constexpr std::size_t across_group = 32;
+constexpr std::size_t across_place(std::size_t i) noexcept {
+  return i % 8 * 4 + i / 8;
+}
+constexpr std::size_t across_block_place(std::size_t i) noexcept {
+  return i % 2 * 4 + i / 2;
+}
 
 /// Whether the processor takes permute tables.
 bool takes_permutes();

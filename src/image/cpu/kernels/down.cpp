@@ -121,7 +121,12 @@ HWY_INLINE V16 between(V16 a, V16 b, V16 weight) {
 struct Sums {
   V32 low0, low1, high0, high1;
 
-  HWY_INLINE void clear() { low0 = low1 = high0 = high1 = hn::Zero(D32()); }
+  // A constructor of the compiler's own would not be compiled for the target.
+  HWY_INLINE Sums()
+      : low0(hn::Zero(D32())),
+        low1(hn::Zero(D32())),
+        high0(hn::Zero(D32())),
+        high1(hn::Zero(D32())) {}
   HWY_INLINE void add(V16 a, V16 b, V16 weights) {
     const D32 d32;
     const V16 low = hn::InterleaveLower(D16(), a, b);
@@ -150,8 +155,6 @@ HWY_INLINE void blend_many(const BlendBytes& job, std::size_t at, V16 (&v)[vecto
   constexpr std::size_t n = vectors_of(split);
   const DownWeights& w = job.weights;
   Sums sums[n];
-  for (Sums& s : sums)
-    s.clear();
   for (std::int32_t t = 0; t < w.taps; t += 2) {
     V16 a[n], b[n];
     load_groups<split>(job.rows[t] + at, a);
@@ -164,14 +167,54 @@ HWY_INLINE void blend_many(const BlendBytes& job, std::size_t at, V16 (&v)[vecto
     v[k] = rounded(sums[k].low(), sums[k].high(), w.bits - job.fraction);
 }
 
-enum class Way : std::uint8_t { one, two, many };
+// The sums of the even and of the odd bytes of one vector, 8.8: each byte is put into the high half
+// of its lane, so that the high half of its product is what counts.
+HWY_INLINE void sum_parts(const BlendBytes& job, std::size_t at, V16& even, V16& odd) {
+  const DU16 du;
+  const auto high = hn::Set(du, 0xFF00U);
+  auto low_sum = hn::Set(du, static_cast<std::uint16_t>(1 << (7 - job.fraction)));
+  auto high_sum = low_sum;
+  for (std::int32_t t = 0; t < job.weights.taps; ++t) {
+    const auto weight = hn::Set(du, job.weights.parts[t]);
+    const auto unit = hn::BitCast(du, hn::LoadU(D8(), job.rows[t] + at));
+    low_sum = hn::Add(low_sum, hn::MulHigh(hn::ShiftLeft<8>(unit), weight));
+    high_sum = hn::Add(high_sum, hn::MulHigh(hn::And(unit, high), weight));
+  }
+  const auto result = [&](auto sum) {
+    return hn::BitCast(D16(), job.fraction == 7 ? hn::ShiftRight<1>(sum) : hn::ShiftRight<2>(sum));
+  };
+  even = result(low_sum);
+  odd = result(high_sum);
+}
+
+template <Split split>
+HWY_INLINE void blend_some(const BlendBytes& job, std::size_t at, V16 (&v)[vectors_of(split)]) {
+  if constexpr (split == Split::pairs) {
+    sum_parts(job, at, v[0], v[1]);
+  } else if constexpr (has_luma(split)) {
+    constexpr std::size_t luma = split == Split::luma_first ? 0 : 2;
+    sum_parts(job, at, v[luma], v[2 - luma]);
+    sum_parts(job, at + 2 * hn::Lanes(D16()), v[luma + 1], v[3 - luma]);
+  } else {
+    (void)job, (void)at, (void)v;
+  }
+}
+
+enum class Way : std::uint8_t { one, two, some, many };
 
 template <Split split, Way way>
 HWY_INLINE void blend_at(const BlendBytes& job, std::size_t x) {
   constexpr std::size_t n = vectors_of(split);
   const std::size_t at = x * n;
   V16 v[n];
-  if constexpr (way == Way::many) {
+  if constexpr (split == Split::whole && way == Way::some) {
+    V16 even, odd;
+    sum_parts(job, x, even, odd);
+    return hn::StoreInterleaved2(even, odd, D16(), job.out[0] + x);
+  }
+  if constexpr (way == Way::some) {
+    blend_some<split>(job, at, v);
+  } else if constexpr (way == Way::many) {
     blend_many<split>(job, at, v);
   } else {
     load_groups<split>(job.rows[0] + at, v);
@@ -197,6 +240,12 @@ int blend_one(const BlendBytes& job, std::size_t at) {
   if (w.second != 0) {
     const int step = (job.rows[1][at] << job.fraction) - first;
     return first + ((step * w.second + (1 << 14)) >> 15);
+  }
+  if (w.parts != nullptr) {
+    std::uint32_t sum = 1U << (7 - job.fraction);
+    for (std::int32_t t = 0; t < w.taps; ++t)
+      sum += (std::uint32_t{job.rows[t][at]} << 8) * w.parts[t] >> 16;
+    return static_cast<int>(sum >> (8 - job.fraction));
   }
   const int shift = w.bits - job.fraction;
   int sum = 1 << (shift - 1);
@@ -225,7 +274,7 @@ void blend_one_group(const BlendBytes& job, std::size_t x) {
 template <Split split, Way way>
 void blend_row(const BlendBytes& given) {
   const BlendBytes job = given;  // the stores cannot change a copy
-  const std::size_t lanes = groups_of_step();
+  const std::size_t lanes = (split == Split::whole && way == Way::some ? 2 : 1) * groups_of_step();
   const auto groups = static_cast<std::size_t>(job.groups);
   std::size_t x = 0;
   for (; x + lanes <= groups; x += lanes)
@@ -240,6 +289,9 @@ template <Split split>
 void blend_split(const BlendBytes& job) {
   if (job.weights.taps == 1) return blend_row<split, Way::one>(job);
   if (job.weights.second != 0) return blend_row<split, Way::two>(job);
+  if constexpr (takes_parts(split)) {
+    if (job.weights.parts != nullptr) return blend_row<split, Way::some>(job);
+  }
   blend_row<split, Way::many>(job);
 }
 
@@ -269,8 +321,6 @@ V16 many_samples(const BlendSamples& job, std::size_t x) {
   const D16 d;
   const DownWeights& w = job.weights;
   Sums sums, parts;
-  sums.clear();
-  parts.clear();
   V32 low = hn::Zero(D32());
   V32 high = low;
   const V32 half_part = hn::Set(D32(), 1 << 5);
@@ -283,7 +333,7 @@ V16 many_samples(const BlendSamples& job, std::size_t x) {
       if ((t + 2) % fold_rows == 0 || t + 2 >= w.taps) {
         low = hn::Add(low, hn::ShiftRight<6>(hn::Add(parts.low(), half_part)));
         high = hn::Add(high, hn::ShiftRight<6>(hn::Add(parts.high(), half_part)));
-        parts.clear();
+        parts = Sums();
       }
     }
   }
