@@ -214,6 +214,10 @@ constexpr Pair pairs[] = {
     {PixelFormat::i420, PixelFormat::i420, 1, 1},
     {PixelFormat::yuyv, PixelFormat::yuyv, 1, 0},
     {PixelFormat::uyvy, PixelFormat::yuyv, 1, 0},
+    {PixelFormat::yvyu, PixelFormat::yuyv, 1, 0},
+    {PixelFormat::vyuy, PixelFormat::yuyv, 1, 0},
+    {PixelFormat::bgr, PixelFormat::bgr},
+    {PixelFormat::rgba, PixelFormat::bgra},
 };
 
 // A crop on whole chroma blocks, placed on whole chroma blocks.

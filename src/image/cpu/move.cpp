@@ -201,8 +201,8 @@ class MoveProgram final : public CpuProgram {
   }
 
  private:
-  /// Of a picture that no cache keeps until it is read again.
-  static constexpr std::size_t streamed_bytes = std::size_t{4} << 20;
+  /// More than the second-level cache of one core keeps until it is read again.
+  static constexpr std::size_t streamed_bytes = std::size_t{2} << 20;
 
   /// Rows of elements of one plane: from the first that is wanted on.
   struct Rows {
