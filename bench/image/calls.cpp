@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a call costs beside its pixels: 8 x 8 pictures.
+// What a call costs beside its pixels (8 x 8 pictures), and what a plan costs.
 #include <cstdlib>
 
 #include "work.h"
@@ -18,8 +18,42 @@ constexpr Work tiny_yuv{.name = "nv12_8x8_rgb",
                         .target = {8, 8},
                         .to = PixelFormat::rgb};
 
+constexpr Work camera{.name = "nv12_1080p_letterbox_640_rgb",
+                      .source = {1920, 1080},
+                      .from = PixelFormat::nv12,
+                      .target = {640, 640},
+                      .to = PixelFormat::rgb,
+                      .fit = Fit::letterbox};
+
+Processor on_one_thread() {
+  Processor::Options options;
+  options.threads = 1;
+  return Processor::create(options).value();
+}
+
+// convert() finds the plan of a geometry that it served lately; run() is given it.
 void call(benchmark::State& state, const Work& work) {
-  in_turns(state, ours(work, std::make_shared<const Source>(work), 1));
+  const auto source = std::make_shared<const Source>(work);
+  auto processor = std::make_shared<Processor>(on_one_thread());
+  const Convert request = request_of(work, source);
+  const ConvertPlan plan = processor->plan(request).value();
+  std::vector<Contender> all = ours(work, source, 1);
+  all.push_back({"run", [processor, request, plan] {
+                   auto placed = processor->run(plan, request.src, request.dst);
+                   if (!placed) std::abort();
+                   benchmark::DoNotOptimize(placed);
+                 }});
+  in_turns(state, all);
+}
+
+void compile(benchmark::State& state, const Work& work) {
+  auto processor = std::make_shared<Processor>(on_one_thread());
+  const Convert request = request_of(work, std::make_shared<const Source>(work));
+  in_turns(state, {{"ours", [processor, request] {
+                      auto plan = processor->plan(request);
+                      if (!plan) std::abort();
+                      benchmark::DoNotOptimize(plan);
+                    }}});
 }
 
 BENCHMARK_CAPTURE(call, rgba, tiny)
@@ -29,6 +63,17 @@ BENCHMARK_CAPTURE(call, rgba, tiny)
     ->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(call, nv12_rgb, tiny_yuv)
     ->Name("image/call_nv12_8x8_rgb")
+    ->Iterations(21)
+    ->UseManualTime()
+    ->Unit(benchmark::kMicrosecond);
+
+BENCHMARK_CAPTURE(compile, camera, camera)
+    ->Name("image/plan_nv12_1080p_letterbox_640_rgb")
+    ->Iterations(21)
+    ->UseManualTime()
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(compile, tiny, tiny)
+    ->Name("image/plan_rgba_8x8")
     ->Iterations(21)
     ->UseManualTime()
     ->Unit(benchmark::kMicrosecond);
