@@ -88,9 +88,13 @@ void normalise(Window& w) {
     weight /= sum;
 }
 
-void make_window(const AxisRequest& r, const Axis& axis, std::int32_t x, Window& w) {
+double centre_of(const AxisRequest& r, const Axis& axis, std::int32_t x) noexcept {
   // Divided last, so that a centre on the border of two samples is exactly there.
-  const double centre = axis.begin + (2.0 * x + 1) * r.length / (2.0 * r.outputs);
+  return axis.begin + (2.0 * x + 1) * r.length / (2.0 * r.outputs);
+}
+
+void make_window(const AxisRequest& r, const Axis& axis, std::int32_t x, Window& w) {
+  const double centre = centre_of(r, axis, x);
   const Kernel kernel{r.filter, r.antialias};
   if (r.filter == Filter::nearest || (r.filter == Filter::box && !r.antialias)) {
     nearest_window(axis, centre, w);
@@ -102,6 +106,32 @@ void make_window(const AxisRequest& r, const Axis& axis, std::int32_t x, Window&
     clamped_window(axis, centre, kernel, w);
   }
   normalise(w);
+}
+
+// What make_window gives for bilinear of two samples, without its vectors: plans are made while
+// frames wait.
+void make_two_taps(const AxisRequest& r, const Axis& axis, AxisTaps& out) {
+  for (std::int32_t x = 0; x < r.outputs; ++x) {
+    const double position = centre_of(r, axis, x) - 0.5;
+    const double floor = std::floor(position);
+    std::int64_t first = static_cast<std::int64_t>(floor);
+    double second = position - floor;
+    if (first < axis.lowest) {
+      first = axis.lowest;
+      second = 0;
+    } else if (first > axis.highest - 2) {
+      first = axis.highest - 2;
+      second = 1;
+    }
+    if (axis.mirrored) {
+      first = axis.reflect - (first + 1);
+      second = 1 - second;
+    }
+    const auto at = static_cast<std::size_t>(x);
+    out.first[at] = static_cast<std::int32_t>(first);
+    out.weight[2 * at] = static_cast<float>(1 - second);
+    out.weight[2 * at + 1] = static_cast<float>(second);
+  }
 }
 
 std::int32_t most_taps(const AxisRequest& r, double scale) {
@@ -121,6 +151,8 @@ void make_taps(const AxisRequest& r, AxisTaps& out) {
   const auto outputs = static_cast<std::size_t>(r.outputs);
   out.first.assign(outputs, 0);
   out.weight.assign(outputs * static_cast<std::size_t>(out.count), 0.0F);
+  if (r.filter == Filter::bilinear && !r.antialias && out.count == 2)
+    return make_two_taps(r, axis, out);
   Window w;
   for (std::int32_t x = 0; x < r.outputs; ++x) {
     make_window(r, axis, x, w);
