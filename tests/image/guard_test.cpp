@@ -139,6 +139,33 @@ TEST_F(Guards, sixteen_bit_sources_stay_inside) {
   }
 }
 
+TEST_F(Guards, planes_in_memory_of_their_own_are_not_left) {
+  constexpr PixelFormat formats[] = {PixelFormat::nv12, PixelFormat::nv16, PixelFormat::nv24,
+                                     PixelFormat::nv21, PixelFormat::i420};
+  constexpr PixelFormat others[] = {PixelFormat::rgb, PixelFormat::rgba, PixelFormat::grey,
+                                    PixelFormat::yuyv, PixelFormat::planar_rgb};
+  std::size_t turn = 0;
+  for (const PixelFormat format : formats) {
+    for (const Way& way : ways) {
+      for (const Size size : sizes) {
+        for (const Edge edge : {Edge::begin, Edge::end}) {
+          if (judge_.gives_up()) return;
+          SCOPED_TRACE(way.name);
+          const PixelFormat other = others[turn % std::size(others)];
+          const PixelFormat same = formats[turn++ / 2 % std::size(formats)];
+          Convert c;
+          c.src = guarded_planes(random_, size, format, edge, true);
+          c.dst = guarded_picture(random_, way.target(size), other, DType::u8, edge, false);
+          way.set(c);
+          judge_.compare(c);
+          c.dst = guarded_planes(random_, way.target(size), same, edge, false);
+          judge_.compare(c);
+        }
+      }
+    }
+  }
+}
+
 TEST_F(Guards, slices_of_a_picture_do_not_touch_their_neighbours) {
   for (const PixelFormat to : {PixelFormat::rgb, PixelFormat::planar_rgb, PixelFormat::rgba,
                                PixelFormat::nv12, PixelFormat::yuyv, PixelFormat::i420}) {

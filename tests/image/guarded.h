@@ -43,8 +43,21 @@ class GuardedPages {
   std::byte* begin_ = nullptr;
 };
 
-/// A picture of random bytes that ends (or begins) with the memory that may be touched: tight rows,
-/// not a byte behind the last sample. Sources may not be written.
+/// `bytes` random bytes that end (or begin) with the memory that may be touched. Those of sources
+/// may not be written.
+inline std::shared_ptr<Buffer> guarded_buffer(Random& random, std::size_t bytes, Edge edge,
+                                              bool is_source) {
+  const auto pages = std::make_shared<GuardedPages>(bytes);
+  std::byte* data = pages->place(bytes, edge);
+  for (std::size_t i = 0; i < bytes; ++i)
+    data[i] = static_cast<std::byte>(random() & 0xFFU);
+  if (is_source) pages->forbid_writing();
+  return (is_source ? wrap_memory(static_cast<const void*>(data), bytes, [pages] {})
+                    : wrap_memory(static_cast<void*>(data), bytes, [pages] {}))
+      .value();
+}
+
+/// A picture in guarded memory: tight rows, not a byte behind the last sample.
 inline Tensor guarded_picture(Random& random, Size size, PixelFormat format, DType dtype, Edge edge,
                               bool is_source) {
   const auto w = static_cast<std::size_t>(size.width);
@@ -55,15 +68,23 @@ inline Tensor guarded_picture(Random& random, Size size, PixelFormat format, DTy
     const PlaneGeometry g = plane_geometry(format, dtype, w, h, stride, p).value();
     bytes = std::max(bytes, g.offset_bytes + (g.rows - 1) * g.stride_bytes + g.row_bytes);
   }
-  const auto pages = std::make_shared<GuardedPages>(bytes);
-  std::byte* data = pages->place(bytes, edge);
-  for (std::size_t i = 0; i < bytes; ++i)
-    data[i] = static_cast<std::byte>(random() & 0xFFU);
-  if (is_source) pages->forbid_writing();
-  auto buffer = is_source ? wrap_memory(static_cast<const void*>(data), bytes, [pages] {})
-                          : wrap_memory(static_cast<void*>(data), bytes, [pages] {});
-  const Tensor::PlaneSource whole{buffer.value(), 0, stride, 0};
+  const Tensor::PlaneSource whole{guarded_buffer(random, bytes, edge, is_source), 0, stride, 0};
   return Tensor::wrap_image({&whole, 1}, w, h, format, dtype).value();
+}
+
+/// The same with every plane of a semi- or tri-planar u8 picture in guarded memory of its own.
+inline Tensor guarded_planes(Random& random, Size size, PixelFormat format, Edge edge,
+                             bool is_source) {
+  const auto w = static_cast<std::size_t>(size.width);
+  const auto h = static_cast<std::size_t>(size.height);
+  std::vector<Tensor::PlaneSource> planes;
+  for (std::size_t p = 0; p < info(format).planes; ++p) {
+    const PlaneGeometry g = plane_geometry(format, DType::u8, w, h, 0, p).value();
+    const std::size_t stride = (g.row_bytes + 1) / 2 * 2;
+    const std::size_t bytes = (g.rows - 1) * stride + g.row_bytes;
+    planes.push_back({guarded_buffer(random, bytes, edge, is_source), 0, stride, 0});
+  }
+  return Tensor::wrap_image(planes, w, h, format).value();
 }
 
 }  // namespace halyard::testing
