@@ -2,13 +2,16 @@
 // Pad around the kept pixels, byte for byte, in every format.
 #include <gtest/gtest.h>
 
+#include "image/cpu/kernels/fill.h"
 #include "image/cpu/pad.h"
 #include "image/cpu/store_value.h"
+#include "image/each_target.h"
 #include "image/writer_target.h"
 
 namespace halyard::image {
 namespace {
 
+using halyard::testing::for_each_target;
 using halyard::testing::plan_of;
 using halyard::testing::Target;
 
@@ -96,6 +99,24 @@ TEST(PadFill, fills_with_values_of_every_type) {
       }
     }
   }
+}
+
+TEST(FillPattern, repeats_every_period_over_every_count_of_bytes) {
+  for_each_target([] {
+    for (const std::size_t period : {1, 2, 3, 4, 6, 8, 12, 16}) {
+      std::array<std::byte, pattern_bytes> pattern;
+      for (std::size_t i = 0; i < pattern_bytes; ++i)
+        pattern[i] = static_cast<std::byte>(i % period + 1);
+      for (std::size_t bytes = 0; bytes < 500; bytes += period) {
+        std::vector<std::byte> expected(bytes + 130, std::byte{0xEE});
+        std::vector<std::byte> actual = expected;
+        for (std::size_t i = 0; i < bytes; ++i)
+          expected[65 + i] = static_cast<std::byte>(i % period + 1);
+        fill_pattern(pattern.data(), &actual[65], bytes);
+        ASSERT_EQ(expected, actual) << bytes << " bytes of period " << period;
+      }
+    }
+  });
 }
 
 }  // namespace

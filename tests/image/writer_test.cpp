@@ -4,43 +4,27 @@
 #include "image/cpu/writer.h"
 
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <limits>
 #include <vector>
 
 #include "image/cpu/store_value.h"
+#include "image/each_target.h"
 #include "image/pictures.h"
 #include "image/writer_target.h"
 
 namespace halyard::image {
 namespace {
 
+using halyard::testing::for_each_target;
 using halyard::testing::pick;
 using halyard::testing::plan_of;
 using halyard::testing::Random;
 using halyard::testing::Target;
-
-void use_targets(std::int64_t mask) {
-  hwy::SetSupportedTargetsForTest(mask);
-  hwy::GetChosenTarget().DeInit();  // the next call chooses anew
-}
-
-/// Runs `body` for each target of this machine alone; one that is not compiled is the portable one.
-void for_each_target(const std::function<void()>& body) {
-  use_targets(0);
-  for (std::int64_t left = hwy::SupportedTargets(); left != 0; left &= left - 1) {
-    SCOPED_TRACE(hwy::TargetName(left & -left));
-    use_targets(left & -left);
-    body();
-  }
-  use_targets(0);
-}
 
 constexpr DType all_types[] = {DType::u8,  DType::i8,   DType::u16,
                                DType::f16, DType::bf16, DType::f32};

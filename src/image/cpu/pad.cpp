@@ -47,11 +47,8 @@ void PadFill::encode(const Plan& plan, Plane& plane, std::size_t index, const Re
     for (std::size_t at = site.step * sample; at < period; at += site.step * sample)
       std::memcpy(first + at, first, sample);
   }
-  const std::byte* pattern = plane.pattern.data();
-  plane.uniform = std::count(pattern, pattern + period, *pattern) == static_cast<long>(period);
-  const std::size_t wanted = plane.uniform ? 0 : plane.pattern.size();
-  for (std::size_t made = period; made < wanted; made *= 2)
-    std::memcpy(&plane.pattern[made], pattern, std::min(made, wanted - made));
+  for (std::size_t made = period; made < pattern_bytes; made *= 2)
+    std::memcpy(&plane.pattern[made], plane.pattern.data(), std::min(made, pattern_bytes - made));
   const auto bytes_to = [&](std::int32_t x) {
     return static_cast<std::size_t>(rounded_up(x, period_shift)) * period;
   };
@@ -62,33 +59,24 @@ void PadFill::encode(const Plan& plan, Plane& plane, std::size_t index, const Re
   plane.bottom = rounded_up(kept.y + kept.height, plane.shift_y);
 }
 
-void PadFill::put(const Plane& plane, std::byte* to, std::size_t bytes) noexcept {
-  if (plane.uniform) {
-    std::memset(to, std::to_integer<int>(plane.pattern[0]), bytes);
-    return;
-  }
-  for (; bytes > plane.pattern.size(); to += plane.pattern.size(), bytes -= plane.pattern.size())
-    std::memcpy(to, plane.pattern.data(), plane.pattern.size());
-  std::memcpy(to, plane.pattern.data(), bytes);
-}
-
 void PadFill::fill_plane(const Frame& frame, const Plane& plane, std::int32_t begin,
                          std::int32_t end) noexcept {
   const TargetChannel& target = frame.target[plane.channel];
+  const std::byte* pattern = plane.pattern.data();
   const auto whole_rows = [&](std::int32_t y, std::int32_t until) {
     if (y >= until) return;
     std::byte* to = target.row(y) - plane.offset;
     if (target.stride_bytes == plane.row_bytes)
-      return put(plane, to, static_cast<std::size_t>(until - y) * plane.row_bytes);
+      return fill_pattern(pattern, to, static_cast<std::size_t>(until - y) * plane.row_bytes);
     for (; y < until; ++y, to += target.stride_bytes)
-      put(plane, to, plane.row_bytes);
+      fill_pattern(pattern, to, plane.row_bytes);
   };
   whole_rows(begin, std::min(end, plane.top));
   if (plane.left_bytes != 0 || plane.right_bytes != 0) {
     for (std::int32_t y = std::max(begin, plane.top); y < std::min(end, plane.bottom); ++y) {
       std::byte* to = target.row(y) - plane.offset;
-      put(plane, to, plane.left_bytes);
-      put(plane, to + plane.row_bytes - plane.right_bytes, plane.right_bytes);
+      fill_pattern(pattern, to, plane.left_bytes);
+      fill_pattern(pattern, to + plane.row_bytes - plane.right_bytes, plane.right_bytes);
     }
   }
   whole_rows(std::max(begin, plane.bottom), end);

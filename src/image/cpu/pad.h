@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "image/cpu/kernels/fill.h"
 #include "image/cpu/program.h"
 
 namespace halyard::image {
@@ -26,17 +27,14 @@ class PadFill {
     std::uint8_t channel = 0;  ///< whose target leads to the plane's first byte ...
     std::uint8_t offset = 0;   ///< ... so many bytes behind it
     std::uint8_t shift_y = 0;
-    bool uniform = false;  ///< all bytes are the same
     std::size_t row_bytes = 0;
     std::size_t left_bytes = 0;   ///< of rows that the kept pixels cross: before these ...
     std::size_t right_bytes = 0;  ///< ... and behind them
     std::int32_t top = 0;         ///< the first row that they cross ...
     std::int32_t bottom = 0;      ///< ... and the first one behind
-    /// Periods of every length up to 16 bytes fit a whole number of times.
-    alignas(64) std::array<std::byte, 768> pattern;
+    alignas(64) std::array<std::byte, pattern_bytes> pattern;
   };
   static void encode(const Plan& plan, Plane& plane, std::size_t index, const Region& kept);
-  static void put(const Plane& plane, std::byte* to, std::size_t bytes) noexcept;
   static void fill_plane(const Frame& frame, const Plane& plane, std::int32_t begin,
                          std::int32_t end) noexcept;
 

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fill kernel in Highway: three vectors that hold the pattern are stored in turn.
+#include "image/cpu/kernels/fill.h"
+
+#include <cstdint>
+#include <cstring>
+
+// GCC before 12.3 gets the high halves of products wrong on the portable target; none are here.
+#define HWY_BROKEN_EMU128 0
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "image/cpu/kernels/fill.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace halyard::image {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr std::size_t whole_periods = 48;  // of any length
+
+void FillPattern(const std::byte* pattern, std::byte* to, std::size_t bytes) {
+  const hn::ScalableTag<std::uint8_t> d;
+  const std::size_t n = hn::Lanes(d);
+  const auto* from = reinterpret_cast<const std::uint8_t*>(pattern);
+  auto* out = reinterpret_cast<std::uint8_t*>(to);
+  if (bytes < n) {
+    std::memcpy(to, pattern, bytes);
+    return;
+  }
+  const auto a = hn::LoadU(d, from);
+  const auto b = hn::LoadU(d, from + n);
+  const auto c = hn::LoadU(d, from + 2 * n);
+  std::size_t at = 0;
+  for (; at + 3 * n <= bytes; at += 3 * n) {
+    hn::StoreU(a, d, out + at);
+    hn::StoreU(b, d, out + at + n);
+    hn::StoreU(c, d, out + at + 2 * n);
+  }
+  if (at + n <= bytes) hn::StoreU(a, d, out + at);
+  if (at + 2 * n <= bytes) hn::StoreU(b, d, out + at + n);
+  // The last vector overlaps the ones before it, in phase with them.
+  hn::StoreU(hn::LoadU(d, from + (bytes - n) % whole_periods), d, out + bytes - n);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace halyard::image
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace halyard::image {
+
+HWY_EXPORT(FillPattern);
+
+void fill_pattern(const std::byte* pattern, std::byte* to, std::size_t bytes) {
+  HWY_DYNAMIC_DISPATCH(FillPattern)(pattern, to, bytes);
+}
+
+}  // namespace halyard::image
+#endif
