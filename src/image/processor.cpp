@@ -55,10 +55,10 @@ Status check_apart(const Tensor& src, const Tensor& dst) {
   return fail(Errc::invalid_argument, "dst: shares bytes with src; convert into another tensor");
 }
 
-Result<std::optional<ColorimetryMode>> pinned_mode(const Environment& env) {
-  if (!env.colorimetry) return std::optional<ColorimetryMode>();
-  if (*env.colorimetry == "fast") return std::optional(ColorimetryMode::fast);
-  if (*env.colorimetry == "exact") return std::optional(ColorimetryMode::exact);
+Result<ModeSetting> ModeSetting::create(ColorimetryMode asked, const Environment& env) {
+  if (!env.colorimetry) return ModeSetting(asked, false);
+  if (*env.colorimetry == "fast") return ModeSetting(ColorimetryMode::fast, true);
+  if (*env.colorimetry == "exact") return ModeSetting(ColorimetryMode::exact, true);
   return fail(Errc::invalid_argument, "HALYARD_COLORIMETRY: must be fast or exact", "it is {}",
               *env.colorimetry);
 }
@@ -67,7 +67,7 @@ Result<std::optional<ColorimetryMode>> pinned_mode(const Environment& env) {
 
 Result<image::CompiledPtr> Processor::Impl::compile_new(const Convert& words, const Tensor& src,
                                                         const Tensor& dst) const {
-  HALYARD_TRY(image::Plan plan, image::make_plan(words, src, dst, mode));
+  HALYARD_TRY(image::Plan plan, image::make_plan(words, src, dst, mode.mode()));
   const std::optional<std::size_t> chosen = dispatch.choose(plan);
   if (!chosen) {
     std::string report;
@@ -85,7 +85,7 @@ Result<image::CompiledPtr> Processor::Impl::compile_new(const Convert& words, co
 
 Result<const image::CompiledPtr*> Processor::Impl::compile(const Convert& words, const Tensor& src,
                                                            const Tensor& dst) {
-  if (const image::CompiledPtr* known = cache.find(words, src, dst, mode)) return known;
+  if (const image::CompiledPtr* known = cache.find(words, src, dst, mode.mode())) return known;
   HALYARD_TRY(image::CompiledPtr compiled, compile_new(words, src, dst));
   return &cache.add(std::move(compiled));
 }
@@ -109,9 +109,8 @@ Processor::~Processor() = default;
 
 Result<Processor> Processor::create(Options options) {
   HALYARD_TRY(image::Dispatch dispatch, image::Dispatch::create(options.threads, environment()));
-  HALYARD_TRY(const auto pinned, image::pinned_mode(environment()));
-  return Processor(std::make_unique<Impl>(
-      Impl{std::move(dispatch), pinned.value_or(options.colorimetry_mode), pinned.has_value()}));
+  HALYARD_TRY(const auto mode, image::ModeSetting::create(options.colorimetry_mode, environment()));
+  return Processor(std::make_unique<Impl>(Impl{std::move(dispatch), mode}));
 }
 
 Result<Placement> Processor::convert(const Convert& request) {
@@ -142,15 +141,15 @@ Result<Placement> Processor::run(const ConvertPlan& plan, const Tensor& src, con
 }
 
 ColorimetryMode Processor::colorimetry_mode() const noexcept {
-  return impl_->mode;
+  return impl_->mode.mode();
 }
 
 void Processor::set_colorimetry_mode(ColorimetryMode mode) noexcept {
-  if (!impl_->mode_is_pinned) impl_->mode = mode;
+  impl_->mode.set(mode);
 }
 
 Result<std::string> Processor::explain(const Convert& request) const {
-  HALYARD_TRY(const image::Plan plan, image::make_plan(request, impl_->mode));
+  HALYARD_TRY(const image::Plan plan, image::make_plan(request, impl_->mode.mode()));
   std::string report;
   impl_->dispatch.choose(plan, &report);
   return report;

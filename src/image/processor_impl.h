@@ -2,7 +2,6 @@
 // What a processor holds, and the steps that all of its calls share.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,8 +13,21 @@
 namespace halyard {
 namespace image {
 
-/// HALYARD_COLORIMETRY; none where it is unset. Errors: invalid_argument (another word).
-Result<std::optional<ColorimetryMode>> pinned_mode(const Environment& env);
+/// The mode that a processor was made with or set to, unless HALYARD_COLORIMETRY says one.
+class ModeSetting {
+ public:
+  /// Errors: invalid_argument (HALYARD_COLORIMETRY is neither fast nor exact).
+  static Result<ModeSetting> create(ColorimetryMode asked, const Environment& env);
+  ColorimetryMode mode() const noexcept { return mode_; }
+  void set(ColorimetryMode mode) noexcept {
+    if (!pinned_) mode_ = mode;
+  }
+
+ private:
+  ModeSetting(ColorimetryMode mode, bool pinned) noexcept : mode_(mode), pinned_(pinned) {}
+  ColorimetryMode mode_;
+  bool pinned_;
+};
 
 /// Errors: invalid_argument (they share bytes).
 Status check_apart(const Tensor& src, const Tensor& dst);
@@ -38,12 +50,12 @@ struct Processor::Impl {
   };
 
   image::Dispatch dispatch;
-  ColorimetryMode mode = ColorimetryMode::fast;
-  bool mode_is_pinned = false;
+  image::ModeSetting mode;
   image::PlanCache cache = {};
   std::vector<Kept> kept = {};
   // Of the call that runs; kept for their memory.
   std::vector<image::Task> tasks = {};
+  std::vector<image::Task> waiting = {};
   std::vector<Tensor> places = {};  ///< elements of a batch
   std::vector<image::Job> jobs = {};
 

@@ -116,11 +116,12 @@ Status Processor::Impl::flush_before(const Tensor& src, const Tensor& dst) {
 }
 
 Status Processor::Impl::flush() {
-  std::vector<image::Task> waiting;
-  waiting.reserve(kept.size());
+  // Not `tasks`: a call may be under way that collects its own.
+  waiting.clear();
   for (const Kept& one : kept)
     waiting.push_back({one.compiled, &one.src, &one.dst});
   const Status status = run(waiting);
+  waiting.clear();
   kept.clear();
   return status;
 }

@@ -7,6 +7,7 @@
 #include "halyard/image.h"
 #include "image/dispatch.h"
 #include "image/pictures.h"
+#include "image/processor_impl.h"
 
 namespace halyard::testing {
 namespace {
@@ -157,6 +158,46 @@ TEST_F(ProcessorTest, without_any_backend_every_request_is_declined_with_reasons
   EXPECT_FALSE(dispatch.choose(image::make_plan(request_).value(), &report));
   EXPECT_NE(report.find("HALYARD_DISABLE_CPU"), std::string::npos);
   EXPECT_NE(report.find("HALYARD_DISABLE_GL"), std::string::npos);
+}
+
+TEST(ColorimetryModes, the_environment_overrules_options_and_setter) {
+  using image::ModeSetting;
+  Environment env;
+  ModeSetting free = ModeSetting::create(ColorimetryMode::exact, env).value();
+  EXPECT_EQ(free.mode(), ColorimetryMode::exact);
+  free.set(ColorimetryMode::fast);
+  EXPECT_EQ(free.mode(), ColorimetryMode::fast);
+  env.colorimetry = "exact";
+  ModeSetting pinned = ModeSetting::create(ColorimetryMode::fast, env).value();
+  pinned.set(ColorimetryMode::fast);
+  EXPECT_EQ(pinned.mode(), ColorimetryMode::exact);
+  env.colorimetry = "fast";
+  EXPECT_EQ(ModeSetting::create(ColorimetryMode::exact, env)->mode(), ColorimetryMode::fast);
+  env.colorimetry = "best";
+  const auto wrong = ModeSetting::create(ColorimetryMode::fast, env);
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().code, Errc::invalid_argument);
+  EXPECT_EQ(wrong.error().message().find("HALYARD_COLORIMETRY: "), 0U);
+}
+
+TEST_F(ProcessorTest, the_mode_can_be_changed_between_calls) {
+  if (environment().colorimetry) GTEST_SKIP() << "HALYARD_COLORIMETRY is set";
+  request_.src = random_picture(random_, 256, 256, PixelFormat::nv24);
+  request_.dst = Tensor::create_image(256, 256, PixelFormat::rgb).value();
+  const auto pixels = [&](ColorimetryMode mode) {
+    processor_.set_colorimetry_mode(mode);
+    EXPECT_EQ(processor_.colorimetry_mode(), mode);
+    EXPECT_TRUE(processor_.convert(request_));
+    return bytes_of(request_.dst);
+  };
+  const auto fast = pixels(ColorimetryMode::fast);
+  const auto exact = pixels(ColorimetryMode::exact);
+  EXPECT_EQ(pixels(ColorimetryMode::fast), fast);
+  EXPECT_NE(fast, exact);
+  Processor made = Processor::create({.colorimetry_mode = ColorimetryMode::exact}).value();
+  EXPECT_EQ(made.colorimetry_mode(), ColorimetryMode::exact);
+  ASSERT_TRUE(made.convert(request_));
+  EXPECT_EQ(bytes_of(request_.dst), exact);
 }
 
 TEST_F(ProcessorTest, normalised_floats_are_the_affine_of_the_code) {
