@@ -2,8 +2,6 @@
 // The table of channel sites, one row per pixel format.
 #include "image/channels.h"
 
-#include <algorithm>
-
 namespace halyard::image {
 namespace {
 
@@ -49,47 +47,11 @@ constexpr ChannelMap table[] = {
     packed(3, 3, 2, 1, 0, 0),  // bgr
 };
 
-template <class Byte>
-ChannelView<Byte> view(Byte* base, const MappedPlane& plane, const ChannelSite& site, Size size,
-                       std::size_t sample_bytes) noexcept {
-  const auto rounded_up = [](std::int32_t extent, unsigned shift) {
-    return (extent + (1 << shift) - 1) >> shift;
-  };
-  ChannelView<Byte> out;
-  out.base = base + site.offset * sample_bytes;
-  out.stride_bytes = plane.stride_bytes;
-  out.step_bytes = site.step * sample_bytes;
-  out.shift_x = site.shift_x;
-  out.shift_y = site.shift_y;
-  const std::size_t samples = plane.row_bytes / sample_bytes;
-  const std::size_t held =
-      samples > site.offset ? (samples - site.offset + site.step - 1U) / site.step : 0;
-  out.columns = std::min(rounded_up(size.width, site.shift_x), static_cast<std::int32_t>(held));
-  out.rows = std::min(rounded_up(size.height, site.shift_y), static_cast<std::int32_t>(plane.rows));
-  return out;
-}
-
 }  // namespace
 
 const ChannelMap* channel_map(PixelFormat format) noexcept {
   const auto index = static_cast<std::size_t>(format);
   return index < std::size(table) ? &table[index] : nullptr;
-}
-
-SourceChannel source_channel(const TensorMap& map, const ChannelSite& site, Size size,
-                             std::size_t sample_bytes) noexcept {
-  const MappedPlane& plane = map.plane(site.plane);
-  return view(plane.data, plane, site, size, sample_bytes);
-}
-
-TargetChannel target_channel(const MappedPlane& plane, const ChannelSite& site, Size size,
-                             std::size_t sample_bytes) noexcept {
-  return view(plane.writable, plane, site, size, sample_bytes);
-}
-
-TargetChannel target_channel(const TensorMap& map, const ChannelSite& site, Size size,
-                             std::size_t sample_bytes) noexcept {
-  return target_channel(map.plane(site.plane), site, size, sample_bytes);
 }
 
 }  // namespace halyard::image

@@ -30,8 +30,8 @@ struct ChannelMap {
 /// Null for formats without colour channels of their own (Bayer).
 const ChannelMap* channel_map(PixelFormat format) noexcept;
 
-/// One channel of a mapped picture. `columns` may be one short of the chroma rounding rule where
-/// the row ends early (the last Cr of an odd-width YUYV); 0 means that there is no sample at all.
+/// One channel of a mapped picture; columns and rows are the picture's by its chroma shifts,
+/// rounded up.
 template <class Byte>
 struct ChannelView {
   Byte* base = nullptr;
@@ -50,11 +50,31 @@ struct ChannelView {
 using SourceChannel = ChannelView<const std::byte>;
 using TargetChannel = ChannelView<std::byte>;
 
-SourceChannel source_channel(const TensorMap& map, const ChannelSite& site, Size size,
-                             std::size_t sample_bytes) noexcept;
-TargetChannel target_channel(const MappedPlane& plane, const ChannelSite& site, Size size,
-                             std::size_t sample_bytes) noexcept;
-TargetChannel target_channel(const TensorMap& map, const ChannelSite& site, Size size,
-                             std::size_t sample_bytes) noexcept;
+// Inline: returned through memory, eight views a call would wait for their own stores.
+template <class Byte>
+inline ChannelView<Byte> channel_view(Byte* base, std::size_t stride_bytes, const ChannelSite& site,
+                                      Size size, std::size_t sample_bytes) noexcept {
+  const auto rounded_up = [](std::int32_t extent, unsigned shift) {
+    return (extent + (1 << shift) - 1) >> shift;
+  };
+  // All that the chroma rule asks for lies in the rows: packed pairs are stored whole.
+  return {base + site.offset * sample_bytes,
+          stride_bytes,
+          site.step * sample_bytes,
+          rounded_up(size.width, site.shift_x),
+          rounded_up(size.height, site.shift_y),
+          site.shift_x,
+          site.shift_y};
+}
+inline SourceChannel source_channel(const TensorMap& map, const ChannelSite& site, Size size,
+                                    std::size_t sample_bytes) noexcept {
+  const MappedPlane& plane = map.plane(site.plane);
+  return channel_view(plane.data, plane.stride_bytes, site, size, sample_bytes);
+}
+inline TargetChannel target_channel(const TensorMap& map, const ChannelSite& site, Size size,
+                                    std::size_t sample_bytes) noexcept {
+  const MappedPlane& plane = map.plane(site.plane);
+  return channel_view(plane.writable, plane.stride_bytes, site, size, sample_bytes);
+}
 
 }  // namespace halyard::image

@@ -13,39 +13,38 @@ namespace halyard::image {
 
 namespace {
 
-// Where a picture's plane lies in a mapped plain tensor whose last axes are the picture's.
-MappedPlane plane_of(const TensorMap& map, const PictureSpec& picture, std::size_t index) noexcept {
+// A channel of a mapped plain tensor whose last axes are the picture's.
+TargetChannel plain_channel(const TensorMap& map, const PictureSpec& picture,
+                            const ChannelSite& site) noexcept {
   const Layout& layout = map.layout();
   const FormatInfo& format = info(picture.format);
   const bool planar = format.kind == FormatKind::planar;
   const bool channels_last = !planar && layout.shape[layout.rank - 1U] == format.channels;
   const std::size_t row_axis = layout.rank - (channels_last ? 3U : 2U);
-  const auto width = static_cast<std::size_t>(picture.size.width);
   std::byte* begin = map.writable();
-  if (planar) begin += static_cast<std::ptrdiff_t>(index) * layout.stride_bytes[row_axis - 1];
-  return {begin, begin, static_cast<std::size_t>(layout.stride_bytes[row_axis]),
-          width * (planar ? 1 : format.channels) * size_of(picture.dtype),
-          static_cast<std::size_t>(picture.size.height)};
+  if (planar) begin += site.plane * layout.stride_bytes[row_axis - 1];
+  return channel_view(begin, static_cast<std::size_t>(layout.stride_bytes[row_axis]), site,
+                      picture.size, size_of(picture.dtype));
 }
 
 }  // namespace
 
 Frame frame_of(const Plan& plan, const TensorMap& src, const TensorMap& dst) noexcept {
   Frame frame;
+  const std::size_t from_bytes = size_of(plan.src.dtype);
+  const std::size_t to_bytes = size_of(plan.dst.dtype);
   if (plan.src.channels == nullptr) {
     const ChannelSite mosaic{0, 0, 1, 0, 0};
-    frame.source[0] = source_channel(src, mosaic, plan.src.size, size_of(plan.src.dtype));
+    frame.source[0] = source_channel(src, mosaic, plan.src.size, from_bytes);
   } else {
-    for (std::size_t c = 0; c < plan.src.channels->count; ++c) {
-      frame.source[c] =
-          source_channel(src, plan.src.channels->sites[c], plan.src.size, size_of(plan.src.dtype));
-    }
+    for (std::size_t c = 0; c < plan.src.channels->count; ++c)
+      frame.source[c] = source_channel(src, plan.src.channels->sites[c], plan.src.size, from_bytes);
   }
   const bool plain = dst.plane_count() == 0;
   for (std::size_t c = 0; c < plan.dst.channels->count; ++c) {
     const ChannelSite& site = plan.dst.channels->sites[c];
-    const MappedPlane& plane = plain ? plane_of(dst, plan.dst, site.plane) : dst.plane(site.plane);
-    frame.target[c] = target_channel(plane, site, plan.dst.size, size_of(plan.dst.dtype));
+    frame.target[c] = plain ? plain_channel(dst, plan.dst, site)
+                            : target_channel(dst, site, plan.dst.size, to_bytes);
   }
   if (plan.bgr) std::swap(frame.target[0], frame.target[2]);
   return frame;
