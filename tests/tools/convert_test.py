@@ -78,6 +78,15 @@ class Files(ConvertTest):
         array.write_bytes(npy("<f4", (1, 3), bytes(12)))
         self.fail_with(1, *common, says="u8 or u16")
 
+    def test_mosaics_become_colours(self):
+        def mosaic(red, green, blue):  # 4x4, rows of R G and of G B
+            return ([red, green] * 2 + [green, blue] * 2) * 2
+        seen = self.convert(mosaic(200, 100, 50), "4x4", pixels="bayer_rggb")
+        self.assertEqual(seen, bytes((200, 100, 50)) * 16)
+        seen = self.convert(struct.pack("<16H", *mosaic(341, 0, 1023)), "4x4", "--input-bits", 10,
+                            "--size", "2x3", pixels="bayer_rggb")
+        self.assertEqual(seen, bytes((85, 0, 255)) * 6)
+
     def test_tiles_are_files_of_the_regions_that_are_printed(self):
         lines = self.succeed("convert", PICTURE, self.dir / "t.png", "--tiles",
                              "256x256,0.1").splitlines()
