@@ -42,7 +42,7 @@ ValueMap affine_map(const Normalize& n) {
 }
 
 // real / scale + zero_point of each channel; one scale serves all.
-ValueMap quantized_map(const Quantization& q, const Normalize& n) {
+Result<ValueMap> quantized_map(const Quantization& q, const Normalize& n) {
   ValueMap map;
   map.kind = ValueMap::Kind::affine;
   for (std::size_t c = 0; c < 4; ++c) {
@@ -50,6 +50,11 @@ ValueMap quantized_map(const Quantization& q, const Normalize& n) {
     const auto scale = static_cast<double>(q.scale_at(i));
     map.scale[c] = static_cast<float>(static_cast<double>(n.scale[c]) / scale);
     map.bias[c] = static_cast<float>(static_cast<double>(n.bias[c]) / scale + q.zero_point_at(i));
+    if (!std::isfinite(map.scale[c]) || !std::isfinite(map.bias[c])) {
+      return fail(Errc::invalid_argument,
+                  "normalize: scale and bias over dst's quantization scale must be finite",
+                  "channel {}: {} and {} over {}", c, n.scale[c], n.bias[c], scale);
+    }
   }
   return map;
 }

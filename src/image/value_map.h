@@ -26,8 +26,8 @@ struct ValueMap {
 };
 
 /// `channel_axis`: which axis of the destination's shape counts its channels, none for YUV.
-/// Errors: invalid_argument (normalize not finite; normalize for an integer destination without
-/// quantization; quantization along another axis), unsupported (dtype).
+/// Errors: invalid_argument (normalize not finite, or not over the quantization's scale; normalize
+/// for an integer destination without quantization; quantization along another axis).
 Result<ValueMap> make_value_map(DType dtype, const std::optional<Quantization>& quantization,
                                 const std::optional<Normalize>& normalize,
                                 std::optional<std::size_t> channel_axis);
