@@ -44,6 +44,26 @@ HWY_INLINE void store_result(V16 value, const ColorJob& job, std::size_t c, std:
   }
 }
 
+/// Two vectors of code results, the second behind the first. One pack for both: Highway 1.0.3 has
+/// only those of one vector.
+template <int fraction>
+HWY_INLINE void store_codes(V16 first, V16 second, std::uint8_t* to) {
+  const V16 low = hn::ShiftRight<fraction>(first);
+  const V16 high = hn::ShiftRight<fraction>(second);
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
+  _mm512_storeu_si512(to, _mm512_permutexvar_epi64(order, _mm512_packus_epi16(low.raw, high.raw)));
+#elif HWY_TARGET == HWY_AVX2
+  const __m256i packed = _mm256_packus_epi16(low.raw, high.raw);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_permute4x64_epi64(packed, 0xD8));
+#elif HWY_TARGET == HWY_SSE4
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm_packus_epi16(low.raw, high.raw));
+#else
+  hn::StoreU(hn::DemoteTo(DCodes(), low), DCodes(), to);
+  hn::StoreU(hn::DemoteTo(DCodes(), high), DCodes(), to + hn::Lanes(D16()));
+#endif
+}
+
 /// YUV samples to RGB in 8.5.
 template <int in_fraction>
 struct FromYuv {

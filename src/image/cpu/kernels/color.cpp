@@ -16,7 +16,8 @@ namespace halyard::image {
 namespace HWY_NAMESPACE {
 namespace colors {
 
-// Each change makes the results of one vector of pixels; constants are loaded once a row.
+// Each change makes the results of one vector of pixels, some those of two; constants are loaded
+// once a row.
 
 template <int in, bool codes>
 struct FromYuvToRgb {
@@ -30,6 +31,18 @@ struct FromYuvToRgb {
     store_result<codes, rgb_fraction>(red, job, 0, x);
     store_result<codes, rgb_fraction>(green, job, 1, x);
     store_result<codes, rgb_fraction>(blue, job, 2, x);
+  }
+  HWY_INLINE void both_at(const ColorJob& job, std::size_t x) const requires codes {
+    const D16 d;
+    const std::size_t next = x + hn::Lanes(d);
+    V16 red, green, blue, red2, green2, blue2;
+    from.rgb(hn::LoadU(d, job.in[0] + x), hn::LoadU(d, job.in[1] + x), hn::LoadU(d, job.in[2] + x),
+             red, green, blue);
+    from.rgb(hn::LoadU(d, job.in[0] + next), hn::LoadU(d, job.in[1] + next),
+             hn::LoadU(d, job.in[2] + next), red2, green2, blue2);
+    store_codes<rgb_fraction>(red, red2, job.codes[0] + x);
+    store_codes<rgb_fraction>(green, green2, job.codes[1] + x);
+    store_codes<rgb_fraction>(blue, blue2, job.codes[2] + x);
   }
 };
 
@@ -120,6 +133,15 @@ struct Kept {
       store_result<codes, in, in == 7>(hn::SaturatedAdd(sample, half), job, c, x);
     }
   }
+  HWY_INLINE void both_at(const ColorJob& job, std::size_t x) const requires codes {
+    const D16 d;
+    for (std::size_t c = 0; c < channels; ++c) {
+      const V16 sample = hn::LoadU(d, job.in[c] + x);
+      const V16 next = hn::LoadU(d, job.in[c] + x + hn::Lanes(d));
+      store_codes<in>(hn::SaturatedAdd(sample, half), hn::SaturatedAdd(next, half),
+                      job.codes[c] + x);
+    }
+  }
 };
 
 template <class Change>
@@ -134,6 +156,11 @@ void color_row(const ColorSetup& setup, const ColorJob& given) {
   job.width = given.width;
   const Change change(setup.fixed);
   const std::size_t lanes = hn::Lanes(D16());
+  if constexpr (requires { change.both_at(job, lanes); }) {
+    for (std::size_t x = 0; x < static_cast<std::size_t>(job.width); x += 2 * lanes)
+      change.both_at(job, x);
+    return;
+  }
   for (std::size_t x = 0; x < static_cast<std::size_t>(job.width); x += lanes)
     change.at(job, x);
 }
