@@ -13,21 +13,6 @@ namespace {
 using Mode = AcrossTable::Mode;
 constexpr std::uint8_t zero_byte = 0x80;  // what a shuffle turns into 0
 
-std::vector<TapSpan> spans_of(const AxisTaps& taps, std::int32_t begin) {
-  std::vector<TapSpan> spans(taps.first.size());
-  for (std::size_t x = 0; x < spans.size(); ++x) {
-    std::vector<std::int32_t>& weights = spans[x].weights;
-    to_fixed(weights_of(taps, x), AcrossTable::weight_bits, weights);
-    while (weights.size() > 1 && weights.back() == 0)
-      weights.pop_back();
-    const auto used = [](std::int32_t weight) { return weight != 0; };
-    const auto first = std::find_if(weights.begin(), weights.end(), used);
-    spans[x].first = taps.first[x] - begin + static_cast<std::int32_t>(first - weights.begin());
-    weights.erase(weights.begin(), first);
-  }
-  return spans;
-}
-
 std::size_t padded(std::size_t outputs) {
   return (outputs + across_group - 1) / across_group * across_group;
 }
@@ -46,7 +31,7 @@ struct Reach {
   std::int32_t starts = 0;  ///< from a block's first sample to the last one of its first pairs
 };
 
-Reach reach_of(const std::vector<TapSpan>& spans) {
+Reach reach_of(const TapSpans& spans) {
   Reach reach;
   for (std::size_t x = 0; x < spans.size(); x += 4) {
     const std::size_t end = std::min(x + 4, spans.size());
@@ -69,7 +54,7 @@ Mode cheapest(const Reach& reach) {
   return Mode::dots;
 }
 
-bool is_identity(const std::vector<TapSpan>& spans) {
+bool is_identity(const TapSpans& spans) {
   for (std::size_t x = 0; x < spans.size(); ++x) {
     if (spans[x].count() != 1 || spans[x].first != static_cast<std::int32_t>(x)) return false;
   }
@@ -83,7 +68,7 @@ void set_pair(std::uint8_t* control, std::int32_t sample, std::size_t pair, std:
   control[4 * pair + 2 * half + 1] = static_cast<std::uint8_t>(2 * sample + 1);
 }
 
-void set_bases(const std::vector<TapSpan>& spans, AcrossTable& t) {
+void set_bases(const TapSpans& spans, AcrossTable& t) {
   t.base.assign(padded(spans.size()) / 4, 0);
   for (std::size_t x = 0; x < spans.size(); ++x) {
     std::int32_t& base = t.base[block_of(x)];
@@ -91,7 +76,7 @@ void set_bases(const std::vector<TapSpan>& spans, AcrossTable& t) {
   }
 }
 
-void make_blocks(const std::vector<TapSpan>& spans, std::int32_t taps, AcrossTable& t) {
+void make_blocks(const TapSpans& spans, std::int32_t taps, AcrossTable& t) {
   const bool wide = t.mode == Mode::wide;
   const std::size_t outputs = padded(spans.size());
   t.pairs = (taps + 1) / 2;
@@ -99,7 +84,7 @@ void make_blocks(const std::vector<TapSpan>& spans, std::int32_t taps, AcrossTab
   t.control.assign(outputs * 4 * (wide ? 2 : 1), zero_byte);
   t.weights.assign(2 * outputs * static_cast<std::size_t>(t.pairs), 0);
   for (std::size_t x = 0; x < spans.size(); ++x) {
-    const TapSpan& span = spans[x];
+    const TapSpan span = spans[x];
     const std::size_t block = block_of(x);
     for (std::size_t half = 0; half < (taps > 1 ? 2U : 1U); ++half) {
       const std::int32_t sample = span.first - t.base[block] + static_cast<std::int32_t>(half);
@@ -113,7 +98,7 @@ void make_blocks(const std::vector<TapSpan>& spans, std::int32_t taps, AcrossTab
   }
 }
 
-void make_dots(const std::vector<TapSpan>& spans, std::int32_t taps, AcrossTable& t) {
+void make_dots(const TapSpans& spans, std::int32_t taps, AcrossTable& t) {
   const std::size_t outputs = padded(spans.size());
   t.chunks = (taps + 7) / 8;
   t.base.assign(outputs, 0);
@@ -129,8 +114,7 @@ void make_dots(const std::vector<TapSpan>& spans, std::int32_t taps, AcrossTable
 }
 
 // Bytes are shuffled from one load of 16, which must not leave the row of `samples`.
-void make_bytes(const std::vector<TapSpan>& spans, std::int32_t taps, std::int32_t samples,
-                AcrossTable& t) {
+void make_bytes(const TapSpans& spans, std::int32_t taps, std::int32_t samples, AcrossTable& t) {
   if (taps > 2 || t.pairs != 1 || samples < 16) return;
   std::vector<std::int32_t> bases = t.base;
   for (std::int32_t& base : bases)
@@ -161,7 +145,7 @@ void make_many(const AxisTaps& taps, std::int32_t begin, AcrossTable& t) {
   t.weights.assign(taps.first.size() * stride, 0);
   t.fine.assign(t.weights.size(), 0);
   t.base = taps.first;
-  std::vector<std::int32_t> fixed;
+  std::vector<std::int32_t> fixed(static_cast<std::size_t>(taps.count));
   for (std::size_t x = 0; x < taps.first.size(); ++x) {
     t.base[x] -= begin;
     to_fixed(weights_of(taps, x), AcrossTable::weight_bits + fine_bits, fixed);
@@ -174,11 +158,29 @@ void make_many(const AxisTaps& taps, std::int32_t begin, AcrossTable& t) {
 
 }  // namespace
 
+TapSpans::TapSpans(const AxisTaps& taps, std::int32_t begin) {
+  const auto count = static_cast<std::size_t>(taps.count);
+  weights_.resize(taps.weight.size());
+  parts_.reserve(taps.first.size());
+  for (std::size_t x = 0; x < taps.first.size(); ++x) {
+    const auto fixed = std::span(weights_).subspan(x * count, count);
+    to_fixed(weights_of(taps, x), AcrossTable::weight_bits, fixed);
+    std::size_t end = count;
+    while (end > 1 && fixed[end - 1] == 0)
+      --end;
+    std::size_t first = 0;
+    while (first + 1 < end && fixed[first] == 0)
+      ++first;
+    parts_.push_back({taps.first[x] - begin + static_cast<std::int32_t>(first),
+                      static_cast<std::int32_t>(end - first), x * count + first});
+  }
+}
+
 AcrossTable make_across(const AxisTaps& taps, std::int32_t begin, std::int32_t samples,
                         std::int32_t few) {
   AcrossTable table;
   table.outputs = static_cast<std::int32_t>(taps.first.size());
-  const std::vector<TapSpan> spans = spans_of(taps, begin);
+  const TapSpans spans(taps, begin);
   const Reach reach = reach_of(spans);
   if (reach.taps > few) {
     make_many(taps, begin, table);

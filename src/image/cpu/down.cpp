@@ -3,6 +3,7 @@
 #include "image/cpu/down.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "image/cpu/fixed_weights.h"
@@ -80,9 +81,8 @@ DownTable::Row DownTable::make_row(const AxisTaps& taps, std::size_t output, Ble
   }
   row.fine = !what.bytes && row.count > what.few;
   row.bits = static_cast<std::int8_t>(what.bytes ? bits_for_bytes(weights) : sample_bits);
-  std::vector<std::int32_t> fixed;
-  to_fixed(weights, row.bits + (row.fine ? fine_bits : 0), fixed);
-  fixed.resize((fixed.size() + 1) / 2 * 2, 0);
+  std::vector<std::int32_t> fixed((weights.size() + 1) / 2 * 2, 0);
+  to_fixed(weights, row.bits + (row.fine ? fine_bits : 0), std::span(fixed).first(weights.size()));
   for (const std::int32_t weight : fixed) {
     pairs_.push_back(row.fine ? unit_of(weight) : static_cast<std::int16_t>(weight));
     fine_.push_back(row.fine ? part_of(weight) : std::int16_t{0});
@@ -94,7 +94,8 @@ DownTable::Row DownTable::make_row(const AxisTaps& taps, std::size_t output, Ble
 // 2^8.
 void DownTable::append_parts(std::span<const float> weights) {
   constexpr std::int32_t white = 255 << 8;
-  std::vector<std::int32_t> fixed;
+  std::array<std::int32_t, few_taps> room{};
+  const auto fixed = std::span(room).first(weights.size());
   to_fixed(weights, 16, fixed);
   std::int32_t before = 0;
   std::int32_t sum = 0;

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "image/cpu/taps.h"
 
@@ -24,8 +23,8 @@ inline std::span<const float> weights_of(const AxisTaps& taps, std::size_t outpu
 
 /// Weights that sum to one as integers of `bits` fractional bits that sum to 2^bits. Each is within
 /// one unit of its own for up to 2^bits taps; what rounding leaves goes to the greatest of few, and
-/// along the row of many.
-void to_fixed(std::span<const float> weights, int bits, std::vector<std::int32_t>& out);
+/// along the row of many. `out` is as long as `weights`.
+void to_fixed(std::span<const float> weights, int bits, std::span<std::int32_t> out);
 
 /// weight = unit * 2^fine_bits + part, parts in [-2^(fine_bits-1), 2^(fine_bits-1)).
 inline std::int16_t unit_of(std::int32_t weight) noexcept {

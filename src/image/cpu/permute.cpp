@@ -12,7 +12,7 @@ constexpr std::size_t lanes = PermuteTable::lanes;
 class Maker {
  public:
   /// `unit`: samples of one 16-bit lane of the source.
-  Maker(std::span<const TapSpan> from, std::int32_t taps, std::int32_t samples, std::int32_t unit)
+  Maker(const TapSpans& from, std::int32_t taps, std::int32_t samples, std::int32_t unit)
       : from_(from),
         pairs_((taps + 1) / 2),
         window_(PermuteTable::window * unit),
@@ -107,7 +107,7 @@ class Maker {
     }
   }
 
-  std::span<const TapSpan> from_;
+  const TapSpans& from_;
   std::int32_t pairs_;
   std::int32_t window_;  // in samples
   std::int32_t samples_;
@@ -117,7 +117,7 @@ class Maker {
 
 }  // namespace
 
-PermuteTable make_permute(std::span<const TapSpan> outputs, std::int32_t taps, std::int32_t samples,
+PermuteTable make_permute(const TapSpans& outputs, std::int32_t taps, std::int32_t samples,
                           bool bytes) {
   return Maker(outputs, taps, samples, bytes ? 2 : 1).make();
 }

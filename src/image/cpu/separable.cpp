@@ -8,13 +8,14 @@ namespace halyard::image {
 
 void SeparableSampler::begin(std::byte* workspace) const {
   const Layout at = lay_out(workspace);
+  *at.self = at;
   at.state->made.fill(-1);
   std::fill_n(at.held, groups_ * static_cast<std::size_t>(ring_rows_), -1);
   if (reader_) reader_->begin(at.reader);
 }
 
 SampleRows SeparableSampler::row(const Frame& frame, std::int32_t row, std::byte* workspace) const {
-  const Layout at = lay_out(workspace);
+  const Layout& at = *reinterpret_cast<const Layout*>(workspace);
   for (std::size_t g = 0; g < groups_; ++g) {
     const std::int32_t id = group_[g].down.row(row).id;
     if (at.state->made[g] == id) continue;
@@ -59,7 +60,7 @@ BlendBytes SeparableSampler::blend_of(const Group& group, const Layout& at) cons
 // A row of one channel that is blended with no other needs no row of samples in between.
 bool SeparableSampler::takes_bytes(std::size_t c) const noexcept {
   return !reader_ && group_[channel_[c].group].split == Split::whole && !is_identity(c) &&
-         !channel_[c].across.byte_base.empty();
+         !across(c).byte_base.empty();
 }
 
 void SeparableSampler::down_across(const Frame& frame, std::size_t g, std::int32_t row,
@@ -67,7 +68,7 @@ void SeparableSampler::down_across(const Frame& frame, std::size_t g, std::int32
   const Group& group = group_[g];
   const DownTable::Row& down = group.down.row(row);
   if (down.count == 1 && takes_bytes(group.lead)) {
-    resample_bytes(source_row(frame, group, down.first), channel_[group.lead].across, fraction(),
+    resample_bytes(source_row(frame, group, down.first), across(group.lead), fraction(),
                    at.out[group.lead]);
     return;
   }
@@ -79,8 +80,7 @@ void SeparableSampler::down_across(const Frame& frame, std::size_t g, std::int32
   job.rows = rows;
   blend_bytes(job);
   for (std::size_t c = 0; c < channels_; ++c) {
-    if (channel_[c].group == g && !is_identity(c))
-      resample_row(at.read[c], channel_[c].across, at.out[c]);
+    if (channel_[c].group == g && !is_identity(c)) resample_row(at.read[c], across(c), at.out[c]);
   }
 }
 
@@ -98,8 +98,7 @@ void SeparableSampler::fetch(const Frame& frame, std::size_t g, std::int32_t sou
   held = source;
   const std::uint8_t* from = reader_ ? nullptr : source_row(frame, group, source);
   if (takes_bytes(group.lead)) {
-    resample_bytes(from, channel_[group.lead].across, fraction(),
-                   ring_place(group.lead, source, at));
+    resample_bytes(from, across(group.lead), fraction(), ring_place(group.lead, source, at));
     return;
   }
   BlendBytes job = blend_of(group, at);
@@ -111,7 +110,7 @@ void SeparableSampler::fetch(const Frame& frame, std::size_t g, std::int32_t sou
   reader_ ? reader_->read(frame, source, job.out, at.reader) : blend_bytes(job);
   for (std::size_t c = 0; c < channels_; ++c) {
     if (channel_[c].group == g && !is_identity(c))
-      resample_row(at.read[c], channel_[c].across, ring_place(c, source, at));
+      resample_row(at.read[c], across(c), ring_place(c, source, at));
   }
 }
 

@@ -30,6 +30,7 @@ class SeparableSampler final : public Sampler {
     std::size_t group = 0;
     std::size_t slot = 0;      ///< which row of the split it is
     std::int32_t samples = 0;  ///< of a source row that are read
+    std::size_t like = 0;      ///< the first channel that is resampled as it is: has its table
     AcrossTable across;
   };
   /// Channels that lie in one plane: their bytes are read together.
@@ -47,6 +48,7 @@ class SeparableSampler final : public Sampler {
     std::array<std::int32_t, 4> made{};  ///< id of the output row; -1: none
   };
   struct Layout {
+    Layout* self = nullptr;
     State* state = nullptr;
     std::int32_t* held = nullptr;  ///< source row of each place of the rings, group by group
     const void** rows = nullptr;   ///< of one blend
@@ -60,10 +62,14 @@ class SeparableSampler final : public Sampler {
   void bind_group(const Plan& plan, std::size_t channel);
   void bind_reader(const Plan& plan);
   void bind_across(const Plan& plan, std::size_t channel);
+  /// The layout itself comes first: begin() leaves it there for row().
   Layout lay_out(std::byte* workspace) const noexcept;
   std::size_t ring_row() const noexcept { return padded_row(columns()); }
+  const AcrossTable& across(std::size_t c) const noexcept {
+    return channel_[channel_[c].like].across;
+  }
   bool is_identity(std::size_t c) const noexcept {
-    return channel_[c].across.mode == AcrossTable::Mode::identity;
+    return across(c).mode == AcrossTable::Mode::identity;
   }
   bool takes_bytes(std::size_t c) const noexcept;
   const std::uint8_t* source_row(const Frame& frame, const Group& group,

@@ -129,14 +129,25 @@ void SeparableSampler::bind_across(const Plan& plan, std::size_t c) {
   const Group& group = group_[channel.group];
   const std::int32_t each = is_luma_split(group.split) && channel.slot == 0 ? 2 : 1;
   channel.samples = group.groups * each;
+  const AxisRequest axis = channel_axes(plan, site_of(plan, c)).x;
+  for (std::size_t other = 0; other < c; ++other) {
+    const Channel& before = channel_[other];
+    if (before.samples == channel.samples && group_[before.group].begin == group.begin &&
+        channel_axes(plan, site_of(plan, other)).x == axis) {
+      channel.like = before.like;
+      return;
+    }
+  }
+  channel.like = c;
   AxisTaps taps;
-  make_taps(channel_axes(plan, site_of(plan, c)).x, taps);
+  make_taps(axis, taps);
   channel.across = make_across(taps, group.begin * each, channel.samples, few_);
 }
 
 SeparableSampler::Layout SeparableSampler::lay_out(std::byte* workspace) const noexcept {
   WorkspaceCursor cursor(workspace);
   Layout at;
+  at.self = cursor.take<Layout>(1);
   at.state = cursor.take<State>(1);
   std::int32_t most_rows = 1;
   for (std::size_t g = 0; g < groups_; ++g)

@@ -67,18 +67,32 @@ void row_of_one_pair(const std::int16_t* in, const PermuteTable& t, std::int16_t
   }
 }
 
+// `known`: count of pairs, 0 for any: their offsets stay in registers then.
+template <int known>
 void row_of_pairs(const std::int16_t* in, const PermuteTable& t, std::int16_t* out) {
   const D32 d32;
   const hn::Rebind<std::int16_t, D32> half;
   const std::size_t groups = t.base.size();
+  const std::size_t pairs = known == 0 ? t.pairs : known;
+  const std::int32_t* base = t.base.data();
+  const std::uint16_t* index = t.index.data();
+  const std::int16_t* weights = t.weights.data();
+  const V32 rounding = hn::Set(d32, 1 << (AcrossTable::weight_bits - 1));
   for (std::size_t g = 0; g < groups; ++g) {
-    const Window w = window_at(in + t.base[g]);
-    const VU16 index = load(t.index, g * PermuteTable::lanes);
-    V32 sum = hn::Set(d32, 1 << (AcrossTable::weight_bits - 1));
-    for (std::size_t p = 0; p < t.pairs; ++p) {
-      const VU16 taps = hn::Add(index, hn::Set(DU16(), static_cast<std::uint16_t>(2 * p)));
-      const std::int16_t* weights = t.weights.data() + (p * groups + g) * PermuteTable::lanes;
-      sum = hn::Add(sum, V32{_mm512_madd_epi16(w.at(taps).raw, hn::LoadU(D16(), weights).raw)});
+    const Window w = window_at(in + base[g]);
+    const VU16 first = hn::LoadU(DU16(), index + g * PermuteTable::lanes);
+    V32 sum = rounding;
+    const auto add_pair = [&](std::size_t p) {
+      const VU16 taps = hn::Add(first, hn::Set(DU16(), static_cast<std::uint16_t>(2 * p)));
+      const V16 weight = hn::LoadU(D16(), weights + (p * groups + g) * PermuteTable::lanes);
+      sum = hn::Add(sum, V32{_mm512_madd_epi16(w.at(taps).raw, weight.raw)});
+    };
+    add_pair(0);
+    add_pair(1);
+    if constexpr (known == 3) add_pair(2);
+    if constexpr (known == 0) {
+      for (std::size_t p = 2; p < pairs; ++p)
+        add_pair(p);
     }
     hn::StoreU(hn::DemoteTo(half, hn::ShiftRight<AcrossTable::weight_bits>(sum)), half,
                out + g * t.group);
@@ -86,7 +100,9 @@ void row_of_pairs(const std::int16_t* in, const PermuteTable& t, std::int16_t* o
 }
 
 HWY_INLINE void resample_row(const std::int16_t* in, const PermuteTable& table, std::int16_t* out) {
-  if (table.pairs > 1) return row_of_pairs(in, table, out);
+  if (table.pairs == 2) return row_of_pairs<2>(in, table, out);
+  if (table.pairs == 3) return row_of_pairs<3>(in, table, out);
+  if (table.pairs > 3) return row_of_pairs<0>(in, table, out);
   table.has_second ? row_of_one_pair<true>(in, table, out) : row_of_one_pair<false>(in, table, out);
 }
 
