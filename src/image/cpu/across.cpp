@@ -177,7 +177,7 @@ TapSpans::TapSpans(const AxisTaps& taps, std::int32_t begin) {
 }
 
 AcrossTable make_across(const AxisTaps& taps, std::int32_t begin, std::int32_t samples,
-                        std::int32_t few) {
+                        std::int32_t few, bool of_bytes) {
   AcrossTable table;
   table.outputs = static_cast<std::int32_t>(taps.first.size());
   const TapSpans spans(taps, begin);
@@ -192,7 +192,7 @@ AcrossTable make_across(const AxisTaps& taps, std::int32_t begin, std::int32_t s
     make_dots(spans, reach.taps, table);
   } else {
     make_blocks(spans, reach.taps, table);
-    make_bytes(spans, reach.taps, samples, table);
+    if (of_bytes) make_bytes(spans, reach.taps, samples, table);
   }
   if (takes_permutes()) {
     table.permute = make_permute(spans, reach.taps, samples, false);

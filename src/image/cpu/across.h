@@ -10,8 +10,8 @@
 namespace halyard::image {
 
 /// Taps along a row of `samples` that starts with sample `begin`. More than `few` taps have fine
-/// weights.
+/// weights. `of_bytes`: whether the samples may lie byte by byte, too.
 AcrossTable make_across(const AxisTaps& taps, std::int32_t begin, std::int32_t samples,
-                        std::int32_t few);
+                        std::int32_t few, bool of_bytes = true);
 
 }  // namespace halyard::image

@@ -141,7 +141,8 @@ void SeparableSampler::bind_across(const Plan& plan, std::size_t c) {
   channel.like = c;
   AxisTaps taps;
   make_taps(axis, taps);
-  channel.across = make_across(taps, group.begin * each, channel.samples, few_);
+  channel.across = make_across(taps, group.begin * each, channel.samples, few_,
+                               group.split == Split::whole && !reader_);
 }
 
 SeparableSampler::Layout SeparableSampler::lay_out(std::byte* workspace) const noexcept {
