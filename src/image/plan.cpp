@@ -104,11 +104,16 @@ Pixel pad_pixel(const std::array<std::uint8_t, 4>& rgba, const ColorStep& color)
                          static_cast<double>(rgba[2]), static_cast<double>(rgba[3])});
 }
 
-// What of the crop is shown when its turned picture shall cover the place.
+// What of the crop is shown when its turned picture shall cover the place. Products come first:
+// whole numbers stay whole, and no pixel is touched for a last bit.
 RegionF covering(const RegionF& crop, double width, double height, Size place, bool swaps) {
-  const double scale = std::max(place.width / width, place.height / height);
-  double shown_width = std::min(place.width / scale, width);
-  double shown_height = std::min(place.height / scale, height);
+  double shown_width = width;
+  double shown_height = height;
+  if (width * place.height > height * place.width) {
+    shown_width = height * place.width / place.height;
+  } else {
+    shown_height = width * place.height / place.width;
+  }
   if (swaps) std::swap(shown_width, shown_height);
   return {crop.x + (crop.width - shown_width) / 2, crop.y + (crop.height - shown_height) / 2,
           shown_width, shown_height};

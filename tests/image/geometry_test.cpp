@@ -67,6 +67,18 @@ TEST_F(GeometryTest, cover_cuts_both_sides_alike) {
   EXPECT_EQ(placed(c).crop(), (RegionF{37.5, 0, 25, 50}));
 }
 
+TEST_F(GeometryTest, cover_keeps_whole_numbers_whole) {
+  // 63 / (63 / 26) is not 26.
+  Convert c = request({63, 63}, {63, 63});
+  c.crop = Region{7, 23, 38, 26};
+  c.fit = Fit::cover;
+  EXPECT_EQ(placed(c).crop(), (RegionF{13, 23, 26, 26}));
+  c.rotation = Rotation::cw270;
+  EXPECT_EQ(placed(c).crop(), (RegionF{13, 23, 26, 26}));
+  c.crop = Region{7, 23, 26, 38};
+  EXPECT_EQ(placed(c).crop(), (RegionF{7, 29, 26, 26}));
+}
+
 TEST_F(GeometryTest, top_left_pads_right_and_below_only) {
   Convert c = request({100, 50}, {40, 40});
   c.fit = Fit::top_left;
@@ -153,6 +165,38 @@ TEST_F(GeometryTest, a_letterboxed_mask_covers_the_picture_under_every_rule) {
     ASSERT_TRUE(processor_.mask_to_source(p, mask, back));
     for (const auto& [x, y] : {std::pair{0, 0}, std::pair{52, 30}, std::pair{52, 0}})
       EXPECT_EQ(code_at(back, 0, x, y), 255) << static_cast<int>(rule);
+  }
+}
+
+TEST_F(GeometryTest, masks_follow_a_crop_between_pixels_and_a_free_map) {
+  Convert c = request({40, 20}, {20, 20});
+  c.fit = Fit::cover;
+  c.crop = RegionF{0, 0, 39, 20};
+  const Placement covered = placed(c);
+  EXPECT_EQ(covered.crop(), (RegionF{9.5, 0, 20, 20}));
+  const Tensor mask = Tensor::create_image(20, 20, PixelFormat::grey).value();
+  for (int i = 0; i < 400; ++i)
+    set_code(mask, 0, i % 20, i / 20, 200);
+  const Tensor back = random_picture(random_, 40, 20, PixelFormat::grey);
+  const Status status = processor_.mask_to_source(covered, mask, back);
+  ASSERT_TRUE(status) << status.error().message();
+  for (int x = 10; x < 29; ++x)
+    EXPECT_EQ(code_at(back, 0, x, 7), 200) << x;
+  EXPECT_EQ(code_at(back, 0, 8, 7), 0);
+  EXPECT_EQ(code_at(back, 0, 30, 7), 0);
+
+  // Shifted by (3, -2): a free map that moves whole pixels.
+  const Affine shift{{1, 0, 3, 0, 1, -2}};
+  const Placement free({40, 20}, Region{0, 0, 40, 20}, shift, {20, 20}, {0, 0, 20, 20});
+  const Tensor source = random_picture(random_, 40, 20, PixelFormat::grey);
+  const Tensor there = random_picture(random_, 20, 20, PixelFormat::grey);
+  ASSERT_TRUE(processor_.mask_to_destination(free, source, there));
+  ASSERT_TRUE(processor_.mask_to_source(free, there, back));
+  for (int y = 0; y < 20; ++y) {
+    for (int x = 0; x < 40; ++x) {
+      const bool shown = x < 17 && y >= 2;
+      ASSERT_EQ(code_at(back, 0, x, y), shown ? code_at(source, 0, x, y) : 0) << x << "," << y;
+    }
   }
 }
 
