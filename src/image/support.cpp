@@ -5,6 +5,10 @@
 namespace halyard {
 namespace {
 
+bool is_known(PixelFormat format) {
+  return static_cast<std::size_t>(format) < all_formats().size();
+}
+
 bool is_bayer(PixelFormat format) {
   return info(format).model == ColorModel::bayer;
 }
@@ -18,6 +22,8 @@ bool is_stored(DType dtype) {
 
 const char* conversion_declined(PixelFormat from, DType from_dtype, PixelFormat to,
                                 DType to_dtype) noexcept {
+  if (!is_known(from)) return "src: not a value of PixelFormat";
+  if (!is_known(to)) return "dst: not a value of PixelFormat";
   const FormatInfo& source = info(from);
   if (from_dtype == DType::u16) {
     if (source.model != ColorModel::grey && source.model != ColorModel::bayer)

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// docs/conversion.md shows which conversions there are, as the code says it.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "halyard/image.h"
+
+namespace halyard {
+namespace {
+
+constexpr DType all_dtypes[] = {DType::u8,  DType::i8,   DType::u16,    DType::i16, DType::u32,
+                                DType::i32, DType::u64,  DType::i64,    DType::f16, DType::f32,
+                                DType::f64, DType::bf16, DType::boolean};
+
+std::string dtypes_of(PixelFormat from, DType from_dtype, PixelFormat to) {
+  std::string list;
+  for (const DType dtype : all_dtypes) {
+    if (conversion_declined(from, from_dtype, to, dtype) != nullptr) continue;
+    list += fmt::format("{}{}", list.empty() ? "" : " ", to_string(dtype));
+  }
+  return list;
+}
+
+// Lists of dtypes get a letter each; a row per source, a column per destination.
+std::string table() {
+  std::vector<std::string> lists;
+  std::string rows;
+  std::string head = "| from \\ to |";
+  std::string rule = "|---|";
+  for (const FormatInfo& to : all_formats()) {
+    if (to.model == ColorModel::bayer) continue;
+    head += fmt::format(" {} |", to.name);
+    rule += "---|";
+  }
+  for (const FormatInfo& from : all_formats()) {
+    for (const DType from_dtype : all_dtypes) {
+      std::string row;
+      bool any = false;
+      for (const FormatInfo& to : all_formats()) {
+        const std::string list = dtypes_of(from.format, from_dtype, to.format);
+        if (to.model == ColorModel::bayer) {
+          EXPECT_EQ(list, "") << "a column is missing";
+          continue;
+        }
+        std::string letter = "-";
+        if (!list.empty()) {
+          const auto known = std::find(lists.begin(), lists.end(), list);
+          const auto index = known - lists.begin();
+          if (known == lists.end()) lists.push_back(list);
+          letter = static_cast<char>('A' + index);
+          any = true;
+        }
+        row += fmt::format(" {} |", letter);
+      }
+      if (any) {
+        rows += fmt::format("| {} {} |{}\n", from.name, to_string(from_dtype), row);
+      }
+    }
+  }
+  std::string legend;
+  for (std::size_t i = 0; i < lists.size(); ++i)
+    legend += fmt::format("- {}: into {}\n", static_cast<char>('A' + i), lists[i]);
+  return fmt::format("{}\n{}\n{}\n{}", legend, head, rule, rows);
+}
+
+TEST(SupportTable, the_page_shows_what_the_code_says) {
+  const std::string path = std::string(HALYARD_SOURCE_DIR) + "/docs/conversion.md";
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  std::string page = text.str();
+  const std::string begin = "<!-- table: begin -->\n";
+  const std::string end = "<!-- table: end -->";
+  const std::size_t from = page.find(begin);
+  const std::size_t to = page.find(end);
+  ASSERT_NE(from, std::string::npos) << path;
+  ASSERT_NE(to, std::string::npos) << path;
+  const std::size_t inside = from + begin.size();
+  const std::string wanted = page.substr(0, inside) + table() + page.substr(to);
+  if (page == wanted) return;
+  const std::string rewritten = std::string(HALYARD_BINARY_DIR) + "/conversion.md";
+  std::ofstream(rewritten) << wanted;
+  ADD_FAILURE() << "the table is out of date; to rewrite it: cp " << rewritten << " " << path;
+}
+
+TEST(SupportTable, every_refusal_has_a_reason_that_names_its_side) {
+  for (const FormatInfo& from : all_formats()) {
+    for (const FormatInfo& to : all_formats()) {
+      for (const DType a : all_dtypes) {
+        for (const DType b : all_dtypes) {
+          const char* reason = conversion_declined(from.format, a, to.format, b);
+          if (reason == nullptr) continue;
+          const std::string side = std::string(reason).substr(0, 5);
+          EXPECT_TRUE(side == "src: " || side == "dst: ") << reason;
+        }
+      }
+    }
+  }
+}
+
+TEST(SupportTable, foreign_enumerators_are_declined) {
+  const auto foreign = static_cast<PixelFormat>(200);
+  EXPECT_STREQ(conversion_declined(foreign, DType::u8, PixelFormat::rgb, DType::u8),
+               "src: not a value of PixelFormat");
+  EXPECT_STREQ(conversion_declined(PixelFormat::rgb, DType::u8, foreign, DType::u8),
+               "dst: not a value of PixelFormat");
+  EXPECT_NE(
+      conversion_declined(PixelFormat::rgb, static_cast<DType>(99), PixelFormat::rgb, DType::u8),
+      nullptr);
+}
+
+}  // namespace
+}  // namespace halyard
