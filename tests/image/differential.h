@@ -29,13 +29,14 @@ inline constexpr int slowness = 1;
 #endif
 
 /// How far a stored number may lie from the formula's, in 8-bit codes, where arithmetic is needed:
-/// - codes (u8, i8): 1, that is the nearest code or its neighbour on the value's side;
+/// - codes (u8, i8): 0.75, that is the nearest code, or its neighbour where the value lies about
+///   half-way; the promise is 1, and a kernel that cuts instead of rounding shall not pass;
 /// - quantized integers and u16: a rounding to the nearest step, and `numbers` codes;
 /// - floats: `numbers` codes, 1e-3 of the full scale of 255 codes, and half a unit in the last
 ///   place of the type.
 /// What is only moved is exact.
 struct Tolerance {
-  double codes = 1.0;
+  double codes = 0.75;
   double numbers = 0.255;
 };
 
