@@ -95,7 +95,7 @@ void expect_blend(Random& random, Split split, int groups, int taps, bool negati
   const std::size_t bytes = group_bytes(split) * static_cast<std::size_t>(groups);
   const Sources from = random_sources(random, taps, bytes);
   const AxisTaps exact = one_output(random, taps, negative);
-  const DownTable table(exact, {true, 16, takes_parts(split) && !negative});
+  const DownTable table(exact, {true, 16, !negative});
   const DownTable::Row row = table.row(0);
   BlendBytes job;
   job.fraction = negative ? 6 : 7;

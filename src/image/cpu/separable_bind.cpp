@@ -114,7 +114,7 @@ void SeparableSampler::bind_group(const Plan& plan, std::size_t c) {
     group.groups = end - begin;
     AxisTaps taps;
     make_taps(axes.y, taps);
-    group.down = DownTable(taps, {!across_first_, few_, takes_parts(split)});
+    group.down = DownTable(taps, {!across_first_, few_, true});
   }
   const std::int32_t last = std::max(group.begin + group.groups, end);
   group.begin = std::min(group.begin, begin);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blends rows in integers: the same bits on every target.
+// Long: all ways of blending share their loads and stores, which are compiled once per target.
 #include "image/cpu/kernels/down.h"
 
 #include <algorithm>
@@ -191,12 +192,41 @@ template <Split split>
 HWY_INLINE void blend_some(const BlendBytes& job, std::size_t at, V16 (&v)[vectors_of(split)]) {
   if constexpr (split == Split::pairs) {
     sum_parts(job, at, v[0], v[1]);
-  } else if constexpr (has_luma(split)) {
+  } else {
+    static_assert(has_luma(split));
     constexpr std::size_t luma = split == Split::luma_first ? 0 : 2;
     sum_parts(job, at, v[luma], v[2 - luma]);
     sum_parts(job, at + 2 * hn::Lanes(D16()), v[luma + 1], v[3 - luma]);
-  } else {
-    (void)job, (void)at, (void)v;
+  }
+}
+
+// Bytes are summed as they lie and the sums taken apart: of two steps of groups, whose bytes are
+// whole vectors.
+constexpr bool sums_first(Split split) {
+  return split == Split::whole || split == Split::triples || split == Split::quads;
+}
+
+template <Split split>
+HWY_INLINE void blend_some_apart(const BlendBytes& job, std::size_t x) {
+  constexpr std::size_t n = vectors_of(split);
+  const D16 d;
+  const std::size_t lanes = hn::Lanes(d);
+  V16 even, odd;
+  if constexpr (n == 1) {
+    sum_parts(job, x, even, odd);
+    return hn::StoreInterleaved2(even, odd, d, job.out[0] + x);
+  }
+  HWY_ALIGN std::int16_t sums[HWY_MAX_BYTES * n];
+  for (std::size_t k = 0; k < n; ++k) {
+    sum_parts(job, x * n + 2 * lanes * k, even, odd);
+    hn::StoreInterleaved2(even, odd, d, sums + 2 * lanes * k);
+  }
+  for (std::size_t half = 0; half < 2; ++half) {
+    const std::int16_t* from = sums + half * n * lanes;
+    V16 v[n];
+    if constexpr (n == 3) hn::LoadInterleaved3(d, from, v[0], v[1], v[2]);
+    if constexpr (n == 4) hn::LoadInterleaved4(d, from, v[0], v[1], v[2], v[3]);
+    store_groups<split>(v, job.out.data(), x + half * lanes);
   }
 }
 
@@ -207,11 +237,6 @@ HWY_INLINE void blend_at(const BlendBytes& job, std::size_t x) {
   constexpr std::size_t n = vectors_of(split);
   const std::size_t at = x * n;
   V16 v[n];
-  if constexpr (split == Split::whole && way == Way::some) {
-    V16 even, odd;
-    sum_parts(job, x, even, odd);
-    return hn::StoreInterleaved2(even, odd, D16(), job.out[0] + x);
-  }
   if constexpr (way == Way::some) {
     blend_some<split>(job, at, v);
   } else if constexpr (way == Way::many) {
@@ -274,13 +299,21 @@ void blend_one_group(const BlendBytes& job, std::size_t x) {
 template <Split split, Way way>
 void blend_row(const BlendBytes& given) {
   const BlendBytes job = given;  // the stores cannot change a copy
-  const std::size_t lanes = (split == Split::whole && way == Way::some ? 2 : 1) * groups_of_step();
+  constexpr bool apart = way == Way::some && sums_first(split);
+  const std::size_t step = (apart ? 2 : 1) * groups_of_step();
   const auto groups = static_cast<std::size_t>(job.groups);
+  const auto blend = [&](std::size_t x) HWY_ATTR {
+    if constexpr (apart) {
+      blend_some_apart<split>(job, x);
+    } else {
+      blend_at<split, way>(job, x);
+    }
+  };
   std::size_t x = 0;
-  for (; x + lanes <= groups; x += lanes)
-    blend_at<split, way>(job, x);
+  for (; x + step <= groups; x += step)
+    blend(x);
   if (x == groups) return;
-  if (groups >= lanes) return blend_at<split, way>(job, groups - lanes);
+  if (groups >= step) return blend(groups - step);
   for (; x < groups; ++x)
     blend_one_group(job, x);
 }
@@ -289,9 +322,7 @@ template <Split split>
 void blend_split(const BlendBytes& job) {
   if (job.weights.taps == 1) return blend_row<split, Way::one>(job);
   if (job.weights.second != 0) return blend_row<split, Way::two>(job);
-  if constexpr (takes_parts(split)) {
-    if (job.weights.parts != nullptr) return blend_row<split, Way::some>(job);
-  }
+  if (job.weights.parts != nullptr) return blend_row<split, Way::some>(job);
   blend_row<split, Way::many>(job);
 }
 

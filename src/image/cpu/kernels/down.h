@@ -32,14 +32,9 @@ constexpr std::size_t group_bytes(Split split) noexcept {
   }
 }
 
-/// Whether blend_bytes() takes weights in parts of these.
-constexpr bool takes_parts(Split split) noexcept {
-  return split != Split::triples && split != Split::quads;
-}
-
 /// Rows of one output: the sum of row t times its weight. One row is taken as it is. Two rows with
 /// positive weights are a + (b - a) * `second` / 2^15. A few rows of bytes with positive weights
-/// have `parts` of 2^16 each (not for triples and quads). Else weights have `bits` fractional bits,
+/// have `parts` of 2^16 each. Else weights have `bits` fractional bits,
 /// `pairs` are two rows' each, the last one 0 where their count is odd; `fine` (samples only, may
 /// be null) adds parts of 2^-6 of a weight's unit.
 struct DownWeights {
