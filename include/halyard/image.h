@@ -108,8 +108,8 @@ class ConvertPlan {
 /// G2D, CPU (HALYARD_FORCE_BACKEND pins one). The CPU serves every legal request.
 ///
 /// Sources: u8 in every format, u16 grey and Bayer. Bayer mosaics are demosaiced bilinearly: a
-/// missing colour is the mean of its two or four nearest samples, edges mirrored so that the
-/// pattern goes on.
+/// missing colour is the mean of its two or four nearest samples, also of those outside the crop,
+/// edges of the picture mirrored so that the pattern goes on.
 ///
 /// Destinations: every format but Bayer, u8 and (RGB models and grey) i8, u16, f16, bf16, f32.
 /// Values are 8-bit codes v before they are stored, not rounded:

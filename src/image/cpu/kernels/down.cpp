@@ -43,12 +43,6 @@ constexpr bool has_luma(Split split) {
   return split == Split::luma_first || split == Split::luma_last;
 }
 
-// Groups of one step: luma ones come four bytes to a group, so that two vectors of luma go with one
-// of each chroma.
-HWY_INLINE std::size_t groups_of_step() {
-  return hn::Lanes(D16());
-}
-
 HWY_INLINE V16 widen(VHalf bytes) {
   return hn::PromoteTo(D16(), bytes);
 }
@@ -87,22 +81,40 @@ HWY_INLINE void load_groups(const std::uint8_t* from, V16 (&v)[vectors_of(split)
   }
 }
 
+// A job's pointers, each copied alone: a block copy would wait for the caller's narrower stores,
+// and without a copy each store might change them.
+struct Lines {
+  const std::uint8_t* row0;
+  const std::uint8_t* row1;
+  std::int16_t* out0;
+  std::int16_t* out1;
+  std::int16_t* out2;
+  std::int16_t* out3;
+};
+
+HWY_INLINE Lines lines_of(const BlendBytes& job) {
+  return {job.rows[0], job.rows[job.weights.taps > 1 ? 1 : 0], job.out[0], job.out[1], job.out[2],
+          job.out[3]};
+}
+
 HWY_INLINE void store_row(V16 v, std::int16_t* row, std::size_t x) {
   if (row != nullptr) hn::StoreU(v, D16(), row + x);
 }
 
 template <Split split>
-HWY_INLINE void store_groups(const V16 (&v)[vectors_of(split)], std::int16_t* const* out,
-                             std::size_t x) {
+HWY_INLINE void store_groups(const V16 (&v)[vectors_of(split)], const Lines& line, std::size_t x) {
+  constexpr std::size_t n = vectors_of(split);
   if constexpr (has_luma(split)) {
     const D16 d;
-    store_row(v[0], out[0], 2 * x);
-    store_row(v[1], out[0], 2 * x + hn::Lanes(d));
-    store_row(hn::ConcatEven(d, v[3], v[2]), out[1], x);
-    store_row(hn::ConcatOdd(d, v[3], v[2]), out[2], x);
+    store_row(v[0], line.out0, 2 * x);
+    store_row(v[1], line.out0, 2 * x + hn::Lanes(d));
+    store_row(hn::ConcatEven(d, v[3], v[2]), line.out1, x);
+    store_row(hn::ConcatOdd(d, v[3], v[2]), line.out2, x);
   } else {
-    for (std::size_t k = 0; k < vectors_of(split); ++k)
-      store_row(v[k], out[k], x);
+    store_row(v[0], line.out0, x);
+    if constexpr (n > 1) store_row(v[1], line.out1, x);
+    if constexpr (n > 2) store_row(v[2], line.out2, x);
+    if constexpr (n > 3) store_row(v[3], line.out3, x);
   }
 }
 
@@ -207,14 +219,14 @@ constexpr bool sums_first(Split split) {
 }
 
 template <Split split>
-HWY_INLINE void blend_some_apart(const BlendBytes& job, std::size_t x) {
+HWY_INLINE void blend_some_apart(const BlendBytes& job, const Lines& line, std::size_t x) {
   constexpr std::size_t n = vectors_of(split);
   const D16 d;
   const std::size_t lanes = hn::Lanes(d);
   V16 even, odd;
   if constexpr (n == 1) {
     sum_parts(job, x, even, odd);
-    return hn::StoreInterleaved2(even, odd, d, job.out[0] + x);
+    return hn::StoreInterleaved2(even, odd, d, line.out0 + x);
   }
   HWY_ALIGN std::int16_t sums[HWY_MAX_BYTES * n];
   for (std::size_t k = 0; k < n; ++k) {
@@ -226,14 +238,16 @@ HWY_INLINE void blend_some_apart(const BlendBytes& job, std::size_t x) {
     V16 v[n];
     if constexpr (n == 3) hn::LoadInterleaved3(d, from, v[0], v[1], v[2]);
     if constexpr (n == 4) hn::LoadInterleaved4(d, from, v[0], v[1], v[2], v[3]);
-    store_groups<split>(v, job.out.data(), x + half * lanes);
+    store_groups<split>(v, line, x + half * lanes);
   }
 }
 
 enum class Way : std::uint8_t { one, two, some, many };
 
+// `second`: weight of the second row of two.
 template <Split split, Way way>
-HWY_INLINE void blend_at(const BlendBytes& job, std::size_t x) {
+HWY_INLINE void blend_at(const BlendBytes& job, const Lines& line, int fraction, V16 second,
+                         std::size_t x) {
   constexpr std::size_t n = vectors_of(split);
   const std::size_t at = x * n;
   V16 v[n];
@@ -242,18 +256,17 @@ HWY_INLINE void blend_at(const BlendBytes& job, std::size_t x) {
   } else if constexpr (way == Way::many) {
     blend_many<split>(job, at, v);
   } else {
-    load_groups<split>(job.rows[0] + at, v);
+    load_groups<split>(line.row0 + at, v);
     for (V16& each : v)
-      each = shifted(each, job.fraction);
+      each = shifted(each, fraction);
     if constexpr (way == Way::two) {
-      const V16 weight = hn::Set(D16(), job.weights.second);
       V16 other[n];
-      load_groups<split>(job.rows[1] + at, other);
+      load_groups<split>(line.row1 + at, other);
       for (std::size_t k = 0; k < n; ++k)
-        v[k] = between(v[k], shifted(other[k], job.fraction), weight);
+        v[k] = between(v[k], shifted(other[k], fraction), second);
     }
   }
-  store_groups<split>(v, job.out.data(), x);
+  store_groups<split>(v, line, x);
 }
 
 // ---- one sample at a time: rows shorter than a vector ----------------------------------------
@@ -297,16 +310,18 @@ void blend_one_group(const BlendBytes& job, std::size_t x) {
 // ---- whole rows ------------------------------------------------------------------------------
 
 template <Split split, Way way>
-void blend_row(const BlendBytes& given) {
-  const BlendBytes job = given;  // the stores cannot change a copy
+void blend_row(const BlendBytes& job) {
+  const Lines line = lines_of(job);
+  const int fraction = job.fraction;
+  const V16 second = hn::Set(D16(), job.weights.second);
   constexpr bool apart = way == Way::some && sums_first(split);
-  const std::size_t step = (apart ? 2 : 1) * groups_of_step();
+  const std::size_t step = (apart ? 2 : 1) * hn::Lanes(D16());  // luma: four bytes to a group
   const auto groups = static_cast<std::size_t>(job.groups);
   const auto blend = [&](std::size_t x) HWY_ATTR {
     if constexpr (apart) {
-      blend_some_apart<split>(job, x);
+      blend_some_apart<split>(job, line, x);
     } else {
-      blend_at<split, way>(job, x);
+      blend_at<split, way>(job, line, fraction, second, x);
     }
   };
   std::size_t x = 0;
@@ -373,22 +388,23 @@ V16 many_samples(const BlendSamples& job, std::size_t x) {
 
 }  // namespace
 
-void BlendSamplesRow(const BlendSamples& given) {
+void BlendSamplesRow(const BlendSamples& job) {
   const D16 d;
-  const BlendSamples job = given;
   const auto samples = static_cast<std::size_t>(job.samples);
   const std::size_t lanes = hn::Lanes(d);
+  std::int16_t* out = job.out;
   if (job.weights.second != 0) {
     const V16 weight = hn::Set(d, job.weights.second);
+    const std::int16_t* first = job.rows[0];
+    const std::int16_t* second = job.rows[1];
     for (std::size_t x = 0; x < samples; x += lanes)
-      hn::StoreU(between(hn::LoadU(d, job.rows[0] + x), hn::LoadU(d, job.rows[1] + x), weight), d,
-                 job.out + x);
+      hn::StoreU(between(hn::LoadU(d, first + x), hn::LoadU(d, second + x), weight), d, out + x);
   } else if (job.weights.fine == nullptr) {
     for (std::size_t x = 0; x < samples; x += lanes)
-      hn::StoreU(many_samples<false>(job, x), d, job.out + x);
+      hn::StoreU(many_samples<false>(job, x), d, out + x);
   } else {
     for (std::size_t x = 0; x < samples; x += lanes)
-      hn::StoreU(many_samples<true>(job, x), d, job.out + x);
+      hn::StoreU(many_samples<true>(job, x), d, out + x);
   }
 }
 
