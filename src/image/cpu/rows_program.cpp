@@ -92,6 +92,10 @@ class RowsProgram final : public CpuProgram {
     std::array<std::uint8_t*, 4> codes{};   // rows of one block, or of one tile
     std::array<std::int16_t*, 4> values{};  // the same
     std::byte* turned = nullptr;
+    // The rows of one block and where the content begins in them. Made once per run: pointers that
+    // are stored and copied for every row wait for the destination's stores before them.
+    std::array<ResultRows, 2> rows{};
+    std::array<ResultRows, 2> content{};
     std::size_t bytes = 0;
   };
 
@@ -114,7 +118,16 @@ class RowsProgram final : public CpuProgram {
     if (swaps_) at.turned = cursor.take<std::byte>(turned_bytes(tile_rows));
     at.sampler = cursor.take<std::byte>(sampler_->workspace_bytes());
     at.bytes = cursor.used_bytes();
+    for (std::size_t r = 0; r < (swaps_ ? 0 : kept_rows()); ++r) {
+      at.rows[r] = rows_at(at, r, 0);
+      at.content[r] = rows_at(at, r, before());
+    }
     return at;
+  }
+
+  /// Results of a row before its content.
+  std::int32_t before() const noexcept {
+    return swaps_ ? content_.y - extended_.y : content_.x - extended_.x;
   }
 
   ResultRows rows_at(const Layout& at, std::size_t row, std::int32_t x) const noexcept {
@@ -138,22 +151,16 @@ class RowsProgram final : public CpuProgram {
     }
   }
 
-  /// Row `row` of the sampler into `rows`, which begins with the extended content; rows outside the
-  /// content are pad.
+  /// Row `row` of the sampler into `rows`, which begins with the extended content, and with
+  /// `content` with the content; rows outside the content are pad.
   void make_results(const Frame& frame, std::int32_t row, std::byte* workspace,
-                    const ResultRows& rows) const {
-    const std::int32_t before = swaps_ ? content_.y - extended_.y : content_.x - extended_.x;
+                    const ResultRows& rows, const ResultRows& content) const {
     const std::int32_t whole = swaps_ ? extended_.height : extended_.width;
     if (row < 0 || row >= sampler_->rows()) return pad_results(rows, 0, whole);
     const SampleRows samples = sampler_->row(frame, row, workspace);
-    ResultRows content = rows;
-    for (std::size_t c = 0; c < 4; ++c) {
-      if (content.codes[c] != nullptr) content.codes[c] += before;
-      if (content.values[c] != nullptr) content.values[c] += before;
-    }
     colorist_.apply(samples, sampler_->columns(), content);
-    pad_results(rows, 0, before + samples.begin);
-    pad_results(rows, before + samples.end, whole);
+    pad_results(rows, 0, before() + samples.begin);
+    pad_results(rows, before() + samples.end, whole);
   }
 
   void convert_block(const Frame& frame, std::int32_t unit, const Layout& at) const {
@@ -161,24 +168,24 @@ class RowsProgram final : public CpuProgram {
     const std::int32_t end = std::min(begin + writer_->block_height(), size_.height);
     if (pad_) pad_->fill(frame, begin, end);
     if (begin < extended_.y || begin >= extended_.y + extended_.height) return;
-    std::array<ResultRows, 2> rows;
     for (std::int32_t y = begin; y < end; ++y) {
-      ResultRows& row = rows[static_cast<std::size_t>(y - begin)];
-      row = rows_at(at, static_cast<std::size_t>(y - begin), 0);
-      make_results(frame, y - content_.y, at.sampler, row);
+      const auto r = static_cast<std::size_t>(y - begin);
+      make_results(frame, y - content_.y, at.sampler, at.rows[r], at.content[r]);
     }
     writer_->store(frame, {extended_.x,
                            begin,
                            extended_.width,
-                           {rows.data(), static_cast<std::size_t>(end - begin)}});
+                           {at.rows.data(), static_cast<std::size_t>(end - begin)}});
   }
 
   void convert_tile(const Frame& frame, std::int32_t unit, const Layout& at) const {
     const std::int32_t x = extended_.x + unit * tile_rows;
     const std::int32_t width = std::min(tile_rows, extended_.x + extended_.width - x);
-    for (std::int32_t r = 0; r < width; ++r)
-      make_results(frame, x + r - content_.x, at.sampler,
-                   rows_at(at, static_cast<std::size_t>(r), 0));
+    for (std::int32_t r = 0; r < width; ++r) {
+      const auto row = static_cast<std::size_t>(r);
+      make_results(frame, x + r - content_.x, at.sampler, rows_at(at, row, 0),
+                   rows_at(at, row, before()));
+    }
     for (std::int32_t y = 0; y < extended_.height; y += turn_side) {
       const std::array<ResultRows, turn_side> turned =
           turn_results(rows_at(at, 0, y), row_stride(), width, tile_rows, at.turned);
