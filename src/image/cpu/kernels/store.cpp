@@ -178,45 +178,43 @@ HWY_INLINE void for_vectors(std::size_t width, std::size_t lanes, std::size_t ch
   if (x != width) at(width - lanes, to + (width - lanes) * channels);
 }
 
-template <class Source>
-HWY_INLINE void store_as(const StoreJob& job) {
+// A function of its own for each source and layout: one that held them all would take compilers
+// with sanitizers minutes.
+template <class Source, std::size_t channels>
+HWY_NOINLINE void store_channels(const StoreJob& job) {
   const typename Source::D d;
   using T = hn::TFromD<typename Source::D>;
   const auto width = static_cast<std::size_t>(job.width);
   const std::size_t lanes = hn::Lanes(d);
   const Source s0(job, 0);
-  if (job.channels == 1) {
-    for_vectors<T>(width, lanes, 1, job.out,
-                   [&](std::size_t x, T* to) { hn::StoreU(s0(x), d, to); });
-    return;
-  }
-  const Source s1(job, 1);
-  if (job.channels == 2) {
-    for_vectors<T>(width, lanes, 2, job.out,
-                   [&](std::size_t x, T* to) { hn::StoreInterleaved2(s0(x), s1(x), d, to); });
-    return;
-  }
-  const Source s2(job, 2);
-  if (job.channels == 3) {
-    for_vectors<T>(width, lanes, 3, job.out, [&](std::size_t x, T* to) {
-      hn::StoreInterleaved3(s0(x), s1(x), s2(x), d, to);
-    });
-    return;
-  }
-  const Source s3(job, 3);
-  for_vectors<T>(width, lanes, 4, job.out, [&](std::size_t x, T* to) {
-    hn::StoreInterleaved4(s0(x), s1(x), s2(x), s3(x), d, to);
+  const Source s1(job, channels > 1 ? 1 : 0);
+  const Source s2(job, channels > 2 ? 2 : 0);
+  const Source s3(job, channels > 3 ? 3 : 0);
+  for_vectors<T>(width, lanes, channels, job.out, [&](std::size_t x, T* to) {
+    if constexpr (channels == 1) hn::StoreU(s0(x), d, to);
+    if constexpr (channels == 2) hn::StoreInterleaved2(s0(x), s1(x), d, to);
+    if constexpr (channels == 3) hn::StoreInterleaved3(s0(x), s1(x), s2(x), d, to);
+    if constexpr (channels == 4) hn::StoreInterleaved4(s0(x), s1(x), s2(x), s3(x), d, to);
   });
+}
+
+template <class Source>
+void store_as(const StoreJob& job) {
+  if (job.channels == 1) return store_channels<Source, 1>(job);
+  if (job.channels == 3) return store_channels<Source, 3>(job);
+  store_channels<Source, 4>(job);
 }
 
 void StoreCodes(const StoreJob& job) {
   // Four channels cross the blocks of 512 bits too often.
-  if (job.channels == 4) return store_as<Codes<hn::CappedTag<std::uint8_t, 32>>>(job);
-  store_as<Codes<D8>>(job);
+  if (job.channels == 4) return store_channels<Codes<hn::CappedTag<std::uint8_t, 32>>, 4>(job);
+  if (job.channels == 1) return store_channels<Codes<D8>, 1>(job);
+  if (job.channels == 2) return store_channels<Codes<D8>, 2>(job);
+  store_channels<Codes<D8>, 3>(job);
 }
 
 template <bool clamps>
-HWY_INLINE void store_integers(const StoreJob& job, DType dtype) {
+void store_integers(const StoreJob& job, DType dtype) {
   if (dtype == DType::u8) return store_as<Bytes<std::uint8_t, clamps>>(job);
   if (dtype == DType::i8) return store_as<Bytes<std::int8_t, clamps>>(job);
   store_as<Shorts<RoundToInteger<0, 65535, clamps>>>(job);
