@@ -41,6 +41,7 @@ enum Factor : std::size_t {
   f_bgr,
   f_numbers,  ///< plain, normalize, quantized, both, quantized per channel
   f_mode,     ///< fast, exact
+  f_bytes,    ///< of the source: any, or all bits of each clear or set, which overshoots most
   factor_count
 };
 

@@ -59,6 +59,17 @@ std::array<std::uint8_t, 4> pad_of(int kind, Random& random) {
   return pad;
 }
 
+void make_extreme(Buffer& buffer, DType dtype, int bits) {
+  const Map map = buffer.map(Access::write).value();
+  const auto bytes = map.writable_bytes();
+  const std::size_t step = size_of(dtype);
+  const unsigned high = 0xFFU >> (bits == 0 ? 0 : 16 - bits);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const bool is_set = (std::to_integer<unsigned>(bytes[i / step * step]) & 1U) != 0;
+    bytes[i] = static_cast<std::byte>(!is_set ? 0U : step == 2 && i % 2 == 1 ? high : 0xFFU);
+  }
+}
+
 Colorimetry colours_of(int kind) {
   Colorimetry c;
   if (kind == 0) return c;
@@ -237,6 +248,7 @@ Convert build_request(const std::vector<int>& v, Random& random) {
   c.source_bits = static_cast<std::uint8_t>(bits);
   c.src = random_picture(random, size.width, size.height, source_of(v), depth,
                          extra(v[f_source_extra]), offset(depth), bits);
+  if (v[f_bytes] == 1) make_extreme(*c.src.buffer(), depth, bits);
   c.src.set_colorimetry(colours_of(v[f_colours_in]));
   const bool swaps = swaps_axes(then(c.orientation, {c.flip, c.rotation}).rotation);
   const Size turned = swaps ? Size{size.height, size.width} : size;
