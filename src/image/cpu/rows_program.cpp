@@ -76,9 +76,9 @@ class RowsProgram final : public CpuProgram {
            std::byte* workspace) const override {
     const Layout at = lay_out(workspace);
     sampler_->begin(at.sampler);
+    if (pad_) pad_->fill(frame, pad_border(begin), pad_border(end));
     for (std::int32_t unit = begin; unit < end; ++unit) {
       if (swaps_) {
-        if (pad_) pad_->fill(frame, pad_border(unit), pad_border(unit + 1));
         convert_tile(frame, unit, at);
       } else {
         convert_block(frame, unit, at);
@@ -166,7 +166,6 @@ class RowsProgram final : public CpuProgram {
   void convert_block(const Frame& frame, std::int32_t unit, const Layout& at) const {
     const std::int32_t begin = unit * writer_->block_height();
     const std::int32_t end = std::min(begin + writer_->block_height(), size_.height);
-    if (pad_) pad_->fill(frame, begin, end);
     if (begin < extended_.y || begin >= extended_.y + extended_.height) return;
     for (std::int32_t y = begin; y < end; ++y) {
       const auto r = static_cast<std::size_t>(y - begin);
@@ -200,12 +199,14 @@ class RowsProgram final : public CpuProgram {
     }
   }
 
-  // Every tile fills its share of the pad, from block to block.
+  // Rows before this one are the pads of the units before `unit`: their own rows, or, where units
+  // are columns, as many shares of all rows; from block to block.
   std::int32_t pad_border(std::int32_t unit) const noexcept {
+    const std::int32_t block = writer_->block_height();
     if (unit == units()) return size_.height;
-    const auto row =
-        static_cast<std::int32_t>(static_cast<std::int64_t>(size_.height) * unit / units());
-    return row / writer_->block_height() * writer_->block_height();
+    if (!swaps_) return unit * block;
+    const std::int64_t row = static_cast<std::int64_t>(size_.height) * unit / units();
+    return static_cast<std::int32_t>(row) / block * block;
   }
 
   bool swaps_;
