@@ -37,7 +37,9 @@ const char* take(int& count, char** arguments, const char* prefix) {
 bool limit_targets(const char* name) {
   for (const auto& [target, mask] : disabled) {
     if (std::strcmp(name, target) != 0) continue;
-    hwy::DisableTargets(mask);
+    // Highway 1.0.3 chooses by what the processor has, not by what DisableTargets() leaves.
+    hwy::SetSupportedTargetsForTest(hwy::SupportedTargets() & ~mask);
+    hwy::GetChosenTarget().DeInit();  // the next call chooses anew
     return true;
   }
   std::fprintf(stderr, "--targets: all, avx2 or sse4, not %s\n", name);
