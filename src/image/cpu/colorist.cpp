@@ -54,10 +54,11 @@ void set_fixed(const ColorStep& step, ColorSetup& s) noexcept {
   FixedColors& m = s.fixed;
   const YuvToRgb& from = step.from_yuv;
   m.y_offset = fixed(from.y_offset, s.in_fraction);
-  m.y_scale = fixed(from.y_scale, s.in_fraction == 7 ? 13 : 14);
-  m.rv = fixed(from.rv, 13);
-  m.gu = fixed(from.gu, 13);
-  m.gv = fixed(from.gv, 13);
+  const int share = s.in_fraction == 7 ? 13 : 14;  // a quarter, or a half
+  m.y_scale = fixed(from.y_scale, share);
+  m.rv = fixed(from.rv, share);
+  m.gu = fixed(from.gu, share);
+  m.gv = fixed(from.gv, share);
   m.bu = fixed(from.bu, 13);
   m.grey_gain = fixed(from.y_scale - 1, 15);
   const bool to_yuv = step.to == ColorModel::yuv;

@@ -179,15 +179,6 @@ ColourChange change_of(const Convert& request, const Tensor& dst) {
           request.alpha};
 }
 
-// Kernels with negative weights may leave the codes by more than half their range on both axes
-// together. Chroma that is 256 codes from neutral or more need not be followed: no colour is there.
-bool is_far_out(const ColourChange& change, const Pixel& codes) {
-  if (change.from != ColorModel::yuv || change.keeps_codes() || change.to == ColorModel::grey)
-    return false;
-  constexpr double furthest = 255.5;
-  return std::abs(codes[1] - 128) > furthest || std::abs(codes[2] - 128) > furthest;
-}
-
 bool is_exact(const ColourChange& change) {
   const bool repeats_grey = change.from == ColorModel::grey && change.to == ColorModel::rgb;
   return change.alpha == AlphaStep::keep && (change.keeps_codes() || repeats_grey);
@@ -222,7 +213,7 @@ std::vector<Painted> paint(const Convert& request, const Tensor& dst, Picture& p
         continue;
       }
       pixels.push_back({change.apply(source->codes), change.slack(source->codes),
-                        exact && source->pure, source->open || is_far_out(change, source->codes)});
+                        exact && source->pure, source->open});
     }
   }
   return pixels;

@@ -84,12 +84,10 @@ struct FromYuv {
     const V16 above = hn::Sub(hn::Max(y, y_offset), y_offset);
     return hn::Add(hn::MulFixedPoint15(above, y_scale), half);
   }
-  /// Chroma less its neutral, in 8.7.
-  HWY_INLINE V16 difference(V16 chroma) const {
-    if constexpr (in_fraction == 7) return hn::Sub(chroma, neutral);
-    const V16 d = hn::SaturatedSub(chroma, neutral);
-    return hn::SaturatedAdd(d, d);
-  }
+  HWY_INLINE V16 difference(V16 chroma) const { return hn::SaturatedSub(chroma, neutral); }
+  /// A difference in 8.7. Overshoot may saturate, but only where blue is 0 or 255 all the same:
+  /// bu is above 1.77, so that 256 of it outweigh any luma.
+  static HWY_INLINE V16 for_blue(V16 u) { return in_fraction == 7 ? u : hn::SaturatedAdd(u, u); }
   HWY_INLINE void rgb(V16 y, V16 cb, V16 cr, V16& red, V16& green, V16& blue) const {
     const V16 l = luma(y);
     const V16 u = difference(cb);
@@ -97,7 +95,7 @@ struct FromYuv {
     const V16 less = hn::Add(hn::MulFixedPoint15(u, gu), hn::MulFixedPoint15(v, gv));
     red = hn::SaturatedAdd(l, hn::MulFixedPoint15(v, rv));
     green = hn::SaturatedSub(l, less);
-    blue = hn::SaturatedAdd(l, hn::MulFixedPoint15(u, bu));
+    blue = hn::SaturatedAdd(l, hn::MulFixedPoint15(for_blue(u), bu));
   }
 };
 

@@ -21,8 +21,9 @@ enum class ColorChange : std::uint8_t {
 };
 
 /// For 16-bit arithmetic. Coefficients of the way from YUV to RGB have a quarter of their value in
-/// 15 fractional bits, so that 8.7 comes out as 8.5; luma as 8.6 has half. All others have all of
-/// it and keep the fraction. Offsets are in the fraction of the samples that they go with.
+/// 15 fractional bits, so that 8.7 comes out as 8.5; for samples of 9.6 all but bu, which would not
+/// fit, have half. All others have all of it and keep the fraction. Offsets are in the fraction of
+/// the samples that they go with.
 struct FixedColors {
   // From YUV.
   std::int16_t y_offset = 0;
