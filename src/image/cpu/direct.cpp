@@ -19,14 +19,9 @@ namespace {
 using Feed = DirectJob::Feed;
 using Store = DirectJob::Store;
 
-bool is_whole(double value) noexcept {
-  return value == std::floor(value);
-}
-
 bool places_as_is(const Plan& plan) noexcept {
-  // Columns of pairs must lie as they do in the source.
-  return !plan.resampled && !plan.affine && plan.turn == Orientation{} && is_whole(plan.crop.x) &&
-         is_whole(plan.crop.y) && std::fmod(plan.crop.x, 2) == 0;
+  // What is not resampled lies on whole pixels; columns of pairs must lie as they do in the source.
+  return !plan.resampled && plan.turn == Orientation{} && std::fmod(plan.crop.x, 2) == 0;
 }
 
 bool reads(const Plan& plan) noexcept {

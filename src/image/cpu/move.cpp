@@ -309,7 +309,7 @@ class MoveProgram final : public CpuProgram {
 }  // namespace
 
 ProgramPtr compile_move(const Plan& plan) {
-  if (plan.resampled || plan.affine || !keeps_codes(plan)) return nullptr;
+  if (plan.resampled || !keeps_codes(plan)) return nullptr;
   const std::optional<PlaneMoves> moves = plane_moves(plan);
   if (!moves) return nullptr;
   const Axes axes(plan);
