@@ -40,7 +40,8 @@ PUBLIC_HEADERS = {
     "view": "tensor", "eigen": "tensor", "opencv": "tensor",
     "attributes": "reconcile", "reconcile": "reconcile",
     "pool": "ipc", "topic": "ipc", "image_message": "ipc",
-    "codec": "codec", "image": "image", "tiling": "image", "decode": "decode", "track": "track",
+    "codec": "codec", "image": "image", "tiling": "image", "track": "track",
+    "decode": "decode", "description": "decode",
     "draw": "draw", "model": "model", "capture": "capture", "hal": "capi",
 }
 

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "halyard/description.h"
 #include "halyard/detection.h"
 #include "halyard/export.h"
 #include "halyard/result.h"
@@ -18,9 +19,6 @@
 
 HALYARD_EXPORTS_BEGIN
 namespace halyard {
-
-/// Non-maximum suppression: between boxes of one class only, between all, or not at all.
-enum class Nms : std::uint8_t { class_agnostic = 0, class_aware = 1, none = 2 };
 
 /// The same for every head. Ranges are checked by Decoder::create.
 struct DecodeOptions {
@@ -30,40 +28,6 @@ struct DecodeOptions {
   std::size_t pre_nms_top_k = 30000;  ///< best candidates that enter suppression; 0: all. Of equal
                                       ///< scores the earlier anchors. Nms::none: does not apply
   std::size_t max_detections = 300;   ///< most detections given; 0: all
-};
-
-/// Whether box coordinates are fractions of the model input (0..1) or its pixels.
-enum class BoxUnits : std::uint8_t { fraction, pixels };
-
-/// One output tensor as the decoder expects it.
-struct OutputDescription {
-  std::string name = {};           ///< where tensors have names too, they are matched by them
-  std::string type = "detection";  ///< role; this version knows "detection". Empty: not decoded
-  std::vector<std::size_t> shape = {};  ///< physical order, outermost first
-  /// One per axis: batch, num_features, num_boxes, padding (of extent 1). Empty: found by shape,
-  /// see Decoder.
-  std::vector<std::string> axes = {};
-  std::optional<Quantization> quantization = {};
-  std::optional<BoxUnits> box_units = {};  ///< unset: found from the tensor (see for_outputs)
-};
-
-/// A model as the decoder needs it.
-struct ModelDescription {
-  Size input = {};  ///< picture size of the network; {0, 0}: unknown
-  std::vector<OutputDescription> outputs = {};
-  std::optional<Nms> nms = {};
-  std::string decoder_version = {};      ///< "yolov8", "yolo11"; empty: yolov8
-  std::vector<std::string> labels = {};  ///< class names; may be empty
-
-  /// Parses a description document, schema version 1 or 2 (see docs/decode.md). Unknown keys are
-  /// ignored. Errors: malformed (not JSON/YAML; the message has the line), invalid_argument (a
-  /// value is wrong; the message has the key's path), unsupported (a role or version this build
-  /// lacks).
-  static Result<ModelDescription> from_json(std::string_view text);
-  static Result<ModelDescription> from_yaml(std::string_view text);
-  /// By extension .json, .yaml, .yml; at most 16 MiB. Errors also not_found, permission, os,
-  /// exhausted (too large).
-  static Result<ModelDescription> from_file(const std::string& path);
 };
 
 /// Decodes one model's outputs. Immutable after creation and thread-safe: decode() may run from

@@ -19,10 +19,20 @@ std::string shapes_of(const ModelDescription& description) {
   std::string out;
   for (const auto& output : description.outputs) {
     if (!out.empty()) out += ", ";
-    if (output.type != "detection" && !output.type.empty()) out += output.type + " ";
+    if (output.role != OutputRole::detection && output.role != OutputRole::auxiliary)
+      out += fmt::format("{} ", to_string(output.role));
     out += fmt::format("[{}]", fmt::join(output.shape, ", "));
   }
   return out.empty() ? "none" : out;
+}
+
+std::string names_of(const std::vector<AxisName>& axes) {
+  std::string out;
+  for (const AxisName axis : axes) {
+    if (!out.empty()) out += ", ";
+    out += to_string(axis);
+  }
+  return out;
 }
 
 Error no_head(const ModelDescription& description, std::string_view reason) {
@@ -46,23 +56,24 @@ Result<Axes> named_axes(const OutputDescription& output, std::size_t index) {
   }
   Axes axes;
   for (std::size_t i = 0; i < output.axes.size(); ++i) {
-    const std::string& name = output.axes[i];
-    auto* const slot = name == "batch"          ? &axes.batch
-                       : name == "num_features" ? &axes.features
-                       : name == "num_boxes"    ? &axes.boxes
-                                                : nullptr;
-    if (name == "padding" && output.shape[i] == 1) continue;
+    const AxisName name = output.axes[i];
+    auto* const slot = name == AxisName::batch          ? &axes.batch
+                       : name == AxisName::num_features ? &axes.features
+                       : name == AxisName::num_boxes    ? &axes.boxes
+                                                        : nullptr;
+    if (name == AxisName::padding && output.shape[i] == 1) continue;
     if (slot == nullptr || *slot) {
       return fail(Errc::invalid_argument,
                   "outputs: axes of a detection are batch, num_features, num_boxes, each once, and "
                   "padding of extent 1",
-                  "outputs[{}].axes[{}]: \"{}\" of extent {}", index, i, name, output.shape[i]);
+                  "outputs[{}].axes[{}]: \"{}\" of extent {}", index, i, to_string(name),
+                  output.shape[i]);
     }
     *slot = i;
   }
   if (!axes.features || !axes.boxes) {
     return fail(Errc::invalid_argument, "outputs: axes must name num_features and num_boxes",
-                "outputs[{}].axes: {}", index, fmt::join(output.axes, ", "));
+                "outputs[{}].axes: {}", index, names_of(output.axes));
   }
   return axes;
 }
@@ -110,9 +121,10 @@ Status check_extents(const ModelDescription& description) {
 Result<std::size_t> detection_output(const ModelDescription& description) {
   std::optional<std::size_t> found;
   for (std::size_t i = 0; i < description.outputs.size(); ++i) {
-    const std::string& type = description.outputs[i].type;
-    if (type.empty()) continue;
-    if (type != "detection") return no_head(description, "role \"" + type + "\" is not decoded");
+    const OutputRole role = description.outputs[i].role;
+    if (role == OutputRole::auxiliary) continue;
+    if (role != OutputRole::detection)
+      return no_head(description, fmt::format("role \"{}\" is not decoded", to_string(role)));
     if (found) return no_head(description, "several outputs");
     found = i;
   }

@@ -9,7 +9,9 @@
 
 #include "base/format_error.h"
 #include "decode/document.h"
-#include "halyard/decode.h"
+#include "decode/words.h"
+#include "halyard/description.h"
+#include "halyard/tensor.h"
 
 namespace halyard {
 namespace {
@@ -42,7 +44,7 @@ Result<std::vector<std::size_t>> read_shape(const Node& node) {
 }
 
 struct NamedShape {
-  std::vector<std::string> axes;
+  std::vector<AxisName> axes;
   std::vector<std::size_t> shape;
 };
 
@@ -50,11 +52,13 @@ struct NamedShape {
 Status read_axis(const Node& node, NamedShape& out) {
   const auto add = [&](const std::string& name, const Node& extent) -> Status {
     HALYARD_TRY(const std::int64_t value, extent.whole(1, most_extent));
-    if (name == "padding" && value != 1) return extent.wrong("padding must be 1");
-    if (name == "box_coords" && value != 4) return extent.wrong("box_coords must be 4");
-    if (std::find(out.axes.begin(), out.axes.end(), name) != out.axes.end() && name != "padding")
+    const AxisName axis = decode::axis_of(name).value_or(AxisName::unknown);
+    if (axis == AxisName::padding && value != 1) return extent.wrong("padding must be 1");
+    if (axis == AxisName::box_coords && value != 4) return extent.wrong("box_coords must be 4");
+    const bool is_repeated = std::find(out.axes.begin(), out.axes.end(), axis) != out.axes.end();
+    if (is_repeated && axis != AxisName::padding && axis != AxisName::unknown)
       return node.wrong("\"" + name + "\" is named twice");
-    out.axes.push_back(name);
+    out.axes.push_back(axis);
     out.shape.push_back(static_cast<std::size_t>(value));
     return {};
   };
@@ -170,11 +174,11 @@ Result<OutputDescription> read_output(const Node& record, int schema) {
     HALYARD_TRY(out.name, name->text());
   }
   const auto type = record.member("type");
-  out.type.clear();
+  out.role = OutputRole::auxiliary;
   if (type) {
-    HALYARD_TRY(out.type, type->text());
-    if (out.type == "detections") out.type = "detection";
-    if (out.type != "detection") return type->unsupported("only the role detection is");
+    HALYARD_TRY(const std::string word, type->text());
+    out.role = decode::role_of(word).value_or(OutputRole::auxiliary);
+    if (out.role != OutputRole::detection) return type->unsupported("only the role detection is");
     HALYARD_CHECK(check_coding(record));
   } else if (schema == 1) {
     return record.wrong("needs type");
@@ -199,8 +203,8 @@ Result<Size> read_input(const Node& input) {
   std::size_t width = 0;
   std::size_t height = 0;
   for (std::size_t i = 0; i < named.axes.size(); ++i) {
-    if (named.axes[i] == "width") width = named.shape[i];
-    if (named.axes[i] == "height") height = named.shape[i];
+    if (named.axes[i] == AxisName::width) width = named.shape[i];
+    if (named.axes[i] == AxisName::height) height = named.shape[i];
   }
   const auto is_channels = [](std::size_t n) { return n == 1 || n == 3 || n == 4; };
   if ((width == 0 || height == 0) && named.shape.size() == 4) {

@@ -22,12 +22,11 @@ Result<Decoder> decoder_for(const Engine& engine, DecodeOptions options) {
   description.input = engine.input_size();
   description.labels = engine.labels();
   for (const TensorSpec& spec : engine.outputs()) {
-    OutputDescription output;
+    OutputDescription& output = description.outputs.emplace_back();
     output.name = spec.name;
     output.shape = spec.shape;
     output.quantization = spec.quantization;
     output.box_units = box_units(engine);
-    description.outputs.push_back(std::move(output));
   }
   return Decoder::create(std::move(description), options);
 }

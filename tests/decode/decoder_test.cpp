@@ -92,16 +92,17 @@ TEST(Decoder, gives_the_same_in_both_memory_orders) {
 TEST(Decoder, takes_the_axes_from_names) {
   ModelDescription description;
   description.input = input;
-  description.outputs = {{.shape = {1, 30, 1, 20},
-                          .axes = {"batch", "num_features", "padding", "num_boxes"},
-                          .box_units = BoxUnits::fraction}};
+  description.outputs = {
+      {.shape = {1, 30, 1, 20},
+       .axes = {AxisName::batch, AxisName::num_features, AxisName::padding, AxisName::num_boxes},
+       .box_units = BoxUnits::fraction}};
   const auto values = random_head(26, 20, 8, 2);
   const auto decoder = Decoder::create(description);
   ASSERT_TRUE(decoder) << decoder.error().message();
   EXPECT_EQ(decoder->class_count(), 26U);  // by shape it would be 16
   const auto found = decode(*decoder, tensor_of({1, 30, 1, 20}, values));
   description.outputs[0].shape = {20, 1, 30};
-  description.outputs[0].axes = {"num_boxes", "batch", "num_features"};
+  description.outputs[0].axes = {AxisName::num_boxes, AxisName::batch, AxisName::num_features};
   const auto turned =
       decode(*Decoder::create(description), tensor_of({20, 1, 30}, transposed(values, 30, 20)));
   EXPECT_GT(found.size(), 3U);

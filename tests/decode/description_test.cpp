@@ -71,9 +71,10 @@ TEST(Description, reads_version_1) {
   EXPECT_EQ(d->labels, (std::vector<std::string>{"boat", "buoy", "gull"}));
   ASSERT_EQ(d->outputs.size(), 1U);
   const OutputDescription& out = d->outputs[0];
-  EXPECT_EQ(out.type, "detection");
+  EXPECT_EQ(out.role, OutputRole::detection);
   EXPECT_EQ(out.shape, (std::vector<std::size_t>{1, 7, 8400}));
-  EXPECT_EQ(out.axes, (std::vector<std::string>{"batch", "num_features", "num_boxes"}));
+  EXPECT_EQ(out.axes,
+            (std::vector<AxisName>{AxisName::batch, AxisName::num_features, AxisName::num_boxes}));
   EXPECT_EQ(out.quantization, Quantization::per_tensor(0.00390625F, -128));
   EXPECT_EQ(out.box_units, BoxUnits::fraction);
   EXPECT_EQ(Decoder::create(*d)->class_count(), 3U);
@@ -87,10 +88,10 @@ TEST(Description, reads_version_2) {
   EXPECT_EQ(d->input, (Size{640, 480}));
   ASSERT_EQ(d->outputs.size(), 2U);
   EXPECT_EQ(d->outputs[0].name, "output0");
-  EXPECT_EQ(d->outputs[0].axes[1], "num_boxes");
+  EXPECT_EQ(d->outputs[0].axes[1], AxisName::num_boxes);
   EXPECT_EQ(d->outputs[0].quantization, Quantization::per_tensor(2.5F, -128));
   EXPECT_EQ(d->outputs[0].box_units, BoxUnits::pixels);
-  EXPECT_EQ(d->outputs[1].type, "");  // auxiliary
+  EXPECT_EQ(d->outputs[1].role, OutputRole::auxiliary);  // auxiliary
   EXPECT_EQ(Decoder::create(*d)->class_count(), 80U);
 }
 

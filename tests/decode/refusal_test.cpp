@@ -55,11 +55,11 @@ TEST(DecoderRefuses, end_to_end_rows_unless_told_otherwise) {
 
 TEST(DecoderRefuses, roles_and_versions_it_does_not_know) {
   auto description = described({{1, 84, 8400}});
-  description.outputs[0].type = "boxes";
+  description.outputs[0].role = OutputRole::boxes;
   expect_error(Decoder::create(description), Errc::unsupported, {"boxes"});
-  description.outputs[0].type = "";
+  description.outputs[0].role = OutputRole::auxiliary;
   expect_error(Decoder::create(description), Errc::unsupported, {"no detection output"});
-  description.outputs[0].type = "detection";
+  description.outputs[0].role = OutputRole::detection;
   description.decoder_version = "yolo26";
   expect_error(Decoder::create(description), Errc::unsupported, {"yolo26", "yolov8"});
 }
@@ -82,17 +82,18 @@ TEST(DecoderRefuses, impossible_descriptions) {
   expect_error(Decoder::create(described({{1, 84, huge}})), Errc::invalid_argument,
                {"outputs[0].shape[2]", "2147483647"});
   auto named = described({{1, 84, 8400}});
-  named.outputs[0].axes = {"batch", "num_features"};
+  named.outputs[0].axes = {AxisName::batch, AxisName::num_features};
   expect_error(Decoder::create(named), Errc::invalid_argument, {"2 names, rank 3"});
-  named.outputs[0].axes = {"batch", "num_features", "num_features"};
+  named.outputs[0].axes = {AxisName::batch, AxisName::num_features, AxisName::num_features};
   expect_error(Decoder::create(named), Errc::invalid_argument, {"axes[2]"});
-  named.outputs[0].axes = {"batch", "height", "num_boxes"};
+  named.outputs[0].axes = {AxisName::batch, AxisName::height, AxisName::num_boxes};
   expect_error(Decoder::create(named), Errc::invalid_argument, {"height"});
-  named.outputs[0].axes = {"padding", "num_features", "num_boxes"};
+  named.outputs[0].axes = {AxisName::padding, AxisName::num_features, AxisName::num_boxes};
   EXPECT_TRUE(Decoder::create(named));
   named.outputs[0].shape = {2, 84, 8400};
   expect_error(Decoder::create(named), Errc::invalid_argument, {"padding", "extent 2"});
-  named.outputs[0] = {.shape = {1, 4, 9}, .axes = {"batch", "num_features", "num_boxes"}};
+  named.outputs[0] = {.shape = {1, 4, 9},
+                      .axes = {AxisName::batch, AxisName::num_features, AxisName::num_boxes}};
   expect_error(Decoder::create(named), Errc::unsupported, {"num_features must be at least 5"});
 }
 
@@ -149,7 +150,7 @@ TEST(DecoderRefuses, integers_without_quantization_and_foreign_types) {
 
 TEST(Decoder, finds_its_tensor_among_auxiliary_ones) {
   auto description = described({{1, 3}, {1, 6, 30}});
-  description.outputs[0].type = "";
+  description.outputs[0].role = OutputRole::auxiliary;
   const auto decoder = Decoder::create(description);
   ASSERT_TRUE(decoder) << decoder.error().message();
   std::vector<float> values(180, 0.5F);
@@ -162,7 +163,7 @@ TEST(Decoder, finds_its_tensor_among_auxiliary_ones) {
 TEST(Decoder, prefers_the_tensor_of_the_described_name) {
   auto description = described({{1, 6, 30}, {1, 6, 30}});
   description.outputs[0].name = "boxes_now";
-  description.outputs[1].type = "";
+  description.outputs[1].role = OutputRole::auxiliary;
   const auto decoder = *Decoder::create(description);
   std::array tensors{tensor_of({1, 6, 30}, std::vector<float>(180, 0.0F)),
                      tensor_of({1, 6, 30}, std::vector<float>(180, 0.5F))};

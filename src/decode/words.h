@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words of description documents and what they mean: one table per enumeration.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "halyard/description.h"
+
+namespace halyard::decode {
+
+/// All spellings that documents use; nothing for other words.
+std::optional<OutputRole> role_of(std::string_view word) noexcept;
+std::optional<AxisName> axis_of(std::string_view word) noexcept;
+std::optional<Family> family_of(std::string_view word) noexcept;
+std::optional<BoxEncoding> encoding_of(std::string_view word) noexcept;
+std::optional<ScoreFormat> score_format_of(std::string_view word) noexcept;
+std::optional<Activation> activation_of(std::string_view word) noexcept;
+
+}  // namespace halyard::decode
