@@ -19,5 +19,28 @@ struct Detection {
   friend bool operator==(const Detection&, const Detection&) = default;
 };
 
+/// A box that is turned about its centre, in pixels of the picture that it refers to.
+struct RotatedBox {
+  float cx = 0;      ///< centre
+  float cy = 0;      ///< centre
+  float width = 0;   ///< >= 0, along the direction of `angle`
+  float height = 0;  ///< >= 0, across it
+  float angle = 0;   ///< radians, clockwise as seen: from +x towards +y, which points down
+  friend bool operator==(const RotatedBox&, const RotatedBox&) = default;
+};
+
+/// The smallest upright box around it: half extents (w |cos| + h |sin|) / 2 and (w |sin| + h |cos|)
+/// / 2. The same bits on every machine. Not finite where the box is not.
+Box bounds(const RotatedBox& box) noexcept;
+
+/// A named point of an object, as pose networks give a fixed number of them per object.
+struct Keypoint {
+  Point at;         ///< in pixels of the picture that the detection refers to; may lie outside
+  float score = 0;  ///< visibility in [0, 1]; 1 where the network gives none
+  friend bool operator==(const Keypoint& a, const Keypoint& b) noexcept {
+    return a.at.x == b.at.x && a.at.y == b.at.y && a.score == b.score;
+  }
+};
+
 }  // namespace halyard
 HALYARD_EXPORTS_END
