@@ -63,7 +63,7 @@ struct WriteClaim;
 class Map {
  public:
   /// Maps nothing.
-  Map() = default;
+  Map() noexcept {}
   Map(Map&& other) noexcept
       : buffer_(std::move(other.buffer_)),
         bytes_(std::exchange(other.bytes_, {})),

@@ -77,7 +77,7 @@ class Tensor;
 class TensorMap {
  public:
   /// Maps nothing.
-  TensorMap() = default;
+  TensorMap() noexcept {}  // defaulted, it would be cleared before it is made
   const Layout& layout() const noexcept { return layout_; }
   Access access() const noexcept { return access_; }
   /// Address of element (0, ..., 0).
@@ -272,11 +272,15 @@ class Tensor {
 
  private:
   friend bool aliases(const Tensor& a, const Tensor& b) noexcept;
+  static bool may_share_memory(const Tensor& a, const Tensor& b) noexcept;
   /// The tensor's bytes: one region per plane of a picture, else one run. Returns their count, 0
   /// when there are no elements.
   std::size_t byte_regions(std::span<ByteRegion, 4> regions) const noexcept;
-  /// Where the bytes of region `i` lie.
-  const PlaneSource& region_source(std::size_t i) const noexcept;
+  /// Whether all regions lie in the first plane's entry, or region i in entry i.
+  bool has_one_source() const noexcept;
+  const PlaneSource& region_source(std::size_t i) const noexcept {
+    return planes_[has_one_source() ? 0 : i];
+  }
   Result<TensorMap> map_with(Access access, bool claimed) const;
   Status map_into(TensorMap& map, bool claimed) const;
   Result<Map> map_buffer(const std::shared_ptr<Buffer>& buffer, Access access,

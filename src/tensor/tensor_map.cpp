@@ -36,8 +36,9 @@ std::size_t Tensor::byte_regions(std::span<ByteRegion, 4> regions) const noexcep
   }
   const FormatInfo& f = info(*format_);
   const std::size_t element = size_of(dtype());
+  const bool one = has_one_source();
   for (std::size_t i = 0; i < f.planes; ++i) {
-    const PlaneSource& source = region_source(i);
+    const PlaneSource& source = planes_[one ? 0 : i];
     // Where a plane lies and its stride are its own; only what its rows use follows from the size.
     const auto g = known_plane_geometry(f, element, width_, height_, source.stride_bytes, i);
     regions[i] = {source.offset_bytes, g.row_bytes, g.rows, source.stride_bytes};
@@ -47,12 +48,13 @@ std::size_t Tensor::byte_regions(std::span<ByteRegion, 4> regions) const noexcep
   return f.planes;
 }
 
-const Tensor::PlaneSource& Tensor::region_source(std::size_t i) const noexcept {
-  const bool one_entry = !format_ || info(*format_).kind == FormatKind::planar;
-  return planes_[one_entry ? 0 : i];
+bool Tensor::has_one_source() const noexcept {
+  return !format_ || info(*format_).kind == FormatKind::planar;
 }
 
 bool aliases(const Tensor& a, const Tensor& b) noexcept {
+  // Most tensors are told apart by their buffers alone.
+  if (!Tensor::may_share_memory(a, b)) return false;
   const auto same_memory = [](const Buffer& one, const Buffer& other) {
     if (&one == &other) return true;
     const auto identity = one.identity();
@@ -68,6 +70,18 @@ bool aliases(const Tensor& a, const Tensor& b) noexcept {
           same_memory(*a.region_source(i).buffer, *b.region_source(k).buffer)) {
         return true;
       }
+    }
+  }
+  return false;
+}
+
+// Whether a pair of their buffers is one, or may lie over one kernel object.
+bool Tensor::may_share_memory(const Tensor& a, const Tensor& b) noexcept {
+  for (std::size_t i = 0; i < a.planes_.size() && a.planes_[i].buffer; ++i) {
+    for (std::size_t k = 0; k < b.planes_.size() && b.planes_[k].buffer; ++k) {
+      const Buffer& one = *a.planes_[i].buffer;
+      const Buffer& other = *b.planes_[k].buffer;
+      if (&one == &other || (one.fd() >= 0 && other.fd() >= 0)) return true;
     }
   }
   return false;
@@ -114,11 +128,13 @@ Status Tensor::map_into(TensorMap& map, bool claimed) const {
   }
   map.layout_ = layout_;
   map.base_ = bases[0] + planes_[0].offset_bytes;
-  map.plane_count_ = plane_count();
   map.planes_adjacent_ = planes_adjacent();
-  for (std::size_t i = 0; i < map.plane_count_; ++i) {
+  if (!format_) return {};
+  map.plane_count_ = count;
+  const bool one = has_one_source();
+  for (std::size_t i = 0; i < count; ++i) {
     const ByteRegion& r = regions[i];
-    std::byte* data = bases[&region_source(i) - planes_.data()] + r.offset_bytes;
+    std::byte* data = bases[one ? 0 : i] + r.offset_bytes;
     map.planes_[i] = {data, writes ? data : nullptr, r.stride_bytes, r.row_bytes, r.rows};
   }
   return {};
@@ -126,12 +142,13 @@ Status Tensor::map_into(TensorMap& map, bool claimed) const {
 
 Result<Map> Tensor::map_buffer(const std::shared_ptr<Buffer>& buffer, Access access,
                                std::span<const ByteRegion> claimed) const {
+  // A tensor without elements writes nothing.
+  if (claimed.size() < 2) return Buffer::map_shared(buffer, access, claimed, !claimed.empty());
   std::array<ByteRegion, 4> here;
   std::size_t count = 0;
   for (std::size_t i = 0; i < claimed.size(); ++i) {
     if (region_source(i).buffer == buffer) here[count++] = claimed[i];
   }
-  // A tensor without elements writes nothing.
   return Buffer::map_shared(buffer, access, std::span(here).first(count), count > 0);
 }
 
