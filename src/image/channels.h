@@ -31,16 +31,16 @@ struct ChannelMap {
 const ChannelMap* channel_map(PixelFormat format) noexcept;
 
 /// One channel of a mapped picture; columns and rows are the picture's by its chroma shifts,
-/// rounded up.
+/// rounded up. Left as it is where it is made without a value: every call makes eight.
 template <class Byte>
 struct ChannelView {
-  Byte* base = nullptr;
-  std::size_t stride_bytes = 0;
-  std::size_t step_bytes = 0;
-  std::int32_t columns = 0;
-  std::int32_t rows = 0;
-  std::uint8_t shift_x = 0;
-  std::uint8_t shift_y = 0;
+  Byte* base;
+  std::size_t stride_bytes;
+  std::size_t step_bytes;
+  std::int32_t columns;
+  std::int32_t rows;
+  std::uint8_t shift_x;
+  std::uint8_t shift_y;
 
   Byte* row(std::int32_t y) const noexcept {
     return base + static_cast<std::size_t>(y) * stride_bytes;

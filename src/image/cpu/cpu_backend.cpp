@@ -30,21 +30,25 @@ TargetChannel plain_channel(const TensorMap& map, const PictureSpec& picture,
 }  // namespace
 
 Frame frame_of(const Plan& plan, const TensorMap& src, const TensorMap& dst) noexcept {
+  constexpr ChannelMap mosaic{1, {{{0, 0, 1, 0, 0}}}};
   Frame frame;
+  const ChannelMap& from = plan.src.channels == nullptr ? mosaic : *plan.src.channels;
   const std::size_t from_bytes = size_of(plan.src.dtype);
-  const std::size_t to_bytes = size_of(plan.dst.dtype);
-  if (plan.src.channels == nullptr) {
-    const ChannelSite mosaic{0, 0, 1, 0, 0};
-    frame.source[0] = source_channel(src, mosaic, plan.src.size, from_bytes);
-  } else {
-    for (std::size_t c = 0; c < plan.src.channels->count; ++c)
-      frame.source[c] = source_channel(src, plan.src.channels->sites[c], plan.src.size, from_bytes);
+  for (std::size_t c = 0; c < frame.source.size(); ++c) {
+    frame.source[c] = c < from.count ? source_channel(src, from.sites[c], plan.src.size, from_bytes)
+                                     : SourceChannel{};
   }
+  const ChannelMap& to = *plan.dst.channels;
+  const std::size_t to_bytes = size_of(plan.dst.dtype);
   const bool plain = dst.plane_count() == 0;
-  for (std::size_t c = 0; c < plan.dst.channels->count; ++c) {
-    const ChannelSite& site = plan.dst.channels->sites[c];
-    frame.target[c] = plain ? plain_channel(dst, plan.dst, site)
-                            : target_channel(dst, site, plan.dst.size, to_bytes);
+  for (std::size_t c = 0; c < frame.target.size(); ++c) {
+    if (c >= to.count) {
+      frame.target[c] = {};
+    } else if (plain) {
+      frame.target[c] = plain_channel(dst, plan.dst, to.sites[c]);
+    } else {
+      frame.target[c] = target_channel(dst, to.sites[c], plan.dst.size, to_bytes);
+    }
   }
   if (plan.bgr) std::swap(frame.target[0], frame.target[2]);
   return frame;
@@ -95,7 +99,6 @@ Status CpuBackend::prepare(std::span<const Job> jobs) {
       if (!*map)
         return jobs.size() == 1 ? map->error() : at_request(runs_.size() - 1, map->error());
     }
-    run.frame = frame_of(*job.plan, *run.src, *run.dst);
     bytes = std::max(bytes, run.program->workspace_bytes());
   }
   for (Workspace& workspace : workspaces_)

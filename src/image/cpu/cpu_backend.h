@@ -30,12 +30,13 @@ class CpuBackend final : public ImageBackend {
         : program(static_cast<const CpuProgram*>(job.program)),
           source(job.src->buffer().get()),
           src(job.src->map(Access::read)),
-          dst(job.dst->map(Access::write)) {}
+          dst(job.dst->map(Access::write)),
+          frame(src && dst ? frame_of(*job.plan, *src, *dst) : Frame{}) {}
     const CpuProgram* program;
     const Buffer* source;
     Result<TensorMap> src;
     Result<TensorMap> dst;
-    Frame frame = {};
+    Frame frame;
   };
   /// Runs that read one source, cut into as many pieces each, and piece by piece in turn.
   struct Group {

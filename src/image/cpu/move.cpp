@@ -161,8 +161,8 @@ class MoveProgram final : public CpuProgram {
         content_(plan.content),
         size_(plan.dst.size),
         axes_(axes),
-        moves_(moves),
-        pad_(plan, plan.content) {
+        moves_(moves) {
+    if (plan.pads()) pad_.emplace(plan, content_);
     std::size_t bytes = 0;
     for (std::size_t p = 0; p < moves_.count; ++p) {
       const PlaneMove& plane = moves_.plane[p];
@@ -190,10 +190,12 @@ class MoveProgram final : public CpuProgram {
 
   void run(const Frame& frame, std::int32_t begin, std::int32_t end,
            std::byte* workspace) const override {
-    for (std::int32_t unit = begin; unit < end; ++unit) {
+    // A unit is what is turned together, or has its pads filled beside it; other rows go as one.
+    const std::int32_t step = swaps_ || pad_ ? 1 : end - begin;
+    for (std::int32_t unit = begin; unit < end; unit += step) {
       const std::int32_t first = unit * unit_rows_;
-      const std::int32_t last = std::min(first + unit_rows_, size_.height);
-      pad_.fill(frame, first, last);
+      const std::int32_t last = std::min((unit + step) * unit_rows_, size_.height);
+      if (pad_) pad_->fill(frame, first, last);
       for (std::size_t p = 0; p < moves_.count; ++p)
         move_rows(frame, moves_.plane[p], first - content_.y, last - content_.y, workspace);
     }
@@ -256,15 +258,21 @@ class MoveProgram final : public CpuProgram {
   void copy_rows(const PlaneMove& plane, const Rows& r, std::byte* workspace) const noexcept {
     const RowMove move{plane.element_bytes, plane.order, axes_.x.mirrored};
     const std::size_t width = columns(plane);
+    const std::size_t row_bytes = width * plane.element_bytes;
+    const bool keeps = !move.mirrored && plane.keeps_order();
     std::byte* out = r.out;
+    if (keeps && !axes_.y.mirrored && r.out_stride == row_bytes &&
+        r.in_stride == static_cast<std::ptrdiff_t>(row_bytes)) {
+      return put(r.in + r.first * row_bytes, (r.last - r.first) * row_bytes, out);
+    }
     for (std::size_t row = r.first; row < r.last; ++row, out += r.out_stride) {
       const std::size_t from = axes_.y.mirrored ? rows(plane) - 1 - row : row;
       const std::byte* in = r.in + static_cast<std::ptrdiff_t>(from) * r.in_stride;
-      if (!move.mirrored && plane.keeps_order()) {
-        put(in, width * plane.element_bytes, out);
+      if (keeps) {
+        put(in, row_bytes, out);
       } else if (streams_) {
         move_row(move, in, width, workspace);
-        put(workspace, width * plane.element_bytes, out);
+        put(workspace, row_bytes, out);
       } else {
         move_row(move, in, width, out);
       }
@@ -303,7 +311,7 @@ class MoveProgram final : public CpuProgram {
   Size size_;
   Axes axes_;
   PlaneMoves moves_;
-  PadFill pad_;
+  std::optional<PadFill> pad_;
 };
 
 }  // namespace

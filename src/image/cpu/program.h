@@ -13,10 +13,10 @@
 namespace halyard::image {
 
 /// The two pictures of one run, mapped. Channels in the order of the colour model; a Bayer source
-/// is its one plane in source[0].
+/// is its one plane in source[0]. Channels that a picture does not have are null.
 struct Frame {
-  std::array<SourceChannel, 4> source{};
-  std::array<TargetChannel, 4> target{};  ///< with `bgr` red and blue have changed places
+  std::array<SourceChannel, 4> source;
+  std::array<TargetChannel, 4> target;  ///< with `bgr` red and blue have changed places
 };
 Frame frame_of(const Plan& plan, const TensorMap& src, const TensorMap& dst) noexcept;
 
