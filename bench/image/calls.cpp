@@ -25,6 +25,18 @@ constexpr Work camera{.name = "nv12_1080p_letterbox_640_rgb",
                       .to = PixelFormat::rgb,
                       .fit = Fit::letterbox};
 
+constexpr Work odd_camera{.name = "nv12_1000x563_letterbox_640_rgb",
+                          .source = {1000, 563},
+                          .from = PixelFormat::nv12,
+                          .target = {640, 640},
+                          .to = PixelFormat::rgb,
+                          .fit = Fit::letterbox};
+
+constexpr Work antialiased(Work work) {
+  work.antialias = true;
+  return work;
+}
+
 Processor on_one_thread() {
   Processor::Options options;
   options.threads = 1;
@@ -46,15 +58,35 @@ void call(benchmark::State& state, const Work& work) {
   in_turns(state, all);
 }
 
-// Another crop each time: the processor keeps the plans that it made lately.
-void compile(benchmark::State& state, const Work& work) {
+/// What is new each time: the processor keeps the plans that it made lately.
+enum class Changes : std::uint8_t {
+  pad,     ///< the same axes
+  height,  ///< of the crop
+  crop,    ///< all of it, so that no output is placed like another
+};
+
+void change(Changes what, const Work& work, int turn, Convert& request) {
+  const auto part = static_cast<double>(turn % 97) / 97;
+  const int lost = turn * 2 % (work.source.height - 8);
+  switch (what) {
+    case Changes::pad:
+      request.pad[static_cast<std::size_t>(turn / 256 % 3)] = static_cast<std::uint8_t>(turn);
+      return;
+    case Changes::height:
+      request.crop = Region{0, 0, work.source.width, work.source.height - lost};
+      return;
+    case Changes::crop:
+      request.crop = RegionF{20 * part, 10 * part, work.source.width - 30 - 40 * part,
+                             work.source.height - 20 - 20 * part};
+      return;
+  }
+}
+
+void compile(benchmark::State& state, const Work& work, Changes what) {
   auto processor = std::make_shared<Processor>(on_one_thread());
   Convert request = request_of(work, std::make_shared<const Source>(work));
-  auto crop = std::make_shared<RegionF>(Region{0, 0, work.source.width, work.source.height});
-  in_turns(state, {{"ours", [processor, request, crop]() mutable {
-                      const auto most = static_cast<double>(request.src.height());
-                      crop->height = crop->height > 8 ? crop->height - 2 : most;
-                      request.crop = *crop;
+  in_turns(state, {{"ours", [processor, request, work, what, turn = 0]() mutable {
+                      change(what, work, turn++, request);
                       auto plan = processor->plan(request);
                       if (!plan) std::abort();
                       benchmark::DoNotOptimize(plan);
@@ -72,10 +104,29 @@ BENCHMARK_CAPTURE(call, nv12_rgb, tiny_yuv)
     ->UseManualTime()
     ->Unit(benchmark::kMicrosecond);
 
-BENCHMARK_CAPTURE(compile, camera, camera)
-    ->Name("image/plan_nv12_1080p_letterbox_640_rgb")
-    ->Iterations(21)
-    ->UseManualTime()
-    ->Unit(benchmark::kMicrosecond);
+void add_plan(const char* name, const Work& work, Changes what) {
+  benchmark::RegisterBenchmark(
+      name, [work, what](benchmark::State& state) { compile(state, work, what); })
+      ->Iterations(21)
+      ->UseManualTime()
+      ->Unit(benchmark::kMicrosecond);
+}
+
+const int plans = [] {
+  add_plan("image/plan_nv12_1080p_letterbox_640_rgb", camera, Changes::height);
+  add_plan("image/plan_nv12_1080p_letterbox_640_rgb/pad", camera, Changes::pad);
+  add_plan("image/plan_nv12_1080p_letterbox_640_rgb/crop", camera, Changes::crop);
+  add_plan("image/plan_nv12_1080p_letterbox_640_rgb/antialias", antialiased(camera),
+           Changes::height);
+  add_plan("image/plan_nv12_1080p_letterbox_640_rgb/antialias/pad", antialiased(camera),
+           Changes::pad);
+  add_plan("image/plan_nv12_1080p_letterbox_640_rgb/antialias/crop", antialiased(camera),
+           Changes::crop);
+  add_plan("image/plan_nv12_1000x563_letterbox_640_rgb", odd_camera, Changes::pad);
+  add_plan("image/plan_nv12_1000x563_letterbox_640_rgb/antialias", antialiased(odd_camera),
+           Changes::pad);
+  return 0;
+}();
+
 }  // namespace
 }  // namespace halyard::bench

@@ -3,6 +3,7 @@
 #include "image/cpu/across.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "image/cpu/across_span.h"
 #include "image/cpu/fixed_weights.h"
@@ -13,36 +14,51 @@ namespace {
 using Mode = AcrossTable::Mode;
 constexpr std::uint8_t zero_byte = 0x80;  // what a shuffle turns into 0
 
-std::size_t padded(std::size_t outputs) {
+std::size_t padded(const FixedTaps& from) {
+  const auto outputs = static_cast<std::size_t>(from.outputs);
   return (outputs + across_group - 1) / across_group * across_group;
 }
 std::size_t place_of(std::size_t x) {
   return x / across_group * across_group + across_place(x % across_group);
 }
-// Of the block of output `x`.
-std::size_t block_of(std::size_t x) {
+std::size_t place_of_block(std::size_t block) {
   constexpr std::size_t blocks = across_group / 4;
-  return x / across_group * blocks + across_block_place(x % across_group / 4);
+  return block / blocks * blocks + across_block_place(block % blocks);
 }
 
-/// How far the spans of a block of four reach.
+/// Outputs [begin, end) of a block of four, and the first sample of any.
+struct Block {
+  std::size_t begin;
+  std::size_t end;
+  std::int32_t base;
+};
+
+// Calls at(block, its place) for the blocks that have outputs.
+template <class At>
+void for_blocks(const FixedTaps& from, const At& at) {
+  const auto outputs = static_cast<std::size_t>(from.outputs);
+  for (std::size_t x = 0; x < outputs; x += 4) {
+    Block block{x, std::min(x + 4, outputs), from.first[x]};
+    for (std::size_t i = x + 1; i < block.end; ++i)
+      block.base = std::min(block.base, from.first[i]);
+    at(block, place_of_block(x / 4));
+  }
+}
+
+/// How far the taps of a block of four reach.
 struct Reach {
   std::int32_t taps = 0;    ///< most of one output
   std::int32_t starts = 0;  ///< from a block's first sample to the last one of its first pairs
 };
 
-Reach reach_of(const TapSpans& spans) {
-  Reach reach;
-  for (std::size_t x = 0; x < spans.size(); x += 4) {
-    const std::size_t end = std::min(x + 4, spans.size());
-    std::int32_t base = spans[x].first;
-    for (std::size_t i = x; i < end; ++i)
-      base = std::min(base, spans[i].first);
-    for (std::size_t i = x; i < end; ++i) {
-      reach.taps = std::max(reach.taps, spans[i].count());
-      reach.starts = std::max(reach.starts, spans[i].first - base + (spans[i].count() > 1 ? 1 : 0));
+Reach reach_of(const FixedTaps& from) {
+  Reach reach{from.taps};
+  for_blocks(from, [&](const Block& block, std::size_t) {
+    for (std::size_t x = block.begin; x < block.end; ++x) {
+      const std::int32_t second = from.count(x) > 1 ? 1 : 0;
+      reach.starts = std::max(reach.starts, from.first[x] - block.base + second);
     }
-  }
+  });
   return reach;
 }
 
@@ -54,9 +70,10 @@ Mode cheapest(const Reach& reach) {
   return Mode::dots;
 }
 
-bool is_identity(const TapSpans& spans) {
-  for (std::size_t x = 0; x < spans.size(); ++x) {
-    if (spans[x].count() != 1 || spans[x].first != static_cast<std::int32_t>(x)) return false;
+bool is_identity(const FixedTaps& from) {
+  if (from.taps != 1) return false;
+  for (std::int32_t x = 0; x < from.outputs; ++x) {
+    if (from.first[static_cast<std::size_t>(x)] != x) return false;
   }
   return true;
 }
@@ -68,73 +85,66 @@ void set_pair(std::uint8_t* control, std::int32_t sample, std::size_t pair, std:
   control[4 * pair + 2 * half + 1] = static_cast<std::uint8_t>(2 * sample + 1);
 }
 
-void set_bases(const TapSpans& spans, AcrossTable& t) {
-  t.base.assign(padded(spans.size()) / 4, 0);
-  for (std::size_t x = 0; x < spans.size(); ++x) {
-    std::int32_t& base = t.base[block_of(x)];
-    base = x % 4 == 0 ? spans[x].first : std::min(base, spans[x].first);
-  }
-}
-
-void make_blocks(const TapSpans& spans, std::int32_t taps, AcrossTable& t) {
+void make_blocks(const FixedTaps& from, AcrossTable& t) {
   const bool wide = t.mode == Mode::wide;
-  const std::size_t outputs = padded(spans.size());
-  t.pairs = (taps + 1) / 2;
-  set_bases(spans, t);
+  const std::size_t outputs = padded(from);
+  t.pairs = (from.taps + 1) / 2;
+  t.base.assign(outputs / 4, 0);
   t.control.assign(outputs * 4 * (wide ? 2 : 1), zero_byte);
   t.weights.assign(2 * outputs * static_cast<std::size_t>(t.pairs), 0);
-  for (std::size_t x = 0; x < spans.size(); ++x) {
-    const TapSpan span = spans[x];
-    const std::size_t block = block_of(x);
-    for (std::size_t half = 0; half < (taps > 1 ? 2U : 1U); ++half) {
-      const std::int32_t sample = span.first - t.base[block] + static_cast<std::int32_t>(half);
-      set_pair(&t.control[block * 16], sample, x % 4, half);
-      if (wide) set_pair(&t.control[outputs * 4 + block * 16], sample - 8, x % 4, half);
+  const auto pairs = static_cast<std::size_t>(t.pairs);
+  for_blocks(from, [&](const Block& block, std::size_t place) {
+    t.base[place] = block.base;
+    for (std::size_t x = block.begin; x < block.end; ++x) {
+      const std::size_t i = x - block.begin;
+      for (std::size_t half = 0; half < (from.taps > 1 ? 2U : 1U); ++half) {
+        const std::int32_t sample = from.first[x] - block.base + static_cast<std::int32_t>(half);
+        set_pair(&t.control[place * 16], sample, i, half);
+        if (wide) set_pair(&t.control[outputs * 4 + place * 16], sample - 8, i, half);
+      }
+      for (std::size_t p = 0; p < pairs; ++p)
+        std::copy_n(from.of(x) + 2 * p, 2, &t.weights[p * 2 * outputs + place * 8 + i * 2]);
     }
-    for (std::size_t i = 0; i < span.weights.size(); ++i) {
-      t.weights[i / 2 * 2 * outputs + block * 8 + x % 4 * 2 + i % 2] =
-          static_cast<std::int16_t>(span.weights[i]);
-    }
-  }
+  });
 }
 
-void make_dots(const TapSpans& spans, std::int32_t taps, AcrossTable& t) {
-  const std::size_t outputs = padded(spans.size());
-  t.chunks = (taps + 7) / 8;
+void make_dots(const FixedTaps& from, AcrossTable& t) {
+  const std::size_t outputs = padded(from);
+  const std::size_t row = 8 * outputs;
+  t.chunks = (from.taps + 7) / 8;
   t.base.assign(outputs, 0);
-  t.weights.assign(8 * outputs * static_cast<std::size_t>(t.chunks), 0);
-  for (std::size_t x = 0; x < spans.size(); ++x) {
+  t.weights.assign(row * static_cast<std::size_t>(t.chunks), 0);
+  const auto taps = static_cast<std::size_t>(from.taps);
+  for (std::size_t x = 0; x < static_cast<std::size_t>(from.outputs); ++x) {
     const std::size_t place = place_of(x);
-    t.base[place] = spans[x].first;
-    for (std::size_t i = 0; i < spans[x].weights.size(); ++i) {
-      t.weights[i / 8 * 8 * outputs + place * 8 + i % 8] =
-          static_cast<std::int16_t>(spans[x].weights[i]);
-    }
+    t.base[place] = from.first[x];
+    for (std::size_t i = 0; i < taps; i += 8)
+      std::copy_n(from.of(x) + i, std::min<std::size_t>(taps - i, 8),
+                  &t.weights[i * outputs + place * 8]);
   }
 }
 
 // Bytes are shuffled from one load of 16, which must not leave the row of `samples`.
-void make_bytes(const TapSpans& spans, std::int32_t taps, std::int32_t samples, AcrossTable& t) {
-  if (taps > 2 || t.pairs != 1 || samples < 16) return;
-  std::vector<std::int32_t> bases = t.base;
-  for (std::int32_t& base : bases)
-    base = std::min(base, samples - 16);
+void make_bytes(const FixedTaps& from, std::int32_t samples, AcrossTable& t) {
+  if (from.taps > 2 || t.pairs != 1 || samples < 16) return;
+  std::vector<std::int32_t> bases(t.base.size(), 0);
   t.byte_control.assign(bases.size() * 16, zero_byte);
-  if (taps == 1) t.pick.assign(bases.size() * 16, zero_byte);
-  for (std::size_t x = 0; x < spans.size(); ++x) {
-    const std::size_t block = block_of(x);
-    const std::int32_t from = spans[x].first - bases[block];
-    const std::int32_t last = from + spans[x].count() - 1;
-    if (last > 15) {
-      t.pick.clear();
-      return;
+  if (from.taps == 1) t.pick.assign(bases.size() * 16, zero_byte);
+  bool fits = true;
+  for_blocks(from, [&](const Block& block, std::size_t place) {
+    bases[place] = std::min(block.base, samples - 16);
+    for (std::size_t x = block.begin; x < block.end; ++x) {
+      const std::int32_t at = from.first[x] - bases[place];
+      const std::int32_t last = at + from.count(x) - 1;
+      fits = fits && last <= 15;
+      std::uint8_t* control = &t.byte_control[place * 16 + x % 4 * 4];
+      control[0] = static_cast<std::uint8_t>(at);
+      if (last > at) control[2] = static_cast<std::uint8_t>(last);
+      if (from.taps == 1) t.pick[place * 16 + x % 8 * 2] = static_cast<std::uint8_t>(at);
     }
-    std::uint8_t* control = &t.byte_control[block * 16 + x % 4 * 4];
-    control[0] = static_cast<std::uint8_t>(from);
-    if (last > from) control[2] = static_cast<std::uint8_t>(last);
-    if (taps == 1) t.pick[block * 16 + x % 8 * 2] = static_cast<std::uint8_t>(from);
-  }
-  t.byte_base = bases;
+  });
+  if (!fits) return t.pick.clear();
+  t.byte_base = std::move(bases);
 }
 
 void make_many(const AxisTaps& taps, std::int32_t begin, AcrossTable& t) {
@@ -156,50 +166,45 @@ void make_many(const AxisTaps& taps, std::int32_t begin, AcrossTable& t) {
   }
 }
 
-}  // namespace
-
-TapSpans::TapSpans(const AxisTaps& taps, std::int32_t begin) {
-  const auto count = static_cast<std::size_t>(taps.count);
-  weights_.resize(taps.weight.size());
-  parts_.reserve(taps.first.size());
-  for (std::size_t x = 0; x < taps.first.size(); ++x) {
-    const auto fixed = std::span(weights_).subspan(x * count, count);
-    to_fixed(weights_of(taps, x), AcrossTable::weight_bits, fixed);
-    std::size_t end = count;
-    while (end > 1 && fixed[end - 1] == 0)
-      --end;
-    std::size_t first = 0;
-    while (first + 1 < end && fixed[first] == 0)
-      ++first;
-    parts_.push_back({taps.first[x] - begin + static_cast<std::int32_t>(first),
-                      static_cast<std::int32_t>(end - first), x * count + first});
-  }
-}
-
-AcrossTable make_across(const AxisTaps& taps, std::int32_t begin, std::int32_t samples,
-                        std::int32_t few, bool of_bytes) {
+AcrossTable make_few(const FixedTaps& from, const AcrossUse& use) {
   AcrossTable table;
-  table.outputs = static_cast<std::int32_t>(taps.first.size());
-  const TapSpans spans(taps, begin);
-  const Reach reach = reach_of(spans);
-  if (reach.taps > few) {
-    make_many(taps, begin, table);
-    return table;
-  }
-  if (is_identity(spans)) return table;
+  table.outputs = from.outputs;
+  if (is_identity(from)) return table;
+  const Reach reach = reach_of(from);
   table.mode = cheapest(reach);
-  if (table.mode == Mode::dots) {
-    make_dots(spans, reach.taps, table);
-  } else {
-    make_blocks(spans, reach.taps, table);
-    if (of_bytes) make_bytes(spans, reach.taps, samples, table);
-  }
+  const bool bytes = use.of_bytes && from.taps <= 2 && table.mode != Mode::dots;
   if (takes_permutes()) {
-    table.permute = make_permute(spans, reach.taps, samples, false);
-    if (!table.byte_base.empty())
-      table.byte_permute = make_permute(spans, reach.taps, samples, true);
+    if (bytes) table.byte_permute = make_permute(from, use.samples, true);
+    const bool has_bytes = table.byte_permute.group != 0;
+    if (has_bytes && !use.of_samples) return table;
+    table.permute = make_permute(from, use.samples, false);
+    if (table.permute.group != 0 && has_bytes == bytes) return table;
+  }
+  if (table.mode == Mode::dots) {
+    make_dots(from, table);
+  } else {
+    make_blocks(from, table);
+    if (bytes) make_bytes(from, use.samples, table);
   }
   return table;
+}
+
+}  // namespace
+
+AcrossTable make_across(const AxisTaps& taps, const AcrossUse& use) {
+  const FixedTaps fixed(taps, use.begin);
+  if (fixed.taps <= use.few) return make_few(fixed, use);
+  AcrossTable table;
+  table.outputs = fixed.outputs;
+  make_many(taps, use.begin, table);
+  return table;
+}
+
+AcrossTable make_across(const AxisRequest& axis, const AcrossUse& use) {
+  if (is_nearest(axis) || is_between(axis)) return make_few(FixedTaps(axis, use.begin), use);
+  AxisTaps taps;
+  make_taps(axis, taps);
+  return make_across(taps, use);
 }
 
 }  // namespace halyard::image

@@ -9,9 +9,18 @@
 
 namespace halyard::image {
 
-/// Taps along a row of `samples` that starts with sample `begin`. More than `few` taps have fine
-/// weights. `of_bytes`: whether the samples may lie byte by byte, too.
-AcrossTable make_across(const AxisTaps& taps, std::int32_t begin, std::int32_t samples,
-                        std::int32_t few, bool of_bytes = true);
+/// What rows a table shall serve.
+struct AcrossUse {
+  std::int32_t begin = 0;    ///< the sample that rows start with
+  std::int32_t samples = 0;  ///< of a row
+  std::int32_t few = 16;     ///< more taps have fine weights
+  bool of_bytes = true;      ///< rows of bytes, too, where a table can
+  bool of_samples = true;    ///< false: no need to, where it serves rows of bytes
+  friend bool operator==(const AcrossUse&, const AcrossUse&) = default;
+};
+
+/// For the instruction set that is in use.
+AcrossTable make_across(const AxisRequest& axis, const AcrossUse& use);
+AcrossTable make_across(const AxisTaps& taps, const AcrossUse& use);
 
 }  // namespace halyard::image

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 
 #include "image/cpu/fixed_weights.h"
 
@@ -38,15 +39,64 @@ bool is_positive(std::span<const float> weights) {
 }  // namespace
 
 DownTable::DownTable(const AxisTaps& taps, Blended what) {
-  rows_.reserve(taps.first.size());
-  for (std::size_t y = 0; y < taps.first.size(); ++y) {
-    Row row = make_row(taps, y, what);
-    if (y > 0) {
-      const Row& before = rows_.back();
-      row.id = before.id + (same_as_before(before, row) ? 0 : 1);
-    }
+  make_from(taps, what);
+}
+
+DownTable::DownTable(const AxisRequest& axis, Blended what) {
+  if (is_between(axis)) {
+    make_between(axis);
+    return;
+  }
+  AxisTaps taps;
+  make_taps(axis, taps);
+  make_from(taps, what);
+}
+
+void DownTable::make_from(const AxisTaps& taps, Blended what) {
+  rows_.resize(taps.first.size());
+  const auto outputs = static_cast<std::int32_t>(rows_.size());
+  for_own_outputs(taps.period, outputs, [&](std::int32_t begin, std::int32_t end) {
+    for (auto y = static_cast<std::size_t>(begin); y < static_cast<std::size_t>(end); ++y)
+      rows_[y] = make_row(taps, y, what);
+  });
+  const AxisPeriod& p = taps.period;
+  for (std::int32_t y = p.begin + p.length; y < p.end; ++y) {
+    Row& row = rows_[static_cast<std::size_t>(y)];
+    row = rows_[static_cast<std::size_t>(y - p.length)];
+    row.first += p.advance;
+  }
+  for (std::size_t y = 0; y < rows_.size(); ++y) {
+    Row& row = rows_[y];
+    if (y > 0) row.id = rows_[y - 1].id + (same(rows_[y - 1], row) ? 0 : 1);
     most_rows_ = std::max(most_rows_, row.count);
-    rows_.push_back(row);
+    blends_all_ = blends_all_ && row.count > 1;
+  }
+}
+
+// What make_row() gives for two positive weights.
+void DownTable::make_between(const AxisRequest& axis) {
+  const auto outputs = static_cast<std::size_t>(axis.outputs);
+  const std::size_t room = outputs + two_taps_spare;
+  const auto first = std::make_unique_for_overwrite<std::int32_t[]>(2 * room);
+  std::int32_t* second = first.get() + room;
+  const AxisPeriod period = period_of(axis, 1);
+  const Positions at = positions_of(axis);
+  for_own_outputs(period, axis.outputs, [&](std::int32_t begin, std::int32_t end) {
+    two_taps(at, begin, end, 15, false, {first.get(), second});
+  });
+  repeat(period, 1, period.advance, first.get());
+  repeat(period, 1, 0, second);
+  rows_.resize(outputs);
+  std::int32_t id = 0;
+  for (std::size_t y = 0; y < outputs; ++y) {
+    if (y > 0 && (first[y] != first[y - 1] || second[y] != second[y - 1])) ++id;
+    Row& row = rows_[y];
+    row.first = first[y];
+    row.count = second[y] != 0 ? 2 : 1;
+    row.id = id;
+    row.second = static_cast<std::int16_t>(second[y]);
+    most_rows_ = std::max(most_rows_, row.count);
+    blends_all_ = blends_all_ && row.count > 1;
   }
 }
 
@@ -62,7 +112,7 @@ DownTable::Row DownTable::make_row(const AxisTaps& taps, std::size_t output, Ble
   while (weights.size() > 1 && unused(weights.back()))
     weights = weights.first(weights.size() - 1);
   row.count = static_cast<std::int32_t>(weights.size());
-  row.at = pairs_.size();
+  row.at = static_cast<std::int32_t>(pairs_.size());
   if (row.count == 1) return row;
   if (row.count == 2 && is_positive(weights)) {
     const auto second = std::lround(static_cast<double>(weights[1]) * (1 << 15));
@@ -75,7 +125,7 @@ DownTable::Row DownTable::make_row(const AxisTaps& taps, std::size_t output, Ble
   }
   if (what.bytes && what.parts && row.count <= few_taps && is_positive(weights)) {
     row.parts = true;
-    row.at = parts_.size();
+    row.at = static_cast<std::int32_t>(parts_.size());
     append_parts(weights);
     return row;
   }
@@ -108,17 +158,14 @@ void DownTable::append_parts(std::span<const float> weights) {
   }
 }
 
-bool DownTable::same_as_before(const Row& before, const Row& row) const noexcept {
+bool DownTable::same(const Row& before, const Row& row) const noexcept {
   if (before.first != row.first || before.count != row.count || before.second != row.second ||
       before.bits != row.bits || before.parts != row.parts)
     return false;
   if (row.count == 1 || row.second != 0) return true;
-  // The weights of `row` are the last ones.
   const auto equal = [&](const auto& all) {
-    const auto at = [&](std::size_t index) {
-      return all.begin() + static_cast<std::ptrdiff_t>(index);
-    };
-    return std::equal(at(before.at), at(row.at), at(row.at), all.end());
+    const auto from = all.begin() + before.at;
+    return std::equal(from, from + row.count, all.begin() + row.at);
   };
   return row.parts ? equal(parts_) : equal(pairs_) && equal(fine_);
 }

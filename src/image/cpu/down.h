@@ -27,32 +27,35 @@ class DownTable {
     std::int32_t first = 0;
     std::int32_t count = 1;
     std::int32_t id = 0;
+    std::int32_t at = 0;  ///< of its weights
     std::int16_t second = 0;
     std::int8_t bits = 0;
     bool fine = false;
     bool parts = false;
-    std::size_t at = 0;  ///< of its weights
-    friend bool operator==(const Row&, const Row&) = default;
   };
 
   DownTable() = default;
+  DownTable(const AxisRequest& axis, Blended what);
   DownTable(const AxisTaps& taps, Blended what);
   const Row& row(std::int32_t output) const noexcept {
     return rows_[static_cast<std::size_t>(output)];
   }
   DownWeights weights(const Row& row) const noexcept;
   std::int32_t most_rows() const noexcept { return most_rows_; }  ///< of one output
-  friend bool operator==(const DownTable&, const DownTable&) = default;
+  bool blends_all() const noexcept { return blends_all_; }        ///< no output is one row
 
  private:
+  void make_from(const AxisTaps& taps, Blended what);
+  void make_between(const AxisRequest& axis);
   void append_parts(std::span<const float> weights);
   Row make_row(const AxisTaps& taps, std::size_t output, Blended what);
-  bool same_as_before(const Row& before, const Row& row) const noexcept;
+  bool same(const Row& before, const Row& row) const noexcept;
   std::vector<Row> rows_;
   std::vector<std::int16_t> pairs_;
   std::vector<std::int16_t> fine_;
   std::vector<std::uint16_t> parts_;
   std::int32_t most_rows_ = 1;
+  bool blends_all_ = true;
 };
 
 }  // namespace halyard::image

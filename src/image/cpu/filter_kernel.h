@@ -13,6 +13,9 @@ namespace halyard::image {
 /// Weight of a sample whose centre lies x behind the output's, in samples (widened: of the widened
 /// size). Not normalised.
 struct Kernel {
+  /// What lies so near to the border of a box lies on it.
+  static constexpr double tie = 1e-9;
+
   Filter filter;
   bool antialias;
 
@@ -36,7 +39,7 @@ struct Kernel {
       case Filter::lanczos3:
         return std::abs(x) < 3 ? sinc(x) * sinc(x / 3) : 0;
       case Filter::box:
-        return x > -0.5 && x <= 0.5 ? 1 : 0;
+        return x > -0.5 + tie && x <= 0.5 + tie ? 1 : 0;
       default:
         return std::max(0.0, 1 - std::abs(x));
     }

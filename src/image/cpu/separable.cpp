@@ -60,7 +60,7 @@ BlendBytes SeparableSampler::blend_of(const Group& group, const Layout& at) cons
 // A row of one channel that is blended with no other needs no row of samples in between.
 bool SeparableSampler::takes_bytes(std::size_t c) const noexcept {
   return !reader_ && group_[channel_[c].group].split == Split::whole && !is_identity(c) &&
-         !across(c).byte_base.empty();
+         across(c).takes_bytes();
 }
 
 void SeparableSampler::down_across(const Frame& frame, std::size_t g, std::int32_t row,

@@ -30,7 +30,9 @@ class SeparableSampler final : public Sampler {
     std::size_t group = 0;
     std::size_t slot = 0;      ///< which row of the split it is
     std::int32_t samples = 0;  ///< of a source row that are read
-    std::size_t like = 0;      ///< the first channel that is resampled as it is: has its table
+    AxisRequest axis;
+    AcrossUse use;
+    std::size_t like = 0;  ///< the first channel that is resampled as it is: has its table
     AcrossTable across;
   };
   /// Channels that lie in one plane: their bytes are read together.

@@ -84,9 +84,7 @@ void SeparableSampler::bind_reader(const Plan& plan) {
   Group& group = group_[0];
   group.begin = axes.columns.begin;
   group.groups = axes.columns.count();
-  AxisTaps taps;
-  make_taps(axes.y, taps);
-  group.down = DownTable(taps, {false, few_, false});
+  group.down = DownTable(axes.y, {false, few_, false});
   for (std::size_t c = 0; c < channels_; ++c) {
     channel_[c].slot = c;
     group.channel_at[c] = static_cast<int>(c);
@@ -112,9 +110,7 @@ void SeparableSampler::bind_group(const Plan& plan, std::size_t c) {
     group.split = split;
     group.begin = begin;
     group.groups = end - begin;
-    AxisTaps taps;
-    make_taps(axes.y, taps);
-    group.down = DownTable(taps, {!across_first_, few_, true});
+    group.down = DownTable(axes.y, {!across_first_, few_, true});
   }
   const std::int32_t last = std::max(group.begin + group.groups, end);
   group.begin = std::min(group.begin, begin);
@@ -129,20 +125,21 @@ void SeparableSampler::bind_across(const Plan& plan, std::size_t c) {
   const Group& group = group_[channel.group];
   const std::int32_t each = is_luma_split(group.split) && channel.slot == 0 ? 2 : 1;
   channel.samples = group.groups * each;
-  const AxisRequest axis = channel_axes(plan, site_of(plan, c)).x;
+  channel.axis = channel_axes(plan, site_of(plan, c)).x;
+  const bool bytes = group.split == Split::whole && !reader_;
+  // Rows of bytes are resampled as they are, unless they are blended first.
+  const bool of_bytes = bytes && (across_first_ || !group.down.blends_all());
+  const bool of_samples = !bytes || (!across_first_ && group.down.most_rows() > 1);
+  channel.use = {group.begin * each, channel.samples, few_, of_bytes, of_samples};
   for (std::size_t other = 0; other < c; ++other) {
     const Channel& before = channel_[other];
-    if (before.samples == channel.samples && group_[before.group].begin == group.begin &&
-        channel_axes(plan, site_of(plan, other)).x == axis) {
+    if (before.use == channel.use && before.axis == channel.axis) {
       channel.like = before.like;
       return;
     }
   }
   channel.like = c;
-  AxisTaps taps;
-  make_taps(axis, taps);
-  channel.across = make_across(taps, group.begin * each, channel.samples, few_,
-                               group.split == Split::whole && !reader_);
+  channel.across = make_across(channel.axis, channel.use);
 }
 
 SeparableSampler::Layout SeparableSampler::lay_out(std::byte* workspace) const noexcept {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "halyard/image.h"
+#include "image/cpu/period.h"
 
 namespace halyard::image {
 
@@ -29,12 +30,23 @@ struct AxisTaps {
   std::int32_t count = 0;
   std::vector<std::int32_t> first;
   std::vector<float> weight;
+  AxisPeriod period;
 };
 
 /// Reuses the vectors of `out`. Exact weights: half-pixel centres; `nearest` takes
-/// floor((x + 0.5) * scale); with antialias kernels widen when shrinking and lose their outer part
-/// at the edges (PIL), without it edge samples repeat (OpenCV). Bicubic has a = -0.5 with antialias
-/// and a = -0.75 without, as PyTorch. `box` without antialias is `nearest`.
+/// floor((x + 0.5) * scale), where what is within 1e-9 samples of a border lies on it; with
+/// antialias kernels widen when shrinking and lose their outer part at the edges (PIL), without it
+/// edge samples repeat (OpenCV). Bicubic has a = -0.5 with antialias and a = -0.75 without, as
+/// PyTorch. `box` without antialias is `nearest`.
 void make_taps(const AxisRequest& request, AxisTaps& out);
+
+/// Whether each output is one sample: nearest, and box without antialias.
+bool is_nearest(const AxisRequest& request) noexcept;
+/// Whether each lies between two neighbours: two_taps() serves it.
+bool is_between(const AxisRequest& request) noexcept;
+
+/// Of a nearest axis: the sample of each output in [begin, end), to first[x].
+void nearest_samples(const Positions& at, std::int32_t begin, std::int32_t end,
+                     std::int32_t* first) noexcept;
 
 }  // namespace halyard::image

@@ -8,20 +8,19 @@
 
 namespace halyard::image {
 
-/// Groups of outputs whose samples lie in one window of two vectors of 512 bits. Tables hold
-/// `lanes` entries per group: one per output of one pair of taps, else one per tap of 16 outputs.
+/// Groups of outputs whose samples lie in one window of two vectors of 512 bits. Taps of outputs
+/// that are no whole group are 0.
 struct PermuteTable {
   static constexpr std::size_t lanes = 32;
   static constexpr std::int32_t window = 64;  ///< 16-bit samples, or units of two bytes
 
-  std::size_t group = 0;                    ///< outputs of one, 32 or 16; 0: there is no table
-  std::size_t pairs = 0;                    ///< of taps
-  bool has_second = false;                  ///< one pair: whether any output has two taps
-  std::vector<std::int32_t> base;           ///< per group: first sample of its window
-  std::vector<std::uint16_t> index;         ///< into the window
-  std::vector<std::uint16_t> second_index;  ///< one pair: of the second tap
-  std::vector<std::uint16_t> shift;         ///< bytes: 8 where the sample is the high byte
-  std::vector<std::uint16_t> second_shift;
+  std::size_t group = 0;           ///< outputs of one, 32 or 16; 0: there is no table
+  std::size_t pairs = 0;           ///< of taps
+  bool has_second = false;         ///< one pair: whether any output has two taps
+  std::vector<std::int32_t> base;  ///< per group: first sample of its window
+  /// Into the window. One pair: per output the first tap's sample, and 16 spare ones. Else per tap
+  /// of the first pair.
+  std::vector<std::uint16_t> index;
   std::vector<std::int16_t> weights;  ///< one pair: twice the second tap's; else pair by pair
 };
 
@@ -54,9 +53,11 @@ struct AcrossTable {
   std::vector<std::int32_t> byte_base;
   std::vector<std::uint8_t> byte_control;
   std::vector<std::uint8_t> pick;
-  /// Both once more, for processors that permute.
+  /// Both for processors that permute: in place of the others, where they serve all that is asked.
   PermuteTable permute;
   PermuteTable byte_permute;
+
+  bool takes_bytes() const noexcept { return byte_permute.group != 0 || !byte_base.empty(); }
 };
 
 /// Outputs of one group, and where the i-th of them, or its i-th block of four, lies.
@@ -73,7 +74,7 @@ bool takes_permutes();
 
 /// `in` and `out` have spare samples. Not for identity.
 void resample_row(const std::int16_t* in, const AcrossTable& table, std::int16_t* out);
-/// From the bytes of one source row. Tables with byte_base only.
+/// From the bytes of one source row. Tables that take bytes only.
 void resample_bytes(const std::uint8_t* in, const AcrossTable& table, int fraction,
                     std::int16_t* out);
 

@@ -48,22 +48,28 @@ HWY_INLINE V16 between(V16 a, V16 b, V16 twice_weight) {
   return hn::Add(a, hn::MulFixedPoint15(hn::Sub(b, a), twice_weight));
 }
 
-HWY_INLINE V16 byte_of(V16 unit, VU16 shift, int fraction) {
+// Byte `index` of the window.
+HWY_INLINE V16 byte_at(const Window& w, VU16 index, int fraction) {
   const DU16 du;
-  const VU16 byte = hn::And(hn::Shr(hn::BitCast(du, unit), shift), hn::Set(du, 0xFF));
+  const VU16 unit = hn::BitCast(du, w.at(hn::ShiftRight<1>(index)));
+  const VU16 shift = hn::ShiftLeft<3>(hn::And(index, hn::Set(du, 1)));
+  const VU16 byte = hn::And(hn::Shr(unit, shift), hn::Set(du, 0xFF));
   return hn::BitCast(D16(), hn::ShiftLeftSame(byte, fraction));
 }
 
-// Whole vectors: of a group of 16 the half behind it is spare, or the next group's.
+// Whole vectors: of a group of 16 the half behind it is spare, or the next group's. A second tap
+// outside the window weighs 0.
 template <bool second>
 void row_of_one_pair(const std::int16_t* in, const PermuteTable& t, std::int16_t* out) {
+  const VU16 next = hn::Set(DU16(), 1);
   for (std::size_t g = 0; g < t.base.size(); ++g) {
-    const std::size_t at = g * PermuteTable::lanes;
+    const std::size_t at = g * t.group;
     const Window w = window_at(in + t.base[g]);
-    V16 v = w.at(load(t.index, at));
+    const VU16 index = load(t.index, at);
+    V16 v = w.at(index);
     if constexpr (second)
-      v = between(v, w.at(load(t.second_index, at)), hn::LoadU(D16(), t.weights.data() + at));
-    hn::StoreU(v, D16(), out + g * t.group);
+      v = between(v, w.at(hn::Add(index, next)), hn::LoadU(D16(), t.weights.data() + at));
+    hn::StoreU(v, D16(), out + at);
   }
 }
 
@@ -109,16 +115,17 @@ HWY_INLINE void resample_row(const std::int16_t* in, const PermuteTable& table, 
 template <bool second>
 void bytes_of_one_pair(const std::uint8_t* in, const PermuteTable& t, int fraction,
                        std::int16_t* out) {
+  const VU16 next = hn::Set(DU16(), 1);
   for (std::size_t g = 0; g < t.base.size(); ++g) {
-    const std::size_t at = g * PermuteTable::lanes;
+    const std::size_t at = g * t.group;
     const Window w = window_at(in + t.base[g]);
-    V16 v = byte_of(w.at(load(t.index, at)), load(t.shift, at), fraction);
+    const VU16 index = load(t.index, at);
+    V16 v = byte_at(w, index, fraction);
     if constexpr (second) {
-      const V16 other = w.at(load(t.second_index, at));
-      v = between(v, byte_of(other, load(t.second_shift, at), fraction),
+      v = between(v, byte_at(w, hn::Add(index, next), fraction),
                   hn::LoadU(D16(), t.weights.data() + at));
     }
-    hn::StoreU(v, D16(), out + g * t.group);
+    hn::StoreU(v, D16(), out + at);
   }
 }
 

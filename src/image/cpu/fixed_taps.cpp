@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// From exact taps to integers, without idle taps.
+#include <algorithm>
+
+#include "image/cpu/across_span.h"
+#include "image/cpu/fixed_weights.h"
+
+namespace halyard::image {
+namespace {
+
+constexpr int bits = AcrossTable::weight_bits;
+constexpr std::int16_t one = 1 << bits;
+
+}  // namespace
+
+std::int32_t FixedTaps::count(std::size_t x) const noexcept {
+  std::size_t end = stride;
+  while (end > 1 && of(x)[end - 1] == 0)
+    --end;
+  return static_cast<std::int32_t>(end);
+}
+
+FixedTaps::FixedTaps(const AxisTaps& from, std::int32_t begin)
+    : outputs(static_cast<std::int32_t>(from.first.size())),
+      stride(static_cast<std::size_t>((from.count + 1) / 2 * 2)),
+      first(std::make_unique_for_overwrite<std::int32_t[]>(from.first.size())),
+      weights(std::make_unique_for_overwrite<std::int16_t[]>(from.first.size() * stride)) {
+  const auto known = static_cast<std::size_t>(from.count);
+  const auto fixed = std::make_unique_for_overwrite<std::int32_t[]>(known);
+  for_own_outputs(from.period, outputs, [&](std::int32_t x_begin, std::int32_t x_end) {
+    for (auto x = static_cast<std::size_t>(x_begin); x < static_cast<std::size_t>(x_end); ++x) {
+      to_fixed(weights_of(from, x), bits, {fixed.get(), known});
+      std::size_t end = known;
+      while (end > 1 && fixed[end - 1] == 0)
+        --end;
+      std::size_t idle = 0;
+      while (idle + 1 < end && fixed[idle] == 0)
+        ++idle;
+      std::int16_t* to = weights.get() + x * stride;
+      for (std::size_t t = 0; t < stride; ++t)
+        to[t] = idle + t < end ? static_cast<std::int16_t>(fixed[idle + t]) : std::int16_t{0};
+      first[x] = from.first[x] - begin + static_cast<std::int32_t>(idle);
+      taps = std::max(taps, static_cast<std::int32_t>(end - idle));
+    }
+  });
+  repeat(from.period, 1, from.period.advance, first.get());
+  repeat(from.period, stride, std::int16_t{0}, weights.get());
+}
+
+FixedTaps::FixedTaps(const AxisRequest& axis, std::int32_t begin) : outputs(axis.outputs) {
+  const auto count = static_cast<std::size_t>(outputs);
+  first = std::make_unique_for_overwrite<std::int32_t[]>(count + two_taps_spare);
+  weights = std::make_unique_for_overwrite<std::int16_t[]>(2 * count);
+  Positions at = positions_of(axis);
+  const AxisPeriod period = period_of(axis, 1);
+  if (is_nearest(axis)) {
+    for_own_outputs(period, outputs, [&](std::int32_t x_begin, std::int32_t x_end) {
+      nearest_samples(at, x_begin, x_end, first.get());
+    });
+    for (std::size_t x = 0; x < count; ++x) {
+      weights[2 * x] = one;
+      weights[2 * x + 1] = 0;
+    }
+  } else {
+    const auto second = std::make_unique_for_overwrite<std::int32_t[]>(count + two_taps_spare);
+    for_own_outputs(period, outputs, [&](std::int32_t x_begin, std::int32_t x_end) {
+      two_taps(at, x_begin, x_end, bits, true, {first.get(), second.get()});
+    });
+    repeat(period, 1, 0, second.get());
+    std::int32_t any = 0;
+    for (std::size_t x = 0; x < count; ++x) {
+      any |= second[x];
+      weights[2 * x] = static_cast<std::int16_t>(one - second[x]);
+      weights[2 * x + 1] = static_cast<std::int16_t>(second[x]);
+    }
+    taps = any != 0 ? 2 : 1;
+  }
+  repeat(period, 1, period.advance, first.get());
+  if (begin == 0) return;
+  for (std::size_t x = 0; x < count; ++x)
+    first[x] -= begin;
+}
+
+}  // namespace halyard::image
