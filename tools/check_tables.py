@@ -42,7 +42,7 @@ PUBLIC_HEADERS = {
     "pool": "ipc", "topic": "ipc", "image_message": "ipc",
     "codec": "codec", "image": "image", "tiling": "image", "track": "track",
     "decode": "decode", "description": "decode",
-    "draw": "draw", "model": "model", "capture": "capture", "hal": "capi",
+    "tile_merge": "decode", "draw": "draw", "model": "model", "capture": "capture", "hal": "capi",
 }
 
 # Headers that are C: compiled as C11, and not part of the C++ umbrella.

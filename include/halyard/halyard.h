@@ -34,5 +34,6 @@
 #include "halyard/draw.h"
 #include "halyard/image.h"
 #include "halyard/model.h"
+#include "halyard/tile_merge.h"
 #include "halyard/tiling.h"
 #include "halyard/track.h"
