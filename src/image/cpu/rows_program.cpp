@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "image/cpu/colorist.h"
 #include "image/cpu/pad.h"
@@ -34,7 +35,9 @@ Region extended(const Plan& plan, const Writer& writer) {
 
 std::unique_ptr<const Sampler> make_sampler(const Plan& plan) {
   const std::size_t channels = Colorist::needed_channels(plan);
-  return plan.affine ? make_free(plan, channels) : make_separable(plan, channels);
+  if (plan.affine) return make_free(plan, channels);
+  std::unique_ptr<const Sampler> whole = make_whole(plan, channels);
+  return whole ? std::move(whole) : make_separable(plan, channels);
 }
 
 class RowsProgram final : public CpuProgram {

@@ -48,6 +48,9 @@ class Sampler {
 
 /// The first `channels` channels of the source. May throw std::bad_alloc.
 std::unique_ptr<const Sampler> make_separable(const Plan& plan, std::size_t channels);
+/// The same for axes of small whole weights, which is most of what cameras and networks ask for;
+/// null for others.
+std::unique_ptr<const Sampler> make_whole(const Plan& plan, std::size_t channels);
 std::unique_ptr<const Sampler> make_free(const Plan& plan, std::size_t channels);  ///< plan.affine
 
 }  // namespace halyard::image

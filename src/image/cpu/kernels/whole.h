@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that filter rows of bytes with small whole weights that recur.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace halyard::image {
+
+/// How the bytes of a row make rows of sums. Sums come in blocks of eight of 16 bits: 8 / channels
+/// outputs of the first channel, then as many of the next (of three channels a fourth is made up).
+/// All blocks are made alike, from bytes `block_bytes` further on each.
+struct WholeTable {
+  static constexpr std::size_t most_pairs = 4;
+  static constexpr std::size_t most_loads = 4;
+
+  std::int32_t blocks = 0;      ///< a multiple of four per channel
+  std::int32_t channels = 1;    ///< in a block: 1, 2 or 4
+  std::int32_t pairs = 1;       ///< of taps
+  std::int32_t pair_bytes = 0;  ///< from one pair of taps to the next
+  std::int32_t block_bytes = 0;
+  /// Both bytes of a pair of taps per sum.
+  std::array<std::array<std::int8_t, 16>, most_pairs> weights{};
+  /// Blocks are shuffled from `loads` times 16 bytes.
+  std::int32_t loads = 1;
+  std::array<std::array<std::uint8_t, 16>, most_loads> control{};
+  /// Processors that permute 64 bytes: four blocks from 1, 2 or 4 windows of so many, each of which
+  /// makes as many of the blocks.
+  std::int32_t windows = 1;
+  std::array<std::uint8_t, 64> index{};
+};
+
+/// Bytes behind the first one of a row that the kernels of any processor may read.
+std::int32_t whole_reach(const WholeTable& table) noexcept;
+
+/// One row of sums, block after block.
+void whole_sums(const WholeTable& table, const std::uint8_t* from, std::int16_t* out);
+/// The same, one pair of taps, times 2^shift: a row for each channel that is not null.
+void whole_samples(const WholeTable& table, const std::uint8_t* from, int shift,
+                   const std::array<std::int16_t*, 4>& out);
+
+/// Rows of sums to samples: v = 2^shift times the sum of all rows times their weights, and of that
+/// 2 v + v * scale / 2^15, or, where the scale is -1, v. No sum leaves [0, 2^15).
+struct WholeBlend {
+  static constexpr std::size_t most_rows = 8;
+  std::array<const std::int16_t*, most_rows> rows{};
+  std::array<std::int16_t, most_rows> weights{};
+  std::int32_t taps = 1;
+  int shift = 0;
+  std::int16_t scale = 0;
+  std::int32_t blocks = 0;
+  std::int32_t channels = 1;
+  std::array<std::int16_t*, 4> out{};
+};
+void whole_blend(const WholeBlend& job);
+
+}  // namespace halyard::image
