@@ -243,7 +243,7 @@ std::vector<double> exact_row(const AxisTaps& taps, const std::vector<double>& i
 
 /// What was run, to know that every way was.
 struct Seen {
-  std::array<int, 5> modes{};
+  std::array<int, 6> modes{};  // of tables of every instruction set
   int bytes = 0;
   int picks = 0;
 };
@@ -271,14 +271,19 @@ void expect_across(Random& random, const AcrossCase& c, Seen& seen) {
   make_taps(request, taps);
   const AcrossUse use{0, c.inputs, c.few};
   const AcrossTable table = make_across(request, use);
-  ++seen.modes[static_cast<std::size_t>(table.mode)];
-  if (table.mode == AcrossTable::Mode::identity) return;
+  if (table.mode == AcrossTable::Mode::identity) {
+    ++seen.modes[0];
+    return;
+  }
   const auto row = random_row(random, c.inputs, 6);
   std::vector<double> exact;
   for (int i = 0; i < c.inputs; ++i)
     exact.push_back(row[static_cast<std::size_t>(i)] / 64.0);
-  expect_row(exact_row(taps, exact), 1 / 64.0,
-             [&](std::int16_t* out) { resample_row(row.data(), make_across(request, use), out); });
+  expect_row(exact_row(taps, exact), 1 / 64.0, [&](std::int16_t* out) {
+    const AcrossTable here = make_across(request, use);
+    ++seen.modes[static_cast<std::size_t>(here.mode)];
+    resample_row(row.data(), here, out);
+  });
   if (!table.takes_bytes()) return;
   ++seen.bytes;
   const auto bytes = random_bytes(random, static_cast<std::size_t>(c.inputs));
@@ -311,8 +316,8 @@ TEST(AcrossKernel, resamples_rows_in_every_mode_at_every_width) {
       expect_across(random, {inputs, outputs, Filter::bilinear, antialias, mirrored}, seen);
     }
   }
-  for (const int count : seen.modes)
-    EXPECT_GT(count, 0);
+  for (std::size_t mode = 0; mode < static_cast<std::size_t>(AcrossTable::Mode::permuted); ++mode)
+    EXPECT_GT(seen.modes[mode], 0) << mode;
   EXPECT_GT(seen.bytes, seen.picks);
   EXPECT_GT(seen.picks, 0);
 }
@@ -328,7 +333,7 @@ TEST(AcrossKernel, takes_fine_weights_from_as_few_taps_as_told) {
   Random random(7);
   Seen seen;
   expect_across(random, {50, 70, Filter::bicubic, false, false, 2}, seen);
-  EXPECT_EQ(seen.modes[static_cast<std::size_t>(AcrossTable::Mode::many)], 1);
+  EXPECT_GT(seen.modes[static_cast<std::size_t>(AcrossTable::Mode::many)], 0);
 }
 
 // ---- read ----------------------------------------------------------------------------------

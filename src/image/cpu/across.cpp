@@ -102,8 +102,8 @@ void make_blocks(const FixedTaps& from, AcrossTable& t) {
         set_pair(&t.control[place * 16], sample, i, half);
         if (wide) set_pair(&t.control[outputs * 4 + place * 16], sample - 8, i, half);
       }
-      for (std::size_t p = 0; p < pairs; ++p)
-        std::copy_n(from.of(x) + 2 * p, 2, &t.weights[p * 2 * outputs + place * 8 + i * 2]);
+      for (std::size_t tap = 0; tap < 2 * pairs; ++tap)
+        t.weights[tap / 2 * 2 * outputs + place * 8 + i * 2 + tap % 2] = from.tap(tap)[x];
     }
   });
 }
@@ -118,9 +118,8 @@ void make_dots(const FixedTaps& from, AcrossTable& t) {
   for (std::size_t x = 0; x < static_cast<std::size_t>(from.outputs); ++x) {
     const std::size_t place = place_of(x);
     t.base[place] = from.first[x];
-    for (std::size_t i = 0; i < taps; i += 8)
-      std::copy_n(from.of(x) + i, std::min<std::size_t>(taps - i, 8),
-                  &t.weights[i * outputs + place * 8]);
+    for (std::size_t i = 0; i < taps; ++i)
+      t.weights[i / 8 * row + place * 8 + i % 8] = from.tap(i)[x];
   }
 }
 
@@ -170,16 +169,16 @@ AcrossTable make_few(const FixedTaps& from, const AcrossUse& use) {
   AcrossTable table;
   table.outputs = from.outputs;
   if (is_identity(from)) return table;
-  const Reach reach = reach_of(from);
-  table.mode = cheapest(reach);
-  const bool bytes = use.of_bytes && from.taps <= 2 && table.mode != Mode::dots;
+  const bool bytes = use.of_bytes && from.taps <= 2;
   if (takes_permutes()) {
+    table.mode = Mode::permuted;
     if (bytes) table.byte_permute = make_permute(from, use.samples, true);
     const bool has_bytes = table.byte_permute.group != 0;
     if (has_bytes && !use.of_samples) return table;
     table.permute = make_permute(from, use.samples, false);
     if (table.permute.group != 0 && has_bytes == bytes) return table;
   }
+  table.mode = cheapest(reach_of(from));
   if (table.mode == Mode::dots) {
     make_dots(from, table);
   } else {

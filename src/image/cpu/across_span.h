@@ -10,12 +10,15 @@
 
 namespace halyard::image {
 
-/// Output x is the sum over t < stride of sample first[x] + t times weights[x * stride + t]. Taps
-/// of weight 0 at either end are left out: those behind the last one weigh 0.
+/// Output x is the sum over t < planes of sample first[x] + t times tap(t)[x]. Taps of weight 0 at
+/// either end are left out: those behind the last one weigh 0.
 struct FixedTaps {
   std::int32_t outputs = 0;
   std::int32_t taps = 1;   ///< most of one output
-  std::size_t stride = 2;  ///< even, at least `taps`
+  std::size_t planes = 2;  ///< even, at least `taps`
+  /// Outputs lie one after the other, on one sample or between two: no weight is below 0, no second
+  /// one is one.
+  bool is_between = false;
   std::unique_ptr<std::int32_t[]> first;
   std::unique_ptr<std::int16_t[]> weights;
 
@@ -24,7 +27,9 @@ struct FixedTaps {
   /// Of an axis that is_nearest() or is_between().
   FixedTaps(const AxisRequest& axis, std::int32_t begin);
 
-  const std::int16_t* of(std::size_t x) const noexcept { return weights.get() + x * stride; }
+  std::int16_t* tap(std::size_t t) const noexcept {
+    return weights.get() + t * static_cast<std::size_t>(outputs);
+  }
   std::int32_t count(std::size_t x) const noexcept;
 };
 

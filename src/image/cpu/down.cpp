@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <memory>
 
 #include "image/cpu/fixed_weights.h"
 
@@ -75,29 +74,22 @@ void DownTable::make_from(const AxisTaps& taps, Blended what) {
 
 // What make_row() gives for two positive weights.
 void DownTable::make_between(const AxisRequest& axis) {
-  const auto outputs = static_cast<std::size_t>(axis.outputs);
-  const std::size_t room = outputs + two_taps_spare;
-  const auto first = std::make_unique_for_overwrite<std::int32_t[]>(2 * room);
-  std::int32_t* second = first.get() + room;
+  const std::size_t room = static_cast<std::size_t>(axis.outputs) + two_taps_spare;
+  first_ = std::make_unique_for_overwrite<std::int32_t[]>(2 * room);
+  std::int32_t* second = first_.get() + room;
   const AxisPeriod period = period_of(axis, 1);
   const Positions at = positions_of(axis);
   for_own_outputs(period, axis.outputs, [&](std::int32_t begin, std::int32_t end) {
-    two_taps(at, begin, end, 15, false, {first.get(), second});
+    two_taps(at, begin, end, 15, false, {first_.get(), second});
   });
-  repeat(period, 1, period.advance, first.get());
-  repeat(period, 1, 0, second);
-  rows_.resize(outputs);
-  std::int32_t id = 0;
-  for (std::size_t y = 0; y < outputs; ++y) {
-    if (y > 0 && (first[y] != first[y - 1] || second[y] != second[y - 1])) ++id;
-    Row& row = rows_[y];
-    row.first = first[y];
-    row.count = second[y] != 0 ? 2 : 1;
-    row.id = id;
-    row.second = static_cast<std::int16_t>(second[y]);
-    most_rows_ = std::max(most_rows_, row.count);
-    blends_all_ = blends_all_ && row.count > 1;
-  }
+  repeat(period, period.advance, first_.get());
+  repeat(period, 0, second);
+  std::int32_t blended = 0;
+  for (std::int32_t y = 0; y < axis.outputs; ++y)
+    blended += second[y] != 0 ? 1 : 0;
+  most_rows_ = blended != 0 ? 2 : 1;
+  blends_all_ = blended == axis.outputs;
+  second_ = second;
 }
 
 DownTable::Row DownTable::make_row(const AxisTaps& taps, std::size_t output, Blended what) {

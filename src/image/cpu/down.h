@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -22,11 +23,11 @@ struct Blended {
 class DownTable {
  public:
   /// Source rows first .. first + count - 1. Outputs that follow each other and are made of the
-  /// same rows and weights share an id, counted from 0.
+  /// same rows and weights share an id, which is not below 0.
   struct Row {
     std::int32_t first = 0;
     std::int32_t count = 1;
-    std::int32_t id = 0;
+    std::int64_t id = 0;
     std::int32_t at = 0;  ///< of its weights
     std::int16_t second = 0;
     std::int8_t bits = 0;
@@ -37,8 +38,9 @@ class DownTable {
   DownTable() = default;
   DownTable(const AxisRequest& axis, Blended what);
   DownTable(const AxisTaps& taps, Blended what);
-  const Row& row(std::int32_t output) const noexcept {
-    return rows_[static_cast<std::size_t>(output)];
+  Row row(std::int32_t output) const noexcept {
+    const auto y = static_cast<std::size_t>(output);
+    return first_ ? between(first_[y], second_[y]) : rows_[y];
   }
   DownWeights weights(const Row& row) const noexcept;
   std::int32_t most_rows() const noexcept { return most_rows_; }  ///< of one output
@@ -48,8 +50,18 @@ class DownTable {
   void make_from(const AxisTaps& taps, Blended what);
   void make_between(const AxisRequest& axis);
   void append_parts(std::span<const float> weights);
+  static Row between(std::int32_t first, std::int32_t second) noexcept {
+    Row row;
+    row.first = first;
+    row.count = second != 0 ? 2 : 1;
+    row.id = std::int64_t{first} << 15 | second;
+    row.second = static_cast<std::int16_t>(second);
+    return row;
+  }
   Row make_row(const AxisTaps& taps, std::size_t output, Blended what);
   bool same(const Row& before, const Row& row) const noexcept;
+  std::unique_ptr<std::int32_t[]> first_;  ///< between two rows; null: rows_
+  const std::int32_t* second_ = nullptr;   ///< of 2^15, behind first_
   std::vector<Row> rows_;
   std::vector<std::int16_t> pairs_;
   std::vector<std::int16_t> fine_;

@@ -14,17 +14,17 @@ constexpr std::int16_t one = 1 << bits;
 }  // namespace
 
 std::int32_t FixedTaps::count(std::size_t x) const noexcept {
-  std::size_t end = stride;
-  while (end > 1 && of(x)[end - 1] == 0)
+  auto end = static_cast<std::size_t>(taps);
+  while (end > 1 && tap(end - 1)[x] == 0)
     --end;
   return static_cast<std::int32_t>(end);
 }
 
 FixedTaps::FixedTaps(const AxisTaps& from, std::int32_t begin)
     : outputs(static_cast<std::int32_t>(from.first.size())),
-      stride(static_cast<std::size_t>((from.count + 1) / 2 * 2)),
+      planes(static_cast<std::size_t>((from.count + 1) / 2 * 2)),
       first(std::make_unique_for_overwrite<std::int32_t[]>(from.first.size())),
-      weights(std::make_unique_for_overwrite<std::int16_t[]>(from.first.size() * stride)) {
+      weights(std::make_unique_for_overwrite<std::int16_t[]>(from.first.size() * planes)) {
   const auto known = static_cast<std::size_t>(from.count);
   const auto fixed = std::make_unique_for_overwrite<std::int32_t[]>(known);
   for_own_outputs(from.period, outputs, [&](std::int32_t x_begin, std::int32_t x_end) {
@@ -36,46 +36,45 @@ FixedTaps::FixedTaps(const AxisTaps& from, std::int32_t begin)
       std::size_t idle = 0;
       while (idle + 1 < end && fixed[idle] == 0)
         ++idle;
-      std::int16_t* to = weights.get() + x * stride;
-      for (std::size_t t = 0; t < stride; ++t)
-        to[t] = idle + t < end ? static_cast<std::int16_t>(fixed[idle + t]) : std::int16_t{0};
+      for (std::size_t t = 0; t < planes; ++t)
+        tap(t)[x] = idle + t < end ? static_cast<std::int16_t>(fixed[idle + t]) : std::int16_t{0};
       first[x] = from.first[x] - begin + static_cast<std::int32_t>(idle);
       taps = std::max(taps, static_cast<std::int32_t>(end - idle));
     }
   });
-  repeat(from.period, 1, from.period.advance, first.get());
-  repeat(from.period, stride, std::int16_t{0}, weights.get());
+  repeat(from.period, from.period.advance, first.get());
+  for (std::size_t t = 0; t < planes; ++t)
+    repeat(from.period, std::int16_t{0}, tap(t));
 }
 
-FixedTaps::FixedTaps(const AxisRequest& axis, std::int32_t begin) : outputs(axis.outputs) {
+FixedTaps::FixedTaps(const AxisRequest& axis, std::int32_t begin)
+    : outputs(axis.outputs), is_between(true) {
   const auto count = static_cast<std::size_t>(outputs);
   first = std::make_unique_for_overwrite<std::int32_t[]>(count + two_taps_spare);
   weights = std::make_unique_for_overwrite<std::int16_t[]>(2 * count);
-  Positions at = positions_of(axis);
+  const Positions at = positions_of(axis);
   const AxisPeriod period = period_of(axis, 1);
   if (is_nearest(axis)) {
     for_own_outputs(period, outputs, [&](std::int32_t x_begin, std::int32_t x_end) {
       nearest_samples(at, x_begin, x_end, first.get());
     });
-    for (std::size_t x = 0; x < count; ++x) {
-      weights[2 * x] = one;
-      weights[2 * x + 1] = 0;
-    }
+    std::fill_n(tap(0), count, one);
+    std::fill_n(tap(1), count, std::int16_t{0});
   } else {
     const auto second = std::make_unique_for_overwrite<std::int32_t[]>(count + two_taps_spare);
     for_own_outputs(period, outputs, [&](std::int32_t x_begin, std::int32_t x_end) {
       two_taps(at, x_begin, x_end, bits, true, {first.get(), second.get()});
     });
-    repeat(period, 1, 0, second.get());
+    repeat(period, 0, second.get());
     std::int32_t any = 0;
     for (std::size_t x = 0; x < count; ++x) {
       any |= second[x];
-      weights[2 * x] = static_cast<std::int16_t>(one - second[x]);
-      weights[2 * x + 1] = static_cast<std::int16_t>(second[x]);
+      tap(0)[x] = static_cast<std::int16_t>(one - second[x]);
+      tap(1)[x] = static_cast<std::int16_t>(second[x]);
     }
     taps = any != 0 ? 2 : 1;
   }
-  repeat(period, 1, period.advance, first.get());
+  repeat(period, period.advance, first.get());
   if (begin == 0) return;
   for (std::size_t x = 0; x < count; ++x)
     first[x] -= begin;

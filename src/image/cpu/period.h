@@ -39,17 +39,14 @@ void for_own_outputs(const AxisPeriod& period, std::int32_t outputs, const Make&
   make(period.end, outputs);
 }
 
-/// Fills in those that repeat, of rows of `each` values, with `moved` added. Only for values of
-/// outputs before period.end.
+/// Fills in the values of those that repeat, with `moved` added.
 template <class T>
-void repeat(const AxisPeriod& period, std::size_t each, T moved, T* values) {
+void repeat(const AxisPeriod& period, T moved, T* values) {
   if (period.length == 0) return;
-  const std::size_t step = static_cast<std::size_t>(period.length) * each;
-  const std::size_t end = static_cast<std::size_t>(period.end) * each;
-  std::size_t at = static_cast<std::size_t>(period.begin) * each + step;
-  for (; at < end; at += step) {
+  const std::int32_t step = period.length;
+  for (std::int32_t at = period.begin + step; at < period.end; at += step) {
     T* to = values + at;
-    std::transform(to - step, to - step + std::min(step, end - at), to,
+    std::transform(to - step, to - step + std::min(step, period.end - at), to,
                    [moved](T value) { return static_cast<T>(value + moved); });
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables for permutations: where in its window each output finds its taps.
 #include <algorithm>
+#include <utility>
 
 #include "image/cpu/across_span.h"
 
@@ -37,14 +38,7 @@ class Maker {
     const std::int32_t reach = window_ - 2 * pairs_;
     t_.base.resize((outputs_ + group - 1) / group);
     for (std::size_t g = 0; g < t_.base.size(); ++g) {
-      const std::int32_t* first = from_.first.get() + g * group;
-      const std::size_t count = std::min(group, outputs_ - g * group);
-      std::int32_t low = first[0];
-      std::int32_t high = first[0];
-      for (std::size_t i = 1; i < count; ++i) {
-        low = std::min(low, first[i]);
-        high = std::max(high, first[i]);
-      }
+      const auto [low, high] = bounds(g * group, std::min((g + 1) * group, outputs_));
       t_.base[g] = unit_ == 2 ? std::min(low, samples_ - window_) : low;
       if (high > t_.base[g] + reach) return false;
     }
@@ -52,29 +46,38 @@ class Maker {
     return true;
   }
 
+  std::pair<std::int32_t, std::int32_t> bounds(std::size_t begin, std::size_t end) const {
+    const std::int32_t* first = from_.first.get();
+    if (from_.is_between) return std::minmax({first[begin], first[end - 1]});
+    const auto [low, high] = std::minmax_element(first + begin, first + end);
+    return {*low, *high};
+  }
+
   // Kernels with negative weights have two taps on sources of two samples.
   bool lies_between() const {
-    constexpr int one = 1 << AcrossTable::weight_bits;
-    int outside = 0;  // its sign
-    for (std::size_t x = 0; x < outputs_; ++x) {
-      const int second = from_.of(x)[1];
-      outside |= second | (one - 1 - second);
-    }
-    return outside >= 0;
+    constexpr std::int16_t one = 1 << AcrossTable::weight_bits;
+    if (from_.is_between) return true;
+    const std::int16_t* second = from_.tap(1);
+    return std::all_of(second, second + outputs_,
+                       [](std::int16_t weight) { return weight >= 0 && weight < one; });
   }
 
   void set_outputs() {
     t_.has_second = from_.taps > 1;
     t_.index.resize(t_.base.size() * t_.group + half_lanes);
     for (std::size_t g = 0; g < t_.base.size(); ++g) {
-      const std::size_t end = std::min((g + 1) * t_.group, outputs_);
-      for (std::size_t x = g * t_.group; x < end; ++x)
-        t_.index[x] = static_cast<std::uint16_t>(from_.first[x] - t_.base[g]);
+      const std::int32_t* first = from_.first.get() + g * t_.group;
+      const std::size_t count = std::min(t_.group, outputs_ - g * t_.group);
+      std::transform(first, first + count, t_.index.data() + g * t_.group,
+                     [base = t_.base[g]](std::int32_t sample) {
+                       return static_cast<std::uint16_t>(sample - base);
+                     });
     }
     if (!t_.has_second) return;
     t_.weights.resize(t_.index.size());
-    for (std::size_t x = 0; x < outputs_; ++x)
-      t_.weights[x] = static_cast<std::int16_t>(2 * from_.of(x)[1]);
+    const std::int16_t* second = from_.tap(1);
+    std::transform(second, second + outputs_, t_.weights.begin(),
+                   [](std::int16_t weight) { return static_cast<std::int16_t>(2 * weight); });
   }
 
   void set_taps() {
@@ -88,9 +91,11 @@ class Maker {
     }
     for (std::size_t p = 0; p < t_.pairs; ++p) {
       std::int16_t* to = t_.weights.data() + p * entries;
+      const std::int16_t* even = from_.tap(2 * p);
+      const std::int16_t* odd = from_.tap(2 * p + 1);
       for (std::size_t x = 0; x < outputs_; ++x) {
-        to[2 * x] = from_.of(x)[2 * p];
-        to[2 * x + 1] = from_.of(x)[2 * p + 1];
+        to[2 * x] = even[x];
+        to[2 * x + 1] = odd[x];
       }
     }
   }

@@ -17,7 +17,7 @@ void SeparableSampler::begin(std::byte* workspace) const {
 SampleRows SeparableSampler::row(const Frame& frame, std::int32_t row, std::byte* workspace) const {
   const Layout& at = *reinterpret_cast<const Layout*>(workspace);
   for (std::size_t g = 0; g < groups_; ++g) {
-    const std::int32_t id = group_[g].down.row(row).id;
+    const std::int64_t id = group_[g].down.row(row).id;
     if (at.state->made[g] == id) continue;
     at.state->made[g] = id;
     across_first_ ? across_down(frame, g, row, at) : down_across(frame, g, row, at);
@@ -33,7 +33,7 @@ SampleRows SeparableSampler::row(const Frame& frame, std::int32_t row, std::byte
 const std::int16_t* SeparableSampler::result(std::size_t c, std::int32_t row,
                                              const Layout& at) const noexcept {
   const std::size_t g = channel_[c].group;
-  const DownTable::Row& down = group_[g].down.row(row);
+  const DownTable::Row down = group_[g].down.row(row);
   if (across_first_ && down.count == 1) return ring_place(c, down.first, at);
   return !across_first_ && is_identity(c) ? at.read[c] : at.out[c];
 }
@@ -66,7 +66,7 @@ bool SeparableSampler::takes_bytes(std::size_t c) const noexcept {
 void SeparableSampler::down_across(const Frame& frame, std::size_t g, std::int32_t row,
                                    const Layout& at) const {
   const Group& group = group_[g];
-  const DownTable::Row& down = group.down.row(row);
+  const DownTable::Row down = group.down.row(row);
   if (down.count == 1 && takes_bytes(group.lead)) {
     resample_bytes(source_row(frame, group, down.first), across(group.lead), fraction(),
                    at.out[group.lead]);
@@ -117,7 +117,7 @@ void SeparableSampler::fetch(const Frame& frame, std::size_t g, std::int32_t sou
 void SeparableSampler::across_down(const Frame& frame, std::size_t g, std::int32_t row,
                                    const Layout& at) const {
   const Group& group = group_[g];
-  const DownTable::Row& down = group.down.row(row);
+  const DownTable::Row down = group.down.row(row);
   for (std::int32_t t = 0; t < down.count; ++t)
     fetch(frame, g, down.first + t, at);
   if (down.count == 1) return;

@@ -47,7 +47,7 @@ class SeparableSampler final : public Sampler {
   };
   /// What the workspace holds, per group.
   struct State {
-    std::array<std::int32_t, 4> made{};  ///< id of the output row; -1: none
+    std::array<std::int64_t, 4> made{};  ///< id of the output row; -1: none
   };
   struct Layout {
     Layout* self = nullptr;

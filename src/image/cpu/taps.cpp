@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 #include "image/cpu/filter_kernel.h"
 
@@ -37,32 +38,10 @@ void clamped_window(const Positions& axis, double centre, const Kernel& kernel, 
   }
 }
 
-// Kernel widened when shrinking; what falls outside is left out.
-void widened_window(const Positions& axis, double centre, const Kernel& kernel, Window& w) {
-  const double widening = std::max(2 * axis.length / axis.whole, 1.0);
-  const double support = kernel.support() * widening;
-  const auto lowest = static_cast<std::int64_t>(axis.lowest);
-  const auto highest = static_cast<std::int64_t>(axis.highest);
-  const auto begin = static_cast<std::int64_t>(std::floor(centre - support + 0.5));
-  w.first = std::min(std::max(begin, lowest), highest - 1);
-  // One more than the support, for a box that ends within a tie of the last sample's centre.
-  std::int64_t end =
-      std::min(static_cast<std::int64_t>(std::floor(centre + support + 0.5 + tie)), highest);
-  end = std::max(end, w.first + 1);
-  w.weight.clear();
-  for (std::int64_t i = w.first; i < end; ++i) {
-    w.weight.push_back(kernel((static_cast<double>(i) - centre + 0.5) / widening));
-  }
-}
-
 void normalise(Window& w) {
   double sum = 0;
   for (const double weight : w.weight)
     sum += weight;
-  if (sum == 0) {  // a box between two samples can miss both
-    w.weight.assign(1, 1.0);
-    return;
-  }
   for (double& weight : w.weight)
     weight /= sum;
 }
@@ -74,11 +53,7 @@ double centre_of(const Positions& axis, std::int32_t x) noexcept {
 
 void make_window(const AxisRequest& r, const Positions& axis, std::int32_t x, Window& w) {
   const Kernel kernel{r.filter, r.antialias};
-  if (r.antialias) {
-    widened_window(axis, centre_of(axis, x), kernel, w);
-  } else {
-    clamped_window(axis, centre_of(axis, x), kernel, w);
-  }
+  clamped_window(axis, centre_of(axis, x), kernel, w);
   normalise(w);
   if (!axis.mirrored) return;
   w.first = static_cast<std::int64_t>(axis.reflect) -
@@ -97,7 +72,7 @@ std::int32_t most_taps(const AxisRequest& r) noexcept {
   return std::min(static_cast<std::int32_t>(r.antialias ? reach + 1 : reach), r.highest - r.lowest);
 }
 
-void make_windows(const AxisRequest& r, std::int32_t begin, std::int32_t end, AxisTaps& out) {
+void make_clamped(const AxisRequest& r, std::int32_t begin, std::int32_t end, AxisTaps& out) {
   const Positions axis = positions_of(r);
   const auto count = static_cast<std::size_t>(out.count);
   Window w;
@@ -112,6 +87,60 @@ void make_windows(const AxisRequest& r, std::int32_t begin, std::int32_t end, Ax
     for (std::size_t t = 0; t < w.weight.size() && shift + t < count; ++t)
       weight[shift + t] = static_cast<float>(w.weight[t]);
   }
+}
+
+std::int32_t floor_of(double value) noexcept {
+  const auto whole = static_cast<std::int32_t>(value);
+  return whole - (value < whole ? 1 : 0);
+}
+
+// Kernels widened when shrinking; what falls outside is left out. `kernel` is inlined.
+template <class Weigh>
+void make_widened(const AxisRequest& r, double support, const Weigh& kernel, std::int32_t begin,
+                  std::int32_t end, AxisTaps& out) {
+  const Positions axis = positions_of(r);
+  const double widening = std::max(r.length / r.outputs, 1.0);
+  const double narrowing = 1 / widening;
+  const double reach = support * widening;
+  const auto lowest = static_cast<std::int32_t>(axis.lowest);
+  const auto highest = static_cast<std::int32_t>(axis.highest);
+  std::vector<double> weights(static_cast<std::size_t>(out.count) + 2);
+  for (std::int32_t x = begin; x < end; ++x) {
+    const double centre = centre_of(axis, x);
+    std::int32_t first = std::clamp(floor_of(centre - reach + 0.5), lowest, highest - 1);
+    // A box may end within a tie of its last sample's centre.
+    const std::int32_t last = std::min(floor_of(centre + reach + 0.5 + tie), highest) - 1;
+    std::int32_t taps = std::clamp(last + 1 - first, 1, out.count);
+    for (std::int32_t t = 0; t < taps; ++t)
+      weights[static_cast<std::size_t>(t)] = kernel((first + t - centre + 0.5) * narrowing);
+    double sum = 0;
+    for (std::int32_t t = 0; t < taps; ++t)
+      sum += weights[static_cast<std::size_t>(t)];
+    if (sum == 0) {  // a box between two samples can miss both
+      taps = 1;
+      weights[0] = sum = 1;
+    }
+    if (axis.mirrored) {
+      first = static_cast<std::int32_t>(axis.reflect) - (first + taps - 1);
+      std::reverse(weights.begin(), weights.begin() + taps);
+    }
+    const std::int32_t shift = std::max(first + out.count - r.highest, 0);
+    out.first[static_cast<std::size_t>(x)] = first - shift;
+    float* to = out.weight.data() + static_cast<std::ptrdiff_t>(x) * out.count;
+    std::fill_n(to, out.count, 0.0F);
+    const double share = 1 / sum;
+    for (std::int32_t t = 0; t < taps; ++t)
+      to[shift + t] = static_cast<float>(weights[static_cast<std::size_t>(t)] * share);
+  }
+}
+
+void make_windows(const AxisRequest& r, std::int32_t begin, std::int32_t end, AxisTaps& out) {
+  const Kernel kernel{r.filter, r.antialias};
+  if (!r.antialias) return make_clamped(r, begin, end, out);
+  if (r.filter != Filter::bilinear)
+    return make_widened(r, kernel.support(), kernel, begin, end, out);
+  const auto triangle = [](double x) { return std::max(0.0, 1 - std::abs(x)); };
+  make_widened(r, 1, triangle, begin, end, out);
 }
 
 }  // namespace
@@ -147,8 +176,15 @@ void make_taps(const AxisRequest& r, AxisTaps& out) {
       make_windows(r, begin, end, out);
     }
   });
-  repeat(out.period, 1, out.period.advance, out.first.data());
-  repeat(out.period, count, 0.0F, out.weight.data());
+  const AxisPeriod& p = out.period;
+  repeat(p, p.advance, out.first.data());
+  const auto weights_of = [&](std::int32_t x) {
+    return out.weight.begin() + static_cast<std::ptrdiff_t>(x) * out.count;
+  };
+  for (std::int32_t x = p.begin + p.length; x < p.end; x += p.length) {
+    const std::int32_t end = x + std::min(p.length, p.end - x);
+    std::copy(weights_of(x - p.length), weights_of(end - p.length), weights_of(x));
+  }
 }
 
 }  // namespace halyard::image

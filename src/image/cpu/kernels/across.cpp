@@ -243,6 +243,7 @@ void ResampleRow(const std::int16_t* in, const AcrossTable& table, std::int16_t*
     case AcrossTable::Mode::many:
       return resample_many(in, table, out);
     case AcrossTable::Mode::identity:
+    case AcrossTable::Mode::permuted:
       break;
   }
 }

@@ -31,10 +31,11 @@ struct PermuteTable {
 /// - dots: `chunks` times eight taps from `base` on, output by output.
 /// - many: `taps` weights from `base` on, a multiple of most_lanes, the last ones 0; `fine` adds
 ///   parts of 2^-6 of a weight's unit.
+/// - permuted: there are permute tables alone.
 /// Outputs come in groups of 32, the last one filled up with weights of 0. But for `many`, blocks
 /// and outputs lie by across_place(), so that sums of any width of vector pack to neighbours.
 struct AcrossTable {
-  enum class Mode : std::uint8_t { identity, narrow, wide, dots, many };
+  enum class Mode : std::uint8_t { identity, narrow, wide, dots, many, permuted };
   static constexpr int weight_bits = 14;
   static constexpr std::int32_t most_lanes = 32;  ///< 16-bit ones of the widest vector
 
