@@ -42,7 +42,8 @@ PUBLIC_HEADERS = {
     "pool": "ipc", "topic": "ipc", "image_message": "ipc",
     "codec": "codec", "image": "image", "tiling": "image", "track": "track",
     "decode": "decode", "description": "decode",
-    "tile_merge": "decode", "draw": "draw", "model": "model", "capture": "capture", "hal": "capi",
+    "mask": "decode", "tile_merge": "decode",
+    "draw": "draw", "model": "model", "capture": "capture", "hal": "capi",
 }
 
 # Headers that are C: compiled as C11, and not part of the C++ umbrella.

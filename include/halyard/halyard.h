@@ -33,6 +33,7 @@
 #include "halyard/description.h"
 #include "halyard/draw.h"
 #include "halyard/image.h"
+#include "halyard/mask.h"
 #include "halyard/model.h"
 #include "halyard/tile_merge.h"
 #include "halyard/tiling.h"

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where masks lie: which target pixels a box covers by each rule, which prototype pixels those
+// sample, and with which weights.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "halyard/mask.h"
+
+namespace halyard::decode {
+
+/// Half-open range of pixels along one axis.
+struct Span {
+  std::int32_t begin = 0;
+  std::int32_t end = 0;
+  std::int32_t length() const noexcept { return end - begin; }
+  bool is_empty() const noexcept { return end <= begin; }
+  friend bool operator==(const Span&, const Span&) = default;
+};
+
+/// One axis of the map from target to source pixels: target pixel p samples the source at
+/// offset + (p + 1/2) * step - 1/2, clamped to [0, source - 1].
+struct AxisMap {
+  std::int32_t source = 0;  ///< pixels
+  std::int32_t target = 0;
+  double offset = 0;
+  double step = 1;
+  friend bool operator==(const AxisMap&, const AxisMap&) = default;
+};
+
+/// Samples per target pixel: source pixels `low` and low + 1, weighing 1 - high and `high`. At the
+/// last source pixel `high` is 0. Padded at the end so that vectors may read on.
+struct AxisSamples {
+  static constexpr std::size_t padding = 16;
+  AxisMap map;
+  std::vector<std::int32_t> low;
+  std::vector<float> low_weight;
+  std::vector<float> high_weight;
+  /// Fills the tables, or keeps those of the same map.
+  void prepare(const AxisMap& wanted);
+  /// The source pixels that a non-empty range of target pixels reads with a weight above 0.
+  Span source_of(Span target) const noexcept;
+};
+
+/// Along one axis: the box in pixels of the network's input, low <= high, and what is around it.
+struct AxisBox {
+  double low = 0;
+  double high = 0;
+  double input = 0;       ///< extent of the network's input
+  std::int32_t grid = 0;  ///< of the prototypes
+  double content = 0;     ///< where the shown part begins, in input pixels
+  double content_size = 0;
+};
+
+/// Rounded outwards on the prototypes' grid, at least one pixel.
+Span prototype_span(const AxisBox& box) noexcept;
+/// Prototype pixels with low <= pixel < high in their units. May be empty.
+Span quick_span(const AxisBox& box) noexcept;
+/// Input pixels with low <= pixel < high. May be empty.
+Span input_span(const AxisBox& box) noexcept;
+/// Rounded to pixels of a target that shows the content rectangle, at least one.
+Span target_span(const AxisBox& box, std::int32_t target) noexcept;
+/// Target pixels whose samples may meet `source`. May be empty.
+Span touched_span(const AxisSamples& samples, Span source) noexcept;
+/// Target pixels all of whose samples with weight lie in `source`. May be empty.
+Span inner_span(const AxisSamples& samples, Span source) noexcept;
+
+}  // namespace halyard::decode

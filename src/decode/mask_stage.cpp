@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Staging on vectors where pixels lie side by side, by plain loops where they do not.
+#include "decode/mask_stage.h"
+
+// Vectors of a fixed size only; where there are none, the emulated ones, which have all shuffles.
+#define HWY_BROKEN_EMU128 0
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "decode/mask_stage.cpp"
+#include <hwy/foreach_target.h>
+// foreach_target.h first: it includes this file once per target
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+#ifndef HALYARD_DECODE_MASK_STAGE_ONCE
+#define HALYARD_DECODE_MASK_STAGE_ONCE
+namespace halyard::decode {
+namespace {
+
+template <class T>
+T load_one(const std::byte* at) noexcept {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+
+template <class T>
+float as_float(T value) noexcept {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+    return to_float(value);
+  } else {
+    return static_cast<float>(value);
+  }
+}
+
+template <class T>
+std::int32_t less_bias(T value) noexcept {
+  return static_cast<std::int32_t>(value) - (std::is_same_v<T, std::uint16_t> ? 32768 : 0);
+}
+
+}  // namespace
+}  // namespace halyard::decode
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace halyard::decode {
+namespace HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class D, class T>
+HWY_INLINE hn::Vec<D> load_real(D d, const T* at) {
+  if constexpr (std::is_same_v<T, float>) {
+    return hn::LoadU(d, at);
+  } else if constexpr (std::is_same_v<T, Half>) {
+    const hn::Rebind<hwy::float16_t, D> half;
+    return hn::PromoteTo(d, hn::LoadU(half, reinterpret_cast<const hwy::float16_t*>(at)));
+  } else if constexpr (std::is_same_v<T, BFloat16>) {
+    const hn::Rebind<hwy::bfloat16_t, D> half;
+    return hn::PromoteTo(d, hn::LoadU(half, reinterpret_cast<const hwy::bfloat16_t*>(at)));
+  } else {
+    const hn::RebindToSigned<D> di;
+    return hn::ConvertTo(d, hn::PromoteTo(di, hn::LoadU(hn::Rebind<T, D>(), at)));
+  }
+}
+
+template <class T>
+void real_plane(const std::byte* data, std::size_t count, float zero_point, float scale,
+                float* out) {
+  const hn::ScalableTag<float> d;
+  const std::size_t lanes = hn::Lanes(d);
+  constexpr bool is_stored = std::is_integral_v<T>;
+  const auto zero = hn::Set(d, zero_point);
+  const auto factor = hn::Set(d, scale);
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    auto value = load_real(d, reinterpret_cast<const T*>(data + i * sizeof(T)));
+    if (is_stored) value = hn::Mul(hn::Sub(value, zero), factor);
+    hn::StoreU(value, d, out + i);
+  }
+  for (; i < count; ++i) {
+    const float value = as_float(load_one<T>(data + i * sizeof(T)));
+    out[i] = is_stored ? (value - zero_point) * scale : value;
+  }
+}
+
+template <class T>
+void real_rows(const StoredRow& row, const ChannelScales& scales, float* out, std::size_t stride) {
+  for (std::size_t k = 0; k < row.channels; ++k) {
+    const std::byte* plane = row.data + static_cast<std::ptrdiff_t>(k) * row.channel_stride_bytes;
+    const float zero = scales.zero_point != nullptr ? scales.zero_point[k] : 0;
+    const float scale = scales.scale != nullptr ? scales.scale[k] : 1;
+    float* to = out + k * stride;
+    if (row.pixel_stride_bytes == sizeof(T)) {
+      real_plane<T>(plane, row.pixels, zero, scale, to);
+      continue;
+    }
+    for (std::size_t x = 0; x < row.pixels; ++x, plane += row.pixel_stride_bytes) {
+      const float value = as_float(load_one<T>(plane));
+      to[x] = std::is_integral_v<T> ? (value - zero) * scale : value;
+    }
+  }
+}
+
+// Two planes of pixels side by side as 32-bit lanes; the first in the lower halves.
+template <class T>
+std::size_t pair_planes(const std::byte* a, const std::byte* b, std::size_t count,
+                        std::int16_t* out) {
+  const hn::ScalableTag<std::int32_t> d;
+  const hn::Repartition<std::int16_t, decltype(d)> d16;
+  const hn::Rebind<T, decltype(d)> stored;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto bias = hn::Set(d, std::is_same_v<T, std::uint16_t> ? 32768 : 0);
+  const auto lower = hn::Set(d, 0xFFFF);
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto load = [&](const std::byte* from) HWY_ATTR {
+      const auto* at = reinterpret_cast<const T*>(from + i * sizeof(T));
+      return hn::Sub(hn::PromoteTo(d, hn::LoadU(stored, at)), bias);
+    };
+    const auto pair = hn::Or(hn::And(load(a), lower), hn::ShiftLeft<16>(load(b)));
+    hn::StoreU(hn::BitCast(d16, pair), d16, out + 2 * i);
+  }
+  return i;
+}
+
+template <class T>
+void pair_rows(const StoredRow& row, std::int16_t* out, std::size_t stride) {
+  for (std::size_t k = 0; k < row.channels; k += 2) {
+    const std::byte* a = row.data + static_cast<std::ptrdiff_t>(k) * row.channel_stride_bytes;
+    const std::byte* b = a + row.channel_stride_bytes;
+    const bool is_whole = k + 1 < row.channels;
+    std::int16_t* to = out + k * stride;
+    std::size_t x = 0;
+    if (is_whole && row.pixel_stride_bytes == sizeof(T)) x = pair_planes<T>(a, b, row.pixels, to);
+    for (; x < row.pixels; ++x) {
+      const auto at = static_cast<std::ptrdiff_t>(x) * row.pixel_stride_bytes;
+      to[2 * x] = static_cast<std::int16_t>(less_bias(load_one<T>(a + at)));
+      to[2 * x + 1] =
+          is_whole ? static_cast<std::int16_t>(less_bias(load_one<T>(b + at))) : std::int16_t{0};
+    }
+  }
+}
+
+void stage_real(const StoredRow& row, const ChannelScales& scales, float* out, std::size_t stride) {
+  switch (row.dtype) {
+    case DType::f16:
+      return real_rows<Half>(row, scales, out, stride);
+    case DType::bf16:
+      return real_rows<BFloat16>(row, scales, out, stride);
+    case DType::i8:
+      return real_rows<std::int8_t>(row, scales, out, stride);
+    case DType::u8:
+      return real_rows<std::uint8_t>(row, scales, out, stride);
+    case DType::i16:
+      return real_rows<std::int16_t>(row, scales, out, stride);
+    case DType::u16:
+      return real_rows<std::uint16_t>(row, scales, out, stride);
+    default:
+      return real_rows<float>(row, scales, out, stride);
+  }
+}
+
+void stage_pairs(const StoredRow& row, std::int16_t* out, std::size_t stride) {
+  switch (row.dtype) {
+    case DType::i8:
+      return pair_rows<std::int8_t>(row, out, stride);
+    case DType::u8:
+      return pair_rows<std::uint8_t>(row, out, stride);
+    case DType::i16:
+      return pair_rows<std::int16_t>(row, out, stride);
+    default:
+      return pair_rows<std::uint16_t>(row, out, stride);
+  }
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace halyard::decode
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace halyard::decode {
+namespace {
+HWY_EXPORT(stage_real);
+HWY_EXPORT(stage_pairs);
+}  // namespace
+
+void stage_real(const StoredRow& row, const ChannelScales& scales, float* out, std::size_t stride) {
+  HWY_DYNAMIC_DISPATCH(stage_real)(row, scales, out, stride);
+}
+
+void stage_pairs(const StoredRow& row, std::int16_t* out, std::size_t stride) {
+  HWY_DYNAMIC_DISPATCH(stage_pairs)(row, out, stride);
+}
+
+}  // namespace halyard::decode
+#endif
