@@ -3,7 +3,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 
 #include <array>
 #include <cstdint>
@@ -13,6 +12,7 @@
 #include "halyard/colorimetry.h"
 #include "image/channels.h"
 #include "image/cpu/colorist.h"
+#include "image/each_target.h"
 
 namespace halyard::testing {
 
@@ -118,11 +118,5 @@ class ColorRows {
   static constexpr std::size_t guard = 128;
   std::size_t width_;
 };
-
-/// Chooses among these instruction sets from now on; 0: all.
-inline void use_targets(std::int64_t mask) {
-  hwy::SetSupportedTargetsForTest(mask);
-  hwy::GetChosenTarget().DeInit();  // the next call chooses anew
-}
 
 }  // namespace halyard::testing

@@ -34,6 +34,7 @@ class Colorist {
   static std::size_t needed_channels(const Plan& plan) noexcept;
   /// Channels that are made, those of the destination: 1, 3 or 4.
   std::size_t channels() const noexcept { return channels_; }
+  const ColorSetup& setup() const noexcept { return setup_; }
   /// Fractional bits of the values: 5, 6 or 7.
   int fraction() const noexcept { return setup_.out_fraction; }
   /// Pixels [0, width): may write up to the end of the rows' spare samples.

@@ -8,6 +8,7 @@
 
 #include "image/cpu/colorist.h"
 #include "image/cpu/pad.h"
+#include "image/cpu/painter.h"
 #include "image/cpu/program.h"
 #include "image/cpu/turn.h"
 #include "image/cpu/writer.h"
@@ -49,6 +50,7 @@ class RowsProgram final : public CpuProgram {
         sampler_(make_sampler(plan)),
         colorist_(plan, sampler_->fraction(), writes_codes(plan)),
         writer_(make_writer(plan, colorist_.fraction())),
+        painter_(Painter::create(plan, colorist_.setup())),
         extended_(extended(plan, *writer_)),
         source_pixels_(plan.crop.width * plan.crop.height) {
     if (extended_ != Region{0, 0, size_.width, size_.height}) pad_.emplace(plan, extended_);
@@ -170,6 +172,9 @@ class RowsProgram final : public CpuProgram {
     const std::int32_t begin = unit * writer_->block_height();
     const std::int32_t end = std::min(begin + writer_->block_height(), size_.height);
     if (begin < extended_.y || begin >= extended_.y + extended_.height) return;
+    if (painter_) {
+      return painter_->store(sampler_->row(frame, begin - content_.y, at.sampler), frame, begin);
+    }
     for (std::int32_t y = begin; y < end; ++y) {
       const auto r = static_cast<std::size_t>(y - begin);
       make_results(frame, y - content_.y, at.sampler, at.rows[r], at.content[r]);
@@ -218,6 +223,7 @@ class RowsProgram final : public CpuProgram {
   std::unique_ptr<const Sampler> sampler_;
   Colorist colorist_;
   std::unique_ptr<const Writer> writer_;
+  std::optional<Painter> painter_;  // none: the two before it, one after the other
   Region extended_;
   std::optional<PadFill> pad_;  // none: the content leaves nothing free
   double source_pixels_;

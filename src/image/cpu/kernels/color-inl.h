@@ -81,8 +81,13 @@ struct FromYuv {
         half(half_) {}
 
   HWY_INLINE V16 luma(V16 y) const {
-    const V16 above = hn::Sub(hn::Max(y, y_offset), y_offset);
-    return hn::Add(hn::MulFixedPoint15(above, y_scale), half);
+    return hn::Add(hn::MulFixedPoint15(above_offset(y), y_scale), half);
+  }
+  // Samples of 8.7 are not negative.
+  HWY_INLINE V16 above_offset(V16 y) const {
+    const hn::RebindToUnsigned<D16> du;
+    if (in_fraction != 7) return hn::Sub(hn::Max(y, y_offset), y_offset);
+    return hn::BitCast(D16(), hn::SaturatedSub(hn::BitCast(du, y), hn::BitCast(du, y_offset)));
   }
   HWY_INLINE V16 difference(V16 chroma) const { return hn::SaturatedSub(chroma, neutral); }
   /// A difference in 8.7. Overshoot may saturate, but only where blue is 0 or 255 all the same:

@@ -15,6 +15,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "image/cpu/kernels/packed-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace halyard::image {
 namespace HWY_NAMESPACE {
@@ -23,47 +25,6 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Out = std::array<std::uint8_t*, 3>;
 using Feed = DirectJob::Feed;
 using Store = DirectJob::Store;
-using D8 = hn::ScalableTag<std::uint8_t>;
-using DU16 = hn::Repartition<std::uint16_t, D8>;
-using D16 = hn::RebindToSigned<DU16>;
-using D32 = hn::Repartition<std::uint32_t, D8>;
-using V8 = hn::Vec<D8>;
-using VU16 = hn::Vec<DU16>;
-using V16 = hn::Vec<D16>;
-using Indices = decltype(hn::SetTableIndices(D32(), static_cast<const std::uint32_t*>(nullptr)));
-
-constexpr std::size_t lanes32 = hn::MaxLanes(D32());
-constexpr std::size_t blocks = lanes32 / 4;
-constexpr std::size_t lanes8 = 4 * lanes32;
-
-// Bytes of both, clamped, first those of `low`, then those of `high`, within each block.
-HWY_INLINE V8 pack_in_blocks(V16 low, V16 high) {
-#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
-  return V8{_mm512_packus_epi16(low.raw, high.raw)};
-#elif HWY_TARGET == HWY_AVX2
-  return V8{_mm256_packus_epi16(low.raw, high.raw)};
-#elif HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3
-  return V8{_mm_packus_epi16(low.raw, high.raw)};
-#else
-  static_assert(blocks == 1);
-  const hn::Rebind<std::uint8_t, D16> half;
-  return hn::Combine(D8(), hn::DemoteTo(half, high), hn::DemoteTo(half, low));
-#endif
-}
-
-struct alignas(64) Table {
-  std::uint32_t at[lanes32];
-};
-
-// Groups of 32 bits moved between blocks: group(block, i) comes to place i of a block.
-template <class Group>
-constexpr Table table_of(const Group& group) {
-  Table table{};
-  for (std::size_t i = 0; i < lanes32; ++i)
-    table.at[i] = static_cast<std::uint32_t>(group(i / 4, i % 4));
-  return table;
-}
-
 // Loads so that part k of each block, in the order of the blocks, is what interleaving within
 // blocks makes vector k of the result: four pixels of luma or of pairs ...
 constexpr Table load_pairs =
@@ -73,31 +34,39 @@ constexpr Table load_packed =
     table_of([](std::size_t block, std::size_t i) { return (i / 2 * blocks + block) * 2 + i % 2; });
 constexpr Table load_as_is =
     table_of([](std::size_t block, std::size_t i) { return 4 * block + i; });
-// From blocks of 8 codes of one vector and 8 of the next.
-constexpr Table unpack = table_of([](std::size_t block, std::size_t i) {
-  const std::size_t at = 4 * block + i;
-  const std::size_t half = lanes32 / 2;
-  return at < half ? at / 2 * 4 + at % 2 : (at - half) / 2 * 4 + 2 + at % 2;
-});
 // The three groups of each block that squeezing left.
 constexpr Table squeeze = table_of([](std::size_t block, std::size_t i) {
   const std::size_t at = std::min(4 * block + i, 3 * blocks - 1);
   return at / 3 * 4 + at % 3;
 });
 
-// Nothing where a vector is one block.
-HWY_INLINE V8 permuted(V8 v, const Indices& indices) {
-  if constexpr (blocks == 1) return v;
-  return hn::BitCast(D8(), hn::TableLookupLanes(hn::BitCast(D32(), v), indices));
-}
+// Leaves out the last of the four bytes of every pixel.
+struct Squeeze {
+  Indices groups;
+  V8 within;
+
+  HWY_INLINE Squeeze() : groups(hn::SetTableIndices(D32(), squeeze.at)), within(bytes()) {}
+  // A whole vector; its last quarter is none of the pixels.
+  HWY_INLINE void store(VU16 pixels, std::uint8_t* to) const {
+    const V8 in_blocks = hn::TableLookupBytes(hn::BitCast(D8(), pixels), within);
+    hn::StoreU(permuted(in_blocks, groups), D8(), to);
+  }
+
+ private:
+  static HWY_INLINE V8 bytes() {
+    HWY_ALIGN static constexpr std::uint8_t squeezed[16] = {0,  1,  2,  4,  5,  6,  8,  9,
+                                                            10, 12, 13, 14, 15, 15, 15, 15};
+    return hn::LoadDup128(D8(), squeezed);
+  }
+};
 
 struct Constants {
   V8 y_offset, y_half, flip;
   VU16 y_scale;
   V16 first, second, first_green, second_green;  // packed feeds: alternating in the first of each
   V8 spread_first, spread_second;
-  Indices load, unpack, squeeze;
-  V8 squeeze_block;
+  Indices load, unpack;
+  Squeeze squeeze;
 };
 
 // Lanes a, b, a, b, ...
@@ -116,8 +85,6 @@ HWY_INLINE Constants constants_of(const DirectJob& job) {
                                                       8, 9, 8, 9, 12, 13, 12, 13};
   HWY_ALIGN static constexpr std::uint8_t odd[16] = {2,  3,  2,  3,  6,  7,  6,  7,
                                                      10, 11, 10, 11, 14, 15, 14, 15};
-  HWY_ALIGN static constexpr std::uint8_t squeezed[16] = {0,  1,  2,  4,  5,  6,  8,  9,
-                                                          10, 12, 13, 14, 15, 15, 15, 15};
   const bool packed = job.store == Store::packed3 || job.store == Store::packed4;
   return {hn::Set(D8(), m.y_offset),
           hn::Set(D8(), m.y_half),
@@ -133,8 +100,7 @@ HWY_INLINE Constants constants_of(const DirectJob& job) {
                                      : pairs ? load_pairs.at
                                              : load_packed.at),
           hn::SetTableIndices(D32(), unpack.at),
-          hn::SetTableIndices(D32(), squeeze.at),
-          hn::LoadDup128(D8(), squeezed)};
+          Squeeze()};
 }
 
 // What chroma adds to both halves of a vector of pixels.
@@ -212,30 +178,15 @@ HWY_INLINE void put(V8 v, std::uint8_t* to) {
   }
 }
 
-// A whole vector of pixels; its last part writes a third of it behind them, which the next pixels
-// overwrite.
-HWY_INLINE void put_squeezed(const Constants& c, VU16 pixels, std::uint8_t* to) {
-  const V8 in_blocks = hn::TableLookupBytes(hn::BitCast(D8(), pixels), c.squeeze_block);
-  hn::StoreU(permuted(in_blocks, c.squeeze), D8(), to);
-}
-
 template <Store store, bool streams>
 HWY_INLINE void put_packed(const Constants& c, V8 c0, V8 c1, V8 c2, std::uint8_t* to) {
-  const D8 d;
-  const DU16 du;
-  const V8 alpha = hn::Set(d, 255);
-  const VU16 low01 = hn::BitCast(du, hn::InterleaveLower(d, c0, c1));
-  const VU16 high01 = hn::BitCast(du, hn::InterleaveUpper(d, c0, c1));
-  const VU16 low2a = hn::BitCast(du, hn::InterleaveLower(d, c2, alpha));
-  const VU16 high2a = hn::BitCast(du, hn::InterleaveUpper(d, c2, alpha));
-  const VU16 pixels[] = {
-      hn::InterleaveLower(du, low01, low2a), hn::InterleaveUpper(du, low01, low2a),
-      hn::InterleaveLower(du, high01, high2a), hn::InterleaveUpper(du, high01, high2a)};
+  VU16 pixels[4];
+  interleave(c0, c1, c2, hn::Set(D8(), 255), pixels);
   for (std::size_t k = 0; k < 4; ++k) {
     if constexpr (store == Store::packed3) {
-      put_squeezed(c, pixels[k], to + k * lanes8 / 4 * 3);
+      c.squeeze.store(pixels[k], to + k * lanes8 / 4 * 3);
     } else {
-      put<streams>(hn::BitCast(d, pixels[k]), to + k * lanes8);
+      put<streams>(hn::BitCast(D8(), pixels[k]), to + k * lanes8);
     }
   }
 }
