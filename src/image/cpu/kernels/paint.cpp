@@ -37,6 +37,7 @@ constexpr Table spread = table_of([](std::size_t block, std::size_t i) {
 // Codes of red, green, blue and alpha, in blocks of 8 of one vector of samples and 8 of the next.
 struct Codes {
   V8 channel[4];
+  HWY_INLINE Codes() {}
 };
 
 // A product with half a unit of the result in 15 bits cuts the fraction off, halves up.
