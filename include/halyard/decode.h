@@ -15,19 +15,29 @@
 #include "halyard/detection.h"
 #include "halyard/export.h"
 #include "halyard/result.h"
+#include "halyard/selection.h"
 #include "halyard/tensor.h"
 
 HALYARD_EXPORTS_BEGIN
 namespace halyard {
 
-/// The same for every head. Ranges are checked by Decoder::create.
+/// The same for every head. Ranges are checked by Decoder::create. What the fields of selection
+/// mean stands in selection.h.
 struct DecodeOptions {
   float score_threshold = 0.25F;  ///< [0, 1]; a candidate stays when score >= threshold
-  float iou_threshold = 0.45F;    ///< [0, 1]; a box is suppressed when IoU > threshold
-  std::optional<Nms> nms = {};    ///< unset: the description's, and class_aware where it has none
+  float iou_threshold = 0.45F;    ///< [0, 1]; a box is suppressed when its overlap is > threshold
+  /// unset: the description's, and class_aware where it has none (or "auto")
+  std::optional<Nms> nms = {};
   std::size_t pre_nms_top_k = 30000;  ///< best candidates that enter suppression; 0: all. Of equal
                                       ///< scores the earlier anchors. Nms::none: does not apply
   std::size_t max_detections = 300;   ///< most detections given; 0: all
+  /// Empty, or one for each class, each in [0, 1], in place of score_threshold. An anchor is first
+  /// given its best class, then held against that one's threshold.
+  std::vector<float> class_thresholds = {};
+  Suppression suppression = Suppression::greedy;
+  Overlap overlap = Overlap::iou;
+  float soft_sigma = 0.5F;    ///< > 0; of Suppression::soft_gaussian
+  float soft_floor = 0.001F;  ///< [0, 1]; of the soft ones: below, a box goes
 };
 
 /// Decodes one model's outputs. Immutable after creation and thread-safe: decode() may run from
@@ -80,13 +90,6 @@ class Decoder {
   explicit Decoder(std::unique_ptr<Impl> impl) noexcept;
   std::unique_ptr<Impl> impl_;
 };
-
-/// Greedy suppression as every head uses it: stable sort by score, then IoU > threshold suppresses
-/// (an IoU of exactly the threshold does not). Empty boxes neither suppress nor are suppressed; NaN
-/// scores are dropped. `max_detections` 0: no cap. Returns the survivors, best first.
-std::vector<Detection> non_maximum_suppression(std::vector<Detection> candidates,
-                                               float iou_threshold, Nms nms,
-                                               std::size_t max_detections);
 
 }  // namespace halyard
 HALYARD_EXPORTS_END

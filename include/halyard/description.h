@@ -16,12 +16,10 @@
 #include "halyard/geometry.h"
 #include "halyard/quantization.h"
 #include "halyard/result.h"
+#include "halyard/selection.h"
 
 HALYARD_EXPORTS_BEGIN
 namespace halyard {
-
-/// Non-maximum suppression: between boxes of one class only, between all, or not at all.
-enum class Nms : std::uint8_t { class_agnostic = 0, class_aware = 1, none = 2 };
 
 /// Whether box coordinates are fractions of the model input (0..1) or its pixels.
 enum class BoxUnits : std::uint8_t { fraction, pixels };

@@ -35,6 +35,7 @@
 #include "halyard/image.h"
 #include "halyard/mask.h"
 #include "halyard/model.h"
+#include "halyard/selection.h"
 #include "halyard/tile_merge.h"
 #include "halyard/tiling.h"
 #include "halyard/track.h"

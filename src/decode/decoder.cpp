@@ -20,10 +20,7 @@ using decode::Affine;
 using decode::Head;
 using decode::YoloDetection;
 
-Status check_unit(float value, const char* what) {
-  if (value >= 0 && value <= 1) return {};  // false for NaN
-  return fail(Errc::invalid_argument, what, "{}", value);
-}
+using decode::check_unit;
 
 Status check_description(const ModelDescription& description) {
   const std::string& version = description.decoder_version;
@@ -47,18 +44,6 @@ Status check_description(const ModelDescription& description) {
     }
   }
   return {};
-}
-
-std::string_view name_of(Nms nms) noexcept {
-  switch (nms) {
-    case Nms::class_agnostic:
-      return "class_agnostic";
-    case Nms::class_aware:
-      return "class_aware";
-    case Nms::none:
-      return "none";
-  }
-  return "unknown";
 }
 
 std::string text_of(std::span<const std::size_t> shape) {
@@ -126,12 +111,26 @@ BoxUnits units_of(const OutputDescription& output, DType dtype, Affine affine) n
   return decode::dequantize(highest, affine) < 4 ? BoxUnits::fraction : BoxUnits::pixels;
 }
 
+Status check_options(const DecodeOptions& options, std::size_t classes) {
+  HALYARD_CHECK(check_unit(options.score_threshold, "score_threshold: must be in [0, 1]"));
+  const auto& thresholds = options.class_thresholds;
+  if (!thresholds.empty() && thresholds.size() != classes) {
+    return fail(Errc::invalid_argument, "class_thresholds: must be empty or one for each class",
+                "{}, {} classes", thresholds.size(), classes);
+  }
+  for (const float threshold : thresholds)
+    HALYARD_CHECK(check_unit(threshold, "class_thresholds: each must be in [0, 1]"));
+  return {};
+}
+
 }  // namespace
 
 struct Decoder::Impl {
   ModelDescription description;
   DecodeOptions options;
   Head head;
+  SelectionOptions selection;
+  float least_score = 0;  // of any class
 
   const YoloDetection& yolo() const { return std::get<YoloDetection>(head); }
   Result<decode::Source> source_of(const Tensor& tensor, std::size_t batch) const;
@@ -150,7 +149,7 @@ Result<decode::Source> Decoder::Impl::source_of(const Tensor& tensor, std::size_
   }
   decode::Source source;
   source.batch = batch;
-  source.threshold = options.score_threshold;
+  source.threshold = least_score;
   HALYARD_TRY(source.affine, affine_of(tensor, output));
   if (units_of(output, tensor.dtype(), source.affine) == BoxUnits::fraction) {
     if (description.input.width <= 0 || description.input.height <= 0) {
@@ -169,18 +168,21 @@ Decoder& Decoder::operator=(Decoder&&) noexcept = default;
 Decoder::~Decoder() = default;
 
 Result<Decoder> Decoder::create(ModelDescription description, DecodeOptions options) {
-  HALYARD_CHECK(check_unit(options.score_threshold, "score_threshold: must be in [0, 1]"));
-  HALYARD_CHECK(check_unit(options.iou_threshold, "iou_threshold: must be in [0, 1]"));
   HALYARD_CHECK(check_description(description));
   HALYARD_TRY(Head head, decode::choose_head(description));
-  if (!options.nms) options.nms = description.nms.value_or(Nms::class_aware);
+  HALYARD_CHECK(check_options(options, std::get<YoloDetection>(head).class_count()));
+  options.nms = decode::resolved_nms(options.nms, description.nms);
+  SelectionOptions selection = decode::selection_of(options);
+  HALYARD_CHECK(decode::check(selection));
+  const float least = decode::least_score(selection);
   const auto index = std::get<YoloDetection>(head).output;
   if (description.outputs[index].box_units == BoxUnits::fraction &&
       (description.input.width == 0 || description.input.height == 0)) {
     return fail(Errc::invalid_argument,
                 "input: boxes in fractions need the size of the network's input");
   }
-  return Decoder(std::make_unique<Impl>(Impl{std::move(description), options, head}));
+  return Decoder(std::make_unique<Impl>(
+      Impl{std::move(description), std::move(options), head, std::move(selection), least}));
 }
 
 Result<Decoder> Decoder::for_outputs(std::span<const TensorSpec> outputs, Size input,
@@ -195,7 +197,7 @@ Result<Decoder> Decoder::for_outputs(std::span<const TensorSpec> outputs, Size i
     output.box_units = box_units;
     description.outputs.push_back(std::move(output));
   }
-  return create(std::move(description), options);
+  return create(std::move(description), std::move(options));
 }
 
 Result<std::vector<Detection>> Decoder::decode(std::span<const Tensor> outputs,
@@ -208,9 +210,9 @@ Result<std::vector<Detection>> Decoder::decode(std::span<const Tensor> outputs,
   source.data = map.data();
   HALYARD_TRY(const auto candidates,
               std::visit([&](const auto& head) { return head.collect(source); }, impl_->head));
-  const DecodeOptions& options = impl_->options;
-  auto found = decode::select(candidates, {options.pre_nms_top_k, options.iou_threshold,
-                                           *options.nms, options.max_detections});
+  thread_local decode::Workspace workspace;  // large; calls may come from several threads
+  decode::select(candidates, {}, impl_->selection, workspace);
+  std::vector<Detection> found = decode::survivors(candidates, workspace);
   span.arg("head", "yolo_detection");
   span.arg("dtype", to_string(tensor->dtype()));
   span.arg("candidates", candidates.size());
@@ -231,7 +233,7 @@ std::size_t Decoder::class_count() const noexcept {
 }
 
 std::string Decoder::explain() const {
-  const auto& [description, options, head] = *impl_;
+  const ModelDescription& description = impl_->description;
   const YoloDetection& yolo = impl_->yolo();
   const OutputDescription& output = description.outputs[yolo.output];
   std::string out = fmt::format("head: {}\n", yolo.describe());
@@ -247,9 +249,7 @@ std::string Decoder::explain() const {
                            output.quantization->scale_at(0), output.quantization->zero_point_at(0))
              : std::string("quantization: the tensor's own\n");
   out += fmt::format("labels: {} for {} classes\n", description.labels.size(), class_count());
-  out += fmt::format("nms: {}, IoU > {}; score >= {}; top {}; at most {}\n", name_of(*options.nms),
-                     options.iou_threshold, options.score_threshold, options.pre_nms_top_k,
-                     options.max_detections);
+  out += decode::describe(impl_->selection);
   return out;
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Order, best k, cap, and the plain form of suppression; the vectors are in suppress.cpp.
+// Thresholds, order, best k, cap; and what lies between them and suppression.
 #include "decode/nms.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 
 #include "halyard/trace.h"
@@ -13,102 +13,145 @@
 namespace halyard::decode {
 namespace {
 
-// Ascending keys are descending scores, then ascending indices.
+// By the upper 32 bits, least significant digit first; equal ones keep their order.
+void radix_sort(std::vector<std::uint64_t>& keys, std::vector<std::uint64_t>& spare) {
+  constexpr std::size_t digit_bits = 11;
+  constexpr std::size_t digits = 3;
+  constexpr std::uint64_t mask = (1U << digit_bits) - 1;
+  std::array<std::array<std::uint32_t, mask + 1>, digits> starts{};
+  for (const std::uint64_t key : keys) {
+    for (std::size_t d = 0; d < digits; ++d)
+      ++starts[d][key >> (32 + d * digit_bits) & mask];
+  }
+  spare.resize(keys.size());
+  for (std::size_t d = 0; d < digits; ++d) {
+    const std::size_t shift = 32 + d * digit_bits;
+    auto& start = starts[d];
+    if (start[keys.front() >> shift & mask] == keys.size()) continue;  // one digit for all
+    std::uint32_t sum = 0;
+    for (std::uint32_t& count : start)
+      sum += std::exchange(count, sum);
+    for (const std::uint64_t key : keys)
+      spare[start[key >> shift & mask]++] = key;
+    keys.swap(spare);
+  }
+}
+
+void sort_keys(std::vector<std::uint64_t>& keys, std::vector<std::uint64_t>& spare) {
+  constexpr std::size_t few = 1500;  // below, counting 2048 digits three times costs more
+  if (keys.size() < few) {
+    std::sort(keys.begin(), keys.end());
+  } else {
+    radix_sort(keys, spare);
+  }
+}
+
+// The k smallest keys, in the order in which they lie.
+void keep_smallest(std::vector<std::uint64_t>& keys, std::size_t k,
+                   std::vector<std::uint64_t>& spare) {
+  spare = keys;
+  const auto last = spare.begin() + static_cast<std::ptrdiff_t>(k - 1);
+  std::nth_element(spare.begin(), last, spare.end());
+  std::erase_if(keys, [most = *last](std::uint64_t key) { return key > most; });
+}
+
+constexpr float least_area = 1e-30F;  // below, products lose bits that the bounds count on
+
+void fill_boxes(std::span<const Detection> candidates, bool class_aware, Workspace& w) {
+  w.boxes.resize(w.keys.size());
+  w.may_have_neighbours = true;
+  for (std::size_t i = 0; i < w.keys.size(); ++i) {
+    const Detection& d = candidates[index_of(w.keys[i])];
+    const FlatBox box = flat_box(d.box, class_aware ? d.label : 0);
+    w.boxes.set(i, box);
+    if (box.area > 0 && box.area < least_area) w.may_have_neighbours = false;
+  }
+}
+
+void fill_gaussians(std::span<const Detection> candidates, std::span<const RotatedBox> boxes,
+                    bool class_aware, Workspace& w) {
+  w.gaussians.resize(w.keys.size());
+  for (std::size_t i = 0; i < w.keys.size(); ++i) {
+    const std::uint32_t index = index_of(w.keys[i]);
+    w.gaussians[i] = gaussian_of(boxes[index], class_aware ? candidates[index].label : 0);
+  }
+}
+
+void keep_all(std::size_t most, Workspace& w) {
+  w.kept.resize(std::min(most, w.keys.size()));
+  for (std::size_t i = 0; i < w.kept.size(); ++i)
+    w.kept[i] = static_cast<std::uint32_t>(i);
+}
+
+}  // namespace
+
+void BoxColumns::resize(std::size_t count) {
+  for (auto* column : {&x1, &y1, &x2, &y2, &area})
+    column->resize(count);
+  label.resize(count);
+}
+
+void BoxColumns::set(std::size_t i, const FlatBox& box) noexcept {
+  x1[i] = box.x1;
+  y1[i] = box.y1;
+  x2[i] = box.x2;
+  y2[i] = box.y2;
+  area[i] = box.area;
+  label[i] = box.label;
+}
+
 std::uint64_t order_key(float score, std::size_t index) noexcept {
   const auto bits = std::bit_cast<std::uint32_t>(score + 0.0F);  // -0.0 becomes 0.0
   const std::uint32_t ascending = (bits >> 31) != 0 ? ~bits : bits | 0x80000000U;
   return (static_cast<std::uint64_t>(~ascending) << 32) | static_cast<std::uint32_t>(index);
 }
 
-std::vector<std::uint64_t> ordered_keys(std::span<const Detection> candidates, std::size_t top_k) {
-  std::vector<std::uint64_t> keys;
-  keys.reserve(candidates.size());
+void order(std::span<const Detection> candidates, const SelectionOptions& options, Workspace& w) {
+  w.keys.clear();
+  w.keys.reserve(candidates.size());
+  const auto& thresholds = options.class_thresholds;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (!std::isnan(candidates[i].score)) keys.push_back(order_key(candidates[i].score, i));
+    const Detection& d = candidates[i];
+    const auto label = static_cast<std::size_t>(d.label);  // negative ones are past the end
+    const float least = label < thresholds.size() ? thresholds[label] : options.score_threshold;
+    if (d.score >= least) w.keys.push_back(order_key(d.score, i));  // false for NaN
   }
-  if (top_k != 0 && top_k < keys.size()) {
-    std::nth_element(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(top_k), keys.end());
-    keys.resize(top_k);
-  }
-  std::sort(keys.begin(), keys.end());
-  return keys;
+  const bool cuts = options.nms != Nms::none && options.top_k != 0;
+  if (cuts && options.top_k < w.keys.size()) keep_smallest(w.keys, options.top_k, w.spare);
+  sort_keys(w.keys, w.spare);
 }
 
-BoxColumns columns_of(std::span<const Detection> candidates, std::span<const std::uint64_t> keys,
-                      bool class_aware) {
-  BoxColumns boxes;
-  for (auto* column : {&boxes.x1, &boxes.y1, &boxes.x2, &boxes.y2, &boxes.area})
-    column->reserve(keys.size());
-  boxes.label.reserve(keys.size());
-  for (const std::uint64_t key : keys) {
-    const Detection& d = candidates[static_cast<std::uint32_t>(key)];
-    // Vector minima treat NaN differently on each architecture: such a box overlaps nothing.
-    const bool has_nan = std::isnan(d.box.x1) || std::isnan(d.box.y1) || std::isnan(d.box.x2) ||
-                         std::isnan(d.box.y2);
-    const Box box = has_nan ? Box{} : d.box;
-    boxes.x1.push_back(box.x1);
-    boxes.y1.push_back(box.y1);
-    boxes.x2.push_back(box.x2);
-    boxes.y2.push_back(box.y2);
-    boxes.area.push_back(box.area());
-    boxes.label.push_back(class_aware ? d.label : 0);
-  }
-  return boxes;
-}
-
-}  // namespace
-
-float overlap_factor(float iou_threshold) noexcept {
-  if (iou_threshold <= 0) return 0;
-  const double t = iou_threshold;
-  return std::nextafter(static_cast<float>(t / (1 + t)), 1.0F);
-}
-
-std::vector<std::uint32_t> suppress_plain(const BoxColumns& b, float iou_threshold,
-                                          std::size_t most) {
-  const float factor = overlap_factor(iou_threshold);
-  std::vector<std::uint32_t> kept;
-  for (std::size_t i = 0; i < b.size() && kept.size() < most; ++i) {
-    const bool suppressed = std::any_of(kept.begin(), kept.end(), [&](std::uint32_t k) {
-      const float width = std::min(b.x2[k], b.x2[i]) - std::max(b.x1[k], b.x1[i]);
-      const float height = std::min(b.y2[k], b.y2[i]) - std::max(b.y1[k], b.y1[i]);
-      const float shared = std::max(width, 0.0F) * std::max(height, 0.0F);
-      return b.label[k] == b.label[i] && shared > factor * (b.area[k] + b.area[i]);
-    });
-    if (!suppressed) kept.push_back(static_cast<std::uint32_t>(i));
-  }
-  return kept;
-}
-
-std::vector<Detection> select(std::span<const Detection> candidates, const Selection& selection) {
+void select(std::span<const Detection> candidates, std::span<const RotatedBox> boxes,
+            const SelectionOptions& options, Workspace& w) {
   trace::Span span("decode.nms");
   span.arg("candidates", candidates.size());
-  const bool suppresses = selection.nms != Nms::none;
-  const auto keys = ordered_keys(candidates, suppresses ? selection.top_k : 0);
-  const std::size_t most = selection.max_detections != 0 ? selection.max_detections
-                                                         : std::numeric_limits<std::size_t>::max();
-  std::vector<Detection> out;
-  if (!suppresses) {
-    out.reserve(std::min(most, keys.size()));
-    for (std::size_t i = 0; i < keys.size() && i < most; ++i)
-      out.push_back(candidates[static_cast<std::uint32_t>(keys[i])]);
+  order(candidates, options, w);
+  w.scores.resize(w.keys.size());
+  for (std::size_t i = 0; i < w.keys.size(); ++i)
+    w.scores[i] = candidates[index_of(w.keys[i])].score;
+  const Rule rule{options.suppression,
+                  options.overlap,
+                  options.iou_threshold,
+                  options.soft_sigma,
+                  options.soft_floor,
+                  options.max_detections != 0 ? options.max_detections
+                                              : std::numeric_limits<std::size_t>::max()};
+  const bool class_aware = options.nms == Nms::class_aware;
+  if (options.nms == Nms::none) {
+    keep_all(rule.most, w);
+  } else if (boxes.empty()) {
+    fill_boxes(candidates, class_aware, w);
+    suppress(rule, w);
   } else {
-    const auto boxes = columns_of(candidates, keys, selection.nms == Nms::class_aware);
-    for (const std::uint32_t kept : suppress(boxes, selection.iou_threshold, most))
-      out.push_back(candidates[static_cast<std::uint32_t>(keys[kept])]);
+    fill_gaussians(candidates, boxes, class_aware, w);
+    suppress_rotated(rule, w);
   }
-  span.arg("detections", out.size());
-  return out;
+  w.kept_scores.resize(w.kept.size());
+  for (std::size_t i = 0; i < w.kept.size(); ++i) {
+    w.kept_scores[i] = w.scores[w.kept[i]];
+    w.kept[i] = index_of(w.keys[w.kept[i]]);
+  }
+  span.arg("detections", w.kept.size());
 }
 
 }  // namespace halyard::decode
-
-namespace halyard {
-
-std::vector<Detection> non_maximum_suppression(std::vector<Detection> candidates,
-                                               float iou_threshold, Nms nms,
-                                               std::size_t max_detections) {
-  return decode::select(candidates, {0, iou_threshold, nms, max_detections});
-}
-
-}  // namespace halyard

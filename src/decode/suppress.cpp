@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Greedy suppression on vectors: each box against all survivors so far, a vector of them at a time.
-#include "decode/nms.h"
+// Suppression on vectors: each box against the survivors so far, a vector of them at a time; where
+// they have become many, against those nearby (neighbours.h).
+#include "decode/crowd.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "decode/suppress.cpp"
@@ -11,78 +12,164 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "decode/nms.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace halyard::decode {
 namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Survivors as columns, with room for one more vector. Lanes past the last survivor have no area
-// and no extent, so they share nothing with any box.
-struct Survivors {
-  explicit Survivors(std::size_t lanes) : lanes_(lanes) { grow(); }
+using D = hn::ScalableTag<float>;
 
-  void push(const BoxColumns& b, std::size_t i) {
-    if (count == capacity()) grow();
-    x1[count] = b.x1[i];
-    y1[count] = b.y1[i];
-    x2[count] = b.x2[i];
-    y2[count] = b.y2[i];
-    area[count] = b.area[i];
-    label[count] = b.label[i];
-    ++count;
+// Survivors as columns, with room for one more vector. Lanes past the last survivor have no area
+// and no extent, so they overlap nothing.
+class Survivors {
+ public:
+  explicit Survivors(BoxColumns& columns) : columns_(columns) {}
+
+  void push(const FlatBox& box) {
+    const std::size_t lanes = hn::Lanes(D());
+    if (count_ % lanes == 0) {
+      if (columns_.size() < count_ + lanes) columns_.resize(std::max(2 * count_, 16 * lanes));
+      for (std::size_t i = count_; i < count_ + lanes; ++i)
+        columns_.set(i, {});
+    }
+    columns_.set(count_++, box);
   }
 
-  std::size_t capacity() const { return x1.size(); }
-
-  std::vector<float> x1, y1, x2, y2, area;
-  std::vector<std::int32_t> label;
-  std::size_t count = 0;
+  std::size_t count() const { return count_; }
+  const BoxColumns& columns() const { return columns_; }
 
  private:
-  void grow() {
-    const std::size_t size = std::max(lanes_ * 16, capacity() * 2);  // whole vectors
-    for (auto* column : {&x1, &y1, &x2, &y2, &area})
-      column->resize(size, 0.0F);
-    label.resize(size, 0);
-  }
-  std::size_t lanes_;
+  BoxColumns& columns_;
+  std::size_t count_ = 0;
 };
 
-HWY_INLINE bool overlaps_any(const Survivors& kept, const BoxColumns& b, std::size_t i,
-                             float factor) {
-  const hn::ScalableTag<float> d;
-  const hn::RebindToSigned<decltype(d)> di;
-  const auto x1 = hn::Set(d, b.x1[i]);
-  const auto y1 = hn::Set(d, b.y1[i]);
-  const auto x2 = hn::Set(d, b.x2[i]);
-  const auto y2 = hn::Set(d, b.y2[i]);
-  const auto area = hn::Set(d, b.area[i]);
-  const auto label = hn::Set(di, b.label[i]);
-  const auto scale = hn::Set(d, factor);
+HWY_INLINE hn::Vec<D> shared_areas(D d, const BoxColumns& kept, std::size_t k, const FlatBox& box) {
   const auto zero = hn::Zero(d);
-  for (std::size_t k = 0; k < kept.count; k += hn::Lanes(d)) {
-    const auto width = hn::Sub(hn::Min(hn::LoadU(d, kept.x2.data() + k), x2),
-                               hn::Max(hn::LoadU(d, kept.x1.data() + k), x1));
-    const auto height = hn::Sub(hn::Min(hn::LoadU(d, kept.y2.data() + k), y2),
-                                hn::Max(hn::LoadU(d, kept.y1.data() + k), y1));
-    const auto shared = hn::Mul(hn::Max(width, zero), hn::Max(height, zero));
-    const auto limit = hn::Mul(scale, hn::Add(hn::LoadU(d, kept.area.data() + k), area));
-    const auto same = hn::Eq(hn::LoadU(di, kept.label.data() + k), label);
-    const auto hit = hn::And(hn::Gt(shared, limit), hn::RebindMask(d, same));
-    if (!hn::AllFalse(d, hit)) return true;
+  const auto width = hn::Sub(hn::Min(hn::LoadU(d, kept.x2.data() + k), hn::Set(d, box.x2)),
+                             hn::Max(hn::LoadU(d, kept.x1.data() + k), hn::Set(d, box.x1)));
+  const auto height = hn::Sub(hn::Min(hn::LoadU(d, kept.y2.data() + k), hn::Set(d, box.y2)),
+                              hn::Max(hn::LoadU(d, kept.y1.data() + k), hn::Set(d, box.y1)));
+  return hn::Mul(hn::Max(width, zero), hn::Max(height, zero));
+}
+
+// Those of survivors [k, k + lanes) of the box's label that exceeds() holds for.
+template <Overlap overlap>
+HWY_INLINE hn::Mask<D> suppressors(D d, const BoxColumns& kept, std::size_t k, const FlatBox& box,
+                                   float limit) {
+  const hn::RebindToSigned<D> di;
+  const auto shared = shared_areas(d, kept, k, box);
+  const auto area = hn::LoadU(d, kept.area.data() + k);
+  const auto same =
+      hn::RebindMask(d, hn::Eq(hn::LoadU(di, kept.label.data() + k), hn::Set(di, box.label)));
+  if constexpr (overlap == Overlap::iou) {
+    const auto least = hn::Mul(hn::Set(d, limit), hn::Add(area, hn::Set(d, box.area)));
+    return hn::And(same, hn::Gt(shared, least));
+  } else if constexpr (overlap == Overlap::ios) {
+    const auto least = hn::Mul(hn::Set(d, limit), hn::Min(area, hn::Set(d, box.area)));
+    return hn::And(same, hn::Gt(shared, least));
+  } else {
+    return hn::And(same, hn::Gt(shared, hn::Zero(d)));  // few; the rest is for one pair at a time
+  }
+}
+
+// Calls use(k) for the survivors of [from, count) that may suppress the box, in order, until it
+// returns true; whether it did. All that do are among them.
+template <Overlap overlap, class Use>
+HWY_INLINE bool each_suppressor(const Survivors& kept, const FlatBox& box, std::size_t from,
+                                float limit, Use use) {
+  const D d;
+  const std::size_t lanes = hn::Lanes(d);
+  for (std::size_t k = from / lanes * lanes; k < kept.count(); k += lanes) {
+    const auto mask = suppressors<overlap>(d, kept.columns(), k, box, limit);
+    if (HWY_LIKELY(hn::AllFalse(d, mask))) continue;
+    HWY_ALIGN std::uint8_t bits[8 + HWY_MAX_BYTES / 8] = {};
+    hn::StoreMaskBits(d, mask, bits);
+    for (std::size_t i = std::max(k, from); i < k + lanes; ++i) {
+      if ((bits[(i - k) / 8] >> ((i - k) % 8) & 1) != 0 && use(i)) return true;
+    }
   }
   return false;
 }
 
-void greedy(const BoxColumns& boxes, float factor, std::size_t most,
-            std::vector<std::uint32_t>& out) {
-  Survivors kept(hn::Lanes(hn::ScalableTag<float>()));
-  for (std::size_t i = 0; i < boxes.size() && out.size() < most; ++i) {
-    if (overlaps_any(kept, boxes, i, factor)) continue;
-    kept.push(boxes, i);
-    out.push_back(static_cast<std::uint32_t>(i));
+template <Overlap overlap>
+HWY_INLINE bool meets_any(const Survivors& kept, const FlatBox& box, float limit) {
+  return each_suppressor<overlap>(kept, box, 0, limit, [&](std::size_t k) {
+    return overlap != Overlap::diou || exceeds<overlap>(kept.columns().at(k), box, limit);
+  });
+}
+
+// Greedy and fast.
+template <Overlap overlap>
+void suppress_hard(const Rule& rule, Workspace& w) {
+  const float limit = overlap_limit(overlap, rule.threshold);
+  Survivors kept(w.survivors);
+  Crowd crowd(w.neighbours, reach_of(rule.overlap, rule.threshold), w.boxes.size(),
+              w.may_have_neighbours);
+  for (std::size_t i = 0; i < w.boxes.size() && w.kept.size() < rule.most; ++i) {
+    const FlatBox box = w.boxes.at(i);
+    if (box.area == 0) {
+      w.kept.push_back(static_cast<std::uint32_t>(i));
+      continue;
+    }
+    const auto nearby = crowd.any(
+        box, [&](const FlatBox& other) { return suppresses<overlap>(other, box, limit); });
+    const bool goes = nearby ? *nearby : meets_any<overlap>(kept, box, limit);
+    if (!goes) w.kept.push_back(static_cast<std::uint32_t>(i));
+    if (goes && rule.suppression == Suppression::greedy) continue;
+    kept.push(box);
+    crowd.push(kept.count(), [&](std::size_t k) { return kept.columns().at(k); });
   }
+}
+
+// The score that position i has after survivors [w.applied[i], count).
+template <Overlap overlap>
+float score_against(const Survivors& kept, std::size_t i, float limit, const Rule& rule,
+                    Workspace& w) {
+  const FlatBox box = w.boxes.at(i);
+  float score = w.scores[i];
+  if (box.area == 0) return score;
+  const auto use = [&](std::size_t k) {
+    const FlatBox other = kept.columns().at(k);
+    if (rule.suppression == Suppression::soft_gaussian || exceeds<overlap>(other, box, limit))
+      score = softened(score, overlap_of<overlap>(other, box), rule);
+    return false;
+  };
+  // Any overlap counts for a Gaussian: that is what the vectors of diou look for.
+  if (rule.suppression == Suppression::soft_gaussian) {
+    each_suppressor<Overlap::diou>(kept, box, w.applied[i], limit, use);
+  } else {
+    each_suppressor<overlap>(kept, box, w.applied[i], limit, use);
+  }
+  return score;
+}
+
+template <Overlap overlap>
+void suppress_softly(const Rule& rule, Workspace& w) {
+  Survivors kept(w.survivors);
+  const float limit = overlap_limit(overlap, rule.threshold);
+  soften(
+      rule, w,
+      [&](std::size_t i) {
+        const float score = score_against<overlap>(kept, i, limit, rule, w);
+        w.applied[i] = static_cast<std::uint32_t>(kept.count());
+        return score;
+      },
+      [&](std::size_t i) {
+        if (w.boxes.area[i] != 0) kept.push(w.boxes.at(i));
+      });
+}
+
+void suppress_boxes(const Rule& rule, Workspace& workspace) {
+  with_overlap(rule.overlap, [&](auto overlap) {
+    if (is_soft(rule.suppression)) {
+      suppress_softly<decltype(overlap)::value>(rule, workspace);
+    } else {
+      suppress_hard<decltype(overlap)::value>(rule, workspace);
+    }
+  });
 }
 
 }  // namespace
@@ -93,14 +180,12 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace halyard::decode {
 namespace {
-HWY_EXPORT(greedy);
+HWY_EXPORT(suppress_boxes);
 }
 
-std::vector<std::uint32_t> suppress(const BoxColumns& boxes, float iou_threshold,
-                                    std::size_t most) {
-  std::vector<std::uint32_t> out;
-  HWY_DYNAMIC_DISPATCH(greedy)(boxes, overlap_factor(iou_threshold), most, out);
-  return out;
+void suppress(const Rule& rule, Workspace& workspace) {
+  workspace.kept.clear();
+  HWY_DYNAMIC_DISPATCH(suppress_boxes)(rule, workspace);
 }
 
 }  // namespace halyard::decode

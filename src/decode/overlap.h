@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far two upright boxes overlap, one pair at a time. The vectors of suppress.cpp do the same
+// operations in the same order, so that the answers are the same bits.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "halyard/selection.h"
+
+namespace halyard::decode {
+
+/// A box ready to be compared. Area 0: it overlaps nothing.
+struct FlatBox {
+  float x1 = 0;
+  float y1 = 0;
+  float x2 = 0;
+  float y2 = 0;
+  float area = 0;
+  std::int32_t label = 0;
+};
+
+/// Boxes that are empty, inverted or not finite, or whose area is not, become empty.
+FlatBox flat_box(const Box& box, std::int32_t label) noexcept;
+
+/// IoU > t is shared > t * (a + b - shared), which is shared > t / (1 + t) * (a + b). Written so,
+/// no product feeds a sum, and fused arithmetic cannot change the answer. One step above the
+/// rounded factor, so that an IoU of exactly the threshold never suppresses.
+float overlap_factor(float iou_threshold) noexcept;
+
+/// What exceeds() compares with, from the threshold.
+float overlap_limit(Overlap overlap, float threshold) noexcept;
+
+inline float shared_area(const FlatBox& a, const FlatBox& b) noexcept {
+  const float width = std::min(a.x2, b.x2) - std::max(a.x1, b.x1);
+  const float height = std::min(a.y2, b.y2) - std::max(a.y1, b.y1);
+  return std::max(width, 0.0F) * std::max(height, 0.0F);
+}
+
+/// Squared distance of the centres over the squared diagonal of the box around both.
+inline float centre_penalty(const FlatBox& a, const FlatBox& b) noexcept {
+  const float dx = ((a.x1 + a.x2) - (b.x1 + b.x2)) * 0.5F;
+  const float dy = ((a.y1 + a.y2) - (b.y1 + b.y2)) * 0.5F;
+  const float width = std::max(a.x2, b.x2) - std::min(a.x1, b.x1);
+  const float height = std::max(a.y2, b.y2) - std::min(a.y1, b.y1);
+  return (dx * dx + dy * dy) / (width * width + height * height);
+}
+
+/// The measure itself; both areas must be above 0.
+template <Overlap overlap>
+float overlap_of(const FlatBox& a, const FlatBox& b) noexcept {
+  const float shared = shared_area(a, b);
+  if constexpr (overlap == Overlap::ios) return shared / std::min(a.area, b.area);
+  const float iou = shared / ((a.area + b.area) - shared);
+  return overlap == Overlap::iou ? iou : iou - centre_penalty(a, b);
+}
+
+/// Whether the measure is above the threshold that `limit` was made of; false for empty boxes.
+template <Overlap overlap>
+bool exceeds(const FlatBox& a, const FlatBox& b, float limit) noexcept {
+  const float shared = shared_area(a, b);
+  if constexpr (overlap == Overlap::iou) return shared > limit * (a.area + b.area);
+  if constexpr (overlap == Overlap::ios) return shared > limit * std::min(a.area, b.area);
+  return shared > 0 && overlap_of<overlap>(a, b) > limit;
+}
+
+/// exceeds() between boxes of one label.
+template <Overlap overlap>
+bool suppresses(const FlatBox& a, const FlatBox& b, float limit) noexcept {
+  return a.label == b.label && exceeds<overlap>(a, b, limit);
+}
+
+/// Calls use(std::integral_constant<Overlap, o>) for the o that `overlap` is.
+template <class Use>
+decltype(auto) with_overlap(Overlap overlap, Use use) {
+  switch (overlap) {
+    case Overlap::diou:
+      return use(std::integral_constant<Overlap, Overlap::diou>());
+    case Overlap::ios:
+      return use(std::integral_constant<Overlap, Overlap::ios>());
+    default:
+      return use(std::integral_constant<Overlap, Overlap::iou>());
+  }
+}
+
+}  // namespace halyard::decode

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options of selection through the decoder.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "decode/tensors.h"
+#include "halyard/decode.h"
+
+namespace halyard {
+namespace {
+
+using testing_decode::quantized;
+using testing_decode::tensor_of;
+
+constexpr std::size_t anchors = 200;
+constexpr std::size_t classes = 3;
+
+Result<Decoder> decoder_with(const DecodeOptions& options) {
+  const TensorSpec spec{"", DType::f32, {1, 4 + classes, anchors}, {}, {}};
+  return Decoder::for_outputs({&spec, 1}, {640, 640}, options, BoxUnits::fraction);
+}
+
+// Stored values of [1, 4 + classes, anchors].
+std::vector<std::int8_t> stored_head() {
+  std::mt19937 random(2);
+  std::vector<std::int8_t> out((4 + classes) * anchors);
+  for (auto& value : out)
+    value = static_cast<std::int8_t>(static_cast<int>(random() % 256) - 128);
+  return out;
+}
+
+std::string message_of(const DecodeOptions& options) {
+  const auto decoder = decoder_with(options);
+  return decoder ? "" : std::string(decoder.error().message());
+}
+
+TEST(DecoderSelection, refuses_options_by_name) {
+  DecodeOptions options;
+  options.class_thresholds = {0.1F, 0.2F};
+  EXPECT_NE(message_of(options).find("class_thresholds"), std::string::npos);
+  options.class_thresholds = {0.1F, 0.2F, 1.5F};
+  EXPECT_NE(message_of(options).find("class_thresholds"), std::string::npos);
+  options.class_thresholds = {0.1F, 0.2F, NAN};
+  EXPECT_NE(message_of(options).find("class_thresholds"), std::string::npos);
+  options = {};
+  options.soft_sigma = 0;
+  EXPECT_NE(message_of(options).find("soft_sigma"), std::string::npos);
+  options = {};
+  options.soft_floor = 2;
+  EXPECT_NE(message_of(options).find("soft_floor"), std::string::npos);
+}
+
+TEST(DecoderSelection, thresholds_of_classes_decide_on_stored_values_as_on_real_ones) {
+  const auto stored = stored_head();
+  const float scale = 1 / 255.0F;
+  std::vector<float> real;
+  for (const std::int8_t value : stored)
+    real.push_back((static_cast<float>(value) + 128) * scale);
+  DecodeOptions options;
+  options.nms = Nms::none;
+  options.max_detections = 0;
+  options.class_thresholds = {0.9F, 200 * scale, 0};  // one on a stored value
+  const auto decoder = *decoder_with(options);
+  const Tensor floats = tensor_of({1, 4 + classes, anchors}, real);
+  const Tensor integers =
+      quantized<std::int8_t>(tensor_of({1, 4 + classes, anchors}, stored), scale, -128);
+  const auto from_floats = *decoder.decode({&floats, 1});
+  EXPECT_EQ(from_floats, *decoder.decode({&integers, 1}));
+
+  std::size_t expected = 0;
+  for (std::size_t a = 0; a < anchors; ++a) {
+    std::size_t best = 0;
+    for (std::size_t c = 1; c < classes; ++c) {
+      if (real[(4 + c) * anchors + a] > real[(4 + best) * anchors + a]) best = c;
+    }
+    expected += real[(4 + best) * anchors + a] >= options.class_thresholds[best] ? 1 : 0;
+  }
+  EXPECT_EQ(from_floats.size(), expected);
+  EXPECT_LT(expected, anchors);
+}
+
+TEST(DecoderSelection, soft_suppression_changes_scores_and_explain_names_it) {
+  DecodeOptions options;
+  options.suppression = Suppression::soft_gaussian;
+  options.overlap = Overlap::diou;
+  options.score_threshold = 0;
+  std::vector<float> values((4 + classes) * anchors, 0);
+  for (std::size_t a = 0; a < 2; ++a) {
+    for (std::size_t f = 0; f < 4; ++f)
+      values[f * anchors + a] = 0.5F;
+    values[4 * anchors + a] = 0.8F;
+  }
+  const Tensor tensor = tensor_of({1, 4 + classes, anchors}, values);
+  const auto decoder = *decoder_with(options);
+  const auto found = *decoder.decode({&tensor, 1});
+  ASSERT_GE(found.size(), 2U);
+  EXPECT_EQ(found[0].score, 0.8F);
+  EXPECT_NEAR(found[1].score, 0.8 * std::exp(-2), 1e-6);
+  EXPECT_NE(decoder.explain().find("soft_gaussian, DIoU"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace halyard
