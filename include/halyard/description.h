@@ -89,6 +89,11 @@ std::string_view to_string(ScoreFormat format) noexcept;
 enum class Activation : std::uint8_t { none, sigmoid, softmax, tanh };
 std::string_view to_string(Activation activation) noexcept;
 
+/// What a network does, in Ultralytics' words ("detect", "segment", "pose", "obb", "classify",
+/// "semantic"). With obb the last feature of a detection is the angle of its box.
+enum class Task : std::uint8_t { detect, segment, pose, obb, classify, semantic };
+std::string_view to_string(Task task) noexcept;
+
 /// Width and height of an anchor as fractions of the model input.
 using Anchor = std::array<float, 2>;
 
@@ -112,10 +117,12 @@ struct OutputDescription {
   std::optional<BoxEncoding> encoding = {};
   std::optional<ScoreFormat> score_format = {};
   std::vector<Anchor> anchors = {};
-  std::optional<Stride> stride = {};          ///< of a level; parts only
+  std::optional<Stride> stride = {};          ///< of a level: of parts, and of grids of anchors
   Activation activation = Activation::none;   ///< that the decoder has to apply to scores
+  Activation applied = Activation::none;      ///< that the network has applied; for information
   std::vector<std::uint32_t> strides = {};    ///< of levels that follow each other in one tensor
   std::vector<OutputDescription> parts = {};  ///< one level deep; all with a stride, or none
+  friend bool operator==(const OutputDescription& a, const OutputDescription& b);
 };
 
 /// Points of a pose.
@@ -129,30 +136,99 @@ struct KeypointShape {
 struct Origin {
   std::string field;   ///< "labels", "outputs[0].role"
   std::string source;  ///< in words: "metadata \"names\" of model.onnx"
+  friend bool operator==(const Origin&, const Origin&) = default;
 };
 
-/// A model as the decoder needs it. Built by hand field by field, read from a document, or found
-/// from the model itself.
+/// Limits of a document, against texts made to exhaust: beyond is `exhausted` (bytes) or
+/// `malformed`.
+struct DocumentLimits {
+  static constexpr std::size_t json_bytes = std::size_t{16} << 20;
+  static constexpr std::size_t yaml_bytes = std::size_t{1} << 20;
+  static constexpr std::size_t nodes = std::size_t{1} << 17;  ///< values, with aliases resolved
+  static constexpr std::size_t depth = 64;                    ///< of lists and maps
+  static constexpr std::size_t outputs = 4096;  ///< and parts of each, anchors, strides
+  static constexpr std::size_t labels = 100000;
+  static constexpr std::size_t warnings = 100;  ///< then one more, that counts the rest
+};
+
+/// A model as the decoder needs it. Built by hand field by field, made by describe_model(), read
+/// from a document, or found from the model itself by infer_description().
 struct ModelDescription {
   Size input = {};  ///< picture size of the network; {0, 0}: unknown
   std::vector<OutputDescription> outputs = {};
   std::optional<Nms> nms = {};
+  std::optional<Task> task = {};
   std::string decoder_version = {};      ///< "yolov5", "yolov8", "yolo11", "yolo26"; or empty
   std::vector<std::string> labels = {};  ///< class names; may be empty
   std::optional<KeypointShape> keypoints = {};
+  std::string camera_adaptor = {};         ///< the document's word for the input; not used here
   std::vector<std::string> warnings = {};  ///< what was passed over: unknown keys and names
   std::vector<Origin> origins = {};        ///< of values that no document gave
+  friend bool operator==(const ModelDescription& a, const ModelDescription& b);
 
-  /// Parses a description document, schema version 1 or 2 (see docs/decode.md). Unknown keys are
-  /// passed over and listed in `warnings`. Errors: malformed (not JSON/YAML; the message has the
-  /// line), invalid_argument (a value is wrong; the message has the key's path), unsupported (a
-  /// role or version this build lacks).
+  /// Parses a description document, schema version 1 or 2 (see docs/description.md), and validates
+  /// it. Unknown keys are passed over and listed in `warnings`; a key that stands twice in a map is
+  /// refused. Errors: malformed (not JSON/YAML, beyond DocumentLimits; the message has the line),
+  /// exhausted (too long), invalid_argument (a value is wrong, or contradicts another; the message
+  /// has the key's path, the value and the limit), unsupported (a word or version that this build
+  /// lacks).
   static Result<ModelDescription> from_json(std::string_view text);
   static Result<ModelDescription> from_yaml(std::string_view text);
-  /// By extension .json, .yaml, .yml; at most 16 MiB. Errors also not_found, permission, os,
-  /// exhausted (too large).
+  /// By extension .json, .yaml, .yml. Errors also not_found, permission, os.
   static Result<ModelDescription> from_file(const std::string& path);
+
+  /// The description as a document of version 2, indented; from_json() of it gives the same
+  /// description but for `warnings` and `origins`.
+  std::string to_json() const;
 };
+
+/// All rules that concern a description alone: extents, names of axes, quantization, encodings,
+/// parts, and that outputs fit each other. Documents are held to them, and Decoder::create() holds
+/// descriptions made by hand to them. Errors: invalid_argument, unsupported; the message has path
+/// ("outputs[0].outputs[2].shape"; parts are a document's "outputs"), value and limit.
+Status validate(const ModelDescription& description);
+
+/// How a model's outputs go together, told from families, roles and parts.
+enum class Arrangement : std::uint8_t {
+  yolo_det,             ///< detection
+  yolo_seg_det,         ///< detection with coefficients in it, prototypes
+  yolo_seg_det_2way,    ///< detection, coefficients, prototypes
+  yolo_split_det,       ///< boxes, scores
+  yolo_split_seg_det,   ///< boxes, scores, coefficients, prototypes
+  yolo_end_to_end_det,  ///< rows of corners, score, class; suppressed already
+  yolo_end_to_end_seg_det,
+  yolo_split_end_to_end_det,  ///< boxes, scores, classes
+  yolo_split_end_to_end_seg_det,
+  yolo_pose_det,  ///< detection with keypoints in it
+  yolo_split_pose_det,
+  yolo_end_to_end_pose_det,
+  yolo_obb_det,  ///< detection with an angle in it
+  yolo_split_obb_det,
+  yolo_end_to_end_obb_det,
+  yolo_anchor_det,     ///< grids of anchors
+  yolo_per_scale_det,  ///< boxes and scores in parts, one for each stride
+  yolo_per_scale_seg_det,
+  yolo_per_scale_pose_det,
+  yolo_per_scale_obb_det,
+  classifier,
+  modelpack_det,
+  modelpack_det_split,  ///< grids of anchors
+  modelpack_seg,
+  modelpack_seg_det,
+  modelpack_seg_det_split,
+  ssd_det,
+  nanodet_det,
+  detr_det,
+  semantic_seg,
+};
+/// As the enumerator is spelt: "yolo_seg_det".
+std::string_view to_string(Arrangement arrangement) noexcept;
+/// Pure. A network is taken for an end-to-end one when decoder_version is "yolo26", or when there
+/// is none and its detection's axes read [batch, num_boxes, num_features] with as many features as
+/// such rows have; two labels and rows of 6 are ambiguous. Errors: invalid_argument (no output to
+/// decode, families mixed, ambiguity), unsupported (roles that do not go together; the message
+/// lists them).
+Result<Arrangement> arrangement_of(const ModelDescription& description);
 
 }  // namespace halyard
 HALYARD_EXPORTS_END

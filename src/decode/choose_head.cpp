@@ -129,6 +129,22 @@ Result<std::size_t> detection_output(const ModelDescription& description) {
     found = i;
   }
   if (!found) return no_head(description, "no detection output");
+  const OutputDescription& output = description.outputs[*found];
+  const auto refuse = [&](std::string_view what, std::string_view word) {
+    return no_head(description, fmt::format("outputs[{}].{} {}", *found, what, word));
+  };
+  if (output.family != Family::ultralytics) return refuse("decoder", to_string(output.family));
+  if (output.encoding == BoxEncoding::anchor || output.encoding == BoxEncoding::corners)
+    return refuse("encoding", to_string(*output.encoding));
+  if (output.score_format == ScoreFormat::obj_x_class) return refuse("score_format", "obj_x_class");
+  if (output.activation != Activation::none)
+    return refuse("activation_required", to_string(output.activation));
+  if (output.applied == Activation::softmax || output.applied == Activation::tanh)
+    return refuse("activation_applied", to_string(output.applied));
+  if (!output.anchors.empty()) return refuse("anchors", "of a grid");
+  if (!output.parts.empty()) return refuse("outputs", "of several tensors");
+  if (description.keypoints || description.task == Task::obb || description.task == Task::pose)
+    return no_head(description, "poses and oriented boxes");
   return *found;
 }
 

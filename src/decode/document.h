@@ -7,21 +7,36 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "halyard/result.h"
 
 namespace halyard::decode {
 
-/// Errors: malformed (message with the line and byte).
+/// DocumentLimits hold. Errors: malformed (message with the line and byte), invalid_argument (a key
+/// that stands twice in a map; message with its path), exhausted (too long).
 Result<nlohmann::json> parse_json(std::string_view text);
-/// Errors: malformed (message with the line and column; also more than 2^17 nodes after aliases are
-/// resolved, or nesting deeper than 64).
+/// The same, with the line and column; nodes are counted after aliases are resolved.
 Result<nlohmann::json> parse_yaml(std::string_view text);
+
+/// What was passed over. Keeps DocumentLimits::warnings of them and counts the rest.
+class Warnings {
+ public:
+  void add(std::string text);
+  /// The keys of an object that are not among `known`.
+  void add_unknown(const class Node& object, std::initializer_list<std::string_view> known);
+  std::vector<std::string> take() &&;
+
+ private:
+  std::vector<std::string> texts_;
+  std::size_t more_ = 0;
+};
 
 /// One value of the tree and where it stands. Refers to the tree, which must outlive it.
 class Node {
@@ -44,11 +59,11 @@ class Node {
   /// A whole number in [least, most].
   Result<std::int64_t> whole(std::int64_t least, std::int64_t most) const;
 
+  std::string seen() const;                        ///< short, printable, one line
   Error wrong(std::string_view rule) const;        ///< invalid_argument: "path: value, rule"
   Error unsupported(std::string_view rule) const;  ///< unsupported, the same form
 
  private:
-  std::string seen() const;
   const nlohmann::json* value_;
   std::string path_;
 };

@@ -74,6 +74,59 @@ constexpr Word<Activation> activations[] = {
     {Activation::tanh, "tanh"},
 };
 
+constexpr Word<Task> tasks[] = {
+    {Task::detect, "detect"}, {Task::segment, "segment"},   {Task::pose, "pose"},
+    {Task::obb, "obb"},       {Task::classify, "classify"}, {Task::semantic, "semantic"},
+};
+
+constexpr Word<Nms> suppressions[] = {
+    {Nms::class_agnostic, "class_agnostic"},
+    {Nms::class_aware, "class_aware"},
+    {Nms::none, "none"},
+};
+
+// As NumPy spells them; dtype_from_string() reads them.
+constexpr Word<DType> dtypes[] = {
+    {DType::u8, "uint8"},     {DType::i8, "int8"},     {DType::u16, "uint16"},
+    {DType::i16, "int16"},    {DType::u32, "uint32"},  {DType::i32, "int32"},
+    {DType::u64, "uint64"},   {DType::i64, "int64"},   {DType::f16, "float16"},
+    {DType::f32, "float32"},  {DType::f64, "float64"}, {DType::bf16, "bf16"},
+    {DType::boolean, "bool"},
+};
+
+constexpr Word<Arrangement> arrangements[] = {
+    {Arrangement::yolo_det, "yolo_det"},
+    {Arrangement::yolo_seg_det, "yolo_seg_det"},
+    {Arrangement::yolo_seg_det_2way, "yolo_seg_det_2way"},
+    {Arrangement::yolo_split_det, "yolo_split_det"},
+    {Arrangement::yolo_split_seg_det, "yolo_split_seg_det"},
+    {Arrangement::yolo_end_to_end_det, "yolo_end_to_end_det"},
+    {Arrangement::yolo_end_to_end_seg_det, "yolo_end_to_end_seg_det"},
+    {Arrangement::yolo_split_end_to_end_det, "yolo_split_end_to_end_det"},
+    {Arrangement::yolo_split_end_to_end_seg_det, "yolo_split_end_to_end_seg_det"},
+    {Arrangement::yolo_pose_det, "yolo_pose_det"},
+    {Arrangement::yolo_split_pose_det, "yolo_split_pose_det"},
+    {Arrangement::yolo_end_to_end_pose_det, "yolo_end_to_end_pose_det"},
+    {Arrangement::yolo_obb_det, "yolo_obb_det"},
+    {Arrangement::yolo_split_obb_det, "yolo_split_obb_det"},
+    {Arrangement::yolo_end_to_end_obb_det, "yolo_end_to_end_obb_det"},
+    {Arrangement::yolo_anchor_det, "yolo_anchor_det"},
+    {Arrangement::yolo_per_scale_det, "yolo_per_scale_det"},
+    {Arrangement::yolo_per_scale_seg_det, "yolo_per_scale_seg_det"},
+    {Arrangement::yolo_per_scale_pose_det, "yolo_per_scale_pose_det"},
+    {Arrangement::yolo_per_scale_obb_det, "yolo_per_scale_obb_det"},
+    {Arrangement::classifier, "classifier"},
+    {Arrangement::modelpack_det, "modelpack_det"},
+    {Arrangement::modelpack_det_split, "modelpack_det_split"},
+    {Arrangement::modelpack_seg, "modelpack_seg"},
+    {Arrangement::modelpack_seg_det, "modelpack_seg_det"},
+    {Arrangement::modelpack_seg_det_split, "modelpack_seg_det_split"},
+    {Arrangement::ssd_det, "ssd_det"},
+    {Arrangement::nanodet_det, "nanodet_det"},
+    {Arrangement::detr_det, "detr_det"},
+    {Arrangement::semantic_seg, "semantic_seg"},
+};
+
 template <class T, std::size_t N>
 std::string_view text_of(const Word<T> (&words)[N], T value) noexcept {
   for (const auto& word : words)
@@ -109,6 +162,25 @@ std::string_view to_string(Activation activation) noexcept {
   return text_of(activations, activation);
 }
 
+std::string_view to_string(Task task) noexcept {
+  return text_of(tasks, task);
+}
+std::string_view to_string(Arrangement arrangement) noexcept {
+  return text_of(arrangements, arrangement);
+}
+
+std::string_view decode::word_of(Nms nms) noexcept {
+  return text_of(suppressions, nms);
+}
+std::string_view decode::word_of(DType dtype) noexcept {
+  return text_of(dtypes, dtype);
+}
+std::optional<Task> decode::task_of(std::string_view word) noexcept {
+  return value_of(tasks, word);
+}
+std::optional<Nms> decode::nms_of(std::string_view word) noexcept {
+  return value_of(suppressions, word);
+}
 std::optional<OutputRole> decode::role_of(std::string_view word) noexcept {
   return value_of(roles, word);
 }

@@ -16,5 +16,11 @@ std::optional<Family> family_of(std::string_view word) noexcept;
 std::optional<BoxEncoding> encoding_of(std::string_view word) noexcept;
 std::optional<ScoreFormat> score_format_of(std::string_view word) noexcept;
 std::optional<Activation> activation_of(std::string_view word) noexcept;
+std::optional<Task> task_of(std::string_view word) noexcept;
+std::optional<Nms> nms_of(std::string_view word) noexcept;
+std::string_view word_of(Nms nms) noexcept;
+std::string_view word_of(DType dtype) noexcept;
+/// Versions that documents may name.
+inline constexpr std::string_view decoder_versions[] = {"yolov5", "yolov8", "yolo11", "yolo26"};
 
 }  // namespace halyard::decode

@@ -64,6 +64,25 @@ TEST(DecoderRefuses, roles_and_versions_it_does_not_know) {
   expect_error(Decoder::create(description), Errc::unsupported, {"yolo26", "yolov8"});
 }
 
+TEST(DecoderRefuses, codings_it_does_not_know) {
+  const auto refuses = [](const char* word, auto change) {
+    auto description = described({{1, 84, 8400}});
+    change(description, description.outputs[0]);
+    expect_error(Decoder::create(description), Errc::unsupported, {word});
+  };
+  using D = ModelDescription;
+  using O = OutputDescription;
+  refuses("ssd", [](D&, O& o) { o.family = Family::ssd; });
+  refuses("encoding corners", [](D&, O& o) { o.encoding = BoxEncoding::corners; });
+  refuses("obj_x_class", [](D&, O& o) { o.score_format = ScoreFormat::obj_x_class; });
+  refuses("activation_required sigmoid", [](D&, O& o) { o.activation = Activation::sigmoid; });
+  refuses("activation_applied softmax", [](D&, O& o) { o.applied = Activation::softmax; });
+  refuses("anchors", [](D&, O& o) { o.anchors = {{0.1F, 0.1F}}; });
+  refuses("several tensors", [](D&, O& o) { o.parts.resize(1); });
+  refuses("oriented", [](D& d, O&) { d.task = Task::obb; });
+  refuses("poses", [](D& d, O&) { d.keypoints = KeypointShape{17, 3}; });
+}
+
 TEST(DecoderRefuses, options_outside_their_range) {
   const auto description = described({{1, 84, 8400}});
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
