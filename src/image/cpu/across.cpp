@@ -201,6 +201,10 @@ AcrossTable make_across(const AxisTaps& taps, const AcrossUse& use) {
 
 AcrossTable make_across(const AxisRequest& axis, const AcrossUse& use) {
   if (is_nearest(axis) || is_between(axis)) return make_few(FixedTaps(axis, use.begin), use);
+  if (is_triangles(axis)) {
+    const FixedTaps fixed(axis, use.begin);
+    if (fixed.taps <= use.few) return make_few(fixed, use);
+  }
   AxisTaps taps;
   make_taps(axis, taps);
   return make_across(taps, use);

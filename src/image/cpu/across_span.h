@@ -24,13 +24,18 @@ struct FixedTaps {
 
   /// Samples are counted from `begin`.
   FixedTaps(const AxisTaps& taps, std::int32_t begin);
-  /// Of an axis that is_nearest() or is_between().
+  /// Of an axis that is_nearest(), is_between() or is_triangles().
   FixedTaps(const AxisRequest& axis, std::int32_t begin);
 
   std::int16_t* tap(std::size_t t) const noexcept {
     return weights.get() + t * static_cast<std::size_t>(outputs);
   }
   std::int32_t count(std::size_t x) const noexcept;
+
+ private:
+  void set_nearest(const AxisRequest& axis);
+  void set_between(const AxisRequest& axis);
+  void set_triangles(const AxisRequest& axis);
 };
 
 /// For processors that permute: a table for a row of `samples` of 16 bits, or of bytes (one pair of

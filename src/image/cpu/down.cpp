@@ -47,7 +47,8 @@ DownTable::DownTable(const AxisRequest& axis, Blended what) {
     return;
   }
   AxisTaps taps;
-  make_taps(axis, taps);
+  make_taps(axis, taps, what.bytes && what.parts ? &parts_ : nullptr);
+  parts_are_made_ = !parts_.empty();
   make_from(taps, what);
 }
 
@@ -112,13 +113,14 @@ DownTable::Row DownTable::make_row(const AxisTaps& taps, std::size_t output, Ble
       row.count = 1;
       row.first += second == 0 ? 0 : 1;
     }
-    row.second = row.count == 1 ? std::int16_t{0} : static_cast<std::int16_t>(second);
+    row.second = static_cast<std::int16_t>(row.count == 1 ? 0 : second);
     return row;
   }
   if (what.bytes && what.parts && row.count <= few_taps && is_positive(weights)) {
     row.parts = true;
     row.at = static_cast<std::int32_t>(parts_.size());
-    append_parts(weights);
+    if (parts_are_made_) row.at = static_cast<std::int32_t>(weights.data() - taps.weight.data());
+    if (!parts_are_made_) append_parts(weights);
     return row;
   }
   row.fine = !what.bytes && row.count > what.few;
@@ -133,7 +135,7 @@ DownTable::Row DownTable::make_row(const AxisTaps& taps, std::size_t output, Ble
 }
 
 // Products are cut off, not rounded: each weight is such that 255 gets its exact share of 255 *
-// 2^8.
+// 2^8. One is a part less than 2^16.
 void DownTable::append_parts(std::span<const float> weights) {
   constexpr std::int32_t white = 255 << 8;
   std::array<std::int32_t, few_taps> room{};
@@ -146,7 +148,8 @@ void DownTable::append_parts(std::span<const float> weights) {
     const auto until = static_cast<std::int32_t>((std::int64_t{sum} * white + (1 << 15)) >> 16);
     const std::int64_t share = until - before;
     before = until;
-    parts_.push_back(static_cast<std::uint16_t>(((share << 16) + white - 1) / white));
+    const std::int64_t part = ((share << 16) + white - 1) / white;
+    parts_.push_back(static_cast<std::uint16_t>(std::min<std::int64_t>(part, 0xFFFF)));
   }
 }
 

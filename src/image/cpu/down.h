@@ -66,6 +66,7 @@ class DownTable {
   std::vector<std::int16_t> pairs_;
   std::vector<std::int16_t> fine_;
   std::vector<std::uint16_t> parts_;
+  bool parts_are_made_ = false;  ///< of each tap of an output
   std::int32_t most_rows_ = 1;
   bool blends_all_ = true;
 };

@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "image/cpu/filter_kernel.h"
+#include "image/cpu/kernels/triangles.h"
 
 namespace halyard::image {
 namespace {
@@ -61,15 +62,9 @@ void make_window(const AxisRequest& r, const Positions& axis, std::int32_t x, Wi
   std::reverse(w.weight.begin(), w.weight.end());
 }
 
-double reach_of(const AxisRequest& r) noexcept {
+double half_width(const AxisRequest& r) noexcept {
   const double support = Kernel{r.filter, r.antialias}.support();
   return r.antialias ? support * std::max(r.length / r.outputs, 1.0) : support;
-}
-
-std::int32_t most_taps(const AxisRequest& r) noexcept {
-  if (is_nearest(r)) return 1;
-  const double reach = std::ceil(2 * reach_of(r));
-  return std::min(static_cast<std::int32_t>(r.antialias ? reach + 1 : reach), r.highest - r.lowest);
 }
 
 void make_clamped(const AxisRequest& r, std::int32_t begin, std::int32_t end, AxisTaps& out) {
@@ -161,15 +156,35 @@ void nearest_samples(const Positions& at, std::int32_t begin, std::int32_t end,
   }
 }
 
-void make_taps(const AxisRequest& r, AxisTaps& out) {
+std::int32_t most_taps(const AxisRequest& r) noexcept {
+  if (is_nearest(r)) return 1;
+  const double width = std::ceil(2 * half_width(r));
+  return std::min(static_cast<std::int32_t>(r.antialias ? width + 1 : width), r.highest - r.lowest);
+}
+
+bool is_triangles(const AxisRequest& r) noexcept {
+  return r.filter == Filter::bilinear && r.antialias && most_taps(r) <= most_triangle_taps;
+}
+
+double reach_of(const AxisRequest& r) noexcept {
+  return half_width(r) + 3;  // windows do not move left either
+}
+
+void make_taps(const AxisRequest& r, AxisTaps& out, std::vector<std::uint16_t>* parts) {
   out.count = most_taps(r);
-  const auto count = static_cast<std::size_t>(out.count);
-  // Windows are whole, and do not move left.
-  out.period = period_of(r, reach_of(r) + 3);
+  out.period = period_of(r, reach_of(r));
   out.first.resize(static_cast<std::size_t>(r.outputs));
-  out.weight.resize(out.first.size() * count);
+  out.weight.resize(out.first.size() * static_cast<std::size_t>(out.count));
+  const bool by_triangles = is_triangles(r);
+  TrianglesOut all{out.first.data(), out.weight.data()};
+  if (parts != nullptr && by_triangles) {
+    parts->resize(out.weight.size());
+    all.parts = parts->data();
+  }
   for_own_outputs(out.period, r.outputs, [&](std::int32_t begin, std::int32_t end) {
-    if (is_nearest(r)) {
+    if (by_triangles) {
+      triangles(positions_of(r), begin, end, out.count, all);
+    } else if (is_nearest(r)) {
       nearest_samples(positions_of(r), begin, end, out.first.data());
       std::fill(out.weight.begin() + begin, out.weight.begin() + end, 1.0F);
     } else {
