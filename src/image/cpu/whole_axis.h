@@ -15,7 +15,7 @@ namespace halyard::image {
 /// [lowest, highest) is said by `repeats`. Only the first and the last output reach there.
 struct WholeAxis {
   static constexpr std::int32_t most_period = 8;
-  static constexpr std::int32_t most_taps = 8;
+  static constexpr std::int32_t most_taps = 6;
   static constexpr std::int32_t most_sum = 128;  ///< sums of bytes stay below 2^15
   using Weights = std::array<std::int8_t, most_taps>;
 

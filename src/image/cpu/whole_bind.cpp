@@ -12,10 +12,10 @@ namespace {
 constexpr std::int32_t sums_of_block = 8;
 constexpr std::int32_t least_columns = 16;  // below, whole blocks of them are mostly spare
 
-std::int32_t rows_of(const Plan& plan) noexcept {
+std::int32_t content_rows(const Plan& plan) noexcept {
   return plan.swaps_axes() ? plan.content.width : plan.content.height;
 }
-std::int32_t columns_of(const Plan& plan) noexcept {
+std::int32_t content_columns(const Plan& plan) noexcept {
   return plan.swaps_axes() ? plan.content.height : plan.content.width;
 }
 
@@ -46,7 +46,8 @@ bool set_controls(const Places& places, std::int32_t second, WholeTable& table) 
       const auto byte = static_cast<std::size_t>(places[i] + tap * second);
       const std::size_t load = byte / 16;
       if (load >= WholeTable::most_loads) return false;
-      table.loads = std::max(table.loads, static_cast<std::int32_t>(load) + 1);
+      while (table.loads <= static_cast<std::int32_t>(load))
+        table.loads *= 2;
       table.control[load][2 * i + static_cast<std::size_t>(tap)] =
           static_cast<std::uint8_t>(byte % 16);
     }
@@ -55,7 +56,8 @@ bool set_controls(const Places& places, std::int32_t second, WholeTable& table) 
 }
 
 bool set_index(const Places& places, std::int32_t second, WholeTable& table) {
-  const std::int32_t reach = *std::max_element(places.begin(), places.end()) + second;
+  const std::int32_t reach = *std::max_element(places.begin(), places.end()) + second +
+                             (table.pairs - 1) * table.pair_bytes;
   table.windows = 1;
   while (reach + (4 / table.windows - 1) * table.block_bytes > 63) {
     if (table.windows == 4) return false;
@@ -72,10 +74,24 @@ bool set_index(const Places& places, std::int32_t second, WholeTable& table) {
   return true;
 }
 
+// Whether no sample is one of three outputs.
+bool counts_at_most_twice(const WholeAxis& axis) noexcept {
+  const auto end_of = [&](std::int32_t x) {
+    std::int32_t taps = axis.taps;
+    while (taps > 1 && axis.weights_of(x)[static_cast<std::size_t>(taps - 1)] == 0)
+      --taps;
+    return axis.first_of(x) + taps;
+  };
+  for (std::int32_t x = 0; x < axis.period; ++x) {
+    if (end_of(x) > axis.first_of(x + 2)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 WholeSampler::WholeSampler(const Plan& plan) noexcept
-    : Sampler(rows_of(plan), columns_of(plan), 7) {}
+    : Sampler(content_rows(plan), content_columns(plan), 7) {}
 
 bool WholeSampler::bind(const Plan& plan, std::size_t channels) {
   channels_ = channels;
@@ -93,8 +109,11 @@ bool WholeSampler::bind(const Plan& plan, std::size_t channels) {
     group.offset[group.members] = site.offset;
     group.channel[group.members++] = c;
   }
-  return std::all_of(group_.begin(), group_.begin() + static_cast<std::ptrdiff_t>(groups_),
-                     [&](Group& group) { return bind_group(plan, group); });
+  for (std::size_t g = 0; g < groups_; ++g) {
+    if (!bind_group(plan, group_[g])) return false;
+  }
+  // Enlarged rows would be summed again and again; the chroma's may be.
+  return group_[0].at_once || group_[0].carries;
 }
 
 // sum * 2^shift lies in (64, 128], so that what is left to multiply lies in [1, 2).
@@ -121,6 +140,11 @@ bool WholeSampler::bind_group(const Plan& plan, Group& group) const {
   group.inner = scale_of(x->sum * y->sum);
   group.at_once = y->taps == 1 && group.table.pairs == 1 && group.patches.empty() &&
                   group.inner.scale == -32768;
+  group.carries = counts_at_most_twice(*y) && y->outputs > 2 * y->period + 2;
+  for (std::int32_t row = y->period; group.carries && row < 2 * y->period; ++row) {
+    const std::int32_t done = step_of(group, row - 1, y->lowest).end;
+    group.steps[static_cast<std::size_t>(row - y->period)] = step_of(group, row, done);
+  }
   return true;
 }
 
@@ -154,28 +178,26 @@ bool WholeSampler::bind_table(Group& group) const {
 // Output x counts samples that do not exist: they are taken out again, and where edges repeat, the
 // edge sample counts instead.
 void WholeSampler::bind_edge(Group& group, std::int32_t x, std::size_t which) const {
-  const std::int32_t each = sums_of_block / group.table.channels;
   const std::int32_t step = group.site.step;
   const std::int32_t sum = group.x.sum_of(x);
-  if (sum != group.x.sum) group.edge[which] = ((group.x.sum << 14) + sum / 2) / sum;
+  group.edge[which] = ((group.x.sum << edge_bits) + sum / 2) / sum;
   for (std::int32_t t = 0; t < group.x.taps; ++t) {
     const std::int32_t sample = group.x.first_of(x) + t;
     const std::int16_t weight = group.x.weights_of(x)[static_cast<std::size_t>(t)];
     const std::int32_t there = std::clamp(sample, group.x.lowest, group.x.highest - 1);
     if (sample == there || weight == 0) continue;
     for (std::size_t k = 0; k < group.members; ++k) {
-      const std::int32_t lane = static_cast<std::int32_t>(k) * each + x % each;
-      const auto place = static_cast<std::size_t>(x / each * sums_of_block + lane);
-      const std::int32_t at = group.offset[k] - group.begin;
-      group.patches.push_back({place, sample * step + at, static_cast<std::int16_t>(-weight)});
-      if (group.x.repeats) group.patches.push_back({place, there * step + at, weight});
+      const std::size_t point = 2 * k + which;
+      const std::int32_t from = group.offset[k] - group.begin;
+      group.patches.push_back({point, sample * step + from, static_cast<std::int16_t>(-weight)});
+      if (group.x.repeats) group.patches.push_back({point, there * step + from, weight});
     }
   }
 }
 
 std::unique_ptr<const Sampler> make_whole(const Plan& plan, std::size_t channels) {
   const bool bytes = plan.src.channels != nullptr && size_of(plan.src.dtype) == 1;
-  if (!bytes || plan.affine || plan.exact || columns_of(plan) < least_columns) return nullptr;
+  if (!bytes || plan.affine || plan.exact || content_columns(plan) < least_columns) return nullptr;
   auto sampler = std::make_unique<WholeSampler>(plan);
   if (!sampler->bind(plan, channels)) return nullptr;
   return sampler;

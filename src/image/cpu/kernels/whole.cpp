@@ -62,39 +62,61 @@ HWY_INLINE V16 sums_of_pairs(V8 bytes, V16 weights) {
 
 #if HWY_TARGET == HWY_AVX3_DL
 
-template <int windows>
-struct Picker {
-  V8 index;
+// All pairs of taps lie in the same windows.
+template <int windows, int pairs>
+struct Sums {
+  V8 index[pairs];
+  V16 weights[pairs];
   std::size_t step;
 
-  HWY_INLINE explicit Picker(const WholeTable& t)
-      : index(hn::LoadU(D8(), t.index.data())),
-        step(static_cast<std::size_t>(t.block_bytes) * 4 / windows) {}
-  HWY_INLINE V8 operator()(const std::uint8_t* from) const {
-    __m512i v = _mm512_permutexvar_epi8(index.raw, _mm512_loadu_si512(from));
-    constexpr __mmask64 all = ~__mmask64{0};
-    constexpr int lanes = 64 / windows;
-    const auto add_window = [&](int w) HWY_ATTR {
-      v = _mm512_mask_permutexvar_epi8(
-          v, all << (w * lanes), index.raw,
-          _mm512_loadu_si512(from + static_cast<std::size_t>(w) * step));
-    };
-    if constexpr (windows > 1) add_window(1);
-    if constexpr (windows > 2) add_window(2), add_window(3);
-    return V8{v};
+  HWY_INLINE explicit Sums(const WholeTable& t)
+      : step(static_cast<std::size_t>(t.block_bytes) * 4 / windows) {
+    for (std::size_t p = 0; p < pairs; ++p) {
+      const auto moved = static_cast<std::uint8_t>(p * static_cast<std::size_t>(t.pair_bytes));
+      index[p] = hn::Add(hn::LoadU(D8(), t.index.data()), hn::Set(D8(), moved));
+      weights[p] = hn::BitCast(D16(), same_in_blocks(t.weights[p].data()));
+    }
+  }
+  HWY_INLINE V16 at(const std::uint8_t* from) const {
+    __m512i window[windows];
+    for (std::size_t w = 0; w < windows; ++w)
+      window[w] = _mm512_loadu_si512(from + w * step);
+    V16 sum = hn::Zero(D16());
+    for (std::size_t p = 0; p < pairs; ++p) {
+      __m512i v = _mm512_permutexvar_epi8(index[p].raw, window[0]);
+      constexpr std::size_t lanes = 64 / windows;
+      for (std::size_t w = 1; w < windows; ++w) {
+        const __mmask64 behind = ~__mmask64{0} << (w * lanes);
+        v = _mm512_mask_permutexvar_epi8(v, behind, index[p].raw, window[w]);
+      }
+      const V16 pair = sums_of_pairs(V8{v}, weights[p]);
+      sum = p == 0 ? pair : hn::Add(sum, pair);
+    }
+    return sum;
   }
 };
 
 #else
 
-template <int loads>
-struct Picker {
+// Blocks are shuffled from 16 bytes at a time. Counts of 0 are those of the table.
+template <int known_loads, int known_pairs>
+struct Sums {
+  V8 control[known_loads == 0 ? WholeTable::most_loads : known_loads];
+  V16 weights[known_pairs == 0 ? WholeTable::most_pairs : known_pairs];
+  std::size_t loads;
+  std::size_t pairs;
   std::size_t step;
-  V8 control[loads];
+  std::size_t pair_bytes;
 
-  HWY_INLINE explicit Picker(const WholeTable& t) : step(static_cast<std::size_t>(t.block_bytes)) {
+  HWY_INLINE explicit Sums(const WholeTable& t)
+      : loads(static_cast<std::size_t>(known_loads == 0 ? t.loads : known_loads)),
+        pairs(static_cast<std::size_t>(known_pairs == 0 ? t.pairs : known_pairs)),
+        step(static_cast<std::size_t>(t.block_bytes)),
+        pair_bytes(static_cast<std::size_t>(t.pair_bytes)) {
     for (std::size_t i = 0; i < loads; ++i)
       control[i] = same_in_blocks(t.control[i].data());
+    for (std::size_t p = 0; p < pairs; ++p)
+      weights[p] = hn::BitCast(D16(), same_in_blocks(t.weights[p].data()));
   }
   HWY_INLINE V8 blocks_at(const std::uint8_t* from) const {
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
@@ -104,30 +126,11 @@ struct Picker {
     return hn::LoadU(D8(), from);
 #endif
   }
-  HWY_INLINE V8 operator()(const std::uint8_t* from) const {
+  HWY_INLINE V8 pick(const std::uint8_t* from) const {
     V8 v = hn::TableLookupBytesOr0(blocks_at(from), control[0]);
     for (std::size_t i = 1; i < loads; ++i)
       v = hn::Or(v, hn::TableLookupBytesOr0(blocks_at(from + 16 * i), control[i]));
     return v;
-  }
-};
-
-#endif
-
-// `known`: count of pairs, 0 for any: their weights stay in registers then.
-template <int parts, int known>
-struct Sums {
-  Picker<parts> pick;
-  V16 weights[known == 0 ? WholeTable::most_pairs : known];
-  std::size_t pairs;
-  std::size_t pair_bytes;
-
-  HWY_INLINE explicit Sums(const WholeTable& t)
-      : pick(t),
-        pairs(static_cast<std::size_t>(known == 0 ? t.pairs : known)),
-        pair_bytes(static_cast<std::size_t>(t.pair_bytes)) {
-    for (std::size_t p = 0; p < pairs; ++p)
-      weights[p] = hn::BitCast(D16(), same_in_blocks(t.weights[p].data()));
   }
   HWY_INLINE V16 at(const std::uint8_t* from) const {
     V16 sum = sums_of_pairs(pick(from), weights[0]);
@@ -136,6 +139,8 @@ struct Sums {
     return sum;
   }
 };
+
+#endif
 
 // ---- rows of blocks to rows of channels ------------------------------------------------------
 
@@ -173,21 +178,10 @@ HWY_INLINE void store_channels(D d, const hn::Vec<D> (&v)[channels],
   }
 }
 
-template <int parts, int known>
-void sums_row(const WholeTable& t, const std::uint8_t* from, std::int16_t* out) {
-  const Sums<parts, known> sums(t);
-  const std::size_t step = static_cast<std::size_t>(t.block_bytes) * blocks_at_once;
-  const std::int16_t* const end = out + static_cast<std::size_t>(t.blocks) * 8;
-  for (; out != end; out += 8 * blocks_at_once) {
-    hn::StoreU(sums.at(from), D16(), out);
-    from += step;
-  }
-}
-
 template <int parts, int channels>
 void samples_row(const WholeTable& t, const std::uint8_t* from, int shift,
                  const std::array<std::int16_t*, 4>& given) {
-  const std::array<std::int16_t*, 4> out{given[0], given[1], given[2], given[3]};
+  const std::array<std::int16_t*, 4> out = given;
   const Sums<parts, 1> sums(t);
   const std::size_t step = static_cast<std::size_t>(t.block_bytes) * blocks_at_once;
   const std::size_t end = static_cast<std::size_t>(t.blocks) * 8 / channels;
@@ -202,14 +196,6 @@ void samples_row(const WholeTable& t, const std::uint8_t* from, int shift,
 }
 
 template <int parts>
-void sums_of(const WholeTable& t, const std::uint8_t* from, std::int16_t* out) {
-  if (t.pairs == 1) return sums_row<parts, 1>(t, from, out);
-  if (t.pairs == 2) return sums_row<parts, 2>(t, from, out);
-  if (t.pairs == 3) return sums_row<parts, 3>(t, from, out);
-  sums_row<parts, 0>(t, from, out);
-}
-
-template <int parts>
 void samples_of(const WholeTable& t, const std::uint8_t* from, int shift,
                 const std::array<std::int16_t*, 4>& out) {
   if (t.channels == 1) return samples_row<parts, 1>(t, from, shift, out);
@@ -221,78 +207,109 @@ constexpr std::int32_t parts_of(const WholeTable& t) {
   return HWY_TARGET == HWY_AVX3_DL ? t.windows : t.loads;
 }
 
-// ---- blends ----------------------------------------------------------------------------------
+// ---- several rows ----------------------------------------------------------------------------
 
-using DWide = hn::ScalableTag<std::int16_t>;
-using VWide = hn::Vec<DWide>;
+// A job's row with its weights in every lane.
+struct Line {
+  const std::uint8_t* from;
+  V16 now, next;
+};
 
 // `known`: count of rows, 0 for any.
-template <int known, int channels>
-void blend_row(const WholeBlend& job) {
-  const DWide d;
-  const std::array<std::int16_t*, 4> out{job.out[0], job.out[1], job.out[2], job.out[3]};
-  const std::int16_t* rows[WholeBlend::most_rows];
-  VWide weights[WholeBlend::most_rows];
-  const auto taps = static_cast<std::size_t>(known == 0 ? job.taps : known);
-  for (std::size_t t = 0; t < taps; ++t) {
-    rows[t] = job.rows[t];
-    weights[t] = hn::Set(d, job.weights[t]);
-  }
+template <int parts, int pairs, int channels, int known>
+void rows_to_samples(const WholeTable& t, const WholeRows& job) {
+  const D16 d;
+  const Sums<parts, pairs> sums(t);
+  const std::array<std::int16_t*, 4> out = *job.out;
+  Line lines[2 * WholeRows::most_rows];  // so many are not unrolled
+  const std::size_t count = known == 0 ? job.count : known;
+  for (std::size_t i = 0; i < count; ++i)
+    lines[i] = {job.rows[i], hn::Set(d, job.now[i]), hn::Set(d, job.next[i])};
+  const std::size_t alone = job.alone;
   const int shift = job.shift;
-  const VWide scale = hn::Set(d, job.scale);
   const bool plain = job.scale == -32768;
-  const std::size_t lanes = hn::Lanes(d);
-  const std::size_t end = static_cast<std::size_t>(job.blocks) * 8;
-  for (std::size_t x = 0; x < end;) {
-    VWide v[channels];
-    for (VWide& each : v) {
-      VWide sum = hn::Mul(hn::LoadU(d, rows[0] + x), weights[0]);
-      for (std::size_t t = 1; t < taps; ++t)
-        sum = hn::Add(sum, hn::Mul(hn::LoadU(d, rows[t] + x), weights[t]));
-      sum = hn::ShiftLeftSame(sum, shift);
-      each = plain ? sum : hn::Add(hn::Add(sum, sum), hn::MulFixedPoint15(sum, scale));
-      x += lanes;
+  const V16 scale = hn::Set(d, job.scale);
+  std::int16_t* carry = job.carry;
+  const std::size_t step = static_cast<std::size_t>(t.block_bytes) * blocks_at_once;
+  const std::size_t end = static_cast<std::size_t>(t.blocks) * 8 / channels;
+  std::size_t at = 0;
+  for (std::size_t x = 0; x < end; x += 8 * blocks_at_once) {
+    V16 v[channels];
+    for (V16& each : v) {
+      V16 now = hn::Load(d, carry);
+      V16 next = hn::Zero(d);
+      for (std::size_t i = 0; i < count; ++i) {
+        const V16 sum = sums.at(lines[i].from + at);
+        now = hn::Add(now, hn::Mul(sum, lines[i].now));
+        if (i >= alone) next = hn::Add(next, hn::Mul(sum, lines[i].next));
+      }
+      hn::Store(next, d, carry);
+      now = hn::ShiftLeftSame(now, shift);
+      each = plain ? now : hn::Add(hn::Add(now, now), hn::MulFixedPoint15(now, scale));
+      carry += 8 * blocks_at_once;
+      at += step;
     }
-    store_channels<channels>(d, v, out, x / channels - lanes);
+    store_channels<channels>(d, v, out, x);
   }
 }
 
-template <int channels>
-void blend_rows(const WholeBlend& job) {
-  if (job.taps == 2) return blend_row<2, channels>(job);
-  if (job.taps == 3) return blend_row<3, channels>(job);
-  if (job.taps == 5) return blend_row<5, channels>(job);
-  blend_row<0, channels>(job);
+template <int parts, int pairs, int channels>
+void rows_of_channels(const WholeTable& t, const WholeRows& job) {
+  if constexpr (HWY_TARGET == HWY_AVX3_DL && pairs < 3) {
+    if (job.count == 1) return rows_to_samples<parts, pairs, channels, 1>(t, job);
+    if (job.count == 2) return rows_to_samples<parts, pairs, channels, 2>(t, job);
+  }
+  rows_to_samples<parts, pairs, channels, 0>(t, job);
 }
+
+template <int parts, int pairs>
+void rows_of_pairs(const WholeTable& t, const WholeRows& job) {
+  if (t.channels == 1) return rows_of_channels<parts, pairs, 1>(t, job);
+  if (t.channels == 2) return rows_of_channels<parts, pairs, 2>(t, job);
+  rows_of_channels<parts, pairs, 4>(t, job);
+}
+
+#if HWY_TARGET != HWY_SSSE3 && HWY_TARGET != HWY_EMU128
+template <int parts>
+void rows_of(const WholeTable& t, const WholeRows& job) {
+  if (t.pairs == 1) return rows_of_pairs<parts, 1>(t, job);
+  if (t.pairs == 2) return rows_of_pairs<parts, 2>(t, job);
+  rows_of_pairs<parts, 3>(t, job);
+}
+#endif
 
 }  // namespace
 
-void WholeSums(const WholeTable& t, const std::uint8_t* from, std::int16_t* out) {
-  const std::int32_t parts = parts_of(t);
-  if (parts == 1) return sums_of<1>(t, from, out);
-  if (parts == 2) return sums_of<2>(t, from, out);
-#if HWY_TARGET != HWY_AVX3_DL
-  if (parts == 3) return sums_of<3>(t, from, out);
-#endif
-  sums_of<4>(t, from, out);
+// Processors of old and portable code: one loop for all tables.
+#if HWY_TARGET == HWY_SSSE3 || HWY_TARGET == HWY_EMU128
+
+void WholeSamples(const WholeTable& t, const std::uint8_t* from, int shift,
+                  const std::array<std::int16_t*, 4>& out) {
+  samples_of<0>(t, from, shift, out);
 }
+
+void WholeRowsOf(const WholeTable& t, const WholeRows& job) {
+  rows_of_pairs<0, 0>(t, job);
+}
+
+#else
 
 void WholeSamples(const WholeTable& t, const std::uint8_t* from, int shift,
                   const std::array<std::int16_t*, 4>& out) {
   const std::int32_t parts = parts_of(t);
   if (parts == 1) return samples_of<1>(t, from, shift, out);
   if (parts == 2) return samples_of<2>(t, from, shift, out);
-#if HWY_TARGET != HWY_AVX3_DL
-  if (parts == 3) return samples_of<3>(t, from, shift, out);
-#endif
   samples_of<4>(t, from, shift, out);
 }
 
-void WholeBlendRows(const WholeBlend& job) {
-  if (job.channels == 1) return blend_rows<1>(job);
-  if (job.channels == 2) return blend_rows<2>(job);
-  blend_rows<4>(job);
+void WholeRowsOf(const WholeTable& t, const WholeRows& job) {
+  const std::int32_t parts = parts_of(t);
+  if (parts == 1) return rows_of<1>(t, job);
+  if (parts == 2) return rows_of<2>(t, job);
+  rows_of<4>(t, job);
 }
+
+#endif
 
 }  // namespace HWY_NAMESPACE
 }  // namespace halyard::image
@@ -301,9 +318,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace halyard::image {
 
-HWY_EXPORT(WholeSums);
 HWY_EXPORT(WholeSamples);
-HWY_EXPORT(WholeBlendRows);
+HWY_EXPORT(WholeRowsOf);
 
 std::int32_t whole_reach(const WholeTable& t) noexcept {
   const std::int32_t pairs = (t.pairs - 1) * t.pair_bytes;
@@ -313,17 +329,13 @@ std::int32_t whole_reach(const WholeTable& t) noexcept {
   return pairs + std::max(shuffled, permuted);
 }
 
-void whole_sums(const WholeTable& table, const std::uint8_t* from, std::int16_t* out) {
-  HWY_DYNAMIC_DISPATCH(WholeSums)(table, from, out);
-}
-
 void whole_samples(const WholeTable& table, const std::uint8_t* from, int shift,
                    const std::array<std::int16_t*, 4>& out) {
   HWY_DYNAMIC_DISPATCH(WholeSamples)(table, from, shift, out);
 }
 
-void whole_blend(const WholeBlend& job) {
-  HWY_DYNAMIC_DISPATCH(WholeBlendRows)(job);
+void whole_rows(const WholeTable& table, const WholeRows& job) {
+  HWY_DYNAMIC_DISPATCH(WholeRowsOf)(table, job);
 }
 
 }  // namespace halyard::image

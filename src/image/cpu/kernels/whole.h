@@ -12,7 +12,7 @@ namespace halyard::image {
 /// outputs of the first channel, then as many of the next (of three channels a fourth is made up).
 /// All blocks are made alike, from bytes `block_bytes` further on each.
 struct WholeTable {
-  static constexpr std::size_t most_pairs = 4;
+  static constexpr std::size_t most_pairs = 3;
   static constexpr std::size_t most_loads = 4;
 
   std::int32_t blocks = 0;      ///< a multiple of four per channel
@@ -34,25 +34,25 @@ struct WholeTable {
 /// Bytes behind the first one of a row that the kernels of any processor may read.
 std::int32_t whole_reach(const WholeTable& table) noexcept;
 
-/// One row of sums, block after block.
-void whole_sums(const WholeTable& table, const std::uint8_t* from, std::int16_t* out);
-/// The same, one pair of taps, times 2^shift: a row for each channel that is not null.
+/// One row of bytes, one pair of taps, times 2^shift: a row for each channel that is not null.
 void whole_samples(const WholeTable& table, const std::uint8_t* from, int shift,
                    const std::array<std::int16_t*, 4>& out);
 
-/// Rows of sums to samples: v = 2^shift times the sum of all rows times their weights, and of that
-/// 2 v + v * scale / 2^15, or, where the scale is -1, v. No sum leaves [0, 2^15).
-struct WholeBlend {
-  static constexpr std::size_t most_rows = 8;
-  std::array<const std::int16_t*, most_rows> rows{};
-  std::array<std::int16_t, most_rows> weights{};
-  std::int32_t taps = 1;
+/// Rows of bytes to one row of samples and to what the same rows add to the next one. With v =
+/// 2^shift times the sum of `carry` and of the rows times `now`, a sample is 2 v + v * scale /
+/// 2^15, or, where the scale is -1, v. No sum leaves [0, 2^15).
+struct WholeRows {
+  static constexpr std::size_t most_rows = 6;
+  std::array<const std::uint8_t*, most_rows> rows{};
+  const std::int16_t* now = nullptr;
+  const std::int16_t* next = nullptr;
+  std::size_t count = 0;
+  std::size_t alone = 0;  ///< rows before this one add nothing to the next sample
   int shift = 0;
   std::int16_t scale = 0;
-  std::int32_t blocks = 0;
-  std::int32_t channels = 1;
-  std::array<std::int16_t*, 4> out{};
+  std::int16_t* carry = nullptr;                      ///< a sum for each of the blocks', 0 at first
+  const std::array<std::int16_t*, 4>* out = nullptr;  ///< a row per channel, or null
 };
-void whole_blend(const WholeBlend& job);
+void whole_rows(const WholeTable& table, const WholeRows& job);
 
 }  // namespace halyard::image
