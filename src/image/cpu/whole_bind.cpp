@@ -46,8 +46,7 @@ bool set_controls(const Places& places, std::int32_t second, WholeTable& table) 
       const auto byte = static_cast<std::size_t>(places[i] + tap * second);
       const std::size_t load = byte / 16;
       if (load >= WholeTable::most_loads) return false;
-      while (table.loads <= static_cast<std::int32_t>(load))
-        table.loads *= 2;
+      table.loads = std::max(table.loads, static_cast<std::int32_t>(load) + 1);
       table.control[load][2 * i + static_cast<std::size_t>(tap)] =
           static_cast<std::uint8_t>(byte % 16);
     }

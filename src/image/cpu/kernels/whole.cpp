@@ -209,22 +209,21 @@ constexpr std::int32_t parts_of(const WholeTable& t) {
 
 // ---- several rows ----------------------------------------------------------------------------
 
-// A job's row with its weights in every lane.
-struct Line {
-  const std::uint8_t* from;
-  V16 now, next;
-};
-
 // `known`: count of rows, 0 for any.
 template <int parts, int pairs, int channels, int known>
 void rows_to_samples(const WholeTable& t, const WholeRows& job) {
   const D16 d;
   const Sums<parts, pairs> sums(t);
   const std::array<std::int16_t*, 4> out = *job.out;
-  Line lines[2 * WholeRows::most_rows];  // so many are not unrolled
+  const std::uint8_t* rows[2 * WholeRows::most_rows];  // so many are not unrolled
+  V16 now_weights[2 * WholeRows::most_rows];
+  V16 next_weights[2 * WholeRows::most_rows];
   const std::size_t count = known == 0 ? job.count : known;
-  for (std::size_t i = 0; i < count; ++i)
-    lines[i] = {job.rows[i], hn::Set(d, job.now[i]), hn::Set(d, job.next[i])};
+  for (std::size_t i = 0; i < count; ++i) {
+    rows[i] = job.rows[i];
+    now_weights[i] = hn::Set(d, job.now[i]);
+    next_weights[i] = hn::Set(d, job.next[i]);
+  }
   const std::size_t alone = job.alone;
   const int shift = job.shift;
   const bool plain = job.scale == -32768;
@@ -239,9 +238,9 @@ void rows_to_samples(const WholeTable& t, const WholeRows& job) {
       V16 now = hn::Load(d, carry);
       V16 next = hn::Zero(d);
       for (std::size_t i = 0; i < count; ++i) {
-        const V16 sum = sums.at(lines[i].from + at);
-        now = hn::Add(now, hn::Mul(sum, lines[i].now));
-        if (i >= alone) next = hn::Add(next, hn::Mul(sum, lines[i].next));
+        const V16 sum = sums.at(rows[i] + at);
+        now = hn::Add(now, hn::Mul(sum, now_weights[i]));
+        if (i >= alone) next = hn::Add(next, hn::Mul(sum, next_weights[i]));
       }
       hn::Store(next, d, carry);
       now = hn::ShiftLeftSame(now, shift);
@@ -299,6 +298,9 @@ void WholeSamples(const WholeTable& t, const std::uint8_t* from, int shift,
   const std::int32_t parts = parts_of(t);
   if (parts == 1) return samples_of<1>(t, from, shift, out);
   if (parts == 2) return samples_of<2>(t, from, shift, out);
+#if HWY_TARGET != HWY_AVX3_DL
+  if (parts == 3) return samples_of<3>(t, from, shift, out);
+#endif
   samples_of<4>(t, from, shift, out);
 }
 
@@ -306,6 +308,9 @@ void WholeRowsOf(const WholeTable& t, const WholeRows& job) {
   const std::int32_t parts = parts_of(t);
   if (parts == 1) return rows_of<1>(t, job);
   if (parts == 2) return rows_of<2>(t, job);
+#if HWY_TARGET != HWY_AVX3_DL
+  if (parts == 3) return rows_of<3>(t, job);
+#endif
   rows_of<4>(t, job);
 }
 
