@@ -45,7 +45,10 @@ Place place_of(const FlatBox& box) noexcept {
 }
 
 Place place_of(const Gaussian& box) noexcept {
-  return {box.cx, box.cy, std::sqrt(12 * box.xx), std::sqrt(12 * box.yy), box.label};
+  const double cos = box.cos * box.cos;
+  const double sin = box.sin * box.sin;
+  return {box.cx, box.cy, std::sqrt(12 * (box.along * cos + box.across * sin)),
+          std::sqrt(12 * (box.along * sin + box.across * cos)), box.label};
 }
 
 Reach reach_of(Overlap overlap, float threshold) noexcept {

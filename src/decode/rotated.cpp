@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Probabilistic IoU. The determinant of a box's covariance does not depend on its angle, so it is
-// taken from the extents; that of a sum of two is at least 4 sqrt(d1 d2), which heals cancellation.
+// Probabilistic IoU, written in the frames of the two boxes: all terms are positive, so that thin
+// boxes lose nothing to cancellation.
 #include "decode/rotated.h"
 
 #include <algorithm>
@@ -13,23 +13,33 @@ namespace halyard::decode {
 namespace {
 
 // Determinant of the sum of the two covariances.
-double joint_determinant(const Gaussian& a, const Gaussian& b, double geometric) noexcept {
-  const double xy = a.xy + b.xy;
-  return std::max((a.xx + b.xx) * (a.yy + b.yy) - xy * xy, geometric);
+double joint_determinant(const Gaussian& a, const Gaussian& b) noexcept {
+  const double cos = a.cos * b.cos + a.sin * b.sin;  // of the angle between them
+  const double sin = a.sin * b.cos - a.cos * b.sin;
+  return a.along * a.across + b.along * b.across +
+         (a.along * b.across + a.across * b.along) * (cos * cos) +
+         (a.along * b.along + a.across * b.across) * (sin * sin);
+}
+
+// Of a box's covariance inverted, times its determinant.
+double form(const Gaussian& box, double dx, double dy) noexcept {
+  const double u = dx * box.cos + dy * box.sin;
+  const double v = dy * box.cos - dx * box.sin;
+  return box.across * (u * u) + box.along * (v * v);
 }
 
 // The part of the Bhattacharyya distance that the centres make.
 double centre_distance(const Gaussian& a, const Gaussian& b, double joint) noexcept {
   const double dx = a.cx - b.cx;
   const double dy = a.cy - b.cy;
-  const double square =
-      (a.xx + b.xx) * (dy * dy) + (a.yy + b.yy) * (dx * dx) - 2 * (a.xy + b.xy) * (dx * dy);
-  return std::max(0.25 * square / joint, 0.0);
+  return 0.25 * (form(a, dx, dy) + form(b, dx, dy)) / joint;
 }
 
-// 4 sqrt(d1 d2), without leaving the range of doubles.
-double geometric_determinant(const Gaussian& a, const Gaussian& b) noexcept {
-  return 4 * (std::sqrt(a.determinant) * std::sqrt(b.determinant));
+// The part that the shapes make: half the logarithm of the joint determinant over the geometric
+// mean of the two.
+double shape_distance(const Gaussian& a, const Gaussian& b, double joint) noexcept {
+  const double mean = std::sqrt(a.along * a.across) * std::sqrt(b.along * b.across);
+  return std::max(0.5 * log_of(joint / (4 * mean)), 0.0);
 }
 
 }  // namespace
@@ -43,20 +53,13 @@ Gaussian gaussian_of(const RotatedBox& box, std::int32_t label) noexcept {
   const bool is_whole = box.width > 0 && box.height > 0 && std::isfinite(w) && std::isfinite(h) &&
                         std::isfinite(box.cx) && std::isfinite(box.cy) && std::isfinite(sin);
   if (!is_whole) return out;
-  out.cx = box.cx;
-  out.cy = box.cy;
-  out.xx = w * (cos * cos) + h * (sin * sin);
-  out.yy = w * (sin * sin) + h * (cos * cos);
-  out.xy = (w - h) * (cos * sin);
-  out.determinant = w * h;
-  return out;
+  return {box.cx, box.cy, w, h, cos, sin, label};
 }
 
 double probabilistic_iou(const Gaussian& a, const Gaussian& b) noexcept {
-  if (!(a.determinant > 0 && b.determinant > 0)) return 0;
-  const double geometric = geometric_determinant(a, b);
-  const double joint = joint_determinant(a, b, geometric);
-  const double distance = centre_distance(a, b, joint) + 0.5 * log_of(joint / geometric);
+  if (a.is_empty() || b.is_empty()) return 0;
+  const double joint = joint_determinant(a, b);
+  const double distance = centre_distance(a, b, joint) + shape_distance(a, b, joint);
   return 1 - std::sqrt(1 - exp_of(-distance));
 }
 
@@ -68,10 +71,9 @@ double distance_limit(float threshold) noexcept {
 
 bool is_nearer(const Gaussian& a, const Gaussian& b, double limit) noexcept {
   if (a.label != b.label) return false;
-  const double geometric = geometric_determinant(a, b);
-  const double joint = joint_determinant(a, b, geometric);
+  const double joint = joint_determinant(a, b);
   const double rest = limit - centre_distance(a, b, joint);
-  return rest > 0 && 0.5 * log_of(joint / geometric) < rest;
+  return rest > 0 && shape_distance(a, b, joint) < rest;
 }
 
 }  // namespace halyard::decode

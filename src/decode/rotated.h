@@ -8,15 +8,17 @@
 
 namespace halyard::decode {
 
-/// Centre and covariance of a box of even density. A determinant of 0: it overlaps nothing.
+/// Centre of a box of even density, and its variances along and across its direction. `along` 0: it
+/// overlaps nothing.
 struct Gaussian {
   double cx = 0;
   double cy = 0;
-  double xx = 0;
-  double yy = 0;
-  double xy = 0;
-  double determinant = 0;
+  double along = 0;
+  double across = 0;
+  double cos = 1;
+  double sin = 0;
   std::int32_t label = 0;
+  bool is_empty() const noexcept { return !(along > 0); }
 };
 
 /// Empty where an extent is not above 0 or anything is not finite.

@@ -13,7 +13,7 @@ void suppress_hard(const Rule& rule, Workspace& w) {
   Crowd crowd(w.turned_neighbours, reach_of_gaussians(limit), w.gaussians.size(), true);
   for (std::size_t i = 0; i < w.gaussians.size() && w.kept.size() < rule.most; ++i) {
     const Gaussian& box = w.gaussians[i];
-    if (!(box.determinant > 0)) {
+    if (box.is_empty()) {
       w.kept.push_back(static_cast<std::uint32_t>(i));
       continue;
     }
@@ -31,7 +31,7 @@ float score_against(const std::vector<Gaussian>& kept, std::size_t i, double lim
                     const Rule& rule, Workspace& w) {
   const Gaussian& box = w.gaussians[i];
   float score = w.scores[i];
-  if (!(box.determinant > 0)) return score;
+  if (box.is_empty()) return score;
   for (std::size_t k = w.applied[i]; k < kept.size(); ++k) {
     if (is_nearer(kept[k], box, limit))
       score = softened(score, static_cast<float>(probabilistic_iou(kept[k], box)), rule);
@@ -53,7 +53,7 @@ void suppress_softly(const Rule& rule, Workspace& w) {
         return score;
       },
       [&](std::size_t i) {
-        if (w.gaussians[i].determinant > 0) kept.push_back(w.gaussians[i]);
+        if (!w.gaussians[i].is_empty()) kept.push_back(w.gaussians[i]);
       });
 }
 
