@@ -60,9 +60,12 @@ Reach reach_of(Overlap overlap, float threshold) noexcept {
 Reach reach_of_gaussians(double limit) noexcept {
   // The distance of the marginals on an axis is no larger than that of the boxes. With a and b the
   // variances there: ln((a + b) / (2 sqrt(a b))) / 2 + dx^2 / (4 (a + b)) < limit, where a box's
-  // variance is its extent squared / 12.
+  // variance is its extent squared / 12. The first term bounds the ratio of the extents, the second
+  // the distance, and the root of a + b is at most `root` times the sum of their roots.
   const double e = exp_of(2 * limit);
-  return {1 / (e + std::sqrt(std::max(e * e - 1, 0.0))), 4 * std::sqrt(limit / 12)};
+  const double ratio = 1 / (e + std::sqrt(std::max(e * e - 1, 0.0)));
+  const double root = std::sqrt(1 + ratio * ratio) / (1 + ratio);
+  return {ratio, 4 * root * std::sqrt(limit / 12)};
 }
 
 }  // namespace halyard::decode
