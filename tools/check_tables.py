@@ -41,6 +41,7 @@ PUBLIC_HEADERS = {
     "attributes": "reconcile", "reconcile": "reconcile",
     "pool": "ipc", "topic": "ipc", "image_message": "ipc",
     "codec": "codec", "image": "image", "tiling": "image", "track": "track",
+    "assignment": "track", "uuid": "track",
     "decode": "decode", "description": "decode", "selection": "decode",
     "mask": "decode", "tile_merge": "decode",
     "draw": "draw", "model": "model", "capture": "capture", "hal": "capi",

@@ -27,6 +27,7 @@
 #include "halyard/transfer.h"
 #include "halyard/view.h"
 // the layers above
+#include "halyard/assignment.h"
 #include "halyard/capture.h"
 #include "halyard/codec.h"
 #include "halyard/decode.h"
@@ -39,3 +40,4 @@
 #include "halyard/tile_merge.h"
 #include "halyard/tiling.h"
 #include "halyard/track.h"
+#include "halyard/uuid.h"

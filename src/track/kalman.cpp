@@ -8,30 +8,28 @@ namespace halyard::track {
 namespace {
 
 // Standard deviations as shares of the height; the aspect has absolute ones.
-constexpr double position_share = 1.0 / 20;
-constexpr double velocity_share = 1.0 / 160;
-constexpr double aspect_deviation = 1e-2;
-constexpr double aspect_velocity_deviation = 1e-5;
+constexpr float position_share = 1.0F / 20;
+constexpr float velocity_share = 1.0F / 160;
+constexpr float aspect_deviation = 1e-2F;
+constexpr float aspect_velocity_deviation = 1e-5F;
 
-Eigen::Array4d variance(double share, double aspect, double height) noexcept {
-  const double extent = share * height;
-  return Eigen::Array4d(extent, extent, aspect, extent).square();
+Eigen::Array4f variance(float share, float aspect, float height) noexcept {
+  const float extent = share * height;
+  return Eigen::Array4f(extent, extent, aspect, extent).square();
 }
 
 }  // namespace
 
 Xyah xyah_of(const Box& box) noexcept {
-  const double width = static_cast<double>(box.x2) - box.x1;
-  const double height = static_cast<double>(box.y2) - box.y1;
-  return {(static_cast<double>(box.x1) + box.x2) / 2, (static_cast<double>(box.y1) + box.y2) / 2,
-          width / height, height};
+  const float width = box.x2 - box.x1;
+  const float height = box.y2 - box.y1;
+  return {(box.x1 + box.x2) / 2, (box.y1 + box.y2) / 2, width / height, height};
 }
 
 Box box_of(const Xyah& s) noexcept {
-  const double half_width = s[2] * s[3] / 2;
-  const double half_height = s[3] / 2;
-  return {static_cast<float>(s[0] - half_width), static_cast<float>(s[1] - half_height),
-          static_cast<float>(s[0] + half_width), static_cast<float>(s[1] + half_height)};
+  const float half_width = s[2] * s[3] / 2;
+  const float half_height = s[3] / 2;
+  return {s[0] - half_width, s[1] - half_height, s[0] + half_width, s[1] + half_height};
 }
 
 BoxFilter::BoxFilter(const Box& measured) noexcept
@@ -39,36 +37,48 @@ BoxFilter::BoxFilter(const Box& measured) noexcept
       velocity(Xyah::Zero()),
       position_variance(variance(2 * position_share, aspect_deviation, mean[3])),
       velocity_variance(variance(10 * velocity_share, aspect_velocity_deviation, mean[3])),
-      covariance(Eigen::Array4d::Zero()) {}
+      covariance(Eigen::Array4f::Zero()) {}
 
-void BoxFilter::predict(double dt, bool hold_size) noexcept {
-  const Eigen::Array4d process = variance(position_share, aspect_deviation, mean[3]) * dt;
-  const Eigen::Array4d process_velocity =
-      variance(velocity_share, aspect_velocity_deviation, mean[3]) * dt;
-  if (hold_size) velocity.tail<2>() = 0;
-  const double aspect = mean[2];
-  const double height = mean[3];
-  mean += dt * velocity;
+void BoxFilter::predict(double dt_frames) noexcept {
+  const auto dt = static_cast<float>(std::min(dt_frames, longest_step_frames));
+  const float aspect = mean[2];
+  const float height = mean[3];
+  position_variance += 2 * dt * covariance + dt * dt * velocity_variance +
+                       dt * variance(position_share, aspect_deviation, height);
+  position_variance = position_variance.min(largest);
+  covariance = (covariance + dt * velocity_variance).min(largest);
+  velocity_variance =
+      (velocity_variance + dt * variance(velocity_share, aspect_velocity_deviation, height))
+          .min(largest);
+  mean = (mean + dt * velocity).max(-largest).min(largest);
   // A shrinking box never turns inside out, however long the step.
   mean[2] = std::max(mean[2], aspect / 4);
   mean[3] = std::max(mean[3], height / 4);
-  position_variance += 2 * dt * covariance + dt * dt * velocity_variance + process;
-  covariance += dt * velocity_variance;
-  velocity_variance += process_velocity;
 }
 
-void BoxFilter::correct(const Box& measured, double gain) noexcept {
+void BoxFilter::correct(const Box& measured, float gain, float measured_aspect) noexcept {
   const Xyah innovation = xyah_of(measured) - mean;
-  const Eigen::Array4d noise = variance(position_share, aspect_deviation, mean[3]);
-  const Eigen::Array4d expected = position_variance + noise;
-  const Eigen::Array4d k = gain * position_variance / expected;
-  const Eigen::Array4d kv = gain * covariance / expected;
+  const Eigen::Array4f noise = variance(position_share, measured_aspect, mean[3]);
+  const Eigen::Array4f expected = position_variance + noise;
+  const Eigen::Array4f k = gain * position_variance / expected;
+  const Eigen::Array4f kv = gain * covariance / expected;
+  const float aspect = mean[2];
+  const float height = mean[3];
   mean += k * innovation;
+  mean[2] = std::max(mean[2], aspect / 4);
+  mean[3] = std::max(mean[3], height / 4);
   velocity += kv * innovation;
   // (I - KH) P (I - KH)' + K R K', one block per coordinate.
-  velocity_variance += kv * kv * expected - 2 * kv * covariance;
+  velocity_variance = (velocity_variance + kv * kv * expected - 2 * kv * covariance).max(0);
   covariance += k * kv * expected - k * covariance - kv * position_variance;
   position_variance = (1 - k).square() * position_variance + k.square() * noise;
+}
+
+float BoxFilter::distance(const Box& measured, float measured_aspect) const noexcept {
+  const Xyah innovation = xyah_of(measured) - mean;
+  return (innovation.square() /
+          (position_variance + variance(position_share, measured_aspect, mean[3])))
+      .sum();
 }
 
 }  // namespace halyard::track

@@ -1,33 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 // Assignment against every possible choice of pairs.
-#include "track/assignment.h"
+#include "halyard/assignment.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <random>
+#include <vector>
 
-namespace halyard::track {
+namespace halyard {
 namespace {
+
+using Pair = AssignmentPair;
+constexpr std::int32_t unassigned = Assignment::unassigned;
+
+std::vector<std::int32_t> assign(const std::vector<Pair>& pairs, std::size_t rows,
+                                 std::size_t columns, std::optional<double> alone = {}) {
+  static Assignment assignment;  // one for all: nothing of a call may show in the next
+  const auto chosen = alone ? assignment.cheapest(pairs, rows, columns, *alone)
+                            : assignment.most_pairs(pairs, rows, columns);
+  EXPECT_TRUE(chosen) << chosen.error().message();
+  return {chosen->begin(), chosen->end()};
+}
 
 struct Quality {
   std::size_t pairs = 0;
   double cost = 0;
 };
 
-bool is_better(const Quality& a, const Quality& b) {
+bool has_more_pairs(const Quality& a, const Quality& b) {
   return a.pairs != b.pairs ? a.pairs > b.pairs : a.cost < b.cost;
 }
 
 // The best of all choices, row by row.
+template <class IsBetter>
 Quality best_of_all(const std::vector<Pair>& pairs, std::size_t row, std::size_t rows,
-                    std::vector<bool>& taken) {
+                    std::vector<bool>& taken, IsBetter is_better) {
   if (row == rows) return {};
-  Quality best = best_of_all(pairs, row + 1, rows, taken);  // this row stays alone
+  Quality best = best_of_all(pairs, row + 1, rows, taken, is_better);  // this row stays alone
   for (const Pair& pair : pairs) {
     if (pair.row != row || taken[pair.column]) continue;
     taken[pair.column] = true;
-    Quality with = best_of_all(pairs, row + 1, rows, taken);
+    Quality with = best_of_all(pairs, row + 1, rows, taken, is_better);
     taken[pair.column] = false;
     with.pairs += 1;
     with.cost += pair.cost;
@@ -76,10 +92,19 @@ TEST(Assignment, is_the_best_of_all_choices_on_small_random_problems) {
     const auto chosen = assign(pairs, rows, columns);
     ASSERT_EQ(chosen.size(), rows);
     std::vector<bool> taken(columns, false);
-    const Quality expected = best_of_all(pairs, 0, rows, taken);
+    const Quality expected = best_of_all(pairs, 0, rows, taken, has_more_pairs);
     const Quality got = quality_of(pairs, chosen);
     ASSERT_EQ(got.pairs, expected.pairs) << rows << " x " << columns;
     ASSERT_NEAR(got.cost, expected.cost, 1e-9);
+    // Where staying alone has a price, a pair is worth what it saves.
+    const double alone = 2.5 * unit(random) + shift;
+    const auto value = [alone](const Quality& q) {
+      return q.cost - alone * static_cast<double>(q.pairs);
+    };
+    const Quality cheap =
+        best_of_all(pairs, 0, rows, taken,
+                    [&](const Quality& a, const Quality& b) { return value(a) < value(b); });
+    ASSERT_NEAR(value(quality_of(pairs, assign(pairs, rows, columns, alone))), value(cheap), 1e-9);
     std::shuffle(pairs.begin(), pairs.end(), random);
     ASSERT_EQ(assign(pairs, rows, columns), chosen) << "the order of pairs left a trace";
   }
@@ -89,6 +114,32 @@ TEST(Assignment, prefers_more_pairs_to_cheaper_ones) {
   // Row 0 would rather have column 0, but row 1 can have nothing else.
   const std::vector<Pair> pairs{{0, 0, 0.1}, {0, 1, 2.9}, {1, 0, 2.9}};
   EXPECT_EQ(assign(pairs, 2, 2), (std::vector<std::int32_t>{1, 0}));
+}
+
+TEST(Assignment, with_a_price_of_being_alone_prefers_cheaper_pairs_to_more) {
+  const std::vector<Pair> pairs{{0, 0, 0.1}, {0, 1, 2.9}, {1, 0, 2.9}};
+  EXPECT_EQ(assign(pairs, 2, 2, 1.0), (std::vector<std::int32_t>{0, unassigned}));
+  EXPECT_EQ(assign(pairs, 2, 2, 10.0), (std::vector<std::int32_t>{1, 0}));
+  // A pair that costs as much as being alone is never chosen, in small or large components.
+  EXPECT_EQ(assign({{0, 0, 1.0}}, 1, 1, 1.0), (std::vector<std::int32_t>{unassigned}));
+  EXPECT_EQ(assign({{0, 0, 1.0}, {0, 1, 1.0}}, 1, 2, 1.0), (std::vector<std::int32_t>{unassigned}));
+}
+
+TEST(Assignment, refuses_pairs_that_make_no_sense) {
+  Assignment assignment;
+  const auto refused = [&](const std::vector<Pair>& pairs, const char* text) {
+    const auto chosen = assignment.most_pairs(pairs, 2, 3);
+    ASSERT_FALSE(chosen);
+    EXPECT_EQ(chosen.error().code, Errc::invalid_argument);
+    EXPECT_NE(chosen.error().message().find(text), std::string::npos) << chosen.error().message();
+  };
+  refused({{2, 0, 1}}, "(2, 0) of 2 x 3");
+  refused({{0, 3, 1}}, "(0, 3) of 2 x 3");
+  refused({{0, 0, std::numeric_limits<double>::quiet_NaN()}}, "cost nan");
+  refused({{0, 0, std::numeric_limits<double>::infinity()}}, "cost inf");
+  refused({{1, 1, 1}, {0, 0, 1}, {1, 1, 2}}, "(1, 1)");
+  EXPECT_FALSE(assignment.cheapest({}, 1, 1, std::numeric_limits<double>::infinity()));
+  EXPECT_FALSE(assignment.most_pairs({}, std::size_t{1} << 40, 1));
 }
 
 TEST(Assignment, of_nothing_leaves_all_alone) {
@@ -110,4 +161,4 @@ TEST(Assignment, solves_a_dense_problem_whose_answer_is_known) {
 }
 
 }  // namespace
-}  // namespace halyard::track
+}  // namespace halyard

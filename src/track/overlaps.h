@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which boxes of two lists overlap, and by how much. Knows nothing of time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "halyard/geometry.h"
+
+namespace halyard::track {
+
+/// IoU of two canonical boxes, in double and relative to the boxes: a box of a thousandth of a
+/// fraction counts like any other.
+double overlap(const Box& a, const Box& b) noexcept;
+
+struct Overlap {
+  std::uint32_t row = 0;
+  std::uint32_t column = 0;
+  double iou = 0;  ///< > 0
+};
+
+/// Finds overlapping pairs by a sweep along x. Keeps its memory.
+class OverlapFinder {
+ public:
+  /// The pairs with IoU above 0 and at least `least`, by row, then column; valid until the next
+  /// call. O(n log n) and the pairs that overlap in x.
+  std::span<const Overlap> find(std::span<const Box> rows, std::span<const Box> columns,
+                                double least);
+
+ private:
+  void sort_columns(std::span<const Box> columns);
+  struct Column {
+    Box box;
+    std::uint32_t index = 0;
+  };
+  std::vector<Column> columns_;  // by x1
+  std::vector<float> reach_;     // the largest x2 up to here
+  std::vector<Overlap> found_;
+};
+
+}  // namespace halyard::track

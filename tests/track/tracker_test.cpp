@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+// What holds for every tracker.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <random>
+#include <set>
+
+#include "track/kinds.h"
+#include "track/scenes.h"
+
+namespace halyard::testing {
+namespace {
+
+using std::chrono::nanoseconds;
+using namespace std::chrono_literals;
+
+constexpr Box usual{0.2F, 0.2F, 0.4F, 0.4F};
+constexpr nanoseconds frame = 33'333'333ns;
+
+Detection found(const Box& box, float score = 0.9F, std::int32_t label = 0) {
+  return {box, score, label, -1};
+}
+
+std::vector<Track> update(Tracker& tracker, const std::vector<Detection>& detections,
+                          nanoseconds when) {
+  auto tracks = tracker.update(detections, when);
+  EXPECT_TRUE(tracks) << tracks.error().message();
+  return *tracks;
+}
+
+TEST_P(EveryTracker, follows_a_still_object_under_one_id) {
+  Tracker tracker = make_tracker(GetParam());
+  EXPECT_TRUE(tracker.tracks().empty());
+  for (std::uint32_t i = 1; i <= 10; ++i) {
+    const auto tracks = update(tracker, {found(usual, 0.9F, 3)}, i * frame);
+    ASSERT_EQ(tracks.size(), 1U);
+    EXPECT_EQ(tracks[0].id, 1U);
+    EXPECT_EQ(tracks[0].updates, i);
+    EXPECT_EQ(tracks[0].detection, 0);
+    EXPECT_EQ(tracks[0].label, 3);
+    EXPECT_EQ(tracks[0].state, TrackState::tracked);
+    EXPECT_EQ(tracks[0].created, frame);
+    EXPECT_EQ(tracks[0].last_seen, i * frame);
+    EXPECT_NEAR(tracks[0].box.x1, usual.x1, 1e-5F);
+    EXPECT_NEAR(tracks[0].box.y2, usual.y2, 1e-5F);
+  }
+}
+
+TEST_P(EveryTracker, coasts_and_then_removes_a_track_that_is_not_seen) {
+  Tracker tracker = make_tracker(GetParam(), [](auto& options) { options.max_coast = 1000ns; });
+  update(tracker, {found(usual)}, 1000ns);
+  const auto coasting = update(tracker, {}, 2000ns);
+  ASSERT_EQ(coasting.size(), 1U);
+  EXPECT_EQ(coasting[0].state, TrackState::lost);
+  EXPECT_EQ(coasting[0].detection, -1);
+  EXPECT_TRUE(tracker.removed().empty());
+  EXPECT_TRUE(update(tracker, {}, 2001ns).empty());
+  ASSERT_EQ(tracker.removed().size(), 1U);
+  EXPECT_EQ(tracker.removed()[0].id, 1U);
+  EXPECT_EQ(tracker.removed()[0].state, TrackState::removed);
+  update(tracker, {}, 2002ns);
+  EXPECT_TRUE(tracker.removed().empty());
+}
+
+TEST_P(EveryTracker, predicts_by_the_clock_and_not_by_the_frame) {
+  for (const int step : {1, 3}) {
+    Tracker tracker = make_tracker(GetParam(), [](auto& options) { options.max_coast = 10s; });
+    const auto at = [](int i) {
+      const float x = 2.0F * static_cast<float>(i);
+      return Box{100 + x, 100, 160 + x, 220};
+    };
+    for (int i = 0; i <= 240; i += step)
+      update(tracker, {found(at(i))}, i * frame);
+    const auto tracks = update(tracker, {}, 255 * frame);
+    ASSERT_EQ(tracks.size(), 1U);
+    EXPECT_NEAR(tracks[0].box.x1, at(255).x1, 1.0F) << step;
+  }
+}
+
+TEST_P(EveryTracker, keeps_classes_apart_only_when_told) {
+  for (const bool is_aware : {false, true}) {
+    Tracker tracker =
+        make_tracker(GetParam(), [&](auto& options) { options.is_class_aware = is_aware; });
+    update(tracker, {found(usual, 0.9F, 1)}, 0ns);
+    const auto tracks = update(tracker, {found(usual, 0.9F, 2)}, frame);
+    ASSERT_EQ(tracks.size(), is_aware ? 2U : 1U);
+    EXPECT_EQ(tracks[0].label, is_aware ? 1 : 2);
+    EXPECT_EQ(tracks[0].detection, is_aware ? -1 : 0);
+  }
+}
+
+TEST_P(EveryTracker, two_classes_in_one_place_stay_themselves_when_told) {
+  Tracker tracker = make_tracker(GetParam(), [](auto& options) { options.is_class_aware = true; });
+  for (int i = 0; i < 6; ++i) {
+    // The order of the detections changes from frame to frame, and so do the scores.
+    std::vector<Detection> both{found(usual, 0.9F, 1), found(usual, 0.8F, 2)};
+    if (i % 2 != 0) std::swap(both[0], both[1]);
+    const auto tracks = update(tracker, both, i * frame);
+    ASSERT_EQ(tracks.size(), 2U);
+    EXPECT_EQ(tracks[0].label, 1);
+    EXPECT_EQ(tracks[1].label, 2);
+  }
+}
+
+TEST_P(EveryTracker, ignores_what_is_no_detection) {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  Tracker tracker = make_tracker(GetParam());
+  update(tracker, {found(usual)}, 0ns);
+  const std::vector<Detection> bad{found({nan, 0.2F, 0.4F, 0.4F}),
+                                   found({0.2F, nan, 0.4F, 0.4F}),
+                                   found({0.2F, 0.2F, infinity, 0.4F}),
+                                   found({-infinity, 0.2F, 0.4F, 0.4F}),
+                                   found({0.3F, 0.2F, 0.3F, 0.4F}),
+                                   found({0.4F, 0.4F, 0.2F, 0.2F}),
+                                   found({0, 0, 2e9F, 1}),
+                                   found({0, 0, 1e-10F, 1e-10F}),
+                                   found(usual, nan),
+                                   found(usual, infinity),
+                                   found(usual, -0.5F),
+                                   found(usual, 0.8F)};
+  const auto tracks = update(tracker, bad, frame);
+  ASSERT_EQ(tracks.size(), 1U);
+  EXPECT_EQ(tracks[0].detection, 11);
+}
+
+TEST_P(EveryTracker, refuses_time_that_runs_backwards_and_survives_it) {
+  Tracker tracker = make_tracker(GetParam());
+  update(tracker, {found(usual)}, 1000ns);
+  const auto back = tracker.update({}, 999ns);
+  ASSERT_FALSE(back);
+  EXPECT_EQ(back.error().code, Errc::invalid_argument);
+  EXPECT_NE(back.error().message().find("999 ns after 1000 ns"), std::string::npos);
+  EXPECT_EQ(update(tracker, {found(usual)}, 1000ns)[0].updates, 2U);  // no time at all may pass
+}
+
+TEST_P(EveryTracker, survives_the_ends_of_time) {
+  Tracker tracker =
+      make_tracker(GetParam(), [](auto& options) { options.max_coast = nanoseconds::max(); });
+  update(tracker, {found(usual)}, nanoseconds::min());
+  EXPECT_EQ(update(tracker, {found(usual)}, nanoseconds::min() + 1ns).size(), 1U);
+  EXPECT_TRUE(update(tracker, {}, nanoseconds::max()).empty());  // longer than any coast
+  EXPECT_EQ(update(tracker, {found(usual)}, nanoseconds::max()).size(), 1U);
+}
+
+TEST_P(EveryTracker, survives_objects_from_tiny_to_huge_and_gaps_of_any_length) {
+  std::mt19937 random(17);
+  std::uniform_real_distribution<float> unit(0, 1);
+  Tracker tracker = make_tracker(GetParam(), [](auto& options) {
+    options.max_coast = nanoseconds::max();
+    options.frame_interval = 1ns;
+  });
+  nanoseconds when{0};
+  std::vector<Track> tracks;
+  for (int i = 0; i < 300; ++i) {
+    std::vector<Detection> detections;
+    for (int k = 0; k < 20; ++k) {
+      const float scale = std::pow(10.0F, 17.9F * unit(random) - 8.9F);
+      const float x = (unit(random) - 0.5F) * std::min(1.8e9F, 10 * scale);
+      const float w = scale * std::pow(10.0F, -unit(random));
+      detections.push_back(found({x, -scale / 2, x + w, scale / 2}, unit(random)));
+    }
+    when += nanoseconds(static_cast<std::int64_t>(std::pow(10.0, 16.0 * unit(random))));
+    ASSERT_TRUE(tracker.update(detections, when, tracks));
+    for (const Track& track : tracks) {
+      EXPECT_FALSE(std::isnan(track.box.x1) || std::isnan(track.box.y1) ||
+                   std::isnan(track.box.x2) || std::isnan(track.box.y2));
+      EXPECT_LE(track.box.x1, track.box.x2);
+      EXPECT_LE(track.box.y1, track.box.y2);
+    }
+  }
+}
+
+TEST_P(EveryTracker, gives_the_same_twice_by_id_and_each_detection_once) {
+  std::mt19937 random(11);
+  std::uniform_real_distribution<float> unit(0, 1);
+  Tracker a = make_tracker(GetParam());
+  Tracker b = make_tracker(GetParam());
+  std::uint64_t newest = 0;
+  std::vector<Track> second;
+  for (int i = 0; i < 50; ++i) {
+    std::vector<Detection> detections;
+    for (int k = 0; k < 40; ++k) {
+      const float x = unit(random);
+      const float y = unit(random);
+      detections.push_back(found({x, y, x + 0.2F, y + 0.2F}, unit(random)));
+    }
+    const auto first = update(a, detections, i * frame);
+    ASSERT_TRUE(b.update(detections, i * frame, second));
+    ASSERT_EQ(first.size(), second.size());
+    std::set<std::int32_t> taken;
+    for (std::size_t k = 0; k < first.size(); ++k) {
+      EXPECT_EQ(first[k].id, second[k].id);
+      EXPECT_EQ(first[k].box, second[k].box);
+      EXPECT_EQ(first[k].state, second[k].state);
+      EXPECT_TRUE(k == 0 || first[k].id > first[k - 1].id);
+      EXPECT_TRUE(first[k].detection < 0 || taken.insert(first[k].detection).second);
+      EXPECT_EQ(first[k].detection < 0, first[k].state == TrackState::lost);
+      EXPECT_TRUE(first[k].updates > 1 || first[k].id > newest || first[k].detection < 0);
+      newest = std::max(newest, first[k].id);
+    }
+  }
+  EXPECT_GT(newest, 40U);
+}
+
+TEST_P(EveryTracker, keeps_to_the_most_tracks_it_may_have_and_takes_the_best_scores) {
+  Tracker tracker = make_tracker(GetParam(), [](auto& options) { options.max_tracks = 3; });
+  std::vector<Detection> many;
+  for (int i = 0; i < 10; ++i) {
+    const float x = 100.0F * static_cast<float>(i);
+    many.push_back(found({x, 0, x + 50, 50}, 0.8F + 0.01F * static_cast<float>((i * 7) % 10)));
+  }
+  for (int i = 0; i < 3; ++i) {
+    const auto tracks = update(tracker, many, i * frame);
+    ASSERT_EQ(tracks.size(), 3U);
+    EXPECT_EQ(tracks[0].detection, 1);  // scores 0.87, 0.88 and 0.89
+    EXPECT_EQ(tracks[1].detection, 4);
+    EXPECT_EQ(tracks[2].detection, 7);
+  }
+}
+
+TEST_P(EveryTracker, takes_a_million_detections) {
+  Tracker tracker = make_tracker(GetParam());
+  std::vector<Detection> all(1'000'000, found(usual));
+  for (std::size_t i = 0; i < all.size(); i += 2) {
+    const float x = static_cast<float>(i % 1000);
+    all[i].box = {x, 0, x + 0.5F, 1};
+    all[i].score = 0.75F;
+  }
+  all[77] = found({5, 5, 6, 6}, 0.95F);
+  const auto tracks = update(tracker, all, 0ns);
+  EXPECT_EQ(tracks.size(), 1000U);
+  EXPECT_TRUE(std::any_of(tracks.begin(), tracks.end(),
+                          [](const Track& track) { return track.detection == 77; }));
+}
+
+TEST_P(EveryTracker, survives_a_frame_in_which_everything_overlaps) {
+  Tracker tracker = make_tracker(GetParam(), [](auto& options) { options.max_tracks = 150; });
+  const std::vector<Detection> heap(400, found(usual));
+  for (int i = 0; i < 4; ++i)
+    EXPECT_LE(update(tracker, heap, i * frame).size(), 150U);
+}
+
+TEST_P(EveryTracker, refuses_shared_options_outside_their_range) {
+  const auto refused = [&](auto change, const char* name) {
+    const auto check = [&](const auto& tracker) {
+      ASSERT_FALSE(tracker) << name;
+      EXPECT_EQ(tracker.error().code, Errc::invalid_argument);
+      EXPECT_EQ(tracker.error().message().find(name), 0U) << tracker.error().message();
+    };
+    const auto with = [&](auto options) {
+      change(options);
+      return options;
+    };
+    if (GetParam() == Kind::hal) check(ByteTrack::create(with(ByteTrack::Options{})));
+    if (GetParam() == Kind::paper) check(ByteTrack::paper(with(ByteTrack::PaperOptions{})));
+    if (GetParam() == Kind::oc_sort) check(OcSort::create(with(OcSort::Options{})));
+    if (GetParam() == Kind::sort) check(Sort::create(with(Sort::Options{})));
+  };
+  refused([](auto& o) { o.max_coast = -1ns; }, "max_coast");
+  refused([](auto& o) { o.frame_interval = 0ns; }, "frame_interval");
+  refused([](auto& o) { o.max_tracks = 0; }, "max_tracks");
+  refused([](auto& o) { o.max_tracks = 65537; }, "max_tracks");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EveryTracker, ::testing::ValuesIn(all_kinds), kind_name);
+
+template <class Create, class Options>
+void expect_refused(Create create, const Options& options, const char* name) {
+  const auto tracker = create(options);
+  ASSERT_FALSE(tracker) << name;
+  EXPECT_EQ(tracker.error().code, Errc::invalid_argument);
+  EXPECT_EQ(tracker.error().message().find(name), 0U) << tracker.error().message();
+}
+
+TEST(Tracker, refuses_own_options_outside_their_range) {
+  const auto hal = [](const ByteTrack::Options& o) { return ByteTrack::create(o); };
+  const auto paper = [](const ByteTrack::PaperOptions& o) { return ByteTrack::paper(o); };
+  const auto oc_sort = [](const OcSort::Options& o) { return OcSort::create(o); };
+  const auto sort = [](const Sort::Options& o) { return Sort::create(o); };
+  for (const float bad : {-0.1F, 1.1F, std::numeric_limits<float>::quiet_NaN()}) {
+    expect_refused(paper, ByteTrack::PaperOptions{.high_score = bad}, "high_score");
+    expect_refused(paper, ByteTrack::PaperOptions{.low_score = bad}, "low_score");
+    expect_refused(paper, ByteTrack::PaperOptions{.start_score = bad}, "start_score");
+    expect_refused(paper, ByteTrack::PaperOptions{.first_limit = bad}, "first_limit");
+    expect_refused(paper, ByteTrack::PaperOptions{.second_limit = bad}, "second_limit");
+    expect_refused(paper, ByteTrack::PaperOptions{.tentative_limit = bad}, "tentative_limit");
+    expect_refused(oc_sort, OcSort::Options{.high_score = bad}, "high_score");
+    expect_refused(oc_sort, OcSort::Options{.min_iou = bad}, "min_iou");
+    expect_refused(oc_sort, OcSort::Options{.inertia = bad}, "inertia");
+    expect_refused(sort, Sort::Options{.min_score = bad}, "min_score");
+    expect_refused(sort, Sort::Options{.min_iou = bad}, "min_iou");
+  }
+  expect_refused(hal, ByteTrack::Options{.max_distance = -1}, "max_distance");
+  expect_refused(paper, ByteTrack::PaperOptions{.first_limit = 0}, "first_limit");
+  expect_refused(oc_sort, OcSort::Options{.direction_frames = 0}, "direction_frames");
+  expect_refused(oc_sort, OcSort::Options{.direction_frames = 8}, "direction_frames");
+  expect_refused(oc_sort, OcSort::Options{.min_hits = 1'000'001}, "min_hits");
+  expect_refused(sort, Sort::Options{.min_hits = 1'000'001}, "min_hits");
+}
+
+TEST(Tracker, lists_the_seen_first) {
+  ByteTrack tracker = *ByteTrack::create();
+  const auto at = [](float x) { return found({x, 0, x + 10, 10}); };
+  update(tracker, {at(0), at(100), at(200), at(300)}, 0ns);
+  auto tracks = update(tracker, {at(300), at(100)}, frame);
+  EXPECT_EQ(seen_first(tracks), 2U);
+  std::vector<std::uint64_t> ids;
+  for (const Track& track : tracks)
+    ids.push_back(track.id);
+  EXPECT_EQ(ids, (std::vector<std::uint64_t>{2, 4, 1, 3}));
+  EXPECT_EQ(tracks[0].detection, 1);
+  EXPECT_EQ(tracks[1].detection, 0);
+  EXPECT_EQ(seen_first({}), 0U);
+}
+
+}  // namespace
+}  // namespace halyard::testing
