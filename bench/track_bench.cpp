@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// ByteTrack over 50 frames of 20 and 100 objects that move and jitter; one iteration is all frames.
+// Trackers over 50 frames of objects that drift and jitter; one iteration is a new tracker and all
+// frames. bench/track/peers.py gives EdgeFirst's trackers the same boxes: it writes them to
+// HALYARD_BENCH_TRACK_N (f32, frames x objects x 4), where N is the number of objects.
 #include <benchmark/benchmark.h>
 
+#include <cstdlib>
+#include <fstream>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "halyard/track.h"
@@ -10,47 +15,90 @@
 namespace halyard {
 namespace {
 
-constexpr int frames = 50;
+constexpr std::size_t frames = 50;
+using Scene = std::vector<std::vector<Detection>>;
 
-std::vector<std::vector<Detection>> scene(int objects) {
-  std::mt19937 random(1);
-  std::uniform_real_distribution<float> unit(0, 1);
-  std::normal_distribution<float> jitter(0, 0.001F);
-  std::vector<Box> boxes;
-  std::vector<Box> speed;
-  for (int i = 0; i < objects; ++i) {
-    const float x = unit(random) * 0.9F;
-    const float y = unit(random) * 0.9F;
-    boxes.push_back({x, y, x + 0.02F + 0.06F * unit(random), y + 0.02F + 0.06F * unit(random)});
-    speed.push_back({0.004F * (unit(random) - 0.5F), 0.004F * (unit(random) - 0.5F), 0, 0});
-  }
-  std::vector<std::vector<Detection>> out(frames);
-  for (int f = 0; f < frames; ++f) {
-    for (std::size_t i = 0; i < boxes.size(); ++i) {
-      const float dx = speed[i].x1 * static_cast<float>(f) + jitter(random);
-      const float dy = speed[i].y1 * static_cast<float>(f) + jitter(random);
-      const Box& b = boxes[i];
-      out[static_cast<std::size_t>(f)].push_back(
-          {{b.x1 + dx, b.y1 + dy, b.x2 + dx, b.y2 + dy}, 0.5F + 0.5F * unit(random), 0, -1});
+std::vector<float> boxes_from(const char* path, std::size_t count) {
+  std::vector<float> out(count);
+  std::ifstream in(path, std::ios::binary);
+  in.read(reinterpret_cast<char*>(out.data()), static_cast<std::streamsize>(count * sizeof(float)));
+  return in ? out : std::vector<float>{};
+}
+
+std::vector<float> boxes_of(std::size_t objects) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<float> place(0.05F, 0.9F);
+  std::normal_distribution<float> speed(0, 0.001F);
+  std::normal_distribution<float> jitter(0, 0.0005F);
+  std::vector<float> start(objects * 2), velocity(objects * 2), out;
+  for (float& value : start)
+    value = place(random);
+  for (float& value : velocity)
+    value = speed(random);
+  for (std::size_t f = 0; f < frames; ++f) {
+    for (std::size_t i = 0; i < objects; ++i) {
+      const float x = start[2 * i] + velocity[2 * i] * static_cast<float>(f) + jitter(random);
+      const float y =
+          start[2 * i + 1] + velocity[2 * i + 1] * static_cast<float>(f) + jitter(random);
+      out.insert(out.end(), {x, y, x + 0.04F, y + 0.04F});
     }
   }
   return out;
 }
 
-void byte_track(benchmark::State& state) {
-  const auto detections = scene(static_cast<int>(state.range(0)));
-  std::size_t tracks = 0;
-  for (auto _ : state) {
-    auto tracker = *ByteTrack::create();
-    for (std::size_t f = 0; f < detections.size(); ++f) {
-      auto found = tracker.update(detections[f], std::chrono::nanoseconds(33'333'333 * f));
-      tracks = found->size();
-      benchmark::DoNotOptimize(found->data());
+Scene scene(std::size_t objects) {
+  const char* path = std::getenv(("HALYARD_BENCH_TRACK_" + std::to_string(objects)).c_str());
+  const std::vector<float> boxes =
+      path != nullptr ? boxes_from(path, frames * objects * 4) : boxes_of(objects);
+  Scene out(boxes.empty() ? 0 : frames);
+  for (std::size_t f = 0; f < out.size(); ++f) {
+    for (std::size_t i = 0; i < objects; ++i) {
+      const float* b = boxes.data() + (f * objects + i) * 4;
+      out[f].push_back({{b[0], b[1], b[2], b[3]}, 0.9F, 0, -1});
     }
   }
-  state.counters["tracks"] = static_cast<double>(tracks);
+  return out;
 }
-BENCHMARK(byte_track)->Arg(20)->Arg(100)->Arg(500);
+
+template <class Create>
+void run(benchmark::State& state, Create create) {
+  const Scene detections = scene(static_cast<std::size_t>(state.range(0)));
+  if (detections.empty()) state.SkipWithError("the file of boxes is too short");
+  std::vector<Track> tracks;
+  for (auto _ : state) {
+    auto tracker = *create();
+    for (std::size_t f = 0; f < detections.size(); ++f) {
+      const auto when = std::chrono::nanoseconds(1 + 33'000'000 * static_cast<std::int64_t>(f));
+      if (!tracker.update(detections[f], when, tracks)) state.SkipWithError("update failed");
+      benchmark::DoNotOptimize(tracks.data());
+    }
+  }
+  state.counters["tracks"] = static_cast<double>(tracks.size());
+  state.counters["us_per_frame"] =
+      benchmark::Counter(static_cast<double>(state.iterations() * frames) * 1e-6,
+                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+
+BENCHMARK_CAPTURE(run, bytetrack, [] { return ByteTrack::create(); })
+    ->Name("track/bytetrack")
+    ->Arg(20)
+    ->Arg(100)
+    ->Arg(500);
+BENCHMARK_CAPTURE(run, bytetrack_paper, [] { return ByteTrack::paper(); })
+    ->Name("track/bytetrack_paper")
+    ->Arg(20)
+    ->Arg(100)
+    ->Arg(500);
+BENCHMARK_CAPTURE(run, ocsort, [] { return OcSort::create(); })
+    ->Name("track/ocsort")
+    ->Arg(20)
+    ->Arg(100)
+    ->Arg(500);
+BENCHMARK_CAPTURE(run, sort, [] { return Sort::create(); })
+    ->Name("track/sort")
+    ->Arg(20)
+    ->Arg(100)
+    ->Arg(500);
 
 }  // namespace
 }  // namespace halyard
