@@ -43,7 +43,8 @@ PUBLIC_HEADERS = {
     "codec": "codec", "image": "image", "tiling": "image", "track": "track",
     "assignment": "track", "uuid": "track",
     "decode": "decode", "description": "decode", "selection": "decode",
-    "mask": "decode", "tile_merge": "decode",
+    "mask": "decode", "polygon": "decode", "rle": "decode", "semantic": "decode",
+    "tile_merge": "decode",
     "draw": "draw", "model": "model", "capture": "capture", "hal": "capi",
 }
 

@@ -14,13 +14,14 @@
 
 #include <algorithm>
 
+#include "decode/bilinear-inl.h"
+#include "decode/exponential-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace halyard::decode {
 namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
-
-using Floats = hn::CappedTag<float, 16>;
 
 // All ones where the mask is set, as bytes; one per lane.
 template <class D, class M>
@@ -29,36 +30,6 @@ HWY_INLINE void store_bytes(D /*d*/, M mask, std::uint8_t* out) {
   const hn::Rebind<std::int8_t, D> d8;
   const auto lanes = hn::VecFromMask(di, hn::RebindMask(di, mask));
   hn::StoreU(hn::DemoteTo(d8, lanes), d8, reinterpret_cast<std::int8_t*>(out));
-}
-
-// One source row at the target's columns. `row` is source pixel `left`.
-void resample_row(const float* row, std::int32_t left, const AxisSamples& x, Span columns,
-                  float* out) {
-  const Floats d;
-  const hn::RebindToSigned<Floats> di;
-  const std::size_t lanes = hn::Lanes(d);
-  const auto count = static_cast<std::size_t>(columns.length());
-  const std::int32_t* low = x.low.data() + columns.begin;
-  const float* low_weight = x.low_weight.data() + columns.begin;
-  const float* high_weight = x.high_weight.data() + columns.begin;
-  for (std::size_t i = 0; i < count; i += lanes) {
-    const float* from = row + (low[i] - left);
-    if (HWY_LIKELY(low[i + lanes - 1] - low[i] + 1 < static_cast<std::int32_t>(lanes))) {
-      const auto near = hn::LoadU(d, from);
-      const auto index = hn::Sub(hn::LoadU(di, low + i), hn::Set(di, low[i]));
-      const auto next = hn::Add(index, hn::Set(di, 1));
-      const auto a = hn::TableLookupLanes(near, hn::IndicesFromVec(d, index));
-      const auto b = hn::TableLookupLanes(near, hn::IndicesFromVec(d, next));
-      hn::StoreU(hn::Add(hn::Mul(hn::LoadU(d, low_weight + i), a),
-                         hn::Mul(hn::LoadU(d, high_weight + i), b)),
-                 d, out + i);
-      continue;
-    }
-    for (std::size_t j = i; j < std::min(i + lanes, count); ++j) {
-      const float* at = row + (low[j] - left);
-      out[j] = low_weight[j] * at[0] + high_weight[j] * at[1];
-    }
-  }
 }
 
 void blend_rows(const float* a, const float* b, float weight_a, float weight_b, std::size_t count,
@@ -102,21 +73,6 @@ void threshold_row(const float* logits, std::size_t count, std::uint8_t* out) {
   const Floats d;
   for (std::size_t i = 0; i < count; i += hn::Lanes(d))
     store_bytes(d, hn::Gt(hn::LoadU(d, logits + i), hn::Zero(d)), out + i);
-}
-
-// e^x for x in [-87, 0], within 2e-7 of it, relatively.
-template <class D, class V>
-HWY_INLINE V exponential(D d, V x) {
-  const hn::RebindToSigned<D> di;
-  const auto k = hn::Round(hn::Mul(x, hn::Set(d, 1.44269504F)));
-  // ln 2 in two parts; the product with the first is exact.
-  auto r = hn::Sub(x, hn::Mul(k, hn::Set(d, 0.693359375F)));
-  r = hn::Add(r, hn::Mul(k, hn::Set(d, 2.12194440e-4F)));
-  auto sum = hn::Set(d, 1 / 720.0F);
-  for (const float c : {1 / 120.0F, 1 / 24.0F, 1 / 6.0F, 0.5F, 1.0F, 1.0F})
-    sum = hn::Add(hn::Mul(sum, r), hn::Set(d, c));
-  const auto power = hn::ShiftLeft<23>(hn::Add(hn::ConvertTo(di, k), hn::Set(di, 127)));
-  return hn::Mul(sum, hn::BitCast(d, power));
 }
 
 void probability_row(const float* logits, float scale, std::size_t count, std::uint8_t* out) {

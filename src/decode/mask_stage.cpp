@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #ifndef HALYARD_DECODE_MASK_STAGE_ONCE
 #define HALYARD_DECODE_MASK_STAGE_ONCE
@@ -87,8 +88,45 @@ void real_plane(const std::byte* data, std::size_t count, float zero_point, floa
   }
 }
 
+// Four pixels by four channels at a time where channels lie side by side; returns how many pixels
+// and channels were taken.
+template <class T>
+std::pair<std::size_t, std::size_t> real_blocks(const StoredRow& row, const ChannelScales& scales,
+                                                float* out, std::size_t stride) {
+  const hn::FixedTag<float, 4> d;
+  const hn::Repartition<std::uint64_t, decltype(d)> d64;
+  const std::size_t pixels = row.pixels / 4 * 4;
+  const std::size_t channels = row.channels / 4 * 4;
+  const auto interleave = [&](auto a, auto b, float* low, float* high) HWY_ATTR {
+    const auto a64 = hn::BitCast(d64, a), b64 = hn::BitCast(d64, b);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d64, a64, b64)), d, low);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d64, a64, b64)), d, high);
+  };
+  for (std::size_t x = 0; x < pixels; x += 4) {
+    const std::byte* at = row.data + static_cast<std::ptrdiff_t>(x) * row.pixel_stride_bytes;
+    for (std::size_t k = 0; k < channels; k += 4, at += 4 * sizeof(T)) {
+      const auto load = [&](std::ptrdiff_t pixel) HWY_ATTR {
+        const auto value =
+            load_real(d, reinterpret_cast<const T*>(at + pixel * row.pixel_stride_bytes));
+        if (!std::is_integral_v<T> || scales.scale == nullptr) return value;
+        return hn::Mul(hn::Sub(value, hn::LoadU(d, scales.zero_point + k)),
+                       hn::LoadU(d, scales.scale + k));
+      };
+      const auto a = load(0), b = load(1), c = load(2), e = load(3);
+      float* to = out + k * stride + x;
+      interleave(hn::InterleaveLower(d, a, b), hn::InterleaveLower(d, c, e), to, to + stride);
+      to += 2 * stride;
+      interleave(hn::InterleaveUpper(d, a, b), hn::InterleaveUpper(d, c, e), to, to + stride);
+    }
+  }
+  return {pixels, channels};
+}
+
 template <class T>
 void real_rows(const StoredRow& row, const ChannelScales& scales, float* out, std::size_t stride) {
+  std::pair<std::size_t, std::size_t> done;
+  if (row.channel_stride_bytes == sizeof(T) && row.pixel_stride_bytes != sizeof(T))
+    done = real_blocks<T>(row, scales, out, stride);
   for (std::size_t k = 0; k < row.channels; ++k) {
     const std::byte* plane = row.data + static_cast<std::ptrdiff_t>(k) * row.channel_stride_bytes;
     const float zero = scales.zero_point != nullptr ? scales.zero_point[k] : 0;
@@ -98,7 +136,9 @@ void real_rows(const StoredRow& row, const ChannelScales& scales, float* out, st
       real_plane<T>(plane, row.pixels, zero, scale, to);
       continue;
     }
-    for (std::size_t x = 0; x < row.pixels; ++x, plane += row.pixel_stride_bytes) {
+    std::size_t x = k < done.second ? done.first : 0;
+    plane += static_cast<std::ptrdiff_t>(x) * row.pixel_stride_bytes;
+    for (; x < row.pixels; ++x, plane += row.pixel_stride_bytes) {
       const float value = as_float(load_one<T>(plane));
       to[x] = std::is_integral_v<T> ? (value - zero) * scale : value;
     }
