@@ -57,7 +57,7 @@ void DownTable::make_from(const AxisTaps& taps, Blended what) {
   const auto outputs = static_cast<std::int32_t>(rows_.size());
   for_own_outputs(taps.period, outputs, [&](std::int32_t begin, std::int32_t end) {
     for (auto y = static_cast<std::size_t>(begin); y < static_cast<std::size_t>(end); ++y)
-      rows_[y] = make_row(taps, y, what);
+      set_row(taps, y, what, rows_[y]);
   });
   const AxisPeriod& p = taps.period;
   for (std::int32_t y = p.begin + p.length; y < p.end; ++y) {
@@ -73,7 +73,7 @@ void DownTable::make_from(const AxisTaps& taps, Blended what) {
   }
 }
 
-// What make_row() gives for two positive weights.
+// What set_row() gives for two positive weights.
 void DownTable::make_between(const AxisRequest& axis) {
   const std::size_t room = static_cast<std::size_t>(axis.outputs) + two_taps_spare;
   first_ = std::make_unique_for_overwrite<std::int32_t[]>(2 * room);
@@ -93,9 +93,8 @@ void DownTable::make_between(const AxisRequest& axis) {
   second_ = second;
 }
 
-DownTable::Row DownTable::make_row(const AxisTaps& taps, std::size_t output, Blended what) {
+void DownTable::set_row(const AxisTaps& taps, std::size_t output, Blended what, Row& row) {
   std::span<const float> weights = weights_of(taps, output);
-  Row row;
   row.first = taps.first[output];
   const auto unused = [](float weight) { return std::abs(weight) < 1.0F / (1 << 24); };
   while (weights.size() > 1 && unused(weights.front())) {
@@ -106,7 +105,7 @@ DownTable::Row DownTable::make_row(const AxisTaps& taps, std::size_t output, Ble
     weights = weights.first(weights.size() - 1);
   row.count = static_cast<std::int32_t>(weights.size());
   row.at = static_cast<std::int32_t>(pairs_.size());
-  if (row.count == 1) return row;
+  if (row.count == 1) return;
   if (row.count == 2 && is_positive(weights)) {
     const auto second = std::lround(static_cast<double>(weights[1]) * (1 << 15));
     if (second == 0 || second == 1 << 15) {
@@ -114,14 +113,15 @@ DownTable::Row DownTable::make_row(const AxisTaps& taps, std::size_t output, Ble
       row.first += second == 0 ? 0 : 1;
     }
     row.second = static_cast<std::int16_t>(row.count == 1 ? 0 : second);
-    return row;
+    return;
   }
-  if (what.bytes && what.parts && row.count <= few_taps && is_positive(weights)) {
+  if (what.bytes && what.parts && row.count <= few_taps &&
+      (parts_are_made_ || is_positive(weights))) {
     row.parts = true;
     row.at = static_cast<std::int32_t>(parts_.size());
     if (parts_are_made_) row.at = static_cast<std::int32_t>(weights.data() - taps.weight.data());
     if (!parts_are_made_) append_parts(weights);
-    return row;
+    return;
   }
   row.fine = !what.bytes && row.count > what.few;
   row.bits = static_cast<std::int8_t>(what.bytes ? bits_for_bytes(weights) : sample_bits);
@@ -131,7 +131,6 @@ DownTable::Row DownTable::make_row(const AxisTaps& taps, std::size_t output, Ble
     pairs_.push_back(row.fine ? unit_of(weight) : static_cast<std::int16_t>(weight));
     fine_.push_back(row.fine ? part_of(weight) : std::int16_t{0});
   }
-  return row;
 }
 
 // Products are cut off, not rounded: each weight is such that 255 gets its exact share of 255 *

@@ -58,7 +58,7 @@ class DownTable {
     row.second = static_cast<std::int16_t>(second);
     return row;
   }
-  Row make_row(const AxisTaps& taps, std::size_t output, Blended what);
+  void set_row(const AxisTaps& taps, std::size_t output, Blended what, Row& row);
   bool same(const Row& before, const Row& row) const noexcept;
   std::unique_ptr<std::int32_t[]> first_;  ///< between two rows; null: rows_
   const std::int32_t* second_ = nullptr;   ///< of 2^15, behind first_

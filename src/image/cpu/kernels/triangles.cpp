@@ -133,17 +133,18 @@ HWY_INLINE void store_rows(const From* columns, std::size_t outputs, std::size_t
 // Weights are such that 255 gets its exact share of 255 * 2^8 when products are cut off.
 HWY_INLINE void make_parts(std::size_t count, Columns& c) {
   constexpr std::uint32_t white = 255U << 8U;
-  for (std::size_t x = 0; x < lanes; ++x) {
-    std::uint32_t sum = 0;
-    std::uint32_t before = 0;
-    for (std::size_t t = 0; t < count; ++t) {
-      sum += static_cast<std::uint32_t>(c.fixed[t * lanes + x]);
-      const std::uint32_t until = (sum * white + (1U << 15U)) >> 16U;
-      const std::uint32_t share = until - before;
-      before = until;
+  std::uint32_t sum[lanes] = {};
+  std::uint32_t before[lanes] = {};
+  for (std::size_t t = 0; t < count; ++t) {
+    std::int32_t* fixed = c.fixed + t * lanes;
+    for (std::size_t x = 0; x < lanes; ++x) {
+      sum[x] += static_cast<std::uint32_t>(fixed[x]);
+      const std::uint32_t until = (sum[x] * white + (1U << 15U)) >> 16U;
+      const std::uint32_t share = until - before[x];
+      before[x] = until;
       // One is a part less than 2^16.
       const std::uint32_t part = ((share << 16U) + white - 1) / white;
-      c.fixed[t * lanes + x] = static_cast<std::int32_t>(std::min(part, 0xFFFFU));
+      fixed[x] = static_cast<std::int32_t>(std::min(part, 0xFFFFU));
     }
   }
 }

@@ -39,15 +39,15 @@ void place(const Positions& at, std::int32_t begin, std::int32_t end, int bits,
   const VI fixed_one = hn::Set(di, unit);
   const V axis_begin = hn::Set(d, at.begin);
   const V length = hn::Set(d, at.length);
-  const V whole = hn::Set(d, at.whole);
+  const V share = hn::Set(d, 1 / at.whole);
   const V lowest = hn::Set(d, at.lowest);
   const V last = hn::Set(d, at.highest - 2);
   const V full = hn::Set(d, 1);
   const V step = hn::Set(d, 2.0 * static_cast<double>(hn::Lanes(d)));
   V odd = hn::Add(hn::Mul(hn::Iota(d, 0), hn::Set(d, 2)), hn::Set(d, 2.0 * begin + 1));
   for (std::int32_t x = begin; x < end; x += static_cast<std::int32_t>(hn::Lanes(d))) {
-    // Divided last, so that a centre on the border of two samples is exactly there.
-    const V centre = hn::Add(axis_begin, hn::Div(hn::Mul(odd, length), whole));
+    // Not divided: what a last bit moves over the border of two samples, rounding moves back.
+    const V centre = hn::Add(axis_begin, hn::Mul(hn::Mul(odd, length), share));
     odd = hn::Add(odd, step);
     const V position = hn::Sub(centre, hn::Set(d, 0.5));
     V first = hn::Floor(position);
