@@ -34,7 +34,7 @@ apt_aarch64=(
   g++-aarch64-linux-gnu qemu-user
 )
 pip_model=("openvino>=2026.0,<2027")
-pip_test=("numpy>=1.26" "opencv-python-headless>=4.8" "pillow>=10" "pytest>=7")
+pip_test=("numpy>=1.26" "opencv-python-headless>=4.8" "pillow>=10" "pycocotools>=2.0.7" "pytest>=7")
 
 die() { printf 'install-deps: %s\n' "$*" >&2; exit 1; }
 # For a machine whose package sources lack arm64: .ci/run reads the line, and goes on.

@@ -37,6 +37,20 @@ void turn_upright(std::vector<Detection>& found, const Frame& frame) {
     detection.box = turn.to_destination(detection.box);
 }
 
+/// The frame as RGB, the size and turn that it is stored in.
+Status to_rgb(Job& job) {
+  const Size size = job.frame.image.size();
+  if (job.rgb.rank() == 0 || job.rgb.size() != size) {
+    HALYARD_TRY(job.rgb, Tensor::create_image(size.width, size.height, PixelFormat::rgb));
+  }
+  Convert request;
+  request.src = job.frame.image;
+  request.dst = job.rgb;
+  request.chroma = Chroma::bilinear;
+  HALYARD_CHECK(job.processor.convert(request));
+  return {};
+}
+
 }  // namespace
 
 Size upright_size(const Frame& frame) noexcept {
@@ -61,7 +75,7 @@ std::optional<Detector> Detector::create(const DetectorOptions& options) {
     labels = *std::move(lines);
   }
   if (labels.empty()) labels = engine->labels();
-  return Detector(*std::move(engine), *std::move(decoder), std::move(labels));
+  return Detector(*std::move(engine), *std::move(decoder), std::move(labels), options);
 }
 
 Status Detector::detect(Job& job) {
@@ -70,10 +84,15 @@ Status Detector::detect(Job& job) {
     const StageTimer timer(job, "convert");
     Convert request;
     request.src = job.frame.image;
+    if (is_rgb_first_) {
+      HALYARD_CHECK(to_rgb(job));
+      request.src = job.rgb;
+    }
     request.dst = job.input;
     request.flip = job.frame.orientation.flip;
     request.rotation = job.frame.orientation.rotation;
     request.fit = Fit::letterbox;
+    request.letterbox = letterbox_;
     HALYARD_TRY(placement, job.processor.convert(request));
   }
   std::vector<Tensor> outputs;

@@ -17,6 +17,10 @@ struct DetectorOptions {
   std::string config;  ///< model description; empty: from the model's outputs
   Engine::Options engine;
   DecodeOptions decode;
+  LetterboxRule letterbox = LetterboxRule::hal;
+  /// Turns pictures into RGB, chroma interpolated, before they are resized: what trainers do. Else
+  /// both at once.
+  bool is_rgb_first = false;
 };
 
 /// Thread-safe after creation: each job brings its own memory.
@@ -31,13 +35,21 @@ class Detector {
   Status detect(Job& job);
 
   const std::vector<std::string>& labels() const noexcept { return labels_; }
+  std::size_t class_count() const noexcept { return decoder_.class_count(); }
 
  private:
-  Detector(Engine engine, Decoder decoder, std::vector<std::string> labels)
-      : engine_(std::move(engine)), decoder_(std::move(decoder)), labels_(std::move(labels)) {}
+  Detector(Engine engine, Decoder decoder, std::vector<std::string> labels,
+           const DetectorOptions& options)
+      : engine_(std::move(engine)),
+        decoder_(std::move(decoder)),
+        labels_(std::move(labels)),
+        letterbox_(options.letterbox),
+        is_rgb_first_(options.is_rgb_first) {}
   Engine engine_;
   Decoder decoder_;
   std::vector<std::string> labels_;
+  LetterboxRule letterbox_;
+  bool is_rgb_first_;
 };
 
 /// Size of a frame as a viewer shows it.

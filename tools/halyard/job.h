@@ -21,6 +21,7 @@ struct Job {
   // Kept from frame to frame.
   Processor processor;
   Tensor input;        ///< the network's
+  Tensor rgb;          ///< the frame before it is resized, where that is asked for
   Tensor canvas;       ///< upright RGB copy to draw on
   Tensor video_frame;  ///< what the video writer takes
 

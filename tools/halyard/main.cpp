@@ -16,6 +16,7 @@ constexpr const char* examples =
     "  halyard run --model boats.onnx --track harbour.mp4 --out seen.mp4 --trace trace.json\n"
     "  halyard decode output.npy --quant 0.0039,-128 --input-size 640x640 --source-size 810x1080\n"
     "  halyard convert photo.jpg small.png --size 640x640 --fit letterbox\n"
+    "  halyard val --gt instances.json --detections results.json\n"
     "  halyard info photo.jpg\n"
     "  halyard doctor\n"
     "\n"
@@ -50,6 +51,7 @@ int main(int argc, char** argv) {
   tool::add_run(app, action);
   tool::add_decode(app, action);
   tool::add_convert(app, action);
+  tool::add_val(app, action);
   tool::add_info(app, action);
   tool::add_doctor(app, action);
   try {

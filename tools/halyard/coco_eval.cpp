@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matching per image, then precision over recall per category.
+#include "coco_eval.h"
+
+#include <algorithm>
+#include <bitset>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+namespace halyard::tool {
+namespace {
+
+constexpr std::size_t thresholds = 10;
+constexpr std::size_t recalls = 101;
+constexpr std::size_t most_found = 100;  // of an image and category
+constexpr std::array<std::size_t, 3> limits{1, 10, most_found};
+
+struct AreaRange {
+  double low = 0;
+  double high = 0;
+  bool has(double area) const noexcept { return area >= low && area <= high; }
+};
+// All, small, medium, large.
+constexpr std::array<AreaRange, 4> ranges{
+    {{0, 1e10}, {0, 32.0 * 32}, {32.0 * 32, 96.0 * 96}, {96.0 * 96, 1e10}}};
+
+double threshold_of(std::size_t i) noexcept {
+  // Never above what rounding may leave of an overlap of exactly 1.
+  const double step = (0.95 - 0.5) / 9;
+  return i + 1 == thresholds ? 0.95 : static_cast<double>(i) * step + 0.5;
+}
+
+double box_overlap(const CocoBox& found, const CocoBox& truth, bool is_crowd) noexcept {
+  const double width =
+      std::min(found.width + found.x, truth.width + truth.x) - std::max(found.x, truth.x);
+  const double height =
+      std::min(found.height + found.y, truth.height + truth.y) - std::max(found.y, truth.y);
+  if (width <= 0 || height <= 0) return 0;
+  const double shared = width * height;
+  const double area = found.width * found.height;
+  return shared / (is_crowd ? area : area + truth.width * truth.height - shared);
+}
+
+double mask_overlap(const RunMask& found, const RunMask& truth, bool is_crowd) noexcept {
+  const double shared = shared_area(found, truth);
+  if (shared == 0) return 0;
+  const double area = area_of(found);
+  return shared / (is_crowd ? area : area + area_of(truth) - shared);
+}
+
+using Objects = std::vector<const CocoObject*>;
+
+/// One detection after matching: by threshold, whether it found something, and whether it does not
+/// count.
+struct Judged {
+  double score = 0;
+  std::bitset<thresholds> is_match;
+  std::bitset<thresholds> is_ignored;
+  std::size_t rank = 0;  ///< among those of its image
+};
+
+/// The detections of one category and range, and how many annotations there were to find.
+struct Tally {
+  std::vector<Judged> judged;
+  std::size_t wanted = 0;
+};
+
+/// One image and category. Keeps its memory.
+class Matcher {
+ public:
+  explicit Matcher(bool has_masks) : has_masks_(has_masks) {}
+
+  void set(const Objects& truth, Objects found) {
+    std::stable_sort(found.begin(), found.end(),
+                     [](const auto* a, const auto* b) { return a->score > b->score; });
+    if (found.size() > most_found) found.resize(most_found);
+    truth_ = truth;
+    found_ = std::move(found);
+    overlaps_.clear();
+    for (const CocoObject* d : found_) {
+      for (const CocoObject* t : truth_)
+        overlaps_.push_back(has_masks_ ? mask_overlap(d->mask, t->mask, t->is_crowd)
+                                       : box_overlap(d->box, t->box, t->is_crowd));
+    }
+  }
+
+  void judge(const AreaRange& range, Tally& tally) {
+    order_.resize(truth_.size());
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    const auto is_ignored = [&](std::size_t i) {
+      return truth_[i]->is_crowd || !range.has(truth_[i]->area);
+    };
+    const auto ignored = std::stable_partition(order_.begin(), order_.end(),
+                                               [&](std::size_t i) { return !is_ignored(i); });
+    const auto counted = static_cast<std::size_t>(ignored - order_.begin());
+    tally.wanted += counted;
+    const std::size_t first = tally.judged.size();
+    for (std::size_t d = 0; d < found_.size(); ++d)
+      tally.judged.push_back({found_[d]->score, {}, {}, d});
+    for (std::size_t t = 0; t < thresholds; ++t)
+      match(t, counted, range, {tally.judged.data() + first, found_.size()});
+  }
+
+ private:
+  static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+
+  // Place in order_ of what the detection takes.
+  std::size_t best_for(std::size_t d, double least, std::size_t counted) const {
+    std::size_t best = none;
+    for (std::size_t k = 0; k < order_.size(); ++k) {
+      const std::size_t g = order_[k];
+      if (is_taken_[g] && !truth_[g]->is_crowd) continue;
+      if (best < counted && k >= counted) break;  // one that counts goes before all others
+      const double overlap = overlaps_[d * truth_.size() + g];
+      if (overlap < least) continue;
+      least = overlap;
+      best = k;
+    }
+    return best;
+  }
+
+  void match(std::size_t t, std::size_t counted, const AreaRange& range, std::span<Judged> judged) {
+    is_taken_.assign(truth_.size(), false);
+    for (std::size_t d = 0; d < found_.size(); ++d) {
+      const std::size_t best = best_for(d, std::min(threshold_of(t), 1 - 1e-10), counted);
+      if (best == none) {
+        judged[d].is_ignored[t] = !range.has(found_[d]->area);
+      } else {
+        is_taken_[order_[best]] = true;
+        judged[d].is_match[t] = true;
+        judged[d].is_ignored[t] = best >= counted;
+      }
+    }
+  }
+
+  bool has_masks_;
+  Objects truth_;
+  Objects found_;
+  std::vector<double> overlaps_;  // detection by annotation
+  std::vector<std::size_t> order_;
+  std::vector<bool> is_taken_;
+};
+
+/// Precision at the recalls, and the recall reached, of one threshold.
+struct Curve {
+  std::array<double, recalls> precision{};
+  double recall = 0;
+};
+
+/// `judged`: best first.
+Curve curve_of(std::span<const Judged> judged, std::size_t wanted, std::size_t limit,
+               std::size_t threshold) {
+  std::vector<double> recall;
+  std::vector<double> precision;
+  double right = 0;
+  double wrong = 0;
+  for (const Judged& one : judged) {
+    if (one.rank >= limit) continue;
+    if (!one.is_ignored[threshold]) (one.is_match[threshold] ? right : wrong) += 1;
+    recall.push_back(right / static_cast<double>(wanted));
+    precision.push_back(right > 0 ? right / (wrong + right) : 0);
+  }
+  for (std::size_t i = precision.size(); i-- > 1;)
+    precision[i - 1] = std::max(precision[i - 1], precision[i]);
+  Curve curve;
+  for (std::size_t r = 0; r < recalls; ++r) {
+    const double at = r + 1 == recalls ? 1.0 : static_cast<double>(r) * 0.01;
+    const auto reached = std::lower_bound(recall.begin(), recall.end(), at);
+    if (reached == recall.end()) break;
+    curve.precision[r] = precision[static_cast<std::size_t>(reached - recall.begin())];
+  }
+  if (!recall.empty()) curve.recall = recall.back();
+  return curve;
+}
+
+/// A mean that grows; nothing while it is empty.
+struct Mean {
+  double sum = 0;
+  std::size_t count = 0;
+  void add(double value) {
+    sum += value;
+    ++count;
+  }
+  std::optional<double> value() const {
+    if (count == 0) return std::nullopt;
+    return sum / static_cast<double>(count);
+  }
+};
+
+/// By range, threshold: means over categories. Recall also by limit.
+struct Means {
+  std::array<std::array<Mean, thresholds>, ranges.size()> precision;
+  std::array<std::array<Mean, limits.size()>, ranges.size()> recall;
+
+  /// AP of the category.
+  std::optional<double> add(std::size_t range, const Tally& tally) {
+    Mean category;
+    if (tally.wanted == 0) return {};
+    for (std::size_t m = 0; m < limits.size(); ++m) {
+      if (range != 0 && limits[m] != most_found) continue;  // nobody asks
+      for (std::size_t t = 0; t < thresholds; ++t) {
+        const Curve curve = curve_of(tally.judged, tally.wanted, limits[m], t);
+        recall[range][m].add(curve.recall);
+        if (limits[m] != most_found) continue;
+        for (const double value : curve.precision) {
+          precision[range][t].add(value);
+          category.add(value);
+        }
+      }
+    }
+    return category.value();
+  }
+
+  std::optional<double> over_thresholds(std::size_t range) const {
+    Mean all;
+    for (const Mean& one : precision[range]) {
+      all.sum += one.sum;
+      all.count += one.count;
+    }
+    return all.value();
+  }
+};
+
+std::array<CocoMetric, 12> summary_of(const Means& m) {
+  return {{{"AP", "precision at IoU 0.50 to 0.95", m.over_thresholds(0)},
+           {"AP50", "precision at IoU 0.50", m.precision[0][0].value()},
+           {"AP75", "precision at IoU 0.75", m.precision[0][5].value()},
+           {"AP_small", "the same as AP, area up to 32^2", m.over_thresholds(1)},
+           {"AP_medium", "area 32^2 to 96^2", m.over_thresholds(2)},
+           {"AP_large", "area from 96^2", m.over_thresholds(3)},
+           {"AR_1", "recall of 1 detection an image", m.recall[0][0].value()},
+           {"AR_10", "recall of 10", m.recall[0][1].value()},
+           {"AR_100", "recall of 100", m.recall[0][2].value()},
+           {"AR_small", "of 100, area up to 32^2", m.recall[1][2].value()},
+           {"AR_medium", "area 32^2 to 96^2", m.recall[2][2].value()},
+           {"AR_large", "area from 96^2", m.recall[3][2].value()}}};
+}
+
+// By category, then image, then as they came.
+Objects sorted(std::span<const CocoObject> objects) {
+  Objects list;
+  list.reserve(objects.size());
+  for (const CocoObject& object : objects)
+    list.push_back(&object);
+  std::stable_sort(list.begin(), list.end(), [](const auto* a, const auto* b) {
+    return std::tie(a->category, a->image) < std::tie(b->category, b->image);
+  });
+  return list;
+}
+
+// Takes the objects of a category and image from the front of a sorted list.
+void take(std::span<const CocoObject* const>& from, std::size_t category, std::size_t image,
+          Objects& out) {
+  out.clear();
+  while (!from.empty() && from[0]->category == category && from[0]->image == image) {
+    out.push_back(from[0]);
+    from = from.subspan(1);
+  }
+}
+
+}  // namespace
+
+CocoScores evaluate_coco(const CocoTruth& truth, std::span<const CocoObject> found,
+                         bool has_masks) {
+  const Objects all_wanted = sorted(truth.objects);
+  const Objects all_seen = sorted(found);
+  std::span<const CocoObject* const> wanted = all_wanted;
+  std::span<const CocoObject* const> seen = all_seen;
+  Matcher matcher(has_masks);
+  Means means;
+  CocoScores scores;
+  Objects here;
+  Objects seen_here;
+  for (std::size_t c = 0; c < truth.categories.size(); ++c) {
+    std::array<Tally, ranges.size()> tallies;
+    const auto next_image = [c](std::span<const CocoObject* const> list) {
+      const bool is_there = !list.empty() && list[0]->category == c;
+      return is_there ? list[0]->image : std::numeric_limits<std::size_t>::max();
+    };
+    for (;;) {
+      const std::size_t image = std::min(next_image(wanted), next_image(seen));
+      if (image == std::numeric_limits<std::size_t>::max()) break;
+      take(wanted, c, image, here);
+      take(seen, c, image, seen_here);
+      matcher.set(here, seen_here);
+      for (std::size_t r = 0; r < ranges.size(); ++r)
+        matcher.judge(ranges[r], tallies[r]);
+    }
+    for (std::size_t r = 0; r < ranges.size(); ++r) {
+      std::stable_sort(tallies[r].judged.begin(), tallies[r].judged.end(),
+                       [](const Judged& a, const Judged& b) { return a.score > b.score; });
+      const auto ap = means.add(r, tallies[r]);
+      if (r == 0) scores.category_ap.push_back(ap);
+    }
+  }
+  scores.summary = summary_of(means);
+  return scores;
+}
+
+}  // namespace halyard::tool

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs read, drawn and compared. No mask is ever unpacked to pixels.
+#include "coco_mask.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+namespace halyard::tool {
+namespace {
+
+constexpr double steps_per_pixel = 5;
+constexpr double most_steps = 1 << 24;  // of one outline
+
+struct Step {
+  std::int64_t x = 0;
+  std::int64_t y = 0;
+};
+
+/// Walks a closed outline in steps of a fifth of a pixel and collects the places, counted down the
+/// columns, where it passes from one pixel column's middle to the next one's.
+class Outline {
+ public:
+  explicit Outline(Size size) : size_(size) {}
+
+  /// Both ends are visited, in order.
+  void edge(Step from, Step to) {
+    const std::int64_t wide = std::abs(to.x - from.x);
+    const std::int64_t high = std::abs(to.y - from.y);
+    const bool is_flat = wide >= high;
+    // Slopes are taken from the lower end, so that an edge and its reverse have the same points.
+    const bool turns = is_flat ? from.x > to.x : from.y > to.y;
+    if (turns) std::swap(from, to);
+    const std::int64_t length = std::max(wide, high);
+    const double slope = length == 0
+                             ? 0
+                             : static_cast<double>(is_flat ? to.y - from.y : to.x - from.x) /
+                                   static_cast<double>(length);
+    for (std::int64_t i = 0; i <= length; ++i) {
+      const std::int64_t t = turns ? length - i : i;
+      const double across =
+          static_cast<double>(is_flat ? from.y : from.x) + slope * static_cast<double>(t);
+      const auto rounded = static_cast<std::int64_t>(across + 0.5);
+      visit(is_flat ? Step{from.x + t, rounded} : Step{rounded, from.y + t});
+    }
+  }
+
+  std::vector<std::uint64_t>& crossings() { return crossings_; }
+
+ private:
+  void visit(Step step) {
+    const Step before = std::exchange(last_, step);
+    if (!std::exchange(has_last_, true) || step.x == before.x) return;
+    const auto left = static_cast<double>(step.x < before.x ? step.x : step.x - 1);
+    const double column = (left + 0.5) / steps_per_pixel - 0.5;
+    if (std::floor(column) != column || column < 0 || column > size_.width - 1) return;
+    const auto top = static_cast<double>(std::min(step.y, before.y));
+    const double row = std::ceil(
+        std::clamp((top + 0.5) / steps_per_pixel - 0.5, 0.0, static_cast<double>(size_.height)));
+    crossings_.push_back(static_cast<std::uint64_t>(column) *
+                             static_cast<std::uint64_t>(size_.height) +
+                         static_cast<std::uint64_t>(row));
+  }
+
+  Size size_;
+  Step last_;
+  bool has_last_ = false;
+  std::vector<std::uint64_t> crossings_;
+};
+
+std::uint64_t pixels_of(Size size) noexcept {
+  return static_cast<std::uint64_t>(size.width) * static_cast<std::uint64_t>(size.height);
+}
+
+// Runs between places at which pixels turn on or off; two at one place undo each other.
+std::vector<std::uint32_t> runs_between(std::vector<std::uint64_t>& places, std::uint64_t end) {
+  std::sort(places.begin(), places.end());
+  std::vector<std::uint32_t> runs;
+  std::uint64_t begin = 0;
+  for (std::size_t i = 0; i < places.size();) {
+    std::size_t same = i;
+    while (same < places.size() && places[same] == places[i])
+      ++same;
+    if ((same - i) % 2 != 0 && places[i] < end) {
+      runs.push_back(static_cast<std::uint32_t>(places[i] - begin));
+      begin = places[i];
+    }
+    i = same;
+  }
+  runs.push_back(static_cast<std::uint32_t>(end - begin));
+  return runs;
+}
+
+/// Calls visit(begin, end) for every run of pixels that is on.
+template <class Visit>
+void for_each_on(const RunMask& mask, Visit&& visit) {
+  std::uint64_t at = 0;
+  for (std::size_t i = 0; i < mask.runs.size(); ++i) {
+    const std::uint64_t end = at + mask.runs[i];
+    if (i % 2 != 0 && end > at) visit(at, end);
+    at = end;
+  }
+}
+
+RunMask united(const RunMask& a, const RunMask& b) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> parts;
+  for (const RunMask* mask : {&a, &b})
+    for_each_on(*mask,
+                [&](std::uint64_t begin, std::uint64_t end) { parts.emplace_back(begin, end); });
+  std::sort(parts.begin(), parts.end());
+  std::vector<std::uint64_t> places;
+  for (const auto& [begin, end] : parts) {
+    if (!places.empty() && begin <= places.back()) {
+      places.back() = std::max(places.back(), end);
+    } else {
+      places.push_back(begin);
+      places.push_back(end);
+    }
+  }
+  return {a.size, runs_between(places, pixels_of(a.size))};
+}
+
+}  // namespace
+
+std::optional<std::vector<std::uint32_t>> parse_runs(std::string_view text) {
+  std::vector<std::uint32_t> runs;
+  for (std::size_t at = 0; at < text.size();) {
+    std::int64_t value = 0;
+    unsigned shift = 0;
+    bool goes_on = true;
+    while (goes_on) {
+      if (at == text.size() || shift > 35) return std::nullopt;
+      const int group = text[at++] - '0';
+      if (group < 0 || group > 63) return std::nullopt;
+      value |= static_cast<std::int64_t>(group & 31) << shift;
+      shift += 5;
+      goes_on = (group & 32) != 0;
+      if (!goes_on && (group & 16) != 0) value |= -1LL << shift;
+    }
+    if (runs.size() > 2) value += runs[runs.size() - 2];
+    if (value < 0 || value > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
+    runs.push_back(static_cast<std::uint32_t>(value));
+  }
+  return runs;
+}
+
+bool PolygonFill::add(std::span<const double> points) {
+  const std::size_t count = points.size() / 2;
+  double length = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t next = (i + 1) % count;
+    length += 1 + steps_per_pixel * std::max(std::abs(points[2 * next] - points[2 * i]),
+                                             std::abs(points[2 * next + 1] - points[2 * i + 1]));
+    if (!(std::abs(points[2 * i]) < most_steps && std::abs(points[2 * i + 1]) < most_steps))
+      return false;
+  }
+  if (count < 3 || !(length < most_steps)) return false;
+  const auto step = [&](std::size_t i) {
+    // Cut towards zero, as the masks of others are.
+    return Step{static_cast<std::int64_t>(steps_per_pixel * points[2 * i] + 0.5),
+                static_cast<std::int64_t>(steps_per_pixel * points[2 * i + 1] + 0.5)};
+  };
+  Outline outline(size_);
+  for (std::size_t i = 0; i < count; ++i)
+    outline.edge(step(i), step((i + 1) % count));
+  RunMask mask{size_, runs_between(outline.crossings(), pixels_of(size_))};
+  mask_ = mask_.runs.empty() ? std::move(mask) : united(mask_, mask);
+  return true;
+}
+
+RunMask PolygonFill::finish() const {
+  if (!mask_.runs.empty()) return mask_;
+  return {size_, {static_cast<std::uint32_t>(pixels_of(size_))}};
+}
+
+double area_of(const RunMask& mask) noexcept {
+  std::uint64_t area = 0;
+  for_each_on(mask, [&](std::uint64_t begin, std::uint64_t end) { area += end - begin; });
+  return static_cast<double>(area);
+}
+
+double shared_area(const RunMask& a, const RunMask& b) noexcept {
+  std::uint64_t shared = 0;
+  std::uint64_t at = 0;
+  std::uint64_t ends[2] = {0, 0};
+  std::size_t next[2] = {0, 0};  // runs read so far: odd while off, even while on
+  const RunMask* const masks[2] = {&a, &b};
+  const auto advance = [&](int which) {
+    while (ends[which] <= at && next[which] < masks[which]->runs.size())
+      ends[which] += masks[which]->runs[next[which]++];
+    return ends[which] > at;
+  };
+  while (advance(0) && advance(1)) {
+    const std::uint64_t end = std::min(ends[0], ends[1]);
+    if (next[0] % 2 == 0 && next[1] % 2 == 0) shared += end - at;
+    at = end;
+  }
+  return static_cast<double>(shared);
+}
+
+}  // namespace halyard::tool

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// One image after the other: the engine uses all cores for each.
+#include "val_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "halyard/capture.h"
+#include "interrupt.h"
+#include "progress.h"
+#include "report.h"
+
+namespace halyard::tool {
+namespace {
+
+Result<Frame> load(const std::string& path) {
+  HALYARD_TRY(auto source, FrameSource::open(path));
+  HALYARD_TRY(auto frame, source.next());
+  if (!frame) return make_error(Errc::malformed, "has no picture");
+  return *std::move(frame);
+}
+
+Status check_size(const CocoImage& image, const Frame& frame) {
+  const Size size = upright_size(frame);
+  if (image.size == Size{} || image.size == size) return {};
+  return make_error(Errc::invalid_argument, "is not the image of the ground truth",
+                    fmt::format("{}x{}, must be {}x{}", size.width, size.height, image.size.width,
+                                image.size.height));
+}
+
+using CategoryPlaces = std::vector<std::optional<std::size_t>>;
+
+void add_found(const std::vector<Detection>& found, std::size_t image, const CategoryPlaces& places,
+               CocoResults& results) {
+  for (const Detection& d : found) {
+    const auto label = static_cast<std::size_t>(d.label);
+    if (label >= places.size() || !places[label]) {
+      ++results.left_out;
+      continue;
+    }
+    CocoObject& object = results.objects.emplace_back();
+    object.image = image;
+    object.category = *places[label];
+    object.score = static_cast<double>(d.score);
+    object.box = {d.box.x1, d.box.y1, static_cast<double>(d.box.x2) - d.box.x1,
+                  static_cast<double>(d.box.y2) - d.box.y1};
+    object.area = object.box.width * object.box.height;
+  }
+}
+
+}  // namespace
+
+Result<std::vector<std::optional<std::size_t>>> match_categories(
+    const std::vector<std::string>& labels, const std::vector<CocoCategory>& categories) {
+  std::vector<std::optional<std::size_t>> places(labels.size());
+  std::size_t named = 0;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const auto found = std::find_if(categories.begin(), categories.end(), [&](const auto& c) {
+      return !c.name.empty() && c.name == labels[i];
+    });
+    if (found == categories.end()) continue;
+    places[i] = static_cast<std::size_t>(found - categories.begin());
+    ++named;
+  }
+  if (named != 0) return places;
+  if (labels.size() != categories.size())
+    return make_error(Errc::invalid_argument, "labels: none is the name of a category",
+                      fmt::format("{} labels, {} categories", labels.size(), categories.size()));
+  for (std::size_t i = 0; i < places.size(); ++i)
+    places[i] = i;
+  return places;
+}
+
+std::optional<CocoResults> find_objects(const ModelRun& run, const CocoTruth& truth) {
+  auto detector = Detector::create(run.detector);
+  if (!detector) return std::nullopt;
+  std::vector<std::string> labels = detector->labels();
+  labels.resize(std::max(labels.size(), detector->class_count()));
+  const auto places = match_categories(labels, truth.categories);
+  if (!places) return report("--model " + run.detector.model, places.error()), std::nullopt;
+  auto processor = Processor::create();
+  if (!processor) return report("processor", processor.error()), std::nullopt;
+  Job job(*std::move(processor));
+  auto input = detector->make_input();
+  if (!input) return report("--model " + run.detector.model, input.error()), std::nullopt;
+  job.input = *std::move(input);
+
+  CocoResults results;
+  Progress progress(truth.images.size(), !run.is_quiet);
+  const InterruptGuard guard;
+  for (std::size_t i = 0; i < truth.images.size(); ++i) {
+    const std::string path = (std::filesystem::path(run.images) / truth.images[i].file).string();
+    auto frame = load(path);
+    if (!frame) return report(path, frame.error()), std::nullopt;
+    if (auto fits = check_size(truth.images[i], *frame); !fits)
+      return report(path, fits.error()), std::nullopt;
+    job.frame = *std::move(frame);
+    job.record = {};
+    if (auto done = detector->detect(job); !done) return report(path, done.error()), std::nullopt;
+    add_found(job.found, i, *places, results);
+    progress.update(i + 1);
+    if (InterruptGuard::is_requested()) return report("val", "interrupted"), std::nullopt;
+  }
+  return results;
+}
+
+Status write_results(const std::string& path, const CocoTruth& truth, const CocoResults& results) {
+  HALYARD_TRY(auto file, OutputFile::create(path));
+  const char* before = "[\n";
+  for (const CocoObject& o : results.objects) {
+    HALYARD_CHECK(file.write(fmt::format(
+        "{}{{\"image_id\": {}, \"category_id\": {}, \"bbox\": [{}, {}, {}, {}], \"score\": {}}}",
+        std::exchange(before, ",\n"), truth.images[o.image].id, truth.categories[o.category].id,
+        o.box.x, o.box.y, o.box.width, o.box.height, o.score)));
+  }
+  HALYARD_CHECK(file.write(results.objects.empty() ? "[]\n" : "\n]\n"));
+  return file.commit();
+}
+
+}  // namespace halyard::tool

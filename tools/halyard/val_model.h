@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model over the images of a COCO file, and its detections as such a file's results.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coco_data.h"
+#include "detector.h"
+
+namespace halyard::tool {
+
+struct ModelRun {
+  DetectorOptions detector;
+  std::string images;  ///< folder of the images
+  bool is_quiet = false;
+};
+
+/// Class i of the model -> place of the category; nothing: no category. By name where a label is
+/// the name of a category, else by order where there are as many of both, as COCO's 80 classes and
+/// their 80 ids. Errors: invalid_argument (neither).
+Result<std::vector<std::optional<std::size_t>>> match_categories(
+    const std::vector<std::string>& labels, const std::vector<CocoCategory>& categories);
+
+/// Reports its error itself, naming the option or image. Nothing on failure or interrupt.
+std::optional<CocoResults> find_objects(const ModelRun& run, const CocoTruth& truth);
+
+/// A results file: [{"image_id", "category_id", "bbox", "score"}, ...]. Errors: as OutputFile.
+Status write_results(const std::string& path, const CocoTruth& truth, const CocoResults& results);
+
+}  // namespace halyard::tool
