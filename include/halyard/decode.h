@@ -40,6 +40,15 @@ struct DecodeOptions {
   float soft_floor = 0.001F;  ///< [0, 1]; of the soft ones: below, a box goes
 };
 
+/// What one decode gives. A value to reuse: its vectors keep their memory.
+struct Decoded {
+  std::vector<Detection> detections;  ///< best first, boxes in pixels of the network's input
+  std::vector<Keypoint> keypoints;    ///< keypoints_each for every detection, in its order
+  std::size_t keypoints_each = 0;     ///< 0: the head gives none
+  std::vector<float> coefficients;    ///< of masks: coefficients_each for every detection
+  std::size_t coefficients_each = 0;
+};
+
 /// Decodes one model's outputs. Immutable after creation and thread-safe: decode() may run from
 /// several threads at once.
 ///
@@ -77,6 +86,10 @@ class Decoder {
   /// no input size), unsupported (dtype, per-channel quantization), those of mapping.
   Result<std::vector<Detection>> decode(std::span<const Tensor> outputs,
                                         std::size_t batch = 0) const;
+
+  /// The same and all else that the head gives, into memory to reuse: it allocates nothing once
+  /// `out` and the decoder have seen frames as full. `out` holds nothing of use after an error.
+  Status decode_into(std::span<const Tensor> outputs, Decoded& out, std::size_t batch = 0) const;
 
   const ModelDescription& description() const noexcept;
   /// As created, with `nms` set to what is in force.

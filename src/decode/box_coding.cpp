@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Box formulas. Sums and products in a fixed order, no fused arithmetic.
+#include "decode/box_coding.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/elementary.h"
+
+namespace halyard::decode {
+
+float sigmoid(float x) noexcept {
+  return static_cast<float>(1 / (1 + exp_of(-static_cast<double>(x))));
+}
+
+double logit(double p) noexcept {
+  return log_of(p) - log_of(1 - p);
+}
+
+void softmax(std::span<float> values) noexcept {
+  float most = values[0];
+  for (const float v : values)
+    most = std::max(most, v);
+  double sum = 0;
+  for (float& v : values) {
+    const double e = exp_of(static_cast<double>(v) - most);
+    sum += e;
+    v = static_cast<float>(e);
+  }
+  for (float& v : values)
+    v = static_cast<float>(v / sum);
+}
+
+Box box_of_centre(std::span<const float, 4> b, float scale_x, float scale_y) noexcept {
+  const float cx = b[0] * scale_x;
+  const float cy = b[1] * scale_y;
+  const float half_w = b[2] * scale_x * 0.5F;
+  const float half_h = b[3] * scale_y * 0.5F;
+  return {cx - half_w, cy - half_h, cx + half_w, cy + half_h};
+}
+
+Box box_of_corners(std::span<const float, 4> b, float scale_x, float scale_y) noexcept {
+  return {b[0] * scale_x, b[1] * scale_y, b[2] * scale_x, b[3] * scale_y};
+}
+
+Box box_of_distances(std::span<const float, 4> ltrb, const Cell& cell) noexcept {
+  const float x = static_cast<float>(cell.column) + 0.5F;
+  const float y = static_cast<float>(cell.row) + 0.5F;
+  return {(x - ltrb[0]) * cell.stride_x, (y - ltrb[1]) * cell.stride_y,
+          (x + ltrb[2]) * cell.stride_x, (y + ltrb[3]) * cell.stride_y};
+}
+
+Box box_of_bins(std::span<float> logits, const Cell& cell) noexcept {
+  const std::size_t bins = logits.size() / 4;
+  float ltrb[4];
+  for (std::size_t side = 0; side < 4; ++side) {
+    const auto p = logits.subspan(side * bins, bins);
+    softmax(p);
+    float mean = 0;
+    for (std::size_t i = 0; i < bins; ++i)
+      mean += static_cast<float>(i) * p[i];
+    ltrb[side] = mean;
+  }
+  return box_of_distances(ltrb, cell);
+}
+
+Box box_of_anchor(std::span<const float, 4> logits, const Cell& cell, Anchor anchor) noexcept {
+  const float x = 2 * sigmoid(logits[0]) - 0.5F + static_cast<float>(cell.column);
+  const float y = 2 * sigmoid(logits[1]) - 0.5F + static_cast<float>(cell.row);
+  const float w = 2 * sigmoid(logits[2]);
+  const float h = 2 * sigmoid(logits[3]);
+  const float b[4] = {x * cell.stride_x, y * cell.stride_y, w * w * anchor[0], h * h * anchor[1]};
+  return box_of_centre(b, 1, 1);
+}
+
+Box box_of_prior(std::span<const float, 4> t, std::span<const float, 4> prior, float scale_x,
+                 float scale_y) noexcept {
+  const auto grown = [](float offset) {
+    return static_cast<float>(exp_of(static_cast<double>(0.2F * offset)));
+  };
+  const float b[4] = {prior[0] + 0.1F * t[0] * prior[2], prior[1] + 0.1F * t[1] * prior[3],
+                      prior[2] * grown(t[2]), prior[3] * grown(t[3])};
+  return box_of_centre(b, scale_x, scale_y);
+}
+
+bool is_legal(const Box& box) noexcept {
+  return std::isfinite(box.x1) && std::isfinite(box.y1) && std::isfinite(box.x2) &&
+         std::isfinite(box.y2) && box.x1 <= box.x2 && box.y1 <= box.y2;
+}
+
+}  // namespace halyard::decode

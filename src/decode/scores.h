@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which boxes of a level pass, with which class and score.
+#pragma once
+
+#include "decode/dense.h"
+
+namespace halyard::decode {
+
+/// Fills work.hits with boxes of the level, ascending; `raw` is the score.
+void scan_level(const Program& program, const Level& level, const LevelView& view,
+                const Passing& passing, Scratch& work);
+
+}  // namespace halyard::decode
