@@ -254,9 +254,16 @@ void rows_to_samples(const WholeTable& t, const WholeRows& job) {
 
 template <int parts, int pairs, int channels>
 void rows_of_channels(const WholeTable& t, const WholeRows& job) {
-  if constexpr (HWY_TARGET == HWY_AVX3_DL && pairs < 3) {
+  // Loops for the counts of rows that cameras and networks meet.
+  if constexpr (pairs != 0 && pairs < 3 && channels < 4) {
     if (job.count == 1) return rows_to_samples<parts, pairs, channels, 1>(t, job);
     if (job.count == 2) return rows_to_samples<parts, pairs, channels, 2>(t, job);
+  }
+  if constexpr (pairs == 3 || (pairs == 2 && channels == 2)) {
+    constexpr bool by_any = HWY_TARGET == HWY_AVX3_DL && channels == 1;  // as quick
+    if constexpr (!by_any) {
+      if (job.count == 3) return rows_to_samples<parts, pairs, channels, 3>(t, job);
+    }
   }
   rows_to_samples<parts, pairs, channels, 0>(t, job);
 }
