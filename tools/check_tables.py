@@ -42,7 +42,7 @@ PUBLIC_HEADERS = {
     "pool": "ipc", "topic": "ipc", "image_message": "ipc",
     "codec": "codec", "image": "image", "tiling": "image", "track": "track",
     "assignment": "track", "uuid": "track",
-    "decode": "decode", "description": "decode", "selection": "decode",
+    "decode": "decode", "description": "decode", "describe": "decode", "selection": "decode",
     "mask": "decode", "polygon": "decode", "rle": "decode", "semantic": "decode",
     "tile_merge": "decode",
     "draw": "draw", "model": "model", "capture": "capture", "hal": "capi",

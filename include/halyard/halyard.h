@@ -31,6 +31,7 @@
 #include "halyard/capture.h"
 #include "halyard/codec.h"
 #include "halyard/decode.h"
+#include "halyard/describe.h"
 #include "halyard/description.h"
 #include "halyard/draw.h"
 #include "halyard/image.h"

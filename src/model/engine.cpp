@@ -10,7 +10,7 @@
 #include "base/format_error.h"
 #include "halyard/model.h"
 #include "halyard/trace.h"
-#include "model/python_literal.h"
+#include "base/python_literal.h"
 #include "model/session.h"
 #include "model/tflite_metadata.h"
 
@@ -145,7 +145,7 @@ const std::map<std::string, std::string>& Engine::metadata() const noexcept {
 
 std::vector<std::string> Engine::labels() const {
   const auto entry = metadata().find("names");
-  return entry == metadata().end() ? std::vector<std::string>{} : model::parse_names(entry->second);
+  return entry == metadata().end() ? std::vector<std::string>{} : parse_names(entry->second);
 }
 
 Result<std::vector<Tensor>> Engine::run(std::span<const Tensor> tensors) {

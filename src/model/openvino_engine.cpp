@@ -11,7 +11,7 @@
 #include "base/format_error.h"
 #include "halyard/trace.h"
 #include "model/openvino_text.h"
-#include "model/python_literal.h"
+#include "base/python_literal.h"
 #include "model/session.h"
 // OpenVINO's headers do not stand up to our warnings.
 #pragma GCC diagnostic push

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <vector>
 
-#include "model/python_literal.h"
+#include "base/python_literal.h"
 
 namespace halyard::model {
 namespace {

@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "model/openvino_text.h"
-#include "model/python_literal.h"
+#include "base/python_literal.h"
 #include "model/tflite_metadata.h"
 
 namespace halyard::model {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A cursor over the text; every step checks that there is text left.
-#include "model/python_literal.h"
+#include "base/python_literal.h"
 
 #include <charconv>
 #include <cstddef>
 
-namespace halyard::model {
+namespace halyard {
 namespace {
 
 constexpr std::size_t max_names = 65536;
@@ -118,4 +118,4 @@ std::vector<std::string> parse_names(std::string_view text) {
   return names;
 }
 
-}  // namespace halyard::model
+}  // namespace halyard

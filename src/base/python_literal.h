@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace halyard::model {
+namespace halyard {
 
 /// One entry of a dict or list; the key of a list entry is its position.
 struct LiteralItem {
@@ -24,4 +24,4 @@ std::optional<std::vector<LiteralItem>> split_literal(std::string_view text);
 /// name. Empty when the text is neither, or an index is above 65535.
 std::vector<std::string> parse_names(std::string_view text);
 
-}  // namespace halyard::model
+}  // namespace halyard
