@@ -67,6 +67,7 @@ HOMES = [
     (r"libexif/.*", ["src/codec/"]),
     (r"hwy/.*", ["src/image/", "src/decode/", "tools/halyard/doctor.cpp"]),
     (r"(oneapi/)?tbb/.*|tbb\.h", ["src/image/", "tools/halyard/"]),
+    (r"zlib\.h", ["src/model/"]),
     (r"openvino/.*", ["src/model/"]),
     (r"onnxruntime.*", ["src/model/"]),
     (r"lib(av|sw).*", ["src/capture/"]),

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "halyard/decode.h"
+#include "halyard/describe.h"
 #include "halyard/export.h"
 #include "halyard/geometry.h"
 #include "halyard/result.h"
@@ -75,8 +76,13 @@ std::vector<std::string> available_engines();
 /// the input size in .tflite files, float ones too, and leave pixels in .onnx and .xml files.
 BoxUnits box_units(const Engine& engine);
 
-/// A decoder for the engine's outputs: labels, input size and box units from the engine.
-/// Errors: those of Decoder::create.
+/// What the engine, its file and the files beside it tell of the model: edgefirst.json and .yaml,
+/// a .json or .yaml of the model's own name, config.json, preprocessor_config.json and labels.txt,
+/// in the archive at the file's end, in its metadata, or in its folder.
+ModelSignals signals_of(const Engine& engine);
+
+/// A decoder for the engine's outputs, from infer_description(signals_of(engine)). Errors: those of
+/// infer_description() and Decoder::create().
 Result<Decoder> decoder_for(const Engine& engine, DecodeOptions options = {});
 
 }  // namespace halyard

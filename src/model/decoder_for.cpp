@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From an engine's specs and metadata to a decoder. What the file does not say is not guessed here.
+// From what an engine and its file tell to a decoder.
 #include <utility>
 
 #include "halyard/model.h"
@@ -18,16 +18,7 @@ BoxUnits box_units(const Engine& engine) {
 }
 
 Result<Decoder> decoder_for(const Engine& engine, DecodeOptions options) {
-  ModelDescription description;
-  description.input = engine.input_size();
-  description.labels = engine.labels();
-  for (const TensorSpec& spec : engine.outputs()) {
-    OutputDescription& output = description.outputs.emplace_back();
-    output.name = spec.name;
-    output.shape = spec.shape;
-    output.quantization = spec.quantization;
-    output.box_units = box_units(engine);
-  }
+  HALYARD_TRY(ModelDescription description, infer_description(signals_of(engine)));
   return Decoder::create(std::move(description), options);
 }
 

@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "base/format_error.h"
+#include "base/python_literal.h"
 #include "halyard/model.h"
 #include "halyard/trace.h"
-#include "base/python_literal.h"
 #include "model/session.h"
-#include "model/tflite_metadata.h"
+#include "model/signals.h"
 
 namespace halyard {
 
@@ -109,7 +109,7 @@ Result<Engine> Engine::open(const std::string& path, const Options& options) {
   HALYARD_CHECK(check_file(path, options));
   model::Metadata metadata;
   if (model::file_kind(path) == model::FileKind::tflite)
-    metadata = model::read_tflite_metadata(path);
+    metadata = model::metadata_of(model::read_attachments(path));
   HALYARD_TRY(auto loaded, model::load(path, options, std::move(metadata)));
   auto impl = std::make_unique<Impl>();
   impl->path = path;

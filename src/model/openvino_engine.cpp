@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "base/format_error.h"
+#include "base/python_literal.h"
 #include "halyard/trace.h"
 #include "model/openvino_text.h"
-#include "base/python_literal.h"
 #include "model/session.h"
 // OpenVINO's headers do not stand up to our warnings.
 #pragma GCC diagnostic push

@@ -3,12 +3,14 @@
 // runtime's exception texts.
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <cstdio>
+#include <filesystem>
 #include <fstream>
 
-#include "model/openvino_text.h"
 #include "base/python_literal.h"
-#include "model/tflite_metadata.h"
+#include "model/openvino_text.h"
+#include "model/signals.h"
+#include "model/zip_archive.h"
 
 namespace halyard::model {
 namespace {
@@ -92,50 +94,85 @@ std::string archive(const std::string& before, const std::string& name, const st
   return out;
 }
 
-std::string_view text_of(const std::string& file) {
-  return appended_text(std::as_bytes(std::span(file.data(), file.size())));
+std::vector<std::string> texts_of(std::span<const char> file) {
+  std::vector<std::string> out;
+  for (const ZipEntry& entry : zip_entries(std::as_bytes(file)))
+    if (auto text = text_of(entry, 1000)) out.push_back(*std::move(text));
+  return out;
 }
 
-TEST(Appended_text, is_found_wherever_the_archive_counts_from) {
+using Texts = std::vector<std::string>;
+
+TEST(Archive, is_found_wherever_it_counts_from) {
   const std::string before(1000, 'm');
-  EXPECT_EQ(text_of(archive(before, "meta.txt", "{'a': 1}", 0)), "{'a': 1}");
-  EXPECT_EQ(text_of(archive(before, "meta.txt", "{'a': 1}", 0, true)), "{'a': 1}");
+  EXPECT_EQ(texts_of(archive(before, "meta.txt", "{'a': 1}", 0)), Texts{"{'a': 1}"});
+  EXPECT_EQ(texts_of(archive(before, "meta.txt", "{'a': 1}", 0, true)), Texts{"{'a': 1}"});
 }
 
-TEST(Appended_text, is_empty_for_compressed_and_other_entries) {
-  EXPECT_TRUE(text_of(archive("m", "meta.txt", "{'a': 1}", 8)).empty());
-  EXPECT_TRUE(text_of(archive("m", "labels.bin", "{'a': 1}", 0)).empty());
-  EXPECT_TRUE(text_of("").empty());
-  EXPECT_TRUE(text_of(std::string(100000, 'm')).empty());
+TEST(Archive, entries_inflate_to_their_size_or_are_not_there) {
+  // A stored block of deflate: final, 8 bytes, their complement.
+  const std::string block("\x01\x08\x00\xf7\xff{'a': 1}", 13);
+  std::string whole = archive("m", "meta.txt", block, 8);
+  EXPECT_TRUE(texts_of(whole).empty()) << "it inflates to 8 bytes and says 13";
+  whole[whole.find("PK\x01\x02") + 24] = 8;
+  EXPECT_EQ(texts_of(whole), Texts{"{'a': 1}"});
+  EXPECT_TRUE(texts_of(archive("m", "meta.txt", "{'a': 1}", 8)).empty()) << "no deflate at all";
+  EXPECT_TRUE(texts_of(archive("m", "meta.txt", "{'a': 1}", 12)).empty()) << "another method";
+  EXPECT_TRUE(texts_of(archive("m", "meta.txt", std::string(1001, 'x'), 0)).empty()) << "too long";
 }
 
-TEST(Appended_text, stays_inside_damaged_archives) {
+TEST(Archive, is_not_seen_where_there_is_none) {
+  EXPECT_TRUE(texts_of(std::string()).empty());
+  EXPECT_TRUE(texts_of(std::string(100000, 'm')).empty());
+}
+
+TEST(Archive, reading_stays_inside_damaged_ones) {
   const std::string whole = archive("model", "meta.txt", "{'a': 1}", 0);
   for (std::size_t at = 0; at < whole.size(); ++at) {
-    for (const char damage : {'\x00', '\x7f', '\xff'}) {
+    for (const char damage : {'\x00', '\x08', '\x7f', '\xff'}) {
       std::string damaged = whole;
       damaged[at] = damage;
       const std::vector<char> exact(damaged.begin(), damaged.end());
-      const std::string_view text = appended_text(std::as_bytes(std::span(exact)));
-      if (!text.empty()) {
-        EXPECT_GE(text.data(), exact.data());
-        EXPECT_LE(text.data() + text.size(), exact.data() + exact.size());
+      for (const ZipEntry& entry : zip_entries(std::as_bytes(std::span(exact)))) {
+        const auto* first = reinterpret_cast<const char*>(entry.content.data());
+        EXPECT_GE(first, exact.data());
+        EXPECT_LE(first + entry.content.size(), exact.data() + exact.size());
+        (void)text_of(entry, 1000);
       }
     }
     const std::vector<char> head(whole.begin(), whole.begin() + std::ptrdiff_t(at));
-    EXPECT_TRUE(appended_text(std::as_bytes(std::span(head))).empty()) << at;
+    EXPECT_TRUE(texts_of(head).empty()) << at;
   }
 }
 
-TEST(Tflite_metadata, is_read_from_the_end_of_a_large_file) {
+TEST(Attachments, are_read_from_the_end_of_a_large_file) {
   const std::string path = testing::TempDir() + "halyard_metadata.tflite";
   const std::string text = "{'task': 'detect', 'names': {0: 'boat'}}";
   std::ofstream(path, std::ios::binary)
-      << archive(std::string(std::size_t{3} << 20, 'm'), "m.txt", text, 0, true);
-  const Metadata metadata = read_tflite_metadata(path);
+      << archive(std::string(std::size_t{20} << 20, 'm'), "m.txt", text, 0, true);
+  const Metadata metadata = metadata_of(read_attachments(path));
   EXPECT_EQ(metadata.at("task"), "detect");
   EXPECT_EQ(parse_names(metadata.at("names")), Names{"boat"});
-  EXPECT_TRUE(read_tflite_metadata(path + ".missing").empty());
+  EXPECT_TRUE(read_attachments(path + ".missing").empty());
+  std::remove(path.c_str());
+}
+
+TEST(Attachments, are_also_the_files_beside_the_model) {
+  const std::string folder = testing::TempDir() + "halyard_attachments/";
+  std::filesystem::create_directories(folder);
+  const auto write = [&](const std::string& name, const std::string& text) {
+    std::ofstream(folder + name, std::ios::binary) << text;
+  };
+  write("a.tflite", archive("m", "edgefirst.json", "{}", 0));
+  for (const char* name : {"a.json", "b.json", "labels.txt", "config.json", "other.txt"})
+    write(name, name);
+  std::vector<std::string> seen;
+  for (const auto& attachment : read_attachments(folder + "a.tflite"))
+    seen.push_back(attachment.name + (attachment.is_embedded ? " inside" : ""));
+  EXPECT_EQ(seen, (Names{"edgefirst.json inside", "a.json", "config.json", "labels.txt"}));
+  EXPECT_TRUE(metadata_of(read_attachments(folder + "a.tflite")).empty())
+      << "a description is no dict of metadata";
+  std::filesystem::remove_all(folder);
 }
 
 TEST(One_line, skips_source_places_and_keeps_the_reason) {
