@@ -169,23 +169,49 @@ HWY_INLINE hn::Vec<D> partial_floats(D d, const T* pixel, std::size_t channels, 
   }
 }
 
-template <std::size_t K, class T>
+// Calls vector(pixel, i) for each vector of pixels from i on; pixel(j) is the address of the j-th.
+// Past the last pixel it is that of the last. dense: pixels follow one another.
+template <std::size_t K, bool dense, class T, class Vector>
+HWY_INLINE void for_each_vector(const PackedRow& row, std::size_t count, std::size_t lanes,
+                                const Vector& vector) {
+  const std::ptrdiff_t stride =
+      dense ? static_cast<std::ptrdiff_t>(K * sizeof(T)) : row.stride_bytes;
+  const std::byte* at = row.data;
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes, at += static_cast<std::ptrdiff_t>(lanes) * stride) {
+    vector(
+        [&](std::size_t j) HWY_ATTR {
+          return reinterpret_cast<const T*>(at + static_cast<std::ptrdiff_t>(j) * stride);
+        },
+        i);
+  }
+  if (i == count) return;
+  const std::size_t last = count - i - 1;
+  vector(
+      [&](std::size_t j) HWY_ATTR {
+        return reinterpret_cast<const T*>(at +
+                                          static_cast<std::ptrdiff_t>(std::min(j, last)) * stride);
+      },
+      i);
+}
+
+template <std::size_t K, bool dense, class T>
 void packed_floats(const PackedRow& row, const float* c, std::size_t count, float* out) {
   const Floats d;
-  const std::size_t lanes = hn::Lanes(d);
-  for (std::size_t i = 0; i < count; i += lanes) {
-    const auto partial = [&](std::size_t j) HWY_ATTR {
-      const auto at = static_cast<std::ptrdiff_t>(std::min(i + j, count - 1)) * row.stride_bytes;
-      return partial_floats<K>(d, reinterpret_cast<const T*>(row.data + at), row.channels, c);
-    };
-    hn::StoreU(sums(d, partial), d, out + i);
-  }
+  for_each_vector<K, dense, T>(row, count, hn::Lanes(d),
+                               [&](const auto& pixel, std::size_t i) HWY_ATTR {
+                                 const auto partial = [&](std::size_t j) HWY_ATTR {
+                                   return partial_floats<K>(d, pixel(j), row.channels, c);
+                                 };
+                                 hn::StoreU(sums(d, partial), d, out + i);
+                               });
 }
 
 template <class T>
 void packed_floats(const PackedRow& row, const float* c, std::size_t count, float* out) {
-  if (row.channels == 32) return packed_floats<32, T>(row, c, count, out);
-  packed_floats<0, T>(row, c, count, out);
+  if (row.channels != 32) return packed_floats<0, false, T>(row, c, count, out);
+  if (row.stride_bytes == 32 * sizeof(T)) return packed_floats<32, true, T>(row, c, count, out);
+  packed_floats<32, false, T>(row, c, count, out);
 }
 
 template <class D, class T>
@@ -197,7 +223,7 @@ HWY_INLINE hn::Vec<D> load_i16(D d, const T* at) {
   }
 }
 
-template <std::size_t K, class T>
+template <std::size_t K, bool dense, class T>
 void packed_integers(const PackedRow& row, const std::int16_t* c, std::int32_t offset,
                      std::size_t count, float* out) {
   const Floats d;
@@ -206,27 +232,28 @@ void packed_integers(const PackedRow& row, const std::int16_t* c, std::int32_t o
   const std::size_t lanes = hn::Lanes(d);
   const std::size_t channels = K == 0 ? row.channels : K;
   const auto plus = hn::Set(di, offset);
-  for (std::size_t i = 0; i < count; i += lanes) {
+  for_each_vector<K, dense, T>(row, count, lanes, [&](const auto& pixel, std::size_t i) HWY_ATTR {
     const auto partial = [&](std::size_t j) HWY_ATTR {
-      const auto at = static_cast<std::ptrdiff_t>(std::min(i + j, count - 1)) * row.stride_bytes;
-      const auto* pixel = reinterpret_cast<const T*>(row.data + at);
+      const T* at = pixel(j);
       auto sum0 = hn::Zero(di);
       auto sum1 = hn::Zero(di);
       for (std::size_t k = 0; k < channels; k += 2 * lanes) {
-        sum0 = hn::ReorderWidenMulAccumulate(di, load_i16(d16, pixel + k), hn::LoadU(d16, c + k),
-                                             sum0, sum1);
+        sum0 = hn::ReorderWidenMulAccumulate(di, load_i16(d16, at + k), hn::LoadU(d16, c + k), sum0,
+                                             sum1);
       }
       return hn::Add(sum0, sum1);
     };
     hn::StoreU(hn::ConvertTo(d, hn::Add(sums(di, partial), plus)), d, out + i);
-  }
+  });
 }
 
 template <class T>
 void packed_integers(const PackedRow& row, const std::int16_t* c, std::int32_t offset,
                      std::size_t count, float* out) {
-  if (row.channels == 32) return packed_integers<32, T>(row, c, offset, count, out);
-  packed_integers<0, T>(row, c, offset, count, out);
+  if (row.channels != 32) return packed_integers<0, false, T>(row, c, offset, count, out);
+  if (row.stride_bytes == 32 * sizeof(T))
+    return packed_integers<32, true, T>(row, c, offset, count, out);
+  packed_integers<32, false, T>(row, c, offset, count, out);
 }
 
 void packed_f32(const PackedRow& row, const float* c, std::size_t count, float* out) {

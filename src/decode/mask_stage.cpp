@@ -12,9 +12,9 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <type_traits>
-#include <utility>
 
 #ifndef HALYARD_DECODE_MASK_STAGE_ONCE
 #define HALYARD_DECODE_MASK_STAGE_ONCE
@@ -68,35 +68,60 @@ HWY_INLINE hn::Vec<D> load_real(D d, const T* at) {
   }
 }
 
+// The largest bits of a magnitude so far: those of infinity and NaN are above all others.
+template <class D, class VU>
+HWY_INLINE VU most_bits(D d, hn::Vec<D> value, VU most) {
+  const hn::RebindToUnsigned<D> du;
+  (void)d;
+  return hn::Max(most, hn::BitCast(du, hn::Abs(value)));
+}
+template <class DU, class VU>
+HWY_INLINE bool all_finite(DU du, VU most) {
+  return hn::AllTrue(du, hn::Lt(most, hn::Set(du, 0x7F800000U)));
+}
+
 template <class T>
-void real_plane(const std::byte* data, std::size_t count, float zero_point, float scale,
+bool real_plane(const std::byte* data, std::size_t count, float zero_point, float scale,
                 float* out) {
   const hn::ScalableTag<float> d;
   const std::size_t lanes = hn::Lanes(d);
   constexpr bool is_stored = std::is_integral_v<T>;
   const auto zero = hn::Set(d, zero_point);
   const auto factor = hn::Set(d, scale);
+  const hn::RebindToUnsigned<decltype(d)> du;
+  auto most = hn::Zero(du);
+  bool is_finite = true;
   std::size_t i = 0;
   for (; i + lanes <= count; i += lanes) {
     auto value = load_real(d, reinterpret_cast<const T*>(data + i * sizeof(T)));
     if (is_stored) value = hn::Mul(hn::Sub(value, zero), factor);
+    most = most_bits(d, value, most);
     hn::StoreU(value, d, out + i);
   }
   for (; i < count; ++i) {
     const float value = as_float(load_one<T>(data + i * sizeof(T)));
     out[i] = is_stored ? (value - zero_point) * scale : value;
+    is_finite = is_finite && std::isfinite(out[i]);
   }
+  return is_finite && all_finite(du, most);
 }
 
 // Four pixels by four channels at a time where channels lie side by side; returns how many pixels
 // and channels were taken.
+struct Blocks {
+  std::size_t pixels = 0;
+  std::size_t channels = 0;
+  bool is_finite = true;
+};
 template <class T>
-std::pair<std::size_t, std::size_t> real_blocks(const StoredRow& row, const ChannelScales& scales,
-                                                float* out, std::size_t stride) {
+Blocks real_blocks(const StoredRow& row, const ChannelScales& scales, float* out,
+                   std::size_t stride) {
   const hn::FixedTag<float, 4> d;
   const hn::Repartition<std::uint64_t, decltype(d)> d64;
   const std::size_t pixels = row.pixels / 4 * 4;
   const std::size_t channels = row.channels / 4 * 4;
+  const hn::RebindToUnsigned<decltype(d)> du;
+  auto most = hn::Zero(du);
   const auto interleave = [&](auto a, auto b, float* low, float* high) HWY_ATTR {
     const auto a64 = hn::BitCast(d64, a), b64 = hn::BitCast(d64, b);
     hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d64, a64, b64)), d, low);
@@ -108,6 +133,7 @@ std::pair<std::size_t, std::size_t> real_blocks(const StoredRow& row, const Chan
       const auto load = [&](std::ptrdiff_t pixel) HWY_ATTR {
         const auto value =
             load_real(d, reinterpret_cast<const T*>(at + pixel * row.pixel_stride_bytes));
+        most = most_bits(d, value, most);
         if (!std::is_integral_v<T> || scales.scale == nullptr) return value;
         return hn::Mul(hn::Sub(value, hn::LoadU(d, scales.zero_point + k)),
                        hn::LoadU(d, scales.scale + k));
@@ -119,12 +145,12 @@ std::pair<std::size_t, std::size_t> real_blocks(const StoredRow& row, const Chan
       interleave(hn::InterleaveUpper(d, a, b), hn::InterleaveUpper(d, c, e), to, to + stride);
     }
   }
-  return {pixels, channels};
+  return {pixels, channels, all_finite(du, most)};
 }
 
 template <class T>
-void real_rows(const StoredRow& row, const ChannelScales& scales, float* out, std::size_t stride) {
-  std::pair<std::size_t, std::size_t> done;
+bool real_rows(const StoredRow& row, const ChannelScales& scales, float* out, std::size_t stride) {
+  Blocks done;
   if (row.channel_stride_bytes == sizeof(T) && row.pixel_stride_bytes != sizeof(T))
     done = real_blocks<T>(row, scales, out, stride);
   for (std::size_t k = 0; k < row.channels; ++k) {
@@ -133,16 +159,19 @@ void real_rows(const StoredRow& row, const ChannelScales& scales, float* out, st
     const float scale = scales.scale != nullptr ? scales.scale[k] : 1;
     float* to = out + k * stride;
     if (row.pixel_stride_bytes == sizeof(T)) {
-      real_plane<T>(plane, row.pixels, zero, scale, to);
+      const bool is_finite = real_plane<T>(plane, row.pixels, zero, scale, to);
+      done.is_finite = done.is_finite && is_finite;
       continue;
     }
-    std::size_t x = k < done.second ? done.first : 0;
+    std::size_t x = k < done.channels ? done.pixels : 0;
     plane += static_cast<std::ptrdiff_t>(x) * row.pixel_stride_bytes;
     for (; x < row.pixels; ++x, plane += row.pixel_stride_bytes) {
       const float value = as_float(load_one<T>(plane));
       to[x] = std::is_integral_v<T> ? (value - zero) * scale : value;
+      done.is_finite = done.is_finite && std::isfinite(to[x]);
     }
   }
+  return done.is_finite;
 }
 
 // Two planes of pixels side by side as 32-bit lanes; the first in the lower halves.
@@ -185,7 +214,7 @@ void pair_rows(const StoredRow& row, std::int16_t* out, std::size_t stride) {
   }
 }
 
-void stage_real(const StoredRow& row, const ChannelScales& scales, float* out, std::size_t stride) {
+bool stage_real(const StoredRow& row, const ChannelScales& scales, float* out, std::size_t stride) {
   switch (row.dtype) {
     case DType::f16:
       return real_rows<Half>(row, scales, out, stride);
@@ -229,8 +258,8 @@ HWY_EXPORT(stage_real);
 HWY_EXPORT(stage_pairs);
 }  // namespace
 
-void stage_real(const StoredRow& row, const ChannelScales& scales, float* out, std::size_t stride) {
-  HWY_DYNAMIC_DISPATCH(stage_real)(row, scales, out, stride);
+bool stage_real(const StoredRow& row, const ChannelScales& scales, float* out, std::size_t stride) {
+  return HWY_DYNAMIC_DISPATCH(stage_real)(row, scales, out, stride);
 }
 
 void stage_pairs(const StoredRow& row, std::int16_t* out, std::size_t stride) {

@@ -26,8 +26,8 @@ struct ChannelScales {
   const float* zero_point = nullptr;
 };
 
-/// Real values: channel k, pixel x to out[k * stride + x].
-void stage_real(const StoredRow& row, const ChannelScales& scales, float* out, std::size_t stride);
+/// Real values: channel k, pixel x to out[k * stride + x]. Returns whether all are finite.
+bool stage_real(const StoredRow& row, const ChannelScales& scales, float* out, std::size_t stride);
 
 /// What is taken from u16 so that it fits 16 bits with a sign; 0 for other types.
 inline constexpr std::int32_t integer_bias(DType dtype) noexcept {

@@ -60,6 +60,8 @@ class AccurateMap {
     hold(work.mixed, plan.scores.width + 2 * block_cells);
     hold(work.masks, plan.scores.channels);
     hold(work.classes, plan.scores.channels);
+    hold(work.rivals, plan.scores.channels);
+    hold(work.plane, plan.scores.channels * block_cells);
   }
   void run() {
     for_each_band(work_.y, [&](std::int32_t low, std::int32_t high, Span rows) {
@@ -90,6 +92,7 @@ class AccurateMap {
   const float* upper_ = nullptr;
   const float* lower_ = nullptr;
   Span rows_;
+  std::size_t rivals_ = 0;  ///< classes that may win somewhere in the block
 };
 
 template <class T>
@@ -132,12 +135,17 @@ void AccurateMap<T>::compute_block(std::int32_t cell) {
     lanes |= static_cast<unsigned>(mixed[i]) << i;
   if (lanes == 0) return;
   prune_classes(upper_ + cell, lower_ + cell, staged_.stride(), plan_.scores.channels,
-                work_.masks.data());
+                work_.plane.data(), work_.masks.data());
   const std::int32_t last = static_cast<std::int32_t>(plan_.scores.width) - 1 - cell;
   if (last < static_cast<std::int32_t>(block_cells)) {
     // Right of the last cell there is nothing to compare with.
     for (std::size_t k = 0; k < plan_.scores.channels; ++k)
       work_.masks[k] = static_cast<std::uint16_t>(work_.masks[k] | 1U << last);
+  }
+  rivals_ = 0;
+  for (std::size_t k = 0; k < plan_.scores.channels; ++k) {
+    work_.rivals[rivals_] = static_cast<std::uint16_t>(k);
+    rivals_ += (work_.masks[k] & lanes) != 0;
   }
   while (lanes != 0) {
     const int begin = std::countr_zero(lanes);
@@ -153,9 +161,9 @@ void AccurateMap<T>::compute_run(Span cells, std::uint16_t lanes) {
   const Span columns = columns_of(cells);
   if (columns.is_empty()) return;
   std::size_t count = 0;
-  for (std::size_t k = 0; k < plan_.scores.channels; ++k) {
-    work_.classes[count] = static_cast<std::uint16_t>(k);
-    count += (work_.masks[k] & lanes) != 0;
+  for (std::size_t i = 0; i < rivals_; ++i) {
+    work_.classes[count] = work_.rivals[i];
+    count += (work_.masks[work_.rivals[i]] & lanes) != 0;
   }
   const auto width = static_cast<std::size_t>(columns.length());
   const auto height = static_cast<std::size_t>(rows_.length());

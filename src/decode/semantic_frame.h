@@ -24,7 +24,7 @@ struct SemanticWorkspace {
   std::vector<float> sum;            ///< [h][w], softmax's denominator
   std::vector<std::uint16_t> label;  ///< [h][w]
   std::vector<std::uint8_t> mixed;   ///< per cell of a band
-  std::vector<std::uint16_t> masks, classes;
+  std::vector<std::uint16_t> masks, rivals, classes;
   std::vector<float> scratch, plane;
   std::vector<std::int32_t> labels;
 };

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <limits>
 
 #include "decode/bilinear-inl.h"
@@ -83,29 +84,27 @@ void sum_of_exponentials(const float* planes, std::size_t stride, std::size_t cl
   }
 }
 
-// The smallest or the largest of a cell's corners.
-template <bool smallest, class D>
-HWY_INLINE hn::Vec<D> corner(D d, const float* upper, const float* lower) {
-  const auto a = hn::LoadU(d, upper), b = hn::LoadU(d, upper + 1);
-  const auto c = hn::LoadU(d, lower), e = hn::LoadU(d, lower + 1);
-  return smallest ? hn::Min(hn::Min(a, b), hn::Min(c, e)) : hn::Max(hn::Max(a, b), hn::Max(c, e));
-}
-
 void prune_classes(const float* upper, const float* lower, std::size_t stride, std::size_t classes,
-                   std::uint16_t* masks) {
+                   float* scratch, std::uint16_t* masks) {
   const Floats d;
   const std::size_t lanes = hn::Lanes(d);
   for (std::size_t i = 0; i < block_cells; i += lanes) {
     auto sure = hn::Set(d, -std::numeric_limits<float>::max());
-    for (std::size_t k = 0; k < classes; ++k)
-      sure = hn::Max(sure, corner<true>(d, upper + k * stride + i, lower + k * stride + i));
+    const float* top = upper + i;
+    const float* bottom = lower + i;
+    for (std::size_t k = 0; k < classes; ++k, top += stride, bottom += stride) {
+      const auto a = hn::LoadU(d, top), b = hn::LoadU(d, top + 1);
+      const auto c = hn::LoadU(d, bottom), e = hn::LoadU(d, bottom + 1);
+      sure = hn::Max(sure, hn::Min(hn::Min(a, b), hn::Min(c, e)));
+      hn::StoreU(hn::Max(hn::Max(a, b), hn::Max(c, e)), d, scratch + k * block_cells);
+    }
     for (std::size_t k = 0; k < classes; ++k) {
-      const auto can =
-          hn::Ge(corner<false>(d, upper + k * stride + i, lower + k * stride + i), sure);
+      const auto can = hn::Ge(hn::LoadU(d, scratch + k * block_cells), sure);
       std::array<std::uint8_t, 8> bits{};
       hn::StoreMaskBits(d, can, bits.data());
-      const unsigned found = bits[0] | static_cast<unsigned>(lanes == 16 ? bits[1] : 0) << 8;
-      masks[k] = static_cast<std::uint16_t>((i == 0 ? 0U : masks[k]) | found << i);
+      std::uint16_t found;
+      std::memcpy(&found, bits.data(), sizeof found);
+      masks[k] = static_cast<std::uint16_t>((i == 0 ? 0 : masks[k]) | found << i);
     }
   }
 }
@@ -190,8 +189,8 @@ void sum_of_exponentials(const float* planes, std::size_t stride, std::size_t cl
   HWY_DYNAMIC_DISPATCH(sum_of_exponentials)(planes, stride, classes, best, scale, pixels, out);
 }
 void prune_classes(const float* upper, const float* lower, std::size_t stride, std::size_t classes,
-                   std::uint16_t* masks) {
-  HWY_DYNAMIC_DISPATCH(prune_classes)(upper, lower, stride, classes, masks);
+                   float* scratch, std::uint16_t* masks) {
+  HWY_DYNAMIC_DISPATCH(prune_classes)(upper, lower, stride, classes, scratch, masks);
 }
 void contest(const Contest& where, const std::uint16_t* classes, std::size_t count, float* scratch,
              std::int32_t* label, std::size_t label_stride) {

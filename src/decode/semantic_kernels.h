@@ -24,9 +24,10 @@ void sum_of_exponentials(const float* planes, std::size_t stride, std::size_t cl
                          const float* best, float scale, std::size_t pixels, float* out);
 
 /// For 16 cells side by side, each between two neighbours of `upper` and the two below in `lower`:
-/// bit i of masks[k] is set where class k may win somewhere inside cell i.
+/// bit i of masks[k] is set where class k may win somewhere inside cell i. `scratch` holds 16 x
+/// classes.
 void prune_classes(const float* upper, const float* lower, std::size_t stride, std::size_t classes,
-                   std::uint16_t* masks);
+                   float* scratch, std::uint16_t* masks);
 
 /// A rectangle of target pixels between two rows of scores.
 struct Contest {

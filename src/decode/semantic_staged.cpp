@@ -52,13 +52,14 @@ void StagedScores::stage(std::size_t block) {
   const bool one_run = scores_.row_stride_bytes ==
                        static_cast<std::ptrdiff_t>(scores_.width) * scores_.pixel_stride_bytes;
   row.pixels = one_run ? rows * scores_.width : scores_.width;
+  bool is_finite = true;
   for (std::size_t y = 0; y < (one_run ? 1 : rows); ++y) {
-    stage_real(row, scales_, to.data() + y * scores_.width, stride_);
+    is_finite &= stage_real(row, scales_, to.data() + y * scores_.width, stride_);
     row.data += scores_.row_stride_bytes;
   }
   const std::size_t pixels = rows * scores_.width;
   const std::size_t at = first * scores_.width;
-  if (!is_integer(scores_.dtype)) make_finite(to.data(), stride_, scores_.channels, pixels);
+  if (!is_finite) make_finite(to.data(), stride_, scores_.channels, pixels);
   best_classes(to.data(), stride_, scores_.channels, pixels, work_.best.data() + at,
                work_.label.data() + at);
   if (softmax_) {
