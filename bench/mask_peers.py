@@ -56,7 +56,8 @@ def head():
 
 
 def scene(kind):
-    noise, waves, handicap = {"street": (0.05, 2, 8), "puzzle": (0.05, 6, 0), "noise": (4, 6, 0)}[kind]
+    noise, waves, handicap = {"street": (0.05, 2, 8), "puzzle": (0.05, 6, 0),
+                              "noise": (4, 6, 0)}[kind]
     i = np.arange(SIDE * SIDE)
     x, y = (i % SIDE) / SIDE, (i // SIDE) / SIDE
     u = uniform(4, np.arange(3 * CLASSES)).reshape(CLASSES, 3)
