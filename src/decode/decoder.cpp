@@ -188,6 +188,8 @@ std::string Decoder::explain() const {
   out += fmt::format("labels: {} for {} classes\n", description.labels.size(), class_count());
   for (const Origin& origin : description.origins)
     out += fmt::format("{}: from {}\n", origin.field, origin.source);
+  for (const std::string& warning : description.warnings)
+    out += fmt::format("warning: {}\n", warning);
   out += decode::describe(impl_->selection);
   return out;
 }

@@ -11,7 +11,7 @@
 namespace halyard {
 namespace {
 
-// One example per schema; docs/decode.md shows the same text, and a test below compares.
+// One example per schema; docs/description.md shows the same text, and a test below compares.
 constexpr const char* v1_yaml = R"(decoder_version: yolov8
 nms: class_aware
 input: {shape: [1, 640, 640, 3]}
@@ -102,7 +102,7 @@ TEST(Description, json_is_yaml_too) {
 }
 
 TEST(Description, examples_of_the_page_are_these) {
-  std::ifstream in(std::string(HALYARD_SOURCE_DIR) + "/docs/decode.md");
+  std::ifstream in(std::string(HALYARD_SOURCE_DIR) + "/docs/description.md");
   const std::string page(std::istreambuf_iterator<char>(in), {});
   EXPECT_NE(page.find(v1_yaml), std::string::npos);
   EXPECT_NE(page.find(v2_json), std::string::npos);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "decode/documents.h"
+#include "halyard/decode.h"
 #include "halyard/describe.h"
 
 namespace halyard {
@@ -88,6 +89,20 @@ TEST(Presets, arrange_as_their_names_say) {
   EXPECT_EQ(arrangement_of_family("nanodet-plus"), "nanodet_det");
   EXPECT_EQ(arrangement_of_family("rt-detr"), "detr_det");
   EXPECT_EQ(arrangement_of_family("deeplabv3"), "semantic_seg");
+}
+
+TEST(Presets, of_boxes_make_decoders) {
+  std::size_t count = 0;
+  for (const std::string_view family : model_families()) {
+    auto d = describe_model(family, options_for(family));
+    ASSERT_TRUE(d) << family << ": " << d.error().message();
+    const OutputRole first = d->outputs[0].role;
+    if (first == OutputRole::classification || first == OutputRole::segmentation) continue;
+    const auto decoder = Decoder::create(*std::move(d));
+    EXPECT_TRUE(decoder) << family << ": " << decoder.error().message();
+    ++count;
+  }
+  EXPECT_EQ(count, 22U);
 }
 
 TEST(Presets, become_documents_and_come_back) {

@@ -66,6 +66,11 @@ Json describe(const Engine& engine) {
   out["box_units"] = box_units(engine) == BoxUnits::pixels ? "pixels" : "fraction";
   const auto decoder = decoder_for(engine);
   out["decoder"] = decoder ? decoder->explain() : decoder.error().message();
+  if (const auto description = infer_description(signals_of(engine))) {
+    out["description"] = Json::parse(description->to_json());
+    for (const std::string& warning : description->warnings)
+      out["warnings"].push_back(warning);
+  }
   out["metadata"] = engine.metadata();
   return out;
 }
@@ -86,6 +91,7 @@ Result<Json> describe_file(const std::string& path) {
 void print_text(const std::string& path, const Json& description) {
   print_line(printable(path));
   for (const auto& [key, value] : description.items()) {
+    if (key == "description") continue;  // long, and the decoder's lines say the same
     if (key == "metadata") {
       for (const auto& [name, text] : value.items())
         print_line(
