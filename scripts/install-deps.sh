@@ -34,7 +34,13 @@ apt_aarch64=(
   g++-aarch64-linux-gnu qemu-user
 )
 pip_model=("openvino>=2026.0,<2027")
-pip_test=("numpy>=1.26" "opencv-python-headless>=4.8" "pillow>=10" "pycocotools>=2.0.7" "pytest>=7")
+pip_test=(
+  "numpy>=1.26" "scipy>=1.10" "opencv-python-headless>=4.8" "pillow>=10" "pycocotools>=2.0.7"
+  "pytest>=7"
+)
+# Without what it asks for: its metrics need NumPy and SciPy alone, and the OpenCV that it would
+# bring lies over the headless one.
+bare_test=("trackeval>=1.3,<2")
 
 die() { printf 'install-deps: %s\n' "$*" >&2; exit 1; }
 # For a machine whose package sources lack arm64: .ci/run reads the line, and goes on.
@@ -44,7 +50,7 @@ usage() { sed -n '5,15s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 list() {
   local kind group
   for group in native model test vm bench check dev aarch64; do
-    for kind in apt pip; do
+    for kind in apt pip bare; do
       declare -p "${kind}_${group}" >/dev/null 2>&1 || continue
       declare -n packages="${kind}_${group}"
       printf '%s (%s): %s\n' "$group" "$kind" "${packages[*]}"
@@ -94,13 +100,16 @@ for text in sys.argv[1:]:
 PYTHON
 }
 
+# install_pip [--no-deps] REQUIREMENT...
 install_pip() {
-  local missing
+  local missing options=()
+  [[ $1 != --no-deps ]] || { options=(--no-deps); shift; }
   [[ -x .venv/bin/python ]] || python3 -m venv .venv || die "python3 -m venv .venv failed"
   mapfile -t missing < <(missing_pip "$@")
   [[ ${#missing[@]} -gt 0 ]] || return 0
   printf 'install-deps: installing %s into .venv\n' "${missing[*]}"
-  .venv/bin/python -m pip install --quiet --disable-pip-version-check "${missing[@]}" </dev/null ||
+  .venv/bin/python -m pip install --quiet --disable-pip-version-check "${options[@]}" \
+    "${missing[@]}" </dev/null ||
     die "pip could not install ${missing[*]}; Halyard builds without them, but runs no network"
 }
 
@@ -137,20 +146,21 @@ fill_sysroot() {
 }
 
 [[ $# -gt 0 ]] || { usage >&2; exit 2; }
-apt=() pip=() foreign=''
+apt=() pip=() bare=() foreign=''
 for group in "$@"; do
   case $group in
     native) apt+=("${apt_native[@]}") ;;
     model) apt+=("${apt_model[@]}"); pip+=("${pip_model[@]}") ;;
     build) apt+=("${apt_native[@]}"); pip+=("${pip_model[@]}") ;;
-    test) apt+=("${apt_native[@]}" "${apt_test[@]}"); pip+=("${pip_model[@]}" "${pip_test[@]}") ;;
+    test) apt+=("${apt_native[@]}" "${apt_test[@]}")
+          pip+=("${pip_model[@]}" "${pip_test[@]}") bare+=("${bare_test[@]}") ;;
     vm) apt+=("${apt_vm[@]}") ;;
     bench) apt+=("${apt_native[@]}" "${apt_test[@]}" "${apt_bench[@]}")
-           pip+=("${pip_model[@]}" "${pip_test[@]}") ;;
+           pip+=("${pip_model[@]}" "${pip_test[@]}") bare+=("${bare_test[@]}") ;;
     check) apt+=("${apt_check[@]}") ;;
     dev) apt+=("${apt_native[@]}" "${apt_test[@]}" "${apt_bench[@]}" "${apt_check[@]}"
               "${apt_dev[@]}")
-         pip+=("${pip_model[@]}" "${pip_test[@]}") ;;
+         pip+=("${pip_model[@]}" "${pip_test[@]}") bare+=("${bare_test[@]}") ;;
     aarch64) [[ $(uname -m) != aarch64 ]] || no_sysroot "this machine is aarch64: make test"
              apt+=("${apt_aarch64[@]}"); foreign=1 ;;
     --list) list; exit 0 ;;
@@ -160,4 +170,5 @@ for group in "$@"; do
 done
 install_apt "${apt[@]}"
 [[ ${#pip[@]} -eq 0 ]] || install_pip "${pip[@]}"
+[[ ${#bare[@]} -eq 0 ]] || install_pip --no-deps "${bare[@]}"
 [[ -z $foreign ]] || fill_sysroot

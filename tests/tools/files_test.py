@@ -10,7 +10,8 @@ from program import PICTURE, ProgramTest, npy
 class CommandLine(ProgramTest):
     def test_help_and_version_succeed(self):
         self.assertIn("halyard 0.", self.succeed("--version"))
-        for command in ((), ("run",), ("decode",), ("convert",), ("info",), ("doctor",)):
+        for command in ((), ("run",), ("decode",), ("track",), ("convert",), ("info",),
+                        ("doctor",)):
             self.assertIn("Examples", self.succeed(*command, "--help"))
 
     def test_wrong_lines_end_with_2(self):

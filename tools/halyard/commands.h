@@ -13,6 +13,7 @@ using Action = std::function<int()>;
 
 void add_run(CLI::App& app, Action& action);
 void add_decode(CLI::App& app, Action& action);
+void add_track(CLI::App& app, Action& action);
 void add_convert(CLI::App& app, Action& action);
 void add_val(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);

@@ -15,6 +15,7 @@ constexpr const char* examples =
     "  halyard run --model yolov8n.onnx bus.jpg --out seen.jpg --json -\n"
     "  halyard run --model boats.onnx --track harbour.mp4 --out seen.mp4 --trace trace.json\n"
     "  halyard decode output.npy --quant 0.0039,-128 --input-size 640x640 --source-size 810x1080\n"
+    "  halyard track --mot det.txt --gt gt.txt --tracker ocsort\n"
     "  halyard convert photo.jpg small.png --size 640x640 --fit letterbox\n"
     "  halyard val --gt instances.json --detections results.json\n"
     "  halyard info photo.jpg\n"
@@ -50,6 +51,7 @@ int main(int argc, char** argv) {
   tool::Action action;
   tool::add_run(app, action);
   tool::add_decode(app, action);
+  tool::add_track(app, action);
   tool::add_convert(app, action);
   tool::add_val(app, action);
   tool::add_info(app, action);

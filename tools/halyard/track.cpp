@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// halyard track: recorded detections to tracks, and how good these are where the truth is known.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "commands.h"
+#include "halyard/track.h"
+#include "mot_file.h"
+#include "mot_metrics.h"
+#include "output_file.h"
+#include "report.h"
+
+namespace halyard::tool {
+namespace {
+
+struct TrackCommand {
+  std::string detections;
+  std::string truth;
+  std::string tracker = "bytetrack";
+  std::string out;
+  double rate = 30;
+  std::optional<double> coast_s;
+  std::optional<float> high_score;
+};
+
+std::chrono::nanoseconds seconds(double value) {
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(value * 1e9));
+}
+
+// The filters' noise is meant for one frame, whatever the rate.
+template <class Options>
+Options options_of(const TrackCommand& command) {
+  Options options;
+  options.frame_interval = seconds(1 / command.rate);
+  if (command.coast_s) options.max_coast = seconds(*command.coast_s);
+  if constexpr (requires { options.high_score; })
+    options.high_score = command.high_score.value_or(options.high_score);
+  return options;
+}
+
+Result<Tracker> make_tracker(const TrackCommand& command) {
+  if (command.tracker == "bytetrack-paper") {
+    auto options = options_of<ByteTrack::PaperOptions>(command);
+    // As published: a tenth above the first pass.
+    if (command.high_score) options.start_score = std::min(1.0F, *command.high_score + 0.1F);
+    HALYARD_TRY(auto tracker, ByteTrack::paper(options));
+    return Tracker(std::move(tracker));
+  }
+  if (command.tracker == "ocsort") {
+    HALYARD_TRY(auto tracker, OcSort::create(options_of<OcSort::Options>(command)));
+    return Tracker(std::move(tracker));
+  }
+  if (command.tracker == "sort") {
+    auto options = options_of<Sort::Options>(command);
+    options.min_score = command.high_score.value_or(options.min_score);
+    if (!command.coast_s) options.max_coast = seconds(1.5 / command.rate);  // one frame
+    HALYARD_TRY(auto tracker, Sort::create(options));
+    return Tracker(std::move(tracker));
+  }
+  HALYARD_TRY(auto tracker, ByteTrack::create(options_of<ByteTrack::Options>(command)));
+  return Tracker(std::move(tracker));
+}
+
+Detection detection_of(const MotBox& box) {
+  return {{static_cast<float>(box.left), static_cast<float>(box.top),
+           static_cast<float>(box.left + box.width), static_cast<float>(box.top + box.height)},
+          static_cast<float>(box.score),
+          0,
+          -1};
+}
+
+MotBox box_of(const Track& track) {
+  const double left = track.box.x1;
+  const double top = track.box.y1;
+  return {static_cast<std::int64_t>(track.id), left, top, track.box.x2 - left, track.box.y2 - top,
+          static_cast<double>(track.score)};
+}
+
+/// The boxes of tracks that are seen and trusted, frame by frame.
+Result<MotFrames> follow(Tracker& tracker, const MotFrames& detections, double rate) {
+  MotFrames result(detections.size());
+  std::vector<Detection> found;
+  std::vector<Track> tracks;
+  for (std::size_t f = 0; f < detections.size(); ++f) {
+    found.clear();
+    for (const MotBox& box : detections[f])
+      found.push_back(detection_of(box));
+    HALYARD_CHECK(tracker.update(found, seconds(static_cast<double>(f) / rate), tracks));
+    for (const Track& track : tracks) {
+      if (track.state == TrackState::tracked) result[f].push_back(box_of(track));
+    }
+  }
+  return result;
+}
+
+Status write(const std::string& path, const MotFrames& frames) {
+  HALYARD_TRY(auto file, OutputFile::create(path));
+  for (std::size_t f = 0; f < frames.size(); ++f) {
+    for (const MotBox& box : frames[f])
+      HALYARD_CHECK(file.write(mot_line(f + 1, box)));
+  }
+  return file.commit();
+}
+
+std::size_t boxes_in(const MotFrames& frames) {
+  std::size_t count = 0;
+  for (const auto& frame : frames)
+    count += frame.size();
+  return count;
+}
+
+void print_scores(const MotScores& s) {
+  print_line(fmt::format("HOTA {:.3f}  DetA {:.3f}  AssA {:.3f}  LocA {:.3f}", 100 * s.hota,
+                         100 * s.det_a, 100 * s.ass_a, 100 * s.loc_a));
+  print_line(fmt::format("MOTA {:.3f}  MOTP {:.3f}  misses {}  false alarms {}  switches {}",
+                         100 * s.mota, 100 * s.motp, s.misses, s.false_alarms, s.switches));
+  print_line(fmt::format("IDF1 {:.3f}  precision {:.3f}  recall {:.3f}", 100 * s.idf1,
+                         100 * s.id_precision, 100 * s.id_recall));
+}
+
+int track(const TrackCommand& command) {
+  const auto detections = read_mot(command.detections, MotKind::detections);
+  if (!detections) return report(command.detections, detections.error());
+  std::optional<MotFrames> truth;
+  if (!command.truth.empty()) {
+    auto read = read_mot(command.truth, MotKind::truth);
+    if (!read) return report(command.truth, read.error());
+    truth = *std::move(read);
+  }
+  auto tracker = make_tracker(command);
+  if (!tracker) return report("--tracker " + command.tracker, tracker.error());
+  const auto result = follow(*tracker, *detections, command.rate);
+  if (!result) return report(command.detections, result.error());
+  if (!command.out.empty()) {
+    if (auto written = write(command.out, *result); !written)
+      return report("--out " + command.out, written.error());
+  }
+  if (command.out == "-") return exit_ok;  // lines of results and nothing else
+  std::set<std::int64_t> ids;
+  for (const auto& frame : *result)
+    for (const MotBox& box : frame)
+      ids.insert(box.id);
+  print_line(fmt::format("{} frames, {} detections, {} tracks, {} boxes", detections->size(),
+                         boxes_in(*detections), ids.size(), boxes_in(*result)));
+  if (!truth) return exit_ok;
+  const auto scores = evaluate_mot(*truth, *result);
+  if (!scores) return report(command.truth, scores.error());
+  print_scores(*scores);
+  return exit_ok;
+}
+
+constexpr const char* track_examples =
+    "Files are MOTChallenge's: frame,id,left,top,width,height,score,... a line, frames from 1. "
+    "Results have\nthe boxes of tracks that are seen and trusted. Scores are per cent. Lines of "
+    "the truth whose score is 0\ndo not count; results upon them count as false alarms.\n"
+    "\n"
+    "Examples:\n"
+    "  halyard track --mot det.txt --tracker ocsort --fps 25 --out result.txt\n"
+    "  halyard track --mot det.txt --gt gt.txt";
+
+}  // namespace
+
+void add_track(CLI::App& app, Action& action) {
+  auto command = std::make_shared<TrackCommand>();
+  CLI::App* sub = app.add_subcommand("track", "Tracks from recorded detections (MOTChallenge)");
+  sub->footer(track_examples);
+  sub->add_option("--mot", command->detections, "Detections")->required();
+  sub->add_option("--gt", command->truth, "The truth: prints HOTA, MOTA and IDF1");
+  sub->add_option("--tracker", command->tracker, "Which tracker")
+      ->check(CLI::IsMember({"bytetrack", "bytetrack-paper", "ocsort", "sort"}))
+      ->capture_default_str();
+  sub->add_option("--fps", command->rate, "Frames a second")
+      ->check(CLI::Range(0.001, 100000.0))
+      ->capture_default_str();
+  sub->add_option("--coast", command->coast_s, "Seconds for which a lost track is kept")
+      ->check(CLI::Range(0.0, 1e6));
+  sub->add_option("--high-score", command->high_score, "Least score that starts a track")
+      ->check(CLI::Range(0.0, 1.0));
+  sub->add_option("--out", command->out, "Write the tracks' boxes; - is standard output");
+  sub->callback([&action, command] { action = [command] { return track(*command); }; });
+}
+
+}  // namespace halyard::tool
