@@ -85,7 +85,9 @@ class Tracker {
 ///
 /// Mode hal, `create`: constants and association of EdgeFirst HAL. Two passes of optimal assignment
 /// by IoU: first the detections of a high score, then what is left of all. A pass makes as many
-/// pairs as it can, of least total (1.5 - score) + (1.5 - IoU). Tracks are never tentative.
+/// pairs as it can, of least total (1.5 - score) + (1.5 - IoU). Tracks are never tentative. The
+/// filter is HAL's (its velocities weigh threefold), but follows the clock and expects positions
+/// where HAL's expects position plus velocity.
 ///
 /// Mode paper, `paper`: as published. A pass chooses the pairs of least total cost, each below a
 /// limit; cost = 1 - IoU * score, in the second pass 1 - IoU. First all tracks that are not

@@ -12,6 +12,7 @@ namespace track {
 namespace {
 
 constexpr float aspect_deviation = 1e-2F;  // of a measured aspect; the paper's is 1e-1
+constexpr float coupling = 3;              // the paper's is 1
 
 class ByteTrackHal final : public MethodOf<BoxFilter> {
  public:
@@ -47,7 +48,7 @@ class ByteTrackHal final : public MethodOf<BoxFilter> {
         states[i].stop_aspect();
         states[i].stop_height();
       }
-      states[i].predict(dt);
+      states[i].predict(dt, coupling);
       tracks[i].box = states[i].box();
     }
   }

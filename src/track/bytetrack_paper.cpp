@@ -10,6 +10,7 @@ namespace track {
 namespace {
 
 constexpr float aspect_deviation = 1e-1F;  // of a measured aspect
+constexpr float coupling = 1;
 constexpr double duplicate_iou = 0.85;
 
 class ByteTrackPaper final : public MethodOf<BoxFilter> {
@@ -39,7 +40,7 @@ class ByteTrackPaper final : public MethodOf<BoxFilter> {
     trace::Span span("track.update.predict");
     for (std::size_t i = 0; i < tracks.size(); ++i) {
       if (tracks[i].state == TrackState::lost) states[i].stop_height();
-      states[i].predict(dt);
+      states[i].predict(dt, coupling);
       tracks[i].box = states[i].box();
     }
   }

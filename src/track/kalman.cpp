@@ -39,18 +39,19 @@ BoxFilter::BoxFilter(const Box& measured) noexcept
       velocity_variance(variance(10 * velocity_share, aspect_velocity_deviation, mean[3])),
       covariance(Eigen::Array4f::Zero()) {}
 
-void BoxFilter::predict(double dt_frames) noexcept {
+void BoxFilter::predict(double dt_frames, float coupling) noexcept {
   const auto dt = static_cast<float>(std::min(dt_frames, longest_step_frames));
+  const float f = coupling * dt;
   const float aspect = mean[2];
   const float height = mean[3];
-  position_variance += 2 * dt * covariance + dt * dt * velocity_variance +
-                       dt * variance(position_share, aspect_deviation, height);
+  const Eigen::Array4f process = dt * variance(position_share, aspect_deviation, height);
+  const Eigen::Array4f process_velocity =
+      dt * variance(velocity_share, aspect_velocity_deviation, height);
+  position_variance += 2 * f * covariance + f * f * velocity_variance + process;
   position_variance = position_variance.min(largest);
-  covariance = (covariance + dt * velocity_variance).min(largest);
-  velocity_variance =
-      (velocity_variance + dt * variance(velocity_share, aspect_velocity_deviation, height))
-          .min(largest);
-  mean = (mean + dt * velocity).max(-largest).min(largest);
+  covariance = (covariance + f * velocity_variance).min(largest);
+  velocity_variance = (velocity_variance + process_velocity).min(largest);
+  mean = (mean + f * velocity).max(-largest).min(largest);
   // A shrinking box never turns inside out, however long the step.
   mean[2] = std::max(mean[2], aspect / 4);
   mean[3] = std::max(mean[3], height / 4);

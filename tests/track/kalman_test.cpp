@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <utility>
 
 #include "track/area_filter.h"
 
@@ -47,9 +48,9 @@ struct Dense {
     x.head<4>() = z;
     p = variance.asDiagonal();
   }
-  void predict(double dt, const Vector8& process) {
+  void predict(double dt, double coupling, const Vector8& process) {
     Matrix8 f = Matrix8::Identity();
-    f.topRightCorner<4, 4>() = dt * Eigen::Matrix4d::Identity();
+    f.topRightCorner<4, 4>() = coupling * dt * Eigen::Matrix4d::Identity();
     x = f * x;
     p = f * p * f.transpose();
     p.diagonal() += dt * process;
@@ -137,7 +138,7 @@ TEST(BoxFilter, starts_at_the_measurement_at_rest) {
 
 TEST(BoxFilter, equals_the_dense_textbook_filter_in_double) {
   for (const double gain : {0.25, 1.0}) {
-    for (const double aspect : {1e-2, 1e-1}) {
+    for (const auto& [aspect, coupling] : {std::pair{1e-2, 3.0F}, std::pair{1e-1, 1.0F}}) {
       for (const float scale : {1.0F, 1e-3F}) {  // pixels, fractions
         Walk walk;
         const Box start = walk.at(0, scale);
@@ -146,8 +147,8 @@ TEST(BoxFilter, equals_the_dense_textbook_filter_in_double) {
         Dense dense(first, first_variance(first[3]));
         for (int frame = 1; frame < 200; ++frame) {
           const double dt = walk.step();
-          filter.predict(dt);
-          dense.predict(dt, process_variance(dense.x[3]));
+          filter.predict(dt, coupling);
+          dense.predict(dt, coupling, process_variance(dense.x[3]));
           const Box seen = walk.at(frame, scale);
           if (frame % 7 != 0) {
             filter.correct(seen, static_cast<float>(gain), static_cast<float>(aspect));
@@ -169,7 +170,7 @@ TEST(AreaFilter, equals_the_dense_textbook_filter_in_double) {
   for (int frame = 1; frame < 200; ++frame) {
     const double dt = walk.step();
     filter.predict(dt);
-    dense.predict(dt, process);
+    dense.predict(dt, 1, process);
     const Box seen = walk.at(frame, 1);
     if (frame % 7 != 0) {
       filter.correct(seen);
@@ -182,7 +183,7 @@ TEST(AreaFilter, equals_the_dense_textbook_filter_in_double) {
 TEST(BoxFilter, prediction_widens_and_correction_narrows) {
   BoxFilter filter({0.4F, 0.4F, 0.6F, 0.6F});
   const float before = filter.position_variance[0];
-  filter.predict(1);
+  filter.predict(1, 1);
   const float predicted = filter.position_variance[0];
   EXPECT_GT(predicted, before);
   filter.correct({0.5F, 0.4F, 0.7F, 0.6F}, 0.25F, 1e-2F);
@@ -195,9 +196,9 @@ TEST(BoxFilter, two_half_steps_move_as_far_as_one_step) {
   BoxFilter once({0, 0, 40, 80});
   once.velocity = {4, -2, 0, 0};
   BoxFilter twice = once;
-  once.predict(1);
-  twice.predict(0.5);
-  twice.predict(0.5);
+  once.predict(1, 1);
+  twice.predict(0.5, 1);
+  twice.predict(0.5, 1);
   EXPECT_TRUE(once.mean.isApprox(twice.mean));
 }
 
@@ -219,7 +220,7 @@ TEST(BoxFilter, stays_finite_and_upright_however_long_it_predicts) {
       AreaFilter other(box);
       other.velocity = {0.01F, 0.01F, -0.5F, 0};
       for (int i = 0; i < 1000; ++i) {
-        filter.predict(dt);
+        filter.predict(dt, 3);
         other.predict(dt);
         ASSERT_TRUE(is_finite(filter)) << dt;
         ASSERT_TRUE(is_finite(other)) << dt;
@@ -237,7 +238,7 @@ TEST(BoxFilter, holds_the_size_of_an_object_out_of_sight) {
   filter.velocity = {4, 0, 0.1F, 5};
   filter.stop_aspect();
   filter.stop_height();
-  filter.predict(3);
+  filter.predict(3, 1);
   EXPECT_EQ(filter.mean[2], 0.5F);
   EXPECT_EQ(filter.mean[3], 80);
   EXPECT_EQ(filter.mean[0], 32);
