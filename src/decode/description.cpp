@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdio>
 #include <memory>
+#include <tuple>
 
 #include "base/format_error.h"
 #include "decode/document.h"
@@ -15,8 +16,27 @@
 
 namespace halyard {
 
-bool operator==(const OutputDescription& a, const OutputDescription& b) = default;
-bool operator==(const ModelDescription& a, const ModelDescription& b) = default;
+// Defaulted, these two would make clang 14 recurse without end: a description holds descriptions.
+// The bindings fail to compile when a field is added and not named here.
+bool operator==(const OutputDescription& a, const OutputDescription& b) {
+  const auto fields = [](const OutputDescription& output) {
+    const auto& [name, role, family, shape, axes, dtype, quantization, box_units, encoding,
+                 score_format, anchors, stride, activation, applied, strides, parts] = output;
+    return std::tie(name, role, family, shape, axes, dtype, quantization, box_units, encoding,
+                    score_format, anchors, stride, activation, applied, strides, parts);
+  };
+  return fields(a) == fields(b);
+}
+
+bool operator==(const ModelDescription& a, const ModelDescription& b) {
+  const auto fields = [](const ModelDescription& model) {
+    const auto& [input, outputs, nms, task, decoder_version, labels, keypoints, camera_adaptor,
+                 warnings, origins] = model;
+    return std::tie(input, outputs, nms, task, decoder_version, labels, keypoints, camera_adaptor,
+                    warnings, origins);
+  };
+  return fields(a) == fields(b);
+}
 
 namespace {
 
