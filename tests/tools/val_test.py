@@ -150,13 +150,15 @@ class Masks(ValTest):
         refused([SQUARE], [SQUARE], "[0].segmentation: must be an object with size and counts")
         refused([SQUARE], {"counts": RUNS}, "segmentation: must have size and counts")
         refused([SQUARE], {"size": [200, 100], "counts": RUNS}, "size: must be [100, 200]")
-        refused([SQUARE], {"size": [100, 200], "counts": RUNS[:-1]}, "counts: add up to")
+        refused([SQUARE], {"size": [100, 200], "counts": RUNS[:-1]}, "runs must fill the frame")
         refused([SQUARE], {"size": [100, 200], "counts": [-1, 20001]}, "counts[0]: must be")
         refused([SQUARE], {"size": [100, 200], "counts": [2 ** 32]}, "counts[0]: must be")
         refused([SQUARE], {"size": [100, 200], "counts": 5}, "counts: must be a text or an array")
         # Unfinished, no such character, too long, negative.
-        for text in ("P", "0\u00e4", "n" * 10, "@"):
-            refused([SQUARE], {"size": [100, 200], "counts": text}, "counts: is no text of runs")
+        for text, says in (("P", "characters"), ("0\u00e4", "characters"), ("n" * 10, "characters"),
+                           ("@", "a run is negative")):
+            refused([SQUARE], {"size": [100, 200], "counts": text},
+                    "segmentation.counts: " + says)
 
     def test_an_image_without_a_size_has_no_mask(self):
         images = [{"id": 5}, {"id": 2}]

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "coco_mask.h"
 #include "halyard/codec.h"
 
 namespace halyard::tool {
@@ -44,6 +45,11 @@ Result<Json> read_json(const std::string& path) {
   } catch (const Json::exception&) {
     return make_error(Errc::malformed, "is no JSON", "a number is out of range");
   }
+}
+
+/// Of a mask that was read.
+double area_of(const Rle& mask) {
+  return static_cast<double>(rle_area(mask).value_or(0));
 }
 
 const Json* member(const Json& record, const char* key) {
@@ -83,38 +89,37 @@ Problem read_box(const Json& record, CocoBox& out) {
   return {};
 }
 
-Problem read_runs(const Json& value, RunMask& out) {
+Problem read_counts(const Json& counts, Rle& out) {
+  if (counts.is_string()) {
+    auto mask = rle_from_string(counts.get_ref<const std::string&>(), out.size);
+    if (!mask) return mask.error().message();
+    out = *std::move(mask);
+    return {};
+  }
+  if (!counts.is_array()) return "counts: must be a text or an array";
+  for (const Json& run : counts) {
+    if (!run.is_number_unsigned() || run.get<std::uint64_t>() > 0xFFFFFFFFU)
+      return fmt::format("counts[{}]: must be 0..2^32-1", out.counts.size());
+    out.counts.push_back(run.get<std::uint32_t>());
+  }
+  const auto area = rle_area(out);
+  return area ? Problem() : area.error().message();
+}
+
+Problem read_runs(const Json& value, Rle& out) {
   const Json* size = member(value, "size");
   const Json* counts = member(value, "counts");
   if (size == nullptr || counts == nullptr) return "segmentation: must have size and counts";
   if (*size != Json::array({out.size.height, out.size.width}))
     return fmt::format("segmentation.size: must be [{}, {}], the image's", out.size.height,
                        out.size.width);
-  if (counts->is_string()) {
-    auto runs = parse_runs(counts->get_ref<const std::string&>());
-    if (!runs) return "segmentation.counts: is no text of runs";
-    out.runs = *std::move(runs);
-  } else {
-    if (!counts->is_array()) return "segmentation.counts: must be a text or an array";
-    for (const Json& run : *counts) {
-      if (!run.is_number_unsigned() || run.get<std::uint64_t>() > 0xFFFFFFFFU)
-        return fmt::format("segmentation.counts[{}]: must be 0..2^32-1", out.runs.size());
-      out.runs.push_back(run.get<std::uint32_t>());
-    }
-  }
-  std::uint64_t sum = 0;
-  for (const std::uint32_t run : out.runs)
-    sum += run;
-  const auto pixels =
-      static_cast<std::uint64_t>(out.size.width) * static_cast<std::uint64_t>(out.size.height);
-  if (sum != pixels)
-    return fmt::format("segmentation.counts: add up to {}, the image has {} pixels", sum, pixels);
-  return {};
+  const Problem problem = read_counts(*counts, out);
+  return problem.empty() ? problem : "segmentation." + problem;
 }
 
-Problem read_polygons(const Json& value, RunMask& out) {
+Problem read_polygons(const Json& value, Rle& out) {
   if (value.empty()) return "segmentation: must hold a polygon";
-  PolygonFill fill(out.size);
+  std::vector<Rle> parts;
   std::vector<double> points;
   for (std::size_t i = 0; i < value.size(); ++i) {
     const Json& polygon = value[i];
@@ -127,14 +132,18 @@ Problem read_polygons(const Json& value, RunMask& out) {
         return fmt::format("{}[{}]: must be a number", where(), points.size());
       points.push_back(number.get<double>());
     }
-    if (!fill.add(points)) return where() + ": its outline is longer than 2^24 fifths of a pixel";
+    auto part = coco_polygon(points, out.size);
+    if (!part) return where() + ": its outline is longer than 2^24 fifths of a pixel";
+    parts.push_back(*std::move(part));
   }
-  out = fill.finish();
+  auto merged = rle_merge(parts);
+  if (!merged) return "segmentation: " + merged.error().message();
+  out = *std::move(merged);
   return {};
 }
 
 /// `polygons`: whether they may be given.
-Problem read_mask(const Json& record, const CocoImage& image, bool has_polygons, RunMask& out) {
+Problem read_mask(const Json& record, const CocoImage& image, bool has_polygons, Rle& out) {
   const Json* value = member(record, "segmentation");
   if (value == nullptr) return "segmentation: is missing";
   if (image.size == Size{}) return "segmentation: needs the image's width and height";

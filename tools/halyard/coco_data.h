@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "coco_mask.h"
+#include "halyard/geometry.h"
 #include "halyard/result.h"
+#include "halyard/rle.h"
 
 namespace halyard::tool {
 
@@ -39,7 +40,7 @@ struct CocoObject {
   double area = 0;  ///< that decides on small, medium, large
   double score = 0;
   bool is_crowd = false;
-  RunMask mask;  ///< empty unless masks were asked for
+  Rle mask;  ///< empty unless masks were asked for
 };
 
 /// Images and categories by ascending id.

@@ -44,11 +44,9 @@ double box_overlap(const CocoBox& found, const CocoBox& truth, bool is_crowd) no
   return shared / (is_crowd ? area : area + truth.width * truth.height - shared);
 }
 
-double mask_overlap(const RunMask& found, const RunMask& truth, bool is_crowd) noexcept {
-  const double shared = shared_area(found, truth);
-  if (shared == 0) return 0;
-  const double area = area_of(found);
-  return shared / (is_crowd ? area : area + area_of(truth) - shared);
+// Masks of one image have one size: checked when they were read.
+double mask_overlap(const Rle& found, const Rle& truth, bool is_crowd) {
+  return rle_iou(found, truth, is_crowd).value_or(0.0);
 }
 
 using Objects = std::vector<const CocoObject*>;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs read, drawn and compared. No mask is ever unpacked to pixels.
+// The outline in fifths of pixels, and the columns that it crosses. No mask is unpacked to pixels.
 #include "coco_mask.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
-#include <limits>
 #include <utility>
+#include <vector>
 
 namespace halyard::tool {
 namespace {
@@ -70,10 +71,6 @@ class Outline {
   std::vector<std::uint64_t> crossings_;
 };
 
-std::uint64_t pixels_of(Size size) noexcept {
-  return static_cast<std::uint64_t>(size.width) * static_cast<std::uint64_t>(size.height);
-}
-
 // Runs between places at which pixels turn on or off; two at one place undo each other.
 std::vector<std::uint32_t> runs_between(std::vector<std::uint64_t>& places, std::uint64_t end) {
   std::sort(places.begin(), places.end());
@@ -93,60 +90,9 @@ std::vector<std::uint32_t> runs_between(std::vector<std::uint64_t>& places, std:
   return runs;
 }
 
-/// Calls visit(begin, end) for every run of pixels that is on.
-template <class Visit>
-void for_each_on(const RunMask& mask, Visit&& visit) {
-  std::uint64_t at = 0;
-  for (std::size_t i = 0; i < mask.runs.size(); ++i) {
-    const std::uint64_t end = at + mask.runs[i];
-    if (i % 2 != 0 && end > at) visit(at, end);
-    at = end;
-  }
-}
-
-RunMask united(const RunMask& a, const RunMask& b) {
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> parts;
-  for (const RunMask* mask : {&a, &b})
-    for_each_on(*mask,
-                [&](std::uint64_t begin, std::uint64_t end) { parts.emplace_back(begin, end); });
-  std::sort(parts.begin(), parts.end());
-  std::vector<std::uint64_t> places;
-  for (const auto& [begin, end] : parts) {
-    if (!places.empty() && begin <= places.back()) {
-      places.back() = std::max(places.back(), end);
-    } else {
-      places.push_back(begin);
-      places.push_back(end);
-    }
-  }
-  return {a.size, runs_between(places, pixels_of(a.size))};
-}
-
 }  // namespace
 
-std::optional<std::vector<std::uint32_t>> parse_runs(std::string_view text) {
-  std::vector<std::uint32_t> runs;
-  for (std::size_t at = 0; at < text.size();) {
-    std::int64_t value = 0;
-    unsigned shift = 0;
-    bool goes_on = true;
-    while (goes_on) {
-      if (at == text.size() || shift > 35) return std::nullopt;
-      const int group = text[at++] - '0';
-      if (group < 0 || group > 63) return std::nullopt;
-      value |= static_cast<std::int64_t>(group & 31) << shift;
-      shift += 5;
-      goes_on = (group & 32) != 0;
-      if (!goes_on && (group & 16) != 0) value |= -1LL << shift;
-    }
-    if (runs.size() > 2) value += runs[runs.size() - 2];
-    if (value < 0 || value > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
-    runs.push_back(static_cast<std::uint32_t>(value));
-  }
-  return runs;
-}
-
-bool PolygonFill::add(std::span<const double> points) {
+std::optional<Rle> coco_polygon(std::span<const double> points, Size size) {
   const std::size_t count = points.size() / 2;
   double length = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -154,50 +100,20 @@ bool PolygonFill::add(std::span<const double> points) {
     length += 1 + steps_per_pixel * std::max(std::abs(points[2 * next] - points[2 * i]),
                                              std::abs(points[2 * next + 1] - points[2 * i + 1]));
     if (!(std::abs(points[2 * i]) < most_steps && std::abs(points[2 * i + 1]) < most_steps))
-      return false;
+      return std::nullopt;
   }
-  if (count < 3 || !(length < most_steps)) return false;
+  if (count < 3 || !(length < most_steps)) return std::nullopt;
   const auto step = [&](std::size_t i) {
     // Cut towards zero, as the masks of others are.
     return Step{static_cast<std::int64_t>(steps_per_pixel * points[2 * i] + 0.5),
                 static_cast<std::int64_t>(steps_per_pixel * points[2 * i + 1] + 0.5)};
   };
-  Outline outline(size_);
+  Outline outline(size);
   for (std::size_t i = 0; i < count; ++i)
     outline.edge(step(i), step((i + 1) % count));
-  RunMask mask{size_, runs_between(outline.crossings(), pixels_of(size_))};
-  mask_ = mask_.runs.empty() ? std::move(mask) : united(mask_, mask);
-  return true;
-}
-
-RunMask PolygonFill::finish() const {
-  if (!mask_.runs.empty()) return mask_;
-  return {size_, {static_cast<std::uint32_t>(pixels_of(size_))}};
-}
-
-double area_of(const RunMask& mask) noexcept {
-  std::uint64_t area = 0;
-  for_each_on(mask, [&](std::uint64_t begin, std::uint64_t end) { area += end - begin; });
-  return static_cast<double>(area);
-}
-
-double shared_area(const RunMask& a, const RunMask& b) noexcept {
-  std::uint64_t shared = 0;
-  std::uint64_t at = 0;
-  std::uint64_t ends[2] = {0, 0};
-  std::size_t next[2] = {0, 0};  // runs read so far: odd while off, even while on
-  const RunMask* const masks[2] = {&a, &b};
-  const auto advance = [&](int which) {
-    while (ends[which] <= at && next[which] < masks[which]->runs.size())
-      ends[which] += masks[which]->runs[next[which]++];
-    return ends[which] > at;
-  };
-  while (advance(0) && advance(1)) {
-    const std::uint64_t end = std::min(ends[0], ends[1]);
-    if (next[0] % 2 == 0 && next[1] % 2 == 0) shared += end - at;
-    at = end;
-  }
-  return static_cast<double>(shared);
+  const auto pixels =
+      static_cast<std::uint64_t>(size.width) * static_cast<std::uint64_t>(size.height);
+  return Rle{size, runs_between(outline.crossings(), pixels)};
 }
 
 }  // namespace halyard::tool
