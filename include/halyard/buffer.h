@@ -172,6 +172,10 @@ class Buffer : public std::enable_shared_from_this<Buffer> {
   bool writable_;
   std::atomic<CpuAccess> cpu_access_{CpuAccess::read_write};
   std::atomic<bool> unplanned_noted_{false};
+  // The kernel object, once it was asked for: the descriptor stays the same.
+  mutable std::atomic<bool> identified_{false};
+  mutable std::atomic<std::uint64_t> device_{0};
+  mutable std::atomic<std::uint64_t> inode_{0};
   std::atomic_flag claims_lock_;
   std::unique_ptr<WriteClaim> claims_;
   mutable std::mutex attachments_mutex_;

@@ -64,9 +64,17 @@ Result<Fd> Buffer::clone_fd() const {
 }
 
 std::optional<FdIdentity> Buffer::identity() const noexcept {
-  if (fd() < 0) return std::nullopt;
-  const auto found = fd_identity(fd());
-  return found ? std::optional(*found) : std::nullopt;
+  if (!identified_.load(std::memory_order_acquire)) {
+    if (fd() < 0) return std::nullopt;
+    const auto found = fd_identity(fd());
+    if (!found) return std::nullopt;
+    // Threads that ask at once store the same.
+    device_.store(found->device, std::memory_order_relaxed);
+    inode_.store(found->inode, std::memory_order_relaxed);
+    identified_.store(true, std::memory_order_release);
+  }
+  return FdIdentity{device_.load(std::memory_order_relaxed),
+                    inode_.load(std::memory_order_relaxed)};
 }
 
 Result<Map> Buffer::map(Access access, std::span<const ByteRegion> regions) {

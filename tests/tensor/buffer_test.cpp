@@ -123,6 +123,23 @@ TEST(ShmBuffer, is_private_to_its_owner_and_has_no_name) {
   EXPECT_EQ(status.st_size, 10000);
 }
 
+TEST(ShmBuffer, says_which_kernel_object_it_is_whenever_it_is_asked) {
+  const auto buffer = *allocate(100, Memory::shm);
+  const auto other = *allocate(100, Memory::shm);
+  const auto expected = *fd_identity(buffer->fd());
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(buffer->identity());
+    EXPECT_EQ(*buffer->identity(), expected);
+    EXPECT_NE(other->identity(), expected);
+  }
+}
+
+TEST(HeapBuffer, has_no_kernel_object) {
+  const auto buffer = *allocate(100, Memory::mem);
+  for (int i = 0; i < 2; ++i)
+    EXPECT_FALSE(buffer->identity());
+}
+
 TEST(ShmBuffer, more_than_there_is_is_an_error_and_not_a_later_crash) {
   const auto buffer = allocate(std::size_t{1} << 50, Memory::shm);
   ASSERT_FALSE(buffer);
