@@ -17,27 +17,40 @@ Reach reach_of(Overlap overlap, float threshold) noexcept;
 /// Of is_nearer().
 Reach reach_of_gaussians(double limit) noexcept;
 
-/// Survivors and, once there are some hundred, their neighbourhoods.
+/// What pays, measured: `enough` survivors before neighbourhoods are looked at, and how many of
+/// them a loop over all passes while one cell is found. Vectors go through upright boxes.
+struct Pays {
+  std::size_t enough;
+  std::size_t per_cell;
+};
+inline constexpr Pays pays_on_vectors{1024, 16};
+inline constexpr Pays pays_one_by_one{64, 1};
+
+/// Survivors and, once there are many, their neighbourhoods.
 template <class Payload>
 class Crowd {
  public:
   /// `most`: that push() will be called for. `allowed`: whether neighbourhoods may be used at all.
-  Crowd(Neighbours<Payload>& neighbours, Reach reach, std::size_t most, bool allowed)
-      : neighbours_(neighbours), reach_(reach), most_(most), state_(allowed ? few : never) {}
+  Crowd(Neighbours<Payload>& neighbours, Reach reach, std::size_t most, Pays pays, bool allowed)
+      : neighbours_(neighbours),
+        reach_(reach),
+        most_(most),
+        pays_(pays),
+        state_(allowed ? few : never) {}
 
   /// After a survivor was added; there are `count`, and at(k) gives them.
   template <class At>
   void push(std::size_t count, At at) {
-    if (state_ == never || (state_ == few && count < enough)) return;
+    if (state_ == never || (state_ == few && count < pays_.enough)) return;
     std::size_t k = count - 1;
     if (state_ == few) {
       neighbours_.start(most_, reach_);
       state_ = many;
       k = 0;
     }
-    for (; k < count && state_ == many; ++k) {
+    for (; k < count; ++k) {
       const Payload payload = at(k);
-      if (!neighbours_.add(place_of(payload), payload)) state_ = never;
+      neighbours_.add(place_of(payload), payload);
     }
     count_ = count;
   }
@@ -46,17 +59,16 @@ class Crowd {
   template <class Test>
   std::optional<bool> any(const Payload& box, Test test) const {
     if (state_ != many) return std::nullopt;
-    return neighbours_.any(place_of(box), count_ / per_cell, test);
+    return neighbours_.any(place_of(box), count_ / pays_.per_cell, test);
   }
 
  private:
-  static constexpr std::size_t enough = 512;
-  static constexpr std::size_t per_cell = 16;  // survivors that a vector loop passes meanwhile
   enum State { few, many, never };
 
   Neighbours<Payload>& neighbours_;
   Reach reach_;
   std::size_t most_;
+  Pays pays_;
   State state_;
   std::size_t count_ = 0;
 };

@@ -9,8 +9,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
-#include <cmath>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -39,53 +40,48 @@ class Neighbours {
  public:
   /// Empties it; `most` boxes will be added at most.
   void start(std::size_t most, Reach reach) {
-    heads_.assign(std::bit_ceil(2 * most + 1), nobody);
+    const std::size_t slots = std::bit_ceil(2 * most + 2);
+    shift_ = std::countl_zero(slots - 1);
+    heads_.assign(slots, nobody);
     nodes_.clear();
     nodes_.reserve(most);
-    levels_.clear();
+    present_ = {};
+    x_ = {};
+    y_ = {};
     // What rounding may add to a measured overlap.
     reach_ = {reach.ratio * (1 - slack), reach.distance * (1 + slack)};
   }
 
-  /// False when the boxes are of too many sizes: it is of no use from then on.
-  bool add(const Place& place, const Payload& payload) {
+  void add(const Place& place, const Payload& payload) {
     const int x = level_of(place.width);
     const int y = level_of(place.height);
-    const auto known = std::find_if(levels_.begin(), levels_.end(), [&](const Level& level) {
-      return level.x.number == x && level.y.number == y;
-    });
-    const auto index = static_cast<std::size_t>(known - levels_.begin());
-    if (known == levels_.end()) {
-      if (levels_.size() == most_levels) return false;
-      levels_.push_back({Axis(x), Axis(y)});
-    }
-    const Level& level = levels_[index];
-    std::uint32_t& head = heads_[slot(index, place.label, cell(place.cx * level.x.per_cell),
-                                      cell(place.cy * level.y.per_cell))];
+    x_.include(x);
+    y_.include(y);
+    present_[static_cast<std::size_t>(x)].set(static_cast<std::size_t>(y));
+    std::uint32_t& head =
+        heads_[slot(level_hash(x, y, place.label) + cell(place.cx * per_cell(x)) * column_factor +
+                    cell(place.cy * per_cell(y)) * row_factor)];
     nodes_.push_back({payload, head});
     head = static_cast<std::uint32_t>(nodes_.size() - 1);
-    return true;
   }
 
   /// Whether `test` holds for a box within reach; nothing when that would take a look into more
-  /// than `budget` cells.
+  /// than `budget` cells and levels.
   template <class Test>
   std::optional<bool> any(const Place& place, std::size_t budget, Test test) const {
-    for (std::size_t i = 0; i < levels_.size(); ++i) {
-      const Cells x = cells(levels_[i].x, place.cx, place.width);
-      const Cells y = cells(levels_[i].y, place.cy, place.height);
-      if (x.last < x.first || y.last < y.first) continue;
-      const auto wide = static_cast<std::size_t>(x.last - x.first + 1);
-      const auto high = static_cast<std::size_t>(y.last - y.first + 1);
-      if (wide > budget || high > budget || wide * high > budget) return std::nullopt;
-      budget -= wide * high;
-      for (std::int64_t row = y.first; row <= y.last; ++row) {
-        for (std::int64_t column = x.first; column <= x.last; ++column) {
-          std::uint32_t at = heads_[slot(i, place.label, column, row)];
-          for (; at != nobody; at = nodes_[at].next) {
-            if (test(nodes_[at].payload)) return true;
-          }
-        }
+    const Levels xs = levels(x_, place.width);
+    const Levels ys = levels(y_, place.height);
+    for (int x = xs.first; x <= xs.last; ++x) {
+      const Cells columns = cells(x, place.cx, place.width);
+      for (int y = ys.first; y <= ys.last; ++y) {
+        if (budget == 0) return std::nullopt;
+        --budget;
+        if (!present_[static_cast<std::size_t>(x)][static_cast<std::size_t>(y)]) continue;
+        const Cells rows = cells(y, place.cy, place.height);
+        if (columns.count > budget || rows.count > budget || columns.count * rows.count > budget)
+          return std::nullopt;
+        budget -= columns.count * rows.count;
+        if (any_in(columns, rows, level_hash(x, y, place.label), test)) return true;
       }
     }
     return false;
@@ -94,64 +90,100 @@ class Neighbours {
  private:
   static constexpr std::uint32_t nobody = ~std::uint32_t{0};
   static constexpr double slack = 1e-4;
-  static constexpr std::size_t most_levels = 64;
+  // Odd and without pattern. Their multiples are added up; the upper bits are the slot.
+  static constexpr std::uint64_t column_factor = 0x9E3779B97F4A7C15ULL;
+  static constexpr std::uint64_t row_factor = 0xC2B2AE3D27D4EB4FULL;
+  static constexpr std::uint64_t level_factor = 0x94D049BB133111EBULL;
+  static constexpr std::uint64_t label_factor = 0xD6E8FEB86659FD93ULL;
+
+  // Level n holds extents of [4^(n - levels_below), 4 times that). Of floats, and of Gaussians of
+  // floats, there are no others.
+  static constexpr int level_count = 256;
+  static constexpr int levels_below = 128;
 
   struct Node {
     Payload payload;
     std::uint32_t next;
   };
-  // Extents of [cell / 4, cell).
-  struct Axis {
-    explicit Axis(int n)
-        : number(n), cell(std::ldexp(1.0, 2 * n + 2)), per_cell(std::ldexp(1.0, -2 * n - 2)) {}
-    int number;
-    double cell;
-    double per_cell;
-  };
-  struct Level {
-    Axis x, y;
+  struct Levels {
+    int first = level_count;
+    int last = -1;
+    void include(int level) noexcept {
+      first = std::min(first, level);
+      last = std::max(last, level);
+    }
   };
   struct Cells {
-    std::int64_t first = 0;
-    std::int64_t last = -1;
+    std::uint64_t first = 0;
+    std::size_t count = 0;
   };
 
-  // Half the binary exponent, downwards.
   static int level_of(double extent) noexcept {
     const auto exponent = static_cast<int>(std::bit_cast<std::uint64_t>(extent) >> 52) - 1023;
-    return exponent >> 1;
+    return std::clamp((exponent >> 1) + levels_below, 0, level_count - 1);
+  }
+  // 4^(level + 1 - levels_below), and one over it.
+  static double cell_size(int level) noexcept {
+    return std::bit_cast<double>(static_cast<std::uint64_t>(2 * (level + 1 - levels_below) + 1023)
+                                 << 52);
+  }
+  static double per_cell(int level) noexcept {
+    return std::bit_cast<double>(static_cast<std::uint64_t>(2 * (levels_below - level - 1) + 1023)
+                                 << 52);
   }
 
   // Rounded down. Beyond 2^40 cells from the origin all are one.
-  static std::int64_t cell(double at) noexcept {
+  static std::uint64_t cell(double at) noexcept {
     constexpr double end = 1099511627776.0;
     const double inside = std::clamp(at, -end, end);
     const auto whole = static_cast<std::int64_t>(inside);
-    return whole - (static_cast<double>(whole) > inside ? 1 : 0);
+    return static_cast<std::uint64_t>(whole - (static_cast<double>(whole) > inside ? 1 : 0));
   }
 
-  Cells cells(const Axis& axis, double centre, double extent) const noexcept {
-    // Extents there that are near enough to this one.
-    double largest = axis.cell;
+  // Of those present, with extents near enough to this one.
+  Levels levels(Levels present, double extent) const noexcept {
+    if (!(reach_.ratio > 0)) return present;
+    return {std::max(present.first, level_of(extent * reach_.ratio)),
+            std::min(present.last, level_of(extent / reach_.ratio))};
+  }
+
+  Cells cells(int level, double centre, double extent) const noexcept {
+    double largest = cell_size(level);
     if (reach_.ratio > 0) largest = std::min(largest, extent / reach_.ratio);
-    if (largest * 4 < axis.cell || axis.cell < extent * reach_.ratio) return {};
     const double distance = reach_.distance * 0.5 * (extent + largest);
-    return {cell((centre - distance) * axis.per_cell), cell((centre + distance) * axis.per_cell)};
+    const std::uint64_t first = cell((centre - distance) * per_cell(level));
+    const std::uint64_t last = cell((centre + distance) * per_cell(level));
+    return {first, static_cast<std::size_t>(last - first + 1)};
   }
 
-  std::size_t slot(std::size_t level, std::int32_t label, std::int64_t x,
-                   std::int64_t y) const noexcept {
-    std::uint64_t hash = static_cast<std::uint64_t>(x) * 0x9E3779B97F4A7C15ULL;
-    hash = (hash ^ (hash >> 29) ^ static_cast<std::uint64_t>(y)) * 0xBF58476D1CE4E5B9ULL;
-    hash = (hash ^ (hash >> 32) ^ (level << 32) ^ static_cast<std::uint32_t>(label)) *
-           0x94D049BB133111EBULL;
-    return static_cast<std::size_t>(hash >> 20) & (heads_.size() - 1);
+  static std::uint64_t level_hash(int x, int y, std::int32_t label) noexcept {
+    return static_cast<std::uint64_t>(x * level_count + y) * level_factor +
+           static_cast<std::uint32_t>(label) * label_factor;
+  }
+  std::size_t slot(std::uint64_t hash) const noexcept {
+    return static_cast<std::size_t>(hash >> shift_);
+  }
+
+  template <class Test>
+  bool any_in(Cells columns, Cells rows, std::uint64_t hash, Test test) const {
+    hash += columns.first * column_factor + rows.first * row_factor;
+    for (std::size_t row = 0; row < rows.count; ++row, hash += row_factor) {
+      std::uint64_t here = hash;
+      for (std::size_t column = 0; column < columns.count; ++column, here += column_factor) {
+        for (std::uint32_t at = heads_[slot(here)]; at != nobody; at = nodes_[at].next) {
+          if (test(nodes_[at].payload)) return true;
+        }
+      }
+    }
+    return false;
   }
 
   Reach reach_;
+  int shift_ = 63;
   std::vector<std::uint32_t> heads_;
   std::vector<Node> nodes_;
-  std::vector<Level> levels_;
+  std::array<std::bitset<level_count>, level_count> present_;  // [x][y]
+  Levels x_, y_;
 };
 
 }  // namespace halyard::decode

@@ -106,7 +106,7 @@ template <Overlap overlap>
 void suppress_hard(const Rule& rule, Workspace& w) {
   const float limit = overlap_limit(overlap, rule.threshold);
   Survivors kept(w.survivors);
-  Crowd crowd(w.neighbours, reach_of(rule.overlap, rule.threshold), w.boxes.size(),
+  Crowd crowd(w.neighbours, reach_of(rule.overlap, rule.threshold), w.boxes.size(), pays_on_vectors,
               w.may_have_neighbours);
   for (std::size_t i = 0; i < w.boxes.size() && w.kept.size() < rule.most; ++i) {
     const FlatBox box = w.boxes.at(i);

@@ -10,7 +10,8 @@ void suppress_hard(const Rule& rule, Workspace& w) {
   const double limit = distance_limit(rule.threshold);
   auto& kept = w.turned_survivors;
   kept.clear();
-  Crowd crowd(w.turned_neighbours, reach_of_gaussians(limit), w.gaussians.size(), true);
+  Crowd crowd(w.turned_neighbours, reach_of_gaussians(limit), w.gaussians.size(), pays_one_by_one,
+              true);
   for (std::size_t i = 0; i < w.gaussians.size() && w.kept.size() < rule.most; ++i) {
     const Gaussian& box = w.gaussians[i];
     if (box.is_empty()) {
