@@ -70,11 +70,11 @@ struct SelectionOptions {
 /// further than that.
 ///
 /// Time: with n candidates of which s survive, at most n s / lanes overlaps (lanes: floats in a
-/// vector), so n times max_detections. Above some hundred survivors, where iou_threshold >= 0.1 and
-/// the overlap is not ios, candidates look only at survivors of like size nearby, whose number is
-/// bounded by the threshold alone (survivors overlap little): then n log n for the sort, and n.
-/// Quadratic: ios, thresholds below 0.1 and soft suppression without max_detections, and `fast`
-/// where most candidates lie on one another.
+/// vector), so n times max_detections. Above a thousand survivors candidates look only at survivors
+/// of like size nearby, whose number the threshold bounds, as survivors of a class overlap little:
+/// time grows with n. Quadratic without max_detections: soft suppression, ios and thresholds near 0
+/// where sizes differ much, `fast` where many that went lie on one another. Figures:
+/// docs/selection.md.
 class Selector {
  public:
   /// Errors: invalid_argument; the message names the field and its range.
