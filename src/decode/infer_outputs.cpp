@@ -130,7 +130,8 @@ class Inference {
         out.push_back({Layout::rows, features_first, features, boxes, labels});
       if (is_final) continue;
       add_list(Layout::plain, box_features);
-      add_list(Layout::objectness, box_features + 1);
+      // Objectness comes with anchors: one box a cell has none.
+      if (cells() == 0 || boxes != cells()) add_list(Layout::objectness, box_features + 1);
     }
     return out;
   }
@@ -232,6 +233,7 @@ class Inference {
   Status classifier() {
     if (signals_.outputs.size() != 1) return unknown("a classifier has one output");
     const TensorSpec& spec = signals_.outputs[0];
+    if (spec.shape.empty()) return unknown("a classifier's output has an axis of classes");
     const std::size_t labels = label_count();
     const auto classes =
         static_cast<std::size_t>(*std::max_element(spec.shape.begin(), spec.shape.end()));

@@ -173,6 +173,8 @@ TEST(Infer, other_tasks_of_ultralytics) {
   EXPECT_EQ(arrangement(whole), "classifier");
   whole.metadata["names"] = names(10);
   expect_wrong(infer_description(whole), "10 labels (metadata \"names\" of model.onnx), output");
+  whole.outputs[0].shape.clear();
+  expect_refusal(infer_description(whole), Errc::unsupported, "an axis of classes");
 }
 
 TEST(Infer, contradictions_name_both_sides) {
@@ -181,6 +183,8 @@ TEST(Infer, contradictions_name_both_sides) {
   expect_wrong(infer_description(from),
                "10 labels (metadata \"names\" of model.onnx), output \"output0\" [1, 84, 8400] has "
                "no axis of 14, 15 or 6 features");
+  from.metadata["names"] = names(79);
+  expect_wrong(infer_description(from), "79 labels");  // 84 are not 5 + 79: one box a cell
   from.attachments = {{.name = "edgefirst.json",
                        .text = R"({"outputs": [{"type": "detection", "shape": [1, 7, 8400]}]})",
                        .is_embedded = true}};
