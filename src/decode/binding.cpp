@@ -88,16 +88,11 @@ Status match(const Program& program, std::span<const Tensor> tensors,
   return {};
 }
 
-// Everything of one tensor but its bytes.
-struct Stored {
-  std::size_t missing = 0;
-  Affine affine;
-  const Quantization* per_channel = nullptr;
-};
-
-Status check_quantization(const Quantization& quantization, const Tensor& tensor,
-                          const TensorPlan& plan, std::size_t missing) {
-  HALYARD_CHECK(validate(quantization, tensor.dtype(), tensor.shape()));
+// `missing`: leading axes of the plan that the quantization does not count.
+Status check_quantization(const Quantization& quantization, DType dtype,
+                          std::span<const std::size_t> shape, const TensorPlan& plan,
+                          std::size_t missing) {
+  HALYARD_CHECK(validate(quantization, dtype, shape));
   if (quantization.is_per_tensor()) return {};
   const std::size_t axis = *quantization.axis + missing;
   if (plan.feature_axis && axis == *plan.feature_axis) return {};
@@ -105,8 +100,8 @@ Status check_quantization(const Quantization& quantization, const Tensor& tensor
               "{}: axis {}", plan.path, *quantization.axis);
 }
 
-Result<Stored> stored_as(const Tensor& tensor, const TensorPlan& plan, Quantization& kept) {
-  Stored out;
+Result<StoredAs> stored_as(const Tensor& tensor, const TensorPlan& plan) {
+  StoredAs out;
   out.missing = *missing_axes(tensor, plan);
   if (!is_read(tensor.dtype()) || (plan.dtype && *plan.dtype != tensor.dtype())) {
     return fail(Errc::unsupported, "outputs: heads read f32 f16 bf16 i8 u8 i16 u16, as described",
@@ -117,18 +112,18 @@ Result<Stored> stored_as(const Tensor& tensor, const TensorPlan& plan, Quantizat
                 "{}", plan.path);
   }
   if (!is_integer(tensor.dtype())) return out;
-  const auto& quantization = tensor.quantization() ? tensor.quantization() : plan.quantization;
+  const bool is_own = tensor.quantization().has_value();
+  const auto& quantization = is_own ? tensor.quantization() : plan.quantization;
   if (!quantization) {
     return fail(Errc::invalid_argument,
                 "outputs: an integer tensor needs quantization, its own or the description's",
                 "{}: dtype {}", plan.path, to_string(tensor.dtype()));
   }
-  HALYARD_CHECK(check_quantization(*quantization, tensor, plan, out.missing));
+  HALYARD_CHECK(check_quantization(*quantization, tensor.dtype(),
+                                   is_own ? tensor.shape() : std::span(plan.shape), plan,
+                                   is_own ? out.missing : 0));
   out.affine = {quantization->scale_at(0), quantization->zero_point_at(0)};
-  if (!quantization->is_per_tensor()) {
-    kept = *quantization;
-    out.per_channel = &kept;
-  }
+  out.quantization = &*quantization;
   return out;
 }
 
@@ -143,9 +138,8 @@ Status check_batch(const Tensor& tensor, const TensorPlan& plan, std::size_t mis
 
 class FieldMaker {
  public:
-  FieldMaker(const Program& program, const Binding& binding, const std::vector<Stored>& stored,
-             std::size_t batch)
-      : program_(program), binding_(binding), stored_(stored), batch_(batch) {}
+  FieldMaker(const Program& program, const Binding& binding, std::size_t batch)
+      : program_(program), binding_(binding), batch_(batch) {}
 
   FieldView make(const Field& field, const Level& level) const {
     FieldView out;
@@ -168,20 +162,22 @@ class FieldMaker {
                static_cast<std::ptrdiff_t>(field.first) * feature +
                static_cast<std::ptrdiff_t>(field.first_box) * column;
     out.dtype = binding_.tensors[field.tensor]->dtype();
-    out.affine = stored_[field.tensor].affine;
-    out.per_channel = stored_[field.tensor].per_channel;
+    const StoredAs& stored = binding_.stored[field.tensor];
+    out.affine = stored.affine;
+    out.stored = stored.quantization;
+    if (stored.quantization != nullptr && !stored.quantization->is_per_tensor())
+      out.per_channel = stored.quantization;
     return out;
   }
 
  private:
   std::ptrdiff_t stride(const Field& field, std::optional<std::size_t> axis) const {
-    const std::size_t missing = stored_[field.tensor].missing;
+    const std::size_t missing = binding_.stored[field.tensor].missing;
     if (!axis || *axis < missing) return 0;
     return binding_.maps[field.tensor].layout().stride_bytes[*axis - missing];
   }
   const Program& program_;
   const Binding& binding_;
-  const std::vector<Stored>& stored_;
   std::size_t batch_;
 };
 
@@ -205,15 +201,14 @@ Status bind(const Program& program, const ModelDescription& description,
             std::span<const Tensor> tensors, std::size_t batch, Binding& out) {
   HALYARD_CHECK(match(program, tensors, out.tensors));
   const std::size_t count = program.tensors.size();
-  out.quantization.resize(count);
   out.maps.resize(count);
-  std::vector<Stored> stored(count);
+  out.stored.resize(count);
   for (std::size_t i = 0; i < count; ++i) {
-    HALYARD_TRY(stored[i], stored_as(*out.tensors[i], program.tensors[i], out.quantization[i]));
-    HALYARD_CHECK(check_batch(*out.tensors[i], program.tensors[i], stored[i].missing, batch));
+    HALYARD_TRY(out.stored[i], stored_as(*out.tensors[i], program.tensors[i]));
+    HALYARD_CHECK(check_batch(*out.tensors[i], program.tensors[i], out.stored[i].missing, batch));
     HALYARD_TRY(out.maps[i], out.tensors[i]->map(Access::read));
   }
-  const FieldMaker maker(program, out, stored, batch);
+  const FieldMaker maker(program, out, batch);
   out.levels.clear();
   for (const Level& level : program.levels)
     out.levels.push_back(view_of(maker, level));

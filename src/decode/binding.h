@@ -16,11 +16,18 @@ struct LevelView {
   FieldView boxes, sizes, scores, objectness, classes, coefficients, keypoints, angles, priors;
 };
 
+/// Everything of one tensor but its bytes.
+struct StoredAs {
+  std::size_t missing = 0;  ///< leading axes of the plan that the tensor lacks
+  Affine affine;
+  const Quantization* quantization = nullptr;  ///< of integers
+};
+
 /// Tensors of one call, mapped. Reused from call to call.
 struct Binding {
   std::vector<const Tensor*> tensors;  ///< one per TensorPlan
   std::vector<TensorMap> maps;
-  std::vector<Quantization> quantization;  ///< those per channel, by tensor
+  std::vector<StoredAs> stored;  ///< by tensor
   std::vector<LevelView> levels;
   float scale_x = 1;  ///< stored box unit to input pixels
   float scale_y = 1;

@@ -50,9 +50,9 @@ Box box_of_distances(std::span<const float, 4> ltrb, const Cell& cell) noexcept 
           (x + ltrb[2]) * cell.stride_x, (y + ltrb[3]) * cell.stride_y};
 }
 
-Box box_of_bins(std::span<float> logits, const Cell& cell) noexcept {
+std::array<float, 4> distances_of_bins(std::span<float> logits) noexcept {
   const std::size_t bins = logits.size() / 4;
-  float ltrb[4];
+  std::array<float, 4> ltrb{};
   for (std::size_t side = 0; side < 4; ++side) {
     const auto p = logits.subspan(side * bins, bins);
     softmax(p);
@@ -61,7 +61,11 @@ Box box_of_bins(std::span<float> logits, const Cell& cell) noexcept {
       mean += static_cast<float>(i) * p[i];
     ltrb[side] = mean;
   }
-  return box_of_distances(ltrb, cell);
+  return ltrb;
+}
+
+Box box_of_bins(std::span<float> logits, const Cell& cell) noexcept {
+  return box_of_distances(distances_of_bins(logits), cell);
 }
 
 Box box_of_anchor(std::span<const float, 4> logits, const Cell& cell, Anchor anchor) noexcept {
@@ -81,6 +85,28 @@ Box box_of_prior(std::span<const float, 4> t, std::span<const float, 4> prior, f
   const float b[4] = {prior[0] + 0.1F * t[0] * prior[2], prior[1] + 0.1F * t[1] * prior[3],
                       prior[2] * grown(t[2]), prior[3] * grown(t[3])};
   return box_of_centre(b, scale_x, scale_y);
+}
+
+RotatedBox rotated_of_distances(std::span<const float, 4> ltrb, float angle,
+                                const Cell& cell) noexcept {
+  const float along = (ltrb[2] - ltrb[0]) * 0.5F;
+  const float across = (ltrb[3] - ltrb[1]) * 0.5F;
+  const auto [sin, cos] = sin_cos_of(angle);
+  const auto s = static_cast<float>(sin);
+  const auto c = static_cast<float>(cos);
+  const float x = along * c - across * s + (static_cast<float>(cell.column) + 0.5F);
+  const float y = along * s + across * c + (static_cast<float>(cell.row) + 0.5F);
+  return {x * cell.stride_x, y * cell.stride_y, (ltrb[0] + ltrb[2]) * cell.stride_x,
+          (ltrb[1] + ltrb[3]) * cell.stride_y, angle};
+}
+
+float angle_of_logit(float x) noexcept {
+  constexpr float pi = 3.14159265358979F;
+  return (sigmoid(x) - 0.25F) * pi;
+}
+
+bool is_legal(const RotatedBox& box) noexcept {
+  return box.width >= 0 && box.height >= 0 && is_legal(bounds(box));  // NaN of any makes NaN
 }
 
 bool is_legal(const Box& box) noexcept {

@@ -2,10 +2,12 @@
 // Box formulas, one function each: numbers of one box to corners. No tensors here.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 
 #include "halyard/description.h"
+#include "halyard/detection.h"
 #include "halyard/geometry.h"
 
 namespace halyard::decode {
@@ -31,8 +33,10 @@ Box box_of_centre(std::span<const float, 4> b, float scale_x, float scale_y) noe
 Box box_of_corners(std::span<const float, 4> b, float scale_x, float scale_y) noexcept;
 /// Left, top, right, bottom from the centre of the cell, in strides.
 Box box_of_distances(std::span<const float, 4> ltrb, const Cell& cell) noexcept;
-/// Mean bin of each side's distribution of logits (4 * bins of them), as box_of_distances(). Li et
-/// al., "Generalized focal loss", 2020. `logits` is overwritten.
+/// Mean bin of each side's distribution of logits (4 * bins of them): left, top, right, bottom in
+/// strides. Li et al., "Generalized focal loss", 2020. `logits` is overwritten.
+std::array<float, 4> distances_of_bins(std::span<float> logits) noexcept;
+/// The same as box_of_distances().
 Box box_of_bins(std::span<float> logits, const Cell& cell) noexcept;
 /// Logits tx, ty, tw, th: centre (2 s(tx) - 0.5 + column) strides, extent (2 s(tw))^2 anchors.
 /// YOLOv5. `anchor` in input pixels.
@@ -42,7 +46,16 @@ Box box_of_anchor(std::span<const float, 4> logits, const Cell& cell, Anchor anc
 Box box_of_prior(std::span<const float, 4> offsets, std::span<const float, 4> prior, float scale_x,
                  float scale_y) noexcept;
 
+/// Distances along and across a box that is turned by the angle about the cell's centre: the middle
+/// between its sides lies off the centre by what is turned too. Ultralytics' dist2rbox.
+RotatedBox rotated_of_distances(std::span<const float, 4> ltrb, float angle,
+                                const Cell& cell) noexcept;
+/// (sigmoid(x) - 1/4) pi, in (-pi / 4, 3 pi / 4): Ultralytics' angle from its logit.
+float angle_of_logit(float x) noexcept;
+
 /// Finite, and neither side negative.
 bool is_legal(const Box& box) noexcept;
+/// Finite, as are its bounds, and neither extent negative.
+bool is_legal(const RotatedBox& box) noexcept;
 
 }  // namespace halyard::decode

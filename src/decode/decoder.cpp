@@ -67,7 +67,8 @@ class Lease {
 };
 
 std::string describe(const Program& program) {
-  std::string out = fmt::format("head: {}, {} boxes", program.name, program.box_count());
+  std::string out = fmt::format("head: {}", program.name);
+  if (!program.is_classifier) out += fmt::format(", {} boxes", program.box_count());
   if (program.class_count != 0) out += fmt::format(" of {} classes", program.class_count);
   if (program.levels.size() > 1) out += fmt::format(" in {} levels", program.levels.size());
   out += "\n";
@@ -97,6 +98,8 @@ struct Decoder::Impl {
   float least_score = 0;  // of any class
   mutable Pool pool;
 
+  Status detect(Scratch& work, std::size_t batch, Decoded& out) const;
+
   Impl(ModelDescription d, DecodeOptions o, Program p)
       : description(std::move(d)),
         options(std::move(o)),
@@ -104,6 +107,13 @@ struct Decoder::Impl {
         selection(decode::selection_of(options)),
         least_score(decode::least_score(selection)) {}
 };
+
+Status Decoder::Impl::detect(Scratch& work, std::size_t batch, Decoded& out) const {
+  decode::collect(program, {least_score, options.multi_label}, work);
+  decode::select(work.candidates, work.rotated, selection, work.selection);
+  decode::take_survivors(work, out);
+  return decode::read_extras(program, description.input, batch, work, out);
+}
 
 Decoder::Decoder(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
 Decoder::Decoder(Decoder&&) noexcept = default;
@@ -114,7 +124,9 @@ Result<Decoder> Decoder::create(ModelDescription description, DecodeOptions opti
   HALYARD_CHECK(validate(description));
   HALYARD_TRY(Program program, decode::lower(description));
   HALYARD_CHECK(check_options(options, program.class_count));
-  options.nms = program.is_final ? Nms::none : decode::resolved_nms(options.nms, description.nms);
+  options.nms = program.is_final
+                    ? Nms::none
+                    : decode::resolved_nms(options.nms, description.nms, options.multi_label);
   HALYARD_CHECK(decode::check(decode::selection_of(options)));
   if (program.box_units == BoxUnits::fraction &&
       (description.input.width == 0 || description.input.height == 0)) {
@@ -145,13 +157,14 @@ Status Decoder::decode_into(std::span<const Tensor> outputs, Decoded& out,
   const Impl& impl = *impl_;
   const Lease lease(impl.pool);
   Scratch& work = *lease;
-  out.detections.clear();
+  decode::clear(out);
   HALYARD_CHECK(decode::bind(impl.program, impl.description, outputs, batch, work.binding));
-  decode::collect(impl.program, {impl.least_score, false}, work);
-  decode::select(work.candidates, {}, impl.selection, work.selection);
-  decode::take_survivors(work, out.detections);
-  decode::read_extras(impl.program, work.binding, out);
   span.arg("head", std::string_view(impl.program.name));
+  if (impl.program.is_classifier) {
+    decode::classify(impl.program, impl.options.top_classes, work, out.classes);
+    return {};
+  }
+  HALYARD_CHECK(impl.detect(work, batch, out));
   span.arg("candidates", work.candidates.size());
   span.arg("detections", out.detections.size());
   return {};

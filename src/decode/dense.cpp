@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// From hits to candidates, and from survivors to what else they have.
+// From hits to candidates, and from candidates to survivors.
 #include "decode/dense.h"
 
 #include <algorithm>
+#include <array>
 
 #include "decode/box_coding.h"
 #include "decode/scores.h"
@@ -18,28 +19,17 @@ class BoxReader {
   Box read(const BoxPlace& at) const {
     const Level& level = program_.levels[at.level];
     const LevelView& view = binding_.levels[at.level];
-    const Cell cell{at.column, at.row, level.stride_x, level.stride_y};
-    if (program_.coding == Coding::bins) {
-      numbers_.resize(4 * program_.bins);
-      fill(view.boxes, at, numbers_);
-      return box_of_bins(numbers_, cell);
-    }
-    float b[4];
-    if (view.sizes) {
-      fill(view.boxes, at, std::span(b).first(2));
-      fill(view.sizes, at, std::span(b).last(2));
-    } else {
-      fill(view.boxes, at, b);
-    }
+    if (program_.coding == Coding::bins) return box_of_bins(read_bins(view, at), cell_of(at));
+    const auto b = read_four(view, at);
     switch (program_.coding) {
       case Coding::corners:
         return box_of_corners(b, binding_.scale_x, binding_.scale_y);
       case Coding::distances:
-        return box_of_distances(b, cell);
+        return box_of_distances(b, cell_of(at));
       case Coding::anchor:
-        return box_of_anchor(b, cell, level.extents[at.anchor]);
+        return box_of_anchor(b, cell_of(at), level.extents[at.anchor]);
       case Coding::prior: {
-        float prior[4];
+        std::array<float, 4> prior;
         fill(view.priors, at, prior);
         return box_of_prior(b, prior, binding_.scale_x, binding_.scale_y);
       }
@@ -48,7 +38,39 @@ class BoxReader {
     }
   }
 
+  // Of heads with angles: centres, distances or bins.
+  RotatedBox read_rotated(const BoxPlace& at) const {
+    const LevelView& view = binding_.levels[at.level];
+    float angle = 0;
+    fill(view.angles, at, {&angle, 1});
+    if (program_.coding == Coding::bins) {
+      const auto ltrb = distances_of_bins(read_bins(view, at));
+      return rotated_of_distances(ltrb, angle_of_logit(angle), cell_of(at));
+    }
+    const auto b = read_four(view, at);
+    if (program_.coding == Coding::distances)
+      return rotated_of_distances(b, angle_of_logit(angle), cell_of(at));
+    return {b[0] * binding_.scale_x, b[1] * binding_.scale_y, b[2] * binding_.scale_x,
+            b[3] * binding_.scale_y, angle};
+  }
+
  private:
+  Cell cell_of(const BoxPlace& at) const noexcept {
+    const Level& level = program_.levels[at.level];
+    return {at.column, at.row, level.stride_x, level.stride_y};
+  }
+  std::span<float> read_bins(const LevelView& view, const BoxPlace& at) const {
+    numbers_.resize(4 * program_.bins);
+    fill(view.boxes, at, numbers_);
+    return numbers_;
+  }
+  static std::array<float, 4> read_four(const LevelView& view, const BoxPlace& at) {
+    std::array<float, 4> b{};
+    const std::span<float> all = b;
+    fill(view.boxes, at, view.sizes ? all.first(2) : all);
+    if (view.sizes) fill(view.sizes, at, all.last(2));
+    return b;
+  }
   static void fill(const FieldView& field, const BoxPlace& at, std::span<float> out) {
     const BoxView box = field.box(at.row, at.column, at.anchor);
     for (std::size_t i = 0; i < out.size(); ++i)
@@ -64,27 +86,6 @@ BoxPlace place_in(const Level& level, std::size_t index, std::size_t box) noexce
   return {index, cell / level.columns, cell % level.columns, box % level.anchors};
 }
 
-// x, y and visibility; those of levels are offsets of a cell, as YOLOv8 codes them.
-Keypoint keypoint_of(const Program& program, const Binding& binding, const BoxPlace& at,
-                     const FieldView& field, const BoxView& box, std::size_t first) {
-  const Level& level = program.levels[at.level];
-  Keypoint out;
-  float x = field.value(box, first);
-  float y = field.value(box, first + 1);
-  const bool coded = program.coding == Coding::bins || program.coding == Coding::distances;
-  if (coded) {
-    x = (2 * x + static_cast<float>(at.column)) * level.stride_x;
-    y = (2 * y + static_cast<float>(at.row)) * level.stride_y;
-  }
-  out.at = {x * binding.scale_x, y * binding.scale_y};
-  out.score = 1;
-  if (program.keypoints->dimensions > 2) {
-    const float seen = field.value(box, first + 2);
-    out.score = coded ? sigmoid(seen) : seen;
-  }
-  return out;
-}
-
 }  // namespace
 
 BoxPlace place_of(const Program& program, std::size_t index) noexcept {
@@ -96,47 +97,37 @@ BoxPlace place_of(const Program& program, std::size_t index) noexcept {
 
 void collect(const Program& program, const Passing& passing, Scratch& work) {
   work.candidates.clear();
+  work.rotated.clear();
   const BoxReader reader(program, work.binding, work.numbers);
   for (std::size_t l = 0; l < program.levels.size(); ++l) {
     const Level& level = program.levels[l];
     scan_level(program, level, work.binding.levels[l], passing, work);
     for (const Hit& hit : work.hits) {
-      const Box box = reader.read(place_in(level, l, hit.anchor));
-      if (!is_legal(box)) continue;
+      const BoxPlace at = place_in(level, l, hit.anchor);
+      Box box;
+      if (level.angles) {
+        const RotatedBox rotated = reader.read_rotated(at);
+        if (!is_legal(rotated)) continue;
+        work.rotated.push_back(rotated);
+        box = bounds(rotated);
+      } else {
+        box = reader.read(at);
+        if (!is_legal(box)) continue;
+      }
       work.candidates.push_back(
           {box, hit.raw, hit.label, static_cast<std::int32_t>(level.first_box + hit.anchor)});
     }
   }
 }
 
-void take_survivors(const Scratch& work, std::vector<Detection>& out) {
-  out.clear();
+void take_survivors(const Scratch& work, Decoded& out) {
+  out.detections.clear();
+  out.rotated.clear();
   for (std::size_t i = 0; i < work.selection.kept.size(); ++i) {
-    out.push_back(work.candidates[work.selection.kept[i]]);
-    out.back().score = work.selection.kept_scores[i];
-  }
-}
-
-void read_extras(const Program& program, const Binding& binding, Decoded& out) {
-  out.keypoints.clear();
-  out.coefficients.clear();
-  out.keypoints_each = 0;
-  out.coefficients_each = program.levels[0].coefficients.count;
-  if (program.levels[0].keypoints) out.keypoints_each = program.keypoints->count;
-  if (out.keypoints_each == 0 && out.coefficients_each == 0) return;
-  for (const Detection& detection : out.detections) {
-    const BoxPlace at = place_of(program, static_cast<std::size_t>(detection.anchor));
-    const LevelView& view = binding.levels[at.level];
-    if (view.coefficients) {
-      const BoxView box = view.coefficients.box(at.row, at.column, at.anchor);
-      for (std::size_t k = 0; k < view.coefficients.count; ++k)
-        out.coefficients.push_back(view.coefficients.value(box, k));
-    }
-    if (!view.keypoints) continue;
-    const BoxView box = view.keypoints.box(at.row, at.column, at.anchor);
-    for (std::size_t k = 0; k < out.keypoints_each; ++k)
-      out.keypoints.push_back(keypoint_of(program, binding, at, view.keypoints, box,
-                                          k * program.keypoints->dimensions));
+    const std::uint32_t index = work.selection.kept[i];
+    out.detections.push_back(work.candidates[index]);
+    out.detections.back().score = work.selection.kept_scores[i];
+    if (!work.rotated.empty()) out.rotated.push_back(work.rotated[index]);
   }
 }
 

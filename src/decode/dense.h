@@ -17,7 +17,9 @@ struct Scratch {
   Binding binding;
   std::vector<Hit> hits;
   std::vector<Detection> candidates;
-  std::vector<float> numbers;  ///< of one box
+  std::vector<RotatedBox> rotated;  ///< one for each candidate of heads with angles, else none
+  std::vector<float> numbers;       ///< of one box
+  Quantization row;                 ///< of one box's coefficients, where each has its own
   Workspace selection;
 };
 
@@ -30,6 +32,9 @@ struct Passing {
 /// first wins; NaN never passes, nor do illegal boxes.
 void collect(const Program& program, const Passing& passing, Scratch& work);
 
+/// Nothing in any part; keeps memory.
+void clear(Decoded& out) noexcept;
+
 /// Where box `index` of all levels lies.
 struct BoxPlace {
   std::size_t level = 0;
@@ -39,10 +44,16 @@ struct BoxPlace {
 };
 BoxPlace place_of(const Program& program, std::size_t index) noexcept;
 
-/// The candidates that selection left, with their scores.
-void take_survivors(const Scratch& work, std::vector<Detection>& out);
+/// The candidates that selection left, with their scores, and turned boxes.
+void take_survivors(const Scratch& work, Decoded& out);
 
-/// Coefficients and keypoints of the detections, in their order.
-void read_extras(const Program& program, const Binding& binding, Decoded& out);
+/// Keypoints and mask coefficients of the detections, in their order. Errors: those of
+/// MaskPrototypes::append.
+Status read_extras(const Program& program, Size input, std::size_t batch, Scratch& work,
+                   Decoded& out);
+
+/// The best classes of the picture; 0: all.
+void classify(const Program& program, std::size_t most, Scratch& work,
+              std::vector<ClassScore>& out);
 
 }  // namespace halyard::decode

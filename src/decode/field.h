@@ -61,6 +61,7 @@ struct FieldView {
   DType dtype = DType::f32;
   Affine affine;                              ///< identity for floats
   const Quantization* per_channel = nullptr;  ///< in place of `affine`
+  const Quantization* stored = nullptr;       ///< of integers: the tensor's, as it was given
 
   explicit operator bool() const noexcept { return data != nullptr; }
   BoxView box(std::size_t row, std::size_t column, std::size_t anchor) const noexcept {

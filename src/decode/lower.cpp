@@ -55,6 +55,8 @@ NamedOutput* slot_of(Outputs& outputs, OutputRole role) {
       return &outputs.priors;
     case OutputRole::segmentation:
       return &outputs.segmentation;
+    case OutputRole::classification:
+      return &outputs.classification;
     default:
       return nullptr;
   }
@@ -136,6 +138,14 @@ Result<std::size_t> add_prototypes(Program& program, const ModelDescription& des
   if (!axes.feature)
     return wrong_output(output, "outputs: axes of prototypes must name num_protos");
   if (!output->parts.empty()) return no_head(description, "prototypes split into several tensors");
+  const std::size_t before = axes.batch ? 1 : 0;
+  const bool in_order = output->shape.size() == 3 + before && (!axes.batch || axes.batch == 0U) &&
+                        *axes.column == *axes.row + 1 &&
+                        (*axes.row == before || *axes.feature == before);
+  if (!in_order)
+    return wrong_output(output,
+                        "outputs: prototypes are batch, then num_protos, height, width or "
+                        "height, width, num_protos");
   program.prototypes = add_tensor(program, output, axes);
   return output->shape[*axes.feature];
 }
@@ -144,6 +154,7 @@ Result<Program> lower(const ModelDescription& description) {
   HALYARD_TRY(const Outputs outputs, outputs_of(description));
   const bool grids = !outputs.detections.empty() && is_anchor_grid(*outputs.detections[0].output);
   const auto lowered = [&]() -> Result<Program> {
+    if (outputs.classification) return lower_classes(description, outputs);
     if (grids) return lower_anchor_grids(description, outputs);
     if (outputs.detections.size() > 1) return no_head(description, "several detection outputs");
     if (!outputs.detections.empty()) return lower_combined(description, outputs);
@@ -154,6 +165,10 @@ Result<Program> lower(const ModelDescription& description) {
                                              : lower_split(description, outputs);
   };
   HALYARD_TRY(Program program, lowered());
+  const bool is_turned = bool(program.levels[0].angles);
+  if (is_turned && (program.coding == Coding::corners || program.coding == Coding::prior))
+    return no_head(description, "angles beside boxes that are no centres, distances or bins");
+  if (const auto arrangement = arrangement_of(description)) program.name = to_string(*arrangement);
   program.tensor_count = outputs.tensor_count;
   return program;
 }

@@ -127,7 +127,8 @@ Status set_rows(const Combined& c, Program& program, Level& level) {
                         "outputs: end-to-end rows are corners, score, class and what else the head "
                         "gives");
   program.name = "end-to-end detection";
-  program.coding = Coding::corners;
+  // Ultralytics gives turned boxes as centre and extents here too.
+  program.coding = c.angles != 0 ? Coding::centre : Coding::corners;
   program.is_final = true;
   level.boxes = field(0, box_features);
   level.scores = field(box_features, 1);

@@ -149,6 +149,9 @@ Status add_level(Program& program, const ModelDescription& description, const Ou
     HALYARD_TRY(level.keypoints,
                 maker.add(outputs.keypoints, std::size_t{shape.count} * shape.dimensions));
   }
+  if (outputs.angles) {
+    HALYARD_TRY(level.angles, maker.add(outputs.angles, 1));
+  }
   program.levels.push_back(std::move(level));
   return {};
 }

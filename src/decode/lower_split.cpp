@@ -181,7 +181,7 @@ Result<Program> lower_split(const ModelDescription& description, const Outputs& 
   program.is_final = end_to_end || outputs.boxes->family == Family::detr;
   Level level;
   HALYARD_CHECK(add_boxes(program, description, outputs.boxes, level));
-  HALYARD_TRY(program.coding, coding_of(description, outputs.boxes, end_to_end));
+  HALYARD_TRY(program.coding, coding_of(description, outputs.boxes, end_to_end && !outputs.angles));
   HALYARD_CHECK(add_scores(program, description, outputs, level));
   HALYARD_CHECK(add_objectness(program, description, outputs, level));
   HALYARD_CHECK(add_priors(program, description, outputs, level));

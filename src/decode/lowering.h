@@ -15,7 +15,7 @@ namespace halyard::decode {
 struct Outputs {
   std::vector<NamedOutput> detections;
   NamedOutput boxes, scores, objectness, classes, coefficients, prototypes, keypoints, angles,
-      priors, segmentation;
+      priors, segmentation, classification;
   std::size_t tensor_count = 0;
 };
 
@@ -49,5 +49,8 @@ Result<Program> lower_split(const ModelDescription& description, const Outputs& 
 Result<Program> lower_levels(const ModelDescription& description, const Outputs& outputs);
 /// Grids of anchors, one detection tensor for each stride.
 Result<Program> lower_anchor_grids(const ModelDescription& description, const Outputs& outputs);
+
+/// Scores of the whole picture: one extent above 1, or an axis named num_classes.
+Result<Program> lower_classes(const ModelDescription& description, const Outputs& outputs);
 
 }  // namespace halyard::decode

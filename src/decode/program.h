@@ -89,9 +89,10 @@ struct Program {
   std::size_t bins = 0;               ///< of each side
   std::optional<BoxUnits> box_units;  ///< unset: by the tensor's range. Not of distances
   bool is_final = false;              ///< the network has suppressed already
+  bool is_classifier = false;         ///< scores of the picture; one level of one box without one
   std::size_t class_count = 0;        ///< 0: the network tells an index only
   std::optional<KeypointShape> keypoints;
-  std::optional<std::size_t> prototypes;  ///< tensor
+  std::optional<std::size_t> prototypes;  ///< tensor; without padding, K first or last
 
   std::size_t box_count() const noexcept {
     return levels.empty() ? 0 : levels.back().first_box + levels.back().count();

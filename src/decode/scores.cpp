@@ -97,27 +97,6 @@ BoxView box_at(const Level& level, const FieldView& field, std::size_t box) noex
   return field.box(cell / level.columns, cell % level.columns, box % level.anchors);
 }
 
-// The scores of one box, activated, into `out`.
-void read_scores(const Program& program, const FieldView& field, const BoxView& box,
-                 std::vector<float>& out) {
-  const Scoring& scoring = program.scoring;
-  const std::size_t before = scoring.background ? 1 : 0;
-  out.resize(field.count + before);
-  if (scoring.activation == Activation::softmax) {
-    for (std::size_t c = 0; c < out.size(); ++c) {
-      const BoxView from{box.data - static_cast<std::ptrdiff_t>(before) * field.feature_stride,
-                         box.channel - before};
-      out[c] = field.value(from, c);
-    }
-    softmax(out);
-    out.erase(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(before));
-    return;
-  }
-  out.resize(field.count);
-  for (std::size_t c = 0; c < field.count; ++c)
-    out[c] = activated(field.value(box, c), scoring.activation);
-}
-
 // A hit for each class that passes, or the first best one.
 void push_passing(const std::vector<float>& scores, float factor, std::size_t box,
                   const Passing& passing, std::vector<Hit>& hits) {
@@ -187,6 +166,26 @@ void read_classes(const Level& level, const LevelView& view, std::vector<Hit>& h
 }
 
 }  // namespace
+
+void read_scores(const Program& program, const FieldView& field, const BoxView& box,
+                 std::vector<float>& out) {
+  const Scoring& scoring = program.scoring;
+  const std::size_t before = scoring.background ? 1 : 0;
+  out.resize(field.count + before);
+  if (scoring.activation == Activation::softmax) {
+    for (std::size_t c = 0; c < out.size(); ++c) {
+      const BoxView from{box.data - static_cast<std::ptrdiff_t>(before) * field.feature_stride,
+                         box.channel - before};
+      out[c] = field.value(from, c);
+    }
+    softmax(out);
+    out.erase(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(before));
+    return;
+  }
+  out.resize(field.count);
+  for (std::size_t c = 0; c < field.count; ++c)
+    out[c] = activated(field.value(box, c), scoring.activation);
+}
 
 void scan_level(const Program& program, const Level& level, const LevelView& view,
                 const Passing& passing, Scratch& work) {

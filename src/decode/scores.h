@@ -10,4 +10,8 @@ namespace halyard::decode {
 void scan_level(const Program& program, const Level& level, const LevelView& view,
                 const Passing& passing, Scratch& work);
 
+/// The scores of one box, activated, into `out`.
+void read_scores(const Program& program, const FieldView& field, const BoxView& box,
+                 std::vector<float>& out);
+
 }  // namespace halyard::decode

@@ -269,7 +269,7 @@ TEST(EndToEnd, rows_keep_corners_classes_and_coefficients) {
   ASSERT_EQ(out.detections.size(), 2U);
   EXPECT_EQ(out.detections[0].box, (Box{10, 10, 50, 50}));
   EXPECT_EQ(out.detections[1].label, 2);  // the nearest class
-  EXPECT_EQ(out.coefficients, (std::vector<float>{0.5F, -1, 2, 3}));
+  EXPECT_EQ(out.masks.coefficients, (std::vector<float>{0.5F, -1, 2, 3}));
 }
 
 TEST(Poses, have_the_points_of_their_own_box) {
