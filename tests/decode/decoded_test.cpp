@@ -3,6 +3,7 @@
 // picture; presets of options; memory and threads.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <thread>
@@ -271,7 +272,9 @@ std::vector<Head> heads() {
   add(stored);
   add(floats).task = Task::obb;
   add(floats).keypoints = KeypointShape{4, 2};
-  add(floats).decoder_version = "yolov5";
+  auto sure = values;
+  std::fill(sure.begin() + 4 * boxes, sure.begin() + 5 * boxes, 0.9F);
+  add(tensor_of<float>({1, 17, boxes}, sure)).decoder_version = "yolov5";
   for (const Tensor& tensor : {floats, stored}) {
     add(tensor).outputs.push_back(output_of(OutputRole::prototypes, {1, 8, 16, 24}));
     Tensor prototypes = tensor_of<std::int8_t>({1, 8, 16, 24}, std::vector<std::int8_t>(3072, 3));

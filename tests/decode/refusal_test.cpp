@@ -43,7 +43,7 @@ TEST(DecoderRefuses, outputs_that_no_head_has) {
 TEST(Decoder, takes_rows_of_six_as_end_to_end_unless_told_otherwise) {
   auto description = described({{1, 300, 6}});
   const auto is_end_to_end = [&] {
-    return Decoder::create(description)->explain().find("end-to-end") != std::string::npos;
+    return Decoder::create(description)->explain().find("end_to_end") != std::string::npos;
   };
   EXPECT_TRUE(is_end_to_end());
   description.decoder_version = "yolov8";
