@@ -10,10 +10,15 @@
 namespace {
 std::atomic<std::uint64_t> count{0};
 
-void* counted(std::size_t size, std::size_t alignment) {
+// Null where there is no memory.
+void* counted(std::size_t size, std::size_t alignment) noexcept {
   count.fetch_add(1, std::memory_order_relaxed);
   const std::size_t whole = (size + alignment) / alignment * alignment;
-  if (void* block = std::aligned_alloc(alignment, whole)) return block;
+  return std::aligned_alloc(alignment, whole);
+}
+
+void* counted_or_throw(std::size_t size, std::size_t alignment) {
+  if (void* block = counted(size, alignment)) return block;
   throw std::bad_alloc();
 }
 }  // namespace
@@ -22,13 +27,24 @@ std::uint64_t halyard::testing::allocations() noexcept {
   return count.load(std::memory_order_relaxed);
 }
 
+// Those that do not throw too (std::stable_sort asks so): a sanitizer would pair its own with our
+// delete.
 void* operator new(std::size_t size) {
-  return counted(size, alignof(std::max_align_t));
+  return counted_or_throw(size, alignof(std::max_align_t));
 }
 void* operator new(std::size_t size, std::align_val_t alignment) {
+  return counted_or_throw(size, static_cast<std::size_t>(alignment));
+}
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return counted(size, alignof(std::max_align_t));
+}
+void* operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
   return counted(size, static_cast<std::size_t>(alignment));
 }
 void operator delete(void* block) noexcept {
+  std::free(block);
+}
+void operator delete(void* block, const std::nothrow_t&) noexcept {
   std::free(block);
 }
 void operator delete(void* block, std::size_t) noexcept {
