@@ -13,8 +13,9 @@ OUT ?= out
 
 # Suites under ThreadSanitizer: our own threads. FFmpeg and the engine are not instrumented.
 TSAN_SUITES := base tensor codec image decode track
-# Suites that AddressSanitizer leaves out: installing and style checking run no code of ours.
-ASAN_SKIP := check|package
+# Suites that AddressSanitizer leaves out: installing and style checking run no code of ours, and
+# the oracles compare numbers of code that the other suites run.
+ASAN_SKIP := check|package|oracle
 # Suites that run as aarch64 programs, and what the emulator, not the processor, does otherwise: it
 # starts no aarch64 program from one, keeps descriptors of a message that was cut, does not know new
 # system calls. Tests of devices, and those that count over a thousand rounds, are left to others.
