@@ -2,18 +2,13 @@
 // Matches tensors with plans, checks them, and makes fields of them.
 #include "decode/binding.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
 #include "base/format_error.h"
+#include "decode/extents.h"
 
 namespace halyard::decode {
 namespace {
-
-std::string text_of(std::span<const std::size_t> shape) {
-  return fmt::format("[{}]", fmt::join(shape, ", "));
-}
 
 // Leading axes of extent 1 that the tensor lacks; nothing when the shapes differ otherwise.
 std::optional<std::size_t> missing_axes(const Tensor& tensor, const TensorPlan& plan) {

@@ -87,7 +87,7 @@ std::vector<std::size_t> common(const std::vector<std::size_t>& a,
   return out;
 }
 
-std::string text_of(const std::vector<std::size_t>& shape) {
+std::string text_of(std::span<const std::size_t> shape) {
   return fmt::format("[{}]", fmt::join(shape, ", "));
 }
 

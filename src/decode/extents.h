@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,7 @@ std::vector<std::size_t> common(const std::vector<std::size_t>& a,
                                 const std::vector<std::size_t>& b);
 
 /// "[1, 84, 8400]".
-std::string text_of(const std::vector<std::size_t>& shape);
+std::string text_of(std::span<const std::size_t> shape);
 
 /// A row or a column of a grid, and where the channels lie.
 struct GridAxes {

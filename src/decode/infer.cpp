@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // infer_description(): a document where there is one, else facts and shapes.
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
 #include "base/format_error.h"
 #include "decode/document.h"
+#include "decode/extents.h"
 #include "decode/signals.h"
 #include "halyard/describe.h"
 
@@ -51,10 +50,6 @@ const Sidecar* document_of(const ModelSignals& signals, std::vector<std::string>
   return nullptr;
 }
 
-std::string shape_text(const std::vector<std::size_t>& shape) {
-  return fmt::format("[{}]", fmt::join(shape, ", "));
-}
-
 // Same extents but for the first, which may be a batch.
 bool fits(const std::vector<std::size_t>& described, const std::vector<std::size_t>& real) {
   if (described.size() != real.size()) return false;
@@ -69,7 +64,7 @@ Status check_against(const ModelSignals& signals, const OutputDescription& outpu
   const auto has = [&](const TensorSpec& spec) { return fits(output.shape, spec.shape); };
   if (std::any_of(signals.outputs.begin(), signals.outputs.end(), has)) return {};
   return fail(Errc::invalid_argument, "description: the model has no such output",
-              "{} of {}: {}; the model has {}", path, from, shape_text(output.shape),
+              "{} of {}: {}; the model has {}", path, from, decode::text_of(output.shape),
               decode::shapes_seen(signals));
 }
 

@@ -5,12 +5,16 @@
 #include <cmath>
 
 #include "decode/box_coding.h"
+#include "decode/heads.h"
 #include "decode/tensors.h"
 #include "halyard/decode.h"
 
 namespace halyard {
 namespace {
 
+using testing_decode::decode_all;
+using testing_decode::model_of;
+using testing_decode::output_of;
 using testing_decode::quantized;
 using testing_decode::random_head;
 using testing_decode::tensor_of;
@@ -28,28 +32,16 @@ std::vector<float> rows_of(const std::vector<float>& head, std::size_t first, st
 }
 
 OutputDescription output(OutputRole role, Shape shape) {
-  OutputDescription out;
-  out.role = role;
-  out.shape = std::move(shape);
-  out.box_units = BoxUnits::fraction;
-  return out;
+  return output_of(role, std::move(shape), BoxUnits::fraction);
 }
 
 ModelDescription model(std::vector<OutputDescription> outputs) {
-  ModelDescription out;
-  out.input = input;
-  out.outputs = std::move(outputs);
-  return out;
+  return model_of(input, std::move(outputs));
 }
 
 std::vector<Detection> decoded(const ModelDescription& description,
                                const std::vector<Tensor>& tensors) {
-  const auto decoder = Decoder::create(description);
-  EXPECT_TRUE(decoder) << decoder.error().message();
-  if (!decoder) return {};
-  auto found = decoder->decode(tensors);
-  EXPECT_TRUE(found) << found.error().message();
-  return found ? *found : std::vector<Detection>();
+  return decode_all(description, tensors).detections;
 }
 
 class Layouts : public ::testing::Test {
