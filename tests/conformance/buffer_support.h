@@ -42,9 +42,11 @@ inline bool in_machine() {
   return value != nullptr && std::string_view(value) == "1";
 }
 
-/// Rounds of leak tests. System calls take long in the machine, so there it is for the kinds that
-/// it alone has.
+/// Rounds of leak tests. System calls take long in the machine, so there the most are for the kinds
+/// that it alone has, and under a sanitizer, where each also shows all that it can find in the
+/// first, a few do.
 inline int many_rounds(bool needs_machine = false) {
+  if (sanitized && in_machine()) return 1'000;
   return sanitized || (in_machine() && !needs_machine) ? 10'000 : 100'000;
 }
 

@@ -154,11 +154,12 @@ TEST_P(TransferOver, a_peer_that_has_gone_is_told_from_silence) {
   EXPECT_EQ(code_of(send_tensor(sockets.far.get(), tensor)), Errc::os);  // and no SIGPIPE
 }
 
-TEST_P(TransferOver, ten_thousand_tensors_leave_nothing_behind) {
+TEST_P(TransferOver, up_to_ten_thousand_tensors_leave_nothing_behind) {
   const Sockets sockets(GetParam());
   OtherSide other;
   auto before = held();
-  for (int round = 0; round < 10'000; ++round) {
+  const int rounds = std::min(10'000, conformance::many_rounds());
+  for (int round = 0; round < rounds; ++round) {
     const auto tensor = *Tensor::create(DType::u8, {64}, Memory::shm);
     ASSERT_TRUE(send_tensor(sockets.near.get(), tensor));
     const auto received = other.receive(sockets.far);

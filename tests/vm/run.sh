@@ -5,7 +5,7 @@
 # Each --then adds another boot, whose options start anew:
 #   --suites 'tensor vm'   the programs BUILD_FOLDER/tests/halyard_test_* to run; all by default
 #   --filter PATTERN       the tests of them, as --gtest_filter has it
-#   --timeout SECONDS      for each program, or for the command; 600
+#   --timeout SECONDS      for each program, or for the command; 1200
 #   --cpus N               processors, 1 to 4; 1
 #   --mem MIB              memory; 2048
 #   --mods vgem,vkms       the DRM drivers to start, or none; both
@@ -38,7 +38,7 @@ suites_here() {
 }
 
 defaults() {
-  suites=$(suites_here) filter='*' limit=600 cpus=1 mem=2048 mods=vgem,vkms ptrace=''
+  suites=$(suites_here) filter='*' limit=1200 cpus=1 mem=2048 mods=vgem,vkms ptrace=''
   vivid='n_devs=2 multiplanar=1,2' command='' shell=''
 }
 
