@@ -3,7 +3,9 @@
 // real_model_test.cpp.
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "halyard/model.h"
@@ -229,6 +231,32 @@ TEST(Decoder_for, takes_units_and_labels_from_the_engine) {
   ASSERT_TRUE(decoder) << decoder.error().message();
   EXPECT_EQ(decoder->class_count(), 2U);
   EXPECT_EQ(decoder->description().labels, (std::vector<std::string>{"boat", "buoy"}));
+}
+
+TEST(Decoder_for, takes_a_document_from_the_metadata_or_from_beside_the_model) {
+  const std::string document = R"({"input": {"shape": [1, 64, 64, 3]}, "labels": ["a", "b", "c"],
+      "outputs": [{"type": "detection", "shape": [1, 7, 20], "normalized": true}]})";
+  OnnxModel model{.shape = {1, 7, 20}, .metadata = {{"edgefirst.json", document}}};
+  const auto inside = decoder_for(open_model("document.onnx", model));
+  ASSERT_TRUE(inside) << inside.error().message();
+  EXPECT_EQ(inside->description().outputs[0].box_units, BoxUnits::fraction);
+  EXPECT_NE(inside->explain().find("outputs: from edgefirst.json in document.onnx"),
+            std::string::npos)
+      << inside->explain();
+  model.metadata = {{"names", "['x', 'y', 'z']"}};
+  const std::string sidecar = testing::TempDir() + "beside.json";
+  std::ofstream(sidecar) << document;
+  const auto beside = decoder_for(open_model("beside.onnx", model));
+  std::remove(sidecar.c_str());
+  ASSERT_TRUE(beside) << beside.error().message();
+  EXPECT_EQ(beside->description().labels[0], "a") << "the document comes first";
+  EXPECT_EQ(beside->description().outputs[0].box_units, BoxUnits::fraction);
+  model.metadata = {{"names", "['x', 'y', 'z', 'w']"}};
+  const auto wrong = decoder_for(open_model("labels.onnx", model));
+  ASSERT_FALSE(wrong);
+  EXPECT_NE(wrong.error().message().find("4 labels (metadata \"names\" of labels.onnx)"),
+            std::string::npos)
+      << wrong.error().message();
 }
 
 TEST(Decoder_for, refuses_outputs_that_no_head_reads) {
