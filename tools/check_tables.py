@@ -14,11 +14,13 @@ LAYERS = {
     "gl": ["tensor"],
     "decode": ["tensor"],
     "track": ["base"],
+    "scene": ["decode", "track"],
     "image": ["tensor", "gl"],
     "draw": ["image", "track"],
     "model": ["decode"],
     "capture": ["codec"],
-    "capi": ["reconcile", "ipc", "codec", "image", "decode", "track", "draw", "model", "capture"],
+    "capi": ["reconcile", "ipc", "codec", "image", "decode", "track", "scene", "draw", "model",
+             "capture"],
 }
 
 # Rooms that stand empty: in the table above, not yet in CMakeLists.txt.
@@ -45,7 +47,7 @@ PUBLIC_HEADERS = {
     "decode": "decode", "description": "decode", "describe": "decode", "selection": "decode",
     "mask": "decode", "polygon": "decode", "rle": "decode", "semantic": "decode",
     "tile_merge": "decode",
-    "draw": "draw", "model": "model", "capture": "capture", "hal": "capi",
+    "scene": "scene", "draw": "draw", "model": "model", "capture": "capture", "hal": "capi",
 }
 
 # Headers that are C: compiled as C11, and not part of the C++ umbrella.

@@ -39,6 +39,7 @@
 #include "halyard/model.h"
 #include "halyard/polygon.h"
 #include "halyard/rle.h"
+#include "halyard/scene.h"
 #include "halyard/selection.h"
 #include "halyard/semantic.h"
 #include "halyard/tile_merge.h"
