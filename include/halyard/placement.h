@@ -46,6 +46,8 @@ class Placement {
   Box to_destination(const Box& source) const noexcept;
   /// Every box mapped by to_source; scores, labels and order stay.
   std::vector<Detection> to_source(std::vector<Detection> detections) const;
+  /// Every point mapped and clipped to the source picture; scores stay. Not finite stays so.
+  std::vector<Keypoint> to_source(std::vector<Keypoint> keypoints) const;
 
   /// Replaces the scale of the map, not that of the pixels: the turned crop's pixels count `scale`
   /// destination pixels each, from content's corner on. Trainers whose letterbox rounds the size

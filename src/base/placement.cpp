@@ -111,4 +111,13 @@ std::vector<Detection> Placement::to_source(std::vector<Detection> detections) c
   return detections;
 }
 
+std::vector<Keypoint> Placement::to_source(std::vector<Keypoint> keypoints) const {
+  for (Keypoint& keypoint : keypoints) {
+    const Point at = to_source(keypoint.at);
+    keypoint.at = {std::clamp(at.x, 0.0F, static_cast<float>(source_.width)),
+                   std::clamp(at.y, 0.0F, static_cast<float>(source_.height))};
+  }
+  return keypoints;
+}
+
 }  // namespace halyard

@@ -236,6 +236,18 @@ TEST(Placement, a_nominal_scale_maps_boxes_as_trainers_do) {
   EXPECT_EQ(p.content(), (Region{0, 140, 640, 359}));
 }
 
+TEST(Placement, keypoints_go_back_clipped_and_keep_their_scores) {
+  Placement p({100, 50}, {0, 0, 100, 50}, Orientation{}, {64, 64}, {0, 16, 64, 32});
+  const auto back = p.to_source(std::vector<Keypoint>{
+      {{32, 32}, 0.5F}, {{-3, 80}, 0.25F}, {{70, 10}, 1}, {{NAN, 32}, 0.125F}});
+  ASSERT_EQ(back.size(), 4U);
+  EXPECT_EQ(back[0], (Keypoint{{50, 25}, 0.5F}));
+  EXPECT_EQ(back[1], (Keypoint{{0, 50}, 0.25F}));
+  EXPECT_EQ(back[2], (Keypoint{{100, 0}, 1}));
+  EXPECT_TRUE(std::isnan(back[3].at.x));
+  EXPECT_EQ(back[3].score, 0.125F);
+}
+
 TEST(Placement, a_free_map_goes_both_ways) {
   const Affine map{{0.5, 0.25, 3, -0.25, 0.5, 10}};
   const Placement p({100, 80}, {0, 0, 100, 80}, map, {64, 64}, {0, 0, 64, 64});
