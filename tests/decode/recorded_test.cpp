@@ -7,6 +7,7 @@
 #include "decode/naive.h"
 #include "decode/tensors.h"
 #include "halyard/decode.h"
+#include "halyard/placement.h"
 
 namespace halyard {
 namespace {
@@ -73,18 +74,25 @@ void read_quantization(const std::string& path, Recorded& out) {
   out.zero_point = std::atoi(text.c_str() + text.find("\"zero_point\":", at) + 13);
 }
 
+Recorded load_recorded(const std::string& model, const std::string& picture) {
+  const std::string stem =
+      std::string(std::getenv("HALYARD_TESTDATA_DIR")) + "/model_outputs/" + model + "__" + picture;
+  Recorded out;
+  out.npy = naive::Npy::load(stem + ".npy");
+  if (out.npy.shape.size() != 3) return out;
+  read_quantization(stem + ".json", out);
+  out.features = out.npy.shape[1];
+  out.anchors = out.npy.shape[2];
+  return out;
+}
+
 class Recordings : public ::testing::TestWithParam<std::tuple<int, const char*>> {
  protected:
   void SetUp() override {
-    const char* dir = std::getenv("HALYARD_TESTDATA_DIR");
-    if (dir == nullptr) GTEST_SKIP() << "HALYARD_TESTDATA_DIR is not set";
-    const std::string stem =
-        std::string(dir) + "/model_outputs/" + model().model + "__" + std::get<1>(GetParam());
-    recorded.npy = naive::Npy::load(stem + ".npy");
-    ASSERT_EQ(recorded.npy.shape.size(), 3U) << stem;
-    read_quantization(stem + ".json", recorded);
-    recorded.features = recorded.npy.shape[1];
-    recorded.anchors = recorded.npy.shape[2];
+    if (std::getenv("HALYARD_TESTDATA_DIR") == nullptr)
+      GTEST_SKIP() << "HALYARD_TESTDATA_DIR is not set";
+    recorded = load_recorded(model().model, std::get<1>(GetParam()));
+    ASSERT_EQ(recorded.npy.shape.size(), 3U) << model().model;
     ASSERT_EQ(recorded.is_float(), recorded.scale == 0);
   }
 
@@ -195,6 +203,35 @@ TEST_P(Recordings, give_the_same_as_f16_and_as_u8) {
       return other.label == d.label && std::abs(other.score - d.score) < 2e-3F &&
              iou(other.box, d.box) > 0.8F;
     })) << d.label;
+  }
+}
+
+// Of people and buses in the photograph's pixels; worst seen: 0.762 with the input of 224, 0.854
+// without.
+TEST_P(Recordings, agree_with_every_other_network_on_what_is_clear) {
+  const Size picture = is_bus() ? Size{810, 1080} : Size{1280, 720};
+  const auto shown = [&](const Recording& of, const Recorded& from) {
+    const TensorSpec spec{"", DType::f32, from.npy.shape, {}, {}};
+    const auto made = Decoder::for_outputs({&spec, 1}, {of.size, of.size}, {}, BoxUnits::fraction);
+    const Tensor tensor = from.tensor();
+    const Placement placed(picture, Region{0, 0, picture.width, picture.height}, Orientation{},
+                           {of.size, of.size}, letterbox_region(picture, {of.size, of.size}));
+    return placed.to_source(*made->decode({&tensor, 1}));
+  };
+  const auto mine = shown(model(), recorded);
+  for (const Recording& other : recordings) {
+    const auto theirs = shown(other, load_recorded(other.model, std::get<1>(GetParam())));
+    const bool is_small = std::min(model().size, other.size) < 416;
+    int clear = 0;
+    for (const Detection& d : mine) {
+      if (d.score < 0.55F || (d.label != person && d.label != bus)) continue;
+      ++clear;
+      float best = 0;
+      for (const Detection& o : theirs)
+        if (o.label == d.label) best = std::max(best, iou(o.box, d.box));
+      EXPECT_GE(best, is_small ? 0.75F : 0.85F) << other.model << " class " << d.label;
+    }
+    EXPECT_GE(clear, 2);
   }
 }
 
