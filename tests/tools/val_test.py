@@ -223,16 +223,22 @@ class Refusals(ValTest):
         self.fail_with(2, "val", *gt, says="one of --detections and --model")
         self.fail_with(2, "val", *gt, "--detections", results, "--model", "m.onnx",
                        says="one of --detections and --model")
-        self.fail_with(2, "val", *gt, "--model", "m.onnx", "--masks", says="--masks")
+        self.fail_with(2, "val", *gt, "--model", "m.onnx", "--preset", "other",
+                       says="'other' is not ultralytics-val, ultralytics or hal")
+        self.fail_with(2, "val", *gt, "--model", "m.onnx", "--mask-rule", "prototype",
+                       says="'prototype' is not logits, ultralytics or ultralytics-quick")
+        for option in ("--score", "--iou"):
+            self.fail_with(2, "val", *gt, "--model", "m.onnx", option, "1.5", says=option)
         self.fail_with(2, "val", "--detections", results, says="--gt")
         self.fail_with(2, "val", *gt, "--detections", results, "--letterbox", "other",
                        says="'other' is not hal")
 
 
-def harbour_truth():
+def harbour_truth(count=90):
+    """Of the clip's first frames."""
     clip = json.loads((HARBOUR / "clip_truth.json").read_text())
     images, annotations = [], []
-    for index, frame in enumerate(clip["frames"]):
+    for index, frame in enumerate(clip["frames"][:count]):
         name = frame["file"].split("/")[-1]
         images.append({"id": 100 + index, "file_name": name, "width": clip["width"],
                        "height": clip["height"]})
@@ -256,7 +262,8 @@ class Model(ValTest):
         truth = harbour_truth()
         out = self.dir / "found.json"
         got = self.run_harbour(truth, "--out", out)
-        self.assertGreater(got["summary"]["AP50"], 0.5)
+        self.assertGreater(got["summary"]["AP50"], 0.72)
+        self.assertGreater(got["summary"]["AP"], 0.42)
         self.assertLess(got["summary"]["AP"], got["summary"]["AP50"])
         self.assertEqual([c["name"] for c in got["categories"]], ["boat", "buoy", "gull"])
         again = self.succeed("val", "--gt", self.dir / "truth.json", "--detections", out,
@@ -272,6 +279,30 @@ class Model(ValTest):
         path = self.write("truth.json", truth | {"categories": truth["categories"] + [{"id": 99}]})
         self.fail_with(1, "val", "--gt", path, "--model", MODEL, "--images", CLIP,
                        says="none is the name of a category")
+
+    def test_a_model_without_masks_says_so(self):
+        truth = harbour_truth(5)
+        path = self.write("truth.json", truth)
+        text = self.fail_with(1, "val", "--gt", path, "--model", MODEL, "--images", CLIP, "--masks",
+                              says="gives no masks")
+        self.assertIn("--masks: ", text)
+        # Segmentations that no model answers to do not matter.
+        for thing in truth["annotations"]:
+            x, y, w, h = thing["bbox"]
+            thing["segmentation"] = [[x, y, x + w, y, x + w, y + h, x, y + h]]
+        self.assertNotIn("masks", self.run_harbour(truth))
+
+    def test_a_preset_sets_what_no_other_option_does(self):
+        truth = harbour_truth(10)
+        found = {}
+        for name in ("ultralytics-val", "ultralytics", "hal"):
+            found[name] = self.run_harbour(truth, "--preset", name)["detections"]
+        self.assertGreater(found["ultralytics-val"], found["ultralytics"])
+        self.assertGreater(found["ultralytics"], found["hal"])
+        more = self.run_harbour(truth, "--preset", "hal", "--score", "0.25")["detections"]
+        self.assertGreater(more, found["hal"])
+        fewer = self.run_harbour(truth, "--iou", "0.2")["detections"]
+        self.assertLess(fewer, found["ultralytics-val"])
 
     def test_an_image_that_is_missing_or_another_one_is_named(self):
         truth = harbour_truth()

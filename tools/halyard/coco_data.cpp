@@ -154,6 +154,11 @@ Problem read_mask(const Json& record, const CocoImage& image, bool has_polygons,
   return read_polygons(*value, out);
 }
 
+bool has_segmentation(const Json& record) {
+  const Json* value = record.is_object() ? member(record, "segmentation") : nullptr;
+  return value != nullptr && value->is_structured() && !value->empty();
+}
+
 Problem read_image(const Json& record, CocoImage& out) {
   if (Problem p = read_integer(record, "id", out.id); !p.empty()) return p;
   if (const Json* file = member(record, "file_name")) {
@@ -259,7 +264,10 @@ Result<CocoTruth> read_truth(const std::string& path, bool has_masks) {
   HALYARD_CHECK(sort_by_id(truth.categories, "categories"));
   const Places images = places_of(truth.images);
   const Places categories = places_of(truth.categories);
-  HALYARD_CHECK(read_list(document["annotations"], "annotations", [&](const Json& record) {
+  const Json& annotations = document["annotations"];
+  truth.has_segmentations =
+      !annotations.empty() && std::all_of(annotations.begin(), annotations.end(), has_segmentation);
+  HALYARD_CHECK(read_list(annotations, "annotations", [&](const Json& record) {
     return read_annotation(record, truth, images, categories, has_masks,
                            truth.objects.emplace_back());
   }));

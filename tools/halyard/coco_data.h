@@ -48,6 +48,7 @@ struct CocoTruth {
   std::vector<CocoImage> images;
   std::vector<CocoCategory> categories;
   std::vector<CocoObject> objects;
+  bool has_segmentations = false;  ///< there are annotations, and each has a segmentation
 };
 
 struct CocoResults {

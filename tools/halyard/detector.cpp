@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "report.h"
@@ -35,6 +36,16 @@ void turn_upright(std::vector<Detection>& found, const Frame& frame) {
                        upright, {0, 0, upright.width, upright.height});
   for (Detection& detection : found)
     detection.box = turn.to_destination(detection.box);
+}
+
+/// Boxes cut at the network's input: masks end there, and a weak box may reach far beyond.
+std::vector<Detection> clipped(std::vector<Detection> found, Size input) {
+  const auto width = static_cast<float>(input.width), height = static_cast<float>(input.height);
+  for (auto& [box, score, label, anchor] : found) {
+    box = {std::clamp(box.x1, 0.0F, width), std::clamp(box.y1, 0.0F, height),
+           std::clamp(box.x2, 0.0F, width), std::clamp(box.y2, 0.0F, height)};
+  }
+  return found;
 }
 
 /// The frame as RGB, the size and turn that it is stored in.
@@ -101,10 +112,29 @@ Status Detector::detect(Job& job) {
     HALYARD_TRY(outputs, engine_.run(job.input));
   }
   const StageTimer timer(job, "decode");
-  HALYARD_TRY(auto found, decoder_.decode(outputs));
-  job.found = placement.to_source(std::move(found));
+  return decode(outputs, placement, job);
+}
+
+Status Detector::decode(std::span<const Tensor> outputs, const Placement& placement, Job& job) {
+  if (!mask_rule_) {
+    HALYARD_TRY(auto found, decoder_.decode(outputs));
+    job.found = placement.to_source(std::move(found));
+  } else {
+    HALYARD_CHECK(decoder_.decode_into(outputs, job.decoded));
+    const MaskOptions options{*mask_rule_, upright_size(job.frame), placement.content()};
+    const auto inside = clipped(job.decoded.detections, placement.destination());
+    HALYARD_CHECK(materialize(job.decoded.masks, inside, options, job.masks));
+    job.decoded.masks.prototypes = {};  // the engine's memory
+    job.found = placement.to_source(job.decoded.detections);
+  }
   turn_upright(job.found, job.frame);
   return {};
+}
+
+bool Detector::gives_masks() const noexcept {
+  const auto& outputs = decoder_.description().outputs;
+  return std::any_of(outputs.begin(), outputs.end(),
+                     [](const auto& o) { return o.role == OutputRole::prototypes; });
 }
 
 }  // namespace halyard::tool

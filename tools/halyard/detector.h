@@ -2,6 +2,7 @@
 // Detector: the part of the pipeline from a frame to detections in its upright pixels.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct DetectorOptions {
   /// Turns pictures into RGB, chroma interpolated, before they are resized: what trainers do. Else
   /// both at once.
   bool is_rgb_first = false;
+  /// Makes masks by this rule, of a size with the upright picture. The model must give them.
+  std::optional<MaskRule> mask_rule = {};
 };
 
 /// Thread-safe after creation: each job brings its own memory.
@@ -31,11 +34,14 @@ class Detector {
 
   /// An input tensor for one job. Errors: those of allocation.
   Result<Tensor> make_input() const { return Tensor::create(engine_.inputs()[0]); }
-  /// Fills job.found. Errors: what the stages report.
+  /// Fills job.found, and with a rule for masks job.masks. Errors: what the stages report.
   Status detect(Job& job);
 
   const std::vector<std::string>& labels() const noexcept { return labels_; }
   std::size_t class_count() const noexcept { return decoder_.class_count(); }
+  bool gives_masks() const noexcept;
+  /// From here on detect() makes masks by this rule, or none.
+  void set_mask_rule(std::optional<MaskRule> rule) noexcept { mask_rule_ = rule; }
 
  private:
   Detector(Engine engine, Decoder decoder, std::vector<std::string> labels,
@@ -44,12 +50,16 @@ class Detector {
         decoder_(std::move(decoder)),
         labels_(std::move(labels)),
         letterbox_(options.letterbox),
-        is_rgb_first_(options.is_rgb_first) {}
+        is_rgb_first_(options.is_rgb_first),
+        mask_rule_(options.mask_rule) {}
+  Status decode(std::span<const Tensor> outputs, const Placement& placement, Job& job);
+
   Engine engine_;
   Decoder decoder_;
   std::vector<std::string> labels_;
   LetterboxRule letterbox_;
   bool is_rgb_first_;
+  std::optional<MaskRule> mask_rule_;
 };
 
 /// Size of a frame as a viewer shows it.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "halyard/capture.h"
+#include "halyard/decode.h"
 #include "halyard/image.h"
 #include "halyard/track.h"
 #include "record.h"
@@ -22,6 +23,7 @@ struct Job {
   Processor processor;
   Tensor input;        ///< the network's
   Tensor rgb;          ///< the frame before it is resized, where that is asked for
+  Decoded decoded;     ///< what the head gave, where masks are asked for
   Tensor canvas;       ///< upright RGB copy to draw on
   Tensor video_frame;  ///< what the video writer takes
 
@@ -29,6 +31,7 @@ struct Job {
   Frame frame;
   FrameRecord record;
   std::vector<Detection> found;  ///< in upright source pixels
+  MaskSet masks;                 ///< of found, where asked for, in the same pixels
   std::vector<Track> tracks;
   std::vector<std::byte> encoded;
   std::string out_path;

@@ -4,6 +4,8 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <vector>
 
 #include "coco_eval.h"
 #include "commands.h"
@@ -33,70 +35,118 @@ std::string name_of(const CocoCategory& category) {
   return category.name.empty() ? fmt::format("category {}", category.id) : printable(category.name);
 }
 
-void print_scores(const ValOptions& options, const CocoTruth& truth, const CocoResults& results,
-                  const CocoScores& scores) {
+/// The scores of one kind.
+struct Table {
+  bool has_masks = false;
+  std::size_t detections = 0;
+  std::size_t left_out = 0;
+  CocoScores scores;
+};
+
+/// Detections count as small or large by what is compared.
+Table measure(const CocoTruth& truth, CocoResults& results, bool has_masks) {
+  if (has_masks)
+    for (CocoObject& object : results.objects)
+      object.area = static_cast<double>(rle_area(object.mask).value_or(0));
+  return {has_masks, results.objects.size(), results.left_out,
+          evaluate_coco(truth, results.objects, has_masks)};
+}
+
+void print_table(const ValOptions& options, const CocoTruth& truth, const Table& table) {
   print_line(fmt::format("{}: {} images, {} annotations of {} categories, {} detections",
-                         options.has_masks ? "masks" : "boxes", truth.images.size(),
-                         truth.objects.size(), truth.categories.size(), results.objects.size()));
-  if (results.left_out != 0)
-    print_line(fmt::format("{} detections of other categories are left out", results.left_out));
-  for (const CocoMetric& metric : scores.summary)
+                         table.has_masks ? "masks" : "boxes", truth.images.size(),
+                         truth.objects.size(), truth.categories.size(), table.detections));
+  if (table.left_out != 0)
+    print_line(fmt::format("{} detections of other categories are left out", table.left_out));
+  for (const CocoMetric& metric : table.scores.summary)
     print_line(fmt::format("{:<10} {:>7}  {}", metric.name, shown(metric.value), metric.meaning));
   if (!options.lists_classes) return;
   for (std::size_t i = 0; i < truth.categories.size(); ++i)
-    print_line(
-        fmt::format("  {:<24} {:>7}", name_of(truth.categories[i]), shown(scores.category_ap[i])));
+    print_line(fmt::format("  {:<24} {:>7}", name_of(truth.categories[i]),
+                           shown(table.scores.category_ap[i])));
 }
 
-Status write_scores(const ValOptions& options, const CocoTruth& truth, const CocoResults& results,
-                    const CocoScores& scores) {
-  using Json = nlohmann::ordered_json;
+using Json = nlohmann::ordered_json;
+
+Json table_json(const CocoTruth& truth, const Table& table) {
   const auto number = [](const std::optional<double>& v) { return v ? Json(*v) : Json(nullptr); };
   Json document;
-  document["kind"] = options.has_masks ? "masks" : "boxes";
+  document["kind"] = table.has_masks ? "masks" : "boxes";
   document["images"] = truth.images.size();
   document["annotations"] = truth.objects.size();
-  document["detections"] = results.objects.size();
-  document["left_out"] = results.left_out;
-  for (const CocoMetric& metric : scores.summary)
+  document["detections"] = table.detections;
+  document["left_out"] = table.left_out;
+  for (const CocoMetric& metric : table.scores.summary)
     document["summary"][metric.name] = number(metric.value);
   document["categories"] = Json::array();
   for (std::size_t i = 0; i < truth.categories.size(); ++i) {
     const CocoCategory& category = truth.categories[i];
-    document["categories"].push_back(
-        {{"id", category.id}, {"name", category.name}, {"AP", number(scores.category_ap[i])}});
+    document["categories"].push_back({{"id", category.id},
+                                      {"name", category.name},
+                                      {"AP", number(table.scores.category_ap[i])}});
   }
-  HALYARD_TRY(auto file, OutputFile::create(options.json));
+  return document;
+}
+
+/// Of a model that was measured for both, its masks stand inside.
+Status write_tables(const std::string& path, const CocoTruth& truth,
+                    std::span<const Table> tables) {
+  Json document = table_json(truth, tables[0]);
+  if (tables.size() > 1) document["masks"] = table_json(truth, tables[1]);
+  HALYARD_TRY(auto file, OutputFile::create(path));
   HALYARD_CHECK(file.write(document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"));
   return file.commit();
+}
+
+int show(const ValOptions& options, const CocoTruth& truth, std::span<const Table> tables) {
+  if (options.json != "-")
+    for (const Table& table : tables)
+      print_table(options, truth, table);
+  if (options.json.empty()) return exit_ok;
+  const auto written = write_tables(options.json, truth, tables);
+  return written ? exit_ok : report("--json " + options.json, written.error());
+}
+
+int val_detections(const ValOptions& options) {
+  const auto truth = read_truth(options.truth, options.has_masks);
+  if (!truth) return report("--gt " + options.truth, truth.error());
+  auto results = read_results(options.detections, *truth, options.has_masks);
+  if (!results) return report("--detections " + options.detections, results.error());
+  const Table table = measure(*truth, *results, options.has_masks);
+  return show(options, *truth, {&table, 1});
+}
+
+int val_model(const ValOptions& options) {
+  const auto truth = read_truth(options.truth, false);
+  if (!truth) return report("--gt " + options.truth, truth.error());
+  auto detector = open_detector(options.model);
+  if (!detector) return exit_failure;
+  if (options.has_masks && !detector->gives_masks())
+    return report("--masks", options.model.detector.model + " gives no masks");
+  const bool has_masks = options.has_masks || (detector->gives_masks() && truth->has_segmentations);
+  CocoTruth masks;
+  if (has_masks) {
+    auto read = read_truth(options.truth, true);
+    if (!read) return report("--gt " + options.truth, read.error());
+    masks = *std::move(read);
+  } else {
+    detector->set_mask_rule(std::nullopt);
+  }
+  auto results = find_objects(options.model, *detector, *truth);
+  if (!results) return exit_failure;
+  if (!options.out.empty())
+    if (auto written = write_results(options.out, *truth, *results); !written)
+      return report("--out " + options.out, written.error());
+  std::vector<Table> tables{measure(*truth, *results, false)};
+  if (has_masks) tables.push_back(measure(masks, *results, true));
+  return show(options, *truth, tables);
 }
 
 int val(const ValOptions& options) {
   const bool has_model = !options.model.detector.model.empty();
   if (has_model == !options.detections.empty())
     return report_usage("command line", "needs one of --detections and --model");
-  if (has_model && options.has_masks)
-    return report_usage("--masks", "needs --detections: models are run for boxes");
-  const auto truth = read_truth(options.truth, options.has_masks);
-  if (!truth) return report("--gt " + options.truth, truth.error());
-  CocoResults results;
-  if (has_model) {
-    auto found = find_objects(options.model, *truth);
-    if (!found) return exit_failure;
-    results = *std::move(found);
-    if (!options.out.empty())
-      if (auto written = write_results(options.out, *truth, results); !written)
-        return report("--out " + options.out, written.error());
-  } else {
-    auto read = read_results(options.detections, *truth, options.has_masks);
-    if (!read) return report("--detections " + options.detections, read.error());
-    results = *std::move(read);
-  }
-  const CocoScores scores = evaluate_coco(*truth, results.objects, options.has_masks);
-  if (options.json != "-") print_scores(options, *truth, results, scores);
-  if (options.json.empty()) return exit_ok;
-  const auto written = write_scores(options, *truth, results, scores);
-  return written ? exit_ok : report("--json " + options.json, written.error());
+  return has_model ? val_model(options) : val_detections(options);
 }
 
 constexpr const char* val_examples =
@@ -104,33 +154,39 @@ constexpr const char* val_examples =
     "measure on. --masks compares segmentations instead of boxes: polygons and runs in the ground\n"
     "truth, runs in the detections, whose own area says whether they are small.\n"
     "\n"
-    "A model's classes are matched to categories by name, or, where no name is the same, by "
+    "A model is run by the rules of a preset, ultralytics-val unless another is named; other "
+    "options\n"
+    "go before it. A model's classes are matched to categories by name, or, where no name is the "
+    "same, by\n"
     "order.\n"
     "\n"
     "Examples:\n"
     "  halyard val --gt instances_val2017.json --detections results.json --by-class\n"
     "  halyard val --gt instances_val2017.json --model yolov8n.onnx --images val2017 --json -";
 
+void add_preset_options(CLI::App& sub, PresetOptions& preset) {
+  add_parsed(sub, "--preset", preset.preset, parse_val_preset,
+             "ultralytics-val, ultralytics or hal",
+             "Whose rules hold where none is given: ultralytics-val (default), ultralytics, hal");
+  sub.add_option("--score", preset.score, "Least score of a detection")
+      ->check(CLI::Range(0.0, 1.0));
+  sub.add_option("--iou", preset.iou, "Most overlap of two of a class")
+      ->check(CLI::Range(0.0, 1.0));
+  add_parsed(sub, "--letterbox", preset.letterbox, parse_letterbox_rule,
+             "hal, ultralytics or ultralytics-val",
+             "Rule of the letterbox: hal, ultralytics, ultralytics-val");
+  add_parsed(sub, "--mask-rule", preset.mask_rule, parse_mask_rule,
+             "logits, ultralytics or ultralytics-quick",
+             "Rule of the masks: logits, ultralytics, ultralytics-quick");
+}
+
 void add_model_options(CLI::App& sub, ModelRun& model) {
   DetectorOptions& detector = model.detector;
-  // What trainers validate with.
-  detector.letterbox = LetterboxRule::ultralytics_val;
-  detector.is_rgb_first = true;
-  detector.decode.score_threshold = 0.001F;
-  detector.decode.iou_threshold = 0.7F;
   sub.add_option("-m,--model", detector.model, "Run a model: .onnx, .tflite or .xml");
   sub.add_option("--images", model.images, "Folder of the images that the ground truth names");
   sub.add_option("--labels", detector.labels, "Class names, one a line; default: the model's own");
   sub.add_option("--config", detector.config, "Description of the outputs (.json, .yaml)");
-  sub.add_option("--score", detector.decode.score_threshold, "Least score of a detection")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  sub.add_option("--iou", detector.decode.iou_threshold, "Most overlap of two of a class")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  add_parsed(sub, "--letterbox", detector.letterbox, parse_letterbox_rule,
-             "hal, ultralytics or ultralytics-val",
-             "Rule of the letterbox: hal, ultralytics, ultralytics-val (default)");
+  add_preset_options(sub, model.preset);
   sub.add_option("--threads", detector.engine.threads, "Inference threads; 0: the engine's choice")
       ->check(CLI::Range(0, 1024));
   sub.add_flag("-q,--quiet", model.is_quiet, "No progress bar");
@@ -144,7 +200,10 @@ void add_val(CLI::App& app, Action& action) {
   sub->footer(val_examples);
   sub->add_option("--gt", options->truth, "Ground truth: instances in COCO's format")->required();
   sub->add_option("--detections", options->detections, "Detections: results in COCO's format");
-  sub->add_flag("--masks", options->has_masks, "Compare segmentations, not boxes");
+  sub->add_flag(
+      "--masks", options->has_masks,
+      "Compare segmentations: of --detections instead of boxes; of a model beside them (default "
+      "where it gives masks and every annotation has a segmentation)");
   add_model_options(*sub, options->model);
   sub->add_option("--out", options->out,
                   "Write the model's detections, as --detections reads them");

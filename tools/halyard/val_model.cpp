@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "halyard/capture.h"
@@ -33,9 +34,10 @@ Status check_size(const CocoImage& image, const Frame& frame) {
 
 using CategoryPlaces = std::vector<std::optional<std::size_t>>;
 
-void add_found(const std::vector<Detection>& found, std::size_t image, const CategoryPlaces& places,
-               CocoResults& results) {
-  for (const Detection& d : found) {
+Status add_found(const Job& job, std::size_t image, const CategoryPlaces& places,
+                 CocoResults& results) {
+  for (std::size_t i = 0; i < job.found.size(); ++i) {
+    const Detection& d = job.found[i];
     const auto label = static_cast<std::size_t>(d.label);
     if (label >= places.size() || !places[label]) {
       ++results.left_out;
@@ -48,7 +50,16 @@ void add_found(const std::vector<Detection>& found, std::size_t image, const Cat
     object.box = {d.box.x1, d.box.y1, static_cast<double>(d.box.x2) - d.box.x1,
                   static_cast<double>(d.box.y2) - d.box.y1};
     object.area = object.box.width * object.box.height;
+    if (!job.masks.empty()) HALYARD_CHECK(rle_encode(job.masks[i], job.masks.frame(), object.mask));
   }
+  return {};
+}
+
+Status find_in(const std::string& path, const CocoImage& image, Detector& detector, Job& job) {
+  HALYARD_TRY(job.frame, load(path));
+  HALYARD_CHECK(check_size(image, job.frame));
+  job.record = {};
+  return detector.detect(job);
 }
 
 }  // namespace
@@ -74,17 +85,22 @@ Result<std::vector<std::optional<std::size_t>>> match_categories(
   return places;
 }
 
-std::optional<CocoResults> find_objects(const ModelRun& run, const CocoTruth& truth) {
-  auto detector = Detector::create(run.detector);
-  if (!detector) return std::nullopt;
-  std::vector<std::string> labels = detector->labels();
-  labels.resize(std::max(labels.size(), detector->class_count()));
+std::optional<Detector> open_detector(const ModelRun& run) {
+  DetectorOptions options = run.detector;
+  apply(run.preset, options);
+  return Detector::create(options);
+}
+
+std::optional<CocoResults> find_objects(const ModelRun& run, Detector& detector,
+                                        const CocoTruth& truth) {
+  std::vector<std::string> labels = detector.labels();
+  labels.resize(std::max(labels.size(), detector.class_count()));
   const auto places = match_categories(labels, truth.categories);
   if (!places) return report("--model " + run.detector.model, places.error()), std::nullopt;
   auto processor = Processor::create();
   if (!processor) return report("processor", processor.error()), std::nullopt;
   Job job(*std::move(processor));
-  auto input = detector->make_input();
+  auto input = detector.make_input();
   if (!input) return report("--model " + run.detector.model, input.error()), std::nullopt;
   job.input = *std::move(input);
 
@@ -93,14 +109,10 @@ std::optional<CocoResults> find_objects(const ModelRun& run, const CocoTruth& tr
   const InterruptGuard guard;
   for (std::size_t i = 0; i < truth.images.size(); ++i) {
     const std::string path = (std::filesystem::path(run.images) / truth.images[i].file).string();
-    auto frame = load(path);
-    if (!frame) return report(path, frame.error()), std::nullopt;
-    if (auto fits = check_size(truth.images[i], *frame); !fits)
-      return report(path, fits.error()), std::nullopt;
-    job.frame = *std::move(frame);
-    job.record = {};
-    if (auto done = detector->detect(job); !done) return report(path, done.error()), std::nullopt;
-    add_found(job.found, i, *places, results);
+    if (auto done = find_in(path, truth.images[i], detector, job); !done)
+      return report(path, done.error()), std::nullopt;
+    if (auto added = add_found(job, i, *places, results); !added)
+      return report(path, added.error()), std::nullopt;
     progress.update(i + 1);
     if (InterruptGuard::is_requested()) return report("val", "interrupted"), std::nullopt;
   }
@@ -112,9 +124,17 @@ Status write_results(const std::string& path, const CocoTruth& truth, const Coco
   const char* before = "[\n";
   for (const CocoObject& o : results.objects) {
     HALYARD_CHECK(file.write(fmt::format(
-        "{}{{\"image_id\": {}, \"category_id\": {}, \"bbox\": [{}, {}, {}, {}], \"score\": {}}}",
+        "{}{{\"image_id\": {}, \"category_id\": {}, \"bbox\": [{}, {}, {}, {}], \"score\": {}",
         std::exchange(before, ",\n"), truth.images[o.image].id, truth.categories[o.category].id,
         o.box.x, o.box.y, o.box.width, o.box.height, o.score)));
+    if (!o.mask.counts.empty()) {
+      HALYARD_TRY(const std::string counts, rle_to_string(o.mask));
+      // Characters '0' to 'o', so a backslash may be among them.
+      HALYARD_CHECK(file.write(
+          fmt::format(", \"segmentation\": {{\"size\": [{}, {}], \"counts\": {}}}",
+                      o.mask.size.height, o.mask.size.width, nlohmann::json(counts).dump())));
+    }
+    HALYARD_CHECK(file.write("}"));
   }
   HALYARD_CHECK(file.write(results.objects.empty() ? "[]\n" : "\n]\n"));
   return file.commit();

@@ -8,12 +8,14 @@
 
 #include "coco_data.h"
 #include "detector.h"
+#include "val_preset.h"
 
 namespace halyard::tool {
 
 struct ModelRun {
   DetectorOptions detector;
-  std::string images;  ///< folder of the images
+  PresetOptions preset;  ///< goes before what `detector` says
+  std::string images;    ///< folder of the images
   bool is_quiet = false;
 };
 
@@ -23,10 +25,16 @@ struct ModelRun {
 Result<std::vector<std::optional<std::size_t>>> match_categories(
     const std::vector<std::string>& labels, const std::vector<CocoCategory>& categories);
 
-/// Reports its error itself, naming the option or image. Nothing on failure or interrupt.
-std::optional<CocoResults> find_objects(const ModelRun& run, const CocoTruth& truth);
+/// As the preset has it. Reports its error itself. Nothing on failure.
+std::optional<Detector> open_detector(const ModelRun& run);
 
-/// A results file: [{"image_id", "category_id", "bbox", "score"}, ...]. Errors: as OutputFile.
+/// Boxes, and masks where the detector makes them; areas are those of the boxes. Reports its error
+/// itself, naming the option or image. Nothing on failure or interrupt.
+std::optional<CocoResults> find_objects(const ModelRun& run, Detector& detector,
+                                        const CocoTruth& truth);
+
+/// A results file: [{"image_id", "category_id", "bbox", "score"}, ...], with masks also
+/// "segmentation" as pycocotools writes it. Errors: as OutputFile.
 Status write_results(const std::string& path, const CocoTruth& truth, const CocoResults& results);
 
 }  // namespace halyard::tool
