@@ -5,6 +5,7 @@ import pathlib
 
 import numpy as np
 import pytest
+from test_val import NAMES, peer
 
 HARBOUR = pathlib.Path(__file__).parents[2] / "examples" / "harbour"
 
@@ -69,3 +70,33 @@ def test_a_boat_keeps_its_identity(program):
     print(f"{len(purity)} boats, share of the main identity {np.round(purity, 2)}")
     assert len(purity) >= 4
     assert np.mean(purity) > 0.8
+
+
+def coco_truth():
+    clip = json.loads((HARBOUR / "clip_truth.json").read_text())
+    images, annotations = [], []
+    for index, frame in enumerate(clip["frames"], 1):
+        images.append({"id": index, "file_name": pathlib.Path(frame["file"]).name,
+                       "width": clip["width"], "height": clip["height"]})
+        for thing in frame["objects"]:
+            x1, y1, x2, y2 = thing["box"]
+            annotations.append({"id": len(annotations) + 1, "image_id": index, "iscrowd": 0,
+                                "category_id": clip["classes"].index(thing["class"]),
+                                "bbox": [x1, y1, x2 - x1, y2 - y1],
+                                "area": (x2 - x1) * (y2 - y1)})
+    categories = [{"id": i, "name": name} for i, name in enumerate(clip["classes"])]
+    return {"images": images, "annotations": annotations, "categories": categories}
+
+
+@pytest.mark.parametrize("model,least", [("harbour.onnx", 0.42), ("harbour_int8.onnx", 0.40)])
+def test_average_precision_on_the_clip_is_that_of_pycocotools(program, tmp_path, model, least):
+    pytest.importorskip("pycocotools")
+    truth, out = tmp_path / "truth.json", tmp_path / "out.json"
+    truth.write_text(json.dumps(coco_truth()))
+    got = json.loads(program.run("val", "--gt", truth, "--model", HARBOUR / model, "--images",
+                                 HARBOUR / "clip", "--out", out, "--json", "-", "--quiet"))
+    want, _ = peer(truth, out, "bbox")
+    ours = [-1 if got["summary"][name] is None else got["summary"][name] for name in NAMES]
+    np.testing.assert_allclose(ours, want, atol=1e-6, rtol=0)
+    print(f"{model}: AP {want[0]:.4f}, AP50 {want[1]:.4f}")
+    assert least < want[0] < want[1]
