@@ -5,20 +5,19 @@
 #include <cmath>
 #include <limits>
 
+#include "base/exp_series.h"
+
 namespace halyard {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double right_angle = 1.5707963267948966;
-// ln 2 in two parts; the upper has few enough bits that its product with an exponent is exact.
-constexpr double ln2_high = 6.93147180369123816490e-01;
-constexpr double ln2_low = 1.90821492927058770002e-10;
 
-// Taylor series; |r| < 0.35.
+// |r| < 0.35.
 double exp_series(double r) noexcept {
-  double sum = 1;
-  for (int n = 14; n >= 1; --n)
-    sum = 1 + sum * r / n;
+  double sum = exp_coefficients.back();
+  for (std::size_t n = exp_coefficients.size() - 1; n-- > 0;)
+    sum = sum * r + exp_coefficients[n];
   return sum;
 }
 
@@ -36,7 +35,7 @@ double exp_of(double x) noexcept {
   if (x < -700) return 0;
   if (x > 700) return infinity;
   if (std::isnan(x)) return x;
-  const double k = std::floor(x * 1.4426950408889634 + 0.5);
+  const double k = std::floor(x * log2_of_e + 0.5);
   const double r = (x - k * ln2_high) - k * ln2_low;
   return std::ldexp(exp_series(r), static_cast<int>(k));
 }

@@ -50,20 +50,6 @@ Box box_of_distances(std::span<const float, 4> ltrb, const Cell& cell) noexcept 
           (x + ltrb[2]) * cell.stride_x, (y + ltrb[3]) * cell.stride_y};
 }
 
-std::array<float, 4> distances_of_bins(std::span<float> logits) noexcept {
-  const std::size_t bins = logits.size() / 4;
-  std::array<float, 4> ltrb{};
-  for (std::size_t side = 0; side < 4; ++side) {
-    const auto p = logits.subspan(side * bins, bins);
-    softmax(p);
-    float mean = 0;
-    for (std::size_t i = 0; i < bins; ++i)
-      mean += static_cast<float>(i) * p[i];
-    ltrb[side] = mean;
-  }
-  return ltrb;
-}
-
 Box box_of_bins(std::span<float> logits, const Cell& cell) noexcept {
   return box_of_distances(distances_of_bins(logits), cell);
 }
