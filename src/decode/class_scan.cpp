@@ -4,7 +4,8 @@
 // Classes lie in rows of anchors ([4 + C, N]): rows are swept over a block of anchors whose running
 // best stays in the L1 cache. The running best starts just below the threshold, so eight rows in
 // which nothing exceeds it cost eight loads, eight compares and one branch.
-// Anchors lie in rows of classes ([N, 4 + C]): a row is looked through for any passing value first.
+// Anchors lie in rows of classes ([N, 4 + C]): a row is looked through for any passing value first,
+// then for its greatest, then for the first that equals it.
 #include "decode/class_scan.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -19,7 +20,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "decode/threshold.h"
+#include "decode/stored_lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace halyard::decode {
@@ -30,38 +31,10 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr std::size_t block_bytes = 4096;  // of one row: whole pages for the prefetcher
 constexpr std::size_t row_group = 8;
 
-// Lanes of a stored type: f16 values that pass are positive, and positive ones are ordered as their
-// bits are, so they are compared as i16; only NaN needs a look.
-template <class T>
-struct Stored {
-  using Lane = T;
-  static constexpr bool is_half = false;
-};
-template <>
-struct Stored<Half> {
-  using Lane = std::int16_t;
-  static constexpr bool is_half = true;
-};
-
-// value > best; false for NaN on either side.
-template <bool is_half, class D, class V>
-HWY_INLINE hn::Mask<D> above(D d, V value, V best) {
-  const auto greater = hn::Gt(value, best);
-  if constexpr (is_half) {
-    return hn::And(greater, hn::Lt(value, hn::Set(d, static_cast<hn::TFromD<D>>(0x7C01))));
-  } else {
-    (void)d;
-    return greater;
-  }
-}
-
-template <bool is_half, class T>
-float raw_as_float(T value) {
-  if constexpr (is_half) {
-    return to_float(Half{static_cast<std::uint16_t>(value)});
-  } else {
-    return static_cast<float>(value);
-  }
+// key > best; false for NaN.
+template <class S, class D, class V>
+HWY_INLINE hn::Mask<D> above(D d, V key, V best) {
+  return S::without_nan(d, key, hn::Gt(key, best));
 }
 
 // Running best of one block of anchors. `arg` counts within a chunk of classes that its lanes can
@@ -79,7 +52,7 @@ struct Block {
 
 // Anchors [0, count) of `count >= Lanes(d)` rows lie at row + r * stride. The last vector overlaps
 // the one before: taking a row twice changes nothing, as only strictly greater values count.
-template <bool is_half, class T>
+template <class S, class T>
 HWY_INLINE void sweep_rows(const T* row, std::ptrdiff_t stride, std::size_t first_arg,
                            std::size_t rows, std::size_t count, Block<T>& block) {
   const hn::ScalableTag<T> d;
@@ -91,15 +64,15 @@ HWY_INLINE void sweep_rows(const T* row, std::ptrdiff_t stride, std::size_t firs
     auto best = hn::LoadU(d, block.best.data() + i);
     auto any = hn::FirstN(d, 0);
     for (std::size_t r = 0; r < rows; ++r) {
-      const auto value = hn::LoadU(d, row + static_cast<std::ptrdiff_t>(r) * stride + i);
-      any = hn::Or(any, above<is_half>(d, value, best));
+      const auto key = S::key(d, row + static_cast<std::ptrdiff_t>(r) * stride + i);
+      any = hn::Or(any, hn::Gt(key, best));
     }
     if (HWY_LIKELY(hn::AllFalse(d, any))) continue;
     auto arg = hn::LoadU(du, block.arg.data() + i);
     for (std::size_t r = 0; r < rows; ++r) {
-      const auto value = hn::LoadU(d, row + static_cast<std::ptrdiff_t>(r) * stride + i);
-      const auto greater = above<is_half>(d, value, best);
-      best = hn::IfThenElse(greater, value, best);
+      const auto key = S::key(d, row + static_cast<std::ptrdiff_t>(r) * stride + i);
+      const auto greater = above<S>(d, key, best);
+      best = hn::IfThenElse(greater, key, best);
       arg = hn::IfThenElse(hn::RebindMask(du, greater),
                            hn::Set(du, static_cast<Arg>(first_arg + r)), arg);
     }
@@ -142,7 +115,7 @@ Floor<T> floor_below(T least) {
   }
 }
 
-template <bool is_half, class T>
+template <class S, class T>
 HWY_INLINE void scan_block(const T* row, std::ptrdiff_t stride, std::size_t classes,
                            std::size_t first_anchor, std::size_t count, Floor<T> floor,
                            Block<T>& block, std::vector<Hit>& hits) {
@@ -156,12 +129,12 @@ HWY_INLINE void scan_block(const T* row, std::ptrdiff_t stride, std::size_t clas
     const std::size_t end = std::min(classes, base + chunk);
     std::size_t c = base;
     for (; c + row_group <= end; c += row_group) {
-      sweep_rows<is_half>(row + static_cast<std::ptrdiff_t>(c) * stride, stride, c - base,
-                          row_group, count, block);
+      sweep_rows<S>(row + static_cast<std::ptrdiff_t>(c) * stride, stride, c - base, row_group,
+                    count, block);
     }
     for (; c < end; ++c) {
-      sweep_rows<is_half>(row + static_cast<std::ptrdiff_t>(c) * stride, stride, c - base, 1, count,
-                          block);
+      sweep_rows<S>(row + static_cast<std::ptrdiff_t>(c) * stride, stride, c - base, 1, count,
+                    block);
     }
     for_each_greater(block.best.data(), block.settled.data(), count, [&](std::size_t i) {
       block.label[i] = static_cast<std::int32_t>(base + block.arg[i]);
@@ -169,8 +142,9 @@ HWY_INLINE void scan_block(const T* row, std::ptrdiff_t stride, std::size_t clas
     });
   }
   const auto emit = [&](std::size_t i) {
-    hits.push_back({static_cast<std::uint32_t>(first_anchor + i), block.label[i],
-                    raw_as_float<is_half>(block.best[i])});
+    const T stored = row[block.label[i] * stride + static_cast<std::ptrdiff_t>(i)];
+    hits.push_back(
+        {static_cast<std::uint32_t>(first_anchor + i), block.label[i], S::to_real(stored)});
   };
   if (floor.all) {
     for (std::size_t i = 0; i < count; ++i)
@@ -182,7 +156,7 @@ HWY_INLINE void scan_block(const T* row, std::ptrdiff_t stride, std::size_t clas
 }
 
 // [4 + C, N]. anchors >= lanes.
-template <bool is_half, class T>
+template <class S, class T>
 void scan_columns(const T* data, std::ptrdiff_t stride, std::size_t anchors, std::size_t classes,
                   T least, std::vector<Hit>& hits) {
   const std::size_t lanes = hn::Lanes(hn::ScalableTag<T>());
@@ -193,86 +167,117 @@ void scan_columns(const T* data, std::ptrdiff_t stride, std::size_t anchors, std
     std::size_t count = std::min(step, anchors - start);
     const std::size_t rest = anchors - start - count;
     if (rest < lanes) count += rest;  // no block is shorter than a vector
-    scan_block<is_half>(data + start, stride, classes, start, count, floor, block, hits);
+    scan_block<S>(data + start, stride, classes, start, count, floor, block, hits);
     start += count;
   }
 }
 
-// Whether one of row[0, classes) passes; classes >= Lanes(d).
-template <bool is_half, class D, class T>
-HWY_INLINE bool any_above(D d, const T* row, std::size_t classes, T floor) {
+// Calls use(i, key) for vectors that cover [0, count); count >= Lanes(d), so the last may overlap.
+template <class S, class D, class T, class Use>
+HWY_INLINE void for_each_vector(D d, const T* row, std::size_t count, Use use) {
   const std::size_t lanes = hn::Lanes(d);
-  const auto least = hn::Set(d, floor);
-  auto any = hn::FirstN(d, 0);
-  for (std::size_t start = 0; start < classes; start += lanes) {
-    const std::size_t i = std::min(start, classes - lanes);
-    any = hn::Or(any, above<is_half>(d, hn::LoadU(d, row + i), least));
+  for (std::size_t start = 0; start < count; start += lanes) {
+    const std::size_t i = std::min(start, count - lanes);
+    use(i, S::key(d, row + i));
   }
-  return !hn::AllFalse(d, any);
+}
+
+template <class D, class V>
+HWY_INLINE hn::TFromD<D> greatest_lane(D d, V value) {
+  if constexpr (sizeof(hn::TFromD<D>) > 1) {
+    return hn::GetLane(hn::MaxOfLanes(d, value));
+  } else {  // not there for all vectors
+    alignas(64) std::array<hn::TFromD<D>, hn::MaxLanes(D())> lanes;
+    hn::Store(value, d, lanes.data());
+    hn::TFromD<D> most = lanes[0];
+    for (std::size_t i = 0; i < hn::Lanes(d); ++i)
+      most = std::max(most, lanes[i]);
+    return most;
+  }
+}
+
+// The first of the greatest keys of row[0, classes), one of which is above the floor or equal to
+// it.
+template <class S, class D, class T>
+HWY_INLINE std::size_t best_of_row(D d, const T* row, std::size_t classes, T floor) {
+  auto best = hn::Set(d, floor);
+  for_each_vector<S>(d, row, classes, [&](std::size_t, auto key) HWY_ATTR {
+    best = hn::IfThenElse(above<S>(d, key, best), key, best);
+  });
+  const auto most = hn::Set(d, greatest_lane(d, best));
+  const std::size_t lanes = hn::Lanes(d);
+  for (std::size_t start = 0;; start += lanes) {
+    const std::size_t i = std::min(start, classes - lanes);
+    const auto at = hn::FindFirstTrue(d, hn::Eq(S::key(d, row + i), most));
+    if (at >= 0) return i + static_cast<std::size_t>(at);
+  }
 }
 
 // [N, 4 + C]. D holds no more lanes than there are classes.
-template <bool is_half, class D, class T>
+template <class S, class D, class T>
 void scan_rows(D d, const T* data, std::ptrdiff_t stride, std::size_t anchors, std::size_t classes,
                T least, std::vector<Hit>& hits) {
   const Floor<T> floor = floor_below(least);
+  const auto lowest = hn::Set(d, floor.value);
   for (std::size_t a = 0; a < anchors; ++a) {
     const T* row = data + static_cast<std::ptrdiff_t>(a) * stride;
-    if (!floor.all && HWY_LIKELY(!any_above<is_half>(d, row, classes, floor.value))) continue;
-    T best = floor.all ? row[0] : floor.value;
-    std::size_t label = 0;
-    for (std::size_t c = 0; c < classes; ++c) {
-      if (!(row[c] > best)) continue;
-      if (is_half && static_cast<std::int32_t>(row[c]) > half_infinity) continue;  // NaN
-      best = row[c];
-      label = c;
-    }
-    hits.push_back({static_cast<std::uint32_t>(a), static_cast<std::int32_t>(label),
-                    raw_as_float<is_half>(best)});
+    auto any = hn::FirstN(d, 0);
+    for_each_vector<S>(d, row, classes, [&](std::size_t, auto key) HWY_ATTR {
+      any = hn::Or(any, above<S>(d, key, lowest));
+    });
+    if (HWY_LIKELY(hn::AllFalse(d, any)) && !floor.all) continue;
+    const std::size_t label = best_of_row<S>(d, row, classes, floor.value);
+    hits.push_back(
+        {static_cast<std::uint32_t>(a), static_cast<std::int32_t>(label), S::to_real(row[label])});
   }
 }
 
 // False when this grid is not for vectors: odd strides, or less than a vector of anchors.
-template <class T>
-bool scan(const ScoreGrid& grid, T least, std::vector<Hit>& hits) {
-  using Lane = typename Stored<T>::Lane;
-  constexpr bool is_half = Stored<T>::is_half;
+template <class S, class Lane>
+bool scan_lanes(const ScoreGrid& grid, Lane least, std::vector<Hit>& hits) {
   constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(Lane));
   const hn::ScalableTag<Lane> d;
   const hn::CappedTag<Lane, 16 / sizeof(Lane)> quarter;
-  Lane lowest;
-  if constexpr (is_half) {
-    if (least.bits == 0) return false;  // -0.0 would pass; not worth a vector
-    lowest = static_cast<Lane>(least.bits);
-  } else {
-    lowest = least;
-  }
   const auto address = reinterpret_cast<std::uintptr_t>(grid.data);
   if (address % sizeof(Lane) != 0) return false;
   const auto* data = reinterpret_cast<const Lane*>(grid.data);
   if (grid.anchor_stride_bytes == size && grid.class_stride_bytes % size == 0 &&
       grid.anchors >= hn::Lanes(d)) {
-    scan_columns<is_half>(data, grid.class_stride_bytes / size, grid.anchors, grid.classes, lowest,
-                          hits);
+    scan_columns<S>(data, grid.class_stride_bytes / size, grid.anchors, grid.classes, least, hits);
     return true;
   }
   if (grid.class_stride_bytes != size || grid.anchor_stride_bytes % size != 0) return false;
   const std::ptrdiff_t stride = grid.anchor_stride_bytes / size;
   if (grid.classes >= hn::Lanes(d)) {
-    scan_rows<is_half>(d, data, stride, grid.anchors, grid.classes, lowest, hits);
+    scan_rows<S>(d, data, stride, grid.anchors, grid.classes, least, hits);
     return true;
   }
   if (grid.classes >= hn::Lanes(quarter)) {
-    scan_rows<is_half>(quarter, data, stride, grid.anchors, grid.classes, lowest, hits);
+    scan_rows<S>(quarter, data, stride, grid.anchors, grid.classes, least, hits);
     return true;
   }
   return false;
+}
+
+template <class T>
+bool scan(const ScoreGrid& grid, T least, std::vector<Hit>& hits) {
+  const auto key = Stored<T>::key_of(least);
+  if constexpr (std::is_same_v<T, float>) {
+    if (least == -std::numeric_limits<T>::infinity()) return false;  // nothing lies below
+  }
+  if constexpr (Stored<T>::is_short_float) {
+    if (key > 0) return scan_lanes<Stored<T, true>>(grid, key, hits);
+  }
+  return scan_lanes<Stored<T>>(grid, key, hits);
 }
 
 bool scan_f32(const ScoreGrid& grid, float least, std::vector<Hit>& hits) {
   return scan(grid, least, hits);
 }
 bool scan_f16(const ScoreGrid& grid, Half least, std::vector<Hit>& hits) {
+  return scan(grid, least, hits);
+}
+bool scan_bf16(const ScoreGrid& grid, BFloat16 least, std::vector<Hit>& hits) {
   return scan(grid, least, hits);
 }
 bool scan_i8(const ScoreGrid& grid, std::int8_t least, std::vector<Hit>& hits) {
@@ -299,6 +304,7 @@ namespace {
 
 HWY_EXPORT(scan_f32);
 HWY_EXPORT(scan_f16);
+HWY_EXPORT(scan_bf16);
 HWY_EXPORT(scan_i8);
 HWY_EXPORT(scan_u8);
 HWY_EXPORT(scan_i16);
@@ -310,6 +316,8 @@ bool scan_vectors(const ScoreGrid& grid, T least, std::vector<Hit>& hits) {
     return HWY_DYNAMIC_DISPATCH(scan_f32)(grid, least, hits);
   } else if constexpr (std::is_same_v<T, Half>) {
     return HWY_DYNAMIC_DISPATCH(scan_f16)(grid, least, hits);
+  } else if constexpr (std::is_same_v<T, BFloat16>) {
+    return HWY_DYNAMIC_DISPATCH(scan_bf16)(grid, least, hits);
   } else if constexpr (std::is_same_v<T, std::int8_t>) {
     return HWY_DYNAMIC_DISPATCH(scan_i8)(grid, least, hits);
   } else if constexpr (std::is_same_v<T, std::uint8_t>) {
@@ -330,6 +338,7 @@ void scan_classes(const ScoreGrid& grid, T least, std::vector<Hit>& hits) {
 
 template void scan_classes(const ScoreGrid&, float, std::vector<Hit>&);
 template void scan_classes(const ScoreGrid&, Half, std::vector<Hit>&);
+template void scan_classes(const ScoreGrid&, BFloat16, std::vector<Hit>&);
 template void scan_classes(const ScoreGrid&, std::int8_t, std::vector<Hit>&);
 template void scan_classes(const ScoreGrid&, std::uint8_t, std::vector<Hit>&);
 template void scan_classes(const ScoreGrid&, std::int16_t, std::vector<Hit>&);

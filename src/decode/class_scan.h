@@ -29,9 +29,9 @@ struct Hit {
   friend bool operator==(const Hit&, const Hit&) = default;
 };
 
-/// Appends the hits in the order of anchors. T is float, Half or an integer of 8 or 16 bits, and
-/// `least` the smallest passing value (>= 0 for Half). Of equal best classes the first wins; NaN
-/// never passes. Runs on the widest vectors of the machine where one of the strides is the element.
+/// Appends the hits in the order of anchors. T is float, Half, BFloat16 or an integer of 8 or 16
+/// bits, and `least` the smallest passing value. Of equal best classes the first wins; NaN never
+/// passes. Runs on the widest vectors of the machine where one of the strides is the element.
 template <class T>
 void scan_classes(const ScoreGrid& grid, T least, std::vector<Hit>& hits);
 

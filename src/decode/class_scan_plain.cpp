@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The class scan by plain loops; no vectors here.
+// The scans by plain loops; no vectors here.
 #include <cstring>
 
 #include "decode/class_scan.h"
+#include "decode/pair_scan.h"
 
 namespace halyard::decode {
 namespace {
 
-// What scores are compared as: f16 as float, all others as they are.
+// What scores are compared as: floats of 16 bits as float, all others as they are.
 inline float comparable(Half value) noexcept {
+  return to_float(value);
+}
+inline float comparable(BFloat16 value) noexcept {
   return to_float(value);
 }
 template <class T>
@@ -45,11 +49,42 @@ void scan_classes_plain(const ScoreGrid& grid, T least, std::vector<Hit>& hits) 
   }
 }
 
+template <class T>
+void scan_pairs_plain(const ScoreGrid& grid, T least, std::span<const std::int32_t> each,
+                      std::vector<Hit>& hits) {
+  for (std::size_t anchor = 0; anchor < grid.anchors; ++anchor) {
+    const std::byte* at =
+        grid.data + static_cast<std::ptrdiff_t>(anchor) * grid.anchor_stride_bytes;
+    for (std::size_t c = 0; c < grid.classes; ++c, at += grid.class_stride_bytes) {
+      const auto value = load<T>(at);
+      if (each.empty() ? value >= comparable(least) : static_cast<std::int32_t>(value) >= each[c])
+        hits.push_back({static_cast<std::uint32_t>(anchor), static_cast<std::int32_t>(c),
+                        static_cast<float>(value)});
+    }
+  }
+}
+
 template void scan_classes_plain(const ScoreGrid&, float, std::vector<Hit>&);
 template void scan_classes_plain(const ScoreGrid&, Half, std::vector<Hit>&);
+template void scan_classes_plain(const ScoreGrid&, BFloat16, std::vector<Hit>&);
 template void scan_classes_plain(const ScoreGrid&, std::int8_t, std::vector<Hit>&);
 template void scan_classes_plain(const ScoreGrid&, std::uint8_t, std::vector<Hit>&);
 template void scan_classes_plain(const ScoreGrid&, std::int16_t, std::vector<Hit>&);
 template void scan_classes_plain(const ScoreGrid&, std::uint16_t, std::vector<Hit>&);
+
+template void scan_pairs_plain(const ScoreGrid&, float, std::span<const std::int32_t>,
+                               std::vector<Hit>&);
+template void scan_pairs_plain(const ScoreGrid&, Half, std::span<const std::int32_t>,
+                               std::vector<Hit>&);
+template void scan_pairs_plain(const ScoreGrid&, BFloat16, std::span<const std::int32_t>,
+                               std::vector<Hit>&);
+template void scan_pairs_plain(const ScoreGrid&, std::int8_t, std::span<const std::int32_t>,
+                               std::vector<Hit>&);
+template void scan_pairs_plain(const ScoreGrid&, std::uint8_t, std::span<const std::int32_t>,
+                               std::vector<Hit>&);
+template void scan_pairs_plain(const ScoreGrid&, std::int16_t, std::span<const std::int32_t>,
+                               std::vector<Hit>&);
+template void scan_pairs_plain(const ScoreGrid&, std::uint16_t, std::span<const std::int32_t>,
+                               std::vector<Hit>&);
 
 }  // namespace halyard::decode

@@ -72,9 +72,7 @@ class BoxReader {
     return b;
   }
   static void fill(const FieldView& field, const BoxPlace& at, std::span<float> out) {
-    const BoxView box = field.box(at.row, at.column, at.anchor);
-    for (std::size_t i = 0; i < out.size(); ++i)
-      out[i] = field.value(box, i);
+    field.values(field.box(at.row, at.column, at.anchor), out);
   }
   const Program& program_;
   const Binding& binding_;
@@ -84,6 +82,20 @@ class BoxReader {
 BoxPlace place_in(const Level& level, std::size_t index, std::size_t box) noexcept {
   const std::size_t cell = box / level.anchors;
   return {index, cell / level.columns, cell % level.columns, box % level.anchors};
+}
+
+// False for illegal boxes; turned ones go to work.rotated.
+bool read_box(const BoxReader& reader, const BoxPlace& at, const Level& level, Scratch& work,
+              Box& box) {
+  if (!level.angles) {
+    box = reader.read(at);
+    return is_legal(box);
+  }
+  const RotatedBox rotated = reader.read_rotated(at);
+  if (!is_legal(rotated)) return false;
+  work.rotated.push_back(rotated);
+  box = bounds(rotated);
+  return true;
 }
 
 }  // namespace
@@ -102,18 +114,14 @@ void collect(const Program& program, const Passing& passing, Scratch& work) {
   for (std::size_t l = 0; l < program.levels.size(); ++l) {
     const Level& level = program.levels[l];
     scan_level(program, level, work.binding.levels[l], passing, work);
-    for (const Hit& hit : work.hits) {
-      const BoxPlace at = place_in(level, l, hit.anchor);
-      Box box;
-      if (level.angles) {
-        const RotatedBox rotated = reader.read_rotated(at);
-        if (!is_legal(rotated)) continue;
-        work.rotated.push_back(rotated);
-        box = bounds(rotated);
-      } else {
-        box = reader.read(at);
-        if (!is_legal(box)) continue;
-      }
+    Box box;
+    bool is_given = false;
+    for (std::size_t i = 0; i < work.hits.size(); ++i) {
+      const Hit& hit = work.hits[i];
+      const bool is_another = i == 0 || hit.anchor != work.hits[i - 1].anchor;
+      if (is_another) is_given = read_box(reader, place_in(level, l, hit.anchor), level, work, box);
+      if (!is_given) continue;
+      if (level.angles && !is_another) work.rotated.push_back(RotatedBox(work.rotated.back()));
       work.candidates.push_back(
           {box, hit.raw, hit.label, static_cast<std::int32_t>(level.first_box + hit.anchor)});
     }

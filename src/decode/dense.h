@@ -16,6 +16,8 @@ namespace halyard::decode {
 struct Scratch {
   Binding binding;
   std::vector<Hit> hits;
+  std::vector<Hit> pairs;           ///< of scan_pairs()
+  std::vector<std::int32_t> least;  ///< of each class
   std::vector<Detection> candidates;
   std::vector<RotatedBox> rotated;  ///< one for each candidate of heads with angles, else none
   std::vector<float> numbers;       ///< of one box

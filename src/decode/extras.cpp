@@ -43,16 +43,20 @@ const Quantization* quantization_of(const FieldView& field, const BoxView& box, 
   return &row;
 }
 
-Status append_row(const FieldView& field, const BoxView& box, Quantization& row,
+Status append_row(const FieldView& field, const BoxView& box, Scratch& work,
                   MaskPrototypes& masks) {
-  bool is_finite = true;
-  for (std::size_t k = 0; k < field.count && is_finite; ++k)
-    is_finite = std::isfinite(field.value(box, k));
-  if (is_finite)
+  std::vector<float>& values = work.numbers;
+  values.resize(field.count);
+  field.values(box, values);
+  const bool is_finite =
+      std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); });
+  if (!is_finite) std::fill(values.begin(), values.end(), 0.0F);
+  if (is_finite && is_integer(field.dtype)) {
     return masks.append(
-        {box.data, field.feature_stride, field.dtype, quantization_of(field, box, row)});
-  constexpr float zero = 0;  // for all coefficients
-  return masks.append({reinterpret_cast<const std::byte*>(&zero), 0, DType::f32, nullptr});
+        {box.data, field.feature_stride, field.dtype, quantization_of(field, box, work.row)});
+  }
+  return masks.append(
+      {reinterpret_cast<const std::byte*>(values.data()), sizeof(float), DType::f32, nullptr});
 }
 
 Status begin_masks(const Program& program, Size input, std::size_t batch, const Binding& binding,
@@ -99,7 +103,7 @@ Status read_extras(const Program& program, Size input, std::size_t batch, Scratc
     const LevelView& view = binding.levels[at.level];
     if (view.coefficients) {
       const BoxView box = view.coefficients.box(at.row, at.column, at.anchor);
-      HALYARD_CHECK(append_row(view.coefficients, box, work.row, out.masks));
+      HALYARD_CHECK(append_row(view.coefficients, box, work, out.masks));
     }
     if (!view.keypoints) continue;
     const BoxView box = view.keypoints.box(at.row, at.column, at.anchor);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 
 #include "decode/threshold.h"
 #include "halyard/quantization.h"
@@ -81,6 +82,8 @@ struct FieldView {
   float value(const BoxView& box, std::size_t feature) const noexcept {
     return real(raw(box, feature), box.channel + feature);
   }
+  /// The first features of the box.
+  void values(const BoxView& box, std::span<float> out) const noexcept;
 };
 
 }  // namespace halyard::decode

@@ -1,55 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // MaskPrototypes: rows of coefficients from storage of any type.
 #include <cmath>
-#include <cstring>
 
 #include "base/format_error.h"
-#include "decode/threshold.h"
+#include "decode/field.h"
 #include "halyard/mask.h"
 
 namespace halyard {
 namespace {
 
-template <class T>
-T load(const std::byte* at) noexcept {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
-
-std::int32_t load_integer(const std::byte* at, DType dtype) noexcept {
-  switch (dtype) {
-    case DType::i8:
-      return load<std::int8_t>(at);
-    case DType::u8:
-      return load<std::uint8_t>(at);
-    case DType::i16:
-      return load<std::int16_t>(at);
-    default:
-      return load<std::uint16_t>(at);
-  }
-}
-
-float load_float(const std::byte* at, DType dtype) noexcept {
-  switch (dtype) {
-    case DType::f16:
-      return to_float(load<Half>(at));
-    case DType::bf16:
-      return to_float(load<BFloat16>(at));
-    default:
-      return load<float>(at);
-  }
-}
+using decode::load_raw;
 
 bool is_stored(DType dtype) noexcept {
-  return dtype == DType::i8 || dtype == DType::u8 || dtype == DType::i16 || dtype == DType::u16;
+  return decode::stored_range(dtype).highest != 0;
 }
 
 Status check_row(const CoefficientRow& row, std::size_t channels) {
   if (channels == 0)
     return fail(Errc::invalid_argument, "channels: must be set by clear() before rows are added");
   if (!is_stored(row.dtype)) {
-    if (row.dtype == DType::f32 || row.dtype == DType::f16 || row.dtype == DType::bf16) return {};
+    if (decode::is_read(row.dtype)) return {};
     return fail(Errc::unsupported, "row: coefficients are f32, f16, bf16, i8, u8, i16 or u16", "{}",
                 to_string(row.dtype));
   }
@@ -93,14 +63,12 @@ Status MaskPrototypes::append(const CoefficientRow& row) {
   const std::size_t before = coefficients.size();
   const std::byte* at = row.data;
   for (std::size_t k = 0; k < channels; ++k, at += row.stride_bytes) {
-    float value;
+    float value = load_raw(at, row.dtype);
     if (is_stored(row.dtype)) {
-      const std::int32_t raw = load_integer(at, row.dtype);
+      const auto raw = static_cast<std::int32_t>(value);
       if (same) stored.push_back(raw);
       value = static_cast<float>(raw - row.quantization->zero_point_at(k)) *
               row.quantization->scale_at(k);
-    } else {
-      value = load_float(at, row.dtype);
     }
     if (!std::isfinite(value)) {
       coefficients.resize(before);

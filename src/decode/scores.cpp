@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "decode/box_coding.h"
+#include "decode/pair_scan.h"
 
 namespace halyard::decode {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 float before_activation(float threshold, Activation activation) noexcept {
   if (activation != Activation::sigmoid) return threshold;
   const double p = static_cast<double>(threshold) * (1 - 2.4e-7);  // roundings of the score
-  if (!(p > 0)) return std::numeric_limits<float>::lowest();
+  if (!(p > 0)) return -std::numeric_limits<float>::infinity();
   const double x = logit(p);
   return static_cast<float>(x - 1e-6 * (1 + std::abs(x)));
 }
@@ -43,8 +44,9 @@ void for_runs(const Level& level, const FieldView& field, std::vector<Hit>& hits
   for (std::size_t anchor = 0; anchor < level.anchors; ++anchor) {
     for (std::size_t run = 0; run < runs; ++run) {
       const std::size_t from = hits.size();
-      scan(ScoreGrid{field.box(run, 0, anchor).data, boxes, field.count, field.column_stride,
-                     field.feature_stride});
+      const BoxView box = field.box(run, 0, anchor);
+      scan(ScoreGrid{box.data, boxes, field.count, field.column_stride, field.feature_stride},
+           box.channel);
       for (std::size_t i = from; i < hits.size(); ++i) {
         const std::size_t cell = run * boxes + hits[i].anchor;
         hits[i].anchor = static_cast<std::uint32_t>(cell * level.anchors + anchor);
@@ -52,43 +54,66 @@ void for_runs(const Level& level, const FieldView& field, std::vector<Hit>& hits
     }
   }
   if (level.anchors > 1)
-    std::sort(hits.begin(), hits.end(),
-              [](const Hit& a, const Hit& b) { return a.anchor < b.anchor; });
+    std::sort(hits.begin(), hits.end(), [](const Hit& a, const Hit& b) {
+      return a.anchor != b.anchor ? a.anchor < b.anchor : a.label < b.label;
+    });
 }
 
-// Boxes whose best stored value may pass. False where stored values do not tell.
+// What may pass by its stored value: the best class of a box, or where `pairs` every class.
+struct Sought {
+  float least = 0;  // real value
+  bool pairs = false;
+};
+
+// Thresholds of classes that no stored value reaches are the highest: refine() looks again.
+std::span<const std::int32_t> thresholds_of(const FieldView& field, std::size_t channel,
+                                            float least, std::vector<std::int32_t>& out) {
+  out.clear();
+  for (std::size_t c = channel; c < channel + field.count; ++c) {
+    const Affine affine{field.per_channel->scale_at(c), field.per_channel->zero_point_at(c)};
+    out.push_back(quantized_threshold(least, affine, field.dtype)
+                      .value_or(stored_range(field.dtype).highest));
+  }
+  return out;
+}
+
 template <class T>
-bool scan_stored(const Level& level, const FieldView& field, T least, std::vector<Hit>& hits) {
-  for_runs(level, field, hits, [&](const ScoreGrid& grid) { scan_classes<T>(grid, least, hits); });
-  return true;
+void scan_stored(const Level& level, const FieldView& field, T least, const Sought& sought,
+                 Scratch& work) {
+  for_runs(level, field, work.hits, [&](const ScoreGrid& grid, std::size_t channel) {
+    if (!sought.pairs) return scan_classes<T>(grid, least, work.hits);
+    std::span<const std::int32_t> each;
+    if (field.per_channel != nullptr)
+      each = thresholds_of(field, channel, sought.least, work.least);
+    scan_pairs<T>(grid, least, each, work.pairs, work.hits);
+  });
 }
 
 template <class T>
-bool scan_integers(const Level& level, const FieldView& field, float least,
-                   std::vector<Hit>& hits) {
-  const auto stored = quantized_threshold(least, field.affine, field.dtype);
-  return !stored || scan_stored<T>(level, field, static_cast<T>(*stored), hits);
+void scan_integers(const Level& level, const FieldView& field, const Sought& sought,
+                   Scratch& work) {
+  if (field.per_channel != nullptr) return scan_stored<T>(level, field, T{}, sought, work);
+  const auto least = quantized_threshold(sought.least, field.affine, field.dtype);
+  if (least) scan_stored<T>(level, field, static_cast<T>(*least), sought, work);
 }
 
-bool scan_as_stored(const Level& level, const FieldView& field, float least,
-                    std::vector<Hit>& hits) {
-  if (field.per_channel != nullptr) return false;
+void scan_as_stored(const Level& level, const FieldView& field, const Sought& sought,
+                    Scratch& work) {
   switch (field.dtype) {
     case DType::f32:
-      return scan_stored<float>(level, field, least, hits);
+      return scan_stored<float>(level, field, sought.least, sought, work);
     case DType::f16:
-      if (!(least >= 0 && least <= 1)) return false;
-      return scan_stored<Half>(level, field, Half{half_threshold(least)}, hits);
+      return scan_stored(level, field, short_threshold<Half>(sought.least), sought, work);
+    case DType::bf16:
+      return scan_stored(level, field, short_threshold<BFloat16>(sought.least), sought, work);
     case DType::i8:
-      return scan_integers<std::int8_t>(level, field, least, hits);
+      return scan_integers<std::int8_t>(level, field, sought, work);
     case DType::u8:
-      return scan_integers<std::uint8_t>(level, field, least, hits);
+      return scan_integers<std::uint8_t>(level, field, sought, work);
     case DType::i16:
-      return scan_integers<std::int16_t>(level, field, least, hits);
-    case DType::u16:
-      return scan_integers<std::uint16_t>(level, field, least, hits);
+      return scan_integers<std::int16_t>(level, field, sought, work);
     default:
-      return false;
+      return scan_integers<std::uint16_t>(level, field, sought, work);
   }
 }
 
@@ -128,25 +153,42 @@ void scan_real(const Program& program, const Level& level, const LevelView& view
   }
 }
 
-// Hits hold stored values of the best class, or of objectness: to scores, those that pass.
-void refine(const Program& program, const Level& level, const LevelView& view,
-            const Passing& passing, Scratch& work) {
-  const Activation activation = program.scoring.activation;
-  if (!view.objectness && !passing.multi_label) {
-    std::size_t kept = 0;
-    for (Hit& hit : work.hits) {
-      hit.raw = activated(dequantize(hit.raw, view.scores.affine), activation);
-      if (hit.raw >= passing.threshold) work.hits[kept++] = hit;
+// Hits hold stored values: to scores, those that pass.
+void refine(const Program& program, const Level& level, const FieldView& field,
+            const Passing& passing, std::vector<Hit>& hits) {
+  std::size_t kept = 0;
+  for (Hit hit : hits) {
+    const std::size_t channel =
+        box_at(level, field, hit.anchor).channel + static_cast<std::size_t>(hit.label);
+    hit.raw = activated(field.real(hit.raw, channel), program.scoring.activation);
+    if (!(hit.raw >= passing.threshold)) continue;
+    const bool is_another = kept == 0 || hits[kept - 1].anchor != hit.anchor;
+    if (passing.multi_label || is_another) {
+      hits[kept++] = hit;
+    } else if (hit.raw > hits[kept - 1].raw) {
+      hits[kept - 1] = hit;
     }
-    work.hits.resize(kept);
-    return;
   }
+  hits.resize(kept);
+}
+
+// Hits hold stored values of objectness: to scores of classes.
+void refine_by_objectness(const Program& program, const Level& level, const LevelView& view,
+                          const Passing& passing, float least, Scratch& work) {
+  const Activation activation = program.scoring.activation;
   const std::size_t count = work.hits.size();
   for (std::size_t i = 0; i < count; ++i) {
     const Hit hit = work.hits[i];
-    const float factor =
-        view.objectness ? activated(dequantize(hit.raw, view.objectness.affine), activation) : 1;
-    read_scores(program, view.scores, box_at(level, view.scores, hit.anchor), work.numbers);
+    const BoxView box = box_at(level, view.objectness, hit.anchor);
+    const float factor = activated(view.objectness.real(hit.raw, box.channel), activation);
+    if (!(factor >= passing.threshold)) continue;
+    work.numbers.resize(view.scores.count);
+    view.scores.values(box_at(level, view.scores, hit.anchor), work.numbers);
+    for (float& score : work.numbers) {
+      // No factor is above 1: what is too low alone needs no exponential.
+      const bool fails = activation == Activation::sigmoid && score < least;
+      score = fails ? std::numeric_limits<float>::quiet_NaN() : activated(score, activation);
+    }
     push_passing(work.numbers, factor, hit.anchor, passing, work.hits);
   }
   work.hits.erase(work.hits.begin(), work.hits.begin() + static_cast<std::ptrdiff_t>(count));
@@ -171,31 +213,35 @@ void read_scores(const Program& program, const FieldView& field, const BoxView& 
                  std::vector<float>& out) {
   const Scoring& scoring = program.scoring;
   const std::size_t before = scoring.background ? 1 : 0;
-  out.resize(field.count + before);
   if (scoring.activation == Activation::softmax) {
-    for (std::size_t c = 0; c < out.size(); ++c) {
-      const BoxView from{box.data - static_cast<std::ptrdiff_t>(before) * field.feature_stride,
-                         box.channel - before};
-      out[c] = field.value(from, c);
-    }
+    out.resize(field.count + before);
+    field.values({box.data - static_cast<std::ptrdiff_t>(before) * field.feature_stride,
+                  box.channel - before},
+                 out);
     softmax(out);
     out.erase(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(before));
     return;
   }
   out.resize(field.count);
-  for (std::size_t c = 0; c < field.count; ++c)
-    out[c] = activated(field.value(box, c), scoring.activation);
+  field.values(box, out);
+  for (float& score : out)
+    score = activated(score, scoring.activation);
 }
 
 void scan_level(const Program& program, const Level& level, const LevelView& view,
                 const Passing& passing, Scratch& work) {
   work.hits.clear();
   const Activation activation = program.scoring.activation;
-  const FieldView& first = view.objectness ? view.objectness : view.scores;
-  const float least = before_activation(passing.threshold, activation);
-  const bool monotone = activation == Activation::none || activation == Activation::sigmoid;
-  if (monotone && scan_as_stored(level, first, least, work.hits)) {
-    refine(program, level, view, passing, work);
+  if (activation == Activation::none || activation == Activation::sigmoid) {
+    const FieldView& first = view.objectness ? view.objectness : view.scores;
+    const float least = before_activation(passing.threshold, activation);
+    const bool pairs = first.per_channel != nullptr || (passing.multi_label && !view.objectness);
+    scan_as_stored(level, first, {least, pairs}, work);
+    if (view.objectness) {
+      refine_by_objectness(program, level, view, passing, least, work);
+    } else {
+      refine(program, level, view.scores, passing, work.hits);
+    }
   } else {
     scan_real(program, level, view, passing, work);
   }

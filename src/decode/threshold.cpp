@@ -40,18 +40,24 @@ std::optional<std::int32_t> quantized_threshold(float threshold, Affine affine,
   return q;
 }
 
-std::uint16_t half_threshold(float threshold) noexcept {
-  std::uint16_t low = 0;
-  std::uint16_t high = 0x3C00;  // 1.0
-  while (low < high) {          // bits of positive f16 values are ordered as the values
-    const auto middle = static_cast<std::uint16_t>((low + high) / 2);
-    if (to_float(Half{middle}) >= threshold) {
+template <class T>
+T short_threshold(float threshold) noexcept {
+  const auto of = [](int place) {
+    return T{static_cast<std::uint16_t>(place < 0 ? 0x8000 - place : place)};
+  };
+  int low = -infinity_bits<T>;
+  int high = infinity_bits<T>;
+  while (low < high) {
+    const int middle = low + (high - low) / 2;
+    if (to_float(of(middle)) >= threshold) {
       high = middle;
     } else {
-      low = static_cast<std::uint16_t>(middle + 1);
+      low = middle + 1;
     }
   }
-  return low;
+  return of(low);
 }
+template Half short_threshold(float) noexcept;
+template BFloat16 short_threshold(float) noexcept;
 
 }  // namespace halyard::decode

@@ -27,11 +27,25 @@ inline float dequantize(float raw, Affine affine) noexcept {
 std::optional<std::int32_t> quantized_threshold(float threshold, Affine affine,
                                                 DType dtype) noexcept;
 
-/// Bits of positive infinity as f16; larger positive patterns are NaN.
-inline constexpr std::uint16_t half_infinity = 0x7C00;
+/// Bits of positive infinity; larger positive patterns are NaN.
+template <class T>
+inline constexpr std::int16_t infinity_bits = 0;
+template <>
+inline constexpr std::int16_t infinity_bits<Half> = 0x7C00;
+template <>
+inline constexpr std::int16_t infinity_bits<BFloat16> = 0x7F80;
 
-/// Bits of the smallest f16 >= threshold; threshold in [0, 1].
-std::uint16_t half_threshold(float threshold) noexcept;
+/// Place among all values of a 16-bit float, 0 for both zeros: ordered as the values are. NaN lies
+/// beyond infinity_bits, on either side.
+template <class T>
+inline std::int16_t ordinal(T value) noexcept {
+  const int magnitude = value.bits & 0x7FFF;
+  return static_cast<std::int16_t>((value.bits & 0x8000) != 0 ? -magnitude : magnitude);
+}
+
+/// The smallest Half or BFloat16 >= threshold; threshold not NaN.
+template <class T>
+T short_threshold(float threshold) noexcept;
 
 /// Range of the stored values of an integer dtype of at most 16 bits; {0, 0} for others.
 struct StoredRange {

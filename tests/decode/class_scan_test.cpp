@@ -9,53 +9,19 @@
 #include <limits>
 #include <random>
 
-#include "decode/tensors.h"
+#include "decode/scan_values.h"
 
 namespace halyard::decode {
 namespace {
 
+using testing_decode::random_value;
+using testing_decode::thresholds;
+
 template <class T>
 class ClassScan : public ::testing::Test {};
-using Types = ::testing::Types<float, Half, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t>;
+using Types =
+    ::testing::Types<float, Half, BFloat16, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t>;
 TYPED_TEST_SUITE(ClassScan, Types);
-
-// Values with many ties, extremes and, for floats, NaN and infinities of both signs.
-template <class T>
-T random_value(std::mt19937& random) {
-  const auto roll = random();
-  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, Half>) {
-    constexpr float infinity = std::numeric_limits<float>::infinity();
-    float value = static_cast<float>(roll % 64) / 63.0F;
-    if (roll % 97 == 0) value = std::numeric_limits<float>::quiet_NaN();
-    if (roll % 101 == 0) value = -std::numeric_limits<float>::quiet_NaN();
-    if (roll % 103 == 0) value = roll % 2 == 0 ? infinity : -infinity;
-    if (roll % 89 == 0) value = -0.0F;
-    if (roll % 83 == 0) value = -0.5F;
-    if constexpr (std::is_same_v<T, Half>) {
-      return testing_decode::to_half(value);
-    } else {
-      return value;
-    }
-  } else {
-    using Limits = std::numeric_limits<T>;
-    if (roll % 31 == 0) return Limits::max();
-    if (roll % 29 == 0) return Limits::min();
-    return static_cast<T>(Limits::min() + static_cast<int>(roll / 64 % 40));
-  }
-}
-
-template <class T>
-std::vector<T> thresholds() {
-  if constexpr (std::is_same_v<T, float>) {
-    return {0.0F, 0.25F, 60.0F / 63.0F, 1.0F};
-  } else if constexpr (std::is_same_v<T, Half>) {
-    return {Half{0}, Half{0x3400}, Half{0x3BA0}, Half{0x3C00}};
-  } else {
-    using Limits = std::numeric_limits<T>;
-    return {Limits::min(), static_cast<T>(Limits::min() + 1), static_cast<T>(Limits::min() + 35),
-            Limits::max()};
-  }
-}
 
 template <class T>
 void expect_equal_scans(const ScoreGrid& grid) {

@@ -54,14 +54,27 @@ TEST(Threshold, decides_as_dequantizing_first_for_every_stored_value) {
   EXPECT_GT(refusing_all, 0);  // that branch was taken too
 }
 
-TEST(Threshold, of_f16_decides_as_converting_first) {
+// Each of the 65536 patterns.
+template <class T>
+void check_short_threshold(float threshold) {
+  const std::int16_t least = ordinal(short_threshold<T>(threshold));
+  for (std::uint32_t bits = 0; bits <= 0xFFFF; ++bits) {
+    const T value{static_cast<std::uint16_t>(bits)};
+    const std::int16_t at = ordinal(value);
+    ASSERT_EQ(std::isnan(to_float(value)), at > infinity_bits<T> || at < -infinity_bits<T>);
+    if (std::isnan(to_float(value))) continue;
+    ASSERT_EQ(at >= least, to_float(value) >= threshold) << bits << " at " << threshold;
+  }
+}
+
+TEST(Threshold, of_short_floats_decides_as_converting_first) {
   std::mt19937 random(9);
-  std::uniform_real_distribution<float> unit(0, 1);
-  for (const float threshold : {0.0F, 1.0F, 0.25F, 0.3F, 1e-7F, unit(random), unit(random)}) {
-    const std::uint16_t least = half_threshold(threshold);
-    for (std::uint32_t bits = 0; bits <= half_infinity; ++bits) {
-      ASSERT_EQ(bits >= least, to_float(Half{static_cast<std::uint16_t>(bits)}) >= threshold);
-    }
+  std::uniform_real_distribution<float> unit(-1, 1);
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  for (const float threshold : {0.0F, 1.0F, 0.25F, 0.3F, 1e-7F, -1e-7F, -1.0986123F, 70000.0F,
+                                -70000.0F, infinity, -infinity, unit(random), unit(random)}) {
+    check_short_threshold<Half>(threshold);
+    check_short_threshold<BFloat16>(threshold);
   }
 }
 
