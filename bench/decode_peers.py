@@ -7,9 +7,9 @@ it with a Python that has the wheels, pinned to the cores to be judged:
     taskset -c 1 bench/decode_peers.py [--bench PROGRAM] [--turns N] [--json FILE]
 
 Figures are medians over the turns in microseconds; ratios are the better peer / ours, and ours /
-reading the scores once. Detections in brackets: EdgeFirst lets the best 300 boxes of segmentation and
-of levels enter suppression and gives 100. It takes [1, 8400, 84] for 8400 features of 84 boxes, so
-boxes first is not timed there.
+reading the scores once. Detections in brackets: EdgeFirst lets the best 300 boxes of segmentation
+and of levels enter suppression and gives 100. It takes [1, 8400, 84] for 8400 features of 84 boxes,
+so boxes first is not timed there.
 """
 import argparse
 import json
