@@ -81,6 +81,14 @@ BoxUnits box_units(const Engine& engine);
 /// in the archive at the file's end, in its metadata, or in its folder.
 ModelSignals signals_of(const Engine& engine);
 
+/// The same of an .onnx file, read without an engine and without its weights, so that a model can
+/// be described where none is built in: metadata, names, shapes and element types of inputs and
+/// outputs. Dynamic axes are fixed as Engine fixes them. Errors: not_found, permission,
+/// invalid_argument (no regular file), malformed (no ONNX model; the message has the byte),
+/// exhausted (beyond a limit that the message names), unsupported (another kind of file, an element
+/// type, an output whose shape only an engine can find).
+Result<ModelSignals> signals_of_file(const std::string& path);
+
 /// A decoder for the engine's outputs, from infer_description(signals_of(engine)). Errors: those of
 /// infer_description() and Decoder::create().
 Result<Decoder> decoder_for(const Engine& engine, DecodeOptions options = {});

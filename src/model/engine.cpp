@@ -3,7 +3,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <charconv>
 #include <filesystem>
 #include <utility>
 
@@ -82,6 +84,22 @@ Status check_input(const Tensor& input, const TensorSpec& spec, std::size_t inde
 }  // namespace
 
 namespace model {
+
+std::optional<Size> picture_size(const Metadata& metadata) {
+  const auto entry = metadata.find("imgsz");
+  if (entry == metadata.end()) return std::nullopt;
+  const auto items = split_literal(entry->second);
+  if (!items || items->size() != 2) return std::nullopt;
+  std::array<std::int32_t, 2> sides{};
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    const std::string& text = (*items)[i].value;
+    const char* end = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data(), end, sides[i]);
+    if (parsed.ec != std::errc{} || parsed.ptr != end || sides[i] < 1 || sides[i] > 65535)
+      return std::nullopt;
+  }
+  return Size{sides[1], sides[0]};
+}
 
 std::optional<PixelFormat> picture_format(DType dtype, std::span<const std::size_t> shape) {
   if (dtype != DType::u8 && dtype != DType::i8 && dtype != DType::f32 && dtype != DType::f16)

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/format_error.h"
-#include "base/python_literal.h"
 #include "halyard/trace.h"
 #include "model/openvino_text.h"
 #include "model/session.h"
@@ -209,18 +208,6 @@ void add_metadata(const ov::Model& model, Metadata& metadata) {
   }
 }
 
-/// Height and width from "[640, 640]"; nothing when the text is not that.
-std::optional<std::pair<ov::Dimension, ov::Dimension>> picture_extent(const Metadata& metadata) {
-  const auto entry = metadata.find("imgsz");
-  if (entry == metadata.end()) return std::nullopt;
-  const auto items = split_literal(entry->second);
-  if (!items || items->size() != 2) return std::nullopt;
-  const int height = std::atoi((*items)[0].value.c_str());
-  const int width = std::atoi((*items)[1].value.c_str());
-  if (height < 1 || width < 1 || height > 65535 || width > 65535) return std::nullopt;
-  return std::pair{ov::Dimension(height), ov::Dimension(width)};
-}
-
 /// A dynamic batch becomes 1; a dynamic picture of NCHW inputs gets the size the metadata names.
 void fix_shapes(ov::Model& model, const Metadata& metadata) {
   std::map<ov::Output<ov::Node>, ov::PartialShape> fixed;
@@ -228,10 +215,10 @@ void fix_shapes(ov::Model& model, const Metadata& metadata) {
     ov::PartialShape shape = input.get_partial_shape();
     if (shape.rank().is_dynamic() || shape.is_static()) continue;
     if (shape.size() > 0 && shape[0].is_dynamic()) shape[0] = 1;
-    const auto extent = picture_extent(metadata);
-    if (extent && shape.size() == 4 && shape[2].is_dynamic() && shape[3].is_dynamic()) {
-      shape[2] = extent->first;
-      shape[3] = extent->second;
+    const auto size = picture_size(metadata);
+    if (size && shape.size() == 4 && shape[2].is_dynamic() && shape[3].is_dynamic()) {
+      shape[2] = size->height;
+      shape[3] = size->width;
     }
     fixed[input] = shape;
   }

@@ -46,6 +46,9 @@ Result<Loaded> load(const std::string& path, const Engine::Options& options, Met
 /// One line for available_engines().
 std::string describe_runtime();
 
+/// Size from the entry "imgsz", "[height, width]"; nothing when there is none, or another text.
+std::optional<Size> picture_size(const Metadata& metadata);
+
 /// Gives a picture input its format: NCHW with 1, 3 or 4 channels, or NHWC. Nothing where the shape
 /// fits neither, or both.
 std::optional<PixelFormat> picture_format(DType dtype, std::span<const std::size_t> shape);

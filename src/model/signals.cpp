@@ -7,7 +7,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/format_error.h"
 #include "base/python_literal.h"
+#include "model/onnx_file.h"
 #include "model/zip_archive.h"
 
 namespace halyard {
@@ -67,9 +69,26 @@ Metadata metadata_of(const std::vector<ModelSignals::Attachment>& attachments) {
 
 }  // namespace model
 
+namespace {
+
+// Completes what was read from the model itself by the texts that travel with it.
+ModelSignals with_texts(ModelSignals out, const std::string& path) {
+  out.file = std::filesystem::path(path).filename().string();
+  // A whole file may stand in a field of the metadata.
+  for (const char* name :
+       {"edgefirst.json", "edgefirst.yaml", "config.json", "preprocessor_config.json"}) {
+    const auto entry = out.metadata.find(name);
+    if (entry != out.metadata.end()) out.attachments.push_back({name, entry->second, true});
+  }
+  for (auto& attachment : model::read_attachments(path))
+    out.attachments.push_back(std::move(attachment));
+  return out;
+}
+
+}  // namespace
+
 ModelSignals signals_of(const Engine& engine) {
   ModelSignals out;
-  out.file = std::filesystem::path(engine.path()).filename().string();
   const auto kind = model::file_kind(engine.path());
   if (kind == model::FileKind::onnx) out.format = ModelFormat::onnx;
   if (kind == model::FileKind::tflite) out.format = ModelFormat::tflite;
@@ -77,15 +96,21 @@ ModelSignals signals_of(const Engine& engine) {
   out.inputs.assign(engine.inputs().begin(), engine.inputs().end());
   out.outputs.assign(engine.outputs().begin(), engine.outputs().end());
   out.metadata = engine.metadata();
-  // A whole file may stand in a field of the metadata.
-  for (const char* name :
-       {"edgefirst.json", "edgefirst.yaml", "config.json", "preprocessor_config.json"}) {
-    const auto entry = out.metadata.find(name);
-    if (entry != out.metadata.end()) out.attachments.push_back({name, entry->second, true});
+  return with_texts(std::move(out), engine.path());
+}
+
+Result<ModelSignals> signals_of_file(const std::string& path) {
+  if (model::file_kind(path) != model::FileKind::onnx) {
+    return fail(Errc::unsupported, "only .onnx files are read without an inference engine", "{}",
+                path);
   }
-  for (auto& attachment : model::read_attachments(engine.path()))
-    out.attachments.push_back(std::move(attachment));
-  return out;
+  HALYARD_TRY(model::OnnxFile file, model::read_onnx(path));
+  ModelSignals out;
+  out.format = ModelFormat::onnx;
+  out.inputs = std::move(file.inputs);
+  out.outputs = std::move(file.outputs);
+  out.metadata = std::move(file.metadata);
+  return with_texts(std::move(out), path);
 }
 
 }  // namespace halyard

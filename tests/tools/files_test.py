@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """halyard decode, info, doctor and the command line itself."""
 import json
+import math
 import struct
 import unittest
 
-from program import PICTURE, ProgramTest, npy
+from program import MODEL, PICTURE, ProgramTest, npy
 
 
 class CommandLine(ProgramTest):
@@ -72,6 +73,13 @@ class Decode(ProgramTest):
                 self.fail_with(1, *self.decode(content, "--input-size", "64x64"), says="x.npy")
         self.fail_with(1, "decode", self.dir / "none.npy", says="none.npy")
 
+    def test_a_model_describes_its_recorded_outputs(self):
+        entry = json.loads(self.succeed("info", "--json", MODEL))["files"][0]
+        shape = tuple(entry["outputs"][0]["shape"])
+        zeros = npy("<f4", shape, bytes(4 * math.prod(shape)))
+        self.assertIn("nothing", self.succeed(*self.decode(zeros, "--config", MODEL)))
+        self.fail_with(1, *self.decode(npy("<f4", (1, 6, 1), bytes(24)), "--config", MODEL))
+
     def test_integers_need_their_quantization(self):
         self.fail_with(2, *self.decode(npy("|i1", (1, 6, 1), bytes(6)), "--input-size", "64x64"),
                        says="--quant")
@@ -82,6 +90,12 @@ class Info(ProgramTest):
         self.assertIn("native_format     nv12", self.succeed("info", PICTURE))
         entry = json.loads(self.succeed("info", "--json", PICTURE))["files"][0]
         self.assertEqual((entry["width"], entry["height"]), (640, 360))
+
+    def test_a_model_is_described_with_an_engine_or_without(self):
+        entry = json.loads(self.succeed("info", "--json", MODEL))["files"][0]
+        self.assertEqual(entry["type"], "model")
+        self.assertEqual(entry["description"]["labels"], ["boat", "buoy", "gull"])
+        self.assertEqual(entry["outputs"][0]["dtype"], "f32")
 
     def test_bad_files_are_named(self):
         (self.dir / "x.jpg").write_bytes(b"")

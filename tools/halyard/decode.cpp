@@ -5,6 +5,7 @@
 
 #include "commands.h"
 #include "halyard/decode.h"
+#include "halyard/model.h"
 #include "halyard/placement.h"
 #include "npy.h"
 #include "record.h"
@@ -26,6 +27,13 @@ struct DecodeCommand {
   DecodeOptions decode;
 };
 
+/// A document, or what an ONNX file says of itself.
+Result<ModelDescription> read_description(const std::string& path) {
+  if (extension_of(path) != ".onnx") return ModelDescription::from_file(path);
+  HALYARD_TRY(const auto signals, signals_of_file(path));
+  return infer_description(signals);
+}
+
 Result<Decoder> make_decoder(const DecodeCommand& command, std::span<const TensorSpec> outputs) {
   const Size input = command.input_size.value_or(Size{});
   if (command.config.empty()) {
@@ -34,7 +42,7 @@ Result<Decoder> make_decoder(const DecodeCommand& command, std::span<const Tenso
       units = command.box_units == "pixels" ? BoxUnits::pixels : BoxUnits::fraction;
     return Decoder::for_outputs(outputs, input, command.decode, units);
   }
-  HALYARD_TRY(auto description, ModelDescription::from_file(command.config));
+  HALYARD_TRY(auto description, read_description(command.config));
   if (command.input_size) description.input = input;
   return Decoder::create(std::move(description), command.decode);
 }
@@ -142,7 +150,8 @@ void add_decode(CLI::App& app, Action& action) {
   sub->add_option("--box-units", command->box_units,
                   "How boxes are stored; default: fraction for integers, pixels for floats")
       ->check(CLI::IsMember({"fraction", "pixels"}));
-  sub->add_option("--config", command->config, "Description of the outputs (.json, .yaml)");
+  sub->add_option("--config", command->config,
+                  "Description of the outputs (.json, .yaml), or the model itself (.onnx)");
   sub->add_option("--labels", command->labels, "Class names, one a line");
   sub->add_option("--score", command->decode.score_threshold, "Least score of a detection")
       ->check(CLI::Range(0.0, 1.0))

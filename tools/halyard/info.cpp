@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "commands.h"
 #include "halyard/codec.h"
@@ -55,32 +56,43 @@ Json describe(const TensorSpec& spec) {
   return out;
 }
 
-Json describe(const Engine& engine) {
+Json describe(const ModelSignals& signals, const std::string& runtime,
+              std::optional<BoxUnits> box_units) {
   Json out;
   out["type"] = "model";
-  out["runtime"] = engine.runtime();
-  for (const TensorSpec& spec : engine.inputs())
+  out["runtime"] = runtime;
+  for (const TensorSpec& spec : signals.inputs)
     out["inputs"].push_back(describe(spec));
-  for (const TensorSpec& spec : engine.outputs())
+  for (const TensorSpec& spec : signals.outputs)
     out["outputs"].push_back(describe(spec));
-  out["box_units"] = box_units(engine) == BoxUnits::pixels ? "pixels" : "fraction";
-  const auto decoder = decoder_for(engine);
+  if (box_units) out["box_units"] = *box_units == BoxUnits::pixels ? "pixels" : "fraction";
+  const auto description = infer_description(signals);
+  const auto decoder =
+      description ? Decoder::create(*description) : Result<Decoder>(description.error());
   out["decoder"] = decoder ? decoder->explain() : decoder.error().message();
-  if (const auto description = infer_description(signals_of(engine))) {
+  if (description) {
     out["description"] = Json::parse(description->to_json());
     for (const std::string& warning : description->warnings)
       out["warnings"].push_back(warning);
   }
-  out["metadata"] = engine.metadata();
+  out["metadata"] = signals.metadata;
   return out;
+}
+
+/// By the engine, and where it does not serve the model by what the file itself says.
+Result<Json> describe_model_file(const std::string& path) {
+  const auto engine = Engine::open(path);
+  if (engine) return describe(signals_of(*engine), engine->runtime(), box_units(*engine));
+  if (engine.error().code != Errc::unsupported) return engine.error();
+  const auto signals = signals_of_file(path);
+  if (!signals) return engine.error();
+  return describe(*signals, "none: " + engine.error().message(), std::nullopt);
 }
 
 Result<Json> describe_file(const std::string& path) {
   const std::string extension = extension_of(path);
-  if (extension == ".onnx" || extension == ".tflite" || extension == ".xml") {
-    HALYARD_TRY(const auto engine, Engine::open(path));
-    return describe(engine);
-  }
+  if (extension == ".onnx" || extension == ".tflite" || extension == ".xml")
+    return describe_model_file(path);
   HALYARD_TRY(const auto file, read_file(path));
   HALYARD_TRY(const auto header, peek(file));
   Json out = describe(header);

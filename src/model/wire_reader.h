@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Protobuf's wire format, read from a file field by field. Knows no message; what a field holds is
+// read only when asked for, so weights of gigabytes are stepped over.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "halyard/result.h"
+
+namespace halyard::model {
+
+/// Bytes of the file from `begin` up to `end`.
+struct WireRange {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+struct WireField {
+  enum class Kind : std::uint8_t { number, fixed64, bytes, fixed32 };
+  std::uint64_t number = 0;  ///< of the field
+  Kind kind = Kind::number;
+  std::uint64_t value = 0;  ///< of Kind::number
+  WireRange content;        ///< of Kind::bytes: a text, or a message
+};
+
+/// Reads through one window of memory. Thread-bound. Every error is `malformed` with the byte at
+/// fault, `exhausted` with the limit, or `os`.
+class WireReader {
+ public:
+  /// Fields of a file, counted however deep: beyond is `exhausted`.
+  static constexpr std::uint64_t most_fields = std::uint64_t{1} << 22;
+
+  /// Borrows the descriptor. A file that shrinks later is malformed, no more.
+  WireReader(int fd, std::uint64_t size) noexcept : fd_(fd), size_(size) {}
+
+  WireRange file() const noexcept { return {0, size_}; }
+  /// The next field of a message, which then begins behind it; nothing at its end.
+  Result<std::optional<WireField>> next(WireRange& message);
+  /// The text. `what` names it and `most_bytes` in the message where it is longer.
+  Result<std::string> text(WireRange content, std::size_t most_bytes, const char* what);
+
+ private:
+  Result<std::uint64_t> varint(WireRange& message);
+  Result<std::byte> byte_at(std::uint64_t at);
+  Status read(std::uint64_t at, std::span<std::byte> out);
+
+  int fd_;
+  std::uint64_t size_;
+  std::uint64_t fields_ = 0;
+  std::uint64_t window_begin_ = 0;
+  std::size_t window_bytes_ = 0;
+  std::array<std::byte, 4096> window_;
+};
+
+}  // namespace halyard::model
