@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instance masks of 100 objects and a semantic map of 150 classes, with what bounds them: reading
-// the prototypes once, and writing the bytes. mask_peers.py
-// makes the same numbers and times the peers beside it.
+// Instance masks of 100 objects, drawn ones too, and a semantic map of 150 classes, with what
+// bounds them: reading the prototypes once, writing the bytes, touching the covered pixels.
+// mask_peers.py makes the same numbers and times the peers beside it.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "halyard/mask.h"
+#include "halyard/mask_draw.h"
 #include "halyard/semantic.h"
 
 namespace halyard {
@@ -160,6 +161,128 @@ void mask_floor_write(benchmark::State& state) {
   }
 }
 BENCHMARK(mask_floor_write);
+
+// ---- drawing ----
+
+constexpr std::size_t frame_width = 1920, frame_height = 1080;
+
+Tensor frame_of(PixelFormat format) {
+  Tensor out = *Tensor::create_image(frame_width, frame_height, format, DType::u8, Memory::mem);
+  const auto map = *out.map(Access::write);
+  for (std::size_t i = 0; i < map.plane_count(); ++i)
+    std::memset(map.plane(i).writable, 90, map.plane(i).stride_bytes * map.plane(i).rows);
+  return out;
+}
+
+enum class Base { in_place, cleared, copied };
+
+void draw_masks(benchmark::State& state, PixelFormat format, Base base) {
+  const MaskPrototypes from = prototypes<float>(PrototypeOrder::height_width_channels);
+  const std::vector<Detection> detections = objects();
+  const Tensor background = frame_of(format);
+  Tensor picture = frame_of(format);
+  MaskDrawOptions options;
+  if (base == Base::copied) options.background = &background;
+  options.clear = base == Base::cleared;
+  MaskPainter painter;
+  for (auto _ : state) {
+    const Status done = painter.draw(picture, from, detections, options);
+    if (!done) state.SkipWithError(done.error().message().c_str());
+  }
+}
+
+BENCHMARK_CAPTURE(draw_masks, rgba, PixelFormat::rgba, Base::in_place);
+BENCHMARK_CAPTURE(draw_masks, rgba_cleared, PixelFormat::rgba, Base::cleared);
+BENCHMARK_CAPTURE(draw_masks, rgba_copied, PixelFormat::rgba, Base::copied);
+BENCHMARK_CAPTURE(draw_masks, rgb, PixelFormat::rgb, Base::in_place);
+BENCHMARK_CAPTURE(draw_masks, planar_rgb, PixelFormat::planar_rgb, Base::in_place);
+BENCHMARK_CAPTURE(draw_masks, nv12, PixelFormat::nv12, Base::in_place);
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define HALYARD_BENCH_CLONES __attribute__((target_clones("avx512bw", "avx2", "default")))
+#else
+#define HALYARD_BENCH_CLONES
+#endif
+
+HALYARD_BENCH_CLONES void touch(std::uint8_t* bytes, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i)
+    bytes[i] ^= 1;
+}
+
+// Bytes that some mask covers, in the order in which masks are drawn.
+struct Run {
+  std::size_t offset, count;
+};
+
+// Runs along rows that are on. NV12: of luma; then those of chroma, of pairs of rows.
+std::vector<Run> covered_runs(const MaskSet& set, std::size_t bytes_each, bool with_chroma) {
+  std::vector<Run> out;
+  for (std::size_t i = set.size(); i-- > 0;) {
+    const Region region = set[i].region;
+    for (std::int32_t y = 0; y < region.height; ++y) {
+      const std::uint8_t* row = set[i].row(y);
+      const auto top = static_cast<std::size_t>(region.y + y);
+      for (std::int32_t x = 0, end; x < region.width; x = end) {
+        for (end = x + 1; end < region.width && row[end] == row[x];)
+          ++end;
+        if (row[x] == 0) continue;
+        const auto left = static_cast<std::size_t>(region.x + x);
+        const auto count = static_cast<std::size_t>(end - x);
+        out.push_back({(top * frame_width + left) * bytes_each, count * bytes_each});
+        if (with_chroma && top % 2 == 0)
+          out.push_back(
+              {(frame_height + top / 2) * frame_width + left / 2 * 2, (count + 1) / 2 * 2});
+      }
+    }
+  }
+  return out;
+}
+
+// Reads, changes and writes the covered pixels, once for every mask that covers them.
+void draw_floor(benchmark::State& state, PixelFormat format) {
+  MaskSet set;
+  const MaskPrototypes from = prototypes<float>(PrototypeOrder::height_width_channels);
+  const Size size{frame_width, frame_height};
+  (void)materialize(from, objects(), {MaskRule::logits, size, {}}, set);
+  const bool is_nv12 = format == PixelFormat::nv12;
+  const std::vector<Run> runs = covered_runs(set, is_nv12 ? 1 : 4, is_nv12);
+  std::vector<std::uint8_t> bytes(frame_width * frame_height * 4 + 8, 1);
+  for (auto _ : state) {
+    for (const Run& run : runs)
+      touch(bytes.data() + run.offset, run.count);
+    benchmark::DoNotOptimize(bytes.data());
+    benchmark::ClobberMemory();
+  }
+  double count = 0;
+  for (const Run& run : runs)
+    count += static_cast<double>(run.count);
+  state.counters["bytes"] = count;
+  state.counters["runs"] = static_cast<double>(runs.size());
+}
+
+BENCHMARK_CAPTURE(draw_floor, rgba, PixelFormat::rgba);
+BENCHMARK_CAPTURE(draw_floor, nv12, PixelFormat::nv12);
+
+// The same for all pixels of the boxes: what rows without gaps take.
+void draw_floor_boxes(benchmark::State& state) {
+  MaskSet set;
+  const MaskPrototypes from = prototypes<float>(PrototypeOrder::height_width_channels);
+  (void)materialize(from, objects(), {MaskRule::logits, Size{frame_width, frame_height}, {}}, set);
+  std::vector<std::uint8_t> bytes(frame_width * frame_height * 4, 1);
+  for (auto _ : state) {
+    for (std::size_t i = set.size(); i-- > 0;) {
+      const Region r = set[i].region;
+      for (std::int32_t y = r.y; y < r.y + r.height; ++y) {
+        const std::size_t first = static_cast<std::size_t>(y) * frame_width;
+        touch(bytes.data() + 4 * (first + static_cast<std::size_t>(r.x)),
+              4 * static_cast<std::size_t>(r.width));
+      }
+    }
+    benchmark::DoNotOptimize(bytes.data());
+    benchmark::ClobberMemory();
+  }
+}
+BENCHMARK(draw_floor_boxes);
 
 // ---- semantic maps ----
 

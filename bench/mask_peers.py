@@ -23,6 +23,9 @@ import numpy as np  # noqa: E402
 
 GRID, K, MASKS, ANCHORS, CLASSES, SIDE = 160, 32, 100, 8400, 150, 128
 ROWS = {"proto": ["f32/hwc_proto"], "scaled 640": ["f32/hwc_640"],
+        "draw 1080p rgba": ["draw_masks/rgba_cleared", "draw_masks/rgba_copied",
+                            "draw_masks/rgba", "draw_floor/rgba", "draw_floor_boxes"],
+        "draw 1080p nv12": ["draw_masks/nv12", "draw_floor/nv12"],
         "street accurate": ["semantic/street_accurate"], "street fast": ["semantic/street_fast"],
         "puzzle accurate": ["semantic/puzzle_accurate"],
         "noise accurate": ["semantic/noise_accurate"]}
@@ -83,8 +86,11 @@ def mask_work(decoder, image, kind):
     assert len(found[0]) == MASKS, len(found[0])
     processor = image.ImageProcessor()
     proto, scaled = image.MaskResolution.Proto(), image.MaskResolution.Scaled(640, 640)
+    canvas = processor.create_image(1920, 1080, image.PixelFormat.Rgba, "uint8")
     return {"proto": lambda: processor.materialize_masks(*found, resolution=proto),
-            "scaled 640": lambda: processor.materialize_masks(*found, resolution=scaled)}
+            "scaled 640": lambda: processor.materialize_masks(*found, resolution=scaled),
+            # It clears the picture first, and draws outlines too.
+            "draw 1080p rgba": lambda: processor.draw_proto_masks(canvas, *found, opacity=0.5)}
 
 
 def semantic_work(decoder, memory):
@@ -167,7 +173,7 @@ def main():
             if row in works and row.split()[-1] in ("accurate", "fast"):
                 with works[row]().map() as view:
                     counters[role] = {"sum": int(np.frombuffer(view, np.uint8).sum(dtype=int))}
-            elif row in works:
+            elif row in works and not row.startswith("draw"):
                 counters[role] = {"on": sum(int(np.count_nonzero(m)) for m in works[row]())}
         medians = {name: statistics.median(us) for name, us in times.items()}
         ours = [us for name, us in medians.items() if name.startswith("ours")]

@@ -16,7 +16,7 @@ LAYERS = {
     "track": ["base"],
     "scene": ["decode", "track"],
     "image": ["tensor", "gl"],
-    "draw": ["image", "track"],
+    "draw": ["image", "track", "decode"],
     "model": ["decode"],
     "capture": ["codec"],
     "capi": ["reconcile", "ipc", "codec", "image", "decode", "track", "scene", "draw", "model",
@@ -27,7 +27,7 @@ LAYERS = {
 TO_COME = {"reconcile", "ipc", "gl"}
 
 # Private headers that another layer may include, beside base's: folder -> path prefixes.
-PRIVATE_EXCEPTIONS = {"src/image/gl": ["gl/"]}
+PRIVATE_EXCEPTIONS = {"src/image/gl": ["gl/"], "src/draw/mask_": ["decode/mask_"]}
 
 # Layers that see public headers and their own, and not even base's private ones.
 PUBLIC_ONLY = {"capi"}
@@ -47,7 +47,8 @@ PUBLIC_HEADERS = {
     "decode": "decode", "description": "decode", "describe": "decode", "selection": "decode",
     "mask": "decode", "polygon": "decode", "rle": "decode", "semantic": "decode",
     "tile_merge": "decode",
-    "scene": "scene", "draw": "draw", "model": "model", "capture": "capture", "hal": "capi",
+    "scene": "scene", "draw": "draw", "mask_draw": "draw", "model": "model",
+    "capture": "capture", "hal": "capi",
 }
 
 # Headers that are C: compiled as C11, and not part of the C++ umbrella.
@@ -67,7 +68,7 @@ HOMES = [
     (r"linux/videodev2\.h", ["src/capture/", "tests/vm/"]),
     (r"(jpeglib|jerror|jmorecfg|turbojpeg|spng)\.h", ["src/codec/"]),
     (r"libexif/.*", ["src/codec/"]),
-    (r"hwy/.*", ["src/image/", "src/decode/", "tools/halyard/doctor.cpp"]),
+    (r"hwy/.*", ["src/image/", "src/decode/", "src/draw/", "tools/halyard/doctor.cpp"]),
     (r"(oneapi/)?tbb/.*|tbb\.h", ["src/image/", "tools/halyard/"]),
     (r"zlib\.h", ["src/model/"]),
     (r"openvino/.*", ["src/model/"]),

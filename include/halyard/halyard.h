@@ -36,6 +36,7 @@
 #include "halyard/draw.h"
 #include "halyard/image.h"
 #include "halyard/mask.h"
+#include "halyard/mask_draw.h"
 #include "halyard/model.h"
 #include "halyard/polygon.h"
 #include "halyard/rle.h"

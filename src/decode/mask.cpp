@@ -3,88 +3,17 @@
 #include "halyard/mask.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "decode/mask_checks.h"
+#include "decode/mask_plan.h"
 #include "decode/mask_sample.h"
-#include "decode/mask_workspace.h"
 #include "halyard/trace.h"
 
 namespace halyard {
 namespace {
 
 using namespace decode;
-
-constexpr std::size_t group_floats = 3U << 17;  // 1.5 MiB of logits
-
-struct Axes {
-  AxisBox x, y;
-};
-
-Axes axes_of(const Box& box, const MaskTarget& target) noexcept {
-  const auto [x1, x2] = std::minmax(box.x1, box.x2);
-  const auto [y1, y2] = std::minmax(box.y1, box.y2);
-  return {{x1, x2, static_cast<double>(target.input.width), target.grid.width, target.content.x,
-           target.content.width},
-          {y1, y2, static_cast<double>(target.input.height), target.grid.height, target.content.y,
-           target.content.height}};
-}
-
-// One axis of a plan: target pixels, and the prototype pixels below them.
-std::pair<Span, Span> plan_axis(MaskRule rule, const AxisBox& box, const AxisSamples& samples) {
-  Span target, source;
-  switch (rule) {
-    case MaskRule::prototype:
-    case MaskRule::probability:
-      source = prototype_span(box);
-      return {source, source};
-    case MaskRule::ultralytics_quick:
-      source = quick_span(box);
-      return {touched_span(samples, source), source};
-    case MaskRule::ultralytics:
-      target = input_span(box);
-      break;
-    case MaskRule::logits:
-      target = target_span(box, samples.map.target);
-      break;
-  }
-  if (target.is_empty()) return {target, {}};
-  return {target, samples.source_of(target)};
-}
-
-MaskPlan plan_of(const Box& box, const MaskTarget& target, const MaskWorkspace& work) {
-  const Axes axes = axes_of(box, target);
-  MaskPlan plan;
-  std::tie(plan.columns, plan.source_columns) = plan_axis(target.rule, axes.x, work.x);
-  std::tie(plan.rows, plan.source_rows) = plan_axis(target.rule, axes.y, work.y);
-  if (plan.columns.is_empty() || plan.rows.is_empty()) return {};
-  return plan;
-}
-
-// offset + (p + 1/2) * step in prototype pixels, for target pixel p.
-AxisMap map_of(std::int32_t grid, double input, double content, double content_size,
-               std::int32_t target) noexcept {
-  return {grid, target, content * grid / input, content_size * grid / (input * target)};
-}
-
-void prepare_samples(const MaskTarget& t, MaskWorkspace& work) {
-  if (t.rule == MaskRule::prototype || t.rule == MaskRule::probability) return;
-  const double width = t.input.width, height = t.input.height;
-  if (t.rule != MaskRule::ultralytics) {
-    work.x.prepare(map_of(t.grid.width, width, t.content.x, t.content.width, t.size.width));
-    work.y.prepare(map_of(t.grid.height, height, t.content.y, t.content.height, t.size.height));
-    return;
-  }
-  work.x.prepare(map_of(t.grid.width, width, 0, width, t.input.width));
-  work.y.prepare(map_of(t.grid.height, height, 0, height, t.input.height));
-  if (t.is_input) return;
-  const auto inner = [](double size, std::int32_t target) {
-    return AxisMap{static_cast<std::int32_t>(size), target, 0, size / target};
-  };
-  work.second_x.prepare(inner(t.content.width, t.size.width));
-  work.second_y.prepare(inner(t.content.height, t.size.height));
-}
 
 Span moved(Span span, double by) noexcept {
   const auto whole = static_cast<std::int32_t>(by);
@@ -122,36 +51,17 @@ class Group {
   std::size_t used_ = 0;
 };
 
-// A column before the first and one after the last, a row likewise; they are 0 and are sampled by
-// rules that cut logits, or with weight 0.
 bool Group::add(std::size_t index) {
   MaskPlan& plan = work_.plans[index];
-  const auto columns = static_cast<std::size_t>(plan.source_columns.length());
-  const auto rows = static_cast<std::size_t>(plan.source_rows.length()) + 2;
-  plan.grid_stride = (columns + 2 + pixel_padding + 15) / 16 * 16;
-  const std::size_t floats = rows * plan.grid_stride;
+  const std::size_t floats = place_logits(plan, used_);
   if (used_ != 0 && used_ + floats > group_floats) return false;
-  plan.grid = used_;
   used_ += floats;
   return true;
 }
 
 template <class Out>
 void Group::run(std::size_t first, std::size_t end, const Out& out) {
-  const std::size_t needed = used_ + 64;
-  if (work_.logits.size() < needed) work_.logits.resize(needed);
-  work_.jobs.clear();
-  for (std::size_t i = first; i < end; ++i) {
-    const MaskPlan& plan = work_.plans[i];
-    if (plan.rows.is_empty()) continue;
-    float* grid = work_.logits.data() + plan.grid;
-    const auto rows = static_cast<std::size_t>(plan.source_rows.length()) + 2;
-    std::fill_n(grid, plan.grid_stride, 0.0F);
-    std::fill_n(grid + (rows - 1) * plan.grid_stride, plan.grid_stride, 0.0F);
-    work_.jobs.push_back(
-        {i, plan.source_columns, plan.source_rows, grid + plan.grid_stride + 1, plan.grid_stride});
-  }
-  work_.engine.run(work_.jobs);
+  compute_logits(work_, first, end, used_);
   for (std::size_t i = first; i < end; ++i) {
     const auto [region, bytes] = out(i);
     if (region.width > 0) write(work_.plans[i], region, bytes);
@@ -160,10 +70,6 @@ void Group::run(std::size_t first, std::size_t end, const Out& out) {
 }
 
 void Group::write(const MaskPlan& plan, const Region& region, std::uint8_t* out) {
-  // The column before the first: nothing else writes it.
-  float* grid = work_.logits.data() + plan.grid;
-  for (std::int32_t y = 0; y < plan.source_rows.length(); ++y)
-    grid[static_cast<std::size_t>(y + 1) * plan.grid_stride] = 0;
   if (target_.rule == MaskRule::prototype || target_.rule == MaskRule::probability) {
     write_grid(plan, out);
   } else if (target_.rule == MaskRule::ultralytics && !target_.is_input) {
@@ -186,11 +92,7 @@ void Group::write_grid(const MaskPlan& plan, std::uint8_t* out) {
 }
 
 void Group::write_sampled(const MaskPlan& plan, ByteRows out) {
-  const LogitGrid grid{work_.logits.data() + plan.grid, plan.grid_stride,
-                       plan.source_columns.begin - 1, plan.source_rows.begin - 1};
-  const std::size_t floats = line_floats(static_cast<std::size_t>(plan.columns.length()));
-  if (work_.lines.size() < floats) work_.lines.resize(floats);
-  sample_mask(grid, work_.x, plan.columns, work_.y, plan.rows, work_.lines.data(), out);
+  sample_rows(work_, plan, plan.rows, out);
 }
 
 // Bytes at the network's input, then those of the picture: on where every sample with weight is.

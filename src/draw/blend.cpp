@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blending for all targets of the architecture, in integers: the bits are the same everywhere.
+#include "draw/blend.h"
+
+// Vectors of a fixed size only; where there are none, the emulated ones, which have all shuffles.
+#define HWY_BROKEN_EMU128 0
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "draw/blend.cpp"
+#include <hwy/foreach_target.h>
+// foreach_target.h first: it includes this file once per target
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstring>
+
+HWY_BEFORE_NAMESPACE();
+namespace halyard::draw {
+namespace HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Bytes = hn::ScalableTag<std::uint8_t>;
+using Block = hn::CappedTag<std::uint8_t, 16>;
+using Words = hn::ScalableTag<std::uint32_t>;
+constexpr std::size_t most_lanes = 64;
+
+// Loaded from most_lanes - n on: n bytes of 0, then of 255.
+constexpr auto keep_table = [] {
+  std::array<std::uint8_t, 2 * most_lanes> out{};
+  for (std::size_t i = most_lanes; i < out.size(); ++i)
+    out[i] = 255;
+  return out;
+}();
+
+// Calls step(first, skip) for vectors of `lanes` elements that lie within `count`; the last one
+// ends with the row, and its first `skip` elements have been done before.
+template <class Step>
+HWY_INLINE void each_vector(std::size_t count, std::size_t lanes, const Step& step) {
+  std::size_t i = 0;
+  for (; i + lanes <= count; i += lanes)
+    step(i, std::size_t{0});
+  if (i < count) step(count - lanes, i + lanes - count);
+}
+
+// p (255 - a) + c a + 128 for bytes at even and at odd places, and the division by 255, rounded.
+template <class D>
+struct Blender {
+  using D16 = hn::Repartition<std::uint16_t, D>;
+  hn::Vec<D16> even, odd, rest;
+
+  // `bytes` repeats with `period` over the vector, beginning at byte `first` of it.
+  HWY_INLINE Blender(const std::uint8_t* bytes, std::size_t period, std::size_t first,
+                     unsigned alpha) {
+    const D16 d16;
+    HWY_ALIGN std::uint16_t sums[2][most_lanes / 2];
+    for (std::size_t i = 0; i < hn::Lanes(D()); ++i) {
+      sums[i % 2][i / 2] = static_cast<std::uint16_t>(bytes[(first + i) % period] * alpha + 128U);
+    }
+    even = hn::Load(d16, sums[0]);
+    odd = hn::Load(d16, sums[1]);
+    rest = hn::Set(d16, static_cast<std::uint16_t>(255U - alpha));
+  }
+
+  HWY_INLINE hn::Vec<D> operator()(hn::Vec<D> pixels) const {
+    const D16 d16;
+    const auto p = hn::BitCast(d16, pixels);
+    const auto low = hn::Add(hn::Mul(hn::And(p, hn::Set(d16, 0xFF)), rest), even);
+    const auto high = hn::Add(hn::Mul(hn::ShiftRight<8>(p), rest), odd);
+    // s / 255 rounded is (s + s / 256) / 256, and that the upper half of s * 257.
+    const auto by = hn::Set(d16, 257);
+    const auto out = hn::Or(hn::MulHigh(low, by), hn::ShiftLeft<8>(hn::MulHigh(high, by)));
+    return hn::BitCast(D(), out);
+  }
+};
+
+template <class D>
+HWY_INLINE hn::Vec<D> load_mask(D d, const std::uint8_t* mask, std::size_t skip) {
+  const auto m = hn::LoadU(d, mask);
+  return skip == 0 ? m : hn::And(m, hn::LoadU(d, keep_table.data() + most_lanes - skip));
+}
+
+// Rows shorter than a vector, in one of their own.
+template <std::size_t size, class Step>
+HWY_INLINE void narrow_row(const std::uint8_t* mask, std::uint8_t* pixels, std::size_t width,
+                           const Step& step) {
+  HWY_ALIGN std::uint8_t own[most_lanes * size] = {};
+  HWY_ALIGN std::uint8_t own_mask[most_lanes] = {};
+  std::memcpy(own, pixels, width * size);
+  std::memcpy(own_mask, mask, width);
+  step(own_mask, own, std::size_t{0});
+  std::memcpy(pixels, own, width * size);
+}
+
+// step(mask, pixels, skip) for all vectors of `lanes` pixels of `size` bytes.
+template <std::size_t size, class Step>
+HWY_INLINE void each_row(const MaskRows& mask, const PixelRows& pixels, std::size_t lanes,
+                         const Step& step) {
+  const std::uint8_t* m = mask.data;
+  std::uint8_t* p = pixels.data;
+  for (std::size_t y = 0; y < mask.height; ++y, m += mask.stride, p += pixels.stride) {
+    if (mask.width < lanes) {
+      narrow_row<size>(m, p, mask.width, step);
+    } else {
+      each_vector(mask.width, lanes, [&](std::size_t x, std::size_t skip) HWY_ATTR {
+        step(m + x, p + x * size, skip);
+      });
+    }
+  }
+}
+
+void blend_plane(const MaskRows& mask, const PixelRows& pixels, const Ink& ink,
+                 std::size_t channel) {
+  const Bytes d;
+  const hn::RebindToSigned<Bytes> di;
+  const Blender<Bytes> blend(&ink.bytes[channel], 1, 0, ink.alpha);
+  each_row<1>(mask, pixels, hn::Lanes(d),
+              [&](const std::uint8_t* m, std::uint8_t* p, std::size_t skip) HWY_ATTR {
+                const auto bits = hn::BitCast(di, load_mask(d, m, skip));
+                const auto on = hn::RebindMask(d, hn::Lt(bits, hn::Zero(di)));
+                if (hn::AllFalse(d, on)) return;
+                const auto old = hn::LoadU(d, p);
+                hn::StoreU(hn::IfThenElse(on, blend(old), old), d, p);
+              });
+}
+
+void blend_packed4(const MaskRows& mask, const PixelRows& pixels, const Ink& ink) {
+  const Words d32;
+  const hn::RebindToSigned<Words> di32;
+  const hn::Rebind<std::uint8_t, Words> d8;
+  const hn::Rebind<std::int8_t, Words> di8;
+  const Bytes d;
+  const Blender<Bytes> blend(ink.bytes.data(), 4, 0, ink.alpha);
+  const auto colors = hn::Set(d32, 0x00FFFFFFU);  // little-endian: alpha is the last byte
+  each_row<4>(mask, pixels, hn::Lanes(d32),
+              [&](const std::uint8_t* m, std::uint8_t* p, std::size_t skip) HWY_ATTR {
+                const auto bits = hn::BitCast(di8, load_mask(d8, m, skip));
+                const auto on = hn::Lt(hn::PromoteTo(di32, bits), hn::Zero(di32));
+                if (hn::AllFalse(di32, on)) return;
+                const auto chosen = hn::And(hn::BitCast(d32, hn::VecFromMask(di32, on)), colors);
+                const auto old = hn::LoadU(d, p);
+                hn::StoreU(hn::IfVecThenElse(hn::BitCast(d, chosen), blend(old), old), d, p);
+              });
+}
+
+// Sixteen pixels are three blocks: each takes its bytes' bits by a shuffle.
+void blend_packed3(const MaskRows& mask, const PixelRows& pixels, const Ink& ink) {
+  const Block d;
+  const hn::RebindToSigned<Block> di;
+  HWY_ALIGN std::uint8_t from[48];
+  for (std::size_t i = 0; i < 48; ++i)
+    from[i] = static_cast<std::uint8_t>(i / 3);
+  const Blender<Block> blend[3] = {{ink.bytes.data(), 3, 0, ink.alpha},
+                                   {ink.bytes.data(), 3, 16, ink.alpha},
+                                   {ink.bytes.data(), 3, 32, ink.alpha}};
+  each_row<3>(mask, pixels, 16,
+              [&](const std::uint8_t* m, std::uint8_t* p, std::size_t skip) HWY_ATTR {
+                const auto bits = hn::BitCast(di, load_mask(d, m, skip));
+                const auto on = hn::Lt(bits, hn::Zero(di));
+                if (hn::AllFalse(di, on)) return;
+                const auto bytes = hn::BitCast(d, hn::VecFromMask(di, on));
+                for (std::size_t k = 0; k < 3; ++k) {
+                  const auto chosen = hn::TableLookupBytes(bytes, hn::Load(d, from + 16 * k));
+                  const auto old = hn::LoadU(d, p + 16 * k);
+                  hn::StoreU(hn::IfVecThenElse(chosen, blend[k](old), old), d, p + 16 * k);
+                }
+              });
+}
+
+// Pixels on in each block, at both of its bytes.
+template <class D8>
+HWY_INLINE hn::Vec<D8> count_on(D8 d8, const std::uint8_t* upper, const std::uint8_t* lower,
+                                std::size_t skip) {
+  const hn::Repartition<std::uint16_t, D8> d16;
+  const auto bit = [&](const std::uint8_t* row) HWY_ATTR {
+    return hn::ShiftRight<7>(hn::BitCast(d16, load_mask(d8, row, skip)));
+  };
+  const auto ones = hn::Set(d16, 0x0101);
+  const auto sum = hn::Add(hn::And(bit(upper), ones), hn::And(bit(lower), ones));
+  const auto swapped = hn::Or(hn::ShiftLeft<8>(sum), hn::ShiftRight<8>(sum));
+  return hn::BitCast(d8, hn::Add(sum, swapped));
+}
+
+void blend_chroma_vector(const std::uint8_t* upper, const std::uint8_t* lower, std::uint8_t* chroma,
+                         const Ink& ink, std::size_t skip) {
+  const Words d32;
+  const hn::RebindToSigned<Words> di32;
+  const hn::Rebind<std::uint8_t, Words> d8;
+  const auto on = count_on(d8, upper, lower, skip);
+  if (hn::AllTrue(d8, hn::Eq(on, hn::Zero(d8)))) return;
+  const hn::Repartition<std::uint64_t, Words> d64;
+  const std::uint64_t both = ink.bytes[1] | std::uint64_t{ink.bytes[2]} << 32;
+  const auto color = hn::BitCast(d32, hn::Set(d64, both));
+  const auto weight = hn::Mul(hn::PromoteTo(d32, on), hn::Set(d32, ink.alpha));
+  const auto old = hn::PromoteTo(d32, hn::LoadU(d8, chroma));
+  const auto sum =
+      hn::Add(hn::Mul(color, weight), hn::Mul(old, hn::Sub(hn::Set(d32, 1020), weight)));
+  // (sum + 510) / 1020: a quarter, then floor(q / 255) = (q + 1 + q / 256) / 256.
+  const auto q = hn::ShiftRight<2>(hn::Add(sum, hn::Set(d32, 510)));
+  const auto out = hn::ShiftRight<8>(hn::Add(hn::Add(q, hn::Set(d32, 1)), hn::ShiftRight<8>(q)));
+  hn::StoreU(hn::DemoteTo(d8, hn::BitCast(di32, out)), d8, chroma);
+}
+
+void blend_chroma(const std::uint8_t* upper, const std::uint8_t* lower, std::size_t blocks,
+                  std::uint8_t* chroma, const Ink& ink) {
+  const std::size_t lanes = hn::Lanes(Words()), count = 2 * blocks;
+  if (count >= lanes) {
+    each_vector(count, lanes, [&](std::size_t i, std::size_t skip) HWY_ATTR {
+      blend_chroma_vector(upper + i, lower + i, chroma + i, ink, skip);
+    });
+    return;
+  }
+  HWY_ALIGN std::uint8_t own[3][most_lanes] = {};
+  std::memcpy(own[0], upper, count);
+  std::memcpy(own[1], lower, count);
+  std::memcpy(own[2], chroma, count);
+  blend_chroma_vector(own[0], own[1], own[2], ink, 0);
+  std::memcpy(chroma, own[2], count);
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace halyard::draw
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace halyard::draw {
+namespace {
+HWY_EXPORT(blend_plane);
+HWY_EXPORT(blend_packed3);
+HWY_EXPORT(blend_packed4);
+HWY_EXPORT(blend_chroma);
+}  // namespace
+
+void blend_plane(const MaskRows& mask, const PixelRows& pixels, const Ink& ink,
+                 std::size_t channel) {
+  HWY_DYNAMIC_DISPATCH(blend_plane)(mask, pixels, ink, channel);
+}
+
+void blend_packed3(const MaskRows& mask, const PixelRows& pixels, const Ink& ink) {
+  HWY_DYNAMIC_DISPATCH(blend_packed3)(mask, pixels, ink);
+}
+
+void blend_packed4(const MaskRows& mask, const PixelRows& pixels, const Ink& ink) {
+  HWY_DYNAMIC_DISPATCH(blend_packed4)(mask, pixels, ink);
+}
+
+void blend_chroma(const std::uint8_t* upper, const std::uint8_t* lower, std::size_t blocks,
+                  std::uint8_t* chroma, const Ink& ink) {
+  HWY_DYNAMIC_DISPATCH(blend_chroma)(upper, lower, blocks, chroma, ink);
+}
+
+}  // namespace halyard::draw
+#endif

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Class maps: runs of one class along rows, then the chroma of each block of four.
+#include <algorithm>
+#include <utility>
+
+#include "base/format_error.h"
+#include "draw/mask_workspace.h"
+#include "halyard/trace.h"
+
+namespace halyard {
+namespace {
+
+using draw::Ink;
+using draw::MaskCanvas;
+
+Status check_map(const Tensor& picture, const Tensor& map, const MaskDrawOptions& options) {
+  if (options.content)
+    return fail(Errc::invalid_argument, "content: a class map has been placed already");
+  if (map.dtype() != DType::u8 && map.dtype() != DType::u16) {
+    return fail(Errc::unsupported, "class_map: dtype must be u8 or u16", "{}",
+                to_string(map.dtype()));
+  }
+  const auto shape = map.shape();
+  const bool fits = (shape.size() == 2 || (shape.size() == 3 && shape[2] == 1)) &&
+                    shape[0] == picture.height() && shape[1] == picture.width();
+  if (!fits)
+    return fail(Errc::invalid_argument, "class_map: must have the picture's rows and columns",
+                "rank {}, picture {}x{}", shape.size(), picture.width(), picture.height());
+  if (map.layout().stride_bytes[1] != static_cast<std::ptrdiff_t>(size_of(map.dtype())))
+    return fail(Errc::unsupported, "class_map: pixels of a row must follow one another");
+  if (!aliases(map, picture)) return {};
+  return fail(Errc::invalid_argument, "class_map: must not share bytes with the picture");
+}
+
+// Inks by class id, made as they are met.
+class Inks {
+ public:
+  Inks(draw::PaintWorkspace& own, const MaskCanvas& canvas, const MaskDrawOptions& options)
+      : own_(own), canvas_(canvas), options_(options) {
+    ++own_.frame;
+  }
+  const Ink& of(std::size_t id) {
+    if (own_.class_inks.size() <= id) own_.class_inks.resize(id + 1);
+    draw::ClassInk& entry = own_.class_inks[id];
+    if (entry.frame == own_.frame) return entry.ink;
+    entry.frame = own_.frame;
+    entry.ink = ink_for(canvas_, options_, id);
+    if (options_.ignored_label == static_cast<std::int32_t>(id)) entry.ink.alpha = 0;
+    return entry.ink;
+  }
+
+ private:
+  draw::PaintWorkspace& own_;
+  const MaskCanvas& canvas_;
+  const MaskDrawOptions& options_;
+};
+
+template <class Id>
+void draw_row(const MaskCanvas& canvas, const Id* ids, std::size_t y, const std::uint8_t* ones,
+              Inks& inks) {
+  for (std::size_t x = 0, end = 0; x < canvas.width(); x = end) {
+    end = x + 1;
+    while (end < canvas.width() && ids[end] == ids[x])
+      ++end;
+    const Ink& ink = inks.of(ids[x]);
+    if (ink.alpha != 0) canvas.blend_run(x, y, end - x, ones, ink);
+  }
+}
+
+// Four weighted colours and what they leave of the old value, divided by their 4 x 255.
+std::uint8_t blended_chroma(unsigned old, const Ink* const (&inks)[4], std::size_t channel) {
+  unsigned sum = 510, weight = 0;
+  for (const Ink* ink : inks) {
+    sum += unsigned{ink->bytes[channel]} * ink->alpha;
+    weight += ink->alpha;
+  }
+  return static_cast<std::uint8_t>((sum + old * (1020 - weight)) / 1020);
+}
+
+template <class Id>
+void draw_blocks(const MaskCanvas& canvas, const Id* upper, const Id* lower, std::size_t y,
+                 Inks& inks) {
+  const std::size_t last = canvas.width() - 1;
+  for (std::size_t x = 0; x <= last; x += 2) {
+    const std::size_t next = std::min(x + 1, last);
+    const Id ids[4] = {upper[x], upper[next], lower[x], lower[next]};
+    for (const Id id : ids)  // all of them before one is pointed to: the table may move
+      inks.of(id);
+    const Ink* const four[4] = {&inks.of(ids[0]), &inks.of(ids[1]), &inks.of(ids[2]),
+                                &inks.of(ids[3])};
+    std::uint8_t* const uv = canvas.chroma(x / 2, y / 2);
+    for (std::size_t c = 0; c < 2; ++c)
+      uv[c] = blended_chroma(uv[c], four, 1 + c);
+  }
+}
+
+template <class Id>
+void draw_map(const MaskCanvas& canvas, const TensorMap& map, const std::uint8_t* ones,
+              Inks& inks) {
+  const auto row = [&](std::size_t y) {
+    return reinterpret_cast<const Id*>(map.data() + static_cast<std::ptrdiff_t>(y) *
+                                                        map.layout().stride_bytes[0]);
+  };
+  for (std::size_t y = 0; y < canvas.height(); ++y) {
+    draw_row(canvas, row(y), y, ones, inks);
+    if (canvas.is_nv12() && y % 2 == 0)
+      draw_blocks(canvas, row(y), row(std::min(y + 1, canvas.height() - 1)), y, inks);
+  }
+}
+
+}  // namespace
+
+Status MaskPainter::draw(Tensor& picture, const Tensor& class_map, const MaskDrawOptions& options) {
+  const trace::Span span("draw.class_map");
+  HALYARD_CHECK(draw::check_options(picture, options));
+  HALYARD_CHECK(check_map(picture, class_map, options));
+  HALYARD_TRY(const TensorMap from, class_map.map(Access::read));
+  HALYARD_CHECK(draw::lay_base(picture, options));
+  HALYARD_TRY(const TensorMap map, picture.map(Access::read_write));
+  const MaskCanvas canvas(picture, map);
+  if (!workspace_) workspace_ = std::make_unique<draw::PaintWorkspace>();
+  if (workspace_->ones.size() < canvas.width()) workspace_->ones.assign(canvas.width(), 255);
+  Inks inks(*workspace_, canvas, options);
+  if (class_map.dtype() == DType::u8) {
+    draw_map<std::uint8_t>(canvas, from, workspace_->ones.data(), inks);
+  } else {
+    draw_map<std::uint16_t>(canvas, from, workspace_->ones.data(), inks);
+  }
+  return {};
+}
+
+}  // namespace halyard

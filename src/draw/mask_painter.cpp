@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// Instance masks band by band: every mask that crosses a few rows while those are in the cache.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "base/format_error.h"
+#include "decode/mask_plan.h"
+#include "draw/mask_workspace.h"
+#include "halyard/draw.h"
+#include "halyard/trace.h"
+
+namespace halyard {
+namespace {
+
+using draw::MaskBits;
+using draw::MaskCanvas;
+
+constexpr std::size_t row_margin = 64;  // before a row: one byte is used, the rest aligns
+constexpr std::size_t row_padding = 64 + decode::byte_padding;
+
+Status check_tracks(std::span<const Detection> detections, const MaskDrawOptions& options) {
+  if (options.color_by != MaskColorBy::track || options.track_ids.size() == detections.size())
+    return {};
+  return fail(Errc::invalid_argument, "track_ids: one for each detection", "{} ids, {} detections",
+              options.track_ids.size(), detections.size());
+}
+
+// Of all detections; without weight where one is left out.
+void make_inks(const MaskCanvas& canvas, std::span<const Detection> detections,
+               const MaskDrawOptions& options, std::vector<draw::Ink>& inks) {
+  inks.clear();
+  for (std::size_t i = 0; i < detections.size(); ++i) {
+    std::uint64_t index = static_cast<std::uint32_t>(detections[i].label);
+    if (options.color_by == MaskColorBy::instance) index = i;
+    if (options.color_by == MaskColorBy::track) index = options.track_ids[i];
+    inks.push_back(ink_for(canvas, options, index));
+    if (options.ignored_label == detections[i].label) inks.back().alpha = 0;
+  }
+}
+
+// Calls draw(i, rows) for masks end-1..first and their rows, from the top band down. `rows_of`
+// gives the rows of mask i.
+template <class RowsOf, class Draw>
+void each_band(std::size_t first, std::size_t end, std::size_t height, const RowsOf& rows_of,
+               const Draw& draw) {
+  constexpr auto step = static_cast<std::int32_t>(draw::band_rows);
+  for (std::int32_t y = 0; y < static_cast<std::int32_t>(height); y += step) {
+    for (std::size_t i = end; i-- > first;) {
+      const decode::Span rows = rows_of(i);
+      const decode::Span part{std::max(rows.begin, y), std::min(rows.end, y + step)};
+      if (!part.is_empty()) draw(i, part);
+    }
+  }
+}
+
+// Places as many masks before `end` as fit a group; returns the first of them.
+std::size_t place_group(decode::MaskWorkspace& work, std::size_t end, std::size_t& floats) {
+  floats = 0;
+  std::size_t first = end;
+  while (first > 0) {
+    const std::size_t more = decode::place_logits(work.plans[first - 1], floats);
+    if (floats != 0 && floats + more > decode::group_floats) break;
+    floats += more;
+    --first;
+  }
+  return first;
+}
+
+void draw_group(draw::PaintWorkspace& own, const MaskCanvas& canvas, std::size_t first,
+                std::size_t end) {
+  decode::MaskWorkspace& work = own.masks;
+  const auto rows_of = [&](std::size_t i) {
+    return own.inks[i].alpha == 0 ? decode::Span{} : work.plans[i].rows;
+  };
+  each_band(first, end, canvas.height(), rows_of, [&](std::size_t i, decode::Span rows) {
+    const decode::MaskPlan& plan = work.plans[i];
+    MaskBits bits = own.band(static_cast<std::size_t>(plan.columns.length()),
+                             static_cast<std::size_t>(rows.length()));
+    bits.x = static_cast<std::size_t>(plan.columns.begin);
+    bits.y = static_cast<std::size_t>(rows.begin);
+    sample_rows(work, plan, rows, {bits.data, bits.stride});
+    canvas.blend(bits, own.inks[i]);
+  });
+}
+
+}  // namespace
+
+namespace draw {
+
+Status check_options(const Tensor& picture, const MaskDrawOptions& options) {
+  HALYARD_CHECK(MaskCanvas::check(picture));
+  if (!(options.opacity >= 0 && options.opacity <= 1))
+    return fail(Errc::invalid_argument, "opacity: must be 0..1", "{}", options.opacity);
+  if (options.background == nullptr) return {};
+  const Tensor& background = *options.background;
+  if (options.clear) return fail(Errc::invalid_argument, "background: a cleared picture has none");
+  const bool is_alike = background.format() == picture.format() &&
+                        background.dtype() == picture.dtype() &&
+                        background.size() == picture.size();
+  if (!is_alike) {
+    return fail(Errc::invalid_argument, "background: size and format must be the picture's",
+                "{}x{}, picture {}x{}", background.width(), background.height(), picture.width(),
+                picture.height());
+  }
+  if (!aliases(background, picture)) return {};
+  return fail(Errc::invalid_argument, "background: must not share bytes with the picture");
+}
+
+Status lay_base(Tensor& picture, const MaskDrawOptions& options) {
+  if (options.background != nullptr) return copy(*options.background, picture);
+  if (!options.clear) return {};
+  HALYARD_TRY(const TensorMap map, picture.map(Access::write));
+  MaskCanvas(picture, map).clear();
+  return {};
+}
+
+Ink ink_for(const MaskCanvas& canvas, const MaskDrawOptions& options,
+            std::uint64_t index) noexcept {
+  MaskColor color;
+  if (options.palette.empty()) {
+    const Color opaque = palette_color(index);
+    color = {opaque[0], opaque[1], opaque[2], 255};
+  } else {
+    color = options.palette[index % options.palette.size()];
+  }
+  const double alpha = static_cast<double>(options.opacity) * color[3];
+  return canvas.ink(color, static_cast<unsigned>(std::lround(alpha)));
+}
+
+}  // namespace draw
+
+MaskBits draw::PaintWorkspace::band(std::size_t width, std::size_t rows) {
+  const std::size_t stride = (width + row_margin + row_padding + 63) / 64 * 64;
+  const std::size_t bytes = stride * (rows + 2);
+  if (bits.size() < bytes) bits.resize(bytes);
+  return {bits.data() + stride + row_margin, stride, 0, 0, width, rows};
+}
+
+MaskPainter::MaskPainter() noexcept = default;
+MaskPainter::MaskPainter(MaskPainter&&) noexcept = default;
+MaskPainter& MaskPainter::operator=(MaskPainter&&) noexcept = default;
+MaskPainter::~MaskPainter() = default;
+
+Status MaskPainter::draw(Tensor& picture, const MaskPrototypes& prototypes,
+                         std::span<const Detection> detections, const MaskDrawOptions& options) {
+  trace::Span span("draw.masks");
+  span.arg("masks", detections.size());
+  HALYARD_CHECK(draw::check_options(picture, options));
+  HALYARD_CHECK(check_tracks(detections, options));
+  HALYARD_TRY(decode::PrototypeGrid grid, decode::grid_of(prototypes));
+  HALYARD_CHECK(check_masks(prototypes, grid, detections));
+  const MaskOptions wanted{MaskRule::logits, picture.size(), options.content};
+  HALYARD_TRY(const decode::MaskTarget target, decode::target_of(prototypes, grid, wanted));
+  HALYARD_TRY(const TensorMap from, prototypes.prototypes.map(Access::read));
+  grid.data = from.data();
+  if (prototypes.prototypes.rank() == 4)
+    grid.data += static_cast<std::ptrdiff_t>(prototypes.batch) * from.layout().stride_bytes[0];
+  HALYARD_CHECK(draw::lay_base(picture, options));
+  HALYARD_TRY(const TensorMap map, picture.map(Access::read_write));
+  const MaskCanvas canvas(picture, map);
+  if (!workspace_) workspace_ = std::make_unique<draw::PaintWorkspace>();
+  decode::MaskWorkspace& work = workspace_->masks;
+  make_inks(canvas, detections, options, workspace_->inks);
+  prepare_samples(target, work);
+  work.engine.begin(grid, prototypes);
+  work.plans.clear();
+  for (const Detection& detection : detections)
+    work.plans.push_back(plan_of(detection.box, target, work));
+  for (std::size_t end = detections.size(), floats = 0; end > 0;) {
+    const std::size_t first = place_group(work, end, floats);
+    compute_logits(work, first, end, floats);
+    draw_group(*workspace_, canvas, first, end);
+    end = first;
+  }
+  return {};
+}
+
+Status MaskPainter::draw(Tensor& picture, const MaskSet& masks,
+                         std::span<const Detection> detections, const MaskDrawOptions& options) {
+  trace::Span span("draw.mask_set");
+  span.arg("masks", masks.size());
+  HALYARD_CHECK(draw::check_options(picture, options));
+  HALYARD_CHECK(check_tracks(detections, options));
+  if (options.content)
+    return fail(Errc::invalid_argument, "content: masks that exist have been placed already");
+  if (masks.size() != detections.size()) {
+    return fail(Errc::invalid_argument, "masks: one for each detection", "{} masks, {} detections",
+                masks.size(), detections.size());
+  }
+  if (!masks.empty() && masks.frame() != picture.size()) {
+    return fail(Errc::invalid_argument, "masks: made for another size", "{}x{}, picture {}x{}",
+                masks.frame().width, masks.frame().height, picture.width(), picture.height());
+  }
+  HALYARD_CHECK(draw::lay_base(picture, options));
+  HALYARD_TRY(const TensorMap map, picture.map(Access::read_write));
+  const MaskCanvas canvas(picture, map);
+  if (!workspace_) workspace_ = std::make_unique<draw::PaintWorkspace>();
+  make_inks(canvas, detections, options, workspace_->inks);
+  const auto rows_of = [&](std::size_t i) {
+    const Region& r = masks[i].region;
+    return r.width == 0 || workspace_->inks[i].alpha == 0 ? decode::Span{}
+                                                          : decode::Span{r.y, r.y + r.height};
+  };
+  const auto draw_rows = [&](std::size_t i, decode::Span rows) {
+    const MaskView mask = masks[i];
+    MaskBits bits = workspace_->band(static_cast<std::size_t>(mask.region.width),
+                                     static_cast<std::size_t>(rows.length()));
+    bits.x = static_cast<std::size_t>(mask.region.x);
+    bits.y = static_cast<std::size_t>(rows.begin);
+    for (std::size_t y = 0; y < bits.height; ++y) {
+      const std::int32_t row = rows.begin - mask.region.y + static_cast<std::int32_t>(y);
+      std::memcpy(bits.data + y * bits.stride, mask.row(row), bits.width);
+    }
+    canvas.blend(bits, workspace_->inks[i]);
+  };
+  each_band(0, masks.size(), canvas.height(), rows_of, draw_rows);
+  return {};
+}
+
+}  // namespace halyard

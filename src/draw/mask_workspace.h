@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a MaskPainter keeps between frames so that drawing allocates nothing.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "decode/mask_workspace.h"
+#include "draw/mask_canvas.h"
+
+namespace halyard::draw {
+
+/// A class's ink, made when the class is first met in a frame.
+struct ClassInk {
+  std::uint64_t frame = 0;
+  Ink ink;
+};
+
+struct PaintWorkspace {
+  decode::MaskWorkspace masks;
+  std::vector<Ink> inks;  ///< of the detections
+  std::vector<std::uint8_t> bits;
+  std::vector<std::uint8_t> ones;
+  std::vector<ClassInk> class_inks;
+  std::uint64_t frame = 0;
+
+  /// Room for `rows` rows of `width` pixels with what MaskCanvas writes around them.
+  MaskBits band(std::size_t width, std::size_t rows);
+};
+
+/// Rows of the picture that all masks are drawn on before the next ones: they stay in the cache.
+/// Even, as NV12 needs it.
+inline constexpr std::size_t band_rows = 16;
+
+/// What all calls refuse.
+Status check_options(const Tensor& picture, const MaskDrawOptions& options);
+/// Copies the background, or clears.
+Status lay_base(Tensor& picture, const MaskDrawOptions& options);
+/// The colour of class, instance or track `index`.
+Ink ink_for(const MaskCanvas& canvas, const MaskDrawOptions& options, std::uint64_t index) noexcept;
+
+}  // namespace halyard::draw

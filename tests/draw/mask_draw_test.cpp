@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+// Masks on pictures: equal to masks made first and blended plainly, in every byte.
+#include "halyard/mask_draw.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <limits>
+
+#include "allocations.h"
+#include "decode/mask_frames.h"
+#include "draw/mask_pictures.h"
+#include "halyard/draw.h"
+
+namespace halyard::testing_draw {
+namespace {
+
+using testing_decode::FrameShape;
+using testing_decode::MaskFrame;
+using testing_decode::random_frame;
+
+constexpr MaskColor palette[] = {{255, 0, 0, 255}, {0, 255, 40, 180}, {10, 20, 255, 77}};
+
+MaskFrame frame_of(unsigned seed, std::size_t masks = 6) {
+  FrameShape shape;
+  shape.masks = masks;
+  MaskFrame out = random_frame<float, float>(seed, shape);
+  for (std::size_t i = 0; i < masks; ++i)
+    out.detections[i].label = static_cast<std::int32_t>(i % 4);
+  return out;
+}
+
+unsigned weight(float opacity, const MaskColor& color) {
+  return static_cast<unsigned>(std::lround(static_cast<double>(opacity) * color[3]));
+}
+
+// Worst first, so that the best lies on top.
+Planes expected(const Tensor& picture, const MaskSet& set, std::span<const Detection> detections,
+                float opacity) {
+  Plain plain(picture);
+  for (std::size_t i = set.size(); i-- > 0;) {
+    const MaskView mask = set[i];
+    const MaskColor& color = palette[static_cast<std::size_t>(detections[i].label) % 3];
+    plain.blend(
+        [&](std::size_t px, std::size_t py) {
+          const auto x = static_cast<std::int32_t>(px) - mask.region.x;
+          const auto y = static_cast<std::int32_t>(py) - mask.region.y;
+          return x >= 0 && y >= 0 && x < mask.region.width && y < mask.region.height &&
+                 mask.row(y)[x] != 0;
+        },
+        color, weight(opacity, color));
+  }
+  return plain.planes();
+}
+
+struct Case {
+  Size size;
+  std::optional<RegionF> content;
+  std::size_t pad = 0;
+};
+
+const Case cases[] = {{{80, 64}, {}, 0},
+                      {{131, 67}, RegionF(8, 4, 66, 57), 2},
+                      {{37, 29}, RegionF(0, 10, 80, 44), 14},
+                      {{240, 171}, {}, 64},
+                      {{1, 1}, {}, 0},
+                      {{5, 90}, RegionF(20.5, 0, 30.25, 64), 6}};
+
+TEST(MaskDraw, EqualsMasksMadeFirstInEveryByteOfEveryFormat) {
+  unsigned seed = 1;
+  for (const Case& c : cases) {
+    for (const PixelFormat format : formats) {
+      SCOPED_TRACE(std::string(to_string(format)) + " " + std::to_string(c.size.width));
+      const MaskFrame frame = frame_of(seed++);
+      Tensor fused = noise_picture(c.size, format, seed, c.pad);
+      Tensor from_set = noise_picture(c.size, format, seed, c.pad);
+      MaskSet set;
+      ASSERT_TRUE(materialize(frame.prototypes, frame.detections,
+                              {MaskRule::logits, c.size, c.content}, set));
+      const Planes want = expected(fused, set, frame.detections, 0.6F);
+      MaskDrawOptions options{.opacity = 0.6F, .palette = palette};
+      MaskPainter painter;
+      ASSERT_TRUE(painter.draw(from_set, set, frame.detections, options));
+      EXPECT_EQ(differences(planes_of(from_set), want), 0U);
+      options.content = c.content;
+      ASSERT_TRUE(painter.draw(fused, frame.prototypes, frame.detections, options));
+      EXPECT_EQ(differences(planes_of(fused), want), 0U);
+    }
+  }
+}
+
+TEST(MaskDraw, TakesSetsOfEveryRuleAtThePicturesSize) {
+  const MaskFrame frame = frame_of(70);
+  for (const MaskRule rule :
+       {MaskRule::ultralytics, MaskRule::ultralytics_quick, MaskRule::prototype}) {
+    MaskOptions how{rule, Size{80, 64}, {}};
+    if (rule == MaskRule::prototype) how.size.reset();
+    MaskSet set;
+    ASSERT_TRUE(materialize(frame.prototypes, frame.detections, how, set));
+    Tensor picture = noise_picture(set.frame(), PixelFormat::nv12, 71);
+    const Planes want = expected(picture, set, frame.detections, 1);
+    MaskPainter painter;
+    ASSERT_TRUE(painter.draw(picture, set, frame.detections, {.opacity = 1, .palette = palette}));
+    EXPECT_EQ(differences(planes_of(picture), want), 0U);
+  }
+}
+
+TEST(MaskDraw, ManyMasksGoThroughSeveralGroupsInOrder) {
+  FrameShape shape;
+  shape.width = 160;
+  shape.height = 160;
+  shape.channels = 4;
+  shape.masks = 40;
+  shape.input = {640, 640};
+  const MaskFrame frame = random_frame<float, float>(72, shape);
+  Tensor picture = noise_picture({321, 200}, PixelFormat::rgb, 73);
+  MaskSet set;
+  ASSERT_TRUE(materialize(frame.prototypes, frame.detections, {{}, Size{321, 200}, {}}, set));
+  const Planes want = expected(picture, set, frame.detections, 0.5F);
+  ASSERT_TRUE(
+      MaskPainter().draw(picture, frame.prototypes, frame.detections, {.palette = palette}));
+  EXPECT_EQ(differences(planes_of(picture), want), 0U);
+}
+
+TEST(MaskDraw, LogitsThatAreNotNumbersAreOff) {
+  MaskFrame frame = frame_of(74);
+  const auto map = *frame.prototypes.prototypes.map(Access::write);
+  auto* values = reinterpret_cast<float*>(map.writable());
+  for (std::size_t i = 0; i < frame.prototypes.prototypes.element_count(); i += 97)
+    values[i] = std::numeric_limits<float>::quiet_NaN();
+  Tensor picture = noise_picture({133, 70}, PixelFormat::rgba, 75);
+  MaskSet set;
+  ASSERT_TRUE(materialize(frame.prototypes, frame.detections, {{}, Size{133, 70}, {}}, set));
+  const Planes want = expected(picture, set, frame.detections, 0.5F);
+  ASSERT_TRUE(
+      MaskPainter().draw(picture, frame.prototypes, frame.detections, {.palette = palette}));
+  EXPECT_EQ(differences(planes_of(picture), want), 0U);
+}
+
+TEST(MaskDraw, PartsOfPicturesKeepTheirSurroundings) {
+  for (const PixelFormat format : formats) {
+    SCOPED_TRACE(to_string(format));
+    Tensor whole = noise_picture({120, 90}, format, 76, 32);
+    const Planes before = planes_of(whole);
+    Tensor part = *whole.slice({14, 22, 71, 41});
+    const MaskFrame frame = frame_of(77);
+    Plain kept(part);
+    MaskSet set;
+    ASSERT_TRUE(materialize(frame.prototypes, frame.detections, {{}, Size{71, 41}, {}}, set));
+    const Planes want = expected(part, set, frame.detections, 0.5F);
+    ASSERT_TRUE(MaskPainter().draw(part, frame.prototypes, frame.detections, {.palette = palette}));
+    EXPECT_EQ(differences(planes_of(part), want), 0U);
+    EXPECT_EQ(differences(planes_of(whole), before), differences(want, kept.planes()));
+  }
+}
+
+// One mask that is on in all of its box.
+MaskPrototypes full(std::size_t masks) {
+  MaskPrototypes out;
+  out.prototypes = *Tensor::create(DType::f32, {4, 4, 1}, Memory::mem);
+  const auto map = *out.prototypes.map(Access::write);
+  for (int i = 0; i < 16; ++i)
+    reinterpret_cast<float*>(map.writable())[i] = 1;
+  out.input = {16, 16};
+  out.clear(1);
+  out.coefficients.assign(masks, 1.0F);
+  return out;
+}
+
+Tensor black(Size size, PixelFormat format) {
+  return *Tensor::create_image(static_cast<std::size_t>(size.width),
+                               static_cast<std::size_t>(size.height), format, DType::u8,
+                               Memory::mem);
+}
+
+std::vector<std::uint8_t> pixel(const Tensor& picture, std::size_t x, std::size_t y) {
+  const std::size_t channels = info(*picture.format()).channels;
+  const auto bytes = planes_of(picture)[0];
+  const auto* at = bytes.data() + (y * picture.width() + x) * channels;
+  return {at, at + channels};
+}
+
+TEST(MaskDraw, TheBestLiesOnTop) {
+  const Detection detections[] = {{{4, 4, 12, 12}, 0.9F, 0}, {{0, 0, 16, 16}, 0.8F, 1}};
+  Tensor picture = black({16, 16}, PixelFormat::rgb);
+  ASSERT_TRUE(MaskPainter().draw(picture, full(2), detections, {.opacity = 1, .palette = palette}));
+  EXPECT_EQ(pixel(picture, 8, 8), (std::vector<std::uint8_t>{255, 0, 0}));
+  EXPECT_EQ(pixel(picture, 1, 1), (std::vector<std::uint8_t>{0, 180, 28}));
+}
+
+TEST(MaskDraw, ColoursAreThoseOfClassPlaceOrTrack) {
+  const Detection detections[] = {{{0, 0, 8, 16}, 0.9F, 7}, {{8, 0, 16, 16}, 0.8F, 5}};
+  const std::uint64_t ids[] = {1'000'000'007, 3};
+  const auto drawn = [&](const MaskDrawOptions& options) {
+    Tensor picture = black({16, 16}, PixelFormat::rgb);
+    EXPECT_TRUE(MaskPainter().draw(picture, full(2), detections, options));
+    return std::pair(pixel(picture, 2, 2), pixel(picture, 12, 2));
+  };
+  const auto color = [](std::uint64_t i) {
+    const Color c = palette_color(i);
+    return std::vector<std::uint8_t>{c[0], c[1], c[2]};
+  };
+  EXPECT_EQ(drawn({.opacity = 1}), std::pair(color(7), color(5)));
+  EXPECT_EQ(drawn({.opacity = 1, .color_by = MaskColorBy::instance}),
+            std::pair(color(0), color(1)));
+  EXPECT_EQ(drawn({.opacity = 1, .color_by = MaskColorBy::track, .track_ids = ids}),
+            std::pair(color(1'000'000'007), color(3)));
+  const std::vector<std::uint8_t> none{0, 0, 0};
+  EXPECT_EQ(drawn({.opacity = 1, .ignored_label = 7}), std::pair(none, color(5)));
+  EXPECT_EQ(drawn({.opacity = 0}), std::pair(none, none));
+}
+
+TEST(MaskDraw, RedInVideoRangeHasTheCodesOfBt709) {
+  const Detection all[] = {{{0, 0, 16, 16}, 1, 0}};
+  Tensor picture = black({6, 4}, PixelFormat::nv12);
+  picture.set_colorimetry({{}, {}, ColorEncoding::bt709, ColorRange::limited});
+  ASSERT_TRUE(MaskPainter().draw(picture, full(1), all, {.opacity = 1, .palette = palette}));
+  EXPECT_EQ(planes_of(picture)[0][9], 63);
+  EXPECT_EQ(planes_of(picture)[1][4], 102);
+  EXPECT_EQ(planes_of(picture)[1][5], 240);
+}
+
+TEST(MaskDraw, TheBaseIsThePictureACopyOrBlack) {
+  const MaskFrame frame = frame_of(80);
+  for (const PixelFormat format : formats) {
+    SCOPED_TRACE(to_string(format));
+    const Tensor background = noise_picture({61, 35}, format, 81, 10);
+    Tensor in_place = noise_picture({61, 35}, format, 81);
+    Tensor picture = noise_picture({61, 35}, format, 82, 6);
+    MaskPainter painter;
+    ASSERT_TRUE(painter.draw(in_place, frame.prototypes, frame.detections));
+    ASSERT_TRUE(
+        painter.draw(picture, frame.prototypes, frame.detections, {.background = &background}));
+    EXPECT_EQ(differences(planes_of(picture), planes_of(in_place)), 0U);
+    ASSERT_TRUE(painter.draw(picture, MaskSet(), {}, {.background = &background}));
+    EXPECT_EQ(differences(planes_of(picture), planes_of(background)), 0U);
+    ASSERT_TRUE(painter.draw(picture, MaskSet(), {}, {.clear = true}));
+    const Planes cleared = planes_of(picture);
+    const bool is_nv12 = format == PixelFormat::nv12;
+    for (std::size_t i = 0; i < cleared.size(); ++i) {
+      const int want = !is_nv12 ? 0 : i == 0 ? 16 : 128;
+      EXPECT_TRUE(std::all_of(cleared[i].begin(), cleared[i].end(),
+                              [&](std::uint8_t v) { return v == want; }));
+    }
+  }
+}
+
+TEST(MaskDraw, AllocatesNothingInTheSteadyState) {
+  const MaskFrame frame = frame_of(83, 12);
+  MaskSet set;
+  ASSERT_TRUE(materialize(frame.prototypes, frame.detections, {{}, Size{200, 120}, {}}, set));
+  const Tensor background = noise_picture({200, 120}, PixelFormat::nv12, 84);
+  Tensor picture = noise_picture({200, 120}, PixelFormat::nv12, 85);
+  Tensor map = *Tensor::create(DType::u8, {120, 200}, Memory::mem);
+  MaskPainter painter;
+  const MaskDrawOptions options{.background = &background};
+  EXPECT_EQ(halyard::testing::allocations_of([&] {
+              (void)painter.draw(picture, frame.prototypes, frame.detections, options);
+              (void)painter.draw(picture, set, frame.detections, options);
+              (void)painter.draw(picture, map, options);
+            }),
+            0U);
+}
+
+// ---- what is refused ----
+
+class MaskDrawErrors : public ::testing::Test {
+ protected:
+  template <class Draw>
+  void expect(Errc code, const std::string& word, const Draw& draw) {
+    const Planes before = planes_of(picture_);
+    const Status status = draw();
+    ASSERT_FALSE(status) << word;
+    EXPECT_EQ(status.error().code, code) << status.error().message();
+    EXPECT_NE(status.error().message().find(word), std::string::npos) << status.error().message();
+    EXPECT_EQ(differences(planes_of(picture_), before), 0U);
+  }
+  Status draw(const MaskDrawOptions& options) {
+    return painter_.draw(picture_, frame_.prototypes, frame_.detections, options);
+  }
+  Status draw_on(Tensor picture) {
+    return painter_.draw(picture, frame_.prototypes, frame_.detections);
+  }
+
+  Tensor picture_ = noise_picture({40, 30}, PixelFormat::rgb, 90);
+  MaskFrame frame_ = frame_of(91);
+  MaskPainter painter_;
+};
+
+TEST_F(MaskDrawErrors, Opacity) {
+  for (const float bad : {-0.01F, 1.01F, std::numeric_limits<float>::quiet_NaN(),
+                          std::numeric_limits<float>::infinity()})
+    expect(Errc::invalid_argument, "opacity", [&] { return draw({.opacity = bad}); });
+}
+
+TEST_F(MaskDrawErrors, Pictures) {
+  const auto image = [](PixelFormat format, DType dtype) {
+    return *Tensor::create_image(40, 30, format, dtype, Memory::mem);
+  };
+  expect(Errc::unsupported, "format", [&] { return draw_on(image(PixelFormat::yuyv, DType::u8)); });
+  expect(Errc::unsupported, "dtype", [&] { return draw_on(image(PixelFormat::rgb, DType::f32)); });
+  expect(Errc::unsupported, "pixel format", [&] { return draw_on(full(1).prototypes); });
+}
+
+TEST_F(MaskDrawErrors, TrackIds) {
+  const std::uint64_t ids[] = {1, 2, 3};
+  expect(Errc::invalid_argument, "track_ids",
+         [&] { return draw({.color_by = MaskColorBy::track, .track_ids = ids}); });
+}
+
+TEST_F(MaskDrawErrors, Backgrounds) {
+  const Tensor small = noise_picture({40, 29}, PixelFormat::rgb, 92);
+  const Tensor other = noise_picture({40, 30}, PixelFormat::bgr, 92);
+  const Tensor same = noise_picture({40, 30}, PixelFormat::rgb, 92);
+  expect(Errc::invalid_argument, "size", [&] { return draw({.background = &small}); });
+  expect(Errc::invalid_argument, "format", [&] { return draw({.background = &other}); });
+  expect(Errc::invalid_argument, "share", [&] { return draw({.background = &picture_}); });
+  expect(Errc::invalid_argument, "cleared",
+         [&] { return draw({.background = &same, .clear = true}); });
+}
+
+TEST_F(MaskDrawErrors, RowsThatDoNotFitDetections) {
+  frame_.detections.pop_back();
+  expect(Errc::invalid_argument, "one row per detection", [&] { return draw({.clear = true}); });
+}
+
+TEST_F(MaskDrawErrors, CoefficientsAndBoxesThatAreNotFinite) {
+  frame_.prototypes.coefficients[3] = std::numeric_limits<float>::quiet_NaN();
+  expect(Errc::invalid_argument, "finite", [&] { return draw({.clear = true}); });
+  frame_.prototypes.coefficients[3] = 0;
+  frame_.detections[0].box.x2 = std::numeric_limits<float>::infinity();
+  expect(Errc::invalid_argument, "finite", [&] { return draw({.clear = true}); });
+}
+
+TEST_F(MaskDrawErrors, ContentOutsideTheInput) {
+  expect(Errc::invalid_argument, "content",
+         [&] { return draw({.content = RegionF(0, 0, 81, 64), .clear = true}); });
+}
+
+TEST_F(MaskDrawErrors, SetsOfAnotherSizeOrCount) {
+  MaskSet set;
+  ASSERT_TRUE(materialize(frame_.prototypes, frame_.detections, {{}, Size{40, 30}, {}}, set));
+  const std::span<const Detection> all(frame_.detections);
+  expect(Errc::invalid_argument, "masks",
+         [&] { return painter_.draw(picture_, set, all.first(5), {.clear = true}); });
+  expect(Errc::invalid_argument, "content", [&] {
+    return painter_.draw(picture_, set, all, {.content = RegionF(0, 0, 8, 8), .clear = true});
+  });
+  ASSERT_TRUE(materialize(frame_.prototypes, frame_.detections, {{}, Size{40, 31}, {}}, set));
+  expect(Errc::invalid_argument, "another size",
+         [&] { return painter_.draw(picture_, set, all, {.clear = true}); });
+}
+
+}  // namespace
+}  // namespace halyard::testing_draw
