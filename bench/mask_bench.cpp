@@ -199,7 +199,8 @@ BENCHMARK_CAPTURE(draw_masks, planar_rgb, PixelFormat::planar_rgb, Base::in_plac
 BENCHMARK_CAPTURE(draw_masks, nv12, PixelFormat::nv12, Base::in_place);
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define HALYARD_BENCH_CLONES __attribute__((target_clones("avx512bw", "avx2", "default")))
+#define HALYARD_BENCH_CLONES \
+  __attribute__((target_clones("arch=skylake-avx512", "avx2", "default")))
 #else
 #define HALYARD_BENCH_CLONES
 #endif

@@ -78,19 +78,22 @@ def tensor(kind, memory, array):
 
 def mask_work(decoder, image, kind):
     out, protos = head()
-    outputs = [decoder.Output.detection(shape=[1, 84 + K, ANCHORS]),
-               decoder.Output.protos(shape=[1, GRID, GRID, K])]
-    made = decoder.Decoder.new_from_outputs(outputs, 0.25, 1.0)
+    shapes = [decoder.Output.detection(shape=[1, 84 + K, ANCHORS]),
+              decoder.Output.protos(shape=[1, GRID, GRID, K])]
+    made = decoder.Decoder.new_from_outputs(shapes, 0.25, 1.0)
     memory = image.TensorMemory.MEM
-    found = made.decode_proto([tensor(kind, memory, out), tensor(kind, memory, protos)])
+    outputs = [tensor(kind, memory, out), tensor(kind, memory, protos)]
+    found = made.decode_proto(outputs)
     assert len(found[0]) == MASKS, len(found[0])
     processor = image.ImageProcessor()
     proto, scaled = image.MaskResolution.Proto(), image.MaskResolution.Scaled(640, 640)
     canvas = processor.create_image(1920, 1080, image.PixelFormat.Rgba, "uint8")
-    return {"proto": lambda: processor.materialize_masks(*found, resolution=proto),
-            "scaled 640": lambda: processor.materialize_masks(*found, resolution=scaled),
-            # It clears the picture first, and draws outlines too.
-            "draw 1080p rgba": lambda: processor.draw_proto_masks(canvas, *found, opacity=0.5)}
+    works = {"proto": lambda: processor.materialize_masks(*found, resolution=proto),
+             "scaled 640": lambda: processor.materialize_masks(*found, resolution=scaled)}
+    # Only 0.28.3 draws so; it decodes and clears the picture before, and draws outlines.
+    if hasattr(processor, "draw_masks"):
+        works["draw 1080p rgba"] = lambda: processor.draw_masks(made, outputs, canvas, opacity=0.5)
+    return works
 
 
 def semantic_work(decoder, memory):
