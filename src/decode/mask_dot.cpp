@@ -2,9 +2,8 @@
 // Dot products of pixels and coefficients, for all targets of the architecture.
 #include "decode/mask_dot.h"
 
-// Vectors of a fixed size only; where there are none, the emulated ones, which have all shuffles.
+// The portable target instead of the one of single lanes, which cannot shuffle.
 #define HWY_BROKEN_EMU128 0
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "decode/mask_dot.cpp"
 #include <hwy/foreach_target.h>

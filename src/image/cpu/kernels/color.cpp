@@ -2,7 +2,6 @@
 // Colour changes in 16-bit fixed point, with the same roundings on every target.
 #include "image/cpu/kernels/color.h"
 
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "image/cpu/kernels/color.cpp"
 #include <hwy/foreach_target.h>

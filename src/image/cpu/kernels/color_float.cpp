@@ -3,7 +3,6 @@
 // the same bits.
 #include "image/cpu/kernels/color.h"
 
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "image/cpu/kernels/color_float.cpp"
 #include <hwy/foreach_target.h>

@@ -8,7 +8,6 @@
 // Packing within blocks needs vectors of a known count of blocks. Processors without vectors are
 // served by Highway's emulation of them.
 #define HWY_BROKEN_EMU128 0
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "image/cpu/kernels/direct.cpp"
 #include <hwy/cache_control.h>

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cstring>
 
-// Byte shuffles over blocks of a known count of vectors need fixed-size targets.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 // The portable target instead of the one of single lanes, which cannot shuffle.
 #define HWY_BROKEN_EMU128 0
 #undef HWY_TARGET_INCLUDE

@@ -7,7 +7,6 @@
 
 // The portable target instead of the one of single lanes, which cannot pack.
 #define HWY_BROKEN_EMU128 0
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "image/cpu/kernels/read.cpp"
 #include <hwy/foreach_target.h>

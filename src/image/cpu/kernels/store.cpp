@@ -6,8 +6,6 @@
 
 // GCC before 12.3 gets the high halves of products wrong on the portable target; none are here.
 #define HWY_BROKEN_EMU128 0
-// Blocks of 16 bytes are counted on.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "image/cpu/kernels/store.cpp"
 #include <hwy/foreach_target.h>

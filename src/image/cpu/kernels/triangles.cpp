@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 // The portable target instead of the one of single lanes.
 #define HWY_BROKEN_EMU128 0
 #undef HWY_TARGET_INCLUDE

@@ -7,9 +7,7 @@
 #include <cstring>
 
 // What GCC before 12.3 gets wrong on the portable target, the high halves of products, is not here.
-// Loads of a known count of blocks need targets of fixed size.
 #define HWY_BROKEN_EMU128 0
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "image/cpu/kernels/turn.cpp"
 #include <hwy/foreach_target.h>

@@ -2,7 +2,6 @@
 // Positions in double precision, a vector of outputs at a time: plans are made while frames wait.
 #include "image/cpu/kernels/two_taps.h"
 
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 // The portable target instead of the one of single lanes.
 #define HWY_BROKEN_EMU128 0
 #undef HWY_TARGET_INCLUDE
