@@ -122,11 +122,20 @@ Result<StoredAs> stored_as(const Tensor& tensor, const TensorPlan& plan) {
   return out;
 }
 
+std::size_t batch_extent(const Tensor& tensor, const TensorPlan& plan, std::size_t missing) {
+  const bool has_axis = plan.batch_axis && *plan.batch_axis >= missing;
+  return has_axis ? tensor.shape()[*plan.batch_axis - missing] : 1;
+}
+
+// One table of priors serves all pictures.
+bool is_shared(const TensorPlan& plan, std::size_t extent) {
+  return plan.role == OutputRole::priors && extent == 1;
+}
+
 Status check_batch(const Tensor& tensor, const TensorPlan& plan, std::size_t missing,
                    std::size_t batch) {
-  const bool has_axis = plan.batch_axis && *plan.batch_axis >= missing;
-  const std::size_t extent = has_axis ? tensor.shape()[*plan.batch_axis - missing] : 1;
-  if (batch < extent) return {};
+  const std::size_t extent = batch_extent(tensor, plan, missing);
+  if (batch < extent || is_shared(plan, extent)) return {};
   return fail(Errc::invalid_argument, "batch: must be below the tensor's batch extent",
               "{}, {} has {}", batch, plan.path, extent);
 }
@@ -152,8 +161,7 @@ class FieldMaker {
     out.anchor_channels = field.anchor_features;
     out.channel = field.first;
     out.count = field.count;
-    out.data = binding_.maps[field.tensor].data() +
-               static_cast<std::ptrdiff_t>(batch_) * stride(field, plan.batch_axis) +
+    out.data = binding_.maps[field.tensor].data() + picture(field, plan) +
                static_cast<std::ptrdiff_t>(field.first) * feature +
                static_cast<std::ptrdiff_t>(field.first_box) * column;
     out.dtype = binding_.tensors[field.tensor]->dtype();
@@ -166,6 +174,13 @@ class FieldMaker {
   }
 
  private:
+  std::ptrdiff_t picture(const Field& field, const TensorPlan& plan) const {
+    const std::size_t extent =
+        batch_extent(*binding_.tensors[field.tensor], plan, binding_.stored[field.tensor].missing);
+    return is_shared(plan, extent)
+               ? 0
+               : static_cast<std::ptrdiff_t>(batch_) * stride(field, plan.batch_axis);
+  }
   std::ptrdiff_t stride(const Field& field, std::optional<std::size_t> axis) const {
     const std::size_t missing = binding_.stored[field.tensor].missing;
     if (!axis || *axis < missing) return 0;

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two lists: cases whose outcome is known in closed form, and mistakes that decoders and trackers
+// are known for; each with the test that shows it. A name without a test fails.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+
+namespace halyard {
+namespace {
+
+struct Case {
+  const char* what;
+  const char* suite;
+  const char* test;
+};
+
+constexpr Case closed_forms[] = {
+    {"a threshold of 0.5 as a byte is 133", "Threshold", "of_the_reference_case_is_133"},
+    {"dequantization", "ClosedForm", "stored_integers_have_their_real_values"},
+    {"dequantization of scores", "Dequantize", "gives_the_worked_values"},
+    {"centre and extent", "ClosedForm", "a_centre_and_an_extent_make_corners"},
+    {"grid of 2 x 2", "ClosedForm", "centres_of_a_grid_of_two_by_two_lie_at_halves"},
+    {"softmax", "ClosedForm", "softmax_of_equal_dominant_and_large_logits"},
+    {"sigmoid", "ClosedForm", "sigmoid_is_the_logistic_function"},
+    {"means of distributions", "ClosedForm", "distributions_have_their_mean_bin"},
+    {"distances", "ClosedForm", "distances_reach_from_the_centre_of_the_cell"},
+    {"a one-hot distribution", "ClosedForm", "a_certain_bin_5_of_stride_8_is_80_wide_about_4"},
+    {"distances of a level", "ClosedForm", "distances_1_1_3_3_of_stride_8_are_a_box_about_12"},
+    {"order of cells", "ClosedForm", "cells_of_uniform_distributions_count_columns_then_rows"},
+    {"zeros of i8", "ClosedForm", "stored_distributions_of_zeros_reach_7_and_a_half_bins"},
+    {"zeros of floats", "Levels", "all_zero_distributions_are_half_of_the_bins_on_each_side"},
+    {"channels first and last", "Levels", "channels_first_and_last_agree"},
+    {"scales by channel", "ClosedForm", "distributions_with_a_scale_for_each_channel_use_each"},
+    {"several labels", "MultiLabel", "makes_a_detection_of_every_class_that_passes"},
+    {"suppression by class", "Nms", "overlapping_pair_of_two_classes_by_mode"},
+    {"most detections; 0 is all", "Nms", "cap_keeps_the_best_and_zero_means_all"},
+    {"best k", "Select", "top_k_keeps_the_best_scores_and_of_equal_ones_the_earlier"},
+    {"30000 of 50000", "ClosedForm", "of_50000_candidates_the_best_30000_enter"},
+    {"IoS and IoU", "TileMetric", "a_part_of_a_box_has_ios_one_and_iou_one_sixth"},
+    {"IoS of one half", "TileMerge", "ios_of_exactly_the_threshold_merges_into_the_union"},
+    {"lift", "TileLift", "fractions_of_a_tile_become_frame_pixels"},
+    {"lift from a letterbox", "TileLift", "a_letterbox_is_undone"},
+    {"lift from the pad", "TileLift", "what_lies_in_the_pad_ends_at_the_tile"},
+    {"lift from no extent", "TileLift", "a_letterbox_of_no_extent_stays_finite"},
+    {"apart, or nothing", "TileMerge", "disjoint_boxes_stay_best_first"},
+    {"classes of tiles", "TileMerge",
+     "labels_are_apart_unless_it_is_agnostic_and_takes_the_stronger_label"},
+    {"most of tiles", "TileMerge", "at_most_so_many_are_given_and_zero_is_no_limit"},
+    {"threshold of tiles", "TileMerge", "a_score_of_exactly_the_threshold_stays"},
+    {"either order of tiles", "TileAccumulation", "either_order_gives_the_identical_result"},
+    {"fractions of the frame", "TileAccumulation", "normalized_is_pixels_by_the_frame"},
+    {"a frame without extent", "TileFractions", "of_a_frame_without_extent_nothing_is_left"},
+    {"foreign tiles", "TileAccumulation", "what_does_not_belong_is_refused_and_changes_nothing"},
+    {"one track or two", "TileMerge", "a_tracker_sees_one_object_by_ios_and_two_by_iou"},
+    {"ten strips and their masks", "SegmentedStrips",
+     "of_one_tensor_and_prototypes_of_either_order"},
+    {"boxes beside masks", "ClosedForm", "boxes_do_not_depend_on_masks_and_keep_their_own_place"},
+    {"pixels and fractions", "ClosedForm", "pixels_taken_for_fractions_make_no_masks"},
+    {"rows of coefficients", "DecodedMasks", "pair_rows_with_their_own_boxes"},
+    {"a head of 5 boxes, f16", "ClosedForm", "a_head_of_five_boxes_with_masks_is_the_same_in_f16"},
+    {"xy and wh in i16", "ClosedForm", "centres_and_extents_in_thousandths_are_a_box"},
+    {"an axis of padding", "ClosedForm", "an_axis_of_padding_is_passed_over"},
+    {"boxes in other units", "MaskRefusals", "BoxesThatCountOtherUnits"},
+    {"boxes on the prototypes", "MaskRules", "BoxesRoundOutwardsOnThePrototypesGrid"},
+    {"one class of pixels", "SemanticMaps", "OneClassIsForegroundFromHalfOn"},
+    {"the best class of pixels", "SemanticMaps", "ModelPackPicksPerPixel"},
+    {"both memory orders", "Decoder", "gives_the_same_in_both_memory_orders"},
+    {"equal classes: the first", "ClassScan", "first_of_equal_classes_wins_and_nan_never_passes"},
+    {"a row of floats", "ClosedForm", "a_row_of_floats_is_its_box"},
+    {"a row of bytes", "ClosedForm", "a_row_of_bytes_is_its_box"},
+    {"rows in three tensors", "ClosedForm",
+     "rows_in_three_tensors_and_with_coefficients_are_the_same_box"},
+    {"columns of pixels", "ClosedForm", "columns_of_pixels_are_two_boxes_or_none"},
+    {"a box that coasts", "DecodeTracked",
+     "gives_the_object_and_then_its_coasting_track_at_the_same_box"},
+    {"flat distributions, versions to come", "ClosedForm",
+     "flat_distributions_and_versions_to_come_are_refused"},
+    {"coefficients stay integers", "MaskRows", "KeepTheirIntegersAsLongAsAllAreAlike"},
+    {"no detection", "SegmentedStrips", "without_a_survivor_keep_shape_and_prototypes"},
+    {"who chooses suppression", "Decoder",
+     "suppression_mode_is_the_callers_then_the_documents_then_class_aware"},
+};
+
+constexpr Case mistakes[] = {
+    {"coefficients of integers in a tensor of their own are turned wrongly", "SegmentedStrips",
+     "of_separate_coefficients_in_integers_of_any_kind"},
+    {"an input of channels first is read as 3 high", "Description",
+     "reads_the_input_size_in_both_orders"},
+    {"options count for some heads only", "KnownMistakes",
+     "a_head_that_ignores_how_many_may_come_out"},
+    {"memory of the list is a limit", "KnownMistakes",
+     "a_list_whose_memory_decides_how_much_comes_out"},
+    {"prototypes of u8 and i16 wrap", "Masks", "WiderIntegersFollowTheDefinitions"},
+    {"masks and tracks are not in step", "TrackedBy", "is_what_both_give_one_after_the_other"},
+    {"rows of 6 without names are taken for features", "Decoder",
+     "takes_rows_of_six_as_end_to_end_unless_told_otherwise"},
+    {"classes of rows are rounded here and cut there", "KnownMistakes",
+     "classes_of_rows_that_are_cut_off_in_one_head_and_rounded_in_another"},
+    {"codings and tasks are passed over in silence", "KnownMistakes",
+     "tasks_and_codings_that_are_passed_over_in_silence"},
+    {"objectness is passed over", "Layouts", "with_objectness_of_one_agree_and_of_less_multiply"},
+    {"poses are passed over", "Poses", "have_the_points_of_their_own_box"},
+    {"turned boxes are passed over", "TurnedHead", "gives_the_box_its_bounds_and_its_angle"},
+    {"classes of the picture are passed over", "Classifier", "gives_the_best_classes_in_order"},
+    {"activations are passed over", "KnownMistakes",
+     "activations_that_are_asked_for_and_not_applied"},
+    {"one scale is taken for all channels", "DecodedHeads",
+     "equal_the_plain_decode_with_a_scale_for_each_feature"},
+    {"tensors are told by shape alone", "KnownMistakes",
+     "tensors_of_one_shape_that_take_each_others_place"},
+    {"the first element of a batch is the only one", "Decoder",
+     "decodes_the_batch_element_asked_for"},
+    {"NaN passes", "Decoder", "nan_and_infinite_and_inverted_boxes_never_come_out"},
+    {"negative scores are lost", "Nms",
+     "equal_scores_keep_their_order_and_negative_scores_are_not_lost"},
+    {"of equal classes the last wins", "ClassScan",
+     "first_of_equal_classes_wins_and_nan_never_passes"},
+    {"suppression is the family's whatever is asked for", "KnownMistakes",
+     "a_suppression_that_the_family_overrides"},
+    {"channels first, and maps beside boxes", "DecodedHeads",
+     "equal_the_plain_decode_in_every_type"},
+    {"a constant plane becomes NaN", "SemanticMaps", "OneClassIsForegroundFromHalfOn"},
+    {"f16 costs boxes their precision", "Decoder", "f16_gives_what_its_values_give_as_f32"},
+    {"inverted boxes end the program", "MaskRules", "BoxesRoundOutwardsOnThePrototypesGrid"},
+    {"tiles are merged as they come", "TileAccumulation", "equal_detections_go_by_tile_and_place"},
+    {"one trace in a life", "TraceTest", "any_number_of_sessions_each_with_its_own_events"},
+    {"suppression is quadratic", "SuppressedLarge", "boxes_that_nobody_overlaps_all_survive"},
+    {"trackers are blind to classes", "KnownMistakes", "blind_to_classes"},
+    {"tiny objects never match", "KnownMistakes", "tiny_boxes_that_never_match"},
+    {"velocity is in the measurement", "KnownMistakes", "velocity_added_to_the_measurement"},
+    {"the clock is not looked at", "KnownMistakes",
+     "a_step_that_is_the_same_whatever_the_clock_says"},
+    {"matches report what was before", "KnownMistakes", "a_match_that_reports_what_was_before_it"},
+    {"lifespans overflow", "KnownMistakes", "a_lifespan_that_overflows"},
+    {"the order of tracks changes", "KnownMistakes", "an_order_that_changes_when_a_track_ends"},
+    {"a marker of a million blurs costs", "KnownMistakes", "costs_blurred_by_a_large_marker"},
+    {"tracks have no states", "KnownMistakes", "no_states"},
+    {"tracks have no limit", "KnownMistakes", "tracks_without_a_limit"},
+};
+
+// All of tests/, without blanks.
+std::string sources() {
+  std::string out;
+  const std::filesystem::path tests = std::filesystem::path(HALYARD_SOURCE_DIR) / "tests";
+  for (const char* layer : {"base", "decode", "track", "scene"}) {
+    for (const auto& entry : std::filesystem::directory_iterator(tests / layer)) {
+      std::ifstream in(entry.path());
+      std::string text{std::istreambuf_iterator<char>(in), {}};
+      std::erase_if(text, [](char c) { return c == ' ' || c == '\n'; });
+      out += text;
+    }
+  }
+  return out;
+}
+
+template <std::size_t count>
+void expect_tests(const Case (&cases)[count], const char* what) {
+  const std::string text = sources();
+  std::set<std::string> known;
+  for (const Case& each : cases) {
+    const std::string name = std::string("(") + each.suite + "," + each.test + "){";
+    const bool has_test = text.find("TEST" + name) != std::string::npos ||
+                          text.find("TEST_F" + name) != std::string::npos ||
+                          text.find("TEST_P" + name) != std::string::npos;
+    EXPECT_TRUE(has_test) << each.what << ": no test " << each.suite << "." << each.test;
+    EXPECT_TRUE(known.insert(each.what).second) << each.what << " stands twice";
+  }
+  std::printf("%zu %s\n", count, what);
+}
+
+TEST(KnownCases, of_closed_form_all_have_a_test) {
+  expect_tests(closed_forms, "closed forms of decoding, beside those of tests/track");
+}
+
+TEST(KnownCases, of_mistakes_all_have_a_test) {
+  expect_tests(mistakes, "known mistakes");
+}
+
+}  // namespace
+}  // namespace halyard
