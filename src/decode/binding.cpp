@@ -100,7 +100,8 @@ Result<StoredAs> stored_as(const Tensor& tensor, const TensorPlan& plan) {
   out.missing = *missing_axes(tensor, plan);
   if (!is_read(tensor.dtype()) || (plan.dtype && *plan.dtype != tensor.dtype())) {
     return fail(Errc::unsupported, "outputs: heads read f32 f16 bf16 i8 u8 i16 u16, as described",
-                "{}: dtype {}", plan.path, to_string(tensor.dtype()));
+                "{}: dtype {}{}{}", plan.path, to_string(tensor.dtype()),
+                plan.dtype ? ", described as " : "", plan.dtype ? to_string(*plan.dtype) : "");
   }
   if (tensor.is_image() && tensor.plane_count() > 1) {
     return fail(Errc::unsupported, "outputs: a picture of several planes is no network output",

@@ -5,6 +5,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
 
@@ -29,6 +30,19 @@ Status check_options(const DecodeOptions& options, std::size_t classes) {
   for (const float threshold : thresholds)
     HALYARD_CHECK(decode::check_unit(threshold, "class_thresholds: each must be in [0, 1]"));
   return {};
+}
+
+// Where the outputs tell how many classes there are, the labels must be as many: else every name
+// might be another class's.
+Status check_labels(const ModelDescription& description, std::size_t classes) {
+  const std::size_t labels = description.labels.size();
+  if (labels == 0 || classes == 0 || labels == classes) return {};
+  const auto origin = std::find_if(description.origins.begin(), description.origins.end(),
+                                   [](const Origin& each) { return each.field == "labels"; });
+  const std::string from =
+      origin == description.origins.end() ? std::string() : " (" + origin->source + ")";
+  return fail(Errc::invalid_argument, "labels: the outputs have another count of classes",
+              "{} labels{}, {} classes", labels, from, classes);
 }
 
 /// Memory that no call is using.
@@ -123,6 +137,7 @@ Decoder::~Decoder() = default;
 Result<Decoder> Decoder::create(ModelDescription description, DecodeOptions options) {
   HALYARD_CHECK(validate(description));
   HALYARD_TRY(Program program, decode::lower(description));
+  HALYARD_CHECK(check_labels(description, program.class_count));
   HALYARD_CHECK(check_options(options, program.class_count));
   options.nms = program.is_final
                     ? Nms::none

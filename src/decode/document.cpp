@@ -19,11 +19,13 @@ using nlohmann::json;
 constexpr char twice[] = "description: a key stands twice";
 constexpr char too_deep[] = "lists and maps nest deeper than {}";
 constexpr char too_large[] = "more than {} values, aliases resolved";
+constexpr char too_long[] = "more than {} MiB of texts, aliases resolved";
+constexpr std::size_t longest_reason = 200;
 
 Error malformed(std::string_view language, std::size_t line, std::string_view position,
                 std::string_view why) {
   return fail(Errc::malformed, "description: the text does not parse", "{}, line {}{}: {}",
-              language, line, position, why);
+              language, line, position, why.substr(0, longest_reason));
 }
 
 // The library's message without its own prefix, "[json.exception...] ".
@@ -52,7 +54,7 @@ json plain_scalar(const std::string& text) {
   return text;
 }
 
-// Copies a YAML tree. Aliases may make it endless or huge, hence both limits.
+// Copies a YAML tree. Aliases may make it endless or huge, hence the limits.
 class YamlCopy {
  public:
   Result<json> copy(const YAML::Node& node, std::size_t depth) {
@@ -73,6 +75,7 @@ class YamlCopy {
       for (const auto& item : node) {
         if (!item.first.IsScalar()) continue;  // no key of ours
         const std::string& key = item.first.Scalar();
+        HALYARD_CHECK(count_text(key, item.first));
         if (out.contains(key)) {
           return fail(Errc::invalid_argument, twice, "YAML, line {}: \"{}\"", line_of(item.first),
                       key.substr(0, 60));
@@ -83,6 +86,7 @@ class YamlCopy {
       return out;
     }
     if (!node.IsScalar()) return json(nullptr);
+    HALYARD_CHECK(count_text(node.Scalar(), node));
     return node.Tag() == "!" ? json(node.Scalar()) : plain_scalar(node.Scalar());
   }
 
@@ -90,7 +94,15 @@ class YamlCopy {
   static std::size_t line_of(const YAML::Node& node) {
     return static_cast<std::size_t>(std::max(0, node.Mark().line)) + 1;
   }
+  // One long text may stand at every alias.
+  Status count_text(const std::string& text, const YAML::Node& at) {
+    bytes_ += text.size();
+    if (bytes_ <= DocumentLimits::json_bytes) return {};
+    return malformed("YAML", line_of(at), "",
+                     fmt::format(too_long, DocumentLimits::json_bytes >> 20));
+  }
   std::size_t nodes_ = 0;
+  std::size_t bytes_ = 0;
 };
 
 // Builds the tree, and stops at a limit or at a key that stands twice.

@@ -22,7 +22,8 @@ namespace halyard::decode {
 /// DocumentLimits hold. Errors: malformed (message with the line and byte), invalid_argument (a key
 /// that stands twice in a map; message with its path), exhausted (too long).
 Result<nlohmann::json> parse_json(std::string_view text);
-/// The same, with the line and column; nodes are counted after aliases are resolved.
+/// The same, with the line and column; nodes are counted after aliases are resolved, and texts too:
+/// together they may be as long as a JSON document.
 Result<nlohmann::json> parse_yaml(std::string_view text);
 
 /// What was passed over. Keeps DocumentLimits::warnings of them and counts the rest.

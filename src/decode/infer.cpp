@@ -132,10 +132,8 @@ Result<ModelDescription> infer_description(const ModelSignals& signals) {
     out.origins.push_back({"outputs", from});
   }
   HALYARD_CHECK(complete(facts, out, from));
-  if (document == nullptr) {
-    HALYARD_CHECK(decode::infer_outputs(signals, facts, out));
-    HALYARD_CHECK(validate(out));
-  }
+  if (document == nullptr) HALYARD_CHECK(decode::infer_outputs(signals, facts, out));
+  HALYARD_CHECK(validate(out));
   out.warnings.insert(out.warnings.end(), warnings.begin(), warnings.end());
   out.warnings.insert(out.warnings.end(), facts.warnings.begin(), facts.warnings.end());
   return out;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/format_error.h"
-#include "base/log_format.h"
 #include "decode/lowering.h"
 
 namespace halyard::decode {
@@ -196,12 +195,6 @@ Status set_nanodet(const Combined& c, Program& program, Level& level) {
   return {};
 }
 
-void warn_of_labels(const ModelDescription& description, const Program& program) {
-  const std::size_t labels = description.labels.size();
-  if (labels != 0 && program.class_count != 0 && labels != program.class_count)
-    HALYARD_LOG(LogLevel::warn, "decode", "{} labels for {} classes", labels, program.class_count);
-}
-
 }  // namespace
 
 Result<Program> lower_combined(const ModelDescription& description, const Outputs& outputs) {
@@ -237,7 +230,6 @@ Result<Program> lower_combined(const ModelDescription& description, const Output
   if (!output->strides.empty()) {
     HALYARD_CHECK(split_levels(c, program));
   }
-  warn_of_labels(description, program);
   return program;
 }
 

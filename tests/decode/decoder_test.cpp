@@ -116,8 +116,28 @@ TEST(Decoder, labels_decide_where_the_shape_does_not) {
   EXPECT_EQ(Decoder::create(description)->class_count(), 6U);  // the shorter axis
   description.labels.assign(20, "thing");
   EXPECT_EQ(Decoder::create(description)->class_count(), 20U);
-  description.labels.assign(13, "thing");  // fits neither: back to the shorter one
-  EXPECT_EQ(Decoder::create(description)->class_count(), 6U);
+}
+
+TEST(Decoder, refuses_labels_that_are_not_one_for_each_class) {
+  ModelDescription description;
+  description.input = input;
+  description.outputs = {{.shape = {1, 24, 10}, .box_units = BoxUnits::fraction}};
+  description.labels.assign(13, "thing");
+  const auto combined = Decoder::create(description);
+  ASSERT_FALSE(combined);
+  EXPECT_EQ(combined.error().message(),
+            "labels: the outputs have another count of classes: 13 labels, 6 classes");
+  description.origins = {{"labels", "labels.txt beside model.onnx"}};
+  EXPECT_NE(Decoder::create(description)
+                .error()
+                .message()
+                .find("13 labels (labels.txt beside model.onnx), 6 classes"),
+            std::string::npos);
+  description.outputs = {{.role = OutputRole::boxes, .shape = {1, 4, 2100}},
+                         {.role = OutputRole::scores, .shape = {1, 12, 2100}}};
+  EXPECT_NE(Decoder::create(description).error().message().find("13 labels"), std::string::npos);
+  description.outputs[1].shape = {1, 13, 2100};
+  EXPECT_TRUE(Decoder::create(description));
 }
 
 TEST(Decoder, f16_gives_what_its_values_give_as_f32) {

@@ -59,6 +59,32 @@ TEST(DescriptionText, values_are_counted_after_aliases) {
   expect_refusal(json_with(list + "0]"), malformed, "more than 131072 values");
 }
 
+TEST(DescriptionText, texts_are_measured_after_aliases) {
+  using enum Errc;
+  const std::string text = "a: &a " + std::string(std::size_t{1} << 16, 'x') + "\nb: [";
+  std::string values = text;
+  std::string keys = text;
+  for (int i = 0; i < 257; ++i) {
+    values += "*a, ";
+    keys += "{*a : 1}, ";
+  }
+  expect_refusal(ModelDescription::from_yaml(values + "0]"), malformed,
+                 "more than 16 MiB of texts, aliases resolved");
+  expect_refusal(ModelDescription::from_yaml(keys + "0]"), malformed,
+                 "more than 16 MiB of texts, aliases resolved");
+  expect_refusal(ModelDescription::from_yaml(text + "*a]"), invalid_argument, "needs outputs");
+}
+
+TEST(DescriptionText, messages_are_short_however_long_the_text) {
+  const std::string text(100000, 'x');
+  for (const auto& broken :
+       {ModelDescription::from_json("{\"" + text), ModelDescription::from_json(text),
+        ModelDescription::from_yaml("a: *" + text), ModelDescription::from_yaml("- !<" + text)}) {
+    ASSERT_FALSE(broken);
+    EXPECT_LT(broken.error().message().size(), 400U);
+  }
+}
+
 TEST(DescriptionText, length_has_a_limit) {
   using enum Errc;
   const std::string json(DocumentLimits::json_bytes, ' ');

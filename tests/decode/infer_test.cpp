@@ -224,6 +224,18 @@ TEST(Infer, documents_come_first_and_the_rest_completes_them) {
   EXPECT_EQ(source_of(*infer_description(from), "outputs"), "");
 }
 
+TEST(Infer, what_completes_a_document_is_held_to_the_rules) {
+  auto from = signals({{1, 9, 8400}});
+  from.attachments = {{.name = "edgefirst.json",
+                       .text = R"({"outputs": [{"type": "detection", "shape": [1, 9, 8400],
+                                   "dshape": [["batch", 1], ["num_features", 9],
+                                              ["num_boxes", 8400]]}]})"}};
+  EXPECT_TRUE(infer_description(from));
+  from.metadata["kpt_shape"] = "[17, 3]";
+  expect_wrong(infer_description(from),
+               "outputs[0].shape: [1, 9, 8400], features must be at least");
+}
+
 TEST(Infer, hugging_face_sidecars) {
   auto from = signals({{1, 150, 128, 128}}, {});
   const std::string labels = names(150, true);

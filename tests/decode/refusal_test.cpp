@@ -151,6 +151,57 @@ TEST(DecoderRefuses, integers_without_quantization_and_foreign_types) {
   expect_error(decoder.decode({&channels, 1}), Errc::unsupported, {"axis 2"});
 }
 
+TEST(DecoderRefuses, tensors_of_another_type_than_described) {
+  auto description = described({{1, 5, 6}});
+  description.outputs[0].dtype = DType::i8;
+  const auto decoder = *Decoder::create(description);
+  const Tensor floats = tensor_of<float>({1, 5, 6}, std::vector<float>(30));
+  expect_error(decoder.decode({&floats, 1}), Errc::unsupported,
+               {"outputs[0]: dtype f32, described as i8"});
+}
+
+TEST(DecoderRefuses, tensors_that_shapes_do_not_tell_apart) {
+  auto description = described({{1, 3}, {1, 4, 10}, {1, 4, 10}});
+  description.outputs[0].role = OutputRole::auxiliary;
+  description.outputs[1].role = OutputRole::boxes;
+  description.outputs[2].role = OutputRole::scores;
+  const auto decoder = *Decoder::create(description);
+  const Tensor other = tensor_of<float>({1, 3}, std::vector<float>(3));
+  std::array list{other, tensor_of<float>({1, 4, 10}, std::vector<float>(40)),
+                  tensor_of<float>({1, 4, 10}, std::vector<float>(40))};
+  EXPECT_TRUE(decoder.decode(list)) << "in the order described";
+  std::swap(list[0], list[2]);
+  expect_error(decoder.decode(list), Errc::invalid_argument,
+               {"shapes alone do not tell", "outputs[1] and outputs[2]: [1, 4, 10]"});
+}
+
+TEST(DecoderRefuses, two_tensors_that_could_be_the_one) {
+  auto description = described({{1, 3}, {1, 6, 30}, {1, 3}});
+  description.outputs[0].role = description.outputs[2].role = OutputRole::auxiliary;
+  const auto decoder = *Decoder::create(description);
+  const Tensor head = tensor_of<float>({1, 6, 30}, std::vector<float>(180));
+  const Tensor other = tensor_of<float>({1, 3}, std::vector<float>(3));
+  expect_error(decoder.decode(std::array{head, other, head}), Errc::invalid_argument,
+               {"several tensors could be this one", "outputs[1]: [1, 6, 30]"});
+}
+
+TEST(DecoderRefuses, a_batch_index_beyond_the_batch) {
+  const auto decoder = *Decoder::create(described({{2, 6, 30}}));
+  const Tensor both = tensor_of<float>({2, 6, 30}, std::vector<float>(360));
+  EXPECT_TRUE(decoder.decode({&both, 1}, 1));
+  expect_error(decoder.decode({&both, 1}, 2), Errc::invalid_argument,
+               {"batch", "2, outputs[0] has 2"});
+}
+
+TEST(DecoderRefuses, families_that_are_mixed) {
+  auto description = described({{1, 4, 10}, {1, 10, 3}});
+  description.outputs[0].role = OutputRole::boxes;
+  description.outputs[1].role = OutputRole::scores;
+  description.outputs[1].family = Family::modelpack;
+  expect_error(arrangement_of(description), Errc::invalid_argument,
+               {"one family", "outputs[1].decoder: modelpack, outputs[0] is ultralytics"});
+}
+
 TEST(Decoder, finds_its_tensor_among_auxiliary_ones) {
   auto description = described({{1, 3}, {1, 6, 30}});
   description.outputs[0].role = OutputRole::auxiliary;
