@@ -16,7 +16,7 @@
 namespace halyard::testing_decode {
 
 inline constexpr std::array layout_types{DType::f32, DType::f16, DType::bf16, DType::i8,
-                                  DType::u8,  DType::i16, DType::u16};
+                                         DType::u8,  DType::i16, DType::u16};
 
 /// A tensor and the real values that its elements stand for, element by element.
 struct Stored {

@@ -3,44 +3,11 @@
 // returns.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
 #include <functional>
-#include <new>
 
+#include "allocations.h"
 #include "halyard/image.h"
 #include "image/pictures.h"
-
-namespace {
-std::atomic<std::uint64_t> heap_allocations{0};
-
-void* counted(std::size_t size, std::size_t alignment) {
-  heap_allocations.fetch_add(1, std::memory_order_relaxed);
-  const std::size_t whole = (size + alignment) / alignment * alignment;
-  if (void* block = std::aligned_alloc(alignment, whole)) return block;
-  throw std::bad_alloc();
-}
-}  // namespace
-
-// Count, for this whole test program. oneTBB takes its memory from malloc.
-void* operator new(std::size_t size) {
-  return counted(size, alignof(std::max_align_t));
-}
-void* operator new(std::size_t size, std::align_val_t alignment) {
-  return counted(size, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* block) noexcept {
-  std::free(block);
-}
-void operator delete(void* block, std::size_t) noexcept {
-  std::free(block);
-}
-void operator delete(void* block, std::align_val_t) noexcept {
-  std::free(block);
-}
-void operator delete(void* block, std::size_t, std::align_val_t) noexcept {
-  std::free(block);
-}
 
 namespace halyard::testing {
 namespace {
@@ -50,12 +17,12 @@ class SteadyImages : public ::testing::Test {
   // Heap allocations of twenty calls, after one to warm up.
   static std::uint64_t allocations_of(const std::function<bool()>& call) {
     EXPECT_TRUE(call());
-    const std::uint64_t before = heap_allocations.load();
+    const std::uint64_t before = allocations();
     bool good = true;
     for (int i = 0; i < 20; ++i)
       good = call() && good;
     EXPECT_TRUE(good);
-    return heap_allocations.load() - before;
+    return allocations() - before;
   }
 
   // One request of every way through the engine.

@@ -17,30 +17,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
-#include <new>
 
+#include "allocations.h"
 #include "base/tsan.h"
 #include "conformance/fake_dma.h"
 #include "halyard/dmabuf.h"
 #include "halyard/recycler.h"
 #include "tensor/buffer_kinds.h"
-
-namespace {
-std::atomic<std::uint64_t> heap_allocations{0};
-}
-
-// Counts, for this whole test program.
-void* operator new(std::size_t size) {
-  heap_allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* block = std::malloc(size == 0 ? 1 : size)) return block;
-  throw std::bad_alloc();
-}
-void operator delete(void* block) noexcept {
-  std::free(block);
-}
-void operator delete(void* block, std::size_t) noexcept {
-  std::free(block);
-}
 
 namespace halyard {
 namespace {
@@ -212,12 +195,12 @@ TEST(SteadyState, SEALED_TEST(a_frame_in_a_real_dma_buf_makes_two_ioctls_for_a_m
 // Heap allocations of a hundred frames, after one to warm up.
 std::uint64_t allocations_of(const Frame& frame) {
   EXPECT_TRUE(frame());
-  const std::uint64_t before = heap_allocations.load();
+  const std::uint64_t before = testing::allocations();
   bool good = true;
   for (int i = 0; i < 100; ++i)
     good = frame() && good;
   EXPECT_TRUE(good);
-  return heap_allocations.load() - before;
+  return testing::allocations() - before;
 }
 
 TEST(SteadyState, fresh_memory_is_seen_by_the_counter_of_heap_allocations) {
