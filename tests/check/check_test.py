@@ -88,7 +88,7 @@ class Seeded(unittest.TestCase):
 
     def test_a_drawing_that_differs_from_the_table(self):
         self.expect("layers", "draw stands on", lambda: self.replace(
-            "docs/architecture.md", "| `image`, `track` |", "| `image` |"))
+            "docs/architecture.md", "| `image`, `track`, `decode` |", "| `image` |"))
 
     # includes
     def test_a_layer_that_includes_upwards(self):

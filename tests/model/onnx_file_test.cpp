@@ -36,7 +36,9 @@ class OnnxFileTest : public testing::Test {
     EXPECT_NE(file.error().message().find(words), std::string::npos)
         << "no \"" << words << "\" in: " << file.error().message();
   }
-  const std::string path_ = testing::TempDir() + "halyard_onnx_file.onnx";
+  // Tests run beside one another as programs of their own.
+  const std::string path_ = testing::TempDir() + "halyard_" +
+                            testing::UnitTest::GetInstance()->current_test_info()->name() + ".onnx";
 };
 
 Message dim(std::uint64_t extent) {
