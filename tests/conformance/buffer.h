@@ -50,10 +50,7 @@ class BufferConformance : public ::testing::TestWithParam<BufferKind> {
     EXPECT_TRUE(buffer) << (buffer ? "" : buffer.error().message());
     return buffer ? *std::move(buffer) : nullptr;
   }
-  static int rounds() {
-    const int most = many_rounds(GetParam().needs_device && !GetParam().imported);
-    return GetParam().slow ? most / 10 : most;
-  }
+  static int rounds() { return GetParam().slow ? many_rounds() / 10 : many_rounds(); }
   static std::size_t expected_size(std::size_t asked) {
     if (!GetParam().imported || GetParam().memory != Memory::dma) return asked;
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));

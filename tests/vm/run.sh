@@ -23,7 +23,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source=$(cd "$here/../.." && pwd)
 suites_known=(tensor vm)
 # Passed on to the programs, where they are set.
-environment=(ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS TSAN_OPTIONS HALYARD_TESTDATA_DIR)
+environment=(ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS TSAN_OPTIONS HALYARD_TESTDATA_DIR
+  HALYARD_TEST_ROUNDS)
 
 die() { printf 'vm: %s\n' "$*" >&2; exit 1; }
 usage() { sed -n '4,18s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
