@@ -15,13 +15,12 @@ import argparse
 import json
 import os
 import statistics
-import subprocess
-import time
 from pathlib import Path
 
 os.environ.setdefault("EDGEFIRST_FORCE_BACKEND", "cpu")
 os.environ.setdefault("RUST_LOG", "error")
 import numpy as np  # noqa: E402
+import turns  # noqa: E402
 
 ANCHORS, CLASSES, K, GRID, BINS = 8400, 80, 32, 160, 16
 FLOORS = {"f32": "floor_f32", "i8": "floor_i8", "seg_lazy": "floor_f32", "seg_masks": "floor_f32",
@@ -151,23 +150,9 @@ def peers():
     return found
 
 
-def timed(work, seconds=0.1):
-    work()
-    start = time.perf_counter()
-    work()
-    calls = max(1, min(1000, int(seconds / max(time.perf_counter() - start, 1e-7))))
-    start = time.perf_counter()
-    for _ in range(calls):
-        work()
-    return (time.perf_counter() - start) / calls * 1e6
-
-
 def program(path, rows):
-    pattern = "^decode/(" + "|".join(rows) + ")$"
-    out = subprocess.run([path, f"--benchmark_filter={pattern}", "--benchmark_format=json",
-                          "--benchmark_min_time=0.1"], check=True, capture_output=True,
-                         text=True).stdout
-    return {b["name"].split("/", 1)[1]: b for b in json.loads(out)["benchmarks"]}
+    found = turns.program(path, "^decode/(" + "|".join(rows) + ")$")
+    return {b["name"].split("/", 1)[1]: b for b in found}
 
 
 def main():
@@ -190,7 +175,7 @@ def main():
                     found[role] = int(figures["found"])
             for role, made in modules.items():
                 if row in made:
-                    times.setdefault(role, []).append(timed(made[row]))
+                    times.setdefault(role, []).append(turns.timed(made[row]))
         for role, made in modules.items():
             if row in made:
                 found[role] = len(made[row]()[0])

@@ -13,13 +13,12 @@ import argparse
 import json
 import os
 import statistics
-import subprocess
-import time
 from pathlib import Path
 
 os.environ.setdefault("EDGEFIRST_FORCE_BACKEND", "cpu")
 os.environ.setdefault("RUST_LOG", "error")
 import numpy as np  # noqa: E402
+import turns  # noqa: E402
 
 GRID, K, MASKS, ANCHORS, CLASSES, SIDE = 160, 32, 100, 8400, 150, 128
 ROWS = {"proto": ["f32/hwc_proto"], "scaled 640": ["f32/hwc_640"],
@@ -134,23 +133,9 @@ def peers():
     return found
 
 
-def timed(work, seconds=0.1):
-    work()
-    start = time.perf_counter()
-    work()
-    calls = max(1, min(1000, int(seconds / max(time.perf_counter() - start, 1e-7))))
-    start = time.perf_counter()
-    for _ in range(calls):
-        work()
-    return (time.perf_counter() - start) / calls * 1e6
-
-
 def program(path, names):
-    pattern = "^(" + "|".join(names) + ")$"
-    out = subprocess.run([path, f"--benchmark_filter={pattern}", "--benchmark_format=json",
-                          "--benchmark_min_time=0.1"], check=True, capture_output=True,
-                         text=True).stdout
-    return {f"ours {b['name']}": b for b in json.loads(out)["benchmarks"]}
+    found = turns.program(path, "^(" + "|".join(names) + ")$")
+    return {f"ours {b['name']}": b for b in found}
 
 
 def main():
@@ -171,7 +156,7 @@ def main():
                 counters[name] = {k: figures[k] for k in ("on", "sum") if k in figures}
             for role, works in modules.items():
                 if row in works:
-                    times.setdefault(role, []).append(timed(works[row]))
+                    times.setdefault(role, []).append(turns.timed(works[row]))
         for role, works in modules.items():
             if row in works and row.split()[-1] in ("accurate", "fast"):
                 with works[row]().map() as view:
