@@ -98,7 +98,7 @@ Status check_quantization(const Quantization& quantization, DType dtype,
 Result<StoredAs> stored_as(const Tensor& tensor, const TensorPlan& plan) {
   StoredAs out;
   out.missing = *missing_axes(tensor, plan);
-  if (!is_read(tensor.dtype()) || (plan.dtype && *plan.dtype != tensor.dtype())) {
+  if (!is_stored_type(tensor.dtype()) || (plan.dtype && *plan.dtype != tensor.dtype())) {
     return fail(Errc::unsupported, "outputs: heads read f32 f16 bf16 i8 u8 i16 u16, as described",
                 "{}: dtype {}{}{}", plan.path, to_string(tensor.dtype()),
                 plan.dtype ? ", described as " : "", plan.dtype ? to_string(*plan.dtype) : "");

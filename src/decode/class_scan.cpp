@@ -21,6 +21,7 @@
 #include <type_traits>
 
 #include "decode/stored_lanes-inl.h"
+#include "decode/stored_types.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace halyard::decode {
@@ -163,13 +164,9 @@ void scan_columns(const T* data, std::ptrdiff_t stride, std::size_t anchors, std
   constexpr std::size_t step = block_bytes / sizeof(T);
   const Floor<T> floor = floor_below(least);
   Block<T> block;
-  for (std::size_t start = 0; start < anchors;) {
-    std::size_t count = std::min(step, anchors - start);
-    const std::size_t rest = anchors - start - count;
-    if (rest < lanes) count += rest;  // no block is shorter than a vector
+  for_each_block(anchors, step, lanes, [&](std::size_t start, std::size_t count) HWY_ATTR {
     scan_block<S>(data + start, stride, classes, start, count, floor, block, hits);
-    start += count;
-  }
+  });
 }
 
 // Calls use(i, key) for vectors that cover [0, count); count >= Lanes(d), so the last may overlap.
@@ -232,31 +229,16 @@ void scan_rows(D d, const T* data, std::ptrdiff_t stride, std::size_t anchors, s
   }
 }
 
-// False when this grid is not for vectors: odd strides, or less than a vector of anchors.
 template <class S, class Lane>
 bool scan_lanes(const ScoreGrid& grid, Lane least, std::vector<Hit>& hits) {
-  constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(Lane));
-  const hn::ScalableTag<Lane> d;
-  const hn::CappedTag<Lane, 16 / sizeof(Lane)> quarter;
-  const auto address = reinterpret_cast<std::uintptr_t>(grid.data);
-  if (address % sizeof(Lane) != 0) return false;
-  const auto* data = reinterpret_cast<const Lane*>(grid.data);
-  if (grid.anchor_stride_bytes == size && grid.class_stride_bytes % size == 0 &&
-      grid.anchors >= hn::Lanes(d)) {
-    scan_columns<S>(data, grid.class_stride_bytes / size, grid.anchors, grid.classes, least, hits);
-    return true;
-  }
-  if (grid.class_stride_bytes != size || grid.anchor_stride_bytes % size != 0) return false;
-  const std::ptrdiff_t stride = grid.anchor_stride_bytes / size;
-  if (grid.classes >= hn::Lanes(d)) {
-    scan_rows<S>(d, data, stride, grid.anchors, grid.classes, least, hits);
-    return true;
-  }
-  if (grid.classes >= hn::Lanes(quarter)) {
-    scan_rows<S>(quarter, data, stride, grid.anchors, grid.classes, least, hits);
-    return true;
-  }
-  return false;
+  return in_vectors<Lane>(
+      grid,
+      [&](const Lane* data, std::ptrdiff_t stride) {
+        scan_columns<S>(data, stride, grid.anchors, grid.classes, least, hits);
+      },
+      [&](auto d, const Lane* data, std::ptrdiff_t stride) {
+        scan_rows<S>(d, data, stride, grid.anchors, grid.classes, least, hits);
+      });
 }
 
 template <class T>
@@ -271,27 +253,12 @@ bool scan(const ScoreGrid& grid, T least, std::vector<Hit>& hits) {
   return scan_lanes<Stored<T>>(grid, key, hits);
 }
 
-bool scan_f32(const ScoreGrid& grid, float least, std::vector<Hit>& hits) {
-  return scan(grid, least, hits);
-}
-bool scan_f16(const ScoreGrid& grid, Half least, std::vector<Hit>& hits) {
-  return scan(grid, least, hits);
-}
-bool scan_bf16(const ScoreGrid& grid, BFloat16 least, std::vector<Hit>& hits) {
-  return scan(grid, least, hits);
-}
-bool scan_i8(const ScoreGrid& grid, std::int8_t least, std::vector<Hit>& hits) {
-  return scan(grid, least, hits);
-}
-bool scan_u8(const ScoreGrid& grid, std::uint8_t least, std::vector<Hit>& hits) {
-  return scan(grid, least, hits);
-}
-bool scan_i16(const ScoreGrid& grid, std::int16_t least, std::vector<Hit>& hits) {
-  return scan(grid, least, hits);
-}
-bool scan_u16(const ScoreGrid& grid, std::uint16_t least, std::vector<Hit>& hits) {
-  return scan(grid, least, hits);
-}
+#define HALYARD_SCAN(name, T)                                                \
+  bool scan_##name(const ScoreGrid& grid, T least, std::vector<Hit>& hits) { \
+    return scan(grid, least, hits);                                          \
+  }
+HALYARD_STORED_TYPES(HALYARD_SCAN)
+#undef HALYARD_SCAN
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
@@ -302,47 +269,24 @@ HWY_AFTER_NAMESPACE();
 namespace halyard::decode {
 namespace {
 
-HWY_EXPORT(scan_f32);
-HWY_EXPORT(scan_f16);
-HWY_EXPORT(scan_bf16);
-HWY_EXPORT(scan_i8);
-HWY_EXPORT(scan_u8);
-HWY_EXPORT(scan_i16);
-HWY_EXPORT(scan_u16);
-
-template <class T>
-bool scan_vectors(const ScoreGrid& grid, T least, std::vector<Hit>& hits) {
-  if constexpr (std::is_same_v<T, float>) {
-    return HWY_DYNAMIC_DISPATCH(scan_f32)(grid, least, hits);
-  } else if constexpr (std::is_same_v<T, Half>) {
-    return HWY_DYNAMIC_DISPATCH(scan_f16)(grid, least, hits);
-  } else if constexpr (std::is_same_v<T, BFloat16>) {
-    return HWY_DYNAMIC_DISPATCH(scan_bf16)(grid, least, hits);
-  } else if constexpr (std::is_same_v<T, std::int8_t>) {
-    return HWY_DYNAMIC_DISPATCH(scan_i8)(grid, least, hits);
-  } else if constexpr (std::is_same_v<T, std::uint8_t>) {
-    return HWY_DYNAMIC_DISPATCH(scan_u8)(grid, least, hits);
-  } else if constexpr (std::is_same_v<T, std::int16_t>) {
-    return HWY_DYNAMIC_DISPATCH(scan_i16)(grid, least, hits);
-  } else {
-    return HWY_DYNAMIC_DISPATCH(scan_u16)(grid, least, hits);
+#define HALYARD_SCAN(name, T)                                            \
+  HWY_EXPORT(scan_##name);                                               \
+  bool vectors(const ScoreGrid& grid, T least, std::vector<Hit>& hits) { \
+    return HWY_DYNAMIC_DISPATCH(scan_##name)(grid, least, hits);         \
   }
-}
+HALYARD_STORED_TYPES(HALYARD_SCAN)
+#undef HALYARD_SCAN
 
 }  // namespace
 
 template <class T>
 void scan_classes(const ScoreGrid& grid, T least, std::vector<Hit>& hits) {
-  if (!scan_vectors(grid, least, hits)) scan_classes_plain(grid, least, hits);
+  if (!vectors(grid, least, hits)) scan_classes_plain(grid, least, hits);
 }
 
-template void scan_classes(const ScoreGrid&, float, std::vector<Hit>&);
-template void scan_classes(const ScoreGrid&, Half, std::vector<Hit>&);
-template void scan_classes(const ScoreGrid&, BFloat16, std::vector<Hit>&);
-template void scan_classes(const ScoreGrid&, std::int8_t, std::vector<Hit>&);
-template void scan_classes(const ScoreGrid&, std::uint8_t, std::vector<Hit>&);
-template void scan_classes(const ScoreGrid&, std::int16_t, std::vector<Hit>&);
-template void scan_classes(const ScoreGrid&, std::uint16_t, std::vector<Hit>&);
+#define HALYARD_SCAN(name, T) template void scan_classes(const ScoreGrid&, T, std::vector<Hit>&);
+HALYARD_STORED_TYPES(HALYARD_SCAN)
+#undef HALYARD_SCAN
 
 }  // namespace halyard::decode
 #endif

@@ -5,47 +5,14 @@
 namespace halyard::decode {
 namespace {
 
-inline float as_float(Half value) noexcept {
-  return to_float(value);
-}
-inline float as_float(BFloat16 value) noexcept {
-  return to_float(value);
-}
-template <class T>
-inline float as_float(T value) noexcept {
-  return static_cast<float>(value);
-}
-
-template <class T>
-void load(const std::byte* at, std::ptrdiff_t stride, std::span<float> out) noexcept {
-  for (float& to : out) {
-    T value;
-    std::memcpy(&value, at, sizeof value);  // strided tensors may be misaligned
-    to = as_float(value);
-    at += stride;
-  }
-}
-
 void load_raw(const std::byte* at, std::ptrdiff_t stride, DType dtype,
               std::span<float> out) noexcept {
-  switch (dtype) {
-    case DType::f32:
-      return load<float>(at, stride, out);
-    case DType::f16:
-      return load<Half>(at, stride, out);
-    case DType::bf16:
-      return load<BFloat16>(at, stride, out);
-    case DType::i8:
-      return load<std::int8_t>(at, stride, out);
-    case DType::u8:
-      return load<std::uint8_t>(at, stride, out);
-    case DType::i16:
-      return load<std::int16_t>(at, stride, out);
-    case DType::u16:
-      return load<std::uint16_t>(at, stride, out);
-    default:
-      break;
-  }
+  with_stored_type(dtype, [&]<class T>(T) {
+    for (float& to : out) {
+      to = load_stored<T>(at);
+      at += stride;
+    }
+  });
 }
 
 }  // namespace

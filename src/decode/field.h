@@ -3,44 +3,19 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <span>
 
+#include "decode/stored_types.h"
 #include "decode/threshold.h"
 #include "halyard/quantization.h"
 
 namespace halyard::decode {
 
-/// Stored value as a float, exact for every dtype that heads read: f32 f16 bf16 i8 u8 i16 u16.
+/// Stored value as a float; 0 for a dtype that heads do not store.
 inline float load_raw(const std::byte* at, DType dtype) noexcept {
-  const auto as = [at]<class T>(T value) {
-    std::memcpy(&value, at, sizeof value);  // strided tensors may be misaligned
-    return value;
-  };
-  switch (dtype) {
-    case DType::f32:
-      return as(float{});
-    case DType::f16:
-      return to_float(as(Half{}));
-    case DType::bf16:
-      return to_float(as(BFloat16{}));
-    case DType::i8:
-      return as(std::int8_t{});
-    case DType::u8:
-      return as(std::uint8_t{});
-    case DType::i16:
-      return as(std::int16_t{});
-    case DType::u16:
-      return as(std::uint16_t{});
-    default:
-      return 0;
-  }
-}
-/// Whether load_raw() reads it.
-inline bool is_read(DType dtype) noexcept {
-  return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16 ||
-         stored_range(dtype).highest != 0;
+  float value = 0;
+  with_stored_type(dtype, [&]<class T>(T) { value = load_stored<T>(at); });
+  return value;
 }
 
 /// The features of one box.

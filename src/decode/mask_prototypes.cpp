@@ -19,7 +19,7 @@ Status check_row(const CoefficientRow& row, std::size_t channels) {
   if (channels == 0)
     return fail(Errc::invalid_argument, "channels: must be set by clear() before rows are added");
   if (!is_stored(row.dtype)) {
-    if (decode::is_read(row.dtype)) return {};
+    if (decode::is_stored_type(row.dtype)) return {};
     return fail(Errc::unsupported, "row: coefficients are f32, f16, bf16, i8, u8, i16 or u16", "{}",
                 to_string(row.dtype));
   }

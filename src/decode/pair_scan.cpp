@@ -15,6 +15,7 @@
 #include <type_traits>
 
 #include "decode/stored_lanes-inl.h"
+#include "decode/stored_types.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace halyard::decode {
@@ -101,10 +102,7 @@ void pairs_of_columns(const T* data, std::ptrdiff_t stride, std::size_t anchors,
                       std::vector<Hit>& hits) {
   const std::size_t lanes = hn::Lanes(hn::ScalableTag<T>());
   constexpr std::size_t step = 4096 / sizeof(T);
-  for (std::size_t start = 0; start < anchors;) {
-    std::size_t count = std::min(step, anchors - start);
-    const std::size_t rest = anchors - start - count;
-    if (rest < lanes) count += rest;  // no block is shorter than a vector
+  for_each_block(anchors, step, lanes, [&](std::size_t start, std::size_t count) HWY_ATTR {
     work.clear();
     for (std::size_t c = 0; c < classes; c += row_group) {
       const std::size_t rows = std::min(row_group, classes - c);
@@ -116,8 +114,7 @@ void pairs_of_columns(const T* data, std::ptrdiff_t stride, std::size_t anchors,
       }
     }
     if (!work.empty()) append_sorted<step + hn::MaxLanes(hn::ScalableTag<T>())>(work, start, hits);
-    start += count;
-  }
+  });
 }
 
 // [N, 4 + C]. D holds no more lanes than there are classes. Vectors are held against the least of
@@ -150,50 +147,28 @@ void pairs_of_anchors(D d, const T* data, std::ptrdiff_t stride, std::size_t anc
   }
 }
 
-// False when this grid is not for vectors, as in the class scan.
 template <class T>
 bool pairs(const ScoreGrid& grid, T least, std::span<const std::int32_t> each,
            std::vector<Hit>& work, std::vector<Hit>& hits) {
   using S = Stored<T>;
   using Lane = typename S::Lane;
-  constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(Lane));
-  const hn::ScalableTag<Lane> d;
-  const hn::CappedTag<Lane, 16 / sizeof(Lane)> quarter;
-  const auto address = reinterpret_cast<std::uintptr_t>(grid.data);
-  if (address % sizeof(Lane) != 0) return false;
-  const auto* data = reinterpret_cast<const Lane*>(grid.data);
   const Least<Lane> bound{S::key_of(least), each};
-  if (grid.anchor_stride_bytes == size && grid.class_stride_bytes % size == 0 &&
-      grid.anchors >= hn::Lanes(d)) {
-    pairs_of_columns<S>(data, grid.class_stride_bytes / size, grid.anchors, grid.classes, bound,
-                        work, hits);
-    return true;
-  }
-  if (grid.class_stride_bytes != size || grid.anchor_stride_bytes % size != 0) return false;
-  const std::ptrdiff_t stride = grid.anchor_stride_bytes / size;
-  if (grid.classes >= hn::Lanes(d)) {
-    pairs_of_anchors<S>(d, data, stride, grid.anchors, grid.classes, bound, hits);
-    return true;
-  }
-  if (grid.classes >= hn::Lanes(quarter)) {
-    pairs_of_anchors<S>(quarter, data, stride, grid.anchors, grid.classes, bound, hits);
-    return true;
-  }
-  return false;
+  return in_vectors<Lane>(
+      grid,
+      [&](const Lane* data, std::ptrdiff_t stride) {
+        pairs_of_columns<S>(data, stride, grid.anchors, grid.classes, bound, work, hits);
+      },
+      [&](auto d, const Lane* data, std::ptrdiff_t stride) {
+        pairs_of_anchors<S>(d, data, stride, grid.anchors, grid.classes, bound, hits);
+      });
 }
 
-#define HALYARD_PAIRS(name, T)                                                  \
-  bool name(const ScoreGrid& grid, T least, std::span<const std::int32_t> each, \
-            std::vector<Hit>& work, std::vector<Hit>& hits) {                   \
-    return pairs(grid, least, each, work, hits);                                \
+#define HALYARD_PAIRS(name, T)                                                          \
+  bool pairs_##name(const ScoreGrid& grid, T least, std::span<const std::int32_t> each, \
+                    std::vector<Hit>& work, std::vector<Hit>& hits) {                   \
+    return pairs(grid, least, each, work, hits);                                        \
   }
-HALYARD_PAIRS(pairs_f32, float)
-HALYARD_PAIRS(pairs_f16, Half)
-HALYARD_PAIRS(pairs_bf16, BFloat16)
-HALYARD_PAIRS(pairs_i8, std::int8_t)
-HALYARD_PAIRS(pairs_u8, std::uint8_t)
-HALYARD_PAIRS(pairs_i16, std::int16_t)
-HALYARD_PAIRS(pairs_u16, std::uint16_t)
+HALYARD_STORED_TYPES(HALYARD_PAIRS)
 #undef HALYARD_PAIRS
 
 }  // namespace
@@ -206,18 +181,12 @@ namespace halyard::decode {
 namespace {
 
 #define HALYARD_PAIRS(name, T)                                                     \
-  HWY_EXPORT(name);                                                                \
+  HWY_EXPORT(pairs_##name);                                                        \
   bool vectors(const ScoreGrid& grid, T least, std::span<const std::int32_t> each, \
                std::vector<Hit>& work, std::vector<Hit>& hits) {                   \
-    return HWY_DYNAMIC_DISPATCH(name)(grid, least, each, work, hits);              \
+    return HWY_DYNAMIC_DISPATCH(pairs_##name)(grid, least, each, work, hits);      \
   }
-HALYARD_PAIRS(pairs_f32, float)
-HALYARD_PAIRS(pairs_f16, Half)
-HALYARD_PAIRS(pairs_bf16, BFloat16)
-HALYARD_PAIRS(pairs_i8, std::int8_t)
-HALYARD_PAIRS(pairs_u8, std::uint8_t)
-HALYARD_PAIRS(pairs_i16, std::int16_t)
-HALYARD_PAIRS(pairs_u16, std::uint16_t)
+HALYARD_STORED_TYPES(HALYARD_PAIRS)
 #undef HALYARD_PAIRS
 
 }  // namespace
@@ -228,20 +197,11 @@ void scan_pairs(const ScoreGrid& grid, T least, std::span<const std::int32_t> ea
   if (!vectors(grid, least, each, work, hits)) scan_pairs_plain(grid, least, each, hits);
 }
 
-template void scan_pairs(const ScoreGrid&, float, std::span<const std::int32_t>, std::vector<Hit>&,
-                         std::vector<Hit>&);
-template void scan_pairs(const ScoreGrid&, Half, std::span<const std::int32_t>, std::vector<Hit>&,
-                         std::vector<Hit>&);
-template void scan_pairs(const ScoreGrid&, BFloat16, std::span<const std::int32_t>,
-                         std::vector<Hit>&, std::vector<Hit>&);
-template void scan_pairs(const ScoreGrid&, std::int8_t, std::span<const std::int32_t>,
-                         std::vector<Hit>&, std::vector<Hit>&);
-template void scan_pairs(const ScoreGrid&, std::uint8_t, std::span<const std::int32_t>,
-                         std::vector<Hit>&, std::vector<Hit>&);
-template void scan_pairs(const ScoreGrid&, std::int16_t, std::span<const std::int32_t>,
-                         std::vector<Hit>&, std::vector<Hit>&);
-template void scan_pairs(const ScoreGrid&, std::uint16_t, std::span<const std::int32_t>,
-                         std::vector<Hit>&, std::vector<Hit>&);
+#define HALYARD_PAIRS(name, T)                                                                    \
+  template void scan_pairs(const ScoreGrid&, T, std::span<const std::int32_t>, std::vector<Hit>&, \
+                           std::vector<Hit>&);
+HALYARD_STORED_TYPES(HALYARD_PAIRS)
+#undef HALYARD_PAIRS
 
 }  // namespace halyard::decode
 #endif

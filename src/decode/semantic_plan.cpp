@@ -7,7 +7,7 @@
 
 #include "base/format_error.h"
 #include "decode/semantic_frame.h"
-#include "decode/threshold.h"
+#include "decode/stored_types.h"
 
 namespace halyard::decode {
 namespace {
@@ -69,9 +69,7 @@ Result<PrototypeGrid> grid_of_scores(const Tensor& scores, const SemanticOptions
     return fail(Errc::invalid_argument, "batch: must be below the batch extent", "{} of {}",
                 options.batch, batches);
   }
-  const bool is_score = grid.dtype == DType::f32 || grid.dtype == DType::f16 ||
-                        grid.dtype == DType::bf16 || stored_range(grid.dtype).highest != 0;
-  if (axes.classes ? is_score : is_integer(grid.dtype)) return grid;
+  if (axes.classes ? is_stored_type(grid.dtype) : is_integer(grid.dtype)) return grid;
   return fail(Errc::unsupported,
               "scores: f32, f16, bf16 or integers of 8 or 16 bits; class maps: integers", "{}",
               to_string(grid.dtype));

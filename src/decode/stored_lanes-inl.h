@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stored scores in vectors. Included once per target, inside of no namespace.
+// Grids of stored scores in vectors. Included once per target, inside of no namespace.
 #if defined(HALYARD_DECODE_STORED_LANES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HALYARD_DECODE_STORED_LANES_INL_H_
 #undef HALYARD_DECODE_STORED_LANES_INL_H_
@@ -9,8 +9,12 @@
 
 #include <hwy/highway.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
+#include "decode/class_scan.h"
 #include "decode/threshold.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -64,6 +68,49 @@ struct Stored {
     }
   }
 };
+
+// Calls by_columns(data, stride) for a grid whose anchors lie side by side ([4 + C, N], `stride`
+// lanes from class to class), by_rows(d, data, stride) for one whose classes do ([N, 4 + C]).
+// There are as many anchors, or classes, as lanes of the vector at least. False: such loops do not
+// suit the grid (misaligned, odd strides, few classes or anchors).
+template <class Lane, class Columns, class Rows>
+bool in_vectors(const ScoreGrid& grid, Columns by_columns, Rows by_rows) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(Lane));
+  const hn::ScalableTag<Lane> d;
+  const hn::CappedTag<Lane, 16 / sizeof(Lane)> quarter;
+  if (reinterpret_cast<std::uintptr_t>(grid.data) % sizeof(Lane) != 0) return false;
+  const auto* data = reinterpret_cast<const Lane*>(grid.data);
+  if (grid.anchor_stride_bytes == size && grid.class_stride_bytes % size == 0 &&
+      grid.anchors >= hn::Lanes(d)) {
+    by_columns(data, grid.class_stride_bytes / size);
+    return true;
+  }
+  if (grid.class_stride_bytes != size || grid.anchor_stride_bytes % size != 0) return false;
+  const std::ptrdiff_t stride = grid.anchor_stride_bytes / size;
+  if (grid.classes >= hn::Lanes(d)) {
+    by_rows(d, data, stride);
+    return true;
+  }
+  if (grid.classes >= hn::Lanes(quarter)) {
+    by_rows(quarter, data, stride);
+    return true;
+  }
+  return false;
+}
+
+// Calls use(first, count) for blocks of anchors that are one after the other: `step` of them, or
+// up to lanes - 1 more, as none has fewer than `lanes`. anchors >= lanes, step >= lanes.
+template <class Use>
+HWY_INLINE void for_each_block(std::size_t anchors, std::size_t step, std::size_t lanes, Use use) {
+  for (std::size_t start = 0; start < anchors;) {
+    std::size_t count = std::min(step, anchors - start);
+    const std::size_t rest = anchors - start - count;
+    if (rest < lanes) count += rest;
+    use(start, count);
+    start += count;
+  }
+}
 
 }  // namespace
 }  // namespace HWY_NAMESPACE

@@ -3,9 +3,7 @@
 #include "decode/class_scan.h"
 
 #include <gtest/gtest.h>
-#include <hwy/highway.h>
 
-#include <cstring>
 #include <limits>
 #include <random>
 
@@ -14,14 +12,13 @@
 namespace halyard::decode {
 namespace {
 
-using testing_decode::random_value;
+using testing_decode::grids_of;
+using testing_decode::random_values;
 using testing_decode::thresholds;
 
 template <class T>
 class ClassScan : public ::testing::Test {};
-using Types =
-    ::testing::Types<float, Half, BFloat16, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t>;
-TYPED_TEST_SUITE(ClassScan, Types);
+TYPED_TEST_SUITE(ClassScan, testing_decode::StoredTypes);
 
 template <class T>
 void expect_equal_scans(const ScoreGrid& grid) {
@@ -36,15 +33,10 @@ void expect_equal_scans(const ScoreGrid& grid) {
 
 template <class T>
 void check_sizes(std::size_t anchors, std::size_t classes, std::mt19937& random) {
-  constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(T));
-  std::vector<T> values(anchors * classes);
-  for (T& value : values)
-    value = random_value<T>(random);
-  const auto* data = reinterpret_cast<const std::byte*>(values.data());
-  const auto n = static_cast<std::ptrdiff_t>(anchors);
-  const auto c = static_cast<std::ptrdiff_t>(classes);
-  expect_equal_scans<T>({data, anchors, classes, size, n * size});
-  expect_equal_scans<T>({data, anchors, classes, c * size, size});
+  const auto values = random_values<T>(anchors * classes, random);
+  const auto grids = grids_of(values, anchors, classes);
+  expect_equal_scans<T>(grids.columns);
+  expect_equal_scans<T>(grids.rows);
 }
 
 TYPED_TEST(ClassScan, equals_the_plain_loops_for_all_small_sizes_in_both_orders) {
@@ -72,9 +64,7 @@ TYPED_TEST(ClassScan, equals_the_plain_loops_across_blocks_and_label_chunks) {
 TYPED_TEST(ClassScan, reads_through_any_strides) {
   std::mt19937 random(3);
   constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(TypeParam));
-  std::vector<TypeParam> values(200 * 90);
-  for (auto& value : values)
-    value = random_value<TypeParam>(random);
+  const auto values = random_values<TypeParam>(200 * 90, random);
   const auto* data = reinterpret_cast<const std::byte*>(values.data());
   expect_equal_scans<TypeParam>({data, 80, 70, size, 200 * size});      // padded rows
   expect_equal_scans<TypeParam>({data, 80, 70, 200 * size, size});      // padded anchors

@@ -9,14 +9,14 @@
 namespace halyard::decode {
 namespace {
 
+using testing_decode::grids_of;
 using testing_decode::random_value;
+using testing_decode::random_values;
 using testing_decode::thresholds;
 
 template <class T>
 class PairScan : public ::testing::Test {};
-using Types =
-    ::testing::Types<float, Half, BFloat16, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t>;
-TYPED_TEST_SUITE(PairScan, Types);
+TYPED_TEST_SUITE(PairScan, testing_decode::StoredTypes);
 
 // How many pairs there were.
 template <class T>
@@ -30,16 +30,8 @@ std::size_t expect_equal(const ScoreGrid& grid, T least, std::span<const std::in
 
 template <class T>
 std::size_t check(std::size_t anchors, std::size_t classes, std::mt19937& random) {
-  constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(T));
-  std::vector<T> values(anchors * classes);
-  for (T& value : values)
-    value = random_value<T>(random);
-  const auto* data = reinterpret_cast<const std::byte*>(values.data());
-  const auto n = static_cast<std::ptrdiff_t>(anchors);
-  const auto c = static_cast<std::ptrdiff_t>(classes);
-  const ScoreGrid columns{data, anchors, classes, size, n * size};
-  const ScoreGrid rows{data, anchors, classes, c * size, size};
-  const ScoreGrid halved{data, anchors / 2, classes, 2 * size, n * size};  // no vectors
+  const auto values = random_values<T>(anchors * classes, random);
+  const auto [columns, rows, halved] = grids_of(values, anchors, classes);
   std::size_t pairs = 0;
   for (const T least : thresholds<T>()) {
     pairs += expect_equal<T>(columns, least, {});

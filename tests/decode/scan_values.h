@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values and thresholds for the tests of scans.
+// Types, values, grids and thresholds for the tests of scans.
 #pragma once
+
+#include <gtest/gtest.h>
 
 #include <limits>
 #include <random>
 #include <type_traits>
 #include <vector>
 
+#include "decode/class_scan.h"
 #include "decode/tensors.h"
 
 namespace halyard::testing_decode {
+
+using StoredTypes =
+    ::testing::Types<float, Half, BFloat16, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t>;
 
 inline BFloat16 to_bfloat(float value) {  // truncated
   return {static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16)};
@@ -41,6 +47,30 @@ T random_value(std::mt19937& random) {
       return value;
     }
   }
+}
+
+template <class T>
+std::vector<T> random_values(std::size_t count, std::mt19937& random) {
+  std::vector<T> values(count);
+  for (T& value : values)
+    value = random_value<T>(random);
+  return values;
+}
+
+/// The same bytes as [classes, anchors] and as [anchors, classes], and every second anchor of the
+/// first, which no vector can load.
+struct ScoreGrids {
+  decode::ScoreGrid columns, rows, halved;
+};
+template <class T>
+ScoreGrids grids_of(const std::vector<T>& values, std::size_t anchors, std::size_t classes) {
+  constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(T));
+  const auto* data = reinterpret_cast<const std::byte*>(values.data());
+  const auto n = static_cast<std::ptrdiff_t>(anchors);
+  const auto c = static_cast<std::ptrdiff_t>(classes);
+  return {{data, anchors, classes, size, n * size},
+          {data, anchors, classes, c * size, size},
+          {data, anchors / 2, classes, 2 * size, n * size}};
 }
 
 template <class T>
