@@ -100,8 +100,35 @@ Status Annotator::draw(Job& job) {
 
 Status Annotator::draw_objects(Job& job) {
   const StageTimer timer(job, "draw");
+  HALYARD_CHECK(draw_masks(job));
   if (options_.is_tracking) return overlay_->draw(job.canvas, std::span<const Track>(job.tracks));
   return overlay_->draw(job.canvas, std::span<const Detection>(job.found));
+}
+
+Status Annotator::draw_masks(Job& job) {
+  MaskPrototypes& masks = job.decoded.masks;
+  if (masks.empty()) return {};
+  std::vector<Detection>& boxes = job.decoded.detections;
+  MaskDrawOptions drawing;
+  drawing.content = job.content;
+  if (options_.is_tracking) {
+    track_ids_.clear();
+    rows_.clear();
+    for (std::size_t i = 0; i < boxes.size(); ++i) {
+      const auto track = job.record.seen[i].track;
+      if (!track) continue;
+      boxes[rows_.size()] = boxes[i];
+      rows_.push_back(static_cast<std::uint32_t>(i));
+      track_ids_.push_back(*track);
+    }
+    boxes.resize(rows_.size());
+    HALYARD_CHECK(masks.select(rows_));
+    drawing.color_by = MaskColorBy::track;
+    drawing.track_ids = track_ids_;
+  }
+  const Status drawn = painter_.draw(job.canvas, masks, boxes, drawing);
+  masks.prototypes = {};  // the engine's memory
+  return drawn;
 }
 
 Status Annotator::choose_target(Job& job) {

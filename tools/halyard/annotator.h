@@ -2,6 +2,7 @@
 // Annotator: frames with what was found drawn on them, into a picture, a folder, a video, a sheet.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -10,6 +11,7 @@
 #include "contact_sheet.h"
 #include "halyard/capture.h"
 #include "halyard/draw.h"
+#include "halyard/mask_draw.h"
 #include "job.h"
 
 namespace halyard::tool {
@@ -48,12 +50,17 @@ class Annotator {
   explicit Annotator(Options options)
       : options_(std::move(options)), kind_(out_kind(options_.out)) {}
   Status draw_objects(Job& job);
+  /// Below the boxes, from prototypes; of tracked objects alone where there are tracks.
+  Status draw_masks(Job& job);
   /// Decides where the frame goes: a file name, or the video, which is made for the first frame.
   Status choose_target(Job& job);
   std::string name_for(const Frame& frame);
   Options options_;
   OutKind kind_ = OutKind::none;
   std::optional<Overlay> overlay_;
+  MaskPainter painter_;
+  std::vector<std::uint64_t> track_ids_;  ///< of the masks being drawn
+  std::vector<std::uint32_t> rows_;       ///< of the prototypes' coefficients, for these
   std::optional<VideoWriter> video_;
   Size video_size_;
   ContactSheet sheet_;

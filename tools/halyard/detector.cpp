@@ -38,14 +38,13 @@ void turn_upright(std::vector<Detection>& found, const Frame& frame) {
     detection.box = turn.to_destination(detection.box);
 }
 
-/// Boxes cut at the network's input: masks end there, and a weak box may reach far beyond.
-std::vector<Detection> clipped(std::vector<Detection> found, Size input) {
+/// Cuts boxes at the network's input: masks end there, and a weak box may reach far beyond.
+void clip(std::vector<Detection>& found, Size input) {
   const auto width = static_cast<float>(input.width), height = static_cast<float>(input.height);
   for (auto& [box, score, label, anchor] : found) {
     box = {std::clamp(box.x1, 0.0F, width), std::clamp(box.y1, 0.0F, height),
            std::clamp(box.x2, 0.0F, width), std::clamp(box.y2, 0.0F, height)};
   }
-  return found;
 }
 
 /// The frame as RGB, the size and turn that it is stored in.
@@ -116,19 +115,20 @@ Status Detector::detect(Job& job) {
 }
 
 Status Detector::decode(std::span<const Tensor> outputs, const Placement& placement, Job& job) {
-  if (!mask_rule_) {
-    HALYARD_TRY(auto found, decoder_.decode(outputs));
-    job.found = placement.to_source(std::move(found));
-  } else {
-    HALYARD_CHECK(decoder_.decode_into(outputs, job.decoded));
-    const MaskOptions options{*mask_rule_, upright_size(job.frame), placement.content()};
-    const auto inside = clipped(job.decoded.detections, placement.destination());
-    HALYARD_CHECK(materialize(job.decoded.masks, inside, options, job.masks));
-    job.decoded.masks.prototypes = {};  // the engine's memory
-    job.found = placement.to_source(job.decoded.detections);
-  }
+  HALYARD_CHECK(decoder_.decode_into(outputs, job.decoded));
+  job.found = placement.to_source(job.decoded.detections);
   turn_upright(job.found, job.frame);
+  if (gives_masks()) HALYARD_CHECK(make_masks(placement, job));
+  if (!keeps_prototypes_) job.decoded.masks.prototypes = {};  // the engine's memory
   return {};
+}
+
+Status Detector::make_masks(const Placement& placement, Job& job) {
+  clip(job.decoded.detections, placement.destination());
+  job.content = RegionF(placement.content());
+  if (!mask_rule_) return {};
+  const MaskOptions options{*mask_rule_, upright_size(job.frame), job.content};
+  return materialize(job.decoded.masks, job.decoded.detections, options, job.masks);
 }
 
 bool Detector::gives_masks() const noexcept {

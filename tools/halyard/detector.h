@@ -24,6 +24,9 @@ struct DetectorOptions {
   bool is_rgb_first = false;
   /// Makes masks by this rule, of a size with the upright picture. The model must give them.
   std::optional<MaskRule> mask_rule = {};
+  /// Leaves job.decoded.masks as the head gave them. Who is done with them drops the prototypes:
+  /// the engine's memory is in use for as long.
+  bool keeps_prototypes = false;
 };
 
 /// Thread-safe after creation: each job brings its own memory.
@@ -34,7 +37,8 @@ class Detector {
 
   /// An input tensor for one job. Errors: those of allocation.
   Result<Tensor> make_input() const { return Tensor::create(engine_.inputs()[0]); }
-  /// Fills job.found, and with a rule for masks job.masks. Errors: what the stages report.
+  /// Fills job.found, and of a model with masks what the options ask for: job.masks;
+  /// job.decoded.masks with job.content. Errors: what the stages report.
   Status detect(Job& job);
 
   const std::vector<std::string>& labels() const noexcept { return labels_; }
@@ -51,8 +55,10 @@ class Detector {
         labels_(std::move(labels)),
         letterbox_(options.letterbox),
         is_rgb_first_(options.is_rgb_first),
-        mask_rule_(options.mask_rule) {}
+        mask_rule_(options.mask_rule),
+        keeps_prototypes_(options.keeps_prototypes) {}
   Status decode(std::span<const Tensor> outputs, const Placement& placement, Job& job);
+  Status make_masks(const Placement& placement, Job& job);
 
   Engine engine_;
   Decoder decoder_;
@@ -60,6 +66,7 @@ class Detector {
   LetterboxRule letterbox_;
   bool is_rgb_first_;
   std::optional<MaskRule> mask_rule_;
+  bool keeps_prototypes_;
 };
 
 /// Size of a frame as a viewer shows it.

@@ -10,6 +10,7 @@
 #include "halyard/capture.h"
 #include "halyard/decode.h"
 #include "halyard/image.h"
+#include "halyard/rle.h"
 #include "halyard/track.h"
 #include "record.h"
 
@@ -23,7 +24,8 @@ struct Job {
   Processor processor;
   Tensor input;        ///< the network's
   Tensor rgb;          ///< the frame before it is resized, where that is asked for
-  Decoded decoded;     ///< what the head gave, where masks are asked for
+  Decoded decoded;     ///< what the head gave; with masks, boxes are cut at the network's input
+  Rle rle;             ///< of one mask
   Tensor canvas;       ///< upright RGB copy to draw on
   Tensor video_frame;  ///< what the video writer takes
 
@@ -31,7 +33,10 @@ struct Job {
   Frame frame;
   FrameRecord record;
   std::vector<Detection> found;  ///< in upright source pixels
-  MaskSet masks;                 ///< of found, where asked for, in the same pixels
+  /// Of found, where asked for, in the same pixels.
+  MaskSet masks;
+  /// The part of the network's input that the picture fills, for decoded.masks.
+  RegionF content;
   std::vector<Track> tracks;
   std::vector<std::byte> encoded;
   std::string out_path;

@@ -131,13 +131,24 @@ void Pipeline::fail_run(const std::string& what, const Error& error) {
 
 void Pipeline::see(Job& job) {
   guard(job, "", [&] { return parts_.detector.detect(job); });
+  guard(job, "", [&] { return add_seen(job); });
   guard(job, "", [&] { return parts_.annotator.paint(job); });
+}
+
+Status Pipeline::add_seen(Job& job) {
+  for (const Detection& detection : job.found)
+    job.record.seen.push_back({detection});
+  if (parts_.json == nullptr || job.masks.empty()) return {};
+  const StageTimer timer(job, "runs");
+  for (std::size_t i = 0; i < job.found.size(); ++i) {
+    HALYARD_CHECK(rle_encode(job.masks[i], job.masks.frame(), job.rle));
+    HALYARD_TRY(job.record.seen[i].mask, rle_to_string(job.rle));
+  }
+  return {};
 }
 
 void Pipeline::follow(Job& job) {
   guard(job, "", [&]() -> Status {
-    for (const Detection& detection : job.found)
-      job.record.seen.push_back({detection, {}});
     if (parts_.tracker == nullptr) return {};
     const StageTimer timer(job, "track");
     HALYARD_TRY(job.tracks, parts_.tracker->update(job.found, job.frame.timestamp));

@@ -49,11 +49,12 @@ class Pipeline {
  private:
   Status add_job();
   void execute(std::size_t in_flight);
-  Job* load();             // null: no more frames
-  void see(Job& job);      // any number at once
-  void follow(Job& job);   // in order
-  void encode(Job& job);   // any number at once
-  void deliver(Job* job);  // in order
+  Job* load();                // null: no more frames
+  void see(Job& job);         // any number at once
+  Status add_seen(Job& job);  // what was found, into the record
+  void follow(Job& job);      // in order
+  void encode(Job& job);      // any number at once
+  void deliver(Job* job);     // in order
   bool read_frame(Job& job);
   /// Runs a stage unless the job or the run has failed; a failure ends the run. `what` names an
   /// option in the report; empty: the frame's source.

@@ -40,6 +40,10 @@ std::string to_json(const FrameRecord& record, std::span<const std::string> labe
     entry["class"] = found.label;
     entry["label"] = label_of(labels, found.label);
     entry["track"] = seen.track ? Json(*seen.track) : Json(nullptr);
+    if (!seen.mask.empty()) {
+      entry["segmentation"] = {{"size", {record.size.height, record.size.width}},
+                               {"counts", seen.mask}};
+    }
     frame["detections"].push_back(std::move(entry));
   }
   frame["timing_us"] = Json::object();

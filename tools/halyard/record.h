@@ -16,10 +16,11 @@
 
 namespace halyard::tool {
 
-/// A detection in upright source pixels, and the track it belongs to.
+/// A detection in upright source pixels, the track it belongs to, and its mask.
 struct Seen {
   Detection detection;
-  std::optional<std::uint64_t> track;
+  std::optional<std::uint64_t> track = {};
+  std::string mask = {};  ///< runs as COCO writes them, of the whole picture; empty: none
 };
 
 struct FrameRecord {

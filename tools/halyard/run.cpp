@@ -130,6 +130,14 @@ int run_pipeline(const RunOptions& options, PipelineParts parts, Outputs& output
   return outcome->damaged == 0 ? exit_ok : exit_failure;
 }
 
+/// Masks are drawn from prototypes; JSON needs their pixels.
+DetectorOptions detector_options(const RunOptions& options) {
+  DetectorOptions out = options.detector;
+  if (!options.json.empty()) out.mask_rule = MaskRule::logits;
+  out.keeps_prototypes = !options.out.empty() || !options.contact_sheet.empty();
+  return out;
+}
+
 int run(const RunOptions& options) {
   Outputs outputs;
   auto inputs = Inputs::open(options.inputs, {});
@@ -137,7 +145,7 @@ int run(const RunOptions& options) {
   if (const int code = check_outputs(options, *inputs); code != exit_ok) return code;
   if (auto done = TraceSession::start(options.trace, outputs.trace); !done)
     return report("--trace " + options.trace, done.error());
-  auto detector = Detector::create(options.detector);
+  auto detector = Detector::create(detector_options(options));
   if (!detector) return exit_failure;
   std::optional<ByteTrack> tracker;
   if (options.is_tracking) {
@@ -184,6 +192,7 @@ void add_output_options(CLI::App& app, RunOptions& options) {
 
 constexpr const char* run_examples =
     "Boxes are pixels of the picture as a viewer shows it, EXIF orientation applied.\n"
+    "Masks of models that give them are drawn below the boxes; in the JSON they are COCO's runs.\n"
     "Ctrl-C finishes the frames on their way and completes all files; a second one ends at once.\n"
     "\n"
     "Examples:\n"
