@@ -15,6 +15,9 @@ function(halyard_layer name)
   target_include_directories(halyard_${name} PUBLIC ${PROJECT_SOURCE_DIR}/include
                              PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(halyard_${name} PRIVATE halyard_flags ${arg_LIBS})
+  if(HALYARD_SANITIZE)
+    halyard_light_kernels(${sources})
+  endif()
   foreach(dep ${arg_DEPS})
     list(APPEND closure ${dep} ${HALYARD_CLOSURE_${dep}})
   endforeach()
@@ -22,6 +25,19 @@ function(halyard_layer name)
   set(HALYARD_CLOSURE_${name} "${closure}" PARENT_SCOPE)
   set_property(GLOBAL APPEND PROPERTY HALYARD_LAYERS ${name})
   set_property(GLOBAL PROPERTY HALYARD_LIBS_${name} "${arg_LIBS}")
+endfunction()
+
+# Instrumented kernels take minutes to compile, each vector being an object with a scope of its own.
+# What is left out for them, a null address also crashes, and an end of an object is found by
+# AddressSanitizer's guards.
+function(halyard_light_kernels)
+  foreach(source ${ARGN})
+    file(STRINGS ${source} kernel REGEX "hwy/foreach_target.h" LIMIT_COUNT 1)
+    if(kernel)
+      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
+        "-fno-sanitize-address-use-after-scope;-fno-sanitize=null,object-size")
+    endif()
+  endforeach()
 endfunction()
 
 # Links the objects of the layers, and of those below them, into a target: for tests, benchmarks and

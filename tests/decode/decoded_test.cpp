@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a head gives beside upright boxes: turned boxes, several classes of a box, classes of the
-// picture; presets of options; memory and threads.
+// picture; presets of options.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <thread>
 
-#include "allocations.h"
 #include "decode/heads.h"
 #include "decode/tensors.h"
 
@@ -19,7 +17,6 @@ using testing_decode::decode_all;
 using testing_decode::model_of;
 using testing_decode::output_of;
 using testing_decode::quantized;
-using testing_decode::random_head;
 using testing_decode::refusal_of;
 using testing_decode::tensor_of;
 using testing_decode::transposed;
@@ -242,107 +239,6 @@ TEST(Classifier, reads_the_batch_element_asked_for_and_refuses_other_shapes) {
   EXPECT_NE(refusal_of(model_of({8, 8}, {output_of(OutputRole::classification, {1, 2}),
                                          output_of(OutputRole::detection, {1, 6, 9})})),
             "");
-}
-
-// ---- memory and threads ----------------------------------------------------------------------
-
-struct Head {
-  ModelDescription description;
-  std::vector<Tensor> tensors;
-};
-
-// Every part of Decoded, and every way to store scores.
-std::vector<Head> heads() {
-  constexpr std::size_t boxes = 300;
-  std::vector<Head> out;
-  const auto values = random_head(5 + 8, boxes, 3);
-  const auto add = [&](Tensor tensor) -> ModelDescription& {
-    auto description =
-        model_of({96, 64}, {output_of(OutputRole::detection, {1, 17, boxes}, BoxUnits::fraction)});
-    out.push_back({std::move(description), {std::move(tensor)}});
-    return out.back().description;
-  };
-  const Tensor floats = tensor_of<float>({1, 17, boxes}, values);
-  std::vector<std::uint8_t> bytes;
-  for (const float v : values)
-    bytes.push_back(static_cast<std::uint8_t>(std::lround(v * 255)));
-  const Tensor stored =
-      quantized<std::int8_t>(tensor_of<std::uint8_t>({1, 17, boxes}, bytes), 1 / 255.0F, 0);
-  add(floats);
-  add(stored);
-  add(floats).task = Task::obb;
-  add(floats).keypoints = KeypointShape{4, 2};
-  auto sure = values;
-  std::fill(sure.begin() + 4 * boxes, sure.begin() + 5 * boxes, 0.9F);
-  add(tensor_of<float>({1, 17, boxes}, sure)).decoder_version = "yolov5";
-  for (const Tensor& tensor : {floats, stored}) {
-    add(tensor).outputs.push_back(output_of(OutputRole::prototypes, {1, 8, 16, 24}));
-    Tensor prototypes = tensor_of<std::int8_t>({1, 8, 16, 24}, std::vector<std::int8_t>(3072, 3));
-    out.back().tensors.push_back(quantized<std::int8_t>(prototypes, 0.1F, 0));
-  }
-  out.push_back({model_of({8, 8}, {output_of(OutputRole::classification, {1, 50})}),
-                 {tensor_of<float>({1, 50}, std::vector<float>(50, 0.5F))}});
-  return out;
-}
-
-TEST(DecodeInto, allocates_nothing_in_the_steady_state) {
-  for (std::size_t i = 0; const Head& head : heads()) {
-    SCOPED_TRACE(i++);
-    const auto decoder = *Decoder::create(head.description);
-    Decoded out;
-    bool good = true;
-    EXPECT_EQ(testing::allocations_of(
-                  [&] { good = good && bool(decoder.decode_into(head.tensors, out)); }),
-              0U);
-    EXPECT_TRUE(good);
-    EXPECT_GT(out.detections.size() + out.classes.size(), 2U);
-  }
-}
-
-TEST(DecodeInto, gives_the_same_from_several_threads) {
-  for (const Head& head : heads()) {
-    const auto decoder = *Decoder::create(head.description);
-    Decoded expected;
-    ASSERT_TRUE(decoder.decode_into(head.tensors, expected));
-    std::vector<std::thread> threads;
-    std::vector<int> wrong(4, 0);
-    for (std::size_t t = 0; t < wrong.size(); ++t) {
-      threads.emplace_back([&, t] {
-        const std::vector<Tensor> tensors = head.tensors;  // a tensor belongs to one thread
-        Decoded out;
-        for (int i = 0; i < 20; ++i) {
-          const bool good =
-              bool(decoder.decode_into(tensors, out)) && out.detections == expected.detections &&
-              out.rotated == expected.rotated && out.keypoints == expected.keypoints &&
-              out.masks.coefficients == expected.masks.coefficients &&
-              out.classes == expected.classes;
-          wrong[t] += good ? 0 : 1;
-        }
-      });
-    }
-    for (std::thread& thread : threads)
-      thread.join();
-    EXPECT_EQ(wrong, std::vector<int>(4, 0));
-  }
-}
-
-TEST(DecodeInto, leaves_nothing_of_the_frame_before) {
-  const auto all = heads();
-  Decoded out;
-  for (const Head& head : all) {
-    const auto decoder = *Decoder::create(head.description);
-    ASSERT_TRUE(decoder.decode_into(head.tensors, out));
-    const Decoded fresh = decode_all(head.description, head.tensors);
-    EXPECT_EQ(out.detections, fresh.detections);
-    EXPECT_EQ(out.rotated.size(), fresh.rotated.size());
-    EXPECT_EQ(out.keypoints.size(), fresh.keypoints.size());
-    EXPECT_EQ(out.keypoints_each, fresh.keypoints_each);
-    EXPECT_EQ(out.masks.coefficients, fresh.masks.coefficients);
-    EXPECT_EQ(out.masks.channels, fresh.masks.channels);
-    EXPECT_EQ(out.classes, fresh.classes);
-  }
-  EXPECT_FALSE((*Decoder::create(all[0].description)).decode_into({}, out));
-  EXPECT_TRUE(out.classes.empty());
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <limits>
-#include <thread>
 
 #include "decode/naive.h"
 #include "decode/tensors.h"
@@ -294,29 +293,6 @@ TEST(Decoder, suppression_mode_is_the_callers_then_the_documents_then_class_awar
   description.nms = Nms::class_agnostic;
   EXPECT_EQ(Decoder::create(description)->options().nms, Nms::class_agnostic);
   EXPECT_EQ(Decoder::create(description, {.nms = Nms::none})->options().nms, Nms::none);
-}
-
-TEST(Decoder, threads_may_share_one) {
-  const auto decoder = decoder_for({1, 24, 2100});
-  std::vector<Tensor> tensors;
-  std::vector<std::vector<Detection>> expected;
-  for (unsigned i = 0; i < 4; ++i) {
-    tensors.push_back(tensor_of({1, 24, 2100}, random_head(20, 2100, 40 + i)));
-    expected.push_back(decode(*decoder, tensors.back()));
-  }
-  std::array<int, 4> wrong{};
-  std::vector<std::thread> threads;
-  for (std::size_t i = 0; i < 4; ++i) {
-    threads.emplace_back([&, i] {
-      for (int round = 0; round < 50; ++round) {
-        const auto found = decoder->decode({&tensors[i], 1});
-        wrong[i] += !found || *found != expected[i];
-      }
-    });
-  }
-  for (auto& thread : threads)
-    thread.join();
-  EXPECT_EQ(wrong, (std::array<int, 4>{}));
 }
 
 }  // namespace
