@@ -10,14 +10,13 @@ Medians over the turns in microseconds. What it takes Python to hand boxes to Op
 with scores that all fall below the threshold, and taken off. Class-aware, IoU > 0.45, no cap.
 """
 import argparse
-import json
 import math
 import statistics
-import subprocess
 import time
 
 import cv2
 import numpy as np
+import turns
 
 SIZES = {"objects": (480, 8400, 30000), "apart": (480, 8400, 30000), "noise": (480, 8400, 30000)}
 
@@ -65,9 +64,7 @@ def opencv(scene, count):
 
 
 def ours(program, row):
-    out = subprocess.run([program, f"--benchmark_filter=^nms/{row}$", "--benchmark_format=json",
-                          "--benchmark_min_time=0.05"], check=True, capture_output=True, text=True)
-    result = json.loads(out.stdout)["benchmarks"][0]
+    result = turns.program(program, f"^nms/{row}$")[0]
     scale = {"ns": 1e-3, "us": 1, "ms": 1e3}[result["time_unit"]]
     return result["cpu_time"] * scale, int(result["kept"])
 
@@ -82,10 +79,10 @@ def main():
     print(f"{'scene':16} {'ours':>10} {'kept':>6} {'opencv':>12} {'kept':>6} {'ratio':>7}")
     for scene, sizes in SIZES.items():
         for count in sizes:
-            turns = [(ours(options.bench, f"{scene}/{count}"), opencv(scene, count))
+            taken = [(ours(options.bench, f"{scene}/{count}"), opencv(scene, count))
                      for _ in range(options.turns)]
-            mine, kept = (statistics.median(t[0][i] for t in turns) for i in (0, 1))
-            theirs, theirs_kept = (statistics.median(t[1][i] for t in turns) for i in (0, 1))
+            mine, kept = (statistics.median(t[0][i] for t in taken) for i in (0, 1))
+            theirs, theirs_kept = (statistics.median(t[1][i] for t in taken) for i in (0, 1))
             print(f"{scene + '/' + str(count):16} {mine:10.1f} {kept:6.0f} {theirs:12.1f} "
                   f"{theirs_kept:6.0f} {theirs / mine:7.1f}")
 

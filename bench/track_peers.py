@@ -4,7 +4,7 @@
 with a Python that has the wheels:
 
     pip install edgefirst-hal==0.28.3 edgefirst-tracker numpy
-    bench/track/peers.py [--bench PROGRAM] [--turns N] [--json FILE]
+    bench/track_peers.py [--bench PROGRAM] [--turns N] [--json FILE]
 
 One call is a new tracker and 50 frames of N objects that drift and jitter, all of score 0.9.
 Figures are medians over the turns in microseconds; ratios are peer / ours (above 1: ours is
@@ -16,12 +16,12 @@ import argparse
 import json
 import os
 import statistics
-import subprocess
 import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
+import turns
 
 FRAMES = 50
 NAMES = {"track/bytetrack": "ours", "track/bytetrack_paper": "paper", "track/ocsort": "ocsort",
@@ -73,18 +73,15 @@ def median_of(kind, frames, budget_s=0.2):
 
 
 def program(path, objects, boxes):
-    out = subprocess.run([path, f"--benchmark_filter=^track/.*/{objects}$",
-                          "--benchmark_format=json", "--benchmark_min_time=0.1"],
-                         check=True, capture_output=True, text=True,
-                         env=os.environ | {f"HALYARD_BENCH_TRACK_{objects}": str(boxes)}).stdout
+    os.environ[f"HALYARD_BENCH_TRACK_{objects}"] = str(boxes)
     return {NAMES[row["name"].rsplit("/", 1)[0]]: row["real_time"] / 1000
-            for row in json.loads(out)["benchmarks"]}
+            for row in turns.program(path, f"^track/.*/{objects}$")}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    default = Path(__file__).resolve().parents[2] / "build/bench/halyard_bench"
+    default = Path(__file__).resolve().parents[1] / "build/bench/halyard_bench"
     parser.add_argument("--bench", default=str(default))
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--json")
