@@ -4,6 +4,7 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -153,6 +154,29 @@ void per_channel(benchmark::State& state, bool boxes_first) {
   run(state, model_of(tensors, Activation::none), agnostic(), tensors);
 }
 
+// Shares of 1 + 90 classes of 1917 boxes, most of them background, on priors.
+void shares(benchmark::State& state) {
+  constexpr std::size_t boxes = 1917, all = 91;
+  std::vector<Tensor> tensors{*Tensor::create(DType::f32, {1, boxes, 4}, Memory::mem),
+                              *Tensor::create(DType::f32, {1, boxes, all}, Memory::mem),
+                              *Tensor::create(DType::f32, {boxes, 4}, Memory::mem)};
+  ModelDescription model = model_of(tensors, Activation::none);
+  const std::array roles{OutputRole::boxes, OutputRole::scores, OutputRole::priors};
+  for (std::size_t t = 0; t < tensors.size(); ++t) {
+    model.outputs[t].role = roles[t];
+    model.outputs[t].family = Family::ssd;
+    auto map = *tensors[t].map(Access::write);
+    auto* out = reinterpret_cast<float*>(map.writable());
+    for (std::size_t i = 0; i < tensors[t].size_bytes() / 4; ++i)
+      out[i] = static_cast<float>(0.1 + 0.6 * uniform(20 + t, i));
+    for (std::size_t box = 0; t == 1 && box < boxes; ++box)
+      out[box * all + (box % 20 == 0 ? 1 + box % 90 : 0)] = 8;
+  }
+  model.outputs[1].activation = Activation::softmax;
+  model.outputs[2].box_units.reset();
+  run(state, model, agnostic(), tensors);
+}
+
 // As networks are validated: every class above 0.001, here one score in 200.
 void validation(benchmark::State& state, bool boxes_first) {
   std::vector<float> head = head_of(40);
@@ -287,6 +311,7 @@ const bool registered = [] {
   add("decode/bf16_logits_boxes_first", logits<BFloat16>, true);
   add("decode/i8_per_channel", per_channel, false);
   add("decode/i8_per_channel_boxes_first", per_channel, true);
+  add("decode/ssd_f32", shares);
   add("decode/f32_validation", validation, false);
   add("decode/f32_validation_boxes_first", validation, true);
   add("decode/all_pass/8400", crowd, 8400, false);

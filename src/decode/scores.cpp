@@ -13,12 +13,14 @@
 namespace halyard::decode {
 namespace {
 
-// The least real value before the activation that can still pass.
+// The least real value before the activation that can still pass, less what roundings do.
 float before_activation(float threshold, Activation activation) noexcept {
-  if (activation != Activation::sigmoid) return threshold;
-  const double p = static_cast<double>(threshold) * (1 - 2.4e-7);  // roundings of the score
+  if (activation != Activation::sigmoid && activation != Activation::tanh) return threshold;
+  const bool is_tanh = activation == Activation::tanh;  // 2 sigmoid(2 x) - 1
+  const double p = is_tanh ? (1 + (static_cast<double>(threshold) - 1e-6)) / 2
+                           : static_cast<double>(threshold) * (1 - 2.4e-7);
   if (!(p > 0)) return -std::numeric_limits<float>::infinity();
-  const double x = logit(p);
+  const double x = is_tanh ? logit(p) / 2 : logit(p);
   return static_cast<float>(x - 1e-6 * (1 + std::abs(x)));
 }
 
@@ -65,7 +67,16 @@ struct Sought {
   bool pairs = false;
 };
 
-// Thresholds of classes that no stored value reaches are the highest: refine() looks again.
+// Whether the greatest stored value is the greatest real one and no other is. Scales of their own
+// change the order; one that takes values beyond the range of floats makes them equal.
+bool has_order_of_stored(const FieldView& field) noexcept {
+  const auto [lowest, highest] = stored_range(field.dtype);
+  return field.per_channel == nullptr &&
+         std::isfinite(dequantize(static_cast<float>(lowest), field.affine)) &&
+         std::isfinite(dequantize(static_cast<float>(highest), field.affine));
+}
+
+// Thresholds of classes that no stored value reaches are the highest: activate() looks again.
 std::span<const std::int32_t> thresholds_of(const FieldView& field, std::size_t channel,
                                             float least, std::vector<std::int32_t>& out) {
   out.clear();
@@ -139,35 +150,72 @@ void push_passing(const std::vector<float>& scores, float factor, std::size_t bo
   if (best.label >= 0) hits.push_back(best);
 }
 
-// Every box from its real values.
-void scan_real(const Program& program, const Level& level, const LevelView& view,
-               const Passing& passing, Scratch& work) {
+// Real values of all classes of a box; the background first where softmax counts one.
+void read_logits(const Scoring& scoring, const FieldView& field, const BoxView& box,
+                 std::vector<float>& out) {
+  const std::size_t before = scoring.background ? 1 : 0;
+  out.resize(field.count + before);
+  field.values(
+      {box.data - static_cast<std::ptrdiff_t>(before) * field.feature_stride, box.channel - before},
+      out);
+}
+
+void take_shares(const Scoring& scoring, std::vector<float>& values) {
+  softmax(values);
+  if (scoring.background) values.erase(values.begin());
+}
+
+// Whether the background alone leaves no class a share that passes: a share is at most the sigmoid
+// of how far its logit lies above another's. False where one is NaN.
+bool is_background(std::span<const float> logits, float least_lead) noexcept {
+  float best = logits[1];
+  for (const float logit : logits.subspan(2))
+    best = std::max(best, logit);
+  return best - logits[0] < least_lead;
+}
+
+// Every box from the real values of all its classes. Boxes of the background, which most are, need
+// no exponential.
+void scan_shares(const Program& program, const Level& level, const LevelView& view,
+                 const Passing& passing, Scratch& work) {
+  const Scoring& scoring = program.scoring;
+  const float least_lead = before_activation(passing.threshold, Activation::sigmoid);
   for (std::size_t box = 0; box < level.count(); ++box) {
     float factor = 1;
-    if (view.objectness)
-      factor = activated(view.objectness.value(box_at(level, view.objectness, box), 0),
-                         program.scoring.activation);
+    if (view.objectness) factor = view.objectness.value(box_at(level, view.objectness, box), 0);
     if (!(factor >= passing.threshold)) continue;
-    read_scores(program, view.scores, box_at(level, view.scores, box), work.numbers);
+    read_logits(scoring, view.scores, box_at(level, view.scores, box), work.numbers);
+    if (scoring.background && !view.objectness && is_background(work.numbers, least_lead)) continue;
+    take_shares(scoring, work.numbers);
     push_passing(work.numbers, factor, box, passing, work.hits);
   }
 }
 
-// Hits hold stored values: to scores, those that pass.
-void refine(const Program& program, const Level& level, const FieldView& field,
-            const Passing& passing, std::vector<Hit>& hits) {
+// Hits hold stored values: to real ones, and of a box the first best where it has one label. Before
+// the activation: behind it different values may have the same score.
+void take_best(const Level& level, const FieldView& field, const Passing& passing,
+               std::vector<Hit>& hits) {
   std::size_t kept = 0;
   for (Hit hit : hits) {
     const std::size_t channel =
         box_at(level, field, hit.anchor).channel + static_cast<std::size_t>(hit.label);
-    hit.raw = activated(field.real(hit.raw, channel), program.scoring.activation);
-    if (!(hit.raw >= passing.threshold)) continue;
+    hit.raw = field.real(hit.raw, channel);
     const bool is_another = kept == 0 || hits[kept - 1].anchor != hit.anchor;
     if (passing.multi_label || is_another) {
       hits[kept++] = hit;
     } else if (hit.raw > hits[kept - 1].raw) {
       hits[kept - 1] = hit;
     }
+  }
+  hits.resize(kept);
+}
+
+// Hits hold real values: to scores, those that pass.
+void activate(const Program& program, const Passing& passing, std::vector<Hit>& hits) {
+  std::size_t kept = 0;
+  for (Hit hit : hits) {
+    hit.raw = activated(hit.raw, program.scoring.activation);
+    if (hit.raw >= passing.threshold) hits[kept++] = hit;
   }
   hits.resize(kept);
 }
@@ -212,15 +260,9 @@ void read_classes(const Level& level, const LevelView& view, std::vector<Hit>& h
 void read_scores(const Program& program, const FieldView& field, const BoxView& box,
                  std::vector<float>& out) {
   const Scoring& scoring = program.scoring;
-  const std::size_t before = scoring.background ? 1 : 0;
   if (scoring.activation == Activation::softmax) {
-    out.resize(field.count + before);
-    field.values({box.data - static_cast<std::ptrdiff_t>(before) * field.feature_stride,
-                  box.channel - before},
-                 out);
-    softmax(out);
-    out.erase(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(before));
-    return;
+    read_logits(scoring, field, box, out);
+    return take_shares(scoring, out);
   }
   out.resize(field.count);
   field.values(box, out);
@@ -232,18 +274,19 @@ void scan_level(const Program& program, const Level& level, const LevelView& vie
                 const Passing& passing, Scratch& work) {
   work.hits.clear();
   const Activation activation = program.scoring.activation;
-  if (activation == Activation::none || activation == Activation::sigmoid) {
+  if (activation == Activation::softmax) {
+    scan_shares(program, level, view, passing, work);
+  } else {
     const FieldView& first = view.objectness ? view.objectness : view.scores;
     const float least = before_activation(passing.threshold, activation);
-    const bool pairs = first.per_channel != nullptr || (passing.multi_label && !view.objectness);
+    const bool pairs = !has_order_of_stored(first) || (passing.multi_label && !view.objectness);
     scan_as_stored(level, first, {least, pairs}, work);
     if (view.objectness) {
       refine_by_objectness(program, level, view, passing, least, work);
     } else {
-      refine(program, level, view.scores, passing, work.hits);
+      take_best(level, view.scores, passing, work.hits);
+      activate(program, passing, work.hits);
     }
-  } else {
-    scan_real(program, level, view, passing, work);
   }
   if (view.classes) read_classes(level, view, work.hits);
 }

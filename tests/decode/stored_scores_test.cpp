@@ -178,5 +178,33 @@ TEST(StoredScores, of_minus_infinity_pass_a_threshold_of_zero_whatever_they_are_
   EXPECT_EQ(count(testing_decode::tensor_of<Half>({1, 4 + classes, boxes}, halves)), boxes);
 }
 
+// The class and score of the one box of a head of two classes, stored as i8.
+std::pair<std::int32_t, float> best_of(std::vector<std::int8_t> scores, Quantization quantization,
+                                       Activation activation) {
+  auto description = testing_decode::model_of(
+      {64, 64}, {testing_decode::output_of(OutputRole::boxes, {1, 4, 1}),
+                 testing_decode::output_of(OutputRole::scores, {1, 2, 1})});
+  description.outputs[1].activation = activation;
+  Tensor stored = testing_decode::tensor_of<std::int8_t>({1, 2, 1}, scores);
+  EXPECT_TRUE(stored.set_quantization(std::move(quantization)));
+  const Tensor box = testing_decode::tensor_of<float>({1, 4, 1}, {9, 9, 4, 4});
+  const auto found = testing_decode::decode_all(description, {box, stored}).detections;
+  EXPECT_EQ(found.size(), 1U);
+  return found.empty() ? std::pair(-1, 0.0F) : std::pair(found[0].label, found[0].score);
+}
+
+// Logits of 25 and 50 have the score of 1 both; as f32 the greater logit gives the class.
+TEST(StoredScores, of_classes_with_scales_of_their_own_are_told_apart_before_the_activation) {
+  EXPECT_EQ(best_of({25, 25}, {{1, 2}, {0, 0}, 1}, Activation::sigmoid), std::pair(1, 1.0F));
+  EXPECT_EQ(best_of({25, 25}, {{2, 1}, {0, 0}, 1}, Activation::sigmoid), std::pair(0, 1.0F));
+}
+
+// Both values are infinite as f32, where the first class wins.
+TEST(StoredScores, beyond_the_range_of_floats_are_equal_whatever_they_are_stored_as) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(best_of({100, 120}, Quantization::per_tensor(3e37F), Activation::none),
+            std::pair(0, infinity));
+}
+
 }  // namespace
 }  // namespace halyard
