@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The masks of a segmentation network on a picture, from prototypes straight to its pixels.
+// Usage: draw_masks MODEL PICTURE OUT.png
+#include <halyard/halyard.h>
+
+#include <cstdio>
+
+using namespace halyard;
+
+static Result<std::size_t> draw_masks(Engine& engine, const Decoder& decoder, Processor& processor,
+                                      Tensor& picture) {
+  HALYARD_TRY(const auto input, Tensor::create(engine.inputs()[0]));
+  HALYARD_TRY(const auto placed,
+              processor.convert({.src = picture, .dst = input, .fit = Fit::letterbox}));
+  HALYARD_TRY(const auto outputs, engine.run(input));
+  Decoded found;
+  HALYARD_CHECK(decoder.decode_into(outputs, found));
+  MaskPainter painter;  // of many frames: keep all three, nothing is allocated then
+  HALYARD_CHECK(painter.draw(picture, found.masks, found.detections,
+                             {.opacity = 0.5F, .content = RegionF(placed.content())}));
+  return found.masks.size();
+}
+
+static Status see(const char* model, const char* file, const char* out) {
+  HALYARD_TRY(auto picture, load_image(file, {.format = PixelFormat::rgb}));
+  HALYARD_TRY(auto engine, Engine::open(model));
+  HALYARD_TRY(auto decoder, decoder_for(engine));
+  HALYARD_TRY(auto processor, Processor::create());
+  HALYARD_TRY(const auto count, draw_masks(engine, decoder, processor, picture));
+  HALYARD_CHECK(save_png(picture, out));
+  std::printf("%zu masks\n", count);
+  return {};
+}
+
+int main(int argc, char** argv) {
+  if (argc != 4) return std::fprintf(stderr, "usage: draw_masks MODEL PICTURE OUT.png\n"), 2;
+  if (auto done = see(argv[1], argv[2], argv[3]); !done) {
+    std::fprintf(stderr, "%s\n", done.error().message().c_str());
+    return 1;
+  }
+  return 0;
+}
