@@ -46,7 +46,7 @@ PUBLIC_HEADERS = {
     "assignment": "track", "uuid": "track",
     "decode": "decode", "description": "decode", "describe": "decode", "selection": "decode",
     "mask": "decode", "polygon": "decode", "rle": "decode", "semantic": "decode",
-    "tile_merge": "decode",
+    "tile_mask": "decode", "tile_merge": "decode",
     "scene": "scene", "draw": "draw", "mask_draw": "draw", "model": "model",
     "capture": "capture", "hal": "capi",
 }

@@ -43,6 +43,7 @@
 #include "halyard/scene.h"
 #include "halyard/selection.h"
 #include "halyard/semantic.h"
+#include "halyard/tile_mask.h"
 #include "halyard/tile_merge.h"
 #include "halyard/tiling.h"
 #include "halyard/track.h"

@@ -99,8 +99,9 @@ struct MergeOptions {
 /// boxes are made canonical; detections whose score is NaN or whose box is not finite are dropped.
 /// Empty boxes stay and match nothing. Best first.
 ///
-/// Boxes alone are merged: masks, prototypes, keypoints and oriented boxes are not. See
-/// TileAccumulator::origins() for how to find those of a box that was kept.
+/// Boxes alone are merged. What else belongs to them - masks, keypoints, oriented boxes - is found
+/// through TileAccumulator::origins() and members(); masks are put together by merge_tile_masks()
+/// of tile_mask.h.
 ///
 /// n log n for n detections where a box overlaps few of those that stay. At worst, when all of them
 /// cross and none matches, n * min(n, max_detections).
@@ -158,6 +159,11 @@ class TileAccumulator {
   /// keep_best the detection itself, whose mask is that of its tile; else the best of those merged.
   /// Good until the next call that is not const.
   std::span<const TileOrigin> origins() const noexcept;
+
+  /// What the box of detection `index` of the last finalize() is drawn around: its origin, then
+  /// those that were added to it, best first. With keep_best the origin alone; none of an index
+  /// that there is not. Good until the next call that is not const.
+  std::span<const TileOrigin> members(std::size_t index) const noexcept;
 
   /// Forgets the frame and begins the next one, of the same size and tiles.
   void clear() noexcept;

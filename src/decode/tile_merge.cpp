@@ -132,7 +132,15 @@ struct TileAccumulator::Impl {
   std::vector<Detection> detections;  // admitted, in frame pixels
   std::vector<TileOrigin> origins;    // one each
   std::vector<TileOrigin> kept_origins;
+  std::vector<TileOrigin> members;         // of all kept ones, one behind the other
+  std::vector<std::size_t> first_members;  // of each, and the end
   decode::Merger merger;
+
+  void forget_kept() noexcept {
+    kept_origins.clear();
+    members.clear();
+    first_members.clear();
+  }
 };
 
 Result<TileAccumulator> TileAccumulator::create(FrameSize frame, std::size_t tiles,
@@ -191,12 +199,17 @@ void TileAccumulator::finalize(std::vector<Detection>& out) {
   trace::Span span("decode.merge_tiles");
   span.arg("detections", s.detections.size());
   out.clear();
-  s.kept_origins.clear();
+  s.forget_kept();
   for (const auto& kept : s.merger.merge(s.detections, s.origins, s.options)) {
     out.push_back(s.detections[kept.place]);
     out.back().box = kept.box;
     s.kept_origins.push_back(s.origins[kept.place]);
+    s.first_members.push_back(s.members.size());
+    s.members.push_back(s.origins[kept.place]);
+    for (const auto& part : s.merger.parts_of(kept))
+      s.members.push_back(s.origins[part.place]);
   }
+  s.first_members.push_back(s.members.size());
 }
 
 void TileAccumulator::finalize_normalized(std::vector<Detection>& out) {
@@ -214,11 +227,18 @@ std::span<const TileOrigin> TileAccumulator::origins() const noexcept {
   return impl_->kept_origins;
 }
 
+std::span<const TileOrigin> TileAccumulator::members(std::size_t index) const noexcept {
+  const Impl& s = *impl_;
+  if (index >= s.kept_origins.size()) return {};
+  const std::size_t first = s.first_members[index];
+  return std::span(s.members).subspan(first, s.first_members[index + 1] - first);
+}
+
 void TileAccumulator::clear() noexcept {
   Impl& s = *impl_;
   s.detections.clear();
   s.origins.clear();
-  s.kept_origins.clear();
+  s.forget_kept();
   std::fill(s.has_tile.begin(), s.has_tile.end(), false);
   s.missing = s.has_tile.size();
 }

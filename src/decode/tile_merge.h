@@ -36,11 +36,21 @@ class Merger {
     std::uint64_t rank = 0;  ///< ascends from the best
     Box box;
     std::uint32_t place = 0;
+    std::uint32_t stay = 0;  ///< what parts_of() goes by
+  };
+  /// A box that another was drawn around.
+  struct Part {
+    std::uint32_t stay = 0;   ///< Kept::stay of the other
+    std::uint32_t order = 0;  ///< ascends from the best
+    std::uint32_t place = 0;  ///< in the input
   };
   /// `detections`: admitted, at most most_detections. Equal ones go by their origins, one each,
   /// where given. Best first; good until the next call.
   std::span<const Kept> merge(std::span<const Detection> detections,
                               std::span<const TileOrigin> origins, const MergeOptions& options);
+
+  /// All but the best that the box is drawn around, best first; good until the next merge().
+  std::span<const Part> parts_of(const Kept& kept) const noexcept;
 
  private:
   struct Key {
@@ -58,6 +68,7 @@ class Merger {
   std::vector<double> areas_;
   std::vector<std::uint32_t> stays_;  // box of the group that stays -> its place in kept_
   std::vector<Kept> kept_;
+  std::vector<Part> parts_;  // by stay, then order
   BoxIndex index_;
 };
 

@@ -135,12 +135,14 @@ void Merger::merge_group(std::span<const Key> group, std::span<const Detection> 
     if (best != BoxIndex::none) {
       Box& box = kept_[stays_[best]].box;
       if (options.strategy == MergeStrategy::merge_union ||
-          (options.strategy == MergeStrategy::grow && matches(box, area_of(box))))
+          (options.strategy == MergeStrategy::grow && matches(box, area_of(box)))) {
         box = around(box, boxes_[i]);
+        parts_.push_back({stays_[best], static_cast<std::uint32_t>(parts_.size()), group[i].place});
+      }
     } else if (options.max_detections == 0 || kept_.size() - begin < options.max_detections) {
       index_.insert(i, boxes_[i]);
       stays_[i] = static_cast<std::uint32_t>(kept_.size());
-      kept_.push_back({group[i].rank, boxes_[i], group[i].place});
+      kept_.push_back({group[i].rank, boxes_[i], group[i].place, stays_[i]});
     } else if (keeps_best) {
       return;  // none that comes can stay, and nothing changes those that do
     }
@@ -152,6 +154,7 @@ std::span<const Merger::Kept> Merger::merge(std::span<const Detection> detection
                                             const MergeOptions& options) {
   keys_.clear();
   kept_.clear();
+  parts_.clear();
   for (std::size_t i = 0; i < detections.size(); ++i) {
     const std::uint32_t group = options.class_agnostic ? 0 : group_of(detections[i]);
     keys_.push_back({rank_of(detections[i]), group, static_cast<std::uint32_t>(i)});
@@ -165,9 +168,20 @@ std::span<const Merger::Kept> Merger::merge(std::span<const Detection> detection
     first = last;
   }
   std::sort(kept_.begin(), kept_.end(), order);
+  std::sort(parts_.begin(), parts_.end(), [](const Part& a, const Part& b) {
+    return std::tie(a.stay, a.order) < std::tie(b.stay, b.order);
+  });
   if (options.max_detections != 0 && options.max_detections < kept_.size())
     kept_.resize(options.max_detections);
   return kept_;
+}
+
+std::span<const Merger::Part> Merger::parts_of(const Kept& kept) const noexcept {
+  const auto begin = std::partition_point(parts_.begin(), parts_.end(),
+                                          [&](const Part& part) { return part.stay < kept.stay; });
+  const auto end = std::partition_point(begin, parts_.end(),
+                                        [&](const Part& part) { return part.stay == kept.stay; });
+  return {begin, end};
 }
 
 }  // namespace halyard::decode
