@@ -191,6 +191,22 @@ void draw_masks(benchmark::State& state, PixelFormat format, Base base) {
   }
 }
 
+// Masks that exist already: what blending alone takes, and reading their bytes.
+void draw_set(benchmark::State& state, PixelFormat format) {
+  const MaskPrototypes from = prototypes<float>(PrototypeOrder::height_width_channels);
+  const std::vector<Detection> detections = objects();
+  MaskSet set;
+  (void)materialize(from, detections, {MaskRule::logits, Size{frame_width, frame_height}, {}}, set);
+  Tensor picture = frame_of(format);
+  MaskPainter painter;
+  for (auto _ : state) {
+    const Status done = painter.draw(picture, set, detections);
+    if (!done) state.SkipWithError(done.error().message().c_str());
+  }
+}
+
+BENCHMARK_CAPTURE(draw_set, rgba, PixelFormat::rgba);
+BENCHMARK_CAPTURE(draw_set, nv12, PixelFormat::nv12);
 BENCHMARK_CAPTURE(draw_masks, rgba, PixelFormat::rgba, Base::in_place);
 BENCHMARK_CAPTURE(draw_masks, rgba_cleared, PixelFormat::rgba, Base::cleared);
 BENCHMARK_CAPTURE(draw_masks, rgba_copied, PixelFormat::rgba, Base::copied);

@@ -25,10 +25,15 @@ namespace hn = hwy::HWY_NAMESPACE;
 // All ones where the mask is set, as bytes; one per lane.
 template <class D, class M>
 HWY_INLINE void store_bytes(D /*d*/, M mask, std::uint8_t* out) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  // Sixteen lanes: bytes from the mask register, instead of words that are packed twice.
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm_movm_epi8(mask.raw));
+#else
   const hn::RebindToSigned<D> di;
   const hn::Rebind<std::int8_t, D> d8;
   const auto lanes = hn::VecFromMask(di, hn::RebindMask(di, mask));
   hn::StoreU(hn::DemoteTo(d8, lanes), d8, reinterpret_cast<std::int8_t*>(out));
+#endif
 }
 
 void blend_rows(const float* a, const float* b, float weight_a, float weight_b, std::size_t count,

@@ -32,11 +32,10 @@ constexpr auto keep_table = [] {
   return out;
 }();
 
-// Calls step(first, skip) for vectors of `lanes` elements that lie within `count`; the last one
-// ends with the row, and its first `skip` elements have been done before.
+// Calls step(i, skip) for vectors of `lanes` elements from `i` on that lie within `count`; the last
+// one ends with the row, and its first `skip` elements have been done before.
 template <class Step>
-HWY_INLINE void each_vector(std::size_t count, std::size_t lanes, const Step& step) {
-  std::size_t i = 0;
+HWY_INLINE void each_vector(std::size_t i, std::size_t count, std::size_t lanes, const Step& step) {
   for (; i + lanes <= count; i += lanes)
     step(i, std::size_t{0});
   if (i < count) step(count - lanes, i + lanes - count);
@@ -46,26 +45,32 @@ HWY_INLINE void each_vector(std::size_t count, std::size_t lanes, const Step& st
 template <class D>
 struct Blender {
   using D16 = hn::Repartition<std::uint16_t, D>;
-  hn::Vec<D16> even, odd, rest;
+  hn::Vec<D16> even, odd, even_rest, odd_rest;
 
-  // `bytes` repeats with `period` over the vector, beginning at byte `first` of it.
+  // `bytes` repeats with `period` over the vector, beginning at byte `first` of it. Byte `kept` of
+  // a period stays as it is.
   HWY_INLINE Blender(const std::uint8_t* bytes, std::size_t period, std::size_t first,
-                     unsigned alpha) {
+                     unsigned alpha, std::size_t kept = most_lanes) {
     const D16 d16;
     HWY_ALIGN std::uint16_t sums[2][most_lanes / 2];
+    HWY_ALIGN std::uint16_t rests[2][most_lanes / 2];
     for (std::size_t i = 0; i < hn::Lanes(D()); ++i) {
-      sums[i % 2][i / 2] = static_cast<std::uint16_t>(bytes[(first + i) % period] * alpha + 128U);
+      const std::size_t at = (first + i) % period;
+      const unsigned a = at == kept ? 0 : alpha;
+      sums[i % 2][i / 2] = static_cast<std::uint16_t>(bytes[at] * a + 128U);
+      rests[i % 2][i / 2] = static_cast<std::uint16_t>(255U - a);
     }
     even = hn::Load(d16, sums[0]);
     odd = hn::Load(d16, sums[1]);
-    rest = hn::Set(d16, static_cast<std::uint16_t>(255U - alpha));
+    even_rest = hn::Load(d16, rests[0]);
+    odd_rest = hn::Load(d16, rests[1]);
   }
 
   HWY_INLINE hn::Vec<D> operator()(hn::Vec<D> pixels) const {
     const D16 d16;
     const auto p = hn::BitCast(d16, pixels);
-    const auto low = hn::Add(hn::Mul(hn::And(p, hn::Set(d16, 0xFF)), rest), even);
-    const auto high = hn::Add(hn::Mul(hn::ShiftRight<8>(p), rest), odd);
+    const auto low = hn::Add(hn::Mul(hn::And(p, hn::Set(d16, 0xFF)), even_rest), even);
+    const auto high = hn::Add(hn::Mul(hn::ShiftRight<8>(p), odd_rest), odd);
     // s / 255 rounded is (s + s / 256) / 256, and that the upper half of s * 257.
     const auto by = hn::Set(d16, 257);
     const auto out = hn::Or(hn::MulHigh(low, by), hn::ShiftLeft<8>(hn::MulHigh(high, by)));
@@ -91,20 +96,34 @@ HWY_INLINE void narrow_row(const std::uint8_t* mask, std::uint8_t* pixels, std::
   std::memcpy(pixels, own, width * size);
 }
 
-// step(mask, pixels, skip) for all vectors of `lanes` pixels of `size` bytes.
+HWY_INLINE bool is_off(const std::uint8_t* mask) {
+  const hn::RebindToSigned<Bytes> d;
+  return hn::AllFalse(
+      d, hn::Lt(hn::LoadU(d, reinterpret_cast<const std::int8_t*>(mask)), hn::Zero(d)));
+}
+
+// step(mask, pixels, skip) for all vectors of `lanes` pixels of `size` bytes, but for runs of a
+// whole vector of bytes that are off. Whether shorter ones are is not asked: edges of masks would
+// make the processor guess, and wrong guesses cost more than what they save.
 template <std::size_t size, class Step>
 HWY_INLINE void each_row(const MaskRows& mask, const PixelRows& pixels, std::size_t lanes,
                          const Step& step) {
+  const std::size_t run = hn::Lanes(Bytes());
   const std::uint8_t* m = mask.data;
   std::uint8_t* p = pixels.data;
   for (std::size_t y = 0; y < mask.height; ++y, m += mask.stride, p += pixels.stride) {
     if (mask.width < lanes) {
       narrow_row<size>(m, p, mask.width, step);
-    } else {
-      each_vector(mask.width, lanes, [&](std::size_t x, std::size_t skip) HWY_ATTR {
-        step(m + x, p + x * size, skip);
-      });
+      continue;
     }
+    std::size_t x = 0;
+    for (; x + run <= mask.width; x += run) {
+      if (is_off(m + x)) continue;
+      for (std::size_t k = x; k < x + run; k += lanes)
+        step(m + k, p + k * size, std::size_t{0});
+    }
+    each_vector(x, mask.width, lanes,
+                [&](std::size_t k, std::size_t skip) HWY_ATTR { step(m + k, p + k * size, skip); });
   }
 }
 
@@ -117,7 +136,6 @@ void blend_plane(const MaskRows& mask, const PixelRows& pixels, const Ink& ink,
               [&](const std::uint8_t* m, std::uint8_t* p, std::size_t skip) HWY_ATTR {
                 const auto bits = hn::BitCast(di, load_mask(d, m, skip));
                 const auto on = hn::RebindMask(d, hn::Lt(bits, hn::Zero(di)));
-                if (hn::AllFalse(d, on)) return;
                 const auto old = hn::LoadU(d, p);
                 hn::StoreU(hn::IfThenElse(on, blend(old), old), d, p);
               });
@@ -129,16 +147,14 @@ void blend_packed4(const MaskRows& mask, const PixelRows& pixels, const Ink& ink
   const hn::Rebind<std::uint8_t, Words> d8;
   const hn::Rebind<std::int8_t, Words> di8;
   const Bytes d;
-  const Blender<Bytes> blend(ink.bytes.data(), 4, 0, ink.alpha);
-  const auto colors = hn::Set(d32, 0x00FFFFFFU);  // little-endian: alpha is the last byte
+  const Blender<Bytes> blend(ink.bytes.data(), 4, 0, ink.alpha, 3);
   each_row<4>(mask, pixels, hn::Lanes(d32),
               [&](const std::uint8_t* m, std::uint8_t* p, std::size_t skip) HWY_ATTR {
                 const auto bits = hn::BitCast(di8, load_mask(d8, m, skip));
                 const auto on = hn::Lt(hn::PromoteTo(di32, bits), hn::Zero(di32));
-                if (hn::AllFalse(di32, on)) return;
-                const auto chosen = hn::And(hn::BitCast(d32, hn::VecFromMask(di32, on)), colors);
                 const auto old = hn::LoadU(d, p);
-                hn::StoreU(hn::IfVecThenElse(hn::BitCast(d, chosen), blend(old), old), d, p);
+                hn::BlendedStore(hn::BitCast(d32, blend(old)), hn::RebindMask(d32, on), d32,
+                                 reinterpret_cast<std::uint32_t*>(p));
               });
 }
 
@@ -156,7 +172,6 @@ void blend_packed3(const MaskRows& mask, const PixelRows& pixels, const Ink& ink
               [&](const std::uint8_t* m, std::uint8_t* p, std::size_t skip) HWY_ATTR {
                 const auto bits = hn::BitCast(di, load_mask(d, m, skip));
                 const auto on = hn::Lt(bits, hn::Zero(di));
-                if (hn::AllFalse(di, on)) return;
                 const auto bytes = hn::BitCast(d, hn::VecFromMask(di, on));
                 for (std::size_t k = 0; k < 3; ++k) {
                   const auto chosen = hn::TableLookupBytes(bytes, hn::Load(d, from + 16 * k));
@@ -204,7 +219,7 @@ void blend_chroma(const std::uint8_t* upper, const std::uint8_t* lower, std::siz
                   std::uint8_t* chroma, const Ink& ink) {
   const std::size_t lanes = hn::Lanes(Words()), count = 2 * blocks;
   if (count >= lanes) {
-    each_vector(count, lanes, [&](std::size_t i, std::size_t skip) HWY_ATTR {
+    each_vector(0, count, lanes, [&](std::size_t i, std::size_t skip) HWY_ATTR {
       blend_chroma_vector(upper + i, lower + i, chroma + i, ink, skip);
     });
     return;

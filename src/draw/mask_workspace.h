@@ -30,7 +30,7 @@ struct PaintWorkspace {
 
 /// Rows of the picture that all masks are drawn on before the next ones: they stay in the cache.
 /// Even, as NV12 needs it.
-inline constexpr std::size_t band_rows = 16;
+inline constexpr std::size_t band_rows = 64;
 
 /// What all calls refuse.
 Status check_options(const Tensor& picture, const MaskDrawOptions& options);
