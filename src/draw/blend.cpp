@@ -20,7 +20,6 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Bytes = hn::ScalableTag<std::uint8_t>;
-using Block = hn::CappedTag<std::uint8_t, 16>;
 using Words = hn::ScalableTag<std::uint32_t>;
 constexpr std::size_t most_lanes = 64;
 
@@ -158,25 +157,25 @@ void blend_packed4(const MaskRows& mask, const PixelRows& pixels, const Ink& ink
               });
 }
 
-// Sixteen pixels are three blocks: each takes its bytes' bits by a shuffle.
+// A vector of mask bytes, each three times, lies over three vectors of pixels.
 void blend_packed3(const MaskRows& mask, const PixelRows& pixels, const Ink& ink) {
-  const Block d;
-  const hn::RebindToSigned<Block> di;
-  HWY_ALIGN std::uint8_t from[48];
-  for (std::size_t i = 0; i < 48; ++i)
-    from[i] = static_cast<std::uint8_t>(i / 3);
-  const Blender<Block> blend[3] = {{ink.bytes.data(), 3, 0, ink.alpha},
-                                   {ink.bytes.data(), 3, 16, ink.alpha},
-                                   {ink.bytes.data(), 3, 32, ink.alpha}};
-  each_row<3>(mask, pixels, 16,
+  const Bytes d;
+  const hn::RebindToSigned<Bytes> di;
+  const std::size_t lanes = hn::Lanes(d);
+  const Blender<Bytes> blend[3] = {{ink.bytes.data(), 3, 0, ink.alpha},
+                                   {ink.bytes.data(), 3, lanes, ink.alpha},
+                                   {ink.bytes.data(), 3, 2 * lanes, ink.alpha}};
+  each_row<3>(mask, pixels, lanes,
               [&](const std::uint8_t* m, std::uint8_t* p, std::size_t skip) HWY_ATTR {
                 const auto bits = hn::BitCast(di, load_mask(d, m, skip));
-                const auto on = hn::Lt(bits, hn::Zero(di));
-                const auto bytes = hn::BitCast(d, hn::VecFromMask(di, on));
-                for (std::size_t k = 0; k < 3; ++k) {
-                  const auto chosen = hn::TableLookupBytes(bytes, hn::Load(d, from + 16 * k));
-                  const auto old = hn::LoadU(d, p + 16 * k);
-                  hn::StoreU(hn::IfVecThenElse(chosen, blend[k](old), old), d, p + 16 * k);
+                const auto on = hn::VecFromMask(di, hn::Lt(bits, hn::Zero(di)));
+                const auto bytes = hn::BitCast(d, on);
+                HWY_ALIGN std::uint8_t chosen[3 * most_lanes];
+                hn::StoreInterleaved3(bytes, bytes, bytes, d, chosen);
+                for (std::size_t k = 0; k < 3 * lanes; k += lanes) {
+                  const auto old = hn::LoadU(d, p + k);
+                  const auto now = blend[k / lanes](old);
+                  hn::StoreU(hn::IfVecThenElse(hn::Load(d, chosen + k), now, old), d, p + k);
                 }
               });
 }
