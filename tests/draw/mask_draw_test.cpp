@@ -89,6 +89,30 @@ TEST(MaskDraw, EqualsMasksMadeFirstInEveryByteOfEveryFormat) {
   }
 }
 
+TEST(MaskDraw, EveryInstructionSetGivesTheSameBytes) {
+  // The last one is enlarged so much that pixels are on and off in long runs.
+  const Case some[] = {cases[1], cases[3], cases[4], {{261, 131}, RegionF(20, 16, 8, 6), 4}};
+  unsigned seed = 300;
+  for (const Case& c : some) {
+    for (const PixelFormat format : formats) {
+      SCOPED_TRACE(std::string(to_string(format)) + " " + std::to_string(c.size.width));
+      const MaskFrame frame = frame_of(++seed);
+      MaskSet set;
+      ASSERT_TRUE(materialize(frame.prototypes, frame.detections,
+                              {MaskRule::logits, c.size, c.content}, set));
+      const Planes want =
+          expected(noise_picture(c.size, format, seed), set, frame.detections, 0.6F);
+      testing_decode::for_each_target([&] {
+        Tensor picture = noise_picture(c.size, format, seed, c.pad);
+        ASSERT_TRUE(
+            MaskPainter().draw(picture, frame.prototypes, frame.detections,
+                               {.opacity = 0.6F, .palette = palette, .content = c.content}));
+        EXPECT_EQ(differences(planes_of(picture), want), 0U);
+      });
+    }
+  }
+}
+
 TEST(MaskDraw, TakesSetsOfEveryRuleAtThePicturesSize) {
   const MaskFrame frame = frame_of(70);
   for (const MaskRule rule :
