@@ -142,7 +142,7 @@ struct Origin {
 /// Limits of a document, against texts made to exhaust: beyond is `exhausted` (bytes) or
 /// `malformed`.
 struct DocumentLimits {
-  static constexpr std::size_t json_bytes = std::size_t{16} << 20;
+  static constexpr std::size_t json_bytes = std::size_t{4} << 20;
   static constexpr std::size_t yaml_bytes = std::size_t{1} << 20;
   static constexpr std::size_t nodes = std::size_t{1} << 17;  ///< values, with aliases resolved
   static constexpr std::size_t depth = 64;                    ///< of lists and maps
@@ -178,14 +178,16 @@ struct ModelDescription {
   static Result<ModelDescription> from_file(const std::string& path);
 
   /// The description as a document of version 2, indented; from_json() of it gives the same
-  /// description but for `warnings` and `origins`.
+  /// description but for `warnings` and `origins`, where validate() finds nothing wrong. Bytes of
+  /// texts that are not UTF-8 are written as U+FFFD.
   std::string to_json() const;
 };
 
 /// All rules that concern a description alone: extents, names of axes, quantization, encodings,
 /// parts, and that outputs fit each other. Documents are held to them, and Decoder::create() holds
 /// descriptions made by hand to them. Errors: invalid_argument, unsupported; the message has path
-/// ("outputs[0].outputs[2].shape"; parts are a document's "outputs"), value and limit.
+/// ("outputs[0].outputs[2].shape"; parts are a document's "outputs"), value and limit. exhausted:
+/// its document would be beyond DocumentLimits.
 Status validate(const ModelDescription& description);
 
 /// How a model's outputs go together, told from families, roles and parts.

@@ -19,6 +19,8 @@ Status check_output(const OutputDescription& output, const std::string& path);
 Status check_counts(const ModelDescription& description);
 /// Levels: the same strides for every role, the same cells and order of axes within one.
 Status check_levels(const ModelDescription& description);
+/// That its document keeps to DocumentLimits, so that what to_json() gives is read again.
+Status check_written(const ModelDescription& description);
 
 /// Most bins of one side of a distribution.
 inline constexpr std::size_t most_bins = 64;

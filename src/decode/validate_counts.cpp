@@ -2,6 +2,7 @@
 // Rules among outputs: they describe the same boxes, classes and prototypes. And validate() itself.
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "base/format_error.h"
 #include "decode/extents.h"
@@ -175,12 +176,11 @@ Status check_grids(const ModelDescription& description) {
 }
 
 Status check_names_once(const ModelDescription& description) {
-  std::vector<std::pair<std::string_view, std::string>> seen;
+  std::map<std::string_view, std::string> seen;
   const auto add = [&seen](const OutputDescription& output, std::string path) -> Status {
     if (output.name.empty() || output.role == Role::auxiliary) return {};
-    for (const auto& [name, at] : seen)
-      if (name == output.name) return wrong(path + ".name", output.name, "stands also at " + at);
-    seen.emplace_back(output.name, std::move(path));
+    const auto [at, is_new] = seen.try_emplace(output.name, path);
+    if (!is_new) return wrong(path + ".name", output.name, "stands also at " + at->second);
     return {};
   };
   for (std::size_t i = 0; i < description.outputs.size(); ++i) {
@@ -260,7 +260,8 @@ Status validate(const ModelDescription& description) {
   HALYARD_CHECK(decode::check_names_once(description));
   HALYARD_CHECK(decode::check_roles_once(description));
   HALYARD_CHECK(decode::check_counts(description));
-  return decode::check_levels(description);
+  HALYARD_CHECK(decode::check_levels(description));
+  return decode::check_written(description);
 }
 
 }  // namespace halyard

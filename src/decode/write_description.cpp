@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A description to a document of version 2. Keys stand in the order that people read them in.
-#include <fmt/format.h>
-
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "base/format_error.h"
+#include "decode/rules.h"
 #include "decode/words.h"
 #include "halyard/description.h"
 
@@ -94,21 +94,84 @@ Json input_of(const ModelDescription& description) {
   return out;
 }
 
-}  // namespace
-
-std::string ModelDescription::to_json() const {
+Json document_of(const ModelDescription& description) {
   Json out;
   out["schema_version"] = 2;
-  if (!decoder_version.empty()) out["decoder_version"] = decoder_version;
-  if (task) out["task"] = to_string(*task);
-  if (nms) out["nms"] = decode::word_of(*nms);
-  if (input != Size{} || !camera_adaptor.empty()) out["input"] = input_of(*this);
-  if (keypoints) out["kpt_shape"] = Json::array({keypoints->count, keypoints->dimensions});
-  if (!labels.empty()) out["labels"] = labels;
+  if (!description.decoder_version.empty()) out["decoder_version"] = description.decoder_version;
+  if (description.task) out["task"] = to_string(*description.task);
+  if (description.nms) out["nms"] = decode::word_of(*description.nms);
+  if (description.input != Size{} || !description.camera_adaptor.empty())
+    out["input"] = input_of(description);
+  if (const auto& points = description.keypoints)
+    out["kpt_shape"] = Json::array({points->count, points->dimensions});
+  if (!description.labels.empty()) out["labels"] = description.labels;
   out["outputs"] = Json::array();
-  for (const OutputDescription& output : outputs)
+  for (const OutputDescription& output : description.outputs)
     out["outputs"].push_back(record_of(output));
-  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return out;
+}
+
+std::string text_of(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::size_t count_values(const Json& json) {
+  std::size_t count = 1;
+  if (json.is_structured())
+    for (const Json& value : json)
+      count += count_values(value);
+  return count;
+}
+
+// Values of the records at most.
+std::size_t most_values(const std::vector<OutputDescription>& outputs) {
+  std::size_t count = 0;
+  for (const OutputDescription& output : outputs) {
+    count += 32 + output.shape.size() + 3 * output.axes.size() + 3 * output.anchors.size() +
+             output.strides.size() + most_values(output.parts);
+    if (const auto& quantization = output.quantization)
+      count += quantization->scale.size() + quantization->zero_point.size();
+  }
+  return count;
+}
+
+std::size_t name_bytes(const std::vector<OutputDescription>& outputs) {
+  std::size_t bytes = 0;
+  for (const OutputDescription& output : outputs)
+    bytes += output.name.size() + name_bytes(output.parts);
+  return bytes;
+}
+
+// Whether the document is so far from the limits that it need not be written to know.
+bool is_short(const ModelDescription& description) {
+  constexpr std::size_t most_line = 96;   // of a value: its indent, key, digits or word, bracket
+  constexpr std::size_t most_escape = 6;  // of a byte of a text
+  const std::size_t values = 64 + description.labels.size() + most_values(description.outputs);
+  std::size_t texts = description.camera_adaptor.size() + name_bytes(description.outputs);
+  for (const std::string& label : description.labels)
+    texts += label.size();
+  return values <= DocumentLimits::nodes &&
+         values * most_line + texts * most_escape <= DocumentLimits::json_bytes;
+}
+
+}  // namespace
+
+Status decode::check_written(const ModelDescription& description) {
+  if (is_short(description)) return {};
+  const Json document = document_of(description);
+  const std::size_t bytes = text_of(document).size();
+  const std::size_t values = count_values(document);
+  if (bytes <= DocumentLimits::json_bytes && values <= DocumentLimits::nodes) return {};
+  const auto labels = document.find("labels");
+  const std::size_t of_labels = labels == document.end() ? 0 : text_of(*labels).size();
+  return fail(Errc::exhausted, "description: too long for a document",
+              "{} bytes of JSON, {} of them for {} labels, at most {} MiB; {} values, at most {}",
+              bytes, of_labels, description.labels.size(), DocumentLimits::json_bytes >> 20, values,
+              DocumentLimits::nodes);
+}
+
+std::string ModelDescription::to_json() const {
+  return text_of(document_of(*this));
 }
 
 }  // namespace halyard

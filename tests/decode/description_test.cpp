@@ -299,8 +299,8 @@ TEST(Description, reads_files_by_extension) {
   expect_error(ModelDescription::from_file(base + ".txt"), Errc::invalid_argument, ".json, .yaml");
   expect_error(ModelDescription::from_file("noextension"), Errc::invalid_argument, "noextension");
   expect_error(ModelDescription::from_file(base + "_none.json"), Errc::not_found, "_none.json");
-  std::ofstream(base + "_big.json") << std::string((16U << 20) + 1, ' ');
-  expect_error(ModelDescription::from_file(base + "_big.json"), Errc::exhausted, "16 MiB");
+  std::ofstream(base + "_big.json") << std::string(DocumentLimits::json_bytes + 1, ' ');
+  expect_error(ModelDescription::from_file(base + "_big.json"), Errc::exhausted, "4 MiB");
   std::remove((base + "_big.json").c_str());
 }
 

@@ -57,6 +57,10 @@ TEST(DescriptionText, values_are_counted_after_aliases) {
   for (std::size_t i = 0; i < DocumentLimits::nodes; ++i)
     list += "0,";
   expect_refusal(json_with(list + "0]"), malformed, "more than 131072 values");
+  const std::string values = list.substr(list.find('['));
+  expect_refusal(ModelDescription::from_yaml(values + "0]"), malformed, "more than 131072 values");
+  expect_refusal(ModelDescription::from_yaml(values + values.substr(1) + "0]"), malformed,
+                 "more than 131072 values");
 }
 
 TEST(DescriptionText, texts_are_measured_after_aliases) {
@@ -64,14 +68,14 @@ TEST(DescriptionText, texts_are_measured_after_aliases) {
   const std::string text = "a: &a " + std::string(std::size_t{1} << 16, 'x') + "\nb: [";
   std::string values = text;
   std::string keys = text;
-  for (int i = 0; i < 257; ++i) {
+  for (int i = 0; i < 65; ++i) {
     values += "*a, ";
     keys += "{*a : 1}, ";
   }
   expect_refusal(ModelDescription::from_yaml(values + "0]"), malformed,
-                 "more than 16 MiB of texts, aliases resolved");
+                 "more than 4 MiB of texts, aliases resolved");
   expect_refusal(ModelDescription::from_yaml(keys + "0]"), malformed,
-                 "more than 16 MiB of texts, aliases resolved");
+                 "more than 4 MiB of texts, aliases resolved");
   expect_refusal(ModelDescription::from_yaml(text + "*a]"), invalid_argument, "needs outputs");
 }
 
@@ -85,11 +89,21 @@ TEST(DescriptionText, messages_are_short_however_long_the_text) {
   }
 }
 
+TEST(DescriptionText, breaks_between_values_do_not_lengthen_messages) {
+  const std::string text = std::string(DocumentLimits::json_bytes - 1, '\n') + "x";
+  const auto broken = ModelDescription::from_json(text);
+  expect_refusal(broken, Errc::malformed, "JSON, line 4194304 byte 4194304: syntax error");
+  EXPECT_EQ(broken.error().message().find("U+000A"), std::string::npos);
+  expect_refusal(ModelDescription::from_json("{\"a\": \"b\nc\"}"), Errc::malformed,
+                 "line 1 byte 9");
+  EXPECT_TRUE(json_with("\"a\\\"\\\\\":\r\n\t1, \"b\":\n\"c\""));
+}
+
 TEST(DescriptionText, length_has_a_limit) {
   using enum Errc;
   const std::string json(DocumentLimits::json_bytes, ' ');
   expect_refusal(ModelDescription::from_json(json), malformed, "JSON");
-  expect_refusal(ModelDescription::from_json(json + " "), exhausted, "at most 16 MiB");
+  expect_refusal(ModelDescription::from_json(json + " "), exhausted, "at most 4 MiB");
   const std::string yaml(DocumentLimits::yaml_bytes, '\n');
   expect_refusal(ModelDescription::from_yaml(yaml), invalid_argument, "document: null");
   expect_refusal(ModelDescription::from_yaml(yaml + "\n"), exhausted, "at most 1 MiB");
@@ -118,6 +132,15 @@ TEST(DescriptionText, broken_text_is_malformed_with_its_line) {
   expect_refusal(ModelDescription::from_yaml("a: 1\nb: [1, 2\nc: 3"), malformed, "YAML, line 3");
   expect_refusal(ModelDescription::from_yaml("a: *nobody"), malformed, "YAML, line 1");
   expect_refusal(ModelDescription::from_yaml("a: \xff\xfe\xfd"), malformed, "UTF-8");
+}
+
+TEST(DescriptionText, aliases_mean_the_last_anchor_of_their_name) {
+  const auto d = ModelDescription::from_yaml(
+      "? [complex, key]\n: &a x\nlabels: [*a, &a y, *a, &b \"1\", *b]\n"
+      "outputs: [{type: detection, shape: &s [1, 9, 20]}]\nx: {k: *s, *a : [*s]}");
+  ASSERT_TRUE(d) << d.error().message();
+  EXPECT_EQ(d->labels, (std::vector<std::string>{"x", "y", "y", "1", "1"}));
+  EXPECT_EQ(d->outputs[0].shape, (std::vector<std::size_t>{1, 9, 20}));
 }
 
 TEST(DescriptionText, numbers_of_yaml_start_as_numbers_do) {
