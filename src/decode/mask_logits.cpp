@@ -146,8 +146,9 @@ void LogitEngine::stage(Span columns, std::int32_t y) {
 void LogitEngine::compute(const LogitJob& job, std::int32_t y) {
   const auto count = static_cast<std::size_t>(job.columns.length());
   float* out = job.out + static_cast<std::size_t>(y - job.rows.begin) * job.stride;
-  const float* real = real_.data() + job.index * padded_channels_;
-  const std::int16_t* stored = stored_.data() + job.index * padded_channels_;
+  const std::size_t first = job.index * padded_channels_;  // one of the two lists is empty
+  const float* real = integers_ ? nullptr : real_.data() + first;
+  const std::int16_t* stored = integers_ ? stored_.data() + first : nullptr;
   if (packed_) {
     const PackedRow row{
         grid_.data + y * grid_.row_stride_bytes + job.columns.begin * grid_.pixel_stride_bytes,
