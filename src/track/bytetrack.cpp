@@ -85,10 +85,8 @@ class ByteTrackHal final : public MethodOf<BoxFilter> {
 
 Result<ByteTrack> ByteTrack::create(Options options) {
   using track::check_option;
-  HALYARD_CHECK(check_option(track::is_share(options.high_score), "high_score: must be in [0, 1]",
-                             options.high_score));
-  HALYARD_CHECK(check_option(track::is_share(options.min_iou), "min_iou: must be in [0, 1]",
-                             options.min_iou));
+  HALYARD_CHECK(track::check_share(options.high_score, "high_score: must be in [0, 1]"));
+  HALYARD_CHECK(track::check_share(options.min_iou, "min_iou: must be in [0, 1]"));
   HALYARD_CHECK(check_option(options.update_gain > 0 && options.update_gain <= 1,
                              "update_gain: must be above 0 and at most 1", options.update_gain));
   HALYARD_CHECK(check_option(options.max_distance >= 0 && std::isfinite(options.max_distance),

@@ -133,15 +133,12 @@ class ByteTrackPaper final : public MethodOf<BoxFilter> {
 
 Result<ByteTrack> ByteTrack::paper(PaperOptions options) {
   using track::check_option;
-  const auto share = [](float value, const char* what) {
-    return check_option(track::is_share(value), what, value);
-  };
   const auto limit = [](float value, const char* what) {
     return check_option(value > 0 && value <= 1, what, value);
   };
-  HALYARD_CHECK(share(options.high_score, "high_score: must be in [0, 1]"));
-  HALYARD_CHECK(share(options.low_score, "low_score: must be in [0, 1]"));
-  HALYARD_CHECK(share(options.start_score, "start_score: must be in [0, 1]"));
+  HALYARD_CHECK(track::check_share(options.high_score, "high_score: must be in [0, 1]"));
+  HALYARD_CHECK(track::check_share(options.low_score, "low_score: must be in [0, 1]"));
+  HALYARD_CHECK(track::check_share(options.start_score, "start_score: must be in [0, 1]"));
   HALYARD_CHECK(limit(options.first_limit, "first_limit: must be above 0 and at most 1"));
   HALYARD_CHECK(limit(options.second_limit, "second_limit: must be above 0 and at most 1"));
   HALYARD_CHECK(limit(options.tentative_limit, "tentative_limit: must be above 0 and at most 1"));

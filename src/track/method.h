@@ -106,8 +106,9 @@ class MethodOf : public Method {
 
 /// "what" with the value seen, unless the rule holds.
 Status check_option(bool holds, const char* what, double value);
-inline bool is_share(float value) noexcept {  // false for NaN
-  return value >= 0 && value <= 1;
+/// The same for a value that must be in [0, 1]; NaN is not.
+inline Status check_share(float value, const char* what) {
+  return check_option(value >= 0 && value <= 1, what, value);
 }
 /// The options that all kinds have. Errors: invalid_argument.
 Status check_common(const Common& common);

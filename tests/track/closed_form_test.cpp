@@ -7,33 +7,12 @@
 #include <cmath>
 #include <random>
 
-#include "halyard/track.h"
 #include "track/kalman.h"
 #include "track/overlaps.h"
+#include "track/updates.h"
 
-namespace halyard {
+namespace halyard::testing {
 namespace {
-
-using std::chrono::nanoseconds;
-using namespace std::chrono_literals;
-
-constexpr Box usual{0.2F, 0.2F, 0.4F, 0.4F};
-constexpr nanoseconds frame = 33'333'333ns;
-
-Detection found(const Box& box, float score = 0.9F) {
-  return {box, score, 0, -1};
-}
-
-Box moved(const Box& box, float dx, float dy) {
-  return {box.x1 + dx, box.y1 + dy, box.x2 + dx, box.y2 + dy};
-}
-
-std::vector<Track> update(ByteTrack& tracker, const std::vector<Detection>& detections,
-                          nanoseconds when) {
-  auto tracks = tracker.update(detections, when);
-  EXPECT_TRUE(tracks) << tracks.error().message();
-  return *tracks;
-}
 
 // 1
 TEST(ClosedForm, corners_to_centre_and_back) {
@@ -102,6 +81,7 @@ TEST(ClosedForm, a_score_of_03_continues_a_track) {
   ASSERT_EQ(tracks.size(), 1U);
   EXPECT_EQ(tracks[0].id, 1U);
   EXPECT_EQ(tracks[0].updates, 2U);
+  EXPECT_EQ(tracks[0].score, 0.3F);
 }
 
 // 8
@@ -128,7 +108,12 @@ TEST(ClosedForm, three_and_a_hundred_boxes_apart_all_start_tracks) {
     }
     auto tracker = *ByteTrack::create();
     EXPECT_EQ(update(tracker, boxes, 0ns).size(), boxes.size());
-    EXPECT_EQ(update(tracker, boxes, frame).size(), boxes.size());
+    const auto tracks = update(tracker, boxes, frame);
+    ASSERT_EQ(tracks.size(), boxes.size());
+    for (std::size_t i = 0; i < tracks.size(); ++i) {
+      EXPECT_EQ(tracks[i].id, i + 1);
+      EXPECT_EQ(tracks[i].detection, static_cast<std::int32_t>(i));
+    }
   }
 }
 
@@ -312,4 +297,4 @@ TEST(ClosedForm, straight_motion_is_predicted) {
 }
 
 }  // namespace
-}  // namespace halyard
+}  // namespace halyard::testing

@@ -6,27 +6,11 @@
 #include <cmath>
 
 #include "halyard/assignment.h"
-#include "halyard/track.h"
 #include "track/kalman.h"
+#include "track/updates.h"
 
-namespace halyard {
+namespace halyard::testing {
 namespace {
-
-using std::chrono::nanoseconds;
-using namespace std::chrono_literals;
-
-constexpr nanoseconds frame = 33'333'333ns;
-
-Detection found(const Box& box, float score = 0.9F, std::int32_t label = 0) {
-  return {box, score, label, -1};
-}
-
-std::vector<Track> update(Tracker& tracker, const std::vector<Detection>& detections,
-                          nanoseconds when) {
-  auto tracks = tracker.update(detections, when);
-  EXPECT_TRUE(tracks) << tracks.error().message();
-  return *tracks;
-}
 
 TEST(KnownMistakes, blind_to_classes) {
   // A bicycle crosses a pedestrian: the nearer box is of the wrong class.
@@ -140,4 +124,4 @@ TEST(KnownMistakes, tracks_without_a_limit) {
 }
 
 }  // namespace
-}  // namespace halyard
+}  // namespace halyard::testing

@@ -5,32 +5,17 @@
 #include <cmath>
 #include <numbers>
 
-#include "halyard/track.h"
 #include "track/observations.h"
+#include "track/updates.h"
 
-namespace halyard {
+namespace halyard::testing {
 namespace {
 
-using std::chrono::nanoseconds;
-using namespace std::chrono_literals;
 using track::Direction;
 using track::Observed;
 
-constexpr nanoseconds frame = 33'333'333ns;
-
-Detection found(const Box& box, float score = 0.9F) {
-  return {box, score, 0, -1};
-}
-
 Box at(float x, float y = 0) {
   return {x, y, x + 50, y + 100};
-}
-
-std::vector<Track> update(Tracker& tracker, const std::vector<Detection>& detections,
-                          nanoseconds when) {
-  auto tracks = tracker.update(detections, when);
-  EXPECT_TRUE(tracks) << tracks.error().message();
-  return *tracks;
 }
 
 TEST(Observations, agreement_is_a_half_minus_the_angle_over_pi) {
@@ -179,4 +164,4 @@ TEST(Sort, ignores_scores_below_the_least) {
 }
 
 }  // namespace
-}  // namespace halyard
+}  // namespace halyard::testing

@@ -2,31 +2,16 @@
 // ByteTrack, mode paper: pools, limits and states as published.
 #include <gtest/gtest.h>
 
-#include "halyard/track.h"
+#include "track/updates.h"
 
-namespace halyard {
+namespace halyard::testing {
 namespace {
 
-using std::chrono::nanoseconds;
-using namespace std::chrono_literals;
-
 constexpr Box here{100, 100, 150, 200};
-constexpr nanoseconds frame = 33'333'333ns;
-
-Detection found(const Box& box, float score = 0.9F) {
-  return {box, score, 0, -1};
-}
 
 /// Shares (50 - dx) / (50 + dx) with `here`.
 Box beside(float dx) {
   return {here.x1 + dx, here.y1, here.x2 + dx, here.y2};
-}
-
-std::vector<Track> update(ByteTrack& tracker, const std::vector<Detection>& detections,
-                          nanoseconds when) {
-  auto tracks = tracker.update(detections, when);
-  EXPECT_TRUE(tracks) << tracks.error().message();
-  return *tracks;
 }
 
 ByteTrack seen_once() {
@@ -135,4 +120,4 @@ TEST(ByteTrackPaper, of_two_tracks_in_one_place_the_older_stays) {
 }
 
 }  // namespace
-}  // namespace halyard
+}  // namespace halyard::testing

@@ -9,26 +9,10 @@
 
 #include "track/kinds.h"
 #include "track/scenes.h"
+#include "track/updates.h"
 
 namespace halyard::testing {
 namespace {
-
-using std::chrono::nanoseconds;
-using namespace std::chrono_literals;
-
-constexpr Box usual{0.2F, 0.2F, 0.4F, 0.4F};
-constexpr nanoseconds frame = 33'333'333ns;
-
-Detection found(const Box& box, float score = 0.9F, std::int32_t label = 0) {
-  return {box, score, label, -1};
-}
-
-std::vector<Track> update(Tracker& tracker, const std::vector<Detection>& detections,
-                          nanoseconds when) {
-  auto tracks = tracker.update(detections, when);
-  EXPECT_TRUE(tracks) << tracks.error().message();
-  return *tracks;
-}
 
 TEST_P(EveryTracker, follows_a_still_object_under_one_id) {
   Tracker tracker = make_tracker(GetParam());
@@ -281,6 +265,9 @@ TEST(Tracker, refuses_own_options_outside_their_range) {
   const auto oc_sort = [](const OcSort::Options& o) { return OcSort::create(o); };
   const auto sort = [](const Sort::Options& o) { return Sort::create(o); };
   for (const float bad : {-0.1F, 1.1F, std::numeric_limits<float>::quiet_NaN()}) {
+    expect_refused(hal, ByteTrack::Options{.high_score = bad}, "high_score");
+    expect_refused(hal, ByteTrack::Options{.min_iou = bad}, "min_iou");
+    expect_refused(hal, ByteTrack::Options{.update_gain = bad}, "update_gain");
     expect_refused(paper, ByteTrack::PaperOptions{.high_score = bad}, "high_score");
     expect_refused(paper, ByteTrack::PaperOptions{.low_score = bad}, "low_score");
     expect_refused(paper, ByteTrack::PaperOptions{.start_score = bad}, "start_score");
@@ -293,6 +280,7 @@ TEST(Tracker, refuses_own_options_outside_their_range) {
     expect_refused(sort, Sort::Options{.min_score = bad}, "min_score");
     expect_refused(sort, Sort::Options{.min_iou = bad}, "min_iou");
   }
+  expect_refused(hal, ByteTrack::Options{.update_gain = 0}, "update_gain");
   expect_refused(hal, ByteTrack::Options{.max_distance = -1}, "max_distance");
   expect_refused(paper, ByteTrack::PaperOptions{.first_limit = 0}, "first_limit");
   expect_refused(oc_sort, OcSort::Options{.direction_frames = 0}, "direction_frames");
