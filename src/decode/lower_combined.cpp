@@ -38,7 +38,10 @@ std::optional<TensorAxes> axes_by_shape(const std::vector<std::size_t>& shape, s
   // Equal extents are a picture rather than a head, and [1, n] is a classification.
   if (a == b || (shape.size() == 2 && (a == 1 || b == 1))) return std::nullopt;
   bool features_first = a < b ? a >= least_features : b < least_features;
-  if (wanted != 0 && (a == wanted) != (b == wanted)) features_first = a == wanted;
+  const bool is_told = wanted != 0 && (a == wanted) != (b == wanted);
+  if (is_told) features_first = a == wanted;
+  // Boxes without scores, far more often than four boxes.
+  if (!is_told && (a == box_features || b == box_features)) return std::nullopt;
   axes.feature = features_first ? first : first + 1;
   axes.column = features_first ? first + 1 : first;
   if (shape[*axes.feature] < least_features) return std::nullopt;
@@ -87,7 +90,7 @@ Status find_axes(Combined& c) {
     if (!found)
       return no_head(c.description,
                      "without names for the axes, rank must be 2 or 3, with two different extents, "
-                     "one of 5 or more");
+                     "one of 5 or more and none of 4, which is boxes without scores");
     c.axes = *found;
   }
   c.features = output.shape[*c.axes.feature];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two lists: cases whose outcome is known in closed form, and mistakes that decoders and trackers
-// are known for; each with the test that shows it. A name without a test fails.
+// Three lists: cases whose outcome is known in closed form, mistakes that decoders and trackers are
+// known for, and bad input; each with the test that shows it. A name without a test fails.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -143,6 +143,58 @@ constexpr Case mistakes[] = {
     {"tracks have no limit", "KnownMistakes", "tracks_without_a_limit"},
 };
 
+constexpr Case bad_inputs[] = {
+    {"an output of another rank", "DecoderRefuses", "outputs_that_no_head_has"},
+    {"ranks of every role", "DescriptionRules", "ranks_follow_the_role"},
+    {"tensors of another shape", "DecoderRefuses", "tensors_that_are_not_the_models"},
+    {"tensors of another type", "DecoderRefuses", "tensors_of_another_type_than_described"},
+    {"types that no head has", "DecoderRefuses", "integers_without_quantization_and_foreign_types"},
+    {"scores and boxes that are not finite, boxes that are negative", "Decoder",
+     "nan_and_infinite_and_inverted_boxes_never_come_out"},
+    {"scores of every type that are NaN", "StoredScores",
+     "give_the_candidates_of_plain_loops_over_real_values"},
+    {"softmax of what is not finite", "LazyScores",
+     "of_softmax_with_a_background_are_those_of_all_boxes"},
+    {"scores all zero, all infinite, all NaN", "BadInput",
+     "scores_that_are_all_the_same_pass_together_or_not_at_all"},
+    {"integers all saturated", "BadInput", "integers_that_are_all_at_an_end_are_that_value"},
+    {"candidates that are inverted or not finite", "Nms",
+     "nan_scores_go_and_nan_or_empty_boxes_suppress_nothing"},
+    {"masks of boxes that are not finite", "MaskRefusals", "BoxesThatCountOtherUnits"},
+    {"coefficients that are not finite", "SegmentedStrips",
+     "coefficients_that_are_not_finite_make_an_empty_mask"},
+    {"tiles of what is not finite", "TileMerge", "nan_and_infinity_never_pass"},
+    {"tracks of what is no detection", "EveryTracker", "ignores_what_is_no_detection"},
+    {"no class", "BadInput", "heads_without_a_class_are_refused_by_shape"},
+    {"outputs that count other boxes", "BadInput",
+     "outputs_that_count_other_boxes_are_named_with_both_counts"},
+    {"lists that count other boxes", "DescriptionRules", "lists_count_the_same_boxes"},
+    {"grids that do not fit their anchors", "DescriptionRules", "grids_fit_their_anchors"},
+    {"levels that differ in their cells", "DescriptionLevels",
+     "tensors_of_one_level_have_the_same_cells_and_order"},
+    {"quantization that is missing or cannot be", "BadInput",
+     "quantization_that_cannot_be_is_named_with_its_output"},
+    {"scales of zero in a document", "Description", "names_the_path_of_wrong_quantization"},
+    {"thresholds that are NaN", "BadInput", "thresholds_that_are_no_number_are_refused_by_name"},
+    {"selection by NaN", "Selector", "refuses_options_out_of_range_by_name"},
+    {"merging by NaN", "TileMerge", "options_outside_their_range_are_refused_by_name"},
+    {"tracking by NaN", "EveryTracker", "refuses_shared_options_outside_their_range"},
+    {"a million boxes of a head", "Million", "boxes_that_nobody_overlaps_all_come_out_best_first"},
+    {"a million candidates", "Selector", "takes_a_million_candidates"},
+    {"a million boxes of tiles", "TileMerge",
+     "a_million_boxes_of_one_place_and_many_of_a_field_are_merged"},
+    {"a million detections to track", "EveryTracker", "takes_a_million_detections"},
+    {"a version to come", "BadInput", "documents_of_a_version_to_come_are_refused_with_its_number"},
+    {"nesting", "DescriptionText", "nesting_has_a_limit"},
+    {"aliases of aliases", "DescriptionText", "values_are_counted_after_aliases"},
+    {"texts of aliases", "DescriptionText", "texts_are_measured_after_aliases"},
+    {"long documents", "DescriptionText", "length_has_a_limit"},
+    {"two scores, without and with names", "BadInput",
+     "two_outputs_that_could_both_be_scores_are_named"},
+    {"two outputs of a role in a document", "DescriptionRules", "names_and_roles_stand_once"},
+    {"two tensors of one shape", "DecoderRefuses", "tensors_that_shapes_do_not_tell_apart"},
+};
+
 // All of tests/, without blanks.
 std::string sources() {
   std::string out;
@@ -179,6 +231,10 @@ TEST(KnownCases, of_closed_form_all_have_a_test) {
 
 TEST(KnownCases, of_mistakes_all_have_a_test) {
   expect_tests(mistakes, "known mistakes");
+}
+
+TEST(KnownCases, of_bad_input_all_have_a_test) {
+  expect_tests(bad_inputs, "kinds of bad input");
 }
 
 }  // namespace
