@@ -167,6 +167,8 @@ TEST(MaskRefusals, BoxesThatCountOtherUnits) {
   EXPECT_THAT(r.message(), HasSubstr("twice"));
   r.detections[0].box = {std::numeric_limits<float>::quiet_NaN(), 0, 8, 4};
   EXPECT_THAT(r.message(), HasSubstr("finite"));
+  r.detections[0].box = {0, 0, 12, 8};  // one and a half inputs: clipped
+  EXPECT_EQ(r.message(), "accepted");
 }
 
 TEST(MaskRefusals, RowsThatDoNotFit) {
