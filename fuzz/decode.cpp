@@ -1,158 +1,241 @@
 // SPDX-License-Identifier: Apache-2.0
-// Descriptions, shapes and tensors drawn from the bytes: the decoder either refuses with a message,
-// or decodes without reading outside, and what it gives keeps its promises.
+// Descriptions, tensors and options drawn from the bytes: the decoder either refuses with a
+// message, or decodes without reading outside, and what it gives keeps its promises; masks and
+// class maps are made of it.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
+#include <numeric>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "fuzz/any_description.h"
+#include "fuzz/source.h"
+#include "halyard/buffer.h"
 #include "halyard/decode.h"
+#include "halyard/polygon.h"
+#include "halyard/rle.h"
+#include "halyard/semantic.h"
 
 namespace {
 
 using namespace halyard;
+using fuzz::expect;
+using fuzz::Source;
 
-void expect(bool promise) {
-  if (!promise) std::abort();
+constexpr std::size_t most_elements = std::size_t{1} << 16;
+
+template <class T>
+T one_of(Source& from, std::size_t count) {
+  return static_cast<T>(from.next(count));
 }
 
-/// Bytes as choices; zeros once they are used up.
-class Source {
- public:
-  explicit Source(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
-  std::size_t next(std::size_t below) { return below == 0 ? 0 : byte() % below; }
-  bool coin() { return (byte() & 1U) != 0; }
-  void fill(std::byte* out, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i)
-      out[i] = static_cast<std::byte>(bytes_.empty() ? i * 37 : bytes_[(at_ + i) % bytes_.size()]);
-  }
-
- private:
-  std::uint8_t byte() { return at_ < bytes_.size() ? bytes_[at_++] : 0; }
-  std::span<const std::uint8_t> bytes_;
-  std::size_t at_ = 0;
-};
-
-OutputDescription any_output(Source& from, bool may_have_parts) {
-  constexpr std::size_t extents[] = {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 32, 38, 64};
-  OutputDescription out;
-  out.role = static_cast<OutputRole>(from.next(16));
-  out.family = from.coin() ? Family::ultralytics : static_cast<Family>(from.next(6));
-  for (std::size_t rank = 1 + from.next(5); rank > 0; --rank)
-    out.shape.push_back(extents[from.next(std::size(extents))]);
-  if (from.coin()) out.shape[0] = 1;
-  if (from.next(4) == 0) {
-    for (std::size_t i = 0; i < out.shape.size(); ++i)
-      out.axes.push_back(static_cast<AxisName>(from.next(11)));
-  }
-  out.box_units = from.coin() ? BoxUnits::fraction : BoxUnits::pixels;
-  if (from.coin()) out.encoding = static_cast<BoxEncoding>(from.next(5));
-  if (from.next(4) == 0) out.score_format = static_cast<ScoreFormat>(from.next(2));
-  out.activation = static_cast<Activation>(from.next(4));
-  for (std::size_t i = from.next(3); i > 0 && from.coin(); --i)
-    out.anchors.push_back({0.1F * static_cast<float>(i), 0.2F});
-  for (std::size_t i = from.next(4); i > 0 && from.coin(); --i)
-    out.strides.push_back(static_cast<std::uint32_t>(4 * from.next(6)));
-  if (from.coin())
-    out.quantization = Quantization::per_tensor(0.01F, static_cast<int>(from.next(9)));
-  if (from.next(8) == 0)
-    out.quantization =
-        Quantization{std::vector<float>(out.shape.back(), 0.02F), {}, out.shape.size() - 1};
-  for (std::size_t i = from.next(4); may_have_parts && i > 0; --i) {
-    OutputDescription part = any_output(from, false);
-    if (from.coin()) part.role = out.role;
-    part.name = std::to_string(i) + out.name;
-    if (from.coin()) part.stride = Stride{static_cast<std::uint32_t>(8 * i), 8};
-    out.parts.push_back(std::move(part));
-  }
-  return out;
+// Of a float, in 32 bits: any bits, or values that boxes and scores have.
+std::uint32_t float_bits(const Source& from, std::size_t i, std::size_t kind) {
+  const auto value = static_cast<float>(from.at(i));
+  const float of_kind[] = {value / 255, (value - 128) / 16, value / 2};
+  if (kind < 3) return std::bit_cast<std::uint32_t>(of_kind[kind]);
+  return from.at(i) | from.at(i + 1) << 8 | from.at(i + 2) << 16 |
+         static_cast<std::uint32_t>(from.at(i + 3)) << 24;
 }
 
-ModelDescription any_description(Source& from) {
-  ModelDescription out;
-  out.input = {static_cast<std::int32_t>(8 * from.next(9)),
-               static_cast<std::int32_t>(8 * from.next(9))};
-  for (std::size_t i = 1 + from.next(4); i > 0; --i)
-    out.outputs.push_back(any_output(from, from.next(3) == 0));
-  if (from.coin()) out.task = static_cast<Task>(from.next(6));
-  constexpr const char* versions[] = {"", "yolov5", "yolov8", "yolo26"};
-  out.decoder_version = versions[from.next(std::size(versions))];
-  out.labels.resize(from.next(4));
-  if (from.next(3) == 0)
-    out.keypoints = KeypointShape{static_cast<std::uint32_t>(from.next(5)),
-                                  static_cast<std::uint32_t>(from.next(4))};
-  return out;
+void fill(Source& from, DType dtype, std::span<std::byte> bytes) {
+  const std::size_t kind = from.next(4);
+  const std::size_t size = size_of(dtype);
+  for (std::size_t i = 0; i + size <= bytes.size(); i += size) {
+    std::uint32_t bits = float_bits(from, i / size, dtype == DType::f16 ? 3 : kind);
+    if (dtype == DType::bf16) bits >>= 16;
+    if (dtype == DType::f16 && kind < 3) bits = 0x2C00U + (bits & 0xFFU) * 16;  // 1/16 .. 4
+    if (size > sizeof(bits) || is_integer(dtype)) {
+      for (std::size_t k = 0; k < size; ++k)
+        bytes[i + k] = static_cast<std::byte>(from.at(i + k));
+    } else {
+      std::memcpy(bytes.data() + i, &bits, size);
+    }
+  }
 }
 
-std::optional<Tensor> any_tensor(Source& from, const OutputDescription& as) {
-  constexpr DType dtypes[] = {DType::f32, DType::f16, DType::bf16, DType::i8,
-                              DType::u8,  DType::i16, DType::u16,  DType::i32};
+// Axes stored in any order, with gaps between elements, or backwards.
+std::optional<Tensor> any_strides(Source& from, DType dtype, std::span<const std::size_t> shape) {
+  auto layout = Layout::contiguous(dtype, shape);
+  if (!layout || layout->element_count() > most_elements) return std::nullopt;
+  std::vector<std::size_t> order(shape.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ptrdiff_t step = static_cast<std::ptrdiff_t>(size_of(dtype));
+  std::size_t offset = 0;
+  if (from.rarely(4)) {
+    std::swap(order[from.next(order.size())], order[from.next(order.size())]);
+    step *= static_cast<std::ptrdiff_t>(1 + from.next(2));
+  }
+  for (std::size_t i = order.size(); i > 0; --i) {
+    const std::size_t axis = order[i - 1];
+    const auto extent = static_cast<std::ptrdiff_t>(shape[axis]);
+    const bool is_backwards = from.rarely(16) && extent > 0;
+    if (is_backwards) offset += static_cast<std::size_t>((extent - 1) * step);
+    layout->stride_bytes[axis] = is_backwards ? -step : step;
+    step *= std::max<std::ptrdiff_t>(extent, 1);
+  }
+  auto buffer = allocate(static_cast<std::size_t>(step), Memory::mem);
+  if (!buffer) return std::nullopt;
+  if (auto map = (*buffer)->map(Access::write)) fill(from, dtype, map->writable_bytes());
+  auto tensor = Tensor::wrap(*buffer, *layout, offset);
+  return tensor ? std::optional(*std::move(tensor)) : std::nullopt;
+}
+
+std::optional<Tensor> any_tensor(Source& from, const OutputDescription& as, std::size_t batch) {
+  constexpr DType dtypes[] = {DType::f32, DType::f16, DType::bf16, DType::i8, DType::u8,
+                              DType::i16, DType::u16, DType::f32,  DType::i32};
   auto shape = as.shape;
-  if (from.next(4) == 0) shape[0] += from.next(2);
-  if (from.next(8) == 0 && shape.size() > 1) shape.erase(shape.begin());
-  auto tensor = Tensor::create(dtypes[from.next(std::size(dtypes))], shape, Memory::mem);
+  if (shape.size() > 1 && shape[0] == 1) shape[0] = batch;
+  if (from.rarely(16)) shape[from.next(shape.size())] += from.next(2);
+  if (from.rarely(32) && shape.size() > 1) shape.erase(shape.begin());
+  auto tensor = any_strides(from, as.dtype.value_or(from.of(dtypes)), shape);
   if (!tensor) return std::nullopt;
-  {
-    auto map = tensor->map(Access::write);
-    if (map) from.fill(map->writable(), tensor->size_bytes());
+  if (from.coin())
+    (void)tensor->set_quantization(Quantization::per_tensor(
+        0.01F * static_cast<float>(1 + from.next(8)), static_cast<int>(from.next(9)) - 4));
+  if (from.rarely(8)) {
+    const std::size_t axis = from.next(shape.size());
+    (void)tensor->set_quantization(Quantization{std::vector<float>(shape[axis], 0.02F), {}, axis});
   }
-  if (from.coin()) (void)tensor->set_quantization(Quantization::per_tensor(0.03F, -4));
-  return *std::move(tensor);
+  tensor->set_name(as.name);
+  return tensor;
 }
 
-void check(const Decoded& out, const DecodeOptions& options) {
+DecodeOptions any_options(Source& from) {
+  DecodeOptions out;
+  out.score_threshold = from.fraction(10);
+  out.iou_threshold = from.fraction(10);
+  if (from.coin()) out.nms = one_of<Nms>(from, 3);
+  out.pre_nms_top_k = from.next(3) * 20;
+  out.max_detections = from.next(3) * 7;
+  if (from.rarely(4)) out.class_thresholds.assign(1 + from.next(4), from.fraction(10));
+  out.suppression = one_of<Suppression>(from, 4);
+  out.overlap = one_of<Overlap>(from, 3);
+  out.soft_sigma = 0.25F * static_cast<float>(from.next(5));
+  out.soft_floor = from.fraction(10);
+  out.multi_label = from.coin();
+  out.top_classes = from.next(4);
+  return out;
+}
+
+std::optional<RegionF> any_content(Source& from) {
+  if (from.coin()) return std::nullopt;
+  if (from.rarely(8))
+    return RegionF{from.any_float(), from.any_float(), from.any_float(), from.any_float()};
+  return RegionF{0.5F * static_cast<float>(from.next(16)), static_cast<float>(from.next(16)),
+                 1 + static_cast<float>(from.next(48)), 1 + static_cast<float>(from.next(48))};
+}
+
+Size any_size(Source& from) {
+  return {static_cast<std::int32_t>(from.next(80)), static_cast<std::int32_t>(from.next(80))};
+}
+
+void check_masks(Source& from, const Decoded& out) {
+  MaskOptions options;
+  options.rule = one_of<MaskRule>(from, 5);
+  if (from.coin()) options.size = any_size(from);
+  options.content = any_content(from);
+  MaskSet masks;
+  const Status made = materialize(out.masks, out.detections, options, masks);
+  if (!made) return expect(masks.empty() && !made.error().message().empty());
+  expect(masks.size() == out.detections.size());
+  for (std::size_t i = 0; i < std::min<std::size_t>(masks.size(), 4); ++i) {
+    const RegionF part = masks.fraction(i);
+    expect(part.x >= 0 && part.y >= 0 && part.x + part.width <= 1.001F);
+    Rle rle;
+    std::vector<std::uint8_t> pixels;
+    expect(rle_encode(masks[i], masks.frame(), rle).has_value());
+    expect(rle_decode(rle, pixels).has_value());
+    std::vector<Polygon> outlines;
+    expect(mask_polygons(masks[i], outlines, from.fraction(4)).has_value());
+  }
+}
+
+void check_classes(Source& from, const Tensor& scores) {
+  SemanticOptions options;
+  options.layout = one_of<SemanticLayout>(from, 3);
+  options.mode = one_of<SemanticMode>(from, 2);
+  options.confidence = one_of<SemanticConfidence>(from, 2);
+  options.batch = from.next(3);
+  if (from.coin()) options.input = any_size(from);
+  options.content = any_content(from);
+  const Size size = any_size(from);
+  const std::size_t shape[] = {static_cast<std::size_t>(size.height),
+                               static_cast<std::size_t>(size.width)};
+  auto out = Tensor::create(from.coin() ? DType::u8 : DType::u16, shape, Memory::mem);
+  auto sure = Tensor::create(from.coin() ? DType::u8 : DType::f32, shape, Memory::mem);
+  if (!out || !sure) return;
+  const Status done = semantic_map(scores, options, *out, from.coin() ? &*sure : nullptr);
+  expect(done.has_value() || !done.error().message().empty());
+}
+
+void check(const Decoded& out, const Decoder& decoder) {
+  const DecodeOptions& options = decoder.options();
   const std::size_t count = out.detections.size();
+  const bool is_soft = options.suppression == Suppression::soft_linear ||
+                       options.suppression == Suppression::soft_gaussian;
+  const bool has_one_threshold = options.class_thresholds.empty() && !is_soft;
   expect(options.max_detections == 0 || count <= options.max_detections);
   for (std::size_t i = 0; i < count; ++i) {
     const Detection& d = out.detections[i];
-    expect(d.score >= options.score_threshold && d.label >= 0 && d.anchor >= 0);
+    expect(d.label >= 0 && d.anchor >= 0 && !std::isnan(d.score));
+    expect(!has_one_threshold || d.score >= options.score_threshold);
     expect(i == 0 || out.detections[i - 1].score >= d.score);
-    expect(std::isfinite(d.box.x1) && d.box.x1 <= d.box.x2 && d.box.y1 <= d.box.y2);
+    expect(std::isfinite(d.box.x1) && std::isfinite(d.box.y1) && std::isfinite(d.box.x2));
+    expect(d.box.x1 <= d.box.x2 && d.box.y1 <= d.box.y2 && std::isfinite(d.box.y2));
   }
   expect(out.rotated.empty() || out.rotated.size() == count);
   expect(out.keypoints.size() == out.keypoints_each * count);
   expect(out.masks.channels == 0 || out.masks.size() == count);
-  for (const ClassScore& c : out.classes)
-    expect(!std::isnan(c.score));
-  MaskSet masks;
-  if (out.masks.channels != 0 && !materialize(out.masks, out.detections, {}, masks))
-    expect(masks.empty());
+  for (std::size_t i = 0; i < out.classes.size(); ++i) {
+    expect(!std::isnan(out.classes[i].score));
+    expect(i == 0 || out.classes[i - 1].score >= out.classes[i].score);
+  }
+}
+
+// As the decoder counts them: parts in place of their output.
+std::optional<std::vector<Tensor>> any_tensors(Source& from, const ModelDescription& description) {
+  const std::size_t batch = 1 + (from.rarely(4) ? 1 : 0);
+  std::vector<Tensor> out;
+  for (const OutputDescription& output : description.outputs) {
+    const std::span<const OutputDescription> whole(&output, 1);
+    for (const auto& each : output.parts.empty() ? whole : std::span(output.parts)) {
+      auto tensor = any_tensor(from, each, batch);
+      if (!tensor) return std::nullopt;
+      out.push_back(*std::move(tensor));
+    }
+  }
+  if (from.rarely(16) && !out.empty()) std::swap(out.front(), out.back());
+  return out;
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Source from({data, size});
-  const ModelDescription description = any_description(from);
-  DecodeOptions options;
-  options.score_threshold = 0.1F * static_cast<float>(from.next(8));
-  options.multi_label = from.coin();
-  options.max_detections = from.next(3) * 7;
-  const auto decoder = Decoder::create(description, options);
+  const ModelDescription description = fuzz::any_description(from);
+  const auto decoder = Decoder::create(description, any_options(from));
   if (!decoder) {
     expect(!decoder.error().message().empty());
     return 0;
   }
-  (void)decoder->explain();
-  std::vector<Tensor> tensors;
-  for (const OutputDescription& output : description.outputs) {
-    const std::span<const OutputDescription> whole(&output, 1);
-    for (const auto& each : output.parts.empty() ? whole : std::span(output.parts)) {
-      auto tensor = any_tensor(from, each);
-      if (!tensor) return 0;
-      tensors.push_back(*std::move(tensor));
-    }
-  }
+  expect(!decoder->explain().empty());
+  const auto tensors = any_tensors(from, description);
+  if (!tensors) return 0;
+  if (!tensors->empty() && from.coin()) check_classes(from, (*tensors)[from.next(tensors->size())]);
   Decoded out;
-  const Status done = decoder->decode_into(tensors, out, from.next(2));
-  if (done) {
-    check(out, options);
-  } else {
+  const Status done = decoder->decode_into(*tensors, out, from.next(2));
+  if (!done) {
     expect(!done.error().message().empty());
+    return 0;
   }
+  check(out, *decoder);
+  if (out.masks.channels != 0) check_masks(from, out);
   return 0;
 }
