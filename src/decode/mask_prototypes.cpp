@@ -37,6 +37,13 @@ Status check_row(const CoefficientRow& row, std::size_t channels) {
     if (!(std::isfinite(scale) && scale > 0))
       return fail(Errc::invalid_argument, "row: scales must be finite and above 0", "{}", scale);
   }
+  const decode::StoredRange range = decode::stored_range(row.dtype);
+  for (const std::int32_t zero : q.zero_point) {
+    if (zero < range.lowest || zero > range.highest) {
+      return fail(Errc::invalid_argument, "row: zero points must be values of the dtype",
+                  "{}, {} holds {}..{}", zero, to_string(row.dtype), range.lowest, range.highest);
+    }
+  }
   return {};
 }
 

@@ -243,6 +243,8 @@ TEST(MaskRefusals, RowsThatAreNoCoefficients) {
   EXPECT_THAT(p.append(row).error().message(), HasSubstr("3 scales"));
   q = Quantization::per_tensor(0);
   EXPECT_THAT(p.append(row).error().message(), HasSubstr("above 0"));
+  q = Quantization::per_tensor(1, std::numeric_limits<std::int32_t>::min());
+  EXPECT_THAT(p.append(row).error().message(), HasSubstr("-2147483648, i8 holds -128..127"));
 }
 
 TEST(MaskRows, KeepTheirIntegersAsLongAsAllAreAlike) {
