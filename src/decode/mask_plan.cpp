@@ -105,9 +105,9 @@ void compute_logits(MaskWorkspace& work, std::size_t first, std::size_t end, std
   }
   work.engine.run(work.jobs);
   for (const LogitJob& job : work.jobs) {
-    // The column before the first: nothing else writes it.
+    float* before = job.out - 1;  // the column before the first: nothing else writes it
     for (std::int32_t y = 0; y < job.rows.length(); ++y)
-      job.out[static_cast<std::size_t>(y) * job.stride - 1] = 0;
+      before[static_cast<std::size_t>(y) * job.stride] = 0;
   }
 }
 
