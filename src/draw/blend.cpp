@@ -152,8 +152,9 @@ void blend_packed4(const MaskRows& mask, const PixelRows& pixels, const Ink& ink
                 const auto bits = hn::BitCast(di8, load_mask(d8, m, skip));
                 const auto on = hn::Lt(hn::PromoteTo(di32, bits), hn::Zero(di32));
                 const auto old = hn::LoadU(d, p);
-                hn::BlendedStore(hn::BitCast(d32, blend(old)), hn::RebindMask(d32, on), d32,
-                                 reinterpret_cast<std::uint32_t*>(p));
+                const auto now = hn::IfThenElse(
+                    hn::RebindMask(d32, on), hn::BitCast(d32, blend(old)), hn::BitCast(d32, old));
+                hn::StoreU(hn::BitCast(d, now), d, p);  // as bytes: pixels lie anywhere
               });
 }
 
