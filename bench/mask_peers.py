@@ -6,8 +6,9 @@ halyard_bench. Run it with a Python that has the wheels, pinned to the cores to 
     pip install edgefirst-hal==0.28.3 edgefirst-tensor edgefirst-image edgefirst-decoder numpy
     taskset -c 1 bench/mask_peers.py [--bench PROGRAM] [--turns N] [--json FILE]
 
-Figures are medians over the turns in microseconds; ratios are the better peer / ours. `on` counts
-set pixels and `sum` adds class ids: they agree when the masks and maps do.
+Figures are medians over the turns in microseconds; ratios are the better peer / the first of ours
+in ROWS, which does what the peer does. `on` counts set pixels and `sum` adds class ids: they agree
+when the masks and maps do.
 """
 import argparse
 import json
@@ -23,8 +24,9 @@ import turns  # noqa: E402
 GRID, K, MASKS, ANCHORS, CLASSES, SIDE = 160, 32, 100, 8400, 150, 128
 ROWS = {"proto": ["f32/hwc_proto"], "scaled 640": ["f32/hwc_640"],
         "draw 1080p rgba": ["draw_masks/rgba_cleared", "draw_masks/rgba_copied",
-                            "draw_masks/rgba", "draw_floor/rgba", "draw_floor_boxes"],
-        "draw 1080p nv12": ["draw_masks/nv12", "draw_floor/nv12"],
+                            "draw_masks/rgba", "draw_masks/rgb", "draw_set/rgba",
+                            "draw_floor/rgba", "draw_floor_boxes"],
+        "draw 1080p nv12": ["draw_masks/nv12", "draw_set/nv12", "draw_floor/nv12"],
         "street accurate": ["semantic/street_accurate"], "street fast": ["semantic/street_fast"],
         "puzzle accurate": ["semantic/puzzle_accurate"],
         "noise accurate": ["semantic/noise_accurate"]}
@@ -164,11 +166,12 @@ def main():
             elif row in works and not row.startswith("draw"):
                 counters[role] = {"on": sum(int(np.count_nonzero(m)) for m in works[row]())}
         medians = {name: statistics.median(us) for name, us in times.items()}
-        ours = [us for name, us in medians.items() if name.startswith("ours")]
-        best = min((us for name, us in medians.items() if not name.startswith("ours")), default=0)
+        ours = medians["ours " + names[0]]
+        theirs = [us for name, us in medians.items() if not name.startswith("ours")]
+        ratio = f"  |  peer/ours {min(theirs) / ours:.2f}" if theirs else ""
         cells = "  ".join(f"{name} {us:.0f} us {counters.get(name, '')}"
                           for name, us in medians.items())
-        print(f"{row:20s} {cells}  |  peer/ours {best / ours[0]:.2f}", flush=True)
+        print(f"{row:20s} {cells}{ratio}", flush=True)
         rows.append({"row": row, **medians})
     if arguments.json:
         Path(arguments.json).write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
