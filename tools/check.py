@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 from check_tables import (ADAPTERS, C_HEADERS, HOMES, LAYERS, PRIVATE_EXCEPTIONS, PUBLIC_HEADERS,
-                          PUBLIC_ONLY, SYSTEM, TO_COME)
+                          PUBLIC_ONLY, SYSTEM, TO_COME, reachable)
 
 CPP = {".cpp", ".h", ".c", ".hpp"}
 CODE = CPP | {".py", ".sh", ".cmake"}
@@ -62,17 +62,6 @@ class Tree:
         self.breaches.append(f"{path}:{line}: {rule}: {what}")
 
 
-def reachable(layer, table):
-    """The layer itself and all below it."""
-    seen, todo = set(), [layer]
-    while todo:
-        name = todo.pop()
-        if name not in seen:
-            seen.add(name)
-            todo += table.get(name, [])
-    return seen | {"base"}
-
-
 def includes(text):
     for number, line in enumerate(text.splitlines(), 1):
         match = INCLUDE.match(line)
@@ -113,15 +102,21 @@ def rule_layers(tree):
     drawn = {}
     doc = "docs/architecture.md"
     for number, line in enumerate(tree.texts.get(doc, "").splitlines(), 1):
-        match = re.match(r"\| `(\w+)` \|[^|]*\| ([^|]*) \|", line)
+        match = re.match(r"\| `(\w+)` \|[^|]*\| ([^|]*) \|.*\|([^|]*)\|$", line)
         if match:
-            drawn[match.group(1)] = number, sorted(re.findall(r"`(\w+)`", match.group(2)))
+            drawn[match.group(1)] = (number, *(sorted(re.findall(r"`(\w+)`", match.group(i)))
+                                               for i in (2, 3)))
     for name, below in LAYERS.items():
         if name not in drawn:
             tree.breach("layers", doc, 1, f"the layer table has no row for {name}")
         elif drawn[name][1] != sorted(below):
             tree.breach("layers", doc, drawn[name][0],
                         f"{name} stands on {sorted(below)}, the table says {drawn[name][1]}")
+        headers = sorted(stem for stem, layer in PUBLIC_HEADERS.items()
+                         if layer == name and f"include/halyard/{stem}.h" in tree.texts)
+        if name in drawn and drawn[name][2] != headers:
+            differ = sorted(set(drawn[name][2]) ^ set(headers))
+            tree.breach("layers", doc, drawn[name][0], f"public headers of {name} differ: {differ}")
 
 
 def check_public_include(tree, path, number, name, layers, what):

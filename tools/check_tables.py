@@ -23,6 +23,18 @@ LAYERS = {
              "capture"],
 }
 
+
+def reachable(layer, table):
+    """The layer itself and all below it."""
+    seen, todo = set(), [layer]
+    while todo:
+        name = todo.pop()
+        if name not in seen:
+            seen.add(name)
+            todo += table.get(name, [])
+    return seen | {"base"}
+
+
 # Rooms that stand empty: in the table above, not yet in CMakeLists.txt.
 TO_COME = {"reconcile", "ipc", "gl"}
 

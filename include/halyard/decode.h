@@ -91,8 +91,8 @@ struct Decoded {
 /// the centre is turned with the box, as its head does.
 ///
 /// Without names the feature axis is the one of extent 4 + labels; where labels do not tell, the
-/// shorter one of at least 5. Equal extents, [1, n] and [batch, n <= 300, 6] (end-to-end rows) need
-/// names, labels or a version to be taken for this head.
+/// shorter one of at least 5. Equal extents and [1, n] need names; [batch, n <= 300, 6]
+/// is taken for rows of boxes that the network has suppressed, unless labels or a version tell.
 class Decoder {
  public:
   /// Errors: invalid_argument (thresholds, shapes), unsupported (no head fits; the message lists
@@ -115,7 +115,8 @@ class Decoder {
   /// A tensor's own quantization wins over the description's. The batch extent may differ from the
   /// description's. Errors: invalid_argument (count or shape of the tensors differs from the
   /// description, batch out of range, integer tensor without quantization, boxes in fractions and
-  /// no input size), unsupported (dtype, per-channel quantization), those of mapping.
+  /// no input size), unsupported (dtype, quantization per channel of another axis than the
+  /// features'), those of mapping.
   Result<std::vector<Detection>> decode(std::span<const Tensor> outputs,
                                         std::size_t batch = 0) const;
 
@@ -127,6 +128,7 @@ class Decoder {
   const ModelDescription& description() const noexcept;
   /// As created, with `nms` set to what is in force.
   const DecodeOptions& options() const noexcept;
+  /// 0 where the network tells an index alone: end-to-end rows, an output of classes.
   std::size_t class_count() const noexcept;
   /// Lines that say which head was chosen and where each value came from.
   std::string explain() const;

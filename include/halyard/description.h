@@ -226,10 +226,11 @@ enum class Arrangement : std::uint8_t {
 /// As the enumerator is spelt: "yolo_seg_det".
 std::string_view to_string(Arrangement arrangement) noexcept;
 /// Pure. A network is taken for an end-to-end one when decoder_version is "yolo26", or when there
-/// is none and its detection's axes read [batch, num_boxes, num_features] with as many features as
-/// such rows have; two labels and rows of 6 are ambiguous. Errors: invalid_argument (no output to
-/// decode, families mixed, ambiguity), unsupported (roles that do not go together; the message
-/// lists them).
+/// is neither it nor a score_format and its detection's axes read [batch, num_boxes, num_features]
+/// with as many features as such rows have, or without names at most 300 of them. Two labels and
+/// rows of 6 are ambiguous; without names they are two classes. Decoder goes by the same. Errors:
+/// invalid_argument (no output to decode, families mixed, ambiguity), unsupported (roles that do
+/// not go together; the message lists them).
 Result<Arrangement> arrangement_of(const ModelDescription& description);
 
 }  // namespace halyard

@@ -18,8 +18,8 @@ HALYARD_EXPORTS_BEGIN
 namespace halyard {
 
 /// A binary mask of a whole frame: pixels column by column, top to bottom, left to right, as runs
-/// of 0, 1, 0, ... The first run may be empty, no other is; the sum is width x height. Those of
-/// encode() and of the calls below are so; decode() and the others refuse what is not.
+/// of 0, 1, 0, ... The first run may be empty, no other is; the sum is width x height. Those
+/// that these calls give are so; rle_decode() and the others refuse what is not.
 struct Rle {
   Size size;
   std::vector<std::uint32_t> counts;

@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// How outputs go together: families, roles, parts and rows of suppressed boxes. Looks at no bytes.
+// How outputs go together: families, roles and parts. Looks at no bytes.
 #include <algorithm>
 #include <array>
 #include <cstdint>
 
 #include "base/format_error.h"
 #include "decode/extents.h"
+#include "decode/final_rows.h"
 #include "halyard/description.h"
 
 namespace halyard {
 namespace {
 
-using decode::extent_of;
 using decode::text_of;
-
-constexpr std::size_t end_to_end_features = 6;  // four corners, score, class
-constexpr std::size_t most_end_to_end_rows = 300;
 
 // Roles that are present, one bit each.
 using Roles = std::uint32_t;
@@ -81,39 +78,6 @@ Result<Decoded> look(const ModelDescription& description) {
   return out;
 }
 
-// Rows of suppressed boxes, [n, 6 + trailing]. Unnamed axes: as many rows as such networks give.
-Result<bool> has_final_rows(const ModelDescription& description, const OutputDescription& output) {
-  const std::size_t features = end_to_end_features + decode::trailing_features(description).count();
-  const auto& shape = output.shape;
-  const bool is_new = description.decoder_version == "yolo26";
-  if (!is_new && !description.decoder_version.empty()) return false;
-  if (decode::has_names(output)) {
-    const auto rows = decode::axis_of(output, AxisName::num_boxes);
-    const auto columns = decode::axis_of(output, AxisName::num_features);
-    const bool fits = columns && shape[*columns] == features;
-    if (is_new && fits) return true;
-    if (!is_new) {
-      if (!fits || !rows || *rows > *columns) return false;
-      if (description.labels.size() != 2) return true;
-      if (shape[*rows] > most_end_to_end_rows) return false;
-      return fail(Errc::invalid_argument,
-                  "outputs: rows of 6 are two classes or suppressed boxes; say decoder_version",
-                  "{}, 2 labels", text_of(shape));
-    }
-  } else {
-    const bool fits = shape.size() >= 2 && shape.back() == features;
-    const bool turned = shape.size() >= 2 && shape[shape.size() - 2] == features;
-    if (is_new && (fits || turned)) return true;
-    if (!is_new)
-      return fits && !turned && shape.size() == 3 && description.labels.size() != 2 &&
-             shape[1] <= most_end_to_end_rows;
-  }
-  return fail(Errc::invalid_argument, "outputs: decoder_version yolo26 means suppressed boxes",
-              "{}, no axis of {} features; set decoder_version to yolo11 for boxes before "
-              "suppression",
-              text_of(shape), features);
-}
-
 Result<Arrangement> combined(const ModelDescription& description, const Decoded& seen) {
   using enum Arrangement;
   using enum OutputRole;
@@ -123,7 +87,8 @@ Result<Arrangement> combined(const ModelDescription& description, const Decoded&
   }
   if (seen.detections != 1)
     return no_arrangement(description, seen.family, "one detection without anchors");
-  HALYARD_TRY(const bool is_final, has_final_rows(description, *seen.detection));
+  HALYARD_TRY(const auto rows, decode::final_rows_axis(description, *seen.detection));
+  const bool is_final = rows.has_value();
   const auto trailing = decode::trailing_features(description);
   if (seen.roles == set_of(detection, prototypes))
     return is_final ? yolo_end_to_end_seg_det : yolo_seg_det;

@@ -79,6 +79,22 @@ std::vector<std::size_t> prototype_counts(const OutputDescription& output) {
   return {output.shape[output.shape.size() - 3], output.shape.back()};
 }
 
+std::size_t prototype_count(const OutputDescription& output, Size input) {
+  if (has_names(output)) return extent_of(output, AxisName::num_protos).value_or(0);
+  const std::size_t rank = output.shape.size();
+  if (rank < 3) return 0;
+  const std::size_t first = output.shape[rank - 3];
+  const std::size_t middle = output.shape[rank - 2];
+  const std::size_t last = output.shape[rank - 1];
+  const auto fits = [input](std::size_t height, std::size_t width) {
+    return height * static_cast<std::size_t>(input.width) ==
+           width * static_cast<std::size_t>(input.height);
+  };
+  if (input.width > 0 && input.height > 0 && fits(first, middle) != fits(middle, last))
+    return fits(first, middle) ? last : first;
+  return std::min(first, last);
+}
+
 std::vector<std::size_t> common(const std::vector<std::size_t>& a,
                                 const std::vector<std::size_t>& b) {
   std::vector<std::size_t> out;
@@ -116,13 +132,12 @@ TrailingFeatures trailing_features(const ModelDescription& description) noexcept
   TrailingFeatures out;
   if (!has_role(description, OutputRole::mask_coefficients)) {
     for (const OutputDescription& output : description.outputs) {
-      if (output.role != OutputRole::prototypes) continue;
-      const auto counts = prototype_counts(output);
-      if (!counts.empty()) out.coefficients = *std::min_element(counts.begin(), counts.end());
+      if (output.role == OutputRole::prototypes)
+        out.coefficients = prototype_count(output, description.input);
     }
   }
   if (description.keypoints && !has_role(description, OutputRole::keypoints))
-    out.keypoints = std::size_t{description.keypoints->count} * description.keypoints->dimensions;
+    out.keypoints = features_of(*description.keypoints);
   if (description.task == Task::obb && !has_role(description, OutputRole::angles)) out.angles = 1;
   return out;
 }

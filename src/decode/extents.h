@@ -28,12 +28,30 @@ std::vector<std::size_t> box_counts(const OutputDescription& output);
 std::vector<std::size_t> feature_counts(const OutputDescription& output,
                                         std::optional<std::size_t> boxes);
 
-/// What may be the count of prototypes.
+/// What may be the count of prototypes, whatever the input.
 std::vector<std::size_t> prototype_counts(const OutputDescription& output);
+
+/// The count of prototypes, 0 where the shape cannot be. Of an output without names: they have the
+/// proportions of `input`; where that does not tell, the lesser of the first and the last extent.
+std::size_t prototype_count(const OutputDescription& output, Size input);
 
 /// Common values of two lists.
 std::vector<std::size_t> common(const std::vector<std::size_t>& a,
                                 const std::vector<std::size_t>& b);
+
+/// Cells of `stride` input pixels, >= 1, along an extent of the input: the last may stand over. 0
+/// where the extent is not known.
+inline std::size_t cells_along(std::int32_t extent, std::uint32_t stride) noexcept {
+  return extent <= 0 ? 0 : (static_cast<std::size_t>(extent) + stride - 1) / stride;
+}
+inline std::size_t cells_of(Size input, std::uint32_t stride) noexcept {
+  return cells_along(input.width, stride) * cells_along(input.height, stride);
+}
+
+/// Numbers that the keypoints of one box take.
+inline std::size_t features_of(const KeypointShape& keypoints) noexcept {
+  return std::size_t{keypoints.count} * keypoints.dimensions;
+}
 
 /// "[1, 84, 8400]".
 std::string text_of(std::span<const std::size_t> shape);

@@ -8,6 +8,7 @@
 
 #include "base/format_error.h"
 #include "decode/extents.h"
+#include "decode/final_rows.h"
 #include "decode/signals.h"
 
 namespace halyard::decode {
@@ -16,8 +17,6 @@ namespace {
 using enum AxisName;
 
 constexpr std::size_t box_features = 4;
-constexpr std::size_t final_features = 6;  // corners, score, class
-constexpr std::size_t most_final_rows = 300;
 
 enum class Layout { plain, objectness, rows };
 
@@ -95,16 +94,15 @@ class Inference {
   std::size_t label_count() const { return facts_.labels ? facts_.labels->value.size() : 0; }
   std::size_t cells() const {
     std::size_t sum = 0;
-    for (const std::size_t stride : {8U, 16U, 32U})
-      sum += (static_cast<std::size_t>(out_.input.width) + stride - 1) / stride *
-             ((static_cast<std::size_t>(out_.input.height) + stride - 1) / stride);
+    for (const std::uint32_t stride : {8U, 16U, 32U})
+      sum += cells_of(out_.input, stride);
     return sum;
   }
 
   // Features behind the scores.
   std::size_t extras(std::size_t coefficients) const {
     std::size_t count = coefficients;
-    if (out_.keypoints) count += std::size_t{out_.keypoints->count} * out_.keypoints->dimensions;
+    if (out_.keypoints) count += features_of(*out_.keypoints);
     if (facts_.task && facts_.task->value == Task::obb) ++count;
     return count;
   }
@@ -126,7 +124,7 @@ class Inference {
       };
       const bool is_final = facts_.is_final && facts_.is_final->value;
       const bool may_be_rows = is_final || (!facts_.is_final && boxes <= most_final_rows);
-      if (may_be_rows && features == final_features + more)
+      if (may_be_rows && features == final_row_features + more)
         out.push_back({Layout::rows, features_first, features, boxes, labels});
       if (is_final) continue;
       add_list(Layout::plain, box_features);
@@ -162,7 +160,7 @@ class Inference {
                   facts_.labels->source, shape_of(spec),
                   box_features + label_count() + extras(coefficients),
                   box_features + 1 + label_count() + extras(coefficients),
-                  final_features + extras(coefficients));
+                  final_row_features + extras(coefficients));
     }
     if (all.empty()) return unknown("too few features for a detection");
     std::stable_sort(all.begin(), all.end(),

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/format_error.h"
+#include "decode/extents.h"
 #include "decode/lowering.h"
 
 namespace halyard::decode {
@@ -60,21 +61,6 @@ NamedOutput* slot_of(Outputs& outputs, OutputRole role) {
     default:
       return nullptr;
   }
-}
-
-// K of prototypes without names. They have the proportions of the input; where that does not tell,
-// K is the least extent: 32 of [32, 160, 160].
-std::size_t prototype_count(const std::vector<std::size_t>& shape, Size input) {
-  const std::size_t rank = shape.size();
-  if (rank < 3) return 0;
-  const std::size_t first = shape[rank - 3], middle = shape[rank - 2], last = shape[rank - 1];
-  const auto fits = [input](std::size_t height, std::size_t width) {
-    return height * static_cast<std::size_t>(input.width) ==
-           width * static_cast<std::size_t>(input.height);
-  };
-  if (input.width > 0 && input.height > 0 && fits(first, middle) != fits(middle, last))
-    return fits(first, middle) ? last : first;
-  return std::min(first, last);
 }
 
 // Whether a tensor is a grid of anchors rather than a row of boxes.
@@ -142,7 +128,7 @@ Result<std::size_t> add_prototypes(Program& program, const ModelDescription& des
     HALYARD_TRY(axes, axes_by_name(output, true));
   } else {
     const auto found =
-        grid_axes_by_shape(output->shape, {prototype_count(output->shape, description.input)});
+        grid_axes_by_shape(output->shape, {prototype_count(*output.output, description.input)});
     if (!found || found->anchor)
       return wrong_output(output, "outputs: prototypes must have rank 3 or 4");
     axes = *found;

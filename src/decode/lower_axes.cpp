@@ -33,6 +33,10 @@ std::optional<std::size_t>* slot_of(TensorAxes& axes, AxisName name, bool grid) 
 
 }  // namespace
 
+NamedOutput NamedOutput::part(std::size_t index) const {
+  return {&output->parts[index], fmt::format("{}.outputs[{}]", path, index), position + index};
+}
+
 Error wrong_output(const NamedOutput& output, const char* rule) {
   return fail(Errc::invalid_argument, rule, "{}: [{}]", output.path,
               fmt::join(output->shape, ", "));
@@ -93,6 +97,28 @@ std::optional<TensorAxes> flat_axes_by_shape(const std::vector<std::size_t>& sha
   out.column = axes[boxes_first ? 0 : 1];
   out.feature = axes[boxes_first ? 1 : 0];
   return out;
+}
+
+std::optional<TensorAxes> combined_axes_by_shape(const std::vector<std::size_t>& shape,
+                                                 std::size_t wanted) {
+  constexpr std::size_t least_features = 5;  // a box and one class
+  if (shape.size() != 2 && shape.size() != 3) return std::nullopt;
+  const std::size_t first = shape.size() - 2;
+  const std::size_t a = shape[first];
+  const std::size_t b = shape[first + 1];
+  TensorAxes axes;
+  if (shape.size() == 3) axes.batch = 0;
+  // Equal extents are a picture rather than a head, and [1, n] is a classification.
+  if (a == b || (shape.size() == 2 && (a == 1 || b == 1))) return std::nullopt;
+  bool features_first = a < b ? a >= least_features : b < least_features;
+  const bool is_told = wanted != 0 && (a == wanted) != (b == wanted);
+  if (is_told) features_first = a == wanted;
+  // Boxes without scores, far more often than four boxes.
+  if (!is_told && (a == 4 || b == 4)) return std::nullopt;
+  axes.feature = features_first ? first : first + 1;
+  axes.column = features_first ? first + 1 : first;
+  if (shape[*axes.feature] < least_features) return std::nullopt;
+  return axes;
 }
 
 std::optional<TensorAxes> grid_axes_by_shape(const std::vector<std::size_t>& shape,

@@ -23,6 +23,15 @@ struct NamedOutput {
   std::size_t position = 0;
   explicit operator bool() const noexcept { return output != nullptr; }
   const OutputDescription* operator->() const noexcept { return output; }
+
+  NamedOutput part(std::size_t index) const;
+  /// The first part that `suits`; none where there is none.
+  template <class Suits>
+  NamedOutput find_part(Suits suits) const {
+    for (std::size_t i = 0; i < output->parts.size(); ++i)
+      if (suits(output->parts[i])) return part(i);
+    return {};
+  }
 };
 
 /// By the names of its axes. Errors: invalid_argument (a name twice or out of place, one missing).
@@ -38,6 +47,11 @@ struct FlatHint {
 /// cannot be.
 std::optional<TensorAxes> flat_axes_by_shape(const std::vector<std::size_t>& shape,
                                              const FlatHint& hint);
+
+/// Of a combined detection, rank 2 or 3: features are the axis of extent `wanted` (0: unknown)
+/// where only one is, else the shorter one of 5 at least. Nothing where the shape cannot be.
+std::optional<TensorAxes> combined_axes_by_shape(const std::vector<std::size_t>& shape,
+                                                 std::size_t wanted);
 
 /// What is known of a grid without names; 0: unknown.
 struct GridHint {

@@ -3,24 +3,14 @@
 #include <algorithm>
 
 #include "base/format_error.h"
+#include "decode/extents.h"
 #include "decode/lowering.h"
+#include "decode/rules.h"
 
 namespace halyard::decode {
 namespace {
 
-constexpr std::size_t most_bins = 64;
-
-// The part of a stride; nothing where there is none.
-NamedOutput part_of(const NamedOutput& output, const Stride& stride) {
-  for (std::size_t i = 0; i < output->parts.size(); ++i) {
-    if (output->parts[i].stride == stride)
-      return {&output->parts[i], fmt::format("{}.outputs[{}]", output.path, i),
-              output.position + i};
-  }
-  return {};
-}
-
-Result<TensorAxes> grid_axes(const NamedOutput& output, const GridHint& hint) {
+Result<TensorAxes> axes_of_grid(const NamedOutput& output, const GridHint& hint) {
   if (!output->axes.empty()) {
     HALYARD_TRY(TensorAxes axes, axes_by_name(output, true));
     if (!axes.feature) return wrong_output(output, "outputs: axes must name the features' axis");
@@ -61,11 +51,12 @@ class LevelMaker {
 
   // `features` 0: any.
   Result<Field> add(const NamedOutput& output, std::size_t features) {
-    const NamedOutput part = part_of(output, stride_);
+    const NamedOutput part = output.find_part(
+        [this](const OutputDescription& candidate) { return candidate.stride == stride_; });
     if (!part)
       return fail(Errc::invalid_argument, "outputs: every role needs a part of each stride",
                   "{}: stride {}", output.path, stride_.x);
-    HALYARD_TRY(const TensorAxes axes, grid_axes(part, hint_of(features)));
+    HALYARD_TRY(const TensorAxes axes, axes_of_grid(part, hint_of(features)));
     const std::size_t rows = extent(part->shape, axes.row);
     const std::size_t columns = extent(part->shape, axes.column);
     if (level_.columns == 0) {
@@ -91,11 +82,7 @@ class LevelMaker {
   // The input's size tells rows and columns from features.
   GridHint hint_of(std::size_t features) const {
     const Size input = description_.input;
-    const auto cells = [](std::int32_t extent, std::uint32_t stride) {
-      return extent <= 0 ? std::size_t{0}
-                         : (static_cast<std::size_t>(extent) + stride - 1) / stride;
-    };
-    return {features, cells(input.height, stride_.y), cells(input.width, stride_.x)};
+    return {features, cells_along(input.height, stride_.y), cells_along(input.width, stride_.x)};
   }
   Program& program_;
   const ModelDescription& description_;
@@ -145,9 +132,7 @@ Status add_level(Program& program, const ModelDescription& description, const Ou
     HALYARD_TRY(level.coefficients, maker.add(outputs.coefficients, masks));
   }
   if (outputs.keypoints) {
-    const auto& shape = *description.keypoints;
-    HALYARD_TRY(level.keypoints,
-                maker.add(outputs.keypoints, std::size_t{shape.count} * shape.dimensions));
+    HALYARD_TRY(level.keypoints, maker.add(outputs.keypoints, features_of(*description.keypoints)));
   }
   if (outputs.angles) {
     HALYARD_TRY(level.angles, maker.add(outputs.angles, 1));
@@ -186,7 +171,7 @@ Status add_grid(Program& program, const ModelDescription& description, const Nam
   std::size_t wanted = 0;
   if (!description.labels.empty()) wanted = (5 + description.labels.size()) * anchors;
   HALYARD_TRY(const TensorAxes axes,
-              grid_axes(output, {output->shape.size() == 5 ? std::size_t{0} : wanted}));
+              axes_of_grid(output, {output->shape.size() == 5 ? std::size_t{0} : wanted}));
   std::size_t features = extent(output->shape, axes.feature);
   if (axes.anchor) {
     if (output->shape[*axes.anchor] != anchors)
@@ -242,9 +227,7 @@ Result<Program> lower_anchor_grids(const ModelDescription& description, const Ou
       continue;
     }
     for (std::size_t i = 0; i < output->parts.size(); ++i) {
-      HALYARD_CHECK(add_grid(
-          program, description,
-          {&output->parts[i], fmt::format("{}.outputs[{}]", output.path, i), output.position + i}));
+      HALYARD_CHECK(add_grid(program, description, output.part(i)));
     }
   }
   return program;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/format_error.h"
+#include "decode/extents.h"
 #include "decode/lowering.h"
 
 namespace halyard::decode {
@@ -17,17 +18,11 @@ bool puts_boxes_first(Family family) {
 
 // The one part of an output that has a single one, else the output.
 NamedOutput only_part(const NamedOutput& output) {
-  if (output->parts.size() != 1) return output;
-  return {&output->parts[0], output.path + ".outputs[0]", output.position};
+  return output->parts.size() == 1 ? output.part(0) : output;
 }
 
 NamedOutput part_of(const NamedOutput& output, OutputRole role) {
-  for (std::size_t i = 0; i < output->parts.size(); ++i) {
-    if (output->parts[i].role == role)
-      return {&output->parts[i], fmt::format("{}.outputs[{}]", output.path, i),
-              output.position + i};
-  }
-  return {};
+  return output.find_part([role](const OutputDescription& part) { return part.role == role; });
 }
 
 std::size_t boxes_of(const Program& program, const Field& field) {
@@ -159,10 +154,8 @@ Status add_extras(Program& program, const ModelDescription& description, const O
   if (outputs.keypoints) {
     if (!description.keypoints)
       return no_head(description, "keypoints of unknown count and dimensions");
-    const std::size_t numbers =
-        std::size_t{description.keypoints->count} * description.keypoints->dimensions;
     HALYARD_TRY(level.keypoints, add_flat(program, description, only_part(outputs.keypoints),
-                                          {level.columns, numbers}));
+                                          {level.columns, features_of(*description.keypoints)}));
   }
   if (outputs.angles) {
     HALYARD_TRY(level.angles,

@@ -6,6 +6,8 @@
 #include <array>
 
 #include "base/format_error.h"
+#include "decode/extents.h"
+#include "decode/final_rows.h"
 #include "halyard/describe.h"
 
 namespace halyard {
@@ -22,7 +24,6 @@ constexpr std::array<std::string_view, 29> families{
     "nanodet",     "nanodet-plus", "rt-detr",     "segformer",       "deeplabv3"};
 
 constexpr std::size_t prototypes = 32;
-constexpr std::size_t end_to_end_rows = 300;
 constexpr std::size_t anchors_of_a_cell = 3;
 
 // What is being made, with what the caller left open filled in.
@@ -39,16 +40,10 @@ struct Plan {
   void use_labels(std::string_view data_set) {
     if (model.labels.empty() && options.classes == 0) model.labels = labels_of(data_set);
   }
-  std::size_t cells(std::uint32_t stride) const {
-    const auto count = [stride](std::int32_t extent) {
-      return (static_cast<std::size_t>(extent) + stride - 1) / stride;
-    };
-    return count(model.input.width) * count(model.input.height);
-  }
   std::size_t cells(std::initializer_list<std::uint32_t> strides) const {
     std::size_t sum = 0;
     for (const std::uint32_t stride : strides)
-      sum += cells(stride);
+      sum += decode::cells_of(model.input, stride);
     return sum;
   }
   std::size_t boxes(std::size_t usual) const { return options.boxes != 0 ? options.boxes : usual; }
@@ -89,7 +84,7 @@ std::size_t add_task(Plan& plan, Task task) {
     case Task::pose:
       plan.model.keypoints = plan.options.keypoints.value_or(KeypointShape{17, 3});
       if (plan.model.labels.empty() && plan.options.classes == 0) plan.model.labels = {"person"};
-      return std::size_t{plan.model.keypoints->count} * plan.model.keypoints->dimensions;
+      return decode::features_of(*plan.model.keypoints);
     case Task::obb:
       plan.use_labels("dota");
       return 1;
@@ -107,8 +102,9 @@ void yolo(Plan& plan, std::string_view version, Task task) {
   const std::size_t cells = plan.cells({8, 16, 32});
   if (version == "yolo26") {
     plan.model.nms = Nms::none;
-    plan.add(Role::detection, Family::ultralytics,
-             {{batch, 1}, {num_boxes, plan.boxes(end_to_end_rows)}, {num_features, 6 + extras}});
+    plan.add(
+        Role::detection, Family::ultralytics,
+        {{batch, 1}, {num_boxes, plan.boxes(decode::most_final_rows)}, {num_features, 6 + extras}});
   } else if (version == "yolov5") {
     plan.add(Role::detection, Family::ultralytics,
              {{batch, 1},
@@ -201,7 +197,7 @@ void nanodet(Plan& plan, std::vector<std::uint32_t> strides) {
   plan.use_labels("coco");
   std::size_t boxes = 0;
   for (const std::uint32_t stride : strides)
-    boxes += plan.cells(stride);
+    boxes += decode::cells_of(plan.model.input, stride);
   OutputDescription& out = plan.add(
       Role::detection, Family::nanodet,
       {{batch, 1}, {num_boxes, plan.boxes(boxes)}, {num_features, plan.classes(80) + 4 * bins}});
@@ -215,7 +211,7 @@ void rt_detr(Plan& plan) {
   plan.model.nms = Nms::none;
   plan.add(Role::detection, Family::detr,
            {{batch, 1},
-            {num_boxes, plan.boxes(end_to_end_rows)},
+            {num_boxes, plan.boxes(decode::most_final_rows)},
             {num_features, 4 + plan.classes(80)}})
       .box_units = plan.options.box_units.value_or(BoxUnits::fraction);
 }

@@ -4,6 +4,7 @@
 // in their fields alone.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -61,6 +62,10 @@ struct Level {
   Field priors;
 
   std::size_t count() const noexcept { return rows * columns * anchors; }
+  std::array<Field*, 9> fields() noexcept {
+    return {&boxes,        &sizes,     &scores, &objectness, &classes,
+            &coefficients, &keypoints, &angles, &priors};
+  }
 };
 
 enum class Coding : std::uint8_t {

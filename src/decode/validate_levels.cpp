@@ -19,14 +19,9 @@ struct Level {
   std::size_t columns() const { return part->shape[axes.width]; }
 };
 
-// The cells of the whole picture at a stride.
-std::size_t cells(std::int32_t extent, std::uint32_t stride) noexcept {
-  return (static_cast<std::size_t>(extent) + stride - 1) / stride;
-}
-
 bool covers(const Level& level, Size input) {
-  return level.rows() == cells(input.height, level.part->stride->y) &&
-         level.columns() == cells(input.width, level.part->stride->x);
+  return level.rows() == cells_along(input.height, level.part->stride->y) &&
+         level.columns() == cells_along(input.width, level.part->stride->x);
 }
 
 Status check_channels(const OutputDescription& whole, const Level& level) {

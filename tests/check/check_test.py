@@ -90,6 +90,11 @@ class Seeded(unittest.TestCase):
         self.expect("layers", "draw stands on", lambda: self.replace(
             "docs/architecture.md", "| `image`, `track`, `decode` |", "| `image` |"))
 
+    def test_a_public_header_that_the_page_does_not_list(self):
+        self.expect("layers", "public headers of scene differ: ['scene']", lambda: self.replace(
+            "docs/architecture.md", "| `decode`, `track` | - | `scene` |",
+            "| `decode`, `track` | - | - |"))
+
     # includes
     def test_a_layer_that_includes_upwards(self):
         self.expect_source("includes", HEAD + '#include "halyard/codec.h"\n')
