@@ -3,14 +3,14 @@
 #include "halyard/trace.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "folder.h"
 
 namespace halyard {
 namespace {
@@ -19,12 +19,9 @@ using nlohmann::json;
 
 class TraceTest : public ::testing::Test {
  protected:
-  std::string path_ =
-      ::testing::TempDir() + "halyard_trace_test_" + std::to_string(::getpid()) + ".json";
-  void TearDown() override {
-    (void)trace::stop();
-    std::remove(path_.c_str());
-  }
+  const test::Folder folder_;
+  const std::string path_ = folder_ / "trace.json";
+  void TearDown() override { (void)trace::stop(); }
   json events() const {
     std::ifstream file(path_);
     return json::parse(file)["traceEvents"];

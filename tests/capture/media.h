@@ -1,44 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pictures and files for the capture tests: frames that carry their number in large blocks, which
-// survive lossy coding, and folders that clean up after themselves.
+// survive lossy coding.
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
-#include <filesystem>
 #include <fstream>
 #include <string>
 
+#include "folder.h"
 #include "halyard/capture.h"
 #include "halyard/tensor.h"
 
 namespace halyard::test {
-
-/// A fresh folder, removed at the end.
-class Folder {
- public:
-  explicit Folder(const std::string& name)
-      : path_(testing::TempDir() + "halyard_" + name + "_" + std::to_string(::getpid())) {
-    std::filesystem::remove_all(path_);
-    std::filesystem::create_directories(path_);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  const std::string& path() const { return path_; }
-  std::size_t entries() const {
-    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), {}));
-  }
-
- private:
-  std::string path_;
-};
 
 inline void write_bytes(const std::string& path, std::span<const std::byte> bytes) {
   std::ofstream(path, std::ios::binary)

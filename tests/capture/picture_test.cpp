@@ -36,7 +36,7 @@ TEST(NaturalOrder, compares_runs_of_digits_as_numbers) {
 }
 
 TEST(PictureSource, gives_one_frame_and_then_ends) {
-  const Folder folder("one");
+  const Folder folder;
   write_bytes(folder / "one.jpg", jpeg_of(77));
   auto source = *FrameSource::open(folder / "one.jpg");
   EXPECT_FALSE(source.is_video());
@@ -53,7 +53,7 @@ TEST(PictureSource, gives_one_frame_and_then_ends) {
 }
 
 TEST(PictureSource, format_of_the_options_is_served) {
-  const Folder folder("rgb");
+  const Folder folder;
   write_bytes(folder / "one.jpg", jpeg_of(1));
   FrameSource::Options options;
   options.load.format = PixelFormat::rgb;
@@ -62,14 +62,14 @@ TEST(PictureSource, format_of_the_options_is_served) {
 }
 
 TEST(PictureSource, content_decides_not_the_extension) {
-  const Folder folder("magic");
+  const Folder folder;
   write_bytes(folder / "picture.dat", jpeg_of(5));
   auto source = *FrameSource::open(folder / "picture.dat");
   EXPECT_EQ(number_of((*source.next())->image), 5);
 }
 
 TEST(PictureSource, damaged_picture_is_an_error_that_names_it) {
-  const Folder folder("damaged");
+  const Folder folder;
   auto bytes = jpeg_of(5);
   bytes.resize(bytes.size() / 2);
   write_bytes(folder / "cut.jpg", bytes);
@@ -84,7 +84,7 @@ TEST(PictureSource, damaged_picture_is_an_error_that_names_it) {
 }
 
 TEST(PictureSource, limits_are_applied) {
-  const Folder folder("limits");
+  const Folder folder;
   write_bytes(folder / "one.jpg", jpeg_of(1));
   FrameSource::Options options;
   options.load.limits.max_width = 64;
@@ -95,7 +95,7 @@ TEST(PictureSource, limits_are_applied) {
 }
 
 TEST(FolderSource, gives_pictures_in_natural_order_and_nothing_else) {
-  const Folder folder("order");
+  const Folder folder;
   write_bytes(folder / "f10.jpg", jpeg_of(10));
   write_bytes(folder / "f9.JPEG", jpeg_of(9));
   write_bytes(folder / "f1.jPg", jpeg_of(1));
@@ -122,7 +122,7 @@ TEST(FolderSource, gives_pictures_in_natural_order_and_nothing_else) {
 }
 
 TEST(FolderSource, goes_on_behind_a_damaged_file_and_names_it) {
-  const Folder folder("middle");
+  const Folder folder;
   auto cut = jpeg_of(2);
   cut.resize(cut.size() / 3);
   write_bytes(folder / "1.jpg", jpeg_of(1));
@@ -144,7 +144,7 @@ TEST(FolderSource, goes_on_behind_a_damaged_file_and_names_it) {
 }
 
 TEST(FolderSource, file_that_went_away_is_an_error_and_the_rest_is_given) {
-  const Folder folder("away");
+  const Folder folder;
   write_bytes(folder / "1.jpg", jpeg_of(1));
   write_bytes(folder / "2.jpg", jpeg_of(2));
   auto source = *FrameSource::open(folder.path());
@@ -156,7 +156,7 @@ TEST(FolderSource, file_that_went_away_is_an_error_and_the_rest_is_given) {
 }
 
 TEST(FrameSource, refusals_are_typed) {
-  const Folder folder("refusals");
+  const Folder folder;
   EXPECT_EQ(code_of_opening(folder.path()), Errc::invalid_argument);  // no picture in it
   EXPECT_EQ(code_of_opening(folder / "missing.jpg"), Errc::not_found);
   EXPECT_EQ(code_of_opening(""), Errc::not_found);
@@ -177,7 +177,7 @@ TEST(FrameSource, refusals_are_typed) {
 
 TEST(FrameSource, unreadable_file_and_folder_are_permission_errors) {
   if (::geteuid() == 0) GTEST_SKIP() << "root may read everything";
-  const Folder folder("secret");
+  const Folder folder;
   write_bytes(folder / "one.jpg", jpeg_of(1));
   ::chmod((folder / "one.jpg").c_str(), 0);
   EXPECT_EQ(code_of_opening(folder / "one.jpg"), Errc::permission);

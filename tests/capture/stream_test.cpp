@@ -187,7 +187,7 @@ TEST(StandardInput, empty_and_meaningless_streams_are_refused) {
 }
 
 TEST(NamedPipe, and_a_file_of_jpegs_are_read_like_standard_input) {
-  const Folder folder("mjpeg");
+  const Folder folder;
   std::vector<std::byte> bytes = jpeg_of(8);
   append(bytes, jpeg_of(9));
   write_bytes(folder / "clip.mjpeg", bytes);
@@ -203,7 +203,7 @@ TEST(NamedPipe, and_a_file_of_jpegs_are_read_like_standard_input) {
 }
 
 TEST(ByteStream, peeks_reads_and_seeks_from_where_it_began) {
-  const Folder folder("bytes");
+  const Folder folder;
   std::vector<std::byte> bytes(100);
   for (std::size_t i = 0; i < bytes.size(); ++i)
     bytes[i] = static_cast<std::byte>(i);

@@ -34,7 +34,7 @@ using test::write_bytes;
 class Containers : public testing::TestWithParam<const char*> {};
 
 TEST_P(Containers, round_trip_keeps_pictures_numbers_times_and_colors) {
-  const Folder folder("trip");
+  const Folder folder;
   const bool has_x264 = avcodec_find_encoder_by_name("libx264") != nullptr;
   const std::string path = folder / (std::string("clip.") + GetParam());
   make_video(path, 40, 20);
@@ -69,7 +69,7 @@ TEST_P(Containers, round_trip_keeps_pictures_numbers_times_and_colors) {
 INSTANTIATE_TEST_SUITE_P(all, Containers, testing::Values("mp4", "mkv", "mov", "avi", "MP4"));
 
 TEST(VideoSource, frame_count_is_known_for_mp4) {
-  const Folder folder("count");
+  const Folder folder;
   make_video(folder / "clip.mp4", 7);
   EXPECT_EQ(FrameSource::open(folder / "clip.mp4")->frame_count(), 7U);
 }
@@ -130,7 +130,7 @@ TEST(VideoSource, nv12_and_grey_frames_are_wrapped) {
 }
 
 TEST(VideoSource, reading_copies_nothing_and_frames_outlive_the_source) {
-  const Folder folder("outlive");
+  const Folder folder;
   make_video(folder / "clip.mp4", 12);
   const auto before = copy_stats();
   std::vector<Frame> frames;
@@ -146,7 +146,7 @@ TEST(VideoSource, reading_copies_nothing_and_frames_outlive_the_source) {
 }
 
 TEST(VideoSource, stream_without_seeking_and_file_on_standard_input_are_read) {
-  const Folder folder("pipe");
+  const Folder folder;
   make_video(folder / "clip.mkv", 10);
   make_video(folder / "clip.mp4", 10);
   const auto bytes = *read_file(folder / "clip.mkv");
@@ -195,7 +195,7 @@ std::pair<int, int> drain(FrameSource& source) {
 }
 
 TEST(VideoSource, truncated_files_end_without_a_crash) {
-  const Folder folder("truncated");
+  const Folder folder;
   make_video(folder / "clip.mkv", 30);
   make_video(folder / "clip.mp4", 30);
   for (const char* name : {"clip.mkv", "clip.mp4"}) {
@@ -219,7 +219,7 @@ TEST(VideoSource, truncated_files_end_without_a_crash) {
 }
 
 TEST(VideoSource, damaged_data_is_an_error_and_reading_goes_on) {
-  const Folder folder("corrupt");
+  const Folder folder;
   make_video(folder / "clip.mkv", 60);
   const auto whole = *read_file(folder / "clip.mkv");
   std::mt19937 random(7);
@@ -241,7 +241,7 @@ TEST(VideoSource, damaged_data_is_an_error_and_reading_goes_on) {
 }
 
 TEST(VideoSource, limits_are_applied_before_decoding) {
-  const Folder folder("limits");
+  const Folder folder;
   make_video(folder / "clip.mp4", 2);
   FrameSource::Options options;
   options.load.limits.max_pixels = 128 * 96 - 1;
@@ -251,7 +251,7 @@ TEST(VideoSource, limits_are_applied_before_decoding) {
 }
 
 TEST(VideoSource, playlist_does_not_open_other_inputs) {
-  const Folder folder("playlist");
+  const Folder folder;
   make_video(folder / "clip.mp4", 2);
   const std::string text = "ffconcat version 1.0\nfile 'http://127.0.0.1:9/clip.mp4'\n";
   write_bytes(folder / "list.ffconcat", std::as_bytes(std::span(text)));
@@ -265,7 +265,7 @@ TEST(Video, build_without_ffmpeg_says_what_to_install) {
   ASSERT_FALSE(writer);
   EXPECT_EQ(writer.error().code, Errc::unsupported);
   EXPECT_NE(writer.error().message().find("libavformat-dev libavcodec-dev"), std::string::npos);
-  const Folder folder("none");
+  const Folder folder;
   write_bytes(folder / "clip.mp4", std::as_bytes(std::span("ftyp")));
   const auto source = FrameSource::open(folder / "clip.mp4");
   ASSERT_FALSE(source);

@@ -25,7 +25,7 @@ using test::psnr;
 using test::write_bytes;
 
 TEST(VideoWriter, takes_nv12_and_changes_of_format) {
-  const Folder folder("nv12");
+  const Folder folder;
   auto writer = *VideoWriter::create(folder / "clip.mp4", {128, 96}, 25);
   for (int n = 0; n < 10; ++n) {
     const auto format = n % 3 == 2 ? PixelFormat::i420 : PixelFormat::nv12;
@@ -44,7 +44,7 @@ TEST(VideoWriter, takes_nv12_and_changes_of_format) {
 }
 
 TEST(VideoWriter, index_lies_in_front_so_that_pipes_can_be_read) {
-  const Folder folder("index");
+  const Folder folder;
   for (const char* name : {"clip.mp4", "clip.mov"}) {
     make_video(folder / name, 5);
     const auto file = *read_file(folder / name);
@@ -55,7 +55,7 @@ TEST(VideoWriter, index_lies_in_front_so_that_pipes_can_be_read) {
 }
 
 TEST(VideoWriter, odd_sizes_repeat_the_last_column_and_row) {
-  const Folder folder("odd");
+  const Folder folder;
   for (PixelFormat format : {PixelFormat::i420, PixelFormat::nv12}) {
     make_video(folder / "clip.mp4", 5, 25, format, 131, 97);
     auto source = *FrameSource::open(folder / "clip.mp4");
@@ -72,7 +72,7 @@ TEST(VideoWriter, odd_sizes_repeat_the_last_column_and_row) {
 }
 
 TEST(VideoWriter, smallest_and_sliced_pictures_are_served) {
-  const Folder folder("small");
+  const Folder folder;
   auto writer = *VideoWriter::create(folder / "one.mkv", {1, 1}, 25);
   Tensor pixel = *Tensor::create_image(1, 1, PixelFormat::nv12);
   EXPECT_TRUE(writer.write(pixel));
@@ -89,7 +89,7 @@ TEST(VideoWriter, smallest_and_sliced_pictures_are_served) {
 }
 
 TEST(VideoWriter, does_not_copy_pictures_that_fit) {
-  const Folder folder("nocopy");
+  const Folder folder;
   const Tensor picture = numbered_picture(3);
   const auto before = copy_stats();
   auto writer = *VideoWriter::create(folder / "clip.mp4", {128, 96}, 25);
@@ -100,7 +100,7 @@ TEST(VideoWriter, does_not_copy_pictures_that_fit) {
 }
 
 TEST(VideoWriter, unfinished_file_leaves_nothing_and_an_old_one_stays) {
-  const Folder folder("unfinished");
+  const Folder folder;
   make_video(folder / "clip.mp4", 3);
   const auto old = *read_file(folder / "clip.mp4");
   {
@@ -119,7 +119,7 @@ TEST(VideoWriter, unfinished_file_leaves_nothing_and_an_old_one_stays) {
 }
 
 TEST(VideoWriter, refusals_are_typed) {
-  const Folder folder("refuse");
+  const Folder folder;
   const auto code = [](const std::string& path, Size size, double rate) {
     auto writer = VideoWriter::create(path, size, rate);
     return writer ? Errc::ok : writer.error().code;
@@ -152,7 +152,7 @@ TEST(VideoWriter, refusals_are_typed) {
 }
 
 TEST(VideoWriter, full_disk_is_an_os_error_and_leaves_nothing) {
-  const Folder folder("full");
+  const Folder folder;
   // A limit on the size of files stands for the full disk.
   struct rlimit old {};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &old), 0);

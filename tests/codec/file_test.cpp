@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "codec/support.h"
+#include "folder.h"
 
 namespace halyard {
 namespace {
@@ -15,19 +16,9 @@ using test::Bytes;
 
 class FileTest : public testing::Test {
  protected:
-  void SetUp() override {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = testing::TempDir() + "halyard_file_" + std::to_string(::getpid()) + test->name();
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-  std::string path(const std::string& name) const { return folder_ + "/" + name; }
-  std::size_t entries() const {
-    return static_cast<std::size_t>(
-        std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
-  }
+  std::string path(const std::string& name) const { return folder_ / name; }
 
-  std::string folder_;
+  const test::Folder folder_;
   const Bytes small_ = {std::byte{1}, std::byte{2}, std::byte{3}};
 };
 
@@ -40,7 +31,7 @@ TEST_F(FileTest, what_was_written_is_read) {
     const auto back = read_file(path("f"));
     ASSERT_TRUE(back);
     EXPECT_EQ(*back, bytes);
-    EXPECT_EQ(entries(), 1U);
+    EXPECT_EQ(folder_.entries(), 1U);
   }
 }
 
@@ -54,17 +45,17 @@ TEST_F(FileTest, read_stops_at_its_limit) {
 
 TEST_F(FileTest, missing_files_and_folders_are_told_apart) {
   EXPECT_EQ(read_file(path("none")).error().code, Errc::not_found);
-  EXPECT_EQ(read_file(folder_).error().code, Errc::os);
+  EXPECT_EQ(read_file(folder_.path()).error().code, Errc::os);
   EXPECT_EQ(write_file(path("none/f"), small_).error().code, Errc::not_found);
-  EXPECT_EQ(write_file(folder_, small_).error().code, Errc::os);
+  EXPECT_EQ(write_file(folder_.path(), small_).error().code, Errc::os);
   EXPECT_NE(read_file(path("none")).error().message().find("none"), std::string::npos);
 }
 
 TEST_F(FileTest, forbidden_folder_is_a_permission_error) {
   if (::geteuid() == 0) GTEST_SKIP() << "the superuser may write anywhere";
-  fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec);
+  fs::permissions(folder_.path(), fs::perms::owner_read | fs::perms::owner_exec);
   EXPECT_EQ(write_file(path("f"), small_).error().code, Errc::permission);
-  fs::permissions(folder_, fs::perms::owner_all);
+  fs::permissions(folder_.path(), fs::perms::owner_all);
 }
 
 TEST_F(FileTest, replaced_file_keeps_its_permissions_and_a_link_stays_one) {
@@ -94,7 +85,7 @@ TEST_F(FileTest, failed_write_leaves_neither_the_name_nor_a_part_file) {
   fs::create_directory(path("target"));
   // The target is a folder by the time of the rename: as if another program had made it.
   EXPECT_FALSE(write_file(path("target"), small_));
-  EXPECT_EQ(entries(), 2U);
+  EXPECT_EQ(folder_.entries(), 2U);
 }
 
 TEST_F(FileTest, saved_pictures_load_again) {
@@ -103,7 +94,7 @@ TEST_F(FileTest, saved_pictures_load_again) {
   ASSERT_TRUE(save_jpeg(*picture, path("p.jpg")));
   EXPECT_EQ(load_image(path("p.png"))->format(), PixelFormat::rgb);
   EXPECT_EQ(load_image(path("p.jpg"))->format(), PixelFormat::nv12);
-  EXPECT_EQ(entries(), 2U);
+  EXPECT_EQ(folder_.entries(), 2U);
   EXPECT_EQ(save_png(*picture, path("no/p.png")).error().code, Errc::not_found);
 }
 
@@ -111,7 +102,7 @@ TEST_F(FileTest, picture_that_cannot_be_encoded_writes_nothing) {
   const auto planar = Tensor::create_image(8, 8, PixelFormat::planar_rgb);
   EXPECT_EQ(save_jpeg(*planar, path("p.jpg")).error().code, Errc::unsupported);
   EXPECT_EQ(save_png(*planar, path("p.png")).error().code, Errc::unsupported);
-  EXPECT_EQ(entries(), 0U);
+  EXPECT_EQ(folder_.entries(), 0U);
 }
 
 TEST_F(FileTest, errors_of_pictures_name_the_file) {

@@ -2,10 +2,10 @@
 // Description documents: what is read, what is passed over, and what is refused with its path.
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <fstream>
 #include <string>
 
+#include "folder.h"
 #include "halyard/decode.h"
 
 namespace halyard {
@@ -285,23 +285,21 @@ TEST(Description, yaml_scalars_are_typed_as_json_ones) {
 }
 
 TEST(Description, reads_files_by_extension) {
-  const std::string base = ::testing::TempDir() + "description_test";
+  const test::Folder folder;
+  const std::string base = folder / "description";
   for (const char* extension : {".json", ".JSON"}) {
     std::ofstream(base + extension) << v2_json;
     EXPECT_TRUE(ModelDescription::from_file(base + extension)) << extension;
-    std::remove((base + extension).c_str());
   }
   for (const char* extension : {".yaml", ".yml"}) {
     std::ofstream(base + extension) << v1_yaml;
     EXPECT_TRUE(ModelDescription::from_file(base + extension)) << extension;
-    std::remove((base + extension).c_str());
   }
   expect_error(ModelDescription::from_file(base + ".txt"), Errc::invalid_argument, ".json, .yaml");
   expect_error(ModelDescription::from_file("noextension"), Errc::invalid_argument, "noextension");
   expect_error(ModelDescription::from_file(base + "_none.json"), Errc::not_found, "_none.json");
   std::ofstream(base + "_big.json") << std::string(DocumentLimits::json_bytes + 1, ' ');
   expect_error(ModelDescription::from_file(base + "_big.json"), Errc::exhausted, "4 MiB");
-  std::remove((base + "_big.json").c_str());
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "draw/palette.h"
 #include "draw/utf8.h"
+#include "folder.h"
 
 namespace halyard::draw {
 namespace {
@@ -56,7 +57,8 @@ TEST(Font, missing_named_font_does_not_fall_back) {
 }
 
 TEST(Font, broken_file_is_malformed) {
-  const std::string path = testing::TempDir() + "halyard_broken_font.ttf";
+  const test::Folder folder;
+  const std::string path = folder / "broken.ttf";
   for (const std::string& content : {std::string(), std::string("not a font"),
                                      std::string("\0\1\0\0", 4) + std::string(100, '\7')}) {
     std::ofstream(path, std::ios::binary) << content;
@@ -64,8 +66,7 @@ TEST(Font, broken_file_is_malformed) {
     ASSERT_FALSE(font);
     EXPECT_EQ(font.error().code, Errc::malformed) << font.error().message();
   }
-  std::remove(path.c_str());
-  EXPECT_FALSE(Font::open(testing::TempDir(), {}));  // a folder
+  EXPECT_FALSE(Font::open(folder.path(), {}));
 }
 
 class FontText : public testing::Test {

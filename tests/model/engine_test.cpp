@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <thread>
 
+#include "folder.h"
 #include "halyard/model.h"
 #include "onnx_writer.h"
 
@@ -16,8 +16,14 @@ namespace {
 
 using test::OnnxModel;
 
+// Of this process: engines may read their files as long as they live.
+const test::Folder& files() {
+  static const test::Folder folder;
+  return folder;
+}
+
 std::string write_model(const std::string& name, const OnnxModel& model) {
-  const std::string path = testing::TempDir() + name;
+  const std::string path = files() / name;
   test::write_bytes(path, test::onnx_bytes(model));
   return path;
 }
@@ -191,10 +197,9 @@ TEST(Engine, names_the_input_that_does_not_fit) {
 
 TEST(Engine, refuses_files_that_are_no_models) {
   const std::string whole = test::onnx_bytes({});
-  const std::string dir = testing::TempDir();
   const auto code_of = [&](const std::string& name, const std::string& bytes) {
-    test::write_bytes(dir + name, bytes);
-    const auto engine = Engine::open(dir + name);
+    test::write_bytes(files() / name, bytes);
+    const auto engine = Engine::open(files() / name);
     EXPECT_FALSE(engine) << name;
     if (engine) return Errc::ok;
     EXPECT_EQ(engine.error().message().find('\n'), std::string::npos) << engine.error().message();
@@ -244,7 +249,7 @@ TEST(Decoder_for, takes_a_document_from_the_metadata_or_from_beside_the_model) {
             std::string::npos)
       << inside->explain();
   model.metadata = {{"names", "['x', 'y', 'z']"}};
-  const std::string sidecar = testing::TempDir() + "beside.json";
+  const std::string sidecar = files() / "beside.json";
   std::ofstream(sidecar) << document;
   const auto beside = decoder_for(open_model("beside.onnx", model));
   std::remove(sidecar.c_str());
@@ -277,8 +282,8 @@ TEST(Engine, says_what_to_install_in_a_build_without_one) {
 #endif
 
 TEST(Engine, checks_the_file_before_it_reads_it) {
-  EXPECT_EQ(Engine::open(testing::TempDir() + "missing.onnx").error().code, Errc::not_found);
-  EXPECT_EQ(Engine::open(testing::TempDir()).error().code, Errc::invalid_argument);
+  EXPECT_EQ(Engine::open(files() / "missing.onnx").error().code, Errc::not_found);
+  EXPECT_EQ(Engine::open(files().path()).error().code, Errc::invalid_argument);
   Engine::Options options;
   options.max_file_bytes = 10;
   const auto engine = Engine::open(write_model("large.onnx", {}), options);

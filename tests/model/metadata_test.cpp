@@ -3,11 +3,10 @@
 // runtime's exception texts.
 #include <gtest/gtest.h>
 
-#include <cstdio>
-#include <filesystem>
 #include <fstream>
 
 #include "base/python_literal.h"
+#include "folder.h"
 #include "model/openvino_text.h"
 #include "model/signals.h"
 #include "model/zip_archive.h"
@@ -146,7 +145,8 @@ TEST(Archive, reading_stays_inside_damaged_ones) {
 }
 
 TEST(Attachments, are_read_from_the_end_of_a_large_file) {
-  const std::string path = testing::TempDir() + "halyard_metadata.tflite";
+  const test::Folder folder;
+  const std::string path = folder / "large.tflite";
   const std::string text = "{'task': 'detect', 'names': {0: 'boat'}}";
   std::ofstream(path, std::ios::binary)
       << archive(std::string(std::size_t{20} << 20, 'm'), "m.txt", text, 0, true);
@@ -154,25 +154,22 @@ TEST(Attachments, are_read_from_the_end_of_a_large_file) {
   EXPECT_EQ(metadata.at("task"), "detect");
   EXPECT_EQ(parse_names(metadata.at("names")), Names{"boat"});
   EXPECT_TRUE(read_attachments(path + ".missing").empty());
-  std::remove(path.c_str());
 }
 
 TEST(Attachments, are_also_the_files_beside_the_model) {
-  const std::string folder = testing::TempDir() + "halyard_attachments/";
-  std::filesystem::create_directories(folder);
+  const test::Folder folder;
   const auto write = [&](const std::string& name, const std::string& text) {
-    std::ofstream(folder + name, std::ios::binary) << text;
+    std::ofstream(folder / name, std::ios::binary) << text;
   };
   write("a.tflite", archive("m", "edgefirst.json", "{}", 0));
   for (const char* name : {"a.json", "b.json", "labels.txt", "config.json", "other.txt"})
     write(name, name);
   std::vector<std::string> seen;
-  for (const auto& attachment : read_attachments(folder + "a.tflite"))
+  for (const auto& attachment : read_attachments(folder / "a.tflite"))
     seen.push_back(attachment.name + (attachment.is_embedded ? " inside" : ""));
   EXPECT_EQ(seen, (Names{"edgefirst.json inside", "a.json", "config.json", "labels.txt"}));
-  EXPECT_TRUE(metadata_of(read_attachments(folder + "a.tflite")).empty())
+  EXPECT_TRUE(metadata_of(read_attachments(folder / "a.tflite")).empty())
       << "a description is no dict of metadata";
-  std::filesystem::remove_all(folder);
 }
 
 TEST(One_line, skips_source_places_and_keeps_the_reason) {

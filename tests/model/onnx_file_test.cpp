@@ -3,10 +3,10 @@
 // says of the same files.
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 
+#include "folder.h"
 #include "halyard/model.h"
 #include "model/onnx_file.h"
 #include "model/wire_reader.h"
@@ -23,7 +23,6 @@ const std::string harbour = std::string(HALYARD_SOURCE_DIR) + "/examples/harbour
 
 class OnnxFileTest : public testing::Test {
  protected:
-  void TearDown() override { std::remove(path_.c_str()); }
   const std::string& write(const std::string& bytes) {
     test::write_bytes(path_, bytes);
     return path_;
@@ -36,9 +35,8 @@ class OnnxFileTest : public testing::Test {
     EXPECT_NE(file.error().message().find(words), std::string::npos)
         << "no \"" << words << "\" in: " << file.error().message();
   }
-  // Tests run beside one another as programs of their own.
-  const std::string path_ = testing::TempDir() + "halyard_" +
-                            testing::UnitTest::GetInstance()->current_test_info()->name() + ".onnx";
+  const test::Folder folder_;
+  const std::string path_ = folder_ / "model.onnx";
 };
 
 Message dim(std::uint64_t extent) {
@@ -234,11 +232,10 @@ TEST(SignalsOfFile, describe_a_model_with_sources) {
 
 TEST(SignalsOfFile, come_from_onnx_files_alone) {
   EXPECT_EQ(signals_of_file("model.tflite").error().code, Errc::unsupported);
-  EXPECT_EQ(signals_of_file(testing::TempDir() + "missing.onnx").error().code, Errc::not_found);
-  const std::string folder = testing::TempDir() + "folder.onnx";
-  std::filesystem::create_directories(folder);
-  EXPECT_EQ(signals_of_file(folder).error().code, Errc::invalid_argument);
-  std::filesystem::remove(folder);
+  const test::Folder folder;
+  EXPECT_EQ(signals_of_file(folder / "missing.onnx").error().code, Errc::not_found);
+  std::filesystem::create_directories(folder / "folder.onnx");
+  EXPECT_EQ(signals_of_file(folder / "folder.onnx").error().code, Errc::invalid_argument);
 }
 
 #ifdef HALYARD_HAVE_OPENVINO
@@ -266,11 +263,11 @@ void expect_as_engine(const std::string& path) {
 
 TEST(SignalsOfFile, are_those_of_the_engine) {
   expect_as_engine(harbour);
-  const std::string path = testing::TempDir() + "as_engine.onnx";
+  const test::Folder folder;
+  const std::string path = folder / "as_engine.onnx";
   test::write_bytes(path, test::onnx_bytes({.shape = {-1, 3, 4, 6},
                                             .metadata = {{"names", "['boat']"}, {"task", "x"}}}));
   expect_as_engine(path);
-  std::remove(path.c_str());
 }
 
 #endif

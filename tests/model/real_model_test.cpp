@@ -6,6 +6,7 @@
 #include <fstream>
 #include <string>
 
+#include "folder.h"
 #include "halyard/codec.h"
 #include "halyard/image.h"
 #include "halyard/model.h"
@@ -126,7 +127,8 @@ TEST_F(RealModelSpecs, a_cut_file_is_refused) {
   std::ifstream whole(data_ + "models/yolov8n_full_integer_quant.tflite", std::ios::binary);
   std::string bytes(200000, '\0');
   whole.read(bytes.data(), std::streamsize(bytes.size()));
-  const std::string path = testing::TempDir() + "cut.tflite";
+  const test::Folder folder;
+  const std::string path = folder / "cut.tflite";
   std::ofstream(path, std::ios::binary) << bytes;
   const auto engine = Engine::open(path);
   ASSERT_FALSE(engine);

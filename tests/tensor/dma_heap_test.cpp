@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "conformance/fake_dma.h"
+#include "folder.h"
 #include "halyard/dmabuf.h"
 #include "tensor/buffer_kinds.h"
 #include "tensor/dma_attach.h"
@@ -39,7 +40,6 @@ class DmaHeapTest : public ::testing::Test {
     fs::create_directories(nodes_.heaps);
     fs::permissions(folder_, fs::perms::all);
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   // A node that gives memory, or that answers its call with an errno.
   void add_node(const std::string& path, int failure = 0) {
@@ -80,7 +80,8 @@ class DmaHeapTest : public ::testing::Test {
     return 0;
   }
 
-  fs::path folder_ = fs::path(::testing::TempDir()) / ("dma_heap_" + std::to_string(::getpid()));
+  const test::Folder temporary_;
+  const fs::path folder_{temporary_.path()};
   DmaNodes nodes_{folder_ / "heaps", folder_ / "udmabuf", folder_ / "limit", folder_ / "render"};
   std::map<std::uint64_t, int> known_;
   std::size_t asked_bytes_ = 0;

@@ -2,11 +2,11 @@
 // What a trace shows of an update.
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <string>
 
+#include "folder.h"
 #include "halyard/trace.h"
 #include "track/kinds.h"
 
@@ -14,7 +14,8 @@ namespace halyard::testing {
 namespace {
 
 TEST(TrackTrace, names_the_update_its_parts_and_its_numbers) {
-  const std::string path = ::testing::TempDir() + "halyard_track_trace.json";
+  const test::Folder folder;
+  const std::string path = folder / "trace.json";
   ASSERT_TRUE(trace::start(path));
   for (const Kind kind : all_kinds) {
     Tracker tracker = make_tracker(kind);
@@ -24,7 +25,6 @@ TEST(TrackTrace, names_the_update_its_parts_and_its_numbers) {
   ASSERT_TRUE(trace::stop());
   std::ifstream in(path);
   const std::string text(std::istreambuf_iterator<char>(in), {});
-  std::remove(path.c_str());
   for (const char* name :
        {"\"track.update\"", "\"track.update.predict\"", "\"track.update.match_high\"",
         "\"track.update.match_low\"", "\"track.update.match_tentative\"", "\"track.update.match\"",
