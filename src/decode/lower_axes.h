@@ -49,7 +49,8 @@ std::optional<TensorAxes> flat_axes_by_shape(const std::vector<std::size_t>& sha
                                              const FlatHint& hint);
 
 /// Of a combined detection, rank 2 or 3: features are the axis of extent `wanted` (0: unknown)
-/// where only one is, else the shorter one of 5 at least. Nothing where the shape cannot be.
+/// where only one is, else the shorter one of 5 at least, beside none of 4: boxes without scores.
+/// Nothing where the shape cannot be.
 std::optional<TensorAxes> combined_axes_by_shape(const std::vector<std::size_t>& shape,
                                                  std::size_t wanted);
 
