@@ -81,18 +81,20 @@ struct Decoded {
 /// several threads at once.
 ///
 /// Heads: docs/decode.md has the table. f32, f16, bf16, i8, u8, i16, u16 in any mix and with any
-/// strides; integers with one scale, or one for each feature. Of equal best classes the first wins;
-/// of equal scores the earlier anchor goes first; NaN scores never pass, nor do boxes that are not
-/// finite or have a negative extent. Boxes are not clipped to the picture. Scores are taken for
-/// probabilities: with objectness, a box whose objectness is below the threshold does not pass.
+/// strides; integers with one scale, or one for each feature. Of equal best classes the first wins,
+/// of logits under a sigmoid or tanh by the logit; of equal scores the earlier anchor goes first;
+/// NaN scores never pass, nor do boxes that are not finite or have a negative extent. Boxes are not
+/// clipped to the picture. Scores are taken for probabilities: with objectness, a box whose
+/// objectness is below the threshold does not pass.
 ///
 /// Oriented boxes: cx, cy, w, h and an angle, compared by probabilistic_iou(). Ultralytics
 /// suppresses them with Suppression::fast. In levels the angle is a logit, (sigmoid - 1/4) pi, and
 /// the centre is turned with the box, as its head does.
 ///
 /// Without names the feature axis is the one of extent 4 + labels; where labels do not tell, the
-/// shorter one of at least 5. Equal extents and [1, n] need names; [batch, n <= 300, 6]
-/// is taken for rows of boxes that the network has suppressed, unless labels or a version tell.
+/// shorter one of at least 5. Equal extents, an extent of 4 (boxes without scores) and [1, n] need
+/// names; [batch, n <= 300, 6] is taken for rows of boxes that the network has suppressed, unless
+/// labels or a version tell.
 class Decoder {
  public:
   /// Errors: invalid_argument (thresholds, shapes), unsupported (no head fits; the message lists

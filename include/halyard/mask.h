@@ -145,9 +145,10 @@ class MaskSet {
 
 /// Makes the masks of all detections. Boxes in pixels of the network's input, as decode() gives
 /// them: corners in any order, clipped to the input. Logits are computed for the pixels that a mask
-/// can touch and for no others. Integer prototypes with integer coefficients are multiplied as
-/// integers, exactly; everything else in f32, in an order that neither the tensor's layout nor the
-/// processor changes: the bits are the same everywhere.
+/// can touch and for no others. Integer prototypes with integer coefficients, one scale each and 8
+/// x 16 bits at most, are multiplied as integers, exactly; everything else in f32, in an order that
+/// neither the tensor's layout nor the processor changes: the bits are the same everywhere. A logit
+/// of f32 lies within (ceil(K / 16) + 6) 2^-24 sum |coefficient x prototype| of the exact one.
 ///
 /// Errors, with `out` empty: invalid_argument (shapes, K differs, not as many rows as detections,
 /// size or content not above 0, a box that is not finite or reaches beyond twice the input: boxes

@@ -89,7 +89,7 @@ std::vector<std::tuple<int, int, float>> passing(const std::vector<float>& score
 // All zero and one, and floats on and beside scores that there are.
 std::vector<float> thresholds_of(const std::vector<float>& scores) {
   std::vector<float> out{0, 1e-30F, 0.001F, 0.5F, 1};
-  for (std::size_t i = 0; i < scores.size(); i += 15) {
+  for (std::size_t i = 0; i < scores.size(); i += 45) {
     if (!(scores[i] >= 0)) continue;
     for (const float v :
          {scores[i], std::nextafter(scores[i], 2.0F), std::nextafter(scores[i], 0.0F)})

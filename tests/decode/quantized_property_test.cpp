@@ -156,7 +156,7 @@ void assert_same(const Decoded& integers, const Decoded& floats) {
 TEST(QuantizedDecode, gives_the_bits_that_dequantizing_first_gives) {
   const auto layouts = head_layouts();
   std::size_t found = 0;
-  check_property(4000, [&] {
+  check_property(1500, [&] {
     const HeadLayout& layout = layouts[*rc::gen::inRange<std::size_t>(0, layouts.size())];
     RC_LOG() << layout.head << " " << layout.layout;
     Random random(static_cast<unsigned>(*rc::gen::inRange(0, 1 << 20)));
@@ -171,7 +171,7 @@ TEST(QuantizedDecode, gives_the_bits_that_dequantizing_first_gives) {
     assert_same(integers, floats);
     found += !floats.detections.empty() || !floats.classes.empty() ? 1 : 0;
   });
-  EXPECT_GE(found, 1500U) << "too few cases in which anything passes";
+  EXPECT_GE(found, 500U) << "too few cases in which anything passes";
 }
 
 // The threshold in the stored domain is the first value that passes, wherever it lies.
