@@ -47,7 +47,6 @@ class LogitEngine {
   void run(std::span<LogitJob> jobs);
   /// What computed logits are to be multiplied by; above 0.
   float scale() const noexcept { return scale_; }
-  bool uses_integers() const noexcept { return integers_; }
 
  private:
   void take_real(const MaskPrototypes& prototypes);
