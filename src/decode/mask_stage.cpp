@@ -15,30 +15,19 @@
 #include <cstring>
 #include <type_traits>
 
+#include "decode/stored_types.h"
+
 #ifndef HALYARD_DECODE_MASK_STAGE_ONCE
 #define HALYARD_DECODE_MASK_STAGE_ONCE
 namespace halyard::decode {
 namespace {
 
 template <class T>
-T load_one(const std::byte* at) noexcept {
+std::int16_t less_bias(const std::byte* at) noexcept {
   T value;
   std::memcpy(&value, at, sizeof value);
-  return value;
-}
-
-template <class T>
-float as_float(T value) noexcept {
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
-    return to_float(value);
-  } else {
-    return static_cast<float>(value);
-  }
-}
-
-template <class T>
-std::int32_t less_bias(T value) noexcept {
-  return static_cast<std::int32_t>(value) - (std::is_same_v<T, std::uint16_t> ? 32768 : 0);
+  constexpr std::int32_t bias = std::is_same_v<T, std::uint16_t> ? 32768 : 0;
+  return static_cast<std::int16_t>(std::int32_t{value} - bias);
 }
 
 }  // namespace
@@ -98,7 +87,7 @@ bool real_plane(const std::byte* data, std::size_t count, float zero_point, floa
     hn::StoreU(value, d, out + i);
   }
   for (; i < count; ++i) {
-    const float value = as_float(load_one<T>(data + i * sizeof(T)));
+    const float value = load_stored<T>(data + i * sizeof(T));
     out[i] = is_stored ? (value - zero_point) * scale : value;
     is_finite = is_finite && std::isfinite(out[i]);
   }
@@ -165,7 +154,7 @@ bool real_rows(const StoredRow& row, const ChannelScales& scales, float* out, st
     std::size_t x = k < done.channels ? done.pixels : 0;
     plane += static_cast<std::ptrdiff_t>(x) * row.pixel_stride_bytes;
     for (; x < row.pixels; ++x, plane += row.pixel_stride_bytes) {
-      const float value = as_float(load_one<T>(plane));
+      const float value = load_stored<T>(plane);
       to[x] = std::is_integral_v<T> ? (value - zero) * scale : value;
       done.is_finite = done.is_finite && std::isfinite(to[x]);
     }
@@ -206,9 +195,8 @@ void pair_rows(const StoredRow& row, std::int16_t* out, std::size_t stride) {
     if (is_whole && row.pixel_stride_bytes == sizeof(T)) x = pair_planes<T>(a, b, row.pixels, to);
     for (; x < row.pixels; ++x) {
       const auto at = static_cast<std::ptrdiff_t>(x) * row.pixel_stride_bytes;
-      to[2 * x] = static_cast<std::int16_t>(less_bias(load_one<T>(a + at)));
-      to[2 * x + 1] =
-          is_whole ? static_cast<std::int16_t>(less_bias(load_one<T>(b + at))) : std::int16_t{0};
+      to[2 * x] = less_bias<T>(a + at);
+      to[2 * x + 1] = is_whole ? less_bias<T>(b + at) : std::int16_t{0};
     }
   }
 }
