@@ -56,7 +56,8 @@ build: deps ## Build the library, the program `halyard` and the examples into bu
 
 test: ## Build with tests and run them all
 	@scripts/install-deps.sh test
-	@cmake --preset release -DHALYARD_TESTS=ON -DHALYARD_WERROR=$(WERROR) $(CMAKE_FLAGS)
+	@cmake --preset release -DHALYARD_TESTS=ON -DHALYARD_PYTHON=ON -DHALYARD_WERROR=$(WERROR) \
+	  $(CMAKE_FLAGS)
 	@cmake --build build -j $(JOBS)
 	@JOBS=$(JOBS) scripts/run-tests.sh build
 

@@ -24,7 +24,7 @@ apt_native=(
   libavformat-dev libavcodec-dev libavutil-dev
 )
 apt_model=(python3 python3-venv ca-certificates)
-apt_test=(libgtest-dev libgmock-dev librapidcheck-dev libdrm-dev gcovr util-linux)
+apt_test=(python3-dev libgtest-dev libgmock-dev librapidcheck-dev libdrm-dev gcovr util-linux)
 apt_vm=(make gcc libc6-dev binutils ccache flex bison bc xz-utils debian-archive-keyring python3)
 apt_bench=(libbenchmark-dev libyuv-dev libopencv-imgproc-dev)
 apt_check=(python3 clang-format-14)
@@ -34,6 +34,7 @@ apt_aarch64=(
   g++-aarch64-linux-gnu qemu-user
 )
 pip_model=("openvino>=2026.0,<2027")
+pip_python=("nanobind>=2.9,<3")
 pip_test=(
   "numpy>=1.26" "scipy>=1.10" "opencv-python-headless>=4.8" "pillow>=10" "pycocotools>=2.0.7"
   "pytest>=7"
@@ -153,14 +154,14 @@ for group in "$@"; do
     model) apt+=("${apt_model[@]}"); pip+=("${pip_model[@]}") ;;
     build) apt+=("${apt_native[@]}"); pip+=("${pip_model[@]}") ;;
     test) apt+=("${apt_native[@]}" "${apt_test[@]}")
-          pip+=("${pip_model[@]}" "${pip_test[@]}") bare+=("${bare_test[@]}") ;;
+          pip+=("${pip_model[@]}" "${pip_python[@]}" "${pip_test[@]}") bare+=("${bare_test[@]}") ;;
     vm) apt+=("${apt_vm[@]}") ;;
     bench) apt+=("${apt_native[@]}" "${apt_test[@]}" "${apt_bench[@]}")
-           pip+=("${pip_model[@]}" "${pip_test[@]}") bare+=("${bare_test[@]}") ;;
+           pip+=("${pip_model[@]}" "${pip_python[@]}" "${pip_test[@]}") bare+=("${bare_test[@]}") ;;
     check) apt+=("${apt_check[@]}") ;;
     dev) apt+=("${apt_native[@]}" "${apt_test[@]}" "${apt_bench[@]}" "${apt_check[@]}"
               "${apt_dev[@]}")
-         pip+=("${pip_model[@]}" "${pip_test[@]}") bare+=("${bare_test[@]}") ;;
+         pip+=("${pip_model[@]}" "${pip_python[@]}" "${pip_test[@]}") bare+=("${bare_test[@]}") ;;
     aarch64) [[ $(uname -m) != aarch64 ]] || no_sysroot "this machine is aarch64: make test"
              apt+=("${apt_aarch64[@]}"); foreign=1 ;;
     --list) list; exit 0 ;;

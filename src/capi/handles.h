@@ -2,14 +2,48 @@
 // What the opaque handles of the C interface hold, and checks of what C callers pass.
 #pragma once
 
+#include <cstdint>
+#include <string>
+
 #include "halyard/hal.h"
 #include "halyard/tensor.h"
 
+namespace halyard::capi {
+
+/// First member of every handle: tells its kind, so that one of another kind, and most that were
+/// freed, are refused.
+class Tag {
+ public:
+  explicit Tag(std::uint32_t kind) noexcept : kind_(kind) {}
+  Tag(const Tag&) = delete;
+  Tag& operator=(const Tag&) = delete;
+  ~Tag() {
+    // Volatile, or the store to an object that ends would be left out.
+    *const_cast<volatile std::uint32_t*>(&kind_) = 0;
+  }
+  std::uint32_t kind() const noexcept { return kind_; }
+
+ private:
+  std::uint32_t kind_;
+};
+
+constexpr std::uint32_t kind_of(const char (&letters)[5]) noexcept {
+  return static_cast<std::uint32_t>(letters[0]) | static_cast<std::uint32_t>(letters[1]) << 8 |
+         static_cast<std::uint32_t>(letters[2]) << 16 |
+         static_cast<std::uint32_t>(letters[3]) << 24;
+}
+
+}  // namespace halyard::capi
+
 struct hal_tensor {
+  static constexpr std::uint32_t kind = halyard::capi::kind_of("tnsr");
+  halyard::capi::Tag tag{kind};
   halyard::Tensor tensor;
 };
 
 struct hal_tensor_map {
+  static constexpr std::uint32_t kind = halyard::capi::kind_of("tmap");
+  halyard::capi::Tag tag{kind};
   halyard::TensorMap map;
 };
 
@@ -19,10 +53,31 @@ inline Error null_argument(const char* what) {
   return make_error(Errc::invalid_argument, what);
 }
 
-/// The tensor behind a handle. Errors: invalid_argument (null).
+/// Whether the handle is there and of its type.
+template <class H>
+bool is_valid(const H* handle) noexcept {
+  return handle != nullptr && handle->tag.kind() == H::kind;
+}
+
+/// The handle, checked. Errors: invalid_argument (NULL, or a handle of another kind); `name` is the
+/// argument's.
+template <class H>
+Result<H*> checked(H* handle, const char* name) {
+  if (handle == nullptr) {
+    return make_error(Errc::invalid_argument, "argument: is NULL", name);
+  }
+  if (!is_valid(handle)) {
+    return make_error(Errc::invalid_argument, "argument: is a handle of another kind, or freed",
+                      name);
+  }
+  return handle;
+}
+
+/// The tensor behind a handle. Errors: invalid_argument (null, another kind).
 inline Result<const Tensor*> tensor_of(const hal_tensor* handle) {
   if (handle == nullptr) return null_argument("tensor: is NULL");
-  return &handle->tensor;
+  HALYARD_TRY(const hal_tensor* const found, checked(handle, "tensor"));
+  return &found->tensor;
 }
 
 }  // namespace halyard::capi

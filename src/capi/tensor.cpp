@@ -83,7 +83,7 @@ Result<hal_tensor*> make(int dtype, const std::size_t* shape, std::size_t ndim, 
   HALYARD_TRY(const Memory kind, memory_from(memory));
   HALYARD_TRY(Tensor tensor, Tensor::create(element, extents, kind));
   tensor.set_name(name_from(name));
-  return new hal_tensor{std::move(tensor)};
+  return new hal_tensor{.tensor = std::move(tensor)};
 }
 
 Result<hal_tensor*> make_from_fd(int dtype, int fd, const std::size_t* shape, std::size_t ndim,
@@ -95,7 +95,7 @@ Result<hal_tensor*> make_from_fd(int dtype, int fd, const std::size_t* shape, st
               Importer::shared().import_buffer(fd, {.size_bytes = layout.size_bytes()}));
   HALYARD_TRY(Tensor tensor, Tensor::wrap(std::move(buffer), layout));
   tensor.set_name(name_from(name));
-  return new hal_tensor{std::move(tensor)};
+  return new hal_tensor{.tensor = std::move(tensor)};
 }
 
 // C has one kind of map. It claims nothing, so that readers on several threads do not shut each
@@ -105,7 +105,7 @@ Result<hal_tensor_map*> make_map(const hal_tensor* handle) {
   auto map = tensor->map_unclaimed(Access::read_write);
   if (!map && map.error().code == Errc::permission) map = tensor->map_unclaimed(Access::read);
   if (!map) return std::move(map).error();
-  return new hal_tensor_map{*std::move(map)};
+  return new hal_tensor_map{.map = *std::move(map)};
 }
 
 // From element (0, ..., 0) to the end of the one at the highest address.

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every file of the extension starts from: nanobind, errors, and who binds what.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <utility>
+
+#include "halyard/result.h"
+
+namespace halyard::python {
+
+namespace nb = nanobind;
+
+/// Raises what `error` says as halyard.Error or one of its kinds; see errors.cpp.
+[[noreturn]] void raise(const Error& error);
+
+/// The value, or the exception.
+template <class T>
+T take(Result<T> result) {
+  if (!result) raise(result.error());
+  return *std::move(result);
+}
+inline void check(const Status& status) {
+  if (!status) raise(status.error());
+}
+
+/// Runs `call`, which gives a Result and touches no Python object, with the interpreter released.
+template <class F>
+auto released(F&& call) {
+  nb::gil_scoped_release release;
+  return std::forward<F>(call)();
+}
+
+// One function a file, in the order in which module.cpp calls them.
+void bind_errors(nb::module_& m);
+
+}  // namespace halyard::python
