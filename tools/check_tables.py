@@ -60,11 +60,13 @@ PUBLIC_HEADERS = {
     "mask": "decode", "polygon": "decode", "rle": "decode", "semantic": "decode",
     "tile_mask": "decode", "tile_merge": "decode",
     "scene": "scene", "draw": "draw", "mask_draw": "draw", "model": "model",
-    "capture": "capture", "hal": "capi",
+    "capture": "capture", "hal": "capi", "hal_base": "capi", "hal_tensor": "capi",
+    "hal_image": "capi", "hal_tile": "capi", "hal_decode": "capi", "hal_mask": "capi",
+    "hal_track": "capi", "hal_system": "capi", "hal_delegate": "capi",
 }
 
 # Headers that are C: compiled as C11, and not part of the C++ umbrella.
-C_HEADERS = {"hal"}
+C_HEADERS = {name for name in PUBLIC_HEADERS if name == "hal" or name.startswith("hal_")}
 
 # Headers that adapt an outside library's types and that a user includes beside it: in no umbrella,
 # compiled where the library is. Header -> the outside header, the folder that it may lie in.
