@@ -34,5 +34,6 @@ auto released(F&& call) {
 
 // One function a file, in the order in which module.cpp calls them.
 void bind_errors(nb::module_& m);
+void bind_trace(nb::module_& m);
 
 }  // namespace halyard::python

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Errors of the library as Python exceptions. All are RuntimeErrors, as programs written for
 // EdgeFirst HAL expect; each is also of the kind that a Python programmer would look for.
+#include <nanobind/stl/string.h>
+
 #include <array>
 #include <string>
 #include <string_view>

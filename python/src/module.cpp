@@ -7,4 +7,5 @@ NB_MODULE(_core, m) {
   namespace py = halyard::python;
   m.attr("__version__") = halyard::version();
   py::bind_errors(m);
+  py::bind_trace(m);
 }
