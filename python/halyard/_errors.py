@@ -73,3 +73,5 @@ BY_CODE = {
     "device": SystemCallError,
     "cancelled": Error,
 }
+
+__all__ = sorted({kind.__name__ for kind in BY_CODE.values()})

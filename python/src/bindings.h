@@ -4,6 +4,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <string>
 #include <utility>
 
 #include "halyard/result.h"
@@ -14,6 +15,10 @@ namespace nb = nanobind;
 
 /// Raises what `error` says as halyard.Error or one of its kinds; see errors.cpp.
 [[noreturn]] void raise(const Error& error);
+/// The same from a text that names the argument and its limit.
+[[noreturn]] void raise(Errc code, const std::string& message);
+/// Raises TypeError: "argument: must be `wanted`, not the type of `got`".
+[[noreturn]] void raise_wrong_type(const char* argument, const char* wanted, nb::handle got);
 
 /// The value, or the exception.
 template <class T>
@@ -34,6 +39,7 @@ auto released(F&& call) {
 
 // One function a file, in the order in which module.cpp calls them.
 void bind_errors(nb::module_& m);
+void bind_enums(nb::module_& m);
 void bind_trace(nb::module_& m);
 
 }  // namespace halyard::python

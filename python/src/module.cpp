@@ -7,5 +7,6 @@ NB_MODULE(_core, m) {
   namespace py = halyard::python;
   m.attr("__version__") = halyard::version();
   py::bind_errors(m);
+  py::bind_enums(m);
   py::bind_trace(m);
 }

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Python's enumerations (halyard/_enums.py) and their C++ counterparts, both ways, by table.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "bindings.h"
+#include "halyard/buffer.h"
+#include "halyard/colorimetry.h"
+#include "halyard/format.h"
+#include "halyard/geometry.h"
+#include "halyard/image.h"
+
+namespace halyard::python {
+
+// Enumerations of Python alone, with Python's numbers.
+enum class Normalization : std::uint8_t { automatic = 0, with_sign = 1, without_sign = 2, raw = 3 };
+enum class ColorMode : std::uint8_t { by_class = 0, by_instance = 1, by_track = 2 };
+enum class EglDisplayKind : std::uint8_t { gbm = 0, platform_device = 1, standard = 2 };
+enum class NmsMode : std::uint8_t { class_agnostic = 0, class_aware = 1, automatic = 2 };
+enum class DecoderType : std::uint8_t { ultralytics = 0, modelpack = 1 };
+enum class DecoderVersion : std::uint8_t { yolov5 = 0, yolov8 = 1, yolo11 = 2, yolo26 = 3 };
+enum class DimName : std::uint8_t {
+  batch = 0,
+  height = 1,
+  width = 2,
+  num_classes = 3,
+  num_features = 4,
+  num_boxes = 5,
+  num_protos = 6,
+  num_anchors_x_features = 7,
+  padding = 8,
+  box_coords = 9,
+};
+enum class MatchMetric : std::uint8_t { iou = 0, ios = 1 };
+enum class DctMethod : std::uint8_t { accurate = 0, fast = 1 };
+
+/// One enumeration's table.
+struct EnumClass {
+  struct Row {
+    const char* name;     ///< of Python's member
+    std::uint8_t native;  ///< the C++ enumerator
+  };
+  const char* name = nullptr;
+  std::span<const Row> rows;
+  // Filled when the module is made; one reference each is kept until the process ends.
+  PyObject* type = nullptr;
+  std::array<PyObject*, 32> member{};     ///< by C++ enumerator; null: Python has none
+  std::array<std::int16_t, 32> native{};  ///< by Python's number; -1: none
+};
+
+/// The table of E: one of the enumerations above, or PixelFormat, Memory, Rotation, Flip, Fit,
+/// ColorSpace, ColorTransfer, ColorEncoding, ColorRange, Filter, LetterboxRule.
+template <class E>
+EnumClass& enum_class();
+
+/// The enumerator that `object` names: a member, or its name as str. Raises TypeError (neither),
+/// InvalidArgumentError (no such name), both naming `argument`.
+std::uint8_t enum_value(nb::handle object, const EnumClass& in, const char* argument);
+/// A new reference to the member; None where Python has none (unknown colorimetry).
+nb::object enum_member(std::uint8_t native, const EnumClass& in);
+
+template <class E>
+E enum_from(nb::handle object, const char* argument) {
+  return static_cast<E>(enum_value(object, enum_class<E>(), argument));
+}
+template <class E>
+nb::object enum_to(E value) {
+  return enum_member(static_cast<std::uint8_t>(value), enum_class<E>());
+}
+
+/// A dtype from one of the 11 strings of the reference, any other name that NumPy knows, or an
+/// object that numpy.dtype() takes (np.float32, np.dtype("f4"), ml_dtypes.bfloat16). Raises
+/// InvalidArgumentError naming `argument`.
+DType dtype_from(nb::handle object, const char* argument);
+/// "uint8", "float16", "bfloat16", "bool"...: NumPy's names.
+const char* dtype_name(DType dtype) noexcept;
+/// The same as a Python str, without making one.
+nb::object dtype_str(DType dtype);
+
+}  // namespace halyard::python

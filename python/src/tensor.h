@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// halyard.Tensor as other files of the extension see it.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <string>
+
+#include "bindings.h"
+#include "halyard/tensor.h"
+
+namespace halyard::python {
+
+/// Python's Tensor. `value` changes in place (reshape, decode_image) and only under the
+/// interpreter's lock: take a copy of it before you release the lock.
+struct PyTensor {
+  Tensor value;
+};
+
+/// The Tensor object behind `object`; raises TypeError naming `argument` for anything else.
+PyTensor& tensor_object(nb::handle object, const char* argument);
+/// The same, null for anything else.
+PyTensor* try_tensor_object(nb::handle object) noexcept;
+
+/// A tensor to read from: a Tensor, or any object whose memory can be seen without a copy (NumPy
+/// arrays and other buffers, DLPack on the CPU). It keeps the memory alive. Raises TypeError or
+/// InvalidArgumentError naming `argument`.
+Tensor tensor_to_read(nb::handle object, const char* argument);
+/// A tensor to write to; read-only memory raises AccessError.
+Tensor tensor_to_write(nb::handle object, const char* argument);
+
+/// A new Python Tensor.
+nb::object tensor_result(Tensor tensor);
+
+}  // namespace halyard::python
