@@ -19,8 +19,9 @@ LAYERS = {
     "draw": ["image", "track", "decode"],
     "model": ["decode"],
     "capture": ["codec"],
+    "compat": ["draw", "scene", "codec"],
     "capi": ["reconcile", "ipc", "codec", "image", "decode", "track", "scene", "draw", "model",
-             "capture"],
+             "capture", "compat"],
 }
 
 
@@ -60,7 +61,9 @@ PUBLIC_HEADERS = {
     "mask": "decode", "polygon": "decode", "rle": "decode", "semantic": "decode",
     "tile_mask": "decode", "tile_merge": "decode",
     "scene": "scene", "draw": "draw", "mask_draw": "draw", "model": "model",
-    "capture": "capture", "hal": "capi", "hal_base": "capi", "hal_tensor": "capi",
+    "capture": "capture", "compat": "compat", "compat_decode": "compat", "compat_draw": "compat",
+    "compat_tile": "compat", "compat_track": "compat",
+    "hal": "capi", "hal_base": "capi", "hal_tensor": "capi",
     "hal_image": "capi", "hal_tile": "capi", "hal_decode": "capi", "hal_mask": "capi",
     "hal_track": "capi", "hal_system": "capi", "hal_delegate": "capi",
 }
