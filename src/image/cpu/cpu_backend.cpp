@@ -70,6 +70,7 @@ Verdict CpuBackend::supports(const Plan&) const noexcept {
 Result<std::shared_ptr<const Program>> CpuBackend::compile(const Plan& plan) const {
   try {
     ProgramPtr program = compile_move(plan);
+    if (!program) program = compile_regroup(plan);
     if (!program) program = compile_direct(plan);
     if (!program) program = compile_rows(plan);
     return std::shared_ptr<const Program>(std::move(program));

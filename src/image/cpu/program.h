@@ -39,9 +39,10 @@ using ProgramPtr = std::unique_ptr<const CpuProgram>;
 
 /// The ways to run a plan, the quickest first; each gives null for plans that are not its own.
 /// They may throw std::bad_alloc.
-ProgramPtr compile_move(const Plan& plan);    ///< bytes that only change place
-ProgramPtr compile_direct(const Plan& plan);  ///< colours of source rows as they are
-ProgramPtr compile_rows(const Plan& plan);    ///< everything: sample, colour, store
+ProgramPtr compile_move(const Plan& plan);     ///< bytes that only change place
+ProgramPtr compile_regroup(const Plan& plan);  ///< bytes that stay, channels that do not
+ProgramPtr compile_direct(const Plan& plan);   ///< colours of source rows as they are
+ProgramPtr compile_rows(const Plan& plan);     ///< everything: sample, colour, store
 
 /// Hands out parts of a workspace, each from a 64-byte boundary on; the same calls on a null
 /// workspace count the bytes.
