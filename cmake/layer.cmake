@@ -78,4 +78,8 @@ function(halyard_library)
   if(HALYARD_SANITIZE)
     set_target_properties(halyard PROPERTIES LINK_OPTIONS "")
   endif()
+  # Also for instrumented builds: the C interface has functions in two versions.
+  set(exports ${PROJECT_SOURCE_DIR}/cmake/exports.map)
+  target_link_options(halyard PRIVATE -Wl,--version-script=${exports})
+  set_target_properties(halyard PROPERTIES LINK_DEPENDS ${exports})
 endfunction()

@@ -3,4 +3,5 @@
 #pragma once
 
 #include "halyard/hal_base.h"
+#include "halyard/hal_image.h"
 #include "halyard/hal_tensor.h"

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <string>
 
-#include "halyard/hal.h"
+#include "halyard/colorimetry.h"
+#include "halyard/hal_image.h"
+#include "halyard/image.h"
 #include "halyard/tensor.h"
 
 namespace halyard::capi {
@@ -45,6 +47,13 @@ struct hal_tensor_map {
   static constexpr std::uint32_t kind = halyard::capi::kind_of("tmap");
   halyard::capi::Tag tag{kind};
   halyard::TensorMap map;
+  std::size_t size_bytes = 0;  ///< from the first element on
+};
+
+struct hal_image_processor {
+  static constexpr std::uint32_t kind = halyard::capi::kind_of("proc");
+  halyard::capi::Tag tag{kind};
+  halyard::Processor processor;
 };
 
 namespace halyard::capi {
@@ -79,5 +88,12 @@ inline Result<const Tensor*> tensor_of(const hal_tensor* handle) {
   HALYARD_TRY(const hal_tensor* const found, checked(handle, "tensor"));
   return &found->tensor;
 }
+
+/// The extents and their count, for borrowing; NULL and 0 without a layout.
+const std::size_t* shape_of(const Layout* layout, std::size_t* out_ndim) noexcept;
+
+/// Numbers that mean nothing count as unknown.
+Colorimetry colorimetry_from(const hal_colorimetry& c) noexcept;
+hal_colorimetry colorimetry_to_c(const Colorimetry& c) noexcept;
 
 }  // namespace halyard::capi

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values that C callers pass, checked and turned into those of the C++ interface.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "capi/handles.h"
+#include "halyard/drm.h"
+#include "halyard/format.h"
+#include "halyard/geometry.h"
+
+namespace halyard::capi {
+
+/// `value` as an E when it lies in 0..last, else invalid_argument with `what`.
+template <class E>
+Result<E> enumerator(int value, int last, const char* what) {
+  if (value < 0 || value > last) {
+    return make_error(Errc::invalid_argument, what, std::to_string(value));
+  }
+  return static_cast<E>(value);
+}
+
+inline Result<DType> dtype_from(int value) {
+  return enumerator<DType>(value, HAL_DTYPE_BOOL, "dtype: is none of hal_dtype");
+}
+
+inline Result<PixelFormat> format_from(int value) {
+  return enumerator<PixelFormat>(value, HAL_PIXEL_FORMAT_BAYER_GBRG,
+                                 "format: is none of hal_pixel_format");
+}
+
+inline Result<CpuAccess> cpu_access_from(int value) {
+  return enumerator<CpuAccess>(value, HAL_CPU_ACCESS_READ_WRITE, "access: is none of HalCpuAccess");
+}
+
+inline Result<Compression> compression_from(int value) {
+  return enumerator<Compression>(value, 5, "compression: is none of HalCompression");
+}
+
+inline Result<Rotation> rotation_from(int value) {
+  return enumerator<Rotation>(value, HAL_ROTATION_ROTATE270, "rotation: is none of hal_rotation");
+}
+
+inline Result<Flip> flip_from(int value) {
+  return enumerator<Flip>(value, HAL_FLIP_HORIZONTAL, "flip: is none of hal_flip");
+}
+
+inline Result<Memory> memory_from(int value) {
+  if (value == HAL_TENSOR_MEMORY_AUTO) return Memory::automatic;
+  return enumerator<Memory>(value, HAL_TENSOR_MEMORY_PBO, "memory: is none of hal_tensor_memory");
+}
+
+inline Result<std::span<const std::size_t>> shape_from(const std::size_t* shape, std::size_t ndim) {
+  if (shape == nullptr) return null_argument("shape: is NULL");
+  if (ndim < 1 || ndim > max_rank) {
+    return make_error(Errc::invalid_argument, "ndim: must be 1..8", std::to_string(ndim));
+  }
+  return std::span(shape, ndim);
+}
+
+/// A side or corner of a picture: what the C++ interface counts in 32 bits.
+inline Result<std::int32_t> pixels_from(std::size_t value, const char* name) {
+  if (value > 0x7FFFFFFF) {
+    return make_error(Errc::invalid_argument, "pixels: more than 2^31 - 1",
+                      std::string(name) + ' ' + std::to_string(value));
+  }
+  return static_cast<std::int32_t>(value);
+}
+
+inline Result<Region> region_from(std::size_t x, std::size_t y, std::size_t width,
+                                  std::size_t height) {
+  Region region;
+  HALYARD_TRY(region.x, pixels_from(x, "x"));
+  HALYARD_TRY(region.y, pixels_from(y, "y"));
+  HALYARD_TRY(region.width, pixels_from(width, "width"));
+  HALYARD_TRY(region.height, pixels_from(height, "height"));
+  return region;
+}
+
+/// Whether a NUL-terminated text is UTF-8, without overlong forms and surrogates.
+bool is_utf8(std::string_view text) noexcept;
+
+/// A path that a caller passed. Errors: invalid_argument (NULL, empty, not UTF-8).
+Result<std::string> path_from(const char* path);
+
+/// A copy that the caller releases by free().
+inline char* duplicated(const char* text) {
+  char* copy = ::strdup(text);
+  if (copy == nullptr) throw std::bad_alloc();
+  return copy;
+}
+
+/// `result` with its failure as another code: for calls that document one errno.
+template <class T>
+Result<T> failing_as(Errc code, Result<T> result) {
+  if (result) return result;
+  Error error = std::move(result).error();
+  error.code = code;
+  return error;
+}
+
+}  // namespace halyard::capi
