@@ -38,7 +38,7 @@ export TBB_ENABLE_SANITIZERS := 1
 export TSAN_OPTIONS ?= suppressions=$(CURDIR)/tools/tsan.supp:history_size=4
 
 .PHONY: help deps build test vm demo bench check asan tsan aarch64 clang coverage format install
-.PHONY: clean
+.PHONY: wheel wheels clean
 
 help: ## This list
 	@echo "Halyard. Targets:"
@@ -132,9 +132,21 @@ format: ## Rewrite all C++ sources with clang-format 14
 	@find include src tests tools examples bench fuzz -regex '.*\.\(h\|c\|cpp\)' -print0 \
 	  | xargs -0 clang-format-14 -i
 
+# With the flags and the compiler's name of `make test`, so that ccache has the objects.
+WHEEL = CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) CMAKE_ARGS="-DHALYARD_WERROR=$(WERROR) $(CMAKE_FLAGS)" \
+  .venv/bin/python tools/wheel.py
+
+wheel: ## Build a wheel into dist/ for PYTHON and run its tests in a clean environment
+	@scripts/install-deps.sh python
+	@$(WHEEL) $(PYTHON)
+
+wheels: ## The same from an sdist, for every CPython 3.9-3.13 on PATH and in PYTHONS
+	@scripts/install-deps.sh python
+	@$(WHEEL) --from-sdist --all
+
 install: build ## Install into PREFIX
 	@cmake --install build --prefix "$(PREFIX)"
 
 clean: ## Remove the build folders of these targets, and out/
 	@rm -rf build build-debug build-asan build-tsan build-aarch64 build-clang build-coverage \
-	  $(OUT)
+	  build-wheel build-cp3*-linux_* dist $(OUT)

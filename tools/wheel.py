@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Builds wheels of the Python package as strangers get them, and runs the package's tests from
+each: built, made self-contained by auditwheel, installed with NumPy and pytest alone into a fresh
+environment, tested from a folder outside the tree. Prints size, platform tag and seconds of each.
+
+    tools/wheel.py [--out DIR] [--from-sdist] [--all | PYTHON...]
+
+PYTHON are interpreters, by default the one that runs this. --all takes every CPython 3.9 to 3.13
+on PATH and in $PYTHONS (paths between spaces). From 3.12 on one wheel serves all. Runs in the
+environment of scripts/install-deps.sh python; a PYTHON needs no package, but pip."""
+import argparse
+import base64
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+WORK = ROOT / "build-wheel"
+OLDEST, STABLE, NEWEST = (3, 9), (3, 12), (3, 13)
+
+
+def run(*command, **more):
+    subprocess.run([str(word) for word in command], check=True, **more)
+
+
+def ask(python, code):
+    """What `code` prints under `python`; None where that is no interpreter or the code fails."""
+    try:
+        done = subprocess.run([str(python), "-c", code], capture_output=True, text=True,
+                              check=False, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def version(python):
+    said = ask(python, "import sys; print(sys.implementation.name, *sys.version_info[:2])")
+    words = (said or "").split()
+    return (int(words[1]), int(words[2])) if words[:1] == ["cpython"] else None
+
+
+def every_python():
+    """One interpreter for each version, $PYTHONS before PATH."""
+    found = {}
+    places = os.environ.get("PYTHONS", "").split()
+    for minor in range(OLDEST[1], NEWEST[1] + 1):
+        places += [Path(folder, f"python3.{minor}")
+                   for folder in os.environ.get("PATH", "").split(os.pathsep)]
+    for python in places:
+        if (number := version(python)) and OLDEST <= number <= NEWEST:
+            found.setdefault(number, python)
+    return [found[number] for number in sorted(found)]
+
+
+def requirements():
+    """The build requirements of pyproject.toml, and the program that asks the backend."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="ascii")
+    listed = re.search(r"^requires = \[(.*)\]$", text, re.M)
+    return [*re.findall(r'"([^"]+)"', listed.group(1)), "build"]
+
+
+def environment(folder, python, packages):
+    """A virtual environment's interpreter; made and filled when it is not there."""
+    inside = folder / "bin/python"
+    if not inside.exists():
+        run(python, "-m", "venv", folder)
+        run(inside, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages)
+    return inside
+
+
+def unpacked_sdist():
+    """The source distribution, built and unpacked into a fresh folder."""
+    folder = WORK / "sdist"
+    shutil.rmtree(folder, ignore_errors=True)
+    run(sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", folder, ROOT,
+        stdout=subprocess.DEVNULL)
+    archive, = folder.glob("*.tar.gz")
+    with tarfile.open(archive) as files:
+        files.extractall(folder)
+    return folder / archive.name[:-len(".tar.gz")], archive
+
+
+def build(python, source, folder):
+    """A wheel for this machine alone. Without isolation, so that the compiler cache sees the same
+    paths at each run."""
+    shutil.rmtree(folder, ignore_errors=True)
+    builder = python
+    if not ask(python, "import build, nanobind, scikit_build_core; print(1)"):
+        name = "env-%d.%d" % version(python)
+        builder = environment(WORK / name, python, requirements())
+    # The cache knows compilers by the name that they are called by.
+    env = {"CC": "cc", "CXX": "c++", **os.environ}
+    log = WORK / "build.log"
+    with open(log, "w", encoding="utf-8") as out:
+        done = subprocess.run([str(builder), "-m", "build", "--wheel", "--no-isolation",
+                               "--outdir", str(folder), str(source)],
+                              env=env, stdout=out, stderr=subprocess.STDOUT, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{log.read_text(encoding='utf-8')[-6000:]}\nwheel: the build failed, see {log}")
+    return next(folder.glob("*.whl"))
+
+
+def licences(wheel):
+    """Text of the licences of libraries that auditwheel put into the wheel, by Debian package."""
+    texts = {}
+    with zipfile.ZipFile(wheel) as files:
+        for name in files.namelist():
+            if name.endswith(".cdx.json"):
+                for part in json.loads(files.read(name)).get("components", []):
+                    match = re.match(r"pkg:deb/debian/([^@?]+)", part.get("purl", ""))
+                    path = Path("/usr/share/doc", match.group(1), "copyright") if match else None
+                    if path and path.exists():
+                        texts[match.group(1)] = path.read_bytes()
+    return texts
+
+
+def add_files(wheel, added):
+    """Adds {name below the wheel's .dist-info: bytes} to a wheel, and to its record."""
+    with zipfile.ZipFile(wheel) as files:
+        record = next(n for n in files.namelist() if n.endswith(".dist-info/RECORD"))
+        members = {item: files.read(item) for item in files.infolist()}
+    info = record.rsplit("/", 1)[0]
+    lines = ""
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as files:
+        for name, data in sorted(added.items()):
+            digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+            lines += f"{info}/{name},sha256={digest},{len(data)}\n"
+            files.writestr(f"{info}/{name}", data)
+        for item, data in members.items():
+            files.writestr(item, data + lines.encode() if item.filename == record else data,
+                           zipfile.ZIP_DEFLATED)
+
+
+def repair(wheel, out):
+    """Puts the libraries that no Linux has into the wheel, with their licences."""
+    with tempfile.TemporaryDirectory(dir=WORK) as folder:
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+        done = subprocess.run([sys.executable, "-m", "auditwheel", "repair", "--plat", "auto",
+                               "--strip", "--wheel-dir", folder, str(wheel)], text=True,
+                              env={**os.environ, "PATH": path}, capture_output=True, check=False)
+        if done.returncode != 0:
+            sys.exit(f"{done.stdout}{done.stderr}\nwheel: auditwheel could not repair {wheel}")
+        repaired, = Path(folder).glob("*.whl")
+        texts = licences(repaired)
+        add_files(repaired, {f"licenses/{name}.txt": text for name, text in texts.items()})
+        out.mkdir(parents=True, exist_ok=True)
+        return Path(shutil.copy2(repaired, out)), len(texts)
+
+
+def test(python, wheel):
+    """Runs tests/python from a copy, in an environment that has NumPy and pytest alone."""
+    with tempfile.TemporaryDirectory() as folder:
+        inside = environment(Path(folder, "env"), python, [str(wheel.resolve()), "pytest"])
+        shutil.copytree(ROOT / "tests/python", Path(folder, "tests"),
+                        ignore=shutil.ignore_patterns("__pycache__"))
+        env = {name: value for name, value in os.environ.items()
+               if name not in ("PYTHONPATH", "LD_LIBRARY_PATH", "LD_PRELOAD")}
+        where = subprocess.run([str(inside), "-c", "import halyard; print(halyard.__file__)"],
+                               cwd=folder, env=env, capture_output=True, text=True, check=True)
+        if not where.stdout.startswith(folder):
+            sys.exit(f"wheel: the tests would run {where.stdout}")
+        done = subprocess.run([str(inside), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rs",
+                               "tests"], cwd=folder, env=env, capture_output=True, text=True,
+                              check=False)
+        if done.returncode != 0:
+            sys.exit(f"{done.stdout}{done.stderr}\nwheel: tests failed under {python}")
+        return done.stdout.strip().splitlines()[-1].strip("= ")
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Builds, repairs and tests wheels.")
+    parser.add_argument("--out", default=ROOT / "dist", type=Path, metavar="DIR")
+    parser.add_argument("--from-sdist", action="store_true", help="build from an unpacked sdist")
+    parser.add_argument("--all", action="store_true", help="every version that is found")
+    parser.add_argument("pythons", nargs="*", metavar="PYTHON")
+    arguments = parser.parse_args()
+    pythons = every_python() if arguments.all else arguments.pythons or [sys.executable]
+    WORK.mkdir(exist_ok=True)
+    source = ROOT
+    if arguments.from_sdist:
+        source, archive = unpacked_sdist()
+        arguments.out.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(archive, arguments.out)
+        print(f"wheel: {archive.name}, {archive.stat().st_size / 1e6:.2f} MB", flush=True)
+    stable = None
+    for python in pythons:
+        number = version(python)
+        if number is None:
+            sys.exit(f"wheel: {python} is no CPython that runs")
+        begin = time.monotonic()
+        if stable is None or number < STABLE:
+            raw = build(python, source, WORK / "raw")
+            wheel, count = repair(raw, arguments.out)
+            print(f"wheel: {wheel.name}, {wheel.stat().st_size / 1e6:.2f} MB, licences of {count} "
+                  f"packages, built in {time.monotonic() - begin:.0f} s", flush=True)
+            stable = wheel if number >= STABLE else None
+        begin = time.monotonic()
+        said = test(python, stable or wheel)
+        print(f"wheel: Python {number[0]}.{number[1]}: {said} "
+              f"({time.monotonic() - begin:.0f} s with installing)", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
