@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Halyard: zero-copy tensors from sensor to decision."""
-from . import _core, _enums, _errors, _tracing
+from . import _core, _enums, _errors, _pickling, _tracing
 from ._core import *  # noqa: F403
 from ._core import __version__ as __version__
 from ._enums import *  # noqa: F403

@@ -40,6 +40,11 @@ auto released(F&& call) {
 // One function a file, in the order in which module.cpp calls them.
 void bind_errors(nb::module_& m);
 void bind_enums(nb::module_& m);
+void bind_buffers(nb::module_& m);
+void bind_values(nb::module_& m);
+void bind_tensor_map(nb::module_& m);
+void bind_tensor(nb::module_& m);
+void bind_codec(nb::module_& m);
 void bind_trace(nb::module_& m);
 
 }  // namespace halyard::python

@@ -2,6 +2,8 @@
 // The tables of enums.h, and the names of element types.
 #include "enums.h"
 
+#include <nanobind/stl/string.h>
+
 #include <string>
 #include <string_view>
 

@@ -6,7 +6,16 @@
 NB_MODULE(_core, m) {
   namespace py = halyard::python;
   m.attr("__version__") = halyard::version();
+  // Classes and functions show the package as their module: users find them there.
+  const nanobind::object own_name = m.attr("__name__");
+  m.attr("__name__") = "halyard";
   py::bind_errors(m);
   py::bind_enums(m);
+  py::bind_buffers(m);
+  py::bind_values(m);
+  py::bind_tensor_map(m);
+  py::bind_tensor(m);
+  py::bind_codec(m);
   py::bind_trace(m);
+  m.attr("__name__") = own_name;
 }

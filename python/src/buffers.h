@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Python's buffer protocol (PEP 3118) out of tensors and into them.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "bindings.h"
+#include "halyard/tensor.h"
+
+namespace halyard::python {
+
+/// A mapping that views share: it is given back when the last of them goes.
+struct SharedMap {
+  TensorMap map;
+  std::size_t views = 0;  ///< buffers that are out; changed under the interpreter's lock
+};
+
+/// Fills `view` for the elements of `map` as the flags ask for; `view.internal` keeps `map` until
+/// release_view(). Returns 0, or -1 with BufferError set.
+int fill_view(PyObject* exporter, Py_buffer* view, int flags,
+              const std::shared_ptr<SharedMap>& map) noexcept;
+/// The same for the first size_bytes() bytes as a flat run of bytes, whatever the padding.
+int fill_flat_view(PyObject* exporter, Py_buffer* view, int flags,
+                   const std::shared_ptr<SharedMap>& map) noexcept;
+void release_view(PyObject* exporter, Py_buffer* view) noexcept;
+
+/// Maps for reading and writing, or for reading alone where the memory is read-only, without a
+/// claim. Raises what Tensor::map() reports.
+std::shared_ptr<SharedMap> map_shared(const Tensor& tensor);
+
+/// A tensor over the memory of an object with a buffer, which stays exported as long as somebody
+/// uses the bytes. Raises InvalidArgumentError or UnsupportedError naming `argument`: byte order,
+/// element type, axes. With `to_write`, AccessError where the memory is read-only.
+Tensor wrap_buffer(nb::handle object, const char* argument, bool to_write);
+
+/// Element type, shape and strides of a full buffer. Raises as wrap_buffer().
+Layout buffer_layout(const Py_buffer& view, const char* argument);
+
+/// Whether Python still runs: once it ends, memory of its objects is left to the system.
+bool is_python_alive() noexcept;
+
+}  // namespace halyard::python

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensor.normalize_to_numpy: bytes of a picture as a network's numbers, by a table of 256 values.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+
+#include "args.h"
+#include "buffers.h"
+#include "enums.h"
+#include "tensor_class.h"
+
+namespace halyard::python {
+namespace {
+
+using Table = std::array<std::array<std::byte, 8>, 256>;
+
+template <class T>
+void put(Table& table, std::size_t v, T value) {
+  std::memcpy(table[v].data(), &value, sizeof value);
+}
+
+struct Numbers {
+  DType dtype;
+  Normalization mode;
+  int zero_point;
+  bool has_zero_point;
+};
+
+Table bytes_table(const Numbers& n) {
+  if (n.mode == Normalization::without_sign ||
+      (n.dtype == DType::u8 && n.mode == Normalization::with_sign) ||
+      (n.dtype == DType::i8 && n.mode == Normalization::raw))
+    raise(Errc::unsupported, std::string("normalization: uint8 takes RAW, int8 SIGNED (") +
+                                 nb::str(enum_to(n.mode)).c_str() + ", " + dtype_name(n.dtype) +
+                                 ")");
+  Table table{};
+  const int zero_point = n.has_zero_point ? n.zero_point : 128;
+  for (int v = 0; v < 256; ++v) {
+    const auto at = static_cast<std::size_t>(v);
+    if (n.dtype == DType::u8)
+      put(table, at, static_cast<std::uint8_t>(v));
+    else
+      put(table, at, static_cast<std::int8_t>(std::clamp(v - zero_point, -128, 127)));
+  }
+  return table;
+}
+
+template <class T>
+T normalized(const Numbers& n, int v) {
+  const auto value = static_cast<T>(v);
+  if (n.mode == Normalization::raw) return value;
+  if (n.mode == Normalization::without_sign) return value / T{255};
+  const T offset = n.has_zero_point ? static_cast<T>(n.zero_point) / static_cast<T>(127.5) : T{1};
+  return value / static_cast<T>(127.5) - offset;
+}
+
+Table floats_table(const Numbers& n) {
+  Table table{};
+  // struct rounds to halves as IEEE 754 has it.
+  const nb::object pack =
+      n.dtype == DType::f16 ? nb::module_::import_("struct").attr("pack") : nb::none();
+  for (int v = 0; v < 256; ++v) {
+    const auto at = static_cast<std::size_t>(v);
+    if (n.dtype == DType::f32) {
+      put(table, at, normalized<float>(n, v));
+    } else if (n.dtype == DType::f64) {
+      put(table, at, normalized<double>(n, v));
+    } else {
+      const nb::object half = pack("=e", static_cast<double>(normalized<float>(n, v)));
+      std::memcpy(table[at].data(), PyBytes_AsString(half.ptr()), 2);
+    }
+  }
+  return table;
+}
+
+Table table_of(Numbers n) {
+  const bool is_byte = n.dtype == DType::u8 || n.dtype == DType::i8;
+  if (n.mode == Normalization::automatic)
+    n.mode = n.dtype == DType::u8 ? Normalization::raw : Normalization::with_sign;
+  if (n.has_zero_point && n.zero_point != 0 && n.mode != Normalization::with_sign)
+    raise(Errc::invalid_argument, "zero_point: only with SIGNED");
+  return is_byte ? bytes_table(n) : floats_table(n);
+}
+
+struct Job {
+  const TensorMap& from;
+  const Layout& to;
+  std::byte* out;
+  const Table& table;
+};
+
+template <std::size_t size>
+void apply(const Job& job) {
+  const Layout& in = job.from.layout();
+  for (std::size_t y = 0; y < job.to.shape[0]; ++y) {
+    for (std::size_t x = 0; x < job.to.shape[1]; ++x) {
+      const auto row = static_cast<std::ptrdiff_t>(y);
+      const auto column = static_cast<std::ptrdiff_t>(x);
+      const std::byte* from =
+          job.from.data() + row * in.stride_bytes[0] + column * in.stride_bytes[1];
+      std::byte* to = job.out + row * job.to.stride_bytes[0] + column * job.to.stride_bytes[1];
+      for (std::size_t c = 0; c < job.to.shape[2]; ++c, to += job.to.stride_bytes[2])
+        std::memcpy(to, job.table[std::to_integer<std::size_t>(from[c])].data(), size);
+    }
+  }
+}
+
+void run(const Job& job) {
+  switch (size_of(job.to.dtype)) {
+    case 1:
+      return apply<1>(job);
+    case 2:
+      return apply<2>(job);
+    case 4:
+      return apply<4>(job);
+    default:
+      return apply<8>(job);
+  }
+}
+
+void check_picture(const Tensor& source, const Layout& to) {
+  if (source.dtype() != DType::u8 || source.rank() != 3)
+    raise(Errc::unsupported, "tensor: must be a packed picture of uint8, shape [H,W,C]");
+  const bool drops_alpha =
+      source.format() == PixelFormat::rgba && to.shape[2] == 3 && source.shape()[2] == 4;
+  if (to.shape[0] != source.shape()[0] || to.shape[1] != source.shape()[1] ||
+      (to.shape[2] != source.shape()[2] && !drops_alpha))
+    raise(Errc::invalid_argument, "dst: its shape must be the tensor's, [H,W,C]");
+}
+
+// A writable array of three axes, held while this lives.
+class Output {
+ public:
+  explicit Output(nb::handle array) {
+    if (PyObject_CheckBuffer(array.ptr()) == 0 ||
+        PyObject_GetBuffer(array.ptr(), &view_, PyBUF_FULL) != 0) {
+      PyErr_Clear();
+      raise_wrong_type("dst", "a writable array", array);
+    }
+  }
+  ~Output() { PyBuffer_Release(&view_); }
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+  const Py_buffer& view() const { return view_; }
+
+ private:
+  Py_buffer view_{};
+};
+
+void normalize(const PyTensor& self, nb::handle dst, nb::handle normalization,
+               nb::handle zero_point) {
+  const Tensor source = self.value;
+  const Output output(dst);
+  if (output.view().ndim != 3) throw nb::type_error("dst: must have 3 axes");
+  const Layout to = buffer_layout(output.view(), "dst");
+  if (!(is_float(to.dtype) || to.dtype == DType::u8 || to.dtype == DType::i8))
+    throw nb::type_error("dst: must be uint8, int8, float16, float32 or float64");
+  check_picture(source, to);
+  const bool has_zero_point = !zero_point.is_none();
+  const std::int32_t zero = has_zero_point ? int_from(zero_point, "zero_point") : 0;
+  if (zero < 0 || zero > 255) raise(Errc::invalid_argument, "zero_point: must be 0 to 255");
+  const Table table = table_of(
+      {to.dtype, enum_from<Normalization>(normalization, "normalization"), zero, has_zero_point});
+  check(released([&]() -> Status {
+    HALYARD_TRY(const TensorMap map, source.map_unclaimed(Access::read));
+    run({map, to, static_cast<std::byte*>(output.view().buf), table});
+    return {};
+  }));
+}
+
+}  // namespace
+
+void add_normalize(TensorClass& cls) {
+  cls.def("normalize_to_numpy", &normalize, nb::arg("dst"),
+          nb::arg("normalization") = enum_to(Normalization::automatic),
+          nb::arg("zero_point") = nb::none(),
+          nb::sig("def normalize_to_numpy(self, dst: numpy.ndarray, normalization: Normalization = "
+                  "Normalization.DEFAULT, zero_point: int | None = None) -> None"),
+          "Writes a packed uint8 picture into an array [H,W,C] of uint8 (RAW), int8 (SIGNED: v - "
+          "zero_point, 128 by default) or floats (SIGNED: v / 127.5 - zero_point / 127.5, 1 by "
+          "default; UNSIGNED: v / 255; RAW: v). Rgba may drop its alpha into 3 channels. Raises "
+          "TypeError for another dst, RuntimeError for shapes that differ.");
+}
+
+}  // namespace halyard::python

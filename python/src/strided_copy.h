@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies between arrays of any strides.
+#pragma once
+
+#include <cstddef>
+
+#include "bindings.h"
+#include "halyard/tensor.h"
+
+namespace halyard::python {
+
+/// An array of NumPy or any other buffer, exported while this lives. Unlike wrap_buffer() it takes
+/// elements at any address. Raises TypeError or InvalidArgumentError naming `argument`.
+class StridedArray {
+ public:
+  StridedArray(nb::handle object, const char* argument);
+  ~StridedArray();
+  StridedArray(const StridedArray&) = delete;
+  StridedArray& operator=(const StridedArray&) = delete;
+  const Layout& layout() const { return layout_; }
+  const std::byte* data() const { return data_; }
+
+ private:
+  Py_buffer view_{};
+  TensorMap map_;
+  Layout layout_;
+  const std::byte* data_ = nullptr;
+};
+
+/// Element i in C order of `from` to element i of `to`; dtypes and counts are equal, memory is
+/// disjoint. Transposed arrays go by blocks, so that each cache line is read once.
+void copy_in_order(const Layout& from, const std::byte* source, const Layout& to,
+                   std::byte* destination);
+
+}  // namespace halyard::python

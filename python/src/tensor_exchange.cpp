@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensor: to and from NumPy, DLPack and file descriptors; what travels between processes.
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "args.h"
+#include "buffers.h"
+#include "enums.h"
+#include "halyard/dlpack.h"
+#include "halyard/import.h"
+#include "tensor_class.h"
+#include "tensor_map.h"
+#include "values.h"
+
+// The heads of DLPack's structs, as far as a capsule needs them.
+struct DLManagedTensorVersioned {
+  std::uint32_t version[2];
+  void* manager_ctx;
+  void (*deleter)(DLManagedTensorVersioned*);
+  std::uint64_t flags;
+};
+struct DLManagedTensor {
+  std::byte tensor[48];
+  void* manager_ctx;
+  void (*deleter)(DLManagedTensor*);
+};
+
+namespace halyard::python {
+namespace {
+
+constexpr std::uint64_t is_copied = 1U << 1;
+
+template <class Managed>
+constexpr const char* capsule_name = "dltensor";
+template <>
+constexpr const char* capsule_name<DLManagedTensorVersioned> = "dltensor_versioned";
+template <class Managed>
+constexpr const char* used_name = "used_dltensor";
+template <>
+constexpr const char* used_name<DLManagedTensorVersioned> = "used_dltensor_versioned";
+
+// Capsules that nobody took give the tensor back.
+template <class Managed>
+void drop(PyObject* capsule) {
+  if (PyCapsule_IsValid(capsule, capsule_name<Managed>) == 0) return;
+  auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, capsule_name<Managed>));
+  managed->deleter(managed);
+}
+
+template <class Managed>
+nb::object capsule_of(Managed* managed) {
+  PyObject* capsule = PyCapsule_New(managed, capsule_name<Managed>, &drop<Managed>);
+  if (capsule == nullptr) {
+    managed->deleter(managed);
+    throw nb::python_error();
+  }
+  return nb::steal(capsule);
+}
+
+// Consumers expect BufferError when a tensor cannot be exported as they ask.
+template <class T>
+T take_or_buffer_error(Result<T> result) {
+  if (!result) throw nb::buffer_error(result.error().message().c_str());
+  return *std::move(result);
+}
+
+nb::object to_capsule(const PyTensor& self, nb::handle stream, nb::handle max_version,
+                      nb::handle dl_device, nb::handle copy) {
+  if (!stream.is_none())
+    raise(Errc::invalid_argument, "stream: must be None, the memory is the CPU's");
+  if (!dl_device.is_none() && !dl_device.equal(nb::make_tuple(1, 0)))
+    throw nb::buffer_error("dl_device: only (1, 0), the CPU, is served");
+  const bool is_copy = !copy.is_none() && nb::cast<bool>(copy);
+  Tensor tensor = self.value;
+  if (tensor.is_empty()) throw nb::buffer_error("tensor: is empty");
+  if (is_copy) {
+    Tensor own = take_or_buffer_error(Tensor::create(tensor.dtype(), tensor.shape(), Memory::mem));
+    const Tensor plain =
+        take_or_buffer_error(Tensor::wrap(tensor.buffer(), tensor.layout(), tensor.offset_bytes()));
+    const Status copied = released([&] { return halyard::copy(plain, own); });
+    if (!copied) throw nb::buffer_error(copied.error().message().c_str());
+    tensor = std::move(own);
+  }
+  const bool is_versioned =
+      !max_version.is_none() && nb::cast<int>(nb::borrow(max_version)[0]) >= 1;
+  if (!is_versioned) return capsule_of(take_or_buffer_error(to_dlpack_unversioned(tensor)));
+  DlpackOptions options;
+  options.read_only = !tensor.buffer()->is_writable();
+  DLManagedTensorVersioned* managed = take_or_buffer_error(to_dlpack(tensor, options));
+  if (is_copy) managed->flags |= is_copied;
+  return capsule_of(managed);
+}
+
+template <class Managed>
+Tensor consume(nb::handle capsule) {
+  auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), capsule_name<Managed>));
+  Tensor tensor = take(from_dlpack(managed));
+  PyCapsule_SetName(capsule.ptr(), used_name<Managed>);
+  return tensor;
+}
+
+Tensor from_capsule(nb::handle capsule, const char* argument) {
+  if (PyCapsule_IsValid(capsule.ptr(), capsule_name<DLManagedTensorVersioned>) != 0)
+    return consume<DLManagedTensorVersioned>(capsule);
+  if (PyCapsule_IsValid(capsule.ptr(), capsule_name<DLManagedTensor>) != 0)
+    return consume<DLManagedTensor>(capsule);
+  raise(Errc::invalid_argument, std::string(argument) + ": no DLPack capsule, or one used before");
+}
+
+nb::object capsule_from(nb::handle producer) {
+  PyObject* method = PyObject_GetAttrString(producer.ptr(), "__dlpack__");
+  if (method == nullptr) throw nb::python_error();
+  const nb::object call = nb::steal(method);
+  try {
+    return call(nb::arg("max_version") = nb::make_tuple(1, 0));
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_TypeError)) throw;
+  }
+  return call();
+}
+
+Tensor tensor_of_dlpack(nb::handle object, const char* argument) {
+  if (PyCapsule_CheckExact(object.ptr()) != 0) return from_capsule(object, argument);
+  if (PyObject_HasAttrString(object.ptr(), "__dlpack__") == 0)
+    raise_wrong_type(argument, "an object with __dlpack__", object);
+  return from_capsule(capsule_from(object), argument);
+}
+
+Tensor tensor_of(nb::handle object, const char* argument, bool to_write) {
+  if (const PyTensor* tensor = try_tensor_object(object)) return tensor->value;
+  Tensor found;
+  if (PyObject_CheckBuffer(object.ptr()) != 0 && !PyBytes_Check(object.ptr()))
+    found = wrap_buffer(object, argument, to_write);
+  else if (PyObject_HasAttrString(object.ptr(), "__dlpack__") != 0)
+    found = tensor_of_dlpack(object, argument);
+  else
+    raise_wrong_type(argument, "a Tensor, or an array with a buffer or DLPack", object);
+  if (to_write && !found.buffer()->is_writable())
+    raise(Errc::permission, std::string(argument) + ": its memory is read-only");
+  return found;
+}
+
+// bfloat16 has no buffer: its bits are seen, then named.
+nb::object array_of_bfloat16(const Tensor& tensor) {
+  nb::object type;
+  try {
+    type = nb::module_::import_("ml_dtypes").attr("bfloat16");
+  } catch (nb::python_error&) {
+    raise(Errc::unsupported, "tensor: NumPy has no bfloat16 without the package ml_dtypes");
+  }
+  Layout layout = tensor.layout();
+  layout.dtype = DType::u16;
+  const nb::object bits =
+      tensor_result(take(Tensor::wrap(tensor.buffer(), layout, tensor.offset_bytes())));
+  return nb::module_::import_("numpy").attr("asarray")(bits).attr("view")(type);
+}
+
+nb::object to_array(nb::handle self, nb::handle dtype, nb::handle copy) {
+  const Tensor& tensor = nb::cast<const PyTensor&>(self).value;
+  const nb::module_ numpy = nb::module_::import_("numpy");
+  nb::object array;
+  if (tensor.dtype() == DType::bf16) {
+    array = array_of_bfloat16(tensor);
+  } else {
+    PyObject* view = PyMemoryView_FromObject(self.ptr());
+    if (view == nullptr) throw nb::python_error();
+    array = numpy.attr("asarray")(nb::steal(view));
+  }
+  const bool must_copy = !copy.is_none() && nb::cast<bool>(nb::bool_(copy));
+  if (!dtype.is_none() && !array.attr("dtype").equal(numpy.attr("dtype")(dtype))) {
+    if (!copy.is_none() && !must_copy)
+      throw nb::value_error("copy: False, but another dtype needs a copy");
+    return array.attr("astype")(dtype);
+  }
+  return must_copy ? array.attr("copy")() : array;
+}
+
+nb::object from_fd(nb::handle fd, nb::handle shape, nb::handle dtype, nb::handle name) {
+  const std::int32_t number = int_from(fd, "fd");
+  if (number < 0) raise(Errc::invalid_argument, "fd: must not be negative");
+  const Shape extents = shape_from(shape, "shape");
+  const Layout layout = take(Layout::contiguous(dtype_from(dtype, "dtype"), extents.dims()));
+  ImportOptions options;
+  options.size_bytes = layout.size_bytes();
+  Tensor made = take(Tensor::wrap(take(Importer::shared().import_buffer(number, options)), layout));
+  if (!name.is_none()) made.set_name(nb::cast<std::string>(name));
+  return tensor_result(std::move(made));
+}
+
+nb::object from_array(nb::handle array, bool copy) {
+  Tensor seen = tensor_to_read(array, "array");
+  if (!copy) return tensor_result(std::move(seen));
+  return tensor_result(std::move(seen)).attr("copy")();
+}
+
+int descriptor_of(const PyTensor& self, bool must_be_dma) {
+  const Tensor& tensor = self.value;
+  if (tensor.is_empty() || (must_be_dma && tensor.memory() != Memory::dma))
+    raise(Errc::unsupported, "tensor: its memory is no DMA-BUF");
+  return take(tensor.buffer()->clone_fd()).release();
+}
+
+// Where the elements lie behind the descriptor, for another process: None when they lie in several
+// buffers, or in memory that has no descriptor.
+nb::object shared_state(const PyTensor& self) {
+  const Tensor& t = self.value;
+  if (t.is_empty() || t.buffer()->fd() < 0 || t.modifier() != drm_modifier_linear)
+    return nb::none();
+  nb::list planes;
+  for (std::size_t i = 0; i < t.plane_count() && t.is_image(); ++i) {
+    const ImagePlane plane = take(t.image_plane(i));
+    if (plane.buffer != t.buffer()) return nb::none();
+    planes.append(nb::make_tuple(plane.offset_bytes, plane.stride_bytes));
+  }
+  nb::list strides;
+  for (std::size_t i = 0; i < t.rank(); ++i)
+    strides.append(t.layout().stride_bytes[i]);
+  return nb::make_tuple(dtype_str(t.dtype()), shape_list(t.shape()), strides, t.offset_bytes(),
+                        t.width(), t.height(), t.format() ? enum_to(*t.format()) : nb::none(),
+                        planes);
+}
+
+Tensor picture_from_planes(const std::shared_ptr<Buffer>& buffer, nb::handle planes,
+                           const nb::tuple& state, PixelFormat format) {
+  std::vector<Tensor::PlaneSource> sources;
+  for (const nb::handle plane : nb::list(planes)) {
+    const auto pair = nb::cast<nb::tuple>(plane);
+    sources.push_back({buffer, nb::cast<std::size_t>(pair[0]), nb::cast<std::size_t>(pair[1]), 0});
+  }
+  if (info(format).kind == FormatKind::planar && sources.size() > 1) {
+    sources[0].plane_stride_bytes = sources[1].offset_bytes - sources[0].offset_bytes;
+    sources.resize(1);
+  }
+  return take(Tensor::wrap_image(sources, nb::cast<std::size_t>(state[4]),
+                                 nb::cast<std::size_t>(state[5]), format,
+                                 dtype_from(state[0], "dtype")));
+}
+
+nb::object from_shared(int fd, const nb::tuple& state) {
+  const auto buffer = take(Importer::shared().import_buffer(fd));
+  const nb::object format = state[6];
+  if (!format.is_none())
+    return tensor_result(
+        picture_from_planes(buffer, state[7], state, enum_from<PixelFormat>(format, "format")));
+  const Shape shape = shape_from(state[1], "shape");
+  Layout layout = take(Layout::contiguous(dtype_from(state[0], "dtype"), shape.dims()));
+  const nb::list strides(state[2]);
+  for (std::size_t i = 0; i < layout.rank; ++i)
+    layout.stride_bytes[i] = nb::cast<std::ptrdiff_t>(strides[i]);
+  return tensor_result(take(Tensor::wrap(buffer, layout, nb::cast<std::size_t>(state[3]))));
+}
+
+void add_numpy(TensorClass& cls) {
+  cls.def("__array__", &to_array, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none(),
+          nb::sig("def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) "
+                  "-> numpy.ndarray"),
+          "The elements as a NumPy array; without a copy unless another dtype is asked for.")
+      .def("__dlpack__", &to_capsule, nb::kw_only(), nb::arg("stream") = nb::none(),
+           nb::arg("max_version") = nb::none(), nb::arg("dl_device") = nb::none(),
+           nb::arg("copy") = nb::none(),
+           nb::sig("def __dlpack__(self, *, stream: Any = None, max_version: tuple[int, int] | "
+                   "None = None, dl_device: tuple[int, int] | None = None, copy: bool | None = "
+                   "None) -> Any"),
+           "A DLPack capsule on the CPU. Raises BufferError for what cannot be exported so.")
+      .def(
+          "__dlpack_device__", [](const PyTensor&) { return nb::make_tuple(1, 0); },
+          "(1, 0): the CPU.")
+      .def_static(
+          "from_dlpack", [](nb::handle x) { return tensor_result(tensor_of_dlpack(x, "x")); },
+          nb::arg("x"), nb::sig("def from_dlpack(x: Any) -> Tensor"),
+          "A tensor over another library's memory (PyTorch, JAX, NumPy), without a copy. CPU only.")
+      .def_static("from_array", &from_array, nb::arg("array"), nb::arg("copy") = false,
+                  nb::sig("def from_array(array: Any, copy: bool = False) -> Tensor"),
+                  "A tensor over the memory of an array: of NumPy, or anything with a buffer or "
+                  "DLPack. With `copy`, a tensor of its own. Name the picture format by "
+                  "set_format().");
+}
+
+void add_descriptors(TensorClass& cls) {
+  cls.def_static(
+         "from_fd", &from_fd, nb::arg("fd"), nb::arg("shape"), nb::arg("dtype") = "float32",
+         nb::arg("name") = nb::none(),
+         nb::sig("def from_fd(fd: int, shape: Sequence[int], dtype: DTypeLike = 'float32', name: "
+                 "str | None = None) -> Tensor"),
+         "A tensor over a DMA-BUF or shared memory. The descriptor is duplicated: close yours. "
+         "Raises RuntimeError for other descriptors and for memory that is too small.")
+      .def_prop_ro(
+          "fd", [](const PyTensor& t) { return descriptor_of(t, false); },
+          "A new descriptor of the memory each time, yours to close. Raises RuntimeError "
+          "for memory without one (the heap).")
+      .def(
+          "dmabuf_clone", [](const PyTensor& t) { return descriptor_of(t, true); },
+          "A new descriptor of the DMA-BUF, yours to close. Raises RuntimeError for other memory.")
+      .def_static(
+          "from_iosurface",
+          [](nb::handle, nb::handle, nb::handle, nb::handle) -> nb::object {
+            raise(Errc::unsupported, "from_iosurface: there are no IOSurfaces on this system");
+          },
+          nb::arg("surface_ref"), nb::arg("shape"), nb::arg("dtype") = "uint8",
+          nb::arg("name") = nb::none(), "Raises RuntimeError: IOSurfaces are Apple's.")
+      .def_prop_ro(
+          "iosurface_id", [](const PyTensor&) { return nb::none(); },
+          "None: IOSurfaces are Apple's.")
+      .def_prop_ro(
+          "iosurface_ref", [](const PyTensor&) { return nb::none(); },
+          "None: IOSurfaces are Apple's.")
+      .def_prop_ro(
+          "_borrowed_fd",
+          [](const PyTensor& t) { return t.value.is_empty() ? -1 : t.value.buffer()->fd(); })
+      .def("_shared_state", &shared_state)
+      .def_static("_from_shared", &from_shared, nb::arg("fd"), nb::arg("state"))
+      .def("_set_name", [](PyTensor& t, std::string name) { t.value.set_name(std::move(name)); })
+      .def("__copy__", [](const PyTensor& t) { return PyTensor{t.value}; })
+      .def("__deepcopy__", [](nb::handle self, nb::handle) { return self.attr("copy")(); });
+}
+
+}  // namespace
+
+Tensor tensor_to_read(nb::handle object, const char* argument) {
+  return tensor_of(object, argument, false);
+}
+
+Tensor tensor_to_write(nb::handle object, const char* argument) {
+  return tensor_of(object, argument, true);
+}
+
+void add_exchange(TensorClass& cls) {
+  add_numpy(cls);
+  add_descriptors(cls);
+}
+
+}  // namespace halyard::python
