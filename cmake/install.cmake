@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # What `cmake --install` puts where: the library, its headers, CMake package and pkg-config file.
-# Components: runtime (what a program needs to run), development (what it needs to be built), tools.
+# Components: runtime (what a program needs to run), development (what it needs to be built), tools,
+# and for those who ask for it, compat: the names that programs for EdgeFirst HAL look for.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/halyard)
 
 install(TARGETS halyard EXPORT halyard-targets
         LIBRARY COMPONENT runtime NAMELINK_COMPONENT development)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        COMPONENT development FILES_MATCHING PATTERN "*.h")
+        COMPONENT development FILES_MATCHING PATTERN "*.h" PATTERN edgefirst EXCLUDE)
 install(EXPORT halyard-targets NAMESPACE halyard:: DESTINATION ${package_dir}
         COMPONENT development)
 
@@ -34,3 +35,10 @@ endif()
 configure_file(${PROJECT_SOURCE_DIR}/cmake/halyard.pc.in ${PROJECT_BINARY_DIR}/halyard.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/halyard.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
         COMPONENT development)
+
+configure_file(${PROJECT_SOURCE_DIR}/cmake/edgefirst-hal.pc.in
+               ${PROJECT_BINARY_DIR}/edgefirst-hal.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/edgefirst-hal.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+        COMPONENT compat EXCLUDE_FROM_ALL)
+install(FILES ${PROJECT_SOURCE_DIR}/include/edgefirst/hal.h
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/edgefirst COMPONENT compat EXCLUDE_FROM_ALL)

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes a C program that calls every function of the C interface with nothing: NULL, 0, -1,
+handles of another kind, and good handles beside nothing. None may crash; without a good handle
+those that can fail must, with an errno.
+
+    null_calls.py OUTPUT
+"""
+import re
+import sys
+from pathlib import Path
+
+from declarations import functions, opaque
+
+# A handle of another kind: a tensor for all but tensors.
+WRONG = {"hal_tensor": "plane"}
+GOOD = {"hal_tensor": "tensor", "hal_image_processor": "processor"}
+# What a NULL handle gives, where it is not 0.
+DEFAULTS = {"hal_tensor_pixel_format": "HAL_PIXEL_FORMAT_RGB",
+            "hal_quantization_kind": "HAL_TENSOR_QUANT_KIND_PER_TENSOR"}
+# Fail and leave errno alone: getters of pointers.
+QUIET = {"hal_tensor_shape", "hal_tensor_map_data", "hal_tensor_map_data_const",
+         "hal_tensor_map_shape", "hal_tensor_cuda_device_ptr"}
+# Gives numbers although it gets none.
+SUCCEEDS = {"hal_detect_box_list_new"}
+# Not called: what waits, or what changes the process for good.
+LEFT_OUT = set()
+
+HEAD = """// Written by tests/capi/null_calls.py.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "halyard/hal.h"
+
+static hal_tensor* tensor;
+static hal_plane_descriptor* plane;
+static hal_image_processor* processor;
+
+"""
+MAIN = """int main(void) {{
+  const size_t shape[1] = {{64}};
+  int fd = -1;
+  tensor = hal_tensor_new(HAL_DTYPE_U8, shape, 1, HAL_TENSOR_MEMORY_SHM, NULL);
+  fd = hal_tensor_clone_fd(tensor);
+  plane = hal_plane_descriptor_new(fd);
+  processor = hal_image_processor_new();
+  CHECK(tensor != NULL && plane != NULL && processor != NULL);
+{calls}
+  CHECK(hal_tensor_len(tensor) == 64);
+  CHECK(hal_plane_descriptor_set_offset(plane, 0) == 0);
+  hal_tensor_free(tensor);
+  hal_plane_descriptor_free(plane);
+  hal_image_processor_free(processor);
+  printf("{count} functions called with nothing: %d failed\\n", failures);
+  return failures != 0;
+}}
+"""
+
+
+def value(kind, number, given, handles):
+    """An argument of a type: `number` where it is one; handles as `given`, else NULL."""
+    base = re.sub(r"\bconst\b|\bstruct\b|\benum\b", "", kind).strip()
+    if "*" in kind or "[" in kind:
+        name = base.rstrip("*").strip()
+        if given == "wrong" and name in handles and base.count("*") == 1:
+            return f"({kind})(void*){WRONG.get(name, 'tensor')}"
+        return GOOD[name] if given == "good" and kind.count("*") == 1 and name in GOOD else "NULL"
+    if base in ("float", "double"):
+        return f"({base}){number}"
+    if base == "bool":
+        return "false" if number == 0 else "true"
+    if base in STRUCTS:
+        return f"zero_{base}()"
+    return f"({base}){number}"
+
+
+def is_pointer(kind):
+    return "*" in kind or "[" in kind or kind.endswith("_callback") or kind == "hal_delegate_t"
+
+
+def expectation(function):
+    """The condition on `result` and errno when every pointer is NULL."""
+    kind = function.returns
+    has_pointer = any(is_pointer(t) for t, _ in function.parameters)
+    if kind == "void" or not has_pointer or function.name in SUCCEEDS:
+        return None
+    if kind in STRUCTS:
+        return None
+    if is_pointer(kind):
+        return "result == NULL" + ("" if function.name in QUIET else " && errno != 0")
+    if kind in ("int", "int32_t"):
+        return "result == -1 && errno != 0" if kind == "int" and function.name not in DEFAULTS \
+            else f"result == {DEFAULTS.get(function.name, 0)}"
+    return f"result == {DEFAULTS.get(function.name, 0)}"
+
+
+def release(function, table, handles):
+    """The call that ends what a function gave."""
+    name = re.sub(r"\bconst\b|\*", "", function.returns).strip()
+    if function.returns != "char*" and name not in handles:
+        return ""
+    if function.returns == "char*":
+        return "free(result);"
+    for other in table.values():
+        if other.returns == "void" and re.search(r"_(free|unmap)$", other.name) \
+                and [t for t, _ in other.parameters] == [f"{name}*"]:
+            return f"{other.name}(result);"
+    return ""
+
+
+def call(function, number, given, table, handles):
+    arguments = ", ".join(value(t, number, given, handles) for t, _ in function.parameters)
+    text = f"{function.name}({arguments})"
+    lines = ["  errno = 0;"]
+    if function.returns == "void":
+        return lines + [f"  {text};"]
+    expected = expectation(function) if given != "good" else None
+    end = release(function, table, handles) if is_pointer(function.returns) else ""
+    lines += ["  {", f"    {function.returns} result = {text};"]
+    lines += [f"    CHECK({expected});"] if expected else ["    (void)result;"]
+    lines += [f"    {end}"] if end else []
+    return lines + ["  }"]
+
+
+def structs(table, handles):
+    """Types that are passed by value and are no numbers."""
+    numbers = {"int", "unsigned", "bool", "float", "double", "void", "char", "size_t"}
+    kinds = {t for f in table.values() for t in [f.returns] + [t for t, _ in f.parameters]}
+    plain = {t for t in kinds if not is_pointer(t) and t not in numbers and "int" not in t}
+    text = "".join(h.read_text() for h in __import__("declarations").HEADERS)
+    return {t for t in plain if re.search(rf"struct {t} \{{", text)} - handles
+
+
+def main():
+    global STRUCTS
+    table, handles = functions(), opaque()
+    STRUCTS = structs(table, handles)
+    out = [HEAD]
+    out += [f"static {s} zero_{s}(void) {{\n  {s} value;\n  memset(&value, 0, sizeof value);\n"
+            f"  return value;\n}}\n\n" for s in sorted(STRUCTS)
+            if any(s == t for f in table.values() for t, _ in f.parameters)]
+    names = sorted(set(table) - LEFT_OUT)
+    for name in names:
+        body = []
+        ends = re.search(r"_(free|unmap|finalize\w*)$", name)
+        for given in ("none", "wrong") + (() if ends else ("good",)):
+            for number in (0, -1):
+                body += call(table[name], number, given, table, handles)
+        out.append(f"static void call_{name}(void) {{\n" + "\n".join(body) + "\n}\n\n")
+    calls = "\n".join(f"  call_{name}();" for name in names)
+    out.append(MAIN.format(calls=calls, count=len(names)))
+    Path(sys.argv[1]).write_text("".join(out))
+
+
+if __name__ == "__main__":
+    main()
