@@ -110,8 +110,8 @@ class SegmentationList {
  private:
   friend struct SegmentationAccess;
   std::vector<Segmentation> views_;
-  MaskSet masks_;
-  std::vector<std::uint8_t> bytes_;  ///< of scores of classes
+  std::unique_ptr<std::uint8_t[]> bytes_;
+  std::size_t capacity_ = 0;  ///< of bytes_
 };
 
 /// A class id per pixel: with one channel 1 where the byte is at least 128, else the first largest

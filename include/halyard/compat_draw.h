@@ -91,6 +91,7 @@ class Painter {
 
  private:
   struct Impl;
+  Impl& state();
   std::unique_ptr<Impl> impl_;
 };
 

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decoder: halyard::Decoder under the reference's configuration, with its units and results.
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <fstream>
+
+#include "base/format_error.h"
+#include "compat/access.h"
+#include "compat/decoder_state.h"
+#include "halyard/trace.h"
+
+namespace halyard::compat {
+
+namespace {
+
+Result<std::string> text_of(const std::string& path) {
+  errno = 0;
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return fail_os("path: cannot be read", errno != 0 ? errno : EIO, path);
+  std::string text(DocumentLimits::json_bytes + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (in.bad()) return fail_os("path: cannot be read", EIO, path);
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  return text;
+}
+
+}  // namespace
+
+Decoder::Decoder(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+Decoder::Decoder(Decoder&&) noexcept = default;
+Decoder& Decoder::operator=(Decoder&&) noexcept = default;
+Decoder::~Decoder() = default;
+
+Result<Decoder> Decoder::from_json(std::string_view text, const DecoderOptions& options) {
+  HALYARD_TRY(ModelDescription description, ModelDescription::from_json(text));
+  return from_description(std::move(description), options);
+}
+
+Result<Decoder> Decoder::from_yaml(std::string_view text, const DecoderOptions& options) {
+  HALYARD_TRY(ModelDescription description, ModelDescription::from_yaml(text));
+  return from_description(std::move(description), options);
+}
+
+Result<Decoder> Decoder::from_file(const std::string& path, const DecoderOptions& options) {
+  auto description = ModelDescription::from_file(path);
+  // An extension that says nothing: the text does.
+  const std::string_view name = path;
+  const bool is_known =
+      name.ends_with(".json") || name.ends_with(".yaml") || name.ends_with(".yml");
+  if (!description && description.error().code == Errc::invalid_argument && !is_known) {
+    HALYARD_TRY(const std::string text, text_of(path));
+    description = ModelDescription::from_json(text);
+    if (!description) description = ModelDescription::from_yaml(text);
+  }
+  if (!description) return std::move(description).error();
+  return from_description(*std::move(description), options);
+}
+
+Result<Decoder> Decoder::from_outputs(std::span<const Output> outputs,
+                                      std::optional<DecoderVersion> version,
+                                      const DecoderOptions& options) {
+  HALYARD_TRY(ModelDescription description, describe(outputs, version));
+  return from_description(std::move(description), options);
+}
+
+Result<Decoder> Decoder::from_description(ModelDescription description,
+                                          const DecoderOptions& options) {
+  auto impl = std::make_unique<Impl>();
+  HALYARD_TRY(impl->lowered, lower(description, options.input_dims));
+  impl->document = std::move(description);
+  HALYARD_CHECK(impl->set(options));
+  return Decoder(std::move(impl));
+}
+
+namespace {
+
+halyard::Nms mode_of(Nms nms) noexcept {
+  return static_cast<halyard::Nms>(nms);  // automatic has been resolved
+}
+
+Status check_options(const DecoderOptions& options) {
+  if (std::isnan(options.score_threshold))
+    return make_error(Errc::invalid_argument, "score_threshold: is not a number");
+  if (std::isnan(options.iou_threshold))
+    return make_error(Errc::invalid_argument, "iou_threshold: is not a number");
+  if (options.nms > Nms::automatic) return make_error(Errc::invalid_argument, "nms: no such mode");
+  return {};
+}
+
+}  // namespace
+
+Status Decoder::Impl::renew() {
+  if (!lowered.has_boxes) return {};
+  DecodeOptions made;
+  made.score_threshold = std::clamp(options.score_threshold, 0.0F, 1.0F);
+  made.iou_threshold = std::clamp(options.iou_threshold, 0.0F, 1.0F);
+  made.nms = mode_of(options.nms);
+  made.pre_nms_top_k = options.pre_nms_top_k;
+  made.max_detections = options.max_det;
+  made.multi_label = options.multi_label;
+  HALYARD_TRY(halyard::Decoder fresh, halyard::Decoder::create(lowered.description, made));
+  decoder.emplace(std::move(fresh));
+  return {};
+}
+
+Status Decoder::Impl::set(const DecoderOptions& asked) {
+  HALYARD_CHECK(check_options(asked));
+  const DecoderOptions before = options;
+  options = asked;
+  if (options.nms == Nms::automatic) {
+    const auto described = lowered.description.nms;
+    options.nms = described ? static_cast<Nms>(*described) : Nms::class_agnostic;
+  }
+  const Status renewed = renew();
+  if (!renewed) options = before;
+  return renewed;
+}
+
+const DecoderOptions& Decoder::options() const noexcept {
+  return impl_->options;
+}
+
+Status Decoder::set_score_threshold(float threshold) {
+  DecoderOptions asked = impl_->options;
+  asked.score_threshold = threshold;
+  return impl_->set(asked);
+}
+
+Status Decoder::set_iou_threshold(float threshold) {
+  DecoderOptions asked = impl_->options;
+  asked.iou_threshold = threshold;
+  return impl_->set(asked);
+}
+
+Status Decoder::set_nms(Nms nms) {
+  DecoderOptions asked = impl_->options;
+  asked.nms = nms;
+  return impl_->set(asked);
+}
+
+Status Decoder::set_pre_nms_top_k(std::size_t count) {
+  DecoderOptions asked = impl_->options;
+  asked.pre_nms_top_k = count;
+  return impl_->set(asked);
+}
+
+Status Decoder::set_max_det(std::size_t count) {
+  DecoderOptions asked = impl_->options;
+  asked.max_det = count;
+  return impl_->set(asked);
+}
+
+std::optional<bool> Decoder::normalized_boxes() const noexcept {
+  return impl_->lowered.normalized;
+}
+
+std::optional<Size> Decoder::input_dims() const noexcept {
+  return impl_->lowered.input;
+}
+
+std::string Decoder::model_type() const {
+  return impl_->lowered.model_type;
+}
+
+const ModelDescription& Decoder::description() const noexcept {
+  return impl_->document;
+}
+
+namespace {
+
+// What the call gives of classes at every pixel; nothing where the head has none.
+Status add_class_scores(const Lowered& lowered, std::span<const Tensor> tensors,
+                        SegmentationList& out) {
+  if (!lowered.segmentation) return {};
+  return score_bytes(tensors[*lowered.segmentation], lowered.segmentation_output, out);
+}
+
+Status add_masks(DecodeWork& work, std::span<const Detection> boxes, SegmentationList& out) {
+  if (boxes.empty()) return {};
+  MaskOptions options;
+  options.rule = MaskRule::probability;
+  HALYARD_CHECK(materialize(work.decoded.masks, boxes, options, work.masks));
+  SegmentationAccess::assign(out, work.masks);
+  return {};
+}
+
+void clear(Found& out) {
+  out.boxes.clear();
+  out.segmentations.clear();
+  out.tracks.clear();
+}
+
+// The prototypes without their batch axis, in memory of ours.
+Result<Tensor> copy_of(const MaskPrototypes& masks, Recycler& recycler) {
+  Tensor from = masks.prototypes;
+  if (from.rank() == 4) {
+    HALYARD_TRY(from, masks.prototypes.batch(masks.batch));
+  }
+  HALYARD_TRY(const Layout layout, Layout::contiguous(from.dtype(), from.shape()));
+  HALYARD_TRY(auto buffer, recycler.allocate(layout.size_bytes()));
+  HALYARD_TRY(Tensor out, Tensor::wrap(std::move(buffer), layout));
+  HALYARD_CHECK(copy(from, out));
+  if (from.quantization()) HALYARD_CHECK(out.set_quantization(from.quantization()));
+  return out;
+}
+
+}  // namespace
+
+Status Decoder::decode(std::span<const Tensor> outputs, Found& out, std::size_t max_boxes) const {
+  trace::Span span("compat.decode");
+  clear(out);
+  const Impl& impl = *impl_;
+  const WorkLease work(impl.pool);
+  HALYARD_TRY(const auto tensors, impl.ordered(outputs, *work));
+  HALYARD_CHECK(impl.detect(tensors, *work, max_boxes));
+  if (impl.lowered.has_masks)
+    HALYARD_CHECK(add_masks(*work, work->decoded.detections, out.segmentations));
+  HALYARD_CHECK(add_class_scores(impl.lowered, tensors, out.segmentations));
+  out.boxes = work->decoded.detections;
+  return {};
+}
+
+Status Decoder::decode_boxes(std::span<const Tensor> outputs, std::vector<Detection>& out,
+                             std::size_t max_boxes) const {
+  trace::Span span("compat.decode_boxes");
+  out.clear();
+  const WorkLease work(impl_->pool);
+  HALYARD_TRY(const auto tensors, impl_->ordered(outputs, *work));
+  HALYARD_CHECK(impl_->detect(tensors, *work, max_boxes));
+  out = work->decoded.detections;
+  return {};
+}
+
+Status Decoder::decode_proto(std::span<const Tensor> outputs, std::vector<Detection>& boxes,
+                             std::optional<ProtoData>& protos, std::size_t max_boxes) const {
+  trace::Span span("compat.decode_proto");
+  boxes.clear();
+  protos.reset();
+  const Impl& impl = *impl_;
+  const WorkLease work(impl.pool);
+  HALYARD_TRY(const auto tensors, impl.ordered(outputs, *work));
+  HALYARD_CHECK(impl.detect(tensors, *work, max_boxes));
+  if (impl.lowered.has_masks) {
+    MaskPrototypes masks = work->decoded.masks;
+    HALYARD_TRY(masks.prototypes, copy_of(work->decoded.masks, impl.recycler));
+    masks.batch = 0;
+    protos = ProtoAccess::make(std::move(masks));
+  }
+  boxes = work->decoded.detections;
+  return {};
+}
+
+Status Decoder::decode_tracked(ByteTrack& tracker, std::uint64_t timestamp,
+                               std::span<const Tensor> outputs, Found& out,
+                               std::size_t max_boxes) const {
+  trace::Span span("compat.decode_tracked");
+  clear(out);
+  const Impl& impl = *impl_;
+  const WorkLease work(impl.pool);
+  HALYARD_TRY(const auto tensors, impl.ordered(outputs, *work));
+  HALYARD_CHECK(impl.detect(tensors, *work, SIZE_MAX));
+  std::size_t live = 0;
+  HALYARD_CHECK(impl.track(tracker, timestamp, *work, out.tracks, nullptr, live, max_boxes));
+  const std::span<const Detection> boxes = work->decoded.detections;
+  if (impl.lowered.has_masks) HALYARD_CHECK(add_masks(*work, boxes.first(live), out.segmentations));
+  HALYARD_CHECK(add_class_scores(impl.lowered, tensors, out.segmentations));
+  out.boxes = work->decoded.detections;
+  return {};
+}
+
+}  // namespace halyard::compat

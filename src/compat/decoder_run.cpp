@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// One call of a decoder: tensors into order, boxes into units, tracks in place of boxes.
+#include <algorithm>
+
+#include <fmt/ranges.h>
+
+#include "base/format_error.h"
+#include "compat/decoder_state.h"
+#include "compat/track_state.h"
+
+namespace halyard::compat {
+namespace {
+
+// Leading axes of 1 may be missing, and the batch may be larger or smaller.
+bool fits(const Tensor& tensor, const ExpectedTensor& expected) {
+  if (tensor.rank() > expected.shape.size()) return false;
+  const std::size_t missing = expected.shape.size() - tensor.rank();
+  for (std::size_t i = 0; i < expected.shape.size(); ++i) {
+    if (i < missing ? expected.shape[i] != 1
+                    : expected.batch_axis != i && tensor.shape()[i - missing] != expected.shape[i])
+      return false;
+  }
+  return true;
+}
+
+bool is_exact(const Tensor& tensor, const ExpectedTensor& expected) {
+  return std::equal(tensor.shape().begin(), tensor.shape().end(), expected.shape.begin(),
+                    expected.shape.end());
+}
+
+// By name, else the first tensor of the shape that nobody has taken.
+std::optional<std::size_t> find(std::span<const Tensor> outputs, const ExpectedTensor& expected,
+                                std::span<const bool> taken) {
+  const auto first = [&](auto&& is_it) -> std::optional<std::size_t> {
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      if (!taken[i] && is_it(outputs[i])) return i;
+    return std::nullopt;
+  };
+  if (!expected.name.empty()) {
+    const auto named =
+        first([&](const Tensor& t) { return t.name() == expected.name && fits(t, expected); });
+    if (named) return named;
+  }
+  const auto exact = first([&](const Tensor& t) { return is_exact(t, expected); });
+  return exact ? exact : first([&](const Tensor& t) { return fits(t, expected); });
+}
+
+bool any_name(std::span<const Tensor> outputs) {
+  return std::any_of(outputs.begin(), outputs.end(),
+                     [](const Tensor& tensor) { return !tensor.name().empty(); });
+}
+
+}  // namespace
+
+void DecodeWork::release() {
+  decoded.masks.prototypes = Tensor();
+  tensors.clear();
+}
+
+std::unique_ptr<DecodeWork> WorkPool::take() {
+  const std::lock_guard lock(mutex_);
+  if (idle_.empty()) return std::make_unique<DecodeWork>();
+  auto work = std::move(idle_.back());
+  idle_.pop_back();
+  return work;
+}
+
+void WorkPool::give(std::unique_ptr<DecodeWork> work) {
+  work->release();
+  const std::lock_guard lock(mutex_);
+  idle_.push_back(std::move(work));
+}
+
+Result<std::span<const Tensor>> Decoder::Impl::ordered(std::span<const Tensor> outputs,
+                                                       DecodeWork& work) const {
+  const auto& expected = lowered.tensors;
+  if (outputs.empty()) return make_error(Errc::invalid_argument, "outputs: no tensor is given");
+  const bool widens = std::any_of(outputs.begin(), outputs.end(), [](const Tensor& tensor) {
+    return needs_widening(tensor.dtype());
+  });
+  if (!widens && outputs.size() == expected.size() && !any_name(outputs)) {
+    bool in_order = true;
+    for (std::size_t i = 0; i < expected.size() && in_order; ++i)
+      in_order = fits(outputs[i], expected[i]);
+    if (in_order) return outputs;
+  }
+  if (outputs.size() > 64)
+    return fail(Errc::invalid_argument, "outputs: at most 64 tensors", "{}", outputs.size());
+  std::array<bool, 64> taken{};
+  work.tensors.clear();
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const auto found = find(outputs, expected[i], std::span(taken).first(outputs.size()));
+    if (!found) {
+      std::string shapes;
+      for (const Tensor& tensor : outputs)
+        shapes +=
+            fmt::format("{}[{}]", shapes.empty() ? "" : ", ", fmt::join(tensor.shape(), ", "));
+      return fail(Errc::invalid_argument, "outputs: no tensor has the shape of an output",
+                  "output {} is [{}]; given: {}", i, fmt::join(expected[i].shape, ", "), shapes);
+    }
+    taken[*found] = true;
+    const Tensor& tensor = outputs[*found];
+    const bool is_read = lowered.segmentation != i;
+    if (is_read && needs_widening(tensor.dtype())) {
+      HALYARD_TRY(Tensor wide, widened(tensor, expected[i].quantization));
+      work.tensors.push_back(std::move(wide));
+    } else {
+      work.tensors.push_back(tensor);
+    }
+    work.tensors.back().set_name(expected[i].name);
+  }
+  return std::span<const Tensor>(work.tensors);
+}
+
+Status Decoder::Impl::detect(std::span<const Tensor> ordered, DecodeWork& work,
+                             std::size_t max_boxes) const {
+  Decoded& decoded = work.decoded;
+  if (!decoder) {
+    decoded.detections.clear();
+    decoded.masks.clear(0);
+    return {};
+  }
+  HALYARD_CHECK(decoder->decode_into(ordered, decoded));
+  std::size_t count = std::min({decoded.detections.size(), options.max_det, max_boxes});
+  // Scores end at 1 for the decoder, but a threshold above it asks for none of them.
+  if (options.score_threshold > 1) {
+    const auto below =
+        std::find_if(decoded.detections.begin(), decoded.detections.end(),
+                     [&](const Detection& box) { return box.score < options.score_threshold; });
+    count = std::min(count, static_cast<std::size_t>(below - decoded.detections.begin()));
+  }
+  decoded.detections.resize(count);
+  MaskPrototypes& masks = decoded.masks;
+  if (lowered.has_masks) {
+    const std::size_t numbers = count * masks.channels;
+    masks.coefficients.resize(std::min(masks.coefficients.size(), numbers));
+    masks.stored.resize(std::min(masks.stored.size(), numbers));
+    masks.input = {1, 1};  // boxes are fractions
+  }
+  if (lowered.scale == BoxScale::by_input) {
+    const auto width = static_cast<float>(lowered.input->width);
+    const auto height = static_cast<float>(lowered.input->height);
+    for (Detection& each : decoded.detections) {
+      Box& box = each.box;
+      box = {box.x1 / width, box.y1 / height, box.x2 / width, box.y2 / height};
+    }
+  }
+  return {};
+}
+
+Status Decoder::Impl::track(ByteTrack& tracker, std::uint64_t timestamp, DecodeWork& work,
+                            std::vector<TrackInfo>& infos, std::vector<std::uint64_t>* ids,
+                            std::size_t& live, std::size_t max_boxes) const {
+  ByteTrack::Impl& state = *tracker.impl_;
+  std::vector<Detection>& boxes = work.decoded.detections;
+  const std::lock_guard lock(state.mutex);
+  HALYARD_CHECK(state.advance(boxes, timestamp));
+  const std::size_t count = std::min(state.tracks.size(), max_boxes);
+  live = std::min(state.seen, count);
+  work.rows.clear();
+  for (std::size_t i = 0; i < live; ++i)
+    work.rows.push_back(static_cast<std::uint32_t>(state.tracks[i].detection));
+  if (lowered.has_masks && !work.decoded.masks.empty())
+    HALYARD_CHECK(work.decoded.masks.select(work.rows));
+  boxes.clear();
+  infos.clear();
+  if (ids != nullptr) ids->clear();
+  for (std::size_t i = 0; i < count; ++i) {
+    const Track& track = state.tracks[i];
+    boxes.push_back({track.box, track.score, track.label, -1});
+    infos.push_back(state.info_of(track));
+    if (ids != nullptr) ids->push_back(track.id);
+  }
+  return {};
+}
+
+}  // namespace halyard::compat

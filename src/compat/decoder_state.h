@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a decoder holds and what one of its calls works in.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "compat/lowered.h"
+#include "halyard/compat_decode.h"
+#include "halyard/decode.h"
+#include "halyard/recycler.h"
+
+namespace halyard::compat {
+
+/// Memory of one call.
+struct DecodeWork {
+  Decoded decoded;
+  std::vector<Tensor> tensors;  ///< of calls whose tensors come in another order, or are widened
+  MaskSet masks;
+  std::vector<std::uint32_t> rows;
+  void release();  ///< gives up what belongs to the caller
+};
+
+/// Memory that no call is using. Thread-safe.
+class WorkPool {
+ public:
+  std::unique_ptr<DecodeWork> take();
+  void give(std::unique_ptr<DecodeWork> work);
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<DecodeWork>> idle_;
+};
+
+/// Memory of one call, given back when it ends.
+class WorkLease {
+ public:
+  explicit WorkLease(WorkPool& pool) : pool_(pool), work_(pool.take()) {}
+  ~WorkLease() { pool_.give(std::move(work_)); }
+  WorkLease(const WorkLease&) = delete;
+  WorkLease& operator=(const WorkLease&) = delete;
+  DecodeWork& operator*() const noexcept { return *work_; }
+  DecodeWork* operator->() const noexcept { return work_.get(); }
+
+ private:
+  WorkPool& pool_;
+  std::unique_ptr<DecodeWork> work_;
+};
+
+struct Decoder::Impl {
+  ModelDescription document;
+  Lowered lowered;
+  DecoderOptions options;
+  std::optional<halyard::Decoder> decoder;  ///< none: class scores alone
+  mutable Recycler recycler;                ///< of copies of prototypes
+  mutable WorkPool pool;
+
+  /// Makes the decoder from options. Errors: those of halyard::Decoder::create().
+  Status renew();
+  Status set(const DecoderOptions& asked);
+
+  /// The tensors in the order of the description: `outputs` itself where they have it.
+  Result<std::span<const Tensor>> ordered(std::span<const Tensor> outputs, DecodeWork& work) const;
+  /// Boxes in the units that are given, and rows of masks: work.decoded.
+  Status detect(std::span<const Tensor> ordered, DecodeWork& work, std::size_t max_boxes) const;
+  /// The tracker's tracks in place of the boxes; `live` of them have rows of masks.
+  Status track(ByteTrack& tracker, std::uint64_t timestamp, DecodeWork& work,
+               std::vector<TrackInfo>& infos, std::vector<std::uint64_t>* ids, std::size_t& live,
+               std::size_t max_boxes) const;
+};
+
+/// f32 of an f64, i32 or u32 tensor, dequantized where it has or is given quantization. Errors:
+/// unsupported (strides), those of mapping.
+Result<Tensor> widened(const Tensor& tensor, const std::optional<Quantization>& described);
+bool needs_widening(DType dtype) noexcept;
+
+}  // namespace halyard::compat

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+// Painter: the base, then masks by the kind that is given, then outlines.
+#include <algorithm>
+#include <cmath>
+
+#include "base/format_error.h"
+#include "compat/access.h"
+#include "compat/byte_mask.h"
+#include "compat/decoder_state.h"
+#include "compat/target.h"
+#include "halyard/compat_draw.h"
+#include "halyard/draw.h"
+#include "halyard/semantic.h"
+#include "halyard/trace.h"
+
+namespace halyard::compat {
+namespace {
+
+constexpr std::size_t most_colors = 20;
+constexpr std::int32_t outline_px = 3;
+constexpr std::uint8_t mask_alpha = 179;  // 70 %
+
+std::vector<MaskColor> default_colors() {
+  std::vector<MaskColor> out;
+  for (std::size_t i = 0; i < most_colors; ++i) {
+    const Color color = palette_color(i);
+    out.push_back({color[0], color[1], color[2], mask_alpha});
+  }
+  return out;
+}
+
+Status check_letterbox(const std::optional<Letterbox>& letterbox) {
+  if (!letterbox) return {};
+  const auto& [x1, y1, x2, y2] = *letterbox;
+  const bool is_finite =
+      std::isfinite(x1) && std::isfinite(y1) && std::isfinite(x2) && std::isfinite(y2);
+  if (is_finite && x2 > x1 && y2 > y1) return {};
+  return fail(Errc::invalid_argument, "letterbox: left < right, top < bottom, all finite",
+              "({}, {}, {}, {})", x1, y1, x2, y2);
+}
+
+std::optional<RegionF> content_of(const std::optional<Letterbox>& letterbox) {
+  if (!letterbox) return std::nullopt;
+  const auto& l = *letterbox;
+  return RegionF(l[0], l[1], static_cast<double>(l[2]) - l[0], static_cast<double>(l[3]) - l[1]);
+}
+
+// A box in fractions of the network's input in pixels of the picture.
+Box on_picture(const Box& box, const std::optional<Letterbox>& letterbox, Size size) {
+  const Letterbox l = letterbox.value_or(Letterbox{0, 0, 1, 1});
+  const auto width = static_cast<float>(size.width), height = static_cast<float>(size.height);
+  const float x = width / (l[2] - l[0]), y = height / (l[3] - l[1]);
+  return {(box.x1 - l[0]) * x, (box.y1 - l[1]) * y, (box.x2 - l[0]) * x, (box.y2 - l[1]) * y};
+}
+
+}  // namespace
+
+struct Painter::Impl {
+  std::vector<MaskColor> colors = default_colors();
+  MaskPainter masks;
+  SemanticMapper semantic;
+  Tensor class_map;
+  MaskSet set;
+  SegmentationList scores;
+  std::vector<std::uint64_t> ids;
+
+  struct Call {
+    Tensor& dst;
+    const DrawOptions& options;
+    float opacity = 1;
+    std::span<const std::uint64_t> track_ids = {};
+  };
+  /// Checks all that does not depend on masks.
+  Result<Call> begin(Tensor& dst, const DrawOptions& options) const;
+  MaskDrawOptions mask_options(const Call& call) const;
+  const MaskColor& color_of(const Call& call, const Detection& box, std::size_t index) const;
+  Status base(const Call& call) const;
+  Status outlines(const Call& call, std::span<const Detection> boxes) const;
+  Status prototypes(const Call& call, std::span<const Detection> masked,
+                    const MaskPrototypes& protos);
+  Status instances(const Call& call, std::span<const Detection> boxes,
+                   std::span<const Segmentation> segmentations);
+  Status classes(const Call& call, const Segmentation& scores);
+  /// What a decoder has found; `live` boxes have rows of masks.
+  Status decoded(const Call& call, const Decoder::Impl& decoder, std::span<const Tensor> tensors,
+                 DecodeWork& work, std::size_t live, std::vector<Detection>& found);
+};
+
+Painter::Painter() noexcept = default;
+Painter::Painter(Painter&&) noexcept = default;
+Painter& Painter::operator=(Painter&&) noexcept = default;
+Painter::~Painter() = default;
+
+Painter::Impl& Painter::state() {
+  if (impl_ == nullptr) impl_ = std::make_unique<Impl>();
+  return *impl_;
+}
+
+Status Painter::set_class_colors(std::span<const MaskColor> colors) {
+  if (colors.empty()) return make_error(Errc::invalid_argument, "colors: at least one");
+  Impl& impl = state();
+  impl.colors.assign(colors.begin(),
+                     colors.begin() + static_cast<std::ptrdiff_t>(
+                                          std::min<std::size_t>(colors.size(), most_colors)));
+  return {};
+}
+
+Result<Painter::Impl::Call> Painter::Impl::begin(Tensor& dst, const DrawOptions& options) const {
+  HALYARD_CHECK(check_target(dst));
+  HALYARD_CHECK(check_letterbox(options.letterbox));
+  if (std::isnan(options.opacity))
+    return make_error(Errc::invalid_argument, "opacity: is not a number");
+  if (const Tensor* background = options.background) {
+    if (background->format() != dst.format() || background->dtype() != dst.dtype() ||
+        background->size() != dst.size())
+      return make_error(Errc::invalid_argument,
+                        "background: must have the destination's size and format");
+    if (aliases(*background, dst))
+      return make_error(Errc::invalid_argument, "background: shares bytes with the destination");
+  }
+  return Call{dst, options, std::clamp(options.opacity, 0.0F, 1.0F), {}};
+}
+
+MaskDrawOptions Painter::Impl::mask_options(const Call& call) const {
+  MaskDrawOptions out;
+  out.opacity = call.opacity;
+  out.palette = colors;
+  out.track_ids = call.track_ids;
+  out.color_by = call.options.color_mode == ColorMode::label ? MaskColorBy::label
+                 : call.options.color_mode == ColorMode::track && !call.track_ids.empty()
+                     ? MaskColorBy::track
+                     : MaskColorBy::instance;
+  out.background = call.options.background;
+  out.clear = call.options.background == nullptr;
+  return out;
+}
+
+const MaskColor& Painter::Impl::color_of(const Call& call, const Detection& box,
+                                         std::size_t index) const {
+  if (call.options.color_mode == ColorMode::label)
+    return colors[static_cast<std::size_t>(std::max(box.label, 0)) % colors.size()];
+  if (call.options.color_mode == ColorMode::track && index < call.track_ids.size())
+    return colors[call.track_ids[index] % colors.size()];
+  return colors[index % colors.size()];
+}
+
+Status Painter::Impl::base(const Call& call) const {
+  if (call.options.background != nullptr) return copy(*call.options.background, call.dst);
+  HALYARD_TRY(Target target, Target::open(call.dst));
+  target.clear();
+  return {};
+}
+
+Status Painter::Impl::outlines(const Call& call, std::span<const Detection> boxes) const {
+  if (boxes.empty()) return {};
+  HALYARD_TRY(Target target, Target::open(call.dst));
+  for (std::size_t i = boxes.size(); i-- > 0;) {
+    draw_outline(target, on_picture(boxes[i].box, call.options.letterbox, target.size()),
+                 outline_px, target.paints_of(color_of(call, boxes[i], i), 255));
+  }
+  return {};
+}
+
+Status Painter::Impl::prototypes(const Call& call, std::span<const Detection> masked,
+                                 const MaskPrototypes& protos) {
+  if (masked.empty()) return base(call);
+  MaskDrawOptions made = mask_options(call);
+  made.track_ids = made.track_ids.first(std::min(made.track_ids.size(), masked.size()));
+  made.content = content_of(call.options.letterbox);
+  return masks.draw(call.dst, protos, masked, made);
+}
+
+Status Painter::Impl::instances(const Call& call, std::span<const Detection> boxes,
+                                std::span<const Segmentation> segmentations) {
+  HALYARD_CHECK(base(call));
+  HALYARD_TRY(Target target, Target::open(call.dst));
+  ByteMask sampler;
+  for (std::size_t i = segmentations.size(); i-- > 0;) {
+    const MaskColor& color = color_of(call, boxes[i], i);
+    const auto alpha = static_cast<unsigned>(std::lround(call.opacity * color[3]));
+    sampler.blend(segmentations[i],
+                  on_picture(segmentations[i].box, call.options.letterbox, target.size()), target,
+                  target.paints_of(color, alpha));
+  }
+  return {};
+}
+
+Status Painter::Impl::classes(const Call& call, const Segmentation& seg) {
+  const Size size = call.dst.size();
+  const std::array<std::size_t, 2> extent{static_cast<std::size_t>(size.height),
+                                          static_cast<std::size_t>(size.width)};
+  if (!std::equal(extent.begin(), extent.end(), class_map.shape().begin(),
+                  class_map.shape().end())) {
+    HALYARD_TRY(class_map, Tensor::create(DType::u8, extent, Memory::mem));
+  }
+  const std::array<std::size_t, 3> shape{seg.height, seg.width, seg.channels};
+  HALYARD_TRY(const Layout layout, Layout::contiguous(DType::u8, shape));
+  HALYARD_TRY(auto buffer,
+              wrap_memory(static_cast<const void*>(seg.data), layout.size_bytes(), [] {}));
+  HALYARD_TRY(const Tensor bytes, Tensor::wrap(std::move(buffer), layout));
+  SemanticOptions options;
+  options.layout = SemanticLayout::classes_last;
+  options.input = Size{1, 1};
+  options.content = content_of(call.options.letterbox);
+  HALYARD_CHECK(semantic.map(bytes, options, class_map));
+  MaskDrawOptions made = mask_options(call);
+  made.color_by = MaskColorBy::label;
+  made.track_ids = {};
+  made.ignored_label = seg.channels == 1 ? 0 : static_cast<std::int32_t>(seg.channels) - 1;
+  return masks.draw(call.dst, class_map, made);
+}
+
+Status Painter::Impl::decoded(const Call& call, const Decoder::Impl& decoder,
+                              std::span<const Tensor> tensors, DecodeWork& work, std::size_t live,
+                              std::vector<Detection>& found) {
+  const std::span<const Detection> boxes = work.decoded.detections;
+  const Lowered& lowered = decoder.lowered;
+  if (lowered.has_masks) {
+    HALYARD_CHECK(prototypes(call, boxes.first(live), work.decoded.masks));
+  } else if (lowered.segmentation) {
+    HALYARD_CHECK(score_bytes(tensors[*lowered.segmentation], lowered.segmentation_output, scores));
+    HALYARD_CHECK(classes(call, scores[0]));
+  } else {
+    HALYARD_CHECK(base(call));
+  }
+  HALYARD_CHECK(outlines(call, boxes));
+  found.assign(boxes.begin(), boxes.end());
+  return {};
+}
+
+Status Painter::draw_decoded_masks(Tensor& dst, std::span<const Detection> boxes,
+                                   std::span<const Segmentation> segmentations,
+                                   const DrawOptions& options) {
+  trace::Span span("compat.draw_decoded_masks");
+  Impl& impl = state();
+  HALYARD_TRY(const auto call, impl.begin(dst, options));
+  for (const Segmentation& each : segmentations) {
+    if (each.height == 0 || each.width == 0) continue;
+    if (each.data == nullptr || each.channels == 0)
+      return make_error(Errc::invalid_argument, "segmentations: a mask has no bytes");
+  }
+  const bool is_semantic = !segmentations.empty() && segmentations[0].channels > 1;
+  if (is_semantic) {
+    if (segmentations.size() != 1)
+      return fail(Errc::invalid_argument, "segmentations: scores of classes come alone", "{}",
+                  segmentations.size());
+    HALYARD_CHECK(impl.classes(call, segmentations[0]));
+  } else {
+    const bool are_instances =
+        std::all_of(segmentations.begin(), segmentations.end(),
+                    [](const Segmentation& each) { return each.channels == 1; });
+    if (segmentations.size() > boxes.size() || !are_instances)
+      return fail(Errc::invalid_argument,
+                  "segmentations: masks of one channel, at most as many as boxes", "{}, {} boxes",
+                  segmentations.size(), boxes.size());
+    HALYARD_CHECK(impl.instances(call, boxes, segmentations));
+  }
+  return impl.outlines(call, boxes);
+}
+
+Status Painter::draw_proto_masks(Tensor& dst, std::span<const Detection> boxes,
+                                 const ProtoData& protos, const DrawOptions& options) {
+  trace::Span span("compat.draw_proto_masks");
+  Impl& impl = state();
+  HALYARD_TRY(const auto call, impl.begin(dst, options));
+  if (!boxes.empty() && (!protos.has_protos() || !protos.has_coefficients()))
+    return make_error(Errc::invalid_argument, "protos: prototypes or coefficients were taken");
+  HALYARD_CHECK(impl.prototypes(call, boxes, protos.prototypes()));
+  return impl.outlines(call, boxes);
+}
+
+Status Painter::draw_masks(const Decoder& decoder, std::span<const Tensor> outputs, Tensor& dst,
+                           std::vector<Detection>& found, const DrawOptions& options) {
+  trace::Span span("compat.draw_masks");
+  found.clear();
+  Impl& impl = state();
+  HALYARD_TRY(const auto call, impl.begin(dst, options));
+  const Decoder::Impl& from = *decoder.impl_;
+  const WorkLease work(from.pool);
+  HALYARD_TRY(const auto tensors, from.ordered(outputs, *work));
+  HALYARD_CHECK(from.detect(tensors, *work, SIZE_MAX));
+  return impl.decoded(call, from, tensors, *work, work->decoded.detections.size(), found);
+}
+
+Status Painter::draw_masks_tracked(const Decoder& decoder, ByteTrack& tracker,
+                                   std::uint64_t timestamp, std::span<const Tensor> outputs,
+                                   Tensor& dst, std::vector<Detection>& found,
+                                   std::vector<TrackInfo>& tracks, const DrawOptions& options) {
+  trace::Span span("compat.draw_masks_tracked");
+  found.clear();
+  tracks.clear();
+  Impl& impl = state();
+  HALYARD_TRY(auto call, impl.begin(dst, options));
+  const Decoder::Impl& from = *decoder.impl_;
+  const WorkLease work(from.pool);
+  HALYARD_TRY(const auto tensors, from.ordered(outputs, *work));
+  HALYARD_CHECK(from.detect(tensors, *work, SIZE_MAX));
+  std::size_t live = 0;
+  HALYARD_CHECK(from.track(tracker, timestamp, *work, tracks, &impl.ids, live, SIZE_MAX));
+  call.track_ids = impl.ids;
+  return impl.decoded(call, from, tensors, *work, live, found);
+}
+
+Status Painter::materialize_masks(std::span<const Detection> boxes, const ProtoData& protos,
+                                  const std::optional<Letterbox>& letterbox,
+                                  const MaskResolution& resolution, SegmentationList& out) {
+  trace::Span span("compat.materialize_masks");
+  out.clear();
+  HALYARD_CHECK(check_letterbox(letterbox));
+  if (boxes.empty()) return {};
+  if (!protos.has_protos() || !protos.has_coefficients())
+    return make_error(Errc::invalid_argument, "protos: prototypes or coefficients were taken");
+  Impl& impl = state();
+  MaskOptions made;
+  made.rule = resolution.scaled ? MaskRule::logits : MaskRule::prototype;
+  made.size = resolution.scaled;
+  if (resolution.scaled) made.content = content_of(letterbox);
+  HALYARD_CHECK(materialize(protos.prototypes(), boxes, made, impl.set));
+  SegmentationAccess::assign(out, impl.set);
+  return {};
+}
+
+}  // namespace halyard::compat

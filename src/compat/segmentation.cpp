@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// Masks as bytes: lists of them, class ids made of them, and scores of classes as bytes.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "base/format_error.h"
+#include "compat/access.h"
+#include "halyard/format.h"
+
+namespace halyard::compat {
+
+SegmentationList::SegmentationList() noexcept = default;
+SegmentationList::SegmentationList(SegmentationList&&) noexcept = default;
+SegmentationList& SegmentationList::operator=(SegmentationList&&) noexcept = default;
+SegmentationList::~SegmentationList() = default;
+
+void SegmentationList::clear() noexcept {
+  views_.clear();
+}
+
+std::uint8_t* SegmentationAccess::reset(SegmentationList& list, std::size_t bytes,
+                                        std::size_t masks) {
+  list.views_.clear();
+  list.views_.reserve(masks);
+  if (list.capacity_ < bytes) {
+    list.bytes_.reset(new std::uint8_t[bytes]);  // not zeroed: all of it is written
+    list.capacity_ = bytes;
+  }
+  return list.bytes_.get();
+}
+
+void SegmentationAccess::assign(SegmentationList& list, const MaskSet& masks) {
+  const auto bytes_of = [](const MaskView& mask) {
+    return static_cast<std::size_t>(mask.region.width) *
+           static_cast<std::size_t>(mask.region.height);
+  };
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < masks.size(); ++i)
+    bytes += bytes_of(masks[i]);
+  std::uint8_t* at = reset(list, bytes, masks.size());
+  for (std::size_t i = 0; i < masks.size(); ++i) {
+    const MaskView mask = masks[i];
+    const std::size_t count = bytes_of(mask);
+    if (count != 0) std::memcpy(at, mask.data, count);
+    const RegionF part = masks.fraction(i);
+    list.views_.push_back(
+        {Box{static_cast<float>(part.x), static_cast<float>(part.y),
+             static_cast<float>(part.x + part.width), static_cast<float>(part.y + part.height)},
+         static_cast<std::size_t>(mask.region.height), static_cast<std::size_t>(mask.region.width),
+         1, at});
+    at += count;
+  }
+}
+
+Result<Tensor> segmentation_to_mask(const Segmentation& segmentation) {
+  const std::size_t pixels = segmentation.height * segmentation.width;
+  const std::size_t channels = segmentation.channels;
+  if (pixels == 0 || channels == 0 || channels > 256 || segmentation.data == nullptr) {
+    return fail(Errc::invalid_argument, "segmentation: needs pixels, and 1..256 channels",
+                "{} x {} x {}", segmentation.height, segmentation.width, channels);
+  }
+  HALYARD_TRY(Tensor out,
+              Tensor::create(DType::u8, {segmentation.height, segmentation.width}, Memory::mem));
+  HALYARD_TRY(const TensorMap map, out.map(Access::write));
+  HALYARD_TRY(const auto ids, map.flat<std::uint8_t>());
+  const std::uint8_t* pixel = segmentation.data;
+  for (std::uint8_t& id : ids) {
+    id = channels == 1
+             ? static_cast<std::uint8_t>(*pixel >= 128)
+             : static_cast<std::uint8_t>(std::max_element(pixel, pixel + channels) - pixel);
+    pixel += channels;
+  }
+  return out;
+}
+
+namespace {
+
+struct ScoreAxes {
+  std::size_t height = 0;
+  std::size_t width = 0;
+  std::optional<std::size_t> channels;
+};
+
+Result<ScoreAxes> axes_of(const OutputDescription& output, std::size_t rank) {
+  ScoreAxes out;
+  if (output.axes.size() == rank) {
+    const auto find = [&](AxisName name) -> std::optional<std::size_t> {
+      const auto found = std::find(output.axes.begin(), output.axes.end(), name);
+      if (found == output.axes.end()) return std::nullopt;
+      return static_cast<std::size_t>(found - output.axes.begin());
+    };
+    const auto height = find(AxisName::height), width = find(AxisName::width);
+    if (height && width) return ScoreAxes{*height, *width, find(AxisName::num_classes)};
+  }
+  if (rank != 3 && rank != 4)
+    return fail(Errc::invalid_argument, "segmentation: a height, a width and classes", "rank {}",
+                rank);
+  const std::size_t first = rank - 3;
+  if (output.family == Family::semantic) return ScoreAxes{first + 1, first + 2, first};
+  return ScoreAxes{first, first + 1, first + 2};
+}
+
+float real_of(float value) noexcept {
+  return value;
+}
+float real_of(double value) noexcept {
+  return static_cast<float>(value);
+}
+float real_of(Half value) noexcept {
+  return to_float(value);
+}
+
+/// Scores of element 0 of the batch, pixel by pixel.
+struct ScoreView {
+  const std::byte* base = nullptr;
+  std::size_t height = 0, width = 0, channels = 1;
+  std::ptrdiff_t row_stride = 0, column_stride = 0, channel_stride = 0;
+
+  template <class T, class F>
+  void each(F&& use) const {
+    for (std::size_t y = 0; y < height; ++y)
+      for (std::size_t x = 0; x < width; ++x)
+        for (std::size_t c = 0; c < channels; ++c) {
+          const std::byte* const at = base + static_cast<std::ptrdiff_t>(y) * row_stride +
+                                      static_cast<std::ptrdiff_t>(x) * column_stride +
+                                      static_cast<std::ptrdiff_t>(c) * channel_stride;
+          T value;
+          std::memcpy(&value, at, sizeof value);
+          use(value);
+        }
+  }
+};
+
+template <class T>
+void shift_to_bytes(const ScoreView& view, std::uint8_t* out) {
+  using Unsigned = std::make_unsigned_t<T>;
+  constexpr unsigned shift = 8 * (sizeof(T) - 1);
+  // Two's complement with the sign turned over counts from the lowest value on.
+  constexpr auto turn =
+      std::is_signed_v<T> ? Unsigned(Unsigned{1} << (8 * sizeof(T) - 1)) : Unsigned{0};
+  view.each<T>([&](T value) {
+    *out++ = static_cast<std::uint8_t>(static_cast<Unsigned>(static_cast<Unsigned>(value) ^ turn) >>
+                                       shift);
+  });
+}
+
+template <class T>
+void stretch_to_bytes(const ScoreView& view, std::uint8_t* out) {
+  float least = std::numeric_limits<float>::infinity();
+  float most = -least;
+  view.each<T>([&](T value) {
+    const float real = real_of(value);
+    if (!std::isfinite(real)) return;
+    least = std::min(least, real);
+    most = std::max(most, real);
+  });
+  const float scale = most > least ? 255.0F / (most - least) : 0.0F;
+  view.each<T>([&](T value) {
+    const float real = real_of(value);
+    const float byte = std::isnan(real) ? 0.0F : (std::clamp(real, least, most) - least) * scale;
+    *out++ = static_cast<std::uint8_t>(std::lround(byte));
+  });
+}
+
+}  // namespace
+
+Status score_bytes(const Tensor& scores, const OutputDescription& output, SegmentationList& out) {
+  HALYARD_TRY(const ScoreAxes axes, axes_of(output, scores.rank()));
+  HALYARD_TRY(const TensorMap map, scores.map(Access::read));
+  const Layout& layout = map.layout();
+  ScoreView view{map.data(), layout.shape[axes.height],        layout.shape[axes.width],
+                 1,          layout.stride_bytes[axes.height], layout.stride_bytes[axes.width],
+                 0};
+  if (axes.channels) {
+    view.channels = layout.shape[*axes.channels];
+    view.channel_stride = layout.stride_bytes[*axes.channels];
+  }
+  std::uint8_t* const bytes =
+      SegmentationAccess::reset(out, view.height * view.width * view.channels, 1);
+  switch (scores.dtype()) {
+    case DType::u8:
+      shift_to_bytes<std::uint8_t>(view, bytes);
+      break;
+    case DType::i8:
+      shift_to_bytes<std::int8_t>(view, bytes);
+      break;
+    case DType::u16:
+      shift_to_bytes<std::uint16_t>(view, bytes);
+      break;
+    case DType::i16:
+      shift_to_bytes<std::int16_t>(view, bytes);
+      break;
+    case DType::u32:
+      shift_to_bytes<std::uint32_t>(view, bytes);
+      break;
+    case DType::i32:
+      shift_to_bytes<std::int32_t>(view, bytes);
+      break;
+    case DType::f16:
+      stretch_to_bytes<Half>(view, bytes);
+      break;
+    case DType::f32:
+      stretch_to_bytes<float>(view, bytes);
+      break;
+    case DType::f64:
+      stretch_to_bytes<double>(view, bytes);
+      break;
+    default:
+      return fail(Errc::unsupported, "segmentation: scores of 8, 16, 32 bits or floats", "{}",
+                  to_string(scores.dtype()));
+  }
+  SegmentationAccess::add(out, {Box{0, 0, 1, 1}, view.height, view.width, view.channels, bytes});
+  return {};
+}
+
+}  // namespace halyard::compat

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blends runs of pixels; loops of fixed length, which compilers turn into vectors.
+#include "compat/target.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "base/format_error.h"
+
+namespace halyard::compat {
+namespace {
+
+struct Order {
+  PixelFormat format;
+  std::array<std::size_t, 4> colors;
+};
+constexpr std::array<Order, 6> orders{{{PixelFormat::rgb, {0, 1, 2, 0}},
+                                       {PixelFormat::bgr, {2, 1, 0, 0}},
+                                       {PixelFormat::rgba, {0, 1, 2, 3}},
+                                       {PixelFormat::bgra, {2, 1, 0, 3}},
+                                       {PixelFormat::planar_rgb, {0, 1, 2, 0}},
+                                       {PixelFormat::planar_rgba, {0, 1, 2, 3}}}};
+
+const Order* order_of(const Tensor& picture) noexcept {
+  const auto format = picture.format();
+  const auto found = std::find_if(orders.begin(), orders.end(),
+                                  [&](const Order& each) { return format == each.format; });
+  return found == orders.end() ? nullptr : &*found;
+}
+
+void blend_bytes(std::uint8_t* at, std::size_t count, const Paint& paint) noexcept {
+  const auto mix = [&](std::size_t i) {
+    const auto sum = static_cast<std::uint16_t>(paint.add[i] + at[i] * paint.keep[i] + 127);
+    // Exactly sum / 255 for every sum of 16 bits but the last.
+    at[i] = static_cast<std::uint8_t>(static_cast<std::uint16_t>(sum + 1 + (sum >> 8)) >> 8);
+  };
+  for (; count >= Paint::block; count -= Paint::block, at += Paint::block) {
+    for (std::size_t i = 0; i < Paint::block; ++i)
+      mix(i);
+  }
+  for (std::size_t i = 0; i < count; ++i)
+    mix(i);
+}
+
+}  // namespace
+
+Status check_target(const Tensor& picture) {
+  if (!picture.is_image()) return make_error(Errc::invalid_argument, "dst: must be a picture");
+  if (picture.dtype() != DType::u8 || order_of(picture) == nullptr)
+    return fail(Errc::unsupported, "dst: u8 rgb, bgr, rgba, bgra, planar_rgb or planar_rgba",
+                "{} {}", to_string(picture.dtype()), to_string(*picture.format()));
+  return {};
+}
+
+Result<Target> Target::open(Tensor& picture) {
+  HALYARD_CHECK(check_target(picture));
+  Target out;
+  HALYARD_TRY(out.map_, picture.map(Access::read_write));
+  out.size_ = picture.size();
+  out.colors_ = order_of(picture)->colors;
+  const FormatInfo& format = info(*picture.format());
+  const bool is_packed = format.kind == FormatKind::packed;
+  out.pixel_bytes_ = is_packed ? format.channels : 1;
+  out.plane_count_ = is_packed ? 1 : format.channels;
+  for (std::size_t i = 0; i < out.plane_count_; ++i) {
+    const MappedPlane& plane = out.map_.plane(i);
+    out.planes_[i] = {plane.writable, plane.stride_bytes};
+  }
+  return out;
+}
+
+void Target::clear() noexcept {
+  const std::size_t row_bytes = static_cast<std::size_t>(size_.width) * pixel_bytes_;
+  for (std::size_t i = 0; i < plane_count_; ++i)
+    for (std::size_t y = 0; y < static_cast<std::size_t>(size_.height); ++y)
+      std::memset(planes_[i].data + y * planes_[i].stride_bytes, 0, row_bytes);
+}
+
+void Target::blend(std::int32_t row, std::int32_t begin, std::int32_t end,
+                   const std::array<Paint, 4>& paints) noexcept {
+  const std::size_t first = static_cast<std::size_t>(begin) * pixel_bytes_;
+  const std::size_t count = static_cast<std::size_t>(end - begin) * pixel_bytes_;
+  for (std::size_t i = 0; i < std::min<std::size_t>(plane_count_, 3); ++i) {
+    std::byte* const at =
+        planes_[i].data + static_cast<std::size_t>(row) * planes_[i].stride_bytes + first;
+    blend_bytes(reinterpret_cast<std::uint8_t*>(at), count, paints[i]);
+  }
+}
+
+std::array<Paint, 4> Target::paints_of(const MaskColor& color, unsigned alpha) const noexcept {
+  std::array<Paint, 4> out{};
+  for (std::size_t plane = 0; plane < plane_count_; ++plane) {
+    for (std::size_t i = 0; i < Paint::block; ++i) {
+      const std::size_t channel = colors_[pixel_bytes_ == 1 ? plane : i % pixel_bytes_];
+      const unsigned a = channel == 3 ? 0 : alpha;
+      out[plane].add[i] = static_cast<std::uint16_t>(color[channel] * a);
+      out[plane].keep[i] = static_cast<std::uint16_t>(255 - a);
+    }
+  }
+  return out;
+}
+
+void draw_outline(Target& target, const Box& box, std::int32_t width,
+                  const std::array<Paint, 4>& paints) noexcept {
+  if (!std::isfinite(box.x1) || !std::isfinite(box.y1) || !std::isfinite(box.x2) ||
+      !std::isfinite(box.y2))
+    return;
+  const Size size = target.size();
+  const auto pixel = [width](float v, std::int32_t most) {
+    return static_cast<std::int32_t>(
+        std::lround(std::clamp(v, -static_cast<float>(width), static_cast<float>(most + width))));
+  };
+  const std::int32_t left = pixel(std::min(box.x1, box.x2), size.width);
+  const std::int32_t right = pixel(std::max(box.x1, box.x2), size.width);
+  const std::int32_t top = pixel(std::min(box.y1, box.y2), size.height);
+  const std::int32_t bottom = pixel(std::max(box.y1, box.y2), size.height);
+  const auto span = [&](std::int32_t y, std::int32_t begin, std::int32_t end) {
+    begin = std::max(begin, 0);
+    end = std::min(end, size.width);
+    if (begin < end) target.blend(y, begin, end, paints);
+  };
+  for (std::int32_t y = std::max(top - width, 0); y < std::min(bottom + width, size.height); ++y) {
+    if (y < top || y >= bottom) {
+      span(y, left - width, right + width);
+    } else {
+      span(y, left - width, left);
+      span(y, right, right + width);
+    }
+  }
+}
+
+}  // namespace halyard::compat

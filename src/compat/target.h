@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// A picture as bytes that spans of one colour are blended into.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "halyard/geometry.h"
+#include "halyard/mask_draw.h"
+#include "halyard/tensor.h"
+
+namespace halyard::compat {
+
+/// A colour in a plane's own order, repeated so that spans are blended in blocks: 48 bytes hold
+/// whole pixels of 1, 3 and 4.
+struct Paint {
+  static constexpr std::size_t block = 48;
+  /// A byte p becomes (add + p * keep + 127) / 255. Alpha keeps its value.
+  std::array<std::uint16_t, block> add{};
+  std::array<std::uint16_t, block> keep{};
+};
+
+/// A mapped u8 picture of format rgb, bgr, rgba, bgra, planar_rgb or planar_rgba.
+class Target {
+ public:
+  /// Errors: invalid_argument (no picture), unsupported (format, dtype), those of mapping.
+  static Result<Target> open(Tensor& picture);
+
+  Size size() const noexcept { return size_; }
+  /// Zeros everywhere.
+  void clear() noexcept;
+  /// Blends columns [begin, end) of a row; both inside the picture.
+  void blend(std::int32_t row, std::int32_t begin, std::int32_t end,
+             const std::array<Paint, 4>& paints) noexcept;
+  /// Paints of the planes; `alpha` 0..255 in place of the colour's own.
+  std::array<Paint, 4> paints_of(const MaskColor& color, unsigned alpha) const noexcept;
+
+ private:
+  struct Plane {
+    std::byte* data = nullptr;
+    std::size_t stride_bytes = 0;
+  };
+  TensorMap map_;
+  Size size_;
+  std::array<Plane, 4> planes_{};
+  std::size_t plane_count_ = 0;
+  std::size_t pixel_bytes_ = 0;          ///< in a plane
+  std::array<std::size_t, 4> colors_{};  ///< of byte k of a packed pixel, or of plane k: 0..3
+};
+
+/// Whether Target::open() takes it.
+Status check_target(const Tensor& picture);
+
+/// Outlines of `width` pixels around the box (in pixels), clipped.
+void draw_outline(Target& target, const Box& box, std::int32_t width,
+                  const std::array<Paint, 4>& paints) noexcept;
+
+}  // namespace halyard::compat

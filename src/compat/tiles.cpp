@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiles of a frame: where they lie, their pixels, and what was found in them.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/format_error.h"
+#include "halyard/compat_tile.h"
+#include "halyard/tiling.h"
+
+namespace halyard::compat {
+namespace {
+
+constexpr std::size_t most_tiles = 65536;
+
+Status check_config(const TilingConfig& config) {
+  if (config.fit != Fit::stretch && config.fit != Fit::letterbox)
+    return fail(Errc::invalid_argument, "fit: stretch or letterbox", "{}",
+                static_cast<int>(config.fit));
+  return {};
+}
+
+Result<std::vector<Tile>> planned(Size frame, Size tile, float overlap) {
+  // Of a float's 0.2, as a double, more than a fifth would overlap.
+  return halyard::plan_tiles(frame, {tile, static_cast<double>(overlap)});
+}
+
+TilePlacement placement_of(const Tile& tile, const TilingConfig& config) {
+  const auto real = [](std::int32_t v) { return static_cast<float>(v); };
+  const Region& region = tile.region;
+  TilePlacement out{tile.index,
+                    tile.count,
+                    {real(region.x), real(region.y)},
+                    {real(region.width), real(region.height)},
+                    {real(tile.frame.width), real(tile.frame.height)},
+                    {}};
+  if (config.fit == Fit::letterbox) {
+    const Region content = letterbox_region(Size{region.width, region.height}, config.tile);
+    const float width = real(config.tile.width), height = real(config.tile.height);
+    out.letterbox = {real(content.x) / width, real(content.y) / height,
+                     real(content.x + content.width) / width,
+                     real(content.y + content.height) / height};
+  }
+  return out;
+}
+
+Convert request_of(const Tensor& source, const Tensor& slot, const RegionF& crop,
+                   const TilingConfig& config) {
+  Convert out;
+  out.src = source;
+  out.dst = slot;
+  out.crop = crop;
+  out.fit = config.fit;
+  out.pad = config.pad;
+  return out;
+}
+
+}  // namespace
+
+Result<std::vector<TileSpec>> tile_grid(Size frame, Size tile, float overlap) {
+  HALYARD_TRY(const auto tiles, planned(frame, tile, overlap));
+  std::vector<TileSpec> out;
+  out.reserve(tiles.size());
+  for (const Tile& each : tiles) {
+    TileSpec spec{each.region, each.index, 0, 0};
+    if (!out.empty()) {
+      const TileSpec& last = out.back();
+      const bool is_new_row = each.region.y != last.source.y;
+      spec.row = last.row + (is_new_row ? 1 : 0);
+      spec.col = is_new_row ? 0 : last.col + 1;
+    }
+    out.push_back(spec);
+  }
+  return out;
+}
+
+Result<std::vector<TilePlacement>> plan_tiles(Size frame, const TilingConfig& config) {
+  HALYARD_CHECK(check_config(config));
+  HALYARD_TRY(const auto tiles, planned(frame, config.tile, config.overlap));
+  std::vector<TilePlacement> out;
+  out.reserve(tiles.size());
+  for (const Tile& tile : tiles)
+    out.push_back(placement_of(tile, config));
+  return out;
+}
+
+Result<Tensor> alloc_tile_batch(std::size_t count, const TilingConfig& config, PixelFormat format,
+                                const ImageOptions& options) {
+  HALYARD_CHECK(check_config(config));
+  if (count == 0 || count > most_tiles || config.tile.width <= 0 || config.tile.height <= 0)
+    return fail(Errc::invalid_argument, "tiles: 1..65536 of a size above 0", "{} of {} x {}", count,
+                config.tile.width, config.tile.height);
+  return Tensor::create_image(static_cast<std::size_t>(config.tile.width),
+                              count * static_cast<std::size_t>(config.tile.height), format,
+                              options);
+}
+
+Result<std::vector<TilePlacement>> tile_into(Processor& processor, const Tensor& source,
+                                             const Tensor& batch, const TilingConfig& config) {
+  HALYARD_CHECK(check_config(config));
+  if (!source.is_image() || !batch.is_image())
+    return make_error(Errc::invalid_argument, "tile_into: source and batch must be pictures");
+  HALYARD_TRY(const auto tiles, planned(source.size(), config.tile, config.overlap));
+  const Size have = batch.size();
+  const auto rows = static_cast<std::int64_t>(tiles.size()) * config.tile.height;
+  if (have.width != config.tile.width || have.height < rows)
+    return fail(Errc::invalid_argument, "batch: must be as wide as a tile, and hold all of them",
+                "{} x {}, {} tiles of {} x {}", have.width, have.height, tiles.size(),
+                config.tile.width, config.tile.height);
+  std::vector<TilePlacement> out;
+  std::vector<Convert> requests;
+  for (const Tile& tile : tiles) {
+    const auto top = static_cast<std::int32_t>(tile.index) * config.tile.height;
+    HALYARD_TRY(const Tensor slot, batch.slice({0, top, config.tile.width, config.tile.height}));
+    requests.push_back(request_of(source, slot, RegionF(tile.region), config));
+    out.push_back(placement_of(tile, config));
+  }
+  HALYARD_CHECK(processor.convert_all(requests));
+  return out;
+}
+
+Status tile_one(Processor& processor, const Tensor& source, const Tensor& slot,
+                const TilePlacement& placement, const TilingConfig& config) {
+  HALYARD_CHECK(check_config(config));
+  if (!source.is_image()) return make_error(Errc::invalid_argument, "source: must be a picture");
+  const Size size = source.size();
+  const auto is_pixels = [](float begin, float extent, std::int32_t end) {
+    return std::isfinite(begin) && std::isfinite(extent) && std::floor(begin) == begin &&
+           std::floor(extent) == extent && begin >= 0 && extent > 0 &&
+           static_cast<double>(begin) + static_cast<double>(extent) <= end;
+  };
+  const auto& [x, y] = placement.origin;
+  const auto& [width, height] = placement.crop_size;
+  if (!is_pixels(x, width, size.width) || !is_pixels(y, height, size.height))
+    return fail(Errc::invalid_argument, "placement: whole pixels inside the source",
+                "({}, {}) {} x {} in {} x {}", x, y, width, height, size.width, size.height);
+  HALYARD_CHECK(processor.convert(request_of(source, slot, {x, y, width, height}, config)));
+  return {};
+}
+
+namespace {
+
+halyard::TilePlacement lifting(const TilePlacement& placement) {
+  const auto& [x, y] = placement.origin;
+  const auto& [width, height] = placement.crop_size;
+  std::optional<Box> letterbox;
+  if (placement.letterbox) {
+    const auto& l = *placement.letterbox;
+    letterbox = Box{l[0], l[1], l[2], l[3]};
+  }
+  auto out = halyard::TilePlacement::of_fractions(
+      placement.index, placement.count, {placement.frame_dims[0], placement.frame_dims[1]},
+      {x, y, width, height}, letterbox);
+  out.is_clipped = letterbox.has_value();
+  return out;
+}
+
+Status check_merge(const MergeConfig& config) {
+  if (std::isnan(config.threshold) || std::isnan(config.score_threshold))
+    return make_error(Errc::invalid_argument, "config: a threshold is not a number");
+  if (config.metric != MergeMetric::ios && config.metric != MergeMetric::iou)
+    return make_error(Errc::invalid_argument, "config: no such metric");
+  return {};
+}
+
+// Nothing matches: order and limits alone.
+std::vector<Detection> ranked(std::span<const Detection> boxes, const MergeConfig& config) {
+  std::vector<Detection> out;
+  for (const Detection& box : boxes)
+    if (box.score >= config.score_threshold) out.push_back(box);
+  std::stable_sort(out.begin(), out.end(),
+                   [](const Detection& a, const Detection& b) { return a.score > b.score; });
+  out.resize(std::min(out.size(), config.max_det));
+  return out;
+}
+
+}  // namespace
+
+void lift_tile_boxes(std::span<const Detection> boxes, const TilePlacement& placement,
+                     std::vector<Detection>& out) {
+  out.assign(boxes.begin(), boxes.end());
+  halyard::lift(lifting(placement), out);
+}
+
+Result<std::vector<Detection>> merge_tiled_detections(std::span<const Detection> boxes,
+                                                      const MergeConfig& config) {
+  HALYARD_CHECK(check_merge(config));
+  if (config.max_det == 0 || config.score_threshold > 1) return std::vector<Detection>();
+  if (config.threshold > 1) return ranked(boxes, config);
+  MergeOptions options;
+  options.metric = config.metric;
+  options.threshold = std::max(config.threshold, 0.0F);
+  options.strategy = MergeStrategy::merge_union;
+  options.class_agnostic = config.class_agnostic;
+  options.max_detections = config.max_det;
+  options.score_threshold = std::max(config.score_threshold, 0.0F);
+  return merge_detections(boxes, options);
+}
+
+struct TileAccumulator::Impl {
+  FrameSize frame;
+  MergeConfig config;
+  /// By tile, so that the order of arrival does not show.
+  std::vector<std::optional<std::vector<Detection>>> tiles;
+  std::size_t remaining = 0;
+
+  std::vector<Detection> merged() const {
+    std::vector<Detection> all;
+    for (const auto& tile : tiles)
+      if (tile) all.insert(all.end(), tile->begin(), tile->end());
+    auto out = merge_tiled_detections(all, config);
+    return out ? *std::move(out) : std::vector<Detection>();
+  }
+};
+
+TileAccumulator::TileAccumulator(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+TileAccumulator::TileAccumulator(TileAccumulator&&) noexcept = default;
+TileAccumulator& TileAccumulator::operator=(TileAccumulator&&) noexcept = default;
+TileAccumulator::~TileAccumulator() = default;
+
+Result<TileAccumulator> TileAccumulator::create(std::array<float, 2> frame_dims,
+                                                std::size_t tiles_total, const MergeConfig& config,
+                                                std::size_t /*est_per_tile*/) {
+  HALYARD_CHECK(check_merge(config));
+  if (tiles_total > most_tiles)
+    return fail(Errc::invalid_argument, "tiles_total: at most 65536", "{}", tiles_total);
+  auto impl = std::make_unique<Impl>();
+  impl->frame = {frame_dims[0], frame_dims[1]};
+  impl->config = config;
+  impl->tiles.resize(tiles_total);
+  impl->remaining = tiles_total;
+  return TileAccumulator(std::move(impl));
+}
+
+bool TileAccumulator::push_tile(std::span<const Detection> boxes, const TilePlacement& placement) {
+  auto& tiles = impl_->tiles;
+  if (placement.count != tiles.size() || placement.index >= tiles.size()) return false;
+  auto& tile = tiles[placement.index];
+  if (tile) return false;
+  lift_tile_boxes(boxes, placement, tile.emplace());
+  --impl_->remaining;
+  return true;
+}
+
+std::size_t TileAccumulator::remaining() const noexcept {
+  return impl_->remaining;
+}
+
+std::vector<Detection> TileAccumulator::finalize() const {
+  return impl_->merged();
+}
+
+std::vector<Detection> TileAccumulator::finalize_normalized() const {
+  std::vector<Detection> out = impl_->merged();
+  to_fractions(impl_->frame, out);
+  return out;
+}
+
+}  // namespace halyard::compat

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What copies of a ByteTrack share: the tracker, its mutex, and the last box of each track.
+#pragma once
+
+#include <mutex>
+#include <vector>
+
+#include "halyard/compat_track.h"
+#include "halyard/track.h"
+
+namespace halyard::compat {
+
+struct ByteTrack::Impl {
+  Impl(halyard::ByteTrack made, UuidSeed uuids, const ByteTrackOptions& asked)
+      : tracker(std::move(made)), seed(uuids), options(asked) {}
+
+  std::mutex mutex;
+  halyard::ByteTrack tracker;
+  UuidSeed seed;
+  ByteTrackOptions options;
+  std::vector<Track> tracks;  ///< seen ones first, each part by id
+  std::size_t seen = 0;
+
+  struct LastBox {
+    std::uint64_t id = 0;
+    Box box;
+  };
+  std::vector<LastBox> last_boxes;  ///< by id
+  std::vector<LastBox> next_boxes;
+
+  /// With the mutex held. Errors: those of update().
+  Status advance(std::span<const Detection> detections, std::uint64_t timestamp);
+  TrackInfo info_of(const Track& track) const;
+};
+
+}  // namespace halyard::compat
