@@ -17,5 +17,6 @@ NB_MODULE(_core, m) {
   py::bind_tensor(m);
   py::bind_codec(m);
   py::bind_trace(m);
+  py::bind_tracks(m);
   m.attr("__name__") = own_name;
 }
