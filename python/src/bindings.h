@@ -47,5 +47,6 @@ void bind_tensor(nb::module_& m);
 void bind_codec(nb::module_& m);
 void bind_trace(nb::module_& m);
 void bind_tracks(nb::module_& m);
+void bind_tiles(nb::module_& m);
 
 }  // namespace halyard::python

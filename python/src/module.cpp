@@ -18,5 +18,6 @@ NB_MODULE(_core, m) {
   py::bind_codec(m);
   py::bind_trace(m);
   py::bind_tracks(m);
+  py::bind_tiles(m);
   m.attr("__name__") = own_name;
 }

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiles for halyard/_tiling.py, whose value classes travel as tuples of numbers.
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "arrays.h"
+#include "bindings.h"
+#include "enums.h"
+#include "halyard/compat_tile.h"
+#include "tiles.h"
+
+namespace halyard::python {
+namespace {
+
+nb::tuple triple(std::span<const Detection> detections) {
+  const DetectionArrays arrays = detection_arrays(detections);
+  return nb::make_tuple(arrays.boxes, arrays.scores, arrays.classes);
+}
+
+std::int32_t extent(nb::handle value, const char* argument) {
+  const std::uint64_t number = count_from(value, argument);
+  if (number > INT32_MAX) raise(Errc::invalid_argument, std::string(argument) + ": too large");
+  return static_cast<std::int32_t>(number);
+}
+
+Size size_from(nb::handle width, const char* wide, nb::handle height, const char* high) {
+  return {extent(width, wide), extent(height, high)};
+}
+
+nb::list tile_grid(nb::handle frame_w, nb::handle frame_h, nb::handle tile_w, nb::handle tile_h,
+                   float overlap) {
+  const auto tiles =
+      take(compat::tile_grid(size_from(frame_w, "frame_w", frame_h, "frame_h"),
+                             size_from(tile_w, "tile_w", tile_h, "tile_h"), overlap));
+  nb::list list;
+  for (const auto& tile : tiles) {
+    const Region& at = tile.source;
+    list.append(nb::make_tuple(at.x, at.y, at.width, at.height, tile.index, tile.row, tile.col));
+  }
+  return list;
+}
+
+compat::MergeConfig merge_config(nb::handle config) {
+  return {.metric = enum_from<MatchMetric>(config.attr("metric"), "cfg.metric") == MatchMetric::iou
+                        ? MergeMetric::iou
+                        : MergeMetric::ios,
+          .threshold = nb::cast<float>(config.attr("threshold")),
+          .class_agnostic = nb::cast<bool>(config.attr("class_agnostic")),
+          .max_det = count_from(config.attr("max_det"), "cfg.max_det"),
+          .score_threshold = nb::cast<float>(config.attr("score_threshold"))};
+}
+
+nb::tuple lift(nb::handle bbox, nb::handle scores, nb::handle classes, nb::handle placement) {
+  std::vector<Detection> detections;
+  std::vector<Detection> lifted;
+  detections_from(bbox, scores, classes, {}, detections);
+  compat::lift_tile_boxes(detections, placement_from(placement), lifted);
+  return triple(lifted);
+}
+
+nb::tuple merge(nb::handle bbox, nb::handle scores, nb::handle classes, nb::handle config) {
+  std::vector<Detection> detections;
+  detections_from(bbox, scores, classes, {}, detections);
+  const compat::MergeConfig options = merge_config(config);
+  return triple(
+      take(released([&] { return compat::merge_tiled_detections(detections, options); })));
+}
+
+// The reference's accumulator is spent by finalize().
+struct PyAccumulator {
+  std::optional<compat::TileAccumulator> value;
+  compat::TileAccumulator& open() {
+    if (!value) raise(Errc::cancelled, "the accumulator is finalized already");
+    return *value;
+  }
+};
+
+void bind_accumulator(nb::module_& m) {
+  nb::class_<PyAccumulator>(m, "TiledFrameAccumulator",
+                            "Collects what was found in the tiles of one frame, in any order, and "
+                            "merges it.\nAny call after finalize() raises RuntimeError.")
+      .def(
+          "__init__",
+          [](PyAccumulator* self, nb::handle frame_dims, nb::handle tiles_total, nb::handle cfg,
+             nb::handle est_per_tile) {
+            std::array<float, 2> frame{};
+            floats_from(frame_dims, "frame_dims", frame);
+            auto made = take(compat::TileAccumulator::create(
+                frame, count_from(tiles_total, "tiles_total"), merge_config(cfg),
+                count_from(est_per_tile, "est_per_tile")));
+            new (self) PyAccumulator{std::move(made)};
+          },
+          nb::arg("frame_dims"), nb::arg("tiles_total"), nb::arg("cfg"),
+          nb::arg("est_per_tile") = 16,
+          nb::sig("def __init__(self, frame_dims: Sequence[float], tiles_total: int, cfg: "
+                  "halyard._tiling.MergeConfig, est_per_tile: int = 16) -> None"),
+          "Args:\n    frame_dims: (width, height) of the frame in pixels.\n"
+          "    tiles_total: tiles of the frame.\n    cfg: a MergeConfig.\n"
+          "    est_per_tile: detections of a tile for which memory is taken at once.")
+      .def(
+          "push_tile",
+          [](PyAccumulator& self, nb::handle bbox, nb::handle scores, nb::handle classes,
+             nb::handle placement) {
+            std::vector<Detection> detections;
+            detections_from(bbox, scores, classes, {}, detections);
+            return self.open().push_tile(detections, placement_from(placement));
+          },
+          nb::arg("bbox"), nb::arg("scores"), nb::arg("classes"), nb::arg("placement"),
+          nb::sig("def push_tile(self, bbox: Any, scores: Any, classes: Any, placement: "
+                  "halyard._tiling.TilePlacement) -> bool"),
+          "Adds the detections of one tile: boxes (N, 4) in fractions of the network's input.\n\n"
+          "False, with nothing changed, for a tile that was there or is none of this frame.")
+      .def(
+          "is_complete", [](PyAccumulator& self) { return self.open().is_complete(); },
+          "True when every tile is there.")
+      .def(
+          "remaining", [](PyAccumulator& self) { return self.open().remaining(); },
+          "Tiles that are not there yet.")
+      .def(
+          "finalize",
+          [](PyAccumulator& self) {
+            const auto found = self.open().finalize();
+            self.value.reset();
+            return triple(found);
+          },
+          "Merges what is there: (boxes, scores, classes), boxes in frame pixels, best first.")
+      .def(
+          "finalize_normalized",
+          [](PyAccumulator& self) {
+            const auto found = self.open().finalize_normalized();
+            self.value.reset();
+            return triple(found);
+          },
+          "The same with boxes in fractions of the frame.");
+}
+
+}  // namespace
+
+compat::TilePlacement placement_from(nb::handle placement) {
+  compat::TilePlacement made;
+  if (!nb::hasattr(placement, "crop_size"))
+    raise_wrong_type("placement", "a TilePlacement", placement);
+  made.index = count_from(placement.attr("index"), "placement.index");
+  made.count = count_from(placement.attr("count"), "placement.count");
+  floats_from(placement.attr("origin"), "placement.origin", made.origin);
+  floats_from(placement.attr("crop_size"), "placement.crop_size", made.crop_size);
+  floats_from(placement.attr("frame_dims"), "placement.frame_dims", made.frame_dims);
+  made.letterbox = letterbox_from(placement.attr("letterbox"));
+  return made;
+}
+
+nb::list placement_list(std::span<const compat::TilePlacement> placements) {
+  nb::list list;
+  for (const auto& tile : placements) {
+    nb::object letterbox = nb::none();
+    if (tile.letterbox) letterbox = nb::cast(*tile.letterbox);
+    list.append(nb::make_tuple(tile.index, tile.count, nb::tuple(nb::cast(tile.origin)),
+                               nb::tuple(nb::cast(tile.crop_size)),
+                               nb::tuple(nb::cast(tile.frame_dims)), letterbox));
+  }
+  return list;
+}
+
+compat::TilingConfig tiling_from(nb::handle config) {
+  compat::TilingConfig made;
+  if (!nb::hasattr(config, "tile_w")) raise_wrong_type("cfg", "a TilingConfig", config);
+  made.tile = size_from(config.attr("tile_w"), "cfg.tile_w", config.attr("tile_h"), "cfg.tile_h");
+  made.overlap = nb::cast<float>(config.attr("overlap"));
+  made.fit = enum_from<Fit>(config.attr("fit"), "cfg.fit");
+  made.pad = nb::cast<std::array<std::uint8_t, 4>>(config.attr("pad"));
+  return made;
+}
+
+void bind_tiles(nb::module_& m) {
+  m.def("_tile_grid", &tile_grid);
+  m.def("_plan_tiles", [](nb::handle width, nb::handle height, nb::handle config) {
+    return placement_list(
+        take(compat::plan_tiles(size_from(width, "width", height, "height"), tiling_from(config))));
+  });
+  m.def("_lift_tile_boxes", &lift);
+  m.def("_merge_tiled_detections", &merge);
+  bind_accumulator(m);
+}
+
+}  // namespace halyard::python
