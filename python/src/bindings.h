@@ -47,6 +47,8 @@ void bind_tensor(nb::module_& m);
 void bind_codec(nb::module_& m);
 void bind_trace(nb::module_& m);
 void bind_tracks(nb::module_& m);
+void bind_outputs(nb::module_& m);
+void bind_decoder(nb::module_& m);
 void bind_tiles(nb::module_& m);
 
 }  // namespace halyard::python

@@ -18,6 +18,8 @@ NB_MODULE(_core, m) {
   py::bind_codec(m);
   py::bind_trace(m);
   py::bind_tracks(m);
+  py::bind_outputs(m);
+  py::bind_decoder(m);
   py::bind_tiles(m);
   m.attr("__name__") = own_name;
 }

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Configurations of decoders as JSON text."""
+import json
+from collections.abc import Mapping
+from typing import Any
+
+
+def _plain(value: Any) -> Any:
+    """What json cannot write: NumPy's numbers and arrays, mappings that are no dict."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"config: {type(value).__name__} cannot be written as JSON")
+
+
+def dumps(config: Any) -> str:
+    """The configuration as JSON. Raises TypeError for values that JSON does not have."""
+    if not isinstance(config, Mapping):
+        raise TypeError(f"config: must be a dict, not {type(config).__name__}")
+    return json.dumps(dict(config), default=_plain)

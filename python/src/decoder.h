@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The decoder and what masks are made from, as other files of the extension see them.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <utility>
+#include <vector>
+
+#include "bindings.h"
+#include "halyard/compat_decode.h"
+
+namespace halyard::python {
+
+/// Python's Decoder. Decodes share `settings`, setters own it; both wait without the interpreter's
+/// lock. `spare` belongs to who has that lock.
+struct PyDecoder {
+  explicit PyDecoder(compat::Decoder made) : value(std::move(made)) {}
+  compat::Decoder value;
+  mutable std::shared_mutex settings;
+  std::vector<std::unique_ptr<compat::Found>> spare;
+};
+
+/// Python's ProtoData: taking a part and reading it wait for each other.
+struct PyProtoData {
+  explicit PyProtoData(compat::ProtoData made) : value(std::move(made)) {}
+  compat::ProtoData value;
+  std::mutex mutex;
+};
+
+/// A new Python object of the bound class T, made in its place.
+template <class T, class... Args>
+nb::object make_instance(Args&&... args) {
+  nb::object made = nb::inst_alloc(nb::type<T>());
+  new (nb::inst_ptr<T>(made)) T(std::forward<Args>(args)...);
+  nb::inst_mark_ready(made);
+  return made;
+}
+
+}  // namespace halyard::python

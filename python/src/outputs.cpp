@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Output: one output of a model, described by a program. ProtoData: what masks are made from.
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arrays.h"
+#include "bindings.h"
+#include "decoder.h"
+#include "enums.h"
+#include "halyard/compat_decode.h"
+#include "tensor.h"
+
+namespace halyard::python {
+namespace {
+
+using compat::Output;
+using compat::OutputKind;
+
+Output make(OutputKind kind, nb::handle shape, nb::handle dshape, nb::handle decoder) {
+  Output output{.kind = kind};
+  output.family = static_cast<compat::OutputFamily>(enum_from<DecoderType>(decoder, "decoder"));
+  if (shape.is_none() == dshape.is_none())
+    raise(Errc::invalid_argument, "shape, dshape: exactly one of them must be given");
+  if (!shape.is_none()) {
+    for (const nb::handle extent : shape)
+      output.shape.push_back(count_from(extent, "shape"));
+    return output;
+  }
+  for (const nb::handle pair : dshape) {
+    if (!PySequence_Check(pair.ptr()) || nb::len(pair) != 2)
+      raise_wrong_type("dshape", "a list of (DimName, int)", pair);
+    output.dims.push_back(static_cast<compat::DimName>(enum_from<DimName>(pair[0], "dshape")));
+    output.shape.push_back(count_from(pair[1], "dshape"));
+  }
+  return output;
+}
+
+nb::object with_quantization(nb::handle self, float scale, std::int32_t zero_point) {
+  auto& output = nb::cast<Output&>(self);
+  output.scale = scale;
+  output.zero_point = zero_point;
+  return nb::borrow(self);
+}
+
+nb::object with_anchors(nb::handle self, const nb::object& anchors) {
+  auto& output = nb::cast<Output&>(self);
+  if (output.kind != OutputKind::detection)
+    raise(Errc::invalid_argument, "with_anchors: only detection outputs have anchors");
+  output.anchors.clear();
+  for (const nb::handle anchor : anchors) {
+    std::array<float, 2> size{};
+    floats_from(anchor, "anchors", size);
+    output.anchors.push_back({size[0], size[1]});
+  }
+  return nb::borrow(self);
+}
+
+nb::object with_normalized(nb::handle self, bool normalized) {
+  auto& output = nb::cast<Output&>(self);
+  if (output.kind != OutputKind::detection && output.kind != OutputKind::boxes)
+    raise(Errc::invalid_argument, "with_normalized: only detection and boxes outputs have units");
+  output.normalized = normalized;
+  return nb::borrow(self);
+}
+
+constexpr std::pair<const char*, OutputKind> kinds[] = {
+    {"detection", OutputKind::detection},
+    {"boxes", OutputKind::boxes},
+    {"scores", OutputKind::scores},
+    {"protos", OutputKind::protos},
+    {"segmentation", OutputKind::segmentation},
+    {"mask_coefficients", OutputKind::mask_coefficients},
+    {"mask", OutputKind::mask},
+    {"classes", OutputKind::classes},
+};
+
+std::string text_of(const Output& output) {
+  std::string text =
+      std::string("Output.") + kinds[static_cast<std::size_t>(output.kind)].first + "(shape=[";
+  for (std::size_t i = 0; i < output.shape.size(); ++i)
+    text += (i == 0 ? "" : ", ") + std::to_string(output.shape[i]);
+  return text + "])";
+}
+
+void bind_protos(nb::module_& m) {
+  nb::class_<PyProtoData>(m, "ProtoData",
+                          "What masks are made from: prototypes that all boxes share, a row of\n"
+                          "coefficients for each. Made by Decoder.decode_proto.")
+      .def_prop_ro(
+          "layout",
+          [](PyProtoData& self) {
+            return self.value.layout() == compat::ProtoLayout::nhwc ? "nhwc" : "nchw";
+          },
+          "\"nhwc\": prototypes are (H, W, K); \"nchw\": (K, H, W).")
+      .def(
+          "take_protos",
+          [](PyProtoData& self) -> nb::object {
+            auto taken = released([&] {
+              const std::lock_guard lock(self.mutex);
+              return self.value.take_protos();
+            });
+            return taken ? tensor_result(*std::move(taken)) : nb::object(nb::none());
+          },
+          "The prototypes as a Tensor, with their quantization; once, then None.")
+      .def(
+          "take_mask_coefficients",
+          [](PyProtoData& self) -> nb::object {
+            auto taken = take(released([&] {
+              const std::lock_guard lock(self.mutex);
+              return self.value.take_mask_coefficients();
+            }));
+            return taken ? tensor_result(*std::move(taken)) : nb::object(nb::none());
+          },
+          "The coefficients as a Tensor (N, K); once, then None.")
+      .def(
+          "__len__", [](PyProtoData& self) { return self.value.size(); }, "Rows of coefficients.");
+}
+
+}  // namespace
+
+void bind_outputs(nb::module_& m) {
+  bind_protos(m);
+  nb::class_<Output> type(
+      m, "Output",
+      "One output of a model: made by the functions named after its role, each\n"
+      "with its shape, or with pairs of (DimName, extent). The calls with_...()\n"
+      "change it and return it.");
+  for (const auto& [name, kind] : kinds) {
+    const std::string signature =
+        std::string("def ") + name +
+        "(shape: Sequence[int] | None = None, dshape: Sequence[tuple[halyard._enums.DimName, int]] "
+        "| None = None, decoder: halyard._enums.DecoderType = "
+        "halyard._enums.DecoderType.Ultralytics) -> Output";
+    type.def_static(
+        name,
+        [kind = kind](nb::handle shape, nb::handle dshape, nb::handle decoder) {
+          return make(kind, shape, dshape, decoder);
+        },
+        nb::arg("shape").none() = nb::none(), nb::arg("dshape").none() = nb::none(),
+        nb::arg("decoder") = enum_to(DecoderType::ultralytics), nb::sig(signature.c_str()),
+        "Args:\n    shape: list of extents, outermost first.\n"
+        "    dshape: list of (DimName, extent) in its place.\n"
+        "    decoder: family of the model.");
+  }
+  type.def("with_quantization", &with_quantization, nb::arg("scale"), nb::arg("zero_point"),
+           nb::sig("def with_quantization(self, scale: float, zero_point: int) -> Output"),
+           "Of integer tensors: value = (stored - zero_point) * scale. Returns this object.")
+      .def("with_anchors", &with_anchors, nb::arg("anchors"),
+           nb::sig("def with_anchors(self, anchors: Sequence[Sequence[float]]) -> Output"),
+           "Of detection outputs: pairs (width, height) in fractions. Returns this object.")
+      .def("with_normalized", &with_normalized, nb::arg("normalized"),
+           nb::sig("def with_normalized(self, normalized: bool) -> Output"),
+           "Whether boxes are fractions of the input. Returns this object.")
+      .def("__repr__", &text_of);
+}
+
+}  // namespace halyard::python

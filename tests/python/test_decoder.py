@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Decoder: constructors, calls, settings, results, bad input."""
+import gc
+import json
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import halyard as ef
+import models
+
+BOXES = [box for box, _, _ in models.OBJECTS]
+
+
+def check(boxes, scores, classes):
+    assert (boxes.dtype, scores.dtype, classes.dtype) == (np.float32, np.float32, np.uintp)
+    assert boxes.flags.c_contiguous and boxes.flags.writeable and boxes.flags.owndata
+    assert np.allclose(boxes, BOXES, atol=1e-5)
+    assert np.allclose(scores, [0.9, 0.7]) and classes.tolist() == [2, 0]
+
+
+@pytest.mark.parametrize("make", [
+    models.tensor, lambda a: a, lambda a: np.asfortranarray(a), lambda a: a[:, ::-1][:, ::-1],
+    lambda a: np.ascontiguousarray(a.transpose(0, 2, 1)).transpose(0, 2, 1),
+    lambda a: a.astype(np.float16), memoryview])
+@pytest.mark.parametrize("sequence", [list, tuple])
+def test_outputs_of_many_kinds_are_read(make, sequence):
+    found = models.decoder().decode(sequence([make(models.detection_output())]))
+    boxes, scores, classes, masks = found
+    assert isinstance(found, tuple) and isinstance(found, ef.Detections) and masks == []
+    assert np.allclose(boxes, BOXES, atol=1e-3) and classes.tolist() == [2, 0]
+    assert np.allclose(scores, [0.9, 0.7], atol=1e-3)
+
+
+def test_results_have_the_documented_types():
+    found = models.decoder().decode([models.tensor(models.detection_output())])
+    check(found.boxes, found.scores, found.classes)
+
+
+def test_nothing_found_is_empty_arrays():
+    empty = models.decoder().decode([models.detection_output([])])
+    assert [a.shape for a in empty[:3]] == [(0, 4), (0,), (0,)] and empty.masks == []
+
+
+def test_the_dict_json_and_yaml_constructors_agree():
+    config = models.config()
+    as_lists = json.loads(json.dumps(config))
+    yaml = """
+outputs:
+  - type: detection
+    decoder: ultralytics
+    normalized: true
+    shape: [1, 9, 400]
+    dshape: [[batch, 1], [num_features, 9], [num_boxes, 400]]
+"""
+    with_numpy = models.config()
+    with_numpy["outputs"][0]["shape"] = np.array([1, 9, 400])
+    with_numpy["outputs"][0]["dshape"][0] = ("batch", np.int64(1))
+    for decoder in (ef.Decoder(config, 0.5, 0.45), ef.Decoder(config=as_lists),
+                    ef.Decoder(with_numpy), ef.Decoder.new_from_json_str(json.dumps(config)),
+                    ef.Decoder.new_from_yaml_str(yaml, score_threshold=0.2)):
+        check(*decoder.decode([models.detection_output()])[:3])
+
+
+def test_defaults_differ_between_the_constructors():
+    text = json.dumps(models.config())
+    for decoder in (ef.Decoder(models.config()), ef.Decoder.new_from_json_str(text),
+                    ef.Decoder.new_from_yaml_str(text)):
+        assert decoder.score_threshold == pytest.approx(0.1)
+        assert decoder.iou_threshold == pytest.approx(0.7)
+    decoder = ef.Decoder.new_from_outputs([ef.Output.detection(shape=[1, 9, 400])])
+    assert decoder.score_threshold == pytest.approx(0.25)
+    assert decoder.iou_threshold == pytest.approx(0.45)
+    assert (decoder.pre_nms_top_k, decoder.max_det) == (300, 300)
+    assert decoder.nms == ef.Nms.ClassAgnostic and decoder.input_dims is None
+
+
+def test_settings_are_read_and_written():
+    decoder = models.decoder(input_dims=(640, 320), nms=ef.Nms.ClassAware)
+    assert decoder.input_dims == (640, 320) and decoder.nms is ef.Nms.ClassAware
+    assert models.decoder(nms=None).nms is None
+    decoder.score_threshold = 0.8
+    assert len(decoder.decode([models.detection_output()]).boxes) == 1
+    decoder.score_threshold, decoder.max_det = 0.1, 1
+    assert len(decoder.decode([models.detection_output()]).boxes) == 1
+    decoder.max_det, decoder.pre_nms_top_k, decoder.iou_threshold = 300, 0, 0.5
+    assert len(decoder.decode([models.detection_output()]).boxes) == 2
+    assert len(decoder.decode([models.detection_output()], max_boxes=1).boxes) == 1
+    for name in ("max_det", "pre_nms_top_k"):
+        with pytest.raises(OverflowError, match=name):
+            setattr(decoder, name, -1)
+        with pytest.raises(TypeError):
+            setattr(decoder, name, 1.5)
+    with pytest.raises(ValueError):
+        decoder.score_threshold = float("nan")
+    for name in ("nms", "input_dims", "normalized_boxes"):
+        with pytest.raises(AttributeError):
+            setattr(decoder, name, None)
+    assert decoder.normalized_boxes is True
+
+
+def test_masks_are_cut_at_their_boxes():
+    outputs = [models.detection_output(extra=models.PROTOS), models.prototypes()]
+    found = models.segmenter().decode(outputs)
+    check(found.boxes, found.scores, found.classes)
+    assert len(found.masks) == 2
+    for mask in found.masks:
+        assert mask.dtype == np.uint8 and mask.ndim == 3 and mask.shape[2] == 1
+    # The second box lies on prototype 1, which is on everywhere: sigmoid(4) * 255.
+    assert found.masks[1].min() == found.masks[1].max() == 250
+
+
+def test_prototypes_can_be_taken_once():
+    outputs = [models.detection_output(extra=models.PROTOS), models.prototypes()]
+    found = models.segmenter().decode_proto(outputs)
+    check(found.boxes, found.scores, found.classes)
+    assert found.protos.layout == "nhwc" and len(found.protos) == 2
+    taken = found.protos.take_protos()
+    assert taken.shape == [models.SIDE, models.SIDE, models.PROTOS]
+    assert found.protos.take_protos() is None
+    assert found.protos.take_mask_coefficients().shape == [2, models.PROTOS]
+    assert found.protos.take_mask_coefficients() is None
+    assert models.decoder().decode_proto([models.detection_output()]).protos is None
+
+
+def test_decode_tracked_names_what_it_finds():
+    tracker, decoder = ef.ByteTrack(), models.decoder()
+    first = decoder.decode_tracked(tracker, 1000, [models.detection_output()])
+    boxes, scores, classes, masks, tracks = first
+    assert isinstance(first, ef.TrackedDetections) and masks == []
+    assert tracks == [t.info for t in tracker.get_active_tracks()] and len(tracks) == 2
+    assert np.allclose(boxes, BOXES, atol=1e-4) and classes.tolist() == [2, 0]
+    again = decoder.decode_tracked(tracker, 2000, [models.detection_output(models.OBJECTS[1:])])
+    assert len(again.boxes) == 2 and again.tracks[0].uuid == tracks[1].uuid
+    with pytest.raises(TypeError):
+        decoder.decode_tracked(None, 3000, [models.detection_output()])
+
+
+@pytest.mark.parametrize("outputs, error, text", [
+    (models.detection_output(), TypeError, "model_output"), (None, TypeError, "model_output"),
+    ([3], TypeError, "model_output"), (["a"], TypeError, "model_output"),
+    ([None], TypeError, "model_output"), ([], RuntimeError, ""),
+    ([np.zeros((1, 9, 400), ">f4")], (TypeError, ValueError), "model_output"),
+    ([np.zeros((1, 8, 400), np.float32)], RuntimeError, ""),
+    ([np.zeros((0, 9, 400), np.float32)], RuntimeError, ""),
+    ([np.zeros((1, 9, 400), np.complex64)], (TypeError, RuntimeError), ""),
+    ([np.zeros((1, 9, 400), object)], (TypeError, RuntimeError), "")])
+def test_bad_outputs_are_refused(outputs, error, text):
+    decoder = models.decoder()
+    for call in (decoder.decode, decoder.decode_proto):
+        with pytest.raises(error, match=text or None):
+            call(outputs)
+    check(*decoder.decode([models.detection_output()])[:3])
+
+
+@pytest.mark.parametrize("most, error", [(-1, OverflowError), ("a", TypeError), (1.5, TypeError)])
+def test_max_boxes_is_a_count(most, error):
+    with pytest.raises(error, match="max_boxes"):
+        models.decoder().decode([models.detection_output()], most)
+
+
+@pytest.mark.parametrize("config", [{}, {"outputs": []}, {"outputs": 3}, {"outputs": [{}]},
+                                    {"schema_version": 99, "outputs": []}])
+def test_bad_configurations_are_runtime_errors(config):
+    with pytest.raises(RuntimeError):
+        ef.Decoder(config)
+    with pytest.raises(RuntimeError):
+        ef.Decoder.new_from_json_str(json.dumps(config))
+
+
+def test_documents_that_are_none_are_refused():
+    with pytest.raises(RuntimeError):
+        ef.Decoder.new_from_json_str("{")
+    with pytest.raises(RuntimeError):
+        ef.Decoder.new_from_yaml_str("a: [")
+    with pytest.raises(TypeError):
+        ef.Decoder("config.json")
+    with pytest.raises(TypeError):
+        ef.Decoder({"outputs": [object()]})
+    with pytest.raises(RuntimeError):
+        ef.Decoder.new_from_outputs([])
+    with pytest.raises((TypeError, RuntimeError)):
+        ef.Decoder.new_from_outputs([3])
+    with pytest.raises(RuntimeError, match="99|not supported"):
+        ef.Decoder({"schema_version": 99, "outputs": models.config()["outputs"]})
+
+
+@pytest.mark.parametrize("dims, error", [((640,), TypeError), (640, TypeError),
+                                         ((-1, 2), OverflowError), (("a", 2), TypeError)])
+def test_input_dims_are_two_counts(dims, error):
+    with pytest.raises(error, match="input_dims"):
+        models.decoder(input_dims=dims)
+
+
+@pytest.mark.parametrize("kind", ["detection", "boxes", "scores", "protos", "segmentation",
+                                  "mask_coefficients", "mask", "classes"])
+def test_output_factories(kind):
+    make = getattr(ef.Output, kind)
+    assert kind in repr(make(shape=[1, 2, 3]))
+    made = make(dshape=[(ef.DimName.Batch, 1), (ef.DimName.Height, 2), (ef.DimName.Width, 3)],
+                decoder=ef.DecoderType.ModelPack)
+    assert made.with_quantization(0.5, 3) is made
+    for wrong in ({}, dict(shape=[1], dshape=[(ef.DimName.Batch, 1)])):
+        with pytest.raises(ValueError):
+            make(**wrong)
+    with pytest.raises(TypeError):
+        make(dshape=[3])
+    with pytest.raises(OverflowError):
+        make(shape=[-1])
+    if kind == "detection":
+        assert made.with_anchors([(0.1, 0.2)]) is made
+        with pytest.raises(ValueError):
+            made.with_anchors([(1, 2, 3)])
+    else:
+        with pytest.raises(ValueError):
+            made.with_anchors([(0.1, 0.2)])
+    if kind in ("detection", "boxes"):
+        assert made.with_normalized(True) is made
+    else:
+        with pytest.raises(ValueError):
+            made.with_normalized(True)
+
+
+def test_stored_integers_are_read_with_their_scale():
+    scale, zero = 1 / 255, -128
+    stored = np.clip(np.round(models.detection_output() / scale) + zero, -128, 127).astype(np.int8)
+    output = ef.Output.detection(shape=[1, 9, 400]).with_quantization(scale, zero)
+    decoder = ef.Decoder.new_from_outputs([output.with_normalized(True)])
+    boxes, scores, classes, _ = decoder.decode([stored])
+    assert np.allclose(boxes, BOXES, atol=0.01) and classes.tolist() == [2, 0]
+
+
+def test_threads_share_a_decoder():
+    decoder, outputs, errors = models.decoder(), [models.detection_output()], []
+
+    def work():
+        try:
+            for i in range(100):
+                check(*decoder.decode(outputs)[:3])
+                decoder.iou_threshold = 0.4 + i / 1000
+        except Exception as error:  # noqa: BLE001
+            errors.append(error)
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+
+
+def test_many_calls_leak_nothing():
+    decoder, outputs = models.decoder(), [models.detection_output()]
+    tracker = ef.ByteTrack()
+    array = outputs[0]
+    none_before, array_before = sys.getrefcount(ef.Nms.Auto), sys.getrefcount(array)
+    gc.collect()
+    before = len(gc.get_objects())
+    for i in range(1000):
+        decoder.decode(outputs)
+        decoder.decode_tracked(tracker, i, outputs)
+    for _ in range(100_000):
+        decoder.score_threshold
+        decoder.nms
+    gc.collect()
+    assert len(gc.get_objects()) - before < 100
+    assert sys.getrefcount(array) == array_before
+    assert abs(sys.getrefcount(ef.Nms.Auto) - none_before) < 5
