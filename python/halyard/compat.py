@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes programs that say ``import edgefirst_hal`` run on Halyard, when they are asked to::
+
+    import halyard.compat
+    halyard.compat.install()
+    import edgefirst_hal as ef   # halyard
+
+Nothing is done by importing this module. ``python -m halyard.compat program.py args...`` runs a
+program that way without a change to it.
+"""
+import sys
+from types import ModuleType
+from typing import Tuple
+
+import halyard
+
+__all__ = ["install", "is_installed", "uninstall"]
+
+NAMES: Tuple[str, ...] = ("edgefirst_hal", "edgefirst_hal.edgefirst_hal")
+
+
+def is_installed() -> bool:
+    """True when ``import edgefirst_hal`` gives Halyard in this process."""
+    return all(sys.modules.get(name) is halyard for name in NAMES)
+
+
+def install() -> ModuleType:
+    """Makes ``import edgefirst_hal``, and that of its nested module of the same name, give Halyard
+    in this process, also where the real package is installed. May be called again. Returns the
+    module.
+
+    Raises:
+        RuntimeError: the real edgefirst_hal is imported already; call this before.
+    """
+    for name in NAMES:
+        loaded = sys.modules.get(name)
+        if loaded is not None and loaded is not halyard:
+            raise RuntimeError(f"{name} is imported already, from "
+                               f"{getattr(loaded, '__file__', 'an unknown place')}: call "
+                               "halyard.compat.install() before anything imports it")
+    for name in NAMES:
+        sys.modules[name] = halyard
+    # The form `import edgefirst_hal.edgefirst_hal` takes the nested module from here.
+    setattr(halyard, "edgefirst_hal", halyard)
+    return halyard
+
+
+def uninstall() -> None:
+    """Undoes install(): imports from now on find the real package, or none."""
+    for name in NAMES:
+        if sys.modules.get(name) is halyard:
+            del sys.modules[name]
+    if hasattr(halyard, "edgefirst_hal"):
+        delattr(halyard, "edgefirst_hal")
+
+
+def _main() -> None:
+    import runpy
+
+    if len(sys.argv) < 2:
+        raise SystemExit("usage: python -m halyard.compat PROGRAM.py [ARGUMENT...]")
+    install()
+    sys.argv = sys.argv[1:]
+    runpy.run_path(sys.argv[0], run_name="__main__")
+
+
+if __name__ == "__main__":
+    _main()

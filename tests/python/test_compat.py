@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""halyard.compat: programs that import edgefirst_hal, when asked and never by default."""
+import subprocess
+import sys
+import types
+
+import pytest
+
+import halyard as ef
+import halyard.compat
+
+
+@pytest.fixture
+def clean(monkeypatch):
+    for name in halyard.compat.NAMES:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    yield
+    halyard.compat.uninstall()
+
+
+def run(*arguments):
+    return subprocess.run([sys.executable, *map(str, arguments)], capture_output=True, text=True)
+
+
+def test_the_name_resolves_to_this_package(clean):
+    assert halyard.compat.install() is ef and halyard.compat.is_installed()
+    halyard.compat.install()
+    import edgefirst_hal
+    import edgefirst_hal.edgefirst_hal as nested
+    from edgefirst_hal import Tensor
+    assert edgefirst_hal is ef and nested is ef and Tensor is ef.Tensor
+    halyard.compat.uninstall()
+    assert not halyard.compat.is_installed() and "edgefirst_hal" not in sys.modules
+
+
+def test_the_real_one_is_not_replaced(clean, monkeypatch):
+    real = types.ModuleType("edgefirst_hal")
+    real.__file__ = "/somewhere/edgefirst_hal/__init__.py"
+    monkeypatch.setitem(sys.modules, "edgefirst_hal", real)
+    with pytest.raises(RuntimeError, match="/somewhere/edgefirst_hal"):
+        halyard.compat.install()
+    assert sys.modules["edgefirst_hal"] is real and not halyard.compat.is_installed()
+    halyard.compat.uninstall()
+    assert sys.modules["edgefirst_hal"] is real
+
+
+def test_nothing_happens_unless_it_is_asked_for():
+    done = run("-c", "import sys, halyard, halyard.compat; print('edgefirst_hal' in sys.modules)")
+    assert done.stdout.strip() == "False", done.stderr
+
+
+def test_a_program_runs_without_a_change(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("import sys\nimport edgefirst_hal as hal\n"
+                       "print(hal.__version__, hal.Tensor([2, 3]).shape, sys.argv[1])\n")
+    done = run("-m", "halyard.compat", program, "word")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == [ef.__version__, "[2,", "3]", "word"]
+    assert run("-m", "halyard.compat").returncode != 0
