@@ -91,7 +91,10 @@ Result<int> copy_flat(const hal_tensor* handle, std::uint8_t* dst, std::size_t d
   HALYARD_TRY(const Layout layout, Layout::contiguous(tensor->dtype(), tensor->shape()));
   HALYARD_TRY(auto memory, wrap_memory(static_cast<void*>(dst), dst_len, nullptr));
   HALYARD_TRY(Tensor flat, Tensor::wrap(std::move(memory), layout));
-  HALYARD_CHECK(copy(*tensor, flat));
+  // As elements, whatever picture they are.
+  HALYARD_TRY(const Tensor elements,
+              Tensor::wrap(tensor->buffer(), tensor->layout(), tensor->offset_bytes()));
+  HALYARD_CHECK(copy(elements, flat));
   return 0;
 }
 

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// JPEG and PNG in C.
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+#include "folder.h"
+#include "halyard/codec.h"
+#include "halyard/import.h"
+#include "owned.h"
+
+namespace {
+
+using namespace capi_test;
+using Bytes = std::vector<std::uint8_t>;
+
+Bytes read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write(const std::string& path, const Bytes& bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<long>(bytes.size()));
+}
+
+// A JPEG of 24 x 16 pixels, the left half dark, the right half bright.
+Bytes jpeg(const halyard::test::Folder& folder) {
+  const Tensor picture = image(24, 16, HAL_PIXEL_FORMAT_GREY);
+  {
+    const Map map(hal_tensor_map_create(picture.get()));
+    auto* const at = static_cast<std::uint8_t*>(hal_tensor_map_data(map.get()));
+    for (std::size_t i = 0; i < hal_tensor_map_size(map.get()); ++i)
+      at[i] = i % 24 < 12 ? 30 : 220;
+  }
+  const std::string path = folder / "written.jpg";
+  EXPECT_EQ(hal_tensor_save_jpeg(picture.get(), path.c_str(), 95), 0) << hal_last_error();
+  return read(path);
+}
+
+// With an EXIF segment that says only the orientation.
+Bytes oriented(Bytes file, std::uint8_t tag) {
+  const Bytes segment{0xFF, 0xE1, 0, 34, 'E', 'x', 'i', 'f', 0,    0,    'M', 'M',
+                      0,    42,   0, 0,  0,   8,   0,   1,   0x01, 0x12, 0,   3,
+                      0,    0,    0, 1,  0,   tag, 0,   0,   0,    0,    0,   0};
+  file.insert(file.begin() + 2, segment.begin(), segment.end());
+  return file;
+}
+
+TEST(CapiCodec, decodes_in_both_forms) {
+  const halyard::test::Folder folder;
+  const Bytes file = jpeg(folder);
+  const Tensor tensor = image(24, 16, HAL_PIXEL_FORMAT_RGB);
+  std::size_t width = 0;
+  std::size_t height = 0;
+  errno = 77;
+  ASSERT_EQ(hal_tensor_decode_image(tensor.get(), file.data(), file.size(), HAL_PIXEL_FORMAT_RGB,
+                                    &width, &height),
+            0)
+      << hal_last_error();
+  EXPECT_EQ(errno, 77);
+  EXPECT_EQ(width, 24U);
+  EXPECT_EQ(height, 16U);
+  EXPECT_NEAR(byte_at(tensor, 0), 30, 3);
+  EXPECT_NEAR(byte_at(tensor, 23 * 3), 220, 3);
+  EXPECT_EQ(hal_tensor_decode_image(tensor.get(), file.data(), file.size(), -1, nullptr, nullptr),
+            0);
+  EXPECT_EQ(hal_tensor_pixel_format(tensor.get()), HAL_PIXEL_FORMAT_GREY) << "the file's own";
+  EXPECT_EQ(hal_tensor_decode_image_27(tensor.get(), file.data(), file.size(), nullptr, nullptr,
+                                       nullptr, nullptr),
+            0);
+  hal_colorimetry colours{};
+  hal_tensor_colorimetry(tensor.get(), &colours);
+  EXPECT_EQ(colours.range, 1) << "full";
+}
+
+TEST(CapiCodec, tells_every_orientation_as_mirror_then_turn) {
+  const halyard::test::Folder folder;
+  const Bytes plain = jpeg(folder);
+  const Tensor tensor = image(24, 16, HAL_PIXEL_FORMAT_RGB);
+  constexpr std::array<std::pair<int, bool>, 9> expected{{{0, false},
+                                                          {0, false},
+                                                          {0, true},
+                                                          {180, false},
+                                                          {180, true},
+                                                          {270, true},
+                                                          {90, false},
+                                                          {90, true},
+                                                          {270, false}}};
+  for (std::uint8_t tag = 1; tag <= 8; ++tag) {
+    const Bytes file = oriented(plain, tag);
+    std::uint16_t degrees = 1;
+    bool mirrored = tag % 2 == 0;
+    std::size_t width = 0;
+    ASSERT_EQ(hal_tensor_decode_image_27(tensor.get(), file.data(), file.size(), &width, nullptr,
+                                         &degrees, &mirrored),
+              0)
+        << hal_last_error();
+    EXPECT_EQ(degrees, expected[tag].first) << int{tag};
+    EXPECT_EQ(mirrored, expected[tag].second) << int{tag};
+    EXPECT_EQ(width, 24U) << "as stored";
+  }
+}
+
+TEST(CapiCodec, loads_pictures_upright_in_any_format) {
+  const halyard::test::Folder folder;
+  const std::string path = folder / "turned.jpg";
+  write(path, oriented(jpeg(folder), 6));
+  for (const auto format : {HAL_PIXEL_FORMAT_RGB, HAL_PIXEL_FORMAT_GREY, HAL_PIXEL_FORMAT_NV12,
+                            HAL_PIXEL_FORMAT_PLANAR_RGB, HAL_PIXEL_FORMAT_BGRA}) {
+    const Tensor tensor(hal_tensor_load_file(path.c_str(), format));
+    ASSERT_TRUE(tensor) << format << hal_last_error();
+    EXPECT_EQ(hal_tensor_pixel_format(tensor.get()), format);
+    EXPECT_EQ(hal_tensor_width(tensor.get()), 16U) << "a quarter turn";
+    EXPECT_EQ(hal_tensor_height(tensor.get()), 24U);
+  }
+  const Tensor grey(hal_tensor_load_file(path.c_str(), HAL_PIXEL_FORMAT_GREY));
+  EXPECT_NEAR(byte_at(grey, 8), 30, 3) << "the left half is on top";
+  EXPECT_NEAR(byte_at(grey, 23 * hal_tensor_row_stride(grey.get()) + 8), 220, 3);
+}
+
+TEST(CapiCodec, tells_what_is_wrong_with_data) {
+  const halyard::test::Folder folder;
+  const Bytes file = jpeg(folder);
+  Bytes half(file.begin(), file.begin() + static_cast<long>(file.size() / 2));
+  const Tensor tensor = image(24, 16, HAL_PIXEL_FORMAT_RGB);
+  const Tensor small = image(4, 4, HAL_PIXEL_FORMAT_RGB);
+  const Tensor floats = image(24, 16, HAL_PIXEL_FORMAT_RGB, HAL_DTYPE_F32);
+  const auto decode = [](const Tensor& into, const Bytes& data, int format = -1) {
+    return hal_tensor_decode_image(into.get(), data.data(), data.size(), format, nullptr, nullptr);
+  };
+  EXPECT_ERRNO(-1, EBADMSG, decode(tensor, half));
+  EXPECT_ERRNO(-1, EBADMSG, decode(tensor, {1, 2, 3, 4}));
+  EXPECT_ERRNO(-1, EBADMSG, decode(floats, file));
+  EXPECT_ERRNO(-1, ENOSPC, decode(small, file));
+  EXPECT_EQ(hal_tensor_width(small.get()), 4U) << "failing changes nothing";
+  EXPECT_ERRNO(-1, EINVAL, decode(tensor, file, HAL_PIXEL_FORMAT_NV12));
+  EXPECT_ERRNO(-1, EINVAL, decode(tensor, file, -2));
+  EXPECT_ERRNO(-1, EINVAL, decode(nullptr, file));
+  const auto decode_27 = [&](const std::uint8_t* data, std::size_t len) {
+    return hal_tensor_decode_image_27(tensor.get(), data, len, nullptr, nullptr, nullptr, nullptr);
+  };
+  EXPECT_ERRNO(-1, EINVAL, decode_27(nullptr, 4));
+  EXPECT_ERRNO(-1, EINVAL, decode_27(file.data(), 0));
+  EXPECT_ERRNO(-1, EBADMSG, decode_27(half.data(), half.size()));
+}
+
+TEST(CapiCodec, tells_what_is_wrong_with_files) {
+  const halyard::test::Folder folder;
+  const std::string good = folder / "written.jpg";
+  const std::string empty = folder / "empty.jpg";
+  jpeg(folder);
+  write(empty, {});
+  const Tensor tensor = image(24, 16, HAL_PIXEL_FORMAT_RGB);
+  const auto decode = [&](const char* path) {
+    return hal_tensor_decode_image_file(tensor.get(), path, -1, nullptr, nullptr);
+  };
+  const auto decode_27 = [&](const char* path) {
+    return hal_tensor_decode_image_file_27(tensor.get(), path, nullptr, nullptr, nullptr, nullptr);
+  };
+  EXPECT_EQ(decode(good.c_str()), 0);
+  EXPECT_EQ(decode_27(good.c_str()), 0);
+  for (const auto& [path, code] : {std::pair<std::string, int>{folder / "none.jpg", ENOENT},
+                                   {empty, EINVAL},
+                                   {"\xff", EINVAL},
+                                   {"", EINVAL}}) {
+    EXPECT_ERRNO(-1, code, decode(path.c_str()));
+    EXPECT_ERRNO(-1, code, decode_27(path.c_str()));
+    EXPECT_ERRNO(nullptr, code, hal_tensor_load_file(path.c_str(), HAL_PIXEL_FORMAT_RGB));
+  }
+  EXPECT_ERRNO(-1, EINVAL, decode(nullptr));
+  EXPECT_ERRNO(nullptr, EINVAL,
+               hal_tensor_load_file(good.c_str(), static_cast<hal_pixel_format>(-1)));
+  EXPECT_ERRNO(nullptr, ENOTSUP, hal_tensor_load_file(good.c_str(), HAL_PIXEL_FORMAT_BAYER_RGGB));
+}
+
+TEST(CapiCodec, saves_rows_at_their_own_pitch) {
+  const halyard::test::Folder folder;
+  const std::string path = folder / "part.jpg";
+  const Tensor whole = image(64, 16, HAL_PIXEL_FORMAT_RGB);
+  paint(whole, 255);
+  const Tensor part(hal_tensor_view(whole.get(), hal_region_new(8, 0, 16, 16)));
+  paint(image(1, 1, HAL_PIXEL_FORMAT_RGB), 0);
+  for (const int quality : {0, 101, -5, 80}) {
+    ASSERT_EQ(hal_tensor_save_jpeg(part.get(), path.c_str(), quality), 0) << hal_last_error();
+    const Tensor back(hal_tensor_load_file(path.c_str(), HAL_PIXEL_FORMAT_GREY));
+    ASSERT_TRUE(back);
+    EXPECT_EQ(hal_tensor_width(back.get()), 16U);
+    for (const std::size_t at : {0U, 100U, 255U})
+      EXPECT_GT(byte_at(back, at), 250);
+  }
+  EXPECT_ERRNO(-1, ENOENT, hal_tensor_save_jpeg(part.get(), (folder / "no/where.jpg").c_str(), 80));
+  EXPECT_ERRNO(-1, EINVAL, hal_tensor_save_jpeg(part.get(), nullptr, 80));
+  EXPECT_ERRNO(-1, EINVAL, hal_tensor_save_jpeg(part.get(), "\xc0\x80", 80));
+  EXPECT_ERRNO(-1, EINVAL, hal_tensor_save_jpeg(nullptr, path.c_str(), 80));
+  const Tensor floats = image(16, 16, HAL_PIXEL_FORMAT_RGB, HAL_DTYPE_F32);
+  EXPECT_ERRNO(-1, ENOTSUP, hal_tensor_save_jpeg(floats.get(), path.c_str(), 80));
+}
+
+}  // namespace
