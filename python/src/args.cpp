@@ -94,11 +94,11 @@ Shape shape_from(nb::handle object, const char* argument) {
 std::array<std::uint8_t, 4> color_from(nb::handle object, const char* argument) {
   const nb::object list = sequence_from(object, argument, "a sequence of 4 ints");
   const std::size_t count = nb::len(list);
-  if (count != 4 && count != 3)
+  if (count != 4)
     throw nb::value_error(
         (std::string(argument) + ": must have 4 values, R G B A (" + std::to_string(count) + ")")
             .c_str());
-  std::array<std::uint8_t, 4> color{0, 0, 0, 255};
+  std::array<std::uint8_t, 4> color{};
   for (std::size_t i = 0; i < count; ++i)
     color[i] = static_cast<std::uint8_t>(size_from(list[i], argument, 255));
   return color;

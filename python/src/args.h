@@ -31,7 +31,7 @@ struct Shape {
 };
 Shape shape_from(nb::handle object, const char* argument);
 
-/// R, G, B, A from a sequence of 4 (or 3: opaque) ints of 0..255.
+/// R, G, B, A from a sequence of 4 ints of 0..255. Raises ValueError for other lengths.
 std::array<std::uint8_t, 4> color_from(nb::handle object, const char* argument);
 
 /// A file name: str, bytes or os.PathLike.

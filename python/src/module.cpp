@@ -5,6 +5,8 @@
 
 NB_MODULE(_core, m) {
   namespace py = halyard::python;
+  // Objects that outlive the interpreter are ordinary: views held by globals, other threads.
+  nanobind::set_leak_warnings(false);
   m.attr("__version__") = halyard::version();
   // Classes and functions show the package as their module: users find them there.
   const nanobind::object own_name = m.attr("__name__");
@@ -16,6 +18,9 @@ NB_MODULE(_core, m) {
   py::bind_tensor_map(m);
   py::bind_tensor(m);
   py::bind_codec(m);
+  py::bind_placement(m);
+  py::bind_processor(m);
+  py::bind_system(m);
   py::bind_trace(m);
   py::bind_tracks(m);
   py::bind_outputs(m);

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// ImageProcessor.convert() and what belongs to it.
+#include <nanobind/stl/string.h>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "args.h"
+#include "enums.h"
+#include "processor.h"
+#include "tensor_class.h"
+#include "values.h"
+
+namespace halyard::python {
+namespace {
+
+// The arguments of convert() after source and destination, as they came; null: not given.
+struct Options {
+  nb::handle rotation, flip, source, letterbox;
+  nb::handle src_crop, dst_crop, dst_color;
+  nb::handle fit, filter, antialias, normalize, pad, place, orientation, letterbox_rule, bgr;
+};
+
+bool is_given(nb::handle option) {
+  return option.is_valid() && !option.is_none();
+}
+
+// One of two names of the same thing.
+nb::handle either(nb::handle a, nb::handle b, const char* names) {
+  if (is_given(a) && is_given(b))
+    raise(Errc::invalid_argument, std::string(names) + ": both given, they are one thing");
+  return is_given(a) ? a : b;
+}
+
+Orientation orientation_from(nb::handle object) {
+  const ImageInfo* info = nullptr;
+  if (nb::try_cast(object, info) && info != nullptr) return info->orientation;
+  if (PyTuple_Check(object.ptr()) != 0 && nb::len(object) == 2)
+    return {enum_from<Flip>(object[0], "orientation"),
+            enum_from<Rotation>(object[1], "orientation")};
+  raise_wrong_type("orientation", "an ImageInfo, or a Flip and a Rotation", object);
+}
+
+std::array<float, 3> three_from(nb::handle object, const char* argument) {
+  const nb::object list = nb::steal(PySequence_List(object.ptr()));
+  if (!list.is_valid() || nb::len(list) != 3) {
+    PyErr_Clear();
+    raise_wrong_type(argument, "3 numbers, R G B", object);
+  }
+  std::array<float, 3> values{};
+  for (std::size_t i = 0; i < 3; ++i)
+    values[i] = static_cast<float>(number_from(list[i], argument));
+  return values;
+}
+
+Normalize normalize_from(nb::handle object) {
+  if (PyUnicode_Check(object.ptr()) != 0 && nb::cast<std::string>(object) == "imagenet")
+    return Normalize::mean_std({0.485F, 0.456F, 0.406F}, {0.229F, 0.224F, 0.225F});
+  if (PyTuple_Check(object.ptr()) != 0 && nb::len(object) == 2)
+    return Normalize::mean_std(three_from(object[0], "normalize"),
+                               three_from(object[1], "normalize"));
+  switch (enum_from<Normalization>(object, "normalize")) {
+    case Normalization::with_sign:
+      return {{1 / 127.5F, 1 / 127.5F, 1 / 127.5F, 1 / 127.5F}, {-1, -1, -1, -1}};
+    case Normalization::raw:
+      return {{1, 1, 1, 1}, {0, 0, 0, 0}};
+    default:
+      return {};
+  }
+}
+
+// What no program for EdgeFirst HAL says.
+void add_own(Convert& request, const Options& o) {
+  if (is_given(o.fit)) request.fit = enum_from<Fit>(o.fit, "fit");
+  if (is_given(o.filter)) request.filter = enum_from<Filter>(o.filter, "filter");
+  if (is_given(o.antialias)) request.antialias = nb::cast<bool>(nb::bool_(o.antialias));
+  if (is_given(o.bgr)) request.bgr = nb::cast<bool>(nb::bool_(o.bgr));
+  if (is_given(o.normalize)) request.normalize = normalize_from(o.normalize);
+  if (is_given(o.orientation)) request.orientation = orientation_from(o.orientation);
+  if (is_given(o.letterbox_rule))
+    request.letterbox = enum_from<LetterboxRule>(o.letterbox_rule, "letterbox_rule");
+}
+
+// A destination rectangle without a colour leaves what is around it as it is.
+void add_place(Convert& request, const Options& o) {
+  const nb::handle color = either(o.dst_color, o.pad, "dst_color, pad");
+  if (is_given(color)) request.pad = color_from(color, "dst_color");
+  if (is_given(o.place)) request.place = region_from(o.place, "place");
+  if (!is_given(o.dst_crop)) return;
+  const Region rectangle = region_from(o.dst_crop, "dst_crop");
+  if (is_given(color))
+    request.place = rectangle;
+  else
+    request.dst = take(request.dst.slice(rectangle));
+}
+
+Convert request_of(nb::handle src, nb::handle dst, const Options& o) {
+  Convert request{.src = tensor_object(src, "src").value, .dst = tensor_object(dst, "dst").value};
+  if (o.rotation.is_valid()) request.rotation = enum_from<Rotation>(o.rotation, "rotation");
+  if (o.flip.is_valid()) request.flip = enum_from<Flip>(o.flip, "flip");
+  const nb::handle crop = either(o.source, o.src_crop, "source, src_crop");
+  if (is_given(crop)) request.crop = region_from(crop, "source");
+  if (is_given(o.letterbox)) {
+    request.fit = Fit::letterbox;
+    request.pad = color_from(o.letterbox, "letterbox");
+  }
+  add_place(request, o);
+  add_own(request, o);
+  return request;
+}
+
+std::size_t work_of(const Convert& request) {
+  return request.src.size_bytes() + request.dst.size_bytes();
+}
+
+nb::object convert(PyProcessor& self, nb::handle src, nb::handle dst, const Options& options) {
+  const Convert request = request_of(src, dst, options);
+  return placement_result(take(with_processor(
+      self, work_of(request), [&](Processor& processor) { return processor.convert(request); })));
+}
+
+nb::object convert_deferred(PyProcessor& self, nb::handle src, nb::handle dst,
+                            const Options& options) {
+  const Convert request = request_of(src, dst, options);
+  return placement_result(take(with_processor(self, work_of(request), [&](Processor& processor) {
+    return processor.convert_deferred(request);
+  })));
+}
+
+std::string explain(PyProcessor& self, nb::handle src, nb::handle dst, const Options& options) {
+  const Convert request = request_of(src, dst, options);
+  return take(
+      with_processor(self, 0, [&](Processor& processor) { return processor.explain(request); }));
+}
+
+// Binds `call(self, src, dst, Options)` under the arguments that all requests have.
+template <auto call>
+auto with_options(PyProcessor& self, nb::handle src, nb::handle dst, nb::handle rotation,
+                  nb::handle flip, nb::handle source, nb::handle letterbox, nb::handle src_crop,
+                  nb::handle dst_crop, nb::handle dst_color, nb::handle fit, nb::handle filter,
+                  nb::handle antialias, nb::handle normalize, nb::handle pad, nb::handle place,
+                  nb::handle orientation, nb::handle letterbox_rule, nb::handle bgr) {
+  return call(self, src, dst,
+              {rotation, flip, source, letterbox, src_crop, dst_crop, dst_color, fit, filter,
+               antialias, normalize, pad, place, orientation, letterbox_rule, bgr});
+}
+
+#define HALYARD_REQUEST_SIGNATURE                                                                \
+  "src: Tensor, dst: Tensor, rotation: Rotation = Rotation.Rotate0, flip: Flip = Flip.NoFlip, "  \
+  "source: Region | None = None, letterbox: Sequence[int] | None = None, *, src_crop: Rect | "   \
+  "None = None, dst_crop: Rect | None = None, dst_color: Sequence[int] | None = None, fit: Fit " \
+  "| None = None, filter: Filter | None = None, antialias: bool = False, normalize: "            \
+  "Normalization | tuple[Sequence[float], Sequence[float]] | str | None = None, pad: "           \
+  "Sequence[int] | None = None, place: Region | None = None, orientation: ImageInfo | "          \
+  "tuple[Flip, Rotation] | None = None, letterbox_rule: LetterboxRule | None = None, bgr: bool " \
+  "= False"
+
+template <auto call>
+void add_request(ProcessorClass& cls, const char* name, const char* signature, const char* doc) {
+  cls.def(name, &with_options<call>, nb::arg("src"), nb::arg("dst"),
+          nb::arg("rotation") = enum_to(Rotation::none), nb::arg("flip") = enum_to(Flip::none),
+          nb::arg("source") = nb::none(), nb::arg("letterbox") = nb::none(), nb::kw_only(),
+          nb::arg("src_crop") = nb::none(), nb::arg("dst_crop") = nb::none(),
+          nb::arg("dst_color") = nb::none(), nb::arg("fit") = nb::none(),
+          nb::arg("filter") = nb::none(), nb::arg("antialias") = nb::none(),
+          nb::arg("normalize") = nb::none(), nb::arg("pad") = nb::none(),
+          nb::arg("place") = nb::none(), nb::arg("orientation") = nb::none(),
+          nb::arg("letterbox_rule") = nb::none(), nb::arg("bgr") = nb::none(), nb::sig(signature),
+          doc);
+}
+
+constexpr const char* convert_doc =
+    "Fills ``dst`` from ``src``, two pictures of any formats: crop, orientation, flip, rotation,\n"
+    "fit, place, colours, element type, in this order. Returns a Placement, which maps boxes\n"
+    "between the two.\n\n"
+    "Args:\n"
+    "    src: the picture to read.\n"
+    "    dst: the picture to fill; its size and format say what is made. A view or an element of "
+    "a\n"
+    "        batch fills that part. A tensor that is no picture yet is seen as one.\n"
+    "    rotation, flip: a clockwise turn, and a mirror applied before it.\n"
+    "    source (src_crop): the part of src to show; None: all.\n"
+    "    letterbox: R G B A; keeps the aspect ratio and fills the rest with it; None: stretches.\n"
+    "    dst_crop: the part of dst to fill. With dst_color the rest gets that colour (as place "
+    "and\n"
+    "        pad do), without it the rest stays.\n"
+    "    fit, pad, place: stretch, letterbox, cover or top left; the colour beside the picture; "
+    "the\n"
+    "        rectangle for it.\n"
+    "    filter, antialias: resampling; antialias widens the kernel when shrinking.\n"
+    "    normalize: for float and quantized dst: a Normalization, \"imagenet\", or (mean, std) of\n"
+    "        R G B on the scale 0..1; None: value / 255.\n"
+    "    orientation: what a file says (ImageInfo), or (Flip, Rotation); undone first.\n"
+    "    letterbox_rule, bgr: how a letterbox is rounded; store blue where red is named.\n\n"
+    "Raises RuntimeError (halyard.Error) for parts outside a picture, formats that do not "
+    "convert,\n"
+    "and src and dst that share bytes. The interpreter is released meanwhile.";
+
+}  // namespace
+
+void add_convert(ProcessorClass& cls) {
+  add_request<&convert>(
+      cls, "convert", "def convert(self, " HALYARD_REQUEST_SIGNATURE ") -> Placement", convert_doc);
+  add_request<&convert_deferred>(
+      cls, "convert_deferred",
+      "def convert_deferred(self, " HALYARD_REQUEST_SIGNATURE ") -> Placement",
+      "As convert(), but may wait for flush(), which runs all that waits in one go: until then src "
+      "must not change, and dst holds what it held.");
+  add_request<&explain>(cls, "explain", "def explain(self, " HALYARD_REQUEST_SIGNATURE ") -> str",
+                        "Which backend would run this convert(), and why others decline. One line "
+                        "each.");
+  cls.def(
+      "flush",
+      [](PyProcessor& self) {
+        check(with_processor(self, small_work_bytes,
+                             [](Processor& processor) { return processor.flush(); }));
+      },
+      "Runs what convert_deferred() kept; its results may be read afterwards.");
+}
+
+}  // namespace halyard::python

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// ImageProcessor: making and closing it, and the pictures that it makes or imports.
+#include "processor.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "args.h"
+#include "enums.h"
+#include "halyard/import.h"
+#include "tensor_class.h"
+#include "values.h"
+
+namespace halyard::python {
+namespace {
+
+constexpr const char* class_doc =
+    "Converts pictures: crop, flip, rotate, resize, place, colours, element type; draws "
+    "results.\n\n"
+    "It always starts; what no backend of this machine serves raises RuntimeError when asked.\n"
+    "HALYARD_FORCE_BACKEND (opengl, g2d, cpu) pins a backend. One processor serves one call at a\n"
+    "time, other threads wait; give each thread its own to run side by side. A context manager.\n\n"
+    "Args:\n"
+    "    egl_display: the display that OpenGL is to use; None: the first that works.\n"
+    "    threads: most threads for one call; 0: all cores.";
+
+nb::object create_image(nb::handle width, nb::handle height, nb::handle format, nb::handle dtype,
+                        const std::string& access, nb::handle compression) {
+  return tensor_result(make_image({size_from(width, "width"), size_from(height, "height"),
+                                   enum_from<PixelFormat>(format, "format"),
+                                   dtype_from(dtype, "dtype"), nb::none(), access, compression}));
+}
+
+// None: 0.
+std::size_t size_or_zero(nb::handle object, const char* argument) {
+  return object.is_none() ? 0 : size_from(object, argument);
+}
+
+int descriptor_from(nb::handle object, const char* argument) {
+  const std::int32_t fd = int_from(object, argument);
+  if (fd < 0) raise(Errc::invalid_argument, std::string(argument) + ": must not be negative");
+  return fd;
+}
+
+struct ImportArgs {
+  nb::handle fd, width, height, format, dtype, stride, offset;
+  nb::handle chroma_fd, chroma_stride, chroma_offset, colorimetry;
+};
+
+nb::object import_planes(const ImportArgs& args) {
+  const auto format = enum_from<PixelFormat>(args.format, "format");
+  const int fd = descriptor_from(args.fd, "fd");
+  std::vector<PlaneDescriptor> planes{
+      {fd, size_or_zero(args.stride, "stride"), size_or_zero(args.offset, "offset")}};
+  const bool has_chroma = !args.chroma_fd.is_none() || !args.chroma_offset.is_none();
+  if (has_chroma) {
+    if (info(format).kind != FormatKind::semi_planar)
+      raise(Errc::invalid_argument, "chroma_fd: only for semi-planar formats, as Nv12");
+    const int chroma = args.chroma_fd.is_none() ? fd : descriptor_from(args.chroma_fd, "chroma_fd");
+    planes.push_back({chroma, size_or_zero(args.chroma_stride, "chroma_stride"),
+                      size_or_zero(args.chroma_offset, "chroma_offset")});
+  }
+  const std::size_t width = size_from(args.width, "width");
+  const std::size_t height = size_from(args.height, "height");
+  Tensor picture = take(Importer::shared().import_image(planes, width, height, format,
+                                                        dtype_from(args.dtype, "dtype")));
+  picture.set_colorimetry(colorimetry_from(args.colorimetry, "colorimetry"));
+  return tensor_result(std::move(picture));
+}
+
+nb::object import_image(nb::handle fd, nb::handle width, nb::handle height, nb::handle format,
+                        nb::handle dtype, nb::handle stride, nb::handle offset,
+                        nb::handle chroma_fd, nb::handle chroma_stride, nb::handle chroma_offset,
+                        nb::handle colorimetry) {
+  return import_planes({fd, width, height, format, dtype, stride, offset, chroma_fd, chroma_stride,
+                        chroma_offset, colorimetry});
+}
+
+void close(PyProcessor& self) {
+  nb::gil_scoped_release release;
+  const std::lock_guard lock(self.mutex);
+  self.processor.reset();
+}
+
+void add_life(ProcessorClass& cls) {
+  cls.def(
+         "__init__",
+         [](PyProcessor* self, nb::handle egl_display, unsigned threads) {
+           if (!egl_display.is_none()) enum_from<EglDisplayKind>(egl_display, "egl_display");
+           Processor made = take(released([&] { return Processor::create({.threads = threads}); }));
+           new (self) PyProcessor();
+           self->processor.emplace(std::move(made));
+         },
+         nb::arg("egl_display") = nb::none(), nb::arg("threads") = 0,
+         nb::sig("def __init__(self, egl_display: EglDisplayKind | None = None, threads: int = 0) "
+                 "-> None"))
+      .def("close", &close,
+           "Ends the processor: later calls raise RuntimeError. A second close() does nothing.")
+      .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
+      .def(
+          "__exit__", [](PyProcessor& self, nb::handle, nb::handle, nb::handle) { close(self); },
+          nb::arg("exc_type").none(), nb::arg("exc").none(), nb::arg("traceback").none());
+}
+
+}  // namespace
+
+void add_images(ProcessorClass& cls) {
+  cls.def(
+         "create_image",
+         [](const PyProcessor&, nb::handle width, nb::handle height, nb::handle format,
+            nb::handle dtype, const std::string& access, nb::handle compression) {
+           return create_image(width, height, format, dtype, access, compression);
+         },
+         nb::arg("width"), nb::arg("height"), nb::arg("format") = enum_to(PixelFormat::rgba),
+         nb::arg("dtype") = "uint8", nb::arg("access") = "none",
+         nb::arg("compression") = nb::none(),
+         nb::sig("def create_image(self, width: int, height: int, format: PixelFormat | str = "
+                 "PixelFormat.Rgba, dtype: DTypeLike = 'uint8', access: str = 'none', "
+                 "compression: str | None = None) -> Tensor"),
+         "A picture of zeros in the memory that suits this machine's backends best. `access`: what "
+         "the CPU will do with it (none, read, write, readwrite). `compression` (any, ubwc, afbc, "
+         "pvric, dcc) needs access \"none\".")
+      .def(
+          "import_image",
+          [](const PyProcessor&, nb::handle fd, nb::handle width, nb::handle height,
+             nb::handle format, nb::handle dtype, nb::handle stride, nb::handle offset,
+             nb::handle chroma_fd, nb::handle chroma_stride, nb::handle chroma_offset,
+             nb::handle colorimetry) {
+            return import_image(fd, width, height, format, dtype, stride, offset, chroma_fd,
+                                chroma_stride, chroma_offset, colorimetry);
+          },
+          nb::arg("fd"), nb::arg("width"), nb::arg("height"), nb::arg("format"),
+          nb::arg("dtype") = "uint8", nb::arg("stride") = nb::none(),
+          nb::arg("offset") = nb::none(), nb::arg("chroma_fd") = nb::none(),
+          nb::arg("chroma_stride") = nb::none(), nb::arg("chroma_offset") = nb::none(),
+          nb::arg("colorimetry") = nb::none(),
+          nb::sig("def import_image(self, fd: int, width: int, height: int, format: PixelFormat | "
+                  "str, dtype: DTypeLike = 'uint8', stride: int | None = None, offset: int | None "
+                  "= None, chroma_fd: int | None = None, chroma_stride: int | None = None, "
+                  "chroma_offset: int | None = None, colorimetry: Colorimetry | None = None) -> "
+                  "Tensor"),
+          "A picture over a DMA-BUF or shared memory of somebody else. Descriptors are duplicated: "
+          "close yours. `stride` and `offset` in bytes; without a stride rows are tight. Chroma "
+          "lies behind the luma unless it has a descriptor or an offset. Raises RuntimeError for "
+          "planes that do not fit their memory.");
+}
+
+void bind_processor(nb::module_& m) {
+  ProcessorClass cls(m, "ImageProcessor", nb::is_weak_referenceable(), class_doc);
+  add_life(cls);
+  add_convert(cls);
+  add_images(cls);
+}
+
+}  // namespace halyard::python
