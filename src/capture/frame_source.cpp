@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/format_error.h"
+#include "base/local.h"
 #include "capture/source.h"
 #include "halyard/capture.h"
 #include "halyard/trace.h"
@@ -68,7 +69,7 @@ SourceResult open_path(const std::string& path, const FrameSource::Options& opti
 
 }  // namespace
 
-struct FrameSource::Impl {
+struct HALYARD_LOCAL FrameSource::Impl {
   std::unique_ptr<capture::Source> source;
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/format_error.h"
+#include "base/local.h"
 #include "capture/source.h"
 
 namespace halyard {
@@ -30,7 +31,7 @@ SourceResult video_source(ByteStream, const std::string& name, const Options&) {
 
 }  // namespace capture
 
-struct VideoWriter::Impl {};
+struct HALYARD_LOCAL VideoWriter::Impl {};
 
 VideoWriter::VideoWriter(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
 VideoWriter::VideoWriter(VideoWriter&&) noexcept = default;

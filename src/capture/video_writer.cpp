@@ -16,6 +16,7 @@ extern "C" {
 #include <utility>
 
 #include "base/format_error.h"
+#include "base/local.h"
 #include "capture/encoder_frame.h"
 #include "capture/ffmpeg.h"
 #include "capture/source.h"
@@ -81,7 +82,7 @@ Status check_request(const std::string& path, Size size, double rate) {
 
 }  // namespace
 
-struct VideoWriter::Impl {
+struct HALYARD_LOCAL VideoWriter::Impl {
   std::string path;
   std::string temporary;
   Size size;

@@ -5,11 +5,12 @@
 #include <span>
 #include <utility>
 
+#include "base/local.h"
 #include "halyard/compat_decode.h"
 
 namespace halyard::compat {
 
-struct SegmentationAccess {
+struct HALYARD_LOCAL SegmentationAccess {
   /// Room for `bytes` behind the list's masks; the list is cleared.
   static std::uint8_t* reset(SegmentationList& list, std::size_t bytes, std::size_t masks);
   static void add(SegmentationList& list, const Segmentation& view) { list.views_.push_back(view); }
@@ -17,7 +18,7 @@ struct SegmentationAccess {
   static void assign(SegmentationList& list, const MaskSet& masks);
 };
 
-struct ProtoAccess {
+struct HALYARD_LOCAL ProtoAccess {
   static ProtoData make(MaskPrototypes masks);
   static const MaskPrototypes& masks(const ProtoData& data) noexcept { return data.masks_; }
 };

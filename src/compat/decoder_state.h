@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/local.h"
 #include "compat/lowered.h"
 #include "halyard/compat_decode.h"
 #include "halyard/decode.h"
@@ -49,7 +50,7 @@ class WorkLease {
   std::unique_ptr<DecodeWork> work_;
 };
 
-struct Decoder::Impl {
+struct HALYARD_LOCAL Decoder::Impl {
   ModelDescription document;
   Lowered lowered;
   DecoderOptions options;

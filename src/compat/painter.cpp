@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/format_error.h"
+#include "base/local.h"
 #include "compat/access.h"
 #include "compat/byte_mask.h"
 #include "compat/decoder_state.h"
@@ -55,7 +56,7 @@ Box on_picture(const Box& box, const std::optional<Letterbox>& letterbox, Size s
 
 }  // namespace
 
-struct Painter::Impl {
+struct HALYARD_LOCAL Painter::Impl {
   std::vector<MaskColor> colors = default_colors();
   MaskPainter masks;
   SemanticMapper semantic;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/format_error.h"
+#include "base/local.h"
 #include "halyard/compat_tile.h"
 #include "halyard/tiling.h"
 
@@ -197,7 +198,7 @@ Result<std::vector<Detection>> merge_tiled_detections(std::span<const Detection>
   return merge_detections(boxes, options);
 }
 
-struct TileAccumulator::Impl {
+struct HALYARD_LOCAL TileAccumulator::Impl {
   FrameSize frame;
   MergeConfig config;
   /// By tile, so that the order of arrival does not show.

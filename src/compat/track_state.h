@@ -5,12 +5,13 @@
 #include <mutex>
 #include <vector>
 
+#include "base/local.h"
 #include "halyard/compat_track.h"
 #include "halyard/track.h"
 
 namespace halyard::compat {
 
-struct ByteTrack::Impl {
+struct HALYARD_LOCAL ByteTrack::Impl {
   Impl(halyard::ByteTrack made, UuidSeed uuids, const ByteTrackOptions& asked)
       : tracker(std::move(made)), seed(uuids), options(asked) {}
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/format_error.h"
+#include "base/local.h"
 #include "decode/dense.h"
 #include "decode/nms.h"
 #include "halyard/trace.h"
@@ -104,7 +105,7 @@ std::string describe(const Program& program) {
 
 }  // namespace
 
-struct Decoder::Impl {
+struct HALYARD_LOCAL Decoder::Impl {
   ModelDescription description;
   DecodeOptions options;
   Program program;

@@ -7,11 +7,12 @@
 #include <limits>
 
 #include "base/format_error.h"
+#include "base/local.h"
 #include "decode/nms.h"
 
 namespace halyard {
 
-struct Selector::Impl {
+struct HALYARD_LOCAL Selector::Impl {
   SelectionOptions options;
   decode::Workspace workspace;
 };

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/format_error.h"
+#include "base/local.h"
 #include "halyard/trace.h"
 
 namespace halyard {
@@ -124,7 +125,7 @@ Result<std::vector<Detection>> merge_detections(std::span<const Detection> detec
   return out;
 }
 
-struct TileAccumulator::Impl {
+struct HALYARD_LOCAL TileAccumulator::Impl {
   FrameSize frame;
   MergeOptions options;
   std::vector<bool> has_tile;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/local.h"
 #include "decode/mask_workspace.h"
 #include "draw/mask_canvas.h"
 
@@ -16,7 +17,7 @@ struct ClassInk {
   Ink ink;
 };
 
-struct PaintWorkspace {
+struct HALYARD_LOCAL PaintWorkspace {
   decode::MaskWorkspace masks;
   std::vector<Ink> inks;  ///< of the detections
   std::vector<std::uint8_t> bits;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/format_error.h"
+#include "base/local.h"
 #include "draw/canvas.h"
 #include "draw/font.h"
 #include "draw/palette.h"
@@ -90,7 +91,7 @@ struct Tag {
 
 }  // namespace
 
-struct Overlay::Impl {
+struct HALYARD_LOCAL Overlay::Impl {
   struct Trail {
     std::vector<Point> points;  // oldest first
     bool alive = false;

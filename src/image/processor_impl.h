@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/env.h"
+#include "base/local.h"
 #include "halyard/image.h"
 #include "image/dispatch.h"
 #include "image/plan_cache.h"
@@ -41,7 +42,7 @@ struct Task {
 
 }  // namespace image
 
-struct Processor::Impl {
+struct HALYARD_LOCAL Processor::Impl {
   /// A request that waits for flush().
   struct Kept {
     image::CompiledPtr compiled;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/format_error.h"
+#include "base/local.h"
 #include "base/python_literal.h"
 #include "halyard/model.h"
 #include "halyard/trace.h"
@@ -28,7 +29,7 @@ std::optional<model::FileKind> model::file_kind(const std::string& path) {
   return std::nullopt;
 }
 
-struct Engine::Impl {
+struct HALYARD_LOCAL Engine::Impl {
   std::string path;
   model::Loaded loaded;
 };

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/format_error.h"
+#include "base/local.h"
 #include "halyard/import.h"
 #include "halyard/trace.h"
 #include "tensor/buffer_kinds.h"
@@ -32,7 +33,7 @@ struct ObjectHash {
 }  // namespace
 
 // Shared with the buffers in it, which take themselves out: they may outlive the Importer.
-struct Importer::Table {
+struct HALYARD_LOCAL Importer::Table {
   struct Entry {
     std::weak_ptr<Buffer> buffer;
     std::uint64_t id = 0;

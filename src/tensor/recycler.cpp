@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/local.h"
 #include "halyard/trace.h"
 #include "tensor/image_storage.h"
 
@@ -53,7 +54,7 @@ std::shared_ptr<Buffer> take_if_idle(const std::shared_ptr<Buffer>& kept) noexce
 
 }  // namespace
 
-struct Recycler::State {
+struct HALYARD_LOCAL Recycler::State {
   explicit State(const RecyclerOptions& o) : options(o) {}
 
   std::shared_ptr<Buffer> take(const Key& key);

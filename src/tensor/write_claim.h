@@ -7,13 +7,14 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/local.h"
 #include "halyard/buffer.h"
 
 namespace halyard {
 
 /// Claims of a buffer form a list that only grows; ended ones are used again, so that mapping in a
 /// steady state allocates nothing. Made under the buffer's lock, ended by one atomic store.
-struct WriteClaim {
+struct HALYARD_LOCAL WriteClaim {
   static constexpr std::size_t most_regions = 4;
 
   /// Threads are numbered from 1 on.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/format_error.h"
+#include "base/local.h"
 
 namespace halyard {
 namespace {
@@ -175,7 +176,7 @@ class Dense {
 
 }  // namespace
 
-struct Assignment::Workspace {
+struct HALYARD_LOCAL Assignment::Workspace {
   std::vector<Pair> sorted;   // where the caller's were not
   std::vector<Pair> grouped;  // by component, then row, then column
   std::vector<std::size_t> group_end;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/local.h"
 #include "halyard/track.h"
 
 namespace halyard::track {
@@ -122,7 +123,7 @@ Common common_of(const Options& o) noexcept {
 
 namespace halyard {
 
-struct Tracker::Impl {
+struct HALYARD_LOCAL Tracker::Impl {
   explicit Impl(std::unique_ptr<track::Method> own) noexcept : method(std::move(own)) {}
 
   std::unique_ptr<track::Method> method;
