@@ -157,11 +157,11 @@ def repair(wheel, out):
         return Path(shutil.copy2(repaired, out)), len(texts)
 
 
-def test(python, wheel):
-    """Runs tests/python from a copy, in an environment that has NumPy and pytest alone."""
+def test(python, wheel, source):
+    """Runs the tests of `source` from a copy, in an environment that has NumPy and pytest alone."""
     with tempfile.TemporaryDirectory() as folder:
         inside = environment(Path(folder, "env"), python, [str(wheel.resolve()), "pytest"])
-        shutil.copytree(ROOT / "tests/python", Path(folder, "tests"),
+        shutil.copytree(source / "tests/python", Path(folder, "tests"),
                         ignore=shutil.ignore_patterns("__pycache__"))
         env = {name: value for name, value in os.environ.items()
                if name not in ("PYTHONPATH", "LD_LIBRARY_PATH", "LD_PRELOAD")}
@@ -205,7 +205,7 @@ def main():
                   f"packages, built in {time.monotonic() - begin:.0f} s", flush=True)
             stable = wheel if number >= STABLE else None
         begin = time.monotonic()
-        said = test(python, stable or wheel)
+        said = test(python, stable or wheel, source)
         print(f"wheel: Python {number[0]}.{number[1]}: {said} "
               f"({time.monotonic() - begin:.0f} s with installing)", flush=True)
     return 0
