@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs a build into a folder of its own and uses it as a stranger would.
-#   package_test.sh find_package|pkg_config|exports BUILD_FOLDER WORK_FOLDER VERSION
+#   package_test.sh find_package|pkg_config|exports|abi_notices BUILD_FOLDER WORK_FOLDER VERSION
 set -euo pipefail
 way=$1 build=$2 work=$3 version=$4
 consumer=$(cd "$(dirname "${BASH_SOURCE[0]}")/consumer" && pwd)
@@ -48,11 +48,22 @@ case $way in
     soname=$(objdump -p "$library" | awk '$1 == "SONAME" {print $2}')
     [[ $soname == "libhalyard.so.${version%.*}" ]] || { echo "soname is $soname"; exit 1; }
     [[ $(readlink -f "$library") == */libhalyard.so.$version ]] || { echo "no version"; exit 1; }
-    # Strong symbols: ours alone. (Weak ones are templates of the standard library.)
-    ours=' ((vtable|typeinfo|typeinfo name) for )?halyard::| hal_'
-    foreign=$(nm -DC --defined-only "$library" | awk '$2 ~ /[TDBR]/' | grep -vE "$ours" || true)
-    [[ -z $foreign ]] || { printf 'symbols that are not ours:\n%s\n' "$foreign"; exit 1; }
     [[ -d $prefix/include/halyard && ! -e $prefix/include/base ]] || { echo "headers"; exit 1; }
+    ;;
+  abi_notices)
+    # A library that lacks every function, and has three that nobody declares.
+    "${CXX:-c++}" -shared -fPIC -x c++ - -o "$work/wrong.so" <<'CODE'
+extern "C" int hal_unheard_of() { return 0; }
+extern "C" int stray() { return 0; }
+namespace halyard { int undeclared_word() { return 0; } }
+CODE
+    said=$(python3 "$consumer/../../../tools/abi.py" check "$work/wrong.so") &&
+      { echo "abi.py took a wrong library"; exit 1; }
+    for part in "hal_unheard_of is exported, but declared in no C header" "stray is not ours" \
+                "hal_unheard_of has no version" "undeclared_word is in no public header" \
+                "hal_tensor_new is declared, but not exported" "-function HAL_0.24: "; do
+      [[ $said == *"$part"* ]] || { printf "not said: '%s' in:\n%s\n" "$part" "$said"; exit 1; }
+    done
     ;;
   *)
     echo "package_test: unknown way $way"
