@@ -17,8 +17,9 @@ WRONG = {"hal_tensor": "plane"}
 GOOD = {"hal_tensor": "tensor", "hal_image_processor": "processor"}
 # What a NULL handle gives, where it is not 0.
 DEFAULTS = {"hal_tensor_pixel_format": "HAL_PIXEL_FORMAT_RGB",
-            "hal_quantization_kind": "HAL_TENSOR_QUANT_KIND_PER_TENSOR"}
-# Fail and leave errno alone: getters of pointers.
+            "hal_quantization_kind": "HAL_TENSOR_QUANT_KIND_PER_TENSOR",
+            "hal_proto_data_layout": "-1"}
+# Fail and leave errno alone: getters.
 QUIET = {"hal_tensor_shape", "hal_tensor_map_data", "hal_tensor_map_data_const",
          "hal_tensor_map_shape", "hal_tensor_cuda_device_ptr"}
 # Gives numbers although it gets none.
@@ -67,6 +68,8 @@ def value(kind, number, given, handles):
         if given == "wrong" and name in handles and base.count("*") == 1:
             return f"({kind})(void*){WRONG.get(name, 'tensor')}"
         return GOOD[name] if given == "good" and kind.count("*") == 1 and name in GOOD else "NULL"
+    if is_pointer(kind):
+        return "NULL"
     if base in ("float", "double"):
         return f"({base}){number}"
     if base == "bool":
@@ -99,6 +102,9 @@ def expectation(function):
 def release(function, table, handles):
     """The call that ends what a function gave."""
     name = re.sub(r"\bconst\b|\*", "", function.returns).strip()
+    if "DLManagedTensor" in name:
+        suffix = "_versioned" if name.endswith("Versioned") else ""
+        return f"hal_tensor_free(hal_tensor_from_dlpack{suffix}(result));"
     if function.returns != "char*" and name not in handles:
         return ""
     if function.returns == "char*":
