@@ -77,6 +77,8 @@ struct HALYARD_LOCAL Painter::Impl {
   const MaskColor& color_of(const Call& call, const Detection& box, std::size_t index) const;
   Status base(const Call& call) const;
   Status outlines(const Call& call, std::span<const Detection> boxes) const;
+  /// The base and outlines over it, a few rows at a time: they are in the cache then.
+  Status boxes_alone(const Call& call, std::span<const Detection> boxes) const;
   Status prototypes(const Call& call, std::span<const Detection> masked,
                     const MaskPrototypes& protos);
   Status instances(const Call& call, std::span<const Detection> boxes,
@@ -162,6 +164,29 @@ Status Painter::Impl::outlines(const Call& call, std::span<const Detection> boxe
   return {};
 }
 
+Status Painter::Impl::boxes_alone(const Call& call, std::span<const Detection> boxes) const {
+  constexpr std::int32_t band = 16;
+  std::optional<TensorMap> background;
+  if (call.options.background != nullptr) {
+    HALYARD_TRY(background, call.options.background->map(Access::read));
+  }
+  HALYARD_TRY(Target target, Target::open(call.dst));
+  const Size size = target.size();
+  std::vector<std::array<Paint, 4>> paints;
+  for (const MaskColor& color : colors)
+    paints.push_back(target.paints_of(color, 255));
+  for (std::int32_t y = 0; y < size.height; y += band) {
+    const RowRange rows{y, std::min(y + band, size.height)};
+    target.start_rows(background ? &*background : nullptr, rows.begin, rows.end);
+    for (std::size_t i = boxes.size(); i-- > 0;) {
+      const auto color = static_cast<std::size_t>(&color_of(call, boxes[i], i) - colors.data());
+      draw_outline(target, on_picture(boxes[i].box, call.options.letterbox, size), outline_px,
+                   paints[color], rows);
+    }
+  }
+  return {};
+}
+
 Status Painter::Impl::prototypes(const Call& call, std::span<const Detection> masked,
                                  const MaskPrototypes& protos) {
   if (masked.empty()) return base(call);
@@ -240,7 +265,8 @@ Status Painter::draw_decoded_masks(Tensor& dst, std::span<const Detection> boxes
     if (each.data == nullptr || each.channels == 0)
       return make_error(Errc::invalid_argument, "segmentations: a mask has no bytes");
   }
-  const bool is_semantic = !segmentations.empty() && segmentations[0].channels > 1;
+  if (segmentations.empty()) return impl.boxes_alone(call, boxes);
+  const bool is_semantic = segmentations[0].channels > 1;
   if (is_semantic) {
     if (segmentations.size() != 1)
       return fail(Errc::invalid_argument, "segmentations: scores of classes come alone", "{}",

@@ -43,6 +43,28 @@ void blend_bytes(std::uint8_t* at, std::size_t count, const Paint& paint) noexce
     mix(i);
 }
 
+// The same where nothing shows through; outlines are runs of few pixels, so by words too.
+void store_bytes(std::uint8_t* at, std::size_t count, const Paint& paint) noexcept {
+  const auto put = [&](std::size_t i) {
+    at[i] = static_cast<std::uint8_t>((at[i] & paint.mask[i]) | paint.value[i]);
+  };
+  for (; count >= Paint::block; count -= Paint::block, at += Paint::block) {
+    for (std::size_t i = 0; i < Paint::block; ++i)
+      put(i);
+  }
+  std::size_t done = 0;
+  for (; done + 4 <= count; done += 4) {
+    std::uint32_t bytes = 0, mask = 0, value = 0;
+    std::memcpy(&bytes, at + done, 4);
+    std::memcpy(&mask, &paint.mask[done], 4);
+    std::memcpy(&value, &paint.value[done], 4);
+    bytes = (bytes & mask) | value;
+    std::memcpy(at + done, &bytes, 4);
+  }
+  for (; done < count; ++done)
+    put(done);
+}
+
 }  // namespace
 
 Status check_target(const Tensor& picture) {
@@ -71,10 +93,22 @@ Result<Target> Target::open(Tensor& picture) {
 }
 
 void Target::clear() noexcept {
+  start_rows(nullptr, 0, size_.height);
+}
+
+void Target::start_rows(const TensorMap* from, std::int32_t begin, std::int32_t end) noexcept {
   const std::size_t row_bytes = static_cast<std::size_t>(size_.width) * pixel_bytes_;
-  for (std::size_t i = 0; i < plane_count_; ++i)
-    for (std::size_t y = 0; y < static_cast<std::size_t>(size_.height); ++y)
-      std::memset(planes_[i].data + y * planes_[i].stride_bytes, 0, row_bytes);
+  for (std::size_t i = 0; i < plane_count_; ++i) {
+    for (auto y = static_cast<std::size_t>(begin); y < static_cast<std::size_t>(end); ++y) {
+      std::byte* const row = planes_[i].data + y * planes_[i].stride_bytes;
+      if (from == nullptr) {
+        std::memset(row, 0, row_bytes);
+      } else {
+        const MappedPlane& plane = from->plane(i);
+        std::memcpy(row, plane.data + y * plane.stride_bytes, row_bytes);
+      }
+    }
+  }
 }
 
 void Target::blend(std::int32_t row, std::int32_t begin, std::int32_t end,
@@ -84,25 +118,29 @@ void Target::blend(std::int32_t row, std::int32_t begin, std::int32_t end,
   for (std::size_t i = 0; i < std::min<std::size_t>(plane_count_, 3); ++i) {
     std::byte* const at =
         planes_[i].data + static_cast<std::size_t>(row) * planes_[i].stride_bytes + first;
-    blend_bytes(reinterpret_cast<std::uint8_t*>(at), count, paints[i]);
+    const auto run = paints[i].is_opaque ? store_bytes : blend_bytes;
+    run(reinterpret_cast<std::uint8_t*>(at), count, paints[i]);
   }
 }
 
 std::array<Paint, 4> Target::paints_of(const MaskColor& color, unsigned alpha) const noexcept {
   std::array<Paint, 4> out{};
   for (std::size_t plane = 0; plane < plane_count_; ++plane) {
+    out[plane].is_opaque = alpha == 255;
     for (std::size_t i = 0; i < Paint::block; ++i) {
       const std::size_t channel = colors_[pixel_bytes_ == 1 ? plane : i % pixel_bytes_];
       const unsigned a = channel == 3 ? 0 : alpha;
       out[plane].add[i] = static_cast<std::uint16_t>(color[channel] * a);
       out[plane].keep[i] = static_cast<std::uint16_t>(255 - a);
+      out[plane].value[i] = channel == 3 ? std::uint8_t{0} : color[channel];
+      out[plane].mask[i] = channel == 3 ? std::uint8_t{255} : std::uint8_t{0};
     }
   }
   return out;
 }
 
 void draw_outline(Target& target, const Box& box, std::int32_t width,
-                  const std::array<Paint, 4>& paints) noexcept {
+                  const std::array<Paint, 4>& paints, RowRange rows) noexcept {
   if (!std::isfinite(box.x1) || !std::isfinite(box.y1) || !std::isfinite(box.x2) ||
       !std::isfinite(box.y2))
     return;
@@ -115,12 +153,13 @@ void draw_outline(Target& target, const Box& box, std::int32_t width,
   const std::int32_t right = pixel(std::max(box.x1, box.x2), size.width);
   const std::int32_t top = pixel(std::min(box.y1, box.y2), size.height);
   const std::int32_t bottom = pixel(std::max(box.y1, box.y2), size.height);
-  const auto span = [&](std::int32_t y, std::int32_t begin, std::int32_t end) {
-    begin = std::max(begin, 0);
-    end = std::min(end, size.width);
-    if (begin < end) target.blend(y, begin, end, paints);
+  const auto span = [&](std::int32_t y, std::int32_t from, std::int32_t to) {
+    from = std::max(from, 0);
+    to = std::min(to, size.width);
+    if (from < to) target.blend(y, from, to, paints);
   };
-  for (std::int32_t y = std::max(top - width, 0); y < std::min(bottom + width, size.height); ++y) {
+  const std::int32_t end = std::min({bottom + width, size.height, rows.end});
+  for (std::int32_t y = std::max({top - width, 0, rows.begin}); y < end; ++y) {
     if (y < top || y >= bottom) {
       span(y, left - width, right + width);
     } else {

@@ -19,6 +19,10 @@ struct Paint {
   /// A byte p becomes (add + p * keep + 127) / 255. Alpha keeps its value.
   std::array<std::uint16_t, block> add{};
   std::array<std::uint16_t, block> keep{};
+  /// Every keep is 0 or 255: a byte p becomes (p & mask) | value.
+  bool is_opaque = false;
+  std::array<std::uint8_t, block> value{};
+  std::array<std::uint8_t, block> mask{};
 };
 
 /// A mapped u8 picture of format rgb, bgr, rgba, bgra, planar_rgb or planar_rgba.
@@ -30,6 +34,8 @@ class Target {
   Size size() const noexcept { return size_; }
   /// Zeros everywhere.
   void clear() noexcept;
+  /// Rows [begin, end) as `from` has them, a picture of the same size and format; null: zeros.
+  void start_rows(const TensorMap* from, std::int32_t begin, std::int32_t end) noexcept;
   /// Blends columns [begin, end) of a row; both inside the picture.
   void blend(std::int32_t row, std::int32_t begin, std::int32_t end,
              const std::array<Paint, 4>& paints) noexcept;
@@ -52,8 +58,14 @@ class Target {
 /// Whether Target::open() takes it.
 Status check_target(const Tensor& picture);
 
-/// Outlines of `width` pixels around the box (in pixels), clipped.
+/// Rows of a picture.
+struct RowRange {
+  std::int32_t begin = 0;
+  std::int32_t end = INT32_MAX;
+};
+
+/// Outlines of `width` pixels around the box (in pixels), clipped to the picture and to `rows`.
 void draw_outline(Target& target, const Box& box, std::int32_t width,
-                  const std::array<Paint, 4>& paints) noexcept;
+                  const std::array<Paint, 4>& paints, RowRange rows = {}) noexcept;
 
 }  // namespace halyard::compat
