@@ -66,7 +66,7 @@ class CInterface:
         self.functions = {}
         code = re.sub(r"\b(enum|struct) \w+ \{[^}]*\}", "", code)
         for part in code.split(";"):
-            match = re.match(r"\s*(?!typedef)([\w *]+?[ *])(hal_\w+)\s*\((.*)\)\s*$", part)
+            match = re.match(r"\s*(?!\s|typedef)([\w *]+?[ *])(hal_\w+)\s*\((.*)\)\s*$", part)
             if match:
                 self.functions[match.group(2)] = " ".join(part.split())
         self.macros = sorted(set(re.findall(

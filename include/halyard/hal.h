@@ -3,5 +3,11 @@
 #pragma once
 
 #include "halyard/hal_base.h"
+#include "halyard/hal_decode.h"
+#include "halyard/hal_delegate.h"
 #include "halyard/hal_image.h"
+#include "halyard/hal_mask.h"
+#include "halyard/hal_system.h"
 #include "halyard/hal_tensor.h"
+#include "halyard/hal_tile.h"
+#include "halyard/hal_track.h"

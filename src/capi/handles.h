@@ -6,6 +6,7 @@
 #include <string>
 
 #include "halyard/colorimetry.h"
+#include "halyard/compat_draw.h"
 #include "halyard/hal_image.h"
 #include "halyard/image.h"
 #include "halyard/tensor.h"
@@ -54,6 +55,7 @@ struct hal_image_processor {
   static constexpr std::uint32_t kind = halyard::capi::kind_of("proc");
   halyard::capi::Tag tag{kind};
   halyard::Processor processor;
+  halyard::compat::Painter painter = {};
 };
 
 namespace halyard::capi {
