@@ -57,9 +57,10 @@ Result<TensorMap> map_bytes(const Tensor& tensor) {
 
 Result<hal_tensor_map*> make_map(const hal_tensor* handle) {
   HALYARD_TRY(const Tensor* const tensor, tensor_of(handle));
-  HALYARD_TRY(TensorMap map, map_bytes(*tensor));
-  const std::size_t bytes = accessible_bytes(*tensor, map);
-  return new hal_tensor_map{.map = std::move(map), .size_bytes = bytes};
+  auto map = map_bytes(*tensor);
+  if (!map) return std::move(map).error();
+  const std::size_t bytes = accessible_bytes(*tensor, *map);
+  return new hal_tensor_map{.map = *std::move(map), .size_bytes = bytes};
 }
 
 // The planes of a picture one after the other, where the layout cannot show all of it.

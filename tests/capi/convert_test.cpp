@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversion in C: crops of both generations, turns, fences, deferred requests, what is refused.
+#include <dlfcn.h>
+
 #include <array>
 #include <cstring>
 
@@ -180,6 +182,25 @@ TEST_F(CapiConvert, explains_who_takes_a_request) {
                                                    HAL_ROTATION_NONE, HAL_FLIP_NONE, nullptr));
   ASSERT_TRUE(newer);
   EXPECT_STREQ(newer.get(), text.get());
+}
+
+TEST(CapiVersions, are_two_of_one_name) {
+  const auto find = [](const char* name, const char* version) {
+    return ::dlvsym(RTLD_DEFAULT, name, version);
+  };
+  for (const std::string name :
+       {"hal_tensor_new_image", "hal_tensor_decode_image", "hal_tensor_decode_image_file",
+        "hal_crop_new", "hal_crop_set_source", "hal_crop_set_letterbox",
+        "hal_image_processor_convert", "hal_image_processor_convert_fence",
+        "hal_image_processor_convert_deferred", "hal_processor_explain",
+        "hal_image_processor_create_image", "hal_import_image"}) {
+    void* const older = find(name.c_str(), "HAL_0.24");
+    void* const newer = find(name.c_str(), "HAL_0.27");
+    ASSERT_TRUE(older != nullptr && newer != nullptr) << name;
+    EXPECT_NE(older, newer) << name;
+    EXPECT_EQ(newer, find((name + "_27").c_str(), "HAL_0.27")) << name;
+    EXPECT_EQ(older, ::dlsym(RTLD_DEFAULT, name.c_str())) << name << ": the default";
+  }
 }
 
 TEST(CapiProcessor, is_made_for_backends_that_are_here) {
