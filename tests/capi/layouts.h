@@ -59,3 +59,58 @@ LAYOUT(rotations, HAL_ROTATION_NONE == 0 && HAL_ROTATION_ROTATE90 == 1 &&
                       HAL_ROTATION_ROTATE180 == 2 && HAL_ROTATION_ROTATE270 == 3);
 LAYOUT(flips, HAL_FLIP_NONE == 0 && HAL_FLIP_VERTICAL == 1 && HAL_FLIP_HORIZONTAL == 2);
 LAYOUT(fits, HAL_FIT_STRETCH == 0 && HAL_FIT_LETTERBOX == 1);
+
+LAYOUT(quantization, sizeof(struct hal_quantization) == 8 && AT(hal_quantization, zero_point, 4));
+LAYOUT(detect_box, sizeof(struct hal_detect_box) == 32 && AT(hal_detect_box, ymax, 12) &&
+                       AT(hal_detect_box, score, 16) && AT(hal_detect_box, label, 24));
+LAYOUT(tiling_config, sizeof(struct hal_tiling_config) == 32 && AT(hal_tiling_config, tile_h, 8) &&
+                          AT(hal_tiling_config, overlap_ratio, 16) &&
+                          AT(hal_tiling_config, pad, 20) && AT(hal_tiling_config, fit, 24));
+LAYOUT(merge_config, sizeof(struct hal_merge_config) == 32 && AT(hal_merge_config, threshold, 4) &&
+                         AT(hal_merge_config, class_agnostic, 8) &&
+                         AT(hal_merge_config, max_det, 16) &&
+                         AT(hal_merge_config, score_threshold, 24));
+LAYOUT(tile_placement,
+       sizeof(struct hal_tile_placement) == 64 && AT(hal_tile_placement, count, 8) &&
+           AT(hal_tile_placement, origin_x, 16) && AT(hal_tile_placement, crop_w, 24) &&
+           AT(hal_tile_placement, frame_h, 36) && AT(hal_tile_placement, has_letterbox, 40) &&
+           AT(hal_tile_placement, letterbox, 44));
+LAYOUT(tile_spec, sizeof(struct hal_tile_spec) == 56 && AT(hal_tile_spec, index, 32) &&
+                      AT(hal_tile_spec, row, 40) && AT(hal_tile_spec, col, 48));
+LAYOUT(track_info, sizeof(struct hal_track_info) == 56 && AT(hal_track_info, location, 16) &&
+                       AT(hal_track_info, count, 32) && AT(hal_track_info, created, 40) &&
+                       AT(hal_track_info, last_updated, 48));
+LAYOUT(dmabuf_info,
+       sizeof(struct hal_dmabuf_tensor_info) == 96 && AT(hal_dmabuf_tensor_info, offset, 8) &&
+           AT(hal_dmabuf_tensor_info, shape, 16) && AT(hal_dmabuf_tensor_info, ndim, 80) &&
+           AT(hal_dmabuf_tensor_info, fd, 88) && AT(hal_dmabuf_tensor_info, dtype, 92));
+LAYOUT(camera_info, sizeof(struct hal_camera_adaptor_format_info) == 16 &&
+                        AT(hal_camera_adaptor_format_info, output_channels, 4) &&
+                        AT(hal_camera_adaptor_format_info, fourcc, 8));
+
+LAYOUT(output_types, HAL_OUTPUT_TYPE_DETECTION == 0 && HAL_OUTPUT_TYPE_BOXES == 1 &&
+                         HAL_OUTPUT_TYPE_SCORES == 2 && HAL_OUTPUT_TYPE_PROTOS == 3 &&
+                         HAL_OUTPUT_TYPE_SEGMENTATION == 4 &&
+                         HAL_OUTPUT_TYPE_MASK_COEFFICIENTS == 5 && HAL_OUTPUT_TYPE_MASK == 6 &&
+                         HAL_OUTPUT_TYPE_CLASSES == 7);
+LAYOUT(decoder_types, HAL_DECODER_TYPE_ULTRALYTICS == 0 && HAL_DECODER_TYPE_MODEL_PACK == 1);
+LAYOUT(dim_names, HAL_DIM_NAME_BATCH == 0 && HAL_DIM_NAME_HEIGHT == 1 && HAL_DIM_NAME_WIDTH == 2 &&
+                      HAL_DIM_NAME_NUM_CLASSES == 3 && HAL_DIM_NAME_NUM_FEATURES == 4 &&
+                      HAL_DIM_NAME_NUM_BOXES == 5 && HAL_DIM_NAME_NUM_PROTOS == 6 &&
+                      HAL_DIM_NAME_NUM_ANCHORS_X_FEATURES == 7 && HAL_DIM_NAME_PADDING == 8 &&
+                      HAL_DIM_NAME_BOX_COORDS == 9);
+LAYOUT(decoder_versions, HAL_DECODER_VERSION_YOLOV5 == 0 && HAL_DECODER_VERSION_YOLOV8 == 1 &&
+                             HAL_DECODER_VERSION_YOLO11 == 2 && HAL_DECODER_VERSION_YOLO26 == 3);
+LAYOUT(nms, HAL_NMS_CLASS_AGNOSTIC == 0 && HAL_NMS_CLASS_AWARE == 1 && HAL_NMS_NONE == 2 &&
+                HAL_NMS_AUTO == 3);
+LAYOUT(color_modes,
+       HAL_COLOR_MODE_CLASS == 0 && HAL_COLOR_MODE_INSTANCE == 1 && HAL_COLOR_MODE_TRACK == 2);
+LAYOUT(log_levels, HAL_LOG_LEVEL_ERROR == 1 && HAL_LOG_LEVEL_WARN == 2 && HAL_LOG_LEVEL_INFO == 3 &&
+                       HAL_LOG_LEVEL_DEBUG == 4 && HAL_LOG_LEVEL_TRACE == 5);
+LAYOUT(match_metrics, HAL_MATCH_METRIC_IOU == 0 && HAL_MATCH_METRIC_IOS == 1);
+LAYOUT(macros, HAL_PROTO_LAYOUT_NHWC == 0 && HAL_PROTO_LAYOUT_NCHW == 1 &&
+                   HAL_DMABUF_MAX_NDIM == 8 && HAL_FOURCC_MAX_LEN == 8);
+LAYOUT(later_enums, sizeof(enum HalOutputType) == 4 && sizeof(enum HalDecoderType) == 4 &&
+                        sizeof(enum HalDimName) == 4 && sizeof(enum HalDecoderVersion) == 4 &&
+                        sizeof(enum hal_nms) == 4 && sizeof(enum hal_color_mode) == 4 &&
+                        sizeof(enum hal_log_level) == 4 && sizeof(enum hal_match_metric) == 4);

@@ -77,6 +77,16 @@ static void fill(struct hal_tensor* tensor, int value) {
   hal_tensor_map_unmap(map);
 }
 
+// The documents' third program; they record into the system's folder for temporary files.
+static void a_trace_is_recorded(const char* file) {
+  struct stat st;
+  hal_start_tracing("trace.json");
+  quick_start(file, (uint8_t[3]){0});
+  hal_stop_tracing();
+  CHECK(stat("trace.json", &st) == 0 && st.st_size > 100);
+  unlink("trace.json");
+}
+
 static void the_quick_start_converts_a_file(void) {
   const char* const path = "quick_start.jpg";
   uint8_t pixel[3] = {0, 0, 0};
@@ -86,6 +96,7 @@ static void the_quick_start_converts_a_file(void) {
   CHECK(hal_tensor_save_jpeg(picture, path, 95) == 0);
   hal_tensor_free(picture);
   quick_start(path, pixel);
+  a_trace_is_recorded(path);
   CHECK(pixel[0] > 197 && pixel[0] < 203 && pixel[2] > 197 && pixel[2] < 203);
   unlink(path);
 }
