@@ -17,6 +17,11 @@ prefix=$(realpath "$work/moved")
 library=$(find "$prefix" -name libhalyard.so)
 libdir=$(dirname "$library")
 
+expect_width() {
+  local said
+  said=$("$1") || { echo "$1 failed with $?"; exit 1; }
+  [[ $said == "width 32" ]] || { echo "expected 'width 32', not '$said'"; exit 1; }
+}
 expect_version() {
   local said
   said=$("$1") || { echo "$1 failed with $?"; exit 1; }
@@ -28,6 +33,7 @@ case $way in
     cmake -S "$consumer" -B "$work/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
     cmake --build "$work/build" >/dev/null
     expect_version "$work/build/consumer"
+    expect_width "$work/build/consumer_c"
     # A version that this one does not serve is refused.
     sed 's/halyard 0.1 /halyard 0.2 /' "$consumer/CMakeLists.txt" >"$work/CMakeLists.txt"
     cp "$consumer/main.cpp" "$work/"
@@ -39,10 +45,18 @@ case $way in
   pkg_config)
     export PKG_CONFIG_PATH=$libdir/pkgconfig
     [[ $(pkg-config --modversion halyard) == "$version" ]] || { echo "wrong --modversion"; exit 1; }
-    read -ra flags < <(pkg-config --cflags --libs halyard)
-    "${CXX:-c++}" -std=c++20 "$consumer/main.cpp" -o "$work/consumer" "${flags[@]}" \
-      -Wl,-rpath,"$libdir"
-    expect_version "$work/consumer"
+    mkdir "$work/halyard" "$work/edgefirst-hal"
+    make -s -C "$work/halyard" -f "$consumer/Makefile" SOURCE="$consumer"
+    expect_version "$work/halyard/consumer"
+    expect_width "$work/halyard/consumer_c"
+    expect_width "$work/halyard/consumer_cc"
+    # Names for programs written for EdgeFirst HAL are there for those who ask.
+    ! pkg-config --exists edgefirst-hal || { echo "edgefirst-hal.pc without asking"; exit 1; }
+    cmake --install "$build" --prefix "$prefix" --component compat >/dev/null
+    make -s -C "$work/edgefirst-hal" -f "$consumer/Makefile" SOURCE="$consumer" \
+      MODULE=edgefirst-hal consumer_c consumer_cc
+    expect_width "$work/edgefirst-hal/consumer_c"
+    expect_width "$work/edgefirst-hal/consumer_cc"
     ;;
   exports)
     soname=$(objdump -p "$library" | awk '$1 == "SONAME" {print $2}')
