@@ -11,7 +11,7 @@ from ._enums import Fit, MatchMetric
 from ._errors import InvalidArgumentError
 
 if TYPE_CHECKING:
-    from ._core import ImageProcessor, Region, Tensor
+    from ._core import Region
 
 __all__ = ["MergeConfig", "TilePlacement", "TileSpec", "TiledFrameAccumulator", "TilingConfig",
            "lift_tile_boxes", "merge_tiled_detections", "tile_grid"]
@@ -144,13 +144,3 @@ def merge_tiled_detections(bbox: Any, scores: Any, classes: Any, cfg: MergeConfi
     The best of those that match takes the box around all of them and keeps its score and class.
     Returns (boxes, scores, classes), best first: float32 (N, 4), float32 (N,), uintp (N,)."""
     return _core._merge_tiled_detections(bbox, scores, classes, cfg)
-
-
-def _placements(found: List[Tuple[Any, ...]]) -> List[TilePlacement]:
-    return [TilePlacement(*fields) for fields in found]
-
-
-def _plan_tiles(self: ImageProcessor, width: int, height: int,
-                cfg: TilingConfig) -> List[TilePlacement]:
-    """Where the tiles of a frame of width x height pixels lie; touches no pixel."""
-    return _placements(_core._plan_tiles(width, height, cfg))

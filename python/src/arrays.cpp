@@ -241,6 +241,13 @@ std::uint64_t count_from(nb::handle value, const char* argument) {
   return count;
 }
 
+std::int32_t extent_from(nb::handle value, const char* argument) {
+  const std::uint64_t number = count_from(value, argument);
+  if (number > INT32_MAX)
+    raise(Errc::invalid_argument, std::string(argument) + ": must be below 2^31");
+  return static_cast<std::int32_t>(number);
+}
+
 void floats_from(nb::handle values, const char* argument, std::span<float> out) {
   const nb::object items = nb::steal(PySequence_Fast(values.ptr(), ""));
   if (!items.is_valid()) {

@@ -53,5 +53,6 @@ void bind_tracks(nb::module_& m);
 void bind_outputs(nb::module_& m);
 void bind_decoder(nb::module_& m);
 void bind_tiles(nb::module_& m);
+void bind_drawing(nb::module_& m);
 
 }  // namespace halyard::python

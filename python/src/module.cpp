@@ -26,5 +26,6 @@ NB_MODULE(_core, m) {
   py::bind_outputs(m);
   py::bind_decoder(m);
   py::bind_tiles(m);
+  py::bind_drawing(m);
   m.attr("__name__") = own_name;
 }

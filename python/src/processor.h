@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "bindings.h"
+#include "drawing.h"
 #include "halyard/image.h"
 
 namespace halyard::python {
@@ -24,6 +25,7 @@ struct PyProcessor {
     processor.reset();
   }
   std::mutex mutex;
+  PyPainter painter;                   ///< has a mutex of its own
   std::optional<Processor> processor;  ///< none after close()
 };
 using ProcessorClass = nb::class_<PyProcessor>;

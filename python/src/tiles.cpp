@@ -23,14 +23,8 @@ nb::tuple triple(std::span<const Detection> detections) {
   return nb::make_tuple(arrays.boxes, arrays.scores, arrays.classes);
 }
 
-std::int32_t extent(nb::handle value, const char* argument) {
-  const std::uint64_t number = count_from(value, argument);
-  if (number > INT32_MAX) raise(Errc::invalid_argument, std::string(argument) + ": too large");
-  return static_cast<std::int32_t>(number);
-}
-
 Size size_from(nb::handle width, const char* wide, nb::handle height, const char* high) {
-  return {extent(width, wide), extent(height, high)};
+  return {extent_from(width, wide), extent_from(height, high)};
 }
 
 nb::list tile_grid(nb::handle frame_w, nb::handle frame_h, nb::handle tile_w, nb::handle tile_h,
@@ -156,13 +150,14 @@ compat::TilePlacement placement_from(nb::handle placement) {
 }
 
 nb::list placement_list(std::span<const compat::TilePlacement> placements) {
+  static const nb::handle make =
+      nb::object(nb::module_::import_("halyard._tiling").attr("TilePlacement")).release();
   nb::list list;
   for (const auto& tile : placements) {
     nb::object letterbox = nb::none();
     if (tile.letterbox) letterbox = nb::cast(*tile.letterbox);
-    list.append(nb::make_tuple(tile.index, tile.count, nb::tuple(nb::cast(tile.origin)),
-                               nb::tuple(nb::cast(tile.crop_size)),
-                               nb::tuple(nb::cast(tile.frame_dims)), letterbox));
+    list.append(
+        make(tile.index, tile.count, tile.origin, tile.crop_size, tile.frame_dims, letterbox));
   }
   return list;
 }
@@ -179,10 +174,6 @@ compat::TilingConfig tiling_from(nb::handle config) {
 
 void bind_tiles(nb::module_& m) {
   m.def("_tile_grid", &tile_grid);
-  m.def("_plan_tiles", [](nb::handle width, nb::handle height, nb::handle config) {
-    return placement_list(
-        take(compat::plan_tiles(size_from(width, "width", height, "height"), tiling_from(config))));
-  });
   m.def("_lift_tile_boxes", &lift);
   m.def("_merge_tiled_detections", &merge);
   bind_accumulator(m);

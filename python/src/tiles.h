@@ -11,9 +11,9 @@ namespace halyard::python {
 
 /// Of a TilePlacement. Raises TypeError or InvalidArgumentError naming the field.
 compat::TilePlacement placement_from(nb::handle placement);
-/// Tuples of a TilePlacement's arguments.
+/// A list of TilePlacement.
 nb::list placement_list(std::span<const compat::TilePlacement> placements);
-/// Of a TilingConfig.
+/// Of a TilingConfig. Raises TypeError or InvalidArgumentError naming the field.
 compat::TilingConfig tiling_from(nb::handle config);
 
 }  // namespace halyard::python

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+// ImageProcessor's calls that draw what was found and make masks, and those for tiles.
+#include "drawing.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "arrays.h"
+#include "bindings.h"
+#include "decoder.h"
+#include "enums.h"
+#include "processor.h"
+#include "tensor.h"
+#include "tiles.h"
+#include "tracks.h"
+
+namespace halyard::python {
+namespace {
+
+using compat::Segmentation;
+
+// How drawing was asked for; holds the background while this lives.
+class Look {
+ public:
+  Look(nb::handle background, float opacity, nb::handle letterbox, nb::handle color_mode) {
+    if (!background.is_none()) background_ = tensor_to_read(background, "background");
+    options_.background = background_ ? &*background_ : nullptr;
+    options_.opacity = opacity;
+    options_.letterbox = letterbox_from(letterbox);
+    options_.color_mode =
+        static_cast<compat::ColorMode>(enum_from<ColorMode>(color_mode, "color_mode"));
+  }
+  Look(const Look&) = delete;
+  Look& operator=(const Look&) = delete;
+  const compat::DrawOptions& options() const { return options_; }
+
+ private:
+  std::optional<Tensor> background_;
+  compat::DrawOptions options_;
+};
+
+// Masks given as arrays, read where they lie; what is not in C order is copied.
+class Masks {
+ public:
+  Masks(nb::handle seg, std::span<const Detection> boxes) {
+    if (seg.is_none()) return;
+    if (!PyList_Check(seg.ptr()) && !PyTuple_Check(seg.ptr()))
+      raise_wrong_type("seg", "a list of uint8 arrays", seg);
+    held_.reserve(nb::len(seg));
+    for (const nb::handle item : seg)
+      add(item, boxes);
+  }
+  Masks(const Masks&) = delete;
+  Masks& operator=(const Masks&) = delete;
+  ~Masks() {
+    for (Py_buffer& view : held_)
+      PyBuffer_Release(&view);
+  }
+  std::span<const Segmentation> views() const { return views_; }
+
+ private:
+  void add(nb::handle item, std::span<const Detection> boxes) {
+    const nb::object array = contiguous(item);
+    Py_buffer view;
+    if (PyObject_GetBuffer(array.ptr(), &view, PyBUF_FORMAT | PyBUF_ND) != 0)
+      throw nb::python_error();
+    held_.push_back(view);
+    if (view.ndim != 3 || view.itemsize != 1 || view.format == nullptr || *view.format != 'B')
+      throw nb::type_error("seg: must be a list of uint8 arrays (h, w, channels)");
+    Segmentation mask{.box = {},
+                      .height = static_cast<std::size_t>(view.shape[0]),
+                      .width = static_cast<std::size_t>(view.shape[1]),
+                      .channels = static_cast<std::size_t>(view.shape[2]),
+                      .data = static_cast<const std::uint8_t*>(view.buf)};
+    const std::size_t i = views_.size();
+    mask.box = mask.channels == 1 && i < boxes.size() ? boxes[i].box : Box{0, 0, 1, 1};
+    views_.push_back(mask);
+  }
+  static nb::object contiguous(nb::handle item) {
+    static const nb::handle convert =
+        nb::object(nb::module_::import_("numpy").attr("ascontiguousarray")).release();
+    return convert(item);
+  }
+  std::vector<Py_buffer> held_;
+  std::vector<Segmentation> views_;
+};
+
+void draw_decoded(PyProcessor& self, nb::handle dst, nb::handle bbox, nb::handle scores,
+                  nb::handle classes, nb::handle seg, nb::handle background, float opacity,
+                  nb::handle letterbox, nb::handle color_mode) {
+  Tensor picture = tensor_to_write(dst, "dst");
+  std::vector<Detection> boxes;
+  detections_from(bbox, scores, classes, {}, boxes);
+  const Masks masks(seg, boxes);
+  const Look look(background, opacity, letterbox, color_mode);
+  check(released([&] {
+    const std::lock_guard lock(self.painter.mutex);
+    return self.painter.value.draw_decoded_masks(picture, boxes, masks.views(), look.options());
+  }));
+}
+
+std::uint64_t time_from(nb::handle timestamp) {
+  if (!timestamp.is_none()) return count_from(timestamp, "timestamp");
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+}
+
+nb::object draw_masks(PyProcessor& self, PyDecoder& decoder, nb::handle model_output,
+                      nb::handle dst, nb::handle tracker, nb::handle timestamp,
+                      nb::handle background, float opacity, nb::handle letterbox,
+                      nb::handle color_mode) {
+  const auto outputs = outputs_from(model_output);
+  Tensor picture = tensor_to_write(dst, "dst");
+  const Look look(background, opacity, letterbox, color_mode);
+  PyByteTrack* tracks = nullptr;
+  if (!tracker.is_none() && !nb::try_cast(tracker, tracks))
+    raise_wrong_type("tracker", "a ByteTrack", tracker);
+  const std::uint64_t when = tracks == nullptr ? 0 : time_from(timestamp);
+  std::vector<Detection> found;
+  std::vector<compat::TrackInfo> infos;
+  check(released([&] {
+    const std::shared_lock settings(decoder.settings);
+    const std::lock_guard lock(self.painter.mutex);
+    auto& painter = self.painter.value;
+    return tracks == nullptr
+               ? painter.draw_masks(decoder.value, outputs, picture, found, look.options())
+               : painter.draw_masks_tracked(decoder.value, tracks->value, when, outputs, picture,
+                                            found, infos, look.options());
+  }));
+  const DetectionArrays arrays = detection_arrays(found);
+  if (tracks == nullptr) return nb::make_tuple(arrays.boxes, arrays.scores, arrays.classes);
+  return nb::make_tuple(arrays.boxes, arrays.scores, arrays.classes, track_list(infos));
+}
+
+compat::MaskResolution resolution_from(nb::handle resolution) {
+  if (resolution.is_none()) return {};
+  if (!nb::hasattr(resolution, "is_proto"))
+    raise_wrong_type("resolution", "a MaskResolution", resolution);
+  if (nb::cast<bool>(resolution.attr("is_proto"))) return {};
+  return {.scaled = Size{nb::cast<std::int32_t>(resolution.attr("width")),
+                         nb::cast<std::int32_t>(resolution.attr("height"))}};
+}
+
+nb::list materialize(PyProcessor& self, nb::handle bbox, nb::handle scores, nb::handle classes,
+                     PyProtoData& protos, nb::handle letterbox, nb::handle resolution) {
+  std::vector<Detection> boxes;
+  detections_from(bbox, scores, classes, {}, boxes);
+  const auto content = letterbox_from(letterbox);
+  const auto wanted = resolution_from(resolution);
+  compat::SegmentationList masks;
+  check(released([&] {
+    const std::lock_guard taking(protos.mutex);
+    const std::lock_guard lock(self.painter.mutex);
+    // The processor's list serves one call after the other; it is lent while its bytes are copied.
+    masks = std::move(self.painter.masks);
+    return self.painter.value.materialize_masks(boxes, protos.value, content, wanted, masks);
+  }));
+  nb::list list;
+  for (const Segmentation& mask : masks.views()) {
+    const std::array<std::size_t, 3> shape{mask.height, mask.width, mask.channels};
+    void* data = nullptr;
+    nb::object array = new_array(ArrayType::u8, shape, &data);
+    if (const std::size_t bytes = shape[0] * shape[1] * shape[2]; bytes != 0)
+      std::memcpy(data, mask.data, bytes);
+    list.append(array);
+  }
+  if (const std::unique_lock lock(self.painter.mutex, std::try_to_lock); lock)
+    self.painter.masks = std::move(masks);
+  return list;
+}
+
+void set_class_colors(PyProcessor& self, const nb::object& colors) {
+  std::vector<MaskColor> palette;
+  for (const nb::handle color : colors) {
+    if (!PySequence_Check(color.ptr()) || nb::len(color) != 4)
+      raise(Errc::invalid_argument, "colors: must be four numbers each: R, G, B, A");
+    MaskColor rgba{};
+    for (std::size_t i = 0; i < 4; ++i) {
+      const std::uint64_t value = count_from(color[i], "colors");
+      if (value > 255) {
+        PyErr_SetString(PyExc_OverflowError, "colors: must be in 0..255");
+        throw nb::python_error();
+      }
+      rgba[i] = static_cast<std::uint8_t>(value);
+    }
+    palette.push_back(rgba);
+  }
+  check(released([&] {
+    const std::lock_guard lock(self.painter.mutex);
+    return self.painter.value.set_class_colors(palette);
+  }));
+}
+
+void set_int8_interpolation(PyProcessor&, std::string_view mode) {
+  if (mode != "nearest" && mode != "bilinear" && mode != "twopass") {
+    raise(Errc::invalid_argument,
+          "mode: must be \"nearest\", \"bilinear\" or \"twopass\" (" + std::string(mode) + ")");
+  }
+}
+
+// Adds a method to a class that another file has made.
+template <class F, class... Extra>
+void method(nb::handle type, const char* name, F&& f, const Extra&... extra) {
+  nb::cpp_function_def(std::forward<F>(f), nb::scope(type), nb::name(name), nb::is_method(),
+                       extra...);
+}
+
+void def_drawing(nb::handle type) {
+  method(type, "draw_decoded_masks", &draw_decoded, nb::arg("dst"), nb::arg("bbox"),
+         nb::arg("scores"), nb::arg("classes"), nb::arg("seg").none() = nb::tuple(),
+         nb::arg("background").none() = nb::none(), nb::arg("opacity") = 1.0F,
+         nb::arg("letterbox").none() = nb::none(),
+         nb::arg("color_mode") = enum_to(ColorMode::by_class),
+         nb::sig("def draw_decoded_masks(self, dst: Tensor, bbox: Any, scores: Any, classes: "
+                 "Any, seg: Sequence[Any] = (), background: Any | None = None, opacity: float = "
+                 "1.0, letterbox: Sequence[float] | None = None, color_mode: "
+                 "halyard._enums.ColorMode = halyard._enums.ColorMode.Class) -> None"),
+         "Draws boxes and masks; all of dst is rewritten.\n\n"
+         "Args:\n    dst: uint8 picture: Rgb, Rgba, Bgra or Bgr.\n"
+         "    bbox, scores, classes: (N, 4) fractions of the network's input, (N,), (N,).\n"
+         "    seg: list of uint8 (h, w, 1), one for a box and at most N; or one (h, w, classes)\n"
+         "        of the whole picture.\n"
+         "    background: picture of dst's size and format to draw over; None: black, alpha 0.\n"
+         "    opacity: of masks, clamped to 0..1.\n"
+         "    letterbox: left, top, right, bottom of the part of the input that shows the\n"
+         "        picture, in fractions.\n"
+         "    color_mode: what chooses a colour.");
+  method(type, "draw_masks", &draw_masks, nb::arg("decoder"), nb::arg("model_output"),
+         nb::arg("dst"), nb::arg("tracker").none() = nb::none(),
+         nb::arg("timestamp").none() = nb::none(), nb::arg("background").none() = nb::none(),
+         nb::arg("opacity") = 1.0F, nb::arg("letterbox").none() = nb::none(),
+         nb::arg("color_mode") = enum_to(ColorMode::by_class),
+         nb::sig("def draw_masks(self, decoder: Decoder, model_output: Sequence[Any], dst: "
+                 "Tensor, tracker: ByteTrack | None = None, timestamp: int | None = None, "
+                 "background: Any | None = None, opacity: float = 1.0, letterbox: "
+                 "Sequence[float] | None = None, color_mode: halyard._enums.ColorMode = "
+                 "halyard._enums.ColorMode.Class) -> tuple[Any, ...]"),
+         "Decodes a model's outputs and draws what they hold, in one go; all of dst is rewritten.\n"
+         "\nArgs:\n    decoder, model_output: as Decoder.decode takes them.\n"
+         "    tracker: a ByteTrack to move to this frame, taken at `timestamp` in ns (None: now).\n"
+         "    The others: as of draw_decoded_masks.\n\n"
+         "Returns (boxes, scores, classes), with a tracker also the list of TrackInfo.");
+}
+
+void def_masks(nb::handle type) {
+  method(type, "materialize_masks", &materialize, nb::arg("bbox"), nb::arg("scores"),
+         nb::arg("classes"), nb::arg("proto_data"), nb::arg("letterbox").none() = nb::none(),
+         nb::arg("resolution").none() = nb::none(),
+         nb::sig("def materialize_masks(self, bbox: Any, scores: Any, classes: Any, proto_data: "
+                 "ProtoData, letterbox: Sequence[float] | None = None, resolution: "
+                 "halyard._masks.MaskResolution | None = None) -> list[Any]"),
+         "Masks from prototypes: a list of uint8 (h, w, 1), one for a box, of 0 and 255.\n\n"
+         "Args:\n    bbox, scores, classes, proto_data: as Decoder.decode_proto gives them.\n"
+         "    letterbox: the part of the network's input that shows the picture, in fractions.\n"
+         "    resolution: a MaskResolution; None: Proto().\n\n"
+         "Raises ValueError when there are not as many coefficients as boxes.");
+  method(type, "set_class_colors", &set_class_colors, nb::arg("colors"),
+         nb::sig("def set_class_colors(self, colors: Sequence[Sequence[int]]) -> None"),
+         "Colours of classes, R, G, B, A of 0..255 each; the first 20 are taken.");
+  method(type, "set_int8_interpolation", &set_int8_interpolation, nb::arg("mode"),
+         "Takes \"nearest\", \"bilinear\" and \"twopass\", and changes nothing: masks of int8\n"
+         "prototypes are always sampled as those of floats.");
+}
+
+nb::object alloc_batch(nb::handle self, nb::handle n, nb::handle cfg, nb::handle format,
+                       nb::handle dtype, nb::handle memory, nb::handle access) {
+  const Size tile = tiling_from(cfg).tile;
+  const std::uint64_t count = count_from(n, "n");
+  if (count == 0 || count > 65536)
+    raise(Errc::invalid_argument, "n: must be in 1..65536 (" + std::to_string(count) + ")");
+  const std::uint64_t height = count * static_cast<std::uint64_t>(tile.height);
+  if (memory.is_none()) return self.attr("create_image")(tile.width, height, format, dtype, access);
+  return nb::type<PyTensor>().attr("image")(tile.width, height, format, memory, access, dtype);
+}
+
+nb::list tile_into(PyProcessor& self, nb::handle src, nb::handle batch, nb::handle cfg) {
+  const Tensor source = tensor_to_read(src, "src");
+  const Tensor into = tensor_to_write(batch, "dst_batched");
+  const auto tiling = tiling_from(cfg);
+  return placement_list(take(with_processor(self, SIZE_MAX, [&](Processor& processor) {
+    return compat::tile_into(processor, source, into, tiling);
+  })));
+}
+
+void def_planning(nb::handle type) {
+  method(type, "alloc_tile_batch", &alloc_batch, nb::arg("n"), nb::arg("cfg"),
+         nb::arg("format") = enum_to(PixelFormat::rgba), nb::arg("dtype") = "uint8",
+         nb::arg("memory").none() = nb::none(), nb::arg("access") = "none",
+         nb::sig("def alloc_tile_batch(self, n: int, cfg: halyard._tiling.TilingConfig, format: "
+                 "PixelFormat | str = PixelFormat.Rgba, dtype: DTypeLike = 'uint8', memory: "
+                 "TensorMemory | None = None, access: str = 'none') -> Tensor"),
+         "A picture for n tiles, one below the other: tile_w x (n * tile_h) pixels.\n\n"
+         "The other arguments are those of create_image; memory None: what suits best.");
+  method(
+      type, "plan_tiles",
+      [](PyProcessor&, nb::handle width, nb::handle height, nb::handle cfg) {
+        const Size frame{extent_from(width, "width"), extent_from(height, "height")};
+        return placement_list(take(compat::plan_tiles(frame, tiling_from(cfg))));
+      },
+      nb::arg("width"), nb::arg("height"), nb::arg("cfg"),
+      nb::sig("def plan_tiles(self, width: int, height: int, cfg: halyard._tiling.TilingConfig) "
+              "-> list[halyard._tiling.TilePlacement]"),
+      "Where the tiles of a frame of width x height pixels lie; touches no pixel.");
+  method(type, "tile_into", &tile_into, nb::arg("src"), nb::arg("dst_batched"), nb::arg("cfg"),
+         nb::sig("def tile_into(self, src: Any, dst_batched: Tensor, cfg: "
+                 "halyard._tiling.TilingConfig) -> list[halyard._tiling.TilePlacement]"),
+         "Renders every tile of src into a picture of alloc_tile_batch, from the top.\n\n"
+         "Returns their placements. Raises ValueError when the picture is too short.");
+}
+
+void def_tiles(nb::handle type) {
+  method(
+      type, "tile_one",
+      [](PyProcessor& self, nb::handle src, nb::handle slot, nb::handle placement,
+         nb::handle config) {
+        const Tensor source = tensor_to_read(src, "src");
+        const Tensor into = tensor_to_write(slot, "dst_slot");
+        const auto where = placement_from(placement);
+        const auto tiling = tiling_from(config);
+        check(with_processor(self, SIZE_MAX, [&](Processor& processor) {
+          return compat::tile_one(processor, source, into, where, tiling);
+        }));
+      },
+      nb::arg("src"), nb::arg("dst_slot"), nb::arg("placement"), nb::arg("cfg"),
+      nb::sig("def tile_one(self, src: Any, dst_slot: Tensor, placement: "
+              "halyard._tiling.TilePlacement, cfg: halyard._tiling.TilingConfig) -> None"),
+      "Renders one tile of src into a picture of the tile's size.\n\n"
+      "Raises ValueError when the placement does not lie in src at whole pixels.");
+}
+
+}  // namespace
+
+void bind_drawing(nb::module_& m) {
+  const nb::object type = m.attr("ImageProcessor");
+  def_drawing(type);
+  def_masks(type);
+  def_planning(type);
+  def_tiles(type);
+}
+
+}  // namespace halyard::python

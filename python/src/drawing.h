@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an ImageProcessor keeps for drawing and for masks.
+#pragma once
+
+#include <mutex>
+
+#include "halyard/compat_draw.h"
+
+namespace halyard::python {
+
+/// One processor's painter; its calls wait for each other.
+struct PyPainter {
+  compat::Painter value;
+  compat::SegmentationList masks;
+  std::mutex mutex;
+};
+
+}  // namespace halyard::python
