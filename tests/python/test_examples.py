@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The programs of examples/python, run as their users run them."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples/python"
+HARBOUR = ROOT / "examples/harbour"
+
+
+def run(name, *arguments):
+    done = subprocess.run([sys.executable, "-B", EXAMPLES / f"{name}.py", *map(str, arguments)],
+                          capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def needs(*modules):
+    for module in modules:
+        pytest.importorskip(module, reason=f"{module} is not installed")
+
+
+def overlap(a, b):
+    width = min(a[2], b[2]) - max(a[0], b[0])
+    height = min(a[3], b[3]) - max(a[1], b[1])
+    common = max(0, width) * max(0, height)
+    area = (a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1])
+    return common / (area - common)
+
+
+def test_detect_finds_what_is_in_the_harbour(tmp_path):
+    needs("cv2", "openvino")
+    import cv2
+    out = tmp_path / "out.png"
+    picture = HARBOUR / "clip/frame_0000.jpg"
+    text = run("detect", HARBOUR / "harbour.onnx", picture, out, HARBOUR / "labels.txt")
+    truth = json.loads((HARBOUR / "clip_truth.json").read_text())
+    size = np.tile((truth["width"], truth["height"]), 2)
+    found = [(line.split(":")[0], np.array(json.loads(line[line.index("["):])) * size)
+             for line in text.splitlines()]
+    seen = [o for o in truth["frames"][0]["objects"] if o["visible"] > 0.9]
+    hits = [any(name == o["class"] and overlap(box, o["box"]) > 0.5 for name, box in found)
+            for o in seen]
+    assert len(seen) >= 3 and 3 * sum(hits) >= 2 * len(seen)
+    drawn, before = cv2.imread(str(out)), cv2.imread(str(picture))
+    changed = np.any(np.abs(drawn.astype(int) - before) > 24, axis=2)
+    assert drawn.shape == before.shape and 0 < changed.mean() < 0.2
+
+
+def test_detect_on_a_trained_network(tmp_path):
+    needs("cv2", "openvino")
+    data = os.environ.get("HALYARD_TESTDATA_DIR")
+    if not data or not pathlib.Path(data, "models").is_dir():
+        pytest.skip("HALYARD_TESTDATA_DIR names no folder with models")
+    text = run("detect", pathlib.Path(data, "models/yolov8n_int8.tflite"),
+               pathlib.Path(data, "photos/bus.jpg"), tmp_path / "out.png",
+               pathlib.Path(data, "models/coco.txt"))
+    names = [line.split(":")[0] for line in text.splitlines()]
+    assert names.count("bus") == 1 and names.count("person") >= 3
+
+
+def test_torch_by_dlpack():
+    needs("torch")
+    assert "same memory" in run("torch_dlpack")
+
+
+def test_results_for_other_packages():
+    text = run("results", HARBOUR / "clip/frame_0000.jpg")
+    assert '"category_id"' in text and "xyxy" in text
+    assert "supervision" in text
