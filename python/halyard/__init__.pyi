@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+# Written by tools/python_stub.py from the package: change its sources.
+__version__: str
+from halyard._core import ActiveTrackInfo as ActiveTrackInfo
+from halyard._core import ByteTrack as ByteTrack
+from halyard._core import Colorimetry as Colorimetry
+from halyard._core import Decoder as Decoder
+from halyard._core import ImageInfo as ImageInfo
+from halyard._core import ImageProcessor as ImageProcessor
+from halyard._core import OcSort as OcSort
+from halyard._core import Output as Output
+from halyard._core import Placement as Placement
+from halyard._core import ProtoData as ProtoData
+from halyard._core import Quantization as Quantization
+from halyard._core import Rect as Rect
+from halyard._core import Region as Region
+from halyard._core import Sort as Sort
+from halyard._core import Tensor as Tensor
+from halyard._core import TensorMap as TensorMap
+from halyard._core import TiledFrameAccumulator as TiledFrameAccumulator
+from halyard._core import TrackInfo as TrackInfo
+from halyard._core import align_width_for_gpu_pitch as align_width_for_gpu_pitch
+from halyard._core import align_width_for_pixel_format as align_width_for_pixel_format
+from halyard._core import build_info as build_info
+from halyard._core import gpu_dma_buf_pitch_alignment_bytes as gpu_dma_buf_pitch_alignment_bytes
+from halyard._core import is_cuda_available as is_cuda_available
+from halyard._core import is_dma_available as is_dma_available
+from halyard._core import is_gpu_buffer_available as is_gpu_buffer_available
+from halyard._core import is_iosurface_available as is_iosurface_available
+from halyard._core import is_shm_available as is_shm_available
+from halyard._core import is_tracing_active as is_tracing_active
+from halyard._core import is_v4l2_available as is_v4l2_available
+from halyard._core import set_dct_method as set_dct_method
+from halyard._core import set_output_format as set_output_format
+from halyard._core import version as version
+from halyard._devices import CudaMap as CudaMap
+from halyard._devices import EglDisplayInfo as EglDisplayInfo
+from halyard._devices import probe_egl_displays as probe_egl_displays
+from halyard._enums import ColorEncoding as ColorEncoding
+from halyard._enums import ColorMode as ColorMode
+from halyard._enums import ColorRange as ColorRange
+from halyard._enums import ColorSpace as ColorSpace
+from halyard._enums import ColorTransfer as ColorTransfer
+from halyard._enums import DctMethod as DctMethod
+from halyard._enums import DecoderType as DecoderType
+from halyard._enums import DecoderVersion as DecoderVersion
+from halyard._enums import DimName as DimName
+from halyard._enums import EglDisplayKind as EglDisplayKind
+from halyard._enums import Filter as Filter
+from halyard._enums import Fit as Fit
+from halyard._enums import Flip as Flip
+from halyard._enums import LetterboxRule as LetterboxRule
+from halyard._enums import MatchMetric as MatchMetric
+from halyard._enums import Nms as Nms
+from halyard._enums import Normalization as Normalization
+from halyard._enums import PixelFormat as PixelFormat
+from halyard._enums import Rotation as Rotation
+from halyard._enums import TensorMemory as TensorMemory
+from halyard._errors import AccessError as AccessError
+from halyard._errors import BusyError as BusyError
+from halyard._errors import CapacityError as CapacityError
+from halyard._errors import DataError as DataError
+from halyard._errors import Error as Error
+from halyard._errors import InvalidArgumentError as InvalidArgumentError
+from halyard._errors import MissingFileError as MissingFileError
+from halyard._errors import OutOfMemoryError as OutOfMemoryError
+from halyard._errors import SystemCallError as SystemCallError
+from halyard._errors import UnsupportedError as UnsupportedError
+from halyard._errors import WaitTimeoutError as WaitTimeoutError
+from halyard._masks import MaskResolution as MaskResolution
+from halyard._results import Detections as Detections
+from halyard._results import ProtoDetections as ProtoDetections
+from halyard._results import TrackedDetections as TrackedDetections
+from halyard._tiling import MergeConfig as MergeConfig
+from halyard._tiling import TilePlacement as TilePlacement
+from halyard._tiling import TileSpec as TileSpec
+from halyard._tiling import TilingConfig as TilingConfig
+from halyard._tiling import lift_tile_boxes as lift_tile_boxes
+from halyard._tiling import merge_tiled_detections as merge_tiled_detections
+from halyard._tiling import tile_grid as tile_grid
+from halyard._tracing import Tracing as Tracing
+from halyard._tracing import span as span
+
+__all__ = [
+    "AccessError",
+    "ActiveTrackInfo",
+    "BusyError",
+    "ByteTrack",
+    "CapacityError",
+    "ColorEncoding",
+    "ColorMode",
+    "ColorRange",
+    "ColorSpace",
+    "ColorTransfer",
+    "Colorimetry",
+    "CudaMap",
+    "DataError",
+    "DctMethod",
+    "Decoder",
+    "DecoderType",
+    "DecoderVersion",
+    "Detections",
+    "DimName",
+    "EglDisplayInfo",
+    "EglDisplayKind",
+    "Error",
+    "Filter",
+    "Fit",
+    "Flip",
+    "ImageInfo",
+    "ImageProcessor",
+    "InvalidArgumentError",
+    "LetterboxRule",
+    "MaskResolution",
+    "MatchMetric",
+    "MergeConfig",
+    "MissingFileError",
+    "Nms",
+    "Normalization",
+    "OcSort",
+    "OutOfMemoryError",
+    "Output",
+    "PixelFormat",
+    "Placement",
+    "ProtoData",
+    "ProtoDetections",
+    "Quantization",
+    "Rect",
+    "Region",
+    "Rotation",
+    "Sort",
+    "SystemCallError",
+    "Tensor",
+    "TensorMap",
+    "TensorMemory",
+    "TilePlacement",
+    "TileSpec",
+    "TiledFrameAccumulator",
+    "TilingConfig",
+    "Tracing",
+    "TrackInfo",
+    "TrackedDetections",
+    "UnsupportedError",
+    "WaitTimeoutError",
+    "__version__",
+    "align_width_for_gpu_pitch",
+    "align_width_for_pixel_format",
+    "build_info",
+    "gpu_dma_buf_pitch_alignment_bytes",
+    "is_cuda_available",
+    "is_dma_available",
+    "is_gpu_buffer_available",
+    "is_iosurface_available",
+    "is_shm_available",
+    "is_tracing_active",
+    "is_v4l2_available",
+    "lift_tile_boxes",
+    "merge_tiled_detections",
+    "probe_egl_displays",
+    "set_dct_method",
+    "set_output_format",
+    "span",
+    "tile_grid",
+    "version",
+]

@@ -1,0 +1,1613 @@
+# SPDX-License-Identifier: Apache-2.0
+# Written by tools/python_stub.py from the extension: change its sources.
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Optional, SupportsIndex, overload
+
+import numpy
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+from typing_extensions import Buffer
+
+import halyard._devices
+import halyard._masks
+import halyard._results
+import halyard._tiling
+from halyard._enums import (
+    ColorEncoding as ColorEncoding,
+    ColorMode as ColorMode,
+    ColorRange as ColorRange,
+    ColorSpace as ColorSpace,
+    ColorTransfer as ColorTransfer,
+    DctMethod as DctMethod,
+    DecoderType as DecoderType,
+    DecoderVersion as DecoderVersion,
+    DimName as DimName,
+    EglDisplayKind as EglDisplayKind,
+    Filter as Filter,
+    Fit as Fit,
+    Flip as Flip,
+    LetterboxRule as LetterboxRule,
+    MatchMetric as MatchMetric,
+    Nms as Nms,
+    Normalization as Normalization,
+    PixelFormat as PixelFormat,
+    Rotation as Rotation,
+    TensorMemory as TensorMemory,
+)
+
+__version__: str
+
+def _ending() -> None: ...
+
+class Region:
+    """
+    A rectangle of whole pixels: x, y (top left corner), width, height. Unsigned, readable and writable.
+    """
+
+    def __init__(self, x: int, y: int, width: int, height: int) -> None: ...
+
+    @property
+    def x(self) -> int:
+        """Leftmost column."""
+
+    @x.setter
+    def x(self, value: int) -> None: ...
+
+    @property
+    def y(self) -> int:
+        """Topmost row."""
+
+    @y.setter
+    def y(self, value: int) -> None: ...
+
+    @property
+    def width(self) -> int:
+        """Columns."""
+
+    @width.setter
+    def width(self, value: int) -> None: ...
+
+    @property
+    def height(self) -> int:
+        """Rows."""
+
+    @height.setter
+    def height(self, value: int) -> None: ...
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __repr__(self) -> str: ...
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+class Rect:
+    """
+    A rectangle of whole pixels by its left, top, width and height; taken wherever a Region is.
+    """
+
+    def __init__(self, left: int, top: int, width: int, height: int) -> None: ...
+
+    @property
+    def left(self) -> int:
+        """Leftmost column."""
+
+    @property
+    def top(self) -> int:
+        """Topmost row."""
+
+    @property
+    def width(self) -> int:
+        """Columns."""
+
+    @property
+    def height(self) -> int:
+        """Rows."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __repr__(self) -> str: ...
+
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+class Quantization:
+    """
+    How integers stand for real numbers: real = (stored - zero_point) * scale, for a tensor or for each index of an axis. Immutable.
+    """
+
+    @staticmethod
+    def per_tensor(scale: float, zero_point: int) -> Quantization:
+        """One scale and zero point for all elements."""
+
+    @staticmethod
+    def per_tensor_symmetric(scale: float) -> Quantization:
+        """One scale, zero point 0."""
+
+    @staticmethod
+    def per_channel(scales: Sequence[float], zero_points: Sequence[int], axis: int) -> Quantization:
+        """
+        One scale and zero point for each index of `axis`. Raises RuntimeError when the lengths differ or are 0.
+        """
+
+    @staticmethod
+    def per_channel_symmetric(scales: Sequence[float], axis: int) -> Quantization:
+        """One scale for each index of `axis`."""
+
+    @property
+    def scale(self) -> list[float]:
+        """Scales, one or more."""
+
+    @property
+    def zero_point(self) -> list[int] | None:
+        """Zero points; None when symmetric."""
+
+    @property
+    def axis(self) -> int | None:
+        """The axis that the scales go along; None for one scale."""
+
+    @property
+    def is_per_tensor(self) -> bool:
+        """True with one scale."""
+
+    @property
+    def is_per_channel(self) -> bool:
+        """True with several scales."""
+
+    @property
+    def is_symmetric(self) -> bool:
+        """True when every zero point is 0."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __repr__(self) -> str: ...
+
+    def __getstate__(self) -> tuple[Any, ...]: ...
+
+    def __setstate__(self, arg: tuple[Sequence[float], Sequence[int], int | None], /) -> None: ...
+
+class Colorimetry:
+    """
+    What the numbers of a picture mean as colours; each axis may be None (unknown). Immutable, compares by value.
+    """
+
+    def __init__(
+        self,
+        space: ColorSpace | None = None,
+        transfer: ColorTransfer | None = None,
+        encoding: ColorEncoding | None = None,
+        range: ColorRange | None = None,
+    ) -> None: ...
+
+    @staticmethod
+    def from_v4l2(colorspace: int, xfer: int, ycbcr_enc: int, quant: int) -> Colorimetry:
+        """
+        From the four numbers of V4L2's pixel format (enum v4l2_colorspace and so on). Encoding and range 0 follow from the colour space as the kernel has it; what is not known is None.
+        """
+
+    @property
+    def space(self) -> ColorSpace | None:
+        """Primaries."""
+
+    @property
+    def transfer(self) -> ColorTransfer | None:
+        """Carried, not applied."""
+
+    @property
+    def encoding(self) -> ColorEncoding | None:
+        """YCbCr matrix."""
+
+    @property
+    def range(self) -> ColorRange | None:
+        """Full or limited codes."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __repr__(self) -> str: ...
+
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+class ImageInfo:
+    """What the header of a picture file says."""
+
+    @property
+    def width(self) -> int:
+        """Columns as stored, before any turn."""
+
+    @property
+    def height(self) -> int:
+        """Rows as stored."""
+
+    @property
+    def format(self) -> PixelFormat:
+        """
+        Format of the pixels: the file's native one, or what they were decoded to.
+        """
+
+    @property
+    def row_stride(self) -> int:
+        """Bytes between rows."""
+
+    @property
+    def rotation_degrees(self) -> int:
+        """Clockwise turn of 0, 90, 180 or 270 that shows the picture upright."""
+
+    @property
+    def flip_horizontal(self) -> bool:
+        """True when the picture is to be mirrored too, before the turn."""
+
+    @property
+    def bit_depth(self) -> int:
+        """Bits per sample as stored."""
+
+    @property
+    def is_progressive(self) -> bool:
+        """Progressive JPEG or interlaced PNG."""
+
+    def __repr__(self) -> str: ...
+
+class _FlatBytes:
+    pass
+
+class TensorMap:
+    """
+    CPU access to the elements of a tensor; made by ``Tensor.map()``.
+
+    A context manager, and a buffer: ``numpy.asarray(m)`` and ``memoryview(m)`` see the elements
+    with their true strides. ``numpy()`` gives flat bytes. Views keep the mapping alive: the end
+    of ``with`` closes the map for new accesses and gives the memory back when the last view
+    goes; ``unmap()`` under live views raises BufferError. ``len(m)``, ``m[i]`` and
+    ``m[i] = v`` count elements in C order. Access to a closed map raises BufferError.
+    """
+
+    def __enter__(self) -> Any: ...
+
+    def __exit__(
+        self,
+        exc_type: object | None,
+        exc: object | None,
+        traceback: object | None,
+    ) -> None: ...
+
+    def unmap(self) -> None:
+        """
+        Closes the map. A second call does nothing. Raises BufferError while views are alive, and stays open.
+        """
+
+    def numpy(self) -> memoryview:
+        """
+        The elements' bytes as a flat memoryview of prod(shape) * itemsize bytes. Where rows are padded these are not the elements alone: take numpy.asarray(m) then.
+        """
+
+    def array(self) -> Any:
+        """The elements as a NumPy array with their strides, without a copy."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, index: Any) -> Any: ...
+
+    def __setitem__(self, index: Any, value: Any) -> None: ...
+
+    @property
+    def strides(self) -> list[int]:
+        """Bytes from one index of each axis to the next."""
+
+    @property
+    def shape(self) -> list[int]:
+        """Extents, outermost first."""
+
+    def __repr__(self) -> str: ...
+
+class Tensor:
+    """
+    Elements in memory that devices share, possibly a picture.
+
+    A tensor has a dtype, a shape and a kind of memory; a picture also has a format, width,
+    height, row stride and colorimetry. View it as a NumPy array without a copy by
+    ``numpy.asarray(t)``, or hand it to others by DLPack; both see padded rows as strides.
+    Views (``view``, ``batch``, ``t[n]``) share the bytes.
+
+    Args:
+        shape: extents, outermost first, 1 to 8 of them.
+        dtype: element type: a name, or anything that ``numpy.dtype`` takes.
+        mem: kind of memory; None: DMA-BUF where it can be had, else the heap.
+        name: for messages; None: one is made up.
+
+    All bytes start as 0. Raises RuntimeError (halyard.Error) when the shape is empty or the
+    memory is not to be had. A Tensor may be used by several threads; who writes the same bytes
+    at the same time is the program's business.
+    """
+
+    def __init__(
+        self,
+        shape: Sequence[int],
+        dtype: DTypeLike = 'float32',
+        mem: TensorMemory | None = None,
+        name: str | None = None,
+    ) -> None: ...
+
+    @staticmethod
+    def image(
+        width: int,
+        height: int,
+        format: PixelFormat | str,
+        mem: TensorMemory | None = None,
+        access: str = 'none',
+        dtype: DTypeLike = 'uint8',
+    ) -> Tensor:
+        """
+        A picture of zeros. Shape: packed [H,W,C], planar [C,H,W], NV12 [H+ceil(H/2),W], NV16 [2H,W], NV24 [3H,W]; odd sizes are legal. `access` says what the CPU will do with device memory: none, read, write or readwrite; a hint, all access works.
+        """
+
+    @property
+    def dtype(self) -> str:
+        """Element type by NumPy's name, "uint8"."""
+
+    @property
+    def shape(self) -> list[int]:
+        """Extents, outermost first."""
+
+    @property
+    def size(self) -> int:
+        """Bytes of the elements alone, without padding."""
+
+    @property
+    def nbytes(self) -> int:
+        """The same as size."""
+
+    @property
+    def ndim(self) -> int:
+        """Count of axes."""
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+
+    @property
+    def strides(self) -> list[int]:
+        """Bytes from one index of each axis to the next."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def memory(self) -> TensorMemory:
+        """Kind of memory."""
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+
+    @property
+    def format(self) -> PixelFormat | None:
+        """None for what is no picture."""
+
+    @property
+    def width(self) -> int | None:
+        """Columns; None for what is no picture."""
+
+    @property
+    def height(self) -> int | None:
+        """Rows; None for what is no picture."""
+
+    @property
+    def row_stride(self) -> int | None:
+        """Bytes between rows of the first plane; None for what is no picture."""
+
+    @property
+    def is_planar(self) -> bool:
+        """
+        True for formats with one full plane per channel (not for NV12 and the like).
+        """
+
+    @property
+    def compression(self) -> str | None:
+        """Scheme of compressed device memory, as "afbc"; None: linear."""
+
+    @property
+    def colorimetry(self) -> Colorimetry | None:
+        """
+        What the numbers mean as colours. Decoding a file sets it; assign None to clear it.
+        """
+
+    @colorimetry.setter
+    def colorimetry(self, value: Colorimetry | None) -> None: ...
+
+    def __str__(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
+    def reshape(self, shape: Sequence[int]) -> None:
+        """
+        Gives the tensor another shape of as many elements, in place. Drops the picture format. Raises RuntimeError when the count differs or rows are padded.
+        """
+
+    def set_format(self, format: PixelFormat | str) -> None:
+        """
+        Calls the bytes a picture of this format, in place. Raises RuntimeError when the shape cannot be one: packed [H,W,C], planar [C,H,W], NV12 [3H/2,W], NV16 [2H,W], NV24 [3H,W].
+        """
+
+    def view(self, region: Region | Rect) -> Tensor:
+        """
+        A rectangle of a picture that shares its bytes. Subsampled formats need x and y at multiples of the chroma block. Raises RuntimeError outside the picture.
+        """
+
+    def batch(self, n: int) -> Tensor:
+        """
+        Element n of the outermost axis, sharing its bytes. Raises RuntimeError when n is out of range, or for a single picture.
+        """
+
+    def __getitem__(self, key: Any) -> Tensor:
+        """
+        A part that shares the bytes: of a picture t[y0:y1, x0:x1]; of other tensors ints and slices for the leading axes, t[n] being batch(n).
+        """
+
+    def copy(self, mem: TensorMemory | None = None) -> Tensor:
+        """
+        A tensor of its own with the same elements and labels, in memory of the same kind or of `mem`. Rows may be padded differently.
+        """
+
+    def fill(self, value: float) -> None:
+        """
+        Sets every element. Raises OverflowError for a value that the dtype cannot hold.
+        """
+
+    @property
+    def quantization(self) -> Quantization | None:
+        """How integers stand for real numbers; always None for floats."""
+
+    @quantization.setter
+    def quantization(self, value: Quantization | None) -> None: ...
+
+    def set_quantization_per_tensor(self, scale: float, zero_point: int) -> None:
+        """
+        One scale and zero point. Integer tensors only; raises RuntimeError for others.
+        """
+
+    def set_quantization_per_tensor_symmetric(self, scale: float) -> None:
+        """One scale, zero point 0."""
+
+    def set_quantization_per_channel(
+        self,
+        scales: Sequence[float],
+        zero_points: Sequence[int],
+        axis: int,
+    ) -> None:
+        """One scale and zero point for each index of `axis`."""
+
+    def set_quantization_per_channel_symmetric(self, scales: Sequence[float], axis: int) -> None:
+        """One scale for each index of `axis`."""
+
+    def clear_quantization(self) -> None:
+        """Forgets the quantization."""
+
+    def map(self) -> TensorMap:
+        """
+        Opens the elements to the CPU for reading and writing (read-only memory: for reading). Use it in a with statement. Any number of maps may be open. Raises RuntimeError for memory that the CPU cannot see.
+        """
+
+    def cuda_map(self) -> Any:
+        """
+        The elements on a CUDA device: None, as no tensor of this build has them there.
+        """
+
+    def numpy(self) -> NDArray[Any]:
+        """The elements as a NumPy array without a copy, as numpy.asarray(t)."""
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        """
+        The elements as a NumPy array; without a copy unless another dtype is asked for.
+        """
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """
+        A DLPack capsule on the CPU. Raises BufferError for what cannot be exported so.
+        """
+
+    def __dlpack_device__(self) -> tuple[Any, ...]:
+        """(1, 0): the CPU."""
+
+    @staticmethod
+    def from_dlpack(x: Any) -> Tensor:
+        """
+        A tensor over another library's memory (PyTorch, JAX, NumPy), without a copy. CPU only.
+        """
+
+    @staticmethod
+    def from_array(array: Any, copy: bool = False) -> Tensor:
+        """
+        A tensor over the memory of an array: of NumPy, or anything with a buffer or DLPack. With `copy`, a tensor of its own. Name the picture format by set_format().
+        """
+
+    @staticmethod
+    def from_fd(
+        fd: int,
+        shape: Sequence[int],
+        dtype: DTypeLike = 'float32',
+        name: str | None = None,
+    ) -> Tensor:
+        """
+        A tensor over a DMA-BUF or shared memory. The descriptor is duplicated: close yours. Raises RuntimeError for other descriptors and for memory that is too small.
+        """
+
+    @property
+    def fd(self) -> int:
+        """
+        A new descriptor of the memory each time, yours to close. Raises RuntimeError for memory without one (the heap).
+        """
+
+    def dmabuf_clone(self) -> int:
+        """
+        A new descriptor of the DMA-BUF, yours to close. Raises RuntimeError for other memory.
+        """
+
+    @staticmethod
+    def from_iosurface(
+        surface_ref: Any,
+        shape: Any,
+        dtype: Any = 'uint8',
+        name: Any | None = None,
+    ) -> Any:
+        """Raises RuntimeError: IOSurfaces are Apple's."""
+
+    @property
+    def iosurface_id(self) -> Any:
+        """None: IOSurfaces are Apple's."""
+
+    @property
+    def iosurface_ref(self) -> Any:
+        """None: IOSurfaces are Apple's."""
+
+    @property
+    def _borrowed_fd(self) -> int: ...
+
+    def _shared_state(self) -> Any: ...
+
+    @staticmethod
+    def _from_shared(fd: int, state: tuple[Any, ...]) -> Any: ...
+
+    def _set_name(self, arg: str, /) -> None: ...
+
+    def __copy__(self) -> Tensor: ...
+
+    def __deepcopy__(self, arg: Any, /) -> Any: ...
+
+    def decode_image(self, data: Buffer, format: PixelFormat | None = None) -> ImageInfo:
+        """
+        Decodes a JPEG or PNG into this tensor's memory. The tensor takes the file's size and format in place: JPEG 4:2:0 Nv12, 4:2:2 Nv16, 4:4:4 Nv24, grey Grey; PNG Rgb, Rgba or Grey; or `format` where the file can be decoded so. A row stride that is wide enough is kept. Raises RuntimeError for damaged or unsupported files, and when the memory is too small.
+        """
+
+    def decode_image_file(
+        self,
+        filename: str | os.PathLike[str],
+        format: PixelFormat | None = None,
+    ) -> ImageInfo:
+        """The same from a file."""
+
+    @staticmethod
+    def peek_image_info(data: Buffer, format: PixelFormat | None = None) -> ImageInfo:
+        """
+        What the header of a JPEG or PNG says; no pixel is decoded. Sizes are as stored, before any turn.
+        """
+
+    @staticmethod
+    def peek_image_info_file(
+        filename: str | os.PathLike[str],
+        format: PixelFormat | None = None,
+    ) -> ImageInfo:
+        """The same from a file."""
+
+    @staticmethod
+    def load(
+        path: str | os.PathLike[str],
+        format: PixelFormat | None = None,
+        mem: TensorMemory | None = None,
+    ) -> Tensor:
+        """
+        A new picture from a JPEG or PNG file, in the file's own format or in `format`.
+        """
+
+    @staticmethod
+    def load_from_bytes(
+        data: Buffer,
+        format: PixelFormat | None = None,
+        mem: TensorMemory | None = None,
+    ) -> Tensor:
+        """The same from bytes."""
+
+    def save_jpeg(self, filename: str | os.PathLike[str], quality: int = 80) -> None:
+        """
+        Writes the picture as JPEG; quality 1 to 100. uint8 RGB, BGR, RGBA, BGRA (alpha dropped), grey and YUV of BT.601 full range.
+        """
+
+    def save_png(self, filename: str | os.PathLike[str], compression: int = 6) -> None:
+        """
+        Writes the picture as PNG; compression 0 to 9. uint8 Rgb, Rgba and Grey.
+        """
+
+    def to_jpeg(self, quality: int = 80) -> bytes:
+        """The picture as the bytes of a JPEG file."""
+
+    def to_png(self, compression: int = 6) -> bytes:
+        """The picture as the bytes of a PNG file."""
+
+    def _repr_png_(self) -> bytes | None:
+        """PNG for notebooks, at most 1024 pixels a side."""
+
+    def from_numpy(self, src: ArrayLike) -> None:
+        """
+        Copies the elements of an array, of any strides, into this tensor. Count and dtype must be the tensor's; the shape need not. Raises RuntimeError when they differ, TypeError for what is no array. The interpreter is released meanwhile.
+        """
+
+    def normalize_to_numpy(
+        self,
+        dst: NDArray[Any],
+        normalization: Normalization = Normalization.DEFAULT,
+        zero_point: int | None = None,
+    ) -> None:
+        """
+        Writes a packed uint8 picture into an array [H,W,C] of uint8 (RAW), int8 (SIGNED: v - zero_point, 128 by default) or floats (SIGNED: v / 127.5 - zero_point / 127.5, 1 by default; UNSIGNED: v / 255; RAW: v). Rgba may drop its alpha into 3 channels. Raises TypeError for another dst, RuntimeError for shapes that differ.
+        """
+
+def set_dct_method(method: DctMethod) -> None:
+    """
+    Accepted for programs that choose it: the JPEG decoder is accurate and fast in one.
+    """
+
+def set_output_format(format: PixelFormat | None = None) -> None:
+    """
+    Format that this thread's later decode_image() calls give for JPEGs that can be decoded so; others, and None, keep the file's own. Each call's own `format` goes first.
+    """
+
+class Placement:
+    """
+    The map between source and destination pixels of one convert(). Pixel (i, j) covers [i, i+1) x [j, j+1).
+    """
+
+    def to_source(self, boxes: Any) -> Any:
+        """
+        Boxes (N, 4) or (4,) x1 y1 x2 y2 in destination pixels as float32 boxes in source pixels, clipped to the source.
+        """
+
+    def to_destination(self, boxes: Any) -> Any:
+        """The way back; not clipped."""
+
+    def points_to_source(self, points: Any) -> Any:
+        """
+        Points (N, 2) x y in destination pixels as points in source pixels, not clipped.
+        """
+
+    def points_to_destination(self, points: Any) -> Any:
+        """The way back."""
+
+    @property
+    def source(self) -> tuple[Any, ...]:
+        """Width and height of the source."""
+
+    @property
+    def destination(self) -> tuple[Any, ...]:
+        """Width and height of the destination."""
+
+    @property
+    def content(self) -> Region:
+        """The Region of the destination that shows the picture; the rest is pad."""
+
+    @property
+    def letterbox(self) -> tuple[Any, ...]:
+        """
+        The same as fractions of the destination (x1, y1, x2, y2), as drawing calls take it.
+        """
+
+    @property
+    def crop(self) -> tuple[Any, ...]:
+        """x, y, width, height of what was shown, in source pixels."""
+
+    @property
+    def forward(self) -> tuple[Any, ...]:
+        """
+        From source to destination: x' = m[0] x + m[1] y + m[2], y' = m[3] x + m[4] y + m[5].
+        """
+
+    @property
+    def backward(self) -> tuple[Any, ...]:
+        """From destination to source."""
+
+    def __repr__(self) -> str: ...
+
+class ImageProcessor:
+    """
+    Converts pictures: crop, flip, rotate, resize, place, colours, element type; draws results.
+
+    It always starts; what no backend of this machine serves raises RuntimeError when asked.
+    HALYARD_FORCE_BACKEND (opengl, g2d, cpu) pins a backend. One processor serves one call at a
+    time, other threads wait; give each thread its own to run side by side. A context manager.
+
+    Args:
+        egl_display: the display that OpenGL is to use; None: the first that works.
+        threads: most threads for one call; 0: all cores.
+    """
+
+    def __init__(self, egl_display: EglDisplayKind | None = None, threads: int = 0) -> None: ...
+
+    def close(self) -> None:
+        """
+        Ends the processor: later calls raise RuntimeError. A second close() does nothing.
+        """
+
+    def __enter__(self) -> Any: ...
+
+    def __exit__(
+        self,
+        exc_type: object | None,
+        exc: object | None,
+        traceback: object | None,
+    ) -> None: ...
+
+    def convert(
+        self,
+        src: Tensor,
+        dst: Tensor,
+        rotation: Rotation = Rotation.Rotate0,
+        flip: Flip = Flip.NoFlip,
+        source: Region | None = None,
+        letterbox: Sequence[int] | None = None,
+        *,
+        src_crop: Rect | None = None,
+        dst_crop: Rect | None = None,
+        dst_color: Sequence[int] | None = None,
+        fit: Fit | None = None,
+        filter: Filter | None = None,
+        antialias: bool = False,
+        normalize: Normalization | tuple[Sequence[float], Sequence[float]] | str | None = None,
+        pad: Sequence[int] | None = None,
+        place: Region | None = None,
+        orientation: ImageInfo | tuple[Flip, Rotation] | None = None,
+        letterbox_rule: LetterboxRule | None = None,
+        bgr: bool = False,
+    ) -> Placement:
+        """
+        Fills ``dst`` from ``src``, two pictures of any formats: crop, orientation, flip, rotation,
+        fit, place, colours, element type, in this order. Returns a Placement, which maps boxes
+        between the two.
+
+        Args:
+            src: the picture to read.
+            dst: the picture to fill; its size and format say what is made. A view or an element of a
+                batch fills that part. A tensor that is no picture yet is seen as one.
+            rotation, flip: a clockwise turn, and a mirror applied before it.
+            source (src_crop): the part of src to show; None: all.
+            letterbox: R G B A; keeps the aspect ratio and fills the rest with it; None: stretches.
+            dst_crop: the part of dst to fill. With dst_color the rest gets that colour (as place and
+                pad do), without it the rest stays.
+            fit, pad, place: stretch, letterbox, cover or top left; the colour beside the picture; the
+                rectangle for it.
+            filter, antialias: resampling; antialias widens the kernel when shrinking.
+            normalize: for float and quantized dst: a Normalization, "imagenet", or (mean, std) of
+                R G B on the scale 0..1; None: value / 255.
+            orientation: what a file says (ImageInfo), or (Flip, Rotation); undone first.
+            letterbox_rule, bgr: how a letterbox is rounded; store blue where red is named.
+
+        Raises RuntimeError (halyard.Error) for parts outside a picture, formats that do not convert,
+        and src and dst that share bytes. The interpreter is released meanwhile.
+        """
+
+    def convert_deferred(
+        self,
+        src: Tensor,
+        dst: Tensor,
+        rotation: Rotation = Rotation.Rotate0,
+        flip: Flip = Flip.NoFlip,
+        source: Region | None = None,
+        letterbox: Sequence[int] | None = None,
+        *,
+        src_crop: Rect | None = None,
+        dst_crop: Rect | None = None,
+        dst_color: Sequence[int] | None = None,
+        fit: Fit | None = None,
+        filter: Filter | None = None,
+        antialias: bool = False,
+        normalize: Normalization | tuple[Sequence[float], Sequence[float]] | str | None = None,
+        pad: Sequence[int] | None = None,
+        place: Region | None = None,
+        orientation: ImageInfo | tuple[Flip, Rotation] | None = None,
+        letterbox_rule: LetterboxRule | None = None,
+        bgr: bool = False,
+    ) -> Placement:
+        """
+        As convert(), but may wait for flush(), which runs all that waits in one go: until then src must not change, and dst holds what it held.
+        """
+
+    def explain(
+        self,
+        src: Tensor,
+        dst: Tensor,
+        rotation: Rotation = Rotation.Rotate0,
+        flip: Flip = Flip.NoFlip,
+        source: Region | None = None,
+        letterbox: Sequence[int] | None = None,
+        *,
+        src_crop: Rect | None = None,
+        dst_crop: Rect | None = None,
+        dst_color: Sequence[int] | None = None,
+        fit: Fit | None = None,
+        filter: Filter | None = None,
+        antialias: bool = False,
+        normalize: Normalization | tuple[Sequence[float], Sequence[float]] | str | None = None,
+        pad: Sequence[int] | None = None,
+        place: Region | None = None,
+        orientation: ImageInfo | tuple[Flip, Rotation] | None = None,
+        letterbox_rule: LetterboxRule | None = None,
+        bgr: bool = False,
+    ) -> str:
+        """
+        Which backend would run this convert(), and why others decline. One line each.
+        """
+
+    def flush(self) -> None:
+        """Runs what convert_deferred() kept; its results may be read afterwards."""
+
+    def create_image(
+        self,
+        width: int,
+        height: int,
+        format: PixelFormat | str = PixelFormat.Rgba,
+        dtype: DTypeLike = 'uint8',
+        access: str = 'none',
+        compression: str | None = None,
+    ) -> Tensor:
+        """
+        A picture of zeros in the memory that suits this machine's backends best. `access`: what the CPU will do with it (none, read, write, readwrite). `compression` (any, ubwc, afbc, pvric, dcc) needs access "none".
+        """
+
+    def import_image(
+        self,
+        fd: int,
+        width: int,
+        height: int,
+        format: PixelFormat | str,
+        dtype: DTypeLike = 'uint8',
+        stride: int | None = None,
+        offset: int | None = None,
+        chroma_fd: int | None = None,
+        chroma_stride: int | None = None,
+        chroma_offset: int | None = None,
+        colorimetry: Colorimetry | None = None,
+    ) -> Tensor:
+        """
+        A picture over a DMA-BUF or shared memory of somebody else. Descriptors are duplicated: close yours. `stride` and `offset` in bytes; without a stride rows are tight. Chroma lies behind the luma unless it has a descriptor or an offset. Raises RuntimeError for planes that do not fit their memory.
+        """
+
+    def draw_decoded_masks(
+        self,
+        dst: Tensor,
+        bbox: Any,
+        scores: Any,
+        classes: Any,
+        seg: Sequence[Any] = (),
+        background: Any | None = None,
+        opacity: float = 1.0,
+        letterbox: Sequence[float] | None = None,
+        color_mode: ColorMode = ColorMode.Class,
+    ) -> None:
+        """
+        Draws boxes and masks; all of dst is rewritten.
+
+        Args:
+            dst: uint8 picture: Rgb, Rgba, Bgra or Bgr.
+            bbox, scores, classes: (N, 4) fractions of the network's input, (N,), (N,).
+            seg: list of uint8 (h, w, 1), one for a box and at most N; or one (h, w, classes)
+                of the whole picture.
+            background: picture of dst's size and format to draw over; None: black, alpha 0.
+            opacity: of masks, clamped to 0..1.
+            letterbox: left, top, right, bottom of the part of the input that shows the
+                picture, in fractions.
+            color_mode: what chooses a colour.
+        """
+
+    def draw_masks(
+        self,
+        decoder: Decoder,
+        model_output: Sequence[Any],
+        dst: Tensor,
+        tracker: ByteTrack | None = None,
+        timestamp: int | None = None,
+        background: Any | None = None,
+        opacity: float = 1.0,
+        letterbox: Sequence[float] | None = None,
+        color_mode: ColorMode = ColorMode.Class,
+    ) -> tuple[Any, ...]:
+        """
+        Decodes a model's outputs and draws what they hold, in one go; all of dst is rewritten.
+
+        Args:
+            decoder, model_output: as Decoder.decode takes them.
+            tracker: a ByteTrack to move to this frame, taken at `timestamp` in ns (None: now).
+            The others: as of draw_decoded_masks.
+
+        Returns (boxes, scores, classes), with a tracker also the list of TrackInfo.
+        """
+
+    def materialize_masks(
+        self,
+        bbox: Any,
+        scores: Any,
+        classes: Any,
+        proto_data: ProtoData,
+        letterbox: Sequence[float] | None = None,
+        resolution: halyard._masks.MaskResolution | None = None,
+    ) -> list[Any]:
+        """
+        Masks from prototypes: a list of uint8 (h, w, 1), one for a box, of 0 and 255.
+
+        Args:
+            bbox, scores, classes, proto_data: as Decoder.decode_proto gives them.
+            letterbox: the part of the network's input that shows the picture, in fractions.
+            resolution: a MaskResolution; None: Proto().
+
+        Raises ValueError when there are not as many coefficients as boxes.
+        """
+
+    def set_class_colors(self, colors: Sequence[Sequence[int]]) -> None:
+        """Colours of classes, R, G, B, A of 0..255 each; the first 20 are taken."""
+
+    def set_int8_interpolation(self, mode: str) -> None:
+        """
+        Takes "nearest", "bilinear" and "twopass", and changes nothing: masks of int8
+        prototypes are always sampled as those of floats.
+        """
+
+    def alloc_tile_batch(
+        self,
+        n: int,
+        cfg: halyard._tiling.TilingConfig,
+        format: PixelFormat | str = PixelFormat.Rgba,
+        dtype: DTypeLike = 'uint8',
+        memory: TensorMemory | None = None,
+        access: str = 'none',
+    ) -> Tensor:
+        """
+        A picture for n tiles, one below the other: tile_w x (n * tile_h) pixels.
+
+        The other arguments are those of create_image; memory None: what suits best.
+        """
+
+    def plan_tiles(
+        self,
+        width: int,
+        height: int,
+        cfg: halyard._tiling.TilingConfig,
+    ) -> list[halyard._tiling.TilePlacement]:
+        """
+        Where the tiles of a frame of width x height pixels lie; touches no pixel.
+        """
+
+    def tile_into(
+        self,
+        src: Any,
+        dst_batched: Tensor,
+        cfg: halyard._tiling.TilingConfig,
+    ) -> list[halyard._tiling.TilePlacement]:
+        """
+        Renders every tile of src into a picture of alloc_tile_batch, from the top.
+
+        Returns their placements. Raises ValueError when the picture is too short.
+        """
+
+    def tile_one(
+        self,
+        src: Any,
+        dst_slot: Tensor,
+        placement: halyard._tiling.TilePlacement,
+        cfg: halyard._tiling.TilingConfig,
+    ) -> None:
+        """
+        Renders one tile of src into a picture of the tile's size.
+
+        Raises ValueError when the placement does not lie in src at whole pixels.
+        """
+
+def is_dma_available() -> bool:
+    """True when DMA-BUFs can be allocated here. Probed once."""
+
+def is_shm_available() -> bool:
+    """True when shared memory can be allocated here. Probed once."""
+
+def is_gpu_buffer_available() -> bool:
+    """True when memory that a GPU shares can be allocated: DMA-BUF on Linux."""
+
+def is_iosurface_available() -> bool:
+    """False: IOSurfaces are Apple's."""
+
+def is_cuda_available() -> bool:
+    """False: this build has no tensors on CUDA devices."""
+
+def is_v4l2_available() -> bool:
+    """False: this build has no JPEG decoder in hardware."""
+
+def version() -> str:
+    """The library's version, "1.2.3"."""
+
+def build_info() -> str:
+    """Product and version, and how half floats are computed, in two lines."""
+
+def gpu_dma_buf_pitch_alignment_bytes() -> int:
+    """Row strides of DMA-BUF pictures are multiples of this: 64."""
+
+def align_width_for_gpu_pitch(width: int, bpp: int) -> int:
+    """
+    The smallest width from `width` on that makes rows of `bpp` bytes a pixel multiples of 64 bytes; `width` itself when either is 0.
+    """
+
+def align_width_for_pixel_format(
+    width: int,
+    format: PixelFormat | str,
+    dtype: DTypeLike = 'uint8',
+) -> int:
+    """The same for a format and element type."""
+
+def _trace_start(arg: str, /) -> None: ...
+
+def _trace_stop() -> None: ...
+
+def is_tracing_active() -> bool:
+    """True while a Tracing session records."""
+
+class _Span:
+    def __init__(self, arg0: str, arg1: dict[str, Any], /) -> None: ...
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *args: Any) -> None: ...
+
+class TrackInfo:
+    """What a tracker tells of one object after a frame."""
+
+    def __init__(
+        self,
+        uuid: str,
+        tracked_location: Sequence[float],
+        count: int,
+        created: int,
+        last_updated: int,
+    ) -> None:
+        """
+        Args:
+            uuid: 32 hexadecimal digits, with or without dashes.
+            tracked_location: x1, y1, x2, y2.
+            count: detections so far.
+            created, last_updated: nanoseconds.
+        """
+
+    @property
+    def uuid(self) -> str:
+        """Name of the object, the same for all of its life: "f81d4fae-7dec-..."."""
+
+    @property
+    def tracked_location(self) -> list[float]:
+        """The filter's estimate: [x1, y1, x2, y2] in the units of the boxes."""
+
+    @property
+    def count(self) -> int:
+        """Detections so far, the first counted."""
+
+    @property
+    def created(self) -> int:
+        """Time of the first detection, ns."""
+
+    @property
+    def last_updated(self) -> int:
+        """Time of the last detection, ns."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __repr__(self) -> str: ...
+
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+class ActiveTrackInfo:
+    """A living track and the detection that it last took up."""
+
+    @overload
+    def __init__(
+        self,
+        track_info: TrackInfo,
+        bbox: Sequence[float],
+        score: float,
+        label: int,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self,
+        info: TrackInfo,
+        bbox: Sequence[float],
+        score: float,
+        label: int,
+    ) -> None: ...
+
+    @property
+    def info(self) -> TrackInfo:
+        """The track itself: a TrackInfo."""
+
+    @property
+    def last_box(self) -> tuple[list[float], float, int]:
+        """([x1, y1, x2, y2], score, label) of the last detection."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __repr__(self) -> str: ...
+
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+class ByteTrack:
+    """
+    Follows objects by box overlap, detections of a low score too. One object may be used from
+    several threads; calls wait for each other.
+    """
+
+    def __init__(
+        self,
+        high_conf: float = 0.7,
+        iou: float = 0.25,
+        update: float = 0.25,
+        lifespan_ns: int = 500000000,
+    ) -> None:
+        """
+        Args:
+            high_conf: score of the first pass, and needed to start a track; 0..1.
+            iou: least overlap with a track's predicted box; 0..1.
+            update: share of the correction that a detection makes; clamped to 0..1.
+            lifespan_ns: a track unseen for longer ends.
+        """
+
+    def update(
+        self,
+        boxes: Any,
+        scores: Any,
+        labels: Any,
+        timestamp_ns: int,
+    ) -> list[TrackInfo | None]:
+        """
+        Moves to the frame taken at timestamp_ns and associates its detections.
+
+        Args:
+            boxes: (N, 4) float x1, y1, x2, y2; pixels or fractions, not mixed.
+            scores: (N,) float.
+            labels: (N,) integers.
+            timestamp_ns: not before that of the last call.
+
+        Returns a list of N: a TrackInfo, or None where a detection belongs to no track.
+        Raises TypeError and ValueError naming the argument.
+        """
+
+    def get_active_tracks(self) -> list[ActiveTrackInfo]:
+        """
+        Living tracks, those seen in the last frame first: a list of ActiveTrackInfo.
+        """
+
+class _Tracker:
+    """A tracker beside ByteTrack, used in the same way."""
+
+    def update(
+        self,
+        boxes: Any,
+        scores: Any,
+        labels: Any,
+        timestamp_ns: int,
+    ) -> list[TrackInfo | None]:
+        """
+        Moves to the frame taken at timestamp_ns and associates its detections.
+
+        Args:
+            boxes: (N, 4) float x1, y1, x2, y2; pixels or fractions, not mixed.
+            scores: (N,) float.
+            labels: (N,) integers.
+            timestamp_ns: not before that of the last call.
+
+        Returns a list of N: a TrackInfo, or None where a detection belongs to no track.
+        Raises TypeError and ValueError naming the argument.
+        """
+
+    def get_active_tracks(self) -> list[ActiveTrackInfo]:
+        """
+        Living tracks, those seen in the last frame first: a list of ActiveTrackInfo.
+        """
+
+class OcSort(_Tracker):
+    """
+    OC-SORT: trusts observations more than predictions; for objects that turn.
+    """
+
+    def __init__(
+        self,
+        high_conf: float = 0.6,
+        iou: float = 0.3,
+        inertia: float = 0.2,
+        min_hits: int = 3,
+        lifespan_ns: int = 1000000000,
+        is_class_aware: bool = False,
+    ) -> None: ...
+
+class Sort(_Tracker):
+    """SORT: the plain original."""
+
+    def __init__(
+        self,
+        min_score: float = 0.0,
+        iou: float = 0.3,
+        min_hits: int = 3,
+        lifespan_ns: int = 50000000,
+        is_class_aware: bool = False,
+    ) -> None: ...
+
+class ProtoData:
+    """
+    What masks are made from: prototypes that all boxes share, a row of
+    coefficients for each. Made by Decoder.decode_proto.
+    """
+
+    @property
+    def layout(self) -> str:
+        """"nhwc": prototypes are (H, W, K); "nchw": (K, H, W)."""
+
+    def take_protos(self) -> Any:
+        """The prototypes as a Tensor, with their quantization; once, then None."""
+
+    def take_mask_coefficients(self) -> Any:
+        """The coefficients as a Tensor (N, K); once, then None."""
+
+    def __len__(self) -> int:
+        """Rows of coefficients."""
+
+class Output:
+    """
+    One output of a model: made by the functions named after its role, each
+    with its shape, or with pairs of (DimName, extent). The calls with_...()
+    change it and return it.
+    """
+
+    @staticmethod
+    def detection(
+        shape: Sequence[int] | None = None,
+        dshape: Sequence[tuple[DimName, int]] | None = None,
+        decoder: DecoderType = DecoderType.Ultralytics,
+    ) -> Output:
+        """
+        Args:
+            shape: list of extents, outermost first.
+            dshape: list of (DimName, extent) in its place.
+            decoder: family of the model.
+        """
+
+    @staticmethod
+    def boxes(
+        shape: Sequence[int] | None = None,
+        dshape: Sequence[tuple[DimName, int]] | None = None,
+        decoder: DecoderType = DecoderType.Ultralytics,
+    ) -> Output:
+        """
+        Args:
+            shape: list of extents, outermost first.
+            dshape: list of (DimName, extent) in its place.
+            decoder: family of the model.
+        """
+
+    @staticmethod
+    def scores(
+        shape: Sequence[int] | None = None,
+        dshape: Sequence[tuple[DimName, int]] | None = None,
+        decoder: DecoderType = DecoderType.Ultralytics,
+    ) -> Output:
+        """
+        Args:
+            shape: list of extents, outermost first.
+            dshape: list of (DimName, extent) in its place.
+            decoder: family of the model.
+        """
+
+    @staticmethod
+    def protos(
+        shape: Sequence[int] | None = None,
+        dshape: Sequence[tuple[DimName, int]] | None = None,
+        decoder: DecoderType = DecoderType.Ultralytics,
+    ) -> Output:
+        """
+        Args:
+            shape: list of extents, outermost first.
+            dshape: list of (DimName, extent) in its place.
+            decoder: family of the model.
+        """
+
+    @staticmethod
+    def segmentation(
+        shape: Sequence[int] | None = None,
+        dshape: Sequence[tuple[DimName, int]] | None = None,
+        decoder: DecoderType = DecoderType.Ultralytics,
+    ) -> Output:
+        """
+        Args:
+            shape: list of extents, outermost first.
+            dshape: list of (DimName, extent) in its place.
+            decoder: family of the model.
+        """
+
+    @staticmethod
+    def mask_coefficients(
+        shape: Sequence[int] | None = None,
+        dshape: Sequence[tuple[DimName, int]] | None = None,
+        decoder: DecoderType = DecoderType.Ultralytics,
+    ) -> Output:
+        """
+        Args:
+            shape: list of extents, outermost first.
+            dshape: list of (DimName, extent) in its place.
+            decoder: family of the model.
+        """
+
+    @staticmethod
+    def mask(
+        shape: Sequence[int] | None = None,
+        dshape: Sequence[tuple[DimName, int]] | None = None,
+        decoder: DecoderType = DecoderType.Ultralytics,
+    ) -> Output:
+        """
+        Args:
+            shape: list of extents, outermost first.
+            dshape: list of (DimName, extent) in its place.
+            decoder: family of the model.
+        """
+
+    @staticmethod
+    def classes(
+        shape: Sequence[int] | None = None,
+        dshape: Sequence[tuple[DimName, int]] | None = None,
+        decoder: DecoderType = DecoderType.Ultralytics,
+    ) -> Output:
+        """
+        Args:
+            shape: list of extents, outermost first.
+            dshape: list of (DimName, extent) in its place.
+            decoder: family of the model.
+        """
+
+    def with_quantization(self, scale: float, zero_point: int) -> Output:
+        """
+        Of integer tensors: value = (stored - zero_point) * scale. Returns this object.
+        """
+
+    def with_anchors(self, anchors: Sequence[Sequence[float]]) -> Output:
+        """
+        Of detection outputs: pairs (width, height) in fractions. Returns this object.
+        """
+
+    def with_normalized(self, normalized: bool) -> Output:
+        """Whether boxes are fractions of the input. Returns this object."""
+
+    def __repr__(self) -> str: ...
+
+class Decoder:
+    """
+    Decodes the outputs of one model; make it once, use it for every frame, from several
+    threads at once if you like. Thresholds are read and written as attributes.
+    """
+
+    def __init__(
+        self,
+        config: Mapping[str, Any],
+        score_threshold: float = 0.1,
+        iou_threshold: float = 0.7,
+        nms: Nms | None = Nms.Auto,
+        input_dims: tuple[int, int] | None = None,
+        multi_label: bool | None = None,
+    ) -> None:
+        """
+        Args:
+            config: dict that describes the model's outputs, of schema 1 or 2.
+            score_threshold: a box stays when its score is at least this.
+            iou_threshold: a box is suppressed when it overlaps a better one by more.
+            nms: Nms.Auto: as the configuration says, else ClassAgnostic; None: no suppression.
+            input_dims: (width, height) of the network's input; wins over the configuration.
+            multi_label: every class of a box that reaches the threshold counts.
+        """
+
+    @staticmethod
+    def new_from_json_str(
+        json_str: str,
+        score_threshold: float = 0.1,
+        iou_threshold: float = 0.7,
+        nms: Nms | None = Nms.Auto,
+        input_dims: tuple[int, int] | None = None,
+        multi_label: bool | None = None,
+    ) -> Decoder:
+        """A decoder from a JSON document of schema 1 or 2."""
+
+    @staticmethod
+    def new_from_yaml_str(
+        yaml_str: str,
+        score_threshold: float = 0.1,
+        iou_threshold: float = 0.7,
+        nms: Nms | None = Nms.Auto,
+        input_dims: tuple[int, int] | None = None,
+        multi_label: bool | None = None,
+    ) -> Decoder:
+        """A decoder from a YAML document of schema 1 or 2."""
+
+    @staticmethod
+    def new_from_outputs(
+        outputs: Sequence[Output],
+        score_threshold: float = 0.25,
+        iou_threshold: float = 0.45,
+        nms: Nms | None = Nms.Auto,
+        decoder_version: DecoderVersion | None = None,
+        input_dims: tuple[int, int] | None = None,
+        multi_label: bool | None = None,
+    ) -> Decoder:
+        """
+        A decoder of a model whose outputs are described one by one: a list of Output.
+        """
+
+    @property
+    def score_threshold(self) -> float:
+        """A box stays when its score is at least this; float."""
+
+    @score_threshold.setter
+    def score_threshold(self, arg: float, /) -> None: ...
+
+    @property
+    def iou_threshold(self) -> float:
+        """
+        A box is suppressed when it overlaps a better one by more than this; float.
+        """
+
+    @iou_threshold.setter
+    def iou_threshold(self, arg: float, /) -> None: ...
+
+    @property
+    def pre_nms_top_k(self) -> int:
+        """Best candidates that enter suppression; 0: all."""
+
+    @pre_nms_top_k.setter
+    def pre_nms_top_k(self, arg: Any, /) -> None: ...
+
+    @property
+    def max_det(self) -> int:
+        """Most boxes of a decode."""
+
+    @max_det.setter
+    def max_det(self, arg: Any, /) -> None: ...
+
+    @property
+    def nms(self) -> Any:
+        """Nms in force, never Auto; None: nothing is suppressed."""
+
+    @property
+    def multi_label(self) -> bool:
+        """
+        Whether every class of a box that reaches the threshold counts, not the best alone.
+        """
+
+    @property
+    def normalized_boxes(self) -> Any:
+        """
+        True: boxes are fractions of the network's input; False: pixels; None: not known.
+        """
+
+    @property
+    def input_dims(self) -> Any:
+        """(width, height) of the network's input; None: not known."""
+
+    @property
+    def model_type(self) -> str:
+        """How the model's outputs are arranged: "yolo_det", "modelpack_seg"..."""
+
+    @property
+    def labels(self) -> list[str]:
+        """Class names of the configuration; may be empty."""
+
+    def decode(
+        self,
+        model_output: Sequence[Any],
+        max_boxes: int = 100,
+    ) -> halyard._results.Detections:
+        """
+        Decodes one frame's outputs.
+
+        Args:
+            model_output: list or tuple with a tensor for each output: Tensor, NumPy array or
+                anything with a buffer or DLPack on the CPU; read where it lies.
+            max_boxes: most boxes given.
+
+        Returns Detections, a tuple (boxes, scores, classes, masks).
+        Raises TypeError (what is no tensor) and RuntimeError (shapes, dtypes).
+        """
+
+    def decode_proto(
+        self,
+        model_output: Sequence[Any],
+        max_boxes: int = 100,
+    ) -> halyard._results.ProtoDetections:
+        """
+        The same boxes, up to max_det of them, and what masks are made from.
+
+        Returns ProtoDetections, a tuple (boxes, scores, classes, ProtoData or None).
+        max_boxes is a hint.
+        """
+
+    def decode_tracked(
+        self,
+        tracker: ByteTrack,
+        timestamp: int,
+        model_output: Sequence[Any],
+        max_boxes: int = 100,
+    ) -> halyard._results.TrackedDetections:
+        """
+        Decodes the frame taken at `timestamp` (ns) and moves the ByteTrack to it.
+
+        Returns TrackedDetections, a tuple (boxes, scores, classes, masks, tracks).
+        """
+
+def _tile_grid(arg0: Any, arg1: Any, arg2: Any, arg3: Any, arg4: float, /) -> list[Any]: ...
+
+def _lift_tile_boxes(arg0: Any, arg1: Any, arg2: Any, arg3: Any, /) -> tuple[Any, ...]: ...
+
+def _merge_tiled_detections(arg0: Any, arg1: Any, arg2: Any, arg3: Any, /) -> tuple[Any, ...]: ...
+
+class TiledFrameAccumulator:
+    """
+    Collects what was found in the tiles of one frame, in any order, and merges it.
+    Any call after finalize() raises RuntimeError.
+    """
+
+    def __init__(
+        self,
+        frame_dims: Sequence[float],
+        tiles_total: int,
+        cfg: halyard._tiling.MergeConfig,
+        est_per_tile: int = 16,
+    ) -> None:
+        """
+        Args:
+            frame_dims: (width, height) of the frame in pixels.
+            tiles_total: tiles of the frame.
+            cfg: a MergeConfig.
+            est_per_tile: detections of a tile for which memory is taken at once.
+        """
+
+    def push_tile(
+        self,
+        bbox: Any,
+        scores: Any,
+        classes: Any,
+        placement: halyard._tiling.TilePlacement,
+    ) -> bool:
+        """
+        Adds the detections of one tile: boxes (N, 4) in fractions of the network's input.
+
+        False, with nothing changed, for a tile that was there or is none of this frame.
+        """
+
+    def is_complete(self) -> bool:
+        """True when every tile is there."""
+
+    def remaining(self) -> int:
+        """Tiles that are not there yet."""
+
+    def finalize(self) -> tuple[Any, ...]:
+        """
+        Merges what is there: (boxes, scores, classes), boxes in frame pixels, best first.
+        """
+
+    def finalize_normalized(self) -> tuple[Any, ...]:
+        """The same with boxes in fractions of the frame."""

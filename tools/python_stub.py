@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes what type checkers know of the package: python/halyard/_core.pyi of the extension, and
+__init__.pyi, the names of the package. With --check, says whether the files are what it would
+write. Needs the built package on PYTHONPATH, and nanobind.
+
+    PYTHONPATH=build/python tools/python_stub.py [--check]
+"""
+import pathlib
+import re
+import sys
+
+FOLDER = pathlib.Path(__file__).parents[1] / "python/halyard"
+HEADER = """# SPDX-License-Identifier: Apache-2.0
+# Written by tools/python_stub.py from the extension: change its sources.
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Optional, SupportsIndex, overload
+
+import numpy
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+from typing_extensions import Buffer
+
+import halyard._devices
+import halyard._masks
+import halyard._results
+import halyard._tiling
+from halyard._enums import (
+{enums})
+
+__version__: str
+
+"""
+PACKAGE = """# SPDX-License-Identifier: Apache-2.0
+# Written by tools/python_stub.py from the package: change its sources.
+"""
+FIXES = [
+    # nanobind gives a property's one signature to its setter too.
+    (r"(@(\w+)\.setter\n    def \w+\(self)\) -> ([^:]+): \.\.\.", r"\1, value: \3) -> None: ..."),
+    (r"(@(\w+)\.setter\n    def \w+\(self)\) -> ([^:]+):\n", r"\1, value: \3) -> None:\n"),
+    (r"def (__eq__|__ne__)\(self, \w+: [\w.]+, /\)", r"def \1(self, other: object, /)"),
+    (r"numpy\.ndarray\b(?!\[)", "NDArray[Any]"),
+    (r"\b(tuple|Iterator)\b(?=( \||[,):]|$))", r"\1[Any, ...]"),
+    (r"Iterator\[Any, \.\.\.\]", "Iterator[Any]"),
+    (r"\b(list|dict)\b(?=( \||[,):]))", r"\1[Any]"),
+    (r"dict\[Any\]", "dict[str, Any]"),
+    (r"halyard\._enums\.", ""),
+    (r"\b(enums)\.(?=[A-Z])", ""),
+    (r": object\b(?! = )(?=[,)])", ": Any"),
+    (r": object (\| None )?= ", r": Any \1= "),
+    (r"-> object:", "-> Any:"),
+    (r": capsule\b", ": Any"),
+    (r"\*args\)", "*args: Any)"),
+    (r"(?<!\w)exc_type: Any", "exc_type: Any"),
+]
+
+
+def wrapped(line):
+    """A long line of one `def`, its parameters one a line."""
+    match = re.match(r"^(\s*)(def \w+\()(.*)(\) -> .*)$", line)
+    if len(line) <= 100 or not match:
+        return line
+    indent, start, inside, end = match.groups()
+    parts, depth = [""], 0
+    for character in inside:
+        depth += (character in "[(") - (character in ")]")
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return "\n".join([indent + start] + [f"{indent}    {part.strip()}," for part in parts if part]
+                     + [indent + end])
+
+
+def extension():
+    import nanobind.stubgen
+
+    import halyard._core as core
+    import halyard._enums
+
+    name, core.__name__ = core.__name__, "halyard"
+    generator = nanobind.stubgen.StubGen(core, include_private=True, quiet=True)
+    for key, item in vars(core).items():
+        if not key.startswith("__"):
+            generator.put(item, name=key, parent=core)
+    core.__name__ = name
+    made = generator.get()
+    body = made[re.search(r"^(class|def) ", made, re.M).start():]
+    for pattern, instead in FIXES:
+        body = re.sub(pattern, instead, body, flags=re.M)
+    body = re.sub(r"def (__eq__)\(self, other: Any, /\)", r"def \1(self, other: object, /)", body)
+    enums = "".join(f"    {name} as {name},\n" for name in sorted(halyard._enums.__all__))
+    header = HEADER.replace("{enums}", enums)
+    return header + "\n".join(wrapped(line.rstrip()) for line in body.splitlines()) + "\n"
+
+
+def package():
+    import halyard
+
+    lines = ["__version__: str"]
+    for module in ("_core", "_devices", "_enums", "_errors", "_masks", "_results", "_tiling",
+                   "_tracing"):
+        names = getattr(halyard, module)
+        public = getattr(names, "__all__", None) or [
+            name for name in vars(names) if not name.startswith("_")]
+        lines += [f"from halyard.{module} import {name} as {name}" for name in sorted(public)
+                  if not (module == "_tiling" and hasattr(halyard._core, name))
+                  and not (module == "_tracing" and hasattr(halyard._core, name))]
+    names = sorted(set(halyard.__all__))
+    lines += ["", "__all__ = [", *(f'    "{name}",' for name in names), "]"]
+    return PACKAGE + "\n".join(lines) + "\n"
+
+
+def main():
+    status = 0
+    for name, made in (("_core.pyi", extension()), ("__init__.pyi", package())):
+        file = FOLDER / name
+        if "--check" not in sys.argv[1:]:
+            file.write_text(made)
+        elif not file.is_file() or file.read_text() != made:
+            print(f"{file} is not what {pathlib.Path(__file__).name} writes: run it")
+            status = 1
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
