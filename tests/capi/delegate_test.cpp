@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// A delegate as its users see it: fake_delegate.c, loaded as a shared object.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include "halyard/hal.h"
+
+namespace {
+
+class delegates : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    library = hal_delegate_open(HALYARD_FAKE_DELEGATE);
+    ASSERT_NE(library, nullptr) << hal_last_error();
+    delegate = hal_delegate_instance(library);
+    ASSERT_NE(delegate, nullptr);
+  }
+  void TearDown() override { hal_delegate_close(library); }
+  hal_delegate_library* library = nullptr;
+  hal_delegate_t delegate = nullptr;
+};
+
+TEST_F(delegates, tell_of_their_tensors) {
+  EXPECT_EQ(hal_delegate_has_dmabuf(library, delegate), 1);
+  EXPECT_EQ(hal_delegate_has_dmabuf(library, library), 0);
+  hal_dmabuf_tensor_info info;
+  ASSERT_EQ(hal_delegate_tensor_info(library, delegate, 0, &info, sizeof info), 0);
+  EXPECT_EQ(info.size, 48U);
+  EXPECT_EQ(info.offset, 4096U);
+  EXPECT_EQ(info.ndim, 3U);
+  EXPECT_EQ(info.shape[2], 3U);
+  EXPECT_EQ(info.dtype, HAL_DTYPE_U8);
+  EXPECT_GE(info.fd, 0);
+}
+
+TEST_F(delegates, and_their_users_may_be_of_different_versions) {
+  // A caller from later has more members: what the delegate does not know is 0.
+  struct {
+    hal_dmabuf_tensor_info info;
+    std::size_t later[4];
+  } grown;
+  std::memset(&grown, 0xFF, sizeof grown);
+  ASSERT_EQ(hal_delegate_tensor_info(library, delegate, 0, &grown.info, sizeof grown), 0);
+  EXPECT_EQ(grown.info.size, 48U);
+  for (const std::size_t member : grown.later)
+    EXPECT_EQ(member, 0U);
+  errno = 0;
+  EXPECT_EQ(hal_delegate_tensor_info(library, delegate, 0, &grown.info, 95), -1);
+  EXPECT_EQ(errno, EINVAL);
+  hal_camera_adaptor_format_info format;
+  EXPECT_EQ(hal_delegate_format_info(library, delegate, "rgba", &format, 15), -1);
+  EXPECT_EQ(errno, EINVAL);
+}
+
+TEST_F(delegates, fail_with_their_own_errno) {
+  hal_dmabuf_tensor_info info;
+  const auto failed_with = [&](int index) {
+    errno = 0;
+    return hal_delegate_tensor_info(library, delegate, index, &info, sizeof info) == -1 ? errno : 0;
+  };
+  EXPECT_EQ(failed_with(-1), EINVAL);
+  EXPECT_EQ(failed_with(4), ERANGE);
+  EXPECT_EQ(failed_with(3), EIO);  // it sets none
+  EXPECT_EQ(hal_delegate_sync_for_device(library, delegate, 0), 0);
+  EXPECT_EQ(hal_delegate_sync_for_cpu(library, delegate, 2), 0);
+  EXPECT_EQ(hal_delegate_sync_for_cpu(library, delegate, 3), -1);
+  EXPECT_EQ(errno, ERANGE);
+  EXPECT_EQ(hal_delegate_tensor(library, delegate, 2), nullptr);  // of no shape
+  EXPECT_EQ(errno, ENOTSUP);
+}
+
+TEST_F(delegates, share_their_memory) {
+  hal_tensor* const tensor = hal_delegate_tensor(library, delegate, 0);
+  ASSERT_NE(tensor, nullptr) << hal_last_error();
+  EXPECT_EQ(hal_tensor_len(tensor), 48U);
+  hal_tensor_map* const map = hal_tensor_map_create(tensor);
+  ASSERT_NE(map, nullptr);
+  std::memset(hal_tensor_map_data(map), 0x5A, 48);
+  hal_tensor_map_unmap(map);
+  hal_tensor_free(tensor);
+  hal_dmabuf_tensor_info info;
+  ASSERT_EQ(hal_delegate_tensor_info(library, delegate, 0, &info, sizeof info), 0);
+  std::vector<unsigned char> bytes(50);
+  ASSERT_EQ(::pread(info.fd, bytes.data(), 50, 4095), 50);  // the descriptor is open still
+  EXPECT_EQ(bytes[0], 0);
+  EXPECT_EQ(bytes[1], 0x5A);
+  EXPECT_EQ(bytes[48], 0x5A);
+  EXPECT_EQ(bytes[49], 0);
+}
+
+TEST_F(delegates, tell_of_camera_formats) {
+  EXPECT_EQ(hal_delegate_has_camera_adaptor(library, delegate, "rgba"), 1);
+  EXPECT_EQ(hal_delegate_has_camera_adaptor(library, delegate, "yuyv"), 0);
+  hal_camera_adaptor_format_info format;
+  ASSERT_EQ(hal_delegate_format_info(library, delegate, "rgba", &format, sizeof format), 0);
+  EXPECT_EQ(format.input_channels, 4);
+  EXPECT_EQ(format.output_channels, 3);
+  EXPECT_STREQ(format.fourcc, "RGBA");
+  errno = 0;
+  EXPECT_EQ(hal_delegate_format_info(library, delegate, "yuyv", &format, sizeof format), -1);
+  EXPECT_EQ(errno, ENOTSUP);
+}
+
+TEST(delegate_libraries, that_are_none_are_refused) {
+  errno = 0;
+  EXPECT_EQ(hal_delegate_open("/nowhere/delegate.so"), nullptr);
+  EXPECT_EQ(errno, ENOENT);
+  EXPECT_EQ(hal_delegate_open("libm.so.6"), nullptr);
+  EXPECT_EQ(errno, ENOTSUP);
+}
+
+}  // namespace
