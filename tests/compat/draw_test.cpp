@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is drawn where: base, masks, outlines, letterboxes, formats.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "code_of.h"
+#include "heads.h"
+
+namespace halyard {
+namespace {
+
+using namespace testing_compat;
+using compat::DrawOptions;
+using compat::Painter;
+using compat::Segmentation;
+
+constexpr std::size_t width = 40, height = 30;
+
+Tensor picture_of(PixelFormat format, std::uint8_t value = 77) {
+  Tensor out = *Tensor::create_image(width, height, format, DType::u8, Memory::mem);
+  const auto map = out.map(Access::write);
+  std::memset(map->writable(), value, out.size_bytes());
+  return out;
+}
+
+std::vector<std::uint8_t> bytes_of(const Tensor& tensor) {
+  const auto map = tensor.map(Access::read);
+  const auto* const data = reinterpret_cast<const std::uint8_t*>(map->data());
+  return {data, data + tensor.size_bytes()};
+}
+
+std::vector<int> pixel(const Tensor& picture, std::size_t x, std::size_t y) {
+  const std::size_t channels = picture.shape()[2];
+  const auto bytes = bytes_of(picture);
+  const std::size_t at = (y * width + x) * channels;
+  return {bytes.begin() + static_cast<std::ptrdiff_t>(at),
+          bytes.begin() + static_cast<std::ptrdiff_t>(at + channels)};
+}
+
+const Detection middle{{.25F, .2F, .75F, .8F}, .9F, 0};  // (10, 6) to (30, 24)
+const std::array<MaskColor, 2> colors{{{200, 100, 0, 128}, {0, 50, 250, 255}}};
+
+Painter painter() {
+  Painter out;
+  EXPECT_TRUE(out.set_class_colors(colors));
+  return out;
+}
+
+// As edgefirst_hal 0.28.3: three pixels beside the box, opaque, zeros elsewhere.
+TEST(compat_draw, outlines_lie_around_boxes_on_black) {
+  Tensor dst = picture_of(PixelFormat::rgba);
+  ASSERT_TRUE(painter().draw_decoded_masks(dst, {&middle, 1}, {}));
+  for (std::size_t y = 0; y < height; ++y)
+    for (std::size_t x = 0; x < width; ++x) {
+      const bool outside = x < 7 || x >= 33 || y < 3 || y >= 27;
+      const bool inside = x >= 10 && x < 30 && y >= 6 && y < 24;
+      const std::vector<int> expected =
+          outside || inside ? std::vector<int>{0, 0, 0, 0} : std::vector<int>{200, 100, 0, 0};
+      ASSERT_EQ(pixel(dst, x, y), expected) << x << ", " << y;
+    }
+}
+
+TEST(compat_draw, masks_are_blended_over_the_background) {
+  const Tensor background = picture_of(PixelFormat::rgba, 100);
+  Tensor dst = picture_of(PixelFormat::rgba, 3);
+  const std::vector<std::uint8_t> on(36, 200);
+  const Segmentation mask{middle.box, 6, 6, 1, on.data()};
+  ASSERT_TRUE(painter().draw_decoded_masks(dst, {&middle, 1}, {&mask, 1},
+                                           {.background = &background, .opacity = .5F}));
+  // a = 64: (200 x 64 + 100 x 191) / 255, and alpha as it was.
+  EXPECT_EQ(pixel(dst, 20, 15), (std::vector<int>{125, 100, 75, 100}));
+  EXPECT_EQ(pixel(dst, 10, 6), (std::vector<int>{125, 100, 75, 100}));
+  EXPECT_EQ(pixel(dst, 9, 6), (std::vector<int>{200, 100, 0, 100}));
+  EXPECT_EQ(pixel(dst, 0, 0), (std::vector<int>{100, 100, 100, 100}));
+}
+
+TEST(compat_draw, masks_are_enlarged_bilinearly_and_on_from_the_middle) {
+  // Two columns, 0 and 255: over 20 pixels the value is 127.5 exactly between them.
+  Tensor dst = picture_of(PixelFormat::rgb);
+  const std::uint8_t bytes[2] = {0, 255};
+  const Segmentation mask{middle.box, 1, 2, 1, bytes};
+  ASSERT_TRUE(painter().draw_decoded_masks(dst, {&middle, 1}, {&mask, 1}));
+  for (std::size_t x = 10; x < 30; ++x)
+    EXPECT_EQ(pixel(dst, x, 10)[0], x < 20 ? 0 : 100) << x;
+}
+
+TEST(compat_draw, a_letterbox_shows_a_part_of_the_input) {
+  Tensor dst = picture_of(PixelFormat::rgb);
+  ASSERT_TRUE(painter().draw_decoded_masks(dst, {&middle, 1}, {},
+                                           {.letterbox = compat::Letterbox{0, .1F, 1, .9F}}));
+  // y = (0.2 - 0.1) / 0.8 x 30 = 3.75, and 26.25.
+  EXPECT_EQ(pixel(dst, 20, 0)[0], 0);
+  EXPECT_EQ(pixel(dst, 20, 1)[0], 200);
+  EXPECT_EQ(pixel(dst, 20, 3)[0], 200);
+  EXPECT_EQ(pixel(dst, 20, 4)[0], 0);
+  EXPECT_EQ(pixel(dst, 20, 26)[0], 200);
+  EXPECT_EQ(pixel(dst, 20, 29)[0], 0);
+}
+
+TEST(compat_draw, the_best_lies_on_top_and_colours_follow_the_mode) {
+  const std::vector<Detection> boxes{middle, {{.3F, .3F, .9F, .9F}, .8F, 0}};
+  Tensor dst = picture_of(PixelFormat::rgb);
+  ASSERT_TRUE(
+      painter().draw_decoded_masks(dst, boxes, {}, {.color_mode = compat::ColorMode::instance}));
+  EXPECT_EQ(pixel(dst, 11, 3), (std::vector<int>{200, 100, 0}));
+  EXPECT_EQ(pixel(dst, 31, 8), (std::vector<int>{200, 100, 0}));  // both are there
+  EXPECT_EQ(pixel(dst, 37, 20), (std::vector<int>{0, 50, 250}));
+}
+
+TEST(compat_draw, of_scores_of_classes_the_last_one_is_the_background) {
+  Tensor dst = picture_of(PixelFormat::rgb);
+  std::vector<std::uint8_t> scores;
+  for (int i = 0; i < 4; ++i)
+    for (const int v : {i < 2 ? 9 : 0, i == 2 ? 9 : 0, i == 3 ? 9 : 0})
+      scores.push_back(static_cast<std::uint8_t>(v));
+  const Segmentation all{{0, 0, 1, 1}, 1, 4, 3, scores.data()};
+  ASSERT_TRUE(painter().draw_decoded_masks(dst, {}, {&all, 1}));
+  EXPECT_EQ(pixel(dst, 5, 5), (std::vector<int>{100, 50, 0}));  // 128 / 255 of the colour
+  EXPECT_EQ(pixel(dst, 25, 5), (std::vector<int>{0, 50, 250}));
+  EXPECT_EQ(pixel(dst, 38, 5), (std::vector<int>{0, 0, 0}));
+}
+
+TEST(compat_draw, formats_hold_the_same_colours) {
+  const std::vector<std::uint8_t> on(36, 200);
+  const Segmentation mask{middle.box, 6, 6, 1, on.data()};
+  Tensor rgb = picture_of(PixelFormat::rgb);
+  ASSERT_TRUE(painter().draw_decoded_masks(rgb, {&middle, 1}, {&mask, 1}));
+  const auto expected = bytes_of(rgb);
+  for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::bgra, PixelFormat::rgba}) {
+    Tensor dst = picture_of(format);
+    ASSERT_TRUE(painter().draw_decoded_masks(dst, {&middle, 1}, {&mask, 1}));
+    const auto bytes = bytes_of(dst);
+    const std::size_t channels = dst.shape()[2];
+    const bool is_reversed = format != PixelFormat::rgba;
+    for (std::size_t i = 0; i < width * height; ++i)
+      for (std::size_t c = 0; c < 3; ++c)
+        ASSERT_EQ(bytes[i * channels + (is_reversed ? 2 - c : c)], expected[3 * i + c]) << i;
+  }
+  Tensor planar = picture_of(PixelFormat::planar_rgb);
+  ASSERT_TRUE(painter().draw_decoded_masks(planar, {&middle, 1}, {&mask, 1}));
+  const auto planes = bytes_of(planar);
+  for (std::size_t i = 0; i < width * height; ++i)
+    for (std::size_t c = 0; c < 3; ++c)
+      ASSERT_EQ(planes[c * width * height + i], expected[3 * i + c]) << i;
+}
+
+TEST(compat_draw, decoding_and_drawing_in_one_go_is_the_same_as_from_prototypes) {
+  const compat::Decoder decoder = decoder_of(mask_outputs());
+  const std::vector<Tensor> outputs{mask_head(), mask_prototypes()};
+  Tensor fused = picture_of(PixelFormat::rgba), other = picture_of(PixelFormat::rgba, 5);
+  std::vector<Detection> found, boxes;
+  Painter drawn = painter();
+  const DrawOptions options{.opacity = .7F, .letterbox = compat::Letterbox{0, .1F, 1, .9F}};
+  ASSERT_TRUE(drawn.draw_masks(decoder, outputs, fused, found, options));
+  std::optional<compat::ProtoData> protos;
+  ASSERT_TRUE(decoder.decode_proto(outputs, boxes, protos));
+  EXPECT_EQ(found, boxes);
+  ASSERT_TRUE(drawn.draw_proto_masks(other, boxes, *protos, options));
+  EXPECT_EQ(bytes_of(fused), bytes_of(other));
+  auto tracker = compat::ByteTrack::create();
+  std::vector<compat::TrackInfo> tracks;
+  ASSERT_TRUE(
+      drawn.draw_masks_tracked(decoder, *tracker, 5, outputs, other, found, tracks, options));
+  EXPECT_EQ(tracks.size(), 3U);
+  EXPECT_EQ(bytes_of(fused), bytes_of(other));  // in their first frame tracks lie on their boxes
+}
+
+TEST(compat_draw, what_cannot_be_drawn_leaves_the_picture_as_it_is) {
+  Tensor dst = picture_of(PixelFormat::rgba);
+  const std::vector<std::uint8_t> before = bytes_of(dst);
+  Painter drawn = painter();
+  const std::uint8_t byte = 255;
+  const Segmentation mask{middle.box, 1, 1, 1, &byte};
+  const auto refused = [&](const DrawOptions& options, std::span<const Detection> boxes = {},
+                           std::span<const Segmentation> masks = {}) {
+    const Errc code = code_of(drawn.draw_decoded_masks(dst, boxes, masks, options));
+    EXPECT_EQ(bytes_of(dst), before);
+    return code;
+  };
+  EXPECT_EQ(refused({.background = &dst}), Errc::invalid_argument);
+  const Tensor other = picture_of(PixelFormat::rgb);
+  EXPECT_EQ(refused({.background = &other}), Errc::invalid_argument);
+  EXPECT_EQ(refused({.letterbox = compat::Letterbox{.5F, 0, .5F, 1}}), Errc::invalid_argument);
+  EXPECT_EQ(refused({.opacity = std::numeric_limits<float>::quiet_NaN()}), Errc::invalid_argument);
+  EXPECT_EQ(refused({}, {}, {&mask, 1}), Errc::invalid_argument);
+  Tensor grey = *Tensor::create_image(width, height, PixelFormat::grey, DType::u8, Memory::mem);
+  EXPECT_EQ(code_of(drawn.draw_decoded_masks(grey, {}, {})), Errc::unsupported);
+  EXPECT_EQ(code_of(drawn.set_class_colors({})), Errc::invalid_argument);
+}
+
+TEST(compat_draw, boxes_that_are_far_outside_or_no_numbers_are_clipped_or_left_out) {
+  Tensor dst = picture_of(PixelFormat::rgb);
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float far = std::numeric_limits<float>::max();
+  const std::vector<Detection> boxes{
+      {{nan, 0, 1, 1}, 1, 0}, {{-far, -far, far, far}, 1, 0}, {{5, 5, 6, 6}, 1, 0}};
+  ASSERT_TRUE(painter().draw_decoded_masks(dst, boxes, {}));
+  EXPECT_EQ(bytes_of(dst), std::vector<std::uint8_t>(width * height * 3, 0));
+}
+
+}  // namespace
+}  // namespace halyard
