@@ -292,8 +292,9 @@ def rule_examples(tree):
         for match in marker.finditer(text):
             source, name, shown = match.groups()
             line = text.count("\n", 0, match.start()) + 1
-            there = re.search(rf"^\w[^\n;=]*\b{name}\([^;{{}}]*\) \{{\n.*?^\}}\n",
-                              tree.texts.get(source, ""), re.S | re.M)
+            body = (rf"^def {name}\([^:]*:\n(?:\n* .*\n)*" if source.endswith(".py") else
+                    rf"(?s:^\w[^\n;=]*\b{name}\([^;{{}}]*\) \{{\n.*?^\}}\n)")
+            there = re.search(body, tree.texts.get(source, ""), re.M)
             if there is None:
                 tree.breach("examples", path, line, f"{source} has no function {name}")
             elif there.group(0) != shown:

@@ -1,0 +1,36 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Objects of a picture, found by a YOLO network that OpenVINO runs.
+
+    find_objects.py MODEL.onnx PICTURE"""
+import sys
+
+import numpy as np
+import openvino
+
+import halyard
+
+
+def find_objects(model, path):
+    network = openvino.Core().compile_model(model, "CPU")
+    _, _, height, width = network.input(0).shape
+    rows = list(network.output(0).shape)
+    decoder = halyard.Decoder.new_from_outputs(
+        [halyard.Output.detection(shape=rows).with_normalized(False)], 0.4, 0.45,
+        input_dims=(width, height))
+
+    # One pass from the picture's own layout (NV12 for most JPEGs) to the network's memory.
+    frame = halyard.Tensor.load(path)
+    processor = halyard.ImageProcessor()
+    net = processor.create_image(width, height, halyard.PixelFormat.PlanarRgb, "float32")
+    placed = processor.convert(frame, net, letterbox=[114, 114, 114, 255])
+
+    # Neither side copies: NumPy sees the tensor's bytes, the decoder OpenVINO's.
+    outputs = network(np.asarray(net)[np.newaxis])
+    boxes, scores, classes, _ = decoder.decode([outputs[0]])
+    return placed.to_source(boxes), scores, classes
+
+
+if __name__ == "__main__":
+    for box, score, label in zip(*find_objects(*sys.argv[1:3])):
+        print(f"class {label} {score:.2f} {box.round().astype(int).tolist()}")
