@@ -158,7 +158,8 @@ def repair(wheel, out):
 
 
 def test(python, wheel, source):
-    """Runs the tests of `source`, but those of the tree's own files, from a copy, in an environment that has NumPy and pytest alone."""
+    """Runs the tests of `source`, but those of the tree's own files, from a copy, in an
+    environment that has NumPy and pytest alone."""
     with tempfile.TemporaryDirectory() as folder:
         inside = environment(Path(folder, "env"), python, [str(wheel.resolve()), "pytest"])
         shutil.copytree(source / "tests/python", Path(folder, "tests"),
