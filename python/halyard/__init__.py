@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Halyard: zero-copy tensors from sensor to decision."""
-from . import _core, _devices, _enums, _errors, _masks, _pickling, _results, _tiling, _tracing
+from . import (_core, _devices, _enums, _errors, _image, _masks, _pickling, _results, _tiling,
+               _tracing)
 from ._core import *  # noqa: F403
 from ._core import __version__ as __version__
 from ._devices import *  # noqa: F403
 from ._enums import *  # noqa: F403
 from ._errors import *  # noqa: F403
+from ._image import *  # noqa: F403
 from ._masks import *  # noqa: F403
 from ._results import *  # noqa: F403
 from ._tiling import *  # noqa: F403
@@ -13,5 +15,6 @@ from ._tracing import *  # noqa: F403
 
 # All that the extension names without an underscore is public, and shown as defined here.
 __all__ = sorted({"__version__", *_devices.__all__, *_enums.__all__, *_errors.__all__,
-                  *_masks.__all__, *_results.__all__, *_tiling.__all__, *_tracing.__all__,
+                  *_image.__all__, *_masks.__all__, *_results.__all__, *_tiling.__all__,
+                  *_tracing.__all__,
                   *(name for name in vars(_core) if not name.startswith("_"))})

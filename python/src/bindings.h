@@ -30,10 +30,23 @@ inline void check(const Status& status) {
   if (!status) raise(status.error());
 }
 
+/// Gives the interpreter's lock up while it lives. At the interpreter's end it keeps its thread
+/// from coming back, for Python would end the thread in the middle of C++ then.
+class InterpreterReleased {
+ public:
+  InterpreterReleased() noexcept : state_(PyEval_SaveThread()) {}
+  ~InterpreterReleased();
+  InterpreterReleased(const InterpreterReleased&) = delete;
+  InterpreterReleased& operator=(const InterpreterReleased&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
 /// Runs `call`, which gives a Result and touches no Python object, with the interpreter released.
 template <class F>
 auto released(F&& call) {
-  nb::gil_scoped_release release;
+  const InterpreterReleased release;
   return std::forward<F>(call)();
 }
 

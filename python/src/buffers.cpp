@@ -6,9 +6,11 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "enums.h"
@@ -17,6 +19,20 @@ namespace halyard::python {
 namespace {
 
 std::atomic<bool> has_ended{false};
+// Threads between the check of has_ended and the interpreter's lock.
+std::atomic<int> returning{0};
+std::atomic<PyThreadState*> ending_thread{nullptr};
+
+// The last of the program that Python runs: who still wants the interpreter's lock gets it now, and
+// nobody later.
+void end() {
+  ending_thread.store(PyGILState_GetThisThreadState());
+  has_ended.store(true);
+  PyThreadState* state = PyEval_SaveThread();
+  for (int i = 0; i < 1000 && returning.load() > 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  PyEval_RestoreThread(state);
+}
 
 // Codes of the struct module, by DType; bfloat16 has none.
 constexpr std::array<const char*, 13> codes = {"B", "b", "H", "h", "I",     "i", "Q",
@@ -210,10 +226,16 @@ struct Held {
   Py_buffer view{};
   bool is_held = false;
   ~Held() {
-    if (!is_held || !is_python_alive()) return;
-    const PyGILState_STATE state = PyGILState_Ensure();
-    PyBuffer_Release(&view);
-    PyGILState_Release(state);
+    if (!is_held) return;
+    returning.fetch_add(1);
+    if (is_python_alive()) {
+      const PyGILState_STATE state = PyGILState_Ensure();
+      returning.fetch_sub(1);
+      PyBuffer_Release(&view);
+      PyGILState_Release(state);
+    } else {
+      returning.fetch_sub(1);
+    }
   }
 };
 
@@ -273,12 +295,27 @@ Tensor wrap_buffer(nb::handle object, const char* argument, bool to_write) {
   return take(Tensor::wrap(std::move(buffer), layout, static_cast<std::size_t>(-reach.lowest)));
 }
 
+InterpreterReleased::~InterpreterReleased() {
+  returning.fetch_add(1);
+  if (has_ended.load()) {
+    returning.fetch_sub(1);
+    // The thread that ends the interpreter itself may come back.
+    if (PyGILState_GetThisThreadState() != ending_thread.load())
+      while (true)
+        std::this_thread::sleep_for(std::chrono::hours(1));
+    PyEval_RestoreThread(state_);
+    return;
+  }
+  PyEval_RestoreThread(state_);
+  returning.fetch_sub(1);
+}
+
 bool is_python_alive() noexcept {
   return !has_ended.load(std::memory_order_acquire) && Py_IsInitialized() != 0;
 }
 
 void bind_buffers(nb::module_& m) {
-  m.def("_ending", [] { has_ended.store(true, std::memory_order_release); });
+  m.def("_ending", &end);
   nb::module_::import_("atexit").attr("register")(m.attr("_ending"));
 }
 

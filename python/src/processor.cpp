@@ -82,7 +82,7 @@ nb::object import_image(nb::handle fd, nb::handle width, nb::handle height, nb::
 }
 
 void close(PyProcessor& self) {
-  nb::gil_scoped_release release;
+  const InterpreterReleased release;
   const std::lock_guard lock(self.mutex);
   self.processor.reset();
 }

@@ -21,7 +21,7 @@ struct PyProcessor {
   PyProcessor& operator=(const PyProcessor&) = delete;
   /// Threads of a backend may need the interpreter's lock to end.
   ~PyProcessor() {
-    nb::gil_scoped_release release;
+    const InterpreterReleased release;
     processor.reset();
   }
   std::mutex mutex;
@@ -46,7 +46,7 @@ auto with_processor(PyProcessor& self, std::size_t work_bytes, F&& call)
     const std::unique_lock lock(self.mutex, std::try_to_lock);
     if (lock) return run();
   }
-  nb::gil_scoped_release release;
+  const InterpreterReleased release;
   const std::lock_guard lock(self.mutex);
   return run();
 }

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Picture files and NumPy arrays."""
+import os
+from typing import Any, Optional, Union
+
+import numpy as np
+
+from ._core import Tensor
+from ._enums import PixelFormat, TensorMemory
+from ._errors import InvalidArgumentError
+
+__all__ = ["imread", "imwrite", "load", "tensor"]
+
+Path = Union[str, "os.PathLike[str]"]
+_BY_CHANNELS = {1: PixelFormat.Grey, 3: PixelFormat.Rgb, 4: PixelFormat.Rgba}
+
+
+def load(path: Path, format: Optional[PixelFormat] = None,
+         mem: Optional[TensorMemory] = None) -> Tensor:
+    """A new picture from a JPEG or PNG file; the same as ``Tensor.load``."""
+    return Tensor.load(path, format, mem)
+
+
+def imread(path: Path, format: PixelFormat = PixelFormat.Rgb) -> "np.ndarray[Any, Any]":
+    """A JPEG or PNG file as a NumPy array [H,W,C] of uint8, R G B unless ``format`` says other."""
+    return np.asarray(Tensor.load(path, format, TensorMemory.MEM))
+
+
+def imwrite(path: Path, image: Any, quality: int = 90) -> None:
+    """Writes a Tensor, or an array [H,W], [H,W,1], [H,W,3] (R G B) or [H,W,4] of uint8, as the
+    file's name says: .png, .jpg or .jpeg. ``quality`` is JPEG's."""
+    picture = image if isinstance(image, Tensor) else _picture(image)
+    suffix = os.path.splitext(os.fspath(path))[1].lower()
+    if suffix == ".png":
+        picture.save_png(path)
+    elif suffix in (".jpg", ".jpeg"):
+        picture.save_jpeg(path, quality)
+    else:
+        raise InvalidArgumentError(f"path: must end in .png, .jpg or .jpeg ({suffix!r})",
+                                   "invalid_argument")
+
+
+def _picture(array: Any) -> Tensor:
+    array = np.ascontiguousarray(array)
+    if array.ndim == 2:
+        array = array[..., np.newaxis]
+    if array.dtype != np.uint8 or array.ndim != 3 or array.shape[2] not in _BY_CHANNELS:
+        raise InvalidArgumentError("image: must be uint8 [H,W], [H,W,1], [H,W,3] or [H,W,4], not "
+                                   f"{array.dtype} {list(array.shape)}", "invalid_argument")
+    picture = Tensor.from_array(array)
+    picture.set_format(_BY_CHANNELS[array.shape[2]])
+    return picture
+
+
+def tensor(array: Any, copy: bool = False) -> Tensor:
+    """A tensor over the memory of an array; the same as ``Tensor.from_array``."""
+    return Tensor.from_array(array, copy)
+
+
+for _item in (imread, imwrite, load, tensor):
+    _item.__module__ = "halyard"

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What must never crash or leak: threads, forks, the interpreter's end, many calls."""
+import gc
+import multiprocessing
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import halyard as ef
+
+F = ef.PixelFormat
+MEM = ef.TensorMemory.MEM
+
+
+def run_python(program):
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return done.stdout
+
+
+def test_views_that_outlive_the_interpreter():
+    run_python("""
+import numpy as np, halyard as ef, threading
+t = ef.Tensor([1 << 16], "uint8")
+keep = [np.asarray(t), t.map(), memoryview(t), np.from_dlpack(t), t.map().numpy(),
+        ef.Tensor.from_array(np.zeros(9)), ef.Tensor.from_dlpack(np.zeros(9)), ef.ImageProcessor()]
+ef.kept = keep
+loop = []
+loop.append((loop, keep))
+local = threading.local()
+local.view = np.asarray(t)
+""")
+
+
+def test_the_end_while_a_thread_works():
+    run_python("""
+import halyard as ef, numpy as np, threading, time
+def work():
+    p = ef.ImageProcessor()
+    a = ef.Tensor.from_array(np.zeros((480, 640, 3), np.uint8))
+    a.set_format("rgb")
+    b = ef.Tensor.image(320, 240, "rgba")
+    while True:
+        p.convert(a, b)
+        ef.Tensor.from_array(np.zeros(9))
+threading.Thread(target=work, daemon=True).start()
+time.sleep(0.2)
+""")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_fork():
+    assert run_python("""
+import os, numpy as np, halyard as ef
+p = ef.ImageProcessor(threads=1)
+a, b = (ef.Tensor.image(64, 64, "rgb") for _ in range(2))
+p.convert(a, b)
+view = np.asarray(a)
+child = os.fork()
+if child == 0:
+    q = ef.ImageProcessor(threads=1)
+    q.convert(a, b)
+    view[...] = 1
+    os._exit(int(np.asarray(a).sum() != view.size))
+print(os.waitpid(child, 0)[1], int(view.sum()))
+""") == "0 0\n"
+
+
+def test_threads_may_use_one_tensor_and_one_processor():
+    p = ef.ImageProcessor()
+    src = ef.Tensor.image(320, 240, F.Rgb, mem=MEM)
+    dst = ef.Tensor.image(160, 120, F.Rgba, mem=MEM)
+    jpeg = src.to_jpeg()
+    wrong = []
+
+    def work(call):
+        for _ in range(60):
+            try:
+                call()
+            except (RuntimeError, BufferError):
+                pass
+            except BaseException as error:  # noqa: BLE001  anything else is a defect
+                wrong.append(error)
+
+    def relabel():
+        dst.reshape([dst.size])
+        dst.set_format(F.Grey)
+
+    calls = [lambda: p.convert(src, dst), lambda: p.convert(src, dst), relabel,
+             lambda: dst.decode_image(jpeg), lambda: np.asarray(dst).sum(),
+             lambda: src.from_numpy(np.zeros((240, 320, 3), np.uint8)), lambda: dst.copy()]
+    threads = [threading.Thread(target=work, args=(call,)) for call in calls]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_long_calls_release_the_interpreter():
+    src = ef.Tensor.image(3840, 2160, F.Nv12, mem=MEM)
+    dst = ef.Tensor.image(1920, 1080, F.Rgb, mem=MEM)
+    p = ef.ImageProcessor(threads=1)
+    done = threading.Event()
+    started = threading.Event()
+
+    def work():
+        started.set()
+        for _ in range(10):
+            p.convert(src, dst)
+        done.set()
+
+    old = sys.getswitchinterval()
+    sys.setswitchinterval(1000)  # nobody is made to hand the interpreter over
+    try:
+        thread = threading.Thread(target=work)
+        thread.start()
+        started.wait()
+        turns = 0
+        while not done.is_set():
+            done.wait(0.0005)
+            turns += 1
+        thread.join()
+    finally:
+        sys.setswitchinterval(old)
+    assert turns > 1
+
+
+def child(queue, back):
+    t = queue.get()
+    np.asarray(t)[0] += 1
+    back.put((t.memory, int(np.asarray(t)[0, 0]), t.shape, t.quantization))
+    back.put(t)
+    queue.get()  # who sends a descriptor lives until it was taken
+
+
+@pytest.mark.parametrize("memory", ["SHM", "MEM"])
+def test_tensors_travel_between_processes(memory):
+    context = multiprocessing.get_context("spawn")
+    queue, back = context.Queue(), context.Queue()
+    t = ef.Tensor([4, 3], "uint8", ef.TensorMemory[memory])
+    t.set_quantization_per_tensor(0.5, 1)
+    np.asarray(t)[...] = 7
+    process = context.Process(target=child, args=(queue, back))
+    process.start()
+    queue.put(t)
+    kind, value, shape, quantization = back.get(timeout=20)
+    assert (kind, value, shape) == (t.memory, 8, [4, 3]) and quantization == t.quantization
+    assert np.asarray(t)[0, 0] == (8 if memory == "SHM" else 7)  # shared, or a copy
+    returned = back.get(timeout=20)
+    queue.put(None)
+    assert np.asarray(returned)[0].tolist() == [8, 8, 8]
+    process.join()
+
+
+def resident_bytes():
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs Linux")
+def test_many_calls_leak_nothing():
+    p = ef.ImageProcessor()
+    src = ef.Tensor.image(16, 16, F.Rgb, mem=MEM)
+    dst = ef.Tensor.image(8, 8, F.Rgba, mem=MEM)
+    array = np.zeros((16, 16, 3), np.uint8)
+
+    def turn():
+        with src.map() as m:
+            view = np.asarray(m)
+        src.from_numpy(array)
+        p.convert(src, dst, letterbox=[0, 0, 0, 255])
+        np.from_dlpack(src)
+        part = src[2:4, 3:5].copy()
+        part.set_quantization_per_tensor(0.5, 1)
+        ef.Tensor.from_array(array).set_format("rgb")
+        ef.Tensor.from_dlpack(array)
+        repr(src), src.shape, src.quantization, part.quantization, view[0, 0, 0]
+        for wrong in (lambda: src.view(ef.Region(0, 0, 99, 9)), lambda: p.convert(src, src),
+                      lambda: ef.Tensor([2], "nosuch"), lambda: src.from_numpy(3), m.numpy):
+            try:
+                wrong()
+            except (RuntimeError, TypeError, BufferError):
+                pass
+
+    for _ in range(2000):
+        turn()
+    gc.collect()
+    before, files = resident_bytes(), len(os.listdir("/proc/self/fd"))
+    for _ in range(8000):  # 15 calls each
+        turn()
+    gc.collect()
+    assert resident_bytes() - before < 4 << 20
+    assert len(os.listdir("/proc/self/fd")) == files
+
+
+def test_descriptors_come_back():
+    for _ in range(3):
+        ef.Tensor([64], "uint8", ef.TensorMemory.SHM)
+    files = len(os.listdir("/proc/self/fd"))
+    for _ in range(100):
+        t = ef.Tensor([64], "uint8", ef.TensorMemory.SHM)
+        fd = t.fd
+        other = ef.Tensor.from_fd(fd, [64], "uint8")
+        os.close(fd)
+        np.asarray(other)[0] = 1
+        del t, other
+    assert len(os.listdir("/proc/self/fd")) == files
