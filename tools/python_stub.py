@@ -97,15 +97,13 @@ def extension():
 def package():
     import halyard
 
-    lines = ["__version__: str"]
-    for module in ("_core", "_devices", "_enums", "_errors", "_masks", "_results", "_tiling",
-                   "_tracing"):
-        names = getattr(halyard, module)
-        public = getattr(names, "__all__", None) or [
-            name for name in vars(names) if not name.startswith("_")]
-        lines += [f"from halyard.{module} import {name} as {name}" for name in sorted(public)
-                  if not (module == "_tiling" and hasattr(halyard._core, name))
-                  and not (module == "_tracing" and hasattr(halyard._core, name))]
+    lines, known = ["__version__: str"], {"__version__"}
+    modules = [item for name, item in sorted(vars(halyard).items())
+               if name.startswith("_") and getattr(item, "__package__", None) == "halyard"]
+    for module in modules:
+        found = sorted({name for name in halyard.__all__ if hasattr(module, name)} - known)
+        known.update(found)
+        lines += [f"from {module.__name__} import {name} as {name}" for name in found]
     names = sorted(set(halyard.__all__))
     lines += ["", "__all__ = [", *(f'    "{name}",' for name in names), "]"]
     return PACKAGE + "\n".join(lines) + "\n"
