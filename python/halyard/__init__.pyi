@@ -67,6 +67,10 @@ from halyard._errors import OutOfMemoryError as OutOfMemoryError
 from halyard._errors import SystemCallError as SystemCallError
 from halyard._errors import UnsupportedError as UnsupportedError
 from halyard._errors import WaitTimeoutError as WaitTimeoutError
+from halyard._image import imread as imread
+from halyard._image import imwrite as imwrite
+from halyard._image import load as load
+from halyard._image import tensor as tensor
 from halyard._masks import MaskResolution as MaskResolution
 from halyard._results import Detections as Detections
 from halyard._results import ProtoDetections as ProtoDetections
@@ -147,6 +151,8 @@ __all__ = [
     "align_width_for_pixel_format",
     "build_info",
     "gpu_dma_buf_pitch_alignment_bytes",
+    "imread",
+    "imwrite",
     "is_cuda_available",
     "is_dma_available",
     "is_gpu_buffer_available",
@@ -155,11 +161,13 @@ __all__ = [
     "is_tracing_active",
     "is_v4l2_available",
     "lift_tile_boxes",
+    "load",
     "merge_tiled_detections",
     "probe_egl_displays",
     "set_dct_method",
     "set_output_format",
     "span",
+    "tensor",
     "tile_grid",
     "version",
 ]
