@@ -152,6 +152,9 @@ class Processor {
   /// formats and dtypes that conversion_support() declines; no backend takes the request, the
   /// detail lists why), no_memory, and those of mapping.
   Result<Placement> convert(const Convert& request);
+  /// The same from `src` to `dst`; the tensors of `words` are not looked at. For small pictures,
+  /// where copies of tensors show.
+  Result<Placement> convert(const Convert& words, const Tensor& src, const Tensor& dst);
 
   /// Checks and compiles a request; touches no pixel. Its tensors give the geometry and need not be
   /// those that run() gets. Errors: those of convert() but for the mapping.

@@ -162,8 +162,10 @@ void release_view(PyObject*, Py_buffer* view) noexcept {
 
 std::shared_ptr<SharedMap> map_shared(const Tensor& tensor) {
   const bool is_writable = !tensor.is_empty() && tensor.buffer()->is_writable();
-  return std::make_shared<SharedMap>(
-      SharedMap{take(tensor.map_unclaimed(is_writable ? Access::read_write : Access::read)), 0});
+  // Moved once: it is a large object.
+  auto map = tensor.map_unclaimed(is_writable ? Access::read_write : Access::read);
+  if (!map) raise(map.error());
+  return std::make_shared<SharedMap>(*std::move(map));
 }
 
 namespace {

@@ -12,6 +12,7 @@ namespace halyard::python {
 
 /// A mapping that views share: it is given back when the last of them goes.
 struct SharedMap {
+  explicit SharedMap(TensorMap&& opened) noexcept : map(std::move(opened)) {}
   TensorMap map;
   std::size_t views = 0;  ///< buffers that are out; changed under the interpreter's lock
 };

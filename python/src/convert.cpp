@@ -96,8 +96,9 @@ void add_place(Convert& request, const Options& o) {
     request.dst = take(request.dst.slice(rectangle));
 }
 
-Convert request_of(nb::handle src, nb::handle dst, const Options& o) {
-  Convert request{.src = tensor_object(src, "src").value, .dst = tensor_object(dst, "dst").value};
+// All but the tensors and what belongs to their parts.
+Convert words_of(const Options& o) {
+  Convert request;
   if (o.rotation.is_valid()) request.rotation = enum_from<Rotation>(o.rotation, "rotation");
   if (o.flip.is_valid()) request.flip = enum_from<Flip>(o.flip, "flip");
   const nb::handle crop = either(o.source, o.src_crop, "source, src_crop");
@@ -106,8 +107,17 @@ Convert request_of(nb::handle src, nb::handle dst, const Options& o) {
     request.fit = Fit::letterbox;
     request.pad = color_from(o.letterbox, "letterbox");
   }
-  add_place(request, o);
   add_own(request, o);
+  return request;
+}
+
+Convert request_of(nb::handle src, nb::handle dst, const Options& o) {
+  const Tensor& from = tensor_object(src, "src").value;
+  const Tensor& to = tensor_object(dst, "dst").value;
+  Convert request = words_of(o);
+  request.src = from;
+  request.dst = to;
+  add_place(request, o);
   return request;
 }
 
@@ -115,7 +125,25 @@ std::size_t work_of(const Convert& request) {
   return request.src.size_bytes() + request.dst.size_bytes();
 }
 
+// Small pictures, between tensors that stay as they are for the lock is kept: of such calls the
+// copies of tensors would be a tenth. None: not such a call, or another thread has the processor.
+std::optional<Result<Placement>> convert_small(PyProcessor& self, nb::handle src, nb::handle dst,
+                                               const Options& o) {
+  if (is_given(o.dst_crop) || is_given(o.dst_color) || is_given(o.pad) || is_given(o.place))
+    return std::nullopt;
+  const Tensor& from = tensor_object(src, "src").value;
+  const Tensor& to = tensor_object(dst, "dst").value;
+  if (from.size_bytes() + to.size_bytes() >= small_work_bytes) return std::nullopt;
+  // First, for Python code may run in it.
+  const Convert words = words_of(o);
+  const std::unique_lock lock(self.mutex, std::try_to_lock);
+  if (!lock || !self.processor) return std::nullopt;
+  return self.processor->convert(words, from, to);
+}
+
 nb::object convert(PyProcessor& self, nb::handle src, nb::handle dst, const Options& options) {
+  if (auto done = convert_small(self, src, dst, options))
+    return placement_result(take(*std::move(done)));
   const Convert request = request_of(src, dst, options);
   return placement_result(take(with_processor(
       self, work_of(request), [&](Processor& processor) { return processor.convert(request); })));

@@ -221,8 +221,7 @@ constexpr const char* map_doc =
 
 void bind_map(nb::module_& m) {
   nb::class_<FlatBytes>(m, "_FlatBytes", nb::type_slots(flat_slots));
-  nb::class_<PyTensorMap>(m, "TensorMap", nb::type_slots(map_slots), nb::is_weak_referenceable(),
-                          map_doc)
+  nb::class_<PyTensorMap>(m, "TensorMap", nb::type_slots(map_slots), map_doc)
       .def("__enter__",
            [](nb::handle self) {
              open_map(nb::cast<const PyTensorMap&>(self));

@@ -57,13 +57,19 @@ Status apply(const hal_crop_27& crop, Convert& convert) {
   return {};
 }
 
-template <class Crop>
-Status fill(const Request& request, const Crop* crop, Convert& convert) {
+// All but the tensors and the crop.
+Status fill_words(const Request& request, Convert& convert) {
   HALYARD_CHECK(checked(request.processor, "processor"));
   HALYARD_CHECK(checked(request.src, "src"));
   HALYARD_CHECK(checked(request.dst, "dst"));
   HALYARD_TRY(convert.rotation, rotation_from(request.rotation));
   HALYARD_TRY(convert.flip, flip_from(request.flip));
+  return {};
+}
+
+template <class Crop>
+Status fill(const Request& request, const Crop* crop, Convert& convert) {
+  HALYARD_CHECK(fill_words(request, convert));
   convert.src = request.src->tensor;
   convert.dst = request.dst->tensor;
   if (crop != nullptr) HALYARD_CHECK(apply(*crop, convert));
@@ -74,6 +80,12 @@ template <class Crop>
 int convert(const Request& request, const Crop* crop) noexcept {
   return guarded<int>(-1, [&]() -> Result<int> {
     Convert filled;
+    if (crop == nullptr) {
+      HALYARD_CHECK(fill_words(request, filled));
+      HALYARD_CHECK(
+          request.processor->processor.convert(filled, request.src->tensor, request.dst->tensor));
+      return 0;
+    }
     HALYARD_CHECK(fill(request, crop, filled));
     HALYARD_CHECK(request.processor->processor.convert(filled));
     return 0;

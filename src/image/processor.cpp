@@ -114,12 +114,16 @@ Result<Processor> Processor::create(Options options) {
 }
 
 Result<Placement> Processor::convert(const Convert& request) {
+  return convert(request, request.src, request.dst);
+}
+
+Result<Placement> Processor::convert(const Convert& words, const Tensor& src, const Tensor& dst) {
   trace::Span span("image.convert");
-  HALYARD_TRY(const auto* compiled, impl_->compile(request, request.src, request.dst));
-  HALYARD_CHECK(image::check_apart(request.src, request.dst));
-  HALYARD_CHECK(impl_->flush_before(request.src, request.dst));
+  HALYARD_TRY(const auto* compiled, impl_->compile(words, src, dst));
+  HALYARD_CHECK(image::check_apart(src, dst));
+  HALYARD_CHECK(impl_->flush_before(src, dst));
   describe(span, **compiled);
-  HALYARD_CHECK(impl_->run_one(**compiled, request.src, request.dst));
+  HALYARD_CHECK(impl_->run_one(**compiled, src, dst));
   return (*compiled)->plan.placement;
 }
 

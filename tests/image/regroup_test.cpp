@@ -126,8 +126,7 @@ TEST(Regroup, every_target_gives_the_same_bytes) {
 
 // Rows of exactly their size, each from the heap: what is beside them is AddressSanitizer's.
 TEST(Regroup, rows_end_where_their_memory_ends) {
-  for (std::int32_t width = 1; width <= 80; ++width) {
-    const auto pixels = static_cast<std::size_t>(width);
+  for (std::size_t pixels = 1; pixels <= 80; ++pixels) {
     const auto in = std::make_unique<std::uint8_t[]>(3 * pixels);
     const auto out = std::make_unique<std::uint8_t[]>(4 * pixels);
     for (std::size_t i = 0; i < 3 * pixels; ++i)
@@ -135,14 +134,14 @@ TEST(Regroup, rows_end_where_their_memory_ends) {
     image::RegroupJob job;
     job.from = image::RegroupJob::Group::packed3;
     job.to = image::RegroupJob::Group::packed4;
-    job.width = width;
+    job.width = pixels;
     job.in[0] = in.get();
     job.out[0] = out.get();
     for_each_target([&] {
       std::fill_n(out.get(), 4 * pixels, std::uint8_t{1});
-      image::regroup_row(job);
+      image::regroup_rows(job);
       for (std::size_t x = 0; x < pixels; ++x) {
-        ASSERT_EQ(std::memcmp(out.get() + 4 * x, in.get() + 3 * x, 3), 0) << width << " " << x;
+        ASSERT_EQ(std::memcmp(out.get() + 4 * x, in.get() + 3 * x, 3), 0) << pixels << " " << x;
         ASSERT_EQ(out[4 * x + 3], 255);
       }
     });

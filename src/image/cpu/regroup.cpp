@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <type_traits>
+#include <utility>
 
 #include "image/cpu/kernels/regroup.h"
 #include "image/cpu/pad.h"
@@ -53,7 +55,7 @@ class RegroupProgram final : public CpuProgram {
     job_.from = group_of(*plan.src.channels);
     job_.to = group_of(*plan.dst.channels);
     job_.flip = plan.values.kind == ValueMap::Kind::flip_sign ? 0x80 : 0;
-    job_.width = content_.width;
+    job_.width = static_cast<std::size_t>(content_.width);
     if (plan.pads()) pad_.emplace(plan, content_);
   }
 
@@ -69,21 +71,30 @@ class RegroupProgram final : public CpuProgram {
 
   void run(const Frame& frame, std::int32_t begin, std::int32_t end, std::byte*) const override {
     if (pad_) pad_->fill(frame, begin, end);
+    const std::int32_t top = std::max(begin, content_.y);
+    const std::int32_t bottom = std::min(end, content_.y + content_.height);
+    if (top >= bottom) return;
     RegroupJob job = job_;
     const bool in_packed = job.from == Group::packed3 || job.from == Group::packed4;
     const bool in_swapped = in_packed && frame.source[0].base > frame.source[2].base;
     const bool out_swapped = job.to != Group::planes && frame.target[0].base > frame.target[2].base;
     job.swaps_ends = in_swapped != out_swapped;
-    const std::int32_t bottom = std::min(end, content_.y + content_.height);
-    for (std::int32_t y = std::max(begin, content_.y); y < bottom; ++y) {
-      for (std::size_t c = 0; c < 4; ++c) {
-        job.in[c] = place(frame.source[c], crop_x_, y - content_.y + crop_y_);
-        job.out[c] = place(frame.target[c], content_.x, y);
-      }
-      if (in_swapped) job.in[0] = job.in[2];
-      if (out_swapped) job.out[0] = job.out[2];
-      regroup_row(job);
+    for (std::size_t c = 0; c < 4; ++c) {
+      job.in[c] = place(frame.source[c], crop_x_, top - content_.y + crop_y_);
+      job.out[c] = place(frame.target[c], content_.x, top);
     }
+    if (in_swapped) job.in[0] = job.in[2];
+    if (out_swapped) job.out[0] = job.out[2];
+    const SourceChannel& source = frame.source[0];
+    const TargetChannel& target = frame.target[0];
+    job.in_stride = source.stride_bytes;
+    job.out_stride = target.stride_bytes;
+    job.rows = static_cast<std::size_t>(bottom - top);
+    if (job.width * source.step_bytes == job.in_stride &&
+        job.width * target.step_bytes == job.out_stride) {
+      job.width *= std::exchange(job.rows, 1);
+    }
+    regroup_rows(job);
   }
 
  private:

@@ -79,10 +79,10 @@ HWY_INLINE void regroup_at(D d, const RegroupJob& job, std::size_t x) {
 
 // The last vector reaches back over pixels that are done.
 template <Group from, Group to>
-void regroup(const RegroupJob& job) {
+HWY_INLINE void regroup_row(const RegroupJob& job) {
   const hn::ScalableTag<std::uint8_t> d;
   const hn::CappedTag<std::uint8_t, 8> few;
-  const auto width = static_cast<std::size_t>(job.width);
+  const std::size_t width = job.width;
   const std::size_t step = hn::Lanes(d);
   std::size_t x = 0;
   for (; x + step <= width; x += step)
@@ -98,6 +98,17 @@ void regroup(const RegroupJob& job) {
     RegroupPixel(job, x);
 }
 
+template <Group from, Group to>
+void regroup(RegroupJob job) {
+  for (std::size_t y = 0; y < job.rows; ++y) {
+    regroup_row<from, to>(job);
+    for (const std::uint8_t*& in : job.in)
+      in = in == nullptr ? in : in + job.in_stride;
+    for (std::uint8_t*& out : job.out)
+      out = out == nullptr ? out : out + job.out_stride;
+  }
+}
+
 template <Group from>
 void regroup_from(const RegroupJob& job) {
   switch (job.to) {
@@ -111,7 +122,7 @@ void regroup_from(const RegroupJob& job) {
   }
 }
 
-void RegroupRow(const RegroupJob& job) {
+void RegroupRows(const RegroupJob& job) {
   switch (job.from) {
     case Group::planes:
       return regroup_from<Group::planes>(job);
@@ -131,10 +142,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace halyard::image {
 
-HWY_EXPORT(RegroupRow);
+HWY_EXPORT(RegroupRows);
 
-void regroup_row(const RegroupJob& job) {
-  HWY_DYNAMIC_DISPATCH(RegroupRow)(job);
+void regroup_rows(const RegroupJob& job) {
+  HWY_DYNAMIC_DISPATCH(RegroupRows)(job);
 }
 
 }  // namespace halyard::image
