@@ -101,7 +101,9 @@ def package():
     modules = [item for name, item in sorted(vars(halyard).items())
                if name.startswith("_") and getattr(item, "__package__", None) == "halyard"]
     for module in modules:
-        found = sorted({name for name in halyard.__all__ if hasattr(module, name)} - known)
+        # A module's own names: others that it imports belong to those that say so.
+        own = getattr(module, "__all__", vars(module))
+        found = sorted({name for name in halyard.__all__ if name in own} - known)
         known.update(found)
         lines += [f"from {module.__name__} import {name} as {name}" for name in found]
     names = sorted(set(halyard.__all__))

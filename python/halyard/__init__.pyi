@@ -35,7 +35,6 @@ from halyard._core import set_output_format as set_output_format
 from halyard._core import version as version
 from halyard._devices import CudaMap as CudaMap
 from halyard._devices import EglDisplayInfo as EglDisplayInfo
-from halyard._devices import EglDisplayKind as EglDisplayKind
 from halyard._devices import probe_egl_displays as probe_egl_displays
 from halyard._enums import ColorEncoding as ColorEncoding
 from halyard._enums import ColorMode as ColorMode
@@ -46,10 +45,10 @@ from halyard._enums import DctMethod as DctMethod
 from halyard._enums import DecoderType as DecoderType
 from halyard._enums import DecoderVersion as DecoderVersion
 from halyard._enums import DimName as DimName
+from halyard._enums import EglDisplayKind as EglDisplayKind
 from halyard._enums import Filter as Filter
 from halyard._enums import Fit as Fit
 from halyard._enums import Flip as Flip
-from halyard._enums import InvalidArgumentError as InvalidArgumentError
 from halyard._enums import LetterboxRule as LetterboxRule
 from halyard._enums import MatchMetric as MatchMetric
 from halyard._enums import Nms as Nms
@@ -62,6 +61,7 @@ from halyard._errors import BusyError as BusyError
 from halyard._errors import CapacityError as CapacityError
 from halyard._errors import DataError as DataError
 from halyard._errors import Error as Error
+from halyard._errors import InvalidArgumentError as InvalidArgumentError
 from halyard._errors import MissingFileError as MissingFileError
 from halyard._errors import OutOfMemoryError as OutOfMemoryError
 from halyard._errors import SystemCallError as SystemCallError

@@ -223,8 +223,8 @@ void bind_map(nb::module_& m) {
   nb::class_<FlatBytes>(m, "_FlatBytes", nb::type_slots(flat_slots));
   nb::class_<PyTensorMap>(m, "TensorMap", nb::type_slots(map_slots), map_doc)
       .def("__enter__",
-           [](nb::handle self) {
-             open_map(nb::cast<const PyTensorMap&>(self));
+           [](nb::handle_t<PyTensorMap> self) {
+             open_map(*nb::inst_ptr<PyTensorMap>(self));
              return nb::borrow(self);
            })
       .def(
