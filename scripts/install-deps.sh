@@ -40,7 +40,7 @@ pip_python=(
 )
 pip_test=(
   "numpy>=1.26" "scipy>=1.10" "opencv-python-headless>=4.8" "pillow>=10" "pycocotools>=2.0.7"
-  "pytest>=7" "mypy>=1.8"
+  "pytest>=7" "ml_dtypes>=0.3" "mypy>=1.8"
 )
 # Without what it asks for: its metrics need NumPy and SciPy alone, and the OpenCV that it would
 # bring lies over the headless one.
