@@ -3,7 +3,9 @@
 """Calls every public callable of the Python package with arguments of all kinds: wrong types,
 shapes, strides and byte orders, closed maps, huge numbers, objects whose conversions fail. Any
 ordinary exception is an answer; a crash, an abort or an exception of another kind (SystemError,
-a BaseException) is a finding. Each seed runs in a process of its own, so that a finding has one.
+a BaseException) is a finding. Half of the calls are by name, with values that mostly fit what the
+parameters ask for, so that they come further. Each seed runs in a process of its own, so that a
+finding has one.
 
     PYTHONPATH=build/python fuzz/python_calls.py [--seconds N | --seeds N] [--seed FIRST]
                                                  [--calls N] [--once]
@@ -16,6 +18,7 @@ import faulthandler
 import os
 import pathlib
 import random
+import re
 import resource
 import subprocess
 import sys
@@ -31,6 +34,10 @@ import halyard
 LEFT_OUT = {"install", "uninstall", "wait", "breakpoint", "main"}
 WORDS = ["", "u8", "uint8", "float32", "rgb", "NV12", "nearest", "letterbox", "stretch", "hal",
          "class_aware", "x" * 300, "\0", "\ud800", "yolov8", "cpu", "{", "outputs: []", "\u00e9"]
+
+
+# "name: annotation"; with a space behind it where " = default" follows.
+PARAMETER = re.compile(r"(\w+): ((?:[^,=()\[\]]|\[[^\]]*(?:\[[^\]]*\])?[^\]]*\])+)")
 
 
 class Failing:
@@ -138,6 +145,39 @@ class Maker:
         made = [self.value(depth + 1) for _ in range(many)]
         return tuple(made) if way == 20 else made
 
+    def fitting(self, wanted):
+        """A value of the kind that an annotation names."""
+        r = self.chance
+        last = wanted.replace(" | None", "").split(" | ")[-1].strip()
+        named = [m for m in self.members if type(m).__name__ == last]
+        if named:
+            return r.choice(named)
+        alike = [k for k in self.kept if type(k).__name__ == last]
+        if alike and last != "Tensor":
+            return r.choice(alike)
+        if "Tensor" in wanted:
+            return self.tensor()
+        if "ArrayLike" in wanted or "NDArray" in wanted:
+            many = r.randrange(5)
+            shape = r.choice([(many, 4), (many,), (many, 8, 8, 1), (8, 8, 3)])
+            return np.full(shape, r.choice([0, 1, 0.5, 3]), r.choice(["f4", "f4", "u1", "i8"]))
+        simple = {"int": self.number, "float": r.random, "str": lambda: r.choice(WORDS[:12]),
+                  "bool": lambda: r.random() < 0.5, "Region": lambda: halyard.Region(0, 0, 8, 8),
+                  "Rect": lambda: halyard.Rect(1, 1, 4, 4)}
+        if last in simple:
+            return simple[last]()
+        return self.sane() if last.startswith(("Sequence", "tuple", "list")) else self.value()
+
+    def by_name(self, target):
+        """Arguments by name for what the target's first line of documentation lists."""
+        r = self.chance
+        first = (getattr(target, "__doc__", None) or "").split("\n")[0]
+        given = {}
+        for name, wanted in PARAMETER.findall(first.split(") ->")[0]):
+            if name != "self" and r.random() < (0.25 if wanted.endswith(" ") else 0.96):
+                given[name] = self.fitting(wanted) if r.random() < 0.85 else self.value()
+        return given
+
     def sane(self):
         """Four equal-looking values: boxes, colours, sizes."""
         r = self.chance
@@ -185,9 +225,11 @@ def one_seed(seed, calls):
             names.add(name)
             try:
                 if callable(target):
+                    named = maker.by_name(target) if chance.random() < 0.5 else {}
+                    many = 0 if named else chance.choice([0, 0, 1, 1, 2, 2, 3, 4, 5])
                     given = [maker.sane() if chance.random() < 0.2 else maker.value()
-                             for _ in range(chance.choice([0, 0, 1, 1, 2, 2, 3, 4, 5]))]
-                    result = target(*given)
+                             for _ in range(many)]
+                    result = target(*given, **named)
                 else:
                     result = target
                 served += 1
