@@ -94,3 +94,18 @@ def test_normalize_refuses(ramp):
             ramp.normalize_to_numpy(dst, mode, zero_point)
     with pytest.raises(RuntimeError):
         ef.Tensor([4, 4], "uint8").normalize_to_numpy(np.zeros((4, 4, 1), np.uint8))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_normalized_rows_are_the_same_side_by_side_and_spread(dtype):
+    codes = np.arange(37 * 61 * 3, dtype=np.uint64).astype(np.uint8).reshape(37, 61, 3)
+    picture = ef.Tensor.image(61, 37, ef.PixelFormat.Rgb, ef.TensorMemory.MEM)
+    picture.from_numpy(codes)
+    together = np.empty((37, 61, 3), dtype)
+    spread = np.empty((37, 61, 6), dtype)[:, :, ::2]
+    for normalization in (ef.Normalization.UNSIGNED, ef.Normalization.SIGNED):
+        picture.normalize_to_numpy(together, normalization)
+        picture.normalize_to_numpy(spread, normalization)
+        assert (together == spread).all()
+        assert together.min() == (0 if normalization == ef.Normalization.UNSIGNED else -1)
+        assert together.max() == 1
