@@ -65,30 +65,11 @@ std::optional<Size> size_from(nb::handle dims) {
 }
 
 compat::Nms nms_from(nb::handle nms) {
-  if (nms.is_none()) return compat::Nms::none;
-  switch (enum_from<NmsMode>(nms, "nms")) {
-    case NmsMode::class_agnostic:
-      return compat::Nms::class_agnostic;
-    case NmsMode::class_aware:
-      return compat::Nms::class_aware;
-    case NmsMode::automatic:
-      break;
-  }
-  return compat::Nms::automatic;
+  return nms.is_none() ? compat::Nms::none : enum_from<compat::Nms>(nms, "nms");
 }
 
 nb::object nms_to(compat::Nms nms) {
-  switch (nms) {
-    case compat::Nms::class_agnostic:
-      return enum_to(NmsMode::class_agnostic);
-    case compat::Nms::class_aware:
-      return enum_to(NmsMode::class_aware);
-    case compat::Nms::automatic:
-      return enum_to(NmsMode::automatic);
-    case compat::Nms::none:
-      break;
-  }
-  return nb::none();
+  return nms == compat::Nms::none ? nb::none() : enum_to(nms);
 }
 
 DecoderOptions options_from(float score, float iou, nb::handle nms, nb::handle input_dims,
@@ -106,19 +87,6 @@ std::string json_of(nb::handle config) {
   static const nb::handle dumps =
       nb::object(nb::module_::import_("halyard._configs").attr("dumps")).release();
   return nb::cast<std::string>(dumps(config));
-}
-
-nb::list mask_list(std::span<const compat::Segmentation> masks) {
-  nb::list list;
-  for (const auto& mask : masks) {
-    const std::array<std::size_t, 3> shape{mask.height, mask.width, mask.channels};
-    void* data = nullptr;
-    nb::object array = new_array(ArrayType::u8, shape, &data);
-    if (const std::size_t bytes = shape[0] * shape[1] * shape[2]; bytes != 0)
-      std::memcpy(data, mask.data, bytes);
-    list.append(array);
-  }
-  return list;
 }
 
 nb::object decode(PyDecoder& self, nb::handle model_output, nb::handle max_boxes) {
@@ -266,7 +234,7 @@ struct Tail {
   Tail(float score_threshold, float iou_threshold)
       : score(nb::arg("score_threshold") = score_threshold),
         iou(nb::arg("iou_threshold") = iou_threshold),
-        nms(nb::arg("nms").none() = enum_to(NmsMode::automatic)),
+        nms(nb::arg("nms").none() = enum_to(compat::Nms::automatic)),
         dims(nb::arg("input_dims").none() = nb::none()),
         multi(nb::arg("multi_label").none() = nb::none()) {}
 };
@@ -301,7 +269,7 @@ void def_text(Class& type, const char* name, const char* argument, FromText make
 
 std::optional<compat::DecoderVersion> version_from(nb::handle version) {
   if (version.is_none()) return std::nullopt;
-  return static_cast<compat::DecoderVersion>(enum_from<DecoderVersion>(version, "decoder_version"));
+  return enum_from<compat::DecoderVersion>(version, "decoder_version");
 }
 
 template <class Class>
@@ -360,6 +328,19 @@ void bind_class(nb::module_& m) {
 }
 
 }  // namespace
+
+nb::list mask_list(std::span<const compat::Segmentation> masks) {
+  nb::list list;
+  for (const auto& mask : masks) {
+    const std::array<std::size_t, 3> shape{mask.height, mask.width, mask.channels};
+    void* data = nullptr;
+    nb::object array = new_array(ArrayType::u8, shape, &data);
+    if (const std::size_t bytes = shape[0] * shape[1] * shape[2]; bytes != 0)
+      std::memcpy(data, mask.data, bytes);
+    list.append(array);
+  }
+  return list;
+}
 
 void bind_decoder(nb::module_& m) {
   bind_class(m);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct PyProtoData {
   compat::ProtoData value;
   std::mutex mutex;
 };
+
+/// A list of new uint8 arrays [height, width, channels], one for each mask.
+nb::list mask_list(std::span<const compat::Segmentation> masks);
 
 /// A new Python object of the bound class T, made in its place.
 template <class T, class... Args>

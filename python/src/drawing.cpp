@@ -37,8 +37,7 @@ class Look {
     options_.background = background_ ? &*background_ : nullptr;
     options_.opacity = opacity;
     options_.letterbox = letterbox_from(letterbox);
-    options_.color_mode =
-        static_cast<compat::ColorMode>(enum_from<ColorMode>(color_mode, "color_mode"));
+    options_.color_mode = enum_from<compat::ColorMode>(color_mode, "color_mode");
   }
   Look(const Look&) = delete;
   Look& operator=(const Look&) = delete;
@@ -166,15 +165,7 @@ nb::list materialize(PyProcessor& self, nb::handle bbox, nb::handle scores, nb::
     masks = std::move(self.painter.masks);
     return self.painter.value.materialize_masks(boxes, protos.value, content, wanted, masks);
   }));
-  nb::list list;
-  for (const Segmentation& mask : masks.views()) {
-    const std::array<std::size_t, 3> shape{mask.height, mask.width, mask.channels};
-    void* data = nullptr;
-    nb::object array = new_array(ArrayType::u8, shape, &data);
-    if (const std::size_t bytes = shape[0] * shape[1] * shape[2]; bytes != 0)
-      std::memcpy(data, mask.data, bytes);
-    list.append(array);
-  }
+  nb::list list = mask_list(masks.views());
   if (const std::unique_lock lock(self.painter.mutex, std::try_to_lock); lock)
     self.painter.masks = std::move(masks);
   return list;
@@ -221,7 +212,7 @@ void def_drawing(nb::handle type) {
          nb::arg("scores"), nb::arg("classes"), nb::arg("seg").none() = nb::tuple(),
          nb::arg("background").none() = nb::none(), nb::arg("opacity") = 1.0F,
          nb::arg("letterbox").none() = nb::none(),
-         nb::arg("color_mode") = enum_to(ColorMode::by_class),
+         nb::arg("color_mode") = enum_to(compat::ColorMode::label),
          nb::sig("def draw_decoded_masks(self, dst: Tensor, bbox: Any, scores: Any, classes: "
                  "Any, seg: Sequence[Any] = (), background: Any | None = None, opacity: float = "
                  "1.0, letterbox: Sequence[float] | None = None, color_mode: "
@@ -240,7 +231,7 @@ void def_drawing(nb::handle type) {
          nb::arg("dst"), nb::arg("tracker").none() = nb::none(),
          nb::arg("timestamp").none() = nb::none(), nb::arg("background").none() = nb::none(),
          nb::arg("opacity") = 1.0F, nb::arg("letterbox").none() = nb::none(),
-         nb::arg("color_mode") = enum_to(ColorMode::by_class),
+         nb::arg("color_mode") = enum_to(compat::ColorMode::label),
          nb::sig("def draw_masks(self, decoder: Decoder, model_output: Sequence[Any], dst: "
                  "Tensor, tracker: ByteTrack | None = None, timestamp: int | None = None, "
                  "background: Any | None = None, opacity: float = 1.0, letterbox: "

@@ -49,33 +49,33 @@ constexpr Row rotations[] = {row("Rotate0", Rotation::none), row("Clockwise90", 
                              row("CounterClockwise90", Rotation::cw270)};
 constexpr Row flips[] = {row("NoFlip", Flip::none), row("Horizontal", Flip::horizontal),
                          row("Vertical", Flip::vertical)};
-constexpr Row color_modes[] = {row("Class", ColorMode::by_class),
-                               row("Instance", ColorMode::by_instance),
-                               row("Track", ColorMode::by_track)};
+constexpr Row color_modes[] = {row("Class", compat::ColorMode::label),
+                               row("Instance", compat::ColorMode::instance),
+                               row("Track", compat::ColorMode::track)};
 constexpr Row egl_display_kinds[] = {row("Gbm", EglDisplayKind::gbm),
                                      row("PlatformDevice", EglDisplayKind::platform_device),
                                      row("Default", EglDisplayKind::standard)};
-constexpr Row nms_modes[] = {row("ClassAgnostic", NmsMode::class_agnostic),
-                             row("ClassAware", NmsMode::class_aware),
-                             row("Auto", NmsMode::automatic)};
-constexpr Row decoder_types[] = {row("Ultralytics", DecoderType::ultralytics),
-                                 row("ModelPack", DecoderType::modelpack)};
+constexpr Row nms_modes[] = {row("ClassAgnostic", compat::Nms::class_agnostic),
+                             row("ClassAware", compat::Nms::class_aware),
+                             row("Auto", compat::Nms::automatic)};
+constexpr Row decoder_types[] = {row("Ultralytics", compat::OutputFamily::ultralytics),
+                                 row("ModelPack", compat::OutputFamily::modelpack)};
 constexpr Row decoder_versions[] = {
-    row("Yolov5", DecoderVersion::yolov5), row("Yolov8", DecoderVersion::yolov8),
-    row("Yolo11", DecoderVersion::yolo11), row("Yolo26", DecoderVersion::yolo26)};
-constexpr Row dim_names[] = {row("Batch", DimName::batch),
-                             row("Height", DimName::height),
-                             row("Width", DimName::width),
-                             row("NumClasses", DimName::num_classes),
-                             row("NumFeatures", DimName::num_features),
-                             row("NumBoxes", DimName::num_boxes),
-                             row("NumProtos", DimName::num_protos),
-                             row("NumAnchorsXFeatures", DimName::num_anchors_x_features),
-                             row("Padding", DimName::padding),
-                             row("BoxCoords", DimName::box_coords)};
+    row("Yolov5", compat::DecoderVersion::yolov5), row("Yolov8", compat::DecoderVersion::yolov8),
+    row("Yolo11", compat::DecoderVersion::yolo11), row("Yolo26", compat::DecoderVersion::yolo26)};
+constexpr Row dim_names[] = {row("Batch", compat::DimName::batch),
+                             row("Height", compat::DimName::height),
+                             row("Width", compat::DimName::width),
+                             row("NumClasses", compat::DimName::num_classes),
+                             row("NumFeatures", compat::DimName::num_features),
+                             row("NumBoxes", compat::DimName::num_boxes),
+                             row("NumProtos", compat::DimName::num_protos),
+                             row("NumAnchorsXFeatures", compat::DimName::num_anchors_x_features),
+                             row("Padding", compat::DimName::padding),
+                             row("BoxCoords", compat::DimName::box_coords)};
 constexpr Row fits[] = {row("Stretch", Fit::stretch), row("Letterbox", Fit::letterbox),
                         row("Cover", Fit::cover), row("TopLeft", Fit::top_left)};
-constexpr Row match_metrics[] = {row("Iou", MatchMetric::iou), row("Ios", MatchMetric::ios)};
+constexpr Row match_metrics[] = {row("Iou", MergeMetric::iou), row("Ios", MergeMetric::ios)};
 constexpr Row color_spaces[] = {row("Bt709", ColorSpace::bt709), row("Bt2020", ColorSpace::bt2020),
                                 row("Srgb", ColorSpace::srgb),
                                 row("Smpte170m", ColorSpace::smpte170m)};
@@ -132,14 +132,14 @@ HALYARD_ENUM_CLASS(Memory, "TensorMemory", memories)
 HALYARD_ENUM_CLASS(Normalization, "Normalization", normalizations)
 HALYARD_ENUM_CLASS(Rotation, "Rotation", rotations)
 HALYARD_ENUM_CLASS(Flip, "Flip", flips)
-HALYARD_ENUM_CLASS(ColorMode, "ColorMode", color_modes)
+HALYARD_ENUM_CLASS(compat::ColorMode, "ColorMode", color_modes)
 HALYARD_ENUM_CLASS(EglDisplayKind, "EglDisplayKind", egl_display_kinds)
-HALYARD_ENUM_CLASS(NmsMode, "Nms", nms_modes)
-HALYARD_ENUM_CLASS(DecoderType, "DecoderType", decoder_types)
-HALYARD_ENUM_CLASS(DecoderVersion, "DecoderVersion", decoder_versions)
-HALYARD_ENUM_CLASS(DimName, "DimName", dim_names)
+HALYARD_ENUM_CLASS(compat::Nms, "Nms", nms_modes)
+HALYARD_ENUM_CLASS(compat::OutputFamily, "DecoderType", decoder_types)
+HALYARD_ENUM_CLASS(compat::DecoderVersion, "DecoderVersion", decoder_versions)
+HALYARD_ENUM_CLASS(compat::DimName, "DimName", dim_names)
 HALYARD_ENUM_CLASS(Fit, "Fit", fits)
-HALYARD_ENUM_CLASS(MatchMetric, "MatchMetric", match_metrics)
+HALYARD_ENUM_CLASS(MergeMetric, "MatchMetric", match_metrics)
 HALYARD_ENUM_CLASS(ColorSpace, "ColorSpace", color_spaces)
 HALYARD_ENUM_CLASS(ColorTransfer, "ColorTransfer", color_transfers)
 HALYARD_ENUM_CLASS(ColorEncoding, "ColorEncoding", color_encodings)
@@ -205,14 +205,26 @@ DType dtype_from(nb::handle object, const char* argument) {
 
 void bind_enums(nb::module_&) {
   const nb::module_ module = nb::module_::import_("halyard._enums");
-  for (EnumClass* table :
-       {&enum_class<PixelFormat>(),    &enum_class<Memory>(),       &enum_class<Normalization>(),
-        &enum_class<Rotation>(),       &enum_class<Flip>(),         &enum_class<ColorMode>(),
-        &enum_class<EglDisplayKind>(), &enum_class<NmsMode>(),      &enum_class<DecoderType>(),
-        &enum_class<DecoderVersion>(), &enum_class<DimName>(),      &enum_class<Fit>(),
-        &enum_class<MatchMetric>(),    &enum_class<ColorSpace>(),   &enum_class<ColorTransfer>(),
-        &enum_class<ColorEncoding>(),  &enum_class<ColorRange>(),   &enum_class<DctMethod>(),
-        &enum_class<Filter>(),         &enum_class<LetterboxRule>()})
+  for (EnumClass* table : {&enum_class<PixelFormat>(),
+                           &enum_class<Memory>(),
+                           &enum_class<Normalization>(),
+                           &enum_class<Rotation>(),
+                           &enum_class<Flip>(),
+                           &enum_class<compat::ColorMode>(),
+                           &enum_class<EglDisplayKind>(),
+                           &enum_class<compat::Nms>(),
+                           &enum_class<compat::OutputFamily>(),
+                           &enum_class<compat::DecoderVersion>(),
+                           &enum_class<compat::DimName>(),
+                           &enum_class<Fit>(),
+                           &enum_class<MergeMetric>(),
+                           &enum_class<ColorSpace>(),
+                           &enum_class<ColorTransfer>(),
+                           &enum_class<ColorEncoding>(),
+                           &enum_class<ColorRange>(),
+                           &enum_class<DctMethod>(),
+                           &enum_class<Filter>(),
+                           &enum_class<LetterboxRule>()})
     fill(*table, module);
   for (std::size_t i = 0; i < dtype_strings.size(); ++i)
     dtype_strings[i] = PyUnicode_InternFromString(dtype_names[i].name);

@@ -10,32 +10,18 @@
 #include "bindings.h"
 #include "halyard/buffer.h"
 #include "halyard/colorimetry.h"
+#include "halyard/compat_decode.h"
+#include "halyard/compat_draw.h"
 #include "halyard/format.h"
 #include "halyard/geometry.h"
 #include "halyard/image.h"
+#include "halyard/tile_merge.h"
 
 namespace halyard::python {
 
 // Enumerations of Python alone, with Python's numbers.
 enum class Normalization : std::uint8_t { automatic = 0, with_sign = 1, without_sign = 2, raw = 3 };
-enum class ColorMode : std::uint8_t { by_class = 0, by_instance = 1, by_track = 2 };
 enum class EglDisplayKind : std::uint8_t { gbm = 0, platform_device = 1, standard = 2 };
-enum class NmsMode : std::uint8_t { class_agnostic = 0, class_aware = 1, automatic = 2 };
-enum class DecoderType : std::uint8_t { ultralytics = 0, modelpack = 1 };
-enum class DecoderVersion : std::uint8_t { yolov5 = 0, yolov8 = 1, yolo11 = 2, yolo26 = 3 };
-enum class DimName : std::uint8_t {
-  batch = 0,
-  height = 1,
-  width = 2,
-  num_classes = 3,
-  num_features = 4,
-  num_boxes = 5,
-  num_protos = 6,
-  num_anchors_x_features = 7,
-  padding = 8,
-  box_coords = 9,
-};
-enum class MatchMetric : std::uint8_t { iou = 0, ios = 1 };
 enum class DctMethod : std::uint8_t { accurate = 0, fast = 1 };
 
 /// One enumeration's table.
@@ -52,7 +38,8 @@ struct EnumClass {
   std::array<std::int16_t, 32> native{};  ///< by Python's number; -1: none
 };
 
-/// The table of E: one of the enumerations above, or PixelFormat, Memory, Rotation, Flip, Fit,
+/// The table of E: one of the enumerations above, those of compat (Nms, OutputFamily,
+/// DecoderVersion, DimName, ColorMode), MergeMetric, PixelFormat, Memory, Rotation, Flip, Fit,
 /// ColorSpace, ColorTransfer, ColorEncoding, ColorRange, Filter, LetterboxRule.
 template <class E>
 EnumClass& enum_class();

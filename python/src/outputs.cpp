@@ -24,7 +24,7 @@ using compat::OutputKind;
 
 Output make(OutputKind kind, nb::handle shape, nb::handle dshape, nb::handle decoder) {
   Output output{.kind = kind};
-  output.family = static_cast<compat::OutputFamily>(enum_from<DecoderType>(decoder, "decoder"));
+  output.family = enum_from<compat::OutputFamily>(decoder, "decoder");
   if (shape.is_none() == dshape.is_none())
     raise(Errc::invalid_argument, "shape, dshape: exactly one of them must be given");
   if (!shape.is_none()) {
@@ -35,7 +35,7 @@ Output make(OutputKind kind, nb::handle shape, nb::handle dshape, nb::handle dec
   for (const nb::handle pair : dshape) {
     if (!PySequence_Check(pair.ptr()) || nb::len(pair) != 2)
       raise_wrong_type("dshape", "a list of (DimName, int)", pair);
-    output.dims.push_back(static_cast<compat::DimName>(enum_from<DimName>(pair[0], "dshape")));
+    output.dims.push_back(enum_from<compat::DimName>(pair[0], "dshape"));
     output.shape.push_back(count_from(pair[1], "dshape"));
   }
   return output;
@@ -143,7 +143,7 @@ void bind_outputs(nb::module_& m) {
           return make(kind, shape, dshape, decoder);
         },
         nb::arg("shape").none() = nb::none(), nb::arg("dshape").none() = nb::none(),
-        nb::arg("decoder") = enum_to(DecoderType::ultralytics), nb::sig(signature.c_str()),
+        nb::arg("decoder") = enum_to(compat::OutputFamily::ultralytics), nb::sig(signature.c_str()),
         "Args:\n    shape: list of extents, outermost first.\n"
         "    dshape: list of (DimName, extent) in its place.\n"
         "    decoder: family of the model.");

@@ -41,9 +41,7 @@ nb::list tile_grid(nb::handle frame_w, nb::handle frame_h, nb::handle tile_w, nb
 }
 
 compat::MergeConfig merge_config(nb::handle config) {
-  return {.metric = enum_from<MatchMetric>(config.attr("metric"), "cfg.metric") == MatchMetric::iou
-                        ? MergeMetric::iou
-                        : MergeMetric::ios,
+  return {.metric = enum_from<MergeMetric>(config.attr("metric"), "cfg.metric"),
           .threshold = nb::cast<float>(config.attr("threshold")),
           .class_agnostic = nb::cast<bool>(config.attr("class_agnostic")),
           .max_det = count_from(config.attr("max_det"), "cfg.max_det"),
