@@ -89,7 +89,7 @@ check: ## Check the rules of the house (tools/check.py)
 
 asan: ## Run the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/install-deps.sh test
-	@cmake --preset asan -DHALYARD_TESTS=ON $(CMAKE_FLAGS)
+	@cmake --preset asan -DHALYARD_TESTS=ON -DHALYARD_PYTHON=ON $(CMAKE_FLAGS)
 	@cmake --build build-asan -j $(JOBS)
 	@JOBS=$(JOBS) scripts/run-tests.sh build-asan -LE '$(ASAN_SKIP)'
 
