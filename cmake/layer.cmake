@@ -2,6 +2,26 @@
 # One object library per layer, one shared library from all of them, one test program per layer.
 set_property(GLOBAL PROPERTY HALYARD_LAYERS "")
 
+# halyard_precompiled(TARGET): TARGET is made of nothing but headers from elsewhere, compiled once
+# for all targets of its kind; halyard_precompile(TARGET FROM) lets TARGET have them.
+function(halyard_precompiled target)
+  file(WRITE ${PROJECT_BINARY_DIR}/empty.cpp "")
+  target_sources(${target} PRIVATE ${PROJECT_BINARY_DIR}/empty.cpp)
+  target_precompile_headers(${target} PRIVATE ${ARGN})
+endfunction()
+function(halyard_precompile target from)
+  if(HALYARD_PCH)
+    target_precompile_headers(${target} REUSE_FROM ${from})
+  endif()
+endfunction()
+if(HALYARD_PCH)
+  add_library(halyard_headers OBJECT)
+  halyard_precompiled(halyard_headers <algorithm> <array> <cmath> <cstdint> <cstring> <functional>
+                      <limits> <map> <memory> <mutex> <optional> <span> <string> <string_view>
+                      <tuple> <utility> <variant> <vector> <fmt/format.h>)
+  target_link_libraries(halyard_headers PRIVATE halyard_flags fmt::fmt)
+endif()
+
 # halyard_layer(NAME [DEPS layer...] [LIBS target...]): every src/NAME/**.cpp is the layer's.
 function(halyard_layer name)
   cmake_parse_arguments(arg "" "" "DEPS;LIBS" ${ARGN})
@@ -14,7 +34,8 @@ function(halyard_layer name)
   add_library(halyard_${name} OBJECT ${sources})
   target_include_directories(halyard_${name} PUBLIC ${PROJECT_SOURCE_DIR}/include
                              PRIVATE ${PROJECT_SOURCE_DIR}/src)
-  target_link_libraries(halyard_${name} PRIVATE halyard_flags ${arg_LIBS})
+  target_link_libraries(halyard_${name} PRIVATE halyard_flags fmt::fmt ${arg_LIBS})
+  halyard_precompile(halyard_${name} halyard_headers)
   if(HALYARD_SANITIZE)
     halyard_light_kernels(${sources})
   endif()
@@ -28,14 +49,12 @@ function(halyard_layer name)
 endfunction()
 
 # Instrumented kernels take minutes to compile, each vector being an object with a scope of its own.
-# What is left out for them, a null address also crashes, and an end of an object is found by
-# AddressSanitizer's guards.
 function(halyard_light_kernels)
   foreach(source ${ARGN})
     file(STRINGS ${source} kernel REGEX "hwy/foreach_target.h" LIMIT_COUNT 1)
     if(kernel)
       set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
-        "-fno-sanitize-address-use-after-scope;-fno-sanitize=null,object-size")
+        "-fno-sanitize-address-use-after-scope")
     endif()
   endforeach()
 endfunction()
