@@ -134,8 +134,8 @@ class Processor {
     /// HALYARD_COLORIMETRY=fast or exact overrules it.
     ColorimetryMode colorimetry_mode = ColorimetryMode::fast;
   };
-  /// Errors: unsupported (HALYARD_FORCE_BACKEND names a backend that is not there, or one that does
-  /// not exist), invalid_argument (HALYARD_COLORIMETRY is neither fast nor exact).
+  /// Reads the environment anew. Errors: unsupported (HALYARD_FORCE_BACKEND names none that is
+  /// there), invalid_argument (HALYARD_COLORIMETRY is neither fast nor exact).
   static Result<Processor> create(Options options);
   static Result<Processor> create() { return create(Options{}); }
   Processor(Processor&&) noexcept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Environment variables, read once. The only place of the library that asks the environment.
+// Environment variables. The only place of the library that asks the environment.
 #pragma once
 
 #include <optional>
@@ -33,7 +33,7 @@ struct Environment {
 /// Read at the first call. Thread-safe.
 const Environment& environment();
 
-/// Reads the environment now; for tests and for environment().
+/// Reads the environment now: for what is made again and again, as processors are.
 Environment read_environment();
 
 /// Names of all variables, without the prefix; HALYARD_ stands before each, and EDGEFIRST_ is

@@ -108,8 +108,10 @@ Processor& Processor::operator=(Processor&&) noexcept = default;
 Processor::~Processor() = default;
 
 Result<Processor> Processor::create(Options options) {
-  HALYARD_TRY(image::Dispatch dispatch, image::Dispatch::create(options.threads, environment()));
-  HALYARD_TRY(const auto mode, image::ModeSetting::create(options.colorimetry_mode, environment()));
+  // Read anew: programs set the variables between one processor and the next.
+  const Environment now = read_environment();
+  HALYARD_TRY(image::Dispatch dispatch, image::Dispatch::create(options.threads, now));
+  HALYARD_TRY(const auto mode, image::ModeSetting::create(options.colorimetry_mode, now));
   return Processor(std::make_unique<Impl>(Impl{std::move(dispatch), mode}));
 }
 

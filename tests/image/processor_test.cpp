@@ -149,6 +149,17 @@ TEST(Dispatch, a_forced_backend_must_be_there) {
   EXPECT_EQ(image::Dispatch::create(1, env).error().code, Errc::unsupported);
 }
 
+TEST(Dispatch, a_processor_reads_the_environment_when_it_is_made) {
+  ::setenv("EDGEFIRST_FORCE_BACKEND", "cuda", 1);
+  const auto refused = Processor::create();
+  ::setenv("EDGEFIRST_FORCE_BACKEND", "cpu", 1);
+  const auto forced = Processor::create();
+  ::unsetenv("EDGEFIRST_FORCE_BACKEND");
+  EXPECT_EQ(refused.error().code, Errc::unsupported);
+  EXPECT_TRUE(forced);
+  EXPECT_TRUE(Processor::create());
+}
+
 TEST_F(ProcessorTest, without_any_backend_every_request_is_declined_with_reasons) {
   Environment env;
   env.disable_cpu = true;
