@@ -162,10 +162,7 @@ void release_view(PyObject*, Py_buffer* view) noexcept {
 
 std::shared_ptr<SharedMap> map_shared(const Tensor& tensor) {
   const bool is_writable = !tensor.is_empty() && tensor.buffer()->is_writable();
-  // Moved once: it is a large object.
-  auto map = tensor.map_unclaimed(is_writable ? Access::read_write : Access::read);
-  if (!map) raise(map.error());
-  return std::make_shared<SharedMap>(*std::move(map));
+  return std::make_shared<SharedMap>(tensor, is_writable ? Access::read_write : Access::read);
 }
 
 namespace {

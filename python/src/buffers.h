@@ -10,11 +10,22 @@
 
 namespace halyard::python {
 
-/// A mapping that views share: it is given back when the last of them goes.
+/// A mapping that views share: it is given back when the last of them goes. Made where it stays,
+/// for it is a large object. Raises what Tensor::map() reports.
 struct SharedMap {
-  explicit SharedMap(TensorMap&& opened) noexcept : map(std::move(opened)) {}
-  TensorMap map;
+  SharedMap(const Tensor& tensor, Access access)
+      : opened(tensor.map_unclaimed(access)), map(checked(opened)) {}
+  SharedMap(const SharedMap&) = delete;
+  SharedMap& operator=(const SharedMap&) = delete;
+  Result<TensorMap> opened;
+  const TensorMap& map;
   std::size_t views = 0;  ///< buffers that are out; changed under the interpreter's lock
+
+ private:
+  static const TensorMap& checked(const Result<TensorMap>& result) {
+    if (!result) raise(result.error());
+    return *result;
+  }
 };
 
 /// Fills `view` for the elements of `map` as the flags ask for; `view.internal` keeps `map` until

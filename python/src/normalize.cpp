@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor.normalize_to_numpy: bytes of a picture as a network's numbers, by a table of 256 values.
+// Tensor.normalize_to_numpy: bytes of a picture as a network's numbers.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -14,13 +14,6 @@
 namespace halyard::python {
 namespace {
 
-using Table = std::array<std::array<std::byte, 8>, 256>;
-
-template <class T>
-void put(Table& table, std::size_t v, T value) {
-  std::memcpy(table[v].data(), &value, sizeof value);
-}
-
 struct Numbers {
   DType dtype;
   Normalization mode;
@@ -28,97 +21,40 @@ struct Numbers {
   bool has_zero_point;
 };
 
-Table bytes_table(const Numbers& n) {
-  if (n.mode == Normalization::without_sign ||
-      (n.dtype == DType::u8 && n.mode == Normalization::with_sign) ||
-      (n.dtype == DType::i8 && n.mode == Normalization::raw))
-    raise(Errc::unsupported, std::string("normalization: uint8 takes RAW, int8 SIGNED (") +
-                                 nb::str(enum_to(n.mode)).c_str() + ", " + dtype_name(n.dtype) +
-                                 ")");
-  Table table{};
-  const int zero_point = n.has_zero_point ? n.zero_point : 128;
-  for (int v = 0; v < 256; ++v) {
-    const auto at = static_cast<std::size_t>(v);
-    if (n.dtype == DType::u8)
-      put(table, at, static_cast<std::uint8_t>(v));
-    else
-      put(table, at, static_cast<std::int8_t>(std::clamp(v - zero_point, -128, 127)));
-  }
-  return table;
-}
-
-template <class T>
-T normalized(const Numbers& n, int v) {
-  const auto value = static_cast<T>(v);
-  if (n.mode == Normalization::raw) return value;
-  if (n.mode == Normalization::without_sign) return value / T{255};
-  const T offset = n.has_zero_point ? static_cast<T>(n.zero_point) / static_cast<T>(127.5) : T{1};
-  return value / static_cast<T>(127.5) - offset;
-}
-
-Table floats_table(const Numbers& n) {
-  Table table{};
-  // struct rounds to halves as IEEE 754 has it.
-  const nb::object pack =
-      n.dtype == DType::f16 ? nb::module_::import_("struct").attr("pack") : nb::none();
-  for (int v = 0; v < 256; ++v) {
-    const auto at = static_cast<std::size_t>(v);
-    if (n.dtype == DType::f32) {
-      put(table, at, normalized<float>(n, v));
-    } else if (n.dtype == DType::f64) {
-      put(table, at, normalized<double>(n, v));
-    } else {
-      const nb::object half = pack("=e", static_cast<double>(normalized<float>(n, v)));
-      std::memcpy(table[at].data(), PyBytes_AsString(half.ptr()), 2);
-    }
-  }
-  return table;
-}
-
-Table table_of(Numbers n) {
-  const bool is_byte = n.dtype == DType::u8 || n.dtype == DType::i8;
-  if (n.mode == Normalization::automatic)
-    n.mode = n.dtype == DType::u8 ? Normalization::raw : Normalization::with_sign;
-  if (n.has_zero_point && n.zero_point != 0 && n.mode != Normalization::with_sign)
-    raise(Errc::invalid_argument, "zero_point: only with SIGNED");
-  return is_byte ? bytes_table(n) : floats_table(n);
-}
-
 struct Job {
   const TensorMap& from;
   const Layout& to;
   std::byte* out;
-  const Table& table;
 };
 
-// Pixels side by side on both sides: rows are runs of numbers. False: they are not.
-template <class Bits>
-bool apply_rows(const Job& job) {
+// Pixels side by side on both sides: rows are runs of numbers, which a compiler makes vectors of.
+// False: they are not.
+template <class T, class F>
+bool apply_rows(const Job& job, const F& value_of) {
   const Layout& in = job.from.layout();
   const auto channels = static_cast<std::ptrdiff_t>(job.to.shape[2]);
-  constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(Bits));
+  constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(T));
   if (in.shape[2] != job.to.shape[2] || in.stride_bytes[1] != channels || in.stride_bytes[2] != 1 ||
       job.to.stride_bytes[1] != channels * size || job.to.stride_bytes[2] != size)
     return false;
-  std::array<Bits, 256> values;
-  for (std::size_t v = 0; v < values.size(); ++v)
-    std::memcpy(&values[v], job.table[v].data(), sizeof(Bits));
   const std::size_t count = job.to.shape[1] * job.to.shape[2];
   for (std::size_t y = 0; y < job.to.shape[0]; ++y) {
     const auto row = static_cast<std::ptrdiff_t>(y);
     const auto* from =
         reinterpret_cast<const std::uint8_t*>(job.from.data()) + row * in.stride_bytes[0];
     std::byte* to = job.out + row * job.to.stride_bytes[0];
-    for (std::size_t i = 0; i < count; ++i)
-      std::memcpy(to + i * sizeof(Bits), &values[from[i]], sizeof(Bits));
+    for (std::size_t i = 0; i < count; ++i) {
+      const T value = value_of(from[i]);
+      std::memcpy(to + i * sizeof value, &value, sizeof value);
+    }
   }
   return true;
 }
 
-template <class Bits>
-void apply(const Job& job) {
-  if (apply_rows<Bits>(job)) return;
-  constexpr std::size_t size = sizeof(Bits);
+// Each byte as value_of() says, a T.
+template <class T, class F>
+void apply(const Job& job, const F& value_of) {
+  if (apply_rows<T>(job, value_of)) return;
   const Layout& in = job.from.layout();
   for (std::size_t y = 0; y < job.to.shape[0]; ++y) {
     for (std::size_t x = 0; x < job.to.shape[1]; ++x) {
@@ -127,22 +63,69 @@ void apply(const Job& job) {
       const std::byte* from =
           job.from.data() + row * in.stride_bytes[0] + column * in.stride_bytes[1];
       std::byte* to = job.out + row * job.to.stride_bytes[0] + column * job.to.stride_bytes[1];
-      for (std::size_t c = 0; c < job.to.shape[2]; ++c, to += job.to.stride_bytes[2])
-        std::memcpy(to, job.table[std::to_integer<std::size_t>(from[c])].data(), size);
+      for (std::size_t c = 0; c < job.to.shape[2]; ++c, to += job.to.stride_bytes[2]) {
+        const T value = value_of(std::to_integer<std::uint8_t>(from[c]));
+        std::memcpy(to, &value, sizeof value);
+      }
     }
   }
 }
 
-void run(const Job& job) {
-  switch (size_of(job.to.dtype)) {
-    case 1:
-      return apply<std::uint8_t>(job);
-    case 2:
-      return apply<std::uint16_t>(job);
-    case 4:
-      return apply<std::uint32_t>(job);
+// value / divisor - offset, which is the byte itself for 1 and 0.
+template <class T>
+struct Scaled {
+  explicit Scaled(const Numbers& n)
+      : divisor(n.mode == Normalization::raw            ? T{1}
+                : n.mode == Normalization::without_sign ? T{255}
+                                                        : static_cast<T>(127.5)),
+        offset(n.mode != Normalization::with_sign ? T{0}
+               : n.has_zero_point ? static_cast<T>(n.zero_point) / static_cast<T>(127.5)
+                                  : T{1}) {}
+  T operator()(std::uint8_t value) const { return static_cast<T>(value) / divisor - offset; }
+  T divisor;
+  T offset;
+};
+
+// The same in halves: 256 bit patterns, by struct, which rounds as IEEE 754 has it.
+std::array<std::uint16_t, 256> halves(const Numbers& n) {
+  const Scaled<float> scaled(n);
+  const nb::object pack = nb::module_::import_("struct").attr("pack");
+  std::array<std::uint16_t, 256> table{};
+  for (std::size_t v = 0; v < table.size(); ++v) {
+    const nb::object half = pack("=e", static_cast<double>(scaled(static_cast<std::uint8_t>(v))));
+    std::memcpy(&table[v], PyBytes_AsString(half.ptr()), 2);
+  }
+  return table;
+}
+
+// Fills in what normalization DEFAULT means, and refuses what a dtype does not take.
+void complete(Numbers& n) {
+  if (n.mode == Normalization::automatic)
+    n.mode = n.dtype == DType::u8 ? Normalization::raw : Normalization::with_sign;
+  if (n.has_zero_point && n.zero_point != 0 && n.mode != Normalization::with_sign)
+    raise(Errc::invalid_argument, "zero_point: only with SIGNED");
+  const auto needed = n.dtype == DType::u8 ? Normalization::raw : Normalization::with_sign;
+  if (!is_float(n.dtype) && n.mode != needed)
+    raise(Errc::unsupported, std::string("normalization: uint8 takes RAW, int8 SIGNED (") +
+                                 nb::str(enum_to(n.mode)).c_str() + ", " + dtype_name(n.dtype) +
+                                 ")");
+}
+
+void run(const Job& job, const Numbers& n, const std::array<std::uint16_t, 256>& half_of) {
+  const int zero_point = n.has_zero_point ? n.zero_point : 128;
+  switch (n.dtype) {
+    case DType::u8:
+      return apply<std::uint8_t>(job, [](std::uint8_t v) { return v; });
+    case DType::i8:
+      return apply<std::int8_t>(job, [zero_point](std::uint8_t v) {
+        return static_cast<std::int8_t>(std::clamp(v - zero_point, -128, 127));
+      });
+    case DType::f16:
+      return apply<std::uint16_t>(job, [&half_of](std::uint8_t v) { return half_of[v]; });
+    case DType::f32:
+      return apply<float>(job, Scaled<float>(n));
     default:
-      return apply<std::uint64_t>(job);
+      return apply<double>(job, Scaled<double>(n));
   }
 }
 
@@ -187,11 +170,13 @@ void normalize(const PyTensor& self, nb::handle dst, nb::handle normalization,
   const bool has_zero_point = !zero_point.is_none();
   const std::int32_t zero = has_zero_point ? int_from(zero_point, "zero_point") : 0;
   if (zero < 0 || zero > 255) raise(Errc::invalid_argument, "zero_point: must be 0 to 255");
-  const Table table = table_of(
-      {to.dtype, enum_from<Normalization>(normalization, "normalization"), zero, has_zero_point});
+  Numbers numbers{to.dtype, enum_from<Normalization>(normalization, "normalization"), zero,
+                  has_zero_point};
+  complete(numbers);
+  const auto half_of = to.dtype == DType::f16 ? halves(numbers) : decltype(halves(numbers)){};
   check(released([&]() -> Status {
     HALYARD_TRY(const TensorMap map, source.map_unclaimed(Access::read));
-    run({map, to, static_cast<std::byte*>(output.view().buf), table});
+    run({map, to, static_cast<std::byte*>(output.view().buf)}, numbers, half_of);
     return {};
   }));
 }
