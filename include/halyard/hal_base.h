@@ -23,9 +23,10 @@
 // named default for NULL, and for a handle of another kind. Success leaves errno alone. What failed
 // says hal_last_error().
 //
-// errno: EINVAL (an argument: NULL, a handle of another kind, a value that is no enumerator, a
-// size), ENOMEM, ENOTSUP (not served here, or not by this memory), EACCES (refused by the system,
-// or read-only memory), EPROTO (a foreign version), and what system calls report.
+// errno: EINVAL (an argument: NULL, a handle of another kind, an address that is not aligned for
+// its type, a value that is no enumerator, a size), ENOMEM, ENOTSUP (not served here, or not by
+// this memory), EACCES (refused by the system, or read-only memory), EPROTO (a foreign version),
+// and what system calls report. Functions that cannot fail leave out what is not aligned.
 //
 // Ownership: what _new, _from_, _create, _take and _clone give is the caller's and ends with the
 // matching _free or _unmap, which take NULL. Strings that come back without const are released by

@@ -59,6 +59,7 @@ inline Result<Memory> memory_from(int value) {
 
 inline Result<std::span<const std::size_t>> shape_from(const std::size_t* shape, std::size_t ndim) {
   if (shape == nullptr) return null_argument("shape: is NULL");
+  HALYARD_CHECK(aligned(shape, "shape"));
   if (ndim < 1 || ndim > max_rank) {
     return make_error(Errc::invalid_argument, "ndim: must be 1..8", std::to_string(ndim));
   }

@@ -60,10 +60,12 @@ struct SizeOut {
 
 Result<ImageFileInfo> decode(hal_tensor* handle, std::span<const std::byte> file,
                              const std::optional<PixelFormat>& format, SizeOut out) {
+  HALYARD_CHECK(aligned(out.width, "out_width"));
+  HALYARD_CHECK(aligned(out.height, "out_height"));
   HALYARD_TRY(const ImageFileInfo info,
               of_data(load_into(handle->tensor, file, {.format = format})));
-  if (out.width != nullptr) *out.width = info.width;
-  if (out.height != nullptr) *out.height = info.height;
+  store(out.width, info.width);
+  store(out.height, info.height);
   return info;
 }
 
@@ -71,8 +73,8 @@ Result<ImageFileInfo> decode(hal_tensor* handle, std::span<const std::byte> file
 void write_orientation(Orientation orientation, std::uint16_t* degrees, bool* mirrored) noexcept {
   auto quarters = static_cast<unsigned>(orientation.rotation);
   if (orientation.flip == Flip::vertical) quarters = (quarters + 2) % 4;
-  if (degrees != nullptr) *degrees = static_cast<std::uint16_t>(quarters * 90);
-  if (mirrored != nullptr) *mirrored = orientation.flip != Flip::none;
+  store(degrees, static_cast<std::uint16_t>(quarters * 90));
+  store(mirrored, orientation.flip != Flip::none);
 }
 
 bool decoders_write(PixelFormat format) noexcept {
@@ -145,6 +147,7 @@ int hal_tensor_decode_image_27(hal_tensor* tensor, const uint8_t* data, size_t l
                                uint16_t* out_rotation_degrees, bool* out_flip_horizontal) {
   return guarded<int>(-1, [&]() -> Result<int> {
     HALYARD_CHECK(halyard::capi::tensor_of(tensor));
+    HALYARD_CHECK(halyard::capi::aligned(out_rotation_degrees, "out_rotation_degrees"));
     HALYARD_TRY(const auto file, halyard::capi::bytes_from(data, len));
     HALYARD_TRY(const auto info,
                 halyard::capi::decode(tensor, file, std::nullopt, {out_width, out_height}));
@@ -159,6 +162,7 @@ int hal_tensor_decode_image_file_27(hal_tensor* tensor, const char* path, size_t
                                     bool* out_flip_horizontal) {
   return guarded<int>(-1, [&]() -> Result<int> {
     HALYARD_CHECK(halyard::capi::tensor_of(tensor));
+    HALYARD_CHECK(halyard::capi::aligned(out_rotation_degrees, "out_rotation_degrees"));
     HALYARD_TRY(const auto file, halyard::capi::file_from(path));
     HALYARD_TRY(const auto info,
                 halyard::capi::decode(tensor, file, std::nullopt, {out_width, out_height}));

@@ -72,6 +72,7 @@ Status fill(const Request& request, const Crop* crop, Convert& convert) {
   HALYARD_CHECK(fill_words(request, convert));
   convert.src = request.src->tensor;
   convert.dst = request.dst->tensor;
+  HALYARD_CHECK(aligned(crop, "crop"));
   if (crop != nullptr) HALYARD_CHECK(apply(*crop, convert));
   return {};
 }
@@ -95,8 +96,8 @@ int convert(const Request& request, const Crop* crop) noexcept {
 // Every backend there is writes before it returns, so there is nothing to wait for.
 template <class Crop>
 int convert_fence(const Request& request, const Crop* crop, int* fence_fd) noexcept {
-  if (fence_fd == nullptr) {
-    report(Errc::invalid_argument, "fence_fd: is NULL");
+  if (fence_fd == nullptr || !is_aligned(fence_fd)) {
+    report(Errc::invalid_argument, "fence_fd: is NULL, or not aligned for its type");
     return -1;
   }
   *fence_fd = -1;

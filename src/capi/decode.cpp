@@ -108,6 +108,7 @@ int hal_decoder_params_add_output(hal_decoder_params* params, HalOutputType type
   return guarded<int>(-1, [&]() -> Result<int> {
     HALYARD_CHECK(checked(params, "params"));
     HALYARD_TRY(const auto extents, capi::shape_from(shape, ndim));
+    HALYARD_CHECK(capi::aligned(dims, "dims"));
     Output output;
     HALYARD_TRY(output.kind, enumerator<OutputKind>(type, HAL_OUTPUT_TYPE_CLASSES,
                                                     "type: is none of HalOutputType"));
@@ -141,6 +142,7 @@ int hal_decoder_params_output_set_anchors(hal_decoder_params* params, int index,
     HALYARD_TRY(Output* const output, output_at(p, index));
     if (anchors == nullptr || num_anchors == 0)
       return capi::null_argument("anchors: NULL, or none");
+    HALYARD_CHECK(capi::aligned(anchors, "anchors"));
     if (num_anchors > 1024)
       return make_error(Errc::invalid_argument, "num_anchors: at most 1024",
                         std::to_string(num_anchors));
@@ -243,11 +245,13 @@ void hal_decoder_free(hal_decoder* decoder) {
 int hal_decoder_decode(const hal_decoder* decoder, const hal_tensor* const* outputs,
                        size_t num_outputs, hal_detect_box_list** out_boxes,
                        hal_segmentation_list** out_segmentations) {
-  if (out_boxes != nullptr) *out_boxes = nullptr;
-  if (out_segmentations != nullptr) *out_segmentations = nullptr;
+  capi::store(out_boxes, {});
+  capi::store(out_segmentations, {});
   return guarded<int>(-1, [&]() -> Result<int> {
     HALYARD_CHECK(checked(decoder, "decoder"));
     if (out_boxes == nullptr) return capi::null_argument("out_boxes: is NULL");
+    HALYARD_CHECK(capi::aligned(out_boxes, "out_boxes"));
+    HALYARD_CHECK(capi::aligned(out_segmentations, "out_segmentations"));
     HALYARD_TRY(const auto tensors, capi::tensors_from(outputs, num_outputs));
     auto boxes = std::make_unique<hal_detect_box_list>();
     if (out_segmentations == nullptr) {
@@ -271,13 +275,16 @@ int hal_decoder_decode_tracked(const hal_decoder* decoder, hal_bytetrack* tracke
                                size_t num_outputs, hal_detect_box_list** out_boxes,
                                hal_segmentation_list** out_segmentations,
                                hal_track_info_list** out_tracks) {
-  if (out_boxes != nullptr) *out_boxes = nullptr;
-  if (out_segmentations != nullptr) *out_segmentations = nullptr;
-  if (out_tracks != nullptr) *out_tracks = nullptr;
+  capi::store(out_boxes, {});
+  capi::store(out_segmentations, {});
+  capi::store(out_tracks, {});
   return guarded<int>(-1, [&]() -> Result<int> {
     HALYARD_CHECK(checked(decoder, "decoder"));
     HALYARD_CHECK(checked(tracker, "tracker"));
     if (out_boxes == nullptr) return capi::null_argument("out_boxes: is NULL");
+    HALYARD_CHECK(capi::aligned(out_boxes, "out_boxes"));
+    HALYARD_CHECK(capi::aligned(out_segmentations, "out_segmentations"));
+    HALYARD_CHECK(capi::aligned(out_tracks, "out_tracks"));
     HALYARD_TRY(const auto tensors, capi::tensors_from(outputs, num_outputs));
     auto boxes = std::make_unique<hal_detect_box_list>();
     auto masks = std::make_unique<hal_segmentation_list>();
@@ -297,10 +304,11 @@ int hal_decoder_decode_tracked(const hal_decoder* decoder, hal_bytetrack* tracke
 hal_proto_data* hal_decoder_decode_proto(const hal_decoder* decoder,
                                          const hal_tensor* const* outputs, size_t num_outputs,
                                          hal_detect_box_list** out_boxes) {
-  if (out_boxes != nullptr) *out_boxes = nullptr;
+  capi::store(out_boxes, {});
   return guarded<hal_proto_data*>(nullptr, [&]() -> Result<hal_proto_data*> {
     HALYARD_CHECK(checked(decoder, "decoder"));
     if (out_boxes == nullptr) return capi::null_argument("out_boxes: is NULL");
+    HALYARD_CHECK(capi::aligned(out_boxes, "out_boxes"));
     HALYARD_TRY(const auto tensors, capi::tensors_from(outputs, num_outputs));
     auto boxes = std::make_unique<hal_detect_box_list>();
     std::optional<compat::ProtoData> protos;
@@ -330,9 +338,11 @@ int hal_decoder_input_dims(const hal_decoder* decoder, size_t* width, size_t* he
   return guarded<int>(-1, [&]() -> Result<int> {
     HALYARD_CHECK(checked(decoder, "decoder"));
     const auto size = decoder->decoder.input_dims();
+    HALYARD_CHECK(capi::aligned(width, "width"));
+    HALYARD_CHECK(capi::aligned(height, "height"));
     if (!size) return 0;
-    if (width != nullptr) *width = static_cast<std::size_t>(size->width);
-    if (height != nullptr) *height = static_cast<std::size_t>(size->height);
+    capi::store(width, static_cast<std::size_t>(size->width));
+    capi::store(height, static_cast<std::size_t>(size->height));
     return 1;
   });
 }

@@ -89,6 +89,7 @@ Status query(const hal_delegate_library* library, hal_delegate_t delegate, int t
   HALYARD_CHECK(check(library, delegate));
   HALYARD_CHECK(check_index(tensor_index));
   if (info == nullptr) return capi::null_argument("info: is NULL");
+  HALYARD_CHECK(capi::aligned(info, "info"));
   if (info_size < least_tensor_info)
     return make_error(Errc::invalid_argument, "info_size: at least 96", std::to_string(info_size));
   if (library->get_tensor_info == nullptr) return missing();
@@ -207,6 +208,7 @@ int hal_delegate_format_info(const hal_delegate_library* library, hal_delegate_t
   return guarded<int>(-1, [&]() -> Result<int> {
     HALYARD_CHECK(check(library, delegate));
     if (format == nullptr || info == nullptr) return capi::null_argument("format or info: is NULL");
+    HALYARD_CHECK(capi::aligned(info, "info"));
     if (info_size < least_format_info)
       return make_error(Errc::invalid_argument, "info_size: at least 16",
                         std::to_string(info_size));

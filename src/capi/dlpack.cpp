@@ -17,6 +17,8 @@ namespace {
 // The handle comes first: once the tensor is taken, nothing may fail.
 template <class Managed>
 Result<hal_tensor*> take(Managed* managed) {
+  // The struct is not defined here; its first members are pointers or as wide.
+  HALYARD_CHECK(halyard::capi::aligned(reinterpret_cast<void**>(managed), "managed"));
   auto handle = std::make_unique<hal_tensor>();
   HALYARD_TRY(handle->tensor, halyard::from_dlpack(managed));
   return handle.release();

@@ -22,9 +22,11 @@ struct Request {
   int color_mode;
 };
 
-std::optional<compat::Letterbox> letterbox_from(const float* letterbox) {
-  if (letterbox == nullptr) return std::nullopt;
-  return compat::Letterbox{letterbox[0], letterbox[1], letterbox[2], letterbox[3]};
+Result<std::optional<compat::Letterbox>> letterbox_from(const float* letterbox) {
+  std::optional<compat::Letterbox> out;
+  HALYARD_CHECK(capi::aligned(letterbox, "letterbox"));
+  if (letterbox != nullptr) out = {letterbox[0], letterbox[1], letterbox[2], letterbox[3]};
+  return out;
 }
 
 Result<compat::DrawOptions> options_of(const Request& request) {
@@ -39,7 +41,7 @@ Result<compat::DrawOptions> options_of(const Request& request) {
               capi::enumerator<compat::ColorMode>(request.color_mode, HAL_COLOR_MODE_TRACK,
                                                   "color_mode: is none of hal_color_mode"));
   out.opacity = request.opacity;
-  out.letterbox = letterbox_from(request.letterbox);
+  HALYARD_TRY(out.letterbox, letterbox_from(request.letterbox));
   return out;
 }
 
@@ -57,9 +59,10 @@ Result<hal_segmentation_list*> materialized(hal_image_processor* processor,
   HALYARD_CHECK(checked(processor, "processor"));
   HALYARD_CHECK(checked(detections, "detections"));
   HALYARD_CHECK(checked(proto_data, "proto_data"));
+  HALYARD_TRY(const auto box, letterbox_from(letterbox));
   auto list = std::make_unique<hal_segmentation_list>();
-  HALYARD_CHECK(processor->painter.materialize_masks(
-      detections->boxes, proto_data->data, letterbox_from(letterbox), resolution, list->list));
+  HALYARD_CHECK(processor->painter.materialize_masks(detections->boxes, proto_data->data, box,
+                                                     resolution, list->list));
   return list.release();
 }
 
@@ -108,11 +111,12 @@ int hal_image_processor_draw_masks(hal_image_processor* processor, const hal_dec
                                    hal_tensor* dst, const hal_tensor* background, float opacity,
                                    const float* letterbox, hal_color_mode color_mode,
                                    hal_detect_box_list** out_boxes) {
-  if (out_boxes != nullptr) *out_boxes = nullptr;
+  capi::store(out_boxes, {});
   return guarded<int>(-1, [&]() -> Result<int> {
     HALYARD_TRY(const auto options,
                 options_of({processor, dst, background, opacity, letterbox, color_mode}));
     HALYARD_CHECK(checked(decoder, "decoder"));
+    HALYARD_CHECK(capi::aligned(out_boxes, "out_boxes"));
     HALYARD_TRY(const auto tensors, capi::tensors_from(outputs, num_outputs));
     auto boxes = std::make_unique<hal_detect_box_list>();
     HALYARD_CHECK(processor->painter.draw_masks(decoder->decoder, tensors, dst->tensor,
@@ -143,12 +147,14 @@ int hal_image_processor_draw_masks_tracked(
     uint64_t timestamp, const hal_tensor* const* outputs, size_t num_outputs, hal_tensor* dst,
     const hal_tensor* background, float opacity, const float* letterbox, hal_color_mode color_mode,
     hal_detect_box_list** out_boxes, hal_track_info_list** out_tracks) {
-  if (out_boxes != nullptr) *out_boxes = nullptr;
-  if (out_tracks != nullptr) *out_tracks = nullptr;
+  capi::store(out_boxes, {});
+  capi::store(out_tracks, {});
   return guarded<int>(-1, [&]() -> Result<int> {
     HALYARD_TRY(const auto options,
                 options_of({processor, dst, background, opacity, letterbox, color_mode}));
     HALYARD_CHECK(checked(decoder, "decoder"));
+    HALYARD_CHECK(capi::aligned(out_boxes, "out_boxes"));
+    HALYARD_CHECK(capi::aligned(out_tracks, "out_tracks"));
     HALYARD_CHECK(checked(tracker, "tracker"));
     HALYARD_TRY(const auto tensors, capi::tensors_from(outputs, num_outputs));
     auto boxes = std::make_unique<hal_detect_box_list>();

@@ -64,10 +64,30 @@ inline Error null_argument(const char* what) {
   return make_error(Errc::invalid_argument, what);
 }
 
+/// Whether an object of this type may lie there; NULL counts as such a place.
+template <class T>
+bool is_aligned(const T* address) noexcept {
+  return reinterpret_cast<std::uintptr_t>(address) % alignof(T) == 0;
+}
+
+/// Checks the address of an argument that may be NULL. Errors: invalid_argument.
+template <class T>
+Status aligned(const T* argument, const char* name) {
+  if (is_aligned(argument)) return {};
+  return make_error(Errc::invalid_argument, "argument: its address is not aligned for its type",
+                    name);
+}
+
+/// Where nothing can fail: an address that is not aligned for its type gets nothing.
+template <class T>
+void store(T* out, const T& value) noexcept {
+  if (out != nullptr && is_aligned(out)) *out = value;
+}
+
 /// Whether the handle is there and of its type.
 template <class H>
 bool is_valid(const H* handle) noexcept {
-  return handle != nullptr && handle->tag.kind() == H::kind;
+  return handle != nullptr && is_aligned(handle) && handle->tag.kind() == H::kind;
 }
 
 /// The handle, checked. Errors: invalid_argument (NULL, or a handle of another kind); `name` is the

@@ -65,6 +65,7 @@ Result<hal_tensor*> import(const OwnedPlane& image, const OwnedPlane& chroma,
                            const ImportRequest& request) {
   HALYARD_TRY(const PixelFormat format, format_from(request.format));
   HALYARD_TRY(const DType dtype, dtype_from(request.dtype));
+  HALYARD_CHECK(aligned(request.colorimetry, "colorimetry"));
   std::array<PlaneDescriptor, 2> planes;
   HALYARD_TRY(planes[0], described(image));
   if (chroma != nullptr) {

@@ -35,6 +35,7 @@ using capi::is_valid;
 hal_detect_box_list* hal_detect_box_list_new(const hal_detect_box* boxes, size_t count) {
   return guarded<hal_detect_box_list*>(nullptr, [&]() -> Result<hal_detect_box_list*> {
     if (boxes == nullptr && count != 0) return capi::null_argument("boxes: is NULL");
+    HALYARD_CHECK(capi::aligned(boxes, "boxes"));
     if (count > PTRDIFF_MAX / sizeof(hal_detect_box))
       return make_error(Errc::invalid_argument, "count: is beyond the address space",
                         std::to_string(count));
@@ -78,6 +79,8 @@ int hal_segmentation_list_get_bbox(const hal_segmentation_list* list, size_t ind
     HALYARD_TRY(const compat::Segmentation* const mask, capi::mask_at(list, index));
     if (xmin == nullptr || ymin == nullptr || xmax == nullptr || ymax == nullptr)
       return capi::null_argument("xmin, ymin, xmax, ymax: one is NULL");
+    for (const float* const out : {xmin, ymin, xmax, ymax})
+      HALYARD_CHECK(capi::aligned(out, "xmin, ymin, xmax, ymax"));
     *xmin = mask->box.x1;
     *ymin = mask->box.y1;
     *xmax = mask->box.x2;
@@ -90,8 +93,10 @@ const uint8_t* hal_segmentation_list_get_mask(const hal_segmentation_list* list,
                                               size_t* out_height, size_t* out_width) {
   return guarded<const uint8_t*>(nullptr, [&]() -> Result<const uint8_t*> {
     HALYARD_TRY(const compat::Segmentation* const mask, capi::mask_at(list, index));
-    if (out_height != nullptr) *out_height = mask->height;
-    if (out_width != nullptr) *out_width = mask->width;
+    HALYARD_CHECK(capi::aligned(out_height, "out_height"));
+    HALYARD_CHECK(capi::aligned(out_width, "out_width"));
+    capi::store<std::size_t>(out_height, mask->height);
+    capi::store<std::size_t>(out_width, mask->width);
     return mask->data;
   });
 }

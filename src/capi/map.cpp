@@ -110,7 +110,7 @@ Result<void*> map_cuda(const hal_tensor* handle) {
 }  // namespace
 
 const std::size_t* shape_of(const Layout* layout, std::size_t* out_ndim) noexcept {
-  if (out_ndim != nullptr) *out_ndim = layout != nullptr ? layout->rank : 0;
+  store<std::size_t>(out_ndim, layout != nullptr ? layout->rank : 0);
   return layout != nullptr ? layout->shape.data() : nullptr;
 }
 
@@ -158,7 +158,7 @@ void* hal_tensor_cuda_map(const hal_tensor* tensor) {
 void* hal_tensor_cuda_device_ptr(const void* map, size_t* out_size) {
   const auto* const found = static_cast<const hal_cuda_map*>(map);
   const bool valid = is_valid(found);
-  if (out_size != nullptr) *out_size = valid ? found->map.size_bytes() - found->offset_bytes : 0;
+  halyard::capi::store(out_size, valid ? found->map.size_bytes() - found->offset_bytes : 0);
   return valid ? static_cast<std::byte*>(found->map.address()) + found->offset_bytes : nullptr;
 }
 
@@ -169,6 +169,6 @@ void hal_tensor_cuda_unmap(void* map) {
 
 void hal_copy_stats(uint64_t* copies, uint64_t* bytes) {
   const halyard::CopyStats stats = halyard::copy_stats();
-  if (copies != nullptr) *copies = stats.copies;
-  if (bytes != nullptr) *bytes = stats.bytes;
+  halyard::capi::store(copies, stats.copies);
+  halyard::capi::store(bytes, stats.bytes);
 }

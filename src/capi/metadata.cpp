@@ -32,12 +32,14 @@ Result<HalTensorQuant*> quantization_of(const hal_tensor* handle) {
 Result<int> colorimetry_of(const hal_tensor* handle, hal_colorimetry* out) {
   HALYARD_TRY(const Tensor* const tensor, tensor_of(handle));
   if (out == nullptr) return null_argument("out: is NULL");
+  HALYARD_CHECK(aligned(out, "out"));
   *out = colorimetry_to_c(tensor->colorimetry());
   return 0;
 }
 
 Result<int> from_v4l2(const V4l2Colorimetry& codes, hal_colorimetry* out) {
   if (out == nullptr) return null_argument("out: is NULL");
+  HALYARD_CHECK(aligned(out, "out"));
   *out = colorimetry_to_c(colorimetry_from_v4l2(codes));
   return 0;
 }
@@ -108,12 +110,12 @@ bool hal_quantization_is_symmetric(const HalTensorQuant* quant) {
 
 bool hal_quantization_axis(const HalTensorQuant* quant, size_t* axis_out) {
   if (!is_valid(quant) || !quant->quantization.axis) return false;
-  if (axis_out != nullptr) *axis_out = *quant->quantization.axis;
+  halyard::capi::store<std::size_t>(axis_out, *quant->quantization.axis);
   return true;
 }
 
 void hal_tensor_set_colorimetry(hal_tensor* tensor, const hal_colorimetry* colorimetry) {
-  if (!is_valid(tensor)) return;
+  if (!is_valid(tensor) || !halyard::capi::is_aligned(colorimetry)) return;
   tensor->tensor.set_colorimetry(colorimetry != nullptr
                                      ? halyard::capi::colorimetry_from(*colorimetry)
                                      : halyard::Colorimetry{});

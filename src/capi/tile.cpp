@@ -40,6 +40,7 @@ Result<Size> size_from(std::size_t width, std::size_t height) {
 
 Result<compat::TilingConfig> config_from(const hal_tiling_config* config) {
   if (config == nullptr) return capi::null_argument("config: is NULL");
+  HALYARD_CHECK(capi::aligned(config, "config"));
   compat::TilingConfig out;
   HALYARD_TRY(out.tile, size_from(config->tile_w, config->tile_h));
   out.overlap = config->overlap_ratio;
@@ -53,6 +54,7 @@ Result<compat::TilingConfig> config_from(const hal_tiling_config* config) {
 
 Result<compat::MergeConfig> merge_from(const hal_merge_config* config) {
   if (config == nullptr) return capi::null_argument("config: is NULL");
+  HALYARD_CHECK(capi::aligned(config, "config"));
   if (config->metric != HAL_MATCH_METRIC_IOU && config->metric != HAL_MATCH_METRIC_IOS)
     return make_error(Errc::invalid_argument, "config: metric is none of hal_match_metric",
                       std::to_string(config->metric));
@@ -67,6 +69,7 @@ Result<compat::MergeConfig> merge_from(const hal_merge_config* config) {
 
 Result<compat::TilePlacement> placement_from(const hal_tile_placement* placement) {
   if (placement == nullptr) return capi::null_argument("placement: is NULL");
+  HALYARD_CHECK(capi::aligned(placement, "placement"));
   compat::TilePlacement out{placement->index,
                             placement->count,
                             {placement->origin_x, placement->origin_y},

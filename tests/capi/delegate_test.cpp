@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A delegate as its users see it: fake_delegate.c, loaded as a shared object.
+// A delegate as its users see it: fake_delegate.c, as C and as C++, loaded as a shared object.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -11,10 +11,10 @@
 
 namespace {
 
-class delegates : public ::testing::Test {
+class delegates : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    library = hal_delegate_open(HALYARD_FAKE_DELEGATE);
+    library = hal_delegate_open(GetParam());
     ASSERT_NE(library, nullptr) << hal_last_error();
     delegate = hal_delegate_instance(library);
     ASSERT_NE(delegate, nullptr);
@@ -24,7 +24,7 @@ class delegates : public ::testing::Test {
   hal_delegate_t delegate = nullptr;
 };
 
-TEST_F(delegates, tell_of_their_tensors) {
+TEST_P(delegates, tell_of_their_tensors) {
   EXPECT_EQ(hal_delegate_has_dmabuf(library, delegate), 1);
   EXPECT_EQ(hal_delegate_has_dmabuf(library, library), 0);
   hal_dmabuf_tensor_info info;
@@ -37,7 +37,7 @@ TEST_F(delegates, tell_of_their_tensors) {
   EXPECT_GE(info.fd, 0);
 }
 
-TEST_F(delegates, and_their_users_may_be_of_different_versions) {
+TEST_P(delegates, and_their_users_may_be_of_different_versions) {
   // A caller from later has more members: what the delegate does not know is 0.
   struct {
     hal_dmabuf_tensor_info info;
@@ -56,7 +56,7 @@ TEST_F(delegates, and_their_users_may_be_of_different_versions) {
   EXPECT_EQ(errno, EINVAL);
 }
 
-TEST_F(delegates, fail_with_their_own_errno) {
+TEST_P(delegates, fail_with_their_own_errno) {
   hal_dmabuf_tensor_info info;
   const auto failed_with = [&](int index) {
     errno = 0;
@@ -73,7 +73,7 @@ TEST_F(delegates, fail_with_their_own_errno) {
   EXPECT_EQ(errno, ENOTSUP);
 }
 
-TEST_F(delegates, share_their_memory) {
+TEST_P(delegates, share_their_memory) {
   hal_tensor* const tensor = hal_delegate_tensor(library, delegate, 0);
   ASSERT_NE(tensor, nullptr) << hal_last_error();
   EXPECT_EQ(hal_tensor_len(tensor), 48U);
@@ -92,7 +92,7 @@ TEST_F(delegates, share_their_memory) {
   EXPECT_EQ(bytes[49], 0);
 }
 
-TEST_F(delegates, tell_of_camera_formats) {
+TEST_P(delegates, tell_of_camera_formats) {
   EXPECT_EQ(hal_delegate_has_camera_adaptor(library, delegate, "rgba"), 1);
   EXPECT_EQ(hal_delegate_has_camera_adaptor(library, delegate, "yuyv"), 0);
   hal_camera_adaptor_format_info format;
@@ -112,5 +112,8 @@ TEST(delegate_libraries, that_are_none_are_refused) {
   EXPECT_EQ(hal_delegate_open("libm.so.6"), nullptr);
   EXPECT_EQ(errno, ENOTSUP);
 }
+
+INSTANTIATE_TEST_SUITE_P(in_c_and_cpp, delegates,
+                         ::testing::Values(HALYARD_FAKE_DELEGATE, HALYARD_FAKE_DELEGATE_CPP));
 
 }  // namespace

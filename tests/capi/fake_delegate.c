@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A delegate without a device: three tensors in one memfd. Its second one is of a version whose
 // struct is shorter, its third one has no shape.
+#ifndef _GNU_SOURCE  // C++ has it
 #define _GNU_SOURCE
+#endif
 #define HAL_DELEGATE_IMPLEMENTATION
 #include <errno.h>
 #include <string.h>

@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// 10^5 calls of the C interface leave the heap as it was. Under a sanitizer its own check counts.
-#include <malloc.h>
-
+// 10^5 calls of the C interface leave the heap as it was.
 #include <array>
 #include <filesystem>
 
 #include "folder.h"
+#include "heap.h"
 #include "owned.h"
 
 namespace {
 
 using namespace capi_test;
-
-std::size_t heap_bytes() {
-  const struct mallinfo2 info = ::mallinfo2();
-  return info.uordblks + info.hblkhd;
-}
 
 // About 30 calls, and as many failures on the way as successes.
 void round(hal_image_processor* processor, const char* path) {

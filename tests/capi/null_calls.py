@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes a C program that calls every function of the C interface with nothing: NULL, 0, -1,
-handles of another kind, and good handles beside nothing. None may crash; without a good handle
-those that can fail must, with an errno.
+handles of another kind, good handles beside nothing, and addresses that are not aligned. None may
+crash; without a good handle those that can fail must, with an errno.
 
     null_calls.py OUTPUT
 """
@@ -38,6 +38,10 @@ HEAD = """// Written by tests/capi/null_calls.py.
 static hal_tensor* tensor;
 static hal_plane_descriptor* plane;
 static hal_image_processor* processor;
+static union {
+  long double align;
+  char bytes[4096];
+} room;
 
 """
 MAIN = """int main(void) {{
@@ -65,9 +69,11 @@ def value(kind, number, given, handles):
     base = re.sub(r"\bconst\b|\bstruct\b|\benum\b", "", kind).strip()
     if "*" in kind or "[" in kind:
         name = base.rstrip("*").strip()
+        if given == "unaligned" and name not in GOOD and needs_alignment(kind):
+            return f"({kind})(void*)(room.bytes + 1)"
         if given == "wrong" and name in handles and base.count("*") == 1:
             return f"({kind})(void*){WRONG.get(name, 'tensor')}"
-        return GOOD[name] if given == "good" and kind.count("*") == 1 and name in GOOD else "NULL"
+        return GOOD[name] if given in ("good", "unaligned") and kind.count("*") == 1 and name in GOOD else "NULL"
     if is_pointer(kind):
         return "NULL"
     if base in ("float", "double"):
@@ -81,6 +87,11 @@ def value(kind, number, given, handles):
 
 def is_pointer(kind):
     return "*" in kind or "[" in kind or kind.endswith("_callback") or kind == "hal_delegate_t"
+
+
+def needs_alignment(kind):
+    return bool(is_pointer(kind)) and not re.search(
+        r"\b(char|uint8_t|void|FILE|bool)\b|_callback$|hal_delegate_t|\(\*\)\(", kind)
 
 
 def expectation(function):
@@ -123,6 +134,9 @@ def call(function, number, given, table, handles):
     if function.returns == "void":
         return lines + [f"  {text};"]
     expected = expectation(function) if given != "good" else None
+    if given == "unaligned" and not any(needs_alignment(t) and re.sub(r"const|\*", "", t).strip()
+                                        not in GOOD for t, _ in function.parameters):
+        expected = None
     end = release(function, table, handles) if is_pointer(function.returns) else ""
     lines += ["  {", f"    {function.returns} result = {text};"]
     lines += [f"    CHECK({expected});"] if expected else ["    (void)result;"]
@@ -151,7 +165,7 @@ def main():
     for name in names:
         body = []
         ends = re.search(r"_(free|unmap|finalize\w*)$", name)
-        for given in ("none", "wrong") + (() if ends else ("good",)):
+        for given in ("none", "wrong") + (() if ends else ("good", "unaligned")):
             for number in (0, -1):
                 body += call(table[name], number, given, table, handles)
         out.append(f"static void call_{name}(void) {{\n" + "\n".join(body) + "\n}\n\n")
