@@ -3,6 +3,8 @@
 """Objects of a picture, found by a YOLO network that OpenVINO runs.
 
     find_objects.py MODEL.onnx PICTURE"""
+from __future__ import annotations
+
 import sys
 
 import numpy as np
@@ -11,7 +13,7 @@ import openvino
 import halyard
 
 
-def find_objects(model, path):
+def find_objects(model: str, path: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     network = openvino.Core().compile_model(model, "CPU")
     _, _, height, width = network.input(0).shape
     rows = list(network.output(0).shape)

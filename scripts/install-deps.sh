@@ -9,6 +9,7 @@
 #     python   native, and what building wheels of the Python package needs
 #     test     build and python, and what the tests need
 #     vm       what building the kernel of the machine in tests/vm needs
+#     torch    PyTorch of the system's Python, for one more test
 #     bench    test, and the peers that the benchmarks measure beside ours
 #     check    clang-format, for tools/check.py
 #     dev      test, check, and clang with its sanitizer run-time
@@ -27,6 +28,7 @@ apt_native=(
 apt_model=(python3 python3-venv ca-certificates)
 apt_test=(python3-dev libgtest-dev libgmock-dev librapidcheck-dev libdrm-dev gcovr util-linux)
 apt_vm=(make gcc libc6-dev binutils ccache flex bison bc xz-utils debian-archive-keyring python3)
+apt_torch=(python3-torch python3-numpy)
 apt_bench=(libbenchmark-dev libyuv-dev libopencv-imgproc-dev)
 apt_check=(python3 clang-format-14)
 apt_dev=(clang-14 clang-tidy-14 libclang-rt-14-dev llvm-14 gdb)
@@ -40,7 +42,7 @@ pip_python=(
 )
 pip_test=(
   "numpy>=1.26" "scipy>=1.10" "opencv-python-headless>=4.8" "pillow>=10" "pycocotools>=2.0.7"
-  "pytest>=7" "ml_dtypes>=0.3" "mypy>=1.8"
+  "pytest>=7" "ml_dtypes>=0.3" "mypy>=1.8" "pyright[nodejs]>=1.1.390"
 )
 # Without what it asks for: its metrics need NumPy and SciPy alone, and the OpenCV that it would
 # bring lies over the headless one.
@@ -49,11 +51,11 @@ bare_test=("trackeval>=1.3,<2")
 die() { printf 'install-deps: %s\n' "$*" >&2; exit 1; }
 # For a machine whose package sources lack arm64: .ci/run reads the line, and goes on.
 no_sysroot() { printf 'aarch64: skipped: %s\n0 passed, 0 failed, 1 skipped\n' "$*"; exit 77; }
-usage() { sed -n '5,16s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '5,17s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 
 list() {
   local kind group
-  for group in native model python test vm bench check dev aarch64; do
+  for group in native model python test vm torch bench check dev aarch64; do
     for kind in apt pip bare; do
       declare -p "${kind}_${group}" >/dev/null 2>&1 || continue
       declare -n packages="${kind}_${group}"
@@ -160,6 +162,7 @@ for group in "$@"; do
     test) apt+=("${apt_native[@]}" "${apt_test[@]}")
           pip+=("${pip_model[@]}" "${pip_python[@]}" "${pip_test[@]}") bare+=("${bare_test[@]}") ;;
     vm) apt+=("${apt_vm[@]}") ;;
+    torch) apt+=("${apt_torch[@]}") ;;
     bench) apt+=("${apt_native[@]}" "${apt_test[@]}" "${apt_bench[@]}")
            pip+=("${pip_model[@]}" "${pip_python[@]}" "${pip_test[@]}") bare+=("${bare_test[@]}") ;;
     check) apt+=("${apt_check[@]}") ;;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What type checkers know of the package: written from it, and clean on the examples."""
 import importlib.util
+import json
 import os
 import pathlib
 import subprocess
@@ -43,7 +44,20 @@ def test_examples_are_clean_under_mypy_strict(tmp_path):
     config.write_text("[mypy]\nstrict = True\nfollow_imports = silent\n"
                       "[mypy-torch.*,cv2.*,openvino.*]\nignore_missing_imports = True\n"
                       "follow_imports = skip\n")
-    examples = sorted((ROOT / "examples/python").glob("*.py"))
+    examples = [*(ROOT / "examples/python").glob("*.py"), ROOT / "examples/find_objects.py"]
     done = run("-m", "mypy", "--config-file", config, "--cache-dir", tmp_path, *examples,
                MYPYPATH=str(ROOT / "python"))
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_examples_are_clean_under_pyright(tmp_path):
+    needs("pyright")
+    examples = [ROOT / "examples/python", ROOT / "examples/find_objects.py"]
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps({
+        "include": [os.path.relpath(path, tmp_path) for path in examples],
+        "extraPaths": [os.path.relpath(ROOT / "python", tmp_path)],
+        "reportMissingImports": "none", "reportMissingModuleSource": "none"}))
+    done = run("-m", "pyright", "-p", tmp_path, "--pythonpath", sys.executable, "--outputjson")
+    report = json.loads(done.stdout)
+    assert done.returncode == 0 and not report["generalDiagnostics"], done.stdout
+    assert report["summary"]["filesAnalyzed"] == 1 + len(list(examples[0].glob("*.py")))
