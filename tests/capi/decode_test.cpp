@@ -9,91 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "halyard/hal.h"
-#include "heap.h"
+#include "decoding.h"
 
 namespace {
 
-struct Free {
-  void operator()(hal_tensor* p) const { hal_tensor_free(p); }
-  void operator()(hal_decoder_params* p) const { hal_decoder_params_free(p); }
-  void operator()(hal_decoder* p) const { hal_decoder_free(p); }
-  void operator()(hal_detect_box_list* p) const { hal_detect_box_list_free(p); }
-  void operator()(hal_segmentation_list* p) const { hal_segmentation_list_free(p); }
-  void operator()(hal_track_info_list* p) const { hal_track_info_list_free(p); }
-  void operator()(hal_proto_data* p) const { hal_proto_data_free(p); }
-  void operator()(hal_bytetrack* p) const { hal_bytetrack_free(p); }
-  void operator()(hal_image_processor* p) const { hal_image_processor_free(p); }
-  void operator()(hal_tile_spec_list* p) const { hal_tile_spec_list_free(p); }
-  void operator()(hal_tile_placement_list* p) const { hal_tile_placement_list_free(p); }
-  void operator()(hal_tiled_frame_accumulator* p) const { hal_tiled_frame_accumulator_free(p); }
-};
-template <class T>
-using Handle = std::unique_ptr<T, Free>;
-
-Handle<hal_tensor> tensor_of(std::vector<std::size_t> shape, const std::vector<float>& values) {
-  Handle<hal_tensor> tensor(
-      hal_tensor_new(HAL_DTYPE_F32, shape.data(), shape.size(), HAL_TENSOR_MEMORY_MEM, nullptr));
-  hal_tensor_map* const map = hal_tensor_map_create(tensor.get());
-  std::memcpy(hal_tensor_map_data(map), values.data(), values.size() * sizeof(float));
-  hal_tensor_map_unmap(map);
-  return tensor;
-}
-
-std::vector<std::uint8_t> bytes_of(hal_tensor* tensor) {
-  hal_tensor_map* const map = hal_tensor_map_create(tensor);
-  const auto* const data = static_cast<const std::uint8_t*>(hal_tensor_map_data_const(map));
-  std::vector<std::uint8_t> out(data, data + hal_tensor_map_size(map));
-  hal_tensor_map_unmap(map);
-  return out;
-}
-
-/// Two boxes of two classes, with two coefficients, in 16 columns; prototypes of 8 x 8.
-class c_decoder : public ::testing::Test {
- protected:
-  void SetUp() override {
-    std::vector<float> values(8 * 16, 0.0F);
-    const float boxes[2][8] = {{.5F, .5F, .5F, .5F, .9F, 0, 3, 0},
-                               {.2F, .3F, .2F, .2F, 0, .8F, 0, -3}};
-    for (std::size_t i = 0; i < 2; ++i)
-      for (std::size_t r = 0; r < 8; ++r)
-        values[r * 16 + i] = boxes[i][r];
-    head = tensor_of({1, 8, 16}, values);
-    values.clear();
-    for (int y = 0; y < 8; ++y)
-      for (int x = 0; x < 8; ++x) {
-        values.push_back(static_cast<float>(x) - 3.5F);
-        values.push_back(static_cast<float>(y) - 2.2F);
-      }
-    protos = tensor_of({1, 8, 8, 2}, values);
-    outputs = {head.get(), protos.get()};
-    params.reset(hal_decoder_params_new());
-    const std::size_t shape[3] = {1, 8, 16}, proto_shape[4] = {1, 8, 8, 2};
-    ASSERT_EQ(hal_decoder_params_add_output(params.get(), HAL_OUTPUT_TYPE_DETECTION,
-                                            HAL_DECODER_TYPE_ULTRALYTICS, shape, nullptr, 3),
-              0);
-    ASSERT_EQ(hal_decoder_params_add_output(params.get(), HAL_OUTPUT_TYPE_PROTOS,
-                                            HAL_DECODER_TYPE_ULTRALYTICS, proto_shape, nullptr, 4),
-              1);
-    decoder.reset(hal_decoder_new(params.get()));
-    ASSERT_NE(decoder, nullptr) << hal_last_error();
-    processor.reset(hal_image_processor_new());
-    picture.reset(
-        hal_tensor_new_image(40, 32, HAL_PIXEL_FORMAT_RGBA, HAL_DTYPE_U8, HAL_TENSOR_MEMORY_MEM));
-  }
-  std::vector<std::uint8_t> pixel(std::size_t x, std::size_t y) {
-    const auto bytes = bytes_of(picture.get());
-    const std::size_t at = 4 * (40 * y + x);
-    return {bytes.begin() + static_cast<std::ptrdiff_t>(at),
-            bytes.begin() + static_cast<std::ptrdiff_t>(at) + 4};
-  }
-
-  Handle<hal_tensor> head, protos, picture;
-  std::vector<const hal_tensor*> outputs;
-  Handle<hal_decoder_params> params;
-  Handle<hal_decoder> decoder;
-  Handle<hal_image_processor> processor;
-};
+using namespace capi_test;
 
 TEST_F(c_decoder, gives_boxes_and_masks) {
   hal_detect_box_list* boxes = nullptr;
@@ -256,53 +176,6 @@ TEST_F(c_decoder, tracks) {
   errno = 0;
   EXPECT_EQ(hal_bytetrack_update(tracker.get(), boxes, 5), nullptr);
   EXPECT_EQ(errno, EINVAL);
-}
-
-// Some 25 calls, failures among them.
-void decode_and_draw(hal_decoder_params* params, hal_image_processor* processor,
-                     const std::vector<const hal_tensor*>& outputs, hal_tensor* picture) {
-  const Handle<hal_decoder> decoder(hal_decoder_new(params));
-  const Handle<hal_bytetrack> tracker(hal_bytetrack_new_default());
-  hal_detect_box_list* boxes = nullptr;
-  hal_segmentation_list* masks = nullptr;
-  hal_track_info_list* tracks = nullptr;
-  EXPECT_EQ(hal_decoder_decode_tracked(decoder.get(), tracker.get(), 1000, outputs.data(), 2,
-                                       &boxes, &masks, &tracks),
-            0);
-  const Handle<hal_detect_box_list> owned(boxes);
-  const Handle<hal_segmentation_list> owned_masks(masks);
-  const Handle<hal_track_info_list> owned_tracks(tracks);
-  const Handle<hal_tensor> mask(hal_segmentation_to_mask(masks, 0));
-  EXPECT_EQ(hal_segmentation_to_mask(masks, 2), nullptr);
-  EXPECT_EQ(hal_decoder_decode(decoder.get(), outputs.data(), 1, &boxes, nullptr), -1);
-  hal_detect_box_list* found = nullptr;
-  const Handle<hal_proto_data> protos(
-      hal_decoder_decode_proto(decoder.get(), outputs.data(), 2, &found));
-  const Handle<hal_detect_box_list> owned_found(found);
-  const Handle<hal_segmentation_list> cut(
-      hal_image_processor_materialize_masks(processor, found, protos.get(), nullptr));
-  EXPECT_EQ(hal_segmentation_list_len(cut.get()), 2U);
-  EXPECT_EQ(hal_image_processor_draw_decoded_masks(processor, picture, found, cut.get(), nullptr, 1,
-                                                   nullptr, HAL_COLOR_MODE_CLASS),
-            0)
-      << hal_last_error();
-  EXPECT_EQ(hal_image_processor_draw_masks(processor, decoder.get(), outputs.data(), 2, picture,
-                                           picture, 1, nullptr, HAL_COLOR_MODE_CLASS, nullptr),
-            -1);
-  const Handle<hal_tensor> coefficients(hal_proto_data_take_mask_coefficients(protos.get()));
-  const Handle<hal_track_info_list> active(hal_bytetrack_get_active_tracks(tracker.get()));
-  EXPECT_EQ(hal_track_info_list_len(active.get()), 2U);
-}
-
-TEST_F(c_decoder, leaks_nothing_over_a_hundred_thousand_calls) {
-  const auto rounds = [&](int count) {
-    for (int i = 0; i < count; ++i)
-      decode_and_draw(params.get(), processor.get(), outputs, picture.get());
-  };
-  rounds(50);
-  const std::size_t before = capi_test::heap_bytes();
-  rounds(4000);
-  EXPECT_LT(capi_test::heap_bytes(), before + 4096) << "4000 rounds of 25 calls";
 }
 
 TEST(c_decoders, are_made_from_exactly_one_configuration) {

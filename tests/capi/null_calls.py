@@ -73,7 +73,8 @@ def value(kind, number, given, handles):
             return f"({kind})(void*)(room.bytes + 1)"
         if given == "wrong" and name in handles and base.count("*") == 1:
             return f"({kind})(void*){WRONG.get(name, 'tensor')}"
-        return GOOD[name] if given in ("good", "unaligned") and kind.count("*") == 1 and name in GOOD else "NULL"
+        is_good = given in ("good", "unaligned") and kind.count("*") == 1 and name in GOOD
+        return GOOD[name] if is_good else "NULL"
     if is_pointer(kind):
         return "NULL"
     if base in ("float", "double"):

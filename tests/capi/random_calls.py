@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a C program that calls the functions of the C interface in random order with random
 arguments: handles that live, of another kind, none; sizes, texts and enumerators right and wrong.
-What calls give is kept, used by later calls and freed in any order. Nothing may crash, hang, or leak.
+What calls give is kept, used by later calls and freed in any order. Nothing may crash or leak.
 
     random_calls.py OUTPUT
     PROGRAM [SEED [CALLS]]
@@ -123,7 +123,7 @@ static void quiet(hal_log_level level, const char* target, const char* message, 
 MAIN = """
 int main(int argc, char** argv) {{
   const long calls = argc > 2 ? atol(argv[2]) : 2000;
-  char folder[] = "/tmp/halyard_calls_XXXXXX";
+  char folder[] = P_tmpdir "/halyard_calls_XXXXXX";
   hal_tensor* picture;
   long i;
   state = argc > 1 ? strtoull(argv[1], NULL, 10) * UINT64_C(0x9E3779B97F4A7C15) + 1 : 1;
@@ -146,7 +146,7 @@ int main(int argc, char** argv) {{
   close(memory_fd);
   CHECK(chdir("/") == 0);
   {{
-    char command[64];
+    char command[sizeof folder + 16];
     snprintf(command, sizeof command, "rm -rf %s", folder);
     CHECK(system(command) == 0);
   }}
