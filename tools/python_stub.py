@@ -54,6 +54,19 @@ FIXES = [
     (r"(?<!\w)exc_type: Any", "exc_type: Any"),
 ]
 
+# What lambdas give, which nanobind calls an object.
+RESULTS = {
+    "array": "NDArray[Any]", "cuda_map": "None", "iosurface_id": "int | None",
+    "iosurface_ref": "int | None", "__deepcopy__": "Tensor", "_from_shared": "Tensor",
+    "to_source": "NDArray[numpy.float32]", "to_destination": "NDArray[numpy.float32]",
+    "points_to_source": "NDArray[numpy.float32]", "points_to_destination": "NDArray[numpy.float32]",
+    "take_protos": "Tensor | None", "take_mask_coefficients": "Tensor | None",
+    "nms": "Nms | None", "normalized_boxes": "bool | None", "input_dims": "tuple[int, int] | None",
+}
+# PEP 688's name of the buffer protocol, which types written in C have from Python 3.12 on.
+BUFFER = (r'^(class (?:Tensor|TensorMap):\n    """\n(?:.*\n)*?    """\n)',
+          r"\1\n    def __buffer__(self, flags: int, /) -> memoryview: ...\n")
+
 
 def wrapped(line):
     """A long line of one `def`, its parameters one a line."""
@@ -88,6 +101,9 @@ def extension():
     body = made[re.search(r"^(class|def) ", made, re.M).start():]
     for pattern, instead in FIXES:
         body = re.sub(pattern, instead, body, flags=re.M)
+    for called, gives in RESULTS.items():
+        body = re.sub(rf"(def {called}\(self.*\)) -> Any:", rf"\1 -> {gives}:", body)
+    body = re.sub(*BUFFER, body, flags=re.M)
     body = re.sub(r"def (__eq__)\(self, other: Any, /\)", r"def \1(self, other: object, /)", body)
     enums = "".join(f"    {name} as {name},\n" for name in sorted(halyard._enums.__all__))
     header = HEADER.replace("{enums}", enums)

@@ -41,7 +41,8 @@ def _ending() -> None: ...
 
 class Region:
     """
-    A rectangle of whole pixels: x, y (top left corner), width, height. Unsigned, readable and writable.
+    A rectangle of whole pixels: x, y (top left corner), width,
+    height. Unsigned, readable and writable.
     """
 
     def __init__(self, x: int, y: int, width: int, height: int) -> None: ...
@@ -84,7 +85,8 @@ class Region:
 
 class Rect:
     """
-    A rectangle of whole pixels by its left, top, width and height; taken wherever a Region is.
+    A rectangle of whole pixels by its left, top, width and height;
+    taken wherever a Region is.
     """
 
     def __init__(self, left: int, top: int, width: int, height: int) -> None: ...
@@ -113,7 +115,8 @@ class Rect:
 
 class Quantization:
     """
-    How integers stand for real numbers: real = (stored - zero_point) * scale, for a tensor or for each index of an axis. Immutable.
+    How integers stand for real numbers: real = (stored - zero_point) *
+    scale, for a tensor or for each index of an axis. Immutable.
     """
 
     @staticmethod
@@ -127,7 +130,8 @@ class Quantization:
     @staticmethod
     def per_channel(scales: Sequence[float], zero_points: Sequence[int], axis: int) -> Quantization:
         """
-        One scale and zero point for each index of `axis`. Raises RuntimeError when the lengths differ or are 0.
+        One scale and zero point for each index of `axis`. Raises RuntimeError when the
+        lengths differ or are 0.
         """
 
     @staticmethod
@@ -168,7 +172,8 @@ class Quantization:
 
 class Colorimetry:
     """
-    What the numbers of a picture mean as colours; each axis may be None (unknown). Immutable, compares by value.
+    What the numbers of a picture mean as colours; each axis may be None
+    (unknown). Immutable, compares by value.
     """
 
     def __init__(
@@ -182,7 +187,9 @@ class Colorimetry:
     @staticmethod
     def from_v4l2(colorspace: int, xfer: int, ycbcr_enc: int, quant: int) -> Colorimetry:
         """
-        From the four numbers of V4L2's pixel format (enum v4l2_colorspace and so on). Encoding and range 0 follow from the colour space as the kernel has it; what is not known is None.
+        From the four numbers of V4L2's pixel format (enum v4l2_colorspace and so on).
+        Encoding and range 0 follow from the colour space as the kernel has it; what
+        is not known is None.
         """
 
     @property
@@ -262,7 +269,9 @@ class TensorMap:
     ``m[i] = v`` count elements in C order. Access to a closed map raises BufferError.
     """
 
-    def __enter__(self) -> Any: ...
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+
+    def __enter__(self) -> TensorMap: ...
 
     def __exit__(
         self,
@@ -273,15 +282,17 @@ class TensorMap:
 
     def unmap(self) -> None:
         """
-        Closes the map. A second call does nothing. Raises BufferError while views are alive, and stays open.
+        Closes the map. A second call does nothing. Raises BufferError while
+        views are alive, and stays open.
         """
 
     def numpy(self) -> memoryview:
         """
-        The elements' bytes as a flat memoryview of prod(shape) * itemsize bytes. Where rows are padded these are not the elements alone: take numpy.asarray(m) then.
+        The elements' bytes as a flat memoryview of prod(shape) * itemsize bytes. Where rows
+        are padded these are not the elements alone: take numpy.asarray(m) then.
         """
 
-    def array(self) -> Any:
+    def array(self) -> NDArray[Any]:
         """The elements as a NumPy array with their strides, without a copy."""
 
     def __len__(self) -> int: ...
@@ -320,6 +331,8 @@ class Tensor:
     at the same time is the program's business.
     """
 
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+
     def __init__(
         self,
         shape: Sequence[int],
@@ -338,7 +351,9 @@ class Tensor:
         dtype: DTypeLike = 'uint8',
     ) -> Tensor:
         """
-        A picture of zeros. Shape: packed [H,W,C], planar [C,H,W], NV12 [H+ceil(H/2),W], NV16 [2H,W], NV24 [3H,W]; odd sizes are legal. `access` says what the CPU will do with device memory: none, read, write or readwrite; a hint, all access works.
+        A picture of zeros. Shape: packed [H,W,C], planar [C,H,W], NV12 [H+ceil(H/2),W], NV16
+        [2H,W], NV24 [3H,W]; odd sizes are legal. `access` says what the CPU will do with
+        device memory: none, read, write or readwrite; a hint, all access works.
         """
 
     @property
@@ -420,32 +435,39 @@ class Tensor:
 
     def reshape(self, shape: Sequence[int]) -> None:
         """
-        Gives the tensor another shape of as many elements, in place. Drops the picture format. Raises RuntimeError when the count differs or rows are padded.
+        Gives the tensor another shape of as many elements, in place. Drops the picture format.
+        Raises RuntimeError when the count differs or rows are padded.
         """
 
     def set_format(self, format: PixelFormat | str) -> None:
         """
-        Calls the bytes a picture of this format, in place. Raises RuntimeError when the shape cannot be one: packed [H,W,C], planar [C,H,W], NV12 [3H/2,W], NV16 [2H,W], NV24 [3H,W].
+        Calls the bytes a picture of this format, in place. Raises RuntimeError when the shape
+        cannot be one: packed [H,W,C], planar [C,H,W], NV12 [3H/2,W], NV16 [2H,W], NV24
+        [3H,W].
         """
 
     def view(self, region: Region | Rect) -> Tensor:
         """
-        A rectangle of a picture that shares its bytes. Subsampled formats need x and y at multiples of the chroma block. Raises RuntimeError outside the picture.
+        A rectangle of a picture that shares its bytes. Subsampled formats need x and y at
+        multiples of the chroma block. Raises RuntimeError outside the picture.
         """
 
     def batch(self, n: int) -> Tensor:
         """
-        Element n of the outermost axis, sharing its bytes. Raises RuntimeError when n is out of range, or for a single picture.
+        Element n of the outermost axis, sharing its bytes. Raises RuntimeError when n is out
+        of range, or for a single picture.
         """
 
     def __getitem__(self, key: Any) -> Tensor:
         """
-        A part that shares the bytes: of a picture t[y0:y1, x0:x1]; of other tensors ints and slices for the leading axes, t[n] being batch(n).
+        A part that shares the bytes: of a picture t[y0:y1, x0:x1]; of other tensors ints and
+        slices for the leading axes, t[n] being batch(n).
         """
 
     def copy(self, mem: TensorMemory | None = None) -> Tensor:
         """
-        A tensor of its own with the same elements and labels, in memory of the same kind or of `mem`. Rows may be padded differently.
+        A tensor of its own with the same elements and labels, in memory of the same kind or
+        of `mem`. Rows may be padded differently.
         """
 
     def fill(self, value: float) -> None:
@@ -484,10 +506,12 @@ class Tensor:
 
     def map(self) -> TensorMap:
         """
-        Opens the elements to the CPU for reading and writing (read-only memory: for reading). Use it in a with statement. Any number of maps may be open. Raises RuntimeError for memory that the CPU cannot see.
+        Opens the elements to the CPU for reading and writing (read-only memory: for reading).
+        Use it in a with statement. Any number of maps may be open. Raises RuntimeError for
+        memory that the CPU cannot see.
         """
 
-    def cuda_map(self) -> Any:
+    def cuda_map(self) -> None:
         """
         The elements on a CUDA device: None, as no tensor of this build has them there.
         """
@@ -524,7 +548,9 @@ class Tensor:
     @staticmethod
     def from_array(array: Any, copy: bool = False) -> Tensor:
         """
-        A tensor over the memory of an array: of NumPy, or anything with a buffer or DLPack. With `copy`, a tensor of its own. Name the picture format by set_format().
+        A tensor over the memory of an array: of NumPy, or anything with a buffer or
+        DLPack. With `copy`, a tensor of its own. Name the picture format by
+        set_format().
         """
 
     @staticmethod
@@ -535,13 +561,15 @@ class Tensor:
         name: str | None = None,
     ) -> Tensor:
         """
-        A tensor over a DMA-BUF or shared memory. The descriptor is duplicated: close yours. Raises RuntimeError for other descriptors and for memory that is too small.
+        A tensor over a DMA-BUF or shared memory. The descriptor is duplicated: close yours.
+        Raises RuntimeError for other descriptors and for memory that is too small.
         """
 
     @property
     def fd(self) -> int:
         """
-        A new descriptor of the memory each time, yours to close. Raises RuntimeError for memory without one (the heap).
+        A new descriptor of the memory each time, yours to close. Raises RuntimeError
+        for memory without one (the heap).
         """
 
     def dmabuf_clone(self) -> int:
@@ -559,11 +587,11 @@ class Tensor:
         """Raises RuntimeError: IOSurfaces are Apple's."""
 
     @property
-    def iosurface_id(self) -> Any:
+    def iosurface_id(self) -> int | None:
         """None: IOSurfaces are Apple's."""
 
     @property
-    def iosurface_ref(self) -> Any:
+    def iosurface_ref(self) -> int | None:
         """None: IOSurfaces are Apple's."""
 
     @property
@@ -578,11 +606,15 @@ class Tensor:
 
     def __copy__(self) -> Tensor: ...
 
-    def __deepcopy__(self, arg: Any, /) -> Any: ...
+    def __deepcopy__(self, arg: Any, /) -> Tensor: ...
 
     def decode_image(self, data: Buffer, format: PixelFormat | None = None) -> ImageInfo:
         """
-        Decodes a JPEG or PNG into this tensor's memory. The tensor takes the file's size and format in place: JPEG 4:2:0 Nv12, 4:2:2 Nv16, 4:4:4 Nv24, grey Grey; PNG Rgb, Rgba or Grey; or `format` where the file can be decoded so. A row stride that is wide enough is kept. Raises RuntimeError for damaged or unsupported files, and when the memory is too small.
+        Decodes a JPEG or PNG into this tensor's memory. The tensor takes the file's size and
+        format in place: JPEG 4:2:0 Nv12, 4:2:2 Nv16, 4:4:4 Nv24, grey Grey; PNG Rgb, Rgba or
+        Grey; or `format` where the file can be decoded so. A row stride that is wide enough is
+        kept. Raises RuntimeError for damaged or unsupported files, and when the memory is too
+        small.
         """
 
     def decode_image_file(
@@ -595,7 +627,8 @@ class Tensor:
     @staticmethod
     def peek_image_info(data: Buffer, format: PixelFormat | None = None) -> ImageInfo:
         """
-        What the header of a JPEG or PNG says; no pixel is decoded. Sizes are as stored, before any turn.
+        What the header of a JPEG or PNG says; no pixel is decoded. Sizes are as stored, before
+        any turn.
         """
 
     @staticmethod
@@ -625,7 +658,8 @@ class Tensor:
 
     def save_jpeg(self, filename: str | os.PathLike[str], quality: int = 80) -> None:
         """
-        Writes the picture as JPEG; quality 1 to 100. uint8 RGB, BGR, RGBA, BGRA (alpha dropped), grey and YUV of BT.601 full range.
+        Writes the picture as JPEG; quality 1 to 100. uint8 RGB, BGR, RGBA, BGRA (alpha
+        dropped), grey and YUV of BT.601 full range.
         """
 
     def save_png(self, filename: str | os.PathLike[str], compression: int = 6) -> None:
@@ -644,7 +678,9 @@ class Tensor:
 
     def from_numpy(self, src: ArrayLike) -> None:
         """
-        Copies the elements of an array, of any strides, into this tensor. Count and dtype must be the tensor's; the shape need not. Raises RuntimeError when they differ, TypeError for what is no array. The interpreter is released meanwhile.
+        Copies the elements of an array, of any strides, into this tensor. Count and dtype must
+        be the tensor's; the shape need not. Raises RuntimeError when they differ, TypeError
+        for what is no array. The interpreter is released meanwhile.
         """
 
     def normalize_to_numpy(
@@ -654,7 +690,10 @@ class Tensor:
         zero_point: int | None = None,
     ) -> None:
         """
-        Writes a packed uint8 picture into an array [H,W,C] of uint8 (RAW), int8 (SIGNED: v - zero_point, 128 by default) or floats (SIGNED: v / 127.5 - zero_point / 127.5, 1 by default; UNSIGNED: v / 255; RAW: v). Rgba may drop its alpha into 3 channels. Raises TypeError for another dst, RuntimeError for shapes that differ.
+        Writes a packed uint8 picture into an array [H,W,C] of uint8 (RAW), int8 (SIGNED: v -
+        zero_point, 128 by default) or floats (SIGNED: v / 127.5 - zero_point / 127.5, 1 by
+        default; UNSIGNED: v / 255; RAW: v). Rgba may drop its alpha into 3 channels. Raises
+        TypeError for another dst, RuntimeError for shapes that differ.
         """
 
 def set_dct_method(method: DctMethod) -> None:
@@ -664,28 +703,31 @@ def set_dct_method(method: DctMethod) -> None:
 
 def set_output_format(format: PixelFormat | None = None) -> None:
     """
-    Format that this thread's later decode_image() calls give for JPEGs that can be decoded so; others, and None, keep the file's own. Each call's own `format` goes first.
+    Format that this thread's later decode_image() calls give for JPEGs that can be decoded
+    so; others, and None, keep the file's own. Each call's own `format` goes first.
     """
 
 class Placement:
     """
-    The map between source and destination pixels of one convert(). Pixel (i, j) covers [i, i+1) x [j, j+1).
+    The map between source and destination pixels of one convert(). Pixel (i, j) covers
+    [i, i+1) x [j, j+1).
     """
 
-    def to_source(self, boxes: Any) -> Any:
+    def to_source(self, boxes: Any) -> NDArray[numpy.float32]:
         """
-        Boxes (N, 4) or (4,) x1 y1 x2 y2 in destination pixels as float32 boxes in source pixels, clipped to the source.
+        Boxes (N, 4) or (4,) x1 y1 x2 y2 in destination pixels as float32 boxes in source
+        pixels, clipped to the source.
         """
 
-    def to_destination(self, boxes: Any) -> Any:
+    def to_destination(self, boxes: Any) -> NDArray[numpy.float32]:
         """The way back; not clipped."""
 
-    def points_to_source(self, points: Any) -> Any:
+    def points_to_source(self, points: Any) -> NDArray[numpy.float32]:
         """
         Points (N, 2) x y in destination pixels as points in source pixels, not clipped.
         """
 
-    def points_to_destination(self, points: Any) -> Any:
+    def points_to_destination(self, points: Any) -> NDArray[numpy.float32]:
         """The way back."""
 
     @property
@@ -703,7 +745,8 @@ class Placement:
     @property
     def letterbox(self) -> tuple[Any, ...]:
         """
-        The same as fractions of the destination (x1, y1, x2, y2), as drawing calls take it.
+        The same as fractions of the destination (x1, y1, x2, y2), as drawing calls
+        take it.
         """
 
     @property
@@ -713,7 +756,8 @@ class Placement:
     @property
     def forward(self) -> tuple[Any, ...]:
         """
-        From source to destination: x' = m[0] x + m[1] y + m[2], y' = m[3] x + m[4] y + m[5].
+        From source to destination: x' = m[0] x + m[1] y + m[2], y' = m[3] x + m[4] y
+        + m[5].
         """
 
     @property
@@ -742,7 +786,7 @@ class ImageProcessor:
         Ends the processor: later calls raise RuntimeError. A second close() does nothing.
         """
 
-    def __enter__(self) -> Any: ...
+    def __enter__(self) -> ImageProcessor: ...
 
     def __exit__(
         self,
@@ -822,7 +866,8 @@ class ImageProcessor:
         bgr: bool = False,
     ) -> Placement:
         """
-        As convert(), but may wait for flush(), which runs all that waits in one go: until then src must not change, and dst holds what it held.
+        As convert(), but may wait for flush(), which runs all that waits in one go: until then src
+        must not change, and dst holds what it held.
         """
 
     def explain(
@@ -848,7 +893,8 @@ class ImageProcessor:
         bgr: bool = False,
     ) -> str:
         """
-        Which backend would run this convert(), and why others decline. One line each.
+        Which backend would run this convert(), and why others decline. One line
+        each.
         """
 
     def flush(self) -> None:
@@ -864,7 +910,9 @@ class ImageProcessor:
         compression: str | None = None,
     ) -> Tensor:
         """
-        A picture of zeros in the memory that suits this machine's backends best. `access`: what the CPU will do with it (none, read, write, readwrite). `compression` (any, ubwc, afbc, pvric, dcc) needs access "none".
+        A picture of zeros in the memory that suits this machine's backends best. `access`: what
+        the CPU will do with it (none, read, write, readwrite). `compression` (any, ubwc, afbc,
+        pvric, dcc) needs access "none".
         """
 
     def import_image(
@@ -882,7 +930,10 @@ class ImageProcessor:
         colorimetry: Colorimetry | None = None,
     ) -> Tensor:
         """
-        A picture over a DMA-BUF or shared memory of somebody else. Descriptors are duplicated: close yours. `stride` and `offset` in bytes; without a stride rows are tight. Chroma lies behind the luma unless it has a descriptor or an offset. Raises RuntimeError for planes that do not fit their memory.
+        A picture over a DMA-BUF or shared memory of somebody else. Descriptors are duplicated:
+        close yours. `stride` and `offset` in bytes; without a stride rows are tight. Chroma
+        lies behind the luma unless it has a descriptor or an offset. Raises RuntimeError for
+        planes that do not fit their memory.
         """
 
     def draw_decoded_masks(
@@ -1043,7 +1094,8 @@ def gpu_dma_buf_pitch_alignment_bytes() -> int:
 
 def align_width_for_gpu_pitch(width: int, bpp: int) -> int:
     """
-    The smallest width from `width` on that makes rows of `bpp` bytes a pixel multiples of 64 bytes; `width` itself when either is 0.
+    The smallest width from `width` on that makes rows of `bpp` bytes a pixel multiples of 64
+    bytes; `width` itself when either is 0.
     """
 
 def align_width_for_pixel_format(
@@ -1262,10 +1314,10 @@ class ProtoData:
     def layout(self) -> str:
         """"nhwc": prototypes are (H, W, K); "nchw": (K, H, W)."""
 
-    def take_protos(self) -> Any:
+    def take_protos(self) -> Tensor | None:
         """The prototypes as a Tensor, with their quantization; once, then None."""
 
-    def take_mask_coefficients(self) -> Any:
+    def take_mask_coefficients(self) -> Tensor | None:
         """The coefficients as a Tensor (N, K); once, then None."""
 
     def __len__(self) -> int:
@@ -1489,7 +1541,7 @@ class Decoder:
     def max_det(self, arg: Any, /) -> None: ...
 
     @property
-    def nms(self) -> Any:
+    def nms(self) -> Nms | None:
         """Nms in force, never Auto; None: nothing is suppressed."""
 
     @property
@@ -1499,13 +1551,13 @@ class Decoder:
         """
 
     @property
-    def normalized_boxes(self) -> Any:
+    def normalized_boxes(self) -> bool | None:
         """
         True: boxes are fractions of the network's input; False: pixels; None: not known.
         """
 
     @property
-    def input_dims(self) -> Any:
+    def input_dims(self) -> tuple[int, int] | None:
         """(width, height) of the network's input; None: not known."""
 
     @property

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What calls of Halyard raise."""
+from typing import Optional
 
 
 class Error(RuntimeError):
     """A call failed. ``code`` is the library's name of the reason ("invalid_argument"), ``errno``
     the system's number where a system call failed, else 0."""
+
+    errno: Optional[int]  # as OSError declares it
 
     def __init__(self, message: str = "", code: str = "os", errno: int = 0) -> None:
         super().__init__(message)

@@ -75,6 +75,6 @@ def _reduce_shared(tensor: Tensor) -> Any:
     return _from_descriptor, (reduction.DupFd(tensor._borrowed_fd), state, _labels(tensor))
 
 
-Tensor.__reduce_ex__ = _reduce
+setattr(Tensor, "__reduce_ex__", _reduce)
 if hasattr(reduction, "DupFd"):
     reduction.register(Tensor, _reduce_shared)

@@ -105,7 +105,7 @@ class _Masked(_Found):
         Raises ImportError when the package supervision is not installed.
         """
         try:
-            import supervision
+            import supervision  # type: ignore[import-not-found, unused-ignore]
         except ImportError as error:
             raise ImportError("to_supervision: needs the package supervision; install it with "
                               "`pip install supervision`") from error

@@ -231,13 +231,14 @@ constexpr const char* convert_doc =
 void add_convert(ProcessorClass& cls) {
   add_request<&convert>(
       cls, "convert", "def convert(self, " HALYARD_REQUEST_SIGNATURE ") -> Placement", convert_doc);
-  add_request<&convert_deferred>(
-      cls, "convert_deferred",
-      "def convert_deferred(self, " HALYARD_REQUEST_SIGNATURE ") -> Placement",
-      "As convert(), but may wait for flush(), which runs all that waits in one go: until then src "
-      "must not change, and dst holds what it held.");
+  add_request<&convert_deferred>(cls, "convert_deferred",
+                                 "def convert_deferred(self, " HALYARD_REQUEST_SIGNATURE
+                                 ") -> Placement",
+                                 "As convert(), but may wait for flush(), which runs all that "
+                                 "waits in one go: until then src\n"
+                                 "must not change, and dst holds what it held.");
   add_request<&explain>(cls, "explain", "def explain(self, " HALYARD_REQUEST_SIGNATURE ") -> str",
-                        "Which backend would run this convert(), and why others decline. One line "
+                        "Which backend would run this convert(), and why others decline. One line\n"
                         "each.");
   cls.def(
       "flush",

@@ -42,11 +42,12 @@ void from_numpy(PyTensor& self, nb::handle source) {
 }  // namespace
 
 void add_copies(TensorClass& cls) {
-  cls.def("from_numpy", &from_numpy, nb::arg("src"),
-          nb::sig("def from_numpy(self, src: ArrayLike) -> None"),
-          "Copies the elements of an array, of any strides, into this tensor. Count and dtype must "
-          "be the tensor's; the shape need not. Raises RuntimeError when they differ, TypeError "
-          "for what is no array. The interpreter is released meanwhile.");
+  cls.def(
+      "from_numpy", &from_numpy, nb::arg("src"),
+      nb::sig("def from_numpy(self, src: ArrayLike) -> None"),
+      "Copies the elements of an array, of any strides, into this tensor. Count and dtype must\n"
+      "be the tensor's; the shape need not. Raises RuntimeError when they differ, TypeError\n"
+      "for what is no array. The interpreter is released meanwhile.");
 }
 
 }  // namespace halyard::python

@@ -189,9 +189,9 @@ void add_normalize(TensorClass& cls) {
           nb::arg("zero_point") = nb::none(),
           nb::sig("def normalize_to_numpy(self, dst: numpy.ndarray, normalization: Normalization = "
                   "Normalization.DEFAULT, zero_point: int | None = None) -> None"),
-          "Writes a packed uint8 picture into an array [H,W,C] of uint8 (RAW), int8 (SIGNED: v - "
-          "zero_point, 128 by default) or floats (SIGNED: v / 127.5 - zero_point / 127.5, 1 by "
-          "default; UNSIGNED: v / 255; RAW: v). Rgba may drop its alpha into 3 channels. Raises "
+          "Writes a packed uint8 picture into an array [H,W,C] of uint8 (RAW), int8 (SIGNED: v -\n"
+          "zero_point, 128 by default) or floats (SIGNED: v / 127.5 - zero_point / 127.5, 1 by\n"
+          "default; UNSIGNED: v / 255; RAW: v). Rgba may drop its alpha into 3 channels. Raises\n"
           "TypeError for another dst, RuntimeError for shapes that differ.");
 }
 

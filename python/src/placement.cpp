@@ -96,7 +96,7 @@ void add_maps(Class& cls) {
            return map_boxes(boxes, [&](const Box& box) { return p.to_source(box); });
          },
          nb::arg("boxes"),
-         "Boxes (N, 4) or (4,) x1 y1 x2 y2 in destination pixels as float32 boxes in source "
+         "Boxes (N, 4) or (4,) x1 y1 x2 y2 in destination pixels as float32 boxes in source\n"
          "pixels, clipped to the source.")
       .def(
           "to_destination",
@@ -127,7 +127,7 @@ nb::object placement_result(const Placement& placement) {
 
 void bind_placement(nb::module_& m) {
   Class cls(m, "Placement",
-            "The map between source and destination pixels of one convert(). Pixel (i, j) covers "
+            "The map between source and destination pixels of one convert(). Pixel (i, j) covers\n"
             "[i, i+1) x [j, j+1).");
   add_maps(cls);
   cls.def_prop_ro(
@@ -139,7 +139,7 @@ void bind_placement(nb::module_& m) {
       .def_prop_ro("content", &Placement::content,
                    "The Region of the destination that shows the picture; the rest is pad.")
       .def_prop_ro("letterbox", &fractions,
-                   "The same as fractions of the destination (x1, y1, x2, y2), as drawing calls "
+                   "The same as fractions of the destination (x1, y1, x2, y2), as drawing calls\n"
                    "take it.")
       .def_prop_ro(
           "crop",
@@ -150,7 +150,7 @@ void bind_placement(nb::module_& m) {
           "x, y, width, height of what was shown, in source pixels.")
       .def_prop_ro(
           "forward", [](const Placement& p) { return six(p.forward()); },
-          "From source to destination: x' = m[0] x + m[1] y + m[2], y' = m[3] x + m[4] y "
+          "From source to destination: x' = m[0] x + m[1] y + m[2], y' = m[3] x + m[4] y\n"
           "+ m[5].")
       .def_prop_ro(
           "backward", [](const Placement& p) { return six(p.backward()); },

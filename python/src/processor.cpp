@@ -101,7 +101,9 @@ void add_life(ProcessorClass& cls) {
                  "-> None"))
       .def("close", &close,
            "Ends the processor: later calls raise RuntimeError. A second close() does nothing.")
-      .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
+      .def(
+          "__enter__", [](nb::handle self) { return nb::borrow(self); },
+          nb::sig("def __enter__(self) -> ImageProcessor"))
       .def(
           "__exit__", [](PyProcessor& self, nb::handle, nb::handle, nb::handle) { close(self); },
           nb::arg("exc_type").none(), nb::arg("exc").none(), nb::arg("traceback").none());
@@ -122,8 +124,9 @@ void add_images(ProcessorClass& cls) {
          nb::sig("def create_image(self, width: int, height: int, format: PixelFormat | str = "
                  "PixelFormat.Rgba, dtype: DTypeLike = 'uint8', access: str = 'none', "
                  "compression: str | None = None) -> Tensor"),
-         "A picture of zeros in the memory that suits this machine's backends best. `access`: what "
-         "the CPU will do with it (none, read, write, readwrite). `compression` (any, ubwc, afbc, "
+         "A picture of zeros in the memory that suits this machine's backends best. `access`: "
+         "what\n"
+         "the CPU will do with it (none, read, write, readwrite). `compression` (any, ubwc, afbc,\n"
          "pvric, dcc) needs access \"none\".")
       .def(
           "import_image",
@@ -144,9 +147,10 @@ void add_images(ProcessorClass& cls) {
                   "= None, chroma_fd: int | None = None, chroma_stride: int | None = None, "
                   "chroma_offset: int | None = None, colorimetry: Colorimetry | None = None) -> "
                   "Tensor"),
-          "A picture over a DMA-BUF or shared memory of somebody else. Descriptors are duplicated: "
-          "close yours. `stride` and `offset` in bytes; without a stride rows are tight. Chroma "
-          "lies behind the luma unless it has a descriptor or an offset. Raises RuntimeError for "
+          "A picture over a DMA-BUF or shared memory of somebody else. Descriptors are "
+          "duplicated:\n"
+          "close yours. `stride` and `offset` in bytes; without a stride rows are tight. Chroma\n"
+          "lies behind the luma unless it has a descriptor or an offset. Raises RuntimeError for\n"
           "planes that do not fit their memory.");
 }
 

@@ -78,7 +78,7 @@ void bind_system(nb::module_& m) {
       },
       nb::arg("width"), nb::arg("bpp"),
       nb::sig("def align_width_for_gpu_pitch(width: int, bpp: int) -> int"),
-      "The smallest width from `width` on that makes rows of `bpp` bytes a pixel multiples of 64 "
+      "The smallest width from `width` on that makes rows of `bpp` bytes a pixel multiples of 64\n"
       "bytes; `width` itself when either is 0.");
   m.def(
       "align_width_for_pixel_format",

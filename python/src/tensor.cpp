@@ -281,8 +281,8 @@ void add_properties(TensorClass& cls) {
           nb::sig("def image(width: int, height: int, format: PixelFormat | str, mem: "
                   "TensorMemory | None = None, access: str = 'none', dtype: DTypeLike = 'uint8') "
                   "-> Tensor"),
-          "A picture of zeros. Shape: packed [H,W,C], planar [C,H,W], NV12 [H+ceil(H/2),W], NV16 "
-          "[2H,W], NV24 [3H,W]; odd sizes are legal. `access` says what the CPU will do with "
+          "A picture of zeros. Shape: packed [H,W,C], planar [C,H,W], NV12 [H+ceil(H/2),W], NV16\n"
+          "[2H,W], NV24 [3H,W]; odd sizes are legal. `access` says what the CPU will do with\n"
           "device memory: none, read, write or readwrite; a hint, all access works.");
   add_sizes(cls);
   add_picture(cls);

@@ -155,10 +155,10 @@ nb::object repr_png(const PyTensor& self) {
 
 void add_decoding(TensorClass& cls) {
   const char* decode_doc =
-      "Decodes a JPEG or PNG into this tensor's memory. The tensor takes the file's size and "
-      "format in place: JPEG 4:2:0 Nv12, 4:2:2 Nv16, 4:4:4 Nv24, grey Grey; PNG Rgb, Rgba or "
-      "Grey; or `format` where the file can be decoded so. A row stride that is wide enough is "
-      "kept. Raises RuntimeError for damaged or unsupported files, and when the memory is too "
+      "Decodes a JPEG or PNG into this tensor's memory. The tensor takes the file's size and\n"
+      "format in place: JPEG 4:2:0 Nv12, 4:2:2 Nv16, 4:4:4 Nv24, grey Grey; PNG Rgb, Rgba or\n"
+      "Grey; or `format` where the file can be decoded so. A row stride that is wide enough is\n"
+      "kept. Raises RuntimeError for damaged or unsupported files, and when the memory is too\n"
       "small.";
   cls.def(
          "decode_image",
@@ -183,7 +183,8 @@ void add_decoding(TensorClass& cls) {
           nb::arg("data"), nb::arg("format") = nb::none(),
           nb::sig("def peek_image_info(data: Buffer, format: PixelFormat | None = None) -> "
                   "ImageInfo"),
-          "What the header of a JPEG or PNG says; no pixel is decoded. Sizes are as stored, before "
+          "What the header of a JPEG or PNG says; no pixel is decoded. Sizes are as stored, "
+          "before\n"
           "any turn.")
       .def_static(
           "peek_image_info_file",
@@ -216,7 +217,7 @@ void add_files(TensorClass& cls) {
       .def("save_jpeg", &save_as_jpeg, nb::arg("filename"), nb::arg("quality") = 80,
            nb::sig("def save_jpeg(self, filename: str | os.PathLike[str], quality: int = 80) -> "
                    "None"),
-           "Writes the picture as JPEG; quality 1 to 100. uint8 RGB, BGR, RGBA, BGRA (alpha "
+           "Writes the picture as JPEG; quality 1 to 100. uint8 RGB, BGR, RGBA, BGRA (alpha\n"
            "dropped), grey and YUV of BT.601 full range.")
       .def("save_png", &save_as_png, nb::arg("filename"), nb::arg("compression") = 6,
            nb::sig("def save_png(self, filename: str | os.PathLike[str], compression: int = 6) -> "
@@ -262,7 +263,7 @@ void bind_codec(nb::module_& m) {
       },
       nb::arg("format") = nb::none(),
       nb::sig("def set_output_format(format: PixelFormat | None = None) -> None"),
-      "Format that this thread's later decode_image() calls give for JPEGs that can be decoded "
+      "Format that this thread's later decode_image() calls give for JPEGs that can be decoded\n"
       "so; others, and None, keep the file's own. Each call's own `format` goes first.");
 }
 

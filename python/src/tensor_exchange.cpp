@@ -276,8 +276,8 @@ void add_numpy(TensorClass& cls) {
           "A tensor over another library's memory (PyTorch, JAX, NumPy), without a copy. CPU only.")
       .def_static("from_array", &from_array, nb::arg("array"), nb::arg("copy") = false,
                   nb::sig("def from_array(array: Any, copy: bool = False) -> Tensor"),
-                  "A tensor over the memory of an array: of NumPy, or anything with a buffer or "
-                  "DLPack. With `copy`, a tensor of its own. Name the picture format by "
+                  "A tensor over the memory of an array: of NumPy, or anything with a buffer or\n"
+                  "DLPack. With `copy`, a tensor of its own. Name the picture format by\n"
                   "set_format().");
 }
 
@@ -287,11 +287,11 @@ void add_descriptors(TensorClass& cls) {
          nb::arg("name") = nb::none(),
          nb::sig("def from_fd(fd: int, shape: Sequence[int], dtype: DTypeLike = 'float32', name: "
                  "str | None = None) -> Tensor"),
-         "A tensor over a DMA-BUF or shared memory. The descriptor is duplicated: close yours. "
+         "A tensor over a DMA-BUF or shared memory. The descriptor is duplicated: close yours.\n"
          "Raises RuntimeError for other descriptors and for memory that is too small.")
       .def_prop_ro(
           "fd", [](const PyTensor& t) { return descriptor_of(t, false); },
-          "A new descriptor of the memory each time, yours to close. Raises RuntimeError "
+          "A new descriptor of the memory each time, yours to close. Raises RuntimeError\n"
           "for memory without one (the heap).")
       .def(
           "dmabuf_clone", [](const PyTensor& t) { return descriptor_of(t, true); },

@@ -222,20 +222,22 @@ constexpr const char* map_doc =
 void bind_map(nb::module_& m) {
   nb::class_<FlatBytes>(m, "_FlatBytes", nb::type_slots(flat_slots));
   nb::class_<PyTensorMap>(m, "TensorMap", nb::type_slots(map_slots), map_doc)
-      .def("__enter__",
-           [](nb::handle_t<PyTensorMap> self) {
-             open_map(*nb::inst_ptr<PyTensorMap>(self));
-             return nb::borrow(self);
-           })
+      .def(
+          "__enter__",
+          [](nb::handle_t<PyTensorMap> self) {
+            open_map(*nb::inst_ptr<PyTensorMap>(self));
+            return nb::borrow(self);
+          },
+          nb::sig("def __enter__(self) -> TensorMap"))
       .def(
           "__exit__",
           [](PyTensorMap& self, nb::handle, nb::handle, nb::handle) { self.map.reset(); },
           nb::arg("exc_type").none(), nb::arg("exc").none(), nb::arg("traceback").none())
       .def("unmap", &unmap,
-           "Closes the map. A second call does nothing. Raises BufferError while "
+           "Closes the map. A second call does nothing. Raises BufferError while\n"
            "views are alive, and stays open.")
       .def("numpy", &flat_bytes, nb::sig("def numpy(self) -> memoryview"),
-           "The elements' bytes as a flat memoryview of prod(shape) * itemsize bytes. Where rows "
+           "The elements' bytes as a flat memoryview of prod(shape) * itemsize bytes. Where rows\n"
            "are padded these are not the elements alone: take numpy.asarray(m) then.")
       .def(
           "array",
@@ -259,8 +261,8 @@ void bind_map(nb::module_& m) {
 void add_mapping(TensorClass& cls) {
   cls.def(
          "map", [](const PyTensor& t) { return PyTensorMap{map_shared(t.value)}; },
-         "Opens the elements to the CPU for reading and writing (read-only memory: for reading). "
-         "Use it in a with statement. Any number of maps may be open. Raises RuntimeError for "
+         "Opens the elements to the CPU for reading and writing (read-only memory: for reading).\n"
+         "Use it in a with statement. Any number of maps may be open. Raises RuntimeError for\n"
          "memory that the CPU cannot see.")
       .def(
           "cuda_map", [](const PyTensor&) { return nb::none(); },

@@ -167,22 +167,24 @@ void fill(nb::handle self, nb::handle value) {
 }  // namespace
 
 void add_parts(TensorClass& cls) {
-  cls.def("reshape", &reshape, nb::arg("shape"),
-          nb::sig("def reshape(self, shape: Sequence[int]) -> None"),
-          "Gives the tensor another shape of as many elements, in place. Drops the picture format. "
-          "Raises RuntimeError when the count differs or rows are padded.")
-      .def("set_format", &set_format, nb::arg("format"),
-           nb::sig("def set_format(self, format: PixelFormat | str) -> None"),
-           "Calls the bytes a picture of this format, in place. Raises RuntimeError when the shape "
-           "cannot be one: packed [H,W,C], planar [C,H,W], NV12 [3H/2,W], NV16 [2H,W], NV24 "
-           "[3H,W].")
+  cls.def(
+         "reshape", &reshape, nb::arg("shape"),
+         nb::sig("def reshape(self, shape: Sequence[int]) -> None"),
+         "Gives the tensor another shape of as many elements, in place. Drops the picture format.\n"
+         "Raises RuntimeError when the count differs or rows are padded.")
+      .def(
+          "set_format", &set_format, nb::arg("format"),
+          nb::sig("def set_format(self, format: PixelFormat | str) -> None"),
+          "Calls the bytes a picture of this format, in place. Raises RuntimeError when the shape\n"
+          "cannot be one: packed [H,W,C], planar [C,H,W], NV12 [3H/2,W], NV16 [2H,W], NV24\n"
+          "[3H,W].")
       .def(
           "view",
           [](const PyTensor& t, nb::handle region) {
             return tensor_result(take(t.value.slice(region_from(region, "region"))));
           },
           nb::arg("region"), nb::sig("def view(self, region: Region | Rect) -> Tensor"),
-          "A rectangle of a picture that shares its bytes. Subsampled formats need x and y at "
+          "A rectangle of a picture that shares its bytes. Subsampled formats need x and y at\n"
           "multiples of the chroma block. Raises RuntimeError outside the picture.")
       .def(
           "batch",
@@ -190,15 +192,15 @@ void add_parts(TensorClass& cls) {
             return tensor_result(take(t.value.batch(size_from(n, "n"))));
           },
           nb::arg("n"), nb::sig("def batch(self, n: int) -> Tensor"),
-          "Element n of the outermost axis, sharing its bytes. Raises RuntimeError when n is out "
+          "Element n of the outermost axis, sharing its bytes. Raises RuntimeError when n is out\n"
           "of range, or for a single picture.")
       .def("__getitem__", &get_item, nb::arg("key"),
            nb::sig("def __getitem__(self, key: Any) -> Tensor"),
-           "A part that shares the bytes: of a picture t[y0:y1, x0:x1]; of other tensors ints and "
+           "A part that shares the bytes: of a picture t[y0:y1, x0:x1]; of other tensors ints and\n"
            "slices for the leading axes, t[n] being batch(n).")
       .def("copy", &copy_of, nb::arg("mem") = nb::none(),
            nb::sig("def copy(self, mem: TensorMemory | None = None) -> Tensor"),
-           "A tensor of its own with the same elements and labels, in memory of the same kind or "
+           "A tensor of its own with the same elements and labels, in memory of the same kind or\n"
            "of `mem`. Rows may be padded differently.")
       .def("fill", &fill, nb::arg("value"), nb::sig("def fill(self, value: float) -> None"),
            "Sets every element. Raises OverflowError for a value that the dtype cannot hold.");

@@ -36,7 +36,7 @@ void set_field(Region& region, nb::handle value) {
 
 void bind_region(nb::module_& m) {
   nb::class_<Region>(m, "Region",
-                     "A rectangle of whole pixels: x, y (top left corner), width, "
+                     "A rectangle of whole pixels: x, y (top left corner), width,\n"
                      "height. Unsigned, readable and writable.")
       .def(
           "__init__",
@@ -75,7 +75,7 @@ void bind_region(nb::module_& m) {
 
 void bind_rect(nb::module_& m) {
   nb::class_<Rect>(m, "Rect",
-                   "A rectangle of whole pixels by its left, top, width and height; "
+                   "A rectangle of whole pixels by its left, top, width and height;\n"
                    "taken wherever a Region is.")
       .def(
           "__init__",
@@ -130,7 +130,7 @@ void bind_quantization(nb::module_& m) {
   using Scales = std::vector<float>;
   using Points = std::vector<std::int32_t>;
   nb::class_<Quantization>(m, "Quantization",
-                           "How integers stand for real numbers: real = (stored - zero_point) * "
+                           "How integers stand for real numbers: real = (stored - zero_point) *\n"
                            "scale, for a tensor or for each index of an axis. Immutable.")
       .def_static(
           "per_tensor",
@@ -148,7 +148,7 @@ void bind_quantization(nb::module_& m) {
             return make_quantization(std::move(scales), std::move(points), axis, false);
           },
           nb::arg("scales"), nb::arg("zero_points"), nb::arg("axis"),
-          "One scale and zero point for each index of `axis`. Raises RuntimeError when the "
+          "One scale and zero point for each index of `axis`. Raises RuntimeError when the\n"
           "lengths differ or are 0.")
       .def_static(
           "per_channel_symmetric",
@@ -203,7 +203,7 @@ nb::tuple axes(const Colorimetry& c) {
 
 void bind_colorimetry(nb::module_& m) {
   nb::class_<Colorimetry>(m, "Colorimetry",
-                          "What the numbers of a picture mean as colours; each axis may be None "
+                          "What the numbers of a picture mean as colours; each axis may be None\n"
                           "(unknown). Immutable, compares by value.")
       .def(
           "__init__",
@@ -223,8 +223,8 @@ void bind_colorimetry(nb::module_& m) {
             return colorimetry_from_v4l2({colorspace, xfer, ycbcr_enc, quant});
           },
           nb::arg("colorspace"), nb::arg("xfer"), nb::arg("ycbcr_enc"), nb::arg("quant"),
-          "From the four numbers of V4L2's pixel format (enum v4l2_colorspace and so on). "
-          "Encoding and range 0 follow from the colour space as the kernel has it; what "
+          "From the four numbers of V4L2's pixel format (enum v4l2_colorspace and so on).\n"
+          "Encoding and range 0 follow from the colour space as the kernel has it; what\n"
           "is not known is None.")
       .def_prop_ro(
           "space", [](const Colorimetry& c) { return enum_to(c.space); },
