@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """ImageProcessor: conversions against NumPy, placements, arguments, life."""
+import os
 
 import numpy as np
 import pytest
