@@ -135,6 +135,8 @@ def call(function, number, given, table, handles):
     if function.returns == "void":
         return lines + [f"  {text};"]
     expected = expectation(function) if given != "good" else None
+    if given == "unaligned" and function.name in QUIET:
+        expected = None
     if given == "unaligned" and not any(needs_alignment(t) and re.sub(r"const|\*", "", t).strip()
                                         not in GOOD for t, _ in function.parameters):
         expected = None
