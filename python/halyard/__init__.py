@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Halyard: zero-copy tensors from sensor to decision."""
+from importlib import import_module as _import_module
+
 from . import (_core, _devices, _enums, _errors, _image, _masks, _pickling, _results, _tiling,
                _tracing)
 from ._core import *  # noqa: F403
@@ -18,3 +20,10 @@ __all__ = sorted({"__version__", *_devices.__all__, *_enums.__all__, *_errors.__
                   *_image.__all__, *_masks.__all__, *_results.__all__, *_tiling.__all__,
                   *_tracing.__all__,
                   *(name for name in vars(_core) if not name.startswith("_"))})
+
+
+def __getattr__(name: str) -> object:
+    # halyard.compat, without an import of its own; not before: `python -m halyard.compat` runs it.
+    if name == "compat":
+        return _import_module("halyard.compat")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

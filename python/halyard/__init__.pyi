@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Written by tools/python_stub.py from the package: change its sources.
+from halyard import compat as compat
 __version__: str
 from halyard._core import ActiveTrackInfo as ActiveTrackInfo
 from halyard._core import ByteTrack as ByteTrack

@@ -49,6 +49,14 @@ def test_nothing_happens_unless_it_is_asked_for():
     assert done.stdout.strip() == "False", done.stderr
 
 
+def test_it_needs_no_import_of_its_own():
+    done = run("-c", "import halyard; halyard.compat.install(); import edgefirst_hal as ef; "
+               "print(ef is halyard); halyard.nothing")
+    assert done.stdout.strip() == "True" and "no attribute 'nothing'" in done.stderr
+    done = run("-W", "error", "-m", "halyard.compat", "--help")
+    assert "RuntimeWarning" not in done.stderr
+
+
 def test_a_program_runs_without_a_change(tmp_path):
     program = tmp_path / "program.py"
     program.write_text("import sys\nimport edgefirst_hal as hal\n"
