@@ -2,6 +2,9 @@
 # One object library per layer, one shared library from all of them, one test program per layer.
 set_property(GLOBAL PROPERTY HALYARD_LAYERS "")
 
+# Floats have the same bits on every processor: no compiler fuses a multiply and an add of ours.
+set(HALYARD_FLOATS -ffp-contract=off)
+
 # halyard_precompiled(TARGET): TARGET is made of nothing but headers from elsewhere, compiled once
 # for all targets of its kind; halyard_precompile(TARGET FROM) lets TARGET have them.
 function(halyard_precompiled target)
@@ -20,6 +23,8 @@ if(HALYARD_PCH)
                       <limits> <map> <memory> <mutex> <optional> <span> <string> <string_view>
                       <tuple> <utility> <variant> <vector> <fmt/format.h>)
   target_link_libraries(halyard_headers PRIVATE halyard_flags fmt::fmt)
+  # GCC takes this from the precompiled header, whatever the command says.
+  target_compile_options(halyard_headers PRIVATE ${HALYARD_FLOATS})
 endif()
 
 # halyard_layer(NAME [DEPS layer...] [LIBS target...]): every src/NAME/**.cpp is the layer's.
@@ -35,6 +40,7 @@ function(halyard_layer name)
   target_include_directories(halyard_${name} PUBLIC ${PROJECT_SOURCE_DIR}/include
                              PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(halyard_${name} PRIVATE halyard_flags fmt::fmt ${arg_LIBS})
+  target_compile_options(halyard_${name} PRIVATE ${HALYARD_FLOATS})
   halyard_precompile(halyard_${name} halyard_headers)
   if(HALYARD_SANITIZE)
     halyard_light_kernels(${sources})
