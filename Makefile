@@ -132,7 +132,7 @@ format: ## Rewrite all C++ sources with clang-format 14
 	@find include src tests tools examples bench fuzz -regex '.*\.\(h\|c\|cpp\)' -print0 \
 	  | xargs -0 clang-format-14 -i
 
-# With the flags and the compiler's name of `make test`, so that ccache has the objects.
+# With the flags of `make test`, though ccache keeps what precompiled headers went into to a folder.
 WHEEL = CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) CMAKE_ARGS="-DHALYARD_WERROR=$(WERROR) $(CMAKE_FLAGS)" \
   .venv/bin/python tools/wheel.py
 
