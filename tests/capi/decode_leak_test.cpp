@@ -10,25 +10,25 @@ using namespace capi_test;
 // Some 25 calls, failures among them.
 void decode_and_draw(hal_decoder_params* params, hal_image_processor* processor,
                      const std::vector<const hal_tensor*>& outputs, hal_tensor* picture) {
-  const Handle<hal_decoder> decoder(hal_decoder_new(params));
-  const Handle<hal_bytetrack> tracker(hal_bytetrack_new_default());
+  const Owned<hal_decoder> decoder(hal_decoder_new(params));
+  const Owned<hal_bytetrack> tracker(hal_bytetrack_new_default());
   hal_detect_box_list* boxes = nullptr;
   hal_segmentation_list* masks = nullptr;
   hal_track_info_list* tracks = nullptr;
   EXPECT_EQ(hal_decoder_decode_tracked(decoder.get(), tracker.get(), 1000, outputs.data(), 2,
                                        &boxes, &masks, &tracks),
             0);
-  const Handle<hal_detect_box_list> owned(boxes);
-  const Handle<hal_segmentation_list> owned_masks(masks);
-  const Handle<hal_track_info_list> owned_tracks(tracks);
-  const Handle<hal_tensor> mask(hal_segmentation_to_mask(masks, 0));
+  const Owned<hal_detect_box_list> owned(boxes);
+  const Owned<hal_segmentation_list> owned_masks(masks);
+  const Owned<hal_track_info_list> owned_tracks(tracks);
+  const Owned<hal_tensor> mask(hal_segmentation_to_mask(masks, 0));
   EXPECT_EQ(hal_segmentation_to_mask(masks, 2), nullptr);
   EXPECT_EQ(hal_decoder_decode(decoder.get(), outputs.data(), 1, &boxes, nullptr), -1);
   hal_detect_box_list* found = nullptr;
-  const Handle<hal_proto_data> protos(
+  const Owned<hal_proto_data> protos(
       hal_decoder_decode_proto(decoder.get(), outputs.data(), 2, &found));
-  const Handle<hal_detect_box_list> owned_found(found);
-  const Handle<hal_segmentation_list> cut(
+  const Owned<hal_detect_box_list> owned_found(found);
+  const Owned<hal_segmentation_list> cut(
       hal_image_processor_materialize_masks(processor, found, protos.get(), nullptr));
   EXPECT_EQ(hal_segmentation_list_len(cut.get()), 2U);
   EXPECT_EQ(hal_image_processor_draw_decoded_masks(processor, picture, found, cut.get(), nullptr, 1,
@@ -38,8 +38,8 @@ void decode_and_draw(hal_decoder_params* params, hal_image_processor* processor,
   EXPECT_EQ(hal_image_processor_draw_masks(processor, decoder.get(), outputs.data(), 2, picture,
                                            picture, 1, nullptr, HAL_COLOR_MODE_CLASS, nullptr),
             -1);
-  const Handle<hal_tensor> coefficients(hal_proto_data_take_mask_coefficients(protos.get()));
-  const Handle<hal_track_info_list> active(hal_bytetrack_get_active_tracks(tracker.get()));
+  const Owned<hal_tensor> coefficients(hal_proto_data_take_mask_coefficients(protos.get()));
+  const Owned<hal_track_info_list> active(hal_bytetrack_get_active_tracks(tracker.get()));
   EXPECT_EQ(hal_track_info_list_len(active.get()), 2U);
 }
 

@@ -21,8 +21,8 @@ TEST_F(c_decoder, gives_boxes_and_masks) {
   errno = 77;
   ASSERT_EQ(hal_decoder_decode(decoder.get(), outputs.data(), 2, &boxes, &masks), 0);
   EXPECT_EQ(errno, 77);
-  const Handle<hal_detect_box_list> owned(boxes);
-  const Handle<hal_segmentation_list> owned_masks(masks);
+  const Owned<hal_detect_box_list> owned(boxes);
+  const Owned<hal_segmentation_list> owned_masks(masks);
   ASSERT_EQ(hal_detect_box_list_len(boxes), 2U);
   hal_detect_box box;
   ASSERT_EQ(hal_detect_box_list_get(boxes, 1, &box), 0);
@@ -41,7 +41,7 @@ TEST_F(c_decoder, gives_boxes_and_masks) {
   ASSERT_EQ(hal_segmentation_list_get_bbox(masks, 0, edge, edge + 1, edge + 2, edge + 3), 0);
   EXPECT_EQ(edge[0], .25F);
   EXPECT_EQ(edge[3], .75F);
-  const Handle<hal_tensor> map(hal_segmentation_to_mask(masks, 0));
+  const Owned<hal_tensor> map(hal_segmentation_to_mask(masks, 0));
   EXPECT_EQ(bytes_of(map.get())[1], 0);
   EXPECT_EQ(bytes_of(map.get())[2], 1);
   errno = 0;
@@ -63,7 +63,7 @@ TEST_F(c_decoder, tells_what_it_is) {
   EXPECT_EQ(width, 9U);
   ASSERT_EQ(hal_decoder_params_set_input_dims(params.get(), 640, 320), 0);
   ASSERT_EQ(hal_decoder_params_output_set_normalized(params.get(), 0, 1), 0);
-  const Handle<hal_decoder> other(hal_decoder_new(params.get()));
+  const Owned<hal_decoder> other(hal_decoder_new(params.get()));
   EXPECT_EQ(hal_decoder_normalized_boxes(other.get()), 1);
   EXPECT_EQ(hal_decoder_input_dims(other.get(), &width, &height), 1);
   EXPECT_EQ(width, 640U);
@@ -72,24 +72,24 @@ TEST_F(c_decoder, tells_what_it_is) {
 
 TEST_F(c_decoder, gives_prototypes_once) {
   hal_detect_box_list* boxes = nullptr;
-  const Handle<hal_proto_data> data(
+  const Owned<hal_proto_data> data(
       hal_decoder_decode_proto(decoder.get(), outputs.data(), 2, &boxes));
-  const Handle<hal_detect_box_list> owned(boxes);
+  const Owned<hal_detect_box_list> owned(boxes);
   ASSERT_NE(data, nullptr) << hal_last_error();
   EXPECT_EQ(hal_proto_data_layout(data.get()), HAL_PROTO_LAYOUT_NHWC);
-  const Handle<hal_segmentation_list> masks(
+  const Owned<hal_segmentation_list> masks(
       hal_image_processor_materialize_masks(processor.get(), boxes, data.get(), nullptr));
   ASSERT_EQ(hal_segmentation_list_len(masks.get()), 2U);
   EXPECT_EQ(hal_segmentation_list_get_mask(masks.get(), 0, nullptr, nullptr)[3], 255);
   std::size_t width = 0, height = 0;
-  const Handle<hal_segmentation_list> scaled(hal_image_processor_materialize_masks_scaled(
+  const Owned<hal_segmentation_list> scaled(hal_image_processor_materialize_masks_scaled(
       processor.get(), boxes, data.get(), nullptr, 64, 32));
   ASSERT_NE(hal_segmentation_list_get_mask(scaled.get(), 0, &height, &width), nullptr);
   EXPECT_EQ(width, 32U);
   EXPECT_EQ(height, 16U);
-  const Handle<hal_tensor> coefficients(hal_proto_data_take_mask_coefficients(data.get()));
+  const Owned<hal_tensor> coefficients(hal_proto_data_take_mask_coefficients(data.get()));
   EXPECT_EQ(hal_tensor_len(coefficients.get()), 4U);
-  const Handle<hal_tensor> taken(hal_proto_data_take_protos(data.get()));
+  const Owned<hal_tensor> taken(hal_proto_data_take_protos(data.get()));
   EXPECT_EQ(hal_tensor_len(taken.get()), 128U);
   errno = 0;
   EXPECT_EQ(hal_proto_data_take_protos(data.get()), nullptr);
@@ -109,7 +109,7 @@ TEST_F(c_decoder, draws_over_all_of_the_picture) {
                                            &boxes),
             0)
       << hal_last_error();
-  const Handle<hal_detect_box_list> owned(boxes);
+  const Owned<hal_detect_box_list> owned(boxes);
   EXPECT_EQ(hal_detect_box_list_len(boxes), 2U);
   EXPECT_EQ(pixel(0, 31), (std::vector<std::uint8_t>{0, 0, 0, 0}));
   EXPECT_EQ(pixel(9, 20), (std::vector<std::uint8_t>{250, 0, 0, 0}));   // outline, beside the box
@@ -118,15 +118,15 @@ TEST_F(c_decoder, draws_over_all_of_the_picture) {
   // The same from decoded masks and from prototypes.
   const auto fused = bytes_of(picture.get());
   hal_detect_box_list* again = nullptr;
-  const Handle<hal_proto_data> data(
+  const Owned<hal_proto_data> data(
       hal_decoder_decode_proto(decoder.get(), outputs.data(), 2, &again));
-  const Handle<hal_detect_box_list> owned_again(again);
+  const Owned<hal_detect_box_list> owned_again(again);
   ASSERT_EQ(hal_image_processor_draw_proto_masks(processor.get(), picture.get(), again, data.get(),
                                                  nullptr, 1, nullptr, HAL_COLOR_MODE_CLASS),
             0);
   EXPECT_EQ(bytes_of(picture.get()), fused);
   // Nothing to draw: the background alone.
-  const Handle<hal_tensor> background(
+  const Owned<hal_tensor> background(
       hal_tensor_new_image(40, 32, HAL_PIXEL_FORMAT_RGBA, HAL_DTYPE_U8, HAL_TENSOR_MEMORY_MEM));
   ASSERT_EQ(hal_image_processor_draw_decoded_masks(processor.get(), picture.get(), nullptr, nullptr,
                                                    background.get(), .5F, nullptr,
@@ -145,16 +145,16 @@ TEST_F(c_decoder, draws_over_all_of_the_picture) {
 }
 
 TEST_F(c_decoder, tracks) {
-  const Handle<hal_bytetrack> tracker(hal_bytetrack_new_default());
+  const Owned<hal_bytetrack> tracker(hal_bytetrack_new_default());
   hal_detect_box_list* boxes = nullptr;
   hal_segmentation_list* masks = nullptr;
   hal_track_info_list* tracks = nullptr;
   ASSERT_EQ(hal_decoder_decode_tracked(decoder.get(), tracker.get(), 1000, outputs.data(), 2,
                                        &boxes, &masks, &tracks),
             0);
-  const Handle<hal_detect_box_list> owned(boxes);
-  const Handle<hal_segmentation_list> owned_masks(masks);
-  const Handle<hal_track_info_list> owned_tracks(tracks);
+  const Owned<hal_detect_box_list> owned(boxes);
+  const Owned<hal_segmentation_list> owned_masks(masks);
+  const Owned<hal_track_info_list> owned_tracks(tracks);
   ASSERT_EQ(hal_track_info_list_len(tracks), 2U);
   hal_track_info first, second;
   ASSERT_EQ(hal_track_info_list_get(tracks, 0, &first), 0);
@@ -168,7 +168,7 @@ TEST_F(c_decoder, tracks) {
                 processor.get(), decoder.get(), tracker.get(), 34'000'000, outputs.data(), 2,
                 picture.get(), nullptr, 1, nullptr, HAL_COLOR_MODE_TRACK, nullptr, nullptr),
             0);
-  const Handle<hal_track_info_list> active(hal_bytetrack_get_active_tracks(tracker.get()));
+  const Owned<hal_track_info_list> active(hal_bytetrack_get_active_tracks(tracker.get()));
   ASSERT_EQ(hal_track_info_list_len(active.get()), 2U);
   ASSERT_EQ(hal_track_info_list_get(active.get(), 0, &second), 0);
   EXPECT_EQ(std::memcmp(first.uuid, second.uuid, 16), 0);
@@ -179,10 +179,10 @@ TEST_F(c_decoder, tracks) {
 }
 
 TEST(c_decoders, are_made_from_exactly_one_configuration) {
-  const Handle<hal_decoder_params> params(hal_decoder_params_new());
+  const Owned<hal_decoder_params> params(hal_decoder_params_new());
   const auto errno_of_new = [&] {
     errno = 0;
-    const Handle<hal_decoder> decoder(hal_decoder_new(params.get()));
+    const Owned<hal_decoder> decoder(hal_decoder_new(params.get()));
     return decoder ? 0 : errno;
   };
   EXPECT_EQ(errno_of_new(), EINVAL);
@@ -193,7 +193,7 @@ TEST(c_decoders, are_made_from_exactly_one_configuration) {
   EXPECT_EQ(errno_of_new(), 0);
   ASSERT_EQ(hal_decoder_params_set_config_file(params.get(), "/nowhere.json"), 0);
   EXPECT_EQ(errno_of_new(), EINVAL);
-  const Handle<hal_decoder_params> file(hal_decoder_params_new());
+  const Owned<hal_decoder_params> file(hal_decoder_params_new());
   ASSERT_EQ(hal_decoder_params_set_config_file(file.get(), "/nowhere.json"), 0);
   errno = 0;
   EXPECT_EQ(hal_decoder_new(file.get()), nullptr);
@@ -208,7 +208,7 @@ TEST(c_decoders, are_made_from_exactly_one_configuration) {
 }
 
 TEST(c_tiles, cover_a_frame_and_come_together) {
-  const Handle<hal_tile_spec_list> grid(hal_tile_grid(640, 1920, 640, 640, .1F));
+  const Owned<hal_tile_spec_list> grid(hal_tile_grid(640, 1920, 640, 640, .1F));
   ASSERT_EQ(hal_tile_spec_list_len(grid.get()), 4U);
   hal_tile_spec spec;
   ASSERT_EQ(hal_tile_spec_list_get(grid.get(), 2, &spec), 0);
@@ -216,23 +216,23 @@ TEST(c_tiles, cover_a_frame_and_come_together) {
   EXPECT_EQ(spec.col, 2U);
   EXPECT_EQ(spec.row, 0U);
 
-  const Handle<hal_image_processor> processor(hal_image_processor_new());
+  const Owned<hal_image_processor> processor(hal_image_processor_new());
   hal_tiling_config config = hal_tiling_config_default(32, 16);
-  const Handle<hal_tensor> source(
+  const Owned<hal_tensor> source(
       hal_tensor_new_image(64, 24, HAL_PIXEL_FORMAT_RGB, HAL_DTYPE_U8, HAL_TENSOR_MEMORY_MEM));
-  const Handle<hal_tile_placement_list> plan(
+  const Owned<hal_tile_placement_list> plan(
       hal_image_processor_plan_tiles(processor.get(), 64, 24, &config));
   const std::size_t count = hal_tile_placement_list_len(plan.get());
   ASSERT_EQ(count, 6U);
-  const Handle<hal_tensor> batch(hal_image_processor_alloc_tile_batch(
+  const Owned<hal_tensor> batch(hal_image_processor_alloc_tile_batch(
       processor.get(), count, &config, HAL_PIXEL_FORMAT_RGB, HAL_DTYPE_U8, HAL_TENSOR_MEMORY_MEM,
       HAL_CPU_ACCESS_READ_WRITE));
   ASSERT_NE(batch, nullptr);
   EXPECT_EQ(hal_tensor_height(batch.get()), 6U * 16);
-  const Handle<hal_tile_placement_list> tiles(
+  const Owned<hal_tile_placement_list> tiles(
       hal_image_processor_tile_into(processor.get(), source.get(), batch.get(), &config));
   ASSERT_EQ(hal_tile_placement_list_len(tiles.get()), count) << hal_last_error();
-  const Handle<hal_tensor> small(hal_image_processor_alloc_tile_batch(
+  const Owned<hal_tensor> small(hal_image_processor_alloc_tile_batch(
       processor.get(), count - 1, &config, HAL_PIXEL_FORMAT_RGB, HAL_DTYPE_U8,
       HAL_TENSOR_MEMORY_MEM, HAL_CPU_ACCESS_READ_WRITE));
   errno = 0;
@@ -244,7 +244,7 @@ TEST(c_tiles, cover_a_frame_and_come_together) {
   hal_tiled_frame_accumulator* const accumulator =
       hal_tiled_frame_accumulator_new(64, 24, count, &merge, 4);
   const hal_detect_box box{.5F, .25F, 1, .75F, .9F, 3};
-  const Handle<hal_detect_box_list> boxes(hal_detect_box_list_new(&box, 1));
+  const Owned<hal_detect_box_list> boxes(hal_detect_box_list_new(&box, 1));
   for (std::size_t i = 0; i < count; ++i) {
     hal_tile_placement tile;
     ASSERT_EQ(hal_tile_placement_list_get(tiles.get(), i, &tile), 0);
@@ -255,7 +255,7 @@ TEST(c_tiles, cover_a_frame_and_come_together) {
     EXPECT_EQ(hal_tiled_frame_accumulator_remaining(accumulator), count - 1 - i);
   }
   EXPECT_TRUE(hal_tiled_frame_accumulator_is_complete(accumulator));
-  const Handle<hal_detect_box_list> merged(hal_tiled_frame_accumulator_finalize(accumulator));
+  const Owned<hal_detect_box_list> merged(hal_tiled_frame_accumulator_finalize(accumulator));
   ASSERT_EQ(hal_detect_box_list_len(merged.get()), 1U);
   hal_detect_box found;
   ASSERT_EQ(hal_detect_box_list_get(merged.get(), 0, &found), 0);
@@ -265,7 +265,7 @@ TEST(c_tiles, cover_a_frame_and_come_together) {
   merge.metric = 7;
   EXPECT_EQ(hal_merge_tiled_detections(boxes.get(), &merge), nullptr);
   merge.metric = HAL_MATCH_METRIC_IOS;
-  const Handle<hal_detect_box_list> none(hal_merge_tiled_detections(nullptr, &merge));
+  const Owned<hal_detect_box_list> none(hal_merge_tiled_detections(nullptr, &merge));
   ASSERT_NE(none, nullptr);
   EXPECT_EQ(hal_detect_box_list_len(none.get()), 0U);
 }
@@ -276,7 +276,7 @@ TEST(c_lists, refuse_what_they_cannot_hold) {
   EXPECT_EQ(hal_detect_box_list_new(&box, 1), nullptr);
   EXPECT_EQ(errno, EINVAL);
   EXPECT_EQ(hal_detect_box_list_new(nullptr, 1), nullptr);
-  const Handle<hal_detect_box_list> none(hal_detect_box_list_new(nullptr, 0));
+  const Owned<hal_detect_box_list> none(hal_detect_box_list_new(nullptr, 0));
   EXPECT_NE(none, nullptr);
 }
 

@@ -5,33 +5,15 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <memory>
 #include <vector>
 
-#include "halyard/hal.h"
+#include "owned.h"
 
 namespace capi_test {
 
-struct Free {
-  void operator()(hal_tensor* p) const { hal_tensor_free(p); }
-  void operator()(hal_decoder_params* p) const { hal_decoder_params_free(p); }
-  void operator()(hal_decoder* p) const { hal_decoder_free(p); }
-  void operator()(hal_detect_box_list* p) const { hal_detect_box_list_free(p); }
-  void operator()(hal_segmentation_list* p) const { hal_segmentation_list_free(p); }
-  void operator()(hal_track_info_list* p) const { hal_track_info_list_free(p); }
-  void operator()(hal_proto_data* p) const { hal_proto_data_free(p); }
-  void operator()(hal_bytetrack* p) const { hal_bytetrack_free(p); }
-  void operator()(hal_image_processor* p) const { hal_image_processor_free(p); }
-  void operator()(hal_tile_spec_list* p) const { hal_tile_spec_list_free(p); }
-  void operator()(hal_tile_placement_list* p) const { hal_tile_placement_list_free(p); }
-  void operator()(hal_tiled_frame_accumulator* p) const { hal_tiled_frame_accumulator_free(p); }
-};
-template <class T>
-using Handle = std::unique_ptr<T, Free>;
-
-inline Handle<hal_tensor> tensor_of(std::vector<std::size_t> shape,
-                                    const std::vector<float>& values) {
-  Handle<hal_tensor> tensor(
+inline Owned<hal_tensor> tensor_of(std::vector<std::size_t> shape,
+                                   const std::vector<float>& values) {
+  Owned<hal_tensor> tensor(
       hal_tensor_new(HAL_DTYPE_F32, shape.data(), shape.size(), HAL_TENSOR_MEMORY_MEM, nullptr));
   hal_tensor_map* const map = hal_tensor_map_create(tensor.get());
   std::memcpy(hal_tensor_map_data(map), values.data(), values.size() * sizeof(float));
@@ -87,11 +69,11 @@ class c_decoder : public ::testing::Test {
             bytes.begin() + static_cast<std::ptrdiff_t>(at) + 4};
   }
 
-  Handle<hal_tensor> head, protos, picture;
+  Owned<hal_tensor> head, protos, picture;
   std::vector<const hal_tensor*> outputs;
-  Handle<hal_decoder_params> params;
-  Handle<hal_decoder> decoder;
-  Handle<hal_image_processor> processor;
+  Owned<hal_decoder_params> params;
+  Owned<hal_decoder> decoder;
+  Owned<hal_image_processor> processor;
 };
 
 }  // namespace capi_test

@@ -111,6 +111,15 @@ def expectation(function):
     return f"result == {DEFAULTS.get(function.name, 0)}"
 
 
+def ender(name, table):
+    """The call that ends a handle of this type; none: empty."""
+    for other in table.values():
+        if other.returns == "void" and re.search(r"_(free|unmap)$", other.name) \
+                and [t for t, _ in other.parameters] == [f"{name}*"]:
+            return f"{other.name}(result);"
+    return ""
+
+
 def release(function, table, handles):
     """The call that ends what a function gave."""
     name = re.sub(r"\bconst\b|\*", "", function.returns).strip()
@@ -121,11 +130,7 @@ def release(function, table, handles):
         return ""
     if function.returns == "char*":
         return "free(result);"
-    for other in table.values():
-        if other.returns == "void" and re.search(r"_(free|unmap)$", other.name) \
-                and [t for t, _ in other.parameters] == [f"{name}*"]:
-            return f"{other.name}(result);"
-    return ""
+    return ender(name, table)
 
 
 def call(function, number, given, table, handles):

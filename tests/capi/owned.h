@@ -21,6 +21,16 @@ struct Free {
   void operator()(hal_plane_descriptor* p) const { hal_plane_descriptor_free(p); }
   void operator()(HalImageDesc* d) const { hal_image_desc_free(d); }
   void operator()(HalTensorQuant* q) const { hal_quantization_free(q); }
+  void operator()(hal_decoder_params* p) const { hal_decoder_params_free(p); }
+  void operator()(hal_decoder* p) const { hal_decoder_free(p); }
+  void operator()(hal_detect_box_list* p) const { hal_detect_box_list_free(p); }
+  void operator()(hal_segmentation_list* p) const { hal_segmentation_list_free(p); }
+  void operator()(hal_track_info_list* p) const { hal_track_info_list_free(p); }
+  void operator()(hal_proto_data* p) const { hal_proto_data_free(p); }
+  void operator()(hal_bytetrack* p) const { hal_bytetrack_free(p); }
+  void operator()(hal_tile_spec_list* p) const { hal_tile_spec_list_free(p); }
+  void operator()(hal_tile_placement_list* p) const { hal_tile_placement_list_free(p); }
+  void operator()(hal_tiled_frame_accumulator* p) const { hal_tiled_frame_accumulator_free(p); }
   void operator()(char* text) const { std::free(text); }
 };
 template <class T>

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from declarations import HEADERS, functions, opaque
-from null_calls import is_pointer, release, structs
+from null_calls import ender, is_pointer, release
 
 # Loads what a path names, or writes to it for good.
 LEFT_OUT = {"hal_delegate_open", "hal_delegate_close"}
@@ -163,20 +163,13 @@ def base_of(kind):
 class Writer:
     def __init__(self):
         self.table, self.handles = functions(), opaque()
-        import null_calls
-        null_calls.STRUCTS = structs(self.table, self.handles)
         self.structs = {s for h in HEADERS
                         for s in re.findall(r"^struct (\w+) \{", h.read_text(), re.M)}
         self.kinds = sorted(self.handles | {"DLManagedTensor", "DLManagedTensorVersioned"})
         self.enders = {}
         for kind in self.kinds:
             probe = next((f for f in self.table.values() if base_of(f.returns) == kind), None)
-            end = release(probe, self.table, self.handles) if probe else ""
-            if not end:
-                for f in self.table.values():
-                    if f.returns == "void" and f.name.endswith("_free") and \
-                            [t for t, _ in f.parameters] == [f"{kind}*"]:
-                        end = f"{f.name}(result);"
+            end = release(probe, self.table, self.handles) if probe else ender(kind, self.table)
             self.enders[kind] = end or "(void)result;"
 
     def argument(self, kind, name, previous, index, before, after, consumes):
@@ -219,7 +212,7 @@ class Writer:
             return "count()" if counts or name in ("num_outputs", "info_size") else "size()"
         if name == "fd":
             return "fd()"
-        return NUMBERS.get(base, "small()") if base in NUMBERS else f"({base})small()"
+        return NUMBERS[base] if base in NUMBERS else f"({base})small()"
 
     def memory(self, kind, base):
         cast = f"({kind})"
