@@ -76,6 +76,17 @@ struct HALYARD_LOCAL Painter::Impl {
   MaskDrawOptions mask_options(const Call& call) const;
   const MaskColor& color_of(const Call& call, const Detection& box, std::size_t index) const;
   Status base(const Call& call) const;
+  /// Outlines on pixels, the first to be drawn first, each with the place of its paints.
+  struct Outlines {
+    std::vector<std::array<Paint, 4>> paints;
+    std::vector<std::pair<PixelBox, std::size_t>> boxes;
+    void draw(Target& target, RowRange rows) const noexcept {
+      for (const auto& [box, color] : boxes)
+        draw_outline(target, box, outline_px, paints[color], rows);
+    }
+  };
+  Outlines outlines_of(const Call& call, const Target& target,
+                       std::span<const Detection> boxes) const;
   Status outlines(const Call& call, std::span<const Detection> boxes) const;
   /// The base and outlines over it, a few rows at a time: they are in the cache then.
   Status boxes_alone(const Call& call, std::span<const Detection> boxes) const;
@@ -154,13 +165,24 @@ Status Painter::Impl::base(const Call& call) const {
   return {};
 }
 
+Painter::Impl::Outlines Painter::Impl::outlines_of(const Call& call, const Target& target,
+                                                   std::span<const Detection> boxes) const {
+  Outlines out;
+  for (const MaskColor& color : colors)
+    out.paints.push_back(target.paints_of(color, 255));
+  for (std::size_t i = boxes.size(); i-- > 0;) {
+    const Box box = on_picture(boxes[i].box, call.options.letterbox, target.size());
+    const auto color = static_cast<std::size_t>(&color_of(call, boxes[i], i) - colors.data());
+    if (const auto pixels = pixels_of(box, target.size(), outline_px))
+      out.boxes.emplace_back(*pixels, color);
+  }
+  return out;
+}
+
 Status Painter::Impl::outlines(const Call& call, std::span<const Detection> boxes) const {
   if (boxes.empty()) return {};
   HALYARD_TRY(Target target, Target::open(call.dst));
-  for (std::size_t i = boxes.size(); i-- > 0;) {
-    draw_outline(target, on_picture(boxes[i].box, call.options.letterbox, target.size()),
-                 outline_px, target.paints_of(color_of(call, boxes[i], i), 255));
-  }
+  outlines_of(call, target, boxes).draw(target, {});
   return {};
 }
 
@@ -171,18 +193,12 @@ Status Painter::Impl::boxes_alone(const Call& call, std::span<const Detection> b
     HALYARD_TRY(background, call.options.background->map(Access::read));
   }
   HALYARD_TRY(Target target, Target::open(call.dst));
-  const Size size = target.size();
-  std::vector<std::array<Paint, 4>> paints;
-  for (const MaskColor& color : colors)
-    paints.push_back(target.paints_of(color, 255));
-  for (std::int32_t y = 0; y < size.height; y += band) {
-    const RowRange rows{y, std::min(y + band, size.height)};
-    target.start_rows(background ? &*background : nullptr, rows.begin, rows.end);
-    for (std::size_t i = boxes.size(); i-- > 0;) {
-      const auto color = static_cast<std::size_t>(&color_of(call, boxes[i], i) - colors.data());
-      draw_outline(target, on_picture(boxes[i].box, call.options.letterbox, size), outline_px,
-                   paints[color], rows);
-    }
+  const Outlines outlines = outlines_of(call, target, boxes);
+  const std::int32_t height = target.size().height;
+  for (std::int32_t y = 0; y < height; y += band) {
+    const RowRange rows{y, std::min(y + band, height)};
+    target.start_rows(background ? &*background : nullptr, rows);
+    outlines.draw(target, rows);
   }
   return {};
 }

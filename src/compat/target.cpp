@@ -43,7 +43,7 @@ void blend_bytes(std::uint8_t* at, std::size_t count, const Paint& paint) noexce
     mix(i);
 }
 
-// The same where nothing shows through; outlines are runs of few pixels, so by words too.
+// The same where nothing shows through.
 void store_bytes(std::uint8_t* at, std::size_t count, const Paint& paint) noexcept {
   const auto put = [&](std::size_t i) {
     at[i] = static_cast<std::uint8_t>((at[i] & paint.mask[i]) | paint.value[i]);
@@ -52,17 +52,31 @@ void store_bytes(std::uint8_t* at, std::size_t count, const Paint& paint) noexce
     for (std::size_t i = 0; i < Paint::block; ++i)
       put(i);
   }
-  std::size_t done = 0;
-  for (; done + 4 <= count; done += 4) {
-    std::uint32_t bytes = 0, mask = 0, value = 0;
-    std::memcpy(&bytes, at + done, 4);
-    std::memcpy(&mask, &paint.mask[done], 4);
-    std::memcpy(&value, &paint.value[done], 4);
-    bytes = (bytes & mask) | value;
-    std::memcpy(at + done, &bytes, 4);
+  for (std::size_t i = 0; i < count; ++i)
+    put(i);
+}
+
+// Rows of `count` bytes: the sides of outlines, whose bytes stay in registers.
+template <std::size_t count>
+void store_column(std::uint8_t* at, std::size_t stride_bytes, std::size_t rows,
+                  const Paint& paint) noexcept {
+  std::array<std::uint8_t, count> value, mask;
+  std::memcpy(value.data(), paint.value.data(), count);
+  std::memcpy(mask.data(), paint.mask.data(), count);
+  for (; rows > 0; --rows, at += stride_bytes) {
+    for (std::size_t i = 0; i < count; ++i)
+      at[i] = static_cast<std::uint8_t>((at[i] & mask[i]) | value[i]);
   }
-  for (; done < count; ++done)
-    put(done);
+}
+
+void store_rows(std::uint8_t* at, std::size_t stride_bytes, std::size_t rows, std::size_t count,
+                const Paint& paint) noexcept {
+  // Three pixels of 4, 3 bytes and 1 byte.
+  if (count == 12) return store_column<12>(at, stride_bytes, rows, paint);
+  if (count == 9) return store_column<9>(at, stride_bytes, rows, paint);
+  if (count == 3) return store_column<3>(at, stride_bytes, rows, paint);
+  for (; rows > 0; --rows, at += stride_bytes)
+    store_bytes(at, count, paint);
 }
 
 }  // namespace
@@ -93,13 +107,14 @@ Result<Target> Target::open(Tensor& picture) {
 }
 
 void Target::clear() noexcept {
-  start_rows(nullptr, 0, size_.height);
+  start_rows(nullptr, {0, size_.height});
 }
 
-void Target::start_rows(const TensorMap* from, std::int32_t begin, std::int32_t end) noexcept {
+void Target::start_rows(const TensorMap* from, RowRange rows) noexcept {
   const std::size_t row_bytes = static_cast<std::size_t>(size_.width) * pixel_bytes_;
   for (std::size_t i = 0; i < plane_count_; ++i) {
-    for (auto y = static_cast<std::size_t>(begin); y < static_cast<std::size_t>(end); ++y) {
+    for (auto y = static_cast<std::size_t>(rows.begin); y < static_cast<std::size_t>(rows.end);
+         ++y) {
       std::byte* const row = planes_[i].data + y * planes_[i].stride_bytes;
       if (from == nullptr) {
         std::memset(row, 0, row_bytes);
@@ -123,6 +138,18 @@ void Target::blend(std::int32_t row, std::int32_t begin, std::int32_t end,
   }
 }
 
+void Target::fill(RowRange rows, std::int32_t begin, std::int32_t end,
+                  const std::array<Paint, 4>& paints) noexcept {
+  const auto count = static_cast<std::size_t>(rows.end - rows.begin);
+  for (std::size_t i = 0; i < std::min<std::size_t>(plane_count_, 3); ++i) {
+    std::byte* const at = planes_[i].data +
+                          static_cast<std::size_t>(rows.begin) * planes_[i].stride_bytes +
+                          static_cast<std::size_t>(begin) * pixel_bytes_;
+    store_rows(reinterpret_cast<std::uint8_t*>(at), planes_[i].stride_bytes, count,
+               static_cast<std::size_t>(end - begin) * pixel_bytes_, paints[i]);
+  }
+}
+
 std::array<Paint, 4> Target::paints_of(const MaskColor& color, unsigned alpha) const noexcept {
   std::array<Paint, 4> out{};
   for (std::size_t plane = 0; plane < plane_count_; ++plane) {
@@ -139,34 +166,36 @@ std::array<Paint, 4> Target::paints_of(const MaskColor& color, unsigned alpha) c
   return out;
 }
 
-void draw_outline(Target& target, const Box& box, std::int32_t width,
-                  const std::array<Paint, 4>& paints, RowRange rows) noexcept {
+std::optional<PixelBox> pixels_of(const Box& box, Size picture, std::int32_t width) noexcept {
   if (!std::isfinite(box.x1) || !std::isfinite(box.y1) || !std::isfinite(box.x2) ||
       !std::isfinite(box.y2))
-    return;
-  const Size size = target.size();
+    return std::nullopt;
   const auto pixel = [width](float v, std::int32_t most) {
     return static_cast<std::int32_t>(
         std::lround(std::clamp(v, -static_cast<float>(width), static_cast<float>(most + width))));
   };
-  const std::int32_t left = pixel(std::min(box.x1, box.x2), size.width);
-  const std::int32_t right = pixel(std::max(box.x1, box.x2), size.width);
-  const std::int32_t top = pixel(std::min(box.y1, box.y2), size.height);
-  const std::int32_t bottom = pixel(std::max(box.y1, box.y2), size.height);
-  const auto span = [&](std::int32_t y, std::int32_t from, std::int32_t to) {
-    from = std::max(from, 0);
-    to = std::min(to, size.width);
-    if (from < to) target.blend(y, from, to, paints);
+  const auto [left, right] = std::minmax(box.x1, box.x2);
+  const auto [top, bottom] = std::minmax(box.y1, box.y2);
+  return PixelBox{pixel(left, picture.width), pixel(top, picture.height),
+                  pixel(right, picture.width), pixel(bottom, picture.height)};
+}
+
+void draw_outline(Target& target, const PixelBox& box, std::int32_t width,
+                  const std::array<Paint, 4>& paints, RowRange rows) noexcept {
+  rows = {std::max({rows.begin, box.top - width, 0}),
+          std::min({rows.end, box.bottom + width, target.size().height})};
+  if (rows.begin >= rows.end) return;
+  const auto part = [&](std::int32_t y1, std::int32_t y2, std::int32_t x1, std::int32_t x2) {
+    y1 = std::max(y1, rows.begin);
+    y2 = std::min(y2, rows.end);
+    x1 = std::max(x1, 0);
+    x2 = std::min(x2, target.size().width);
+    if (y1 < y2 && x1 < x2) target.fill({y1, y2}, x1, x2, paints);
   };
-  const std::int32_t end = std::min({bottom + width, size.height, rows.end});
-  for (std::int32_t y = std::max({top - width, 0, rows.begin}); y < end; ++y) {
-    if (y < top || y >= bottom) {
-      span(y, left - width, right + width);
-    } else {
-      span(y, left - width, left);
-      span(y, right, right + width);
-    }
-  }
+  part(box.top - width, box.top, box.left - width, box.right + width);
+  part(box.top, box.bottom, box.left - width, box.left);
+  part(box.top, box.bottom, box.right, box.right + width);
+  part(box.bottom, box.bottom + width, box.left - width, box.right + width);
 }
 
 }  // namespace halyard::compat

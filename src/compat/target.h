@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "halyard/geometry.h"
 #include "halyard/mask_draw.h"
@@ -25,6 +26,12 @@ struct Paint {
   std::array<std::uint8_t, block> mask{};
 };
 
+/// Rows of a picture.
+struct RowRange {
+  std::int32_t begin = 0;
+  std::int32_t end = INT32_MAX;
+};
+
 /// A mapped u8 picture of format rgb, bgr, rgba, bgra, planar_rgb or planar_rgba.
 class Target {
  public:
@@ -34,11 +41,15 @@ class Target {
   Size size() const noexcept { return size_; }
   /// Zeros everywhere.
   void clear() noexcept;
-  /// Rows [begin, end) as `from` has them, a picture of the same size and format; null: zeros.
-  void start_rows(const TensorMap* from, std::int32_t begin, std::int32_t end) noexcept;
+  /// Rows as `from` has them, a picture of the same size and format; null: zeros.
+  void start_rows(const TensorMap* from, RowRange rows) noexcept;
   /// Blends columns [begin, end) of a row; both inside the picture.
   void blend(std::int32_t row, std::int32_t begin, std::int32_t end,
              const std::array<Paint, 4>& paints) noexcept;
+  /// Stores columns [begin, end) of rows [rows.begin, rows.end), all inside the picture; the paints
+  /// are opaque.
+  void fill(RowRange rows, std::int32_t begin, std::int32_t end,
+            const std::array<Paint, 4>& paints) noexcept;
   /// Paints of the planes; `alpha` 0..255 in place of the colour's own.
   std::array<Paint, 4> paints_of(const MaskColor& color, unsigned alpha) const noexcept;
 
@@ -58,14 +69,20 @@ class Target {
 /// Whether Target::open() takes it.
 Status check_target(const Tensor& picture);
 
-/// Rows of a picture.
-struct RowRange {
-  std::int32_t begin = 0;
-  std::int32_t end = INT32_MAX;
+/// A box on pixels: columns [left, right), rows [top, bottom); cut where an outline of `width`
+/// around it would not be seen.
+struct PixelBox {
+  std::int32_t left = 0;
+  std::int32_t top = 0;
+  std::int32_t right = 0;
+  std::int32_t bottom = 0;
 };
+/// The nearest pixels of a box in pixels; none where it is not finite.
+std::optional<PixelBox> pixels_of(const Box& box, Size picture, std::int32_t width) noexcept;
 
-/// Outlines of `width` pixels around the box (in pixels), clipped to the picture and to `rows`.
-void draw_outline(Target& target, const Box& box, std::int32_t width,
+/// Outlines of `width` pixels around the box, clipped to the picture and to `rows`; the paints are
+/// opaque.
+void draw_outline(Target& target, const PixelBox& box, std::int32_t width,
                   const std::array<Paint, 4>& paints, RowRange rows = {}) noexcept;
 
 }  // namespace halyard::compat

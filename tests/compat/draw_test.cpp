@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <random>
 
 #include "code_of.h"
 #include "heads.h"
@@ -187,6 +188,46 @@ TEST(compat_draw, what_cannot_be_drawn_leaves_the_picture_as_it_is) {
   Tensor grey = *Tensor::create_image(width, height, PixelFormat::grey, DType::u8, Memory::mem);
   EXPECT_EQ(code_of(drawn.draw_decoded_masks(grey, {}, {})), Errc::unsupported);
   EXPECT_EQ(code_of(drawn.set_class_colors({})), Errc::invalid_argument);
+}
+
+// Many boxes, over bands of rows and cut by all edges, told pixel by pixel.
+TEST(compat_draw, outlines_of_many_boxes_are_those_of_pixels) {
+  std::minstd_rand random(5);
+  std::uniform_int_distribution<int> x_of(-4, width + 4), y_of(-4, height + 4);
+  std::vector<Detection> boxes;
+  std::vector<int> owner(width * height, -1);
+  for (int i = 0; i < 12; ++i) {
+    const auto [left, right] = std::minmax({x_of(random), x_of(random)});
+    const auto [top, bottom] = std::minmax({y_of(random), y_of(random)});
+    const Box box{static_cast<float>(left) / width, static_cast<float>(top) / height,
+                  static_cast<float>(right) / width, static_cast<float>(bottom) / height};
+    boxes.push_back({box, .9F, i});
+    for (int y = 0; y < static_cast<int>(height); ++y)
+      for (int x = 0; x < static_cast<int>(width); ++x) {
+        const bool is_near = x >= left - 3 && x < right + 3 && y >= top - 3 && y < bottom + 3;
+        const bool is_inside = x >= left && x < right && y >= top && y < bottom;
+        int& first = owner[static_cast<std::size_t>(y) * width + static_cast<std::size_t>(x)];
+        if (is_near && !is_inside && first < 0) first = i;
+      }
+  }
+  for (const PixelFormat format :
+       {PixelFormat::rgb, PixelFormat::rgba, PixelFormat::planar_rgb, PixelFormat::planar_rgba}) {
+    const Tensor background = picture_of(format, 33);
+    Tensor dst = picture_of(format);
+    DrawOptions options;
+    options.background = &background;
+    ASSERT_TRUE(painter().draw_decoded_masks(dst, boxes, {}, options));
+    const auto bytes = bytes_of(dst);
+    const bool is_planar = info(format).kind == FormatKind::planar;
+    const std::size_t channels = info(format).channels;
+    for (std::size_t i = 0; i < owner.size(); ++i)
+      for (std::size_t c = 0; c < channels; ++c) {
+        const int expected =
+            owner[i] < 0 || c == 3 ? 33 : colors[static_cast<std::size_t>(owner[i]) % 2][c];
+        ASSERT_EQ(bytes[is_planar ? c * owner.size() + i : i * channels + c], expected)
+            << to_string(format) << " " << i % width << ", " << i / width << " channel " << c;
+      }
+  }
 }
 
 TEST(compat_draw, boxes_that_are_far_outside_or_no_numbers_are_clipped_or_left_out) {
