@@ -2,9 +2,11 @@
 // Tensor.normalize_to_numpy: bytes of a picture as a network's numbers.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <type_traits>
 
 #include "args.h"
 #include "buffers.h"
@@ -71,28 +73,64 @@ void apply(const Job& job, const F& value_of) {
   }
 }
 
-// value / divisor - offset, which is the byte itself for 1 and 0.
+// A byte / 255 or / 127.5, rounded once, without a division: 1 / divisor in two parts. The first
+// has so few bits that its products with bytes are exact.
 template <class T>
-struct Scaled {
-  explicit Scaled(const Numbers& n)
-      : divisor(n.mode == Normalization::raw            ? T{1}
-                : n.mode == Normalization::without_sign ? T{255}
-                                                        : static_cast<T>(127.5)),
-        offset(n.mode != Normalization::with_sign ? T{0}
-               : n.has_zero_point ? static_cast<T>(n.zero_point) / static_cast<T>(127.5)
-                                  : T{1}) {}
-  T operator()(std::uint8_t value) const { return static_cast<T>(value) / divisor - offset; }
-  T divisor;
-  T offset;
+struct Quotient {
+  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+
+  static constexpr Quotient one() { return {T{1}, T{0}}; }
+  static constexpr Quotient by(T divisor) {
+    const T high = std::bit_cast<T>(std::bit_cast<Bits>(T{1} / divisor) & ~Bits{0xFF});
+    // 1 - high * divisor is exact: both have few bits.
+    return {high, (T{1} - high * divisor) / divisor};
+  }
+  constexpr T operator()(std::uint8_t value) const {
+    return static_cast<T>(value) * high + static_cast<T>(value) * low;
+  }
+  constexpr bool is_exact_for(T divisor) const {
+    for (int v = 0; v < 256; ++v)
+      if ((*this)(static_cast<std::uint8_t>(v)) != static_cast<T>(v) / divisor) return false;
+    return true;
+  }
+  T high;
+  T low;
 };
+static_assert(Quotient<float>::by(255.0F).is_exact_for(255.0F));
+static_assert(Quotient<float>::by(127.5F).is_exact_for(127.5F));
+static_assert(Quotient<double>::by(255.0).is_exact_for(255.0));
+static_assert(Quotient<double>::by(127.5).is_exact_for(127.5));
+
+template <class T>
+Quotient<T> quotient_of(const Numbers& n) {
+  return n.mode == Normalization::raw            ? Quotient<T>::one()
+         : n.mode == Normalization::without_sign ? Quotient<T>::by(T{255})
+                                                 : Quotient<T>::by(static_cast<T>(127.5));
+}
+
+template <class T>
+T offset_of(const Numbers& n) {
+  if (n.mode != Normalization::with_sign) return T{0};
+  return n.has_zero_point ? static_cast<T>(n.zero_point) / static_cast<T>(127.5) : T{1};
+}
+
+template <class T>
+void apply_scaled(const Job& job, const Numbers& n) {
+  const auto quotient = quotient_of<T>(n);
+  const T offset = offset_of<T>(n);
+  if (offset == T{0}) return apply<T>(job, quotient);
+  apply<T>(job, [quotient, offset](std::uint8_t value) { return quotient(value) - offset; });
+}
 
 // The same in halves: 256 bit patterns, by struct, which rounds as IEEE 754 has it.
 std::array<std::uint16_t, 256> halves(const Numbers& n) {
-  const Scaled<float> scaled(n);
+  const auto quotient = quotient_of<float>(n);
+  const auto offset = offset_of<float>(n);
   const nb::object pack = nb::module_::import_("struct").attr("pack");
   std::array<std::uint16_t, 256> table{};
   for (std::size_t v = 0; v < table.size(); ++v) {
-    const nb::object half = pack("=e", static_cast<double>(scaled(static_cast<std::uint8_t>(v))));
+    const float value = quotient(static_cast<std::uint8_t>(v)) - offset;
+    const nb::object half = pack("=e", static_cast<double>(value));
     std::memcpy(&table[v], PyBytes_AsString(half.ptr()), 2);
   }
   return table;
@@ -123,9 +161,9 @@ void run(const Job& job, const Numbers& n, const std::array<std::uint16_t, 256>&
     case DType::f16:
       return apply<std::uint16_t>(job, [&half_of](std::uint8_t v) { return half_of[v]; });
     case DType::f32:
-      return apply<float>(job, Scaled<float>(n));
+      return apply_scaled<float>(job, n);
     default:
-      return apply<double>(job, Scaled<double>(n));
+      return apply_scaled<double>(job, n);
   }
 }
 
