@@ -2,9 +2,12 @@
 // The subcommands. Each adds its options to the parser and, when chosen, sets what to do.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <functional>
+
+// The parser's header costs every source that sees it seconds.
+namespace CLI {
+class App;
+}
 
 namespace halyard::tool {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // halyard convert: any picture to any format, size, element type and file.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -2,6 +2,7 @@
 // Names and values as the help says them; the library checks what depends on the picture.
 #include "convert_options.h"
 
+#include "parsed_option.h"
 #include "report.h"
 #include "values.h"
 

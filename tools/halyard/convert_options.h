@@ -2,8 +2,6 @@
 // What `halyard convert` may be told, and what of it does not go together.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -12,6 +10,11 @@
 #include "halyard/codec.h"
 #include "halyard/image.h"
 #include "halyard/tiling.h"
+
+// The parser's header costs every source that sees it seconds.
+namespace CLI {
+class App;
+}
 
 namespace halyard::tool {
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // halyard decode: recorded network outputs to detections.
+#include <CLI/CLI.hpp>
+
 #include <chrono>
 #include <memory>
 
@@ -8,6 +10,7 @@
 #include "halyard/model.h"
 #include "halyard/placement.h"
 #include "npy.h"
+#include "parsed_option.h"
 #include "record.h"
 #include "report.h"
 #include "values.h"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <hwy/targets.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <cstring>
 #include <filesystem>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // halyard info: what the header of a picture or a model says, without decoding it.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <memory>
 #include <nlohmann/json.hpp>

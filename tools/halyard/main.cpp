@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // halyard: the program. Parses the command line and turns outcomes into exit codes.
+#include <CLI/CLI.hpp>
+
 #include <exception>
 #include <string>
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // halyard run: pictures and videos through a model, with tracks, drawings, JSON and a trace.
+#include <CLI/CLI.hpp>
+
 #include <chrono>
 #include <filesystem>
 #include <memory>

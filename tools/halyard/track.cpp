@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // halyard track: recorded detections to tracks, and how good these are where the truth is known.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // halyard val: how good detections are against a ground truth in COCO's format.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -10,6 +11,7 @@
 #include "coco_eval.h"
 #include "commands.h"
 #include "output_file.h"
+#include "parsed_option.h"
 #include "report.h"
 #include "val_model.h"
 #include "values.h"

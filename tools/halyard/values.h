@@ -2,8 +2,6 @@
 // Values of options that are more than a number: sizes, regions, colours, names. Parsing only.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -46,23 +44,6 @@ std::optional<Filter> parse_filter(std::string_view text);
 std::optional<Fit> parse_fit(std::string_view text);
 std::optional<LetterboxRule> parse_letterbox_rule(std::string_view text);
 std::optional<AlphaStep> parse_alpha(std::string_view text);
-
-/// Adds an option whose text `parse` must take; `target` gets the value. The rule is what the error
-/// says.
-template <class T, class Parse>
-CLI::Option* add_parsed(CLI::App& app, const std::string& name, T& target, Parse parse,
-                        const std::string& rule, const std::string& help) {
-  return app
-      .add_option_function<std::string>(
-          name,
-          [&target, parse, name, rule](const std::string& text) {
-            auto value = parse(text);
-            if (!value) throw CLI::ValidationError(name, "'" + text + "' is not " + rule);
-            target = *std::move(value);
-          },
-          help)
-      ->type_name("");
-}
 
 /// Size of a picture of `size` after the turn.
 Size turned(Size size, Orientation orientation) noexcept;
