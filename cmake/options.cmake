@@ -42,14 +42,21 @@ target_compile_options(halyard_flags INTERFACE -Wall -Wextra -Wconversion
 if(HALYARD_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   target_compile_options(halyard_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
 endif()
-# Kernels count on vectors whose size is known: the scalable sets are left out. Instrumented, a few
-# sets show what there is to find: all compile one source.
-set(HALYARD_NO_KERNELS HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128|HWY_RVV)
+# Kernels count on vectors whose size is known: the scalable sets are left out, and so is the set of
+# processors before 2008. Instrumented, a few sets that this machine can run show what there is to
+# find: all compile one source.
+set(HALYARD_NO_KERNELS HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128|HWY_RVV|HWY_SSSE3)
 if(HALYARD_SANITIZE)
-  string(APPEND HALYARD_NO_KERNELS |HWY_SSSE3|HWY_SSE4|HWY_AVX3_DL)
-endif()
-if(HALYARD_SANITIZE STREQUAL thread)
-  string(APPEND HALYARD_NO_KERNELS |HWY_AVX3)
+  string(APPEND HALYARD_NO_KERNELS |HWY_SSE4|HWY_AVX3_DL)
+  set(avx512)
+  if(EXISTS /proc/cpuinfo)
+    file(STRINGS /proc/cpuinfo avx512 REGEX "^flags.*avx512bw" LIMIT_COUNT 1)
+  endif()
+  if(NOT avx512)
+    string(APPEND HALYARD_NO_KERNELS |HWY_AVX3|HWY_AVX3_ZEN4)
+  elseif(HALYARD_SANITIZE STREQUAL thread)
+    string(APPEND HALYARD_NO_KERNELS |HWY_AVX3)
+  endif()
 endif()
 target_compile_definitions(halyard_flags INTERFACE "HWY_DISABLED_TARGETS=(${HALYARD_NO_KERNELS})")
 # Tests index with plain ints, which clang counts to -Wconversion. Linked after halyard_flags.
@@ -62,6 +69,8 @@ if(HALYARD_SANITIZE)
   # null address, shows too.
   if(HALYARD_SANITIZE MATCHES undefined)
     target_compile_options(halyard_flags INTERFACE -fno-sanitize=null,object-size,vptr)
+    # It is the library whose arithmetic is watched.
+    target_compile_options(halyard_test_flags INTERFACE -fno-sanitize=undefined)
   endif()
   target_link_options(halyard_flags INTERFACE -fsanitize=${HALYARD_SANITIZE})
 endif()

@@ -37,7 +37,7 @@ HWY_INLINE V8 pack_in_blocks(V16 low, V16 high) {
   return V8{_mm512_packus_epi16(low.raw, high.raw)};
 #elif HWY_TARGET == HWY_AVX2
   return V8{_mm256_packus_epi16(low.raw, high.raw)};
-#elif HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3
+#elif HWY_TARGET == HWY_SSE4
   return V8{_mm_packus_epi16(low.raw, high.raw)};
 #else
   static_assert(blocks == 1);

@@ -43,7 +43,7 @@ HWY_INLINE V16 sums_of_pairs(V8 bytes, V16 weights) {
   return V16{_mm512_maddubs_epi16(bytes.raw, weights.raw)};
 #elif HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
   return V16{_mm256_maddubs_epi16(bytes.raw, weights.raw)};
-#elif HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3
+#elif HWY_TARGET == HWY_SSE4
   return V16{_mm_maddubs_epi16(bytes.raw, weights.raw)};
 #else
   const hn::RebindToUnsigned<D16> du;
@@ -273,7 +273,7 @@ void rows_of_pairs(const WholeTable& t, const WholeRows& job) {
   rows_of_channels<parts, pairs, 4>(t, job);
 }
 
-#if HWY_TARGET != HWY_SSSE3 && HWY_TARGET != HWY_EMU128
+#if HWY_TARGET != HWY_EMU128
 template <int parts>
 void rows_of(const WholeTable& t, const WholeRows& job) {
   if (t.pairs == 1) return rows_of_pairs<parts, 1>(t, job);
@@ -284,8 +284,8 @@ void rows_of(const WholeTable& t, const WholeRows& job) {
 
 }  // namespace
 
-// Processors of old and portable code: one loop for all tables.
-#if HWY_TARGET == HWY_SSSE3 || HWY_TARGET == HWY_EMU128
+// Portable code: one loop for all tables.
+#if HWY_TARGET == HWY_EMU128
 
 void WholeSamples(const WholeTable& t, const std::uint8_t* from, int shift,
                   const std::array<std::int16_t*, 4>& out) {
