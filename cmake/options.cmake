@@ -61,6 +61,9 @@ endif()
 target_compile_definitions(halyard_flags INTERFACE "HWY_DISABLED_TARGETS=(${HALYARD_NO_KERNELS})")
 # Tests index with plain ints, which clang counts to -Wconversion. Linked after halyard_flags.
 add_library(halyard_test_flags INTERFACE)
+# For tests and the program: it is the library whose arithmetic is watched. Linked after
+# halyard_flags too, for the last word counts.
+add_library(halyard_unwatched INTERFACE)
 target_compile_options(halyard_test_flags INTERFACE -Wno-sign-conversion)
 if(HALYARD_SANITIZE)
   target_compile_options(halyard_flags INTERFACE -fsanitize=${HALYARD_SANITIZE}
@@ -69,8 +72,7 @@ if(HALYARD_SANITIZE)
   # null address, shows too.
   if(HALYARD_SANITIZE MATCHES undefined)
     target_compile_options(halyard_flags INTERFACE -fno-sanitize=null,object-size,vptr)
-    # It is the library whose arithmetic is watched.
-    target_compile_options(halyard_test_flags INTERFACE -fno-sanitize=undefined)
+    target_compile_options(halyard_unwatched INTERFACE -fno-sanitize=undefined)
   endif()
   target_link_options(halyard_flags INTERFACE -fsanitize=${HALYARD_SANITIZE})
 endif()
