@@ -132,9 +132,11 @@ format: ## Rewrite all C++ sources with clang-format 14
 	@find include src tests tools examples bench fuzz -regex '.*\.\(h\|c\|cpp\)' -print0 \
 	  | xargs -0 clang-format-14 -i
 
-# With the flags of `make test`, though ccache keeps what precompiled headers went into to a folder.
-WHEEL = CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) CMAKE_ARGS="-DHALYARD_WERROR=$(WERROR) $(CMAKE_FLAGS)" \
-  .venv/bin/python tools/wheel.py
+# Wheels of several versions share all objects of the library in ccache, which keeps what precompiled
+# headers went into to a folder: those are left out.
+WHEEL = CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) .venv/bin/python tools/wheel.py
+wheel wheels: export CMAKE_ARGS = -DHALYARD_WERROR=$(WERROR) $(WHEEL_FLAGS) $(CMAKE_FLAGS)
+wheels: WHEEL_FLAGS := -DHALYARD_PCH=OFF
 
 wheel: ## Build a wheel into dist/ for PYTHON and run its tests in a clean environment
 	@scripts/install-deps.sh python
