@@ -132,8 +132,8 @@ format: ## Rewrite all C++ sources with clang-format 14
 	@find include src tests tools examples bench fuzz -regex '.*\.\(h\|c\|cpp\)' -print0 \
 	  | xargs -0 clang-format-14 -i
 
-# Wheels of several versions share all objects of the library in ccache, which keeps what precompiled
-# headers went into to a folder: those are left out.
+# ccache keeps what precompiled headers went into to a folder: wheels of several versions do without
+# and share the library's objects.
 WHEEL = CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) .venv/bin/python tools/wheel.py
 wheel wheels: export CMAKE_ARGS = -DHALYARD_WERROR=$(WERROR) $(WHEEL_FLAGS) $(CMAKE_FLAGS)
 wheels: WHEEL_FLAGS := -DHALYARD_PCH=OFF
