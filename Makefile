@@ -11,8 +11,9 @@ WERROR ?= OFF
 PREFIX ?= /usr/local
 OUT ?= out
 
-# Tests under ThreadSanitizer: the suites with threads of our own, and those of one decoder that
-# several use (tests/CMakeLists.txt). FFmpeg and the engine are not instrumented.
+# Tests under ThreadSanitizer: of the suites with threads of our own, and those of one decoder that
+# several use, the files that speak of threads (tests/CMakeLists.txt). FFmpeg and the engine are not
+# instrumented.
 TSAN_SUITES := base tensor image decode
 # Suites that AddressSanitizer leaves out: installing and style checking run no code of ours, and
 # the oracles compare numbers of code that the other suites run.
