@@ -59,10 +59,10 @@ endif()
 target_compile_definitions(halyard_flags INTERFACE "HWY_DISABLED_TARGETS=(${HALYARD_NO_KERNELS})")
 # Tests index with plain ints, which clang counts to -Wconversion. Linked after halyard_flags.
 add_library(halyard_test_flags INTERFACE)
+target_compile_options(halyard_test_flags INTERFACE -Wno-sign-conversion)
 # For tests and the program: it is the library whose arithmetic is watched. Linked after
 # halyard_flags too, for the last word counts.
 add_library(halyard_unwatched INTERFACE)
-target_compile_options(halyard_test_flags INTERFACE -Wno-sign-conversion)
 if(HALYARD_SANITIZE)
   target_compile_options(halyard_flags INTERFACE -fsanitize=${HALYARD_SANITIZE}
                          -fno-omit-frame-pointer -fno-sanitize-recover=all)

@@ -69,15 +69,15 @@ class Target {
 /// Whether Target::open() takes it.
 Status check_target(const Tensor& picture);
 
-/// A box on pixels: columns [left, right), rows [top, bottom); cut where an outline of `width`
-/// around it would not be seen.
+/// A box on pixels: columns [left, right), rows [top, bottom).
 struct PixelBox {
   std::int32_t left = 0;
   std::int32_t top = 0;
   std::int32_t right = 0;
   std::int32_t bottom = 0;
 };
-/// The nearest pixels of a box in pixels; none where it is not finite.
+/// The nearest pixels of a box in pixels, cut where an outline of `width` around it would not be
+/// seen; none where it is not finite.
 std::optional<PixelBox> pixels_of(const Box& box, Size picture, std::int32_t width) noexcept;
 
 /// Outlines of `width` pixels around the box, clipped to the picture and to `rows`; the paints are
