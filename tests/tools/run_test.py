@@ -200,11 +200,11 @@ class RunOnPhotographs(ProgramTest):
 
     def test_turned_photographs_give_upright_boxes(self):
         model = DATA + "/models/yolov8n_full_integer_quant.tflite"
-        for orientation in range(1, 9):
-            with self.subTest(orientation):
-                text = self.succeed("run", "-m", model, "--json", "-",
-                                    f"{DATA}/photos/bus_320_exif_{orientation}.jpg")
-                frame = json.loads(text)["frames"][0]
+        photos = [f"{DATA}/photos/bus_320_exif_{number}.jpg" for number in range(1, 9)]
+        frames = json.loads(self.succeed("run", "-m", model, "--json", "-", *photos))["frames"]
+        self.assertEqual([frame["source"] for frame in frames], photos)
+        for frame in frames:
+            with self.subTest(frame["source"]):
                 self.assertEqual((frame["width"], frame["height"]), (240, 320))
                 bus = [d["box"] for d in frame["detections"] if d["label"] == "bus"]
                 self.assertGreater(iou(bus[0], [10.6, 68.7, 236.9, 226.2]), 0.8, bus)
