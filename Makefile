@@ -55,12 +55,13 @@ build: deps ## Build the library, the program `halyard` and the examples into bu
 	  $(if $(wildcard build/CMakeCache.txt),,-DHALYARD_TESTS=OFF) $(CMAKE_FLAGS)
 	@cmake --build build -j $(JOBS)
 
+# TEST_FLAGS are of ctest: TEST_FLAGS='-L image'.
 test: ## Build with tests and run them all
 	@scripts/install-deps.sh test
 	@cmake --preset release -DHALYARD_TESTS=ON -DHALYARD_PYTHON=ON -DHALYARD_WERROR=$(WERROR) \
 	  $(CMAKE_FLAGS)
 	@cmake --build build -j $(JOBS)
-	@JOBS=$(JOBS) scripts/run-tests.sh build
+	@JOBS=$(JOBS) scripts/run-tests.sh build $(TEST_FLAGS)
 
 # With the flags of the target that builds the same folder, so that nothing is compiled twice. What
 # the kernel lacks for its build is the machine's reason to be skipped, not an error here.
