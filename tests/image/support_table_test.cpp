@@ -70,7 +70,7 @@ std::string table() {
 }
 
 TEST(SupportTable, the_page_shows_what_the_code_says) {
-  const std::string path = std::string(HALYARD_SOURCE_DIR) + "/docs/conversion.md";
+  const std::string path = HALYARD_SOURCE_DIR "/docs/conversion.md";
   std::stringstream text;
   text << std::ifstream(path).rdbuf();
   std::string page = text.str();
@@ -83,7 +83,7 @@ TEST(SupportTable, the_page_shows_what_the_code_says) {
   const std::size_t inside = from + begin.size();
   const std::string wanted = page.substr(0, inside) + table() + page.substr(to);
   if (page == wanted) return;
-  const std::string rewritten = std::string(HALYARD_BINARY_DIR) + "/conversion.md";
+  const std::string rewritten = HALYARD_BINARY_DIR "/conversion.md";
   std::ofstream(rewritten) << wanted;
   ADD_FAILURE() << "the table is out of date; to rewrite it: cp " << rewritten << " " << path;
 }
