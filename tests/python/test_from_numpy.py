@@ -76,6 +76,24 @@ def test_normalize(ramp):
             assert np.abs(dst.astype(np.float64) - want[..., :channels]).max() <= error
 
 
+@pytest.mark.parametrize("width", [1, 2, 3, 5, 11, 16, 21, 43, 85, 100])
+def test_normalize_rows(width):
+    """Pixels side by side, beside which nothing is written."""
+    t = ef.Tensor.image(width, 5, ef.PixelFormat.Rgb, mem=MEM)
+    a = (np.arange(5 * width * 3).reshape(5, width, 3) * 7 % 256).astype(np.uint8)
+    t.from_numpy(a)
+    for dtype, mode, want in [
+            ("uint8", RAW, a), ("int8", SIGNED, a.astype(np.int16) - 128),
+            ("float16", UNSIGNED, (a / np.float32(255)).astype(np.float16)),
+            ("float32", UNSIGNED, a / np.float32(255)),
+            ("float32", SIGNED, a / np.float32(127.5) - np.float32(1)),
+            ("float64", UNSIGNED, a / 255.0), ("float64", SIGNED, a / 127.5 - 1.0)]:
+        room = np.full((5, width + 2, 3), 99, dtype)
+        t.normalize_to_numpy(room[:, 1:-1], mode)
+        assert np.array_equal(room[:, 1:-1], want), (dtype, mode)
+        assert (room[:, [0, -1]] == 99).all()
+
+
 def test_normalize_refuses(ramp):
     read_only = np.zeros((16, 16, 4), np.uint8)
     read_only.flags.writeable = False
