@@ -32,9 +32,11 @@
 // matching _free or _unmap, which take NULL. Strings that come back without const are released by
 // free(). Arguments are borrowed for the call, unless a function says otherwise.
 //
-// Threads: a handle may move between threads and serves one at a time, unless its functions say
-// more; handles that share bytes may be used at once. Functions without a handle may be called from
-// any thread. No call orders readers and writers of the same bytes: callers do.
+// Threads, for each function by its parameters: one that takes a handle as const may run for it on
+// several threads at once, with others that do; one that takes it otherwise needs the handle alone.
+// Functions say where it is not so. Handles that share bytes may be used at once; a handle may move
+// between threads; functions without a handle may be called from any thread. No call orders readers
+// and writers of the same bytes: callers do.
 //
 // "Ours:" marks what the generations above do not have.
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors in C: memory, shape, maps, quantization, colorimetry, device memory, DLPack.
-//
-// Getters may be called from several threads at once while no other call changes the tensor.
 #pragma once
 
 #include "halyard/hal_base.h"

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions that take a handle as const, called for one handle by several threads at once, and a
+// tracker that threads share. ThreadSanitizer sees what equal results do not show.
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "decoding.h"
+
+namespace {
+
+using namespace capi_test;
+
+void on_four_threads(const std::function<void()>& call) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&call] {
+      for (int round = 0; round < 50; ++round)
+        call();
+    });
+  }
+  for (auto& thread : threads)
+    thread.join();
+}
+
+TEST_F(c_decoder, serves_threads_at_once) {
+  on_four_threads([this] {
+    hal_detect_box_list* boxes = nullptr;
+    hal_segmentation_list* masks = nullptr;
+    ASSERT_EQ(hal_decoder_decode(decoder.get(), outputs.data(), 2, &boxes, &masks), 0)
+        << hal_last_error();
+    const Owned<hal_detect_box_list> owned(boxes);
+    const Owned<hal_segmentation_list> owned_masks(masks);
+    EXPECT_EQ(hal_detect_box_list_len(boxes), 2U);
+    EXPECT_EQ(hal_segmentation_list_len(masks), 2U);
+    hal_detect_box_list* again = nullptr;
+    const Owned<hal_proto_data> data(
+        hal_decoder_decode_proto(decoder.get(), outputs.data(), 2, &again));
+    const Owned<hal_detect_box_list> owned_again(again);
+    EXPECT_EQ(hal_proto_data_layout(data.get()), HAL_PROTO_LAYOUT_NHWC);
+    const Owned<char> type(hal_decoder_model_type(decoder.get()));
+    EXPECT_STREQ(type.get(), "yolo_seg_det");
+    EXPECT_EQ(hal_decoder_normalized_boxes(decoder.get()), -1);
+    EXPECT_EQ(hal_decoder_input_dims(decoder.get(), nullptr, nullptr), 0);
+    const Owned<hal_decoder> other(hal_decoder_new(params.get()));
+    EXPECT_TRUE(other);
+  });
+}
+
+TEST_F(c_decoder, gives_lists_that_threads_read_at_once) {
+  hal_detect_box_list* boxes = nullptr;
+  hal_segmentation_list* masks = nullptr;
+  ASSERT_EQ(hal_decoder_decode(decoder.get(), outputs.data(), 2, &boxes, &masks), 0);
+  const Owned<hal_detect_box_list> owned(boxes);
+  const Owned<hal_segmentation_list> owned_masks(masks);
+  hal_detect_box_list* again = nullptr;
+  const Owned<hal_proto_data> data(
+      hal_decoder_decode_proto(decoder.get(), outputs.data(), 2, &again));
+  const Owned<hal_detect_box_list> owned_again(again);
+  const Owned<hal_bytetrack> tracker(hal_bytetrack_new_default());
+  on_four_threads([&] {
+    hal_detect_box box;
+    EXPECT_EQ(hal_detect_box_list_get(boxes, 0, &box), 0);
+    float edge[4];
+    EXPECT_EQ(hal_segmentation_list_get_bbox(masks, 0, edge, edge + 1, edge + 2, edge + 3), 0);
+    EXPECT_NE(hal_segmentation_list_get_mask(masks, 0, nullptr, nullptr), nullptr);
+    EXPECT_TRUE(Tensor(hal_segmentation_to_mask(masks, 0)));
+    const Owned<hal_detect_box_list> merged(hal_merge_tiled_detections(boxes, [] {
+      static const hal_merge_config config = hal_merge_config_default();
+      return &config;
+    }()));
+    EXPECT_EQ(hal_detect_box_list_len(merged.get()), 2U);
+    // Each thread has a processor and a picture of its own.
+    const Processor own(hal_image_processor_new());
+    const Tensor canvas = image(40, 32, HAL_PIXEL_FORMAT_RGBA);
+    EXPECT_EQ(hal_image_processor_draw_decoded_masks(own.get(), canvas.get(), boxes, masks, nullptr,
+                                                     1, nullptr, HAL_COLOR_MODE_CLASS),
+              0);
+    EXPECT_EQ(hal_image_processor_draw_proto_masks(own.get(), canvas.get(), boxes, data.get(),
+                                                   nullptr, 1, nullptr, HAL_COLOR_MODE_CLASS),
+              0);
+    const Owned<hal_track_info_list> tracks(hal_bytetrack_update(tracker.get(), boxes, 1));
+    EXPECT_EQ(hal_track_info_list_len(tracks.get()), 2U);
+    const Owned<hal_track_info_list> active(hal_bytetrack_get_active_tracks(tracker.get()));
+    EXPECT_GE(hal_track_info_list_len(active.get()), 1U);
+  });
+}
+
+TEST(CapiThreads, read_one_tensor_at_once) {
+  const Tensor tensor = image(16, 8, HAL_PIXEL_FORMAT_RGB, HAL_DTYPE_U8, HAL_TENSOR_MEMORY_SHM);
+  fill(tensor, 1);
+  ASSERT_EQ(hal_tensor_set_quantization(tensor.get(), 0.5F, 3), 0);
+  const hal_tensor* const one = tensor.get();
+  on_four_threads([one] {
+    std::size_t rank = 0;
+    EXPECT_EQ(hal_tensor_shape(one, &rank)[1], 16U);
+    EXPECT_EQ(hal_tensor_width(one), 16U);
+    EXPECT_EQ(hal_tensor_row_stride(one), 48U);
+    const Owned<char> name(hal_tensor_name(one));
+    const Owned<HalTensorQuant> quant(hal_tensor_quantization(one));
+    EXPECT_EQ(hal_quantization_zero_point_at(quant.get(), 0), 3);
+    hal_colorimetry colours;
+    EXPECT_EQ(hal_tensor_colorimetry(one, &colours), 0);
+    EXPECT_EQ(hal_tensor_cuda_map(one), nullptr);
+    const int fd = hal_tensor_clone_fd(one);
+    EXPECT_GE(fd, 0);
+    EXPECT_EQ(close(fd), 0);
+    std::vector<std::uint8_t> flat(hal_tensor_size(one));
+    EXPECT_EQ(hal_tensor_copy_to_flat(one, flat.data(), flat.size()), 0);
+    EXPECT_EQ(flat[100], 100);
+    const Tensor part(hal_tensor_view(one, hal_region{4, 2, 8, 4}));
+    EXPECT_EQ(byte_at(part, 0), 2 * 48 + 4 * 3);
+    const Map map(hal_tensor_map_create(one));
+    EXPECT_EQ(static_cast<const std::uint8_t*>(hal_tensor_map_data_const(map.get()))[200], 200);
+    const Processor own(hal_image_processor_new());
+    const Tensor out = image(8, 4, HAL_PIXEL_FORMAT_RGBA);
+    EXPECT_EQ(hal_image_processor_convert(own.get(), one, out.get(), HAL_ROTATION_NONE,
+                                          HAL_FLIP_NONE, nullptr),
+              0)
+        << hal_last_error();
+  });
+}
+
+}  // namespace
