@@ -86,7 +86,7 @@ HOMES = [
     (r"(jpeglib|jerror|jmorecfg|turbojpeg|spng)\.h", ["src/codec/"]),
     (r"libexif/.*", ["src/codec/"]),
     (r"hwy/.*", ["src/image/", "src/decode/", "src/draw/", "tools/halyard/doctor.cpp"]),
-    (r"(oneapi/)?tbb/.*|tbb\.h", ["src/image/", "tools/halyard/"]),
+    (r"(oneapi/)?tbb/.*|tbb\.h", ["src/image/", "src/compat/beside", "tools/halyard/"]),
     (r"zlib\.h", ["src/model/"]),
     (r"openvino/.*", ["src/model/"]),
     (r"onnxruntime.*", ["src/model/"]),

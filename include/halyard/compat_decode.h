@@ -210,7 +210,8 @@ class Decoder {
   /// Boxes alone: nothing is computed for masks.
   Status decode_boxes(std::span<const Tensor> outputs, std::vector<Detection>& out,
                       std::size_t max_boxes = SIZE_MAX) const;
-  /// The same boxes, and what masks are made from; none of heads without instance masks.
+  /// The same boxes, and what masks are made from; none of heads without instance masks. Prototypes
+  /// of 1 MiB and more are copied on a second thread meanwhile.
   Status decode_proto(std::span<const Tensor> outputs, std::vector<Detection>& boxes,
                       std::optional<ProtoData>& protos, std::size_t max_boxes = SIZE_MAX) const;
   /// Boxes of the tracker's tracks: those seen in this frame first, with their masks, then the

@@ -7,6 +7,7 @@
 
 #include "base/format_error.h"
 #include "compat/access.h"
+#include "compat/beside.h"
 #include "compat/decoder_state.h"
 #include "halyard/trace.h"
 
@@ -191,17 +192,32 @@ void clear(Found& out) {
   out.tracks.clear();
 }
 
-// The prototypes without their batch axis, in memory of ours.
-Result<Tensor> copy_of(const MaskPrototypes& masks, Recycler& recycler) {
-  Tensor from = masks.prototypes;
+// From here on a thread of its own for the copy is worth waking.
+constexpr std::size_t large_copy_bytes = 1 << 20;
+
+// The first picture's prototypes, without a batch axis, in memory of ours.
+Result<Tensor> copy_of(const Tensor& prototypes, Recycler& recycler) {
+  Tensor from = prototypes;
   if (from.rank() == 4) {
-    HALYARD_TRY(from, masks.prototypes.batch(masks.batch));
+    HALYARD_TRY(from, prototypes.batch(0));
   }
   HALYARD_TRY(const Layout layout, Layout::contiguous(from.dtype(), from.shape()));
   HALYARD_TRY(auto buffer, recycler.allocate(layout.size_bytes()));
   HALYARD_TRY(Tensor out, Tensor::wrap(std::move(buffer), layout));
   HALYARD_CHECK(copy(from, out));
-  if (from.quantization()) HALYARD_CHECK(out.set_quantization(from.quantization()));
+  return out;
+}
+
+// The same prototypes with `copied` for their bytes.
+Result<MaskPrototypes> with_copy(const MaskPrototypes& masks, Tensor copied) {
+  Tensor from = masks.prototypes;
+  if (from.rank() == 4) {
+    HALYARD_TRY(from, masks.prototypes.batch(0));
+  }
+  if (from.quantization()) HALYARD_CHECK(copied.set_quantization(from.quantization()));
+  MaskPrototypes out = masks;
+  out.prototypes = std::move(copied);
+  out.batch = 0;
   return out;
 }
 
@@ -240,11 +256,24 @@ Status Decoder::decode_proto(std::span<const Tensor> outputs, std::vector<Detect
   const Impl& impl = *impl_;
   const WorkLease work(impl.pool);
   HALYARD_TRY(const auto tensors, impl.ordered(outputs, *work));
-  HALYARD_CHECK(impl.detect(tensors, *work, max_boxes));
-  if (impl.lowered.has_masks) {
-    MaskPrototypes masks = work->decoded.masks;
-    HALYARD_TRY(masks.prototypes, copy_of(work->decoded.masks, impl.recycler));
-    masks.batch = 0;
+  if (!impl.lowered.prototypes) {
+    HALYARD_CHECK(impl.detect(tensors, *work, max_boxes));
+  } else {
+    // Both read the network's outputs at the speed of memory.
+    const Tensor& prototypes = tensors[*impl.lowered.prototypes];
+    Status detected;
+    Result<Tensor> copied = Tensor();
+    const auto detect = [&] { detected = impl.detect(tensors, *work, max_boxes); };
+    const auto copy_bytes = [&] { copied = copy_of(prototypes, impl.recycler); };
+    if (prototypes.size_bytes() >= large_copy_bytes) {
+      run_beside(Work(detect), Work(copy_bytes));
+    } else {
+      detect();
+      if (detected) copy_bytes();
+    }
+    HALYARD_CHECK(detected);
+    HALYARD_TRY(Tensor bytes, std::move(copied));
+    HALYARD_TRY(MaskPrototypes masks, with_copy(work->decoded.masks, std::move(bytes)));
     protos = ProtoAccess::make(std::move(masks));
   }
   boxes = work->decoded.detections;

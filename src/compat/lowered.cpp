@@ -77,7 +77,10 @@ void list_tensors(Lowered& out) {
       out.segmentation = out.tensors.size();
       out.segmentation_output = output;
     }
-    out.has_masks |= output.role == OutputRole::prototypes;
+    if (output.role == OutputRole::prototypes) {
+      out.has_masks = true;
+      out.prototypes = out.tensors.size();
+    }
     if (output.parts.empty()) add_expected(out, output);
     for (const OutputDescription& part : output.parts)
       add_expected(out, part);

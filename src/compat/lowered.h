@@ -34,6 +34,7 @@ struct Lowered {
   std::optional<Size> input;
   std::vector<ExpectedTensor> tensors;
   std::optional<std::size_t> segmentation;  ///< index into `tensors`
+  std::optional<std::size_t> prototypes;    ///< the same; there where has_masks
   OutputDescription segmentation_output;
 };
 

@@ -2,6 +2,9 @@
 // Prototypes and coefficients as tensors, masks made of them, and tracked decoding.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <thread>
+
 #include "code_of.h"
 #include "heads.h"
 
@@ -42,6 +45,40 @@ TEST(compat_proto, rows_of_coefficients_are_in_the_order_of_the_boxes) {
   compat::SegmentationList masks;
   EXPECT_EQ(code_of(Painter().materialize_masks(boxes, *protos, {}, {}, masks)),
             Errc::invalid_argument);
+}
+
+TEST(compat_proto, large_ones_are_copied_beside_by_several_threads_at_once) {
+  constexpr std::size_t side = 512;  // 2 MiB
+  auto outputs = mask_outputs();
+  outputs[1].shape = {1, side, side, 2};
+  const Decoder decoder = decoder_of(outputs);
+  std::vector<float> numbers(side * side * 2);
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] = static_cast<float>(i);
+  const std::vector<Tensor> tensors{mask_head(), tensor_of<float>({1, side, side, 2}, numbers)};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 10; ++round) {
+        std::vector<Detection> boxes;
+        std::optional<ProtoData> protos;
+        ASSERT_TRUE(decoder.decode_proto(tensors, boxes, protos));
+        EXPECT_EQ(boxes.size(), 3U);
+        const auto copied = protos->take_protos();
+        const auto map = copied->map(Access::read);
+        EXPECT_NE(map->data(), tensors[1].map(Access::read)->data());
+        EXPECT_TRUE(std::ranges::equal(*map->flat<const float>(), numbers));
+      }
+    });
+  }
+  for (auto& thread : threads)
+    thread.join();
+  // A failure of one side is the call's, though the other may have been done.
+  const std::vector<Tensor> wrong{tensor_of<float>({1, 8, 2}, std::vector<float>(16)), tensors[1]};
+  std::vector<Detection> boxes;
+  std::optional<ProtoData> protos;
+  EXPECT_EQ(code_of(decoder.decode_proto(wrong, boxes, protos)), Errc::invalid_argument);
+  EXPECT_FALSE(protos);
 }
 
 TEST(compat_proto, integers_stay_integers_with_their_quantization) {
