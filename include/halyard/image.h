@@ -129,7 +129,7 @@ class Processor {
  public:
   struct Options {
     /// Most threads for one request, the caller's among them; 0: all cores. The results do not
-    /// depend on it.
+    /// depend on it. A child of fork() works on the caller's alone where its parent used more.
     unsigned threads = 0;
     /// HALYARD_COLORIMETRY=fast or exact overrules it.
     ColorimetryMode colorimetry_mode = ColorimetryMode::fast;

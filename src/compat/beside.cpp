@@ -4,6 +4,7 @@
 
 #include <tbb/parallel_invoke.h>
 
+#include "base/fork.h"
 #include "base/tsan.h"
 
 namespace halyard::compat {
@@ -18,6 +19,12 @@ char end;
 }  // namespace
 
 void run_beside(Work one, Work other) {
+  if (threads_are_lost()) {
+    one();
+    other();
+    return;
+  }
+  threads_start();
   const auto ordered = [](const Work& work) {
     return [&work] {
       tsan_acquire(&begin);

@@ -18,7 +18,7 @@ MEM = ef.TensorMemory.MEM
 
 def run_python(program):
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
-                          check=False)
+                          check=False, timeout=120)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     return done.stdout
@@ -70,6 +70,38 @@ if child == 0:
     os._exit(int(np.asarray(a).sum() != view.size))
 print(os.waitpid(child, 0)[1], int(view.sum()))
 """) == "0 0\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_fork_when_threads_have_worked():
+    assert run_python("""
+import os, sys, numpy as np, halyard as ef
+p = ef.ImageProcessor()
+a, b = ef.Tensor.image(1280, 960, "rgb"), ef.Tensor.image(640, 640, "rgb")
+head, protos = ef.Tensor([1, 38, 64], "float32"), ef.Tensor([1, 160, 160, 32], "float32")
+d = ef.Decoder.new_from_outputs([ef.Output.detection(shape=[1, 38, 64]),
+                                 ef.Output.protos(shape=[1, 160, 160, 32])])
+def work():
+    p.convert(a, b)
+    d.decode_proto([head, protos])
+for _ in range(30):
+    work()
+    child = os.fork()
+    if child == 0:
+        for _ in range(3):
+            work()
+        ef.ImageProcessor().convert(a, b)
+        del p
+        os._exit(0)
+    work()
+    if os.waitpid(child, 0)[1] != 0:
+        sys.exit(1)
+child = os.fork()
+if child == 0:
+    work()
+    sys.exit(0)  # with all that ends a process
+print(os.waitpid(child, 0)[1])
+""") == "0\n"
 
 
 def test_threads_may_use_one_tensor_and_one_processor():

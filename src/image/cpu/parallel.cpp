@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/fork.h"
 #include "base/tsan.h"
 
 namespace halyard::image {
@@ -42,10 +43,11 @@ Parallel::Parallel(unsigned threads) noexcept
 Parallel::~Parallel() = default;
 
 void Parallel::run(std::int32_t count, std::int32_t least, const Call& body) {
-  if (width_ == 1 || count < 2 * least) {
+  if (width_ == 1 || count < 2 * least || threads_are_lost()) {
     body(0, count, 0);
     return;
   }
+  threads_start();
   if (!arena_) arena_ = std::make_unique<Arena>(width_);
   Arena& arena = *arena_;
   tsan_release(&arena.begin);

@@ -21,7 +21,8 @@ class Parallel {
 
   /// Calls body(begin, end, slot) for strips that cover [0, count), each of at least `least`
   /// items (one strip where there are fewer). No two calls that run at once share a slot. The order
-  /// of strips is open. Allocates nothing once threads run.
+  /// of strips is open. Allocates nothing once threads run. In a child that was forked after that
+  /// there is one strip.
   template <class Body>
   void for_strips(std::int32_t count, std::int32_t least, const Body& body) {
     run(count, least,
