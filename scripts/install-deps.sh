@@ -27,7 +27,7 @@ apt_native=(
 )
 apt_model=(python3 python3-venv ca-certificates)
 apt_test=(python3-dev libgtest-dev libgmock-dev librapidcheck-dev libdrm-dev gcovr util-linux)
-apt_vm=(make gcc libc6-dev binutils ccache flex bison bc xz-utils debian-archive-keyring python3)
+apt_vm=(make gcc libc6-dev binutils flex bison bc xz-utils debian-archive-keyring python3)
 apt_torch=(python3-torch python3-numpy)
 apt_bench=(libbenchmark-dev libyuv-dev libopencv-imgproc-dev)
 apt_check=(python3 clang-format-14)

@@ -109,13 +109,12 @@ unpack() {
   rm "$work/$package"_*.deb
 }
 
-# Runs the kernel's make, which must see nothing of ours: no make flags, no CFLAGS.
+# Runs the kernel's make, which must see nothing of ours: no make flags, no CFLAGS. Without ccache:
+# with it the build takes a fifth longer, and what is built is kept.
 kernel_make() {
-  local cc=gcc
-  command -v ccache >/dev/null && cc="ccache gcc"
-  env -i PATH="$PATH" HOME="$HOME" LC_ALL=C TMPDIR="$work" ${CCACHE_DIR:+CCACHE_DIR="$CCACHE_DIR"} \
+  env -i PATH="$PATH" HOME="$HOME" LC_ALL=C TMPDIR="$work" \
     KBUILD_BUILD_USER=halyard KBUILD_BUILD_HOST=vm KBUILD_BUILD_TIMESTAMP="$version" \
-    make -s -C "$work/source" ARCH=um O="$work/objects" CC="$cc" HOSTCC="$cc" "$@" >>"$log" 2>&1
+    make -s -C "$work/source" ARCH=um O="$work/objects" "$@" >>"$log" 2>&1
 }
 
 check_config() {
@@ -167,7 +166,6 @@ if [[ ! -x $folder/linux ]]; then
 fi
 if [[ ! -x $folder/linux ]]; then
   # The lock is held: what a build that was killed has left is nobody's.
-  # One name for all builds, so that ccache knows the files of the last one again.
   work=$cache/building
   rm -rf "$work"
   mkdir "$work"
