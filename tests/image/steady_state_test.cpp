@@ -14,12 +14,14 @@ namespace {
 
 class SteadyImages : public ::testing::Test {
  protected:
-  // Heap allocations of twenty calls, after one to warm up.
+  static constexpr unsigned calls = 5;
+
+  // Heap allocations of that many calls, after one to warm up.
   static std::uint64_t allocations_of(const std::function<bool()>& call) {
     EXPECT_TRUE(call());
     const std::uint64_t before = allocations();
     bool good = true;
-    for (int i = 0; i < 20; ++i)
+    for (unsigned i = 0; i < calls; ++i)
       good = call() && good;
     EXPECT_TRUE(good);
     return allocations() - before;
@@ -69,7 +71,7 @@ class SteadyImages : public ::testing::Test {
 };
 
 TEST_F(SteadyImages, fresh_memory_is_seen_by_the_counter) {
-  EXPECT_GE(allocations_of([] { return Tensor::create(DType::u8, {64}).has_value(); }), 20U);
+  EXPECT_GE(allocations_of([] { return Tensor::create(DType::u8, {64}).has_value(); }), calls);
 }
 
 TEST_F(SteadyImages, a_known_geometry_allocates_nothing) {
@@ -119,7 +121,7 @@ TEST_F(SteadyImages, a_list_allocates_what_it_returns) {
   for (const unsigned threads : {1U, 2U}) {
     Processor processor = Processor::create({.threads = threads}).value();
     const std::vector<Convert> all = requests();
-    EXPECT_EQ(allocations_of([&] { return processor.convert_all(all).has_value(); }), 20U);
+    EXPECT_EQ(allocations_of([&] { return processor.convert_all(all).has_value(); }), calls);
   }
 }
 
@@ -130,10 +132,10 @@ TEST_F(SteadyImages, batches_and_tiles_allocate_what_they_return) {
   const Tensor batch = Tensor::create(DType::f32, {tiles.size(), 3, 64, 64}).value();
   EXPECT_EQ(
       allocations_of([&] { return processor.convert_tiles(frame, tiles, batch, {}).has_value(); }),
-      20U);
+      calls);
   const std::vector<Tensor> sources(tiles.size(), frame);
   EXPECT_EQ(allocations_of([&] { return processor.convert_batch(sources, batch, {}).has_value(); }),
-            20U);
+            calls);
 }
 
 TEST_F(SteadyImages, requests_that_wait_allocate_nothing) {
