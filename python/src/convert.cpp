@@ -111,14 +111,22 @@ Convert words_of(const Options& o) {
   return request;
 }
 
-Convert request_of(nb::handle src, nb::handle dst, const Options& o) {
-  const Tensor& from = tensor_object(src, "src").value;
-  const Tensor& to = tensor_object(dst, "dst").value;
-  Convert request = words_of(o);
-  request.src = from;
-  request.dst = to;
+void check_tensors(nb::handle src, nb::handle dst) {
+  tensor_object(src, "src");
+  tensor_object(dst, "dst");
+}
+
+// Copies of the tensors are taken last: to read `words` and the rest may run Python code.
+Convert request_of(nb::handle src, nb::handle dst, const Options& o, Convert words) {
+  Convert request = std::move(words);
+  request.dst = tensor_object(dst, "dst").value;
   add_place(request, o);
+  request.src = tensor_object(src, "src").value;
   return request;
+}
+Convert request_of(nb::handle src, nb::handle dst, const Options& o) {
+  check_tensors(src, dst);
+  return request_of(src, dst, o, words_of(o));
 }
 
 std::size_t work_of(const Convert& request) {
@@ -128,23 +136,23 @@ std::size_t work_of(const Convert& request) {
 // Small pictures, between tensors that stay as they are for the lock is kept: of such calls the
 // copies of tensors would be a tenth. None: not such a call, or another thread has the processor.
 std::optional<Result<Placement>> convert_small(PyProcessor& self, nb::handle src, nb::handle dst,
-                                               const Options& o) {
+                                               const Options& o, const Convert& words) {
   if (is_given(o.dst_crop) || is_given(o.dst_color) || is_given(o.pad) || is_given(o.place))
     return std::nullopt;
   const Tensor& from = tensor_object(src, "src").value;
   const Tensor& to = tensor_object(dst, "dst").value;
   if (from.size_bytes() + to.size_bytes() >= small_work_bytes) return std::nullopt;
-  // First, for Python code may run in it.
-  const Convert words = words_of(o);
   const std::unique_lock lock(self.mutex, std::try_to_lock);
   if (!lock || !self.processor) return std::nullopt;
   return self.processor->convert(words, from, to);
 }
 
 nb::object convert(PyProcessor& self, nb::handle src, nb::handle dst, const Options& options) {
-  if (auto done = convert_small(self, src, dst, options))
+  check_tensors(src, dst);
+  Convert words = words_of(options);  // may run Python code
+  if (auto done = convert_small(self, src, dst, options, words))
     return placement_result(take(*std::move(done)));
-  const Convert request = request_of(src, dst, options);
+  const Convert request = request_of(src, dst, options, std::move(words));
   return placement_result(take(with_processor(
       self, work_of(request), [&](Processor& processor) { return processor.convert(request); })));
 }

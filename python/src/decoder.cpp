@@ -91,8 +91,8 @@ std::string json_of(nb::handle config) {
 
 nb::object decode(PyDecoder& self, nb::handle model_output, nb::handle max_boxes) {
   static const nb::handle result = result_class("Detections");
-  const auto outputs = outputs_from(model_output);
   const std::size_t most = count_from(max_boxes, "max_boxes");
+  const auto outputs = outputs_from(model_output);
   const Loan found(self);
   check(released([&] {
     const std::shared_lock lock(self.settings);
@@ -123,9 +123,9 @@ nb::object decode_proto(PyDecoder& self, nb::handle model_output, nb::handle max
 nb::object decode_tracked(PyDecoder& self, PyByteTrack& tracker, nb::handle timestamp,
                           nb::handle model_output, nb::handle max_boxes) {
   static const nb::handle result = result_class("TrackedDetections");
-  const auto outputs = outputs_from(model_output);
   const std::uint64_t when = count_from(timestamp, "timestamp");
   const std::size_t most = count_from(max_boxes, "max_boxes");
+  const auto outputs = outputs_from(model_output);
   const Loan found(self);
   check(released([&] {
     const std::shared_lock lock(self.settings);

@@ -101,7 +101,9 @@ void bind_accumulator(nb::module_& m) {
              nb::handle placement) {
             std::vector<Detection> detections;
             detections_from(bbox, scores, classes, {}, detections);
-            return self.open().push_tile(detections, placement_from(placement));
+            // First, for Python code that runs in it may finalize the accumulator.
+            const compat::TilePlacement where = placement_from(placement);
+            return self.open().push_tile(detections, where);
           },
           nb::arg("bbox"), nb::arg("scores"), nb::arg("classes"), nb::arg("placement"),
           nb::sig("def push_tile(self, bbox: Any, scores: Any, classes: Any, placement: "

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <thread>
 #include <unordered_set>
+#include <variant>
+#include <vector>
 
 #include "bindings.h"
 
@@ -29,18 +31,22 @@ const char* kept(std::string_view name) {
   return names.size() < most ? names.emplace(name).first->c_str() : "python.span";
 }
 
-void add(trace::Span& span, const char* key, nb::handle value) {
-  if (PyFloat_Check(value.ptr())) {
-    span.arg(key, nb::cast<double>(value));
-    return;
-  }
+// An argument of a span, with text that is its own.
+struct SpanArg {
+  const char* key;
+  std::variant<std::int64_t, double, std::string> value;
+};
+
+SpanArg span_arg(nb::handle key, nb::handle value) {
+  SpanArg arg{kept(nb::cast<std::string_view>(key)), {}};
   std::int64_t number = 0;
-  if (PyLong_Check(value.ptr()) && nb::try_cast(value, number)) {
-    span.arg(key, number);
-    return;
-  }
-  const nb::str text(value);
-  span.arg(key, std::string_view(text.c_str()));
+  if (PyFloat_Check(value.ptr()))
+    arg.value = nb::cast<double>(value);
+  else if (PyLong_Check(value.ptr()) && nb::try_cast(value, number))
+    arg.value = number;
+  else
+    arg.value = std::string(nb::str(value).c_str());
+  return arg;
 }
 
 // A span that a `with` statement opens and closes; thread-bound while it is open.
@@ -51,10 +57,14 @@ class PythonSpan {
   void enter() {
     if (span_) throw nb::value_error("span: it is open already");
     if (!trace::is_active()) return;
+    // First, and from a copy: to see an argument as text runs Python code, which may change the
+    // arguments, and open or close this span.
+    const std::vector<SpanArg> args = arguments();
+    if (span_) throw nb::value_error("span: it is open already");
     thread_ = std::this_thread::get_id();
     span_.emplace(kept(name_));
-    for (const auto [key, value] : args_)
-      add(*span_, kept(nb::cast<std::string_view>(key)), value);
+    for (const SpanArg& arg : args)
+      std::visit([&](const auto& value) { span_->arg(arg.key, value); }, arg.value);
   }
   void exit() {
     if (!span_) return;
@@ -62,12 +72,39 @@ class PythonSpan {
       throw nb::value_error("span: it must be closed by the thread that opened it");
     span_.reset();
   }
+  /// For the garbage collector.
+  nb::object& args() { return args_; }
 
  private:
+  std::vector<SpanArg> arguments() const {
+    std::vector<SpanArg> made;
+    if (!args_.is_valid()) return made;
+    const nb::object items = nb::steal(PyDict_Items(args_.ptr()));
+    if (!items.is_valid()) throw nb::python_error();
+    for (const nb::handle item : items)
+      made.push_back(span_arg(nb::object(item[0]), nb::object(item[1])));
+    return made;
+  }
+
   std::string name_;
-  nb::dict args_;
+  nb::object args_;
   std::optional<trace::Span> span_;
   std::thread::id thread_;
+};
+
+int span_traverse(PyObject* self, visitproc visit, void* arg) noexcept {
+  Py_VISIT(Py_TYPE(self));
+  if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<PythonSpan>(self)->args().ptr());
+  return 0;
+}
+int span_clear(PyObject* self) noexcept {
+  if (nb::inst_ready(self)) nb::inst_ptr<PythonSpan>(self)->args().reset();
+  return 0;
+}
+PyType_Slot span_slots[] = {
+    {Py_tp_traverse, reinterpret_cast<void*>(&span_traverse)},
+    {Py_tp_clear, reinterpret_cast<void*>(&span_clear)},
+    {0, nullptr},
 };
 
 }  // namespace
@@ -77,7 +114,7 @@ void bind_trace(nb::module_& m) {
         [](const std::string& path) { check(released([&] { return trace::start(path); })); });
   m.def("_trace_stop", [] { check(released([] { return trace::stop(); })); });
   m.def("is_tracing_active", &trace::is_active, "True while a Tracing session records.");
-  nb::class_<PythonSpan>(m, "_Span")
+  nb::class_<PythonSpan>(m, "_Span", nb::type_slots(span_slots))
       .def(nb::init<std::string, nb::dict>())
       .def("__enter__", &PythonSpan::enter)
       .def("__exit__", [](PythonSpan& span, const nb::args&) { span.exit(); });
