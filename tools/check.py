@@ -15,6 +15,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from check_calls import rule_calls  # noqa: F401
 from check_tables import (ADAPTERS, C_HEADERS, HOMES, LAYERS, PRIVATE_EXCEPTIONS, PUBLIC_HEADERS,
                           PUBLIC_ONLY, SYSTEM, TO_COME, reachable)
 

@@ -548,9 +548,9 @@ class Tensor:
     @staticmethod
     def from_array(array: Any, copy: bool = False) -> Tensor:
         """
-        A tensor over the memory of an array: of NumPy, or anything with a buffer or
-        DLPack. With `copy`, a tensor of its own. Name the picture format by
-        set_format().
+        A tensor over the memory of an array: of NumPy, or anything with a buffer,
+        DLPack or NumPy's array interface. With `copy`, a tensor of its own. Memory whose
+        elements share bytes is seen read-only. Name the picture format by set_format().
         """
 
     @staticmethod
@@ -679,8 +679,9 @@ class Tensor:
     def from_numpy(self, src: ArrayLike) -> None:
         """
         Copies the elements of an array, of any strides, into this tensor. Count and dtype must
-        be the tensor's; the shape need not. Raises RuntimeError when they differ, TypeError
-        for what is no array. The interpreter is released meanwhile.
+        be the tensor's; the shape need not. The array may share bytes with the tensor: the
+        result is as if it had been copied first. Raises RuntimeError when count or dtype differ,
+        TypeError for what is no array. The interpreter is released meanwhile.
         """
 
     def normalize_to_numpy(
@@ -692,8 +693,9 @@ class Tensor:
         """
         Writes a packed uint8 picture into an array [H,W,C] of uint8 (RAW), int8 (SIGNED: v -
         zero_point, 128 by default) or floats (SIGNED: v / 127.5 - zero_point / 127.5, 1 by
-        default; UNSIGNED: v / 255; RAW: v). Rgba may drop its alpha into 3 channels. Raises
-        TypeError for another dst, RuntimeError for shapes that differ.
+        default; UNSIGNED: v / 255; RAW: v). Rgba may drop its alpha into 3 channels. Strides
+        are honoured on both sides; dst may share bytes with the picture. Raises TypeError for
+        another dst, RuntimeError for shapes that differ and where elements of dst share bytes.
         """
 
 def set_dct_method(method: DctMethod) -> None:

@@ -123,18 +123,8 @@ std::string path_from(nb::handle object, const char* argument) {
 BytesArg::BytesArg(nb::handle object, const char* argument) {
   if (PyUnicode_Check(object.ptr()) || PyObject_CheckBuffer(object.ptr()) == 0)
     raise_wrong_type(argument, "bytes, or an object with a buffer", object);
-  if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) {
-    PyErr_Clear();
+  if (!view_.open(object, argument, ArrayUse::bytes))
     raise(Errc::invalid_argument, std::string(argument) + ": its buffer must be contiguous");
-  }
-}
-
-BytesArg::~BytesArg() {
-  PyBuffer_Release(&view_);
-}
-
-std::span<const std::byte> BytesArg::bytes() const {
-  return {static_cast<const std::byte*>(view_.buf), static_cast<std::size_t>(view_.len)};
 }
 
 nb::object shape_list(std::span<const std::size_t> shape) {

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "array_view.h"
 #include "bindings.h"
 #include "halyard/geometry.h"
 #include "halyard/tensor.h"
@@ -42,13 +43,10 @@ std::string path_from(nb::handle object, const char* argument);
 class BytesArg {
  public:
   BytesArg(nb::handle object, const char* argument);
-  ~BytesArg();
-  BytesArg(const BytesArg&) = delete;
-  BytesArg& operator=(const BytesArg&) = delete;
-  std::span<const std::byte> bytes() const;
+  std::span<const std::byte> bytes() const { return view_.bytes(); }
 
  private:
-  Py_buffer view_{};
+  ArrayView view_;
 };
 
 /// A list of ints.

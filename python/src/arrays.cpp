@@ -2,9 +2,12 @@
 #include "arrays.h"
 
 #include <cstring>
+#include <functional>
 #include <limits>
+#include <numeric>
 #include <string>
 
+#include "array_view.h"
 #include "tensor.h"
 
 namespace halyard::python {
@@ -25,91 +28,75 @@ nb::object as_array(nb::handle value, const char* argument, const char* dtype) {
   }
 }
 
-struct Buffer {
-  Py_buffer view{};
-  Buffer() = default;
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-  ~Buffer() { close(); }
-  void close() {
-    if (view.obj != nullptr) PyBuffer_Release(&view);
-  }
-};
+[[noreturn]] void raise_type(const char* argument, const std::string& what) {
+  throw nb::type_error((std::string(argument) + ": " + what).c_str());
+}
 
-// Memory of an array, held as long as this lives.
+// Numbers of an array or of what NumPy makes one of, of `axes` axes. Python code runs while this is
+// made and not later.
 class View {
  public:
   View(nb::handle value, const char* argument, std::size_t axes) {
-    if (!open(value)) open_or_raise(as_array(value, argument, nullptr), argument);
-    if (kind() == 'e') reopen(value, argument, "float32");
-    if (view_.ndim == 1 && view_.shape[0] == 0) return;  // [] stands for no rows of any width
-    if (static_cast<std::size_t>(view_.ndim) != axes) {
-      const std::string text = std::string(argument) + ": must have " + std::to_string(axes) +
-                               (axes == 1 ? " axis" : " axes") + " (" + std::to_string(view_.ndim) +
-                               ")";
-      throw nb::type_error(text.c_str());
+    if (!array_.open(value, argument, ArrayUse::read))
+      open_or_raise(as_array(value, argument, nullptr), argument);
+    if (dtype() == DType::f16) {
+      const nb::object floats = as_array(value, argument, "float32");
+      open_or_raise(floats, argument);
     }
+    if (array_.rank() == 1 && array_.extent(0) == 0) return;  // [] stands for no rows of any width
+    if (array_.rank() != axes)
+      raise_type(argument, "must have " + std::to_string(axes) + (axes == 1 ? " axis" : " axes") +
+                               " (" + std::to_string(array_.rank()) + ")");
   }
-  std::size_t size(int axis) const {
-    return axis < view_.ndim ? static_cast<std::size_t>(view_.shape[axis]) : 0;
+  std::size_t size(std::size_t axis) const {
+    return axis < array_.rank() ? array_.extent(axis) : 0;
   }
-  std::ptrdiff_t stride(int axis) const { return axis < view_.ndim ? view_.strides[axis] : 0; }
-  const char* data() const { return static_cast<const char*>(view_.buf); }
-  std::size_t item_bytes() const { return static_cast<std::size_t>(view_.itemsize); }
-  // The letter of struct's format, without its byte order; '?' where there are several letters.
-  char kind() const {
-    const char* format = view_.format == nullptr ? "B" : view_.format;
-    if (*format == '@' || *format == '=' || *format == '<') ++format;
-    return format[0] != '\0' && format[1] == '\0' ? format[0] : '?';
+  std::ptrdiff_t stride(std::size_t axis) const {
+    return axis < array_.rank() ? array_.stride(axis) : 0;
   }
-  bool is_swapped() const {
-    return view_.format != nullptr && (*view_.format == '>' || *view_.format == '!');
-  }
+  const std::byte* data() const { return array_.data(); }
+  std::optional<DType> dtype() const { return array_.dtype(); }
+  bool is_swapped() const { return array_.is_swapped(); }
 
  private:
-  bool open(nb::handle value) {
-    if (!PyObject_CheckBuffer(value.ptr())) return false;
-    if (PyObject_GetBuffer(value.ptr(), &view_, PyBUF_RECORDS_RO) == 0) return true;
-    PyErr_Clear();
-    return false;
+  void open_or_raise(const nb::object& array, const char* argument) {
+    if (!array_.open(array, argument, ArrayUse::read))
+      raise_type(argument, "must be an array of numbers");
   }
-  void open_or_raise(nb::handle value, const char* argument) {
-    if (!open(value))
-      throw nb::type_error((std::string(argument) + ": must be an array of numbers").c_str());
-  }
-  void reopen(nb::handle value, const char* argument, const char* dtype) {
-    const nb::object array = as_array(value, argument, dtype);
-    buffer_.close();
-    open_or_raise(array, argument);
-  }
-  Buffer buffer_;
-  Py_buffer& view_ = buffer_.view;
+  ArrayView array_;
 };
 
 template <class T, class To>
-To read_as(const char* at) {
+To read_as(const std::byte* at) {
   T value;
   std::memcpy(&value, at, sizeof value);
   return static_cast<To>(value);
 }
 
 template <class To>
-using Read = To (*)(const char*);
+using Read = To (*)(const std::byte*);
 
-// How an element of integers is read, by its size; null for other kinds.
+// How an element of integers is read; null for other kinds.
 template <class To>
-Read<To> integer_reader(const View& view) {
-  const bool is_signed = std::strchr("bhilqn", view.kind()) != nullptr;
-  if (!is_signed && std::strchr("BHILQN", view.kind()) == nullptr) return nullptr;
-  switch (view.item_bytes()) {
-    case 1:
-      return is_signed ? read_as<std::int8_t, To> : read_as<std::uint8_t, To>;
-    case 2:
-      return is_signed ? read_as<std::int16_t, To> : read_as<std::uint16_t, To>;
-    case 4:
-      return is_signed ? read_as<std::int32_t, To> : read_as<std::uint32_t, To>;
-    case 8:
-      return is_signed ? read_as<std::int64_t, To> : read_as<std::uint64_t, To>;
+Read<To> integer_reader(std::optional<DType> dtype) {
+  if (!dtype) return nullptr;
+  switch (*dtype) {
+    case DType::u8:
+      return read_as<std::uint8_t, To>;
+    case DType::i8:
+      return read_as<std::int8_t, To>;
+    case DType::u16:
+      return read_as<std::uint16_t, To>;
+    case DType::i16:
+      return read_as<std::int16_t, To>;
+    case DType::u32:
+      return read_as<std::uint32_t, To>;
+    case DType::i32:
+      return read_as<std::int32_t, To>;
+    case DType::u64:
+      return read_as<std::uint64_t, To>;
+    case DType::i64:
+      return read_as<std::int64_t, To>;
     default:
       return nullptr;
   }
@@ -117,22 +104,19 @@ Read<To> integer_reader(const View& view) {
 
 [[noreturn]] void raise_wrong_dtype(const char* argument, const View& view, const char* wanted) {
   const char* order = view.is_swapped() ? ", in this machine's byte order" : "";
-  throw nb::type_error((std::string(argument) + ": elements must be " + wanted + order).c_str());
+  raise_type(argument, std::string("elements must be ") + wanted + order);
 }
 
 Read<float> float_reader(const View& view, const char* argument) {
-  if (!view.is_swapped()) {
-    if (view.kind() == 'f') return read_as<float, float>;
-    if (view.kind() == 'd') return read_as<double, float>;
-    if (const auto reader = integer_reader<float>(view)) return reader;
-  }
+  if (view.dtype() == DType::f32) return read_as<float, float>;
+  if (view.dtype() == DType::f64) return read_as<double, float>;
+  if (const auto reader = integer_reader<float>(view.dtype())) return reader;
   raise_wrong_dtype(argument, view, "float32 or float64");
 }
 
 // The reader wraps what is above 2^63 to a negative number, which is refused as such.
 Read<std::int64_t> label_reader(const View& view, const char* argument) {
-  if (const auto reader = view.is_swapped() ? nullptr : integer_reader<std::int64_t>(view))
-    return reader;
+  if (const auto reader = integer_reader<std::int64_t>(view.dtype())) return reader;
   if (view.size(0) == 0) return read_as<std::int64_t, std::int64_t>;
   raise_wrong_dtype(argument, view, "integers");
 }
@@ -144,40 +128,59 @@ Read<std::int64_t> label_reader(const View& view, const char* argument) {
                                     std::to_string(rows) + ")");
 }
 
-}  // namespace
-
-void detections_from(nb::handle boxes, nb::handle scores, nb::handle classes,
-                     const DetectionNames& names, std::vector<Detection>& out) {
-  const View box(boxes, names.boxes, 2);
-  const View score(scores, names.scores, 1);
-  const View label(classes, names.classes, 1);
-  const auto read_box = float_reader(box, names.boxes);
-  const auto read_score = float_reader(score, names.scores);
-  const auto read_label = label_reader(label, names.classes);
+void read_boxes(nb::handle boxes, const char* argument, std::vector<Detection>& out) {
+  const View box(boxes, argument, 2);
+  const auto read = float_reader(box, argument);
   const std::size_t rows = box.size(0);
-  if (box.size(1) != 4 && (rows != 0 || box.size(1) != 0)) {
-    raise(Errc::invalid_argument, std::string(names.boxes) + ": must be (N, 4), not (" +
+  if (box.size(1) != 4 && (rows != 0 || box.size(1) != 0))
+    raise(Errc::invalid_argument, std::string(argument) + ": must be (N, 4), not (" +
                                       std::to_string(rows) + ", " + std::to_string(box.size(1)) +
                                       ")");
-  }
-  if (score.size(0) != rows) raise_length(names.scores, score.size(0), names.boxes, rows);
-  if (label.size(0) != rows) raise_length(names.classes, label.size(0), names.boxes, rows);
   out.resize(rows);
+  const std::ptrdiff_t step = box.stride(1);
   for (std::size_t i = 0; i < rows; ++i) {
-    const auto n = static_cast<std::ptrdiff_t>(i);
-    const char* at = box.data() + n * box.stride(0);
-    const std::ptrdiff_t step = box.stride(1);
-    const std::int64_t wide = read_label(label.data() + n * label.stride(0));
-    if (wide < 0 || wide > std::numeric_limits<std::int32_t>::max()) {
+    const std::byte* at = box.data() + static_cast<std::ptrdiff_t>(i) * box.stride(0);
+    out[i].box = {read(at), read(at + step), read(at + 2 * step), read(at + 3 * step)};
+  }
+}
+
+void read_scores(nb::handle scores, const DetectionNames& names, std::vector<Detection>& out) {
+  const View score(scores, names.scores, 1);
+  const auto read = float_reader(score, names.scores);
+  if (score.size(0) != out.size())
+    raise_length(names.scores, score.size(0), names.boxes, out.size());
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out[i].score = read(score.data() + static_cast<std::ptrdiff_t>(i) * score.stride(0));
+}
+
+void read_labels(nb::handle classes, const DetectionNames& names, std::vector<Detection>& out) {
+  const View label(classes, names.classes, 1);
+  const auto read = label_reader(label, names.classes);
+  if (label.size(0) != out.size())
+    raise_length(names.classes, label.size(0), names.boxes, out.size());
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const std::int64_t wide = read(label.data() + static_cast<std::ptrdiff_t>(i) * label.stride(0));
+    if (wide < 0 || wide > std::numeric_limits<std::int32_t>::max())
       raise(Errc::invalid_argument, std::string(names.classes) +
                                         ": must be in 0..2147483647 (element " + std::to_string(i) +
                                         ")");
-    }
-    out[i] = {.box = {read_box(at), read_box(at + step), read_box(at + 2 * step),
-                      read_box(at + 3 * step)},
-              .score = read_score(score.data() + n * score.stride(0)),
-              .label = static_cast<std::int32_t>(wide)};
+    out[i].label = static_cast<std::int32_t>(wide);
   }
+}
+
+}  // namespace
+
+// One array after the other is opened, read and closed: to open one may run Python code, which
+// finds no memory of the others in use.
+void detections_from(nb::handle boxes, nb::handle scores, nb::handle classes,
+                     const DetectionNames& names, std::vector<Detection>& out) {
+  read_boxes(boxes, names.boxes, out);
+  read_scores(scores, names, out);
+  read_labels(classes, names, out);
+}
+
+constexpr std::size_t item_bytes(ArrayType type) {
+  return type == ArrayType::f32 ? sizeof(float) : type == ArrayType::u8 ? 1 : sizeof(std::size_t);
 }
 
 nb::object new_array(ArrayType type, std::span<const std::size_t> shape, void** data) {
@@ -189,39 +192,49 @@ nb::object new_array(ArrayType type, std::span<const std::size_t> shape, void** 
   for (std::size_t i = 0; i < shape.size(); ++i)
     PyTuple_SetItem(extents.ptr(), static_cast<Py_ssize_t>(i), PyLong_FromSize_t(shape[i]));
   nb::object array = empty(extents, types[static_cast<std::size_t>(type)]);
-  Py_buffer view;
-  if (PyObject_GetBuffer(array.ptr(), &view, PyBUF_WRITABLE) != 0) throw nb::python_error();
-  *data = view.buf;
-  PyBuffer_Release(&view);
+  ArrayView view;
+  const bool is_open = view.open(array, "numpy.empty", ArrayUse::bytes);
+  const std::size_t size =
+      std::accumulate(shape.begin(), shape.end(), item_bytes(type), std::multiplies<>());
+  if (!is_open || view.is_read_only() || view.bytes().size() != size)
+    raise(Errc::invalid_argument, "numpy.empty: gives no array of the size that was asked for");
+  *data = view.writable();
   return array;
 }
 
 DetectionArrays detection_arrays(std::span<const Detection> detections) {
+  // Each array is filled before the next one is made.
   const std::size_t n = detections.size();
-  void* at[3] = {};
-  DetectionArrays arrays{new_array(ArrayType::f32, std::array<std::size_t, 2>{n, 4}, &at[0]),
-                         new_array(ArrayType::f32, std::array{n}, &at[1]),
-                         new_array(ArrayType::uintp, std::array{n}, &at[2])};
-  auto* box = static_cast<float*>(at[0]);
-  auto* score = static_cast<float*>(at[1]);
-  auto* label = static_cast<std::size_t*>(at[2]);
+  void* at = nullptr;
+  DetectionArrays arrays;
+  arrays.boxes = new_array(ArrayType::f32, std::array<std::size_t, 2>{n, 4}, &at);
+  auto* box = static_cast<float*>(at);
   for (const Detection& found : detections) {
     *box++ = found.box.x1;
     *box++ = found.box.y1;
     *box++ = found.box.x2;
     *box++ = found.box.y2;
-    *score++ = found.score;
-    *label++ = static_cast<std::size_t>(found.label);
   }
+  arrays.scores = new_array(ArrayType::f32, std::array{n}, &at);
+  auto* score = static_cast<float*>(at);
+  for (const Detection& found : detections)
+    *score++ = found.score;
+  arrays.classes = new_array(ArrayType::uintp, std::array{n}, &at);
+  auto* label = static_cast<std::size_t*>(at);
+  for (const Detection& found : detections)
+    *label++ = static_cast<std::size_t>(found.label);
   return arrays;
 }
 
 std::vector<Tensor> outputs_from(nb::handle outputs) {
   if (!PyList_Check(outputs.ptr()) && !PyTuple_Check(outputs.ptr()))
     raise_wrong_type("model_output", "a list or tuple of tensors", outputs);
+  // A copy: what makes a tensor of an output may change the list.
+  const nb::object fixed = nb::steal(PySequence_Tuple(outputs.ptr()));
+  if (!fixed.is_valid()) throw nb::python_error();
   std::vector<Tensor> tensors;
-  tensors.reserve(nb::len(outputs));
-  for (const nb::handle output : outputs)
+  tensors.reserve(nb::len(fixed));
+  for (const nb::handle output : fixed)
     tensors.push_back(tensor_to_read(output, "model_output"));
   return tensors;
 }

@@ -19,6 +19,8 @@ namespace nb = nanobind;
 [[noreturn]] void raise(Errc code, const std::string& message);
 /// Raises TypeError: "argument: must be `wanted`, not the type of `got`".
 [[noreturn]] void raise_wrong_type(const char* argument, const char* wanted, nb::handle got);
+/// Raises TypeError: an instance of this class whose `__init__` has not run.
+[[noreturn]] void raise_not_made(nb::handle self);
 
 /// The value, or the exception.
 template <class T>
@@ -29,6 +31,17 @@ T take(Result<T> result) {
 inline void check(const Status& status) {
   if (!status) raise(status.error());
 }
+
+/// The C++ object in an instance of the bound class T. Raises TypeError where `__init__` has not
+/// run.
+template <class T>
+T& instance_of(nb::handle self) {
+  if (!nb::inst_ready(self)) raise_not_made(self);
+  return *nb::inst_ptr<T>(self);
+}
+
+/// tp_new of classes that only calls of the library make: raises TypeError.
+PyObject* refuse_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) noexcept;
 
 /// Gives the interpreter's lock up while it lives. At the interpreter's end it keeps its thread
 /// from coming back, for Python would end the thread in the middle of C++ then.

@@ -5,14 +5,13 @@
 
 #include <array>
 #include <atomic>
-#include <bit>
 #include <chrono>
-#include <optional>
+#include <span>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <utility>
 
+#include "array_view.h"
 #include "enums.h"
 
 namespace halyard::python {
@@ -59,6 +58,21 @@ bool is_fortran_contiguous(const Layout& layout) {
     if (layout.shape[i] != 1 && layout.stride_bytes[i] != static_cast<std::ptrdiff_t>(step))
       return false;
     step *= layout.shape[i];
+  }
+  return true;
+}
+
+// Whether elements follow one another in C order, with or without gaps: the bytes from the first
+// one on, as many as all of them have, then lie among those that the elements reach. Not so where a
+// stride is negative or 0, or where an outer axis steps less than an inner one.
+bool has_rows_in_order(const Layout& layout) {
+  if (layout.element_count() == 0) return true;
+  std::size_t within = size_of(layout.dtype);
+  for (std::size_t i = layout.rank; i-- > 0;) {
+    if (layout.shape[i] == 1) continue;
+    if (layout.stride_bytes[i] < 0 || static_cast<std::size_t>(layout.stride_bytes[i]) < within)
+      return false;
+    within += static_cast<std::size_t>(layout.stride_bytes[i]) * (layout.shape[i] - 1);
   }
   return true;
 }
@@ -139,6 +153,8 @@ int fill_flat_view(PyObject* exporter, Py_buffer* view, int flags,
     if ((flags & PyBUF_WRITABLE) != 0 && !is_writable)
       return refuse("tensor: its memory is read-only");
     if (!map->map.planes_adjacent()) return refuse("tensor: its planes lie in several places");
+    if (!has_rows_in_order(map->map.layout()))
+      return refuse("tensor: its elements do not follow one another; take numpy.asarray");
     auto* exported = new Exported(map);
     const auto size = static_cast<Py_ssize_t>(map->map.layout().size_bytes());
     exported->shape[0] = size;
@@ -167,131 +183,86 @@ std::shared_ptr<SharedMap> map_shared(const Tensor& tensor) {
 
 namespace {
 
-// The element type of a buffer's format; none when there is no such type here.
-std::optional<DType> dtype_of_format(std::string_view format, std::size_t item_size) {
-  if (!format.empty() && (format[0] == '@' || format[0] == '=' || format[0] == '<' ||
-                          format[0] == '|' || format[0] == '^')) {
-    format.remove_prefix(1);
-  }
-  if (format.size() != 1) return std::nullopt;
-  const auto sized = [&](std::array<std::optional<DType>, 4> by_log2) {
-    return std::has_single_bit(item_size) && item_size <= 8 ? by_log2[std::countr_zero(item_size)]
-                                                            : std::nullopt;
-  };
-  switch (format[0]) {
-    case 'B':
-    case 'H':
-    case 'I':
-    case 'L':
-    case 'Q':
-    case 'N':
-    case 'c':
-      return sized({DType::u8, DType::u16, DType::u32, DType::u64});
-    case 'b':
-    case 'h':
-    case 'i':
-    case 'l':
-    case 'q':
-    case 'n':
-      return sized({DType::i8, DType::i16, DType::i32, DType::i64});
-    case 'e':
-    case 'f':
-    case 'd':
-      return sized({std::nullopt, DType::f16, DType::f32, DType::f64});
-    case '?':
-      return DType::boolean;
-    default:
-      return std::nullopt;
-  }
-}
-
-// The bytes from the lowest element to behind the highest; offset of element 0 from the lowest.
-struct Reach {
-  std::ptrdiff_t lowest = 0;
-  std::ptrdiff_t end = 0;
-};
-Reach reach_of(const Layout& layout) {
-  if (layout.element_count() == 0) return {};
-  Reach reach{0, static_cast<std::ptrdiff_t>(size_of(layout.dtype))};
-  for (std::size_t i = 0; i < layout.rank; ++i) {
-    const auto way = static_cast<std::ptrdiff_t>(layout.shape[i] - 1) * layout.stride_bytes[i];
-    (way < 0 ? reach.lowest : reach.end) += way;
-  }
-  return reach;
-}
-
 // Holds an export until the last user of the bytes is gone, on whatever thread that happens.
 struct Held {
-  Py_buffer view{};
-  bool is_held = false;
+  ArrayView array;
   ~Held() {
-    if (!is_held) return;
+    if (!array.is_open()) return;
     returning.fetch_add(1);
     if (is_python_alive()) {
       const PyGILState_STATE state = PyGILState_Ensure();
       returning.fetch_sub(1);
-      PyBuffer_Release(&view);
+      array.close();
       PyGILState_Release(state);
     } else {
       returning.fetch_sub(1);
+      array.abandon();
     }
   }
 };
 
-}  // namespace
+// Hangs on a buffer over an array: tells whose memory it is. The release function of the buffer
+// holds `held`, and runs after this is gone.
+struct Lender final : Attachment {
+  explicit Lender(const Held& of) : held(of) {}
+  const Held& held;
+};
+constexpr char lender_key = 0;
 
-Layout buffer_layout(const Py_buffer& view, const char* argument) {
-  std::string_view format = view.format == nullptr ? "B" : view.format;
-  if (!format.empty() && (format[0] == '>' || format[0] == '!')) {
-    if (view.itemsize > 1)
-      raise(Errc::invalid_argument, std::string(argument) + ": must be in native byte order");
-    format.remove_prefix(1);
-  }
-  const auto dtype = dtype_of_format(format, static_cast<std::size_t>(view.itemsize));
-  if (!dtype)
-    raise(Errc::invalid_argument,
-          std::string(argument) + ": no element type of this format (" + std::string(format) + ")");
-  if (view.suboffsets != nullptr)
-    raise(Errc::unsupported, std::string(argument) + ": indirect buffers are not taken");
-  if (view.ndim < 1 || view.ndim > static_cast<int>(max_rank))
-    raise(Errc::invalid_argument,
-          std::string(argument) + ": must have 1 to 8 axes (" + std::to_string(view.ndim) + ")");
-  Layout layout;
-  layout.dtype = *dtype;
-  layout.rank = static_cast<std::uint8_t>(view.ndim);
-  for (std::size_t i = 0; i < layout.rank; ++i) {
-    layout.shape[i] = static_cast<std::size_t>(view.shape[i]);
-    layout.stride_bytes[i] = view.strides[i];
-  }
-  return layout;
+// bfloat16 of ml_dtypes has no buffer, its bits have.
+Tensor wrap_bfloat16(nb::handle object, const char* argument, bool to_write) {
+  const nb::object dtype = nb::getattr(object, "dtype", nb::none());
+  if (dtype.is_none() || dtype_from(dtype, argument) != DType::bf16)
+    raise(Errc::unsupported, std::string(argument) + ": its memory cannot be seen as a buffer");
+  const nb::object bits = object.attr("view")("uint16");
+  Tensor tensor = wrap_buffer(bits, argument, to_write);
+  Layout layout = tensor.layout();
+  if (layout.dtype != DType::u16)
+    raise(Errc::invalid_argument, std::string(argument) + ": its bits are no uint16");
+  layout.dtype = DType::bf16;
+  return take(Tensor::wrap(tensor.buffer(), layout, tensor.offset_bytes()));
 }
+
+}  // namespace
 
 Tensor wrap_buffer(nb::handle object, const char* argument, bool to_write) {
   const auto held = std::make_shared<Held>();
-  Py_buffer& view = held->view;
-  if (PyObject_GetBuffer(object.ptr(), &view, PyBUF_FULL_RO) != 0) {
-    // bfloat16 of ml_dtypes has no buffer, its bits have.
-    PyErr_Clear();
-    const nb::object dtype = nb::getattr(object, "dtype", nb::none());
-    if (dtype.is_none() || dtype_from(dtype, argument) != DType::bf16)
-      raise(Errc::unsupported, std::string(argument) + ": its memory cannot be seen as a buffer");
-    const nb::object bits = object.attr("view")("uint16");
-    Tensor tensor = wrap_buffer(bits, argument, to_write);
-    Layout layout = tensor.layout();
-    layout.dtype = DType::bf16;
-    return take(Tensor::wrap(tensor.buffer(), layout, tensor.offset_bytes()));
-  }
-  held->is_held = true;
-  if (to_write && view.readonly != 0)
+  ArrayView& array = held->array;
+  if (!array.open(object, argument, ArrayUse::read))
+    return wrap_bfloat16(object, argument, to_write);
+  if (to_write && array.is_read_only())
     raise(Errc::permission, std::string(argument) + ": its memory is read-only");
-  const Layout layout = buffer_layout(view, argument);
-  const Reach reach = reach_of(layout);
-  auto* lowest = static_cast<std::byte*>(view.buf) + reach.lowest;
-  const auto size = static_cast<std::size_t>(reach.end - reach.lowest);
-  auto buffer = view.readonly != 0
-                    ? take(wrap_memory(static_cast<const void*>(lowest), size, [held] {}))
-                    : take(wrap_memory(static_cast<void*>(lowest), size, [held] {}));
-  return take(Tensor::wrap(std::move(buffer), layout, static_cast<std::size_t>(-reach.lowest)));
+  if (to_write && array.overlaps_itself())
+    raise(Errc::permission,
+          std::string(argument) + ": its elements share bytes, so it cannot be written to");
+  const Layout layout = array.layout(argument);
+  const std::span<const std::byte> bytes = array.bytes();
+  // Who writes one of several elements on the same bytes changes all of them.
+  const bool is_constant = array.is_read_only() || array.overlaps_itself();
+  auto buffer =
+      is_constant
+          ? take(wrap_memory(static_cast<const void*>(bytes.data()), bytes.size(), [held] {}))
+          : take(wrap_memory(const_cast<std::byte*>(bytes.data()), bytes.size(), [held] {}));
+  buffer->attach(&lender_key, std::make_unique<Lender>(*held));
+  return take(
+      Tensor::wrap(std::move(buffer), layout, 0 - static_cast<std::size_t>(array.reach().lowest)));
+}
+
+PyObject* lender_of(const Buffer& buffer) noexcept {
+  const auto* lender = static_cast<const Lender*>(buffer.attachment(&lender_key));
+  return lender == nullptr ? nullptr : lender->held.array.exporter();
+}
+
+void raise_not_made(nb::handle self) {
+  PyErr_Format(PyExc_TypeError, "%s: __init__() has not been called",
+               nb::type_name(self.type()).c_str());
+  throw nb::python_error();
+}
+
+PyObject* refuse_new(PyTypeObject* type, PyObject*, PyObject*) noexcept {
+  PyErr_Format(PyExc_TypeError, "%R: objects of this class cannot be made by a program",
+               reinterpret_cast<PyObject*>(type));
+  return nullptr;
 }
 
 InterpreterReleased::~InterpreterReleased() {

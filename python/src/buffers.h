@@ -33,6 +33,8 @@ struct SharedMap {
 int fill_view(PyObject* exporter, Py_buffer* view, int flags,
               const std::shared_ptr<SharedMap>& map) noexcept;
 /// The same for the first size_bytes() bytes as a flat run of bytes, whatever the padding.
+/// BufferError where elements do not follow one another in C order (negative, zero or transposed
+/// strides): such a run would leave the tensor's bytes.
 int fill_flat_view(PyObject* exporter, Py_buffer* view, int flags,
                    const std::shared_ptr<SharedMap>& map) noexcept;
 void release_view(PyObject* exporter, Py_buffer* view) noexcept;
@@ -43,11 +45,13 @@ std::shared_ptr<SharedMap> map_shared(const Tensor& tensor);
 
 /// A tensor over the memory of an object with a buffer, which stays exported as long as somebody
 /// uses the bytes. Raises InvalidArgumentError or UnsupportedError naming `argument`: byte order,
-/// element type, axes. With `to_write`, AccessError where the memory is read-only.
+/// element type, axes. With `to_write`, AccessError where the memory is read-only or elements share
+/// bytes; without it such memory is wrapped read-only.
 Tensor wrap_buffer(nb::handle object, const char* argument, bool to_write);
 
-/// Element type, shape and strides of a full buffer. Raises as wrap_buffer().
-Layout buffer_layout(const Py_buffer& view, const char* argument);
+/// The object whose export a buffer of wrap_buffer() holds, borrowed; null for other buffers. The
+/// buffer owns one reference.
+PyObject* lender_of(const Buffer& buffer) noexcept;
 
 /// Whether Python still runs: once it ends, memory of its objects is left to the system.
 bool is_python_alive() noexcept;

@@ -9,12 +9,14 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "array_view.h"
 #include "arrays.h"
 #include "bindings.h"
 #include "decoder.h"
@@ -55,32 +57,30 @@ class Masks {
     if (seg.is_none()) return;
     if (!PyList_Check(seg.ptr()) && !PyTuple_Check(seg.ptr()))
       raise_wrong_type("seg", "a list of uint8 arrays", seg);
-    held_.reserve(nb::len(seg));
-    for (const nb::handle item : seg)
-      add(item, boxes);
+    // All arrays are made first, of a copy of the list: Python code may run in that.
+    const nb::object fixed = nb::steal(PySequence_Tuple(seg.ptr()));
+    if (!fixed.is_valid()) throw nb::python_error();
+    std::vector<nb::object> arrays;
+    for (const nb::handle item : fixed)
+      arrays.push_back(contiguous(item));
+    for (const nb::object& array : arrays)
+      add(array, boxes);
   }
   Masks(const Masks&) = delete;
   Masks& operator=(const Masks&) = delete;
-  ~Masks() {
-    for (Py_buffer& view : held_)
-      PyBuffer_Release(&view);
-  }
   std::span<const Segmentation> views() const { return views_; }
 
  private:
-  void add(nb::handle item, std::span<const Detection> boxes) {
-    const nb::object array = contiguous(item);
-    Py_buffer view;
-    if (PyObject_GetBuffer(array.ptr(), &view, PyBUF_FORMAT | PyBUF_ND) != 0)
-      throw nb::python_error();
-    held_.push_back(view);
-    if (view.ndim != 3 || view.itemsize != 1 || view.format == nullptr || *view.format != 'B')
+  void add(const nb::object& array, std::span<const Detection> boxes) {
+    ArrayView& view = held_.emplace_back();
+    if (!view.open(array, "seg", ArrayUse::read) || view.rank() != 3 || view.dtype() != DType::u8 ||
+        !view.is_contiguous())
       throw nb::type_error("seg: must be a list of uint8 arrays (h, w, channels)");
     Segmentation mask{.box = {},
-                      .height = static_cast<std::size_t>(view.shape[0]),
-                      .width = static_cast<std::size_t>(view.shape[1]),
-                      .channels = static_cast<std::size_t>(view.shape[2]),
-                      .data = static_cast<const std::uint8_t*>(view.buf)};
+                      .height = view.extent(0),
+                      .width = view.extent(1),
+                      .channels = view.extent(2),
+                      .data = reinterpret_cast<const std::uint8_t*>(view.data())};
     const std::size_t i = views_.size();
     mask.box = mask.channels == 1 && i < boxes.size() ? boxes[i].box : Box{0, 0, 1, 1};
     views_.push_back(mask);
@@ -88,9 +88,12 @@ class Masks {
   static nb::object contiguous(nb::handle item) {
     static const nb::handle convert =
         nb::object(nb::module_::import_("numpy").attr("ascontiguousarray")).release();
+    // NumPy believes what a buffer says, so it is looked at first.
+    ArrayView view;
+    if (view.open(item, "seg", ArrayUse::read) && view.is_contiguous()) return nb::borrow(item);
     return convert(item);
   }
-  std::vector<Py_buffer> held_;
+  std::deque<ArrayView> held_;
   std::vector<Segmentation> views_;
 };
 
@@ -100,8 +103,8 @@ void draw_decoded(PyProcessor& self, nb::handle dst, nb::handle bbox, nb::handle
   Tensor picture = tensor_to_write(dst, "dst");
   std::vector<Detection> boxes;
   detections_from(bbox, scores, classes, {}, boxes);
-  const Masks masks(seg, boxes);
   const Look look(background, opacity, letterbox, color_mode);
+  const Masks masks(seg, boxes);
   check(released([&] {
     const std::lock_guard lock(self.painter.mutex);
     return self.painter.value.draw_decoded_masks(picture, boxes, masks.views(), look.options());

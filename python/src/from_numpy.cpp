@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 
-#include "buffers.h"
 #include "enums.h"
 #include "strided_copy.h"
 #include "tensor_class.h"
@@ -19,6 +18,8 @@ constexpr std::size_t worth_releasing = 16384;
 void from_numpy(PyTensor& self, nb::handle source) {
   const Tensor destination = self.value;
   if (destination.is_empty()) raise(Errc::invalid_argument, "tensor: is empty");
+  if (may_overlap_itself(destination.layout()))
+    raise(Errc::permission, "tensor: its elements share bytes, so it cannot be written to");
   const StridedArray array(source, "src");
   if (array.layout().dtype != destination.dtype())
     raise(Errc::invalid_argument, std::string("src: must have the tensor's dtype ") +
@@ -33,7 +34,8 @@ void from_numpy(PyTensor& self, nb::handle source) {
     HALYARD_TRY(const TensorMap map, destination.map_unclaimed(Access::write));
     if (!map.planes_adjacent())
       return make_error(Errc::unsupported, "tensor: its planes lie in several places");
-    copy_in_order(array.layout(), array.data(), map.layout(), map.writable());
+    const auto copy = array.shares_bytes(destination, map) ? &copy_overlapping : &copy_in_order;
+    copy(array.layout(), array.data(), map.layout(), map.writable());
     return {};
   };
   check(destination.size_bytes() < worth_releasing ? run() : released(run));
@@ -46,8 +48,9 @@ void add_copies(TensorClass& cls) {
       "from_numpy", &from_numpy, nb::arg("src"),
       nb::sig("def from_numpy(self, src: ArrayLike) -> None"),
       "Copies the elements of an array, of any strides, into this tensor. Count and dtype must\n"
-      "be the tensor's; the shape need not. Raises RuntimeError when they differ, TypeError\n"
-      "for what is no array. The interpreter is released meanwhile.");
+      "be the tensor's; the shape need not. The array may share bytes with the tensor: the\n"
+      "result is as if it had been copied first. Raises RuntimeError when count or dtype differ,\n"
+      "TypeError for what is no array. The interpreter is released meanwhile.");
 }
 
 }  // namespace halyard::python

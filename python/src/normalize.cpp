@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "args.h"
-#include "buffers.h"
+#include "array_view.h"
 #include "enums.h"
+#include "strided_copy.h"
 #include "tensor_class.h"
 
 namespace halyard::python {
@@ -24,7 +27,8 @@ struct Numbers {
 };
 
 struct Job {
-  const TensorMap& from;
+  const Layout& from;
+  const std::byte* in;
   const Layout& to;
   std::byte* out;
 };
@@ -55,7 +59,7 @@ template <class T, class F>
 // Pixels side by side on both sides: rows are runs of numbers. False: they are not.
 template <class T, class F>
 bool apply_rows(const Job& job, const F& value_of) {
-  const Layout& in = job.from.layout();
+  const Layout& in = job.from;
   const auto channels = static_cast<std::ptrdiff_t>(job.to.shape[2]);
   constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(T));
   if (in.shape[2] != job.to.shape[2] || in.stride_bytes[1] != channels || in.stride_bytes[2] != 1 ||
@@ -68,8 +72,7 @@ bool apply_rows(const Job& job, const F& value_of) {
 #endif
   for (std::size_t y = 0; y < job.to.shape[0]; ++y) {
     const auto row = static_cast<std::ptrdiff_t>(y);
-    const auto* from =
-        reinterpret_cast<const std::uint8_t*>(job.from.data()) + row * in.stride_bytes[0];
+    const auto* from = reinterpret_cast<const std::uint8_t*>(job.in) + row * in.stride_bytes[0];
     run(from, count, job.out + row * job.to.stride_bytes[0], value_of);
   }
   return true;
@@ -79,17 +82,18 @@ bool apply_rows(const Job& job, const F& value_of) {
 template <class T, class F>
 void apply(const Job& job, const F& value_of) {
   if (apply_rows<T>(job, value_of)) return;
-  const Layout& in = job.from.layout();
+  const Layout& in = job.from;
   for (std::size_t y = 0; y < job.to.shape[0]; ++y) {
     for (std::size_t x = 0; x < job.to.shape[1]; ++x) {
       const auto row = static_cast<std::ptrdiff_t>(y);
       const auto column = static_cast<std::ptrdiff_t>(x);
-      const std::byte* from =
-          job.from.data() + row * in.stride_bytes[0] + column * in.stride_bytes[1];
+      const std::byte* from = job.in + row * in.stride_bytes[0] + column * in.stride_bytes[1];
       std::byte* to = job.out + row * job.to.stride_bytes[0] + column * job.to.stride_bytes[1];
-      for (std::size_t c = 0; c < job.to.shape[2]; ++c, to += job.to.stride_bytes[2]) {
-        const T value = value_of(std::to_integer<std::uint8_t>(from[c]));
+      for (std::size_t c = 0; c < job.to.shape[2]; ++c) {
+        const T value = value_of(std::to_integer<std::uint8_t>(*from));
         std::memcpy(to, &value, sizeof value);
+        from += in.stride_bytes[2];
+        to += job.to.stride_bytes[2];
       }
     }
   }
@@ -144,17 +148,26 @@ void apply_scaled(const Job& job, const Numbers& n) {
   apply<T>(job, [quotient, offset](std::uint8_t value) { return quotient(value) - offset; });
 }
 
-// The same in halves: 256 bit patterns, by struct, which rounds as IEEE 754 has it.
+// A float below 65520 in half precision, rounded to nearest even.
+std::uint16_t half_of(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t sign = (bits >> 16) & 0x8000U;
+  const std::uint32_t magnitude = bits & 0x7FFFFFFFU;
+  if (magnitude < 0x38800000U) {  // subnormal: multiples of 2^-24
+    const float steps = std::bit_cast<float>(magnitude) * 0x1p24F;
+    return static_cast<std::uint16_t>(sign | static_cast<std::uint32_t>(std::nearbyint(steps)));
+  }
+  const std::uint32_t rounded = magnitude + 0xFFFU + ((magnitude >> 13) & 1U);
+  return static_cast<std::uint16_t>(sign | ((rounded - 0x38000000U) >> 13));
+}
+
+// The same in halves: 256 bit patterns.
 std::array<std::uint16_t, 256> halves(const Numbers& n) {
   const auto quotient = quotient_of<float>(n);
   const auto offset = offset_of<float>(n);
-  const nb::object pack = nb::module_::import_("struct").attr("pack");
   std::array<std::uint16_t, 256> table{};
-  for (std::size_t v = 0; v < table.size(); ++v) {
-    const float value = quotient(static_cast<std::uint8_t>(v)) - offset;
-    const nb::object half = pack("=e", static_cast<double>(value));
-    std::memcpy(&table[v], PyBytes_AsString(half.ptr()), 2);
-  }
+  for (std::size_t v = 0; v < table.size(); ++v)
+    table[v] = half_of(quotient(static_cast<std::uint8_t>(v)) - offset);
   return table;
 }
 
@@ -199,60 +212,59 @@ void check_picture(const Tensor& source, const Layout& to) {
     raise(Errc::invalid_argument, "dst: its shape must be the tensor's, [H,W,C]");
 }
 
-// A writable array of three axes, held while this lives.
-class Output {
- public:
-  explicit Output(nb::handle array) {
-    if (PyObject_CheckBuffer(array.ptr()) == 0 ||
-        PyObject_GetBuffer(array.ptr(), &view_, PyBUF_FULL) != 0) {
-      PyErr_Clear();
-      raise_wrong_type("dst", "a writable array", array);
-    }
+// Reads and writes with the interpreter released. Where source and destination share bytes, the
+// source is copied first.
+Status fill(const Tensor& source, const Layout& to, std::byte* out, const Numbers& numbers) {
+  HALYARD_TRY(const TensorMap map, source.map_unclaimed(Access::read));
+  if (!map.planes_adjacent())
+    return make_error(Errc::unsupported, "tensor: its planes lie in several places");
+  const auto table = to.dtype == DType::f16 ? halves(numbers) : decltype(halves(numbers)){};
+  const Layout& from = map.layout();
+  if (!address_range(map.data(), from).overlaps(address_range(out, to))) {
+    run({from, map.data(), to, out}, numbers, table);
+    return {};
   }
-  ~Output() { PyBuffer_Release(&view_); }
-  Output(const Output&) = delete;
-  Output& operator=(const Output&) = delete;
-  const Py_buffer& view() const { return view_; }
+  HALYARD_TRY(const Layout plain, Layout::contiguous(from.dtype, from.dims()));
+  std::vector<std::byte> elements(plain.size_bytes());
+  copy_in_order(from, map.data(), plain, elements.data());
+  run({plain, elements.data(), to, out}, numbers, table);
+  return {};
+}
 
- private:
-  Py_buffer view_{};
-};
-
+// The array comes last: what the other arguments run of Python is over when it is opened.
 void normalize(const PyTensor& self, nb::handle dst, nb::handle normalization,
                nb::handle zero_point) {
-  const Tensor source = self.value;
-  const Output output(dst);
-  if (output.view().ndim != 3) throw nb::type_error("dst: must have 3 axes");
-  const Layout to = buffer_layout(output.view(), "dst");
-  if (!(is_float(to.dtype) || to.dtype == DType::u8 || to.dtype == DType::i8))
-    throw nb::type_error("dst: must be uint8, int8, float16, float32 or float64");
-  check_picture(source, to);
   const bool has_zero_point = !zero_point.is_none();
   const std::int32_t zero = has_zero_point ? int_from(zero_point, "zero_point") : 0;
   if (zero < 0 || zero > 255) raise(Errc::invalid_argument, "zero_point: must be 0 to 255");
-  Numbers numbers{to.dtype, enum_from<Normalization>(normalization, "normalization"), zero,
-                  has_zero_point};
+  const auto mode = enum_from<Normalization>(normalization, "normalization");
+  const Tensor source = self.value;
+  ArrayView output;
+  if (!output.open(dst, "dst", ArrayUse::write)) raise_wrong_type("dst", "a writable array", dst);
+  if (output.rank() != 3) throw nb::type_error("dst: must have 3 axes");
+  const Layout to = output.layout("dst");
+  if (!(is_float(to.dtype) || to.dtype == DType::u8 || to.dtype == DType::i8))
+    throw nb::type_error("dst: must be uint8, int8, float16, float32 or float64");
+  check_picture(source, to);
+  Numbers numbers{to.dtype, mode, zero, has_zero_point};
   complete(numbers);
-  const auto half_of = to.dtype == DType::f16 ? halves(numbers) : decltype(halves(numbers)){};
-  check(released([&]() -> Status {
-    HALYARD_TRY(const TensorMap map, source.map_unclaimed(Access::read));
-    run({map, to, static_cast<std::byte*>(output.view().buf)}, numbers, half_of);
-    return {};
-  }));
+  check(released([&] { return fill(source, to, output.writable(), numbers); }));
 }
 
 }  // namespace
 
 void add_normalize(TensorClass& cls) {
-  cls.def("normalize_to_numpy", &normalize, nb::arg("dst"),
-          nb::arg("normalization") = enum_to(Normalization::automatic),
-          nb::arg("zero_point") = nb::none(),
-          nb::sig("def normalize_to_numpy(self, dst: numpy.ndarray, normalization: Normalization = "
-                  "Normalization.DEFAULT, zero_point: int | None = None) -> None"),
-          "Writes a packed uint8 picture into an array [H,W,C] of uint8 (RAW), int8 (SIGNED: v -\n"
-          "zero_point, 128 by default) or floats (SIGNED: v / 127.5 - zero_point / 127.5, 1 by\n"
-          "default; UNSIGNED: v / 255; RAW: v). Rgba may drop its alpha into 3 channels. Raises\n"
-          "TypeError for another dst, RuntimeError for shapes that differ.");
+  cls.def(
+      "normalize_to_numpy", &normalize, nb::arg("dst"),
+      nb::arg("normalization") = enum_to(Normalization::automatic),
+      nb::arg("zero_point") = nb::none(),
+      nb::sig("def normalize_to_numpy(self, dst: numpy.ndarray, normalization: Normalization = "
+              "Normalization.DEFAULT, zero_point: int | None = None) -> None"),
+      "Writes a packed uint8 picture into an array [H,W,C] of uint8 (RAW), int8 (SIGNED: v -\n"
+      "zero_point, 128 by default) or floats (SIGNED: v / 127.5 - zero_point / 127.5, 1 by\n"
+      "default; UNSIGNED: v / 255; RAW: v). Rgba may drop its alpha into 3 channels. Strides\n"
+      "are honoured on both sides; dst may share bytes with the picture. Raises TypeError for\n"
+      "another dst, RuntimeError for shapes that differ and where elements of dst share bytes.");
 }
 
 }  // namespace halyard::python

@@ -2,62 +2,74 @@
 // Python's Placement: where the pixels of a converted picture came from, both ways.
 #include "halyard/placement.h"
 
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
-#include <memory>
+#include <span>
 #include <string>
 
+#include "array_view.h"
+#include "arrays.h"
 #include "processor.h"
 
 namespace halyard::python {
 namespace {
 
-using Numbers = nb::ndarray<float, nb::c_contig, nb::device::cpu>;
-
 // Float32 rows of 4 (boxes) or 2 (points); anything that NumPy makes an array of.
-Numbers rows_from(nb::handle object, std::size_t width, const char* argument) {
-  const nb::module_ numpy = nb::module_::import_("numpy");
-  const nb::object array = numpy.attr("ascontiguousarray")(object, "float32");
-  auto numbers = nb::cast<Numbers>(array);
-  if (numbers.ndim() < 1 || numbers.ndim() > 2 || numbers.shape(numbers.ndim() - 1) != width)
-    raise(Errc::invalid_argument,
-          std::string(argument) + ": must have shape (N, " + std::to_string(width) + ")");
-  return numbers;
-}
+class Rows {
+ public:
+  Rows(nb::handle object, std::size_t width, const char* argument) {
+    // NumPy believes what a buffer says, so it is looked at first.
+    view_.open(object, argument, ArrayUse::read);
+    const nb::module_ numpy = nb::module_::import_("numpy");
+    const nb::object array = numpy.attr("ascontiguousarray")(object, "float32");
+    if (!view_.open(array, argument, ArrayUse::read) || view_.dtype() != DType::f32 ||
+        !view_.is_contiguous())
+      raise_wrong_type(argument, "an array of numbers", object);
+    const std::size_t rank = view_.rank();
+    if (rank < 1 || rank > 2 || view_.extent(rank - 1) != width)
+      raise(Errc::invalid_argument,
+            std::string(argument) + ": must have shape (N, " + std::to_string(width) + ")");
+  }
+  std::span<const std::size_t> shape() const { return view_.shape(); }
+  std::span<const float> values() const {
+    return {reinterpret_cast<const float*>(view_.data()), view_.bytes().size() / sizeof(float)};
+  }
 
-nb::object like(const Numbers& given, std::unique_ptr<float[]> values) {
-  float* data = values.release();
-  const nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<float*>(p); });
-  std::array<std::size_t, 2> shape{given.shape(0), given.ndim() == 2 ? given.shape(1) : 0};
-  return nb::cast(nb::ndarray<nb::numpy, float>(data, given.ndim(), shape.data(), owner));
+ private:
+  ArrayView view_;
+};
+
+// A new array of the shape of `given`, `width` numbers at a time from map(from, to).
+template <class F>
+nb::object map_rows(const Rows& given, std::size_t width, F&& map) {
+  void* data = nullptr;
+  nb::object made = new_array(ArrayType::f32, given.shape(), &data);
+  const std::span<const float> from = given.values();
+  auto* to = static_cast<float*>(data);
+  for (std::size_t i = 0; i < from.size(); i += width)
+    map(from.data() + i, to + i);
+  return made;
 }
 
 template <class F>
 nb::object map_boxes(nb::handle object, F&& map) {
-  const Numbers given = rows_from(object, 4, "boxes");
-  auto out = std::make_unique<float[]>(std::max<std::size_t>(given.size(), 1));
-  for (std::size_t i = 0; i < given.size(); i += 4) {
-    const float* p = given.data() + i;
+  return map_rows(Rows(object, 4, "boxes"), 4, [&](const float* p, float* to) {
     const Box box = map(Box{p[0], p[1], p[2], p[3]});
     const std::array<float, 4> values{box.x1, box.y1, box.x2, box.y2};
-    std::copy(values.begin(), values.end(), out.get() + i);
-  }
-  return like(given, std::move(out));
+    std::copy(values.begin(), values.end(), to);
+  });
 }
 
 template <class F>
 nb::object map_points(nb::handle object, F&& map) {
-  const Numbers given = rows_from(object, 2, "points");
-  auto out = std::make_unique<float[]>(std::max<std::size_t>(given.size(), 1));
-  for (std::size_t i = 0; i < given.size(); i += 2) {
-    const Point point = map(Point{given.data()[i], given.data()[i + 1]});
-    out[i] = point.x;
-    out[i + 1] = point.y;
-  }
-  return like(given, std::move(out));
+  return map_rows(Rows(object, 2, "points"), 2, [&](const float* p, float* to) {
+    const Point point = map(Point{p[0], p[1]});
+    to[0] = point.x;
+    to[1] = point.y;
+  });
 }
 
 nb::tuple pair(Size size) {

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "buffers.h"
 #include "tensor.h"
 
 namespace halyard::python {
@@ -148,30 +147,39 @@ void copy_in_order(const Layout& from, const std::byte* source, const Layout& to
   copy_sized(size, common_axes(contiguous_like(to), to), elements.data(), destination);
 }
 
-StridedArray::StridedArray(nb::handle object, const char* argument) {
-  const bool is_array = PyObject_CheckBuffer(object.ptr()) != 0 &&
-                        try_tensor_object(object) == nullptr && !PyBytes_Check(object.ptr());
-  if (is_array && PyObject_GetBuffer(object.ptr(), &view_, PyBUF_FULL_RO) == 0) {
-    try {
-      layout_ = buffer_layout(view_, argument);
-    } catch (...) {
-      PyBuffer_Release(&view_);
-      throw;
-    }
-    data_ = static_cast<const std::byte*>(view_.buf);
+void copy_overlapping(const Layout& from, const std::byte* source, const Layout& to,
+                      std::byte* destination) {
+  // Bytes that are the same ones at two addresses are none of memmove's concern.
+  const bool is_one_mapping = address_range(source, from).overlaps(address_range(destination, to));
+  if (is_one_mapping && from.is_contiguous() && to.is_contiguous()) {
+    std::memmove(destination, source, from.size_bytes());
     return;
   }
-  PyErr_Clear();
-  const Tensor tensor = tensor_to_read(object, argument);
-  map_ = take(tensor.map_unclaimed(Access::read));
+  const Layout plain = contiguous_like(from);
+  std::vector<std::byte> elements(from.size_bytes());
+  copy_in_order(from, source, plain, elements.data());
+  copy_in_order(plain, elements.data(), to, destination);
+}
+
+StridedArray::StridedArray(nb::handle object, const char* argument) {
+  const bool is_array = try_tensor_object(object) == nullptr && !PyBytes_Check(object.ptr());
+  if (is_array && array_.open(object, argument, ArrayUse::read)) {
+    layout_ = array_.layout(argument);
+    data_ = array_.data();
+    return;
+  }
+  tensor_ = tensor_to_read(object, argument);
+  map_ = take(tensor_.map_unclaimed(Access::read));
   if (!map_.planes_adjacent())
     raise(Errc::unsupported, std::string(argument) + ": its planes lie in several places");
   layout_ = map_.layout();
   data_ = map_.data();
 }
 
-StridedArray::~StridedArray() {
-  if (view_.obj != nullptr) PyBuffer_Release(&view_);
+bool StridedArray::shares_bytes(const Tensor& tensor, const TensorMap& map) const {
+  // One kernel object may be mapped at several addresses.
+  if (!tensor_.is_empty() && aliases(tensor_, tensor)) return true;
+  return address_range(data_, layout_).overlaps(address_range(map.data(), map.layout()));
 }
 
 }  // namespace halyard::python

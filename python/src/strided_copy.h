@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include "array_view.h"
 #include "bindings.h"
 #include "halyard/tensor.h"
 
@@ -14,14 +15,16 @@ namespace halyard::python {
 class StridedArray {
  public:
   StridedArray(nb::handle object, const char* argument);
-  ~StridedArray();
   StridedArray(const StridedArray&) = delete;
   StridedArray& operator=(const StridedArray&) = delete;
   const Layout& layout() const { return layout_; }
   const std::byte* data() const { return data_; }
+  /// Whether an element may share a byte with an element of `tensor`, which `map` maps.
+  bool shares_bytes(const Tensor& tensor, const TensorMap& map) const;
 
  private:
-  Py_buffer view_{};
+  ArrayView array_;
+  Tensor tensor_;
   TensorMap map_;
   Layout layout_;
   const std::byte* data_ = nullptr;
@@ -31,5 +34,8 @@ class StridedArray {
 /// disjoint. Transposed arrays go by blocks, so that each cache line is read once.
 void copy_in_order(const Layout& from, const std::byte* source, const Layout& to,
                    std::byte* destination);
+/// The same where source and destination may share bytes: as if the source had been copied first.
+void copy_overlapping(const Layout& from, const std::byte* source, const Layout& to,
+                      std::byte* destination);
 
 }  // namespace halyard::python

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "bindings.h"
@@ -15,6 +16,10 @@ namespace halyard::python {
 /// interpreter's lock: take a copy of it before you release the lock.
 struct PyTensor {
   Tensor value;
+  /// Buffers of Python that are out, each with a map of `value`'s memory of its own.
+  std::size_t exports = 0;
+  /// What the first of them lies over (Buffer::id()); 0 where a later one lies over another buffer.
+  std::uint64_t exported_id = 0;
 };
 
 /// The Tensor object behind `object`; raises TypeError naming `argument` for anything else.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "args.h"
+#include "array_view.h"
 #include "buffers.h"
 #include "enums.h"
 #include "halyard/dlpack.h"
@@ -131,17 +132,30 @@ Tensor tensor_of_dlpack(nb::handle object, const char* argument) {
   return from_capsule(capsule_from(object), argument);
 }
 
+// Such strides come from DLPack; NumPy's arrays with them are read-only here.
+void check_destination(const Tensor& tensor, const char* argument) {
+  if (may_overlap_itself(tensor.layout()))
+    raise(Errc::permission,
+          std::string(argument) + ": its elements share bytes, so it cannot be written to");
+}
+
 Tensor tensor_of(nb::handle object, const char* argument, bool to_write) {
-  if (const PyTensor* tensor = try_tensor_object(object)) return tensor->value;
+  if (const PyTensor* tensor = try_tensor_object(object)) {
+    if (to_write) check_destination(tensor->value, argument);
+    return tensor->value;
+  }
   Tensor found;
   if (PyObject_CheckBuffer(object.ptr()) != 0 && !PyBytes_Check(object.ptr()))
     found = wrap_buffer(object, argument, to_write);
   else if (PyObject_HasAttrString(object.ptr(), "__dlpack__") != 0)
     found = tensor_of_dlpack(object, argument);
+  else if (const nb::object array = array_of_interface(object, argument); array.is_valid())
+    found = wrap_buffer(array, argument, to_write);
   else
     raise_wrong_type(argument, "a Tensor, or an array with a buffer or DLPack", object);
   if (to_write && !found.buffer()->is_writable())
     raise(Errc::permission, std::string(argument) + ": its memory is read-only");
+  if (to_write) check_destination(found, argument);
   return found;
 }
 
@@ -161,7 +175,7 @@ nb::object array_of_bfloat16(const Tensor& tensor) {
 }
 
 nb::object to_array(nb::handle self, nb::handle dtype, nb::handle copy) {
-  const Tensor& tensor = nb::cast<const PyTensor&>(self).value;
+  const Tensor tensor = instance_of<PyTensor>(self).value;
   const nb::module_ numpy = nb::module_::import_("numpy");
   nb::object array;
   if (tensor.dtype() == DType::bf16) {
@@ -274,11 +288,12 @@ void add_numpy(TensorClass& cls) {
           "from_dlpack", [](nb::handle x) { return tensor_result(tensor_of_dlpack(x, "x")); },
           nb::arg("x"), nb::sig("def from_dlpack(x: Any) -> Tensor"),
           "A tensor over another library's memory (PyTorch, JAX, NumPy), without a copy. CPU only.")
-      .def_static("from_array", &from_array, nb::arg("array"), nb::arg("copy") = false,
-                  nb::sig("def from_array(array: Any, copy: bool = False) -> Tensor"),
-                  "A tensor over the memory of an array: of NumPy, or anything with a buffer or\n"
-                  "DLPack. With `copy`, a tensor of its own. Name the picture format by\n"
-                  "set_format().");
+      .def_static(
+          "from_array", &from_array, nb::arg("array"), nb::arg("copy") = false,
+          nb::sig("def from_array(array: Any, copy: bool = False) -> Tensor"),
+          "A tensor over the memory of an array: of NumPy, or anything with a buffer,\n"
+          "DLPack or NumPy's array interface. With `copy`, a tensor of its own. Memory whose\n"
+          "elements share bytes is seen read-only. Name the picture format by set_format().");
 }
 
 void add_descriptors(TensorClass& cls) {

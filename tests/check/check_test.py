@@ -231,6 +231,11 @@ class Seeded(unittest.TestCase):
     def test_the_environment_read_elsewhere(self):
         self.expect_source("environment", HEAD + 'auto* home = std::getenv("HOME");\n')
 
+    # calls
+    def test_a_buffer_that_is_opened_outside_of_its_file(self):
+        text = HEAD + "int f(PyObject* o, Py_buffer* v) { return PyObject_GetBuffer(o, v, 0); }\n"
+        self.expect_source("calls", text, path="python/src/seeded.cpp")
+
     # examples
     def test_code_in_a_page_that_differs_from_its_source(self):
         function = "static int hoist(int a) {\n  int b = a;\n  return b;\n}\n"
