@@ -266,7 +266,9 @@ class TensorMap:
     with their true strides. ``numpy()`` gives flat bytes. Views keep the mapping alive: the end
     of ``with`` closes the map for new accesses and gives the memory back when the last view
     goes; ``unmap()`` under live views raises BufferError. ``len(m)``, ``m[i]`` and
-    ``m[i] = v`` count elements in C order. Access to a closed map raises BufferError.
+    ``m[i] = v`` count elements in C order from 0; a negative index raises OverflowError, one
+    beyond the last element an error that is a BufferError and an IndexError, so that iteration
+    ends. Access to a closed map raises BufferError.
     """
 
     def __buffer__(self, flags: int, /) -> memoryview: ...
@@ -289,7 +291,9 @@ class TensorMap:
     def numpy(self) -> memoryview:
         """
         The elements' bytes as a flat memoryview of prod(shape) * itemsize bytes. Where rows
-        are padded these are not the elements alone: take numpy.asarray(m) then.
+        are padded these are not the elements alone: take numpy.asarray(m) then. Raises
+        BufferError where elements do not follow one another in C order (flipped, repeated or
+        transposed arrays).
         """
 
     def array(self) -> NDArray[Any]:

@@ -58,6 +58,10 @@ class SystemCallError(Error, OSError):
     """A system call or a device failed; see ``errno``."""
 
 
+class MapIndexError(BufferError, IndexError):
+    """An index beyond the last element of a TensorMap; iteration ends at it."""
+
+
 BY_CODE = {
     "ok": Error,
     "invalid_argument": InvalidArgumentError,

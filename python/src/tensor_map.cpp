@@ -4,6 +4,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include <array>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -21,29 +22,38 @@ struct FlatBytes {
   std::shared_ptr<SharedMap> map;
 };
 
-const std::shared_ptr<SharedMap>& open_map(const PyTensorMap& self) {
+// A copy, which keeps the map open for one access even where Python code closes it meanwhile.
+std::shared_ptr<SharedMap> open_map(const PyTensorMap& self) {
   if (!self.map) throw nb::buffer_error("TensorMap: is unmapped");
   return self.map;
 }
 
-int map_getbuffer(PyObject* self, Py_buffer* view, int flags) noexcept {
-  const auto& map = nb::inst_ptr<PyTensorMap>(self)->map;
-  if (map) return fill_view(self, view, flags, map);
+int refuse_export(PyObject* self, Py_buffer* view) noexcept {
   if (view != nullptr) view->obj = nullptr;
-  PyErr_SetString(PyExc_BufferError, "TensorMap: is unmapped");
+  PyErr_SetString(PyExc_BufferError,
+                  nb::inst_ready(self) ? "TensorMap: is unmapped" : "TensorMap: has not been made");
   return -1;
 }
 
+int map_getbuffer(PyObject* self, Py_buffer* view, int flags) noexcept {
+  if (!nb::inst_ready(self)) return refuse_export(self, view);
+  const auto map = nb::inst_ptr<PyTensorMap>(self)->map;
+  return map ? fill_view(self, view, flags, map) : refuse_export(self, view);
+}
+
 int flat_getbuffer(PyObject* self, Py_buffer* view, int flags) noexcept {
+  if (!nb::inst_ready(self)) return refuse_export(self, view);
   return fill_flat_view(self, view, flags, nb::inst_ptr<FlatBytes>(self)->map);
 }
 
 PyType_Slot map_slots[] = {
+    {Py_tp_new, reinterpret_cast<void*>(&refuse_new)},
     {Py_bf_getbuffer, reinterpret_cast<void*>(&map_getbuffer)},
     {Py_bf_releasebuffer, reinterpret_cast<void*>(&release_view)},
     {0, nullptr},
 };
 PyType_Slot flat_slots[] = {
+    {Py_tp_new, reinterpret_cast<void*>(&refuse_new)},
     {Py_bf_getbuffer, reinterpret_cast<void*>(&flat_getbuffer)},
     {Py_bf_releasebuffer, reinterpret_cast<void*>(&release_view)},
     {0, nullptr},
@@ -65,15 +75,21 @@ nb::object flat_bytes(const PyTensorMap& self) {
   return nb::steal(view);
 }
 
-// Element i in C order.
-std::byte* element(const PyTensorMap& self, nb::handle key) {
-  const TensorMap& map = open_map(self)->map;
-  const std::size_t i = size_from(key, "index");
+// Beyond the last element: a BufferError, as programs expect it, and an IndexError, which ends
+// iteration.
+[[noreturn]] void raise_outside(std::size_t i, std::size_t count) {
+  static const nb::handle type =
+      nb::object(nb::module_::import_("halyard._errors").attr("MapIndexError")).release();
+  const std::string text =
+      "index: must be below " + std::to_string(count) + " (" + std::to_string(i) + ")";
+  PyErr_SetString(type.ptr(), text.c_str());
+  throw nb::python_error();
+}
+
+// Where element i in C order lies behind element 0.
+std::ptrdiff_t offset_of(const TensorMap& map, std::size_t i) {
   const Layout& layout = map.layout();
-  if (i >= layout.element_count())
-    throw nb::buffer_error(("index: must be below " + std::to_string(layout.element_count()) +
-                            " (" + std::to_string(i) + ")")
-                               .c_str());
+  if (i >= layout.element_count()) raise_outside(i, layout.element_count());
   if (!map.planes_adjacent()) throw nb::buffer_error("tensor: its planes lie in several places");
   std::size_t rest = i;
   std::ptrdiff_t offset = 0;
@@ -81,7 +97,7 @@ std::byte* element(const PyTensorMap& self, nb::handle key) {
     offset += static_cast<std::ptrdiff_t>(rest % layout.shape[axis]) * layout.stride_bytes[axis];
     rest /= layout.shape[axis];
   }
-  return const_cast<std::byte*>(map.data()) + offset;
+  return offset;
 }
 
 template <class T>
@@ -92,8 +108,10 @@ T load(const std::byte* from) {
 }
 
 nb::object get_element(const PyTensorMap& self, nb::handle key) {
-  const std::byte* at = element(self, key);
-  switch (self.map->map.layout().dtype) {
+  const std::size_t i = size_from(key, "index");  // may run Python code, which may close the map
+  const auto shared = open_map(self);
+  const std::byte* at = shared->map.data() + offset_of(shared->map, i);
+  switch (shared->map.layout().dtype) {
     case DType::u8:
       return nb::int_(load<std::uint8_t>(at));
     case DType::i8:
@@ -154,49 +172,72 @@ void store_bfloat16(std::byte* to, float value) {
   std::memcpy(to, &half, sizeof half);
 }
 
-void set_element(const PyTensorMap& self, nb::handle key, nb::handle value) {
-  std::byte* at = element(self, key);
-  if (self.map->map.writable() == nullptr)
-    throw nb::buffer_error("tensor: its memory is read-only");
-  switch (self.map->map.layout().dtype) {
+// The bytes of one element.
+using Element = std::array<std::byte, 8>;
+
+Element element_from(nb::handle value, DType dtype) {
+  Element element{};
+  std::byte* to = element.data();
+  const auto store = [to](const auto& number) { std::memcpy(to, &number, sizeof number); };
+  switch (dtype) {
     case DType::u8:
-      return store_int<std::uint8_t>(at, value);
+      store_int<std::uint8_t>(to, value);
+      break;
     case DType::i8:
-      return store_int<std::int8_t>(at, value);
+      store_int<std::int8_t>(to, value);
+      break;
     case DType::u16:
-      return store_int<std::uint16_t>(at, value);
+      store_int<std::uint16_t>(to, value);
+      break;
     case DType::i16:
-      return store_int<std::int16_t>(at, value);
+      store_int<std::int16_t>(to, value);
+      break;
     case DType::u32:
-      return store_int<std::uint32_t>(at, value);
+      store_int<std::uint32_t>(to, value);
+      break;
     case DType::i32:
-      return store_int<std::int32_t>(at, value);
+      store_int<std::int32_t>(to, value);
+      break;
     case DType::u64:
-      return store_int<std::uint64_t>(at, value);
+      store_int<std::uint64_t>(to, value);
+      break;
     case DType::i64:
-      return store_int<std::int64_t>(at, value);
+      store_int<std::int64_t>(to, value);
+      break;
     case DType::f16:
-      return store_half(at, number_from(value, "value"));
+      store_half(to, number_from(value, "value"));
+      break;
     case DType::bf16:
-      return store_bfloat16(at, static_cast<float>(number_from(value, "value")));
-    case DType::f32: {
-      const auto number = static_cast<float>(number_from(value, "value"));
-      std::memcpy(at, &number, sizeof number);
-      return;
-    }
-    case DType::f64: {
-      const double number = number_from(value, "value");
-      std::memcpy(at, &number, sizeof number);
-      return;
-    }
+      store_bfloat16(to, static_cast<float>(number_from(value, "value")));
+      break;
+    case DType::f32:
+      store(static_cast<float>(number_from(value, "value")));
+      break;
+    case DType::f64:
+      store(number_from(value, "value"));
+      break;
     case DType::boolean:
-      *at = static_cast<std::byte>(nb::cast<bool>(nb::bool_(value)) ? 1 : 0);
+      to[0] = static_cast<std::byte>(nb::cast<bool>(nb::bool_(value)) ? 1 : 0);
   }
+  return element;
+}
+
+// Index and value first: to convert them may run Python code, which may close the map.
+void set_element(const PyTensorMap& self, nb::handle key, nb::handle value) {
+  const DType dtype = open_map(self)->map.layout().dtype;
+  const std::size_t i = size_from(key, "index");
+  const Element element = element_from(value, dtype);
+  const auto shared = open_map(self);
+  const std::ptrdiff_t offset = offset_of(shared->map, i);
+  std::byte* to = shared->map.writable();
+  if (to == nullptr) throw nb::buffer_error("tensor: its memory is read-only");
+  std::memcpy(to + offset, element.data(), size_of(dtype));
 }
 
 std::string repr_of(const PyTensorMap& self) {
   if (!self.map) return "Unmapped Tensor";
-  const Layout& layout = self.map->map.layout();
+  const auto shared = open_map(self);
+  const Layout& layout = shared->map.layout();
   std::string text = std::string("TensorMap(dtype=") + dtype_name(layout.dtype) + ", shape=[";
   for (std::size_t i = 0; i < layout.rank; ++i)
     text += (i == 0 ? "" : ", ") + std::to_string(layout.shape[i]);
@@ -204,7 +245,8 @@ std::string repr_of(const PyTensorMap& self) {
 }
 
 nb::object strides_of(const PyTensorMap& self) {
-  const Layout& layout = open_map(self)->map.layout();
+  const auto shared = open_map(self);
+  const Layout& layout = shared->map.layout();
   nb::list list;
   for (std::size_t i = 0; i < layout.rank; ++i)
     list.append(layout.stride_bytes[i]);
@@ -217,7 +259,9 @@ constexpr const char* map_doc =
     "with their true strides. ``numpy()`` gives flat bytes. Views keep the mapping alive: the end\n"
     "of ``with`` closes the map for new accesses and gives the memory back when the last view\n"
     "goes; ``unmap()`` under live views raises BufferError. ``len(m)``, ``m[i]`` and\n"
-    "``m[i] = v`` count elements in C order. Access to a closed map raises BufferError.";
+    "``m[i] = v`` count elements in C order from 0; a negative index raises OverflowError, one\n"
+    "beyond the last element an error that is a BufferError and an IndexError, so that iteration\n"
+    "ends. Access to a closed map raises BufferError.";
 
 void bind_map(nb::module_& m) {
   nb::class_<FlatBytes>(m, "_FlatBytes", nb::type_slots(flat_slots));
@@ -225,7 +269,7 @@ void bind_map(nb::module_& m) {
       .def(
           "__enter__",
           [](nb::handle_t<PyTensorMap> self) {
-            open_map(*nb::inst_ptr<PyTensorMap>(self));
+            open_map(instance_of<PyTensorMap>(self));
             return nb::borrow(self);
           },
           nb::sig("def __enter__(self) -> TensorMap"))
@@ -238,7 +282,9 @@ void bind_map(nb::module_& m) {
            "views are alive, and stays open.")
       .def("numpy", &flat_bytes, nb::sig("def numpy(self) -> memoryview"),
            "The elements' bytes as a flat memoryview of prod(shape) * itemsize bytes. Where rows\n"
-           "are padded these are not the elements alone: take numpy.asarray(m) then.")
+           "are padded these are not the elements alone: take numpy.asarray(m) then. Raises\n"
+           "BufferError where elements do not follow one another in C order (flipped, repeated or\n"
+           "transposed arrays).")
       .def(
           "array",
           [](nb::handle self) { return nb::module_::import_("numpy").attr("asarray")(self); },
@@ -251,7 +297,10 @@ void bind_map(nb::module_& m) {
                    "Bytes from one index of each axis to the next.")
       .def_prop_ro(
           "shape",
-          [](const PyTensorMap& s) { return shape_list(open_map(s)->map.layout().dims()); },
+          [](const PyTensorMap& s) {
+            const auto shared = open_map(s);
+            return shape_list(shared->map.layout().dims());
+          },
           nb::sig("def shape(self) -> list[int]"), "Extents, outermost first.")
       .def("__repr__", &repr_of);
 }
