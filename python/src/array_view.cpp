@@ -127,6 +127,7 @@ bool ArrayView::open(nb::handle object, const char* argument, ArrayUse use) {
   }
   is_open_ = true;
   try {
+    if (view_.obj == nullptr) refuse(argument, "its buffer belongs to no object");
     use == ArrayUse::bytes ? take_bytes(argument) : take_shape(argument);
     if (use == ArrayUse::write && is_read_only()) refuse(argument, "its memory is read-only");
     if (use == ArrayUse::write && overlaps_itself())
@@ -232,7 +233,7 @@ bool ArrayView::is_contiguous() const noexcept {
 }
 
 bool ArrayView::overlaps_itself() const noexcept {
-  return rank_ <= max_rank &&
+  return rank_ <= max_rank && !is_contiguous() &&
          may_overlap_itself(std::span(shape_).first(rank_), stride_bytes_, item_bytes_);
 }
 

@@ -201,8 +201,8 @@ struct Held {
   }
 };
 
-// Hangs on a buffer over an array: tells whose memory it is. The release function of the buffer
-// holds `held`, and runs after this is gone.
+// Hangs on a buffer over an array that may be in a cycle: tells whose memory it is. The release
+// function of the buffer holds `held`, and runs after this is gone.
 struct Lender final : Attachment {
   explicit Lender(const Held& of) : held(of) {}
   const Held& held;
@@ -243,7 +243,9 @@ Tensor wrap_buffer(nb::handle object, const char* argument, bool to_write) {
       is_constant
           ? take(wrap_memory(static_cast<const void*>(bytes.data()), bytes.size(), [held] {}))
           : take(wrap_memory(const_cast<std::byte*>(bytes.data()), bytes.size(), [held] {}));
-  buffer->attach(&lender_key, std::make_unique<Lender>(*held));
+  // An object that the collector does not know, as a plain ndarray, is in no cycle that it finds.
+  if ((PyType_GetFlags(Py_TYPE(array.exporter())) & Py_TPFLAGS_HAVE_GC) != 0)
+    buffer->attach(&lender_key, std::make_unique<Lender>(*held));
   return take(
       Tensor::wrap(std::move(buffer), layout, 0 - static_cast<std::size_t>(array.reach().lowest)));
 }

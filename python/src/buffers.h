@@ -49,8 +49,8 @@ std::shared_ptr<SharedMap> map_shared(const Tensor& tensor);
 /// bytes; without it such memory is wrapped read-only.
 Tensor wrap_buffer(nb::handle object, const char* argument, bool to_write);
 
-/// The object whose export a buffer of wrap_buffer() holds, borrowed; null for other buffers. The
-/// buffer owns one reference.
+/// The object whose export a buffer of wrap_buffer() holds, borrowed; null for other buffers, and
+/// for objects that the garbage collector does not know. The buffer owns one reference.
 PyObject* lender_of(const Buffer& buffer) noexcept;
 
 /// Whether Python still runs: once it ends, memory of its objects is left to the system.

@@ -40,9 +40,10 @@ def _get(self, view, flags):
     v.readonly, v.ndim, v.format = self.readonly, self.ndim, self.format
     v.shape, v.strides, v.suboffsets = self.shape, self.strides, self.suboffsets
     v.internal = None
-    v.obj = id(self)
-    api.Py_IncRef(ctypes.py_object(self))
-    self.out += 1
+    v.obj = id(self) if self.is_owned else None
+    if self.is_owned:
+        api.Py_IncRef(ctypes.py_object(self))
+        self.out += 1
     return 0
 
 
@@ -62,7 +63,7 @@ class Exporter(_Base):
     """`out` counts the buffers that are out. `memory` is 64 KiB, element 0 lies at its middle."""
 
     def __init__(self, shape=(4,), strides=(4,), itemsize=4, format=b"f", length=None, ndim=None,
-                 readonly=0, suboffsets=None, address=0):
+                 readonly=0, suboffsets=None, address=0, is_owned=True):
         self.memory = ctypes.create_string_buffer(1 << 16)
         count = 1
         for extent in shape or ():
@@ -72,4 +73,4 @@ class Exporter(_Base):
         self.shape, self.strides, self.suboffsets = sizes(shape), sizes(strides), sizes(suboffsets)
         self.itemsize, self.format, self.readonly = itemsize, format, readonly
         self.address = ctypes.addressof(self.memory) + (1 << 15) if address == 0 else address
-        self.out = 0
+        self.out, self.is_owned = 0, is_owned
