@@ -48,7 +48,7 @@ PUBLIC_ONLY = {"capi"}
 # Public header -> its layer. Every header under include/halyard stands here.
 PUBLIC_HEADERS = {
     "export": "base", "result": "base", "fd": "base", "geometry": "base", "detection": "base",
-    "placement": "base", "log": "base", "trace": "base", "version": "base",
+    "placement": "base", "moved": "base", "log": "base", "trace": "base", "version": "base",
     "format": "tensor", "colorimetry": "tensor", "quantization": "tensor", "buffer": "tensor",
     "tensor": "tensor", "dlpack": "tensor", "dmabuf": "tensor", "drm": "tensor",
     "import": "tensor", "transfer": "tensor", "recycler": "tensor", "device": "tensor",

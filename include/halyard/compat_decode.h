@@ -19,6 +19,7 @@
 #include "halyard/export.h"
 #include "halyard/geometry.h"
 #include "halyard/mask.h"
+#include "halyard/moved.h"
 #include "halyard/result.h"
 #include "halyard/tensor.h"
 
@@ -91,7 +92,8 @@ struct Segmentation {
   const std::uint8_t* data = nullptr;
 };
 
-/// Masks of one frame and their memory. To reuse. A value that moves; views move with it.
+/// Masks of one frame and their memory. To reuse. A value that moves; views move with it, and an
+/// empty list stays behind, to use again.
 class SegmentationList {
  public:
   SegmentationList() noexcept;
@@ -111,7 +113,7 @@ class SegmentationList {
   friend struct SegmentationAccess;
   std::vector<Segmentation> views_;
   std::unique_ptr<std::uint8_t[]> bytes_;
-  std::size_t capacity_ = 0;  ///< of bytes_
+  Moved<std::size_t> capacity_;  ///< of bytes_
 };
 
 /// A class id per pixel: with one channel 1 where the byte is at least 128, else the first largest
@@ -147,8 +149,8 @@ class ProtoData {
  private:
   friend struct ProtoAccess;
   MaskPrototypes masks_;
-  bool has_protos_ = false;
-  bool has_coefficients_ = false;
+  Moved<bool> has_protos_;
+  Moved<bool> has_coefficients_;
 };
 
 /// What a decode gives. A value to reuse: it keeps its memory.

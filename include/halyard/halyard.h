@@ -43,6 +43,7 @@
 #include "halyard/mask.h"
 #include "halyard/mask_draw.h"
 #include "halyard/model.h"
+#include "halyard/moved.h"
 #include "halyard/polygon.h"
 #include "halyard/rle.h"
 #include "halyard/scene.h"

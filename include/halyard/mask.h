@@ -115,6 +115,7 @@ struct MaskView {
 class MaskSet {
  public:
   MaskSet() noexcept;
+  /// A set that was moved from is empty, without a frame.
   MaskSet(MaskSet&&) noexcept;
   MaskSet& operator=(MaskSet&&) noexcept;
   ~MaskSet();

@@ -142,8 +142,28 @@ RegionF content_in_frame(const MaskTarget& t) noexcept {
 }  // namespace
 
 MaskSet::MaskSet() noexcept = default;
-MaskSet::MaskSet(MaskSet&&) noexcept = default;
-MaskSet& MaskSet::operator=(MaskSet&&) noexcept = default;
+MaskSet::MaskSet(MaskSet&& other) noexcept
+    : regions_(std::move(other.regions_)),
+      offsets_(std::move(other.offsets_)),
+      bytes_(std::move(other.bytes_)),
+      frame_(other.frame_),
+      content_(other.content_),
+      workspace_(std::move(other.workspace_)) {
+  other.clear();
+}
+
+MaskSet& MaskSet::operator=(MaskSet&& other) noexcept {
+  if (this == &other) return *this;
+  regions_ = std::move(other.regions_);
+  offsets_ = std::move(other.offsets_);
+  bytes_ = std::move(other.bytes_);
+  frame_ = other.frame_;
+  content_ = other.content_;
+  workspace_ = std::move(other.workspace_);
+  other.clear();
+  return *this;
+}
+
 MaskSet::~MaskSet() = default;
 
 void MaskSet::clear() noexcept {

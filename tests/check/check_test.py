@@ -95,6 +95,29 @@ class Seeded(unittest.TestCase):
             "docs/architecture.md", "| `decode`, `track` | - | `scene` |",
             "| `decode`, `track` | - | - |"))
 
+    # moves
+    def test_a_defaulted_move_beside_a_size(self):
+        list_of = ("class Bytes {\n public:\n  Bytes(Bytes&&) noexcept = default;\n"
+                   "  std::size_t size() const { return size_; }\n\n private:\n"
+                   "  std::unique_ptr<char[]> bytes_;\n  {} size_ = 0;\n}};\n")
+        self.write("src/tensor/apart.h", HEADER + list_of.replace("{}", "Moved<std::size_t>")
+                   .replace("}}", "}"))
+        self.expect("moves", "src/tensor/seeded.h:11", lambda: self.write(
+            "src/tensor/seeded.h", HEADER + list_of.replace("{}", "std::size_t")
+            .replace("}}", "}")))
+        self.assertNotIn("apart.h", self.run_check("moves")[1])
+
+    def test_a_move_that_is_defaulted_elsewhere_beside_a_flag(self):
+        self.expect("moves", "moves by default and leaves has_one_ behind", lambda: (
+            self.write("src/tensor/seeded.h", HEADER + "class Seeded {\n  Seeded(Seeded&&)"
+                       " noexcept;\n  bool has_one_ = false;\n};\n"),
+            self.write("src/tensor/seeded.cpp",
+                       HEAD + "Seeded::Seeded(Seeded&&) noexcept = default;\n")))
+
+    def test_an_array_that_moves_by_itself_and_leaves_its_address(self):
+        self.expect_source("moves", HEAD + "struct Arena {\n  std::unique_ptr<std::byte[]> memory_;"
+                           "\n  std::byte* begin_ = nullptr;\n};\n")
+
     # includes
     def test_a_layer_that_includes_upwards(self):
         self.expect_source("includes", HEAD + '#include "halyard/codec.h"\n')

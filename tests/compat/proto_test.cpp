@@ -47,6 +47,46 @@ TEST(compat_proto, rows_of_coefficients_are_in_the_order_of_the_boxes) {
             Errc::invalid_argument);
 }
 
+TEST(compat_proto, lists_that_were_moved_from_are_filled_anew) {
+  const Decoder decoder = decoder_of(mask_outputs());
+  const std::vector<Tensor> outputs{mask_head(), mask_prototypes()};
+  Found found;
+  ASSERT_TRUE(decoder.decode(outputs, found));
+  const compat::SegmentationList mine = std::move(found.segmentations);
+  ASSERT_EQ(mine.size(), 3U);
+  EXPECT_TRUE(found.segmentations.empty());  // NOLINT(bugprone-use-after-move)
+  ASSERT_TRUE(decoder.decode(outputs, found));
+  ASSERT_EQ(found.segmentations.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    ASSERT_EQ(found.segmentations[i].width, mine[i].width);
+    EXPECT_NE(found.segmentations[i].data, mine[i].data);
+    EXPECT_EQ(
+        std::memcmp(found.segmentations[i].data, mine[i].data, mine[i].width * mine[i].height), 0);
+  }
+  compat::SegmentationList other;
+  other = std::move(found.segmentations);
+  ASSERT_TRUE(decoder.decode(outputs, found));
+  EXPECT_EQ(found.segmentations.size(), 3U);
+  compat::SegmentationList& same = other;
+  other = std::move(same);
+  std::swap(other, found.segmentations);
+  ASSERT_TRUE(decoder.decode(outputs, found));
+  EXPECT_EQ(found.segmentations.size(), 3U);
+}
+
+TEST(compat_proto, prototypes_that_were_moved_from_have_nothing_to_give) {
+  const Decoder decoder = decoder_of(mask_outputs());
+  std::vector<Detection> boxes;
+  std::optional<ProtoData> protos;
+  ASSERT_TRUE(decoder.decode_proto(std::vector{mask_head(), mask_prototypes()}, boxes, protos));
+  ProtoData mine = std::move(*protos);
+  EXPECT_FALSE(protos->has_protos());
+  EXPECT_FALSE(protos->has_coefficients());
+  EXPECT_FALSE(protos->take_protos());
+  EXPECT_FALSE(*protos->take_mask_coefficients());
+  EXPECT_TRUE(mine.take_protos());
+}
+
 TEST(compat_proto, large_ones_are_copied_beside_by_several_threads_at_once) {
   constexpr std::size_t side = 512;  // 2 MiB
   auto outputs = mask_outputs();

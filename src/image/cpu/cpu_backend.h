@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "halyard/moved.h"
 #include "image/backend.h"
 #include "image/cpu/parallel.h"
 #include "image/cpu/program.h"
@@ -52,8 +53,8 @@ class CpuBackend final : public ImageBackend {
 
    private:
     std::unique_ptr<std::byte[]> memory_;
-    std::byte* begin_ = nullptr;
-    std::size_t bytes_ = 0;
+    Moved<std::byte*> begin_;
+    Moved<std::size_t> bytes_;
   };
 
   Status prepare(std::span<const Job> jobs);

@@ -68,7 +68,7 @@ void DownTable::make_from(const AxisTaps& taps, Blended what) {
   for (std::size_t y = 0; y < rows_.size(); ++y) {
     Row& row = rows_[y];
     if (y > 0) row.id = rows_[y - 1].id + (same(rows_[y - 1], row) ? 0 : 1);
-    most_rows_ = std::max(most_rows_, row.count);
+    most_rows_ = std::max(most_rows_.get(), row.count);
     blends_all_ = blends_all_ && row.count > 1;
   }
 }

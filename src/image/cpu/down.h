@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "halyard/moved.h"
 #include "image/cpu/kernels/down.h"
 #include "image/cpu/taps.h"
 
@@ -61,14 +62,14 @@ class DownTable {
   void set_row(const AxisTaps& taps, std::size_t output, Blended what, Row& row);
   bool same(const Row& before, const Row& row) const noexcept;
   std::unique_ptr<std::int32_t[]> first_;  ///< between two rows; null: rows_
-  const std::int32_t* second_ = nullptr;   ///< of 2^15, behind first_
+  Moved<const std::int32_t*> second_;      ///< of 2^15, behind first_
   std::vector<Row> rows_;
   std::vector<std::int16_t> pairs_;
   std::vector<std::int16_t> fine_;
   std::vector<std::uint16_t> parts_;
-  bool parts_are_made_ = false;  ///< of each tap of an output
-  std::int32_t most_rows_ = 1;
-  bool blends_all_ = true;
+  Moved<bool> parts_are_made_;  ///< of each tap of an output
+  Moved<std::int32_t> most_rows_ = 1;
+  Moved<bool> blends_all_ = true;
 };
 
 }  // namespace halyard::image
