@@ -150,6 +150,11 @@ class Buffer : public std::enable_shared_from_this<Buffer> {
 
  protected:
   Buffer(std::size_t size_bytes, Memory memory, bool writable = true) noexcept;
+  /// Where the bytes lie in this process, said by kinds that know it before or from the first map
+  /// on; aliases() finds two buffers over the same bytes by it. Thread-safe.
+  void set_address(const std::byte* address) noexcept {
+    address_.store(address, std::memory_order_relaxed);
+  }
   /// For destructors of kinds whose memory must outlive what hangs on it: call it first.
   void release_attachments() noexcept;
 
@@ -165,11 +170,13 @@ class Buffer : public std::enable_shared_from_this<Buffer> {
                                 std::span<const ByteRegion> regions, bool claimed);
   Result<WriteClaim*> claim(std::span<const ByteRegion> regions);
   void note_unplanned(Access access) noexcept;
+  const std::byte* address() const noexcept { return address_.load(std::memory_order_relaxed); }
 
   std::size_t size_bytes_;
   std::uint64_t id_;
   Memory memory_;
   bool writable_;
+  std::atomic<const std::byte*> address_{nullptr};
   std::atomic<CpuAccess> cpu_access_{CpuAccess::read_write};
   std::atomic<bool> unplanned_noted_{false};
   // The kernel object, once it was asked for: the descriptor stays the same.

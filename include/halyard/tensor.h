@@ -19,6 +19,7 @@
 #include "halyard/export.h"
 #include "halyard/format.h"
 #include "halyard/geometry.h"
+#include "halyard/moved.h"
 #include "halyard/quantization.h"
 #include "halyard/result.h"
 #include "halyard/view.h"
@@ -78,6 +79,19 @@ class TensorMap {
  public:
   /// Maps nothing.
   TensorMap() noexcept {}  // defaulted, it would be cleared before it is made
+  /// A map that was moved from maps nothing.
+  TensorMap(TensorMap&& other) noexcept
+      : layout_(other.layout_),
+        access_(other.access_),
+        base_(std::move(other.base_)),
+        planes_adjacent_(other.planes_adjacent_),
+        plane_count_(std::move(other.plane_count_)),
+        planes_(other.planes_),
+        maps_(std::move(other.maps_)) {
+    other.layout_.rank = 0;
+  }
+  TensorMap& operator=(TensorMap&& other) noexcept;
+  ~TensorMap() = default;
   const Layout& layout() const noexcept { return layout_; }
   Access access() const noexcept { return access_; }
   /// Address of element (0, ..., 0).
@@ -109,7 +123,7 @@ class TensorMap {
   Result<std::span<T>> flat() const {
     HALYARD_CHECK(check_view(dtype_of<std::remove_const_t<T>>, layout_.rank, !std::is_const_v<T>));
     HALYARD_CHECK(check_contiguous());
-    return std::span<T>(reinterpret_cast<T*>(base_), layout_.element_count());
+    return std::span<T>(reinterpret_cast<T*>(base_.get()), layout_.element_count());
   }
 
  private:
@@ -119,11 +133,22 @@ class TensorMap {
   Status check_alignment() const;
   Layout layout_;
   Access access_ = Access::read;
-  std::byte* base_ = nullptr;
+  Moved<std::byte*> base_;
   bool planes_adjacent_ = true;
-  std::size_t plane_count_ = 0;
+  Moved<std::size_t> plane_count_;
   std::array<MappedPlane, 4> planes_{};
   std::array<Map, 3> maps_;
+};
+
+/// What Tensor::part() takes of one axis: `count` indices, `step` apart, beginning with `start`.
+struct AxisRange {
+  std::size_t start = 0;
+  std::size_t count = 1;
+  std::ptrdiff_t step = 1;  ///< may be negative
+  bool keeps_axis = true;   ///< false: index `start` alone; the part has an axis less
+
+  static constexpr AxisRange index(std::size_t n) noexcept { return {n, 1, 1, false}; }
+  static constexpr AxisRange all(std::size_t extent) noexcept { return {0, extent, 1, true}; }
 };
 
 /// What create_image() may be told beside size and format.
@@ -148,6 +173,12 @@ class Tensor {
  public:
   /// No bytes, rank 0.
   Tensor() = default;
+  Tensor(const Tensor&) = default;
+  Tensor& operator=(const Tensor&) = default;
+  /// A tensor that was moved from is empty: no bytes, rank 0, no format, no name.
+  Tensor(Tensor&& other) noexcept;
+  Tensor& operator=(Tensor&& other) noexcept;
+  ~Tensor() = default;
 
   /// Zero-filled C-contiguous tensor. Errors: invalid_argument (shape), those of allocate().
   static Result<Tensor> create(DType dtype, std::span<const std::size_t> shape,
@@ -173,7 +204,8 @@ class Tensor {
   static Result<Tensor> create_image_batch(std::size_t count, std::size_t width, std::size_t height,
                                            PixelFormat format, const ImageOptions& options = {});
 
-  /// Lays a tensor over existing bytes. Errors: invalid_argument (it would leave the buffer).
+  /// Lays a tensor over existing bytes. Where the layout leaves gaps, they are not the tensor's:
+  /// reconfigured() refuses. Errors: invalid_argument (it would leave the buffer).
   static Result<Tensor> wrap(std::shared_ptr<Buffer> buffer, const Layout& layout,
                              std::size_t offset_bytes = 0);
   /// Lays a picture over one or more planes (all in one entry, or one entry per plane of the
@@ -243,6 +275,12 @@ class Tensor {
   /// the tensor; with_format() or as_image() sees others as one. Errors: invalid_argument (n out of
   /// range, rank 1, a single picture).
   Result<Tensor> batch(std::size_t n) const;
+  /// Some indices of the leading axes, all of the others, sharing the bytes: batch(n) is the part
+  /// {AxisRange::index(n)}. Keeps colorimetry and name, quantization (the scales of the indices
+  /// that are taken), the format of items that stay whole. For reconfigured() a part has the bytes
+  /// of its own elements, and no others. Errors: invalid_argument (a picture, see slice(); more
+  /// ranges than axes; an index out of range; no elements or no axis left).
+  Result<Tensor> part(std::span<const AxisRange> ranges) const;
   /// Same elements under another shape; drops the picture format, and per-channel quantization
   /// whose axis the new shape lacks. Errors: invalid_argument (count differs), unsupported
   /// (strided, or planes that do not follow one another).
@@ -258,9 +296,10 @@ class Tensor {
   /// RGB(A); 1 channel grey. A picture is returned as it is.
   Result<Tensor> as_image() const;
   /// The same memory under another picture size and format, as far as its capacity goes (decoders
-  /// re-label a reused tensor so): that of its element for an element of a batch, else all of the
-  /// buffer. The row pitch is kept when it fits, else chosen anew. Errors: exhausted (capacity; the
-  /// detail names both sizes), unsupported (several buffers, not linear, a part of a picture).
+  /// re-label a reused tensor so): its own bytes for an element of a batch and for a part, else all
+  /// of the buffer. The row pitch is kept when it fits, else chosen anew. Errors: exhausted
+  /// (capacity; the detail names both sizes), unsupported (several buffers, not linear, a part of a
+  /// picture, elements with gaps between them).
   Result<Tensor> reconfigured(std::size_t width, std::size_t height, PixelFormat format) const;
 
   /// To write is to claim the tensor's own bytes: one thread may write them at a time, several may
@@ -273,6 +312,9 @@ class Tensor {
  private:
   friend bool aliases(const Tensor& a, const Tensor& b) noexcept;
   static bool may_share_memory(const Tensor& a, const Tensor& b) noexcept;
+  static bool share_addresses(const Buffer& one, const Buffer& other) noexcept;
+  static bool share_bytes(const Buffer& one, const ByteRegion& mine, const Buffer& other,
+                          const ByteRegion& yours) noexcept;
   /// The tensor's bytes: one region per plane of a picture, else one run. Returns their count, 0
   /// when there are no elements.
   std::size_t byte_regions(std::span<ByteRegion, 4> regions) const noexcept;
@@ -286,6 +328,10 @@ class Tensor {
   Result<Map> map_buffer(const std::shared_ptr<Buffer>& buffer, Access access,
                          std::span<const ByteRegion> claimed) const;
   Status check_reconfigurable() const;
+  void forget() noexcept;
+  Status check_ranges(std::span<const AxisRange> ranges) const;
+  std::optional<std::size_t> capacity_of(const Layout& part,
+                                         std::span<const AxisRange> ranges) const noexcept;
   /// Whether the layout shows all of the picture: its planes follow one another in one buffer as
   /// plane_geometry() has it. True for what is no picture.
   bool planes_adjacent() const;
@@ -298,14 +344,15 @@ class Tensor {
   std::uint64_t modifier_ = drm_modifier_linear;
   bool opaque_ = false;  ///< wrapped under a modifier that is not linear; stays under any other
   std::optional<PixelFormat> item_format_;  ///< of the pictures of a batch
-  /// What reconfigured() may use from offset_bytes() on; none: all of the buffer.
+  /// What reconfigured() may use from offset_bytes() on; none: all of the buffer; 0: nothing.
   std::optional<std::size_t> capacity_bytes_;
   std::optional<Quantization> quantization_;
   std::string name_;
 };
 
-/// Whether a byte belongs to both: in one buffer, or in two buffers over one kernel object. Exact
-/// for parts of one picture and for contiguous tensors; else true when the outer bounds meet.
+/// Whether a byte belongs to both: in one buffer, in two buffers over one kernel object, or in two
+/// over the same addresses of this process. Exact for parts of one picture, for contiguous tensors
+/// and for parts of them that are rows of one pitch; else true when the outer bounds meet.
 bool aliases(const Tensor& a, const Tensor& b) noexcept;
 
 /// Copies all elements between tensors of one dtype and shape; strides may differ.

@@ -43,6 +43,7 @@ Result<std::span<std::byte>> DmaBuffer::begin_access(Access access) {
   HALYARD_TRY(MappedMemory mapped, MappedMemory::create(fd_.get(), size_bytes(), is_writable()));
   HALYARD_CHECK(sync_.begin(fd_.get(), access));
   mapped_ = std::move(mapped);
+  set_address(mapped_.bytes().data());
   return mapped_.bytes();
 }
 

@@ -13,7 +13,9 @@ class ForeignBuffer final : public Buffer {
  public:
   ForeignBuffer(std::byte* data, std::size_t size, bool writable,
                 std::function<void()> release) noexcept
-      : Buffer(size, Memory::mem, writable), data_(data), release_(std::move(release)) {}
+      : Buffer(size, Memory::mem, writable), data_(data), release_(std::move(release)) {
+    set_address(data);
+  }
   ~ForeignBuffer() override {
     release_attachments();
     if (release_) release_();

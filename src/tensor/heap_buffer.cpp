@@ -17,7 +17,9 @@ struct Free {
 class HeapBuffer final : public Buffer {
  public:
   HeapBuffer(std::unique_ptr<void, Free> block, std::byte* data, std::size_t size) noexcept
-      : Buffer(size, Memory::mem), block_(std::move(block)), data_(data) {}
+      : Buffer(size, Memory::mem), block_(std::move(block)), data_(data) {
+    set_address(data);
+  }
   ~HeapBuffer() override { release_attachments(); }
 
  private:

@@ -20,7 +20,9 @@ class ImportedMemory final : public Buffer {
       : Buffer(mapped.bytes().size(), Memory::shm, writable),
         fd_(std::move(fd)),
         mapped_(std::move(mapped)),
-        may_shrink_(may_shrink) {}
+        may_shrink_(may_shrink) {
+    set_address(mapped_.bytes().data());
+  }
   ~ImportedMemory() override { release_attachments(); }
   int fd() const noexcept override { return fd_.get(); }
 

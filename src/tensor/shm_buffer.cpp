@@ -12,7 +12,9 @@ namespace {
 class ShmBuffer final : public Buffer {
  public:
   ShmBuffer(Fd fd, MappedMemory mapped, std::size_t size) noexcept
-      : Buffer(size, Memory::shm), fd_(std::move(fd)), mapped_(std::move(mapped)) {}
+      : Buffer(size, Memory::shm), fd_(std::move(fd)), mapped_(std::move(mapped)) {
+    set_address(mapped_.bytes().data());
+  }
   ~ShmBuffer() override { release_attachments(); }
   int fd() const noexcept override { return fd_.get(); }
 

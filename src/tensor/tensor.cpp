@@ -94,7 +94,59 @@ Result<Tensor> Tensor::wrap(std::shared_ptr<Buffer> buffer, const Layout& layout
   Tensor tensor;
   tensor.layout_ = layout;
   tensor.planes_[0] = {std::move(buffer), offset_bytes, 0};
+  // What lies in the gaps may be somebody else's.
+  if (!layout.is_contiguous()) tensor.capacity_bytes_ = 0;
   return tensor;
+}
+
+Tensor::Tensor(Tensor&& other) noexcept
+    : layout_(other.layout_),
+      planes_(std::move(other.planes_)),
+      format_(other.format_),
+      width_(other.width_),
+      height_(other.height_),
+      colorimetry_(other.colorimetry_),
+      modifier_(other.modifier_),
+      opaque_(other.opaque_),
+      item_format_(other.item_format_),
+      capacity_bytes_(other.capacity_bytes_),
+      quantization_(std::move(other.quantization_)),
+      name_(std::move(other.name_)) {
+  other.forget();
+}
+
+Tensor& Tensor::operator=(Tensor&& other) noexcept {
+  if (this == &other) return *this;
+  layout_ = other.layout_;
+  planes_ = std::move(other.planes_);
+  format_ = other.format_;
+  width_ = other.width_;
+  height_ = other.height_;
+  colorimetry_ = other.colorimetry_;
+  modifier_ = other.modifier_;
+  opaque_ = other.opaque_;
+  item_format_ = other.item_format_;
+  capacity_bytes_ = other.capacity_bytes_;
+  quantization_ = std::move(other.quantization_);
+  name_ = std::move(other.name_);
+  other.forget();
+  return *this;
+}
+
+// What a move leaves of numbers and flags; its owners are empty by then.
+void Tensor::forget() noexcept {
+  layout_ = {};
+  for (PlaneSource& plane : planes_)
+    plane = {};
+  format_.reset();
+  width_ = height_ = 0;
+  colorimetry_ = {};
+  modifier_ = drm_modifier_linear;
+  opaque_ = false;
+  item_format_.reset();
+  capacity_bytes_.reset();
+  quantization_.reset();
+  name_.clear();
 }
 
 Memory Tensor::memory() const noexcept {
@@ -116,41 +168,6 @@ Status Tensor::set_item_format(std::optional<PixelFormat> format) {
   }
   item_format_ = format;
   return {};
-}
-
-Result<Tensor> Tensor::batch(std::size_t n) const {
-  if (format_) {
-    return fail(Errc::invalid_argument, "batch: a single picture has no batch axis", "{}",
-                to_string(*format_));
-  }
-  if (rank() < 2) {
-    return fail(Errc::invalid_argument, "batch: the tensor needs two axes or more", "rank {}",
-                rank());
-  }
-  if (n >= layout_.shape[0]) {
-    return fail(Errc::invalid_argument, "batch: index out of range", "{} of {}", n,
-                layout_.shape[0]);
-  }
-  Tensor element = *this;
-  element.layout_.rank = static_cast<std::uint8_t>(rank() - 1);
-  std::copy_n(layout_.shape.begin() + 1, rank() - 1, element.layout_.shape.begin());
-  std::copy_n(layout_.stride_bytes.begin() + 1, rank() - 1, element.layout_.stride_bytes.begin());
-  element.planes_[0].offset_bytes += n * static_cast<std::size_t>(layout_.stride_bytes[0]);
-  // Re-labelled, an element must stay out of its neighbours.
-  const auto pitch = static_cast<std::size_t>(std::abs(layout_.stride_bytes[0]));
-  element.capacity_bytes_ = std::min(pitch, capacity_bytes_.value_or(pitch));
-  // A per-channel axis moves with its index; the batch axis itself carries one scale per element.
-  if (element.quantization_ && element.quantization_->axis) {
-    Quantization& q = *element.quantization_;
-    if (*q.axis == 0) {
-      q = Quantization::per_tensor(q.scale_at(n), q.zero_point_at(n));
-    } else {
-      --*q.axis;
-    }
-  }
-  if (!item_format_) return element;
-  element.item_format_.reset();
-  return element.with_format(*item_format_);
 }
 
 Result<Tensor> Tensor::reshape(std::span<const std::size_t> shape) const {

@@ -146,6 +146,7 @@ Result<Tensor> Tensor::create_image_batch(std::size_t count, std::size_t width, 
   layout.shape[0] = count;
   layout.stride_bytes[0] = static_cast<std::ptrdiff_t>(*pitch);
   HALYARD_TRY(Tensor batch, wrap(std::move(buffer), layout));
+  batch.capacity_bytes_.reset();  // the gaps are its own
   batch.item_format_ = format;
   return batch;
 }

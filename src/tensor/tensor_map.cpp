@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mapping of whole tensors, plane by plane.
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <optional>
+#include <utility>
 
 #include "base/format_error.h"
 #include "halyard/tensor.h"
@@ -11,7 +14,40 @@ namespace halyard {
 
 namespace {
 
-// The bytes of a dense or strided tensor as one run, or none when it has no elements.
+// Rows of one pitch with gaps between them that hold all elements, where there are such: the axes
+// from the widest stride on are rows as long as they continue each other, the others lie side by
+// side. None: the elements' outer bounds say as much.
+std::optional<ByteRegion> rows_of(const Layout& layout, ByteRegion bounds) {
+  struct Axis {
+    std::size_t stride, extent;
+  };
+  std::array<Axis, max_rank> axes;  // the narrowest stride first
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < layout.rank; ++i) {
+    const auto stride = static_cast<std::size_t>(std::abs(layout.stride_bytes[i]));
+    if (stride == 0 || layout.shape[i] < 2) continue;
+    std::size_t at = count++;
+    for (; at > 0 && axes[at - 1].stride > stride; --at)
+      axes[at] = axes[at - 1];
+    axes[at] = {stride, layout.shape[i]};
+  }
+  std::size_t run = size_of(layout.dtype);
+  std::size_t axis = 0;
+  for (; axis < count && axes[axis].stride == run; ++axis)
+    run *= axes[axis].extent;
+  if (axis == count) return std::nullopt;
+  const std::size_t pitch = axes[axis].stride;
+  std::size_t rows = axes[axis].extent;
+  for (++axis; axis < count; ++axis) {
+    // Rows of outer axes must fall on the same pitch; those between two of them count too.
+    if (axes[axis].stride % pitch != 0) return std::nullopt;
+    rows += (axes[axis].extent - 1) * (axes[axis].stride / pitch);
+  }
+  if (run >= pitch) return std::nullopt;
+  return ByteRegion{bounds.offset_bytes, run, rows, pitch};
+}
+
+// The bytes of a dense or strided tensor as one region, or none when it has no elements.
 std::optional<ByteRegion> run_of(const Layout& layout, std::size_t offset) {
   std::ptrdiff_t lowest = 0;
   auto end = static_cast<std::ptrdiff_t>(size_of(layout.dtype));
@@ -21,8 +57,10 @@ std::optional<ByteRegion> run_of(const Layout& layout, std::size_t offset) {
         layout.stride_bytes[axis] * static_cast<std::ptrdiff_t>(layout.shape[axis] - 1);
     (span < 0 ? lowest : end) += span;
   }
-  return ByteRegion{offset + static_cast<std::size_t>(lowest),
-                    static_cast<std::size_t>(end - lowest), 1, 0};
+  const ByteRegion bounds{offset + static_cast<std::size_t>(lowest),
+                          static_cast<std::size_t>(end - lowest), 1, 0};
+  if (bounds.row_bytes == layout.size_bytes()) return bounds;
+  return rows_of(layout, bounds).value_or(bounds);
 }
 
 }  // namespace
@@ -55,36 +93,69 @@ bool Tensor::has_one_source() const noexcept {
 bool aliases(const Tensor& a, const Tensor& b) noexcept {
   // Most tensors are told apart by their buffers alone.
   if (!Tensor::may_share_memory(a, b)) return false;
-  const auto same_memory = [](const Buffer& one, const Buffer& other) {
-    if (&one == &other) return true;
-    const auto identity = one.identity();
-    return identity && identity == other.identity();
-  };
   std::array<ByteRegion, 4> mine;
   std::array<ByteRegion, 4> yours;
   const std::size_t mine_count = a.byte_regions(mine);
   const std::size_t yours_count = b.byte_regions(yours);
   for (std::size_t i = 0; i < mine_count; ++i) {
     for (std::size_t k = 0; k < yours_count; ++k) {
-      if (overlaps(mine[i], yours[k]) &&
-          same_memory(*a.region_source(i).buffer, *b.region_source(k).buffer)) {
-        return true;
-      }
+      const Buffer& one = *a.region_source(i).buffer;
+      const Buffer& other = *b.region_source(k).buffer;
+      if (Tensor::share_bytes(one, mine[i], other, yours[k])) return true;
     }
   }
   return false;
 }
 
-// Whether a pair of their buffers is one, or may lie over one kernel object.
+// Whether two regions share a byte: offsets count from one place where the buffers lie over one
+// kernel object, else from the addresses of this process.
+bool Tensor::share_bytes(const Buffer& one, const ByteRegion& mine, const Buffer& other,
+                         const ByteRegion& yours) noexcept {
+  if (&one == &other) return overlaps(mine, yours);
+  if (one.fd() >= 0 && other.fd() >= 0 && overlaps(mine, yours)) {
+    const auto identity = one.identity();
+    if (identity && identity == other.identity()) return true;
+  }
+  if (!share_addresses(one, other)) return false;
+  const auto at = [](const Buffer& buffer, ByteRegion region) {
+    region.offset_bytes += reinterpret_cast<std::uintptr_t>(buffer.address());
+    return region;
+  };
+  return overlaps(at(one, mine), at(other, yours));
+}
+
+// Whether both lie in this process, and their outer bounds meet.
+bool Tensor::share_addresses(const Buffer& one, const Buffer& other) noexcept {
+  const auto first = reinterpret_cast<std::uintptr_t>(one.address());
+  const auto second = reinterpret_cast<std::uintptr_t>(other.address());
+  return first != 0 && second != 0 && first < second + other.size_bytes() &&
+         second < first + one.size_bytes();
+}
+
+// Whether a pair of their buffers is one, or may lie over one kernel object or one memory.
 bool Tensor::may_share_memory(const Tensor& a, const Tensor& b) noexcept {
   for (std::size_t i = 0; i < a.planes_.size() && a.planes_[i].buffer; ++i) {
     for (std::size_t k = 0; k < b.planes_.size() && b.planes_[k].buffer; ++k) {
       const Buffer& one = *a.planes_[i].buffer;
       const Buffer& other = *b.planes_[k].buffer;
-      if (&one == &other || (one.fd() >= 0 && other.fd() >= 0)) return true;
+      if (&one == &other || share_addresses(one, other) || (one.fd() >= 0 && other.fd() >= 0))
+        return true;
     }
   }
   return false;
+}
+
+TensorMap& TensorMap::operator=(TensorMap&& other) noexcept {
+  if (this == &other) return *this;
+  layout_ = other.layout_;
+  access_ = other.access_;
+  base_ = std::move(other.base_);
+  planes_adjacent_ = other.planes_adjacent_;
+  plane_count_ = std::move(other.plane_count_);
+  planes_ = other.planes_;
+  maps_ = std::move(other.maps_);
+  other.layout_.rank = 0;
+  return *this;
 }
 
 Result<TensorMap> Tensor::map(Access access) const {
@@ -172,10 +243,10 @@ Status TensorMap::check_view(std::optional<DType> dtype, std::size_t rank, bool 
 
 Status TensorMap::check_alignment() const {
   const std::size_t element = size_of(layout_.dtype);
-  if (reinterpret_cast<std::uintptr_t>(base_) % element != 0) {
+  if (reinterpret_cast<std::uintptr_t>(base_.get()) % element != 0) {
     return fail(Errc::invalid_argument, "view: the elements do not lie at multiples of their size",
                 "{} at an address ending in {:#x}", to_string(layout_.dtype),
-                reinterpret_cast<std::uintptr_t>(base_) % 16);
+                reinterpret_cast<std::uintptr_t>(base_.get()) % 16);
   }
   for (std::size_t axis = 0; axis < layout_.rank; ++axis) {
     if (layout_.stride_bytes[axis] % static_cast<std::ptrdiff_t>(element) != 0) {
