@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -51,6 +52,10 @@ struct LoadOptions {
   std::optional<PixelFormat> format = {};
   Memory memory = Memory::automatic;
   DecodeLimits limits = {};
+  /// Asked while pixels are decoded, on the calling thread: before each row of a PNG, each row of
+  /// MCUs of each scan of a JPEG, so it should be quick. True ends the call with `cancelled`. Must
+  /// not throw. Empty: nobody asks.
+  std::function<bool()> is_cancelled = {};
 };
 
 /// Reads the header only. Errors: malformed (neither JPEG nor PNG), corrupt (header cut or
@@ -65,7 +70,7 @@ Result<ImageFileInfo> peek(std::span<const std::byte> file, const DecodeLimits& 
 /// may leave new pixels behind the old label. The colorimetry becomes the file's: BT.601 full range
 /// for the YCbCr of a JPEG, sRGB for rgb. Errors: those of peek, exhausted (capacity), corrupt
 /// (data ends early, is damaged, or cannot hold the declared size), unsupported (format or dtype),
-/// invalid_argument (empty tensor).
+/// invalid_argument (empty tensor), cancelled.
 /// JPEG writes u8; PNG u8, i8 (value xor 0x80), u16 and f32 (value / 255, or / 65535).
 /// Reentrant: the decoder's state is thread-local and reused.
 Result<ImageFileInfo> load_into(Tensor& destination, std::span<const std::byte> file,

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "base/format_error.h"
+#include "codec/cancel.h"
 #include "codec/exif.h"
 #include "codec/jpeg_decode.h"
 #include "codec/jpeg_header.h"
@@ -78,16 +79,19 @@ Colorimetry colorimetry_of(PixelFormat format) {
 }
 
 Status decode(const Source& source, std::span<const std::byte> file, PixelFormat format,
-              Tensor& into) {
+              const LoadOptions& options, Tensor& into) {
   trace::Span span("codec.decode");
   span.arg("width", source.info.width).arg("height", source.info.height);
   span.arg("format", to_string(format)).arg("bytes", file.size());
   HALYARD_TRY(const TensorMap map, into.map(Access::write));
-  if (const auto* jpeg = std::get_if<JpegHeader>(&source.header)) {
-    HALYARD_CHECK(codec::decode_jpeg(file, *jpeg, format, map));
-  } else {
-    HALYARD_CHECK(codec::decode_png(file, std::get<PngHeader>(source.header), format, map));
-  }
+  const codec::CancelScope scope(&options.is_cancelled);
+  const auto* jpeg = std::get_if<JpegHeader>(&source.header);
+  const Status decoded =
+      jpeg != nullptr ? codec::decode_jpeg(file, *jpeg, format, map)
+                      : codec::decode_png(file, std::get<PngHeader>(source.header), format, map);
+  // A decoder that was stopped in its callbacks reports what it can say there.
+  if (scope.was_cancelled()) return codec::cancelled_error();
+  HALYARD_CHECK(decoded);
   into.set_colorimetry(colorimetry_of(format));
   return {};
 }
@@ -119,7 +123,7 @@ Result<ImageFileInfo> load_into(Tensor& destination, std::span<const std::byte> 
   HALYARD_CHECK(check_target(source, format, destination.dtype()));
   HALYARD_CHECK(check_length(source, file.size()));
   HALYARD_TRY(Tensor picture, labelled(destination, source.info, format));
-  HALYARD_CHECK(decode(source, file, format, picture));
+  HALYARD_CHECK(decode(source, file, format, options, picture));
   destination = std::move(picture);
   return source.info;
 }
@@ -132,7 +136,7 @@ Result<Tensor> load_image(std::span<const std::byte> file, const LoadOptions& op
   HALYARD_CHECK(check_length(source, file.size()));
   HALYARD_TRY(Tensor picture, Tensor::create_image(source.info.width, source.info.height, format,
                                                    DType::u8, options.memory));
-  HALYARD_CHECK(decode(source, file, format, picture));
+  HALYARD_CHECK(decode(source, file, format, options, picture));
   return picture;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/format_error.h"
+#include "codec/cancel.h"
 #include "codec/chroma.h"
 #include "codec/jpeg_guard.h"
 
@@ -42,7 +43,9 @@ struct Job {
   Component components[3];
 };
 
+// libjpeg calls this for each row of MCUs that it reads or gives.
 void count_scans(j_common_ptr object) {
+  if (is_cancelled()) leave_with(object, "cancelled");
   const auto* codec = reinterpret_cast<jpeg_decompress_struct*>(object);
   if (codec->input_scan_number <= max_scans) return;
   leave_with(object, "more scans than any picture needs");

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/format_error.h"
+#include "codec/cancel.h"
 #include "codec/png_context.h"
 
 namespace halyard::codec {
@@ -126,6 +127,7 @@ struct Target {
 template <class Row, class Done>
 Status for_each_row(spng_ctx* context, std::size_t row_bytes, Row row, Done done) {
   while (true) {
+    if (is_cancelled()) return cancelled_error();
     spng_row_info where{};
     int code = spng_get_row_info(context, &where);
     if (code == SPNG_OK) {
