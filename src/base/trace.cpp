@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/cut_text.h"
 #include "base/format_error.h"
 
 namespace halyard::trace {
@@ -302,7 +303,8 @@ void Span::add(const char* key, double value) noexcept {
 
 void Span::add(const char* key, std::string_view value) noexcept {
   Arg arg{0, key, Arg::Kind::text, 0, 0, {}};
-  std::memcpy(arg.text.data(), value.data(), std::min(value.size(), text_bytes - 1));
+  const std::string_view kept = cut_text(value, text_bytes - 1);
+  std::memcpy(arg.text.data(), kept.data(), kept.size());
   add_arg(session_, slot_, arg);
 }
 

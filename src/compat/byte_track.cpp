@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/cut_text.h"
 #include "base/format_error.h"
 #include "compat/track_state.h"
 
@@ -132,7 +133,7 @@ Result<Uuid> parse_uuid(std::string_view text) {
   }
   if (!is_good)
     return fail(Errc::malformed, "uuid: 32 hexadecimal digits, with dashes as 8-4-4-4-12 or none",
-                "\"{}\"", text.substr(0, 64));
+                "\"{}\"", cut_text(text, 64));
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/cut_text.h"
 #include "decode/document.h"
 #include "decode/document_text.h"
 #include "halyard/description.h"
@@ -139,7 +140,7 @@ class YamlCopy {
       HALYARD_CHECK(count_text(key));
       if (out.contains(key.text)) {
         return fail(Errc::invalid_argument, twice, "YAML, line {}: \"{}\"", key.line,
-                    key.text.substr(0, 60));
+                    cut_text(key.text, 60));
       }
       HALYARD_TRY(json value, copy(map.children[i + 1], depth + 1));
       out[key.text] = std::move(value);

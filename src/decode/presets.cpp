@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/cut_text.h"
 #include "base/format_error.h"
 #include "decode/extents.h"
 #include "decode/final_rows.h"
@@ -263,7 +264,7 @@ std::span<const std::string_view> model_families() noexcept {
 Result<ModelDescription> describe_model(std::string_view family, const PresetOptions& options) {
   if (std::find(families.begin(), families.end(), family) == families.end()) {
     return fail(Errc::unsupported, "family: no preset of that name", "\"{}\"; there are {}",
-                family.substr(0, 60), fmt::join(families, ", "));
+                cut_text(family, 60), fmt::join(families, ", "));
   }
   constexpr std::int32_t most = 65536;  // of sides: products stay far from overflow
   const Size input = options.input == Size{} ? usual_input(family) : options.input;

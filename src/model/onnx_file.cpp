@@ -12,6 +12,7 @@
 #include <optional>
 #include <set>
 
+#include "base/cut_text.h"
 #include "base/format_error.h"
 #include "base/python_literal.h"
 #include "halyard/fd.h"
@@ -129,7 +130,7 @@ class OnnxReader {
     }
     if (!model_.metadata.emplace(key, std::move(value)).second)
       return fail(Errc::malformed, "model file has a key of metadata twice", "\"{}\"",
-                  key.substr(0, 60));
+                  cut_text(key, 60));
     return {};
   }
 
