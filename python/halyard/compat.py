@@ -8,6 +8,7 @@
 Nothing is done by importing this module. ``python -m halyard.compat program.py args...`` runs a
 program that way without a change to it.
 """
+import os
 import sys
 from types import ModuleType
 from typing import Tuple
@@ -56,12 +57,21 @@ def uninstall() -> None:
 
 def _main() -> None:
     import runpy
+    import zipfile
 
     if len(sys.argv) < 2:
         raise SystemExit("usage: python -m halyard.compat PROGRAM.py [ARGUMENT...]")
     install()
     sys.argv = sys.argv[1:]
-    runpy.run_path(sys.argv[0], run_name="__main__")
+    program = sys.argv[0]
+    if not (getattr(sys.flags, "safe_path", False) or sys.flags.isolated):
+        # `-m` has put the folder one stands in there; `python PROGRAM.py` puts the program's, links
+        # followed. For folders and archives run_path() adds the entry itself.
+        if os.path.isdir(program) or zipfile.is_zipfile(program):
+            del sys.path[0]
+        else:
+            sys.path[0] = os.path.dirname(os.path.realpath(program))
+    runpy.run_path(program, run_name="__main__")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import types
+import zipfile
 
 import pytest
 
@@ -18,8 +19,9 @@ def clean(monkeypatch):
     halyard.compat.uninstall()
 
 
-def run(*arguments):
-    return subprocess.run([sys.executable, *map(str, arguments)], capture_output=True, text=True)
+def run(*arguments, cwd=None):
+    return subprocess.run([sys.executable, *map(str, arguments)], capture_output=True, text=True,
+                          cwd=cwd)
 
 
 def test_the_name_resolves_to_this_package(clean):
@@ -65,3 +67,27 @@ def test_a_program_runs_without_a_change(tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == [ef.__version__, "[2,", "3]", "word"]
     assert run("-m", "halyard.compat").returncode != 0
+
+
+def test_a_program_finds_its_neighbours_and_not_those_of_the_folder_one_stands_in(tmp_path):
+    """sys.path is that of `python program.py`, links followed, folders and archives too."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    for folder in (here, there):
+        folder.mkdir()
+        (folder / "neighbour.py").write_text(f"print({folder.name!r})\n")
+    text = "import sys\nimport neighbour\nprint([p for p in sys.path if 'site-pack' not in p])\n"
+    (there / "program.py").write_text(text)
+    (here / "link.py").symlink_to(there / "program.py")
+    (there / "whole").mkdir()
+    (there / "whole" / "__main__.py").write_text("import sys\nprint(sys.path[0])\n"
+                                                 "import neighbour\n")
+    (there / "whole" / "neighbour.py").write_text("print('inside')\n")
+    with zipfile.ZipFile(there / "packed.zip", "w") as archive:
+        for name in ("__main__.py", "neighbour.py"):
+            archive.write(there / "whole" / name, name)
+    for program in (there / "program.py", "../there/program.py", "link.py", there / "whole",
+                    there / "packed.zip"):
+        plain = run(program, cwd=here)
+        assert plain.returncode == 0, plain.stderr
+        assert "here" not in plain.stdout.splitlines()
+        assert run("-m", "halyard.compat", program, cwd=here).stdout == plain.stdout
