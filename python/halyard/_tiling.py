@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple
 
 from . import _core
@@ -18,9 +19,10 @@ __all__ = ["MergeConfig", "TilePlacement", "TileSpec", "TiledFrameAccumulator", 
 
 
 def _numbers(values: Sequence[float], count: int, name: str) -> Tuple[float, ...]:
-    made = tuple(float(value) for value in values)
+    made = tuple(float(value) for value in islice(values, count + 1))
     if len(made) != count:
-        raise InvalidArgumentError(f"{name}: must have {count} numbers ({len(made)})",
+        seen = f"more than {count}" if len(made) > count else len(made)
+        raise InvalidArgumentError(f"{name}: must have {count} numbers ({seen})",
                                    "invalid_argument")
     return made
 
@@ -45,9 +47,9 @@ class TilingConfig:
     pad: Tuple[int, int, int, int] = (114, 114, 114, 255)
 
     def __post_init__(self) -> None:
-        pad = tuple(int(value) for value in self.pad)
+        pad = tuple(int(value) for value in islice(self.pad, 5))
         if len(pad) != 4 or not all(0 <= value <= 255 for value in pad):
-            raise InvalidArgumentError(f"pad: must be four numbers of 0..255 ({self.pad})",
+            raise InvalidArgumentError(f"pad: must be four numbers of 0..255 ({pad})",
                                        "invalid_argument")
         object.__setattr__(self, "pad", pad)
         object.__setattr__(self, "overlap", float(self.overlap))

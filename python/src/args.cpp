@@ -7,69 +7,90 @@
 namespace halyard::python {
 namespace {
 
-// A sequence that is neither text nor bytes, as a list or tuple.
-nb::object sequence_from(nb::handle object, const char* argument, const char* wanted) {
-  const bool is_text = PyUnicode_Check(object.ptr()) || PyBytes_Check(object.ptr());
-  PyObject* fast = is_text ? nullptr : PySequence_List(object.ptr());
-  if (fast == nullptr) {
-    PyErr_Clear();
-    raise_wrong_type(argument, wanted, object);
-  }
-  return nb::steal(fast);
+// The int behind __index__.
+nb::object index_of(nb::handle object, const char* argument) {
+  PyObject* index = PyNumber_Index(object.ptr());
+  if (index == nullptr) replace_type_error(argument, "an int", object);
+  return nb::steal(index);
+}
+
+[[noreturn]] void raise_overflow(const std::string& text) {
+  PyErr_SetObject(PyExc_OverflowError, str_of(text).ptr());
+  throw nb::python_error();
+}
+
+[[noreturn]] void raise_count(const char* argument, const std::string& wanted, std::size_t count,
+                              std::size_t most) {
+  raise(Errc::invalid_argument,
+        std::string(argument) + ": must have " + wanted + " (" + count_text(count, most) + ")");
 }
 
 }  // namespace
 
+Items::Items(nb::handle object, const char* argument, const char* wanted) {
+  if (PyUnicode_Check(object.ptr()) || PyBytes_Check(object.ptr()))
+    raise_wrong_type(argument, wanted, object);
+  PyObject* iterator = PyObject_GetIter(object.ptr());
+  if (iterator == nullptr) replace_type_error(argument, wanted, object);
+  iterator_ = nb::steal(iterator);
+}
+
+nb::object Items::next() {
+  PyObject* item = PyIter_Next(iterator_.ptr());
+  if (item == nullptr && PyErr_Occurred() != nullptr) throw nb::python_error();
+  return nb::steal(item);
+}
+
+std::string count_text(std::size_t count, std::size_t most) {
+  return count > most ? "more than " + std::to_string(most) : std::to_string(count);
+}
+
 std::size_t size_from(nb::handle object, const char* argument) {
-  PyObject* index = PyNumber_Index(object.ptr());
-  if (index == nullptr) {
-    PyErr_Clear();
-    raise_wrong_type(argument, "an int", object);
-  }
-  const nb::object held = nb::steal(index);
-  const std::size_t value = PyLong_AsSize_t(index);
+  const nb::object index = index_of(object, argument);
+  const std::size_t value = PyLong_AsSize_t(index.ptr());
   if (value == static_cast<std::size_t>(-1) && PyErr_Occurred() != nullptr) {
-    PyErr_Clear();
-    const nb::str text(held);
-    PyErr_Format(PyExc_OverflowError, "%s: must be 0 or more, and fit a size (%s)", argument,
-                 text.c_str());
-    throw nb::python_error();
+    forget_error(PyExc_OverflowError);
+    raise_overflow(std::string(argument) + ": must be 0 or more, and below 2^64");
   }
   return value;
 }
 
 std::size_t size_from(nb::handle object, const char* argument, std::size_t most) {
   const std::size_t value = size_from(object, argument);
-  if (value > most) {
-    PyErr_Format(PyExc_OverflowError, "%s: must be at most %zu (%zu)", argument, most, value);
-    throw nb::python_error();
-  }
+  if (value > most)
+    raise_overflow(std::string(argument) + ": must be at most " + std::to_string(most) + " (" +
+                   std::to_string(value) + ")");
   return value;
 }
 
+std::string text_from(nb::handle object, const char* argument) {
+  if (!PyUnicode_Check(object.ptr())) raise_wrong_type(argument, "a str", object);
+  Py_ssize_t size = 0;
+  const char* text = PyUnicode_AsUTF8AndSize(object.ptr(), &size);
+  if (text == nullptr) throw nb::python_error();
+  return {text, static_cast<std::size_t>(size)};
+}
+
+bool truth_from(nb::handle object) {
+  const int truth = PyObject_IsTrue(object.ptr());
+  if (truth < 0) throw nb::python_error();
+  return truth != 0;
+}
+
 std::int32_t int_from(nb::handle object, const char* argument) {
-  PyObject* index = PyNumber_Index(object.ptr());
-  if (index == nullptr) {
-    PyErr_Clear();
-    raise_wrong_type(argument, "an int", object);
-  }
-  const nb::object held = nb::steal(index);
+  const nb::object index = index_of(object, argument);
   int overflow = 0;
-  const long long value = PyLong_AsLongLongAndOverflow(index, &overflow);
+  const long long value = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
   if (overflow != 0 || value < std::numeric_limits<std::int32_t>::min() ||
-      value > std::numeric_limits<std::int32_t>::max()) {
-    PyErr_Format(PyExc_OverflowError, "%s: does not fit 32 bits", argument);
-    throw nb::python_error();
-  }
+      value > std::numeric_limits<std::int32_t>::max())
+    raise_overflow(std::string(argument) + ": does not fit 32 bits");
   return static_cast<std::int32_t>(value);
 }
 
 double number_from(nb::handle object, const char* argument) {
   const double value = PyFloat_AsDouble(object.ptr());
-  if (value == -1.0 && PyErr_Occurred() != nullptr) {
-    PyErr_Clear();
-    raise_wrong_type(argument, "a number", object);
-  }
+  if (value == -1.0 && PyErr_Occurred() != nullptr)
+    replace_type_error(argument, "a number", object);
   return value;
 }
 
@@ -80,36 +101,56 @@ Shape shape_from(nb::handle object, const char* argument) {
     shape.rank = 1;
     return shape;
   }
-  const nb::object list = sequence_from(object, argument, "a sequence of ints");
-  shape.rank = static_cast<std::size_t>(nb::len(list));
-  if (shape.rank == 0 || shape.rank > max_rank)
-    raise(Errc::invalid_argument, std::string(argument) + ": must have 1 to " +
-                                      std::to_string(max_rank) + " axes (" +
-                                      std::to_string(shape.rank) + ")");
-  for (std::size_t i = 0; i < shape.rank; ++i)
-    shape.extent[i] = size_from(list[i], argument);
+  const std::size_t count = for_each_item(
+      object, argument, "a sequence of ints", max_rank,
+      [&](nb::handle item, std::size_t i) { shape.extent[i] = size_from(item, argument); });
+  if (count == 0 || count > max_rank)
+    raise_count(argument, "1 to " + std::to_string(max_rank) + " axes", count, max_rank);
+  shape.rank = count;
   return shape;
 }
 
 std::array<std::uint8_t, 4> color_from(nb::handle object, const char* argument) {
-  const nb::object list = sequence_from(object, argument, "a sequence of 4 ints");
-  const std::size_t count = nb::len(list);
-  if (count != 4)
-    throw nb::value_error(
-        (std::string(argument) + ": must have 4 values, R G B A (" + std::to_string(count) + ")")
-            .c_str());
   std::array<std::uint8_t, 4> color{};
-  for (std::size_t i = 0; i < count; ++i)
-    color[i] = static_cast<std::uint8_t>(size_from(list[i], argument, 255));
+  const std::size_t count = for_each_item(
+      object, argument, "a sequence of 4 ints", color.size(), [&](nb::handle item, std::size_t i) {
+        color[i] = static_cast<std::uint8_t>(size_from(item, argument, 255));
+      });
+  if (count != color.size()) raise_count(argument, "4 values, R G B A", count, color.size());
   return color;
+}
+
+void floats_from(nb::handle values, const char* argument, std::span<float> out) {
+  const std::size_t count = for_each_item(
+      values, argument, "a sequence of numbers", out.size(), [&](nb::handle item, std::size_t i) {
+        out[i] = static_cast<float>(number_from(item, argument));
+      });
+  if (count != out.size())
+    raise_count(argument, std::to_string(out.size()) + " numbers", count, out.size());
+}
+
+std::vector<float> float_list_from(nb::handle values, const char* argument, std::size_t most) {
+  std::vector<float> list;
+  const std::size_t count = for_each_item(
+      values, argument, "a sequence of numbers", most, [&](nb::handle item, std::size_t) {
+        list.push_back(static_cast<float>(number_from(item, argument)));
+      });
+  if (count > most) raise_count(argument, "at most " + std::to_string(most), count, most);
+  return list;
+}
+
+std::vector<std::int32_t> int_list_from(nb::handle values, const char* argument, std::size_t most) {
+  std::vector<std::int32_t> list;
+  const std::size_t count = for_each_item(
+      values, argument, "a sequence of ints", most,
+      [&](nb::handle item, std::size_t) { list.push_back(int_from(item, argument)); });
+  if (count > most) raise_count(argument, "at most " + std::to_string(most), count, most);
+  return list;
 }
 
 std::string path_from(nb::handle object, const char* argument) {
   PyObject* path = PyOS_FSPath(object.ptr());
-  if (path == nullptr) {
-    PyErr_Clear();
-    raise_wrong_type(argument, "a str or os.PathLike", object);
-  }
+  if (path == nullptr) replace_type_error(argument, "a str or os.PathLike", object);
   const nb::object held = nb::steal(path);
   PyObject* encoded = nullptr;
   if (PyUnicode_FSConverter(path, &encoded) == 0) throw nb::python_error();

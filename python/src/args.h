@@ -2,12 +2,14 @@
 // Arguments of Python calls as C++ values. All raise an exception that names the argument.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "array_view.h"
 #include "bindings.h"
@@ -20,9 +22,70 @@ namespace halyard::python {
 std::size_t size_from(nb::handle object, const char* argument);
 /// The same, at most `most`.
 std::size_t size_from(nb::handle object, const char* argument, std::size_t most);
+/// A str as UTF-8. Raises TypeError, and UnicodeEncodeError for lone surrogates.
+std::string text_from(nb::handle object, const char* argument);
+bool truth_from(nb::handle object);
 /// An int of 32 bits.
 std::int32_t int_from(nb::handle object, const char* argument);
 double number_from(nb::handle object, const char* argument);
+
+/// The items of an argument, one by one: any iterable but text and bytes. Nothing is read ahead, so
+/// that long and endless ones are refused at the first item too many.
+class Items {
+ public:
+  /// Raises TypeError: "argument: must be `wanted`, not ...".
+  Items(nb::handle object, const char* argument, const char* wanted);
+  /// The next item; not valid behind the last one. Raises what the iterable raises.
+  nb::object next();
+
+ private:
+  nb::object iterator_;
+};
+
+/// Gives use(item) each item, at most `most` of them. Returns their count, most + 1 when there are
+/// more. `wanted` as of Items.
+template <class F>
+std::size_t for_each_item(nb::handle object, const char* argument, const char* wanted,
+                          std::size_t most, F&& use) {
+  Items items(object, argument, wanted);
+  std::size_t count = 0;
+  for (nb::object item = items.next(); item.is_valid(); item = items.next()) {
+    if (count == most) return most + 1;
+    use(item, count++);
+  }
+  return count;
+}
+/// What for_each_item() has counted, for messages: "3", or "more than 8".
+std::string count_text(std::size_t count, std::size_t most);
+
+/// Exactly out.size() numbers. Raises TypeError, and InvalidArgumentError for another count.
+void floats_from(nb::handle values, const char* argument, std::span<float> out);
+/// At most `most` numbers. Raises as floats_from().
+std::vector<float> float_list_from(nb::handle values, const char* argument, std::size_t most);
+std::vector<std::int32_t> int_list_from(nb::handle values, const char* argument, std::size_t most);
+
+template <std::size_t N>
+struct ArgName {
+  constexpr ArgName(const char (&name)[N]) { std::copy_n(name, N, text); }
+  char text[N];
+};
+/// Parameters of bound functions that are numbers: kept as they came, and converted where they are
+/// used, so that an exception of the object's own __float__ or __index__ reaches the program.
+template <ArgName name>
+struct FloatArg {
+  nb::handle object;
+  operator float() const { return static_cast<float>(number_from(object, name.text)); }
+};
+template <ArgName name>
+struct IntArg {
+  nb::handle object;
+  operator std::int32_t() const { return int_from(object, name.text); }
+};
+template <ArgName name>
+struct SizeArg {
+  nb::handle object;
+  operator std::size_t() const { return size_from(object, name.text); }
+};
 
 /// Extents of a tensor, from any sequence of ints or one int.
 struct Shape {
@@ -53,3 +116,29 @@ class BytesArg {
 nb::object shape_list(std::span<const std::size_t> shape);
 
 }  // namespace halyard::python
+
+namespace nanobind::detail {
+
+template <class Arg>
+struct HandleCaster {
+  NB_TYPE_CASTER(Arg, const_name("object"))
+  bool from_python(handle source, std::uint8_t, cleanup_list*) noexcept {
+    value.object = source;
+    return true;
+  }
+};
+template <halyard::python::ArgName name>
+struct type_caster<halyard::python::FloatArg<name>>
+    : HandleCaster<halyard::python::FloatArg<name>> {
+  static constexpr auto Name = const_name("float");
+};
+template <halyard::python::ArgName name>
+struct type_caster<halyard::python::IntArg<name>> : HandleCaster<halyard::python::IntArg<name>> {
+  static constexpr auto Name = const_name("int");
+};
+template <halyard::python::ArgName name>
+struct type_caster<halyard::python::SizeArg<name>> : HandleCaster<halyard::python::SizeArg<name>> {
+  static constexpr auto Name = const_name("int");
+};
+
+}  // namespace nanobind::detail

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <string>
 
+#include "args.h"
 #include "array_view.h"
 #include "tensor.h"
 
@@ -240,18 +241,8 @@ std::vector<Tensor> outputs_from(nb::handle outputs) {
 }
 
 std::uint64_t count_from(nb::handle value, const char* argument) {
-  const nb::object number = nb::steal(PyNumber_Index(value.ptr()));
-  if (!number.is_valid()) {
-    PyErr_Clear();
-    raise_wrong_type(argument, "an int", value);
-  }
-  const auto count = PyLong_AsUnsignedLongLong(number.ptr());
-  if (PyErr_Occurred() != nullptr) {
-    PyErr_Clear();
-    PyErr_Format(PyExc_OverflowError, "%s: must be in 0..2^64-1", argument);
-    throw nb::python_error();
-  }
-  return count;
+  static_assert(sizeof(std::size_t) == sizeof(std::uint64_t));
+  return size_from(value, argument);
 }
 
 std::int32_t extent_from(nb::handle value, const char* argument) {
@@ -259,28 +250,6 @@ std::int32_t extent_from(nb::handle value, const char* argument) {
   if (number > INT32_MAX)
     raise(Errc::invalid_argument, std::string(argument) + ": must be below 2^31");
   return static_cast<std::int32_t>(number);
-}
-
-void floats_from(nb::handle values, const char* argument, std::span<float> out) {
-  const nb::object items = nb::steal(PySequence_Fast(values.ptr(), ""));
-  if (!items.is_valid()) {
-    PyErr_Clear();
-    raise_wrong_type(argument, "a sequence of numbers", values);
-  }
-  if (nb::len(items) != out.size()) {
-    raise(Errc::invalid_argument, std::string(argument) + ": must have " +
-                                      std::to_string(out.size()) + " numbers (" +
-                                      std::to_string(nb::len(items)) + ")");
-  }
-  std::size_t i = 0;
-  for (const nb::handle item : items) {
-    const double number = PyFloat_AsDouble(item.ptr());
-    if (PyErr_Occurred() != nullptr) {
-      PyErr_Clear();
-      raise_wrong_type(argument, "a sequence of numbers", values);
-    }
-    out[i++] = static_cast<float>(number);
-  }
 }
 
 std::optional<std::array<float, 4>> letterbox_from(nb::handle value) {

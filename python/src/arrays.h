@@ -50,9 +50,6 @@ std::vector<Tensor> outputs_from(nb::handle outputs);
 std::uint64_t count_from(nb::handle value, const char* argument);
 /// A count of pixels. Raises also InvalidArgumentError: 2^31 and above.
 std::int32_t extent_from(nb::handle value, const char* argument);
-/// As many numbers as `out` takes, of any sequence. Raises InvalidArgumentError for another length,
-/// TypeError for what is no sequence of numbers.
-void floats_from(nb::handle values, const char* argument, std::span<float> out);
 /// The four numbers of a letterbox; none for None.
 std::optional<std::array<float, 4>> letterbox_from(nb::handle value);
 

@@ -4,7 +4,9 @@
 
 #include <nanobind/nanobind.h>
 
+#include <chrono>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "halyard/result.h"
@@ -21,6 +23,20 @@ namespace nb = nanobind;
 [[noreturn]] void raise_wrong_type(const char* argument, const char* wanted, nb::handle got);
 /// Raises TypeError: an instance of this class whose `__init__` has not run.
 [[noreturn]] void raise_not_made(nb::handle self);
+/// Replaces the exception that a conversion of `got` has set where it is a TypeError: the text is
+/// that of raise_wrong_type(), the cause is kept. Any other exception goes on as it is: it is the
+/// program's own (KeyboardInterrupt, MemoryError, what __index__ or __getitem__ raise).
+[[noreturn]] void replace_type_error(const char* argument, const char* wanted, nb::handle got);
+/// Takes the exception that is set away where it is one of `kinds`, a class or a tuple of classes;
+/// throws any other.
+void forget_error(nb::handle kinds);
+/// Whether the object has this attribute. Exceptions but AttributeError go on, as in Python.
+bool has_attribute(nb::handle object, const char* name);
+
+/// A str of any bytes: what is not UTF-8 becomes \xff.
+nb::str str_of(std::string_view text);
+/// str(object) as UTF-8: what UTF-8 does not have (lone surrogates) becomes \udcff.
+std::string text_of(nb::handle object);
 
 /// The value, or the exception.
 template <class T>
@@ -43,12 +59,16 @@ T& instance_of(nb::handle self) {
 /// tp_new of classes that only calls of the library make: raises TypeError.
 PyObject* refuse_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) noexcept;
 
-/// Gives the interpreter's lock up while it lives. At the interpreter's end it keeps its thread
-/// from coming back, for Python would end the thread in the middle of C++ then.
+/// PyEval_RestoreThread() that never unwinds: a thread that Python would end here, because the
+/// interpreter is being torn down, stays in this call until the process ends.
+void take_interpreter(PyThreadState* state) noexcept;
+
+/// Gives the interpreter's lock up while it lives.
 class InterpreterReleased {
  public:
   InterpreterReleased() noexcept : state_(PyEval_SaveThread()) {}
-  ~InterpreterReleased();
+  ~InterpreterReleased() { take_interpreter(state_); }
+  PyThreadState* state() const noexcept { return state_; }
   InterpreterReleased(const InterpreterReleased&) = delete;
   InterpreterReleased& operator=(const InterpreterReleased&) = delete;
 
@@ -61,6 +81,33 @@ template <class F>
 auto released(F&& call) {
   const InterpreterReleased release;
   return std::forward<F>(call)();
+}
+
+/// For long calls that ask again and again whether to go on: lets signals of the program (Ctrl-C)
+/// be handled meanwhile. Made with the interpreter released.
+class SignalCheck {
+ public:
+  explicit SignalCheck(PyThreadState* released) noexcept : released_(released) {}
+  /// Whether a signal has raised an exception, which then is set. Looks about 20 times a second.
+  bool operator()() noexcept;
+
+ private:
+  PyThreadState* released_;
+  std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now();
+  bool has_raised_ = false;
+};
+
+/// released() for a call that takes a function to ask, bool(), true: stop. Raises what a signal's
+/// handler raises, whatever the call has given then.
+template <class F>
+auto released_with_signals(F&& call) {
+  auto result = [&] {
+    const InterpreterReleased release;
+    SignalCheck check(release.state());
+    return std::forward<F>(call)([&check] { return check(); });
+  }();
+  if (PyErr_Occurred() != nullptr) throw nb::python_error();
+  return result;
 }
 
 // One function a file, in the order in which module.cpp calls them.

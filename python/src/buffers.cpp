@@ -20,12 +20,10 @@ namespace {
 std::atomic<bool> has_ended{false};
 // Threads between the check of has_ended and the interpreter's lock.
 std::atomic<int> returning{0};
-std::atomic<PyThreadState*> ending_thread{nullptr};
 
-// The last of the program that Python runs: who still wants the interpreter's lock gets it now, and
-// nobody later.
+// Runs when the program ends: objects that are released from now on are left to the system, for
+// Python may be gone by then. Who is about to release one gets the interpreter's lock first.
 void end() {
-  ending_thread.store(PyGILState_GetThisThreadState());
   has_ended.store(true);
   PyThreadState* state = PyEval_SaveThread();
   for (int i = 0; i < 1000 && returning.load() > 0; ++i)
@@ -267,19 +265,26 @@ PyObject* refuse_new(PyTypeObject* type, PyObject*, PyObject*) noexcept {
   return nullptr;
 }
 
-InterpreterReleased::~InterpreterReleased() {
-  returning.fetch_add(1);
-  if (has_ended.load()) {
-    returning.fetch_sub(1);
-    // The thread that ends the interpreter itself may come back.
-    if (PyGILState_GetThisThreadState() != ending_thread.load())
-      while (true)
-        std::this_thread::sleep_for(std::chrono::hours(1));
-    PyEval_RestoreThread(state_);
-    return;
+void take_interpreter(PyThreadState* state) noexcept {
+  try {
+    PyEval_RestoreThread(state);
+  } catch (...) {
+    // Python is being torn down and ends this thread by pthread_exit(), which unwinds it as an
+    // exception does. Frames of C++ and of other libraries lie below: they stay, and the thread
+    // waits for the process to end. (The handler must not be left.)
+    while (true)
+      std::this_thread::sleep_for(std::chrono::hours(1));
   }
-  PyEval_RestoreThread(state_);
-  returning.fetch_sub(1);
+}
+
+bool SignalCheck::operator()() noexcept {
+  const auto now = std::chrono::steady_clock::now();
+  if (has_raised_ || now < next_) return has_raised_;
+  next_ = now + std::chrono::milliseconds(50);
+  take_interpreter(released_);
+  has_raised_ = PyErr_CheckSignals() != 0;
+  PyEval_SaveThread();
+  return has_raised_;
 }
 
 bool is_python_alive() noexcept {

@@ -44,19 +44,18 @@ Orientation orientation_from(nb::handle object) {
 }
 
 std::array<float, 3> three_from(nb::handle object, const char* argument) {
-  const nb::object list = nb::steal(PySequence_List(object.ptr()));
-  if (!list.is_valid() || nb::len(list) != 3) {
-    PyErr_Clear();
-    raise_wrong_type(argument, "3 numbers, R G B", object);
-  }
+  constexpr const char* wanted = "3 numbers, R G B";
   std::array<float, 3> values{};
-  for (std::size_t i = 0; i < 3; ++i)
-    values[i] = static_cast<float>(number_from(list[i], argument));
+  const std::size_t count =
+      for_each_item(object, argument, wanted, values.size(), [&](nb::handle item, std::size_t i) {
+        values[i] = static_cast<float>(number_from(item, argument));
+      });
+  if (count != values.size()) raise_wrong_type(argument, wanted, object);
   return values;
 }
 
 Normalize normalize_from(nb::handle object) {
-  if (PyUnicode_Check(object.ptr()) != 0 && nb::cast<std::string>(object) == "imagenet")
+  if (PyUnicode_Check(object.ptr()) != 0 && text_from(object, "normalize") == "imagenet")
     return Normalize::mean_std({0.485F, 0.456F, 0.406F}, {0.229F, 0.224F, 0.225F});
   if (PyTuple_Check(object.ptr()) != 0 && nb::len(object) == 2)
     return Normalize::mean_std(three_from(object[0], "normalize"),
@@ -75,8 +74,8 @@ Normalize normalize_from(nb::handle object) {
 void add_own(Convert& request, const Options& o) {
   if (is_given(o.fit)) request.fit = enum_from<Fit>(o.fit, "fit");
   if (is_given(o.filter)) request.filter = enum_from<Filter>(o.filter, "filter");
-  if (is_given(o.antialias)) request.antialias = nb::cast<bool>(nb::bool_(o.antialias));
-  if (is_given(o.bgr)) request.bgr = nb::cast<bool>(nb::bool_(o.bgr));
+  if (is_given(o.antialias)) request.antialias = truth_from(o.antialias);
+  if (is_given(o.bgr)) request.bgr = truth_from(o.bgr);
   if (is_given(o.normalize)) request.normalize = normalize_from(o.normalize);
   if (is_given(o.orientation)) request.orientation = orientation_from(o.orientation);
   if (is_given(o.letterbox_rule))
@@ -165,10 +164,10 @@ nb::object convert_deferred(PyProcessor& self, nb::handle src, nb::handle dst,
   })));
 }
 
-std::string explain(PyProcessor& self, nb::handle src, nb::handle dst, const Options& options) {
+nb::str explain(PyProcessor& self, nb::handle src, nb::handle dst, const Options& options) {
   const Convert request = request_of(src, dst, options);
-  return take(
-      with_processor(self, 0, [&](Processor& processor) { return processor.explain(request); }));
+  return str_of(take(
+      with_processor(self, 0, [&](Processor& processor) { return processor.explain(request); })));
 }
 
 // Binds `call(self, src, dst, Options)` under the arguments that all requests have.

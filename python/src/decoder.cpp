@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "args.h"
 #include "arrays.h"
 #include "enums.h"
 #include "tensor.h"
@@ -53,14 +54,14 @@ class Loan {
 
 std::optional<Size> size_from(nb::handle dims) {
   if (dims.is_none()) return std::nullopt;
-  if (!PySequence_Check(dims.ptr()) || nb::len(dims) != 2)
-    raise_wrong_type("input_dims", "(width, height)", dims);
   std::array<std::int32_t, 2> extent{};
-  for (std::size_t i = 0; i < 2; ++i) {
-    const auto number = count_from(dims[i], "input_dims");
-    if (number > INT32_MAX) raise(Errc::invalid_argument, "input_dims: too large");
-    extent[i] = static_cast<std::int32_t>(number);
-  }
+  const std::size_t count = for_each_item(
+      dims, "input_dims", "(width, height)", extent.size(), [&](nb::handle item, std::size_t i) {
+        const auto number = count_from(item, "input_dims");
+        if (number > INT32_MAX) raise(Errc::invalid_argument, "input_dims: too large");
+        extent[i] = static_cast<std::int32_t>(number);
+      });
+  if (count != extent.size()) raise_wrong_type("input_dims", "(width, height)", dims);
   return Size{extent[0], extent[1]};
 }
 
@@ -72,13 +73,16 @@ nb::object nms_to(compat::Nms nms) {
   return nms == compat::Nms::none ? nb::none() : enum_to(nms);
 }
 
+using Score = FloatArg<"score_threshold">;
+using Iou = FloatArg<"iou_threshold">;
+
 DecoderOptions options_from(float score, float iou, nb::handle nms, nb::handle input_dims,
                             nb::handle multi_label) {
   DecoderOptions options;
   options.score_threshold = score;
   options.iou_threshold = iou;
   options.nms = nms_from(nms);
-  options.multi_label = !multi_label.is_none() && nb::cast<bool>(multi_label);
+  options.multi_label = !multi_label.is_none() && truth_from(multi_label);
   options.input_dims = size_from(input_dims);
   return options;
 }
@@ -86,7 +90,7 @@ DecoderOptions options_from(float score, float iou, nb::handle nms, nb::handle i
 std::string json_of(nb::handle config) {
   static const nb::handle dumps =
       nb::object(nb::module_::import_("halyard._configs").attr("dumps")).release();
-  return nb::cast<std::string>(dumps(config));
+  return text_from(dumps(config), "config");
 }
 
 nb::object decode(PyDecoder& self, nb::handle model_output, nb::handle max_boxes) {
@@ -149,13 +153,15 @@ template <class Class>
 void def_settings(Class& type) {
   type.def_prop_rw(
           "score_threshold", [](PyDecoder& d) { return d.value.options().score_threshold; },
-          [](PyDecoder& d, float v) {
-            set(d, [v](auto& to) { return to.set_score_threshold(v); });
+          [](PyDecoder& d, FloatArg<"score_threshold"> given) {
+            set(d, [v = float{given}](auto& to) { return to.set_score_threshold(v); });
           },
           "A box stays when its score is at least this; float.")
       .def_prop_rw(
           "iou_threshold", [](PyDecoder& d) { return d.value.options().iou_threshold; },
-          [](PyDecoder& d, float v) { set(d, [v](auto& to) { return to.set_iou_threshold(v); }); },
+          [](PyDecoder& d, FloatArg<"iou_threshold"> given) {
+            set(d, [v = float{given}](auto& to) { return to.set_iou_threshold(v); });
+          },
           "A box is suppressed when it overlaps a better one by more than this; float.")
       .def_prop_rw(
           "pre_nms_top_k", [](PyDecoder& d) { return d.value.options().pre_nms_top_k; },
@@ -196,7 +202,14 @@ void def_settings(Class& type) {
           "model_type", [](PyDecoder& d) { return d.value.model_type(); },
           "How the model's outputs are arranged: \"yolo_det\", \"modelpack_seg\"...")
       .def_prop_ro(
-          "labels", [](PyDecoder& d) { return d.value.description().labels; },
+          "labels",
+          [](PyDecoder& d) {
+            nb::list labels;
+            for (const std::string& label : d.value.description().labels)
+              labels.append(str_of(label));
+            return labels;
+          },
+          nb::sig("def labels(self) -> list[str]"),
           "Class names of the configuration; may be empty.");
 }
 
@@ -259,12 +272,29 @@ void def_text(Class& type, const char* name, const char* argument, FromText make
                                 tail_text("0.1", "0.7") + " -> Decoder";
   type.def_static(
       name,
-      [make](const std::string& text, float score, float iou, nb::handle nms, nb::handle dims,
-             nb::handle multi) {
-        return wrap(take(make(text, options_from(score, iou, nms, dims, multi))));
+      [make, argument](nb::handle text, Score score, Iou iou, nb::handle nms, nb::handle dims,
+                       nb::handle multi) {
+        const auto options = options_from(score, iou, nms, dims, multi);
+        return wrap(take(make(text_from(text, argument), options)));
       },
       nb::arg(argument), tail.score, tail.iou, tail.nms, tail.dims, tail.multi,
       nb::sig(signature.c_str()), doc);
+}
+
+std::vector<compat::Output> output_list(nb::handle outputs) {
+  constexpr const char* wanted = "a list of Output";
+  std::vector<compat::Output> list;
+  const std::size_t count = for_each_item(outputs, "outputs", wanted, DocumentLimits::outputs,
+                                          [&](nb::handle item, std::size_t) {
+                                            const compat::Output* output = nullptr;
+                                            if (!nb::try_cast(item, output) || output == nullptr)
+                                              raise_wrong_type("outputs", wanted, item);
+                                            list.push_back(*output);
+                                          });
+  if (count > DocumentLimits::outputs)
+    raise(Errc::invalid_argument,
+          "outputs: must be at most " + std::to_string(DocumentLimits::outputs));
+  return list;
 }
 
 std::optional<compat::DecoderVersion> version_from(nb::handle version) {
@@ -281,13 +311,11 @@ void def_outputs(Class& type) {
       " -> Decoder";
   type.def_static(
       "new_from_outputs",
-      [](const nb::object& outputs, float score, float iou, nb::handle nms, nb::handle version,
+      [](nb::handle outputs, Score score, Iou iou, nb::handle nms, nb::handle version,
          nb::handle dims, nb::handle multi) {
-        std::vector<compat::Output> list;
-        for (const nb::handle output : outputs)
-          list.push_back(nb::cast<const compat::Output&>(output));
-        return wrap(take(compat::Decoder::from_outputs(
-            list, version_from(version), options_from(score, iou, nms, dims, multi))));
+        return wrap(
+            take(compat::Decoder::from_outputs(output_list(outputs), version_from(version),
+                                               options_from(score, iou, nms, dims, multi))));
       },
       nb::arg("outputs"), tail.score, tail.iou, tail.nms,
       nb::arg("decoder_version").none() = nb::none(), tail.dims, tail.multi,
@@ -305,7 +333,7 @@ void bind_class(nb::module_& m) {
       "def __init__(self, config: Mapping[str, Any], " + tail_text("0.1", "0.7") + " -> None";
   type.def(
       "__init__",
-      [](PyDecoder* self, const nb::object& config, float score, float iou, nb::handle nms,
+      [](PyDecoder* self, const nb::object& config, Score score, Iou iou, nb::handle nms,
          nb::handle dims, nb::handle multi) {
         const auto options = options_from(score, iou, nms, dims, multi);
         new (self) PyDecoder(take(compat::Decoder::from_json(json_of(config), options)));

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "args.h"
 #include "array_view.h"
 #include "arrays.h"
 #include "bindings.h"
@@ -31,10 +32,15 @@ namespace {
 
 using compat::Segmentation;
 
+using Opacity = FloatArg<"opacity">;
+
+// The painter takes no more colours of classes.
+constexpr std::size_t most_class_colors = 20;
+
 // How drawing was asked for; holds the background while this lives.
 class Look {
  public:
-  Look(nb::handle background, float opacity, nb::handle letterbox, nb::handle color_mode) {
+  Look(nb::handle background, Opacity opacity, nb::handle letterbox, nb::handle color_mode) {
     if (!background.is_none()) background_ = tensor_to_read(background, "background");
     options_.background = background_ ? &*background_ : nullptr;
     options_.opacity = opacity;
@@ -98,7 +104,7 @@ class Masks {
 };
 
 void draw_decoded(PyProcessor& self, nb::handle dst, nb::handle bbox, nb::handle scores,
-                  nb::handle classes, nb::handle seg, nb::handle background, float opacity,
+                  nb::handle classes, nb::handle seg, nb::handle background, Opacity opacity,
                   nb::handle letterbox, nb::handle color_mode) {
   Tensor picture = tensor_to_write(dst, "dst");
   std::vector<Detection> boxes;
@@ -120,7 +126,7 @@ std::uint64_t time_from(nb::handle timestamp) {
 
 nb::object draw_masks(PyProcessor& self, PyDecoder& decoder, nb::handle model_output,
                       nb::handle dst, nb::handle tracker, nb::handle timestamp,
-                      nb::handle background, float opacity, nb::handle letterbox,
+                      nb::handle background, Opacity opacity, nb::handle letterbox,
                       nb::handle color_mode) {
   const auto outputs = outputs_from(model_output);
   Tensor picture = tensor_to_write(dst, "dst");
@@ -147,12 +153,34 @@ nb::object draw_masks(PyProcessor& self, PyDecoder& decoder, nb::handle model_ou
 
 compat::MaskResolution resolution_from(nb::handle resolution) {
   if (resolution.is_none()) return {};
-  if (!nb::hasattr(resolution, "is_proto"))
+  if (!has_attribute(resolution, "is_proto"))
     raise_wrong_type("resolution", "a MaskResolution", resolution);
-  if (nb::cast<bool>(resolution.attr("is_proto"))) return {};
-  return {.scaled = Size{nb::cast<std::int32_t>(resolution.attr("width")),
-                         nb::cast<std::int32_t>(resolution.attr("height"))}};
+  if (truth_from(resolution.attr("is_proto"))) return {};
+  return {.scaled = Size{int_from(resolution.attr("width"), "resolution.width"),
+                         int_from(resolution.attr("height"), "resolution.height")}};
 }
+
+// The processor's list of masks, lent to one call so that its memory serves the next one, and given
+// back however the call ends. A call that finds it lent works with a list of its own.
+class MaskLoan {
+ public:
+  explicit MaskLoan(PyPainter& of) : of_(of) {}
+  MaskLoan(const MaskLoan&) = delete;
+  MaskLoan& operator=(const MaskLoan&) = delete;
+  ~MaskLoan() {
+    // Python's lock is held here, so this does not wait: while another call works, the memory goes.
+    if (const std::unique_lock lock(of_.mutex, std::try_to_lock); lock)
+      of_.masks = std::move(masks_);
+  }
+  /// With the painter's mutex held.
+  void take() { masks_ = std::move(of_.masks); }
+  compat::SegmentationList& operator*() { return masks_; }
+  compat::SegmentationList* operator->() { return &masks_; }
+
+ private:
+  PyPainter& of_;
+  compat::SegmentationList masks_;
+};
 
 nb::list materialize(PyProcessor& self, nb::handle bbox, nb::handle scores, nb::handle classes,
                      PyProtoData& protos, nb::handle letterbox, nb::handle resolution) {
@@ -160,46 +188,35 @@ nb::list materialize(PyProcessor& self, nb::handle bbox, nb::handle scores, nb::
   detections_from(bbox, scores, classes, {}, boxes);
   const auto content = letterbox_from(letterbox);
   const auto wanted = resolution_from(resolution);
-  compat::SegmentationList masks;
+  MaskLoan masks(self.painter);
   check(released([&] {
     const std::lock_guard taking(protos.mutex);
     const std::lock_guard lock(self.painter.mutex);
-    // The processor's list serves one call after the other; it is lent while its bytes are copied.
-    masks = std::move(self.painter.masks);
-    return self.painter.value.materialize_masks(boxes, protos.value, content, wanted, masks);
+    masks.take();
+    return self.painter.value.materialize_masks(boxes, protos.value, content, wanted, *masks);
   }));
-  nb::list list = mask_list(masks.views());
-  if (const std::unique_lock lock(self.painter.mutex, std::try_to_lock); lock)
-    self.painter.masks = std::move(masks);
-  return list;
+  return mask_list(masks->views());
 }
 
 void set_class_colors(PyProcessor& self, const nb::object& colors) {
   std::vector<MaskColor> palette;
-  for (const nb::handle color : colors) {
-    if (!PySequence_Check(color.ptr()) || nb::len(color) != 4)
-      raise(Errc::invalid_argument, "colors: must be four numbers each: R, G, B, A");
-    MaskColor rgba{};
-    for (std::size_t i = 0; i < 4; ++i) {
-      const std::uint64_t value = count_from(color[i], "colors");
-      if (value > 255) {
-        PyErr_SetString(PyExc_OverflowError, "colors: must be in 0..255");
-        throw nb::python_error();
-      }
-      rgba[i] = static_cast<std::uint8_t>(value);
-    }
-    palette.push_back(rgba);
-  }
+  for_each_item(colors, "colors", "a sequence of colours, R G B A each", most_class_colors,
+                [&](nb::handle color, std::size_t) {
+                  if (!has_attribute(color, "__iter__"))
+                    raise(Errc::invalid_argument, "colors: must be four numbers each: R, G, B, A");
+                  palette.push_back(color_from(color, "colors"));
+                });
   check(released([&] {
     const std::lock_guard lock(self.painter.mutex);
     return self.painter.value.set_class_colors(palette);
   }));
 }
 
-void set_int8_interpolation(PyProcessor&, std::string_view mode) {
+void set_int8_interpolation(PyProcessor&, nb::handle given) {
+  const std::string mode = text_from(given, "mode");
   if (mode != "nearest" && mode != "bilinear" && mode != "twopass") {
     raise(Errc::invalid_argument,
-          "mode: must be \"nearest\", \"bilinear\" or \"twopass\" (" + std::string(mode) + ")");
+          "mode: must be \"nearest\", \"bilinear\" or \"twopass\" (" + mode + ")");
   }
 }
 

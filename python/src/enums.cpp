@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "args.h"
+
 namespace halyard::python {
 namespace {
 
@@ -154,10 +156,9 @@ std::uint8_t enum_value(nb::handle object, const EnumClass& in, const char* argu
   if (PyUnicode_Check(object.ptr())) {
     PyObject* made = PyObject_CallFunctionObjArgs(in.type, object.ptr(), nullptr);
     if (made == nullptr) {
-      PyErr_Clear();
-      const nb::str text = nb::repr(object);
-      raise(Errc::invalid_argument,
-            std::string(argument) + ": no " + in.name + " of this name (" + text.c_str() + ")");
+      forget_error(PyExc_ValueError);
+      raise(Errc::invalid_argument, std::string(argument) + ": no " + in.name + " of this name (" +
+                                        text_of(nb::repr(object)) + ")");
     }
     named = nb::steal(made);
     object = named;
@@ -190,11 +191,11 @@ DType dtype_from(nb::handle object, const char* argument) {
     // NumPy is loaded only for its own objects: dtypes, scalar types, Python's float and bool.
     const nb::object dtype = nb::module_::import_("numpy").attr("dtype")(object);
     const nb::object native = dtype.attr("isnative");
-    if (!nb::cast<bool>(native))
+    if (!truth_from(native))
       raise(Errc::unsupported, std::string(argument) + ": must be in native byte order");
     text = dtype.attr("name");
   }
-  const std::string name = nb::cast<std::string>(text);
+  const std::string name = text_of(text);
   for (const DTypeName& row : dtype_names)
     if (name == row.name) return row.dtype;
   if (const auto known = dtype_from_string(name)) return *known;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Errors of the library as Python exceptions. All are RuntimeErrors, as programs written for
 // EdgeFirst HAL expect; each is also of the kind that a Python programmer would look for.
-#include <nanobind/stl/string.h>
-
 #include <array>
+#include <exception>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -18,13 +19,68 @@ std::array<PyObject*, 16> classes{};
 [[noreturn]] void raise_as(Errc code, const std::string& message, int os_errno) {
   PyObject* type = classes[static_cast<std::size_t>(code) % classes.size()];
   const std::string_view name = to_string(code);
-  nb::object raised = nb::handle(type)(nb::str(message.data(), message.size()),
-                                       nb::str(name.data(), name.size()), os_errno);
+  nb::object raised = nb::handle(type)(str_of(message), str_of(name), os_errno);
   PyErr_SetObject(type, raised.ptr());
   throw nb::python_error();
 }
 
+std::string wrong_type_text(const char* argument, const char* wanted, nb::handle got) {
+  return std::string(argument) + ": must be " + wanted + ", not " +
+         text_of(got.type().attr("__name__"));
+}
+
+void set_error(PyObject* type, const char* text) {
+  PyErr_SetObject(type, str_of(text).ptr());
+}
+
+// C++ exceptions that reach Python: memory as MemoryError, what nanobind cannot convert as
+// TypeError, the rest as RuntimeError, whatever bytes their text has.
+void translate(const std::exception_ptr& thrown, void*) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::length_error&) {
+    PyErr_NoMemory();  // of a container: more than memory can hold
+  } catch (const nb::cast_error&) {
+    set_error(PyExc_TypeError, "a value of the wrong type was given");
+  } catch (const std::exception& error) {
+    set_error(PyExc_RuntimeError, error.what());
+  }
+}
+
 }  // namespace
+
+nb::str str_of(std::string_view text) {
+  PyObject* made =
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace");
+  if (made == nullptr) throw nb::python_error();
+  return nb::steal<nb::str>(made);
+}
+
+std::string text_of(nb::handle object) {
+  const nb::object text = nb::steal(PyObject_Str(object.ptr()));
+  if (!text.is_valid()) throw nb::python_error();
+  const nb::object bytes =
+      nb::steal(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "backslashreplace"));
+  char* data = nullptr;
+  Py_ssize_t size = 0;
+  if (!bytes.is_valid() || PyBytes_AsStringAndSize(bytes.ptr(), &data, &size) != 0)
+    throw nb::python_error();
+  return {data, static_cast<std::size_t>(size)};
+}
+
+void forget_error(nb::handle kinds) {
+  if (PyErr_ExceptionMatches(kinds.ptr()) == 0) throw nb::python_error();
+  PyErr_Clear();
+}
+
+bool has_attribute(nb::handle object, const char* name) {
+  PyObject* value = PyObject_GetAttrString(object.ptr(), name);
+  if (value == nullptr) forget_error(PyExc_AttributeError);
+  Py_XDECREF(value);
+  return value != nullptr;
+}
 
 void raise(const Error& error) {
   raise_as(error.code, error.message(), error.os_errno);
@@ -35,12 +91,19 @@ void raise(Errc code, const std::string& message) {
 }
 
 void raise_wrong_type(const char* argument, const char* wanted, nb::handle got) {
-  const nb::str type = nb::borrow<nb::str>(got.type().attr("__name__"));
-  throw nb::type_error(
-      (std::string(argument) + ": must be " + wanted + ", not " + type.c_str()).c_str());
+  set_error(PyExc_TypeError, wrong_type_text(argument, wanted, got).c_str());
+  throw nb::python_error();
+}
+
+void replace_type_error(const char* argument, const char* wanted, nb::handle got) {
+  nb::python_error cause;
+  if (!cause.matches(PyExc_TypeError)) throw cause;
+  const std::string text = wrong_type_text(argument, wanted, got);
+  nb::raise_from(cause, PyExc_TypeError, "%s", text.c_str());
 }
 
 void bind_errors(nb::module_&) {
+  nb::register_exception_translator(&translate);
   const nb::module_ errors = nb::module_::import_("halyard._errors");
   const nb::object by_code = errors.attr("BY_CODE");
   for (std::size_t i = 0; i < classes.size(); ++i) {

@@ -29,3 +29,38 @@ NB_MODULE(_core, m) {
   py::bind_drawing(m);
   m.attr("__name__") = own_name;
 }
+
+namespace {
+
+// The main interpreter's number is 0.
+bool is_main_interpreter() {
+  return PyInterpreterState_GetID(PyInterpreterState_Get()) == 0;
+}
+
+// nanobind and this module keep objects of one interpreter in variables of the process, so a
+// second interpreter is refused before either touches it.
+int refuse_other_interpreters(PyObject*) {
+  if (is_main_interpreter()) return 0;
+  PyErr_SetString(PyExc_ImportError,
+                  "halyard: can be imported by the main interpreter only, not by a subinterpreter");
+  return -1;
+}
+
+// nanobind counts the modules that it has made; one that was refused is none of them.
+void free_module(void* module) {
+  if (is_main_interpreter()) nanobind::detail::nb_module_free(module);
+}
+
+PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, reinterpret_cast<void*>(&refuse_other_interpreters)},
+    {Py_mod_exec, reinterpret_cast<void*>(&nanobind__core_exec)},
+    NB_MODULE_SLOTS_2,
+};
+// In front of what NB_MODULE() has made, when the file is loaded.
+[[maybe_unused]] const bool is_prepared = [] {
+  nanobind__core_module.m_slots = slots;
+  nanobind__core_module.m_free = &free_module;
+  return true;
+}();
+
+}  // namespace

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "args.h"
 #include "arrays.h"
 #include "bindings.h"
 #include "decoder.h"
@@ -22,29 +23,45 @@ namespace {
 using compat::Output;
 using compat::OutputKind;
 
+void check_rank(const char* argument, std::size_t axes) {
+  if (axes > max_rank)
+    raise(Errc::invalid_argument,
+          std::string(argument) + ": must have at most " + std::to_string(max_rank) + " axes");
+}
+
 Output make(OutputKind kind, nb::handle shape, nb::handle dshape, nb::handle decoder) {
   Output output{.kind = kind};
   output.family = enum_from<compat::OutputFamily>(decoder, "decoder");
   if (shape.is_none() == dshape.is_none())
     raise(Errc::invalid_argument, "shape, dshape: exactly one of them must be given");
   if (!shape.is_none()) {
-    for (const nb::handle extent : shape)
-      output.shape.push_back(count_from(extent, "shape"));
+    const std::size_t count = for_each_item(shape, "shape", "a sequence of ints", max_rank,
+                                            [&](nb::handle extent, std::size_t) {
+                                              output.shape.push_back(count_from(extent, "shape"));
+                                            });
+    check_rank("shape", count);
     return output;
   }
-  for (const nb::handle pair : dshape) {
-    if (!PySequence_Check(pair.ptr()) || nb::len(pair) != 2)
-      raise_wrong_type("dshape", "a list of (DimName, int)", pair);
-    output.dims.push_back(enum_from<compat::DimName>(pair[0], "dshape"));
-    output.shape.push_back(count_from(pair[1], "dshape"));
-  }
+  constexpr const char* wanted = "a list of (DimName, int)";
+  const auto add = [&](nb::handle pair, std::size_t) {
+    const std::size_t count =
+        for_each_item(pair, "dshape", wanted, 2, [&](nb::handle item, std::size_t i) {
+          if (i == 0) output.dims.push_back(enum_from<compat::DimName>(item, "dshape"));
+          if (i == 1) output.shape.push_back(count_from(item, "dshape"));
+        });
+    if (count != 2) raise_wrong_type("dshape", wanted, pair);
+  };
+  check_rank("dshape", for_each_item(dshape, "dshape", wanted, max_rank, add));
   return output;
 }
 
-nb::object with_quantization(nb::handle self, float scale, std::int32_t zero_point) {
+nb::object with_quantization(nb::handle self, FloatArg<"scale"> scale,
+                             IntArg<"zero_point"> zero_point) {
+  const float factor = scale;
+  const std::int32_t zero = zero_point;
   auto& output = nb::cast<Output&>(self);
-  output.scale = scale;
-  output.zero_point = zero_point;
+  output.scale = factor;
+  output.zero_point = zero;
   return nb::borrow(self);
 }
 
@@ -52,12 +69,18 @@ nb::object with_anchors(nb::handle self, const nb::object& anchors) {
   auto& output = nb::cast<Output&>(self);
   if (output.kind != OutputKind::detection)
     raise(Errc::invalid_argument, "with_anchors: only detection outputs have anchors");
+  std::vector<std::array<float, 2>> sizes;
+  const std::size_t count =
+      for_each_item(anchors, "anchors", "a sequence of (width, height)", DocumentLimits::outputs,
+                    [&](nb::handle anchor, std::size_t) {
+                      floats_from(anchor, "anchors", sizes.emplace_back());
+                    });
+  if (count > DocumentLimits::outputs)
+    raise(Errc::invalid_argument,
+          "anchors: must be at most " + std::to_string(DocumentLimits::outputs));
   output.anchors.clear();
-  for (const nb::handle anchor : anchors) {
-    std::array<float, 2> size{};
-    floats_from(anchor, "anchors", size);
+  for (const auto& size : sizes)
     output.anchors.push_back({size[0], size[1]});
-  }
   return nb::borrow(self);
 }
 
@@ -80,7 +103,7 @@ constexpr std::pair<const char*, OutputKind> kinds[] = {
     {"classes", OutputKind::classes},
 };
 
-std::string text_of(const Output& output) {
+std::string repr_of(const Output& output) {
   std::string text =
       std::string("Output.") + kinds[static_cast<std::size_t>(output.kind)].first + "(shape=[";
   for (std::size_t i = 0; i < output.shape.size(); ++i)
@@ -157,7 +180,7 @@ void bind_outputs(nb::module_& m) {
       .def("with_normalized", &with_normalized, nb::arg("normalized"),
            nb::sig("def with_normalized(self, normalized: bool) -> Output"),
            "Whether boxes are fractions of the input. Returns this object.")
-      .def("__repr__", &text_of);
+      .def("__repr__", &repr_of);
 }
 
 }  // namespace halyard::python

@@ -30,10 +30,11 @@ constexpr const char* class_doc =
     "    threads: most threads for one call; 0: all cores.";
 
 nb::object create_image(nb::handle width, nb::handle height, nb::handle format, nb::handle dtype,
-                        const std::string& access, nb::handle compression) {
-  return tensor_result(make_image({size_from(width, "width"), size_from(height, "height"),
-                                   enum_from<PixelFormat>(format, "format"),
-                                   dtype_from(dtype, "dtype"), nb::none(), access, compression}));
+                        nb::handle access, nb::handle compression) {
+  return tensor_result(
+      make_image({size_from(width, "width"), size_from(height, "height"),
+                  enum_from<PixelFormat>(format, "format"), dtype_from(dtype, "dtype"), nb::none(),
+                  text_from(access, "access"), compression}));
 }
 
 // None: 0.
@@ -90,7 +91,9 @@ void close(PyProcessor& self) {
 void add_life(ProcessorClass& cls) {
   cls.def(
          "__init__",
-         [](PyProcessor* self, nb::handle egl_display, unsigned threads) {
+         [](PyProcessor* self, nb::handle egl_display, nb::handle most_threads) {
+           const auto threads =
+               static_cast<unsigned>(size_from(most_threads, "threads", UINT32_MAX));
            if (!egl_display.is_none()) enum_from<EglDisplayKind>(egl_display, "egl_display");
            Processor made = take(released([&] { return Processor::create({.threads = threads}); }));
            new (self) PyProcessor();
@@ -115,7 +118,7 @@ void add_images(ProcessorClass& cls) {
   cls.def(
          "create_image",
          [](const PyProcessor&, nb::handle width, nb::handle height, nb::handle format,
-            nb::handle dtype, const std::string& access, nb::handle compression) {
+            nb::handle dtype, nb::handle access, nb::handle compression) {
            return create_image(width, height, format, dtype, access, compression);
          },
          nb::arg("width"), nb::arg("height"), nb::arg("format") = enum_to(PixelFormat::rgba),

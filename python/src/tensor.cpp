@@ -55,13 +55,13 @@ Tensor make_tensor(nb::handle shape, nb::handle dtype, nb::handle memory, nb::ha
       if (extent == 0) raise(Errc::invalid_argument, "shape: must not hold 0");
   Tensor made = in_best_memory(
       memory, [&](Memory kind) { return Tensor::create(type, extents.dims(), kind); });
-  if (!name.is_none()) made.set_name(nb::cast<std::string>(name));
+  if (!name.is_none()) made.set_name(text_from(name, "name"));
   return made;
 }
 
-std::string name_of(const PyTensor& self) {
-  if (!self.value.name().empty() || self.value.is_empty()) return self.value.name();
-  return "tensor-" + std::to_string(self.value.buffer()->id());
+nb::str name_of(const PyTensor& self) {
+  if (!self.value.name().empty() || self.value.is_empty()) return str_of(self.value.name());
+  return str_of("tensor-" + std::to_string(self.value.buffer()->id()));
 }
 
 nb::object strides_of(const PyTensor& self) {
@@ -190,17 +190,14 @@ template <class F>
 int guarded_export(Py_buffer* view, F&& fill) noexcept {
   try {
     return fill();
-  } catch (const std::exception& error) {
+  } catch (const nb::python_error& error) {
     if (view != nullptr) view->obj = nullptr;
-    if (auto* raised = dynamic_cast<const nb::python_error*>(&error)) {
-      PyObject* text = PyObject_Str(raised->value().ptr());
-      if (text != nullptr) PyErr_SetObject(PyExc_BufferError, text);
-      Py_XDECREF(text);
-    } else {
-      PyErr_SetString(PyExc_BufferError, error.what());
-    }
-    return -1;
+    PyErr_Format(PyExc_BufferError, "%S", error.value().ptr());
+  } catch (const std::exception&) {
+    if (view != nullptr) view->obj = nullptr;
+    PyErr_NoMemory();
   }
+  return -1;
 }
 
 int tensor_getbuffer(PyObject* self, Py_buffer* view, int flags) noexcept {
@@ -277,7 +274,7 @@ CpuAccess access_from(const std::string& text) {
 
 Compression compression_from(nb::handle object) {
   if (object.is_none()) return Compression::none;
-  const std::string name = nb::cast<std::string>(object);
+  const std::string name = text_from(object, "compression");
   for (const Compression scheme : {Compression::any, Compression::ubwc, Compression::afbc,
                                    Compression::pvric, Compression::dcc})
     if (to_string(scheme) == name) return scheme;
@@ -286,10 +283,11 @@ Compression compression_from(nb::handle object) {
 }
 
 nb::object image(nb::handle width, nb::handle height, nb::handle format, nb::handle mem,
-                 const std::string& access, nb::handle dtype) {
-  return tensor_result(make_image({size_from(width, "width"), size_from(height, "height"),
-                                   enum_from<PixelFormat>(format, "format"),
-                                   dtype_from(dtype, "dtype"), mem, access, nb::none()}));
+                 nb::handle access, nb::handle dtype) {
+  return tensor_result(
+      make_image({size_from(width, "width"), size_from(height, "height"),
+                  enum_from<PixelFormat>(format, "format"), dtype_from(dtype, "dtype"), mem,
+                  text_from(access, "access"), nb::none()}));
 }
 
 }  // namespace

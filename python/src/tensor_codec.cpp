@@ -52,13 +52,15 @@ ImageInfo decode_into(PyTensor& self, std::span<const std::byte> bytes, nb::hand
   if (!format.is_none()) options.format = enum_from<PixelFormat>(format, "format");
   Tensor target = self.value;
   if (target.is_empty()) raise(Errc::invalid_argument, "tensor: is empty");
-  const ImageFileInfo file = take(released([&]() -> Result<ImageFileInfo> {
-    if (!options.format) {
-      HALYARD_TRY(const ImageFileInfo header, peek(bytes, options.limits));
-      options.format = wished(header);
-    }
-    return load_into(target, bytes, options);
-  }));
+  const ImageFileInfo file =
+      take(released_with_signals([&](auto is_cancelled) -> Result<ImageFileInfo> {
+        options.is_cancelled = is_cancelled;
+        if (!options.format) {
+          HALYARD_TRY(const ImageFileInfo header, peek(bytes, options.limits));
+          options.format = wished(header);
+        }
+        return load_into(target, bytes, options);
+      }));
   self.value = std::move(target);
   return info_of(file, *self.value.format(), self.value.row_stride_bytes());
 }
@@ -79,10 +81,8 @@ Result<Tensor> converted(Tensor picture, PixelFormat format) {
 }
 
 Result<Tensor> load_as(std::span<const std::byte> bytes, std::optional<PixelFormat> format,
-                       Memory memory) {
+                       LoadOptions options) {
   HALYARD_TRY(const ImageFileInfo file, peek(bytes));
-  LoadOptions options;
-  options.memory = memory;
   const bool is_png_output =
       format && (*format == PixelFormat::rgb || *format == PixelFormat::rgba ||
                  *format == PixelFormat::bgra || *format == PixelFormat::grey);
@@ -97,8 +97,12 @@ Result<Tensor> load_as(std::span<const std::byte> bytes, std::optional<PixelForm
 nb::object load_bytes(std::span<const std::byte> bytes, nb::handle format, nb::handle mem) {
   std::optional<PixelFormat> wanted;
   if (!format.is_none()) wanted = enum_from<PixelFormat>(format, "format");
-  const Memory memory = mem.is_none() ? Memory::mem : enum_from<Memory>(mem, "mem");
-  return tensor_result(take(released([&] { return load_as(bytes, wanted, memory); })));
+  LoadOptions options;
+  options.memory = mem.is_none() ? Memory::mem : enum_from<Memory>(mem, "mem");
+  return tensor_result(take(released_with_signals([&](auto is_cancelled) {
+    options.is_cancelled = is_cancelled;
+    return load_as(bytes, wanted, options);
+  })));
 }
 
 nb::object load_file(nb::handle path, nb::handle format, nb::handle mem) {
@@ -225,16 +229,18 @@ void add_files(TensorClass& cls) {
            "Writes the picture as PNG; compression 0 to 9. uint8 Rgb, Rgba and Grey.")
       .def(
           "to_jpeg",
-          [](const PyTensor& t, int quality) {
+          [](const PyTensor& t, IntArg<"quality"> given) {
             const Tensor picture = t.value;
+            const int quality = given;
             return bytes_object(take(released([&] { return encode_jpeg(picture, {quality}); })));
           },
           nb::arg("quality") = 80, nb::sig("def to_jpeg(self, quality: int = 80) -> bytes"),
           "The picture as the bytes of a JPEG file.")
       .def(
           "to_png",
-          [](const PyTensor& t, int compression) {
+          [](const PyTensor& t, IntArg<"compression"> given) {
             const Tensor picture = t.value;
+            const int compression = given;
             return bytes_object(take(released([&] { return encode_png(picture, {compression}); })));
           },
           nb::arg("compression") = 6, nb::sig("def to_png(self, compression: int = 6) -> bytes"),

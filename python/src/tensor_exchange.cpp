@@ -3,7 +3,9 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -76,7 +78,7 @@ nb::object to_capsule(const PyTensor& self, nb::handle stream, nb::handle max_ve
     raise(Errc::invalid_argument, "stream: must be None, the memory is the CPU's");
   if (!dl_device.is_none() && !dl_device.equal(nb::make_tuple(1, 0)))
     throw nb::buffer_error("dl_device: only (1, 0), the CPU, is served");
-  const bool is_copy = !copy.is_none() && nb::cast<bool>(copy);
+  const bool is_copy = !copy.is_none() && truth_from(copy);
   Tensor tensor = self.value;
   if (tensor.is_empty()) throw nb::buffer_error("tensor: is empty");
   if (is_copy) {
@@ -88,7 +90,7 @@ nb::object to_capsule(const PyTensor& self, nb::handle stream, nb::handle max_ve
     tensor = std::move(own);
   }
   const bool is_versioned =
-      !max_version.is_none() && nb::cast<int>(nb::borrow(max_version)[0]) >= 1;
+      !max_version.is_none() && int_from(nb::borrow(max_version)[0], "max_version") >= 1;
   if (!is_versioned) return capsule_of(take_or_buffer_error(to_dlpack_unversioned(tensor)));
   DlpackOptions options;
   options.read_only = !tensor.buffer()->is_writable();
@@ -127,7 +129,7 @@ nb::object capsule_from(nb::handle producer) {
 
 Tensor tensor_of_dlpack(nb::handle object, const char* argument) {
   if (PyCapsule_CheckExact(object.ptr()) != 0) return from_capsule(object, argument);
-  if (PyObject_HasAttrString(object.ptr(), "__dlpack__") == 0)
+  if (!has_attribute(object, "__dlpack__"))
     raise_wrong_type(argument, "an object with __dlpack__", object);
   return from_capsule(capsule_from(object), argument);
 }
@@ -147,7 +149,7 @@ Tensor tensor_of(nb::handle object, const char* argument, bool to_write) {
   Tensor found;
   if (PyObject_CheckBuffer(object.ptr()) != 0 && !PyBytes_Check(object.ptr()))
     found = wrap_buffer(object, argument, to_write);
-  else if (PyObject_HasAttrString(object.ptr(), "__dlpack__") != 0)
+  else if (has_attribute(object, "__dlpack__"))
     found = tensor_of_dlpack(object, argument);
   else if (const nb::object array = array_of_interface(object, argument); array.is_valid())
     found = wrap_buffer(array, argument, to_write);
@@ -164,7 +166,8 @@ nb::object array_of_bfloat16(const Tensor& tensor) {
   nb::object type;
   try {
     type = nb::module_::import_("ml_dtypes").attr("bfloat16");
-  } catch (nb::python_error&) {
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_ImportError)) throw;
     raise(Errc::unsupported, "tensor: NumPy has no bfloat16 without the package ml_dtypes");
   }
   Layout layout = tensor.layout();
@@ -185,7 +188,7 @@ nb::object to_array(nb::handle self, nb::handle dtype, nb::handle copy) {
     if (view == nullptr) throw nb::python_error();
     array = numpy.attr("asarray")(nb::steal(view));
   }
-  const bool must_copy = !copy.is_none() && nb::cast<bool>(nb::bool_(copy));
+  const bool must_copy = !copy.is_none() && truth_from(copy);
   if (!dtype.is_none() && !array.attr("dtype").equal(numpy.attr("dtype")(dtype))) {
     if (!copy.is_none() && !must_copy)
       throw nb::value_error("copy: False, but another dtype needs a copy");
@@ -202,7 +205,7 @@ nb::object from_fd(nb::handle fd, nb::handle shape, nb::handle dtype, nb::handle
   ImportOptions options;
   options.size_bytes = layout.size_bytes();
   Tensor made = take(Tensor::wrap(take(Importer::shared().import_buffer(number, options)), layout));
-  if (!name.is_none()) made.set_name(nb::cast<std::string>(name));
+  if (!name.is_none()) made.set_name(text_from(name, "name"));
   return tensor_result(std::move(made));
 }
 
@@ -239,34 +242,90 @@ nb::object shared_state(const PyTensor& self) {
                         planes);
 }
 
-Tensor picture_from_planes(const std::shared_ptr<Buffer>& buffer, nb::handle planes,
-                           const nb::tuple& state, PixelFormat format) {
+// What shared_state() has written and a pickle has carried. Anybody may have written it since, so
+// each value is checked here, and against the memory when the tensor is made.
+struct SharedState {
+  explicit SharedState(const nb::tuple& state);
+  DType dtype = DType::u8;
+  Layout layout;
+  std::size_t offset_bytes = 0;
+  std::size_t width = 0;
+  std::size_t height = 0;
+  std::optional<PixelFormat> format;
+  std::vector<std::pair<std::size_t, std::size_t>> planes;  // offset and stride
+
+ private:
+  void read_strides(nb::handle strides);
+  void read_planes(nb::handle list);
+};
+
+SharedState::SharedState(const nb::tuple& state) {
+  if (nb::len(state) != 8)
+    raise(Errc::invalid_argument,
+          "state: must be a tuple of 8 values (" + std::to_string(nb::len(state)) + ")");
+  dtype = dtype_from(state[0], "state.dtype");
+  layout = take(Layout::contiguous(dtype, shape_from(state[1], "state.shape").dims()));
+  read_strides(state[2]);
+  offset_bytes = size_from(state[3], "state.offset", PTRDIFF_MAX);
+  width = size_from(state[4], "state.width");
+  height = size_from(state[5], "state.height");
+  const nb::object named = state[6];
+  if (!named.is_none()) format = enum_from<PixelFormat>(named, "state.format");
+  read_planes(state[7]);
+}
+
+void SharedState::read_strides(nb::handle strides) {
+  const std::size_t count = for_each_item(strides, "state.strides", "a sequence of ints",
+                                          layout.rank, [&](nb::handle item, std::size_t i) {
+                                            layout.stride_bytes[i] = PyLong_AsSsize_t(item.ptr());
+                                            if (PyErr_Occurred() != nullptr)
+                                              replace_type_error("state.strides", "ints", item);
+                                          });
+  if (count != layout.rank)
+    raise(Errc::invalid_argument, "state.strides: must be as many as axes, " +
+                                      std::to_string(layout.rank) + " (" +
+                                      count_text(count, layout.rank) + ")");
+}
+
+void SharedState::read_planes(nb::handle list) {
+  constexpr const char* wanted = "a sequence of (offset, stride)";
+  const std::size_t expected = format ? info(*format).planes : 0;
+  const std::size_t count =
+      for_each_item(list, "state.planes", wanted, expected, [&](nb::handle plane, std::size_t) {
+        std::array<std::size_t, 2> pair{};
+        const auto add = [&](nb::handle item, std::size_t i) {
+          pair[i] = size_from(item, "state.planes", PTRDIFF_MAX);
+        };
+        if (for_each_item(plane, "state.planes", wanted, 2, add) != 2)
+          raise_wrong_type("state.planes", wanted, plane);
+        planes.emplace_back(pair[0], pair[1]);
+      });
+  if (count != expected)
+    raise(Errc::invalid_argument, "state.planes: must be " + std::to_string(expected) + " (" +
+                                      count_text(count, expected) + ")");
+}
+
+Tensor picture_from_planes(const std::shared_ptr<Buffer>& buffer, const SharedState& state) {
   std::vector<Tensor::PlaneSource> sources;
-  for (const nb::handle plane : nb::list(planes)) {
-    const auto pair = nb::cast<nb::tuple>(plane);
-    sources.push_back({buffer, nb::cast<std::size_t>(pair[0]), nb::cast<std::size_t>(pair[1]), 0});
-  }
-  if (info(format).kind == FormatKind::planar && sources.size() > 1) {
+  for (const auto& [offset, stride] : state.planes)
+    sources.push_back({buffer, offset, stride, 0});
+  if (info(*state.format).kind == FormatKind::planar && sources.size() > 1) {
+    if (sources[1].offset_bytes <= sources[0].offset_bytes)
+      raise(Errc::invalid_argument, "state.planes: must lie one behind the other");
     sources[0].plane_stride_bytes = sources[1].offset_bytes - sources[0].offset_bytes;
     sources.resize(1);
   }
-  return take(Tensor::wrap_image(sources, nb::cast<std::size_t>(state[4]),
-                                 nb::cast<std::size_t>(state[5]), format,
-                                 dtype_from(state[0], "dtype")));
+  return take(Tensor::wrap_image(sources, state.width, state.height, *state.format, state.dtype));
 }
 
-nb::object from_shared(int fd, const nb::tuple& state) {
-  const auto buffer = take(Importer::shared().import_buffer(fd));
-  const nb::object format = state[6];
-  if (!format.is_none())
-    return tensor_result(
-        picture_from_planes(buffer, state[7], state, enum_from<PixelFormat>(format, "format")));
-  const Shape shape = shape_from(state[1], "shape");
-  Layout layout = take(Layout::contiguous(dtype_from(state[0], "dtype"), shape.dims()));
-  const nb::list strides(state[2]);
-  for (std::size_t i = 0; i < layout.rank; ++i)
-    layout.stride_bytes[i] = nb::cast<std::ptrdiff_t>(strides[i]);
-  return tensor_result(take(Tensor::wrap(buffer, layout, nb::cast<std::size_t>(state[3]))));
+// The descriptor stays the caller's, whatever happens.
+nb::object from_shared(nb::handle fd, const nb::tuple& state) {
+  const std::int32_t number = int_from(fd, "fd");
+  if (number < 0) raise(Errc::invalid_argument, "fd: must not be negative");
+  const SharedState checked(state);
+  const auto buffer = take(Importer::shared().import_buffer(number));
+  if (checked.format) return tensor_result(picture_from_planes(buffer, checked));
+  return tensor_result(take(Tensor::wrap(buffer, checked.layout, checked.offset_bytes)));
 }
 
 void add_numpy(TensorClass& cls) {
@@ -329,7 +388,8 @@ void add_descriptors(TensorClass& cls) {
           [](const PyTensor& t) { return t.value.is_empty() ? -1 : t.value.buffer()->fd(); })
       .def("_shared_state", &shared_state)
       .def_static("_from_shared", &from_shared, nb::arg("fd"), nb::arg("state"))
-      .def("_set_name", [](PyTensor& t, std::string name) { t.value.set_name(std::move(name)); })
+      .def("_set_name",
+           [](PyTensor& t, nb::handle name) { t.value.set_name(text_from(name, "name")); })
       .def("__copy__", [](const PyTensor& t) { return PyTensor{t.value}; })
       .def("__deepcopy__", [](nb::handle self, nb::handle) { return self.attr("copy")(); });
 }

@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "args.h"
 #include "arrays.h"
 #include "bindings.h"
 #include "enums.h"
@@ -28,7 +30,7 @@ Size size_from(nb::handle width, const char* wide, nb::handle height, const char
 }
 
 nb::list tile_grid(nb::handle frame_w, nb::handle frame_h, nb::handle tile_w, nb::handle tile_h,
-                   float overlap) {
+                   FloatArg<"overlap"> overlap) {
   const auto tiles =
       take(compat::tile_grid(size_from(frame_w, "frame_w", frame_h, "frame_h"),
                              size_from(tile_w, "tile_w", tile_h, "tile_h"), overlap));
@@ -40,12 +42,17 @@ nb::list tile_grid(nb::handle frame_w, nb::handle frame_h, nb::handle tile_w, nb
   return list;
 }
 
+float float_of(nb::handle config, const char* attribute) {
+  return static_cast<float>(
+      number_from(config.attr(attribute), (std::string("cfg.") + attribute).c_str()));
+}
+
 compat::MergeConfig merge_config(nb::handle config) {
   return {.metric = enum_from<MergeMetric>(config.attr("metric"), "cfg.metric"),
-          .threshold = nb::cast<float>(config.attr("threshold")),
-          .class_agnostic = nb::cast<bool>(config.attr("class_agnostic")),
+          .threshold = float_of(config, "threshold"),
+          .class_agnostic = truth_from(config.attr("class_agnostic")),
           .max_det = count_from(config.attr("max_det"), "cfg.max_det"),
-          .score_threshold = nb::cast<float>(config.attr("score_threshold"))};
+          .score_threshold = float_of(config, "score_threshold")};
 }
 
 nb::tuple lift(nb::handle bbox, nb::handle scores, nb::handle classes, nb::handle placement) {
@@ -138,7 +145,7 @@ void bind_accumulator(nb::module_& m) {
 
 compat::TilePlacement placement_from(nb::handle placement) {
   compat::TilePlacement made;
-  if (!nb::hasattr(placement, "crop_size"))
+  if (!has_attribute(placement, "crop_size"))
     raise_wrong_type("placement", "a TilePlacement", placement);
   made.index = count_from(placement.attr("index"), "placement.index");
   made.count = count_from(placement.attr("count"), "placement.count");
@@ -164,11 +171,11 @@ nb::list placement_list(std::span<const compat::TilePlacement> placements) {
 
 compat::TilingConfig tiling_from(nb::handle config) {
   compat::TilingConfig made;
-  if (!nb::hasattr(config, "tile_w")) raise_wrong_type("cfg", "a TilingConfig", config);
+  if (!has_attribute(config, "tile_w")) raise_wrong_type("cfg", "a TilingConfig", config);
   made.tile = size_from(config.attr("tile_w"), "cfg.tile_w", config.attr("tile_h"), "cfg.tile_h");
-  made.overlap = nb::cast<float>(config.attr("overlap"));
+  made.overlap = float_of(config, "overlap");
   made.fit = enum_from<Fit>(config.attr("fit"), "cfg.fit");
-  made.pad = nb::cast<std::array<std::uint8_t, 4>>(config.attr("pad"));
+  made.pad = color_from(config.attr("pad"), "cfg.pad");
   return made;
 }
 

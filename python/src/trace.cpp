@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "args.h"
 #include "bindings.h"
 
 namespace halyard::python {
@@ -38,21 +39,21 @@ struct SpanArg {
 };
 
 SpanArg span_arg(nb::handle key, nb::handle value) {
-  SpanArg arg{kept(nb::cast<std::string_view>(key)), {}};
+  SpanArg arg{kept(text_of(key)), {}};
   std::int64_t number = 0;
   if (PyFloat_Check(value.ptr()))
-    arg.value = nb::cast<double>(value);
+    arg.value = number_from(value, arg.key);
   else if (PyLong_Check(value.ptr()) && nb::try_cast(value, number))
     arg.value = number;
   else
-    arg.value = std::string(nb::str(value).c_str());
+    arg.value = text_of(value);
   return arg;
 }
 
 // A span that a `with` statement opens and closes; thread-bound while it is open.
 class PythonSpan {
  public:
-  PythonSpan(std::string name, nb::dict args) : name_(std::move(name)), args_(std::move(args)) {}
+  PythonSpan(nb::handle name, nb::dict args) : name_(text_of(name)), args_(std::move(args)) {}
 
   void enter() {
     if (span_) throw nb::value_error("span: it is open already");
@@ -110,12 +111,14 @@ PyType_Slot span_slots[] = {
 }  // namespace
 
 void bind_trace(nb::module_& m) {
-  m.def("_trace_start",
-        [](const std::string& path) { check(released([&] { return trace::start(path); })); });
+  m.def("_trace_start", [](nb::handle path) {
+    const std::string name = path_from(path, "path");
+    check(released([&] { return trace::start(name); }));
+  });
   m.def("_trace_stop", [] { check(released([] { return trace::stop(); })); });
   m.def("is_tracing_active", &trace::is_active, "True while a Tracing session records.");
   nb::class_<PythonSpan>(m, "_Span", nb::type_slots(span_slots))
-      .def(nb::init<std::string, nb::dict>())
+      .def(nb::init<nb::handle, nb::dict>())
       .def("__enter__", &PythonSpan::enter)
       .def("__exit__", [](PythonSpan& span, const nb::args&) { span.exit(); });
 }

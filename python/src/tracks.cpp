@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "args.h"
 #include "arrays.h"
 #include "bindings.h"
 #include "halyard/compat_track.h"
@@ -35,9 +36,9 @@ Box box_from(nb::handle values, const char* argument) {
 }
 
 // Wraps TrackInfo so that both classes are registered in one place.
-TrackInfo make_info(const std::string& uuid, nb::handle location, std::int32_t count,
-                    nb::handle created, nb::handle last_updated) {
-  return {.uuid = take(compat::parse_uuid(uuid)),
+TrackInfo make_info(nb::handle uuid, nb::handle location, std::int32_t count, nb::handle created,
+                    nb::handle last_updated) {
+  return {.uuid = take(compat::parse_uuid(text_from(uuid, "uuid"))),
           .location = box_from(location, "tracked_location"),
           .count = count,
           .created = count_from(created, "created"),
@@ -46,7 +47,7 @@ TrackInfo make_info(const std::string& uuid, nb::handle location, std::int32_t c
 
 std::string text_of(const Box& box) {
   const nb::object list = nb::cast(list_of(box));
-  return nb::repr(list).c_str();
+  return python::text_of(nb::repr(list));
 }
 std::string text_of(const TrackInfo& info) {
   return "TrackInfo(uuid='" + to_string(info.uuid) +
@@ -68,7 +69,7 @@ void bind_info(nb::module_& m) {
   nb::class_<TrackInfo>(m, "TrackInfo", "What a tracker tells of one object after a frame.")
       .def(
           "__init__",
-          [](TrackInfo* self, const std::string& uuid, nb::handle location, std::int32_t count,
+          [](TrackInfo* self, nb::handle uuid, nb::handle location, IntArg<"count"> count,
              nb::handle created, nb::handle last_updated) {
             new (self) TrackInfo(make_info(uuid, location, count, created, last_updated));
           },
@@ -112,8 +113,8 @@ void def_active_init(Class& type, const char* first) {
       ": TrackInfo, bbox: Sequence[float], score: float, label: int) -> None";
   type.def(
       "__init__",
-      [](ActiveTrack* self, const TrackInfo& info, nb::handle bbox, float score,
-         std::int32_t label) {
+      [](ActiveTrack* self, const TrackInfo& info, nb::handle bbox, FloatArg<"score"> score,
+         IntArg<"label"> label) {
         new (self) ActiveTrack{info, box_from(bbox, "bbox"), score, label};
       },
       nb::arg(first), nb::arg("bbox"), nb::arg("score"), nb::arg("label"),
@@ -147,8 +148,9 @@ void bind_active(nb::module_& m) {
       .def("__repr__",
            [](const ActiveTrack& track) {
              return "ActiveTrackInfo(info=" + text_of(track.info) + ", last_box=(" +
-                    text_of(track.last_box) + ", " + nb::repr(nb::float_(track.score)).c_str() +
-                    ", " + std::to_string(track.label) + "))";
+                    text_of(track.last_box) + ", " +
+                    python::text_of(nb::repr(nb::float_(track.score))) + ", " +
+                    std::to_string(track.label) + "))";
            })
       .def("__reduce__", [](const ActiveTrack& track) {
         return nb::make_tuple(
@@ -195,6 +197,9 @@ constexpr const char* update_doc =
 constexpr const char* active_doc =
     "Living tracks, those seen in the last frame first: a list of ActiveTrackInfo.";
 
+using HighConf = FloatArg<"high_conf">;
+using Iou = FloatArg<"iou">;
+
 void bind_byte_track(nb::module_& m) {
   nb::class_<PyByteTrack>(
       m, "ByteTrack",
@@ -202,7 +207,8 @@ void bind_byte_track(nb::module_& m) {
       "several threads; calls wait for each other.")
       .def(
           "__init__",
-          [](PyByteTrack* self, float high_conf, float iou, float gain, nb::handle lifespan_ns) {
+          [](PyByteTrack* self, HighConf high_conf, Iou iou, FloatArg<"update"> gain,
+             nb::handle lifespan_ns) {
             new (self) PyByteTrack{take(compat::ByteTrack::create(
                 compat::ByteTrackOptions{.high_conf = high_conf,
                                          .iou = iou,
@@ -289,6 +295,14 @@ nb::list active(PyTracker& self) {
   return list_of(found);
 }
 
+std::uint32_t hits_from(nb::handle min_hits) {
+  return static_cast<std::uint32_t>(size_from(min_hits, "min_hits", UINT32_MAX));
+}
+
+std::chrono::nanoseconds lifespan_from(nb::handle lifespan_ns) {
+  return std::chrono::nanoseconds(size_from(lifespan_ns, "lifespan_ns", INT64_MAX));
+}
+
 void bind_others(nb::module_& m) {
   nb::class_<PyTracker>(m, "_Tracker", "A tracker beside ByteTrack, used in the same way.")
       .def("update", &update_tracker, nb::arg("boxes"), nb::arg("scores"), nb::arg("labels"),
@@ -298,15 +312,14 @@ void bind_others(nb::module_& m) {
       m, "OcSort", "OC-SORT: trusts observations more than predictions; for objects that turn.")
       .def(
           "__init__",
-          [](PyOcSort* self, float high_conf, float iou, float inertia, std::uint32_t min_hits,
-             std::int64_t lifespan_ns, bool is_class_aware) {
-            new (self)
-                PyOcSort(take(OcSort::create({.high_score = high_conf,
-                                              .min_iou = iou,
-                                              .inertia = inertia,
-                                              .min_hits = min_hits,
-                                              .max_coast = std::chrono::nanoseconds(lifespan_ns),
-                                              .is_class_aware = is_class_aware})));
+          [](PyOcSort* self, HighConf high_conf, Iou iou, FloatArg<"inertia"> inertia,
+             nb::handle min_hits, nb::handle lifespan_ns, bool is_class_aware) {
+            new (self) PyOcSort(take(OcSort::create({.high_score = high_conf,
+                                                     .min_iou = iou,
+                                                     .inertia = inertia,
+                                                     .min_hits = hits_from(min_hits),
+                                                     .max_coast = lifespan_from(lifespan_ns),
+                                                     .is_class_aware = is_class_aware})));
           },
           nb::arg("high_conf") = 0.6F, nb::arg("iou") = 0.3F, nb::arg("inertia") = 0.2F,
           nb::arg("min_hits") = 3, nb::arg("lifespan_ns") = 1'000'000'000,
@@ -317,12 +330,12 @@ void bind_others(nb::module_& m) {
   nb::class_<PySort, PyTracker>(m, "Sort", "SORT: the plain original.")
       .def(
           "__init__",
-          [](PySort* self, float min_score, float iou, std::uint32_t min_hits,
-             std::int64_t lifespan_ns, bool is_class_aware) {
+          [](PySort* self, FloatArg<"min_score"> min_score, Iou iou, nb::handle min_hits,
+             nb::handle lifespan_ns, bool is_class_aware) {
             new (self) PySort(take(Sort::create({.min_score = min_score,
                                                  .min_iou = iou,
-                                                 .min_hits = min_hits,
-                                                 .max_coast = std::chrono::nanoseconds(lifespan_ns),
+                                                 .min_hits = hits_from(min_hits),
+                                                 .max_coast = lifespan_from(lifespan_ns),
                                                  .is_class_aware = is_class_aware})));
           },
           nb::arg("min_score") = 0.0F, nb::arg("iou") = 0.3F, nb::arg("min_hits") = 3,

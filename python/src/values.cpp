@@ -5,10 +5,11 @@
 #include <nanobind/operators.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@
 
 namespace halyard::python {
 namespace {
+
+// Scales and zero points of one tensor: more than any network has channels.
+constexpr std::size_t most_channels = std::size_t{1} << 20;
 
 // What Region and Rect have: one rectangle, two sets of names.
 struct Rect {
@@ -122,40 +126,59 @@ Quantization make_quantization(std::vector<float> scale, std::vector<std::int32_
   return {std::move(scale), std::move(zero_point), axis};
 }
 
+std::vector<float> scales_from(nb::handle scales) {
+  return float_list_from(scales, "scales", most_channels);
+}
+
+std::vector<std::int32_t> points_from(nb::handle points) {
+  return int_list_from(points, "zero_points", most_channels);
+}
+
+// What pickles carry: scales, zero points, axis or None.
+Quantization from_state(const nb::tuple& state) {
+  if (nb::len(state) != 3) raise(Errc::invalid_argument, "state: must be a tuple of 3 values");
+  std::optional<std::size_t> axis;
+  if (!nb::object(state[2]).is_none()) axis = size_from(state[2], "state.axis");
+  const auto points = points_from(state[1]);
+  return make_quantization(scales_from(state[0]), points, axis, points.empty());
+}
+
 nb::object zero_points(const Quantization& q) {
   return q.zero_point.empty() ? nb::none() : nb::cast(q.zero_point);
 }
 
 void bind_quantization(nb::module_& m) {
-  using Scales = std::vector<float>;
-  using Points = std::vector<std::int32_t>;
   nb::class_<Quantization>(m, "Quantization",
                            "How integers stand for real numbers: real = (stored - zero_point) *\n"
                            "scale, for a tensor or for each index of an axis. Immutable.")
       .def_static(
           "per_tensor",
-          [](float scale, std::int32_t zero_point) {
+          [](FloatArg<"scale"> scale, IntArg<"zero_point"> zero_point) {
             return make_quantization({scale}, {zero_point}, {}, false);
           },
           nb::arg("scale"), nb::arg("zero_point"), "One scale and zero point for all elements.")
       .def_static(
           "per_tensor_symmetric",
-          [](float scale) { return make_quantization({scale}, {}, {}, true); }, nb::arg("scale"),
-          "One scale, zero point 0.")
+          [](FloatArg<"scale"> scale) { return make_quantization({scale}, {}, {}, true); },
+          nb::arg("scale"), "One scale, zero point 0.")
       .def_static(
           "per_channel",
-          [](Scales scales, Points points, std::size_t axis) {
-            return make_quantization(std::move(scales), std::move(points), axis, false);
+          [](nb::handle scales, nb::handle points, SizeArg<"axis"> axis) {
+            return make_quantization(scales_from(scales), points_from(points), axis, false);
           },
           nb::arg("scales"), nb::arg("zero_points"), nb::arg("axis"),
+          nb::sig("def per_channel(scales: Sequence[float], zero_points: Sequence[int], axis: "
+                  "int) -> Quantization"),
           "One scale and zero point for each index of `axis`. Raises RuntimeError when the\n"
           "lengths differ or are 0.")
       .def_static(
           "per_channel_symmetric",
-          [](Scales scales, std::size_t axis) {
-            return make_quantization(std::move(scales), {}, axis, true);
+          [](nb::handle scales, SizeArg<"axis"> axis) {
+            return make_quantization(scales_from(scales), {}, axis, true);
           },
-          nb::arg("scales"), nb::arg("axis"), "One scale for each index of `axis`.")
+          nb::arg("scales"), nb::arg("axis"),
+          nb::sig("def per_channel_symmetric(scales: Sequence[float], axis: int) -> Quantization"),
+          "One scale for each index of `axis`.")
       .def_prop_ro(
           "scale", [](const Quantization& q) { return q.scale; }, "Scales, one or more.")
       .def_prop_ro("zero_point", &zero_points, nb::sig("def zero_point(self) -> list[int] | None"),
@@ -180,10 +203,9 @@ void bind_quantization(nb::module_& m) {
            })
       .def("__getstate__",
            [](const Quantization& q) { return nb::make_tuple(q.scale, q.zero_point, q.axis); })
-      .def("__setstate__",
-           [](Quantization& q, std::tuple<Scales, Points, std::optional<std::size_t>> state) {
-             new (&q) Quantization{std::get<0>(state), std::get<1>(state), std::get<2>(state)};
-           });
+      .def("__setstate__", [](Quantization& q, const nb::tuple& state) {
+        new (&q) Quantization(from_state(state));
+      });
 }
 
 Colorimetry make_colorimetry(nb::handle space, nb::handle transfer, nb::handle encoding,
@@ -293,13 +315,16 @@ Region region_from(nb::handle object, const char* argument) {
   if (nb::try_cast(object, region) && region != nullptr) return *region;
   const Rect* rect = nullptr;
   if (nb::try_cast(object, rect) && rect != nullptr) return rect->region;
-  const Shape four = PySequence_Check(object.ptr()) != 0 ? shape_from(object, argument) : Shape{};
-  if (four.rank != 4) raise_wrong_type(argument, "a Region", object);
-  for (const std::size_t value : four.dims())
+  std::array<std::int32_t, 4> four{};
+  const auto add = [&](nb::handle item, std::size_t i) {
+    const std::size_t value = python::size_from(item, argument);
     if (value > std::numeric_limits<std::int32_t>::max())
       raise(Errc::invalid_argument, std::string(argument) + ": must be below 2^31");
-  return {static_cast<std::int32_t>(four.extent[0]), static_cast<std::int32_t>(four.extent[1]),
-          static_cast<std::int32_t>(four.extent[2]), static_cast<std::int32_t>(four.extent[3])};
+    four[i] = static_cast<std::int32_t>(value);
+  };
+  if (for_each_item(object, argument, "a Region", four.size(), add) != four.size())
+    raise_wrong_type(argument, "a Region", object);
+  return {four[0], four[1], four[2], four[3]};
 }
 
 Colorimetry colorimetry_from(nb::handle object, const char* argument) {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """ImageProcessor's drawing, masks and tiles."""
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -199,3 +200,40 @@ def test_tiles_that_do_not_fit_are_refused():
         processor.plan_tiles(64, 48, ef.TilingConfig(0, 32))
     with pytest.raises(TypeError):
         processor.plan_tiles(64, 48, None)
+
+
+def test_masks_after_a_refusal_are_those_of_before():
+    processor = ef.ImageProcessor()
+    boxes, scores, classes, protos = models.segmenter().decode_proto(
+        [models.tensor(models.detection_output(extra=models.PROTOS)),
+         models.tensor(models.prototypes())])
+    first = processor.materialize_masks(boxes, scores, classes, protos)
+    assert len(first) == 2
+    for _ in range(3):
+        with pytest.raises(ValueError):
+            processor.materialize_masks(boxes[:1], scores[:1], classes[:1], protos)
+        again = processor.materialize_masks(boxes, scores, classes, protos)
+        assert all(np.array_equal(a, b) for a, b in zip(first, again))
+
+
+def test_threads_that_make_masks_with_one_processor_wait_for_each_other():
+    processor = ef.ImageProcessor()
+    boxes, scores, classes, protos = models.segmenter().decode_proto(
+        [models.tensor(models.detection_output(extra=models.PROTOS)),
+         models.tensor(models.prototypes())])
+    size = ef.MaskResolution.Scaled(320, 240)
+    expected = processor.materialize_masks(boxes, scores, classes, protos, resolution=size)
+    wrong = []
+
+    def work():
+        for _ in range(150):
+            masks = processor.materialize_masks(boxes, scores, classes, protos, resolution=size)
+            if not all(np.array_equal(a, b) for a, b in zip(expected, masks)):
+                wrong.append(masks)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []

@@ -244,3 +244,107 @@ def test_descriptors_come_back():
         np.asarray(other)[0] = 1
         del t, other
     assert len(os.listdir("/proc/self/fd")) == files
+
+
+def test_a_thread_of_an_atexit_handler_from_before_the_import_comes_back():
+    assert run_python("""
+import atexit, threading
+def last():
+    def work():
+        t = ef.Tensor.image(640, 480, "rgb")
+        ef.ImageProcessor().convert(t, ef.Tensor.image(320, 240, "rgba"))
+        ef.Tensor.from_array(np.zeros(9))
+        t.to_png()
+        print("worked")
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    work()
+atexit.register(last)
+import numpy as np, halyard as ef
+""") == "worked\nworked\n"
+
+
+def test_the_end_while_threads_come_back_from_calls():
+    for _ in range(5):
+        run_python("""
+import halyard as ef, numpy as np, threading, time
+a = ef.Tensor.image(640, 480, "rgb")
+def work():
+    p = ef.ImageProcessor(threads=1)
+    b = ef.Tensor.image(320, 240, "rgba")
+    png = b.to_png()
+    while True:
+        p.convert(a, b)
+        b.decode_image(png)
+        ef.Tensor.from_array(np.zeros(9))
+for _ in range(6):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(0.1)
+""")
+
+
+SUBINTERPRETER = """
+import _xxsubinterpreters as interpreters
+{before}
+for _ in range(3):
+    other = interpreters.create()
+    interpreters.run_string(other, '''
+try:
+    import halyard
+except ImportError as error:
+    text = str(error)
+    assert "subinterpreter" in text or "does not support" in text, text
+else:
+    raise SystemExit("was imported")
+''')
+    interpreters.destroy(other)
+import halyard as ef
+print(ef.Tensor([2], "uint8").shape)
+"""
+
+
+@pytest.mark.parametrize("before", ["", "import halyard"])
+def test_subinterpreters_are_told_so_and_end(before):
+    pytest.importorskip("_xxsubinterpreters")
+    assert run_python(SUBINTERPRETER.format(before=before)) == "[2]\n"
+
+
+@pytest.mark.parametrize("call", ["ef.Tensor.load_from_bytes(data)", "t.decode_image(data)",
+                                  "ef.Tensor.load_from_bytes(data, 'rgb')"])
+def test_ctrl_c_ends_a_long_decode(call):
+    # A PNG of zeros takes long for its size; the signal comes while it is decoded.
+    assert run_python(f"""
+import os, signal, threading, halyard as ef, zlib, struct
+def chunk(kind, body):
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+side = 16000
+packed = zlib.compressobj(1)
+rows = [packed.compress(bytes(1 + 3 * side)) for _ in range(side)]
+data = (b"\\x89PNG\\r\\n\\x1a\\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0))
+        + chunk(b"IDAT", b"".join(rows) + packed.flush()) + chunk(b"IEND", b""))
+t = ef.Tensor.image(side, side, "rgb", ef.TensorMemory.MEM)
+threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    {call}
+except KeyboardInterrupt:
+    print("stopped")
+small = ef.Tensor.image(8, 8, "rgb")
+print(ef.Tensor.load_from_bytes(small.to_png()).width)
+""") == "stopped\n8\n"
+
+
+def test_a_handler_of_a_signal_runs_in_the_middle_of_a_decode():
+    """The decode goes on when the handler returns, and its result is whole."""
+    assert run_python("""
+import os, signal, threading, halyard as ef
+picture = ef.Tensor.image(12000, 12000, "grey", ef.TensorMemory.MEM)
+data = picture.to_png(1)
+seen = []
+signal.signal(signal.SIGUSR1, lambda *a: seen.append(decoding))
+decoding = True
+threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGUSR1)).start()
+width = ef.Tensor.load_from_bytes(data).width
+decoding = False
+print(width, len(seen) <= 1)
+""") == "12000 True\n"
