@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensor: parts that share its bytes, other shapes and formats, quantization, copies.
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -27,12 +24,7 @@ void set_format(PyTensor& self, nb::handle format) {
   self.value = take(self.value.with_format(enum_from<PixelFormat>(format, "format")));
 }
 
-struct Range {
-  std::size_t start = 0;
-  std::size_t count = 0;
-  Py_ssize_t step = 1;
-};
-Range range_from(nb::handle slice, std::size_t extent) {
+AxisRange range_from(nb::handle slice, std::size_t extent) {
   Py_ssize_t start = 0;
   Py_ssize_t stop = 0;
   Py_ssize_t step = 0;
@@ -40,7 +32,7 @@ Range range_from(nb::handle slice, std::size_t extent) {
   const Py_ssize_t count =
       PySlice_AdjustIndices(static_cast<Py_ssize_t>(extent), &start, &stop, step);
   return {static_cast<std::size_t>(std::max<Py_ssize_t>(start, 0)), static_cast<std::size_t>(count),
-          step};
+          step, true};
 }
 
 // The keys of t[...] with an ellipsis spelt out, at most one for each axis.
@@ -69,7 +61,7 @@ Tensor picture_part(const Tensor& picture, nb::handle key) {
   for (std::size_t i = 0; i < nb::len(keys); ++i) {
     const nb::object one = keys[i];
     if (!PySlice_Check(one.ptr())) raise_wrong_type("index of a picture", "a slice", one);
-    const Range range = range_from(one, i == 0 ? picture.height() : picture.width());
+    const AxisRange range = range_from(one, i == 0 ? picture.height() : picture.width());
     if (range.step != 1)
       raise(Errc::unsupported, "index: slices of pictures have no step; use numpy.asarray");
     (i == 0 ? region.y : region.x) = static_cast<std::int32_t>(range.start);
@@ -79,14 +71,12 @@ Tensor picture_part(const Tensor& picture, nb::handle key) {
 }
 
 std::size_t index_from(nb::handle object, std::size_t extent) {
-  const nb::object index = nb::steal(PyNumber_Index(object.ptr()));
-  if (!index.is_valid()) {
-    PyErr_Clear();
-    raise_wrong_type("index", "an int or a slice", object);
-  }
+  PyObject* number = PyNumber_Index(object.ptr());
+  if (number == nullptr) replace_type_error("index", "an int or a slice", object);
+  const nb::object index = nb::steal(number);
   Py_ssize_t n = PyLong_AsSsize_t(index.ptr());
   if (n == -1 && PyErr_Occurred() != nullptr) {
-    PyErr_Clear();
+    forget_error(PyExc_OverflowError);
     n = std::numeric_limits<Py_ssize_t>::max();
   }
   if (n < 0) n += static_cast<Py_ssize_t>(extent);
@@ -97,40 +87,32 @@ std::size_t index_from(nb::handle object, std::size_t extent) {
 }
 
 Tensor array_part(const Tensor& tensor, nb::handle key) {
-  const Layout& whole = tensor.layout();
-  const nb::object keys = keys_of(key, whole.rank);
-  Layout part;
-  part.dtype = whole.dtype;
-  auto offset = static_cast<std::ptrdiff_t>(tensor.offset_bytes());
-  for (std::size_t i = 0; i < whole.rank; ++i) {
-    Range range{0, whole.shape[i], 1};
-    bool is_kept = true;
-    if (i < nb::len(keys)) {
-      const nb::object one = keys[i];
-      is_kept = PySlice_Check(one.ptr()) != 0;
-      if (is_kept)
-        range = range_from(one, whole.shape[i]);
-      else
-        range.start = index_from(one, whole.shape[i]);
-    }
-    offset += static_cast<std::ptrdiff_t>(range.start) * whole.stride_bytes[i];
-    if (!is_kept) continue;
-    part.shape[part.rank] = range.count;
-    part.stride_bytes[part.rank++] = whole.stride_bytes[i] * range.step;
+  const std::size_t axes = tensor.rank();
+  const nb::object keys = keys_of(key, axes);
+  std::vector<AxisRange> ranges;
+  std::size_t kept = axes;
+  bool has_elements = true;
+  for (std::size_t i = 0; i < nb::len(keys); ++i) {
+    const nb::object one = keys[i];
+    const std::size_t extent = tensor.shape()[i];
+    const AxisRange range = PySlice_Check(one.ptr()) != 0
+                                ? range_from(one, extent)
+                                : AxisRange::index(index_from(one, extent));
+    if (!range.keeps_axis) --kept;
+    has_elements = has_elements && range.count != 0;
+    ranges.push_back(range);
   }
-  if (part.rank == 0)
+  if (kept == 0)
     raise(Errc::unsupported, "index: gives one element; read it through numpy.asarray or map()");
-  if (part.element_count() == 0) raise(Errc::invalid_argument, "index: selects no elements");
-  return take(Tensor::wrap(tensor.buffer(), part, static_cast<std::size_t>(offset)));
+  if (!has_elements) raise(Errc::invalid_argument, "index: selects no elements");
+  return take(tensor.part(ranges));
 }
 
 nb::object get_item(const PyTensor& self, nb::handle key) {
-  const Tensor& tensor = self.value;
+  // A copy: what the keys' own code does to this object does not reach it.
+  const Tensor tensor = self.value;
   if (tensor.is_empty()) throw nb::index_error("tensor: is empty");
-  if (tensor.is_image()) return tensor_result(picture_part(tensor, key));
-  if (tensor.item_format() && PyLong_Check(key.ptr()))
-    return tensor_result(take(tensor.batch(index_from(key, tensor.shape()[0]))));
-  return tensor_result(array_part(tensor, key));
+  return tensor_result(tensor.is_image() ? picture_part(tensor, key) : array_part(tensor, key));
 }
 
 Tensor empty_like(const Tensor& from, Memory memory) {
@@ -162,6 +144,11 @@ nb::object copy_of(const PyTensor& self, nb::handle mem) {
 void fill(nb::handle self, nb::handle value) {
   const nb::object array = nb::module_::import_("numpy").attr("asarray")(self);
   array.attr("__setitem__")(nb::ellipsis(), value);
+}
+
+// How many scales there may be along an axis; one scale is always told apart from too many.
+std::size_t extent_of(const PyTensor& self, std::size_t axis) {
+  return axis < self.value.rank() ? std::max<std::size_t>(self.value.shape()[axis], 1) : 1;
 }
 
 }  // namespace
@@ -207,8 +194,6 @@ void add_parts(TensorClass& cls) {
 }
 
 void add_quantization(TensorClass& cls) {
-  using Scales = std::vector<float>;
-  using Points = std::vector<std::int32_t>;
   const auto set = [](PyTensor& t, Quantization q) {
     if (q.scale.size() == 1) q.axis.reset();
     check(t.value.set_quantization(std::move(q)));
@@ -220,38 +205,51 @@ void add_quantization(TensorClass& cls) {
          },
          [](PyTensor& t, nb::handle q) {
            if (q.is_none()) return check(t.value.set_quantization({}));
-           check(t.value.set_quantization(nb::cast<Quantization>(q)));
+           const Quantization* given = nullptr;
+           if (!nb::try_cast(q, given) || given == nullptr)
+             raise_wrong_type("quantization", "a Quantization or None", q);
+           check(t.value.set_quantization(*given));
          },
          nb::arg("value").none(), nb::sig("def quantization(self) -> Quantization | None"),
          "How integers stand for real numbers; always None for floats.")
       .def(
           "set_quantization_per_tensor",
-          [set](PyTensor& t, float scale, std::int32_t zero_point) {
+          [set](PyTensor& t, FloatArg<"scale"> scale, IntArg<"zero_point"> zero_point) {
             set(t, {{scale}, {zero_point}, {}});
           },
           nb::arg("scale"), nb::arg("zero_point"),
           "One scale and zero point. Integer tensors only; raises RuntimeError for others.")
       .def(
           "set_quantization_per_tensor_symmetric",
-          [set](PyTensor& t, float scale) {
+          [set](PyTensor& t, FloatArg<"scale"> scale) {
             set(t, {{scale}, {}, {}});
           },
           nb::arg("scale"), "One scale, zero point 0.")
       .def(
           "set_quantization_per_channel",
-          [set](PyTensor& t, Scales scales, Points zero_points, std::size_t axis) {
-            if (zero_points.size() != scales.size())
+          [set](PyTensor& t, nb::handle scales, nb::handle zero_points, SizeArg<"axis"> axis) {
+            const std::size_t along = axis;
+            const std::size_t most = extent_of(t, along);
+            std::vector<float> factors = float_list_from(scales, "scales", most);
+            std::vector<std::int32_t> zeros = int_list_from(zero_points, "zero_points", most);
+            if (zeros.size() != factors.size())
               raise(Errc::invalid_argument, "zero_points: must be as many as scales");
-            set(t, {std::move(scales), std::move(zero_points), axis});
+            set(t, {std::move(factors), std::move(zeros), along});
           },
           nb::arg("scales"), nb::arg("zero_points"), nb::arg("axis"),
+          nb::sig("def set_quantization_per_channel(self, scales: Sequence[float], zero_points: "
+                  "Sequence[int], axis: int) -> None"),
           "One scale and zero point for each index of `axis`.")
       .def(
           "set_quantization_per_channel_symmetric",
-          [set](PyTensor& t, Scales scales, std::size_t axis) {
-            set(t, {std::move(scales), {}, axis});
+          [set](PyTensor& t, nb::handle scales, SizeArg<"axis"> axis) {
+            const std::size_t along = axis;
+            set(t, {float_list_from(scales, "scales", extent_of(t, along)), {}, along});
           },
-          nb::arg("scales"), nb::arg("axis"), "One scale for each index of `axis`.")
+          nb::arg("scales"), nb::arg("axis"),
+          nb::sig("def set_quantization_per_channel_symmetric(self, scales: Sequence[float], axis: "
+                  "int) -> None"),
+          "One scale for each index of `axis`.")
       .def(
           "clear_quantization", [](PyTensor& t) { check(t.value.set_quantization({})); },
           "Forgets the quantization.");
