@@ -133,11 +133,11 @@ Tensor& Tensor::operator=(Tensor&& other) noexcept {
   return *this;
 }
 
-// What a move leaves of numbers and flags; its owners are empty by then.
+// What a move leaves of numbers and flags; buffers and name are gone by then.
 void Tensor::forget() noexcept {
-  layout_ = {};
+  layout_.rank = 0;
   for (PlaneSource& plane : planes_)
-    plane = {};
+    plane.offset_bytes = plane.stride_bytes = plane.plane_stride_bytes = 0;
   format_.reset();
   width_ = height_ = 0;
   colorimetry_ = {};
@@ -146,7 +146,6 @@ void Tensor::forget() noexcept {
   item_format_.reset();
   capacity_bytes_.reset();
   quantization_.reset();
-  name_.clear();
 }
 
 Memory Tensor::memory() const noexcept {
