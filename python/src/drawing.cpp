@@ -280,6 +280,7 @@ void def_masks(nb::handle type) {
          nb::sig("def set_class_colors(self, colors: Sequence[Sequence[int]]) -> None"),
          "Colours of classes, R, G, B, A of 0..255 each; the first 20 are taken.");
   method(type, "set_int8_interpolation", &set_int8_interpolation, nb::arg("mode"),
+         nb::sig("def set_int8_interpolation(self, mode: str) -> None"),
          "Takes \"nearest\", \"bilinear\" and \"twopass\", and changes nothing: masks of int8\n"
          "prototypes are always sampled as those of floats.");
 }

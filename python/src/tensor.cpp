@@ -320,8 +320,11 @@ PyTensor& tensor_object(nb::handle object, const char* argument) {
   return *tensor;
 }
 
-nb::object tensor_result(Tensor tensor) {
-  return nb::cast(PyTensor{std::move(tensor)});
+nb::object tensor_result(Tensor&& tensor) {
+  nb::object made = nb::inst_alloc(nb::type<PyTensor>());
+  new (nb::inst_ptr<PyTensor>(made)) PyTensor{std::move(tensor)};
+  nb::inst_mark_ready(made);
+  return made;
 }
 
 void add_properties(TensorClass& cls) {

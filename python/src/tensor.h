@@ -35,6 +35,6 @@ Tensor tensor_to_read(nb::handle object, const char* argument);
 Tensor tensor_to_write(nb::handle object, const char* argument);
 
 /// A new Python Tensor.
-nb::object tensor_result(Tensor tensor);
+nb::object tensor_result(Tensor&& tensor);
 
 }  // namespace halyard::python

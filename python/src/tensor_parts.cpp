@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensor: parts that share its bytes, other shapes and formats, quantization, copies.
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <optional>
 #include <string>
@@ -86,33 +87,39 @@ std::size_t index_from(nb::handle object, std::size_t extent) {
   return static_cast<std::size_t>(n);
 }
 
+[[noreturn]] void raise_one_element() {
+  raise(Errc::unsupported, "index: gives one element; read it through numpy.asarray or map()");
+}
+
 Tensor array_part(const Tensor& tensor, nb::handle key) {
-  const std::size_t axes = tensor.rank();
-  const nb::object keys = keys_of(key, axes);
-  std::vector<AxisRange> ranges;
-  std::size_t kept = axes;
+  // Of its own: code of the keys may give the tensor another shape.
+  const Layout whole = tensor.layout();
+  const nb::object keys = keys_of(key, whole.rank);
+  const std::size_t count = nb::len(keys);
+  std::array<AxisRange, max_rank> ranges;
+  std::size_t kept = whole.rank;
   bool has_elements = true;
-  for (std::size_t i = 0; i < nb::len(keys); ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     const nb::object one = keys[i];
-    const std::size_t extent = tensor.shape()[i];
-    const AxisRange range = PySlice_Check(one.ptr()) != 0
-                                ? range_from(one, extent)
-                                : AxisRange::index(index_from(one, extent));
-    if (!range.keeps_axis) --kept;
-    has_elements = has_elements && range.count != 0;
-    ranges.push_back(range);
+    ranges[i] = PySlice_Check(one.ptr()) != 0 ? range_from(one, whole.shape[i])
+                                              : AxisRange::index(index_from(one, whole.shape[i]));
+    if (!ranges[i].keeps_axis) --kept;
+    has_elements = has_elements && ranges[i].count != 0;
   }
-  if (kept == 0)
-    raise(Errc::unsupported, "index: gives one element; read it through numpy.asarray or map()");
+  if (kept == 0) raise_one_element();
   if (!has_elements) raise(Errc::invalid_argument, "index: selects no elements");
-  return take(tensor.part(ranges));
+  return take(tensor.part(std::span<const AxisRange>(ranges).first(count)));
 }
 
 nb::object get_item(const PyTensor& self, nb::handle key) {
-  // A copy: what the keys' own code does to this object does not reach it.
-  const Tensor tensor = self.value;
+  const Tensor& tensor = self.value;
   if (tensor.is_empty()) throw nb::index_error("tensor: is empty");
-  return tensor_result(tensor.is_image() ? picture_part(tensor, key) : array_part(tensor, key));
+  if (tensor.is_image()) return tensor_result(picture_part(Tensor(tensor), key));
+  // The usual key by a short way: no code but Python's own runs for it.
+  if (!PyLong_CheckExact(key.ptr())) return tensor_result(array_part(tensor, key));
+  const AxisRange range = AxisRange::index(index_from(key, tensor.shape()[0]));
+  if (tensor.rank() == 1) raise_one_element();
+  return tensor_result(take(tensor.part({&range, 1})));
 }
 
 Tensor empty_like(const Tensor& from, Memory memory) {
