@@ -45,7 +45,8 @@ if(HALYARD_MISSING)
 endif()
 set(HALYARD_HWY halyard_hwy)
 
-set(HALYARD_EXCLUDE_SOURCES "^$")
+# Runtimes of networks are shared objects of their own (halyard_openvino_object below).
+set(HALYARD_EXCLUDE_SOURCES "/src/model/openvino/")
 set(HALYARD_REPORT "")
 
 # HALYARD_MODEL: the OpenVINO wheel carries headers, libraries and a CMake package. Its headers
@@ -63,17 +64,19 @@ if(NOT HALYARD_MODEL STREQUAL "OFF")
     foreach(dir ${openvino_include})
       target_compile_options(halyard_openvino INTERFACE "SHELL:-idirafter ${dir}")
     endforeach()
-    target_compile_definitions(halyard_openvino INTERFACE HALYARD_HAVE_OPENVINO=1)
     if(HALYARD_SANITIZE MATCHES undefined)
       # The type information of some of its classes is hidden in its frontends.
       target_compile_options(halyard_openvino INTERFACE -fno-sanitize=vptr)
     endif()
-    # By name, so that CMake does not weigh the folder's own TBB against the system's. At run time
-    # the folder comes first: its TBB is the one that the engine was built with, and the newer one.
+    # By name, so that CMake does not weigh the folder's own TBB against the system's. In the build
+    # folder the engine's comes first: it is the one that the engine was built with, and the newer.
     get_filename_component(openvino_file ${openvino_lib} NAME)
     target_link_libraries(halyard_openvino INTERFACE -L${openvino_libdir} -l:${openvino_file})
+    add_library(halyard_engine INTERFACE)
+    target_compile_definitions(halyard_engine INTERFACE HALYARD_HAVE_OPENVINO=1
+                               HALYARD_OPENVINO_FILE="${openvino_file}")
     set(HALYARD_ENGINE_RPATH ${openvino_libdir})
-    set(HALYARD_ENGINE_LIBS halyard_openvino)
+    set(HALYARD_ENGINE_LIBS halyard_engine)
     list(APPEND HALYARD_REPORT "inference: OpenVINO ${OpenVINO_VERSION} (${openvino_libdir})")
   elseif(HALYARD_MODEL STREQUAL "ON")
     message(FATAL_ERROR "HALYARD_MODEL=ON but OpenVINO was not found: run "
@@ -84,10 +87,15 @@ if(NOT HALYARD_MODEL STREQUAL "OFF")
   endif()
 endif()
 
-# The installed program finds the library beside itself, and the library its engine where it was
-# found here: the wheel keeps its libraries inside its own folder.
+# Installed files look for libraries in their own prefix alone: who may write to this folder has no
+# say in what an installed program loads. In the build folder all is found where it lies.
 set(CMAKE_BUILD_RPATH ${HALYARD_ENGINE_RPATH})
-set(CMAKE_INSTALL_RPATH $ORIGIN/../${CMAKE_INSTALL_LIBDIR} ${HALYARD_ENGINE_RPATH})
+cmake_path(IS_ABSOLUTE CMAKE_INSTALL_LIBDIR libdir_is_absolute)
+if(libdir_is_absolute)
+  set(CMAKE_INSTALL_RPATH ${CMAKE_INSTALL_LIBDIR})
+else()
+  set(CMAKE_INSTALL_RPATH $ORIGIN/../${CMAKE_INSTALL_LIBDIR})
+endif()
 
 set(HALYARD_VIDEO_LIBS "")
 if(NOT HALYARD_VIDEO STREQUAL "OFF")

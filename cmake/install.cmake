@@ -7,6 +7,10 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/halyard)
 
 install(TARGETS halyard EXPORT halyard-targets
         LIBRARY COMPONENT runtime NAMELINK_COMPONENT development)
+if(TARGET halyard_openvino_object)
+  install(TARGETS halyard_openvino_object
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/halyard COMPONENT runtime)
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         COMPONENT development FILES_MATCHING PATTERN "*.h" PATTERN edgefirst EXCLUDE)
 install(EXPORT halyard-targets NAMESPACE halyard:: DESTINATION ${package_dir}

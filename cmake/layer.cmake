@@ -103,8 +103,31 @@ function(halyard_library)
   if(HALYARD_SANITIZE)
     set_target_properties(halyard PROPERTIES LINK_OPTIONS "")
   endif()
+  set_target_properties(halyard PROPERTIES INSTALL_RPATH "")
   # Also for instrumented builds: the C interface has functions in two versions.
   set(exports ${PROJECT_SOURCE_DIR}/cmake/exports.map)
   target_link_options(halyard PRIVATE -Wl,--version-script=${exports})
   set_target_properties(halyard PROPERTIES LINK_DEPENDS ${exports})
+endfunction()
+
+# The runtime of networks, loaded when the first one is opened. It finds OpenVINO as any program
+# finds a library, or where HALYARD_OPENVINO_DIR says at run time, or where the one who builds says.
+set(HALYARD_OPENVINO_RPATH "" CACHE STRING
+    "Folder of OpenVINO's libraries that the installed runtime object looks in first")
+function(halyard_openvino_object)
+  if(NOT TARGET halyard_openvino)
+    return()
+  endif()
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/model/openvino/*.cpp)
+  add_library(halyard_openvino_object MODULE ${sources}
+              ${PROJECT_SOURCE_DIR}/src/model/one_line.cpp)
+  set_target_properties(halyard_openvino_object PROPERTIES OUTPUT_NAME halyard_openvino
+                        INSTALL_RPATH "${HALYARD_OPENVINO_RPATH}")
+  target_include_directories(halyard_openvino_object PRIVATE ${PROJECT_SOURCE_DIR}/include
+                             ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(halyard_openvino_object PRIVATE halyard_flags halyard_openvino)
+  if(NOT HALYARD_SANITIZE)
+    target_link_options(halyard_openvino_object PRIVATE -Wl,--no-undefined -Wl,--as-needed)
+  endif()
+  add_dependencies(halyard halyard_openvino_object)
 endfunction()

@@ -5,25 +5,22 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cstdlib>
+#include <cstdlib>  // and secure_getenv(), of Linux's C libraries
 #include <sstream>
 
 namespace halyard {
 namespace {
 
-constexpr std::array<std::string_view, 14> names = {"TENSOR_FORCE_MEM",  "TENSOR_DMA_HEAP",
-                                                    "DISABLE_G2D",       "DISABLE_GL",
-                                                    "DISABLE_CPU",       "FORCE_BACKEND",
-                                                    "FORCE_TRANSFER",    "OPENGL_RENDERSURFACE",
-                                                    "PROTO_COMPUTE",     "TESTDATA_DIR",
-                                                    "COLORIMETRY",       "NV_CONVERT_PATH",
-                                                    "ALLOW_SOFTWARE_GL", "LOG"};
+constexpr std::array<std::string_view, 15> names = {
+    "TENSOR_FORCE_MEM", "TENSOR_DMA_HEAP", "DISABLE_G2D",          "DISABLE_GL",    "DISABLE_CPU",
+    "FORCE_BACKEND",    "FORCE_TRANSFER",  "OPENGL_RENDERSURFACE", "PROTO_COMPUTE", "TESTDATA_DIR",
+    "COLORIMETRY",      "NV_CONVERT_PATH", "ALLOW_SOFTWARE_GL",    "OPENVINO_DIR",  "LOG"};
 
 std::optional<std::string> read(std::string_view name) {
   for (const char* prefix : {"HALYARD_", "EDGEFIRST_"}) {
     if (name == "LOG" && prefix[0] == 'E') continue;
     const std::string full = prefix + std::string(name);
-    if (const char* value = std::getenv(full.c_str())) return value;
+    if (const char* value = ::secure_getenv(full.c_str())) return value;
   }
   return std::nullopt;
 }
@@ -78,6 +75,8 @@ Environment read_environment() {
   e.colorimetry = read_word("COLORIMETRY");
   e.nv_convert_path = read_word("NV_CONVERT_PATH");
   e.allow_software_gl = read_flag("ALLOW_SOFTWARE_GL");
+  e.openvino_dir = read("OPENVINO_DIR");
+  if (e.openvino_dir && e.openvino_dir->empty()) e.openvino_dir.reset();
   e.testdata_dir = read("TESTDATA_DIR");
   e.log = read_level();
   return e;

@@ -26,11 +26,13 @@ struct Environment {
   std::optional<std::string> colorimetry;      ///< lower case
   std::optional<std::string> nv_convert_path;  ///< lower case
   bool allow_software_gl = false;
+  std::optional<std::string> openvino_dir;  ///< as written, never empty
   std::optional<std::string> testdata_dir;
   std::optional<LogLevel> log;
 };
 
-/// Read at the first call. Thread-safe.
+/// Read at the first call. Thread-safe. A program that runs with more rights than its caller
+/// (setuid, file capabilities) sees no variable.
 const Environment& environment();
 
 /// Reads the environment now: for what is made again and again, as processors are.

@@ -7,7 +7,7 @@
 
 #include "base/python_literal.h"
 #include "folder.h"
-#include "model/openvino_text.h"
+#include "model/one_line.h"
 #include "model/signals.h"
 #include "model/zip_archive.h"
 

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The OpenVINO runtime behind Engine. The only file that sees its headers; its exceptions end here.
-#ifdef HALYARD_HAVE_OPENVINO
+// The OpenVINO runtime behind Engine, a shared object of its own. The only file that sees its
+// headers; its exceptions end here. Uses nothing of the library but inline code (model/runtime.h).
+#include "model/runtime.h"
 
 #include <algorithm>
 #include <mutex>
-#include <optional>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
-#include "base/format_error.h"
-#include "halyard/trace.h"
-#include "model/openvino_text.h"
-#include "model/session.h"
+#include "halyard/version.h"
+#include "model/one_line.h"
 // OpenVINO's headers do not stand up to our warnings.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
@@ -23,6 +22,14 @@
 
 namespace halyard::model {
 namespace {
+
+Error failure(Errc code, const char* what, const std::exception& why) {
+  Error error;
+  error.code = code;
+  error.what = what;
+  error.detail = std::make_shared<const std::string>(one_line(why.what()));
+  return error;
+}
 
 /// Loading plugins takes a while, and OpenVINO wants its core alive as long as anything it made.
 ov::Core& core() {
@@ -96,26 +103,15 @@ std::string name_of(const ov::Output<const ov::Node>& port) {
   return port.get_names().empty() ? port.get_node()->get_friendly_name() : port.get_any_name();
 }
 
-Result<TensorSpec> to_spec(const ov::Output<const ov::Node>& port) {
-  TensorSpec spec;
-  spec.name = name_of(port);
-  const auto dtype = to_dtype(port.get_element_type());
-  if (!dtype)
-    return fail(Errc::unsupported, "element type of the model is not served", "'{}' is {}",
-                spec.name, port.get_element_type().get_type_name());
-  if (port.get_partial_shape().is_dynamic())
-    return fail(Errc::unsupported, "shape of the model is not fixed", "'{}' is {}", spec.name,
-                port.get_partial_shape().to_string());
-  if (port.get_shape().size() > max_rank)
-    return fail(Errc::unsupported, "rank of the model's tensor is above 8", "'{}' has rank {}",
-                spec.name, port.get_shape().size());
-  spec.dtype = *dtype;
-  spec.shape = port.get_shape();
-  if (spec.shape.empty()) spec.shape = {1};
-  auto quantization = quantization_of(port.get_rt_info());
-  if (quantization && is_integer(*dtype) && validate(*quantization, *dtype, spec.shape))
-    spec.quantization = std::move(quantization);
-  return spec;
+Port to_port(const ov::Output<const ov::Node>& from) {
+  Port port;
+  port.name = name_of(from);
+  port.dtype = to_dtype(from.get_element_type());
+  port.type_text = from.get_element_type().get_type_name();
+  port.shape_text = from.get_partial_shape().to_string();
+  if (from.get_partial_shape().is_static()) port.shape = from.get_shape();
+  port.quantization = quantization_of(from.get_rt_info());
+  return port;
 }
 
 /// Requests that are not in use. Kept alive by every lease, so results may outlive the engine.
@@ -124,6 +120,7 @@ struct RequestPool {
   ov::CompiledModel compiled;
   std::mutex mutex;
   std::vector<ov::InferRequest> idle;
+  std::size_t made = 0;  ///< idle has room for all of them, so that giving back cannot fail
 
   ov::InferRequest take() {
     {
@@ -133,6 +130,8 @@ struct RequestPool {
         idle.pop_back();
         return request;
       }
+      idle.reserve(made + 1);
+      ++made;
     }
     return compiled.create_infer_request();
   }
@@ -152,73 +151,69 @@ struct Lease {
   ov::InferRequest request;
 };
 
-class OpenVinoSession final : public Session {
+class OpenVinoSession final : public RuntimeSession {
  public:
-  OpenVinoSession(ov::CompiledModel compiled, std::vector<TensorSpec> outputs)
-      : pool_(std::make_shared<RequestPool>(std::move(compiled))), outputs_(std::move(outputs)) {}
+  explicit OpenVinoSession(ov::CompiledModel compiled)
+      : pool_(std::make_shared<RequestPool>(std::move(compiled))) {}
 
-  Result<std::vector<Tensor>> run(std::span<const Tensor> inputs) override {
+  Result<std::vector<PortMemory>> run(std::span<const std::byte* const> inputs) override {
     try {
       auto lease = std::make_shared<Lease>(pool_);
-      std::vector<TensorMap> maps;  // the runtime reads our memory until infer() returns
       for (std::size_t i = 0; i < inputs.size(); ++i) {
-        HALYARD_TRY(auto map, inputs[i].map(Access::read));
         const auto& port = pool_->compiled.inputs()[i];
         // OpenVINO has no const tensors on the way in; it does not write to inputs.
         lease->request.set_input_tensor(i, ov::Tensor(port.get_element_type(), port.get_shape(),
-                                                      const_cast<std::byte*>(map.data())));
-        maps.push_back(std::move(map));
+                                                      const_cast<std::byte*>(inputs[i])));
       }
-      {
-        trace::Span span("model.infer");
-        lease->request.infer();
-      }
-      return wrap_outputs(lease);
-    } catch (const std::exception& e) {
-      return fail(Errc::device, "inference failed", "{}", one_line(e.what()));
+      lease->request.infer();
+      return outputs_of(lease);
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& why) {
+      return failure(Errc::device, "inference failed", why);
     }
   }
 
  private:
-  Result<std::vector<Tensor>> wrap_outputs(const std::shared_ptr<Lease>& lease) const {
-    std::vector<Tensor> tensors;
-    for (std::size_t i = 0; i < outputs_.size(); ++i) {
-      const ov::Tensor memory = lease->request.get_output_tensor(i);
-      const TensorSpec& spec = outputs_[i];
-      HALYARD_TRY(auto layout, Layout::contiguous(spec.dtype, spec.shape));
-      HALYARD_TRY(auto buffer,
-                  wrap_memory(memory.data(), memory.get_byte_size(), [lease, memory] {}));
-      HALYARD_TRY(auto tensor, Tensor::wrap(std::move(buffer), layout));
-      HALYARD_CHECK(tensor.set_quantization(spec.quantization));
-      tensor.set_name(spec.name);
-      tensors.push_back(std::move(tensor));
+  /// Memory of a request and the lease that keeps it from being used again.
+  struct Output {
+    std::shared_ptr<Lease> lease;
+    ov::Tensor memory;
+  };
+
+  std::vector<PortMemory> outputs_of(const std::shared_ptr<Lease>& lease) const {
+    std::vector<PortMemory> outputs;
+    for (std::size_t i = 0; i < pool_->compiled.outputs().size(); ++i) {
+      auto output = std::make_shared<Output>(Output{lease, lease->request.get_output_tensor(i)});
+      void* const data = output->memory.data();
+      const std::size_t size = output->memory.get_byte_size();
+      outputs.push_back({data, size, std::move(output)});
     }
-    return tensors;
+    return outputs;
   }
 
   std::shared_ptr<RequestPool> pool_;
-  std::vector<TensorSpec> outputs_;
 };
 
 /// ONNX metadata_props and what IR files keep; only text is taken.
-void add_metadata(const ov::Model& model, Metadata& metadata) {
-  if (!model.has_rt_info("framework")) return;
+Metadata metadata_of(const ov::Model& model) {
+  Metadata metadata;
+  if (!model.has_rt_info("framework")) return metadata;
   for (const auto& [key, value] : model.get_rt_info<ov::AnyMap>("framework")) {
     if (value.is<std::string>()) metadata.emplace(key, value.as<std::string>());
   }
+  return metadata;
 }
 
-/// A dynamic batch becomes 1; a dynamic picture of NCHW inputs gets the size the metadata names.
-void fix_shapes(ov::Model& model, const Metadata& metadata) {
+void fix(ov::Model& model, std::optional<Size> picture) {
   std::map<ov::Output<ov::Node>, ov::PartialShape> fixed;
   for (const auto& input : model.inputs()) {
     ov::PartialShape shape = input.get_partial_shape();
     if (shape.rank().is_dynamic() || shape.is_static()) continue;
     if (shape.size() > 0 && shape[0].is_dynamic()) shape[0] = 1;
-    const auto size = picture_size(metadata);
-    if (size && shape.size() == 4 && shape[2].is_dynamic() && shape[3].is_dynamic()) {
-      shape[2] = size->height;
-      shape[3] = size->width;
+    if (picture && shape.size() == 4 && shape[2].is_dynamic() && shape[3].is_dynamic()) {
+      shape[2] = picture->height;
+      shape[3] = picture->width;
     }
     fixed[input] = shape;
   }
@@ -227,19 +222,17 @@ void fix_shapes(ov::Model& model, const Metadata& metadata) {
 
 /// Single precision always: the same boxes on every CPU, where OpenVINO would take bfloat16 on
 /// some.
-ov::AnyMap compile_options(const Engine::Options& options) {
+ov::AnyMap compile_options(unsigned threads) {
   ov::AnyMap map{ov::hint::performance_mode(ov::hint::PerformanceMode::LATENCY),
                  ov::hint::inference_precision(ov::element::f32)};
-  if (options.threads != 0)
-    map.insert(
-        ov::inference_num_threads(static_cast<std::int32_t>(std::min(options.threads, 1024U))));
+  if (threads != 0)
+    map.insert(ov::inference_num_threads(static_cast<std::int32_t>(std::min(threads, 1024U))));
   return map;
 }
 
 /// Reads with the one frontend that the name asks for. ov::Core::read_model would let all others
 /// try a damaged file too, and they write to stderr.
-std::shared_ptr<ov::Model> read(const std::string& path) {
-  const auto kind = file_kind(path);
+std::shared_ptr<ov::Model> read_model(const std::string& path, FileKind kind) {
   const char* framework = kind == FileKind::tflite ? "tflite"
                           : kind == FileKind::ir   ? "ir"
                                                    : "onnx";
@@ -252,62 +245,82 @@ std::shared_ptr<ov::Model> read(const std::string& path) {
   return frontend->convert(input);
 }
 
-std::string runtime_version() {
+constexpr char cannot_prepare[] = "engine cannot prepare the model";
+
+class OpenVinoNetwork final : public Network {
+ public:
+  explicit OpenVinoNetwork(std::shared_ptr<ov::Model> model)
+      : model_(std::move(model)), metadata_(metadata_of(*model_)) {}
+
+  Metadata metadata() const override { return metadata_; }
+
+  Status fix_shapes(std::optional<Size> picture) override {
+    try {
+      fix(*model_, picture);
+      return {};
+    } catch (const std::exception& why) {
+      return failure(Errc::device, cannot_prepare, why);
+    }
+  }
+
+  Result<Ports> ports() const override {
+    try {
+      Ports ports;
+      const std::shared_ptr<const ov::Model> view = model_;
+      for (const auto& port : view->inputs())
+        ports.inputs.push_back(to_port(port));
+      for (const auto& port : view->outputs())
+        ports.outputs.push_back(to_port(port));
+      return ports;
+    } catch (const std::exception& why) {
+      return failure(Errc::device, cannot_prepare, why);
+    }
+  }
+
+  Result<std::unique_ptr<RuntimeSession>> compile(const std::string& device,
+                                                  unsigned threads) override {
+    try {
+      auto compiled = core().compile_model(model_, device, compile_options(threads));
+      return std::unique_ptr<RuntimeSession>(
+          std::make_unique<OpenVinoSession>(std::move(compiled)));
+    } catch (const std::exception& why) {
+      return failure(Errc::device, cannot_prepare, why);
+    }
+  }
+
+ private:
+  std::shared_ptr<ov::Model> model_;
+  Metadata metadata_;
+};
+
+std::string version() {
   const std::string build = ov::get_openvino_version().buildNumber;  // "2026.4.1-12345-..."
   return build.substr(0, build.find('-'));
 }
 
-Result<Loaded> load_model(std::shared_ptr<ov::Model> model, const Engine::Options& options,
-                          Metadata metadata) {
-  add_metadata(*model, metadata);
-  fix_shapes(*model, metadata);
-  Loaded loaded;
-  const std::shared_ptr<const ov::Model> view = model;
-  for (const auto& port : view->inputs()) {
-    HALYARD_TRY(auto spec, to_spec(port));
-    spec.format = picture_format(spec.dtype, spec.shape);
-    loaded.inputs.push_back(std::move(spec));
+Result<std::vector<std::string>> devices() {
+  try {
+    return core().get_available_devices();
+  } catch (const std::exception& why) {
+    return failure(Errc::device, "openvino does not start", why);
   }
-  for (const auto& port : view->outputs()) {
-    HALYARD_TRY(auto spec, to_spec(port));
-    loaded.outputs.push_back(std::move(spec));
-  }
-  trace::Span span("model.compile");
-  auto compiled = core().compile_model(model, options.device, compile_options(options));
-  loaded.session = std::make_unique<OpenVinoSession>(std::move(compiled), loaded.outputs);
-  loaded.metadata = std::move(metadata);
-  loaded.runtime = fmt::format("openvino {} {}", runtime_version(), options.device);
-  return loaded;
 }
+
+Result<std::unique_ptr<Network>> read(const std::string& path, FileKind kind) {
+  try {
+    return std::unique_ptr<Network>(std::make_unique<OpenVinoNetwork>(read_model(path, kind)));
+  } catch (const std::exception& why) {
+    return failure(Errc::malformed, "file is no model that the engine reads", why);
+  }
+}
+
+constexpr Runtime table{version, devices, read};
 
 }  // namespace
-
-Result<Loaded> load(const std::string& path, const Engine::Options& options, Metadata metadata) {
-  std::shared_ptr<ov::Model> model;
-  try {
-    model = read(path);
-  } catch (const std::exception& e) {
-    return fail(Errc::malformed, "file is no model that the engine reads", "{}: {}", path,
-                one_line(e.what()));
-  }
-  try {
-    return load_model(std::move(model), options, std::move(metadata));
-  } catch (const std::exception& e) {
-    return fail(Errc::device, "engine cannot prepare the model", "{}: device {}: {}", path,
-                options.device, one_line(e.what()));
-  }
-}
-
-std::string describe_runtime() {
-  try {
-    const auto devices = core().get_available_devices();
-    return fmt::format("openvino {}: {}", runtime_version(),
-                       fmt::join(devices.begin(), devices.end(), ", "));
-  } catch (const std::exception& e) {
-    return fmt::format("openvino: does not start: {}", one_line(e.what()));
-  }
-}
-
 }  // namespace halyard::model
 
-#endif
+extern "C" __attribute__((visibility("default"))) const halyard::model::Runtime*
+halyard_openvino_runtime(const char* halyard_version) {
+  const bool same = std::string_view(halyard_version) == HALYARD_VERSION_STRING;
+  return same ? &halyard::model::table : nullptr;
+}

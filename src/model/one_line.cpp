@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // See the header.
-#include "model/openvino_text.h"
+#include "model/one_line.h"
 
 namespace halyard::model {
 
