@@ -8,6 +8,7 @@
 #include "halyard/fd.h"
 #include "halyard/geometry.h"
 #include "halyard/log.h"
+#include "halyard/output_file.h"
 #include "halyard/placement.h"
 #include "halyard/result.h"
 #include "halyard/trace.h"
