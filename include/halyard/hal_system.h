@@ -22,13 +22,14 @@ typedef enum hal_log_level hal_log_level;
 typedef void (*hal_log_callback)(hal_log_level level, const char* target, const char* message,
                                  void* userdata);
 
-/// Writes messages up to `max_level` to a stream, which must stay open. Once in a process, this or
-/// the next. errno: EINVAL (NULL, no enumerator), EALREADY.
+/// Writes messages up to `max_level` to a stream, which must stay open; control characters are
+/// escaped. Once in a process, this or the next. errno: EINVAL (NULL, no enumerator), EALREADY.
 int hal_log_init_file(FILE* stream, hal_log_level max_level);
 int hal_log_init_callback(hal_log_callback callback, void* userdata, hal_log_level max_level);
 
-/// Records spans until hal_stop_tracing() writes them as Chrome trace JSON. errno: EINVAL, EALREADY
-/// (a recording runs), EACCES, ENOENT, and what system calls report.
+/// Records spans until hal_stop_tracing() writes them as Chrome trace JSON. The path shows the file
+/// when it is complete; links are followed, devices and pipes are written to. errno: EINVAL,
+/// EALREADY (a recording runs), EACCES, ENOENT, and what system calls report.
 int hal_start_tracing(const char* path);
 /// Without a recording it does nothing.
 void hal_stop_tracing(void);

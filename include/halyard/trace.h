@@ -19,13 +19,15 @@ namespace detail {
 extern std::atomic<bool> active;
 }
 
-/// Starts a session that records every span of every thread until stop(). The file is created at
-/// once. Any number of sessions one after another; one at a time. Thread-safe.
-/// Errors: busy (a session runs), permission, not_found, os (the file cannot be made).
+/// Starts a session that records every span of every thread until stop(). What is at the path is
+/// treated as OutputFile does (halyard/output_file.h): a part file is made at once, the path shows
+/// the trace when stop() has completed it, and devices and pipes are written to. A session that is
+/// not stopped before the process ends leaves no file. Any number of sessions one after another;
+/// one at a time. Thread-safe. Errors: busy (a session runs), those of OutputFile::create().
 Status start(const std::string& path);
 
 /// Ends the session and writes the file. Spans still open are dropped. No session: does nothing.
-/// Errors: os (writing failed; the file is removed).
+/// Errors: those of OutputFile::commit(); what was at the path stays then.
 Status stop();
 
 /// One relaxed load.

@@ -4,23 +4,21 @@
 #include "halyard/trace.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/cut_text.h"
 #include "base/format_error.h"
+#include "halyard/output_file.h"
 
 namespace halyard::trace {
 
@@ -68,7 +66,8 @@ struct ThreadLog {
 struct Recorder {
   std::mutex mutex;
   std::vector<std::shared_ptr<ThreadLog>> logs;
-  std::FILE* file = nullptr;
+  bool is_running = false;         // also while start() opens the file
+  std::optional<OutputFile> file;  // of the running session
   std::string path;
   Clock::time_point start;
   std::atomic<std::uint32_t> session{0};
@@ -210,16 +209,37 @@ std::string collect(Recorder& r, std::uint32_t session) {
   return out;
 }
 
+// A session that nobody stops leaves no part file when the process ends.
+struct SessionEnd {
+  SessionEnd() = default;
+  SessionEnd(const SessionEnd&) = delete;
+  SessionEnd& operator=(const SessionEnd&) = delete;
+  ~SessionEnd() {
+    Recorder& r = recorder();
+    const std::lock_guard lock(r.mutex);
+    r.file.reset();
+  }
+};
+
 }  // namespace
 
 Status start(const std::string& path) {
   Recorder& r = recorder();
+  {
+    const std::lock_guard lock(r.mutex);
+    if (r.is_running) return fail(Errc::busy, "trace: a session is running already", "{}", r.path);
+    r.is_running = true;
+    r.path = path;
+  }
+  // Without the lock, which spans of new threads take: a pipe waits for its reader.
+  auto file = OutputFile::create(path);
   const std::lock_guard lock(r.mutex);
-  if (r.file != nullptr)
-    return fail(Errc::busy, "trace: a session is running already", "{}", r.path);
-  r.file = std::fopen(path.c_str(), "we");
-  if (r.file == nullptr) return fail_os("trace: the file cannot be made", errno, path);
-  r.path = path;
+  if (!file) {
+    r.is_running = false;
+    return std::move(file).error();
+  }
+  static const SessionEnd end;
+  r.file = *std::move(file);
   r.start = Clock::now();
   r.session.fetch_add(1, std::memory_order_relaxed);
   detail::active.store(true, std::memory_order_release);
@@ -229,21 +249,13 @@ Status start(const std::string& path) {
 Status stop() {
   Recorder& r = recorder();
   const std::lock_guard lock(r.mutex);
-  if (r.file == nullptr) return {};
+  if (!r.file) return {};
   detail::active.store(false, std::memory_order_release);
   const std::string text = collect(r, r.session.load(std::memory_order_relaxed));
-  std::FILE* file = std::exchange(r.file, nullptr);
-  // A device or pipe that cannot take the trace must not be removed from the system.
-  struct stat kind = {};
-  const bool is_regular = ::fstat(::fileno(file), &kind) == 0 && S_ISREG(kind.st_mode);
-  errno = 0;
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const int write_errno = errno;
-  const bool closed = std::fclose(file) == 0;
-  if (written && closed) return {};
-  const int cause = written ? errno : write_errno;
-  if (is_regular) ::unlink(r.path.c_str());
-  return fail_os("trace: the file cannot be written", cause, r.path);
+  OutputFile file = *std::exchange(r.file, std::nullopt);
+  r.is_running = false;
+  HALYARD_CHECK(file.write(text));
+  return file.commit();
 }
 
 void set_thread_name(std::string_view name) {

@@ -3,7 +3,12 @@
 #include "halyard/trace.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -15,6 +20,7 @@
 namespace halyard {
 namespace {
 
+namespace fs = std::filesystem;
 using nlohmann::json;
 
 class TraceTest : public ::testing::Test {
@@ -168,6 +174,81 @@ TEST_F(TraceTest, a_full_disk_is_an_error) {
   const auto status = trace::stop();
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, Errc::os);
+  EXPECT_TRUE(fs::is_character_file("/dev/full"));
+}
+
+TEST_F(TraceTest, file_appears_under_its_name_when_it_is_complete) {
+  ASSERT_TRUE(trace::start(path_));
+  EXPECT_FALSE(fs::exists(path_));
+  EXPECT_EQ(folder_.entries(), 1U);
+  ASSERT_TRUE(trace::stop());
+  EXPECT_TRUE(fs::exists(path_));
+  EXPECT_EQ(folder_.entries(), 1U);
+}
+
+TEST_F(TraceTest, failed_session_leaves_the_old_trace) {
+  std::ofstream(path_) << "old";
+  fs::create_directory(folder_ / "sub");
+  const std::string kept = folder_ / "sub/trace.json";
+  ASSERT_TRUE(trace::start(kept));
+  fs::create_directory(kept);
+  EXPECT_EQ(trace::stop().error().code, Errc::exists);
+  EXPECT_FALSE(trace::start(folder_.path()));
+  EXPECT_EQ(folder_.entries(), 2U);
+  ASSERT_TRUE(trace::start(path_)) << "after a failure the next session may start";
+  ASSERT_TRUE(trace::stop());
+  EXPECT_FALSE(events().empty());
+}
+
+TEST_F(TraceTest, pipe_gets_the_trace_and_stays_a_pipe) {
+  const std::string pipe = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::string got;
+  std::thread reader([&] {
+    std::ifstream file(pipe);
+    got.assign(std::istreambuf_iterator<char>(file), {});
+  });
+  ASSERT_TRUE(trace::start(pipe));
+  { trace::Span("test.sent"); }
+  ASSERT_TRUE(trace::stop());
+  reader.join();
+  EXPECT_TRUE(fs::is_fifo(pipe));
+  EXPECT_TRUE(json::accept(got));
+  EXPECT_NE(got.find("test.sent"), std::string::npos);
+  EXPECT_EQ(folder_.entries(), 1U);
+}
+
+TEST_F(TraceTest, threads_are_named_while_a_pipe_waits_for_its_reader) {
+  const std::string pipe = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::thread starter([&] {
+    while (!trace::start(pipe))
+      std::this_thread::yield();  // the other thread's session
+  });
+  // Busy from the moment that the other thread has begun to open the pipe.
+  const auto is_busy = [&] {
+    if (!trace::start(path_)) return true;
+    EXPECT_TRUE(trace::stop());
+    return false;
+  };
+  while (!is_busy())
+    std::this_thread::yield();
+  std::thread([] { trace::set_thread_name("free"); }).join();
+  std::ifstream reader(pipe);
+  starter.join();
+  ASSERT_TRUE(trace::stop());
+}
+
+TEST_F(TraceTest, session_that_is_not_stopped_leaves_no_file_behind) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (!trace::start(path_)) std::_Exit(1);
+    std::exit(0);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(folder_.entries(), 0U);
 }
 
 }  // namespace
