@@ -84,9 +84,9 @@ Result<Tensor> load_image(const std::string& path, const LoadOptions& options = 
 /// Whole file into memory. Errors: not_found, permission, os, invalid_argument (above max_bytes).
 Result<std::vector<std::byte>> read_file(const std::string& path,
                                          std::size_t max_bytes = std::size_t{1} << 30);
-/// Writes beside the target and renames, so that the name never shows half a file. A file that is
-/// replaced keeps its permissions, a symbolic link stays one; devices and pipes are written to.
-/// Errors: not_found, permission, os (disk full).
+/// A whole file by way of OutputFile (halyard/output_file.h): the name never shows half a file; a
+/// file that is replaced keeps its permissions, a symbolic link stays one; devices and pipes are
+/// written to. Errors: those of OutputFile.
 Status write_file(const std::string& path, std::span<const std::byte> bytes);
 
 struct JpegOptions {

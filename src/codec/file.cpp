@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole files: read with a limit, written beside the target and renamed.
+// Whole files: read with a limit, written by way of OutputFile.
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
-#include <cstdio>
-#include <filesystem>
-#include <optional>
 
 #include "base/format_error.h"
 #include "halyard/codec.h"
 #include "halyard/fd.h"
+#include "halyard/output_file.h"
 #include "halyard/trace.h"
 
 namespace halyard {
@@ -31,68 +27,6 @@ ssize_t retry_read(int fd, std::byte* to, std::size_t count) {
     got = ::read(fd, to, count);
   } while (got < 0 && errno == EINTR);
   return got;
-}
-
-Status write_all(int fd, std::span<const std::byte> bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t put = ::write(fd, bytes.data(), bytes.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return fail_os("file cannot be written", errno, path);
-    bytes = bytes.subspan(static_cast<std::size_t>(put));
-  }
-  return {};
-}
-
-// A file under a name of its own that vanishes unless it is renamed.
-class PartFile {
- public:
-  static Result<PartFile> create(const std::string& target, mode_t mode) {
-    static std::atomic<unsigned> counter{0};
-    for (int attempt = 0; attempt < 100; ++attempt) {
-      std::string path = fmt::format("{}.part-{}-{}", target, ::getpid(), counter++);
-      const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-      if (fd >= 0) return PartFile(Fd(fd), std::move(path));
-      if (errno != EEXIST) return fail_os("file cannot be created", errno, target);
-    }
-    return fail(Errc::exists, "no free name for the part file", "{}", target);
-  }
-  PartFile(PartFile&& other) noexcept
-      : fd_(std::move(other.fd_)), path_(std::exchange(other.path_, {})) {}
-  PartFile(const PartFile&) = delete;
-  ~PartFile() {
-    if (!path_.empty()) ::unlink(path_.c_str());
-  }
-
-  int fd() const { return fd_.get(); }
-  Status move_to(const std::string& target) {
-    // Some file systems tell of a full disk only here.
-    if (::close(fd_.release()) != 0) return fail_os("file cannot be written", errno, target);
-    if (::rename(path_.c_str(), target.c_str()) != 0) {
-      return fail_os("file cannot be put in place", errno, target);
-    }
-    path_.clear();
-    return {};
-  }
-
- private:
-  PartFile(Fd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
-  Fd fd_;
-  std::string path_;
-};
-
-// A device or pipe takes the bytes itself: renaming would replace it by a file.
-Status write_in_place(const std::string& path, std::span<const std::byte> bytes) {
-  const Fd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  if (!fd) return fail_os("file cannot be opened for writing", errno, path);
-  return write_all(fd.get(), bytes, path);
-}
-
-// Where a symbolic link leads, so that the link stays.
-std::string resolved(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_symlink(path, error)) return path;
-  const auto target = std::filesystem::canonical(path, error);
-  return error ? path : target.string();
 }
 
 }  // namespace
@@ -126,18 +60,9 @@ Result<std::vector<std::byte>> read_file(const std::string& path, std::size_t ma
 Status write_file(const std::string& path, std::span<const std::byte> bytes) {
   trace::Span span("codec.write_file");
   span.arg("bytes", bytes.size());
-  const std::string target = resolved(path);
-  struct stat status {};
-  const bool exists = ::stat(target.c_str(), &status) == 0;
-  if (exists && S_ISDIR(status.st_mode)) return fail_os("path names a folder", EISDIR, path);
-  if (exists && !S_ISREG(status.st_mode)) return write_in_place(target, bytes);
-  // The process's umask applies to new files; one that is replaced keeps its permissions.
-  HALYARD_TRY(PartFile part, PartFile::create(target, 0666));
-  if (exists && ::fchmod(part.fd(), status.st_mode & 07777) != 0) {
-    return fail_os("file's permissions cannot be kept", errno, path);
-  }
-  HALYARD_CHECK(write_all(part.fd(), bytes, path));
-  return part.move_to(target);
+  HALYARD_TRY(auto file, OutputFile::create(path));
+  HALYARD_CHECK(file.write(bytes));
+  return file.commit();
 }
 
 }  // namespace halyard

@@ -80,6 +80,19 @@ TEST_F(FileTest, full_device_is_an_os_error_and_stays_a_device) {
   EXPECT_TRUE(fs::is_character_file("/dev/full"));
 }
 
+TEST_F(FileTest, dangling_link_gets_its_target_and_stays) {
+  fs::create_symlink("target", path("link"));
+  ASSERT_TRUE(write_file(path("link"), small_));
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  EXPECT_EQ(*read_file(path("target")), small_);
+  const auto picture = Tensor::create_image(20, 10, PixelFormat::rgb);
+  fs::create_symlink("seen.png", path("shown.png"));
+  ASSERT_TRUE(save_png(*picture, path("shown.png")));
+  EXPECT_TRUE(fs::is_symlink(path("shown.png")));
+  EXPECT_TRUE(load_image(path("seen.png")));
+  EXPECT_EQ(folder_.entries(), 4U);
+}
+
 TEST_F(FileTest, failed_write_leaves_neither_the_name_nor_a_part_file) {
   ASSERT_TRUE(write_file(path("old"), small_));
   fs::create_directory(path("target"));
