@@ -64,15 +64,17 @@ class FrameSource {
 
 /// Writes a video file (H.264 where the system's FFmpeg has it, else MPEG-4). The file appears
 /// under its name when finish() has succeeded, and not before; a writer that is destroyed
-/// unfinished leaves nothing. One writer serves one thread at a time.
+/// unfinished leaves nothing. Links and permissions are kept as by OutputFile
+/// (halyard/output_file.h); devices and pipes are refused. One writer serves one thread at a time.
 ///
 /// Colours are described by the first picture's colorimetry. The encoder takes even sizes: of an
 /// odd picture the last column or row is written twice.
 class VideoWriter {
  public:
   /// The container follows the extension: mp4, mkv, mov, avi. Errors: invalid_argument (size not
-  /// 1..16384; rate not above 0 and at most 1000; the path is a folder), unsupported (extension;
-  /// build without FFmpeg), permission, not_found.
+  /// 1..16384; rate not above 0 and at most 1000; the path is a folder, device or pipe),
+  /// unsupported (extension; build without FFmpeg), permission, not_found, other errors of
+  /// OutputFile.
   static Result<VideoWriter> create(const std::string& path, Size size, double rate);
   VideoWriter(VideoWriter&&) noexcept;
   VideoWriter& operator=(VideoWriter&&) noexcept;

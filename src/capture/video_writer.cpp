@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// VideoWriter: encodes and muxes into a file beside the target, which takes its name at finish().
+// VideoWriter: encodes and muxes into an OutputFile, which takes its name at finish().
 #include "halyard/capture.h"
 
 #ifdef HALYARD_HAVE_FFMPEG
@@ -8,11 +8,7 @@ extern "C" {
 #include <libavutil/opt.h>
 }
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <atomic>
-#include <cerrno>
-#include <cstdio>
 #include <utility>
 
 #include "base/format_error.h"
@@ -20,6 +16,7 @@ extern "C" {
 #include "capture/encoder_frame.h"
 #include "capture/ffmpeg.h"
 #include "capture/source.h"
+#include "capture/video_file.h"
 #include "halyard/trace.h"
 
 namespace halyard {
@@ -56,12 +53,6 @@ bool takes_nv12(const AVCodec& encoder) {
   return false;
 }
 
-// Distinct for every writer of every process.
-std::string temporary_name(const std::string& path) {
-  static std::atomic<unsigned> counter{0};
-  return fmt::format("{}.part-{}-{}", path, ::getpid(), counter.fetch_add(1));
-}
-
 Status check_request(const std::string& path, Size size, double rate) {
   if (size.width < 1 || size.height < 1 || size.width > most_side || size.height > most_side) {
     return fail(Errc::invalid_argument, "size: width and height must be 1..16384", "{}x{}",
@@ -84,10 +75,10 @@ Status check_request(const std::string& path, Size size, double rate) {
 
 struct HALYARD_LOCAL VideoWriter::Impl {
   std::string path;
-  std::string temporary;
   Size size;
   AVRational time_base{1, 25};
   const AVCodec* codec = nullptr;
+  std::unique_ptr<capture::VideoFile> file;  // outlives the muxer, which writes to it
   capture::OutputPtr output;
   capture::CodecPtr encoder;  // opened at the first frame, whose format and colours it takes
   capture::PacketPtr packet;
@@ -95,11 +86,6 @@ struct HALYARD_LOCAL VideoWriter::Impl {
   std::int64_t frames = 0;
   std::optional<Error> failed;  // the first failure of the file or encoder; every later call has it
   bool finished = false;
-
-  Impl() = default;
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
-  ~Impl() { discard(); }
 
   Error wrong(const char* what, int code) const {
     return capture::ffmpeg_error(what, code, path, Errc::os);
@@ -110,19 +96,18 @@ struct HALYARD_LOCAL VideoWriter::Impl {
   Status encode(const AVFrame* frame);
   Status encode_picture(const Tensor& picture);
   Status close_file();
-  void discard() noexcept;
 };
 
 Status VideoWriter::Impl::open_file() {
+  HALYARD_TRY(file, capture::VideoFile::create(path));
   AVFormatContext* context = nullptr;
-  const int made = avformat_alloc_output_context2(&context, container_of(path), nullptr,
-                                                  ("file:" + temporary).c_str());
+  const int made =
+      avformat_alloc_output_context2(&context, container_of(path), nullptr, path.c_str());
   if (made < 0) return wrong("video file cannot be made", made);
   output.reset(context);
+  file->attach(*context);
   packet.reset(av_packet_alloc());
   if (!packet) return fail(Errc::no_memory, "video: packet cannot be made", "{}", path);
-  const int opened = avio_open(&context->pb, ("file:" + temporary).c_str(), AVIO_FLAG_WRITE);
-  if (opened < 0) return wrong("video file cannot be made", opened);
   return {};
 }
 
@@ -206,18 +191,8 @@ Status VideoWriter::Impl::close_file() {
   HALYARD_CHECK(encode(nullptr));
   const int written = av_write_trailer(output.get());
   if (written < 0) return wrong("video file cannot be written", written);
-  const int closed = avio_closep(&output->pb);
-  if (closed < 0) return wrong("video file cannot be written", closed);
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
-    return fail_os("video file cannot take its name", errno, path);
-  }
-  return {};
-}
-
-void VideoWriter::Impl::discard() noexcept {
-  if (!output || finished) return;
-  if (output->pb != nullptr) avio_closep(&output->pb);
-  ::unlink(temporary.c_str());
+  if (output->pb->error < 0) return wrong("video file cannot be written", output->pb->error);
+  return file->commit();
 }
 
 VideoWriter::VideoWriter(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
@@ -232,7 +207,6 @@ Result<VideoWriter> VideoWriter::create(const std::string& path, Size size, doub
   HALYARD_CHECK(check_request(path, size, rate));
   auto impl = std::make_unique<Impl>();
   impl->path = path;
-  impl->temporary = temporary_name(path);
   impl->size = size;
   impl->time_base = av_inv_q(av_d2q(rate, largest_time_base));
   impl->codec = available_encoder();

@@ -4,9 +4,12 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <csignal>
+#include <filesystem>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -116,6 +119,50 @@ TEST(VideoWriter, unfinished_file_leaves_nothing_and_an_old_one_stays) {
   }
   EXPECT_EQ(folder.entries(), 1U);
   EXPECT_EQ(*read_file(folder / "clip.mp4"), old);
+}
+
+TEST(VideoWriter, link_stays_and_the_file_keeps_its_permissions) {
+  const Folder folder;
+  write_bytes(folder / "kept.mp4", {});
+  std::filesystem::permissions(folder / "kept.mp4", std::filesystem::perms(0600));
+  std::filesystem::create_symlink("kept.mp4", folder / "link.mp4");
+  std::filesystem::create_symlink("new.avi", folder / "dangling.avi");
+  make_video(folder / "link.mp4", 3);
+  make_video(folder / "dangling.avi", 3);
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link.mp4"));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "dangling.avi"));
+  EXPECT_EQ(std::filesystem::status(folder / "kept.mp4").permissions(),
+            std::filesystem::perms(0600));
+  for (const char* name : {"kept.mp4", "new.avi"}) {
+    auto source = FrameSource::open(folder / name);
+    ASSERT_TRUE(source) << name;
+    for (int n = 0; n < 3; ++n)
+      EXPECT_EQ(number_of((*source->next())->image), n) << name;
+  }
+  EXPECT_EQ(folder.entries(), 4U);
+}
+
+TEST(VideoWriter, part_files_have_random_names_and_overwrite_nothing) {
+  const Folder folder;
+  std::set<std::string> digits;
+  for (int n = 0; n < 20; ++n) {
+    const auto writer = VideoWriter::create(folder / "clip.mp4", {128, 96}, 25);
+    ASSERT_TRUE(writer);
+    ASSERT_EQ(folder.entries(), 1U);
+    const auto part = std::filesystem::directory_iterator(folder.path())->path().filename();
+    EXPECT_TRUE(part.string().starts_with(".clip.mp4.part-")) << part;
+    digits.insert(part.string().substr(15));
+  }
+  EXPECT_EQ(digits.size(), 20U);
+  EXPECT_EQ(folder.entries(), 0U);
+}
+
+TEST(VideoWriter, pipes_are_refused_and_stay) {
+  const Folder folder;
+  ASSERT_EQ(::mkfifo((folder / "clip.mkv").c_str(), 0600), 0);
+  EXPECT_EQ(VideoWriter::create(folder / "clip.mkv", {128, 96}, 25).error().code,
+            Errc::invalid_argument);
+  EXPECT_TRUE(std::filesystem::is_fifo(folder / "clip.mkv"));
 }
 
 TEST(VideoWriter, refusals_are_typed) {
