@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Log: one sink that the user installs. Without one the library is silent.
+// Log: one sink that the user installs. Without one the library is silent. And what makes text from
+// outside fit to be printed.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
 
 #include "halyard/export.h"
@@ -30,6 +32,14 @@ LogLevel log_level() noexcept;
 
 /// Sends one message, as the library does. Thread-safe.
 void log(LogLevel level, std::string_view target, std::string_view text);
+
+/// Text from outside (file names, labels, metadata, messages that quote them) as one line that a
+/// terminal shows and does not obey. What could move the cursor, start an escape sequence, end the
+/// line or turn the direction of reading is written as an escape: C0 controls as \x1b; DEL, C1
+/// controls, line and paragraph separators and directional marks as \u009b; bytes that are not
+/// UTF-8 as \xff. All else stays, backslashes too. A JSON text on one line stays a JSON text with
+/// the same meaning.
+std::string printable(std::string_view text);
 
 }  // namespace halyard
 HALYARD_EXPORTS_END
