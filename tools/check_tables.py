@@ -85,7 +85,6 @@ HOMES = [
     (r"linux/(dma-(buf|heap)|udmabuf)\.h|drm/.*", ["src/tensor/", "tests/"]),
     (r"linux/videodev2\.h", ["src/capture/", "tests/vm/"]),
     (r"(jpeglib|jerror|jmorecfg|turbojpeg|spng)\.h", ["src/codec/"]),
-    (r"libexif/.*", ["src/codec/"]),
     (r"hwy/.*", ["src/image/", "src/decode/", "src/draw/", "tools/halyard/doctor.cpp"]),
     (r"(oneapi/)?tbb/.*|tbb\.h", ["src/image/", "src/compat/beside", "tools/halyard/"]),
     (r"zlib\.h", ["src/model/"]),

@@ -38,12 +38,41 @@ struct ImageFileInfo {
   Colorimetry colorimetry;
 };
 
-/// Limits applied before anything is allocated.
+/// Limits of one decoding. A file beyond one of them is refused with invalid_argument before pixels
+/// are decoded or memory for them is taken; the message names the limit, its value and what the
+/// file asks for. Raise the field that it names, or lower one for files of strangers.
 struct DecodeLimits {
   std::size_t max_width = 65500;
   std::size_t max_height = 65500;
   std::size_t max_pixels = std::size_t{1} << 28;  ///< 268 Mpx
+  /// Bytes of the decoded pixels and of what decoding holds beside them: the coefficients of a
+  /// progressive JPEG (2 bytes a sample), the rows of an interlaced PNG that are converted. 4 GiB.
+  std::size_t max_bytes = std::size_t{1} << 32;
+  /// Decoded bytes for each byte of the file, of pictures above expansion_floor. Blank areas pack
+  /// 1000 to 1 and more (PNG: rows 1030 to 1; 1-bit palettes to rgba: 33000 to 1), photographs and
+  /// drawings 2 to 200.
+  std::size_t max_expansion = 1000;
+  /// Decoded bytes up to which max_expansion does not count, so that blank pages pass: rgba of 8K
+  /// is 133 MB, an A4 page of 600 dpi with a palette 104 MB. 256 MiB.
+  std::size_t expansion_floor = std::size_t{1} << 28;
+  /// Scans of a JPEG. A progressive file has about 10; one with a scan for each coefficient, 190.
+  std::size_t max_scans = 1000;
+  /// How many times the scans of a JPEG may visit each block of 8 x 8 on average: the sum over
+  /// scans of their blocks, divided by the blocks of the picture. Usual progressive files visit 6
+  /// to 9 times. Sums up to 2^25 blocks pass whatever the picture's size is.
+  std::size_t max_scan_passes = 24;
+
+  /// Limits of the process: those above until set_default_decode_limits() changes them.
+  /// Thread-safe.
+  static DecodeLimits defaults() noexcept;
+
+  friend bool operator==(const DecodeLimits&, const DecodeLimits&) = default;
 };
+
+/// Makes `limits` those of every call that names none: default LoadOptions, peek(), the C interface
+/// and Python. For services, which set them once at start. Thread-safe; calls that run go on under
+/// the limits that they began with.
+void set_default_decode_limits(const DecodeLimits& limits) noexcept;
 
 struct LoadOptions {
   /// Unset: the file's native format. JPEG: rgb, bgr, rgba, bgra, grey or its native one; colours
@@ -51,7 +80,7 @@ struct LoadOptions {
   /// bgra, grey.
   std::optional<PixelFormat> format = {};
   Memory memory = Memory::automatic;
-  DecodeLimits limits = {};
+  DecodeLimits limits = DecodeLimits::defaults();
   /// Asked while pixels are decoded, on the calling thread: before each row of a PNG, each row of
   /// MCUs of each scan of a JPEG, so it should be quick. True ends the call with `cancelled`. Must
   /// not throw. Empty: nobody asks.
@@ -60,15 +89,17 @@ struct LoadOptions {
 
 /// Reads the header only. Errors: malformed (neither JPEG nor PNG), corrupt (header cut or
 /// contradictory), unsupported (lossless, arithmetic, hierarchical, 12-bit, CMYK JPEG, one whose
-/// first component is subsampled or whose height follows the scan), invalid_argument (a limit is
-/// exceeded; the message names both numbers). Reentrant.
-Result<ImageFileInfo> peek(std::span<const std::byte> file, const DecodeLimits& limits = {});
+/// first component is subsampled or whose height follows the scan), invalid_argument (a limit of
+/// the size is exceeded; the message names both numbers). Reentrant.
+Result<ImageFileInfo> peek(std::span<const std::byte> file,
+                           const DecodeLimits& limits = DecodeLimits::defaults());
 
 /// Decodes into the caller's tensor. A picture of the right size and format is filled at its own
 /// row pitch, padding untouched; any other tensor is re-labelled inside its capacity first (see
 /// Tensor::reconfigured), and keeps its old label when the file turns out bad: damage in the middle
 /// may leave new pixels behind the old label. The colorimetry becomes the file's: BT.601 full range
-/// for the YCbCr of a JPEG, sRGB for rgb. Errors: those of peek, exhausted (capacity), corrupt
+/// for the YCbCr of a JPEG, sRGB for rgb. Errors: those of peek, exhausted (capacity),
+/// invalid_argument (any other limit of options.limits), corrupt
 /// (data ends early, is damaged, or cannot hold the declared size), unsupported (format or dtype),
 /// invalid_argument (empty tensor), cancelled.
 /// JPEG writes u8; PNG u8, i8 (value xor 0x80), u16 and f32 (value / 255, or / 65535).
@@ -81,7 +112,9 @@ Result<Tensor> load_image(std::span<const std::byte> file, const LoadOptions& op
 /// The same from a file; further errors: not_found, permission, os; invalid_argument (empty file).
 Result<Tensor> load_image(const std::string& path, const LoadOptions& options = {});
 
-/// Whole file into memory. Errors: not_found, permission, os, invalid_argument (above max_bytes).
+/// Whole file into memory. Never more than max_bytes + 1 bytes are read, and memory for no more is
+/// taken; a pipe or device, which tells no size, is read until it ends or passes max_bytes.
+/// Errors: not_found, permission, os, invalid_argument (above max_bytes).
 Result<std::vector<std::byte>> read_file(const std::string& path,
                                          std::size_t max_bytes = std::size_t{1} << 30);
 /// A whole file by way of OutputFile (halyard/output_file.h): the name never shows half a file; a

@@ -11,6 +11,8 @@
 #include "codec/exif.h"
 #include "codec/jpeg_decode.h"
 #include "codec/jpeg_header.h"
+#include "codec/jpeg_scans.h"
+#include "codec/limits.h"
 #include "codec/png_decode.h"
 #include "codec/png_header.h"
 #include "halyard/trace.h"
@@ -45,12 +47,42 @@ Result<Source> read_header(std::span<const std::byte> file, const DecodeLimits& 
   return source;
 }
 
-// Everything that can be said against a file before its pixels are read or memory is taken.
 Status check_length(const Source& source, std::size_t file_bytes) {
   if (const auto* jpeg = std::get_if<JpegHeader>(&source.header)) {
     return codec::check_jpeg_length(*jpeg);
   }
   return codec::check_png_length(std::get<PngHeader>(source.header), file_bytes);
+}
+
+// Bytes of a picture of at most 2^62 of them; extents are below 2^31.
+std::size_t decoded_bytes(const ImageFileInfo& file, PixelFormat format, DType dtype) {
+  const FormatInfo& row = info(format);
+  const std::size_t element = size_of(dtype);
+  if (row.model != ColorModel::yuv) return file.width * file.height * row.channels * element;
+  const std::size_t columns = (file.width + (1U << row.chroma_shift_x) - 1) >> row.chroma_shift_x;
+  const std::size_t rows = (file.height + (1U << row.chroma_shift_y) - 1) >> row.chroma_shift_y;
+  return (file.width * file.height + 2 * columns * rows) * element;
+}
+
+// What the decoders hold of the whole picture beside its pixels.
+std::size_t working_bytes(const Source& source, std::span<const std::byte> file) {
+  constexpr std::size_t block_bytes = 128;  // 64 coefficients of 16 bits
+  if (const auto* jpeg = std::get_if<JpegHeader>(&source.header)) {
+    return codec::has_many_scans(file, *jpeg) ? jpeg->blocks() * block_bytes : 0;
+  }
+  const auto& png = std::get<PngHeader>(source.header);
+  if (!png.interlaced) return 0;
+  return png.info.width * png.info.height * 4 * (png.info.bit_depth == 16 ? 2 : 1);
+}
+
+// Everything that can be said against a file before its pixels are read or memory is taken.
+Status check_work(const Source& source, std::span<const std::byte> file, PixelFormat format,
+                  DType dtype, const DecodeLimits& limits) {
+  HALYARD_CHECK(check_length(source, file.size()));
+  HALYARD_CHECK(codec::check_bytes(decoded_bytes(source.info, format, dtype),
+                                   working_bytes(source, file), file.size(), limits));
+  const auto* jpeg = std::get_if<JpegHeader>(&source.header);
+  return jpeg != nullptr ? codec::check_jpeg_scans(file, *jpeg, limits) : Status();
 }
 
 Status check_target(const Source& source, PixelFormat format, DType dtype) {
@@ -87,7 +119,7 @@ Status decode(const Source& source, std::span<const std::byte> file, PixelFormat
   const codec::CancelScope scope(&options.is_cancelled);
   const auto* jpeg = std::get_if<JpegHeader>(&source.header);
   const Status decoded =
-      jpeg != nullptr ? codec::decode_jpeg(file, *jpeg, format, map)
+      jpeg != nullptr ? codec::decode_jpeg(file, *jpeg, format, map, options.limits)
                       : codec::decode_png(file, std::get<PngHeader>(source.header), format, map);
   // A decoder that was stopped in its callbacks reports what it can say there.
   if (scope.was_cancelled()) return codec::cancelled_error();
@@ -121,7 +153,7 @@ Result<ImageFileInfo> load_into(Tensor& destination, std::span<const std::byte> 
   HALYARD_TRY(const Source source, read_header(file, options.limits));
   const PixelFormat format = options.format.value_or(source.info.native_format);
   HALYARD_CHECK(check_target(source, format, destination.dtype()));
-  HALYARD_CHECK(check_length(source, file.size()));
+  HALYARD_CHECK(check_work(source, file, format, destination.dtype(), options.limits));
   HALYARD_TRY(Tensor picture, labelled(destination, source.info, format));
   HALYARD_CHECK(decode(source, file, format, options, picture));
   destination = std::move(picture);
@@ -133,7 +165,7 @@ Result<Tensor> load_image(std::span<const std::byte> file, const LoadOptions& op
   HALYARD_TRY(const Source source, read_header(file, options.limits));
   const PixelFormat format = options.format.value_or(source.info.native_format);
   HALYARD_CHECK(check_target(source, format, DType::u8));
-  HALYARD_CHECK(check_length(source, file.size()));
+  HALYARD_CHECK(check_work(source, file, format, DType::u8, options.limits));
   HALYARD_TRY(Tensor picture, Tensor::create_image(source.info.width, source.info.height, format,
                                                    DType::u8, options.memory));
   HALYARD_CHECK(decode(source, file, format, options, picture));

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// EXIF orientation through libexif.
+// The TIFF structure of EXIF (TIFF 6.0, section 2), read as far as the orientation: one directory,
+// each of its entries looked at once. A reader of all tags follows pointers from directory to
+// directory, and a file of 64 kB may hold ways without end.
 #include "codec/exif.h"
-
-#include <libexif/exif-data.h>
 
 #include <algorithm>
 #include <array>
-#include <limits>
-#include <memory>
-#include <vector>
+#include <cstdint>
+#include <cstring>
 
 namespace halyard::codec {
 namespace {
@@ -17,33 +16,64 @@ constexpr std::array<std::byte, 6> prefix = {std::byte{'E'}, std::byte{'x'}, std
                                              std::byte{'f'}, std::byte{0},   std::byte{0}};
 // A JPEG segment cannot be longer; a PNG chunk that is carries no orientation worth having.
 constexpr std::size_t max_payload_bytes = 65535;
+constexpr std::size_t header_bytes = 8;
+constexpr std::size_t entry_bytes = 12;
+constexpr unsigned orientation_tag = 0x0112;
+constexpr unsigned type_short = 3;
+
+// Numbers of a TIFF block in its byte order; 0 beyond the end.
+class Tiff {
+ public:
+  explicit Tiff(std::span<const std::byte> bytes)
+      : bytes_(bytes), is_big_(bytes.size() >= 2 && bytes[0] == std::byte{'M'}) {}
+
+  bool has_header() const {
+    const std::byte letter{is_big_ ? std::uint8_t{'M'} : std::uint8_t{'I'}};
+    return bytes_.size() >= header_bytes && bytes_[0] == letter && bytes_[1] == letter &&
+           number(2, 2) == 42;
+  }
+  std::size_t number(std::size_t at, std::size_t count) const {
+    if (at > bytes_.size() || bytes_.size() - at < count) return 0;
+    std::size_t out = 0;
+    for (std::size_t i = 0; i < count; ++i)
+      out = out << 8 | std::to_integer<std::size_t>(bytes_[at + (is_big_ ? i : count - 1 - i)]);
+    return out;
+  }
+  std::size_t size() const { return bytes_.size(); }
+
+ private:
+  std::span<const std::byte> bytes_;
+  bool is_big_;
+};
+
+int orientation_in(const Tiff& tiff) {
+  if (!tiff.has_header()) return 0;
+  const std::size_t directory = tiff.number(4, 4);
+  const std::size_t count = tiff.number(directory, 2);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t entry = directory + 2 + i * entry_bytes;
+    if (entry + entry_bytes > tiff.size()) return 0;
+    if (tiff.number(entry, 2) != orientation_tag) continue;
+    // One value of 16 bits stands in the entry itself; more of them where it points.
+    const std::size_t values = tiff.number(entry + 4, 4);
+    if (tiff.number(entry + 2, 2) != type_short || values == 0) return 0;
+    const std::size_t place = values <= 2 ? entry + 8 : tiff.number(entry + 8, 4);
+    const std::size_t value = tiff.number(place, 2);
+    return value >= 1 && value <= 8 ? static_cast<int>(value) : 0;
+  }
+  return 0;
+}
 
 }  // namespace
 
 int exif_orientation(std::span<const std::byte> payload) {
   if (payload.size() <= prefix.size() || payload.size() > max_payload_bytes) return 0;
-  const std::unique_ptr<ExifData, void (*)(ExifData*)> data(exif_data_new(), exif_data_unref);
-  if (!data) return 0;
-  // Other tags and the repair of wrong ones are of no interest here.
-  exif_data_set_option(data.get(), EXIF_DATA_OPTION_IGNORE_UNKNOWN_TAGS);
-  exif_data_unset_option(data.get(), EXIF_DATA_OPTION_FOLLOW_SPECIFICATION);
-  exif_data_set_option(data.get(), EXIF_DATA_OPTION_DONT_CHANGE_MAKER_NOTE);
-  exif_data_load_data(data.get(), reinterpret_cast<const unsigned char*>(payload.data()),
-                      static_cast<unsigned>(payload.size()));
-  ExifEntry* entry = exif_content_get_entry(data->ifd[EXIF_IFD_0], EXIF_TAG_ORIENTATION);
-  if (entry == nullptr || entry->format != EXIF_FORMAT_SHORT || entry->components < 1 ||
-      entry->size < 2) {
-    return 0;
-  }
-  const int value = exif_get_short(entry->data, exif_data_get_byte_order(data.get()));
-  return value >= 1 && value <= 8 ? value : 0;
+  if (std::memcmp(payload.data(), prefix.data(), prefix.size()) != 0) return 0;
+  return orientation_in(Tiff(payload.subspan(prefix.size())));
 }
 
 int exif_orientation_of_tiff(std::span<const std::byte> tiff) {
-  if (tiff.size() > max_payload_bytes - prefix.size()) return 0;
-  std::vector<std::byte> payload(prefix.begin(), prefix.end());
-  payload.insert(payload.end(), tiff.begin(), tiff.end());
-  return exif_orientation(payload);
+  return tiff.size() > max_payload_bytes - prefix.size() ? 0 : orientation_in(Tiff(tiff));
 }
 
 Orientation orientation_of_tag(int tag) noexcept {

@@ -42,10 +42,16 @@ Result<std::vector<std::byte>> read_file(const std::string& path, std::size_t ma
   if (declared > max_bytes) return too_large(path, max_bytes);
   // One byte more than the size shows the end; pipes and /proc files declare none.
   constexpr std::size_t step = std::size_t{1} << 16;
-  std::vector<std::byte> bytes(std::max(declared + 1, step));
+  const std::size_t most = max_bytes + (max_bytes < SIZE_MAX ? 1 : 0);
+  std::vector<std::byte> bytes(std::min(std::max(declared + 1, step), most));
   std::size_t used = 0;
   while (true) {
-    if (used == bytes.size()) bytes.resize(bytes.size() * 2);
+    if (used == bytes.size()) {
+      // A vector that grows would take twice what it holds; here the limit is the end.
+      const std::size_t larger = used > most / 2 ? most : used * 2;
+      bytes.reserve(larger);
+      bytes.resize(larger);
+    }
     const ssize_t got = retry_read(fd.get(), bytes.data() + used, bytes.size() - used);
     if (got < 0) return fail_os("file cannot be read", errno, path);
     if (got == 0) break;

@@ -4,20 +4,20 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "base/format_error.h"
 #include "codec/cancel.h"
 #include "codec/chroma.h"
 #include "codec/jpeg_guard.h"
+#include "codec/jpeg_scans.h"
 
 namespace halyard::codec {
 namespace {
 
 // Rows of one component in one row of MCUs: 4 blocks of 8 at most.
 constexpr std::size_t max_group_rows = 32;
-// A hostile progressive file repeats tiny scans over a huge picture; real ones have about ten.
-constexpr int max_scans = 200;
 
 // One component on its way out of libjpeg.
 struct Component {
@@ -43,12 +43,28 @@ struct Job {
   Component components[3];
 };
 
-// libjpeg calls this for each row of MCUs that it reads or gives.
+// What libjpeg calls at every row of MCUs that it reads from a file of several scans, or gives.
+struct ScanWatch {
+  jpeg_progress_mgr base;  // first: libjpeg holds a pointer to it
+  std::size_t max_scans;
+  std::uint64_t visits, max_visits;
+  JDIMENSION row;
+};
+
 void count_scans(j_common_ptr object) {
   if (is_cancelled()) leave_with(object, "cancelled");
   const auto* codec = reinterpret_cast<jpeg_decompress_struct*>(object);
-  if (codec->input_scan_number <= max_scans) return;
-  leave_with(object, "more scans than any picture needs");
+  auto* watch = reinterpret_cast<ScanWatch*>(codec->progress);
+  if (codec->output_scanline != 0 || codec->input_scan_number <= 0) return;
+  if (static_cast<std::size_t>(codec->input_scan_number) > watch->max_scans)
+    leave_with(object, "more scans than limits.max_scans");
+  if (std::exchange(watch->row, codec->input_iMCU_row) == codec->input_iMCU_row) return;
+  for (int i = 0; i < codec->comps_in_scan; ++i) {
+    const jpeg_component_info& c = *codec->cur_comp_info[i];
+    watch->visits += std::uint64_t{c.width_in_blocks} * static_cast<unsigned>(c.v_samp_factor);
+  }
+  if (watch->visits > watch->max_visits)
+    leave_with(object, "scans visit more blocks than limits.max_scan_passes allows");
 }
 
 // The thread's codec object: made once, its memory for one picture is given back after each.
@@ -57,8 +73,8 @@ class Decoder {
   Decoder() {
     codec.err = prepare(errors);
     ready = run_guarded<create>(errors, codec);
-    progress.progress_monitor = count_scans;
-    codec.progress = &progress;
+    watch.base.progress_monitor = count_scans;
+    codec.progress = &watch.base;
   }
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
@@ -68,7 +84,7 @@ class Decoder {
 
   jpeg_decompress_struct codec{};
   JpegErrors errors{};
-  jpeg_progress_mgr progress{};
+  ScanWatch watch{};
   std::vector<JSAMPLE> scratch;
   bool ready = false;
 
@@ -268,11 +284,16 @@ bool serves(const JpegHeader& header, PixelFormat format) noexcept {
 }
 
 Status decode_jpeg(std::span<const std::byte> file, const JpegHeader& header, PixelFormat format,
-                   const TensorMap& map) {
+                   const TensorMap& map, const DecodeLimits& limits) {
   thread_local Decoder decoder;
   if (!decoder.ready) return to_error(decoder.errors);
   Job job = make_job(file, header, format, map);
   job.codec = &decoder.codec;
+  decoder.watch.max_scans = limits.max_scans;
+  // Interleaved scans visit the blocks that fill up their last MCUs as well.
+  decoder.watch.max_visits = max_visits(header, limits) / 8 * 9 + (std::uint64_t{1} << 16);
+  decoder.watch.visits = 0;
+  decoder.watch.row = 0;
   Status status = decode_with(decoder, header, format, job);
   jpeg_abort_decompress(&decoder.codec);  // gives the picture's memory back; after success a no-op
   return status;

@@ -14,9 +14,10 @@ namespace halyard::codec {
 bool serves(const JpegHeader& header, PixelFormat format) noexcept;
 
 /// Fills the planes of `map` (u8, the header's size, `format`) at their own pitch; bytes behind the
-/// row ends stay as they are. The codec object is the thread's and is used again.
-/// Errors: corrupt, unsupported, no_memory.
+/// row ends stay as they are. The codec object is the thread's and is used again. Scans are counted
+/// while they are read, too: libjpeg may find other ones than check_jpeg_scans().
+/// Errors: corrupt (also the limits of scans), unsupported, no_memory.
 Status decode_jpeg(std::span<const std::byte> file, const JpegHeader& header, PixelFormat format,
-                   const TensorMap& map);
+                   const TensorMap& map, const DecodeLimits& limits = {});
 
 }  // namespace halyard::codec

@@ -205,7 +205,10 @@ Result<JpegHeader> parse_jpeg_header(std::span<const std::byte> file, const Deco
   bool has_frame = false;
   while (true) {
     HALYARD_TRY(const Segment segment, next_segment(file, at));
-    if (segment.marker == sos) break;
+    if (segment.marker == sos) {
+      out.scan_at = at - segment.payload.size() - 4;
+      break;
+    }
     if (segment.marker == dhp) return fail(Errc::unsupported, "hierarchical JPEG is not served");
     if (is_frame(segment.marker)) {
       if (has_frame) return fail(Errc::corrupt, "JPEG has two frame headers");
@@ -221,16 +224,23 @@ Result<JpegHeader> parse_jpeg_header(std::span<const std::byte> file, const Deco
   return out;
 }
 
+std::size_t JpegHeader::blocks_of(std::size_t i) const noexcept {
+  const auto& luma = components[0];
+  const auto& c = components[i];
+  const std::size_t columns = (info.width * c.h + luma.h * 8U - 1) / (luma.h * 8U);
+  const std::size_t rows = (info.height * c.v + luma.v * 8U - 1) / (luma.v * 8U);
+  return columns * rows;
+}
+
+std::size_t JpegHeader::blocks() const noexcept {
+  std::size_t sum = 0;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(info.components); ++i)
+    sum += blocks_of(i);
+  return sum;
+}
+
 Status check_jpeg_length(const JpegHeader& header) {
-  const auto& luma = header.components[0];
-  std::size_t blocks = 0;  // below 3 * 2^26: no overflow
-  for (std::size_t i = 0; i < static_cast<std::size_t>(header.info.components); ++i) {
-    const auto& c = header.components[i];
-    const std::size_t columns = (header.info.width * c.h + luma.h * 8U - 1) / (luma.h * 8U);
-    const std::size_t rows = (header.info.height * c.v + luma.v * 8U - 1) / (luma.v * 8U);
-    blocks += columns * rows;
-  }
-  if (header.data_bytes >= blocks / 8) return {};
+  if (header.data_bytes >= header.blocks() / 8) return {};
   return fail(Errc::corrupt, "the JPEG data is too short for the size that its header declares",
               "{} bytes for {} x {} pixels", header.data_bytes, header.info.width,
               header.info.height);

@@ -24,6 +24,11 @@ struct JpegHeader {
   std::array<JpegComponent, 3> components{};
   bool stored_rgb = false;     ///< three components that are R, G, B
   std::size_t data_bytes = 0;  ///< from behind the first scan header to the end
+  std::size_t scan_at = 0;     ///< of the first scan's marker
+
+  /// Blocks of 8 x 8 of component i; of all, below 3 * 2^26.
+  std::size_t blocks_of(std::size_t i) const noexcept;
+  std::size_t blocks() const noexcept;
 };
 
 bool is_jpeg(std::span<const std::byte> file) noexcept;

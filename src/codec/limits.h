@@ -28,4 +28,23 @@ inline Status check_limits(std::size_t width, std::size_t height, const DecodeLi
   return {};
 }
 
+/// What decoding takes beside the destination's bytes, and both against the limits.
+inline Status check_bytes(std::size_t decoded, std::size_t working, std::size_t file_bytes,
+                          const DecodeLimits& limits) {
+  const auto total = checked_add(decoded, working);
+  if (!total || *total > limits.max_bytes) {
+    return fail(Errc::invalid_argument, "decoded picture is above limits.max_bytes",
+                "{} bytes of pixels and {} of coefficients or rows > {}", decoded, working,
+                limits.max_bytes);
+  }
+  if (decoded <= limits.expansion_floor) return {};
+  const auto allowed = checked_mul(file_bytes, limits.max_expansion);
+  if (!allowed || decoded <= *allowed) return {};
+  return fail(Errc::invalid_argument,
+              "decoded bytes per byte of the file are above limits.max_expansion",
+              "{} bytes from a file of {} > {} to 1; up to {} bytes any ratio passes "
+              "(limits.expansion_floor)",
+              decoded, file_bytes, limits.max_expansion, limits.expansion_floor);
+}
+
 }  // namespace halyard::codec

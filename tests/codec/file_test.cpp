@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files: limits when reading; no half file, no leftover when writing.
+#include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -7,6 +9,7 @@
 
 #include "codec/support.h"
 #include "folder.h"
+#include "halyard/fd.h"
 
 namespace halyard {
 namespace {
@@ -41,6 +44,21 @@ TEST_F(FileTest, read_stops_at_its_limit) {
   EXPECT_EQ(read_file(path("f"), 2).error().code, Errc::invalid_argument);
   // A device tells no size.
   EXPECT_EQ(read_file("/dev/zero", 1000).error().code, Errc::invalid_argument);
+}
+
+TEST_F(FileTest, stream_is_read_to_one_byte_beyond_the_limit_and_no_further) {
+  int ends[2] = {};
+  ASSERT_EQ(::pipe(ends), 0);
+  const Fd reader(ends[0]), writer(ends[1]);
+  const Bytes bytes(200'000);
+  ASSERT_GE(::fcntl(writer.get(), F_SETPIPE_SZ, 1 << 18), 1 << 18);
+  ASSERT_EQ(::write(writer.get(), bytes.data(), bytes.size()), 200'000);
+  const auto read = read_file("/proc/self/fd/" + std::to_string(reader.get()), 100'000);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, Errc::invalid_argument);
+  int left = 0;
+  ASSERT_EQ(::ioctl(reader.get(), FIONREAD, &left), 0);
+  EXPECT_EQ(left, 200'000 - 100'001);
 }
 
 TEST_F(FileTest, missing_files_and_folders_are_told_apart) {
