@@ -38,9 +38,12 @@ class FrameSource {
   /// A picture file, a folder of pictures (in natural order of their names: frame9 before frame10),
   /// a video file, or "-" (standard input: a picture, several JPEGs one after the other, or a
   /// video). A pipe or a file of JPEGs (.mjpeg) is read like standard input.
-  /// Errors: not_found, permission, malformed (no picture or video), invalid_argument (a folder
-  /// without pictures; options), unsupported (a video's pixel format other than yuv420p, nv12,
-  /// gray; a video in a build without FFmpeg, where the message says what to install).
+  /// Videos: MP4/MOV, Matroska/WebM, AVI, MPEG-TS and -PS, Motion JPEG, FLV, Ogg, ASF, NUT, IVF,
+  /// YUV4MPEG, and raw AV1, H.264, HEVC, MPEG-1, -2, -4. Playlists (HLS, DASH) and lists of files
+  /// are malformed, and of what a video names nothing else is opened: one path, one file. Errors:
+  /// not_found, permission, malformed (no picture or video), invalid_argument (a folder without
+  /// pictures; options), unsupported (a video's pixel format other than yuv420p, nv12, gray; a
+  /// video in a build without FFmpeg, where the message says what to install).
   static Result<FrameSource> open(const std::string& path, const Options& options);
   static Result<FrameSource> open(const std::string& path) { return open(path, Options{}); }
   FrameSource(FrameSource&&) noexcept;

@@ -5,13 +5,18 @@
 #ifdef HALYARD_HAVE_FFMPEG
 
 extern "C" {
+#include <libavutil/avstring.h>
 #include <libavutil/dict.h>
 #include <libavutil/mem.h>
 }
 
+#include <fcntl.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <limits>
 #include <span>
+#include <thread>
 #include <utility>
 
 #include "base/format_error.h"
@@ -26,10 +31,29 @@ Error not_a_video(int code, const std::string& name) {
                       Errc::malformed);
 }
 
-// Playlists may name other inputs; none but local files are ever opened.
+// What may be read, by FFmpeg's names: containers and raw streams that hold the pictures
+// themselves. Playlists and scripts, which name other inputs, are not among them, nor are devices.
+constexpr const char* containers =
+    "mov,matroska,avi,mpegts,mpeg,mpegvideo,mjpeg,flv,ogg,asf,nut,ivf,obu,av1,h264,hevc,m4v,"
+    "yuv4mpegpipe";
+
+// Whether one of the names of a demuxer ("mov,mp4,m4a") is among those that are read.
+bool is_read(const AVInputFormat& kind) {
+  return av_match_list(kind.name, containers, ',') > 0;
+}
+
+// FFmpeg has the one stream that it is given. Whatever a file names, nothing else is opened.
+int refuse_to_open(AVFormatContext*, AVIOContext** io, const char*, int, AVDictionary**) {
+  *io = nullptr;
+  return AVERROR(EACCES);
+}
+
 struct OpenOptions {
   AVDictionary* entries = nullptr;
-  OpenOptions() { av_dict_set(&entries, "protocol_whitelist", "file,pipe", 0); }
+  OpenOptions() {
+    av_dict_set(&entries, "format_whitelist", containers, 0);
+    av_dict_set(&entries, "protocol_whitelist", "none", 0);
+  }
   OpenOptions(const OpenOptions&) = delete;
   OpenOptions& operator=(const OpenOptions&) = delete;
   ~OpenOptions() { av_dict_free(&entries); }
@@ -73,18 +97,9 @@ void VideoInput::FreeReader::operator()(Reader* reader) const noexcept {
 }
 
 Result<VideoInput> VideoInput::open(const std::string& path) {
-  route_ffmpeg_log();
-  VideoInput input;
-  input.name_ = path;
-  OpenOptions options;
-  AVFormatContext* format = nullptr;
-  // "file:" keeps a name with a colon from being read as another protocol.
-  const int opened =
-      avformat_open_input(&format, ("file:" + path).c_str(), nullptr, &options.entries);
-  if (opened < 0) return not_a_video(opened, path);
-  input.format_.reset(format);
-  HALYARD_CHECK(input.finish_opening());
-  return input;
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return fail_os("source cannot be opened", errno, path);
+  return open(ByteStream(Fd(fd)), path);
 }
 
 Result<VideoInput> VideoInput::open(ByteStream stream, const std::string& name) {
@@ -94,23 +109,37 @@ Result<VideoInput> VideoInput::open(ByteStream stream, const std::string& name) 
   input.reader_.reset(new Reader{std::move(stream)});
   Reader& reader = *input.reader_;
   auto* buffer = static_cast<unsigned char*>(av_malloc(io_buffer_bytes));
-  AVFormatContext* format = avformat_alloc_context();
   if (buffer != nullptr) {
     reader.io = avio_alloc_context(buffer, io_buffer_bytes, 0, &reader, &Reader::read, nullptr,
                                    reader.stream.is_seekable() ? &Reader::seek : nullptr);
   }
-  if (reader.io == nullptr || format == nullptr) {
-    if (reader.io == nullptr) av_free(buffer);
-    avformat_free_context(format);
+  if (reader.io == nullptr) {
+    av_free(buffer);
     return fail(Errc::no_memory, "video: reader cannot be made", "{}", name);
   }
-  format->pb = reader.io;
-  OpenOptions options;
-  const int opened = avformat_open_input(&format, nullptr, nullptr, &options.entries);
-  if (opened < 0) return not_a_video(opened, name);  // format was freed
-  input.format_.reset(format);
+  const AVInputFormat* kind = nullptr;
+  const int probed = av_probe_input_buffer2(reader.io, &kind, "", nullptr, 0, 0);
+  if (probed < 0 || kind == nullptr) return not_a_video(probed, name);
+  if (!is_read(*kind)) {
+    return fail(Errc::malformed, "source is neither a picture nor a video of a kind that is read",
+                "{}: FFmpeg takes it for {}; playlists and lists of files are not opened", name,
+                kind->name);
+  }
+  HALYARD_CHECK(input.open_container(*kind));
   HALYARD_CHECK(input.finish_opening());
   return input;
+}
+
+Status VideoInput::open_container(const AVInputFormat& kind) {
+  AVFormatContext* format = avformat_alloc_context();
+  if (format == nullptr) return fail(Errc::no_memory, "video: reader cannot be made", "{}", name_);
+  format->pb = reader_->io;
+  format->io_open = refuse_to_open;
+  OpenOptions options;
+  const int opened = avformat_open_input(&format, nullptr, &kind, &options.entries);
+  if (opened < 0) return not_a_video(opened, name_);  // format was freed
+  format_.reset(format);
+  return {};
 }
 
 Status VideoInput::finish_opening() {
@@ -152,18 +181,25 @@ double VideoInput::rate() const noexcept {
   return rate.num > 0 && rate.den > 0 ? av_q2d(rate) : 0;
 }
 
+Status check_frame(int width, int height, const DecodeLimits& limits, const std::string& name) {
+  const auto columns = static_cast<std::size_t>(std::max(0, width));
+  const auto rows = static_cast<std::size_t>(std::max(0, height));
+  const std::size_t bytes = columns * rows + columns * rows / 2;  // no overflow: both are ints
+  if (columns <= limits.max_width && rows <= limits.max_height &&
+      columns * rows <= limits.max_pixels && bytes <= limits.max_bytes) {
+    return {};
+  }
+  return fail(Errc::invalid_argument, "video: frames exceed the limits",
+              "{}: {}x{} and {} bytes, limits.max_width {}, max_height {}, max_pixels {}, "
+              "max_bytes {}",
+              name, columns, rows, bytes, limits.max_width, limits.max_height, limits.max_pixels,
+              limits.max_bytes);
+}
+
 Result<CodecPtr> open_decoder(const AVStream& stream, const DecodeLimits& limits,
                               const std::string& name) {
   const AVCodecParameters& parameters = *stream.codecpar;
-  const auto width = static_cast<std::size_t>(parameters.width);
-  const auto height = static_cast<std::size_t>(parameters.height);
-  // No overflow: both are ints.
-  if (width > limits.max_width || height > limits.max_height ||
-      width * height > limits.max_pixels) {
-    return fail(Errc::invalid_argument, "video: frames exceed the limits",
-                "{}: {}x{}, limits {}x{} and {} pixels", name, width, height, limits.max_width,
-                limits.max_height, limits.max_pixels);
-  }
+  HALYARD_CHECK(check_frame(parameters.width, parameters.height, limits, name));
   const AVCodec* codec = avcodec_find_decoder(parameters.codec_id);
   if (codec == nullptr) {
     return fail(Errc::unsupported, "video: this FFmpeg has no decoder for it", "{}: {}", name,
@@ -176,7 +212,8 @@ Result<CodecPtr> open_decoder(const AVStream& stream, const DecodeLimits& limits
   constexpr auto most = static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max());
   decoder->max_pixels = static_cast<std::int64_t>(std::min(limits.max_pixels, most));
   decoder->pkt_timebase = stream.time_base;
-  decoder->thread_count = 0;  // as many as the machine has
+  // Each thread holds frames of its own: as many as the machine has, within reason.
+  decoder->thread_count = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 16);
   const int opened = avcodec_open2(decoder.get(), codec, nullptr);
   if (opened < 0) return ffmpeg_error("video: decoder refuses it", opened, name, Errc::malformed);
   return decoder;

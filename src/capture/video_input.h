@@ -15,9 +15,11 @@
 
 namespace halyard::capture {
 
+/// FFmpeg reads the one descriptor through callbacks and opens nothing itself: no file that a
+/// container names, whatever the name is. Playlists, and lists of files, are refused by their kind.
 class VideoInput {
  public:
-  /// Errors: malformed (no container, no video stream), those of reading.
+  /// Errors: malformed (no container, one that is not read, no video stream), those of reading.
   static Result<VideoInput> open(const std::string& path);
   static Result<VideoInput> open(ByteStream stream, const std::string& name);
 
@@ -32,6 +34,7 @@ class VideoInput {
   struct FreeReader {
     void operator()(Reader* reader) const noexcept;
   };
+  Status open_container(const AVInputFormat& kind);
   Status finish_opening();
 
   std::string name_;
@@ -40,6 +43,9 @@ class VideoInput {
   AVStream* stream_ = nullptr;  // format_'s
   bool at_end_ = false;
 };
+
+/// Errors: invalid_argument (a limit).
+Status check_frame(int width, int height, const DecodeLimits& limits, const std::string& name);
 
 /// A decoder of the stream, opened, with `limits` in force. Errors: unsupported (no decoder in this
 /// FFmpeg), invalid_argument (limits), malformed.

@@ -15,8 +15,10 @@ namespace {
 
 class VideoSource final : public Source {
  public:
-  VideoSource(VideoInput input, CodecPtr decoder, PacketPtr packet, std::string name)
+  VideoSource(VideoInput input, CodecPtr decoder, PacketPtr packet, std::string name,
+              const DecodeLimits& limits)
       : name_(std::move(name)),
+        limits_(limits),
         input_(std::move(input)),
         decoder_(std::move(decoder)),
         packet_(std::move(packet)),
@@ -37,6 +39,7 @@ class VideoSource final : public Source {
   std::chrono::nanoseconds time_of(const AVFrame& frame, std::size_t index) const noexcept;
 
   std::string name_;
+  DecodeLimits limits_;
   VideoInput input_;
   CodecPtr decoder_;
   PacketPtr packet_;
@@ -84,6 +87,8 @@ Result<Frame> VideoSource::give(FramePtr frame) {
   if ((frame->flags & AV_FRAME_FLAG_CORRUPT) != 0 || frame->decode_error_flags != 0) {
     return fail(Errc::corrupt, "video: a frame is damaged", "{} frame {}", name_, index);
   }
+  // A stream may change its size on the way.
+  HALYARD_CHECK(check_frame(frame->width, frame->height, limits_, name_));
   const auto when = time_of(*frame, index);
   HALYARD_TRY(Tensor image, wrap_frame(std::move(frame), name_));
   return Frame{std::move(image), name_, index, {}, when};
@@ -116,7 +121,7 @@ SourceResult finish(Result<VideoInput> input, const std::string& name, const Opt
   PacketPtr packet(av_packet_alloc());
   if (!packet) return fail(Errc::no_memory, "video: packet cannot be made", "{}", name);
   return std::unique_ptr<Source>(std::make_unique<VideoSource>(
-      *std::move(input), std::move(decoder), std::move(packet), name));
+      *std::move(input), std::move(decoder), std::move(packet), name, options.load.limits));
 }
 
 }  // namespace
