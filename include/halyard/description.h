@@ -145,7 +145,8 @@ struct DocumentLimits {
   static constexpr std::size_t json_bytes = std::size_t{4} << 20;
   static constexpr std::size_t yaml_bytes = std::size_t{1} << 20;
   static constexpr std::size_t nodes = std::size_t{1} << 17;  ///< values, with aliases resolved
-  static constexpr std::size_t depth = 64;                    ///< of lists and maps
+  /// Of lists and maps, checked while the text is read: 64 kB of stack are enough for any text.
+  static constexpr std::size_t depth = 64;
   static constexpr std::size_t outputs = 4096;  ///< and parts of each, anchors, strides
   static constexpr std::size_t labels = 100000;
   static constexpr std::size_t warnings = 100;  ///< then one more, that counts the rest

@@ -53,6 +53,12 @@ std::size_t line_of(const YAML::Mark& mark) {
   return static_cast<std::size_t>(std::max(0, mark.line)) + 1;
 }
 
+// What ends the parser where lists and maps nest too deeply: it descends by calling itself, and the
+// thread's stack may be small.
+struct TooDeep {
+  std::size_t line = 1;
+};
+
 // Keeps the parser's events; YAML::Load() would build a tree ten times as large and slow. Beyond
 // the limit nothing more is kept, and copying the tree refuses what is there.
 class Items final : public YAML::EventHandler {
@@ -77,16 +83,20 @@ class Items final : public YAML::EventHandler {
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value) override {
-    open_.push_back(add({Item::Kind::list, line_of(mark)}, anchor));
+    open(Item::Kind::list, mark, anchor);
   }
   void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value) override {
-    open_.push_back(add({Item::Kind::map, line_of(mark)}, anchor));
+    open(Item::Kind::map, mark, anchor);
   }
   void OnSequenceEnd() override { open_.pop_back(); }
   void OnMapEnd() override { open_.pop_back(); }
 
  private:
+  void open(Item::Kind kind, const YAML::Mark& mark, YAML::anchor_t anchor) {
+    if (open_.size() > DocumentLimits::depth) throw TooDeep{line_of(mark)};
+    open_.push_back(add({kind, line_of(mark)}, anchor));
+  }
   std::uint32_t add(Item item, YAML::anchor_t anchor) {
     if (is_beyond()) return 0;
     const auto index = static_cast<std::uint32_t>(items_.size());
@@ -174,6 +184,8 @@ Result<json> parse_yaml(std::string_view text) {
       return malformed("YAML", 1, " or later", fmt::format(too_large, DocumentLimits::nodes));
     if (items.empty()) return json(nullptr);
     return YamlCopy(items).copy(0, 0);
+  } catch (const TooDeep& here) {
+    return malformed("YAML", here.line, "", fmt::format(too_deep, DocumentLimits::depth));
   } catch (const YAML::Exception& e) {
     return malformed("YAML", line_of(e.mark),
                      fmt::format(" column {}", std::max(0, e.mark.column) + 1), e.msg);
