@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "args.h"
+#include "array_view.h"
 #include "enums.h"
 #include "halyard/codec.h"
 #include "halyard/image.h"
@@ -46,12 +47,30 @@ std::optional<PixelFormat> wished(const ImageFileInfo& file) {
   return is_jpeg_output(*output_format, file.native_format) ? output_format : std::nullopt;
 }
 
+// Whether these bytes lie in the memory that decoding into `tensor` may fill. Mapping device memory
+// is no small thing, and files are not kept there.
+bool shares_bytes(const Tensor& tensor, std::span<const std::byte> bytes) {
+  if (tensor.memory() != Memory::mem && tensor.memory() != Memory::shm) return false;
+  const auto map = tensor.buffer()->map_unclaimed(Access::read);
+  if (!map) return false;
+  const auto range = [](std::span<const std::byte> of) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(of.data());
+    return AddressRange{begin, begin + of.size()};
+  };
+  return range(map->bytes()).overlaps(range(bytes));
+}
+
 // Decodes into a copy of the handle, so that other threads see the old label or the new one.
 ImageInfo decode_into(PyTensor& self, std::span<const std::byte> bytes, nb::handle format) {
   LoadOptions options;
   if (!format.is_none()) options.format = enum_from<PixelFormat>(format, "format");
   Tensor target = self.value;
   if (target.is_empty()) raise(Errc::invalid_argument, "tensor: is empty");
+  std::vector<std::byte> own;
+  if (shares_bytes(target, bytes)) {
+    own.assign(bytes.begin(), bytes.end());
+    bytes = own;
+  }
   const ImageFileInfo file =
       take(released_with_signals([&](auto is_cancelled) -> Result<ImageFileInfo> {
         options.is_cancelled = is_cancelled;

@@ -165,3 +165,17 @@ def test_normalize_into_floats_that_begin_in_the_picture():
     dst = room[100:1300].view(np.float32).reshape(10, 10, 3)
     ef.Tensor.from_array(room[:300].reshape(10, 10, 3)).normalize_to_numpy(dst)
     assert np.array_equal(dst, want)
+
+
+@pytest.mark.parametrize("offset", [0, 1, 5000, 12_000])
+@pytest.mark.parametrize("encode", [lambda t: t.to_png(0), lambda t: t.to_jpeg(90)])
+def test_a_file_that_lies_in_the_tensor_it_is_decoded_into(encode, offset):
+    original = ef.Tensor.image(64, 64, "rgb", mem=MEM)
+    original.from_numpy(np.random.default_rng(0).integers(0, 256, (64, 64, 3), np.uint8))
+    data = np.frombuffer(encode(original), np.uint8)
+    apart, within = (ef.Tensor([60_000], "uint8", MEM) for _ in range(2))
+    apart.decode_image(data)
+    source = np.asarray(within)[offset:offset + data.size]
+    source[:] = data
+    within.decode_image(source)
+    assert np.array_equal(np.asarray(within), np.asarray(apart))
