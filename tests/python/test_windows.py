@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memory of tensors as Python sees it: windows no wider than the elements, maps that Python code
 closes while an element is read, objects that were never made, cycles, iteration."""
+import ctypes
 import gc
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import weakref
 import models
 import numpy as np
 import pytest
+from exporter import View, api
 from numpy.lib.stride_tricks import as_strided
 
 import halyard as ef
@@ -87,8 +89,7 @@ def test_no_other_view_of_a_tensor_leaves_its_elements(make):
 
 
 def view_with(source, flags):
-    from exporter import View, api
-    import ctypes
+    """What a buffer of these flags shows, as bytes."""
     view = View()
     if api.PyObject_GetBuffer(ctypes.py_object(source), ctypes.byref(view), flags) != 0:
         raise BufferError  # ctypes raises what was set
@@ -361,3 +362,31 @@ def test_an_index_beyond_the_last_element_is_both_errors():
     m.unmap()
     with pytest.raises(BufferError, match="unmapped"):
         next(elements)
+
+
+def test_a_tensor_that_the_collector_has_emptied_has_no_elements():
+    """Code that runs while a cycle is taken apart may still meet such a tensor."""
+    slot = ctypes.pythonapi.PyType_GetSlot
+    slot.restype, slot.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_int]
+    tp_clear = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object)(slot(ef.Tensor, 51))
+    a = array((4, 6, 3))
+    t = ef.Tensor.from_array(a)
+    held = t[1:]
+    tp_clear(t)
+    assert t.shape == [4, 6, 3]  # the part holds the memory too, so it is no cycle
+    del held
+    view = memoryview(t)
+    gone = weakref.ref(a)
+    del a
+    tp_clear(t)
+    assert gone() is not None and view.tobytes() == bytes(72)  # the view keeps what it shows
+    del view
+    assert gone() is None and t.shape == [] and t.size == 0 and len(t) == 0
+    for look in (memoryview, np.asarray, lambda t: t.map(), lambda t: t[0], lambda t: t.to_png(),
+                 lambda t: t.from_numpy(np.zeros(0)), lambda t: t.decode_image(b"x"),
+                 lambda t: t.__dlpack__(), lambda t: t.set_format("rgb"), lambda t: t.batch(0),
+                 lambda t: t.normalize_to_numpy(np.zeros((0, 0, 3), np.uint8)),
+                 lambda t: ef.ImageProcessor().convert(t, t),
+                 lambda t: models.decoder().decode([t])):
+        with pytest.raises((BufferError, RuntimeError, IndexError)):
+            look(t)
