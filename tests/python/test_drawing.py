@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """ImageProcessor's drawing, masks and tiles."""
 import pickle
+import sys
 import threading
 
 import numpy as np
@@ -218,22 +219,29 @@ def test_masks_after_a_refusal_are_those_of_before():
 
 def test_threads_that_make_masks_with_one_processor_wait_for_each_other():
     processor = ef.ImageProcessor()
-    boxes, scores, classes, protos = models.segmenter().decode_proto(
-        [models.tensor(models.detection_output(extra=models.PROTOS)),
-         models.tensor(models.prototypes())])
-    size = ef.MaskResolution.Scaled(320, 240)
-    expected = processor.materialize_masks(boxes, scores, classes, protos, resolution=size)
-    wrong = []
+    outputs = [models.tensor(models.detection_output(extra=models.PROTOS)),
+               models.tensor(models.prototypes())]
+    size = ef.MaskResolution.Scaled(1600, 1200)
+    expected = processor.materialize_masks(*models.segmenter().decode_proto(outputs),
+                                           resolution=size)
+    wrong, done = [], []
 
     def work():
-        for _ in range(150):
-            masks = processor.materialize_masks(boxes, scores, classes, protos, resolution=size)
+        found = models.segmenter().decode_proto(outputs)
+        for _ in range(50):
+            masks = processor.materialize_masks(*found, resolution=size)
             if not all(np.array_equal(a, b) for a, b in zip(expected, masks)):
                 wrong.append(masks)
+            done.append(1)
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert wrong == []
+    old = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(old)
+    assert wrong == [] and len(done) == 200
