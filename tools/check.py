@@ -287,6 +287,19 @@ def rule_environment(tree):
                 tree.breach("environment", path, number, f"only {source} reads the environment")
 
 
+def rule_printing(tree):
+    """The program prints by way of tools/halyard/report.cpp alone, which cleans what it prints."""
+    home = "tools/halyard/report.cpp"
+    prints = re.compile(r"\b(?:v?[fd]?printf|f?put[sc]|fwrite|putchar|perror|psignal)\s*\(|"
+                        r"(?<![\w>])::write\s*\(|\b(?:cout|cerr|clog)\b|\bfmt::print\b")
+    for path, text in tree.files("tools/halyard/", suffixes=CPP):
+        for number, line in enumerate(text.splitlines(), 1):
+            code = re.sub(r'"(?:\\.|[^"\\])*"', '""', line).split("//")[0]
+            match = prints.search(code)
+            if match and path != home:
+                tree.breach("printing", path, number, f"{match.group(0)} prints: use {home}")
+
+
 def rule_examples(tree):
     """Code in a page under `<!-- from FILE: FUNCTION -->` is that function of that file."""
     marker = re.compile(r"<!-- from (\S+): (\w+) -->\n```\w*\n(.*?)```", re.S)

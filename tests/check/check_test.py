@@ -147,6 +147,16 @@ class Seeded(unittest.TestCase):
     def test_a_program_that_includes_private_headers(self):
         self.expect_source("includes", HEAD + '#include "base/checked.h"\n', "examples/seeded.cpp")
 
+    # printing
+    def test_a_program_that_prints_without_cleaning(self):
+        for call in ('std::printf("%s", name);', "std::fputs(name, stderr);", "std::cout << name;",
+                     'fmt::print("{}", name);', "::write(1, name, 3);", "std::puts(name);",
+                     "std::fwrite(name, 1, 3, stdout);"):
+            with self.subTest(call):
+                self.expect_source("printing", HEAD + f"void f() {{ {call} }}\n",
+                                   "tools/halyard/seeded.cpp")
+                (self.tree / "tools/halyard/seeded.cpp").unlink()
+
     # homes
     def test_an_outside_header_away_from_home(self):
         self.expect_source("homes", HEAD + "#include <jpeglib.h>\n")

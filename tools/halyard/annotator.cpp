@@ -51,16 +51,34 @@ OutKind out_kind(const std::string& out) {
 Result<Annotator> Annotator::create(Options options) {
   Annotator annotator(std::move(options));
   if (!annotator.is_wanted()) return annotator;
-  // Better told now than after an hour of video.
-  const std::string& sheet = annotator.options_.contact_sheet;
-  if (!sheet.empty()) HALYARD_CHECK(OutputFile::create(sheet));
-  if (annotator.kind_ == OutKind::folder) HALYARD_CHECK(make_folder(annotator.options_.out));
+  if (annotator.kind_ == OutKind::folder) {
+    HALYARD_CHECK(make_folder(annotator.options_.out));
+    annotator.reserve_names();
+  }
   Overlay::Options drawing;
   drawing.labels = annotator.options_.labels;
   drawing.color_by = annotator.options_.is_tracking ? ColorBy::track : ColorBy::label;
   drawing.font = annotator.options_.font;
   HALYARD_TRY(annotator.overlay_, Overlay::create(std::move(drawing)));
   return annotator;
+}
+
+Status Annotator::open_sheet() {
+  if (options_.contact_sheet.empty()) return {};
+  HALYARD_TRY(sheet_file_, OutputFile::create(options_.contact_sheet));
+  return {};
+}
+
+/// Those in the folder itself; links need no thought, a picture would replace only the link's
+/// target and PathCheck has seen to that.
+void Annotator::reserve_names() {
+  for (const std::string& other : options_.other_outputs) {
+    const fs::path path(other);
+    std::error_code error;
+    const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+    if (fs::equivalent(folder, options_.out, error) && !error)
+      used_names_.insert(path.filename().string());
+  }
 }
 
 Status Annotator::paint(Job& job) const {
@@ -84,6 +102,9 @@ std::string Annotator::name_for(const Frame& frame) {
   const bool is_picture = out_kind(frame.source) == OutKind::picture;
   if (!is_picture || used_names_.contains(name))
     name = fmt::format("{}_{:06}.jpg", stem, frame.index);
+  // A picture may have been called so from the start.
+  for (std::size_t more = 1; used_names_.contains(name); ++more)
+    name = fmt::format("{}_{:06}_{}.jpg", stem, frame.index, more);
   used_names_.insert(name);
   return (fs::path(options_.out) / name).string();
 }
@@ -179,11 +200,16 @@ Status Annotator::write(Job& job) {
 }
 
 Status Annotator::finish() {
-  if (video_) HALYARD_CHECK(video_->finish());
-  if (options_.contact_sheet.empty() || sheet_.is_empty()) return {};
+  return video_ ? video_->finish() : Status{};
+}
+
+Status Annotator::finish_sheet() {
+  if (!sheet_file_ || sheet_.is_empty()) return {};
   HALYARD_TRY(const auto sheet, sheet_.compose());
-  return extension_of(options_.contact_sheet) == ".png" ? save_png(sheet, options_.contact_sheet)
-                                                        : save_jpeg(sheet, options_.contact_sheet);
+  const bool is_png = extension_of(options_.contact_sheet) == ".png";
+  HALYARD_TRY(const auto bytes, is_png ? encode_png(sheet) : encode_jpeg(sheet));
+  HALYARD_CHECK(sheet_file_->write(bytes));
+  return sheet_file_->commit();
 }
 
 }  // namespace halyard::tool

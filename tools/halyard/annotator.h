@@ -12,6 +12,7 @@
 #include "halyard/capture.h"
 #include "halyard/draw.h"
 #include "halyard/mask_draw.h"
+#include "halyard/output_file.h"
 #include "job.h"
 
 namespace halyard::tool {
@@ -28,6 +29,8 @@ class Annotator {
   struct Options {
     std::string out;            ///< empty: none
     std::string contact_sheet;  ///< empty: none
+    /// Files that others write: no picture of the folder takes such a name.
+    std::vector<std::string> other_outputs;
     std::string font;
     std::vector<std::string> labels;
     bool is_tracking = false;
@@ -35,6 +38,8 @@ class Annotator {
   };
   /// Errors: not_found (font), permission (folder cannot be made), exists (a file is in the way).
   static Result<Annotator> create(Options options);
+  /// Opens the sheet's file: better now than after an hour of video. Errors: as OutputFile.
+  Status open_sheet();
 
   bool is_wanted() const noexcept {
     return kind_ != OutKind::none || !options_.contact_sheet.empty();
@@ -43,8 +48,10 @@ class Annotator {
   Status draw(Job& job);
   Status encode(Job& job) const;
   Status write(Job& job);
-  /// Completes the video and the sheet.
+  /// Completes the video.
   Status finish();
+  /// Completes the contact sheet.
+  Status finish_sheet();
 
  private:
   explicit Annotator(Options options)
@@ -55,6 +62,7 @@ class Annotator {
   /// Decides where the frame goes: a file name, or the video, which is made for the first frame.
   Status choose_target(Job& job);
   std::string name_for(const Frame& frame);
+  void reserve_names();
   Options options_;
   OutKind kind_ = OutKind::none;
   std::optional<Overlay> overlay_;
@@ -64,6 +72,7 @@ class Annotator {
   std::optional<VideoWriter> video_;
   Size video_size_;
   ContactSheet sheet_;
+  std::optional<OutputFile> sheet_file_;
   std::set<std::string> used_names_;
   std::size_t drawn_ = 0;
 };

@@ -11,7 +11,7 @@
 #include "commands.h"
 #include "convert_options.h"
 #include "npy.h"
-#include "output_file.h"
+#include "paths.h"
 #include "report.h"
 #include "values.h"
 
@@ -145,7 +145,7 @@ int convert_one(const ConvertOptions& options, const Source& source, Convert req
   if (options.explains) {
     const auto text = processor.explain(request);
     if (!text) return report("convert " + options.in, text.error());
-    print_line(*text);
+    print_lines(*text);
   }
   if (auto placed = processor.convert(request); !placed)
     return report("convert " + options.in, placed.error());
@@ -162,10 +162,20 @@ std::string tile_path(const std::string& out, std::size_t index) {
   return (path.parent_path() / name).string();
 }
 
+/// Before the first one is written.
+int check_tile_paths(const ConvertOptions& options, std::span<const Tile> tiles) {
+  PathCheck paths;
+  paths.input("IN", options.in);
+  for (const Tile& tile : tiles)
+    paths.output("OUT", tile_path(options.out, tile.index));
+  return paths.run();
+}
+
 int convert_tiles(const ConvertOptions& options, const Source& source, Convert request,
                   Processor& processor) {
   const auto tiles = plan_tiles(source.picture.size(), *options.tiles);
   if (!tiles) return report("--tiles", tiles.error());
+  if (const int code = check_tile_paths(options, *tiles); code != exit_ok) return code;
   for (const Tile& tile : *tiles) {
     request.crop = tile.region;
     const std::string path = tile_path(options.out, tile.index);
@@ -179,6 +189,11 @@ int convert_tiles(const ConvertOptions& options, const Source& source, Convert r
 
 int convert(const ConvertOptions& options) {
   if (const int code = check(options); code != exit_ok) return code;
+  if (!options.tiles) {
+    PathCheck paths;
+    paths.input("IN", options.in).output("OUT", options.out);
+    if (const int code = paths.run(); code != exit_ok) return code;
+  }
   const auto source = load_source(options);
   if (!source) return report(options.in, source.error());
   auto processor = Processor::create(

@@ -11,6 +11,7 @@
 #include "halyard/placement.h"
 #include "npy.h"
 #include "parsed_option.h"
+#include "paths.h"
 #include "record.h"
 #include "report.h"
 #include "values.h"
@@ -92,7 +93,18 @@ int write_record(const DecodeCommand& command, const FrameRecord& record,
   return exit_ok;
 }
 
+int check_paths(const DecodeCommand& command) {
+  PathCheck paths;
+  for (const std::string& file : command.files)
+    paths.input("file", file);
+  return paths.model("--config", command.config)
+      .input("--labels", command.labels)
+      .stream_output("--json", command.json)
+      .run();
+}
+
 int decode(const DecodeCommand& command) {
+  if (const int code = check_paths(command); code != exit_ok) return code;
   std::vector<Tensor> outputs;
   std::vector<TensorSpec> specs;
   for (const std::string& file : command.files) {

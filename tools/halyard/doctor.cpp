@@ -150,7 +150,7 @@ void print_json(const Findings& findings) {
                                {"name", finding.name},
                                {"works", finding.works},
                                {"remark", finding.remark}});
-  print_line(out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  print_lines(out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
 int examine(bool is_json) {
@@ -169,8 +169,8 @@ int examine(bool is_json) {
   }
   print_line(std::string("halyard ") + version());
   for (const Finding& finding : findings)
-    print_line(fmt::format("{:<12} {:<18} {:<4} {}", finding.group, printable(finding.name),
-                           finding.works ? "yes" : "no", printable(finding.remark)));
+    print_line(fmt::format("{:<12} {:<18} {:<4} {}", finding.group, finding.name,
+                           finding.works ? "yes" : "no", finding.remark));
   return exit_ok;
 }
 

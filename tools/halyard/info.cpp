@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "commands.h"
 #include "halyard/codec.h"
@@ -101,22 +104,35 @@ Result<Json> describe_file(const std::string& path) {
   return out;
 }
 
+/// At most 80 bytes, cut between characters.
+std::string shortened(const std::string& text) {
+  std::size_t size = std::min<std::size_t>(text.size(), 80);
+  while (size > 0 && size < text.size() && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80)
+    --size;
+  return text.substr(0, size);
+}
+
+/// Lines of a longer text stand below one another.
+void print_value(const std::string& key, std::string_view text) {
+  std::string_view name = key;
+  do {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    print_line(fmt::format("  {:<17} {}", std::exchange(name, ""), text.substr(0, end)));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  } while (!text.empty());
+}
+
 void print_text(const std::string& path, const Json& description) {
-  print_line(printable(path));
+  print_line(path);
   for (const auto& [key, value] : description.items()) {
     if (key == "description") continue;  // long, and the decoder's lines say the same
     if (key == "metadata") {
       for (const auto& [name, text] : value.items())
-        print_line(
-            fmt::format("  {:<17} {}", name, printable(text.get<std::string>()).substr(0, 80)));
+        print_line(fmt::format("  {:<17} {}", name, shortened(text.get<std::string>())));
       continue;
     }
     if (!value.is_array()) {
-      std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-      // Lines of a longer text stand below one another.
-      for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 21)
-        text.replace(at, 1, at + 1 == text.size() ? "" : "\n" + std::string(20, ' '));
-      print_line(fmt::format("  {:<17} {}", key, text));
+      print_value(key, value.is_string() ? value.get<std::string>() : value.dump());
       continue;
     }
     for (const Json& entry : value)
@@ -143,7 +159,7 @@ int show(const InfoCommand& command) {
     all.push_back(std::move(entry));
   }
   if (command.is_json)
-    print_line(Json{{"files", all}}.dump(2, ' ', false, Json::error_handler_t::replace));
+    print_lines(Json{{"files", all}}.dump(2, ' ', false, Json::error_handler_t::replace));
   return code;
 }
 

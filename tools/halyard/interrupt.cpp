@@ -1,35 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
-// The handler only sets a flag; SA_RESETHAND leaves the second signal its deadly default. Without
-// SA_RESTART a read that waits for a pipe comes back.
+// The handler uses atomics and async-signal-safe calls only. The raised signal is blocked while the
+// handler runs, and ends the process as it returns. Without SA_RESTART a read that waits for a pipe
+// comes back.
 #include "interrupt.h"
 
 #include <atomic>
 #include <csignal>
 
+#include "halyard/output_file.h"
+
 namespace halyard::tool {
 namespace {
 
+std::atomic<bool> is_guarded{false};
 std::atomic<bool> requested{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
-void on_signal(int) {
-  requested.store(true, std::memory_order_relaxed);
+void on_signal(int number) {
+  const bool asks = number == SIGINT || number == SIGTERM;
+  if (asks && is_guarded.load() && !requested.exchange(true)) return;
+  remove_part_files();
+  struct sigaction fatal {};
+  fatal.sa_handler = SIG_DFL;
+  ::sigaction(number, &fatal, nullptr);
+  ::raise(number);
 }
 
 }  // namespace
 
-InterruptGuard::InterruptGuard() {
-  requested.store(false, std::memory_order_relaxed);
+void install_signal_handlers() {
   struct sigaction action {};
   action.sa_handler = on_signal;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  ::sigaction(SIGINT, &action, nullptr);
-  ::sigaction(SIGTERM, &action, nullptr);
+  ::sigfillset(&action.sa_mask);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGXCPU, SIGUSR1, SIGUSR2}) {
+    struct sigaction old {};
+    if (::sigaction(number, nullptr, &old) == 0 && old.sa_handler == SIG_IGN) continue;
+    ::sigaction(number, &action, nullptr);
+  }
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
+InterruptGuard::InterruptGuard() {
+  requested.store(false);
+  is_guarded.store(true);
 }
 
 InterruptGuard::~InterruptGuard() {
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
+  is_guarded.store(false);
 }
 
 bool InterruptGuard::is_requested() noexcept {

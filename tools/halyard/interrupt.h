@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-C: the first one asks the program to finish what it has begun, the second one ends it.
+// Signals that end the program: none leaves a part file behind. While frames are on their way, the
+// first Ctrl-C asks to finish what has begun, and the second one ends the program.
 #pragma once
 
 namespace halyard::tool {
 
-/// Installs the handlers of SIGINT and SIGTERM for its lifetime. One at a time.
+/// Installs the handlers for the rest of the process's life; before the first file is made. A
+/// signal that the caller has the process ignore stays ignored, as nohup has it for SIGHUP. Writes
+/// to a closed pipe and above the limit of file sizes become errors instead of signals.
+void install_signal_handlers();
+
+/// While it lives, the first SIGINT or SIGTERM is a request. One at a time.
 class InterruptGuard {
  public:
   InterruptGuard();
   ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
-  /// Thread-safe.
+  /// Since the last guard was made. Thread-safe.
   static bool is_requested() noexcept;
 };
 

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // halyard: the program. Parses the command line and turns outcomes into exit codes.
+#include <fcntl.h>
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 
+#include <cerrno>
 #include <exception>
+#include <new>
+#include <sstream>
 #include <string>
 
 #include "commands.h"
 #include "halyard/log.h"
 #include "halyard/version.h"
+#include "interrupt.h"
 #include "report.h"
 
 namespace {
@@ -30,8 +36,14 @@ void log_to_stderr(halyard::LogLevel level, std::string_view target, std::string
   halyard::tool::report(name, text);
 }
 
+/// Help and version come as exceptions too.
 int usage(const CLI::App& app, const CLI::ParseError& error, const char* first) {
-  if (error.get_exit_code() == 0) return app.exit(error);
+  if (error.get_exit_code() == 0) {
+    std::ostringstream text;
+    app.exit(error, text, text);
+    halyard::tool::print_lines(text.str());
+    return halyard::tool::exit_ok;
+  }
   if (app.get_subcommands().empty() && first != nullptr && first[0] != '-')
     return halyard::tool::report_usage(first, "no such command (see halyard --help)");
   std::string hint = "see halyard --help";
@@ -40,11 +52,16 @@ int usage(const CLI::App& app, const CLI::ParseError& error, const char* first) 
   return halyard::tool::report_usage("command line", std::string(error.what()) + " (" + hint + ")");
 }
 
-}  // namespace
+/// A file that is opened next must not become standard output by chance. Writes to what stands in
+/// for a closed descriptor fail.
+void occupy_standard_streams() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+      static_cast<void>(::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+}
 
-int main(int argc, char** argv) {
+int parse_and_act(int argc, char** argv) {
   using namespace halyard;
-  set_log_sink(log_to_stderr);
   CLI::App app("Sees objects in pictures and videos, and says how this machine does it.",
                "halyard");
   app.footer(examples);
@@ -64,13 +81,24 @@ int main(int argc, char** argv) {
     return usage(app, error, argc > 1 ? argv[1] : nullptr);
   }
   try {
-    const int code = action();
-    if (auto flushed = tool::finish_stdout(); !flushed)
-      return tool::report("standard output", flushed.error());
-    return code;
+    return action();
   } catch (const std::bad_alloc&) {
     return tool::report("memory", "exhausted");
   } catch (const std::exception& error) {
     return tool::report("internal error", error.what());
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace halyard;
+  occupy_standard_streams();
+  tool::install_signal_handlers();
+  set_log_sink(log_to_stderr);
+  const int code = parse_and_act(argc, argv);
+  const Status flushed = tool::finish_stdout();
+  // Whatever went wrong before has been told, a failed write to standard output among it.
+  if (!flushed && code == tool::exit_ok) return tool::report("standard output", flushed.error());
+  return code;
 }

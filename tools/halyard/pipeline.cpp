@@ -185,6 +185,7 @@ void Pipeline::deliver(Job* job) {
     parts_.progress.update(outcome_.frames);
     return {};
   });
+  guard(*job, "standard output", [] { return stdout_status(); });
   job->frame = {};  // the source may reuse its memory
   const std::lock_guard lock(idle_mutex_);
   idle_.push_back(job);

@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
+
+#include "report.h"
 
 namespace halyard::tool {
 
@@ -28,15 +29,13 @@ void Progress::update(std::size_t done) {
   last_ = now;
   is_shown_ = true;
   const double seconds = std::chrono::duration<double>(now - start_).count();
-  std::fputs(("\r\x1b[K" + progress_line(done, total_, seconds)).c_str(), stderr);
-  std::fflush(stderr);
+  redraw_line(progress_line(done, total_, seconds));
 }
 
 void Progress::clear() {
   if (!is_shown_) return;
   is_shown_ = false;
-  std::fputs("\r\x1b[K", stderr);
-  std::fflush(stderr);
+  redraw_line({});
 }
 
 }  // namespace halyard::tool

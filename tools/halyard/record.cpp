@@ -8,6 +8,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "report.h"
+
 namespace halyard::tool {
 namespace {
 
@@ -49,8 +51,8 @@ std::string to_json(const FrameRecord& record, std::span<const std::string> labe
   frame["timing_us"] = Json::object();
   for (const auto& [stage, microseconds] : record.timing_us)
     frame["timing_us"][stage] = std::round(microseconds * 10) / 10;
-  // File names need not be UTF-8; JSON must be.
-  return frame.dump(-1, ' ', false, Json::error_handler_t::replace);
+  // File names need not be UTF-8; JSON must be. A terminal may show it.
+  return printable(frame.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 std::string summary_line(const FrameRecord& record, std::span<const std::string> labels) {
@@ -77,7 +79,7 @@ std::string detail_line(const Seen& seen, std::span<const std::string> labels) {
 }
 
 Result<JsonWriter> JsonWriter::create(const std::string& path) {
-  HALYARD_TRY(auto file, OutputFile::create(path));
+  HALYARD_TRY(auto file, open_output(path));
   return JsonWriter(std::move(file));
 }
 

@@ -12,7 +12,7 @@
 #include "halyard/detection.h"
 #include "halyard/geometry.h"
 #include "halyard/result.h"
-#include "output_file.h"
+#include "paths.h"
 
 namespace halyard::tool {
 
@@ -44,7 +44,7 @@ std::string detail_line(const Seen& seen, std::span<const std::string> labels);
 /// Writes {"frames": [...]} one frame at a time, so that a long run needs no memory for it.
 class JsonWriter {
  public:
-  /// Errors: as OutputFile::create.
+  /// "-" is standard output. Errors: as OutputFile::create().
   static Result<JsonWriter> create(const std::string& path);
   Status add(const FrameRecord& record, std::span<const std::string> labels);
   Status finish();

@@ -2,15 +2,36 @@
 // stdio only: one call per line, so lines of several threads do not mix.
 #include "report.h"
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 
 namespace halyard::tool {
+namespace {
 
-std::string printable(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+std::atomic<int> stdout_errno{0};
+
+void remember_failure(int number) {
+  int none = 0;
+  stdout_errno.compare_exchange_strong(none, number != 0 ? number : EIO);
+}
+
+void put(const std::string& text) {
+  errno = 0;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) remember_failure(errno);
+}
+
+}  // namespace
+
+std::string printable_lines(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    out += printable(text.substr(0, end));
+    if (end == std::string_view::npos) break;
+    out += '\n';
+    text.remove_prefix(end + 1);
+  }
   return out;
 }
 
@@ -30,16 +51,33 @@ int report_usage(std::string_view what, std::string_view detail) {
 }
 
 void print_line(std::string_view line) {
-  std::string text(line);
-  text += '\n';
-  std::fputs(text.c_str(), stdout);
+  put(printable(line) + "\n");
+}
+
+void print_lines(std::string_view text) {
+  const bool is_open = text.empty() || text.back() != '\n';
+  put(printable_lines(text) + (is_open ? "\n" : ""));
+}
+
+void print_remark(std::string_view text) {
+  std::fputs((printable_lines(text) + "\n").c_str(), stderr);
+}
+
+void redraw_line(std::string_view text) {
+  std::fputs(("\r\x1b[K" + printable(text)).c_str(), stderr);
+  std::fflush(stderr);
+}
+
+Status stdout_status() {
+  const int number = stdout_errno.load();
+  if (number == 0) return {};
+  return make_error(Errc::os, "cannot be written", {}, number);
 }
 
 Status finish_stdout() {
   errno = 0;
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
-    return make_error(Errc::os, "standard output cannot be written", {}, errno);
-  return {};
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) remember_failure(errno);
+  return stdout_status();
 }
 
 }  // namespace halyard::tool

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the program speaks to a person: exit codes, one line per error, plain lines on stdout.
+// How the program speaks to a person: exit codes, one line per error, plain lines on stdout. All
+// that it prints goes through here, and through halyard::printable(); tools/check.py sees to that.
 #pragma once
 
 #include <string>
 #include <string_view>
 
+#include "halyard/log.h"
 #include "halyard/result.h"
 
 namespace halyard::tool {
@@ -14,9 +16,9 @@ inline constexpr int exit_failure = 1;
 inline constexpr int exit_usage = 2;
 inline constexpr int exit_interrupted = 130;
 
-/// Text with control characters replaced, so that an error stays one line whatever a file is
-/// called.
-std::string printable(std::string_view text);
+/// printable() for text of several lines: line feeds stay, so no part of it may come from outside
+/// with line feeds of its own.
+std::string printable_lines(std::string_view text);
 
 /// "halyard: <what>: <detail>" on stderr; returns exit_failure. Thread-safe.
 int report(std::string_view what, const Error& error);
@@ -24,9 +26,18 @@ int report(std::string_view what, std::string_view detail);
 /// The same for a wrong command line; returns exit_usage.
 int report_usage(std::string_view what, std::string_view detail);
 
-/// Writes a line to stdout. A failed write is remembered, see finish_stdout().
+/// Writes one printable line to stdout. A failed write is remembered, see stdout_status().
 void print_line(std::string_view line);
-/// Flushes stdout. Errors: os (a pipe or disk that took no more).
+/// The same for several lines.
+void print_lines(std::string_view text);
+/// Several printable lines on stderr.
+void print_remark(std::string_view text);
+/// Overwrites the terminal's current line on stderr; empty text clears it.
+void redraw_line(std::string_view text);
+
+/// The first failed write to stdout. Errors: os (closed, or a pipe or disk that took no more).
+Status stdout_status();
+/// Flushes stdout. Errors: as stdout_status().
 Status finish_stdout();
 
 }  // namespace halyard::tool

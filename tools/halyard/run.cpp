@@ -3,19 +3,17 @@
 #include <CLI/CLI.hpp>
 
 #include <chrono>
-#include <filesystem>
 #include <memory>
-#include <system_error>
+#include <string_view>
 
 #include "commands.h"
 #include "halyard/trace.h"
+#include "paths.h"
 #include "pipeline.h"
 #include "report.h"
 
 namespace halyard::tool {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct RunOptions {
   std::vector<std::string> inputs;
@@ -32,55 +30,45 @@ struct RunOptions {
   bool is_quiet = false;
 };
 
-/// A trace session that ends with the scope; the file gets its name when it is whole.
+/// A trace session that ends with the scope.
 class TraceSession {
  public:
   static Status start(const std::string& path, std::optional<TraceSession>& session) {
     if (path.empty()) return {};
-    HALYARD_CHECK(trace::start(partial_name(path)));
+    HALYARD_CHECK(trace::start(path));
     trace::set_thread_name("main");
-    session.emplace(path);
+    session.emplace();
     return {};
   }
-  explicit TraceSession(std::string path) : path_(std::move(path)) {}
+  TraceSession() = default;
   TraceSession(const TraceSession&) = delete;
   TraceSession& operator=(const TraceSession&) = delete;
-  ~TraceSession() {
-    if (!path_.empty()) static_cast<void>(finish());
-  }
-  Status finish() {
-    const std::string path = std::exchange(path_, {});
-    HALYARD_CHECK(trace::stop());
-    return publish(partial_name(path), path);
-  }
-
- private:
-  std::string path_;
+  ~TraceSession() { static_cast<void>(trace::stop()); }
+  Status finish() { return trace::stop(); }
 };
 
-bool is_same_file(const std::string& a, const std::string& b) {
-  std::error_code error;
-  return fs::equivalent(a, b, error) && !error;
-}
-
-/// Outputs that would overwrite what is read. An empty text: none.
-std::string find_clash(const RunOptions& options) {
-  const OutKind kind = out_kind(options.out);
-  for (const std::string& input : options.inputs) {
-    for (const std::string* file :
-         {&options.out, &options.json, &options.trace, &options.contact_sheet})
-      if (!file->empty() && is_same_file(*file, input)) return *file;
-    const fs::path parent = fs::path(input).parent_path();
-    const std::string folder = parent.empty() ? "." : parent.string();
-    if (kind == OutKind::folder && input != "-" && is_same_file(options.out, folder))
-      return options.out;
+/// No output may overwrite what is read, or another output.
+int check_paths(const RunOptions& options) {
+  PathCheck paths;
+  for (const std::string& input : options.inputs)
+    paths.frames("the input", input);
+  const DetectorOptions& detector = options.detector;
+  paths.model("--model", detector.model)
+      .input("--labels", detector.labels)
+      .input("--config", detector.config)
+      .input("--font", options.font);
+  if (out_kind(options.out) == OutKind::folder) {
+    paths.output_folder("--out", options.out);
+  } else {
+    paths.output("--out", options.out);
   }
-  return {};
+  return paths.output("--contact-sheet", options.contact_sheet)
+      .stream_output("--json", options.json)
+      .output("--trace", options.trace)
+      .run();
 }
 
-int check_outputs(const RunOptions& options, const Inputs& inputs) {
-  if (const std::string clash = find_clash(options); !clash.empty())
-    return report_usage("command line", clash + " would overwrite an input");
+int check_picture(const RunOptions& options, const Inputs& inputs) {
   if (out_kind(options.out) == OutKind::picture && inputs.total() && !inputs.is_single_picture())
     return report_usage("--out " + options.out,
                         "one picture cannot show several frames; name a folder or a video");
@@ -105,6 +93,7 @@ bool finish_outputs(Annotator& annotator, Outputs& outputs, const RunOptions& op
     if (!status) is_done = report(what, status.error()) == exit_ok;
   };
   check("--out " + options.out, annotator.finish());
+  check("--contact-sheet " + options.contact_sheet, annotator.finish_sheet());
   if (outputs.json) check("--json " + options.json, outputs.json->finish());
   if (outputs.trace) check("--trace " + options.trace, outputs.trace->finish());
   return is_done;
@@ -122,8 +111,8 @@ int run_pipeline(const RunOptions& options, PipelineParts parts, Outputs& output
   if (!finish_outputs(parts.annotator, outputs, options)) return exit_failure;
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
   if (options.prints_stats) {
-    const std::string table = parts.stats.table(wall.count()) + "\n";
-    std::fputs(table.c_str(), options.json == "-" ? stderr : stdout);
+    const std::string table = parts.stats.table(wall.count());
+    options.json == "-" ? print_remark(table) : print_lines(table);
   }
   if (outcome->was_interrupted) {
     report("run", "interrupted; the files hold the frames until then");
@@ -140,11 +129,36 @@ DetectorOptions detector_options(const RunOptions& options) {
   return out;
 }
 
+/// Reports its error itself.
+std::optional<Annotator> make_annotator(const RunOptions& options, const Detector& detector,
+                                        const Inputs& inputs) {
+  Annotator::Options drawing;
+  drawing.out = options.out;
+  drawing.contact_sheet = options.contact_sheet;
+  drawing.other_outputs = {options.contact_sheet, options.json, options.trace};
+  drawing.font = options.font;
+  drawing.labels = detector.labels();
+  drawing.is_tracking = options.is_tracking;
+  drawing.rate = inputs.rate();
+  const std::string sheet = "--contact-sheet " + options.contact_sheet;
+  const std::string user = options.out.empty() ? sheet : "--out " + options.out;
+  auto annotator = Annotator::create(std::move(drawing));
+  if (!annotator) {
+    const bool is_font = std::string_view(annotator.error().what).starts_with("font");
+    report(is_font && !options.font.empty() ? "--font" : user, annotator.error());
+    return std::nullopt;
+  }
+  if (auto opened = annotator->open_sheet(); !opened)
+    return report(sheet, opened.error()), std::nullopt;
+  return *std::move(annotator);
+}
+
 int run(const RunOptions& options) {
   Outputs outputs;
+  if (const int code = check_paths(options); code != exit_ok) return code;
   auto inputs = Inputs::open(options.inputs, {});
   if (!inputs) return report(options.inputs[0], inputs.error());
-  if (const int code = check_outputs(options, *inputs); code != exit_ok) return code;
+  if (const int code = check_picture(options, *inputs); code != exit_ok) return code;
   if (auto done = TraceSession::start(options.trace, outputs.trace); !done)
     return report("--trace " + options.trace, done.error());
   auto detector = Detector::create(detector_options(options));
@@ -155,12 +169,8 @@ int run(const RunOptions& options) {
     if (!created) return report("--track", created.error());
     tracker = *std::move(created);
   }
-  Annotator::Options drawing{options.out,        options.contact_sheet, options.font,
-                             detector->labels(), options.is_tracking,   inputs->rate()};
-  auto annotator = Annotator::create(std::move(drawing));
-  if (!annotator && std::string_view(annotator.error().what).starts_with("font"))
-    return report(options.font.empty() ? "--out" : "--font", annotator.error());
-  if (!annotator) return report("--out " + options.out, annotator.error());
+  auto annotator = make_annotator(options, *detector, *inputs);
+  if (!annotator) return exit_failure;
   if (!options.json.empty()) {
     auto json = JsonWriter::create(options.json);
     if (!json) return report("--json " + options.json, json.error());

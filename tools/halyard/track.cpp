@@ -13,7 +13,7 @@
 #include "halyard/track.h"
 #include "mot_file.h"
 #include "mot_metrics.h"
-#include "output_file.h"
+#include "paths.h"
 #include "report.h"
 
 namespace halyard::tool {
@@ -100,7 +100,7 @@ Result<MotFrames> follow(Tracker& tracker, const MotFrames& detections, double r
 }
 
 Status write(const std::string& path, const MotFrames& frames) {
-  HALYARD_TRY(auto file, OutputFile::create(path));
+  HALYARD_TRY(auto file, open_output(path));
   for (std::size_t f = 0; f < frames.size(); ++f) {
     for (const MotBox& box : frames[f])
       HALYARD_CHECK(file.write(mot_line(f + 1, box)));
@@ -124,7 +124,16 @@ void print_scores(const MotScores& s) {
                          100 * s.id_precision, 100 * s.id_recall));
 }
 
+int check_paths(const TrackCommand& command) {
+  return PathCheck()
+      .input("--mot", command.detections)
+      .input("--gt", command.truth)
+      .stream_output("--out", command.out)
+      .run();
+}
+
 int track(const TrackCommand& command) {
+  if (const int code = check_paths(command); code != exit_ok) return code;
   const auto detections = read_mot(command.detections, MotKind::detections);
   if (!detections) return report(command.detections, detections.error());
   std::optional<MotFrames> truth;

@@ -10,8 +10,8 @@
 
 #include "coco_eval.h"
 #include "commands.h"
-#include "output_file.h"
 #include "parsed_option.h"
+#include "paths.h"
 #include "report.h"
 #include "val_model.h"
 #include "values.h"
@@ -34,7 +34,7 @@ std::string shown(const std::optional<double>& value) {
 }
 
 std::string name_of(const CocoCategory& category) {
-  return category.name.empty() ? fmt::format("category {}", category.id) : printable(category.name);
+  return category.name.empty() ? fmt::format("category {}", category.id) : category.name;
 }
 
 /// The scores of one kind.
@@ -95,8 +95,10 @@ Status write_tables(const std::string& path, const CocoTruth& truth,
                     std::span<const Table> tables) {
   Json document = table_json(truth, tables[0]);
   if (tables.size() > 1) document["masks"] = table_json(truth, tables[1]);
-  HALYARD_TRY(auto file, OutputFile::create(path));
-  HALYARD_CHECK(file.write(document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"));
+  HALYARD_TRY(auto file, open_output(path));
+  // A terminal may show it; a JSON text stays the same one.
+  const std::string text = document.dump(2, ' ', false, Json::error_handler_t::replace);
+  HALYARD_CHECK(file.write(printable_lines(text) + "\n"));
   return file.commit();
 }
 
@@ -144,10 +146,25 @@ int val_model(const ValOptions& options) {
   return show(options, *truth, tables);
 }
 
+int check_paths(const ValOptions& options) {
+  const DetectorOptions& detector = options.model.detector;
+  return PathCheck()
+      .input("--gt", options.truth)
+      .input("--detections", options.detections)
+      .model("--model", detector.model)
+      .input("--labels", detector.labels)
+      .input("--config", detector.config)
+      .input_tree("--images", options.model.images)
+      .stream_output("--out", options.out)
+      .stream_output("--json", options.json)
+      .run();
+}
+
 int val(const ValOptions& options) {
   const bool has_model = !options.model.detector.model.empty();
   if (has_model == !options.detections.empty())
     return report_usage("command line", "needs one of --detections and --model");
+  if (const int code = check_paths(options); code != exit_ok) return code;
   return has_model ? val_model(options) : val_detections(options);
 }
 

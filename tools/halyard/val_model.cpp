@@ -120,7 +120,7 @@ std::optional<CocoResults> find_objects(const ModelRun& run, Detector& detector,
 }
 
 Status write_results(const std::string& path, const CocoTruth& truth, const CocoResults& results) {
-  HALYARD_TRY(auto file, OutputFile::create(path));
+  HALYARD_TRY(auto file, open_output(path));
   const char* before = "[\n";
   for (const CocoObject& o : results.objects) {
     HALYARD_CHECK(file.write(fmt::format(
