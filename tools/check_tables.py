@@ -109,3 +109,8 @@ SYSTEM = (r"(sys|linux|netinet|arpa|asm|bits)/.*|fcntl\.h|unistd\.h|dlfcn\.h|pol
           r"pthread\.h|sched\.h|spawn\.h|grp\.h|dirent\.h|termios\.h|link\.h|execinfo\.h|cxxabi\.h|"
           r"(assert|errno|float|limits|locale|math|setjmp|stdarg|stdbool|stddef|stdint|stdio|"
           r"stdlib|string|time|wchar)\.h|(immintrin|arm_neon|cpuid)\.h")
+
+# The one file of the program that prints, and what would print elsewhere.
+PRINTER = "tools/halyard/report.cpp"
+PRINTS = (r"\b(?:v?[fd]?printf|f?put[sc]|fwrite|putchar|perror|psignal)\s*\(|"
+          r"(?<![\w>])::write\s*\(|\b(?:cout|cerr|clog)\b|\bfmt::print\b")

@@ -18,7 +18,7 @@ class Tracing:
     follow one another, of one object too; one records at a time.
 
     Args:
-        path: the file to write, str or os.PathLike. Made by ``start()``, complete after ``stop()``.
+        path: the file to write, str or os.PathLike. It appears, complete, at ``stop()``.
     """
 
     def __init__(self, path: Union[str, "os.PathLike[str]"]) -> None:

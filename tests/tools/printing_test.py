@@ -55,7 +55,8 @@ class Names(PrintingTest):
                 self.assertEqual(len(text.splitlines()), 1)
 
     def test_wrong_command_lines_show_them_escaped(self):
-        for line in ((NASTY,), ("run", "-m", "m", "x", "--" + NASTY), ("info", PICTURE, "--" + NASTY),
+        for line in ((NASTY,), ("run", "-m", "m", "x", "--" + NASTY),
+                     ("info", PICTURE, "--" + NASTY),
                      ("convert", "a", "b.png", "--size", NASTY),
                      ("track", "--mot", "x", "--tracker", NASTY),
                      ("convert", self.picture(), self.picture())):

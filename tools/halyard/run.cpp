@@ -206,6 +206,7 @@ constexpr const char* run_examples =
     "Boxes are pixels of the picture as a viewer shows it, EXIF orientation applied.\n"
     "Masks of models that give them are drawn below the boxes; in the JSON they are COCO's runs.\n"
     "Ctrl-C finishes the frames on their way and completes all files; a second one ends at once.\n"
+    "Files get their names when they are complete. No output may be an input or another output.\n"
     "\n"
     "Examples:\n"
     "  halyard run --model yolov8n.onnx bus.jpg --out seen.jpg --json -\n"
