@@ -62,12 +62,32 @@ size_t hal_align_width_for_pixel_format(size_t width, hal_pixel_format format, h
 
 // ---- JPEG and PNG. Decoders' state is the thread's own: calls on several threads do not wait.
 
+/// Ours: what decoding refuses, in every call below and in C++ and Python where none is named. A
+/// file beyond a limit is EBADMSG, before its pixels are decoded; hal_last_error() names the limit.
+enum hal_decode_limit HAL_ENUM_INT {
+  HAL_DECODE_LIMIT_WIDTH = 0,            ///< 65500 pixels
+  HAL_DECODE_LIMIT_HEIGHT = 1,           ///< 65500 pixels
+  HAL_DECODE_LIMIT_PIXELS = 2,           ///< 2^28
+  HAL_DECODE_LIMIT_BYTES = 3,            ///< 2^32: pixels, and what decoding holds beside them
+  HAL_DECODE_LIMIT_EXPANSION = 4,        ///< 1000 decoded bytes for each byte of the file,
+  HAL_DECODE_LIMIT_EXPANSION_FLOOR = 5,  ///< of pictures above 2^28 decoded bytes
+  HAL_DECODE_LIMIT_SCANS = 6,            ///< 1000, of a JPEG
+  HAL_DECODE_LIMIT_SCAN_PASSES = 7,      ///< 24 visits of each block of a JPEG on average
+};
+typedef enum hal_decode_limit hal_decode_limit;
+
+/// The process's limit; no enumerator: 0.
+size_t hal_decode_limit_get(hal_decode_limit limit);
+/// Sets it for calls that begin afterwards, on all threads; meant for the start of a program.
+/// errno: EINVAL (no enumerator).
+int hal_decode_limit_set(hal_decode_limit limit, size_t value);
+
 /// Decodes into the tensor's memory and labels it with the picture's size and format; when that is
 /// not enough nothing changes. Pixels are as stored: orientation is not applied. `format` is RGB,
 /// RGBA or GREY, or -1 for the file's own: JPEG 4:2:0 NV12, 4:2:2 NV16, 4:4:4 NV24, grey GREY; PNG
 /// RGB, RGBA or GREY. Sizes may be NULL. errno: EINVAL (NULL, len 0, format), EBADMSG (no such
-/// file, damaged, or of a kind that is not served, also for this tensor's dtype), ENOSPC (the
-/// memory is too small).
+/// file, damaged, beyond a limit, or of a kind that is not served, also for this tensor's dtype),
+/// ENOSPC (the memory is too small).
 int hal_tensor_decode_image(hal_tensor* tensor, const uint8_t* data, size_t len, int format,
                             size_t* out_width, size_t* out_height);
 /// The same from a file. errno: also EINVAL (path no UTF-8, an empty file), ENOENT, EACCES, and

@@ -113,11 +113,54 @@ Result<int> save(const hal_tensor* handle, const char* path, int quality) {
   return 0;
 }
 
+// The field of an enumerator; null for none.
+std::size_t DecodeLimits::*field_of(int limit) noexcept {
+  switch (limit) {
+    case HAL_DECODE_LIMIT_WIDTH:
+      return &DecodeLimits::max_width;
+    case HAL_DECODE_LIMIT_HEIGHT:
+      return &DecodeLimits::max_height;
+    case HAL_DECODE_LIMIT_PIXELS:
+      return &DecodeLimits::max_pixels;
+    case HAL_DECODE_LIMIT_BYTES:
+      return &DecodeLimits::max_bytes;
+    case HAL_DECODE_LIMIT_EXPANSION:
+      return &DecodeLimits::max_expansion;
+    case HAL_DECODE_LIMIT_EXPANSION_FLOOR:
+      return &DecodeLimits::expansion_floor;
+    case HAL_DECODE_LIMIT_SCANS:
+      return &DecodeLimits::max_scans;
+    case HAL_DECODE_LIMIT_SCAN_PASSES:
+      return &DecodeLimits::max_scan_passes;
+    default:
+      return nullptr;
+  }
+}
+
 }  // namespace
 }  // namespace halyard::capi
 
 using halyard::Result;
 using halyard::capi::guarded;
+
+size_t hal_decode_limit_get(hal_decode_limit limit) {
+  const auto field = halyard::capi::field_of(limit);
+  return field == nullptr ? 0 : halyard::DecodeLimits::defaults().*field;
+}
+
+int hal_decode_limit_set(hal_decode_limit limit, size_t value) {
+  return guarded<int>(-1, [&]() -> Result<int> {
+    const auto field = halyard::capi::field_of(limit);
+    if (field == nullptr) {
+      return halyard::make_error(halyard::Errc::invalid_argument,
+                                 "limit: is none of hal_decode_limit", std::to_string(limit));
+    }
+    halyard::DecodeLimits limits = halyard::DecodeLimits::defaults();
+    limits.*field = value;
+    halyard::set_default_decode_limits(limits);
+    return 0;
+  });
+}
 
 int hal_tensor_decode_image(hal_tensor* tensor, const uint8_t* data, size_t len, int format,
                             size_t* out_width, size_t* out_height) {

@@ -75,6 +75,49 @@ TEST(CapiCodec, decodes_in_both_forms) {
   EXPECT_EQ(colours.range, 1) << "full";
 }
 
+TEST(CapiCodec, limits_count_in_every_call_that_decodes) {
+  const halyard::test::Folder folder;
+  const Bytes file = jpeg(folder);
+  const std::string path = folder / "written.jpg";
+  const Tensor tensor = image(24, 16, HAL_PIXEL_FORMAT_RGB);
+  const std::size_t usual = hal_decode_limit_get(HAL_DECODE_LIMIT_PIXELS);
+  EXPECT_EQ(usual, std::size_t{1} << 28);
+  const auto refused = [](int code) {
+    return code == -1 && errno == EBADMSG &&
+           std::string(hal_last_error()).find("limits.max_pixels") != std::string::npos;
+  };
+  ASSERT_EQ(hal_decode_limit_set(HAL_DECODE_LIMIT_PIXELS, 24 * 16 - 1), 0);
+  EXPECT_EQ(hal_decode_limit_get(HAL_DECODE_LIMIT_PIXELS), 383U);
+  EXPECT_TRUE(refused(
+      hal_tensor_decode_image(tensor.get(), file.data(), file.size(), -1, nullptr, nullptr)));
+  EXPECT_TRUE(
+      refused(hal_tensor_decode_image_file(tensor.get(), path.c_str(), -1, nullptr, nullptr)));
+  EXPECT_TRUE(refused(hal_tensor_decode_image_27(tensor.get(), file.data(), file.size(), nullptr,
+                                                 nullptr, nullptr, nullptr)));
+  EXPECT_EQ(Tensor(hal_tensor_load_file(path.c_str(), HAL_PIXEL_FORMAT_RGB)).get(), nullptr);
+  EXPECT_EQ(errno, EBADMSG);
+  ASSERT_EQ(hal_decode_limit_set(HAL_DECODE_LIMIT_PIXELS, usual), 0);
+  EXPECT_EQ(hal_tensor_decode_image(tensor.get(), file.data(), file.size(), -1, nullptr, nullptr),
+            0);
+}
+
+TEST(CapiCodec, each_limit_is_a_field_of_its_own) {
+  std::array<std::size_t, 8> before{};
+  for (int i = 0; i < 8; ++i) {
+    const auto limit = static_cast<hal_decode_limit>(i);
+    before[static_cast<std::size_t>(i)] = hal_decode_limit_get(limit);
+    EXPECT_EQ(hal_decode_limit_set(limit, 100 + static_cast<std::size_t>(i)), 0);
+  }
+  const halyard::DecodeLimits now = halyard::DecodeLimits::defaults();
+  EXPECT_EQ(now, (halyard::DecodeLimits{100, 101, 102, 103, 104, 105, 106, 107}));
+  for (int i = 0; i < 8; ++i)
+    hal_decode_limit_set(static_cast<hal_decode_limit>(i), before[static_cast<std::size_t>(i)]);
+  EXPECT_EQ(halyard::DecodeLimits::defaults(), halyard::DecodeLimits{});
+  EXPECT_EQ(hal_decode_limit_set(static_cast<hal_decode_limit>(8), 1), -1);
+  EXPECT_EQ(errno, EINVAL);
+  EXPECT_EQ(hal_decode_limit_get(static_cast<hal_decode_limit>(-1)), 0U);
+}
+
 TEST(CapiCodec, tells_every_orientation_as_mirror_then_turn) {
   const halyard::test::Folder folder;
   const Bytes plain = jpeg(folder);
