@@ -23,8 +23,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   std::string lines;
   std::size_t boxes = 0;
-  for (std::size_t i = 0; i < frames->size(); ++i) {
-    for (const tool::MotBox& box : (*frames)[i]) {
+  for (const auto& [i, list] : *frames) {
+    for (const tool::MotBox& box : list) {
       ++boxes;
       expect(std::isfinite(box.left) && std::isfinite(box.top) && std::isfinite(box.score));
       expect(box.width > 0 && box.height > 0 && std::isfinite(box.width + 0 * box.height));

@@ -34,7 +34,10 @@ Status mask_polygons(const MaskView& mask, std::vector<Polygon>& out, float tole
 
 /// Sets 255 where the centre of a pixel lies inside an odd number of outlines, else 0: rows of
 /// size.width bytes. A centre exactly on an edge belongs to what lies right of it. Errors:
-/// invalid_argument (size, a point that is not finite).
+/// invalid_argument (size, a point that is not finite), exhausted (the rows that all edges cross
+/// sum up to more than max_polygon_crossings). Memory beside `out` is bounded, whatever the
+/// outlines.
+inline constexpr std::uint64_t max_polygon_crossings = std::uint64_t{1} << 28;
 Status polygon_fill(std::span<const Polygon> polygons, Size size, std::vector<std::uint8_t>& out);
 
 /// Area that it encloses, above 0 whatever the direction.

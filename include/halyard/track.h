@@ -73,6 +73,9 @@ class Tracker {
   const std::vector<Track>& tracks() const noexcept;
   /// The tracks that ended with the last update, by id.
   const std::vector<Track>& removed() const noexcept;
+  /// Detections of the last update that could be tracked and are not, because of max_tracks: those
+  /// beyond that number, and those that would have begun a track when so many lived.
+  std::size_t left_out() const noexcept;
 
  protected:
   struct Impl;

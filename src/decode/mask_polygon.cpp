@@ -175,12 +175,44 @@ std::int32_t first_centre(double v, std::int32_t extent) noexcept {
       std::clamp(std::ceil(v - 0.5), 0.0, static_cast<double>(extent)));
 }
 
-void cross(Point a, Point b, std::int32_t height, std::vector<Crossing>& out) {
+// Rows of the picture that are filled together.
+struct Band {
+  std::int32_t begin = 0;
+  std::int32_t end = 0;
+};
+
+// Rows whose centres an edge passes.
+Band rows_of(Point a, Point b, std::int32_t height) noexcept {
+  return {first_centre(std::min(a.y, b.y), height), first_centre(std::max(a.y, b.y), height)};
+}
+
+void cross(Point a, Point b, Band band, std::int32_t height, std::vector<Crossing>& out) {
   if (a.y > b.y) std::swap(a, b);
-  const std::int32_t end = first_centre(b.y, height);
-  for (std::int32_t row = first_centre(a.y, height); row < end; ++row) {
+  const Band rows = rows_of(a, b, height);
+  const std::int32_t end = std::min(rows.end, band.end);
+  for (std::int32_t row = std::max(rows.begin, band.begin); row < end; ++row) {
     const double part = (row + 0.5 - double{a.y}) / (double{b.y} - double{a.y});
     out.push_back({row, double{a.x} + part * (double{b.x} - double{a.x})});
+  }
+}
+
+constexpr std::uint64_t crossings_at_once = std::uint64_t{1} << 20;
+
+void fill_band(std::span<const Polygon> polygons, Band band, Size size,
+               std::vector<Crossing>& crossings, std::vector<std::uint8_t>& out) {
+  crossings.clear();
+  for (const Polygon& polygon : polygons) {
+    const auto& points = polygon.points;
+    for (std::size_t i = 0; i < points.size(); ++i)
+      cross(points[i], points[(i + 1) % points.size()], band, size.height, crossings);
+  }
+  std::sort(crossings.begin(), crossings.end());
+  const auto width = static_cast<std::size_t>(size.width);
+  // A closed outline crosses a row an even number of times.
+  for (std::size_t i = 0; i + 1 < crossings.size(); i += 2) {
+    std::uint8_t* row = out.data() + static_cast<std::size_t>(crossings[i].row) * width;
+    std::fill(row + first_centre(crossings[i].x, size.width),
+              row + first_centre(crossings[i + 1].x, size.width), std::uint8_t{255});
   }
 }
 
@@ -203,24 +235,32 @@ Status polygon_fill(std::span<const Polygon> polygons, Size size, std::vector<st
     return fail(Errc::invalid_argument, "size: width and height must be above 0", "{}x{}",
                 size.width, size.height);
   }
-  std::vector<Crossing> crossings;
+  std::uint64_t total = 0;
   for (const Polygon& polygon : polygons) {
     const auto& points = polygon.points;
     for (const Point& p : points) {
       if (std::isfinite(p.x) && std::isfinite(p.y)) continue;
       return fail(Errc::invalid_argument, "polygons: points must be finite", "({}, {})", p.x, p.y);
     }
-    for (std::size_t i = 0; i < points.size(); ++i)
-      cross(points[i], points[(i + 1) % points.size()], size.height, crossings);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const Band rows = rows_of(points[i], points[(i + 1) % points.size()], size.height);
+      total += static_cast<std::uint64_t>(std::max(0, rows.end - rows.begin));
+    }
   }
-  std::sort(crossings.begin(), crossings.end());
-  const auto width = static_cast<std::size_t>(size.width);
-  out.assign(width * static_cast<std::size_t>(size.height), 0);
-  // A closed outline crosses a row an even number of times.
-  for (std::size_t i = 0; i + 1 < crossings.size(); i += 2) {
-    std::uint8_t* row = out.data() + static_cast<std::size_t>(crossings[i].row) * width;
-    std::fill(row + first_centre(crossings[i].x, size.width),
-              row + first_centre(crossings[i + 1].x, size.width), std::uint8_t{255});
+  if (total > max_polygon_crossings) {
+    return fail(Errc::exhausted, "polygons: edges cross too many rows of pixels", "{}, at most {}",
+                total, max_polygon_crossings);
+  }
+  out.assign(static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height), 0);
+  // As many rows at a time as keep the crossings within some megabytes.
+  const std::uint64_t bands = total / crossings_at_once + 1;
+  const auto step = static_cast<std::int32_t>(
+      std::max<std::uint64_t>(1, static_cast<std::uint64_t>(size.height) / bands));
+  std::vector<Crossing> crossings;
+  for (std::int32_t begin = 0; begin < size.height;) {
+    const std::int32_t end = size.height - begin <= step ? size.height : begin + step;
+    fill_band(polygons, {begin, end}, size, crossings, out);
+    begin = end;
   }
   return {};
 }

@@ -45,6 +45,7 @@ class Method {
   const Common& common() const noexcept { return common_; }
   std::vector<Track> tracks;   ///< the living, by id
   std::vector<Track> removed;  ///< in the last update, by id
+  std::size_t left_out = 0;    ///< in the last update, because of max_tracks
 
  protected:
   bool is_expired(const Track& track, std::chrono::nanoseconds now) const noexcept {
@@ -74,7 +75,10 @@ class MethodOf : public Method {
  protected:
   /// Starts a track, unless there are as many as may be; says whether it did.
   bool start(const Frame& frame, std::uint32_t detection, TrackState state) {
-    if (tracks.size() >= common_.max_tracks) return false;
+    if (tracks.size() >= common_.max_tracks) {
+      ++left_out;
+      return false;
+    }
     const Detection& d = frame.detections[detection];
     states.emplace_back(d.box);
     tracks.push_back({next_id_++, d.box, d.score, d.label, static_cast<std::int32_t>(detection), 1,

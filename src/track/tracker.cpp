@@ -59,6 +59,7 @@ void Tracker::Impl::choose_usable(std::span<const Detection> detections) {
     if (is_trackable(detections[i])) usable.push_back(i);
   }
   const std::size_t most = method->common().max_tracks;
+  method->left_out = usable.size() > most ? usable.size() - most : 0;
   if (usable.size() <= most) return;
   std::nth_element(usable.begin(), usable.begin() + static_cast<std::ptrdiff_t>(most), usable.end(),
                    [&](std::uint32_t a, std::uint32_t b) {
@@ -115,6 +116,10 @@ Status Tracker::update(std::span<const Detection> detections, std::chrono::nanos
 
 const std::vector<Track>& Tracker::tracks() const noexcept {
   return impl_->method->tracks;
+}
+
+std::size_t Tracker::left_out() const noexcept {
+  return impl_->method->left_out;
 }
 
 const std::vector<Track>& Tracker::removed() const noexcept {

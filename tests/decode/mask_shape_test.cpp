@@ -264,5 +264,40 @@ TEST(Outlines, ThatCannotBeFilledAreRefused) {
   EXPECT_EQ(out, Bytes(4, 255));
 }
 
+// Edges from the top to the bottom and back.
+Polygon fence(int edges, float width, float height) {
+  Polygon polygon;
+  for (int i = 0; i < edges; ++i) {
+    const float x = width * static_cast<float>(i) / static_cast<float>(edges);
+    polygon.points.push_back({x, i % 2 == 0 ? 0 : height});
+  }
+  return polygon;
+}
+
+TEST(PolygonFill, edges_that_cross_too_many_rows_are_refused) {
+  std::vector<std::uint8_t> out;
+  const std::vector<Polygon> many(5, fence(1000, 64, 65535));
+  const auto status = polygon_fill(many, {64, 65535}, out);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, Errc::exhausted);
+  EXPECT_NE(status.error().message().find("at most 268435456"), std::string::npos)
+      << status.error().message();
+}
+
+TEST(PolygonFill, bands_of_rows_give_what_all_rows_at_once_give) {
+  // More crossings than are kept at once; the same picture from a tenth of its rows each.
+  const Polygon whole = fence(1000, 500, 4000);
+  std::vector<std::uint8_t> out;
+  ASSERT_TRUE(polygon_fill({&whole, 1}, {500, 4000}, out));
+  for (int part = 0; part < 10; ++part) {
+    Polygon moved = whole;
+    for (Point& p : moved.points)
+      p.y -= 400.0F * static_cast<float>(part);
+    std::vector<std::uint8_t> rows;
+    ASSERT_TRUE(polygon_fill({&moved, 1}, {500, 400}, rows));
+    EXPECT_TRUE(std::equal(rows.begin(), rows.end(), out.begin() + part * 400 * 500)) << part;
+  }
+}
+
 }  // namespace
 }  // namespace halyard

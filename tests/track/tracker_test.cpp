@@ -199,10 +199,27 @@ TEST_P(EveryTracker, keeps_to_the_most_tracks_it_may_have_and_takes_the_best_sco
   for (int i = 0; i < 3; ++i) {
     const auto tracks = update(tracker, many, i * frame);
     ASSERT_EQ(tracks.size(), 3U);
+    EXPECT_EQ(tracker.left_out(), 7U);
     EXPECT_EQ(tracks[0].detection, 1);  // scores 0.87, 0.88 and 0.89
     EXPECT_EQ(tracks[1].detection, 4);
     EXPECT_EQ(tracks[2].detection, 7);
   }
+}
+
+TEST_P(EveryTracker, counts_what_it_leaves_out_when_as_many_live_as_may) {
+  Tracker tracker = make_tracker(GetParam(), [](auto& options) {
+    options.max_tracks = 2;
+    options.max_coast = 1h;
+  });
+  EXPECT_EQ(tracker.left_out(), 0U);
+  update(tracker, {found({0, 0, 50, 50}), found({200, 0, 250, 50})}, 0ns);
+  EXPECT_EQ(tracker.left_out(), 0U);
+  update(tracker, {found({0, 0, 50, 50}), found({200, 0, 250, 50})}, 1 * frame);
+  // Both live on, and there is room for no other.
+  update(tracker, {found({400, 0, 450, 50}), found({600, 0, 650, 50})}, 2 * frame);
+  EXPECT_EQ(tracker.left_out(), 2U);
+  update(tracker, {}, 3 * frame);
+  EXPECT_EQ(tracker.left_out(), 0U);
 }
 
 TEST_P(EveryTracker, takes_a_million_detections) {

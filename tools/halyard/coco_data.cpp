@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "coco_limits.h"
 #include "coco_mask.h"
 #include "halyard/codec.h"
 
@@ -34,9 +35,11 @@ std::size_t line_of(std::string_view text, std::size_t byte) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1;
 }
 
-Result<Json> read_json(const std::string& path) {
+/// `file_bytes`, where it is given, becomes the length of the text.
+Result<Json> read_json(const std::string& path, std::size_t* file_bytes = nullptr) {
   HALYARD_TRY(const std::vector<std::byte> bytes, read_file(path, most_bytes));
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (file_bytes != nullptr) *file_bytes = bytes.size();
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& fault) {
@@ -249,7 +252,8 @@ Problem read_annotation(const Json& record, const CocoTruth& truth, const Places
 }  // namespace
 
 Result<CocoTruth> read_truth(const std::string& path, bool has_masks) {
-  HALYARD_TRY(const Json document, read_json(path));
+  std::size_t file_bytes = 0;
+  HALYARD_TRY(const Json document, read_json(path, &file_bytes));
   if (!document.is_object()) return malformed("must be an object");
   for (const char* key : {"images", "categories", "annotations"})
     if (member(document, key) == nullptr) return malformed(fmt::format("{}: is missing", key));
@@ -267,6 +271,7 @@ Result<CocoTruth> read_truth(const std::string& path, bool has_masks) {
   const Json& annotations = document["annotations"];
   truth.has_segmentations =
       !annotations.empty() && std::all_of(annotations.begin(), annotations.end(), has_segmentation);
+  if (has_masks) HALYARD_CHECK(check_outlines(annotations, file_bytes));
   HALYARD_CHECK(read_list(annotations, "annotations", [&](const Json& record) {
     return read_annotation(record, truth, images, categories, has_masks,
                            truth.objects.emplace_back());

@@ -58,7 +58,7 @@ struct CocoResults {
 
 /// Reads instances. With masks every annotation needs its segmentation (polygons, runs as numbers
 /// or as text) and every image its size. Errors: not_found, permission, os, exhausted (above 1
-/// GiB), malformed (no JSON: line; a value: its key path and rule).
+/// GiB; masks beyond CocoLimits), malformed (no JSON: line; a value: its key path and rule).
 Result<CocoTruth> read_truth(const std::string& path, bool has_masks);
 
 /// Reads results of the same images: boxes, or with masks segmentations as runs. Errors as above.

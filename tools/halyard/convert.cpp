@@ -10,6 +10,7 @@
 
 #include "commands.h"
 #include "convert_options.h"
+#include "limit_options.h"
 #include "npy.h"
 #include "paths.h"
 #include "report.h"
@@ -25,7 +26,7 @@ struct Source {
 
 /// A raw picture: an .npy array, or the bare bytes of any other file.
 Result<Source> load_raw(const ConvertOptions& options) {
-  HALYARD_TRY(const auto file, read_file(options.in));
+  HALYARD_TRY(const auto file, read_input(options.in));
   std::span<const std::byte> bytes = file;
   DType dtype = options.input_bits ? DType::u16 : DType::u8;
   Tensor array;
@@ -53,7 +54,7 @@ Result<Source> load_source(const ConvertOptions& options) {
   if (options.input_format) {
     HALYARD_TRY(source, load_raw(options));
   } else {
-    HALYARD_TRY(const auto file, read_file(options.in));
+    HALYARD_TRY(const auto file, read_input(options.in));
     HALYARD_TRY(const auto header, peek(file));
     HALYARD_TRY(source.picture, load_image(file));
     // An affine map starts from the pixels as they are stored.
@@ -224,6 +225,7 @@ void add_convert(CLI::App& app, Action& action) {
   CLI::App* sub = app.add_subcommand("convert", "Convert a picture to another format and size");
   sub->footer(convert_examples);
   add_convert_options(*sub, *options);
+  add_limit_options(*sub);
   sub->callback([&action, options] { action = [options] { return convert(*options); }; });
 }
 

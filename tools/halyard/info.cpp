@@ -13,6 +13,7 @@
 #include "commands.h"
 #include "halyard/codec.h"
 #include "halyard/model.h"
+#include "limit_options.h"
 #include "report.h"
 #include "values.h"
 
@@ -97,7 +98,7 @@ Result<Json> describe_file(const std::string& path) {
   const std::string extension = extension_of(path);
   if (extension == ".onnx" || extension == ".tflite" || extension == ".xml")
     return describe_model_file(path);
-  HALYARD_TRY(const auto file, read_file(path));
+  HALYARD_TRY(const auto file, read_input(path));
   HALYARD_TRY(const auto header, peek(file));
   Json out = describe(header);
   out["bytes"] = file.size();
@@ -171,6 +172,7 @@ void add_info(CLI::App& app, Action& action) {
   sub->footer("Examples:\n  halyard info photo.jpg\n  halyard info yolov8n.onnx --json");
   sub->add_option("files", command->files, "JPEG, PNG, .onnx, .tflite or .xml files")->required();
   sub->add_flag("--json", command->is_json, "JSON on standard output");
+  add_limit_options(*sub);
   sub->callback([&action, command] { action = [command] { return show(*command); }; });
 }
 

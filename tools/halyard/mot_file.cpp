@@ -8,6 +8,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <set>
+#include <utility>
 
 #include "halyard/codec.h"
 
@@ -15,6 +17,10 @@ namespace halyard::tool {
 namespace {
 
 constexpr double most_frames = 10'000'000;
+constexpr std::size_t most_truth = 2048;  // of a frame: each is compared with each track's box
+
+/// Ids of the truth that were read, with their frames.
+using Known = std::set<std::pair<std::size_t, std::int64_t>>;
 
 Error bad_line(std::size_t line, const char* what, std::string_view seen) {
   return make_error(Errc::malformed, what,
@@ -51,7 +57,8 @@ Result<Numbers> numbers_of(std::string_view line, std::size_t number) {
   return out;
 }
 
-Status add_line(std::string_view line, std::size_t number, MotKind kind, MotFrames& frames) {
+Status add_line(std::string_view line, std::size_t number, MotKind kind, Known& known,
+                MotFrames& frames) {
   HALYARD_TRY(const Numbers n, numbers_of(line, number));
   const auto& v = n.value;
   if (n.count < (kind == MotKind::detections ? 7U : 6U))
@@ -66,26 +73,38 @@ Status add_line(std::string_view line, std::size_t number, MotKind kind, MotFram
     return bad_line(number, "id: must be a whole number", line);
   const MotBox box{static_cast<std::int64_t>(v[1]), v[2], v[3], v[4], v[5], n.count > 6 ? v[6] : 1};
   const auto index = static_cast<std::size_t>(v[0]) - 1;
-  if (frames.size() <= index) frames.resize(index + 1);
-  auto& frame = frames[index];
-  const auto has_id = [&](const MotBox& other) { return other.id == box.id; };
-  if (kind == MotKind::truth && std::any_of(frame.begin(), frame.end(), has_id))
+  if (kind == MotKind::truth && !known.emplace(index, box.id).second)
     return bad_line(number, "id: at most once in a frame", line);
+  auto& frame = frames[index];
+  if (kind == MotKind::truth && frame.size() == most_truth)
+    return bad_line(number, "frame: has at most 2048 boxes of the truth", line);
   frame.push_back(box);
   return {};
 }
 
 }  // namespace
 
+std::size_t frame_count(const MotFrames& frames) noexcept {
+  return frames.empty() ? 0 : frames.rbegin()->first + 1;
+}
+
+std::size_t box_count(const MotFrames& frames) noexcept {
+  std::size_t count = 0;
+  for (const auto& [index, boxes] : frames)
+    count += boxes.size();
+  return count;
+}
+
 Result<MotFrames> parse_mot(std::string_view text, MotKind kind) {
   MotFrames frames;
+  Known known;
   std::size_t number = 0;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = trimmed(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
     ++number;
-    if (!line.empty()) HALYARD_CHECK(add_line(line, number, kind, frames));
+    if (!line.empty()) HALYARD_CHECK(add_line(line, number, kind, known, frames));
   }
   return frames;
 }

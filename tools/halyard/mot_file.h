@@ -2,7 +2,9 @@
 // Text files of MOTChallenge: one box a line, `frame,id,left,top,width,height,score,...`.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,11 +23,17 @@ struct MotBox {
   double score = 1;   ///< 1 where the file has none
 };
 
-/// Boxes by frame; index 0 is frame 1.
-using MotFrames = std::vector<std::vector<MotBox>>;
+/// Boxes of the frames that have some, by index from 0; index 0 is frame 1. Frames are numbered up
+/// to ten million, so those without boxes take no memory.
+using MotFrames = std::map<std::size_t, std::vector<MotBox>>;
+
+/// Frames up to the last one that has a box.
+std::size_t frame_count(const MotFrames& frames) noexcept;
+std::size_t box_count(const MotFrames& frames) noexcept;
 
 /// - detections: ids are not looked at, scores must be there and in [0, 1];
-/// - truth: an id at most once in a frame; lines whose seventh number is 0 are left out, as
+/// - truth: an id at most once in a frame, at most 2048 boxes in one; lines whose seventh number is
+/// 0 are left out, as
 ///   MOTChallenge marks what does not count.
 enum class MotKind : std::uint8_t { detections, truth };
 

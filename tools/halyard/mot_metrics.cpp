@@ -2,11 +2,14 @@
 // HOTA, CLEAR MOT and identity scores, each from the sparse list of overlapping pairs.
 #include "mot_metrics.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include "halyard/assignment.h"
@@ -16,6 +19,8 @@ namespace {
 
 constexpr double match_limit = 0.5;
 constexpr std::size_t alphas = 19;
+constexpr std::size_t most_overlaps = std::size_t{1} << 24;  // 268 MB of them
+constexpr std::uint64_t most_identity_work = std::uint64_t{1} << 34;
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 constexpr std::uint32_t nobody = std::numeric_limits<std::uint32_t>::max();
 
@@ -67,24 +72,49 @@ double iou_of(const MotBox& a, const MotBox& b) {
   return shared / (a.width * a.height + b.width * b.height - shared);
 }
 
-Sequence sequence_of(const MotFrames& truth, const MotFrames& result) {
+Error too_many(const char* what, std::uint64_t seen, std::uint64_t most) {
+  return make_error(Errc::exhausted, what, fmt::format("{}, at most {}", seen, most));
+}
+
+/// Adds the pairs of a frame; false when there are more than `room`.
+bool add_overlaps(const std::vector<MotBox>& rows, const std::vector<MotBox>& columns,
+                  std::size_t room, std::vector<Overlap>& out) {
+  for (std::uint32_t r = 0; r < rows.size(); ++r) {
+    for (std::uint32_t c = 0; c < columns.size(); ++c) {
+      const double iou = iou_of(rows[r], columns[c]);
+      if (!(iou > 0)) continue;
+      if (out.size() == room) return false;
+      out.push_back({r, c, iou});
+    }
+  }
+  return true;
+}
+
+/// Only frames that have boxes: the others change no score.
+Result<Sequence> sequence_of(const MotFrames& truth, const MotFrames& result) {
   Sequence out;
-  out.frames.resize(std::max(truth.size(), result.size()));
   const std::vector<MotBox> none;
-  for (std::size_t f = 0; f < out.frames.size(); ++f) {
-    Frame& frame = out.frames[f];
-    const auto& rows = f < truth.size() ? truth[f] : none;
-    const auto& columns = f < result.size() ? result[f] : none;
+  const auto boxes_of = [&](const MotFrames& frames, std::size_t index) -> const auto& {
+    const auto found = frames.find(index);
+    return found == frames.end() ? none : found->second;
+  };
+  std::set<std::size_t> indices;
+  for (const MotFrames* frames : {&truth, &result})
+    for (const auto& [index, boxes] : *frames)
+      indices.insert(index);
+  std::size_t room = most_overlaps;
+  for (const std::size_t index : indices) {
+    Frame& frame = out.frames.emplace_back();
+    const auto& rows = boxes_of(truth, index);
+    const auto& columns = boxes_of(result, index);
     for (const MotBox& box : rows)
       frame.truth.push_back(out.truth.add(box.id));
     for (const MotBox& box : columns)
       frame.result.push_back(out.result.add(box.id));
-    for (std::uint32_t r = 0; r < rows.size(); ++r) {
-      for (std::uint32_t c = 0; c < columns.size(); ++c) {
-        if (const double iou = iou_of(rows[r], columns[c]); iou > 0)
-          frame.overlaps.push_back({r, c, iou});
-      }
-    }
+    if (!add_overlaps(rows, columns, room, frame.overlaps))
+      return too_many("boxes of the truth and of tracks overlap in too many pairs",
+                      most_overlaps + 1, most_overlaps);
+    room -= frame.overlaps.size();
     out.truth_boxes += rows.size();
     out.result_boxes += columns.size();
   }
@@ -199,6 +229,10 @@ Status add_identity(const Sequence& sequence, MotScores& scores) {
       if (o.iou >= match_limit) ++together[{frame.truth[o.row], frame.result[o.column]}];
     }
   }
+  const std::uint64_t work = std::uint64_t{together.size()} * sequence.truth.size();
+  if (work > most_identity_work)
+    return too_many("identities of the truth times their pairs with tracks are too many", work,
+                    most_identity_work);
   std::vector<AssignmentPair> pairs;
   for (const auto& [ids, frames] : together)
     pairs.push_back({ids.first, ids.second, -frames});
@@ -220,7 +254,7 @@ Status add_identity(const Sequence& sequence, MotScores& scores) {
 }  // namespace
 
 Result<MotScores> evaluate_mot(const MotFrames& truth, const MotFrames& result) {
-  const Sequence sequence = sequence_of(truth, result);
+  HALYARD_TRY(const Sequence sequence, sequence_of(truth, result));
   MotScores scores;
   scores.truth_boxes = sequence.truth_boxes;
   scores.result_boxes = sequence.result_boxes;

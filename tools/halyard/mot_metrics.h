@@ -25,7 +25,8 @@ struct MotScores {
   std::uint64_t truth_boxes = 0, result_boxes = 0, truth_ids = 0, result_ids = 0;
 };
 
-/// Frames that one of the two lacks count as empty. An id stands at most once in a frame.
+/// Frames that one of the two lacks count as empty. An id stands at most once in a frame. Errors:
+/// exhausted (more than 2^24 pairs of boxes overlap, or identities have too many pairs).
 Result<MotScores> evaluate_mot(const MotFrames& truth, const MotFrames& result);
 
 }  // namespace halyard::tool

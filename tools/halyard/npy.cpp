@@ -10,7 +10,7 @@
 #include <optional>
 #include <string_view>
 
-#include "halyard/codec.h"
+#include "values.h"
 
 namespace halyard::tool {
 namespace {
@@ -143,7 +143,7 @@ Result<Tensor> parse_npy(std::span<const std::byte> file) {
 }
 
 Result<Tensor> read_npy(const std::string& path) {
-  HALYARD_TRY(const auto file, read_file(path));
+  HALYARD_TRY(const auto file, read_input(path));
   return parse_npy(file);
 }
 

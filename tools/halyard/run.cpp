@@ -8,6 +8,7 @@
 
 #include "commands.h"
 #include "halyard/trace.h"
+#include "limit_options.h"
 #include "paths.h"
 #include "pipeline.h"
 #include "report.h"
@@ -241,6 +242,7 @@ void add_run(CLI::App& app, Action& action) {
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   add_output_options(*sub, *options);
+  add_limit_options(*sub);
   sub->add_option("--in-flight", options->in_flight, "Frames on their way at once")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();

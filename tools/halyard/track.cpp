@@ -27,6 +27,7 @@ struct TrackCommand {
   double rate = 30;
   std::optional<double> coast_s;
   std::optional<float> high_score;
+  std::uint32_t max_tracks = 1000;
 };
 
 std::chrono::nanoseconds seconds(double value) {
@@ -38,6 +39,7 @@ template <class Options>
 Options options_of(const TrackCommand& command) {
   Options options;
   options.frame_interval = seconds(1 / command.rate);
+  options.max_tracks = command.max_tracks;
   if (command.coast_s) options.max_coast = seconds(*command.coast_s);
   if constexpr (requires { options.high_score; })
     options.high_score = command.high_score.value_or(options.high_score);
@@ -82,18 +84,29 @@ MotBox box_of(const Track& track) {
           static_cast<double>(track.score)};
 }
 
-/// The boxes of tracks that are seen and trusted, frame by frame.
-Result<MotFrames> follow(Tracker& tracker, const MotFrames& detections, double rate) {
-  MotFrames result(detections.size());
+/// What came of the detections.
+struct Followed {
+  MotFrames frames;          ///< the boxes of tracks that are seen and trusted
+  std::size_t left_out = 0;  ///< detections beyond max_tracks
+};
+
+Result<Followed> follow(Tracker& tracker, const MotFrames& detections, double rate) {
+  Followed result;
   std::vector<Detection> found;
   std::vector<Track> tracks;
-  for (std::size_t f = 0; f < detections.size(); ++f) {
+  const std::size_t count = frame_count(detections);
+  auto next = detections.begin();
+  for (std::size_t f = 0; f < count; ++f) {
     found.clear();
-    for (const MotBox& box : detections[f])
-      found.push_back(detection_of(box));
+    if (next->first == f) {
+      for (const MotBox& box : next->second)
+        found.push_back(detection_of(box));
+      ++next;
+    }
     HALYARD_CHECK(tracker.update(found, seconds(static_cast<double>(f) / rate), tracks));
+    result.left_out += tracker.left_out();
     for (const Track& track : tracks) {
-      if (track.state == TrackState::tracked) result[f].push_back(box_of(track));
+      if (track.state == TrackState::tracked) result.frames[f].push_back(box_of(track));
     }
   }
   return result;
@@ -101,18 +114,11 @@ Result<MotFrames> follow(Tracker& tracker, const MotFrames& detections, double r
 
 Status write(const std::string& path, const MotFrames& frames) {
   HALYARD_TRY(auto file, open_output(path));
-  for (std::size_t f = 0; f < frames.size(); ++f) {
-    for (const MotBox& box : frames[f])
-      HALYARD_CHECK(file.write(mot_line(f + 1, box)));
+  for (const auto& [index, boxes] : frames) {
+    for (const MotBox& box : boxes)
+      HALYARD_CHECK(file.write(mot_line(index + 1, box)));
   }
   return file.commit();
-}
-
-std::size_t boxes_in(const MotFrames& frames) {
-  std::size_t count = 0;
-  for (const auto& frame : frames)
-    count += frame.size();
-  return count;
 }
 
 void print_scores(const MotScores& s) {
@@ -147,18 +153,26 @@ int track(const TrackCommand& command) {
   const auto result = follow(*tracker, *detections, command.rate);
   if (!result) return report(command.detections, result.error());
   if (!command.out.empty()) {
-    if (auto written = write(command.out, *result); !written)
+    if (auto written = write(command.out, result->frames); !written)
       return report("--out " + command.out, written.error());
   }
+  if (result->left_out != 0)
+    report(command.detections,
+           fmt::format("{} detections were left out: more than --max-tracks {} at once, and scores "
+                       "are of the others",
+                       result->left_out, command.max_tracks));
   if (command.out == "-") return exit_ok;  // lines of results and nothing else
   std::set<std::int64_t> ids;
-  for (const auto& frame : *result)
-    for (const MotBox& box : frame)
+  for (const auto& [index, boxes] : result->frames)
+    for (const MotBox& box : boxes)
       ids.insert(box.id);
-  print_line(fmt::format("{} frames, {} detections, {} tracks, {} boxes", detections->size(),
-                         boxes_in(*detections), ids.size(), boxes_in(*result)));
+  print_line(fmt::format(
+      "{} frames, {} detections, {} tracks, {} boxes{}", frame_count(*detections),
+      box_count(*detections), ids.size(), box_count(result->frames),
+      result->left_out == 0 ? std::string()
+                            : fmt::format(", {} detections left out", result->left_out)));
   if (!truth) return exit_ok;
-  const auto scores = evaluate_mot(*truth, *result);
+  const auto scores = evaluate_mot(*truth, result->frames);
   if (!scores) return report(command.truth, scores.error());
   print_scores(*scores);
   return exit_ok;
@@ -191,6 +205,12 @@ void add_track(CLI::App& app, Action& action) {
       ->check(CLI::Range(0.0, 1e6));
   sub->add_option("--high-score", command->high_score, "Least score that starts a track")
       ->check(CLI::Range(0.0, 1.0));
+  sub->add_option(
+         "--max-tracks", command->max_tracks,
+         "Tracks that live at once, and detections of a frame that are looked at, those of "
+         "the highest score")
+      ->check(CLI::Range(1, 65536))
+      ->capture_default_str();
   sub->add_option("--out", command->out, "Write the tracks' boxes; - is standard output");
   sub->callback([&action, command] { action = [command] { return track(*command); }; });
 }

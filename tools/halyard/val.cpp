@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "coco_eval.h"
+#include "coco_limits.h"
 #include "commands.h"
+#include "limit_options.h"
 #include "parsed_option.h"
 #include "paths.h"
 #include "report.h"
@@ -116,6 +118,9 @@ int val_detections(const ValOptions& options) {
   if (!truth) return report("--gt " + options.truth, truth.error());
   auto results = read_results(options.detections, *truth, options.has_masks);
   if (!results) return report("--detections " + options.detections, results.error());
+  if (options.has_masks)
+    if (auto fits = check_comparisons(*truth, results->objects); !fits)
+      return report("--detections " + options.detections, fits.error());
   const Table table = measure(*truth, *results, options.has_masks);
   return show(options, *truth, {&table, 1});
 }
@@ -142,7 +147,11 @@ int val_model(const ValOptions& options) {
     if (auto written = write_results(options.out, *truth, *results); !written)
       return report("--out " + options.out, written.error());
   std::vector<Table> tables{measure(*truth, *results, false)};
-  if (has_masks) tables.push_back(measure(masks, *results, true));
+  if (has_masks) {
+    if (auto fits = check_comparisons(masks, results->objects); !fits)
+      return report("--gt " + options.truth, fits.error());
+    tables.push_back(measure(masks, *results, true));
+  }
   return show(options, *truth, tables);
 }
 
@@ -224,6 +233,7 @@ void add_val(CLI::App& app, Action& action) {
       "Compare segmentations: of --detections instead of boxes; of a model beside them (default "
       "where it gives masks and every annotation has a segmentation)");
   add_model_options(*sub, options->model);
+  add_limit_options(*sub);
   sub->add_option("--out", options->out,
                   "Write the model's detections, as --detections reads them");
   sub->add_flag("--by-class", options->lists_classes, "Print the AP of each category");

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "halyard/capture.h"
+#include "inside_folder.h"
 #include "interrupt.h"
 #include "progress.h"
 #include "report.h"
@@ -108,8 +109,10 @@ std::optional<CocoResults> find_objects(const ModelRun& run, Detector& detector,
   Progress progress(truth.images.size(), !run.is_quiet);
   const InterruptGuard guard;
   for (std::size_t i = 0; i < truth.images.size(); ++i) {
+    const auto inside = file_inside(run.images, truth.images[i].file);
+    if (!inside) return report("--images " + run.images, inside.error()), std::nullopt;
     const std::string path = (std::filesystem::path(run.images) / truth.images[i].file).string();
-    if (auto done = find_in(path, truth.images[i], detector, job); !done)
+    if (auto done = find_in(*inside, truth.images[i], detector, job); !done)
       return report(path, done.error()), std::nullopt;
     if (auto added = add_found(job, i, *places, results); !added)
       return report(path, added.error()), std::nullopt;

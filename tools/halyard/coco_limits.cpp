@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums, in doubles: they cannot overflow.
+#include "coco_limits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace halyard::tool {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Work {
+  double steps = 0;
+  double runs = 0;
+};
+
+void add_outline(const Json& points, Work& work) {
+  const std::size_t count = points.size() / 2;
+  const auto at = [&](std::size_t i) {
+    const Json& number = points[i];
+    return number.is_number() ? number.get<double>() : 0;
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t next = (i + 1) % count;
+    const double wide = std::abs(at(2 * next) - at(2 * i));
+    const double high = std::abs(at(2 * next + 1) - at(2 * i + 1));
+    work.steps += 1 + 5 * std::max(wide, high);
+    work.runs += wide;
+  }
+}
+
+Error beyond(const char* what, double sum, double most) {
+  return make_error(Errc::exhausted, what, fmt::format("{:.0f}, at most {:.0f}", sum, most));
+}
+
+}  // namespace
+
+Status check_outlines(const Json& annotations, std::size_t file_bytes) {
+  Work work;
+  for (const Json& record : annotations) {
+    const auto found = record.is_object() ? record.find("segmentation") : record.end();
+    if (found == record.end() || !found->is_array()) continue;
+    for (const Json& polygon : *found)
+      if (polygon.is_array()) add_outline(polygon, work);
+  }
+  const auto bytes = static_cast<double>(file_bytes);
+  const double steps = CocoLimits::steps + CocoLimits::steps_per_byte * bytes;
+  if (!(work.steps <= steps))
+    return beyond("outlines of all polygons are too long, in fifths of a pixel", work.steps, steps);
+  const double runs = CocoLimits::runs + CocoLimits::runs_per_byte * bytes;
+  if (!(work.runs <= runs))
+    return beyond("outlines of all polygons cross too many columns of pixels", work.runs, runs);
+  return {};
+}
+
+Status check_comparisons(const CocoTruth& truth, std::span<const CocoObject> found) {
+  struct Side {
+    double objects = 0;
+    double runs = 0;
+  };
+  std::map<std::pair<std::size_t, std::size_t>, std::pair<Side, Side>> places;
+  const auto add = [](Side& side, const CocoObject& object) {
+    side.objects += 1;
+    side.runs += static_cast<double>(object.mask.counts.size());
+  };
+  for (const CocoObject& object : truth.objects)
+    add(places[{object.image, object.category}].first, object);
+  for (const CocoObject& object : found)
+    add(places[{object.image, object.category}].second, object);
+  double sum = 0;
+  for (const auto& [place, sides] : places) {
+    // The best 100 of an image and category are compared.
+    const double objects = std::min(sides.second.objects, 100.0);
+    sum += objects * sides.first.runs + sides.first.objects * sides.second.runs;
+  }
+  if (sum <= CocoLimits::compared) return {};
+  return beyond("masks of detections and annotations have too many runs to be compared", sum,
+                CocoLimits::compared);
+}
+
+}  // namespace halyard::tool

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the masks of a file in COCO's format may cost, found out before any is made.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <cstddef>
+#include <span>
+
+#include "coco_data.h"
+
+namespace halyard::tool {
+
+/// Limits of one file, for which its length earns more: 36,000 images with 260,000 polygons (450
+/// MB) need 5 steps and 1 run a byte; 10,000 rectangles on pictures of 8K need 480 steps and 60
+/// runs.
+struct CocoLimits {
+  static constexpr double steps = 67'108'864;  ///< fifths of a pixel along all outlines
+  static constexpr double steps_per_byte = 512;
+  static constexpr double runs = 16'777'216;  ///< columns that all outlines cross
+  static constexpr double runs_per_byte = 64;
+  /// Runs that are compared: detections times annotations of an image and category.
+  static constexpr double compared = 8'589'934'592;
+};
+
+/// Sums over all polygons of annotations; what is no polygon counts nothing. Errors: exhausted (the
+/// message names the sum and its limit).
+Status check_outlines(const nlohmann::json& annotations, std::size_t file_bytes);
+
+/// Runs of masks that evaluate_coco() compares. Errors: exhausted.
+Status check_comparisons(const CocoTruth& truth, std::span<const CocoObject> found);
+
+}  // namespace halyard::tool
