@@ -5,6 +5,7 @@ __version__: str
 from halyard._core import ActiveTrackInfo as ActiveTrackInfo
 from halyard._core import ByteTrack as ByteTrack
 from halyard._core import Colorimetry as Colorimetry
+from halyard._core import DecodeLimits as DecodeLimits
 from halyard._core import Decoder as Decoder
 from halyard._core import ImageInfo as ImageInfo
 from halyard._core import ImageProcessor as ImageProcessor
@@ -23,6 +24,7 @@ from halyard._core import TrackInfo as TrackInfo
 from halyard._core import align_width_for_gpu_pitch as align_width_for_gpu_pitch
 from halyard._core import align_width_for_pixel_format as align_width_for_pixel_format
 from halyard._core import build_info as build_info
+from halyard._core import default_decode_limits as default_decode_limits
 from halyard._core import gpu_dma_buf_pitch_alignment_bytes as gpu_dma_buf_pitch_alignment_bytes
 from halyard._core import is_cuda_available as is_cuda_available
 from halyard._core import is_dma_available as is_dma_available
@@ -32,6 +34,7 @@ from halyard._core import is_shm_available as is_shm_available
 from halyard._core import is_tracing_active as is_tracing_active
 from halyard._core import is_v4l2_available as is_v4l2_available
 from halyard._core import set_dct_method as set_dct_method
+from halyard._core import set_default_decode_limits as set_default_decode_limits
 from halyard._core import set_output_format as set_output_format
 from halyard._core import version as version
 from halyard._devices import CudaMap as CudaMap
@@ -101,6 +104,7 @@ __all__ = [
     "CudaMap",
     "DataError",
     "DctMethod",
+    "DecodeLimits",
     "Decoder",
     "DecoderType",
     "DecoderVersion",
@@ -151,6 +155,7 @@ __all__ = [
     "align_width_for_gpu_pitch",
     "align_width_for_pixel_format",
     "build_info",
+    "default_decode_limits",
     "gpu_dma_buf_pitch_alignment_bytes",
     "imread",
     "imwrite",
@@ -166,6 +171,7 @@ __all__ = [
     "merge_tiled_detections",
     "probe_egl_displays",
     "set_dct_method",
+    "set_default_decode_limits",
     "set_output_format",
     "span",
     "tensor",

@@ -612,7 +612,13 @@ class Tensor:
 
     def __deepcopy__(self, arg: Any, /) -> Tensor: ...
 
-    def decode_image(self, data: Buffer, format: PixelFormat | None = None) -> ImageInfo:
+    def decode_image(
+        self,
+        data: Buffer,
+        format: PixelFormat | None = None,
+        *,
+        limits: DecodeLimits | None = None,
+    ) -> ImageInfo:
         """
         Decodes a JPEG or PNG into this tensor's memory. The tensor takes the file's size and
         format in place: JPEG 4:2:0 Nv12, 4:2:2 Nv16, 4:4:4 Nv24, grey Grey; PNG Rgb, Rgba or
@@ -625,11 +631,18 @@ class Tensor:
         self,
         filename: str | os.PathLike[str],
         format: PixelFormat | None = None,
+        *,
+        limits: DecodeLimits | None = None,
     ) -> ImageInfo:
         """The same from a file."""
 
     @staticmethod
-    def peek_image_info(data: Buffer, format: PixelFormat | None = None) -> ImageInfo:
+    def peek_image_info(
+        data: Buffer,
+        format: PixelFormat | None = None,
+        *,
+        limits: DecodeLimits | None = None,
+    ) -> ImageInfo:
         """
         What the header of a JPEG or PNG says; no pixel is decoded. Sizes are as stored, before
         any turn.
@@ -639,6 +652,8 @@ class Tensor:
     def peek_image_info_file(
         filename: str | os.PathLike[str],
         format: PixelFormat | None = None,
+        *,
+        limits: DecodeLimits | None = None,
     ) -> ImageInfo:
         """The same from a file."""
 
@@ -647,6 +662,8 @@ class Tensor:
         path: str | os.PathLike[str],
         format: PixelFormat | None = None,
         mem: TensorMemory | None = None,
+        *,
+        limits: DecodeLimits | None = None,
     ) -> Tensor:
         """
         A new picture from a JPEG or PNG file, in the file's own format or in `format`.
@@ -657,6 +674,8 @@ class Tensor:
         data: Buffer,
         format: PixelFormat | None = None,
         mem: TensorMemory | None = None,
+        *,
+        limits: DecodeLimits | None = None,
     ) -> Tensor:
         """The same from bytes."""
 
@@ -701,6 +720,95 @@ class Tensor:
         are honoured on both sides; dst may share bytes with the picture. Raises TypeError for
         another dst, RuntimeError for shapes that differ and where elements of dst share bytes.
         """
+
+class DecodeLimits:
+    """
+    What decoding refuses, before pixels are decoded or memory is
+    taken. The message of the error names the limit and both numbers.
+    What is not given is the process's: see set_default_decode_limits().
+    """
+
+    def __init__(
+        self,
+        *,
+        max_width: int | None = None,
+        max_height: int | None = None,
+        max_pixels: int | None = None,
+        max_bytes: int | None = None,
+        max_expansion: int | None = None,
+        expansion_floor: int | None = None,
+        max_scans: int | None = None,
+        max_scan_passes: int | None = None,
+    ) -> None: ...
+
+    @property
+    def max_width(self) -> int:
+        """Columns."""
+
+    @max_width.setter
+    def max_width(self, value: int) -> None: ...
+
+    @property
+    def max_height(self) -> int:
+        """Rows."""
+
+    @max_height.setter
+    def max_height(self, value: int) -> None: ...
+
+    @property
+    def max_pixels(self) -> int:
+        """Columns times rows."""
+
+    @max_pixels.setter
+    def max_pixels(self, value: int) -> None: ...
+
+    @property
+    def max_bytes(self) -> int:
+        """Bytes of the pixels and of what decoding holds beside them."""
+
+    @max_bytes.setter
+    def max_bytes(self, value: int) -> None: ...
+
+    @property
+    def max_expansion(self) -> int:
+        """Decoded bytes for each byte of the file, above expansion_floor."""
+
+    @max_expansion.setter
+    def max_expansion(self, value: int) -> None: ...
+
+    @property
+    def expansion_floor(self) -> int:
+        """Decoded bytes up to which max_expansion does not count."""
+
+    @expansion_floor.setter
+    def expansion_floor(self, value: int) -> None: ...
+
+    @property
+    def max_scans(self) -> int:
+        """Scans of a JPEG."""
+
+    @max_scans.setter
+    def max_scans(self, value: int) -> None: ...
+
+    @property
+    def max_scan_passes(self) -> int:
+        """Visits of each block of a JPEG by its scans, on average."""
+
+    @max_scan_passes.setter
+    def max_scan_passes(self, value: int) -> None: ...
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __repr__(self) -> Any: ...
+
+def default_decode_limits() -> DecodeLimits:
+    """The limits of calls that name none."""
+
+def set_default_decode_limits(limits: DecodeLimits | None) -> None:
+    """
+    Sets the limits of calls that name none, on all threads; None: the library's own. Services
+    that take files of strangers call it once at start.
+    """
 
 def set_dct_method(method: DctMethod) -> None:
     """

@@ -5,7 +5,7 @@ from typing import Any, Optional, Union
 
 import numpy as np
 
-from ._core import Tensor
+from ._core import DecodeLimits, Tensor
 from ._enums import PixelFormat, TensorMemory
 from ._errors import InvalidArgumentError
 
@@ -16,14 +16,15 @@ _BY_CHANNELS = {1: PixelFormat.Grey, 3: PixelFormat.Rgb, 4: PixelFormat.Rgba}
 
 
 def load(path: Path, format: Optional[PixelFormat] = None,
-         mem: Optional[TensorMemory] = None) -> Tensor:
+         mem: Optional[TensorMemory] = None, *, limits: Optional[DecodeLimits] = None) -> Tensor:
     """A new picture from a JPEG or PNG file; the same as ``Tensor.load``."""
-    return Tensor.load(path, format, mem)
+    return Tensor.load(path, format, mem, limits=limits)
 
 
-def imread(path: Path, format: PixelFormat = PixelFormat.Rgb) -> "np.ndarray[Any, Any]":
+def imread(path: Path, format: PixelFormat = PixelFormat.Rgb, *,
+           limits: Optional[DecodeLimits] = None) -> "np.ndarray[Any, Any]":
     """A JPEG or PNG file as a NumPy array [H,W,C] of uint8, R G B unless ``format`` says other."""
-    return np.asarray(Tensor.load(path, format, TensorMemory.MEM))
+    return np.asarray(Tensor.load(path, format, TensorMemory.MEM, limits=limits))
 
 
 def imwrite(path: Path, image: Any, quality: int = 90) -> None:

@@ -117,6 +117,7 @@ void bind_buffers(nb::module_& m);
 void bind_values(nb::module_& m);
 void bind_tensor_map(nb::module_& m);
 void bind_tensor(nb::module_& m);
+void bind_limits(nb::module_& m);
 void bind_codec(nb::module_& m);
 void bind_placement(nb::module_& m);
 void bind_processor(nb::module_& m);

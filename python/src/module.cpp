@@ -17,6 +17,7 @@ NB_MODULE(_core, m) {
   py::bind_values(m);
   py::bind_tensor_map(m);
   py::bind_tensor(m);
+  py::bind_limits(m);
   py::bind_codec(m);
   py::bind_placement(m);
   py::bind_processor(m);

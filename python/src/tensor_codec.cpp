@@ -13,6 +13,7 @@
 #include "enums.h"
 #include "halyard/codec.h"
 #include "halyard/image.h"
+#include "limits.h"
 #include "tensor_class.h"
 #include "values.h"
 
@@ -27,8 +28,8 @@ ImageInfo info_of(const ImageFileInfo& file, PixelFormat format, std::size_t row
           file.orientation, file.bit_depth, file.progressive};
 }
 
-ImageInfo header_info(std::span<const std::byte> bytes, nb::handle format) {
-  const ImageFileInfo file = take(peek(bytes));
+ImageInfo header_info(std::span<const std::byte> bytes, nb::handle format, nb::handle limits) {
+  const ImageFileInfo file = take(peek(bytes, limits_from(limits)));
   const PixelFormat pixels =
       format.is_none() ? file.native_format : enum_from<PixelFormat>(format, "format");
   return info_of(file, pixels, take(tight_stride(pixels, DType::u8, file.width)));
@@ -61,8 +62,10 @@ bool shares_bytes(const Tensor& tensor, std::span<const std::byte> bytes) {
 }
 
 // Decodes into a copy of the handle, so that other threads see the old label or the new one.
-ImageInfo decode_into(PyTensor& self, std::span<const std::byte> bytes, nb::handle format) {
+ImageInfo decode_into(PyTensor& self, std::span<const std::byte> bytes, nb::handle format,
+                      nb::handle limits) {
   LoadOptions options;
+  options.limits = limits_from(limits);
   if (!format.is_none()) options.format = enum_from<PixelFormat>(format, "format");
   Tensor target = self.value;
   if (target.is_empty()) raise(Errc::invalid_argument, "tensor: is empty");
@@ -84,10 +87,10 @@ ImageInfo decode_into(PyTensor& self, std::span<const std::byte> bytes, nb::hand
   return info_of(file, *self.value.format(), self.value.row_stride_bytes());
 }
 
-ImageInfo decode_file(PyTensor& self, nb::handle filename, nb::handle format) {
+ImageInfo decode_file(PyTensor& self, nb::handle filename, nb::handle format, nb::handle limits) {
   const std::string path = path_from(filename, "filename");
   const std::vector<std::byte> bytes = take(released([&] { return read_file(path); }));
-  return decode_into(self, bytes, format);
+  return decode_into(self, bytes, format, limits);
 }
 
 Result<Tensor> converted(Tensor picture, PixelFormat format) {
@@ -101,7 +104,7 @@ Result<Tensor> converted(Tensor picture, PixelFormat format) {
 
 Result<Tensor> load_as(std::span<const std::byte> bytes, std::optional<PixelFormat> format,
                        LoadOptions options) {
-  HALYARD_TRY(const ImageFileInfo file, peek(bytes));
+  HALYARD_TRY(const ImageFileInfo file, peek(bytes, options.limits));
   const bool is_png_output =
       format && (*format == PixelFormat::rgb || *format == PixelFormat::rgba ||
                  *format == PixelFormat::bgra || *format == PixelFormat::grey);
@@ -113,10 +116,12 @@ Result<Tensor> load_as(std::span<const std::byte> bytes, std::optional<PixelForm
   return format ? converted(std::move(picture), *format) : Result<Tensor>(std::move(picture));
 }
 
-nb::object load_bytes(std::span<const std::byte> bytes, nb::handle format, nb::handle mem) {
+nb::object load_bytes(std::span<const std::byte> bytes, nb::handle format, nb::handle mem,
+                      nb::handle limits) {
   std::optional<PixelFormat> wanted;
   if (!format.is_none()) wanted = enum_from<PixelFormat>(format, "format");
   LoadOptions options;
+  options.limits = limits_from(limits);
   options.memory = mem.is_none() ? Memory::mem : enum_from<Memory>(mem, "mem");
   return tensor_result(take(released_with_signals([&](auto is_cancelled) {
     options.is_cancelled = is_cancelled;
@@ -124,10 +129,10 @@ nb::object load_bytes(std::span<const std::byte> bytes, nb::handle format, nb::h
   })));
 }
 
-nb::object load_file(nb::handle path, nb::handle format, nb::handle mem) {
+nb::object load_file(nb::handle path, nb::handle format, nb::handle mem, nb::handle limits) {
   const std::string name = path_from(path, "path");
   const std::vector<std::byte> bytes = take(released([&] { return read_file(name); }));
-  return load_bytes(bytes, format, mem);
+  return load_bytes(bytes, format, mem, limits);
 }
 
 void save_as_jpeg(const PyTensor& self, nb::handle filename, nb::handle quality) {
@@ -185,57 +190,64 @@ void add_decoding(TensorClass& cls) {
       "small.";
   cls.def(
          "decode_image",
-         [](PyTensor& t, nb::handle data, nb::handle format) {
+         [](PyTensor& t, nb::handle data, nb::handle format, nb::handle limits) {
            const BytesArg bytes(data, "data");
-           return decode_into(t, bytes.bytes(), format);
+           return decode_into(t, bytes.bytes(), format, limits);
          },
-         nb::arg("data"), nb::arg("format") = nb::none(),
-         nb::sig("def decode_image(self, data: Buffer, format: PixelFormat | None = None) -> "
-                 "ImageInfo"),
+         nb::arg("data"), nb::arg("format") = nb::none(), nb::kw_only(),
+         nb::arg("limits") = nb::none(),
+         nb::sig("def decode_image(self, data: Buffer, format: PixelFormat | None = None, *, "
+                 "limits: DecodeLimits | None = None) -> ImageInfo"),
          decode_doc)
       .def("decode_image_file", &decode_file, nb::arg("filename"), nb::arg("format") = nb::none(),
+           nb::kw_only(), nb::arg("limits") = nb::none(),
            nb::sig("def decode_image_file(self, filename: str | os.PathLike[str], format: "
-                   "PixelFormat | None = None) -> ImageInfo"),
+                   "PixelFormat | None = None, *, limits: DecodeLimits | None = None) -> "
+                   "ImageInfo"),
            "The same from a file.")
       .def_static(
           "peek_image_info",
-          [](nb::handle data, nb::handle format) {
+          [](nb::handle data, nb::handle format, nb::handle limits) {
             const BytesArg bytes(data, "data");
-            return header_info(bytes.bytes(), format);
+            return header_info(bytes.bytes(), format, limits);
           },
-          nb::arg("data"), nb::arg("format") = nb::none(),
-          nb::sig("def peek_image_info(data: Buffer, format: PixelFormat | None = None) -> "
-                  "ImageInfo"),
+          nb::arg("data"), nb::arg("format") = nb::none(), nb::kw_only(),
+          nb::arg("limits") = nb::none(),
+          nb::sig("def peek_image_info(data: Buffer, format: PixelFormat | None = None, *, "
+                  "limits: DecodeLimits | None = None) -> ImageInfo"),
           "What the header of a JPEG or PNG says; no pixel is decoded. Sizes are as stored, "
           "before\n"
           "any turn.")
       .def_static(
           "peek_image_info_file",
-          [](nb::handle filename, nb::handle format) {
+          [](nb::handle filename, nb::handle format, nb::handle limits) {
             const std::string path = path_from(filename, "filename");
-            return header_info(take(released([&] { return read_file(path); })), format);
+            return header_info(take(released([&] { return read_file(path); })), format, limits);
           },
-          nb::arg("filename"), nb::arg("format") = nb::none(),
+          nb::arg("filename"), nb::arg("format") = nb::none(), nb::kw_only(),
+          nb::arg("limits") = nb::none(),
           nb::sig("def peek_image_info_file(filename: str | os.PathLike[str], format: PixelFormat "
-                  "| None = None) -> ImageInfo"),
+                  "| None = None, *, limits: DecodeLimits | None = None) -> ImageInfo"),
           "The same from a file.");
 }
 
 void add_files(TensorClass& cls) {
   cls.def_static("load", &load_file, nb::arg("path"), nb::arg("format") = nb::none(),
-                 nb::arg("mem") = nb::none(),
+                 nb::arg("mem") = nb::none(), nb::kw_only(), nb::arg("limits") = nb::none(),
                  nb::sig("def load(path: str | os.PathLike[str], format: PixelFormat | None = "
-                         "None, mem: TensorMemory | None = None) -> Tensor"),
+                         "None, mem: TensorMemory | None = None, *, limits: DecodeLimits | None = "
+                         "None) -> Tensor"),
                  "A new picture from a JPEG or PNG file, in the file's own format or in `format`.")
       .def_static(
           "load_from_bytes",
-          [](nb::handle data, nb::handle format, nb::handle mem) {
+          [](nb::handle data, nb::handle format, nb::handle mem, nb::handle limits) {
             const BytesArg bytes(data, "data");
-            return load_bytes(bytes.bytes(), format, mem);
+            return load_bytes(bytes.bytes(), format, mem, limits);
           },
           nb::arg("data"), nb::arg("format") = nb::none(), nb::arg("mem") = nb::none(),
+          nb::kw_only(), nb::arg("limits") = nb::none(),
           nb::sig("def load_from_bytes(data: Buffer, format: PixelFormat | None = None, mem: "
-                  "TensorMemory | None = None) -> Tensor"),
+                  "TensorMemory | None = None, *, limits: DecodeLimits | None = None) -> Tensor"),
           "The same from bytes.")
       .def("save_jpeg", &save_as_jpeg, nb::arg("filename"), nb::arg("quality") = 80,
            nb::sig("def save_jpeg(self, filename: str | os.PathLike[str], quality: int = 80) -> "

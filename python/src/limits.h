@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The argument `limits` of every call that decodes.
+#pragma once
+
+#include "bindings.h"
+#include "halyard/codec.h"
+
+namespace halyard::python {
+
+/// None: the process's. Raises TypeError for anything but a DecodeLimits.
+DecodeLimits limits_from(nb::handle object);
+
+}  // namespace halyard::python
