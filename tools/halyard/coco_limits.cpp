@@ -25,13 +25,17 @@ void add_outline(const Json& points, Work& work) {
     const Json& number = points[i];
     return number.is_number() ? number.get<double>() : 0;
   };
+  Work own;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t next = (i + 1) % count;
     const double wide = std::abs(at(2 * next) - at(2 * i));
     const double high = std::abs(at(2 * next + 1) - at(2 * i + 1));
-    work.steps += 1 + 5 * std::max(wide, high);
-    work.runs += wide;
+    own.steps += 1 + 5 * std::max(wide, high);
+    own.runs += wide;
   }
+  // A longer outline is refused by itself, and is not walked.
+  work.steps += std::min(own.steps, CocoLimits::outline_steps);
+  work.runs += std::min(own.runs, CocoLimits::outline_steps);
 }
 
 Error beyond(const char* what, double sum, double most) {

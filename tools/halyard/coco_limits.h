@@ -15,7 +15,8 @@ namespace halyard::tool {
 /// MB) need 5 steps and 1 run a byte; 10,000 rectangles on pictures of 8K need 480 steps and 60
 /// runs.
 struct CocoLimits {
-  static constexpr double steps = 67'108'864;  ///< fifths of a pixel along all outlines
+  static constexpr double outline_steps = 16'777'216;  ///< of one outline: see coco_polygon()
+  static constexpr double steps = 67'108'864;          ///< fifths of a pixel along all outlines
   static constexpr double steps_per_byte = 512;
   static constexpr double runs = 16'777'216;  ///< columns that all outlines cross
   static constexpr double runs_per_byte = 64;
