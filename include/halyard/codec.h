@@ -58,7 +58,7 @@ struct DecodeLimits {
   /// Scans of a JPEG. A progressive file has about 10; one with a scan for each coefficient, 190.
   std::size_t max_scans = 1000;
   /// How many times the scans of a JPEG may visit each block of 8 x 8 on average: the sum over
-  /// scans of their blocks, divided by the blocks of the picture. Usual progressive files visit 6
+  /// scans of their blocks, divided by the blocks of the picture. Usual progressive files visit 5
   /// to 9 times. Sums up to 2^25 blocks pass whatever the picture's size is.
   std::size_t max_scan_passes = 24;
 
