@@ -240,6 +240,10 @@ void hal_plane_descriptor_free(hal_plane_descriptor* plane);
 int hal_plane_descriptor_set_stride(hal_plane_descriptor* plane, size_t stride);
 /// Bytes before the plane. errno: EINVAL (NULL).
 int hal_plane_descriptor_set_offset(hal_plane_descriptor* plane, size_t offset);
+/// Memory that its owner can shrink is refused by hal_import_image() (EACCES), unless it can be
+/// sealed: reading what an owner has taken away ends this process (SIGBUS). One plane of a picture
+/// says it for both. Not of EdgeFirst HAL. errno: EINVAL (NULL).
+int hal_plane_descriptor_set_require_sealed(hal_plane_descriptor* plane, bool required);
 
 /// A picture over DMA-BUFs, or shared memory, without a copy. `chroma` is the second plane of a
 /// semi-planar format, NULL where it follows in the first one's memory. Both descriptors are

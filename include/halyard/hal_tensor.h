@@ -18,6 +18,11 @@ hal_tensor* hal_tensor_new(hal_dtype dtype, const size_t* shape, size_t ndim,
 /// else), and what system calls report.
 hal_tensor* hal_tensor_from_fd(hal_dtype dtype, int fd, const size_t* shape, size_t ndim,
                                const char* name);
+/// The same, of memory that nobody can shrink: reading what an owner has taken away ends this
+/// process (SIGBUS). Memory that is not sealed against it is sealed, and refused where it cannot
+/// be. Not of EdgeFirst HAL. errno: also EACCES.
+hal_tensor* hal_tensor_from_sealed_fd(hal_dtype dtype, int fd, const size_t* shape, size_t ndim,
+                                      const char* name);
 /// An IOSurface, of Apple's systems. errno here: ENOTSUP.
 hal_tensor* hal_tensor_from_iosurface(hal_dtype dtype, void* surface_ref, const size_t* shape,
                                       size_t ndim, const char* name);

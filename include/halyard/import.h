@@ -34,9 +34,13 @@ struct PlaneDescriptor {
 struct ImportOptions {
   /// Bytes that must be there; 0: all that the object has.
   std::size_t size_bytes = 0;
-  /// Refuse memory that its owner can shrink under us, after trying to seal it. Without it such
-  /// memory is accepted and its size is looked at again by every map. DMA-BUFs never shrink.
+  /// Refuse memory that its owner can shrink under us, after trying to seal it; memory of huge
+  /// pages must come sealed against writing too. Without it such memory is accepted and its size is
+  /// looked at again by every map: an owner who shrinks it during a map ends this process (SIGBUS).
+  /// DMA-BUFs never shrink.
   bool require_sealed = false;
+  /// Refuse objects of more bytes; 0: any. All of an object is mapped, whatever size_bytes says.
+  std::size_t max_bytes = 0;
 };
 
 /// Imports by descriptor, each kernel object once: as long as somebody holds the Buffer of an
@@ -52,8 +56,9 @@ class Importer {
   /// The one of this process.
   static Importer& shared();
 
-  /// Errors: those of fd_kind(); invalid_argument (smaller than options.size_bytes), permission
-  /// (require_sealed), os. A descriptor opened for reading gives a read-only Buffer.
+  /// Errors: those of fd_kind(); invalid_argument (smaller than options.size_bytes), exhausted
+  /// (larger than options.max_bytes), permission (require_sealed), os. A descriptor opened for
+  /// reading gives a read-only Buffer.
   Result<std::shared_ptr<Buffer>> import_buffer(int fd, const ImportOptions& options = {});
 
   /// A picture over one descriptor per plane, or over one for all (chroma behind luma, at the

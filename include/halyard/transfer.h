@@ -36,6 +36,10 @@ struct ReceiveOptions {
   Importer* importer = nullptr;  ///< null: Importer::shared()
   /// What a peer that is not trusted could shrink is refused, unless it can be sealed.
   bool require_sealed = true;
+  /// Most bytes of one memory object, and of all of a message together. Objects are mapped whole,
+  /// and a peer may send large ones that cost it nothing (sparse memory). 0: any number.
+  std::size_t max_buffer_bytes = std::size_t{2} << 30;
+  std::size_t max_bytes = std::size_t{4} << 30;
 };
 
 /// Receives one tensor. Every field of the message is checked against its limits and against the
@@ -45,7 +49,8 @@ struct ReceiveOptions {
 /// Errors: invalid_argument (not such a socket), timeout (nothing has come), not_found (the peer
 /// has closed), version, malformed (a field outside its limits, too many descriptors), corrupt (the
 /// message ends early or contradicts itself or its memory), permission (memory that can shrink),
-/// those of Importer::import_buffer(), os. What is wrong in a message is named by its field.
+/// exhausted (above max_buffer_bytes or max_bytes), those of Importer::import_buffer(), os. What is
+/// wrong in a message is named by its field.
 Result<Tensor> receive_tensor(int socket, const ReceiveOptions& options = {});
 
 }  // namespace halyard

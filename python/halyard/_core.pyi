@@ -563,10 +563,14 @@ class Tensor:
         shape: Sequence[int],
         dtype: DTypeLike = 'float32',
         name: str | None = None,
+        *,
+        require_sealed: bool = False,
     ) -> Tensor:
         """
         A tensor over a DMA-BUF or shared memory. The descriptor is duplicated: close yours.
-        Raises RuntimeError for other descriptors and for memory that is too small.
+        With `require_sealed`, memory that its owner can shrink is sealed, or refused: to read
+        what an owner has taken away ends the process. Raises RuntimeError for other
+        descriptors and for memory that is too small.
         """
 
     @property
@@ -1042,12 +1046,15 @@ class ImageProcessor:
         chroma_stride: int | None = None,
         chroma_offset: int | None = None,
         colorimetry: Colorimetry | None = None,
+        *,
+        require_sealed: bool = False,
     ) -> Tensor:
         """
         A picture over a DMA-BUF or shared memory of somebody else. Descriptors are duplicated:
         close yours. `stride` and `offset` in bytes; without a stride rows are tight. Chroma
-        lies behind the luma unless it has a descriptor or an offset. Raises RuntimeError for
-        planes that do not fit their memory.
+        lies behind the luma unless it has a descriptor or an offset. With `require_sealed`,
+        memory that its owner can shrink is sealed, or refused: to read what an owner has taken
+        away ends the process. Raises RuntimeError for planes that do not fit their memory.
         """
 
     def draw_decoded_masks(

@@ -197,13 +197,15 @@ nb::object to_array(nb::handle self, nb::handle dtype, nb::handle copy) {
   return must_copy ? array.attr("copy")() : array;
 }
 
-nb::object from_fd(nb::handle fd, nb::handle shape, nb::handle dtype, nb::handle name) {
+nb::object from_fd(nb::handle fd, nb::handle shape, nb::handle dtype, nb::handle name,
+                   bool require_sealed) {
   const std::int32_t number = int_from(fd, "fd");
   if (number < 0) raise(Errc::invalid_argument, "fd: must not be negative");
   const Shape extents = shape_from(shape, "shape");
   const Layout layout = take(Layout::contiguous(dtype_from(dtype, "dtype"), extents.dims()));
   ImportOptions options;
   options.size_bytes = layout.size_bytes();
+  options.require_sealed = require_sealed;
   Tensor made = take(Tensor::wrap(take(Importer::shared().import_buffer(number, options)), layout));
   if (!name.is_none()) made.set_name(text_from(name, "name"));
   return tensor_result(std::move(made));
@@ -358,11 +360,13 @@ void add_numpy(TensorClass& cls) {
 void add_descriptors(TensorClass& cls) {
   cls.def_static(
          "from_fd", &from_fd, nb::arg("fd"), nb::arg("shape"), nb::arg("dtype") = "float32",
-         nb::arg("name") = nb::none(),
+         nb::arg("name") = nb::none(), nb::kw_only(), nb::arg("require_sealed") = false,
          nb::sig("def from_fd(fd: int, shape: Sequence[int], dtype: DTypeLike = 'float32', name: "
-                 "str | None = None) -> Tensor"),
+                 "str | None = None, *, require_sealed: bool = False) -> Tensor"),
          "A tensor over a DMA-BUF or shared memory. The descriptor is duplicated: close yours.\n"
-         "Raises RuntimeError for other descriptors and for memory that is too small.")
+         "With `require_sealed`, memory that its owner can shrink is sealed, or refused: to read\n"
+         "what an owner has taken away ends the process. Raises RuntimeError for other\n"
+         "descriptors and for memory that is too small.")
       .def_prop_ro(
           "fd", [](const PyTensor& t) { return descriptor_of(t, false); },
           "A new descriptor of the memory each time, yours to close. Raises RuntimeError\n"

@@ -18,6 +18,7 @@ struct hal_plane_descriptor {
   halyard::Fd fd;
   std::size_t stride_bytes = 0;
   std::size_t offset_bytes = 0;
+  bool require_sealed = false;
 };
 
 namespace halyard::capi {
@@ -41,6 +42,12 @@ Result<int> set_stride(hal_plane_descriptor* plane, std::size_t stride) {
 Result<int> set_offset(hal_plane_descriptor* plane, std::size_t offset) {
   HALYARD_CHECK(checked(plane, "plane"));
   plane->offset_bytes = offset;
+  return 0;
+}
+
+Result<int> set_require_sealed(hal_plane_descriptor* plane, bool required) {
+  HALYARD_CHECK(checked(plane, "plane"));
+  plane->require_sealed = required;
   return 0;
 }
 
@@ -71,9 +78,11 @@ Result<hal_tensor*> import(const OwnedPlane& image, const OwnedPlane& chroma,
   if (chroma != nullptr) {
     HALYARD_TRY(planes[1], described(chroma));
   }
-  HALYARD_TRY(Tensor tensor,
-              Importer::shared().import_image(std::span(planes).first(chroma != nullptr ? 2 : 1),
-                                              request.width, request.height, format, dtype));
+  ImportOptions options;
+  options.require_sealed = image->require_sealed || (chroma != nullptr && chroma->require_sealed);
+  HALYARD_TRY(Tensor tensor, Importer::shared().import_image(
+                                 std::span(planes).first(chroma != nullptr ? 2 : 1), request.width,
+                                 request.height, format, dtype, options));
   if (request.colorimetry != nullptr) {
     tensor.set_colorimetry(colorimetry_from(*request.colorimetry));
   }
@@ -113,6 +122,10 @@ int hal_plane_descriptor_set_stride(hal_plane_descriptor* plane, size_t stride) 
 
 int hal_plane_descriptor_set_offset(hal_plane_descriptor* plane, size_t offset) {
   return guarded<int>(-1, [&] { return halyard::capi::set_offset(plane, offset); });
+}
+
+int hal_plane_descriptor_set_require_sealed(hal_plane_descriptor* plane, bool required) {
+  return guarded<int>(-1, [&] { return halyard::capi::set_require_sealed(plane, required); });
 }
 
 hal_tensor* hal_import_image(hal_image_processor* processor, hal_plane_descriptor* image,

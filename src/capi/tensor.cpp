@@ -27,12 +27,14 @@ Result<hal_tensor*> make(int dtype, const std::size_t* shape, std::size_t ndim, 
 }
 
 Result<hal_tensor*> make_from_fd(int dtype, int fd, const std::size_t* shape, std::size_t ndim,
-                                 const char* name) {
+                                 const char* name, bool require_sealed) {
   HALYARD_TRY(const auto extents, shape_from(shape, ndim));
   HALYARD_TRY(const DType element, dtype_from(dtype));
   HALYARD_TRY(const Layout layout, Layout::contiguous(element, extents));
-  HALYARD_TRY(auto buffer,
-              Importer::shared().import_buffer(fd, {.size_bytes = layout.size_bytes()}));
+  ImportOptions options;
+  options.size_bytes = layout.size_bytes();
+  options.require_sealed = require_sealed;
+  HALYARD_TRY(auto buffer, Importer::shared().import_buffer(fd, options));
   HALYARD_TRY(Tensor tensor, Tensor::wrap(std::move(buffer), layout));
   tensor.set_name(name_from(name));
   return new hal_tensor{.tensor = std::move(tensor)};
@@ -107,7 +109,13 @@ hal_tensor* hal_tensor_new(hal_dtype dtype, const size_t* shape, size_t ndim,
 hal_tensor* hal_tensor_from_fd(hal_dtype dtype, int fd, const size_t* shape, size_t ndim,
                                const char* name) {
   return guarded<hal_tensor*>(
-      nullptr, [&] { return halyard::capi::make_from_fd(dtype, fd, shape, ndim, name); });
+      nullptr, [&] { return halyard::capi::make_from_fd(dtype, fd, shape, ndim, name, false); });
+}
+
+hal_tensor* hal_tensor_from_sealed_fd(hal_dtype dtype, int fd, const size_t* shape, size_t ndim,
+                                      const char* name) {
+  return guarded<hal_tensor*>(
+      nullptr, [&] { return halyard::capi::make_from_fd(dtype, fd, shape, ndim, name, true); });
 }
 
 void hal_tensor_free(hal_tensor* tensor) {

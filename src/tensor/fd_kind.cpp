@@ -55,10 +55,14 @@ Error os_error(int os_errno) {
   return make_error(Errc::invalid_argument, "fd: is closed", {}, EBADF);
 }
 
-Result<FdKind> kind_of(int fd, const struct stat& status) {
+// Magic number of the file system that the object lies in.
+Result<long> file_system_of(int fd) {
   struct statfs system = {};
   if (::fstatfs(fd, &system) != 0) return os_error(errno);
-  const auto type = static_cast<long>(system.f_type);
+  return static_cast<long>(system.f_type);
+}
+
+Result<FdKind> kind_of(int fd, const struct stat& status, long type) {
   if (type == dma_buf_file_system) return FdKind::dma_buf;
   if (S_ISREG(status.st_mode) && (type == TMPFS_MAGIC || type == HUGETLBFS_MAGIC)) {
     return name_of(fd).starts_with("/memfd:") ? FdKind::memfd : FdKind::posix_shm;
@@ -101,13 +105,22 @@ std::string_view to_string(FdKind kind) noexcept {
 
 Result<FdKind> fd_kind(int fd) {
   HALYARD_TRY(const struct stat status, status_of(fd));
-  return kind_of(fd, status);
+  HALYARD_TRY(const long file_system, file_system_of(fd));
+  return kind_of(fd, status, file_system);
+}
+
+bool seals_keep(int seals, bool huge_pages) noexcept {
+  const bool end_stays = (seals & F_SEAL_SHRINK) != 0;
+  const bool no_holes = (seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)) != 0;
+  return end_stays && (no_holes || !huge_pages);
 }
 
 Result<FdMemory> examine_memory(int fd) {
   HALYARD_TRY(const struct stat status, status_of(fd));
   FdMemory memory;
-  HALYARD_TRY(memory.kind, kind_of(fd, status));
+  HALYARD_TRY(const long file_system, file_system_of(fd));
+  HALYARD_TRY(memory.kind, kind_of(fd, status, file_system));
+  memory.has_huge_pages = file_system == HUGETLBFS_MAGIC;
   memory.identity = {static_cast<std::uint64_t>(status.st_dev),
                      static_cast<std::uint64_t>(status.st_ino)};
   const int flags = ::fcntl(fd, F_GETFL);
@@ -119,7 +132,7 @@ Result<FdMemory> examine_memory(int fd) {
   if (memory.kind != FdKind::dma_buf) {
     const int seals = seals_of(fd).value_or(0);
     if ((seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)) != 0) memory.writable = false;
-    memory.may_shrink = (seals & F_SEAL_SHRINK) == 0;
+    memory.may_shrink = !seals_keep(seals, memory.has_huge_pages);
   }
   HALYARD_TRY(memory.size_bytes, size_of_memory(fd, memory.kind));
   return memory;
@@ -127,6 +140,12 @@ Result<FdMemory> examine_memory(int fd) {
 
 Status seal_memory(int fd, FdMemory& memory) {
   if (!memory.may_shrink) return {};
+  // A seal against writing would be the owner's to set: it ends writing for everybody.
+  if (memory.has_huge_pages) {
+    return fail(Errc::permission,
+                "require_sealed: memory of huge pages must be sealed against shrinking and writing "
+                "by its owner, who can take pages out of it otherwise");
+  }
   if (const auto sealed = seal_against_shrinking(fd); !sealed) {
     return make_error(Errc::permission,
                       "require_sealed: the owner can shrink this memory, and it cannot be sealed",

@@ -231,10 +231,16 @@ Result<Tensor> build(const Envelope& envelope, const ReceiveOptions& options) {
               decode_tensor_message(envelope.bytes, envelope.fds.count));
   Importer& importer = options.importer != nullptr ? *options.importer : Importer::shared();
   std::array<std::shared_ptr<Buffer>, message_descriptor_limit> buffers;
+  std::size_t left = options.max_bytes;
   for (std::size_t i = 0; i < message.descriptor_count; ++i) {
     const ImportOptions import{.size_bytes = message.descriptors[i].size_bytes,
-                               .require_sealed = options.require_sealed};
+                               .require_sealed = options.require_sealed,
+                               .max_bytes = options.max_buffer_bytes};
     HALYARD_TRY(buffers[i], importer.import_buffer(envelope.fds.fds[i].get(), import));
+    if (options.max_bytes != 0 && buffers[i]->size_bytes() > left)
+      return fail(Errc::exhausted, "max_bytes: the message has more bytes of memory", "at most {}",
+                  options.max_bytes);
+    left -= options.max_bytes != 0 ? buffers[i]->size_bytes() : 0;
     buffers[i]->set_cpu_access(message.descriptors[i].cpu_access);
   }
   return put_together(message, std::span(buffers).first(message.descriptor_count));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Imported pictures in C: planes, strides, who owns descriptors.
 #include <fcntl.h>
+#include <linux/memfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -126,6 +128,45 @@ TEST_F(CapiImport, leaves_no_descriptor_open) {
     ASSERT_TRUE(good && !bad);
   }
   EXPECT_EQ(open(), before);
+}
+
+// A memfd of 4096 bytes, as somebody else would make it.
+int memfd(unsigned flags) {
+  const int fd = static_cast<int>(::syscall(SYS_memfd_create, "other", flags));
+  EXPECT_EQ(::ftruncate(fd, 4096), 0);
+  return fd;
+}
+
+TEST_F(CapiImport, refuses_or_seals_memory_that_can_shrink_where_it_is_asked_to) {
+  const std::size_t shape = 4096;
+  const auto sealed = [&](int from) {
+    return Tensor(hal_tensor_from_sealed_fd(HAL_DTYPE_U8, from, &shape, 1, "sealed"));
+  };
+  const int open_one = memfd(MFD_ALLOW_SEALING);
+  EXPECT_TRUE(sealed(open_one)) << hal_last_error();
+  EXPECT_EQ(::ftruncate(open_one, 1), -1) << "it is sealed now";
+  const int unsealable = memfd(0);
+  errno = 0;
+  EXPECT_FALSE(sealed(unsealable));
+  EXPECT_EQ(errno, EACCES) << hal_last_error();
+  EXPECT_TRUE(Tensor(hal_tensor_from_fd(HAL_DTYPE_U8, unsealable, &shape, 1, "open")));
+  EXPECT_FALSE(sealed(-1));
+  ::close(open_one);
+  ::close(unsealable);
+}
+
+TEST_F(CapiImport, refuses_pictures_over_memory_that_can_shrink_where_it_is_asked_to) {
+  const int other = memfd(0);
+  for (const bool required : {false, true}) {
+    hal_plane_descriptor* const made = hal_plane_descriptor_new(other);
+    EXPECT_EQ(hal_plane_descriptor_set_require_sealed(made, required), 0);
+    errno = 0;
+    const Tensor picture(import(made, nullptr, HAL_PIXEL_FORMAT_GREY));
+    EXPECT_EQ(picture != nullptr, !required) << hal_last_error();
+    EXPECT_EQ(errno, required ? EACCES : 0);
+  }
+  EXPECT_EQ(hal_plane_descriptor_set_require_sealed(nullptr, true), -1);
+  ::close(other);
 }
 
 }  // namespace

@@ -207,6 +207,29 @@ def test_value_classes():
 
 
 @pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="needs memfd")
+def test_memory_that_can_shrink_is_sealed_or_refused_where_it_is_asked_for():
+    processor = ef.ImageProcessor()
+    calls = (lambda fd, **more: ef.Tensor.from_fd(fd, [4096], "uint8", **more),
+             lambda fd, **more: processor.import_image(fd, 64, 64, ef.PixelFormat.Grey, **more))
+    for call in calls:
+        sealable = os.memfd_create("other", os.MFD_ALLOW_SEALING)
+        sealed_for_ever = os.memfd_create("other", 0)
+        try:
+            for fd in (sealable, sealed_for_ever):
+                os.ftruncate(fd, 4096)
+                assert call(fd).shape is not None
+            with pytest.raises(ef.Error, match="require_sealed") as caught:
+                call(sealed_for_ever, require_sealed=True)
+            assert caught.value.code == "permission"
+            call(sealable, require_sealed=True)
+            with pytest.raises(PermissionError):
+                os.ftruncate(sealable, 1)
+        finally:
+            os.close(sealable)
+            os.close(sealed_for_ever)
+
+
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="needs memfd")
 def test_descriptors_are_duplicated():
     t = ef.Tensor([4096], "uint8", ef.TensorMemory.SHM)
     np.asarray(t)[:4] = [1, 2, 3, 4]

@@ -174,6 +174,14 @@ TEST_F(BadImport, memory_that_cannot_be_sealed) {
   }
 }
 
+TEST_F(BadImport, an_object_above_the_limit) {
+  const Fd fd = raw_memfd(65536);
+  Importer importer;
+  EXPECT_TRUE(importer.import_buffer(fd.get(), {.max_bytes = 65536}));
+  expect_refused(importer.import_buffer(fd.get(), {.size_bytes = 16, .max_bytes = 65535}),
+                 Errc::exhausted, {"max_bytes", "65536", "65535"});
+}
+
 // Pictures over one 64 KiB object.
 class BadImage : public BadImport {
  protected:

@@ -314,6 +314,46 @@ TEST_P(HostilePeer, sends_memory_that_can_shrink) {
   EXPECT_FALSE(received->map(Access::read));
 }
 
+TEST_P(HostilePeer, sends_memory_that_is_larger_than_all_limits) {
+  // Sparse: it costs the peer nothing.
+  const Fd fd = raw_memfd(std::size_t{5} << 30);
+  ASSERT_TRUE(fd);
+  const Error error = refused([&](Sockets& sockets) {
+    send_raw(sockets.near, good_.bytes, {{fd.get(), good_.fds[1]}});
+  });
+  EXPECT_EQ(error.code, Errc::exhausted) << error.message();
+  EXPECT_NE(error.message().find("max_bytes"), std::string::npos) << error.message();
+}
+
+TEST_P(HostilePeer, sends_more_memory_than_the_receiver_allows) {
+  struct Case {
+    std::size_t max_buffer_bytes;
+    std::size_t max_bytes;
+    bool is_taken;
+  };
+  const auto size = [&](int fd) {
+    struct stat status {};
+    EXPECT_EQ(::fstat(fd, &status), 0);
+    return static_cast<std::size_t>(status.st_size);
+  };
+  const std::size_t first = size(good_.fds[0]);
+  const std::size_t second = size(good_.fds[1]);
+  const std::size_t larger = std::max(first, second);
+  for (const Case& each :
+       {Case{larger, first + second, true}, Case{larger - 1, first + second, false},
+        Case{larger, first + second - 1, false}, Case{0, 0, true}}) {
+    Sockets sockets(type_);
+    send_raw(sockets.near, good_.bytes, {{good_.fds[0], good_.fds[1]}});
+    const auto received =
+        receive_tensor(sockets.far.get(),
+                       {.max_buffer_bytes = each.max_buffer_bytes, .max_bytes = each.max_bytes});
+    EXPECT_EQ(received.has_value(), each.is_taken) << each.max_buffer_bytes << each.max_bytes;
+    if (!received) {
+      EXPECT_EQ(received.error().code, Errc::exhausted) << received.error().message();
+    }
+  }
+}
+
 TEST_P(HostilePeer, sends_memory_that_may_only_be_read) {
   const Fd fd = reopen(*Fd::duplicate(good_.fds[0]), O_RDONLY);
   ASSERT_TRUE(fd);
