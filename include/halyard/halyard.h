@@ -11,6 +11,7 @@
 #include "halyard/output_file.h"
 #include "halyard/placement.h"
 #include "halyard/result.h"
+#include "halyard/threads.h"
 #include "halyard/trace.h"
 #include "halyard/version.h"
 // tensor

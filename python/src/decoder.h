@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bindings.h"
+#include "fork_mutex.h"
 #include "halyard/compat_decode.h"
 
 namespace halyard::python {
@@ -27,7 +28,7 @@ struct PyDecoder {
 struct PyProtoData {
   explicit PyProtoData(compat::ProtoData made) : value(std::move(made)) {}
   compat::ProtoData value;
-  std::mutex mutex;
+  PyMutex mutex;
 };
 
 /// A list of new uint8 arrays [height, width, channels], one for each mask.

@@ -4,6 +4,7 @@
 
 #include <mutex>
 
+#include "fork_mutex.h"
 #include "halyard/compat_draw.h"
 
 namespace halyard::python {
@@ -12,7 +13,7 @@ namespace halyard::python {
 struct PyPainter {
   compat::Painter value;
   compat::SegmentationList masks;
-  std::mutex mutex;
+  PyMutex mutex;
 };
 
 }  // namespace halyard::python

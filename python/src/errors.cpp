@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "bindings.h"
+#include "fork_mutex.h"
 
 namespace halyard::python {
 namespace {
@@ -16,11 +17,15 @@ namespace {
 // The classes live in halyard/_errors.py; one reference each is kept until the process ends.
 std::array<PyObject*, 16> classes{};
 
-[[noreturn]] void raise_as(Errc code, const std::string& message, int os_errno) {
+void set_error(Errc code, const std::string& message, int os_errno) {
   PyObject* type = classes[static_cast<std::size_t>(code) % classes.size()];
   const std::string_view name = to_string(code);
-  nb::object raised = nb::handle(type)(str_of(message), str_of(name), os_errno);
+  const nb::object raised = nb::handle(type)(str_of(message), str_of(name), os_errno);
   PyErr_SetObject(type, raised.ptr());
+}
+
+[[noreturn]] void raise_as(Errc code, const std::string& message, int os_errno) {
+  set_error(code, message, os_errno);
   throw nb::python_error();
 }
 
@@ -38,6 +43,8 @@ void set_error(PyObject* type, const char* text) {
 void translate(const std::exception_ptr& thrown, void*) {
   try {
     std::rethrow_exception(thrown);
+  } catch (const HeldInParent&) {
+    set_error(Errc::busy, "fork: another thread was using the object when this process began", 0);
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
   } catch (const std::length_error&) {

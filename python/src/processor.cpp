@@ -51,6 +51,7 @@ int descriptor_from(nb::handle object, const char* argument) {
 struct ImportArgs {
   nb::handle fd, width, height, format, dtype, stride, offset;
   nb::handle chroma_fd, chroma_stride, chroma_offset, colorimetry;
+  bool require_sealed;
 };
 
 nb::object import_planes(const ImportArgs& args) {
@@ -68,8 +69,10 @@ nb::object import_planes(const ImportArgs& args) {
   }
   const std::size_t width = size_from(args.width, "width");
   const std::size_t height = size_from(args.height, "height");
+  ImportOptions options;
+  options.require_sealed = args.require_sealed;
   Tensor picture = take(Importer::shared().import_image(planes, width, height, format,
-                                                        dtype_from(args.dtype, "dtype")));
+                                                        dtype_from(args.dtype, "dtype"), options));
   picture.set_colorimetry(colorimetry_from(args.colorimetry, "colorimetry"));
   return tensor_result(std::move(picture));
 }
@@ -77,9 +80,9 @@ nb::object import_planes(const ImportArgs& args) {
 nb::object import_image(nb::handle fd, nb::handle width, nb::handle height, nb::handle format,
                         nb::handle dtype, nb::handle stride, nb::handle offset,
                         nb::handle chroma_fd, nb::handle chroma_stride, nb::handle chroma_offset,
-                        nb::handle colorimetry) {
+                        nb::handle colorimetry, bool require_sealed) {
   return import_planes({fd, width, height, format, dtype, stride, offset, chroma_fd, chroma_stride,
-                        chroma_offset, colorimetry});
+                        chroma_offset, colorimetry, require_sealed});
 }
 
 void close(PyProcessor& self) {
@@ -136,25 +139,27 @@ void add_images(ProcessorClass& cls) {
           [](const PyProcessor&, nb::handle fd, nb::handle width, nb::handle height,
              nb::handle format, nb::handle dtype, nb::handle stride, nb::handle offset,
              nb::handle chroma_fd, nb::handle chroma_stride, nb::handle chroma_offset,
-             nb::handle colorimetry) {
+             nb::handle colorimetry, bool require_sealed) {
             return import_image(fd, width, height, format, dtype, stride, offset, chroma_fd,
-                                chroma_stride, chroma_offset, colorimetry);
+                                chroma_stride, chroma_offset, colorimetry, require_sealed);
           },
           nb::arg("fd"), nb::arg("width"), nb::arg("height"), nb::arg("format"),
           nb::arg("dtype") = "uint8", nb::arg("stride") = nb::none(),
           nb::arg("offset") = nb::none(), nb::arg("chroma_fd") = nb::none(),
           nb::arg("chroma_stride") = nb::none(), nb::arg("chroma_offset") = nb::none(),
-          nb::arg("colorimetry") = nb::none(),
+          nb::arg("colorimetry") = nb::none(), nb::kw_only(), nb::arg("require_sealed") = false,
           nb::sig("def import_image(self, fd: int, width: int, height: int, format: PixelFormat | "
                   "str, dtype: DTypeLike = 'uint8', stride: int | None = None, offset: int | None "
                   "= None, chroma_fd: int | None = None, chroma_stride: int | None = None, "
-                  "chroma_offset: int | None = None, colorimetry: Colorimetry | None = None) -> "
-                  "Tensor"),
+                  "chroma_offset: int | None = None, colorimetry: Colorimetry | None = None, *, "
+                  "require_sealed: bool = False) -> Tensor"),
           "A picture over a DMA-BUF or shared memory of somebody else. Descriptors are "
           "duplicated:\n"
           "close yours. `stride` and `offset` in bytes; without a stride rows are tight. Chroma\n"
-          "lies behind the luma unless it has a descriptor or an offset. Raises RuntimeError for\n"
-          "planes that do not fit their memory.");
+          "lies behind the luma unless it has a descriptor or an offset. With `require_sealed`,\n"
+          "memory that its owner can shrink is sealed, or refused: to read what an owner has "
+          "taken\n"
+          "away ends the process. Raises RuntimeError for planes that do not fit their memory.");
 }
 
 void bind_processor(nb::module_& m) {

@@ -9,6 +9,7 @@
 
 #include "bindings.h"
 #include "drawing.h"
+#include "fork_mutex.h"
 #include "halyard/image.h"
 
 namespace halyard::python {
@@ -24,7 +25,7 @@ struct PyProcessor {
     const InterpreterReleased release;
     processor.reset();
   }
-  std::mutex mutex;
+  PyMutex mutex;
   PyPainter painter;                   ///< has a mutex of its own
   std::optional<Processor> processor;  ///< none after close()
 };

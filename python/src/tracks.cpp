@@ -13,6 +13,7 @@
 #include "args.h"
 #include "arrays.h"
 #include "bindings.h"
+#include "fork_mutex.h"
 #include "halyard/compat_track.h"
 #include "halyard/track.h"
 #include "tracks.h"
@@ -243,7 +244,7 @@ struct PyTracker {
   explicit PyTracker(Tracker made) : tracker(std::move(made)) {}
   Tracker tracker;
   UuidSeed seed = take(UuidSeed::random());
-  std::mutex mutex;
+  PyMutex mutex;
 };
 struct PyOcSort : PyTracker {
   using PyTracker::PyTracker;

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cctype>
 #include <cstdlib>  // and secure_getenv(), of Linux's C libraries
 #include <sstream>
+
+#include "base/fork.h"
 
 namespace halyard {
 namespace {
@@ -83,8 +86,8 @@ Environment read_environment() {
 }
 
 const Environment& environment() {
-  static const Environment once = read_environment();
-  return once;
+  static std::atomic<const Environment*> once{nullptr};
+  return made_once(once, [] { return new const Environment(read_environment()); });
 }
 
 std::span<const std::string_view> environment_names() noexcept {

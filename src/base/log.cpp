@@ -4,10 +4,11 @@
 
 #include <array>
 #include <atomic>
-#include <mutex>
 #include <utility>
 
 #include "base/env.h"
+#include "base/fork.h"
+#include "halyard/threads.h"
 
 namespace halyard {
 namespace {
@@ -16,14 +17,14 @@ constexpr int from_environment = -1;
 std::atomic<int> level_in_force{from_environment};
 
 struct Sink {
-  std::mutex mutex;
+  ForkMutex mutex;
   LogSink call;
 };
 
 // Never destroyed: threads may log while the process ends.
 Sink& sink() {
-  static Sink* once = new Sink;
-  return *once;
+  static std::atomic<Sink*> once{nullptr};
+  return made_once(once, [] { return new Sink; });
 }
 
 }  // namespace
@@ -36,7 +37,8 @@ std::string_view to_string(LogLevel level) noexcept {
 }
 
 LogSink set_log_sink(LogSink replacement) {
-  const std::lock_guard lock(sink().mutex);
+  // Where a thread of the parent was writing, its sink is used by nobody any more.
+  const ForkLock lock(sink().mutex);
   return std::exchange(sink().call, std::move(replacement));
 }
 
@@ -52,8 +54,8 @@ LogLevel log_level() noexcept {
 
 void log(LogLevel level, std::string_view target, std::string_view text) {
   if (level == LogLevel::off || level > log_level()) return;
-  const std::lock_guard lock(sink().mutex);
-  if (sink().call) sink().call(level, target, text);
+  const ForkLock lock(sink().mutex);
+  if (lock && sink().call) sink().call(level, target, text);
 }
 
 }  // namespace halyard

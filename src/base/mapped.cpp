@@ -103,14 +103,16 @@ Result<Fd> create_sealed_memory(std::string_view name, std::size_t size_bytes) {
 
 std::size_t system_memory_bytes() noexcept {
   // Asked once: it stands before every allocation of shared memory.
-  static const std::size_t once = [] {
-    struct sysinfo known = {};
-    if (::sysinfo(&known) != 0) return SIZE_MAX;
+  static std::atomic<std::size_t> once{0};
+  if (const std::size_t bytes = once.load(std::memory_order_relaxed); bytes != 0) return bytes;
+  struct sysinfo known = {};
+  std::size_t bytes = SIZE_MAX;
+  if (::sysinfo(&known) == 0) {
     const auto units = checked_add(known.totalram, known.totalswap);
-    const auto bytes = units ? checked_mul(*units, known.mem_unit) : std::nullopt;
-    return bytes.value_or(SIZE_MAX);
-  }();
-  return once;
+    bytes = (units ? checked_mul(*units, known.mem_unit) : std::nullopt).value_or(SIZE_MAX);
+  }
+  once.store(bytes, std::memory_order_relaxed);
+  return bytes;
 }
 
 std::optional<int> seals_of(int fd) noexcept {

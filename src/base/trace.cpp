@@ -7,18 +7,20 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/cut_text.h"
+#include "base/fork.h"
 #include "base/format_error.h"
 #include "halyard/output_file.h"
+#include "halyard/threads.h"
 
 namespace halyard::trace {
 
@@ -53,8 +55,10 @@ struct Event {
   std::uint8_t arg_count = 0;
 };
 
+constexpr char in_fork[] = "trace: a thread worked on it when this process was forked";
+
 struct ThreadLog {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::string name;
   int id = 0;
   std::uint32_t session = 0;
@@ -64,7 +68,7 @@ struct ThreadLog {
 };
 
 struct Recorder {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::vector<std::shared_ptr<ThreadLog>> logs;
   bool is_running = false;         // also while start() opens the file
   std::optional<OutputFile> file;  // of the running session
@@ -76,15 +80,16 @@ struct Recorder {
 
 // Never destroyed: spans may end while the process ends.
 Recorder& recorder() {
-  static Recorder* once = new Recorder;
-  return *once;
+  static std::atomic<Recorder*> once{nullptr};
+  return made_once(once, [] { return new Recorder; });
 }
 
 ThreadLog& this_thread() {
   thread_local std::shared_ptr<ThreadLog> log = [] {
     auto made = std::make_shared<ThreadLog>();
     Recorder& r = recorder();
-    const std::lock_guard lock(r.mutex);
+    const ForkLock lock(r.mutex);
+    if (!lock) return made;  // in no trace
     made->id = r.next_thread_id++;
     r.logs.push_back(made);
     return made;
@@ -192,8 +197,8 @@ std::string collect(Recorder& r, std::uint32_t session) {
   std::string out = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
   std::size_t dropped = 0;
   for (const auto& log : r.logs) {
-    const std::lock_guard lock(log->mutex);
-    if (log->session != session) continue;
+    const ForkLock lock(log->mutex);
+    if (!lock || log->session != session) continue;
     append_thread(out, *log, origin_ns);
     dropped += log->dropped;
     log->session = 0;
@@ -226,14 +231,16 @@ struct SessionEnd {
 Status start(const std::string& path) {
   Recorder& r = recorder();
   {
-    const std::lock_guard lock(r.mutex);
+    const ForkLock lock(r.mutex);
+    if (!lock) return fail(Errc::busy, in_fork);
     if (r.is_running) return fail(Errc::busy, "trace: a session is running already", "{}", r.path);
     r.is_running = true;
     r.path = path;
   }
   // Without the lock, which spans of new threads take: a pipe waits for its reader.
   auto file = OutputFile::create(path);
-  const std::lock_guard lock(r.mutex);
+  const ForkLock lock(r.mutex);
+  if (!lock) return fail(Errc::busy, in_fork);
   if (!file) {
     r.is_running = false;
     return std::move(file).error();
@@ -248,7 +255,8 @@ Status start(const std::string& path) {
 
 Status stop() {
   Recorder& r = recorder();
-  const std::lock_guard lock(r.mutex);
+  const ForkLock lock(r.mutex);
+  if (!lock) return fail(Errc::busy, in_fork);
   if (!r.file) return {};
   detail::active.store(false, std::memory_order_release);
   const std::string text = collect(r, r.session.load(std::memory_order_relaxed));
@@ -260,21 +268,24 @@ Status stop() {
 
 void set_thread_name(std::string_view name) {
   ThreadLog& log = this_thread();
-  const std::lock_guard lock(log.mutex);
+  const ForkLock lock(log.mutex);
+  if (!lock) return;
   log.name = name;
 }
 
 void counter(const char* name, double value) noexcept {
   if (!is_active()) return;
   ThreadLog& log = this_thread();
-  const std::lock_guard lock(log.mutex);
+  const ForkLock lock(log.mutex);
+  if (!lock) return;
   append(log, recorder().session.load(std::memory_order_relaxed),
          {name, now_ns(), is_counter, value, 0});
 }
 
 void Span::begin(const char* name) noexcept {
   ThreadLog& log = this_thread();
-  const std::lock_guard lock(log.mutex);
+  const ForkLock lock(log.mutex);
+  if (!lock) return;
   session_ = recorder().session.load(std::memory_order_relaxed);
   if (!append(log, session_, {name, now_ns(), still_open, 0, 0})) return;
   slot_ = static_cast<std::uint32_t>(log.events.size() - 1);
@@ -284,8 +295,8 @@ void Span::begin(const char* name) noexcept {
 void Span::end() noexcept {
   const std::int64_t end_ns = now_ns();
   ThreadLog& log = this_thread();
-  const std::lock_guard lock(log.mutex);
-  if (log.session != session_) return;
+  const ForkLock lock(log.mutex);
+  if (!lock || log.session != session_) return;
   Event& event = log.events[slot_];
   event.duration_ns = end_ns - event.start_ns;
 }
@@ -295,8 +306,8 @@ namespace {
 // Adds an argument to an open event of this thread.
 void add_arg(std::uint32_t session, std::uint32_t slot, Arg arg) {
   ThreadLog& log = this_thread();
-  const std::lock_guard lock(log.mutex);
-  if (log.session != session) return;
+  const ForkLock lock(log.mutex);
+  if (!lock || log.session != session) return;
   if (log.events[slot].arg_count >= most_args_per_event) return;
   ++log.events[slot].arg_count;
   arg.event = slot;

@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cstdarg>
-#include <mutex>
 #include <string_view>
 
 #include "base/format_error.h"
@@ -82,8 +81,7 @@ void find_theirs(const Table& table, Ours ours, Theirs& theirs) noexcept {
 }  // namespace
 
 void route_ffmpeg_log() {
-  static std::once_flag once;
-  std::call_once(once, [] { av_log_set_callback(log_callback); });
+  av_log_set_callback(log_callback);
 }
 
 Error ffmpeg_error(const char* what, int code, const std::string& name, Errc otherwise) {

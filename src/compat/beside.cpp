@@ -4,8 +4,12 @@
 
 #include <tbb/parallel_invoke.h>
 
+#include <exception>
+#include <new>
+
 #include "base/fork.h"
 #include "base/tsan.h"
+#include "halyard/threads.h"
 
 namespace halyard::compat {
 
@@ -19,23 +23,34 @@ char end;
 }  // namespace
 
 void run_beside(Work one, Work other) {
-  if (threads_are_lost()) {
+  if (threads_are_lost() || startable_threads(1) == 0) {
     one();
     other();
     return;
   }
   threads_start();
-  const auto ordered = [](const Work& work) {
-    return [&work] {
+  // What has ended is not done again where a thread could not be started.
+  bool one_is_done = false;
+  bool other_is_done = false;
+  const auto ordered = [](const Work& work, bool& is_done) {
+    return [&work, &is_done] {
       tsan_acquire(&begin);
       work();
+      is_done = true;
       tsan_release(&end);
     };
   };
-  const auto first = ordered(one);
-  const auto second = ordered(other);
+  const auto first = ordered(one, one_is_done);
+  const auto second = ordered(other, other_is_done);
   tsan_release(&begin);
-  tbb::parallel_invoke(first, second);
+  try {
+    tbb::parallel_invoke(first, second);
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception&) {
+    if (!one_is_done) one();
+    if (!other_is_done) other();
+  }
   tsan_acquire(&end);
 }
 

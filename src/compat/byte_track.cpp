@@ -86,7 +86,8 @@ TrackInfo ByteTrack::Impl::info_of(const Track& track) const {
 
 Status ByteTrack::update(std::span<const Detection> detections, std::uint64_t timestamp,
                          std::vector<std::optional<TrackInfo>>& out) {
-  const std::lock_guard lock(impl_->mutex);
+  const ForkLock lock(impl_->mutex);
+  if (!lock) return make_error(Errc::busy, Impl::in_fork);
   HALYARD_CHECK(impl_->advance(detections, timestamp));
   out.assign(detections.size(), std::nullopt);
   for (std::size_t i = 0; i < impl_->seen; ++i) {
@@ -97,8 +98,9 @@ Status ByteTrack::update(std::span<const Detection> detections, std::uint64_t ti
 }
 
 void ByteTrack::active(std::vector<ActiveTrack>& out) const {
-  const std::lock_guard lock(impl_->mutex);
   out.clear();
+  const ForkLock lock(impl_->mutex);
+  if (!lock) return;
   for (const Track& track : impl_->tracks) {
     const auto last =
         std::lower_bound(impl_->last_boxes.begin(), impl_->last_boxes.end(), track.id,

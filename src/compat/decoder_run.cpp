@@ -58,8 +58,14 @@ void DecodeWork::release() {
 }
 
 std::unique_ptr<DecodeWork> WorkPool::take() {
-  const std::lock_guard lock(mutex_);
-  if (idle_.empty()) return std::make_unique<DecodeWork>();
+  const ForkLock lock(mutex_);
+  if (!lock) return std::make_unique<DecodeWork>();
+  if (idle_.empty()) {
+    auto made = std::make_unique<DecodeWork>();
+    idle_.reserve(made_ + 1);  // so that giving back cannot fail
+    ++made_;
+    return made;
+  }
   auto work = std::move(idle_.back());
   idle_.pop_back();
   return work;
@@ -67,8 +73,8 @@ std::unique_ptr<DecodeWork> WorkPool::take() {
 
 void WorkPool::give(std::unique_ptr<DecodeWork> work) {
   work->release();
-  const std::lock_guard lock(mutex_);
-  idle_.push_back(std::move(work));
+  const ForkLock lock(mutex_);
+  if (lock && idle_.size() < idle_.capacity()) idle_.push_back(std::move(work));
 }
 
 Result<std::span<const Tensor>> Decoder::Impl::ordered(std::span<const Tensor> outputs,
@@ -153,7 +159,8 @@ Status Decoder::Impl::track(ByteTrack& tracker, std::uint64_t timestamp, DecodeW
                             std::size_t& live, std::size_t max_boxes) const {
   ByteTrack::Impl& state = *tracker.impl_;
   std::vector<Detection>& boxes = work.decoded.detections;
-  const std::lock_guard lock(state.mutex);
+  const ForkLock lock(state.mutex);
+  if (!lock) return make_error(Errc::busy, ByteTrack::Impl::in_fork);
   HALYARD_CHECK(state.advance(boxes, timestamp));
   const std::size_t count = std::min(state.tracks.size(), max_boxes);
   live = std::min(state.seen, count);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "halyard/compat_decode.h"
 #include "halyard/decode.h"
 #include "halyard/recycler.h"
+#include "halyard/threads.h"
 
 namespace halyard::compat {
 
@@ -31,8 +31,9 @@ class WorkPool {
   void give(std::unique_ptr<DecodeWork> work);
 
  private:
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::vector<std::unique_ptr<DecodeWork>> idle_;
+  std::size_t made_ = 0;
 };
 
 /// Memory of one call, given back when it ends.

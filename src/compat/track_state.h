@@ -2,11 +2,11 @@
 // What copies of a ByteTrack share: the tracker, its mutex, and the last box of each track.
 #pragma once
 
-#include <mutex>
 #include <vector>
 
 #include "base/local.h"
 #include "halyard/compat_track.h"
+#include "halyard/threads.h"
 #include "halyard/track.h"
 
 namespace halyard::compat {
@@ -15,7 +15,9 @@ struct HALYARD_LOCAL ByteTrack::Impl {
   Impl(halyard::ByteTrack made, UuidSeed uuids, const ByteTrackOptions& asked)
       : tracker(std::move(made)), seed(uuids), options(asked) {}
 
-  std::mutex mutex;
+  static constexpr char in_fork[] =
+      "ByteTrack: another thread was using it when this process was forked";
+  ForkMutex mutex;
   halyard::ByteTrack tracker;
   UuidSeed seed;
   ByteTrackOptions options;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory policy: which kind serves which request. All of it is in this file.
 #include "base/env.h"
+#include "base/fork.h"
 #include "base/format_error.h"
 #include "base/log_format.h"
 #include "halyard/buffer.h"
@@ -51,11 +52,11 @@ Result<std::shared_ptr<Buffer>> allocate_automatic(std::size_t size_bytes,
 // One trial allocation per kind, made when it is first asked for and kept with its reason.
 template <Memory kind>
 const Status& probed() {
-  static const Status once = [] {
+  static std::atomic<const Status*> once{nullptr};
+  return made_once(once, [] {
     const auto buffer = allocate_kind(4096, kind, {});
-    return buffer ? Status() : Status(buffer.error());
-  }();
-  return once;
+    return new const Status(buffer ? Status() : Status(buffer.error()));
+  });
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // DMA-BUF memory: mapped once, synchronised by every map.
-#include <mutex>
 
 #include "base/format_error.h"
 #include "base/log_format.h"
 #include "base/mapped.h"
 #include "halyard/dmabuf.h"
+#include "halyard/threads.h"
 #include "tensor/buffer_kinds.h"
 #include "tensor/dma_attach.h"
 #include "tensor/dma_heap.h"
@@ -28,14 +28,15 @@ class DmaBuffer final : public Buffer {
   Fd fd_;
   DmaAttach attach_;
   /// Held over the calls too: who joins a map must find its START done.
-  std::mutex mutex_;
+  ForkMutex mutex_;
   MappedMemory mapped_;  ///< from the first map on
   DmaSync sync_;
   bool end_failed_ = false;  ///< logged once
 };
 
 Result<std::span<std::byte>> DmaBuffer::begin_access(Access access) {
-  const std::lock_guard lock(mutex_);
+  const ForkLock lock(mutex_);
+  if (!lock) return fail(Errc::busy, "buffer: a thread mapped it when this process was forked");
   if (!mapped_.bytes().empty()) {
     HALYARD_CHECK(sync_.begin(fd_.get(), access));
     return mapped_.bytes();
@@ -48,7 +49,8 @@ Result<std::span<std::byte>> DmaBuffer::begin_access(Access access) {
 }
 
 void DmaBuffer::end_access(Access access) noexcept {
-  const std::lock_guard lock(mutex_);
+  const ForkLock lock(mutex_);
+  if (!lock) return;
   const auto ended = sync_.end(fd_.get(), access);
   if (ended || std::exchange(end_failed_, true)) return;
   HALYARD_LOG(LogLevel::warn, "tensor", "buffer {}: {}", id(), ended.error().message());

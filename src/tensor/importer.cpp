@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Importer: one Buffer for each kernel object, for as long as somebody holds it.
 #include <array>
-#include <mutex>
+#include <atomic>
 #include <unordered_map>
 #include <utility>
 
+#include "base/fork.h"
 #include "base/format_error.h"
 #include "base/local.h"
 #include "halyard/import.h"
+#include "halyard/threads.h"
 #include "halyard/trace.h"
 #include "tensor/buffer_kinds.h"
 #include "tensor/fd_kind.h"
@@ -39,7 +41,7 @@ struct HALYARD_LOCAL Importer::Table {
     std::uint64_t id = 0;
   };
 
-  mutable std::mutex mutex;
+  mutable ForkMutex mutex;  // lost by fork(): buffers are not found again, and all else works
   std::unordered_map<ObjectKey, Entry, ObjectHash> entries;
 
   class Membership;
@@ -56,7 +58,8 @@ class Importer::Table::Membership final : public Attachment {
   Membership(const Membership&) = delete;
   Membership& operator=(const Membership&) = delete;
   ~Membership() override {
-    const std::lock_guard lock(table_->mutex);
+    const ForkLock lock(table_->mutex);
+    if (!lock) return;
     const auto it = table_->entries.find(key_);
     // A buffer that was imported while this one was dying owns the entry by now.
     if (it != table_->entries.end() && it->second.id == id_) table_->entries.erase(it);
@@ -91,7 +94,8 @@ Result<std::shared_ptr<Buffer>> Importer::Table::find_or_adopt(const std::shared
   std::shared_ptr<Buffer> known;
   std::shared_ptr<Buffer> fresh;
   const ObjectKey key{memory.identity, memory.writable};
-  const std::lock_guard lock(table->mutex);
+  const ForkLock lock(table->mutex);
+  if (!lock) return adopt(std::move(fd), memory);
   const auto it = table->entries.find(key);
   if (it != table->entries.end()) known = it->second.buffer.lock();
   // An object that was resized since is taken up anew, by what it is today.
@@ -106,13 +110,13 @@ Importer::Importer() : table_(std::make_shared<Table>()) {}
 Importer::~Importer() = default;
 
 Importer& Importer::shared() {
-  static Importer importer;
-  return importer;
+  static std::atomic<Importer*> once{nullptr};
+  return made_once(once, [] { return new Importer; });
 }
 
 std::size_t Importer::size() const {
-  const std::lock_guard lock(table_->mutex);
-  return table_->entries.size();
+  const ForkLock lock(table_->mutex);
+  return lock ? table_->entries.size() : 0;
 }
 
 Result<std::shared_ptr<Buffer>> Importer::import_buffer(int fd, const ImportOptions& options) {
@@ -125,6 +129,11 @@ Result<std::shared_ptr<Buffer>> Importer::import_buffer(int fd, const ImportOpti
     return fail(Errc::invalid_argument, "size: the object has fewer bytes than asked",
                 "{} asked, the {} has {}", options.size_bytes, to_string(memory.kind),
                 memory.size_bytes);
+  }
+  if (options.max_bytes != 0 && memory.size_bytes > options.max_bytes) {
+    return fail(Errc::exhausted, "max_bytes: the object has more bytes",
+                "the {} has {}, at most {}", to_string(memory.kind), memory.size_bytes,
+                options.max_bytes);
   }
   span.arg("bytes", memory.size_bytes).arg("kind", to_string(memory.kind));
   return Table::find_or_adopt(table_, std::move(own), memory);

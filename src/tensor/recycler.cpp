@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <list>
-#include <mutex>
 #include <unordered_map>
 #include <utility>
 
 #include "base/local.h"
+#include "halyard/threads.h"
 #include "halyard/trace.h"
 #include "tensor/image_storage.h"
 
@@ -65,7 +65,7 @@ struct HALYARD_LOCAL Recycler::State {
   Entries* longest_idle();
 
   const RecyclerOptions options;
-  mutable std::mutex mutex;
+  mutable ForkMutex mutex;  // lost by fork(): each buffer is a fresh one
   std::unordered_map<Key, Entries, KeyHash> kept;
   std::uint64_t clock = 0;  // counts looks at the entries
   std::size_t kept_bytes = 0;
@@ -160,7 +160,8 @@ Result<std::shared_ptr<Buffer>> Recycler::allocate(std::size_t size_bytes, Memor
   const Key key{size_bytes, memory};
   Entries released;
   {
-    const std::lock_guard lock(state_->mutex);
+    const ForkLock lock(state_->mutex);
+    if (!lock) return halyard::allocate(size_bytes, memory);
     auto buffer = state_->take(key);
     if (state_->is_over_limit()) state_->evict_beyond(state_->options.max_idle_bytes, released);
     if (buffer) {
@@ -170,7 +171,8 @@ Result<std::shared_ptr<Buffer>> Recycler::allocate(std::size_t size_bytes, Memor
     }
   }
   HALYARD_TRY(auto buffer, halyard::allocate(size_bytes, memory));
-  const std::lock_guard lock(state_->mutex);
+  const ForkLock lock(state_->mutex);
+  if (!lock) return buffer;
   ++state_->fresh;
   // Buffers without bytes would never count towards the limit.
   const bool may_return = !is_shared(buffer->memory()) || state_->options.shared_kinds;
@@ -191,7 +193,8 @@ Result<Tensor> Recycler::create_image(std::size_t width, std::size_t height, Pix
 }
 
 Recycler::Stats Recycler::stats() const {
-  const std::lock_guard lock(state_->mutex);
+  const ForkLock lock(state_->mutex);
+  if (!lock) return {};
   Stats stats{state_->fresh, state_->recycled, 0, 0};
   for (const auto& [key, entries] : state_->kept) {
     for (const Entry& entry : entries) {
@@ -205,8 +208,8 @@ Recycler::Stats Recycler::stats() const {
 
 void Recycler::trim() {
   Entries released;
-  const std::lock_guard lock(state_->mutex);
-  state_->evict_beyond(0, released);
+  const ForkLock lock(state_->mutex);
+  if (lock) state_->evict_beyond(0, released);
 }
 
 }  // namespace halyard

@@ -1,30 +1,157 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a forked child knows of the threads that its parent had started.
+// What a forked child knows of the threads and the locks that its parent had.
 #include "base/fork.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <functional>
+#include <thread>
+
+#include "halyard/log.h"
+#include "halyard/threads.h"
+#include "halyard/trace.h"
+#include "thread_gate.h"
+
 namespace halyard {
 namespace {
 
-// What a child answers.
-bool are_lost_in_child() {
+// Whether `call` gives true in a child; a child that hangs is ended after 10 s.
+bool is_true_in_child(const std::function<bool()>& call) {
   const pid_t child = fork();
-  if (child == 0) _exit(threads_are_lost() ? 1 : 0);
+  if (child == 0) {
+    alarm(10);
+    _exit(call() ? 1 : 0);
+  }
   int status = -1;
   EXPECT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status));
-  return WEXITSTATUS(status) == 1;
+  EXPECT_TRUE(WIFEXITED(status)) << "ended by signal " << WTERMSIG(status);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 1;
 }
 
+// Runs `body` on a thread of its own, forks while it waits inside, and lets it end.
+class Inside {
+ public:
+  void wait() {
+    is_inside_ = true;
+    while (!may_go_)
+      usleep(1000);
+  }
+  bool is_true_in_child_meanwhile(const std::function<void()>& body,
+                                  const std::function<bool()>& call) {
+    std::thread thread(body);
+    while (!is_inside_)
+      usleep(1000);
+    const bool answer = is_true_in_child(call);
+    may_go_ = true;
+    thread.join();
+    return answer;
+  }
+
+ private:
+  std::atomic<bool> is_inside_{false};
+  std::atomic<bool> may_go_{false};
+};
+
 TEST(Fork, loses_threads_that_were_started_before_it) {
-  EXPECT_FALSE(are_lost_in_child());
+  EXPECT_FALSE(is_true_in_child(threads_are_lost));
   threads_start();
   threads_start();
-  EXPECT_TRUE(are_lost_in_child());
+  EXPECT_TRUE(is_true_in_child(threads_are_lost));
   EXPECT_FALSE(threads_are_lost());
+}
+
+TEST(Fork, counts_generations) {
+  const std::uint32_t ours = fork_generation();
+  EXPECT_TRUE(is_true_in_child([&] {
+    return fork_generation() == ours + 1 &&
+           is_true_in_child([&] { return fork_generation() == ours + 2; });
+  }));
+  EXPECT_EQ(fork_generation(), ours);
+}
+
+TEST(Fork, a_child_makes_what_another_thread_of_its_parent_was_making) {
+  static std::atomic<int*> place{nullptr};
+  Inside inside;
+  EXPECT_TRUE(inside.is_true_in_child_meanwhile(
+      [&] {
+        made_once(place, [&] {
+          inside.wait();
+          return new int(1);
+        });
+      },
+      [&] { return made_once(place, [] { return new int(2); }) == 2; }));
+  EXPECT_EQ(made_once(place, [] { return new int(3); }), 1);
+}
+
+TEST(Fork, a_child_does_not_wait_for_a_log_sink_that_its_parent_was_in) {
+  Inside inside;
+  set_log_sink([&](LogLevel, std::string_view, std::string_view) { inside.wait(); });
+  EXPECT_TRUE(inside.is_true_in_child_meanwhile([] { log(LogLevel::error, "test", "held"); },
+                                                [] {
+                                                  log(LogLevel::error, "test", "child");
+                                                  set_log_sink(nullptr);
+                                                  return true;
+                                                }));
+  set_log_sink(nullptr);
+}
+
+TEST(ForkMutex, tells_a_child_that_its_holder_is_lost) {
+  ForkMutex mutex;
+  Inside inside;
+  EXPECT_TRUE(inside.is_true_in_child_meanwhile(
+      [&] {
+        const ForkLock lock(mutex);
+        inside.wait();
+      },
+      [&] { return !mutex.lock() && !mutex.try_lock() && !ForkLock(mutex); }));
+  EXPECT_TRUE(mutex.lock());
+  mutex.unlock();
+}
+
+TEST(ForkMutex, can_be_locked_in_a_child_when_nobody_held_it) {
+  ForkMutex mutex;
+  EXPECT_TRUE(mutex.lock());
+  mutex.unlock();
+  EXPECT_TRUE(is_true_in_child([&] {
+    if (!mutex.lock() || mutex.try_lock()) return false;
+    mutex.unlock();
+    return mutex.try_lock();
+  }));
+}
+
+TEST(ForkMutex, lets_one_thread_in_at_a_time_and_wakes_all_that_wait) {
+  ForkMutex mutex;
+  int count = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 5000; ++i) {
+        const ForkLock lock(mutex);
+        count += lock ? 1 : 0;
+      }
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
+  EXPECT_EQ(count, 40000);
+}
+
+TEST(StartableThreads, are_as_many_as_the_system_starts) {
+  EXPECT_EQ(startable_threads(0), 0U);
+  {
+    const testing::ThreadLimit limit(3);
+    EXPECT_EQ(startable_threads(2), 2U);
+    EXPECT_EQ(startable_threads(20), 3U);
+    EXPECT_EQ(limit.refused(), 1);
+  }
+  {
+    const testing::ThreadLimit limit(0);
+    EXPECT_EQ(startable_threads(3), 3U) << "what was found is not asked for again";
+    EXPECT_EQ(startable_threads(4), 0U);
+  }
+  EXPECT_EQ(startable_threads(8), 8U);
 }
 
 }  // namespace

@@ -7,8 +7,10 @@
 #include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_scheduler_observer.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "halyard/threads.h"
 #include "halyard/trace.h"
 #include "interrupt.h"
 #include "report.h"
@@ -51,7 +53,10 @@ Status Pipeline::add_job() {
 }
 
 void Pipeline::execute(std::size_t in_flight) {
-  tbb::task_arena arena;
+  // oneTBB ends the process where one of its threads cannot be started: ask the system first.
+  const int cores = tbb::this_task_arena::max_concurrency();
+  const auto others = startable_threads(static_cast<std::size_t>(std::max(cores - 1, 0)));
+  tbb::task_arena arena(static_cast<int>(others) + 1);
   ThreadNamer namer(arena);
   const auto in_order = tbb::filter_mode::serial_in_order;
   const auto at_once = tbb::filter_mode::parallel;

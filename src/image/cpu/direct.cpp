@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -77,8 +78,12 @@ DirectMatrix matrix_of(const YuvToRgb& m, bool v_first) noexcept {
 /// Of the last level, in bytes; 0: unknown.
 std::size_t cache_bytes() noexcept {
 #ifdef _SC_LEVEL3_CACHE_SIZE
-  static const long bytes =
-      std::max(::sysconf(_SC_LEVEL3_CACHE_SIZE), ::sysconf(_SC_LEVEL2_CACHE_SIZE));
+  static std::atomic<long> once{-2};
+  long bytes = once.load(std::memory_order_relaxed);
+  if (bytes == -2) {
+    bytes = std::max({::sysconf(_SC_LEVEL3_CACHE_SIZE), ::sysconf(_SC_LEVEL2_CACHE_SIZE), -1L});
+    once.store(bytes, std::memory_order_relaxed);
+  }
   return bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
 #else
   return 0;

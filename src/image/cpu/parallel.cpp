@@ -3,16 +3,22 @@
 #include "image/cpu/parallel.h"
 
 #include <tbb/blocked_range.h>
-#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/partitioner.h>
 #include <tbb/task_arena.h>
 
+#include <sched.h>
+
 #include <algorithm>
+#include <exception>
+#include <new>
+#include <thread>
 #include <vector>
 
 #include "base/fork.h"
+#include "base/log_format.h"
 #include "base/tsan.h"
+#include "halyard/threads.h"
 
 namespace halyard::image {
 
@@ -25,13 +31,18 @@ struct Parallel::Arena {
   char begin = 0;
   char end = 0;
   std::vector<char> slots;
+  std::vector<char> done;  ///< of each item of a run: a strip with it has returned
 };
 
 namespace {
 
+// Of the processors that this process may use. oneTBB is not asked: a child of fork() must not
+// touch it where its parent was starting it.
 std::size_t cores() noexcept {
-  const int count = tbb::info::default_concurrency();
-  return count > 0 ? static_cast<std::size_t>(count) : 1;
+  cpu_set_t set;
+  const int count = ::sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 0;
+  return count > 0 ? static_cast<std::size_t>(count)
+                   : std::max<std::size_t>(std::thread::hardware_concurrency(), 1);
 }
 
 }  // namespace
@@ -40,7 +51,19 @@ std::size_t cores() noexcept {
 Parallel::Parallel(unsigned threads) noexcept
     : width_(threads == 0 ? cores() : std::min<std::size_t>(threads, std::max(cores(), 2UL))) {}
 
-Parallel::~Parallel() = default;
+// oneTBB's threads may hold its locks in the parent for ever; the child does without the memory.
+Parallel::~Parallel() {
+  if (threads_are_lost()) static_cast<void>(arena_.release());
+}
+
+bool Parallel::prepare() {
+  if (arena_) return true;
+  // Its workers start each other, and where one cannot the process ends: ask the system first.
+  width_ = std::min(width_, startable_threads(width_ - 1) + 1);
+  if (width_ == 1) return false;
+  arena_ = std::make_unique<Arena>(width_);
+  return true;
+}
 
 void Parallel::run(std::int32_t count, std::int32_t least, const Call& body) {
   if (width_ == 1 || count < 2 * least || threads_are_lost()) {
@@ -48,7 +71,30 @@ void Parallel::run(std::int32_t count, std::int32_t least, const Call& body) {
     return;
   }
   threads_start();
-  if (!arena_) arena_ = std::make_unique<Arena>(width_);
+  if (!prepare()) {
+    body(0, count, 0);
+    return;
+  }
+  std::vector<char>& done = arena_->done;
+  done.assign(static_cast<std::size_t>(count), 0);
+  try {
+    run_wide(count, least, body);
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& why) {
+    // A thread could not be started. Strips that had begun have ended; the others are done here.
+    HALYARD_LOG(LogLevel::warn, "image", "works on one thread from now on: {}", why.what());
+    width_ = 1;
+    for (auto begin = done.begin(); (begin = std::find(begin, done.end(), 0)) != done.end();) {
+      const auto end = std::find(begin, done.end(), 1);
+      body(static_cast<std::int32_t>(begin - done.begin()),
+           static_cast<std::int32_t>(end - done.begin()), 0);
+      begin = end;
+    }
+  }
+}
+
+void Parallel::run_wide(std::int32_t count, std::int32_t least, const Call& body) {
   Arena& arena = *arena_;
   tsan_release(&arena.begin);
   arena.arena.execute([&] {
@@ -60,6 +106,7 @@ void Parallel::run(std::int32_t count, std::int32_t least, const Call& body) {
           char* const token = &arena.slots[static_cast<std::size_t>(slot)];
           tsan_acquire(token);
           body(strip.begin(), strip.end(), static_cast<std::size_t>(slot));
+          std::fill(arena.done.begin() + strip.begin(), arena.done.begin() + strip.end(), 1);
           tsan_release(token);
           tsan_release(&arena.end);
         },

@@ -22,7 +22,7 @@ class Parallel {
   /// Calls body(begin, end, slot) for strips that cover [0, count), each of at least `least`
   /// items (one strip where there are fewer). No two calls that run at once share a slot. The order
   /// of strips is open. Allocates nothing once threads run. In a child that was forked after that
-  /// there is one strip.
+  /// there is one strip, as there is where the system lets no thread start.
   template <class Body>
   void for_strips(std::int32_t count, std::int32_t least, const Body& body) {
     run(count, least,
@@ -42,6 +42,8 @@ class Parallel {
   };
   struct Arena;
   void run(std::int32_t count, std::int32_t least, const Call& body);
+  bool prepare();  ///< false: no thread can be started
+  void run_wide(std::int32_t count, std::int32_t least, const Call& body);
   std::size_t width_;
   std::unique_ptr<Arena> arena_;
 };
