@@ -72,14 +72,21 @@ class Decoder {
  public:
   Decoder() {
     codec.err = prepare(errors);
-    ready = run_guarded<create>(errors, codec);
-    watch.base.progress_monitor = count_scans;
-    codec.progress = &watch.base;
+    make_ready();
   }
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
   ~Decoder() {
     if (ready) jpeg_destroy_decompress(&codec);
+  }
+
+  /// Once more where memory was short before.
+  bool make_ready() {
+    if (ready) return true;
+    ready = run_guarded<create>(errors, codec);
+    watch.base.progress_monitor = count_scans;
+    codec.progress = &watch.base;
+    return ready;
   }
 
   jpeg_decompress_struct codec{};
@@ -286,7 +293,13 @@ bool serves(const JpegHeader& header, PixelFormat format) noexcept {
 Status decode_jpeg(std::span<const std::byte> file, const JpegHeader& header, PixelFormat format,
                    const TensorMap& map, const DecodeLimits& limits) {
   thread_local Decoder decoder;
-  if (!decoder.ready) return to_error(decoder.errors);
+  if (!decoder.make_ready()) return to_error(decoder.errors);
+  // Gives the picture's memory back, also when memory is short; after success a no-op.
+  struct Abort {
+    Decoder& of;
+    ~Abort() { jpeg_abort_decompress(&of.codec); }
+  };
+  const Abort abort{decoder};
   Job job = make_job(file, header, format, map);
   job.codec = &decoder.codec;
   decoder.watch.max_scans = limits.max_scans;
@@ -294,9 +307,7 @@ Status decode_jpeg(std::span<const std::byte> file, const JpegHeader& header, Pi
   decoder.watch.max_visits = max_visits(header, limits) / 8 * 9 + (std::uint64_t{1} << 16);
   decoder.watch.visits = 0;
   decoder.watch.row = 0;
-  Status status = decode_with(decoder, header, format, job);
-  jpeg_abort_decompress(&decoder.codec);  // gives the picture's memory back; after success a no-op
-  return status;
+  return decode_with(decoder, header, format, job);
 }
 
 }  // namespace halyard::codec

@@ -6,13 +6,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include "base/format_error.h"
 #include "base/local.h"
 #include "decode/dense.h"
 #include "decode/nms.h"
+#include "halyard/threads.h"
 #include "halyard/trace.h"
 
 namespace halyard {
@@ -50,21 +50,28 @@ Status check_labels(const ModelDescription& description, std::size_t classes) {
 class Pool {
  public:
   std::unique_ptr<Scratch> take() {
-    const std::lock_guard lock(mutex_);
-    if (idle_.empty()) return std::make_unique<Scratch>();
+    const ForkLock lock(mutex_);
+    if (!lock) return std::make_unique<Scratch>();
+    if (idle_.empty()) {
+      auto made = std::make_unique<Scratch>();
+      idle_.reserve(made_ + 1);  // so that giving back cannot fail
+      ++made_;
+      return made;
+    }
     auto out = std::move(idle_.back());
     idle_.pop_back();
     return out;
   }
   void give(std::unique_ptr<Scratch> work) {
     work->binding.release();
-    const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(work));
+    const ForkLock lock(mutex_);
+    if (lock && idle_.size() < idle_.capacity()) idle_.push_back(std::move(work));
   }
 
  private:
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::vector<std::unique_ptr<Scratch>> idle_;
+  std::size_t made_ = 0;
 };
 
 /// Memory of one call.

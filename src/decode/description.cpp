@@ -182,12 +182,12 @@ Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
 
 Result<ModelDescription> ModelDescription::from_json(std::string_view text) {
   HALYARD_TRY(const auto tree, decode::parse_json(text));
-  return read_document(tree);
+  return read_document(*tree);
 }
 
 Result<ModelDescription> ModelDescription::from_yaml(std::string_view text) {
   HALYARD_TRY(const auto tree, decode::parse_yaml(text));
-  return read_document(tree);
+  return read_document(*tree);
 }
 
 Result<ModelDescription> ModelDescription::from_file(const std::string& path) {

@@ -19,12 +19,46 @@
 
 namespace halyard::decode {
 
+/// Empties a tree from its leaves on. The library's own destructor takes memory for lists and maps
+/// that are not empty, and ends the process where there is none.
+template <class Json>
+void dismantle(Json& node) noexcept {
+  if (!node.is_structured()) return;
+  for (Json& child : node)
+    dismantle(child);
+  node.clear();
+}
+
+/// A tree that can be destroyed when there is no memory left. Of documents: not deeper than their
+/// limit.
+template <class Json>
+class TreeOf {
+ public:
+  TreeOf() = default;
+  TreeOf(Json root) noexcept : root_(std::move(root)) {}
+  TreeOf(TreeOf&& other) noexcept : root_(std::move(other.root_)) {}
+  TreeOf& operator=(TreeOf&& other) noexcept {
+    std::swap(root_, other.root_);
+    return *this;
+  }
+  ~TreeOf() { dismantle(root_); }
+
+  Json& operator*() noexcept { return root_; }
+  const Json& operator*() const noexcept { return root_; }
+  Json* operator->() noexcept { return &root_; }
+  const Json* operator->() const noexcept { return &root_; }
+
+ private:
+  Json root_;
+};
+using Tree = TreeOf<nlohmann::json>;
+
 /// DocumentLimits hold. Errors: malformed (message with the line and byte), invalid_argument (a key
 /// that stands twice in a map; message with its path), exhausted (too long).
-Result<nlohmann::json> parse_json(std::string_view text);
+Result<Tree> parse_json(std::string_view text);
 /// The same, with the line and column; nodes are counted after aliases are resolved, and texts too:
 /// together they may be as long as a JSON document.
-Result<nlohmann::json> parse_yaml(std::string_view text);
+Result<Tree> parse_yaml(std::string_view text);
 
 /// What was passed over. Keeps DocumentLimits::warnings of them and counts the rest.
 class Warnings {

@@ -26,7 +26,7 @@ std::string_view reason_of(std::string_view text) {
 class JsonBuilder final : public nlohmann::json_sax<json> {
  public:
   explicit JsonBuilder(std::string_view text) : text_(text) {}
-  json root;
+  Tree root;
   std::optional<Error> error;
 
   bool null() override { return put(nullptr); }
@@ -67,9 +67,9 @@ class JsonBuilder final : public nlohmann::json_sax<json> {
       error = malformed("JSON", 1, " or later", fmt::format(too_deep, DocumentLimits::depth));
       return false;
     }
-    json* place = &root;
+    json* place = &*root;
     if (open_.empty()) {
-      root = std::move(value);
+      *root = std::move(value);
     } else if (open_.back()->is_array()) {
       open_.back()->push_back(std::move(value));
       place = &open_.back()->back();
@@ -119,7 +119,7 @@ std::string without_breaks(std::string_view text) {
 
 }  // namespace
 
-Result<json> parse_json(std::string_view text) {
+Result<Tree> parse_json(std::string_view text) {
   HALYARD_CHECK(check_size(text, DocumentLimits::json_bytes));
   JsonBuilder builder(text);
   if (json::sax_parse(without_breaks(text), &builder)) return std::move(builder.root);

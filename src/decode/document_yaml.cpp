@@ -119,7 +119,7 @@ class YamlCopy {
  public:
   explicit YamlCopy(const Items& items) : items_(items) {}
 
-  Result<json> copy(std::uint32_t index, std::size_t depth) {
+  Result<Tree> copy(std::uint32_t index, std::size_t depth) {
     using Kind = Item::Kind;
     const Item& item = items_[index];
     if (depth > DocumentLimits::depth)
@@ -128,32 +128,33 @@ class YamlCopy {
       return malformed("YAML", item.line, "", fmt::format(too_large, DocumentLimits::nodes));
     if (item.kind == Kind::map) return copy_map(item, depth);
     if (item.kind == Kind::list) {
-      json out = json::array();
+      Tree out(json::array());
       for (const std::uint32_t child : item.children) {
-        HALYARD_TRY(json value, copy(child, depth + 1));
-        out.push_back(std::move(value));
+        HALYARD_TRY(Tree value, copy(child, depth + 1));
+        out->push_back(std::move(*value));
       }
       return out;
     }
-    if (item.kind == Kind::null) return json(nullptr);
+    if (item.kind == Kind::null) return Tree();
     HALYARD_CHECK(count_text(item));
-    return item.kind == Kind::quoted ? json(item.text) : plain_scalar(item.text);
+    return Tree(item.kind == Kind::quoted ? json(item.text) : plain_scalar(item.text));
   }
 
  private:
-  Result<json> copy_map(const Item& map, std::size_t depth) {
-    json out = json::object();
+  Result<Tree> copy_map(const Item& map, std::size_t depth) {
+    Tree out(json::object());
     for (std::size_t i = 0; i + 1 < map.children.size(); i += 2) {
       const Item& key = items_[map.children[i]];
       if (key.kind != Item::Kind::plain && key.kind != Item::Kind::quoted)
         continue;  // none of ours
       HALYARD_CHECK(count_text(key));
-      if (out.contains(key.text)) {
+      if (out->contains(key.text)) {
         return fail(Errc::invalid_argument, twice, "YAML, line {}: \"{}\"", key.line,
                     cut_text(key.text, 60));
       }
-      HALYARD_TRY(json value, copy(map.children[i + 1], depth + 1));
-      out[key.text] = std::move(value);
+      HALYARD_TRY(Tree value, copy(map.children[i + 1], depth + 1));
+      json& place = (*out)[key.text];  // first: it may take memory, and the value is kept then
+      place = std::move(*value);
     }
     return out;
   }
@@ -171,7 +172,7 @@ class YamlCopy {
 
 }  // namespace
 
-Result<json> parse_yaml(std::string_view text) {
+Result<Tree> parse_yaml(std::string_view text) {
   HALYARD_CHECK(check_size(text, DocumentLimits::yaml_bytes));
   try {
     const std::string copy(text);
@@ -182,7 +183,7 @@ Result<json> parse_yaml(std::string_view text) {
     parser.HandleNextDocument(items);
     if (items.is_beyond())
       return malformed("YAML", 1, " or later", fmt::format(too_large, DocumentLimits::nodes));
-    if (items.empty()) return json(nullptr);
+    if (items.empty()) return Tree();
     return YamlCopy(items).copy(0, 0);
   } catch (const TooDeep& here) {
     return malformed("YAML", here.line, "", fmt::format(too_deep, DocumentLimits::depth));

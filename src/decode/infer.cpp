@@ -36,7 +36,7 @@ int rank_of(const Sidecar& attachment, const ModelSignals& signals) noexcept {
 bool describes_outputs(const Sidecar& attachment) {
   const auto tree = is_yaml(attachment.name) ? decode::parse_yaml(attachment.text)
                                              : decode::parse_json(attachment.text);
-  return tree && tree->is_object() && tree->contains("outputs");
+  return tree && (*tree)->is_object() && (*tree)->contains("outputs");
 }
 
 const Sidecar* document_of(const ModelSignals& signals, std::vector<std::string>& warnings) {

@@ -162,9 +162,9 @@ class Reader {
         facts_.is_final = {true, source("args")};
   }
 
-  std::optional<nlohmann::json> tree_of(const ModelSignals::Attachment& attachment) {
+  std::optional<Tree> tree_of(const ModelSignals::Attachment& attachment) {
     auto tree = parse_json(attachment.text);
-    if (tree && tree->is_object()) return *std::move(tree);
+    if (tree && (*tree)->is_object()) return *std::move(tree);
     pass_over(source(attachment, ""));
     return std::nullopt;
   }
@@ -172,7 +172,7 @@ class Reader {
   void read_config(const ModelSignals::Attachment& attachment) {
     const auto tree = tree_of(attachment);
     if (!tree) return;
-    if (const auto names = tree->find("id2label"); names != tree->end()) {
+    if (const auto names = (*tree)->find("id2label"); names != (*tree)->end()) {
       auto labels = parse_names(names->dump());
       if (labels.empty()) pass_over(source(attachment, "id2label"));
       if (!facts_.labels && !labels.empty())
@@ -181,10 +181,10 @@ class Reader {
     const auto text = [&](const nlohmann::json& value) {
       return value.is_string() ? lower_case(value.get<std::string>()) : std::string();
     };
-    const std::string type = text(tree->value("model_type", nlohmann::json()));
+    const std::string type = text((*tree)->value("model_type", nlohmann::json()));
     std::string class_name;
-    if (const auto list = tree->find("architectures");
-        list != tree->end() && list->is_array() && !list->empty())
+    if (const auto list = (*tree)->find("architectures");
+        list != (*tree)->end() && list->is_array() && !list->empty())
       class_name = text((*list)[0]);
     read_kind(type, class_name,
               source(attachment, class_name.empty() ? "model_type" : "architectures"));
@@ -210,8 +210,8 @@ class Reader {
   void read_preprocessor(const ModelSignals::Attachment& attachment) {
     const auto tree = tree_of(attachment);
     if (!tree || facts_.input) return;
-    const auto size = tree->find("size");
-    if (size == tree->end() || !size->is_object()) return;
+    const auto size = (*tree)->find("size");
+    if (size == (*tree)->end() || !size->is_object()) return;
     std::vector<std::int64_t> sides;
     for (const char* key : {"height", "width"})
       if (const auto side = size->find(key); side != size->end() && side->is_number_integer())

@@ -26,7 +26,7 @@ class Matcher {
   /// Cost of a pair that is no candidate.
   static constexpr double never = std::numeric_limits<double>::infinity();
 
-  explicit Matcher(bool is_class_aware) noexcept : is_class_aware_(is_class_aware) {}
+  explicit Matcher(bool is_class_aware) : is_class_aware_(is_class_aware) {}
 
   /// Opens all of a frame.
   void begin(const Frame& frame, std::size_t tracks) {

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls of the C interface when memory runs out: each allocation fails once, alone and with all
+// that follow. The call fails with ENOMEM, or does without; nothing is lost, and the process lives.
+#include <cerrno>
+#include <functional>
+#include <string>
+
+#include "allocation_limit.h"
+#include "decoding.h"
+#include "heap.h"
+
+namespace {
+
+using namespace capi_test;
+using halyard::testing::AllocationLimit;
+using halyard::testing::Shortage;
+
+constexpr std::size_t most_allocations = 20000;
+
+/// `call` gives whether it succeeded, and frees what it made.
+void run_short(const std::function<bool()>& call, Shortage shortage) {
+  for (int i = 0; i < 3; ++i)
+    ASSERT_TRUE(call()) << hal_last_error();
+  const std::size_t before = heap_bytes();
+  std::size_t first = 0;
+  for (; first < most_allocations; ++first) {
+    std::size_t failures = 0;
+    bool succeeded = false;
+    int code = 0;
+    {
+      const AllocationLimit limit(first, shortage);
+      errno = 0;
+      succeeded = call();
+      code = errno;
+      failures = limit.failures();
+    }
+    if (failures == 0) break;
+    if (!succeeded) {
+      EXPECT_EQ(code, ENOMEM) << "allocation " << first << ": " << hal_last_error();
+    }
+  }
+  EXPECT_GT(first, 0U) << "the call allocates nothing";
+  EXPECT_LT(first, most_allocations);
+  EXPECT_TRUE(call()) << hal_last_error();
+  EXPECT_LT(heap_bytes(), before + 16384) << first << " calls that ran short";
+}
+
+void run_short(const std::function<bool()>& call) {
+  for (const Shortage shortage : {Shortage::once, Shortage::from_there})
+    run_short(call, shortage);
+}
+
+constexpr char json[] = R"({"schema_version": 2, "input": {"shape": [1, 64, 64, 3]},
+  "labels": ["boat", "buoy", "gull, which is a long label of a class that needs the heap"],
+  "outputs": [{"type": "detection", "shape": [1, 7, 20], "normalized": true,
+               "dshape": [["batch", 1], ["num_features", 7], ["num_boxes", 20]],
+               "quantization": [0.5, 3]}]})";
+
+constexpr char yaml[] = R"(schema_version: 2
+input: {shape: [1, 64, 64, 3]}
+labels: [boat, buoy, "gull, which is a long label of a class that needs the heap"]
+outputs:
+  - type: detection
+    shape: [1, 7, 20]
+    normalized: true
+    quantization: [0.5, 3]
+)";
+
+bool makes_decoder(int (*set)(hal_decoder_params*, const char*, size_t), const char* text) {
+  const Owned<hal_decoder_params> params(hal_decoder_params_new());
+  if (params == nullptr || set(params.get(), text, 0) != 0) return false;
+  return Owned<hal_decoder>(hal_decoder_new(params.get())) != nullptr;
+}
+
+TEST(OutOfMemory, making_a_decoder_from_json_is_enomem) {
+  run_short([] { return makes_decoder(hal_decoder_params_set_config_json, json); });
+}
+
+TEST(OutOfMemory, making_a_decoder_from_yaml_is_enomem) {
+  run_short([] { return makes_decoder(hal_decoder_params_set_config_yaml, yaml); });
+}
+
+TEST(OutOfMemory, making_tensors_and_maps_is_enomem) {
+  run_short([] {
+    const std::size_t shape[3] = {4, 5, 6};
+    const Tensor tensor(
+        hal_tensor_new(HAL_DTYPE_F32, shape, 3, HAL_TENSOR_MEMORY_MEM, "a name of some length"));
+    if (!tensor) return false;
+    return Map(hal_tensor_map_create(tensor.get())) != nullptr;
+  });
+  run_short([] { return image(64, 48, HAL_PIXEL_FORMAT_NV12) != nullptr; });
+}
+
+TEST(OutOfMemory, making_a_processor_is_enomem) {
+  run_short([] { return Processor(hal_image_processor_new()) != nullptr; });
+}
+
+TEST(OutOfMemory, converting_is_enomem) {
+  const Tensor from = image(64, 48, HAL_PIXEL_FORMAT_NV12);
+  const Tensor to = image(32, 32, HAL_PIXEL_FORMAT_RGB);
+  run_short([&] {
+    const Processor processor(hal_image_processor_new());
+    if (processor == nullptr) return false;
+    return hal_image_processor_convert(processor.get(), from.get(), to.get(), HAL_ROTATION_NONE,
+                                       HAL_FLIP_NONE, nullptr) == 0;
+  });
+}
+
+TEST(OutOfMemory, making_tiles_is_enomem) {
+  run_short([] {
+    return Owned<hal_tile_spec_list>(hal_tile_grid(1080, 1920, 320, 320, 0.2F)) != nullptr;
+  });
+}
+
+TEST(OutOfMemory, reading_a_picture_is_enomem) {
+  const std::string path =
+      std::string(HALYARD_SOURCE_DIR) + "/examples/harbour/clip/frame_0000.jpg";
+  run_short(
+      [&] { return Tensor(hal_tensor_load_file(path.c_str(), HAL_PIXEL_FORMAT_RGB)) != nullptr; });
+}
+
+TEST_F(c_decoder, decoding_and_tracking_without_memory_is_enomem) {
+  run_short([&] {
+    const Owned<hal_bytetrack> tracker(hal_bytetrack_new_default());
+    if (tracker == nullptr) return false;
+    hal_detect_box_list* boxes = nullptr;
+    hal_segmentation_list* masks = nullptr;
+    hal_track_info_list* tracks = nullptr;
+    const bool done = hal_decoder_decode_tracked(decoder.get(), tracker.get(), 1000, outputs.data(),
+                                                 2, &boxes, &masks, &tracks) == 0;
+    const Owned<hal_detect_box_list> owned(boxes);
+    const Owned<hal_segmentation_list> owned_masks(masks);
+    const Owned<hal_track_info_list> owned_tracks(tracks);
+    return done;
+  });
+}
+
+}  // namespace
