@@ -221,8 +221,8 @@ struct SessionEnd {
   SessionEnd& operator=(const SessionEnd&) = delete;
   ~SessionEnd() {
     Recorder& r = recorder();
-    const std::lock_guard lock(r.mutex);
-    r.file.reset();
+    const ForkLock lock(r.mutex);
+    if (lock) r.file.reset();
   }
 };
 
