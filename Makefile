@@ -10,6 +10,8 @@ JOBS ?= $(shell nproc)
 WERROR ?= OFF
 PREFIX ?= /usr/local
 OUT ?= out
+# How long `make attack` tries; ATTACK_FLAGS are of attack/run.py.
+MINUTES ?= 60
 
 # Tests under ThreadSanitizer: of the suites with threads of our own, and those of one decoder that
 # several use, the files that speak of threads (tests/CMakeLists.txt). FFmpeg and the engine are not
@@ -38,8 +40,8 @@ export LSAN_OPTIONS ?= suppressions=$(CURDIR)/tools/lsan.supp:print_suppressions
 export TBB_ENABLE_SANITIZERS := 1
 export TSAN_OPTIONS ?= suppressions=$(CURDIR)/tools/tsan.supp:history_size=4
 
-.PHONY: help deps build test vm demo bench check asan tsan aarch64 clang coverage format install
-.PHONY: wheel wheels clean
+.PHONY: help deps build test vm demo bench check asan attack tsan aarch64 clang coverage format
+.PHONY: install wheel wheels clean
 
 help: ## This list
 	@echo "Halyard. Targets:"
@@ -97,6 +99,19 @@ asan: ## Run the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 
 # Without address randomisation where that may be switched off: kernels that randomise more bits
 # than ThreadSanitizer knows leave no room for its shadow.
+# Stress programs with AddressSanitizer, and the fuzz targets where clang is: what stands in
+# attack/README.md, for MINUTES. What fails is in out/attack/.
+attack: ## Try for MINUTES to break the library, the package and the program (attack/)
+	@scripts/install-deps.sh test
+	@cmake --preset asan -DHALYARD_TESTS=ON -DHALYARD_PYTHON=ON $(CMAKE_FLAGS)
+	@cmake --build build-asan -j $(JOBS) --target halyard_python halyard_program \
+	  halyard_test_capi_random_calls halyard_attack
+	@if command -v clang++-14 >/dev/null; then cmake --preset asan -B build-fuzz \
+	  -DHALYARD_FUZZ=ON -DHALYARD_MODEL=OFF -DHALYARD_TESTS=OFF -DHALYARD_EXAMPLES=OFF \
+	  -DHALYARD_TOOLS=OFF -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14 && \
+	  cmake --build build-fuzz -j $(JOBS) --target halyard_fuzzers; fi
+	@attack/run.py --build build-asan --fuzz build-fuzz --minutes $(MINUTES) $(ATTACK_FLAGS)
+
 tsan: ## Run the threaded suites under ThreadSanitizer
 	@scripts/install-deps.sh test
 	@cmake --preset tsan -DHALYARD_TESTS=ON $(CMAKE_FLAGS)

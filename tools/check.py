@@ -362,7 +362,7 @@ def rule_format(tree):
         tree.notes.append("format: not checked, clang-format-14 is not here")
         return
     paths = [p for p, _ in tree.files("include/", "src/", "tests/", "tools/", "examples/", "bench/",
-                                      "fuzz/", "python/", suffixes=CPP)]
+                                      "fuzz/", "attack/", "python/", suffixes=CPP)]
 
     def would_change(path):
         done = subprocess.run([program, "--dry-run", "-Werror", path], cwd=tree.root, text=True,

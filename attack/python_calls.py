@@ -1,34 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Calls every public callable of the Python package with arguments of all kinds: wrong types,
-shapes, strides and byte orders, closed maps, huge numbers, objects whose conversions fail. Any
-ordinary exception is an answer; a crash, an abort or an exception of another kind (SystemError,
-a BaseException) is a finding. Half of the calls are by name, with values that mostly fit what the
-parameters ask for, so that they come further. Each seed runs in a process of its own, so that a
-finding has one.
-
-    PYTHONPATH=build/python fuzz/python_calls.py [--seconds N | --seeds N] [--seed FIRST]
-                                                 [--calls N] [--once]
-
---once runs the seed in this process, for a debugger. With a library that AddressSanitizer
-instruments: LD_PRELOAD=$(cc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0."""
-import argparse
+"""Calls every callable of the Python package with arguments of all kinds: wrong types, shapes,
+strides and byte orders, closed maps, huge numbers, the objects of hostile.py. Any ordinary
+exception is an answer; a crash, an abort, a SystemError or a hang is a failure. Half of the calls
+are by name, with values that mostly fit what the parameters ask for, so that they come further."""
 import enum
-import faulthandler
 import os
 import pathlib
-import random
 import re
-import resource
-import subprocess
 import sys
-import tempfile
-import time
-import warnings
 
 import numpy as np
 
 import halyard
+import hostile
+from common import Failure, Program, main
 
 # What would write where a program may, start threads of logging, or never return.
 LEFT_OUT = {"install", "uninstall", "wait", "breakpoint", "main"}
@@ -38,22 +24,6 @@ WORDS = ["", "u8", "uint8", "float32", "rgb", "NV12", "nearest", "letterbox", "s
 
 # "name: annotation"; with a space behind it where " = default" follows.
 PARAMETER = re.compile(r"(\w+): ((?:[^,=()\[\]]|\[[^\]]*(?:\[[^\]]*\])?[^\]]*\])+)")
-
-
-class Failing:
-    """Every conversion that the package may try fails, or gives nonsense."""
-
-    def __init__(self, chance):
-        self.answer = chance.choice([None, -1, 2**70, "x", b"", [], 1.5])
-
-    def reply(self, *_, **__):
-        if self.answer is None:
-            raise KeyError("this object fails")
-        return self.answer
-
-    __index__ = __int__ = __float__ = __len__ = __getitem__ = __array__ = __fspath__ = reply
-    __dlpack__ = __dlpack_device__ = __iter__ = __enter__ = __eq__ = __hash__ = reply
-    __array_interface__ = property(reply)
 
 
 class Maker:
@@ -130,7 +100,7 @@ class Maker:
         if way < 15 and self.members:
             return r.choice(self.members)
         if way == 15:
-            return Failing(r)
+            return hostile.thing(r, self.kept)
         if way == 16:
             return r.choice([None, None, ..., object(), int, lambda *a: 1 / 0, {1, 2}, 1j])
         if way == 17 and self.classes:
@@ -148,6 +118,8 @@ class Maker:
     def fitting(self, wanted):
         """A value of the kind that an annotation names."""
         r = self.chance
+        if "Any" in wanted and r.random() < 0.2:
+            return r.choice([hostile.buffers, hostile.strange_array])(r)
         last = wanted.replace(" | None", "").split(" | ")[-1].strip()
         named = [m for m in self.members if type(m).__name__ == last]
         if named:
@@ -175,7 +147,8 @@ class Maker:
         given = {}
         for name, wanted in PARAMETER.findall(first.split(") ->")[0]):
             if name != "self" and r.random() < (0.25 if wanted.endswith(" ") else 0.96):
-                given[name] = self.fitting(wanted) if r.random() < 0.85 else self.value()
+                given[name] = r.choices([lambda: self.fitting(wanted), self.value,
+                                         lambda: hostile.thing(r, self.kept)], [16, 2, 2])[0]()
         return given
 
     def sane(self):
@@ -186,8 +159,9 @@ class Maker:
 
 def callables(kept):
     """(name, callable) of the module, of its classes, and of objects made so far."""
-    for name, item in vars(halyard).items():
-        if callable(item) and not name.startswith("_") and name not in LEFT_OUT:
+    hidden = {"_from_shared": halyard.Tensor._from_shared, "_Span": halyard._core._Span}
+    for name, item in [*vars(halyard).items(), *hidden.items()]:
+        if callable(item) and (name in hidden or not name.startswith("_")) and name not in LEFT_OUT:
             yield name, item
             if isinstance(item, type) and not issubclass(item, (enum.Enum, BaseException)):
                 for member in dir(item):
@@ -209,84 +183,71 @@ SPECIAL = ("__len__", "__getitem__", "__iter__", "__enter__", "__exit__", "__eq_
            "__contains__", "__hash__", "__float__", "_repr_png_")
 
 
-def one_seed(seed, calls):
-    """Runs the calls of a seed; returns (calls, those that gave a value, names called)."""
-    warnings.simplefilter("ignore")
-    chance = random.Random(seed)
-    served, names = 0, set()
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        pathlib.Path(folder, "some").write_bytes(chance.randbytes(99))
-        maker = Maker(chance, folder)
-        maker.kept += [t for t in (maker.tensor() for _ in range(3)) if t is not None]
-        for _ in range(calls):
-            choices = list(callables(chance.sample(maker.kept, min(2, len(maker.kept)))))
-            name, target = chance.choice(choices[-60:] if chance.random() < 0.5 else choices)
-            names.add(name)
-            try:
-                if callable(target):
-                    named = maker.by_name(target) if chance.random() < 0.5 else {}
-                    many = 0 if named else chance.choice([0, 0, 1, 1, 2, 2, 3, 4, 5])
-                    given = [maker.sane() if chance.random() < 0.2 else maker.value()
-                             for _ in range(many)]
-                    result = target(*given, **named)
-                else:
-                    result = target
-                served += 1
-            except SystemError as error:
-                raise SystemExit(f"seed {seed}: {name} raised {error!r}") from error
-            except Exception as error:
-                str(error)
-                continue
-            if type(result).__module__.startswith("halyard") and len(maker.kept) < 40:
-                maker.kept.append(result)
-            elif isinstance(result, np.ndarray) and result.size < 1e6:
-                result.copy()
-            if len(maker.kept) > 20 and chance.random() < 0.3:
-                del maker.kept[chance.randrange(len(maker.kept))]
-        os.chdir("/")
-    return calls, served, names
+CALLS = 400
 
 
-def main():
-    parser = argparse.ArgumentParser(description="Random calls of the Python package.")
-    parser.add_argument("--seconds", type=float, default=30)
-    parser.add_argument("--seeds", type=int, help="end after as many, however long they take")
-    parser.add_argument("--seed", type=int, default=int(time.time()) * 1000)
-    parser.add_argument("--calls", type=int, default=400, help="calls of one seed")
-    parser.add_argument("--once", action="store_true")
-    arguments = parser.parse_args()
-    if arguments.once:
-        faulthandler.enable()
-        if "libasan" not in os.environ.get("LD_PRELOAD", ""):
-            resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
-        calls, served, names = one_seed(arguments.seed, arguments.calls)
-        print(calls, served, *sorted(name.replace(" ", "_") for name in names))
-        return 0
-    end, seed, findings = time.monotonic() + arguments.seconds, arguments.seed, 0
-    calls, served, names = 0, 0, set()
-    while (seed - arguments.seed < arguments.seeds if arguments.seeds else time.monotonic() < end):
-        command = [sys.executable, __file__, "--once", "--seed", str(seed), "--calls",
-                   str(arguments.calls)]
+def arguments(maker, chance, target):
+    """(positional, named) arguments of a call."""
+    if chance.random() < 0.5:
+        return [], maker.by_name(target)
+    many = chance.choice([0, 0, 1, 1, 2, 2, 3, 4, 5])
+    return [maker.sane() if chance.random() < 0.2 else maker.value() for _ in range(many)], {}
+
+
+def words_of(name, given, named):
+    def short(value):
+        if isinstance(value, np.ndarray):
+            return f"array({value.dtype}, {value.shape}, strides {value.strides})"
+        if isinstance(value, hostile.Hook):
+            return f"{type(value).__name__}({value.act.__qualname__})"
         try:
-            done = subprocess.run(command, capture_output=True, text=True, errors="replace",
-                                  timeout=120, check=False)
-            said, code = done.stdout, done.returncode
-            why = done.stderr[-3000:]
-        except subprocess.TimeoutExpired:
-            said, code, why = "", "no end in 120 s", ""
-        if code != 0:
-            findings += 1
-            print(f"FINDING seed {seed}: {code}\n{why}", flush=True)
-        else:
-            words = said.splitlines()[-1].split()
-            calls, served = calls + int(words[0]), served + int(words[1])
-            names.update(words[2:])
-        seed += 1
-    print(f"python_calls: seeds {arguments.seed}..{seed - 1}, {calls} calls of {len(names)} "
-          f"callables, {served} gave a value, {findings} findings")
-    return 1 if findings else 0
+            return repr(value)[:120]
+        except Exception:
+            return type(value).__name__
+    listed = [short(value) for value in given]
+    return f"{name}({', '.join(listed + [f'{key}={short(v)}' for key, v in named.items()])})"
 
+
+def one_call(work, maker, name, target):
+    """Calls `target`; gives what it gave, None where it refused."""
+    try:
+        if not callable(target):
+            work.call(name)
+            return target
+        given, named = arguments(maker, work.chance, target)
+        work.call(words_of(name, given, named))
+        return target(*given, **named)
+    except SystemError as error:
+        raise Failure(f"{name} raised {error!r}") from error
+    except (Exception, KeyboardInterrupt) as error:
+        str(error)
+        work.refused()
+    return None
+
+
+def keep(maker, chance, result):
+    if type(result).__module__.startswith("halyard") and len(maker.kept) < 40:
+        maker.kept.append(result)
+    elif isinstance(result, np.ndarray) and result.size < 1e6:
+        result.copy()
+    if len(maker.kept) > 20 and chance.random() < 0.3:
+        del maker.kept[chance.randrange(len(maker.kept))]
+
+
+def all_calls(work):
+    chance, folder = work.chance, work.folder
+    os.chdir(folder)
+    (folder / "some").write_bytes(chance.randbytes(99))
+    maker = Maker(chance, folder)
+    maker.kept += [t for t in (maker.tensor() for _ in range(3)) if t is not None]
+    for _ in range(CALLS):
+        choices = list(callables(chance.sample(maker.kept, min(2, len(maker.kept)))))
+        name, target = chance.choice(choices[-60:] if chance.random() < 0.5 else choices)
+        keep(maker, chance, one_call(work, maker, name, target))
+    os.chdir("/")
+
+
+PROGRAM = Program("python_calls", {"all_calls": all_calls}, cpu_s=100, wall_s=120, memory_mib=6144)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(PROGRAM, __doc__))
