@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// .npy files: refused in words, or a tensor that lies inside its memory and is the same when it is
+// written and read again.
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "fuzz/source.h"
+#include "npy.h"
+#include "tensor/touch.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace halyard;
+  using fuzz::expect;
+  const auto tensor = tool::parse_npy(std::as_bytes(std::span(data, size)));
+  if (!tensor) {
+    expect(!tensor.error().message().empty());
+    return 0;
+  }
+  expect(stays_inside(*tensor));
+  const auto map = tensor->map(Access::read);
+  expect(map.has_value());
+  const std::size_t bytes = tensor->element_count() * size_of(tensor->dtype());
+  expect(bytes <= size);
+  const auto again =
+      tool::parse_npy(tool::make_npy(tensor->dtype(), tensor->shape(), {map->data(), bytes}));
+  expect(again && again->dtype() == tensor->dtype() &&
+         std::ranges::equal(again->shape(), tensor->shape()));
+  return 0;
+}

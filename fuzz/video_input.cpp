@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Videos and streams of pictures, from a file: refused in words, or frames that lie inside their
+// memory. Frames stop at a few, for decoders are not what is looked for here. The file is one of
+// memory; what a playlist names is not there.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <string>
+
+#include "fuzz/source.h"
+#include "halyard/capture.h"
+#include "tensor/touch.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace halyard;
+  using fuzz::expect;
+  const int file = ::memfd_create("video", MFD_CLOEXEC);
+  expect(file >= 0 && ::write(file, data, size) == static_cast<ssize_t>(size));
+  FrameSource::Options options;
+  options.load.limits = {.max_width = 1024, .max_height = 1024, .max_pixels = 1 << 18};
+  auto source = FrameSource::open("/proc/self/fd/" + std::to_string(file), options);
+  if (!source) expect(!source.error().message().empty());
+  for (int i = 0; source && i < 4; ++i) {
+    const auto frame = source->next();
+    if (!frame) expect(!frame.error().message().empty());
+    if (!frame || !*frame) break;
+    expect(stays_inside((*frame)->image));
+  }
+  ::close(file);
+  return 0;
+}
