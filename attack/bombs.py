@@ -92,7 +92,7 @@ def scan_bomb(side, scans):
 
 
 def scans(work):
-    side = work.chance.choice([8192, 16384]) if work.seed % 2 else 16384
+    side = 16384
     data = scan_bomb(side, 882)
     work.input(data)
     within(work, f"JPEG of {len(data)} bytes, {side} x {side}, 882 scans", 1100, 5,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the programs of this folder share. A program is a table of ways; a round is one seed and one
-way (seed modulo ways), run in a child process, so that a crash is a finding and not the end. A
+way (seed modulo ways), run in a child process, so that a crash is a result and not the end. A
 child tells in shared memory what it calls, so that a dead one can be asked for its last words."""
 import argparse
 import faulthandler

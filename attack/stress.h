@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the programs of this folder in C++ share: rounds by seed, each case in a child process, so
-// that a crash is a finding and not the end; the same options and last line as common.py gives.
+// that a crash is a result and not the end; the same options and last line as common.py gives.
 #pragma once
 
 #include <sys/mman.h>
