@@ -359,6 +359,7 @@ void bind_tensor(nb::module_& m) {
   add_quantization(cls);
   add_mapping(cls);
   add_exchange(cls);
+  add_descriptors(cls);
   add_codec(cls);
   add_copies(cls);
   add_normalize(cls);

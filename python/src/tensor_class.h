@@ -13,7 +13,8 @@ void add_properties(TensorClass& cls);    // tensor.cpp
 void add_parts(TensorClass& cls);         // tensor_parts.cpp: views, shapes, formats, copies
 void add_quantization(TensorClass& cls);  // tensor_parts.cpp
 void add_mapping(TensorClass& cls);       // tensor_map.cpp
-void add_exchange(TensorClass& cls);      // tensor_exchange.cpp: NumPy, DLPack, descriptors
+void add_exchange(TensorClass& cls);      // tensor_exchange.cpp: NumPy, DLPack
+void add_descriptors(TensorClass& cls);   // tensor_descriptors.cpp: descriptors, pickles
 void add_codec(TensorClass& cls);         // tensor_codec.cpp
 void add_copies(TensorClass& cls);        // from_numpy.cpp
 void add_normalize(TensorClass& cls);     // normalize.cpp

@@ -167,7 +167,8 @@ LIES = {
     "strides below address 0": dict(strides=(-(1 << 60),)),
     "strides at the least number": dict(shape=(2,), strides=(-1 << 63,)),
     "an end beyond the address space": dict(strides=(4,), address=(1 << 64) - 8),
-    "no address": dict(address=None), "no owner": dict(is_owned=False), "no shape for two axes": dict(shape=None, ndim=2, length=16),
+    "no address": dict(address=None), "no owner": dict(is_owned=False),
+    "no shape for two axes": dict(shape=None, ndim=2, length=16),
 }
 
 

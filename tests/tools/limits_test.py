@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Limits of the program: options, small files that ask for much, names that lead out of a folder."""
+"""Limits of the program: options, small files that ask for much, names that lead elsewhere."""
 import json
 import os
 import struct
@@ -20,7 +20,8 @@ def blank_png(width, height):
         return (struct.pack(">I", len(content)) + kind + content
                 + struct.pack(">I", zlib.crc32(kind + content)))
     rows = zlib.compress(bytes(height * (1 + (width + 7) // 8)), 9)
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 1, 3, 0, 0, 0))
+    header = struct.pack(">IIBBBBB", width, height, 1, 3, 0, 0, 0)
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header)
             + chunk(b"PLTE", bytes(6)) + chunk(b"IDAT", rows) + chunk(b"IEND", b""))
 
 
@@ -76,7 +77,8 @@ class Masks(LimitsTest):
     def val(self, annotations, results=(), side=65535):
         truth = {"images": [{"id": 1, "width": side, "height": side, "file_name": "a.jpg"}],
                  "categories": [{"id": 1, "name": "boat"}],
-                 "annotations": [{"image_id": 1, "category_id": 1, "iscrowd": 0, "bbox": [0, 0, 9, 9],
+                 "annotations": [{"image_id": 1, "category_id": 1, "iscrowd": 0,
+                                  "bbox": [0, 0, 9, 9],
                                   "segmentation": s} for s in annotations]}
         return ["val", "--gt", self.write("truth.json", truth), "--masks", "--detections",
                 self.write("found.json", list(results))]
