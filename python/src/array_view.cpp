@@ -81,17 +81,6 @@ std::optional<DType> dtype_of(std::string_view format, std::size_t item_bytes) n
   raise(Errc::invalid_argument, std::string(argument) + ": " + why);
 }
 
-bool has_interface(nb::handle object, const char* name) {
-  PyObject* found = PyObject_GetAttrString(object.ptr(), name);
-  if (found != nullptr) {
-    Py_DECREF(found);
-    return true;
-  }
-  if (PyErr_ExceptionMatches(PyExc_AttributeError) == 0) throw nb::python_error();
-  PyErr_Clear();
-  return false;
-}
-
 }  // namespace
 
 std::optional<Reach> reach_of(const Layout& layout) noexcept {
@@ -269,13 +258,13 @@ Layout ArrayView::layout(const char* argument) const {
 }
 
 nb::object array_of_interface(nb::handle object, const char* argument) {
-  if (!has_interface(object, "__array_interface__") && !has_interface(object, "__array_struct__"))
+  if (!has_attribute(object, "__array_interface__") && !has_attribute(object, "__array_struct__"))
     return {};
   const nb::object asarray = nb::module_::import_("numpy").attr("asarray");
   try {
     return asarray(object);
   } catch (nb::python_error& error) {
-    if (!error.matches(PyExc_Exception) || error.matches(PyExc_MemoryError)) throw;
+    if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError)) throw;
     nb::raise_from(error, PyExc_TypeError, "%s: its array interface is refused by NumPy", argument);
   }
 }

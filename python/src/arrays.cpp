@@ -24,6 +24,8 @@ nb::object as_array(nb::handle value, const char* argument, const char* dtype) {
   try {
     return dtype == nullptr ? asarray(value) : asarray(value, nb::str(dtype));
   } catch (nb::python_error& error) {
+    // NumPy's own answers. Whatever else comes is what code of the value has raised.
+    if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError)) throw;
     const std::string text = std::string(argument) + ": no array can be made of it";
     nb::raise_from(error, PyExc_TypeError, "%s", text.c_str());
   }

@@ -145,10 +145,7 @@ nb::object get_element(const PyTensorMap& self, nb::handle key) {
 template <class T>
 void store_int(std::byte* to, nb::handle value) {
   const nb::object index = nb::steal(PyNumber_Index(value.ptr()));
-  if (!index.is_valid()) {
-    PyErr_Clear();
-    raise_wrong_type("value", "an int", value);
-  }
+  if (!index.is_valid()) replace_type_error("value", "an int", value);
   T number{};
   if (!nb::try_cast(index, number)) {
     PyErr_SetString(PyExc_OverflowError, "value: does not fit the dtype");

@@ -28,6 +28,16 @@ class Raising:
     __bool__ = _raise
 
 
+class RaisingArray:
+    """Raises `error` where NumPy asks for an array; NumPy itself hides what `__len__` raises."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def __array__(self, dtype=None, copy=None):
+        raise self.error
+
+
 class RaisingAttributes(Raising):
     def __getattr__(self, name):
         raise self.error
@@ -44,6 +54,7 @@ def calls_with(bad):
     p = ef.ImageProcessor()
     src, dst = image(), image()
     decoder = models.decoder()
+    array = RaisingArray(bad.error)
     box = [0.0, 0.0, 1.0, 1.0]
     uuid = "0" * 32
     attributes = RaisingAttributes(bad.error)
@@ -65,6 +76,9 @@ def calls_with(bad):
         "std": lambda: p.convert(src, dst, normalize=([1, 1, 1], [1, bad, 1])),
         "threads": lambda: ef.ImageProcessor(threads=bad),
         "opacity": lambda: p.draw_decoded_masks(dst, boxes, scores, classes, opacity=bad),
+        "boxes": lambda: p.draw_decoded_masks(dst, array, scores, classes),
+        "scores": lambda: p.draw_decoded_masks(dst, boxes, array, classes),
+        "classes": lambda: p.draw_decoded_masks(dst, boxes, scores, array),
         "draw letterbox": lambda: p.draw_decoded_masks(dst, boxes, scores, classes, letterbox=bad),
         "colors": lambda: p.set_class_colors(bad), "color": lambda: p.set_class_colors([bad]),
         "channel": lambda: p.set_class_colors([[1, 2, 3, bad]]),
