@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "base/cut_text.h"
 #include "base/fork.h"
 #include "base/format_error.h"
+#include "base/per_thread.h"
 #include "halyard/output_file.h"
 #include "halyard/threads.h"
 
@@ -84,17 +86,29 @@ Recorder& recorder() {
   return made_once(once, [] { return new Recorder; });
 }
 
-ThreadLog& this_thread() {
-  thread_local std::shared_ptr<ThreadLog> log = [] {
-    auto made = std::make_shared<ThreadLog>();
+// The log of one thread, which the recorder keeps until it is written.
+struct OwnLog {
+  OwnLog() : log(std::make_shared<ThreadLog>()) {
     Recorder& r = recorder();
     const ForkLock lock(r.mutex);
-    if (!lock) return made;  // in no trace
-    made->id = r.next_thread_id++;
-    r.logs.push_back(made);
-    return made;
-  }();
-  return *log;
+    if (!lock) return;  // in no trace
+    r.logs.push_back(log);
+    log->id = r.next_thread_id++;
+  }
+  std::shared_ptr<ThreadLog> log;
+};
+
+ThreadLog& this_thread() {
+  return *PerThread<OwnLog>::get().log;
+}
+
+// Runs what records an event; where memory is short, the event is left out.
+template <class Record>
+void record(Record&& with) noexcept {
+  try {
+    with(this_thread());
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 std::int64_t now_ns() {
@@ -110,11 +124,10 @@ bool append(ThreadLog& log, std::uint32_t session, const Event& event) {
     log.args.clear();
     log.dropped = 0;
   }
-  if (log.events.size() >= most_events_per_thread) {
-    ++log.dropped;
-    return false;
-  }
+  ++log.dropped;  // until it is there
+  if (log.events.size() >= most_events_per_thread) return false;
   log.events.push_back(event);
+  --log.dropped;
   return true;
 }
 
@@ -275,43 +288,47 @@ void set_thread_name(std::string_view name) {
 
 void counter(const char* name, double value) noexcept {
   if (!is_active()) return;
-  ThreadLog& log = this_thread();
-  const ForkLock lock(log.mutex);
-  if (!lock) return;
-  append(log, recorder().session.load(std::memory_order_relaxed),
-         {name, now_ns(), is_counter, value, 0});
+  record([&](ThreadLog& log) {
+    const ForkLock lock(log.mutex);
+    if (!lock) return;
+    append(log, recorder().session.load(std::memory_order_relaxed),
+           {name, now_ns(), is_counter, value, 0});
+  });
 }
 
 void Span::begin(const char* name) noexcept {
-  ThreadLog& log = this_thread();
-  const ForkLock lock(log.mutex);
-  if (!lock) return;
-  session_ = recorder().session.load(std::memory_order_relaxed);
-  if (!append(log, session_, {name, now_ns(), still_open, 0, 0})) return;
-  slot_ = static_cast<std::uint32_t>(log.events.size() - 1);
-  name_ = name;
+  record([&](ThreadLog& log) {
+    const ForkLock lock(log.mutex);
+    if (!lock) return;
+    session_ = recorder().session.load(std::memory_order_relaxed);
+    if (!append(log, session_, {name, now_ns(), still_open, 0, 0})) return;
+    slot_ = static_cast<std::uint32_t>(log.events.size() - 1);
+    name_ = name;
+  });
 }
 
 void Span::end() noexcept {
   const std::int64_t end_ns = now_ns();
-  ThreadLog& log = this_thread();
-  const ForkLock lock(log.mutex);
-  if (!lock || log.session != session_) return;
-  Event& event = log.events[slot_];
-  event.duration_ns = end_ns - event.start_ns;
+  record([&](ThreadLog& log) {
+    const ForkLock lock(log.mutex);
+    if (!lock || log.session != session_) return;
+    Event& event = log.events[slot_];
+    event.duration_ns = end_ns - event.start_ns;
+  });
 }
 
 namespace {
 
 // Adds an argument to an open event of this thread.
-void add_arg(std::uint32_t session, std::uint32_t slot, Arg arg) {
-  ThreadLog& log = this_thread();
-  const ForkLock lock(log.mutex);
-  if (!lock || log.session != session) return;
-  if (log.events[slot].arg_count >= most_args_per_event) return;
-  ++log.events[slot].arg_count;
-  arg.event = slot;
-  log.args.push_back(arg);
+void add_arg(std::uint32_t session, std::uint32_t slot, Arg arg) noexcept {
+  record([&](ThreadLog& log) {
+    const ForkLock lock(log.mutex);
+    if (!lock || log.session != session) return;
+    if (log.events[slot].arg_count >= most_args_per_event) return;
+    arg.event = slot;
+    log.args.push_back(arg);
+    ++log.events[slot].arg_count;
+  });
 }
 
 }  // namespace

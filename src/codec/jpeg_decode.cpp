@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/format_error.h"
+#include "base/per_thread.h"
 #include "codec/cancel.h"
 #include "codec/chroma.h"
 #include "codec/jpeg_guard.h"
@@ -292,7 +293,7 @@ bool serves(const JpegHeader& header, PixelFormat format) noexcept {
 
 Status decode_jpeg(std::span<const std::byte> file, const JpegHeader& header, PixelFormat format,
                    const TensorMap& map, const DecodeLimits& limits) {
-  thread_local Decoder decoder;
+  Decoder& decoder = PerThread<Decoder>::get();
   if (!decoder.make_ready()) return to_error(decoder.errors);
   // Gives the picture's memory back, also when memory is short; after success a no-op.
   struct Abort {

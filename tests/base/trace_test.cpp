@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "allocation_limit.h"
 #include "folder.h"
 
 namespace halyard {
@@ -249,6 +250,22 @@ TEST_F(TraceTest, session_that_is_not_stopped_leaves_no_file_behind) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   EXPECT_EQ(folder_.entries(), 0U);
+}
+
+TEST_F(TraceTest, leaves_out_events_that_memory_is_short_for) {
+  ASSERT_TRUE(trace::start(path_));
+  std::size_t failures = 1;
+  for (std::size_t first = 0; failures != 0 && first < 100; ++first) {
+    std::thread([&] {
+      const testing::AllocationLimit limit(first, testing::Shortage::from_there);
+      trace::Span("test.short").arg("count", 3).arg("text", "some words");
+      trace::counter("test.counter", 1);
+      failures = limit.failures();
+    }).join();
+  }
+  EXPECT_EQ(failures, 0U);
+  ASSERT_TRUE(trace::stop());
+  EXPECT_GE(named("test.short").size(), 1U);
 }
 
 }  // namespace

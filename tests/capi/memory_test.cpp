@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <functional>
 #include <string>
+#include <thread>
 
 #include "allocation_limit.h"
 #include "decoding.h"
@@ -133,6 +134,26 @@ TEST_F(c_decoder, decoding_and_tracking_without_memory_is_enomem) {
     const Owned<hal_track_info_list> owned_tracks(tracks);
     return done;
   });
+}
+
+TEST(OutOfMemory, the_first_image_of_a_thread_is_enomem) {
+  const std::string path =
+      std::string(HALYARD_SOURCE_DIR) + "/examples/harbour/clip/frame_0000.jpg";
+  // What the process makes once is there; what a thread makes is not.
+  ASSERT_NE(Tensor(hal_tensor_load_file(path.c_str(), HAL_PIXEL_FORMAT_RGB)), nullptr);
+  std::size_t failures = 1;
+  for (std::size_t first = 0; failures != 0 && first < most_allocations; ++first) {
+    std::thread([&] {
+      const AllocationLimit limit(first, Shortage::once);
+      errno = 0;
+      const Tensor made(hal_tensor_load_file(path.c_str(), HAL_PIXEL_FORMAT_RGB));
+      failures = limit.failures();
+      if (made == nullptr) {
+        EXPECT_EQ(errno, ENOMEM) << "allocation " << first << ": " << hal_last_error();
+      }
+    }).join();
+  }
+  EXPECT_EQ(failures, 0U);
 }
 
 }  // namespace
