@@ -188,6 +188,13 @@ Status materialize(const MaskPrototypes& prototypes, std::span<const Detection> 
                    const MaskOptions& options, MaskSet& out) {
   trace::Span span("decode.materialize");
   out.clear();
+  // Masks without bytes must not stay where memory is short.
+  struct Emptier {
+    MaskSet* set;
+    ~Emptier() {
+      if (set != nullptr) set->clear();
+    }
+  } emptier{&out};
   HALYARD_TRY(PrototypeGrid grid, grid_of(prototypes));
   HALYARD_CHECK(check_masks(prototypes, grid, detections));
   HALYARD_TRY(const MaskTarget target, target_of(prototypes, grid, options));
@@ -214,6 +221,7 @@ Status materialize(const MaskPrototypes& prototypes, std::span<const Detection> 
   run_groups(target, work, [&](std::size_t i) {
     return std::pair(out.regions_[i], out.bytes_.data() + out.offsets_[i]);
   });
+  emptier.set = nullptr;
   span.arg("masks", detections.size());
   return {};
 }

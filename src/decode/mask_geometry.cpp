@@ -27,15 +27,15 @@ std::int32_t whole(double value) noexcept {
 
 void AxisSamples::prepare(const AxisMap& wanted) {
   if (wanted == map && !low.empty()) return;
-  map = wanted;
-  const auto count = static_cast<std::size_t>(map.target);
+  map = {};  // stays so where memory for the tables is short
+  const auto count = static_cast<std::size_t>(wanted.target);
   low.resize(count + padding);
   low_weight.resize(count + padding);
   high_weight.resize(count + padding);
-  const double last = map.source - 1;
+  const double last = wanted.source - 1;
   for (std::size_t i = 0; i < count; ++i) {
     const double at =
-        std::clamp(map.offset + (static_cast<double>(i) + 0.5) * map.step - 0.5, 0.0, last);
+        std::clamp(wanted.offset + (static_cast<double>(i) + 0.5) * wanted.step - 0.5, 0.0, last);
     const double floor = std::floor(at);
     low[i] = whole(floor);
     high_weight[i] = static_cast<float>(at - floor);
@@ -46,6 +46,7 @@ void AxisSamples::prepare(const AxisMap& wanted) {
     high_weight[i] = high_weight[count - 1];
     low_weight[i] = low_weight[count - 1];
   }
+  map = wanted;
 }
 
 Span AxisSamples::source_of(Span target) const noexcept {

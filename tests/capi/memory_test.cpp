@@ -136,6 +136,44 @@ TEST_F(c_decoder, decoding_and_tracking_without_memory_is_enomem) {
   });
 }
 
+/// `use` gives whether it succeeded; `start` makes what it uses anew, so that it meets a first
+/// call.
+void fail_then_succeed(const std::function<void()>& start, const std::function<bool()>& use) {
+  for (std::size_t first = 0; first < most_allocations; ++first) {
+    start();
+    std::size_t failures = 0;
+    {
+      const AllocationLimit limit(first, Shortage::once);
+      errno = 0;
+      if (!use()) {
+        EXPECT_EQ(errno, ENOMEM) << "allocation " << first << ": " << hal_last_error();
+      }
+      failures = limit.failures();
+    }
+    ASSERT_TRUE(use()) << "after a failure of allocation " << first << ": " << hal_last_error();
+    if (failures == 0) return;
+  }
+  FAIL() << "more than " << most_allocations << " allocations";
+}
+
+TEST_F(c_decoder, a_processor_makes_masks_after_it_ran_out_of_memory) {
+  hal_detect_box_list* found = nullptr;
+  const Owned<hal_proto_data> data(
+      hal_decoder_decode_proto(decoder.get(), outputs.data(), 2, &found));
+  const Owned<hal_detect_box_list> boxes(found);
+  const auto start = [&] { processor.reset(hal_image_processor_new()); };
+  fail_then_succeed(start, [&] {
+    const Owned<hal_segmentation_list> masks(hal_image_processor_materialize_masks_scaled(
+        processor.get(), boxes.get(), data.get(), nullptr, 64, 48));
+    return masks != nullptr;
+  });
+  fail_then_succeed(start, [&] {
+    return hal_image_processor_draw_masks(processor.get(), decoder.get(), outputs.data(), 2,
+                                          picture.get(), nullptr, 1, nullptr, HAL_COLOR_MODE_CLASS,
+                                          nullptr) == 0;
+  });
+}
+
 TEST(OutOfMemory, the_first_image_of_a_thread_is_enomem) {
   const std::string path =
       std::string(HALYARD_SOURCE_DIR) + "/examples/harbour/clip/frame_0000.jpg";
