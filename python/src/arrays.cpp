@@ -9,18 +9,15 @@
 
 #include "args.h"
 #include "array_view.h"
+#include "kept.h"
 #include "tensor.h"
 
 namespace halyard::python {
 namespace {
 
-// One attribute of numpy, looked up once and kept until the process ends.
-nb::handle numpy(const char* name) {
-  return nb::object(nb::module_::import_("numpy").attr(name)).release();
-}
-
 nb::object as_array(nb::handle value, const char* argument, const char* dtype) {
-  static const nb::handle asarray = numpy("asarray");
+  static PyObject* place = nullptr;
+  const nb::handle asarray = kept_attribute(place, "numpy", "asarray");
   try {
     return dtype == nullptr ? asarray(value) : asarray(value, nb::str(dtype));
   } catch (nb::python_error& error) {
@@ -187,14 +184,18 @@ constexpr std::size_t item_bytes(ArrayType type) {
 }
 
 nb::object new_array(ArrayType type, std::span<const std::size_t> shape, void** data) {
-  static const nb::handle empty = numpy("empty");
-  static const std::array types{nb::object(nb::handle(numpy("dtype"))("float32")).release(),
-                                nb::object(nb::handle(numpy("dtype"))("uintp")).release(),
-                                nb::object(nb::handle(numpy("dtype"))("uint8")).release()};
+  static constexpr std::array names{"float32", "uintp", "uint8"};
+  static std::array<PyObject*, names.size()> dtypes{};
+  static PyObject* place = nullptr;
+  const nb::handle empty = kept_attribute(place, "numpy", "empty");
+  const auto index = static_cast<std::size_t>(type);
+  const nb::handle dtype = kept(dtypes[index], [&]() -> nb::object {
+    return nb::module_::import_("numpy").attr("dtype")(names[index]);
+  });
   const nb::object extents = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(shape.size())));
   for (std::size_t i = 0; i < shape.size(); ++i)
     PyTuple_SetItem(extents.ptr(), static_cast<Py_ssize_t>(i), PyLong_FromSize_t(shape[i]));
-  nb::object array = empty(extents, types[static_cast<std::size_t>(type)]);
+  nb::object array = empty(extents, dtype);
   ArrayView view;
   const bool is_open = view.open(array, "numpy.empty", ArrayUse::bytes);
   const std::size_t size =

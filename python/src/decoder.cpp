@@ -8,12 +8,14 @@
 #include <array>
 #include <cstring>
 #include <optional>
+#include <shared_mutex>
 #include <string>
 #include <vector>
 
 #include "args.h"
 #include "arrays.h"
 #include "enums.h"
+#include "kept.h"
 #include "tensor.h"
 #include "tracks.h"
 
@@ -23,15 +25,12 @@ namespace {
 using compat::DecoderOptions;
 
 // Result classes of halyard/_results.py; one reference each is kept until the process ends.
-nb::handle result_class(const char* name) {
-  return nb::object(nb::module_::import_("halyard._results").attr(name)).release();
-}
-
 // Results of a decode, lent from the decoder so that their memory serves the next frame. Made and
 // destroyed under the interpreter's lock.
 class Loan {
  public:
   explicit Loan(PyDecoder& of) : of_(of) {
+    of.spare.reserve(max_spare);  // so that giving back cannot fail
     if (of.spare.empty()) {
       found_ = std::make_unique<compat::Found>();
     } else {
@@ -42,12 +41,13 @@ class Loan {
   Loan(const Loan&) = delete;
   Loan& operator=(const Loan&) = delete;
   ~Loan() {
-    if (of_.spare.size() < 4) of_.spare.push_back(std::move(found_));
+    if (of_.spare.size() < max_spare) of_.spare.push_back(std::move(found_));
   }
   compat::Found& operator*() const { return *found_; }
   compat::Found* operator->() const { return found_.get(); }
 
  private:
+  static constexpr std::size_t max_spare = 4;
   PyDecoder& of_;
   std::unique_ptr<compat::Found> found_;
 };
@@ -88,13 +88,14 @@ DecoderOptions options_from(float score, float iou, nb::handle nms, nb::handle i
 }
 
 std::string json_of(nb::handle config) {
-  static const nb::handle dumps =
-      nb::object(nb::module_::import_("halyard._configs").attr("dumps")).release();
+  static PyObject* place = nullptr;
+  const nb::handle dumps = kept_attribute(place, "halyard._configs", "dumps");
   return text_from(dumps(config), "config");
 }
 
 nb::object decode(PyDecoder& self, nb::handle model_output, nb::handle max_boxes) {
-  static const nb::handle result = result_class("Detections");
+  static PyObject* place = nullptr;
+  const nb::handle result = kept_attribute(place, "halyard._results", "Detections");
   const std::size_t most = count_from(max_boxes, "max_boxes");
   const auto outputs = outputs_from(model_output);
   const Loan found(self);
@@ -108,7 +109,8 @@ nb::object decode(PyDecoder& self, nb::handle model_output, nb::handle max_boxes
 }
 
 nb::object decode_proto(PyDecoder& self, nb::handle model_output, nb::handle max_boxes) {
-  static const nb::handle result = result_class("ProtoDetections");
+  static PyObject* place = nullptr;
+  const nb::handle result = kept_attribute(place, "halyard._results", "ProtoDetections");
   const auto outputs = outputs_from(model_output);
   // The reference takes it for a hint about memory; max_det alone bounds the result.
   static_cast<void>(count_from(max_boxes, "max_boxes"));
@@ -126,7 +128,8 @@ nb::object decode_proto(PyDecoder& self, nb::handle model_output, nb::handle max
 
 nb::object decode_tracked(PyDecoder& self, PyByteTrack& tracker, nb::handle timestamp,
                           nb::handle model_output, nb::handle max_boxes) {
-  static const nb::handle result = result_class("TrackedDetections");
+  static PyObject* place = nullptr;
+  const nb::handle result = kept_attribute(place, "halyard._results", "TrackedDetections");
   const std::uint64_t when = count_from(timestamp, "timestamp");
   const std::size_t most = count_from(max_boxes, "max_boxes");
   const auto outputs = outputs_from(model_output);

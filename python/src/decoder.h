@@ -4,7 +4,6 @@
 
 #include <memory>
 #include <mutex>
-#include <shared_mutex>
 #include <span>
 #include <utility>
 #include <vector>
@@ -20,7 +19,7 @@ namespace halyard::python {
 struct PyDecoder {
   explicit PyDecoder(compat::Decoder made) : value(std::move(made)) {}
   compat::Decoder value;
-  mutable std::shared_mutex settings;
+  mutable PySharedMutex settings;
   std::vector<std::unique_ptr<compat::Found>> spare;
 };
 

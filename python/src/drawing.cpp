@@ -11,6 +11,7 @@
 #include <cstring>
 #include <deque>
 #include <optional>
+#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,6 +23,7 @@
 #include "bindings.h"
 #include "decoder.h"
 #include "enums.h"
+#include "kept.h"
 #include "processor.h"
 #include "tensor.h"
 #include "tiles.h"
@@ -92,8 +94,8 @@ class Masks {
     views_.push_back(mask);
   }
   static nb::object contiguous(nb::handle item) {
-    static const nb::handle convert =
-        nb::object(nb::module_::import_("numpy").attr("ascontiguousarray")).release();
+    static PyObject* place = nullptr;
+    const nb::handle convert = kept_attribute(place, "numpy", "ascontiguousarray");
     // NumPy believes what a buffer says, so it is looked at first.
     ArrayView view;
     if (view.open(item, "seg", ArrayUse::read) && view.is_contiguous()) return nb::borrow(item);

@@ -12,6 +12,7 @@
 #include "args.h"
 #include "buffers.h"
 #include "enums.h"
+#include "kept.h"
 #include "tensor_class.h"
 
 namespace halyard::python {
@@ -78,8 +79,8 @@ nb::object flat_bytes(const PyTensorMap& self) {
 // Beyond the last element: a BufferError, as programs expect it, and an IndexError, which ends
 // iteration.
 [[noreturn]] void raise_outside(std::size_t i, std::size_t count) {
-  static const nb::handle type =
-      nb::object(nb::module_::import_("halyard._errors").attr("MapIndexError")).release();
+  static PyObject* place = nullptr;
+  const nb::handle type = kept_attribute(place, "halyard._errors", "MapIndexError");
   const std::string text =
       "index: must be below " + std::to_string(count) + " (" + std::to_string(i) + ")";
   PyErr_SetString(type.ptr(), text.c_str());

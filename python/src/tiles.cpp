@@ -15,6 +15,7 @@
 #include "bindings.h"
 #include "enums.h"
 #include "halyard/compat_tile.h"
+#include "kept.h"
 #include "tiles.h"
 
 namespace halyard::python {
@@ -157,8 +158,8 @@ compat::TilePlacement placement_from(nb::handle placement) {
 }
 
 nb::list placement_list(std::span<const compat::TilePlacement> placements) {
-  static const nb::handle make =
-      nb::object(nb::module_::import_("halyard._tiling").attr("TilePlacement")).release();
+  static PyObject* place = nullptr;
+  const nb::handle make = kept_attribute(place, "halyard._tiling", "TilePlacement");
   nb::list list;
   for (const auto& tile : placements) {
     nb::object letterbox = nb::none();

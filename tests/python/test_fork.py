@@ -89,3 +89,20 @@ def test_a_child_never_waits_for_a_tracker_that_a_thread_of_its_parent_uses():
         lambda: tracker.update(boxes, scores, labels, next(times)),
         lambda: answer_of(lambda: tracker.update(boxes, scores, labels, 1 << 40)))
     assert set(answers) <= {0, 1}
+
+
+def test_a_child_never_waits_for_a_decoder_that_a_thread_of_its_parent_uses():
+    decoder = ef.Decoder.new_from_outputs([ef.Output.detection(shape=[1, 84, 80000])], 0.99)
+    output = np.random.default_rng(1).random((1, 84, 80000), dtype=np.float32) * 0.9
+
+    def change():
+        decoder.score_threshold = 0.98
+
+    def use():
+        answers = answer_of(lambda: decoder.decode([output])), answer_of(change)
+        return 2 if 2 in answers else answers[1]
+
+    answers = answers_of_children(lambda: decoder.decode([output]), use)
+    assert set(answers) <= {0, 1}
+    # A thread that does nothing else is inside nearly always, and shares what a change has alone.
+    assert 1 in answers
