@@ -4,9 +4,9 @@
 
 #include <sys/ioctl.h>
 
-#include <mutex>
 #include <utility>
 
+#include "halyard/threads.h"
 #include "tensor/dma_node.h"
 
 namespace halyard {
@@ -32,15 +32,15 @@ struct DmaAttach::Node {
   Fd fd;
 
   static std::shared_ptr<Node> open(const std::string& path) {
-    static std::mutex mutex;
-    static std::weak_ptr<Node> last;
-    const std::lock_guard lock(mutex);
-    auto node = last.lock();
+    static ForkMutex mutex;
+    static constinit std::weak_ptr<Node> last;
+    const ForkLock lock(mutex);
+    auto node = lock ? last.lock() : nullptr;
     if (node && node->path == path) return node;
     auto fd = open_node(path);
     if (!fd) return nullptr;
     node = std::make_shared<Node>(Node{path, *std::move(fd)});
-    last = node;
+    if (lock) last = node;  // a child whose parent was here shares none
     return node;
   }
 };
