@@ -10,6 +10,7 @@ import resource
 import shutil
 import signal
 import stat
+import subprocess
 import sys
 import time
 
@@ -155,21 +156,39 @@ def file_size(work):
         desk.judge(work, words, desk.names())
 
 
+class PipeReader:
+    """A process that reads all that a pipe gives, so that a writer never waits for long."""
+
+    def __init__(self, path, copy):
+        self.copy = copy
+        with open(copy, "wb") as file:
+            self.process = subprocess.Popen(["cat", path], stdout=file, stderr=subprocess.DEVNULL)
+
+    def finish(self, is_written):
+        """The bytes that came; a pipe that nobody wrote to has no end."""
+        if not is_written:
+            self.process.kill()
+        self.process.wait(60 * SLOWER)
+        return self.copy.read_bytes()
+
+
 def special(work, path):
     """A device, a pipe with a reader, or a link to one; returns what it is, and its reader."""
     kind = work.chance.choice(["null", "full", "fifo", "link"] if os.geteuid() == 0 else ["fifo"])
-    if kind == "fifo":
-        os.mkfifo(path)
-        return kind, os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     target = path if kind != "link" else path.with_name("device")
+    reader = None
     try:
-        os.mknod(target, 0o666 | stat.S_IFCHR, os.makedev(1, 7 if kind == "full" else 3))
+        if kind != "fifo":
+            number = os.makedev(1, 7 if kind == "full" else 3)
+            os.mknod(target, 0o666 | stat.S_IFCHR, number)
     except PermissionError:
+        kind = "link" if kind == "link" else "fifo"
+    if not os.path.lexists(target):
         os.mkfifo(target)
-        return kind, os.open(target, os.O_RDONLY | os.O_NONBLOCK)
-    if kind == "link":
+        reader = PipeReader(target, work.folder / "read")
+    if target != path:
         os.symlink(target, path)
-    return kind, None
+    return kind, reader
 
 
 def devices(work):
@@ -185,13 +204,14 @@ def devices(work):
         before = path.lstat()
         done = tool.run(work, arguments, codes=(0, 1, 2, -signal.SIGPIPE))
         words = f"{name} {option or ''} onto a {kind}, exit {done.code}"
+        if reader is not None:
+            got = reader.finish(is_written=done.code == 0)
+            work.equal(done.code != 0 or len(got) > 0, f"{words}: nothing has come")
         work.equal(os.path.lexists(path) and path.lstat().st_ino == before.st_ino and
                    path.lstat().st_mode == before.st_mode, f"{words}: it has been replaced")
         work.equal(kind != "full" or done.code != 0, f"{words}: nothing is told")
         left = tool.left_behind(desk.out, names | {"device"})
         work.equal(not left, f"{words}: left behind {left}")
-        if reader is not None:
-            os.close(reader)
 
 
 def collisions(work):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the program writes: files that are replaced, devices, signals, standard output."""
+import concurrent.futures
 import json
 import os
 import resource
@@ -95,15 +96,18 @@ class Devices(OutputTest):
         self.assertTrue(os.path.exists("/dev/null") and not os.path.isfile("/dev/null"))
 
     @needs_engine
-    def test_pipes_get_the_json_and_the_trace(self):
-        for option in ("--json", "--trace"):
+    def test_pipes_get_the_json_and_the_trace_however_much_there_is(self):
+        for option, key in (("--json", "frames"), ("--trace", "traceEvents")):
             with self.subTest(option):
                 pipe = self.dir / "pipe"
                 os.mkfifo(pipe)
                 with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as cat:
-                    self.succeed("run", "-m", MODEL, PICTURE, "-q", option, pipe)
-                    text, _ = cat.communicate(timeout=60)
-                self.assertTrue(json.loads(text))
+                    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+                        text = pool.submit(cat.stdout.read)
+                        self.succeed("run", "-m", MODEL, CLIP, "-q", option, pipe)
+                    text = text.result()
+                self.assertGreater(len(text), 65536)  # what a pipe holds
+                self.assertGreaterEqual(len(json.loads(text)[key]), len(list(CLIP.glob("*.jpg"))))
                 self.assertTrue(pipe.is_fifo())
                 pipe.unlink()
 
