@@ -111,10 +111,11 @@ def whole(path):
 def signals(work):
     """INT once or twice, TERM, HUP at any moment between the start and the end."""
     desk = Desk(work)
-    jobs = desk.jobs()
+    jobs, known = desk.jobs(), set()
     for _ in range(3):
         name = work.chance.choice(["pictures", "pictures", "video", "tiles", "convert", "track"])
         arguments, names = jobs[name]
+        known |= names  # the files of an earlier job stay
         kind = work.chance.choice(["INT", "INT INT", "INT INT", "TERM", "HUP", "HUP"])
         after_s = work.chance.random() ** 2 * (1.5 if name in ("pictures", "video") else 0.15)
         words = f"{name}, {kind} after {after_s:.4f} s"
@@ -126,7 +127,7 @@ def signals(work):
             time.sleep(work.chance.random() * 0.02)
         done = running.finish()
         tool.check(work, [words], done, ENDED)
-        desk.judge(work, words, names)
+        desk.judge(work, words, known)
 
 
 def amid_parts(work):
