@@ -261,6 +261,21 @@ class StandardOutput(OutputTest):
         self.assert_only("det.txt", "out.txt")
 
     @needs_engine
+    def test_a_run_writes_only_its_json_there(self):
+        for option, takes in (("--out", ".mp4"), ("--contact-sheet", ".png"), ("--trace", ".json")):
+            with self.subTest(option):
+                text = self.fail_with(2, "run", "-m", MODEL, PICTURE, "-q", option, "-",
+                                      cwd=self.dir, says=f"{option} -: must name a")
+                self.assertIn(takes, text)
+                self.assert_only("det.txt")
+        found = self.succeed("run", "-m", MODEL, PICTURE, "-q", "--json", "-", cwd=self.dir)
+        self.assertEqual(len(json.loads(found)["frames"]), 1)
+        trace = self.succeed("run", "-m", MODEL, PICTURE, "-q", "--trace", "/dev/stdout")
+        self.assertTrue(json.loads(trace)["traceEvents"])
+        self.succeed("run", "-m", MODEL, PICTURE, "-q", "--out", "./-", cwd=self.dir)
+        self.assert_only("-", "det.txt")
+
+    @needs_engine
     def test_a_run_ends_when_nobody_reads_its_lines(self):
         reader, writer = os.pipe()
         os.close(reader)

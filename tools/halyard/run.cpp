@@ -48,6 +48,23 @@ class TraceSession {
   Status finish() { return trace::stop(); }
 };
 
+/// Of all outputs only the JSON can go to standard output.
+int check_names(const RunOptions& options) {
+  constexpr const char* instead = "; /dev/stdout is standard output";
+  if (options.out == "-") {
+    return report_usage("--out -",
+                        "must name a picture (.jpg .png), a video (.mp4 .mkv .mov .avi .webm) or a "
+                        "folder; a folder of this name is ./-");
+  }
+  if (options.contact_sheet == "-") {
+    return report_usage("--contact-sheet -",
+                        std::string("must name a picture (.jpg .png)") + instead);
+  }
+  if (options.trace == "-")
+    return report_usage("--trace -", std::string("must name a file (.json)") + instead);
+  return exit_ok;
+}
+
 /// No output may overwrite what is read, or another output.
 int check_paths(const RunOptions& options) {
   PathCheck paths;
@@ -156,6 +173,7 @@ std::optional<Annotator> make_annotator(const RunOptions& options, const Detecto
 
 int run(const RunOptions& options) {
   Outputs outputs;
+  if (const int code = check_names(options); code != exit_ok) return code;
   if (const int code = check_paths(options); code != exit_ok) return code;
   auto inputs = Inputs::open(options.inputs, {});
   if (!inputs) return report(options.inputs[0], inputs.error());
