@@ -37,8 +37,8 @@ int hal_log_init_file(FILE* stream, hal_log_level max_level) {
     HALYARD_CHECK(install(
         max_level, [stream](LogLevel level, std::string_view target, std::string_view text) {
           const std::string_view word = to_string(level);
-          std::fprintf(stream, "[%.*s %.*s] %s\n", static_cast<int>(word.size()), word.data(),
-                       static_cast<int>(target.size()), target.data(), printable(text).c_str());
+          std::fprintf(stream, "[%.*s %s] %s\n", static_cast<int>(word.size()), word.data(),
+                       printable(target).c_str(), printable(text).c_str());
           std::fflush(stream);
         }));
     return 0;

@@ -4,12 +4,14 @@
 
 #include <cerrno>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "decoding.h"
+#include "halyard/log.h"
 
 namespace {
 
@@ -300,6 +302,21 @@ TEST(c_system, takes_one_log) {
   EXPECT_EQ(hal_log_init_callback(sink, nullptr, HAL_LOG_LEVEL_ERROR), 0);
   EXPECT_EQ(hal_log_init_file(stderr, HAL_LOG_LEVEL_ERROR), -1);
   EXPECT_EQ(errno, EALREADY);
+}
+
+// A process takes one log, so the child is a process of its own.
+TEST(c_system_death_test, a_log_file_holds_no_byte_that_a_terminal_obeys) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto say = [] {
+    const bool has_begun = hal_log_init_file(stderr, HAL_LOG_LEVEL_ERROR) == 0;
+    halyard::log(halyard::LogLevel::error,
+                 "cod\x1b"
+                 "ec",
+                 "a\x1b[2J b\nc\xc2\x9b d \xff \xe2\x80\xae");
+    std::exit(has_begun ? 0 : 1);
+  };
+  EXPECT_EXIT(say(), testing::ExitedWithCode(0),
+              R"(\[error cod\\x1bec\] a\\x1b\[2J b\\x0ac\\u009b d \\xff \\u202e)");
 }
 
 }  // namespace
