@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -64,6 +65,9 @@ class ByteTrack {
                 std::vector<std::optional<TrackInfo>>& out);
   /// Living tracks: those seen in the last frame first, each part by age.
   void active(std::vector<ActiveTrack>& out) const;
+  /// As Tracker::left_out(); a tracker follows 1000 objects at once. In a process forked while
+  /// another thread was using the tracker: 0.
+  std::size_t left_out() const noexcept;
 
   const ByteTrackOptions& options() const noexcept;
 

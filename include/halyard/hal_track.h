@@ -31,6 +31,10 @@ hal_track_info_list* hal_bytetrack_update(hal_bytetrack* tracker, const hal_dete
                                           uint64_t timestamp);
 /// Those seen in the last frame first, then those that coast. errno: EINVAL (NULL), ENOMEM.
 hal_track_info_list* hal_bytetrack_get_active_tracks(const hal_bytetrack* tracker);
+/// Boxes of the last update that could be tracked and are not, because a tracker follows 1000
+/// objects at once: the lowest scores beyond 1000 boxes, and those that would have begun a track
+/// when 1000 lived. NULL: 0.
+size_t hal_bytetrack_left_out(const hal_bytetrack* tracker);
 void hal_bytetrack_free(hal_bytetrack* tracker);
 
 size_t hal_track_info_list_len(const hal_track_info_list* list);  ///< NULL: 0

@@ -1370,6 +1370,14 @@ class ByteTrack:
         Living tracks, those seen in the last frame first: a list of ActiveTrackInfo.
         """
 
+    @property
+    def left_out(self) -> int:
+        """
+        Detections of the last update that could be tracked and are not, because a tracker follows
+        1000 objects at once: the lowest scores beyond 1000 detections, and those that would have
+        begun a track when 1000 lived.
+        """
+
 class _Tracker:
     """A tracker beside ByteTrack, used in the same way."""
 
@@ -1396,6 +1404,14 @@ class _Tracker:
     def get_active_tracks(self) -> list[ActiveTrackInfo]:
         """
         Living tracks, those seen in the last frame first: a list of ActiveTrackInfo.
+        """
+
+    @property
+    def left_out(self) -> int:
+        """
+        Detections of the last update that could be tracked and are not, because a tracker follows
+        1000 objects at once: the lowest scores beyond 1000 detections, and those that would have
+        begun a track when 1000 lived.
         """
 
 class OcSort(_Tracker):

@@ -195,6 +195,10 @@ constexpr const char* update_doc =
     "    timestamp_ns: not before that of the last call.\n\n"
     "Returns a list of N: a TrackInfo, or None where a detection belongs to no track.\n"
     "Raises TypeError and ValueError naming the argument.";
+constexpr const char* left_out_doc =
+    "Detections of the last update that could be tracked and are not, because a tracker follows\n"
+    "1000 objects at once: the lowest scores beyond 1000 detections, and those that would have\n"
+    "begun a track when 1000 lived.";
 constexpr const char* active_doc =
     "Living tracks, those seen in the last frame first: a list of ActiveTrackInfo.";
 
@@ -236,7 +240,11 @@ void bind_byte_track(nb::module_& m) {
             });
             return list_of(tracks);
           },
-          nb::sig(active_signature), active_doc);
+          nb::sig(active_signature), active_doc)
+      .def_prop_ro(
+          "left_out",
+          [](PyByteTrack& self) { return released([&] { return self.value.left_out(); }); },
+          left_out_doc);
 }
 
 // OC-SORT and SORT under the same two calls.
@@ -296,6 +304,13 @@ nb::list active(PyTracker& self) {
   return list_of(found);
 }
 
+std::size_t left_out(PyTracker& self) {
+  return released([&] {
+    const std::lock_guard lock(self.mutex);
+    return self.tracker.left_out();
+  });
+}
+
 std::uint32_t hits_from(nb::handle min_hits) {
   return static_cast<std::uint32_t>(size_from(min_hits, "min_hits", UINT32_MAX));
 }
@@ -308,7 +323,8 @@ void bind_others(nb::module_& m) {
   nb::class_<PyTracker>(m, "_Tracker", "A tracker beside ByteTrack, used in the same way.")
       .def("update", &update_tracker, nb::arg("boxes"), nb::arg("scores"), nb::arg("labels"),
            nb::arg("timestamp_ns"), nb::sig(update_signature), update_doc)
-      .def("get_active_tracks", &active, nb::sig(active_signature), active_doc);
+      .def("get_active_tracks", &active, nb::sig(active_signature), active_doc)
+      .def_prop_ro("left_out", &left_out, left_out_doc);
   nb::class_<PyOcSort, PyTracker>(
       m, "OcSort", "OC-SORT: trusts observations more than predictions; for objects that turn.")
       .def(

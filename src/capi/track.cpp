@@ -59,6 +59,10 @@ hal_track_info_list* hal_bytetrack_get_active_tracks(const hal_bytetrack* tracke
   });
 }
 
+size_t hal_bytetrack_left_out(const hal_bytetrack* tracker) {
+  return is_valid(tracker) ? tracker->tracker.left_out() : 0;
+}
+
 void hal_bytetrack_free(hal_bytetrack* tracker) {
   if (is_valid(tracker)) delete tracker;
 }

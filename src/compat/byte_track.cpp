@@ -109,6 +109,11 @@ void ByteTrack::active(std::vector<ActiveTrack>& out) const {
   }
 }
 
+std::size_t ByteTrack::left_out() const noexcept {
+  const ForkLock lock(impl_->mutex);
+  return lock ? impl_->tracker.left_out() : 0;
+}
+
 const ByteTrackOptions& ByteTrack::options() const noexcept {
   return impl_->options;
 }

@@ -175,9 +175,29 @@ TEST_F(c_decoder, tracks) {
   ASSERT_EQ(hal_track_info_list_get(active.get(), 0, &second), 0);
   EXPECT_EQ(std::memcmp(first.uuid, second.uuid, 16), 0);
   EXPECT_EQ(second.count, 2);
+  EXPECT_EQ(hal_bytetrack_left_out(tracker.get()), 0U);
   errno = 0;
   EXPECT_EQ(hal_bytetrack_update(tracker.get(), boxes, 5), nullptr);
   EXPECT_EQ(errno, EINVAL);
+}
+
+TEST(c_tracker, says_how_many_boxes_it_leaves_out) {
+  std::vector<hal_detect_box> boxes;
+  for (int i = 0; i < 1003; ++i) {
+    const float x = static_cast<float>(i % 40) / 40;
+    const float y = static_cast<float>(i / 40) / 40;
+    boxes.push_back({x, y, x + .01F, y + .01F, .9F, 0});
+  }
+  const Owned<hal_detect_box_list> many(hal_detect_box_list_new(boxes.data(), boxes.size()));
+  const Owned<hal_detect_box_list> few(hal_detect_box_list_new(boxes.data(), 1000));
+  const Owned<hal_bytetrack> tracker(hal_bytetrack_new_default());
+  EXPECT_EQ(hal_bytetrack_left_out(nullptr), 0U);
+  EXPECT_EQ(hal_bytetrack_left_out(tracker.get()), 0U);
+  const Owned<hal_track_info_list> first(hal_bytetrack_update(tracker.get(), many.get(), 1));
+  EXPECT_EQ(hal_bytetrack_left_out(tracker.get()), 3U);
+  EXPECT_EQ(hal_track_info_list_len(first.get()), 1003U);
+  const Owned<hal_track_info_list> second(hal_bytetrack_update(tracker.get(), few.get(), 2));
+  EXPECT_EQ(hal_bytetrack_left_out(tracker.get()), 0U);
 }
 
 TEST(c_decoders, are_made_from_exactly_one_configuration) {

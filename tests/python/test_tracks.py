@@ -99,6 +99,19 @@ def test_bad_arguments_are_named(change, error, name):
     assert len(tracker.update(**call)) == 2
 
 
+@pytest.mark.parametrize("kind", TRACKERS)
+def test_detections_beyond_the_limit_are_counted(kind):
+    tracker = kind()
+    assert tracker.left_out == 0
+    boxes = [[x, y, x + 5, y + 5] for x in range(0, 400, 10) for y in range(0, 260, 10)]
+    tracker.update(*arrays(boxes), 1000)
+    assert len(boxes) == 1040 and tracker.left_out == 40
+    tracker.update(*arrays(boxes[:1000]), 2000)
+    assert tracker.left_out == 0
+    with pytest.raises(AttributeError):
+        tracker.left_out = 1
+
+
 def test_time_does_not_run_backwards():
     tracker = ef.ByteTrack()
     tracker.update(*arrays(moving(0)), 1000)

@@ -2,6 +2,7 @@
 """halyard run on the harbour clip: its files, and how it ends when things go wrong."""
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -59,6 +60,25 @@ class Run(ProgramTest):
             frames = json.loads(text)["frames"]
             results.append([(f["index"], f["detections"]) for f in frames])
         self.assertEqual(*results)
+
+    def test_detections_beyond_the_trackers_limit_are_told(self):
+        line = ("run", "-m", MODEL, CLIP, "--track", "-q", "--json", self.dir / "o.json")
+        done = self.run_program(*line, "--max-tracks", 1, "--stats")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        frames = json.loads((self.dir / "o.json").read_text())["frames"]
+        # Those of a frame that are not looked at; the one track may coast beside them.
+        least = sum(len(f["detections"]) - 1 for f in frames if f["detections"])
+        told = re.fullmatch(r"halyard: --track: (\d+) detections were left out: more than "
+                            r"--max-tracks 1 at once\n", done.stderr.decode())
+        self.assertTrue(told, done.stderr)
+        self.assertGreater(least, 0)
+        self.assertGreaterEqual(int(told[1]), least)
+        self.assertIn(f"detections left out {told[1]}\n", done.stdout.decode())
+        done = self.run_program(*line, "--stats")
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertNotIn(b"left out", done.stdout)
+        for wrong in ("0", "65537"):
+            self.fail_with(2, *line, "--max-tracks", wrong, says="--max-tracks")
 
     def test_a_picture_prints_what_was_found_and_is_drawn(self):
         text = self.succeed("run", "-m", MODEL, PICTURE, "--out", self.dir / "seen.png")

@@ -157,6 +157,7 @@ void Pipeline::follow(Job& job) {
     if (parts_.tracker == nullptr) return {};
     const StageTimer timer(job, "track");
     HALYARD_TRY(job.tracks, parts_.tracker->update(job.found, job.frame.timestamp));
+    job.record.left_out = parts_.tracker->left_out();
     for (const Track& track : job.tracks) {
       const auto index = static_cast<std::size_t>(track.detection);
       if (track.detection >= 0 && index < job.record.seen.size())

@@ -28,6 +28,7 @@ struct FrameRecord {
   std::size_t index = 0;
   Size size;  ///< of the upright picture
   std::vector<Seen> seen;
+  std::size_t left_out = 0;  ///< detections that the tracker's limit keeps from it
   std::vector<std::pair<const char*, double>> timing_us;  ///< by stage, in order
 };
 

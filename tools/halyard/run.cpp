@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // halyard run: pictures and videos through a model, with tracks, drawings, JSON and a trace.
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <chrono>
@@ -132,6 +133,10 @@ int run_pipeline(const RunOptions& options, PipelineParts parts, Outputs& output
     const std::string table = parts.stats.table(wall.count());
     options.json == "-" ? print_remark(table) : print_lines(table);
   }
+  if (parts.stats.left_out() != 0) {
+    report("--track", fmt::format("{} detections were left out: more than --max-tracks {} at once",
+                                  parts.stats.left_out(), options.tracking.max_tracks));
+  }
   if (outcome->was_interrupted) {
     report("run", "interrupted; the files hold the frames until then");
     return exit_interrupted;
@@ -221,6 +226,10 @@ void add_output_options(CLI::App& app, RunOptions& options) {
   app.add_flag("-q,--quiet", options.is_quiet, "No lines of what was found, no progress bar");
 }
 
+constexpr const char* max_tracks_text =
+    "Tracks that live at once, and detections of a frame that are looked at, those of the highest "
+    "score";
+
 constexpr const char* run_examples =
     "Boxes are pixels of the picture as a viewer shows it, EXIF orientation applied.\n"
     "Masks of models that give them are drawn below the boxes; in the JSON they are COCO's runs.\n"
@@ -258,6 +267,9 @@ void add_run(CLI::App& app, Action& action) {
   sub->add_flag("--track", options->is_tracking, "Give objects identities over frames");
   sub->add_option("--track-score", options->tracking.high_score, "Least score that starts a track")
       ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  sub->add_option("--max-tracks", options->tracking.max_tracks, max_tracks_text)
+      ->check(CLI::Range(1, 65536))
       ->capture_default_str();
   add_output_options(*sub, *options);
   add_limit_options(*sub);

@@ -20,6 +20,7 @@ void RunStats::add(const FrameRecord& record) {
   ++frames_;
   copies_after_ = copy_stats();
   detections_ += record.seen.size();
+  left_out_ += record.left_out;
   for (const Seen& seen : record.seen)
     if (seen.track) tracks_.insert(*seen.track);
   for (const auto& [name, microseconds] : record.timing_us) {
@@ -50,6 +51,7 @@ std::string RunStats::table(double wall_seconds) {
   out += fmt::format("frames {} ({:.1f} a second)\n", frames_, rate);
   out += fmt::format("detections {}\n", detections_);
   if (!tracks_.empty()) out += fmt::format("tracks {}\n", tracks_.size());
+  if (left_out_ != 0) out += fmt::format("detections left out {}\n", left_out_);
   out += fmt::format("copies per frame {:.1f} ({:.0f} bytes)",
                      per_frame(copies_after_.copies - copies_before_.copies),
                      per_frame(copies_after_.bytes - copies_before_.bytes));

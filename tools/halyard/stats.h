@@ -22,6 +22,8 @@ class RunStats {
   RunStats() : copies_before_(copy_stats()), copies_after_(copies_before_) {}
   void add(const FrameRecord& record);
   std::size_t frames() const noexcept { return frames_; }
+  /// Detections that the tracker's limit has kept from it.
+  std::size_t left_out() const noexcept { return left_out_; }
   /// Several lines: stages with p50, p99 and share; frames, detections, tracks, copies.
   std::string table(double wall_seconds);
 
@@ -30,6 +32,7 @@ class RunStats {
   std::set<std::uint64_t> tracks_;
   std::size_t frames_ = 0;
   std::size_t detections_ = 0;
+  std::size_t left_out_ = 0;
   CopyStats copies_before_;
   CopyStats copies_after_;  // at the last frame: finishing files is no frame's work
 };
