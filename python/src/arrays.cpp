@@ -28,6 +28,9 @@ nb::object as_array(nb::handle value, const char* argument, const char* dtype) {
   }
 }
 
+// 512 MB of detections; no frame has more.
+constexpr std::size_t max_detections = std::size_t{1} << 24;
+
 [[noreturn]] void raise_type(const char* argument, const std::string& what) {
   throw nb::type_error((std::string(argument) + ": " + what).c_str());
 }
@@ -136,6 +139,11 @@ void read_boxes(nb::handle boxes, const char* argument, std::vector<Detection>& 
     raise(Errc::invalid_argument, std::string(argument) + ": must be (N, 4), not (" +
                                       std::to_string(rows) + ", " + std::to_string(box.size(1)) +
                                       ")");
+  // A view that repeats one row asks for as much as a real array of its shape.
+  if (rows > max_detections)
+    raise(Errc::invalid_argument, std::string(argument) + ": must have at most " +
+                                      std::to_string(max_detections) + " rows (" +
+                                      std::to_string(rows) + ")");
   out.resize(rows);
   const std::ptrdiff_t step = box.stride(1);
   for (std::size_t i = 0; i < rows; ++i) {

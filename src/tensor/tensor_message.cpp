@@ -2,6 +2,7 @@
 // The wire form of a tensor message: writing, and reading what anybody may have written.
 #include "tensor/tensor_message.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <type_traits>
@@ -203,7 +204,7 @@ Result<std::vector<std::byte>> encode_tensor_message(const TensorMessage& m) {
   }
   out.put(m.layout.dtype);
   out.put(m.layout.rank);
-  for (std::size_t axis = 0; axis < m.layout.rank; ++axis) {
+  for (std::size_t axis = 0; axis < std::min<std::size_t>(m.layout.rank, max_rank); ++axis) {
     out.put(std::uint64_t{m.layout.shape[axis]});
     out.put(std::int64_t{m.layout.stride_bytes[axis]});
   }

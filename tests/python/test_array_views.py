@@ -381,3 +381,12 @@ def test_a_span_that_its_own_arguments_close_or_change(tmp_path):
             other.__enter__()
         other.__exit__()
     assert "closing" in (tmp_path / "trace.json").read_text()
+
+
+def test_a_view_that_repeats_a_row_too_often_is_refused_before_memory_is_taken():
+    rows = (1 << 24) + 1
+    boxes = np.broadcast_to(np.zeros((1, 4), np.float32), (rows, 4))
+    scores = np.broadcast_to(np.zeros(1, np.float32), (rows,))
+    labels = np.broadcast_to(np.zeros(1, np.int64), (rows,))
+    with pytest.raises(ValueError, match="boxes: must have at most 16777216 rows .16777217."):
+        ef.ByteTrack().update(boxes, scores, labels, 1)
