@@ -45,6 +45,19 @@ struct Layout {
   bool is_contiguous() const noexcept;
 };
 
+/// The bytes that elements reach, from the first byte of element (0, ..., 0) on: `lowest` is 0 or
+/// less, `end` lies behind the highest byte. Both are 0 where there are no elements.
+struct Reach {
+  std::ptrdiff_t lowest = 0;
+  std::ptrdiff_t end = 0;
+};
+/// Strides may be negative or 0; there are as many as extents. None: `lowest`, `end` or the
+/// distance between them is beyond PTRDIFF_MAX. Thread-safe.
+std::optional<Reach> reach_of(std::span<const std::size_t> shape,
+                              std::span<const std::ptrdiff_t> stride_bytes,
+                              std::size_t element_bytes) noexcept;
+std::optional<Reach> reach_of(const Layout& layout) noexcept;
+
 /// What a network or a file says of a tensor before there is one.
 struct TensorSpec {
   std::string name;

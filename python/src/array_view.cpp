@@ -9,23 +9,6 @@
 namespace halyard::python {
 namespace {
 
-std::optional<Reach> reach_of(std::span<const std::size_t> shape,
-                              std::span<const std::ptrdiff_t> stride_bytes,
-                              std::size_t item_bytes) noexcept {
-  if (std::find(shape.begin(), shape.end(), std::size_t{0}) != shape.end()) return Reach{};
-  if (item_bytes > static_cast<std::size_t>(PTRDIFF_MAX)) return std::nullopt;
-  Reach reach{0, static_cast<std::ptrdiff_t>(item_bytes)};
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    std::ptrdiff_t way = 0;
-    if (shape[i] - 1 > static_cast<std::size_t>(PTRDIFF_MAX) ||
-        __builtin_mul_overflow(static_cast<std::ptrdiff_t>(shape[i] - 1), stride_bytes[i], &way))
-      return std::nullopt;
-    std::ptrdiff_t& bound = way < 0 ? reach.lowest : reach.end;
-    if (__builtin_add_overflow(bound, way, &bound)) return std::nullopt;
-  }
-  return reach;
-}
-
 // Axes from the shortest stride to the longest: each step must go beyond all that lies within.
 bool may_overlap_itself(std::span<const std::size_t> shape,
                         std::span<const std::ptrdiff_t> stride_bytes,
@@ -82,10 +65,6 @@ std::optional<DType> dtype_of(std::string_view format, std::size_t item_bytes) n
 }
 
 }  // namespace
-
-std::optional<Reach> reach_of(const Layout& layout) noexcept {
-  return reach_of(layout.dims(), layout.stride_bytes, size_of(layout.dtype));
-}
 
 bool may_overlap_itself(const Layout& layout) noexcept {
   return may_overlap_itself(layout.dims(), layout.stride_bytes, size_of(layout.dtype));

@@ -15,15 +15,6 @@
 
 namespace halyard::python {
 
-/// The bytes that elements reach, from the address of element (0, ..., 0) on: `lowest` is 0 or
-/// less, `end` lies behind the highest byte. Both are 0 where there are no elements.
-struct Reach {
-  std::ptrdiff_t lowest = 0;
-  std::ptrdiff_t end = 0;
-};
-/// None where the numbers do not fit.
-std::optional<Reach> reach_of(const Layout& layout) noexcept;
-
 /// Whether two elements may share a byte. Exact for all strides that slices, steps, flips and
 /// transposes of an ordinary array have; true for strides that do not nest in one another.
 bool may_overlap_itself(const Layout& layout) noexcept;

@@ -105,33 +105,6 @@ Status read_strides(const dlpack_abi::TensorInfo& info, Layout& layout) {
   return {};
 }
 
-// Bytes of the elements, counted from the one at (0, ..., 0).
-struct Reach {
-  std::ptrdiff_t lowest = 0;  // not above 0: strides may be negative
-  std::ptrdiff_t end = 0;
-};
-
-Result<Reach> reach_of(const Layout& layout) {
-  if (layout.element_count() == 0) return Reach{};
-  Reach reach{0, static_cast<std::ptrdiff_t>(size_of(layout.dtype))};
-  for (std::size_t axis = 0; axis < layout.rank; ++axis) {
-    std::ptrdiff_t span = 0;
-    const std::ptrdiff_t stride = layout.stride_bytes[axis];
-    std::ptrdiff_t& bound = stride < 0 ? reach.lowest : reach.end;
-    if (__builtin_mul_overflow(stride, layout.shape[axis] - 1, &span) ||
-        __builtin_add_overflow(bound, span, &bound)) {
-      return fail(Errc::invalid_argument, "strides: overflow", "axis {}: {} bytes, extent {}", axis,
-                  stride, layout.shape[axis]);
-    }
-  }
-  std::ptrdiff_t size = 0;
-  if (__builtin_sub_overflow(reach.end, reach.lowest, &size)) {
-    return fail(Errc::invalid_argument, "strides: overflow", "they reach {}..{} bytes",
-                reach.lowest, reach.end);
-  }
-  return reach;
-}
-
 // Where the lowest byte lies.
 Result<std::byte*> check_address(const dlpack_abi::TensorInfo& info, const Layout& layout,
                                  const Reach& reach) {
@@ -179,7 +152,11 @@ Result<Tensor> take(ManagedType* managed, bool read_only) {
   HALYARD_TRY(const DType dtype, check_type(info.dtype));
   HALYARD_TRY(Layout layout, check_shape(info, dtype));
   HALYARD_CHECK(read_strides(info, layout));
-  HALYARD_TRY(const Reach reach, reach_of(layout));
+  const auto bounds = reach_of(layout);
+  if (!bounds) {
+    return fail(Errc::invalid_argument, "strides: overflow", "they reach beyond 2^63 bytes");
+  }
+  const Reach& reach = *bounds;
   HALYARD_TRY(std::byte* const lowest, check_address(info, layout, reach));
 
   const auto taken = std::make_shared<Taken<ManagedType>>(managed);

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes and strides.
 #include <algorithm>
+#include <cstdint>
 
 #include "base/checked.h"
 #include "base/format_error.h"
 #include "halyard/tensor.h"
 
 namespace halyard {
+namespace {
+
+constexpr auto largest = static_cast<std::size_t>(PTRDIFF_MAX);
+
+}  // namespace
 
 Result<Layout> Layout::contiguous(DType dtype, std::span<const std::size_t> shape) {
   if (shape.empty() || shape.size() > max_rank) {
@@ -20,7 +26,7 @@ Result<Layout> Layout::contiguous(DType dtype, std::span<const std::size_t> shap
   for (std::size_t axis = shape.size(); axis-- > 0;) {
     layout.stride_bytes[axis] = static_cast<std::ptrdiff_t>(bytes);
     const auto product = checked_mul(bytes, std::max<std::size_t>(shape[axis], 1));
-    if (!product || *product > static_cast<std::size_t>(PTRDIFF_MAX)) {
+    if (!product || *product > largest) {
       return fail(Errc::invalid_argument, "shape: size in bytes overflows", "axis {} of extent {}",
                   axis, shape[axis]);
     }
@@ -43,6 +49,30 @@ bool Layout::is_contiguous() const noexcept {
     expected *= static_cast<std::ptrdiff_t>(shape[axis]);
   }
   return true;
+}
+
+std::optional<Reach> reach_of(std::span<const std::size_t> shape,
+                              std::span<const std::ptrdiff_t> stride_bytes,
+                              std::size_t element_bytes) noexcept {
+  if (std::find(shape.begin(), shape.end(), std::size_t{0}) != shape.end()) return Reach{};
+  if (element_bytes > largest) return std::nullopt;
+  Reach reach{0, static_cast<std::ptrdiff_t>(element_bytes)};
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    std::ptrdiff_t span = 0;
+    if (shape[axis] - 1 > largest ||
+        __builtin_mul_overflow(stride_bytes[axis], static_cast<std::ptrdiff_t>(shape[axis] - 1),
+                               &span))
+      return std::nullopt;
+    std::ptrdiff_t& bound = span < 0 ? reach.lowest : reach.end;
+    if (__builtin_add_overflow(bound, span, &bound)) return std::nullopt;
+  }
+  std::ptrdiff_t size = 0;
+  if (__builtin_sub_overflow(reach.end, reach.lowest, &size)) return std::nullopt;
+  return reach;
+}
+
+std::optional<Reach> reach_of(const Layout& layout) noexcept {
+  return reach_of(layout.dims(), layout.stride_bytes, size_of(layout.dtype));
 }
 
 }  // namespace halyard

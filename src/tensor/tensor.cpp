@@ -14,28 +14,6 @@
 namespace halyard {
 namespace {
 
-// Bytes from the first element to behind the last one. Strides may be negative or zero.
-struct Reach {
-  std::ptrdiff_t lowest = 0;
-  std::ptrdiff_t end = 0;
-};
-
-std::optional<Reach> reach_of(const Layout& layout) {
-  Reach reach{0, static_cast<std::ptrdiff_t>(size_of(layout.dtype))};
-  for (std::size_t axis = 0; axis < layout.rank; ++axis) {
-    if (layout.shape[axis] == 0) return Reach{};
-    std::ptrdiff_t span = 0;
-    if (layout.shape[axis] - 1 > static_cast<std::size_t>(PTRDIFF_MAX) ||
-        __builtin_mul_overflow(layout.stride_bytes[axis],
-                               static_cast<std::ptrdiff_t>(layout.shape[axis] - 1), &span)) {
-      return std::nullopt;
-    }
-    std::ptrdiff_t& bound = span < 0 ? reach.lowest : reach.end;
-    if (__builtin_add_overflow(bound, span, &bound)) return std::nullopt;
-  }
-  return reach;
-}
-
 std::size_t elements_behind(const Layout& layout, std::size_t axis) noexcept {
   const auto dims = layout.dims().subspan(axis + 1);
   return std::accumulate(dims.begin(), dims.end(), std::size_t{1}, std::multiplies<>());

@@ -49,16 +49,11 @@ std::optional<ByteRegion> rows_of(const Layout& layout, ByteRegion bounds) {
 
 // The bytes of a dense or strided tensor as one region, or none when it has no elements.
 std::optional<ByteRegion> run_of(const Layout& layout, std::size_t offset) {
-  std::ptrdiff_t lowest = 0;
-  auto end = static_cast<std::ptrdiff_t>(size_of(layout.dtype));
-  for (std::size_t axis = 0; axis < layout.rank; ++axis) {
-    if (layout.shape[axis] == 0) return std::nullopt;
-    const std::ptrdiff_t span =
-        layout.stride_bytes[axis] * static_cast<std::ptrdiff_t>(layout.shape[axis] - 1);
-    (span < 0 ? lowest : end) += span;
-  }
-  const ByteRegion bounds{offset + static_cast<std::size_t>(lowest),
-                          static_cast<std::size_t>(end - lowest), 1, 0};
+  // wrap() has found that the elements lie in the buffer.
+  const Reach reach = *reach_of(layout);
+  if (reach.end == 0) return std::nullopt;
+  const ByteRegion bounds{offset + static_cast<std::size_t>(reach.lowest),
+                          static_cast<std::size_t>(reach.end - reach.lowest), 1, 0};
   if (bounds.row_bytes == layout.size_bytes()) return bounds;
   return rows_of(layout, bounds).value_or(bounds);
 }
