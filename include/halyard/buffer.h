@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +17,7 @@
 #include "halyard/export.h"
 #include "halyard/fd.h"
 #include "halyard/result.h"
+#include "halyard/threads.h"
 
 HALYARD_EXPORTS_BEGIN
 namespace halyard {
@@ -183,10 +183,11 @@ class Buffer : public std::enable_shared_from_this<Buffer> {
   mutable std::atomic<bool> identified_{false};
   mutable std::atomic<std::uint64_t> device_{0};
   mutable std::atomic<std::uint64_t> inode_{0};
-  std::atomic_flag claims_lock_;
+  ForkMutex claims_mutex_;
   std::unique_ptr<WriteClaim> claims_;
-  mutable std::mutex attachments_mutex_;
-  std::vector<std::pair<const void*, std::unique_ptr<Attachment>>> attachments_;
+  mutable ForkMutex attachments_mutex_;
+  struct Attached;
+  Attached* attached_ = nullptr;  ///< a list; whole after each store, for fork()
 };
 
 /// Allocates zero-filled memory, aligned to 64 bytes. `size_bytes` 0 is legal for mem only.

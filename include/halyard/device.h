@@ -7,13 +7,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string_view>
 
 #include "halyard/buffer.h"
 #include "halyard/export.h"
 #include "halyard/result.h"
+#include "halyard/threads.h"
 
 HALYARD_EXPORTS_BEGIN
 namespace halyard {
@@ -60,7 +60,7 @@ class DeviceThreadBuffer : public Buffer {
   void unshare(bool on_thread) noexcept;
 
   std::shared_ptr<DeviceThread> thread_;
-  std::mutex mutex_;  ///< never held while waiting for the thread
+  ForkMutex mutex_;  ///< never held while waiting for the thread
   std::span<std::byte> mapped_;
   Access mapped_access_ = Access::read;
   std::size_t maps_ = 0;

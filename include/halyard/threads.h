@@ -34,6 +34,12 @@ class ForkMutex {
     return holder_.compare_exchange_strong(seen, mine, std::memory_order_acquire) ||
            lock_slowly(mine);
   }
+  /// Always locks: takes the mutex over from a thread that fork() left behind. For what is whole
+  /// after each single store, so that a thread that stops between two of them harms nothing.
+  void lock_anyway() noexcept {
+    while (!lock())
+      take_over();
+  }
   /// False: somebody holds it.
   [[nodiscard]] bool try_lock() noexcept {
     std::uint32_t seen = 0;
@@ -45,6 +51,7 @@ class ForkMutex {
 
  private:
   bool lock_slowly(std::uint32_t mine) noexcept;
+  void take_over() noexcept;
   void wake() noexcept;
   std::atomic<std::uint32_t> holder_{0};  ///< twice the holder's generation, plus 1: others wait
 };
@@ -62,6 +69,18 @@ class [[nodiscard]] ForkLock {
 
  private:
   ForkMutex* mutex_;
+};
+
+/// Holds a ForkMutex until its end, also where it has to be taken over.
+class [[nodiscard]] ForkTakingLock {
+ public:
+  explicit ForkTakingLock(ForkMutex& mutex) noexcept : mutex_(mutex) { mutex_.lock_anyway(); }
+  ForkTakingLock(const ForkTakingLock&) = delete;
+  ForkTakingLock& operator=(const ForkTakingLock&) = delete;
+  ~ForkTakingLock() { mutex_.unlock(); }
+
+ private:
+  ForkMutex& mutex_;
 };
 
 }  // namespace halyard

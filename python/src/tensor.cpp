@@ -5,6 +5,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <utility>
@@ -38,9 +39,11 @@ constexpr const char* class_doc =
 template <class F>
 Tensor in_best_memory(nb::handle memory, F&& make) {
   if (!memory.is_none()) return take(make(enum_from<Memory>(memory, "mem")));
-  static const bool has_dma = memory_available(Memory::dma).has_value();
+  // Two threads that come first may both ask, and find the same.
+  static std::atomic<signed char> has_dma{-1};
+  if (has_dma < 0) has_dma = memory_available(Memory::dma).has_value() ? 1 : 0;
   // automatic would choose shared memory before the heap; it is asked only whether heap is forced.
-  if (has_dma) {
+  if (has_dma > 0) {
     Result<Tensor> made = make(Memory::automatic);
     if (made && made->memory() != Memory::shm) return *std::move(made);
   }

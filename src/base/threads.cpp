@@ -58,6 +58,14 @@ bool ForkMutex::lock_slowly(std::uint32_t mine) noexcept {
   }
 }
 
+// Gives it back in the name of its holder, unless another thread has.
+void ForkMutex::take_over() noexcept {
+  std::uint32_t seen = holder_.load(std::memory_order_relaxed);
+  const std::uint32_t mine = fork_generation() * 2;
+  if (seen != 0 && (seen & ~1U) != mine)
+    holder_.compare_exchange_strong(seen, 0, std::memory_order_relaxed);
+}
+
 void ForkMutex::wake() noexcept {
   holder_.notify_one();
 }

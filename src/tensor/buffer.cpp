@@ -2,7 +2,6 @@
 // The front of all buffers: identity, maps, attachments.
 #include "halyard/buffer.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/format_error.h"
@@ -53,7 +52,9 @@ Buffer::Buffer(std::size_t size_bytes, Memory memory, bool writable) noexcept
       memory_(memory),
       writable_(writable) {}
 
-Buffer::~Buffer() = default;
+Buffer::~Buffer() {
+  release_attachments();
+}
 
 Result<Fd> Buffer::clone_fd() const {
   if (fd() < 0) {
@@ -118,42 +119,57 @@ void Buffer::note_unplanned(Access access) noexcept {
               to_string(static_cast<CpuAccess>(access)));
 }
 
+// One attachment in a buffer's list, the latest first.
+struct Buffer::Attached {
+  const void* owner;
+  std::unique_ptr<Attachment> value;
+  Attached* next;
+};
+
 void Buffer::release_attachments() noexcept {
   // Destructors of attachments may call back, so they run behind the lock's end.
-  std::vector<std::pair<const void*, std::unique_ptr<Attachment>>> released;
+  Attached* released = nullptr;
   {
-    const std::lock_guard lock(attachments_mutex_);
-    released.swap(attachments_);
+    const ForkTakingLock lock(attachments_mutex_);
+    released = std::exchange(attached_, nullptr);
+  }
+  while (released != nullptr) {
+    const std::unique_ptr<Attached> first(released);
+    released = first->next;
   }
 }
 
 Attachment* Buffer::attachment(const void* owner) const {
-  const std::lock_guard lock(attachments_mutex_);
-  const auto it = std::find_if(attachments_.begin(), attachments_.end(),
-                               [owner](const auto& entry) { return entry.first == owner; });
-  return it == attachments_.end() ? nullptr : it->second.get();
+  const ForkTakingLock lock(attachments_mutex_);
+  for (const Attached* at = attached_; at != nullptr; at = at->next)
+    if (at->owner == owner) return at->value.get();
+  return nullptr;
 }
 
 void Buffer::attach(const void* owner, std::unique_ptr<Attachment> value) {
   // The replaced attachment dies outside the lock: its destructor may call back.
-  const std::lock_guard lock(attachments_mutex_);
-  for (auto& entry : attachments_) {
-    if (entry.first == owner) {
-      entry.second.swap(value);
+  auto fresh = std::make_unique<Attached>(Attached{owner, nullptr, nullptr});
+  const ForkTakingLock lock(attachments_mutex_);
+  for (Attached* at = attached_; at != nullptr; at = at->next) {
+    if (at->owner == owner) {
+      at->value.swap(value);
       return;
     }
   }
-  attachments_.emplace_back(owner, std::move(value));
+  fresh->value = std::move(value);
+  fresh->next = attached_;
+  attached_ = fresh.release();
 }
 
 void Buffer::detach(const void* owner) {
-  std::unique_ptr<Attachment> removed;
-  const std::lock_guard lock(attachments_mutex_);
-  const auto it = std::find_if(attachments_.begin(), attachments_.end(),
-                               [owner](const auto& entry) { return entry.first == owner; });
-  if (it == attachments_.end()) return;
-  removed = std::move(it->second);
-  attachments_.erase(it);
+  std::unique_ptr<Attached> removed;
+  const ForkTakingLock lock(attachments_mutex_);
+  for (Attached** link = &attached_; *link != nullptr; link = &(*link)->next) {
+    if ((*link)->owner != owner) continue;
+    removed.reset(*link);
+    *link = removed->next;
+    return;
+  }
 }
 
 }  // namespace halyard

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/format_error.h"
+#include "halyard/threads.h"
 #include "halyard/trace.h"
 
 namespace halyard {
@@ -16,7 +17,8 @@ constexpr bool covers(Access wide, Access narrow) noexcept {
 }
 
 // The attachments of all devices of one buffer. It is made once and stays until the buffer dies;
-// what it holds is replaced only while no device map uses it.
+// what it holds is replaced only while no device map uses it. Of a map that fork() left behind in
+// the parent, a child learns that the device is busy.
 class DeviceSlots final : public Attachment {
  public:
   struct Slot {
@@ -28,7 +30,7 @@ class DeviceSlots final : public Attachment {
   Status put(std::unique_ptr<DeviceAttachment> attachment) {
     const Device device = attachment->device();
     std::unique_ptr<DeviceAttachment> replaced;  // dies behind the lock's end: it may call back
-    const std::lock_guard lock(mutex_);
+    const ForkTakingLock lock(mutex_);
     for (Slot& slot : slots_) {
       if (!slot.attachment || slot.device != device) continue;
       if (slot.mapped) return busy(device);
@@ -44,7 +46,7 @@ class DeviceSlots final : public Attachment {
   }
 
   Result<DeviceAttachment*> take(Device device) {
-    const std::lock_guard lock(mutex_);
+    const ForkTakingLock lock(mutex_);
     Slot* slot = find(device);
     if (slot == nullptr) {
       return fail(Errc::unsupported, "device: the buffer is not attached to it", "{}",
@@ -57,12 +59,12 @@ class DeviceSlots final : public Attachment {
 
   // Of a device that was taken.
   DeviceAttachment* taken(Device device) {
-    const std::lock_guard lock(mutex_);
+    const ForkTakingLock lock(mutex_);
     return find(device)->attachment.get();
   }
 
   void give_back(Device device) {
-    const std::lock_guard lock(mutex_);
+    const ForkTakingLock lock(mutex_);
     find(device)->mapped = false;
   }
 
@@ -76,7 +78,7 @@ class DeviceSlots final : public Attachment {
     return nullptr;
   }
 
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::array<Slot, 4> slots_{};
 };
 
@@ -88,8 +90,8 @@ DeviceSlots* slots_of(const Buffer& buffer) {
 }
 
 DeviceSlots& make_slots(Buffer& buffer) {
-  static std::mutex mutex;  // two that attach at once must find the same slots
-  const std::lock_guard lock(mutex);
+  static ForkMutex mutex;  // two that attach at once must find the same slots
+  const ForkTakingLock lock(mutex);
   if (DeviceSlots* slots = slots_of(buffer)) return *slots;
   auto made = std::make_unique<DeviceSlots>();
   DeviceSlots& slots = *made;
@@ -118,7 +120,7 @@ DeviceThreadBuffer::DeviceThreadBuffer(std::size_t size_bytes, Memory memory,
     : Buffer(size_bytes, memory), thread_(std::move(thread)) {}
 
 Status DeviceThreadBuffer::hold_for_device() {
-  const std::lock_guard lock(mutex_);
+  const ForkTakingLock lock(mutex_);
   if (maps_ > 0) {
     return fail(Errc::busy, "device: the CPU has the buffer mapped", "buffer {}", id());
   }
@@ -127,12 +129,12 @@ Status DeviceThreadBuffer::hold_for_device() {
 }
 
 void DeviceThreadBuffer::release_from_device() noexcept {
-  const std::lock_guard lock(mutex_);
+  const ForkTakingLock lock(mutex_);
   --device_holds_;
 }
 
 Result<std::span<std::byte>> DeviceThreadBuffer::share_or_map(Access access) {
-  const std::lock_guard lock(mutex_);
+  const ForkTakingLock lock(mutex_);
   // The thread may still work off what it took before it ended.
   if (lost_) return fail(Errc::device, "device: its thread has ended", "buffer {}", id());
   if (device_holds_ > 0) {
@@ -150,7 +152,7 @@ Result<std::span<std::byte>> DeviceThreadBuffer::share_or_map(Access access) {
 }
 
 void DeviceThreadBuffer::unshare(bool on_thread) noexcept {
-  const std::lock_guard lock(mutex_);
+  const ForkTakingLock lock(mutex_);
   lost_ = lost_ || !on_thread;
   if (--maps_ > 0) return;
   mapped_ = {};

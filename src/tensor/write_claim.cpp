@@ -3,10 +3,10 @@
 #include "tensor/write_claim.h"
 
 #include <algorithm>
-#include <thread>
 
 #include "base/checked.h"
 #include "base/format_error.h"
+#include "halyard/threads.h"
 
 namespace halyard {
 namespace {
@@ -56,20 +56,6 @@ bool rows_meet_rows(const Rows& lower, const Rows& upper) noexcept {
   return column < lower.row_bytes || upper.row_bytes > lower.stride - column;
 }
 
-class SpinLock {
- public:
-  explicit SpinLock(std::atomic_flag& flag) noexcept : flag_(flag) {
-    while (flag_.test_and_set(std::memory_order_acquire))
-      std::this_thread::yield();
-  }
-  SpinLock(const SpinLock&) = delete;
-  SpinLock& operator=(const SpinLock&) = delete;
-  ~SpinLock() { flag_.clear(std::memory_order_release); }
-
- private:
-  std::atomic_flag& flag_;
-};
-
 }  // namespace
 
 bool overlaps(const ByteRegion& a, const ByteRegion& b) noexcept {
@@ -100,14 +86,15 @@ Result<WriteClaim*> Buffer::claim(std::span<const ByteRegion> regions) {
     return fail(Errc::invalid_argument, "regions: at most 4", "{}", regions.size());
   }
   const std::uint64_t self = this_thread_number();
-  const SpinLock lock(claims_lock_);
+  const std::uint32_t process = fork_generation();
+  const ForkTakingLock lock(claims_mutex_);
   WriteClaim* free = nullptr;
   std::unique_ptr<WriteClaim>* end = &claims_;
   for (; *end; end = &(*end)->next) {
     const std::uint64_t holder = (*end)->thread.load(std::memory_order_acquire);
     if (holder == WriteClaim::nobody) {
       free = end->get();
-    } else if (holder != self && (*end)->meets(regions)) {
+    } else if (holder != self && (*end)->process == process && (*end)->meets(regions)) {
       return fail(Errc::busy, "access: another thread's map writes these bytes", "buffer {} of {}",
                   id_, to_string(memory_));
     }
@@ -116,6 +103,7 @@ Result<WriteClaim*> Buffer::claim(std::span<const ByteRegion> regions) {
     *end = std::make_unique<WriteClaim>();
     free = end->get();
   }
+  free->process = process;
   free->count = regions.size();
   std::copy(regions.begin(), regions.end(), free->regions.begin());
   free->thread.store(self, std::memory_order_relaxed);

@@ -13,7 +13,8 @@
 namespace halyard {
 
 /// Claims of a buffer form a list that only grows; ended ones are used again, so that mapping in a
-/// steady state allocates nothing. Made under the buffer's lock, ended by one atomic store.
+/// steady state allocates nothing. Made under the buffer's lock, ended by one atomic store; a list
+/// that fork() met half way through a change is whole in the child.
 struct HALYARD_LOCAL WriteClaim {
   static constexpr std::size_t most_regions = 4;
 
@@ -21,6 +22,7 @@ struct HALYARD_LOCAL WriteClaim {
   static constexpr std::uint64_t nobody = 0;
 
   std::atomic<std::uint64_t> thread{nobody};  ///< who holds it
+  std::uint32_t process = 0;                  ///< fork_generation() of the holder: others are gone
   std::size_t count = 0;                      ///< of regions; 0 means the whole buffer
   std::array<ByteRegion, most_regions> regions;
   std::unique_ptr<WriteClaim> next;

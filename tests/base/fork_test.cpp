@@ -3,56 +3,21 @@
 #include "base/fork.h"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <functional>
 #include <thread>
+#include <vector>
 
 #include "halyard/log.h"
 #include "halyard/threads.h"
 #include "halyard/trace.h"
+#include "in_child.h"
 #include "thread_gate.h"
 
 namespace halyard {
 namespace {
 
-// Whether `call` gives true in a child; a child that hangs is ended after 10 s.
-bool is_true_in_child(const std::function<bool()>& call) {
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(10);
-    _exit(call() ? 1 : 0);
-  }
-  int status = -1;
-  EXPECT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status)) << "ended by signal " << WTERMSIG(status);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 1;
-}
-
-// Runs `body` on a thread of its own, forks while it waits inside, and lets it end.
-class Inside {
- public:
-  void wait() {
-    is_inside_ = true;
-    while (!may_go_)
-      usleep(1000);
-  }
-  bool is_true_in_child_meanwhile(const std::function<void()>& body,
-                                  const std::function<bool()>& call) {
-    std::thread thread(body);
-    while (!is_inside_)
-      usleep(1000);
-    const bool answer = is_true_in_child(call);
-    may_go_ = true;
-    thread.join();
-    return answer;
-  }
-
- private:
-  std::atomic<bool> is_inside_{false};
-  std::atomic<bool> may_go_{false};
-};
+using testing::Inside;
+using testing::is_true_in_child;
 
 TEST(Fork, loses_threads_that_were_started_before_it) {
   EXPECT_FALSE(is_true_in_child(threads_are_lost));
@@ -107,6 +72,25 @@ TEST(ForkMutex, tells_a_child_that_its_holder_is_lost) {
       },
       [&] { return !mutex.lock() && !mutex.try_lock() && !ForkLock(mutex); }));
   EXPECT_TRUE(mutex.lock());
+  mutex.unlock();
+}
+
+TEST(ForkMutex, can_be_taken_over_from_a_holder_that_is_lost) {
+  ForkMutex mutex;
+  Inside inside;
+  EXPECT_TRUE(inside.is_true_in_child_meanwhile(
+      [&] {
+        const ForkTakingLock lock(mutex);
+        inside.wait();
+      },
+      [&] {
+        {
+          const ForkTakingLock lock(mutex);
+          if (mutex.try_lock()) return false;
+        }
+        return mutex.try_lock();
+      }));
+  EXPECT_TRUE(mutex.try_lock()) << "the parent's lock has ended";
   mutex.unlock();
 }
 

@@ -5,14 +5,18 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <array>
+#include <atomic>
 #include <cstdlib>
 #include <limits>
+#include <thread>
 
 #include "conformance/buffer.h"
 #include "conformance/buffer_sharing.h"
 #include "conformance/fake_dma.h"
 #include "halyard/fd.h"
 #include "halyard/import.h"
+#include "in_child.h"
 #include "tensor/buffer_kinds.h"
 #include "tensor/fake_device.h"
 
@@ -222,6 +226,32 @@ TEST(Attachment, belongs_to_one_owner_and_dies_with_the_buffer) {
   EXPECT_EQ(buffer->attachment(&owner_b), nullptr);
   buffer.reset();
   EXPECT_EQ(alive, 0);
+}
+
+TEST(Buffer, is_of_use_in_children_whatever_threads_of_the_parent_did_to_it) {
+  const auto buffer = *allocate(128, Memory::mem);
+  const std::array<ByteRegion, 1> first{{{0, 64, 1, 0}}};
+  const std::array<ByteRegion, 1> second{{{64, 64, 1, 0}}};
+  ASSERT_TRUE(buffer->map(Access::write, first) && buffer->map(Access::write, second));
+  std::atomic<bool> may_end{false};
+  std::thread asking([&] {
+    while (!may_end)
+      (void)buffer->attachment(&may_end);
+  });
+  std::thread writing([&] {
+    while (!may_end)
+      (void)buffer->map(Access::write, first);
+  });
+  const auto works = [&] {
+    return buffer->attachment(&may_end) == nullptr && buffer->map(Access::write, second);
+  };
+  int served = 0;
+  for (int i = 0; i < 200; ++i)
+    served += testing::is_true_in_child(works) ? 1 : 0;
+  may_end = true;
+  asking.join();
+  writing.join();
+  EXPECT_EQ(served, 200);
 }
 
 }  // namespace

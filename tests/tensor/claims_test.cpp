@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <optional>
 #include <random>
 #include <set>
 #include <thread>
 
 #include "halyard/buffer.h"
+#include "in_child.h"
 
 namespace halyard {
 namespace {
@@ -112,6 +114,32 @@ TEST(WriteClaims, readers_and_the_writers_own_thread_are_not_kept_out) {
   EXPECT_TRUE(elsewhere([&] { return buffer->map_unclaimed(Access::write).has_value(); }));
   const auto unclaimed = elsewhere([&] { return *buffer->map_unclaimed(Access::write); });
   EXPECT_EQ(try_write(*buffer), Errc::busy) << "only what was claimed keeps others out";
+}
+
+TEST(WriteClaims, a_child_is_not_kept_out_by_threads_of_its_parent) {
+  const auto buffer = *allocate(100, Memory::mem);
+  testing::Inside inside;
+  EXPECT_TRUE(inside.is_true_in_child_meanwhile(
+      [&] {
+        const auto map = buffer->map(Access::write);
+        inside.wait();
+      },
+      [&] {
+        const auto mine = buffer->map(Access::write);
+        return mine.has_value() && try_write(*buffer) == Errc::busy;
+      }));
+  EXPECT_EQ(try_write(*buffer), Errc::ok);
+}
+
+TEST(WriteClaims, a_child_keeps_the_maps_of_the_thread_that_forked) {
+  const auto buffer = *allocate(100, Memory::mem);
+  std::optional<Map> mine = *buffer->map(Access::write);
+  EXPECT_TRUE(testing::is_true_in_child([&] {
+    if (!buffer->map(Access::write)) return false;
+    mine.reset();
+    return try_write(*buffer) == Errc::ok;
+  }));
+  EXPECT_EQ(try_write(*buffer), Errc::busy);
 }
 
 TEST(WriteClaims, an_unclaimed_map_keeps_nobody_out) {
