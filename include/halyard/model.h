@@ -21,7 +21,8 @@ HALYARD_EXPORTS_BEGIN
 namespace halyard {
 
 /// A loaded network. run() may be called from several threads at once: each call takes a request of
-/// its own from a pool.
+/// its own from a pool. A child of fork() can use no model, neither an open nor a new one, when the
+/// process that forked it had opened one: open() and run() are refused there as unsupported.
 class Engine {
  public:
   struct Options {

@@ -4,9 +4,12 @@
 
 #include <fmt/ranges.h>
 
+#include <atomic>
+#include <cstdint>
 #include <utility>
 
 #include "base/format_error.h"
+#include "halyard/threads.h"
 #include "halyard/trace.h"
 #include "model/runtime.h"
 #include "model/session.h"
@@ -35,12 +38,26 @@ Result<TensorSpec> to_spec(Port port) {
   return spec;
 }
 
+/// The runtime's threads are those of the process that first opened a model. A child of fork() has
+/// none of them, and would wait for them for ever.
+Status check_process() {
+  static std::atomic<std::uint32_t> first{0};
+  const std::uint32_t mine = fork_generation();
+  std::uint32_t known = 0;
+  if (first.compare_exchange_strong(known, mine, std::memory_order_relaxed) || known == mine)
+    return {};
+  return fail(Errc::unsupported,
+              "engine: its threads stayed in the process that forked this one; where models are "
+              "run in children, open none before fork()");
+}
+
 class PortSession final : public Session {
  public:
   PortSession(std::unique_ptr<RuntimeSession> session, std::vector<TensorSpec> outputs)
       : session_(std::move(session)), outputs_(std::move(outputs)) {}
 
   Result<std::vector<Tensor>> run(std::span<const Tensor> inputs) override {
+    HALYARD_CHECK(check_process());
     std::vector<TensorMap> maps;  // the runtime reads our memory until run() returns
     std::vector<const std::byte*> data;
     for (const Tensor& input : inputs) {
@@ -103,6 +120,7 @@ Status fill_specs(Loaded& loaded, Network& network, const std::string& subject) 
 }  // namespace
 
 Result<Loaded> load(const std::string& path, const Engine::Options& options, Metadata metadata) {
+  HALYARD_CHECK(check_process());
   HALYARD_TRY(const Runtime* const runtime, load_runtime());
   auto network = runtime->read(path, *file_kind(path));
   if (!network) return about(network.error(), path);

@@ -9,6 +9,7 @@
 
 #include "folder.h"
 #include "halyard/model.h"
+#include "in_child.h"
 #include "onnx_writer.h"
 
 namespace halyard {
@@ -164,6 +165,18 @@ TEST(Engine, runs_from_several_threads) {
   for (std::thread& thread : threads)
     thread.join();
   EXPECT_EQ(wrong, 0);
+}
+
+TEST(Engine, tells_a_child_that_its_threads_stayed_in_the_parent) {
+  Engine engine = open_model("forked.onnx", {});
+  const Tensor input = filled(engine, 2);
+  const auto is_refused = [](const auto& result) {
+    return !result && result.error().code == Errc::unsupported &&
+           result.error().message().find("before fork()") != std::string::npos;
+  };
+  EXPECT_TRUE(testing::is_true_in_child(
+      [&] { return is_refused(engine.run(input)) && is_refused(Engine::open(engine.path())); }));
+  EXPECT_TRUE(engine.run(input)) << "the parent goes on";
 }
 
 TEST(Engine, takes_a_picture_without_the_batch_axis) {

@@ -4,11 +4,13 @@
 #include "model/runtime.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
 
+#include "base/fork.h"
 #include "halyard/version.h"
 #include "model/one_line.h"
 // OpenVINO's headers do not stand up to our warnings.
@@ -33,8 +35,8 @@ Error failure(Errc code, const char* what, const std::exception& why) {
 
 /// Loading plugins takes a while, and OpenVINO wants its core alive as long as anything it made.
 ov::Core& core() {
-  static ov::Core* instance = new ov::Core;
-  return *instance;
+  static std::atomic<ov::Core*> instance{nullptr};
+  return made_once(instance, [] { return new ov::Core; });
 }
 
 std::optional<DType> to_dtype(const ov::element::Type& type) {
