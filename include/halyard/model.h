@@ -90,6 +90,11 @@ ModelSignals signals_of(const Engine& engine);
 /// type, an output whose shape only an engine can find).
 Result<ModelSignals> signals_of_file(const std::string& path);
 
+/// The files that opening or describing this model reads, as far as they are there: itself, the
+/// .bin file of an .xml file, the files that an .onnx file keeps values in, and the texts beside it
+/// that signals_of() reads. What cannot be read, or is no model, names no further files.
+std::vector<std::string> files_of_model(const std::string& path);
+
 /// A decoder for the engine's outputs, from infer_description(signals_of(engine)). Errors: those of
 /// infer_description() and Decoder::create().
 Result<Decoder> decoder_for(const Engine& engine, DecodeOptions options = {});

@@ -72,6 +72,56 @@ std::optional<DType> dtype_of(std::uint64_t element_type) noexcept {
   }
 }
 
+/// Looks for the names of files in the tensors of a graph: fields of GraphProto, NodeProto,
+/// AttributeProto, TensorProto.
+class ExternalFiles {
+ public:
+  explicit ExternalFiles(WireReader& wire) : wire_(wire) {}
+
+  Result<std::vector<std::string>> find() && {
+    HALYARD_CHECK(each(wire_.file(), 7, [this](WireRange graph) -> Status {
+      HALYARD_CHECK(each(graph, 5, [this](WireRange tensor) { return look_at(tensor); }));
+      return each(graph, 1, [this](WireRange node) {
+        return each(node, 5, [this](WireRange attribute) {
+          return each(attribute, 5, [this](WireRange tensor) { return look_at(tensor); });
+        });
+      });
+    }));
+    return std::vector<std::string>(found_.begin(), found_.end());
+  }
+
+ private:
+  /// Calls `take` with the content of every field `number` of a message.
+  template <class Take>
+  Status each(WireRange message, std::uint64_t number, Take take) {
+    while (true) {
+      HALYARD_TRY(const auto field, wire_.next(message));
+      if (!field) return {};
+      if (field->kind == Kind::bytes && field->number == number)
+        HALYARD_CHECK(take(field->content));
+    }
+  }
+
+  Status look_at(WireRange tensor) {
+    return each(tensor, 13, [this](WireRange entry) -> Status {
+      std::string key;
+      HALYARD_CHECK(each(entry, 1, [&](WireRange text) -> Status {
+        HALYARD_TRY(key, wire_.text(text, OnnxLimits::name_bytes, "a key of a tensor"));
+        return {};
+      }));
+      if (key != "location") return {};
+      return each(entry, 2, [&](WireRange text) -> Status {
+        HALYARD_TRY(auto name, wire_.text(text, OnnxLimits::name_bytes, "the name of a file"));
+        if (found_.size() < OnnxLimits::entries) found_.insert(std::move(name));
+        return {};
+      });
+    });
+  }
+
+  WireReader& wire_;
+  std::set<std::string> found_;
+};
+
 class OnnxReader {
  public:
   explicit OnnxReader(WireReader& wire) : wire_(wire) {}
@@ -256,16 +306,34 @@ Result<TensorSpec> to_spec(const Declared& tensor) {
   return spec;
 }
 
-}  // namespace
+struct Opened {
+  Fd fd;
+  std::uint64_t size_bytes = 0;
+};
 
-Result<OnnxFile> read_onnx(const std::string& path) {
-  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd) return fail_os("model file cannot be opened", errno, path);
+Result<Opened> open_model(const std::string& path) {
+  Opened file{Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))};
+  if (!file.fd) return fail_os("model file cannot be opened", errno, path);
   struct stat info {};
-  if (::fstat(fd.get(), &info) != 0) return fail_os("model file cannot be examined", errno, path);
+  if (::fstat(file.fd.get(), &info) != 0)
+    return fail_os("model file cannot be examined", errno, path);
   if (!S_ISREG(info.st_mode))
     return fail(Errc::invalid_argument, "model must be a regular file", "{}", path);
-  WireReader wire(fd.get(), static_cast<std::uint64_t>(info.st_size));
+  file.size_bytes = static_cast<std::uint64_t>(info.st_size);
+  return file;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> external_files(const std::string& path) {
+  HALYARD_TRY(const Opened file, open_model(path));
+  WireReader wire(file.fd.get(), file.size_bytes);
+  return ExternalFiles(wire).find();
+}
+
+Result<OnnxFile> read_onnx(const std::string& path) {
+  HALYARD_TRY(const Opened file, open_model(path));
+  WireReader wire(file.fd.get(), file.size_bytes);
   HALYARD_TRY(Model model, OnnxReader(wire).read());
   OnnxFile out;
   for (Declared& input : model.inputs) {

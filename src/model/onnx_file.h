@@ -32,4 +32,8 @@ struct OnnxFile {
 /// rank above 8, a shape that only a runtime can find), exhausted, those of opening a file.
 Result<OnnxFile> read_onnx(const std::string& path);
 
+/// The files that hold the values of tensors, as the file names them, relative to its folder; each
+/// once, at most OnnxLimits::entries. Subgraphs are not looked into. Errors: as read_onnx().
+Result<std::vector<std::string>> external_files(const std::string& path);
+
 }  // namespace halyard::model

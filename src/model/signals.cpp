@@ -36,20 +36,26 @@ bool describes_models(std::string_view name) noexcept {
   return std::find(known.begin(), known.end(), name) != known.end();
 }
 
+std::vector<std::filesystem::path> texts_beside(const std::filesystem::path& model) {
+  const std::string stem = model.stem().string();
+  std::vector<std::filesystem::path> out;
+  for (const std::string& name :
+       {std::string("edgefirst.json"), std::string("edgefirst.yaml"), stem + ".json",
+        stem + ".yaml", std::string("config.json"), std::string("preprocessor_config.json"),
+        std::string("labels.txt")})
+    out.push_back(model.parent_path() / name);
+  return out;
+}
+
 }  // namespace
 
 std::vector<ModelSignals::Attachment> read_attachments(const std::string& path) {
   std::vector<ModelSignals::Attachment> out;
   for (NamedText& entry : appended_texts(path))
     out.push_back({std::move(entry.name), std::move(entry.text), true});
-  const std::filesystem::path model(path);
-  const std::string stem = model.stem().string();
-  for (const std::string& name :
-       {std::string("edgefirst.json"), std::string("edgefirst.yaml"), stem + ".json",
-        stem + ".yaml", std::string("config.json"), std::string("preprocessor_config.json"),
-        std::string("labels.txt")}) {
+  for (const auto& file : texts_beside(path)) {
     std::string text;
-    if (read_text(model.parent_path() / name, text)) out.push_back({name, std::move(text), false});
+    if (read_text(file, text)) out.push_back({file.filename().string(), std::move(text), false});
   }
   return out;
 }
@@ -97,6 +103,27 @@ ModelSignals signals_of(const Engine& engine) {
   out.outputs.assign(engine.outputs().begin(), engine.outputs().end());
   out.metadata = engine.metadata();
   return with_texts(std::move(out), engine.path());
+}
+
+std::vector<std::string> files_of_model(const std::string& path) {
+  const std::filesystem::path model(path);
+  const auto kind = model::file_kind(path);
+  std::vector<std::filesystem::path> named;
+  if (kind) named = model::texts_beside(model);
+  if (kind == model::FileKind::ir)
+    named.push_back(std::filesystem::path(model).replace_extension(".bin"));
+  if (kind == model::FileKind::onnx) {
+    const auto external = model::external_files(path);
+    for (std::size_t i = 0; external && i < external->size(); ++i)
+      named.push_back(model.parent_path() / (*external)[i]);
+  }
+  named.insert(named.begin(), model);
+  std::vector<std::string> out;
+  for (const auto& file : named) {
+    std::error_code ignored;
+    if (std::filesystem::exists(file, ignored)) out.push_back(file.string());
+  }
+  return out;
 }
 
 Result<ModelSignals> signals_of_file(const std::string& path) {

@@ -10,6 +10,7 @@
 #include "model/one_line.h"
 #include "model/signals.h"
 #include "model/zip_archive.h"
+#include "onnx_writer.h"
 
 namespace halyard::model {
 namespace {
@@ -170,6 +171,30 @@ TEST(Attachments, are_also_the_files_beside_the_model) {
   EXPECT_EQ(seen, (Names{"edgefirst.json inside", "a.json", "config.json", "labels.txt"}));
   EXPECT_TRUE(metadata_of(read_attachments(folder / "a.tflite")).empty())
       << "a description is no dict of metadata";
+}
+
+TEST(FilesOfModel, are_itself_its_values_and_the_texts_beside_it) {
+  const test::Folder folder;
+  const std::string model = folder / "m.onnx";
+  test::write_bytes(model, test::onnx_bytes({.files = {"m.data", "m.data", "not_there.data"}}));
+  for (const char* name : {"m.data", "m.json", "labels.txt", "other.json", "m.bin"})
+    test::write_bytes(folder / name, "x");
+  EXPECT_EQ(files_of_model(model),
+            (std::vector<std::string>{model, folder / "m.json", folder / "labels.txt",
+                                      folder / "m.data"}));
+}
+
+TEST(FilesOfModel, are_no_others_where_the_model_cannot_be_read) {
+  const test::Folder folder;
+  const std::string model = folder / "m.onnx";
+  EXPECT_EQ(files_of_model(model), std::vector<std::string>{});
+  test::write_bytes(model, "\x3a\x7f cut");
+  test::write_bytes(folder / "m.data", "x");
+  EXPECT_EQ(files_of_model(model), std::vector<std::string>{model});
+  test::write_bytes(folder / "m.xml", "<net/>");
+  test::write_bytes(folder / "m.bin", "x");
+  EXPECT_EQ(files_of_model(folder / "m.xml"),
+            (std::vector<std::string>{folder / "m.xml", folder / "m.bin"}));
 }
 
 TEST(One_line, skips_source_places_and_keeps_the_reason) {

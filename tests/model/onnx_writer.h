@@ -40,6 +40,7 @@ struct OnnxModel {
   std::string op = "Relu";                      ///< takes one tensor, gives one of the same shape
   std::vector<std::int64_t> shape{1, 3, 4, 6};  ///< -1: dynamic
   std::vector<std::pair<std::string, std::string>> metadata{};
+  std::vector<std::string> files{};  ///< each holds the values of one tensor
 };
 
 inline Message tensor_info(const std::string& name, const std::vector<std::int64_t>& shape) {
@@ -61,6 +62,11 @@ inline std::string onnx_bytes(const OnnxModel& model) {
   const Message node = Message().text(1, "images").text(2, "output0").text(4, model.op);
   Message graph;
   graph.nested(1, node).text(2, "g");
+  for (const std::string& file : model.files) {
+    const Message place = Message().text(1, "location").text(2, file);
+    const Message size = Message().text(1, "length").text(2, "4");
+    graph.nested(5, Message().text(8, "w" + file).nested(13, size).nested(13, place));
+  }
   graph.nested(11, tensor_info("images", model.shape));
   graph.nested(12, tensor_info("output0", model.shape));
   Message file;

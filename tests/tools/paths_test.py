@@ -68,6 +68,24 @@ class Clashes(PathsTest):
         self.clash("run", "-m", self.file("m.xml", "<net/>"), self.picture(), "--json", weights,
                    names=("--json", "--model", "m.bin"))
 
+    def test_the_files_that_an_onnx_model_keeps_values_in_are_inputs(self):
+        # GraphProto.initializer 5 -> TensorProto.external_data 13 -> {key 1, value 2}
+        def field(number, content):
+            return bytes([number << 3 | 2, len(content)]) + content
+        place = field(13, field(1, b"location") + field(2, b"m.data"))
+        model = self.file("m.onnx", field(7, field(5, place)))
+        weights = self.file("m.data", "weights")
+        self.clash("run", "-m", model, self.picture(), "--json", weights,
+                   names=("--json", "--model", "m.data"))
+
+    def test_the_texts_beside_a_model_are_inputs(self):
+        for name in ("m.json", "edgefirst.yaml", "config.json", "labels.txt"):
+            with self.subTest(name):
+                text = self.file(name, "a\n")
+                self.clash("run", "-m", self.model(), self.picture(), "--json", text,
+                           names=("--json", "--model", name))
+                text.unlink()
+
     def test_decode_overwrites_none_of_its_inputs(self):
         tensor = self.file("x.npy", npy("<f4", (1, 6, 1), bytes(24)))
         labels, config = self.file("labels.txt", "a\n"), self.file("config.json", "{}")

@@ -9,6 +9,7 @@
 #include <optional>
 #include <system_error>
 
+#include "halyard/model.h"
 #include "report.h"
 #include "values.h"
 
@@ -133,8 +134,9 @@ PathCheck& PathCheck::input_tree(const std::string& option, const std::string& p
 
 PathCheck& PathCheck::model(const std::string& option, const std::string& path) {
   input(option, path);
-  if (extension_of(path) == ".xml")
-    input(option, fs::path(path).replace_extension(".bin").string());
+  if (path.empty()) return *this;
+  for (const std::string& file : files_of_model(path))
+    if (file != path) implied_.push_back({Kind::input, option, file});
   return *this;
 }
 
@@ -199,6 +201,8 @@ std::optional<PathCheck::Seen> PathCheck::look_at(const Use& use) {
 int PathCheck::run() const {
   std::vector<Seen> seen;
   for (const Use& use : uses_)
+    if (auto found = look_at(use)) seen.push_back(*std::move(found));
+  for (const Use& use : implied_)
     if (auto found = look_at(use)) seen.push_back(*std::move(found));
   for (std::size_t i = 0; i < seen.size(); ++i) {
     if (seen[i].is_input()) continue;

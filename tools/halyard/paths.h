@@ -25,7 +25,7 @@ class PathCheck {
   PathCheck& frames(const std::string& option, const std::string& path);
   /// A folder whose files are read, those of folders inside too.
   PathCheck& input_tree(const std::string& option, const std::string& path);
-  /// A model, and the file of weights that lies beside an .xml file.
+  /// A model, and the files beside it that are read with it: files_of_model().
   PathCheck& model(const std::string& option, const std::string& path);
   /// A file to write.
   PathCheck& output(const std::string& option, const std::string& path);
@@ -51,6 +51,7 @@ class PathCheck {
   static bool overwrites_inside(const Seen& output, const Seen& input);
   static bool overwrites_frames(const Seen& folder, const Seen& input);
   std::vector<Use> uses_;
+  std::vector<Use> implied_;  ///< by a model: another option that names the file is told of first
 };
 
 }  // namespace halyard::tool
