@@ -342,15 +342,23 @@ print(ef.Tensor.load_from_bytes({kind}(8)).width)
 """) == "stopped False None\n8\n"
 
 
-def test_ctrl_c_ends_a_long_load():
+def test_ctrl_c_ends_a_long_load_in_the_middle():
+    """Not all of the picture's memory has been written to by then."""
     assert run_python(LONG_DECODE + """
-data = jpeg(16000)
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGESIZE")
+def interrupt(*_):
+    print(resident() - before < 0.9 * 3 * 16000 ** 2)
+    raise KeyboardInterrupt
+data = png(16000)
+before = resident()
+signal.signal(signal.SIGINT, interrupt)
 threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
     ef.Tensor.load_from_bytes(data, "rgb")
 except KeyboardInterrupt:
     print("stopped")
-""") == "stopped\n"
+""") == "True\nstopped\n"
 
 
 def test_a_handler_of_a_signal_runs_in_the_middle_of_a_decode():
