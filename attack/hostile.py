@@ -162,8 +162,10 @@ class InterfaceLiar:
                                    {}, -1, ("a", "b"), "|O8", "<f9", (4, 4, 4, 4, 4)])
         if key == "data" and isinstance(said[key], tuple) and said[key][:1] != (0,):
             said[key] = None  # an address that nobody can judge
-        if key in ("shape", "strides") and isinstance(said[key], tuple) and min(said[key]) >= 0:
-            said[key] = (-1, 2)
+        numbers = said[key] if isinstance(said[key], tuple) else ()
+        if (key in ("shape", "strides") and numbers and isinstance(numbers[0], int)
+                and min(numbers) >= 0):
+            said[key] = (-1, 2)  # others would be taken, and lead anywhere
         self.__array_interface__ = said
 
 
