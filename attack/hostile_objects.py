@@ -19,7 +19,7 @@ from common import Failure, Program, attempt, main
 FLOATS = ctypes.c_float
 
 
-def array_calls(chance, given):
+def array_calls(chance, folder, given):
     """Every call that takes an array, each with `given` in one of its places."""
     frame = samples.frame()
     picture = halyard.Tensor.image(8, 8, "rgb", halyard.TensorMemory.MEM)
@@ -46,7 +46,7 @@ def array_calls(chance, given):
         "push_tile": lambda: accumulator.push_tile(*three, given),
         "to_source": lambda: placed.to_source(given),
         "points": lambda: placed.points_to_destination(given),
-        "imwrite": lambda: halyard.imwrite("x.png", given),
+        "imwrite": lambda: halyard.imwrite(folder / "x.png", given),
         "load_from_bytes": lambda: halyard.Tensor.load_from_bytes(given),
         "decode_image": lambda: picture.decode_image(given),
         "peek": lambda: halyard.Tensor.peek_image_info(given),
@@ -63,7 +63,7 @@ def array_calls(chance, given):
 
 def call_each(work, given, words):
     """All of the calls, in any order; what they raise is told."""
-    calls = array_calls(work.chance, given)
+    calls = array_calls(work.chance, work.folder, given)
     for name in work.chance.sample(sorted(calls), len(calls)):
         work.call(f"{name} with {words}")
         yield name, *attempt(work, calls[name])
@@ -117,9 +117,9 @@ def interrupts(work):
     """What an argument raises comes out: nobody may take Ctrl-C for a wrong type."""
     lost = []
     for kind, answer in itertools.product((KeyboardInterrupt, MemoryError), (0, [0, 1])):
-        for name in array_calls(work.chance, None):
+        for name in array_calls(work.chance, work.folder, None):
             given = hostile.Hook(hostile.raising(kind), answer)
-            call = array_calls(work.chance, given)[name]
+            call = array_calls(work.chance, work.folder, given)[name]
             given.raised = None
             work.call(f"{name} with an object that raises {kind.__name__}")
             try:
