@@ -115,6 +115,10 @@ Result<std::byte*> check_address(const dlpack_abi::TensorInfo& info, const Layou
     return fail(Errc::invalid_argument, "byte_offset: must be a multiple of the element size",
                 "{} for {}", info.byte_offset, to_string(layout.dtype));
   }
+  if (info.byte_offset > static_cast<std::uint64_t>(PTRDIFF_MAX)) {
+    return fail(Errc::invalid_argument, "byte_offset: must be below 2^63, as no memory is larger",
+                "{}", info.byte_offset);
+  }
   auto address = reinterpret_cast<std::uintptr_t>(info.data);
   if (address % element != 0) {
     return fail(Errc::invalid_argument, "data: must lie at a multiple of the element size",
