@@ -16,7 +16,7 @@ import numpy as np
 import halyard
 import python_calls
 import samples
-from common import SLOWER, Failure, Program, attempt, main
+from common import SANITIZED, SLOWER, Failure, Program, attempt, main
 
 THREADS = 8
 PATIENCE_S = 10 * SLOWER
@@ -291,9 +291,11 @@ def fork_with_same(work):
     fork_amid(work, True)
 
 
+# A child of several threads waits for locks of the sanitizer itself (its depot of stacks) that a
+# thread of the parent held: GCC 12's has no handlers for fork().
+FORKS = () if SANITIZED else (fork_first, fork_with_own, fork_with_same)
 WAYS = {function.__name__: function for function in (
-    convert, masks, decode, one_tensor, tracker, take_protos, close, any_calls, fork_first,
-    fork_with_own, fork_with_same)}
+    convert, masks, decode, one_tensor, tracker, take_protos, close, any_calls, *FORKS)}
 PROGRAM = Program("threads", WAYS, cpu_s=120, wall_s=120)
 
 if __name__ == "__main__":

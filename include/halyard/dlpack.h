@@ -37,8 +37,8 @@ Result<DLManagedTensor*> to_dlpack_unversioned(const Tensor& tensor);
 /// kDLROCMHost, kDLCUDAManaged). The read-only flag gives a read-only buffer.
 /// Errors: invalid_argument (null, rank 0 or above 8, negative extents, sizes or strides that
 /// overflow, null data with elements, a byte_offset or data address that is no multiple of the
-/// element, a byte_offset of 2^63 or more), version (major other than 1), unsupported (device; element type: lanes above 1, fewer
-/// than 8 bits, complex).
+/// element, a byte_offset of 2^63 or more), version (major other than 1), unsupported (device;
+/// element type: lanes above 1, fewer than 8 bits, complex).
 Result<Tensor> from_dlpack(DLManagedTensorVersioned* managed);
 Result<Tensor> from_dlpack(DLManagedTensor* managed);
 
