@@ -190,15 +190,19 @@ def any_calls(work):
     maker.kept += [halyard.ImageProcessor(), samples.decoder(), samples.segmenter(),
                    halyard.ByteTrack(), samples.frame(), samples.frame(16, 16, "nv12")]
 
+    list_lock = threading.Lock()
+
     def body(index):
         mine = python_calls.Maker(random.Random(work.seed * 99 + index), work.folder)
-        mine.kept = maker.kept
         for _ in range(40):
-            choices = list(python_calls.callables(mine.chance.choices(maker.kept, k=2)))
+            with list_lock:
+                mine.kept = list(maker.kept)
+            choices = list(python_calls.callables(mine.chance.choices(mine.kept, k=2)))
             name, target = mine.chance.choice(choices[-60:])
             if not name.endswith("set_threads"):
                 result = python_calls.one_call(work, mine, name, target)
-                python_calls.keep(mine, mine.chance, result)
+                with list_lock:
+                    python_calls.keep(maker, mine.chance, result)
     side_by_side(work, body)
 
 
