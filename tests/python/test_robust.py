@@ -312,6 +312,7 @@ def test_subinterpreters_are_told_so_and_end(before):
 
 LONG_DECODE = """
 import os, signal, struct, threading, zlib, numpy as np, halyard as ef
+signal.signal(signal.SIGINT, signal.default_int_handler)  # shells let background jobs ignore it
 def chunk(kind, body):
     return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
 def png(side):
