@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the memory of a pool is free: segments, cut into extents that are taken or free. Two-level
+// segregated fit (Masmano et al., "TLSF", ECRTS 2004): constant time, neighbours join at once.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/local.h"
+
+namespace halyard::ipc {
+
+/// Bookkeeping alone: the memory is never touched, so nobody who can write to it can disturb this.
+/// Allocates in its constructor and in add_segment() only. For one thread at a time.
+class HALYARD_LOCAL Extents {
+ public:
+  struct Extent {
+    std::uint32_t id = 0;  ///< what give() takes; may be used again afterwards
+    std::uint32_t segment = 0;
+    std::uint64_t offset = 0;  ///< in its segment, a multiple of the granule
+    std::uint64_t size = 0;    ///< as taken: the bytes asked for, in whole granules
+  };
+
+  /// Extents are multiples of `granule`, a power of two. At most `most_taken` are taken at a time.
+  Extents(std::uint64_t granule, std::uint32_t most_taken);
+
+  /// More memory, free at first. Bytes behind the last whole granule are not used. Returns its
+  /// number, counted from 0 on.
+  std::uint32_t add_segment(std::uint64_t bytes);
+
+  /// The memory for `bytes` (0: one granule); nothing where no free extent is as large. Constant
+  /// time, but before it gives up it looks at all extents of about that size.
+  std::optional<Extent> take(std::uint64_t bytes) noexcept;
+  /// Gives an extent back that is taken. Constant time.
+  void give(std::uint32_t id) noexcept;
+
+  std::uint64_t free_bytes() const noexcept { return free_granules_ * granule_; }
+  std::uint64_t total_bytes() const noexcept { return total_granules_ * granule_; }
+  /// The most that take() can give now.
+  std::uint64_t largest_free_bytes() const noexcept;
+  std::uint32_t taken() const noexcept { return taken_; }
+
+ private:
+  static constexpr std::uint32_t none = UINT32_MAX;
+  static constexpr unsigned second_bits = 4;
+  static constexpr unsigned second_count = 1U << second_bits;
+  static constexpr unsigned first_count = 64 - second_bits;
+
+  /// Sizes and places in granules. Unused nodes are linked through `later`.
+  struct Node {
+    std::uint64_t offset = 0;
+    std::uint64_t size = 0;
+    std::uint32_t segment = 0;
+    std::uint32_t before = none;  ///< neighbours in the segment
+    std::uint32_t after = none;
+    std::uint32_t earlier = none;  ///< neighbours in the list of a bin
+    std::uint32_t later = none;
+    bool is_free = false;
+  };
+  struct Bin {
+    unsigned first;
+    unsigned second;
+  };
+  static Bin bin_of(std::uint64_t size) noexcept;
+  std::uint32_t first_of(Bin bin) const noexcept { return heads_[bin.first][bin.second]; }
+  std::uint32_t find(std::uint64_t size) const noexcept;
+  void link(std::uint32_t node) noexcept;
+  void unlink(std::uint32_t node) noexcept;
+  std::uint32_t new_node() noexcept;
+  void drop_node(std::uint32_t node) noexcept;
+  void split(std::uint32_t node, std::uint64_t size) noexcept;
+  void join_with_next(std::uint32_t node) noexcept;
+
+  std::uint64_t granule_;
+  std::uint64_t free_granules_ = 0;
+  std::uint64_t total_granules_ = 0;
+  std::uint32_t segments_ = 0;
+  std::uint32_t taken_ = 0;
+  std::uint32_t unused_ = none;
+  std::vector<Node> nodes_;
+  std::uint64_t has_first_ = 0;  ///< a bit for each first level with a free extent
+  std::array<std::uint32_t, first_count> has_second_{};
+  std::array<std::array<std::uint32_t, second_count>, first_count> heads_;
+};
+
+}  // namespace halyard::ipc

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// The messages of one publisher: a ring that it alone writes, and any number of processes read. A
+// publisher never waits: it writes over the oldest message. A reader notices that what it reads was
+// written over, goes on with the oldest message of the window, and knows how many it has lost.
+//
+// Message n lies in entry n % capacity. An entry's state is 2n + 1 while message n is written and
+// 2n + 2 when it is there (a sequence lock: Boehm, "Can seqlocks get along with programming
+// language memory models?", MSPC 2012), so states only grow. A publisher that is killed while it
+// writes leaves a message that never comes.
+//
+// The words are a template parameter: tests run these functions in all interleavings. What a reader
+// finds in the memory of another process is any number; it takes from it positions and words, no
+// address and no index.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace halyard::ipc {
+
+/// Where the parts of a ring lie, for its publisher (Word) and its readers (const Word).
+template <class Word>
+struct RingMemory {
+  Word* head = nullptr;    ///< messages published so far
+  Word* states = nullptr;  ///< one for each entry, `stride` words apart
+  std::size_t stride = 1;  ///< words from one entry's state to the next; its words lie behind it
+  std::uint64_t capacity = 1;  ///< entries; the window is as long at most
+
+  Word& state(std::uint64_t position) const { return states[(position % capacity) * stride]; }
+  Word* words(std::uint64_t position) const { return &state(position) + 1; }
+};
+
+constexpr std::uint64_t state_while_written(std::uint64_t position) noexcept {
+  return 2 * position + 1;
+}
+constexpr std::uint64_t state_when_there(std::uint64_t position) noexcept {
+  return 2 * position + 2;
+}
+
+/// For the publisher: writes message `position`, the number published so far. One thread at a time.
+template <class Word>
+void publish(const RingMemory<Word>& ring, std::uint64_t position,
+             std::span<const std::uint64_t> message) {
+  Word& state = ring.state(position);
+  state.store(state_while_written(position), std::memory_order_relaxed);
+  Word::fence(std::memory_order_release);
+  Word* const words = ring.words(position);
+  for (std::size_t i = 0; i < message.size(); ++i)
+    words[i].store(message[i], std::memory_order_relaxed);
+  state.store(state_when_there(position), std::memory_order_release);
+  ring.head->store(position + 1, std::memory_order_seq_cst);
+}
+
+enum class Read : std::uint8_t {
+  message,
+  nothing_yet,
+  overtaken,  ///< the message was written over
+};
+
+/// For a reader: copies message `position`, with as many words as `message` has.
+template <class Word>
+Read read_at(const RingMemory<const Word>& ring, std::uint64_t position,
+             std::span<std::uint64_t> message) {
+  const Word& state = ring.state(position);
+  const std::uint64_t before = state.load(std::memory_order_acquire);
+  if (before < state_when_there(position)) return Read::nothing_yet;
+  if (before > state_when_there(position)) return Read::overtaken;
+  const Word* const words = ring.words(position);
+  for (std::size_t i = 0; i < message.size(); ++i)
+    message[i] = words[i].load(std::memory_order_relaxed);
+  Word::fence(std::memory_order_acquire);
+  const std::uint64_t after = state.load(std::memory_order_relaxed);
+  return after == before ? Read::message : Read::overtaken;
+}
+
+/// A reader's place in a ring, and what it has lost.
+struct ReadPlace {
+  std::uint64_t next = 0;
+  std::uint64_t lost = 0;
+
+  /// Goes to the oldest message of a window of `window` messages, or to the newest one (1), unless
+  /// it is further already. What lies between is lost.
+  template <class Word>
+  void catch_up(const RingMemory<const Word>& ring, std::uint64_t window) {
+    const std::uint64_t head = ring.head->load(std::memory_order_acquire);
+    const std::uint64_t oldest = head > window ? head - window : 0;
+    if (oldest <= next) return;
+    lost += oldest - next;
+    next = oldest;
+  }
+
+  /// The next message: a message or nothing_yet, or overtaken when the publisher was faster in each
+  /// of `most_tries` tries.
+  template <class Word>
+  Read read(const RingMemory<const Word>& ring, std::uint64_t window,
+            std::span<std::uint64_t> message, int most_tries = 64) {
+    for (int tries = 0; tries < most_tries; ++tries) {
+      const Read found = read_at(ring, next, message);
+      if (found == Read::message) ++next;
+      if (found != Read::overtaken) return found;
+      const std::uint64_t before = next;
+      catch_up(ring, window);
+      // Its own entry is written over before the head says so.
+      if (next == before) {
+        ++next;
+        ++lost;
+      }
+    }
+    return Read::overtaken;
+  }
+};
+
+}  // namespace halyard::ipc
