@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
@@ -17,7 +18,10 @@
 #include "base/checked.h"
 #include "base/format_error.h"
 
-// Of Linux 6.3; older C libraries do not name it.
+// Of Linux 5.1 and 6.3; older C libraries do not name them.
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x0010
+#endif
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U
 #endif
@@ -78,7 +82,10 @@ Result<Fd> create_shared_object() {
   return fail(Errc::exists, "shared memory: every name tried is taken");
 }
 
-Result<Fd> create_sealed_memory(std::string_view name, std::size_t size_bytes) {
+namespace {
+
+// Mode 0600, as for POSIX shared memory: others of the system cannot open it through /proc.
+Result<Fd> create_memfd(std::string_view name, std::size_t size_bytes) {
   // Pages come at the first touch, so a size beyond the machine would only show as a later kill.
   if (size_bytes > system_memory_bytes()) {
     return fail(Errc::no_memory, "shared memory: more than this machine has",
@@ -90,11 +97,66 @@ Result<Fd> create_sealed_memory(std::string_view name, std::size_t size_bytes) {
     return make_error(Errc::unsupported, "shared memory: this kernel has no memfd", {}, ENOSYS);
   }
   if (!fd) return fail_os("shared memory: cannot be made", errno);
-  // Mode 0600, as for POSIX shared memory: others of the system cannot open it through /proc.
   if (::fchmod(fd.get(), 0600) != 0) return fail_os("shared memory: its mode cannot be set", errno);
   if (::ftruncate(fd.get(), static_cast<off_t>(size_bytes)) != 0) {
     return fail_os("shared memory: cannot be sized", errno, fmt::format("{} bytes", size_bytes));
   }
+  return fd;
+}
+
+// Reserving the pages now turns a full machine into an error here instead of a SIGBUS later.
+Status reserve(int fd, std::size_t size_bytes) {
+  int status = 0;
+  do {
+    status = ::fallocate(fd, 0, 0, static_cast<off_t>(size_bytes)) == 0 ? 0 : errno;
+  } while (status == EINTR);
+  if (status == 0) return {};
+  const Errc code = status == ENOSPC || status == EFBIG ? Errc::no_memory : Errc::os;
+  return make_error(code, "shared memory: cannot be reserved", fmt::format("{} bytes", size_bytes),
+                    status);
+}
+
+Status lock_in_memory(std::span<const std::byte> bytes) {
+  if (::mlock(bytes.data(), bytes.size()) == 0) return {};
+  const int status = errno;
+  struct rlimit limit = {};
+  ::getrlimit(RLIMIT_MEMLOCK, &limit);
+  return make_error(
+      status == EPERM ? Errc::permission : Errc::no_memory,
+      "shared memory: cannot be locked in RAM",
+      fmt::format("{} bytes, RLIMIT_MEMLOCK is {}", bytes.size(), std::uint64_t{limit.rlim_cur}),
+      status);
+}
+
+// Maps each page, without changing it.
+void touch(std::span<std::byte> bytes) noexcept {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  for (std::size_t at = 0; at < bytes.size(); at += page)
+    static_cast<volatile std::byte*>(bytes.data())[at] = bytes[at];
+}
+
+}  // namespace
+
+Result<OwnMemory> create_own_memory(std::string_view name, std::size_t size_bytes,
+                                    const OwnMemoryOptions& options) {
+  HALYARD_TRY(Fd fd, create_memfd(name, size_bytes));
+  HALYARD_TRY(MappedMemory mapped, MappedMemory::create(fd.get(), size_bytes, true));
+  // The first mapping stays writable when later ones are forbidden.
+  constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL | F_SEAL_FUTURE_WRITE;
+  if (options.huge_pages) ::madvise(mapped.bytes().data(), size_bytes, MADV_HUGEPAGE);
+  HALYARD_CHECK(reserve(fd.get(), size_bytes));
+  if (::fcntl(fd.get(), F_ADD_SEALS, seals) != 0) {
+    const int status = errno;
+    return make_error(status == EINVAL ? Errc::unsupported : Errc::os,
+                      "shared memory: cannot be sealed for one writer (Linux 5.1 can)", {}, status);
+  }
+  if (options.lock) HALYARD_CHECK(lock_in_memory(mapped.bytes()));
+  if (options.touch) touch(mapped.bytes());
+  return OwnMemory{std::move(fd), std::move(mapped)};
+}
+
+Result<Fd> create_sealed_memory(std::string_view name, std::size_t size_bytes) {
+  HALYARD_TRY(Fd fd, create_memfd(name, size_bytes));
   if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     return fail_os("shared memory: cannot be sealed", errno);
   }

@@ -41,6 +41,23 @@ Result<Fd> create_shared_object();
 /// lists. Errors: no_memory, unsupported (no memfd in this kernel: errno ENOSYS), permission, os.
 Result<Fd> create_sealed_memory(std::string_view name, std::size_t size_bytes);
 
+/// Memory that this process alone can write: `mapped` is writable, and no other mapping of `fd` can
+/// be, in any process, nor can its size or content be changed through a descriptor.
+struct OwnMemory {
+  Fd fd;  ///< for others to map for reading
+  MappedMemory mapped;
+};
+struct OwnMemoryOptions {
+  bool touch = false;       ///< map all pages now, so that the first access of each faults no more
+  bool lock = false;        ///< keep all pages in RAM
+  bool huge_pages = false;  ///< ask for transparent huge pages, where the system gives them
+};
+/// `size_bytes` zero bytes, all reserved: a machine without room for them says so here. Errors:
+/// invalid_argument (size 0), no_memory (also: a lock beyond RLIMIT_MEMLOCK), unsupported (a kernel
+/// before Linux 5.1), permission, os.
+Result<OwnMemory> create_own_memory(std::string_view name, std::size_t size_bytes,
+                                    const OwnMemoryOptions& options = {});
+
 /// Bytes of RAM and swap of this machine at the first call; SIZE_MAX when it does not tell.
 std::size_t system_memory_bytes() noexcept;
 

@@ -4,9 +4,16 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <limits>
+#include <string>
+
+#include "in_child.h"
 
 namespace halyard {
 namespace {
@@ -38,6 +45,55 @@ TEST(SealedMemory, only_memory_has_seals) {
   EXPECT_EQ(seal_against_shrinking(write_end.get()).error().code, Errc::unsupported);
   EXPECT_FALSE(seals_of(-1));
   EXPECT_EQ(seal_against_shrinking(-1).error().os_errno, EBADF);
+}
+
+TEST(OwnMemory, is_written_by_its_owner_and_by_nobody_else) {
+  const auto own = *create_own_memory("own", 10000);
+  own.mapped.bytes()[9999] = std::byte{7};
+  const auto reader = *MappedMemory::create(own.fd.get(), 10000, false);
+  EXPECT_EQ(reader.bytes()[9999], std::byte{7});
+  own.mapped.bytes()[9999] = std::byte{8};
+  EXPECT_EQ(reader.bytes()[9999], std::byte{8}) << "the owner goes on writing";
+
+  EXPECT_EQ(MappedMemory::create(own.fd.get(), 10000, true).error().code, Errc::permission);
+  const std::string path = "/proc/self/fd/" + std::to_string(own.fd.get());
+  const Fd again(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (again) {
+    EXPECT_EQ(MappedMemory::create(again.get(), 10000, true).error().code, Errc::permission);
+  }
+  const char byte = 1;
+  EXPECT_EQ(::pwrite(own.fd.get(), &byte, 1, 0), -1);
+  EXPECT_EQ(::ftruncate(own.fd.get(), 1), -1);
+  EXPECT_EQ(::ftruncate(own.fd.get(), 20000), -1);
+  EXPECT_EQ(::fallocate(own.fd.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 4096), -1);
+  EXPECT_EQ(::mprotect(reader.bytes().data(), 4096, PROT_READ | PROT_WRITE), -1);
+}
+
+TEST(OwnMemory, begins_with_zeros_and_is_all_there) {
+  const OwnMemoryOptions options{.touch = true, .huge_pages = true};
+  const auto own = *create_own_memory("own", (std::size_t{4} << 20) + 5, options);
+  EXPECT_TRUE(std::all_of(own.mapped.bytes().begin(), own.mapped.bytes().end(),
+                          [](std::byte byte) { return byte == std::byte{0}; }));
+  struct stat status = {};
+  ASSERT_EQ(::fstat(own.fd.get(), &status), 0);
+  EXPECT_GE(status.st_blocks * 512, std::int64_t{4} << 20) << "its pages are reserved";
+  EXPECT_EQ(status.st_mode & 0777U, 0600U);
+}
+
+TEST(OwnMemory, refuses_what_cannot_be_had) {
+  EXPECT_EQ(create_own_memory("own", 0).error().code, Errc::invalid_argument);
+  EXPECT_EQ(create_own_memory("own", system_memory_bytes() + 1).error().code, Errc::no_memory);
+}
+
+TEST(OwnMemory, names_the_limit_of_locked_memory) {
+  // In a child: limits go with the process.
+  EXPECT_TRUE(testing::is_true_in_child([] {
+    const rlimit none{0, 0};
+    if (::setrlimit(RLIMIT_MEMLOCK, &none) != 0) return false;
+    if (::geteuid() == 0 && ::setresuid(65534, 65534, 65534) != 0) return false;
+    const auto refused = create_own_memory("own", 4096, {.lock = true});
+    return !refused && refused.error().message().find("RLIMIT_MEMLOCK is 0") != std::string::npos;
+  }));
 }
 
 TEST(MappedMemory, shows_the_same_bytes_twice_and_the_descriptor_may_go) {
