@@ -16,7 +16,7 @@ MINUTES ?= 60
 # Tests under ThreadSanitizer: of the suites with threads of our own, and those of one decoder that
 # several use, the files that speak of threads (tests/CMakeLists.txt). FFmpeg and the engine are not
 # instrumented.
-TSAN_SUITES := base tensor image decode
+TSAN_SUITES := base tensor ipc image decode
 # Suites that AddressSanitizer leaves out: installing and style checking run no code of ours, and
 # the oracles compare numbers of code that the other suites run.
 ASAN_SKIP := check|package|oracle
