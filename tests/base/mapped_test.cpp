@@ -86,6 +86,9 @@ TEST(OwnMemory, refuses_what_cannot_be_had) {
 }
 
 TEST(OwnMemory, names_the_limit_of_locked_memory) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers ignore mlock()";
+#endif
   // In a child: limits go with the process.
   EXPECT_TRUE(testing::is_true_in_child([] {
     const rlimit none{0, 0};
