@@ -9,23 +9,19 @@ Prints the medians in processor time and the median of the turns' ratios, second
 quartiles. Rows that run on several threads are not told apart by processor time: leave them out.
 """
 import argparse
-import json
 import statistics
-import subprocess
+
+import turns
 
 
 def rows(program, pattern, seconds):
     """Nanoseconds of processor time of each row."""
-    out = subprocess.run(
-        [program, f"--benchmark_filter={pattern}", f"--benchmark_min_time={seconds}",
-         "--benchmark_format=json", "--processor-time"], check=True, capture_output=True,
-        text=True).stdout
+    found = turns.program(program, pattern, "--processor-time", seconds=seconds)
     scale = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
     # Rows that time themselves report it as their real time.
     return {row["name"].split("/iterations")[0]:
             row["real_time" if "manual_time" in row["name"] else "cpu_time"]
-            * scale[row["time_unit"]] for row in json.loads(out)["benchmarks"]
-            if not row.get("error_occurred")}
+            * scale[row["time_unit"]] for row in found if not row.get("error_occurred")}
 
 
 def main():

@@ -17,9 +17,9 @@ def timed(work, seconds=0.1):
     return (time.perf_counter() - start) / calls * 1e6
 
 
-def program(path, pattern):
+def program(path, pattern, *flags, seconds=0.1):
     """What the bench program reports of the rows that the pattern names."""
     out = subprocess.run([path, f"--benchmark_filter={pattern}", "--benchmark_format=json",
-                          "--benchmark_min_time=0.1"], check=True, capture_output=True,
-                         text=True).stdout
+                          f"--benchmark_min_time={seconds}", *flags], check=True,
+                         capture_output=True, text=True).stdout
     return json.loads(out)["benchmarks"]
