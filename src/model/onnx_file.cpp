@@ -72,6 +72,16 @@ std::optional<DType> dtype_of(std::uint64_t element_type) noexcept {
   }
 }
 
+/// Calls `take` with every field of a message.
+template <class Take>
+Status each_field(WireReader& wire, WireRange message, Take take) {
+  while (true) {
+    HALYARD_TRY(const auto field, wire.next(message));
+    if (!field) return {};
+    HALYARD_CHECK(take(*field));
+  }
+}
+
 /// Looks for the names of files in the tensors of a graph: fields of GraphProto, NodeProto,
 /// AttributeProto, TensorProto.
 class ExternalFiles {
@@ -94,12 +104,9 @@ class ExternalFiles {
   /// Calls `take` with the content of every field `number` of a message.
   template <class Take>
   Status each(WireRange message, std::uint64_t number, Take take) {
-    while (true) {
-      HALYARD_TRY(const auto field, wire_.next(message));
-      if (!field) return {};
-      if (field->kind == Kind::bytes && field->number == number)
-        HALYARD_CHECK(take(field->content));
-    }
+    return each_field(wire_, message, [&](const WireField& field) -> Status {
+      return field.kind == Kind::bytes && field.number == number ? take(field.content) : Status();
+    });
   }
 
   Status look_at(WireRange tensor) {
@@ -138,11 +145,7 @@ class OnnxReader {
   /// Calls `take` with every field of a message.
   template <class Take>
   Status each(WireRange message, Take take) {
-    while (true) {
-      HALYARD_TRY(const auto field, wire_.next(message));
-      if (!field) return {};
-      HALYARD_CHECK(take(*field));
-    }
+    return each_field(wire_, message, take);
   }
 
   Status model_field(const WireField& field) {
