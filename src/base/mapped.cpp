@@ -104,18 +104,6 @@ Result<Fd> create_memfd(std::string_view name, std::size_t size_bytes) {
   return fd;
 }
 
-// Reserving the pages now turns a full machine into an error here instead of a SIGBUS later.
-Status reserve(int fd, std::size_t size_bytes) {
-  int status = 0;
-  do {
-    status = ::fallocate(fd, 0, 0, static_cast<off_t>(size_bytes)) == 0 ? 0 : errno;
-  } while (status == EINTR);
-  if (status == 0) return {};
-  const Errc code = status == ENOSPC || status == EFBIG ? Errc::no_memory : Errc::os;
-  return make_error(code, "shared memory: cannot be reserved", fmt::format("{} bytes", size_bytes),
-                    status);
-}
-
 Status lock_in_memory(std::span<const std::byte> bytes) {
   if (::mlock(bytes.data(), bytes.size()) == 0) return {};
   const int status = errno;
@@ -144,7 +132,7 @@ Result<OwnMemory> create_own_memory(std::string_view name, std::size_t size_byte
   // The first mapping stays writable when later ones are forbidden.
   constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL | F_SEAL_FUTURE_WRITE;
   if (options.huge_pages) ::madvise(mapped.bytes().data(), size_bytes, MADV_HUGEPAGE);
-  HALYARD_CHECK(reserve(fd.get(), size_bytes));
+  HALYARD_CHECK(reserve_memory(fd.get(), size_bytes));
   if (::fcntl(fd.get(), F_ADD_SEALS, seals) != 0) {
     const int status = errno;
     return make_error(status == EINVAL ? Errc::unsupported : Errc::os,
@@ -161,6 +149,17 @@ Result<Fd> create_sealed_memory(std::string_view name, std::size_t size_bytes) {
     return fail_os("shared memory: cannot be sealed", errno);
   }
   return fd;
+}
+
+Status reserve_memory(int fd, std::size_t size_bytes) {
+  int status = 0;
+  do {
+    status = ::posix_fallocate(fd, 0, static_cast<off_t>(size_bytes));
+  } while (status == EINTR);
+  if (status == 0) return {};
+  const Errc code = status == ENOSPC || status == EFBIG ? Errc::no_memory : Errc::os;
+  return make_error(code, "shared memory: cannot be reserved", fmt::format("{} bytes", size_bytes),
+                    status);
 }
 
 std::size_t system_memory_bytes() noexcept {

@@ -58,6 +58,10 @@ struct OwnMemoryOptions {
 Result<OwnMemory> create_own_memory(std::string_view name, std::size_t size_bytes,
                                     const OwnMemoryOptions& options = {});
 
+/// Gives the first `size_bytes` of a borrowed descriptor's shared memory their pages now: a full
+/// machine is an error here instead of a SIGBUS later. Errors: no_memory, os.
+Status reserve_memory(int fd, std::size_t size_bytes);
+
 /// Bytes of RAM and swap of this machine at the first call; SIZE_MAX when it does not tell.
 std::size_t system_memory_bytes() noexcept;
 

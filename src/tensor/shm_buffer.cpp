@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory to share without a device: a sealed memfd, or an unlinked POSIX object where memfd lacks.
-#include <fcntl.h>
-
-#include "base/format_error.h"
 #include "base/mapped.h"
 #include "tensor/buffer_kinds.h"
 
@@ -43,13 +40,7 @@ Result<std::shared_ptr<Buffer>> make_shm_buffer(std::size_t size_bytes, std::str
 
 Result<std::shared_ptr<Buffer>> make_posix_shm_buffer(std::size_t size_bytes) {
   HALYARD_TRY(Fd fd, create_shared_object());
-  // Reserving the pages now turns a full /dev/shm into an error here instead of a SIGBUS later.
-  const int reserved = ::posix_fallocate(fd.get(), 0, static_cast<off_t>(size_bytes));
-  if (reserved != 0) {
-    const Errc code = reserved == ENOSPC || reserved == EFBIG ? Errc::no_memory : Errc::os;
-    return make_error(code, "shared memory: cannot be reserved",
-                      fmt::format("{} bytes", size_bytes), reserved);
-  }
+  HALYARD_CHECK(reserve_memory(fd.get(), size_bytes));
   return map_whole(std::move(fd), size_bytes);
 }
 
