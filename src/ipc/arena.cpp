@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <new>
 
 #include "base/format_error.h"
 #include "ipc/loans.h"
@@ -12,19 +11,19 @@
 namespace halyard::ipc {
 namespace {
 
-constexpr std::uint32_t most_slots = 1U << 20U;
+constexpr std::uint32_t max_slots = 1U << 20U;
 constexpr std::uint64_t page = 4096;
 
 Status check(const Arena::Config& config) {
-  if (config.slots == 0 || config.slots > most_slots)
+  if (config.slots == 0 || config.slots > max_slots)
     return fail(Errc::invalid_argument, "max_slots: must be 1..1048576", "{}", config.slots);
   if (config.slot_alignment < 64 || config.slot_alignment > page ||
       !std::has_single_bit(config.slot_alignment))
     return fail(Errc::invalid_argument, "slot_alignment: must be a power of two, 64..4096", "{}",
                 config.slot_alignment);
-  if (config.most_bytes < config.slot_alignment || config.most_bytes > PTRDIFF_MAX - page)
+  if (config.max_bytes < config.slot_alignment || config.max_bytes > PTRDIFF_MAX - page)
     return fail(Errc::invalid_argument, "pool_size: must hold one slot, and be below 2^63", "{}",
-                config.most_bytes);
+                config.max_bytes);
   return {};
 }
 
@@ -37,7 +36,7 @@ Result<std::unique_ptr<Arena>> Arena::create(const std::string& name, const Conf
   ArenaHeader header;
   header.slots = config.slots;
   header.slot_alignment = config.slot_alignment;
-  header.most_bytes = config.most_bytes;
+  header.max_bytes = config.max_bytes;
   std::byte* const begin = control.mapped.bytes().data();
   new (begin) ArenaHeader(header);
   for (std::uint32_t i = 0; i < config.slots; ++i)
@@ -60,8 +59,7 @@ Arena::Arena(std::string name, const Config& config, OwnMemory control)
 Arena::~Arena() = default;
 
 SharedWord& Arena::word(std::uint32_t slot) const noexcept {
-  std::byte* const begin = control_.mapped.bytes().data() + sizeof(ArenaHeader);
-  return *std::launder(reinterpret_cast<SharedWord*>(begin + slot * sizeof(SharedWord)));
+  return slot_words(control_.mapped.bytes())[slot];
 }
 
 std::uint64_t Arena::generation(std::uint32_t slot) const noexcept {
@@ -82,7 +80,7 @@ Result<Arena::Lease> Arena::allocate(std::size_t bytes) {
   free_slots_.pop_back();
   slots_[slot].extent = extent.id;
   slots_[slot].references.store(1, std::memory_order_relaxed);
-  most_bytes_used_ = std::max(most_bytes_used_, extents_.total_bytes() - extents_.free_bytes());
+  peak_bytes_used_ = std::max(peak_bytes_used_, extents_.total_bytes() - extents_.free_bytes());
   const auto whole = segments_[extent.segment].mapped.bytes();
   return Lease{slot, extent.segment, open_slot(word(slot)), extent.offset,
                whole.subspan(extent.offset, bytes)};
@@ -99,12 +97,12 @@ Result<Extents::Extent> Arena::take(std::uint64_t bytes) {
 
 Error Arena::no_memory_for(std::uint64_t bytes) const {
   const bool is_in_pieces =
-      bytes <= config_.most_bytes - (extents_.total_bytes() - extents_.free_bytes());
+      bytes <= config_.max_bytes - (extents_.total_bytes() - extents_.free_bytes());
   return fail(Errc::exhausted,
               is_in_pieces ? "pool: its free memory is in pieces that are too small"
                            : "pool: its memory is used up",
               "{} bytes wanted; {} of {} are used, the largest free piece has {}", bytes,
-              extents_.total_bytes() - extents_.free_bytes(), config_.most_bytes,
+              extents_.total_bytes() - extents_.free_bytes(), config_.max_bytes,
               extents_.largest_free_bytes());
 }
 
@@ -112,7 +110,7 @@ Error Arena::no_memory_for(std::uint64_t bytes) const {
 Status Arena::grow(std::uint64_t bytes) {
   const std::uint64_t total = extents_.total_bytes();
   const std::uint64_t left =
-      (config_.most_bytes - total) / config_.slot_alignment * config_.slot_alignment;
+      (config_.max_bytes - total) / config_.slot_alignment * config_.slot_alignment;
   if (left < std::max<std::uint64_t>(bytes, 1)) return {};
   const std::uint64_t wanted = std::max({bytes, total, config_.first_segment_bytes});
   const std::uint64_t size = std::min((wanted + page - 1) / page * page, left);
@@ -186,7 +184,7 @@ Arena::Stats Arena::stats() {
   stats.slots_borrowed = static_cast<std::uint32_t>(lent_.size());
   stats.bytes_reserved = extents_.total_bytes();
   stats.bytes_used = stats.bytes_reserved - extents_.free_bytes();
-  stats.most_bytes_used = most_bytes_used_;
+  stats.peak_bytes_used = peak_bytes_used_;
   stats.largest_free = extents_.largest_free_bytes();
   return stats;
 }

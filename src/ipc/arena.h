@@ -9,6 +9,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,17 +36,22 @@ struct ArenaHeader {
   std::uint32_t byte_order = byte_order_value;
   std::uint32_t slots = 0;
   std::uint32_t slot_alignment = 0;
-  std::uint64_t most_bytes = 0;  ///< that all segments may have together
+  std::uint64_t max_bytes = 0;  ///< that all segments may have together
   std::uint64_t reserved[4] = {};
 };
 static_assert(sizeof(ArenaHeader) == 64);
+
+/// The words in an arena's mapped state, one for each slot.
+inline SharedWord* slot_words(std::span<std::byte> state) noexcept {
+  return std::launder(reinterpret_cast<SharedWord*>(state.data() + sizeof(ArenaHeader)));
+}
 
 /// Thread-safe. Allocating and releasing make no system call, unless a segment is added. A child of
 /// fork() has no part in it: there retain() and release() do nothing.
 class HALYARD_LOCAL Arena {
  public:
   struct Config {
-    std::uint64_t most_bytes = std::uint64_t{1} << 30;
+    std::uint64_t max_bytes = std::uint64_t{1} << 30;
     std::uint32_t slots = 1024;
     std::uint32_t slot_alignment = 64;               ///< a power of two, at least 64
     std::uint64_t first_segment_bytes = 16U << 20U;  ///< later ones are as large as all before
@@ -88,7 +94,7 @@ class HALYARD_LOCAL Arena {
     std::uint32_t slots_borrowed = 0;  ///< of them: only others have them
     std::uint64_t bytes_used = 0;
     std::uint64_t bytes_reserved = 0;  ///< of all segments
-    std::uint64_t most_bytes_used = 0;
+    std::uint64_t peak_bytes_used = 0;
     std::uint64_t largest_free = 0;  ///< without another segment
   };
   Stats stats();
@@ -126,7 +132,7 @@ class HALYARD_LOCAL Arena {
   std::vector<std::uint32_t> free_slots_;
   std::vector<std::uint32_t> lent_;  ///< slots without references here that others borrow
   std::vector<const SharedWord*> borrowers_;
-  std::uint64_t most_bytes_used_ = 0;
+  std::uint64_t peak_bytes_used_ = 0;
 };
 
 }  // namespace halyard::ipc

@@ -10,12 +10,12 @@
 
 namespace halyard::ipc {
 
-Extents::Extents(std::uint64_t granule, std::uint32_t most_taken) : granule_(granule) {
+Extents::Extents(std::uint64_t granule, std::uint32_t max_taken) : granule_(granule) {
   HALYARD_ASSERT(std::has_single_bit(granule));
   for (auto& heads : heads_)
     heads.fill(none);
   // Between two that are taken there is one that is free, at most; a segment has one more.
-  const std::size_t count = std::size_t{most_taken} * 2;
+  const std::size_t count = std::size_t{max_taken} * 2;
   nodes_.resize(count);
   for (std::size_t i = count; i-- > 0;)
     drop_node(static_cast<std::uint32_t>(i));

@@ -24,8 +24,8 @@ class HALYARD_LOCAL Extents {
     std::uint64_t size = 0;    ///< as taken: the bytes asked for, in whole granules
   };
 
-  /// Extents are multiples of `granule`, a power of two. At most `most_taken` are taken at a time.
-  Extents(std::uint64_t granule, std::uint32_t most_taken);
+  /// Extents are multiples of `granule`, a power of two. At most `max_taken` are taken at a time.
+  Extents(std::uint64_t granule, std::uint32_t max_taken);
 
   /// More memory, free at first. Bytes behind the last whole granule are not used. Returns its
   /// number, counted from 0 on.

@@ -34,13 +34,13 @@ enum class Borrowed : std::uint8_t {
 /// As long as it is not 0 the slot keeps its tenant. One thread of the process at a time.
 template <class Word>
 Borrowed borrow(Word& word, const Word& slot, std::uint64_t generation) {
-  constexpr int most_looks = 1000;  // closing takes the owner as long as it takes to look once
+  constexpr int max_looks = 1000;  // closing takes the owner as long as it takes to look once
   word.store(generation, std::memory_order_seq_cst);
   for (int looks = 0;; ++looks) {
     const std::uint64_t now = slot.load(std::memory_order_seq_cst);
     if (now == generation) return Borrowed::yes;
     const bool may_stay = now == (generation | closing_bit);
-    if (may_stay && looks < most_looks) {
+    if (may_stay && looks < max_looks) {
       Word::pause();
       continue;
     }

@@ -93,11 +93,11 @@ struct ReadPlace {
   }
 
   /// The next message: a message or nothing_yet, or overtaken when the publisher was faster in each
-  /// of `most_tries` tries.
+  /// of `max_tries` tries.
   template <class Word>
   Read read(const RingMemory<const Word>& ring, std::uint64_t window,
-            std::span<std::uint64_t> message, int most_tries = 64) {
-    for (int tries = 0; tries < most_tries; ++tries) {
+            std::span<std::uint64_t> message, int max_tries = 64) {
+    for (int tries = 0; tries < max_tries; ++tries) {
       const Read found = read_at(ring, next, message);
       if (found == Read::message) ++next;
       if (found != Read::overtaken) return found;

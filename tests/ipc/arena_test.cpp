@@ -22,7 +22,7 @@ constexpr std::uint64_t mib = std::uint64_t{1} << 20;
 
 std::unique_ptr<Arena> make(std::uint64_t bytes, std::uint32_t slots,
                             std::uint64_t first_segment = 16 * mib) {
-  auto arena = Arena::create("test", {.most_bytes = bytes,
+  auto arena = Arena::create("test", {.max_bytes = bytes,
                                       .slots = slots,
                                       .slot_alignment = 64,
                                       .first_segment_bytes = first_segment,
@@ -46,9 +46,8 @@ class Borrower {
   ~Borrower() { arena_.remove_borrower(words_.get()); }
 
   Borrowed take(std::uint32_t slot, std::uint64_t generation) {
-    const auto* owners =
-        reinterpret_cast<const SharedWord*>(control_.bytes().data() + sizeof(ArenaHeader));
-    return borrow(words_[slot], owners[slot], generation);
+    const SharedWord& owners = slot_words(control_.bytes())[slot];
+    return borrow(words_[slot], owners, generation);
   }
   void give(std::uint32_t slot) { give_back(words_[slot]); }
 
@@ -74,7 +73,7 @@ TEST(Arena, gives_memory_and_takes_it_back) {
   EXPECT_EQ(arena->generation(lease->slot), lease->generation + 1);
   EXPECT_EQ(arena->stats().slots_used, 0U);
   EXPECT_EQ(arena->stats().bytes_used, 0U);
-  EXPECT_EQ(arena->stats().most_bytes_used, 1024U);
+  EXPECT_EQ(arena->stats().peak_bytes_used, 1024U);
 }
 
 TEST(Arena, says_what_it_has_run_out_of) {
@@ -124,8 +123,8 @@ TEST(Arena, refuses_a_configuration_that_cannot_be) {
   EXPECT_EQ(code({.slots = (1U << 20U) + 1}), Errc::invalid_argument);
   EXPECT_EQ(code({.slot_alignment = 32}), Errc::invalid_argument);
   EXPECT_EQ(code({.slot_alignment = 96}), Errc::invalid_argument);
-  EXPECT_EQ(code({.most_bytes = 63}), Errc::invalid_argument);
-  EXPECT_EQ(code({.most_bytes = UINT64_MAX}), Errc::invalid_argument);
+  EXPECT_EQ(code({.max_bytes = 63}), Errc::invalid_argument);
+  EXPECT_EQ(code({.max_bytes = UINT64_MAX}), Errc::invalid_argument);
 }
 
 TEST(Arena, keeps_what_is_borrowed_and_counts_it) {
@@ -236,8 +235,7 @@ TEST(Arena, gets_back_exactly_what_killed_processes_held) {
     const pid_t child = fork();
     if (child == 0) {
       std::mt19937 mine(static_cast<unsigned>(round));
-      const auto* owners = reinterpret_cast<const SharedWord*>(
-          arena->control().mapped.bytes().data() + sizeof(ArenaHeader));
+      const SharedWord* owners = slot_words(arena->control().mapped.bytes());
       for (;;) {
         const Arena::Lease& lease = leases[mine() % leases.size()];
         if (words[lease.slot].load(std::memory_order_relaxed) != 0) {
