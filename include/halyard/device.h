@@ -69,14 +69,14 @@ class DeviceThreadBuffer : public Buffer {
 };
 
 /// Devices that have addresses of their own; values are DLPack's device codes.
-enum class Device : std::uint8_t { cuda = 2, opencl = 4, vulkan = 7, rocm = 10 };
-std::string_view to_string(Device device) noexcept;
+enum class DeviceKind : std::uint8_t { cuda = 2, opencl = 4, vulkan = 7, rocm = 10 };
+std::string_view to_string(DeviceKind device) noexcept;
 
 /// Makes a buffer's bytes addressable on a device: a CUDA registration of a GL buffer, a CUDA
 /// import of a DMA-BUF. Hung on the buffer by attach_device(), undone when it is destroyed.
 class DeviceAttachment : public Attachment {
  public:
-  virtual Device device() const noexcept = 0;
+  virtual DeviceKind device() const noexcept = 0;
   /// Address of byte 0 on the device, ordered after earlier work of `stream` (null: the default
   /// one). Called once until end(); every success is paired with one end() on the same stream.
   virtual Result<void*> begin(void* stream) = 0;
@@ -102,23 +102,24 @@ class DeviceMap {
 
   void* address() const noexcept { return address_; }  ///< on the device
   std::size_t size_bytes() const noexcept;
-  Device device() const noexcept { return device_; }
+  DeviceKind device() const noexcept { return device_; }
 
  private:
-  friend Result<DeviceMap> map_device(const std::shared_ptr<Buffer>& buffer, Device device,
+  friend Result<DeviceMap> map_device(const std::shared_ptr<Buffer>& buffer, DeviceKind device,
                                       void* stream);
-  DeviceMap(std::shared_ptr<Buffer> buffer, Device device, void* stream, void* address) noexcept;
+  DeviceMap(std::shared_ptr<Buffer> buffer, DeviceKind device, void* stream,
+            void* address) noexcept;
   void end() noexcept;
   std::shared_ptr<Buffer> buffer_;
   void* stream_ = nullptr;
   void* address_ = nullptr;
-  Device device_ = Device::cuda;
+  DeviceKind device_ = DeviceKind::cuda;
 };
 
 /// Errors: invalid_argument (null buffer), unsupported (the buffer has no attachment for this
 /// device: a normal answer for mem and shm), busy (mapped on the device already; mapped by the CPU,
 /// where that excludes), device. Thread-safe.
-Result<DeviceMap> map_device(const std::shared_ptr<Buffer>& buffer, Device device,
+Result<DeviceMap> map_device(const std::shared_ptr<Buffer>& buffer, DeviceKind device,
                              void* stream = nullptr);
 
 }  // namespace halyard

@@ -101,7 +101,7 @@ Result<int> copy_flat(const hal_tensor* handle, std::uint8_t* dst, std::size_t d
 
 Result<void*> map_cuda(const hal_tensor* handle) {
   HALYARD_TRY(const Tensor* const tensor, tensor_of(handle));
-  auto map = map_device(tensor->buffer(), Device::cuda);
+  auto map = map_device(tensor->buffer(), DeviceKind::cuda);
   if (!map && map.error().code == Errc::unsupported) return nullptr;
   if (!map) return std::move(map).error();
   return new hal_cuda_map{.map = *std::move(map), .offset_bytes = tensor->offset_bytes()};

@@ -22,13 +22,13 @@ constexpr bool covers(Access wide, Access narrow) noexcept {
 class DeviceSlots final : public Attachment {
  public:
   struct Slot {
-    Device device;
+    DeviceKind device;
     std::unique_ptr<DeviceAttachment> attachment;
     bool mapped = false;
   };
 
   Status put(std::unique_ptr<DeviceAttachment> attachment) {
-    const Device device = attachment->device();
+    const DeviceKind device = attachment->device();
     std::unique_ptr<DeviceAttachment> replaced;  // dies behind the lock's end: it may call back
     const ForkTakingLock lock(mutex_);
     for (Slot& slot : slots_) {
@@ -45,7 +45,7 @@ class DeviceSlots final : public Attachment {
     return fail(Errc::exhausted, "attachment: too many devices on one buffer");
   }
 
-  Result<DeviceAttachment*> take(Device device) {
+  Result<DeviceAttachment*> take(DeviceKind device) {
     const ForkTakingLock lock(mutex_);
     Slot* slot = find(device);
     if (slot == nullptr) {
@@ -58,21 +58,21 @@ class DeviceSlots final : public Attachment {
   }
 
   // Of a device that was taken.
-  DeviceAttachment* taken(Device device) {
+  DeviceAttachment* taken(DeviceKind device) {
     const ForkTakingLock lock(mutex_);
     return find(device)->attachment.get();
   }
 
-  void give_back(Device device) {
+  void give_back(DeviceKind device) {
     const ForkTakingLock lock(mutex_);
     find(device)->mapped = false;
   }
 
  private:
-  static Error busy(Device device) {
+  static Error busy(DeviceKind device) {
     return fail(Errc::busy, "device: has the buffer mapped already", "{}", to_string(device));
   }
-  Slot* find(Device device) noexcept {
+  Slot* find(DeviceKind device) noexcept {
     for (Slot& slot : slots_)
       if (slot.attachment && slot.device == device) return &slot;
     return nullptr;
@@ -101,15 +101,15 @@ DeviceSlots& make_slots(Buffer& buffer) {
 
 }  // namespace
 
-std::string_view to_string(Device device) noexcept {
+std::string_view to_string(DeviceKind device) noexcept {
   switch (device) {
-    case Device::cuda:
+    case DeviceKind::cuda:
       return "cuda";
-    case Device::opencl:
+    case DeviceKind::opencl:
       return "opencl";
-    case Device::vulkan:
+    case DeviceKind::vulkan:
       return "vulkan";
-    case Device::rocm:
+    case DeviceKind::rocm:
       return "rocm";
   }
   return "unknown";
@@ -187,7 +187,8 @@ Status attach_device(Buffer& buffer, std::unique_ptr<DeviceAttachment> attachmen
   return make_slots(buffer).put(std::move(attachment));
 }
 
-Result<DeviceMap> map_device(const std::shared_ptr<Buffer>& buffer, Device device, void* stream) {
+Result<DeviceMap> map_device(const std::shared_ptr<Buffer>& buffer, DeviceKind device,
+                             void* stream) {
   trace::Span span("tensor.map_device");
   if (!buffer) return fail(Errc::invalid_argument, "buffer: is null");
   DeviceSlots* slots = slots_of(*buffer);
@@ -210,7 +211,7 @@ Result<DeviceMap> map_device(const std::shared_ptr<Buffer>& buffer, Device devic
   return std::move(address).error();
 }
 
-DeviceMap::DeviceMap(std::shared_ptr<Buffer> buffer, Device device, void* stream,
+DeviceMap::DeviceMap(std::shared_ptr<Buffer> buffer, DeviceKind device, void* stream,
                      void* address) noexcept
     : buffer_(std::move(buffer)), stream_(stream), address_(address), device_(device) {}
 

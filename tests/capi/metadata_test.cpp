@@ -107,7 +107,7 @@ TEST(CapiMetadata, reads_the_numbers_of_v4l2) {
 
 // Stands for a CUDA registration: the device's address is some number.
 struct FakeCuda : halyard::DeviceAttachment {
-  halyard::Device device() const noexcept override { return halyard::Device::cuda; }
+  halyard::DeviceKind device() const noexcept override { return halyard::DeviceKind::cuda; }
   halyard::Result<void*> begin(void*) override { return reinterpret_cast<void*>(0x1000); }
   void end(void*) noexcept override {}
   bool excludes_cpu() const noexcept override { return false; }

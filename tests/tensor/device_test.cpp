@@ -26,7 +26,7 @@ struct DeviceTest : ::testing::Test {
   std::shared_ptr<Buffer> buffer = make();
 
   std::shared_ptr<Buffer> make() { return std::make_shared<FakePixelBuffer>(4096, thread, log); }
-  Status attach(Device device, bool excludes_cpu) {
+  Status attach(DeviceKind device, bool excludes_cpu) {
     return attach_device(*buffer, std::make_unique<FakeRegistration>(device, excludes_cpu, log));
   }
 };
@@ -177,49 +177,49 @@ TEST_F(DeviceThreadBufferTest, carries_tensors) {
 
 TEST_F(DeviceMapTest, of_a_buffer_without_an_attachment_is_declined) {
   for (const auto& plain : {buffer, *allocate(64, Memory::mem)}) {
-    const auto map = map_device(plain, Device::cuda);
+    const auto map = map_device(plain, DeviceKind::cuda);
     ASSERT_FALSE(map);
     EXPECT_EQ(map.error().code, Errc::unsupported);
     EXPECT_NE(map.error().message().find("cuda"), std::string::npos);
   }
-  EXPECT_EQ(code_of(map_device(nullptr, Device::cuda)), Errc::invalid_argument);
+  EXPECT_EQ(code_of(map_device(nullptr, DeviceKind::cuda)), Errc::invalid_argument);
   EXPECT_EQ(code_of(attach_device(*buffer, nullptr)), Errc::invalid_argument);
-  ASSERT_TRUE(attach(Device::cuda, true));
-  EXPECT_EQ(code_of(map_device(buffer, Device::opencl)), Errc::unsupported);
+  ASSERT_TRUE(attach(DeviceKind::cuda, true));
+  EXPECT_EQ(code_of(map_device(buffer, DeviceKind::opencl)), Errc::unsupported);
 }
 
 TEST_F(DeviceMapTest, begins_and_ends_on_the_callers_stream) {
-  auto registration = std::make_unique<FakeRegistration>(Device::cuda, true, log);
+  auto registration = std::make_unique<FakeRegistration>(DeviceKind::cuda, true, log);
   const void* address = registration->address();
   ASSERT_TRUE(attach_device(*buffer, std::move(registration)));
   int stream = 0;
   {
-    const auto map = map_device(buffer, Device::cuda, &stream);
+    const auto map = map_device(buffer, DeviceKind::cuda, &stream);
     ASSERT_TRUE(map);
     EXPECT_EQ(map->address(), address);
     EXPECT_EQ(map->size_bytes(), 4096U);
-    EXPECT_EQ(map->device(), Device::cuda);
+    EXPECT_EQ(map->device(), DeviceKind::cuda);
     EXPECT_EQ(log->begins, 1);
     EXPECT_EQ(log->ends, 0);
   }
   EXPECT_EQ(log->ends, 1);
-  EXPECT_TRUE(map_device(buffer, Device::cuda));
+  EXPECT_TRUE(map_device(buffer, DeviceKind::cuda));
   EXPECT_EQ(log->ends, 2);
 }
 
 TEST_F(DeviceMapTest, is_one_at_a_time_for_each_device) {
-  ASSERT_TRUE(attach(Device::cuda, false));
-  ASSERT_TRUE(attach(Device::opencl, false));
-  const auto cuda = map_device(buffer, Device::cuda);
-  EXPECT_EQ(code_of(map_device(buffer, Device::cuda)), Errc::busy);
-  EXPECT_TRUE(map_device(buffer, Device::opencl));
+  ASSERT_TRUE(attach(DeviceKind::cuda, false));
+  ASSERT_TRUE(attach(DeviceKind::opencl, false));
+  const auto cuda = map_device(buffer, DeviceKind::cuda);
+  EXPECT_EQ(code_of(map_device(buffer, DeviceKind::cuda)), Errc::busy);
+  EXPECT_TRUE(map_device(buffer, DeviceKind::opencl));
   EXPECT_EQ(log->begins, 2);
 }
 
 TEST_F(DeviceMapTest, keeps_the_cpu_out_where_the_attachment_says_so) {
-  ASSERT_TRUE(attach(Device::cuda, true));
+  ASSERT_TRUE(attach(DeviceKind::cuda, true));
   {
-    const auto map = map_device(buffer, Device::cuda);
+    const auto map = map_device(buffer, DeviceKind::cuda);
     ASSERT_TRUE(map);
     const auto refused = buffer->map(Access::read);
     ASSERT_FALSE(refused);
@@ -230,28 +230,29 @@ TEST_F(DeviceMapTest, keeps_the_cpu_out_where_the_attachment_says_so) {
   {
     const auto map = buffer->map(Access::read);
     ASSERT_TRUE(map);
-    EXPECT_EQ(code_of(map_device(buffer, Device::cuda)), Errc::busy);
+    EXPECT_EQ(code_of(map_device(buffer, DeviceKind::cuda)), Errc::busy);
     EXPECT_EQ(log->begins, 1) << "refused before the device is asked";
   }
-  EXPECT_TRUE(map_device(buffer, Device::cuda)) << "a refusal leaves nothing behind";
+  EXPECT_TRUE(map_device(buffer, DeviceKind::cuda)) << "a refusal leaves nothing behind";
   EXPECT_TRUE(buffer->map(Access::write));
 }
 
 TEST_F(DeviceMapTest, lets_the_cpu_look_where_the_attachment_allows_it) {
-  ASSERT_TRUE(attach(Device::cuda, false));
-  const auto device = map_device(buffer, Device::cuda);
+  ASSERT_TRUE(attach(DeviceKind::cuda, false));
+  const auto device = map_device(buffer, DeviceKind::cuda);
   EXPECT_TRUE(device);
   EXPECT_TRUE(buffer->map(Access::read));
   const auto heap = *allocate(64, Memory::mem);
-  ASSERT_TRUE(attach_device(*heap, std::make_unique<FakeRegistration>(Device::cuda, false, log)));
-  const auto of_heap = map_device(heap, Device::cuda);
+  ASSERT_TRUE(
+      attach_device(*heap, std::make_unique<FakeRegistration>(DeviceKind::cuda, false, log)));
+  const auto of_heap = map_device(heap, DeviceKind::cuda);
   EXPECT_TRUE(of_heap && heap->map(Access::write));
 }
 
 TEST_F(DeviceMapTest, an_attachment_that_excludes_the_cpu_needs_a_buffer_that_can) {
   const auto heap = *allocate(64, Memory::mem);
   const Status refused =
-      attach_device(*heap, std::make_unique<FakeRegistration>(Device::cuda, true, log));
+      attach_device(*heap, std::make_unique<FakeRegistration>(DeviceKind::cuda, true, log));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::unsupported);
   EXPECT_NE(refused.error().message().find("mem"), std::string::npos);
@@ -259,22 +260,22 @@ TEST_F(DeviceMapTest, an_attachment_that_excludes_the_cpu_needs_a_buffer_that_ca
 }
 
 TEST_F(DeviceMapTest, that_fails_leaves_the_buffer_free) {
-  ASSERT_TRUE(attach(Device::cuda, true));
+  ASSERT_TRUE(attach(DeviceKind::cuda, true));
   log->fail_begins = 1;
-  EXPECT_EQ(code_of(map_device(buffer, Device::cuda)), Errc::device);
+  EXPECT_EQ(code_of(map_device(buffer, DeviceKind::cuda)), Errc::device);
   EXPECT_EQ(log->ends, 0);
   EXPECT_TRUE(buffer->map(Access::write));
-  EXPECT_TRUE(map_device(buffer, Device::cuda));
+  EXPECT_TRUE(map_device(buffer, DeviceKind::cuda));
 }
 
 TEST_F(DeviceMapTest, attachments_are_replaced_only_while_nobody_uses_them) {
-  ASSERT_TRUE(attach(Device::cuda, false));
+  ASSERT_TRUE(attach(DeviceKind::cuda, false));
   {
-    const auto map = map_device(buffer, Device::cuda);
-    EXPECT_EQ(code_of(attach(Device::cuda, false)), Errc::busy);
+    const auto map = map_device(buffer, DeviceKind::cuda);
+    EXPECT_EQ(code_of(attach(DeviceKind::cuda, false)), Errc::busy);
     EXPECT_EQ(log->registrations, 1) << "the one that was refused is gone";
   }
-  EXPECT_TRUE(attach(Device::cuda, false));
+  EXPECT_TRUE(attach(DeviceKind::cuda, false));
   EXPECT_EQ(log->registrations, 1) << "the earlier one is gone";
   buffer.reset();
   EXPECT_EQ(log->registrations, 0);
@@ -282,8 +283,8 @@ TEST_F(DeviceMapTest, attachments_are_replaced_only_while_nobody_uses_them) {
 }
 
 TEST_F(DeviceMapTest, keeps_the_buffer_and_may_end_elsewhere) {
-  ASSERT_TRUE(attach(Device::cuda, true));
-  auto map = *map_device(buffer, Device::cuda);
+  ASSERT_TRUE(attach(DeviceKind::cuda, true));
+  auto map = *map_device(buffer, DeviceKind::cuda);
   buffer.reset();
   EXPECT_EQ(log->frees, 0);
   DeviceMap moved = std::move(map);
@@ -298,19 +299,19 @@ TEST_F(DeviceMapTest, keeps_the_buffer_and_may_end_elsewhere) {
 }
 
 TEST_F(DeviceMapTest, moved_over_another_ends_that_one) {
-  ASSERT_TRUE(attach(Device::cuda, true));
-  ASSERT_TRUE(attach(Device::opencl, true));
-  auto map = *map_device(buffer, Device::cuda);
-  map = *map_device(buffer, Device::opencl);
+  ASSERT_TRUE(attach(DeviceKind::cuda, true));
+  ASSERT_TRUE(attach(DeviceKind::opencl, true));
+  auto map = *map_device(buffer, DeviceKind::cuda);
+  map = *map_device(buffer, DeviceKind::opencl);
   EXPECT_EQ(log->ends, 1);
-  EXPECT_EQ(map.device(), Device::opencl);
+  EXPECT_EQ(map.device(), DeviceKind::opencl);
   EXPECT_EQ(code_of(buffer->map(Access::read)), Errc::busy) << "one of the two still holds it";
-  EXPECT_TRUE(map_device(buffer, Device::cuda));
+  EXPECT_TRUE(map_device(buffer, DeviceKind::cuda));
 }
 
 TEST_F(DeviceMapTest, ends_quietly_after_the_device_thread_has_ended) {
-  ASSERT_TRUE(attach(Device::cuda, true));
-  auto map = std::make_unique<DeviceMap>(*map_device(buffer, Device::cuda));
+  ASSERT_TRUE(attach(DeviceKind::cuda, true));
+  auto map = std::make_unique<DeviceMap>(*map_device(buffer, DeviceKind::cuda));
   thread->end();
   map.reset();
   EXPECT_EQ(log->ends, 1);
@@ -319,14 +320,14 @@ TEST_F(DeviceMapTest, ends_quietly_after_the_device_thread_has_ended) {
 }
 
 TEST_F(DeviceMapTest, device_and_cpu_take_turns_among_many_threads) {
-  ASSERT_TRUE(attach(Device::cuda, true));
+  ASSERT_TRUE(attach(DeviceKind::cuda, true));
   std::atomic<int> inside{0};
   std::vector<std::thread> users;
   for (int i = 0; i < 4; ++i) {
     users.emplace_back([this, &inside, i] {
       for (int done = 0; done < 100;) {
         if (i % 2 == 0) {
-          const auto map = map_device(buffer, Device::cuda);
+          const auto map = map_device(buffer, DeviceKind::cuda);
           if (map) {
             EXPECT_EQ(inside.fetch_add(1000), 0) << "the device is alone";
             inside -= 1000;
@@ -353,12 +354,12 @@ TEST_F(DeviceMapTest, device_and_cpu_take_turns_among_many_threads) {
   EXPECT_EQ(log->maps, log->unmaps);
 }
 
-TEST(Device, has_names) {
-  EXPECT_EQ(to_string(Device::cuda), "cuda");
-  EXPECT_EQ(to_string(Device::opencl), "opencl");
-  EXPECT_EQ(to_string(Device::vulkan), "vulkan");
-  EXPECT_EQ(to_string(Device::rocm), "rocm");
-  EXPECT_EQ(to_string(static_cast<Device>(1)), "unknown");
+TEST(DeviceKind, has_names) {
+  EXPECT_EQ(to_string(DeviceKind::cuda), "cuda");
+  EXPECT_EQ(to_string(DeviceKind::opencl), "opencl");
+  EXPECT_EQ(to_string(DeviceKind::vulkan), "vulkan");
+  EXPECT_EQ(to_string(DeviceKind::rocm), "rocm");
+  EXPECT_EQ(to_string(static_cast<DeviceKind>(1)), "unknown");
 }
 
 }  // namespace

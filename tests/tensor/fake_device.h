@@ -154,7 +154,7 @@ class FakePixelBuffer final : public DeviceThreadBuffer {
 /// A registration that hands out an address of its own and checks that begin and end are paired.
 class FakeRegistration final : public DeviceAttachment {
  public:
-  FakeRegistration(Device device, bool excludes_cpu, std::shared_ptr<FakeLog> log)
+  FakeRegistration(DeviceKind device, bool excludes_cpu, std::shared_ptr<FakeLog> log)
       : device_(device), excludes_cpu_(excludes_cpu), log_(std::move(log)) {
     ++log_->registrations;
   }
@@ -166,7 +166,7 @@ class FakeRegistration final : public DeviceAttachment {
     --log_->registrations;
   }
 
-  Device device() const noexcept override { return device_; }
+  DeviceKind device() const noexcept override { return device_; }
   bool excludes_cpu() const noexcept override { return excludes_cpu_; }
   Result<void*> begin(void* stream) override {
     EXPECT_FALSE(begun_) << "begun twice";
@@ -187,7 +187,7 @@ class FakeRegistration final : public DeviceAttachment {
   const void* address() const { return &address_; }
 
  private:
-  Device device_;
+  DeviceKind device_;
   bool excludes_cpu_;
   std::shared_ptr<FakeLog> log_;
   bool begun_ = false;
