@@ -2,9 +2,7 @@
 // Tensors over Unix sockets: the message as bytes, the memory as descriptors beside its first byte.
 #include "halyard/transfer.h"
 
-#include <poll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #include <algorithm>
 #include <array>
@@ -17,47 +15,13 @@
 #include <vector>
 
 #include "base/format_error.h"
+#include "base/socket_message.h"
 #include "halyard/fd.h"
 #include "halyard/trace.h"
 #include "tensor/tensor_message.h"
 
 namespace halyard {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-// When to stop waiting; never, for a negative timeout and for one that the clock cannot hold.
-class Deadline {
- public:
-  explicit Deadline(std::chrono::milliseconds timeout) {
-    constexpr auto longest = std::chrono::hours(24 * 365);
-    if (timeout.count() >= 0 && timeout < longest) when_ = Clock::now() + timeout;
-  }
-  /// For poll(): milliseconds, rounded up so that it does not spin; -1 for ever.
-  int left_ms() const {
-    if (!when_) return -1;
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*when_ - Clock::now()).count();
-    return static_cast<int>(std::clamp<std::int64_t>(left, 0, std::numeric_limits<int>::max()));
-  }
-
- private:
-  std::optional<Clock::time_point> when_;
-};
-
-// Waits until the socket can go on, or has something to say about why not.
-Status wait_for(int socket, short events, const Deadline& deadline) {
-  for (;;) {
-    pollfd poll = {socket, events, 0};
-    const int left_ms = deadline.left_ms();
-    const int ready = ::poll(&poll, 1, left_ms);
-    if (ready > 0) return {};
-    if (ready < 0 && errno != EINTR) return fail_os("socket: cannot be waited for", errno);
-    if (ready == 0 && left_ms == 0) {
-      return fail(Errc::timeout, events == POLLIN ? "socket: no message in time"
-                                                  : "socket: the peer takes no message in time");
-    }
-  }
-}
 
 // SOCK_STREAM, SOCK_SEQPACKET or SOCK_DGRAM.
 Result<int> unix_socket_type(int socket) {
@@ -74,87 +38,6 @@ Result<int> unix_socket_type(int socket) {
                 "family {}", domain);
   }
   return type;
-}
-
-// Room for control messages. More descriptors than any message may bring, so that too many are
-// seen; and what the kernel adds for sockets that ask for credentials. The kernel fills what there
-// is, so all of it is owned at once.
-constexpr std::size_t control_bytes =
-    CMSG_SPACE(sizeof(int) * (message_descriptor_limit + 2)) + CMSG_SPACE(sizeof(struct ucred));
-constexpr std::size_t most_received = control_bytes / sizeof(int);
-
-struct alignas(cmsghdr) Control {
-  std::array<char, control_bytes> bytes{};
-};
-
-// Descriptors as they came, owned from the first moment on.
-struct ReceivedFds {
-  std::array<Fd, most_received> fds;
-  std::size_t count = 0;
-};
-
-ReceivedFds take_fds(msghdr& message) {
-  ReceivedFds received;
-  for (cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr; c = CMSG_NXTHDR(&message, c)) {
-    // SCM_PIDFD (4), asked for with SO_PASSPIDFD, is a descriptor too; nobody here wants it.
-    const bool rights = c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS;
-    const bool pidfd = c->cmsg_level == SOL_SOCKET && c->cmsg_type == 4;
-    if (!rights && !pidfd) continue;
-    const std::size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (std::size_t i = 0; i < count; ++i) {
-      int fd = -1;
-      std::memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(fd));
-      Fd owned(fd);
-      if (rights && received.count < received.fds.size())
-        received.fds[received.count++] = std::move(owned);
-    }
-  }
-  return received;
-}
-
-// What one recvmsg() brought.
-struct Received {
-  std::size_t bytes = 0;
-  bool truncated = false;
-  bool reset = false;  // by the peer
-  ReceivedFds fds;
-};
-
-Error receive_error(int os_errno) {
-  // EINVAL: a listening stream socket.
-  if (os_errno == ENOTCONN || os_errno == EINVAL)
-    return make_error(Errc::invalid_argument, "socket: is not connected", {}, os_errno);
-  return fail_os("socket: nothing can be received", os_errno);
-}
-
-Result<Received> receive_some(int socket, std::span<std::byte> into, const Deadline& deadline) {
-  for (;;) {
-    Control control;
-    iovec io = {into.data(), into.size()};
-    msghdr message = {};
-    message.msg_iov = &io;
-    message.msg_iovlen = 1;
-    message.msg_control = control.bytes.data();
-    message.msg_controllen = control.bytes.size();
-    const ssize_t got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-    if (got < 0) {
-      if (errno == EAGAIN || errno == EWOULDBLOCK) {
-        HALYARD_CHECK(wait_for(socket, POLLIN, deadline));
-      } else if (errno == ECONNRESET) {
-        return Received{0, false, true, {}};
-      } else if (errno != EINTR) {
-        return receive_error(errno);
-      }
-      continue;
-    }
-    Received received{static_cast<std::size_t>(got), (message.msg_flags & MSG_TRUNC) != 0, false,
-                      take_fds(message)};
-    if ((message.msg_flags & MSG_CTRUNC) != 0) {
-      return fail(Errc::malformed,
-                  "message.descriptors: more than any message has, or than this process may open");
-    }
-    return received;
-  }
 }
 
 // Bytes and memory of one message.
@@ -213,7 +96,7 @@ Result<Envelope> receive_from_stream(int socket, const Deadline& deadline) {
 Result<Envelope> receive_packet(int socket, bool datagram, const Deadline& deadline) {
   Envelope envelope;
   envelope.bytes.resize(tensor_message_limit);
-  HALYARD_TRY(Received received, receive_some(socket, envelope.bytes, deadline));
+  HALYARD_TRY(ReceivedBytes received, receive_some(socket, envelope.bytes, deadline));
   if (received.truncated) {
     return fail(Errc::malformed, "message.size: outside its limits", "more than {} bytes came",
                 tensor_message_limit);
@@ -246,70 +129,6 @@ Result<Tensor> build(const Envelope& envelope, const ReceiveOptions& options) {
   return put_together(message, std::span(buffers).first(message.descriptor_count));
 }
 
-// The descriptors as one control message.
-Control pack(std::span<const std::shared_ptr<Buffer>> buffers, msghdr& message) {
-  Control control;
-  const std::size_t bytes = buffers.size() * sizeof(int);
-  cmsghdr head = {};
-  head.cmsg_len = CMSG_LEN(bytes);
-  head.cmsg_level = SOL_SOCKET;
-  head.cmsg_type = SCM_RIGHTS;
-  std::memcpy(control.bytes.data(), &head, sizeof(head));
-  for (std::size_t i = 0; i < buffers.size(); ++i) {
-    const int fd = buffers[i]->fd();
-    std::memcpy(control.bytes.data() + CMSG_LEN(0) + i * sizeof(int), &fd, sizeof(fd));
-  }
-  message.msg_controllen = CMSG_SPACE(bytes);
-  return control;
-}
-
-Error send_error(int os_errno) {
-  switch (os_errno) {
-    case EMSGSIZE:
-      return make_error(Errc::invalid_argument,
-                        "tensor: its message is larger than the socket's send buffer", {},
-                        os_errno);
-    case ETOOMANYREFS:
-      return make_error(Errc::exhausted, "socket: too many descriptors are under way", {},
-                        os_errno);
-    case ENOTCONN:
-    case EDESTADDRREQ:
-      return make_error(Errc::invalid_argument, "socket: is not connected", {}, os_errno);
-    default:
-      return make_error(Errc::os, "socket: the message cannot be sent", {}, os_errno);
-  }
-}
-
-Status send_all(int socket, std::span<const std::byte> bytes,
-                std::span<const std::shared_ptr<Buffer>> buffers, const Deadline& deadline) {
-  msghdr message = {};
-  Control control = pack(buffers, message);
-  message.msg_control = control.bytes.data();
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    iovec io = {const_cast<std::byte*>(bytes.data()) + done, bytes.size() - done};
-    message.msg_iov = &io;
-    message.msg_iovlen = 1;
-    const ssize_t sent = ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent >= 0) {
-      done += static_cast<std::size_t>(sent);
-      // The descriptors have left with the first byte.
-      message.msg_control = nullptr;
-      message.msg_controllen = 0;
-      continue;
-    }
-    if (errno == EINTR) continue;
-    if (errno != EAGAIN && errno != EWOULDBLOCK) return send_error(errno);
-    auto ready = wait_for(socket, POLLOUT, deadline);
-    if (!ready && ready.error().code == Errc::timeout && done != 0) {
-      return fail(Errc::corrupt, "socket: the peer took only a part of the message in time",
-                  "{} of {} bytes", done, bytes.size());
-    }
-    HALYARD_CHECK(std::move(ready));
-  }
-  return {};
-}
-
 }  // namespace
 
 Status send_tensor(int socket, const Tensor& tensor, std::chrono::milliseconds timeout) {
@@ -319,7 +138,10 @@ Status send_tensor(int socket, const Tensor& tensor, std::chrono::milliseconds t
   HALYARD_CHECK(unix_socket_type(socket));
   HALYARD_TRY(const TensorParts parts, take_apart(tensor));
   HALYARD_TRY(const auto bytes, encode_tensor_message(parts.message));
-  return send_all(socket, bytes, parts.buffers, deadline);
+  std::array<int, message_descriptor_limit> fds{};
+  for (std::size_t i = 0; i < parts.buffers.size(); ++i)
+    fds[i] = parts.buffers[i]->fd();
+  return send_all(socket, bytes, std::span(fds).first(parts.buffers.size()), deadline);
 }
 
 Result<Tensor> receive_tensor(int socket, const ReceiveOptions& options) {
