@@ -132,15 +132,24 @@ Result<OwnMemory> create_own_memory(std::string_view name, std::size_t size_byte
   // The first mapping stays writable when later ones are forbidden.
   constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL | F_SEAL_FUTURE_WRITE;
   if (options.huge_pages) ::madvise(mapped.bytes().data(), size_bytes, MADV_HUGEPAGE);
-  HALYARD_CHECK(reserve_memory(fd.get(), size_bytes));
   if (::fcntl(fd.get(), F_ADD_SEALS, seals) != 0) {
     const int status = errno;
     return make_error(status == EINVAL ? Errc::unsupported : Errc::os,
                       "shared memory: cannot be sealed for one writer (Linux 5.1 can)", {}, status);
   }
-  if (options.lock) HALYARD_CHECK(lock_in_memory(mapped.bytes()));
-  if (options.touch) touch(mapped.bytes());
-  return OwnMemory{std::move(fd), std::move(mapped)};
+  OwnMemory memory{std::move(fd), std::move(mapped)};
+  const std::size_t reserved = std::min(size_bytes, options.reserved_bytes);
+  if (reserved > 0) HALYARD_CHECK(extend_own_memory(memory, 0, reserved, options));
+  return memory;
+}
+
+Status extend_own_memory(const OwnMemory& memory, std::size_t offset, std::size_t size_bytes,
+                         const OwnMemoryOptions& options) {
+  const std::span<std::byte> bytes = memory.mapped.bytes().subspan(offset, size_bytes);
+  HALYARD_CHECK(reserve_memory(memory.fd.get(), offset, size_bytes));
+  if (options.lock) HALYARD_CHECK(lock_in_memory(bytes));
+  if (options.touch) touch(bytes);
+  return {};
 }
 
 Result<Fd> create_sealed_memory(std::string_view name, std::size_t size_bytes) {
@@ -151,10 +160,10 @@ Result<Fd> create_sealed_memory(std::string_view name, std::size_t size_bytes) {
   return fd;
 }
 
-Status reserve_memory(int fd, std::size_t size_bytes) {
+Status reserve_memory(int fd, std::size_t offset, std::size_t size_bytes) {
   int status = 0;
   do {
-    status = ::posix_fallocate(fd, 0, static_cast<off_t>(size_bytes));
+    status = ::posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(size_bytes));
   } while (status == EINTR);
   if (status == 0) return {};
   const Errc code = status == ENOSPC || status == EFBIG ? Errc::no_memory : Errc::os;

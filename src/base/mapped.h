@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -51,16 +52,24 @@ struct OwnMemoryOptions {
   bool touch = false;       ///< map all pages now, so that the first access of each faults no more
   bool lock = false;        ///< keep all pages in RAM
   bool huge_pages = false;  ///< ask for transparent huge pages, where the system gives them
+  /// How many of the bytes are reserved, from the first on; the others must not be touched before
+  /// extend_own_memory().
+  std::size_t reserved_bytes = SIZE_MAX;
 };
-/// `size_bytes` zero bytes, all reserved: a machine without room for them says so here. Errors:
+/// `size_bytes` zero bytes, reserved: a machine without room for them says so here. Errors:
 /// invalid_argument (size 0), no_memory (also: a lock beyond RLIMIT_MEMLOCK), unsupported (a kernel
 /// before Linux 5.1), permission, os.
 Result<OwnMemory> create_own_memory(std::string_view name, std::size_t size_bytes,
                                     const OwnMemoryOptions& options = {});
 
-/// Gives the first `size_bytes` of a borrowed descriptor's shared memory their pages now: a full
-/// machine is an error here instead of a SIGBUS later. Errors: no_memory, os.
-Status reserve_memory(int fd, std::size_t size_bytes);
+/// Reserves `size_bytes` more from `offset` on, with the options of its making. Errors: those of
+/// create_own_memory().
+Status extend_own_memory(const OwnMemory& memory, std::size_t offset, std::size_t size_bytes,
+                         const OwnMemoryOptions& options = {});
+
+/// Gives bytes of a borrowed descriptor's shared memory their pages now: a full machine is an error
+/// here instead of a SIGBUS later. Errors: no_memory, os.
+Status reserve_memory(int fd, std::size_t offset, std::size_t size_bytes);
 
 /// Bytes of RAM and swap of this machine at the first call; SIZE_MAX when it does not tell.
 std::size_t system_memory_bytes() noexcept;

@@ -40,7 +40,7 @@ Result<std::shared_ptr<Buffer>> make_shm_buffer(std::size_t size_bytes, std::str
 
 Result<std::shared_ptr<Buffer>> make_posix_shm_buffer(std::size_t size_bytes) {
   HALYARD_TRY(Fd fd, create_shared_object());
-  HALYARD_CHECK(reserve_memory(fd.get(), size_bytes));
+  HALYARD_CHECK(reserve_memory(fd.get(), 0, size_bytes));
   return map_whole(std::move(fd), size_bytes);
 }
 
