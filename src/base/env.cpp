@@ -14,10 +14,24 @@
 namespace halyard {
 namespace {
 
-constexpr std::array<std::string_view, 15> names = {
-    "TENSOR_FORCE_MEM", "TENSOR_DMA_HEAP", "DISABLE_G2D",          "DISABLE_GL",    "DISABLE_CPU",
-    "FORCE_BACKEND",    "FORCE_TRANSFER",  "OPENGL_RENDERSURFACE", "PROTO_COMPUTE", "TESTDATA_DIR",
-    "COLORIMETRY",      "NV_CONVERT_PATH", "ALLOW_SOFTWARE_GL",    "OPENVINO_DIR",  "LOG"};
+constexpr std::array<std::string_view, 18> names = {"TENSOR_FORCE_MEM",
+                                                    "TENSOR_DMA_HEAP",
+                                                    "DISABLE_G2D",
+                                                    "DISABLE_GL",
+                                                    "DISABLE_CPU",
+                                                    "FORCE_BACKEND",
+                                                    "FORCE_TRANSFER",
+                                                    "OPENGL_RENDERSURFACE",
+                                                    "PROTO_COMPUTE",
+                                                    "TESTDATA_DIR",
+                                                    "COLORIMETRY",
+                                                    "NV_CONVERT_PATH",
+                                                    "ALLOW_SOFTWARE_GL",
+                                                    "OPENVINO_DIR",
+                                                    "LOG",
+                                                    "SHM_DIR",
+                                                    "SHM_GROUP",
+                                                    "NAMESPACE"};
 
 std::optional<std::string> read(std::string_view name) {
   for (const char* prefix : {"HALYARD_", "EDGEFIRST_"}) {
@@ -81,6 +95,12 @@ Environment read_environment() {
   e.openvino_dir = read("OPENVINO_DIR");
   if (e.openvino_dir && e.openvino_dir->empty()) e.openvino_dir.reset();
   e.testdata_dir = read("TESTDATA_DIR");
+  e.shm_dir = read("SHM_DIR");
+  if (e.shm_dir && e.shm_dir->empty()) e.shm_dir.reset();
+  e.shm_group = read("SHM_GROUP");
+  if (e.shm_group && e.shm_group->empty()) e.shm_group.reset();
+  e.namespace_name = read("NAMESPACE");
+  if (e.namespace_name && e.namespace_name->empty()) e.namespace_name.reset();
   e.log = read_level();
   return e;
 }

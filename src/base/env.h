@@ -28,6 +28,9 @@ struct Environment {
   bool allow_software_gl = false;
   std::optional<std::string> openvino_dir;  ///< as written, never empty
   std::optional<std::string> testdata_dir;
+  std::optional<std::string> shm_dir;  ///< as written, never empty, as the two below
+  std::optional<std::string> shm_group;
+  std::optional<std::string> namespace_name;
   std::optional<LogLevel> log;
 };
 
