@@ -11,18 +11,18 @@
 namespace halyard {
 
 /// `what` is a literal naming the argument and the rule.
-inline Error fail(Errc code, const char* what) {
+[[gnu::cold]] inline Error fail(Errc code, const char* what) {
   return make_error(code, what);
 }
 
 template <class... Args>
-Error fail(Errc code, const char* what, fmt::format_string<Args...> detail, Args&&... args) {
+[[gnu::cold]] Error fail(Errc code, const char* what, fmt::format_string<Args...> detail, Args&&... args) {
   return make_error(code, what, fmt::format(detail, std::forward<Args>(args)...));
 }
 
 /// A failed system call: the code follows from the errno (ENOENT not_found, EACCES permission,
 /// ...).
-Error fail_os(const char* what, int os_errno, std::string detail = {});
+[[gnu::cold]] Error fail_os(const char* what, int os_errno, std::string detail = {});
 
 /// The class of a system error.
 Errc errc_from_errno(int os_errno) noexcept;
