@@ -129,7 +129,7 @@ class Buffer : public std::enable_shared_from_this<Buffer> {
   /// The kernel object behind fd(); none without a descriptor. Equal for all buffers over it.
   std::optional<FdIdentity> identity() const noexcept;
   /// False when the content must not be written (a published slot, const foreign memory).
-  bool is_writable() const noexcept { return writable_; }
+  bool is_writable() const noexcept { return writable_.load(std::memory_order_relaxed); }
 
   CpuAccess cpu_access() const noexcept { return cpu_access_; }
   void set_cpu_access(CpuAccess access) noexcept { cpu_access_ = access; }
@@ -155,6 +155,8 @@ class Buffer : public std::enable_shared_from_this<Buffer> {
   void set_address(const std::byte* address) noexcept {
     address_.store(address, std::memory_order_relaxed);
   }
+  /// From now on no map may write; maps that write already go on.
+  void make_read_only() noexcept { writable_.store(false, std::memory_order_relaxed); }
   /// For destructors of kinds whose memory must outlive what hangs on it: call it first.
   void release_attachments() noexcept;
 
@@ -175,7 +177,7 @@ class Buffer : public std::enable_shared_from_this<Buffer> {
   std::size_t size_bytes_;
   std::uint64_t id_;
   Memory memory_;
-  bool writable_;
+  std::atomic<bool> writable_;
   std::atomic<const std::byte*> address_{nullptr};
   std::atomic<CpuAccess> cpu_access_{CpuAccess::read_write};
   std::atomic<bool> unplanned_noted_{false};

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -38,6 +39,8 @@ struct Layout {
 
   /// C-contiguous layout. Errors: invalid_argument (rank 0 or above 8, size overflow).
   static Result<Layout> contiguous(DType dtype, std::span<const std::size_t> shape);
+  /// The same errors, for a shape alone.
+  static Status check_size(DType dtype, std::span<const std::size_t> shape);
   std::span<const std::size_t> dims() const noexcept { return {shape.data(), rank}; }
   std::size_t element_count() const noexcept;
   /// Bytes of the elements alone, without padding.
@@ -212,6 +215,12 @@ class Tensor {
   /// invalid_argument (stride below the tight one, compression with CPU access).
   static Result<Tensor> create_image(std::size_t width, std::size_t height, PixelFormat format,
                                      const ImageOptions& options);
+  /// The same in memory that `allocate` gives, as it is: a slot of a pool. Errors: also those of
+  /// `allocate`, and invalid_argument (it gives fewer bytes).
+  using BufferSource = std::function<Result<std::shared_ptr<Buffer>>(std::size_t size_bytes)>;
+  static Result<Tensor> create_image_in(const BufferSource& allocate, std::size_t width,
+                                        std::size_t height, PixelFormat format,
+                                        const ImageOptions& options = {});
   /// `count` zero-filled pictures in one buffer, as a tensor with a batch axis in front of the
   /// picture's shape; batch(n) is the n-th as a picture. Each begins at a multiple of 64 bytes.
   static Result<Tensor> create_image_batch(std::size_t count, std::size_t width, std::size_t height,
@@ -321,6 +330,11 @@ class Tensor {
   Result<TensorMap> map(Access access) const;
   /// map() without a claim: for writers that order themselves by other means.
   Result<TensorMap> map_unclaimed(Access access) const;
+
+ protected:
+  /// wrap() into a tensor that is empty: for classes that are tensors, and for speed.
+  Status lay_over(std::shared_ptr<Buffer> buffer, const Layout& layout,
+                  std::size_t offset_bytes = 0);
 
  private:
   friend bool aliases(const Tensor& a, const Tensor& b) noexcept;

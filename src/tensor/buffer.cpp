@@ -92,7 +92,7 @@ Result<Map> Buffer::map_shared(std::shared_ptr<Buffer> self, Access access,
   trace::Span span("tensor.map");
   if (trace::is_active())
     span.arg("bytes", buffer.size_bytes_).arg("memory", to_string(buffer.memory_));
-  if (can_write(access) && !buffer.writable_) {
+  if (can_write(access) && !buffer.is_writable()) {
     return fail(Errc::permission, "access: the buffer is read-only", "buffer {} of {}", buffer.id_,
                 to_string(buffer.memory_));
   }
@@ -127,6 +127,8 @@ struct Buffer::Attached {
 };
 
 void Buffer::release_attachments() noexcept {
+  // Called when nobody else has the buffer.
+  if (attached_ == nullptr) return;
   // Destructors of attachments may call back, so they run behind the lock's end.
   Attached* released = nullptr;
   {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "base/checked.h"
 #include "base/format_error.h"
 #include "halyard/tensor.h"
 
@@ -14,25 +13,34 @@ constexpr auto largest = static_cast<std::size_t>(PTRDIFF_MAX);
 
 }  // namespace
 
-Result<Layout> Layout::contiguous(DType dtype, std::span<const std::size_t> shape) {
+Status Layout::check_size(DType dtype, std::span<const std::size_t> shape) {
   if (shape.empty() || shape.size() > max_rank) {
     return fail(Errc::invalid_argument, "shape: rank must be 1..8", "rank {}", shape.size());
   }
-  Layout layout;
-  layout.dtype = dtype;
-  layout.rank = static_cast<std::uint8_t>(shape.size());
-  std::copy(shape.begin(), shape.end(), layout.shape.begin());
   std::size_t bytes = size_of(dtype);
   for (std::size_t axis = shape.size(); axis-- > 0;) {
-    layout.stride_bytes[axis] = static_cast<std::ptrdiff_t>(bytes);
-    const auto product = checked_mul(bytes, std::max<std::size_t>(shape[axis], 1));
-    if (!product || *product > largest) {
+    if (__builtin_mul_overflow(bytes, std::max<std::size_t>(shape[axis], 1), &bytes) ||
+        bytes > largest) {
       return fail(Errc::invalid_argument, "shape: size in bytes overflows", "axis {} of extent {}",
                   axis, shape[axis]);
     }
-    bytes = *product;
   }
-  return layout;
+  return {};
+}
+
+Result<Layout> Layout::contiguous(DType dtype, std::span<const std::size_t> shape) {
+  HALYARD_CHECK(check_size(dtype, shape));
+  Result<Layout> made(std::in_place);
+  Layout& layout = *made;
+  layout.dtype = dtype;
+  layout.rank = static_cast<std::uint8_t>(shape.size());
+  std::size_t bytes = size_of(dtype);
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    layout.shape[axis] = shape[axis];
+    layout.stride_bytes[axis] = static_cast<std::ptrdiff_t>(bytes);
+    bytes *= std::max<std::size_t>(shape[axis], 1);
+  }
+  return made;
 }
 
 std::size_t Layout::element_count() const noexcept {

@@ -52,12 +52,19 @@ Result<Tensor> Tensor::create(const TensorSpec& spec, Memory memory) {
 
 Result<Tensor> Tensor::wrap(std::shared_ptr<Buffer> buffer, const Layout& layout,
                             std::size_t offset_bytes) {
+  Result<Tensor> made(std::in_place);
+  HALYARD_CHECK(made->lay_over(std::move(buffer), layout, offset_bytes));
+  return made;
+}
+
+Status Tensor::lay_over(std::shared_ptr<Buffer> buffer, const Layout& layout,
+                        std::size_t offset_bytes) {
   if (!buffer) return fail(Errc::invalid_argument, "buffer: is null");
   if (layout.rank == 0 || layout.rank > max_rank) {
     return fail(Errc::invalid_argument, "layout.rank: must be 1..8", "{}", layout.rank);
   }
   // Strides of 0 keep any shape inside; its count of elements must still be a number.
-  HALYARD_CHECK(Layout::contiguous(layout.dtype, layout.dims()));
+  HALYARD_CHECK(Layout::check_size(layout.dtype, layout.dims()));
   const auto reach = reach_of(layout);
   const std::size_t size = buffer->size_bytes();
   if (!reach || offset_bytes > size || reach->lowest < -static_cast<std::ptrdiff_t>(offset_bytes) ||
@@ -69,12 +76,12 @@ Result<Tensor> Tensor::wrap(std::shared_ptr<Buffer> buffer, const Layout& layout
     return fail(Errc::invalid_argument, "offset: must be a multiple of the element size",
                 "{} for {}", offset_bytes, to_string(layout.dtype));
   }
-  Tensor tensor;
-  tensor.layout_ = layout;
-  tensor.planes_[0] = {std::move(buffer), offset_bytes, 0};
+  layout_ = layout;
+  planes_[0].buffer = std::move(buffer);
+  planes_[0].offset_bytes = offset_bytes;
   // What lies in the gaps may be somebody else's.
-  if (!layout.is_contiguous()) tensor.capacity_bytes_ = 0;
-  return tensor;
+  if (!layout.is_contiguous()) capacity_bytes_ = 0;
+  return {};
 }
 
 Tensor::Tensor(Tensor&& other) noexcept

@@ -120,8 +120,17 @@ Result<Tensor> Tensor::create_image(std::size_t width, std::size_t height, Pixel
 
 Result<Tensor> Tensor::create_image(std::size_t width, std::size_t height, PixelFormat format,
                                     const ImageOptions& options) {
+  const auto from_system = [&](std::size_t size_bytes) {
+    return allocate(size_bytes, allocate_options(options));
+  };
+  return create_image_in(from_system, width, height, format, options);
+}
+
+Result<Tensor> Tensor::create_image_in(const BufferSource& allocate, std::size_t width,
+                                       std::size_t height, PixelFormat format,
+                                       const ImageOptions& options) {
   HALYARD_TRY(const ImageStorage storage, image_storage(width, height, format, options));
-  HALYARD_TRY(auto buffer, allocate(storage.size_bytes, allocate_options(options)));
+  HALYARD_TRY(auto buffer, allocate(storage.size_bytes));
   const PlaneSource whole{std::move(buffer), 0, storage.stride_bytes};
   return wrap_image({&whole, 1}, width, height, format, options.dtype);
 }
