@@ -31,23 +31,30 @@ Status check(const Arena::Config& config) {
 
 Result<std::unique_ptr<Arena>> Arena::create(const std::string& name, const Config& config) {
   HALYARD_CHECK(check(config));
-  const std::size_t bytes = sizeof(ArenaHeader) + std::size_t{config.slots} * sizeof(SharedWord);
-  HALYARD_TRY(OwnMemory control, create_own_memory(name + " state", bytes));
-  ArenaHeader header;
-  header.slots = config.slots;
-  header.slot_alignment = config.slot_alignment;
-  header.max_bytes = config.max_bytes;
+  HALYARD_TRY(OwnMemory control,
+              create_own_memory(name + " state", arena_state_bytes(config.slots)));
+  OwnMemoryOptions options = config.memory;
+  options.reserved_bytes = 0;
+  HALYARD_TRY(OwnMemory memory, create_own_memory(name, config.max_bytes, options));
   std::byte* const begin = control.mapped.bytes().data();
-  new (begin) ArenaHeader(header);
-  for (std::uint32_t i = 0; i < config.slots; ++i)
-    new (begin + sizeof(ArenaHeader) + i * sizeof(SharedWord)) SharedWord;
-  return std::unique_ptr<Arena>(new Arena(name, config, std::move(control)));
+  auto* const header = new (begin) ArenaHeader;
+  header->slots = config.slots;
+  header->slot_alignment = config.slot_alignment;
+  header->max_bytes = config.max_bytes;
+  header->arena_id = config.arena_id;
+  header->pool_id = config.pool_id;
+  header->index = config.index;
+  for (std::uint32_t i = 0; i < config.slots; ++i) {
+    auto* const record = new (begin + sizeof(ArenaHeader) + i * sizeof(SlotRecord)) SlotRecord;
+    record->generation.store(config.first_generation, std::memory_order_relaxed);
+  }
+  return std::unique_ptr<Arena>(new Arena(config, std::move(control), std::move(memory)));
 }
 
-Arena::Arena(std::string name, const Config& config, OwnMemory control)
-    : name_(std::move(name)),
-      config_(config),
+Arena::Arena(const Config& config, OwnMemory control, OwnMemory memory)
+    : config_(config),
       control_(std::move(control)),
+      memory_(std::move(memory)),
       slots_(std::make_unique<Slot[]>(config.slots)),
       extents_(config.slot_alignment, config.slots) {
   free_slots_.reserve(config.slots);
@@ -58,12 +65,41 @@ Arena::Arena(std::string name, const Config& config, OwnMemory control)
 
 Arena::~Arena() = default;
 
-SharedWord& Arena::word(std::uint32_t slot) const noexcept {
-  return slot_words(control_.mapped.bytes())[slot];
+SlotRecord& Arena::record(std::uint32_t slot) const noexcept {
+  return slot_records(control_.mapped.bytes())[slot];
 }
 
 std::uint64_t Arena::generation(std::uint32_t slot) const noexcept {
-  return word(slot).load(std::memory_order_acquire);
+  return record(slot).generation.load(std::memory_order_acquire);
+}
+
+Arena::Lease Arena::lease(std::uint32_t slot) const noexcept {
+  return {slot, generation(slot), record(slot).offset.load(std::memory_order_relaxed),
+          slots_[slot].bytes};
+}
+
+// What all parts of the pool use together, counted after this part has told what it would use: of
+// two parts that allocate at once at least one sees the other.
+bool Arena::fits_with_neighbours(std::uint64_t bytes, std::uint64_t& others) const noexcept {
+  others = 0;
+  if (neighbours_.empty()) return true;
+  const std::uint64_t slots = config_.slots - free_slots_.size() + 1;
+  header().slots_used.store(slots, std::memory_order_relaxed);
+  header().bytes_used.store(bytes_used() + bytes, std::memory_order_relaxed);
+  SharedWord::fence(std::memory_order_seq_cst);
+  std::uint64_t all_slots = slots;
+  for (const ArenaHeader* neighbour : neighbours_) {
+    // Nobody's word makes the sums overflow.
+    all_slots += std::min<std::uint64_t>(neighbour->slots_used.load(std::memory_order_relaxed),
+                                         config_.slots);
+    others += std::min(neighbour->bytes_used.load(std::memory_order_relaxed), config_.max_bytes);
+  }
+  return all_slots <= config_.slots && bytes_used() + bytes + others <= config_.max_bytes;
+}
+
+void Arena::tell_use() noexcept {
+  header().slots_used.store(config_.slots - free_slots_.size(), std::memory_order_relaxed);
+  header().bytes_used.store(bytes_used(), std::memory_order_relaxed);
 }
 
 Result<Arena::Lease> Arena::allocate(std::size_t bytes) {
@@ -71,24 +107,51 @@ Result<Arena::Lease> Arena::allocate(std::size_t bytes) {
     return fail(Errc::unsupported, "pool: belongs to the process that forked this one");
   const std::lock_guard lock(mutex_);
   if (free_slots_.empty()) collect();
-  if (free_slots_.empty()) {
-    return fail(Errc::exhausted, "pool: no slot is free", "{} slots, {} of them held by others",
-                config_.slots, lent_.size());
+  std::uint64_t others = 0;
+  bool has_slot = !free_slots_.empty();
+  if (has_slot && !fits_with_neighbours(bytes, others)) {
+    collect();
+    has_slot = !free_slots_.empty() && fits_with_neighbours(bytes, others);
   }
-  HALYARD_TRY(const Extents::Extent extent, take(bytes));
+  auto extent = has_slot ? take(bytes) : Result<Extents::Extent>(no_slot(bytes, others));
+  if (!extent) {
+    tell_use();
+    SharedWord& failed = header().failed_allocations;
+    failed.store(failed.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    return std::move(extent).error();
+  }
   const std::uint32_t slot = free_slots_.back();
   free_slots_.pop_back();
-  slots_[slot].extent = extent.id;
+  slots_[slot].extent = extent->id;
+  slots_[slot].bytes = memory_.mapped.bytes().subspan(extent->offset, bytes);
   slots_[slot].references.store(1, std::memory_order_relaxed);
-  peak_bytes_used_ = std::max(peak_bytes_used_, extents_.total_bytes() - extents_.free_bytes());
-  const auto whole = segments_[extent.segment].mapped.bytes();
-  return Lease{slot, extent.segment, open_slot(word(slot)), extent.offset,
-               whole.subspan(extent.offset, bytes)};
+  SlotRecord& told = record(slot);
+  told.offset.store(extent->offset, std::memory_order_relaxed);
+  told.bytes.store(bytes, std::memory_order_relaxed);
+  tell_use();
+  if (bytes_used() > peak_bytes_used_) {
+    peak_bytes_used_ = bytes_used();
+    header().peak_bytes_used.store(peak_bytes_used_, std::memory_order_relaxed);
+  }
+  return Lease{slot, open_slot(told.generation), extent->offset, slots_[slot].bytes};
+}
+
+Error Arena::no_slot(std::uint64_t bytes, std::uint64_t others) const {
+  if (others + bytes_used() + bytes > config_.max_bytes) {
+    return fail(Errc::exhausted, "pool: its memory is used up",
+                "{} bytes wanted; {} of {} are used, {} of them by other processes", bytes,
+                bytes_used() + others, config_.max_bytes, others);
+  }
+  return fail(Errc::exhausted, "pool: no slot is free",
+              "of {} slots {} are used here, {} of them are held by other processes alone",
+              config_.slots, config_.slots - free_slots_.size(), lent_.size());
 }
 
 Result<Extents::Extent> Arena::take(std::uint64_t bytes) {
   if (auto extent = extents_.take(bytes)) return *extent;
   collect();
+  while (scrub_one()) {
+  }
   if (auto extent = extents_.take(bytes)) return *extent;
   HALYARD_CHECK(grow(bytes));
   if (auto extent = extents_.take(bytes)) return *extent;
@@ -96,14 +159,12 @@ Result<Extents::Extent> Arena::take(std::uint64_t bytes) {
 }
 
 Error Arena::no_memory_for(std::uint64_t bytes) const {
-  const bool is_in_pieces =
-      bytes <= config_.max_bytes - (extents_.total_bytes() - extents_.free_bytes());
+  const bool is_in_pieces = bytes <= config_.max_bytes - bytes_used();
   return fail(Errc::exhausted,
               is_in_pieces ? "pool: its free memory is in pieces that are too small"
                            : "pool: its memory is used up",
               "{} bytes wanted; {} of {} are used, the largest free piece has {}", bytes,
-              extents_.total_bytes() - extents_.free_bytes(), config_.max_bytes,
-              extents_.largest_free_bytes());
+              bytes_used(), config_.max_bytes, extents_.largest_free_bytes());
 }
 
 // As much again as there is, and no more than the limit leaves.
@@ -111,12 +172,13 @@ Status Arena::grow(std::uint64_t bytes) {
   const std::uint64_t total = extents_.total_bytes();
   const std::uint64_t left =
       (config_.max_bytes - total) / config_.slot_alignment * config_.slot_alignment;
-  if (left < std::max<std::uint64_t>(bytes, 1)) return {};
-  const std::uint64_t wanted = std::max({bytes, total, config_.first_segment_bytes});
+  // What is free at the end counts, too; how much that is matters only near the limit.
+  const std::uint64_t wanted = std::max({bytes, total, config_.first_bytes});
   const std::uint64_t size = std::min((wanted + page - 1) / page * page, left);
-  HALYARD_TRY(OwnMemory memory, create_own_memory(name_, size, config_.memory));
-  segments_.push_back(std::move(memory));
-  extents_.add_segment(size);
+  if (size == 0) return {};
+  HALYARD_CHECK(extend_own_memory(memory_, total, size, config_.memory));
+  extents_.grow(size);
+  header().bytes_reserved.store(extents_.total_bytes(), std::memory_order_relaxed);
   return {};
 }
 
@@ -141,62 +203,150 @@ void Arena::release(std::uint32_t slot) noexcept {
     if (references.compare_exchange_weak(seen, seen - 1, std::memory_order_acq_rel)) return;
   }
   // The last one goes under the lock, so that try_retain() sees it or comes too late.
-  const std::lock_guard lock(mutex_);
-  if (references.fetch_sub(1, std::memory_order_acq_rel) == 1 && !try_free(slot))
-    lent_.push_back(slot);
+  {
+    const std::lock_guard lock(mutex_);
+    if (references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    if (!try_free(slot)) {
+      lent_.push_back(slot);
+      return;
+    }
+    if (!is_waited_for()) return;
+  }
+  if (on_room_) on_room_();
+}
+
+bool Arena::is_waited_for() const noexcept {
+  // One that waits for room either sees what was freed, or is seen here.
+  if (!neighbours_.empty()) SharedWord::fence(std::memory_order_seq_cst);
+  return header().wants_room.load(std::memory_order_relaxed) == 1 ||
+         std::any_of(neighbours_.begin(), neighbours_.end(), [](const ArenaHeader* neighbour) {
+           return neighbour->wants_room.load(std::memory_order_relaxed) == 1;
+         });
+}
+
+void Arena::collect_lent() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    const std::size_t before = lent_.size();
+    collect();
+    if (lent_.size() == before || !is_waited_for()) return;
+  }
+  if (on_room_) on_room_();
 }
 
 bool Arena::is_borrowed(std::uint32_t slot, std::uint64_t generation) const noexcept {
-  return std::any_of(borrowers_.begin(), borrowers_.end(), [&](const SharedWord* words) {
-    return words[slot].load(std::memory_order_seq_cst) == generation;
+  return std::any_of(borrowers_.begin(), borrowers_.end(), [&](const Borrower& borrower) {
+    return borrower.words[slot].load(std::memory_order_seq_cst) == generation;
   });
 }
 
 bool Arena::try_free(std::uint32_t slot) noexcept {
-  const bool is_free = close_slot(
-      word(slot), [&](std::uint64_t generation) { return is_borrowed(slot, generation); });
+  SharedWord& word = record(slot).generation;
+  bool is_free = true;
+  if (borrowers_.empty()) {
+    // Nobody borrows before this part looks at what he does, and that takes the lock.
+    word.store(word.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  } else {
+    is_free =
+        close_slot(word, [&](std::uint64_t generation) { return is_borrowed(slot, generation); });
+  }
   if (!is_free) return false;
+  if (config_.scrubs) {
+    dirty_.push_back(slot);
+    return true;
+  }
+  set_free(slot);
+  return true;
+}
+
+void Arena::set_free(std::uint32_t slot) noexcept {
   extents_.give(slots_[slot].extent);
   free_slots_.push_back(slot);
+  tell_use();
+}
+
+// Its bytes as they were taken, and those up to the next slot: a tenant may have written no others.
+bool Arena::scrub_one() noexcept {
+  if (dirty_.empty()) return false;
+  const std::uint32_t slot = dirty_.back();
+  dirty_.pop_back();
+  std::fill(slots_[slot].bytes.begin(), slots_[slot].bytes.end(), std::byte{0});
+  set_free(slot);
   return true;
+}
+
+bool Arena::scrub() noexcept {
+  const std::lock_guard lock(mutex_);
+  return scrub_one();
+}
+
+void Arena::set_wants_room(std::uint64_t wants) noexcept {
+  header().wants_room.store(wants, std::memory_order_relaxed);
+  SharedWord::fence(std::memory_order_seq_cst);
+}
+
+void Arena::add_neighbour(const ArenaHeader* header) {
+  const std::lock_guard lock(mutex_);
+  neighbours_.push_back(header);
+}
+
+void Arena::remove_neighbour(const ArenaHeader* header) noexcept {
+  const std::lock_guard lock(mutex_);
+  std::erase(neighbours_, header);
 }
 
 // Frees what others have given back.
 void Arena::collect() noexcept {
   std::erase_if(lent_, [this](std::uint32_t slot) { return try_free(slot); });
+  // Memory is given out clean; what cannot wait is cleaned here.
+  if (free_slots_.empty()) scrub_one();
 }
 
-void Arena::add_borrower(const SharedWord* words) {
+bool Arena::add_borrower(const SharedWord* words, std::uint64_t token) {
   const std::lock_guard lock(mutex_);
-  borrowers_.push_back(words);
+  SharedWord* const tokens = header().borrowers;
+  SharedWord* const end = tokens + ArenaHeader::max_borrowers;
+  SharedWord* const free = std::find_if(tokens, end, [](const SharedWord& word) {
+    return word.load(std::memory_order_relaxed) == 0;
+  });
+  if (free == end) return false;
+  borrowers_.push_back({words, static_cast<std::uint32_t>(free - tokens)});
+  free->store(token, std::memory_order_release);
+  return true;
 }
 
 void Arena::remove_borrower(const SharedWord* words) noexcept {
   const std::lock_guard lock(mutex_);
-  std::erase(borrowers_, words);
+  std::erase_if(borrowers_, [&](const Borrower& borrower) {
+    if (borrower.words != words) return false;
+    header().borrowers[borrower.place].store(0, std::memory_order_release);
+    return true;
+  });
 }
 
 Arena::Stats Arena::stats() {
   const std::lock_guard lock(mutex_);
   collect();
   Stats stats;
+  while (scrub_one()) {
+  }
   stats.slots_used = config_.slots - static_cast<std::uint32_t>(free_slots_.size());
   stats.slots_borrowed = static_cast<std::uint32_t>(lent_.size());
   stats.bytes_reserved = extents_.total_bytes();
   stats.bytes_used = stats.bytes_reserved - extents_.free_bytes();
   stats.peak_bytes_used = peak_bytes_used_;
+  stats.failed_allocations = header().failed_allocations.load(std::memory_order_relaxed);
   stats.largest_free = extents_.largest_free_bytes();
+  for (std::uint32_t slot = 0; slot < config_.slots; ++slot) {
+    const std::uint64_t now = generation(slot);
+    if (!is_open(now)) continue;
+    stats.references += references(slot);
+    stats.references += static_cast<std::uint64_t>(
+        std::count_if(borrowers_.begin(), borrowers_.end(), [&](const Borrower& borrower) {
+          return borrower.words[slot].load(std::memory_order_relaxed) == now;
+        }));
+  }
   return stats;
-}
-
-std::size_t Arena::segments() const {
-  const std::lock_guard lock(mutex_);
-  return segments_.size();
-}
-
-const OwnMemory& Arena::segment(std::size_t index) const {
-  const std::lock_guard lock(mutex_);
-  return segments_[index];
 }
 
 }  // namespace halyard::ipc

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a pool that one process allocates from: slots, and segments of memory that it alone
-// writes. How slots are lent to other processes: loans.h.
+// The part of a pool that one process allocates from: slots, and memory that it alone writes. How
+// slots are lent to other processes: loans.h.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -21,11 +21,12 @@
 #include "halyard/threads.h"
 #include "ipc/extents.h"
 #include "ipc/shared_word.h"
+#include "ipc/short_lock.h"
 
 namespace halyard::ipc {
 
-/// The beginning of the memory that others map to see an arena's state; behind it lies a word for
-/// each slot, its generation.
+/// The beginning of the memory that others map to see an arena's state; behind it lies a record for
+/// each slot. docs/shared-memory.md has the offsets.
 struct ArenaHeader {
   static constexpr std::uint64_t magic_value = 0x31616E6572416C48;  ///< "HlArena1"
   static constexpr std::uint32_t version_value = 1;
@@ -36,33 +37,73 @@ struct ArenaHeader {
   std::uint32_t byte_order = byte_order_value;
   std::uint32_t slots = 0;
   std::uint32_t slot_alignment = 0;
-  std::uint64_t max_bytes = 0;  ///< that all segments may have together
-  std::uint64_t reserved[4] = {};
+  std::uint64_t max_bytes = 0;  ///< of the memory, in which slots lie
+  std::uint64_t arena_id = 0;
+  std::uint32_t pool_id = 0;
+  std::uint32_t index =
+      0;  ///< which part of the pool: the upper 8 bits of its descriptors' slot_id
+  std::uint64_t reserved[2] = {};
+  // What follows changes.
+  SharedWord slots_used;
+  SharedWord bytes_used;
+  SharedWord peak_bytes_used;
+  SharedWord bytes_reserved;
+  SharedWord failed_allocations;
+  SharedWord wants_room;  ///< 1: somebody here waits for room, 2: somebody in another process
+  SharedWord unused[2];
+  /// Tokens of those whose words the owner looks at, 0: a free place. Who is not among them must
+  /// not borrow.
+  static constexpr std::uint32_t max_borrowers = 256;
+  SharedWord borrowers[max_borrowers];
 };
-static_assert(sizeof(ArenaHeader) == 64);
+static_assert(sizeof(ArenaHeader) == 128 + 8 * ArenaHeader::max_borrowers &&
+              offsetof(ArenaHeader, arena_id) == 32 && offsetof(ArenaHeader, slots_used) == 64 &&
+              offsetof(ArenaHeader, wants_room) == 104);
 
-/// The words in an arena's mapped state, one for each slot.
-inline SharedWord* slot_words(std::span<std::byte> state) noexcept {
-  return std::launder(reinterpret_cast<SharedWord*>(state.data() + sizeof(ArenaHeader)));
+/// What others see of a slot.
+struct SlotRecord {
+  SharedWord generation;  ///< see loans.h
+  SharedWord offset;      ///< of its tenant in the memory
+  SharedWord bytes;       ///< of its tenant
+  SharedWord unused;
+};
+static_assert(sizeof(SlotRecord) == 32);
+
+/// The records in an arena's mapped state.
+inline SlotRecord* slot_records(std::span<std::byte> state) noexcept {
+  return std::launder(reinterpret_cast<SlotRecord*>(state.data() + sizeof(ArenaHeader)));
+}
+inline ArenaHeader* arena_header(std::span<std::byte> state) noexcept {
+  return std::launder(reinterpret_cast<ArenaHeader*>(state.data()));
+}
+constexpr std::size_t arena_state_bytes(std::uint32_t slots) noexcept {
+  return sizeof(ArenaHeader) + std::size_t{slots} * sizeof(SlotRecord);
 }
 
-/// Thread-safe. Allocating and releasing make no system call, unless a segment is added. A child of
+/// Thread-safe. Allocating and releasing make no system call, unless memory
+/// has to be reserved. A child of
 /// fork() has no part in it: there retain() and release() do nothing.
 class HALYARD_LOCAL Arena {
  public:
   struct Config {
     std::uint64_t max_bytes = std::uint64_t{1} << 30;
     std::uint32_t slots = 1024;
-    std::uint32_t slot_alignment = 64;               ///< a power of two, at least 64
-    std::uint64_t first_segment_bytes = 16U << 20U;  ///< later ones are as large as all before
+    std::uint32_t slot_alignment = 64;       ///< a power of two, at least 64
+    std::uint64_t first_bytes = 16U << 20U;  ///< reserved first; later as much again each time
     OwnMemoryOptions memory = {};
+    bool scrubs = false;  ///< memory is zero whenever it is given out
+    // What others know it by.
+    std::uint64_t arena_id = 0;
+    std::uint32_t pool_id = 0;
+    std::uint32_t index = 0;
+    /// Even. Slots of different arenas have different generations when these are random.
+    std::uint64_t first_generation = 0;
   };
   /// A slot with its first reference.
   struct Lease {
     std::uint32_t slot = 0;
-    std::uint32_t segment = 0;
     std::uint64_t generation = 0;
-    std::uint64_t offset = 0;  ///< in the segment
+    std::uint64_t offset = 0;  ///< in the memory
     std::span<std::byte> bytes;
   };
 
@@ -84,55 +125,91 @@ class HALYARD_LOCAL Arena {
   /// One less. With the last one the slot is free as soon as no process borrows it.
   void release(std::uint32_t slot) noexcept;
 
-  /// Another process's words, one for each slot, that say what it borrows. Kept until
-  /// remove_borrower(), which forgets them.
-  void add_borrower(const SharedWord* words);
+  /// Another process's words, one for each slot, that say what it borrows, and the token, not 0,
+  /// that it knows them by. Kept until remove_borrower(), which forgets them. False: there are 256.
+  bool add_borrower(const SharedWord* words, std::uint64_t token);
   void remove_borrower(const SharedWord* words) noexcept;
+  /// Another process's part of the pool: its use counts for the limits of this one, too. Kept until
+  /// remove_neighbour().
+  void add_neighbour(const ArenaHeader* header);
+  void remove_neighbour(const ArenaHeader* header) noexcept;
+
+  /// Says to others that somebody here waits for room, or not any more. After the call one has to
+  /// try allocate() once more before waiting.
+  void set_wants_room(std::uint64_t wants) noexcept;
+  /// Frees what others have given back.
+  void collect_lent() noexcept;
+  /// Called when a slot was freed while somebody waits for room; must not call back.
+  void on_room(std::function<void()> call) { on_room_ = std::move(call); }
+  /// Writes zeros over memory that was freed. True: there was some.
+  bool scrub() noexcept;
 
   struct Stats {
     std::uint32_t slots_used = 0;      ///< with references here, or borrowed
     std::uint32_t slots_borrowed = 0;  ///< of them: only others have them
     std::uint64_t bytes_used = 0;
-    std::uint64_t bytes_reserved = 0;  ///< of all segments
+    std::uint64_t bytes_reserved = 0;
     std::uint64_t peak_bytes_used = 0;
-    std::uint64_t largest_free = 0;  ///< without another segment
+    std::uint64_t largest_free = 0;  ///< without reserving more
+    std::uint64_t failed_allocations = 0;
+    std::uint64_t references = 0;  ///< here, and one for each process that borrows a slot
   };
   Stats stats();
   const Config& config() const noexcept { return config_; }
-  /// For others to map for reading: the header with the words behind it, and the segments, which
-  /// stay where they are.
+  /// For others to map for reading: the header with the records behind it, and the memory.
   const OwnMemory& control() const noexcept { return control_; }
-  std::size_t segments() const;
-  const OwnMemory& segment(std::size_t index) const;
+  const OwnMemory& memory() const noexcept { return memory_; }
   std::uint64_t generation(std::uint32_t slot) const noexcept;
+  std::uint32_t references(std::uint32_t slot) const noexcept {
+    return slots_[slot].references.load(std::memory_order_relaxed);
+  }
+  /// Where a tenant that the caller has a reference to lies.
+  Lease lease(std::uint32_t slot) const noexcept;
 
  private:
   struct Slot {
     std::atomic<std::uint32_t> references{0};
     std::uint32_t extent = 0;
+    std::span<std::byte> bytes;
   };
-  Arena(std::string name, const Config& config, OwnMemory control);
+  Arena(const Config& config, OwnMemory control, OwnMemory memory);
   bool is_of_this_process() const noexcept { return process_ == fork_generation(); }
-  SharedWord& word(std::uint32_t slot) const noexcept;
+  ArenaHeader& header() const noexcept { return *arena_header(control_.mapped.bytes()); }
+  SlotRecord& record(std::uint32_t slot) const noexcept;
+  bool fits_with_neighbours(std::uint64_t bytes, std::uint64_t& others) const noexcept;
+  void tell_use() noexcept;
+  std::uint64_t bytes_used() const noexcept {
+    return extents_.total_bytes() - extents_.free_bytes();
+  }
   bool is_borrowed(std::uint32_t slot, std::uint64_t generation) const noexcept;
   bool try_free(std::uint32_t slot) noexcept;
   void collect() noexcept;
+  bool is_waited_for() const noexcept;
   Status grow(std::uint64_t bytes);
   Result<Extents::Extent> take(std::uint64_t bytes);
   Error no_memory_for(std::uint64_t bytes) const;
+  Error no_slot(std::uint64_t bytes, std::uint64_t others) const;
+  void set_free(std::uint32_t slot) noexcept;
+  bool scrub_one() noexcept;
 
-  std::string name_;
   Config config_;
   std::uint32_t process_ = fork_generation();
   OwnMemory control_;
+  OwnMemory memory_;
   std::unique_ptr<Slot[]> slots_;
-  mutable std::mutex mutex_;  ///< of all below
+  mutable ShortLock mutex_;  ///< of all below
   Extents extents_;
-  std::deque<OwnMemory> segments_;
   std::vector<std::uint32_t> free_slots_;
-  std::vector<std::uint32_t> lent_;  ///< slots without references here that others borrow
-  std::vector<const SharedWord*> borrowers_;
+  std::vector<std::uint32_t> lent_;   ///< slots without references here that others borrow
+  std::vector<std::uint32_t> dirty_;  ///< slots that are free but for the zeros to be written
+  struct Borrower {
+    const SharedWord* words;
+    std::uint32_t place;  ///< of its token
+  };
+  std::vector<Borrower> borrowers_;
+  std::vector<const ArenaHeader*> neighbours_;
   std::uint64_t peak_bytes_used_ = 0;
+  std::function<void()> on_room_;
 };
 
 }  // namespace halyard::ipc

@@ -14,24 +14,28 @@ Extents::Extents(std::uint64_t granule, std::uint32_t max_taken) : granule_(gran
   HALYARD_ASSERT(std::has_single_bit(granule));
   for (auto& heads : heads_)
     heads.fill(none);
-  // Between two that are taken there is one that is free, at most; a segment has one more.
-  const std::size_t count = std::size_t{max_taken} * 2;
+  // Between two that are taken there is one that is free, at most; and one more at each end.
+  const std::size_t count = std::size_t{max_taken} * 2 + 1;
   nodes_.resize(count);
   for (std::size_t i = count; i-- > 0;)
     drop_node(static_cast<std::uint32_t>(i));
 }
 
-std::uint32_t Extents::add_segment(std::uint64_t bytes) {
+void Extents::grow(std::uint64_t bytes) noexcept {
   const std::uint64_t size = bytes / granule_;
-  nodes_.emplace_back();
-  drop_node(static_cast<std::uint32_t>(nodes_.size() - 1));
-  if (size > 0) {
+  HALYARD_ASSERT(size * granule_ == bytes && size > 0);
+  if (last_ != none && nodes_[last_].is_free) {
+    unlink(last_);
+    nodes_[last_].size += size;
+  } else {
     const std::uint32_t node = new_node();
-    nodes_[node] = {.size = size, .segment = segments_, .is_free = true};
-    link(node);
-    total_granules_ += size;
+    nodes_[node] = {.offset = total_granules_, .size = size, .before = last_};
+    if (last_ != none) nodes_[last_].after = node;
+    last_ = node;
   }
-  return segments_++;
+  nodes_[last_].is_free = true;
+  link(last_);
+  total_granules_ += size;
 }
 
 Extents::Bin Extents::bin_of(std::uint64_t size) noexcept {
@@ -74,7 +78,7 @@ std::optional<Extents::Extent> Extents::take(std::uint64_t bytes) noexcept {
   split(found, size);
   ++taken_;
   const Node& node = nodes_[found];
-  return Extent{found, node.segment, node.offset * granule_, node.size * granule_};
+  return Extent{found, node.offset * granule_, node.size * granule_};
 }
 
 void Extents::give(std::uint32_t id) noexcept {
@@ -153,11 +157,11 @@ void Extents::split(std::uint32_t node, std::uint64_t size) noexcept {
   Node& front = nodes_[node];
   nodes_[rest] = {.offset = front.offset + size,
                   .size = front.size - size,
-                  .segment = front.segment,
                   .before = node,
                   .after = front.after,
                   .is_free = true};
   if (front.after != none) nodes_[front.after].before = rest;
+  if (last_ == node) last_ = rest;
   front.after = rest;
   front.size = size;
   link(rest);
@@ -168,6 +172,7 @@ void Extents::join_with_next(std::uint32_t node) noexcept {
   nodes_[node].size += nodes_[next].size;
   nodes_[node].after = nodes_[next].after;
   if (nodes_[node].after != none) nodes_[nodes_[node].after].before = node;
+  if (last_ == next) last_ = node;
   drop_node(next);
 }
 

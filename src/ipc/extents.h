@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the memory of a pool is free: segments, cut into extents that are taken or free. Two-level
+// Where the memory of a pool is free: a range, cut into extents that are taken or free. Two-level
 // segregated fit (Masmano et al., "TLSF", ECRTS 2004): constant time, neighbours join at once.
 #pragma once
 
@@ -14,22 +14,20 @@
 namespace halyard::ipc {
 
 /// Bookkeeping alone: the memory is never touched, so nobody who can write to it can disturb this.
-/// Allocates in its constructor and in add_segment() only. For one thread at a time.
+/// Allocates in its constructor only. For one thread at a time.
 class HALYARD_LOCAL Extents {
  public:
   struct Extent {
-    std::uint32_t id = 0;  ///< what give() takes; may be used again afterwards
-    std::uint32_t segment = 0;
-    std::uint64_t offset = 0;  ///< in its segment, a multiple of the granule
+    std::uint32_t id = 0;      ///< what give() takes; may be used again afterwards
+    std::uint64_t offset = 0;  ///< a multiple of the granule
     std::uint64_t size = 0;    ///< as taken: the bytes asked for, in whole granules
   };
 
   /// Extents are multiples of `granule`, a power of two. At most `max_taken` are taken at a time.
   Extents(std::uint64_t granule, std::uint32_t max_taken);
 
-  /// More memory, free at first. Bytes behind the last whole granule are not used. Returns its
-  /// number, counted from 0 on.
-  std::uint32_t add_segment(std::uint64_t bytes);
+  /// More memory, behind what there is, free at first: whole granules.
+  void grow(std::uint64_t bytes) noexcept;
 
   /// The memory for `bytes` (0: one granule); nothing where no free extent is as large. Constant
   /// time, but before it gives up it looks at all extents of about that size.
@@ -53,8 +51,7 @@ class HALYARD_LOCAL Extents {
   struct Node {
     std::uint64_t offset = 0;
     std::uint64_t size = 0;
-    std::uint32_t segment = 0;
-    std::uint32_t before = none;  ///< neighbours in the segment
+    std::uint32_t before = none;  ///< neighbours in the range
     std::uint32_t after = none;
     std::uint32_t earlier = none;  ///< neighbours in the list of a bin
     std::uint32_t later = none;
@@ -77,7 +74,7 @@ class HALYARD_LOCAL Extents {
   std::uint64_t granule_;
   std::uint64_t free_granules_ = 0;
   std::uint64_t total_granules_ = 0;
-  std::uint32_t segments_ = 0;
+  std::uint32_t last_ = none;  ///< the node at the end of the range
   std::uint32_t taken_ = 0;
   std::uint32_t unused_ = none;
   std::vector<Node> nodes_;

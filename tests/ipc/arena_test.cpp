@@ -21,12 +21,12 @@ namespace {
 constexpr std::uint64_t mib = std::uint64_t{1} << 20;
 
 std::unique_ptr<Arena> make(std::uint64_t bytes, std::uint32_t slots,
-                            std::uint64_t first_segment = 16 * mib) {
-  auto arena = Arena::create("test", {.max_bytes = bytes,
-                                      .slots = slots,
-                                      .slot_alignment = 64,
-                                      .first_segment_bytes = first_segment,
-                                      .memory = {}});
+                            std::uint64_t first_bytes = 16 * mib) {
+  Arena::Config config;
+  config.max_bytes = bytes;
+  config.slots = slots;
+  config.first_bytes = first_bytes;
+  auto arena = Arena::create("test", config);
   EXPECT_TRUE(arena) << arena.error().message();
   return *std::move(arena);
 }
@@ -39,14 +39,14 @@ class Borrower {
         control_(*MappedMemory::create(arena.control().fd.get(),
                                        arena.control().mapped.bytes().size(), false)),
         words_(std::make_unique<SharedWord[]>(arena.config().slots)) {
-    arena.add_borrower(words_.get());
+    EXPECT_TRUE(arena.add_borrower(words_.get(), 1));
   }
   Borrower(const Borrower&) = delete;
   Borrower& operator=(const Borrower&) = delete;
   ~Borrower() { arena_.remove_borrower(words_.get()); }
 
   Borrowed take(std::uint32_t slot, std::uint64_t generation) {
-    const SharedWord& owners = slot_words(control_.bytes())[slot];
+    const SharedWord& owners = slot_records(control_.bytes())[slot].generation;
     return borrow(words_[slot], owners, generation);
   }
   void give(std::uint32_t slot) { give_back(words_[slot]); }
@@ -104,27 +104,30 @@ TEST(Arena, tells_pieces_from_memory_that_is_used_up) {
   EXPECT_TRUE(arena->allocate(3 * mib / 4)) << "neighbours join";
 }
 
-TEST(Arena, grows_by_segments_up_to_its_limit_and_not_further) {
+TEST(Arena, grows_in_steps_up_to_its_limit_and_not_further) {
   const auto arena = make(10 * mib, 100, mib);
   EXPECT_EQ(arena->stats().bytes_reserved, 0U);
   std::vector<Arena::Lease> leases;
   while (auto lease = arena->allocate(mib / 2))
     leases.push_back(*std::move(lease));
   EXPECT_EQ(leases.size(), 20U) << "all of the limit can be used";
-  EXPECT_GE(arena->segments(), 3U);
   for (const Arena::Lease& lease : leases)
     std::memset(lease.bytes.data(), 7, lease.bytes.size());
   EXPECT_EQ(arena->stats().bytes_reserved, 10 * mib);
 }
 
 TEST(Arena, refuses_a_configuration_that_cannot_be) {
-  const auto code = [](Arena::Config config) { return Arena::create("x", config).error().code; };
-  EXPECT_EQ(code({.slots = 0}), Errc::invalid_argument);
-  EXPECT_EQ(code({.slots = (1U << 20U) + 1}), Errc::invalid_argument);
-  EXPECT_EQ(code({.slot_alignment = 32}), Errc::invalid_argument);
-  EXPECT_EQ(code({.slot_alignment = 96}), Errc::invalid_argument);
-  EXPECT_EQ(code({.max_bytes = 63}), Errc::invalid_argument);
-  EXPECT_EQ(code({.max_bytes = UINT64_MAX}), Errc::invalid_argument);
+  const auto code = [](auto change) {
+    Arena::Config config;
+    change(config);
+    return Arena::create("x", config).error().code;
+  };
+  EXPECT_EQ(code([](auto& c) { c.slots = 0; }), Errc::invalid_argument);
+  EXPECT_EQ(code([](auto& c) { c.slots = (1U << 20U) + 1; }), Errc::invalid_argument);
+  EXPECT_EQ(code([](auto& c) { c.slot_alignment = 32; }), Errc::invalid_argument);
+  EXPECT_EQ(code([](auto& c) { c.slot_alignment = 96; }), Errc::invalid_argument);
+  EXPECT_EQ(code([](auto& c) { c.max_bytes = 63; }), Errc::invalid_argument);
+  EXPECT_EQ(code([](auto& c) { c.max_bytes = UINT64_MAX; }), Errc::invalid_argument);
 }
 
 TEST(Arena, keeps_what_is_borrowed_and_counts_it) {
@@ -231,18 +234,18 @@ TEST(Arena, gets_back_exactly_what_killed_processes_held) {
     }
     const auto own = *create_own_memory("words", 16 * sizeof(SharedWord));
     auto* const words = reinterpret_cast<SharedWord*>(own.mapped.bytes().data());
-    arena->add_borrower(words);
+    ASSERT_TRUE(arena->add_borrower(words, 1));
     const pid_t child = fork();
     if (child == 0) {
       std::mt19937 mine(static_cast<unsigned>(round));
-      const SharedWord* owners = slot_words(arena->control().mapped.bytes());
+      const SlotRecord* owners = slot_records(arena->control().mapped.bytes());
       for (;;) {
         const Arena::Lease& lease = leases[mine() % leases.size()];
         if (words[lease.slot].load(std::memory_order_relaxed) != 0) {
           if (lease.bytes[0] != std::byte(round)) _exit(1);
           give_back(words[lease.slot]);
         } else {
-          borrow(words[lease.slot], owners[lease.slot], lease.generation);
+          borrow(words[lease.slot], owners[lease.slot].generation, lease.generation);
         }
       }
     }

@@ -15,7 +15,7 @@ constexpr std::uint64_t mib = std::uint64_t{1} << 20;
 
 TEST(Extents, give_all_that_is_left_to_the_byte) {
   Extents extents(64, 4);
-  extents.add_segment(1000 * 64);
+  extents.grow(1000 * 64);
   const auto first = extents.take(300 * 64 + 1);
   ASSERT_TRUE(first);
   EXPECT_EQ(first->size, 301 * 64U);
@@ -33,7 +33,7 @@ TEST(Extents, give_all_that_is_left_to_the_byte) {
 
 TEST(Extents, take_a_granule_for_nothing_and_refuse_what_no_number_holds) {
   Extents extents(64, 4);
-  extents.add_segment(mib);
+  extents.grow(mib);
   EXPECT_EQ(extents.take(0)->size, 64U);
   for (const std::uint64_t bytes : {mib, std::uint64_t{1} << 40, UINT64_MAX, UINT64_MAX - 62})
     EXPECT_FALSE(extents.take(bytes)) << bytes;
@@ -44,7 +44,7 @@ TEST(Extents, find_the_one_that_fits_among_many_of_nearly_the_size) {
   Extents extents(64, 400);
   std::vector<std::uint32_t> apart;
   // Sizes of one bin, each between two that stay taken; the largest comes last in the bin.
-  extents.add_segment(4 * mib);
+  extents.grow(4 * mib);
   std::vector<std::uint32_t> sizes;
   for (std::uint64_t size = 4351; size >= 4096; size -= 17) {
     sizes.push_back(extents.take(size * 64 / 16)->id);
@@ -61,7 +61,7 @@ TEST(Extents, find_the_one_that_fits_among_many_of_nearly_the_size) {
 TEST(Extents, join_what_lies_side_by_side_in_any_order) {
   for (const auto& order : {std::array{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {2, 1, 0}, {2, 0, 1}}) {
     Extents extents(64, 3);
-    extents.add_segment(3 * 640);
+    extents.grow(3 * 640);
     std::array<std::uint32_t, 3> ids{};
     for (std::uint32_t& id : ids)
       id = extents.take(640)->id;
@@ -71,25 +71,24 @@ TEST(Extents, join_what_lies_side_by_side_in_any_order) {
   }
 }
 
-TEST(Extents, do_not_join_segments) {
+TEST(Extents, join_what_they_grow_by) {
   Extents extents(64, 4);
-  EXPECT_EQ(extents.add_segment(640), 0U);
-  EXPECT_EQ(extents.add_segment(63), 1U) << "less than a granule";
-  EXPECT_EQ(extents.add_segment(700), 2U);
+  extents.grow(640);
+  const auto one = extents.take(320);
+  extents.grow(640);
   EXPECT_EQ(extents.total_bytes(), 2 * 640U);
-  EXPECT_EQ(extents.largest_free_bytes(), 640U);
-  const auto one = extents.take(640);
-  const auto other = extents.take(640);
-  ASSERT_TRUE(one && other);
-  EXPECT_NE(one->segment, other->segment);
-  EXPECT_EQ(one->offset + other->offset, 0U);
+  EXPECT_EQ(extents.largest_free_bytes(), 640 + 320U) << "the free end grows";
+  const auto rest = extents.take(640 + 320);
+  ASSERT_TRUE(one && rest);
+  extents.grow(64);
+  EXPECT_EQ(extents.take(64)->offset, 2 * 640U) << "the end was taken";
 }
 
 // One tensor after the other, each larger than the last: a pool that only ever cuts new memory
 // ends at the eighth part of this.
 TEST(Extents, serve_a_size_that_grows_up_to_the_whole) {
   Extents extents(64, 16);
-  extents.add_segment(64 * mib);
+  extents.grow(64 * mib);
   for (std::uint64_t bytes = 100'000; bytes <= 64 * mib; bytes += 100'000) {
     const auto extent = extents.take(bytes);
     ASSERT_TRUE(extent) << bytes;
@@ -100,44 +99,37 @@ TEST(Extents, serve_a_size_that_grows_up_to_the_whole) {
 // What is taken, by place.
 class Oracle {
  public:
-  explicit Oracle(std::map<std::uint32_t, std::uint64_t> segments)
-      : segments_(std::move(segments)) {}
-
+  void grow(std::uint64_t bytes) { size_ += bytes; }
   void take(const Extents::Extent& extent) {
-    EXPECT_LE(extent.offset + extent.size, segments_[extent.segment]);
-    const auto place = std::pair(extent.segment, extent.offset);
-    const auto next = taken_.lower_bound(place);
-    if (next != taken_.end() && next->first.first == extent.segment) {
-      EXPECT_LE(extent.offset + extent.size, next->first.second);
+    EXPECT_LE(extent.offset + extent.size, size_);
+    const auto next = taken_.lower_bound(extent.offset);
+    if (next != taken_.end()) {
+      EXPECT_LE(extent.offset + extent.size, next->first);
     }
-    if (next != taken_.begin() && std::prev(next)->first.first == extent.segment) {
-      EXPECT_LE(std::prev(next)->first.second + std::prev(next)->second, extent.offset);
+    if (next != taken_.begin()) {
+      EXPECT_LE(std::prev(next)->first + std::prev(next)->second, extent.offset);
     }
-    taken_[place] = extent.size;
+    taken_[extent.offset] = extent.size;
     bytes_ += extent.size;
   }
   void give(const Extents::Extent& extent) {
-    EXPECT_EQ(taken_.erase({extent.segment, extent.offset}), 1U);
+    EXPECT_EQ(taken_.erase(extent.offset), 1U);
     bytes_ -= extent.size;
   }
   std::uint64_t bytes() const { return bytes_; }
   std::uint64_t largest_gap() const {
     std::uint64_t largest = 0;
-    for (const auto& [segment, size] : segments_) {
-      std::uint64_t end = 0;
-      for (auto it = taken_.lower_bound({segment, 0});
-           it != taken_.end() && it->first.first == segment; ++it) {
-        largest = std::max(largest, it->first.second - end);
-        end = it->first.second + it->second;
-      }
-      largest = std::max(largest, size - end);
+    std::uint64_t end = 0;
+    for (const auto& [offset, size] : taken_) {
+      largest = std::max(largest, offset - end);
+      end = offset + size;
     }
-    return largest;
+    return std::max(largest, size_ - end);
   }
 
  private:
-  std::map<std::uint32_t, std::uint64_t> segments_;
-  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t> taken_;
+  std::uint64_t size_ = 0;
+  std::map<std::uint64_t, std::uint64_t> taken_;
   std::uint64_t bytes_ = 0;
 };
 
@@ -146,11 +138,13 @@ TEST(Extents, never_overlap_nor_lose_a_byte_whatever_is_taken_and_given) {
     std::mt19937_64 random(seed);
     const std::uint64_t granule = seed % 2 == 0 ? 64 : 4096;
     Extents extents(granule, 200);
-    Oracle oracle({{0, 4 * mib}, {1, mib}});
-    extents.add_segment(4 * mib);
-    extents.add_segment(mib);
+    Oracle oracle;
     std::vector<Extents::Extent> live;
     for (int step = 0; step < 20000; ++step) {
+      if (step % 4000 == 0) {
+        extents.grow(mib);
+        oracle.grow(mib);
+      }
       if (live.size() < 200 && random() % 100 < (step / 2000 % 2 == 0 ? 60U : 40U)) {
         const std::uint64_t bytes = random() % (std::uint64_t{1} << (random() % 22));
         const std::uint64_t gap = oracle.largest_gap();
@@ -174,7 +168,7 @@ TEST(Extents, never_overlap_nor_lose_a_byte_whatever_is_taken_and_given) {
     for (const auto& extent : live)
       extents.give(extent.id);
     EXPECT_EQ(extents.free_bytes(), 5 * mib);
-    EXPECT_EQ(extents.largest_free_bytes(), 4 * mib);
+    EXPECT_EQ(extents.largest_free_bytes(), 5 * mib);
   }
 }
 

@@ -1,0 +1,529 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests go one way on a connection, answers the other way; whoever wants something connects. A
+// peer that sends nonsense or takes no answers loses its connection, and nobody waits for it.
+#include "ipc/node.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <set>
+
+#include "base/format_error.h"
+#include "base/log_format.h"
+
+namespace halyard::ipc {
+namespace {
+
+constexpr std::uint32_t magic = 0x31444E48;  // "HND1"
+constexpr std::uint16_t version = 1;
+constexpr std::size_t max_packet_bytes = 16384;
+constexpr std::size_t max_links = 4096;
+
+enum class Kind : std::uint16_t { request = 1, answer = 2, failure = 3, end = 4, notice = 5 };
+
+// The beginning of each packet; behind it the key, then the body.
+struct PacketHead {
+  std::uint32_t magic = ipc::magic;
+  std::uint16_t version = ipc::version;
+  Kind kind = Kind::request;
+  std::uint64_t number = 0;  // of the request; answers repeat it
+  NodeId from;
+  std::uint32_t request = 0;
+  std::uint32_t code = 0;  // of a failure
+  std::uint32_t key_bytes = 0;
+  std::uint32_t body_bytes = 0;
+};
+static_assert(sizeof(PacketHead) == 48);
+
+struct Packet {
+  PacketHead head;
+  std::string key;
+  Parcel body;
+};
+
+std::vector<std::byte> encode(PacketHead head, std::string_view key,
+                              std::span<const std::byte> body) {
+  head.key_bytes = static_cast<std::uint32_t>(key.size());
+  head.body_bytes = static_cast<std::uint32_t>(body.size());
+  std::vector<std::byte> bytes(sizeof(head) + key.size() + body.size());
+  std::memcpy(bytes.data(), &head, sizeof(head));
+  if (!key.empty()) std::memcpy(bytes.data() + sizeof(head), key.data(), key.size());
+  if (!body.empty())
+    std::memcpy(bytes.data() + sizeof(head) + key.size(), body.data(), body.size());
+  return bytes;
+}
+
+// None: the connection has ended.
+Result<std::optional<Packet>> receive(int socket, const Deadline& deadline) {
+  std::vector<std::byte> bytes(max_packet_bytes);
+  HALYARD_TRY(ReceivedBytes received, receive_some(socket, bytes, deadline));
+  if (received.bytes == 0 || received.reset) return std::optional<Packet>();
+  Packet packet;
+  if (received.truncated || received.bytes < sizeof(PacketHead))
+    return fail(Errc::malformed, "peer: sends a packet of a wrong size", "{}", received.bytes);
+  std::memcpy(&packet.head, bytes.data(), sizeof(PacketHead));
+  if (packet.head.magic != magic || packet.head.version != version) {
+    return fail(Errc::version, "peer: speaks another version of the protocol", "{}, this is {}",
+                packet.head.version, version);
+  }
+  const std::size_t rest = received.bytes - sizeof(PacketHead);
+  if (packet.head.key_bytes > rest || packet.head.body_bytes != rest - packet.head.key_bytes)
+    return fail(Errc::malformed, "peer: sends a packet whose parts do not add up");
+  const char* const key = reinterpret_cast<const char*>(bytes.data() + sizeof(PacketHead));
+  packet.key.assign(key, packet.head.key_bytes);
+  const auto body = bytes.begin() + sizeof(PacketHead) + packet.head.key_bytes;
+  packet.body.bytes.assign(body, body + packet.head.body_bytes);
+  for (std::size_t i = 0; i < received.fds.count; ++i)
+    packet.body.fds.push_back(std::move(received.fds.fds[i]));
+  return std::optional<Packet>(std::move(packet));
+}
+
+std::vector<int> borrowed(const std::vector<Fd>& fds) {
+  std::vector<int> numbers;
+  for (const Fd& fd : fds)
+    numbers.push_back(fd.get());
+  return numbers;
+}
+
+Result<NodeId> random_id() {
+  NodeId id;
+  if (::getrandom(&id, sizeof(id), 0) != sizeof(id))
+    return fail_os("node: the system gives no random number", errno);
+  return id;
+}
+
+sockaddr_un address_of(const std::string& path) {
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.data(), std::min(path.size(), sizeof(address.sun_path) - 1));
+  return address;
+}
+
+Fd new_socket() {
+  return Fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+}
+
+// Listens under a path that nobody connects to, then moves there: whoever finds a node's file finds
+// a socket that listens, or one whose process has ended.
+Result<Fd> listen_at(const std::string& path, mode_t mode) {
+  Fd socket = new_socket();
+  if (!socket) return fail_os("node: no socket", errno);
+  std::string fresh = path;
+  fresh.back() = '~';
+  const sockaddr_un address = address_of(fresh);
+  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
+    return fail_os("node: its socket cannot be bound", errno, fresh);
+  if (::chmod(fresh.c_str(), mode) != 0 || ::listen(socket.get(), SOMAXCONN) != 0 ||
+      ::rename(fresh.c_str(), path.c_str()) != 0) {
+    const int os_errno = errno;
+    ::unlink(fresh.c_str());
+    return fail_os("node: its socket cannot listen", os_errno, path);
+  }
+  return socket;
+}
+
+// Whether the process at the other end may take part.
+Status check_peer(int socket, const Registry& registry) {
+  ucred peer = {};
+  socklen_t size = sizeof(peer);
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
+    return fail_os("peer: the system does not say who it is", errno);
+  if (registry.is_for_group() || peer.uid == ::geteuid() || peer.uid == 0) return {};
+  return fail(Errc::permission, "peer: belongs to another user", "user {}", peer.uid);
+}
+
+struct ThisNode {
+  std::mutex mutex;
+  std::weak_ptr<Node> node;
+};
+constinit PerProcess<ThisNode> this_node;
+
+}  // namespace
+
+std::string to_string(const NodeId& id) {
+  return fmt::format("{:016x}{:016x}", id.high, id.low);
+}
+
+std::optional<NodeId> node_id_from(std::string_view text) noexcept {
+  if (text.size() < 32) return std::nullopt;
+  NodeId id;
+  const char* const begin = text.data();
+  const auto high = std::from_chars(begin, begin + 16, id.high, 16);
+  const auto low = std::from_chars(begin + 16, begin + 32, id.low, 16);
+  if (high.ec != std::errc() || high.ptr != begin + 16 || low.ec != std::errc() ||
+      low.ptr != begin + 32)
+    return std::nullopt;
+  return id;
+}
+
+// A connection. Outgoing: this process asks on it, one request at a time.
+struct Node::Link {
+  ParentFd socket;
+  std::mutex mutex;          // of what is asked
+  std::uint64_t number = 0;  // of the last request
+  bool is_outgoing = false;
+  std::optional<NodeId> peer;  // unknown until it has asked something
+};
+
+Result<std::shared_ptr<Node>> Node::get() {
+  ThisNode& known = this_node.get();
+  const std::lock_guard lock(known.mutex);
+  if (auto node = known.node.lock()) return node;
+  HALYARD_TRY(Registry registry, Registry::open());
+  HALYARD_TRY(const NodeId id, random_id());
+  std::shared_ptr<Node> node(new Node(std::move(registry), id));
+  HALYARD_CHECK(node->start());
+  known.node = node;
+  return node;
+}
+
+Node::Node(Registry registry, NodeId id) : registry_(std::move(registry)), id_(id) {}
+
+Status Node::start() {
+  HALYARD_TRY(Fd listener,
+              listen_at(registry_.nodes() + "/" + to_string(id_), registry_.file_mode()));
+  listener_ = ParentFd(std::move(listener));
+  epoll_ = ParentFd(Fd(::epoll_create1(EPOLL_CLOEXEC)));
+  stop_ = ParentFd(Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)));
+  if (epoll_.get() < 0 || stop_.get() < 0) return fail_os("node: no more descriptors", errno);
+  for (const int fd : {listener_.get(), stop_.get()}) {
+    epoll_event event = {};
+    event.events = EPOLLIN;
+    event.data.fd = fd;
+    if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0)
+      return fail_os("node: cannot wait for its sockets", errno);
+  }
+  threads_start();
+  // Signals are the program's own business.
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  Status started;
+  try {
+    thread_ = std::thread([this] { serve(); });
+  } catch (const std::system_error& e) {
+    started = fail(Errc::exhausted, "node: the system gives no thread", "{}", e.what());
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (started) ::pthread_setname_np(thread_.native_handle(), "halyard node");
+  return started;
+}
+
+Node::~Node() {
+  if (!is_of_this_process()) {
+    // The thread stayed with the parent.
+    if (thread_.joinable()) thread_.detach();
+    return;
+  }
+  if (listener_.get() >= 0) ::unlink((registry_.nodes() + "/" + to_string(id_)).c_str());
+  if (!thread_.joinable()) return;
+  ::eventfd_write(stop_.get(), 1);
+  if (thread_.get_id() == std::this_thread::get_id()) {
+    thread_.detach();
+  } else {
+    thread_.join();
+  }
+}
+
+void Node::add(const std::string& key, std::shared_ptr<Service> service) {
+  const std::lock_guard lock(mutex_);
+  services_.emplace(key, std::move(service));
+}
+
+void Node::remove(const std::string& key, const Service* service) noexcept {
+  std::shared_ptr<Service> removed;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto [begin, end] = services_.equal_range(key);
+    for (auto it = begin; it != end; ++it) {
+      if (it->second.get() != service) continue;
+      removed = std::move(it->second);
+      services_.erase(it);
+      break;
+    }
+  }
+  if (thread_.get_id() != std::this_thread::get_id() && is_of_this_process())
+    const std::lock_guard wait(calls_mutex_);
+}
+
+std::vector<std::shared_ptr<Service>> Node::services_of(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<Service>> found;
+  const auto [begin, end] = services_.equal_range(key);
+  for (auto it = begin; it != end; ++it)
+    found.push_back(it->second);
+  return found;
+}
+
+void Node::serve() noexcept {
+  for (;;) {
+    epoll_event events[32];
+    const int count = ::epoll_wait(epoll_.get(), events, 32, -1);
+    for (int i = 0; i < count; ++i) {
+      const int fd = events[i].data.fd;
+      if (fd == stop_.get()) return;
+      if (fd == listener_.get()) {
+        accept_all();
+        continue;
+      }
+      std::shared_ptr<Link> link;
+      {
+        const std::lock_guard lock(mutex_);
+        const auto known = links_.find(fd);
+        if (known != links_.end()) link = known->second;
+      }
+      if (!link) continue;
+      // The answers on an outgoing one are read by whoever asked.
+      const bool goes_on = !link->is_outgoing && answer_one(*link);
+      if (!goes_on) drop(fd);
+    }
+  }
+}
+
+void Node::accept_all() {
+  for (;;) {
+    Fd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!socket) return;
+    if (!check_peer(socket.get(), registry_)) continue;
+    auto link = std::make_shared<Link>();
+    const int fd = socket.get();
+    link->socket = ParentFd(std::move(socket));
+    const std::lock_guard lock(mutex_);
+    if (links_.size() >= max_links) continue;
+    epoll_event event = {};
+    event.events = EPOLLIN | EPOLLRDHUP;
+    event.data.fd = fd;
+    if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0) links_[fd] = std::move(link);
+  }
+}
+
+// False: the connection has ended, or must.
+bool Node::answer_one(Link& link) {
+  auto packet = receive(link.socket.get(), Deadline(std::chrono::nanoseconds(0)));
+  if (!packet && packet.error().code == Errc::timeout) return true;
+  if (!packet || !*packet) return false;
+  const Kind kind = (*packet)->head.kind;
+  if (kind != Kind::request && kind != Kind::notice) return false;
+  {
+    const std::lock_guard lock(mutex_);
+    // One connection speaks for one process.
+    if (link.peer && *link.peer != (*packet)->head.from) return false;
+    link.peer = (*packet)->head.from;
+  }
+  if (kind == Kind::notice) {
+    tell_all([](Service& service) { service.look(); });
+    return true;
+  }
+  Packet& request = **packet;
+  return reply_all(link, request.head.number, request.head.request, request.key,
+                   std::move(request.body))
+      .has_value();
+}
+
+Status Node::reply_all(Link& link, std::uint64_t number, std::uint32_t request,
+                       const std::string& key, Parcel body) {
+  const Deadline at_once(std::chrono::nanoseconds(0));
+  PacketHead head;
+  head.from = id_;
+  head.number = number;
+  head.request = request;
+  const std::lock_guard calls(calls_mutex_);
+  const auto services = services_of(key);
+  for (const auto& service : services) {
+    // Each one gets descriptors of its own.
+    Parcel copy{body.bytes, {}};
+    for (const Fd& fd : body.fds) {
+      HALYARD_TRY(Fd own, fd.duplicate());
+      copy.fds.push_back(std::move(own));
+    }
+    const Result<Parcel> answer = service->answer(*link.peer, request, std::move(copy));
+    head.kind = answer ? Kind::answer : Kind::failure;
+    head.code = answer ? 0 : static_cast<std::uint32_t>(answer.error().code);
+    if (answer) {
+      HALYARD_CHECK(send_all(link.socket.get(), encode(head, {}, answer->bytes),
+                             borrowed(answer->fds), at_once));
+    } else {
+      const std::string text = answer.error().message();
+      HALYARD_CHECK(send_all(link.socket.get(), encode(head, {}, std::as_bytes(std::span(text))),
+                             {}, at_once));
+    }
+  }
+  head.kind = Kind::end;
+  head.code = services.empty() ? static_cast<std::uint32_t>(Errc::not_found) : 0;
+  return send_all(link.socket.get(), encode(head, {}, {}), {}, at_once);
+}
+
+// A connection's end is its process's end: also a process that has left on purpose closes all.
+void Node::drop(int fd) {
+  std::optional<NodeId> gone;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto link = links_.find(fd);
+    if (link == links_.end()) return;
+    gone = link->second->peer;
+    ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+    if (link->second->is_outgoing && gone) outgoing_.erase(*gone);
+    links_.erase(link);
+  }
+  if (gone) tell_all([&](Service& service) { service.forget(*gone); });
+}
+
+void Node::tell_all(const std::function<void(Service&)>& call) {
+  const std::lock_guard calls(calls_mutex_);
+  std::set<std::shared_ptr<Service>> services;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [key, service] : services_)
+      services.insert(service);
+  }
+  for (const auto& service : services)
+    call(*service);
+}
+
+Result<std::shared_ptr<Node::Link>> Node::link_to(const NodeId& node, const Deadline& deadline) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = outgoing_.find(node);
+    if (known != outgoing_.end()) return known->second;
+  }
+  const std::string path = registry_.nodes() + "/" + to_string(node);
+  const sockaddr_un address = address_of(path);
+  Fd socket = new_socket();
+  if (!socket) return fail_os("node: no socket", errno);
+  while (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) !=
+         0) {
+    if (errno == ECONNREFUSED || errno == ENOENT) {
+      ::unlink(path.c_str());
+      return fail(Errc::not_found, "peer: its process has ended");
+    }
+    if (errno != EAGAIN && errno != EINTR)
+      return fail_os("peer: cannot be connected to", errno, path);
+    // It has many that wait for it already.
+    if (deadline.is_over()) return fail(Errc::timeout, "peer: does not answer", "{}", path);
+    ::poll(nullptr, 0, 1);
+  }
+  HALYARD_CHECK(check_peer(socket.get(), registry_));
+  auto link = std::make_shared<Link>();
+  const int fd = socket.get();
+  link->socket = ParentFd(std::move(socket));
+  link->is_outgoing = true;
+  link->peer = node;
+  const std::lock_guard lock(mutex_);
+  const auto [place, is_first] = outgoing_.emplace(node, link);
+  if (!is_first) return place->second;  // another thread was faster
+  links_[fd] = link;
+  epoll_event event = {};
+  event.events = EPOLLRDHUP;
+  event.data.fd = fd;
+  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) {
+    links_.erase(fd);
+    outgoing_.erase(place);
+    return fail_os("node: cannot wait for its sockets", errno);
+  }
+  return link;
+}
+
+Result<std::vector<Parcel>> Node::ask_here(const std::string& key, std::uint32_t request,
+                                           std::span<const std::byte> body,
+                                           std::span<const int> fds) {
+  std::vector<Parcel> answers;
+  const auto services = services_of(key);
+  if (services.empty()) return fail(Errc::not_found, "peer: nobody there answers", "{}", key);
+  for (const auto& service : services) {
+    Parcel copy{{body.begin(), body.end()}, {}};
+    for (const int fd : fds) {
+      HALYARD_TRY(Fd own, Fd::duplicate(fd));
+      copy.fds.push_back(std::move(own));
+    }
+    HALYARD_TRY(Parcel answer, service->answer(id_, request, std::move(copy)));
+    answers.push_back(std::move(answer));
+  }
+  return answers;
+}
+
+Result<std::vector<Parcel>> Node::ask(const NodeId& node, const std::string& key,
+                                      std::uint32_t request, std::span<const std::byte> body,
+                                      std::span<const int> fds, const Deadline& deadline) {
+  if (!is_of_this_process())
+    return fail(Errc::unsupported, "node: belongs to the process that forked this one");
+  if (node == id_) return ask_here(key, request, body, fds);
+  HALYARD_TRY(const std::shared_ptr<Link> link, link_to(node, deadline));
+  const std::lock_guard lock(link->mutex);
+  PacketHead head;
+  head.from = id_;
+  head.number = ++link->number;
+  head.request = request;
+  HALYARD_CHECK(send_all(link->socket.get(), encode(head, key, body), fds, deadline));
+  std::vector<Parcel> answers;
+  for (;;) {
+    HALYARD_TRY(auto packet, receive(link->socket.get(), deadline));
+    if (!packet) return fail(Errc::not_found, "peer: its process has ended");
+    // What came too late for an earlier request.
+    if (packet->head.number != head.number) continue;
+    switch (packet->head.kind) {
+      case Kind::answer:
+        answers.push_back(std::move(packet->body));
+        break;
+      case Kind::failure: {
+        const auto& text = packet->body.bytes;
+        const auto code = packet->head.code;
+        return make_error(code != 0 && code <= 15 ? static_cast<Errc>(code) : Errc::corrupt,
+                          "peer: refuses",
+                          std::string(reinterpret_cast<const char*>(text.data()), text.size()));
+      }
+      case Kind::end:
+        if (packet->head.code != 0)
+          return fail(Errc::not_found, "peer: nobody there answers", "{}", key);
+        return answers;
+      default:
+        return fail(Errc::malformed, "peer: sends a packet of an unknown kind");
+    }
+  }
+}
+
+void Node::notify(const NodeId& node) noexcept {
+  const Deadline at_once(std::chrono::nanoseconds(0));
+  if (node == id_ || !is_of_this_process()) {
+    if (is_of_this_process()) tell_all([](Service& service) { service.look(); });
+    return;
+  }
+  const auto link = link_to(node, at_once);
+  if (!link) return;
+  PacketHead head;
+  head.kind = Kind::notice;
+  head.from = id_;
+  // One that has a full queue will look anyway.
+  static_cast<void>(send_all((*link)->socket.get(), encode(head, {}, {}), {}, at_once).has_value());
+}
+
+bool Node::is_alive(const NodeId& node) {
+  if (node == id_) return true;
+  const auto link = link_to(node, Deadline(std::chrono::milliseconds(100)));
+  // One that does not answer is stopped, or overloaded, and lives.
+  return link || link.error().code != Errc::not_found;
+}
+
+Result<std::vector<std::string>> Node::living_members(const RegistryEntry& entry) {
+  HALYARD_TRY(std::vector<std::string> members, entry.members());
+  std::erase_if(members, [&](const std::string& member) {
+    const auto node = node_id_from(member);
+    if (node && is_alive(*node)) return false;
+    entry.remove(member);
+    return true;
+  });
+  return members;
+}
+
+}  // namespace halyard::ipc

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of this process that others talk to: a socket in the registry, and a thread that answers
+// on it. Its end is this process's end, however that comes: the system closes it. Frames and
+// messages do not go through here, only descriptors of the memory that they lie in.
+#pragma once
+
+#include <atomic>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "base/fork.h"
+#include "base/local.h"
+#include "base/socket_message.h"
+#include "halyard/result.h"
+#include "ipc/registry.h"
+
+namespace halyard::ipc {
+
+/// Names a process, and never another one: random.
+struct NodeId {
+  std::uint64_t high = 0;
+  std::uint64_t low = 0;
+  friend auto operator<=>(const NodeId&, const NodeId&) = default;
+};
+/// 32 hexadecimal digits, and back.
+std::string to_string(const NodeId& id);
+std::optional<NodeId> node_id_from(std::string_view text) noexcept;
+
+/// What travels: some bytes, and descriptors of memory.
+struct HALYARD_LOCAL Parcel {
+  std::vector<std::byte> bytes;
+  std::vector<Fd> fds;
+
+  template <class T>
+  static Parcel of(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    const auto bytes = std::as_bytes(std::span(&value, 1));
+    return {{bytes.begin(), bytes.end()}, {}};
+  }
+  /// The bytes as one `T`. None: they are not as many.
+  template <class T>
+  std::optional<T> as() const noexcept {
+    static_assert(std::is_trivially_copyable_v<T>);
+    if (bytes.size() != sizeof(T)) return std::nullopt;
+    T value;
+    std::memcpy(&value, bytes.data(), sizeof(T));
+    return value;
+  }
+};
+
+/// What a process answers for: its part of a pool, an endpoint of a topic.
+class HALYARD_LOCAL Service {
+ public:
+  virtual ~Service() = default;
+  /// On the node's thread, or on the asking thread in the same process. The request's bytes are a
+  /// stranger's.
+  virtual Result<Parcel> answer(const NodeId& from, std::uint32_t request, Parcel body) = 0;
+  /// The process has ended, or does not take part any more. On the node's thread.
+  virtual void forget(const NodeId& gone) = 0;
+  /// Another process has called Node::notify(). On the node's thread.
+  virtual void look() {}
+};
+
+/// Thread-safe. One for each process, made with the first pool or topic, ended with the last.
+class HALYARD_LOCAL Node {
+ public:
+  /// This process's node. Errors: those of Registry::open(), exhausted (no thread, no descriptor),
+  /// os.
+  static Result<std::shared_ptr<Node>> get();
+  ~Node();
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  const NodeId& id() const noexcept { return id_; }
+  const Registry& registry() const noexcept { return registry_; }
+  /// False in a child of fork().
+  bool is_of_this_process() const noexcept { return process_ == fork_generation(); }
+
+  /// Answers requests for `key` from now on; several may answer for one. Ends with remove().
+  void add(const std::string& key, std::shared_ptr<Service> service);
+  /// No answer() and no forget() of it runs any more when this returns, unless it is called there.
+  void remove(const std::string& key, const Service* service) noexcept;
+
+  /// Asks all services of a process for `key`, and waits for what they say. Errors: not_found (the
+  /// process has ended, or nobody there answers for the key), timeout, those of the answers.
+  Result<std::vector<Parcel>> ask(const NodeId& node, const std::string& key, std::uint32_t request,
+                                  std::span<const std::byte> body, std::span<const int> fds,
+                                  const Deadline& deadline);
+  template <class T>
+  Result<std::vector<Parcel>> ask(const NodeId& node, const std::string& key, std::uint32_t request,
+                                  const T& body, std::span<const int> fds,
+                                  const Deadline& deadline) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    return ask(node, key, request, std::as_bytes(std::span(&body, 1)), fds, deadline);
+  }
+  /// Makes the services of a process look at what has changed; waits for nothing.
+  void notify(const NodeId& node) noexcept;
+  /// Whether the process lives. Connects to it, if need be: its end is told to all services then.
+  bool is_alive(const NodeId& node);
+
+  /// For RegistryEntry: the members whose process lives, by the names of their files, which begin
+  /// with the id of a node. Those of ended processes are removed.
+  Result<std::vector<std::string>> living_members(const RegistryEntry& entry);
+
+ private:
+  struct Link;
+  explicit Node(Registry registry, NodeId id);
+  Status start();
+  void serve() noexcept;
+  void accept_all();
+  bool answer_one(Link& link);
+  Status reply_all(Link& link, std::uint64_t number, std::uint32_t request, const std::string& key,
+                   Parcel body);
+  void drop(int fd);
+  Result<std::shared_ptr<Link>> link_to(const NodeId& node, const Deadline& deadline);
+  Result<std::vector<Parcel>> ask_here(const std::string& key, std::uint32_t request,
+                                       std::span<const std::byte> body, std::span<const int> fds);
+  std::vector<std::shared_ptr<Service>> services_of(const std::string& key);
+  void tell_all(const std::function<void(Service&)>& call);
+
+  Registry registry_;
+  NodeId id_;
+  std::uint32_t process_ = fork_generation();
+  ParentFd listener_;
+  ParentFd epoll_;
+  ParentFd stop_;
+  std::thread thread_;
+  std::mutex mutex_;  ///< of all below
+  std::multimap<std::string, std::shared_ptr<Service>> services_;
+  std::map<int, std::shared_ptr<Link>> links_;        ///< all, by descriptor
+  std::map<NodeId, std::shared_ptr<Link>> outgoing_;  ///< those that this process asks on
+  std::mutex calls_mutex_;  ///< held while the thread is inside of services
+};
+
+}  // namespace halyard::ipc

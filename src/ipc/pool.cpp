@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+// The front of pools: checks arguments, and makes tensors of slots.
+#include "halyard/pool.h"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <mutex>
+
+#include "base/fork.h"
+#include "base/format_error.h"
+#include "ipc/borrowed_arena.h"
+#include "ipc/pool_part.h"
+
+namespace halyard {
+
+using ipc::PoolPart;
+using ipc::SlotBuffer;
+
+struct TensorPool::State {
+  std::shared_ptr<PoolPart> part;
+};
+
+namespace {
+
+constexpr auto answer_timeout = std::chrono::milliseconds(2000);
+
+struct Pools {
+  std::mutex mutex;
+  std::map<std::uint32_t, std::weak_ptr<TensorPool>> pools;
+  std::mutex default_mutex;
+  std::shared_ptr<TensorPool> default_pool;
+};
+constinit PerProcess<Pools> this_process;
+
+// Shapes that alloc() takes; an empty one is one element.
+Result<Layout> layout_for(std::span<const std::size_t> shape, DType dtype) {
+  if (shape.size() > max_rank) {
+    return fail(Errc::invalid_argument, "shape: must have at most 8 dimensions", "{}",
+                shape.size());
+  }
+  const auto zero = std::find(shape.begin(), shape.end(), 0U);
+  if (zero != shape.end()) {
+    return fail(Errc::invalid_argument, "shape: extents must be 1 or more", "extent {} is 0",
+                zero - shape.begin());
+  }
+  constexpr std::size_t one = 1;
+  return Layout::contiguous(dtype, shape.empty() ? std::span(&one, 1) : shape);
+}
+
+Status check_device(Device device) {
+  if (device.is_cpu()) return {};
+  return fail(Errc::unsupported, "device: pools have memory of the CPU", "{}", to_string(device));
+}
+
+Result<std::span<std::byte>> bytes_of(const Tensor& tensor) {
+  const SlotBuffer* const slot = ipc::slot_of(tensor);
+  if (slot == nullptr) return fail(Errc::invalid_argument, "handle: has no tensor of a pool");
+  const auto reach = reach_of(tensor.layout());
+  if (!reach || reach->lowest < 0)
+    return fail(Errc::invalid_argument, "handle: its elements do not begin at its first byte");
+  return slot->bytes().subspan(tensor.offset_bytes(), static_cast<std::size_t>(reach->end));
+}
+
+}  // namespace
+
+std::string TensorPoolStats::summary() const {
+  return fmt::format("pool {}: {}/{} slots, {}/{} bytes used ({:.1f} %), {} reserved, {} processes",
+                     pool_id, allocated_slots, max_slots, used_bytes, pool_size,
+                     data_utilization() * 100, reserved_bytes, processes);
+}
+
+TensorPool::TensorPool(std::unique_ptr<State> state) : state_(std::move(state)) {}
+TensorPool::~TensorPool() = default;
+
+Result<std::shared_ptr<TensorPool>> TensorPool::find(std::uint32_t id,
+                                                     const TensorPoolConfig* wanted) {
+  Pools& known = this_process.get();
+  const std::lock_guard lock(known.mutex);
+  // Checks the limits, also of a pool that is open here.
+  HALYARD_TRY(auto part, PoolPart::get(id, wanted));
+  if (auto pool = known.pools[id].lock(); pool && pool->state_->part == part) return pool;
+  auto state = std::make_unique<State>();
+  state->part = std::move(part);
+  std::shared_ptr<TensorPool> pool(new TensorPool(std::move(state)));
+  known.pools[id] = pool;
+  return pool;
+}
+
+Result<std::shared_ptr<TensorPool>> TensorPool::create(std::uint32_t id,
+                                                       const TensorPoolConfig& config) {
+  return find(id, &config);
+}
+
+Result<std::shared_ptr<TensorPool>> TensorPool::open(std::uint32_t id) {
+  return find(id, nullptr);
+}
+
+std::uint32_t TensorPool::pool_id() const noexcept {
+  return state_->part->identity().pool_id;
+}
+const TensorPoolConfig& TensorPool::config() const noexcept {
+  return state_->part->config();
+}
+bool TensorPool::is_owner() const noexcept {
+  return state_->part->made_pool();
+}
+
+Result<TensorHandle> TensorPool::alloc(std::span<const std::size_t> shape, DType dtype,
+                                       Device device) {
+  HALYARD_CHECK(check_device(device));
+  HALYARD_TRY(const Layout layout, layout_for(shape, dtype));
+  HALYARD_TRY(auto slot, state_->part->allocate(layout.size_bytes()));
+  return TensorHandle::over(std::move(slot), layout, device);
+}
+
+// Made in its place: a tensor is several hundred bytes to move.
+Result<TensorHandle> TensorHandle::over(std::shared_ptr<Buffer> slot, const Layout& layout,
+                                        Device device, std::size_t offset_bytes) {
+  Result<TensorHandle> made(std::in_place);
+  HALYARD_CHECK(made->lay_over(std::move(slot), layout, offset_bytes));
+  made->device_ = device;
+  return made;
+}
+
+Result<TensorHandle> TensorPool::alloc_for(std::span<const std::size_t> shape, DType dtype,
+                                           Device device, std::chrono::nanoseconds timeout) {
+  HALYARD_CHECK(check_device(device));
+  HALYARD_TRY(const Layout layout, layout_for(shape, dtype));
+  HALYARD_TRY(auto slot, state_->part->allocate_for(layout.size_bytes(), timeout));
+  return TensorHandle::over(std::move(slot), layout, device);
+}
+
+Result<TensorHandle> TensorPool::attach(const TensorDescriptor& descriptor) {
+  if (descriptor.pool_id != pool_id()) {
+    return fail(Errc::invalid_argument, "descriptor: belongs to another pool", "{}, this is {}",
+                descriptor.pool_id, pool_id());
+  }
+  HALYARD_CHECK(descriptor.layout());
+  const std::uint32_t index = descriptor.slot_id >> 24U;
+  const std::uint32_t slot = descriptor.slot_id & 0xFFFFFFU;
+  const PoolPart& part = *state_->part;
+  std::shared_ptr<SlotBuffer> buffer;
+  if (index == part.identity().index) {
+    HALYARD_TRY(buffer, state_->part->attach(slot, descriptor.generation()));
+  } else {
+    const auto owner = part.service().owner_of(index);
+    if (!owner) {
+      return fail(Errc::not_found, "descriptor: the process that has the tensor is gone", "part {}",
+                  index);
+    }
+    const Deadline deadline{answer_timeout};
+    HALYARD_TRY(auto arena,
+                ipc::BorrowedArena::get(part.node(), owner->first, owner->second, deadline));
+    HALYARD_TRY(buffer, arena->borrow(slot, descriptor.generation()));
+  }
+  HALYARD_TRY(Tensor tensor, ipc::tensor_at(std::move(buffer), descriptor));
+  return TensorHandle(std::move(tensor), Device::cpu());
+}
+
+Status TensorPool::validate(const TensorDescriptor& descriptor) {
+  HALYARD_CHECK(attach(descriptor));
+  return {};
+}
+
+TensorPoolStats TensorPool::stats() {
+  PoolPart& part = *state_->part;
+  const ipc::Arena::Stats mine = part.service().arena().stats();
+  const TensorPoolConfig& limits = part.config();
+  TensorPoolStats stats;
+  stats.pool_id = pool_id();
+  stats.max_slots = limits.max_slots;
+  stats.pool_size = limits.pool_size;
+  stats.allocated_slots = mine.slots_used;
+  stats.processes = 1;
+  stats.total_refcount = mine.references;
+  stats.used_bytes = mine.bytes_used;
+  stats.reserved_bytes = mine.bytes_reserved;
+  stats.peak_used_bytes = mine.peak_bytes_used;
+  stats.failed_allocations = mine.failed_allocations;
+  part.service().each_neighbour([&](const auto& neighbour) {
+    const ipc::ArenaHeader& header = neighbour.header();
+    const auto read = [](const ipc::SharedWord& word) {
+      return word.load(std::memory_order_relaxed);
+    };
+    ++stats.processes;
+    stats.allocated_slots += static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(read(header.slots_used), limits.max_slots));
+    stats.total_refcount += std::min<std::uint64_t>(read(header.slots_used), limits.max_slots);
+    stats.used_bytes += std::min(read(header.bytes_used), limits.pool_size);
+    stats.reserved_bytes += std::min(read(header.bytes_reserved), limits.pool_size);
+    stats.peak_used_bytes += std::min(read(header.peak_bytes_used), limits.pool_size);
+    stats.failed_allocations += read(header.failed_allocations);
+  });
+  stats.free_bytes = stats.pool_size - std::min(stats.pool_size, stats.used_bytes);
+  return stats;
+}
+
+Result<TensorHandle> TensorPool::alloc_image(std::size_t width, std::size_t height,
+                                             PixelFormat format, DType dtype,
+                                             std::size_t stride_bytes) {
+  const auto from_pool = [this](std::size_t size_bytes) -> Result<std::shared_ptr<Buffer>> {
+    HALYARD_TRY(auto slot, state_->part->allocate(size_bytes));
+    return std::shared_ptr<Buffer>(std::move(slot));
+  };
+  ImageOptions options;
+  options.dtype = dtype;
+  options.memory = Memory::shm;
+  options.stride_bytes = stride_bytes;
+  HALYARD_TRY(Tensor tensor, Tensor::create_image_in(from_pool, width, height, format, options));
+  return TensorHandle(std::move(tensor), Device::cpu());
+}
+
+Result<std::shared_ptr<TensorPool>> default_pool() {
+  Pools& known = this_process.get();
+  const std::lock_guard lock(known.default_mutex);
+  while (!known.default_pool) {
+    std::uint32_t id = 0;
+    if (::getrandom(&id, sizeof(id), 0) != sizeof(id))
+      return fail_os("pool: the system gives no random number", errno);
+    // Numbers of people's own choice are small.
+    HALYARD_TRY(auto pool, TensorPool::create(id | 0x8000'0000U));
+    if (pool->is_owner()) known.default_pool = std::move(pool);
+  }
+  return known.default_pool;
+}
+
+Result<TensorHandle> TensorHandle::alloc(const std::shared_ptr<TensorPool>& pool,
+                                         std::span<const std::size_t> shape, DType dtype,
+                                         Device device) {
+  if (!pool) return fail(Errc::invalid_argument, "pool: must not be null");
+  return pool->alloc(shape, dtype, device);
+}
+
+Result<TensorHandle> TensorHandle::alloc(const std::shared_ptr<TensorPool>& pool,
+                                         std::initializer_list<std::size_t> shape, DType dtype,
+                                         Device device) {
+  return alloc(pool, std::span<const std::size_t>(shape.begin(), shape.size()), dtype, device);
+}
+
+Result<TensorHandle> TensorHandle::of(const Tensor& tensor) {
+  if (ipc::slot_of(tensor) == nullptr)
+    return fail(Errc::invalid_argument, "tensor: is not in a pool's memory");
+  return TensorHandle(tensor, Device::cpu());
+}
+
+Result<TensorDescriptor> TensorHandle::descriptor() const {
+  const SlotBuffer* const slot = ipc::slot_of(*this);
+  if (slot == nullptr) return fail(Errc::invalid_argument, "handle: has no tensor of a pool");
+  HALYARD_TRY(TensorDescriptor descriptor, ipc::describe(*this, *slot));
+  descriptor.set_device(device_);
+  return descriptor;
+}
+
+Result<std::span<std::byte>> TensorHandle::data_slice_mut() const {
+  HALYARD_TRY(const auto bytes, bytes_of(*this));
+  if (!buffer()->is_writable())
+    return fail(Errc::permission, "handle: is published, or another process's: read-only");
+  return bytes;
+}
+
+Result<std::span<const std::byte>> TensorHandle::data_slice() const {
+  HALYARD_TRY(const auto bytes, bytes_of(*this));
+  return std::span<const std::byte>(bytes);
+}
+
+Status TensorHandle::check_elements(std::optional<DType> wanted) const {
+  if (wanted == dtype() && layout().is_contiguous()) return {};
+  if (wanted == dtype())
+    return fail(Errc::unsupported, "handle: has gaps between its elements, use map()");
+  return fail(Errc::invalid_argument, "T: is not the tensor's element type",
+              "{}, the tensor has {}", wanted ? to_string(*wanted) : "none of Halyard's",
+              to_string(dtype()));
+}
+
+std::uint64_t TensorHandle::refcount() const noexcept {
+  const SlotBuffer* const slot = ipc::slot_of(*this);
+  if (slot == nullptr) return 0;
+  // Copies share the buffer, which has one reference to the slot.
+  const auto copies = static_cast<std::uint64_t>(buffer().use_count());
+  return copies + slot->home()->references(slot->place().slot) - 1;
+}
+
+std::shared_ptr<TensorPool> TensorHandle::pool() const {
+  const SlotBuffer* const slot = ipc::slot_of(*this);
+  if (slot == nullptr) return nullptr;
+  Pools& known = this_process.get();
+  const std::lock_guard lock(known.mutex);
+  const auto found = known.pools.find(slot->home()->identity().pool_id);
+  return found != known.pools.end() ? found->second.lock() : nullptr;
+}
+
+Result<TensorHandle> TensorHandle::slice_first_dim(std::size_t start, std::size_t end) const {
+  if (rank() == 0 || start >= end || end > shape()[0]) {
+    return fail(Errc::invalid_argument, "start, end: must be start < end <= first extent",
+                "{}, {}, {}", start, end, rank() == 0 ? 0 : shape()[0]);
+  }
+  const AxisRange range{start, end - start};
+  HALYARD_TRY(Tensor part, this->part(std::span(&range, 1)));
+  return TensorHandle(std::move(part), device_);
+}
+
+Result<TensorHandle> TensorHandle::view(std::span<const std::size_t> shape) const {
+  HALYARD_TRY(Tensor same, reshape(shape));
+  return TensorHandle(std::move(same), device_);
+}
+
+Result<TensorHandle> TensorHandle::permute(std::span<const std::size_t> order) const {
+  std::array<bool, max_rank> seen{};
+  bool is_order = order.size() == rank();
+  for (std::size_t i = 0; is_order && i < order.size(); ++i) {
+    is_order = order[i] < rank() && !seen[order[i]];
+    if (is_order) seen[order[i]] = true;
+  }
+  if (!is_order) {
+    return fail(Errc::invalid_argument, "order: must name each axis once", "{} of {} axes",
+                order.size(), rank());
+  }
+  Layout turned = layout();
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    turned.shape[i] = layout().shape[order[i]];
+    turned.stride_bytes[i] = layout().stride_bytes[order[i]];
+  }
+  return over(buffer(), turned, device_, offset_bytes());
+}
+
+}  // namespace halyard

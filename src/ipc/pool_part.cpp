@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: Apache-2.0
+// Processes of a pool know each other's counts; whoever comes later introduces itself to all.
+#include "ipc/pool_part.h"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "base/format_error.h"
+#include "ipc/borrowed_arena.h"
+#include "ipc/loans.h"
+
+namespace halyard::ipc {
+namespace {
+
+constexpr std::size_t max_members = 64;
+constexpr auto answer_timeout = std::chrono::milliseconds(2000);
+
+struct Parts {
+  std::mutex mutex;
+  std::map<std::uint32_t, std::weak_ptr<PoolPart>> parts;
+};
+constinit PerProcess<Parts> this_process;
+
+std::string to_text(const TensorPoolConfig& config) {
+  return fmt::format("pool_size {}\nmax_slots {}\nslot_alignment {}\n", config.pool_size,
+                     config.max_slots, config.slot_alignment);
+}
+
+// The limits that a pool's text says.
+Result<TensorPoolConfig> from_text(const std::string& text) {
+  TensorPoolConfig config;
+  unsigned long long size = 0;
+  if (std::sscanf(text.c_str(), "pool_size %llu\nmax_slots %u\nslot_alignment %u\n", &size,
+                  &config.max_slots, &config.slot_alignment) != 3)
+    return fail(Errc::corrupt, "registry: what it says of the pool's limits cannot be read");
+  config.pool_size = size;
+  return config;
+}
+
+Status check_same(const TensorPoolConfig& wanted, const TensorPoolConfig& found) {
+  const auto check = [](const char* what, std::uint64_t mine, std::uint64_t theirs) -> Status {
+    if (mine == theirs) return {};
+    return fail(Errc::exists, what, "wanted {}, found {}", mine, theirs);
+  };
+  HALYARD_CHECK(check("pool_size: the pool has another one", wanted.pool_size, found.pool_size));
+  HALYARD_CHECK(check("max_slots: the pool has another one", wanted.max_slots, found.max_slots));
+  return check("slot_alignment: the pool has another one", wanted.slot_alignment,
+               found.slot_alignment);
+}
+
+Arena::Config arena_config(const TensorPoolConfig& config) {
+  Arena::Config arena;
+  arena.max_bytes = config.pool_size;
+  arena.slots = config.max_slots;
+  arena.slot_alignment = config.slot_alignment;
+  const bool all_at_once = config.prefault || config.lock_memory;
+  const std::uint64_t usual = all_at_once ? config.pool_size : std::uint64_t{16} << 20U;
+  arena.first_bytes =
+      std::min(config.first_bytes != 0 ? config.first_bytes : usual, config.pool_size);
+  arena.memory = {config.prefault, config.lock_memory, config.huge_pages};
+  arena.scrubs = config.scrub == Scrub::on_free;
+  return arena;
+}
+
+std::optional<std::uint32_t> index_of(const std::string& member) {
+  if (member.size() < 34 || member[32] != '-') return std::nullopt;
+  std::uint32_t index = 0;
+  const char* const end = member.data() + member.size();
+  const auto [stop, error] = std::from_chars(member.data() + 33, end, index);
+  if (error != std::errc() || stop != end || index > 255) return std::nullopt;
+  return index;
+}
+
+}  // namespace
+
+PoolService::PoolService(std::unique_ptr<Arena> arena) : arena_(std::move(arena)) {}
+
+PoolMember PoolService::member() const noexcept {
+  const Arena::Config& config = arena_->config();
+  return {config.arena_id, config.index, config.slots};
+}
+
+Status PoolService::add_neighbour(const NodeId& node, const PoolMember& member, const Fd& state) {
+  if (member.slots == 0 || member.slots > (1U << 20U) || member.index > 255)
+    return fail(Errc::malformed, "peer: what it says of its part of the pool is nonsense");
+  auto neighbour = std::make_unique<Neighbour>();
+  neighbour->node = node;
+  neighbour->member = member;
+  HALYARD_TRY(neighbour->state, map_peer_memory(state, arena_state_bytes(member.slots)));
+  const std::lock_guard lock(mutex_);
+  for (const auto& known : neighbours_)
+    if (known->node == node && known->member.arena_id == member.arena_id) return {};
+  arena_->add_neighbour(&neighbour->header());
+  neighbours_.push_back(std::move(neighbour));
+  return {};
+}
+
+Result<Parcel> PoolService::answer(const NodeId& from, std::uint32_t request, Parcel body) {
+  // Requests for the pool have their own numbers.
+  return request >= 100 ? answer_pool(from, request - 100, body)
+                        : answer_arena(from, request, body);
+}
+
+Result<Parcel> PoolService::answer_pool(const NodeId& from, std::uint32_t request,
+                                        const Parcel& body) {
+  const auto member = body.as<PoolMember>();
+  if (!member) return fail(Errc::malformed, "request: has a wrong size");
+  if (static_cast<PoolRequest>(request) == PoolRequest::leave) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(neighbours_, [&](const auto& neighbour) {
+      const bool leaves = neighbour->node == from && neighbour->member.arena_id == member->arena_id;
+      if (leaves) arena_->remove_neighbour(&neighbour->header());
+      return leaves;
+    });
+    return Parcel{};
+  }
+  if (static_cast<PoolRequest>(request) != PoolRequest::join || body.fds.empty())
+    return fail(Errc::malformed, "request: is none that a pool knows");
+  HALYARD_CHECK(add_neighbour(from, *member, body.fds[0]));
+  Parcel parcel = Parcel::of(this->member());
+  HALYARD_TRY(Fd state, arena_->control().fd.duplicate());
+  parcel.fds.push_back(std::move(state));
+  return parcel;
+}
+
+ArenaFacts PoolService::facts() const noexcept {
+  const Arena::Config& config = arena_->config();
+  return {config.slots, config.pool_id, config.index, 0};
+}
+
+Result<Parcel> PoolService::offer() const {
+  Parcel parcel = Parcel::of(ArenaOffer{arena_->config().arena_id, facts()});
+  for (const OwnMemory* memory : {&arena_->control(), &arena_->memory()}) {
+    HALYARD_TRY(Fd fd, memory->fd.duplicate());
+    parcel.fds.push_back(std::move(fd));
+  }
+  return parcel;
+}
+
+Status PoolService::add_borrower(const NodeId& node, const Parcel& token_and_words) {
+  const auto token = token_and_words.as<BorrowerToken>();
+  if (!token || token_and_words.fds.size() != 1)
+    return fail(Errc::malformed, "request: has a wrong size, or no descriptor");
+  auto borrower = std::make_unique<Borrower>();
+  borrower->node = node;
+  borrower->number = token->number;
+  HALYARD_TRY(borrower->words,
+              map_peer_memory(token_and_words.fds[0], arena_->config().slots * sizeof(SharedWord)));
+  const std::lock_guard lock(mutex_);
+  for (const auto& known : borrowers_)
+    if (known->node == node && known->number == token->number) return {};
+  const auto* const words = reinterpret_cast<const SharedWord*>(borrower->words.bytes().data());
+  if (token->number == 0 || !arena_->add_borrower(words, token->number)) {
+    return fail(Errc::exhausted, "pool: as many processes as can borrow from one do", "at most {}",
+                ArenaHeader::max_borrowers);
+  }
+  borrowers_.push_back(std::move(borrower));
+  return {};
+}
+
+Result<Parcel> PoolService::answer_arena(const NodeId& from, std::uint32_t request,
+                                         const Parcel& body) {
+  switch (static_cast<ArenaRequest>(request)) {
+    case ArenaRequest::facts:
+      return Parcel::of(facts());
+    case ArenaRequest::borrow: {
+      HALYARD_TRY(Parcel offered, offer());
+      HALYARD_CHECK(add_borrower(from, body));
+      offered.bytes.clear();
+      return offered;
+    }
+    case ArenaRequest::leave: {
+      const auto token = body.as<BorrowerToken>();
+      if (!token) return fail(Errc::malformed, "request: has a wrong size");
+      const std::lock_guard lock(mutex_);
+      std::erase_if(borrowers_, [&](const auto& borrower) {
+        const bool leaves = borrower->node == from && borrower->number == token->number;
+        if (leaves) {
+          arena_->remove_borrower(
+              reinterpret_cast<const SharedWord*>(borrower->words.bytes().data()));
+        }
+        return leaves;
+      });
+      return Parcel{};
+    }
+  }
+  return fail(Errc::malformed, "request: is none that an arena knows", "{}", request);
+}
+
+void PoolService::forget(const NodeId& gone) {
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(neighbours_, [&](const auto& neighbour) {
+      if (neighbour->node != gone) return false;
+      arena_->remove_neighbour(&neighbour->header());
+      return true;
+    });
+    std::erase_if(borrowers_, [&](const auto& borrower) {
+      if (borrower->node != gone) return false;
+      arena_->remove_borrower(reinterpret_cast<const SharedWord*>(borrower->words.bytes().data()));
+      return true;
+    });
+  }
+  look();
+}
+
+// Slots that have come back count as free from now on; whoever waits may try again.
+void PoolService::look() {
+  update_wants_room();
+  arena_->collect_lent();
+  const std::lock_guard lock(mutex_);
+  ++looks_;
+  room_.notify_all();
+}
+
+// This part hears of slots that come back as long as anybody waits, here or in another process.
+void PoolService::update_wants_room() {
+  const std::lock_guard lock(mutex_);
+  const bool others_wait =
+      std::any_of(neighbours_.begin(), neighbours_.end(), [](const auto& neighbour) {
+        return neighbour->header().wants_room.load(std::memory_order_relaxed) == 1;
+      });
+  arena_->set_wants_room(waiters_ != 0 ? 1 : others_wait ? 2 : 0);
+}
+
+void PoolService::begin_wait(Node& node) {
+  std::vector<NodeId> others;
+  {
+    const std::lock_guard lock(mutex_);
+    ++waiters_;
+    for (const auto& neighbour : neighbours_)
+      others.push_back(neighbour->node);
+  }
+  update_wants_room();
+  for (const NodeId& other : others)
+    node.notify(other);
+}
+
+void PoolService::wait(std::chrono::nanoseconds at_most) {
+  std::unique_lock lock(mutex_);
+  const std::uint64_t before = looks_;
+  room_.wait_for(lock, std::min<std::chrono::nanoseconds>(at_most, std::chrono::milliseconds(20)),
+                 [&] { return looks_ != before; });
+}
+
+void PoolService::end_wait() {
+  {
+    const std::lock_guard lock(mutex_);
+    --waiters_;
+  }
+  update_wants_room();
+}
+
+void PoolService::tell_room(Node& node) {
+  std::vector<NodeId> waiting;
+  {
+    const std::lock_guard lock(mutex_);
+    ++looks_;
+    room_.notify_all();
+    for (const auto& neighbour : neighbours_)
+      if (neighbour->header().wants_room.load(std::memory_order_relaxed) == 1)
+        waiting.push_back(neighbour->node);
+  }
+  for (const NodeId& other : waiting)
+    node.notify(other);
+}
+
+std::optional<std::pair<NodeId, std::uint64_t>> PoolService::owner_of(std::uint32_t index) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& neighbour : neighbours_)
+    if (neighbour->member.index == index)
+      return std::pair(neighbour->node, neighbour->member.arena_id);
+  return std::nullopt;
+}
+
+Result<std::shared_ptr<PoolPart>> PoolPart::get(std::uint32_t id, const TensorPoolConfig* wanted) {
+  Parts& known = this_process.get();
+  const std::lock_guard lock(known.mutex);
+  if (auto part = known.parts[id].lock()) {
+    if (wanted != nullptr) HALYARD_CHECK(check_same(*wanted, part->config()));
+    return part;
+  }
+  HALYARD_TRY(auto part, enter(id, wanted));
+  known.parts[id] = part;
+  return part;
+}
+
+Result<std::shared_ptr<PoolPart>> PoolPart::find(std::uint64_t arena_id) {
+  Parts& known = this_process.get();
+  const std::lock_guard lock(known.mutex);
+  for (const auto& [id, place] : known.parts) {
+    if (auto part = place.lock(); part && part->identity().arena_id == arena_id) return part;
+  }
+  return fail(Errc::not_found, "descriptor: its pool is closed");
+}
+
+PoolPart::PoolPart(std::shared_ptr<Node> node, const Identity& identity,
+                   const TensorPoolConfig& config)
+    : SlotHome(identity), node_(std::move(node)), config_(config) {}
+
+std::string PoolPart::pool_key() const {
+  return fmt::format("pool/{}", identity_.pool_id);
+}
+
+Result<std::shared_ptr<PoolPart>> PoolPart::enter(std::uint32_t id,
+                                                  const TensorPoolConfig* wanted) {
+  const Deadline deadline(answer_timeout);
+  HALYARD_TRY(const std::shared_ptr<Node> node, Node::get());
+  const std::string name = std::to_string(id);
+  std::shared_ptr<PoolPart> part;
+  std::vector<std::string> members;
+  {
+    auto entry = node->registry().enter("pools", name, wanted == nullptr, deadline);
+    if (!entry && wanted == nullptr && entry.error().code == Errc::not_found)
+      return fail(Errc::not_found, "pool: no process has it open", "{}", id);
+    if (!entry) return entry.error();
+    HALYARD_TRY(members, node->living_members(*entry));
+    if (members.empty() && wanted == nullptr) {
+      entry->remove_folder();
+      return fail(Errc::not_found, "pool: no process has it open", "{}", id);
+    }
+    if (members.size() >= max_members) {
+      return fail(Errc::exhausted, "pool: as many processes as can have it open", "{} of {}",
+                  members.size(), max_members);
+    }
+    HALYARD_TRY(const auto text, entry->text());
+    TensorPoolConfig config = wanted != nullptr ? *wanted : TensorPoolConfig{};
+    if (!members.empty()) {
+      if (!text) return fail(Errc::corrupt, "registry: the pool's limits are not there");
+      HALYARD_TRY(const TensorPoolConfig found, from_text(*text));
+      if (wanted != nullptr) HALYARD_CHECK(check_same(*wanted, found));
+      config.pool_size = found.pool_size;
+      config.max_slots = found.max_slots;
+      config.slot_alignment = found.slot_alignment;
+    }
+    std::uint32_t index = 0;
+    const auto is_taken = [&](std::uint32_t i) {
+      return std::any_of(members.begin(), members.end(),
+                         [&](const std::string& member) { return index_of(member) == i; });
+    };
+    while (is_taken(index))
+      ++index;
+    Arena::Config arena = arena_config(config);
+    arena.pool_id = id;
+    arena.index = index;
+    std::uint64_t random[2] = {};
+    if (::getrandom(random, sizeof(random), 0) != sizeof(random))
+      return fail_os("pool: the system gives no random number", errno);
+    arena.arena_id = random[0];
+    // Far from the end, and even: free.
+    arena.first_generation = (random[1] >> 2U) & ~std::uint64_t{1};
+    part.reset(new PoolPart(node, {node->id(), arena.arena_id, id, index}, config));
+    HALYARD_TRY(auto own, Arena::create(fmt::format("halyard pool {}", id), arena));
+    part->service_ = std::make_shared<PoolService>(std::move(own));
+    part->service_->arena().on_room(
+        [service = part->service_.get(), node = node.get()] { service->tell_room(*node); });
+    if (members.empty()) {
+      HALYARD_CHECK(entry->set_text(to_text(config)));
+      part->made_pool_ = true;
+    }
+    // From now on others come to this process; it goes to those that were there before.
+    node->add(part->pool_key(), part->service_);
+    node->add(arena_key(arena.arena_id), part->service_);
+    const std::string member = fmt::format("{}-{}", to_string(node->id()), index);
+    HALYARD_CHECK(entry->add(member));
+    part->member_ = member;
+  }
+  HALYARD_CHECK(part->join(members, deadline));
+  return part;
+}
+
+Status PoolPart::join(const std::vector<std::string>& members, const Deadline& deadline) {
+  const PoolMember mine = service_->member();
+  const int state = service_->arena().control().fd.get();
+  for (const std::string& member : members) {
+    const auto node = node_id_from(member);
+    if (!node || *node == node_->id()) continue;
+    auto answers =
+        node_->ask(*node, pool_key(), 100 + static_cast<std::uint32_t>(PoolRequest::join), mine,
+                   std::span(&state, 1), deadline);
+    // It has ended meanwhile.
+    if (!answers && answers.error().code == Errc::not_found) continue;
+    if (!answers) return answers.error();
+    for (const Parcel& answer : *answers) {
+      const auto other = answer.as<PoolMember>();
+      if (!other || answer.fds.empty())
+        return fail(Errc::malformed, "peer: what it says of its part of the pool is nonsense");
+      HALYARD_CHECK(service_->add_neighbour(*node, *other, answer.fds[0]));
+    }
+  }
+  return {};
+}
+
+PoolPart::~PoolPart() {
+  if (!service_ || !is_of_this_process()) return;
+  const Deadline soon(std::chrono::milliseconds(200));
+  node_->remove(pool_key(), service_.get());
+  node_->remove(arena_key(identity_.arena_id), service_.get());
+  std::vector<NodeId> others;
+  service_->each_neighbour([&](const auto& neighbour) { others.push_back(neighbour.node); });
+  for (const NodeId& other : others) {
+    static_cast<void>(node_
+                          ->ask(other, pool_key(),
+                                100 + static_cast<std::uint32_t>(PoolRequest::leave),
+                                service_->member(), {}, soon)
+                          .has_value());
+  }
+  if (member_.empty()) return;
+  auto entry = node_->registry().enter("pools", std::to_string(identity_.pool_id), true, soon);
+  if (!entry) return;
+  entry->remove(member_);
+  const auto left = entry->members();
+  if (left && left->empty()) entry->remove_folder();
+}
+
+Result<std::shared_ptr<SlotBuffer>> PoolPart::allocate(std::size_t bytes) {
+  HALYARD_TRY(const Arena::Lease lease, service_->arena().allocate(bytes));
+  return std::make_shared<SlotBuffer>(shared_from_this(),
+                                      SlotBuffer::Place{lease.slot, lease.generation, lease.offset},
+                                      lease.bytes, true);
+}
+
+Result<std::shared_ptr<SlotBuffer>> PoolPart::allocate_for(std::size_t bytes,
+                                                           std::chrono::nanoseconds timeout) {
+  auto found = allocate(bytes);
+  if (found || found.error().code != Errc::exhausted || bytes > config_.pool_size) return found;
+  const Deadline deadline(timeout);
+  service_->begin_wait(*node_);
+  while (!found && found.error().code == Errc::exhausted && !deadline.is_over()) {
+    service_->wait(deadline.left().value_or(std::chrono::hours(1)));
+    found = allocate(bytes);
+  }
+  service_->end_wait();
+  if (!found && found.error().code == Errc::exhausted) {
+    return make_error(Errc::timeout, "pool: no room was there in time", found.error().message());
+  }
+  return found;
+}
+
+Result<std::shared_ptr<SlotBuffer>> PoolPart::attach(std::uint32_t slot, std::uint64_t generation) {
+  Arena& arena = service_->arena();
+  if (!is_of_this_process())
+    return fail(Errc::unsupported, "pool: belongs to the process that forked this one");
+  if (slot >= arena.config().slots) {
+    return fail(Errc::malformed, "descriptor: no such slot", "{} of {}", slot,
+                arena.config().slots);
+  }
+  if (!arena.try_retain(slot, generation))
+    return fail(Errc::not_found, "descriptor: its tensor is gone");
+  const Arena::Lease lease = arena.lease(slot);
+  return std::make_shared<SlotBuffer>(
+      shared_from_this(), SlotBuffer::Place{slot, generation, lease.offset}, lease.bytes, false);
+}
+
+}  // namespace halyard::ipc

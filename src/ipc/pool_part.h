@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// This process's part of a pool: the arena that it allocates from, and its place among the others.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/local.h"
+#include "base/mapped.h"
+#include "halyard/pool.h"
+#include "halyard/result.h"
+#include "ipc/arena.h"
+#include "ipc/borrowed_arena.h"
+#include "ipc/node.h"
+#include "ipc/slot_buffer.h"
+
+namespace halyard::ipc {
+
+/// Requests for the key "pool/<id>".
+enum class PoolRequest : std::uint32_t {
+  join = 1,   ///< PoolMember and a descriptor of its arena's state; the answer is the same
+  leave = 2,  ///< PoolMember: it does not take part any more
+};
+/// A process's part, as the others know it.
+struct PoolMember {
+  std::uint64_t arena_id = 0;
+  std::uint32_t index = 0;
+  std::uint32_t slots = 0;
+};
+
+/// What answers for a part, also while its pool is being made or ended. Thread-safe.
+class HALYARD_LOCAL PoolService final : public Service {
+ public:
+  explicit PoolService(std::unique_ptr<Arena> arena);
+
+  Result<Parcel> answer(const NodeId& from, std::uint32_t request, Parcel body) override;
+  void forget(const NodeId& gone) override;
+  void look() override;
+
+  Arena& arena() const noexcept { return *arena_; }
+  PoolMember member() const noexcept;
+  Status add_neighbour(const NodeId& node, const PoolMember& member, const Fd& state);
+
+  /// A process that borrows, by words of its own. Errors: malformed, permission, corrupt.
+  Status add_borrower(const NodeId& node, const Parcel& token_and_words);
+  /// What a process needs that will borrow.
+  Result<Parcel> offer() const;
+
+  /// Waits until room may be there, or the deadline. Called between tries to allocate; `waiters`
+  /// counts those who do.
+  void begin_wait(Node& node);
+  void wait(std::chrono::nanoseconds at_most);
+  void end_wait();
+
+  struct Neighbour {
+    NodeId node;
+    PoolMember member;
+    MappedMemory state;
+    const ArenaHeader& header() const noexcept { return *arena_header(state.bytes()); }
+  };
+  /// Calls `f(neighbour)` for each other process's part.
+  template <class F>
+  void each_neighbour(const F& f) const {
+    const std::lock_guard lock(mutex_);
+    for (const auto& neighbour : neighbours_)
+      f(*neighbour);
+  }
+  /// Which process has the part `index`; none: no process of those that are known.
+  std::optional<std::pair<NodeId, std::uint64_t>> owner_of(std::uint32_t index) const;
+  /// Wakes whoever waits for room, here and elsewhere.
+  void tell_room(Node& node);
+
+ private:
+  struct Borrower {
+    NodeId node;
+    std::uint64_t number = 0;
+    MappedMemory words;
+  };
+  Result<Parcel> answer_pool(const NodeId& from, std::uint32_t request, const Parcel& body);
+  Result<Parcel> answer_arena(const NodeId& from, std::uint32_t request, const Parcel& body);
+  ArenaFacts facts() const noexcept;
+  void update_wants_room();
+
+  std::unique_ptr<Arena> arena_;
+  mutable std::mutex mutex_;  ///< of all below
+  std::condition_variable room_;
+  std::vector<std::unique_ptr<Neighbour>> neighbours_;
+  std::vector<std::unique_ptr<Borrower>> borrowers_;
+  std::uint32_t waiters_ = 0;
+  std::uint64_t looks_ = 0;
+};
+
+/// Thread-safe. Lives as long as any tensor in it.
+class HALYARD_LOCAL PoolPart final : public SlotHome,
+                                     public std::enable_shared_from_this<PoolPart> {
+ public:
+  /// This process's part of pool `id`; makes it when there is none. The limits must be `wanted`,
+  /// none: those that the pool has. Errors: those of TensorPool::create() and open().
+  static Result<std::shared_ptr<PoolPart>> get(std::uint32_t id, const TensorPoolConfig* wanted);
+  /// This process's part that has this arena. Errors: not_found.
+  static Result<std::shared_ptr<PoolPart>> find(std::uint64_t arena_id);
+  ~PoolPart() override;
+
+  Result<std::shared_ptr<SlotBuffer>> allocate(std::size_t bytes);
+  Result<std::shared_ptr<SlotBuffer>> allocate_for(std::size_t bytes,
+                                                   std::chrono::nanoseconds timeout);
+  /// A reference more to this very tenant. Errors: not_found, malformed (no such slot).
+  Result<std::shared_ptr<SlotBuffer>> attach(std::uint32_t slot, std::uint64_t generation);
+
+  void let_go(std::uint32_t slot) noexcept override { service_->arena().release(slot); }
+  std::uint64_t references(std::uint32_t slot) const noexcept override {
+    return service_->arena().references(slot);
+  }
+
+  const TensorPoolConfig& config() const noexcept { return config_; }
+  bool made_pool() const noexcept { return made_pool_; }
+  PoolService& service() const noexcept { return *service_; }
+  const std::shared_ptr<Node>& node() const noexcept { return node_; }
+  bool is_of_this_process() const noexcept { return process_ == fork_generation(); }
+
+ private:
+  PoolPart(std::shared_ptr<Node> node, const Identity& identity, const TensorPoolConfig& config);
+  static Result<std::shared_ptr<PoolPart>> enter(std::uint32_t id, const TensorPoolConfig* wanted);
+  Status join(const std::vector<std::string>& members, const Deadline& deadline);
+  std::string pool_key() const;
+
+  std::shared_ptr<Node> node_;
+  TensorPoolConfig config_;
+  std::uint32_t process_ = fork_generation();
+  bool made_pool_ = false;
+  std::string member_;  ///< the name of its file
+  std::shared_ptr<PoolService> service_;
+};
+
+}  // namespace halyard::ipc
