@@ -3,10 +3,10 @@
 // publisher never waits: it writes over the oldest message. A reader notices that what it reads was
 // written over, goes on with the oldest message of the window, and knows how many it has lost.
 //
-// Message n lies in entry n % capacity. An entry's state is 2n + 1 while message n is written and
-// 2n + 2 when it is there (a sequence lock: Boehm, "Can seqlocks get along with programming
-// language memory models?", MSPC 2012), so states only grow. A publisher that is killed while it
-// writes leaves a message that never comes.
+// Message n lies in entry n % capacity, capacity being a power of two. An entry's state is 2n + 1
+// while message n is written and 2n + 2 when it is there (a sequence lock: Boehm, "Can seqlocks get
+// along with programming language memory models?", MSPC 2012), so states only grow. A publisher
+// that is killed while it writes leaves a message that never comes.
 //
 // The words are a template parameter: tests run these functions in all interleavings. What a reader
 // finds in the memory of another process is any number; it takes from it positions and words, no
@@ -27,9 +27,9 @@ struct RingMemory {
   Word* head = nullptr;    ///< messages published so far
   Word* states = nullptr;  ///< one for each entry, `stride` words apart
   std::size_t stride = 1;  ///< words from one entry's state to the next; its words lie behind it
-  std::uint64_t capacity = 1;  ///< entries; the window is as long at most
+  std::uint64_t capacity = 1;  ///< entries, a power of two; the window is as long at most
 
-  Word& state(std::uint64_t position) const { return states[(position % capacity) * stride]; }
+  Word& state(std::uint64_t position) const { return states[(position & (capacity - 1)) * stride]; }
   Word* words(std::uint64_t position) const { return &state(position) + 1; }
 };
 

@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: Apache-2.0
+// Topic: messages from any process to any process of this machine, by name. Frames stay where they
+// are: what travels is a descriptor of a few hundred bytes, whatever the size of the frame.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "halyard/export.h"
+#include "halyard/pool.h"
+#include "halyard/result.h"
+#include "halyard/tensor.h"
+
+HALYARD_EXPORTS_BEGIN
+namespace halyard {
+
+/// What happens to a message when a subscriber has not read the oldest of `depth` messages yet.
+enum class Overflow : std::uint8_t {
+  drop_oldest = 0,  ///< the subscriber loses it, and is told how many it has lost
+  drop_newest = 1,  ///< send() refuses the message
+  block = 2,        ///< send() waits, up to block_timeout, then refuses it
+};
+std::string_view to_string(Overflow overflow) noexcept;
+
+enum class TopicRole : std::uint8_t { publisher = 1, subscriber = 2, both = 3 };
+
+/// How a topic is made. What is set must be what the topic has, where others have made it; what is
+/// not set is taken from there, or else the default.
+struct TopicConfig {
+  std::optional<std::uint32_t> depth;          ///< messages kept per publisher, 1..4096; 16
+  std::optional<Overflow> overflow;            ///< drop_oldest
+  std::optional<std::uint32_t> history;        ///< a late subscriber gets so many, 0..depth; 0
+  std::optional<std::uint32_t> max_endpoints;  ///< publishers, and subscribers, 1..1024; 64
+  /// Limits of the pool that alloc_tensor() and messages of bytes use, one for the topic.
+  std::optional<TensorPoolConfig> pool;
+  // What follows is this endpoint's own choice.
+  TopicRole role = TopicRole::both;
+  bool latest_only = false;   ///< recv() gives the newest message and passes over older ones
+  bool receives_own = false;  ///< what this endpoint sends, it receives
+  std::chrono::nanoseconds block_timeout = std::chrono::seconds(1);
+};
+
+/// Counts of one endpoint, and what the topic is.
+struct TopicStats {
+  std::uint32_t depth = 0;
+  std::uint32_t history = 0;
+  std::uint32_t max_endpoints = 0;
+  Overflow overflow = Overflow::drop_oldest;
+  std::uint32_t publishers = 0;   ///< other endpoints, in all processes
+  std::uint32_t subscribers = 0;  ///< other endpoints, in all processes
+  std::uint64_t sent = 0;
+  std::uint64_t refused = 0;  ///< messages that send() did not take, by the overflow rule
+  std::uint64_t received = 0;
+  std::uint64_t lost = 0;    ///< messages that this endpoint came too late for
+  std::uint64_t copied = 0;  ///< frames that lay in no pool and were copied into the topic's
+  std::uint64_t copied_bytes = 0;
+  std::uint64_t corrupt = 0;  ///< of those lost: what they said was nonsense
+  /// Of the last message that was lost to anything but the overflow rule; code ok: there was none.
+  Error last_error;
+};
+
+/// What recv() found: a message, or nothing; and how many messages were lost before it.
+template <class T>
+class [[nodiscard]] Received {
+ public:
+  Received() = default;
+  Received(std::optional<T> message, std::uint64_t lost)
+      : message_(std::move(message)), lost_(lost) {}
+
+  bool has_message() const noexcept { return message_.has_value(); }
+  explicit operator bool() const noexcept { return has_message(); }
+  T& operator*() & { return *message_; }
+  const T& operator*() const& { return *message_; }
+  T&& operator*() && { return *std::move(message_); }
+  T* operator->() { return &*message_; }
+  const T* operator->() const { return &*message_; }
+  /// Messages that were lost since the recv() before.
+  std::uint64_t lost() const noexcept { return lost_; }
+  /// Nothing has come and nothing was lost.
+  bool is_empty() const noexcept { return !message_ && lost_ == 0; }
+
+ private:
+  std::optional<T> message_;
+  std::uint64_t lost_ = 0;
+};
+
+/// What a topic's messages are, compared when an endpoint joins.
+struct MessageType {
+  std::string name;
+  std::uint64_t layout_hash = 0;
+  std::uint32_t inline_bytes = 0;  ///< that each message has beside its frame
+  bool has_frame = false;
+};
+
+/// Makes messages of a type that is more than plain bytes: specialize it with
+///   static constexpr std::string_view name;              ///< same in all programs
+///   static std::size_t size(const T&);                   ///< bytes that write() writes
+///   static void write(const T&, std::span<std::byte>);
+///   static Result<T> read(std::span<const std::byte>);   ///< of bytes that may be hostile
+/// The bytes lie in a slot of the topic's pool.
+template <class T>
+struct MessageSerializer;
+
+/// Makes messages of a tensor and plain bytes: see Image. Specialize it with
+///   static constexpr std::string_view name;
+///   using Metadata = ...;                                ///< trivially copyable
+///   static const Tensor& tensor(const T&);
+///   static Metadata metadata(const T&);
+///   static Result<T> make(Tensor, const Metadata&);      ///< the metadata may be hostile
+template <class T>
+struct MessageFrame;
+
+template <>
+struct MessageFrame<Tensor> {
+  static constexpr std::string_view name = "halyard.Tensor";
+  struct Metadata {
+    std::uint64_t none = 0;
+  };
+  static const Tensor& tensor(const Tensor& tensor) { return tensor; }
+  static Metadata metadata(const Tensor&) { return {}; }
+  static Result<Tensor> make(Tensor tensor, const Metadata&) { return tensor; }
+};
+
+/// A message of bytes as they are.
+template <>
+struct MessageSerializer<std::vector<std::byte>> {
+  static constexpr std::string_view name = "halyard.Bytes";
+  static std::size_t size(const std::vector<std::byte>& bytes) { return bytes.size(); }
+  static void write(const std::vector<std::byte>& bytes, std::span<std::byte> into) {
+    if (!bytes.empty()) std::memcpy(into.data(), bytes.data(), bytes.size());
+  }
+  static Result<std::vector<std::byte>> read(std::span<const std::byte> bytes) {
+    return std::vector<std::byte>(bytes.begin(), bytes.end());
+  }
+};
+
+/// An endpoint of a topic for messages of any type: what Topic<T> stands on. Thread-safe: any
+/// number of threads may send and receive, each message goes to one of those that receive on one
+/// endpoint. A child of fork() has no part in it: it makes endpoints of its own.
+class TopicEndpoint {
+ public:
+  /// `type` none: whatever the topic has, for tools; then the topic must be there. Errors:
+  /// invalid_argument (a name or a limit), exists (the topic has another type or other limits: the
+  /// message says which are wanted and which found), exhausted (max_endpoints have joined),
+  /// not_found, timeout (a process of the topic does not answer), permission, os.
+  static Result<std::unique_ptr<TopicEndpoint>> create(std::string_view name,
+                                                       const std::optional<MessageType>& type,
+                                                       const TopicConfig& config = {});
+  ~TopicEndpoint();
+  TopicEndpoint(const TopicEndpoint&) = delete;
+  TopicEndpoint& operator=(const TopicEndpoint&) = delete;
+
+  const std::string& name() const noexcept;
+  const MessageType& type() const noexcept;
+
+  /// Sends `inline_bytes`, exactly as many as the type has, and `frame`, null for a type without.
+  /// Never waits, except where overflow is block. A tensor in a pool's memory stays where it is and
+  /// cannot be written any more; another one is copied into the topic's pool. Errors:
+  /// invalid_argument, exhausted (drop_newest: refused; the pool has no room for a copy), timeout
+  /// (block), unsupported (not a publisher; a frame whose quantization has several scales; a child
+  /// of fork()).
+  Status send(std::span<const std::byte> inline_bytes, const Tensor* frame);
+  /// The same, waiting up to `timeout` where overflow is block.
+  Status send_for(std::span<const std::byte> inline_bytes, const Tensor* frame,
+                  std::chrono::nanoseconds timeout);
+
+  struct Incoming {
+    bool has_message = false;
+    std::uint64_t lost = 0;  ///< since the last call
+  };
+  /// The next message: its inline bytes are written to `inline_bytes`, its frame to `frame`, which
+  /// is null for a type without. Never waits.
+  Incoming recv(std::span<std::byte> inline_bytes, Tensor* frame);
+  /// Whether recv() would find something.
+  bool has_message();
+  /// Waits until there is a message; false: not in time. Negative: for ever.
+  bool wait_for(std::chrono::nanoseconds timeout);
+  /// A descriptor for poll(), epoll and event loops, owned by the endpoint: readable when messages
+  /// may be there. Call recv() until it finds nothing, which makes it wait again. From the first
+  /// call on each send() to this endpoint costs a system call when it was waiting.
+  int fd();
+
+  /// For what a message's type makes of its bytes: counts one that recv() gave as lost.
+  void count_malformed(const Error& error);
+
+  /// The topic's pool, made at the first call. Errors: those of TensorPool::create().
+  Result<std::shared_ptr<TensorPool>> pool();
+  TopicStats stats();
+
+  struct State;
+
+ private:
+  explicit TopicEndpoint(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+namespace detail {
+
+template <class T>
+concept FramedMessage = requires {
+  typename MessageFrame<T>::Metadata;
+};
+template <class T>
+concept SerializedMessage = requires {
+  MessageSerializer<T>::name;
+};
+
+/// The name of a type as this compiler writes it.
+template <class T>
+constexpr std::string_view type_name() {
+  const std::string_view text = __PRETTY_FUNCTION__;
+  const std::size_t begin = text.find("T = ") + 4;
+  return text.substr(begin, text.find_first_of(";]", begin) - begin);
+}
+/// FNV-1a, 64 bits.
+constexpr std::uint64_t hash_of(std::string_view text, std::uint64_t hash = 0xcbf29ce484222325) {
+  for (const char c : text)
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return hash;
+}
+template <class T>
+MessageType message_type() {
+  if constexpr (FramedMessage<T>) {
+    using Metadata = typename MessageFrame<T>::Metadata;
+    static_assert(std::is_trivially_copyable_v<Metadata>);
+    return {std::string(MessageFrame<T>::name), hash_of("frame") + sizeof(Metadata),
+            sizeof(Metadata), true};
+  } else if constexpr (SerializedMessage<T>) {
+    // Beside the bytes: how many they are.
+    return {std::string(MessageSerializer<T>::name), hash_of("bytes"), sizeof(std::uint64_t), true};
+  } else {
+    static_assert(std::is_trivially_copyable_v<T>,
+                  "a message is plain bytes, or has a MessageSerializer or a MessageFrame");
+    static_assert(!std::is_pointer_v<T>, "an address means nothing to another process");
+    return {std::string(type_name<T>()), hash_of(type_name<T>()) + sizeof(T) * 31 + alignof(T),
+            sizeof(T), false};
+  }
+}
+
+}  // namespace detail
+
+/// An endpoint for messages of one type: plain structs, Tensor, Image, PointCloud, DepthImage, and
+/// what has a MessageSerializer. Every endpoint sends and receives. Messages of one publisher come
+/// in their order; depth, overflow and history are the topic's. Thread-safe, see TopicEndpoint.
+template <class T>
+class Topic {
+ public:
+  /// Errors: those of TopicEndpoint::create().
+  static Result<Topic> create(std::string_view name, const TopicConfig& config = {}) {
+    HALYARD_TRY(auto endpoint, TopicEndpoint::create(name, detail::message_type<T>(), config));
+    return Topic(std::move(endpoint));
+  }
+
+  /// Errors: those of TopicEndpoint::send().
+  Status send(const T& message) {
+    return with_parts(message, [&](std::span<const std::byte> bytes, const Tensor* frame) {
+      return endpoint_->send(bytes, frame);
+    });
+  }
+  Status send_for(const T& message, std::chrono::nanoseconds timeout) {
+    return with_parts(message, [&](std::span<const std::byte> bytes, const Tensor* frame) {
+      return endpoint_->send_for(bytes, frame, timeout);
+    });
+  }
+
+  /// The next message, if one is there. What is malformed counts as lost.
+  Received<T> recv() {
+    if constexpr (detail::FramedMessage<T>) {
+      typename MessageFrame<T>::Metadata metadata;
+      return receive(std::as_writable_bytes(std::span(&metadata, 1)), [&](Tensor frame) {
+        return MessageFrame<T>::make(std::move(frame), metadata);
+      });
+    } else if constexpr (detail::SerializedMessage<T>) {
+      std::uint64_t size = 0;
+      const auto inline_bytes = std::as_writable_bytes(std::span(&size, 1));
+      return receive(inline_bytes, [&](const Tensor& frame) -> Result<T> {
+        HALYARD_TRY(const auto map, frame.map(Access::read));
+        HALYARD_TRY(const auto bytes, map.template flat<const std::uint8_t>());
+        if (size > bytes.size()) return make_error(Errc::malformed, "message: ends early");
+        return MessageSerializer<T>::read(std::as_bytes(bytes.first(size)));
+      });
+    } else {
+      std::array<std::byte, sizeof(T)> bytes;
+      const TopicEndpoint::Incoming incoming = endpoint_->recv(bytes, nullptr);
+      if (!incoming.has_message) return {std::nullopt, incoming.lost};
+      return {std::bit_cast<T>(bytes), incoming.lost};
+    }
+  }
+  /// Waits for the next message, up to `timeout`; negative: for ever.
+  Received<T> recv_for(std::chrono::nanoseconds timeout) {
+    Received<T> first = recv();
+    if (!first.is_empty() || !endpoint_->wait_for(timeout)) return first;
+    return recv();
+  }
+  bool has_message() { return endpoint_->has_message(); }
+  bool wait_for(std::chrono::nanoseconds timeout) { return endpoint_->wait_for(timeout); }
+  int fd() { return endpoint_->fd(); }
+
+  /// A tensor in the topic's pool, to be filled and sent. Errors: those of TensorPool::alloc().
+  Result<TensorHandle> alloc_tensor(std::span<const std::size_t> shape, DType dtype,
+                                    Device device = Device::cpu()) {
+    HALYARD_TRY(const auto pool, endpoint_->pool());
+    return pool->alloc(shape, dtype, device);
+  }
+  Result<TensorHandle> alloc_tensor(std::initializer_list<std::size_t> shape, DType dtype,
+                                    Device device = Device::cpu()) {
+    return alloc_tensor(std::span<const std::size_t>(shape.begin(), shape.size()), dtype, device);
+  }
+  /// The words of TensorPool's users.
+  Status send_handle(const TensorHandle& handle) requires std::is_same_v<T, Tensor> {
+    return send(handle);
+  }
+  Received<TensorHandle> recv_handle() requires std::is_same_v<T, Tensor> {
+    Received<Tensor> got = recv();
+    if (!got) return {std::nullopt, got.lost()};
+    auto handle = TensorHandle::of(*got);
+    if (!handle) return {std::nullopt, got.lost() + 1};
+    return {*std::move(handle), got.lost()};
+  }
+
+  Result<std::shared_ptr<TensorPool>> pool() { return endpoint_->pool(); }
+  const std::string& name() const noexcept { return endpoint_->name(); }
+  TopicStats stats() { return endpoint_->stats(); }
+  TopicEndpoint& endpoint() noexcept { return *endpoint_; }
+
+ private:
+  explicit Topic(std::unique_ptr<TopicEndpoint> endpoint) : endpoint_(std::move(endpoint)) {}
+
+  template <class Send>
+  Status with_parts(const T& message, const Send& send) {
+    if constexpr (detail::FramedMessage<T>) {
+      const auto metadata = MessageFrame<T>::metadata(message);
+      return send(std::as_bytes(std::span(&metadata, 1)), &MessageFrame<T>::tensor(message));
+    } else if constexpr (detail::SerializedMessage<T>) {
+      const std::uint64_t size = MessageSerializer<T>::size(message);
+      const std::size_t room = size > 0 ? size : 1;
+      HALYARD_TRY(const auto handle, alloc_tensor({room}, DType::u8));
+      HALYARD_TRY(const auto bytes, handle.data_slice_mut());
+      MessageSerializer<T>::write(message, bytes.first(size));
+      return send(std::as_bytes(std::span(&size, 1)), &handle);
+    } else {
+      return send(std::as_bytes(std::span(&message, 1)), nullptr);
+    }
+  }
+  template <class Make>
+  Received<T> receive(std::span<std::byte> bytes, const Make& make) {
+    std::uint64_t lost = 0;
+    for (;;) {
+      Tensor frame;
+      const TopicEndpoint::Incoming incoming = endpoint_->recv(bytes, &frame);
+      lost += incoming.lost;
+      if (!incoming.has_message) return {std::nullopt, lost};
+      auto message = make(std::move(frame));
+      if (message) return {*std::move(message), lost};
+      endpoint_->count_malformed(message.error());
+      ++lost;
+    }
+  }
+  std::unique_ptr<TopicEndpoint> endpoint_;
+};
+
+/// Waits for several topics, timers and descriptors at once. Thread-bound, as what is in it; its
+/// endpoints must stay until they are removed.
+class WaitSet {
+ public:
+  /// Errors: exhausted (no descriptor), os.
+  static Result<WaitSet> create();
+  WaitSet(WaitSet&&) noexcept;
+  WaitSet& operator=(WaitSet&&) noexcept;
+  WaitSet(const WaitSet&) = delete;
+  WaitSet& operator=(const WaitSet&) = delete;
+  ~WaitSet();
+
+  /// `token` is what wait() says of it, the caller's own choice, one for each. Errors: exists (the
+  /// token is taken), os.
+  Status add(TopicEndpoint& endpoint, std::uint64_t token);
+  template <class T>
+  Status add(Topic<T>& topic, std::uint64_t token) {
+    return add(topic.endpoint(), token);
+  }
+  /// Every `interval` from now on, which is more than 0. Errors: also invalid_argument.
+  Status add_timer(std::chrono::nanoseconds interval, std::uint64_t token);
+  /// A borrowed descriptor, while it is readable. Errors: also invalid_argument.
+  Status add_fd(int fd, std::uint64_t token);
+  /// False: there is no such token.
+  bool remove(std::uint64_t token);
+
+  /// The tokens of topics that have messages, of timers that have run out since the last call, and
+  /// of readable descriptors, in the order of their adding. Empty: the time is over. Negative: for
+  /// ever. A set of topics alone makes no system call where a message is there. Errors: os.
+  Result<std::vector<std::uint64_t>> wait(std::chrono::nanoseconds timeout);
+
+  struct State;
+
+ private:
+  explicit WaitSet(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace halyard
+HALYARD_EXPORTS_END

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Both ways between tensors and the heads of messages.
+#include "ipc/frame_message.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/format_error.h"
+
+namespace halyard::ipc {
+namespace {
+
+Result<PixelFormat> format_from(std::uint8_t code) {
+  for (const FormatInfo& row : all_formats())
+    if (static_cast<std::uint8_t>(row.format) == code) return row.format;
+  return fail(Errc::malformed, "message.format: is no pixel format", "{}", code);
+}
+
+template <class E>
+Result<E> checked(std::uint8_t code, E max_value, const char* what) {
+  if (code > static_cast<std::uint8_t>(max_value)) return fail(Errc::malformed, what, "{}", code);
+  return static_cast<E>(code);
+}
+
+Result<Colorimetry> colorimetry_of(const FrameHead& head) {
+  Colorimetry c;
+  HALYARD_TRY(c.space,
+              checked(head.color_space, ColorSpace::smpte170m, "message.color_space: is none"));
+  HALYARD_TRY(c.transfer, checked(head.color_transfer, ColorTransfer::linear,
+                                  "message.color_transfer: is none"));
+  HALYARD_TRY(c.encoding, checked(head.color_encoding, ColorEncoding::bt2020,
+                                  "message.color_encoding: is none"));
+  HALYARD_TRY(c.range,
+              checked(head.color_range, ColorRange::limited, "message.color_range: is none"));
+  return c;
+}
+
+Status put_planes(const Tensor& tensor, FrameHead& head) {
+  head.width = static_cast<std::uint32_t>(tensor.width());
+  head.height = static_cast<std::uint32_t>(tensor.height());
+  const FormatInfo& f = info(*tensor.format());
+  HALYARD_TRY(const ImagePlane first, tensor.image_plane(0));
+  head.plane[0] = {first.offset_bytes, first.stride_bytes};
+  if (f.kind == FormatKind::planar) {
+    HALYARD_TRY(const ImagePlane second, tensor.image_plane(1));
+    head.planes = 1;
+    head.plane_stride = second.offset_bytes - first.offset_bytes;
+    return {};
+  }
+  head.planes = static_cast<std::uint8_t>(tensor.plane_count());
+  for (std::size_t i = 1; i < head.planes; ++i) {
+    HALYARD_TRY(const ImagePlane plane, tensor.image_plane(i));
+    head.plane[i] = {plane.offset_bytes, plane.stride_bytes};
+  }
+  return {};
+}
+
+Result<Tensor> picture_of(const FrameHead& head, const std::shared_ptr<SlotBuffer>& slot) {
+  HALYARD_TRY(const PixelFormat format, format_from(head.format));
+  const auto dtype = head.descriptor.dtype();
+  if (!dtype) return fail(Errc::malformed, "descriptor.dtype: is no element type");
+  if (head.planes < 1 || head.planes > 3)
+    return fail(Errc::malformed, "message.planes: must be 1..3", "{}", head.planes);
+  std::array<Tensor::PlaneSource, 3> planes;
+  for (std::size_t i = 0; i < head.planes; ++i)
+    planes[i] = {slot, head.plane[i].offset, head.plane[i].stride, head.plane_stride};
+  return Tensor::wrap_image(std::span(planes).first(head.planes), head.width, head.height, format,
+                            *dtype);
+}
+
+}  // namespace
+
+Result<FrameHead> head_of(const Tensor& tensor, const SlotBuffer& slot) {
+  FrameHead head;
+  const SlotHome::Identity& home = slot.home()->identity();
+  head.owner = home.node;
+  head.arena_id = home.arena_id;
+  HALYARD_TRY(head.descriptor, describe(tensor, slot));
+  const Colorimetry& c = tensor.colorimetry();
+  head.color_space = static_cast<std::uint8_t>(c.space);
+  head.color_transfer = static_cast<std::uint8_t>(c.transfer);
+  head.color_encoding = static_cast<std::uint8_t>(c.encoding);
+  head.color_range = static_cast<std::uint8_t>(c.range);
+  if (tensor.is_image()) {
+    head.format = static_cast<std::uint8_t>(*tensor.format());
+    HALYARD_CHECK(put_planes(tensor, head));
+  }
+  if (tensor.item_format()) head.item_format = static_cast<std::uint8_t>(*tensor.item_format());
+  if (const auto& quantization = tensor.quantization()) {
+    if (!quantization->is_per_tensor()) {
+      return fail(Errc::unsupported, "frame: a message carries one scale, not one for each channel",
+                  "{} scales", quantization->scale.size());
+    }
+    head.has_quantization = 1;
+    head.scale = quantization->scale[0];
+    head.zero_point = quantization->zero_point_at(0);
+  }
+  if (tensor.name().size() >= sizeof(head.name)) {
+    return fail(Errc::unsupported, "frame: a message carries a name of at most 39 bytes", "{}",
+                tensor.name().size());
+  }
+  std::copy(tensor.name().begin(), tensor.name().end(), head.name);
+  return head;
+}
+
+Result<Tensor> tensor_of(const FrameHead& head, std::shared_ptr<SlotBuffer> slot) {
+  HALYARD_TRY(Tensor tensor, head.format != FrameHead::no_format
+                                 ? picture_of(head, slot)
+                                 : tensor_at(slot, head.descriptor));
+  HALYARD_TRY(const Colorimetry colorimetry, colorimetry_of(head));
+  tensor.set_colorimetry(colorimetry);
+  if (head.item_format != FrameHead::no_format) {
+    HALYARD_TRY(const PixelFormat format, format_from(head.item_format));
+    HALYARD_CHECK(tensor.set_item_format(format));
+  }
+  if (head.has_quantization != 0) {
+    HALYARD_CHECK(tensor.set_quantization(Quantization::per_tensor(head.scale, head.zero_point)));
+  }
+  if (head.name[0] != 0) {
+    tensor.set_name(std::string(head.name, ::strnlen(head.name, sizeof(head.name))));
+  }
+  return tensor;
+}
+
+}  // namespace halyard::ipc

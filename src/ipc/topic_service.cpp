@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whoever comes later introduces itself to those that are there; the registry's lock orders them.
+#include "ipc/topic_service.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <climits>
+
+#include "base/format_error.h"
+#include "ipc/borrowed_arena.h"
+
+namespace halyard::ipc {
+
+void wake_all(const SharedWord& word) noexcept {
+  ::syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+void wait_at(const SharedWord& word, std::uint32_t seen,
+             std::chrono::nanoseconds timeout) noexcept {
+  static_assert(std::endian::native == std::endian::little, "the lower half comes first");
+  timespec time = {};
+  time.tv_sec = static_cast<time_t>(timeout.count() / 1'000'000'000);
+  time.tv_nsec = static_cast<long>(timeout.count() % 1'000'000'000);
+  ::syscall(SYS_futex, &word, FUTEX_WAIT, seen, &time, nullptr, 0);
+}
+
+Result<std::shared_ptr<PeerEndpoint>> open_peer(const NodeId& node, const Parcel& parcel,
+                                                const EndpointView& own) {
+  const auto facts = parcel.as<EndpointFacts>();
+  if (!facts || facts->id == 0 || facts->role < 1 || facts->role > 3 || parcel.fds.size() != 2)
+    return fail(Errc::malformed, "peer: what it says of its endpoint is nonsense");
+  auto peer = std::make_shared<PeerEndpoint>();
+  peer->node = node;
+  peer->id = facts->id;
+  peer->publishes = (facts->role & 1U) != 0;
+  peer->subscribes = (facts->role & 2U) != 0;
+  HALYARD_TRY(peer->memory, map_peer_memory(parcel.fds[0], sizeof(EndpointHeader)));
+  HALYARD_TRY(peer->notifier, parcel.fds[1].duplicate());
+  // Read once: what is checked is what is used.
+  const auto& header =
+      *std::launder(reinterpret_cast<const EndpointHeader*>(peer->memory.bytes().data()));
+  const EndpointLayout layout{header.readers, header.entries, header.entry_words};
+  const std::uint64_t magic = header.magic;
+  if (magic != EndpointHeader::magic_value || header.version != EndpointHeader::version_value ||
+      header.byte_order != EndpointHeader::byte_order_value)
+    return fail(Errc::version, "peer: its endpoint has another layout");
+  constexpr std::uint32_t max_readers = 1024;
+  constexpr std::uint32_t max_entries = 4096;
+  const bool fits = layout.readers <= max_readers && layout.entries <= max_entries &&
+                    layout.entry_words == own.layout().entry_words &&
+                    (layout.entries == 0 || std::has_single_bit(layout.entries)) &&
+                    layout.size_bytes() <= peer->memory.bytes().size();
+  if (!fits || (peer->publishes && layout.entries == 0) ||
+      header.layout_hash != own.header().layout_hash)
+    return fail(Errc::malformed, "peer: what its endpoint's memory says is nonsense");
+  peer->view = EndpointView(peer->memory.bytes(), layout);
+  return peer;
+}
+
+EndpointFacts TopicService::facts() const noexcept {
+  return {own_.id, (own_.publishes ? 1U : 0U) | (own_.subscribes ? 2U : 0U), 0};
+}
+
+Result<Parcel> TopicService::introduction() const {
+  Parcel parcel = Parcel::of(facts());
+  for (const Fd* fd : {&own_.memory.fd, &own_.notifier.sender()}) {
+    HALYARD_TRY(Fd own, fd->duplicate());
+    parcel.fds.push_back(std::move(own));
+  }
+  return parcel;
+}
+
+Result<Parcel> TopicService::answer(const NodeId& from, std::uint32_t request, Parcel body) {
+  switch (static_cast<TopicRequest>(request)) {
+    case TopicRequest::join: {
+      HALYARD_TRY(auto peer, open_peer(from, body, own_.view));
+      // Its own request, in a process that has several endpoints.
+      if (peer->id == own_.id) return introduction();
+      HALYARD_CHECK(add(std::move(peer), false));
+      return introduction();
+    }
+    case TopicRequest::offer: {
+      const auto node = node_.lock();
+      if (!node || !own_.subscribes) return Parcel{};
+      HALYARD_TRY(auto arena, BorrowedArena::accept(node, from, body));
+      HALYARD_TRY(Parcel acceptance, arena->acceptance());
+      const std::lock_guard lock(mutex_);
+      // Somebody who offers without end is not kept up with.
+      constexpr std::size_t max_arenas = 256;
+      if (arenas_.size() < max_arenas) arenas_.push_back(std::move(arena));
+      version_.fetch_add(1, std::memory_order_release);
+      return acceptance;
+    }
+    case TopicRequest::look:
+      return introduction();
+    case TopicRequest::leave: {
+      const auto facts = body.as<EndpointFacts>();
+      if (!facts) return fail(Errc::malformed, "request: has a wrong size");
+      const std::lock_guard lock(mutex_);
+      for (const auto& peer : peers_)
+        if (peer->node == from && peer->id == facts->id) mark_left(*peer);
+      std::erase_if(peers_, [](const auto& peer) { return peer->has_left && !peer->record; });
+      return Parcel{};
+    }
+  }
+  return fail(Errc::malformed, "request: is none that a topic knows", "{}", request);
+}
+
+void TopicService::mark_left(PeerEndpoint& peer) noexcept {
+  peer.has_left.store(true, std::memory_order_release);
+  version_.fetch_add(1, std::memory_order_release);
+  wake();
+}
+
+void TopicService::forget(const NodeId& gone) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& peer : peers_)
+    if (peer->node == gone) mark_left(*peer);
+  // What others have published is kept until it is read.
+  std::erase_if(peers_, [](const auto& peer) { return peer->has_left && !peer->record; });
+}
+
+Status TopicService::add(std::shared_ptr<PeerEndpoint> peer, bool is_late) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& known : peers_)
+    if (known->id == peer->id) return {};
+  if (peer->publishes && own_.subscribes) HALYARD_CHECK(begin_reading(*peer, is_late));
+  peers_.push_back(std::move(peer));
+  version_.fetch_add(1, std::memory_order_release);
+  wake();
+  return {};
+}
+
+// From the beginning, if the publisher has come later; else what it has published lately.
+Status TopicService::begin_reading(PeerEndpoint& peer, bool is_late) {
+  ReaderRecord* const records = own_.view.records();
+  const std::uint32_t count = own_.view.layout().readers;
+  ReaderRecord* const free = std::find_if(records, records + count, [](const ReaderRecord& r) {
+    return r.publisher.load(std::memory_order_relaxed) == 0;
+  });
+  if (free == records + count) {
+    return fail(Errc::exhausted, "topic: reads as many publishers as it can", "{}", count);
+  }
+  const SharedWord& head = peer.view.header().head;
+  const auto begin = [&] {
+    const std::uint64_t published = head.load(std::memory_order_acquire);
+    const std::uint64_t wanted = is_late ? own_.history : std::uint64_t{peer.view.layout().entries};
+    return published > wanted ? published - wanted : 0;
+  };
+  peer.place = {};
+  peer.place.next = begin();
+  free->received.store(0, std::memory_order_relaxed);
+  free->lost.store(0, std::memory_order_relaxed);
+  free->position.store(peer.place.next, std::memory_order_relaxed);
+  free->publisher.store(peer.id, std::memory_order_seq_cst);
+  // A publisher that waits for its readers knows this one from here on.
+  if (is_late) {
+    peer.place.next = std::max(peer.place.next, begin());
+    free->position.store(peer.place.next, std::memory_order_release);
+  }
+  peer.record = free;
+  return {};
+}
+
+std::vector<std::shared_ptr<BorrowedArena>> TopicService::take_arenas() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(arenas_, {});
+}
+
+std::vector<std::shared_ptr<PeerEndpoint>> TopicService::peers() const {
+  const std::lock_guard lock(mutex_);
+  return peers_;
+}
+
+void TopicService::remove(const std::vector<std::shared_ptr<PeerEndpoint>>& read) noexcept {
+  const std::lock_guard lock(mutex_);
+  for (const auto& peer : read) {
+    if (peer->record != nullptr) peer->record->publisher.store(0, std::memory_order_release);
+    peer->record = nullptr;
+    std::erase(peers_, peer);
+  }
+  version_.fetch_add(1, std::memory_order_release);
+}
+
+// Whoever waits on this endpoint looks at the peers again.
+void TopicService::wake() noexcept {
+  SharedWord::fence(std::memory_order_seq_cst);
+  const std::uint64_t waits = own_.view.header().waits.load(std::memory_order_relaxed);
+  if (waits == 0) return;
+  notify(own_.notifier.sender());
+  for (const auto& peer : peers_)
+    if (peer->publishes) wake_all(peer->view.header().head);
+}
+
+}  // namespace halyard::ipc

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// An endpoint among the others of its topic: who is there, and the memory of each.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/local.h"
+#include "base/mapped.h"
+#include "halyard/result.h"
+#include "ipc/borrowed_arena.h"
+#include "ipc/endpoint_memory.h"
+#include "ipc/node.h"
+#include "ipc/notifier.h"
+#include "ipc/ring.h"
+
+namespace halyard::ipc {
+
+/// Requests for the key "topic/<name>".
+enum class TopicRequest : std::uint32_t {
+  join = 1,   ///< EndpointFacts, descriptors of the memory and of the notifier; the answer likewise
+  leave = 2,  ///< EndpointFacts
+  offer = 3,  ///< ArenaOffer: its frames lie there, or will; the answer is its acceptance
+  look = 4,   ///< nothing; the answer is as that of join: for tools, which do not take part
+};
+struct EndpointFacts {
+  std::uint64_t id = 0;
+  std::uint32_t role = 0;
+  std::uint32_t reserved = 0;
+};
+
+/// Another endpoint of the topic, in any process.
+struct HALYARD_LOCAL PeerEndpoint {
+  NodeId node;
+  std::uint64_t id = 0;
+  bool publishes = false;
+  bool subscribes = false;
+  MappedMemory memory;
+  EndpointView view;
+  Fd notifier;
+  /// It has left. What it has published can still be read.
+  std::atomic<bool> has_left{false};
+  // For those who read its messages:
+  ReadPlace place;
+  ReaderRecord* record = nullptr;  ///< this endpoint's own, of its messages
+  std::uint64_t received = 0;
+  // For those who publish to it:
+  const ReaderRecord* its_record = nullptr;  ///< of this endpoint's messages, once it is known
+};
+
+/// Checks what a stranger's memory says of itself. Errors: malformed, version, permission, corrupt.
+Result<std::shared_ptr<PeerEndpoint>> open_peer(const NodeId& node, const Parcel& parcel,
+                                                const EndpointView& own);
+
+/// Thread-safe.
+class HALYARD_LOCAL TopicService final : public Service {
+ public:
+  struct Own {
+    OwnMemory memory;
+    EndpointView view;
+    Notifier notifier;
+    std::uint64_t id = 0;
+    bool publishes = false;
+    bool subscribes = false;
+    std::uint32_t history = 0;
+  };
+  TopicService(const std::shared_ptr<Node>& node, Own own) : node_(node), own_(std::move(own)) {}
+
+  Result<Parcel> answer(const NodeId& from, std::uint32_t request, Parcel body) override;
+  void forget(const NodeId& gone) override;
+
+  const Own& own() const noexcept { return own_; }
+  EndpointFacts facts() const noexcept;
+  Result<Parcel> introduction() const;
+  /// Another endpoint, once; `is_late`: this one has come after it.
+  Status add(std::shared_ptr<PeerEndpoint> peer, bool is_late);
+
+  /// Changes whenever the peers do.
+  std::uint64_t version() const noexcept { return version_.load(std::memory_order_acquire); }
+  std::vector<std::shared_ptr<PeerEndpoint>> peers() const;
+  /// What publishers have offered, to be kept or let go of by the caller; never by the node's
+  /// thread.
+  std::vector<std::shared_ptr<BorrowedArena>> take_arenas();
+  /// Those whose messages are all read, and who have left.
+  void remove(const std::vector<std::shared_ptr<PeerEndpoint>>& read) noexcept;
+
+ private:
+  Status begin_reading(PeerEndpoint& peer, bool is_late);
+  void mark_left(PeerEndpoint& peer) noexcept;
+  void wake() noexcept;
+
+  std::weak_ptr<Node> node_;
+  Own own_;
+  std::atomic<std::uint64_t> version_{1};
+  mutable std::mutex mutex_;
+  std::vector<std::shared_ptr<PeerEndpoint>> peers_;
+  std::vector<std::shared_ptr<BorrowedArena>> arenas_;
+};
+
+/// Wakes all that wait at a word of shared memory, in any process.
+void wake_all(const SharedWord& word) noexcept;
+/// Waits at a word until somebody wakes, while its lower half is `seen`; or until the time is over.
+void wait_at(const SharedWord& word, std::uint32_t seen, std::chrono::nanoseconds timeout) noexcept;
+
+}  // namespace halyard::ipc
