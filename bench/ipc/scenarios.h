@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scenarios, written once for all transports. A transport `T` has
+//   T::enter(role)               called first in each process; role is "first" or "second"
+//   T::Publisher(topic, bytes)   of messages of that many bytes; topic is "ping" or "pong"
+//     .connected(n)              whether n subscribers will get what is sent from now on
+//     .loan()                    memory for a message; throws when there is none
+//     .send(memory)              gives it to all subscribers
+//     .discard(memory)           gives it back unsent
+//   T::Subscriber(topic, bytes)  made after the publisher
+//     .connected()
+//     .take()                    the oldest message not taken yet; null: none
+//     .release(message)
+//   T::Waiter(subscriber)
+//     .wait()                    sleeps until the subscriber may have a message
+// A transport may lack what only scenarios use that it does not run.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "measure.h"
+
+namespace halyard::bench {
+
+/// Payload sizes of the scenarios, by their names.
+struct Size {
+  const char* name;
+  std::size_t bytes;
+  int hz = 0;  ///< How often a camera sends it.
+};
+inline constexpr Size frame_sizes[] = {
+    {"vga", 640 * 480 * 3, 200}, {"1080p", 1920 * 1080 * 3, 60}, {"4k", 3840 * 2160 * 3, 30}};
+inline constexpr Size alloc_sizes[] = {
+    {"64", 64},           {"1k", 1024},           {"16k", 16 * 1024},
+    {"256k", 256 * 1024}, {"vga", 640 * 480 * 3}, {"1080p", 1920 * 1080 * 3}};
+inline constexpr int fanouts[] = {1, 2, 4, 8, 16};
+inline constexpr std::uint64_t wake_interval_ns = 1'000'000;
+
+template <class Publisher>
+void send_u64(Publisher& to, std::uint64_t value) {
+  void* const memory = to.loan();
+  std::memcpy(memory, &value, sizeof value);
+  to.send(memory);
+}
+
+/// False: no message.
+template <class Subscriber>
+bool take_u64(Subscriber& from, std::uint64_t& value) {
+  const void* const message = from.take();
+  if (message == nullptr) return false;
+  std::memcpy(&value, message, sizeof value);
+  from.release(message);
+  return true;
+}
+
+template <class Subscriber>
+std::uint64_t poll_u64(Subscriber& from) {
+  std::uint64_t value = 0;
+  poll_until([&] { return take_u64(from, value); });
+  return value;
+}
+
+/// Wakes for no reason are slept over.
+template <class Waiter, class Subscriber>
+std::uint64_t wait_u64(Waiter& waiter, Subscriber& from) {
+  std::uint64_t value = 0;
+  while (!take_u64(from, value))
+    waiter.wait();
+  return value;
+}
+
+/// A publisher here, a subscriber of the other process's publisher.
+template <class T>
+struct Duplex {
+  Duplex(const char* role, const char* out, const char* in, const Meeting& meeting) {
+    T::enter(role);
+    publisher = std::make_unique<typename T::Publisher>(out, 8);
+    meeting.meet();
+    subscriber = std::make_unique<typename T::Subscriber>(in, 8);
+    poll_until([&] { return publisher->connected(1) && subscriber->connected(); });
+    meeting.meet();
+  }
+  std::unique_ptr<typename T::Publisher> publisher;
+  std::unique_ptr<typename T::Subscriber> subscriber;
+};
+
+/// Half a round trip of a number, both sides polling.
+template <class T>
+void round_trip(Bench& bench, const char* how) {
+  const std::size_t warm_up = 5000, count = warm_up + bench.scaled(100'000);
+  Series series(count);
+  const Meeting meeting;
+  bench.run(
+      [&] {
+        const Duplex<T> side("first", "ping", "pong", meeting);
+        for (std::size_t i = 0; i < count; ++i) {
+          if (i == warm_up) begin(series);
+          const std::uint64_t start = ticks();
+          send_u64(*side.publisher, i);
+          const std::uint64_t answer = poll_u64(*side.subscriber);
+          series.add(ticks() - start);
+          expect(answer == i, "another number came back");
+        }
+        series.end();
+        meeting.meet();
+      },
+      [&] {
+        const Duplex<T> side("second", "pong", "ping", meeting);
+        for (std::size_t i = 0; i < count; ++i)
+          send_u64(*side.publisher, poll_u64(*side.subscriber));
+        meeting.meet();
+      });
+  bench.report("rtt_u64", how, series, 2);
+}
+
+/// A frame at a camera's rate, from before it is sent until its first and last byte are read. The
+/// sender has written all of it just before.
+template <class T>
+void frame(Bench& bench, const char* how, const Size& size) {
+  const std::size_t warm_up = 5,
+                    count = warm_up + bench.scaled(static_cast<std::size_t>(size.hz) * 3);
+  Series sent(count), series(count);
+  const Meeting meeting;
+  const Shared<Line> taken;
+  bench.run(
+      [&] {
+        T::enter("first");
+        typename T::Publisher publisher("ping", size.bytes);
+        meeting.meet();
+        poll_until([&] { return publisher.connected(1); });
+        meeting.meet();
+        std::uint64_t due = monotonic_ns();
+        for (std::size_t i = 0; i < count; ++i) {
+          sleep_until_ns(due += 1'000'000'000U / static_cast<unsigned>(size.hz));
+          poll_until([&] { return taken->value.load() == i; });
+          if (i == warm_up) begin(sent);
+          void* const memory = publisher.loan();
+          std::memset(memory, static_cast<int>(i & 0xff), size.bytes);
+          sent.add(ticks());
+          publisher.send(memory);
+        }
+        meeting.meet();
+      },
+      [&] {
+        T::enter("second");
+        meeting.meet();
+        typename T::Subscriber subscriber("ping", size.bytes);
+        poll_until([&] { return subscriber.connected(); });
+        meeting.meet();
+        for (std::size_t i = 0; i < count; ++i) {
+          if (i == warm_up) begin(series);
+          const void* message = nullptr;
+          poll_until([&] { return (message = subscriber.take()) != nullptr; });
+          const auto* const bytes = static_cast<const volatile unsigned char*>(message);
+          const unsigned first = bytes[0], last = bytes[size.bytes - 1];
+          series.add(ticks());
+          expect(first == (i & 0xff) && last == first, "another frame came");
+          subscriber.release(message);
+          taken->value.store(i + 1);
+        }
+        series.end();
+        meeting.meet();
+      });
+  series.subtract(sent);
+  bench.report(std::string("frame_") + size.name, how, series);
+}
+
+/// From before a number is sent until a process that slept has it; beside it, as `wake_send`, what
+/// that costs the sender.
+template <class T>
+void wake(Bench& bench, const char* how) {
+  const std::size_t warm_up = 20, count = warm_up + bench.scaled(1500);
+  Series sent(count), sending(count), series(count);
+  const Meeting meeting;
+  const Shared<Line> taken;
+  bench.run(
+      [&] {
+        T::enter("first");
+        typename T::Publisher publisher("ping", 8);
+        meeting.meet();
+        poll_until([&] { return publisher.connected(1); });
+        meeting.meet();
+        for (std::size_t i = 0; i < count; ++i) {
+          sleep_until_ns(monotonic_ns() + wake_interval_ns);
+          while (taken->value.load() != i)
+            sleep_until_ns(monotonic_ns() + wake_interval_ns);
+          if (i == warm_up) begin(sent, sending);
+          const std::uint64_t start = ticks();
+          send_u64(publisher, i);
+          sending.add(ticks() - start);
+          sent.add(start);
+        }
+        sending.end();
+        meeting.meet();
+      },
+      [&] {
+        T::enter("second");
+        meeting.meet();
+        typename T::Subscriber subscriber("ping", 8);
+        typename T::Waiter waiter(subscriber);
+        poll_until([&] { return subscriber.connected(); });
+        meeting.meet();
+        for (std::size_t i = 0; i < count; ++i) {
+          if (i == warm_up) begin(series);
+          const std::uint64_t value = wait_u64(waiter, subscriber);
+          series.add(ticks());
+          expect(value == i, "another number came");
+          taken->value.store(i + 1);
+        }
+        series.end();
+        meeting.meet();
+      });
+  series.subtract(sent);
+  bench.report("wake", how, series);
+  bench.report("wake_send", how, sending);
+}
+
+/// Half a round trip of a number where both sides sleep until the other's comes.
+template <class T>
+void wake_round_trip(Bench& bench, const char* how) {
+  const std::size_t warm_up = 20, count = warm_up + bench.scaled(1500);
+  Series series(count);
+  const Meeting meeting;
+  bench.run(
+      [&] {
+        const Duplex<T> side("first", "ping", "pong", meeting);
+        typename T::Waiter waiter(*side.subscriber);
+        meeting.meet();
+        for (std::size_t i = 0; i < count; ++i) {
+          sleep_until_ns(monotonic_ns() + wake_interval_ns);
+          if (i == warm_up) begin(series);
+          const std::uint64_t start = ticks();
+          send_u64(*side.publisher, i);
+          const std::uint64_t answer = wait_u64(waiter, *side.subscriber);
+          series.add(ticks() - start);
+          expect(answer == i, "another number came back");
+        }
+        series.end();
+        meeting.meet();
+      },
+      [&] {
+        const Duplex<T> side("second", "pong", "ping", meeting);
+        typename T::Waiter waiter(*side.subscriber);
+        meeting.meet();
+        for (std::size_t i = 0; i < count; ++i)
+          send_u64(*side.publisher, wait_u64(waiter, *side.subscriber));
+        meeting.meet();
+      });
+  bench.report("wake_rtt", how, series, 2);
+}
+
+/// Memory for a message, taken and given back untouched and unsent, nobody else there.
+template <class T>
+void alloc(Bench& bench, const char* how, const Size& size) {
+  const std::size_t warm_up = 1000, count = warm_up + bench.scaled(20'000);
+  Series allocs(count), releases(count);
+  bench.run([&] {
+    T::enter("first");
+    typename T::Publisher publisher("ping", size.bytes);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (i == warm_up) begin(allocs, releases);
+      const std::uint64_t start = ticks();
+      void* const memory = publisher.loan();
+      const std::uint64_t middle = ticks();
+      publisher.discard(memory);
+      releases.add(ticks() - middle);
+      allocs.add(middle - start);
+    }
+    allocs.end();
+    releases.end();
+  });
+  bench.report(std::string("alloc_") + size.name, how, allocs);
+  bench.report(std::string("release_") + size.name, how, releases);
+}
+
+/// What loaning and sending a number costs the sender with n subscribers in the other process;
+/// beside it, as `fanout_last`, the time until the last of them has taken and released it.
+template <class T>
+void fanout(Bench& bench, const char* how, int n) {
+  const std::size_t warm_up = 500, count = warm_up + bench.scaled(10'000);
+  Series sent(count), sending(count), series(count);
+  const Meeting meeting;
+  const Shared<Line> taken;
+  bench.run(
+      [&] {
+        T::enter("first");
+        typename T::Publisher publisher("ping", 8);
+        meeting.meet();
+        poll_until([&] { return publisher.connected(n); });
+        meeting.meet();
+        for (std::size_t i = 0; i < count; ++i) {
+          if (i == warm_up) begin(sent, sending);
+          const std::uint64_t start = ticks();
+          send_u64(publisher, i);
+          sending.add(ticks() - start);
+          sent.add(start);
+          poll_until([&] { return taken->value.load() == i + 1; });
+        }
+        sending.end();
+        meeting.meet();
+      },
+      [&] {
+        T::enter("second");
+        meeting.meet();
+        std::vector<std::unique_ptr<typename T::Subscriber>> subscribers;
+        for (int k = 0; k < n; ++k)
+          subscribers.push_back(std::make_unique<typename T::Subscriber>("ping", 8));
+        for (const auto& each : subscribers)
+          poll_until([&] { return each->connected(); });
+        meeting.meet();
+        for (std::size_t i = 0; i < count; ++i) {
+          if (i == warm_up) begin(series);
+          for (const auto& each : subscribers)
+            expect(poll_u64(*each) == i, "another number came");
+          series.add(ticks());
+          taken->value.store(i + 1);
+        }
+        series.end();
+        meeting.meet();
+      });
+  series.subtract(sent);
+  bench.report("fanout_" + std::to_string(n), how, sending);
+  bench.report("fanout_last_" + std::to_string(n), how, series);
+}
+
+/// All scenarios, those that are asked for; `Waking` is the transport where waiting costs the
+/// sender.
+template <class T, class Waking = T>
+void run_all(Bench& bench, const char* how) {
+  bench.scenario("rtt_u64", how, [&] { round_trip<T>(bench, how); });
+  for (const Size& size : frame_sizes)
+    bench.scenario(std::string("frame_") + size.name, how, [&] { frame<T>(bench, how, size); });
+  bench.scenario("wake", how, [&] { wake<Waking>(bench, how); });
+  bench.scenario("wake_rtt", how, [&] { wake_round_trip<Waking>(bench, how); });
+  for (const Size& size : alloc_sizes)
+    bench.scenario(std::string("alloc_") + size.name, how, [&] { alloc<T>(bench, how, size); });
+  for (const int n : fanouts)
+    bench.scenario("fanout_" + std::to_string(n), how, [&] { fanout<T>(bench, how, n); });
+}
+
+}  // namespace halyard::bench
