@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the makers of messages get their tensors from.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "halyard/result.h"
+#include "halyard/tensor.h"
+
+namespace halyard {
+class TensorPool;
+}
+
+namespace halyard::ipc {
+
+/// A tensor of `pool`, of the default pool where it is null. One without elements is legal: it has
+/// a slot all the same. Errors: those of default_pool() and TensorPool::alloc().
+Result<Tensor> message_tensor(const std::shared_ptr<TensorPool>& pool,
+                              std::span<const std::size_t> shape, DType dtype);
+/// The same as a picture. Errors: also those of TensorPool::alloc_image().
+Result<Tensor> message_picture(const std::shared_ptr<TensorPool>& pool, std::size_t width,
+                               std::size_t height, PixelFormat format, DType dtype,
+                               std::size_t stride_bytes);
+
+}  // namespace halyard::ipc
