@@ -16,6 +16,8 @@ namespace halyard {
 namespace {
 
 constexpr std::size_t max_pixels_per_side = 65535;
+// What a picture may have, so that as_image() always can.
+constexpr std::uint64_t max_step = std::uint64_t{PTRDIFF_MAX} / (4 * max_pixels_per_side);
 
 bool is_depth(DType dtype) noexcept {
   return dtype == DType::f32 || dtype == DType::u16;
@@ -50,7 +52,7 @@ Status check_metadata(const DepthImageMetadata& m) {
   HALYARD_CHECK(check_scale(m.depth_scale, Errc::malformed));
   HALYARD_CHECK(check_range(m.min_depth, m.max_depth, Errc::malformed));
   if (m.reserved != 0) return fail(Errc::malformed, "metadata.reserved: must be zero");
-  if (m.step > std::uint64_t{PTRDIFF_MAX} / max_pixels_per_side)
+  if (m.step > max_step)
     return fail(Errc::malformed, "metadata.step: is too large", "{} bytes", m.step);
   return {};
 }
