@@ -15,32 +15,12 @@ namespace {
 
 constexpr float no_depth = std::numeric_limits<float>::quiet_NaN();
 
-// Metres of a stored number; NaN: no measurement.
-float valid_meters(float stored, const ipc::DepthUnits& units) noexcept {
-  return units.is_valid(stored) ? stored : no_depth;
+void row_to_units(const float* from, std::size_t count, const ipc::DepthUnits&,
+                  const ipc::DepthRule& rule, std::uint16_t* to) noexcept {
+  ipc::depths_to_units(from, count, rule, to);
 }
-float valid_meters(std::uint16_t stored, const ipc::DepthUnits& units) noexcept {
-  return valid_meters(units.meters(stored), units);
-}
-
-template <class T>
-void row_to_meters(const T* from, std::size_t count, const ipc::DepthUnits& units,
-                   float* to) noexcept {
-  for (std::size_t x = 0; x < count; ++x)
-    to[x] = valid_meters(from[x], units);
-}
-
-void row_to_units(const float* from, std::size_t count, const ipc::DepthUnits& units,
-                  std::uint16_t* to) noexcept {
-  for (std::size_t x = 0; x < count; ++x) {
-    const bool is_valid = units.is_valid(from[x]);
-    const double whole = units.units(is_valid ? from[x] : 0);
-    to[x] = static_cast<std::uint16_t>(static_cast<std::int32_t>(whole <= 65535 ? whole : 0));
-  }
-}
-
 void row_to_units(const std::uint16_t* from, std::size_t count, const ipc::DepthUnits& units,
-                  std::uint16_t* to) noexcept {
+                  const ipc::DepthRule&, std::uint16_t* to) noexcept {
   for (std::size_t x = 0; x < count; ++x)
     to[x] = units.is_valid(units.meters(from[x])) ? from[x] : std::uint16_t{0};
 }
@@ -70,27 +50,32 @@ Status check_intrinsics(const CameraIntrinsics& camera) {
               "fx {}, fy {}, cx {}, cy {}", camera.fx, camera.fy, camera.cx, camera.cy);
 }
 
-// The ray through a pixel, per metre along the axis.
+// The points of one row after the other.
 class Rays {
  public:
-  Rays(const CameraIntrinsics& camera, std::size_t width) : camera_(camera), x_(width) {
-    for (std::size_t column = 0; column < width; ++column)
+  Rays(const CameraIntrinsics& camera, const DepthImageMetadata& m)
+      : camera_(camera), rule_(ipc::DepthUnits(m).rule()), x_(m.width), meters_(m.width) {
+    for (std::size_t column = 0; column < x_.size(); ++column)
       x_[column] = (static_cast<double>(column) - camera.cx) / camera.fx;
   }
-  double x(std::size_t column) const noexcept { return x_[column]; }
-  double y(std::size_t row) const noexcept {
-    return (static_cast<double>(row) - camera_.cy) / camera_.fy;
+  template <class T>
+  void read_row(std::size_t row, const T* depths) noexcept {
+    y_ = (static_cast<double>(row) - camera_.cy) / camera_.fy;
+    ipc::depths_to_meters(depths, meters_.size(), rule_, meters_.data());
+  }
+  /// NaN in all coordinates where the depth is not valid.
+  std::array<float, 3> point(std::size_t column) const noexcept {
+    const auto z = static_cast<double>(meters_[column]);
+    return {static_cast<float>(x_[column] * z), static_cast<float>(y_ * z), meters_[column]};
   }
 
  private:
   CameraIntrinsics camera_;
-  std::vector<double> x_;
+  ipc::DepthRule rule_;
+  std::vector<double> x_;  // of the ray through a column, per metre along the axis
+  double y_ = 0;           // of the rays through the row
+  std::vector<float> meters_;
 };
-
-std::array<float, 3> point_of(double ray_x, double ray_y, float meters) noexcept {
-  const auto z = static_cast<double>(meters);
-  return {static_cast<float>(ray_x * z), static_cast<float>(ray_y * z), meters};
-}
 
 }  // namespace
 
@@ -106,9 +91,9 @@ Result<DepthImage> DepthImage::to_meters(const Pool& pool) const {
   HALYARD_TRY(DepthImage result, empty_copy(DType::f32, pool));
   HALYARD_TRY(const TensorMap map, result.tensor().map(Access::write));
   HALYARD_TRY(const auto to, (map.view<float, 2>()));
-  const ipc::DepthUnits units(metadata_);
+  const ipc::DepthRule rule = ipc::DepthUnits(metadata_).rule();
   HALYARD_CHECK(for_each_row(tensor_, [&](std::size_t y, const auto* from) {
-    row_to_meters(from, width(), units, to.row(y).data_handle());
+    ipc::depths_to_meters(from, width(), rule, to.row(y).data_handle());
   }));
   return result;
 }
@@ -118,8 +103,9 @@ Result<DepthImage> DepthImage::to_millimeters(const Pool& pool) const {
   HALYARD_TRY(const TensorMap map, result.tensor().map(Access::write));
   HALYARD_TRY(const auto to, (map.view<std::uint16_t, 2>()));
   const ipc::DepthUnits units(metadata_);
+  const ipc::DepthRule rule = units.rule();
   HALYARD_CHECK(for_each_row(tensor_, [&](std::size_t y, const auto* from) {
-    row_to_units(from, width(), units, to.row(y).data_handle());
+    row_to_units(from, width(), units, rule, to.row(y).data_handle());
   }));
   return result;
 }
@@ -131,20 +117,17 @@ Result<PointCloud> DepthImage::deproject(const CameraIntrinsics& intrinsics,
   HALYARD_TRY(PointCloud cloud,
               PointCloud::create_fields(width(), height(), std::span(fields).first(3), 0, pool));
   HALYARD_TRY(const std::span<std::byte> bytes, cloud.data_mut());
-  auto* const points = reinterpret_cast<std::array<float, 3>*>(bytes.data());
-  const ipc::DepthUnits units(metadata_);
-  const Rays rays(intrinsics, width());
-  std::size_t valid = 0;
+  auto* point = reinterpret_cast<std::array<float, 3>*>(bytes.data());
+  Rays rays(intrinsics, metadata_);
+  bool is_dense = true;
   HALYARD_CHECK(for_each_row(tensor_, [&](std::size_t y, const auto* from) {
-    const double ray_y = rays.y(y);
-    for (std::size_t x = 0; x < width(); ++x) {
-      const float z = valid_meters(from[x], units);
-      points[y * width() + x] =
-          std::isnan(z) ? std::array{no_depth, no_depth, no_depth} : point_of(rays.x(x), ray_y, z);
-      valid += std::isnan(z) ? 0 : 1;
+    rays.read_row(y, from);
+    for (std::size_t x = 0; x < width(); ++x, ++point) {
+      *point = rays.point(x);  // all NaN where the depth is
+      is_dense = is_dense && !std::isnan((*point)[2]);
     }
   }));
-  cloud.set_is_dense(valid == width() * height());
+  cloud.set_is_dense(is_dense);
   cloud.set_timestamp_ns(timestamp_ns());
   HALYARD_CHECK(cloud.set_frame_id(frame_id()));
   return cloud;
@@ -157,14 +140,13 @@ Result<PointCloud> DepthImage::deproject_valid(const CameraIntrinsics& intrinsic
   HALYARD_TRY(PointCloud cloud, PointCloud::xyz(statistics.count, pool));
   HALYARD_TRY(const std::span<std::byte> bytes, cloud.data_mut());
   auto* const points = reinterpret_cast<std::array<float, 3>*>(bytes.data());
-  const ipc::DepthUnits units(metadata_);
-  const Rays rays(intrinsics, width());
+  Rays rays(intrinsics, metadata_);
   std::size_t taken = 0;
   HALYARD_CHECK(for_each_row(tensor_, [&](std::size_t y, const auto* from) {
-    const double ray_y = rays.y(y);
+    rays.read_row(y, from);
     for (std::size_t x = 0; x < width() && taken < statistics.count; ++x) {
-      const float z = valid_meters(from[x], units);
-      if (!std::isnan(z)) points[taken++] = point_of(rays.x(x), ray_y, z);
+      points[taken] = rays.point(x);
+      taken += std::isnan(points[taken][2]) ? 0 : 1;
     }
   }));
   // Fewer only where another process writes the depths meanwhile.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statistics of rows of depths, on vectors. The same bits on every processor: the mean of floats
-// comes from 32 partial sums in double, pixel x of a row in sum x % 32, added up in their order.
+// Rows of depths on vectors: statistics and conversions, the same bits on every processor. A mean
+// of floats comes from 64 partial sums in double, pixel x of a row in sum x % 64, added up in their
+// order: with fewer, one addition would wait for the other.
 #pragma once
 
 #include <array>
@@ -10,7 +11,7 @@
 
 namespace halyard::ipc {
 
-inline constexpr std::size_t depth_partial_sums = 32;
+inline constexpr std::size_t depth_partial_sums = 64;
 
 /// Over the values within [low, high]; NaN is in no interval.
 struct FloatDepths {
@@ -35,5 +36,21 @@ struct UnitDepths {
 };
 /// `count`: at most 65536.
 void add_depths(const std::uint16_t* values, std::size_t count, UnitDepths& depths) noexcept;
+
+/// What a conversion needs to know; see DepthUnits.
+struct DepthRule {
+  double meters_per_unit = 0;
+  double units_per_meter = 0;
+  float low = 0;  ///< valid depths in metres: low <= depth <= high; 0 < low
+  float high = 0;
+};
+/// Metres; NaN for what is not valid.
+void depths_to_meters(const std::uint16_t* from, std::size_t count, const DepthRule& rule,
+                      float* to) noexcept;
+void depths_to_meters(const float* from, std::size_t count, const DepthRule& rule,
+                      float* to) noexcept;
+/// Units rounded to the nearest, halves up; 0 for what is not valid or beyond 65535.
+void depths_to_units(const float* from, std::size_t count, const DepthRule& rule,
+                     std::uint16_t* to) noexcept;
 
 }  // namespace halyard::ipc

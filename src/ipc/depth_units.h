@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "halyard/depth_image.h"
+#include "ipc/depth_kernels.h"
 
 namespace halyard::ipc {
 
@@ -31,6 +32,7 @@ class DepthUnits {
   double units(float meters) const noexcept {
     return std::floor(static_cast<double>(meters) * units_per_meter_ + 0.5);
   }
+  DepthRule rule() const noexcept { return {meters_per_unit_, units_per_meter_, low_, high_}; }
   /// The first unit of 1..65536 that is not nearer than `least` metres.
   std::uint32_t first_unit(float least) const noexcept {
     std::uint32_t begin = 1;

@@ -7,6 +7,7 @@
 
 #include "base/format_error.h"
 #include "base/utf8.h"
+#include "halyard/drm.h"
 #include "halyard/log.h"
 
 namespace halyard {
@@ -40,8 +41,8 @@ Result<ByteRange> range_of(const Tensor& tensor) {
                    tensor.offset_bytes() + static_cast<std::size_t>(reach->end)};
 }
 
-// The address of the first byte. It stays when the map ends: heap and shared memory are mapped as
-// long as their buffers live.
+// The bytes stay where they are when the map ends: heap and shared memory are mapped as long as
+// their buffers live.
 Result<std::span<std::byte>> memory_of(const Tensor& tensor, Access access) {
   HALYARD_TRY(const ByteRange range, range_of(tensor));
   const Memory kind = tensor.memory();
@@ -49,12 +50,12 @@ Result<std::span<std::byte>> memory_of(const Tensor& tensor, Access access) {
     return fail(Errc::unsupported, "tensor: the CPU sees this memory only while map() lasts", "{}",
                 to_string(kind));
   }
-  HALYARD_TRY(const TensorMap map, tensor.map_unclaimed(access));
-  auto* const first = const_cast<std::byte*>(map.data());
-  if (range.end == range.begin) return std::span<std::byte>(first, std::size_t{0});
-  const auto skip =
-      static_cast<std::ptrdiff_t>(range.begin) - static_cast<std::ptrdiff_t>(tensor.offset_bytes());
-  return std::span<std::byte>(first + skip, range.end - range.begin);
+  // Planes that only a device can address may seem to end behind their buffer.
+  if (!is_linear(tensor.modifier()) || range.end > tensor.buffer()->size_bytes())
+    return fail(Errc::unsupported, "tensor: only its device can arrange these pixels");
+  HALYARD_TRY(const Map map, tensor.buffer()->map_unclaimed(access));
+  auto* const first = const_cast<std::byte*>(map.bytes().data());
+  return std::span<std::byte>(first + range.begin, range.end - range.begin);
 }
 
 // A tensor of the same elements over bytes without gaps.
