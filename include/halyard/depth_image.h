@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <string_view>
 
 #include "halyard/export.h"
 #include "halyard/format.h"
@@ -78,6 +79,9 @@ class DepthImage : public SensorMessage<DepthImageMetadata> {
   /// A received message. Takes any bytes. Errors: malformed (a field that no depth image has),
   /// corrupt (rows leave the tensor; the tensor is neither f32 nor u16).
   static Result<DepthImage> from_parts(const Tensor& tensor, const DepthImageMetadata& metadata);
+  /// The same with the stride of the tensor instead of the metadata's step, where it is
+  /// [height, width]: topics copy what lies in no pool, without gaps.
+  static Result<DepthImage> from_frame(const Tensor& tensor, const DepthImageMetadata& metadata);
 
   std::size_t width() const noexcept { return metadata_.width; }
   std::size_t height() const noexcept { return metadata_.height; }
@@ -127,6 +131,11 @@ class DepthImage : public SensorMessage<DepthImageMetadata> {
   static Result<DepthImage> assemble(const Tensor& tensor, const DepthImageMetadata& metadata);
   Status check_pixel(std::size_t x, std::size_t y) const;
   Result<DepthImage> empty_copy(DType dtype, const Pool& pool) const;
+};
+
+template <>
+struct MessageFrame<DepthImage> : SensorFrame<DepthImage, DepthImageMetadata> {
+  static constexpr std::string_view name = "halyard.DepthImage";
 };
 
 }  // namespace halyard

@@ -128,6 +128,10 @@ class Image : public SensorMessage<ImageMetadata> {
   /// planes overlap, a stride is too small, the tensor has another dtype), unsupported (the buffer
   /// is not linear).
   static Result<Image> from_parts(const Tensor& tensor, const ImageMetadata& metadata);
+  /// The same where a tensor that is a picture keeps its own planes: topics copy what lies in no
+  /// pool, and rows may lie closer then. Errors: also corrupt (a picture of another size, format or
+  /// dtype).
+  static Result<Image> from_frame(const Tensor& tensor, const ImageMetadata& metadata);
 
   std::size_t width() const noexcept { return metadata_.width; }
   std::size_t height() const noexcept { return metadata_.height; }
@@ -164,6 +168,11 @@ class Image : public SensorMessage<ImageMetadata> {
   using SensorMessage::SensorMessage;
   static Result<Image> of_picture(const Tensor& picture, ImageEncoding encoding);
   Status check_pixel(std::size_t x, std::size_t y) const;
+};
+
+template <>
+struct MessageFrame<Image> : SensorFrame<Image, ImageMetadata> {
+  static constexpr std::string_view name = "halyard.Image";
 };
 
 }  // namespace halyard

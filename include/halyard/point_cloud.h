@@ -119,6 +119,9 @@ class PointCloud : public SensorMessage<PointCloudMetadata> {
   /// A received message. Takes any bytes. Errors: malformed (a field that no cloud has), corrupt
   /// (points leave the tensor).
   static Result<PointCloud> from_parts(const Tensor& tensor, const PointCloudMetadata& metadata);
+  /// The same with the strides of the tensor instead of point_step and row_step, where it is
+  /// [width, K] or [height, width, K]: topics copy what lies in no pool, without gaps.
+  static Result<PointCloud> from_frame(const Tensor& tensor, const PointCloudMetadata& metadata);
 
   std::size_t point_count() const noexcept {
     return std::size_t{metadata_.width} * metadata_.height;
@@ -189,6 +192,11 @@ class PointCloud : public SensorMessage<PointCloudMetadata> {
   Result<FieldPlace> place_of(std::string_view name, std::optional<DType> dtype,
                               std::size_t alignment, bool writes) const;
   Status check_adjacent_rows() const;
+};
+
+template <>
+struct MessageFrame<PointCloud> : SensorFrame<PointCloud, PointCloudMetadata> {
+  static constexpr std::string_view name = "halyard.PointCloud";
 };
 
 }  // namespace halyard

@@ -89,5 +89,18 @@ class SensorMessage {
   Metadata metadata_;
 };
 
+/// How topics carry such messages; see topic.h.
+template <class T>
+struct MessageFrame;
+template <class Message, class Plain>
+struct SensorFrame {
+  using Metadata = Plain;
+  static const Tensor& tensor(const Message& message) noexcept { return message.tensor(); }
+  static Metadata metadata(const Message& message) noexcept { return message.metadata(); }
+  static Result<Message> make(const Tensor& tensor, const Metadata& metadata) {
+    return Message::from_frame(tensor, metadata);
+  }
+};
+
 }  // namespace halyard
 HALYARD_EXPORTS_END

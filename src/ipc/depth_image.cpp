@@ -153,6 +153,15 @@ Result<DepthImage> DepthImage::from_parts(const Tensor& tensor, const DepthImage
   return assemble(tensor, m);
 }
 
+Result<DepthImage> DepthImage::from_frame(const Tensor& tensor, const DepthImageMetadata& m) {
+  const auto shape = tensor.shape();
+  if (shape.size() != 2 || shape[0] != m.height || shape[1] != m.width)
+    return from_parts(tensor, m);
+  DepthImageMetadata with_step = m;
+  if (m.height > 1) with_step.step = static_cast<std::uint64_t>(tensor.layout().stride_bytes[0]);
+  return from_parts(tensor, with_step);
+}
+
 // The metadata is checked, its step too.
 Result<DepthImage> DepthImage::assemble(const Tensor& tensor, const DepthImageMetadata& m) {
   auto rows = rows_over(tensor, m.width, m.height, m.step);

@@ -209,6 +209,23 @@ Result<Image> Image::from_parts(const Tensor& tensor, const ImageMetadata& metad
   return image;
 }
 
+Result<Image> Image::from_frame(const Tensor& tensor, const ImageMetadata& metadata) {
+  if (!tensor.is_image()) return from_parts(tensor, metadata);
+  HALYARD_TRY(const ImageEncodingInfo* row, check_metadata(metadata));
+  if (tensor.format() != row->format || tensor.dtype() != row->dtype ||
+      tensor.width() != metadata.width || tensor.height() != metadata.height) {
+    return fail(Errc::corrupt, "metadata: the tensor is another picture",
+                "{} x {} {}, the tensor {} x {} {} {}", metadata.width, metadata.height, row->name,
+                tensor.width(), tensor.height(), to_string(*tensor.format()),
+                to_string(tensor.dtype()));
+  }
+  Tensor picture = tensor;
+  picture.set_colorimetry(metadata.colorimetry);
+  HALYARD_TRY(Image image, of_picture(picture, metadata.encoding));
+  image.metadata_.header = metadata.header;
+  return image;
+}
+
 std::size_t Image::channels() const noexcept {
   const FormatInfo& f = info(format());
   const bool is_yuv_in_planes = f.kind != FormatKind::packed && f.kind != FormatKind::planar;

@@ -166,6 +166,16 @@ Result<PointCloud> PointCloud::from_parts(const Tensor& tensor, const PointCloud
   return PointCloud(tensor, m);
 }
 
+Result<PointCloud> PointCloud::from_frame(const Tensor& tensor,
+                                          const PointCloudMetadata& metadata) {
+  PointCloudMetadata m = metadata;
+  const auto shape = tensor.shape();
+  const bool is_row = shape.size() == 2 && m.height == 1 && shape[0] == m.width;
+  const bool is_grid = shape.size() == 3 && shape[0] == m.height && shape[1] == m.width;
+  if (is_row || is_grid) HALYARD_CHECK(read_steps(tensor, m));
+  return from_parts(tensor, m);
+}
+
 const PointField* PointCloud::find_field(std::string_view name) const noexcept {
   const auto all = fields();
   const auto found =

@@ -197,6 +197,55 @@ TEST(Parts, of_tensors_that_are_not_in_rows_are_refused) {
             Errc::invalid_argument);
 }
 
+// ---- frames of topics: copied ones lie without gaps ----
+
+TEST(Frames, of_pictures_keep_their_own_planes) {
+  const Tensor wide = *Tensor::create_image(16, 8, PixelFormat::nv12, DType::u8, Memory::mem);
+  const Image part = *Image::wrap(wide)->roi({2, 2, 9, 5});
+  const Tensor tight = *Tensor::create_image(9, 5, PixelFormat::nv12, DType::u8, Memory::mem);
+  const auto image = Image::from_frame(tight, part.metadata());
+  ASSERT_TRUE(image) << image.error().message();
+  EXPECT_EQ(image->step(), tight.row_stride_bytes());
+  EXPECT_EQ(image->tensor().buffer(), tight.buffer());
+  EXPECT_EQ(code_of(Image::from_frame(wide, part.metadata())), Errc::corrupt);
+  const Tensor other = *Tensor::create_image(9, 5, PixelFormat::nv21, DType::u8, Memory::mem);
+  EXPECT_EQ(code_of(Image::from_frame(other, part.metadata())), Errc::corrupt);
+  ImageMetadata bad = part.metadata();
+  bad.reserved[0] = 1;
+  EXPECT_EQ(code_of(Image::from_frame(tight, bad)), Errc::malformed);
+  EXPECT_EQ(code_of(Image::from_frame(Tensor(), part.metadata())), Errc::invalid_argument);
+}
+
+TEST(Frames, of_clouds_and_depths_have_their_own_strides) {
+  const Tensor points = *Tensor::create(DType::f32, {6, 7, 5}, Memory::mem);
+  const AxisRange some[] = {AxisRange::all(6), AxisRange::all(7), {0, 3, 1, true}};
+  const PointCloud spread = *PointCloud::wrap(*points.part(some));
+  ASSERT_EQ(spread.point_step(), 20U);
+  const auto cloud =
+      PointCloud::from_frame(*Tensor::create(DType::f32, {6, 7, 3}), spread.metadata());
+  ASSERT_TRUE(cloud) << cloud.error().message();
+  EXPECT_EQ(cloud->point_step(), 12U);
+  EXPECT_EQ(cloud->row_step(), 84U);
+  EXPECT_TRUE(PointCloud::from_frame(*points.part(some), spread.metadata()));
+  EXPECT_EQ(
+      code_of(PointCloud::from_frame(*Tensor::create(DType::f32, {6, 6, 3}), spread.metadata())),
+      Errc::corrupt);
+  EXPECT_EQ(
+      code_of(PointCloud::from_frame(*Tensor::create(DType::f32, {6, 7, 2}), spread.metadata())),
+      Errc::malformed);
+  const Tensor units = *Tensor::create(DType::u16, {6, 9}, Memory::mem);
+  const AxisRange columns[] = {AxisRange::all(6), {0, 4, 1, true}};
+  const DepthImage depths = *DepthImage::wrap(*units.part(columns));
+  ASSERT_EQ(depths.step(), 18U);
+  EXPECT_EQ(DepthImage::from_frame(*Tensor::create(DType::u16, {6, 4}), depths.metadata())->step(),
+            8U);
+  EXPECT_EQ(code_of(DepthImage::from_frame(*Tensor::create(DType::u16, {6, 3}), depths.metadata())),
+            Errc::corrupt);
+  const AxisRange upwards[] = {{5, 6, -1, true}, {0, 4, 1, true}};
+  EXPECT_EQ(code_of(DepthImage::from_frame(*units.part(upwards), depths.metadata())),
+            Errc::malformed);
+}
+
 // ---- random bytes ----
 
 // A tensor whose memory ends where its elements end, so that a byte too far is noticed.
