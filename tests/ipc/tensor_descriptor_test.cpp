@@ -155,19 +155,12 @@ TEST(TensorDescriptor, has_a_byte_for_every_device) {
   }
 }
 
-TEST(TensorDescriptor, keeps_generation_and_place_in_their_bits) {
+TEST(TensorDescriptor, keeps_its_generation_in_two_halves) {
   TensorDescriptor d;
   d.set_generation(0x0123456789ABCDEFU);
   EXPECT_EQ(d.generation_low, 0x89ABCDEFU);
   EXPECT_EQ(d.generation_high, 0x01234567U);
   EXPECT_EQ(d.generation(), 0x0123456789ABCDEFU);
-  d.set_place(0xFFFF, 0xFFFF'FFFF'FFFFU);
-  EXPECT_EQ(d.segment(), 0xFFFFU);
-  EXPECT_EQ(d.offset_in_segment(), 0xFFFF'FFFF'FFFFU);
-  d.set_place(3, 4096);
-  EXPECT_EQ(d.segment(), 3U);
-  EXPECT_EQ(d.offset_in_segment(), 4096U);
-  EXPECT_EQ(d.offset, (std::uint64_t{3} << 48) + 4096);
 }
 
 TEST(TensorDescriptor, gives_at_most_eight_extents) {
