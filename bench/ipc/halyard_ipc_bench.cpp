@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scenarios by Halyard's pools and topics: numbers as plain messages, all else as tensors in the
-// topic's pool.
+// The scenarios by Halyard's pools and topics: numbers as plain messages, all else as tensors in
+// the topic's pool.
 #include <halyard/topic.h>
 
 #include <cstdlib>
@@ -75,9 +75,7 @@ struct Halyard {
         tensors_.emplace(value_of(halyard::Topic<halyard::Tensor>::create(topic, mine)));
       }
     }
-    bool connected() {
-      return (numbers_ ? numbers_->stats() : tensors_->stats()).publishers >= 1;
-    }
+    bool connected() { return (numbers_ ? numbers_->stats() : tensors_->stats()).publishers >= 1; }
     const void* take() {
       if (numbers_) {
         const auto got = numbers_->recv();
@@ -116,10 +114,36 @@ struct Halyard {
   };
 };
 
+/// Slots of a pool, by descriptors without handles.
+struct Slots {
+  static void enter(const char* role) { Halyard::enter(role); }
+
+  class Publisher {
+   public:
+    Publisher(const char*, std::size_t bytes)
+        : bytes_(bytes), pool_(value_of(halyard::default_pool())) {}
+    void* loan() {
+      slot_ = value_of(pool_->alloc_slot({bytes_}, halyard::DType::u8));
+      return &slot_;
+    }
+    void discard(void*) {
+      if (!pool_->release(slot_)) throw std::runtime_error("the slot was gone");
+    }
+
+   private:
+    std::size_t bytes_;
+    std::shared_ptr<halyard::TensorPool> pool_;
+    halyard::TensorDescriptor slot_;
+  };
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
   Bench bench("halyard", parse(argc, argv, "Times Halyard's pools and topics."));
-  run_all<Halyard>(bench, "");
+  run_all<Halyard>(bench, "handle");
+  for (const Size& size : alloc_sizes)
+    bench.scenario(std::string("alloc_") + size.name, "slot",
+                   [&] { alloc<Slots>(bench, "slot", size); });
   return bench.exit_code();
 }

@@ -193,6 +193,21 @@ class TensorPool : public std::enable_shared_from_this<TensorPool> {
   /// (its tensor is gone: released, or its slot has another one), corrupt (it leaves its slot).
   Status validate(const TensorDescriptor& descriptor);
 
+  /// A tensor without a handle, for programs that count references themselves: alloc() with the
+  /// same errors, and one reference, which ends with release(). It costs a third of a handle.
+  Result<TensorDescriptor> alloc_slot(std::span<const std::size_t> shape, DType dtype);
+  Result<TensorDescriptor> alloc_slot(std::initializer_list<std::size_t> shape, DType dtype) {
+    return alloc_slot(std::span<const std::size_t>(shape.begin(), shape.size()), dtype);
+  }
+  /// A reference more, or less, to a tensor of this process's part of the pool, by somebody who has
+  /// one. Errors: invalid_argument (another pool, another process's part: attach() those),
+  /// not_found (the tensor is gone: released once too often).
+  Status retain(const TensorDescriptor& descriptor);
+  Status release(const TensorDescriptor& descriptor);
+  /// The bytes of a tensor of this process's part, by somebody who has a reference. Errors: those
+  /// of retain(), corrupt (it leaves its slot).
+  Result<std::span<std::byte>> bytes(const TensorDescriptor& descriptor);
+
   TensorPoolStats stats();
   std::uint32_t pool_id() const noexcept;
   const TensorPoolConfig& config() const noexcept;
@@ -204,6 +219,7 @@ class TensorPool : public std::enable_shared_from_this<TensorPool> {
  private:
   friend class TensorHandle;
   explicit TensorPool(std::unique_ptr<State> state);
+  Status check_own(const TensorDescriptor& descriptor) const;
   static Result<std::shared_ptr<TensorPool>> find(std::uint32_t id, const TensorPoolConfig* wanted);
   std::unique_ptr<State> state_;
 };

@@ -215,6 +215,26 @@ void Arena::release(std::uint32_t slot) noexcept {
   if (on_room_) on_room_();
 }
 
+// The count first, then the generation: with a count of one's own the tenant stays.
+bool Arena::retain_tenant(std::uint32_t slot, std::uint64_t generation) noexcept {
+  if (!is_of_this_process()) return false;
+  std::atomic<std::uint32_t>& references = slots_[slot].references;
+  std::uint32_t seen = references.load(std::memory_order_relaxed);
+  do {
+    if (seen == 0) return false;
+  } while (!references.compare_exchange_weak(seen, seen + 1, std::memory_order_acquire));
+  if (this->generation(slot) == generation) return true;
+  release(slot);
+  return false;
+}
+
+bool Arena::release_tenant(std::uint32_t slot, std::uint64_t generation) noexcept {
+  if (!is_of_this_process() || this->generation(slot) != generation) return false;
+  if (references(slot) == 0) return false;
+  release(slot);
+  return true;
+}
+
 bool Arena::is_waited_for() const noexcept {
   // One that waits for room either sees what was freed, or is seen here.
   if (!neighbours_.empty()) SharedWord::fence(std::memory_order_seq_cst);

@@ -125,6 +125,11 @@ class HALYARD_LOCAL Arena {
   /// One less. With the last one the slot is free as soon as no process borrows it.
   void release(std::uint32_t slot) noexcept;
 
+  /// The same, by one who has a reference to this very tenant; false when he has none. Cheaper than
+  /// try_retain(), which finds tenants that others alone hold, too.
+  bool retain_tenant(std::uint32_t slot, std::uint64_t generation) noexcept;
+  bool release_tenant(std::uint32_t slot, std::uint64_t generation) noexcept;
+
   /// Another process's words, one for each slot, that say what it borrows, and the token, not 0,
   /// that it knows them by. Kept until remove_borrower(), which forgets them. False: there are 256.
   bool add_borrower(const SharedWord* words, std::uint64_t token);

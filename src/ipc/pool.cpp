@@ -35,8 +35,11 @@ struct Pools {
 };
 constinit PerProcess<Pools> this_process;
 
+constexpr std::uint32_t max_slot = 0xFFFFFF;  // of the lower bits of a slot_id
+constexpr std::size_t one = 1;
+
 // Shapes that alloc() takes; an empty one is one element.
-Result<Layout> layout_for(std::span<const std::size_t> shape, DType dtype) {
+Status check_shape(std::span<const std::size_t> shape) {
   if (shape.size() > max_rank) {
     return fail(Errc::invalid_argument, "shape: must have at most 8 dimensions", "{}",
                 shape.size());
@@ -46,7 +49,11 @@ Result<Layout> layout_for(std::span<const std::size_t> shape, DType dtype) {
     return fail(Errc::invalid_argument, "shape: extents must be 1 or more", "extent {} is 0",
                 zero - shape.begin());
   }
-  constexpr std::size_t one = 1;
+  return {};
+}
+
+Result<Layout> layout_for(std::span<const std::size_t> shape, DType dtype) {
+  HALYARD_CHECK(check_shape(shape));
   return Layout::contiguous(dtype, shape.empty() ? std::span(&one, 1) : shape);
 }
 
@@ -140,7 +147,7 @@ Result<TensorHandle> TensorPool::attach(const TensorDescriptor& descriptor) {
   }
   HALYARD_CHECK(descriptor.layout());
   const std::uint32_t index = descriptor.slot_id >> 24U;
-  const std::uint32_t slot = descriptor.slot_id & 0xFFFFFFU;
+  const std::uint32_t slot = descriptor.slot_id & max_slot;
   const PoolPart& part = *state_->part;
   std::shared_ptr<SlotBuffer> buffer;
   if (index == part.identity().index) {
@@ -158,6 +165,71 @@ Result<TensorHandle> TensorPool::attach(const TensorDescriptor& descriptor) {
   }
   HALYARD_TRY(Tensor tensor, ipc::tensor_at(std::move(buffer), descriptor));
   return TensorHandle(std::move(tensor), Device::cpu());
+}
+
+Result<TensorDescriptor> TensorPool::alloc_slot(std::span<const std::size_t> shape, DType dtype) {
+  HALYARD_CHECK(check_shape(shape));
+  HALYARD_CHECK(Layout::check_size(dtype, shape.empty() ? std::span(&one, 1) : shape));
+  Result<TensorDescriptor> made(std::in_place);
+  TensorDescriptor& descriptor = *made;
+  std::uint64_t bytes = size_of(dtype);
+  descriptor.ndim = static_cast<std::uint8_t>(shape.size());
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    descriptor.dims[axis] = shape[axis];
+    descriptor.strides[axis] = bytes;
+    bytes *= shape[axis];
+  }
+  const ipc::SlotHome::Identity& home = state_->part->identity();
+  HALYARD_TRY(const ipc::Arena::Lease lease, state_->part->service().arena().allocate(bytes));
+  descriptor.set_dtype(dtype);
+  descriptor.flags = TensorDescriptor::contiguous_flag;
+  descriptor.pool_id = home.pool_id;
+  descriptor.slot_id = home.index << 24U | lease.slot;
+  descriptor.set_generation(lease.generation);
+  descriptor.offset = lease.offset;
+  descriptor.size = bytes;
+  return made;
+}
+
+Status TensorPool::check_own(const TensorDescriptor& descriptor) const {
+  const ipc::SlotHome::Identity& home = state_->part->identity();
+  if (descriptor.pool_id != home.pool_id) {
+    return fail(Errc::invalid_argument, "descriptor: belongs to another pool", "{}, this is {}",
+                descriptor.pool_id, home.pool_id);
+  }
+  if (descriptor.slot_id >> 24U != home.index)
+    return fail(Errc::invalid_argument, "descriptor: belongs to another process, attach() it");
+  if ((descriptor.slot_id & max_slot) >= config().max_slots)
+    return fail(Errc::malformed, "descriptor: no such slot", "{}", descriptor.slot_id & max_slot);
+  return {};
+}
+
+Status TensorPool::retain(const TensorDescriptor& descriptor) {
+  HALYARD_CHECK(check_own(descriptor));
+  ipc::Arena& arena = state_->part->service().arena();
+  if (arena.retain_tenant(descriptor.slot_id & max_slot, descriptor.generation())) return {};
+  return fail(Errc::not_found, "descriptor: its tensor is gone");
+}
+
+Status TensorPool::release(const TensorDescriptor& descriptor) {
+  HALYARD_CHECK(check_own(descriptor));
+  ipc::Arena& arena = state_->part->service().arena();
+  if (arena.release_tenant(descriptor.slot_id & max_slot, descriptor.generation())) return {};
+  return fail(Errc::not_found, "descriptor: its tensor is gone, it was released once too often");
+}
+
+Result<std::span<std::byte>> TensorPool::bytes(const TensorDescriptor& descriptor) {
+  HALYARD_CHECK(check_own(descriptor));
+  const ipc::Arena& arena = state_->part->service().arena();
+  const std::uint32_t slot = descriptor.slot_id & max_slot;
+  if (arena.generation(slot) != descriptor.generation())
+    return fail(Errc::not_found, "descriptor: its tensor is gone");
+  const ipc::Arena::Lease lease = arena.lease(slot);
+  const std::uint64_t begin = descriptor.offset - lease.offset;
+  if (descriptor.offset < lease.offset || begin > lease.bytes.size() ||
+      descriptor.size > lease.bytes.size() - begin)
+    return fail(Errc::corrupt, "descriptor: leaves its slot");
+  return lease.bytes.subspan(begin, descriptor.size);
 }
 
 Status TensorPool::validate(const TensorDescriptor& descriptor) {

@@ -155,6 +155,38 @@ TEST_F(Pool, refuses_stale_and_foreign_descriptors) {
   EXPECT_EQ(code_of(pool->validate(descriptor)), Errc::not_found) << "another tenant";
 }
 
+TEST_F(Pool, counts_references_without_handles) {
+  const auto pool = make(1U << 20U, 4);
+  const auto descriptor = pool->alloc_slot({2, 3}, DType::u16);
+  ASSERT_TRUE(descriptor) << descriptor.error().message();
+  EXPECT_EQ(descriptor->size, 12U);
+  EXPECT_EQ(descriptor->strides[0], 6U);
+  EXPECT_EQ(descriptor->layout()->shape[1], 3U);
+  EXPECT_EQ(pool->bytes(*descriptor)->size(), 12U);
+  EXPECT_TRUE(pool->retain(*descriptor));
+  EXPECT_TRUE(pool->release(*descriptor));
+  {
+    const auto handle = pool->attach(*descriptor);
+    ASSERT_TRUE(handle) << handle.error().message();
+    EXPECT_EQ(pool->stats().total_refcount, 2U);
+  }
+  EXPECT_TRUE(pool->release(*descriptor));
+  EXPECT_EQ(code_of(pool->release(*descriptor)), Errc::not_found) << "released twice";
+  EXPECT_EQ(code_of(pool->retain(*descriptor)), Errc::not_found);
+  EXPECT_EQ(code_of(pool->bytes(*descriptor)), Errc::not_found);
+  const auto next = *pool->alloc_slot({}, DType::f64);
+  EXPECT_EQ(next.size, 8U);
+  EXPECT_EQ(code_of(pool->release(*descriptor)), Errc::not_found) << "another tenant";
+  auto other = next;
+  other.slot_id |= 1U << 24U;
+  EXPECT_EQ(code_of(pool->release(other)), Errc::invalid_argument);
+  other = next;
+  other.offset += 8;
+  EXPECT_EQ(code_of(pool->bytes(other)), Errc::corrupt);
+  EXPECT_TRUE(pool->release(next));
+  EXPECT_EQ(pool->stats().allocated_slots, 0U);
+}
+
 TEST_F(Pool, names_its_limits) {
   const auto pool = make(1U << 20U, 2);
   EXPECT_EQ(code_of(pool->alloc({1, 1, 1, 1, 1, 1, 1, 1, 1}, DType::u8)), Errc::invalid_argument);
