@@ -53,7 +53,8 @@ struct Error {
 };
 
 /// Builds an Error; `detail` may be empty.
-[[gnu::cold]] Error make_error(Errc code, const char* what, std::string detail = {}, int os_errno = 0);
+[[gnu::cold]] Error make_error(Errc code, const char* what, std::string detail = {},
+                               int os_errno = 0);
 
 /// A value or the Error that kept it from being made; names follow std::expected.
 /// Ignoring one is a compiler warning. Reading the value of a failed Result is a bug: check first.

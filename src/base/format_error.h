@@ -16,7 +16,8 @@ namespace halyard {
 }
 
 template <class... Args>
-[[gnu::cold]] Error fail(Errc code, const char* what, fmt::format_string<Args...> detail, Args&&... args) {
+[[gnu::cold]] Error fail(Errc code, const char* what, fmt::format_string<Args...> detail,
+                         Args&&... args) {
   return make_error(code, what, fmt::format(detail, std::forward<Args>(args)...));
 }
 

@@ -120,7 +120,8 @@ Status wait_for_socket(int socket, short events, const Deadline& deadline) {
   }
 }
 
-Result<ReceivedBytes> receive_some(int socket, std::span<std::byte> into, const Deadline& deadline) {
+Result<ReceivedBytes> receive_some(int socket, std::span<std::byte> into,
+                                   const Deadline& deadline) {
   for (;;) {
     Control control;
     iovec io = {into.data(), into.size()};
@@ -140,8 +141,8 @@ Result<ReceivedBytes> receive_some(int socket, std::span<std::byte> into, const 
       }
       continue;
     }
-    ReceivedBytes received{static_cast<std::size_t>(got), (message.msg_flags & MSG_TRUNC) != 0, false,
-                      take_fds(message)};
+    ReceivedBytes received{static_cast<std::size_t>(got), (message.msg_flags & MSG_TRUNC) != 0,
+                           false, take_fds(message)};
     if ((message.msg_flags & MSG_CTRUNC) != 0) {
       return fail(Errc::malformed,
                   "message.descriptors: more than any message has, or than this process may open");

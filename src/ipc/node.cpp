@@ -180,11 +180,20 @@ Result<std::shared_ptr<Node>> Node::get() {
   ThisNode& known = this_node.get();
   const std::lock_guard lock(known.mutex);
   if (auto node = known.node.lock()) return node;
+  constexpr int max_tries = 100;
+  for (int tries = 1;; ++tries) {
+    HALYARD_TRY(const NodeId id, random_id());
+    auto made = make(id);
+    if (made) known.node = *made;
+    // The last process of the namespace has just removed its folders.
+    if (made || made.error().code != Errc::not_found || tries == max_tries) return made;
+  }
+}
+
+Result<std::shared_ptr<Node>> Node::make(const NodeId& id) {
   HALYARD_TRY(Registry registry, Registry::open());
-  HALYARD_TRY(const NodeId id, random_id());
   std::shared_ptr<Node> node(new Node(std::move(registry), id));
   HALYARD_CHECK(node->start());
-  known.node = node;
   return node;
 }
 
@@ -227,7 +236,10 @@ Node::~Node() {
     if (thread_.joinable()) thread_.detach();
     return;
   }
-  if (listener_.get() >= 0) ::unlink((registry_.nodes() + "/" + to_string(id_)).c_str());
+  if (listener_.get() >= 0) {
+    ::unlink((registry_.nodes() + "/" + to_string(id_)).c_str());
+    registry_.remove_if_empty();
+  }
   if (!thread_.joinable()) return;
   ::eventfd_write(stop_.get(), 1);
   if (thread_.get_id() == std::this_thread::get_id()) {

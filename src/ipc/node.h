@@ -117,6 +117,7 @@ class HALYARD_LOCAL Node {
  private:
   struct Link;
   explicit Node(Registry registry, NodeId id);
+  static Result<std::shared_ptr<Node>> make(const NodeId& id);
   Status start();
   void serve() noexcept;
   void accept_all();

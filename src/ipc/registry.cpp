@@ -184,6 +184,14 @@ Result<RegistryEntry> Registry::enter(std::string_view kind, std::string_view na
   }
 }
 
+void Registry::remove_if_empty() const noexcept {
+  // A node that is there keeps its folder, and so the others.
+  if (::rmdir(nodes().c_str()) != 0) return;
+  ::rmdir((path_ + "/pools").c_str());
+  ::rmdir((path_ + "/topics").c_str());
+  ::rmdir(path_.c_str());
+}
+
 Result<std::vector<std::string>> Registry::names(std::string_view kind) const {
   const std::string path = fmt::format("{}/{}", path_, kind);
   Fd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));

@@ -59,6 +59,8 @@ class HALYARD_LOCAL Registry {
   /// (another process stays in it), not_found, exhausted, os.
   Result<RegistryEntry> enter(std::string_view kind, std::string_view name, bool must_exist,
                               const Deadline& deadline) const;
+  /// Removes its own folders where no node is left.
+  void remove_if_empty() const noexcept;
   /// Names of the folders of a kind.
   Result<std::vector<std::string>> names(std::string_view kind) const;
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One epoll for the descriptors of all; topics are asked first, which costs no system call.
+#include "halyard/wait_set.h"
+
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -10,7 +12,6 @@
 #include "base/format_error.h"
 #include "base/socket_message.h"
 #include "halyard/fd.h"
-#include "halyard/topic.h"
 
 namespace halyard {
 

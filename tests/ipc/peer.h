@@ -3,6 +3,7 @@
 // and talks with the test over pipes, line by line.
 #pragma once
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <spawn.h>
@@ -11,6 +12,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -19,17 +21,29 @@ extern char** environ;
 
 namespace halyard::ipc::testing {
 
-/// A namespace of its own, that this program's peers share; called before anything is opened.
-inline void use_own_namespace() {
-  static const bool once = [] {
-    if (std::getenv("HALYARD_TEST_PEER") == nullptr) {
-      const std::string name = "t" + std::to_string(::getpid());
-      ::setenv("HALYARD_NAMESPACE", name.c_str(), 1);
-    }
-    return true;
-  }();
-  static_cast<void>(once);
-}
+/// A namespace of its own, that this program's peers share; there before anything is opened, gone
+/// with the program.
+class OwnNamespace {
+ public:
+  OwnNamespace() {
+    if (std::getenv("HALYARD_TEST_PEER") != nullptr) return;
+    const std::string name = "t" + std::to_string(::getpid());
+    ::setenv("HALYARD_NAMESPACE", name.c_str(), 1);
+    folder_ = "/dev/shm/halyard-" + std::to_string(::geteuid()) + "/" + name;
+    process_ = ::getpid();
+  }
+  OwnNamespace(const OwnNamespace&) = delete;
+  OwnNamespace& operator=(const OwnNamespace&) = delete;
+  ~OwnNamespace() {
+    std::error_code ignored;
+    if (process_ == ::getpid()) std::filesystem::remove_all(folder_, ignored);
+  }
+
+ private:
+  std::string folder_;
+  pid_t process_ = -1;
+};
+inline const OwnNamespace own_namespace;
 
 class Peer {
  public:

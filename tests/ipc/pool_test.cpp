@@ -19,7 +19,6 @@ using namespace std::chrono_literals;
 
 class Pool : public ::testing::Test {
  protected:
-  Pool() { ipc::testing::use_own_namespace(); }
   static std::uint32_t next_id() {
     static std::uint32_t last = 0;
     return ++last;

@@ -2,53 +2,19 @@
 // Topics, in one process and in several.
 #include "halyard/topic.h"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <poll.h>
 
 #include <chrono>
 #include <cstring>
 #include <thread>
 
-#include "ipc/peer.h"
+#include "ipc/topics.h"
 
 namespace halyard {
 namespace {
 
-using ipc::testing::Peer;
+using namespace ipc::testing;
 using namespace std::chrono_literals;
-
-struct Command {
-  std::uint64_t number = 0;
-  float speed = 0;
-  std::uint32_t check = 0;
-};
-
-class Topics : public ::testing::Test {
- protected:
-  Topics() { ipc::testing::use_own_namespace(); }
-  static std::string next_name() {
-    static int last = 0;
-    return "test/topic_" + std::to_string(++last);
-  }
-  template <class T>
-  static Topic<T> join(const std::string& name, const TopicConfig& config = {}) {
-    auto topic = Topic<T>::create(name, config);
-    EXPECT_TRUE(topic) << topic.error().message();
-    return *std::move(topic);
-  }
-  static TopicConfig with_depth(std::uint32_t depth, Overflow overflow = Overflow::drop_oldest) {
-    TopicConfig config;
-    config.depth = depth;
-    config.overflow = overflow;
-    return config;
-  }
-};
-
-template <class T>
-Errc code_of(const Result<T>& result) {
-  return result ? Errc::ok : result.error().code;
-}
 
 // Joins topic `arguments` for tensors, and does what it is told.
 TEST(Peer, DISABLED_tensor_endpoint) {
@@ -244,75 +210,6 @@ TEST_F(Topics, drop_newest_refuses_what_does_not_fit) {
   EXPECT_EQ(sender.stats().refused, 1U);
 }
 
-TEST_F(Topics, block_waits_for_the_slowest) {
-  const std::string name = next_name();
-  auto sender = join<Command>(name, with_depth(2, Overflow::block));
-  auto receiver = join<Command>(name);
-  ASSERT_TRUE(sender.send({0, 0, 0}));
-  ASSERT_TRUE(sender.send({1, 0, 0}));
-  const auto begin = std::chrono::steady_clock::now();
-  EXPECT_EQ(code_of(sender.send_for({2, 0, 0}, 0ns)), Errc::timeout);
-  EXPECT_EQ(code_of(sender.send_for({2, 0, 0}, 50ms)), Errc::timeout);
-  EXPECT_GE(std::chrono::steady_clock::now() - begin, 50ms);
-  std::thread reader([&] {
-    for (std::uint64_t i = 0; i < 1002; ++i) {
-      const auto got = receiver.recv_for(20s);
-      ASSERT_TRUE(got);
-      ASSERT_EQ(got->number, i);
-      ASSERT_EQ(got.lost(), 0U);
-    }
-  });
-  for (std::uint64_t i = 2; i < 1002; ++i)
-    ASSERT_TRUE(sender.send_for({i, 0, 0}, 20s));
-  reader.join();
-}
-
-TEST_F(Topics, wake_who_waits) {
-  const std::string name = next_name();
-  auto receiver = join<Command>(name);
-  EXPECT_FALSE(receiver.wait_for(0ns));
-  EXPECT_FALSE(receiver.wait_for(20ms));
-  std::atomic<std::uint64_t> got{0};
-  std::thread waiter([&] {
-    while (got < 200) {
-      if (receiver.recv_for(20s)) ++got;
-    }
-  });
-  auto one = join<Command>(name);
-  auto two = join<Command>(name);
-  for (std::uint64_t i = 0; i < 100; ++i) {
-    ASSERT_TRUE(one.send({i, 0, 0}));
-    ASSERT_TRUE(two.send({i, 0, 0}));
-    for (int k = 0; k < 20000 && got < 2 * i + 2; ++k)
-      std::this_thread::sleep_for(50us);
-    ASSERT_EQ(got, 2 * i + 2);
-  }
-  waiter.join();
-}
-
-TEST_F(Topics, have_a_descriptor_for_event_loops) {
-  const std::string name = next_name();
-  auto receiver = join<Command>(name);
-  auto sender = join<Command>(name);
-  ASSERT_TRUE(sender.send({1, 0, 0}));
-  const int fd = receiver.fd();
-  const auto is_readable = [&](int ms) {
-    pollfd poll = {fd, POLLIN, 0};
-    return ::poll(&poll, 1, ms) == 1;
-  };
-  EXPECT_TRUE(is_readable(1000)) << "what was there before";
-  EXPECT_TRUE(receiver.recv());
-  EXPECT_FALSE(receiver.recv());
-  EXPECT_FALSE(is_readable(0));
-  for (int i = 0; i < 100; ++i) {
-    ASSERT_TRUE(sender.send({1, 0, 0}));
-    ASSERT_TRUE(is_readable(1000));
-    ASSERT_TRUE(receiver.recv());
-    ASSERT_FALSE(receiver.recv());
-    ASSERT_FALSE(is_readable(0));
-  }
-}
-
 TEST_F(Topics, refuse_what_does_not_fit_together) {
   const std::string name = next_name();
   auto topic = join<Command>(name, with_depth(4));
@@ -440,54 +337,6 @@ TEST_F(Topics, carry_bytes) {
     ASSERT_TRUE(got) << receiver.stats().last_error.message();
     EXPECT_EQ(*got, bytes);
   }
-}
-
-TEST_F(Topics, are_waited_for_in_a_set) {
-  const std::string first = next_name();
-  const std::string second = next_name();
-  auto one = join<Command>(first);
-  auto two = join<Command>(second);
-  auto to_one = join<Command>(first);
-  auto to_two = join<Command>(second);
-  auto set = WaitSet::create();
-  ASSERT_TRUE(set);
-  ASSERT_TRUE(set->add(one, 1));
-  ASSERT_TRUE(set->add(two, 2));
-  EXPECT_EQ(code_of(set->add(two, 2)), Errc::exists);
-  EXPECT_TRUE(set->wait(0ns)->empty());
-  EXPECT_TRUE(set->wait(20ms)->empty());
-  using Tokens = std::vector<std::uint64_t>;
-  for (int i = 0; i < 100; ++i) {
-    std::thread sender([&] {
-      if (i % 2 == 0) std::this_thread::sleep_for(1ms);
-      EXPECT_TRUE(to_two.send({}));
-    });
-    EXPECT_EQ(*set->wait(20s), Tokens{2});
-    sender.join();
-    EXPECT_EQ(*set->wait(0ns), Tokens{2}) << "until it is read";
-    EXPECT_TRUE(two.recv());
-    EXPECT_TRUE(set->wait(0ns)->empty());
-  }
-  EXPECT_TRUE(to_one.send({}));
-  EXPECT_TRUE(to_two.send({}));
-  EXPECT_EQ(*set->wait(20s), (Tokens{1, 2}));
-  EXPECT_TRUE(set->remove(1));
-  EXPECT_FALSE(set->remove(1));
-  EXPECT_EQ(*set->wait(20s), Tokens{2});
-  EXPECT_TRUE(two.recv());
-  EXPECT_EQ(code_of(set->add_timer(0ns, 3)), Errc::invalid_argument);
-  EXPECT_EQ(code_of(set->add_fd(-1, 3)), Errc::invalid_argument);
-  ASSERT_TRUE(set->add_timer(10ms, 3));
-  EXPECT_EQ(*set->wait(20s), Tokens{3});
-  int ends[2];
-  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
-  EXPECT_TRUE(set->remove(3));
-  ASSERT_TRUE(set->add_fd(ends[0], 4));
-  EXPECT_TRUE(set->wait(0ns)->empty());
-  ASSERT_EQ(::write(ends[1], "x", 1), 1);
-  EXPECT_EQ(*set->wait(20s), Tokens{4});
-  ::close(ends[0]);
-  ::close(ends[1]);
 }
 
 TEST_F(Topics, million_sends_leave_nothing_behind) {
