@@ -3,17 +3,21 @@
 // peer that sends nonsense or takes no answers loses its connection, and nobody waits for it.
 #include "ipc/node.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -28,7 +32,8 @@ namespace {
 constexpr std::uint32_t magic = 0x31444E48;  // "HND1"
 constexpr std::uint16_t version = 1;
 constexpr std::size_t max_packet_bytes = 16384;
-constexpr std::size_t max_links = 4096;
+constexpr std::size_t max_links_per_process = 16;  // an honest one has one, or two for a moment
+constexpr std::size_t max_answers = 1024;
 
 enum class Kind : std::uint16_t { request = 1, answer = 2, failure = 3, end = 4, notice = 5 };
 
@@ -114,6 +119,24 @@ Fd new_socket() {
   return Fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
+// At most half of the descriptors that this process may have.
+std::size_t max_links() {
+  rlimit limit = {};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 512;
+  return std::clamp<std::size_t>(limit.rlim_cur / 2, 64, 4096);
+}
+
+// Held while a socket is on its way to its name, and by who removes those that never got there.
+// Nobody waits long for one that is stopped: then it is not held.
+Fd lock_nodes(const std::string& folder, const Deadline& deadline) {
+  Fd lock(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  while (lock && ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (deadline.is_over()) return {};
+    ::poll(nullptr, 0, 1);
+  }
+  return lock;
+}
+
 // Listens under a path that nobody connects to, then moves there: whoever finds a node's file finds
 // a socket that listens, or one whose process has ended.
 Result<Fd> listen_at(const std::string& path, mode_t mode) {
@@ -121,6 +144,7 @@ Result<Fd> listen_at(const std::string& path, mode_t mode) {
   if (!socket) return fail_os("node: no socket", errno);
   std::string fresh = path;
   fresh.back() = '~';
+  const Fd lock = lock_nodes(path.substr(0, path.rfind('/')), Deadline(std::chrono::seconds(1)));
   const sockaddr_un address = address_of(fresh);
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
     return fail_os("node: its socket cannot be bound", errno, fresh);
@@ -133,14 +157,20 @@ Result<Fd> listen_at(const std::string& path, mode_t mode) {
   return socket;
 }
 
-// Whether the process at the other end may take part.
-Status check_peer(int socket, const Registry& registry) {
+// The process at the other end, as this one's namespace counts it; 0: it is in none that is seen
+// from here. Errors: permission (it may not take part), os.
+Result<pid_t> check_peer(int socket, const Registry& registry) {
   ucred peer = {};
   socklen_t size = sizeof(peer);
   if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
     return fail_os("peer: the system does not say who it is", errno);
-  if (registry.is_for_group() || peer.uid == ::geteuid() || peer.uid == 0) return {};
+  if (registry.is_for_group() || peer.uid == ::geteuid() || peer.uid == 0) return peer.pid;
   return fail(Errc::permission, "peer: belongs to another user", "user {}", peer.uid);
+}
+
+bool connect_to(int socket, const std::string& path) {
+  const sockaddr_un address = address_of(path);
+  return ::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
 }
 
 struct ThisNode {
@@ -170,6 +200,7 @@ std::optional<NodeId> node_id_from(std::string_view text) noexcept {
 // A connection. Outgoing: this process asks on it, one request at a time.
 struct Node::Link {
   ParentFd socket;
+  pid_t process = 0;         // at the other end
   std::mutex mutex;          // of what is asked
   std::uint64_t number = 0;  // of the last request
   bool is_outgoing = false;
@@ -194,6 +225,7 @@ Result<std::shared_ptr<Node>> Node::make(const NodeId& id) {
   HALYARD_TRY(Registry registry, Registry::open());
   std::shared_ptr<Node> node(new Node(std::move(registry), id));
   HALYARD_CHECK(node->start());
+  node->clean_registry();
   return node;
 }
 
@@ -282,7 +314,11 @@ std::vector<std::shared_ptr<Service>> Node::services_of(const std::string& key) 
 void Node::serve() noexcept {
   for (;;) {
     epoll_event events[32];
-    const int count = ::epoll_wait(epoll_.get(), events, 32, -1);
+    const int count = ::epoll_wait(epoll_.get(), events, 32, doubtful_.empty() ? -1 : 1000);
+    if (count == 0) {
+      for (const NodeId& node : std::set(doubtful_))
+        check_end(node);
+    }
     for (int i = 0; i < count; ++i) {
       const int fd = events[i].data.fd;
       if (fd == stop_.get()) return;
@@ -308,12 +344,19 @@ void Node::accept_all() {
   for (;;) {
     Fd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!socket) return;
-    if (!check_peer(socket.get(), registry_)) continue;
+    const auto process = check_peer(socket.get(), registry_);
+    if (!process) continue;
     auto link = std::make_shared<Link>();
     const int fd = socket.get();
     link->socket = ParentFd(std::move(socket));
+    link->process = *process;
     const std::lock_guard lock(mutex_);
-    if (links_.size() >= max_links) continue;
+    const auto of_it = std::count_if(links_.begin(), links_.end(), [&](const auto& known) {
+      return !known.second->is_outgoing && known.second->process == *process;
+    });
+    if (links_.size() >= max_links() ||
+        (*process != 0 && static_cast<std::size_t>(of_it) >= max_links_per_process))
+      continue;
     epoll_event event = {};
     event.events = EPOLLIN | EPOLLRDHUP;
     event.data.fd = fd;
@@ -328,12 +371,7 @@ bool Node::answer_one(Link& link) {
   if (!packet || !*packet) return false;
   const Kind kind = (*packet)->head.kind;
   if (kind != Kind::request && kind != Kind::notice) return false;
-  {
-    const std::lock_guard lock(mutex_);
-    // One connection speaks for one process.
-    if (link.peer && *link.peer != (*packet)->head.from) return false;
-    link.peer = (*packet)->head.from;
-  }
+  if (!may_speak_for(link, (*packet)->head.from)) return false;
   if (kind == Kind::notice) {
     tell_all([](Service& service) { service.look(); });
     return true;
@@ -342,6 +380,20 @@ bool Node::answer_one(Link& link) {
   return reply_all(link, request.head.number, request.head.request, request.key,
                    std::move(request.body))
       .has_value();
+}
+
+// One connection speaks for one process, the one that listens under the name. Otherwise whoever
+// knows a name could let go of what that process holds.
+bool Node::may_speak_for(Link& link, const NodeId& name) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (link.peer) return *link.peer == name;
+  }
+  const auto back = link_to(name, Deadline(std::chrono::nanoseconds(0)));
+  if (!back || (*back)->process != link.process) return false;
+  const std::lock_guard lock(mutex_);
+  link.peer = name;
+  return true;
 }
 
 Status Node::reply_all(Link& link, std::uint64_t number, std::uint32_t request,
@@ -377,7 +429,6 @@ Status Node::reply_all(Link& link, std::uint64_t number, std::uint32_t request,
   return send_all(link.socket.get(), encode(head, {}, {}), {}, at_once);
 }
 
-// A connection's end is its process's end: also a process that has left on purpose closes all.
 void Node::drop(int fd) {
   std::optional<NodeId> gone;
   {
@@ -389,7 +440,20 @@ void Node::drop(int fd) {
     if (link->second->is_outgoing && gone) outgoing_.erase(*gone);
     links_.erase(link);
   }
-  if (gone) tell_all([&](Service& service) { service.forget(*gone); });
+  if (gone) check_end(*gone);
+}
+
+// A connection ends with its process, but also when one side has lost patience with the other one:
+// what a process holds is taken back only when nobody listens under its name any more.
+void Node::check_end(const NodeId& node) {
+  const auto link = link_to(node, Deadline(std::chrono::nanoseconds(0)));
+  if (!link && link.error().code != Errc::not_found) {
+    // There is no descriptor for a question, say: it is asked again.
+    doubtful_.insert(node);
+    return;
+  }
+  doubtful_.erase(node);
+  if (!link) tell_all([&](Service& service) { service.forget(node); });
 }
 
 void Node::tell_all(const std::function<void(Service&)>& call) {
@@ -411,11 +475,9 @@ Result<std::shared_ptr<Node::Link>> Node::link_to(const NodeId& node, const Dead
     if (known != outgoing_.end()) return known->second;
   }
   const std::string path = registry_.nodes() + "/" + to_string(node);
-  const sockaddr_un address = address_of(path);
   Fd socket = new_socket();
   if (!socket) return fail_os("node: no socket", errno);
-  while (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) !=
-         0) {
+  while (!connect_to(socket.get(), path)) {
     if (errno == ECONNREFUSED || errno == ENOENT) {
       ::unlink(path.c_str());
       return fail(Errc::not_found, "peer: its process has ended");
@@ -426,8 +488,9 @@ Result<std::shared_ptr<Node::Link>> Node::link_to(const NodeId& node, const Dead
     if (deadline.is_over()) return fail(Errc::timeout, "peer: does not answer", "{}", path);
     ::poll(nullptr, 0, 1);
   }
-  HALYARD_CHECK(check_peer(socket.get(), registry_));
+  HALYARD_TRY(const pid_t process, check_peer(socket.get(), registry_));
   auto link = std::make_shared<Link>();
+  link->process = process;
   const int fd = socket.get();
   link->socket = ParentFd(std::move(socket));
   link->is_outgoing = true;
@@ -480,7 +543,14 @@ Result<std::vector<Parcel>> Node::ask(const NodeId& node, const std::string& key
   HALYARD_CHECK(send_all(link->socket.get(), encode(head, key, body), fds, deadline));
   std::vector<Parcel> answers;
   for (;;) {
-    HALYARD_TRY(auto packet, receive(link->socket.get(), deadline));
+    auto received = receive(link->socket.get(), deadline);
+    // One that sends more than it was asked for may never stop. Its end is noticed by the thread.
+    const bool is_too_much = answers.size() > max_answers || (received && deadline.is_over());
+    if (is_too_much || (!received && received.error().code != Errc::timeout))
+      ::shutdown(link->socket.get(), SHUT_RDWR);
+    if (is_too_much) return fail(Errc::timeout, "peer: answers without end");
+    if (!received) return std::move(received).error();
+    auto& packet = *received;
     if (!packet) return fail(Errc::not_found, "peer: its process has ended");
     // What came too late for an earlier request.
     if (packet->head.number != head.number) continue;
@@ -525,6 +595,40 @@ bool Node::is_alive(const NodeId& node) {
   const auto link = link_to(node, Deadline(std::chrono::milliseconds(100)));
   // One that does not answer is stopped, or overloaded, and lives.
   return link || link.error().code != Errc::not_found;
+}
+
+// What killed processes have left in pools and topics that nobody has entered since, and sockets of
+// those that were not in any.
+void Node::clean_registry() noexcept {
+  const Deadline at_once(std::chrono::nanoseconds(0));
+  const std::string folder = registry_.nodes() + "/";
+  {
+    const Fd lock = lock_nodes(registry_.nodes(), at_once);
+    const auto names = registry_.names("nodes");
+    for (const std::string& name : names ? *names : std::vector<std::string>()) {
+      if (name.back() == '~' ? !lock : !node_id_from(name)) continue;
+      const Fd socket = new_socket();
+      if (socket && !connect_to(socket.get(), folder + name) && errno == ECONNREFUSED)
+        ::unlink((folder + name).c_str());
+    }
+  }
+  for (const char* const kind : {"pools", "topics"}) {
+    const auto names = registry_.names(kind);
+    for (const std::string& name : names ? *names : std::vector<std::string>()) {
+      auto entry = registry_.enter(kind, name, true, at_once);
+      if (!entry) continue;
+      const auto members = entry->members();
+      if (!members) continue;
+      std::size_t living = members->size();
+      for (const std::string& member : *members) {
+        const auto node = node_id_from(member);
+        if (node && ::access((folder + to_string(*node)).c_str(), F_OK) == 0) continue;
+        entry->remove(member);
+        --living;
+      }
+      if (living == 0) entry->remove_folder();
+    }
+  }
 }
 
 Result<std::vector<std::string>> Node::living_members(const RegistryEntry& entry) {

@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -124,7 +125,10 @@ class HALYARD_LOCAL Node {
   bool answer_one(Link& link);
   Status reply_all(Link& link, std::uint64_t number, std::uint32_t request, const std::string& key,
                    Parcel body);
+  bool may_speak_for(Link& link, const NodeId& name);
   void drop(int fd);
+  void check_end(const NodeId& node);
+  void clean_registry() noexcept;
   Result<std::shared_ptr<Link>> link_to(const NodeId& node, const Deadline& deadline);
   Result<std::vector<Parcel>> ask_here(const std::string& key, std::uint32_t request,
                                        std::span<const std::byte> body, std::span<const int> fds);
@@ -138,7 +142,8 @@ class HALYARD_LOCAL Node {
   ParentFd epoll_;
   ParentFd stop_;
   std::thread thread_;
-  std::mutex mutex_;  ///< of all below
+  std::set<NodeId> doubtful_;  ///< of the thread: processes that may have ended
+  std::mutex mutex_;           ///< of all below
   std::multimap<std::string, std::shared_ptr<Service>> services_;
   std::map<int, std::shared_ptr<Link>> links_;        ///< all, by descriptor
   std::map<NodeId, std::shared_ptr<Link>> outgoing_;  ///< those that this process asks on
