@@ -14,6 +14,7 @@
 namespace halyard::ipc {
 namespace {
 
+constexpr std::uint64_t min_slot_alignment = 64;
 constexpr std::uint32_t max_peer_slots = 1U << 20U;
 
 struct Known {
@@ -102,6 +103,7 @@ Result<std::shared_ptr<BorrowedArena>> BorrowedArena::get(const std::shared_ptr<
   if (!facts) return fail(Errc::malformed, "peer: what it says of its memory is nonsense");
   HALYARD_TRY(auto fresh, make(node, owner, arena_id, *facts));
   const int words = fresh->words_.fd.get();
+  fresh->is_known_to_owner_ = true;
   HALYARD_TRY(const auto memory,
               node->ask(owner, key, static_cast<std::uint32_t>(ArenaRequest::borrow), fresh->token_,
                         std::span(&words, 1), deadline));
@@ -121,7 +123,8 @@ Result<std::shared_ptr<BorrowedArena>> BorrowedArena::accept(const std::shared_p
   return remember(std::move(fresh));
 }
 
-Result<Parcel> BorrowedArena::acceptance() const {
+Result<Parcel> BorrowedArena::acceptance() {
+  is_known_to_owner_ = true;
   Parcel parcel = Parcel::of(token_);
   HALYARD_TRY(Fd words, words_.fd.duplicate());
   parcel.fds.push_back(std::move(words));
@@ -134,11 +137,12 @@ BorrowedArena::BorrowedArena(std::shared_ptr<Node> node, const Identity& identit
 BorrowedArena::~BorrowedArena() {
   if (process_ != fork_generation()) return;
   // What was borrowed is back already; this is for the words themselves.
-  static_cast<void>(node_
-                        ->ask(identity_.node, arena_key(identity_.arena_id),
-                              static_cast<std::uint32_t>(ArenaRequest::leave), token_, {},
-                              Deadline(std::chrono::milliseconds(50)))
-                        .has_value());
+  if (is_known_to_owner_)
+    static_cast<void>(node_
+                          ->ask(identity_.node, arena_key(identity_.arena_id),
+                                static_cast<std::uint32_t>(ArenaRequest::leave), token_, {},
+                                Deadline(std::chrono::milliseconds(50)))
+                          .has_value());
   const std::lock_guard lock(known.get().mutex);
   const auto place = known.get().arenas.find(identity_.arena_id);
   if (place != known.get().arenas.end() && place->second.expired()) known.get().arenas.erase(place);
@@ -156,8 +160,9 @@ bool BorrowedArena::is_looked_at() noexcept {
   return false;
 }
 
-Status BorrowedArena::introduce() {
+Status BorrowedArena::introduce(bool may_ask) {
   if (is_looked_at()) return {};
+  if (!may_ask) return fail(Errc::timeout, "peer: did not answer before");
   const int words = words_.fd.get();
   const auto answer = node_->ask(identity_.node, arena_key(identity_.arena_id),
                                  static_cast<std::uint32_t>(ArenaRequest::borrow), token_,
@@ -172,7 +177,7 @@ SharedWord& BorrowedArena::word(std::uint32_t slot) const noexcept {
 }
 
 Result<std::shared_ptr<SlotBuffer>> BorrowedArena::borrow(std::uint32_t slot,
-                                                          std::uint64_t generation) {
+                                                          std::uint64_t generation, bool may_ask) {
   if (process_ != fork_generation())
     return fail(Errc::unsupported, "pool: belongs to the process that forked this one");
   if (slot >= slots_)
@@ -180,7 +185,7 @@ Result<std::shared_ptr<SlotBuffer>> BorrowedArena::borrow(std::uint32_t slot,
   if (!is_open(generation) || (generation & closing_bit) != 0)
     return fail(Errc::not_found, "descriptor: names no tensor that is alive");
   const std::lock_guard lock(mutex_);
-  HALYARD_CHECK(introduce());
+  HALYARD_CHECK(introduce(may_ask));
   if (counts_[slot] == 0) {
     switch (ipc::borrow(word(slot), record(slot).generation, generation)) {
       case Borrowed::yes:
@@ -209,6 +214,9 @@ Result<std::shared_ptr<SlotBuffer>> BorrowedArena::hold(std::uint32_t slot,
     return fail(Errc::corrupt, "peer: says that a slot leaves its memory",
                 "{} bytes at {}, the memory has {}", bytes, offset, whole.size());
   }
+  // Readers rely on it: elements, and vectors of them, are read where they are aligned.
+  if (offset % min_slot_alignment != 0)
+    return fail(Errc::corrupt, "peer: says that a slot is not aligned", "offset {}", offset);
   return std::make_shared<SlotBuffer>(shared_from_this(),
                                       SlotBuffer::Place{slot, generation, offset},
                                       whole.subspan(offset, bytes), false);

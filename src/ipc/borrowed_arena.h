@@ -3,6 +3,7 @@
 // that say what it borrows.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -62,11 +63,12 @@ class HALYARD_LOCAL BorrowedArena final : public SlotHome,
   ~BorrowedArena() override;
 
   /// The answer to an offer.
-  Result<Parcel> acceptance() const;
+  Result<Parcel> acceptance();
   /// Lays hold of a tenant. Errors: not_found (it has left), busy (the owner stopped while it was
   /// about to free it), malformed (no such slot), corrupt (the owner's records are nonsense), those
-  /// of Node::ask(), where the owner does not know the borrower.
-  Result<std::shared_ptr<SlotBuffer>> borrow(std::uint32_t slot, std::uint64_t generation);
+  /// of Node::ask(), where the owner does not know the borrower, or timeout, unless `may_ask`.
+  Result<std::shared_ptr<SlotBuffer>> borrow(std::uint32_t slot, std::uint64_t generation,
+                                             bool may_ask = true);
 
   void let_go(std::uint32_t slot) noexcept override;
   std::uint64_t references(std::uint32_t slot) const noexcept override;
@@ -80,7 +82,7 @@ class HALYARD_LOCAL BorrowedArena final : public SlotHome,
   static std::shared_ptr<BorrowedArena> remember(std::shared_ptr<BorrowedArena> fresh);
   Status map(const std::vector<Fd>& state_and_memory);
   bool is_looked_at() noexcept;
-  Status introduce();
+  Status introduce(bool may_ask);
   SharedWord& word(std::uint32_t slot) const noexcept;
   ArenaHeader& header() const noexcept { return *arena_header(control_.bytes()); }
   SlotRecord& record(std::uint32_t slot) const noexcept {
@@ -93,6 +95,7 @@ class HALYARD_LOCAL BorrowedArena final : public SlotHome,
   std::uint32_t process_ = fork_generation();
   std::uint32_t slots_ = 0;
   BorrowerToken token_;
+  std::atomic<bool> is_known_to_owner_{false};
   OwnMemory words_;
   MappedMemory control_;
   MappedMemory memory_;

@@ -16,6 +16,7 @@ namespace halyard::ipc {
 namespace {
 
 constexpr std::size_t max_members = 64;
+constexpr std::size_t max_borrowers_per_process = 8;
 constexpr auto answer_timeout = std::chrono::milliseconds(2000);
 
 struct Parts {
@@ -93,6 +94,9 @@ Status PoolService::add_neighbour(const NodeId& node, const PoolMember& member, 
   const std::lock_guard lock(mutex_);
   for (const auto& known : neighbours_)
     if (known->node == node && known->member.arena_id == member.arena_id) return {};
+  // Some may have left, and not have said so yet.
+  if (neighbours_.size() >= 2 * max_members)
+    return fail(Errc::exhausted, "pool: as many processes as can have it open");
   arena_->add_neighbour(&neighbour->header());
   neighbours_.push_back(std::move(neighbour));
   return {};
@@ -150,8 +154,14 @@ Status PoolService::add_borrower(const NodeId& node, const Parcel& token_and_wor
   HALYARD_TRY(borrower->words,
               map_peer_memory(token_and_words.fds[0], arena_->config().slots * sizeof(SharedWord)));
   const std::lock_guard lock(mutex_);
-  for (const auto& known : borrowers_)
+  std::size_t of_it = 0;
+  for (const auto& known : borrowers_) {
     if (known->node == node && known->number == token->number) return {};
+    of_it += known->node == node ? 1 : 0;
+  }
+  // One for each process is enough, and a second one while that is made anew.
+  if (of_it >= max_borrowers_per_process)
+    return fail(Errc::exhausted, "pool: the process borrows already", "{} times", of_it);
   const auto* const words = reinterpret_cast<const SharedWord*>(borrower->words.bytes().data());
   if (token->number == 0 || !arena_->add_borrower(words, token->number)) {
     return fail(Errc::exhausted, "pool: as many processes as can borrow from one do", "at most {}",
@@ -279,6 +289,7 @@ std::optional<std::pair<NodeId, std::uint64_t>> PoolService::owner_of(std::uint3
 Result<std::shared_ptr<PoolPart>> PoolPart::get(std::uint32_t id, const TensorPoolConfig* wanted) {
   Parts& known = this_process.get();
   const std::lock_guard lock(known.mutex);
+  std::erase_if(known.parts, [](const auto& entry) { return entry.second.expired(); });
   if (auto part = known.parts[id].lock()) {
     if (wanted != nullptr) HALYARD_CHECK(check_same(*wanted, part->config()));
     return part;
