@@ -34,6 +34,8 @@ namespace {
 constexpr auto answer_timeout = std::chrono::milliseconds(2000);
 // While somebody waits for a peer that is stopped, frames are late: better to lose them.
 constexpr auto arena_timeout = std::chrono::milliseconds(500);
+// After that, frames of the same publisher are not waited for.
+constexpr auto silence_time = std::chrono::seconds(5);
 
 // Published frames of endpoints that are gone, which others may still want to read. They stay: the
 // end of the process takes them, and what is mapped elsewhere stays readable there.
@@ -46,7 +48,7 @@ struct Remaining {
   // Whether all that subscribe have read all.
   bool is_read() const {
     for (const auto& peer : service->peers()) {
-      if (!peer->subscribes || peer->has_left) continue;
+      if (!peer->subscribes || peer->has_left || !node->is_alive(peer->node)) continue;
       const ReaderRecord* const record = find_record(*peer, service->own().id);
       if (record != nullptr && record->position.load(std::memory_order_acquire) < head)
         return false;
@@ -115,7 +117,8 @@ struct TopicEndpoint::State {
   std::uint64_t received_before = 0;  // from publishers that are gone
   std::shared_ptr<BorrowedArena> last_arena;
   std::vector<std::shared_ptr<BorrowedArena>> arenas;
-  bool fd_is_used = false;
+  std::vector<NodeId> gone;  // processes whose arenas go when all is read
+  std::atomic<bool> fd_is_used{false};
 
   std::mutex pool_mutex;
   std::shared_ptr<TensorPool> pool;
@@ -145,12 +148,31 @@ struct TopicEndpoint::State {
     if (receive_known.version == before) return;
     for (auto& arena : service->take_arenas())
       keep(std::move(arena));
+    for (const NodeId& node_gone : service->take_gone())
+      gone.push_back(node_gone);
   }
   void keep(std::shared_ptr<BorrowedArena> arena) {
     constexpr std::size_t max_kept = 256;
+    constexpr std::ptrdiff_t max_kept_of_one = 16;
     if (std::find(arenas.begin(), arenas.end(), arena) != arenas.end()) return;
-    if (arenas.size() >= max_kept) arenas.erase(arenas.begin());
+    const auto is_of_same = [&](const auto& other) {
+      return other->identity().node == arena->identity().node;
+    };
+    if (std::count_if(arenas.begin(), arenas.end(), is_of_same) >= max_kept_of_one) {
+      arenas.erase(std::find_if(arenas.begin(), arenas.end(), is_of_same));
+    } else if (arenas.size() >= max_kept) {
+      arenas.erase(arenas.begin());
+    }
     arenas.push_back(std::move(arena));
+  }
+  // All is read: nothing names frames of processes that have ended any more.
+  void drop_gone() {
+    const auto is_gone = [this](const std::shared_ptr<BorrowedArena>& arena) {
+      return arena && std::find(gone.begin(), gone.end(), arena->identity().node) != gone.end();
+    };
+    if (is_gone(last_arena)) last_arena.reset();
+    std::erase_if(arenas, is_gone);
+    gone.clear();
   }
   void note(const Error& error, bool is_corrupt) {
     const std::lock_guard lock(stats_mutex);
@@ -173,8 +195,8 @@ struct TopicEndpoint::State {
 
   Incoming recv(std::span<std::byte> bytes, Tensor* frame);
   bool read_from(PeerEndpoint& peer, std::span<std::byte> bytes, Tensor* frame);
-  Result<Tensor> take_frame();
-  Result<std::shared_ptr<SlotBuffer>> take_slot(const FrameHead& head);
+  Result<Tensor> take_frame(PeerEndpoint& peer);
+  Result<std::shared_ptr<SlotBuffer>> take_slot(const FrameHead& head, bool may_ask);
   bool finds_message();
   void begin_waiting_at_fd();
   void tell_position(PeerEndpoint& peer);
@@ -291,7 +313,13 @@ Result<Tensor> TopicEndpoint::State::copy_to_pool(const Tensor& frame) {
 void TopicEndpoint::State::offer(const SlotHome& home) {
   const std::uint64_t arena = home.identity().arena_id;
   if (home.identity().node != node->id()) return;
-  if (offered_version != send_known.version) offered.clear();
+  if (offered_version != send_known.version) {
+    offered.clear();
+    std::erase_if(offers, [this](const auto& known) {
+      return std::none_of(send_known.peers.begin(), send_known.peers.end(),
+                          [&](const auto& peer) { return peer->node == known.second; });
+    });
+  }
   offered_version = send_known.version;
   if (std::find(offered.begin(), offered.end(), arena) != offered.end()) return;
   offered.push_back(arena);
@@ -437,7 +465,8 @@ Status TopicEndpoint::send_for(std::span<const std::byte> inline_bytes, const Te
   return state_->send(inline_bytes, frame, timeout);
 }
 
-Result<std::shared_ptr<SlotBuffer>> TopicEndpoint::State::take_slot(const FrameHead& head) {
+Result<std::shared_ptr<SlotBuffer>> TopicEndpoint::State::take_slot(const FrameHead& head,
+                                                                    bool may_ask) {
   const std::uint32_t slot = head.descriptor.slot_id & 0xFFFFFFU;
   const std::uint64_t generation = head.descriptor.generation();
   if (head.owner == node->id()) {
@@ -451,19 +480,26 @@ Result<std::shared_ptr<SlotBuffer>> TopicEndpoint::State::take_slot(const FrameH
     if (known != arenas.end()) {
       last_arena = *known;
     } else {
+      if (!may_ask) return fail(Errc::timeout, "peer: did not answer before");
       HALYARD_TRY(last_arena,
                   BorrowedArena::get(node, head.owner, head.arena_id, Deadline(arena_timeout)));
       keep(last_arena);
     }
   }
-  return last_arena->borrow(slot, generation);
+  return last_arena->borrow(slot, generation, may_ask);
 }
 
-Result<Tensor> TopicEndpoint::State::take_frame() {
+Result<Tensor> TopicEndpoint::State::take_frame(PeerEndpoint& peer) {
+  using Clock = std::chrono::steady_clock;
   FrameHead head;
   std::memcpy(static_cast<void*>(&head), in.data(), sizeof(head));
-  HALYARD_TRY(auto slot, take_slot(head));
-  return tensor_of(head, std::move(slot));
+  const bool was_silent = peer.silent_until != Clock::time_point();
+  const bool may_ask = !was_silent || Clock::now() >= peer.silent_until;
+  auto slot = take_slot(head, may_ask);
+  if (!slot && may_ask && slot.error().code == Errc::timeout)
+    peer.silent_until = Clock::now() + silence_time;
+  if (!slot) return slot.error();
+  return tensor_of(head, *std::move(slot));
 }
 
 void TopicEndpoint::State::tell_position(PeerEndpoint& peer) {
@@ -483,12 +519,13 @@ bool TopicEndpoint::State::read_from(PeerEndpoint& peer, std::span<std::byte> by
   const std::uint64_t window = std::min<std::uint64_t>(facts.depth, ring.capacity);
   const std::uint64_t lost_before = peer.place.lost;
   bool found = false;
-  for (;;) {
+  // One that sends nonsense faster than it is read does not keep others from being read.
+  for (std::uint64_t tries = 0; tries <= window; ++tries) {
     if (config.latest_only) peer.place.catch_up(ring, 1);
     const Read read = peer.place.read(ring, window, std::span<std::uint64_t>(in));
     if (read != Read::message) break;
     if (facts.type.has_frame) {
-      auto taken = take_frame();
+      auto taken = take_frame(peer);
       if (!taken) {
         // Its publisher was faster: it has left the window. All else is the publisher's fault.
         ++peer.place.lost;
@@ -535,6 +572,7 @@ TopicEndpoint::Incoming TopicEndpoint::State::recv(std::span<std::byte> bytes, T
     for (const auto& peer : drained)
       received_before += peer->received;
     if (!drained.empty()) service->remove(drained);
+    if (!incoming.has_message && !gone.empty()) drop_gone();
     if (incoming.has_message || !fd_is_used || is_again) break;
     begin_waiting_at_fd();
   }

@@ -157,6 +157,7 @@ Result<TopicService::Own> make_endpoint(const TopicFacts& facts, const TopicConf
   own.publishes = (static_cast<unsigned>(config.role) & 1U) != 0;
   own.subscribes = (static_cast<unsigned>(config.role) & 2U) != 0;
   own.history = facts.history;
+  own.max_endpoints = facts.max_endpoints;
   do {
     HALYARD_TRY(own.id, random_number());
   } while (own.id == 0);
@@ -237,6 +238,7 @@ void leave_all(Node& node, TopicService& service, const std::string& topic,
                const std::string& member) noexcept {
   const Deadline soon(std::chrono::milliseconds(200));
   node.remove("topic/" + topic, &service);
+  service.read_all();
   std::set<NodeId> nodes;
   for (const auto& peer : service.peers())
     if (!peer->has_left) nodes.insert(peer->node);

@@ -86,12 +86,11 @@ Result<Parcel> TopicService::answer(const NodeId& from, std::uint32_t request, P
     case TopicRequest::offer: {
       const auto node = node_.lock();
       if (!node || !own_.subscribes) return Parcel{};
+      HALYARD_CHECK(check_offers(from));
       HALYARD_TRY(auto arena, BorrowedArena::accept(node, from, body));
       HALYARD_TRY(Parcel acceptance, arena->acceptance());
       const std::lock_guard lock(mutex_);
-      // Somebody who offers without end is not kept up with.
-      constexpr std::size_t max_arenas = 256;
-      if (arenas_.size() < max_arenas) arenas_.push_back(std::move(arena));
+      arenas_.push_back(std::move(arena));
       version_.fetch_add(1, std::memory_order_release);
       return acceptance;
     }
@@ -110,6 +109,17 @@ Result<Parcel> TopicService::answer(const NodeId& from, std::uint32_t request, P
   return fail(Errc::malformed, "request: is none that a topic knows", "{}", request);
 }
 
+// Somebody who offers without end is not kept up with.
+Status TopicService::check_offers(const NodeId& from) const {
+  constexpr std::ptrdiff_t max_offers = 8;
+  const std::lock_guard lock(mutex_);
+  const auto of_it = std::count_if(arenas_.begin(), arenas_.end(), [&](const auto& arena) {
+    return arena->identity().node == from;
+  });
+  if (of_it < max_offers) return {};
+  return fail(Errc::exhausted, "topic: what was offered has not been looked at yet");
+}
+
 void TopicService::mark_left(PeerEndpoint& peer) noexcept {
   peer.has_left.store(true, std::memory_order_release);
   version_.fetch_add(1, std::memory_order_release);
@@ -117,17 +127,42 @@ void TopicService::mark_left(PeerEndpoint& peer) noexcept {
 }
 
 void TopicService::forget(const NodeId& gone) {
+  std::vector<std::shared_ptr<BorrowedArena>> not_wanted;
   const std::lock_guard lock(mutex_);
   for (const auto& peer : peers_)
     if (peer->node == gone) mark_left(*peer);
+  gone_.push_back(gone);
+  version_.fetch_add(1, std::memory_order_release);
+  drop_old_offers(not_wanted);
   // What others have published is kept until it is read.
   std::erase_if(peers_, [](const auto& peer) { return peer->has_left && !peer->record; });
 }
 
+// An endpoint that never receives keeps the memory of a few processes that have ended, not of all.
+void TopicService::drop_old_offers(std::vector<std::shared_ptr<BorrowedArena>>& dropped) {
+  constexpr std::size_t max_gone = 8;
+  constexpr std::size_t max_names = 4096;
+  if (gone_.size() <= max_gone) return;
+  const NodeId oldest = gone_[gone_.size() - 1 - max_gone];
+  if (gone_.size() > max_names) gone_.erase(gone_.begin());
+  std::erase_if(arenas_, [&](auto& arena) {
+    if (arena->identity().node != oldest) return false;
+    dropped.push_back(std::move(arena));
+    return true;
+  });
+}
+
 Status TopicService::add(std::shared_ptr<PeerEndpoint> peer, bool is_late) {
   const std::lock_guard lock(mutex_);
-  for (const auto& known : peers_)
+  std::size_t others = 0;
+  for (const auto& known : peers_) {
     if (known->id == peer->id) return {};
+    others += known->has_left ? 0 : 1;
+  }
+  if (others >= std::size_t{2} * own_.max_endpoints) {
+    return fail(Errc::exhausted, "topic: has as many endpoints as it can have", "{} others",
+                others);
+  }
   if (peer->publishes && own_.subscribes) HALYARD_CHECK(begin_reading(*peer, is_late));
   peers_.push_back(std::move(peer));
   version_.fetch_add(1, std::memory_order_release);
@@ -139,9 +174,13 @@ Status TopicService::add(std::shared_ptr<PeerEndpoint> peer, bool is_late) {
 Status TopicService::begin_reading(PeerEndpoint& peer, bool is_late) {
   ReaderRecord* const records = own_.view.records();
   const std::uint32_t count = own_.view.layout().readers;
-  ReaderRecord* const free = std::find_if(records, records + count, [](const ReaderRecord& r) {
-    return r.publisher.load(std::memory_order_relaxed) == 0;
-  });
+  const auto find_free = [&] {
+    return std::find_if(records, records + count, [](const ReaderRecord& r) {
+      return r.publisher.load(std::memory_order_relaxed) == 0;
+    });
+  };
+  ReaderRecord* free = find_free();
+  if (free == records + count && drop_left()) free = find_free();
   if (free == records + count) {
     return fail(Errc::exhausted, "topic: reads as many publishers as it can", "{}", count);
   }
@@ -164,6 +203,28 @@ Status TopicService::begin_reading(PeerEndpoint& peer, bool is_late) {
   }
   peer.record = free;
   return {};
+}
+
+void TopicService::read_all() noexcept {
+  ReaderRecord* const records = own_.view.records();
+  for (std::uint32_t i = 0; i < own_.view.layout().readers; ++i)
+    records[i].position.store(UINT64_MAX, std::memory_order_release);
+}
+
+// This endpoint has not received for long: what the first publisher that has left has sent is lost.
+bool TopicService::drop_left() noexcept {
+  const auto left = std::find_if(peers_.begin(), peers_.end(), [](const auto& peer) {
+    return peer->has_left && peer->record != nullptr;
+  });
+  if (left == peers_.end()) return false;
+  (*left)->record->publisher.store(0, std::memory_order_release);
+  peers_.erase(left);
+  return true;
+}
+
+std::vector<NodeId> TopicService::take_gone() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(gone_, {});
 }
 
 std::vector<std::shared_ptr<BorrowedArena>> TopicService::take_arenas() {

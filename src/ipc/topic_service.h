@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -45,6 +46,8 @@ struct HALYARD_LOCAL PeerEndpoint {
   std::atomic<bool> has_left{false};
   // For those who read its messages:
   ReadPlace place;
+  /// Until when its frames ask no process for memory: one that they named did not answer.
+  std::chrono::steady_clock::time_point silent_until;
   ReaderRecord* record = nullptr;  ///< this endpoint's own, of its messages
   std::uint64_t received = 0;
   // For those who publish to it:
@@ -66,6 +69,7 @@ class HALYARD_LOCAL TopicService final : public Service {
     bool publishes = false;
     bool subscribes = false;
     std::uint32_t history = 0;
+    std::uint32_t max_endpoints = 64;
   };
   TopicService(const std::shared_ptr<Node>& node, Own own) : node_(node), own_(std::move(own)) {}
 
@@ -78,12 +82,16 @@ class HALYARD_LOCAL TopicService final : public Service {
   /// Another endpoint, once; `is_late`: this one has come after it.
   Status add(std::shared_ptr<PeerEndpoint> peer, bool is_late);
 
+  /// Says to all publishers, those that have left among them, that it wants nothing more.
+  void read_all() noexcept;
   /// Changes whenever the peers do.
   std::uint64_t version() const noexcept { return version_.load(std::memory_order_acquire); }
   std::vector<std::shared_ptr<PeerEndpoint>> peers() const;
   /// What publishers have offered, to be kept or let go of by the caller; never by the node's
   /// thread.
   std::vector<std::shared_ptr<BorrowedArena>> take_arenas();
+  /// Processes that have ended since the last call: their arenas can go when all is read.
+  std::vector<NodeId> take_gone();
   /// Those whose messages are all read, and who have left.
   void remove(const std::vector<std::shared_ptr<PeerEndpoint>>& read) noexcept;
 
@@ -91,6 +99,9 @@ class HALYARD_LOCAL TopicService final : public Service {
   Status begin_reading(PeerEndpoint& peer, bool is_late);
   void mark_left(PeerEndpoint& peer) noexcept;
   void wake() noexcept;
+  Status check_offers(const NodeId& from) const;
+  void drop_old_offers(std::vector<std::shared_ptr<BorrowedArena>>& dropped);
+  bool drop_left() noexcept;
 
   std::weak_ptr<Node> node_;
   Own own_;
@@ -98,6 +109,7 @@ class HALYARD_LOCAL TopicService final : public Service {
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<PeerEndpoint>> peers_;
   std::vector<std::shared_ptr<BorrowedArena>> arenas_;
+  std::vector<NodeId> gone_;
 };
 
 /// Wakes all that wait at a word of shared memory, in any process.
