@@ -46,7 +46,6 @@ TopicConfig as(TopicRole role) {
 
 class Hostile : public ::testing::Test {
  protected:
-  Hostile() { use_own_namespace(); }
   void SetUp() override {
     static int last = 0;
     name = "hostile/topic_" + std::to_string(++last);
