@@ -112,8 +112,15 @@ struct TensorDescriptor {
   friend bool operator==(const TensorDescriptor&, const TensorDescriptor&) = default;
 };
 static_assert(sizeof(TensorDescriptor) == 168 && alignof(TensorDescriptor) == 8);
+static_assert(offsetof(TensorDescriptor, pool_id) == 0 &&
+              offsetof(TensorDescriptor, slot_id) == 4 &&
+              offsetof(TensorDescriptor, generation_low) == 8 &&
+              offsetof(TensorDescriptor, generation_high) == 12);
 static_assert(offsetof(TensorDescriptor, offset) == 16 && offsetof(TensorDescriptor, size) == 24);
 static_assert(offsetof(TensorDescriptor, dtype_code) == 32 &&
+              offsetof(TensorDescriptor, ndim) == 33 &&
+              offsetof(TensorDescriptor, device_type) == 34 &&
+              offsetof(TensorDescriptor, flags) == 35 &&
               offsetof(TensorDescriptor, device_id) == 36);
 static_assert(offsetof(TensorDescriptor, dims) == 40 && offsetof(TensorDescriptor, strides) == 104);
 

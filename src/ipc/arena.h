@@ -56,9 +56,16 @@ struct ArenaHeader {
   static constexpr std::uint32_t max_borrowers = 256;
   SharedWord borrowers[max_borrowers];
 };
-static_assert(sizeof(ArenaHeader) == 128 + 8 * ArenaHeader::max_borrowers &&
-              offsetof(ArenaHeader, arena_id) == 32 && offsetof(ArenaHeader, slots_used) == 64 &&
-              offsetof(ArenaHeader, wants_room) == 104);
+static_assert(sizeof(ArenaHeader) == 2176 && offsetof(ArenaHeader, magic) == 0 &&
+              offsetof(ArenaHeader, version) == 8 && offsetof(ArenaHeader, byte_order) == 12 &&
+              offsetof(ArenaHeader, slots) == 16 && offsetof(ArenaHeader, slot_alignment) == 20 &&
+              offsetof(ArenaHeader, max_bytes) == 24 && offsetof(ArenaHeader, arena_id) == 32 &&
+              offsetof(ArenaHeader, pool_id) == 40 && offsetof(ArenaHeader, index) == 44);
+static_assert(offsetof(ArenaHeader, slots_used) == 64 && offsetof(ArenaHeader, bytes_used) == 72 &&
+              offsetof(ArenaHeader, peak_bytes_used) == 80 &&
+              offsetof(ArenaHeader, bytes_reserved) == 88 &&
+              offsetof(ArenaHeader, failed_allocations) == 96 &&
+              offsetof(ArenaHeader, wants_room) == 104 && offsetof(ArenaHeader, borrowers) == 128);
 
 /// What others see of a slot.
 struct SlotRecord {
@@ -67,7 +74,8 @@ struct SlotRecord {
   SharedWord bytes;       ///< of its tenant
   SharedWord unused;
 };
-static_assert(sizeof(SlotRecord) == 32);
+static_assert(sizeof(SlotRecord) == 32 && offsetof(SlotRecord, generation) == 0 &&
+              offsetof(SlotRecord, offset) == 8 && offsetof(SlotRecord, bytes) == 16);
 
 /// The records in an arena's mapped state.
 inline SlotRecord* slot_records(std::span<std::byte> state) noexcept {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -42,6 +43,10 @@ struct ArenaOffer {
   std::uint64_t arena_id = 0;
   ArenaFacts facts;
 };
+static_assert(sizeof(BorrowerToken) == 8 && sizeof(ArenaFacts) == 16 &&
+              offsetof(ArenaFacts, slots) == 0 && offsetof(ArenaFacts, pool_id) == 4 &&
+              offsetof(ArenaFacts, index) == 8 && sizeof(ArenaOffer) == 24 &&
+              offsetof(ArenaOffer, arena_id) == 0 && offsetof(ArenaOffer, facts) == 8);
 std::string arena_key(std::uint64_t arena_id);
 
 /// Maps another process's memory for reading, after a look at its seals and its size: nobody can

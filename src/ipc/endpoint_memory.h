@@ -24,7 +24,9 @@ struct alignas(64) ReaderRecord {
   SharedWord lost;
   SharedWord unused[4];
 };
-static_assert(sizeof(ReaderRecord) == 64);
+static_assert(sizeof(ReaderRecord) == 64 && offsetof(ReaderRecord, publisher) == 0 &&
+              offsetof(ReaderRecord, position) == 8 && offsetof(ReaderRecord, received) == 16 &&
+              offsetof(ReaderRecord, lost) == 24);
 
 struct alignas(64) EndpointHeader {
   static constexpr std::uint64_t magic_value = 0x31646E456F546C48;  ///< "HlToEnd1"
@@ -56,8 +58,17 @@ struct alignas(64) EndpointHeader {
   // Line 3: of the publisher that waits for room.
   alignas(64) SharedWord wants_room;
 };
-static_assert(sizeof(EndpointHeader) == 256 && offsetof(EndpointHeader, role) == 32 &&
-              offsetof(EndpointHeader, head) == 64 && offsetof(EndpointHeader, waits) == 128 &&
+static_assert(sizeof(EndpointHeader) == 256 && offsetof(EndpointHeader, magic) == 0 &&
+              offsetof(EndpointHeader, version) == 8 &&
+              offsetof(EndpointHeader, byte_order) == 12 && offsetof(EndpointHeader, id) == 16 &&
+              offsetof(EndpointHeader, layout_hash) == 24 && offsetof(EndpointHeader, role) == 32 &&
+              offsetof(EndpointHeader, message_words) == 36 &&
+              offsetof(EndpointHeader, entry_words) == 40 &&
+              offsetof(EndpointHeader, entries) == 44 && offsetof(EndpointHeader, depth) == 48 &&
+              offsetof(EndpointHeader, readers) == 52);
+static_assert(offsetof(EndpointHeader, head) == 64 && offsetof(EndpointHeader, sent_bytes) == 72 &&
+              offsetof(EndpointHeader, refused) == 80 && offsetof(EndpointHeader, copied) == 88 &&
+              offsetof(EndpointHeader, waits) == 128 &&
               offsetof(EndpointHeader, wants_room) == 192);
 
 /// Where the parts lie: the header, the records, the ring.

@@ -2,6 +2,7 @@
 // A tensor as a message: where its slot is, and what the tensor knows of itself.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -40,10 +41,19 @@ struct FrameHead {
   std::int32_t zero_point = 0;
   char name[40] = {};  ///< ends with 0
 };
-static_assert(sizeof(FrameHead) == 312 && offsetof(FrameHead, descriptor) == 24 &&
-              offsetof(FrameHead, format) == 192 && offsetof(FrameHead, width) == 200 &&
-              offsetof(FrameHead, plane) == 208 && offsetof(FrameHead, plane_stride) == 256 &&
-              offsetof(FrameHead, scale) == 264 && offsetof(FrameHead, name) == 272);
+static_assert(sizeof(FrameHead) == 312 && offsetof(FrameHead, owner) == 0 &&
+              offsetof(FrameHead, arena_id) == 16 && offsetof(FrameHead, descriptor) == 24 &&
+              offsetof(FrameHead, format) == 192 && offsetof(FrameHead, item_format) == 193 &&
+              offsetof(FrameHead, planes) == 194 && offsetof(FrameHead, has_quantization) == 195 &&
+              offsetof(FrameHead, color_space) == 196 &&
+              offsetof(FrameHead, color_transfer) == 197 &&
+              offsetof(FrameHead, color_encoding) == 198 &&
+              offsetof(FrameHead, color_range) == 199);
+static_assert(offsetof(FrameHead, width) == 200 && offsetof(FrameHead, height) == 204 &&
+              offsetof(FrameHead, plane) == 208 && sizeof(FrameHead::Plane) == 16 &&
+              offsetof(FrameHead::Plane, stride) == 8 && offsetof(FrameHead, plane_stride) == 256 &&
+              offsetof(FrameHead, scale) == 264 && offsetof(FrameHead, zero_point) == 268 &&
+              offsetof(FrameHead, name) == 272);
 
 /// What names a tensor in a slot. Errors: unsupported (scales for each channel; a name longer than
 /// 39 bytes; a negative stride).

@@ -49,7 +49,13 @@ struct PacketHead {
   std::uint32_t key_bytes = 0;
   std::uint32_t body_bytes = 0;
 };
-static_assert(sizeof(PacketHead) == 48);
+// docs/shared-memory.md has the offsets.
+static_assert(sizeof(PacketHead) == 48 && offsetof(PacketHead, magic) == 0 &&
+              offsetof(PacketHead, version) == 4 && offsetof(PacketHead, kind) == 6 &&
+              offsetof(PacketHead, number) == 8 && offsetof(PacketHead, from) == 16 &&
+              offsetof(NodeId, high) == 0 && offsetof(NodeId, low) == 8 &&
+              offsetof(PacketHead, request) == 32 && offsetof(PacketHead, code) == 36 &&
+              offsetof(PacketHead, key_bytes) == 40 && offsetof(PacketHead, body_bytes) == 44);
 
 struct Packet {
   PacketHead head;

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -32,6 +33,8 @@ struct PoolMember {
   std::uint32_t index = 0;
   std::uint32_t slots = 0;
 };
+static_assert(sizeof(PoolMember) == 16 && offsetof(PoolMember, arena_id) == 0 &&
+              offsetof(PoolMember, index) == 8 && offsetof(PoolMember, slots) == 12);
 
 /// What answers for a part, also while its pool is being made or ended. Thread-safe.
 class HALYARD_LOCAL PoolService final : public Service {

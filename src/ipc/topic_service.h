@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -32,6 +33,8 @@ struct EndpointFacts {
   std::uint32_t role = 0;
   std::uint32_t reserved = 0;
 };
+static_assert(sizeof(EndpointFacts) == 16 && offsetof(EndpointFacts, id) == 0 &&
+              offsetof(EndpointFacts, role) == 8);
 
 /// Another endpoint of the topic, in any process.
 struct HALYARD_LOCAL PeerEndpoint {
