@@ -40,12 +40,12 @@ enum class TopicRole : std::uint8_t { publisher = 1, subscriber = 2, both = 3 };
 /// How a topic is made. What is set must be what the topic has, where others have made it; what is
 /// not set is taken from there, or else the default.
 struct TopicConfig {
-  std::optional<std::uint32_t> depth;          ///< messages kept per publisher, 1..4096; 16
-  std::optional<Overflow> overflow;            ///< drop_oldest
-  std::optional<std::uint32_t> history;        ///< a late subscriber gets so many, 0..depth; 0
-  std::optional<std::uint32_t> max_endpoints;  ///< publishers, and subscribers, 1..1024; 64
+  std::optional<std::uint32_t> depth = {};          ///< messages kept per publisher, 1..4096; 16
+  std::optional<Overflow> overflow = {};            ///< drop_oldest
+  std::optional<std::uint32_t> history = {};        ///< a late subscriber gets so many, 0..depth; 0
+  std::optional<std::uint32_t> max_endpoints = {};  ///< publishers, and subscribers, 1..1024; 64
   /// Limits of the pool that alloc_tensor() and messages of bytes use, one for the topic.
-  std::optional<TensorPoolConfig> pool;
+  std::optional<TensorPoolConfig> pool = {};
   // What follows is this endpoint's own choice.
   TopicRole role = TopicRole::both;
   bool latest_only = false;   ///< recv() gives the newest message and passes over older ones
