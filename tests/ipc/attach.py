@@ -486,6 +486,8 @@ class Endpoint:
         return codes
 
     def leave(self):
+        for publisher in self.publishers:
+            publisher.tell("position", 2**64 - 1)
         del self.node.answers["topic/" + self.topic]
         for arena in self.arenas.values():
             try:
