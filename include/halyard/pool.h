@@ -219,6 +219,8 @@ class TensorPool : public std::enable_shared_from_this<TensorPool> {
  private:
   friend class TensorHandle;
   explicit TensorPool(std::unique_ptr<State> state);
+  /// Null: this process does not have it open.
+  static std::shared_ptr<TensorPool> opened(std::uint32_t id);
   Status check_own(const TensorDescriptor& descriptor) const;
   static Result<std::shared_ptr<TensorPool>> find(std::uint32_t id, const TensorPoolConfig* wanted);
   std::unique_ptr<State> state_;
