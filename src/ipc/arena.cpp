@@ -106,6 +106,7 @@ Result<Arena::Lease> Arena::allocate(std::size_t bytes) {
   if (!is_of_this_process())
     return fail(Errc::unsupported, "pool: belongs to the process that forked this one");
   const std::lock_guard lock(mutex_);
+  collect_some();
   if (free_slots_.empty()) collect();
   std::uint64_t others = 0;
   bool has_slot = !free_slots_.empty();
@@ -313,6 +314,16 @@ void Arena::add_neighbour(const ArenaHeader* header) {
 void Arena::remove_neighbour(const ArenaHeader* header) noexcept {
   const std::lock_guard lock(mutex_);
   std::erase(neighbours_, header);
+}
+
+// Looks at two slots, for one at most is lent between two calls: so those that come back are used
+// again before memory that is cold, or not reserved yet.
+void Arena::collect_some() noexcept {
+  for (int tries = 0; tries < 2 && !lent_.empty(); ++tries) {
+    next_lent_ = next_lent_ + 1 < lent_.size() ? next_lent_ + 1 : 0;
+    std::swap(lent_[next_lent_], lent_.back());
+    if (try_free(lent_.back())) lent_.pop_back();
+  }
 }
 
 // Frees what others have given back.

@@ -197,6 +197,7 @@ class HALYARD_LOCAL Arena {
   bool is_borrowed(std::uint32_t slot, std::uint64_t generation) const noexcept;
   bool try_free(std::uint32_t slot) noexcept;
   void collect() noexcept;
+  void collect_some() noexcept;
   bool is_waited_for() const noexcept;
   Status grow(std::uint64_t bytes);
   Result<Extents::Extent> take(std::uint64_t bytes);
@@ -214,6 +215,7 @@ class HALYARD_LOCAL Arena {
   Extents extents_;
   std::vector<std::uint32_t> free_slots_;
   std::vector<std::uint32_t> lent_;   ///< slots without references here that others borrow
+  std::size_t next_lent_ = 0;         ///< where collect_some() has been
   std::vector<std::uint32_t> dirty_;  ///< slots that are free but for the zeros to be written
   struct Borrower {
     const SharedWord* words;
