@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+// Processes that are killed at any time: what they held comes back, nothing of them stays, and the
+// others go on. HALYARD_KILLS=n kills n times (300 otherwise) and prints a line of figures:
+//   HALYARD_KILLS=100000 halyard_test_ipc --gtest_filter=Kill.at_any_time
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <random>
+#include <sstream>
+#include <thread>
+
+#include "halyard/topic.h"
+#include "ipc/node.h"
+#include "ipc/peer.h"
+#include "ipc/stranger.h"
+
+namespace halyard {
+namespace {
+
+using namespace std::chrono_literals;
+using ipc::testing::open_descriptors;
+using ipc::testing::Peer;
+
+std::size_t mappings() {
+  std::ifstream maps("/proc/self/maps");
+  std::size_t count = 0;
+  // What is shared is what could be somebody else's; heaps grow and shrink.
+  for (std::string line; std::getline(maps, line);)
+    count += line.find("memfd:") != std::string::npos ? 1 : 0;
+  return count;
+}
+
+// A frame: 8 numbers that belong together, wherever it is read.
+constexpr std::uint64_t mix(std::uint64_t number) {
+  return (number ^ (number >> 29U)) * 0xBF58476D1CE4E5B9;
+}
+void fill(const TensorHandle& handle, std::uint64_t number) {
+  const auto words = *handle.data_as<std::uint64_t>();
+  for (std::size_t i = 0; i < words.size(); ++i)
+    words[i] = mix(number + i);
+  words[0] = number;
+}
+bool is_whole(const TensorHandle& handle) {
+  const auto words = handle.data_as<const std::uint64_t>();
+  if (!words) return false;
+  for (std::size_t i = 1; i < words->size(); ++i)
+    if ((*words)[i] != mix((*words)[0] + i)) return false;
+  return true;
+}
+
+TopicConfig small_topic() {
+  TopicConfig config;
+  config.depth = 4;
+  config.pool = TensorPoolConfig::small();
+  config.pool->first_bytes = 1U << 16U;
+  return config;
+}
+
+// Does what comes to its mind on topics NAME/0 to NAME/2 and a pool, until it is told otherwise;
+// `arguments` are the name and a number. Says how many frames it has received, and that it is idle:
+// then it holds nothing.
+TEST(Peer, DISABLED_worker) {
+  std::istringstream arguments(Peer::arguments());
+  std::string name;
+  std::uint64_t seed = 0;
+  arguments >> name >> seed;
+  std::mt19937_64 random(seed);
+  std::atomic<bool> stops{false};
+  std::uint64_t frames = 0;
+  std::uint64_t torn = 0;
+  std::thread listener([&] {
+    Peer::next();
+    stops = true;
+  });
+  {
+    std::optional<Topic<Tensor>> topics[3];
+    std::shared_ptr<TensorPool> pool;
+    std::vector<TensorHandle> held;
+    const auto do_something = [&] {
+      auto& topic = topics[random() % 3];
+      const auto choice = random() % 100;
+      if (!topic || choice == 0) {
+        topic.reset();
+        TopicConfig config = small_topic();
+        config.role = static_cast<TopicRole>(1 + random() % 3);
+        auto made = Topic<Tensor>::create(name + "/" + std::to_string(&topic - topics), config);
+        if (made) topic.emplace(*std::move(made));
+      } else if (choice == 1) {
+        topic.reset();
+      } else if (choice == 2) {
+        pool.reset();
+      } else if (choice < 5) {
+        if (auto made = TensorPool::create(9, *small_topic().pool)) pool = *made;
+      } else if (choice < 10 && pool) {
+        if (auto handle = pool->alloc({1 + random() % 5000}, DType::u64)) {
+          fill(*handle, random());
+          held.push_back(*handle);
+        }
+      } else if (choice < 40) {
+        auto handle = topic->alloc_tensor({8 + random() % 2000}, DType::u64);
+        if (handle) fill(*handle, random());
+        if (handle) static_cast<void>(topic->send(*handle).has_value());
+      } else if (choice < 45 && !held.empty()) {
+        static_cast<void>(topic->send(held[random() % held.size()]).has_value());
+      } else if (choice < 60 || held.size() > 20) {
+        held.clear();
+      } else if (choice < 62) {
+        static_cast<void>(topic->wait_for(1ms));
+      } else {
+        auto got = topic->recv_handle();
+        if (!got) return;
+        ++frames;
+        torn += is_whole(*got) ? 0 : 1;
+        held.push_back(*got);
+      }
+    };
+    while (!stops)
+      do_something();
+    for (const TensorHandle& handle : held)
+      torn += is_whole(handle) ? 0 : 1;
+    held.clear();
+    std::uint64_t used = 0;
+    const auto count_used = [&] {
+      // Nobody sends any more: what is unread is read, what was sent goes with the endpoint.
+      used = pool ? pool->stats().allocated_slots : 0;
+    };
+    for (auto& topic : topics)
+      topic.reset();
+    count_used();
+    Peer::tell("idle " + std::to_string(frames) + " torn " + std::to_string(torn) + " used " +
+               std::to_string(used));
+    listener.join();
+    Peer::next();
+  }
+  Peer::tell("left");
+}
+
+class Kill : public ::testing::Test {
+ protected:
+  Kill() { ipc::testing::use_own_namespace(); }
+  static std::size_t files() {
+    const std::string root = Registry::open()->path();
+    std::size_t count = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root))
+      count += entry.is_directory() ? 0 : 1;
+    return count;
+  }
+  using Registry = ipc::Registry;
+  template <class F>
+  static bool comes_true(const F& condition, std::chrono::milliseconds within = 10s) {
+    const auto end = std::chrono::steady_clock::now() + within;
+    while (!condition()) {
+      if (std::chrono::steady_clock::now() > end) return false;
+      std::this_thread::sleep_for(1ms);
+    }
+    return true;
+  }
+};
+
+// Workers come, are killed and come again; an observer, this process, sees them come and go.
+TEST_F(Kill, at_any_time) {
+  const char* const wanted = std::getenv("HALYARD_KILLS");
+  const std::uint64_t kills_wanted = wanted != nullptr ? std::stoull(wanted) : 300;
+  constexpr std::size_t count = 4;
+  constexpr std::uint64_t kills_of_a_round = 50;
+  const std::string name = "kill";
+  std::mt19937_64 random(kills_wanted);
+  std::uint64_t kills = 0;
+  std::uint64_t frames = 0;
+  std::uint64_t observed = 0;
+  std::uint64_t leaks = 0;
+  std::optional<std::size_t> level_fds;
+  std::optional<std::size_t> level_maps;
+  Topic<Tensor> observer = *Topic<Tensor>::create(name + "/0", small_topic());
+  const auto pool = *observer.pool();
+  const auto own_pool = *TensorPool::create(9, *small_topic().pool);
+  const auto begin = std::chrono::steady_clock::now();
+  while (kills < kills_wanted && !HasFailure()) {
+    std::vector<std::unique_ptr<Peer>> workers(count);
+    const auto start = [&](std::size_t i) {
+      workers[i] = std::make_unique<Peer>("worker", name + " " + std::to_string(random()));
+    };
+    for (std::size_t i = 0; i < count; ++i)
+      start(i);
+    std::vector<TensorHandle> held;
+    for (std::uint64_t k = 0; k < kills_of_a_round && kills < kills_wanted; ++k) {
+      // Some die while they begin, others in the middle of their work.
+      const auto sleep =
+          std::chrono::microseconds(random() % (random() % 4 == 0 ? 20'000 : 80'000));
+      const auto end = std::chrono::steady_clock::now() + sleep;
+      while (std::chrono::steady_clock::now() < end) {
+        if (auto got = observer.recv_handle()) {
+          ++observed;
+          EXPECT_TRUE(is_whole(*got));
+          held.push_back(*got);
+        }
+        if (random() % 8 == 0) held.clear();
+        if (random() % 4 == 0) {
+          if (auto handle = observer.alloc_tensor({100}, DType::u64)) {
+            fill(*handle, random());
+            EXPECT_TRUE(observer.send(*handle));
+          }
+        }
+        std::this_thread::sleep_for(200us);
+      }
+      const std::size_t victim = random() % count;
+      workers[victim]->kill();
+      ++kills;
+      for (const TensorHandle& handle : held)
+        EXPECT_TRUE(is_whole(handle)) << "frames outlive their process";
+      start(victim);
+    }
+    // The survivors come to rest.
+    for (const auto& worker : workers)
+      worker->say("stop");
+    for (const auto& worker : workers) {
+      const std::string said = worker->hear();
+      unsigned long long got = 0;
+      unsigned long long torn = 0;
+      unsigned long long used = 0;
+      EXPECT_EQ(std::sscanf(said.c_str(), "idle %llu torn %llu used %llu", &got, &torn, &used), 3)
+          << said;
+      EXPECT_EQ(torn, 0U);
+      frames += got;
+    }
+    held.clear();
+    while (!observer.recv().is_empty()) {
+    }
+    EXPECT_EQ(observer.stats().corrupt, 0U) << observer.stats().last_error.message();
+    // They talk to each other: a fresh one's frame comes here.
+    {
+      Peer fresh("tensor_endpoint", name + "/0");
+      EXPECT_EQ(fresh.hear(), "joined");
+      EXPECT_EQ(fresh.ask("send 5"), "sent");
+      const auto got = observer.recv_for(10s);
+      EXPECT_TRUE(got) << observer.stats().last_error.message();
+      const auto handle = *observer.alloc_tensor({8}, DType::u64);
+      EXPECT_TRUE(observer.send(handle));
+      EXPECT_EQ(fresh.ask("recv 10000").substr(0, 5), "frame");
+    }
+    for (const auto& worker : workers)
+      worker->say("leave");
+    for (const auto& worker : workers)
+      EXPECT_EQ(worker->hear(), "left");
+    workers.clear();
+    // Nobody but this process is there: all it has is its own again.
+    EXPECT_TRUE(comes_true([&] { return observer.stats().subscribers == 0; }));
+    for (int i = 0; i < 5; ++i)
+      EXPECT_TRUE(observer.send(*observer.alloc_tensor({8}, DType::u64)));
+    while (!observer.recv().is_empty()) {
+    }
+    const bool is_back = comes_true([&] {
+      const auto stats = pool->stats();
+      return stats.allocated_slots == 0 && stats.used_bytes == 0 && stats.processes == 1 &&
+             own_pool->stats().processes == 1 && own_pool->stats().allocated_slots == 0;
+    });
+    EXPECT_TRUE(is_back) << pool->stats().summary() << own_pool->stats().summary();
+    // Files: what a new process finds, it cleans. Own: the node, two members of pools and one of a
+    // topic, and the texts of these three.
+    {
+      Peer last("tensor_endpoint", name + "/last");
+      EXPECT_EQ(last.hear(), "joined");
+      last.say("");
+      EXPECT_TRUE(last.end());
+    }
+    EXPECT_TRUE(comes_true([&] { return files() == 7; })) << files();
+    const std::size_t fds = open_descriptors();
+    if (!level_fds) {
+      level_fds = fds;
+      level_maps = mappings();
+    }
+    const bool is_level =
+        comes_true([&] { return open_descriptors() <= *level_fds && mappings() <= *level_maps; });
+    EXPECT_TRUE(is_level) << open_descriptors() << " descriptors, were " << *level_fds << "; "
+                          << mappings() << " mappings, were " << *level_maps;
+    leaks += is_level && is_back ? 0 : 1;
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  std::printf(
+      "[  kills   ] %llu kills, %llu frames received by survivors, %llu by the observer, %llu "
+      "leaks, %.0f s\n",
+      static_cast<unsigned long long>(kills), static_cast<unsigned long long>(frames),
+      static_cast<unsigned long long>(observed), static_cast<unsigned long long>(leaks),
+      took.count());
+}
+
+// A stopped process is one that does not answer: others wait as long as is documented, no longer.
+TEST_F(Kill, stopped_processes_hold_up_nobody) {
+  using Clock = std::chrono::steady_clock;
+  const std::string name = "stopped";
+  auto one = *Topic<Tensor>::create(name, small_topic());
+  ASSERT_TRUE(one.pool());
+  Peer publisher("tensor_endpoint", name);
+  Peer subscriber("tensor_endpoint", name);
+  ASSERT_EQ(publisher.hear(), "joined");
+  ASSERT_EQ(subscriber.hear(), "joined");
+  auto two = *Topic<Tensor>::create(name, small_topic());
+  ASSERT_EQ(publisher.ask("send 1"), "sent");
+  ASSERT_TRUE(one.recv_for(10s));
+  publisher.kill(SIGSTOP);
+  subscriber.kill(SIGSTOP);
+  const auto begin = Clock::now();
+  for (int i = 0; i < 1000; ++i) {
+    const auto handle = two.alloc_tensor({8}, DType::u64);
+    ASSERT_TRUE(handle) << handle.error().message();
+    ASSERT_TRUE(two.send(*handle));
+    ASSERT_TRUE(one.recv()) << one.stats().last_error.message();
+  }
+  // Its memory was not known to the subscriber, which was offered it once.
+  EXPECT_LT(Clock::now() - begin, 3s);
+  const auto join_begin = Clock::now();
+  const auto three = Topic<Tensor>::create(name, small_topic());
+  ASSERT_FALSE(three) << "cannot know what the stopped ones send";
+  EXPECT_EQ(three.error().code, Errc::timeout);
+  EXPECT_LT(Clock::now() - join_begin, 6s);
+  const auto leave_begin = Clock::now();
+  { const auto gone = std::move(two); }
+  EXPECT_LT(Clock::now() - leave_begin, 4s);
+  publisher.kill(SIGCONT);
+  subscriber.kill(SIGCONT);
+  EXPECT_EQ(publisher.ask("send 2"), "sent");
+  EXPECT_TRUE(one.recv_for(10s)) << one.stats().last_error.message();
+  EXPECT_TRUE((Topic<Tensor>::create(name, small_topic())));
+}
+
+// Endpoints that only send see publishers come and go for ever.
+TEST_F(Kill, publishers_come_and_go_beside_one_that_never_receives) {
+  const std::string name = "never_receives";
+  TopicConfig config = small_topic();
+  config.max_endpoints = 8;
+  auto sender = *Topic<Tensor>::create(name, config);
+  const auto id = (*sender.pool())->pool_id();
+  std::size_t maps = 0;
+  for (int i = 0; i < 60; ++i) {
+    Peer peer("tensor_endpoint", name);
+    ASSERT_EQ(peer.hear(), "joined") << i;
+    ASSERT_EQ(peer.ask("send 3"), "sent");
+    if (i == 30) maps = mappings();
+    if (i > 30) {
+      EXPECT_LE(mappings(), maps + 6);
+    }
+  }
+  EXPECT_NE(id, 0U);
+}
+
+}  // namespace
+}  // namespace halyard
