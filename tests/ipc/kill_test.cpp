@@ -270,13 +270,17 @@ TEST_F(Kill, at_any_time) {
       EXPECT_TRUE(last.end());
     }
     EXPECT_TRUE(comes_true([&] { return files() == 7; })) << files();
-    const std::size_t fds = open_descriptors();
     if (!level_fds) {
-      level_fds = fds;
+      std::this_thread::sleep_for(100ms);
+      static_cast<void>(observer.recv().is_empty());
+      level_fds = open_descriptors();
       level_maps = mappings();
     }
-    const bool is_level =
-        comes_true([&] { return open_descriptors() <= *level_fds && mappings() <= *level_maps; });
+    // What is known of processes that have ended goes when the observer looks again.
+    const bool is_level = comes_true([&] {
+      static_cast<void>(observer.recv().is_empty());
+      return open_descriptors() <= *level_fds && mappings() <= *level_maps;
+    });
     EXPECT_TRUE(is_level) << open_descriptors() << " descriptors, were " << *level_fds << "; "
                           << mappings() << " mappings, were " << *level_maps;
     leaks += is_level && is_back ? 0 : 1;
