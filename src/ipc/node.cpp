@@ -318,10 +318,12 @@ std::vector<std::shared_ptr<Service>> Node::services_of(const std::string& key) 
 }
 
 void Node::serve() noexcept {
+  std::chrono::steady_clock::time_point next_check;
   for (;;) {
     epoll_event events[32];
     const int count = ::epoll_wait(epoll_.get(), events, 32, doubtful_.empty() ? -1 : 1000);
-    if (count == 0) {
+    if (!doubtful_.empty() && std::chrono::steady_clock::now() >= next_check) {
+      next_check = std::chrono::steady_clock::now() + std::chrono::seconds(1);
       for (const NodeId& node : std::set(doubtful_))
         check_end(node);
     }

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <fstream>
@@ -139,6 +140,22 @@ TEST(Peer, DISABLED_worker) {
     Peer::next();
   }
   Peer::tell("left");
+}
+
+// Opens pool `arguments` when it is told to, and says whether it has made it.
+TEST(Peer, DISABLED_pool_racer) {
+  const auto id = static_cast<std::uint32_t>(std::stoul(Peer::arguments()));
+  static_cast<void>(TensorPool::create(1000 + id % 7));
+  Peer::tell("ready");
+  while (!Peer::next().empty()) {
+    {
+      const auto pool = TensorPool::create(id, TensorPoolConfig::small());
+      Peer::tell(!pool ? "error " + pool.error().message()
+                       : std::string((*pool)->is_owner() ? "made" : "opened"));
+      Peer::next();
+    }
+    Peer::tell("closed");
+  }
 }
 
 class Kill : public ::testing::Test {
@@ -331,6 +348,37 @@ TEST_F(Kill, stopped_processes_hold_up_nobody) {
   EXPECT_EQ(publisher.ask("send 2"), "sent");
   EXPECT_TRUE(one.recv_for(10s)) << one.stats().last_error.message();
   EXPECT_TRUE((Topic<Tensor>::create(name, small_topic())));
+}
+
+// Processes that open a pool at the same moment agree on who has made it, also when one is killed
+// while it does.
+TEST_F(Kill, one_process_makes_a_pool) {
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<std::unique_ptr<Peer>> racers;
+    for (int i = 0; i < 4; ++i)
+      racers.push_back(std::make_unique<Peer>("pool_racer", "500"));
+    for (const auto& racer : racers)
+      ASSERT_EQ(racer->hear(), "ready");
+    for (const auto& racer : racers)
+      racer->say("open");
+    if (round % 2 == 0) {
+      std::this_thread::sleep_for(std::chrono::microseconds(random() % 2000));
+      racers[random() % 4].reset();
+      racers.erase(std::remove(racers.begin(), racers.end(), nullptr), racers.end());
+    }
+    int made = 0;
+    for (const auto& racer : racers) {
+      const std::string said = racer->hear();
+      made += said == "made" ? 1 : 0;
+      EXPECT_TRUE(said == "made" || said == "opened") << said;
+    }
+    // The one that was killed may have made it.
+    EXPECT_GE(made, round % 2 == 0 ? 0 : 1);
+    EXPECT_LE(made, 1);
+    for (const auto& racer : racers)
+      EXPECT_EQ(racer->ask("close"), "closed");
+  }
 }
 
 // Endpoints that only send see publishers come and go for ever.
