@@ -79,6 +79,23 @@ void let_go_of_what_is_read() {
   });
 }
 
+// Whether a frame cannot be had for what its publisher says of it. Else it has left the window
+// (not_found), its process has ended, was killed or stopped while it freed the slot (busy), does
+// not answer (timeout), or this process has too little of something.
+bool is_nonsense(Errc code) {
+  switch (code) {
+    case Errc::not_found:
+    case Errc::busy:
+    case Errc::timeout:
+    case Errc::exhausted:
+    case Errc::no_memory:
+    case Errc::os:
+      return false;
+    default:
+      return true;
+  }
+}
+
 }  // namespace
 
 struct TopicEndpoint::State {
@@ -176,7 +193,8 @@ struct TopicEndpoint::State {
   }
   void note(const Error& error, bool is_corrupt) {
     const std::lock_guard lock(stats_mutex);
-    last_error = error;
+    // One that has left the window says less than what came before.
+    if (error.code != Errc::not_found || last_error.code == Errc::ok) last_error = error;
     if (is_corrupt) ++corrupt;
   }
 
@@ -527,9 +545,8 @@ bool TopicEndpoint::State::read_from(PeerEndpoint& peer, std::span<std::byte> by
     if (facts.type.has_frame) {
       auto taken = take_frame(peer);
       if (!taken) {
-        // Its publisher was faster: it has left the window. All else is the publisher's fault.
         ++peer.place.lost;
-        note(taken.error(), taken.error().code != Errc::not_found);
+        note(taken.error(), is_nonsense(taken.error().code));
         peer.place.catch_up(ring, window);
         continue;
       }
