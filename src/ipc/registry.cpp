@@ -163,7 +163,12 @@ Result<RegistryEntry> Registry::enter(std::string_view kind, std::string_view na
                                       const Deadline& deadline) const {
   const std::string path = fmt::format("{}/{}/{}", path_, kind, name);
   for (;;) {
-    if (!must_exist) HALYARD_CHECK(make_folder(path));
+    if (!must_exist) {
+      auto made = make_folder(path);
+      // Whoever was the last to leave has removed it between two steps.
+      if (!made && made.error().code == Errc::not_found && !deadline.is_over()) continue;
+      HALYARD_CHECK(std::move(made));
+    }
     Fd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!folder && errno == ENOENT && !must_exist) continue;  // removed just now
     if (!folder) return fail_file("registry: no such entry", path, errno);
