@@ -105,6 +105,9 @@ struct MessageType {
   bool has_frame = false;
 };
 
+/// A plain struct is known by its name as the compiler writes it, and by its size. Programs of
+/// different compilers give it a name of their own: static constexpr char message_name[] = "...".
+///
 /// Makes messages of a type that is more than plain bytes: specialize it with
 ///   static constexpr std::string_view name;              ///< same in all programs
 ///   static std::size_t size(const T&);                   ///< bytes that write() writes
@@ -217,6 +220,10 @@ template <class T>
 concept SerializedMessage = requires {
   MessageSerializer<T>::name;
 };
+template <class T>
+concept NamedMessage = requires {
+  std::string_view(T::message_name);
+};
 
 /// The name of a type as this compiler writes it.
 template <class T>
@@ -245,8 +252,9 @@ MessageType message_type() {
     static_assert(std::is_trivially_copyable_v<T>,
                   "a message is plain bytes, or has a MessageSerializer or a MessageFrame");
     static_assert(!std::is_pointer_v<T>, "an address means nothing to another process");
-    return {std::string(type_name<T>()), hash_of(type_name<T>()) + sizeof(T) * 31 + alignof(T),
-            sizeof(T), false};
+    std::string_view name = type_name<T>();
+    if constexpr (NamedMessage<T>) name = T::message_name;
+    return {std::string(name), hash_of(name) + sizeof(T) * 31 + alignof(T), sizeof(T), false};
   }
 }
 

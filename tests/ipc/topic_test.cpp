@@ -76,6 +76,23 @@ TEST_F(Topics, carry_plain_structs) {
   EXPECT_EQ(sender.recv()->number, 99U) << "every endpoint sends and receives";
 }
 
+struct Named {
+  static constexpr char message_name[] = "test.Named";
+  int x = 0;
+};
+struct AlsoNamed {
+  static constexpr char message_name[] = "test.Named";
+  int y = 0;
+};
+
+TEST_F(Topics, know_structs_by_the_names_that_they_say) {
+  const std::string name = next_name();
+  auto sender = join<Named>(name);
+  auto receiver = join<AlsoNamed>(name);
+  ASSERT_TRUE(sender.send({7}));
+  EXPECT_EQ(receiver.recv()->y, 7);
+}
+
 TEST_F(Topics, count_what_is_lost) {
   const std::string name = next_name();
   auto sender = join<Command>(name, with_depth(4));
