@@ -160,7 +160,6 @@ TEST(Peer, DISABLED_pool_racer) {
 
 class Kill : public ::testing::Test {
  protected:
-  Kill() { ipc::testing::use_own_namespace(); }
   static std::size_t files() {
     const std::string root = Registry::open()->path();
     std::size_t count = 0;

@@ -165,7 +165,6 @@ TEST(Peer, DISABLED_steady_receiver) {
 
 class Steady : public ::testing::Test {
  protected:
-  Steady() { ipc::testing::use_own_namespace(); }
   static void expect_all(const std::string& text, unsigned long long count) {
     unsigned long long received = 0;
     unsigned long long lost = 0;

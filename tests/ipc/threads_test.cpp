@@ -27,7 +27,6 @@ struct Numbered {
 
 class Threads : public ::testing::Test {
  protected:
-  Threads() { ipc::testing::use_own_namespace(); }
   static TopicConfig with_depth(std::uint32_t depth, Overflow overflow, TopicRole role) {
     TopicConfig config;
     config.depth = depth;

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Endpoints of topics: sending.
+#include <algorithm>
+#include <cstring>
+
+#include "base/format_error.h"
+#include "ipc/pool_part.h"
+#include "ipc/remaining_frames.h"
+#include "ipc/topic_state.h"
+
+namespace halyard {
+
+using namespace ipc;  // NOLINT: this file is a front of that folder
+
+Status TopicEndpoint::State::check_sender(std::size_t bytes, const Tensor* frame) const {
+  if (!is_of_this_process())
+    return fail(Errc::unsupported, "topic: belongs to the process that forked this one");
+  if (!service->own().publishes)
+    return fail(Errc::unsupported, "topic: this endpoint is a subscriber alone");
+  if (bytes != facts.type.inline_bytes) {
+    return fail(Errc::invalid_argument, "inline_bytes: must be as many as the type has",
+                "{}, the type has {}", bytes, facts.type.inline_bytes);
+  }
+  if ((frame != nullptr) != facts.type.has_frame) {
+    return fail(Errc::invalid_argument,
+                frame == nullptr ? "frame: the type has one" : "frame: the type has none");
+  }
+  if (frame != nullptr && frame->is_empty())
+    return fail(Errc::invalid_argument, "frame: is an empty tensor");
+  return {};
+}
+
+Result<Tensor> TopicEndpoint::State::copy_to_pool(const Tensor& frame) {
+  HALYARD_TRY(const auto pool, get_pool());
+  Tensor copy;
+  if (frame.is_image()) {
+    HALYARD_TRY(copy,
+                pool->alloc_image(frame.width(), frame.height(), *frame.format(), frame.dtype()));
+    copy.set_colorimetry(frame.colorimetry());
+  } else {
+    HALYARD_TRY(copy, pool->alloc(frame.shape(), frame.dtype()));
+    HALYARD_CHECK(copy.set_quantization(frame.quantization()));
+    HALYARD_CHECK(copy.set_item_format(frame.item_format()));
+  }
+  copy.set_name(frame.name());
+  HALYARD_CHECK(halyard::copy(frame, copy));
+  count(own().header().copied);
+  const std::lock_guard lock(stats_mutex);
+  copied_bytes += frame.size_bytes();
+  return copy;
+}
+
+// Subscribers get to know this process's memory before the first frame in it: they can read it also
+// when this process is killed right after.
+void TopicEndpoint::State::offer(const SlotHome& home) {
+  const std::uint64_t arena = home.identity().arena_id;
+  if (home.identity().node != node->id()) return;
+  if (offered_version != send_known.version) {
+    offered.clear();
+    std::erase_if(offers, [this](const auto& known) {
+      return std::none_of(send_known.peers.begin(), send_known.peers.end(),
+                          [&](const auto& peer) { return peer->node == known.second; });
+    });
+  }
+  offered_version = send_known.version;
+  if (std::find(offered.begin(), offered.end(), arena) != offered.end()) return;
+  offered.push_back(arena);
+  const auto part = PoolPart::find(arena);
+  const auto parcel = part ? (*part)->service().offer() : Result<Parcel>(part.error());
+  if (!parcel) return;
+  const int fds[] = {parcel->fds[0].get(), parcel->fds[1].get()};
+  for (const auto& peer : send_known.peers) {
+    if (peer->node == node->id() || !offers.emplace(arena, peer->node).second) continue;
+    const auto answers =
+        node->ask(peer->node, "topic/" + name, static_cast<std::uint32_t>(TopicRequest::offer),
+                  std::span<const std::byte>(parcel->bytes), fds, Deadline(arena_timeout));
+    if (!answers) continue;  // it asks itself when it needs to
+    for (const Parcel& answer : *answers)
+      static_cast<void>((*part)->service().add_borrower(peer->node, answer).has_value());
+  }
+}
+
+// Writes the frame's head to `out`; `kept` holds its slot.
+Status TopicEndpoint::State::put_frame(const Tensor& frame, std::shared_ptr<Buffer>& kept) {
+  Tensor copy;
+  const Tensor* sent = &frame;
+  SlotBuffer* slot = slot_of(frame);
+  if (slot == nullptr) {
+    HALYARD_TRY(copy, copy_to_pool(frame));
+    sent = &copy;
+    slot = slot_of(copy);
+  }
+  slot->publish();
+  offer(*slot->home());
+  HALYARD_TRY(const FrameHead head, head_of(*sent, *slot));
+  std::memcpy(out.data(), &head, sizeof(head));
+  kept = sent->buffer();
+  return {};
+}
+
+// Where a subscriber says how far it has read this publisher; null: it does not say yet.
+const ReaderRecord* TopicEndpoint::State::record_of(PeerEndpoint& peer) const {
+  const std::uint64_t id = service->own().id;
+  if (peer.its_record == nullptr ||
+      peer.its_record->publisher.load(std::memory_order_acquire) != id)
+    peer.its_record = find_record(peer, id);
+  return peer.its_record;
+}
+
+// A subscriber's record that has not read the oldest message of the window; null: all have.
+const ReaderRecord* TopicEndpoint::State::find_full() {
+  for (const auto& peer : send_known.peers) {
+    const ReaderRecord* const record = record_of(*peer);
+    if (record == nullptr) continue;
+    const std::uint64_t read = record->position.load(std::memory_order_acquire);
+    if (read <= head && head - read >= facts.depth) return record;
+  }
+  return nullptr;
+}
+
+// Frames that have left the window, and those that all have read and no late subscriber can ask
+// for: so the next frame finds memory that is warm, and few frames live at a time.
+void TopicEndpoint::State::let_go_of_read_frames() {
+  const auto before = [this](std::uint64_t count) { return head > count ? head - count : 0; };
+  // The new message has taken the place of the one that left the window.
+  first_kept = std::max(first_kept, before(facts.depth));
+  std::uint64_t read = before(facts.history);
+  for (const auto& peer : send_known.peers) {
+    if (read <= first_kept) break;
+    const ReaderRecord* const record = record_of(*peer);
+    read = std::min(read, record != nullptr ? record->position.load(std::memory_order_acquire) : 0);
+  }
+  for (; first_kept < read; ++first_kept)
+    window[first_kept % facts.depth].reset();
+}
+
+Status TopicEndpoint::State::wait_for_room(std::chrono::nanoseconds timeout) {
+  // Readers may come and go meanwhile.
+  constexpr auto slice = std::chrono::milliseconds(20);
+  const Deadline deadline(timeout);
+  SharedWord& wants_room = own().header().wants_room;
+  wants_room.store(1, std::memory_order_seq_cst);
+  SharedWord::fence(std::memory_order_seq_cst);
+  const ReaderRecord* full = find_full();
+  while (full != nullptr && !deadline.is_over()) {
+    const std::uint64_t seen = full->position.load(std::memory_order_seq_cst);
+    if (head - seen >= facts.depth) {
+      wait_at(full->position, static_cast<std::uint32_t>(seen),
+              std::min<std::chrono::nanoseconds>(deadline.left().value_or(slice), slice));
+    }
+    refresh(send_known, true);
+    full = find_full();
+  }
+  wants_room.store(0, std::memory_order_relaxed);
+  if (full == nullptr) return {};
+  return fail(Errc::timeout, "topic: a subscriber has not read in time", "depth {}", facts.depth);
+}
+
+Status TopicEndpoint::State::send(std::span<const std::byte> bytes, const Tensor* frame,
+                                  std::chrono::nanoseconds timeout) {
+  HALYARD_CHECK(check_sender(bytes.size(), frame));
+  std::shared_ptr<Buffer> kept;
+  const std::lock_guard lock(send_mutex);
+  refresh(send_known, true);
+  if (facts.overflow != Overflow::drop_oldest && find_full() != nullptr) {
+    auto room_found =
+        facts.overflow == Overflow::block
+            ? wait_for_room(timeout)
+            : Status(fail(Errc::exhausted, "topic: a subscriber has not read the oldest message",
+                          "depth {}", facts.depth));
+    if (!room_found) {
+      count(own().header().refused);
+      return room_found;
+    }
+  }
+  if (frame != nullptr) {
+    HALYARD_CHECK(put_frame(*frame, kept));
+    count(own().header().sent_bytes, frame->size_bytes());
+  }
+  if (!bytes.empty()) std::memcpy(out.data() + head_words, bytes.data(), bytes.size());
+  publish(own().ring(), head, std::span<const std::uint64_t>(out));
+  if (frame != nullptr) kept.swap(window[head % facts.depth]);
+  ++head;
+  wake_subscribers();
+  // What the new message pushes out of the window goes after it is there: `kept` is that.
+  if (frame != nullptr) let_go_of_read_frames();
+  return {};
+}
+
+// Publishing and then looking here, waiting and then looking there: one of the two sees the other.
+void TopicEndpoint::State::wake_subscribers() {
+  bool wakes_at_head = false;
+  for (const auto& peer : send_known.peers) {
+    const std::uint64_t waits = peer->view.header().waits.load(std::memory_order_seq_cst);
+    if (waits == 0) continue;
+    wakes_at_head |= (waits & EndpointHeader::waits_at_head) != 0;
+    if ((waits & EndpointHeader::waits_at_fd) != 0) notify(peer->notifier);
+  }
+  if (wakes_at_head) wake_all(own().header().head);
+}
+
+Status TopicEndpoint::send(std::span<const std::byte> inline_bytes, const Tensor* frame) {
+  return state_->send(inline_bytes, frame, state_->config.block_timeout);
+}
+Status TopicEndpoint::send_for(std::span<const std::byte> inline_bytes, const Tensor* frame,
+                               std::chrono::nanoseconds timeout) {
+  return state_->send(inline_bytes, frame, timeout);
+}
+
+}  // namespace halyard

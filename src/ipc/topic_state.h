@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an endpoint of a topic has: for those of its files that send and that receive.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "halyard/topic.h"
+#include "ipc/borrowed_arena.h"
+#include "ipc/endpoint_memory.h"
+#include "ipc/frame_message.h"
+#include "ipc/short_lock.h"
+#include "ipc/topic_entry.h"
+#include "ipc/topic_service.h"
+
+namespace halyard {
+
+/// While somebody waits for a peer that is stopped, frames are late: better to lose them.
+inline constexpr auto arena_timeout = std::chrono::milliseconds(500);
+
+struct TopicEndpoint::State {
+  std::string name;
+  ipc::TopicFacts facts;
+  TopicConfig config;  // this endpoint's own choices
+  std::shared_ptr<ipc::Node> node;
+  std::shared_ptr<ipc::TopicService> service;
+  std::string member;  // the name of its file
+  std::uint32_t process = fork_generation();
+  std::uint32_t head_words = 0;  // of a frame's head, before the inline bytes
+
+  // The peers as a thread that sends, or receives, knows them.
+  struct Known {
+    std::uint64_t version = 0;
+    std::vector<std::shared_ptr<ipc::PeerEndpoint>> peers;
+  };
+
+  ipc::ShortLock send_mutex;  // of what follows
+  Known send_known;
+  std::uint64_t head = 0;
+  std::vector<std::shared_ptr<Buffer>> window;  // frames of the last `depth` messages
+  std::uint64_t first_kept = 0;                 // the oldest message whose frame is kept
+  std::vector<std::uint64_t> out;
+  // Who knows this process's arenas: for one peers' version, the arenas that all have been offered.
+  std::uint64_t offered_version = 0;
+  std::vector<std::uint64_t> offered;
+  std::set<std::pair<std::uint64_t, ipc::NodeId>> offers;
+
+  ipc::ShortLock receive_mutex;  // of what follows
+  Known receive_known;
+  std::vector<std::uint64_t> in;
+  std::size_t next_peer = 0;
+  std::uint64_t lost = 0;
+  std::uint64_t told_lost = 0;
+  std::uint64_t received_before = 0;  // from publishers that are gone
+  std::shared_ptr<ipc::BorrowedArena> last_arena;
+  std::vector<std::shared_ptr<ipc::BorrowedArena>> arenas;
+  std::vector<ipc::NodeId> gone;  // processes whose arenas go when all is read
+  std::atomic<bool> fd_is_used{false};
+
+  std::mutex pool_mutex;
+  std::shared_ptr<TensorPool> pool;
+
+  std::mutex stats_mutex;
+  std::uint64_t copied_bytes = 0;
+  std::uint64_t corrupt = 0;
+  Error last_error;
+
+  const ipc::EndpointView& own() const noexcept { return service->own().view; }
+  bool is_of_this_process() const noexcept { return process == fork_generation(); }
+  static void count(ipc::SharedWord& word, std::uint64_t more = 1) noexcept {
+    word.store(word.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+  }
+  void refresh(Known& known, bool subscribers) const {
+    const std::uint64_t now = service->version();
+    if (known.version == now) return;
+    known.peers = service->peers();
+    std::erase_if(known.peers, [&](const auto& peer) {
+      return subscribers ? !peer->subscribes || peer->has_left : peer->record == nullptr;
+    });
+    known.version = now;
+  }
+  void refresh_receiver() {
+    const std::uint64_t before = receive_known.version;
+    refresh(receive_known, false);
+    if (receive_known.version == before) return;
+    for (auto& arena : service->take_arenas())
+      keep(std::move(arena));
+    for (const ipc::NodeId& node_gone : service->take_gone())
+      gone.push_back(node_gone);
+  }
+  void keep(std::shared_ptr<ipc::BorrowedArena> arena) {
+    constexpr std::size_t max_kept = 256;
+    constexpr std::ptrdiff_t max_kept_of_one = 16;
+    if (std::find(arenas.begin(), arenas.end(), arena) != arenas.end()) return;
+    const auto is_of_same = [&](const auto& other) {
+      return other->identity().node == arena->identity().node;
+    };
+    if (std::count_if(arenas.begin(), arenas.end(), is_of_same) >= max_kept_of_one) {
+      arenas.erase(std::find_if(arenas.begin(), arenas.end(), is_of_same));
+    } else if (arenas.size() >= max_kept) {
+      arenas.erase(arenas.begin());
+    }
+    arenas.push_back(std::move(arena));
+  }
+  // All is read: nothing names frames of processes that have ended any more.
+  void drop_gone() {
+    const auto is_gone = [this](const std::shared_ptr<ipc::BorrowedArena>& arena) {
+      return arena && std::find(gone.begin(), gone.end(), arena->identity().node) != gone.end();
+    };
+    if (is_gone(last_arena)) last_arena.reset();
+    std::erase_if(arenas, is_gone);
+    gone.clear();
+  }
+  void note(const Error& error, bool is_corrupt) {
+    const std::lock_guard lock(stats_mutex);
+    // One that has left the window says less than what came before.
+    if (error.code != Errc::not_found || last_error.code == Errc::ok) last_error = error;
+    if (is_corrupt) ++corrupt;
+  }
+
+  ~State();
+  Status check_sender(std::size_t bytes, const Tensor* frame) const;
+  Status send(std::span<const std::byte> bytes, const Tensor* frame,
+              std::chrono::nanoseconds timeout);
+  void offer(const ipc::SlotHome& home);
+  Status put_frame(const Tensor& frame, std::shared_ptr<Buffer>& kept);
+  Result<Tensor> copy_to_pool(const Tensor& frame);
+  const ipc::ReaderRecord* record_of(ipc::PeerEndpoint& peer) const;
+  const ipc::ReaderRecord* find_full();
+  void let_go_of_read_frames();
+  Status wait_for_room(std::chrono::nanoseconds timeout);
+  void wake_subscribers();
+
+  Incoming recv(std::span<std::byte> bytes, Tensor* frame);
+  bool read_from(ipc::PeerEndpoint& peer, std::span<std::byte> bytes, Tensor* frame);
+  Result<Tensor> take_frame(ipc::PeerEndpoint& peer);
+  Result<std::shared_ptr<ipc::SlotBuffer>> take_slot(const ipc::FrameHead& head, bool may_ask);
+  bool finds_message();
+  void begin_waiting_at_fd();
+  void tell_position(ipc::PeerEndpoint& peer);
+  bool wait_for(std::chrono::nanoseconds timeout);
+  Result<std::shared_ptr<TensorPool>> get_pool();
+};
+
+}  // namespace halyard
