@@ -445,7 +445,10 @@ void Node::drop(int fd) {
     if (link == links_.end()) return;
     gone = link->second->peer;
     ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
-    if (link->second->is_outgoing && gone) outgoing_.erase(*gone);
+    if (link->second->is_outgoing && gone) {
+      const auto known = outgoing_.find(*gone);
+      if (known != outgoing_.end() && known->second == link->second) outgoing_.erase(known);
+    }
     links_.erase(link);
   }
   if (gone) check_end(*gone);
@@ -542,24 +545,44 @@ Result<std::vector<Parcel>> Node::ask(const NodeId& node, const std::string& key
   if (!is_of_this_process())
     return fail(Errc::unsupported, "node: belongs to the process that forked this one");
   if (node == id_) return ask_here(key, request, body, fds);
-  HALYARD_TRY(const std::shared_ptr<Link> link, link_to(node, deadline));
-  const std::lock_guard lock(link->mutex);
+  // A connection may have ended since it was used last, and its process not.
+  for (int tries = 0; tries < 2; ++tries) {
+    HALYARD_TRY(const std::shared_ptr<Link> link, link_to(node, deadline));
+    HALYARD_TRY(auto answers, ask_on(*link, key, request, body, fds, deadline));
+    if (answers) return *std::move(answers);
+    const std::lock_guard lock(mutex_);
+    const auto known = outgoing_.find(node);
+    if (known != outgoing_.end() && known->second == link) outgoing_.erase(known);
+  }
+  return fail(Errc::not_found, "peer: its process has ended");
+}
+
+// None: the connection has ended.
+Result<std::optional<std::vector<Parcel>>> Node::ask_on(Link& link, const std::string& key,
+                                                        std::uint32_t request,
+                                                        std::span<const std::byte> body,
+                                                        std::span<const int> fds,
+                                                        const Deadline& deadline) {
+  using Answers = std::optional<std::vector<Parcel>>;
+  const std::lock_guard lock(link.mutex);
   PacketHead head;
   head.from = id_;
-  head.number = ++link->number;
+  head.number = ++link.number;
   head.request = request;
-  HALYARD_CHECK(send_all(link->socket.get(), encode(head, key, body), fds, deadline));
+  const Status sent = send_all(link.socket.get(), encode(head, key, body), fds, deadline);
+  if (!sent && sent.error().code == Errc::os) return Answers();
+  HALYARD_CHECK(sent);
   std::vector<Parcel> answers;
   for (;;) {
-    auto received = receive(link->socket.get(), deadline);
+    auto received = receive(link.socket.get(), deadline);
     // One that sends more than it was asked for may never stop. Its end is noticed by the thread.
     const bool is_too_much = answers.size() > max_answers || (received && deadline.is_over());
     if (is_too_much || (!received && received.error().code != Errc::timeout))
-      ::shutdown(link->socket.get(), SHUT_RDWR);
+      ::shutdown(link.socket.get(), SHUT_RDWR);
     if (is_too_much) return fail(Errc::timeout, "peer: answers without end");
     if (!received) return std::move(received).error();
     auto& packet = *received;
-    if (!packet) return fail(Errc::not_found, "peer: its process has ended");
+    if (!packet) return Answers();
     // What came too late for an earlier request.
     if (packet->head.number != head.number) continue;
     switch (packet->head.kind) {
@@ -576,7 +599,7 @@ Result<std::vector<Parcel>> Node::ask(const NodeId& node, const std::string& key
       case Kind::end:
         if (packet->head.code != 0)
           return fail(Errc::not_found, "peer: nobody there answers", "{}", key);
-        return answers;
+        return Answers(std::move(answers));
       default:
         return fail(Errc::malformed, "peer: sends a packet of an unknown kind");
     }

@@ -130,6 +130,11 @@ class HALYARD_LOCAL Node {
   void check_end(const NodeId& node);
   void clean_registry() noexcept;
   Result<std::shared_ptr<Link>> link_to(const NodeId& node, const Deadline& deadline);
+  Result<std::optional<std::vector<Parcel>>> ask_on(Link& link, const std::string& key,
+                                                    std::uint32_t request,
+                                                    std::span<const std::byte> body,
+                                                    std::span<const int> fds,
+                                                    const Deadline& deadline);
   Result<std::vector<Parcel>> ask_here(const std::string& key, std::uint32_t request,
                                        std::span<const std::byte> body, std::span<const int> fds);
   std::vector<std::shared_ptr<Service>> services_of(const std::string& key);
