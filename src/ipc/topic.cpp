@@ -71,7 +71,7 @@ Result<std::unique_ptr<TopicEndpoint>> TopicEndpoint::create(std::string_view na
 TopicEndpoint::State::~State() {
   if (!service || !is_of_this_process()) return;
   leave_all(*node, *service, name, member);
-  static_cast<void>(service->take_arenas().size());
+  static_cast<void>(service->take_offers().arenas.size());
   // What was sent is still to be read by those who are there.
   std::vector<std::shared_ptr<Buffer>> frames;
   for (auto& frame : window)

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/format_error.h"
+#include "base/tsan.h"
 #include "ipc/pool_part.h"
 #include "ipc/topic_state.h"
 
@@ -43,7 +44,9 @@ Result<std::shared_ptr<SlotBuffer>> TopicEndpoint::State::take_slot(const FrameH
   const std::uint64_t generation = head.descriptor.generation();
   if (head.owner == node->id()) {
     HALYARD_TRY(const auto part, PoolPart::find(head.arena_id));
-    return part->attach(slot, generation);
+    HALYARD_TRY(auto own, part->attach(slot, generation));
+    tsan_acquire(own->bytes().data());
+    return own;
   }
   if (!last_arena || last_arena->identity().arena_id != head.arena_id) {
     const auto known = std::find_if(arenas.begin(), arenas.end(), [&](const auto& arena) {

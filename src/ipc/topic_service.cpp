@@ -222,14 +222,9 @@ bool TopicService::drop_left() noexcept {
   return true;
 }
 
-std::vector<NodeId> TopicService::take_gone() {
+TopicService::Offers TopicService::take_offers() {
   const std::lock_guard lock(mutex_);
-  return std::exchange(gone_, {});
-}
-
-std::vector<std::shared_ptr<BorrowedArena>> TopicService::take_arenas() {
-  const std::lock_guard lock(mutex_);
-  return std::exchange(arenas_, {});
+  return {std::exchange(arenas_, {}), std::exchange(gone_, {})};
 }
 
 std::vector<std::shared_ptr<PeerEndpoint>> TopicService::peers() const {

@@ -90,11 +90,13 @@ class HALYARD_LOCAL TopicService final : public Service {
   /// Changes whenever the peers do.
   std::uint64_t version() const noexcept { return version_.load(std::memory_order_acquire); }
   std::vector<std::shared_ptr<PeerEndpoint>> peers() const;
-  /// What publishers have offered, to be kept or let go of by the caller; never by the node's
-  /// thread.
-  std::vector<std::shared_ptr<BorrowedArena>> take_arenas();
-  /// Processes that have ended since the last call: their arenas can go when all is read.
-  std::vector<NodeId> take_gone();
+  /// What publishers have offered, to be kept or let go of by the caller, never by the node's
+  /// thread; and the processes that have ended since, whose arenas can go when all is read.
+  struct Offers {
+    std::vector<std::shared_ptr<BorrowedArena>> arenas;
+    std::vector<NodeId> gone;
+  };
+  Offers take_offers();
   /// Those whose messages are all read, and who have left.
   void remove(const std::vector<std::shared_ptr<PeerEndpoint>>& read) noexcept;
 

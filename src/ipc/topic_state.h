@@ -90,10 +90,10 @@ struct TopicEndpoint::State {
     const std::uint64_t before = receive_known.version;
     refresh(receive_known, false);
     if (receive_known.version == before) return;
-    for (auto& arena : service->take_arenas())
+    ipc::TopicService::Offers offers_made = service->take_offers();
+    for (auto& arena : offers_made.arenas)
       keep(std::move(arena));
-    for (const ipc::NodeId& node_gone : service->take_gone())
-      gone.push_back(node_gone);
+    gone.insert(gone.end(), offers_made.gone.begin(), offers_made.gone.end());
   }
   void keep(std::shared_ptr<ipc::BorrowedArena> arena) {
     constexpr std::size_t max_kept = 256;
