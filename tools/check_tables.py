@@ -55,7 +55,7 @@ PUBLIC_HEADERS = {
     "import": "tensor", "transfer": "tensor", "recycler": "tensor", "device": "tensor",
     "view": "tensor", "eigen": "tensor", "opencv": "tensor",
     "attributes": "reconcile", "reconcile": "reconcile",
-    "pool": "ipc", "tensor_descriptor": "ipc", "topic": "ipc", "wait_set": "ipc",
+    "pool": "ipc", "tensor_descriptor": "ipc", "topic": "ipc", "wait_set": "ipc", "ipc_info": "ipc",
     "sensor_message": "ipc", "image_message": "ipc", "point_cloud": "ipc", "depth_image": "ipc",
     "codec": "codec", "image": "image", "tiling": "image", "track": "track",
     "assignment": "track", "uuid": "track",

@@ -44,6 +44,7 @@
 #include "halyard/draw.h"
 #include "halyard/image.h"
 #include "halyard/image_message.h"
+#include "halyard/ipc_info.h"
 #include "halyard/mask.h"
 #include "halyard/mask_draw.h"
 #include "halyard/model.h"

@@ -621,6 +621,18 @@ void Node::notify(const NodeId& node) noexcept {
   static_cast<void>(send_all((*link)->socket.get(), encode(head, {}, {}), {}, at_once).has_value());
 }
 
+std::optional<std::int32_t> Node::pid_of(const NodeId& node) {
+  if (node == id_) return ::getpid();
+  const auto link = link_to(node, Deadline(std::chrono::milliseconds(100)));
+  ucred peer = {};
+  socklen_t size = sizeof(peer);
+  // Of the process that listens, as it was when it began to: also of one that is stopped.
+  if (!link || ::getsockopt((*link)->socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
+      peer.pid <= 0)
+    return std::nullopt;
+  return peer.pid;
+}
+
 bool Node::is_alive(const NodeId& node) {
   if (node == id_) return true;
   const auto link = link_to(node, Deadline(std::chrono::milliseconds(100)));

@@ -108,6 +108,8 @@ class HALYARD_LOCAL Node {
   }
   /// Makes the services of a process look at what has changed; waits for nothing.
   void notify(const NodeId& node) noexcept;
+  /// The process id, where the kernel tells it: not across PID namespaces.
+  std::optional<std::int32_t> pid_of(const NodeId& node);
   /// Whether the process lives. Connects to it, if need be: its end is told to all services then.
   bool is_alive(const NodeId& node);
 

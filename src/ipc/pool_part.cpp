@@ -11,6 +11,7 @@
 #include "base/format_error.h"
 #include "ipc/borrowed_arena.h"
 #include "ipc/loans.h"
+#include "ipc/pool_look.h"
 
 namespace halyard::ipc {
 namespace {
@@ -28,17 +29,6 @@ constinit PerProcess<Parts> this_process;
 std::string to_text(const TensorPoolConfig& config) {
   return fmt::format("pool_size {}\nmax_slots {}\nslot_alignment {}\n", config.pool_size,
                      config.max_slots, config.slot_alignment);
-}
-
-// The limits that a pool's text says.
-Result<TensorPoolConfig> from_text(const std::string& text) {
-  TensorPoolConfig config;
-  unsigned long long size = 0;
-  if (std::sscanf(text.c_str(), "pool_size %llu\nmax_slots %u\nslot_alignment %u\n", &size,
-                  &config.max_slots, &config.slot_alignment) != 3)
-    return fail(Errc::corrupt, "registry: what it says of the pool's limits cannot be read");
-  config.pool_size = size;
-  return config;
 }
 
 Status check_same(const TensorPoolConfig& wanted, const TensorPoolConfig& found) {
@@ -77,6 +67,16 @@ std::optional<std::uint32_t> index_of(const std::string& member) {
 
 }  // namespace
 
+Result<TensorPoolConfig> read_pool(const std::string& text) {
+  TensorPoolConfig config;
+  unsigned long long size = 0;
+  if (std::sscanf(text.c_str(), "pool_size %llu\nmax_slots %u\nslot_alignment %u\n", &size,
+                  &config.max_slots, &config.slot_alignment) != 3)
+    return fail(Errc::corrupt, "registry: what it says of the pool's limits cannot be read");
+  config.pool_size = size;
+  return config;
+}
+
 PoolService::PoolService(std::unique_ptr<Arena> arena) : arena_(std::move(arena)) {}
 
 PoolMember PoolService::member() const noexcept {
@@ -110,6 +110,7 @@ Result<Parcel> PoolService::answer(const NodeId& from, std::uint32_t request, Pa
 
 Result<Parcel> PoolService::answer_pool(const NodeId& from, std::uint32_t request,
                                         const Parcel& body) {
+  if (static_cast<PoolRequest>(request) == PoolRequest::look) return answer_look();
   const auto member = body.as<PoolMember>();
   if (!member) return fail(Errc::malformed, "request: has a wrong size");
   if (static_cast<PoolRequest>(request) == PoolRequest::leave) {
@@ -125,6 +126,25 @@ Result<Parcel> PoolService::answer_pool(const NodeId& from, std::uint32_t reques
     return fail(Errc::malformed, "request: is none that a pool knows");
   HALYARD_CHECK(add_neighbour(from, *member, body.fds[0]));
   Parcel parcel = Parcel::of(this->member());
+  HALYARD_TRY(Fd state, arena_->control().fd.duplicate());
+  parcel.fds.push_back(std::move(state));
+  return parcel;
+}
+
+// What others have given back counts as free.
+Result<Parcel> PoolService::answer_look() const {
+  arena_->collect_lent();
+  const PoolMember mine = member();
+  PoolLook look;
+  look.head = {mine.arena_id, mine.index, mine.slots, held_by_owner(*arena_), 0, 0};
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& borrower : borrowers_) {
+      const auto* const words = reinterpret_cast<const SharedWord*>(borrower->words.bytes().data());
+      look.holders.push_back({borrower->node, held_by_borrower(*arena_, words)});
+    }
+  }
+  Parcel parcel = to_parcel(look);
   HALYARD_TRY(Fd state, arena_->control().fd.duplicate());
   parcel.fds.push_back(std::move(state));
   return parcel;
@@ -341,7 +361,7 @@ Result<std::shared_ptr<PoolPart>> PoolPart::enter(std::uint32_t id,
     TensorPoolConfig config = wanted != nullptr ? *wanted : TensorPoolConfig{};
     if (!members.empty()) {
       if (!text) return fail(Errc::corrupt, "registry: the pool's limits are not there");
-      HALYARD_TRY(const TensorPoolConfig found, from_text(*text));
+      HALYARD_TRY(const TensorPoolConfig found, read_pool(*text));
       if (wanted != nullptr) HALYARD_CHECK(check_same(*wanted, found));
       config.pool_size = found.pool_size;
       config.max_slots = found.max_slots;

@@ -26,6 +26,7 @@ namespace halyard::ipc {
 enum class PoolRequest : std::uint32_t {
   join = 1,   ///< PoolMember and a descriptor of its arena's state; the answer is the same
   leave = 2,  ///< PoolMember: it does not take part any more
+  look = 3,   ///< nothing; the answer is PoolLook: for tools, which do not take part
 };
 /// A process's part, as the others know it.
 struct PoolMember {
@@ -35,6 +36,9 @@ struct PoolMember {
 };
 static_assert(sizeof(PoolMember) == 16 && offsetof(PoolMember, arena_id) == 0 &&
               offsetof(PoolMember, index) == 8 && offsetof(PoolMember, slots) == 12);
+
+/// The limits that a pool's entry says. Errors: corrupt.
+Result<TensorPoolConfig> read_pool(const std::string& text);
 
 /// What answers for a part, also while its pool is being made or ended. Thread-safe.
 class HALYARD_LOCAL PoolService final : public Service {
@@ -86,6 +90,7 @@ class HALYARD_LOCAL PoolService final : public Service {
   };
   Result<Parcel> answer_pool(const NodeId& from, std::uint32_t request, const Parcel& body);
   Result<Parcel> answer_arena(const NodeId& from, std::uint32_t request, const Parcel& body);
+  Result<Parcel> answer_look() const;
   ArenaFacts facts() const noexcept;
   void update_wants_room();
 

@@ -197,6 +197,13 @@ void Registry::remove_if_empty() const noexcept {
   ::rmdir(path_.c_str());
 }
 
+Result<RegistryEntry> Registry::look(std::string_view kind, std::string_view name) const {
+  std::string path = fmt::format("{}/{}/{}", path_, kind, name);
+  Fd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!folder) return fail_file("registry: no such entry", path, errno);
+  return RegistryEntry(std::move(folder), std::move(path), file_mode());
+}
+
 Result<std::vector<std::string>> Registry::names(std::string_view kind) const {
   const std::string path = fmt::format("{}/{}", path_, kind);
   Fd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -245,6 +252,11 @@ Status RegistryEntry::set_text(std::string_view text) const {
     return fail_file("registry: an entry's text cannot be written", path_,
                      put < 0 || errno != 0 ? errno : ENOSPC);
   return {};
+}
+
+bool RegistryEntry::remove_unfinished_text() const noexcept {
+  const std::string fresh = std::string(text_file) + ".new";
+  return ::unlinkat(folder_.get(), fresh.c_str(), 0) == 0;
 }
 
 void RegistryEntry::remove_folder() noexcept {

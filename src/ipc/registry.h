@@ -30,6 +30,8 @@ class HALYARD_LOCAL RegistryEntry {
   Result<std::optional<std::string>> text() const;
   /// Replaces it at once and wholly.
   Status set_text(std::string_view text) const;
+  /// Removes what a process that ended in set_text() left. True: there was something.
+  bool remove_unfinished_text() const noexcept;
   /// Removes the folder, which has no members any more.
   void remove_folder() noexcept;
 
@@ -61,6 +63,8 @@ class HALYARD_LOCAL Registry {
                               const Deadline& deadline) const;
   /// Removes its own folders where no node is left.
   void remove_if_empty() const noexcept;
+  /// The same without the lock, for members() and text() alone. Errors: not_found, os.
+  Result<RegistryEntry> look(std::string_view kind, std::string_view name) const;
   /// Names of the folders of a kind.
   Result<std::vector<std::string>> names(std::string_view kind) const;
 

@@ -74,6 +74,10 @@ std::uint32_t message_words(const MessageType& type) noexcept {
   return head + (type.inline_bytes + 7) / 8;
 }
 
+std::uint32_t entry_words(const MessageType& type) noexcept {
+  return (1 + message_words(type) + 7) / 8 * 8;
+}
+
 Status check_topic_config(const TopicConfig& config) {
   HALYARD_CHECK(check_range("depth: outside its limits", config.depth, 1, max_depth));
   HALYARD_CHECK(check_range("history: outside its limits", config.history, 0,
@@ -164,8 +168,7 @@ Result<TopicService::Own> make_endpoint(const TopicFacts& facts, const TopicConf
   EndpointLayout layout;
   layout.readers = own.subscribes ? facts.max_endpoints : 0;
   layout.entries = own.publishes ? std::bit_ceil(facts.depth) : 0;
-  // Whole cache lines: a message touches no line of another one.
-  layout.entry_words = (1 + message_words(facts.type) + 7) / 8 * 8;
+  layout.entry_words = entry_words(facts.type);
   HALYARD_TRY(own.memory, create_own_memory("halyard endpoint", layout.size_bytes()));
   HALYARD_TRY(own.notifier, Notifier::create());
   std::byte* const begin = own.memory.mapped.bytes().data();

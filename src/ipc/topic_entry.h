@@ -28,6 +28,10 @@ struct TopicFacts {
 /// Words of a message, its frame's head included.
 std::uint32_t message_words(const MessageType& type) noexcept;
 
+/// Words from one entry of a ring to the next: whole cache lines, so that a message touches no line
+/// of another one.
+std::uint32_t entry_words(const MessageType& type) noexcept;
+
 /// Errors: invalid_argument, naming the member and its limit.
 Status check_topic_config(const TopicConfig& config);
 

@@ -28,6 +28,27 @@ void wait_at(const SharedWord& word, std::uint32_t seen,
   ::syscall(SYS_futex, &word, FUTEX_WAIT, seen, &time, nullptr, 0);
 }
 
+Result<EndpointView> view_of_peer(const MappedMemory& memory, bool publishes,
+                                  std::uint32_t entry_words, std::uint64_t layout_hash) {
+  // Read once: what is checked is what is used.
+  const auto& header =
+      *std::launder(reinterpret_cast<const EndpointHeader*>(memory.bytes().data()));
+  const EndpointLayout layout{header.readers, header.entries, header.entry_words};
+  const std::uint64_t magic = header.magic;
+  if (magic != EndpointHeader::magic_value || header.version != EndpointHeader::version_value ||
+      header.byte_order != EndpointHeader::byte_order_value)
+    return fail(Errc::version, "peer: its endpoint has another layout");
+  constexpr std::uint32_t max_readers = 1024;
+  constexpr std::uint32_t max_entries = 4096;
+  const bool fits = layout.readers <= max_readers && layout.entries <= max_entries &&
+                    layout.entry_words == entry_words &&
+                    (layout.entries == 0 || std::has_single_bit(layout.entries)) &&
+                    layout.size_bytes() <= memory.bytes().size();
+  if (!fits || (publishes && layout.entries == 0) || header.layout_hash != layout_hash)
+    return fail(Errc::malformed, "peer: what its endpoint's memory says is nonsense");
+  return EndpointView(memory.bytes(), layout);
+}
+
 Result<std::shared_ptr<PeerEndpoint>> open_peer(const NodeId& node, const Parcel& parcel,
                                                 const EndpointView& own) {
   const auto facts = parcel.as<EndpointFacts>();
@@ -40,24 +61,8 @@ Result<std::shared_ptr<PeerEndpoint>> open_peer(const NodeId& node, const Parcel
   peer->subscribes = (facts->role & 2U) != 0;
   HALYARD_TRY(peer->memory, map_peer_memory(parcel.fds[0], sizeof(EndpointHeader)));
   HALYARD_TRY(peer->notifier, parcel.fds[1].duplicate());
-  // Read once: what is checked is what is used.
-  const auto& header =
-      *std::launder(reinterpret_cast<const EndpointHeader*>(peer->memory.bytes().data()));
-  const EndpointLayout layout{header.readers, header.entries, header.entry_words};
-  const std::uint64_t magic = header.magic;
-  if (magic != EndpointHeader::magic_value || header.version != EndpointHeader::version_value ||
-      header.byte_order != EndpointHeader::byte_order_value)
-    return fail(Errc::version, "peer: its endpoint has another layout");
-  constexpr std::uint32_t max_readers = 1024;
-  constexpr std::uint32_t max_entries = 4096;
-  const bool fits = layout.readers <= max_readers && layout.entries <= max_entries &&
-                    layout.entry_words == own.layout().entry_words &&
-                    (layout.entries == 0 || std::has_single_bit(layout.entries)) &&
-                    layout.size_bytes() <= peer->memory.bytes().size();
-  if (!fits || (peer->publishes && layout.entries == 0) ||
-      header.layout_hash != own.header().layout_hash)
-    return fail(Errc::malformed, "peer: what its endpoint's memory says is nonsense");
-  peer->view = EndpointView(peer->memory.bytes(), layout);
+  HALYARD_TRY(peer->view, view_of_peer(peer->memory, peer->publishes, own.layout().entry_words,
+                                       own.header().layout_hash));
   return peer;
 }
 

@@ -57,6 +57,10 @@ struct HALYARD_LOCAL PeerEndpoint {
   const ReaderRecord* its_record = nullptr;  ///< of this endpoint's messages, once it is known
 };
 
+/// The endpoint in a stranger's memory, of at least a header's size, after a look at what it says
+/// of itself. Errors: malformed, version.
+Result<EndpointView> view_of_peer(const MappedMemory& memory, bool publishes,
+                                  std::uint32_t entry_words, std::uint64_t layout_hash);
 /// Checks what a stranger's memory says of itself. Errors: malformed, version, permission, corrupt.
 Result<std::shared_ptr<PeerEndpoint>> open_peer(const NodeId& node, const Parcel& parcel,
                                                 const EndpointView& own);
