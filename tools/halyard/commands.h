@@ -21,5 +21,8 @@ void add_convert(CLI::App& app, Action& action);
 void add_val(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
+void add_pool(CLI::App& app, Action& action);
+void add_topic(CLI::App& app, Action& action);
+void add_top(CLI::App& app, Action& action);
 
 }  // namespace halyard::tool

@@ -28,6 +28,8 @@ constexpr const char* examples =
     "  halyard val --gt instances.json --detections results.json\n"
     "  halyard info photo.jpg\n"
     "  halyard doctor\n"
+    "  halyard topic hz camera/left\n"
+    "  halyard top\n"
     "\n"
     "Exit codes: 0 done, 1 something failed, 2 wrong command line, 130 interrupted.";
 
@@ -75,6 +77,9 @@ int parse_and_act(int argc, char** argv) {
   tool::add_val(app, action);
   tool::add_info(app, action);
   tool::add_doctor(app, action);
+  tool::add_pool(app, action);
+  tool::add_topic(app, action);
+  tool::add_top(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -21,6 +21,16 @@ void put(const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) remember_failure(errno);
 }
 
+/// The first `count` characters.
+std::string cut(const std::string& text, std::size_t count) {
+  std::size_t end = 0;
+  for (; end < text.size(); ++end) {
+    const bool begins = (static_cast<unsigned char>(text[end]) & 0xC0U) != 0x80U;
+    if (begins && count-- == 0) break;
+  }
+  return text.substr(0, end);
+}
+
 }  // namespace
 
 std::string printable_lines(std::string_view text) {
@@ -66,6 +76,29 @@ void print_remark(std::string_view text) {
 void redraw_line(std::string_view text) {
   std::fputs(("\r\x1b[K" + printable(text)).c_str(), stderr);
   std::fflush(stderr);
+}
+
+void begin_screen() {
+  put("\x1b[?1049h\x1b[?25l");
+  std::fflush(stdout);
+}
+
+void end_screen() {
+  put("\x1b[?25h\x1b[?1049l");
+  std::fflush(stdout);
+}
+
+void draw_screen(const std::vector<ScreenLine>& lines, std::size_t columns, std::size_t rows) {
+  std::string out = "\x1b[H";
+  for (std::size_t i = 0; i < lines.size() && i < rows; ++i) {
+    if (i != 0) out += "\r\n";
+    if (lines[i].is_title) out += "\x1b[1m";
+    out += cut(printable(lines[i].text), columns);
+    if (lines[i].is_title) out += "\x1b[0m";
+    out += "\x1b[K";
+  }
+  put(out + "\x1b[J");
+  std::fflush(stdout);
 }
 
 Status stdout_status() {

@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "halyard/log.h"
 #include "halyard/result.h"
@@ -34,6 +35,16 @@ void print_lines(std::string_view text);
 void print_remark(std::string_view text);
 /// Overwrites the terminal's current line on stderr; empty text clears it.
 void redraw_line(std::string_view text);
+
+/// A terminal's other screen on stdout, without a cursor, and back.
+void begin_screen();
+void end_screen();
+struct ScreenLine {
+  std::string text;
+  bool is_title = false;  ///< drawn in bold
+};
+/// Draws printable lines from the top of a screen on, in one write; what does not fit is cut.
+void draw_screen(const std::vector<ScreenLine>& lines, std::size_t columns, std::size_t rows);
 
 /// The first failed write to stdout. Errors: os (closed, or a pipe or disk that took no more).
 Status stdout_status();

@@ -64,6 +64,12 @@ std::optional<Size> parse_size(std::string_view text) {
   return Size{static_cast<std::int32_t>(*width), static_cast<std::int32_t>(*height)};
 }
 
+std::optional<double> parse_seconds(std::string_view text) {
+  double value = 0;
+  if (!parse_number(text, value) || value < 0.01 || value > 1e6) return std::nullopt;
+  return value;
+}
+
 std::optional<Region> parse_region(std::string_view text) {
   const auto parts = split(text, ',');
   if (parts.size() != 4) return std::nullopt;

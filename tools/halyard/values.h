@@ -36,6 +36,8 @@ std::optional<Affine> parse_affine(std::string_view text);
 std::optional<TileOptions> parse_tiles(std::string_view text);
 /// "R,G,B", each 0..255; alpha 255.
 std::optional<std::array<std::uint8_t, 4>> parse_color(std::string_view text);
+/// A time in seconds, 0.01..1e6.
+std::optional<double> parse_seconds(std::string_view text);
 /// "SCALE,ZERO_POINT".
 std::optional<Quantization> parse_quantization(std::string_view text);
 /// "bt709", "limited" or both with a comma.
