@@ -61,7 +61,8 @@ struct TopicEndpoint::State {
   std::uint64_t received_before = 0;  // from publishers that are gone
   std::shared_ptr<ipc::BorrowedArena> last_arena;
   std::vector<std::shared_ptr<ipc::BorrowedArena>> arenas;
-  std::vector<ipc::NodeId> gone;  // processes whose arenas go when all is read
+  std::vector<ipc::NodeId> gone;         // processes whose arenas go when all is read
+  std::vector<ipc::NodeId> gone_before;  // the last of those that went so
   std::atomic<bool> fd_is_used{false};
 
   std::mutex pool_mutex;
@@ -107,6 +108,10 @@ struct TopicEndpoint::State {
     } else if (arenas.size() >= max_kept) {
       arenas.erase(arenas.begin());
     }
+    // Somebody forwards a frame of an ended process, which a frame that is held here keeps mapped.
+    const ipc::NodeId& owner = arena->identity().node;
+    if (std::find(gone_before.begin(), gone_before.end(), owner) != gone_before.end())
+      gone.push_back(owner);
     arenas.push_back(std::move(arena));
   }
   // All is read: nothing names frames of processes that have ended any more.
@@ -116,6 +121,10 @@ struct TopicEndpoint::State {
     };
     if (is_gone(last_arena)) last_arena.reset();
     std::erase_if(arenas, is_gone);
+    constexpr std::size_t max_names = 256;
+    gone_before.insert(gone_before.end(), gone.begin(), gone.end());
+    if (gone_before.size() > max_names)
+      gone_before.erase(gone_before.begin(), gone_before.end() - max_names);
     gone.clear();
   }
   void note(const Error& error, bool is_corrupt) {
