@@ -25,41 +25,10 @@
 #include "base/local.h"
 #include "base/socket_message.h"
 #include "halyard/result.h"
+#include "ipc/parcel.h"
 #include "ipc/registry.h"
 
 namespace halyard::ipc {
-
-/// Names a process, and never another one: random.
-struct NodeId {
-  std::uint64_t high = 0;
-  std::uint64_t low = 0;
-  friend auto operator<=>(const NodeId&, const NodeId&) = default;
-};
-/// 32 hexadecimal digits, and back.
-std::string to_string(const NodeId& id);
-std::optional<NodeId> node_id_from(std::string_view text) noexcept;
-
-/// What travels: some bytes, and descriptors of memory.
-struct HALYARD_LOCAL Parcel {
-  std::vector<std::byte> bytes;
-  std::vector<Fd> fds;
-
-  template <class T>
-  static Parcel of(const T& value) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    const auto bytes = std::as_bytes(std::span(&value, 1));
-    return {{bytes.begin(), bytes.end()}, {}};
-  }
-  /// The bytes as one `T`. None: they are not as many.
-  template <class T>
-  std::optional<T> as() const noexcept {
-    static_assert(std::is_trivially_copyable_v<T>);
-    if (bytes.size() != sizeof(T)) return std::nullopt;
-    T value;
-    std::memcpy(&value, bytes.data(), sizeof(T));
-    return value;
-  }
-};
 
 /// What a process answers for: its part of a pool, an endpoint of a topic.
 class HALYARD_LOCAL Service {

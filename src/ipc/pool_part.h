@@ -2,8 +2,6 @@
 // This process's part of a pool: the arena that it allocates from, and its place among the others.
 #pragma once
 
-#include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,96 +10,17 @@
 #include <vector>
 
 #include "base/local.h"
-#include "base/mapped.h"
 #include "halyard/pool.h"
 #include "halyard/result.h"
 #include "ipc/arena.h"
-#include "ipc/borrowed_arena.h"
 #include "ipc/node.h"
+#include "ipc/pool_service.h"
 #include "ipc/slot_buffer.h"
 
 namespace halyard::ipc {
 
-/// Requests for the key "pool/<id>".
-enum class PoolRequest : std::uint32_t {
-  join = 1,   ///< PoolMember and a descriptor of its arena's state; the answer is the same
-  leave = 2,  ///< PoolMember: it does not take part any more
-  look = 3,   ///< nothing; the answer is PoolLook: for tools, which do not take part
-};
-/// A process's part, as the others know it.
-struct PoolMember {
-  std::uint64_t arena_id = 0;
-  std::uint32_t index = 0;
-  std::uint32_t slots = 0;
-};
-static_assert(sizeof(PoolMember) == 16 && offsetof(PoolMember, arena_id) == 0 &&
-              offsetof(PoolMember, index) == 8 && offsetof(PoolMember, slots) == 12);
-
 /// The limits that a pool's entry says. Errors: corrupt.
 Result<TensorPoolConfig> read_pool(const std::string& text);
-
-/// What answers for a part, also while its pool is being made or ended. Thread-safe.
-class HALYARD_LOCAL PoolService final : public Service {
- public:
-  explicit PoolService(std::unique_ptr<Arena> arena);
-
-  Result<Parcel> answer(const NodeId& from, std::uint32_t request, Parcel body) override;
-  void forget(const NodeId& gone) override;
-  void look() override;
-
-  Arena& arena() const noexcept { return *arena_; }
-  PoolMember member() const noexcept;
-  Status add_neighbour(const NodeId& node, const PoolMember& member, const Fd& state);
-
-  /// A process that borrows, by words of its own. Errors: malformed, permission, corrupt.
-  Status add_borrower(const NodeId& node, const Parcel& token_and_words);
-  /// What a process needs that will borrow.
-  Result<Parcel> offer() const;
-
-  /// Waits until room may be there, or the deadline. Called between tries to allocate; `waiters`
-  /// counts those who do.
-  void begin_wait(Node& node);
-  void wait(std::chrono::nanoseconds at_most);
-  void end_wait();
-
-  struct Neighbour {
-    NodeId node;
-    PoolMember member;
-    MappedMemory state;
-    const ArenaHeader& header() const noexcept { return *arena_header(state.bytes()); }
-  };
-  /// Calls `f(neighbour)` for each other process's part.
-  template <class F>
-  void each_neighbour(const F& f) const {
-    const std::lock_guard lock(mutex_);
-    for (const auto& neighbour : neighbours_)
-      f(*neighbour);
-  }
-  /// Which process has the part `index`; none: no process of those that are known.
-  std::optional<std::pair<NodeId, std::uint64_t>> owner_of(std::uint32_t index) const;
-  /// Wakes whoever waits for room, here and elsewhere.
-  void tell_room(Node& node);
-
- private:
-  struct Borrower {
-    NodeId node;
-    std::uint64_t number = 0;
-    MappedMemory words;
-  };
-  Result<Parcel> answer_pool(const NodeId& from, std::uint32_t request, const Parcel& body);
-  Result<Parcel> answer_arena(const NodeId& from, std::uint32_t request, const Parcel& body);
-  Result<Parcel> answer_look() const;
-  ArenaFacts facts() const noexcept;
-  void update_wants_room();
-
-  std::unique_ptr<Arena> arena_;
-  mutable std::mutex mutex_;  ///< of all below
-  std::condition_variable room_;
-  std::vector<std::unique_ptr<Neighbour>> neighbours_;
-  std::vector<std::unique_ptr<Borrower>> borrowers_;
-  std::uint32_t waiters_ = 0;
-  std::uint64_t looks_ = 0;
-};
 
 /// Thread-safe. Lives as long as any tensor in it.
 class HALYARD_LOCAL PoolPart final : public SlotHome,

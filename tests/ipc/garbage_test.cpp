@@ -22,12 +22,7 @@ namespace {
 using ipc::testing::Peer;
 using namespace std::chrono_literals;
 
-class Garbage : public ::testing::Test {
- protected:
-  Garbage() { ipc::testing::use_own_namespace(); }
-};
-
-TEST_F(Garbage, of_killed_processes_is_removed) {
+TEST(Garbage, of_killed_processes_is_removed) {
   const std::string dead = "garbage/dead";
   const std::string shared = "garbage/shared";
   auto here = *Topic<Tensor>::create(shared);
@@ -51,7 +46,9 @@ TEST_F(Garbage, of_killed_processes_is_removed) {
   touch(registry + "/topics/a_file");
   const auto removed = collect_garbage();
   ASSERT_TRUE(removed) << removed.error().message();
-  EXPECT_EQ(removed->sockets, 2U);
+  // That of the shared topic's peer may be gone already: its end is noticed here.
+  EXPECT_GE(removed->sockets, 1U);
+  EXPECT_LE(removed->sockets, 2U);
   EXPECT_EQ(removed->members, 3U) << "two of topics, one of a pool";
   EXPECT_EQ(removed->files, 1U);
   EXPECT_EQ(removed->entries, 2U) << "a topic and its pool";
@@ -64,7 +61,7 @@ TEST_F(Garbage, of_killed_processes_is_removed) {
   EXPECT_EQ(again.sockets + again.members + again.files + again.entries, 0U);
 }
 
-TEST_F(Garbage, sockets_that_were_never_finished_are_removed_when_they_are_old) {
+TEST(Garbage, sockets_that_were_never_finished_are_removed_when_they_are_old) {
   const auto node = *ipc::Node::get();
   const std::string path = node->registry().nodes() + "/" + std::string(31, 'a') + "~";
   const int socket = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);

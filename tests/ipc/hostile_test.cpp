@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A hostile or broken peer: it may spoil its own frames and keep what it was lent, no more.
 // Whatever it says or writes, the others neither crash nor hang, and count what they lose.
+// Long: one stranger does all of this; what he sends is told beside what comes of it.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>

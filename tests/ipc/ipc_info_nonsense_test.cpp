@@ -28,7 +28,6 @@ struct Number {
 
 class Strangers : public ::testing::Test {
  protected:
-  Strangers() { ipc::testing::use_own_namespace(); }
 };
 
 // Answers whatever a test wants, as a stranger might.

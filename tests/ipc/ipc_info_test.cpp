@@ -29,7 +29,6 @@ struct Number {
 
 class IpcInfo : public ::testing::Test {
  protected:
-  IpcInfo() { ipc::testing::use_own_namespace(); }
   static std::uint32_t next_id() {
     static std::uint32_t last = 7000;
     return ++last;

@@ -2,6 +2,7 @@
 // Processes that are killed at any time: what they held comes back, nothing of them stays, and the
 // others go on. HALYARD_KILLS=n kills n times (300 otherwise) and prints a line of figures:
 //   HALYARD_KILLS=100000 halyard_test_ipc --gtest_filter=Kill.at_any_time
+// Long: the roles of the processes stand beside the tests that kill them.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
