@@ -67,7 +67,6 @@ Result<std::shared_ptr<Node>> Node::make(const NodeId& id) {
   HALYARD_TRY(Registry registry, Registry::open());
   std::shared_ptr<Node> node(new Node(std::move(registry), id));
   HALYARD_CHECK(node->start());
-  node->clean_registry();
   return node;
 }
 

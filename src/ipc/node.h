@@ -82,6 +82,9 @@ class HALYARD_LOCAL Node {
   /// Whether the process lives. Connects to it, if need be: its end is told to all services then.
   bool is_alive(const NodeId& node);
 
+  /// Removes what killed processes have left in the registry, at the first call: for those who take
+  /// part. Observers leave it to collect_garbage(), which says what it removes.
+  void clean_registry() noexcept;
   /// For RegistryEntry: the members whose process lives, by the names of their files, which begin
   /// with the id of a node. Those of ended processes are removed.
   Result<std::vector<std::string>> living_members(const RegistryEntry& entry);
@@ -99,7 +102,6 @@ class HALYARD_LOCAL Node {
   bool may_speak_for(Link& link, const NodeId& name);
   void drop(int fd);
   void check_end(const NodeId& node);
-  void clean_registry() noexcept;
   Result<std::shared_ptr<Link>> link_to(const NodeId& node, const Deadline& deadline);
   Result<std::optional<std::vector<Parcel>>> ask_on(Link& link, const std::string& key,
                                                     std::uint32_t request,
@@ -117,6 +119,7 @@ class HALYARD_LOCAL Node {
   ParentFd listener_;
   ParentFd epoll_;
   ParentFd stop_;
+  std::atomic<bool> has_cleaned_{false};
   std::thread thread_;
   std::set<NodeId> doubtful_;  ///< of the thread: processes that may have ended
   std::mutex mutex_;           ///< of all below

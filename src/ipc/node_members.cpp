@@ -13,6 +13,7 @@ namespace halyard::ipc {
 // What killed processes have left in pools and topics that nobody has entered since, and sockets of
 // those that were not in any.
 void Node::clean_registry() noexcept {
+  if (has_cleaned_.exchange(true, std::memory_order_relaxed)) return;
   const Deadline at_once(std::chrono::nanoseconds(0));
   const std::string folder = registry_.nodes() + "/";
   {

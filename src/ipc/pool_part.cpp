@@ -107,6 +107,7 @@ Result<std::shared_ptr<PoolPart>> PoolPart::enter(std::uint32_t id,
                                                   const TensorPoolConfig* wanted) {
   const Deadline deadline(answer_timeout);
   HALYARD_TRY(const std::shared_ptr<Node> node, Node::get());
+  node->clean_registry();
   const std::string name = std::to_string(id);
   std::shared_ptr<PoolPart> part;
   std::vector<std::string> members;

@@ -39,6 +39,7 @@ Result<std::unique_ptr<TopicEndpoint>> TopicEndpoint::create(std::string_view na
   state->name = name;
   state->config = config;
   HALYARD_TRY(state->node, Node::get());
+  state->node->clean_registry();
   std::vector<std::string> members;
   {
     const std::string folder = folder_name(name);

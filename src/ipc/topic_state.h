@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/local.h"
 #include "halyard/topic.h"
 #include "ipc/borrowed_arena.h"
 #include "ipc/endpoint_memory.h"
@@ -25,7 +26,7 @@ namespace halyard {
 /// While somebody waits for a peer that is stopped, frames are late: better to lose them.
 inline constexpr auto arena_timeout = std::chrono::milliseconds(500);
 
-struct TopicEndpoint::State {
+struct HALYARD_LOCAL TopicEndpoint::State {
   std::string name;
   ipc::TopicFacts facts;
   TopicConfig config;  // this endpoint's own choices
