@@ -345,7 +345,8 @@ TEST_F(Pool, scrubs_on_free) {
   const auto pool = *TensorPool::create(next_id(), config);
   for (int i = 0; i < 10; ++i) {
     const auto handle = *pool->alloc({1000}, DType::u8);
-    for (std::byte& byte : *handle.data_slice_mut()) {
+    const std::span<std::byte> bytes = *handle.data_slice_mut();
+    for (std::byte& byte : bytes) {
       ASSERT_EQ(byte, std::byte{0});
       byte = std::byte{1};
     }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <mutex>
@@ -141,8 +142,8 @@ TEST_F(Threads, come_and_go) {
           auto handle = topic->alloc_tensor({16}, DType::u64);
           ASSERT_TRUE(handle) << handle.error().message();
           const std::uint64_t value = random();
-          for (std::uint64_t& word : *handle->data_as<std::uint64_t>())
-            word = value;
+          const std::span<std::uint64_t> words = *handle->data_as<std::uint64_t>();
+          std::fill(words.begin(), words.end(), value);
           ASSERT_TRUE(topic->send(*handle));
         } else if (choice < 23) {
           held.clear();
