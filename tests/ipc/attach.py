@@ -322,6 +322,9 @@ class Publisher:
         fence()
         self.tell("publisher", self.id)
         fence()
+        if is_late:
+            self.next = max(self.next, self.head() - self.endpoint.history)
+            self.tell("position", self.next)
 
     def tell(self, field, value):
         at = self.record + self.page.fields["ReaderRecord"][field][0]
@@ -412,6 +415,7 @@ class Endpoint:
         with self.lock:
             if peer.id in self.peers or not peer.publishes:
                 return
+            assert len(self.publishers) < self.readers
             self.peers.append(peer.id)
             record = (self.page.size["EndpointHeader"] +
                       self.page.size["ReaderRecord"] * len(self.publishers))
@@ -477,10 +481,11 @@ class Endpoint:
 
     def refusals(self):
         """Codes of what a node refuses: a key that it has not, a join without a body."""
-        codes = []
+        codes, node = [], next(iter(self.node.links))
+        self.node.notify(node)  # whoever sends what is no packet loses its connection
         for key in ("arena/none", "topic/" + self.topic):
             try:
-                self.node.ask(next(iter(self.node.links)), key, "topic.join")
+                self.node.ask(node, key, "topic.join")
             except Refused as refused:
                 codes.append(refused.args[0])
         return codes
