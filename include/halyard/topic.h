@@ -170,7 +170,8 @@ class TopicEndpoint {
   const MessageType& type() const noexcept;
 
   /// Sends `inline_bytes`, exactly as many as the type has, and `frame`, null for a type without.
-  /// Never waits, except where overflow is block. A tensor in a pool's memory stays where it is and
+  /// Never waits, except where overflow is block, and, once for each new memory of this process, up
+  /// to 500 ms for a subscriber that is stopped. A tensor in a pool's memory stays where it is and
   /// cannot be written any more; another one is copied into the topic's pool. Errors:
   /// invalid_argument, exhausted (drop_newest: refused; the pool has no room for a copy), timeout
   /// (block), unsupported (not a publisher; a frame whose quantization has several scales; a child
