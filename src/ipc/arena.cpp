@@ -296,11 +296,6 @@ bool Arena::scrub_one() noexcept {
   return true;
 }
 
-bool Arena::scrub() noexcept {
-  const std::lock_guard lock(mutex_);
-  return scrub_one();
-}
-
 void Arena::set_wants_room(std::uint64_t wants) noexcept {
   header().wants_room.store(wants, std::memory_order_relaxed);
   SharedWord::fence(std::memory_order_seq_cst);

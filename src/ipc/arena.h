@@ -154,8 +154,6 @@ class HALYARD_LOCAL Arena {
   void collect_lent() noexcept;
   /// Called when a slot was freed while somebody waits for room; must not call back.
   void on_room(std::function<void()> call) { on_room_ = std::move(call); }
-  /// Writes zeros over memory that was freed. True: there was some.
-  bool scrub() noexcept;
 
   struct Stats {
     std::uint32_t slots_used = 0;      ///< with references here, or borrowed

@@ -25,7 +25,7 @@ using namespace ipc;  // NOLINT: this file is a front of that folder
 
 namespace {
 
-constexpr auto answer_timeout = std::chrono::milliseconds(300);
+constexpr auto observer_timeout = std::chrono::milliseconds(300);
 constexpr auto relaxed = std::memory_order_relaxed;
 
 // Nobody's word makes a sum overflow.
@@ -77,7 +77,7 @@ class Observer {
     bool lives = false;
     for (const NodeId& node : nodes_of(members)) {
       auto answers = node_->ask(node, key, request, std::span<const std::byte>(), {},
-                                Deadline(answer_timeout));
+                                Deadline(observer_timeout));
       // It has ended, or has left meanwhile.
       if (!answers && answers.error().code == Errc::not_found) continue;
       lives = true;
@@ -154,8 +154,8 @@ Result<PoolInfo> read_pool_entry(Observer& observer, std::uint32_t id) {
     pool.slot_alignment = config.slot_alignment;
   }
   const bool lives = observer.ask(members, fmt::format("pool/{}", id),
-                                  100 + static_cast<std::uint32_t>(PoolRequest::look),
-                                  pool.unobserved, [&](const NodeId& node, const Parcel& answer) {
+                                  static_cast<std::uint32_t>(PoolRequest::look), pool.unobserved,
+                                  [&](const NodeId& node, const Parcel& answer) {
                                     return read_part(observer, node, answer, pool);
                                   });
   if (!lives) return gone();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -29,6 +30,9 @@
 #include "ipc/registry.h"
 
 namespace halyard::ipc {
+
+/// How long whoever opens a pool or joins a topic waits for the processes that are there.
+inline constexpr auto answer_timeout = std::chrono::milliseconds(2000);
 
 /// What a process answers for: its part of a pool, an endpoint of a topic.
 class HALYARD_LOCAL Service {

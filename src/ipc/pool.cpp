@@ -25,8 +25,6 @@ struct TensorPool::State {
 
 namespace {
 
-constexpr auto answer_timeout = std::chrono::milliseconds(2000);
-
 struct Pools {
   std::mutex mutex;
   std::map<std::uint32_t, std::weak_ptr<TensorPool>> pools;
@@ -147,7 +145,7 @@ Result<TensorHandle> TensorPool::attach(const TensorDescriptor& descriptor) {
       return fail(Errc::not_found, "descriptor: the process that has the tensor is gone", "part {}",
                   index);
     }
-    const Deadline deadline{answer_timeout};
+    const Deadline deadline{ipc::answer_timeout};
     HALYARD_TRY(auto arena,
                 ipc::BorrowedArena::get(part.node(), owner->first, owner->second, deadline));
     HALYARD_TRY(buffer, arena->borrow(slot, descriptor.generation()));

@@ -14,8 +14,6 @@
 namespace halyard::ipc {
 namespace {
 
-constexpr auto answer_timeout = std::chrono::milliseconds(2000);
-
 struct Parts {
   std::mutex mutex;
   std::map<std::uint32_t, std::weak_ptr<PoolPart>> parts;
@@ -177,9 +175,8 @@ Status PoolPart::join(const std::vector<std::string>& members, const Deadline& d
   for (const std::string& member : members) {
     const auto node = node_id_from(member);
     if (!node || *node == node_->id()) continue;
-    auto answers =
-        node_->ask(*node, pool_key(), 100 + static_cast<std::uint32_t>(PoolRequest::join), mine,
-                   std::span(&state, 1), deadline);
+    auto answers = node_->ask(*node, pool_key(), static_cast<std::uint32_t>(PoolRequest::join),
+                              mine, std::span(&state, 1), deadline);
     // It has ended meanwhile.
     if (!answers && answers.error().code == Errc::not_found) continue;
     if (!answers) return answers.error();
@@ -202,17 +199,12 @@ PoolPart::~PoolPart() {
   service_->each_neighbour([&](const auto& neighbour) { others.push_back(neighbour.node); });
   for (const NodeId& other : others) {
     static_cast<void>(node_
-                          ->ask(other, pool_key(),
-                                100 + static_cast<std::uint32_t>(PoolRequest::leave),
+                          ->ask(other, pool_key(), static_cast<std::uint32_t>(PoolRequest::leave),
                                 service_->member(), {}, soon)
                           .has_value());
   }
   if (member_.empty()) return;
-  auto entry = node_->registry().enter("pools", std::to_string(identity_.pool_id), true, soon);
-  if (!entry) return;
-  entry->remove(member_);
-  const auto left = entry->members();
-  if (left && left->empty()) entry->remove_folder();
+  node_->registry().leave("pools", std::to_string(identity_.pool_id), member_, soon);
 }
 
 Result<std::shared_ptr<SlotBuffer>> PoolPart::allocate(std::size_t bytes) {

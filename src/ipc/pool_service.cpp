@@ -40,9 +40,9 @@ Status PoolService::add_neighbour(const NodeId& node, const PoolMember& member, 
 }
 
 Result<Parcel> PoolService::answer(const NodeId& from, std::uint32_t request, Parcel body) {
-  // Requests for the pool have their own numbers.
-  return request >= 100 ? answer_pool(from, request - 100, body)
-                        : answer_arena(from, request, body);
+  return request >= static_cast<std::uint32_t>(PoolRequest::join)
+             ? answer_pool(from, request, body)
+             : answer_arena(from, request, body);
 }
 
 Result<Parcel> PoolService::answer_pool(const NodeId& from, std::uint32_t request,
@@ -77,7 +77,7 @@ Result<Parcel> PoolService::answer_look() const {
   {
     const std::lock_guard lock(mutex_);
     for (const auto& borrower : borrowers_) {
-      const auto* const words = reinterpret_cast<const SharedWord*>(borrower->words.bytes().data());
+      const auto* const words = borrower->words();
       look.holders.push_back({borrower->node, held_by_borrower(*arena_, words)});
     }
   }
@@ -108,7 +108,7 @@ Status PoolService::add_borrower(const NodeId& node, const Parcel& token_and_wor
   auto borrower = std::make_unique<Borrower>();
   borrower->node = node;
   borrower->number = token->number;
-  HALYARD_TRY(borrower->words,
+  HALYARD_TRY(borrower->mapped,
               map_peer_memory(token_and_words.fds[0], arena_->config().slots * sizeof(SharedWord)));
   const std::lock_guard lock(mutex_);
   std::size_t of_it = 0;
@@ -119,7 +119,7 @@ Status PoolService::add_borrower(const NodeId& node, const Parcel& token_and_wor
   // One for each process is enough, and a second one while that is made anew.
   if (of_it >= max_borrowers_per_process)
     return fail(Errc::exhausted, "pool: the process borrows already", "{} times", of_it);
-  const auto* const words = reinterpret_cast<const SharedWord*>(borrower->words.bytes().data());
+  const auto* const words = borrower->words();
   if (token->number == 0 || !arena_->add_borrower(words, token->number)) {
     return fail(Errc::exhausted, "pool: as many processes as can borrow from one do", "at most {}",
                 ArenaHeader::max_borrowers);
@@ -146,8 +146,7 @@ Result<Parcel> PoolService::answer_arena(const NodeId& from, std::uint32_t reque
       std::erase_if(borrowers_, [&](const auto& borrower) {
         const bool leaves = borrower->node == from && borrower->number == token->number;
         if (leaves) {
-          arena_->remove_borrower(
-              reinterpret_cast<const SharedWord*>(borrower->words.bytes().data()));
+          arena_->remove_borrower(borrower->words());
         }
         return leaves;
       });
@@ -167,7 +166,7 @@ void PoolService::forget(const NodeId& gone) {
     });
     std::erase_if(borrowers_, [&](const auto& borrower) {
       if (borrower->node != gone) return false;
-      arena_->remove_borrower(reinterpret_cast<const SharedWord*>(borrower->words.bytes().data()));
+      arena_->remove_borrower(borrower->words());
       return true;
     });
   }

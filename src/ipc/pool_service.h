@@ -21,11 +21,12 @@
 
 namespace halyard::ipc {
 
-/// Requests for the key "pool/<id>".
+/// Requests for the key "pool/<id>". Their numbers are none of ArenaRequest: one service answers
+/// both.
 enum class PoolRequest : std::uint32_t {
-  join = 1,   ///< PoolMember and a descriptor of its arena's state; the answer is the same
-  leave = 2,  ///< PoolMember: it does not take part any more
-  look = 3,   ///< nothing; the answer is PoolLook: for tools, which do not take part
+  join = 101,   ///< PoolMember and a descriptor of its arena's state; the answer is the same
+  leave = 102,  ///< PoolMember: it does not take part any more
+  look = 103,   ///< nothing; the answer is PoolLook: for tools, which do not take part
 };
 /// A process's part, as the others know it.
 struct PoolMember {
@@ -85,7 +86,10 @@ class HALYARD_LOCAL PoolService final : public Service {
   struct Borrower {
     NodeId node;
     std::uint64_t number = 0;
-    MappedMemory words;
+    MappedMemory mapped;
+    const SharedWord* words() const noexcept {
+      return reinterpret_cast<const SharedWord*>(mapped.bytes().data());
+    }
   };
   Result<Parcel> answer_pool(const NodeId& from, std::uint32_t request, const Parcel& body);
   Result<Parcel> answer_arena(const NodeId& from, std::uint32_t request, const Parcel& body);

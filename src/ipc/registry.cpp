@@ -189,6 +189,15 @@ Result<RegistryEntry> Registry::enter(std::string_view kind, std::string_view na
   }
 }
 
+void Registry::leave(std::string_view kind, std::string_view name, const std::string& member,
+                     const Deadline& deadline) const noexcept {
+  auto entry = enter(kind, name, true, deadline);
+  if (!entry) return;
+  entry->remove(member);
+  const auto left = entry->members();
+  if (left && left->empty()) entry->remove_folder();
+}
+
 void Registry::remove_if_empty() const noexcept {
   // A node that is there keeps its folder, and so the others.
   if (::rmdir(nodes().c_str()) != 0) return;

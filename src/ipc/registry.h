@@ -61,6 +61,9 @@ class HALYARD_LOCAL Registry {
   /// (another process stays in it), not_found, exhausted, os.
   Result<RegistryEntry> enter(std::string_view kind, std::string_view name, bool must_exist,
                               const Deadline& deadline) const;
+  /// Removes a member, and the folder with the last one.
+  void leave(std::string_view kind, std::string_view name, const std::string& member,
+             const Deadline& deadline) const noexcept;
   /// Removes its own folders where no node is left.
   void remove_if_empty() const noexcept;
   /// The same without the lock, for members() and text() alone. Errors: not_found, os.

@@ -19,12 +19,6 @@ std::string_view to_string(Overflow overflow) noexcept {
   return index < std::size(names) ? names[index] : "unknown";
 }
 
-namespace {
-
-constexpr auto answer_timeout = std::chrono::milliseconds(2000);
-
-}  // namespace
-
 TopicEndpoint::TopicEndpoint(std::unique_ptr<State> state) : state_(std::move(state)) {}
 TopicEndpoint::~TopicEndpoint() = default;
 

@@ -252,11 +252,7 @@ void leave_all(Node& node, TopicService& service, const std::string& topic,
                           .has_value());
   }
   if (member.empty()) return;
-  auto entry = node.registry().enter("topics", folder_name(topic), true, soon);
-  if (!entry) return;
-  entry->remove(member);
-  const auto left = entry->members();
-  if (left && left->empty()) entry->remove_folder();
+  node.registry().leave("topics", folder_name(topic), member, soon);
 }
 
 }  // namespace halyard::ipc
