@@ -387,18 +387,16 @@ TEST_F(Kill, publishers_come_and_go_beside_one_that_never_receives) {
   TopicConfig config = small_topic();
   config.max_endpoints = 8;
   auto sender = *Topic<Tensor>::create(name, config);
-  const auto id = (*sender.pool())->pool_id();
-  std::size_t maps = 0;
+  ASSERT_TRUE(sender.pool());
+  // Of the last 8 that have ended: an endpoint's memory, and an arena's state, frames and loans.
+  // How many arenas are there at a time depends on how soon each end is noticed.
+  const std::size_t most = mappings() + std::size_t{8 + 1} * 4;
   for (int i = 0; i < 60; ++i) {
     Peer peer("tensor_endpoint", name);
     ASSERT_EQ(peer.hear(), "joined") << i;
     ASSERT_EQ(peer.ask("send 3"), "sent");
-    if (i == 30) maps = mappings();
-    if (i > 30) {
-      EXPECT_LE(mappings(), maps + 6);
-    }
+    ASSERT_LE(mappings(), most) << i;
   }
-  EXPECT_NE(id, 0U);
 }
 
 }  // namespace
