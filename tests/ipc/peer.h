@@ -102,6 +102,9 @@ class Peer {
     if (pid_ <= 0) return;
     ::kill(pid_, signal);
     if (signal == SIGKILL) end();
+    // It may answer until it is there that it stops.
+    int status = 0;
+    if (signal == SIGSTOP) ::waitpid(pid_, &status, WUNTRACED);
   }
   /// Waits for its end. True: it ended well.
   bool end() {
