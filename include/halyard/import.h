@@ -41,6 +41,9 @@ struct ImportOptions {
   bool require_sealed = false;
   /// Refuse objects of more bytes; 0: any. All of an object is mapped, whatever size_bytes says.
   std::size_t max_bytes = 0;
+  /// The Buffer is read-only whatever the descriptor allows; it is another Buffer than the one that
+  /// may be written.
+  bool read_only = false;
 };
 
 /// Imports by descriptor, each kernel object once: as long as somebody holds the Buffer of an

@@ -67,6 +67,7 @@ struct TopicStats {
   std::uint64_t lost = 0;    ///< messages that this endpoint came too late for
   std::uint64_t copied = 0;  ///< frames that lay in no pool and were copied into the topic's
   std::uint64_t copied_bytes = 0;
+  std::uint64_t buffers = 0;  ///< DMA-BUFs whose descriptors this endpoint got, one for each buffer
   std::uint64_t corrupt = 0;  ///< of those lost: what they said was nonsense
   /// Of the last message that was lost to anything but the overflow rule; code ok: there was none.
   Error last_error;
@@ -172,7 +173,10 @@ class TopicEndpoint {
   /// Sends `inline_bytes`, exactly as many as the type has, and `frame`, null for a type without.
   /// Never waits, except where overflow is block, and, once for each new memory of this process, up
   /// to 500 ms for a subscriber that is stopped. A tensor in a pool's memory stays where it is and
-  /// cannot be written any more; another one is copied into the topic's pool. Errors:
+  /// cannot be written any more. One in DMA-BUFs stays where it is, too: their descriptors go to
+  /// each subscriber once. The topic holds these buffers until no subscriber has the frame, and
+  /// then lets go of them on any thread: a Recycler of shared kinds gives them out again only then.
+  /// Until then nobody may write them. Any other tensor is copied into the topic's pool. Errors:
   /// invalid_argument, exhausted (drop_newest: refused; the pool has no room for a copy), timeout
   /// (block), unsupported (not a publisher; a frame whose quantization has several scales; a child
   /// of fork()).

@@ -129,6 +129,7 @@ Result<Arena::Lease> Arena::allocate(std::size_t bytes) {
   SlotRecord& told = record(slot);
   told.offset.store(extent->offset, std::memory_order_relaxed);
   told.bytes.store(bytes, std::memory_order_relaxed);
+  told.wants_notice.store(0, std::memory_order_relaxed);
   tell_use();
   if (bytes_used() > peak_bytes_used_) {
     peak_bytes_used_ = bytes_used();
@@ -299,6 +300,10 @@ bool Arena::scrub_one() noexcept {
 void Arena::set_wants_room(std::uint64_t wants) noexcept {
   header().wants_room.store(wants, std::memory_order_relaxed);
   SharedWord::fence(std::memory_order_seq_cst);
+}
+
+void Arena::set_wants_notice(std::uint32_t slot) noexcept {
+  record(slot).wants_notice.store(1, std::memory_order_relaxed);
 }
 
 void Arena::add_neighbour(const ArenaHeader* header) {

@@ -69,13 +69,14 @@ static_assert(offsetof(ArenaHeader, slots_used) == 64 && offsetof(ArenaHeader, b
 
 /// What others see of a slot.
 struct SlotRecord {
-  SharedWord generation;  ///< see loans.h
-  SharedWord offset;      ///< of its tenant in the memory
-  SharedWord bytes;       ///< of its tenant
-  SharedWord unused;
+  SharedWord generation;    ///< see loans.h
+  SharedWord offset;        ///< of its tenant in the memory
+  SharedWord bytes;         ///< of its tenant
+  SharedWord wants_notice;  ///< 1: who gives the slot back says so to the owner
 };
 static_assert(sizeof(SlotRecord) == 32 && offsetof(SlotRecord, generation) == 0 &&
-              offsetof(SlotRecord, offset) == 8 && offsetof(SlotRecord, bytes) == 16);
+              offsetof(SlotRecord, offset) == 8 && offsetof(SlotRecord, bytes) == 16 &&
+              offsetof(SlotRecord, wants_notice) == 24);
 
 /// The records in an arena's mapped state.
 inline SlotRecord* slot_records(std::span<std::byte> state) noexcept {
@@ -150,6 +151,8 @@ class HALYARD_LOCAL Arena {
   /// Says to others that somebody here waits for room, or not any more. After the call one has to
   /// try allocate() once more before waiting.
   void set_wants_room(std::uint64_t wants) noexcept;
+  /// Those who borrow the slot's tenant tell the owner when they give it back. Before it is lent.
+  void set_wants_notice(std::uint32_t slot) noexcept;
   /// Frees what others have given back.
   void collect_lent() noexcept;
   /// Called when a slot was freed while somebody waits for room; must not call back.

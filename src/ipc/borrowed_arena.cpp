@@ -225,9 +225,11 @@ Result<std::shared_ptr<SlotBuffer>> BorrowedArena::hold(std::uint32_t slot,
 void BorrowedArena::drop_one(std::uint32_t slot) noexcept {
   if (--counts_[slot] != 0) return;
   give_back(word(slot));
-  // The owner either sees that the slot is back, or is seen to wait.
+  // The owner either sees that the slot is back, or is seen to wait for room, or for this slot.
   SharedWord::fence(std::memory_order_seq_cst);
-  if (header().wants_room.load(std::memory_order_relaxed) != 0) node_->notify(identity_.node);
+  if (header().wants_room.load(std::memory_order_relaxed) != 0 ||
+      record(slot).wants_notice.load(std::memory_order_relaxed) != 0)
+    node_->notify(identity_.node);
 }
 
 void BorrowedArena::let_go(std::uint32_t slot) noexcept {

@@ -26,6 +26,8 @@ enum class ArenaRequest : std::uint32_t {
   /// answer has descriptors of the arena's state and of its memory.
   borrow = 2,
   leave = 3,  ///< BorrowerToken: the words are needed no more
+  buffer =
+      4,  ///< BufferFacts (dma_frame.h); the answer has the descriptor of a sent frame's buffer
 };
 /// Names the words of one process: random, not 0.
 struct BorrowerToken {

@@ -55,27 +55,37 @@ Status put_planes(const Tensor& tensor, FrameHead& head) {
   return {};
 }
 
-Result<Tensor> picture_of(const FrameHead& head, const std::shared_ptr<SlotBuffer>& slot) {
+// In one buffer, or with one buffer for each plane.
+Result<Tensor> image_of(const FrameHead& head, std::span<const std::shared_ptr<Buffer>> buffers) {
   HALYARD_TRY(const PixelFormat format, format_from(head.format));
   const auto dtype = head.descriptor.dtype();
   if (!dtype) return fail(Errc::malformed, "descriptor.dtype: is no element type");
   if (head.planes < 1 || head.planes > 3)
     return fail(Errc::malformed, "message.planes: must be 1..3", "{}", head.planes);
+  if (buffers.size() != 1 && buffers.size() != head.planes) {
+    return fail(Errc::malformed, "message.planes: its slot lists another number of buffers",
+                "{} planes, {} buffers", head.planes, buffers.size());
+  }
   std::array<Tensor::PlaneSource, 3> planes;
   for (std::size_t i = 0; i < head.planes; ++i)
-    planes[i] = {slot, head.plane[i].offset, head.plane[i].stride, head.plane_stride};
+    planes[i] = {buffers[buffers.size() == 1 ? 0 : i], head.plane[i].offset, head.plane[i].stride,
+                 head.plane_stride};
   return Tensor::wrap_image(std::span(planes).first(head.planes), head.width, head.height, format,
                             *dtype);
 }
 
 }  // namespace
 
-Result<FrameHead> head_of(const Tensor& tensor, const SlotBuffer& slot) {
+Result<FrameHead> head_of(const Tensor& tensor, const SlotBuffer& slot, bool is_dma) {
   FrameHead head;
   const SlotHome::Identity& home = slot.home()->identity();
   head.owner = home.node;
   head.arena_id = home.arena_id;
   HALYARD_TRY(head.descriptor, describe(tensor, slot));
+  if (is_dma) {
+    head.descriptor.set_device({.type = DeviceType::dma_buf});
+    head.descriptor.offset = tensor.offset_bytes();
+  }
   const Colorimetry& c = tensor.colorimetry();
   head.color_space = static_cast<std::uint8_t>(c.space);
   head.color_transfer = static_cast<std::uint8_t>(c.transfer);
@@ -103,10 +113,10 @@ Result<FrameHead> head_of(const Tensor& tensor, const SlotBuffer& slot) {
   return head;
 }
 
-Result<Tensor> tensor_of(const FrameHead& head, std::shared_ptr<SlotBuffer> slot) {
-  HALYARD_TRY(Tensor tensor, head.format != FrameHead::no_format
-                                 ? picture_of(head, slot)
-                                 : tensor_at(slot, head.descriptor));
+namespace {
+
+Result<Tensor> completed(const FrameHead& head, Result<Tensor> made) {
+  HALYARD_TRY(Tensor tensor, std::move(made));
   HALYARD_TRY(const Colorimetry colorimetry, colorimetry_of(head));
   tensor.set_colorimetry(colorimetry);
   if (head.item_format != FrameHead::no_format) {
@@ -120,6 +130,32 @@ Result<Tensor> tensor_of(const FrameHead& head, std::shared_ptr<SlotBuffer> slot
     tensor.set_name(std::string(head.name, ::strnlen(head.name, sizeof(head.name))));
   }
   return tensor;
+}
+
+Result<Tensor> tensor_in(std::shared_ptr<Buffer> buffer, const TensorDescriptor& descriptor) {
+  HALYARD_TRY(const Layout layout, descriptor.layout());
+  const std::size_t size = buffer->size_bytes();
+  if (descriptor.offset > size || descriptor.size > size - descriptor.offset) {
+    return fail(Errc::corrupt, "descriptor: leaves its buffer",
+                "offset {} size {}, the buffer has {} bytes", descriptor.offset, descriptor.size,
+                size);
+  }
+  return Tensor::wrap(std::move(buffer), layout, descriptor.offset);
+}
+
+}  // namespace
+
+Result<Tensor> tensor_of(const FrameHead& head, std::shared_ptr<SlotBuffer> slot) {
+  if (head.format == FrameHead::no_format)
+    return completed(head, tensor_at(std::move(slot), head.descriptor));
+  const std::shared_ptr<Buffer> buffer = std::move(slot);
+  return completed(head, image_of(head, std::span(&buffer, 1)));
+}
+
+Result<Tensor> tensor_of(const FrameHead& head, std::span<const std::shared_ptr<Buffer>> buffers) {
+  return completed(head, head.format != FrameHead::no_format
+                             ? image_of(head, buffers)
+                             : tensor_in(buffers.front(), head.descriptor));
 }
 
 }  // namespace halyard::ipc

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "halyard/result.h"
 #include "halyard/tensor.h"
@@ -40,6 +41,11 @@ struct FrameHead {
   float scale = 0;                 ///< of a quantized tensor
   std::int32_t zero_point = 0;
   char name[40] = {};  ///< ends with 0
+
+  /// Offsets are those in the buffers that the slot lists (dma_frame.h).
+  bool is_dma() const noexcept {
+    return descriptor.device_type == static_cast<std::uint8_t>(DeviceType::dma_buf);
+  }
 };
 static_assert(sizeof(FrameHead) == 312 && offsetof(FrameHead, owner) == 0 &&
               offsetof(FrameHead, arena_id) == 16 && offsetof(FrameHead, descriptor) == 24 &&
@@ -55,12 +61,14 @@ static_assert(offsetof(FrameHead, width) == 200 && offsetof(FrameHead, height) =
               offsetof(FrameHead, scale) == 264 && offsetof(FrameHead, zero_point) == 268 &&
               offsetof(FrameHead, name) == 272);
 
-/// What names a tensor in a slot. Errors: unsupported (scales for each channel; a name longer than
-/// 39 bytes; a negative stride).
-Result<FrameHead> head_of(const Tensor& tensor, const SlotBuffer& slot);
+/// What names a tensor in a slot; `is_dma`: in the buffers that the slot lists (dma_frame.h).
+/// Errors: unsupported (scales for each channel; a name longer than 39 bytes; a negative stride).
+Result<FrameHead> head_of(const Tensor& tensor, const SlotBuffer& slot, bool is_dma = false);
 
 /// The tensor that a head names, in its slot. The head may be hostile. Errors: malformed, corrupt,
 /// those of Tensor::wrap_image().
 Result<Tensor> tensor_of(const FrameHead& head, std::shared_ptr<SlotBuffer> slot);
+/// The same in the buffers that its slot lists.
+Result<Tensor> tensor_of(const FrameHead& head, std::span<const std::shared_ptr<Buffer>> buffers);
 
 }  // namespace halyard::ipc

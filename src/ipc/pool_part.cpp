@@ -209,6 +209,7 @@ PoolPart::~PoolPart() {
 
 Result<std::shared_ptr<SlotBuffer>> PoolPart::allocate(std::size_t bytes) {
   HALYARD_TRY(const Arena::Lease lease, service_->arena().allocate(bytes));
+  service_->collect_sent_buffers();
   return std::make_shared<SlotBuffer>(shared_from_this(),
                                       SlotBuffer::Place{lease.slot, lease.generation, lease.offset},
                                       lease.bytes, true);

@@ -39,7 +39,10 @@ class HALYARD_LOCAL PoolPart final : public SlotHome,
   /// A reference more to this very tenant. Errors: not_found, malformed (no such slot).
   Result<std::shared_ptr<SlotBuffer>> attach(std::uint32_t slot, std::uint64_t generation);
 
-  void let_go(std::uint32_t slot) noexcept override { service_->arena().release(slot); }
+  void let_go(std::uint32_t slot) noexcept override {
+    service_->arena().release(slot);
+    service_->collect_sent_buffers();
+  }
   std::uint64_t references(std::uint32_t slot) const noexcept override {
     return service_->arena().references(slot);
   }

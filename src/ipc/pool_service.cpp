@@ -139,6 +139,16 @@ Result<Parcel> PoolService::answer_arena(const NodeId& from, std::uint32_t reque
       offered.bytes.clear();
       return offered;
     }
+    case ArenaRequest::buffer: {
+      const auto wanted = body.as<BufferFacts>();
+      if (!wanted) return fail(Errc::malformed, "request: has a wrong size");
+      const auto buffer = sent_buffers_.find(wanted->id);
+      if (!buffer) return fail(Errc::not_found, "buffer: no frame that somebody has lies in it");
+      Parcel parcel = Parcel::of(BufferFacts{buffer->id(), buffer->size_bytes()});
+      HALYARD_TRY(Fd own, buffer->clone_fd());
+      parcel.fds.push_back(std::move(own));
+      return parcel;
+    }
     case ArenaRequest::leave: {
       const auto token = body.as<BorrowerToken>();
       if (!token) return fail(Errc::malformed, "request: has a wrong size");
@@ -177,6 +187,7 @@ void PoolService::forget(const NodeId& gone) {
 void PoolService::look() {
   update_wants_room();
   arena_->collect_lent();
+  collect_sent_buffers();
   const std::lock_guard lock(mutex_);
   ++looks_;
   room_.notify_all();

@@ -17,6 +17,7 @@
 #include "halyard/result.h"
 #include "ipc/arena.h"
 #include "ipc/borrowed_arena.h"
+#include "ipc/dma_frame.h"
 #include "ipc/node.h"
 
 namespace halyard::ipc {
@@ -50,6 +51,11 @@ class HALYARD_LOCAL PoolService final : public Service {
   void look() override;
 
   Arena& arena() const noexcept { return *arena_; }
+  SentBuffers& sent_buffers() noexcept { return sent_buffers_; }
+  /// To be called where slots may have become free.
+  void collect_sent_buffers() noexcept {
+    if (!sent_buffers_.is_empty()) sent_buffers_.collect(*arena_);
+  }
   PoolMember member() const noexcept;
   Status add_neighbour(const NodeId& node, const PoolMember& member, const Fd& state);
 
@@ -98,6 +104,7 @@ class HALYARD_LOCAL PoolService final : public Service {
   void update_wants_room();
 
   std::unique_ptr<Arena> arena_;
+  SentBuffers sent_buffers_;
   mutable std::mutex mutex_;  ///< of all below
   std::condition_variable room_;
   std::vector<std::unique_ptr<Neighbour>> neighbours_;

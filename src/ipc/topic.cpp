@@ -124,6 +124,7 @@ TopicStats TopicEndpoint::stats() {
     state.refresh_receiver();
     stats.lost = state.lost;
     stats.received = state.received_before;
+    stats.buffers = state.buffers.count();
     for (const auto& peer : state.receive_known.peers)
       stats.received += peer->received;
   }

@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "base/format_error.h"
@@ -74,7 +75,21 @@ Result<Tensor> TopicEndpoint::State::take_frame(PeerEndpoint& peer) {
   if (!slot && may_ask && slot.error().code == Errc::timeout)
     peer.silent_until = Clock::now() + silence_time;
   if (!slot) return slot.error();
+  if (head.is_dma()) return take_dma_frame(head, *std::move(slot), may_ask);
   return tensor_of(head, *std::move(slot));
+}
+
+Result<Tensor> TopicEndpoint::State::take_dma_frame(const FrameHead& head,
+                                                    std::shared_ptr<SlotBuffer> slot,
+                                                    bool may_ask) {
+  HALYARD_TRY(const BufferList list, read_list(slot->bytes()));
+  std::array<std::shared_ptr<Buffer>, std::size(list.buffers)> held;
+  for (std::uint32_t i = 0; i < list.count; ++i) {
+    HALYARD_TRY(auto buffer,
+                buffers.get(*node, head.owner, head.arena_id, list.buffers[i], may_ask));
+    held[i] = with_slot(std::move(buffer), slot);
+  }
+  return tensor_of(head, std::span(held).first(list.count));
 }
 
 void TopicEndpoint::State::tell_position(PeerEndpoint& peer) {

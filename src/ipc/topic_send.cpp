@@ -58,10 +58,12 @@ void TopicEndpoint::State::offer(const SlotHome& home) {
   if (home.identity().node != node->id()) return;
   if (offered_version != send_known.version) {
     offered.clear();
-    std::erase_if(offers, [this](const auto& known) {
+    const auto has_left = [this](const auto& known) {
       return std::none_of(send_known.peers.begin(), send_known.peers.end(),
                           [&](const auto& peer) { return peer->node == known.second; });
-    });
+    };
+    std::erase_if(offers, has_left);
+    std::erase_if(passed, has_left);
   }
   offered_version = send_known.version;
   if (std::find(offered.begin(), offered.end(), arena) != offered.end()) return;
@@ -81,24 +83,60 @@ void TopicEndpoint::State::offer(const SlotHome& home) {
   }
 }
 
+// A slot that lists the buffers, and holds them until nobody has the frame.
+Result<Tensor> TopicEndpoint::State::hold_buffers(
+    std::vector<std::shared_ptr<Buffer>> dma_buffers) {
+  HALYARD_TRY(const auto own_pool, get_pool());
+  HALYARD_TRY(Tensor tensor, own_pool->alloc({sizeof(BufferList)}, DType::u8));
+  const SlotBuffer& slot = *slot_of(tensor);
+  const BufferList list = list_of(dma_buffers);
+  std::memcpy(slot.bytes().data(), &list, sizeof(list));
+  HALYARD_TRY(const auto part, PoolPart::find(slot.home()->identity().arena_id));
+  PoolService& owner = part->service();
+  owner.arena().set_wants_notice(slot.place().slot);
+  for (const auto& buffer : dma_buffers)
+    pass(*buffer);
+  owner.sent_buffers().hold(slot.place().slot, slot.place().generation, std::move(dma_buffers));
+  return tensor;
+}
+
+// Subscribers get the descriptor before the first frame in the buffer, as they get to know arenas.
+void TopicEndpoint::State::pass(const Buffer& buffer) {
+  constexpr std::size_t max_passed = 4096;
+  if (passed.size() >= max_passed) passed.clear();
+  const int fd = buffer.fd();
+  const BufferFacts buffer_facts{buffer.id(), buffer.size_bytes()};
+  for (const auto& peer : send_known.peers) {
+    if (peer->node == node->id() || !passed.emplace(buffer_facts.id, peer->node).second) continue;
+    // One that does not take it now asks when it needs it.
+    static_cast<void>(node->ask(peer->node, "topic/" + name,
+                                static_cast<std::uint32_t>(TopicRequest::buffer), buffer_facts,
+                                std::span(&fd, 1), Deadline(arena_timeout))
+                          .has_value());
+  }
+}
+
 // Writes the frame's head to `out`; `kept` holds its slot.
 Status TopicEndpoint::State::put_frame(const Tensor& frame, std::shared_ptr<Buffer>& kept) {
-  Tensor copy;
+  Tensor own_tensor;
   const Tensor* sent = &frame;
   SlotBuffer* slot = slot_of(frame);
+  bool is_dma = false;
   if (slot == nullptr) {
-    HALYARD_TRY(copy, copy_to_pool(frame));
-    sent = &copy;
-    slot = slot_of(copy);
+    auto dma_buffers = dma_buffers_of(frame);
+    is_dma = !dma_buffers.empty();
+    HALYARD_TRY(own_tensor, is_dma ? hold_buffers(std::move(dma_buffers)) : copy_to_pool(frame));
+    if (!is_dma) sent = &own_tensor;
+    slot = slot_of(own_tensor);
   }
   slot->publish();
   // The ring orders what was written before what is read, but ThreadSanitizer does not see that two
   // endpoints of one process map it at two addresses.
   tsan_release(slot->bytes().data());
   offer(*slot->home());
-  HALYARD_TRY(const FrameHead head, head_of(*sent, *slot));
+  HALYARD_TRY(const FrameHead head, head_of(*sent, *slot, is_dma));
   std::memcpy(out.data(), &head, sizeof(head));
-  kept = sent->buffer();
+  kept = is_dma ? own_tensor.buffer() : sent->buffer();
   return {};
 }
 

@@ -101,6 +101,9 @@ Result<Parcel> TopicService::answer(const NodeId& from, std::uint32_t request, P
     }
     case TopicRequest::look:
       return introduction();
+    case TopicRequest::buffer:
+      HALYARD_CHECK(take_buffer(from, std::move(body)));
+      return Parcel{};
     case TopicRequest::leave: {
       const auto facts = body.as<EndpointFacts>();
       if (!facts) return fail(Errc::malformed, "request: has a wrong size");
@@ -123,6 +126,21 @@ Status TopicService::check_offers(const NodeId& from) const {
   });
   if (of_it < max_offers) return {};
   return fail(Errc::exhausted, "topic: what was offered has not been looked at yet");
+}
+
+Status TopicService::take_buffer(const NodeId& from, Parcel body) {
+  constexpr std::ptrdiff_t max_buffers = 32;
+  const auto facts = body.as<BufferFacts>();
+  if (!facts || body.fds.size() != 1) return fail(Errc::malformed, "request: has a wrong size");
+  if (!own_.subscribes) return {};
+  const std::lock_guard lock(mutex_);
+  const auto of_it = std::count_if(buffers_.begin(), buffers_.end(),
+                                   [&](const auto& buffer) { return buffer.owner == from; });
+  if (of_it >= max_buffers)
+    return fail(Errc::exhausted, "topic: what was passed has not been looked at yet");
+  buffers_.push_back({from, *facts, std::move(body.fds[0])});
+  version_.fetch_add(1, std::memory_order_release);
+  return {};
 }
 
 void TopicService::mark_left(PeerEndpoint& peer) noexcept {
@@ -150,6 +168,7 @@ void TopicService::drop_old_offers(std::vector<std::shared_ptr<BorrowedArena>>& 
   if (gone_.size() <= max_gone) return;
   const NodeId oldest = gone_[gone_.size() - 1 - max_gone];
   if (gone_.size() > max_names) gone_.erase(gone_.begin());
+  std::erase_if(buffers_, [&](const auto& buffer) { return buffer.owner == oldest; });
   std::erase_if(arenas_, [&](auto& arena) {
     if (arena->identity().node != oldest) return false;
     dropped.push_back(std::move(arena));
@@ -229,7 +248,7 @@ bool TopicService::drop_left() noexcept {
 
 TopicService::Offers TopicService::take_offers() {
   const std::lock_guard lock(mutex_);
-  return {std::exchange(arenas_, {}), std::exchange(gone_, {})};
+  return {std::exchange(arenas_, {}), std::exchange(buffers_, {}), std::exchange(gone_, {})};
 }
 
 std::vector<std::shared_ptr<PeerEndpoint>> TopicService::peers() const {

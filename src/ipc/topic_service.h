@@ -14,6 +14,7 @@
 #include "base/mapped.h"
 #include "halyard/result.h"
 #include "ipc/borrowed_arena.h"
+#include "ipc/dma_frame.h"
 #include "ipc/endpoint_memory.h"
 #include "ipc/node.h"
 #include "ipc/notifier.h"
@@ -27,6 +28,8 @@ enum class TopicRequest : std::uint32_t {
   leave = 2,  ///< EndpointFacts
   offer = 3,  ///< ArenaOffer: its frames lie there, or will; the answer is its acceptance
   look = 4,   ///< nothing; the answer is as that of join: for tools, which do not take part
+  /// BufferFacts and the descriptor of a DMA-BUF: frames will come that lie in it
+  buffer = 5,
 };
 struct EndpointFacts {
   std::uint64_t id = 0;
@@ -98,6 +101,7 @@ class HALYARD_LOCAL TopicService final : public Service {
   /// thread; and the processes that have ended since, whose arenas can go when all is read.
   struct Offers {
     std::vector<std::shared_ptr<BorrowedArena>> arenas;
+    std::vector<PassedBuffer> buffers;
     std::vector<NodeId> gone;
   };
   Offers take_offers();
@@ -109,6 +113,7 @@ class HALYARD_LOCAL TopicService final : public Service {
   void mark_left(PeerEndpoint& peer) noexcept;
   void wake() noexcept;
   Status check_offers(const NodeId& from) const;
+  Status take_buffer(const NodeId& from, Parcel body);
   void drop_old_offers(std::vector<std::shared_ptr<BorrowedArena>>& dropped);
   bool drop_left() noexcept;
 
@@ -118,6 +123,7 @@ class HALYARD_LOCAL TopicService final : public Service {
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<PeerEndpoint>> peers_;
   std::vector<std::shared_ptr<BorrowedArena>> arenas_;
+  std::vector<PassedBuffer> buffers_;
   std::vector<NodeId> gone_;
 };
 

@@ -52,6 +52,7 @@ struct HALYARD_LOCAL TopicEndpoint::State {
   std::uint64_t offered_version = 0;
   std::vector<std::uint64_t> offered;
   std::set<std::pair<std::uint64_t, ipc::NodeId>> offers;
+  std::set<std::pair<std::uint64_t, ipc::NodeId>> passed;  // buffers, by their ids, to whom
 
   ipc::ShortLock receive_mutex;  // of what follows
   Known receive_known;
@@ -62,6 +63,7 @@ struct HALYARD_LOCAL TopicEndpoint::State {
   std::uint64_t received_before = 0;  // from publishers that are gone
   std::shared_ptr<ipc::BorrowedArena> last_arena;
   std::vector<std::shared_ptr<ipc::BorrowedArena>> arenas;
+  ipc::ReceivedBuffers buffers;
   std::vector<ipc::NodeId> gone;         // processes whose arenas go when all is read
   std::vector<ipc::NodeId> gone_before;  // the last of those that went so
   std::atomic<bool> fd_is_used{false};
@@ -95,6 +97,8 @@ struct HALYARD_LOCAL TopicEndpoint::State {
     ipc::TopicService::Offers offers_made = service->take_offers();
     for (auto& arena : offers_made.arenas)
       keep(std::move(arena));
+    for (const ipc::PassedBuffer& buffer : offers_made.buffers)
+      if (const auto taken = buffers.take(buffer); !taken) note(taken.error(), true);
     gone.insert(gone.end(), offers_made.gone.begin(), offers_made.gone.end());
   }
   void keep(std::shared_ptr<ipc::BorrowedArena> arena) {
@@ -122,6 +126,8 @@ struct HALYARD_LOCAL TopicEndpoint::State {
     };
     if (is_gone(last_arena)) last_arena.reset();
     std::erase_if(arenas, is_gone);
+    for (const ipc::NodeId& owner : gone)
+      buffers.forget(owner);
     constexpr std::size_t max_names = 256;
     gone_before.insert(gone_before.end(), gone.begin(), gone.end());
     if (gone_before.size() > max_names)
@@ -141,6 +147,8 @@ struct HALYARD_LOCAL TopicEndpoint::State {
               std::chrono::nanoseconds timeout);
   void offer(const ipc::SlotHome& home);
   Status put_frame(const Tensor& frame, std::shared_ptr<Buffer>& kept);
+  Result<Tensor> hold_buffers(std::vector<std::shared_ptr<Buffer>> dma_buffers);
+  void pass(const Buffer& buffer);
   Result<Tensor> copy_to_pool(const Tensor& frame);
   const ipc::ReaderRecord* record_of(ipc::PeerEndpoint& peer) const;
   const ipc::ReaderRecord* find_full();
@@ -152,6 +160,8 @@ struct HALYARD_LOCAL TopicEndpoint::State {
   bool read_from(ipc::PeerEndpoint& peer, std::span<std::byte> bytes, Tensor* frame);
   Result<Tensor> take_frame(ipc::PeerEndpoint& peer);
   Result<std::shared_ptr<ipc::SlotBuffer>> take_slot(const ipc::FrameHead& head, bool may_ask);
+  Result<Tensor> take_dma_frame(const ipc::FrameHead& head, std::shared_ptr<ipc::SlotBuffer> slot,
+                                bool may_ask);
   bool finds_message();
   void begin_waiting_at_fd();
   void tell_position(ipc::PeerEndpoint& peer);

@@ -125,6 +125,7 @@ Result<std::shared_ptr<Buffer>> Importer::import_buffer(int fd, const ImportOpti
   HALYARD_TRY(Fd own, duplicate(fd));
   HALYARD_TRY(FdMemory memory, examine_memory(own.get()));
   if (options.require_sealed) HALYARD_CHECK(seal_memory(own.get(), memory));
+  if (options.read_only) memory.writable = false;
   if (memory.size_bytes < options.size_bytes || memory.size_bytes == 0) {
     return fail(Errc::invalid_argument, "size: the object has fewer bytes than asked",
                 "{} asked, the {} has {}", options.size_bytes, to_string(memory.kind),

@@ -113,7 +113,7 @@ TEST_F(PageTest, has_the_structures_of_arenas) {
   EXPECT_FIELD(SlotRecord, generation);
   EXPECT_FIELD(SlotRecord, offset);
   EXPECT_FIELD(SlotRecord, bytes);
-  EXPECT_FIELD(SlotRecord, unused);
+  EXPECT_FIELD(SlotRecord, wants_notice);
   for (const auto& [name, place] : page_.fields)
     EXPECT_FALSE(name.rfind("ArenaHeader.", 0) == 0 || name.rfind("SlotRecord.", 0) == 0) << name;
 }
@@ -190,9 +190,14 @@ TEST_F(PageTest, has_the_structures_of_frames) {
   EXPECT_FIELD(TensorDescriptor, device_id);
   EXPECT_FIELD(TensorDescriptor, dims);
   EXPECT_FIELD(TensorDescriptor, strides);
+  expect_size("BufferList", sizeof(BufferList));
+  EXPECT_FIELD(BufferList, magic);
+  EXPECT_FIELD(BufferList, count);
+  EXPECT_FIELD(BufferList, reserved);
+  EXPECT_FIELD(BufferList, buffers);
   for (const auto& [name, place] : page_.fields) {
-    EXPECT_FALSE(name.rfind("FrameHead.", 0) == 0 || name.rfind("TensorDescriptor.", 0) == 0)
-        << name;
+    for (const char* structure : {"FrameHead.", "TensorDescriptor.", "BufferList."})
+      EXPECT_NE(name.rfind(structure, 0), 0U) << name;
   }
 }
 
@@ -211,6 +216,9 @@ TEST_F(PageTest, has_the_bodies_of_packets) {
   EXPECT_FIELD(ArenaOffer, facts);
   expect_size("BorrowerToken", sizeof(BorrowerToken));
   EXPECT_FIELD(BorrowerToken, number);
+  expect_size("BufferFacts", sizeof(BufferFacts));
+  EXPECT_FIELD(BufferFacts, id);
+  EXPECT_FIELD(BufferFacts, bytes);
   expect_size("PoolMember", sizeof(PoolMember));
   EXPECT_FIELD(PoolMember, arena_id);
   EXPECT_FIELD(PoolMember, index);
@@ -222,6 +230,10 @@ TEST_F(PageTest, has_the_numbers) {
   expect_number("topic.leave", static_cast<std::uint64_t>(TopicRequest::leave));
   expect_number("topic.offer", static_cast<std::uint64_t>(TopicRequest::offer));
   expect_number("topic.look", static_cast<std::uint64_t>(TopicRequest::look));
+  expect_number("topic.buffer", static_cast<std::uint64_t>(TopicRequest::buffer));
+  expect_number("arena.buffer", static_cast<std::uint64_t>(ArenaRequest::buffer));
+  expect_number("pool.look", static_cast<std::uint64_t>(PoolRequest::look));
+  expect_number("buffers.magic", BufferList::magic_value);
   expect_number("arena.facts", static_cast<std::uint64_t>(ArenaRequest::facts));
   expect_number("arena.borrow", static_cast<std::uint64_t>(ArenaRequest::borrow));
   expect_number("arena.leave", static_cast<std::uint64_t>(ArenaRequest::leave));
