@@ -89,7 +89,6 @@ struct MappedPlane {
 };
 
 class Tensor;
-
 /// CPU access to all of a tensor's bytes; keeps them alive. Move-only. Thread-bound.
 class TensorMap {
  public:
@@ -335,6 +334,10 @@ class Tensor {
   /// wrap() into a tensor that is empty: for classes that are tensors, and for speed.
   Status lay_over(std::shared_ptr<Buffer> buffer, const Layout& layout,
                   std::size_t offset_bytes = 0);
+  /// Whether both are the same, but for their memory. Where the elements lie in it counts.
+  bool has_form_of(const Tensor& other) const noexcept;
+  /// Makes `out` the same as this one in `buffer`, unchecked; null: in none.
+  void put_over(std::shared_ptr<Buffer> buffer, Tensor& out) const;
 
  private:
   friend bool aliases(const Tensor& a, const Tensor& b) noexcept;
@@ -377,17 +380,16 @@ class Tensor {
   std::string name_;
 };
 
-/// Whether a byte belongs to both: in one buffer, in two buffers over one kernel object, or in two
-/// over the same addresses of this process. Exact for parts of one picture, for contiguous tensors
-/// and for parts of them that are rows of one pitch; else true when the outer bounds meet.
+/// Whether a byte belongs to both: also by way of two buffers over one kernel object or the same
+/// addresses. Exact for parts of one image, for contiguous tensors and for parts of them that are
+/// rows of one pitch; else true when the outer bounds meet.
 bool aliases(const Tensor& a, const Tensor& b) noexcept;
 
 /// Copies all elements between tensors of one dtype and shape; strides may differ.
 /// Errors: invalid_argument (dtype, shape, aliasing), those of map().
 Status copy(const Tensor& source, Tensor& destination);
 
-/// Byte copies of payload (pixels, elements) that the library has made in this process; converting
-/// and decoding are not copies. For proving that a pipeline is zero-copy. Thread-safe.
+/// Copies of pixels and elements that this process has made. Converting is none. Thread-safe.
 struct CopyStats {
   std::uint64_t copies = 0;
   std::uint64_t bytes = 0;

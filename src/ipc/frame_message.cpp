@@ -71,7 +71,7 @@ Result<Tensor> image_of(const FrameHead& head, std::span<const std::shared_ptr<B
     planes[i] = {buffers[buffers.size() == 1 ? 0 : i], head.plane[i].offset, head.plane[i].stride,
                  head.plane_stride};
   return Tensor::wrap_image(std::span(planes).first(head.planes), head.width, head.height, format,
-                            *dtype);
+                            *dtype, head.modifier);
 }
 
 }  // namespace
@@ -93,6 +93,7 @@ Result<FrameHead> head_of(const Tensor& tensor, const SlotBuffer& slot, bool is_
   head.color_range = static_cast<std::uint8_t>(c.range);
   if (tensor.is_image()) {
     head.format = static_cast<std::uint8_t>(*tensor.format());
+    head.modifier = tensor.modifier();
     HALYARD_CHECK(put_planes(tensor, head));
   }
   if (tensor.item_format()) head.item_format = static_cast<std::uint8_t>(*tensor.item_format());
@@ -156,6 +157,42 @@ Result<Tensor> tensor_of(const FrameHead& head, std::span<const std::shared_ptr<
   return completed(head, head.format != FrameHead::no_format
                              ? image_of(head, buffers)
                              : tensor_in(buffers.front(), head.descriptor));
+}
+
+namespace {
+
+// Where the last plane or element ends in its buffer. SIZE_MAX: nobody knows.
+std::size_t end_of(const Tensor& tensor) {
+  if (!tensor.is_image()) {
+    const auto reach = reach_of(tensor.layout());
+    return reach ? tensor.offset_bytes() + static_cast<std::size_t>(reach->end) : SIZE_MAX;
+  }
+  if (tensor.modifier() != drm_modifier_linear) return SIZE_MAX;
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < tensor.plane_count(); ++i) {
+    const auto plane = tensor.image_plane(i);
+    if (!plane) return SIZE_MAX;
+    end = std::max(
+        end, plane->offset_bytes + (plane->rows - 1) * plane->stride_bytes + plane->row_bytes);
+  }
+  return end;
+}
+
+}  // namespace
+
+TensorForm::TensorForm(const Tensor& tensor) : Tensor(tensor), end_bytes_(end_of(tensor)) {
+  Tensor::put_over(nullptr, *this);
+}
+
+Status TensorForm::put_over(std::shared_ptr<SlotBuffer> slot, std::uint64_t offset,
+                            Tensor& out) const {
+  if (slot->size_bytes() < end_bytes_ || offset != offset_bytes()) {
+    return fail(Errc::corrupt, "message.form: its tensor leaves the slot",
+                "{} bytes from byte {} on, the form has {} from {}", slot->size_bytes(), offset,
+                end_bytes_, offset_bytes());
+  }
+  Tensor::put_over(std::move(slot), out);
+  return {};
 }
 
 }  // namespace halyard::ipc

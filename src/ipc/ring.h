@@ -17,6 +17,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 namespace halyard::ipc {
@@ -41,17 +42,49 @@ constexpr std::uint64_t state_when_there(std::uint64_t position) noexcept {
 }
 
 /// For the publisher: writes message `position`, the number published so far. One thread at a time.
-template <class Word>
-void publish(const RingMemory<Word>& ring, std::uint64_t position,
-             std::span<const std::uint64_t> message) {
+/// `write(words)` stores the message's words, relaxed.
+template <class Word, class Write>
+void publish_with(const RingMemory<Word>& ring, std::uint64_t position, const Write& write) {
   Word& state = ring.state(position);
   state.store(state_while_written(position), std::memory_order_relaxed);
   Word::fence(std::memory_order_release);
-  Word* const words = ring.words(position);
-  for (std::size_t i = 0; i < message.size(); ++i)
-    words[i].store(message[i], std::memory_order_relaxed);
+  write(ring.words(position));
   state.store(state_when_there(position), std::memory_order_release);
   ring.head->store(position + 1, std::memory_order_seq_cst);
+}
+template <class Word>
+void publish(const RingMemory<Word>& ring, std::uint64_t position,
+             std::span<const std::uint64_t> message) {
+  publish_with(ring, position, [&](Word* words) {
+    for (std::size_t i = 0; i < message.size(); ++i)
+      words[i].store(message[i], std::memory_order_relaxed);
+  });
+}
+
+/// Bytes to words, and back: as many words as they take, the last one in part.
+template <class Word>
+void store_bytes(Word* words, std::span<const std::byte> bytes) {
+  const std::size_t whole = bytes.size() / 8;
+  std::uint64_t word = 0;
+  for (std::size_t i = 0; i < whole; ++i) {
+    std::memcpy(&word, bytes.data() + i * 8, 8);
+    words[i].store(word, std::memory_order_relaxed);
+  }
+  if (bytes.size() % 8 == 0) return;
+  word = 0;
+  std::memcpy(&word, bytes.data() + whole * 8, bytes.size() % 8);
+  words[whole].store(word, std::memory_order_relaxed);
+}
+template <class Word>
+void load_bytes(const Word* words, std::span<std::byte> bytes) {
+  const std::size_t whole = bytes.size() / 8;
+  for (std::size_t i = 0; i < whole; ++i) {
+    const std::uint64_t word = words[i].load(std::memory_order_relaxed);
+    std::memcpy(bytes.data() + i * 8, &word, 8);
+  }
+  if (bytes.size() % 8 == 0) return;
+  const std::uint64_t word = words[whole].load(std::memory_order_relaxed);
+  std::memcpy(bytes.data() + whole * 8, &word, bytes.size() % 8);
 }
 
 enum class Read : std::uint8_t {
@@ -60,17 +93,15 @@ enum class Read : std::uint8_t {
   overtaken,  ///< the message was written over
 };
 
-/// For a reader: copies message `position`, with as many words as `message` has.
-template <class Word>
-Read read_at(const RingMemory<const Word>& ring, std::uint64_t position,
-             std::span<std::uint64_t> message) {
+/// For a reader: `copy(words)` loads, relaxed, what it wants of message `position`. What it has is
+/// a message only if this says so.
+template <class Word, class Copy>
+Read read_at(const RingMemory<const Word>& ring, std::uint64_t position, const Copy& copy) {
   const Word& state = ring.state(position);
   const std::uint64_t before = state.load(std::memory_order_acquire);
   if (before < state_when_there(position)) return Read::nothing_yet;
   if (before > state_when_there(position)) return Read::overtaken;
-  const Word* const words = ring.words(position);
-  for (std::size_t i = 0; i < message.size(); ++i)
-    message[i] = words[i].load(std::memory_order_relaxed);
+  copy(ring.words(position));
   Word::fence(std::memory_order_acquire);
   const std::uint64_t after = state.load(std::memory_order_relaxed);
   return after == before ? Read::message : Read::overtaken;
@@ -97,8 +128,18 @@ struct ReadPlace {
   template <class Word>
   Read read(const RingMemory<const Word>& ring, std::uint64_t window,
             std::span<std::uint64_t> message, int max_tries = 64) {
+    const auto copy = [&](const Word* words) {
+      for (std::size_t i = 0; i < message.size(); ++i)
+        message[i] = words[i].load(std::memory_order_relaxed);
+    };
+    return read_with(ring, window, copy, max_tries);
+  }
+  /// The same with a copy() as read_at() has it.
+  template <class Word, class Copy>
+  Read read_with(const RingMemory<const Word>& ring, std::uint64_t window, const Copy& copy,
+                 int max_tries = 64) {
     for (int tries = 0; tries < max_tries; ++tries) {
-      const Read found = read_at(ring, next, message);
+      const Read found = read_at(ring, next, copy);
       if (found == Read::message) ++next;
       if (found != Read::overtaken) return found;
       const std::uint64_t before = next;

@@ -20,14 +20,18 @@ SlotBuffer* slot_of(const Tensor& tensor) noexcept {
   return typeid(*buffer) == typeid(SlotBuffer) ? static_cast<SlotBuffer*>(buffer) : nullptr;
 }
 
-Result<TensorDescriptor> describe(const Tensor& tensor, const SlotBuffer& slot) {
-  HALYARD_TRY(TensorDescriptor descriptor, TensorDescriptor::of_layout(tensor.layout()));
+void put_slot(TensorDescriptor& descriptor, const SlotBuffer& slot, std::uint64_t offset) noexcept {
   const SlotHome::Identity& home = slot.home()->identity();
   const SlotBuffer::Place& place = slot.place();
   descriptor.pool_id = home.pool_id;
   descriptor.slot_id = home.index << 24U | place.slot;
   descriptor.set_generation(place.generation);
-  descriptor.offset = place.offset + tensor.offset_bytes();
+  descriptor.offset = place.offset + offset;
+}
+
+Result<TensorDescriptor> describe(const Tensor& tensor, const SlotBuffer& slot) {
+  HALYARD_TRY(TensorDescriptor descriptor, TensorDescriptor::of_layout(tensor.layout()));
+  put_slot(descriptor, slot, tensor.offset_bytes());
   if (!slot.is_writable()) descriptor.flags |= TensorDescriptor::read_only_flag;
   return descriptor;
 }

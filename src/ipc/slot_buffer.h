@@ -77,6 +77,8 @@ class HALYARD_LOCAL SlotBuffer final : public Buffer {
 /// The slot that a tensor lies in; null where it lies elsewhere, or in several buffers.
 SlotBuffer* slot_of(const Tensor& tensor) noexcept;
 
+/// The fields that say where a tensor is: in `slot`, from its byte `offset` on.
+void put_slot(TensorDescriptor& descriptor, const SlotBuffer& slot, std::uint64_t offset) noexcept;
 /// What names a tensor that lies in a slot. Errors: unsupported (a negative stride).
 Result<TensorDescriptor> describe(const Tensor& tensor, const SlotBuffer& slot);
 

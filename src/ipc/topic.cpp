@@ -57,8 +57,6 @@ Result<std::unique_ptr<TopicEndpoint>> TopicEndpoint::create(std::string_view na
   const TopicFacts& facts = state->facts;
   state->head_words = facts.type.has_frame ? sizeof(FrameHead) / sizeof(std::uint64_t) : 0;
   state->window.resize(facts.type.has_frame ? facts.depth : 0);
-  state->out.resize(message_words(facts.type));
-  state->in.resize(state->out.size());
   HALYARD_CHECK(join_all(*state->node, *state->service, state->name, members, deadline));
   return std::unique_ptr<TopicEndpoint>(new TopicEndpoint(std::move(state)));
 }

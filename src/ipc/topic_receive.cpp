@@ -65,18 +65,40 @@ Result<std::shared_ptr<SlotBuffer>> TopicEndpoint::State::take_slot(const FrameH
   return last_arena->borrow(slot, generation, may_ask);
 }
 
-Result<Tensor> TopicEndpoint::State::take_frame(PeerEndpoint& peer) {
+Status TopicEndpoint::State::take_frame(PeerEndpoint& peer, Tensor& frame) {
   using Clock = std::chrono::steady_clock;
-  FrameHead head;
-  std::memcpy(static_cast<void*>(&head), in.data(), sizeof(head));
+  const FrameHead& head = received_head;
   const bool was_silent = peer.silent_until != Clock::time_point();
   const bool may_ask = !was_silent || Clock::now() >= peer.silent_until;
   auto slot = take_slot(head, may_ask);
   if (!slot && may_ask && slot.error().code == Errc::timeout)
     peer.silent_until = Clock::now() + silence_time;
   if (!slot) return slot.error();
-  if (head.is_dma()) return take_dma_frame(head, *std::move(slot), may_ask);
-  return tensor_of(head, *std::move(slot));
+  const bool is_known = head.form != 0 && head.form == peer.form_number;
+  if (is_known) {
+    const std::uint64_t offset = head.descriptor.offset - (*slot)->place().offset;
+    return peer.form.put_over(*std::move(slot), offset, frame);
+  }
+  const bool is_dma = head.is_dma();
+  HALYARD_TRY(frame, is_dma ? take_dma_frame(head, *std::move(slot), may_ask)
+                            : tensor_of(head, *std::move(slot)));
+  peer.form_number = is_dma ? 0 : head.form;
+  if (peer.form_number != 0) peer.form = TensorForm(frame);
+  return {};
+}
+
+// Of a frame of a known form the first line says all.
+void TopicEndpoint::State::load(const SharedWord* words, std::uint64_t known_form,
+                                std::span<std::byte> bytes) {
+  if (facts.type.has_frame) {
+    const auto head_bytes = std::as_writable_bytes(std::span(&received_head, 1));
+    load_bytes(words, head_bytes.first(first_line_bytes));
+    if (known_form == 0 || received_head.form != known_form) {
+      load_bytes(words + first_line_bytes / sizeof(SharedWord),
+                 head_bytes.subspan(first_line_bytes));
+    }
+  }
+  load_bytes(words + head_words, bytes);
 }
 
 Result<Tensor> TopicEndpoint::State::take_dma_frame(const FrameHead& head,
@@ -112,25 +134,22 @@ bool TopicEndpoint::State::read_from(PeerEndpoint& peer, std::span<std::byte> by
   // One that sends nonsense faster than it is read does not keep others from being read.
   for (std::uint64_t tries = 0; tries <= window; ++tries) {
     if (config.latest_only) peer.place.catch_up(ring, 1);
-    const Read read = peer.place.read(ring, window, std::span<std::uint64_t>(in));
+    const auto copy = [&](const SharedWord* words) { load(words, peer.form_number, bytes); };
+    const Read read = peer.place.read_with(ring, window, copy);
     if (read != Read::message) break;
     if (facts.type.has_frame) {
-      auto taken = take_frame(peer);
+      const auto taken = take_frame(peer, *frame);
       if (!taken) {
         ++peer.place.lost;
         note(taken.error(), is_nonsense(taken.error().code));
         peer.place.catch_up(ring, window);
         continue;
       }
-      *frame = *std::move(taken);
     }
     found = true;
     break;
   }
-  if (found) {
-    ++peer.received;
-    if (!bytes.empty()) std::memcpy(bytes.data(), in.data() + head_words, bytes.size());
-  }
+  if (found) ++peer.received;
   lost += peer.place.lost - lost_before;
   if (found || peer.place.lost != lost_before) tell_position(peer);
   return found;

@@ -116,27 +116,50 @@ void TopicEndpoint::State::pass(const Buffer& buffer) {
   }
 }
 
-// Writes the frame's head to `out`; `kept` holds its slot.
+// Writes the frame's head to sent_head; `kept` holds its slot.
 Status TopicEndpoint::State::put_frame(const Tensor& frame, std::shared_ptr<Buffer>& kept) {
-  Tensor own_tensor;
-  const Tensor* sent = &frame;
-  SlotBuffer* slot = slot_of(frame);
-  bool is_dma = false;
-  if (slot == nullptr) {
-    auto dma_buffers = dma_buffers_of(frame);
-    is_dma = !dma_buffers.empty();
-    HALYARD_TRY(own_tensor, is_dma ? hold_buffers(std::move(dma_buffers)) : copy_to_pool(frame));
-    if (!is_dma) sent = &own_tensor;
-    slot = slot_of(own_tensor);
+  SlotBuffer* const slot = slot_of(frame);
+  if (slot == nullptr) return put_outside_frame(frame, kept);
+  kept = frame.buffer();
+  return put_slot_frame(frame, *slot);
+}
+
+// The same for a frame that lies in no pool.
+Status TopicEndpoint::State::put_outside_frame(const Tensor& frame, std::shared_ptr<Buffer>& kept) {
+  auto dma_buffers = dma_buffers_of(frame);
+  if (dma_buffers.empty()) {
+    HALYARD_TRY(const Tensor copy, copy_to_pool(frame));
+    kept = copy.buffer();
+    return put_slot_frame(copy, *slot_of(copy));
   }
-  slot->publish();
+  HALYARD_TRY(const Tensor list, hold_buffers(std::move(dma_buffers)));
+  kept = list.buffer();
+  SlotBuffer& slot = *slot_of(list);
+  slot.publish();
+  tsan_release(slot.bytes().data());
+  offer(*slot.home());
+  HALYARD_TRY(sent_head, head_of(frame, slot, true));
+  sent_form = {};
+  return {};
+}
+
+Status TopicEndpoint::State::put_slot_frame(const Tensor& frame, SlotBuffer& slot) {
+  slot.publish();
   // The ring orders what was written before what is read, but ThreadSanitizer does not see that two
   // endpoints of one process map it at two addresses.
-  tsan_release(slot->bytes().data());
-  offer(*slot->home());
-  HALYARD_TRY(const FrameHead head, head_of(*sent, *slot, is_dma));
-  std::memcpy(out.data(), &head, sizeof(head));
-  kept = is_dma ? own_tensor.buffer() : sent->buffer();
+  tsan_release(slot.bytes().data());
+  offer(*slot.home());
+  if (sent_head.form == 0 || !sent_form.is_of(frame)) {
+    HALYARD_TRY(sent_head, head_of(frame, slot));
+    sent_head.form = ++forms;
+    sent_form = TensorForm(frame);
+    return {};
+  }
+  // All else is as it was for the frame before.
+  const SlotHome::Identity& home = slot.home()->identity();
+  sent_head.owner = home.node;
+  sent_head.arena_id = home.arena_id;
+  put_slot(sent_head.descriptor, slot, frame.offset_bytes());
   return {};
 }
 
@@ -219,8 +242,10 @@ Status TopicEndpoint::State::send(std::span<const std::byte> bytes, const Tensor
     HALYARD_CHECK(put_frame(*frame, kept));
     count(own().header().sent_bytes, frame->size_bytes());
   }
-  if (!bytes.empty()) std::memcpy(out.data() + head_words, bytes.data(), bytes.size());
-  publish(own().ring(), head, std::span<const std::uint64_t>(out));
+  publish_with(own().ring(), head, [&](SharedWord* words) {
+    if (frame != nullptr) store_bytes(words, std::as_bytes(std::span(&sent_head, 1)));
+    store_bytes(words + head_words, bytes);
+  });
   if (frame != nullptr) kept.swap(window[head % facts.depth]);
   ++head;
   wake_subscribers();

@@ -16,6 +16,7 @@
 #include "ipc/borrowed_arena.h"
 #include "ipc/dma_frame.h"
 #include "ipc/endpoint_memory.h"
+#include "ipc/frame_message.h"
 #include "ipc/node.h"
 #include "ipc/notifier.h"
 #include "ipc/ring.h"
@@ -52,6 +53,8 @@ struct HALYARD_LOCAL PeerEndpoint {
   std::atomic<bool> has_left{false};
   // For those who read its messages:
   ReadPlace place;
+  std::uint64_t form_number = 0;  ///< of its last frame; 0: none is known
+  TensorForm form;
   /// Until when its frames ask no process for memory: one that they named did not answer.
   std::chrono::steady_clock::time_point silent_until;
   ReaderRecord* record = nullptr;  ///< this endpoint's own, of its messages

@@ -47,7 +47,9 @@ struct HALYARD_LOCAL TopicEndpoint::State {
   std::uint64_t head = 0;
   std::vector<std::shared_ptr<Buffer>> window;  // frames of the last `depth` messages
   std::uint64_t first_kept = 0;                 // the oldest message whose frame is kept
-  std::vector<std::uint64_t> out;
+  ipc::FrameHead sent_head;                     // of the last frame
+  ipc::TensorForm sent_form;
+  std::uint64_t forms = 0;  // that sent frames have had
   // Who knows this process's arenas: for one peers' version, the arenas that all have been offered.
   std::uint64_t offered_version = 0;
   std::vector<std::uint64_t> offered;
@@ -56,7 +58,7 @@ struct HALYARD_LOCAL TopicEndpoint::State {
 
   ipc::ShortLock receive_mutex;  // of what follows
   Known receive_known;
-  std::vector<std::uint64_t> in;
+  ipc::FrameHead received_head;
   std::size_t next_peer = 0;
   std::uint64_t lost = 0;
   std::uint64_t told_lost = 0;
@@ -147,6 +149,8 @@ struct HALYARD_LOCAL TopicEndpoint::State {
               std::chrono::nanoseconds timeout);
   void offer(const ipc::SlotHome& home);
   Status put_frame(const Tensor& frame, std::shared_ptr<Buffer>& kept);
+  Status put_outside_frame(const Tensor& frame, std::shared_ptr<Buffer>& kept);
+  Status put_slot_frame(const Tensor& frame, ipc::SlotBuffer& slot);
   Result<Tensor> hold_buffers(std::vector<std::shared_ptr<Buffer>> dma_buffers);
   void pass(const Buffer& buffer);
   Result<Tensor> copy_to_pool(const Tensor& frame);
@@ -158,7 +162,8 @@ struct HALYARD_LOCAL TopicEndpoint::State {
 
   Incoming recv(std::span<std::byte> bytes, Tensor* frame);
   bool read_from(ipc::PeerEndpoint& peer, std::span<std::byte> bytes, Tensor* frame);
-  Result<Tensor> take_frame(ipc::PeerEndpoint& peer);
+  void load(const ipc::SharedWord* words, std::uint64_t known_form, std::span<std::byte> bytes);
+  Status take_frame(ipc::PeerEndpoint& peer, Tensor& frame);
   Result<std::shared_ptr<ipc::SlotBuffer>> take_slot(const ipc::FrameHead& head, bool may_ask);
   Result<Tensor> take_dma_frame(const ipc::FrameHead& head, std::shared_ptr<ipc::SlotBuffer> slot,
                                 bool may_ask);

@@ -175,6 +175,8 @@ TEST_F(PageTest, has_the_structures_of_frames) {
   EXPECT_FIELD(FrameHead, plane_stride);
   EXPECT_FIELD(FrameHead, scale);
   EXPECT_FIELD(FrameHead, zero_point);
+  EXPECT_FIELD(FrameHead, form);
+  EXPECT_FIELD(FrameHead, modifier);
   EXPECT_FIELD(FrameHead, name);
   expect_size("TensorDescriptor", sizeof(TensorDescriptor));
   EXPECT_FIELD(TensorDescriptor, pool_id);
