@@ -57,6 +57,7 @@ Result<std::unique_ptr<TopicEndpoint>> TopicEndpoint::create(std::string_view na
   const TopicFacts& facts = state->facts;
   state->head_words = facts.type.has_frame ? sizeof(FrameHead) / sizeof(std::uint64_t) : 0;
   state->window.resize(facts.type.has_frame ? facts.depth : 0);
+  if (config.receives_own) HALYARD_CHECK(add_itself(*state->node, *state->service));
   HALYARD_CHECK(join_all(*state->node, *state->service, state->name, members, deadline));
   return std::unique_ptr<TopicEndpoint>(new TopicEndpoint(std::move(state)));
 }
@@ -113,7 +114,7 @@ TopicStats TopicEndpoint::stats() {
   stats.refused = read(own.refused);
   stats.copied = read(own.copied);
   for (const auto& peer : state.service->peers()) {
-    if (peer->has_left) continue;
+    if (peer->has_left || peer->id == state.service->own().id) continue;
     stats.publishers += peer->publishes ? 1 : 0;
     stats.subscribers += peer->subscribes ? 1 : 0;
   }

@@ -215,6 +215,14 @@ std::string member_name(const NodeId& node, const TopicService::Own& own) {
   return fmt::format("{}-{:016x}-{}", to_string(node), own.id, role);
 }
 
+Status add_itself(const Node& node, TopicService& service) {
+  const TopicService::Own& own = service.own();
+  if (!own.publishes || !own.subscribes) return {};
+  HALYARD_TRY(const Parcel introduction, service.introduction());
+  HALYARD_TRY(auto peer, open_peer(node.id(), introduction, own.view));
+  return service.add(std::move(peer), true);
+}
+
 Status join_all(Node& node, TopicService& service, const std::string& topic,
                 const std::vector<std::string>& members, const Deadline& deadline) {
   std::set<NodeId> nodes;

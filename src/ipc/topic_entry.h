@@ -53,6 +53,8 @@ Status check_room(const std::vector<std::string>& members, const TopicService::O
 /// The name of an endpoint's file: node, endpoint, role.
 std::string member_name(const NodeId& node, const TopicService::Own& own);
 
+/// Makes an endpoint that sends and receives one of its own peers, so that it gets what it sends.
+Status add_itself(const Node& node, TopicService& service);
 /// Introduces an endpoint to those that were there before. Errors: those of Node::ask().
 Status join_all(Node& node, TopicService& service, const std::string& topic,
                 const std::vector<std::string>& members, const Deadline& deadline);
