@@ -49,12 +49,12 @@ Result<Fd> listen_at(const std::string& path, mode_t mode) {
   const Fd lock = lock_nodes(path.substr(0, path.rfind('/')), Deadline(std::chrono::seconds(1)));
   const sockaddr_un address = address_of(fresh);
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
-    return fail_os("node: its socket cannot be bound", errno, fresh);
+    return fail_file("node: its socket cannot be bound", fresh, errno);
   if (::chmod(fresh.c_str(), mode) != 0 || ::listen(socket.get(), SOMAXCONN) != 0 ||
       ::rename(fresh.c_str(), path.c_str()) != 0) {
     const int os_errno = errno;
     ::unlink(fresh.c_str());
-    return fail_os("node: its socket cannot listen", os_errno, path);
+    return fail_file("node: its socket cannot listen", path, os_errno);
   }
   return socket;
 }

@@ -19,7 +19,8 @@ Fd new_socket();
 /// Nobody waits long for one that is stopped: then it is empty.
 Fd lock_nodes(const std::string& folder, const Deadline& deadline);
 /// Listens under a path that nobody connects to, then moves there: whoever finds a node's file
-/// finds a socket that listens, or one whose process has ended. Errors: not_found (the folder), os.
+/// finds a socket that listens, or one whose process has ended. Errors: not_found (the folder),
+/// exhausted (the file system is full), os.
 Result<Fd> listen_at(const std::string& path, mode_t mode);
 /// False: errno says why.
 bool connect_to(int socket, const std::string& path);

@@ -23,18 +23,9 @@ namespace {
 
 constexpr std::string_view text_file = "config";
 constexpr std::size_t max_text_bytes = 4096;
+constexpr mode_t group_folder_mode = 02770;
 // A socket's path has 107 bytes at most; what follows the first part needs the rest.
 constexpr std::size_t max_shm_dir_bytes = 30;
-
-Error fail_file(const char* what, const std::string& path, int os_errno) {
-  if (os_errno == ENOSPC || os_errno == EDQUOT) {
-    return make_error(Errc::exhausted,
-                      "the file system of the registry is full: give it more room (Docker: "
-                      "--shm-size), or set HALYARD_SHM_DIR to another one",
-                      path, os_errno);
-  }
-  return fail_os(what, os_errno, path);
-}
 
 bool is_name(std::string_view text, std::string_view also) {
   return std::all_of(text.begin(), text.end(), [&](char c) {
@@ -75,6 +66,16 @@ Result<std::vector<std::string>> list(Fd folder, const std::string& path) {
 
 }  // namespace
 
+Error fail_file(const char* what, const std::string& path, int os_errno) {
+  if (os_errno == ENOSPC || os_errno == EDQUOT) {
+    return make_error(Errc::exhausted,
+                      "the file system of the registry is full: give it more room (Docker: "
+                      "--shm-size), or set HALYARD_SHM_DIR to another one",
+                      path, os_errno);
+  }
+  return fail_os(what, os_errno, path);
+}
+
 Status check_topic_name(std::string_view name) {
   if (name.empty()) return fail(Errc::invalid_argument, "name: must not be empty");
   if (name.size() > 200)
@@ -109,26 +110,52 @@ std::string topic_name(std::string_view folder) {
 }
 
 Status Registry::make_folder(const std::string& path) const {
-  const mode_t mode = group_ ? 02770 : 0700;
   const bool is_fresh = ::mkdir(path.c_str(), 0700) == 0;
   if (!is_fresh && errno != EEXIST) return fail_file("registry: no folder", path, errno);
+  if (!group_) return check_own_folder(path);
+  if (!is_fresh) return check_group_folder(path);
+  auto given = give_to_group(path);
+  // Else it would keep the group out.
+  if (!given) ::rmdir(path.c_str());
+  return given;
+}
+
+Status Registry::check_own_folder(const std::string& path) const {
   const Fd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat seen = {};
   if (!folder || ::fstat(folder.get(), &seen) != 0)
     return fail_file("registry: its folder cannot be opened", path, errno);
-  if (is_fresh && group_) {
-    if (::fchown(folder.get(), static_cast<uid_t>(-1), *group_) != 0 ||
-        ::fchmod(folder.get(), mode) != 0)
-      return fail_file("registry: its folder cannot be given to the group", path, errno);
+  if (seen.st_uid == ::geteuid() && (seen.st_mode & 077) == 0) return {};
+  return fail(Errc::permission, "registry: its folder must be this user's, with mode 0700",
+              "{}: owner {}, mode {:o}", path, seen.st_uid, seen.st_mode & 07777);
+}
+
+Status Registry::give_to_group(const std::string& path) const {
+  const Fd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (folder && ::fchown(folder.get(), static_cast<uid_t>(-1), *group_) == 0 &&
+      ::fchmod(folder.get(), group_folder_mode) == 0)
     return {};
+  return fail_file("registry: its folder cannot be given to the group", path, errno);
+}
+
+Status Registry::check_group_folder(const std::string& path) const {
+  const Deadline deadline(std::chrono::milliseconds(500));
+  for (;;) {
+    struct stat seen = {};
+    if (::lstat(path.c_str(), &seen) != 0)
+      return fail_file("registry: its folder cannot be opened", path, errno);
+    const mode_t mode = seen.st_mode & 07777;
+    if (S_ISDIR(seen.st_mode) && seen.st_gid == *group_ && mode == group_folder_mode) return {};
+    // Not given to the group yet: by this user, who may have been killed, or by another one just
+    // now.
+    const bool is_half_made = S_ISDIR(seen.st_mode) && (mode & 0777) == 0700;
+    if (is_half_made && seen.st_uid == ::geteuid()) return give_to_group(path);
+    if (!is_half_made || deadline.is_over()) {
+      return fail(Errc::permission, "registry: its folder must be the group's, with mode 2770",
+                  "{}: group {}, mode {:o}", path, seen.st_gid, mode);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  // Another process of the group has made it, and may be about to give it to the group.
-  if (group_) return {};
-  if (seen.st_uid != ::geteuid() || (seen.st_mode & 077) != 0) {
-    return fail(Errc::permission, "registry: its folder must be this user's, with mode 0700",
-                "{}: owner {}, mode {:o}", path, seen.st_uid, seen.st_mode & 07777);
-  }
-  return {};
 }
 
 Result<Registry> Registry::open() {
@@ -228,9 +255,16 @@ Result<std::vector<std::string>> RegistryEntry::members() const {
   return names;
 }
 
+// Of the mode that it must have, whatever the process's mask is.
+Fd RegistryEntry::create_file(const std::string& name) const {
+  Fd file(::openat(folder_.get(), name.c_str(),
+                   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, file_mode_));
+  if (file && ::fchmod(file.get(), file_mode_) != 0) return {};
+  return file;
+}
+
 Status RegistryEntry::add(const std::string& member) const {
-  const Fd file(::openat(folder_.get(), member.c_str(),
-                         O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, file_mode_));
+  const Fd file = create_file(member);
   if (!file) return fail_file("registry: a member cannot be added", path_ + "/" + member, errno);
   return {};
 }
@@ -252,8 +286,9 @@ Result<std::optional<std::string>> RegistryEntry::text() const {
 
 Status RegistryEntry::set_text(std::string_view text) const {
   const std::string fresh = std::string(text_file) + ".new";
-  const Fd file(::openat(folder_.get(), fresh.c_str(),
-                         O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, file_mode_));
+  // Another user of the group may have left it.
+  static_cast<void>(remove_unfinished_text());
+  const Fd file = create_file(fresh);
   if (!file) return fail_file("registry: an entry's text cannot be written", path_, errno);
   const ssize_t put = ::write(file.get(), text.data(), text.size());
   if (put < 0 || static_cast<std::size_t>(put) != text.size() ||

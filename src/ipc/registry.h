@@ -18,6 +18,9 @@
 
 namespace halyard::ipc {
 
+/// A call on a file of the registry that failed; where no room is left, what to do about it.
+Error fail_file(const char* what, const std::string& path, int os_errno);
+
 /// A folder of the registry, locked until the end of this object: one process at a time enters a
 /// pool or a topic. The system lifts the lock of a process that is killed. Move-only.
 class HALYARD_LOCAL RegistryEntry {
@@ -37,6 +40,7 @@ class HALYARD_LOCAL RegistryEntry {
 
  private:
   friend class Registry;
+  Fd create_file(const std::string& name) const;
   RegistryEntry(Fd folder, std::string path, mode_t file_mode)
       : folder_(std::move(folder)), path_(std::move(path)), file_mode_(file_mode) {}
   Fd folder_;
@@ -73,6 +77,9 @@ class HALYARD_LOCAL Registry {
 
  private:
   Status make_folder(const std::string& path) const;
+  Status check_own_folder(const std::string& path) const;
+  Status give_to_group(const std::string& path) const;
+  Status check_group_folder(const std::string& path) const;
   std::string path_;
   std::optional<gid_t> group_;
 };
