@@ -187,6 +187,33 @@ TEST(Arena, is_none_of_a_child_s_business) {
 }
 
 // Random work on several threads: every tenant's bytes stay its own until it is released.
+// Generations have 64 bits: where the lower half begins anew, what is stale stays so.
+TEST(Arena, tells_tenants_apart_beyond_32_bits) {
+  Arena::Config config;
+  config.max_bytes = mib;
+  config.slots = 1;
+  config.first_generation = 0xFFFF'FFF0U;
+  const auto arena = *Arena::create("test", config);
+  Borrower borrower(*arena);
+  std::vector<std::uint64_t> stale;
+  for (int i = 0; i < 40; ++i) {
+    const auto lease = arena->allocate(8);
+    ASSERT_TRUE(lease) << lease.error().message();
+    for (const std::uint64_t generation : stale) {
+      ASSERT_LT(generation, lease->generation);
+      EXPECT_FALSE(arena->try_retain(lease->slot, generation));
+      EXPECT_FALSE(arena->retain_tenant(lease->slot, generation));
+      EXPECT_FALSE(arena->release_tenant(lease->slot, generation));
+      EXPECT_EQ(borrower.take(lease->slot, generation), Borrowed::gone);
+    }
+    EXPECT_EQ(borrower.take(lease->slot, lease->generation), Borrowed::yes);
+    borrower.give(lease->slot);
+    stale.push_back(lease->generation);
+    arena->release(lease->slot);
+  }
+  EXPECT_GT(stale.back(), UINT64_C(0x1'0000'0000));
+}
+
 TEST(Arena, keeps_tenants_of_all_threads_apart) {
   const auto arena = make(8 * mib, 64, mib);
   std::atomic<int> corrupt{0};

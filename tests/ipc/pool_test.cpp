@@ -9,12 +9,15 @@
 #include <cstring>
 #include <thread>
 
+#include "ipc/descriptor_text.h"
 #include "ipc/peer.h"
 
 namespace halyard {
 namespace {
 
+using ipc::testing::from_hex;
 using ipc::testing::Peer;
+using ipc::testing::to_hex;
 using namespace std::chrono_literals;
 
 class Pool : public ::testing::Test {
@@ -36,23 +39,6 @@ class Pool : public ::testing::Test {
 template <class T>
 Errc code_of(const Result<T>& result) {
   return result ? Errc::ok : result.error().code;
-}
-
-std::string to_hex(const TensorDescriptor& descriptor) {
-  std::string text;
-  for (const unsigned char byte : std::bit_cast<std::array<unsigned char, 168>>(descriptor)) {
-    char digits[3];
-    std::snprintf(digits, sizeof(digits), "%02x", byte);
-    text += digits;
-  }
-  return text;
-}
-
-TensorDescriptor from_hex(const std::string& text) {
-  std::array<unsigned char, 168> bytes{};
-  for (std::size_t i = 0; i < bytes.size() && 2 * i + 1 < text.size(); ++i)
-    bytes[i] = static_cast<unsigned char>(std::stoul(text.substr(2 * i, 2), nullptr, 16));
-  return std::bit_cast<TensorDescriptor>(bytes);
 }
 
 // Opens pool `arguments` and does what it is told.
@@ -323,7 +309,7 @@ TEST_F(Pool, changing_sizes_run_for_ever) {
   EXPECT_EQ(pool->stats().used_bytes, 0U);
 }
 
-TEST_F(Pool, images_are_pictures) {
+TEST_F(Pool, gives_images) {
   const auto pool = make(64U << 20U, 16);
   const auto image = pool->alloc_image(641, 479, PixelFormat::nv12);
   ASSERT_TRUE(image) << image.error().message();
