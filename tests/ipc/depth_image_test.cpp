@@ -3,7 +3,6 @@
 #include "halyard/depth_image.h"
 
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 
 #include <cmath>
 #include <cstring>
@@ -11,9 +10,12 @@
 #include <string>
 
 #include "code_of.h"
+#include "image/each_target.h"
 
 namespace halyard {
 namespace {
+
+using testing::for_each_target;
 
 static_assert(std::is_trivially_copyable_v<DepthImageMetadata>);
 static_assert(std::is_standard_layout_v<DepthImageMetadata>);
@@ -58,7 +60,7 @@ TEST(DepthImage, says_what_it_is) {
   EXPECT_TRUE(depth(5, 3, DType::u16).is_millimeters());
 }
 
-TEST(DepthImage, wraps_rows_and_grey_pictures) {
+TEST(DepthImage, wraps_rows_and_grey_images) {
   EXPECT_TRUE(DepthImage::wrap(*Tensor::create(DType::f32, {4, 6, 1})));
   const Tensor grey = *Tensor::create_image(6, 4, PixelFormat::grey, DType::u16, Memory::mem);
   const auto part = DepthImage::wrap(*grey.slice({2, 1, 3, 2}));
@@ -211,21 +213,6 @@ void expect_statistics(const DepthImage& image) {
   EXPECT_EQ(found->max, expected.max);
   EXPECT_NEAR(found->mean, expected.sum / static_cast<double>(expected.count),
               1e-7 * expected.sum / static_cast<double>(expected.count));
-}
-
-template <class Body>
-void for_each_target(const Body& body) {
-  const auto use = [](std::int64_t mask) {
-    hwy::SetSupportedTargetsForTest(mask);
-    hwy::GetChosenTarget().DeInit();
-  };
-  use(0);
-  for (std::int64_t left = hwy::SupportedTargets(); left != 0; left &= left - 1) {
-    SCOPED_TRACE(hwy::TargetName(left & -left));
-    use(left & -left);
-    body();
-  }
-  use(0);
 }
 
 TEST(DepthStatistics, of_units_are_those_of_a_plain_loop) {

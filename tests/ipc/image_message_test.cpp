@@ -70,8 +70,8 @@ TEST(ImageEncoding, has_the_names_of_the_field) {
 }
 
 TEST(Image, says_what_it_is) {
-  Tensor picture = *Tensor::create_image(20, 10, PixelFormat::rgb, DType::u8, Memory::mem);
-  Image image = *Image::wrap(picture);
+  Tensor tensor = *Tensor::create_image(20, 10, PixelFormat::rgb, DType::u8, Memory::mem);
+  Image image = *Image::wrap(tensor);
   EXPECT_EQ(image.width(), 20U);
   EXPECT_EQ(image.height(), 10U);
   EXPECT_EQ(image.channels(), 3U);
@@ -109,8 +109,8 @@ TEST(Image, counts_channels_of_every_encoding) {
       {ImageEncoding::planar_rgba8, {4, 0}}};
   for (const auto& [encoding, expected] : rows) {
     const ImageEncodingInfo& row = *encoding_info(encoding);
-    const Tensor picture = *Tensor::create_image(4, 4, row.format, row.dtype, Memory::mem);
-    const Image image = *Image::wrap(picture, encoding);
+    const Tensor tensor = *Tensor::create_image(4, 4, row.format, row.dtype, Memory::mem);
+    const Image image = *Image::wrap(tensor, encoding);
     EXPECT_EQ(image.channels(), expected.first) << row.name;
     EXPECT_EQ(image.bytes_per_pixel(), expected.second) << row.name;
   }
@@ -148,10 +148,10 @@ TEST(Image, comes_back_from_its_parts) {
 TEST(Image, takes_a_plane_in_front_of_the_first) {
   const auto buffer = *allocate(16 * 16 * 2, Memory::mem);
   const Tensor::PlaneSource planes[] = {{buffer, 256, 16, 0}, {buffer, 0, 16, 0}};
-  const Tensor picture = *Tensor::wrap_image(planes, 16, 16, PixelFormat::nv12);
-  const Image image = *Image::wrap(picture);
+  const Tensor tensor = *Tensor::wrap_image(planes, 16, 16, PixelFormat::nv12);
+  const Image image = *Image::wrap(tensor);
   EXPECT_EQ(image.metadata().planes[1].offset_bytes, -256);
-  const auto back = Image::from_parts(picture, image.metadata());
+  const auto back = Image::from_parts(tensor, image.metadata());
   ASSERT_TRUE(back);
   EXPECT_EQ(back->tensor().image_plane(1)->offset_bytes, 0U);
   EXPECT_EQ(image.data()->size(), 512U);
@@ -168,7 +168,7 @@ TEST(Image, wraps_tensors_of_its_shape) {
   EXPECT_TRUE(Image::wrap(*Tensor::create(DType::u8, {1, 6, 8, 3}), ImageEncoding::bgr8));
   EXPECT_TRUE(Image::wrap(*Tensor::create(DType::u8, {3, 6, 8}), ImageEncoding::planar_rgb8));
   EXPECT_EQ(Image::wrap(*Tensor::create(DType::u8, {9, 8}), ImageEncoding::nv12)->height(), 6U);
-  // Every second column is no picture, every second row is.
+  // Every second column is no image, every second row is.
   const AxisRange columns[] = {AxisRange::all(6), {0, 4, 2, true}};
   EXPECT_EQ(code_of(Image::wrap(*rows.part(columns), ImageEncoding::mono8)), Errc::unsupported);
   const AxisRange every_second[] = {{0, 3, 2, true}};
@@ -178,14 +178,14 @@ TEST(Image, wraps_tensors_of_its_shape) {
 }
 
 TEST(Image, refuses_tensors_that_are_something_else) {
-  const Tensor picture = *Tensor::create_image(8, 6, PixelFormat::rgb, DType::u8, Memory::mem);
+  const Tensor tensor = *Tensor::create_image(8, 6, PixelFormat::rgb, DType::u8, Memory::mem);
   const auto refused = [](const Result<Image>& image, Errc code, const char* text) {
     ASSERT_EQ(code_of(image), code);
     EXPECT_NE(image.error().message().find(text), std::string::npos) << image.error().message();
   };
-  refused(Image::wrap(picture, ImageEncoding::bgr8), Errc::invalid_argument, "bgr8");
-  refused(Image::wrap(picture, ImageEncoding::rgb16), Errc::invalid_argument, "rgb16");
-  refused(Image::wrap(picture, static_cast<ImageEncoding>(32)), Errc::invalid_argument, "32");
+  refused(Image::wrap(tensor, ImageEncoding::bgr8), Errc::invalid_argument, "bgr8");
+  refused(Image::wrap(tensor, ImageEncoding::rgb16), Errc::invalid_argument, "rgb16");
+  refused(Image::wrap(tensor, static_cast<ImageEncoding>(32)), Errc::invalid_argument, "32");
   refused(Image::wrap(Tensor(), ImageEncoding::rgb8), Errc::invalid_argument, "empty");
   refused(Image::wrap(Tensor()), Errc::invalid_argument, "format");
   refused(Image::wrap(*Tensor::create(DType::u8, {6, 8, 3})), Errc::invalid_argument, "format");
@@ -198,7 +198,7 @@ TEST(Image, refuses_tensors_that_are_something_else) {
   const Tensor::PlaneSource planes[] = {{luma, 0, 8, 0}, {chroma, 0, 8, 0}};
   refused(Image::wrap(*Tensor::wrap_image(planes, 8, 8, PixelFormat::nv12)), Errc::unsupported,
           "buffers");
-  Tensor tiled = picture;
+  Tensor tiled = tensor;
   tiled.set_modifier(1);
   refused(Image::wrap(tiled), Errc::unsupported, "device");
 }
@@ -285,8 +285,8 @@ TEST(Image, fills_its_rows_and_nothing_else) {
 
 TEST(Image, fills_with_a_pixel_of_its_own_and_beyond_the_first_cache) {
   std::mt19937 random(4);
-  Tensor picture = *Tensor::create_image(4001, 7, PixelFormat::rgb, DType::f32, Memory::mem);
-  Image image = *Image::wrap(picture);
+  Tensor tensor = *Tensor::create_image(4001, 7, PixelFormat::rgb, DType::f32, Memory::mem);
+  Image image = *Image::wrap(tensor);
   ASSERT_TRUE(image.set_pixel(4000, 3, noise(12, random)));
   const auto own = *image.pixel(4000, 3);
   const std::vector<std::byte> value(own.begin(), own.end());

@@ -2,22 +2,20 @@
 // Processes that are killed at any time: what they held comes back, nothing of them stays, and the
 // others go on. HALYARD_KILLS=n kills n times (300 otherwise) and prints a line of figures:
 //   HALYARD_KILLS=100000 halyard_test_ipc --gtest_filter=Kill.at_any_time
-// Long: the roles of the processes stand beside the tests that kill them.
+// The processes that are killed: kill_roles.cpp.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <fstream>
-#include <map>
 #include <memory>
 #include <random>
-#include <sstream>
 #include <thread>
 
 #include "halyard/topic.h"
+#include "ipc/kill.h"
 #include "ipc/node.h"
 #include "ipc/peer.h"
 #include "ipc/stranger.h"
@@ -26,8 +24,7 @@ namespace halyard {
 namespace {
 
 using namespace std::chrono_literals;
-using ipc::testing::open_descriptors;
-using ipc::testing::Peer;
+using namespace ipc::testing;
 
 std::size_t mappings() {
   std::ifstream maps("/proc/self/maps");
@@ -36,127 +33,6 @@ std::size_t mappings() {
   for (std::string line; std::getline(maps, line);)
     count += line.find("memfd:") != std::string::npos ? 1 : 0;
   return count;
-}
-
-// A frame: 8 numbers that belong together, wherever it is read.
-constexpr std::uint64_t mix(std::uint64_t number) {
-  return (number ^ (number >> 29U)) * 0xBF58476D1CE4E5B9;
-}
-void fill(const TensorHandle& handle, std::uint64_t number) {
-  const auto words = *handle.data_as<std::uint64_t>();
-  for (std::size_t i = 0; i < words.size(); ++i)
-    words[i] = mix(number + i);
-  words[0] = number;
-}
-bool is_whole(const TensorHandle& handle) {
-  const auto words = handle.data_as<const std::uint64_t>();
-  if (!words) return false;
-  for (std::size_t i = 1; i < words->size(); ++i)
-    if ((*words)[i] != mix((*words)[0] + i)) return false;
-  return true;
-}
-
-TopicConfig small_topic() {
-  TopicConfig config;
-  config.depth = 4;
-  config.pool = TensorPoolConfig::small();
-  config.pool->first_bytes = 1U << 16U;
-  return config;
-}
-
-// Does what comes to its mind on topics NAME/0 to NAME/2 and a pool, until it is told otherwise;
-// `arguments` are the name and a number. Says how many frames it has received, and that it is idle:
-// then it holds nothing.
-TEST(Peer, DISABLED_worker) {
-  std::istringstream arguments(Peer::arguments());
-  std::string name;
-  std::uint64_t seed = 0;
-  arguments >> name >> seed;
-  std::mt19937_64 random(seed);
-  std::atomic<bool> stops{false};
-  std::uint64_t frames = 0;
-  std::uint64_t torn = 0;
-  std::thread listener([&] {
-    Peer::next();
-    stops = true;
-  });
-  {
-    std::optional<Topic<Tensor>> topics[3];
-    std::shared_ptr<TensorPool> pool;
-    std::vector<TensorHandle> held;
-    const auto do_something = [&] {
-      auto& topic = topics[random() % 3];
-      const auto choice = random() % 100;
-      if (!topic || choice == 0) {
-        topic.reset();
-        TopicConfig config = small_topic();
-        config.role = static_cast<TopicRole>(1 + random() % 3);
-        auto made = Topic<Tensor>::create(name + "/" + std::to_string(&topic - topics), config);
-        if (made) topic.emplace(*std::move(made));
-      } else if (choice == 1) {
-        topic.reset();
-      } else if (choice == 2) {
-        pool.reset();
-      } else if (choice < 5) {
-        if (auto made = TensorPool::create(9, *small_topic().pool)) pool = *made;
-      } else if (choice < 10 && pool) {
-        if (auto handle = pool->alloc({1 + random() % 5000}, DType::u64)) {
-          fill(*handle, random());
-          held.push_back(*handle);
-        }
-      } else if (choice < 40) {
-        auto handle = topic->alloc_tensor({8 + random() % 2000}, DType::u64);
-        if (handle) fill(*handle, random());
-        if (handle) static_cast<void>(topic->send(*handle).has_value());
-      } else if (choice < 45 && !held.empty()) {
-        static_cast<void>(topic->send(held[random() % held.size()]).has_value());
-      } else if (choice < 60 || held.size() > 20) {
-        held.clear();
-      } else if (choice < 62) {
-        static_cast<void>(topic->wait_for(1ms));
-      } else {
-        auto got = topic->recv_handle();
-        if (!got) return;
-        ++frames;
-        torn += is_whole(*got) ? 0 : 1;
-        held.push_back(*got);
-      }
-    };
-    while (!stops)
-      do_something();
-    for (const TensorHandle& handle : held)
-      torn += is_whole(handle) ? 0 : 1;
-    held.clear();
-    std::uint64_t used = 0;
-    const auto count_used = [&] {
-      // Nobody sends any more: what is unread is read, what was sent goes with the endpoint.
-      used = pool ? pool->stats().allocated_slots : 0;
-    };
-    for (auto& topic : topics)
-      topic.reset();
-    count_used();
-    Peer::tell("idle " + std::to_string(frames) + " torn " + std::to_string(torn) + " used " +
-               std::to_string(used));
-    listener.join();
-    Peer::next();
-  }
-  Peer::tell("left");
-}
-
-// Opens pool `arguments` when it is told to, and says whether it has made it.
-TEST(Peer, DISABLED_pool_racer) {
-  const auto id = static_cast<std::uint32_t>(std::stoul(Peer::arguments()));
-  static_cast<void>(TensorPool::create(1000 + id % 7));
-  Peer::tell("ready");
-  while (!Peer::next().empty()) {
-    {
-      const auto pool = TensorPool::create(id, TensorPoolConfig::small());
-      Peer::tell(!pool ? "error " + pool.error().message()
-                       : std::string((*pool)->is_owner() ? "made" : "opened"));
-      Peer::next();
-    }
-    Peer::tell("closed");
-  }
 }
 
 class Kill : public ::testing::Test {

@@ -199,7 +199,7 @@ TEST(Parts, of_tensors_that_are_not_in_rows_are_refused) {
 
 // ---- frames of topics: copied ones lie without gaps ----
 
-TEST(Frames, of_pictures_keep_their_own_planes) {
+TEST(Frames, of_images_keep_their_own_planes) {
   const Tensor wide = *Tensor::create_image(16, 8, PixelFormat::nv12, DType::u8, Memory::mem);
   const Image part = *Image::wrap(wide)->roi({2, 2, 9, 5});
   const Tensor tight = *Tensor::create_image(9, 5, PixelFormat::nv12, DType::u8, Memory::mem);

@@ -178,7 +178,7 @@ void write_all(int fd, const void* data, std::size_t bytes) {
   ASSERT_EQ(::write(fd, data, bytes), static_cast<ssize_t>(bytes));
 }
 
-// In the child: 0 when the picture is the one that was sent.
+// In the child: 0 when the image is the one that was sent.
 int look_at(int fd, std::uint32_t pool_id) {
   Sent<Image> message;
   if (::read(fd, &message, sizeof message) != sizeof message) return 1;
@@ -190,7 +190,7 @@ int look_at(int fd, std::uint32_t pool_id) {
   return packed(*image) == counted(image->nbytes()) ? 0 : 5;
 }
 
-TEST(MessagePool, shows_a_picture_to_another_process) {
+TEST(MessagePool, shows_an_image_to_another_process) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   const std::uint32_t id = pool_number();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the planes of a picture in one buffer lie, written down format by format for the tests.
+// Where the planes of an image in one buffer lie, written down format by format for the tests.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ struct PlainPlane {
   std::size_t stride;
   std::size_t row_bytes;
   std::size_t rows;
-  unsigned shift_x;  // log2 of picture columns under one column of the plane
+  unsigned shift_x;  // log2 of image columns under one column of the plane
   unsigned shift_y;
   std::size_t column_bytes;  // of one column of the plane
 };

@@ -20,7 +20,7 @@ inline std::vector<std::byte> noise(std::size_t bytes, std::mt19937& random) {
   return out;
 }
 
-// A picture of noise with a random stride, in the middle of a buffer.
+// An image of noise with a random stride, in the middle of a buffer.
 struct Scene {
   Image image;
   std::shared_ptr<Buffer> buffer;
@@ -46,9 +46,9 @@ inline Scene scene(const ImageEncodingInfo& row, std::size_t width, std::size_t 
     std::copy(content.begin(), content.end(), map.writable_bytes().begin());
   }
   const Tensor::PlaneSource whole{buffer, offset, stride};
-  Tensor picture = *Tensor::wrap_image({&whole, 1}, width, height, row.format, row.dtype);
-  picture.set_colorimetry(Colorimetry::jpeg());
-  return {*Image::wrap(picture, row.encoding), buffer,
+  Tensor tensor = *Tensor::wrap_image({&whole, 1}, width, height, row.format, row.dtype);
+  tensor.set_colorimetry(Colorimetry::jpeg());
+  return {*Image::wrap(tensor, row.encoding), buffer,
           plain_planes(row.format, element, width, height, stride, offset)};
 }
 

@@ -184,19 +184,19 @@ TEST(SensorBytes, of_no_elements_are_none) {
   EXPECT_TRUE(copy_packed(tensor, std::span<std::byte>()));
 }
 
-TEST(SensorBytes, of_pictures_are_at_the_tight_stride) {
-  Tensor picture = *Tensor::create_image(5, 3, PixelFormat::nv12, DType::u8, Memory::mem);
-  ASSERT_EQ(picture.row_stride_bytes(), 64U);
-  EXPECT_EQ(packed_bytes(picture), 30U);  // 3 + 2 rows of 6
+TEST(SensorBytes, of_images_are_at_the_tight_stride) {
+  Tensor image = *Tensor::create_image(5, 3, PixelFormat::nv12, DType::u8, Memory::mem);
+  ASSERT_EQ(image.row_stride_bytes(), 64U);
+  EXPECT_EQ(packed_bytes(image), 30U);  // 3 + 2 rows of 6
   const auto bytes = counted(30);
-  ASSERT_TRUE(copy_packed(bytes, picture));
-  const TensorMap map = *picture.map(Access::read);
+  ASSERT_TRUE(copy_packed(bytes, image));
+  const TensorMap map = *image.map(Access::read);
   EXPECT_EQ(std::memcmp(map.plane(0).data + 64, bytes.data() + 6, 5), 0);
   EXPECT_EQ(std::memcmp(map.plane(1).data + 64, bytes.data() + 24, 6), 0);
   std::vector<std::byte> back(30);
-  ASSERT_TRUE(copy_packed(picture, std::span(back)));
+  ASSERT_TRUE(copy_packed(image, std::span(back)));
   EXPECT_EQ(back[29], bytes[29]);
-  EXPECT_EQ(bytes_of(picture)->size(), 4 * 64 + 6U);
+  EXPECT_EQ(bytes_of(image)->size(), 4 * 64 + 6U);
 }
 
 }  // namespace

@@ -13,8 +13,10 @@
 #include <cstddef>
 #include <cstring>
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <thread>
+#include <vector>
 
 #include "halyard/topic.h"
 #include "ipc/peer.h"
@@ -165,6 +167,22 @@ TEST(Peer, DISABLED_steady_receiver) {
 
 class Steady : public ::testing::Test {
  protected:
+  // Receivers, then a sender, all warm; the sender has begun to count.
+  void start(const std::string& arguments, int count) {
+    for (int i = 0; i < count; ++i)
+      receivers.push_back(std::make_unique<Peer>("steady_receiver", arguments));
+    for (const auto& receiver : receivers)
+      ASSERT_EQ(receiver->hear(), "joined");
+    sender = std::make_unique<Peer>("steady_sender", arguments);
+    ASSERT_EQ(sender->hear(), "joined");
+    sender->say("warm up");
+    ASSERT_EQ(sender->hear(), "warm");
+    for (const auto& receiver : receivers) {
+      ASSERT_EQ(receiver->hear(), "warm");
+      ASSERT_EQ(receiver->ask("go"), "ready");
+    }
+    sender->say("go");
+  }
   static void expect_all(const std::string& text, unsigned long long count) {
     unsigned long long received = 0;
     unsigned long long lost = 0;
@@ -179,22 +197,18 @@ class Steady : public ::testing::Test {
     EXPECT_EQ(torn, 0U);
     EXPECT_EQ(disorder, 0U);
   }
+
+  std::vector<std::unique_ptr<Peer>> receivers;
+  std::unique_ptr<Peer> sender;
 };
 
 TEST_F(Steady, state_makes_no_system_call) {
   if (is_sanitized) GTEST_SKIP() << "sanitizers make system calls of their own";
   const std::string arguments = "steady/calls 20000 1";
-  Peer receiver("steady_receiver", arguments);
-  ASSERT_EQ(receiver.hear(), "joined");
-  Peer sender("steady_sender", arguments);
-  ASSERT_EQ(sender.hear(), "joined");
-  sender.say("warm up");
-  ASSERT_EQ(sender.hear(), "warm");
-  ASSERT_EQ(receiver.hear(), "warm");
-  ASSERT_EQ(receiver.ask("go"), "ready");
-  sender.say("go");
-  EXPECT_EQ(sender.hear(), "done") << "it made a system call";
-  EXPECT_TRUE(sender.end());
+  ASSERT_NO_FATAL_FAILURE(start(arguments, 1));
+  Peer& receiver = *receivers[0];
+  EXPECT_EQ(sender->hear(), "done") << "it made a system call";
+  EXPECT_TRUE(sender->end());
   const std::string text = receiver.hear();
   ASSERT_NE(text, "") << "it made a system call";
   expect_all(text, 20'000);
@@ -204,15 +218,8 @@ TEST_F(Steady, state_makes_no_system_call) {
 TEST_F(Steady, million_sends_between_processes_leave_nothing_behind) {
   const unsigned long long count = is_sanitized ? 50'000 : 1'000'000;
   const std::string arguments = "steady/million " + std::to_string(count) + " 0";
-  Peer receiver("steady_receiver", arguments);
-  ASSERT_EQ(receiver.hear(), "joined");
-  Peer sender("steady_sender", arguments);
-  ASSERT_EQ(sender.hear(), "joined");
-  sender.say("warm up");
-  ASSERT_EQ(sender.hear(), "warm");
-  ASSERT_EQ(receiver.hear(), "warm");
-  ASSERT_EQ(receiver.ask("go"), "ready");
-  sender.say("go");
+  ASSERT_NO_FATAL_FAILURE(start(arguments, 1));
+  Peer& receiver = *receivers[0];
   const auto expect_level = [](const std::string& text) {
     long long grown[3] = {1000, 1000, 1000};
     ASSERT_EQ(std::sscanf(text.c_str(), "%lld %lld %lld", &grown[0], &grown[1], &grown[2]), 3)
@@ -221,14 +228,14 @@ TEST_F(Steady, million_sends_between_processes_leave_nothing_behind) {
     EXPECT_LE(grown[1], 0) << "descriptors";
     EXPECT_LE(grown[2], is_sanitized ? 20 : 2) << "mappings";
   };
-  const std::string sent = sender.hear();
+  const std::string sent = sender->hear();
   ASSERT_EQ(sent.substr(0, 5), "done ");
   expect_level(sent.substr(5));
   expect_all(receiver.hear(), count);
   expect_level(receiver.hear());
-  sender.say("end");
+  sender->say("end");
   receiver.say("end");
-  EXPECT_TRUE(sender.end());
+  EXPECT_TRUE(sender->end());
   EXPECT_TRUE(receiver.end());
 }
 
@@ -237,27 +244,14 @@ TEST_F(Steady, million_sends_between_processes_leave_nothing_behind) {
 TEST_F(Steady, twenty_lapped_consumers) {
   const unsigned long long count = is_sanitized ? 2000 : 50'000;
   const std::string arguments = "steady/lapped " + std::to_string(count) + " 0";
-  std::vector<std::unique_ptr<Peer>> receivers;
-  for (int i = 0; i < 20; ++i)
-    receivers.push_back(std::make_unique<Peer>("steady_receiver", arguments));
-  for (const auto& receiver : receivers)
-    ASSERT_EQ(receiver->hear(), "joined");
-  Peer sender("steady_sender", arguments);
-  ASSERT_EQ(sender.hear(), "joined");
-  sender.say("warm up");
-  ASSERT_EQ(sender.hear(), "warm");
-  for (const auto& receiver : receivers) {
-    ASSERT_EQ(receiver->hear(), "warm");
-    ASSERT_EQ(receiver->ask("go"), "ready");
-  }
-  sender.say("go");
-  ASSERT_EQ(sender.hear().substr(0, 4), "done");
+  ASSERT_NO_FATAL_FAILURE(start(arguments, 20));
+  ASSERT_EQ(sender->hear().substr(0, 4), "done");
   for (const auto& receiver : receivers) {
     const std::string text = receiver->hear();
     expect_all(text, count);
     receiver->say("end");
   }
-  sender.say("end");
+  sender->say("end");
 }
 
 }  // namespace

@@ -299,7 +299,7 @@ TEST_F(Topics, last_messages_outlive_their_publisher) {
   EXPECT_EQ(std::to_integer<int>(got->map(Access::read)->data()[900'000]), 7);
 }
 
-TEST_F(Topics, carry_pictures_as_pictures) {
+TEST_F(Topics, carry_images_as_images) {
   const std::string name = next_name();
   auto sender = join<Tensor>(name);
   auto receiver = join<Tensor>(name);
