@@ -194,6 +194,22 @@ struct FreeList {
   };
 };
 
+/// What counts holders at the least: a number that others may change, too.
+struct Counter {
+  static void enter(const char*) {}
+  class Publisher {
+   public:
+    Publisher(const char*, std::size_t) {}
+    void* loan() { return line_.get(); }
+    void discard(void*) {}
+    void retain() { line_->value.fetch_add(1, std::memory_order_relaxed); }
+    void let_go() { line_->value.fetch_sub(1, std::memory_order_acq_rel); }
+
+   private:
+    Shared<Line> line_;
+  };
+};
+
 /// With channels of its own.
 void in_new_world(Bench& bench, const std::string& name, const char* how, void (*open)(Channel&),
                   const std::function<void()>& work) {
@@ -253,5 +269,8 @@ int main(int argc, char** argv) {
                    [&] { alloc<FreeList>(bench, "free list", size); });
   for (const int n : fanouts)
     lines("fanout_" + std::to_string(n), [&] { fanout<Lines>(bench, "line", n); });
+  for (const int n : thread_counts)
+    lines("threads_" + std::to_string(n), [&] { threads<Lines>(bench, "line", n); });
+  bench.scenario("retain", "counter", [&] { retain<Counter>(bench, "counter"); });
   return bench.exit_code();
 }

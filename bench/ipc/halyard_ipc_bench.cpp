@@ -55,6 +55,8 @@ struct Halyard {
       handle_ = {};
     }
     void discard(void*) { handle_ = {}; }
+    void retain() { second_ = handle_; }
+    void let_go() { second_ = {}; }
 
    private:
     std::size_t bytes_;
@@ -62,13 +64,14 @@ struct Halyard {
     std::optional<halyard::Topic<std::uint64_t>> numbers_;
     std::optional<halyard::Topic<halyard::Tensor>> tensors_;
     std::shared_ptr<halyard::TensorPool> pool_;
-    halyard::TensorHandle handle_;
+    halyard::TensorHandle handle_, second_;
   };
 
   class Subscriber {
    public:
-    Subscriber(const char* topic, std::size_t bytes) {
-      const auto mine = config(halyard::TopicRole::subscriber);
+    Subscriber(const char* topic, std::size_t bytes, bool latest_only = false) {
+      auto mine = config(halyard::TopicRole::subscriber);
+      mine.latest_only = latest_only;
       if (bytes == sizeof(number_)) {
         numbers_.emplace(value_of(halyard::Topic<std::uint64_t>::create(topic, mine)));
       } else {
@@ -89,6 +92,7 @@ struct Halyard {
       return value_of(handle_.data_slice()).data();
     }
     void release(const void*) { handle_ = {}; }
+    std::uint64_t lost() { return (numbers_ ? numbers_->stats() : tensors_->stats()).lost; }
     void wait() {
       if (numbers_) {
         numbers_->wait_for(std::chrono::seconds(10));
@@ -114,6 +118,14 @@ struct Halyard {
   };
 };
 
+/// A subscriber that wants the newest message alone.
+struct Latest : Halyard {
+  class Subscriber : public Halyard::Subscriber {
+   public:
+    Subscriber(const char* topic, std::size_t bytes) : Halyard::Subscriber(topic, bytes, true) {}
+  };
+};
+
 /// Slots of a pool, by descriptors without handles.
 struct Slots {
   static void enter(const char* role) { Halyard::enter(role); }
@@ -129,6 +141,8 @@ struct Slots {
     void discard(void*) {
       if (!pool_->release(slot_)) throw std::runtime_error("the slot was gone");
     }
+    void retain() { expect(pool_->retain(slot_).has_value(), "the slot was gone"); }
+    void let_go() { expect(pool_->release(slot_).has_value(), "the slot was gone"); }
 
    private:
     std::size_t bytes_;
@@ -145,5 +159,8 @@ int main(int argc, char** argv) {
   for (const Size& size : alloc_sizes)
     bench.scenario(std::string("alloc_") + size.name, "slot",
                    [&] { alloc<Slots>(bench, "slot", size); });
+  bench.scenario("slow_reader", "latest only", [&] { slow_reader<Latest>(bench, "latest only"); });
+  bench.scenario("retain", "handle", [&] { retain<Halyard>(bench, "handle"); });
+  bench.scenario("retain", "slot", [&] { retain<Slots>(bench, "slot"); });
   return bench.exit_code();
 }

@@ -37,7 +37,8 @@ struct Delete {
   }
 };
 
-std::unique_ptr<Node, Delete<peer_node_delete>> node;  // of each process
+// Of each process, and, as service variant `ipc` is for one thread, of each thread.
+thread_local std::unique_ptr<Node, Delete<peer_node_delete>> node;
 
 /// One loaned and one taken message at a time.
 template <bool Wakes>
@@ -46,6 +47,7 @@ struct Iceoryx2 {
   static void enter(const char*) {
     node.reset(peer_node(("hlbench" + std::to_string(getppid()) + "_").c_str()));
   }
+  static void enter_thread() { enter(nullptr); }
 
   class Publisher {
    public:

@@ -18,6 +18,7 @@
 #include <cstdlib>
 #include <exception>
 #include <functional>
+#include <initializer_list>
 #include <new>
 #include <numeric>
 #include <stdexcept>
@@ -227,6 +228,24 @@ class Bench {
     std::fflush(stdout);
   }
 
+  struct Count {
+    const char* name;
+    std::uint64_t value;
+  };
+  /// Prints what was counted, where the question is not how long.
+  void report_counts(const std::string& scenario, const char* how,
+                     std::initializer_list<Count> counts) const {
+    std::printf("{\"program\": \"%s\", \"scenario\": \"%s\", \"how\": \"%s\", \"unit\": \"count\"",
+                program_, scenario.c_str(), how);
+    for (const Count& count : counts)
+      std::printf(", \"%s\": %llu", count.name, static_cast<unsigned long long>(count.value));
+    std::puts("}");
+    std::fflush(stdout);
+  }
+
+  /// Moves the calling thread to the first or the second processor.
+  void pin(int which) const { pin_to(options_.cpus[which]); }
+
   /// Runs a scenario if it is asked for, and prints what failed in place of figures.
   void scenario(const std::string& name, const char* how, const std::function<void()>& work) {
     if (!wants(name)) return;
@@ -257,16 +276,20 @@ class Bench {
       pinned_ = pinned_ && cpu >= 0 && cpu < CPU_SETSIZE && CPU_ISSET(cpu, &allowed);
   }
 
+  static void pin_to(int cpu) {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    sched_setaffinity(0, sizeof one, &one);
+  }
+
   static pid_t start(const std::function<void()>& work, int cpu) {
     std::fflush(nullptr);
     const pid_t child = fork();
     if (child < 0) throw std::runtime_error("fork failed");
     if (child > 0) return child;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(cpu, &one);
-    sched_setaffinity(0, sizeof one, &one);
+    pin_to(cpu);
     try {
       work();
     } catch (const std::exception& failure) {

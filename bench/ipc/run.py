@@ -28,11 +28,12 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 SCENARIOS = ("clock", "rtt_u64", "frame_vga", "frame_1080p", "frame_4k", "wake", "wake_rtt",
-             "alloc_*", "fanout_*")
+             "alloc_*", "fanout_*", "threads_*", "retain", "slow_reader", "burst")
 SIZES = ("64", "1k", "16k", "256k", "vga", "1080p")
 ROWS = ("clock", "rtt_u64", "frame_vga", "frame_1080p", "frame_4k", "wake", "wake_send", "wake_rtt",
         *(f"{kind}_{size}" for kind in ("alloc", "release") for size in SIZES),
-        *(f"{kind}_{n}" for kind in ("fanout", "fanout_last") for n in (1, 2, 4, 8, 16)))
+        *(f"{kind}_{n}" for kind in ("fanout", "fanout_last") for n in (1, 2, 4, 8, 16)),
+        "threads_1", "threads_2", "retain", "slow_reader", "burst")
 PROGRAMS = ("floor", "halyard", "iceoryx", "iceoryx2")
 FIGURES = ("p50", "p99", "p99.9", "max")
 SHARED_MEMORY = Path("/dev/shm")
@@ -172,7 +173,21 @@ def two_cpus() -> str:
 
 def by_key(samples: list[Sample]) -> dict[Key, Sample]:
     return {(one["scenario"], one["program"], one["how"]): one for one in samples
-            if "error" not in one}
+            if "p50" in one}
+
+
+def counts(rounds: list[list[Sample]]) -> list[str]:
+    """What was counted in place of timed, each round for itself."""
+    lines = []
+    for samples in rounds:
+        for one in samples:
+            if one.get("unit") != "count":
+                continue
+            numbers = ", ".join(f"{value} {name}" for name, value in one.items()
+                                if isinstance(value, int))
+            how = f" ({one['how']})" if one["how"] else ""
+            lines.append(f"| {one['scenario']} | {one['program']}{how} | {numbers} |")
+    return ["", "| Scenario | Program | Messages |", "|---|---|---|", *sorted(lines)] if lines else []
 
 
 def base(keys: list[Key], program: str) -> dict[str, Key]:
@@ -234,6 +249,15 @@ def per_subscriber(rounds: list[list[Sample]]) -> list[str]:
     return head + lines if lines else []
 
 
+def beside_each_other(rounds: list[list[Sample]]) -> list[str]:
+    """What a thread loses by another one on an unrelated topic: medians of the rounds' ratios."""
+    turns = [by_key(samples) for samples in rounds]
+    pairs = sorted({key for turn in turns for key in turn if key[0] == "threads_2"}, key=order)
+    found = [f"{program} {ratio(turns, (two, program, how), ('threads_1', program, how))}"
+             for two, program, how in pairs]
+    return ["", f"Two threads on unrelated topics, p50 over one: {', '.join(found)}"] if found else []
+
+
 def machine() -> dict[str, str]:
     cpuinfo = Path("/proc/cpuinfo").read_text()
     models = [line.split(":", 1)[1].strip() for line in cpuinfo.splitlines()
@@ -288,7 +312,8 @@ def main() -> None:
     about = machine()
     print(f"{about['processor']}, Linux {about['kernel']}, processes on {options.cpus}, "
           f"{options.rounds} rounds, load {about['load']}\n")
-    print("\n".join(table(rounds) + per_subscriber(rounds)))
+    print("\n".join(table(rounds) + per_subscriber(rounds) + beside_each_other(rounds) +
+                    counts(rounds)))
     errors = [one for samples in rounds for one in samples if "error" in one]
     for one in errors:
         log(f"{one['program']} {one['scenario']} {one['how']}: {one['error']}")

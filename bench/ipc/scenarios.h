@@ -1,26 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scenarios, written once for all transports. A transport `T` has
-//   T::enter(role)               called first in each process; role is "first" or "second"
-//   T::Publisher(topic, bytes)   of messages of that many bytes; topic is "ping" or "pong"
-//     .connected(n)              whether n subscribers will get what is sent from now on
-//     .loan()                    memory for a message; throws when there is none
-//     .send(memory)              gives it to all subscribers
-//     .discard(memory)           gives it back unsent
-//   T::Subscriber(topic, bytes)  made after the publisher
-//     .connected()
-//     .take()                    the oldest message not taken yet; null: none
-//     .release(message)
-//   T::Waiter(subscriber)
-//     .wait()                    sleeps until the subscriber may have a message
-// A transport may lack what only scenarios use that it does not run.
+// What single operations take, written once for all transports (sides.h); with loads.h, all
+// scenarios.
 #pragma once
 
-#include <cstring>
-#include <memory>
 #include <string>
-#include <vector>
 
-#include "measure.h"
+#include "loads.h"
 
 namespace halyard::bench {
 
@@ -37,54 +22,6 @@ inline constexpr Size alloc_sizes[] = {
     {"256k", 256 * 1024}, {"vga", 640 * 480 * 3}, {"1080p", 1920 * 1080 * 3}};
 inline constexpr int fanouts[] = {1, 2, 4, 8, 16};
 inline constexpr std::uint64_t wake_interval_ns = 1'000'000;
-
-template <class Publisher>
-void send_u64(Publisher& to, std::uint64_t value) {
-  void* const memory = to.loan();
-  std::memcpy(memory, &value, sizeof value);
-  to.send(memory);
-}
-
-/// False: no message.
-template <class Subscriber>
-bool take_u64(Subscriber& from, std::uint64_t& value) {
-  const void* const message = from.take();
-  if (message == nullptr) return false;
-  std::memcpy(&value, message, sizeof value);
-  from.release(message);
-  return true;
-}
-
-template <class Subscriber>
-std::uint64_t poll_u64(Subscriber& from) {
-  std::uint64_t value = 0;
-  poll_until([&] { return take_u64(from, value); });
-  return value;
-}
-
-/// Wakes for no reason are slept over.
-template <class Waiter, class Subscriber>
-std::uint64_t wait_u64(Waiter& waiter, Subscriber& from) {
-  std::uint64_t value = 0;
-  while (!take_u64(from, value))
-    waiter.wait();
-  return value;
-}
-
-/// A publisher here, a subscriber of the other process's publisher.
-template <class T>
-struct Duplex {
-  Duplex(const char* role, const char* out, const char* in, const Meeting& meeting) {
-    T::enter(role);
-    publisher = std::make_unique<typename T::Publisher>(out, 8);
-    meeting.meet();
-    subscriber = std::make_unique<typename T::Subscriber>(in, 8);
-    poll_until([&] { return publisher->connected(1) && subscriber->connected(); });
-    meeting.meet();
-  }
-  std::unique_ptr<typename T::Publisher> publisher;
-  std::unique_ptr<typename T::Subscriber> subscriber;
-};
 
 /// Half a round trip of a number, both sides polling.
 template <class T>
@@ -126,11 +63,8 @@ void frame(Bench& bench, const char* how, const Size& size) {
   const Shared<Line> taken;
   bench.run(
       [&] {
-        T::enter("first");
-        typename T::Publisher publisher("ping", size.bytes);
-        meeting.meet();
-        poll_until([&] { return publisher.connected(1); });
-        meeting.meet();
+        const SendingSide<T> side(size.bytes, meeting);
+        auto& publisher = *side.publisher;
         std::uint64_t due = monotonic_ns();
         for (std::size_t i = 0; i < count; ++i) {
           sleep_until_ns(due += 1'000'000'000U / static_cast<unsigned>(size.hz));
@@ -144,11 +78,8 @@ void frame(Bench& bench, const char* how, const Size& size) {
         meeting.meet();
       },
       [&] {
-        T::enter("second");
-        meeting.meet();
-        typename T::Subscriber subscriber("ping", size.bytes);
-        poll_until([&] { return subscriber.connected(); });
-        meeting.meet();
+        const ReceivingSide<T> side(size.bytes, meeting);
+        auto& subscriber = side.subscriber();
         for (std::size_t i = 0; i < count; ++i) {
           if (i == warm_up) begin(series);
           const void* message = nullptr;
@@ -177,18 +108,14 @@ void wake(Bench& bench, const char* how) {
   const Shared<Line> taken;
   bench.run(
       [&] {
-        T::enter("first");
-        typename T::Publisher publisher("ping", 8);
-        meeting.meet();
-        poll_until([&] { return publisher.connected(1); });
-        meeting.meet();
+        const SendingSide<T> side(8, meeting);
         for (std::size_t i = 0; i < count; ++i) {
           sleep_until_ns(monotonic_ns() + wake_interval_ns);
           while (taken->value.load() != i)
             sleep_until_ns(monotonic_ns() + wake_interval_ns);
           if (i == warm_up) begin(sent, sending);
           const std::uint64_t start = ticks();
-          send_u64(publisher, i);
+          send_u64(*side.publisher, i);
           sending.add(ticks() - start);
           sent.add(start);
         }
@@ -196,15 +123,11 @@ void wake(Bench& bench, const char* how) {
         meeting.meet();
       },
       [&] {
-        T::enter("second");
-        meeting.meet();
-        typename T::Subscriber subscriber("ping", 8);
-        typename T::Waiter waiter(subscriber);
-        poll_until([&] { return subscriber.connected(); });
-        meeting.meet();
+        const ReceivingSide<T> side(8, meeting);
+        typename T::Waiter waiter(side.subscriber());
         for (std::size_t i = 0; i < count; ++i) {
           if (i == warm_up) begin(series);
-          const std::uint64_t value = wait_u64(waiter, subscriber);
+          const std::uint64_t value = wait_u64(waiter, side.subscriber());
           series.add(ticks());
           expect(value == i, "another number came");
           taken->value.store(i + 1);
@@ -285,15 +208,11 @@ void fanout(Bench& bench, const char* how, int n) {
   const Shared<Line> taken;
   bench.run(
       [&] {
-        T::enter("first");
-        typename T::Publisher publisher("ping", 8);
-        meeting.meet();
-        poll_until([&] { return publisher.connected(n); });
-        meeting.meet();
+        const SendingSide<T> side(8, meeting, n);
         for (std::size_t i = 0; i < count; ++i) {
           if (i == warm_up) begin(sent, sending);
           const std::uint64_t start = ticks();
-          send_u64(publisher, i);
+          send_u64(*side.publisher, i);
           sending.add(ticks() - start);
           sent.add(start);
           poll_until([&] { return taken->value.load() == i + 1; });
@@ -302,17 +221,10 @@ void fanout(Bench& bench, const char* how, int n) {
         meeting.meet();
       },
       [&] {
-        T::enter("second");
-        meeting.meet();
-        std::vector<std::unique_ptr<typename T::Subscriber>> subscribers;
-        for (int k = 0; k < n; ++k)
-          subscribers.push_back(std::make_unique<typename T::Subscriber>("ping", 8));
-        for (const auto& each : subscribers)
-          poll_until([&] { return each->connected(); });
-        meeting.meet();
+        const ReceivingSide<T> side(8, meeting, n);
         for (std::size_t i = 0; i < count; ++i) {
           if (i == warm_up) begin(series);
-          for (const auto& each : subscribers)
+          for (const auto& each : side.subscribers)
             expect(poll_u64(*each) == i, "another number came");
           series.add(ticks());
           taken->value.store(i + 1);
@@ -338,6 +250,10 @@ void run_all(Bench& bench, const char* how) {
     bench.scenario(std::string("alloc_") + size.name, how, [&] { alloc<T>(bench, how, size); });
   for (const int n : fanouts)
     bench.scenario("fanout_" + std::to_string(n), how, [&] { fanout<T>(bench, how, n); });
+  for (const int n : thread_counts)
+    bench.scenario("threads_" + std::to_string(n), how, [&] { threads<T>(bench, how, n); });
+  bench.scenario("slow_reader", how, [&] { slow_reader<T>(bench, how); });
+  bench.scenario("burst", how, [&] { burst<T>(bench, how); });
 }
 
 }  // namespace halyard::bench

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! iceoryx2 for ../iceoryx2_peer.cpp, so that one code measures all transports: the Rust interface
 //! behind functions of C. Service variant `ipc`, byte slices loaned without initialization, default
-//! configuration but for the number of subscribers; a blocked subscriber is woken by an event
+//! configuration but for 16 subscribers that keep 16 messages each; a blocked subscriber is woken by an event
 //! service beside the data. What fails aborts with its reason.
 use core::ffi::{c_char, c_void, CStr};
 use core::mem::MaybeUninit;
@@ -38,7 +38,8 @@ fn text(from: *const c_char) -> &'static str {
 /// The services of a topic; that of events only where somebody waits.
 fn open(node: &Node<Service>, topic: *const c_char, wakes: bool) -> (Data, Option<Events>) {
     let name: ServiceName = text(topic).try_into().expect("a name");
-    let data = node.service_builder(&name).publish_subscribe::<[u8]>().max_subscribers(16);
+    let data = node.service_builder(&name).publish_subscribe::<[u8]>();
+    let data = data.max_subscribers(16).subscriber_max_buffer_size(16);
     let events = wakes.then(|| node.service_builder(&name).event().open_or_create());
     (data.open_or_create().expect("a service"), events.map(|one| one.expect("an event service")))
 }
