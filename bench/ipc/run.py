@@ -187,7 +187,8 @@ def counts(rounds: list[list[Sample]]) -> list[str]:
                                 if isinstance(value, int))
             how = f" ({one['how']})" if one["how"] else ""
             lines.append(f"| {one['scenario']} | {one['program']}{how} | {numbers} |")
-    return ["", "| Scenario | Program | Messages |", "|---|---|---|", *sorted(lines)] if lines else []
+    head = ["", "| Scenario | Program | Messages |", "|---|---|---|"]
+    return head + sorted(lines) if lines else []
 
 
 def base(keys: list[Key], program: str) -> dict[str, Key]:
@@ -255,7 +256,8 @@ def beside_each_other(rounds: list[list[Sample]]) -> list[str]:
     pairs = sorted({key for turn in turns for key in turn if key[0] == "threads_2"}, key=order)
     found = [f"{program} {ratio(turns, (two, program, how), ('threads_1', program, how))}"
              for two, program, how in pairs]
-    return ["", f"Two threads on unrelated topics, p50 over one: {', '.join(found)}"] if found else []
+    text = f"Two threads on unrelated topics, p50 over one: {', '.join(found)}"
+    return ["", text] if found else []
 
 
 def machine() -> dict[str, str]:
