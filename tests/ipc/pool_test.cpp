@@ -89,6 +89,7 @@ TEST_F(Pool, gives_tensors) {
   EXPECT_EQ(handle->size_bytes(), 96U);
   const auto floats = handle->data_as<float>();
   ASSERT_TRUE(floats);
+  EXPECT_EQ(code_of(handle->data_as<std::int32_t>()), Errc::invalid_argument) << "another dtype";
   (*floats)[23] = 5;
   const auto descriptor = handle->descriptor();
   ASSERT_TRUE(descriptor);
