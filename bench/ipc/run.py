@@ -213,6 +213,10 @@ def order(key: Key) -> tuple[int, ...]:
                  for names, name in zip((ROWS, PROGRAMS), key, strict=False))
 
 
+def nanoseconds(value: float) -> str:
+    return f"{value:,.1f}" if value < 10 else f"{value:,.0f}"
+
+
 def table(rounds: list[list[Sample]]) -> list[str]:
     turns = [by_key(samples) for samples in rounds]
     keys = sorted({key: None for turn in turns for key in turn}, key=order)
@@ -223,7 +227,8 @@ def table(rounds: list[list[Sample]]) -> list[str]:
     for key in keys:
         seen = [turn[key] for turn in turns if key in turn]
         cells = [key[0], key[1] + (f" ({key[2]})" if key[2] else ""),
-                 *(f"{statistics.median(one[figure] for one in seen):,.0f}" for figure in FIGURES),
+                 *(nanoseconds(statistics.median(one[figure] for one in seen))
+                   for figure in FIGURES),
                  *(ratio(turns, key, found.get(key[0])) for found in bases.values()),
                  str(seen[0]["count"])]
         lines.append(f"| {' | '.join(cells)} |")
