@@ -138,6 +138,7 @@ def run(name: str, path: Path, flags: list[str], limit_s: float) -> list[Sample]
         prefix = f"hlbench{process.pid}_*"  # of iceoryx2_peer.cpp
         remove(SHARED_MEMORY.glob(prefix))
         remove(Path(tempfile.gettempdir(), "iceoryx2").rglob(prefix))
+        remove(SHARED_MEMORY.glob(f"halyard-*/bench{process.pid}"))  # of halyard_ipc_bench.cpp
     samples = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
     if process.returncode != 0 and not any("error" in sample for sample in samples):
         samples.append({"program": name, "scenario": " ".join(flags), "how": "",
