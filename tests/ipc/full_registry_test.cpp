@@ -24,45 +24,47 @@ using ipc::testing::open_descriptors;
 using ipc::testing::Peer;
 namespace fs = std::filesystem;
 
-// Mounts a file system with `arguments` for its registry, where nobody else sees it.
-class OwnFileSystem {
+// A folder to mount on, gone with the test.
+class MountPoint {
  public:
-  explicit OwnFileSystem(const std::string& options) {
-    std::string name = fs::temp_directory_path().string() + "/hlfXXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) return;
-    path = name;
-    is_mounted = ::unshare(CLONE_NEWNS) == 0 &&
-                 ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, "") == 0 &&
-                 ::mount("none", name.c_str(), "tmpfs", MS_NOSUID | MS_NODEV,
-                         ("mode=0755," + options).c_str()) == 0;
-    ::setenv("HALYARD_SHM_DIR", name.c_str(), 1);
+  MountPoint() {
+    path = (fs::temp_directory_path() / "hlfXXXXXX").string();
+    if (::mkdtemp(path.data()) == nullptr) path.clear();
   }
-  ~OwnFileSystem() {
-    if (is_mounted) ::umount2(path.c_str(), MNT_DETACH);
-    ::rmdir(path.c_str());
-  }
-  OwnFileSystem(const OwnFileSystem&) = delete;
-  OwnFileSystem& operator=(const OwnFileSystem&) = delete;
-  bool is_mounted = false;
+  ~MountPoint() { ::rmdir(path.c_str()); }
+  MountPoint(const MountPoint&) = delete;
+  MountPoint& operator=(const MountPoint&) = delete;
   std::string path;
 };
+
+// Mounts a file system for this process's registry, where nobody else sees it.
+bool mount_registry(const std::string& path, const std::string& options) {
+  ::setenv("HALYARD_SHM_DIR", path.c_str(), 1);
+  return ::unshare(CLONE_NEWNS) == 0 && ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, "") == 0 &&
+         ::mount("none", path.c_str(), "tmpfs", MS_NOSUID | MS_NODEV,
+                 ("mode=0755," + options).c_str()) == 0;
+}
 
 std::string outcome(const Error& error) {
   return std::string(to_string(error.code)) + ": " + error.message();
 }
 
-// Makes a pool and a topic, after a first attempt that meets what else is opened once, and says how
-// that ends and how many descriptors it has left open.
+// Mounts what `arguments` say, a folder and options. Makes a pool and a topic, after a first
+// attempt that meets what else is opened once, and says how that ends and how many descriptors it
+// has left open.
 TEST(Peer, DISABLED_registry_on) {
-  const OwnFileSystem files(Peer::arguments());
-  if (!files.is_mounted) {
+  std::istringstream arguments(Peer::arguments());
+  std::string path;
+  std::string options;
+  arguments >> path >> options;
+  if (!mount_registry(path, options)) {
     Peer::tell("cannot mount");
     return;
   }
   Peer::tell("mounted");
   for (std::string line = Peer::next(); !line.empty(); line = Peer::next()) {
     if (line == "fill") {
-      std::ofstream(files.path + "/filling") << std::string(1U << 20U, 'x');
+      std::ofstream(path + "/filling") << std::string(1U << 20U, 'x');
       Peer::tell("full");
       continue;
     }
@@ -105,7 +107,8 @@ class FullRegistry : public ::testing::TestWithParam<const char*> {
 TEST_P(FullRegistry, without_inodes_is_said) {
   bool is_made = false;
   for (int inodes = 1; inodes < 20 && !is_made; ++inodes) {
-    Peer peer("registry_on", "size=1m,nr_inodes=" + std::to_string(inodes));
+    const MountPoint folder;
+    Peer peer("registry_on", folder.path + " size=1m,nr_inodes=" + std::to_string(inodes));
     if (peer.hear() != "mounted") GTEST_SKIP() << "no file system can be mounted here";
     const std::string said = peer.ask(GetParam());
     is_made = said == "0 left, made";
@@ -116,7 +119,8 @@ TEST_P(FullRegistry, without_inodes_is_said) {
 }
 
 TEST_P(FullRegistry, without_bytes_is_said) {
-  Peer peer("registry_on", "size=64k");
+  const MountPoint folder;
+  Peer peer("registry_on", folder.path + " size=64k");
   if (peer.hear() != "mounted") GTEST_SKIP() << "no file system can be mounted here";
   EXPECT_EQ(peer.ask("fill"), "full");
   expect_advice(peer.ask(GetParam()), "no bytes");
@@ -127,7 +131,8 @@ INSTANTIATE_TEST_SUITE_P(Of, FullRegistry, ::testing::Values("pool", "topic"),
 
 // Frames do not lie there: 64 KiB serve a pool of 256 MiB.
 TEST(SmallRegistry, does_not_limit_pools) {
-  Peer peer("registry_on", "size=64k");
+  const MountPoint folder;
+  Peer peer("registry_on", folder.path + " size=64k");
   if (peer.hear() != "mounted") GTEST_SKIP() << "no file system can be mounted here";
   EXPECT_EQ(peer.ask("large"), "written");
   EXPECT_EQ(peer.ask("topic"), "0 left, made");
