@@ -104,6 +104,9 @@ struct MessageType {
   std::uint64_t layout_hash = 0;
   std::uint32_t inline_bytes = 0;  ///< that each message has beside its frame
   bool has_frame = false;
+
+  /// Of a plain struct by its name, sizeof and alignof, as other languages know it.
+  static MessageType plain(std::string_view name, std::size_t size, std::size_t alignment);
 };
 
 /// A plain struct is known by its name as the compiler writes it, and by its size. Programs of
@@ -259,7 +262,7 @@ MessageType message_type() {
     static_assert(!std::is_pointer_v<T>, "an address means nothing to another process");
     std::string_view name = type_name<T>();
     if constexpr (NamedMessage<T>) name = T::message_name;
-    return {std::string(name), hash_of(name) + sizeof(T) * 31 + alignof(T), sizeof(T), false};
+    return MessageType::plain(name, sizeof(T), alignof(T));
   }
 }
 

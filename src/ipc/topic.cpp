@@ -3,7 +3,9 @@
 // receiving: topic_receive.cpp. Who else is there: topic_service.h.
 #include "halyard/topic.h"
 
+#include <algorithm>
 #include <chrono>
+#include <limits>
 
 #include "base/format_error.h"
 #include "ipc/remaining_frames.h"
@@ -17,6 +19,13 @@ std::string_view to_string(Overflow overflow) noexcept {
   constexpr std::string_view names[] = {"drop_oldest", "drop_newest", "block"};
   const auto index = static_cast<std::size_t>(overflow);
   return index < std::size(names) ? names[index] : "unknown";
+}
+
+MessageType MessageType::plain(std::string_view name, std::size_t size, std::size_t alignment) {
+  // What 32 bits cannot say is more than any message may have.
+  constexpr std::size_t limit = std::numeric_limits<std::uint32_t>::max();
+  return {std::string(name), detail::hash_of(name) + size * 31 + alignment,
+          static_cast<std::uint32_t>(std::min(size, limit)), false};
 }
 
 TopicEndpoint::TopicEndpoint(std::unique_ptr<State> state) : state_(std::move(state)) {}

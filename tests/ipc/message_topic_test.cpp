@@ -142,5 +142,27 @@ TEST(MessageTopic, copies_what_lies_in_no_pool) {
   EXPECT_EQ(packed(*got), packed(spread));
 }
 
+struct Speed {
+  static constexpr char message_name[] = "robot.Speed";
+  double forward = 0;
+  float turn = 0;
+};
+
+TEST(MessageTopic, knows_plain_structs_by_name_size_and_alignment) {
+  const MessageType type = detail::message_type<Speed>();
+  const MessageType same = MessageType::plain("robot.Speed", 16, 8);
+  EXPECT_EQ(same.name, type.name);
+  EXPECT_EQ(same.layout_hash, type.layout_hash);
+  EXPECT_EQ(same.inline_bytes, 16U);
+  EXPECT_FALSE(same.has_frame);
+  EXPECT_NE(MessageType::plain("robot.Speed", 16, 4).layout_hash, type.layout_hash);
+  EXPECT_NE(MessageType::plain("robot.Speed", 24, 8).layout_hash, type.layout_hash);
+  // Refused where it is used, not cut to 32 bits.
+  const std::size_t huge = (std::size_t{1} << 32) + 16;
+  const auto none = TopicEndpoint::create(topic_name("huge"), MessageType::plain("huge", huge, 8));
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, Errc::invalid_argument);
+}
+
 }  // namespace
 }  // namespace halyard
