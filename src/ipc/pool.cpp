@@ -78,6 +78,8 @@ Result<std::shared_ptr<TensorPool>> TensorPool::find(std::uint32_t id,
   // Checks the limits, also of a pool that is open here.
   HALYARD_TRY(auto part, PoolPart::get(id, wanted));
   if (auto pool = known.pools[id].lock(); pool && pool->state_->part == part) return pool;
+  // Each topic has a pool with a number of its own: those of topics that are gone must not add up.
+  std::erase_if(known.pools, [](const auto& entry) { return entry.second.expired(); });
   auto state = std::make_unique<State>();
   state->part = std::move(part);
   std::shared_ptr<TensorPool> pool(new TensorPool(std::move(state)));
