@@ -67,7 +67,8 @@ PUBLIC_HEADERS = {
     "compat_tile": "compat", "compat_track": "compat",
     "hal": "capi", "hal_base": "capi", "hal_tensor": "capi",
     "hal_image": "capi", "hal_tile": "capi", "hal_decode": "capi", "hal_mask": "capi",
-    "hal_track": "capi", "hal_system": "capi", "hal_delegate": "capi",
+    "hal_track": "capi", "hal_system": "capi", "hal_delegate": "capi", "hal_pool": "capi",
+    "hal_message": "capi", "hal_topic": "capi",
 }
 
 # Headers that are C: compiled as C11, and not part of the C++ umbrella.

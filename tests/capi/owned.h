@@ -31,6 +31,10 @@ struct Free {
   void operator()(hal_tile_spec_list* p) const { hal_tile_spec_list_free(p); }
   void operator()(hal_tile_placement_list* p) const { hal_tile_placement_list_free(p); }
   void operator()(hal_tiled_frame_accumulator* p) const { hal_tiled_frame_accumulator_free(p); }
+  void operator()(hal_pool* p) const { hal_pool_free(p); }
+  void operator()(hal_topic* t) const { hal_topic_free(t); }
+  void operator()(hal_message* m) const { hal_message_free(m); }
+  void operator()(hal_waitset* s) const { hal_waitset_free(s); }
   void operator()(char* text) const { std::free(text); }
 };
 template <class T>
@@ -38,6 +42,9 @@ using Owned = std::unique_ptr<T, Free>;
 using Tensor = Owned<hal_tensor>;
 using Map = Owned<hal_tensor_map>;
 using Processor = Owned<hal_image_processor>;
+using Pool = Owned<hal_pool>;
+using Topic = Owned<hal_topic>;
+using Message = Owned<hal_message>;
 
 inline bool says(const char* words) {
   return std::string(hal_last_error()).find(words) != std::string::npos;

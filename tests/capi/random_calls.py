@@ -14,12 +14,19 @@ from pathlib import Path
 from declarations import HEADERS, functions, opaque
 from null_calls import ender, is_pointer, release
 
-# Loads what a path names, or writes to it for good.
-LEFT_OUT = {"hal_delegate_open", "hal_delegate_close"}
+# Load what a path names; end a reference that somebody else may have.
+LEFT_OUT = {"hal_delegate_open", "hal_delegate_close", "hal_pool_release"}
 # Handles that a call ends, whatever comes of it.
 CONSUMED = re.compile(r"_(free|unmap)$|_finalize(_normalized)?$|^hal_import_image")
+# Numbers that mean something: a wait that ends, numbers that meet again.
+NAMED = {"timeout_ns": "(int64_t)(below(8) ? 0 : below(1000000))", "token": "(uint64_t)below(8)",
+         "interval_ns": "(int64_t)small() * 1000000", "id": "(uint32_t)below(4)",
+         "alignment": "(size_t)1 << below(4)"}
+# Called more often, so that topics have messages.
+FREQUENT = re.compile("hal_topic_(create|send|recv)")
 NUMBERS = {"float": "(float)number()", "double": "number()", "bool": "below(2)",
            "int": "small()", "int32_t": "small()", "uint8_t": "(uint8_t)next()",
+           "hal_message_type": "(hal_message_type)(below(8) ? below(5) : small())",
            "uint32_t": "(uint32_t)small()", "uint64_t": "(uint64_t)next() >> below(64)"}
 
 HEAD = """// Written by tests/capi/random_calls.py.
@@ -84,6 +91,7 @@ static float floats[ARRAY * 4];
 static int ints[ARRAY];
 static uint8_t bytes[4096];
 static hal_detect_box many_boxes[ARRAY];
+static hal_point_field many_fields[ARRAY];
 static union {
   long double align;
   uint64_t words[512];
@@ -98,6 +106,10 @@ static char texts[12][512] = {
     "outputs:\\n  - type: detection\\n    decoder: ultralytics\\n    shape: [1, 8, 16]\\n",
     "\\xff\\xfe", "[[[[", "null"};
 static const char* text(void) { return below(12) ? texts[below(12)] : NULL; }
+static const char* topic_name(void) {
+  static const char* const names[] = {"tensors", "a/b", "c-1", "d.2", "e_3", "f"};
+  return below(8) ? names[below(6)] : text();
+}
 static void* array(void* here) { return below(12) ? here : below(2) ? NULL : (char*)here + 1; }
 static void shuffle(void) {
   int i;
@@ -108,6 +120,14 @@ static void shuffle(void) {
     const hal_detect_box box = {(float)number(), (float)number(), (float)number(),
                                 (float)number(), (float)number(), size()};
     many_boxes[i] = box;
+  }
+  for (i = 0; i < ARRAY; ++i) {
+    hal_point_field field = {"x", 0, 1, HAL_POINT_FLOAT32, {0}};
+    field.name[0] = (char)('a' + below(26));
+    field.offset = below(8) ? (uint32_t)(4 * i) : (uint32_t)small();
+    field.count = below(8) ? 1 : (uint32_t)small();
+    field.datatype = (uint8_t)below(10);
+    many_fields[i] = field;
   }
   for (i = 0; i < 64; ++i) bytes[i] = (uint8_t)next();
 }
@@ -120,6 +140,31 @@ static void quiet(hal_log_level level, const char* target, const char* message, 
 }
 
 """
+# Pools stay small: what they reserve is touched when `prefault` says so.
+VARY = """
+static void vary(void) {
+  static const uint64_t odd[] = {0, 1, UINT64_MAX};
+  hal_pool_config* const pool = &static_hal_pool_config;
+  hal_topic_config* const topic = &static_hal_topic_config;
+  *pool = hal_pool_config_default();
+  pool->pool_size = below(8) ? (uint64_t)4096 << below(12) : odd[below(3)];
+  pool->max_slots = below(8) ? 4 : (uint32_t)small();
+  pool->slot_alignment = below(8) ? 64 : (uint32_t)small();
+  pool->scrub = below(8) ? below(3) : small();
+  pool->prefault = below(2);
+  pool->huge_pages = below(2);
+  pool->first_bytes = below(2) ? 0 : size();
+  *topic = hal_topic_config_default();
+  if (!below(4)) topic->depth = small();
+  if (!below(4)) topic->overflow = small();
+  if (!below(4)) topic->history = small();
+  if (!below(4)) topic->max_endpoints = small();
+  topic->pool = below(4) ? pool : NULL;
+  topic->role = below(8) ? 1 + below(3) : small();
+  topic->latest_only = below(2);
+  topic->block_timeout_ns = below(1000000);
+}
+"""
 MAIN = """
 int main(int argc, char** argv) {{
   const long calls = argc > 2 ? atol(argv[2]) : 2000;
@@ -128,6 +173,7 @@ int main(int argc, char** argv) {{
   long i;
   state = argc > 1 ? strtoull(argv[1], NULL, 10) * UINT64_C(0x9E3779B97F4A7C15) + 1 : 1;
   CHECK(mkdtemp(folder) != NULL && chdir(folder) == 0);
+  CHECK(setenv("HALYARD_SHM_DIR", folder, 1) == 0);
   memory_fd = memfd_create("calls", MFD_CLOEXEC);
   CHECK(memory_fd >= 0 && ftruncate(memory_fd, 16384) == 0);
   sink = fopen("/dev/null", "w");
@@ -135,9 +181,9 @@ int main(int argc, char** argv) {{
   CHECK(hal_tensor_save_jpeg(picture, "in.jpg", 90) == 0);
   hal_tensor_free(picture);
   for (i = 0; i < calls; ++i) {{
-    if (i % 16 == 0) shuffle();
+    if (i % 16 == 0) shuffle(), vary();
     if (getenv("HALYARD_SHOW_CALLS")) fprintf(stderr, "%ld %s\\n", i, now);
-    functions[below({count})]();
+    functions[below((int)(sizeof functions / sizeof functions[0]))]();
   }}
   hal_stop_tracing();
 {free}
@@ -172,12 +218,14 @@ class Writer:
             end = release(probe, self.table, self.handles) if probe else ender(kind, self.table)
             self.enders[kind] = end or "(void)result;"
 
-    def argument(self, kind, name, previous, index, before, after, consumes):
+    def argument(self, function, kind, name, previous, index, before, after, consumes):
         """The expression of an argument; statements around the call go to before and after."""
         base = base_of(kind)
         stars = kind.count("*")
         if base == "hal_log_callback":
             return "below(2) ? quiet : NULL"
+        if base == "void" and name == "data":
+            return "below(12) ? bytes : NULL"
         if base in ("hal_delegate_t", "void") or "(*)(" in kind:
             return "NULL"
         if base == "FILE":
@@ -201,6 +249,8 @@ class Writer:
             elif base.startswith("DL"):
                 after.append(f"if (result != NULL) drop(&pool_{base}, a{index});")
             return f"a{index}"
+        if base == "char" and function.startswith("hal_topic_create") and name == "name":
+            return "topic_name()"
         if base == "char" and stars == 1:
             return "text()" if "const" in kind else "array(out.words)"
         if "[" in kind or stars:
@@ -212,6 +262,8 @@ class Writer:
             return "count()" if counts or name in ("num_outputs", "info_size") else "size()"
         if name == "fd":
             return "fd()"
+        if name in NAMED:
+            return NAMED[name]
         return NUMBERS[base] if base in NUMBERS else f"({base})small()"
 
     def memory(self, kind, base):
@@ -224,7 +276,8 @@ class Writer:
                 return f"{cast}array({room})"
             return f"{cast}array({'bytes' if base == 'uint8_t' else 'out.words'})"
         if base in self.structs:
-            return f"{cast}array({'many_boxes' if base == 'hal_detect_box' else f'&static_{base}'})"
+            many = {"hal_detect_box": "many_boxes", "hal_point_field": "many_fields"}
+            return f"{cast}array({many.get(base, f'&static_{base}')})"
         if "uint8_t" in base or base == "bool":
             return f"{cast}(below(12) ? bytes : NULL)"
         place = "sizes" if base == "size_t" else "floats" if "float" in base else "ints"
@@ -236,7 +289,8 @@ class Writer:
         previous = None
         for index, (kind, name) in enumerate(function.parameters):
             ends = consumes and (len(function.parameters) == 1 or "plane_descriptor" in kind)
-            arguments.append(self.argument(kind, name, previous, index, before, after, ends))
+            arguments.append(self.argument(function.name, kind, name, previous, index, before,
+                                           after, ends))
             previous = kind
         text = f"{function.name}({', '.join(arguments)})"
         kind, base = function.returns, base_of(function.returns)
@@ -254,6 +308,9 @@ class Writer:
                 run.append("if (result >= 0) close(result);")
             else:
                 run.append("(void)result;")
+        if function.name == "hal_pool_alloc_slot":
+            after.append("if (result == 0 && below(2)) "
+                         "CHECK(hal_pool_release(a0, &static_hal_tensor_descriptor) == 0);")
         body = before + run + after
         lines = "\n".join(f"  {line}" for line in [f'now = "{function.name}";'] + body)
         return f"static void call_{function.name}(void) {{\n{lines}\n}}\n"
@@ -261,8 +318,10 @@ class Writer:
     def write(self):
         text = [HEAD]
         text += [f"static pool pool_{kind};\n" for kind in self.kinds]
+        names = sorted(set(self.table) - LEFT_OUT)
+        calls = VARY + "".join(self.call(self.table[name]) for name in names)
         text += [f"static {s} static_{s};\n" for s in sorted(self.structs)
-                 if not re.search("tensor_info|format_info", s)]
+                 if re.search(rf"\bstatic_{s}\b", calls)]
         for kind in self.kinds:
             end = self.enders[kind].replace("result", "old")
             text.append(
@@ -271,10 +330,10 @@ class Writer:
                 f"    {kind}* old = pool_{kind}.handles[below(ROOM)];\n"
                 f"    drop(&pool_{kind}, old);\n    {end}\n  }}\n"
                 f"  pool_{kind}.handles[pool_{kind}.count++] = result;\n}}\n")
-        names = sorted(set(self.table) - LEFT_OUT)
-        text += [self.call(self.table[name]) for name in names]
+        text.append(calls)
+        table = names + [name for name in names if FREQUENT.match(name)] * 4
         text.append("static void (*const functions[])(void) = {\n" +
-                    "".join(f"    call_{name},\n" for name in names) + "};\n")
+                    "".join(f"    call_{name},\n" for name in table) + "};\n")
         free = "\n".join(
             f"  for (i = 0; i < pool_{kind}.count; ++i) {{\n"
             f"    {kind}* old = pool_{kind}.handles[i];\n    "

@@ -5,11 +5,13 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <functional>
 #include <thread>
 #include <vector>
 
 #include "decoding.h"
+#include "ipc/peer.h"
 
 namespace {
 
@@ -123,6 +125,61 @@ TEST(CapiThreads, read_one_tensor_at_once) {
               0)
         << hal_last_error();
   });
+}
+
+TEST(CapiThreads, share_a_pool) {
+  const Pool pool(hal_pool_create(31, nullptr));
+  const std::size_t shape[1] = {64};
+  on_four_threads([&] {
+    const Tensor tensor(hal_pool_alloc(pool.get(), HAL_DTYPE_U8, shape, 1));
+    ASSERT_TRUE(tensor) << hal_last_error();
+    paint(tensor, 4);
+    hal_tensor_descriptor descriptor;
+    EXPECT_EQ(hal_tensor_descriptor_of(tensor.get(), &descriptor), 0);
+    const Tensor same(hal_pool_attach(pool.get(), &descriptor));
+    EXPECT_EQ(byte_at(same, 63), 4);
+    EXPECT_EQ(hal_pool_alloc_slot(pool.get(), HAL_DTYPE_U8, shape, 1, &descriptor), 0);
+    EXPECT_NE(hal_pool_bytes(pool.get(), &descriptor, nullptr), nullptr);
+    EXPECT_EQ(hal_pool_release(pool.get(), &descriptor), 0);
+    hal_pool_stats stats;
+    EXPECT_EQ(hal_pool_get_stats(pool.get(), &stats), 0);
+    EXPECT_TRUE(Pool(hal_pool_open(31)));
+  });
+}
+
+TEST(CapiThreads, share_topics_and_get_each_message_once) {
+  hal_topic_config config = hal_topic_config_default();
+  config.overflow = HAL_OVERFLOW_BLOCK;
+  config.block_timeout_ns = -1;
+  const Topic from(hal_topic_create("threads/bytes", HAL_MESSAGE_BYTES, &config));
+  const Topic to(hal_topic_create("threads/bytes", HAL_MESSAGE_BYTES, nullptr));
+  std::atomic<int> received = 0;
+  std::vector<std::thread> receivers;
+  for (int i = 0; i < 2; ++i) {
+    receivers.emplace_back([&] {
+      while (received < 200) {
+        hal_message* out = nullptr;
+        ASSERT_GE(hal_topic_recv(to.get(), 10'000'000, &out, nullptr), 0) << hal_last_error();
+        const Message message(out);
+        std::size_t size = 0;
+        if (out == nullptr) continue;
+        EXPECT_STREQ(static_cast<const char*>(hal_message_data(out, &size)), "four");
+        EXPECT_EQ(size, 5U);
+        ++received;
+      }
+    });
+  }
+  on_four_threads([&] {
+    EXPECT_EQ(hal_topic_send(from.get(), "four", 5), 0) << hal_last_error();
+    hal_topic_stats stats;
+    EXPECT_EQ(hal_topic_get_stats(to.get(), &stats), 0);
+    EXPECT_STREQ(hal_topic_name(from.get()), "threads/bytes");
+    hal_topic_has_message(to.get());
+    EXPECT_TRUE(Pool(hal_topic_pool(from.get())));
+  });
+  for (auto& receiver : receivers)
+    receiver.join();
+  EXPECT_EQ(received, 200);
 }
 
 }  // namespace
