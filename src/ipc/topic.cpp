@@ -55,13 +55,14 @@ Result<std::unique_ptr<TopicEndpoint>> TopicEndpoint::create(std::string_view na
     const TopicService::Own& made = state->service->own();
     HALYARD_CHECK(check_room(members, made, state->facts.max_endpoints));
     state->node->add("topic/" + state->name, state->service);
-    const std::string member = member_name(state->node->id(), made);
-    auto added = entry.add(member);
+    // Known before the file is there: nothing may fail between the two.
+    state->member = member_name(state->node->id(), made);
+    auto added = entry.add(state->member);
     if (!added) {
+      state->member.clear();
       state->node->remove("topic/" + state->name, state->service.get());
       return added.error();
     }
-    state->member = member;
   }
   const TopicFacts& facts = state->facts;
   state->head_words = facts.type.has_frame ? sizeof(FrameHead) / sizeof(std::uint64_t) : 0;
