@@ -9,6 +9,7 @@
 #include "allocation_limit.h"
 #include "decoding.h"
 #include "heap.h"
+#include "ipc/peer.h"
 
 namespace {
 
@@ -192,6 +193,46 @@ TEST(OutOfMemory, the_first_image_of_a_thread_is_enomem) {
     }).join();
   }
   EXPECT_EQ(failures, 0U);
+}
+
+TEST(OutOfMemory, allocating_from_a_pool_is_enomem) {
+  const Pool pool(hal_pool_create(41, nullptr));
+  const std::size_t shape[1] = {64};
+  run_short([&] {
+    const Tensor tensor(hal_pool_alloc(pool.get(), HAL_DTYPE_U8, shape, 1));
+    if (!tensor) return false;
+    hal_tensor_descriptor descriptor;
+    EXPECT_EQ(hal_tensor_descriptor_of(tensor.get(), &descriptor), 0);
+    return Tensor(hal_pool_attach(pool.get(), &descriptor)) != nullptr;
+  });
+  run_short([] { return Pool(hal_pool_default()) != nullptr; });
+}
+
+// Nothing of those that failed stays in the topic, which has room for 64. Leaving it takes some
+// memory too.
+TEST(OutOfMemory, joining_a_topic_is_enomem) {
+  const Topic other(hal_topic_create("memory/join", HAL_MESSAGE_TENSOR, nullptr));
+  Topic topic;
+  fail_then_succeed([&] { topic.reset(); },
+                    [&] {
+                      topic.reset(hal_topic_create("memory/join", HAL_MESSAGE_TENSOR, nullptr));
+                      return topic != nullptr;
+                    });
+}
+
+TEST(OutOfMemory, sending_and_receiving_is_enomem) {
+  const Topic from(hal_topic_create("memory/images", HAL_MESSAGE_IMAGE, nullptr));
+  const Topic to(hal_topic_create("memory/images", HAL_MESSAGE_IMAGE, nullptr));
+  const Pool pool(hal_topic_pool(from.get()));
+  const Tensor frame(
+      hal_pool_alloc_image(pool.get(), 32, 16, HAL_PIXEL_FORMAT_RGB, HAL_DTYPE_U8, 0));
+  run_short([&] {
+    if (hal_topic_send_image(from.get(), frame.get(), nullptr, -1) != 0) return false;
+    hal_message* out = nullptr;
+    const int got = hal_topic_recv(to.get(), 0, &out, nullptr);
+    const Message message(out);
+    return got >= 0;
+  });
 }
 
 }  // namespace
