@@ -49,7 +49,8 @@ size_t hal_tensor_len(const hal_tensor* tensor);
 /// Bytes of the elements, without padding; NULL: 0.
 size_t hal_tensor_size(const hal_tensor* tensor);
 
-/// A descriptor of the memory for the caller to close. errno: EINVAL (NULL), ENOTSUP (MEM, PBO).
+/// A descriptor of the memory for the caller to close. errno: EINVAL (NULL), ENOTSUP (MEM, PBO, a
+/// tensor of a pool: hal_tensor_descriptor_of() names it to others).
 int hal_tensor_clone_fd(const hal_tensor* tensor);
 /// The same for DMA-BUFs alone. errno: also ENOTSUP (SHM).
 int hal_tensor_dmabuf_clone(const hal_tensor* tensor);

@@ -74,11 +74,11 @@ typedef struct hal_topic_stats hal_topic_stats;
 
 /// Everything HAL_UNSET, both roles, a second for blocking.
 hal_topic_config hal_topic_config_default(void);
-/// Joins the topic, which is made when nobody has. `name`: letters, digits and _ - . in parts that
-/// / divides. `config` NULL: the default. errno: EINVAL (a name, a limit, no enumerator), EEXIST
-/// (the topic has another type or other limits; hal_last_error() says which are wanted and which
-/// found), ENOSPC (max_endpoints have joined), EACCES, ETIMEDOUT (a process of the topic does not
-/// answer), ENOMEM, and what system calls report.
+/// Joins the topic, which is made when nobody has. `name`: 1..200 letters, digits and _ - . in
+/// parts that / divides. `config` NULL: the default. errno: EINVAL (a name, a limit, no
+/// enumerator), EEXIST (the topic has another type or other limits; hal_last_error() says which are
+/// wanted and which found), ENOSPC (max_endpoints have joined), EACCES, ETIMEDOUT (a process of the
+/// topic does not answer), ENOMEM, and what system calls report.
 hal_topic* hal_topic_create(const char* name, hal_message_type type,
                             const hal_topic_config* config);
 /// A topic of plain structs. `struct_name` is the one that all programs give the struct, in C++ its

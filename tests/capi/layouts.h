@@ -27,6 +27,15 @@ LAYOUT(crop, sizeof(struct hal_crop) == 72 && AT(hal_crop, src_rect, 0) &&
                  AT(hal_crop, has_dst_color, 70) && AT(hal_crop, letterbox, 71));
 #endif
 
+LAYOUT(descriptor,
+       sizeof(struct hal_tensor_descriptor) == 168 && AT(hal_tensor_descriptor, offset, 16) &&
+           AT(hal_tensor_descriptor, dtype_code, 32) && AT(hal_tensor_descriptor, dims, 40) &&
+           AT(hal_tensor_descriptor, strides, 104));
+LAYOUT(messages,
+       sizeof(struct hal_sensor_header) == 40 && sizeof(struct hal_image_metadata) == 112 &&
+           sizeof(struct hal_depth_image_metadata) == 72 && sizeof(struct hal_point_field) == 28 &&
+           sizeof(struct hal_point_cloud_metadata) == 520);
+
 LAYOUT(enums, sizeof(enum hal_dtype) == 4 && sizeof(enum hal_tensor_memory) == 4 &&
                   sizeof(enum hal_pixel_format) == 4 && sizeof(enum HalCpuAccess) == 4 &&
                   sizeof(enum HalCompression) == 4 && sizeof(enum HalTensorQuantKind) == 4 &&
