@@ -62,8 +62,9 @@ struct hal_topic_stats {
   uint64_t refused;  ///< messages that sending did not take, by the overflow rule
   uint64_t received;
   uint64_t lost;    ///< messages that this handle came too late for
-  uint64_t copied;  ///< frames that lay in no pool and were copied into the topic's
+  uint64_t copied;  ///< frames that were copied into the topic's pool
   uint64_t copied_bytes;
+  uint64_t buffers;  ///< DMA-BUFs whose descriptors this handle got, one for each buffer
   uint64_t corrupt;  ///< of those lost: what they said was nonsense
   /// Why the last message was lost that the overflow rule did not drop; "": there was none.
   char last_error[160];
@@ -102,7 +103,8 @@ hal_tensor* hal_topic_alloc_tensor(const hal_topic* topic, hal_dtype dtype, cons
 
 // ---- Sending
 //
-// A tensor in a pool's memory stays where it is and cannot be written any more; another one is
+// A tensor in a pool's memory stays where it is and cannot be written any more. One in DMA-BUFs
+// stays where it is, too; nobody may write it until no subscriber has it. Any other tensor is
 // copied into the topic's pool. Sending waits where the overflow rule is BLOCK and, once for each
 // new memory of this process, up to 500 ms for a subscriber that is stopped. `header` NULL: no time
 // and no coordinate frame.

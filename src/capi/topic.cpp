@@ -108,6 +108,7 @@ hal_topic_stats to_c(const TopicStats& stats) {
                          .lost = stats.lost,
                          .copied = stats.copied,
                          .copied_bytes = stats.copied_bytes,
+                         .buffers = stats.buffers,
                          .corrupt = stats.corrupt,
                          .last_error = {}};
   if (stats.last_error.code == Errc::ok) return out;
