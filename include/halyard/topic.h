@@ -107,6 +107,8 @@ struct MessageType {
 
   /// Of a plain struct by its name, sizeof and alignof, as other languages know it.
   static MessageType plain(std::string_view name, std::size_t size, std::size_t alignment);
+  /// Of bytes that a serializer makes and reads.
+  static MessageType serialized(std::string_view name);
 };
 
 /// A plain struct is known by its name as the compiler writes it, and by its size. Programs of
@@ -254,8 +256,7 @@ MessageType message_type() {
     return {std::string(MessageFrame<T>::name), hash_of("frame") + sizeof(Metadata),
             sizeof(Metadata), true};
   } else if constexpr (SerializedMessage<T>) {
-    // Beside the bytes: how many they are.
-    return {std::string(MessageSerializer<T>::name), hash_of("bytes"), sizeof(std::uint64_t), true};
+    return MessageType::serialized(MessageSerializer<T>::name);
   } else {
     static_assert(std::is_trivially_copyable_v<T>,
                   "a message is plain bytes, or has a MessageSerializer or a MessageFrame");

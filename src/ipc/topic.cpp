@@ -27,6 +27,10 @@ MessageType MessageType::plain(std::string_view name, std::size_t size, std::siz
   return {std::string(name), detail::hash_of(name) + size * 31 + alignment,
           static_cast<std::uint32_t>(std::min(size, limit)), false};
 }
+// Beside the bytes: how many they are.
+MessageType MessageType::serialized(std::string_view name) {
+  return {std::string(name), detail::hash_of("bytes"), sizeof(std::uint64_t), true};
+}
 
 TopicEndpoint::TopicEndpoint(std::unique_ptr<State> state) : state_(std::move(state)) {}
 TopicEndpoint::~TopicEndpoint() = default;
