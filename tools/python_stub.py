@@ -34,6 +34,7 @@ __version__: str
 PACKAGE = """# SPDX-License-Identifier: Apache-2.0
 # Written by tools/python_stub.py from the package: change its sources.
 from halyard import compat as compat
+from halyard import horus as horus
 """
 FIXES = [
     # nanobind gives a property's one signature to its setter too.

@@ -2,8 +2,8 @@
 """Halyard: zero-copy tensors from sensor to decision."""
 from importlib import import_module as _import_module
 
-from . import (_core, _devices, _enums, _errors, _image, _masks, _pickling, _results, _tiling,
-               _tracing)
+from . import (_core, _devices, _enums, _errors, _image, _masks, _pickling, _points, _results,
+               _tiling, _topics, _tracing, _wait_set)
 from ._core import *  # noqa: F403
 from ._core import __version__ as __version__
 from ._devices import *  # noqa: F403
@@ -13,17 +13,19 @@ from ._image import *  # noqa: F403
 from ._masks import *  # noqa: F403
 from ._results import *  # noqa: F403
 from ._tiling import *  # noqa: F403
+from ._topics import *  # noqa: F403
 from ._tracing import *  # noqa: F403
+from ._wait_set import *  # noqa: F403
 
 # All that the extension names without an underscore is public, and shown as defined here.
 __all__ = sorted({"__version__", *_devices.__all__, *_enums.__all__, *_errors.__all__,
                   *_image.__all__, *_masks.__all__, *_results.__all__, *_tiling.__all__,
-                  *_tracing.__all__,
+                  *_topics.__all__, *_tracing.__all__, *_wait_set.__all__,
                   *(name for name in vars(_core) if not name.startswith("_"))})
 
 
 def __getattr__(name: str) -> object:
-    # halyard.compat, without an import of its own; not before: `python -m halyard.compat` runs it.
-    if name == "compat":
-        return _import_module("halyard.compat")
+    # Without an import of their own; compat not before: `python -m halyard.compat` runs it.
+    if name in ("compat", "horus"):
+        return _import_module(f"halyard.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

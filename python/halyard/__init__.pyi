@@ -1,30 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
 # Written by tools/python_stub.py from the package: change its sources.
 from halyard import compat as compat
+from halyard import horus as horus
 __version__: str
 from halyard._core import ActiveTrackInfo as ActiveTrackInfo
 from halyard._core import ByteTrack as ByteTrack
+from halyard._core import CameraIntrinsics as CameraIntrinsics
 from halyard._core import Colorimetry as Colorimetry
 from halyard._core import DecodeLimits as DecodeLimits
 from halyard._core import Decoder as Decoder
+from halyard._core import DepthImage as DepthImage
+from halyard._core import DepthStatistics as DepthStatistics
+from halyard._core import Device as Device
+from halyard._core import Image as Image
 from halyard._core import ImageInfo as ImageInfo
 from halyard._core import ImageProcessor as ImageProcessor
 from halyard._core import OcSort as OcSort
 from halyard._core import Output as Output
 from halyard._core import Placement as Placement
+from halyard._core import PointCloud as PointCloud
+from halyard._core import PointField as PointField
 from halyard._core import ProtoData as ProtoData
 from halyard._core import Quantization as Quantization
 from halyard._core import Rect as Rect
 from halyard._core import Region as Region
 from halyard._core import Sort as Sort
 from halyard._core import Tensor as Tensor
+from halyard._core import TensorDescriptor as TensorDescriptor
+from halyard._core import TensorHandle as TensorHandle
 from halyard._core import TensorMap as TensorMap
+from halyard._core import TensorPool as TensorPool
+from halyard._core import TensorPoolConfig as TensorPoolConfig
+from halyard._core import TensorPoolStats as TensorPoolStats
 from halyard._core import TiledFrameAccumulator as TiledFrameAccumulator
+from halyard._core import TopicStats as TopicStats
 from halyard._core import TrackInfo as TrackInfo
 from halyard._core import align_width_for_gpu_pitch as align_width_for_gpu_pitch
 from halyard._core import align_width_for_pixel_format as align_width_for_pixel_format
 from halyard._core import build_info as build_info
+from halyard._core import cuda_available as cuda_available
+from halyard._core import cuda_device_count as cuda_device_count
 from halyard._core import default_decode_limits as default_decode_limits
+from halyard._core import default_pool as default_pool
 from halyard._core import gpu_dma_buf_pitch_alignment_bytes as gpu_dma_buf_pitch_alignment_bytes
 from halyard._core import is_cuda_available as is_cuda_available
 from halyard._core import is_dma_available as is_dma_available
@@ -86,14 +103,18 @@ from halyard._tiling import TilingConfig as TilingConfig
 from halyard._tiling import lift_tile_boxes as lift_tile_boxes
 from halyard._tiling import merge_tiled_detections as merge_tiled_detections
 from halyard._tiling import tile_grid as tile_grid
+from halyard._topics import Serializer as Serializer
+from halyard._topics import Topic as Topic
 from halyard._tracing import Tracing as Tracing
 from halyard._tracing import span as span
+from halyard._wait_set import WaitSet as WaitSet
 
 __all__ = [
     "AccessError",
     "ActiveTrackInfo",
     "BusyError",
     "ByteTrack",
+    "CameraIntrinsics",
     "CapacityError",
     "ColorEncoding",
     "ColorMode",
@@ -108,7 +129,10 @@ __all__ = [
     "Decoder",
     "DecoderType",
     "DecoderVersion",
+    "DepthImage",
+    "DepthStatistics",
     "Detections",
+    "Device",
     "DimName",
     "EglDisplayInfo",
     "EglDisplayKind",
@@ -116,6 +140,7 @@ __all__ = [
     "Filter",
     "Fit",
     "Flip",
+    "Image",
     "ImageInfo",
     "ImageProcessor",
     "InvalidArgumentError",
@@ -131,31 +156,45 @@ __all__ = [
     "Output",
     "PixelFormat",
     "Placement",
+    "PointCloud",
+    "PointField",
     "ProtoData",
     "ProtoDetections",
     "Quantization",
     "Rect",
     "Region",
     "Rotation",
+    "Serializer",
     "Sort",
     "SystemCallError",
     "Tensor",
+    "TensorDescriptor",
+    "TensorHandle",
     "TensorMap",
     "TensorMemory",
+    "TensorPool",
+    "TensorPoolConfig",
+    "TensorPoolStats",
     "TilePlacement",
     "TileSpec",
     "TiledFrameAccumulator",
     "TilingConfig",
+    "Topic",
+    "TopicStats",
     "Tracing",
     "TrackInfo",
     "TrackedDetections",
     "UnsupportedError",
+    "WaitSet",
     "WaitTimeoutError",
     "__version__",
     "align_width_for_gpu_pitch",
     "align_width_for_pixel_format",
     "build_info",
+    "cuda_available",
+    "cuda_device_count",
     "default_decode_limits",
+    "default_pool",
     "gpu_dma_buf_pitch_alignment_bytes",
     "imread",
     "imwrite",

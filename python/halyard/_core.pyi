@@ -725,6 +725,1142 @@ class Tensor:
         another dst, RuntimeError for shapes that differ and where elements of dst share bytes.
         """
 
+class Device:
+    """
+    Where the elements of a tensor are: a label, which allocates nothing.
+
+    Args:
+        name: "cpu", "cuda", "gpu:1", "dma_buf"..., in any case.
+    """
+
+    def __init__(self, name: str = 'cpu') -> None: ...
+
+    @staticmethod
+    def cpu() -> Device:
+        """The CPU."""
+
+    @staticmethod
+    def cuda(id: int = 0) -> Device:
+        """A CUDA device by its number."""
+
+    @property
+    def type(self) -> str:
+        """"cpu", "cuda", "cuda_host", "cuda_managed" or "dma_buf"."""
+
+    @property
+    def id(self) -> int:
+        """Which of several, counted from 0."""
+
+    def is_cpu(self) -> bool:
+        """Whether it is the CPU."""
+
+    def is_cuda(self) -> bool:
+        """Whether it is a CUDA device."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __str__(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
+class TensorDescriptor:
+    """
+    What names a tensor of a pool to other processes: 168 bytes, which
+    ``bytes(d)`` gives and this class takes. ``TensorPool.attach()`` makes a
+    tensor of it; bytes of others may be anything, which ``validate()`` says.
+    """
+
+    def __init__(self, data: Buffer) -> None: ...
+
+    @property
+    def pool_id(self) -> int:
+        """The pool's number."""
+
+    @property
+    def slot_id(self) -> int:
+        """The slot; the upper 8 bits say which process's part of the pool."""
+
+    @property
+    def generation(self) -> int:
+        """Of the slot; odd while it has a tensor."""
+
+    @property
+    def offset(self) -> int:
+        """Of the first element, in the memory of its part of the pool."""
+
+    @property
+    def size(self) -> int:
+        """Bytes that the elements reach from there."""
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether the tensor was published."""
+
+    @property
+    def shape(self) -> list[int]:
+        """Extents, outermost first."""
+
+    @property
+    def strides(self) -> list[int]:
+        """Bytes from one index of each axis to the next."""
+
+    @property
+    def dtype(self) -> str | None:
+        """None for a foreign number."""
+
+    @property
+    def device(self) -> Device | None:
+        """None for a foreign number."""
+
+    def __bytes__(self) -> bytes: ...
+
+    def __len__(self) -> int: ...
+
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __repr__(self) -> str: ...
+
+def cuda_available() -> bool:
+    """
+    Whether this process can use a CUDA device: its driver is there and counts one or more.
+    """
+
+def cuda_device_count() -> int:
+    """How many CUDA devices the driver counts; 0 without one."""
+
+class TensorPoolStats:
+    """
+    Counts over all processes of a pool; exact when nobody allocates meanwhile.
+    """
+
+    @property
+    def pool_id(self) -> int: ...
+
+    @property
+    def max_slots(self) -> int: ...
+
+    @property
+    def pool_size(self) -> int:
+        """Bytes."""
+
+    @property
+    def allocated_slots(self) -> int: ...
+
+    @property
+    def processes(self) -> int:
+        """Processes that have the pool open."""
+
+    @property
+    def total_refcount(self) -> int:
+        """Handles, frames in topics' windows, and processes that borrow."""
+
+    @property
+    def used_bytes(self) -> int: ...
+
+    @property
+    def free_bytes(self) -> int:
+        """pool_size less used_bytes."""
+
+    @property
+    def reserved_bytes(self) -> int:
+        """Memory taken from the system."""
+
+    @property
+    def peak_used_bytes(self) -> int:
+        """Sum of what each process had at most."""
+
+    @property
+    def failed_allocations(self) -> int: ...
+
+    @property
+    def slot_utilization(self) -> float:
+        """0..1."""
+
+    @property
+    def data_utilization(self) -> float:
+        """0..1."""
+
+    @property
+    def is_under_pressure(self) -> bool:
+        """More than 80 % of the slots or of the bytes are in use."""
+
+    def summary(self) -> str:
+        """One line for people."""
+
+    def __repr__(self) -> str: ...
+
+class TensorPoolConfig:
+    """
+    Limits of a pool, with TensorPool's meanings: what a topic's own pool is made
+    with.
+    """
+
+    def __init__(
+        self,
+        size_mb: float = 1024,
+        max_slots: int = 1024,
+        *,
+        slot_alignment: int = 64,
+        scrub: str = 'on_handover',
+        prefault: bool = False,
+        lock_memory: bool = False,
+        huge_pages: bool = False,
+    ) -> None: ...
+
+    @property
+    def pool_size(self) -> int:
+        """Bytes of all tensors that are alive."""
+
+    @property
+    def max_slots(self) -> int:
+        """Tensors that are alive."""
+
+    @property
+    def slot_alignment(self) -> int:
+        """Bytes."""
+
+    @staticmethod
+    def small() -> TensorPoolConfig:
+        """64 MiB and 256 slots."""
+
+    @staticmethod
+    def large() -> TensorPoolConfig:
+        """4 GiB and 4096 slots."""
+
+class TensorPool:
+    """
+    Memory for tensors that processes share, known by a number.
+
+    Each process allocates from memory that it alone can write; the others map it read-only.
+    What a process held is back at once when it ends, however it ends. In one process all
+    objects of one number are the same pool. A context manager: the end of ``with`` lets go of
+    the pool, tensors that are alive keep their memory.
+
+    Args:
+        pool_id: the pool's number; it is made when no process has it, else opened.
+        size_mb: MiB of all tensors that are alive, in all processes; also a fraction.
+        max_slots: tensors that are alive, 1..1048576.
+        slot_alignment: bytes, a power of two, 64..4096.
+        scrub: when bytes of a tensor that is gone become zero: "never", "on_handover" (before
+            another process gets them) or "on_free".
+        prefault, lock_memory, huge_pages: how this process takes memory from the system.
+
+    Raises halyard.Error: a limit that is wrong (it is named), or other limits than those that
+    the pool has. Thread-safe. A child of fork() opens the pool anew.
+    """
+
+    def __init__(
+        self,
+        pool_id: int = 1,
+        size_mb: float = 1024,
+        max_slots: int = 1024,
+        *,
+        slot_alignment: int = 64,
+        scrub: str = 'on_handover',
+        prefault: bool = False,
+        lock_memory: bool = False,
+        huge_pages: bool = False,
+    ) -> None: ...
+
+    @staticmethod
+    def open(pool_id: int) -> TensorPool:
+        """
+        A pool that a process has open, with the limits that it has. Raises MissingFileError
+        when there is none.
+        """
+
+    def alloc(
+        self,
+        shape: Sequence[int],
+        dtype: DTypeLike = 'float32',
+        device: Device | str = 'cpu',
+        *,
+        timeout: float | None = None,
+    ) -> TensorHandle:
+        """
+        A tensor whose bytes are what the slot held before; an empty shape is one element.
+        `timeout`: seconds to wait for room; None: does not wait. Raises CapacityError (no
+        room; the message says what is used up), WaitTimeoutError, UnsupportedError (a device
+        other than the CPU; a child of fork()), InvalidArgumentError (the shape).
+        """
+
+    def alloc_image(
+        self,
+        width: int,
+        height: int,
+        format: PixelFormat | str,
+        dtype: DTypeLike = 'uint8',
+    ) -> TensorHandle:
+        """An image as Tensor.image() lays it out. Raises as alloc()."""
+
+    def attach(self, descriptor: TensorDescriptor | Buffer) -> TensorHandle:
+        """
+        The tensor that a descriptor names, of any process of the pool: read-only. Raises
+        InvalidArgumentError (another pool), MissingFileError (the tensor is gone), DataError
+        (the bytes name none).
+        """
+
+    def validate(self, descriptor: TensorDescriptor | Buffer) -> None:
+        """Raises what attach() would raise."""
+
+    def stats(self) -> TensorPoolStats:
+        """Counts over all processes of the pool."""
+
+    def close(self) -> None:
+        """
+        Lets go of the pool; a second call does nothing. Tensors that are alive stay.
+        """
+
+    @property
+    def pool_id(self) -> int:
+        """The pool's number."""
+
+    @property
+    def is_owner(self) -> bool:
+        """Whether this process made the pool."""
+
+    @property
+    def max_slots(self) -> int:
+        """Tensors that may be alive."""
+
+    @property
+    def pool_size(self) -> int:
+        """Bytes of all tensors that may be alive."""
+
+    @property
+    def slot_alignment(self) -> int:
+        """Bytes that each tensor begins at a multiple of."""
+
+    def __enter__(self) -> TensorPool: ...
+
+    def __exit__(
+        self,
+        exc_type: object | None,
+        exc: object | None,
+        traceback: object | None,
+    ) -> None: ...
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __repr__(self) -> str: ...
+
+def default_pool() -> TensorPool:
+    """This process's own pool, where messages without a pool are made."""
+
+class TensorHandle(Tensor):
+    """
+    A Tensor in the memory of a pool; ``TensorPool.alloc()``, ``attach()`` and topics
+    make it.
+
+    Writable until it is published by a topic, from then on read-only, as are tensors
+    of other processes: NumPy's views say so (``flags.writeable``), and DLPack's flag.
+    A view that was taken before publishing can still write: do not. The last object
+    that holds the slot, views included, frees it.
+    """
+
+    def slice_first_dim(self, start: int, end: int) -> TensorHandle:
+        """Indices start..end-1 of the first axis, sharing the slot."""
+
+    def view(self, shape: Sequence[int] | Region | Rect) -> TensorHandle:
+        """
+        The same elements under another shape, sharing the slot; with a Region, a rectangle
+        of an image, as Tensor.view(). Raises InvalidArgumentError when the count differs,
+        UnsupportedError where there are gaps between elements.
+        """
+
+    def permute(self, order: Sequence[int]) -> TensorHandle:
+        """The axes in another order, sharing the slot."""
+
+    @staticmethod
+    def of(tensor: Tensor) -> TensorHandle:
+        """
+        A Tensor in a pool's memory (a part of a handle, an image's tensor) as the
+        handle that it is. Raises InvalidArgumentError for other memory.
+        """
+
+    def descriptor(self) -> TensorDescriptor:
+        """
+        What names the tensor to other processes of the pool, as long as it is alive.
+        """
+
+    @property
+    def refcount(self) -> int:
+        """
+        Handles, parts, views and topics' windows of this process that share the slot.
+        """
+
+    @property
+    def device(self) -> Device:
+        """Where the elements are."""
+
+    @property
+    def pool(self) -> TensorPool | None:
+        """None where this process has let go of the pool."""
+
+    @property
+    def is_writable(self) -> bool:
+        """False for what was published, and for tensors of other processes."""
+
+class Image:
+    """
+    A camera's image: a tensor with an encoding, a coordinate frame and a timestamp, in the
+    words of sensor_msgs/Image.
+
+    ``tensor`` is an image that ``ImageProcessor.convert`` takes as it is; ``numpy()``,
+    ``numpy.asarray`` and DLPack see its elements without a copy. Topics of type Image carry it.
+
+    Args:
+        width, height: pixels, 1..65535.
+        encoding: "rgb8", "mono16", "32FC1", "nv12", "bayer_rggb8"...: see encodings().
+        pool: where its bytes are; None: the process's own pool. They hold any values.
+
+    Raises halyard.Error for a wrong size or encoding, and where the pool has no room.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        height: int,
+        encoding: str = 'rgb8',
+        *,
+        pool: TensorPool | None = None,
+    ) -> None: ...
+
+    @staticmethod
+    def from_numpy(
+        array: Any,
+        encoding: str | None = None,
+        *,
+        pool: TensorPool | None = None,
+    ) -> Image:
+        """
+        An image of its own with the elements of an array, copied once. None as encoding
+        is mono, rgb or rgba by the channels.
+        """
+
+    @staticmethod
+    def from_bytes(
+        data: Buffer,
+        width: int,
+        height: int,
+        encoding: str = 'rgb8',
+        *,
+        pool: TensorPool | None = None,
+    ) -> Image:
+        """The same from contiguous bytes without gaps between rows."""
+
+    @staticmethod
+    def wrap(tensor: Any, encoding: str | None = None) -> Image:
+        """
+        A tensor or an array as a message, without a copy. None as encoding: that of the
+        tensor's format, or as of from_numpy(). Raises InvalidArgumentError (another dtype or
+        shape), UnsupportedError (strides that no image has).
+        """
+
+    @staticmethod
+    def encodings() -> list[str]:
+        """The names of all encodings."""
+
+    @property
+    def frame_id(self) -> str:
+        """Coordinate frame: at most 31 bytes of UTF-8."""
+
+    @frame_id.setter
+    def frame_id(self, value: str) -> None: ...
+
+    @property
+    def timestamp_ns(self) -> int:
+        """Of the measurement, in the sender's clock."""
+
+    @timestamp_ns.setter
+    def timestamp_ns(self, value: int) -> None: ...
+
+    @property
+    def dtype(self) -> str:
+        """Element type of the tensor."""
+
+    @property
+    def shape(self) -> list[int]:
+        """Extents of the tensor."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the elements without padding."""
+
+    @property
+    def is_writable(self) -> bool:
+        """False for what was published, and for messages of other processes."""
+
+    @property
+    def tensor(self) -> Tensor:
+        """
+        The elements as a tensor that shares the bytes; a TensorHandle in a pool's memory.
+        """
+
+    def numpy(self) -> NDArray[Any]:
+        """
+        The tensor's elements as a NumPy array, without a copy; read-only once published.
+        """
+
+    def __array__(
+        self,
+        dtype: DTypeLike | None = None,
+        copy: bool | None = None,
+    ) -> NDArray[Any]: ...
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        """As Tensor.__dlpack__()."""
+
+    def __dlpack_device__(self) -> tuple[Any, ...]:
+        """(1, 0): the CPU."""
+
+    def copy_from(self, data: Buffer) -> None:
+        """
+        Fills the message with `nbytes` contiguous bytes. Raises InvalidArgumentError for
+        another length, AccessError where it is read-only.
+        """
+
+    def tobytes(self) -> bytes:
+        """A copy of the elements without gaps."""
+
+    @property
+    def width(self) -> int:
+        """Columns."""
+
+    @property
+    def height(self) -> int:
+        """Rows."""
+
+    @property
+    def channels(self) -> int:
+        """Samples of a pixel of packed encodings; 3 for YUV in planes."""
+
+    @property
+    def encoding(self) -> str:
+        """Its name in sensor_msgs."""
+
+    @property
+    def step(self) -> int:
+        """Bytes between rows of the first plane."""
+
+    @property
+    def bytes_per_pixel(self) -> int:
+        """Of packed encodings; 0 where a pixel lies in planes."""
+
+    @property
+    def is_bigendian(self) -> bool:
+        """Order of the bytes of a sample: this machine's."""
+
+    @property
+    def format(self) -> PixelFormat:
+        """The tensor's format."""
+
+    @property
+    def colorimetry(self) -> Colorimetry | None:
+        """What the numbers mean as colours."""
+
+    @colorimetry.setter
+    def colorimetry(self, value: Colorimetry | None) -> None: ...
+
+    def __repr__(self) -> str: ...
+
+    def pixel(self, x: int, y: int) -> tuple[Any, ...]:
+        """
+        The samples of a pixel. For many pixels use numpy(). Raises InvalidArgumentError outside
+        the image, UnsupportedError where a pixel lies in planes.
+        """
+
+    def set_pixel(self, x: int, y: int, value: Any) -> None:
+        """
+        Sets the samples of a pixel: numbers, or bytes. Raises also AccessError where the image
+        is read-only.
+        """
+
+    def fill(self, value: Any) -> None:
+        """
+        Gives all pixels one value: a number for each sample of a pixel, or bytes; of packed
+        4:2:2 the four samples of a pair, of images in planes one of each plane.
+        """
+
+    def roi(self, x: int, y: int, width: int, height: int) -> Image:
+        """
+        A part of the image that shares its bytes. Raises InvalidArgumentError for a part that
+        is empty or outside, or at an odd position of subsampled and Bayer encodings.
+        """
+
+    def copy_roi(self, x: int, y: int, width: int, height: int) -> bytes:
+        """The same part copied, without gaps between rows."""
+
+class PointField:
+    """
+    One field of every point.
+
+    Args:
+        name: 1..15 bytes of UTF-8.
+        offset: bytes from the start of a point.
+        datatype: of each number: int8 to uint32, float32, float64.
+        count: numbers in the field.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        offset: int,
+        datatype: DTypeLike = 'float32',
+        count: int = 1,
+    ) -> None: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def offset(self) -> int:
+        """Bytes from the start of a point."""
+
+    @property
+    def datatype(self) -> str:
+        """NumPy's name."""
+
+    @property
+    def count(self) -> int:
+        """Numbers in the field."""
+
+    def __repr__(self) -> str: ...
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+class PointCloud:
+    """
+    Points with named fields, in the words of sensor_msgs/PointCloud2: one row of them, or height
+    x width.
+
+    ``points()`` is a structured NumPy array over the bytes and ``field(name)`` one field of all
+    points; ``numpy()`` and ``tensor`` are [N, K] or [H, W, K] numbers where all fields have one
+    type, else bytes. None of them copies. Topics of type PointCloud carry it.
+
+    Args:
+        num_points: how many.
+        fields: how many numbers a point has: x y z for 3, x y z r g b for 6, else x y z intensity
+            f4 f5...; f0 f1 below 3. See with_fields() for others.
+        dtype: of each number.
+        pool: where its bytes are; None: the process's own pool. They hold any values.
+    """
+
+    def __init__(
+        self,
+        num_points: int,
+        fields: int = 3,
+        dtype: DTypeLike = 'float32',
+        *,
+        pool: TensorPool | None = None,
+    ) -> None: ...
+
+    @staticmethod
+    def with_fields(
+        width: int,
+        height: int,
+        fields: Sequence[PointField] | numpy.dtype[Any],
+        point_step: int = 0,
+        *,
+        pool: TensorPool | None = None,
+    ) -> PointCloud:
+        """
+        A cloud of any fields; height 1 is an unorganised one. `fields` may be a
+        structured dtype. `point_step` 0: where the last field ends. Raises
+        InvalidArgumentError: not 1..16 fields, two of one name, a field that leaves the
+        point.
+        """
+
+    @staticmethod
+    def from_numpy(array: Any, *, pool: TensorPool | None = None) -> PointCloud:
+        """
+        A cloud of its own with the points of an array, copied: [N, K] or [H, W, K]
+        numbers, or a structured array [N] or [H, W], whose fields it takes over.
+        """
+
+    @staticmethod
+    def wrap(
+        tensor: Any,
+        fields: Sequence[PointField] | numpy.dtype[Any] | None = None,
+    ) -> PointCloud:
+        """
+        A tensor or an array as a message, without a copy: [N, K] or [H, W, K], the last
+        axis without gaps. With `fields` they say what the bytes of a point are.
+        """
+
+    @property
+    def frame_id(self) -> str:
+        """Coordinate frame: at most 31 bytes of UTF-8."""
+
+    @frame_id.setter
+    def frame_id(self, value: str) -> None: ...
+
+    @property
+    def timestamp_ns(self) -> int:
+        """Of the measurement, in the sender's clock."""
+
+    @timestamp_ns.setter
+    def timestamp_ns(self, value: int) -> None: ...
+
+    @property
+    def dtype(self) -> str:
+        """Element type of the tensor."""
+
+    @property
+    def shape(self) -> list[int]:
+        """Extents of the tensor."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the elements without padding."""
+
+    @property
+    def is_writable(self) -> bool:
+        """False for what was published, and for messages of other processes."""
+
+    @property
+    def tensor(self) -> Tensor:
+        """
+        The elements as a tensor that shares the bytes; a TensorHandle in a pool's memory.
+        """
+
+    def numpy(self) -> NDArray[Any]:
+        """
+        The tensor's elements as a NumPy array, without a copy; read-only once published.
+        """
+
+    def __array__(
+        self,
+        dtype: DTypeLike | None = None,
+        copy: bool | None = None,
+    ) -> NDArray[Any]: ...
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        """As Tensor.__dlpack__()."""
+
+    def __dlpack_device__(self) -> tuple[Any, ...]:
+        """(1, 0): the CPU."""
+
+    def copy_from(self, data: Buffer) -> None:
+        """
+        Fills the message with `nbytes` contiguous bytes. Raises InvalidArgumentError for
+        another length, AccessError where it is read-only.
+        """
+
+    def tobytes(self) -> bytes:
+        """A copy of the elements without gaps."""
+
+    @property
+    def point_count(self) -> int:
+        """width x height."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def width(self) -> int:
+        """Points of a row."""
+
+    @property
+    def height(self) -> int:
+        """Rows; 1 for an unorganised cloud."""
+
+    @property
+    def is_organized(self) -> bool:
+        """More than one row."""
+
+    @property
+    def point_step(self) -> int:
+        """Bytes from one point to the next."""
+
+    @property
+    def row_step(self) -> int:
+        """Bytes from one row to the next."""
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether the sender says that no point has a NaN or an infinity."""
+
+    @is_dense.setter
+    def is_dense(self, value: bool) -> None: ...
+
+    @property
+    def fields(self) -> list[PointField]:
+        """What the bytes of a point are."""
+
+    @property
+    def fields_per_point(self) -> int:
+        """Their count."""
+
+    @property
+    def is_xyz(self) -> bool:
+        """x, y and z, and nothing else."""
+
+    @property
+    def has_intensity(self) -> bool:
+        """A field intensity or i."""
+
+    @property
+    def has_color(self) -> bool:
+        """A field rgb or rgba, or r, g and b."""
+
+    def __repr__(self) -> Any: ...
+
+    def points(self) -> NDArray[Any]:
+        """A structured array [N] or [H, W] over the bytes, without a copy."""
+
+    def field(self, name: str) -> NDArray[Any]:
+        """
+        The numbers of a field of all points, [N] or [H, W], without a copy; a field of several
+        numbers has an axis more. Raises InvalidArgumentError when there is none.
+        """
+
+    def extract_xyz(self) -> NDArray[Any]:
+        """x, y and z of all points as float32 [N, 3], copied."""
+
+    def transform(self, matrix: ArrayLike, *, pool: TensorPool | None = None) -> PointCloud:
+        """
+        A copy whose x, y and z are moved by a 4 x 4 matrix with the last row 0 0 0 1. All
+        other fields are copied as they are. Raises InvalidArgumentError for another matrix.
+        """
+
+class CameraIntrinsics:
+    """
+    A pinhole camera without distortion, in pixels; (0, 0) is the
+    centre of the first pixel.
+    """
+
+    def __init__(self, fx: float, fy: float, cx: float, cy: float) -> None: ...
+
+    @property
+    def fx(self) -> float: ...
+
+    @property
+    def fy(self) -> float: ...
+
+    @property
+    def cx(self) -> float: ...
+
+    @property
+    def cy(self) -> float: ...
+
+class DepthStatistics:
+    """Of the valid pixels, in metres; all zero when there is none."""
+
+    @property
+    def min(self) -> float: ...
+
+    @property
+    def max(self) -> float: ...
+
+    @property
+    def mean(self) -> float: ...
+
+    @property
+    def count(self) -> int: ...
+
+class DepthImage:
+    """
+    Distances along a camera's axis: float32 metres or uint16 millimetres, [H, W].
+
+    A depth is valid when it is finite, above 0, and within [min_depth, max_depth]. What is not
+    valid is no measurement: 0 in uint16, NaN in float32. Topics of type DepthImage carry it.
+
+    Args:
+        width, height: pixels, 1..65535.
+        dtype: "float32" (metres) or "uint16" (millimetres).
+        pool: where its bytes are; None: the process's own pool. They hold any values.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        height: int,
+        dtype: DTypeLike = 'float32',
+        *,
+        pool: TensorPool | None = None,
+    ) -> None: ...
+
+    @staticmethod
+    def meters(width: int, height: int, *, pool: TensorPool | None = None) -> DepthImage:
+        """float32 metres."""
+
+    @staticmethod
+    def millimeters(width: int, height: int, *, pool: TensorPool | None = None) -> DepthImage:
+        """uint16 millimetres."""
+
+    @staticmethod
+    def from_numpy(array: Any, *, pool: TensorPool | None = None) -> DepthImage:
+        """
+        An image of its own with the elements of an array [H, W] of float32 or uint16.
+        """
+
+    @staticmethod
+    def wrap(tensor: Any) -> DepthImage:
+        """
+        A tensor or an array as a message, without a copy: [H, W], [H, W, 1] or a grey image;
+        rows may lie apart.
+        """
+
+    @property
+    def frame_id(self) -> str:
+        """Coordinate frame: at most 31 bytes of UTF-8."""
+
+    @frame_id.setter
+    def frame_id(self, value: str) -> None: ...
+
+    @property
+    def timestamp_ns(self) -> int:
+        """Of the measurement, in the sender's clock."""
+
+    @timestamp_ns.setter
+    def timestamp_ns(self, value: int) -> None: ...
+
+    @property
+    def dtype(self) -> str:
+        """Element type of the tensor."""
+
+    @property
+    def shape(self) -> list[int]:
+        """Extents of the tensor."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the elements without padding."""
+
+    @property
+    def is_writable(self) -> bool:
+        """False for what was published, and for messages of other processes."""
+
+    @property
+    def tensor(self) -> Tensor:
+        """
+        The elements as a tensor that shares the bytes; a TensorHandle in a pool's memory.
+        """
+
+    def numpy(self) -> NDArray[Any]:
+        """
+        The tensor's elements as a NumPy array, without a copy; read-only once published.
+        """
+
+    def __array__(
+        self,
+        dtype: DTypeLike | None = None,
+        copy: bool | None = None,
+    ) -> NDArray[Any]: ...
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        """As Tensor.__dlpack__()."""
+
+    def __dlpack_device__(self) -> tuple[Any, ...]:
+        """(1, 0): the CPU."""
+
+    def copy_from(self, data: Buffer) -> None:
+        """
+        Fills the message with `nbytes` contiguous bytes. Raises InvalidArgumentError for
+        another length, AccessError where it is read-only.
+        """
+
+    def tobytes(self) -> bytes:
+        """A copy of the elements without gaps."""
+
+    @property
+    def width(self) -> int:
+        """Columns."""
+
+    @property
+    def height(self) -> int:
+        """Rows."""
+
+    @property
+    def step(self) -> int:
+        """Bytes between rows."""
+
+    @property
+    def is_meters(self) -> bool:
+        """float32 metres."""
+
+    @property
+    def is_millimeters(self) -> bool:
+        """uint16 millimetres."""
+
+    @property
+    def depth_scale(self) -> float:
+        """Millimetres of one unit of uint16."""
+
+    @depth_scale.setter
+    def depth_scale(self, value: float) -> None: ...
+
+    @property
+    def min_depth(self) -> float:
+        """Metres; what is nearer is none."""
+
+    @property
+    def max_depth(self) -> float:
+        """Metres; what is farther is none."""
+
+    def set_depth_range(self, min_depth: float, max_depth: float) -> None:
+        """What counts as a measurement, in metres; max_depth may be infinite."""
+
+    def __repr__(self) -> str: ...
+
+    def get_depth(self, x: int, y: int) -> float:
+        """Metres, as stored. Raises InvalidArgumentError outside the image."""
+
+    def set_depth(self, x: int, y: int, meters: float) -> None:
+        """
+        Rounds to the nearest unit; 0 and, in float32, NaN say that there is no measurement.
+        Raises InvalidArgumentError (outside the image or the depth range), AccessError.
+        """
+
+    def get_depth_u16(self, x: int, y: int) -> int:
+        """The stored unit of uint16."""
+
+    def depth_statistics(self) -> DepthStatistics:
+        """
+        Least, greatest and mean depth of the valid pixels in metres, and their count.
+        """
+
+    def to_meters(self, *, pool: TensorPool | None = None) -> DepthImage:
+        """A copy in float32 metres."""
+
+    def to_millimeters(self, *, pool: TensorPool | None = None) -> DepthImage:
+        """
+        A copy in uint16 units of depth_scale; what does not fit is no measurement.
+        """
+
+    def deproject(
+        self,
+        intrinsics: CameraIntrinsics | Sequence[float],
+        *,
+        valid_only: bool = False,
+        pool: TensorPool | None = None,
+    ) -> PointCloud:
+        """
+        float32 points x y z in metres, height x width, NaN for what is not valid; with
+        `valid_only` one row of the valid ones.
+        """
+
+    def as_image(self) -> Image:
+        """"32FC1" or "16UC1", sharing the bytes."""
+
+class TopicStats:
+    """Counts of one endpoint, and what the topic is."""
+
+    @property
+    def depth(self) -> int:
+        """Messages kept for each publisher."""
+
+    @property
+    def history(self) -> int:
+        """Messages that a late subscriber gets."""
+
+    @property
+    def max_endpoints(self) -> int: ...
+
+    @property
+    def overflow(self) -> str:
+        """"drop_oldest", "drop_newest" or "block"."""
+
+    @property
+    def publishers(self) -> int:
+        """Other endpoints, in all processes."""
+
+    @property
+    def subscribers(self) -> int:
+        """Other endpoints, in all processes."""
+
+    @property
+    def sent(self) -> int: ...
+
+    @property
+    def refused(self) -> int:
+        """Messages that send() did not take."""
+
+    @property
+    def received(self) -> int: ...
+
+    @property
+    def lost(self) -> int:
+        """Messages that this endpoint came too late for."""
+
+    @property
+    def copied(self) -> int:
+        """Frames that lay in no pool and were copied into the topic's."""
+
+    @property
+    def copied_bytes(self) -> int: ...
+
+    @property
+    def corrupt(self) -> int:
+        """Of those lost: what they said was nonsense."""
+
+    @property
+    def last_error(self) -> str | None:
+        """Of the last message that was lost to anything but the overflow rule."""
+
+class _Endpoint:
+    """An endpoint of a topic, for the class Topic."""
+
+    def __init__(
+        self,
+        name: Any,
+        kind: Any,
+        message_name: object | None,
+        size: Any,
+        alignment: Any,
+        options: dict[str, Any],
+    ) -> None: ...
+
+    def send(self, message: Any, timeout: Any | None = None) -> None: ...
+
+    def recv(self, timeout: Any | None = None) -> Any: ...
+
+    def has_message(self) -> bool: ...
+
+    def fileno(self) -> int: ...
+
+    def count_malformed(self) -> None: ...
+
+    def stats(self) -> TopicStats: ...
+
+    def pool(self) -> TensorPool: ...
+
+    @property
+    def lost(self) -> int: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def is_closed(self) -> bool: ...
+
+    def refuse(self) -> None: ...
+
+    def close(self) -> None: ...
+
+class _WaitSet:
+    """Topics, timers and descriptors, for the class WaitSet."""
+
+    def __init__(self) -> None: ...
+
+    def add(self, endpoint: Any) -> int: ...
+
+    def add_timer(self, interval: Any) -> int: ...
+
+    def add_fd(self, fd: Any) -> int: ...
+
+    def remove(self, token: int) -> None: ...
+
+    def wait(self, timeout: float | None) -> list[int]: ...
+
 class DecodeLimits:
     """
     What decoding refuses, before pixels are decoded or memory is

@@ -17,6 +17,14 @@ NB_MODULE(_core, m) {
   py::bind_values(m);
   py::bind_tensor_map(m);
   py::bind_tensor(m);
+  py::bind_tensor_names(m);
+  py::bind_pools(m);
+  py::bind_tensor_handle(m);
+  py::bind_image_message(m);
+  py::bind_point_cloud(m);
+  py::bind_depth_image(m);
+  py::bind_topics(m);
+  py::bind_wait_set(m);
   py::bind_limits(m);
   py::bind_codec(m);
   py::bind_placement(m);

@@ -266,6 +266,14 @@ PyType_Slot tensor_slots[] = {
     {Py_tp_clear, reinterpret_cast<void*>(&tensor_clear)},
     {0, nullptr},
 };
+PyType_Slot handle_slots[] = {
+    {Py_tp_new, reinterpret_cast<void*>(&refuse_new)},
+    {Py_bf_getbuffer, reinterpret_cast<void*>(&tensor_getbuffer)},
+    {Py_bf_releasebuffer, reinterpret_cast<void*>(&tensor_releasebuffer)},
+    {Py_tp_traverse, reinterpret_cast<void*>(&tensor_traverse)},
+    {Py_tp_clear, reinterpret_cast<void*>(&tensor_clear)},
+    {0, nullptr},
+};
 
 CpuAccess access_from(const std::string& text) {
   if (text == "none") return CpuAccess::none;
@@ -310,6 +318,10 @@ Tensor make_image(const ImageArgs& args) {
         is_device || options.compression != Compression::none ? access : CpuAccess::read_write;
     return Tensor::create_image(args.width, args.height, args.format, options);
   });
+}
+
+PyType_Slot* tensor_handle_slots() noexcept {
+  return handle_slots;
 }
 
 PyTensor* try_tensor_object(nb::handle object) noexcept {

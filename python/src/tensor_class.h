@@ -19,6 +19,9 @@ void add_codec(TensorClass& cls);         // tensor_codec.cpp
 void add_copies(TensorClass& cls);        // from_numpy.cpp
 void add_normalize(TensorClass& cls);     // normalize.cpp
 
+/// What the interpreter asks of a TensorHandle: as of a Tensor, but that only calls make it.
+PyType_Slot* tensor_handle_slots() noexcept;
+
 /// What Tensor.image() and ImageProcessor.create_image() are told.
 struct ImageArgs {
   std::size_t width = 0;

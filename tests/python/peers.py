@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Other processes for the tests of pools and topics, in a namespace of this test's own. Imported
+before halyard: the environment is read once."""
+import atexit
+import os
+import shutil
+import subprocess
+import sys
+
+NAMESPACE = f"py{os.getpid()}"
+os.environ["HALYARD_NAMESPACE"] = NAMESPACE
+FOLDER = os.path.join(os.environ.get("HALYARD_SHM_DIR", "/dev/shm"), f"halyard-{os.getuid()}",
+                      NAMESPACE)
+OWNER = os.getpid()
+
+
+@atexit.register
+def remove_namespace():
+    if os.getpid() == OWNER:
+        shutil.rmtree(FOLDER, ignore_errors=True)
+
+
+class Peer:
+    """A process that runs a program; lines go both ways. `say(text)` in the program answers
+    `hear()` here, `hear()` there takes what `say()` here gives."""
+
+    def __init__(self, program, python=sys.executable):
+        text = ("import sys\n"
+                "def say(*words):\n    print(*words, flush=True)\n"
+                "def hear():\n    return sys.stdin.readline().strip()\n"
+                "import numpy as np\nimport halyard as ef\n" + program)
+        self.process = subprocess.Popen([python, "-B", "-c", text], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+
+    def hear(self):
+        line = self.process.stdout.readline()
+        assert line, f"the peer has ended with {self.process.wait(20)}"
+        return line.strip()
+
+    def say(self, text):
+        self.process.stdin.write(text + "\n")
+        self.process.stdin.flush()
+
+    def end(self):
+        """Waits for the end; the rest of what it has said."""
+        rest, _ = self.process.communicate(timeout=60)
+        assert self.process.returncode == 0, f"the peer has ended with {self.process.returncode}"
+        return rest
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait(20)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait(20)
+        for stream in (self.process.stdin, self.process.stdout):
+            try:
+                stream.close()
+            except BrokenPipeError:
+                pass
+
+
+def address(array):
+    return array.__array_interface__["data"][0]
+
+
+def open_descriptors():
+    return len(os.listdir("/proc/self/fd"))
+
+
+def resident_bytes():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
