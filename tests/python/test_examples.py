@@ -83,3 +83,16 @@ def test_results_for_other_packages():
     text = run("results", HARBOUR / "clip/frame_0000.jpg")
     assert '"category_id"' in text and "xyxy" in text
     assert "supervision" in text
+
+
+def test_a_camera_and_a_detector_in_two_processes():
+    environment = {**os.environ, "HALYARD_NAMESPACE": f"py{os.getpid()}"}
+    camera = subprocess.Popen([sys.executable, "-B", EXAMPLES / "camera_topic.py", "camera",
+                               "camera/left", "40"], stdout=subprocess.PIPE, text=True,
+                              env=environment)
+    done = subprocess.run([sys.executable, "-B", EXAMPLES / "camera_topic.py", "detector",
+                           "camera/left", "40"], capture_output=True, text=True, timeout=100,
+                          env=environment)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "detector: 40 frames, 0 lost, the square went from column 9 to 107\n"
+    assert camera.communicate(timeout=60)[0] == "camera: 40 frames sent, 0 of them copied\n"
