@@ -304,7 +304,7 @@ def rule_examples(tree):
         for match in marker.finditer(text):
             source, name, shown = match.groups()
             line = text.count("\n", 0, match.start()) + 1
-            body = (rf"^def {name}\(.*:\n(?:\n* .*\n)*" if source.endswith(".py") else
+            body = (rf"^(?:async )?def {name}\(.*:\n(?:\n* .*\n)*" if source.endswith(".py") else
                     rf"(?s:^\w[^\n;=]*\b{name}\([^;{{}}]*\) \{{\n.*?^\}}\n)")
             there = re.search(body, tree.texts.get(source, ""), re.M)
             if there is None:
