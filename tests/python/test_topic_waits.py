@@ -70,17 +70,17 @@ def test_other_threads_run_while_one_waits():
 
 
 def test_many_threads_on_one_topic():
-    sender, receiver = pair(depth=4096)
+    sender, receiver = pair(np.dtype([("number", "u8")]), message_name="wait.Number", depth=4096)
     seen, lock = [], threading.Lock()
 
     def send(first):
         for i in range(first, first + 500):
-            sender.send(b"%d" % i)
+            sender.send((i,))
 
     def receive():
         while (message := receiver.recv(1)) is not None:
             with lock:
-                seen.append(int(message))
+                seen.append(int(message["number"]))
 
     threads = [threading.Thread(target=send, args=(500 * i,)) for i in range(4)]
     threads += [threading.Thread(target=receive) for _ in range(4)]
