@@ -39,8 +39,12 @@ TensorPool& pool_of(const PyPool& self) {
   return *self.pool;
 }
 
+// For calls that work, not for facts, which a child of fork() may ask its parent's object for.
 std::shared_ptr<TensorPool> kept_pool(const PyPool& self) {
-  return pool_of(self).shared_from_this();
+  TensorPool& pool = pool_of(self);
+  if (self.process != ::getpid())
+    raise(Errc::unsupported, "pool: belongs to the process that forked this one");
+  return pool.shared_from_this();
 }
 
 std::uint64_t bytes_of_mb(nb::handle size_mb) {

@@ -2,6 +2,8 @@
 // TensorPool, TensorHandle and what names them, as other files of the extension see them.
 #pragma once
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -17,6 +19,7 @@ struct PyTensorHandle : PyTensor {};
 /// Python's TensorPool; null once it is closed.
 struct PyPool {
   std::shared_ptr<TensorPool> pool;
+  pid_t process = ::getpid();
 };
 
 /// A new Python TensorHandle; a Tensor where the memory is in no pool.

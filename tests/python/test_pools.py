@@ -252,18 +252,23 @@ hear()
         assert pool.stats().allocated_slots == 0 and pool.stats().used_bytes == 0
 
 
-def test_a_child_of_fork_reads_and_is_told_that_it_cannot_allocate(pool):
+def test_a_child_of_fork_reads_and_is_told_that_the_pool_is_its_parent_s(pool):
     handle = pool.alloc([4], "uint8")
     np.asarray(handle)[:] = 9
     child = os.fork()
     if child == 0:
-        answer = 1
+        answers = [np.asarray(handle)[3] == 9]
+        for call in (lambda: pool.alloc([4]), pool.stats, lambda: pool.attach(b"\0" * 168)):
+            try:
+                call()
+                answers.append(False)
+            except ef.UnsupportedError as error:
+                answers.append("fork" in str(error))
         try:
-            pool.alloc([4])
-        except ef.UnsupportedError as error:
-            answer = 0 if "fork" in str(error) and np.asarray(handle)[3] == 9 else 2
+            anew = ef.TensorPool.open(pool.pool_id)
+            answers.append(anew.alloc([4]).pool == anew and anew.stats().processes == 2)
         finally:
-            os._exit(answer)
+            os._exit(0 if all(answers) and len(answers) == 5 else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 

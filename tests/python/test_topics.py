@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import subprocess
 
 import numpy as np
 import pytest
@@ -286,3 +287,21 @@ def test_a_publisher_that_is_killed_leaves_what_it_has_sent():
     with Peer(PUBLISHER.format(name=receiver.name, count=1)) as peer:
         peer.say("begin")
         assert receiver.recv(20) is not None
+
+
+def test_a_program_in_cpp_shares_a_plain_struct():
+    program = os.environ.get("PLAIN_PEER", "")
+    if not os.path.exists(program):
+        pytest.skip("the peer in C++ is not built")
+    pose = np.dtype([("x", "f8"), ("y", "f8"), ("heading", "f4"), ("number", "u4"),
+                     ("is_valid", "u1")], align=True)
+    with subprocess.Popen([program], stdout=subprocess.PIPE, text=True) as peer:
+        assert peer.stdout.readline() == "joined\n"
+        topic = ef.Topic("cpp/pose", pose, message_name="robot.Pose")
+        for number in range(1, 50, 2):
+            topic.send((1.5, 2, 0.25, number, 1))
+            assert topic.recv(20).tolist() == (3.5, 2.0, 0.25, number + 1, 1)
+        with pytest.raises(ef.Error, match="wanted 40, found 32"):
+            ef.Topic("cpp/pose", np.dtype([("x", "f8", (5,))]), message_name="robot.Pose")
+        topic.send({"x": 0, "y": 0, "heading": 0, "number": 0, "is_valid": 0})
+        assert peer.wait(20) == 0
