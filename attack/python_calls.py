@@ -17,7 +17,7 @@ import hostile
 from common import Failure, Program, main
 
 # What would write where a program may, start threads of logging, or never return.
-LEFT_OUT = {"install", "uninstall", "wait", "breakpoint", "main"}
+LEFT_OUT = {"install", "uninstall", "wait", "recv", "recv_handle", "breakpoint", "main"}
 WORDS = ["", "u8", "uint8", "float32", "rgb", "NV12", "nearest", "letterbox", "stretch", "hal",
          "class_aware", "x" * 300, "\0", "\ud800", "yolov8", "cpu", "{", "outputs: []", "\u00e9"]
 
