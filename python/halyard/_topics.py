@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import builtins
+import time
 from collections.abc import Mapping
 from types import TracebackType
 from typing import (Any, AsyncIterator, Callable, Generic, Iterator, Optional, Protocol, Sequence,
@@ -129,7 +130,7 @@ class Topic(Generic[T]):
     """
 
     @overload
-    def __init__(self: Topic[TensorHandle], name: str, type: Type[Tensor] = ..., *,
+    def __init__(self: Topic[Tensor], name: str, type: Type[Tensor] = ..., *,
                  depth: Optional[int] = None, overflow: Optional[str] = None,
                  history: Optional[int] = None, max_endpoints: Optional[int] = None,
                  role: str = "both", latest_only: bool = False, receives_own: bool = False,
@@ -217,19 +218,28 @@ class Topic(Generic[T]):
         self.send(TensorHandle.of(handle), timeout=timeout)
 
     def recv(self, timeout: Optional[float] = 0) -> Optional[T]:
-        """The next message; None when there is none in time. `timeout`: seconds, 0: does not wait,
-        None: waits for ever. Ctrl-C ends a wait."""
+        """The next message; None when there is none in time. Tensors in a pool's memory are
+        TensorHandles. `timeout`: seconds, 0: does not wait, None: waits for ever. Ctrl-C ends a
+        wait."""
+        begin = time.monotonic()
+        left = timeout
         while True:
-            found = self._endpoint.recv(timeout)
+            found = self._endpoint.recv(left)
             if found is None or self._codec is None:
                 return found  # type: ignore[no-any-return]
             message = self._decoded(found)
             if message is not None:
                 return message
+            if timeout is not None:
+                left = max(0.0, begin + timeout - time.monotonic())
 
-    def recv_handle(self, timeout: Optional[float] = 0) -> Optional[T]:
-        """The same as recv(): the word of TensorPool's users."""
-        return self.recv(timeout)
+    def recv_handle(self, timeout: Optional[float] = 0) -> Optional[TensorHandle]:
+        """The same for topics of tensors, as the handle that a tensor in a pool's memory is. Raises
+        InvalidArgumentError for a tensor in other memory."""
+        found: Any = self.recv(timeout)
+        if found is None or isinstance(found, TensorHandle):
+            return found
+        return TensorHandle.of(found)
 
     def _decoded(self, data: bytes) -> Optional[T]:
         try:

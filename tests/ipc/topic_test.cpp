@@ -91,6 +91,11 @@ TEST_F(Topics, know_structs_by_the_names_that_they_say) {
   auto receiver = join<AlsoNamed>(name);
   ASSERT_TRUE(sender.send({7}));
   EXPECT_EQ(receiver.recv()->y, 7);
+  // As a binding says it, which knows no T.
+  const auto type = detail::plain_message("test.Named", sizeof(Named), alignof(Named));
+  EXPECT_TRUE(TopicEndpoint::create(name, type));
+  const auto wider = detail::plain_message("test.Named", sizeof(Named), 8);
+  EXPECT_EQ(code_of(TopicEndpoint::create(name, wider)), Errc::exists);
 }
 
 TEST_F(Topics, count_what_is_lost) {

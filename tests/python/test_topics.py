@@ -74,6 +74,9 @@ def test_bytes():
         assert receiver.recv() == bytes(message)
     with pytest.raises(TypeError, match="message"):
         sender.send("text")
+    sender.send(b"no tensor")
+    with pytest.raises(TypeError, match="tensor"):
+        receiver.recv_handle()
 
 
 def test_plain_structs():
