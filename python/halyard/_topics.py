@@ -103,11 +103,11 @@ def _plain_of(type: Any, name: Optional[str]) -> Optional[_Plain]:
 class Topic(Generic[T]):
     """Messages of one type by name, from any process to any process of this machine.
 
-    Frames stay where they are: a tensor in a pool's memory travels as a descriptor, another one is
-    copied into the topic's pool first. What was sent is read-only from then on. Any number of
-    threads may use one object; each message goes to one of those that receive. Iterate over it
-    (``for frame in topic``, ``async for frame in topic``) to wait for message after message, until
-    it is closed.
+    Frames stay where they are: a tensor in a pool's memory or in a DMA-BUF travels as a descriptor,
+    another one is copied into the topic's pool first. What a pool has is read-only once sent. Any
+    number of threads may use one object; each message goes to one of those that receive. Iterate
+    over it (``for frame in topic``, ``async for frame in topic``) to wait for message after
+    message, until it is closed.
 
     Args:
         name: words of letters, digits and ``_ - .``, parted by ``/``.
