@@ -56,9 +56,9 @@ std::pair<MessageKind, MessageType> type_from(nb::handle kind, nb::handle name, 
   if (text == "DepthImage") return {MessageKind::depth_image, detail::message_type<DepthImage>()};
   if (text == "bytes") return {MessageKind::bytes, detail::message_type<std::vector<std::byte>>()};
   const std::string named = text_from(name, "message_name");
-  if (text == "serialized") return {MessageKind::bytes, detail::serialized_message(named)};
-  return {MessageKind::plain, detail::plain_message(named, size_from(size, "type", UINT32_MAX),
-                                                    size_from(alignment, "type"))};
+  if (text == "serialized") return {MessageKind::bytes, MessageType::serialized(named)};
+  return {MessageKind::plain, MessageType::plain(named, size_from(size, "type", UINT32_MAX),
+                                                 size_from(alignment, "type"))};
 }
 
 TopicConfig config_from(const nb::dict& options) {

@@ -92,9 +92,9 @@ TEST_F(Topics, know_structs_by_the_names_that_they_say) {
   ASSERT_TRUE(sender.send({7}));
   EXPECT_EQ(receiver.recv()->y, 7);
   // As a binding says it, which knows no T.
-  const auto type = detail::plain_message("test.Named", sizeof(Named), alignof(Named));
+  const auto type = MessageType::plain("test.Named", sizeof(Named), alignof(Named));
   EXPECT_TRUE(TopicEndpoint::create(name, type));
-  const auto wider = detail::plain_message("test.Named", sizeof(Named), 8);
+  const auto wider = MessageType::plain("test.Named", sizeof(Named), 8);
   EXPECT_EQ(code_of(TopicEndpoint::create(name, wider)), Errc::exists);
 }
 

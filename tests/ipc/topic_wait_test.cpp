@@ -135,5 +135,40 @@ TEST_F(Topics, block_waits_for_the_slowest) {
   reader.join();
 }
 
+// What it sends it finds again; others count as before.
+TEST_F(Topics, receive_what_they_send_where_they_ask_for_it) {
+  const std::string name = next_name();
+  TopicConfig config;
+  config.receives_own = true;
+  auto both = join<Tensor>(name, config);
+  auto other = join<Tensor>(name);
+  auto handle = both.alloc_tensor({4}, DType::u8);
+  ASSERT_TRUE(handle);
+  ASSERT_TRUE(both.send(*handle));
+  auto own = both.recv_for(std::chrono::seconds(5));
+  ASSERT_TRUE(own);
+  EXPECT_EQ(TensorHandle::of(*own)->data_slice()->data(), handle->data_slice()->data());
+  EXPECT_TRUE(other.recv());
+  EXPECT_FALSE(both.recv());
+  EXPECT_EQ(both.stats().subscribers, 1U);
+  EXPECT_EQ(both.stats().received, 1U);
+  EXPECT_FALSE(other.send(Tensor()));
+  ASSERT_TRUE(other.send(*handle));
+  EXPECT_FALSE(other.recv()) << "it has not asked for its own";
+  EXPECT_TRUE(both.recv());
+}
+
+TEST_F(Topics, wait_for_room_that_they_alone_can_make) {
+  const std::string name = next_name();
+  TopicConfig config = with_depth(2, Overflow::block);
+  config.receives_own = true;
+  auto both = join<Command>(name, config);
+  ASSERT_TRUE(both.send({1, 0, 0}));
+  ASSERT_TRUE(both.send({2, 0, 0}));
+  EXPECT_EQ(code_of(both.send_for({3, 0, 0}, std::chrono::milliseconds(20))), Errc::timeout);
+  ASSERT_TRUE(both.recv());
+  EXPECT_TRUE(both.send({3, 0, 0}));
+}
+
 }  // namespace
 }  // namespace halyard
