@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 #include "base/local.h"
 #include "base/output_target.h"
 #include "base/part_registry.h"
+#include "base/random.h"
 
 namespace halyard {
 namespace {
@@ -25,16 +25,6 @@ namespace {
 constexpr std::size_t flush_bytes = std::size_t{1} << 16;
 constexpr int max_attempts = 16;
 constexpr const char* cannot_write = "file cannot be written";
-
-Result<std::uint64_t> random_number() {
-  std::uint64_t number = 0;
-  ssize_t got = 0;
-  do {
-    got = ::getrandom(&number, sizeof number, 0);
-  } while (got < 0 && errno == EINTR);
-  if (got != sizeof number) return fail_os("random number cannot be had", got < 0 ? errno : EIO);
-  return number;
-}
 
 std::size_t longest_name(int folder) {
   const long limit = ::fpathconf(folder, _PC_NAME_MAX);
@@ -123,7 +113,7 @@ Status OutputFile::Impl::open_part() {
   // Nobody else reads the new file before it has the permissions of the old one.
   const mode_t mode = target.existing ? 0600 : 0666;
   for (int attempt = 0; attempt < max_attempts; ++attempt) {
-    HALYARD_TRY(const std::uint64_t random, random_number());
+    HALYARD_TRY(const std::uint64_t random, random_value<std::uint64_t>());
     std::string name = part_name(target.name, limit, random);
     slot.enter(folder, name);
     if (is_process_ending()) break;

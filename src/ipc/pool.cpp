@@ -2,8 +2,6 @@
 // The front of pools: checks arguments, and makes tensors of slots.
 #include "halyard/pool.h"
 
-#include <sys/random.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <map>
@@ -11,6 +9,7 @@
 
 #include "base/fork.h"
 #include "base/format_error.h"
+#include "base/random.h"
 #include "ipc/borrowed_arena.h"
 #include "ipc/pool_part.h"
 
@@ -278,9 +277,7 @@ Result<std::shared_ptr<TensorPool>> default_pool() {
   Pools& known = this_process.get();
   const std::lock_guard lock(known.default_mutex);
   while (!known.default_pool) {
-    std::uint32_t id = 0;
-    if (::getrandom(&id, sizeof(id), 0) != sizeof(id))
-      return fail_os("pool: the system gives no random number", errno);
+    HALYARD_TRY(const auto id, random_value<std::uint32_t>());
     // Numbers of people's own choice are small.
     HALYARD_TRY(auto pool, TensorPool::create(id | 0x8000'0000U));
     if (pool->is_owner()) known.default_pool = std::move(pool);
