@@ -44,8 +44,9 @@ struct hal_topic_config {
   int32_t max_endpoints;        ///< publishers, and subscribers, 1..1024; HAL_UNSET: 64
   const hal_pool_config* pool;  ///< limits of the topic's pool; NULL: not set
   // What follows is this handle's own choice.
-  int role;          ///< hal_topic_role
-  bool latest_only;  ///< receiving gives the newest message and passes over older ones
+  int role;           ///< hal_topic_role
+  bool latest_only;   ///< receiving gives the newest message and passes over older ones
+  bool receives_own;  ///< what this handle sends, it receives
   int64_t block_timeout_ns;
 };
 typedef struct hal_topic_config hal_topic_config;

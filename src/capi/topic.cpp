@@ -45,6 +45,7 @@ Result<TopicConfig> topic_config_from(const hal_topic_config* config) {
   HALYARD_TRY(wanted.role, enumerator<TopicRole>(config->role, HAL_TOPIC_BOTH,
                                                  "role: is none of hal_topic_role"));
   wanted.latest_only = config->latest_only;
+  wanted.receives_own = config->receives_own;
   wanted.block_timeout = std::chrono::nanoseconds(config->block_timeout_ns);
   return wanted;
 }
@@ -153,6 +154,7 @@ hal_topic_config hal_topic_config_default(void) {
           .pool = nullptr,
           .role = static_cast<int>(config.role),
           .latest_only = config.latest_only,
+          .receives_own = config.receives_own,
           .block_timeout_ns = config.block_timeout.count()};
 }
 

@@ -162,6 +162,7 @@ static void vary(void) {
   topic->pool = below(4) ? pool : NULL;
   topic->role = below(8) ? 1 + below(3) : small();
   topic->latest_only = below(2);
+  topic->receives_own = below(2);
   topic->block_timeout_ns = below(1000000);
 }
 """

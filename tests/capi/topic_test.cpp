@@ -235,6 +235,11 @@ TEST(CapiTopic, has_roles_history_and_the_latest_alone) {
   config.latest_only = true;
   const Topic latest = join_commands(name, &config);
   EXPECT_EQ(next(latest), 4);
+  config = hal_topic_config_default();
+  config.receives_own = true;
+  const Topic both = join_commands(next_name(), &config);
+  ASSERT_EQ(send(both, 7), 0);
+  EXPECT_EQ(next(both), 7);
 }
 
 TEST(CapiTopic, carries_bytes_between_c_and_cpp) {
