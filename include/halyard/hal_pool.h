@@ -23,7 +23,7 @@ typedef struct hal_pool hal_pool;
 enum hal_scrub HAL_ENUM_INT {
   HAL_SCRUB_NEVER = 0,
   HAL_SCRUB_ON_HANDOVER = 1,  // when memory passes to another process; costs nothing
-  HAL_SCRUB_ON_FREE = 2,      // before the memory is given out again
+  HAL_SCRUB_ON_FREE = 2,      // by a thread of the library, before it is given out again
 };
 typedef enum hal_scrub hal_scrub;
 

@@ -26,8 +26,8 @@ enum class Scrub : std::uint8_t {
   /// Memory that passes from one process to another is zero. Each process of a pool allocates from
   /// memory of its own, so this costs nothing.
   on_handover = 1,
-  /// Memory is zero before it is given out again. alloc() does it, when no clean memory is
-  /// left.
+  /// Memory is zero before it is given out again. A thread of the library does it; alloc() itself
+  /// only when there is no clean memory left.
   on_free = 2,
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "base/format_error.h"
 #include "ipc/loans.h"
@@ -59,6 +60,7 @@ Arena::Arena(const Config& config, OwnMemory control, OwnMemory memory)
       extents_(config.slot_alignment, config.slots) {
   free_slots_.reserve(config.slots);
   lent_.reserve(config.slots);
+  if (config.scrubs) dirty_.reserve(config.slots);
   for (std::uint32_t slot = config.slots; slot-- > 0;)
     free_slots_.push_back(slot);
 }
@@ -205,6 +207,8 @@ void Arena::release(std::uint32_t slot) noexcept {
     if (references.compare_exchange_weak(seen, seen - 1, std::memory_order_acq_rel)) return;
   }
   // The last one goes under the lock, so that try_retain() sees it or comes too late.
+  bool is_dirt_new = false;
+  bool is_room_wanted = false;
   {
     const std::lock_guard lock(mutex_);
     if (references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
@@ -212,9 +216,11 @@ void Arena::release(std::uint32_t slot) noexcept {
       lent_.push_back(slot);
       return;
     }
-    if (!is_waited_for()) return;
+    is_dirt_new = !dirty_.empty() && !std::exchange(dirt_is_told_, true);
+    is_room_wanted = is_waited_for();
   }
-  if (on_room_) on_room_();
+  if (is_dirt_new && on_dirty_) on_dirty_();
+  if (is_room_wanted && on_room_) on_room_();
 }
 
 // The count first, then the generation: with a count of one's own the tenant stays.
@@ -274,7 +280,8 @@ bool Arena::try_free(std::uint32_t slot) noexcept {
   }
   if (!is_free) return false;
   if (config_.scrubs) {
-    dirty_.push_back(slot);
+    // The one that is being scrubbed stays the last.
+    dirty_.insert(dirty_.end() - (scrubbed_bytes_ > 0 ? 1 : 0), slot);
     return true;
   }
   set_free(slot);
@@ -285,16 +292,6 @@ void Arena::set_free(std::uint32_t slot) noexcept {
   extents_.give(slots_[slot].extent);
   free_slots_.push_back(slot);
   tell_use();
-}
-
-// Its bytes as they were taken, and those up to the next slot: a tenant may have written no others.
-bool Arena::scrub_one() noexcept {
-  if (dirty_.empty()) return false;
-  const std::uint32_t slot = dirty_.back();
-  dirty_.pop_back();
-  std::fill(slots_[slot].bytes.begin(), slots_[slot].bytes.end(), std::byte{0});
-  set_free(slot);
-  return true;
 }
 
 void Arena::set_wants_room(std::uint64_t wants) noexcept {

@@ -157,6 +157,11 @@ class HALYARD_LOCAL Arena {
   void collect_lent() noexcept;
   /// Called when a slot was freed while somebody waits for room; must not call back.
   void on_room(std::function<void()> call) { on_room_ = std::move(call); }
+  /// Called when a slot waits to be scrubbed: somebody is to call scrub_some() until it has nothing
+  /// to do. What is not scrubbed in time allocate() scrubs.
+  void on_dirty(std::function<void()> call) { on_dirty_ = std::move(call); }
+  /// Zeroes some 100 KiB. False: all is clean.
+  bool scrub_some();
 
   struct Stats {
     std::uint32_t slots_used = 0;      ///< with references here, or borrowed
@@ -206,6 +211,7 @@ class HALYARD_LOCAL Arena {
   Error no_slot(std::uint64_t bytes, std::uint64_t others) const;
   void set_free(std::uint32_t slot) noexcept;
   bool scrub_one() noexcept;
+  bool scrub(std::size_t at_most) noexcept;
 
   Config config_;
   std::uint32_t process_ = fork_generation();
@@ -218,6 +224,8 @@ class HALYARD_LOCAL Arena {
   std::vector<std::uint32_t> lent_;   ///< slots without references here that others borrow
   std::size_t next_lent_ = 0;         ///< where collect_some() has been
   std::vector<std::uint32_t> dirty_;  ///< slots that are free but for the zeros to be written
+  std::size_t scrubbed_bytes_ = 0;    ///< of the last of them
+  bool dirt_is_told_ = false;         ///< somebody scrubs
   struct Borrower {
     const SharedWord* words;
     std::uint32_t place;  ///< of its token
@@ -226,6 +234,7 @@ class HALYARD_LOCAL Arena {
   std::vector<const ArenaHeader*> neighbours_;
   std::uint64_t peak_bytes_used_ = 0;
   std::function<void()> on_room_;
+  std::function<void()> on_dirty_;
 };
 
 }  // namespace halyard::ipc

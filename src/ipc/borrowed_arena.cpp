@@ -3,12 +3,13 @@
 #include "ipc/borrowed_arena.h"
 
 #include <fcntl.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 
 #include <map>
 
+#include "base/best_effort.h"
 #include "base/format_error.h"
+#include "base/random.h"
 #include "ipc/loans.h"
 
 namespace halyard::ipc {
@@ -76,8 +77,7 @@ Result<std::shared_ptr<BorrowedArena>> BorrowedArena::make(const std::shared_ptr
   fresh->slots_ = facts.slots;
   fresh->counts_.resize(facts.slots);
   do {
-    if (::getrandom(&fresh->token_, sizeof(fresh->token_), 0) != sizeof(fresh->token_))
-      return fail_os("pool: the system gives no random number", errno);
+    HALYARD_TRY(fresh->token_, random_value<BorrowerToken>());
   } while (fresh->token_.number == 0);
   return fresh;
 }
@@ -137,12 +137,15 @@ BorrowedArena::BorrowedArena(std::shared_ptr<Node> node, const Identity& identit
 BorrowedArena::~BorrowedArena() {
   if (process_ != fork_generation()) return;
   // What was borrowed is back already; this is for the words themselves.
-  if (is_known_to_owner_)
-    static_cast<void>(node_
-                          ->ask(identity_.node, arena_key(identity_.arena_id),
-                                static_cast<std::uint32_t>(ArenaRequest::leave), token_, {},
-                                Deadline(std::chrono::milliseconds(50)))
-                          .has_value());
+  if (is_known_to_owner_) {
+    best_effort([&] {
+      static_cast<void>(node_
+                            ->ask(identity_.node, arena_key(identity_.arena_id),
+                                  static_cast<std::uint32_t>(ArenaRequest::leave), token_, {},
+                                  Deadline(std::chrono::milliseconds(50)))
+                            .has_value());
+    });
+  }
   const std::lock_guard lock(known.get().mutex);
   const auto place = known.get().arenas.find(identity_.arena_id);
   if (place != known.get().arenas.end() && place->second.expired()) known.get().arenas.erase(place);

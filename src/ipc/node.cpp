@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -18,7 +17,9 @@
 #include <cstring>
 #include <set>
 
+#include "base/best_effort.h"
 #include "base/format_error.h"
+#include "base/random.h"
 #include "ipc/node_link.h"
 #include "ipc/node_socket.h"
 #include "ipc/packet.h"
@@ -32,13 +33,6 @@ std::size_t max_links() {
   rlimit limit = {};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 512;
   return std::clamp<std::size_t>(limit.rlim_cur / 2, 64, 4096);
-}
-
-Result<NodeId> random_id() {
-  NodeId id;
-  if (::getrandom(&id, sizeof(id), 0) != sizeof(id))
-    return fail_os("node: the system gives no random number", errno);
-  return id;
 }
 
 struct ThisNode {
@@ -55,7 +49,7 @@ Result<std::shared_ptr<Node>> Node::get() {
   if (auto node = known.node.lock()) return node;
   constexpr int max_tries = 100;
   for (int tries = 1;; ++tries) {
-    HALYARD_TRY(const NodeId id, random_id());
+    HALYARD_TRY(const NodeId id, random_value<NodeId>());
     auto made = make(id);
     if (made) known.node = *made;
     // The last process of the namespace has just removed its folders.
@@ -77,9 +71,9 @@ Status Node::start() {
               listen_at(registry_.nodes() + "/" + to_string(id_), registry_.file_mode()));
   listener_ = ParentFd(std::move(listener));
   epoll_ = ParentFd(Fd(::epoll_create1(EPOLL_CLOEXEC)));
-  stop_ = ParentFd(Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)));
-  if (epoll_.get() < 0 || stop_.get() < 0) return fail_os("node: no more descriptors", errno);
-  for (const int fd : {listener_.get(), stop_.get()}) {
+  wake_ = ParentFd(Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)));
+  if (epoll_.get() < 0 || wake_.get() < 0) return fail_os("node: no more descriptors", errno);
+  for (const int fd : {listener_.get(), wake_.get()}) {
     epoll_event event = {};
     event.events = EPOLLIN;
     event.data.fd = fd;
@@ -103,6 +97,10 @@ Status Node::start() {
   return started;
 }
 
+void Node::look_soon() noexcept {
+  if (is_of_this_process()) ::eventfd_write(wake_.get(), 1);
+}
+
 Node::~Node() {
   if (!is_of_this_process()) {
     // The thread stayed with the parent.
@@ -110,11 +108,14 @@ Node::~Node() {
     return;
   }
   if (listener_.get() >= 0) {
-    ::unlink((registry_.nodes() + "/" + to_string(id_)).c_str());
-    registry_.remove_if_empty();
+    best_effort([&] {
+      ::unlink((registry_.nodes() + "/" + to_string(id_)).c_str());
+      registry_.remove_if_empty();
+    });
   }
   if (!thread_.joinable()) return;
-  ::eventfd_write(stop_.get(), 1);
+  stops_ = true;
+  ::eventfd_write(wake_.get(), 1);
   if (thread_.get_id() == std::this_thread::get_id()) {
     thread_.detach();
   } else {
@@ -164,23 +165,30 @@ void Node::serve() noexcept {
     }
     for (int i = 0; i < count; ++i) {
       const int fd = events[i].data.fd;
-      if (fd == stop_.get()) return;
-      if (fd == listener_.get()) {
-        accept_all();
-        continue;
-      }
-      std::shared_ptr<Link> link;
-      {
-        const std::lock_guard lock(mutex_);
-        const auto known = links_.find(fd);
-        if (known != links_.end()) link = known->second;
-      }
-      if (!link) continue;
-      // The answers on an outgoing one are read by whoever asked.
-      const bool goes_on = !link->is_outgoing && answer_one(*link);
-      if (!goes_on) drop(fd);
+      if (fd == wake_.get() && stops_) return;
+      // Without memory a request has no answer, and the next one may have.
+      best_effort([&] { serve_one(fd); });
     }
   }
+}
+
+void Node::serve_one(int fd) {
+  if (fd == listener_.get()) return accept_all();
+  if (fd == wake_.get()) {
+    eventfd_t count = 0;
+    ::eventfd_read(fd, &count);
+    return tell_all([](Service& service) { service.look(); });
+  }
+  std::shared_ptr<Link> link;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = links_.find(fd);
+    if (known != links_.end()) link = known->second;
+  }
+  if (!link) return;
+  // The answers on an outgoing one are read by whoever asked.
+  const bool goes_on = !link->is_outgoing && answer_one(*link);
+  if (!goes_on) drop(fd);
 }
 
 void Node::accept_all() {

@@ -43,7 +43,7 @@ class HALYARD_LOCAL Service {
   virtual Result<Parcel> answer(const NodeId& from, std::uint32_t request, Parcel body) = 0;
   /// The process has ended, or does not take part any more. On the node's thread.
   virtual void forget(const NodeId& gone) = 0;
-  /// Another process has called Node::notify(). On the node's thread.
+  /// Another process has called notify(), or this one look_soon(). On the node's thread.
   virtual void look() {}
 };
 
@@ -79,6 +79,8 @@ class HALYARD_LOCAL Node {
     static_assert(std::is_trivially_copyable_v<T>);
     return ask(node, key, request, std::as_bytes(std::span(&body, 1)), fds, deadline);
   }
+  /// Has this process's thread call look() of all services; waits for nothing.
+  void look_soon() noexcept;
   /// Makes the services of a process look at what has changed; waits for nothing.
   void notify(const NodeId& node) noexcept;
   /// The process id, where the kernel tells it: not across PID namespaces.
@@ -99,6 +101,7 @@ class HALYARD_LOCAL Node {
   static Result<std::shared_ptr<Node>> make(const NodeId& id);
   Status start();
   void serve() noexcept;
+  void serve_one(int fd);
   void accept_all();
   bool answer_one(Link& link);
   Status reply_all(Link& link, std::uint64_t number, std::uint32_t request, const std::string& key,
@@ -122,7 +125,8 @@ class HALYARD_LOCAL Node {
   std::uint32_t process_ = fork_generation();
   ParentFd listener_;
   ParentFd epoll_;
-  ParentFd stop_;
+  ParentFd wake_;  ///< of the thread
+  std::atomic<bool> stops_{false};
   std::atomic<bool> has_cleaned_{false};
   std::thread thread_;
   std::set<NodeId> doubtful_;  ///< of the thread: processes that may have ended

@@ -2,13 +2,14 @@
 // Processes of a pool know each other's counts; whoever comes later introduces itself to all.
 #include "ipc/pool_part.h"
 
-#include <sys/random.h>
-
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <map>
 
+#include "base/best_effort.h"
 #include "base/format_error.h"
+#include "base/random.h"
 #include "ipc/borrowed_arena.h"
 
 namespace halyard::ipc {
@@ -143,9 +144,8 @@ Result<std::shared_ptr<PoolPart>> PoolPart::enter(std::uint32_t id,
     Arena::Config arena = arena_config(config);
     arena.pool_id = id;
     arena.index = index;
-    std::uint64_t random[2] = {};
-    if (::getrandom(random, sizeof(random), 0) != sizeof(random))
-      return fail_os("pool: the system gives no random number", errno);
+    using Numbers = std::array<std::uint64_t, 2>;
+    HALYARD_TRY(const Numbers random, random_value<Numbers>());
     arena.arena_id = random[0];
     // Far from the end, and even: free.
     arena.first_generation = (random[1] >> 2U) & ~std::uint64_t{1};
@@ -154,6 +154,7 @@ Result<std::shared_ptr<PoolPart>> PoolPart::enter(std::uint32_t id,
     part->service_ = std::make_shared<PoolService>(std::move(own));
     part->service_->arena().on_room(
         [service = part->service_.get(), node = node.get()] { service->tell_room(*node); });
+    part->service_->arena().on_dirty([node = node.get()] { node->look_soon(); });
     if (members.empty()) {
       HALYARD_CHECK(entry->set_text(to_text(config)));
       part->made_pool_ = true;
@@ -193,18 +194,21 @@ Status PoolPart::join(const std::vector<std::string>& members, const Deadline& d
 PoolPart::~PoolPart() {
   if (!service_ || !is_of_this_process()) return;
   const Deadline soon(std::chrono::milliseconds(200));
-  node_->remove(pool_key(), service_.get());
-  node_->remove(arena_key(identity_.arena_id), service_.get());
-  std::vector<NodeId> others;
-  service_->each_neighbour([&](const auto& neighbour) { others.push_back(neighbour.node); });
-  for (const NodeId& other : others) {
-    static_cast<void>(node_
-                          ->ask(other, pool_key(), static_cast<std::uint32_t>(PoolRequest::leave),
-                                service_->member(), {}, soon)
-                          .has_value());
-  }
+  best_effort([&] { node_->remove(pool_key(), service_.get()); });
+  best_effort([&] { node_->remove(arena_key(identity_.arena_id), service_.get()); });
+  best_effort([&] {
+    std::vector<NodeId> others;
+    service_->each_neighbour([&](const auto& neighbour) { others.push_back(neighbour.node); });
+    for (const NodeId& other : others) {
+      static_cast<void>(node_
+                            ->ask(other, pool_key(), static_cast<std::uint32_t>(PoolRequest::leave),
+                                  service_->member(), {}, soon)
+                            .has_value());
+    }
+  });
   if (member_.empty()) return;
-  node_->registry().leave("pools", std::to_string(identity_.pool_id), member_, soon);
+  best_effort(
+      [&] { node_->registry().leave("pools", std::to_string(identity_.pool_id), member_, soon); });
 }
 
 Result<std::shared_ptr<SlotBuffer>> PoolPart::allocate(std::size_t bytes) {

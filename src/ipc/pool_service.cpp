@@ -188,6 +188,8 @@ void PoolService::look() {
   update_wants_room();
   arena_->collect_lent();
   collect_sent_buffers();
+  while (arena_->scrub_some()) {
+  }
   const std::lock_guard lock(mutex_);
   ++looks_;
   room_.notify_all();

@@ -217,7 +217,7 @@ Result<RegistryEntry> Registry::enter(std::string_view kind, std::string_view na
 }
 
 void Registry::leave(std::string_view kind, std::string_view name, const std::string& member,
-                     const Deadline& deadline) const noexcept {
+                     const Deadline& deadline) const {
   auto entry = enter(kind, name, true, deadline);
   if (!entry) return;
   entry->remove(member);
@@ -225,7 +225,7 @@ void Registry::leave(std::string_view kind, std::string_view name, const std::st
   if (left && left->empty()) entry->remove_folder();
 }
 
-void Registry::remove_if_empty() const noexcept {
+void Registry::remove_if_empty() const {
   // A node that is there keeps its folder, and so the others.
   if (::rmdir(nodes().c_str()) != 0) return;
   ::rmdir((path_ + "/pools").c_str());

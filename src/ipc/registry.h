@@ -67,9 +67,9 @@ class HALYARD_LOCAL Registry {
                               const Deadline& deadline) const;
   /// Removes a member, and the folder with the last one.
   void leave(std::string_view kind, std::string_view name, const std::string& member,
-             const Deadline& deadline) const noexcept;
+             const Deadline& deadline) const;
   /// Removes its own folders where no node is left.
-  void remove_if_empty() const noexcept;
+  void remove_if_empty() const;
   /// The same without the lock, for members() and text() alone. Errors: not_found, os.
   Result<RegistryEntry> look(std::string_view kind, std::string_view name) const;
   /// Names of the folders of a kind.

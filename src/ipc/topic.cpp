@@ -7,6 +7,7 @@
 #include <chrono>
 #include <limits>
 
+#include "base/best_effort.h"
 #include "base/format_error.h"
 #include "ipc/remaining_frames.h"
 #include "ipc/topic_state.h"
@@ -81,11 +82,11 @@ TopicEndpoint::State::~State() {
   leave_all(*node, *service, name, member);
   static_cast<void>(service->take_offers().arenas.size());
   // What was sent is still to be read by those who are there.
-  std::vector<std::shared_ptr<Buffer>> frames;
-  for (auto& frame : window)
-    if (frame) frames.push_back(std::move(frame));
-  keep_until_read(std::move(frames), service, node, head);
-  let_go_of_remaining_frames();
+  std::erase(window, nullptr);
+  best_effort([&] {
+    keep_until_read(std::move(window), service, node, head);
+    let_go_of_remaining_frames();
+  });
 }
 
 const std::string& TopicEndpoint::name() const noexcept {

@@ -2,14 +2,14 @@
 // The text that the registry has of a topic, and the endpoints' files beside it.
 #include "ipc/topic_entry.h"
 
-#include <sys/random.h>
-
 #include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <set>
 
+#include "base/best_effort.h"
 #include "base/format_error.h"
+#include "base/random.h"
 #include "ipc/frame_message.h"
 
 namespace halyard::ipc {
@@ -58,13 +58,6 @@ std::string to_text(const TopicFacts& facts) {
       facts.type.name, facts.type.layout_hash, facts.type.inline_bytes,
       facts.type.has_frame ? 1 : 0, facts.depth, static_cast<int>(facts.overflow), facts.history,
       facts.max_endpoints, facts.pool_id);
-}
-
-Result<std::uint64_t> random_number() {
-  std::uint64_t number = 0;
-  if (::getrandom(&number, sizeof(number), 0) != sizeof(number))
-    return fail_os("topic: the system gives no random number", errno);
-  return number;
 }
 
 }  // namespace
@@ -150,7 +143,7 @@ Result<TopicFacts> agree_on_topic(const RegistryEntry& entry, bool is_there,
                 facts.history, facts.depth);
   }
   // Numbers of people's own choice are small; each topic has its own.
-  HALYARD_TRY(const std::uint64_t number, random_number());
+  HALYARD_TRY(const std::uint64_t number, random_value<std::uint64_t>());
   facts.pool_id = static_cast<std::uint32_t>(number) | 0x8000'0000U;
   HALYARD_CHECK(entry.set_text(to_text(facts)));
   return facts;
@@ -163,7 +156,7 @@ Result<TopicService::Own> make_endpoint(const TopicFacts& facts, const TopicConf
   own.history = facts.history;
   own.max_endpoints = facts.max_endpoints;
   do {
-    HALYARD_TRY(own.id, random_number());
+    HALYARD_TRY(own.id, random_value<std::uint64_t>());
   } while (own.id == 0);
   EndpointLayout layout;
   layout.readers = own.subscribes ? facts.max_endpoints : 0;
@@ -248,19 +241,21 @@ Status join_all(Node& node, TopicService& service, const std::string& topic,
 void leave_all(Node& node, TopicService& service, const std::string& topic,
                const std::string& member) noexcept {
   const Deadline soon(std::chrono::milliseconds(200));
-  node.remove("topic/" + topic, &service);
   service.read_all();
-  std::set<NodeId> nodes;
-  for (const auto& peer : service.peers())
-    if (!peer->has_left) nodes.insert(peer->node);
-  for (const NodeId& id : nodes) {
-    static_cast<void>(node.ask(id, "topic/" + topic,
-                               static_cast<std::uint32_t>(TopicRequest::leave), service.facts(), {},
-                               soon)
-                          .has_value());
-  }
+  best_effort([&] { node.remove("topic/" + topic, &service); });
+  best_effort([&] {
+    std::set<NodeId> nodes;
+    for (const auto& peer : service.peers())
+      if (!peer->has_left) nodes.insert(peer->node);
+    for (const NodeId& id : nodes) {
+      static_cast<void>(node.ask(id, "topic/" + topic,
+                                 static_cast<std::uint32_t>(TopicRequest::leave), service.facts(),
+                                 {}, soon)
+                            .has_value());
+    }
+  });
   if (member.empty()) return;
-  node.registry().leave("topics", folder_name(topic), member, soon);
+  best_effort([&] { node.registry().leave("topics", folder_name(topic), member, soon); });
 }
 
 }  // namespace halyard::ipc

@@ -220,6 +220,28 @@ TEST(OutOfMemory, joining_a_topic_is_enomem) {
                     });
 }
 
+// What cannot be told without memory others learn later: nothing ends this process.
+TEST(OutOfMemory, leaving_a_topic_and_a_pool_ends_well) {
+  for (std::size_t allocations = 0; allocations < 40; ++allocations) {
+    const std::string name = "memory/leave" + std::to_string(allocations);
+    const auto make = [&] { return hal_topic_create(name.c_str(), HAL_MESSAGE_TENSOR, nullptr); };
+    const Topic other(make());
+    Topic topic(make());
+    ASSERT_TRUE(topic) << hal_last_error();
+    Pool pool(hal_topic_pool(topic.get()));
+    const std::size_t shape[1] = {64};
+    const Tensor tensor(hal_topic_alloc_tensor(topic.get(), HAL_DTYPE_U8, shape, 1));
+    ASSERT_EQ(hal_topic_send_tensor(topic.get(), tensor.get()), 0) << hal_last_error();
+    {
+      const AllocationLimit limit(allocations, Shortage::from_there);
+      topic.reset();
+      pool.reset();
+    }
+    const Topic later(make());
+    EXPECT_TRUE(later) << allocations << ": " << hal_last_error();
+  }
+}
+
 TEST(OutOfMemory, sending_and_receiving_is_enomem) {
   const Topic from(hal_topic_create("memory/images", HAL_MESSAGE_IMAGE, nullptr));
   const Topic to(hal_topic_create("memory/images", HAL_MESSAGE_IMAGE, nullptr));

@@ -188,6 +188,50 @@ TEST(Arena, is_none_of_a_child_s_business) {
 
 // Random work on several threads: every tenant's bytes stay its own until it is released.
 // Generations have 64 bits: where the lower half begins anew, what is stale stays so.
+bool is_zero(std::span<const std::byte> bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
+}
+
+// Releasing costs the same for any size: somebody else writes the zeros, a little at a time.
+TEST(Arena, leaves_the_scrubbing_to_whoever_is_told) {
+  Arena::Config config;
+  config.max_bytes = 4 * mib;
+  config.slots = 8;
+  config.scrubs = true;
+  const auto arena = *Arena::create("test", config);
+  int told = 0;
+  arena->on_dirty([&] { ++told; });
+  const auto take = [&](std::size_t bytes) {
+    const Arena::Lease lease = *arena->allocate(bytes);
+    EXPECT_TRUE(is_zero(lease.bytes)) << bytes;
+    std::fill(lease.bytes.begin(), lease.bytes.end(), std::byte{9});
+    return lease;
+  };
+  const Arena::Lease large = take(mib);
+  const Arena::Lease small = take(100);
+  arena->release(large.slot);
+  EXPECT_EQ(told, 1);
+  EXPECT_FALSE(is_zero(large.bytes));
+  EXPECT_TRUE(arena->scrub_some());
+  EXPECT_FALSE(is_zero(large.bytes));
+  // One that comes while another is scrubbed neither stops that nor is forgotten.
+  arena->release(small.slot);
+  EXPECT_EQ(told, 1) << "whoever was told is at it";
+  int steps = 1;
+  while (arena->scrub_some())
+    ++steps;
+  EXPECT_EQ(steps, 11 + 1);
+  EXPECT_TRUE(is_zero(large.bytes));
+  EXPECT_TRUE(is_zero(small.bytes));
+  EXPECT_EQ(arena->stats().slots_used, 0U);
+  // Who scrubs has gone to sleep, and is told again.
+  arena->release(take(5000).slot);
+  EXPECT_EQ(told, 2);
+  // Where nobody does it in time, allocating does.
+  for (std::size_t i = 0; i < 20; ++i)
+    arena->release(take(mib + 64 * i).slot);
+}
+
 TEST(Arena, tells_tenants_apart_beyond_32_bits) {
   Arena::Config config;
   config.max_bytes = mib;

@@ -325,6 +325,22 @@ TEST_F(Pool, default_pool_is_this_process_s_own) {
   EXPECT_EQ((*pool)->config().max_slots, 1024U);
 }
 
+// By a thread of the library: nobody allocates here any more.
+TEST_F(Pool, scrubs_without_being_asked) {
+  TensorPoolConfig config = TensorPoolConfig::small();
+  config.scrub = Scrub::on_free;
+  const auto pool = *TensorPool::create(next_id(), config);
+  auto handle = *pool->alloc({8 << 20}, DType::u8);
+  const std::span<std::byte> bytes = *handle.data_slice_mut();
+  std::fill(bytes.begin(), bytes.end(), std::byte{1});
+  const volatile auto* const last = reinterpret_cast<unsigned char*>(&bytes.back());
+  handle = {};
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (*last != 0 && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(static_cast<int>(*last), 0);
+}
+
 TEST_F(Pool, scrubs_on_free) {
   TensorPoolConfig config = TensorPoolConfig::small();
   config.max_slots = 2;
