@@ -336,7 +336,8 @@ class Topic {
                                     Device device = Device::cpu()) {
     return alloc_tensor(std::span<const std::size_t>(shape.begin(), shape.size()), dtype, device);
   }
-  /// The words of TensorPool's users.
+  /// The words of TensorPool's users. A frame in DMA-BUFs has no handle and counts as lost: recv()
+  /// gives it.
   Status send_handle(const TensorHandle& handle) requires std::is_same_v<T, Tensor> {
     return send(handle);
   }
