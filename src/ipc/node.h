@@ -110,6 +110,7 @@ class HALYARD_LOCAL Node {
   void drop(int fd);
   void check_end(const NodeId& node);
   Result<std::shared_ptr<Link>> link_to(const NodeId& node, const Deadline& deadline);
+  void forget_link(const NodeId& node, const std::shared_ptr<Link>& link);
   Result<std::optional<std::vector<Parcel>>> ask_on(Link& link, const std::string& key,
                                                     std::uint32_t request,
                                                     std::span<const std::byte> body,

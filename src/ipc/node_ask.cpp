@@ -18,6 +18,11 @@ namespace {
 
 constexpr std::size_t max_answers = 1024;
 
+bool has_ended(int socket) {
+  pollfd poll = {socket, POLLRDHUP, 0};
+  return ::poll(&poll, 1, 0) > 0;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<Node::Link>> Node::link_to(const NodeId& node, const Deadline& deadline) {
@@ -91,9 +96,7 @@ Result<std::vector<Parcel>> Node::ask(const NodeId& node, const std::string& key
     HALYARD_TRY(const std::shared_ptr<Link> link, link_to(node, deadline));
     HALYARD_TRY(auto answers, ask_on(*link, key, request, body, fds, deadline));
     if (answers) return *std::move(answers);
-    const std::lock_guard lock(mutex_);
-    const auto known = outgoing_.find(node);
-    if (known != outgoing_.end() && known->second == link) outgoing_.erase(known);
+    forget_link(node, link);
   }
   return fail(Errc::not_found, "peer: its process has ended");
 }
@@ -174,9 +177,21 @@ std::optional<std::int32_t> Node::pid_of(const NodeId& node) {
   return peer.pid;
 }
 
+void Node::forget_link(const NodeId& node, const std::shared_ptr<Link>& link) {
+  const std::lock_guard lock(mutex_);
+  const auto known = outgoing_.find(node);
+  if (known != outgoing_.end() && known->second == link) outgoing_.erase(known);
+}
+
 bool Node::is_alive(const NodeId& node) {
   if (node == id_) return true;
-  const auto link = link_to(node, Deadline(std::chrono::milliseconds(100)));
+  const Deadline soon(std::chrono::milliseconds(100));
+  auto link = link_to(node, soon);
+  // A connection of before says nothing: the thread may not have noticed yet that it has ended.
+  if (link && has_ended((*link)->socket.get())) {
+    forget_link(node, *link);
+    link = link_to(node, soon);
+  }
   // One that does not answer is stopped, or overloaded, and lives.
   return link || link.error().code != Errc::not_found;
 }
