@@ -37,11 +37,12 @@ bool threads_are_lost() noexcept {
   return are_lost.load(std::memory_order_relaxed);
 }
 
-std::uint32_t fork_generation() noexcept {
+[[gnu::hot]] std::uint32_t fork_generation() noexcept {
   return generation.load(std::memory_order_relaxed);
 }
 
-ParentFd::ParentFd(Fd fd) noexcept : fd_(std::move(fd)), generation_(fork_generation()) {
+[[gnu::hot]] ParentFd::ParentFd(Fd fd) noexcept
+    : fd_(std::move(fd)), generation_(fork_generation()) {
   if (fd_.get() < 0) return;
   for (auto& place : parents_fds) {
     int seen = 0;

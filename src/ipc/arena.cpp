@@ -67,22 +67,23 @@ Arena::Arena(const Config& config, OwnMemory control, OwnMemory memory)
 
 Arena::~Arena() = default;
 
-SlotRecord& Arena::record(std::uint32_t slot) const noexcept {
+[[gnu::hot]] SlotRecord& Arena::record(std::uint32_t slot) const noexcept {
   return slot_records(control_.mapped.bytes())[slot];
 }
 
-std::uint64_t Arena::generation(std::uint32_t slot) const noexcept {
+[[gnu::hot]] std::uint64_t Arena::generation(std::uint32_t slot) const noexcept {
   return record(slot).generation.load(std::memory_order_acquire);
 }
 
-Arena::Lease Arena::lease(std::uint32_t slot) const noexcept {
+[[gnu::hot]] Arena::Lease Arena::lease(std::uint32_t slot) const noexcept {
   return {slot, generation(slot), record(slot).offset.load(std::memory_order_relaxed),
           slots_[slot].bytes};
 }
 
 // What all parts of the pool use together, counted after this part has told what it would use: of
 // two parts that allocate at once at least one sees the other.
-bool Arena::fits_with_neighbours(std::uint64_t bytes, std::uint64_t& others) const noexcept {
+[[gnu::hot]] bool Arena::fits_with_neighbours(std::uint64_t bytes,
+                                              std::uint64_t& others) const noexcept {
   others = 0;
   if (neighbours_.empty()) return true;
   const std::uint64_t slots = config_.slots - free_slots_.size() + 1;
@@ -99,12 +100,12 @@ bool Arena::fits_with_neighbours(std::uint64_t bytes, std::uint64_t& others) con
   return all_slots <= config_.slots && bytes_used() + bytes + others <= config_.max_bytes;
 }
 
-void Arena::tell_use() noexcept {
+[[gnu::hot]] void Arena::tell_use() noexcept {
   header().slots_used.store(config_.slots - free_slots_.size(), std::memory_order_relaxed);
   header().bytes_used.store(bytes_used(), std::memory_order_relaxed);
 }
 
-Result<Arena::Lease> Arena::allocate(std::size_t bytes) {
+[[gnu::hot]] Result<Arena::Lease> Arena::allocate(std::size_t bytes) {
   if (!is_of_this_process())
     return fail(Errc::unsupported, "pool: belongs to the process that forked this one");
   const std::lock_guard lock(mutex_);
@@ -151,7 +152,7 @@ Error Arena::no_slot(std::uint64_t bytes, std::uint64_t others) const {
               config_.slots, config_.slots - free_slots_.size(), lent_.size());
 }
 
-Result<Extents::Extent> Arena::take(std::uint64_t bytes) {
+[[gnu::hot]] Result<Extents::Extent> Arena::take(std::uint64_t bytes) {
   if (auto extent = extents_.take(bytes)) return *extent;
   collect();
   while (scrub_one()) {
@@ -186,11 +187,11 @@ Status Arena::grow(std::uint64_t bytes) {
   return {};
 }
 
-void Arena::retain(std::uint32_t slot) noexcept {
+[[gnu::hot]] void Arena::retain(std::uint32_t slot) noexcept {
   if (is_of_this_process()) slots_[slot].references.fetch_add(1, std::memory_order_relaxed);
 }
 
-bool Arena::try_retain(std::uint32_t slot, std::uint64_t generation) noexcept {
+[[gnu::hot]] bool Arena::try_retain(std::uint32_t slot, std::uint64_t generation) noexcept {
   if (!is_of_this_process()) return false;
   const std::lock_guard lock(mutex_);
   if (!is_open(generation) || this->generation(slot) != generation) return false;
@@ -199,7 +200,7 @@ bool Arena::try_retain(std::uint32_t slot, std::uint64_t generation) noexcept {
   return true;
 }
 
-void Arena::release(std::uint32_t slot) noexcept {
+[[gnu::hot]] void Arena::release(std::uint32_t slot) noexcept {
   if (!is_of_this_process()) return;
   std::atomic<std::uint32_t>& references = slots_[slot].references;
   std::uint32_t seen = references.load(std::memory_order_relaxed);
@@ -224,7 +225,7 @@ void Arena::release(std::uint32_t slot) noexcept {
 }
 
 // The count first, then the generation: with a count of one's own the tenant stays.
-bool Arena::retain_tenant(std::uint32_t slot, std::uint64_t generation) noexcept {
+[[gnu::hot]] bool Arena::retain_tenant(std::uint32_t slot, std::uint64_t generation) noexcept {
   if (!is_of_this_process()) return false;
   std::atomic<std::uint32_t>& references = slots_[slot].references;
   std::uint32_t seen = references.load(std::memory_order_relaxed);
@@ -243,7 +244,7 @@ bool Arena::release_tenant(std::uint32_t slot, std::uint64_t generation) noexcep
   return true;
 }
 
-bool Arena::is_waited_for() const noexcept {
+[[gnu::hot]] bool Arena::is_waited_for() const noexcept {
   // One that waits for room either sees what was freed, or is seen here.
   if (!neighbours_.empty()) SharedWord::fence(std::memory_order_seq_cst);
   return header().wants_room.load(std::memory_order_relaxed) == 1 ||
@@ -262,13 +263,13 @@ void Arena::collect_lent() noexcept {
   if (on_room_) on_room_();
 }
 
-bool Arena::is_borrowed(std::uint32_t slot, std::uint64_t generation) const noexcept {
+[[gnu::hot]] bool Arena::is_borrowed(std::uint32_t slot, std::uint64_t generation) const noexcept {
   return std::any_of(borrowers_.begin(), borrowers_.end(), [&](const Borrower& borrower) {
     return borrower.words[slot].load(std::memory_order_seq_cst) == generation;
   });
 }
 
-bool Arena::try_free(std::uint32_t slot) noexcept {
+[[gnu::hot]] bool Arena::try_free(std::uint32_t slot) noexcept {
   SharedWord& word = record(slot).generation;
   bool is_free = true;
   if (borrowers_.empty()) {
@@ -288,7 +289,7 @@ bool Arena::try_free(std::uint32_t slot) noexcept {
   return true;
 }
 
-void Arena::set_free(std::uint32_t slot) noexcept {
+[[gnu::hot]] void Arena::set_free(std::uint32_t slot) noexcept {
   extents_.give(slots_[slot].extent);
   free_slots_.push_back(slot);
   tell_use();
@@ -315,7 +316,7 @@ void Arena::remove_neighbour(const ArenaHeader* header) noexcept {
 
 // Looks at two slots, for one at most is lent between two calls: so those that come back are used
 // again before memory that is cold, or not reserved yet.
-void Arena::collect_some() noexcept {
+[[gnu::hot]] void Arena::collect_some() noexcept {
   for (int tries = 0; tries < 2 && !lent_.empty(); ++tries) {
     next_lent_ = next_lent_ + 1 < lent_.size() ? next_lent_ + 1 : 0;
     std::swap(lent_[next_lent_], lent_.back());

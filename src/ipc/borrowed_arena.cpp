@@ -152,7 +152,7 @@ BorrowedArena::~BorrowedArena() {
 }
 
 // Whether the owner looks at this process's words; else nothing must be borrowed.
-bool BorrowedArena::is_looked_at() noexcept {
+[[gnu::hot]] bool BorrowedArena::is_looked_at() noexcept {
   const SharedWord* const tokens = header().borrowers;
   for (std::uint32_t i = 0; i < ArenaHeader::max_borrowers; ++i) {
     const std::uint32_t place = (token_place_ + i) % ArenaHeader::max_borrowers;
@@ -163,7 +163,7 @@ bool BorrowedArena::is_looked_at() noexcept {
   return false;
 }
 
-Status BorrowedArena::introduce(bool may_ask) {
+[[gnu::hot]] Status BorrowedArena::introduce(bool may_ask) {
   if (is_looked_at()) return {};
   if (!may_ask) return fail(Errc::timeout, "peer: did not answer before");
   const int words = words_.fd.get();
@@ -175,12 +175,13 @@ Status BorrowedArena::introduce(bool may_ask) {
   return fail(Errc::corrupt, "peer: does not look at what is borrowed");
 }
 
-SharedWord& BorrowedArena::word(std::uint32_t slot) const noexcept {
+[[gnu::hot]] SharedWord& BorrowedArena::word(std::uint32_t slot) const noexcept {
   return reinterpret_cast<SharedWord*>(words_.mapped.bytes().data())[slot];
 }
 
-Result<std::shared_ptr<SlotBuffer>> BorrowedArena::borrow(std::uint32_t slot,
-                                                          std::uint64_t generation, bool may_ask) {
+[[gnu::hot]] Result<std::shared_ptr<SlotBuffer>> BorrowedArena::borrow(std::uint32_t slot,
+                                                                       std::uint64_t generation,
+                                                                       bool may_ask) {
   if (process_ != fork_generation())
     return fail(Errc::unsupported, "pool: belongs to the process that forked this one");
   if (slot >= slots_)
@@ -208,8 +209,8 @@ Result<std::shared_ptr<SlotBuffer>> BorrowedArena::borrow(std::uint32_t slot,
 }
 
 // The count is there already; on success the buffer has it.
-Result<std::shared_ptr<SlotBuffer>> BorrowedArena::hold(std::uint32_t slot,
-                                                        std::uint64_t generation) {
+[[gnu::hot]] Result<std::shared_ptr<SlotBuffer>> BorrowedArena::hold(std::uint32_t slot,
+                                                                     std::uint64_t generation) {
   const std::uint64_t offset = record(slot).offset.load(std::memory_order_relaxed);
   const std::uint64_t bytes = record(slot).bytes.load(std::memory_order_relaxed);
   const std::span<std::byte> whole = memory_.bytes();
@@ -225,7 +226,7 @@ Result<std::shared_ptr<SlotBuffer>> BorrowedArena::hold(std::uint32_t slot,
                                       whole.subspan(offset, bytes), false);
 }
 
-void BorrowedArena::drop_one(std::uint32_t slot) noexcept {
+[[gnu::hot]] void BorrowedArena::drop_one(std::uint32_t slot) noexcept {
   if (--counts_[slot] != 0) return;
   give_back(word(slot));
   // The owner either sees that the slot is back, or is seen to wait for room, or for this slot.
@@ -235,7 +236,7 @@ void BorrowedArena::drop_one(std::uint32_t slot) noexcept {
     node_->notify(identity_.node);
 }
 
-void BorrowedArena::let_go(std::uint32_t slot) noexcept {
+[[gnu::hot]] void BorrowedArena::let_go(std::uint32_t slot) noexcept {
   if (process_ != fork_generation()) return;
   const std::lock_guard lock(mutex_);
   drop_one(slot);

@@ -69,7 +69,7 @@ std::uint32_t Extents::find(std::uint64_t size) const noexcept {
   return node;
 }
 
-std::optional<Extents::Extent> Extents::take(std::uint64_t bytes) noexcept {
+[[gnu::hot]] std::optional<Extents::Extent> Extents::take(std::uint64_t bytes) noexcept {
   if (bytes > free_bytes()) return std::nullopt;
   const std::uint64_t size = std::max<std::uint64_t>((bytes + granule_ - 1) / granule_, 1);
   const std::uint32_t found = find(size);
@@ -81,7 +81,7 @@ std::optional<Extents::Extent> Extents::take(std::uint64_t bytes) noexcept {
   return Extent{found, node.offset * granule_, node.size * granule_};
 }
 
-void Extents::give(std::uint32_t id) noexcept {
+[[gnu::hot]] void Extents::give(std::uint32_t id) noexcept {
   HALYARD_ASSERT(id < nodes_.size() && !nodes_[id].is_free && nodes_[id].size != 0);
   --taken_;
   std::uint32_t node = id;
@@ -110,7 +110,7 @@ std::uint64_t Extents::largest_free_bytes() const noexcept {
   return largest * granule_;
 }
 
-void Extents::link(std::uint32_t node) noexcept {
+[[gnu::hot]] void Extents::link(std::uint32_t node) noexcept {
   const Bin bin = bin_of(nodes_[node].size);
   const std::uint32_t head = first_of(bin);
   nodes_[node].earlier = none;
@@ -122,7 +122,7 @@ void Extents::link(std::uint32_t node) noexcept {
   free_granules_ += nodes_[node].size;
 }
 
-void Extents::unlink(std::uint32_t node) noexcept {
+[[gnu::hot]] void Extents::unlink(std::uint32_t node) noexcept {
   Node& gone = nodes_[node];
   gone.is_free = false;
   free_granules_ -= gone.size;

@@ -184,8 +184,8 @@ TensorForm::TensorForm(const Tensor& tensor) : Tensor(tensor), end_bytes_(end_of
   Tensor::put_over(nullptr, *this);
 }
 
-Status TensorForm::put_over(std::shared_ptr<SlotBuffer> slot, std::uint64_t offset,
-                            Tensor& out) const {
+[[gnu::hot]] Status TensorForm::put_over(std::shared_ptr<SlotBuffer> slot, std::uint64_t offset,
+                                         Tensor& out) const {
   if (slot->size_bytes() < end_bytes_ || offset != offset_bytes()) {
     return fail(Errc::corrupt, "message.form: its tensor leaves the slot",
                 "{} bytes from byte {} on, the form has {} from {}", slot->size_bytes(), offset,

@@ -27,7 +27,7 @@ Result<const ImageEncodingInfo*> known_encoding(ImageEncoding encoding) {
               static_cast<unsigned>(encoding));
 }
 
-Status check_linear(const Tensor& tensor) {
+[[gnu::hot]] Status check_linear(const Tensor& tensor) {
   if (is_linear(tensor.modifier())) return {};
   return fail(Errc::unsupported, "tensor: only its device can arrange these pixels", "modifier {}",
               modifier_to_string(tensor.modifier()));
@@ -44,7 +44,7 @@ Status check_colorimetry(const Colorimetry& c) {
               static_cast<unsigned>(c.range));
 }
 
-Status check_planes(const ImageMetadata& m, const FormatInfo& f) {
+[[gnu::hot]] Status check_planes(const ImageMetadata& m, const FormatInfo& f) {
   if (m.plane_count != stored_planes(f)) {
     return fail(Errc::malformed, "metadata.plane_count: is not the encoding's", "{}, {} has {}",
                 m.plane_count, to_string(m.encoding), stored_planes(f));
@@ -65,7 +65,7 @@ Status check_planes(const ImageMetadata& m, const FormatInfo& f) {
   return {};
 }
 
-Result<const ImageEncodingInfo*> check_metadata(const ImageMetadata& m) {
+[[gnu::hot]] Result<const ImageEncodingInfo*> check_metadata(const ImageMetadata& m) {
   HALYARD_CHECK(validate(m.header));
   const ImageEncodingInfo* const row = encoding_info(m.encoding);
   if (row == nullptr) {
@@ -162,7 +162,7 @@ Result<Image> Image::wrap(const Tensor& picture) {
   return of_picture(picture, *encoding);
 }
 
-Result<Image> Image::of_picture(const Tensor& picture, ImageEncoding encoding) {
+[[gnu::hot]] Result<Image> Image::of_picture(const Tensor& picture, ImageEncoding encoding) {
   HALYARD_CHECK(check_linear(picture));
   const FormatInfo& f = info(*picture.format());
   ImageMetadata m;
@@ -209,7 +209,7 @@ Result<Image> Image::from_parts(const Tensor& tensor, const ImageMetadata& metad
   return image;
 }
 
-Result<Image> Image::from_frame(const Tensor& tensor, const ImageMetadata& metadata) {
+[[gnu::hot]] Result<Image> Image::from_frame(const Tensor& tensor, const ImageMetadata& metadata) {
   if (!tensor.is_image()) return from_parts(tensor, metadata);
   HALYARD_TRY(const ImageEncodingInfo* row, check_metadata(metadata));
   if (tensor.format() != row->format || tensor.dtype() != row->dtype ||

@@ -112,8 +112,8 @@ bool TensorPool::is_owner() const noexcept {
   return state_->part->made_pool();
 }
 
-Result<TensorHandle> TensorPool::alloc(std::span<const std::size_t> shape, DType dtype,
-                                       Device device) {
+[[gnu::hot]] Result<TensorHandle> TensorPool::alloc(std::span<const std::size_t> shape, DType dtype,
+                                                    Device device) {
   HALYARD_CHECK(check_device(device));
   HALYARD_TRY(const Layout layout, layout_for(shape, dtype));
   HALYARD_TRY(auto slot, state_->part->allocate(layout.size_bytes()));

@@ -211,7 +211,7 @@ PoolPart::~PoolPart() {
       [&] { node_->registry().leave("pools", std::to_string(identity_.pool_id), member_, soon); });
 }
 
-Result<std::shared_ptr<SlotBuffer>> PoolPart::allocate(std::size_t bytes) {
+[[gnu::hot]] Result<std::shared_ptr<SlotBuffer>> PoolPart::allocate(std::size_t bytes) {
   HALYARD_TRY(const Arena::Lease lease, service_->arena().allocate(bytes));
   service_->collect_sent_buffers();
   return std::make_shared<SlotBuffer>(shared_from_this(),
@@ -236,7 +236,8 @@ Result<std::shared_ptr<SlotBuffer>> PoolPart::allocate_for(std::size_t bytes,
   return found;
 }
 
-Result<std::shared_ptr<SlotBuffer>> PoolPart::attach(std::uint32_t slot, std::uint64_t generation) {
+[[gnu::hot]] Result<std::shared_ptr<SlotBuffer>> PoolPart::attach(std::uint32_t slot,
+                                                                  std::uint64_t generation) {
   Arena& arena = service_->arena();
   if (!is_of_this_process())
     return fail(Errc::unsupported, "pool: belongs to the process that forked this one");

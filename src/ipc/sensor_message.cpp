@@ -92,13 +92,13 @@ Status set_frame_id(SensorHeader& header, std::string_view frame_id) {
   return {};
 }
 
-std::string_view frame_id_of(const SensorHeader& header) noexcept {
+[[gnu::hot]] std::string_view frame_id_of(const SensorHeader& header) noexcept {
   const char* const end = header.frame_id + sizeof header.frame_id - 1;
   return {header.frame_id,
           static_cast<std::size_t>(std::find(header.frame_id, end, '\0') - header.frame_id)};
 }
 
-Status validate(const SensorHeader& header) {
+[[gnu::hot]] Status validate(const SensorHeader& header) {
   const std::string_view frame_id = frame_id_of(header);
   const bool zeros_follow =
       std::all_of(header.frame_id + frame_id.size(), std::end(header.frame_id),

@@ -8,7 +8,7 @@
 
 namespace halyard::ipc {
 
-SlotBuffer* slot_of(const Tensor& tensor) noexcept {
+[[gnu::hot]] SlotBuffer* slot_of(const Tensor& tensor) noexcept {
   if (tensor.is_empty() || tensor.memory() != Memory::shm) return nullptr;
   const std::size_t planes = tensor.is_image() ? tensor.plane_count() : 1;
   for (std::size_t i = 1; i < planes; ++i) {
@@ -20,7 +20,8 @@ SlotBuffer* slot_of(const Tensor& tensor) noexcept {
   return typeid(*buffer) == typeid(SlotBuffer) ? static_cast<SlotBuffer*>(buffer) : nullptr;
 }
 
-void put_slot(TensorDescriptor& descriptor, const SlotBuffer& slot, std::uint64_t offset) noexcept {
+[[gnu::hot]] void put_slot(TensorDescriptor& descriptor, const SlotBuffer& slot,
+                           std::uint64_t offset) noexcept {
   const SlotHome::Identity& home = slot.home()->identity();
   const SlotBuffer::Place& place = slot.place();
   descriptor.pool_id = home.pool_id;

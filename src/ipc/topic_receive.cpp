@@ -39,8 +39,8 @@ bool is_nonsense(Errc code) {
 
 }  // namespace
 
-Result<std::shared_ptr<SlotBuffer>> TopicEndpoint::State::take_slot(const FrameHead& head,
-                                                                    bool may_ask) {
+[[gnu::hot]] Result<std::shared_ptr<SlotBuffer>> TopicEndpoint::State::take_slot(
+    const FrameHead& head, bool may_ask) {
   const std::uint32_t slot = head.descriptor.slot_id & 0xFFFFFFU;
   const std::uint64_t generation = head.descriptor.generation();
   if (head.owner == node->id()) {
@@ -65,7 +65,7 @@ Result<std::shared_ptr<SlotBuffer>> TopicEndpoint::State::take_slot(const FrameH
   return last_arena->borrow(slot, generation, may_ask);
 }
 
-Status TopicEndpoint::State::take_frame(PeerEndpoint& peer, Tensor& frame) {
+[[gnu::hot]] Status TopicEndpoint::State::take_frame(PeerEndpoint& peer, Tensor& frame) {
   using Clock = std::chrono::steady_clock;
   const FrameHead& head = received_head;
   const bool was_silent = peer.silent_until != Clock::time_point();
@@ -88,8 +88,8 @@ Status TopicEndpoint::State::take_frame(PeerEndpoint& peer, Tensor& frame) {
 }
 
 // Of a frame of a known form the first line says all.
-void TopicEndpoint::State::load(const SharedWord* words, std::uint64_t known_form,
-                                std::span<std::byte> bytes) {
+[[gnu::hot]] void TopicEndpoint::State::load(const SharedWord* words, std::uint64_t known_form,
+                                             std::span<std::byte> bytes) {
   if (facts.type.has_frame) {
     const auto head_bytes = std::as_writable_bytes(std::span(&received_head, 1));
     load_bytes(words, head_bytes.first(first_line_bytes));
@@ -114,7 +114,7 @@ Result<Tensor> TopicEndpoint::State::take_dma_frame(const FrameHead& head,
   return tensor_of(head, std::span(held).first(list.count));
 }
 
-void TopicEndpoint::State::tell_position(PeerEndpoint& peer) {
+[[gnu::hot]] void TopicEndpoint::State::tell_position(PeerEndpoint& peer) {
   ReaderRecord& record = *peer.record;
   record.received.store(peer.received, std::memory_order_relaxed);
   record.lost.store(peer.place.lost, std::memory_order_relaxed);
@@ -125,8 +125,8 @@ void TopicEndpoint::State::tell_position(PeerEndpoint& peer) {
 }
 
 // One message of one publisher, if there is one that can be had.
-bool TopicEndpoint::State::read_from(PeerEndpoint& peer, std::span<std::byte> bytes,
-                                     Tensor* frame) {
+[[gnu::hot]] bool TopicEndpoint::State::read_from(PeerEndpoint& peer, std::span<std::byte> bytes,
+                                                  Tensor* frame) {
   const auto ring = peer.view.readable_ring();
   const std::uint64_t window = std::min<std::uint64_t>(facts.depth, ring.capacity);
   const std::uint64_t lost_before = peer.place.lost;
@@ -155,7 +155,8 @@ bool TopicEndpoint::State::read_from(PeerEndpoint& peer, std::span<std::byte> by
   return found;
 }
 
-TopicEndpoint::Incoming TopicEndpoint::State::recv(std::span<std::byte> bytes, Tensor* frame) {
+[[gnu::hot]] TopicEndpoint::Incoming TopicEndpoint::State::recv(std::span<std::byte> bytes,
+                                                                Tensor* frame) {
   Incoming incoming;
   const bool is_right =
       bytes.size() == facts.type.inline_bytes && (frame != nullptr || !facts.type.has_frame);
@@ -188,12 +189,13 @@ TopicEndpoint::Incoming TopicEndpoint::State::recv(std::span<std::byte> bytes, T
   return incoming;
 }
 
-TopicEndpoint::Incoming TopicEndpoint::recv(std::span<std::byte> inline_bytes, Tensor* frame) {
+[[gnu::hot]] TopicEndpoint::Incoming TopicEndpoint::recv(std::span<std::byte> inline_bytes,
+                                                         Tensor* frame) {
   return state_->recv(inline_bytes, frame);
 }
 
 // Under the receive mutex.
-bool TopicEndpoint::State::finds_message() {
+[[gnu::hot]] bool TopicEndpoint::State::finds_message() {
   refresh_receiver();
   return std::any_of(receive_known.peers.begin(), receive_known.peers.end(), [](const auto& peer) {
     const auto ring = peer->view.readable_ring();

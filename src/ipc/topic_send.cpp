@@ -13,7 +13,8 @@ namespace halyard {
 
 using namespace ipc;  // NOLINT: this file is a front of that folder
 
-Status TopicEndpoint::State::check_sender(std::size_t bytes, const Tensor* frame) const {
+[[gnu::hot]] Status TopicEndpoint::State::check_sender(std::size_t bytes,
+                                                       const Tensor* frame) const {
   if (!is_of_this_process())
     return fail(Errc::unsupported, "topic: belongs to the process that forked this one");
   if (!service->own().publishes)
@@ -53,7 +54,7 @@ Result<Tensor> TopicEndpoint::State::copy_to_pool(const Tensor& frame) {
 
 // Subscribers get to know this process's memory before the first frame in it: they can read it also
 // when this process is killed right after.
-void TopicEndpoint::State::offer(const SlotHome& home) {
+[[gnu::hot]] void TopicEndpoint::State::offer(const SlotHome& home) {
   const std::uint64_t arena = home.identity().arena_id;
   if (home.identity().node != node->id()) return;
   if (offered_version != send_known.version) {
@@ -117,7 +118,8 @@ void TopicEndpoint::State::pass(const Buffer& buffer) {
 }
 
 // Writes the frame's head to sent_head; `kept` holds its slot.
-Status TopicEndpoint::State::put_frame(const Tensor& frame, std::shared_ptr<Buffer>& kept) {
+[[gnu::hot]] Status TopicEndpoint::State::put_frame(const Tensor& frame,
+                                                    std::shared_ptr<Buffer>& kept) {
   SlotBuffer* const slot = slot_of(frame);
   if (slot == nullptr) return put_outside_frame(frame, kept);
   kept = frame.buffer();
@@ -143,7 +145,7 @@ Status TopicEndpoint::State::put_outside_frame(const Tensor& frame, std::shared_
   return {};
 }
 
-Status TopicEndpoint::State::put_slot_frame(const Tensor& frame, SlotBuffer& slot) {
+[[gnu::hot]] Status TopicEndpoint::State::put_slot_frame(const Tensor& frame, SlotBuffer& slot) {
   slot.publish();
   // The ring orders what was written before what is read, but ThreadSanitizer does not see that two
   // endpoints of one process map it at two addresses.
@@ -164,7 +166,7 @@ Status TopicEndpoint::State::put_slot_frame(const Tensor& frame, SlotBuffer& slo
 }
 
 // Where a subscriber says how far it has read this publisher; null: it does not say yet.
-const ReaderRecord* TopicEndpoint::State::record_of(PeerEndpoint& peer) const {
+[[gnu::hot]] const ReaderRecord* TopicEndpoint::State::record_of(PeerEndpoint& peer) const {
   const std::uint64_t id = service->own().id;
   if (peer.its_record == nullptr ||
       peer.its_record->publisher.load(std::memory_order_acquire) != id)
@@ -173,7 +175,7 @@ const ReaderRecord* TopicEndpoint::State::record_of(PeerEndpoint& peer) const {
 }
 
 // A subscriber's record that has not read the oldest message of the window; null: all have.
-const ReaderRecord* TopicEndpoint::State::find_full() {
+[[gnu::hot]] const ReaderRecord* TopicEndpoint::State::find_full() {
   for (const auto& peer : send_known.peers) {
     const ReaderRecord* const record = record_of(*peer);
     if (record == nullptr) continue;
@@ -185,7 +187,7 @@ const ReaderRecord* TopicEndpoint::State::find_full() {
 
 // Frames that have left the window, and those that all have read and no late subscriber can ask
 // for: so the next frame finds memory that is warm, and few frames live at a time.
-void TopicEndpoint::State::let_go_of_read_frames() {
+[[gnu::hot]] void TopicEndpoint::State::let_go_of_read_frames() {
   const auto before = [this](std::uint64_t count) { return head > count ? head - count : 0; };
   // The new message has taken the place of the one that left the window.
   first_kept = std::max(first_kept, before(facts.depth));
@@ -221,8 +223,9 @@ Status TopicEndpoint::State::wait_for_room(std::chrono::nanoseconds timeout) {
   return fail(Errc::timeout, "topic: a subscriber has not read in time", "depth {}", facts.depth);
 }
 
-Status TopicEndpoint::State::send(std::span<const std::byte> bytes, const Tensor* frame,
-                                  std::chrono::nanoseconds timeout) {
+[[gnu::hot]] Status TopicEndpoint::State::send(std::span<const std::byte> bytes,
+                                               const Tensor* frame,
+                                               std::chrono::nanoseconds timeout) {
   HALYARD_CHECK(check_sender(bytes.size(), frame));
   std::shared_ptr<Buffer> kept;
   const std::lock_guard lock(send_mutex);
@@ -255,7 +258,7 @@ Status TopicEndpoint::State::send(std::span<const std::byte> bytes, const Tensor
 }
 
 // Publishing and then looking here, waiting and then looking there: one of the two sees the other.
-void TopicEndpoint::State::wake_subscribers() {
+[[gnu::hot]] void TopicEndpoint::State::wake_subscribers() {
   bool wakes_at_head = false;
   for (const auto& peer : send_known.peers) {
     const std::uint64_t waits = peer->view.header().waits.load(std::memory_order_seq_cst);
@@ -266,7 +269,8 @@ void TopicEndpoint::State::wake_subscribers() {
   if (wakes_at_head) wake_all(own().header().head);
 }
 
-Status TopicEndpoint::send(std::span<const std::byte> inline_bytes, const Tensor* frame) {
+[[gnu::hot]] Status TopicEndpoint::send(std::span<const std::byte> inline_bytes,
+                                        const Tensor* frame) {
   return state_->send(inline_bytes, frame, state_->config.block_timeout);
 }
 Status TopicEndpoint::send_for(std::span<const std::byte> inline_bytes, const Tensor* frame,

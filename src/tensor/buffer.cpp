@@ -46,13 +46,13 @@ void Map::end() noexcept {
   if (claim_ != nullptr) claim_->release();
 }
 
-Buffer::Buffer(std::size_t size_bytes, Memory memory, bool writable) noexcept
+[[gnu::hot]] Buffer::Buffer(std::size_t size_bytes, Memory memory, bool writable) noexcept
     : size_bytes_(size_bytes),
       id_(last_id.fetch_add(1, std::memory_order_relaxed) + 1),
       memory_(memory),
       writable_(writable) {}
 
-Buffer::~Buffer() {
+[[gnu::hot]] Buffer::~Buffer() {
   release_attachments();
 }
 
@@ -126,7 +126,7 @@ struct Buffer::Attached {
   Attached* next;
 };
 
-void Buffer::release_attachments() noexcept {
+[[gnu::hot]] void Buffer::release_attachments() noexcept {
   // Called when nobody else has the buffer.
   if (attached_ == nullptr) return;
   // Destructors of attachments may call back, so they run behind the lock's end.

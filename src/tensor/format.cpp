@@ -94,7 +94,7 @@ Error zero_size(std::size_t width, std::size_t height) {
 
 }  // namespace
 
-std::size_t size_of(DType dtype) noexcept {
+[[gnu::hot]] std::size_t size_of(DType dtype) noexcept {
   return dtypes[static_cast<std::size_t>(dtype)].bytes;
 }
 
@@ -117,7 +117,7 @@ bool is_integer(DType dtype) noexcept {
   return !is_float(dtype) && dtype != DType::boolean;
 }
 
-const FormatInfo& info(PixelFormat format) noexcept {
+[[gnu::hot]] const FormatInfo& info(PixelFormat format) noexcept {
   return formats[static_cast<std::size_t>(format)];
 }
 
@@ -144,7 +144,7 @@ std::optional<PixelFormat> format_from_fourcc(std::string_view fourcc) noexcept 
   return std::nullopt;
 }
 
-Result<std::size_t> tight_stride(PixelFormat format, DType dtype, std::size_t width) {
+[[gnu::hot]] Result<std::size_t> tight_stride(PixelFormat format, DType dtype, std::size_t width) {
   const FormatInfo& f = info(format);
   std::size_t samples = width;
   if (f.kind == K::packed) {
@@ -164,9 +164,9 @@ Result<std::size_t> tight_stride(PixelFormat format, DType dtype, std::size_t wi
   return *bytes;
 }
 
-Result<PlaneGeometry> plane_geometry(PixelFormat format, DType dtype, std::size_t width,
-                                     std::size_t height, std::size_t stride_bytes,
-                                     std::size_t index) {
+[[gnu::hot]] Result<PlaneGeometry> plane_geometry(PixelFormat format, DType dtype,
+                                                  std::size_t width, std::size_t height,
+                                                  std::size_t stride_bytes, std::size_t index) {
   if (width == 0 || height == 0) return zero_size(width, height);
   const FormatInfo& f = info(format);
   if (index >= f.planes) {
@@ -187,9 +187,10 @@ Result<PlaneGeometry> plane_geometry(PixelFormat format, DType dtype, std::size_
   return known_plane_geometry(f, element, width, height, stride, index);
 }
 
-PlaneGeometry known_plane_geometry(const FormatInfo& f, std::size_t element_bytes,
-                                   std::size_t width, std::size_t height, std::size_t stride_bytes,
-                                   std::size_t index) noexcept {
+[[gnu::hot]] PlaneGeometry known_plane_geometry(const FormatInfo& f, std::size_t element_bytes,
+                                                std::size_t width, std::size_t height,
+                                                std::size_t stride_bytes,
+                                                std::size_t index) noexcept {
   const std::size_t luma_bytes = stride_bytes * height;
   const std::size_t chroma_width = shifted_up(width, f.chroma_shift_x);
   const std::size_t chroma_height = shifted_up(height, f.chroma_shift_y);

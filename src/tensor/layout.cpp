@@ -43,7 +43,7 @@ Result<Layout> Layout::contiguous(DType dtype, std::span<const std::size_t> shap
   return made;
 }
 
-std::size_t Layout::element_count() const noexcept {
+[[gnu::hot]] std::size_t Layout::element_count() const noexcept {
   std::size_t count = rank == 0 ? 0 : 1;
   for (const std::size_t extent : dims())
     count *= extent;

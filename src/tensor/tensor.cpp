@@ -57,8 +57,8 @@ Result<Tensor> Tensor::wrap(std::shared_ptr<Buffer> buffer, const Layout& layout
   return made;
 }
 
-Status Tensor::lay_over(std::shared_ptr<Buffer> buffer, const Layout& layout,
-                        std::size_t offset_bytes) {
+[[gnu::hot]] Status Tensor::lay_over(std::shared_ptr<Buffer> buffer, const Layout& layout,
+                                     std::size_t offset_bytes) {
   if (!buffer) return fail(Errc::invalid_argument, "buffer: is null");
   if (layout.rank == 0 || layout.rank > max_rank) {
     return fail(Errc::invalid_argument, "layout.rank: must be 1..8", "{}", layout.rank);
@@ -84,7 +84,7 @@ Status Tensor::lay_over(std::shared_ptr<Buffer> buffer, const Layout& layout,
   return {};
 }
 
-Tensor::Tensor(Tensor&& other) noexcept
+[[gnu::hot]] Tensor::Tensor(Tensor&& other) noexcept
     : layout_(other.layout_),
       planes_(std::move(other.planes_)),
       format_(other.format_),
@@ -100,7 +100,7 @@ Tensor::Tensor(Tensor&& other) noexcept
   other.forget();
 }
 
-Tensor& Tensor::operator=(Tensor&& other) noexcept {
+[[gnu::hot]] Tensor& Tensor::operator=(Tensor&& other) noexcept {
   if (this == &other) return *this;
   layout_ = other.layout_;
   planes_ = std::move(other.planes_);
@@ -119,7 +119,7 @@ Tensor& Tensor::operator=(Tensor&& other) noexcept {
 }
 
 // What a move leaves of numbers and flags; buffers and name are gone by then.
-void Tensor::forget() noexcept {
+[[gnu::hot]] void Tensor::forget() noexcept {
   layout_.rank = 0;
   for (PlaneSource& plane : planes_)
     plane.offset_bytes = plane.stride_bytes = plane.plane_stride_bytes = 0;
@@ -133,7 +133,7 @@ void Tensor::forget() noexcept {
   quantization_.reset();
 }
 
-Memory Tensor::memory() const noexcept {
+[[gnu::hot]] Memory Tensor::memory() const noexcept {
   return planes_[0].buffer ? planes_[0].buffer->memory() : Memory::mem;
 }
 

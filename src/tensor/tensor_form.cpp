@@ -8,7 +8,7 @@
 
 namespace halyard {
 
-bool Tensor::has_form_of(const Tensor& other) const noexcept {
+[[gnu::hot]] bool Tensor::has_form_of(const Tensor& other) const noexcept {
   const Layout& a = layout_;
   const Layout& b = other.layout_;
   const auto same_plane = [](const PlaneSource& one, const PlaneSource& another) {
@@ -26,7 +26,7 @@ bool Tensor::has_form_of(const Tensor& other) const noexcept {
          quantization_ == other.quantization_ && name_ == other.name_;
 }
 
-void Tensor::put_over(std::shared_ptr<Buffer> buffer, Tensor& out) const {
+[[gnu::hot]] void Tensor::put_over(std::shared_ptr<Buffer> buffer, Tensor& out) const {
   if (&out != this) out = *this;
   const std::size_t planes = format_ ? storage_planes(info(*format_)) : 1;
   for (std::size_t i = 1; i < planes; ++i)

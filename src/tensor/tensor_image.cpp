@@ -198,11 +198,11 @@ Size Tensor::size() const noexcept {
   return {static_cast<std::int32_t>(width_), static_cast<std::int32_t>(height_)};
 }
 
-std::size_t Tensor::plane_count() const noexcept {
+[[gnu::hot]] std::size_t Tensor::plane_count() const noexcept {
   return format_ ? info(*format_).planes : 0;
 }
 
-Result<ImagePlane> Tensor::image_plane(std::size_t index) const {
+[[gnu::hot]] Result<ImagePlane> Tensor::image_plane(std::size_t index) const {
   if (!format_) return fail(Errc::invalid_argument, "tensor: is not a picture");
   // Only the row length and count are taken from the geometry: the stride is the plane's own.
   HALYARD_TRY(const PlaneGeometry g, plane_geometry(*format_, dtype(), width_, height_, 0, index));
