@@ -233,6 +233,9 @@ TEST(PoolMemory, is_seen_through_views_that_validate) {
 
 // What is asked for at the beginning costs nothing when frames come.
 TEST(PoolMemory, that_is_prefaulted_has_its_pages) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "ThreadSanitizer has pages of its own for these";
+#endif
   TensorPoolConfig config;
   config.pool_size = 32 * mib;
   config.prefault = true;
@@ -292,15 +295,5 @@ TEST(PoolMemory, of_pools_that_were_half_made_is_made_anew) {
 }
 
 // Limits are compared whoever asks.
-TEST(PoolMemory, has_the_limits_that_its_first_process_gave_it) {
-  const auto pool = make(mib, 4);
-  Peer peer("user", std::to_string(::geteuid()));
-  ASSERT_EQ(peer.hear(), "ready");
-  const std::string said = peer.ask("create " + std::to_string(pool->pool_id()));
-  EXPECT_EQ(said.substr(0, 6), "exists") << said;
-  EXPECT_NE(said.find("found 1048576"), std::string::npos) << said;
-  EXPECT_EQ(peer.ask("open " + std::to_string(pool->pool_id())), "open");
-}
-
 }  // namespace
 }  // namespace halyard

@@ -112,6 +112,19 @@ TEST(Peer, DISABLED_user) {
   }
 }
 
+TEST(SameUser, finds_the_limits_that_the_first_process_gave_a_pool) {
+  TensorPoolConfig config;
+  config.pool_size = 1 << 20;
+  config.max_slots = 4;
+  const auto pool = *TensorPool::create(6100, config);
+  Peer peer("user", std::to_string(::geteuid()));
+  ASSERT_EQ(peer.hear(), "ready");
+  const std::string said = peer.ask("create " + std::to_string(pool->pool_id()));
+  EXPECT_EQ(said.substr(0, 6), "exists") << said;
+  EXPECT_NE(said.find("found 1048576"), std::string::npos) << said;
+  EXPECT_EQ(peer.ask("open " + std::to_string(pool->pool_id())), "open");
+}
+
 // Processes of several users below a folder that all may write, as /dev/shm is.
 class Users : public ::testing::Test {
  protected:
