@@ -389,7 +389,7 @@ bool aliases(const Tensor& a, const Tensor& b) noexcept;
 /// Errors: invalid_argument (dtype, shape, aliasing), those of map().
 Status copy(const Tensor& source, Tensor& destination);
 
-/// Copies of pixels and elements that this process has made. Converting is none. Thread-safe.
+/// Copies of pixels and elements in this process; converting and decoding are none. Thread-safe.
 struct CopyStats {
   std::uint64_t copies = 0;
   std::uint64_t bytes = 0;

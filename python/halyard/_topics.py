@@ -124,7 +124,7 @@ class Topic(Generic[T]):
         receives_own: what this object sends, it receives.
         block_timeout: seconds that send() waits where overflow is "block"; None: for ever.
 
-    None stands for what the topic has, where others have made it, else for the default. Raises
+    None means what the topic has, where others have made it, else for the default. Raises
     halyard.Error: a name or a limit (the message names it), or another type or other limits than
     those that the topic has. A child of fork() makes topics of its own.
     """

@@ -41,8 +41,7 @@ bool threads_are_lost() noexcept {
   return generation.load(std::memory_order_relaxed);
 }
 
-[[gnu::hot]] ParentFd::ParentFd(Fd fd) noexcept
-    : fd_(std::move(fd)), generation_(fork_generation()) {
+ParentFd::ParentFd(Fd fd) noexcept : fd_(std::move(fd)), generation_(fork_generation()) {
   if (fd_.get() < 0) return;
   for (auto& place : parents_fds) {
     int seen = 0;
