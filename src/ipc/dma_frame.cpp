@@ -64,15 +64,19 @@ std::shared_ptr<Buffer> SentBuffers::find(std::uint64_t id) const {
   return nullptr;
 }
 
+// One at a time: without memory of its own, and each ends outside of the lock.
 void SentBuffers::collect(const Arena& arena) noexcept {
-  std::vector<Entry> done;  // ends without the lock
-  const std::lock_guard lock(mutex_);
-  const auto first_done = std::partition(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-    return (arena.generation(entry.slot) & ~closing_bit) == entry.generation;
-  });
-  done.assign(std::make_move_iterator(first_done), std::make_move_iterator(entries_.end()));
-  entries_.erase(first_done, entries_.end());
-  count_.store(entries_.size(), std::memory_order_relaxed);
+  for (;;) {
+    Entry done;
+    const std::lock_guard lock(mutex_);
+    const auto free = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+      return (arena.generation(entry.slot) & ~closing_bit) != entry.generation;
+    });
+    if (free == entries_.end()) return;
+    done = std::move(*free);
+    entries_.erase(free);
+    count_.store(entries_.size(), std::memory_order_relaxed);
+  }
 }
 
 // Read-only, and of memory that its owner cannot take away: the descriptor is a stranger's.
