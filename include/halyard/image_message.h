@@ -131,7 +131,7 @@ class Image : public SensorMessage<ImageMetadata> {
   /// The same where a tensor that is a picture keeps its own planes: topics copy what lies in no
   /// pool, and rows may lie closer then. Errors: also corrupt (a picture of another size, format or
   /// dtype).
-  static Result<Image> from_frame(const Tensor& tensor, const ImageMetadata& metadata);
+  static Result<Image> from_frame(Tensor tensor, const ImageMetadata& metadata);
 
   std::size_t width() const noexcept { return metadata_.width; }
   std::size_t height() const noexcept { return metadata_.height; }
@@ -166,7 +166,8 @@ class Image : public SensorMessage<ImageMetadata> {
 
  private:
   using SensorMessage::SensorMessage;
-  static Result<Image> of_picture(const Tensor& picture, ImageEncoding encoding);
+  static Result<Image> of_picture(Tensor&& picture, ImageEncoding encoding,
+                                  const SensorHeader& header = {});
   Status check_pixel(std::size_t x, std::size_t y) const;
 };
 

@@ -100,6 +100,8 @@ class TensorHandle : public Tensor {
                                     Device device = Device::cpu());
   /// A tensor as the handle that it is. Errors: invalid_argument (it is in no pool's memory).
   static Result<TensorHandle> of(const Tensor& tensor);
+  /// Whether of() takes the tensor.
+  static bool is_handle(const Tensor& tensor) noexcept;
 
   /// What names the tensor to others. Errors: invalid_argument (no tensor).
   Result<TensorDescriptor> descriptor() const;

@@ -83,7 +83,7 @@ class SensorMessage {
   Status copy_from(std::span<const std::byte> bytes) { return copy_packed(bytes, tensor_); }
 
  protected:
-  SensorMessage(Tensor tensor, const Metadata& metadata)
+  SensorMessage(Tensor&& tensor, const Metadata& metadata)
       : tensor_(std::move(tensor)), metadata_(metadata) {}
   Tensor tensor_;
   Metadata metadata_;
@@ -97,8 +97,8 @@ struct SensorFrame {
   using Metadata = Plain;
   static const Tensor& tensor(const Message& message) noexcept { return message.tensor(); }
   static Metadata metadata(const Message& message) noexcept { return message.metadata(); }
-  static Result<Message> make(const Tensor& tensor, const Metadata& metadata) {
-    return Message::from_frame(tensor, metadata);
+  static Result<Message> make(Tensor&& tensor, const Metadata& metadata) {
+    return Message::from_frame(std::move(tensor), metadata);
   }
 };
 

@@ -94,6 +94,8 @@ class [[nodiscard]] Received {
   bool is_empty() const noexcept { return !message_ && lost_ == 0; }
 
  private:
+  template <class>
+  friend class Topic;
   std::optional<T> message_;
   std::uint64_t lost_ = 0;
 };
@@ -295,9 +297,11 @@ class Topic {
 
   /// The next message, if one is there. What is malformed counts as lost.
   Received<T> recv() {
-    if constexpr (detail::FramedMessage<T>) {
+    if constexpr (std::is_same_v<T, Tensor>) {
+      return receive_tensor<Tensor>();
+    } else if constexpr (detail::FramedMessage<T>) {
       typename MessageFrame<T>::Metadata metadata;
-      return receive(std::as_writable_bytes(std::span(&metadata, 1)), [&](Tensor frame) {
+      return receive(std::as_writable_bytes(std::span(&metadata, 1)), [&](Tensor& frame) {
         return MessageFrame<T>::make(std::move(frame), metadata);
       });
     } else if constexpr (detail::SerializedMessage<T>) {
@@ -318,9 +322,9 @@ class Topic {
   }
   /// Waits for the next message, up to `timeout`; negative: for ever.
   Received<T> recv_for(std::chrono::nanoseconds timeout) {
-    Received<T> first = recv();
-    if (!first.is_empty() || !endpoint_->wait_for(timeout)) return first;
-    return recv();
+    Received<T> got = recv();
+    if (got.is_empty() && endpoint_->wait_for(timeout)) got = recv();
+    return got;
   }
   bool has_message() { return endpoint_->has_message(); }
   bool wait_for(std::chrono::nanoseconds timeout) { return endpoint_->wait_for(timeout); }
@@ -342,11 +346,12 @@ class Topic {
     return send(handle);
   }
   Received<TensorHandle> recv_handle() requires std::is_same_v<T, Tensor> {
-    Received<Tensor> got = recv();
-    if (!got) return {std::nullopt, got.lost()};
-    auto handle = TensorHandle::of(*got);
-    if (!handle) return {std::nullopt, got.lost() + 1};
-    return {*std::move(handle), got.lost()};
+    Received<TensorHandle> got = receive_tensor<TensorHandle>();
+    if (got && !TensorHandle::is_handle(*got)) {
+      got.message_.reset();
+      ++got.lost_;
+    }
+    return got;
   }
 
   Result<std::shared_ptr<TensorPool>> pool() { return endpoint_->pool(); }
@@ -373,6 +378,17 @@ class Topic {
       return send(std::as_bytes(std::span(&message, 1)), nullptr);
     }
   }
+  /// Received in its place: a tensor is several hundred bytes to move.
+  template <class Frame>
+  Received<Frame> receive_tensor() {
+    MessageFrame<Tensor>::Metadata none;
+    Received<Frame> got;
+    const TopicEndpoint::Incoming incoming =
+        endpoint_->recv(std::as_writable_bytes(std::span(&none, 1)), &got.message_.emplace());
+    if (!incoming.has_message) got.message_.reset();
+    got.lost_ = incoming.lost;
+    return got;
+  }
   template <class Make>
   Received<T> receive(std::span<std::byte> bytes, const Make& make) {
     std::uint64_t lost = 0;
@@ -381,8 +397,13 @@ class Topic {
       const TopicEndpoint::Incoming incoming = endpoint_->recv(bytes, &frame);
       lost += incoming.lost;
       if (!incoming.has_message) return {std::nullopt, lost};
-      auto message = make(std::move(frame));
-      if (message) return {*std::move(message), lost};
+      auto message = make(frame);
+      if (message) {
+        Received<T> got;
+        got.message_.emplace(*std::move(message));
+        got.lost_ = lost;
+        return got;
+      }
       endpoint_->count_malformed(message.error());
       ++lost;
     }

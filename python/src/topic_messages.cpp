@@ -18,7 +18,7 @@ Result<nb::object> framed_object(std::span<const std::byte> bytes, const Tensor&
   if (bytes.size() != sizeof metadata)
     return make_error(Errc::malformed, "message: has another size than its type");
   std::memcpy(static_cast<void*>(&metadata), bytes.data(), sizeof metadata);
-  HALYARD_TRY(T message, MessageFrame<T>::make(frame, metadata));
+  HALYARD_TRY(T message, MessageFrame<T>::make(Tensor(frame), metadata));
   return nb::cast(std::move(message));
 }
 

@@ -141,15 +141,15 @@ Result<Image> Image::create_on(const std::shared_ptr<TensorPool>& pool, std::siz
                                std::size_t height, ImageEncoding encoding,
                                std::size_t stride_bytes) {
   HALYARD_TRY(const ImageEncodingInfo* row, known_encoding(encoding));
-  HALYARD_TRY(const Tensor picture,
+  HALYARD_TRY(Tensor picture,
               ipc::message_picture(pool, width, height, row->format, row->dtype, stride_bytes));
-  return of_picture(picture, encoding);
+  return of_picture(std::move(picture), encoding);
 }
 
 Result<Image> Image::wrap(const Tensor& tensor, ImageEncoding encoding) {
   HALYARD_TRY(const ImageEncodingInfo* row, known_encoding(encoding));
-  HALYARD_TRY(const Tensor picture, as_picture(tensor, *row));
-  return of_picture(picture, encoding);
+  HALYARD_TRY(Tensor picture, as_picture(tensor, *row));
+  return of_picture(std::move(picture), encoding);
 }
 
 Result<Image> Image::wrap(const Tensor& picture) {
@@ -159,13 +159,15 @@ Result<Image> Image::wrap(const Tensor& picture) {
     return fail(Errc::unsupported, "picture: no encoding has its format and dtype", "{} {}",
                 to_string(*picture.format()), to_string(picture.dtype()));
   }
-  return of_picture(picture, *encoding);
+  return of_picture(Tensor(picture), *encoding);
 }
 
-[[gnu::hot]] Result<Image> Image::of_picture(const Tensor& picture, ImageEncoding encoding) {
+[[gnu::hot]] Result<Image> Image::of_picture(Tensor&& picture, ImageEncoding encoding,
+                                             const SensorHeader& header) {
   HALYARD_CHECK(check_linear(picture));
   const FormatInfo& f = info(*picture.format());
   ImageMetadata m;
+  m.header = header;
   m.width = static_cast<std::uint32_t>(picture.width());
   m.height = static_cast<std::uint32_t>(picture.height());
   m.encoding = encoding;
@@ -181,7 +183,7 @@ Result<Image> Image::wrap(const Tensor& picture) {
   }
   if (f.kind == FormatKind::planar)
     m.plane_stride_bytes = static_cast<std::uint64_t>(picture.layout().stride_bytes[0]);
-  return Image(picture, m);
+  return Image(std::move(picture), m);
 }
 
 Result<Image> Image::from_parts(const Tensor& tensor, const ImageMetadata& metadata) {
@@ -204,12 +206,10 @@ Result<Image> Image::from_parts(const Tensor& tensor, const ImageMetadata& metad
                       picture.error().message());
   }
   picture->set_colorimetry(metadata.colorimetry);
-  HALYARD_TRY(Image image, of_picture(*picture, metadata.encoding));
-  image.metadata_.header = metadata.header;
-  return image;
+  return of_picture(*std::move(picture), metadata.encoding, metadata.header);
 }
 
-[[gnu::hot]] Result<Image> Image::from_frame(const Tensor& tensor, const ImageMetadata& metadata) {
+[[gnu::hot]] Result<Image> Image::from_frame(Tensor tensor, const ImageMetadata& metadata) {
   if (!tensor.is_image()) return from_parts(tensor, metadata);
   HALYARD_TRY(const ImageEncodingInfo* row, check_metadata(metadata));
   if (tensor.format() != row->format || tensor.dtype() != row->dtype ||
@@ -219,11 +219,8 @@ Result<Image> Image::from_parts(const Tensor& tensor, const ImageMetadata& metad
                 tensor.width(), tensor.height(), to_string(*tensor.format()),
                 to_string(tensor.dtype()));
   }
-  Tensor picture = tensor;
-  picture.set_colorimetry(metadata.colorimetry);
-  HALYARD_TRY(Image image, of_picture(picture, metadata.encoding));
-  image.metadata_.header = metadata.header;
-  return image;
+  tensor.set_colorimetry(metadata.colorimetry);
+  return of_picture(std::move(tensor), metadata.encoding, metadata.header);
 }
 
 std::size_t Image::channels() const noexcept {
@@ -300,10 +297,8 @@ Status Image::fill(std::span<const std::byte> value) {
 }
 
 Result<Image> Image::roi(const Region& region) const {
-  HALYARD_TRY(const Tensor part, tensor_.slice(region));
-  HALYARD_TRY(Image image, of_picture(part, encoding()));
-  image.metadata_.header = metadata_.header;
-  return image;
+  HALYARD_TRY(Tensor part, tensor_.slice(region));
+  return of_picture(std::move(part), encoding(), metadata_.header);
 }
 
 Result<std::vector<std::byte>> Image::copy_roi(const Region& region) const {

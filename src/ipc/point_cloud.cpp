@@ -99,8 +99,8 @@ Result<PointCloud> PointCloud::create_fields(std::size_t width, std::size_t heig
   const DType dtype = one_type.value_or(DType::u8);
   const std::array<std::size_t, 3> shape = {height, width, step / size_of(dtype)};
   const auto axes = std::span<const std::size_t>(shape).subspan(height == 1 ? 1 : 0);
-  HALYARD_TRY(const Tensor tensor, ipc::message_tensor(pool, axes, dtype));
-  return PointCloud(tensor, m);
+  HALYARD_TRY(Tensor tensor, ipc::message_tensor(pool, axes, dtype));
+  return PointCloud(std::move(tensor), m);
 }
 
 Result<PointCloud> PointCloud::xyz(std::size_t points, const Pool& pool) {
@@ -155,7 +155,7 @@ Result<PointCloud> PointCloud::wrap(const Tensor& tensor, std::span<const PointF
                 "they end at {}, it has {} bytes", ipc::used_bytes(m),
                 numbers * size_of(tensor.dtype()));
   }
-  return PointCloud(tensor, m);
+  return PointCloud(Tensor(tensor), m);
 }
 
 Result<PointCloud> PointCloud::from_parts(const Tensor& tensor, const PointCloudMetadata& m) {
@@ -163,7 +163,7 @@ Result<PointCloud> PointCloud::from_parts(const Tensor& tensor, const PointCloud
   if (tensor.is_image()) return fail(Errc::invalid_argument, "tensor: is a picture");
   HALYARD_CHECK(ipc::check_metadata(m));
   HALYARD_CHECK(check_reach(tensor, m));
-  return PointCloud(tensor, m);
+  return PointCloud(Tensor(tensor), m);
 }
 
 Result<PointCloud> PointCloud::from_frame(const Tensor& tensor,

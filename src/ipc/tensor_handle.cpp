@@ -45,8 +45,12 @@ Result<TensorHandle> TensorHandle::alloc(const std::shared_ptr<TensorPool>& pool
   return alloc(pool, std::span<const std::size_t>(shape.begin(), shape.size()), dtype, device);
 }
 
+[[gnu::hot]] bool TensorHandle::is_handle(const Tensor& tensor) noexcept {
+  return ipc::slot_of(tensor) != nullptr;
+}
+
 Result<TensorHandle> TensorHandle::of(const Tensor& tensor) {
-  if (ipc::slot_of(tensor) == nullptr)
+  if (!is_handle(tensor))
     return fail(Errc::invalid_argument, "tensor: is not in a pool's memory");
   return TensorHandle(tensor, Device::cpu());
 }
