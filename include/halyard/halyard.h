@@ -52,6 +52,7 @@
 #include "halyard/point_cloud.h"
 #include "halyard/polygon.h"
 #include "halyard/pool.h"
+#include "halyard/received.h"
 #include "halyard/rle.h"
 #include "halyard/scene.h"
 #include "halyard/selection.h"

@@ -21,6 +21,7 @@
 
 #include "halyard/export.h"
 #include "halyard/pool.h"
+#include "halyard/received.h"
 #include "halyard/result.h"
 #include "halyard/tensor.h"
 
@@ -71,33 +72,6 @@ struct TopicStats {
   std::uint64_t corrupt = 0;  ///< of those lost: what they said was nonsense
   /// Of the last message that was lost to anything but the overflow rule; code ok: there was none.
   Error last_error;
-};
-
-/// What recv() found: a message, or nothing; and how many messages were lost before it.
-template <class T>
-class [[nodiscard]] Received {
- public:
-  Received() = default;
-  Received(std::optional<T> message, std::uint64_t lost)
-      : message_(std::move(message)), lost_(lost) {}
-
-  bool has_message() const noexcept { return message_.has_value(); }
-  explicit operator bool() const noexcept { return has_message(); }
-  T& operator*() & { return *message_; }
-  const T& operator*() const& { return *message_; }
-  T&& operator*() && { return *std::move(message_); }
-  T* operator->() { return &*message_; }
-  const T* operator->() const { return &*message_; }
-  /// Messages that were lost since the recv() before.
-  std::uint64_t lost() const noexcept { return lost_; }
-  /// Nothing has come and nothing was lost.
-  bool is_empty() const noexcept { return !message_ && lost_ == 0; }
-
- private:
-  template <class>
-  friend class Topic;
-  std::optional<T> message_;
-  std::uint64_t lost_ = 0;
 };
 
 /// What a topic's messages are, compared when an endpoint joins.

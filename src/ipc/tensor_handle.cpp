@@ -50,8 +50,7 @@ Result<TensorHandle> TensorHandle::alloc(const std::shared_ptr<TensorPool>& pool
 }
 
 Result<TensorHandle> TensorHandle::of(const Tensor& tensor) {
-  if (!is_handle(tensor))
-    return fail(Errc::invalid_argument, "tensor: is not in a pool's memory");
+  if (!is_handle(tensor)) return fail(Errc::invalid_argument, "tensor: is not in a pool's memory");
   return TensorHandle(tensor, Device::cpu());
 }
 
