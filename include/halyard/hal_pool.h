@@ -37,7 +37,7 @@ struct hal_pool_config {
   bool lock_memory;  ///< keep it in RAM (RLIMIT_MEMLOCK)
   bool huge_pages;   ///< ask for transparent huge pages
   /// Bytes that the first allocation reserves; more are reserved as they are needed. With
-  /// `prefault` or `lock_memory` 0 means all of pool_size, else for 16 MiB or pool_size.
+  /// `prefault` or `lock_memory` 0 means all of pool_size, else 16 MiB or pool_size.
   uint64_t first_bytes;
 };
 typedef struct hal_pool_config hal_pool_config;

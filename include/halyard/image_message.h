@@ -166,8 +166,8 @@ class Image : public SensorMessage<ImageMetadata> {
 
  private:
   using SensorMessage::SensorMessage;
-  static Result<Image> of_picture(Tensor&& picture, ImageEncoding encoding,
-                                  const SensorHeader& header = {});
+  static Result<Image> over(Tensor&& image, ImageEncoding encoding,
+                            const SensorHeader& header = {});
   Status check_pixel(std::size_t x, std::size_t y) const;
 };
 

@@ -41,7 +41,7 @@ struct TensorPoolConfig {
   bool lock_memory = false;  ///< keep it in RAM (RLIMIT_MEMLOCK)
   bool huge_pages = false;   ///< ask for transparent huge pages
   /// Bytes that the first alloc() reserves; more are reserved as they are needed. With `prefault`
-  /// or `lock_memory` 0 means all of pool_size, else for 16 MiB or pool_size.
+  /// or `lock_memory` 0 means all of pool_size, else 16 MiB or pool_size.
   std::uint64_t first_bytes = 0;
 
   static constexpr TensorPoolConfig small() noexcept {

@@ -365,21 +365,19 @@ class Topic {
   }
   template <class Make>
   Received<T> receive(std::span<std::byte> bytes, const Make& make) {
-    std::uint64_t lost = 0;
+    Received<T> got;
     for (;;) {
       Tensor frame;
       const TopicEndpoint::Incoming incoming = endpoint_->recv(bytes, &frame);
-      lost += incoming.lost;
-      if (!incoming.has_message) return {std::nullopt, lost};
+      got.lost_ += incoming.lost;
+      if (!incoming.has_message) return got;
       auto message = make(frame);
       if (message) {
-        Received<T> got;
         got.message_.emplace(*std::move(message));
-        got.lost_ = lost;
         return got;
       }
       endpoint_->count_malformed(message.error());
-      ++lost;
+      ++got.lost_;
     }
   }
   std::unique_ptr<TopicEndpoint> endpoint_;

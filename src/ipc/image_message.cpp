@@ -141,15 +141,15 @@ Result<Image> Image::create_on(const std::shared_ptr<TensorPool>& pool, std::siz
                                std::size_t height, ImageEncoding encoding,
                                std::size_t stride_bytes) {
   HALYARD_TRY(const ImageEncodingInfo* row, known_encoding(encoding));
-  HALYARD_TRY(Tensor picture,
+  HALYARD_TRY(Tensor image,
               ipc::message_picture(pool, width, height, row->format, row->dtype, stride_bytes));
-  return of_picture(std::move(picture), encoding);
+  return over(std::move(image), encoding);
 }
 
 Result<Image> Image::wrap(const Tensor& tensor, ImageEncoding encoding) {
   HALYARD_TRY(const ImageEncodingInfo* row, known_encoding(encoding));
-  HALYARD_TRY(Tensor picture, as_picture(tensor, *row));
-  return of_picture(std::move(picture), encoding);
+  HALYARD_TRY(Tensor image, as_picture(tensor, *row));
+  return over(std::move(image), encoding);
 }
 
 Result<Image> Image::wrap(const Tensor& picture) {
@@ -159,31 +159,31 @@ Result<Image> Image::wrap(const Tensor& picture) {
     return fail(Errc::unsupported, "picture: no encoding has its format and dtype", "{} {}",
                 to_string(*picture.format()), to_string(picture.dtype()));
   }
-  return of_picture(Tensor(picture), *encoding);
+  return over(Tensor(picture), *encoding);
 }
 
-[[gnu::hot]] Result<Image> Image::of_picture(Tensor&& picture, ImageEncoding encoding,
-                                             const SensorHeader& header) {
-  HALYARD_CHECK(check_linear(picture));
-  const FormatInfo& f = info(*picture.format());
+[[gnu::hot]] Result<Image> Image::over(Tensor&& image, ImageEncoding encoding,
+                                       const SensorHeader& header) {
+  HALYARD_CHECK(check_linear(image));
+  const FormatInfo& f = info(*image.format());
   ImageMetadata m;
   m.header = header;
-  m.width = static_cast<std::uint32_t>(picture.width());
-  m.height = static_cast<std::uint32_t>(picture.height());
+  m.width = static_cast<std::uint32_t>(image.width());
+  m.height = static_cast<std::uint32_t>(image.height());
   m.encoding = encoding;
   m.plane_count = static_cast<std::uint8_t>(stored_planes(f));
-  m.colorimetry = picture.colorimetry();
+  m.colorimetry = image.colorimetry();
   for (std::size_t i = 0; i < m.plane_count; ++i) {
-    HALYARD_TRY(const ImagePlane plane, picture.image_plane(i));
-    if (plane.buffer != picture.buffer())
+    HALYARD_TRY(const ImagePlane plane, image.image_plane(i));
+    if (plane.buffer != image.buffer())
       return fail(Errc::unsupported, "picture: its planes lie in several buffers");
     m.planes[i].offset_bytes = static_cast<std::int64_t>(plane.offset_bytes) -
-                               static_cast<std::int64_t>(picture.offset_bytes());
+                               static_cast<std::int64_t>(image.offset_bytes());
     m.planes[i].stride_bytes = plane.stride_bytes;
   }
   if (f.kind == FormatKind::planar)
-    m.plane_stride_bytes = static_cast<std::uint64_t>(picture.layout().stride_bytes[0]);
-  return Image(std::move(picture), m);
+    m.plane_stride_bytes = static_cast<std::uint64_t>(image.layout().stride_bytes[0]);
+  return Image(std::move(image), m);
 }
 
 Result<Image> Image::from_parts(const Tensor& tensor, const ImageMetadata& metadata) {
@@ -199,14 +199,14 @@ Result<Image> Image::from_parts(const Tensor& tensor, const ImageMetadata& metad
     HALYARD_TRY(const std::size_t at, place_of(metadata.planes[i], tensor.offset_bytes()));
     planes[i] = {tensor.buffer(), at, metadata.planes[i].stride_bytes, metadata.plane_stride_bytes};
   }
-  auto picture = Tensor::wrap_image(std::span(planes).first(metadata.plane_count), metadata.width,
-                                    metadata.height, row->format, row->dtype);
-  if (!picture) {
+  auto image = Tensor::wrap_image(std::span(planes).first(metadata.plane_count), metadata.width,
+                                  metadata.height, row->format, row->dtype);
+  if (!image) {
     return make_error(Errc::corrupt, "metadata.planes: the tensor has no such planes",
-                      picture.error().message());
+                      image.error().message());
   }
-  picture->set_colorimetry(metadata.colorimetry);
-  return of_picture(*std::move(picture), metadata.encoding, metadata.header);
+  image->set_colorimetry(metadata.colorimetry);
+  return over(*std::move(image), metadata.encoding, metadata.header);
 }
 
 [[gnu::hot]] Result<Image> Image::from_frame(Tensor tensor, const ImageMetadata& metadata) {
@@ -220,7 +220,7 @@ Result<Image> Image::from_parts(const Tensor& tensor, const ImageMetadata& metad
                 to_string(tensor.dtype()));
   }
   tensor.set_colorimetry(metadata.colorimetry);
-  return of_picture(std::move(tensor), metadata.encoding, metadata.header);
+  return over(std::move(tensor), metadata.encoding, metadata.header);
 }
 
 std::size_t Image::channels() const noexcept {
@@ -298,7 +298,7 @@ Status Image::fill(std::span<const std::byte> value) {
 
 Result<Image> Image::roi(const Region& region) const {
   HALYARD_TRY(Tensor part, tensor_.slice(region));
-  return of_picture(std::move(part), encoding(), metadata_.header);
+  return over(std::move(part), encoding(), metadata_.header);
 }
 
 Result<std::vector<std::byte>> Image::copy_roi(const Region& region) const {

@@ -22,16 +22,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-template <class F>
-bool comes_true(const F& condition) {
-  const auto end = std::chrono::steady_clock::now() + 10s;
-  while (std::chrono::steady_clock::now() < end) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(1ms);
-  }
-  return condition();
-}
-
 // Commands: "take" receives a frame and keeps it, "drop" lets go of the oldest, "look" tells the
 // first byte of the newest, "forward" sends the newest on, "buffers" tells how many came.
 TEST(Peer, DISABLED_dma_reader) {

@@ -14,7 +14,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <fstream>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -114,16 +114,6 @@ struct Holding {
 
 class KillAfterSteps : public ::testing::TestWithParam<const char*> {
  protected:
-  template <class F>
-  static bool comes_true(const F& condition) {
-    const auto end = std::chrono::steady_clock::now() + 10s;
-    while (!condition()) {
-      if (std::chrono::steady_clock::now() > end) return false;
-      ::usleep(500);
-    }
-    return true;
-  }
-
   // Begins the operation in a new process. Null: this machine has no single steps.
   std::unique_ptr<Peer> begin() {
     auto peer = std::make_unique<Peer>("stepper", name_ + " " + GetParam());
@@ -227,7 +217,6 @@ TEST_P(KillAfterSteps, others_go_on_and_get_all_back) {
       peer->kill();
     }
     ++kills;
-    goes_on();
     if (GetParam() == std::string("make_pool")) {
       const auto pool = open_new_pool();
       EXPECT_TRUE(pool) << "after step " << k << ": " << pool.error().message();

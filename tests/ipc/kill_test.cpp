@@ -45,15 +45,6 @@ class Kill : public ::testing::Test {
     return count;
   }
   using Registry = ipc::Registry;
-  template <class F>
-  static bool comes_true(const F& condition, std::chrono::milliseconds within = 10s) {
-    const auto end = std::chrono::steady_clock::now() + within;
-    while (!condition()) {
-      if (std::chrono::steady_clock::now() > end) return false;
-      std::this_thread::sleep_for(1ms);
-    }
-    return true;
-  }
 };
 
 // Workers come, are killed and come again; an observer, this process, sees them come and go.

@@ -10,11 +10,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <string>
+#include <thread>
 #include <vector>
 
 extern char** environ;
@@ -44,6 +46,17 @@ class OwnNamespace {
   pid_t process_ = -1;
 };
 inline const OwnNamespace own_namespace;
+
+/// Looks until it is so, or the time is over.
+template <class F>
+bool comes_true(const F& condition, std::chrono::milliseconds within = std::chrono::seconds(10)) {
+  const auto end = std::chrono::steady_clock::now() + within;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
 
 class Peer {
  public:
