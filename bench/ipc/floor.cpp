@@ -259,6 +259,9 @@ int main(int argc, char** argv) {
     lines(name, [&] { frame<Lines>(bench, "line", size); });
     in_new_world(bench, name, "memcpy", NoBell::open,
                  [&] { frame<Floor<NoBell, true>>(bench, "memcpy", size); });
+    if (can_stream)
+      lines(std::string("stream_") + size.name,
+            [&] { frame<Lines>(bench, "line", size, Written::past_caches); });
   }
   wakes<FutexBell>(bench);
   wakes<EventFdBell>(bench);

@@ -27,10 +27,11 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-SCENARIOS = ("clock", "rtt_u64", "frame_vga", "frame_1080p", "frame_4k", "wake", "wake_rtt",
-             "alloc_*", "fanout_*", "threads_*", "retain", "slow_reader", "burst")
+FRAMES = tuple(f"{kind}_{size}" for kind in ("frame", "stream") for size in ("vga", "1080p", "4k"))
+SCENARIOS = ("clock", "rtt_u64", *FRAMES, "wake", "wake_rtt", "alloc_*", "fanout_*", "threads_*",
+             "retain", "slow_reader", "burst")
 SIZES = ("64", "1k", "16k", "256k", "vga", "1080p")
-ROWS = ("clock", "rtt_u64", "frame_vga", "frame_1080p", "frame_4k", "wake", "wake_send", "wake_rtt",
+ROWS = ("clock", "rtt_u64", *FRAMES, "wake", "wake_send", "wake_rtt",
         *(f"{kind}_{size}" for kind in ("alloc", "release") for size in SIZES),
         *(f"{kind}_{n}" for kind in ("fanout", "fanout_last") for n in (1, 2, 4, 8, 16)),
         "threads_1", "threads_2", "retain", "slow_reader", "burst")
@@ -235,7 +236,9 @@ def table(rounds: list[list[Sample]]) -> list[str]:
         lines.append(f"| {' | '.join(cells)} |")
     distance = [f"{turn[key]['p50']:.0f}" for key in keys if key[:2] == ("rtt_u64", "floor")
                 for turn in turns if key in turn]
-    return [*lines, "", f"The floor of rtt_u64 by rounds: {', '.join(distance)}"]
+    if distance:
+        lines += ["", f"The floor of rtt_u64 by rounds: {', '.join(distance)}"]
+    return lines
 
 
 def per_subscriber(rounds: list[list[Sample]]) -> list[str]:

@@ -4,6 +4,9 @@
 #pragma once
 
 #include <string>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 #include "loads.h"
 
@@ -52,10 +55,34 @@ void round_trip(Bench& bench, const char* how) {
   bench.report("rtt_u64", how, series, 2);
 }
 
+#if defined(__SSE2__)
+inline constexpr bool can_stream = true;
+/// Writes as a device does: to memory, not into the caches. What lies before the first and behind
+/// the last multiple of 64 bytes is written by the processor.
+inline void stream(void* memory, int value, std::size_t bytes) {
+  auto* to = static_cast<unsigned char*>(memory);
+  const std::size_t head = -reinterpret_cast<std::uintptr_t>(to) % 64;
+  std::memset(to, value, head);
+  to += head;
+  bytes -= head;
+  const __m128i values = _mm_set1_epi8(static_cast<char>(value));
+  for (; bytes >= 64; bytes -= 64, to += 64)
+    for (std::size_t k = 0; k < 64; k += sizeof values)
+      _mm_stream_si128(reinterpret_cast<__m128i*>(to + k), values);
+  std::memset(to, value, bytes);
+  _mm_sfence();
+}
+#else
+inline constexpr bool can_stream = false;
+inline void stream(void*, int, std::size_t) {}
+#endif
+
+enum class Written { by_cpu, past_caches };
+
 /// A frame at a camera's rate, from before it is sent until its first and last byte are read. The
 /// sender has written all of it just before.
 template <class T>
-void frame(Bench& bench, const char* how, const Size& size) {
+void frame(Bench& bench, const char* how, const Size& size, Written written = Written::by_cpu) {
   const std::size_t warm_up = 5,
                     count = warm_up + bench.scaled(static_cast<std::size_t>(size.hz) * 3);
   Series sent(count), series(count);
@@ -71,7 +98,12 @@ void frame(Bench& bench, const char* how, const Size& size) {
           poll_until([&] { return taken->value.load() == i; });
           if (i == warm_up) begin(sent);
           void* const memory = publisher.loan();
-          std::memset(memory, static_cast<int>(i & 0xff), size.bytes);
+          const int value = static_cast<int>(i & 0xff);
+          if (written == Written::past_caches) {
+            stream(memory, value, size.bytes);
+          } else {
+            std::memset(memory, value, size.bytes);
+          }
           sent.add(ticks());
           publisher.send(memory);
         }
@@ -95,7 +127,19 @@ void frame(Bench& bench, const char* how, const Size& size) {
         meeting.meet();
       });
   series.subtract(sent);
-  bench.report(std::string("frame_") + size.name, how, series);
+  const char* const name = written == Written::past_caches ? "stream_" : "frame_";
+  bench.report(std::string(name) + size.name, how, series);
+}
+
+/// Frames that the processor writes, then frames written past its caches.
+template <class T>
+void frames(Bench& bench, const char* how) {
+  for (const Size& size : frame_sizes)
+    bench.scenario(std::string("frame_") + size.name, how, [&] { frame<T>(bench, how, size); });
+  for (const Size& size : frame_sizes)
+    if (can_stream)
+      bench.scenario(std::string("stream_") + size.name, how,
+                     [&] { frame<T>(bench, how, size, Written::past_caches); });
 }
 
 /// From before a number is sent until a process that slept has it; beside it, as `wake_send`, what
@@ -242,8 +286,7 @@ void fanout(Bench& bench, const char* how, int n) {
 template <class T, class Waking = T>
 void run_all(Bench& bench, const char* how) {
   bench.scenario("rtt_u64", how, [&] { round_trip<T>(bench, how); });
-  for (const Size& size : frame_sizes)
-    bench.scenario(std::string("frame_") + size.name, how, [&] { frame<T>(bench, how, size); });
+  frames<T>(bench, how);
   bench.scenario("wake", how, [&] { wake<Waking>(bench, how); });
   bench.scenario("wake_rtt", how, [&] { wake_round_trip<Waking>(bench, how); });
   for (const Size& size : alloc_sizes)
