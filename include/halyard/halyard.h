@@ -30,6 +30,8 @@
 #include "halyard/view.h"
 // the layers above
 #include "halyard/assignment.h"
+#include "halyard/attributes.h"
+#include "halyard/buffer_engine.h"
 #include "halyard/capture.h"
 #include "halyard/codec.h"
 #include "halyard/compat.h"
@@ -53,6 +55,7 @@
 #include "halyard/polygon.h"
 #include "halyard/pool.h"
 #include "halyard/received.h"
+#include "halyard/reconcile.h"
 #include "halyard/rle.h"
 #include "halyard/scene.h"
 #include "halyard/selection.h"

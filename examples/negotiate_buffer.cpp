@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// A camera, a 2D engine and a program agree on one buffer; with a GPU that wants another pitch they
+// do not, and the report says why.
+#include <halyard/buffer_engine.h>
+
+#include <cstdio>
+#include <vector>
+
+using namespace halyard;
+
+static Result<std::vector<EngineParty>> parties() {
+  AttributeList app("app");
+  HALYARD_CHECK(app.set_image(1920, 1080));
+  HALYARD_CHECK(app.accept(LayoutTag::image(PixelFormat::nv12)));
+  HALYARD_CHECK(app.set_cpu(CpuAccess::read));
+  AttributeList camera("camera");
+  HALYARD_CHECK(camera.set(Key::pitch_exact, 1920));
+  HALYARD_CHECK(camera.set(Key::camp, 4));
+  HALYARD_TRY(const auto blitter, make_buffer_engine("nxp.g2d"));
+  return std::vector<EngineParty>{
+      {app, nullptr}, {camera, nullptr}, {AttributeList("blitter"), blitter}};
+}
+
+static bool negotiate(const std::vector<EngineParty>& parties) {
+  const auto buffer = reconcile_engines(parties);
+  if (!buffer) {
+    std::printf("%s\n", buffer.error().message().c_str());
+    return false;
+  }
+  std::printf("%s\n", buffer->to_text().c_str());
+  for (const Statement& each : buffer->explain(Key::contig))
+    std::printf("contiguous memory is asked for by %s\n", each.party.c_str());
+  return true;
+}
+
+int main() {
+  auto all = parties();
+  const auto gpu = make_buffer_engine("egl.dmabuf", R"({"pitch_align": 256})");
+  if (!all || !gpu) return 1;
+  const bool agree = negotiate(*all);
+  all->push_back({AttributeList("gpu"), *gpu});
+  const bool still_agree = negotiate(*all);
+  return agree && !still_agree ? 0 : 1;
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reconcile/conflict.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/format_error.h"
+
+namespace halyard {
+
+namespace {
+
+/// Facts of one candidate, some of them switched off.
+class FactSet {
+ public:
+  FactSet(const Problem& problem, const Candidate& candidate, const MachineTraits& machine)
+      : candidate_(candidate), machine_(machine), facts_(problem.facts(candidate)) {
+    std::ranges::stable_sort(facts_, {}, [](const Fact& f) {
+      const std::string_view source = f.said != nullptr ? f.said->source : std::string_view();
+      return std::tuple(f.party, f.slot, f.value.low, f.value.high, source);
+    });
+    is_on_.assign(facts_.size(), true);
+  }
+  const std::vector<Fact>& facts() const { return facts_; }
+
+  /// What fails with the facts that are on in both.
+  std::vector<Failure> failures(const std::vector<bool>& also) const {
+    Merged merged;
+    for (std::size_t k = 0; k < facts_.size(); ++k)
+      if (is_on_[k] && also[k]) merge(merged, facts_[k]);
+    Draft draft;
+    std::vector<Failure> found;
+    solve(merged, candidate_, machine_, draft, found);
+    return found;
+  }
+  std::vector<Failure> failures() const { return failures(is_on_); }
+
+  /// The facts that are on.
+  std::vector<bool> all() const { return is_on_; }
+  void switch_off(const std::vector<bool>& some) {
+    for (std::size_t k = 0; k < some.size(); ++k)
+      if (some[k]) is_on_[k] = false;
+  }
+
+ private:
+  Candidate candidate_;
+  MachineTraits machine_;
+  std::vector<Fact> facts_;
+  std::vector<bool> is_on_;
+};
+
+/// Leaves out of `chosen` one fact after the other, where what is left still fails.
+template <class StillFails>
+void reduce(std::vector<bool>& chosen, const StillFails& still_fails) {
+  for (std::size_t k = 0; k < chosen.size(); ++k) {
+    if (!chosen[k]) continue;
+    chosen[k] = false;
+    if (!still_fails(chosen)) chosen[k] = true;
+  }
+}
+
+/// The least set that fails, by way of one that fails in the way of `failure`.
+std::vector<bool> least_failing(const FactSet& set, const Failure& failure) {
+  std::vector<bool> chosen = set.all();
+  reduce(chosen, [&](const std::vector<bool>& some) {
+    return std::ranges::any_of(set.failures(some),
+                               [&](const Failure& each) { return same_kind(each, failure); });
+  });
+  reduce(chosen, [&](const std::vector<bool>& some) { return !set.failures(some).empty(); });
+  return chosen;
+}
+
+ConflictItem to_item(const Problem& problem, const FactSet& set, const Candidate& candidate,
+                     const std::vector<bool>& chosen) {
+  const std::vector<Failure> failures = set.failures(chosen);
+  ConflictItem item;
+  item.key = slot_name(failures.front().slot);
+  if (problem.has_tensor) item.tag = to_string(candidate.tensor);
+  if (problem.has_image) item.tag += (item.tag.empty() ? "" : ", ") + to_string(candidate.image);
+  for (std::size_t k = 0; k < chosen.size(); ++k)
+    if (chosen[k]) item.parties.push_back(to_statement(problem, set.facts()[k], candidate));
+  describe_failure(failures.front(), candidate, item);
+  return item;
+}
+
+}  // namespace
+
+std::string slot_name(std::size_t slot) {
+  const SlotKey key = key_of(slot);
+  if (key.info->count == 1) return std::string(key.info->name);
+  if (key.info->count == max_axes) {
+    constexpr std::string_view axes[] = {"W", "H", "C", "N"};
+    if (key.index < std::size(axes)) return fmt::format("{}[{}]", key.info->name, axes[key.index]);
+  }
+  return fmt::format("{}[{}]", key.info->name, key.index);
+}
+
+Statement to_statement(const Problem& problem, const Fact& fact, const Candidate& candidate) {
+  const PartyInfo& party = problem.parties[fact.party];
+  const SlotKey key = key_of(fact.slot);
+  Statement out{std::string(party.name),
+                party.process,
+                std::string(party.engine),
+                slot_name(fact.slot),
+                {},
+                "set",
+                {}};
+  if (fact.said != nullptr) {
+    out.value = to_string(key.info->key, fact.value);
+    out.source = fact.said->source;
+  } else {
+    out.value = to_string(key.info->key == Key::format ? candidate.image : candidate.tensor);
+    out.origin = "layout";
+  }
+  return out;
+}
+
+std::vector<ConflictItem> find_conflicts(const Problem& problem, const Candidate& candidate,
+                                         const MachineTraits& machine) {
+  FactSet set(problem, candidate, machine);
+  std::vector<ConflictItem> items;
+  for (auto failures = set.failures(); !failures.empty(); failures = set.failures()) {
+    const std::vector<bool> chosen = least_failing(set, failures.front());
+    items.push_back(to_item(problem, set, candidate, chosen));
+    // Nothing that anybody said is left of it: it would be found for ever.
+    if (std::ranges::none_of(chosen, [](bool is_chosen) { return is_chosen; })) break;
+    set.switch_off(chosen);
+  }
+  return items;
+}
+
+}  // namespace halyard

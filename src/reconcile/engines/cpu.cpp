@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs: plain loops, vectors, and a process that comes later.
+#include "reconcile/engines/engines.h"
+#include "reconcile/engines/table_engine.h"
+
+namespace halyard {
+
+namespace {
+
+class Cpu : public TableEngine {
+ public:
+  using TableEngine::TableEngine;
+  Status fill(const BufferRequest&, AttributeList& list) const override {
+    return list.accept(LayoutTag::any());
+  }
+};
+
+/// Whole vectors are read, at the last row past the end.
+class Simd : public TableEngine {
+ public:
+  using TableEngine::TableEngine;
+  Status fill(const BufferRequest&, AttributeList& list) const override {
+    HALYARD_CHECK(set(list, Key::base_align, "base_align"));
+    HALYARD_CHECK(set(list, Key::row_align, "vector"));
+    HALYARD_CHECK(set(list, Key::tail_slack, "vector"));
+    HALYARD_CHECK(list.accept(LayoutTag::tensor(AxisOrder::nchw)));
+    HALYARD_CHECK(list.accept(LayoutTag::tensor(AxisOrder::nhwc)));
+    return list.accept(LayoutTag::any(), 1);
+  }
+};
+
+/// Says nothing itself: its party's keys stand for a process that joins later.
+class Proxy : public TableEngine {
+ public:
+  using TableEngine::TableEngine;
+  Status fill(const BufferRequest&, AttributeList&) const override { return {}; }
+};
+
+}  // namespace
+
+MadeEngine make_cpu(std::string_view name, std::string_view json) {
+  HALYARD_TRY(Settings settings, Settings::read(name, {}, json));
+  return std::shared_ptr<const BufferEngine>(std::make_shared<Cpu>(name, std::move(settings)));
+}
+
+MadeEngine make_simd(std::string_view name, std::string_view json) {
+  const std::uint64_t vector = name.ends_with("16") ? 16 : name.ends_with("32") ? 32 : 64;
+  const Setting table[] = {{"vector", vector}, {"base_align", 64}};
+  HALYARD_TRY(Settings settings, Settings::read(name, table, json));
+  return std::shared_ptr<const BufferEngine>(std::make_shared<Simd>(name, std::move(settings)));
+}
+
+MadeEngine make_proxy(std::string_view name, std::string_view json) {
+  HALYARD_TRY(Settings settings, Settings::read(name, {}, json));
+  return std::shared_ptr<const BufferEngine>(std::make_shared<Proxy>(name, std::move(settings)));
+}
+
+}  // namespace halyard

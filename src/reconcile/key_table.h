@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of keys as the layer itself reads it: a slot for each value that a key has.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "halyard/attributes.h"
+
+namespace halyard {
+
+inline constexpr std::size_t max_axes = 8;
+inline constexpr std::size_t max_planes = 3;
+
+/// Where the values of a key begin among those of all keys, in the order of the table.
+inline constexpr std::size_t slot_count = 78;
+
+/// First slot of a key; the key must be one.
+std::size_t slot_of(Key key, std::size_t index = 0) noexcept;
+/// The key of a slot, and which of its values.
+struct SlotKey {
+  const KeyInfo* info;
+  std::size_t index;
+};
+SlotKey key_of(std::size_t slot) noexcept;
+
+/// A name of an enumerator and its value.
+struct NamedValue {
+  std::string_view name;
+  std::uint64_t value;
+};
+/// The names of a key's values; empty for numbers.
+std::span<const NamedValue> names_of(Key key) noexcept;
+/// All bits that a set may have.
+std::uint64_t all_bits(Key key) noexcept;
+
+}  // namespace halyard

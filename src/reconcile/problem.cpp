@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reconcile/problem.h"
+
+#include <algorithm>
+#include <iterator>
+#include <tuple>
+
+#include "base/format_error.h"
+
+namespace halyard {
+
+namespace {
+
+constexpr std::size_t max_party_name = 255;
+
+bool same_attributes(std::span<const Attribute> a, std::span<const Attribute> b) {
+  return a.size() == b.size() && std::ranges::all_of(a, [&](const Attribute& one) {
+           return std::ranges::any_of(b, [&](const Attribute& other) {
+             return one.key == other.key && one.index == other.index && one.value == other.value;
+           });
+         });
+}
+
+bool same_list(const AttributeList& a, const AttributeList& b) {
+  return a.party() == b.party() && a.alternatives().size() == b.alternatives().size() &&
+         same_attributes(a.attributes(), b.attributes()) &&
+         std::ranges::all_of(a.alternatives(), [&](const Alternative& one) {
+           return std::ranges::any_of(b.alternatives(), [&](const Alternative& other) {
+             return one.tag == other.tag && one.cost == other.cost &&
+                    same_attributes(one.attributes, other.attributes);
+           });
+         });
+}
+
+void add_party(Problem& problem, const AttributeList& list) {
+  if (problem.parties.empty() || problem.parties.back().name != list.party()) {
+    problem.parties.push_back(
+        {list.party(), list.engine(), list.process(), list.optional_priority()});
+  } else {
+    PartyInfo& party = problem.parties.back();
+    party.engine = std::max<std::string_view>(party.engine, list.engine());
+    party.process = std::max(party.process, list.process());
+    // A party is needed when one of its lists is.
+    if (!list.optional_priority()) party.optional_priority.reset();
+    if (party.optional_priority)
+      party.optional_priority = std::max(*party.optional_priority, *list.optional_priority());
+  }
+  const auto party = static_cast<std::uint16_t>(problem.parties.size() - 1);
+  problem.lists.push_back(&list);
+  problem.party_of_list.push_back(party);
+  for (const Attribute& each : list.attributes())
+    problem.common.push_back(to_fact(each, &list, party));
+}
+
+/// The order that arrays of axes have in memory where an image and nobody else says it.
+LayoutTag default_order(bool has_image, const LayoutTag& image) {
+  const bool is_planar = has_image && info(image.format).kind == FormatKind::planar;
+  return LayoutTag::tensor(has_image && !is_planar ? AxisOrder::nhwc : AxisOrder::nchw);
+}
+
+/// All tags of a family that somebody names and everybody accepts.
+std::vector<LayoutTag> common_tags(const Problem& problem, LayoutTag::Family family) {
+  std::vector<LayoutTag> tags;
+  for (const AttributeList* list : problem.lists)
+    for (const Alternative& each : list->alternatives())
+      if (each.tag.family == family) tags.push_back(each.tag);
+  std::ranges::sort(tags);
+  const auto [first, last] = std::ranges::unique(tags);
+  tags.erase(first, last);
+  std::erase_if(tags, [&](const LayoutTag& tag) {
+    return !std::ranges::all_of(
+        problem.lists, [&](const AttributeList* list) { return acceptance(*list, tag).accepts; });
+  });
+  return tags;
+}
+
+std::uint64_t cost_of(const Problem& problem, const LayoutTag& tag) {
+  std::uint64_t cost = 0;
+  for (const AttributeList* list : problem.lists)
+    if (const Alternative* each = acceptance(*list, tag).alternative) cost += each->cost;
+  return cost;
+}
+
+bool names_tags(const Problem& problem, LayoutTag::Family family) {
+  return std::ranges::any_of(problem.lists, [&](const AttributeList* list) {
+    return std::ranges::any_of(list->alternatives(),
+                               [&](const Alternative& each) { return each.tag.family == family; });
+  });
+}
+
+Status check_complete(const Problem& problem, const Merged& merged) {
+  const std::uint64_t kinds = kinds_of(merged);
+  const auto missing = [](Key key) {
+    return fail(Errc::invalid_argument, "no party sets a key that the buffer needs", "{}: {}",
+                to_string(key), key_info(key)->text);
+  };
+  if (kinds == 0)
+    return fail(Errc::invalid_argument, "no party says what the buffer holds",
+                "one of t.shape, i.w and i.h, r.size, array.stride, pyr.levels, g.kind");
+  if (problem.has_tensor) {
+    if (!merged[Key::dtype].is_set) return missing(Key::dtype);
+    if (!merged[Key::shape].is_set) return missing(Key::shape);
+  }
+  if (problem.has_image) {
+    if (!merged[Key::width].is_set) return missing(Key::width);
+    if (!merged[Key::height].is_set) return missing(Key::height);
+    if (!names_tags(problem, LayoutTag::Family::image)) return missing(Key::format);
+  }
+  for (std::size_t slot = 0; slot < slot_count; ++slot) {
+    const MergedValue& value = merged.values[slot];
+    if (value.is_set && !value.contradicts && key_of(slot).info->type == ValueType::range &&
+        value.value.low != value.value.high)
+      return fail(Errc::invalid_argument, "the parties leave an extent open", "{}: {}",
+                  key_of(slot).info->name, to_string(key_of(slot).info->key, value.value));
+  }
+  return {};
+}
+
+}  // namespace
+
+Acceptance acceptance(const AttributeList& list, const LayoutTag& tag) {
+  bool has_family = false;
+  const Alternative* wildcard = nullptr;
+  for (const Alternative& each : list.alternatives()) {
+    if (each.tag == tag) return {true, &each};
+    has_family |= each.tag.family == tag.family;
+    if (each.tag.family == LayoutTag::Family::wildcard) wildcard = &each;
+  }
+  return {!has_family || wildcard != nullptr, wildcard};
+}
+
+Result<Problem> make_problem(std::span<const AttributeList* const> lists,
+                             std::span<const std::string_view> without) {
+  Problem problem;
+  std::vector<const AttributeList*> sorted;
+  for (const AttributeList* each : lists) {
+    if (each == nullptr) return fail(Errc::invalid_argument, "a list is null");
+    if (each->party().empty() || each->party().size() > max_party_name)
+      return fail(Errc::invalid_argument, "a party's name has 1 to 255 bytes", "{}",
+                  each->party().size());
+    if (std::ranges::any_of(each->party(), [](unsigned char c) { return c < ' ' || c == 127; }))
+      return fail(Errc::invalid_argument, "a party's name has no control characters");
+    if (std::ranges::find(without, each->party()) == without.end()) sorted.push_back(each);
+  }
+  if (sorted.empty()) return fail(Errc::invalid_argument, "there is no list");
+  std::ranges::stable_sort(
+      sorted, {}, [](const AttributeList* list) -> const std::string& { return list->party(); });
+  for (const AttributeList* each : sorted) {
+    const bool is_known = std::ranges::any_of(problem.lists, [&](const AttributeList* other) {
+      return other == each || same_list(*other, *each);
+    });
+    if (!is_known) add_party(problem, *each);
+    if (problem.parties.size() > max_parties)
+      return fail(Errc::exhausted, "at most 64 parties share a buffer");
+  }
+  Merged merged;
+  for (const Fact& each : problem.common)
+    merge(merged, each);
+  const std::uint64_t kinds = kinds_of(merged);
+  constexpr auto images = static_cast<std::uint64_t>(BufferKind::image) |
+                          static_cast<std::uint64_t>(BufferKind::pyramid);
+  problem.has_tensor = (kinds & static_cast<std::uint64_t>(BufferKind::tensor)) != 0;
+  problem.has_image = (kinds & images) != 0;
+  HALYARD_CHECK(check_complete(problem, merged));
+  return problem;
+}
+
+std::vector<Candidate> candidates(const Problem& problem) {
+  std::vector<LayoutTag> images{LayoutTag::any()}, tensors{LayoutTag::any()};
+  if (problem.has_image) images = common_tags(problem, LayoutTag::Family::image);
+  const bool names_orders = names_tags(problem, LayoutTag::Family::tensor);
+  if (problem.has_tensor && names_orders) tensors = common_tags(problem, LayoutTag::Family::tensor);
+  std::vector<Candidate> found;
+  for (const LayoutTag& image : images) {
+    if (problem.has_tensor && !names_orders) tensors = {default_order(problem.has_image, image)};
+    for (const LayoutTag& tensor : tensors) {
+      std::uint64_t cost = 0;
+      if (problem.has_image) cost += cost_of(problem, image);
+      if (problem.has_tensor) cost += cost_of(problem, tensor);
+      found.push_back({tensor, image, cost});
+    }
+  }
+  std::ranges::sort(found, {}, [](const Candidate& each) {
+    return std::tuple(each.cost, each.tensor, each.image);
+  });
+  return found;
+}
+
+std::vector<Fact> Problem::facts(const Candidate& candidate) const {
+  std::vector<Fact> out = common;
+  each_alternative_fact(candidate, [&](const Fact& fact) { out.push_back(fact); });
+  return out;
+}
+
+bool lacks_common_tag(const Problem& problem, LayoutTag::Family family) {
+  return names_tags(problem, family) && common_tags(problem, family).empty();
+}
+
+ConflictItem no_common_layout(const Problem& problem, LayoutTag::Family family) {
+  const auto is_restricting = [&](const AttributeList* list) {
+    const auto all = list->alternatives();
+    return std::ranges::any_of(all, [&](const Alternative& a) { return a.tag.family == family; }) &&
+           std::ranges::none_of(all, [](const Alternative& a) {
+             return a.tag.family == LayoutTag::Family::wildcard;
+           });
+  };
+  Problem left;
+  std::ranges::copy_if(problem.lists, std::back_inserter(left.lists), is_restricting);
+  for (std::size_t k = 0; k < left.lists.size();) {
+    Problem fewer;
+    for (std::size_t other = 0; other < left.lists.size(); ++other)
+      if (other != k) fewer.lists.push_back(left.lists[other]);
+    if (lacks_common_tag(fewer, family)) {
+      left.lists = fewer.lists;
+    } else {
+      ++k;
+    }
+  }
+  const bool is_image = family == LayoutTag::Family::image;
+  ConflictItem item;
+  item.key = is_image ? "i.format" : "t.layout";
+  item.rule = is_image ? "there must be a format and modifier that all accept"
+                       : "there must be a layout that all accept";
+  item.hint = "let one of them accept a layout of the other's, or convert between two buffers";
+  for (const AttributeList* list : left.lists) {
+    std::vector<std::string> tags;
+    for (const Alternative& each : list->alternatives())
+      if (each.tag.family == family) tags.push_back(to_string(each.tag));
+    std::ranges::sort(tags);
+    item.parties.push_back({list->party(),
+                            list->process(),
+                            list->engine(),
+                            item.key,
+                            fmt::format("{{{}}}", fmt::join(tags, ", ")),
+                            "layout",
+                            {}});
+  }
+  return item;
+}
+
+}  // namespace halyard

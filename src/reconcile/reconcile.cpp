@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "halyard/reconcile.h"
+
+#include <algorithm>
+
+#include "base/format_error.h"
+#include "reconcile/conflict.h"
+#include "reconcile/problem.h"
+#include "reconcile/rounds.h"
+#include "reconcile/state.h"
+
+namespace halyard {
+
+namespace {
+
+/// The candidate that serves best, as far as it was solved.
+struct Best {
+  Candidate candidate;
+  Merged merged;
+  Draft draft;
+  bool is_found = false;
+};
+
+Best find_best(const Problem& problem, std::span<const Candidate> all,
+               const MachineTraits& machine) {
+  Merged common;
+  for (const Fact& each : problem.common)
+    merge(common, each);
+  common.party_count = problem.parties.size();
+  Best best;
+  std::vector<Failure> failures;
+  for (const Candidate& candidate : all) {
+    if (best.is_found && candidate.cost > best.candidate.cost) break;
+    Merged merged = common;
+    problem.each_alternative_fact(candidate, [&](const Fact& fact) { merge(merged, fact); });
+    Draft draft;
+    failures.clear();
+    if (!solve(merged, candidate, machine, draft, failures)) continue;
+    if (best.is_found && draft.alloc_size >= best.draft.alloc_size) continue;
+    best = {candidate, merged, draft, true};
+  }
+  return best;
+}
+
+/// Items that do not depend on the layout are said once.
+void add_items(Conflict& conflict, std::vector<ConflictItem> items, std::size_t candidates) {
+  for (ConflictItem& item : items) {
+    const auto same = [&](const ConflictItem& other) {
+      return other.key == item.key && other.computed == item.computed &&
+             std::ranges::equal(other.parties, item.parties,
+                                [](const Statement& a, const Statement& b) {
+                                  return a.party == b.party && a.key == b.key && a.value == b.value;
+                                });
+    };
+    const auto known = std::ranges::find_if(conflict.items, same);
+    if (known != conflict.items.end()) {
+      known->tag.clear();
+    } else {
+      if (candidates == 1 && item.tag == "NCHW") item.tag.clear();
+      conflict.items.push_back(std::move(item));
+    }
+  }
+}
+
+Conflict report(const Problem& problem, std::span<const Candidate> all,
+                const MachineTraits& machine) {
+  Conflict conflict;
+  if (all.empty()) {
+    for (const auto family : {LayoutTag::Family::tensor, LayoutTag::Family::image}) {
+      const bool is_held =
+          family == LayoutTag::Family::image ? problem.has_image : problem.has_tensor;
+      if (is_held && lacks_common_tag(problem, family))
+        conflict.items.push_back(no_common_layout(problem, family));
+    }
+    return conflict;
+  }
+  std::vector<std::vector<ConflictItem>> found;
+  for (const Candidate& each : all)
+    found.push_back(find_conflicts(problem, each, machine));
+  std::ranges::stable_sort(found, {}, [](const auto& items) { return items.size(); });
+  for (auto& items : found)
+    add_items(conflict, std::move(items), all.size());
+  return conflict;
+}
+
+/// The optional party of the lowest priority among those in the way; the first by name of several.
+const PartyInfo* party_to_drop(const Problem& problem, const Conflict& conflict) {
+  const PartyInfo* found = nullptr;
+  for (const PartyInfo& party : problem.parties) {
+    const bool is_in_the_way = std::ranges::any_of(conflict.items, [&](const ConflictItem& item) {
+      return std::ranges::any_of(item.parties,
+                                 [&](const Statement& s) { return s.party == party.name; });
+    });
+    if (!party.optional_priority || !is_in_the_way) continue;
+    if (found == nullptr || *party.optional_priority < *found->optional_priority) found = &party;
+  }
+  return found;
+}
+
+}  // namespace
+
+Result<Reconciled> reconcile(std::span<const AttributeList* const> lists,
+                             const ReconcileOptions& options, Conflict* conflict) {
+  return reconcile_without(lists, options, {}, conflict);
+}
+
+Result<Reconciled> reconcile_without(std::span<const AttributeList* const> lists,
+                                     const ReconcileOptions& options,
+                                     std::span<const Candidate> excluded, Conflict* conflict) {
+  const MachineTraits machine{options.can_anchor};
+  std::vector<std::string_view> without;
+  std::vector<DroppedParty> dropped;
+  while (true) {
+    HALYARD_TRY(const Problem problem, make_problem(lists, without));
+    std::vector<Candidate> all = candidates(problem);
+    std::erase_if(all, [&](const Candidate& each) {
+      return std::ranges::any_of(excluded, [&](const Candidate& other) {
+        return each.tensor == other.tensor && each.image == other.image;
+      });
+    });
+    const Best best = find_best(problem, all, machine);
+    if (best.is_found)
+      return make_reconciled(problem, best.candidate, problem.facts(best.candidate), best.merged,
+                             best.draft, std::move(dropped));
+    Conflict found = report(problem, all, machine);
+    const PartyInfo* const party = options.allow_drop ? party_to_drop(problem, found) : nullptr;
+    if (party == nullptr) {
+      auto error = fail(Errc::unsupported, "the parties disagree", "{}", found.to_text());
+      if (conflict != nullptr) *conflict = std::move(found);
+      return error;
+    }
+    without.push_back(party->name);
+    dropped.push_back({std::string(party->name), std::move(found)});
+  }
+}
+
+Result<Reconciled> reconcile(std::span<const AttributeList> lists, const ReconcileOptions& options,
+                             Conflict* conflict) {
+  std::vector<const AttributeList*> pointers;
+  for (const AttributeList& each : lists)
+    pointers.push_back(&each);
+  return reconcile(std::span<const AttributeList* const>(pointers), options, conflict);
+}
+
+}  // namespace halyard

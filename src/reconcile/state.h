@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a Reconciled holds.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "halyard/reconcile.h"
+#include "reconcile/draft.h"
+#include "reconcile/problem.h"
+
+namespace halyard {
+
+/// A party of a result, which outlives the lists.
+struct StoredParty {
+  std::string name, engine;
+  std::uint32_t process = 0;
+};
+
+struct ReconciledState {
+  std::vector<StoredParty> parties;
+  std::vector<Fact> facts;  ///< by party, key and value; no pointers
+  Merged merged;
+  Candidate candidate;
+  Draft draft;
+  Layout layout;
+  std::vector<PlaneLayout> planes;
+  std::vector<Heap> heaps;
+  std::vector<PartyView> views;
+  std::vector<DroppedParty> dropped;
+
+  static Reconciled wrap(std::shared_ptr<const ReconciledState> state) {
+    return Reconciled(std::move(state));
+  }
+};
+
+/// The result for a draft that has no failures.
+Reconciled make_reconciled(const Problem& problem, const Candidate& candidate,
+                           std::vector<Fact> facts, const Merged& merged, const Draft& draft,
+                           std::vector<DroppedParty> dropped);
+
+}  // namespace halyard

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pitches, offsets and sizes of images, computed by hand.
+#include "reconcile/negotiate.h"
+
+namespace halyard {
+namespace {
+
+using namespace testing;  // NOLINT: its helpers are what tests are written in
+
+std::string image(const char* format, int width, int height, const std::string& keys = "") {
+  return R"({"name": "app", "keys": {"i.format": ")" + std::string(format) + R"(", "i.w": )" +
+         std::to_string(width) + R"(, "i.h": )" + std::to_string(height) +
+         (keys.empty() ? "" : ", " + keys) + "}}";
+}
+
+TEST(ImageLayout, an_exact_pitch_must_suit_all) {
+  const std::string cam = image("NV12", 1920, 1080) +
+                          R"(, {"name": "cam", "keys": {"i.pitch_exact": 1920}},
+                               {"name": "dla", "keys": {"t.row_align": 64}})";
+  json r = negotiate("[" + cam + "]");
+  EXPECT_EQ(output(r, "i.pitch"), json({1920, 1920}));
+  r = negotiate("[" + cam + R"(, {"name": "egl", "keys": {"i.pitch_align": 256}}])");
+  EXPECT_EQ(conflict_at(r)["key"], "i.pitch_exact[0]");
+  EXPECT_EQ(opponents(r), (std::set<std::string>{"cam", "egl"}));
+  EXPECT_EQ(conflict_at(r)["nearest"], json({2048}));
+  r = negotiate("[" + image("grey", 1928, 8) + R"(, {"name": "cam", "keys":
+    {"i.pitch_exact": 1928}}, {"name": "dla", "keys": {"i.pitch_align": 64}}])");
+  EXPECT_EQ(conflict_at(r)["computed"], "1928 mod 64 = 8");
+  EXPECT_EQ(conflict_at(r)["nearest"], json({1984}));
+}
+
+TEST(ImageLayout, planes_follow_one_another) {
+  const json g2d =
+      negotiate("[" + image("NV12", 1920, 1080) + R"(, {"name": "g2d", "engine": "nxp.g2d"}])");
+  EXPECT_EQ(output(g2d, "i.offset"), json({0, 2073600}));
+  EXPECT_EQ(output(g2d, "g.size"), 3110400);
+  const json rows = negotiate("[" + image("NV12", 1920, 1080) +
+                              R"(, {"name": "g2d", "engine": "nxp.g2d",
+                                    "settings": {"rows_mult": 16}}])");
+  EXPECT_EQ(output(rows, "i.plane_size"), json({2088960, 1044480}));
+  EXPECT_EQ(output(rows, "g.size"), 3133440);
+}
+
+TEST(ImageLayout, chroma_follows_luma) {
+  json r = negotiate("[" + image("I420", 1366, 768, R"("i.chroma_derived": true)") +
+                     R"(, {"name": "gpu", "keys": {"i.pitch_align[0]": 32}}])");
+  EXPECT_EQ(output(r, "i.pitch"), json({1376, 688, 688}));
+  EXPECT_EQ(output(r, "g.size"), 1585152);
+  r = negotiate("[" + image("I420", 1366, 768, R"("i.chroma_derived": true)") +
+                R"(, {"name": "gpu", "keys": {"i.pitch_align": 32}}])");
+  EXPECT_EQ(output(r, "i.pitch"), json({1408, 704, 704}));
+  EXPECT_EQ(output(r, "g.size"), 1622016);
+}
+
+TEST(ImageLayout, image_and_tensor_share_a_buffer) {
+  const auto with = [](int width, int height, const std::string& align, const char* layout) {
+    return negotiate("[" + image("RGBA", width, height) +
+                     R"(, {"name": "net", "keys": {"t.dtype": "u8", "t.layout": ")" + layout +
+                     R"(", "t.row_align": )" + align + R"(, "t.shape": [1, 4, )" +
+                     std::to_string(height) + ", " + std::to_string(width) + "]}}]");
+  };
+  json r = with(1920, 1080, "64", "NHWC");
+  EXPECT_EQ(output(r, "i.pitch"), json({7680}));
+  EXPECT_EQ(output(r, "t.strides"), json({8294400, 7680, 4, 1}));
+  EXPECT_EQ(output(r, "g.size"), 8294400);
+  r = with(1000, 600, "256", "NHWC");
+  EXPECT_EQ(output(r, "i.pitch"), json({4096}));
+  EXPECT_EQ(output(r, "g.size"), 2457600);
+  EXPECT_EQ(output(r, "t.strides"), json({2457600, 4096, 4, 1})) << "(0,3,599,999) at 2457503";
+  r = with(1920, 1080, "64", "NCHW");
+  EXPECT_EQ(conflict_at(r)["key"], "t.layout");
+  EXPECT_EQ(conflict_at(r)["computed"], "rgba is NHWC");
+  EXPECT_EQ(opponents(r), (std::set<std::string>{"app", "net"}));
+}
+
+TEST(ImageLayout, planar_images_are_planes_of_a_tensor) {
+  const json r = negotiate("[" + image("planar_rgb", 640, 480) +
+                           R"(, {"name": "net", "keys": {"t.dtype": "u8", "t.layout": "NCHW",
+                                 "t.row_align": 128, "t.shape": [1, 3, 480, 640]}}])");
+  EXPECT_EQ(output(r, "t.strides"), json({921600, 307200, 640, 1}));
+}
+
+TEST(ImageLayout, a_plane_may_be_the_tensor) {
+  const json r = negotiate("[" + image("NV12", 640, 480) +
+                           R"(, {"name": "net", "keys": {"t.dtype": "u8", "t.layout": "NHWC",
+                                 "t.shape": [1, 2, 240, 320]}}])");
+  EXPECT_EQ(output(r, "t.offset"), 307200) << "of chroma";
+  EXPECT_EQ(output(r, "t.strides"), json({153600, 640, 2, 1}));
+}
+
+TEST(ImageLayout, shapes_that_no_plane_has) {
+  const json r = negotiate("[" + image("RGBA", 64, 48) +
+                           R"(, {"name": "net", "keys": {"t.dtype": "u8", "t.layout": "NHWC",
+                                 "t.shape": [1, 4, 48, 65]}}])");
+  EXPECT_EQ(conflict_at(r)["key"], "t.shape[W]") << r.dump(1);
+  EXPECT_EQ(opponents(r), (std::set<std::string>{"app", "net"}));
+}
+
+TEST(ImageLayout, widest_pitch) {
+  json r = negotiate("[" + image("bgra", 1366, 8) +
+                     R"(, {"name": "display", "keys": {"i.pitch_max": 5500}},
+                          {"name": "gpu", "keys": {"i.pitch_align": 64}}])");
+  EXPECT_EQ(opponents(r), (std::set<std::string>{"app", "display", "gpu"}));
+  EXPECT_EQ(conflict_at(r)["nearest"], json({5504}));
+  r = negotiate("[" + image("bgra", 1366, 8) +
+                R"(, {"name": "gpu", "keys": {"i.pitch_align": 256}}])");
+  EXPECT_EQ(output(r, "i.pitch"), json({5632}));
+  r = negotiate("[" + image("grey", 480, 8) + R"(, {"name": "mali", "keys": {"i.pitch_align": 64}},
+    {"name": "cam", "keys": {"i.pitch_exact": 480}}])");
+  EXPECT_EQ(conflict_at(r)["computed"], "480 mod 64 = 32");
+  r = negotiate("[" + image("grey", 480, 8) +
+                R"(, {"name": "mali", "keys": {"i.pitch_align": 64}}])");
+  EXPECT_EQ(output(r, "i.pitch"), json({512}));
+}
+
+TEST(ImageLayout, fields_are_stored_apart) {
+  const json r =
+      negotiate("[" + image("grey", 1920, 1080, R"("i.scan": "interlaced", "i.h_mult": 16)") + "]");
+  EXPECT_EQ(output(r, "i.rows"), json({544}));
+  EXPECT_EQ(output(r, "i.plane_size"), json({2088960}));
+}
+
+TEST(ImageLayout, levels_of_a_pyramid) {
+  const json r = negotiate("[" +
+                           image("grey", 640, 480,
+                                 R"("pyr.levels": 4, "pyr.scale": 0.5,
+                                          "i.pitch_align": 256, "i.plane_align": 4096)") +
+                           "]");
+  EXPECT_EQ(output(r, "i.pitch"), json({768, 512, 256, 256}));
+  EXPECT_EQ(output(r, "i.offset"), json({0, 368640, 491520, 524288}));
+  EXPECT_EQ(output(r, "g.size"), 540672);
+}
+
+TEST(ImageLayout, who_made_the_pitch_what_it_is) {
+  const std::string parties = "[" + image("rgba", 1284, 720) +
+                              R"(, {"name": "a", "keys": {"i.pitch_align": 1}},
+                                   {"name": "b", "keys": {"i.pitch_align": 16}},
+                                   {"name": "c", "keys": {"i.pitch_align": 32}},
+                                   {"name": "d", "keys": {"i.pitch_align": 64}})";
+  json r = negotiate(parties + "]");
+  EXPECT_EQ(output(r, "i.pitch"), json({5184}));
+  EXPECT_EQ(output(r, "g.size"), 3732480);
+  r = negotiate(parties + R"(, {"name": "e", "keys": {"i.pitch_align": 256}}])");
+  EXPECT_EQ(output(r, "i.pitch"), json({5376}));
+  EXPECT_EQ(output(r, "g.size"), 3870720);
+  EXPECT_EQ(r["explain"]["i.pitch_align[0]"], json({"e"}));
+}
+
+}  // namespace
+}  // namespace halyard

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// What several parties' values become, and who is named where they become nothing.
+#include "reconcile/negotiate.h"
+
+namespace halyard {
+namespace {
+
+using namespace testing;  // NOLINT: its helpers are what tests are written in
+using Names = std::set<std::string>;
+
+const std::string raw = R"({"name": "app", "keys": {"r.size": 4096}})";
+std::string with_raw(const std::string& others) {
+  return "[" + raw + ", " + others + "]";
+}
+
+TEST(Merge, buffers_that_are_held_add_up) {
+  const std::string parties = R"({"name": "dec", "keys": {"g.camp": 2}},
+    {"name": "gpu", "keys": {"g.camp": 1, "g.slack": 1, "g.shared_slack": 1}},
+    {"name": "view", "keys": {"g.camp": 1, "g.shared_slack": 2)";
+  EXPECT_EQ(output(negotiate(with_raw(parties + "}}")), "g.count"), 7);
+  const json few = negotiate(with_raw(parties + R"(, "g.count_max": 6}})"));
+  EXPECT_EQ(conflict_at(few)["key"], "g.count_max");
+  EXPECT_EQ(opponents(few), (Names{"dec", "gpu", "view"}));
+  EXPECT_EQ(conflict_at(few)["computed"], "needs 7, at most 6");
+  EXPECT_EQ(output(negotiate(with_raw(parties + R"(, "g.count_max": 8}})")), "g.count"), 7);
+}
+
+TEST(Merge, the_same_list_twice_is_one) {
+  const std::string gpu = R"({"name": "gpu", "keys": {"g.camp": 3, "i.pitch_align": 64}})";
+  EXPECT_EQ(negotiate(with_raw(gpu)), negotiate(with_raw(gpu + ", " + gpu)));
+  const json both = negotiate(with_raw(gpu + R"(, {"name": "gpu", "keys": {"g.camp": 2}})"));
+  EXPECT_EQ(output(both, "g.count"), 3) << "a party's largest counts";
+}
+
+TEST(Merge, memory_that_all_reach) {
+  json r =
+      negotiate(with_raw(R"({"name": "a", "keys": {"g.heaps": ["dmabuf.cma", "dmabuf.system"]}},
+    {"name": "b", "keys": {"g.heaps": "dmabuf.cma"}}, {"name": "c", "keys": {}})"));
+  EXPECT_EQ(output(r, "g.heap"), "dmabuf.cma");
+  r = negotiate(with_raw(R"({"name": "a", "keys": {"g.heaps": ["heap", "memfd"]}},
+    {"name": "b", "keys": {"g.heaps": ["memfd", "udmabuf"]}},
+    {"name": "c", "keys": {"g.heaps": ["heap", "udmabuf"]}})"));
+  EXPECT_EQ(opponents(r), (Names{"a", "b", "c"}));
+  r = negotiate(R"([{"name": "app", "keys": {"t.dtype": "i8", "t.shape": [1, 1, 8, 8]}},
+    {"name": "gl", "engine": "gl.pbo"}, {"name": "net", "engine": "dla"}])");
+  EXPECT_EQ(opponents(r), (Names{"gl", "net"}));
+  EXPECT_EQ(conflict_at(r)["key"], "g.heaps");
+}
+
+TEST(Merge, memory_for_other_processes_and_contiguous_memory) {
+  json r = negotiate(with_raw(R"({"name": "peer", "keys": {"g.export": true}})"));
+  EXPECT_EQ(output(r, "g.heap"), "memfd");
+  r = negotiate(with_raw(R"({"name": "peer", "keys": {"g.export": true}},
+                            {"name": "gl", "keys": {"g.heaps": ["heap", "pbo"]}})"));
+  EXPECT_EQ(opponents(r), (Names{"gl", "peer"}));
+  r = negotiate(with_raw(R"({"name": "g2d", "keys": {"g.contig": true}},
+                            {"name": "shm", "keys": {"g.heaps": "memfd"}})"));
+  EXPECT_EQ(opponents(r), (Names{"g2d", "shm"}));
+}
+
+TEST(Merge, the_strongest_policy_unless_one_is_strict) {
+  const std::string cached = R"({"name": "a", "keys": {"g.policy": "cached", "g.cpu": "read"}},)";
+  json r = negotiate(R"([{"name": "app", "keys": {"t.dtype": "i8", "t.shape": [1, 1, 8, 8]}},
+    {"name": "net", "engine": "dla"},)" +
+                     cached + R"({"name": "b", "keys": {"g.policy": "uncached"}}])");
+  EXPECT_EQ(output(r, "g.policy"), "cached");
+  EXPECT_EQ(output(r, "g.needs_sync"), true);
+  r = negotiate(with_raw(cached + R"({"name": "b", "keys": {"g.policy":
+    {"value": "uncached", "strict": true}}})"));
+  EXPECT_EQ(conflict_at(r)["key"], "g.policy");
+  EXPECT_EQ(opponents(r), (Names{"a", "b"}));
+  r = negotiate(with_raw(R"({"name": "b", "keys": {"g.policy": "uncached", "g.cpu": "read"}})"));
+  EXPECT_EQ(output(r, "g.policy"), "cached") << "no memory here is uncached";
+  EXPECT_EQ(output(r, "g.policy_emulated"), true);
+}
+
+TEST(Merge, views_are_each_party_s_own) {
+  const json r = negotiate(R"([{"name": "a", "keys": {"r.size": 64, "g.cpu": "readwrite",
+    "g.perm": "rw"}}, {"name": "b", "keys": {}}])");
+  EXPECT_EQ(r["views"]["a"], (json{{"cpu", "readwrite"}, {"perm", "rw"}}));
+  EXPECT_EQ(r["views"]["b"], (json{{"cpu", "none"}, {"perm", "ro"}}));
+}
+
+TEST(Merge, all_independent_conflicts_are_named) {
+  const json r = negotiate(R"([{"name": "app", "keys": {"i.format": "nv12", "i.w": 1920,
+    "i.h": 1080}}, {"name": "cam", "keys": {"i.w": {"max": 1280}, "i.h": {"max": 720}}}])");
+  ASSERT_EQ(r["conflicts"].size(), 2U) << r.dump(1);
+  EXPECT_EQ(conflict_at(r, 0)["key"], "i.w");
+  EXPECT_EQ(conflict_at(r, 1)["key"], "i.h");
+}
+
+TEST(Merge, layouts_that_all_accept_and_cost_least) {
+  const std::string app = R"({"name": "app", "keys": {"t.dtype": "i8", "t.shape": [1, 4, 8, 8]}},)";
+  const std::string cpu = R"({"name": "cpu", "alternatives": [{"tag": "NCHW"}, {"tag": "NHWC"}]})";
+  const std::string any = R"({"name": "cpu", "alternatives": [{"tag": "*"}]})";
+  const std::string cam = R"(, {"name": "cam", "alternatives": [{"tag": "NHWC"}]})";
+  const std::string dla = R"(, {"name": "dla", "alternatives": [{"tag": "NCxHWx32", "cost": 0},
+    {"tag": "NHWC", "cost": 2, "keys": {"t.cpad": 4}}]})";
+  EXPECT_EQ(output(negotiate("[" + app + cpu + cam + dla + "]"), "t.layout"), "NHWC");
+  EXPECT_EQ(output(negotiate("[" + app + cpu + cam + dla + "]"), "t.strides")[2], 4);
+  EXPECT_EQ(output(negotiate("[" + app + cpu + dla + "]"), "t.layout"), "NHWC");
+  EXPECT_EQ(output(negotiate("[" + app + any + dla + "]"), "t.layout"), "NCxHWx32");
+  const json r =
+      negotiate("[" + app + R"({"name": "p", "keys": {"t.layout": "NCHW"}})" + cam + dla + "]");
+  EXPECT_EQ(conflict_at(r)["key"], "t.layout");
+  EXPECT_EQ(opponents(r).size(), 2U) << r.dump(1);
+}
+
+TEST(Merge, padding_that_somebody_reads) {
+  const auto with = [](const char* dtype, const char* cam) {
+    return negotiate(R"([{"name": "app", "keys": {"t.shape": [1, 3, 8, 10], "t.dtype": ")" +
+                     std::string(dtype) + R"("}}, {"name": "net", "engine": "dla"},
+      {"name": "cam", "keys": )" +
+                     cam + "}]");
+  };
+  json r = with("f16", R"({"g.pad_clobber": true})");
+  EXPECT_EQ(conflict_at(r)["key"], "g.pad_fill");
+  EXPECT_EQ(opponents(r), (Names{"cam", "net"}));
+  EXPECT_TRUE(with("i8", R"({"g.pad_clobber": true})")["ok"]);
+  EXPECT_TRUE(with("f16", R"({"g.pad_fill": "zero"})")["ok"]);
+  r = negotiate(with_raw(R"({"name": "a", "keys": {"g.pad_fill": "zero"}},
+                            {"name": "b", "keys": {"g.pad_fill": {"value": 128}}})"));
+  EXPECT_EQ(opponents(r), (Names{"a", "b"}));
+}
+
+TEST(Merge, protected_content_is_not_for_the_cpu) {
+  const json r = negotiate(with_raw(R"({"name": "drm", "keys": {"g.protected": true}},
+                                       {"name": "view", "keys": {"g.cpu": "read"}})"));
+  EXPECT_EQ(opponents(r), (Names{"drm", "view"}));
+}
+
+TEST(Merge, optional_parties_are_left_out) {
+  const std::string parties = R"([{"name": "app", "keys": {"i.format": "nv12", "i.w": 1920,
+    "i.h": 1080}}, {"name": "cam", "keys": {"i.pitch_exact": 1920}},
+    {"name": "preview", "optional": true, "keys": {"i.pitch_align": 256}}])";
+  EXPECT_FALSE(negotiate(parties)["ok"]);
+  const json r = negotiate(parties, {.allow_drop = true});
+  EXPECT_EQ(output(r, "i.pitch"), json({1920, 1920}));
+  ASSERT_EQ(r["dropped"].size(), 1U);
+  EXPECT_EQ(r["dropped"][0]["party"], "preview");
+  EXPECT_EQ(r["dropped"][0]["conflicts"][0]["key"], "i.pitch_exact[0]");
+  const json two = negotiate(R"([{"name": "app", "keys": {"r.size": 64, "g.size_max": 64}},
+    {"name": "a", "optional": 5, "keys": {"g.heaps": "memfd"}},
+    {"name": "b", "optional": 1, "keys": {"g.heaps": "heap"}}])",
+                             {.allow_drop = true});
+  EXPECT_EQ(two["dropped"][0]["party"], "b") << "the lower priority";
+}
+
+TEST(Merge, an_engine_that_keeps_one_address) {
+  const std::string pinned = R"({"name": "npu", "keys": {"g.addr_pinned": true)";
+  const std::string cam = R"(}}, {"name": "cam", "keys": {"g.camp": 4}})";
+  const json r = negotiate(with_raw(pinned + cam));
+  EXPECT_EQ(conflict_at(r)["key"], "g.addr_pinned");
+  EXPECT_EQ(opponents(r), (Names{"cam", "npu"}));
+  EXPECT_TRUE(negotiate(with_raw(pinned + R"(, "g.count_max": 4)" + cam))["ok"]);
+}
+
+TEST(Merge, memory_whose_address_alone_is_taken) {
+  const std::string parties = R"([{"name": "app", "keys": {"i.format": "rgba", "i.w": 64, "i.h": 64,
+    "g.cpu": "read"}}, {"name": "g2d", "keys": {"g.attach": "phys", "g.heaps": )";
+  json r = negotiate(parties + R"(["dmabuf.cma"]}}])");
+  EXPECT_EQ(output(r, "g.anchor"), "held");
+  r = negotiate(parties + R"(["dmabuf.cma", "dmabuf.uncached"]}}])", {.can_anchor = false});
+  EXPECT_EQ(output(r, "g.heap"), "dmabuf.uncached");
+  EXPECT_EQ(output(r, "g.anchor"), "none");
+  r = negotiate(parties + R"(["dmabuf.cma"]}}])", {.can_anchor = false});
+  EXPECT_EQ(opponents(r), (Names{"app", "g2d"}));
+  EXPECT_EQ(conflict_at(r)["key"], "g.attach");
+}
+
+TEST(Merge, what_is_missing_is_no_conflict) {
+  const auto error = [](const std::string& parties) {
+    return negotiate(parties).value("error", std::string("none"));
+  };
+  EXPECT_NE(error("[]").find("no list"), std::string::npos);
+  EXPECT_NE(error(R"([{"name": "a"}])").find("what the buffer holds"), std::string::npos);
+  EXPECT_NE(error(R"([{"name": "a", "keys": {"t.shape": [1]}}])").find("t.dtype"),
+            std::string::npos);
+  EXPECT_NE(error(R"([{"name": "a", "keys": {"i.w": 1, "i.h": 1}}])").find("i.format"),
+            std::string::npos);
+  EXPECT_NE(error(R"([{"name": "a", "keys": {"i.w": [1, 9], "i.h": 1, "i.format": "rgb"}}])")
+                .find("open"),
+            std::string::npos);
+}
+
+TEST(Merge, text_of_a_conflict) {
+  const auto parties = parties_from_json(R"({"parties": [
+    {"name": "app", "keys": {"i.format": "nv12", "i.w": 1926, "i.h": 1080}},
+    {"name": "camera", "engine": "v4l2.capture", "pid": 812, "settings": {"bytesperline": 1928}},
+    {"name": "gpu", "engine": "egl.dmabuf", "pid": 640}]})");
+  ASSERT_TRUE(parties) << parties.error().message();
+  Conflict conflict;
+  ASSERT_FALSE(reconcile_engines(*parties, {}, &conflict));
+  EXPECT_EQ(conflict.to_text(), R"(reconcile: 1 conflict
+ [1] i.pitch_exact[0]  (an exact stride must be a multiple of every alignment), layout nv12
+     camera (v4l2.capture)  pid 812  i.pitch_exact[0] = 1928 B  (settings)
+     gpu (egl.dmabuf)  pid 640       i.pitch_align[0] = 64 B  (table)
+     1928 mod 64 = 8; nearest legal: 1984
+     hint: let the producer use a stride of 1984 bytes and crop, or copy for a party)");
+}
+
+}  // namespace
+}  // namespace halyard
