@@ -24,5 +24,6 @@ void add_doctor(CLI::App& app, Action& action);
 void add_pool(CLI::App& app, Action& action);
 void add_topic(CLI::App& app, Action& action);
 void add_top(CLI::App& app, Action& action);
+void add_negotiate(CLI::App& app, Action& action);
 
 }  // namespace halyard::tool

@@ -30,6 +30,7 @@ constexpr const char* examples =
     "  halyard doctor\n"
     "  halyard topic hz camera/left\n"
     "  halyard top\n"
+    "  halyard negotiate parties.json --explain i.pitch_align\n"
     "\n"
     "Exit codes: 0 done, 1 something failed, 2 wrong command line, 130 interrupted.";
 
@@ -80,6 +81,7 @@ int parse_and_act(int argc, char** argv) {
   tool::add_pool(app, action);
   tool::add_topic(app, action);
   tool::add_top(app, action);
+  tool::add_negotiate(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""halyard negotiate: results, reports and exit codes."""
+import json
+import unittest
+from pathlib import Path
+
+from program import SOURCE, ProgramTest
+
+EXAMPLES = SOURCE / "examples" / "negotiation"
+
+
+class NegotiateTest(ProgramTest):
+    def negotiate(self, parties, *options, code=0):
+        """What the program prints of a file, or of a list of parties."""
+        path = parties
+        if not isinstance(parties, Path):
+            path = self.dir / "parties.json"
+            path.write_text(json.dumps({"parties": parties}))
+        done = self.run_program("negotiate", path, *options)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stdout.decode()
+
+    def test_the_examples(self):
+        codes = {path.name: self.run_program("negotiate", path).returncode
+                 for path in EXAMPLES.glob("*.json")}
+        self.assertEqual(codes, {"camera_g2d.json": 0, "camera_gpu.json": 3,
+                                 "network_input.json": 0})
+
+    def test_a_buffer(self):
+        text = self.negotiate(EXAMPLES / "camera_g2d.json")
+        self.assertIn("nv12 1920x1080 pitch 1920/1920 offset 0/2073600 size 3110400 "
+                      "heap dmabuf.cma", text)
+        self.assertIn("policy cached sync=yes count>=4", text)
+
+    def test_a_conflict(self):
+        found = json.loads(self.negotiate(EXAMPLES / "camera_gpu.json", "--json", code=3))
+        self.assertFalse(found["ok"])
+        one, = found["conflicts"]
+        self.assertEqual(one["key"], "i.pitch_exact[0]")
+        self.assertEqual([party["name"] for party in one["parties"]], ["camera", "gpu"])
+        self.assertEqual(one["nearest"], [2048])
+        self.assertTrue(all(party["origin"] == "set" for party in one["parties"]))
+
+    def test_json_of_a_buffer(self):
+        found = json.loads(self.negotiate(
+            [{"name": "app", "keys": {"t.dtype": "f16", "t.row_align": 64,
+                                      "t.shape": [1, 3, 480, 650]}}], "--json"))
+        self.assertEqual(found["outputs"]["t.strides"], [1935360, 645120, 1344, 2])
+        self.assertEqual(found["explain"]["t.row_align"], ["app"])
+
+    def test_explanations(self):
+        text = self.negotiate(EXAMPLES / "camera_g2d.json", "--explain", "g.contig",
+                              "--explain", "i.pitch_align[1]", "--explain", "t.row_align")
+        self.assertEqual(text.splitlines(), [
+            "g.contig = true  blitter", "i.pitch_align[1] = 8 B  blitter",
+            "t.row_align: nobody says it; then it is element"])
+        self.fail_with(2, "negotiate", EXAMPLES / "camera_g2d.json", "--explain", "t.rows",
+                       says="t.rows")
+
+    def test_optional_parties(self):
+        parties = json.loads((EXAMPLES / "camera_gpu.json").read_text())["parties"]
+        parties[-1]["optional"] = True
+        self.negotiate(parties, code=3)
+        self.assertIn("left out: gpu", self.negotiate(parties, "--allow-drop"))
+
+    def test_without_an_anchor(self):
+        parties = json.loads((EXAMPLES / "camera_g2d.json").read_text())["parties"]
+        self.negotiate(parties, "--no-anchor", code=3)
+        parties[0]["keys"]["g.cpu"] = "none"
+        self.negotiate(parties, "--no-anchor")
+
+    def test_bad_files(self):
+        path = self.dir / "bad.json"
+        for text in ("", "{", "[]", '{"parties": [{"name": "a", "keys": {"t.x": 1}}]}',
+                     '{"parties": [{"name": "a"}]}', '{"parties": []}',
+                     '{"parties": [{"name": "a\\nb", "keys": {"r.size": 1}}]}'):
+            path.write_text(text)
+            self.fail_with(2, "negotiate", path, says="bad.json")
+        self.fail_with(2, "negotiate", self.dir / "none.json", says="none.json")
+        path.write_text(" " * (1 << 20) + "{}")
+        self.fail_with(2, "negotiate", path, says="1 MiB")
+
+
+if __name__ == "__main__":
+    unittest.main()
