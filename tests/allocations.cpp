@@ -8,11 +8,12 @@
 #include <new>
 
 namespace {
-std::atomic<std::uint64_t> count{0};
+std::atomic<std::uint64_t> count{0}, bytes{0};
 
 // Null where there is no memory.
 void* counted(std::size_t size, std::size_t alignment) noexcept {
   count.fetch_add(1, std::memory_order_relaxed);
+  bytes.fetch_add(size, std::memory_order_relaxed);
   const std::size_t whole = (size + alignment) / alignment * alignment;
   return std::aligned_alloc(alignment, whole);
 }
@@ -25,6 +26,10 @@ void* counted_or_throw(std::size_t size, std::size_t alignment) {
 
 std::uint64_t halyard::testing::allocations() noexcept {
   return count.load(std::memory_order_relaxed);
+}
+
+std::uint64_t halyard::testing::allocated_bytes() noexcept {
+  return bytes.load(std::memory_order_relaxed);
 }
 
 // Those that do not throw too (std::stable_sort asks so): a sanitizer would pair its own with our

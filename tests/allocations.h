@@ -8,6 +8,8 @@ namespace halyard::testing {
 
 /// Since the program began, on all threads.
 std::uint64_t allocations() noexcept;
+/// The bytes of all of them.
+std::uint64_t allocated_bytes() noexcept;
 
 /// Of twenty calls, after one to warm up.
 template <class Call>

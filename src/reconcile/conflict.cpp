@@ -49,25 +49,45 @@ class FactSet {
   std::vector<bool> is_on_;
 };
 
-/// Leaves out of `chosen` one fact after the other, where what is left still fails.
+/// Leaves facts out of `chosen`, where what is left still fails: many at a time, then fewer, at
+/// last one after the other, so that none of what stays can be left out.
 template <class StillFails>
-void reduce(std::vector<bool>& chosen, const StillFails& still_fails) {
-  for (std::size_t k = 0; k < chosen.size(); ++k) {
-    if (!chosen[k]) continue;
-    chosen[k] = false;
-    if (!still_fails(chosen)) chosen[k] = true;
+void reduce(std::vector<bool>& chosen, bool is_backwards, const StillFails& still_fails) {
+  std::vector<std::size_t> left;
+  for (std::size_t k = 0; k < chosen.size(); ++k)
+    if (chosen[k]) left.push_back(k);
+  if (is_backwards) std::ranges::reverse(left);
+  const auto set_run = [&](std::size_t begin, std::size_t count, bool on) {
+    for (std::size_t k = begin; k < begin + count; ++k)
+      chosen[left[k]] = on;
+  };
+  for (std::size_t run = std::max<std::size_t>(left.size() / 2, 1);; run = (run + 1) / 2) {
+    for (std::size_t begin = 0; begin < left.size(); begin += run) {
+      const std::size_t count = std::min(run, left.size() - begin);
+      set_run(begin, count, false);
+      if (!still_fails(chosen)) set_run(begin, count, true);
+    }
+    std::erase_if(left, [&](std::size_t k) { return !chosen[k]; });
+    if (run == 1) return;
   }
 }
 
-/// The least set that fails, by way of one that fails in the way of `failure`.
-std::vector<bool> least_failing(const FactSet& set, const Failure& failure) {
+/// A least set that fails, by way of one that fails in the way of `failure`.
+std::vector<bool> least_failing(const FactSet& set, const Failure& failure, bool is_backwards) {
   std::vector<bool> chosen = set.all();
-  reduce(chosen, [&](const std::vector<bool>& some) {
+  reduce(chosen, is_backwards, [&](const std::vector<bool>& some) {
     return std::ranges::any_of(set.failures(some),
                                [&](const Failure& each) { return same_kind(each, failure); });
   });
-  reduce(chosen, [&](const std::vector<bool>& some) { return !set.failures(some).empty(); });
+  reduce(chosen, is_backwards,
+         [&](const std::vector<bool>& some) { return !set.failures(some).empty(); });
   return chosen;
+}
+
+/// Of two least sets the smaller one: there may be some, by way of more keys and of fewer.
+std::vector<bool> smallest_failing(const FactSet& set, const Failure& failure) {
+  const auto one = least_failing(set, failure, false), other = least_failing(set, failure, true);
+  return std::ranges::count(other, true) < std::ranges::count(one, true) ? other : one;
 }
 
 ConflictItem to_item(const Problem& problem, const FactSet& set, const Candidate& candidate,
@@ -120,7 +140,7 @@ std::vector<ConflictItem> find_conflicts(const Problem& problem, const Candidate
   FactSet set(problem, candidate, machine);
   std::vector<ConflictItem> items;
   for (auto failures = set.failures(); !failures.empty(); failures = set.failures()) {
-    const std::vector<bool> chosen = least_failing(set, failures.front());
+    const std::vector<bool> chosen = smallest_failing(set, failures.front());
     items.push_back(to_item(problem, set, candidate, chosen));
     // Nothing that anybody said is left of it: it would be found for ever.
     if (std::ranges::none_of(chosen, [](bool is_chosen) { return is_chosen; })) break;

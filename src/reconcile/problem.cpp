@@ -187,7 +187,11 @@ std::vector<Candidate> candidates(const Problem& problem) {
 }
 
 std::vector<Fact> Problem::facts(const Candidate& candidate) const {
-  std::vector<Fact> out = common;
+  std::vector<Fact> out;
+  std::size_t count = common.size();
+  each_alternative_fact(candidate, [&](const Fact&) { ++count; });
+  out.reserve(count);
+  out.assign(common.begin(), common.end());
   each_alternative_fact(candidate, [&](const Fact& fact) { out.push_back(fact); });
   return out;
 }
