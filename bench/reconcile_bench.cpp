@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // reconcile(): 8 parties with 40 keys each and 16 layouts that all accept; what agrees and what
-// does not.
+// does not. Locks of the buffers that come of it.
 #include <benchmark/benchmark.h>
 
+#include <shared_mutex>
 #include <string>
 #include <vector>
 
-#include "halyard/reconcile.h"
+#include "halyard/buffer_exchange.h"
+#include "halyard/import.h"
+#include "halyard/negotiated_buffer.h"
 
 namespace {
 
@@ -76,8 +79,110 @@ void report_conflict(benchmark::State& state) {
   }
 }
 
+NegotiatedBuffer buffer_in(Heap heap) {
+  AttributeList list("app");
+  must(list.set_dtype(DType::u8));
+  must(list.set_shape({1, 1, 64, 64}));
+  must(list.set_cpu(CpuAccess::read_write));
+  must(list.set_heaps({heap}));
+  const auto result = reconcile(std::span(&list, 1));
+  if (!result) std::abort();
+  auto buffers = allocate_negotiated(*result);
+  if (!buffers) std::abort();
+  return buffers->front();
+}
+
+void lock_buffer(benchmark::State& state, Heap heap, Access access) {
+  NegotiatedBuffer buffer = buffer_in(heap);
+  for (auto _ : state) {
+    auto lock = buffer.lock(access);
+    benchmark::DoNotOptimize(lock->bytes().data());
+    if (!lock->unlock()) state.SkipWithError("it was not locked");
+  }
+}
+
+/// Parties as party() makes them, one of them in another process, over shared memory.
+std::vector<AttributeList> exported_parties(int count) {
+  std::vector<AttributeList> lists;
+  for (int k = 0; k < count; ++k)
+    lists.push_back(party(k, 1));
+  lists.emplace_back("app");
+  must(lists.back().set(Key::exported, 1));
+  return lists;
+}
+
+struct Exported {
+  std::vector<AttributeList> lists = exported_parties(8);
+  Reconciled result = *reconcile(lists);
+  NegotiatedBuffer buffer = (*allocate_negotiated(result))[0];
+  ExportedBuffer exported = *export_buffer(buffer, "party0");
+  const AttributeList* own = lists.data();
+};
+
+/// All that an importer does, the mapping included.
+void import_exported(benchmark::State& state) {
+  const Exported all;
+  const int fd = all.exported.fd.get();
+  for (auto _ : state) {
+    auto imported = import_buffer(all.exported.blob, std::span(&fd, 1), std::span(&all.own, 1));
+    if (!imported) state.SkipWithError(imported.error().message().c_str());
+    benchmark::DoNotOptimize(imported);
+  }
+  state.counters["blob_bytes"] = double(all.exported.blob.size());
+}
+
+/// The kernel's part of it: a descriptor duplicated and memory mapped and unmapped.
+void map_alone(benchmark::State& state) {
+  const Exported all;
+  for (auto _ : state) {
+    auto buffer = Importer::shared().import_buffer(all.exported.fd.get(),
+                                                   {.require_sealed = true, .read_only = true});
+    if (!buffer) state.SkipWithError(buffer.error().message().c_str());
+    benchmark::DoNotOptimize(buffer);
+  }
+}
+
+void export_one(benchmark::State& state) {
+  const Exported all;
+  for (auto _ : state) {
+    auto exported = export_buffer(all.buffer, "party0");
+    if (!exported) state.SkipWithError(exported.error().message().c_str());
+    benchmark::DoNotOptimize(exported);
+  }
+}
+
+void validate_one(benchmark::State& state) {
+  const Exported all;
+  for (auto _ : state) {
+    auto status = validate(all.result, Heap::memfd, std::span(&all.own, 1));
+    if (!status) state.SkipWithError(status.error().message().c_str());
+    benchmark::DoNotOptimize(status);
+  }
+}
+
+/// What a lock costs that knows no threads, no engines and no timeouts.
+void lock_shared_mutex(benchmark::State& state) {
+  std::shared_mutex mutex;
+  for (auto _ : state) {
+    mutex.lock();
+    benchmark::DoNotOptimize(&mutex);
+    mutex.unlock();
+  }
+}
+
 }  // namespace
 
+BENCHMARK_CAPTURE(lock_buffer, heap_write, Heap::heap, Access::write)
+    ->Name("negotiated/lock_heap_write");
+BENCHMARK_CAPTURE(lock_buffer, heap_read, Heap::heap, Access::read)
+    ->Name("negotiated/lock_heap_read");
+BENCHMARK_CAPTURE(lock_buffer, memfd_write, Heap::memfd, Access::write)
+    ->Name("negotiated/lock_memfd_write");
+BENCHMARK(import_exported)->Name("negotiated/import")->Unit(benchmark::kMicrosecond);
+BENCHMARK(map_alone)->Name("negotiated/import_map_alone")->Unit(benchmark::kMicrosecond);
+BENCHMARK(export_one)->Name("negotiated/export")->Unit(benchmark::kMicrosecond);
+BENCHMARK(validate_one)->Name("negotiated/validate")->Unit(benchmark::kMicrosecond);
+BENCHMARK(lock_shared_mutex)->Name("negotiated/std_shared_mutex");
 BENCHMARK(reconcile_parties)
     ->Name("reconcile/parties")
     ->Args({2, 1})

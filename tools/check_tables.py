@@ -53,8 +53,11 @@ PUBLIC_HEADERS = {
     "format": "tensor", "colorimetry": "tensor", "quantization": "tensor", "buffer": "tensor",
     "tensor": "tensor", "dlpack": "tensor", "dmabuf": "tensor", "drm": "tensor",
     "import": "tensor", "transfer": "tensor", "recycler": "tensor", "device": "tensor",
+    "frame_layout": "tensor",
     "view": "tensor", "eigen": "tensor", "opencv": "tensor",
     "attributes": "reconcile", "reconcile": "reconcile", "buffer_engine": "reconcile",
+    "negotiated_buffer": "reconcile", "attribute_blob": "reconcile",
+    "buffer_exchange": "reconcile", "buffer_plan": "reconcile",
     "pool": "ipc", "received": "ipc", "tensor_descriptor": "ipc", "topic": "ipc",
     "wait_set": "ipc", "ipc_info": "ipc",
     "sensor_message": "ipc", "image_message": "ipc", "point_cloud": "ipc", "depth_image": "ipc",
@@ -69,11 +72,13 @@ PUBLIC_HEADERS = {
     "hal": "capi", "hal_base": "capi", "hal_tensor": "capi",
     "hal_image": "capi", "hal_tile": "capi", "hal_decode": "capi", "hal_mask": "capi",
     "hal_track": "capi", "hal_system": "capi", "hal_delegate": "capi", "hal_pool": "capi",
+    "hal_negotiate": "capi", "nvmedia_tensor": "capi",
     "hal_message": "capi", "hal_topic": "capi",
 }
 
 # Headers that are C: compiled as C11, and not part of the C++ umbrella.
-C_HEADERS = {name for name in PUBLIC_HEADERS if name == "hal" or name.startswith("hal_")}
+C_HEADERS = {name for name in PUBLIC_HEADERS
+             if name == "hal" or name.startswith("hal_") or name == "nvmedia_tensor"}
 
 # Headers that adapt an outside library's types and that a user includes beside it: in no umbrella,
 # compiled where the library is. Header -> the outside header, the folder that it may lie in.
@@ -97,6 +102,9 @@ HOMES = [
     (r"lib(av|sw).*", ["src/capture/"]),
     (r"ft2build\.h|freetype/.*", ["src/draw/"]),
     (r"(unsupported/)?Eigen/.*", ["src/track/", "include/halyard/eigen.h"]),
+    (r"(errno|stdio|stdlib|string)\.h",
+     ["include/halyard/compat/", "include/edgefirst/", "include/halyard/hal_system.h",
+      "examples/"]),
     (r"opencv2/.*", ["include/halyard/opencv.h"]),
     (r"nlohmann/.*", ["src/decode/", "src/model/", "src/reconcile/", "tools/halyard/"]),
     (r"yaml-cpp/.*", ["src/decode/"]),

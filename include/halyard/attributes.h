@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
-#include <source_location>
 #include <span>
 #include <string>
 #include <string_view>
@@ -232,11 +231,22 @@ struct Alternative {
   std::vector<Attribute> attributes;
 };
 
+/// A line of source text; here() as a default argument is the caller's. (std::source_location is
+/// not there with every compiler that builds this.)
+struct CodeLine {
+  const char* file = "";
+  std::uint32_t line = 0;
+  static constexpr CodeLine here(const char* file = __builtin_FILE(),
+                                 std::uint32_t line = __builtin_LINE()) noexcept {
+    return {file, line};
+  }
+};
+
 /// What one party needs. Each key is set once; reconcile() takes it as it is then. A party may have
 /// several lists. A value: copies are independent; thread-bound.
 class AttributeList {
  public:
-  /// `party`: its name in reports, 1..255 bytes without control characters; checked by
+  /// `party`: its name in reports, 1..255 bytes of UTF-8 without control characters; checked by
   /// reconcile().
   explicit AttributeList(std::string party);
   const std::string& party() const noexcept { return party_; }
@@ -253,25 +263,19 @@ class AttributeList {
 
   /// All setters: errors: exists (this list has the key), invalid_argument (not the key's type, out
   /// of its range). The text names party, key and both values.
-  Status set(Key key, std::uint64_t number,
-             std::source_location where = std::source_location::current());
+  Status set(Key key, std::uint64_t number, CodeLine where = CodeLine::here());
   Status set(Key key, AttributeValue value, std::size_t index, std::string source);
-  Status set_dtype(DType dtype, std::source_location where = std::source_location::current());
+  Status set_dtype(DType dtype, CodeLine where = CodeLine::here());
   /// Outermost axis first; of four axes N, C, H, W, whatever their order in memory. 1..8 axes, each
   /// 1..2^32-1; fewer than four are the last ones, more than four begin with batch axes.
-  Status set_shape(std::span<const std::size_t> shape,
-                   std::source_location where = std::source_location::current());
-  Status set_shape(std::initializer_list<std::size_t> shape,
-                   std::source_location where = std::source_location::current()) {
+  Status set_shape(std::span<const std::size_t> shape, CodeLine where = CodeLine::here());
+  Status set_shape(std::initializer_list<std::size_t> shape, CodeLine where = CodeLine::here()) {
     return set_shape(std::span<const std::size_t>(shape.begin(), shape.size()), where);
   }
-  Status set_image(std::size_t width, std::size_t height,
-                   std::source_location where = std::source_location::current());
-  Status set_heaps(std::initializer_list<Heap> heaps,
-                   std::source_location where = std::source_location::current());
-  Status set_policy(CpuPolicy policy, bool strict = false,
-                    std::source_location where = std::source_location::current());
-  Status set_cpu(CpuAccess access, std::source_location where = std::source_location::current());
+  Status set_image(std::size_t width, std::size_t height, CodeLine where = CodeLine::here());
+  Status set_heaps(std::initializer_list<Heap> heaps, CodeLine where = CodeLine::here());
+  Status set_policy(CpuPolicy policy, bool strict = false, CodeLine where = CodeLine::here());
+  Status set_cpu(CpuAccess access, CodeLine where = CodeLine::here());
   /// By the key's name and a JSON text, as in a file of parties: "t.row_align" and "64",
   /// "t.shape" and "[1, 3, 480, 640]", "g.heaps" and "[\"memfd\"]". Errors: also not_found (no such
   /// key), malformed (no JSON).

@@ -131,6 +131,10 @@ class Buffer : public std::enable_shared_from_this<Buffer> {
   /// False when the content must not be written (a published slot, const foreign memory).
   bool is_writable() const noexcept { return writable_.load(std::memory_order_relaxed); }
 
+  /// The first failure to hand the bytes of an ended map over to devices, which a map's destructor
+  /// can only log: what devices see is not certain any more. None: no map has failed so.
+  virtual Status sync_error() const { return {}; }
+
   CpuAccess cpu_access() const noexcept { return cpu_access_; }
   void set_cpu_access(CpuAccess access) noexcept { cpu_access_ = access; }
 
@@ -206,6 +210,16 @@ struct AllocateOptions {
   /// Names under /dev/dma_heap, or "udmabuf", tried in order. Empty: HALYARD_TENSOR_DMA_HEAP, else
   /// contiguous heaps first, then system, then udmabuf.
   std::vector<std::string> dma_heaps;
+  /// What the first byte's address is a multiple of, beside 64: up to 2^30 for mem; what divides a
+  /// page for the others. Errors: invalid_argument, unsupported.
+  std::size_t align_bytes = 64;
+  /// dma: the buffer must stay attached to a device of DRM, so that synchronising reaches the
+  /// caches also where no engine attaches it. Errors: unsupported (no render node takes it).
+  bool attached = false;
+  /// shm: this process alone may write, through maps of this Buffer; whoever else gets the
+  /// descriptor may only read, whatever it tries. Not for udmabuf. Errors: unsupported (mem, dma; a
+  /// kernel before Linux 5.1).
+  bool sole_writer = false;
 };
 Result<std::shared_ptr<Buffer>> allocate(std::size_t size_bytes, const AllocateOptions& options);
 

@@ -58,6 +58,7 @@ struct PoolInfo {
   std::uint64_t pool_size = 0;  ///< bytes
   std::uint32_t max_slots = 0;
   std::uint32_t slot_alignment = 0;  ///< bytes
+  std::optional<FrameLayout> frame;  ///< what all its frames are, where it is made for some
   std::vector<PoolPartInfo> parts;   ///< by index
   std::vector<UnobservedProcess> unobserved;
 

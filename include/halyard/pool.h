@@ -7,11 +7,13 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "halyard/export.h"
+#include "halyard/frame_layout.h"
 #include "halyard/result.h"
 #include "halyard/tensor.h"
 #include "halyard/tensor_descriptor.h"
@@ -35,6 +37,8 @@ struct TensorPoolConfig {
   std::uint64_t pool_size = std::uint64_t{1} << 30;  ///< bytes of all tensors that are alive
   std::uint32_t max_slots = 1024;                    ///< tensors that are alive, 1..1048576
   std::uint32_t slot_alignment = 64;                 ///< of each tensor, a power of two, 64..4096
+  /// What alloc_frame() gives, compared where it is set. None: the pool has no frames of its own.
+  std::optional<FrameLayout> frame = std::nullopt;
   // What follows is this process's own choice, and not compared with what the pool was made with.
   Scrub scrub = Scrub::on_handover;
   bool prefault = false;  ///< touch memory when it is reserved, so that no frame meets a page fault
@@ -50,6 +54,9 @@ struct TensorPoolConfig {
   static constexpr TensorPoolConfig large() noexcept {
     return {.pool_size = std::uint64_t{4} << 30, .max_slots = 4096};
   }
+  /// For `count` frames that all processes together hold at a time, 1..1048576. Errors: those of
+  /// FrameLayout::check(), invalid_argument (the count, a size beyond 2^62).
+  static Result<TensorPoolConfig> for_frames(const FrameLayout& frame, std::uint32_t count);
 };
 
 /// Counts over all processes of a pool. Exact when nobody allocates or releases meanwhile.
@@ -187,6 +194,11 @@ class TensorPool : public std::enable_shared_from_this<TensorPool> {
   /// A picture, as Tensor::create_image() lays it out. Errors: those of both.
   Result<TensorHandle> alloc_image(std::size_t width, std::size_t height, PixelFormat format,
                                    DType dtype = DType::u8, std::size_t stride_bytes = 0);
+
+  /// A frame as the pool's configuration says: its image, or its tensor where it has no image. The
+  /// same as alloc() otherwise; waits up to `timeout` for room. Errors: those of alloc(),
+  /// unsupported (the pool has no frames), timeout.
+  Result<TensorHandle> alloc_frame(std::chrono::nanoseconds timeout = {});
 
   /// The tensor that a descriptor names, in any process of the pool: read-only. Errors: those of
   /// validate().

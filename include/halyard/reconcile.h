@@ -13,6 +13,7 @@
 
 #include "halyard/attributes.h"
 #include "halyard/export.h"
+#include "halyard/frame_layout.h"
 #include "halyard/result.h"
 #include "halyard/tensor.h"
 
@@ -115,6 +116,11 @@ class Reconciled {
   std::vector<Statement> explain(Key key, std::size_t index = 0) const;
   std::span<const PartyView> views() const noexcept;
   std::span<const DroppedParty> dropped() const noexcept;
+
+  /// For pools of such buffers: TensorPoolConfig::for_frames(). Errors: unsupported (not all
+  /// parties reach Heap::memfd, which pools are of; neither a tensor nor an image; an alignment
+  /// that is no power of two of at most 4096).
+  Result<FrameLayout> frame_layout() const;
 
   /// Equal for equal results, in every process. Not a protection against forgery.
   std::array<std::uint8_t, 16> digest() const;

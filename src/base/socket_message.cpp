@@ -181,4 +181,96 @@ Status send_all(int socket, std::span<const std::byte> bytes, std::span<const in
   return {};
 }
 
+Result<int> unix_socket_type(int socket) {
+  int domain = 0;
+  int type = 0;
+  socklen_t size = sizeof(int);
+  if (socket < 0 || ::getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0 ||
+      ::getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &(size = sizeof(int))) != 0) {
+    return make_error(Errc::invalid_argument, "socket: is not a socket",
+                      fmt::format("descriptor {}", socket), socket < 0 ? 0 : errno);
+  }
+  if (domain != AF_UNIX) {
+    return fail(Errc::invalid_argument, "socket: must be AF_UNIX, others carry no descriptors",
+                "family {}", domain);
+  }
+  return type;
+}
+
+namespace {
+
+Error peer_closed() {
+  return fail(Errc::not_found, "socket: the peer has closed it");
+}
+
+// Fills `into` from a stream; `before` bytes of the message have been read already.
+Status receive_rest(int socket, std::span<std::byte> into, std::size_t before, ReceivedFds& fds,
+                    const Deadline& deadline) {
+  std::size_t done = 0;
+  while (done < into.size()) {
+    auto received = receive_some(socket, into.subspan(done), deadline);
+    const bool first = before + done == 0;
+    if (!received) {
+      if (received.error().code != Errc::timeout || first) return std::move(received).error();
+      return fail(Errc::corrupt, "message: ends early, the rest did not come in time",
+                  "{} bytes came", before + done);
+    }
+    if (received->bytes == 0) {
+      if (first) return peer_closed();
+      return fail(Errc::corrupt, "message: ends early, the peer has closed the socket",
+                  "{} bytes came", before + done);
+    }
+    if (first) {
+      fds = std::move(received->fds);
+    } else if (received->fds.count != 0) {
+      return fail(Errc::malformed, "message.descriptors: must come with the first byte",
+                  "{} came at byte {}", received->fds.count, before + done);
+    }
+    done += received->bytes;
+  }
+  return {};
+}
+
+Result<ReceivedMessage> receive_from_stream(int socket, std::size_t head_bytes,
+                                            const MessageSize& size, const Deadline& deadline) {
+  ReceivedMessage envelope;
+  envelope.bytes.resize(head_bytes);
+  // Alone, for one read may join bytes without descriptors to later ones that have some.
+  const auto first = std::span(envelope.bytes).first(1);
+  HALYARD_CHECK(receive_rest(socket, first, 0, envelope.fds, deadline));
+  HALYARD_CHECK(
+      receive_rest(socket, std::span(envelope.bytes).subspan(1), 1, envelope.fds, deadline));
+  HALYARD_TRY(const std::size_t whole, size(envelope.bytes));
+  envelope.bytes.resize(std::max(whole, head_bytes));
+  HALYARD_CHECK(receive_rest(socket, std::span(envelope.bytes).subspan(head_bytes), head_bytes,
+                             envelope.fds, deadline));
+  return envelope;
+}
+
+Result<ReceivedMessage> receive_packet(int socket, std::size_t max_bytes, bool datagram,
+                                       const Deadline& deadline) {
+  ReceivedMessage envelope;
+  envelope.bytes.resize(max_bytes);
+  HALYARD_TRY(ReceivedBytes received, receive_some(socket, envelope.bytes, deadline));
+  if (received.truncated) {
+    return fail(Errc::malformed, "message.size: outside its limits", "more than {} bytes came",
+                max_bytes);
+  }
+  // A connection ends with an empty packet; datagrams have no end, but may be empty.
+  const bool closed = received.bytes == 0 && received.fds.count == 0 && !datagram;
+  if (closed || received.reset) return peer_closed();
+  envelope.bytes.resize(received.bytes);
+  envelope.fds = std::move(received.fds);
+  return envelope;
+}
+
+}  // namespace
+
+Result<ReceivedMessage> receive_message(int socket, const MessageLimits& limits,
+                                        const MessageSize& size, const Deadline& deadline) {
+  HALYARD_TRY(const int type, unix_socket_type(socket));
+  if (type == SOCK_STREAM) return receive_from_stream(socket, limits.head_bytes, size, deadline);
+  return receive_packet(socket, limits.max_bytes, type == SOCK_DGRAM, deadline);
+}
+
 }  // namespace halyard

@@ -5,8 +5,10 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "base/local.h"
 #include "halyard/fd.h"
@@ -51,6 +53,26 @@ struct HALYARD_LOCAL ReceivedBytes {
 };
 /// Errors: timeout, invalid_argument (not connected), malformed (more descriptors than fit), os.
 Result<ReceivedBytes> receive_some(int socket, std::span<std::byte> into, const Deadline& deadline);
+
+/// SOCK_STREAM, SOCK_SEQPACKET or SOCK_DGRAM. Errors: invalid_argument (no AF_UNIX socket).
+Result<int> unix_socket_type(int socket);
+
+/// A message with its descriptors.
+struct HALYARD_LOCAL ReceivedMessage {
+  std::vector<std::byte> bytes;
+  ReceivedFds fds;
+};
+struct MessageLimits {
+  std::size_t head_bytes = 0;  ///< of each message; they say how many it has
+  std::size_t max_bytes = 0;
+};
+/// How many bytes a message has by its head: head_bytes..max_bytes, or why there is none.
+using MessageSize = std::function<Result<std::size_t>(std::span<const std::byte> head)>;
+/// Receives one message, whole, on a socket of any type: of a stream as many bytes as `size` says,
+/// else one packet, which `size` does not see. Errors: invalid_argument, timeout (nothing came),
+/// not_found (the peer has closed), malformed, corrupt (ends early), those of `size`, os.
+Result<ReceivedMessage> receive_message(int socket, const MessageLimits& limits,
+                                        const MessageSize& size, const Deadline& deadline);
 
 /// Sends all bytes, the descriptors beside the first of them. At most max_message_fds. Errors:
 /// timeout (nothing has left), corrupt (a part has), invalid_argument (larger than the socket's

@@ -152,6 +152,7 @@ Result<PoolInfo> read_pool_entry(Observer& observer, std::uint32_t id) {
     pool.pool_size = config.pool_size;
     pool.max_slots = config.max_slots;
     pool.slot_alignment = config.slot_alignment;
+    pool.frame = config.frame;
   }
   const bool lives = observer.ask(members, fmt::format("pool/{}", id),
                                   static_cast<std::uint32_t>(PoolRequest::look), pool.unobserved,

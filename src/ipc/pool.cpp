@@ -273,6 +273,34 @@ Result<TensorHandle> TensorPool::alloc_image(std::size_t width, std::size_t heig
   return TensorHandle(std::move(tensor), Device::cpu());
 }
 
+Result<TensorPoolConfig> TensorPoolConfig::for_frames(const FrameLayout& frame,
+                                                      std::uint32_t count) {
+  HALYARD_CHECK(frame.check());
+  constexpr std::uint64_t most_bytes = std::uint64_t{1} << 62;
+  const std::uint64_t unit = frame.align_bytes;
+  const std::uint64_t each = (frame.size_bytes + unit - 1) / unit * unit;
+  if (count == 0 || count > 1'048'576 || each > most_bytes / count)
+    return fail(Errc::invalid_argument, "count: must be 1..1048576, all bytes at most 2^62",
+                "{} frames of {} bytes", count, each);
+  TensorPoolConfig config;
+  config.pool_size = each * count;
+  config.max_slots = count;
+  config.slot_alignment = frame.align_bytes;
+  config.frame = frame;
+  return config;
+}
+
+Result<TensorHandle> TensorPool::alloc_frame(std::chrono::nanoseconds timeout) {
+  const std::optional<FrameLayout>& frame = config().frame;
+  if (!frame) return fail(Errc::unsupported, "pool: is made for no frames", "pool {}", pool_id());
+  HALYARD_TRY(auto slot, timeout.count() == 0
+                             ? state_->part->allocate(frame->size_bytes)
+                             : state_->part->allocate_for(frame->size_bytes, timeout));
+  if (frame->fill) std::ranges::fill(slot->bytes(), static_cast<std::byte>(*frame->fill));
+  HALYARD_TRY(Tensor tensor, frame->over(std::move(slot)));
+  return TensorHandle(std::move(tensor), Device::cpu());
+}
+
 Result<std::shared_ptr<TensorPool>> default_pool() {
   Pools& known = this_process.get();
   const std::lock_guard lock(known.default_mutex);

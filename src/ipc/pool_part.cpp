@@ -22,8 +22,10 @@ struct Parts {
 constinit PerProcess<Parts> this_process;
 
 std::string to_text(const TensorPoolConfig& config) {
-  return fmt::format("pool_size {}\nmax_slots {}\nslot_alignment {}\n", config.pool_size,
-                     config.max_slots, config.slot_alignment);
+  std::string text = fmt::format("pool_size {}\nmax_slots {}\nslot_alignment {}\n",
+                                 config.pool_size, config.max_slots, config.slot_alignment);
+  if (config.frame) text += fmt::format("frame {}\n", config.frame->to_text());
+  return text;
 }
 
 Status check_same(const TensorPoolConfig& wanted, const TensorPoolConfig& found) {
@@ -33,8 +35,11 @@ Status check_same(const TensorPoolConfig& wanted, const TensorPoolConfig& found)
   };
   HALYARD_CHECK(check("pool_size: the pool has another one", wanted.pool_size, found.pool_size));
   HALYARD_CHECK(check("max_slots: the pool has another one", wanted.max_slots, found.max_slots));
-  return check("slot_alignment: the pool has another one", wanted.slot_alignment,
-               found.slot_alignment);
+  HALYARD_CHECK(check("slot_alignment: the pool has another one", wanted.slot_alignment,
+                      found.slot_alignment));
+  if (!wanted.frame || wanted.frame == found.frame) return {};
+  return fail(Errc::exists, "frame: the pool has another one", "wanted {}, found {}",
+              wanted.frame->describe(), found.frame ? found.frame->describe() : "none");
 }
 
 Arena::Config arena_config(const TensorPoolConfig& config) {
@@ -69,6 +74,12 @@ Result<TensorPoolConfig> read_pool(const std::string& text) {
                   &config.max_slots, &config.slot_alignment) != 3)
     return fail(Errc::corrupt, "registry: what it says of the pool's limits cannot be read");
   config.pool_size = size;
+  constexpr std::string_view word = "\nframe ";
+  if (const std::size_t at = text.find(word); at != std::string::npos) {
+    const std::size_t begin = at + word.size();
+    HALYARD_TRY(config.frame,
+                FrameLayout::from_text(text.substr(begin, text.find('\n', begin) - begin)));
+  }
   return config;
 }
 
@@ -133,6 +144,7 @@ Result<std::shared_ptr<PoolPart>> PoolPart::enter(std::uint32_t id,
       config.pool_size = found.pool_size;
       config.max_slots = found.max_slots;
       config.slot_alignment = found.slot_alignment;
+      config.frame = found.frame;
     }
     std::uint32_t index = 0;
     const auto is_taken = [&](std::uint32_t i) {

@@ -35,7 +35,10 @@ using namespace ipc;  // NOLINT: this file is a front of that folder
 Result<Tensor> TopicEndpoint::State::copy_to_pool(const Tensor& frame) {
   HALYARD_TRY(const auto pool, get_pool());
   Tensor copy;
-  if (frame.is_image()) {
+  if (pool->config().frame) {
+    HALYARD_TRY(copy, pool->alloc_frame());
+    if (frame.is_image()) copy.set_colorimetry(frame.colorimetry());
+  } else if (frame.is_image()) {
     HALYARD_TRY(copy,
                 pool->alloc_image(frame.width(), frame.height(), *frame.format(), frame.dtype()));
     copy.set_colorimetry(frame.colorimetry());

@@ -2,30 +2,23 @@
 // Whoever comes later introduces itself to those that are there; the registry's lock orders them.
 #include "ipc/topic_service.h"
 
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
-#include <climits>
 
 #include "base/format_error.h"
+#include "base/futex.h"
 #include "ipc/borrowed_arena.h"
 
 namespace halyard::ipc {
 
 void wake_all(const SharedWord& word) noexcept {
-  ::syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  wake_all_at(&word);
 }
 
 void wait_at(const SharedWord& word, std::uint32_t seen,
              std::chrono::nanoseconds timeout) noexcept {
   static_assert(std::endian::native == std::endian::little, "the lower half comes first");
-  timespec time = {};
-  time.tv_sec = static_cast<time_t>(timeout.count() / 1'000'000'000);
-  time.tv_nsec = static_cast<long>(timeout.count() % 1'000'000'000);
-  ::syscall(SYS_futex, &word, FUTEX_WAIT, seen, &time, nullptr, 0);
+  wait_at_word(&word, seen, timeout);
 }
 
 Result<EndpointView> view_of_peer(const MappedMemory& memory, bool publishes,

@@ -17,9 +17,9 @@ using nlohmann::json;
 
 constexpr std::size_t max_alternatives = 64;
 
-std::string text_of(const std::source_location& where) {
-  const std::string_view file = where.file_name();
-  return fmt::format("{}:{}", file.substr(file.find_last_of('/') + 1), where.line());
+std::string text_of(CodeLine where) {
+  const std::string_view file = where.file;
+  return fmt::format("{}:{}", file.substr(file.find_last_of('/') + 1), where.line);
 }
 
 /// "i.pitch_align[1]" is key and index.
@@ -97,7 +97,10 @@ Status AttributeList::set(Key key, AttributeValue value, std::size_t index, std:
   if (auto legal = check_value(*info, value); !legal)
     return fail(Errc::invalid_argument, legal.error().what, "party \"{}\": {}", party_,
                 legal.error().detail ? *legal.error().detail : std::string());
-  // One way to say a thing: padding of the value 0 is padding of zero.
+  // One way to say a thing: most keys have one number, and padding of the value 0 is of zero.
+  const bool has_high =
+      info->type == ValueType::range || key == Key::policy || key == Key::pad_fill;
+  if (!has_high) value.high = 0;
   if (key == Key::pad_fill && value == AttributeValue{3, 0}) value = {2, 0};
   if (const auto before = get(key, index))
     return fail(Errc::exists, "the list has the key already", "party \"{}\": {} = {}, then {}",
@@ -106,7 +109,7 @@ Status AttributeList::set(Key key, AttributeValue value, std::size_t index, std:
   return {};
 }
 
-Status AttributeList::set(Key key, std::uint64_t number, std::source_location where) {
+Status AttributeList::set(Key key, std::uint64_t number, CodeLine where) {
   const KeyInfo* const info = key_info(key);
   const bool is_range = info != nullptr && info->type == ValueType::range;
   const std::size_t count = info != nullptr ? values_of_one(*info) : 1;
@@ -115,11 +118,11 @@ Status AttributeList::set(Key key, std::uint64_t number, std::source_location wh
   return {};
 }
 
-Status AttributeList::set_dtype(DType dtype, std::source_location where) {
+Status AttributeList::set_dtype(DType dtype, CodeLine where) {
   return set(Key::dtype, {static_cast<std::uint64_t>(dtype), 0}, 0, text_of(where));
 }
 
-Status AttributeList::set_shape(std::span<const std::size_t> shape, std::source_location where) {
+Status AttributeList::set_shape(std::span<const std::size_t> shape, CodeLine where) {
   if (shape.empty() || shape.size() > max_axes)
     return fail(Errc::invalid_argument, "a shape has 1 to 8 axes", "party \"{}\": {}", party_,
                 shape.size());
@@ -130,24 +133,24 @@ Status AttributeList::set_shape(std::span<const std::size_t> shape, std::source_
   return {};
 }
 
-Status AttributeList::set_image(std::size_t width, std::size_t height, std::source_location where) {
+Status AttributeList::set_image(std::size_t width, std::size_t height, CodeLine where) {
   HALYARD_CHECK(set(Key::width, {width, width}, 0, text_of(where)));
   return set(Key::height, {height, height}, 0, text_of(where));
 }
 
-Status AttributeList::set_heaps(std::initializer_list<Heap> heaps, std::source_location where) {
+Status AttributeList::set_heaps(std::initializer_list<Heap> heaps, CodeLine where) {
   std::uint64_t bits = 0;
   for (const Heap each : heaps)
     bits |= bit(each);
   return set(Key::heaps, {bits, 0}, 0, text_of(where));
 }
 
-Status AttributeList::set_policy(CpuPolicy policy, bool strict, std::source_location where) {
+Status AttributeList::set_policy(CpuPolicy policy, bool strict, CodeLine where) {
   return set(Key::policy, {static_cast<std::uint64_t>(policy), strict ? 1U : 0U}, 0,
              text_of(where));
 }
 
-Status AttributeList::set_cpu(CpuAccess access, std::source_location where) {
+Status AttributeList::set_cpu(CpuAccess access, CodeLine where) {
   return set(Key::cpu, {static_cast<std::uint64_t>(access), 0}, 0, text_of(where));
 }
 

@@ -102,8 +102,10 @@ void MemoryChoice::filter_heaps() {
 void MemoryChoice::choose_policy() {
   const auto wished = static_cast<CpuPolicy>(merged_.number(Key::policy, 0));
   draft_.policy = wished;
-  if (wished == CpuPolicy::automatic)
-    draft_.policy = has_cpu_ ? CpuPolicy::cached : CpuPolicy::unmapped;
+  // Who uses the CPU needs a mapping, whoever else does not.
+  const bool is_open = wished == CpuPolicy::automatic || wished == CpuPolicy::unmapped;
+  if (is_open) draft_.policy = has_cpu_ ? CpuPolicy::cached : CpuPolicy::unmapped;
+  if (has_cpu_ && is_strict(CpuPolicy::unmapped)) fail(Check::unmapped, Key::policy);
   const bool is_uncached = draft_.heap == Heap::dmabuf_uncached;
   if (wished == CpuPolicy::uncached && !is_uncached) {
     draft_.policy = CpuPolicy::cached;

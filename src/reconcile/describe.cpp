@@ -109,6 +109,10 @@ void describe_memory(const Failure& failure, ConflictItem& item) {
       item.nearest = {1};
       item.hint = "copy into the engine's buffer, or let it set g.count_max for a ring of buffers";
       return;
+    case Check::unmapped:
+      item.rule = "what is strictly unmapped is not for the CPU";
+      item.hint = "let no party ask for g.cpu, or let the policy be no strict one";
+      return;
     case Check::is_protected:
       item.rule = "protected content is not for the CPU";
       item.hint = "let no party ask for g.cpu";

@@ -69,6 +69,7 @@ enum class Check : std::uint8_t {
   count_max,
   pinned,
   is_protected,
+  unmapped,  ///< strictly, and somebody wants to map
   padding,
   modifier,  ///< the CPU cannot read what is not linear
   domains,

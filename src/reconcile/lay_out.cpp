@@ -242,10 +242,12 @@ std::uint64_t LayOut::stored_rows(std::uint64_t rows, unsigned shift) {
   return round_up(rows, std::max<std::uint64_t>(align >> shift, 1)).value();
 }
 
-/// Behind the plane before it.
+/// Behind the plane before it; where a tensor may begin if there is one.
 void LayOut::place(std::size_t index, Amount size) {
-  const std::uint64_t align = multiple(merged_.number(Key::plane_align, is_pyramid_ ? 0 : index, 1),
-                                       component_, Key::plane_align);
+  std::uint64_t align = multiple(merged_.number(Key::plane_align, is_pyramid_ ? 0 : index, 1),
+                                 component_, Key::plane_align);
+  if (draft_.has_tensor)
+    align = multiple(align, merged_.number(Key::offset_align, 1), Key::offset_align);
   Amount offset;
   if (index > 0) {
     const PlaneDraft& before = draft_.planes[index - 1];
@@ -334,7 +336,7 @@ void LayOut::joined() {
   std::size_t plane = plane_holding_tensor();
   if (plane == max_planes) {
     if (merged_.at(Key::shape, 0).is_set && merged_.at(Key::shape, 1).is_set &&
-        merged_[Key::width].is_set && merged_[Key::height].is_set)
+        merged_[Key::width].is_set && merged_[Key::height].is_set && merged_[Key::format].is_set)
       fail(Check::image_shape, slot16(Key::shape), t.w, merged_.number(Key::width, 1));
     plane = 0;
   }

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "base/format_error.h"
+#include "base/utf8.h"
 
 namespace halyard {
 
@@ -65,8 +66,7 @@ std::vector<LayoutTag> common_tags(const Problem& problem, LayoutTag::Family fam
     for (const Alternative& each : list->alternatives())
       if (each.tag.family == family) tags.push_back(each.tag);
   std::ranges::sort(tags);
-  const auto [first, last] = std::ranges::unique(tags);
-  tags.erase(first, last);
+  tags.erase(std::unique(tags.begin(), tags.end()), tags.end());
   std::erase_if(tags, [&](const LayoutTag& tag) {
     return !std::ranges::all_of(
         problem.lists, [&](const AttributeList* list) { return acceptance(*list, tag).accepts; });
@@ -140,6 +140,7 @@ Result<Problem> make_problem(std::span<const AttributeList* const> lists,
                   each->party().size());
     if (std::ranges::any_of(each->party(), [](unsigned char c) { return c < ' ' || c == 127; }))
       return fail(Errc::invalid_argument, "a party's name has no control characters");
+    if (!is_utf8(each->party())) return fail(Errc::invalid_argument, "a party's name is UTF-8");
     if (std::ranges::find(without, each->party()) == without.end()) sorted.push_back(each);
   }
   if (sorted.empty()) return fail(Errc::invalid_argument, "there is no list");

@@ -121,7 +121,7 @@ Result<Reconciled> reconcile_without(std::span<const AttributeList* const> lists
     const Best best = find_best(problem, all, machine);
     if (best.is_found)
       return make_reconciled(problem, best.candidate, problem.facts(best.candidate), best.merged,
-                             best.draft, std::move(dropped));
+                             best.draft, machine, std::move(dropped));
     Conflict found = report(problem, all, machine);
     const PartyInfo* const party = options.allow_drop ? party_to_drop(problem, found) : nullptr;
     if (party == nullptr) {

@@ -4,13 +4,21 @@
 #include <nlohmann/json.hpp>
 
 #include "base/format_error.h"
+#include "reconcile/blob.h"
 #include "reconcile/conflict.h"
 #include "reconcile/state.h"
+#include "reconcile/stored_lists.h"
 #include "reconcile/value_text.h"
 
 namespace halyard {
 
 namespace {
+
+/// Engines and sources may be any bytes: what is no UTF-8 is replaced.
+template <class Json>
+std::string dumped(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 // Keys in the order in which they are added: what matters most comes first.
 using json = nlohmann::ordered_json;
@@ -49,19 +57,25 @@ std::string party_label(const json& party) {
   std::string label = text(party, "name");
   if (const std::string engine = text(party, "engine"); !engine.empty() && engine != label)
     label += fmt::format(" ({})", engine);
-  if (party.contains("pid")) label += fmt::format("  pid {}", party["pid"].get<std::uint32_t>());
   return label;
 }
 
+std::string pid_label(const json& party) {
+  return party.contains("pid") ? fmt::format("pid {}", party["pid"].get<std::uint32_t>())
+                               : std::string();
+}
+
 void add_parties(std::string& out, const json& parties) {
-  std::size_t label = 0, key = 0;
+  std::size_t label = 0, pid = 0, key = 0;
   for (const json& each : parties) {
     label = std::max(label, party_label(each).size());
+    pid = std::max(pid, pid_label(each).size());
     key = std::max(key, text(each, "key").size());
   }
   for (const json& each : parties) {
-    out += fmt::format("     {:<{}}  {:<{}} = {}", party_label(each), label, text(each, "key"), key,
-                       text(each, "value"));
+    out += fmt::format("     {:<{}}  ", party_label(each), label);
+    if (pid != 0) out += fmt::format("{:<{}}  ", pid_label(each), pid);
+    out += fmt::format("{:<{}} = {}", text(each, "key"), key, text(each, "value"));
     if (const std::string source = text(each, "source"); !source.empty())
       out += fmt::format("  ({})", source);
     out += '\n';
@@ -83,7 +97,7 @@ std::string conflict_text(const json& object) {
     if (!item["nearest"].empty()) {
       std::vector<std::string> values;
       for (const json& each : item["nearest"])
-        values.push_back(each.dump());
+        values.push_back(dumped(each));
       computed += fmt::format("{}nearest legal: {}", computed.empty() ? "" : "; ",
                               fmt::join(values, " or "));
     }
@@ -203,7 +217,7 @@ std::string joined(const Reconciled& r, Value value) {
 }  // namespace
 
 std::string Conflict::to_json() const {
-  return conflict_json(*this).dump();
+  return dumped(conflict_json(*this));
 }
 
 std::string Conflict::to_text() const {
@@ -218,7 +232,7 @@ std::string Reconciled::to_json() const {
   for (const DroppedParty& each : dropped())
     out["dropped"].push_back(
         {{"party", each.party}, {"conflicts", conflict_json(each.conflict)["conflicts"]}});
-  return out.dump();
+  return dumped(out);
 }
 
 std::string Reconciled::to_text() const {
@@ -242,18 +256,7 @@ std::string Reconciled::to_text() const {
 }
 
 std::array<std::uint8_t, 16> Reconciled::digest() const {
-  // FNV-1a of 128 bits (Fowler, Noll, Vo; RFC 9923), of the canonical JSON.
-  __extension__ using u128 = unsigned __int128;
-  u128 hash = (u128{0x6c62272e07bb0142} << 64) | 0x62b821756295c58d;
-  const u128 prime = (u128{1} << 88) | 0x13b;
-  for (const char c : to_json()) {
-    hash ^= static_cast<std::uint8_t>(c);
-    hash *= prime;
-  }
-  std::array<std::uint8_t, 16> out{};
-  for (std::size_t k = 0; k < out.size(); ++k)
-    out[k] = static_cast<std::uint8_t>(hash >> (8 * (15 - k)));
-  return out;
+  return blob_hash(shared_bytes(*state_));
 }
 
 }  // namespace halyard

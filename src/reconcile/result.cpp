@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reconciled: what is read of a result.
 #include <algorithm>
+#include <bit>
 #include <tuple>
 
+#include "base/format_error.h"
 #include "reconcile/conflict.h"
 #include "reconcile/memory_order.h"
 #include "reconcile/state.h"
@@ -101,7 +103,7 @@ void store_facts(ReconciledState& state, std::vector<Fact> facts) {
 
 Reconciled make_reconciled(const Problem& problem, const Candidate& candidate,
                            std::vector<Fact> facts, const Merged& merged, const Draft& draft,
-                           std::vector<DroppedParty> dropped) {
+                           const MachineTraits& machine, std::vector<DroppedParty> dropped) {
   auto state = std::make_shared<ReconciledState>();
   state->merged = merged;
   state->candidate = candidate;
@@ -113,6 +115,7 @@ Reconciled make_reconciled(const Problem& problem, const Candidate& candidate,
   store_parties(*state, problem);
   store_facts(*state, std::move(facts));
   state->dropped = std::move(dropped);
+  state->machine = machine;
   return ReconciledState::wrap(std::move(state));
 }
 
@@ -188,6 +191,33 @@ std::span<const PartyView> Reconciled::views() const noexcept {
 }
 std::span<const DroppedParty> Reconciled::dropped() const noexcept {
   return state_->dropped;
+}
+
+Result<FrameLayout> Reconciled::frame_layout() const {
+  if (std::ranges::find(heaps(), Heap::memfd) == heaps().end())
+    return fail(Errc::unsupported, "g.heaps: not all parties reach memfd, which pools are of");
+  FrameLayout frame;
+  frame.size_bytes = allocated_bytes();
+  const std::uint64_t align = base_align_bytes();
+  if (!std::has_single_bit(align) || align > 4096)
+    return fail(Errc::unsupported, "g.base_align: pools align by powers of two up to 4096", "{}",
+                align);
+  frame.align_bytes = static_cast<std::uint32_t>(std::max<std::uint64_t>(align, 64));
+  if (pad_fill() != PadFill::anything) frame.fill = pad_value();
+  frame.tensor = layout();
+  frame.tensor_offset_bytes = tensor_offset_bytes();
+  if (has_image()) {
+    frame.width = static_cast<std::uint32_t>(width());
+    frame.height = static_cast<std::uint32_t>(height());
+    frame.format = image_tag().format;
+    frame.modifier = image_tag().modifier;
+  }
+  for (const PlaneLayout& each : planes()) {
+    if (frame.plane_count == frame.planes.size()) break;
+    frame.planes[frame.plane_count++] = {each.offset_bytes, each.stride_bytes,
+                                         each.plane_stride_bytes};
+  }
+  return frame;
 }
 
 std::optional<AttributeValue> Reconciled::value(Key key, std::size_t index) const noexcept {

@@ -28,7 +28,14 @@ struct ReconciledState {
   std::vector<Heap> heaps;
   std::vector<PartyView> views;
   std::vector<DroppedParty> dropped;
+  MachineTraits machine;
+  std::vector<std::byte> unknown_records;  ///< of a blob of a newer library; they are sent on
 
+  /// For a result that nobody else has yet.
+  static ReconciledState& edit(Reconciled& result) noexcept {
+    return const_cast<ReconciledState&>(*result.state_);
+  }
+  static const ReconciledState& of(const Reconciled& result) noexcept { return *result.state_; }
   static Reconciled wrap(std::shared_ptr<const ReconciledState> state) {
     return Reconciled(std::move(state));
   }
@@ -37,6 +44,6 @@ struct ReconciledState {
 /// The result for a draft that has no failures.
 Reconciled make_reconciled(const Problem& problem, const Candidate& candidate,
                            std::vector<Fact> facts, const Merged& merged, const Draft& draft,
-                           std::vector<DroppedParty> dropped);
+                           const MachineTraits& machine, std::vector<DroppedParty> dropped);
 
 }  // namespace halyard

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory policy: which kind serves which request. All of it is in this file.
+#include <numeric>
+
 #include "base/env.h"
 #include "base/fork.h"
 #include "base/format_error.h"
@@ -11,13 +13,33 @@
 namespace halyard {
 namespace {
 
+constexpr std::size_t page_bytes = 4096;  // of the smallest pages that Linux has here
+constexpr std::size_t most_align_bytes = std::size_t{1} << 30;
+
+Status check_options(Memory memory, const AllocateOptions& options) {
+  if (options.align_bytes == 0 || options.align_bytes > most_align_bytes)
+    return fail(Errc::invalid_argument, "align_bytes: must be 1..2^30", "{}", options.align_bytes);
+  if (memory != Memory::mem && page_bytes % options.align_bytes != 0)
+    return fail(Errc::unsupported, "align_bytes: this memory begins at a page",
+                "{} does not divide a page of {}", options.align_bytes, page_bytes);
+  if (options.sole_writer && memory != Memory::shm)
+    return fail(Errc::unsupported, "sole_writer: only shm can keep others from writing",
+                "memory {}", to_string(memory));
+  if (options.attached && memory != Memory::dma)
+    return fail(Errc::unsupported, "attached: only DMA-BUFs attach to devices", "memory {}",
+                to_string(memory));
+  return {};
+}
+
 Result<std::shared_ptr<Buffer>> allocate_kind(std::size_t size_bytes, Memory memory,
                                               const AllocateOptions& options) {
+  HALYARD_CHECK(check_options(memory, options));
   switch (memory) {
     case Memory::mem:
-      return make_heap_buffer(size_bytes);
+      return make_heap_buffer(size_bytes, std::lcm(options.align_bytes, buffer_alignment));
     case Memory::shm:
-      return make_shm_buffer(size_bytes, options.label);
+      return options.sole_writer ? make_own_shm_buffer(size_bytes, options.label)
+                                 : make_shm_buffer(size_bytes, options.label);
     case Memory::dma:
       return make_dma_buffer(size_bytes, options);
     case Memory::pbo:

@@ -14,13 +14,19 @@ namespace halyard {
 /// Alignment of the first byte of every buffer that the library allocates.
 inline constexpr std::size_t buffer_alignment = 64;
 
-/// Zero-filled heap memory. Errors: no_memory.
-Result<std::shared_ptr<Buffer>> make_heap_buffer(std::size_t size_bytes);
+/// Zero-filled heap memory that begins at a multiple of `align_bytes`. Errors:
+/// no_memory.
+Result<std::shared_ptr<Buffer>> make_heap_buffer(std::size_t size_bytes,
+                                                 std::size_t align_bytes = buffer_alignment);
 
 /// Zero-filled memory behind a descriptor: a memfd that can neither shrink nor grow, mode 0600,
 /// mapped as long as it lives. `label` (empty: "halyard") is its name in the kernel's lists. Where
 /// the kernel has no memfd: make_posix_shm_buffer(). Errors: no_memory, os, permission.
 Result<std::shared_ptr<Buffer>> make_shm_buffer(std::size_t size_bytes, std::string_view label);
+
+/// Zero-filled memory that this process alone can write: AllocateOptions::sole_writer. Errors:
+/// unsupported, no_memory, os, permission.
+Result<std::shared_ptr<Buffer>> make_own_shm_buffer(std::size_t size_bytes, std::string_view label);
 
 /// POSIX shared memory without a name (created, then unlinked at once), mode 0600, mapped as long
 /// as it lives. It has no seals, so its pages are reserved. Errors: no_memory, os, permission.

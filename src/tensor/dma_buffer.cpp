@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DMA-BUF memory: mapped once, synchronised by every map.
+#include <atomic>
+#include <cerrno>
 
 #include "base/format_error.h"
 #include "base/log_format.h"
@@ -20,6 +22,7 @@ class DmaBuffer final : public Buffer {
       : Buffer(size, Memory::dma, writable), fd_(std::move(fd)), attach_(std::move(attach)) {}
   ~DmaBuffer() override { release_attachments(); }
   int fd() const noexcept override { return fd_.get(); }
+  Status sync_error() const override;
 
  private:
   Result<std::span<std::byte>> begin_access(Access access) override;
@@ -31,7 +34,7 @@ class DmaBuffer final : public Buffer {
   ForkMutex mutex_;
   MappedMemory mapped_;  ///< from the first map on
   DmaSync sync_;
-  bool end_failed_ = false;  ///< logged once
+  std::atomic<int> end_errno_{0};  ///< of the first END that failed, which alone is logged
 };
 
 Result<std::span<std::byte>> DmaBuffer::begin_access(Access access) {
@@ -52,8 +55,16 @@ void DmaBuffer::end_access(Access access) noexcept {
   const ForkLock lock(mutex_);
   if (!lock) return;
   const auto ended = sync_.end(fd_.get(), access);
-  if (ended || std::exchange(end_failed_, true)) return;
+  if (ended || end_errno_.load(std::memory_order_relaxed) != 0) return;
+  const int os_errno = ended.error().os_errno;
+  end_errno_.store(os_errno != 0 ? os_errno : EIO, std::memory_order_release);
   HALYARD_LOG(LogLevel::warn, "tensor", "buffer {}: {}", id(), ended.error().message());
+}
+
+Status DmaBuffer::sync_error() const {
+  const int os_errno = end_errno_.load(std::memory_order_acquire);
+  if (os_errno == 0) return {};
+  return fail_os("dma: CPU access did not end well", os_errno, fmt::format("buffer {}", id()));
 }
 
 }  // namespace
@@ -72,6 +83,9 @@ Result<std::shared_ptr<Buffer>> make_dma_buffer(std::size_t size_bytes,
               allocate_dma(size_bytes, dma_heap_order(options.dma_heaps), label, nodes));
   DmaAttach attach;
   if (memory.heap != udmabuf_name) attach = DmaAttach::create(memory.fd.get(), nodes.render);
+  if (options.attached && !attach && memory.heap != udmabuf_name)
+    return fail(Errc::unsupported, "attached: no render node takes the DMA-BUF", "heap {}, node {}",
+                memory.heap, nodes.render);
   auto buffer =
       std::make_shared<DmaBuffer>(std::move(memory.fd), size_bytes, true, std::move(attach));
   if (!label.empty()) {

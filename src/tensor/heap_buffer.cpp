@@ -34,12 +34,12 @@ class HeapBuffer final : public Buffer {
 
 }  // namespace
 
-Result<std::shared_ptr<Buffer>> make_heap_buffer(std::size_t size_bytes) {
-  const auto padded = checked_add(size_bytes, buffer_alignment);
+Result<std::shared_ptr<Buffer>> make_heap_buffer(std::size_t size_bytes, std::size_t align_bytes) {
+  const auto padded = checked_add(size_bytes, align_bytes);
   std::unique_ptr<void, Free> block(padded ? std::calloc(1, *padded) : nullptr);
   if (!block) return fail(Errc::no_memory, "memory: not enough heap", "{} bytes", size_bytes);
   const auto address = reinterpret_cast<std::uintptr_t>(block.get());
-  const std::size_t skip = (buffer_alignment - address % buffer_alignment) % buffer_alignment;
+  const std::size_t skip = (align_bytes - address % align_bytes) % align_bytes;
   auto* data = static_cast<std::byte*>(block.get()) + skip;
   return std::shared_ptr<Buffer>(std::make_shared<HeapBuffer>(std::move(block), data, size_bytes));
 }

@@ -38,6 +38,13 @@ Result<std::shared_ptr<Buffer>> make_shm_buffer(std::size_t size_bytes, std::str
   return map_whole(*std::move(fd), size_bytes);
 }
 
+Result<std::shared_ptr<Buffer>> make_own_shm_buffer(std::size_t size_bytes,
+                                                    std::string_view label) {
+  HALYARD_TRY(OwnMemory own, create_own_memory(label.empty() ? "halyard" : label, size_bytes));
+  return std::shared_ptr<Buffer>(
+      std::make_shared<ShmBuffer>(std::move(own.fd), std::move(own.mapped), size_bytes));
+}
+
 Result<std::shared_ptr<Buffer>> make_posix_shm_buffer(std::size_t size_bytes) {
   HALYARD_TRY(Fd fd, create_shared_object());
   HALYARD_CHECK(reserve_memory(fd.get(), 0, size_bytes));

@@ -6,17 +6,11 @@
 
 #include "base/checked.h"
 #include "base/format_error.h"
+#include "base/thread_number.h"
 #include "halyard/threads.h"
 
 namespace halyard {
 namespace {
-
-// Never used again, unlike addresses and ids of threads: a map may outlive the thread that made it.
-std::uint64_t this_thread_number() noexcept {
-  static std::atomic<std::uint64_t> last{0};
-  thread_local const std::uint64_t mine = last.fetch_add(1, std::memory_order_relaxed) + 1;
-  return mine;
-}
 
 // Rows of one stride with gaps between them, or one run of bytes (rows 1).
 struct Rows {

@@ -185,7 +185,7 @@ class Seeded(unittest.TestCase):
         """Leaves next to nothing to compile or to format, so that those rules are quick."""
         shutil.rmtree(self.tree / "src")
         shutil.rmtree(self.tree / "tools/halyard", ignore_errors=True)
-        for header in (self.tree / "include/halyard").glob("*.h"):
+        for header in (self.tree / "include/halyard").rglob("*.h"):
             if header.name not in ("export.h", "halyard.h"):
                 header.unlink()
         self.write("include/halyard/halyard.h", HEADER)

@@ -146,5 +146,13 @@ TEST(ImageLayout, who_made_the_pitch_what_it_is) {
   EXPECT_EQ(r["explain"]["i.pitch_align[0]"], json({"e"}));
 }
 
+// A tensor that is a plane of the image begins where tensors may.
+TEST(ImageLayout, puts_the_plane_of_a_tensor_at_a_multiple_of_its_offset_alignment) {
+  const json result = negotiate(R"([{"name": "app", "keys": {"i.w": 64, "i.h": 46,
+    "t.dtype": "u8", "t.shape": [1, 2, 23, 32], "t.offset_align": 256},
+    "alternatives": [{"tag": "nv12"}]}])");
+  EXPECT_EQ(output(result, "t.offset"), 3072) << "64 x 46 = 2944 is none";
+}
+
 }  // namespace
 }  // namespace halyard

@@ -194,9 +194,21 @@ TEST(Merge, text_of_a_conflict) {
   EXPECT_EQ(conflict.to_text(), R"(reconcile: 1 conflict
  [1] i.pitch_exact[0]  (an exact stride must be a multiple of every alignment), layout nv12
      camera (v4l2.capture)  pid 812  i.pitch_exact[0] = 1928 B  (settings)
-     gpu (egl.dmabuf)  pid 640       i.pitch_align[0] = 64 B  (table)
+     gpu (egl.dmabuf)       pid 640  i.pitch_align[0] = 64 B  (table)
      1928 mod 64 = 8; nearest legal: 1984
      hint: let the producer use a stride of 1984 bytes and crop, or copy for a party)");
+}
+
+TEST(Merge, unmapped_gives_way_to_whom_uses_the_cpu_unless_it_is_strict) {
+  const auto with = [](const std::string& policy) {
+    return negotiate(R"([{"name": "npu", "keys": {"t.dtype": "u8", "t.shape": [1, 1, 8, 8],
+      "g.policy": )" +
+                     policy + R"(}}, {"name": "app", "keys": {"g.cpu": "read"}}])");
+  };
+  EXPECT_EQ(output(with(R"("unmapped")"), "g.policy"), "cached");
+  const json result = with(R"({"value": "unmapped", "strict": true})");
+  EXPECT_EQ(conflict_at(result)["key"], "g.policy");
+  EXPECT_EQ(opponents(result), (std::set<std::string>{"app", "npu"}));
 }
 
 }  // namespace

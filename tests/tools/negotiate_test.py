@@ -26,6 +26,19 @@ class NegotiateTest(ProgramTest):
         self.assertEqual(codes, {"camera_g2d.json": 0, "camera_gpu.json": 3,
                                  "network_input.json": 0})
 
+    def test_a_plan(self):
+        text = self.negotiate(EXAMPLES / "camera_gpu.json", "--plan")
+        self.assertIn("copy 3317760 bytes from buffer 1 to buffer 0, because", text)
+        self.assertIn("1920 mod 256 = 128", text)
+        found = json.loads(self.negotiate(EXAMPLES / "camera_gpu.json", "--plan", "--json"))
+        self.assertEqual([group["parties"] for group in found["groups"]],
+                         [["app", "blitter", "gpu"], ["camera"]])
+        self.assertEqual([(copy["from"], copy["to"]) for copy in found["copies"]], [(1, 0)])
+        self.assertEqual(json.loads(self.negotiate(EXAMPLES / "camera_g2d.json", "--plan",
+                                                   "--json"))["copies"], [])
+        self.negotiate([{"name": "a", "keys": {"t.dtype": "u8", "t.shape": [1, 1, 1, 1]}},
+                        {"name": "b", "keys": {"t.dtype": "i8"}}], "--plan", code=3)
+
     def test_a_buffer(self):
         text = self.negotiate(EXAMPLES / "camera_g2d.json")
         self.assertIn("nv12 1920x1080 pitch 1920/1920 offset 0/2073600 size 3110400 "

@@ -156,6 +156,7 @@ Json describe(const PoolInfo& pool) {
   out["pool_size"] = pool.pool_size;
   out["max_slots"] = pool.max_slots;
   out["slot_alignment"] = pool.slot_alignment;
+  out["frame"] = pool.frame ? Json(pool.frame->describe()) : Json();
   out["used_slots"] = pool.used_slots();
   out["used_bytes"] = pool.used_bytes();
   out["reserved_bytes"] = pool.reserved_bytes();

@@ -11,6 +11,7 @@
 
 #include "commands.h"
 #include "halyard/buffer_engine.h"
+#include "halyard/buffer_plan.h"
 #include "report.h"
 
 namespace halyard::tool {
@@ -25,6 +26,7 @@ struct NegotiateCommand {
   bool is_json = false;
   bool allow_drop = false;
   bool without_anchor = false;
+  bool plans = false;
 };
 
 Result<std::string> read_file(const std::string& path) {
@@ -57,6 +59,19 @@ int explain(const Reconciled& result, const std::string& wanted) {
   return exit_ok;
 }
 
+int show_plan(const NegotiateCommand& command, const std::vector<EngineParty>& parties,
+              const ReconcileOptions& options) {
+  Conflict conflict;
+  const auto plan = plan_buffers(parties, options, &conflict);
+  if (!plan && conflict.items.empty()) return report_usage(command.file, plan.error().message());
+  if (command.is_json) {
+    print_line(plan ? plan->to_json() : conflict.to_json());
+  } else {
+    print_lines(plan ? plan->to_text() : conflict.to_text());
+  }
+  return plan ? exit_ok : exit_conflict;
+}
+
 int negotiate(const NegotiateCommand& command) {
   const auto text = read_file(command.file);
   if (!text) return report_usage(command.file, text.error().message());
@@ -64,6 +79,7 @@ int negotiate(const NegotiateCommand& command) {
   if (!parties) return report_usage(command.file, parties.error().message());
   const ReconcileOptions options{.allow_drop = command.allow_drop,
                                  .can_anchor = !command.without_anchor};
+  if (command.plans) return show_plan(command, *parties, options);
   Conflict conflict;
   const auto result = reconcile_engines(*parties, options, &conflict);
   if (!result && conflict.items.empty())
@@ -97,12 +113,17 @@ void add_negotiate(CLI::App& app, Action& action) {
                 "Leave out optional parties that stand in the way");
   sub->add_flag("--no-anchor", command->without_anchor,
                 "As on a machine without a render node that could hold buffers attached");
+  sub->add_flag("--plan", command->plans,
+                "Where not all agree: the fewest buffers, and the copies between them")
+      ->excludes("--explain")
+      ->excludes("--allow-drop");
   sub->footer(
       "Exit codes: 0 there is one, 2 bad file or command line, 3 the parties disagree.\n"
       "\n"
       "Examples:\n"
       "  halyard negotiate parties.json\n"
       "  halyard negotiate parties.json --explain i.pitch_align\n"
+      "  halyard negotiate parties.json --plan\n"
       "  halyard negotiate parties.json --json");
   sub->callback([&action, command] { action = [command] { return negotiate(*command); }; });
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <memory>
 
 #include "commands.h"
@@ -40,8 +41,11 @@ int list(const PoolCommand& command) {
     return exit_ok;
   }
   const auto topics = list_topics().value_or(std::vector<TopicInfo>());
+  const bool has_frames = std::any_of(pools->begin(), pools->end(),
+                                      [](const PoolInfo& pool) { return pool.frame.has_value(); });
   std::vector<std::vector<std::string>> rows = {
       {"ID", "SLOTS", "USED", "SIZE", "RESERVED", "PROCESSES", "FAILED", "TOPIC"}};
+  if (has_frames) rows.front().push_back("FRAMES");
   for (const PoolInfo& pool : *pools) {
     rows.push_back({std::to_string(pool.id),
                     fmt::format("{}/{}", pool.used_slots(), pool.max_slots),
@@ -49,8 +53,9 @@ int list(const PoolCommand& command) {
                     bytes_text(double(pool.reserved_bytes())),
                     std::to_string(pool.parts.size() + pool.unobserved.size()),
                     std::to_string(pool.failed_allocations()), topic_of(pool, topics)});
+    if (has_frames) rows.back().push_back(pool.frame ? pool.frame->describe() : "");
   }
-  print_table(rows, "rrrrrrrl");
+  print_table(rows, "rrrrrrrll");
   return exit_ok;
 }
 
@@ -101,6 +106,7 @@ int show(const PoolCommand& command) {
       bytes_text(double(pool->pool_size)), percent(pool->used_bytes(), pool->pool_size),
       bytes_text(double(pool->reserved_bytes()))));
   print_line(fmt::format("  alignment  {} of each slot", bytes_text(pool->slot_alignment)));
+  if (pool->frame) print_line(fmt::format("  frames     {}", pool->frame->describe()));
   print_line(fmt::format("  processes  {}", pool->parts.size() + pool->unobserved.size()));
   print_parts(*pool);
   print_borrowers(*pool);

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blobs of attribute lists and of results, with true digests over any records: what is taken must
+// be taken again the same, and be a buffer in which everything lies. The first byte chooses the
+// kind.
+#include "halyard/attribute_blob.h"
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "reconcile/blob.h"
+
+namespace {
+
+using namespace halyard;
+
+void expect(bool promise) {
+  if (!promise) std::abort();
+}
+
+template <class T>
+void expect_text(const Result<T>& result) {
+  expect(result.has_value() || !result.error().message().empty());
+}
+
+void check_lists(std::span<const std::byte> blob) {
+  const auto lists = decode_lists(blob);
+  expect_text(lists);
+  if (!lists) return;
+  const auto once = encode_lists(*lists);
+  // What came with names that are cut may be larger than what is taken.
+  if (!once) return expect_text(once);
+  const auto again = decode_lists(*once);
+  expect(again.has_value() && encode_lists(*again).value() == *once);
+  if (lists->size() <= 8) expect_text(reconcile(*lists));
+}
+
+void check_result(std::span<const std::byte> blob) {
+  const auto result = decode_result(blob);
+  expect_text(result);
+  if (!result) return;
+  expect(result->size_bytes() <= result->allocated_bytes());
+  for (const PlaneLayout& plane : result->planes())
+    expect(plane.offset_bytes + plane.size_bytes <= result->size_bytes());
+  expect(result->views().size() == 1 && !result->to_json().empty() && !result->to_text().empty());
+  const auto sent_on = encode_result(*result, result->views()[0].party);
+  expect_text(sent_on);
+}
+
+/// A result's blob has the digest of what its parties agree on, which no fuzzer guesses.
+std::vector<std::byte> agreeing(const std::vector<std::byte>& records) {
+  const auto lists = make_blob(BlobContent::lists, records);
+  if (!lists) return {};
+  const auto parties = decode_lists(*lists);
+  if (!parties || parties->empty() || parties->size() > 8) return {};
+  const auto result = reconcile(*parties);
+  if (!result) return {};
+  return encode_result(*result, parties->front().party()).value_or(std::vector<std::byte>());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0 || size > attribute_blob_limit) return 0;
+  const auto bytes = std::as_bytes(std::span(data, size)).subspan(1);
+  const std::vector<std::byte> records(bytes.begin(), bytes.end());
+  const unsigned kind = data[0] % 4;
+  if (kind == 3) {
+    const std::vector<std::byte> blob = agreeing(records);
+    if (!blob.empty()) check_result(blob);
+    return 0;
+  }
+  if (kind == 2) {  // with whatever head it has
+    check_lists(bytes);
+    check_result(bytes);
+    return 0;
+  }
+  const auto blob = make_blob(kind == 0 ? BlobContent::lists : BlobContent::result, records);
+  if (!blob) return 0;
+  kind == 0 ? check_lists(*blob) : check_result(*blob);
+  return 0;
+}

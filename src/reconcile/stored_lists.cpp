@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reconcile/stored_lists.h"
+
+#include "reconcile/blob.h"
+#include "reconcile/key_table.h"
+
+namespace halyard {
+namespace {
+
+bool is_view(Key key) {
+  return key == Key::cpu || key == Key::perm;
+}
+
+/// The lists of one party: as many as it takes to say each key once in each.
+class PartyLists {
+ public:
+  PartyLists(const StoredParty& party, std::vector<AttributeList>& out)
+      : party_(party), out_(out), first_(out.size()) {
+    add();
+  }
+  void say(SlotKey slot, AttributeValue value) {
+    for (std::size_t k = first_;; ++k) {
+      if (k == out_.size()) add();
+      if (out_[k].get(slot.info->key, slot.index)) continue;
+      // It was legal when it was said.
+      static_cast<void>(out_[k].set(slot.info->key, value, slot.index, {}));
+      return;
+    }
+  }
+  void accept(const LayoutTag& tag) { static_cast<void>(out_[first_].accept(tag)); }
+
+ private:
+  void add() {
+    out_.emplace_back(party_.name);
+    out_.back().set_engine(party_.engine);
+    out_.back().set_process(party_.process);
+  }
+  const StoredParty& party_;
+  std::vector<AttributeList>& out_;
+  std::size_t first_;
+};
+
+void put_tag(BlobBytes& out, const LayoutTag& tag) {
+  out.put_text(to_string(tag));
+}
+
+}  // namespace
+
+std::vector<AttributeList> stored_lists(const ReconciledState& state, const std::string* party) {
+  std::vector<AttributeList> lists;
+  for (std::size_t p = 0; p < state.parties.size(); ++p) {
+    PartyLists own(state.parties[p], lists);
+    for (const Fact& fact : state.facts) {
+      if (fact.party != p) continue;
+      const SlotKey slot = key_of(fact.slot);
+      if (slot.info->type == ValueType::layout) {
+        own.accept(slot.info->key == Key::format ? state.candidate.image : state.candidate.tensor);
+      } else if (!is_view(slot.info->key) || party == nullptr || *party == state.parties[p].name) {
+        own.say(slot, fact.value);
+      }
+    }
+  }
+  return lists;
+}
+
+std::vector<std::byte> shared_bytes(const ReconciledState& state) {
+  BlobBytes out;
+  put_tag(out, state.candidate.tensor);
+  put_tag(out, state.candidate.image);
+  out.put(static_cast<std::uint8_t>(state.machine.can_anchor));
+  std::uint64_t cpu = 0;
+  for (std::size_t p = 0; p < state.merged.party_count; ++p)
+    cpu |= state.merged.parties[p].cpu;
+  out.put(cpu);
+  const Fact* last = nullptr;
+  for (const Fact& fact : state.facts) {
+    if (is_view(key_of(fact.slot).info->key)) continue;
+    // Two lists of a party may say the same.
+    const bool is_repeated = last != nullptr && last->party == fact.party &&
+                             last->slot == fact.slot && last->value == fact.value;
+    last = &fact;
+    if (is_repeated) continue;
+    out.put_text(state.parties[fact.party].name);
+    out.put(fact.slot);
+    out.put(fact.value.low);
+    out.put(fact.value.high);
+  }
+  return std::move(out.get());
+}
+
+}  // namespace halyard

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Buffers for parties given as JSON texts.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "halyard/buffer_engine.h"
+#include "halyard/negotiated_buffer.h"
+
+namespace halyard::testing {
+
+template <class T>
+T value_of(Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().message());
+  return *std::move(result);
+}
+
+/// What a call that must fail says.
+template <class T>
+Error error_of(const Result<T>& result) {
+  EXPECT_FALSE(result.has_value());
+  return result ? Error() : result.error();
+}
+
+/// What the parties of a list in JSON agree on. They must.
+inline Reconciled agreed(const std::string& parties) {
+  return value_of(reconcile_engines(value_of(parties_from_json("{\"parties\": " + parties + "}"))));
+}
+
+/// A tensor of 4 KiB in memory of a kind: [1, 1, 64, 64] of u8, read and written by the CPU.
+inline std::string tensor_in(const std::string& heap, const std::string& more = {}) {
+  return R"([{"name": "app", "keys": {"t.dtype": "u8", "t.shape": [1, 1, 64, 64],
+    "g.cpu": "read_write", "g.heaps": [")" +
+         heap + "\"]" + more + "}}]";
+}
+
+inline NegotiatedBuffer one_buffer(const std::string& parties) {
+  return value_of(allocate_negotiated(agreed(parties))).at(0);
+}
+
+}  // namespace halyard::testing
