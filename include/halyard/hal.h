@@ -8,6 +8,7 @@
 #include "halyard/hal_image.h"
 #include "halyard/hal_mask.h"
 #include "halyard/hal_message.h"
+#include "halyard/hal_negotiate.h"
 #include "halyard/hal_pool.h"
 #include "halyard/hal_system.h"
 #include "halyard/hal_tensor.h"

@@ -22,7 +22,7 @@ DEFAULTS = {"hal_tensor_pixel_format": "HAL_PIXEL_FORMAT_RGB",
 # Fail and leave errno alone: getters.
 QUIET = {"hal_tensor_shape", "hal_tensor_map_data", "hal_tensor_map_data_const",
          "hal_tensor_map_shape", "hal_tensor_cuda_device_ptr", "hal_topic_name",
-         "hal_message_tensor", "hal_message_data"}
+         "hal_message_tensor", "hal_message_data", "hal_buffer_heap", "hal_buffer_enforcement"}
 # Give something although they get nothing.
 SUCCEEDS = {"hal_detect_box_list_new", "hal_pool_create"}
 # Not called: what waits, or what changes the process for good.
@@ -138,10 +138,10 @@ def release(function, table, handles):
     if "DLManagedTensor" in name:
         suffix = "_versioned" if name.endswith("Versioned") else ""
         return f"hal_tensor_free(hal_tensor_from_dlpack{suffix}(result));"
-    if function.returns != "char*" and name not in handles:
-        return ""
-    if function.returns == "char*":
+    if function.returns in ("char*", "uint8_t*"):
         return "free(result);"
+    if name not in handles:
+        return ""
     return ender(name, table)
 
 

@@ -35,6 +35,11 @@ struct Free {
   void operator()(hal_topic* t) const { hal_topic_free(t); }
   void operator()(hal_message* m) const { hal_message_free(m); }
   void operator()(hal_waitset* s) const { hal_waitset_free(s); }
+  void operator()(hal_attrs* a) const { hal_attrs_free(a); }
+  void operator()(hal_reconciled* r) const { hal_reconciled_free(r); }
+  void operator()(hal_operation* o) const { hal_operation_free(o); }
+  void operator()(hal_buffer* b) const { hal_buffer_free(b); }
+  void operator()(std::uint8_t* bytes) const { std::free(bytes); }
   void operator()(char* text) const { std::free(text); }
 };
 template <class T>

@@ -301,7 +301,7 @@ class Writer:
             run = [f"{kind} result;", "errno = 0;", f"result = {text};"]
             if base in self.kinds and "*" in kind and "const" not in kind:
                 run.append(f"keep_{base}(result);")
-            elif kind == "char*":
+            elif kind in ("char*", "uint8_t*"):
                 run.append("free(result);")
             elif base in self.structs:
                 run.append(f"static_{base} = result;")

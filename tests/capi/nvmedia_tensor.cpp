@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same in C++.
+#include "nvmedia_tensor.c"  // NOLINT(bugprone-suspicious-include)
