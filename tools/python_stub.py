@@ -14,7 +14,7 @@ FOLDER = pathlib.Path(__file__).parents[1] / "python/halyard"
 HEADER = """# SPDX-License-Identifier: Apache-2.0
 # Written by tools/python_stub.py from the extension: change its sources.
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Optional, SupportsIndex, overload
 
 import numpy
@@ -66,7 +66,7 @@ RESULTS = {
     "nms": "Nms | None", "normalized_boxes": "bool | None", "input_dims": "tuple[int, int] | None",
 }
 # PEP 688's name of the buffer protocol, which types written in C have from Python 3.12 on.
-BUFFER = (r'^(class (?:Tensor|TensorMap):\n    """\n(?:.*\n)*?    """\n)',
+BUFFER = (r'^(class (?:Tensor|TensorMap|BufferLock):\n    """\n(?:.*\n)*?    """\n)',
           r"\1\n    def __buffer__(self, flags: int, /) -> memoryview: ...\n")
 
 

@@ -4,6 +4,10 @@ from halyard import compat as compat
 from halyard import horus as horus
 __version__: str
 from halyard._core import ActiveTrackInfo as ActiveTrackInfo
+from halyard._core import AttributeList as AttributeList
+from halyard._core import BufferLock as BufferLock
+from halyard._core import BufferOperation as BufferOperation
+from halyard._core import BufferPlan as BufferPlan
 from halyard._core import ByteTrack as ByteTrack
 from halyard._core import CameraIntrinsics as CameraIntrinsics
 from halyard._core import Colorimetry as Colorimetry
@@ -15,13 +19,16 @@ from halyard._core import Device as Device
 from halyard._core import Image as Image
 from halyard._core import ImageInfo as ImageInfo
 from halyard._core import ImageProcessor as ImageProcessor
+from halyard._core import NegotiatedBuffer as NegotiatedBuffer
 from halyard._core import OcSort as OcSort
+from halyard._core import OperationStatus as OperationStatus
 from halyard._core import Output as Output
 from halyard._core import Placement as Placement
 from halyard._core import PointCloud as PointCloud
 from halyard._core import PointField as PointField
 from halyard._core import ProtoData as ProtoData
 from halyard._core import Quantization as Quantization
+from halyard._core import Reconciled as Reconciled
 from halyard._core import Rect as Rect
 from halyard._core import Region as Region
 from halyard._core import Sort as Sort
@@ -40,9 +47,12 @@ from halyard._core import align_width_for_pixel_format as align_width_for_pixel_
 from halyard._core import build_info as build_info
 from halyard._core import cuda_available as cuda_available
 from halyard._core import cuda_device_count as cuda_device_count
+from halyard._core import decode_lists as decode_lists
 from halyard._core import default_decode_limits as default_decode_limits
 from halyard._core import default_pool as default_pool
+from halyard._core import encode_lists as encode_lists
 from halyard._core import gpu_dma_buf_pitch_alignment_bytes as gpu_dma_buf_pitch_alignment_bytes
+from halyard._core import import_buffer as import_buffer
 from halyard._core import is_cuda_available as is_cuda_available
 from halyard._core import is_dma_available as is_dma_available
 from halyard._core import is_gpu_buffer_available as is_gpu_buffer_available
@@ -50,6 +60,13 @@ from halyard._core import is_iosurface_available as is_iosurface_available
 from halyard._core import is_shm_available as is_shm_available
 from halyard._core import is_tracing_active as is_tracing_active
 from halyard._core import is_v4l2_available as is_v4l2_available
+from halyard._core import parties_from_json as parties_from_json
+from halyard._core import plan_buffers as plan_buffers
+from halyard._core import receive_buffer as receive_buffer
+from halyard._core import receive_lists as receive_lists
+from halyard._core import reconcile as reconcile
+from halyard._core import send_buffer as send_buffer
+from halyard._core import send_lists as send_lists
 from halyard._core import set_dct_method as set_dct_method
 from halyard._core import set_default_decode_limits as set_default_decode_limits
 from halyard._core import set_output_format as set_output_format
@@ -80,6 +97,7 @@ from halyard._enums import TensorMemory as TensorMemory
 from halyard._errors import AccessError as AccessError
 from halyard._errors import BusyError as BusyError
 from halyard._errors import CapacityError as CapacityError
+from halyard._errors import ConflictError as ConflictError
 from halyard._errors import DataError as DataError
 from halyard._errors import Error as Error
 from halyard._errors import InvalidArgumentError as InvalidArgumentError
@@ -112,6 +130,10 @@ from halyard._wait_set import WaitSet as WaitSet
 __all__ = [
     "AccessError",
     "ActiveTrackInfo",
+    "AttributeList",
+    "BufferLock",
+    "BufferOperation",
+    "BufferPlan",
     "BusyError",
     "ByteTrack",
     "CameraIntrinsics",
@@ -122,6 +144,7 @@ __all__ = [
     "ColorSpace",
     "ColorTransfer",
     "Colorimetry",
+    "ConflictError",
     "CudaMap",
     "DataError",
     "DctMethod",
@@ -149,9 +172,11 @@ __all__ = [
     "MatchMetric",
     "MergeConfig",
     "MissingFileError",
+    "NegotiatedBuffer",
     "Nms",
     "Normalization",
     "OcSort",
+    "OperationStatus",
     "OutOfMemoryError",
     "Output",
     "PixelFormat",
@@ -161,6 +186,7 @@ __all__ = [
     "ProtoData",
     "ProtoDetections",
     "Quantization",
+    "Reconciled",
     "Rect",
     "Region",
     "Rotation",
@@ -193,9 +219,12 @@ __all__ = [
     "build_info",
     "cuda_available",
     "cuda_device_count",
+    "decode_lists",
     "default_decode_limits",
     "default_pool",
+    "encode_lists",
     "gpu_dma_buf_pitch_alignment_bytes",
+    "import_buffer",
     "imread",
     "imwrite",
     "is_cuda_available",
@@ -208,7 +237,14 @@ __all__ = [
     "lift_tile_boxes",
     "load",
     "merge_tiled_detections",
+    "parties_from_json",
+    "plan_buffers",
     "probe_egl_displays",
+    "receive_buffer",
+    "receive_lists",
+    "reconcile",
+    "send_buffer",
+    "send_lists",
     "set_dct_method",
     "set_default_decode_limits",
     "set_output_format",

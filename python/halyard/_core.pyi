@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Written by tools/python_stub.py from the extension: change its sources.
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Optional, SupportsIndex, overload
 
 import numpy
@@ -999,6 +999,12 @@ class TensorPool:
     ) -> TensorHandle:
         """An image as Tensor.image() lays it out. Raises as alloc()."""
 
+    def alloc_frame(self, *, timeout: float | None = None) -> TensorHandle:
+        """
+        A frame of a pool that Reconciled.pool() made: its image, else its tensor, as all
+        parties agreed. Raises UnsupportedError (the pool has no frames), and as alloc().
+        """
+
     def attach(self, descriptor: TensorDescriptor | Buffer) -> TensorHandle:
         """
         The tensor that a descriptor names, of any process of the pool: read-only. Raises
@@ -1036,6 +1042,12 @@ class TensorPool:
     @property
     def slot_alignment(self) -> int:
         """Bytes that each tensor begins at a multiple of."""
+
+    @property
+    def frame(self) -> str | None:
+        """
+        What alloc_frame() gives, for people; None: the pool has no frames of its own.
+        """
 
     def __enter__(self) -> TensorPool: ...
 
@@ -1860,6 +1872,472 @@ class _WaitSet:
     def remove(self, token: int) -> None: ...
 
     def wait(self, timeout: float | None) -> list[int]: ...
+
+class AttributeList:
+    """
+    What one party needs of a buffer that several share; reconcile() finds that buffer.
+
+    Each key is set once; names, units and rules of all keys are in docs/negotiation.md. A value
+    is what a file of parties has: a number, True, a name ("f32", "cached"), a list.
+
+    Args:
+        party: its name in reports.
+        keys: values by key: {"t.dtype": "f32", "t.shape": [1, 3, 480, 640]}.
+        engine: a built-in engine that says the rest: "dla", "egl.dmabuf", "v4l2.capture".
+        settings: numbers of the engine's table to replace: {"pitch_align": 256}.
+        optional: whether the party may be left out; an int is its priority, the lowest goes
+            first.
+        process: the process that the party lives in, for reports; 0: not told.
+
+    One thread uses it at a time.
+    """
+
+    def __init__(
+        self,
+        party: str,
+        keys: Mapping[str, Any] | None = None,
+        *,
+        engine: str | None = None,
+        settings: Mapping[str, Any] | None = None,
+        optional: bool | int | None = None,
+        process: int = 0,
+    ) -> None: ...
+
+    def set(self, key: str, value: Any, *, source: str | None = None) -> None:
+        """
+        Says a value, once. `source`: where it comes from, for reports; None: the line of the
+        call. Raises SystemCallError with the code "exists" (set already),
+        InvalidArgumentError (not the key's type, out of its range), MissingFileError (no such
+        key).
+        """
+
+    def __setitem__(self, key: str, value: Any, /) -> None:
+        """As set()."""
+
+    def accept(
+        self,
+        tag: str | PixelFormat,
+        cost: int = 0,
+        keys: Mapping[str, Any] | None = None,
+    ) -> None:
+        """
+        Adds a layout that the party accepts ("NHWC", "NCxHWx32", "nv12"), at most 64;
+        without any it accepts all. The least sum of costs wins; `keys` hold for it alone.
+        Raises as set().
+        """
+
+    @property
+    def party(self) -> str:
+        """The party's name."""
+
+    @property
+    def engine(self) -> str:
+        """The engine's name; empty without one."""
+
+    @property
+    def process(self) -> int:
+        """Number of the process; 0: not told."""
+
+    @property
+    def optional(self) -> int | None:
+        """The priority of a party that may be left out; None: it is needed."""
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """What was said, with units: {"t.row_align": "64 B"}."""
+
+    @property
+    def alternatives(self) -> list[tuple[str, int, dict[str, str]]]:
+        """
+        Layouts that were accepted, their costs, and what holds for each alone.
+        """
+
+    def copy(self) -> AttributeList:
+        """A list that is independent of this one."""
+
+    def __repr__(self) -> str: ...
+
+def parties_from_json(parties: str | Mapping[str, Any]) -> list[AttributeList]:
+    """
+    The lists of a file of parties, as `halyard negotiate` reads it: its text, or the object
+    in it. Raises DataError (no such JSON), InvalidArgumentError, MissingFileError (a key or
+    an engine); the message names the party.
+    """
+
+def encode_lists(lists: Iterable[AttributeList]) -> bytes:
+    """
+    Lists as bytes, for the process that reconciles; the same whatever their order. Raises
+    CapacityError above 65536 bytes, InvalidArgumentError for lists with an engine.
+    """
+
+def decode_lists(blob: Buffer) -> list[AttributeList]:
+    """
+    The lists of encode_lists(), from anybody. Raises DataError (damaged, another version),
+    UnsupportedError (a key that must be understood and is not), and as AttributeList.set().
+    """
+
+class Reconciled:
+    """
+    A buffer that serves all parties, not allocated yet; made by reconcile().
+
+    ``str(result)`` is a line for people, ``outputs`` what was computed, ``explain(key)`` who
+    made a value what it is. Immutable; thread-safe.
+    """
+
+    @property
+    def outputs(self) -> dict[str, Any]:
+        """
+        What was computed, by name: "t.strides", "i.planes", "g.heap", "g.size".
+        """
+
+    def explain(self, key: str) -> list[dict[str, Any]]:
+        """
+        Who made a value what it is, with value and source; empty: nobody said it. Raises
+        MissingFileError: no such key.
+        """
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, as `halyard negotiate --json` prints it."""
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes that tensor and image reach."""
+
+    @property
+    def allocated_bytes(self) -> int:
+        """Bytes with slack, in whole pages where needed."""
+
+    @property
+    def count(self) -> int:
+        """Buffers that all parties together need."""
+
+    @property
+    def heap(self) -> str:
+        """The memory that fits best: "memfd"."""
+
+    @property
+    def heaps(self) -> list[str]:
+        """All memory that everybody accepts, best first."""
+
+    @property
+    def digest(self) -> bytes:
+        """16 bytes, equal for equal results."""
+
+    @property
+    def dropped(self) -> dict[str, str]:
+        """Parties that were left out, and the report of each."""
+
+    def __str__(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
+    def allocate(
+        self,
+        count: int = 0,
+        *,
+        party: str | None = None,
+        label: str | None = None,
+    ) -> list[NegotiatedBuffer]:
+        """
+        Makes buffers in the first memory of `heaps` that serves here. `count`: 0 for what the
+        parties need. `party`: whom this process speaks for: lock() allows what it asked for;
+        None: what anybody did. Raises MissingFileError (no such party), UnsupportedError and
+        AccessError (no memory serves; the message has the reason of each), CapacityError
+        (more than the parties allow), OutOfMemoryError.
+        """
+
+    def adopt(self, tensor: Tensor, *, party: str | None = None) -> NegotiatedBuffer:
+        """
+        Lays the result over the memory of a Tensor, from its first byte. Raises
+        InvalidArgumentError (too small, wrong alignment), UnsupportedError (memory that not
+        all parties reach).
+        """
+
+    def pool(self, pool_id: int, count: int) -> TensorPool:
+        """
+        A pool whose alloc_frame() gives frames of this layout to all processes, `count` at a
+        time. Raises UnsupportedError (not all parties reach memfd), and as TensorPool().
+        """
+
+    def encode(self, party: str) -> bytes:
+        """
+        The result as bytes for a party's process. Raises MissingFileError: no such party.
+        """
+
+    @staticmethod
+    def decode(blob: Buffer) -> Reconciled:
+        """
+        The result of encode(), from anybody: computed anew from what the parties say. Raises
+        as decode_lists().
+        """
+
+    def validate(self, lists: Iterable[AttributeList], *, heap: str | None = None) -> None:
+        """
+        Raises ConflictError where a buffer of this result in memory of `heap` (None: the
+        best) does not serve these lists as it is.
+        """
+
+class BufferPlan:
+    """
+    Groups of parties that each share a buffer, and the copies between them; made by plan_buffers().
+    """
+
+    @property
+    def groups(self) -> list[tuple[list[str], Reconciled]]:
+        """Names of the parties, and their buffer."""
+
+    @property
+    def copies(self) -> list[tuple[int, int, int, str]]:
+        """From a group to a group, by index; bytes; and why they cannot share."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, as `halyard negotiate --plan --json` prints it."""
+
+    def __str__(self) -> str: ...
+
+def reconcile(
+    lists: Iterable[AttributeList],
+    *,
+    allow_drop: bool = False,
+    can_anchor: bool = True,
+) -> Reconciled:
+    """
+    Finds the buffer that serves up to 64 parties; asks their engines.
+
+    Args:
+        allow_drop: leave optional parties out that stand in the way.
+        can_anchor: whether this machine can keep a buffer attached to a device.
+
+    Raises ConflictError: the parties disagree; InvalidArgumentError: no list[Any], or nobody says
+    what the buffer holds; CapacityError: more than 64 parties.
+    """
+
+def plan_buffers(lists: Iterable[AttributeList]) -> BufferPlan:
+    """
+    Splits the parties into the fewest groups that each agree. Raises ConflictError where a
+    party agrees with nobody: element types or extents that differ.
+    """
+
+class BufferLock:
+    """
+    CPU access to all bytes of a NegotiatedBuffer until unlock(), the end of ``with``, or the
+    object's. A buffer of bytes: ``numpy.asarray(lock)``; read-only when it is for reading.
+    Views that outlive the lock keep the memory, not the right to touch it. Belongs to the
+    thread that locked.
+    """
+
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+
+    def unlock(self) -> None:
+        """
+        Hands the bytes over to engines. Raises InvalidArgumentError (unlocked already),
+        AccessError (another thread's; the lock stays), SystemCallError (devices were not
+        told).
+        """
+
+    def sync_range(self, offset_bytes: int, size_bytes: int) -> None:
+        """
+        Hands a range over and goes on. Raises as unlock(), and for a range beyond the end.
+        """
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of the buffer; 0 once it is unlocked."""
+
+    def __enter__(self) -> BufferLock: ...
+
+    def __exit__(
+        self,
+        exc_type: object | None,
+        exc: object | None,
+        traceback: object | None,
+    ) -> None: ...
+
+class BufferOperation:
+    """
+    One use of a buffer by an engine, until finish() or fail(); the end of ``with`` finishes, or
+    fails when an exception leaves it. An object that goes before counts as failed.
+    """
+
+    def finish(self) -> None:
+        """
+        The engine is done. Raises InvalidArgumentError: the operation is over.
+        """
+
+    def fail(self, code: int) -> None:
+        """
+        The engine has failed; `code` is shown by status(). Raises as finish().
+        """
+
+    def __enter__(self) -> BufferOperation: ...
+
+    def __exit__(
+        self,
+        exc_type: object | None,
+        exc: object | None,
+        traceback: object | None,
+    ) -> None: ...
+
+class OperationStatus:
+    """How the latest use of a buffer by an engine stands."""
+
+    @property
+    def state(self) -> str:
+        """"none", "pending", "done" or "failed"."""
+
+    @property
+    def seconds(self) -> float:
+        """Of the whole operation; while it is pending, until now."""
+
+    @property
+    def code(self) -> int:
+        """What fail() was given, or the fence's error."""
+
+    @property
+    def is_poisoned(self) -> bool:
+        """A lock's end could not hand the bytes over to devices."""
+
+class NegotiatedBuffer:
+    """
+    Memory that serves all parties; made by Reconciled.allocate() and import_buffer().
+
+    lock() orders the CPU and the engines of this process: many readers, one writer, and neither
+    beside an operation that submit() began. Maps of tensor() and image() do not wait. Other
+    processes are ordered by messages. Thread-safe.
+    """
+
+    def tensor(self) -> Tensor:
+        """
+        The tensor in the buffer, without a copy. Raises UnsupportedError: there is none.
+        """
+
+    def image(self) -> Tensor:
+        """
+        The image in the buffer, without a copy. Raises UnsupportedError: there is none.
+        """
+
+    def lock(self, access: str = 'read_write', timeout: float | None = None) -> BufferLock:
+        """
+        Waits until nobody is in the way, at most `timeout` seconds, and makes the bytes ready
+        for the CPU. `access`: "read", "write" or "read_write". Raises UnsupportedError
+        (no CPU may see the memory), AccessError (more than the party asked for), BusyError
+        (this thread holds a lock), WaitTimeoutError, CapacityError (64 threads hold locks).
+        """
+
+    def submit(self) -> BufferOperation:
+        """
+        An engine begins to use the buffer. Raises BusyError: locked, or an operation is under
+        way.
+        """
+
+    def submit_fence(self, fence: int) -> None:
+        """
+        The same, until a descriptor gets readable (a sync_file, an eventfd), which is
+        duplicated. Raises as submit(), and halyard.Error for what is no descriptor.
+        """
+
+    def status(self, timeout: float | None = 0.0) -> OperationStatus:
+        """
+        Waits for the end of the latest operation; 0 looks and does not wait, None waits for
+        ever. Raises WaitTimeoutError.
+        """
+
+    def export(self, party: str, permission: str | None = None) -> tuple[bytes, int]:
+        """
+        Bytes and a descriptor for the process of a party; the caller closes the descriptor.
+        `permission`: "read" or "read_write"; None: what the party asked for. Raises
+        MissingFileError (no such party), UnsupportedError (memory without a descriptor),
+        AccessError (more than the party asked for).
+        """
+
+    def attach(self, lists: Iterable[AttributeList]) -> NegotiatedBuffer:
+        """
+        The same buffer, also for parties that come late. Raises ConflictError where it does
+        not serve them as it is, SystemCallError where a party of that name took part.
+        """
+
+    @property
+    def attributes(self) -> Reconciled:
+        """What the parties agreed on."""
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of the memory."""
+
+    @property
+    def heap(self) -> str:
+        """Where the memory came from: "memfd"."""
+
+    @property
+    def permission(self) -> str:
+        """What this process may do: "read" or "read_write"."""
+
+    @property
+    def enforcement(self) -> str:
+        """
+        What keeps readers from writing: "none" (nothing is needed), "advisory", "hard".
+        """
+
+    def __repr__(self) -> str: ...
+
+def import_buffer(
+    blob: Buffer,
+    fd: int,
+    lists: Iterable[AttributeList] = (),
+    *,
+    permission: str | None = None,
+    validates: bool = True,
+    max_bytes: int = 2147483648,
+) -> NegotiatedBuffer:
+    """
+    The buffer of NegotiatedBuffer.export(), from anybody; the descriptor is borrowed.
+
+    Args:
+        lists: what this process needs; `validates` holds them against what was agreed on.
+        permission: "read" or "read_write"; None: what was exported.
+        max_bytes: refuse memory of more bytes; 0: any.
+
+    Nothing is mapped before everything was checked. Raises DataError (a damaged blob, too
+    little memory), InvalidArgumentError (another kind of memory than the blob says),
+    AccessError (more than was exported; memory that its owner can shrink), UnsupportedError
+    (the buffer does not serve `lists`: the report), CapacityError (above max_bytes).
+    """
+
+def send_buffer(
+    socket: Any,
+    buffer: NegotiatedBuffer,
+    party: str,
+    timeout: float | None = None,
+) -> None:
+    """
+    Sends a buffer to a party over a connected Unix socket (an object with fileno(), or a
+    descriptor). Raises as export(), WaitTimeoutError, MissingFileError (the peer has
+    closed).
+    """
+
+def receive_buffer(
+    socket: Any,
+    lists: Iterable[AttributeList] = (),
+    timeout: float | None = None,
+    *,
+    permission: str | None = None,
+    validates: bool = True,
+    max_bytes: int = 2147483648,
+) -> NegotiatedBuffer:
+    """
+    Receives what send_buffer() sends, as import_buffer(). Raises also WaitTimeoutError,
+    MissingFileError (the peer has closed).
+    """
+
+def send_lists(socket: Any, lists: Iterable[AttributeList], timeout: float | None = None) -> None:
+    """
+    Sends lists to the process that reconciles. Raises as encode_lists() and send_buffer().
+    """
+
+def receive_lists(socket: Any, timeout: float | None = None) -> list[AttributeList]:
+    """
+    Receives what send_lists() sends. Raises as decode_lists() and receive_buffer().
+    """
 
 class DecodeLimits:
     """

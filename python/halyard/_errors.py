@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What calls of Halyard raise."""
-from typing import Optional
+from typing import Any, Dict, List, Optional
 
 
 class Error(RuntimeError):
@@ -24,6 +24,19 @@ class InvalidArgumentError(Error, ValueError):
 
 class UnsupportedError(Error, NotImplementedError):
     """Understood, but not served by this build, file or device."""
+
+
+class ConflictError(UnsupportedError):
+    """Parties disagree about a buffer. The text is the report; ``conflicts`` is a list of objects,
+    each with ``key``, ``rule``, ``tag``, ``parties``, ``nearest`` and ``hint``, as
+    `halyard negotiate --json` prints them."""
+
+    def __init__(self, report: str = "", conflicts: Optional[List[Dict[str, Any]]] = None) -> None:
+        super().__init__(report, "unsupported")
+        self.conflicts = [] if conflicts is None else conflicts
+
+    def __reduce__(self):  # type: ignore[no-untyped-def]
+        return type(self), (str(self), self.conflicts)
 
 
 class OutOfMemoryError(Error, MemoryError):
@@ -81,4 +94,4 @@ BY_CODE = {
     "cancelled": Error,
 }
 
-__all__ = sorted({kind.__name__ for kind in BY_CODE.values()})
+__all__ = sorted({"ConflictError", *(kind.__name__ for kind in BY_CODE.values())})

@@ -119,6 +119,7 @@ void bind_tensor_map(nb::module_& m);
 void bind_tensor(nb::module_& m);
 void bind_tensor_names(nb::module_& m);
 void bind_pools(nb::module_& m);
+void bind_attribute_list(nb::module_& m);
 void bind_tensor_handle(nb::module_& m);
 void bind_image_message(nb::module_& m);
 void bind_point_cloud(nb::module_& m);

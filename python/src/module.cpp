@@ -25,6 +25,7 @@ NB_MODULE(_core, m) {
   py::bind_depth_image(m);
   py::bind_topics(m);
   py::bind_wait_set(m);
+  py::bind_attribute_list(m);
   py::bind_limits(m);
   py::bind_codec(m);
   py::bind_placement(m);

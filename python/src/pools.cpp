@@ -104,6 +104,18 @@ nb::object alloc_image(const PyPool& self, nb::handle width, nb::handle height, 
       take(released([&] { return pool->alloc_image(columns, rows, pixels, type); })));
 }
 
+nb::object alloc_frame(const PyPool& self, nb::handle timeout) {
+  const auto pool = kept_pool(self);
+  if (timeout.is_none()) return handle_result(take(released([&] { return pool->alloc_frame(); })));
+  const WaitSlices slices(timeout_from(timeout, "timeout"), signal_slice);
+  for (;;) {
+    auto made = released([&] { return pool->alloc_frame(slices.next()); });
+    if (made || made.error().code != Errc::timeout || slices.is_over())
+      return handle_result(take(std::move(made)));
+    check_signals();
+  }
+}
+
 nb::object attach(const PyPool& self, nb::handle descriptor) {
   const auto pool = kept_pool(self);
   const TensorDescriptor named = descriptor_from(descriptor, "descriptor");
@@ -192,6 +204,10 @@ void add_allocating(PoolClass& cls) {
            nb::sig("def alloc_image(self, width: int, height: int, format: PixelFormat | str, "
                    "dtype: DTypeLike = 'uint8') -> TensorHandle"),
            "An image as Tensor.image() lays it out. Raises as alloc().")
+      .def("alloc_frame", &alloc_frame, nb::kw_only(), nb::arg("timeout") = nb::none(),
+           nb::sig("def alloc_frame(self, *, timeout: float | None = None) -> TensorHandle"),
+           "A frame of a pool that Reconciled.pool() made: its image, else its tensor, as all\n"
+           "parties agreed. Raises UnsupportedError (the pool has no frames), and as alloc().")
       .def("attach", &attach, nb::arg("descriptor"),
            nb::sig("def attach(self, descriptor: TensorDescriptor | Buffer) -> TensorHandle"),
            "The tensor that a descriptor names, of any process of the pool: read-only. Raises\n"
@@ -236,6 +252,14 @@ void add_state(PoolClass& cls) {
           "slot_alignment",
           [](const PyPool& self) { return pool_of(self).config().slot_alignment; },
           "Bytes that each tensor begins at a multiple of.")
+      .def_prop_ro(
+          "frame",
+          [](const PyPool& self) -> nb::object {
+            const auto& frame = pool_of(self).config().frame;
+            return frame ? str_of(frame->describe()) : nb::none();
+          },
+          nb::sig("def frame(self) -> str | None"),
+          "What alloc_frame() gives, for people; None: the pool has no frames of its own.")
       .def(
           "__enter__",
           [](nb::handle_t<PyPool> self) {

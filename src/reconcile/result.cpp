@@ -86,16 +86,33 @@ void store_parties(ReconciledState& state, const Problem& problem) {
   }
 }
 
+std::string_view source_of(const Fact& fact) {
+  return fact.said != nullptr ? std::string_view(fact.said->source) : std::string_view();
+}
+
+// Most values of a party come from few places: a text that repeats is kept once.
+ReconciledState::Source store_source(ReconciledState& state, std::string_view source) {
+  const auto size = static_cast<std::uint32_t>(source.size());
+  if (!state.sources.empty() && state.source_of(state.sources.size() - 1) == source)
+    return state.sources.back();
+  const auto begin = static_cast<std::uint32_t>(state.source_text.size());
+  state.source_text += source;
+  return {begin, size};
+}
+
 void store_facts(ReconciledState& state, std::vector<Fact> facts) {
-  for (Fact& each : facts) {
-    // Which tag it is, is the candidate's to say.
+  // Which tag it is, is the candidate's to say.
+  for (Fact& each : facts)
     if (each.said == nullptr) each.value.high = 1;
+  std::ranges::sort(facts, {}, [](const Fact& f) {
+    return std::tuple(f.party, f.slot, f.value.low, f.value.high, source_of(f));
+  });
+  state.sources.reserve(facts.size());
+  for (Fact& each : facts) {
+    state.sources.push_back(store_source(state, source_of(each)));
     each.said = nullptr;
     each.list = nullptr;
   }
-  std::ranges::sort(facts, {}, [](const Fact& f) {
-    return std::tuple(f.party, f.slot, f.value.low, f.value.high);
-  });
   state.facts = std::move(facts);
 }
 
@@ -244,7 +261,13 @@ std::vector<Statement> Reconciled::explain(Key key, std::size_t index) const {
   for (const std::size_t k : witnesses(state_->facts, slot)) {
     const Fact& fact = state_->facts[k];
     const StoredParty& party = state_->parties[fact.party];
-    Statement one{party.name, party.process, party.engine, slot_name(slot), {}, "set", {}};
+    Statement one{party.name,
+                  party.process,
+                  party.engine,
+                  slot_name(slot),
+                  {},
+                  "set",
+                  std::string(state_->source_of(k))};
     if (info->type == ValueType::layout) {
       one.origin = "layout";
       one.value = to_string(key == Key::format ? image_tag() : tensor_tag());

@@ -19,7 +19,13 @@ struct StoredParty {
 
 struct ReconciledState {
   std::vector<StoredParty> parties;
-  std::vector<Fact> facts;  ///< by party, key and value; no pointers
+  std::vector<Fact> facts;  ///< by party, key, value and source; no pointers
+  /// Where each fact was said: bytes of `source_text`.
+  struct Source {
+    std::uint32_t begin = 0, size = 0;
+  };
+  std::vector<Source> sources;
+  std::string source_text;
   Merged merged;
   Candidate candidate;
   Draft draft;
@@ -30,6 +36,10 @@ struct ReconciledState {
   std::vector<DroppedParty> dropped;
   MachineTraits machine;
   std::vector<std::byte> unknown_records;  ///< of a blob of a newer library; they are sent on
+
+  std::string_view source_of(std::size_t fact) const noexcept {
+    return std::string_view(source_text).substr(sources[fact].begin, sources[fact].size);
+  }
 
   /// For a result that nobody else has yet.
   static ReconciledState& edit(Reconciled& result) noexcept {

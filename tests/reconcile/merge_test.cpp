@@ -199,6 +199,22 @@ TEST(Merge, text_of_a_conflict) {
      hint: let the producer use a stride of 1984 bytes and crop, or copy for a party)");
 }
 
+TEST(Merge, a_result_knows_where_its_values_were_said) {
+  AttributeList app("app"), npu("npu"), dsp("dsp");
+  ASSERT_TRUE(app.set_dtype(DType::u8));
+  ASSERT_TRUE(app.set_shape({1, 1, 8, 100}));
+  ASSERT_TRUE(npu.set(Key::row_align, {64, 64}, 0, "data sheet"));
+  ASSERT_TRUE(dsp.set(Key::row_align, {16, 16}, 0, "table"));
+  const auto result = reconcile(std::vector<AttributeList>{dsp, app, npu});
+  ASSERT_TRUE(result) << result.error().message();
+  const auto said = result->explain(Key::row_align);
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].party, "npu");
+  EXPECT_EQ(said[0].source, "data sheet");
+  ASSERT_EQ(result->explain(Key::dtype).size(), 1U);
+  EXPECT_EQ(result->explain(Key::dtype)[0].source.find("merge_test.cpp:"), 0U);
+}
+
 TEST(Merge, unmapped_gives_way_to_whom_uses_the_cpu_unless_it_is_strict) {
   const auto with = [](const std::string& policy) {
     return negotiate(R"([{"name": "npu", "keys": {"t.dtype": "u8", "t.shape": [1, 1, 8, 8],

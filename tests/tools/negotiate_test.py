@@ -65,7 +65,7 @@ class NegotiateTest(ProgramTest):
         text = self.negotiate(EXAMPLES / "camera_g2d.json", "--explain", "g.contig",
                               "--explain", "i.pitch_align[1]", "--explain", "t.row_align")
         self.assertEqual(text.splitlines(), [
-            "g.contig = true  blitter", "i.pitch_align[1] = 8 B  blitter",
+            "g.contig = true  blitter  (table)", "i.pitch_align[1] = 8 B  blitter  (table)",
             "t.row_align: nobody says it; then it is element"])
         self.fail_with(2, "negotiate", EXAMPLES / "camera_g2d.json", "--explain", "t.rows",
                        says="t.rows")
