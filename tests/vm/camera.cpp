@@ -105,7 +105,7 @@ std::optional<Camera> Camera::open(bool multiplanar) {
     Fd fd(::open(node.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
     v4l2_capability can{};
     if (!fd || !call(fd, VIDIOC_QUERYCAP, &can) || (can.device_caps & wanted) == 0) continue;
-    return Camera(std::move(fd),
+    return Camera(node.string(), std::move(fd),
                   multiplanar ? V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE : V4L2_BUF_TYPE_VIDEO_CAPTURE);
   }
   return std::nullopt;

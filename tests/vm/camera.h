@@ -45,6 +45,7 @@ class Camera {
   /// The first test camera that gives each plane a buffer of its own, or the first that does not.
   static std::optional<Camera> open(bool multiplanar);
 
+  const std::string& node() const { return node_; }
   std::vector<std::uint32_t> formats() const;
   /// The driver may answer with something else. Codes of 0 are the defaults, as in V4L2.
   std::optional<CameraFormat> set_format(std::uint32_t fourcc, std::size_t width,
@@ -67,12 +68,14 @@ class Camera {
   bool stop();
 
  private:
-  Camera(Fd fd, std::uint32_t type) : fd_(std::move(fd)), type_(type) {}
+  Camera(std::string node, Fd fd, std::uint32_t type)
+      : node_(std::move(node)), fd_(std::move(fd)), type_(type) {}
   bool multiplanar() const { return type_ == V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE; }
   bool control(std::uint32_t id, int value);
   bool forget_colorimetry();
   bool fastest();
 
+  std::string node_;
   Fd fd_;
   std::uint32_t type_;
   std::uint32_t memory_ = V4L2_MEMORY_MMAP;

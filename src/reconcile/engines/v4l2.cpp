@@ -20,7 +20,12 @@ namespace {
 struct Answer {
   std::uint64_t stride = 0;
   std::uint64_t size = 0;
+  std::uint64_t heaps = 0;        ///< 0: not told
+  std::uint64_t min_buffers = 0;  ///< 0: not told
 };
+
+constexpr std::uint64_t dma_heaps = bit(Heap::dmabuf_system) | bit(Heap::dmabuf_cma) |
+                                    bit(Heap::dmabuf_uncached) | bit(Heap::udmabuf);
 
 int try_ioctl(int fd, unsigned long request, void* argument) {
   int result = 0;
@@ -35,10 +40,7 @@ class V4l2 : public TableEngine {
   using TableEngine::TableEngine;
   /// The driver writes whole rows, padding with them; chroma follows from luma.
   Status fill(const BufferRequest&, AttributeList& list) const override {
-    constexpr std::uint64_t heaps = bit(Heap::v4l2_mmap) | bit(Heap::dmabuf_system) |
-                                    bit(Heap::dmabuf_cma) | bit(Heap::dmabuf_uncached) |
-                                    bit(Heap::udmabuf);
-    HALYARD_CHECK(set_fact(list, Key::heaps, heaps));
+    HALYARD_CHECK(set_fact(list, Key::heaps, bit(Heap::v4l2_mmap) | dma_heaps));
     HALYARD_CHECK(set_fact(list, Key::attach, static_cast<std::uint64_t>(Attach::dma)));
     HALYARD_CHECK(set_fact(list, Key::pad_clobber, 1));
     HALYARD_CHECK(set_fact(list, Key::chroma_derived, 1));
@@ -52,60 +54,97 @@ class V4l2 : public TableEngine {
     if (device.empty() || !draft.has_image()) return {};
     HALYARD_TRY(const Answer answer, ask(device, draft));
     HALYARD_CHECK(list.set(Key::pitch_exact, {answer.stride, 0}, 0, "TRY_FMT answer"));
-    return list.set(Key::size_min, {answer.size, 0}, 0, "TRY_FMT answer");
+    HALYARD_CHECK(list.set(Key::size_min, {answer.size, 0}, 0, "TRY_FMT answer"));
+    if (answer.heaps != 0)
+      HALYARD_CHECK(list.set(Key::heaps, {answer.heaps, 0}, 0, "CREATE_BUFS capabilities"));
+    if (answer.min_buffers == 0) return {};
+    return list.set(Key::camp, {answer.min_buffers, 0}, 0, "the driver's minimum");
   }
 
  private:
   static Result<Answer> ask(const std::string& device, const Reconciled& draft);
-  static Result<Answer> try_format(const Fd& camera, bool is_multiplanar, v4l2_format& format);
 };
 
+/// Memory that the driver works with. A count of 0 makes no buffers, also beside those of others.
+std::uint64_t memory_of(const Fd& camera, std::uint32_t type) {
+  v4l2_create_buffers request{};
+  request.memory = V4L2_MEMORY_MMAP;
+  request.format.type = type;
+  if (try_ioctl(camera.get(), VIDIOC_G_FMT, &request.format) != 0) return 0;
+  if (try_ioctl(camera.get(), VIDIOC_CREATE_BUFS, &request) != 0) return 0;
+  std::uint64_t heaps = 0;
+  if ((request.capabilities & V4L2_BUF_CAP_SUPPORTS_MMAP) != 0) heaps |= bit(Heap::v4l2_mmap);
+  if ((request.capabilities & V4L2_BUF_CAP_SUPPORTS_DMABUF) != 0) heaps |= dma_heaps;
+  return heaps;
+}
+
+/// Buffers that the driver holds while it captures; few drivers say it.
+std::uint64_t min_buffers_of(const Fd& camera) {
+  v4l2_control control{V4L2_CID_MIN_BUFFERS_FOR_CAPTURE, 0};
+  const bool is_told = try_ioctl(camera.get(), VIDIOC_G_CTRL, &control) == 0 && control.value > 0;
+  return is_told ? static_cast<std::uint64_t>(control.value) : 0;
+}
+
 /// Asks for the draft's pitch; the answer is that of the first plane, and of all planes' bytes.
-Result<Answer> V4l2::try_format(const Fd& camera, bool is_multiplanar, v4l2_format& format) {
+Result<Answer> try_format(const Fd& camera, v4l2_format& format) {
   if (try_ioctl(camera.get(), VIDIOC_TRY_FMT, &format) != 0)
     return fail_os("the camera's driver refuses VIDIOC_TRY_FMT", errno);
-  if (!is_multiplanar) return Answer{format.fmt.pix.bytesperline, format.fmt.pix.sizeimage};
+  if (format.type == V4L2_BUF_TYPE_VIDEO_CAPTURE)
+    return Answer{format.fmt.pix.bytesperline, format.fmt.pix.sizeimage};
   return Answer{format.fmt.pix_mp.plane_fmt[0].bytesperline,
                 format.fmt.pix_mp.plane_fmt[0].sizeimage};
+}
+
+/// The kind of the camera's buffers.
+Result<std::uint32_t> capture_type(const Fd& camera, const std::string& device) {
+  v4l2_capability capability{};
+  if (try_ioctl(camera.get(), VIDIOC_QUERYCAP, &capability) != 0)
+    return fail_os("the device is no camera of V4L2", errno, device);
+  if ((capability.device_caps & V4L2_CAP_STREAMING) == 0)
+    return fail(Errc::unsupported, "the camera's driver has no buffers to share", "{}", device);
+  if ((capability.device_caps & V4L2_CAP_VIDEO_CAPTURE_MPLANE) != 0)
+    return std::uint32_t{V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE};
+  if ((capability.device_caps & V4L2_CAP_VIDEO_CAPTURE) != 0)
+    return std::uint32_t{V4L2_BUF_TYPE_VIDEO_CAPTURE};
+  return fail(Errc::unsupported, "the device captures nothing", "{}", device);
+}
+
+v4l2_format wish(std::uint32_t type, std::uint32_t code, const Reconciled& draft) {
+  const auto stride = static_cast<std::uint32_t>(draft.planes().front().stride_bytes);
+  v4l2_format format{};
+  format.type = type;
+  // Both structures begin alike: width, height, format.
+  format.fmt.pix.width = static_cast<std::uint32_t>(draft.width());
+  format.fmt.pix.height = static_cast<std::uint32_t>(draft.height());
+  format.fmt.pix.pixelformat = code;
+  if (type == V4L2_BUF_TYPE_VIDEO_CAPTURE) {
+    format.fmt.pix.bytesperline = stride;
+  } else {
+    format.fmt.pix_mp.num_planes = 1;
+    format.fmt.pix_mp.plane_fmt[0].bytesperline = stride;
+  }
+  return format;
 }
 
 Result<Answer> V4l2::ask(const std::string& device, const Reconciled& draft) {
   const Fd camera(open(device.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
   if (!camera) return fail_os("a camera cannot be opened", errno, device);
-  v4l2_capability capability{};
-  if (try_ioctl(camera.get(), VIDIOC_QUERYCAP, &capability) != 0)
-    return fail_os("the device is no camera of V4L2", errno, device);
-  const auto wanted = v4l2_pixel_format({draft.image_tag().format});
-  if (!wanted)
+  HALYARD_TRY(const std::uint32_t type, capture_type(camera, device));
+  const auto code = v4l2_pixel_format({draft.image_tag().format});
+  if (!code)
     return fail(Errc::unsupported, "V4L2 has no code for the format", "{}",
                 to_string(draft.image_tag()));
-  const bool is_multiplanar = (capability.device_caps & V4L2_CAP_VIDEO_CAPTURE_MPLANE) != 0;
-  const auto width = static_cast<std::uint32_t>(draft.width());
-  const auto height = static_cast<std::uint32_t>(draft.height());
-  const auto stride = static_cast<std::uint32_t>(draft.planes().front().stride_bytes);
-  v4l2_format format{};
-  if (is_multiplanar) {
-    format.type = V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE;
-    format.fmt.pix_mp.width = width;
-    format.fmt.pix_mp.height = height;
-    format.fmt.pix_mp.pixelformat = *wanted;
-    format.fmt.pix_mp.num_planes = 1;
-    format.fmt.pix_mp.plane_fmt[0].bytesperline = stride;
-  } else {
-    format.type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
-    format.fmt.pix.width = width;
-    format.fmt.pix.height = height;
-    format.fmt.pix.pixelformat = *wanted;
-    format.fmt.pix.bytesperline = stride;
-  }
-  HALYARD_TRY(const Answer answer, try_format(camera, is_multiplanar, format));
-  // Both structures begin alike: width, height, format.
-  if (format.fmt.pix.width != width || format.fmt.pix.height != height ||
-      format.fmt.pix.pixelformat != *wanted)
+  const v4l2_format wanted = wish(type, *code, draft);
+  v4l2_format format = wanted;
+  HALYARD_TRY(Answer answer, try_format(camera, format));
+  if (format.fmt.pix.width != wanted.fmt.pix.width ||
+      format.fmt.pix.height != wanted.fmt.pix.height || format.fmt.pix.pixelformat != *code)
     return fail(Errc::unsupported, "the camera offers another size or format",
                 "{}: {}x{} {}, not {}x{} {}", device, format.fmt.pix.width, format.fmt.pix.height,
-                fourcc_to_string(format.fmt.pix.pixelformat), width, height,
-                fourcc_to_string(*wanted));
+                fourcc_to_string(format.fmt.pix.pixelformat), draft.width(), draft.height(),
+                fourcc_to_string(*code));
+  answer.heaps = memory_of(camera, type);
+  answer.min_buffers = min_buffers_of(camera);
   return answer;
 }
 
