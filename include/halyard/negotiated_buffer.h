@@ -152,6 +152,19 @@ class NegotiatedBuffer {
   Result<Tensor> tensor() const;
   Result<Tensor> image() const;
 
+  /// Copies all elements of `source` into the buffer's tensor, whatever the order of axes there.
+  /// `source` has the same type, and its axes in `order`: [N, C, H, W], [N, H, W, C], or [N, C/x
+  /// rounded up, H, W, x] with any x; N counts the axes before it, too. Channels that only pad get
+  /// pad_value() where a party wants padding to be something, else they stay as they are. Locks for
+  /// writing. Errors: unsupported (there is no tensor), invalid_argument (another type or extents),
+  /// those of lock() and Tensor::map().
+  Status copy_from(const Tensor& source, AxisOrder order,
+                   std::chrono::nanoseconds timeout = std::chrono::nanoseconds(-1));
+  /// The reverse: copies the buffer's tensor into `destination`, whose padding stays as it is.
+  /// Locks for reading.
+  Status copy_to(Tensor& destination, AxisOrder order,
+                 std::chrono::nanoseconds timeout = std::chrono::nanoseconds(-1));
+
   /// Waits until no operation is under way and nobody is in the way, then makes the bytes ready for
   /// the CPU. Allocates nothing; makes no system call for memory without caches of devices unless
   /// it waits. A negative timeout: for ever. Errors: unsupported (the policy is unmapped),

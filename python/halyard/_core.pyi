@@ -2216,6 +2216,30 @@ class NegotiatedBuffer:
         The image in the buffer, without a copy. Raises UnsupportedError: there is none.
         """
 
+    def copy_from(
+        self,
+        source: Tensor | ArrayLike,
+        order: str = 'NCHW',
+        *,
+        timeout: float | None = None,
+    ) -> None:
+        """
+        Copies an array into the buffer's tensor, whatever the order of axes there. `order` of
+        the array: "NCHW", "NHWC", or "NCxHWx" ([N, C/x rounded up, H, W, x]). Padding
+        channels get what the parties want in padding, else they stay. Raises
+        UnsupportedError (no tensor), InvalidArgumentError (another type or extents), and as
+        lock().
+        """
+
+    def copy_to(
+        self,
+        destination: Tensor | ArrayLike,
+        order: str = 'NCHW',
+        *,
+        timeout: float | None = None,
+    ) -> None:
+        """The reverse. Raises as copy_from()."""
+
     def lock(self, access: str = 'read_write', timeout: float | None = None) -> BufferLock:
         """
         Waits until nobody is in the way, at most `timeout` seconds, and makes the bytes ready

@@ -212,6 +212,41 @@ nb::object attach_lists(const NegotiatedBuffer& self, nb::handle lists) {
   return negotiated_result(take(std::move(more), conflict));
 }
 
+AxisOrder order_from(nb::handle object) {
+  const std::string name = text_from(object, "order");
+  if (name == "NCHW") return AxisOrder::nchw;
+  if (name == "NHWC") return AxisOrder::nhwc;
+  if (name == "NCxHWx") return AxisOrder::nc_hwx;
+  raise(Errc::invalid_argument, "order: must be NCHW, NHWC or NCxHWx (" + name + ")");
+}
+
+// Waits without an end where somebody holds the buffer, in slices between which signals run.
+template <class Copy>
+void copy_in_slices(nb::handle timeout, Copy&& copy) {
+  const WaitSlices slices(timeout_from(timeout, "timeout"), signal_slice);
+  for (;;) {
+    const Status done = released([&] { return copy(slices.next()); });
+    if (done || done.error().code != Errc::timeout || slices.is_over()) return check(done);
+    check_signals();
+  }
+}
+
+void copy_from(const NegotiatedBuffer& self, nb::handle source, nb::handle order,
+               nb::handle timeout) {
+  const Tensor tensor = tensor_to_read(source, "source");
+  const AxisOrder axes = order_from(order);
+  NegotiatedBuffer buffer = self;
+  copy_in_slices(timeout, [&](auto slice) { return buffer.copy_from(tensor, axes, slice); });
+}
+
+void copy_to(const NegotiatedBuffer& self, nb::handle destination, nb::handle order,
+             nb::handle timeout) {
+  Tensor tensor = tensor_to_write(destination, "destination");
+  const AxisOrder axes = order_from(order);
+  NegotiatedBuffer buffer = self;
+  copy_in_slices(timeout, [&](auto slice) { return buffer.copy_to(tensor, axes, slice); });
+}
+
 void add_access(BufferClass& cls) {
   cls.def(
          "tensor", [](const NegotiatedBuffer& self) { return tensor_result(take(self.tensor())); },
@@ -221,6 +256,21 @@ void add_access(BufferClass& cls) {
           "image", [](const NegotiatedBuffer& self) { return tensor_result(take(self.image())); },
           nb::sig("def image(self) -> Tensor"),
           "The image in the buffer, without a copy. Raises UnsupportedError: there is none.")
+      .def(
+          "copy_from", &copy_from, nb::arg("source"), nb::arg("order") = "NCHW", nb::kw_only(),
+          nb::arg("timeout") = nb::none(),
+          nb::sig("def copy_from(self, source: Tensor | ArrayLike, order: str = 'NCHW', *, "
+                  "timeout: float | None = None) -> None"),
+          "Copies an array into the buffer's tensor, whatever the order of axes there. `order` of\n"
+          "the array: \"NCHW\", \"NHWC\", or \"NCxHWx\" ([N, C/x rounded up, H, W, x]). Padding\n"
+          "channels get what the parties want in padding, else they stay. Raises\n"
+          "UnsupportedError (no tensor), InvalidArgumentError (another type or extents), and as\n"
+          "lock().")
+      .def("copy_to", &copy_to, nb::arg("destination"), nb::arg("order") = "NCHW", nb::kw_only(),
+           nb::arg("timeout") = nb::none(),
+           nb::sig("def copy_to(self, destination: Tensor | ArrayLike, order: str = 'NCHW', *, "
+                   "timeout: float | None = None) -> None"),
+           "The reverse. Raises as copy_from().")
       .def(
           "lock", &lock_buffer, nb::arg("access") = "read_write", nb::arg("timeout") = nb::none(),
           nb::sig("def lock(self, access: str = 'read_write', timeout: float | None = None) -> "

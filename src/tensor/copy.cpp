@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copying elements between tensors, counted.
-#include <atomic>
 #include <cstring>
 
+#include "base/copy_count.h"
 #include "base/format_error.h"
 #include "halyard/tensor.h"
 #include "halyard/trace.h"
-#include "tensor/copy_count.h"
 
 namespace halyard {
 namespace {
-
-std::atomic<std::uint64_t> copies{0};
-std::atomic<std::uint64_t> copied_bytes{0};
 
 struct Walk {
   const Layout* from;
@@ -55,13 +51,9 @@ void copy_plane(const MappedPlane& from, const MappedPlane& to) {
 
 }  // namespace
 
-void count_copy(std::size_t bytes) noexcept {
-  copies.fetch_add(1, std::memory_order_relaxed);
-  copied_bytes.fetch_add(bytes, std::memory_order_relaxed);
-}
-
 CopyStats copy_stats() noexcept {
-  return {copies.load(std::memory_order_relaxed), copied_bytes.load(std::memory_order_relaxed)};
+  const CopyCount counted = counted_copies();
+  return {counted.copies, counted.bytes};
 }
 
 Status copy(const Tensor& source, Tensor& destination) {

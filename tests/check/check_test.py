@@ -130,7 +130,7 @@ class Seeded(unittest.TestCase):
         self.expect_source("includes", HEAD + '#include "halyard/halyard.h"\n')
 
     def test_a_layer_that_includes_private_headers_of_another(self):
-        self.expect_source("includes", HEAD + '#include "tensor/copy_count.h"\n',
+        self.expect_source("includes", HEAD + '#include "tensor/write_claim.h"\n',
                            "src/image/seeded.cpp")
 
     def test_a_public_header_that_includes_a_private_one(self):

@@ -8,7 +8,7 @@
 #include <limits>
 #include <numeric>
 
-#include "tensor/copy_count.h"
+#include "base/copy_count.h"
 
 namespace halyard {
 namespace {

@@ -3,10 +3,18 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace halyard {
 
 /// One copy of `bytes`. Thread-safe.
 void count_copy(std::size_t bytes) noexcept;
+
+struct CopyCount {
+  std::uint64_t copies = 0;
+  std::uint64_t bytes = 0;
+};
+/// All copies of this process so far. Thread-safe.
+CopyCount counted_copies() noexcept;
 
 }  // namespace halyard
