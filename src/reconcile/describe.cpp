@@ -70,6 +70,8 @@ void describe_extent(const Failure& failure, const Candidate& candidate, Conflic
       return;
     case Check::image_shape:
       item.rule = "the tensor must have the extents of one of the image's planes, and N = 1";
+      item.computed = fmt::format("{} is not {}", failure.value, failure.limit);
+      item.nearest = {failure.limit};
       item.hint = "let the tensor have the image's height, width and channels";
       return;
     case Check::max_axis:

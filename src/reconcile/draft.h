@@ -59,7 +59,7 @@ enum class Check : std::uint8_t {
   merged,        ///< a key on which the facts contradict each other; the slot says which
   kinds,         ///< arrays or pyramids beside others
   image_tensor,  ///< an arrangement of the tensor that the image's format has not
-  image_shape,   ///< a shape that is not the image's
+  image_shape,   ///< an extent that is not the image's
   max_axis,
   row_exact,  ///< no multiple of the alignment
   row_min,    ///< an exact stride that is too small

@@ -5,6 +5,7 @@
 
 #include "reconcile/amount.h"
 #include "reconcile/draft.h"
+#include "reconcile/plane_match.h"
 
 namespace halyard {
 
@@ -23,11 +24,6 @@ struct RowRule {
   std::uint16_t exact_slot = 0;
   std::uint16_t max_slot = 0;
 };
-
-/// An extent that is subsampled `shift` times; what is left over counts as one.
-std::uint64_t halved(std::uint64_t extent, unsigned shift) {
-  return (extent + (std::uint64_t{1} << shift) - 1) >> shift;
-}
 
 std::uint16_t slot16(Key key, std::size_t index = 0) {
   return static_cast<std::uint16_t>(slot_of(key, index));
@@ -62,7 +58,6 @@ class LayOut {
   void plane(std::size_t index, std::uint64_t width, std::uint64_t height);
   void place(std::size_t index, Amount size);
   bool is_chroma(std::size_t plane) const { return plane > 0 && !is_pyramid_; }
-  std::size_t plane_holding_tensor() const;
   std::uint64_t chroma_align(std::size_t plane) const;
   std::uint64_t multiple(std::uint64_t a, std::uint64_t b, Key key);
   void add_size(Amount size);
@@ -307,23 +302,6 @@ void LayOut::pyramid() {
       round_up(Amount(last.offset) + Amount(last.size), merged_.number(Key::plane_align, 0, 1)));
 }
 
-/// The plane that has the tensor's extents; max_planes: none.
-std::size_t LayOut::plane_holding_tensor() const {
-  const TensorDraft& t = draft_.tensor;
-  const std::uint64_t width = merged_.number(Key::width, 1);
-  const std::uint64_t height = merged_.number(Key::height, 1);
-  for (std::size_t p = 0; p < draft_.plane_count; ++p) {
-    std::uint64_t channels = draft_.plane_count == 1 ? format_.channels : 1;
-    if (is_chroma(p) && format_.kind == FormatKind::semi_planar) channels = 2;
-    const unsigned shift_x = is_chroma(p) ? format_.chroma_shift_x : 0;
-    const unsigned shift_y = is_chroma(p) ? format_.chroma_shift_y : 0;
-    if (t.n == 1 && t.c == channels && t.w == halved(width, shift_x) &&
-        t.h == halved(height, shift_y))
-      return p;
-  }
-  return max_planes;
-}
-
 /// Image and tensor in one buffer: the tensor is a plane of the image, and has its strides.
 void LayOut::joined() {
   TensorDraft& t = draft_.tensor;
@@ -333,15 +311,12 @@ void LayOut::joined() {
   if (is_said && t.order != order && (t.c > 1 || t.order == AxisOrder::nc_hwx))
     fail(Check::image_tensor, slot16(Key::layout), static_cast<std::uint64_t>(t.order),
          static_cast<std::uint64_t>(order));
-  std::size_t plane = plane_holding_tensor();
-  if (plane == max_planes) {
-    if (merged_.at(Key::shape, 0).is_set && merged_.at(Key::shape, 1).is_set &&
-        merged_[Key::width].is_set && merged_[Key::height].is_set && merged_[Key::format].is_set)
-      fail(Check::image_shape, slot16(Key::shape), t.w, merged_.number(Key::width, 1));
-    plane = 0;
-  }
+  const PlaneMatch match = best_plane(merged_, draft_, format_, is_pyramid_);
+  if (match.wrong_count > 0)
+    fail(Check::image_shape, slot16(Key::shape, match.axis), match.value, match.wanted);
+  take_unsaid_extents(merged_, match.extents, t);
   check_axes();
-  const PlaneDraft& rows = draft_.planes[plane];
+  const PlaneDraft& rows = draft_.planes[match.plane];
   t.offset = rows.offset;
   t.stride_h = rows.pitch;
   t.stride_w = is_planar ? t.element : t.element * t.c;
@@ -386,6 +361,7 @@ std::uint64_t kinds_of(const Merged& merged) noexcept {
   add(Key::height, BufferKind::image);
   add(Key::raw_size, BufferKind::raw);
   add(Key::array_stride, BufferKind::array);
+  add(Key::array_capacity, BufferKind::array);
   add(Key::pyramid_levels, BufferKind::pyramid);
   return kinds;
 }

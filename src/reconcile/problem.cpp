@@ -106,6 +106,10 @@ Status check_complete(const Problem& problem, const Merged& merged) {
     if (!merged[Key::height].is_set) return missing(Key::height);
     if (!names_tags(problem, LayoutTag::Family::image)) return missing(Key::format);
   }
+  if ((kinds & static_cast<std::uint64_t>(BufferKind::array)) != 0) {
+    if (!merged[Key::array_stride].is_set) return missing(Key::array_stride);
+    if (!merged[Key::array_capacity].is_set) return missing(Key::array_capacity);
+  }
   for (std::size_t slot = 0; slot < slot_count; ++slot) {
     const MergedValue& value = merged.values[slot];
     if (value.is_set && !value.contradicts && key_of(slot).info->type == ValueType::range &&

@@ -36,15 +36,17 @@ std::size_t named_axes(const Merged& merged) {
   return axes;
 }
 
-/// Axes of NCHW as they were named: fewer than four, or batch axes in front.
+/// Axes of NCHW as they were named: fewer than four, or batch axes in front. Where the image says
+/// the channels, they are an axis too.
 void add_plain_axes(LayoutBuilder& out, const TensorDraft& t, const Merged& merged) {
   const std::uint64_t strides[] = {t.stride_w, t.stride_h, t.stride_c, t.stride_n};
-  const std::size_t axes = named_axes(merged);
+  const std::uint64_t extents[] = {t.w, t.h, t.c};
+  const std::size_t axes = std::max<std::size_t>(named_axes(merged), t.c > 1 ? 3 : 1);
   std::array<std::uint64_t, max_axes> stride{};
   for (std::size_t k = 0; k < axes; ++k)
     stride[k] = k < 4 ? strides[k] : stride[k - 1] * merged.number(Key::shape, k - 1, 1);
   for (std::size_t k = axes; k-- > 0;)
-    out.add(merged.number(Key::shape, k, 1), stride[k]);
+    out.add(k < 3 ? extents[k] : merged.number(Key::shape, k, 1), stride[k]);
 }
 
 Layout to_layout(const Draft& draft, const Merged& merged) {

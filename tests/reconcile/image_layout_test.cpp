@@ -88,6 +88,28 @@ TEST(ImageLayout, a_plane_may_be_the_tensor) {
   EXPECT_EQ(output(r, "t.strides"), json({153600, 640, 2, 1}));
 }
 
+TEST(ImageLayout, extents_that_nobody_says_are_the_image_s) {
+  const json packed = negotiate("[" + image("RGBA", 64, 48) +
+                                R"(, {"name": "net", "keys": {"t.dtype": "u8", "t.layout": "NHWC",
+                                      "t.shape": [48, 64]}}])");
+  EXPECT_EQ(output(packed, "t.shape"), json({1, 48, 64, 4}));
+  EXPECT_EQ(output(packed, "t.strides"), json({12288, 256, 4, 1}));
+  const json planar = negotiate("[" + image("planar_rgb", 64, 48) +
+                                R"(, {"name": "net", "keys": {"t.dtype": "u8", "t.layout": "NCHW",
+                                      "t.shape": [48, 64]}}])");
+  EXPECT_EQ(output(planar, "t.shape"), json({3, 48, 64}));
+  EXPECT_EQ(output(planar, "t.strides"), json({3072, 64, 1}));
+}
+
+TEST(ImageLayout, the_extent_that_is_wrong_is_the_one_that_is_named) {
+  const json r = negotiate("[" + image("RGBA", 64, 48) +
+                           R"(, {"name": "net", "keys": {"t.dtype": "u8", "t.layout": "NHWC",
+                                 "t.shape": [1, 3, 48, 64]}}])");
+  EXPECT_EQ(conflict_at(r)["key"], "t.shape[C]");
+  EXPECT_EQ(conflict_at(r)["computed"], "3 is not 4");
+  EXPECT_EQ(conflict_at(r)["parties"].size(), 2U) << r.dump(1);
+}
+
 TEST(ImageLayout, shapes_that_no_plane_has) {
   const json r = negotiate("[" + image("RGBA", 64, 48) +
                            R"(, {"name": "net", "keys": {"t.dtype": "u8", "t.layout": "NHWC",
