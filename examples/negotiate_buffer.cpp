@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A camera, a 2D engine and a program agree on one buffer; with a GPU that wants another pitch they
-// do not, and the report says why.
+// A camera, a 2D engine and a program agree on one buffer, a program and an accelerator on another.
+// With a GPU that wants another pitch the first do not agree, and the report says why.
 #include <halyard/buffer_engine.h>
 #include <halyard/negotiated_buffer.h>
 
@@ -15,6 +15,7 @@ static Result<std::vector<EngineParty>> parties() {
   HALYARD_CHECK(app.set_image(1920, 1080));
   HALYARD_CHECK(app.accept(LayoutTag::image(PixelFormat::nv12)));
   HALYARD_CHECK(app.set_cpu(CpuAccess::read));
+  HALYARD_CHECK(app.set_policy(CpuPolicy::cached));
   AttributeList camera("camera");
   HALYARD_CHECK(camera.set(Key::pitch_exact, 1920));
   HALYARD_CHECK(camera.set(Key::camp, 4));
@@ -43,20 +44,22 @@ static Status use(const Reconciled& result) {
     std::ranges::fill(lock.writable_bytes(), std::byte{128});
     HALYARD_CHECK(lock.unlock());
   }
-  HALYARD_TRY(const Tensor tensor, first.tensor());
-  std::printf("%zu buffers of %s, rows of %td bytes\n", buffers.size(),
-              std::string(to_string(first.heap())).c_str(), tensor.layout().stride_bytes[2]);
+  HALYARD_TRY(const Tensor image, first.image());
+  std::printf("%zu buffers of %s, rows of %zu bytes\n", buffers.size(),
+              std::string(to_string(first.heap())).c_str(), image.row_stride_bytes());
   return {};
 }
 
-static Result<Reconciled> small_tensor() {
-  AttributeList app("app"), network("network");
-  HALYARD_CHECK(app.set_dtype(DType::u8));
-  HALYARD_CHECK(app.set_shape({1, 3, 640, 500}));
+// What a network reads: pixels of four channels, which are a tensor for its accelerator.
+static Result<std::vector<EngineParty>> network_parties() {
+  AttributeList app("app");
+  HALYARD_CHECK(app.set_image(640, 480));
+  HALYARD_CHECK(app.accept(LayoutTag::image(PixelFormat::rgba)));
+  HALYARD_CHECK(app.set_shape({1, 4, 480, 640}));
+  HALYARD_CHECK(app.set_dtype(DType::i8));
   HALYARD_CHECK(app.set_cpu(CpuAccess::read_write));
-  HALYARD_CHECK(network.set(Key::row_align, 64));
-  HALYARD_CHECK(network.set(Key::slack, 2));
-  return reconcile(std::vector<AttributeList>{app, network});
+  HALYARD_TRY(const auto accelerator, make_buffer_engine("dla"));
+  return std::vector<EngineParty>{{app, nullptr}, {AttributeList("network"), accelerator}};
 }
 
 int main() {
@@ -66,7 +69,7 @@ int main() {
   const bool agree = negotiate(*all);
   all->push_back({AttributeList("gpu"), *gpu});
   const bool still_agree = negotiate(*all);
-  const auto tensor = small_tensor();
-  if (!tensor || !use(*tensor)) return 1;
-  return agree && !still_agree ? 0 : 1;
+  const auto network = network_parties();
+  if (!network || !negotiate(*network)) return 1;
+  return use(*reconcile_engines(*network)) && agree && !still_agree ? 0 : 1;
 }
