@@ -11,6 +11,8 @@
 
 namespace halyard {
 
+struct DmaNodes;
+
 /// Alignment of the first byte of every buffer that the library allocates.
 inline constexpr std::size_t buffer_alignment = 64;
 
@@ -36,6 +38,10 @@ Result<std::shared_ptr<Buffer>> make_posix_shm_buffer(std::size_t size_bytes);
 /// unsupported (no heap here), permission, no_memory, os.
 Result<std::shared_ptr<Buffer>> make_dma_buffer(std::size_t size_bytes,
                                                 const AllocateOptions& options);
+/// The same with device nodes of other names.
+Result<std::shared_ptr<Buffer>> make_dma_buffer(std::size_t size_bytes,
+                                                const AllocateOptions& options,
+                                                const DmaNodes& nodes);
 
 /// Whether Memory::automatic begins with DMA-BUFs: they work here and the heap is not forced.
 bool automatic_tries_dma();

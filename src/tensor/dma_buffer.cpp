@@ -77,7 +77,12 @@ Result<std::shared_ptr<Buffer>> adopt_dma_buffer(Fd fd, std::size_t size_bytes, 
 
 Result<std::shared_ptr<Buffer>> make_dma_buffer(std::size_t size_bytes,
                                                 const AllocateOptions& options) {
-  const DmaNodes nodes;
+  return make_dma_buffer(size_bytes, options, DmaNodes{});
+}
+
+Result<std::shared_ptr<Buffer>> make_dma_buffer(std::size_t size_bytes,
+                                                const AllocateOptions& options,
+                                                const DmaNodes& nodes) {
   const std::string label = options.label.substr(0, 31);
   HALYARD_TRY(DmaMemory memory,
               allocate_dma(size_bytes, dma_heap_order(options.dma_heaps), label, nodes));

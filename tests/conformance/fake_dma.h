@@ -96,6 +96,11 @@ class FakeDmaBuf {
     const std::lock_guard lock(mutex_);
     failures_.assign(errnos);
   }
+  /// Makes SYNC reach the bytes only while `is_attached` says so, as the kernel does for heaps.
+  void sync_only_while(std::function<bool()> is_attached) {
+    const std::lock_guard lock(mutex_);
+    is_attached_ = std::move(is_attached);
+  }
   std::size_t failures_left() {
     const std::lock_guard lock(mutex_);
     return failures_.size();
@@ -122,6 +127,7 @@ class FakeDmaBuf {
       return -EINVAL;
     }
     record(direction, ends);
+    if (is_attached_ && !is_attached_()) return 0;
     ends ? end(direction) : start(direction);
     return 0;
   }
@@ -160,7 +166,8 @@ class FakeDmaBuf {
   std::uint64_t begun_ = 0;  ///< directions between START and END
   std::string calls_;
   std::deque<int> failures_;
-  IoctlHook hook_;  ///< last: it must go first
+  std::function<bool()> is_attached_;  ///< empty: always
+  IoctlHook hook_;                     ///< last: it must go first
 };
 
 }  // namespace halyard::conformance

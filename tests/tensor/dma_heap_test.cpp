@@ -21,6 +21,7 @@
 #include "conformance/fake_dma.h"
 #include "folder.h"
 #include "halyard/dmabuf.h"
+#include "halyard/tensor.h"
 #include "tensor/buffer_kinds.h"
 #include "tensor/dma_attach.h"
 
@@ -76,7 +77,8 @@ class DmaHeapTest : public ::testing::Test {
     auto* asked = static_cast<dma_heap_allocation_data*>(argument);
     asked_bytes_ = asked->len;
     asked_flags_ = asked->fd_flags;
-    asked->fd = static_cast<__u32>(create_sealed_memory("heap", asked->len)->release());
+    Fd given = given_ ? given_->fd() : *create_sealed_memory("heap", asked->len);
+    asked->fd = static_cast<__u32>(given.release());
     return 0;
   }
 
@@ -87,6 +89,7 @@ class DmaHeapTest : public ::testing::Test {
   std::size_t asked_bytes_ = 0;
   unsigned asked_flags_ = 0;
   int seals_ = 0;
+  const conformance::FakeDmaBuf* given_ = nullptr;  ///< what heaps give; null: memory
   conformance::IoctlHook hook_{[this](int fd, unsigned long request, void* argument) {
     return serve(fd, request, argument);
   }};
@@ -242,6 +245,7 @@ class DmaAttachTest : public DmaHeapTest {
   };
   std::vector<std::uint32_t> attached_;
   std::uint32_t last_ = 0;
+  int closed_ = 0;
   bool declines_ = false;
   conformance::IoctlHook drm_{
       [this](int, unsigned long request, void* argument) { return serve_drm(request, argument); }};
@@ -253,6 +257,7 @@ class DmaAttachTest : public DmaHeapTest {
       return 0;
     }
     if (request != 0x40086409U) return std::nullopt;  // DRM_IOCTL_GEM_CLOSE
+    ++closed_;
     return std::erase(attached_, call->handle) == 1 ? 0 : -EINVAL;
   }
 };
@@ -281,6 +286,66 @@ TEST_F(DmaAttachTest, is_empty_without_a_node_or_when_the_driver_declines) {
   const std::size_t before = descriptors();
   EXPECT_FALSE(DmaAttach::create(0, nodes_.render));
   EXPECT_EQ(descriptors(), before);
+}
+
+/// Bytes that the CPU sees wrong once a device has filled the buffer.
+std::size_t stale_bytes(conformance::FakeDmaBuf& memory, const Tensor& tensor, std::byte written) {
+  std::ranges::fill(memory.device(), written);
+  const auto map = tensor.map(Access::read);
+  EXPECT_TRUE(map) << map.error().message();
+  if (!map) return tensor.size_bytes();
+  return static_cast<std::size_t>(std::count_if(map->data(), map->data() + tensor.size_bytes(),
+                                                [&](std::byte each) { return each != written; }));
+}
+
+TEST_F(DmaAttachTest, the_cpu_reads_what_devices_wrote_as_long_as_anybody_has_the_buffer) {
+  add_heap("system");
+  add_node(nodes_.render);
+  conformance::FakeDmaBuf memory(4096);
+  memory.sync_only_while([this] { return !attached_.empty(); });
+  given_ = &memory;
+  const Layout layout = *Layout::contiguous(DType::u8, std::vector<std::size_t>{64, 64});
+  AllocateOptions options;
+  options.dma_heaps = {"system"};
+  options.attached = true;
+  auto buffer = make_dma_buffer(4096, options, nodes_);
+  ASSERT_TRUE(buffer) << buffer.error().message();
+  auto whole = *Tensor::wrap(*std::move(buffer), layout);
+  ASSERT_EQ(attached_.size(), 1U);
+  EXPECT_EQ(stale_bytes(memory, whole, std::byte{0xA1}), 0U);
+  EXPECT_EQ(stale_bytes(memory, whole, std::byte{0xB2}), 0U);
+  // Copies and parts of it keep the attachment; whoever goes last ends it, once.
+  auto part = *whole.batch(3);
+  auto copy = whole;
+  whole = Tensor();
+  EXPECT_EQ(stale_bytes(memory, copy, std::byte{0xC3}), 0U);
+  copy = Tensor();
+  EXPECT_EQ(stale_bytes(memory, part, std::byte{0xD4}), 0U);
+  EXPECT_EQ(closed_, 0);
+  part = Tensor();
+  EXPECT_EQ(closed_, 1);
+  EXPECT_TRUE(attached_.empty());
+}
+
+TEST_F(DmaAttachTest, without_an_attachment_the_same_memory_is_stale) {
+  conformance::FakeDmaBuf memory(4096);
+  memory.sync_only_while([this] { return !attached_.empty(); });
+  const Layout layout = *Layout::contiguous(DType::u8, std::vector<std::size_t>{64, 64});
+  const auto tensor = *Tensor::wrap(*adopt_dma_buffer(memory.fd(), 4096, true), layout);
+  EXPECT_EQ(stale_bytes(memory, tensor, std::byte{0xA1}), 4096U) << "the test can fail";
+}
+
+TEST_F(DmaAttachTest, is_an_error_where_it_must_be_and_cannot) {
+  add_heap("system");
+  conformance::FakeDmaBuf memory(4096);
+  given_ = &memory;
+  AllocateOptions options;
+  options.dma_heaps = {"system"};
+  options.attached = true;
+  const auto refused = make_dma_buffer(4096, options, nodes_);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::unsupported);
+  EXPECT_NE(refused.error().message().find(nodes_.render), std::string::npos);
 }
 
 // Labels and fences where the kernel does not know the calls.
