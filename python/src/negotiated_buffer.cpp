@@ -73,13 +73,8 @@ Access access_from(nb::handle object) {
 nb::object lock_buffer(const NegotiatedBuffer& self, nb::handle access, nb::handle timeout) {
   const Access wanted = access_from(access);
   NegotiatedBuffer buffer = self;
-  const WaitSlices slices(timeout_from(timeout, "timeout"), signal_slice);
-  for (;;) {
-    auto held = released([&] { return buffer.lock(wanted, slices.next()); });
-    if (held || held.error().code != Errc::timeout || slices.is_over())
-      return nb::cast(PyBufferLock{std::move(buffer), take(std::move(held))});
-    check_signals();
-  }
+  auto held = call_in_slices(timeout, [&](auto slice) { return buffer.lock(wanted, slice); });
+  return nb::cast(PyBufferLock{std::move(buffer), take(std::move(held))});
 }
 
 void bind_lock(nb::module_& m) {
@@ -183,18 +178,12 @@ void submit_fence(NegotiatedBuffer& self, nb::handle fence) {
 }
 
 OperationStatus status_of(const NegotiatedBuffer& self, nb::handle timeout) {
-  const auto whole = timeout_from(timeout, "timeout");
   const NegotiatedBuffer buffer = self;
-  if (whole.count() == 0) return take(released([&] { return buffer.status(whole); }));
-  const WaitSlices slices(whole, signal_slice);
-  for (;;) {
-    // Of no time at all it would give what is pending, not the end of the wait.
-    const auto slice = std::max(slices.next(), std::chrono::nanoseconds(1));
-    auto status = released([&] { return buffer.status(slice); });
-    if (status || status.error().code != Errc::timeout || slices.is_over())
-      return take(std::move(status));
-    check_signals();
-  }
+  const bool waits = timeout_from(timeout, "timeout").count() != 0;
+  return take(call_in_slices(timeout, [&](auto slice) {
+    // Of no time at all it gives what is pending, not the end of the wait.
+    return buffer.status(waits ? std::max(slice, std::chrono::nanoseconds(1)) : slice);
+  }));
 }
 
 nb::object export_to(const NegotiatedBuffer& self, nb::handle party, nb::handle permission) {
@@ -220,23 +209,12 @@ AxisOrder order_from(nb::handle object) {
   raise(Errc::invalid_argument, "order: must be NCHW, NHWC or NCxHWx (" + name + ")");
 }
 
-// Waits without an end where somebody holds the buffer, in slices between which signals run.
-template <class Copy>
-void copy_in_slices(nb::handle timeout, Copy&& copy) {
-  const WaitSlices slices(timeout_from(timeout, "timeout"), signal_slice);
-  for (;;) {
-    const Status done = released([&] { return copy(slices.next()); });
-    if (done || done.error().code != Errc::timeout || slices.is_over()) return check(done);
-    check_signals();
-  }
-}
-
 void copy_from(const NegotiatedBuffer& self, nb::handle source, nb::handle order,
                nb::handle timeout) {
   const Tensor tensor = tensor_to_read(source, "source");
   const AxisOrder axes = order_from(order);
   NegotiatedBuffer buffer = self;
-  copy_in_slices(timeout, [&](auto slice) { return buffer.copy_from(tensor, axes, slice); });
+  check(call_in_slices(timeout, [&](auto slice) { return buffer.copy_from(tensor, axes, slice); }));
 }
 
 void copy_to(const NegotiatedBuffer& self, nb::handle destination, nb::handle order,
@@ -244,7 +222,7 @@ void copy_to(const NegotiatedBuffer& self, nb::handle destination, nb::handle or
   Tensor tensor = tensor_to_write(destination, "destination");
   const AxisOrder axes = order_from(order);
   NegotiatedBuffer buffer = self;
-  copy_in_slices(timeout, [&](auto slice) { return buffer.copy_to(tensor, axes, slice); });
+  check(call_in_slices(timeout, [&](auto slice) { return buffer.copy_to(tensor, axes, slice); }));
 }
 
 void add_access(BufferClass& cls) {

@@ -83,14 +83,8 @@ nb::object alloc(const PyPool& self, nb::handle shape, nb::handle dtype, nb::han
   const Device where = device_from(device, "device");
   if (timeout.is_none())
     return handle_result(take(released([&] { return pool->alloc(extents.dims(), type, where); })));
-  const WaitSlices slices(timeout_from(timeout, "timeout"), signal_slice);
-  for (;;) {
-    auto made =
-        released([&] { return pool->alloc_for(extents.dims(), type, where, slices.next()); });
-    if (made || made.error().code != Errc::timeout || slices.is_over())
-      return handle_result(take(std::move(made)));
-    check_signals();
-  }
+  return handle_result(take(call_in_slices(
+      timeout, [&](auto slice) { return pool->alloc_for(extents.dims(), type, where, slice); })));
 }
 
 nb::object alloc_image(const PyPool& self, nb::handle width, nb::handle height, nb::handle format,
@@ -107,13 +101,8 @@ nb::object alloc_image(const PyPool& self, nb::handle width, nb::handle height, 
 nb::object alloc_frame(const PyPool& self, nb::handle timeout) {
   const auto pool = kept_pool(self);
   if (timeout.is_none()) return handle_result(take(released([&] { return pool->alloc_frame(); })));
-  const WaitSlices slices(timeout_from(timeout, "timeout"), signal_slice);
-  for (;;) {
-    auto made = released([&] { return pool->alloc_frame(slices.next()); });
-    if (made || made.error().code != Errc::timeout || slices.is_over())
-      return handle_result(take(std::move(made)));
-    check_signals();
-  }
+  return handle_result(
+      take(call_in_slices(timeout, [&](auto slice) { return pool->alloc_frame(slice); })));
 }
 
 nb::object attach(const PyPool& self, nb::handle descriptor) {

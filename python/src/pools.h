@@ -72,4 +72,16 @@ class WaitSlices {
 /// interpreter's lock.
 void check_signals();
 
+/// `call(slice)` with the interpreter released, again and again until it gives something else than
+/// Errc::timeout, or the time of a Python argument `timeout` is over; signals run meanwhile.
+template <class Call>
+auto call_in_slices(nb::handle timeout, Call&& call) {
+  const WaitSlices slices(timeout_from(timeout, "timeout"), signal_slice);
+  for (;;) {
+    auto result = released([&] { return call(slices.next()); });
+    if (result || result.error().code != Errc::timeout || slices.is_over()) return result;
+    check_signals();
+  }
+}
+
 }  // namespace halyard::python
