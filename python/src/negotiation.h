@@ -2,6 +2,8 @@
 // Attribute lists, results and negotiated buffers as other files of the extension see them.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
