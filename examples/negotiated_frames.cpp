@@ -61,13 +61,13 @@ static Result<double> mean_of(const FrameLayout& layout, const Tensor& frame) {
   return double(sum) / double(view.extent(1) * view.extent(2) * 3);
 }
 
-static Status publish(const Reconciled& result, const std::string& picture, int count) {
+static Status publish(const Reconciled& result, const std::string& image_file, int count) {
   HALYARD_TRY(const FrameLayout layout, result.frame_layout());
   TopicConfig config;
   HALYARD_TRY(config.pool, TensorPoolConfig::for_frames(layout, result.count() + 16));
   HALYARD_TRY(auto topic, Topic<Tensor>::create("negotiated/frames", config));
   HALYARD_TRY(const auto pool, topic.endpoint().pool());
-  HALYARD_TRY(const Tensor source, load_image(picture));
+  HALYARD_TRY(const Tensor source, load_image(image_file));
   HALYARD_TRY(auto processor, Processor::create());
   for (int k = 0; k < count; ++k) {
     HALYARD_TRY(const TensorHandle frame, pool->alloc_frame(std::chrono::seconds(1)));

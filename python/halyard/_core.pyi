@@ -2156,7 +2156,7 @@ class BufferLock:
 class BufferOperation:
     """
     One use of a buffer by an engine, until finish() or fail(); the end of ``with`` finishes, or
-    fails when an exception leaves it. An object that goes before counts as failed.
+    fails when an exception leaves it. An object that is destroyed before that counts as failed.
     """
 
     def finish(self) -> None:

@@ -30,7 +30,7 @@ constexpr const char* lock_doc =
     "thread that locked.";
 constexpr const char* operation_doc =
     "One use of a buffer by an engine, until finish() or fail(); the end of ``with`` finishes, or\n"
-    "fails when an exception leaves it. An object that goes before counts as failed.";
+    "fails when an exception leaves it. An object that is destroyed before that counts as failed.";
 
 PyType_Slot made_by_calls[] = {{Py_tp_new, reinterpret_cast<void*>(&refuse_new)}, {0, nullptr}};
 

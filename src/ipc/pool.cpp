@@ -276,10 +276,10 @@ Result<TensorHandle> TensorPool::alloc_image(std::size_t width, std::size_t heig
 Result<TensorPoolConfig> TensorPoolConfig::for_frames(const FrameLayout& frame,
                                                       std::uint32_t count) {
   HALYARD_CHECK(frame.check());
-  constexpr std::uint64_t most_bytes = std::uint64_t{1} << 62;
+  constexpr std::uint64_t max_bytes = std::uint64_t{1} << 62;
   const std::uint64_t unit = frame.align_bytes;
   const std::uint64_t each = (frame.size_bytes + unit - 1) / unit * unit;
-  if (count == 0 || count > 1'048'576 || each > most_bytes / count)
+  if (count == 0 || count > 1'048'576 || each > max_bytes / count)
     return fail(Errc::invalid_argument, "count: must be 1..1048576, all bytes at most 2^62",
                 "{} frames of {} bytes", count, each);
   TensorPoolConfig config;

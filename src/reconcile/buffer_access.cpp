@@ -48,7 +48,7 @@ void BufferAccess::forget_the_parent() noexcept {
 BufferAccess::Holder* BufferAccess::free_holder() noexcept {
   for (std::size_t k = 0; k < top_; ++k)
     if (holders_[k].thread == 0) return &holders_[k];
-  return top_ < most_holders ? &holders_[top_++] : nullptr;
+  return top_ < max_holders ? &holders_[top_++] : nullptr;
 }
 
 bool BufferAccess::is_open(Access access) const noexcept {
@@ -88,7 +88,7 @@ bool BufferAccess::nobody_holds_it() noexcept {
 
 void BufferAccess::keep(std::uint64_t ticket) noexcept {
   const ForkTakingLock guard(mutex_);
-  Holder& holder = holders_[(ticket & ((1U << slot_bits) - 1)) % most_holders];
+  Holder& holder = holders_[(ticket & ((1U << slot_bits) - 1)) % max_holders];
   if (holder.ticket == ticket) holder.is_kept = true;
 }
 
@@ -191,7 +191,7 @@ Result<BufferAccess::Holder*> BufferAccess::holder_of(std::uint64_t ticket, Whos
   if (generation_ != fork_generation())
     return fail(Errc::permission, "unlock: the lock is of the process before fork()", "buffer {}",
                 buffer_->id());
-  Holder& holder = holders_[(ticket & ((1U << slot_bits) - 1)) % most_holders];
+  Holder& holder = holders_[(ticket & ((1U << slot_bits) - 1)) % max_holders];
   if (ticket == 0 || holder.ticket != ticket)
     return fail(Errc::invalid_argument, "unlock: the buffer is not locked any more", "buffer {}",
                 buffer_->id());

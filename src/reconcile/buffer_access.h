@@ -44,7 +44,7 @@ class BufferAccess {
   Result<OperationStatus> status(std::chrono::nanoseconds timeout);
 
  private:
-  static constexpr std::size_t most_holders = 64;
+  static constexpr std::size_t max_holders = 64;
   using Clock = std::chrono::steady_clock;
 
   /// A thread's lock; `thread` 0: free.
@@ -93,7 +93,7 @@ class BufferAccess {
   ForkMutex mutex_;
   // All below is protected by it.
   std::uint32_t generation_ = fork_generation();
-  std::array<Holder, most_holders> holders_;
+  std::array<Holder, max_holders> holders_;
   std::size_t top_ = 0;  ///< holders behind it are free
   std::size_t readers_ = 0, writers_ = 0;
   std::uint64_t last_ticket_ = 0;

@@ -16,7 +16,7 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::string_view content_name = "(content)";
-constexpr std::size_t most_exact = 12;
+constexpr std::size_t max_exact = 12;
 constexpr Key content_keys[] = {
     Key::kind,     Key::dtype,        Key::shape,          Key::width,          Key::height,
     Key::raw_size, Key::array_stride, Key::array_capacity, Key::pyramid_levels, Key::pyramid_scale};
@@ -165,7 +165,7 @@ Result<std::vector<Names>> Planner::split(Conflict* conflict) const {
   if (agree(names_, nullptr)) return std::vector<Names>{names_};
   for (const std::string& name : names_)
     HALYARD_CHECK(agree({name}, conflict));
-  return names_.size() <= most_exact ? split_exactly() : split_greedily();
+  return names_.size() <= max_exact ? split_exactly() : split_greedily();
 }
 
 /// By what a party says, itself or through its engine: 3 its rows cannot be others, or it writes
@@ -236,8 +236,8 @@ Result<BufferPlan> plan_buffers(std::span<const EngineParty> parties,
                                 const ReconcileOptions& options, Conflict* conflict) {
   if (parties.empty()) return fail(Errc::invalid_argument, "there is no list");
   Planner planner(parties, options);
-  constexpr std::size_t most_parties = max_parties - 1;  // one more says the content
-  if (planner.names().size() > most_parties)
+  constexpr std::size_t max_planned = max_parties - 1;  // one more says the content
+  if (planner.names().size() > max_planned)
     return fail(Errc::exhausted, "there are more than 63 parties", "{}", planner.names().size());
   HALYARD_CHECK(planner.collect_content(conflict));
   HALYARD_TRY(const std::vector<Names> split, planner.split(conflict));

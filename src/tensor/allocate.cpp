@@ -14,10 +14,10 @@ namespace halyard {
 namespace {
 
 constexpr std::size_t page_bytes = 4096;  // of the smallest pages that Linux has here
-constexpr std::size_t most_align_bytes = std::size_t{1} << 30;
+constexpr std::size_t max_align_bytes = std::size_t{1} << 30;
 
 Status check_options(Memory memory, const AllocateOptions& options) {
-  if (options.align_bytes == 0 || options.align_bytes > most_align_bytes)
+  if (options.align_bytes == 0 || options.align_bytes > max_align_bytes)
     return fail(Errc::invalid_argument, "align_bytes: must be 1..2^30", "{}", options.align_bytes);
   if (memory != Memory::mem && page_bytes % options.align_bytes != 0)
     return fail(Errc::unsupported, "align_bytes: this memory begins at a page",

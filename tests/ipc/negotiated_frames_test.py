@@ -44,7 +44,7 @@ class NegotiatedFrames(unittest.TestCase):
         self.assertEqual(viewer.returncode, 0, seen)
         self.assertIn("(400, 600, 4) strides (2560, 4, 1)", seen)
         self.assertIn("10 frames, 0 copies", seen)
-        self.assertGreater(float(re.search(r"mean (\S+)", seen)[1]), 1.0, "a real picture")
+        self.assertGreater(float(re.search(r"mean (\S+)", seen)[1]), 1.0, "a real image")
         pools = subprocess.run([HALYARD, "pool", "ls"], check=True, capture_output=True, text=True,
                                env=self.environment, timeout=LIMIT).stdout
         self.assertRegex(pools, r"negotiated/frames +rgba 600x400 pitch 2560, u8 \[1, 400, 600,")
