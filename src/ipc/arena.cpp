@@ -163,7 +163,7 @@ Error Arena::no_slot(std::uint64_t bytes, std::uint64_t others) const {
   return no_memory_for(bytes);
 }
 
-Error Arena::no_memory_for(std::uint64_t bytes) const {
+Error Arena::no_memory_for(std::uint64_t bytes) {
   const bool is_in_pieces = bytes <= config_.max_bytes - bytes_used();
   return fail(Errc::exhausted,
               is_in_pieces ? "pool: its free memory is in pieces that are too small"

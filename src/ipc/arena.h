@@ -207,7 +207,7 @@ class HALYARD_LOCAL Arena {
   bool is_waited_for() const noexcept;
   Status grow(std::uint64_t bytes);
   Result<Extents::Extent> take(std::uint64_t bytes);
-  Error no_memory_for(std::uint64_t bytes) const;
+  Error no_memory_for(std::uint64_t bytes);
   Error no_slot(std::uint64_t bytes, std::uint64_t others) const;
   void set_free(std::uint32_t slot) noexcept;
   bool scrub_one() noexcept;

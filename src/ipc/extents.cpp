@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "base/assert.h"
 
@@ -24,6 +25,7 @@ Extents::Extents(std::uint64_t granule, std::uint32_t max_taken) : granule_(gran
 void Extents::grow(std::uint64_t bytes) noexcept {
   const std::uint64_t size = bytes / granule_;
   HALYARD_ASSERT(size * granule_ == bytes && size > 0);
+  join_given();
   if (last_ != none && nodes_[last_].is_free) {
     unlink(last_);
     nodes_[last_].size += size;
@@ -72,19 +74,34 @@ std::uint32_t Extents::find(std::uint64_t size) const noexcept {
 [[gnu::hot]] std::optional<Extents::Extent> Extents::take(std::uint64_t bytes) noexcept {
   if (bytes > free_bytes()) return std::nullopt;
   const std::uint64_t size = std::max<std::uint64_t>((bytes + granule_ - 1) / granule_, 1);
-  const std::uint32_t found = find(size);
-  if (found == none) return std::nullopt;
-  unlink(found);
-  split(found, size);
+  std::uint32_t found = given_;
+  if (found != none && nodes_[found].size == size) {
+    given_ = none;
+    free_granules_ -= size;
+  } else {
+    join_given();
+    found = find(size);
+    if (found == none) return std::nullopt;
+    unlink(found);
+    split(found, size);
+  }
   ++taken_;
   const Node& node = nodes_[found];
   return Extent{found, node.offset * granule_, node.size * granule_};
 }
 
 [[gnu::hot]] void Extents::give(std::uint32_t id) noexcept {
-  HALYARD_ASSERT(id < nodes_.size() && !nodes_[id].is_free && nodes_[id].size != 0);
+  HALYARD_ASSERT(id < nodes_.size() && id != given_ && !nodes_[id].is_free && nodes_[id].size != 0);
+  join_given();
   --taken_;
-  std::uint32_t node = id;
+  given_ = id;
+  free_granules_ += nodes_[id].size;
+}
+
+void Extents::join_given() noexcept {
+  if (given_ == none) return;
+  std::uint32_t node = std::exchange(given_, none);
+  free_granules_ -= nodes_[node].size;  // link() counts it again
   const std::uint32_t before = nodes_[node].before;
   if (before != none && nodes_[before].is_free) {
     unlink(before);
@@ -100,7 +117,8 @@ std::uint32_t Extents::find(std::uint64_t size) const noexcept {
   link(node);
 }
 
-std::uint64_t Extents::largest_free_bytes() const noexcept {
+std::uint64_t Extents::largest_free_bytes() noexcept {
+  join_given();
   if (has_first_ == 0) return 0;
   const auto first = static_cast<unsigned>(std::bit_width(has_first_)) - 1;
   const auto second = static_cast<unsigned>(std::bit_width(has_second_[first])) - 1;

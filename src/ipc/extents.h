@@ -32,13 +32,14 @@ class HALYARD_LOCAL Extents {
   /// The memory for `bytes` (0: one granule); nothing where no free extent is as large. Constant
   /// time, but before it gives up it looks at all extents of about that size.
   std::optional<Extent> take(std::uint64_t bytes) noexcept;
-  /// Gives an extent back that is taken. Constant time.
+  /// Gives an extent back that is taken. Constant time. It joins its free neighbours when another
+  /// size is wanted next: frames of one size take and give the same extent again.
   void give(std::uint32_t id) noexcept;
 
   std::uint64_t free_bytes() const noexcept { return free_granules_ * granule_; }
   std::uint64_t total_bytes() const noexcept { return total_granules_ * granule_; }
   /// The most that take() can give now.
-  std::uint64_t largest_free_bytes() const noexcept;
+  std::uint64_t largest_free_bytes() noexcept;
   std::uint32_t taken() const noexcept { return taken_; }
 
  private:
@@ -70,6 +71,7 @@ class HALYARD_LOCAL Extents {
   void drop_node(std::uint32_t node) noexcept;
   void split(std::uint32_t node, std::uint64_t size) noexcept;
   void join_with_next(std::uint32_t node) noexcept;
+  void join_given() noexcept;
 
   std::uint64_t granule_;
   std::uint64_t free_granules_ = 0;
@@ -77,6 +79,7 @@ class HALYARD_LOCAL Extents {
   std::uint32_t last_ = none;  ///< the node at the end of the range
   std::uint32_t taken_ = 0;
   std::uint32_t unused_ = none;
+  std::uint32_t given_ = none;  ///< the extent that was given last, in no bin; its bytes are free
   std::vector<Node> nodes_;
   std::uint64_t has_first_ = 0;  ///< a bit for each first level with a free extent
   std::array<std::uint32_t, first_count> has_second_{};

@@ -115,9 +115,11 @@ bool TensorPool::is_owner() const noexcept {
 [[gnu::hot]] Result<TensorHandle> TensorPool::alloc(std::span<const std::size_t> shape, DType dtype,
                                                     Device device) {
   HALYARD_CHECK(check_device(device));
-  HALYARD_TRY(const Layout layout, layout_for(shape, dtype));
-  HALYARD_TRY(auto slot, state_->part->allocate(layout.size_bytes()));
-  return TensorHandle::over(std::move(slot), layout, device);
+  const auto layout = layout_for(shape, dtype);
+  if (!layout) return layout.error();
+  auto slot = state_->part->allocate(layout->size_bytes());
+  if (!slot) return std::move(slot).error();
+  return TensorHandle::over(*std::move(slot), *layout, device);
 }
 
 Result<TensorHandle> TensorPool::alloc_for(std::span<const std::size_t> shape, DType dtype,
@@ -158,24 +160,31 @@ Result<TensorHandle> TensorPool::attach(const TensorDescriptor& descriptor) {
 Result<TensorDescriptor> TensorPool::alloc_slot(std::span<const std::size_t> shape, DType dtype) {
   HALYARD_CHECK(check_shape(shape));
   HALYARD_CHECK(Layout::check_size(dtype, shape.empty() ? std::span(&one, 1) : shape));
+  std::uint64_t bytes = size_of(dtype);
+  for (const std::size_t extent : shape)
+    bytes *= extent;
+  const auto leased = state_->part->service().arena().allocate(bytes);
+  if (!leased) return leased.error();
+  // Made in its place: to copy what was written word by word a moment ago takes longer than the
+  // rest.
+  const ipc::Arena::Lease& lease = *leased;
+  const ipc::SlotHome::Identity& home = state_->part->identity();
   Result<TensorDescriptor> made(std::in_place);
   TensorDescriptor& descriptor = *made;
-  std::uint64_t bytes = size_of(dtype);
-  descriptor.ndim = static_cast<std::uint8_t>(shape.size());
-  for (std::size_t axis = shape.size(); axis-- > 0;) {
-    descriptor.dims[axis] = shape[axis];
-    descriptor.strides[axis] = bytes;
-    bytes *= shape[axis];
-  }
-  const ipc::SlotHome::Identity& home = state_->part->identity();
-  HALYARD_TRY(const ipc::Arena::Lease lease, state_->part->service().arena().allocate(bytes));
-  descriptor.set_dtype(dtype);
-  descriptor.flags = TensorDescriptor::contiguous_flag;
   descriptor.pool_id = home.pool_id;
   descriptor.slot_id = home.index << 24U | lease.slot;
   descriptor.set_generation(lease.generation);
   descriptor.offset = lease.offset;
   descriptor.size = bytes;
+  descriptor.set_dtype(dtype);
+  descriptor.ndim = static_cast<std::uint8_t>(shape.size());
+  descriptor.flags = TensorDescriptor::contiguous_flag;
+  std::uint64_t stride = size_of(dtype);
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    descriptor.dims[axis] = shape[axis];
+    descriptor.strides[axis] = stride;
+    stride *= shape[axis];
+  }
   return made;
 }
 

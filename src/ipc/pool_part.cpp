@@ -224,7 +224,9 @@ PoolPart::~PoolPart() {
 }
 
 [[gnu::hot]] Result<std::shared_ptr<SlotBuffer>> PoolPart::allocate(std::size_t bytes) {
-  HALYARD_TRY(const Arena::Lease lease, service_->arena().allocate(bytes));
+  const auto leased = service_->arena().allocate(bytes);
+  if (!leased) return leased.error();
+  const Arena::Lease& lease = *leased;
   service_->collect_sent_buffers();
   return std::make_shared<SlotBuffer>(shared_from_this(),
                                       SlotBuffer::Place{lease.slot, lease.generation, lease.offset},

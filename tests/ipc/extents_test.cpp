@@ -71,6 +71,23 @@ TEST(Extents, join_what_lies_side_by_side_in_any_order) {
   }
 }
 
+// Frames of one size: the memory that is warm is taken again, and nothing is cut or joined.
+TEST(Extents, take_again_what_was_given_last) {
+  Extents extents(64, 8);
+  extents.grow(64 * 640);
+  const auto first = *extents.take(640);
+  const auto second = *extents.take(640);
+  extents.give(first.id);
+  EXPECT_EQ(extents.free_bytes(), 63 * 640U);
+  EXPECT_EQ(extents.take(640)->offset, first.offset);
+  extents.give(second.id);
+  EXPECT_EQ(extents.take(640)->offset, second.offset);
+  extents.give(second.id);
+  extents.give(first.id);
+  EXPECT_EQ(extents.taken(), 0U);
+  EXPECT_EQ(extents.take(64 * 640)->offset, 0U) << "another size takes all that is free together";
+}
+
 TEST(Extents, join_what_they_grow_by) {
   Extents extents(64, 4);
   extents.grow(640);
