@@ -226,6 +226,16 @@ Status TopicEndpoint::State::wait_for_room(std::chrono::nanoseconds timeout) {
   return fail(Errc::timeout, "topic: a subscriber has not read in time", "depth {}", facts.depth);
 }
 
+// Where the entry has a frame of the same form, all but the first line is there: the other lines of
+// an entry are cold, and other processors may have them.
+[[gnu::hot]] void TopicEndpoint::State::store_head(SharedWord* words) const {
+  constexpr std::size_t form_word = offsetof(FrameHead, form) / sizeof(SharedWord);
+  const std::uint64_t form_there = words[form_word].load(std::memory_order_relaxed);
+  const auto head_bytes = std::as_bytes(std::span(&sent_head, 1));
+  const bool is_same = sent_head.form != 0 && form_there == sent_head.form;
+  store_bytes(words, is_same ? head_bytes.first(first_line_bytes) : head_bytes);
+}
+
 [[gnu::hot]] Status TopicEndpoint::State::send(std::span<const std::byte> bytes,
                                                const Tensor* frame,
                                                std::chrono::nanoseconds timeout) {
@@ -249,7 +259,7 @@ Status TopicEndpoint::State::wait_for_room(std::chrono::nanoseconds timeout) {
     count(own().header().sent_bytes, frame->size_bytes());
   }
   publish_with(own().ring(), head, [&](SharedWord* words) {
-    if (frame != nullptr) store_bytes(words, std::as_bytes(std::span(&sent_head, 1)));
+    if (frame != nullptr) store_head(words);
     store_bytes(words + head_words, bytes);
   });
   if (frame != nullptr) kept.swap(window[head % facts.depth]);
