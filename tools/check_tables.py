@@ -59,7 +59,7 @@ PUBLIC_HEADERS = {
     "negotiated_buffer": "reconcile", "attribute_blob": "reconcile",
     "buffer_exchange": "reconcile", "buffer_plan": "reconcile",
     "pool": "ipc", "received": "ipc", "tensor_descriptor": "ipc", "topic": "ipc",
-    "wait_set": "ipc", "ipc_info": "ipc",
+    "wait_set": "ipc", "ipc_info": "ipc", "message_members": "ipc",
     "sensor_message": "ipc", "image_message": "ipc", "point_cloud": "ipc", "depth_image": "ipc",
     "codec": "codec", "image": "image", "tiling": "image", "track": "track",
     "assignment": "track", "uuid": "track",

@@ -53,6 +53,7 @@
 #include "halyard/ipc_info.h"
 #include "halyard/mask.h"
 #include "halyard/mask_draw.h"
+#include "halyard/message_members.h"
 #include "halyard/model.h"
 #include "halyard/moved.h"
 #include "halyard/negotiated_buffer.h"

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "halyard/export.h"
+#include "halyard/message_members.h"
 #include "halyard/pool.h"
 #include "halyard/received.h"
 #include "halyard/result.h"
@@ -80,6 +81,9 @@ struct MessageType {
   std::uint64_t layout_hash = 0;
   std::uint32_t inline_bytes = 0;  ///< that each message has beside its frame
   bool has_frame = false;
+  /// Of the types of the struct's members, see message_members.h. Compared where both sides know
+  /// it; 0: this side does not.
+  std::uint64_t members_hash = 0;
 
   /// Of a plain struct by its name, sizeof and alignof, as other languages know it.
   static MessageType plain(std::string_view name, std::size_t size, std::size_t alignment);
@@ -87,8 +91,9 @@ struct MessageType {
   static MessageType serialized(std::string_view name);
 };
 
-/// A plain struct is known by its name as the compiler writes it, and by its size. Programs of
-/// different compilers give it a name of their own: static constexpr char message_name[] = "...".
+/// A plain struct is known by its name as the compiler writes it, by its size and by the types of
+/// its members (message_members.h). Programs of different compilers give it a name of their own:
+/// static constexpr char message_name[] = "...".
 ///
 /// Makes messages of a type that is more than plain bytes: specialize it with
 ///   static constexpr std::string_view name;              ///< same in all programs
@@ -230,7 +235,7 @@ MessageType message_type() {
     using Metadata = typename MessageFrame<T>::Metadata;
     static_assert(std::is_trivially_copyable_v<Metadata>);
     return {std::string(MessageFrame<T>::name), hash_of("frame") + sizeof(Metadata),
-            sizeof(Metadata), true};
+            sizeof(Metadata), true, halyard::members_hash<Metadata>()};
   } else if constexpr (SerializedMessage<T>) {
     return MessageType::serialized(MessageSerializer<T>::name);
   } else {
@@ -239,7 +244,9 @@ MessageType message_type() {
     static_assert(!std::is_pointer_v<T>, "an address means nothing to another process");
     std::string_view name = type_name<T>();
     if constexpr (NamedMessage<T>) name = T::message_name;
-    return MessageType::plain(name, sizeof(T), alignof(T));
+    MessageType type = MessageType::plain(name, sizeof(T), alignof(T));
+    type.members_hash = halyard::members_hash<T>();
+    return type;
   }
 }
 

@@ -48,14 +48,20 @@ Status check_type(const MessageType& wanted, const MessageType& found) {
     return fail(Errc::exists, "message layout: the topic has another one",
                 "wanted {:016x}, found {:016x}", wanted.layout_hash, found.layout_hash);
   }
+  if (wanted.members_hash != found.members_hash && wanted.members_hash != 0 &&
+      found.members_hash != 0) {
+    return fail(Errc::exists, "message members: the topic's struct has others",
+                "{}, wanted {:016x}, found {:016x}", wanted.name, wanted.members_hash,
+                found.members_hash);
+  }
   return {};
 }
 
 std::string to_text(const TopicFacts& facts) {
   return fmt::format(
-      "type {}\nlayout {:016x}\ninline_bytes {}\nhas_frame {}\ndepth {}\noverflow {}\nhistory {}\n"
-      "max_endpoints {}\npool {}\n",
-      facts.type.name, facts.type.layout_hash, facts.type.inline_bytes,
+      "type {}\nlayout {:016x}\nmembers {:016x}\ninline_bytes {}\nhas_frame {}\ndepth {}\n"
+      "overflow {}\nhistory {}\nmax_endpoints {}\npool {}\n",
+      facts.type.name, facts.type.layout_hash, facts.type.members_hash, facts.type.inline_bytes,
       facts.type.has_frame ? 1 : 0, facts.depth, static_cast<int>(facts.overflow), facts.history,
       facts.max_endpoints, facts.pool_id);
 }
@@ -88,21 +94,23 @@ Result<TopicFacts> read_topic(const std::string& text) {
   TopicFacts facts;
   char name[201] = {};
   unsigned long long layout = 0;
+  unsigned long long members = 0;
   unsigned has_frame = 0;
   unsigned overflow = 0;
   const int found = std::sscanf(
       text.c_str(),
-      "type %200[^\n]\nlayout %llx\ninline_bytes %u\nhas_frame %u\ndepth %u\noverflow %u\n"
-      "history %u\nmax_endpoints %u\npool %u\n",
-      name, &layout, &facts.type.inline_bytes, &has_frame, &facts.depth, &overflow, &facts.history,
-      &facts.max_endpoints, &facts.pool_id);
-  const bool is_whole = found == 9 && has_frame <= 1 && overflow <= 2 && facts.depth >= 1 &&
+      "type %200[^\n]\nlayout %llx\nmembers %llx\ninline_bytes %u\nhas_frame %u\ndepth %u\n"
+      "overflow %u\nhistory %u\nmax_endpoints %u\npool %u\n",
+      name, &layout, &members, &facts.type.inline_bytes, &has_frame, &facts.depth, &overflow,
+      &facts.history, &facts.max_endpoints, &facts.pool_id);
+  const bool is_whole = found == 10 && has_frame <= 1 && overflow <= 2 && facts.depth >= 1 &&
                         facts.depth <= max_depth && facts.history <= facts.depth &&
                         facts.max_endpoints >= 1 && facts.max_endpoints <= max_max_endpoints &&
                         facts.type.inline_bytes <= max_inline_bytes;
   if (!is_whole) return fail(Errc::corrupt, "registry: what it says of the topic cannot be read");
   facts.type.name = name;
   facts.type.layout_hash = layout;
+  facts.type.members_hash = members;
   facts.type.has_frame = has_frame != 0;
   facts.overflow = static_cast<Overflow>(overflow);
   return facts;

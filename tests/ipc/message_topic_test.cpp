@@ -164,5 +164,34 @@ TEST(MessageTopic, knows_plain_structs_by_name_size_and_alignment) {
   EXPECT_EQ(none.error().code, Errc::invalid_argument);
 }
 
+struct FirstBuild {
+  static constexpr char message_name[] = "test.Pose";
+  float x, y;
+  std::int32_t id;
+};
+struct SecondBuild {
+  static constexpr char message_name[] = "test.Pose";
+  std::int32_t id;
+  float x, y;
+};
+
+TEST(MessageTopic, knows_plain_structs_by_the_types_of_their_members) {
+  const std::string name = topic_name("pose");
+  const auto sender = Topic<FirstBuild>::create(name);
+  ASSERT_TRUE(sender);
+  const auto refused = Topic<SecondBuild>::create(name);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::exists);
+  EXPECT_NE(refused.error().message().find("members"), std::string::npos);
+  // A binding that does not know the members takes the caller's word for them.
+  const auto unknown = MessageType::plain("test.Pose", 12, 4);
+  EXPECT_EQ(unknown.members_hash, 0U);
+  EXPECT_TRUE(TopicEndpoint::create(name, unknown));
+  const std::string other = topic_name("other_pose");
+  const auto first = TopicEndpoint::create(other, unknown);
+  EXPECT_TRUE(first);
+  EXPECT_TRUE(Topic<SecondBuild>::create(other));
+}
+
 }  // namespace
 }  // namespace halyard
