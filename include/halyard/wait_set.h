@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <coroutine>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -45,9 +46,51 @@ class WaitSet {
   /// ever. A set of topics alone makes no system call where a message is there. Errors: os.
   Result<std::vector<std::uint64_t>> wait(std::chrono::nanoseconds timeout);
 
+  /// The next message of a topic in the set, for a coroutine: `auto got = co_await
+  /// set.next(topic);` Where there is none the coroutine is suspended, and the wait() that sees one
+  /// resumes it, on its thread, before it returns. Empty: another receiver of the endpoint was
+  /// faster, the topic is not in the set, or it was removed from it. A coroutine may be destroyed
+  /// while it waits, the set must not be.
+  template <class T>
+  auto next(Topic<T>& topic) {
+    return NextMessage<T>(*state_, topic);
+  }
+
   struct State;
 
  private:
+  /// A coroutine's place in the set, from its suspension until it goes on or is destroyed.
+  class Suspended {
+   public:
+    Suspended(State& state, TopicEndpoint& endpoint) noexcept
+        : state_(state), endpoint_(endpoint) {}
+    Suspended(const Suspended&) = delete;
+    Suspended& operator=(const Suspended&) = delete;
+    ~Suspended() {
+      if (coroutine_) forget();
+    }
+    bool await_ready() { return endpoint_.has_message(); }
+    /// False: goes on at once.
+    bool await_suspend(std::coroutine_handle<> coroutine);
+
+   private:
+    friend class WaitSet;
+    void forget() noexcept;
+    State& state_;
+    TopicEndpoint& endpoint_;
+    std::coroutine_handle<> coroutine_;
+  };
+  template <class T>
+  class NextMessage : public Suspended {
+   public:
+    NextMessage(State& state, Topic<T>& topic) noexcept
+        : Suspended(state, topic.endpoint()), topic_(topic) {}
+    Received<T> await_resume() { return topic_.recv(); }
+
+   private:
+    Topic<T>& topic_;
+  };
+
   explicit WaitSet(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };

@@ -22,6 +22,7 @@ struct WaitSet::State {
     Fd timer;
     int fd = -1;
     bool is_ready = false;
+    std::vector<Suspended*> suspended;  ///< coroutines
   };
   Fd epoll;
   std::vector<std::unique_ptr<Entry>> entries;
@@ -41,6 +42,30 @@ struct WaitSet::State {
     }
     entries.push_back(std::move(entry));
     return {};
+  }
+
+  std::vector<Suspended*> resumable;
+  bool is_resuming = false;
+
+  /// Coroutines go on one after the other. Each may add and remove entries, wait, and destroy
+  /// others.
+  void resume(const std::vector<Suspended*>& ready) {
+    resumable.insert(resumable.end(), ready.begin(), ready.end());
+    if (std::exchange(is_resuming, true)) return;
+    struct End {
+      bool& is_resuming;
+      ~End() { is_resuming = false; }
+    } const end{is_resuming};
+    while (!resumable.empty()) {
+      Suspended* const first = resumable.front();
+      resumable.erase(resumable.begin());
+      std::exchange(first->coroutine_, nullptr).resume();
+    }
+  }
+  void forget(Suspended& gone) noexcept {
+    for (const auto& entry : entries)
+      std::erase(entry->suspended, &gone);
+    std::erase(resumable, &gone);
   }
 
   bool finds_messages() {
@@ -127,8 +152,24 @@ bool WaitSet::remove(std::uint64_t token) {
                                   [&](const auto& entry) { return entry->token == token; });
   if (found == state_->entries.end()) return false;
   ::epoll_ctl(state_->epoll.get(), EPOLL_CTL_DEL, (*found)->fd, nullptr);
+  const std::unique_ptr<State::Entry> removed = std::move(*found);
   state_->entries.erase(found);
+  state_->resume(removed->suspended);
   return true;
+}
+
+bool WaitSet::Suspended::await_suspend(std::coroutine_handle<> coroutine) {
+  const auto found =
+      std::find_if(state_.entries.begin(), state_.entries.end(),
+                   [this](const auto& entry) { return entry->endpoint == &endpoint_; });
+  if (found == state_.entries.end()) return false;
+  (*found)->suspended.push_back(this);
+  coroutine_ = coroutine;
+  return true;
+}
+
+void WaitSet::Suspended::forget() noexcept {
+  state_.forget(*this);
 }
 
 Result<std::vector<std::uint64_t>> WaitSet::wait(std::chrono::nanoseconds timeout) {
@@ -141,8 +182,14 @@ Result<std::vector<std::uint64_t>> WaitSet::wait(std::chrono::nanoseconds timeou
     } while (!found && !deadline.is_over());
   }
   std::vector<std::uint64_t> tokens;
-  for (const auto& entry : state_->entries)
-    if (std::exchange(entry->is_ready, false)) tokens.push_back(entry->token);
+  std::vector<Suspended*> ready;
+  for (const auto& entry : state_->entries) {
+    if (!std::exchange(entry->is_ready, false)) continue;
+    tokens.push_back(entry->token);
+    ready.insert(ready.end(), entry->suspended.begin(), entry->suspended.end());
+    entry->suspended.clear();
+  }
+  state_->resume(ready);
   return tokens;
 }
 

@@ -7,7 +7,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <coroutine>
+#include <exception>
+#include <optional>
 #include <thread>
+#include <vector>
 
 #include "halyard/wait_set.h"
 #include "ipc/topics.h"
@@ -62,6 +66,116 @@ TEST_F(Topics, have_a_descriptor_for_event_loops) {
     ASSERT_FALSE(receiver.recv());
     ASSERT_FALSE(is_readable(0));
   }
+}
+
+// A coroutine that begins at once and belongs to whoever has the object.
+class Task {
+ public:
+  struct promise_type {
+    Task get_return_object() {
+      return Task(std::coroutine_handle<promise_type>::from_promise(*this));
+    }
+    std::suspend_never initial_suspend() noexcept { return {}; }
+    std::suspend_always final_suspend() noexcept { return {}; }
+    void return_void() {}
+    void unhandled_exception() { std::terminate(); }
+  };
+  explicit Task(std::coroutine_handle<promise_type> handle) : handle_(handle) {}
+  Task(Task&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  ~Task() {
+    if (handle_) handle_.destroy();
+  }
+  bool is_done() const { return handle_.done(); }
+
+ private:
+  std::coroutine_handle<promise_type> handle_;
+};
+
+Task take_messages(WaitSet& set, Topic<Command>& topic, int count,
+                   std::vector<std::uint64_t>& got) {
+  for (int i = 0; i < count; ++i) {
+    const auto message = co_await set.next(topic);
+    got.push_back(message ? message->number : UINT64_MAX);
+  }
+}
+
+TEST_F(Topics, are_awaited_by_coroutines) {
+  const std::string names[] = {next_name(), next_name()};
+  auto one = join<Command>(names[0]);
+  auto two = join<Command>(names[1]);
+  auto to_one = join<Command>(names[0]);
+  auto to_two = join<Command>(names[1]);
+  auto set = *WaitSet::create();
+  ASSERT_TRUE(set.add(one, 1));
+  ASSERT_TRUE(set.add(two, 2));
+  ASSERT_TRUE(to_one.send({10, 0, 0}));
+  std::vector<std::uint64_t> first, second;
+  const Task taking_one = take_messages(set, one, 3, first);
+  const Task taking_two = take_messages(set, two, 1, second);
+  EXPECT_EQ(first, (std::vector<std::uint64_t>{10})) << "what is there is not waited for";
+  EXPECT_TRUE(set.wait(0ns)->empty());
+  std::thread sender([&] {
+    std::this_thread::sleep_for(20ms);
+    ASSERT_TRUE(to_two.send({20, 0, 0}));
+  });
+  EXPECT_EQ(*set.wait(20s), (std::vector<std::uint64_t>{2}));
+  sender.join();
+  EXPECT_EQ(second, (std::vector<std::uint64_t>{20}));
+  EXPECT_TRUE(taking_two.is_done());
+  EXPECT_FALSE(taking_one.is_done());
+  ASSERT_TRUE(to_one.send({11, 0, 0}));
+  ASSERT_TRUE(to_one.send({12, 0, 0}));
+  EXPECT_EQ(*set.wait(20s), (std::vector<std::uint64_t>{1}));
+  EXPECT_EQ(first, (std::vector<std::uint64_t>{10, 11, 12}));
+  EXPECT_TRUE(taking_one.is_done());
+}
+
+TEST_F(Topics, are_awaited_by_coroutines_that_end_before) {
+  const std::string name = next_name();
+  auto topic = join<Command>(name);
+  auto sender = join<Command>(name);
+  auto set = *WaitSet::create();
+  std::vector<std::uint64_t> got;
+  const Task outside = take_messages(set, topic, 1, got);
+  EXPECT_TRUE(outside.is_done());
+  EXPECT_EQ(got, (std::vector<std::uint64_t>{UINT64_MAX})) << "the topic is not in the set";
+  ASSERT_TRUE(set.add(topic, 1));
+  got.clear();
+  std::optional<Task> destroyed(take_messages(set, topic, 1, got));
+  const Task another = take_messages(set, topic, 1, got);
+  const Task late = take_messages(set, topic, 1, got);
+  destroyed.reset();
+  ASSERT_TRUE(sender.send({5, 0, 0}));
+  EXPECT_EQ(set.wait(20s)->size(), 1U);
+  EXPECT_EQ(got, (std::vector<std::uint64_t>{5, UINT64_MAX})) << "one gets it, one comes too late";
+  EXPECT_TRUE(another.is_done() && late.is_done());
+  const Task removed = take_messages(set, topic, 1, got);
+  EXPECT_FALSE(removed.is_done());
+  EXPECT_TRUE(set.remove(1));
+  EXPECT_TRUE(removed.is_done());
+  EXPECT_EQ(got.back(), UINT64_MAX);
+}
+
+// The first of two that are resumed together ends the second.
+Task take_and_end(WaitSet& set, Topic<Command>& topic, std::optional<Task>& other) {
+  const auto message = co_await set.next(topic);
+  if (message) other.reset();
+}
+
+TEST_F(Topics, are_awaited_by_coroutines_that_end_each_other) {
+  const std::string name = next_name();
+  auto topic = join<Command>(name);
+  auto sender = join<Command>(name);
+  auto set = *WaitSet::create();
+  ASSERT_TRUE(set.add(topic, 1));
+  std::vector<std::uint64_t> got;
+  std::optional<Task> second;
+  const Task first = take_and_end(set, topic, second);
+  second.emplace(take_messages(set, topic, 1, got));
+  ASSERT_TRUE(sender.send({5, 0, 0}));
+  EXPECT_TRUE(set.wait(20s));
+  EXPECT_TRUE(first.is_done());
+  EXPECT_TRUE(got.empty());
 }
 
 TEST_F(Topics, are_waited_for_in_a_set) {
