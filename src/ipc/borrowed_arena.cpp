@@ -221,9 +221,8 @@ BorrowedArena::~BorrowedArena() {
   // Readers rely on it: elements, and vectors of them, are read where they are aligned.
   if (offset % min_slot_alignment != 0)
     return fail(Errc::corrupt, "peer: says that a slot is not aligned", "offset {}", offset);
-  return std::make_shared<SlotBuffer>(shared_from_this(),
-                                      SlotBuffer::Place{slot, generation, offset},
-                                      whole.subspan(offset, bytes), false);
+  return SlotBuffer::make(shared_from_this(), SlotBuffer::Place{slot, generation, offset},
+                          whole.subspan(offset, bytes), false);
 }
 
 [[gnu::hot]] void BorrowedArena::drop_one(std::uint32_t slot) noexcept {

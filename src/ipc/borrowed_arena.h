@@ -106,7 +106,7 @@ class HALYARD_LOCAL BorrowedArena final : public SlotHome,
   OwnMemory words_;
   MappedMemory control_;
   MappedMemory memory_;
-  mutable std::mutex mutex_;  ///< of all below
+  mutable ShortLock mutex_;  ///< of all below
   std::vector<std::uint32_t> counts_;
   std::uint32_t token_place_ = 0;  ///< where the owner has the token
 };

@@ -228,9 +228,9 @@ PoolPart::~PoolPart() {
   if (!leased) return leased.error();
   const Arena::Lease& lease = *leased;
   service_->collect_sent_buffers();
-  return std::make_shared<SlotBuffer>(shared_from_this(),
-                                      SlotBuffer::Place{lease.slot, lease.generation, lease.offset},
-                                      lease.bytes, true);
+  return SlotBuffer::make(shared_from_this(),
+                          SlotBuffer::Place{lease.slot, lease.generation, lease.offset},
+                          lease.bytes, true);
 }
 
 Result<std::shared_ptr<SlotBuffer>> PoolPart::allocate_for(std::size_t bytes,
@@ -262,8 +262,8 @@ Result<std::shared_ptr<SlotBuffer>> PoolPart::allocate_for(std::size_t bytes,
   if (!arena.try_retain(slot, generation))
     return fail(Errc::not_found, "descriptor: its tensor is gone");
   const Arena::Lease lease = arena.lease(slot);
-  return std::make_shared<SlotBuffer>(
-      shared_from_this(), SlotBuffer::Place{slot, generation, lease.offset}, lease.bytes, false);
+  return SlotBuffer::make(shared_from_this(), SlotBuffer::Place{slot, generation, lease.offset},
+                          lease.bytes, false);
 }
 
 }  // namespace halyard::ipc

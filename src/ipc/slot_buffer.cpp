@@ -2,11 +2,97 @@
 // Between tensors in slots and the descriptors that name them.
 #include "ipc/slot_buffer.h"
 
+#include <mutex>
+#include <new>
 #include <typeinfo>
+#include <utility>
 
 #include "base/format_error.h"
 
 namespace halyard::ipc {
+namespace {
+
+// AddressSanitizer sees the use of a block that was let go, unless another buffer has it.
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool keeps_blocks = false;
+#else
+constexpr bool keeps_blocks = true;
+#endif
+
+// For std::allocate_shared(), which allocates one block for the object and its counts.
+template <class T>
+struct BlockAllocator {
+  using value_type = T;
+  explicit BlockAllocator(BufferBlocks& from) noexcept : blocks(&from) {}
+  template <class U>
+  BlockAllocator(const BlockAllocator<U>& other) noexcept : blocks(other.blocks) {}
+  T* allocate(std::size_t count) { return static_cast<T*>(blocks->take(count * sizeof(T))); }
+  void deallocate(T* block, std::size_t) noexcept { blocks->give(block); }
+  template <class U>
+  bool operator==(const BlockAllocator<U>& other) const noexcept {
+    return blocks == other.blocks;
+  }
+  BufferBlocks* blocks;
+};
+
+}  // namespace
+
+[[gnu::hot]] void* BufferBlocks::take(std::size_t bytes) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (Spare* const first = spare_; first != nullptr) {
+      spare_ = first->next;
+      --spares_;
+      ++taken_;
+      return first;
+    }
+  }
+  void* const block = ::operator new(bytes);
+  const std::lock_guard lock(mutex_);
+  ++taken_;
+  return block;
+}
+
+[[gnu::hot]] void BufferBlocks::give(void* block) noexcept {
+  // A child of fork() may have got the lock as another thread held it.
+  const bool is_child = process_ != fork_generation();
+  bool is_last = false;
+  if (!is_child) {
+    const std::lock_guard lock(mutex_);
+    --taken_;
+    is_last = is_closed_ && taken_ == 0;
+    if (keeps_blocks && !is_closed_ && spares_ < max_spare) {
+      spare_ = new (block) Spare{spare_};
+      ++spares_;
+      return;
+    }
+  }
+  ::operator delete(block);
+  if (is_last) delete this;
+}
+
+void BufferBlocks::close() noexcept {
+  if (process_ != fork_generation()) return;
+  Spare* spare = nullptr;
+  bool is_last = false;
+  {
+    const std::lock_guard lock(mutex_);
+    spare = std::exchange(spare_, nullptr);
+    is_closed_ = true;
+    is_last = taken_ == 0;
+  }
+  while (spare != nullptr)
+    ::operator delete(std::exchange(spare, spare->next));
+  if (is_last) delete this;
+}
+
+[[gnu::hot]] std::shared_ptr<SlotBuffer> SlotBuffer::make(std::shared_ptr<SlotHome> home,
+                                                          const Place& place,
+                                                          std::span<std::byte> bytes,
+                                                          bool writable) {
+  const BlockAllocator<SlotBuffer> blocks(home->blocks());
+  return std::allocate_shared<SlotBuffer>(blocks, std::move(home), place, bytes, writable);
+}
 
 [[gnu::hot]] SlotBuffer* slot_of(const Tensor& tensor) noexcept {
   if (tensor.is_empty() || tensor.memory() != Memory::shm) return nullptr;

@@ -3,6 +3,7 @@
 // it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -11,9 +12,42 @@
 #include "halyard/buffer.h"
 #include "halyard/tensor.h"
 #include "halyard/tensor_descriptor.h"
+#include "halyard/threads.h"
 #include "ipc/node.h"
+#include "ipc/short_lock.h"
 
 namespace halyard::ipc {
+
+/// The memory of slot buffers that were let go, for the next ones of the same home: that of
+/// malloc() is cold when a frame has gone through the caches. All blocks are of one size.
+/// Thread-safe; goes with the last block, when it is closed.
+class HALYARD_LOCAL BufferBlocks {
+ public:
+  struct Close {
+    void operator()(BufferBlocks* blocks) const noexcept { blocks->close(); }
+  };
+  static std::unique_ptr<BufferBlocks, Close> create() {
+    return std::unique_ptr<BufferBlocks, Close>(new BufferBlocks);
+  }
+  void* take(std::size_t bytes);
+  void give(void* block) noexcept;
+
+ private:
+  static constexpr std::uint32_t max_spare = 64;
+  struct Spare {
+    Spare* next;
+  };
+  BufferBlocks() = default;
+  ~BufferBlocks() = default;
+  void close() noexcept;
+
+  std::uint32_t process_ = fork_generation();
+  ShortLock mutex_;  ///< of all below
+  Spare* spare_ = nullptr;
+  std::uint32_t spares_ = 0;
+  std::uint32_t taken_ = 0;
+  bool is_closed_ = false;
+};
 
 /// Where slots are: this process's part of a pool, or another process's. Thread-safe.
 class HALYARD_LOCAL SlotHome {
@@ -31,10 +65,14 @@ class HALYARD_LOCAL SlotHome {
     std::uint32_t index = 0;  ///< which part of the pool
   };
   const Identity& identity() const noexcept { return identity_; }
+  BufferBlocks& blocks() const noexcept { return *blocks_; }
 
  protected:
   explicit SlotHome(const Identity& identity) : identity_(identity) {}
   Identity identity_;
+
+ private:
+  std::unique_ptr<BufferBlocks, BufferBlocks::Close> blocks_ = BufferBlocks::create();
 };
 
 /// Thread-safe, as all buffers.
@@ -46,6 +84,9 @@ class HALYARD_LOCAL SlotBuffer final : public Buffer {
     std::uint64_t offset = 0;  ///< in its home's memory
   };
   /// Takes over one reference to the slot.
+  static std::shared_ptr<SlotBuffer> make(std::shared_ptr<SlotHome> home, const Place& place,
+                                          std::span<std::byte> bytes, bool writable);
+  /// For make().
   SlotBuffer(std::shared_ptr<SlotHome> home, const Place& place, std::span<std::byte> bytes,
              bool writable) noexcept
       : Buffer(bytes.size(), Memory::shm, writable),

@@ -151,6 +151,7 @@ struct HALYARD_LOCAL TopicEndpoint::State {
   Status put_frame(const Tensor& frame, std::shared_ptr<Buffer>& kept);
   Status put_outside_frame(const Tensor& frame, std::shared_ptr<Buffer>& kept);
   Status put_slot_frame(const Tensor& frame, ipc::SlotBuffer& slot);
+  void claim_entry() const noexcept;
   void store_head(ipc::SharedWord* words) const;
   Result<Tensor> hold_buffers(std::vector<std::shared_ptr<Buffer>> dma_buffers);
   void pass(const Buffer& buffer);
