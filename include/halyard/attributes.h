@@ -64,6 +64,7 @@ enum class Key : std::uint16_t {
   row_exact = 0x820C,
   px_integral = 0x820D,
   offset_align = 0x820E,
+  shape_required = 0x820F,
   // An image in it.
   format = 0x8301,
   width = 0x8302,
@@ -78,6 +79,8 @@ enum class Key : std::uint16_t {
   color = 0x830B,
   scan = 0x830C,
   one_fd = 0x830D,
+  width_required = 0x830E,
+  height_required = 0x830F,
   // Anything else in it.
   raw_size = 0x8401,
   array_stride = 0x8402,
@@ -101,6 +104,7 @@ enum class MergeRule : std::uint8_t {
   order,      ///< the strongest; a strict one allows no stronger
   pad,        ///< the strongest rule for padding; two different values cannot be
   per_party,  ///< each party has its own; the strongest holds for the buffer
+  hull,       ///< from the smallest to the largest; the extent's range must hold it
 };
 std::string_view to_string(MergeRule rule) noexcept;
 

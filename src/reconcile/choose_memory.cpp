@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which memory a buffer comes from, how it is kept coherent, and how many there are.
 #include <algorithm>
+#include <array>
 
 #include "reconcile/amount.h"
 #include "reconcile/draft.h"
@@ -84,7 +85,10 @@ void MemoryChoice::filter_heaps() {
   if (merged_.flag(Key::contig) || merged_.number(Key::addr_bits, 64) <= 32)
     heaps &= contiguous_heaps;
   if (merged_.flag(Key::exported)) heaps &= ~private_heaps;
-  if (is_strict(CpuPolicy::uncached) && has_cpu_) heaps &= uncached_heaps;
+  const std::uint64_t domains = merged_.number(Key::domains, all_bits(Key::domains));
+  const bool is_uncached_alone = (domains & ~static_cast<std::uint64_t>(Coherency::no_cpu)) ==
+                                 static_cast<std::uint64_t>(Coherency::uncached);
+  if ((is_strict(CpuPolicy::uncached) || is_uncached_alone) && has_cpu_) heaps &= uncached_heaps;
   // Memory for protected content is for nothing else.
   heaps &= merged_.flag(Key::is_protected) ? protected_heaps : ~protected_heaps;
   if (heaps == 0) fail(Check::heaps, Key::heaps);
@@ -93,8 +97,11 @@ void MemoryChoice::filter_heaps() {
     if (heaps == 0) fail(Check::anchor, Key::attach);
   }
   draft_.heaps = heaps;
-  draft_.prefers_dma = has_device_;
-  draft_.heap = best_heap(heaps, has_device_);
+  const auto wished = static_cast<CpuPolicy>(merged_.number(Key::policy, 0));
+  // Nobody else's caches: where CPUs alone use any memory, what they cache is as good.
+  const bool is_choice = has_device_ || merged_[Key::heaps].is_set;
+  draft_.order = {has_device_, wished == CpuPolicy::uncached && has_cpu_ && is_choice};
+  draft_.heap = best_heap(heaps, draft_.order);
   const bool is_cached_dma = (bit(draft_.heap) & cached_dma_heaps) != 0;
   draft_.anchor = has_address_only_ && has_cpu_ && is_cached_dma ? Anchor::held : Anchor::none;
 }
@@ -185,19 +192,28 @@ bool may_share_buffer(std::uint64_t kinds) {
 
 }  // namespace
 
-std::span<const Heap> heap_order(bool prefers_dma) noexcept {
-  static constexpr Heap for_cpus[] = {
-      Heap::heap,          Heap::memfd,      Heap::udmabuf,
-      Heap::dmabuf_system, Heap::dmabuf_cma, Heap::dmabuf_uncached,
-      Heap::v4l2_mmap,     Heap::pbo,        Heap::dmabuf_protected};
-  static constexpr Heap for_devices[] = {
-      Heap::dmabuf_system, Heap::dmabuf_cma, Heap::udmabuf, Heap::dmabuf_uncached,
-      Heap::v4l2_mmap,     Heap::memfd,      Heap::pbo,     Heap::heap};
-  return prefers_dma ? std::span<const Heap>(for_devices) : std::span<const Heap>(for_cpus);
+std::span<const Heap> heap_order(MemoryOrder order) noexcept {
+  using Heaps = std::array<Heap, heap_count>;
+  static constexpr Heaps for_cpus = {Heap::heap,          Heap::memfd,      Heap::udmabuf,
+                                     Heap::dmabuf_system, Heap::dmabuf_cma, Heap::dmabuf_uncached,
+                                     Heap::v4l2_mmap,     Heap::pbo,        Heap::dmabuf_protected};
+  static constexpr Heaps for_devices = {
+      Heap::dmabuf_system, Heap::dmabuf_cma, Heap::udmabuf, Heap::dmabuf_uncached, Heap::v4l2_mmap,
+      Heap::memfd,         Heap::pbo,        Heap::heap,    Heap::dmabuf_protected};
+  constexpr auto uncached_first = [](Heaps heaps) {
+    const auto found = std::find(heaps.begin(), heaps.end(), Heap::dmabuf_uncached);
+    std::copy_backward(heaps.begin(), found, found + 1);
+    heaps.front() = Heap::dmabuf_uncached;
+    return heaps;
+  };
+  static constexpr Heaps uncached_for_cpus = uncached_first(for_cpus);
+  static constexpr Heaps uncached_for_devices = uncached_first(for_devices);
+  if (order.prefers_uncached) return order.prefers_dma ? uncached_for_devices : uncached_for_cpus;
+  return order.prefers_dma ? for_devices : for_cpus;
 }
 
-Heap best_heap(std::uint64_t heaps, bool prefers_dma) noexcept {
-  for (const Heap each : heap_order(prefers_dma))
+Heap best_heap(std::uint64_t heaps, MemoryOrder order) noexcept {
+  for (const Heap each : heap_order(order))
     if ((heaps & bit(each)) != 0) return each;
   return Heap::heap;
 }
@@ -207,13 +223,14 @@ void choose_memory(const Merged& merged, const Candidate& candidate, const Machi
   MemoryChoice(merged, candidate, machine, draft, failures).run();
 }
 
-bool solve(const Merged& merged, const Candidate& candidate, const MachineTraits& machine,
-           Draft& draft, std::vector<Failure>& failures) {
+bool solve(Merged& merged, const Candidate& candidate, const MachineTraits& machine, Draft& draft,
+           std::vector<Failure>& failures) {
   draft = {};
   const std::size_t before = failures.size();
   for (std::size_t slot = 0; slot < slot_count; ++slot)
     if (merged.values[slot].contradicts)
       failures.push_back({Check::merged, static_cast<std::uint16_t>(slot)});
+  settle_extents(merged, failures);
   // What follows from contradicting numbers is nobody's fault.
   const std::size_t first_extent = slot_of(Key::dtype);
   const bool has_extents =

@@ -61,6 +61,13 @@ void describe_stride(const Failure& failure, ConflictItem& item) {
 
 void describe_extent(const Failure& failure, const Candidate& candidate, ConflictItem& item) {
   switch (failure.check) {
+    case Check::required:
+      item.rule = "what is required must lie in what is allowed";
+      item.computed = fmt::format("required {}, allowed {} {}", failure.value,
+                                  failure.value > failure.limit ? "<=" : ">=", failure.limit);
+      item.nearest = {failure.limit};
+      item.hint = "require less, or allow more";
+      return;
     case Check::image_tensor:
       item.rule = "the tensor must be arranged as the image is";
       item.computed =
@@ -148,6 +155,7 @@ void describe_failure(const Failure& failure, const Candidate& candidate, Confli
     case Check::row_min:
     case Check::row_max:
       return describe_stride(failure, item);
+    case Check::required:
     case Check::image_tensor:
     case Check::image_shape:
     case Check::max_axis:

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "reconcile/memory_order.h"
 #include "reconcile/merge.h"
 
 namespace halyard {
@@ -46,7 +47,7 @@ struct Draft {
   std::uint64_t size = 0, alloc_size = 0, base_align = 64, count = 1;
   std::uint64_t heaps = 0;  ///< all that serve everybody
   Heap heap = Heap::heap;   ///< the first of them
-  bool prefers_dma = false;
+  MemoryOrder order;
   Coherency domain = Coherency::hardware;
   CpuPolicy policy = CpuPolicy::cached;
   bool policy_is_emulated = false;
@@ -57,6 +58,7 @@ struct Draft {
 /// What can be wrong. The order is that of reports.
 enum class Check : std::uint8_t {
   merged,        ///< a key on which the facts contradict each other; the slot says which
+  required,      ///< an extent that the allowed range does not hold
   kinds,         ///< arrays or pyramids beside others
   image_tensor,  ///< an arrangement of the tensor that the image's format has not
   image_shape,   ///< an extent that is not the image's
@@ -100,10 +102,14 @@ struct MachineTraits {
   bool can_anchor = true;  ///< a render node that can hold buffers attached
 };
 
-/// Drafts the buffer; false: there are failures, which are appended. What nobody said is taken as
-/// asking for least, so that fewer facts never fail where more do not.
-bool solve(const Merged& merged, const Candidate& candidate, const MachineTraits& machine,
-           Draft& draft, std::vector<Failure>& failures);
+/// Makes extents what is required of them, where nobody says them or a range leaves them open.
+/// Appends a failure for each that must not be so large, or so small.
+void settle_extents(Merged& merged, std::vector<Failure>& failures);
+
+/// Settles the extents and drafts the buffer; false: there are failures, which are appended. What
+/// nobody said is taken as asking for least, so that fewer facts never fail where more do not.
+bool solve(Merged& merged, const Candidate& candidate, const MachineTraits& machine, Draft& draft,
+           std::vector<Failure>& failures);
 
 /// solve() in two parts: extents and strides; memory.
 void lay_out(const Merged& merged, const Candidate& candidate, Draft& draft,

@@ -77,6 +77,8 @@ constexpr KeyInfo table[] = {
     {Key::px_integral, "t.px_integral", flag, M::any, 1, "", "E", "false", "rows are whole pixels"},
     {Key::offset_align, "t.offset_align", number, M::multiple, 1, "B", "E", "1",
      "multiple that the tensor begins at"},
+    {Key::shape_required, "t.shape_required", range, M::hull, max_axes, "", "A,E", "none",
+     "extents that the buffer has room for"},
     {Key::format, "i.format", layout, M::intersect, 1, "", "E", "must be set for images",
      "formats and modifiers that the party accepts"},
     {Key::width, "i.w", range, M::range, 1, "px", "A,E", "must be set for images", "width"},
@@ -99,6 +101,10 @@ constexpr KeyInfo table[] = {
     {Key::scan, "i.scan", choice, M::equal, 1, "", "A,E", "progressive",
      "whether fields are stored apart"},
     {Key::one_fd, "i.one_fd", flag, M::any, 1, "", "E", "false", "all planes in one buffer"},
+    {Key::width_required, "i.w_required", range, M::hull, 1, "px", "A,E", "none",
+     "widths that the buffer has room for"},
+    {Key::height_required, "i.h_required", range, M::hull, 1, "px", "A,E", "none",
+     "heights that the buffer has room for"},
     {Key::raw_size, "r.size", number, M::equal, 1, "B", "A", "none", "size of a raw buffer"},
     {Key::array_stride, "array.stride", number, M::equal, 1, "B", "A", "must be set for arrays",
      "bytes between elements of an array"},
@@ -138,7 +144,7 @@ constexpr auto row_of_slot = count_rows();
 
 /// Rows of one group follow one another, as the numbers of its keys do.
 constexpr std::size_t row_of(Key key) noexcept {
-  constexpr std::size_t group_begin[] = {0, 24, 38, 51};
+  constexpr std::size_t group_begin[] = {0, 24, 39, 54};
   const unsigned id = static_cast<unsigned>(key) & 0x7FFFU;
   const std::size_t group = (id >> 8) - 1, number = (id & 0xFFU) - 1;
   if (group >= std::size(group_begin)) return rows;
@@ -188,8 +194,9 @@ constexpr NamedValue scans[] = {{"progressive", 0}, {"interlaced", 1}};
 }  // namespace
 
 std::string_view to_string(MergeRule rule) noexcept {
-  constexpr std::string_view names[] = {"equal", "max",   "min", "multiple", "any", "intersect",
-                                        "unite", "range", "sum", "order",    "pad", "per_party"};
+  constexpr std::string_view names[] = {"equal",     "max",       "min",   "multiple", "any",
+                                        "intersect", "unite",     "range", "sum",      "order",
+                                        "pad",       "per_party", "hull"};
   const auto index = static_cast<std::size_t>(rule);
   return index < std::size(names) ? names[index] : "unknown";
 }

@@ -17,7 +17,7 @@ inline constexpr std::size_t max_axes = 8;
 inline constexpr std::size_t max_planes = 3;
 
 /// Where the values of a key begin among those of all keys, in the order of the table.
-inline constexpr std::size_t slot_count = 78;
+inline constexpr std::size_t slot_count = 88;
 
 /// First slot of a key; the key must be one.
 std::size_t slot_of(Key key, std::size_t index = 0) noexcept;

@@ -357,8 +357,11 @@ std::uint64_t kinds_of(const Merged& merged) noexcept {
     if (merged[key].is_set) kinds |= static_cast<std::uint64_t>(kind);
   };
   add(Key::shape, BufferKind::tensor);
+  add(Key::shape_required, BufferKind::tensor);
   add(Key::width, BufferKind::image);
   add(Key::height, BufferKind::image);
+  add(Key::width_required, BufferKind::image);
+  add(Key::height_required, BufferKind::image);
   add(Key::raw_size, BufferKind::raw);
   add(Key::array_stride, BufferKind::array);
   add(Key::array_capacity, BufferKind::array);

@@ -78,6 +78,10 @@ void merge_value(MergedValue& into, MergeRule rule, AttributeValue value) noexce
     case MergeRule::range:
       merge_range(into, value);
       return;
+    case MergeRule::hull:
+      into.value.low = std::min(into.value.low, value.low);
+      into.value.high = std::max(into.value.high, value.high);
+      return;
     case MergeRule::sum:
       return;  // PartyValues
     case MergeRule::order:

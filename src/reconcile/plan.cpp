@@ -17,9 +17,11 @@ using nlohmann::ordered_json;
 
 constexpr std::string_view content_name = "(content)";
 constexpr std::size_t max_exact = 12;
-constexpr Key content_keys[] = {
-    Key::kind,     Key::dtype,        Key::shape,          Key::width,          Key::height,
-    Key::raw_size, Key::array_stride, Key::array_capacity, Key::pyramid_levels, Key::pyramid_scale};
+constexpr Key content_keys[] = {Key::kind,           Key::dtype,          Key::shape,
+                                Key::width,          Key::height,         Key::raw_size,
+                                Key::array_stride,   Key::array_capacity, Key::pyramid_levels,
+                                Key::pyramid_scale,  Key::shape_required, Key::width_required,
+                                Key::height_required};
 
 bool is_content(Key key) {
   return std::ranges::find(content_keys, key) != std::end(content_keys);

@@ -88,6 +88,76 @@ bool names_tags(const Problem& problem, LayoutTag::Family family) {
   });
 }
 
+/// Two keys of which one party may not want more by the first than it allows by the second.
+struct Limits {
+  Key needed, allowed;
+};
+constexpr Limits limits_of_parties[] = {
+    {Key::size_min, Key::size_max},    {Key::count_min, Key::count_max},
+    {Key::row_min, Key::row_max},      {Key::row_exact, Key::row_max},
+    {Key::row_min, Key::row_exact},    {Key::pitch_exact, Key::pitch_max},
+    {Key::raw_size, Key::size_max},    {Key::shape, Key::max_axis},
+    {Key::width_required, Key::width}, {Key::height_required, Key::height},
+    {Key::shape_required, Key::shape},
+};
+
+/// What one party says of a key in all its lists, by `choose` of two values.
+template <class Choose>
+std::optional<AttributeValue> said_of(std::span<const AttributeList* const> lists, Key key,
+                                      std::size_t index, const Choose& choose) {
+  std::optional<AttributeValue> found;
+  for (const AttributeList* list : lists)
+    if (const auto value = list->get(key, index); value && (!found || choose(*value, *found)))
+      found = value;
+  return found;
+}
+
+Error contradiction(const AttributeList& list, Key one, AttributeValue value, Key other,
+                    AttributeValue limit) {
+  return fail(Errc::invalid_argument, "a party contradicts itself", "\"{}\": {} = {}, {} = {}",
+              list.party(), to_string(one), to_string(one, value), to_string(other),
+              to_string(other, limit));
+}
+
+/// What no other party has a part in. The lists are of one party.
+Status check_party(std::span<const AttributeList* const> lists) {
+  for (const Limits& each : limits_of_parties) {
+    const bool is_hull = key_info(each.needed)->rule == MergeRule::hull;
+    const bool is_range = key_info(each.allowed)->type == ValueType::range;
+    const auto end_of_needed = [&](AttributeValue v) { return is_hull ? v.high : v.low; };
+    const auto end_of_allowed = [&](AttributeValue v) { return is_range ? v.high : v.low; };
+    for (std::size_t k = 0; k < key_info(each.needed)->count; ++k) {
+      const auto needed = said_of(lists, each.needed, k, [&](auto one, auto other) {
+        return end_of_needed(one) > end_of_needed(other);
+      });
+      const auto allowed = said_of(lists, each.allowed, k, [&](auto one, auto other) {
+        return end_of_allowed(one) < end_of_allowed(other);
+      });
+      if (needed && allowed && end_of_needed(*needed) > end_of_allowed(*allowed))
+        return contradiction(*lists.front(), each.needed, *needed, each.allowed, *allowed);
+    }
+  }
+  const auto largest = [](AttributeValue one, AttributeValue other) { return one.low > other.low; };
+  const auto access = said_of(lists, Key::cpu, 0, largest);
+  if (!access || access->low == 0) return {};
+  if (const auto guarded = said_of(lists, Key::is_protected, 0, largest); guarded && guarded->low)
+    return contradiction(*lists.front(), Key::cpu, *access, Key::is_protected, *guarded);
+  constexpr AttributeValue strict{static_cast<std::uint64_t>(CpuPolicy::unmapped), 1};
+  for (const AttributeList* list : lists)
+    if (list->get(Key::policy) == strict)
+      return contradiction(*lists.front(), Key::cpu, *access, Key::policy, strict);
+  return {};
+}
+
+Status check_parties(std::span<const AttributeList* const> by_party) {
+  for (std::size_t begin = 0, end = 0; begin < by_party.size(); begin = end) {
+    while (end < by_party.size() && by_party[end]->party() == by_party[begin]->party())
+      ++end;
+    HALYARD_CHECK(check_party(by_party.subspan(begin, end - begin)));
+  }
+  return {};
+}
+
 Status check_complete(const Problem& problem, const Merged& merged) {
   const std::uint64_t kinds = kinds_of(merged);
   const auto missing = [](Key key) {
@@ -112,7 +182,7 @@ Status check_complete(const Problem& problem, const Merged& merged) {
   }
   for (std::size_t slot = 0; slot < slot_count; ++slot) {
     const MergedValue& value = merged.values[slot];
-    if (value.is_set && !value.contradicts && key_of(slot).info->type == ValueType::range &&
+    if (value.is_set && !value.contradicts && key_of(slot).info->rule == MergeRule::range &&
         value.value.low != value.value.high)
       return fail(Errc::invalid_argument, "the parties leave an extent open", "{}: {}",
                   key_of(slot).info->name, to_string(key_of(slot).info->key, value.value));
@@ -150,6 +220,7 @@ Result<Problem> make_problem(std::span<const AttributeList* const> lists,
   if (sorted.empty()) return fail(Errc::invalid_argument, "there is no list");
   std::ranges::stable_sort(
       sorted, {}, [](const AttributeList* list) -> const std::string& { return list->party(); });
+  HALYARD_CHECK(check_parties(sorted));
   for (const AttributeList* each : sorted) {
     const bool is_known = std::ranges::any_of(problem.lists, [&](const AttributeList* other) {
       return other == each || same_list(*other, *each);
@@ -161,6 +232,8 @@ Result<Problem> make_problem(std::span<const AttributeList* const> lists,
   Merged merged;
   for (const Fact& each : problem.common)
     merge(merged, each);
+  std::vector<Failure> conflicts;  // are reported later
+  settle_extents(merged, conflicts);
   const std::uint64_t kinds = kinds_of(merged);
   constexpr auto images = static_cast<std::uint64_t>(BufferKind::image) |
                           static_cast<std::uint64_t>(BufferKind::pyramid);

@@ -129,7 +129,7 @@ Reconciled make_reconciled(const Problem& problem, const Candidate& candidate,
   state->draft = draft;
   state->layout = to_layout(draft, merged);
   state->planes = to_planes(draft);
-  for (const Heap each : heap_order(draft.prefers_dma))
+  for (const Heap each : heap_order(draft.order))
     if ((draft.heaps & bit(each)) != 0) state->heaps.push_back(each);
   store_parties(*state, problem);
   store_facts(*state, std::move(facts));

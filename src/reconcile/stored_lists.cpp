@@ -74,14 +74,17 @@ std::vector<std::byte> shared_bytes(const ReconciledState& state) {
   out.put(cpu);
   const Fact* last = nullptr;
   for (const Fact& fact : state.facts) {
-    if (is_view(key_of(fact.slot).info->key)) continue;
+    const SlotKey key = key_of(fact.slot);
+    if (is_view(key.info->key)) continue;
     // Two lists of a party may say the same.
     const bool is_repeated = last != nullptr && last->party == fact.party &&
                              last->slot == fact.slot && last->value == fact.value;
     last = &fact;
     if (is_repeated) continue;
     out.put_text(state.parties[fact.party].name);
-    out.put(fact.slot);
+    // Not the slot: versions with more keys have others.
+    out.put(static_cast<std::uint16_t>(key.info->key));
+    out.put(static_cast<std::uint8_t>(key.index));
     out.put(fact.value.low);
     out.put(fact.value.high);
   }

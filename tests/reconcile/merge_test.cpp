@@ -227,5 +227,64 @@ TEST(Merge, unmapped_gives_way_to_whom_uses_the_cpu_unless_it_is_strict) {
   EXPECT_EQ(opponents(result), (std::set<std::string>{"app", "npu"}));
 }
 
+TEST(Merge, what_is_required_lies_in_what_is_allowed) {
+  const auto with = [](const std::string& parties) {
+    return negotiate(R"([{"name": "app", "keys": {"g.cpu": "read"},
+      "alternatives": [{"tag": "RGBA", "keys": {}}]}, )" +
+                     parties + "]");
+  };
+  const std::string decoder =
+      R"({"name": "decoder", "keys": {"i.w_required": [640, 1280], "i.h_required": 480}})";
+  const std::string encoder = R"({"name": "encoder", "keys": {"i.w_required": 1920}})";
+  json r = with(decoder + "," + encoder);
+  EXPECT_EQ(output(r, "i.pitch"), json({7680})) << "room for the largest";
+  EXPECT_EQ(output(r, "g.size"), 7680 * 480);
+  r = with(decoder + "," + encoder + R"(, {"name": "gpu", "keys": {"i.w": [64, 4096]}})");
+  EXPECT_EQ(output(r, "i.pitch"), json({7680}));
+  r = with(decoder + "," + encoder + R"(, {"name": "gpu", "keys": {"i.w": [64, 1280]}})");
+  EXPECT_EQ(conflict_at(r)["key"], "i.w_required");
+  EXPECT_EQ(opponents(r), (Names{"encoder", "gpu"}));
+  EXPECT_EQ(conflict_at(r)["computed"], "required 1920, allowed <= 1280");
+  EXPECT_EQ(conflict_at(r)["nearest"], json({1280}));
+  r = with(decoder + R"(, {"name": "gpu", "keys": {"i.w": [800, 4096]}})");
+  EXPECT_EQ(conflict_at(r)["computed"], "required 640, allowed >= 800");
+  r = with(decoder + R"(, {"name": "camera", "keys": {"i.w": 1920}})");
+  EXPECT_EQ(output(r, "i.pitch"), json({7680})) << "smaller ones fit in what is said";
+  r = negotiate(R"([{"name": "a", "keys": {"t.dtype": "u8", "t.shape_required": [1, 3, 480, 640]}},
+    {"name": "b", "keys": {"t.shape_required": [1, 3, 240, 800]}}])");
+  EXPECT_EQ(output(r, "t.strides"), (json{3 * 480 * 800, 480 * 800, 800, 1}));
+}
+
+TEST(Merge, a_party_that_contradicts_itself_is_no_conflict) {
+  const auto message = [](const std::string& keys) {
+    return negotiate(with_raw(R"({"name": "a", "keys": {)" + keys + "}}"))["error"]
+        .get<std::string>();
+  };
+  EXPECT_NE(message(R"("g.size_min": 100, "g.size_max": 50)")
+                .find(R"("a": g.size_min = 100 B, g.size_max = 50 B)"),
+            std::string::npos);
+  for (const char* keys :
+       {R"("g.count_min": 3, "g.count_max": 2)", R"("t.row_min": 65, "t.row_max": 64)",
+        R"("t.row_exact": 65, "t.row_max": 64)", R"("t.row_exact": 63, "t.row_min": 64)",
+        R"("i.pitch_exact": 65, "i.pitch_max": 64)", R"("r.size": 65, "g.size_max": 64)",
+        R"("g.cpu": "read", "g.protected": true)",
+        R"("g.cpu": "read", "g.policy": {"value": "unmapped", "strict": true})",
+        R"("i.w": [1, 100], "i.w_required": 101)", R"("t.max_axis": 7, "t.shape": [1, 1, 8, 8])"})
+    EXPECT_NE(message(keys).find("contradicts itself"), std::string::npos) << keys;
+}
+
+TEST(Merge, memory_for_devices_and_for_whom_it_is_not_cached) {
+  json r =
+      negotiate(with_raw(R"({"name": "a", "keys": {"g.protected": true, "g.attach": "dma"}})"));
+  EXPECT_EQ(output(r, "g.heaps"), json({"dmabuf.protected"}));
+  const std::string both = R"("g.heaps": ["dmabuf.system", "dmabuf.uncached"], "g.cpu": "read")";
+  r = negotiate(with_raw(R"({"name": "a", "keys": {"g.policy": "uncached", )" + both + "}}"));
+  EXPECT_EQ(output(r, "g.heaps"), (json{"dmabuf.uncached", "dmabuf.system"}));
+  EXPECT_EQ(output(r, "g.policy"), "uncached");
+  EXPECT_EQ(output(r, "g.policy_emulated"), false);
+  r = negotiate(with_raw(R"({"name": "a", "keys": {"g.domains": "uncached", )" + both + "}}"));
+  EXPECT_EQ(output(r, "g.heaps"), json({"dmabuf.uncached"}));
+}
+
 }  // namespace
 }  // namespace halyard

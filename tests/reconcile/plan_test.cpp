@@ -94,7 +94,7 @@ TEST(Plan, mends_no_content_that_contradicts) {
   ASSERT_FALSE(conflict.items.empty());
   const Error alone = error_of(plan_of(R"([
     {"name": "a", "keys": {"t.dtype": "u8", "t.shape": [1, 3, 8, 8]}},
-    {"name": "b", "keys": {"t.row_min": 100, "t.row_max": 50}}])"));
+    {"name": "b", "keys": {"t.row_exact": 100, "t.row_align": 64}}])"));
   EXPECT_EQ(alone.code, Errc::unsupported) << alone.message();
   EXPECT_EQ(error_of(plan_buffers(std::span<const AttributeList>())).code, Errc::invalid_argument);
 }

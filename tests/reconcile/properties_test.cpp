@@ -29,9 +29,21 @@ AttributeList random_party(Random& random, int number) {
   };
   maybe(Key::row_align, {1, 3, 4, 16, 40, 64, 100, 256});
   maybe(Key::surf_align, {1, 4096, 100});
-  maybe(Key::row_min, {1, 200, 700});
-  if (random() % 3 == 0) maybe(Key::row_max, {500, 1300, 4000});
-  if (random() % 4 == 0) maybe(Key::row_exact, {640, 768, 1280, 2048});
+  switch (random() % 4) {
+    case 0:
+      maybe(Key::row_min, {1, 200, 700});
+      break;
+    case 1:
+      if (random() % 2 == 0) maybe(Key::row_max, {500, 1300, 4000});
+      break;
+    case 2:
+      if (random() % 2 == 0) maybe(Key::row_exact, {640, 768, 1280, 2048});
+      break;
+    default:
+      if (random() % 8 == 0)
+        expect(list.set(Key::shape_required, {pick(random, {1, 80}), pick(random, {80, 160, 200})},
+                        0, "required"));
+  }
   maybe(Key::rows_mult, {1, 2, 16});
   maybe(Key::heaps, {3, 6, 7, 12, 255});
   maybe(Key::camp, {0, 1, 3});
@@ -116,7 +128,7 @@ std::vector<AttributeList> only(const std::vector<AttributeList>& group,
     for (const Attribute& each : list.attributes())
       for (std::size_t k = 0; k < said.size(); ++k)
         if (k != without && said[k].party == list.party() &&
-            said[k].key.starts_with(to_string(each.key)) &&
+            said[k].key.substr(0, said[k].key.find('[')) == to_string(each.key) &&
             (key_info(each.key)->count == 1 || said[k].value == to_string(each.key, each.value)) &&
             !kept.get(each.key, each.index))
           expect(kept.set(each.key, each.value, each.index, {}));
@@ -149,7 +161,7 @@ TEST(Properties, conflicts_are_real_and_least) {
           return std::ranges::any_of(lists, [&](const auto& l) { return l.get(key).has_value(); });
         };
         if (!is_said(Key::dtype)) expect(needed.set_dtype(DType::u8));
-        if (!is_said(Key::shape)) expect(needed.set_shape({1}));
+        if (!is_said(Key::shape) && !is_said(Key::shape_required)) expect(needed.set_shape({1}));
         lists.push_back(needed);
         Conflict ignored;
         return reconcile(lists, {}, &ignored).has_value();
