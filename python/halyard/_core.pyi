@@ -1118,6 +1118,13 @@ class TensorHandle(Tensor):
         """None where this process has let go of the pool."""
 
     @property
+    def __array_interface__(self) -> dict[str, Any]:
+        """
+        NumPy's array interface, version 3, of the same bytes: for PIL and others that
+        ask for it. AttributeError for bfloat16, which it has no code for.
+        """
+
+    @property
     def is_writable(self) -> bool:
         """False for what was published, and for tensors of other processes."""
 

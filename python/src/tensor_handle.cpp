@@ -67,6 +67,14 @@ void add_views(HandleClass& cls) {
            "The axes in another order, sharing the slot.");
 }
 
+// The memory of a slot stays where it is for as long as the handle that the asker keeps.
+nb::object array_interface(nb::handle self) {
+  const nb::object array = self.attr("__array__")();
+  if (nb::cast<PyTensorHandle&>(self).value.dtype() == DType::bf16)
+    throw nb::attribute_error("__array_interface__: it has no code for bfloat16");
+  return array.attr("__array_interface__");
+}
+
 void add_place(HandleClass& cls) {
   cls.def_static("of", &of_tensor, nb::arg("tensor"),
                  nb::sig("def of(tensor: Tensor) -> TensorHandle"),
@@ -86,6 +94,10 @@ void add_place(HandleClass& cls) {
           "pool", [](const PyTensorHandle& self) { return pool_result(handle_of(self).pool()); },
           nb::sig("def pool(self) -> TensorPool | None"),
           "None where this process has let go of the pool.")
+      .def_prop_ro("__array_interface__", &array_interface,
+                   nb::sig("def __array_interface__(self) -> dict[str, Any]"),
+                   "NumPy's array interface, version 3, of the same bytes: for PIL and others that\n"
+                   "ask for it. AttributeError for bfloat16, which it has no code for.")
       .def_prop_ro(
           "is_writable",
           [](const PyTensorHandle& self) { return self.value.buffer()->is_writable(); },

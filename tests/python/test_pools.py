@@ -31,6 +31,22 @@ def test_a_handle_is_a_tensor_of_the_pool(pool):
         ef.TensorHandle()
 
 
+def test_the_array_interface_shows_the_same_bytes(pool):
+    handle = pool.alloc((4, 3), "uint16")
+    array = np.asarray(handle)
+    array[:] = np.arange(12).reshape(4, 3)
+    interface = handle.__array_interface__
+    assert interface["version"] == 3 and interface["shape"] == (4, 3)
+    assert interface["typestr"] == "<u2" and interface["data"] == (address(array), False)
+
+    class Asker:  # knows the interface alone, as PIL does
+        __array_interface__ = interface
+        keeps = handle
+
+    assert (np.asarray(Asker()) == array).all()
+    assert not hasattr(pool.alloc((2,), "bfloat16"), "__array_interface__")
+
+
 def test_numpy_and_dlpack_see_the_same_bytes(pool):
     handle = pool.alloc((4, 3), "float32")
     array = np.asarray(handle)
