@@ -44,6 +44,13 @@ void merge_range(MergedValue& into, AttributeValue value) noexcept {
   into.contradicts = into.value.low > into.value.high;
 }
 
+/// Unknown colours are any: they join with what others know.
+void merge_color(MergedValue& into, std::uint64_t value) noexcept {
+  into.contradicts |= into.value.low != 0 && value != 0 && into.value.low != value;
+  into.value.low = std::max(into.value.low, value);
+  into.is_set = true;
+}
+
 /// The first value that a slot gets: neutral with it.
 AttributeValue neutral(MergeRule rule, AttributeValue value) noexcept {
   return rule == MergeRule::order ? AttributeValue{0, 0} : value;
@@ -144,7 +151,11 @@ std::uint64_t common_multiple(std::uint64_t a, std::uint64_t b) noexcept {
 
 void merge(Merged& into, const Fact& fact) noexcept {
   const SlotKey key = key_of(fact.slot);
-  merge_value(into.values[fact.slot], key.info->rule, fact.value);
+  if (key.info->key == Key::color) {
+    merge_color(into.values[fact.slot], fact.value.low);
+  } else {
+    merge_value(into.values[fact.slot], key.info->rule, fact.value);
+  }
   merge_party(into.parties[fact.party], key.info->key, fact.value.low);
   into.party_count = std::max<std::size_t>(into.party_count, fact.party + 1U);
 }
@@ -161,11 +172,11 @@ std::vector<std::size_t> witnesses(std::span<const Fact> facts, std::size_t slot
   const MergedValue& value = whole.values[slot];
   const auto says_it = [&](std::size_t k) { return facts[k].value.low == value.value.low; };
   switch (rule) {
-    case MergeRule::equal:
     case MergeRule::unite:
     case MergeRule::per_party:
     case MergeRule::sum:
       return found;
+    case MergeRule::equal:
     case MergeRule::max:
     case MergeRule::min:
     case MergeRule::any:

@@ -81,6 +81,31 @@ TEST(Merge, views_are_each_party_s_own) {
   EXPECT_EQ(r["views"]["b"], (json{{"cpu", "none"}, {"perm", "ro"}}));
 }
 
+TEST(Merge, unknown_colours_join_with_those_that_are_known) {
+  const auto with = [](const char* a, const char* b, const char* c) {
+    std::vector<AttributeList> lists{AttributeList("a"), AttributeList("b"), AttributeList("c")};
+    EXPECT_TRUE(lists[0].set_image(64, 32));
+    EXPECT_TRUE(lists[0].accept(LayoutTag::image(PixelFormat::nv12)));
+    const char* const said[] = {a, b, c};
+    for (std::size_t k = 0; k < lists.size(); ++k)
+      EXPECT_TRUE(lists[k].set_text("i.color", '"' + std::string(said[k]) + '"'));
+    return reconcile(lists);
+  };
+  for (const auto& result :
+       {with("unknown", "bt709", "DontCare"), with("bt709", "unknown", "bt709"),
+        with("DontCare", "DontCare", "bt709")}) {
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_EQ(result->value(Key::color)->low, 2U);
+    for (const Statement& each : result->explain(Key::color))
+      EXPECT_EQ(each.value, "bt709") << "who does not care does not make it so";
+  }
+  const auto unknown = with("unknown", "unknown", "unknown");
+  ASSERT_TRUE(unknown) << unknown.error().message();
+  EXPECT_EQ(unknown->value(Key::color)->low, 0U);
+  EXPECT_EQ(unknown->explain(Key::color).size(), 3U);
+  EXPECT_FALSE(with("bt601", "unknown", "bt709"));
+}
+
 TEST(Merge, all_independent_conflicts_are_named) {
   const json r = negotiate(R"([{"name": "app", "keys": {"i.format": "nv12", "i.w": 1920,
     "i.h": 1080}}, {"name": "cam", "keys": {"i.w": {"max": 1280}, "i.h": {"max": 720}}}])");
