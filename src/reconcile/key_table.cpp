@@ -164,6 +164,7 @@ constexpr std::uint64_t bits_of(E value) {
   return static_cast<std::uint64_t>(value);
 }
 
+// Of several names of one value the first is printed.
 constexpr NamedValue kinds[] = {{"raw", bits_of(BufferKind::raw)},
                                 {"image", bits_of(BufferKind::image)},
                                 {"tensor", bits_of(BufferKind::tensor)},
@@ -184,12 +185,14 @@ constexpr NamedValue heaps[] = {
     {"pbo", bit(Heap::pbo)},
     {"dmabuf.protected", bit(Heap::dmabuf_protected)},
     {"dmabuf.*", bit(Heap::dmabuf_system) | bit(Heap::dmabuf_cma) | bit(Heap::dmabuf_uncached)}};
-constexpr NamedValue attaches[] = {{"cpu", 1}, {"dma", 2}, {"phys", 4}};
+constexpr NamedValue attaches[] = {{"cpu", 1},     {"dma", 2},       {"phys", 4},
+                                   {"cpuonly", 1}, {"dmaattach", 2}, {"physonly", 4}};
 constexpr NamedValue pads[] = {{"any", 0}, {"notnan", 1}, {"zero", 2}, {"value", 3}};
 constexpr NamedValue dtypes[] = {{"u8", 0},   {"i8", 1},    {"u16", 2},  {"i16", 3}, {"u32", 4},
                                  {"i32", 5},  {"u64", 6},   {"i64", 7},  {"f16", 8}, {"f32", 9},
                                  {"f64", 10}, {"bf16", 11}, {"bool", 12}};
-constexpr NamedValue colors[] = {{"unknown", 0}, {"bt601", 1}, {"bt709", 2}, {"bt2020", 3}};
+constexpr NamedValue colors[] = {{"unknown", 0},  {"bt601", 1},  {"bt709", 2},  {"bt2020", 3},
+                                 {"dontcare", 0}, {"bt.601", 1}, {"bt.709", 2}, {"bt.2020", 3}};
 constexpr NamedValue scans[] = {{"progressive", 0}, {"interlaced", 1}};
 
 }  // namespace

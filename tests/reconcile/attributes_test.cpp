@@ -3,6 +3,7 @@
 #include "halyard/attributes.h"
 
 #include <fstream>
+#include <tuple>
 
 #include "reconcile/negotiate.h"
 
@@ -130,6 +131,45 @@ TEST(Attributes, texts_are_read_by_the_key_s_type) {
   EXPECT_EQ(list.get(Key::pitch_align, 1)->low, 32U);
   ASSERT_TRUE(list.set_text("i.format", R"(["NV12", "rgba@0x0100000000000001"])"));
   EXPECT_EQ(to_string(list.alternatives()[1].tag), "rgba@0x0100000000000001");
+}
+
+TEST(Attributes, names_of_values_are_those_of_the_design_too) {
+  const std::tuple<const char*, const char*, const char*> names[] = {
+      {"g.kind", "Raw", "{raw}"},
+      {"g.kind", "Pyramid", "{pyramid}"},
+      {"g.cpu", "None", "none"},
+      {"g.cpu", "Read", "read"},
+      {"g.cpu", "ReadWrite", "readwrite"},
+      {"g.policy", "Auto", "auto"},
+      {"g.policy", "Unmapped", "unmapped"},
+      {"g.policy", "Uncached", "uncached"},
+      {"g.policy", "Cached", "cached"},
+      {"g.domains", "HwCoherent", "{hwcoherent}"},
+      {"g.domains", "CpuSync", "{cpusync}"},
+      {"g.domains", "Uncached", "{uncached}"},
+      {"g.domains", "NoCpu", "{nocpu}"},
+      {"g.perm", "RO", "ro"},
+      {"g.perm", "RW", "rw"},
+      {"g.attach", "DmaAttach", "dma"},
+      {"g.attach", "PhysOnly", "phys"},
+      {"g.attach", "CpuOnly", "cpu"},
+      {"g.pad_fill", "Any", "any"},
+      {"g.pad_fill", "NotNaN", "notnan"},
+      {"g.pad_fill", "Zero", "zero"},
+      {"i.color", "DontCare", "unknown"},
+      {"i.color", "BT.601", "bt601"},
+      {"i.color", "BT.709", "bt709"},
+      {"i.color", "BT.2020", "bt2020"},
+      {"i.scan", "Progressive", "progressive"},
+      {"i.scan", "Interlaced", "interlaced"},
+  };
+  for (const auto& [key, name, printed] : names) {
+    AttributeList list("p");
+    const Status status = list.set_text(key, '"' + std::string(name) + '"');
+    ASSERT_TRUE(status) << error_of(status);
+    const Attribute& one = list.attributes()[0];
+    EXPECT_EQ(to_string(one.key, one.value), printed) << key << " " << name;
+  }
 }
 
 TEST(Attributes, texts_that_are_wrong) {
