@@ -90,8 +90,25 @@ std::vector<bool> smallest_failing(const FactSet& set, const Failure& failure) {
   return std::ranges::count(other, true) < std::ranges::count(one, true) ? other : one;
 }
 
+/// The failure with the numbers that all statements give: the size of all axes, strides that are
+/// legal for everybody. Those of the least set alone would be of a smaller buffer.
+Failure with_all(Failure least, const std::vector<Failure>& all) {
+  constexpr std::uint64_t max_size = (std::uint64_t{1} << 63) - 1;
+  const auto same =
+      std::ranges::find_if(all, [&](const Failure& f) { return same_kind(f, least); });
+  if (same == all.end()) return least;
+  if (least.check == Check::size_max && same->value < max_size)
+    least.value = std::max(least.value, same->value);
+  if (least.check == Check::row_exact && same->value == least.value) {
+    least.needed = same->needed;
+    least.below = same->below;
+  }
+  return least;
+}
+
+/// `all`: what fails with the statements of all parties.
 ConflictItem to_item(const Problem& problem, const FactSet& set, const Candidate& candidate,
-                     const std::vector<bool>& chosen) {
+                     const std::vector<bool>& chosen, const std::vector<Failure>& all) {
   const std::vector<Failure> failures = set.failures(chosen);
   ConflictItem item;
   item.key = slot_name(failures.front().slot);
@@ -99,7 +116,7 @@ ConflictItem to_item(const Problem& problem, const FactSet& set, const Candidate
   if (problem.has_image) item.tag += (item.tag.empty() ? "" : ", ") + to_string(candidate.image);
   for (std::size_t k = 0; k < chosen.size(); ++k)
     if (chosen[k]) item.parties.push_back(to_statement(problem, set.facts()[k], candidate));
-  describe_failure(failures.front(), candidate, item);
+  describe_failure(with_all(failures.front(), all), candidate, item);
   return item;
 }
 
@@ -139,9 +156,10 @@ std::vector<ConflictItem> find_conflicts(const Problem& problem, const Candidate
                                          const MachineTraits& machine) {
   FactSet set(problem, candidate, machine);
   std::vector<ConflictItem> items;
-  for (auto failures = set.failures(); !failures.empty(); failures = set.failures()) {
+  const std::vector<Failure> all = set.failures();
+  for (auto failures = all; !failures.empty(); failures = set.failures()) {
     const std::vector<bool> chosen = smallest_failing(set, failures.front());
-    items.push_back(to_item(problem, set, candidate, chosen));
+    items.push_back(to_item(problem, set, candidate, chosen, all));
     // Nothing that anybody said is left of it: it would be found for ever.
     if (std::ranges::none_of(chosen, [](bool is_chosen) { return is_chosen; })) break;
     set.switch_off(chosen);

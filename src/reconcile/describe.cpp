@@ -37,14 +37,24 @@ void describe_contradiction(const Failure& failure, ConflictItem& item) {
   }
 }
 
+std::string exact_hint(const Failure& failure) {
+  if (failure.needed != 0)
+    return fmt::format("let the producer use a stride of {} bytes and crop, or copy for a party",
+                       failure.needed);
+  if (failure.below != 0)
+    return fmt::format("let the producer use a stride of {} bytes, or copy for a party",
+                       failure.below);
+  return "copy for a party: no stride is legal for all";
+}
+
 void describe_stride(const Failure& failure, ConflictItem& item) {
   if (failure.check == Check::row_exact) {
     item.rule = "an exact stride must be a multiple of every alignment";
     item.computed =
         fmt::format("{} mod {} = {}", failure.value, failure.limit, failure.value % failure.limit);
-    item.nearest = {failure.needed};
-    item.hint = fmt::format(
-        "let the producer use a stride of {} bytes and crop, or copy for a party", failure.needed);
+    for (const std::uint64_t legal : {failure.below, failure.needed})
+      if (legal != 0) item.nearest.push_back(legal);
+    item.hint = exact_hint(failure);
   } else if (failure.check == Check::row_min) {
     item.rule = "an exact stride must hold the row";
     item.computed = fmt::format("{} < {}", failure.value, failure.limit);

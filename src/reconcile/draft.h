@@ -85,7 +85,8 @@ struct Failure {
   std::uint16_t slot;        ///< the key that a report speaks of
   std::uint64_t value = 0;   ///< what is wanted or came out
   std::uint64_t limit = 0;   ///< what it must obey
-  std::uint64_t needed = 0;  ///< the least that would be legal otherwise
+  std::uint64_t needed = 0;  ///< the least that would be legal otherwise; 0: none
+  std::uint64_t below = 0;   ///< the largest legal one below `value`; 0: none
   friend bool same_kind(const Failure& a, const Failure& b) noexcept {
     return a.check == b.check && a.slot == b.slot;
   }

@@ -29,6 +29,19 @@ std::uint16_t slot16(Key key, std::size_t index = 0) {
   return static_cast<std::uint16_t>(slot_of(key, index));
 }
 
+/// The least stride from `stride` on that obeys the rule and holds `needed` bytes; 0: none.
+std::uint64_t legal_above(const RowRule& rule, std::uint64_t stride, std::uint64_t needed) {
+  const Amount found = round_up(std::max(stride, needed), rule.align);
+  return found.overflows() || found.value() > rule.max ? 0 : found.value();
+}
+
+/// The largest one below; 0: none.
+std::uint64_t legal_below(const RowRule& rule, std::uint64_t stride, std::uint64_t needed) {
+  const std::uint64_t top = std::min(stride, rule.max);
+  const std::uint64_t found = top - top % rule.align;
+  return found < needed ? 0 : found;
+}
+
 class LayOut {
  public:
   LayOut(const Merged& merged, const Candidate& candidate, Draft& draft,
@@ -62,8 +75,8 @@ class LayOut {
   std::uint64_t multiple(std::uint64_t a, std::uint64_t b, Key key);
   void add_size(Amount size);
   void fail(Check check, std::uint16_t slot, std::uint64_t value, std::uint64_t limit,
-            std::uint64_t needed = 0) {
-    failures_.push_back({check, slot, value, limit, needed});
+            std::uint64_t needed = 0, std::uint64_t below = 0) {
+    failures_.push_back({check, slot, value, limit, needed, below});
   }
 
   const Merged& merged_;
@@ -144,8 +157,8 @@ std::uint64_t LayOut::row(const RowRule& rule) {
   if (rule.used.overflows() || least.overflows()) return unlimited;
   const std::uint64_t stride = rule.exact != 0 ? rule.exact : least.value();
   if (stride % rule.align != 0)
-    fail(Check::row_exact, rule.exact_slot, stride, rule.align,
-         round_up(stride, rule.align).value());
+    fail(Check::row_exact, rule.exact_slot, stride, rule.align, legal_above(rule, stride, needed),
+         legal_below(rule, stride, needed));
   if (stride < needed) fail(Check::row_min, rule.exact_slot, stride, needed, least.value());
   if (stride > rule.max) fail(Check::row_max, rule.max_slot, stride, rule.max, rule.align);
   return stride;

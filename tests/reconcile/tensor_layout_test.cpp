@@ -99,6 +99,45 @@ TEST(TensorLayout, exact_row_stands_between_all_others) {
   EXPECT_EQ(conflict_at(r)["nearest"], json({320}));
 }
 
+TEST(TensorLayout, two_of_the_three_that_disagree_agree) {
+  const auto row_with = [](const std::string& two) {
+    const json r = negotiate(R"([
+      {"name": "cpu", "keys": {"t.row_align": 4}}, {"name": "cam", "keys": {"t.row_min": 100}},
+      {"name": "app", "keys": {"t.dtype": "u8", "t.shape": [1, 1, 8, 90]}}, )" +
+                             two + "]");
+    return output(r, "t.strides")[2];
+  };
+  const std::string gpu = R"({"name": "gpu", "keys": {"t.row_align": 40}})";
+  const std::string dla = R"({"name": "dla", "keys": {"t.row_align": 64}})";
+  const std::string display = R"({"name": "display", "keys": {"t.row_max": 130}})";
+  EXPECT_EQ(row_with(gpu + ", " + display), 120);
+  EXPECT_EQ(row_with(dla + ", " + display), 128);
+  EXPECT_EQ(row_with(gpu + ", " + dla), 320) << "the least common multiple";
+}
+
+TEST(TensorLayout, legal_strides_on_both_sides_of_an_exact_one) {
+  const auto nearest = [](int width, const std::string& others) {
+    const json r = negotiate(R"([{"name": "cam", "keys": {"t.row_exact": 1928}},
+      {"name": "app", "keys": {"t.dtype": "u8", "t.shape": [1, 1, 8, )" +
+                             std::to_string(width) + "]}}, " + others + "]");
+    EXPECT_EQ(conflict_at(r)["key"], "t.row_exact") << r.dump(1);
+    return conflict_at(r)["nearest"];
+  };
+  const std::string gpu = R"({"name": "gpu", "keys": {"t.row_align": 64}})";
+  EXPECT_EQ(nearest(1920, gpu), json({1920, 1984}));
+  EXPECT_EQ(nearest(1921, gpu), json({1984})) << "1920 does not hold the row";
+  const auto also = [&](const std::string& keys) {
+    return gpu + R"(, {"name": "z", "keys": {)" + keys + "}}";
+  };
+  EXPECT_EQ(nearest(1920, also(R"("t.row_min": 1926)")), json({1984}));
+  EXPECT_EQ(nearest(1920, also(R"("t.row_max": 1950)")), json({1920})) << "1984 is too long";
+  EXPECT_EQ(nearest(1921, also(R"("t.row_max": 1950)")), json::array()) << "there is none";
+  EXPECT_EQ(nearest(1000, also(R"("t.row_align": 48)")), json({1920, 2112}))
+      << "legal for those too that the report need not name";
+  EXPECT_EQ(nearest(90, R"({"name": "gpu", "keys": {"t.row_align": 4096}})"), json({4096}))
+      << "not 0";
+}
+
 TEST(TensorLayout, limits_of_an_engine) {
   const auto with = [](const std::string& shape, const std::string& layout) {
     return negotiate(R"([{"name": "app", "keys": {"t.dtype": "i8", "t.shape": )" + shape +
@@ -107,6 +146,13 @@ TEST(TensorLayout, limits_of_an_engine) {
   json r = with("[65536, 8192, 8192, 8192]", "NCHW");
   EXPECT_EQ(conflict_at(r)["key"], "g.size_max") << r.dump(1);
   EXPECT_EQ(conflict_at(r)["nearest"], json({4294967295}));
+  EXPECT_EQ(conflict_at(r)["computed"], "needs 36028797018963968 bytes, at most 4294967295");
+  r = negotiate(R"([{"name": "dla", "engine": "dla"}, {"name": "app", "keys": {"t.dtype": "i8",
+    "t.shape": [65536, 8192, 8192, 8192]}}])");
+  ASSERT_FALSE(r["conflicts"].empty()) << r.dump(1);
+  for (const json& each : r["conflicts"])
+    EXPECT_EQ(each["computed"], "needs 36028797018963968 bytes, at most 4294967295")
+        << "that of all axes, whatever the layout";
   r = with("[1, 8192, 8192, 64]", "NCxHWx32");
   EXPECT_EQ(conflict_at(r)["key"], "g.size_max");
   r = with("[1, 8160, 8192, 64]", "NCxHWx32");
