@@ -129,6 +129,61 @@ static void unmapped_is_not_locked(NvSciBufModule module) {
   NvSciBufAttrListFree(list);
 }
 
+static void versions_are_told(void) {
+  NvMediaVersion version = {0, 0, 9};
+  CHECK(NvMediaTensorGetVersion(&version) == NVMEDIA_STATUS_OK);
+  CHECK(version.major == 1 && version.minor == 13 && version.patch == 0);
+  CHECK(NvMediaTensorNvSciBufGetVersion(&version) == NVMEDIA_STATUS_OK);
+  CHECK(version.major == 1 && version.minor == 7 && version.patch == 0);
+  CHECK(NvMediaTensorGetVersion(NULL) == NVMEDIA_STATUS_BAD_PARAMETER);
+  CHECK(NvMediaTensorNvSciBufGetVersion(NULL) == NVMEDIA_STATUS_BAD_PARAMETER);
+}
+
+static NvSciError set_one(NvSciBufAttrList list, NvSciBufAttrKey key, const void* value,
+                          size_t length) {
+  NvSciBufAttrKeyValuePair pair;
+  pair.key = key;
+  pair.value = value;
+  pair.len = length;
+  return NvSciBufAttrListSetAttrs(list, &pair, 1);
+}
+
+/// Values with spare bytes behind them, so that no length here reads astray; what is refused leaves
+/// the key to be set.
+static void lengths_are_checked(NvSciBufModule module) {
+  const bool flags[2] = {true, true};
+  const NvSciBufAttrValAccessPerm perms[2] = {NvSciBufAccessPerm_ReadWrite,
+                                              NvSciBufAccessPerm_ReadWrite};
+  const int no_perm = 2;
+  const NvSciBufType types[2] = {NvSciBufType_Tensor, NvSciBufType_Image};
+  NvSciBufAttrList list = NULL;
+  CHECK(NvSciBufAttrListCreate(module, &list) == NvSciError_Success);
+  for (size_t wrong = 0; wrong <= 2; wrong += 2) {
+    CHECK(set_one(list, NvSciBufGeneralAttrKey_NeedCpuAccess, flags, wrong * sizeof(bool)) ==
+          NvSciError_BadParameter);
+    CHECK(set_one(list, NvSciBufGeneralAttrKey_EnableCpuCache, flags, wrong * sizeof(bool)) ==
+          NvSciError_BadParameter);
+    CHECK(set_one(list, NvSciBufGeneralAttrKey_RequiredPerm, perms, wrong * sizeof perms[0]) ==
+          NvSciError_BadParameter);
+  }
+  CHECK(set_one(list, NvSciBufGeneralAttrKey_RequiredPerm, perms, 1) == NvSciError_BadParameter);
+  CHECK(set_one(list, NvSciBufGeneralAttrKey_RequiredPerm, &no_perm, sizeof no_perm) ==
+        NvSciError_BadParameter);
+  CHECK(set_one(list, NvSciBufGeneralAttrKey_Types, types, 0) == NvSciError_BadParameter);
+  CHECK(set_one(list, NvSciBufGeneralAttrKey_Types, types, sizeof types[0] + 1) ==
+        NvSciError_BadParameter);
+  CHECK(set_one(list, NvSciBufGeneralAttrKey_NeedCpuAccess, NULL, sizeof(bool)) ==
+        NvSciError_BadParameter);
+  CHECK(set_one(list, NvSciBufGeneralAttrKey_NeedCpuAccess, flags, sizeof(bool)) ==
+        NvSciError_Success);
+  CHECK(set_one(list, NvSciBufGeneralAttrKey_EnableCpuCache, flags, sizeof(bool)) ==
+        NvSciError_Success);
+  CHECK(set_one(list, NvSciBufGeneralAttrKey_RequiredPerm, perms, sizeof perms[0]) ==
+        NvSciError_Success);
+  CHECK(set_one(list, NvSciBufGeneralAttrKey_Types, types, sizeof types) == NvSciError_Success);
+  NvSciBufAttrListFree(list);
+}
+
 static void wrong_calls(NvSciBufModule module) {
   NvSciBufAttrValAccessPerm perm = NvSciBufAccessPerm_Readonly;
   NvSciBufAttrKeyValuePair pair = {NvSciBufGeneralAttrKey_RequiredPerm, &perm, sizeof perm};
@@ -168,6 +223,8 @@ int main(void) {
   blocks_of_channels(module);
   conflicts_are_told(module);
   unmapped_is_not_locked(module);
+  versions_are_told();
+  lengths_are_checked(module);
   wrong_calls(module);
   NvSciBufModuleClose(module);
   return failures;

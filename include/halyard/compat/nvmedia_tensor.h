@@ -86,6 +86,38 @@ static inline NvMediaStatus halyard_nv_status(void) {
   }
 }
 
+// ---- Versions
+
+/// What the functions here follow: the documentation of DRIVE OS 6.0.5.
+#define NVMEDIA_TENSOR_VERSION_MAJOR (1u)
+#define NVMEDIA_TENSOR_VERSION_MINOR (13u)
+#define NVMEDIA_TENSOR_VERSION_PATCH (0u)
+#define NVMEDIA_TENSOR_NVSCIBUF_VERSION_MAJOR (1u)
+#define NVMEDIA_TENSOR_NVSCIBUF_VERSION_MINOR (7u)
+#define NVMEDIA_TENSOR_NVSCIBUF_VERSION_PATCH (0u)
+
+typedef struct {
+  uint8_t major;
+  uint8_t minor;
+  uint8_t patch;
+} NvMediaVersion;
+
+static inline NvMediaStatus NvMediaTensorGetVersion(NvMediaVersion* version) {
+  if (version == NULL) return NVMEDIA_STATUS_BAD_PARAMETER;
+  version->major = NVMEDIA_TENSOR_VERSION_MAJOR;
+  version->minor = NVMEDIA_TENSOR_VERSION_MINOR;
+  version->patch = NVMEDIA_TENSOR_VERSION_PATCH;
+  return NVMEDIA_STATUS_OK;
+}
+
+static inline NvMediaStatus NvMediaTensorNvSciBufGetVersion(NvMediaVersion* version) {
+  if (version == NULL) return NVMEDIA_STATUS_BAD_PARAMETER;
+  version->major = NVMEDIA_TENSOR_NVSCIBUF_VERSION_MAJOR;
+  version->minor = NVMEDIA_TENSOR_NVSCIBUF_VERSION_MINOR;
+  version->patch = NVMEDIA_TENSOR_NVSCIBUF_VERSION_PATCH;
+  return NVMEDIA_STATUS_OK;
+}
+
 // ---- Attributes of tensors
 
 typedef enum {
@@ -156,7 +188,6 @@ struct halyard_nv_list {
   hal_attrs* attrs;            // of an unreconciled list
   hal_reconciled* reconciled;  // of a reconciled one
   char* report;                // of a conflict
-  int is_unmapped;
 };
 struct halyard_nv_object {
   hal_buffer* buffer;
@@ -180,6 +211,14 @@ typedef enum {
   NvSciBufGeneralAttrKey_RequiredPerm = 2,
   NvSciBufGeneralAttrKey_EnableCpuCache = 3
 } NvSciBufAttrKey;
+typedef enum {
+  NvSciBufType_General = 0,
+  NvSciBufType_RawBuffer = 1,
+  NvSciBufType_Image = 2,
+  NvSciBufType_Tensor = 3,
+  NvSciBufType_Array = 4,
+  NvSciBufType_Pyramid = 5
+} NvSciBufType;
 typedef enum {
   NvSciBufAccessPerm_Readonly = 1,
   NvSciBufAccessPerm_ReadWrite = 3
@@ -247,18 +286,38 @@ static inline NvSciError NvSciBufAttrListDebugDump(NvSciBufAttrList list, void**
   return NvSciError_Success;
 }
 
+/// Whether the value has the length of the key's type.
+static inline int halyard_nv_has_length(const NvSciBufAttrKeyValuePair* pair) {
+  if (pair->value == NULL) return 0;
+  switch (pair->key) {
+    case NvSciBufGeneralAttrKey_RequiredPerm:
+      return pair->len == sizeof(NvSciBufAttrValAccessPerm);
+    case NvSciBufGeneralAttrKey_NeedCpuAccess:
+    case NvSciBufGeneralAttrKey_EnableCpuCache:
+      return pair->len == sizeof(bool);
+    case NvSciBufGeneralAttrKey_Types:
+      return pair->len != 0 && pair->len % sizeof(NvSciBufType) == 0;
+  }
+  return 0;
+}
+
+static inline int halyard_nv_set_perm(hal_attrs* attrs, const void* value) {
+  int perm = 0;
+  memcpy(&perm, value, sizeof perm);
+  if (perm == NvSciBufAccessPerm_ReadWrite) return hal_attrs_set(attrs, "g.perm", "\"read_write\"");
+  if (perm == NvSciBufAccessPerm_Readonly) return hal_attrs_set(attrs, "g.perm", "\"read\"");
+  errno = EINVAL;
+  return -1;
+}
+
 static inline int halyard_nv_set_one(NvSciBufAttrList list, const NvSciBufAttrKeyValuePair* pair) {
-  if (pair->value == NULL) {
+  if (!halyard_nv_has_length(pair)) {
     errno = EINVAL;
     return -1;
   }
   switch (pair->key) {
-    case NvSciBufGeneralAttrKey_RequiredPerm: {
-      NvSciBufAttrValAccessPerm perm = NvSciBufAccessPerm_Readonly;
-      if (pair->len == sizeof perm) memcpy(&perm, pair->value, sizeof perm);
-      return hal_attrs_set(list->attrs, "g.perm",
-                           perm == NvSciBufAccessPerm_ReadWrite ? "\"read_write\"" : "\"read\"");
-    }
+    case NvSciBufGeneralAttrKey_RequiredPerm:
+      return halyard_nv_set_perm(list->attrs, pair->value);
     case NvSciBufGeneralAttrKey_NeedCpuAccess:
       return hal_attrs_set(list->attrs, "g.cpu",
                            *(const bool*)pair->value ? "\"read_write\"" : "\"none\"");
@@ -272,7 +331,8 @@ static inline int halyard_nv_set_one(NvSciBufAttrList list, const NvSciBufAttrKe
   return -1;
 }
 
-/// Each key once; of what NvMediaTensorFillNvSciBufAttrs() sets only NvSciBufGeneralAttrKey_Types.
+/// Each key once, by a value of its type's length; of what NvMediaTensorFillNvSciBufAttrs() sets
+/// only NvSciBufGeneralAttrKey_Types.
 static inline NvSciError NvSciBufAttrListSetAttrs(NvSciBufAttrList list,
                                                   const NvSciBufAttrKeyValuePair* pairs,
                                                   size_t count) {
