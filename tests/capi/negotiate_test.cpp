@@ -4,6 +4,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <array>
+#include <cstddef>
 #include <thread>
 #include <vector>
 
@@ -288,6 +290,86 @@ TEST(CapiNegotiate, makes_pools_of_such_frames) {
   errno = 0;
   EXPECT_EQ(hal_pool_alloc_frame(pool.get(), 0), nullptr);
   EXPECT_EQ(errno, ENOSPC);
+}
+
+/// Calls with handles that are none of theirs: each gives its error and touches nothing.
+void expect_refusals(hal_attrs* attrs, hal_reconciled* reconciled, hal_buffer* buffer) {
+  std::size_t size = 0;
+  int fd = -1;
+  hal_buffer_layout layout = {};
+  hal_operation_status status = {};
+  hal_attrs* const lists[] = {attrs};
+  EXPECT_ERRNO(-1, EINVAL, hal_attrs_set(attrs, "t.dtype", "\"u8\""));
+  EXPECT_ERRNO(-1, EINVAL, hal_attrs_set_number(attrs, "t.row_align", 64));
+  EXPECT_ERRNO(-1, EINVAL, hal_attrs_accept(attrs, "NCHW", 0));
+  EXPECT_ERRNO(-1, EINVAL, hal_attrs_set_engine(attrs, "cpu", nullptr));
+  EXPECT_ERRNO(-1, EINVAL, hal_attrs_set_optional(attrs, 1));
+  EXPECT_ERRNO(nullptr, EINVAL, hal_attrs_encode(lists, 1, &size));
+  EXPECT_ERRNO(nullptr, EINVAL, hal_reconcile(lists, 1, 0, nullptr));
+  EXPECT_ERRNO(nullptr, EINVAL, hal_reconciled_json(reconciled));
+  EXPECT_ERRNO(nullptr, EINVAL, hal_reconciled_alloc(reconciled, nullptr));
+  EXPECT_ERRNO(nullptr, EINVAL, hal_reconciled_pool(reconciled, 4712, 2));
+  EXPECT_EQ(hal_reconciled_size(reconciled), 0U);
+  EXPECT_EQ(hal_reconciled_count(reconciled), 0U);
+  EXPECT_ERRNO(nullptr, EINVAL, hal_buffer_tensor(buffer));
+  EXPECT_ERRNO(nullptr, EINVAL, hal_buffer_image(buffer));
+  EXPECT_ERRNO(-1, EINVAL, hal_buffer_get_layout(buffer, &layout));
+  EXPECT_EQ(hal_buffer_heap(buffer), nullptr);
+  EXPECT_EQ(hal_buffer_enforcement(buffer), nullptr);
+  EXPECT_ERRNO(nullptr, EINVAL, hal_buffer_lock(buffer, HAL_CPU_ACCESS_READ, 0, &size));
+  EXPECT_ERRNO(-1, EINVAL, hal_buffer_unlock(buffer));
+  EXPECT_ERRNO(nullptr, EINVAL, hal_buffer_submit(buffer));
+  EXPECT_ERRNO(-1, EINVAL, hal_buffer_submit_fence(buffer, 0));
+  EXPECT_ERRNO(-1, EINVAL, hal_buffer_get_status(buffer, 0, &status));
+  EXPECT_ERRNO(nullptr, EINVAL, hal_buffer_export(buffer, "app", &size, &fd));
+  EXPECT_EQ(fd, -1);
+}
+
+TEST(CapiNegotiate, refuses_handles_of_another_kind) {
+  const Attrs attrs = app();
+  const Buffer buffer = one_buffer();
+  auto* const no_attrs = reinterpret_cast<hal_attrs*>(buffer.get());
+  auto* const no_result = reinterpret_cast<hal_reconciled*>(buffer.get());
+  auto* const no_buffer = reinterpret_cast<hal_buffer*>(attrs.get());
+  auto* const no_operation = reinterpret_cast<hal_operation*>(buffer.get());
+  expect_refusals(no_attrs, no_result, no_buffer);
+  EXPECT_TRUE(says("of another kind, or freed")) << hal_last_error();
+  hal_operation_finish(no_operation);
+  hal_operation_fail(no_operation, 5);
+  hal_operation_free(no_operation);
+  hal_attrs_free(no_attrs);
+  hal_reconciled_free(no_result);
+  hal_buffer_free(no_buffer);
+  EXPECT_NE(hal_buffer_lock(buffer.get(), HAL_CPU_ACCESS_READ, 0, nullptr), nullptr)
+      << "handles of another kind are left alone";
+  EXPECT_EQ(hal_buffer_unlock(buffer.get()), 0);
+  EXPECT_EQ(hal_attrs_set_optional(attrs.get(), 1), 0);
+}
+
+TEST(CapiNegotiate, refuses_what_freeing_leaves) {
+  // Freed memory is not to be read: this is what a freed handle is until something else lies there.
+  alignas(std::max_align_t) std::array<std::byte, 1024> freed = {};
+  void* const at = freed.data();
+  auto* const operation = static_cast<hal_operation*>(at);
+  expect_refusals(static_cast<hal_attrs*>(at), static_cast<hal_reconciled*>(at),
+                  static_cast<hal_buffer*>(at));
+  hal_operation_finish(operation);
+  hal_operation_fail(operation, 5);
+  hal_operation_free(operation);
+  hal_attrs_free(static_cast<hal_attrs*>(at));
+  hal_reconciled_free(static_cast<hal_reconciled*>(at));
+  hal_buffer_free(static_cast<hal_buffer*>(at));
+}
+
+TEST(CapiNegotiate, ends_operations_of_buffers_that_are_freed) {
+  Buffer buffer = one_buffer();
+  Operation operation(hal_buffer_submit(buffer.get()));
+  ASSERT_NE(operation, nullptr) << hal_last_error();
+  const Tensor tensor(hal_buffer_tensor(buffer.get()));
+  buffer.reset();
+  hal_operation_finish(operation.get());
+  operation.reset();
+  EXPECT_NE(hal_tensor_len(tensor.get()), 0U);
 }
 
 }  // namespace
