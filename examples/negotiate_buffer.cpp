@@ -24,13 +24,16 @@ static Result<std::vector<EngineParty>> parties() {
       {app, nullptr}, {camera, nullptr}, {AttributeList("blitter"), blitter}};
 }
 
-static bool negotiate(const std::vector<EngineParty>& parties) {
+static bool negotiate(int number, const std::vector<EngineParty>& parties) {
   const auto buffer = reconcile_engines(parties);
   if (!buffer) {
-    std::printf("%s\n", buffer.error().message().c_str());
+    std::printf("buffer#%d: %s\n", number, buffer.error().message().c_str());
     return false;
   }
-  std::printf("%s\n", buffer->to_text().c_str());
+  std::printf("buffer#%d %s", number, buffer->to_text().c_str());
+  if (const auto base = buffer->value(Key::base_align))
+    std::printf(" base %s", std::to_string(base->low).c_str());
+  std::printf("\n");
   for (const Statement& each : buffer->explain(Key::contig))
     std::printf("contiguous memory is asked for by %s\n", each.party.c_str());
   return true;
@@ -50,7 +53,8 @@ static Status use(const Reconciled& result) {
   return {};
 }
 
-// What a network reads: pixels of four channels, which are a tensor for its accelerator.
+// What a network reads: pixels of four channels, which are a tensor for its accelerator, of i8
+// since that takes i8 and f16.
 static Result<std::vector<EngineParty>> network_parties() {
   AttributeList app("app");
   HALYARD_CHECK(app.set_image(640, 480));
@@ -66,10 +70,10 @@ int main() {
   auto all = parties();
   const auto gpu = make_buffer_engine("egl.dmabuf", R"({"pitch_align": 256})");
   if (!all || !gpu) return 1;
-  const bool agree = negotiate(*all);
+  const bool agree = negotiate(0, *all);
   all->push_back({AttributeList("gpu"), *gpu});
-  const bool still_agree = negotiate(*all);
+  const bool still_agree = negotiate(0, *all);
   const auto network = network_parties();
-  if (!network || !negotiate(*network)) return 1;
+  if (!network || !negotiate(1, *network)) return 1;
   return use(*reconcile_engines(*network)) && agree && !still_agree ? 0 : 1;
 }

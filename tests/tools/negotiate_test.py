@@ -24,7 +24,18 @@ class NegotiateTest(ProgramTest):
         codes = {path.name: self.run_program("negotiate", path).returncode
                  for path in EXAMPLES.glob("*.json")}
         self.assertEqual(codes, {"camera_g2d.json": 0, "camera_gpu.json": 3,
-                                 "network_input.json": 0})
+                                 "camera_network.json": 0, "network_input.json": 0})
+
+    def test_a_camera_a_gpu_an_accelerator_and_a_viewer(self):
+        text = self.negotiate(EXAMPLES / "camera_network.json")
+        self.assertIn("rgba 1280x720 pitch 5120 offset 0 = tensor NHWC i8 [1,720,1280,4] "
+                      "strides [3686400,5120,4,1] size 3686400 heap dmabuf.system", text)
+        self.assertIn("sync=yes count>=5", text)
+        found = json.loads(self.negotiate(EXAMPLES / "camera_network.json", "--json"))
+        self.assertEqual(found["outputs"]["g.base_align"] % 512, 0)
+        self.assertEqual({name: view["cpu"] for name, view in found["views"].items()},
+                         {"app": "none", "camera": "none", "gpu": "none", "network": "none",
+                          "viewer": "read"})
 
     def test_a_plan(self):
         text = self.negotiate(EXAMPLES / "camera_gpu.json", "--plan")
