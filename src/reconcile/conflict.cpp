@@ -112,8 +112,7 @@ ConflictItem to_item(const Problem& problem, const FactSet& set, const Candidate
   const std::vector<Failure> failures = set.failures(chosen);
   ConflictItem item;
   item.key = slot_name(failures.front().slot);
-  if (problem.has_tensor) item.tag = to_string(candidate.tensor);
-  if (problem.has_image) item.tag += (item.tag.empty() ? "" : ", ") + to_string(candidate.image);
+  item.tag = tag_text(candidate);
   for (std::size_t k = 0; k < chosen.size(); ++k)
     if (chosen[k]) item.parties.push_back(to_statement(problem, set.facts()[k], candidate));
   describe_failure(with_all(failures.front(), all), candidate, item);
@@ -121,6 +120,14 @@ ConflictItem to_item(const Problem& problem, const FactSet& set, const Candidate
 }
 
 }  // namespace
+
+std::string tag_text(const Candidate& candidate) {
+  std::string out;
+  for (const LayoutTag& tag : {candidate.tensor, candidate.image})
+    if (tag.family != LayoutTag::Family::wildcard)
+      out += (out.empty() ? "" : ", ") + to_string(tag);
+  return out;
+}
 
 std::string slot_name(std::size_t slot) {
   const SlotKey key = key_of(slot);

@@ -18,6 +18,9 @@ void describe_failure(const Failure& failure, const Candidate& candidate, Confli
 /// A fact as a report names it.
 Statement to_statement(const Problem& problem, const Fact& fact, const Candidate& candidate);
 
+/// "NHWC, rgba": the arrangements of a candidate.
+std::string tag_text(const Candidate& candidate);
+
 /// "t.row_align", "i.pitch_exact[1]".
 std::string slot_name(std::size_t slot);
 

@@ -98,6 +98,11 @@ struct Candidate {
   std::uint64_t cost = 0;
 };
 
+/// Whether two are the same arrangements.
+inline bool same_tags(const Candidate& a, const Candidate& b) noexcept {
+  return a.tensor == b.tensor && a.image == b.image;
+}
+
 /// What the machine has that reconciling may count on.
 struct MachineTraits {
   bool can_anchor = true;  ///< a render node that can hold buffers attached

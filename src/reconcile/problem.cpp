@@ -33,7 +33,8 @@ bool same_list(const AttributeList& a, const AttributeList& b) {
          });
 }
 
-void add_party(Problem& problem, const AttributeList& list) {
+/// `is_known`: what the list says was said already.
+void add_party(Problem& problem, const AttributeList& list, bool is_known) {
   if (problem.parties.empty() || problem.parties.back().name != list.party()) {
     problem.parties.push_back(
         {list.party(), list.engine(), list.process(), list.optional_priority()});
@@ -47,10 +48,40 @@ void add_party(Problem& problem, const AttributeList& list) {
       party.optional_priority = std::max(*party.optional_priority, *list.optional_priority());
   }
   const auto party = static_cast<std::uint16_t>(problem.parties.size() - 1);
+  if (is_known) return;
   problem.lists.push_back(&list);
   problem.party_of_list.push_back(party);
   for (const Attribute& each : list.attributes())
     problem.common.push_back(to_fact(each, &list, party));
+}
+
+/// Those of parties that take part; each once.
+void add_answers(Problem& problem, std::span<const EngineAnswer> answers) {
+  for (const EngineAnswer& each : answers) {
+    const auto party = std::ranges::find(problem.parties, each.party, &PartyInfo::name);
+    if (party == problem.parties.end()) continue;
+    const bool is_known = std::ranges::any_of(problem.answers, [&](const CandidateFacts& other) {
+      return other.answer->party == each.party &&
+             same_tags(other.answer->candidate, each.candidate) &&
+             same_attributes(other.answer->attributes, each.attributes);
+    });
+    if (is_known) continue;
+    problem.answers.push_back({&each, static_cast<std::uint16_t>(party - problem.parties.begin())});
+  }
+}
+
+/// Errors: those of parties' names, and a list that is null.
+Status check_parties(std::span<const AttributeList* const> lists) {
+  for (const AttributeList* each : lists) {
+    if (each == nullptr) return fail(Errc::invalid_argument, "a list is null");
+    if (each->party().empty() || each->party().size() > max_party_name)
+      return fail(Errc::invalid_argument, "a party's name has 1 to 255 bytes", "{}",
+                  each->party().size());
+    if (std::ranges::any_of(each->party(), [](unsigned char c) { return c < ' ' || c == 127; }))
+      return fail(Errc::invalid_argument, "a party's name has no control characters");
+    if (!is_utf8(each->party())) return fail(Errc::invalid_argument, "a party's name is UTF-8");
+  }
+  return {};
 }
 
 /// The order that arrays of axes have in memory where an image and nobody else says it.
@@ -204,19 +235,13 @@ Acceptance acceptance(const AttributeList& list, const LayoutTag& tag) {
 }
 
 Result<Problem> make_problem(std::span<const AttributeList* const> lists,
+                             std::span<const EngineAnswer> answers,
                              std::span<const std::string_view> without) {
+  HALYARD_CHECK(check_parties(lists));
   Problem problem;
   std::vector<const AttributeList*> sorted;
-  for (const AttributeList* each : lists) {
-    if (each == nullptr) return fail(Errc::invalid_argument, "a list is null");
-    if (each->party().empty() || each->party().size() > max_party_name)
-      return fail(Errc::invalid_argument, "a party's name has 1 to 255 bytes", "{}",
-                  each->party().size());
-    if (std::ranges::any_of(each->party(), [](unsigned char c) { return c < ' ' || c == 127; }))
-      return fail(Errc::invalid_argument, "a party's name has no control characters");
-    if (!is_utf8(each->party())) return fail(Errc::invalid_argument, "a party's name is UTF-8");
+  for (const AttributeList* each : lists)
     if (std::ranges::find(without, each->party()) == without.end()) sorted.push_back(each);
-  }
   if (sorted.empty()) return fail(Errc::invalid_argument, "there is no list");
   std::ranges::stable_sort(
       sorted, {}, [](const AttributeList* list) -> const std::string& { return list->party(); });
@@ -225,10 +250,11 @@ Result<Problem> make_problem(std::span<const AttributeList* const> lists,
     const bool is_known = std::ranges::any_of(problem.lists, [&](const AttributeList* other) {
       return other == each || same_list(*other, *each);
     });
-    if (!is_known) add_party(problem, *each);
+    add_party(problem, *each, is_known);
     if (problem.parties.size() > max_parties)
       return fail(Errc::exhausted, "at most 64 parties share a buffer");
   }
+  add_answers(problem, answers);
   Merged merged;
   for (const Fact& each : problem.common)
     merge(merged, each);

@@ -11,6 +11,7 @@
 #include "halyard/reconcile.h"
 #include "reconcile/draft.h"
 #include "reconcile/merge.h"
+#include "reconcile/rounds.h"
 
 namespace halyard {
 
@@ -21,11 +22,18 @@ struct PartyInfo {
   std::optional<int> optional_priority;
 };
 
+/// What an engine said of a candidate.
+struct CandidateFacts {
+  const EngineAnswer* answer;
+  std::uint16_t party;
+};
+
 struct Problem {
   std::vector<const AttributeList*> lists;  ///< by party; no two are the same
   std::vector<std::uint16_t> party_of_list;
   std::vector<PartyInfo> parties;  ///< by name
   std::vector<Fact> common;        ///< by party
+  std::vector<CandidateFacts> answers;
   bool has_tensor = false, has_image = false;
 
   /// Those that hold for a candidate alone; tags are facts too.
@@ -35,8 +43,10 @@ struct Problem {
   std::vector<Fact> facts(const Candidate& candidate) const;
 };
 
-/// Errors: those of reconcile(), disagreement aside. `without`: parties that are left out.
+/// Errors: those of reconcile(), disagreement aside. `without`: parties that are left out, with the
+/// answers of their engines.
 Result<Problem> make_problem(std::span<const AttributeList* const> lists,
+                             std::span<const EngineAnswer> answers,
                              std::span<const std::string_view> without);
 
 /// The arrangements that every list accepts, the cheapest first.
@@ -75,6 +85,11 @@ void Problem::each_alternative_fact(const Candidate& candidate, const Each& each
         each(Fact{
             static_cast<std::uint16_t>(slot_of(key)), party_of_list[k], {1, 0}, nullptr, lists[k]});
     }
+  for (const CandidateFacts& said : answers) {
+    if (!same_tags(said.answer->candidate, candidate)) continue;
+    for (const Attribute& attribute : said.answer->attributes)
+      each(to_fact(attribute, nullptr, said.party));
+  }
 }
 
 }  // namespace halyard

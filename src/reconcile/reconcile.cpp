@@ -13,6 +13,8 @@ namespace halyard {
 
 namespace {
 
+constexpr std::string_view engines_key = "g.engines";
+
 /// The candidate that serves best, as far as it was solved.
 struct Best {
   Candidate candidate;
@@ -42,15 +44,17 @@ Best find_best(const Problem& problem, std::span<const Candidate> all,
   return best;
 }
 
-/// Items that do not depend on the layout are said once.
+/// Items that do not depend on the layout are said once. Of refusals the source is why.
 void add_items(Conflict& conflict, std::vector<ConflictItem> items, std::size_t candidates) {
   for (ConflictItem& item : items) {
     const auto same = [&](const ConflictItem& other) {
       return other.key == item.key && other.computed == item.computed &&
-             std::ranges::equal(other.parties, item.parties,
-                                [](const Statement& a, const Statement& b) {
-                                  return a.party == b.party && a.key == b.key && a.value == b.value;
-                                });
+             std::ranges::equal(
+                 other.parties, item.parties, [](const Statement& a, const Statement& b) {
+                   const bool is_refusal = a.key == engines_key;
+                   return a.party == b.party && a.key == b.key && a.value == b.value &&
+                          (!is_refusal || a.source == b.source);
+                 });
     };
     const auto known = std::ranges::find_if(conflict.items, same);
     if (known != conflict.items.end()) {
@@ -83,6 +87,47 @@ Conflict report(const Problem& problem, std::span<const Candidate> all,
   return conflict;
 }
 
+using Names = std::vector<std::string_view>;
+
+/// Who says so of those that take part.
+std::vector<Statement> present(const Refusal& refusal, const Names& without) {
+  std::vector<Statement> out;
+  std::ranges::copy_if(refusal.statements, std::back_inserter(out), [&](const Statement& each) {
+    return std::ranges::find(without, each.party) == without.end();
+  });
+  return out;
+}
+
+/// The candidates that no engine of a party that takes part refuses.
+std::vector<Candidate> candidates_left(const Problem& problem, std::span<const Refusal> refusals,
+                                       const Names& without) {
+  std::vector<Candidate> all = candidates(problem);
+  std::erase_if(all, [&](const Candidate& each) {
+    return std::ranges::any_of(refusals, [&](const Refusal& refusal) {
+      return same_tags(each, refusal.candidate) && !present(refusal, without).empty();
+    });
+  });
+  return all;
+}
+
+void add_refusals(Conflict& conflict, std::span<const Refusal> refusals, const Names& without) {
+  for (const Refusal& each : refusals) {
+    ConflictItem item;
+    item.key = engines_key;
+    item.rule = each.rule;
+    item.tag = tag_text(each.candidate);
+    item.parties = present(each, without);
+    item.hint = "let the party be optional, or copy for it";
+    if (!item.parties.empty()) add_items(conflict, {std::move(item)}, refusals.size());
+  }
+}
+
+Error disagreement(Conflict found, Conflict* conflict) {
+  auto error = fail(Errc::unsupported, "the parties disagree", "{}", found.to_text());
+  if (conflict != nullptr) *conflict = std::move(found);
+  return error;
+}
+
 /// The optional party of the lowest priority among those in the way; the first by name of several.
 const PartyInfo* party_to_drop(const Problem& problem, const Conflict& conflict) {
   const PartyInfo* found = nullptr;
@@ -101,34 +146,32 @@ const PartyInfo* party_to_drop(const Problem& problem, const Conflict& conflict)
 
 Result<Reconciled> reconcile(std::span<const AttributeList* const> lists,
                              const ReconcileOptions& options, Conflict* conflict) {
-  return reconcile_without(lists, options, {}, conflict);
+  return reconcile_after(lists, options, {}, conflict);
 }
 
-Result<Reconciled> reconcile_without(std::span<const AttributeList* const> lists,
-                                     const ReconcileOptions& options,
-                                     std::span<const Candidate> excluded, Conflict* conflict) {
+Error refused_by_engines(std::span<const Refusal> refusals, Conflict* conflict) {
+  Conflict found;
+  add_refusals(found, refusals, {});
+  return disagreement(std::move(found), conflict);
+}
+
+Result<Reconciled> reconcile_after(std::span<const AttributeList* const> lists,
+                                   const ReconcileOptions& options, const EngineRounds& before,
+                                   Conflict* conflict) {
   const MachineTraits machine{options.can_anchor};
-  std::vector<std::string_view> without;
+  Names without;
   std::vector<DroppedParty> dropped;
   while (true) {
-    HALYARD_TRY(const Problem problem, make_problem(lists, without));
-    std::vector<Candidate> all = candidates(problem);
-    std::erase_if(all, [&](const Candidate& each) {
-      return std::ranges::any_of(excluded, [&](const Candidate& other) {
-        return each.tensor == other.tensor && each.image == other.image;
-      });
-    });
+    HALYARD_TRY(const Problem problem, make_problem(lists, before.answers, without));
+    const std::vector<Candidate> all = candidates_left(problem, before.refusals, without);
     const Best best = find_best(problem, all, machine);
     if (best.is_found)
       return make_reconciled(problem, best.candidate, problem.facts(best.candidate), best.merged,
                              best.draft, machine, std::move(dropped));
     Conflict found = report(problem, all, machine);
+    add_refusals(found, before.refusals, without);
     const PartyInfo* const party = options.allow_drop ? party_to_drop(problem, found) : nullptr;
-    if (party == nullptr) {
-      auto error = fail(Errc::unsupported, "the parties disagree", "{}", found.to_text());
-      if (conflict != nullptr) *conflict = std::move(found);
-      return error;
-    }
+    if (party == nullptr) return disagreement(std::move(found), conflict);
     without.push_back(party->name);
     dropped.push_back({std::string(party->name), std::move(found)});
   }

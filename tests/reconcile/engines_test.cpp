@@ -161,7 +161,8 @@ TEST(Engines, rounds_end) {
   Conflict conflict;
   ASSERT_FALSE(reconcile_engines(parties_with(driver), {}, &conflict));
   EXPECT_EQ(conflict.items[0].key, "g.engines");
-  EXPECT_EQ(driver->asked, 4);
+  EXPECT_EQ(conflict.items[0].parties[0].party, "camera");
+  EXPECT_EQ(driver->asked, 8) << "four times for each of two formats";
 }
 
 TEST(Engines, a_camera_that_is_not_there) {
