@@ -42,7 +42,8 @@ BufferRequest image_of(PixelFormat format) {
 
 TEST(Engines, cpu_takes_everything) {
   const AttributeList list = filled_by("cpu", {});
-  EXPECT_TRUE(list.attributes().empty());
+  ASSERT_EQ(list.attributes().size(), 1U);
+  EXPECT_EQ(to_string(Key::domains, *list.get(Key::domains)), "{hwcoherent, cpusync, uncached}");
   ASSERT_EQ(list.alternatives().size(), 1U);
   EXPECT_EQ(list.alternatives()[0].tag, LayoutTag::any());
 }
@@ -81,6 +82,67 @@ TEST(Engines, g2d_wants_other_pitches_for_other_formats) {
   const json r = negotiate(R"([{"name": "app", "keys": {"i.format": "rgba", "i.w": 3, "i.h": 64}},
                                {"name": "g2d", "engine": "nxp.g2d"}])");
   EXPECT_EQ(conflict_at(r)["key"], "i.w") << "at least 4";
+}
+
+TEST(Engines, cpu_does_not_share_memory_that_no_cpu_reaches) {
+  const json r = negotiate(R"([{"name": "app", "engine": "cpu", "keys": {"r.size": 4096}},
+                               {"name": "panel", "keys": {"g.domains": "nocpu"}}])");
+  EXPECT_EQ(conflict_at(r)["key"], "g.domains");
+  EXPECT_EQ(opponents(r), (std::set<std::string>{"app", "panel"}));
+}
+
+TEST(Engines, g2d_wants_of_each_format_what_it_wants_of_it_alone) {
+  const auto rows_of = [](const std::string& formats) {
+    const json r =
+        negotiate(R"([{"name": "app", "keys": {"i.format": )" + formats +
+                  R"(, "i.w": 1366, "i.h": 768}}, {"name": "g2d", "engine": "nxp.g2d"}])");
+    return std::pair(output(r, "i.pitch"), output(r, "i.offset"));
+  };
+  const auto alone = rows_of(R"("i420")");
+  EXPECT_EQ(alone.first, json::array({1376, 704, 704}));
+  EXPECT_EQ(rows_of(R"(["i420", "rgba"])"), alone);
+  EXPECT_EQ(rows_of(R"(["rgba", "nv12"])"), rows_of(R"("nv12")"));
+  EXPECT_EQ(rows_of(R"(["rgb", "rgba"])"), rows_of(R"("rgb")"));
+  const json r = negotiate(R"([{"name": "g2d", "engine": "nxp.g2d"},
+    {"name": "app", "keys": {"t.dtype": "u8", "t.shape": [1, 4, 64, 64], "t.layout": "NHWC",
+      "i.w": 64, "i.h": 64, "i.format": ["rgba", "nv12"]}}])");
+  EXPECT_EQ(output(r, "t.layout"), "NHWC") << "it leaves tensors to others";
+}
+
+TEST(Engines, g2d_takes_more_formats_than_a_list_has_alternatives) {
+  BufferRequest request;
+  for (std::uint64_t modifier = 1; modifier < 90; ++modifier)
+    request.images.push_back(LayoutTag::image(PixelFormat::rgba, modifier));
+  request.images.push_back(LayoutTag::image(PixelFormat::i420));
+  const AttributeList list = filled_by("nxp.g2d", request);
+  ASSERT_EQ(list.alternatives().size(), 64U);
+  EXPECT_EQ(list.alternatives().front().tag, LayoutTag::image(PixelFormat::i420));
+  EXPECT_EQ(list.alternatives().back().tag, LayoutTag::any());
+}
+
+TEST(Engines, g2d_reaches_as_far_as_its_setting_says) {
+  const BufferRequest image = image_of(PixelFormat::rgba);
+  EXPECT_EQ(said(filled_by("nxp.g2d", image), Key::addr_bits), 32U);
+  EXPECT_EQ(said(filled_by("nxp.g2d", image, R"({"addr_bits": 34})"), Key::addr_bits), 34U);
+}
+
+TEST(Engines, egl_knows_drivers_by_name) {
+  const BufferRequest image = image_of(PixelFormat::rgba);
+  const auto pitch = [&](std::string_view settings) {
+    return said(filled_by("egl.dmabuf", image, settings), Key::pitch_align);
+  };
+  EXPECT_EQ(pitch(""), 64U);
+  EXPECT_EQ(pitch(R"({"driver": "unknown"})"), 64U);
+  EXPECT_EQ(pitch(R"({"driver": "mali-v7"})"), 64U);
+  EXPECT_EQ(pitch(R"({"driver": "nvidia"})"), 256U);
+  EXPECT_EQ(pitch(R"({"driver": "nvidia", "pitch_align": 128})"), 128U);
+  const auto other = make_buffer_engine("egl.dmabuf", R"({"driver": "voodoo"})");
+  ASSERT_FALSE(other);
+  for (const char* const part : {"voodoo", "mali-v7", "nvidia", "unknown"})
+    EXPECT_NE(other.error().message().find(part), std::string::npos) << other.error().message();
+  const auto number = make_buffer_engine("egl.dmabuf", R"({"driver": 7})");
+  ASSERT_FALSE(number);
+  EXPECT_NE(number.error().message().find("text"), std::string::npos);
 }
 
 TEST(Engines, settings_replace_numbers_of_the_table) {

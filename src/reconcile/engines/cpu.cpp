@@ -2,6 +2,7 @@
 // Programs: plain loops, vectors, and a process that comes later.
 #include "reconcile/engines/engines.h"
 #include "reconcile/engines/table_engine.h"
+#include "reconcile/key_table.h"
 
 namespace halyard {
 
@@ -11,6 +12,8 @@ class Cpu : public TableEngine {
  public:
   using TableEngine::TableEngine;
   Status fill(const BufferRequest&, AttributeList& list) const override {
+    constexpr auto no_cpu = static_cast<std::uint64_t>(Coherency::no_cpu);
+    HALYARD_CHECK(set_fact(list, Key::domains, all_bits(Key::domains) & ~no_cpu));
     return list.accept(LayoutTag::any());
   }
 };

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // OpenGL by pixel buffers and by imported DMA-BUFs; NXP's 2D engine.
+#include <algorithm>
+
+#include "base/format_error.h"
 #include "reconcile/engines/engines.h"
 #include "reconcile/engines/table_engine.h"
 
@@ -26,6 +29,10 @@ class Pbo : public TableEngine {
   }
 };
 
+/// Multiples of the row pitch that drivers import.
+constexpr std::string_view unknown_driver = "unknown";
+constexpr Setting drivers[] = {{"mali-v7", 64}, {"nvidia", 256}, {unknown_driver, 64}};
+
 /// EGL_EXT_image_dma_buf_import. The row pitch that drivers take is theirs: Mali's from the seventh
 /// generation on want 64, others are set so until their driver is known.
 class Egl : public TableEngine {
@@ -46,27 +53,44 @@ class G2d : public TableEngine {
   using TableEngine::TableEngine;
   Status fill(const BufferRequest& request, AttributeList& list) const override {
     HALYARD_CHECK(set_fact(list, Key::contig, 1));
-    HALYARD_CHECK(set_fact(list, Key::addr_bits, 32));
+    HALYARD_CHECK(set(list, Key::addr_bits, "addr_bits"));
     HALYARD_CHECK(set_fact(list, Key::heaps, dma_heaps));
     HALYARD_CHECK(set_fact(list, Key::attach, address_only));
     HALYARD_CHECK(set_fact(list, Key::px_integral, 1));
     HALYARD_CHECK(set(list, Key::base_align, "base_align"));
     HALYARD_CHECK(set(list, Key::height_mult, "rows_mult"));
-    HALYARD_CHECK(set_all(list, Key::pitch_align, pitch_setting(request)));
     for (const Key extent : {Key::width, Key::height})
       if (request.width != 0)
         HALYARD_CHECK(list.set(extent, {number("min_extent"), 0xFFFFFFFF}, 0,
                                settings().source("min_extent")));
-    const bool is_yuv = request.format && info(*request.format).model == ColorModel::yuv;
-    return is_yuv ? set_all(list, Key::plane_align, "plane_align") : Status();
+    if (request.format || request.images.empty()) return set_rows(list, request.format);
+    HALYARD_CHECK(accept_each(request.images, list));
+    return list.accept(LayoutTag::any());
   }
 
  private:
-  static std::string_view pitch_setting(const BufferRequest& request) {
-    if (!request.format) return "pitch_align_rgb";
-    const FormatInfo& format = info(*request.format);
-    if (format.kind == FormatKind::tri_planar) return "pitch_align_i420";
-    return format.model == ColorModel::yuv ? "pitch_align_yuv" : "pitch_align_rgb";
+  /// Rows of each format. Linear ones come first: a list has 64 alternatives, the last one is any.
+  Status accept_each(std::span<const LayoutTag> images, AttributeList& list) const {
+    for (const bool is_linear : {true, false})
+      for (const LayoutTag& each : images) {
+        if (halyard::is_linear(each.modifier) != is_linear) continue;
+        if (list.alternatives().size() == 63) return {};
+        AttributeList own(list.party());
+        HALYARD_CHECK(set_rows(own, each.format));
+        HALYARD_CHECK(list.accept(each, 0, own));
+      }
+    return {};
+  }
+  /// What differs between formats; none: as of RGB.
+  Status set_rows(AttributeList& list, std::optional<PixelFormat> format) const {
+    HALYARD_CHECK(set_all(list, Key::pitch_align, pitch_setting(format)));
+    const bool is_yuv = format && info(*format).model == ColorModel::yuv;
+    return is_yuv ? set_all(list, Key::plane_align, "plane_align") : Status();
+  }
+  static std::string_view pitch_setting(std::optional<PixelFormat> format) {
+    if (!format) return "pitch_align_rgb";
+    if (info(*format).kind == FormatKind::tri_planar) return "pitch_align_i420";
+    return info(*format).model == ColorModel::yuv ? "pitch_align_yuv" : "pitch_align_rgb";
   }
 };
 
@@ -79,7 +103,19 @@ MadeEngine make_pbo(std::string_view name, std::string_view json) {
 
 MadeEngine make_egl(std::string_view name, std::string_view json) {
   constexpr Setting table[] = {{"pitch_align", 64}};
-  HALYARD_TRY(Settings settings, Settings::read(name, table, json));
+  constexpr std::string_view texts[] = {"driver"};
+  HALYARD_TRY(Settings settings, Settings::read(name, table, json, texts));
+  const std::string driver =
+      settings.source("driver") == "table" ? std::string(unknown_driver) : settings.text("driver");
+  const auto* const known = std::ranges::find(drivers, driver, &Setting::name);
+  if (known == std::end(drivers)) {
+    std::string names;
+    for (const Setting& each : drivers)
+      names += (names.empty() ? "" : ", ") + std::string(each.name);
+    return fail(Errc::not_found, "driver: the engine knows no such driver", "{}: \"{}\", known: {}",
+                name, driver, names);
+  }
+  settings.set_default("pitch_align", known->value);
   return std::shared_ptr<const BufferEngine>(std::make_shared<Egl>(name, std::move(settings)));
 }
 
@@ -87,7 +123,7 @@ MadeEngine make_g2d(std::string_view name, std::string_view json) {
   constexpr Setting table[] = {{"base_align", 16},       {"plane_align", 64},
                                {"pitch_align_rgb", 16},  {"pitch_align_yuv", 8},
                                {"pitch_align_i420", 32}, {"rows_mult", 2},
-                               {"min_extent", 4}};
+                               {"min_extent", 4},        {"addr_bits", 32}};
   HALYARD_TRY(Settings settings, Settings::read(name, table, json));
   return std::shared_ptr<const BufferEngine>(std::make_shared<G2d>(name, std::move(settings)));
 }

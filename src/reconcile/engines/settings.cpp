@@ -19,7 +19,10 @@ Result<Settings> Settings::read(std::string_view engine, std::span<const Setting
     return fail(Errc::malformed, "the settings of an engine are a JSON object", "{}: {}", engine,
                 text);
   for (const auto& [name, value] : json.items()) {
-    if (std::ranges::find(texts, name) != texts.end() && value.is_string()) {
+    if (std::ranges::find(texts, name) != texts.end()) {
+      if (!value.is_string())
+        return fail(Errc::invalid_argument, "a setting of this name is a text", "{}: {} = {}",
+                    engine, name, value.dump());
       out.replaced_[name] = value.get<std::string>();
       continue;
     }

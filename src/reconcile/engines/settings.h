@@ -19,10 +19,14 @@ struct Setting {
 
 class Settings {
  public:
-  /// Errors: malformed (no JSON object), invalid_argument (a name that the table lacks, no number).
-  /// Texts are taken where `texts` names them.
+  /// Errors: malformed (no JSON object), invalid_argument (a name that the table lacks, no number,
+  /// no text). Texts are taken where `texts` names them.
   static Result<Settings> read(std::string_view engine, std::span<const Setting> table,
                                std::string_view json, std::span<const std::string_view> texts = {});
+  /// Another number of the table, where the user's JSON does not replace it.
+  void set_default(std::string_view name, std::uint64_t value) {
+    if (!replaced_.contains(std::string(name))) numbers_[std::string(name)] = value;
+  }
   std::uint64_t number(std::string_view name) const { return numbers_.at(std::string(name)); }
   /// Empty where it was not set.
   std::string text(std::string_view name) const;
