@@ -49,6 +49,7 @@ enum class Key : std::uint16_t {
   exported = 0x8116,
   pad_fill = 0x8117,
   pad_clobber = 0x8118,
+  engines = 0x0119,
   // A tensor in it.
   dtype = 0x8201,
   shape = 0x8202,

@@ -53,6 +53,8 @@ constexpr KeyInfo table[] = {
     {Key::pad_fill, "g.pad_fill", choice, M::pad, 1, "", "E", "anything", "what padding must hold"},
     {Key::pad_clobber, "g.pad_clobber", flag, M::any, 1, "", "E", "false",
      "the writer writes into padding"},
+    {Key::engines, "g.engines", set, M::unite, 1, "", "E", "none",
+     "the engines that use the buffer"},
     {Key::dtype, "t.dtype", choice, M::equal, 1, "", "A,E", "must be set for tensors",
      "element type"},
     {Key::shape, "t.shape", range, M::range, max_axes, "", "A,E", "must be set for tensors",
@@ -125,10 +127,12 @@ struct Slots {
 };
 constexpr Slots count_slots() {
   Slots slots;
-  for (std::size_t row = 0; row < rows; ++row) {
-    slots.first[row] = static_cast<std::uint8_t>(slots.count);
-    slots.count += table[row].count;
-  }
+  for (const bool is_late : {false, true})
+    for (std::size_t row = 0; row < rows; ++row) {
+      if ((table[row].key == Key::engines) != is_late) continue;
+      slots.first[row] = static_cast<std::uint8_t>(slots.count);
+      slots.count += table[row].count;
+    }
   return slots;
 }
 constexpr Slots slots = count_slots();
@@ -145,7 +149,7 @@ constexpr auto row_of_slot = count_rows();
 
 /// Rows of one group follow one another, as the numbers of its keys do.
 constexpr std::size_t row_of(Key key) noexcept {
-  constexpr std::size_t group_begin[] = {0, 24, 39, 54};
+  constexpr std::size_t group_begin[] = {0, 25, 40, 55};
   const unsigned id = static_cast<unsigned>(key) & 0x7FFFU;
   const std::size_t group = (id >> 8) - 1, number = (id & 0xFFU) - 1;
   if (group >= std::size(group_begin)) return rows;
@@ -185,6 +189,11 @@ constexpr NamedValue heaps[] = {
     {"pbo", bit(Heap::pbo)},
     {"dmabuf.protected", bit(Heap::dmabuf_protected)},
     {"dmabuf.*", bit(Heap::dmabuf_system) | bit(Heap::dmabuf_cma) | bit(Heap::dmabuf_uncached)}};
+constexpr NamedValue engines[] = {
+    {"cpu", 1U << 0},        {"cpu.simd16", 1U << 1},   {"cpu.simd32", 1U << 2},
+    {"cpu.simd64", 1U << 3}, {"gl.pbo", 1U << 4},       {"egl.dmabuf", 1U << 5},
+    {"nxp.g2d", 1U << 6},    {"v4l2.capture", 1U << 7}, {"dla", 1U << 8},
+    {"peer.proxy", 1U << 9}, {"other", 1U << 10}};
 constexpr NamedValue attaches[] = {{"cpu", 1},     {"dma", 2},       {"phys", 4},
                                    {"cpuonly", 1}, {"dmaattach", 2}, {"physonly", 4}};
 constexpr NamedValue pads[] = {{"any", 0}, {"notnan", 1}, {"zero", 2}, {"value", 3}};
@@ -252,6 +261,8 @@ std::span<const NamedValue> names_of(Key key) noexcept {
       return permissions;
     case Key::heaps:
       return heaps;
+    case Key::engines:
+      return engines;
     case Key::attach:
       return attaches;
     case Key::pad_fill:
@@ -272,6 +283,17 @@ std::uint64_t all_bits(Key key) noexcept {
   for (const NamedValue& each : names_of(key))
     bits |= each.value;
   return bits;
+}
+
+const Attribute& engine_attribute(std::string_view engine) noexcept {
+  static const auto said = [] {
+    std::array<Attribute, std::size(engines)> all{};
+    for (std::size_t k = 0; k < all.size(); ++k)
+      all[k] = {Key::engines, 0, {engines[k].value, 0}, {}};
+    return all;
+  }();
+  const auto found = std::ranges::find(engines, engine, &NamedValue::name);
+  return found == std::end(engines) ? said.back() : said[static_cast<std::size_t>(found - engines)];
 }
 
 }  // namespace halyard

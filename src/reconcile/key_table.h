@@ -16,8 +16,9 @@ namespace halyard {
 inline constexpr std::size_t max_axes = 8;
 inline constexpr std::size_t max_planes = 3;
 
-/// Where the values of a key begin among those of all keys, in the order of the table.
-inline constexpr std::size_t slot_count = 88;
+/// Where the values of a key begin among those of all keys, in the order of the table; that of
+/// Key::engines, which came later, is the last, so that the digests of results stay what they are.
+inline constexpr std::size_t slot_count = 89;
 
 /// First slot of a key; the key must be one.
 std::size_t slot_of(Key key, std::size_t index = 0) noexcept;
@@ -37,5 +38,8 @@ struct NamedValue {
 std::span<const NamedValue> names_of(Key key) noexcept;
 /// All bits that a set may have.
 std::uint64_t all_bits(Key key) noexcept;
+
+/// What a list says of Key::engines by having an engine of this name; lives as long as the program.
+const Attribute& engine_attribute(std::string_view engine) noexcept;
 
 }  // namespace halyard

@@ -33,6 +33,15 @@ bool same_list(const AttributeList& a, const AttributeList& b) {
          });
 }
 
+/// A party says once that its engine uses the buffer, however many lists it has.
+void add_engine(Problem& problem, const AttributeList& list, std::uint16_t party) {
+  const Fact fact = to_fact(engine_attribute(list.engine()), &list, party);
+  const bool is_known = std::ranges::any_of(problem.common, [&](const Fact& other) {
+    return other.party == party && other.slot == fact.slot && other.value == fact.value;
+  });
+  if (!is_known) problem.common.push_back(fact);
+}
+
 /// `is_known`: what the list says was said already.
 void add_party(Problem& problem, const AttributeList& list, bool is_known) {
   if (problem.parties.empty() || problem.parties.back().name != list.party()) {
@@ -48,6 +57,7 @@ void add_party(Problem& problem, const AttributeList& list, bool is_known) {
       party.optional_priority = std::max(*party.optional_priority, *list.optional_priority());
   }
   const auto party = static_cast<std::uint16_t>(problem.parties.size() - 1);
+  if (!list.engine().empty()) add_engine(problem, list, party);
   if (is_known) return;
   problem.lists.push_back(&list);
   problem.party_of_list.push_back(party);

@@ -11,6 +11,12 @@ bool is_view(Key key) {
   return key == Key::cpu || key == Key::perm;
 }
 
+/// Follows from the engine's name, which its party has.
+bool is_said_by_engine(const StoredParty& party, const SlotKey& slot, AttributeValue value) {
+  return slot.info->key == Key::engines && !party.engine.empty() &&
+         value == engine_attribute(party.engine).value;
+}
+
 /// The lists of one party: as many as it takes to say each key once in each.
 class PartyLists {
  public:
@@ -51,8 +57,8 @@ std::vector<AttributeList> stored_lists(const ReconciledState& state, const std:
   for (std::size_t p = 0; p < state.parties.size(); ++p) {
     PartyLists own(state.parties[p], lists);
     for (const Fact& fact : state.facts) {
-      if (fact.party != p) continue;
       const SlotKey slot = key_of(fact.slot);
+      if (fact.party != p || is_said_by_engine(state.parties[p], slot, fact.value)) continue;
       if (slot.info->type == ValueType::layout) {
         own.accept(slot.info->key == Key::format ? state.candidate.image : state.candidate.tensor);
       } else if (!is_view(slot.info->key) || party == nullptr || *party == state.parties[p].name) {
@@ -75,7 +81,8 @@ std::vector<std::byte> shared_bytes(const ReconciledState& state) {
   const Fact* last = nullptr;
   for (const Fact& fact : state.facts) {
     const SlotKey key = key_of(fact.slot);
-    if (is_view(key.info->key)) continue;
+    // Who works on a buffer makes it no other one.
+    if (is_view(key.info->key) || key.info->key == Key::engines) continue;
     // Two lists of a party may say the same.
     const bool is_repeated = last != nullptr && last->party == fact.party &&
                              last->slot == fact.slot && last->value == fact.value;

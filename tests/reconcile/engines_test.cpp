@@ -2,6 +2,7 @@
 // What the built-in engines say, and how engines are asked again.
 #include <map>
 
+#include "halyard/attribute_blob.h"
 #include "reconcile/negotiate.h"
 
 namespace halyard {
@@ -143,6 +144,66 @@ TEST(Engines, egl_knows_drivers_by_name) {
   const auto number = make_buffer_engine("egl.dmabuf", R"({"driver": 7})");
   ASSERT_FALSE(number);
   EXPECT_NE(number.error().message().find("text"), std::string::npos);
+}
+
+TEST(Engines, each_has_a_name_among_the_values_of_its_key) {
+  const auto none = make_buffer_engine("none");
+  ASSERT_FALSE(none);
+  const std::string text = none.error().message();
+  std::string names = text.substr(text.find("known: ") + 7) + ",";
+  int count = 0;
+  for (; names.find(',') != std::string::npos; ++count) {
+    const std::string name = names.substr(0, names.find(','));
+    names.erase(0, std::min(names.size(), name.size() + 2));
+    AttributeList list("party");
+    ASSERT_TRUE(list.set_text("g.engines", '"' + name + '"')) << name;
+    EXPECT_EQ(to_string(Key::engines, *list.get(Key::engines)), "{" + name + "}");
+  }
+  EXPECT_EQ(count, 10);
+}
+
+TEST(Engines, who_uses_the_buffer_can_be_asked) {
+  AttributeList app("app"), blitter("blitter"), late("late");
+  ASSERT_TRUE(app.set_image(64, 64));
+  ASSERT_TRUE(app.accept(LayoutTag::image(PixelFormat::rgba)));
+  app.set_engine("my.own");
+  const EngineParty parties[] = {{app, nullptr},
+                                 {blitter, *make_buffer_engine("nxp.g2d")},
+                                 {late, *make_buffer_engine("peer.proxy")}};
+  const auto result = reconcile_engines(parties);
+  ASSERT_TRUE(result) << result.error().message();
+  const auto check = [](const Reconciled& buffer) {
+    ASSERT_TRUE(buffer.value(Key::engines));
+    EXPECT_EQ(to_string(Key::engines, *buffer.value(Key::engines)), "{nxp.g2d, peer.proxy, other}");
+    const auto said = buffer.explain(Key::engines);
+    ASSERT_EQ(said.size(), 3U);
+    EXPECT_EQ(said[0].party + said[0].value + said[0].engine, "app{other}my.own");
+    EXPECT_EQ(said[1].party + said[1].value, "blitter{nxp.g2d}");
+    EXPECT_EQ(said[2].party + said[2].engine, "latepeer.proxy") << "though it says nothing else";
+    EXPECT_EQ(json::parse(buffer.to_json())["explain"]["g.engines"].size(), 3U);
+  };
+  check(*result);
+  const auto blob = encode_result(*result, "app");
+  ASSERT_TRUE(blob);
+  const auto again = decode_result(*blob);
+  ASSERT_TRUE(again) << again.error().message();
+  check(*again);
+}
+
+// Readers that do not know the key take results as before: their digests have nothing of it.
+TEST(Engines, who_uses_the_buffer_makes_it_no_other) {
+  AttributeList app("app");
+  ASSERT_TRUE(app.set(Key::raw_size, 4096));
+  const std::vector<AttributeList> lists = {app};
+  AttributeList said("app");
+  ASSERT_TRUE(said.set_text("g.engines", R"(["dla", "other"])"));
+  const std::vector<AttributeList> more = {app, said};
+  const auto one = reconcile(lists), other = reconcile(more);
+  ASSERT_TRUE(one && other);
+  EXPECT_EQ(one->digest(), other->digest());
+  const auto again = decode_result(encode_result(*other, "app").value_or(std::vector<std::byte>()));
+  ASSERT_TRUE(again) << again.error().message();
+  EXPECT_EQ(again->value(Key::engines), other->value(Key::engines));
 }
 
 TEST(Engines, settings_replace_numbers_of_the_table) {
