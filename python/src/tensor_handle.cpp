@@ -94,10 +94,11 @@ void add_place(HandleClass& cls) {
           "pool", [](const PyTensorHandle& self) { return pool_result(handle_of(self).pool()); },
           nb::sig("def pool(self) -> TensorPool | None"),
           "None where this process has let go of the pool.")
-      .def_prop_ro("__array_interface__", &array_interface,
-                   nb::sig("def __array_interface__(self) -> dict[str, Any]"),
-                   "NumPy's array interface, version 3, of the same bytes: for PIL and others that\n"
-                   "ask for it. AttributeError for bfloat16, which it has no code for.")
+      .def_prop_ro(
+          "__array_interface__", &array_interface,
+          nb::sig("def __array_interface__(self) -> dict[str, Any]"),
+          "NumPy's array interface, version 3, of the same bytes: for PIL and others that\n"
+          "ask for it. AttributeError for bfloat16, which it has no code for.")
       .def_prop_ro(
           "is_writable",
           [](const PyTensorHandle& self) { return self.value.buffer()->is_writable(); },

@@ -23,6 +23,8 @@ constexpr std::string_view must_end = "every engine must be content after 256 ro
 /// What the parties' own lists say together.
 BufferRequest request_of(std::span<const EngineParty> parties) {
   Merged merged;
+  std::vector<Failure> conflicts;  // are reported later
+  settle_extents(merged, conflicts);
   BufferRequest request;
   for (const EngineParty& party : parties) {
     for (const Attribute& each : party.list.attributes())

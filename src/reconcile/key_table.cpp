@@ -127,12 +127,10 @@ struct Slots {
 };
 constexpr Slots count_slots() {
   Slots slots;
-  for (const bool is_late : {false, true})
-    for (std::size_t row = 0; row < rows; ++row) {
-      if ((table[row].key == Key::engines) != is_late) continue;
-      slots.first[row] = static_cast<std::uint8_t>(slots.count);
-      slots.count += table[row].count;
-    }
+  for (std::size_t row = 0; row < rows; ++row) {
+    slots.first[row] = static_cast<std::uint8_t>(slots.count);
+    slots.count += table[row].count;
+  }
   return slots;
 }
 constexpr Slots slots = count_slots();

@@ -16,8 +16,7 @@ namespace halyard {
 inline constexpr std::size_t max_axes = 8;
 inline constexpr std::size_t max_planes = 3;
 
-/// Where the values of a key begin among those of all keys, in the order of the table; that of
-/// Key::engines, which came later, is the last, so that the digests of results stay what they are.
+/// Where the values of a key begin among those of all keys, in the order of the table.
 inline constexpr std::size_t slot_count = 89;
 
 /// First slot of a key; the key must be one.

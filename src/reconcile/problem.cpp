@@ -81,7 +81,7 @@ void add_answers(Problem& problem, std::span<const EngineAnswer> answers) {
 }
 
 /// Errors: those of parties' names, and a list that is null.
-Status check_parties(std::span<const AttributeList* const> lists) {
+Status check_names(std::span<const AttributeList* const> lists) {
   for (const AttributeList* each : lists) {
     if (each == nullptr) return fail(Errc::invalid_argument, "a list is null");
     if (each->party().empty() || each->party().size() > max_party_name)
@@ -190,7 +190,7 @@ Status check_party(std::span<const AttributeList* const> lists) {
   return {};
 }
 
-Status check_parties(std::span<const AttributeList* const> by_party) {
+Status check_contradictions(std::span<const AttributeList* const> by_party) {
   for (std::size_t begin = 0, end = 0; begin < by_party.size(); begin = end) {
     while (end < by_party.size() && by_party[end]->party() == by_party[begin]->party())
       ++end;
@@ -247,7 +247,7 @@ Acceptance acceptance(const AttributeList& list, const LayoutTag& tag) {
 Result<Problem> make_problem(std::span<const AttributeList* const> lists,
                              std::span<const EngineAnswer> answers,
                              std::span<const std::string_view> without) {
-  HALYARD_CHECK(check_parties(lists));
+  HALYARD_CHECK(check_names(lists));
   Problem problem;
   std::vector<const AttributeList*> sorted;
   for (const AttributeList* each : lists)
@@ -255,7 +255,7 @@ Result<Problem> make_problem(std::span<const AttributeList* const> lists,
   if (sorted.empty()) return fail(Errc::invalid_argument, "there is no list");
   std::ranges::stable_sort(
       sorted, {}, [](const AttributeList* list) -> const std::string& { return list->party(); });
-  HALYARD_CHECK(check_parties(sorted));
+  HALYARD_CHECK(check_contradictions(sorted));
   for (const AttributeList* each : sorted) {
     const bool is_known = std::ranges::any_of(problem.lists, [&](const AttributeList* other) {
       return other == each || same_list(*other, *each);
