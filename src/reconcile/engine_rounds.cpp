@@ -23,8 +23,6 @@ constexpr std::string_view must_end = "every engine must be content after 256 ro
 /// What the parties' own lists say together.
 BufferRequest request_of(std::span<const EngineParty> parties) {
   Merged merged;
-  std::vector<Failure> conflicts;  // are reported later
-  settle_extents(merged, conflicts);
   BufferRequest request;
   for (const EngineParty& party : parties) {
     for (const Attribute& each : party.list.attributes())
@@ -32,6 +30,8 @@ BufferRequest request_of(std::span<const EngineParty> parties) {
     for (const Alternative& each : party.list.alternatives())
       if (each.tag.family == LayoutTag::Family::image) request.images.push_back(each.tag);
   }
+  std::vector<Failure> conflicts;  // are reported later
+  settle_extents(merged, conflicts);
   if (merged[Key::dtype].is_set) request.dtype = static_cast<DType>(merged[Key::dtype].value.low);
   for (std::size_t k = max_axes; k-- > 0;)
     if (!request.shape.empty() || merged.at(Key::shape, k).is_set)

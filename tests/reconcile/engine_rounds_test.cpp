@@ -254,5 +254,32 @@ TEST(EngineRounds, end_however_many_layouts_there_are) {
   EXPECT_EQ(conflict.items[0].parties[0].party, "camera");
 }
 
+/// Keeps what it was told of the buffer.
+class Listener final : public BufferEngine {
+ public:
+  std::string_view name() const noexcept override { return "listener"; }
+  Status fill(const BufferRequest& request, AttributeList&) const override {
+    width = request.width;
+    height = request.height;
+    return {};
+  }
+  mutable std::size_t width = 0, height = 0;
+};
+
+TEST(EngineRounds, engines_are_told_what_is_required) {
+  const auto listener = std::make_shared<Listener>();
+  AttributeList app("app"), decoder("decoder");
+  ASSERT_TRUE(app.accept(LayoutTag::image(PixelFormat::rgba)));
+  ASSERT_TRUE(app.set(Key::height, 480));
+  ASSERT_TRUE(decoder.set(Key::width_required, {640, 1280}, 0, {}));
+  const EngineParty parties[] = {
+      {app, nullptr}, {decoder, nullptr}, {AttributeList("gpu"), listener}};
+  const auto result = reconcile_engines(parties);
+  ASSERT_TRUE(result) << result.error().message();
+  EXPECT_EQ(result->width(), 1280U);
+  EXPECT_EQ(listener->width, 1280U);
+  EXPECT_EQ(listener->height, 480U);
+}
+
 }  // namespace
 }  // namespace halyard
