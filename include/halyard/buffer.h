@@ -131,9 +131,11 @@ class Buffer : public std::enable_shared_from_this<Buffer> {
   /// False when the content must not be written (a published slot, const foreign memory).
   bool is_writable() const noexcept { return writable_.load(std::memory_order_relaxed); }
 
-  /// The first failure to hand the bytes of an ended map over to devices, which a map's destructor
+  /// The latest failure to hand the bytes of an ended map over to devices, which a map's destructor
   /// can only log: what devices see is not certain any more. None: no map has failed so.
   virtual Status sync_error() const { return {}; }
+  /// How many maps have failed so.
+  virtual std::uint64_t sync_failures() const noexcept { return 0; }
 
   CpuAccess cpu_access() const noexcept { return cpu_access_; }
   void set_cpu_access(CpuAccess access) noexcept { cpu_access_ = access; }

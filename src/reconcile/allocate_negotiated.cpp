@@ -97,10 +97,12 @@ AllocateOptions Allocation::options_for(Heap heap) const {
   options.memory = Memory::dma;
   if (heap == Heap::heap) options.memory = Memory::mem;
   if (heap == Heap::memfd) options.memory = Memory::shm;
-  const bool is_exported = result_.value(Key::exported).has_value();
-  options.sole_writer = heap == Heap::memfd && is_exported && !has_other_writers() &&
-                        result_.policy() != CpuPolicy::unmapped;
-  options.attached = result_.needs_anchor() && heap != Heap::heap && heap != Heap::memfd;
+  const auto exported = result_.value(Key::exported);
+  options.sole_writer = heap == Heap::memfd && exported && exported->low != 0 &&
+                        !has_other_writers() && result_.policy() != CpuPolicy::unmapped;
+  // Memory that the CPU does not cache, or never sees, needs nobody who keeps caches for it.
+  const bool is_cached_dma = heap == Heap::dmabuf_system || heap == Heap::dmabuf_cma;
+  options.attached = result_.needs_anchor() && is_cached_dma;
   return options;
 }
 
@@ -128,11 +130,11 @@ Result<NegotiatedBuffer> Allocation::from(Heap heap) {
   const AllocateOptions options = options_for(heap);
   HALYARD_TRY(auto memory, allocate_memory(options));
   HALYARD_CHECK(fill_padding(*memory));
-  MemoryFacts facts{heap, Enforcement::advisory, AnchorState::none, Permission::read_write,
-                    view.cpu};
+  MemoryFacts facts{
+      heap, Enforcement::advisory, AnchorState::none, Permission::read_write, view.cpu, view.party};
   if (heap == Heap::heap) facts.enforcement = Enforcement::none;
   if (options.sole_writer) facts.enforcement = Enforcement::hard;
-  if (options.attached && heap != Heap::udmabuf) facts.anchor = AnchorState::held;
+  if (options.attached) facts.anchor = AnchorState::held;
   return NegotiatedBuffer::State::make(result_, std::move(memory), facts);
 }
 

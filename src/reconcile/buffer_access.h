@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "base/socket_message.h"
 #include "halyard/negotiated_buffer.h"
@@ -18,11 +19,21 @@ namespace halyard {
 /// Many readers or one writer of this process, and neither beside an operation. Locking and
 /// unlocking allocate nothing. Thread-safe; what a thread that fork() left behind held is free in
 /// the child.
+///
+/// A lock that nobody is in the way of, of memory that needs no work, is one word: one atomic
+/// operation takes it and one ends it. Whoever finds the word taken, or waits, or submits an
+/// operation, moves what it says into the table of holders, which the mutex protects; the word
+/// comes back into use when the table is empty and nobody waits.
 class BufferAccess {
  public:
   /// `kept`: a map that serves all locks, for memory that needs no work at each; or none.
-  BufferAccess(std::shared_ptr<Buffer> buffer, Map kept, CpuPolicy policy) noexcept
-      : buffer_(std::move(buffer)), kept_(std::move(kept)), policy_(policy) {}
+  /// `party`: that errors name; or none.
+  BufferAccess(std::shared_ptr<Buffer> buffer, Map kept, CpuPolicy policy,
+               std::string party) noexcept
+      : buffer_(std::move(buffer)),
+        kept_(std::move(kept)),
+        policy_(policy),
+        party_(std::move(party)) {}
 
   struct Grant {
     std::uint64_t ticket = 0;
@@ -69,9 +80,23 @@ class BufferAccess {
     std::shared_ptr<const Fd> fence;
   };
 
+  /// Holds the mutex. As long as it lives all holders are in the table.
+  class Turn;
+
+  /// The word's ticket; 0: it cannot be had.
+  std::uint64_t take_alone(Access access) noexcept;
+  /// False: it is not the word, or not as it was taken.
+  bool end_alone(std::uint64_t ticket, Whose whose) noexcept;
   Result<Holder*> take(Access access, std::chrono::nanoseconds timeout);
-  Status note_sync_error();
-  /// Those with the lock held:
+  /// Ends a map; the error of its end.
+  Status end_map(Map& map);
+  /// For texts of errors.
+  std::string name() const;
+  /// Those with a Turn held:
+  Result<Holder*> take_free(Access access, std::uint64_t self);
+  void fill_table() noexcept;
+  void leave_table() noexcept;
+  Holder* find(std::uint64_t ticket) noexcept;
   Result<Holder*> holder_of(std::uint64_t ticket, Whose whose);
   void forget_the_parent() noexcept;
   Holder* free_holder() noexcept;
@@ -90,6 +115,8 @@ class BufferAccess {
   std::shared_ptr<Buffer> buffer_;
   Map kept_;
   CpuPolicy policy_;
+  std::string party_;
+  std::atomic<std::uint64_t> word_{0};
   ForkMutex mutex_;
   // All below is protected by it.
   std::uint32_t generation_ = fork_generation();
@@ -99,7 +126,6 @@ class BufferAccess {
   std::uint64_t last_ticket_ = 0;
   std::uint32_t waiters_ = 0;
   Operation operation_;
-  bool is_poisoned_ = false;
   bool is_orphan_ = false;                 ///< the locks alone keep it
   std::atomic<std::uint32_t> version_{0};  ///< changes when something ends that others wait for
 };

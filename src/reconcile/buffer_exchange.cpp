@@ -89,12 +89,22 @@ Result<Permission> permission_for(const NegotiatedBuffer& buffer, const PartyVie
   return granted;
 }
 
+/// All kinds but memfd are DMA-BUFs, which the kernel is told of before and after use.
+Status check_kind(int fd, Heap heap, std::string_view party) {
+  HALYARD_TRY(const FdKind kind, fd_kind(fd));
+  if (is_memfd(heap) == (kind != FdKind::dma_buf)) return {};
+  return fail(Errc::invalid_argument,
+              "g.heaps: the descriptor is of another kind of memory than the blob says",
+              "party \"{}\": {}, the blob says {}", party, to_string(kind), to_string(heap));
+}
+
 /// Kind, size and seals of a descriptor, before anything is mapped.
 Status check_memory(int fd, const MemoryRecord& memory, const Reconciled& result) {
-  HALYARD_TRY(const FdKind kind, fd_kind(fd));
-  if (is_memfd(memory.heap) != (kind != FdKind::dma_buf))
-    return fail(Errc::invalid_argument, "fd: is another kind of memory than the blob says",
-                "{}, the blob says {}", to_string(kind), to_string(memory.heap));
+  const std::string& party = result.views().front().party;
+  if (memory.heap == Heap::heap || memory.heap == Heap::pbo)
+    return fail(Errc::corrupt, "g.heaps: the blob's memory is of a kind that has no descriptor",
+                "party \"{}\": {}", party, to_string(memory.heap));
+  HALYARD_CHECK(check_kind(fd, memory.heap, party));
   if (memory.size_bytes < result.allocated_bytes())
     return fail(Errc::corrupt, "blob: its memory is smaller than its buffer", "{} of {} bytes",
                 memory.size_bytes, result.allocated_bytes());
@@ -164,13 +174,14 @@ Result<NegotiatedBuffer> attach(const NegotiatedBuffer& buffer,
 Result<NegotiatedBuffer> import_buffer(std::span<const std::byte> blob, std::span<const int> fds,
                                        std::span<const AttributeList* const> lists,
                                        const ImportBufferOptions& options) {
-  if (fds.size() != 1)
-    return fail(Errc::invalid_argument, "fds: a buffer comes with one descriptor", "{}",
-                fds.size());
   HALYARD_TRY(const auto entries, read_blob(BlobContent::result, blob));
   std::span<const std::byte> record;
   HALYARD_TRY(const Reconciled result, decode_result_records(entries, &record));
   HALYARD_TRY(const MemoryRecord memory, MemoryRecord::read(record));
+  const PartyView& view = result.views().front();
+  if (fds.size() != 1)
+    return fail(Errc::invalid_argument, "fds: a buffer comes with one descriptor",
+                "party \"{}\": {}", view.party, fds.size());
   HALYARD_CHECK(check_memory(fds[0], memory, result));
   HALYARD_TRY(const Permission permission, wanted_permission(memory, options));
   if (options.validates && !lists.empty()) HALYARD_CHECK(validate(result, memory.heap, lists));
@@ -178,7 +189,8 @@ Result<NegotiatedBuffer> import_buffer(std::span<const std::byte> blob, std::spa
   MemoryFacts facts;
   facts.heap = memory.heap;
   facts.permission = permission;
-  facts.cpu = result.views().front().cpu;
+  facts.cpu = view.cpu;
+  facts.party = view.party;
   facts.anchor = memory.anchor;
   facts.enforcement = is_memfd(memory.heap) && only_maker_writes(fds[0]) ? Enforcement::hard
                                                                          : Enforcement::advisory;
@@ -192,7 +204,9 @@ Result<NegotiatedBuffer> import_buffer(std::span<const std::byte> blob, std::spa
     HALYARD_TRY(auto buffer, Importer::shared().import_buffer(fds[0], import));
     return NegotiatedBuffer::State::make(result, std::move(buffer), facts);
   };
-  return options.module != nullptr ? options.module->add(make) : make();
+  if (options.module == nullptr) return make();
+  HALYARD_CHECK(check_phase(*options.module, view.party));
+  return options.module->add(make);
 }
 
 Status send_buffer(int socket, const NegotiatedBuffer& buffer, std::string_view party,

@@ -13,11 +13,6 @@ struct HALYARD_LOCAL BufferModule::Ledger {
   std::atomic<ModulePhase> phase{ModulePhase::init};
   std::atomic<std::size_t> live{0};
 
-  Status check_init(const char* what) const {
-    const ModulePhase now = phase.load(std::memory_order_acquire);
-    if (now == ModulePhase::init) return {};
-    return fail(Errc::permission, what, "the phase is {}", to_string(now));
-  }
   /// Counts a buffer as long as the buffer lives, which may be longer than the module.
   static void enter(const std::shared_ptr<Ledger>& ledger, NegotiatedBuffer& buffer) {
     ledger->live.fetch_add(1, std::memory_order_relaxed);
@@ -25,6 +20,14 @@ struct HALYARD_LOCAL BufferModule::Ledger {
         ledger.get(), [ledger](void*) { ledger->live.fetch_sub(1, std::memory_order_relaxed); });
   }
 };
+
+Status check_phase(const BufferModule& module, std::string_view party) {
+  const ModulePhase now = module.phase();
+  if (now == ModulePhase::init) return {};
+  const std::string who = party.empty() ? std::string() : fmt::format("party \"{}\": ", party);
+  return fail(Errc::permission, "module: buffers are made before seal()", "{}the phase is {}", who,
+              to_string(now));
+}
 
 std::string_view to_string(ModulePhase phase) noexcept {
   switch (phase) {
@@ -43,7 +46,7 @@ BufferModule::~BufferModule() = default;
 
 Result<std::vector<NegotiatedBuffer>> BufferModule::allocate(const Reconciled& result,
                                                              const NegotiatedOptions& options) {
-  HALYARD_CHECK(ledger_->check_init("allocate: buffers are made before seal()"));
+  HALYARD_CHECK(check_phase(*this, options.party));
   HALYARD_TRY(auto buffers, allocate_negotiated(result, options));
   for (NegotiatedBuffer& each : buffers)
     Ledger::enter(ledger_, each);
@@ -53,11 +56,12 @@ Result<std::vector<NegotiatedBuffer>> BufferModule::allocate(const Reconciled& r
 Result<NegotiatedBuffer> BufferModule::adopt(const Reconciled& result,
                                              std::shared_ptr<Buffer> buffer,
                                              const NegotiatedOptions& options) {
+  HALYARD_CHECK(check_phase(*this, options.party));
   return add([&] { return NegotiatedBuffer::adopt(result, std::move(buffer), options); });
 }
 
 Result<NegotiatedBuffer> BufferModule::add(const std::function<Result<NegotiatedBuffer>()>& make) {
-  HALYARD_CHECK(ledger_->check_init("module: buffers are made before seal()"));
+  HALYARD_CHECK(check_phase(*this, {}));
   HALYARD_TRY(auto made, make());
   Ledger::enter(ledger_, made);
   return made;

@@ -187,7 +187,8 @@ Result<NegotiatedBuffer> NegotiatedBuffer::adopt(const Reconciled& result,
                 buffer->size_bytes(), result.allocated_bytes());
   HALYARD_TRY(const PartyView view, view_of(result, options.party));
   HALYARD_TRY(const Heap heap, heap_of(result, *buffer));
-  MemoryFacts facts{heap, Enforcement::none, AnchorState::none, view.permission, view.cpu};
+  MemoryFacts facts{heap,     Enforcement::none, AnchorState::none, view.permission,
+                    view.cpu, view.party};
   if (!buffer->is_writable()) facts.permission = Permission::read;
   if (buffer->fd() >= 0) facts.enforcement = Enforcement::advisory;
   if (result.needs_anchor()) facts.anchor = AnchorState::owner;

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "base/local.h"
 #include "halyard/negotiated_buffer.h"
@@ -18,6 +19,7 @@ struct MemoryFacts {
   AnchorState anchor = AnchorState::none;
   Permission permission = Permission::read_write;
   CpuAccess cpu = CpuAccess::none;
+  std::string party{};  ///< that the buffer is for; empty: no single one
 };
 
 struct HALYARD_LOCAL NegotiatedBuffer::State {
@@ -25,7 +27,7 @@ struct HALYARD_LOCAL NegotiatedBuffer::State {
       : policy(agreed),
         buffer(std::move(memory)),
         facts(decided),
-        access(buffer, std::move(kept), agreed) {}
+        access(buffer, std::move(kept), agreed, decided.party) {}
 
   CpuPolicy policy;
   std::shared_ptr<Buffer> buffer;
@@ -44,6 +46,9 @@ struct HALYARD_LOCAL NegotiatedBuffer::State {
 
 /// The view of a party; all views together for an empty name. Errors: not_found.
 Result<PartyView> view_of(const Reconciled& result, std::string_view party);
+
+/// Whether buffers are still made; the error names the party. Errors: permission.
+Status check_phase(const BufferModule& module, std::string_view party);
 
 /// A buffer over a borrowed descriptor of memory that this process does not map. Errors: os.
 Result<NegotiatedBuffer> import_unmapped(const Reconciled& result, int fd, std::size_t size_bytes,

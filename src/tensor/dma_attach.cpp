@@ -4,6 +4,7 @@
 
 #include <sys/ioctl.h>
 
+#include <map>
 #include <utility>
 
 #include "halyard/threads.h"
@@ -30,16 +31,41 @@ constexpr unsigned long gem_close = _IOW('d', 0x09, GemClose);
 struct DmaAttach::Node {
   std::string path;
   Fd fd;
+  std::uint32_t generation = fork_generation();
+  ForkMutex mutex{};
+  std::map<std::uint32_t, std::size_t> users{};  ///< of each handle
+
+  Node(std::string name, Fd opened) : path(std::move(name)), fd(std::move(opened)) {}
+
+  /// The driver has one handle for a DMA-BUF, however often it is asked for. 0: it declines.
+  std::uint32_t attach(int dma_buf) {
+    const ForkLock lock(mutex);
+    PrimeHandle request = {0, 0, dma_buf};
+    if (!lock || ::ioctl(fd.get(), prime_fd_to_handle, &request) != 0) return 0;
+    ++users[request.handle];
+    return request.handle;
+  }
+  void detach(std::uint32_t handle) noexcept {
+    // A child of fork() has its parent's handles, and the parent goes on to use them.
+    if (generation != fork_generation()) return;
+    const ForkLock lock(mutex);
+    const auto found = users.find(handle);
+    if (!lock || found == users.end() || --found->second != 0) return;
+    users.erase(found);
+    GemClose request = {handle, 0};
+    // Nothing can be done about a failure: the handle goes with the node at the latest.
+    (void)::ioctl(fd.get(), gem_close, &request);
+  }
 
   static std::shared_ptr<Node> open(const std::string& path) {
     static ForkMutex mutex;
     static constinit std::weak_ptr<Node> last;
     const ForkLock lock(mutex);
     auto node = lock ? last.lock() : nullptr;
-    if (node && node->path == path) return node;
+    if (node && node->path == path && node->generation == fork_generation()) return node;
     auto fd = open_node(path);
     if (!fd) return nullptr;
-    node = std::make_shared<Node>(Node{path, *std::move(fd)});
+    node = std::make_shared<Node>(path, *std::move(fd));
     if (lock) last = node;  // a child whose parent was here shares none
     return node;
   }
@@ -48,10 +74,8 @@ struct DmaAttach::Node {
 DmaAttach DmaAttach::create(int dma_buf, const std::string& render_node) {
   DmaAttach attach;
   auto node = Node::open(render_node);
-  PrimeHandle request = {0, 0, dma_buf};
-  if (!node || ::ioctl(node->fd.get(), prime_fd_to_handle, &request) != 0) return attach;
-  attach.node_ = std::move(node);
-  attach.handle_ = request.handle;
+  attach.handle_ = node ? node->attach(dma_buf) : 0;
+  if (attach.handle_ != 0) attach.node_ = std::move(node);
   return attach;
 }
 
@@ -65,10 +89,7 @@ DmaAttach& DmaAttach::operator=(DmaAttach&& other) noexcept {
 }
 
 DmaAttach::~DmaAttach() {
-  if (!node_) return;
-  GemClose request = {handle_, 0};
-  // Nothing can be done about a failure: the handle goes with the node at the latest.
-  (void)::ioctl(node_->fd.get(), gem_close, &request);
+  if (node_) node_->detach(handle_);
 }
 
 }  // namespace halyard

@@ -11,7 +11,8 @@ namespace halyard {
 /// A heap keeps caches coherent for the devices that are attached to the buffer, and for none when
 /// there is none: SYNC would do nothing. So buffers that we allocate from heaps are attached to the
 /// first GPU. Not so those of udmabuf, which is a device of its own and synchronises for itself,
-/// nor imported ones, whose owner attaches what it needs. Move-only.
+/// nor imported ones, whose owner attaches what it needs. A DMA-BUF that is attached more than once
+/// stays attached until the last of them goes. Move-only.
 class DmaAttach {
  public:
   DmaAttach() = default;

@@ -23,6 +23,9 @@ class DmaBuffer final : public Buffer {
   ~DmaBuffer() override { release_attachments(); }
   int fd() const noexcept override { return fd_.get(); }
   Status sync_error() const override;
+  std::uint64_t sync_failures() const noexcept override {
+    return failed_ends_.load(std::memory_order_acquire);
+  }
 
  private:
   Result<std::span<std::byte>> begin_access(Access access) override;
@@ -34,7 +37,8 @@ class DmaBuffer final : public Buffer {
   ForkMutex mutex_;
   MappedMemory mapped_;  ///< from the first map on
   DmaSync sync_;
-  std::atomic<int> end_errno_{0};  ///< of the first END that failed, which alone is logged
+  std::atomic<int> end_errno_{0};  ///< of the latest END that failed; the first alone is logged
+  std::atomic<std::uint64_t> failed_ends_{0};
 };
 
 Result<std::span<std::byte>> DmaBuffer::begin_access(Access access) {
@@ -55,9 +59,10 @@ void DmaBuffer::end_access(Access access) noexcept {
   const ForkLock lock(mutex_);
   if (!lock) return;
   const auto ended = sync_.end(fd_.get(), access);
-  if (ended || end_errno_.load(std::memory_order_relaxed) != 0) return;
+  if (ended) return;
   const int os_errno = ended.error().os_errno;
   end_errno_.store(os_errno != 0 ? os_errno : EIO, std::memory_order_release);
+  if (failed_ends_.fetch_add(1, std::memory_order_acq_rel) != 0) return;
   HALYARD_LOG(LogLevel::warn, "tensor", "buffer {}: {}", id(), ended.error().message());
 }
 
