@@ -3,6 +3,7 @@
 // that serves them all.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -301,6 +302,7 @@ class AttributeList {
   std::string party_, engine_;
   std::uint32_t process_ = 0;
   std::optional<int> optional_priority_;
+  std::array<std::uint64_t, 2> said_{};  ///< a bit for each value that is set
   std::vector<Attribute> attributes_;
   std::vector<Alternative> alternatives_;
 };

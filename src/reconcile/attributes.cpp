@@ -16,6 +16,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t max_alternatives = 64;
+static_assert(slot_count <= 128, "a list has a bit for each");
 
 std::string text_of(CodeLine where) {
   const std::string_view file = where.file;
@@ -81,6 +82,10 @@ Status set_values(AttributeList& list, const KeyInfo& info, const json& value,
 AttributeList::AttributeList(std::string party) : party_(std::move(party)) {}
 
 std::optional<AttributeValue> AttributeList::get(Key key, std::size_t index) const noexcept {
+  const KeyInfo* const info = key_info(key);
+  if (info == nullptr || index >= info->count) return std::nullopt;
+  const std::size_t slot = slot_of(*info, index);
+  if ((said_[slot / 64] >> (slot % 64) & 1) == 0) return std::nullopt;
   for (const Attribute& each : attributes_)
     if (each.key == key && each.index == index) return each.value;
   return std::nullopt;
@@ -102,9 +107,14 @@ Status AttributeList::set(Key key, AttributeValue value, std::size_t index, std:
       info->type == ValueType::range || key == Key::policy || key == Key::pad_fill;
   if (!has_high) value.high = 0;
   if (key == Key::pad_fill && value == AttributeValue{3, 0}) value = {2, 0};
-  if (const auto before = get(key, index))
+  const std::size_t slot = slot_of(*info, index);
+  std::uint64_t& said = said_[slot / 64];
+  const std::uint64_t mark = std::uint64_t{1} << (slot % 64);
+  if (const auto before = (said & mark) != 0 ? get(key, index) : std::nullopt)
     return fail(Errc::exists, "the list has the key already", "party \"{}\": {} = {}, then {}",
                 party_, info->name, to_string(key, *before), to_string(key, value));
+  said |= mark;
+  if (attributes_.empty()) attributes_.reserve(16);
   attributes_.push_back({key, static_cast<std::uint8_t>(index), value, std::move(source)});
   return {};
 }

@@ -67,6 +67,7 @@ class BlobBytes {
     const auto size = static_cast<std::uint32_t>(bytes_.size() - at - 4);
     std::memcpy(bytes_.data() + at, &size, 4);
   }
+  void reserve(std::size_t size) { bytes_.reserve(size); }
   std::vector<std::byte>& get() noexcept { return bytes_; }
   const std::vector<std::byte>& get() const noexcept { return bytes_; }
 

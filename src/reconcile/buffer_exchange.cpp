@@ -90,7 +90,9 @@ Result<Permission> permission_for(const NegotiatedBuffer& buffer, const PartyVie
 }
 
 /// All kinds but memfd are DMA-BUFs, which the kernel is told of before and after use.
-Status check_kind(int fd, Heap heap, std::string_view party) {
+Status check_kind(int fd, Heap heap, bool is_unmapped, std::string_view party) {
+  // Shared memory alone has seals; which kind of it this is, is looked at when it is mapped.
+  if (is_memfd(heap) && !is_unmapped && seals_of(fd)) return {};
   HALYARD_TRY(const FdKind kind, fd_kind(fd));
   if (is_memfd(heap) == (kind != FdKind::dma_buf)) return {};
   return fail(Errc::invalid_argument,
@@ -104,7 +106,7 @@ Status check_memory(int fd, const MemoryRecord& memory, const Reconciled& result
   if (memory.heap == Heap::heap || memory.heap == Heap::pbo)
     return fail(Errc::corrupt, "g.heaps: the blob's memory is of a kind that has no descriptor",
                 "party \"{}\": {}", party, to_string(memory.heap));
-  HALYARD_CHECK(check_kind(fd, memory.heap, party));
+  HALYARD_CHECK(check_kind(fd, memory.heap, result.policy() == CpuPolicy::unmapped, party));
   if (memory.size_bytes < result.allocated_bytes())
     return fail(Errc::corrupt, "blob: its memory is smaller than its buffer", "{} of {} bytes",
                 memory.size_bytes, result.allocated_bytes());

@@ -145,6 +145,21 @@ constexpr std::array<std::uint8_t, slot_count> count_rows() {
 }
 constexpr auto row_of_slot = count_rows();
 
+constexpr std::array<Key, rows> list_keys() {
+  std::array<Key, rows> found{};
+  for (std::size_t row = 0; row < rows; ++row)
+    found[row] = table[row].key;
+  return found;
+}
+constexpr auto key_of_row = list_keys();
+
+constexpr std::array<SlotRule, slot_count> list_rules() {
+  std::array<SlotRule, slot_count> found{};
+  for (std::size_t slot = 0; slot < slot_count; ++slot)
+    found[slot] = {table[row_of_slot[slot]].key, table[row_of_slot[slot]].rule};
+  return found;
+}
+
 /// Rows of one group follow one another, as the numbers of its keys do.
 constexpr std::size_t row_of(Key key) noexcept {
   constexpr std::size_t group_begin[] = {0, 25, 40, 55};
@@ -152,7 +167,7 @@ constexpr std::size_t row_of(Key key) noexcept {
   const std::size_t group = (id >> 8) - 1, number = (id & 0xFFU) - 1;
   if (group >= std::size(group_begin)) return rows;
   const std::size_t row = group_begin[group] + number;
-  return row < rows && table[row].key == key ? row : rows;
+  return row < rows && key_of_row[row] == key ? row : rows;
 }
 constexpr bool rows_are_found() {
   for (const KeyInfo& each : table)
@@ -204,6 +219,8 @@ constexpr NamedValue scans[] = {{"progressive", 0}, {"interlaced", 1}};
 
 }  // namespace
 
+constinit const std::array<SlotRule, slot_count> slot_rules = list_rules();
+
 std::string_view to_string(MergeRule rule) noexcept {
   constexpr std::string_view names[] = {"equal",     "max",       "min",   "multiple", "any",
                                         "intersect", "unite",     "range", "sum",      "order",
@@ -238,6 +255,10 @@ std::string_view to_string(Key key) noexcept {
 
 std::size_t slot_of(Key key, std::size_t index) noexcept {
   return slots.first[row_of(key)] + index;
+}
+
+std::size_t slot_of(const KeyInfo& info, std::size_t index) noexcept {
+  return slots.first[static_cast<std::size_t>(&info - table)] + index;
 }
 
 SlotKey key_of(std::size_t slot) noexcept {

@@ -21,12 +21,21 @@ inline constexpr std::size_t slot_count = 89;
 
 /// First slot of a key; the key must be one.
 std::size_t slot_of(Key key, std::size_t index = 0) noexcept;
+/// The same, of a row of the table.
+std::size_t slot_of(const KeyInfo& info, std::size_t index) noexcept;
 /// The key of a slot, and which of its values.
 struct SlotKey {
   const KeyInfo* info;
   std::size_t index;
 };
 SlotKey key_of(std::size_t slot) noexcept;
+
+/// What merging asks of a slot for each fact.
+struct SlotRule {
+  Key key;
+  MergeRule rule;
+};
+extern const std::array<SlotRule, slot_count> slot_rules;
 
 /// A name of an enumerator and its value.
 struct NamedValue {

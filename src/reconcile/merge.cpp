@@ -150,13 +150,13 @@ std::uint64_t common_multiple(std::uint64_t a, std::uint64_t b) noexcept {
 }
 
 void merge(Merged& into, const Fact& fact) noexcept {
-  const SlotKey key = key_of(fact.slot);
-  if (key.info->key == Key::color) {
+  const SlotRule& slot = slot_rules[fact.slot];
+  if (slot.key == Key::color) {
     merge_color(into.values[fact.slot], fact.value.low);
   } else {
-    merge_value(into.values[fact.slot], key.info->rule, fact.value);
+    merge_value(into.values[fact.slot], slot.rule, fact.value);
   }
-  merge_party(into.parties[fact.party], key.info->key, fact.value.low);
+  merge_party(into.parties[fact.party], slot.key, fact.value.low);
   into.party_count = std::max<std::size_t>(into.party_count, fact.party + 1U);
 }
 

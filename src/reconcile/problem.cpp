@@ -265,17 +265,18 @@ Result<Problem> make_problem(std::span<const AttributeList* const> lists,
       return fail(Errc::exhausted, "at most 64 parties share a buffer");
   }
   add_answers(problem, answers);
-  Merged merged;
   for (const Fact& each : problem.common)
-    merge(merged, each);
-  std::vector<Failure> conflicts;  // are reported later
-  settle_extents(merged, conflicts);
-  const std::uint64_t kinds = kinds_of(merged);
+    merge(problem.merged, each);
+  problem.merged.party_count = problem.parties.size();
+  Merged settled = problem.merged;  // by what is common; others hold for layouts
+  std::vector<Failure> conflicts;   // are reported later
+  settle_extents(settled, conflicts);
+  const std::uint64_t kinds = kinds_of(settled);
   constexpr auto images = static_cast<std::uint64_t>(BufferKind::image) |
                           static_cast<std::uint64_t>(BufferKind::pyramid);
   problem.has_tensor = (kinds & static_cast<std::uint64_t>(BufferKind::tensor)) != 0;
   problem.has_image = (kinds & images) != 0;
-  HALYARD_CHECK(check_complete(problem, merged));
+  HALYARD_CHECK(check_complete(problem, settled));
   return problem;
 }
 

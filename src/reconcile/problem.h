@@ -34,6 +34,7 @@ struct Problem {
   std::vector<PartyInfo> parties;  ///< by name
   std::vector<Fact> common;        ///< by party
   std::vector<CandidateFacts> answers;
+  Merged merged;  ///< of the common ones
   bool has_tensor = false, has_image = false;
 
   /// Those that hold for a candidate alone; tags are facts too.

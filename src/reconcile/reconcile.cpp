@@ -25,15 +25,11 @@ struct Best {
 
 Best find_best(const Problem& problem, std::span<const Candidate> all,
                const MachineTraits& machine) {
-  Merged common;
-  for (const Fact& each : problem.common)
-    merge(common, each);
-  common.party_count = problem.parties.size();
   Best best;
   std::vector<Failure> failures;
   for (const Candidate& candidate : all) {
     if (best.is_found && candidate.cost > best.candidate.cost) break;
-    Merged merged = common;
+    Merged merged = problem.merged;
     problem.each_alternative_fact(candidate, [&](const Fact& fact) { merge(merged, fact); });
     Draft draft;
     failures.clear();

@@ -78,11 +78,12 @@ std::vector<std::byte> shared_bytes(const ReconciledState& state) {
   for (std::size_t p = 0; p < state.merged.party_count; ++p)
     cpu |= state.merged.parties[p].cpu;
   out.put(cpu);
+  out.reserve(out.get().size() + state.facts.size() * 32);
   const Fact* last = nullptr;
   for (const Fact& fact : state.facts) {
-    const SlotKey key = key_of(fact.slot);
+    const SlotRule& slot = slot_rules[fact.slot];
     // Who works on a buffer makes it no other one.
-    if (is_view(key.info->key) || key.info->key == Key::engines) continue;
+    if (is_view(slot.key) || slot.key == Key::engines) continue;
     // Two lists of a party may say the same.
     const bool is_repeated = last != nullptr && last->party == fact.party &&
                              last->slot == fact.slot && last->value == fact.value;
@@ -90,10 +91,14 @@ std::vector<std::byte> shared_bytes(const ReconciledState& state) {
     if (is_repeated) continue;
     out.put_text(state.parties[fact.party].name);
     // Not the slot: versions with more keys have others.
-    out.put(static_cast<std::uint16_t>(key.info->key));
-    out.put(static_cast<std::uint8_t>(key.index));
-    out.put(fact.value.low);
-    out.put(fact.value.high);
+    const auto key = static_cast<std::uint16_t>(slot.key);
+    const auto index = static_cast<std::uint8_t>(key_of(fact.slot).index);
+    std::array<std::byte, sizeof(key) + sizeof(index) + 2 * sizeof(std::uint64_t)> numbers;
+    std::memcpy(numbers.data(), &key, 2);
+    std::memcpy(numbers.data() + 2, &index, 1);
+    std::memcpy(numbers.data() + 3, &fact.value.low, 8);
+    std::memcpy(numbers.data() + 11, &fact.value.high, 8);
+    out.put_bytes(numbers);
   }
   return std::move(out.get());
 }

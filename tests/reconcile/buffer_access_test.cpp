@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Locks and operations: who waits for whom, what a wrong call says, what the kernel is told.
+// Locks and operations: who waits for whom, and what a wrong call says.
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -7,68 +7,27 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <condition_variable>
-#include <mutex>
 #include <thread>
 
 #include "allocations.h"
-#include "conformance/fake_dma.h"
 #include "in_child.h"
 #include "reconcile/agreed.h"
-#include "tensor/buffer_kinds.h"
+#include "reconcile/other_thread.h"
 
 namespace halyard {
 namespace {
 
-using conformance::FakeDmaBuf;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using testing::agreed;
 using testing::error_of;
 using testing::is_true_in_child;
 using testing::one_buffer;
+using testing::OtherThread;
 using testing::tensor_in;
 using testing::value_of;
 
 constexpr nanoseconds at_once{0};
-
-/// A thread that does as it is told, so that locks are of its own.
-class OtherThread {
- public:
-  ~OtherThread() {
-    run(nullptr);
-    thread_.join();
-  }
-  OtherThread() = default;
-  OtherThread(const OtherThread&) = delete;
-  OtherThread& operator=(const OtherThread&) = delete;
-  /// Returns when the work is done.
-  void run(std::function<void()> work) {
-    std::unique_lock lock(mutex_);
-    work_ = std::move(work);
-    is_given_ = true;
-    changed_.notify_all();
-    changed_.wait(lock, [this] { return !is_given_; });
-  }
-
- private:
-  void loop() {
-    std::unique_lock lock(mutex_);
-    for (;;) {
-      changed_.wait(lock, [this] { return is_given_; });
-      const bool ends = !work_;
-      if (!ends) work_();
-      is_given_ = false;
-      changed_.notify_all();
-      if (ends) return;
-    }
-  }
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::function<void()> work_;
-  bool is_given_ = false;
-  std::thread thread_{[this] { loop(); }};
-};
 
 class BufferAccessTest : public ::testing::TestWithParam<const char*> {
  protected:
@@ -305,6 +264,79 @@ TEST_P(BufferAccessTest, a_fence_ends_the_operation) {
   EXPECT_EQ(error_of(buffer_.submit(Fd())).code, Errc::invalid_argument);
 }
 
+// A party's name stands in the errors of its buffer.
+TEST_P(BufferAccessTest, errors_of_wrong_states_name_the_party) {
+  auto buffer =
+      value_of(allocate_negotiated(agreed(tensor_in(GetParam())), {.party = "app"})).at(0);
+  const auto names_it = [](const Error& error) {
+    return error.message().find("party \"app\"") != std::string::npos;
+  };
+  EXPECT_TRUE(names_it(error_of(buffer.unlock())));
+  auto mine = value_of(buffer.lock(Access::read));
+  EXPECT_TRUE(names_it(error_of(buffer.lock(Access::read))));
+  EXPECT_TRUE(names_it(error_of(buffer.submit())));
+  other_.run([&] {
+    EXPECT_TRUE(names_it(error_of(mine.unlock())));
+    EXPECT_TRUE(names_it(error_of(buffer.unlock())));
+    EXPECT_TRUE(names_it(error_of(buffer.lock(Access::write, at_once))));
+  });
+  EXPECT_TRUE(mine.unlock());
+  EXPECT_FALSE(names_it(error_of(buffer_.unlock()))) << "it is for no single one";
+}
+
+TEST_P(BufferAccessTest, a_timeout_is_not_over_early) {
+  const auto mine = value_of(buffer_.lock(Access::write));
+  other_.run([&] {
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_EQ(error_of(buffer_.lock(Access::read, milliseconds(5))).code, Errc::timeout);
+    const auto took = std::chrono::steady_clock::now() - begin;
+    EXPECT_GE(took, milliseconds(5));
+    EXPECT_LE(took, milliseconds(2000));
+  });
+}
+
+// The word of a lock that was alone goes into the table with the second reader, and comes back.
+TEST_P(BufferAccessTest, a_lock_stays_what_it_was_when_others_come) {
+  for (int round = 0; round < 3; ++round) {
+    auto mine = value_of(buffer_.lock(Access::read));
+    std::optional<BufferLock> theirs;
+    other_.run([&] { theirs = value_of(buffer_.lock(Access::read, at_once)); });
+    EXPECT_EQ(error_of(buffer_.lock(Access::read)).code, Errc::busy);
+    EXPECT_TRUE(mine.unlock());
+    EXPECT_EQ(error_of(buffer_.lock(Access::write, at_once)).code, Errc::timeout);
+    EXPECT_EQ(error_of(buffer_.submit()).code, Errc::busy);
+    other_.run([&] { EXPECT_TRUE(theirs->unlock()); });
+    EXPECT_TRUE(value_of(buffer_.lock(Access::write, at_once)).unlock());
+  }
+}
+
+TEST_P(BufferAccessTest, a_lock_that_was_ended_behind_its_back_ends_no_other) {
+  auto first = value_of(buffer_.lock(Access::write));
+  EXPECT_TRUE(buffer_.unlock());
+  auto second = value_of(buffer_.lock(Access::write));
+  EXPECT_EQ(error_of(first.unlock()).code, Errc::invalid_argument);
+  other_.run([&] { EXPECT_FALSE(buffer_.lock(Access::read, at_once)); });
+  EXPECT_TRUE(second.unlock());
+}
+
+// What a process writes before its fence signals is there when the lock is.
+TEST(BufferAccess, a_lock_shows_what_was_written_before_the_fence) {
+  auto buffer = one_buffer(tensor_in("memfd"));
+  std::byte* const shared = value_of(buffer.lock(Access::write)).writable_bytes().data();
+  const Fd fence(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  ASSERT_TRUE(buffer.submit(value_of(fence.duplicate())));
+  EXPECT_EQ(error_of(buffer.lock(Access::read, milliseconds(10))).code, Errc::timeout);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::usleep(20000);
+    shared[9] = std::byte{77};
+    ::_exit(::eventfd_write(fence.get(), 1));
+  }
+  EXPECT_EQ(value_of(buffer.lock(Access::read)).bytes()[9], std::byte{77});
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+}
+
 // Many threads: the count that they keep together is right only if the locks hold.
 TEST_P(BufferAccessTest, threads_take_turns) {
   constexpr int rounds = 500;
@@ -326,57 +358,6 @@ TEST_P(BufferAccessTest, threads_take_turns) {
   const auto lock = value_of(buffer_.lock(Access::read));
   EXPECT_EQ(static_cast<int>(lock.bytes()[0]) + static_cast<int>(lock.bytes()[1]) * 256,
             4 * rounds);
-}
-
-// What the kernel is told of a DMA-BUF.
-
-class DmaAccessTest : public ::testing::Test {
- protected:
-  FakeDmaBuf fake_{4096};
-  NegotiatedBuffer buffer_ = value_of(NegotiatedBuffer::adopt(
-      agreed(tensor_in("dmabuf.system")), value_of(adopt_dma_buffer(fake_.fd(), 4096, true))));
-};
-
-TEST_F(DmaAccessTest, each_lock_starts_and_ends) {
-  EXPECT_TRUE(value_of(buffer_.lock(Access::read)).unlock());
-  EXPECT_EQ(fake_.take_calls(), "START|READ END|READ");
-  EXPECT_TRUE(value_of(buffer_.lock(Access::write)).unlock());
-  EXPECT_EQ(fake_.take_calls(), "START|RW END|RW");
-  EXPECT_TRUE(value_of(buffer_.lock(Access::read_write)).unlock());
-  EXPECT_EQ(fake_.take_calls(), "START|RW END|RW");
-}
-
-TEST_F(DmaAccessTest, interrupted_calls_are_repeated) {
-  fake_.fail_next({EINTR, EAGAIN, 0, EINTR});
-  EXPECT_TRUE(value_of(buffer_.lock(Access::read)).unlock());
-  EXPECT_EQ(fake_.take_calls(), "START|READ END|READ");
-  EXPECT_EQ(fake_.failures_left(), 0U);
-}
-
-TEST_F(DmaAccessTest, a_failed_start_locks_nothing) {
-  fake_.fail_next({EIO});
-  EXPECT_EQ(error_of(buffer_.lock(Access::write)).os_errno, EIO);
-  EXPECT_TRUE(buffer_.lock(Access::write, at_once));
-}
-
-TEST_F(DmaAccessTest, a_failed_end_is_told_once_and_kept_in_the_status) {
-  auto lock = value_of(buffer_.lock(Access::write));
-  fake_.fail_next({EIO});
-  EXPECT_EQ(error_of(lock.unlock()).os_errno, EIO);
-  EXPECT_TRUE(value_of(buffer_.status(at_once)).is_poisoned);
-  EXPECT_TRUE(value_of(buffer_.lock(Access::write)).unlock());
-  EXPECT_TRUE(value_of(buffer_.status(at_once)).is_poisoned);
-}
-
-TEST_F(DmaAccessTest, a_range_reaches_the_device_while_the_lock_goes_on) {
-  auto lock = value_of(buffer_.lock(Access::write));
-  lock.writable_bytes()[5] = std::byte{3};
-  EXPECT_EQ(fake_.device()[5], std::byte{0});
-  EXPECT_TRUE(lock.sync_range(5, 1));
-  EXPECT_EQ(fake_.device()[5], std::byte{3});
-  lock.writable_bytes()[6] = std::byte{4};
-  EXPECT_TRUE(lock.unlock());
-  EXPECT_EQ(fake_.device()[6], std::byte{4});
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include <random>
 #include <thread>
 
+#include "base/socket_message.h"
 #include "reconcile/agreed.h"
 #include "reconcile/blob.h"
 
@@ -40,6 +41,15 @@ struct Sockets {
 std::size_t open_descriptors() {
   return static_cast<std::size_t>(std::distance(
       std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator()));
+}
+
+/// How often the shared memory of this test is mapped here.
+std::size_t memory_maps() {
+  std::ifstream maps("/proc/self/maps");
+  std::size_t count = 0;
+  for (std::string line; std::getline(maps, line);)
+    count += line.find("/memfd:") != std::string::npos ? 1 : 0;
+  return count;
 }
 
 /// Parties of two processes; `perm` is what the peer, of another process, asks for.
@@ -225,7 +235,25 @@ TEST(Exchange, refuses_a_wrong_count_of_descriptors) {
   const auto exported = value_of(export_buffer(shared("read"), "peer"));
   EXPECT_EQ(error_of(import_buffer(exported.blob, {})).code, Errc::invalid_argument);
   const int two[] = {exported.fd.get(), exported.fd.get()};
-  EXPECT_EQ(error_of(import_buffer(exported.blob, two)).code, Errc::invalid_argument);
+  const Error error = error_of(import_buffer(exported.blob, two));
+  EXPECT_EQ(error.code, Errc::invalid_argument);
+  EXPECT_NE(error.message().find("party \"peer\": 2"), std::string::npos) << error.message();
+}
+
+TEST(Exchange, refuses_a_wrong_count_of_descriptors_that_a_socket_gives) {
+  const auto exported = value_of(export_buffer(shared("read"), "peer"));
+  const int fds[] = {exported.fd.get(), exported.fd.get()};
+  const std::size_t before = open_descriptors(), maps_before = memory_maps();
+  for (const std::size_t count : {0U, 2U}) {
+    const Sockets sockets;
+    ASSERT_TRUE(send_all(sockets.one.get(), exported.blob, std::span(fds).first(count),
+                         Deadline(milliseconds(1000))));
+    const Error error = error_of(receive_buffer(sockets.other.get()));
+    EXPECT_EQ(error.code, Errc::invalid_argument) << error.message();
+    EXPECT_NE(error.message().find("one descriptor"), std::string::npos) << error.message();
+  }
+  EXPECT_EQ(open_descriptors(), before);
+  EXPECT_EQ(memory_maps(), maps_before);
 }
 
 TEST(Exchange, refuses_memory_that_is_not_what_was_said) {
@@ -259,13 +287,14 @@ TEST(Exchange, refuses_memory_above_the_limit) {
 TEST(Exchange, refuses_every_changed_blob_and_maps_nothing) {
   const auto exported = value_of(export_buffer(shared("read"), "peer"));
   const int fd = exported.fd.get();
-  const std::size_t before = open_descriptors();
+  const std::size_t before = open_descriptors(), maps_before = memory_maps();
   std::mt19937 random(7);
   for (std::size_t at = 0; at < exported.blob.size(); ++at) {
     auto changed = exported.blob;
     changed[at] ^= static_cast<std::byte>(1U << (random() % 8));
     const bool is_minor_version = at == 6 || at == 7;
     EXPECT_EQ(import_buffer(changed, std::span(&fd, 1)).has_value(), is_minor_version) << at;
+    ASSERT_EQ(memory_maps(), maps_before) << at;
     if (at < blob_head_bytes) continue;
     const auto hash = blob_hash(std::span(changed).subspan(blob_head_bytes));
     std::memcpy(changed.data() + 16, hash.data(), hash.size());
@@ -299,14 +328,16 @@ TEST(Exchange, is_refused_by_a_sealed_module) {
   EXPECT_TRUE(first);
   EXPECT_EQ(module.live_buffers(), 1U);
   EXPECT_TRUE(module.seal());
-  EXPECT_EQ(error_of(import_of(exported, {.module = &module})).code, Errc::permission);
+  const Error error = error_of(import_of(exported, {.module = &module}));
+  EXPECT_EQ(error.code, Errc::permission);
+  EXPECT_NE(error.message().find("party \"peer\""), std::string::npos) << error.message();
 }
 
 // A peer that dies with a lock in its hands takes nothing with it.
 TEST(Exchange, outlives_peers_that_are_killed) {
   auto buffer = shared("read_write");
   const std::size_t before = open_descriptors();
-  for (int round = 0; round < 100; ++round) {
+  for (int round = 0; round < 1000; ++round) {
     const Sockets sockets;
     const pid_t child = ::fork();
     if (child == 0) {

@@ -175,6 +175,13 @@ TEST(NegotiatedBuffer, that_no_other_party_writes_is_kept_from_writers_by_the_ke
   ::munmap(seen, 4096);
 }
 
+TEST(NegotiatedBuffer, that_does_not_leave_the_process_is_not_sealed_against_writers) {
+  auto buffer = one_buffer(tensor_in("memfd", R"(, "g.export": false, "g.perm": "read_write")"));
+  EXPECT_EQ(buffer.enforcement(), Enforcement::advisory);
+  const char byte = 1;
+  EXPECT_EQ(::pwrite(buffer.buffer()->fd(), &byte, 1, 0), 1);
+}
+
 TEST(NegotiatedBuffer, that_another_process_writes_is_not_and_says_so) {
   const auto result = agreed(R"([{"name": "app", "keys": {"t.dtype": "u8",
     "t.shape": [1, 1, 64, 64], "g.cpu": "read_write", "g.heaps": ["memfd"], "g.export": true}},
@@ -220,6 +227,18 @@ TEST(NegotiatedBuffer, has_the_layout_that_pools_give) {
 }
 
 // Phases.
+
+// What was agreed on is not changed afterwards, and lists alone are not agreed on.
+template <class T>
+concept allocates = requires(const T& what) {
+  allocate_negotiated(what);
+};
+template <class T>
+concept can_be_set = requires(T& what) {
+  what.set(Key::row_align, 64U);
+};
+static_assert(allocates<Reconciled> && !allocates<AttributeList>);
+static_assert(can_be_set<AttributeList> && !can_be_set<Reconciled>);
 
 TEST(BufferModule, makes_buffers_before_it_is_sealed_and_not_after) {
   BufferModule module;

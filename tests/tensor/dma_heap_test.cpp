@@ -22,6 +22,7 @@
 #include "folder.h"
 #include "halyard/dmabuf.h"
 #include "halyard/tensor.h"
+#include "in_child.h"
 #include "tensor/buffer_kinds.h"
 #include "tensor/dma_attach.h"
 
@@ -246,14 +247,15 @@ class DmaAttachTest : public DmaHeapTest {
   std::vector<std::uint32_t> attached_;
   std::uint32_t last_ = 0;
   int closed_ = 0;
-  bool declines_ = false;
+  bool declines_ = false, gives_one_handle_ = false;
   conformance::IoctlHook drm_{
       [this](int, unsigned long request, void* argument) { return serve_drm(request, argument); }};
   std::optional<int> serve_drm(unsigned long request, void* argument) {
     auto* call = static_cast<Call*>(argument);
     if (request == 0xc00c642eU) {  // DRM_IOCTL_PRIME_FD_TO_HANDLE
       if (declines_) return -ENOSYS;
-      attached_.push_back(call->handle = ++last_);
+      if (!gives_one_handle_ || last_ == 0) attached_.push_back(++last_);
+      call->handle = last_;
       return 0;
     }
     if (request != 0x40086409U) return std::nullopt;  // DRM_IOCTL_GEM_CLOSE
@@ -327,6 +329,40 @@ TEST_F(DmaAttachTest, the_cpu_reads_what_devices_wrote_as_long_as_anybody_has_th
   EXPECT_TRUE(attached_.empty());
 }
 
+// A driver has one handle for a DMA-BUF, however often it is attached.
+TEST_F(DmaAttachTest, a_handle_of_two_buffers_is_closed_once_with_the_last) {
+  add_heap("system");
+  add_node(nodes_.render);
+  conformance::FakeDmaBuf memory(4096);
+  memory.sync_only_while([this] { return !attached_.empty(); });
+  given_ = &memory;
+  gives_one_handle_ = true;
+  const Layout layout = *Layout::contiguous(DType::u8, std::vector<std::size_t>{64, 64});
+  AllocateOptions options;
+  options.dma_heaps = {"system"};
+  options.attached = true;
+  auto first = *Tensor::wrap(*make_dma_buffer(4096, options, nodes_), layout);
+  auto second = *Tensor::wrap(*make_dma_buffer(4096, options, nodes_), layout);
+  first = Tensor();
+  EXPECT_EQ(closed_, 0);
+  EXPECT_EQ(stale_bytes(memory, second, std::byte{0xA1}), 0U);
+  EXPECT_EQ(stale_bytes(memory, second, std::byte{0xB2}), 0U);
+  second = Tensor();
+  EXPECT_EQ(closed_, 1);
+  EXPECT_TRUE(attached_.empty());
+}
+
+TEST_F(DmaAttachTest, a_child_of_fork_leaves_its_parents_attachments) {
+  add_node(nodes_.render);
+  std::optional<DmaAttach> attach(DmaAttach::create(0, nodes_.render));
+  EXPECT_TRUE(testing::is_true_in_child([&] {
+    attach.reset();
+    return closed_ == 0;
+  }));
+  attach.reset();
+  EXPECT_EQ(closed_, 1);
+}
+
 TEST_F(DmaAttachTest, without_an_attachment_the_same_memory_is_stale) {
   conformance::FakeDmaBuf memory(4096);
   memory.sync_only_while([this] { return !attached_.empty(); });
@@ -346,40 +382,6 @@ TEST_F(DmaAttachTest, is_an_error_where_it_must_be_and_cannot) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::unsupported);
   EXPECT_NE(refused.error().message().find(nodes_.render), std::string::npos);
-}
-
-// Labels and fences where the kernel does not know the calls.
-
-TEST(DmaCalls, a_kernel_without_sync_files_is_unsupported) {
-  const conformance::FakeDmaBuf fake(4096);
-  const auto buffer = *adopt_dma_buffer(fake.fd(), 4096, true);
-  EXPECT_EQ(export_sync_file(*buffer, Access::read).error().code, Errc::unsupported);
-  EXPECT_EQ(import_sync_file(*buffer, Access::read, 0).error().code, Errc::unsupported);
-  EXPECT_EQ(import_sync_file(*buffer, Access::read, -1).error().code, Errc::invalid_argument);
-  EXPECT_EQ(set_label(*buffer, "name").error().os_errno, ENOTTY);
-  EXPECT_EQ(set_label(*buffer, std::string(32, 'x')).error().code, Errc::invalid_argument);
-  EXPECT_EQ(set_label(*buffer, std::string_view("a\0b", 3)).error().code, Errc::invalid_argument);
-}
-
-TEST(DmaCalls, fences_are_asked_for_in_the_direction_of_the_access) {
-  const conformance::FakeDmaBuf fake(4096);
-  const auto buffer = *adopt_dma_buffer(fake.fd(), 4096, true);
-  std::vector<std::uint32_t> flags;
-  const conformance::IoctlHook hook([&](int, unsigned long request, void* argument) {
-    const auto* call = static_cast<const std::uint32_t*>(argument);
-    if (request == 0xc0086202U) {  // DMA_BUF_IOCTL_EXPORT_SYNC_FILE
-      flags.push_back(call[0]);
-      return std::optional<int>(-EMFILE);
-    }
-    if (request != 0x40086203U) return std::optional<int>();  // DMA_BUF_IOCTL_IMPORT_SYNC_FILE
-    flags.push_back(call[0]);
-    return std::optional<int>(0);
-  });
-  for (const Access access : {Access::read, Access::write, Access::read_write}) {
-    EXPECT_EQ(export_sync_file(*buffer, access).error().os_errno, EMFILE);
-    EXPECT_TRUE(import_sync_file(*buffer, access, 0));
-  }
-  EXPECT_EQ(flags, (std::vector<std::uint32_t>{1, 1, 2, 2, 3, 3}));
 }
 
 }  // namespace
