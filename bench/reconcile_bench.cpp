@@ -178,6 +178,8 @@ BENCHMARK_CAPTURE(lock_buffer, heap_read, Heap::heap, Access::read)
     ->Name("negotiated/lock_heap_read");
 BENCHMARK_CAPTURE(lock_buffer, memfd_write, Heap::memfd, Access::write)
     ->Name("negotiated/lock_memfd_write");
+BENCHMARK_CAPTURE(lock_buffer, memfd_read, Heap::memfd, Access::read)
+    ->Name("negotiated/lock_memfd_read");
 BENCHMARK(import_exported)->Name("negotiated/import")->Unit(benchmark::kMicrosecond);
 BENCHMARK(map_alone)->Name("negotiated/import_map_alone")->Unit(benchmark::kMicrosecond);
 BENCHMARK(export_one)->Name("negotiated/export")->Unit(benchmark::kMicrosecond);

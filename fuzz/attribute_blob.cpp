@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blobs of attribute lists and of results, with true digests over any records: what is taken must
-// be taken again the same, and be a buffer in which everything lies. The first byte chooses the
-// kind.
+// be taken again the same, and be a buffer in which everything lies. With a descriptor they make
+// buffers, which lie in its memory. The first byte chooses the kind.
 #include "halyard/attribute_blob.h"
 
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <span>
 #include <vector>
 
+#include "base/mapped.h"
+#include "halyard/buffer_exchange.h"
 #include "reconcile/blob.h"
 
 namespace {
@@ -37,7 +40,37 @@ void check_lists(std::span<const std::byte> blob) {
   if (lists->size() <= 8) expect_text(reconcile(*lists));
 }
 
+constexpr std::size_t memory_bytes = std::size_t{1} << 20;
+
+/// All kinds of memory that a blob may say are tried on one that is a memfd.
+void check_import(std::span<const std::byte> blob) {
+  static const Fd memory = create_sealed_memory("fuzz", memory_bytes).value();
+  const int fd = memory.get();
+  const auto buffer = import_buffer(blob, std::span(&fd, 1));
+  expect_text(buffer);
+  if (!buffer) return;
+  expect(buffer->heap() == Heap::memfd);
+  expect(buffer->attributes().allocated_bytes() <= memory_bytes);
+  auto again = *buffer;
+  const auto lock = again.lock(Access::read, std::chrono::nanoseconds(0));
+  expect(!lock || lock->bytes().size() >= buffer->attributes().allocated_bytes());
+}
+
+/// The blob with memory of a kind, which may fit or not.
+std::vector<std::byte> with_memory(std::span<const std::byte> blob, std::uint8_t kind) {
+  BlobBytes records;
+  records.put_bytes(blob.subspan(blob_head_bytes));
+  records.record(static_cast<std::uint16_t>(BlobRecord::buffer), 0, [&] {
+    records.put(static_cast<std::uint8_t>(kind % heap_count));
+    records.put(static_cast<std::uint8_t>(kind >> 7));
+    records.put(std::uint16_t{0});
+    records.put(std::uint64_t{memory_bytes});
+  });
+  return make_blob(BlobContent::result, records.get()).value_or(std::vector<std::byte>());
+}
+
 void check_result(std::span<const std::byte> blob) {
+  check_import(blob);
   const auto result = decode_result(blob);
   expect_text(result);
   if (!result) return;
@@ -69,7 +102,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const unsigned kind = data[0] % 4;
   if (kind == 3) {
     const std::vector<std::byte> blob = agreeing(records);
-    if (!blob.empty()) check_result(blob);
+    if (blob.empty()) return 0;
+    check_result(blob);
+    check_import(with_memory(blob, data[0] / 4));
     return 0;
   }
   if (kind == 2) {  // with whatever head it has
