@@ -111,17 +111,40 @@ std::vector<AttributeList> exported_parties(int count) {
   return lists;
 }
 
+/// A camera, a program, an engine and a viewer in another process, as programs have them.
+std::vector<AttributeList> camera_parties() {
+  std::vector<AttributeList> lists{AttributeList("viewer"), AttributeList("app"),
+                                   AttributeList("camera"), AttributeList("blitter")};
+  must(lists[0].set_cpu(CpuAccess::read));
+  must(lists[1].set_image(1920, 1080));
+  must(lists[1].accept(LayoutTag::image(PixelFormat::nv12)));
+  must(lists[1].set_cpu(CpuAccess::read_write));
+  must(lists[1].set(Key::exported, 1));
+  must(lists[2].set(Key::pitch_exact, 1920));
+  must(lists[2].set(Key::camp, 4));
+  must(lists[2].set(Key::pad_clobber, 1));
+  must(lists[3].set(Key::pitch_align, 64));
+  must(lists[3].set(Key::base_align, 64));
+  must(lists[3].set(Key::height_mult, 2));
+  return lists;
+}
+
+std::vector<AttributeList> eight_parties() {
+  return exported_parties(8);
+}
+
 struct Exported {
-  std::vector<AttributeList> lists = exported_parties(8);
+  explicit Exported(std::vector<AttributeList> parties) : lists(std::move(parties)) {}
+  std::vector<AttributeList> lists;
   Reconciled result = *reconcile(lists);
   NegotiatedBuffer buffer = (*allocate_negotiated(result))[0];
-  ExportedBuffer exported = *export_buffer(buffer, "party0");
+  ExportedBuffer exported = *export_buffer(buffer, lists.front().party());
   const AttributeList* own = lists.data();
 };
 
 /// All that an importer does, the mapping included.
-void import_exported(benchmark::State& state) {
-  const Exported all;
+void import_exported(benchmark::State& state, std::vector<AttributeList> (*parties)()) {
+  const Exported all(parties());
   const int fd = all.exported.fd.get();
   for (auto _ : state) {
     auto imported = import_buffer(all.exported.blob, std::span(&fd, 1), std::span(&all.own, 1));
@@ -133,7 +156,7 @@ void import_exported(benchmark::State& state) {
 
 /// The kernel's part of it: a descriptor duplicated and memory mapped and unmapped.
 void map_alone(benchmark::State& state) {
-  const Exported all;
+  const Exported all(eight_parties());
   for (auto _ : state) {
     auto buffer = Importer::shared().import_buffer(all.exported.fd.get(),
                                                    {.require_sealed = true, .read_only = true});
@@ -143,7 +166,7 @@ void map_alone(benchmark::State& state) {
 }
 
 void export_one(benchmark::State& state) {
-  const Exported all;
+  const Exported all(eight_parties());
   for (auto _ : state) {
     auto exported = export_buffer(all.buffer, "party0");
     if (!exported) state.SkipWithError(exported.error().message().c_str());
@@ -152,7 +175,7 @@ void export_one(benchmark::State& state) {
 }
 
 void validate_one(benchmark::State& state) {
-  const Exported all;
+  const Exported all(eight_parties());
   for (auto _ : state) {
     auto status = validate(all.result, Heap::memfd, std::span(&all.own, 1));
     if (!status) state.SkipWithError(status.error().message().c_str());
@@ -180,7 +203,12 @@ BENCHMARK_CAPTURE(lock_buffer, memfd_write, Heap::memfd, Access::write)
     ->Name("negotiated/lock_memfd_write");
 BENCHMARK_CAPTURE(lock_buffer, memfd_read, Heap::memfd, Access::read)
     ->Name("negotiated/lock_memfd_read");
-BENCHMARK(import_exported)->Name("negotiated/import")->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(import_exported, eight, eight_parties)
+    ->Name("negotiated/import")
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(import_exported, camera, camera_parties)
+    ->Name("negotiated/import_camera")
+    ->Unit(benchmark::kMicrosecond);
 BENCHMARK(map_alone)->Name("negotiated/import_map_alone")->Unit(benchmark::kMicrosecond);
 BENCHMARK(export_one)->Name("negotiated/export")->Unit(benchmark::kMicrosecond);
 BENCHMARK(validate_one)->Name("negotiated/validate")->Unit(benchmark::kMicrosecond);

@@ -160,6 +160,15 @@ constexpr std::array<SlotRule, slot_count> list_rules() {
   return found;
 }
 
+constexpr std::array<std::uint8_t, 128> list_first_slots() {
+  std::array<std::uint8_t, 128> found{};
+  for (std::size_t row = 0; row < rows; ++row) {
+    const unsigned id = static_cast<unsigned>(table[row].key) & 0x7FFFU;
+    found[((id >> 8) - 1) * 32 + (id & 0xFFU) - 1] = slots.first[row];
+  }
+  return found;
+}
+
 /// Rows of one group follow one another, as the numbers of its keys do.
 constexpr std::size_t row_of(Key key) noexcept {
   constexpr std::size_t group_begin[] = {0, 25, 40, 55};
@@ -220,6 +229,7 @@ constexpr NamedValue scans[] = {{"progressive", 0}, {"interlaced", 1}};
 }  // namespace
 
 constinit const std::array<SlotRule, slot_count> slot_rules = list_rules();
+constinit const std::array<std::uint8_t, 128> first_slots = list_first_slots();
 
 std::string_view to_string(MergeRule rule) noexcept {
   constexpr std::string_view names[] = {"equal",     "max",       "min",   "multiple", "any",
@@ -251,10 +261,6 @@ const KeyInfo* key_info(std::string_view name) noexcept {
 std::string_view to_string(Key key) noexcept {
   const KeyInfo* const info = key_info(key);
   return info != nullptr ? info->name : "unknown";
-}
-
-std::size_t slot_of(Key key, std::size_t index) noexcept {
-  return slots.first[row_of(key)] + index;
 }
 
 std::size_t slot_of(const KeyInfo& info, std::size_t index) noexcept {

@@ -19,8 +19,13 @@ inline constexpr std::size_t max_planes = 3;
 /// Where the values of a key begin among those of all keys, in the order of the table.
 inline constexpr std::size_t slot_count = 89;
 
+/// First slots by the number of a key: 32 for each of its four groups.
+extern const std::array<std::uint8_t, 128> first_slots;
 /// First slot of a key; the key must be one.
-std::size_t slot_of(Key key, std::size_t index = 0) noexcept;
+inline std::size_t slot_of(Key key, std::size_t index = 0) noexcept {
+  const unsigned id = static_cast<unsigned>(key) & 0x7FFFU;
+  return first_slots[(((id >> 8) - 1) * 32 + (id & 0xFFU) - 1) % first_slots.size()] + index;
+}
 /// The same, of a row of the table.
 std::size_t slot_of(const KeyInfo& info, std::size_t index) noexcept;
 /// The key of a slot, and which of its values.

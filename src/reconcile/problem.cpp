@@ -2,6 +2,7 @@
 #include "reconcile/problem.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <tuple>
 
@@ -142,51 +143,59 @@ constexpr Limits limits_of_parties[] = {
     {Key::shape_required, Key::shape},
 };
 
-/// What one party says of a key in all its lists, by `choose` of two values.
-template <class Choose>
-std::optional<AttributeValue> said_of(std::span<const AttributeList* const> lists, Key key,
-                                      std::size_t index, const Choose& choose) {
-  std::optional<AttributeValue> found;
-  for (const AttributeList* list : lists)
-    if (const auto value = list->get(key, index); value && (!found || choose(*value, *found)))
-      found = value;
-  return found;
-}
+/// What a party wants at most and allows at least, by slot, in all its lists.
+class Wants {
+ public:
+  explicit Wants(std::span<const AttributeList* const> lists) {
+    for (const AttributeList* list : lists)
+      for (const Attribute& each : list->attributes())
+        add(each);
+  }
+  /// Null: nothing is said.
+  const Attribute* most(Key key, std::size_t index = 0) const { return most_[slot_of(key, index)]; }
+  const Attribute* least(Key key, std::size_t index = 0) const {
+    return least_[slot_of(key, index)];
+  }
+  /// Of what is wanted: the end that is hard to have. Of what is allowed: the upper one.
+  static std::uint64_t end_of(const Attribute& each) {
+    const MergeRule rule = slot_rules[slot_of(each.key)].rule;
+    const bool has_ends = rule == MergeRule::hull || rule == MergeRule::range;
+    return has_ends ? each.value.high : each.value.low;
+  }
 
-Error contradiction(const AttributeList& list, Key one, AttributeValue value, Key other,
-                    AttributeValue limit) {
+ private:
+  void add(const Attribute& each) {
+    const std::size_t slot = slot_of(each.key, each.index);
+    if (most_[slot] == nullptr || end_of(each) > end_of(*most_[slot])) most_[slot] = &each;
+    if (least_[slot] == nullptr || end_of(each) < end_of(*least_[slot])) least_[slot] = &each;
+  }
+  std::array<const Attribute*, slot_count> most_{}, least_{};
+};
+
+Error contradiction(const AttributeList& list, const Attribute& one, const Attribute& other) {
   return fail(Errc::invalid_argument, "a party contradicts itself", "\"{}\": {} = {}, {} = {}",
-              list.party(), to_string(one), to_string(one, value), to_string(other),
-              to_string(other, limit));
+              list.party(), to_string(one.key), to_string(one.key, one.value), to_string(other.key),
+              to_string(other.key, other.value));
 }
 
 /// What no other party has a part in. The lists are of one party.
 Status check_party(std::span<const AttributeList* const> lists) {
-  for (const Limits& each : limits_of_parties) {
-    const bool is_hull = key_info(each.needed)->rule == MergeRule::hull;
-    const bool is_range = key_info(each.allowed)->type == ValueType::range;
-    const auto end_of_needed = [&](AttributeValue v) { return is_hull ? v.high : v.low; };
-    const auto end_of_allowed = [&](AttributeValue v) { return is_range ? v.high : v.low; };
+  const Wants said(lists);
+  const AttributeList& list = *lists.front();
+  for (const Limits& each : limits_of_parties)
     for (std::size_t k = 0; k < key_info(each.needed)->count; ++k) {
-      const auto needed = said_of(lists, each.needed, k, [&](auto one, auto other) {
-        return end_of_needed(one) > end_of_needed(other);
-      });
-      const auto allowed = said_of(lists, each.allowed, k, [&](auto one, auto other) {
-        return end_of_allowed(one) < end_of_allowed(other);
-      });
-      if (needed && allowed && end_of_needed(*needed) > end_of_allowed(*allowed))
-        return contradiction(*lists.front(), each.needed, *needed, each.allowed, *allowed);
+      const Attribute *needed = said.most(each.needed, k), *allowed = said.least(each.allowed, k);
+      if (needed != nullptr && allowed != nullptr &&
+          Wants::end_of(*needed) > Wants::end_of(*allowed))
+        return contradiction(list, *needed, *allowed);
     }
-  }
-  const auto largest = [](AttributeValue one, AttributeValue other) { return one.low > other.low; };
-  const auto access = said_of(lists, Key::cpu, 0, largest);
-  if (!access || access->low == 0) return {};
-  if (const auto guarded = said_of(lists, Key::is_protected, 0, largest); guarded && guarded->low)
-    return contradiction(*lists.front(), Key::cpu, *access, Key::is_protected, *guarded);
+  const Attribute* const access = said.most(Key::cpu);
+  if (access == nullptr || access->value.low == 0) return {};
+  const Attribute* const guarded = said.most(Key::is_protected);
+  if (guarded != nullptr && guarded->value.low != 0) return contradiction(list, *access, *guarded);
   constexpr AttributeValue strict{static_cast<std::uint64_t>(CpuPolicy::unmapped), 1};
-  for (const AttributeList* list : lists)
-    if (list->get(Key::policy) == strict)
-      return contradiction(*lists.front(), Key::cpu, *access, Key::policy, strict);
+  const Attribute* const policy = said.least(Key::policy);
+  if (policy != nullptr && policy->value == strict) return contradiction(list, *access, *policy);
   return {};
 }
 
