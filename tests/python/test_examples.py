@@ -91,7 +91,7 @@ def test_parties_agree_on_a_buffer_or_are_told_why_not():
     text = run("negotiate_buffer")
     assert "rgb 650x480 pitch 1984" in text and "2 buffers of heap, rows of 1984 bytes" in text
     assert "64 B is asked for by camera (negotiate_buffer.py:" in text
-    assert "reconcile: 1 conflict" in text and "legal: [1952]" in text
+    assert "reconcile: 1 conflict" in text and "legal: [1984]" in text
 
 
 def test_a_camera_and_a_detector_in_two_processes():

@@ -109,7 +109,7 @@ TEST_P(OrderTest, is_the_same_in_both_processes) {
     for (std::size_t at = 0; at < bytes.size(); ++at)
       bytes[at] = static_cast<std::byte>(at * 7 + 1);
   }
-  const Layout& layout = value_of(buffer.tensor()).layout();
+  const Layout layout = value_of(buffer.tensor()).layout();
   const std::vector<std::ptrdiff_t> strides(layout.stride_bytes.begin(), layout.stride_bytes.end());
   EXPECT_EQ(to_string(buffer.attributes().tensor_tag()), GetParam());
   int ends[2];
