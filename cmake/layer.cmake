@@ -99,7 +99,10 @@ function(halyard_library)
     target_link_libraries(halyard PRIVATE ${libs})
   endforeach()
   target_link_libraries(halyard PRIVATE $<BUILD_INTERFACE:halyard_flags>)
-  target_link_options(halyard PRIVATE -Wl,--no-undefined -Wl,--as-needed)
+  # Calls from the library to its own functions go straight there, not by a table that a program
+  # could redirect: a start has fewer names to look up, and a cold call fewer lines to fetch.
+  target_link_options(halyard PRIVATE -Wl,--no-undefined -Wl,--as-needed
+                      -Wl,-Bsymbolic-functions)
   if(HALYARD_SANITIZE)
     set_target_properties(halyard PROPERTIES LINK_OPTIONS "")
   endif()

@@ -256,6 +256,13 @@ class Tensor {
   /// The buffer of the first plane, null for an empty tensor.
   const std::shared_ptr<Buffer>& buffer() const noexcept { return planes_[0].buffer; }
   std::size_t offset_bytes() const noexcept { return planes_[0].offset_bytes; }
+  /// Whether buffer() has all of it: false for a picture that has a buffer for each plane.
+  bool is_in_one_buffer() const noexcept {
+    const auto is_first_or_none = [this](const std::shared_ptr<Buffer>& buffer) {
+      return buffer == nullptr || buffer == planes_[0].buffer;
+    };
+    return is_first_or_none(planes_[1].buffer) && is_first_or_none(planes_[2].buffer);
+  }
   Memory memory() const noexcept;
 
   bool is_image() const noexcept { return format_.has_value(); }

@@ -152,7 +152,7 @@ BorrowedArena::~BorrowedArena() {
 }
 
 // Whether the owner looks at this process's words; else nothing must be borrowed.
-[[gnu::hot]] bool BorrowedArena::is_looked_at() noexcept {
+bool BorrowedArena::is_looked_at() noexcept {
   const SharedWord* const tokens = header().borrowers;
   for (std::uint32_t i = 0; i < ArenaHeader::max_borrowers; ++i) {
     const std::uint32_t place = (token_place_ + i) % ArenaHeader::max_borrowers;
@@ -163,7 +163,7 @@ BorrowedArena::~BorrowedArena() {
   return false;
 }
 
-[[gnu::hot]] Status BorrowedArena::introduce(bool may_ask) {
+[[gnu::noinline]] Status BorrowedArena::introduce(bool may_ask) {
   if (is_looked_at()) return {};
   if (!may_ask) return fail(Errc::timeout, "peer: did not answer before");
   const int words = words_.fd.get();
@@ -179,6 +179,23 @@ BorrowedArena::~BorrowedArena() {
   return reinterpret_cast<SharedWord*>(words_.mapped.bytes().data())[slot];
 }
 
+// The count is there already; on success the buffer has it.
+[[gnu::hot]] inline Result<std::shared_ptr<SlotBuffer>> BorrowedArena::hold(
+    std::uint32_t slot, std::uint64_t generation) {
+  const std::uint64_t offset = record(slot).offset.load(std::memory_order_relaxed);
+  const std::uint64_t bytes = record(slot).bytes.load(std::memory_order_relaxed);
+  const std::span<std::byte> whole = memory_.bytes();
+  if (offset > whole.size() || bytes > whole.size() - offset) {
+    return fail(Errc::corrupt, "peer: says that a slot leaves its memory",
+                "{} bytes at {}, the memory has {}", bytes, offset, whole.size());
+  }
+  // Readers rely on it: elements, and vectors of them, are read where they are aligned.
+  if (offset % min_slot_alignment != 0)
+    return fail(Errc::corrupt, "peer: says that a slot is not aligned", "offset {}", offset);
+  return SlotBuffer::make(shared_from_this(), SlotBuffer::Place{slot, generation, offset},
+                          whole.subspan(offset, bytes), false);
+}
+
 [[gnu::hot]] Result<std::shared_ptr<SlotBuffer>> BorrowedArena::borrow(std::uint32_t slot,
                                                                        std::uint64_t generation,
                                                                        bool may_ask) {
@@ -189,7 +206,9 @@ BorrowedArena::~BorrowedArena() {
   if (!is_open(generation) || (generation & closing_bit) != 0)
     return fail(Errc::not_found, "descriptor: names no tensor that is alive");
   const std::lock_guard lock(mutex_);
-  HALYARD_CHECK(introduce(may_ask));
+  const SharedWord& token_there = header().borrowers[token_place_];
+  if (token_there.load(std::memory_order_acquire) != token_.number)
+    HALYARD_CHECK(introduce(may_ask));
   if (counts_[slot] == 0) {
     switch (ipc::borrow(word(slot), record(slot).generation, generation)) {
       case Borrowed::yes:
@@ -206,23 +225,6 @@ BorrowedArena::~BorrowedArena() {
   auto held = hold(slot, generation);
   if (!held) drop_one(slot);
   return held;
-}
-
-// The count is there already; on success the buffer has it.
-[[gnu::hot]] Result<std::shared_ptr<SlotBuffer>> BorrowedArena::hold(std::uint32_t slot,
-                                                                     std::uint64_t generation) {
-  const std::uint64_t offset = record(slot).offset.load(std::memory_order_relaxed);
-  const std::uint64_t bytes = record(slot).bytes.load(std::memory_order_relaxed);
-  const std::span<std::byte> whole = memory_.bytes();
-  if (offset > whole.size() || bytes > whole.size() - offset) {
-    return fail(Errc::corrupt, "peer: says that a slot leaves its memory",
-                "{} bytes at {}, the memory has {}", bytes, offset, whole.size());
-  }
-  // Readers rely on it: elements, and vectors of them, are read where they are aligned.
-  if (offset % min_slot_alignment != 0)
-    return fail(Errc::corrupt, "peer: says that a slot is not aligned", "offset {}", offset);
-  return SlotBuffer::make(shared_from_this(), SlotBuffer::Place{slot, generation, offset},
-                          whole.subspan(offset, bytes), false);
 }
 
 [[gnu::hot]] void BorrowedArena::drop_one(std::uint32_t slot) noexcept {

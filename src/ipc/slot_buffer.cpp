@@ -4,7 +4,6 @@
 
 #include <mutex>
 #include <new>
-#include <typeinfo>
 #include <utility>
 
 #include "base/format_error.h"
@@ -92,28 +91,6 @@ void BufferBlocks::close() noexcept {
                                                           bool writable) {
   const BlockAllocator<SlotBuffer> blocks(home->blocks());
   return std::allocate_shared<SlotBuffer>(blocks, std::move(home), place, bytes, writable);
-}
-
-[[gnu::hot]] SlotBuffer* slot_of(const Tensor& tensor) noexcept {
-  if (tensor.is_empty() || tensor.memory() != Memory::shm) return nullptr;
-  const std::size_t planes = tensor.is_image() ? tensor.plane_count() : 1;
-  for (std::size_t i = 1; i < planes; ++i) {
-    const auto plane = tensor.image_plane(i);
-    if (!plane || plane->buffer != tensor.buffer()) return nullptr;
-  }
-  Buffer* const buffer = tensor.buffer().get();
-  // Cheaper than dynamic_cast, and as good: nothing derives from it.
-  return typeid(*buffer) == typeid(SlotBuffer) ? static_cast<SlotBuffer*>(buffer) : nullptr;
-}
-
-[[gnu::hot]] void put_slot(TensorDescriptor& descriptor, const SlotBuffer& slot,
-                           std::uint64_t offset) noexcept {
-  const SlotHome::Identity& home = slot.home()->identity();
-  const SlotBuffer::Place& place = slot.place();
-  descriptor.pool_id = home.pool_id;
-  descriptor.slot_id = home.index << 24U | place.slot;
-  descriptor.set_generation(place.generation);
-  descriptor.offset = place.offset + offset;
 }
 
 Result<TensorDescriptor> describe(const Tensor& tensor, const SlotBuffer& slot) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <typeinfo>
 
 #include "base/local.h"
 #include "halyard/buffer.h"
@@ -116,10 +117,23 @@ class HALYARD_LOCAL SlotBuffer final : public Buffer {
 };
 
 /// The slot that a tensor lies in; null where it lies elsewhere, or in several buffers.
-SlotBuffer* slot_of(const Tensor& tensor) noexcept;
+inline SlotBuffer* slot_of(const Tensor& tensor) noexcept {
+  Buffer* const buffer = tensor.buffer().get();
+  if (buffer == nullptr || !tensor.is_in_one_buffer()) return nullptr;
+  // Cheaper than dynamic_cast, and as good: nothing derives from it, and this library alone has it.
+  return &typeid(*buffer) == &typeid(SlotBuffer) ? static_cast<SlotBuffer*>(buffer) : nullptr;
+}
 
 /// The fields that say where a tensor is: in `slot`, from its byte `offset` on.
-void put_slot(TensorDescriptor& descriptor, const SlotBuffer& slot, std::uint64_t offset) noexcept;
+inline void put_slot(TensorDescriptor& descriptor, const SlotBuffer& slot,
+                     std::uint64_t offset) noexcept {
+  const SlotHome::Identity& home = slot.home()->identity();
+  const SlotBuffer::Place& place = slot.place();
+  descriptor.pool_id = home.pool_id;
+  descriptor.slot_id = home.index << 24U | place.slot;
+  descriptor.set_generation(place.generation);
+  descriptor.offset = place.offset + offset;
+}
 /// What names a tensor that lies in a slot. Errors: unsupported (a negative stride).
 Result<TensorDescriptor> describe(const Tensor& tensor, const SlotBuffer& slot);
 

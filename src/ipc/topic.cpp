@@ -70,7 +70,12 @@ Result<std::unique_ptr<TopicEndpoint>> TopicEndpoint::create(std::string_view na
     }
   }
   const TopicFacts& facts = state->facts;
+  state->publishes = state->service->own().publishes;
+  state->has_frame = facts.type.has_frame;
+  state->may_have_no_room = facts.overflow != Overflow::drop_oldest;
+  state->inline_bytes = facts.type.inline_bytes;
   state->head_words = facts.type.has_frame ? sizeof(FrameHead) / sizeof(std::uint64_t) : 0;
+  state->ring = state->own().ring();
   state->window.resize(facts.type.has_frame ? facts.depth : 0);
   if (config.receives_own) HALYARD_CHECK(add_itself(*state->node, *state->service));
   HALYARD_CHECK(join_all(*state->node, *state->service, state->name, members, deadline));
@@ -86,6 +91,14 @@ TopicEndpoint::State::~State() {
   best_effort([&] {
     keep_until_read(std::move(window), service, node, head);
     let_go_of_remaining_frames();
+  });
+}
+
+void TopicEndpoint::State::look_again(Known& known, bool subscribers) const {
+  known.version = service->version();
+  known.peers = service->peers();
+  std::erase_if(known.peers, [&](const auto& peer) {
+    return subscribers ? !peer->subscribes || peer->has_left : peer->record == nullptr;
   });
 }
 

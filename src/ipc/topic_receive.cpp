@@ -37,51 +37,67 @@ bool is_nonsense(Errc code) {
   }
 }
 
+std::uint32_t slot_index(const FrameHead& head) {
+  return head.descriptor.slot_id & 0xFFFFFFU;
+}
+
 }  // namespace
 
-[[gnu::hot]] Result<std::shared_ptr<SlotBuffer>> TopicEndpoint::State::take_slot(
+[[gnu::hot]] inline Result<std::shared_ptr<SlotBuffer>> TopicEndpoint::State::take_slot(
     const FrameHead& head, bool may_ask) {
-  const std::uint32_t slot = head.descriptor.slot_id & 0xFFFFFFU;
+  // Arenas of this process are never among those that it borrows from.
+  if (!last_arena || last_arena->identity().arena_id != head.arena_id)
+    return take_slot_elsewhere(head, may_ask);
+  return last_arena->borrow(slot_index(head), head.descriptor.generation(), may_ask);
+}
+
+[[gnu::noinline]] Result<std::shared_ptr<SlotBuffer>> TopicEndpoint::State::take_slot_elsewhere(
+    const FrameHead& head, bool may_ask) {
   const std::uint64_t generation = head.descriptor.generation();
   if (head.owner == node->id()) {
     HALYARD_TRY(const auto part, PoolPart::find(head.arena_id));
-    HALYARD_TRY(auto own, part->attach(slot, generation));
+    HALYARD_TRY(auto own, part->attach(slot_index(head), generation));
     tsan_acquire(own->bytes().data());
     return own;
   }
-  if (!last_arena || last_arena->identity().arena_id != head.arena_id) {
-    const auto known = std::find_if(arenas.begin(), arenas.end(), [&](const auto& arena) {
-      return arena->identity().arena_id == head.arena_id;
-    });
-    if (known != arenas.end()) {
-      last_arena = *known;
-    } else {
-      if (!may_ask) return fail(Errc::timeout, "peer: did not answer before");
-      HALYARD_TRY(last_arena,
-                  BorrowedArena::get(node, head.owner, head.arena_id, Deadline(arena_timeout)));
-      keep(last_arena);
-    }
+  const auto known = std::find_if(arenas.begin(), arenas.end(), [&](const auto& arena) {
+    return arena->identity().arena_id == head.arena_id;
+  });
+  if (known != arenas.end()) {
+    last_arena = *known;
+  } else {
+    if (!may_ask) return fail(Errc::timeout, "peer: did not answer before");
+    HALYARD_TRY(last_arena,
+                BorrowedArena::get(node, head.owner, head.arena_id, Deadline(arena_timeout)));
+    keep(last_arena);
   }
-  return last_arena->borrow(slot, generation, may_ask);
+  return last_arena->borrow(slot_index(head), generation, may_ask);
 }
 
-[[gnu::hot]] Status TopicEndpoint::State::take_frame(PeerEndpoint& peer, Tensor& frame) {
+[[gnu::hot]] inline Status TopicEndpoint::State::take_frame(PeerEndpoint& peer, Tensor& frame) {
   using Clock = std::chrono::steady_clock;
   const FrameHead& head = received_head;
-  const bool was_silent = peer.silent_until != Clock::time_point();
-  const bool may_ask = !was_silent || Clock::now() >= peer.silent_until;
+  const bool may_ask =
+      peer.silent_until == Clock::time_point() || Clock::now() >= peer.silent_until;
   auto slot = take_slot(head, may_ask);
-  if (!slot && may_ask && slot.error().code == Errc::timeout)
-    peer.silent_until = Clock::now() + silence_time;
-  if (!slot) return slot.error();
-  const bool is_known = head.form != 0 && head.form == peer.form_number;
-  if (is_known) {
-    const std::uint64_t offset = head.descriptor.offset - (*slot)->place().offset;
-    return peer.form.put_over(*std::move(slot), offset, frame);
+  if (!slot) {
+    if (may_ask && slot.error().code == Errc::timeout)
+      peer.silent_until = Clock::now() + silence_time;
+    return std::move(slot).error();
   }
+  if (head.form == 0 || head.form != peer.form_number)
+    return take_new_form(peer, *std::move(slot), may_ask, frame);
+  const std::uint64_t offset = head.descriptor.offset - (*slot)->place().offset;
+  return peer.form.put_over(*std::move(slot), offset, frame);
+}
+
+[[gnu::noinline]] Status TopicEndpoint::State::take_new_form(PeerEndpoint& peer,
+                                                             std::shared_ptr<SlotBuffer> slot,
+                                                             bool may_ask, Tensor& frame) {
+  const FrameHead& head = received_head;
   const bool is_dma = head.is_dma();
-  HALYARD_TRY(frame, is_dma ? take_dma_frame(head, *std::move(slot), may_ask)
-                            : tensor_of(head, *std::move(slot)));
+  HALYARD_TRY(frame, is_dma ? take_dma_frame(head, std::move(slot), may_ask)
+                            : tensor_of(head, std::move(slot)));
   peer.form_number = is_dma ? 0 : head.form;
   if (peer.form_number != 0) peer.form = TensorForm(frame);
   return {};

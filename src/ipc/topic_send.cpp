@@ -13,23 +13,34 @@ namespace halyard {
 
 using namespace ipc;  // NOLINT: this file is a front of that folder
 
-[[gnu::hot]] Status TopicEndpoint::State::check_sender(std::size_t bytes,
-                                                       const Tensor* frame) const {
+namespace {
+
+// Of a tensor that a pool has given.
+SlotBuffer& slot_in_pool(const Tensor& tensor) {
+  return static_cast<SlotBuffer&>(*tensor.buffer());
+}
+
+}  // namespace
+
+[[gnu::hot]] inline bool TopicEndpoint::State::may_send(std::size_t bytes,
+                                                        const Tensor* frame) const noexcept {
+  return is_of_this_process() && publishes && bytes == inline_bytes &&
+         (frame != nullptr) == has_frame && (frame == nullptr || !frame->is_empty());
+}
+
+[[gnu::cold]] Error TopicEndpoint::State::why_not(std::size_t bytes, const Tensor* frame) const {
   if (!is_of_this_process())
     return fail(Errc::unsupported, "topic: belongs to the process that forked this one");
-  if (!service->own().publishes)
-    return fail(Errc::unsupported, "topic: this endpoint is a subscriber alone");
-  if (bytes != facts.type.inline_bytes) {
+  if (!publishes) return fail(Errc::unsupported, "topic: this endpoint is a subscriber alone");
+  if (bytes != inline_bytes) {
     return fail(Errc::invalid_argument, "inline_bytes: must be as many as the type has",
-                "{}, the type has {}", bytes, facts.type.inline_bytes);
+                "{}, the type has {}", bytes, inline_bytes);
   }
-  if ((frame != nullptr) != facts.type.has_frame) {
+  if ((frame != nullptr) != has_frame) {
     return fail(Errc::invalid_argument,
                 frame == nullptr ? "frame: the type has one" : "frame: the type has none");
   }
-  if (frame != nullptr && frame->is_empty())
-    return fail(Errc::invalid_argument, "frame: is an empty tensor");
-  return {};
+  return fail(Errc::invalid_argument, "frame: is an empty tensor");
 }
 
 Result<Tensor> TopicEndpoint::State::copy_to_pool(const Tensor& frame) {
@@ -57,7 +68,13 @@ Result<Tensor> TopicEndpoint::State::copy_to_pool(const Tensor& frame) {
 
 // Subscribers get to know this process's memory before the first frame in it: they can read it also
 // when this process is killed right after.
-[[gnu::hot]] void TopicEndpoint::State::offer(const SlotHome& home) {
+[[gnu::hot]] inline void TopicEndpoint::State::offer(const SlotHome& home) {
+  const bool is_known =
+      home.identity().arena_id == offered_arena && offered_version == send_known.version;
+  if (!is_known) offer_to_all(home);
+}
+
+[[gnu::noinline]] void TopicEndpoint::State::offer_to_all(const SlotHome& home) {
   const std::uint64_t arena = home.identity().arena_id;
   if (home.identity().node != node->id()) return;
   if (offered_version != send_known.version) {
@@ -70,6 +87,7 @@ Result<Tensor> TopicEndpoint::State::copy_to_pool(const Tensor& frame) {
     std::erase_if(passed, has_left);
   }
   offered_version = send_known.version;
+  offered_arena = arena;
   if (std::find(offered.begin(), offered.end(), arena) != offered.end()) return;
   offered.push_back(arena);
   const auto part = PoolPart::find(arena);
@@ -92,7 +110,7 @@ Result<Tensor> TopicEndpoint::State::hold_buffers(
     std::vector<std::shared_ptr<Buffer>> dma_buffers) {
   HALYARD_TRY(const auto own_pool, get_pool());
   HALYARD_TRY(Tensor tensor, own_pool->alloc({sizeof(BufferList)}, DType::u8));
-  const SlotBuffer& slot = *slot_of(tensor);
+  const SlotBuffer& slot = slot_in_pool(tensor);
   const BufferList list = list_of(dma_buffers);
   std::memcpy(slot.bytes().data(), &list, sizeof(list));
   HALYARD_TRY(const auto part, PoolPart::find(slot.home()->identity().arena_id));
@@ -120,51 +138,49 @@ void TopicEndpoint::State::pass(const Buffer& buffer) {
   }
 }
 
-// Writes the frame's head to sent_head; `kept` holds its slot.
-[[gnu::hot]] Status TopicEndpoint::State::put_frame(const Tensor& frame,
-                                                    std::shared_ptr<Buffer>& kept) {
-  SlotBuffer* const slot = slot_of(frame);
-  if (slot == nullptr) return put_outside_frame(frame, kept);
-  kept = frame.buffer();
-  return put_slot_frame(frame, *slot);
-}
-
-// The same for a frame that lies in no pool.
-Status TopicEndpoint::State::put_outside_frame(const Tensor& frame, std::shared_ptr<Buffer>& kept) {
+// For a frame that lies in no pool: writes its head to sent_head; `kept` holds its slot.
+[[gnu::noinline]] Status TopicEndpoint::State::put_outside_frame(const Tensor& frame,
+                                                                 std::shared_ptr<Buffer>& kept) {
   auto dma_buffers = dma_buffers_of(frame);
   if (dma_buffers.empty()) {
     HALYARD_TRY(const Tensor copy, copy_to_pool(frame));
     kept = copy.buffer();
-    return put_slot_frame(copy, *slot_of(copy));
+    return put_slot_frame(copy, slot_in_pool(copy));
   }
   HALYARD_TRY(const Tensor list, hold_buffers(std::move(dma_buffers)));
   kept = list.buffer();
-  SlotBuffer& slot = *slot_of(list);
+  SlotBuffer& slot = slot_in_pool(list);
   slot.publish();
   tsan_release(slot.bytes().data());
   offer(*slot.home());
   HALYARD_TRY(sent_head, head_of(frame, slot, true));
   sent_form = {};
+  sent_frame_bytes = frame.size_bytes();
   return {};
 }
 
-[[gnu::hot]] Status TopicEndpoint::State::put_slot_frame(const Tensor& frame, SlotBuffer& slot) {
+[[gnu::hot]] inline Status TopicEndpoint::State::put_slot_frame(const Tensor& frame,
+                                                                SlotBuffer& slot) {
   slot.publish();
   // The ring orders what was written before what is read, but ThreadSanitizer does not see that two
   // endpoints of one process map it at two addresses.
   tsan_release(slot.bytes().data());
-  offer(*slot.home());
-  if (sent_head.form == 0 || !sent_form.is_of(frame)) {
-    HALYARD_TRY(sent_head, head_of(frame, slot));
-    sent_head.form = ++forms;
-    sent_form = TensorForm(frame);
-    return {};
-  }
+  const SlotHome& home = *slot.home();
+  offer(home);
+  if (sent_head.form == 0 || !sent_form.is_of(frame)) return put_new_form(frame, slot);
   // All else is as it was for the frame before.
-  const SlotHome::Identity& home = slot.home()->identity();
-  sent_head.owner = home.node;
-  sent_head.arena_id = home.arena_id;
+  sent_head.owner = home.identity().node;
+  sent_head.arena_id = home.identity().arena_id;
   put_slot(sent_head.descriptor, slot, frame.offset_bytes());
+  return {};
+}
+
+[[gnu::noinline]] Status TopicEndpoint::State::put_new_form(const Tensor& frame,
+                                                            const SlotBuffer& slot) {
+  HALYARD_TRY(sent_head, head_of(frame, slot));
+  sent_head.form = ++forms;
+  sent_form = TensorForm(frame);
+  sent_frame_bytes = frame.size_bytes();
   return {};
 }
 
@@ -204,6 +220,17 @@ Status TopicEndpoint::State::put_outside_frame(const Tensor& frame, std::shared_
     window[first_kept % facts.depth].reset();
 }
 
+[[gnu::noinline]] Status TopicEndpoint::State::find_room(std::chrono::nanoseconds timeout) {
+  if (find_full() == nullptr) return {};
+  auto found =
+      facts.overflow == Overflow::block
+          ? wait_for_room(timeout)
+          : Status(fail(Errc::exhausted, "topic: a subscriber has not read the oldest message",
+                        "depth {}", facts.depth));
+  if (!found) count(own().header().refused);
+  return found;
+}
+
 Status TopicEndpoint::State::wait_for_room(std::chrono::nanoseconds timeout) {
   // Readers may come and go meanwhile.
   constexpr auto slice = std::chrono::milliseconds(20);
@@ -228,17 +255,16 @@ Status TopicEndpoint::State::wait_for_room(std::chrono::nanoseconds timeout) {
 
 // What publishing writes, other processors have, and it takes them long to let go of it: they are
 // asked while the frame's head is made.
-[[gnu::hot]] void TopicEndpoint::State::claim_entry() const noexcept {
-  const auto& ring = own().ring();
+[[gnu::hot]] inline void TopicEndpoint::State::claim_entry() const noexcept {
   __builtin_prefetch(&ring.state(head), 1);
   __builtin_prefetch(ring.words(head) + head_words, 1);
   __builtin_prefetch(ring.head, 1);
-  __builtin_prefetch(&window[head % facts.depth], 1);
+  __builtin_prefetch(&window[head % window.size()], 1);
 }
 
 // Where the entry has a frame of the same form, all but the first line is there: the other lines of
 // an entry are cold, and other processors may have them.
-[[gnu::hot]] void TopicEndpoint::State::store_head(SharedWord* words) const {
+[[gnu::hot]] inline void TopicEndpoint::State::store_head(SharedWord* words) const {
   constexpr std::size_t form_word = offsetof(FrameHead, form) / sizeof(SharedWord);
   const std::uint64_t form_there = words[form_word].load(std::memory_order_relaxed);
   const auto head_bytes = std::as_bytes(std::span(&sent_head, 1));
@@ -246,43 +272,8 @@ Status TopicEndpoint::State::wait_for_room(std::chrono::nanoseconds timeout) {
   store_bytes(words, is_same ? head_bytes.first(first_line_bytes) : head_bytes);
 }
 
-[[gnu::hot]] Status TopicEndpoint::State::send(std::span<const std::byte> bytes,
-                                               const Tensor* frame,
-                                               std::chrono::nanoseconds timeout) {
-  HALYARD_CHECK(check_sender(bytes.size(), frame));
-  std::shared_ptr<Buffer> kept;
-  const std::lock_guard lock(send_mutex);
-  refresh(send_known, true);
-  if (facts.overflow != Overflow::drop_oldest && find_full() != nullptr) {
-    auto room_found =
-        facts.overflow == Overflow::block
-            ? wait_for_room(timeout)
-            : Status(fail(Errc::exhausted, "topic: a subscriber has not read the oldest message",
-                          "depth {}", facts.depth));
-    if (!room_found) {
-      count(own().header().refused);
-      return room_found;
-    }
-  }
-  if (frame != nullptr) {
-    claim_entry();
-    HALYARD_CHECK(put_frame(*frame, kept));
-    count(own().header().sent_bytes, frame->size_bytes());
-  }
-  publish_with(own().ring(), head, [&](SharedWord* words) {
-    if (frame != nullptr) store_head(words);
-    store_bytes(words + head_words, bytes);
-  });
-  if (frame != nullptr) kept.swap(window[head % facts.depth]);
-  ++head;
-  wake_subscribers();
-  // What the new message pushes out of the window goes after it is there: `kept` is that.
-  if (frame != nullptr) let_go_of_read_frames();
-  return {};
-}
-
 // Publishing and then looking here, waiting and then looking there: one of the two sees the other.
-[[gnu::hot]] void TopicEndpoint::State::wake_subscribers() {
+[[gnu::hot]] inline void TopicEndpoint::State::wake_subscribers() {
   bool wakes_at_head = false;
   for (const auto& peer : send_known.peers) {
     const std::uint64_t waits = peer->view.header().waits.load(std::memory_order_seq_cst);
@@ -291,6 +282,36 @@ Status TopicEndpoint::State::wait_for_room(std::chrono::nanoseconds timeout) {
     if ((waits & EndpointHeader::waits_at_fd) != 0) notify(peer->notifier);
   }
   if (wakes_at_head) wake_all(own().header().head);
+}
+
+[[gnu::hot]] Status TopicEndpoint::State::send(std::span<const std::byte> bytes,
+                                               const Tensor* frame,
+                                               std::chrono::nanoseconds timeout) {
+  if (!may_send(bytes.size(), frame)) return why_not(bytes.size(), frame);
+  std::shared_ptr<Buffer> kept;
+  const std::lock_guard lock(send_mutex);
+  refresh(send_known, true);
+  if (may_have_no_room) HALYARD_CHECK(find_room(timeout));
+  if (frame != nullptr) {
+    claim_entry();
+    if (SlotBuffer* const slot = slot_of(*frame); slot != nullptr) {
+      kept = frame->buffer();
+      HALYARD_CHECK(put_slot_frame(*frame, *slot));
+    } else {
+      HALYARD_CHECK(put_outside_frame(*frame, kept));
+    }
+    count(own().header().sent_bytes, sent_frame_bytes);
+  }
+  publish_with(ring, head, [&](SharedWord* words) {
+    if (frame != nullptr) store_head(words);
+    store_bytes(words + head_words, bytes);
+  });
+  if (frame != nullptr) kept.swap(window[head % window.size()]);
+  ++head;
+  wake_subscribers();
+  // What the new message pushes out of the window goes after it is there: `kept` is that.
+  if (frame != nullptr) let_go_of_read_frames();
+  return {};
 }
 
 [[gnu::hot]] Status TopicEndpoint::send(std::span<const std::byte> inline_bytes,

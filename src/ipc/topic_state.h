@@ -33,8 +33,6 @@ struct HALYARD_LOCAL TopicEndpoint::State {
   std::shared_ptr<ipc::Node> node;
   std::shared_ptr<ipc::TopicService> service;
   std::string member;  // the name of its file
-  std::uint32_t process = fork_generation();
-  std::uint32_t head_words = 0;  // of a frame's head, before the inline bytes
 
   // The peers as a thread that sends, or receives, knows them.
   struct Known {
@@ -42,21 +40,33 @@ struct HALYARD_LOCAL TopicEndpoint::State {
     std::vector<std::shared_ptr<ipc::PeerEndpoint>> peers;
   };
 
-  ipc::ShortLock send_mutex;  // of what follows
+  // When a camera's frame has gone through the caches, all else has left them. So what each message
+  // needs lies together, in the order of its use, some of it a second time.
+  alignas(64) ipc::ShortLock send_mutex;  // of what follows, what is said of all messages aside
+  bool publishes = false;
+  bool has_frame = false;
+  bool may_have_no_room = false;  // Overflow other than drop_oldest
+  std::uint32_t process = fork_generation();
+  std::uint32_t inline_bytes = 0;
+  std::uint32_t head_words = 0;  // of a frame's head, before the inline bytes
+  std::uint64_t head = 0;        // messages sent
+  ipc::RingMemory<ipc::SharedWord> ring;
   Known send_known;
-  std::uint64_t head = 0;
+  // Whose arena all peers of which version know.
+  std::uint64_t offered_version = 0;
+  std::uint64_t offered_arena = 0;
+  std::uint64_t sent_frame_bytes = 0;           // of the last frame
   std::vector<std::shared_ptr<Buffer>> window;  // frames of the last `depth` messages
   std::uint64_t first_kept = 0;                 // the oldest message whose frame is kept
-  ipc::FrameHead sent_head;                     // of the last frame
+  alignas(64) ipc::FrameHead sent_head;         // of the last frame
   ipc::TensorForm sent_form;
   std::uint64_t forms = 0;  // that sent frames have had
-  // Who knows this process's arenas: for one peers' version, the arenas that all have been offered.
-  std::uint64_t offered_version = 0;
-  std::vector<std::uint64_t> offered;
+  std::vector<std::uint64_t>
+      offered;  // for `offered_version`, the arenas that all have been offered
   std::set<std::pair<std::uint64_t, ipc::NodeId>> offers;
   std::set<std::pair<std::uint64_t, ipc::NodeId>> passed;  // buffers, by their ids, to whom
 
-  ipc::ShortLock receive_mutex;  // of what follows
+  alignas(64) ipc::ShortLock receive_mutex;  // of what follows
   Known receive_known;
   ipc::FrameHead received_head;
   std::size_t next_peer = 0;
@@ -84,13 +94,7 @@ struct HALYARD_LOCAL TopicEndpoint::State {
     word.store(word.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
   }
   void refresh(Known& known, bool subscribers) const {
-    const std::uint64_t now = service->version();
-    if (known.version == now) return;
-    known.peers = service->peers();
-    std::erase_if(known.peers, [&](const auto& peer) {
-      return subscribers ? !peer->subscribes || peer->has_left : peer->record == nullptr;
-    });
-    known.version = now;
+    if (known.version != service->version()) look_again(known, subscribers);
   }
   void refresh_receiver() {
     const std::uint64_t before = receive_known.version;
@@ -144,13 +148,16 @@ struct HALYARD_LOCAL TopicEndpoint::State {
   }
 
   ~State();
-  Status check_sender(std::size_t bytes, const Tensor* frame) const;
+  void look_again(Known& known, bool subscribers) const;
+  bool may_send(std::size_t bytes, const Tensor* frame) const noexcept;
+  Error why_not(std::size_t bytes, const Tensor* frame) const;
   Status send(std::span<const std::byte> bytes, const Tensor* frame,
               std::chrono::nanoseconds timeout);
   void offer(const ipc::SlotHome& home);
-  Status put_frame(const Tensor& frame, std::shared_ptr<Buffer>& kept);
+  void offer_to_all(const ipc::SlotHome& home);
   Status put_outside_frame(const Tensor& frame, std::shared_ptr<Buffer>& kept);
   Status put_slot_frame(const Tensor& frame, ipc::SlotBuffer& slot);
+  Status put_new_form(const Tensor& frame, const ipc::SlotBuffer& slot);
   void claim_entry() const noexcept;
   void store_head(ipc::SharedWord* words) const;
   Result<Tensor> hold_buffers(std::vector<std::shared_ptr<Buffer>> dma_buffers);
@@ -159,6 +166,7 @@ struct HALYARD_LOCAL TopicEndpoint::State {
   const ipc::ReaderRecord* record_of(ipc::PeerEndpoint& peer) const;
   const ipc::ReaderRecord* find_full();
   void let_go_of_read_frames();
+  Status find_room(std::chrono::nanoseconds timeout);
   Status wait_for_room(std::chrono::nanoseconds timeout);
   void wake_subscribers();
 
@@ -166,7 +174,11 @@ struct HALYARD_LOCAL TopicEndpoint::State {
   bool read_from(ipc::PeerEndpoint& peer, std::span<std::byte> bytes, Tensor* frame);
   void load(const ipc::SharedWord* words, std::uint64_t known_form, std::span<std::byte> bytes);
   Status take_frame(ipc::PeerEndpoint& peer, Tensor& frame);
+  Status take_new_form(ipc::PeerEndpoint& peer, std::shared_ptr<ipc::SlotBuffer> slot, bool may_ask,
+                       Tensor& frame);
   Result<std::shared_ptr<ipc::SlotBuffer>> take_slot(const ipc::FrameHead& head, bool may_ask);
+  Result<std::shared_ptr<ipc::SlotBuffer>> take_slot_elsewhere(const ipc::FrameHead& head,
+                                                               bool may_ask);
   Result<Tensor> take_dma_frame(const ipc::FrameHead& head, std::shared_ptr<ipc::SlotBuffer> slot,
                                 bool may_ask);
   bool finds_message();

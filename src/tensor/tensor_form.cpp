@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors without memory: what frames of one kind have in common.
-#include <algorithm>
 #include <utility>
 
 #include "halyard/tensor.h"
@@ -8,22 +7,30 @@
 
 namespace halyard {
 
+// Short code without branches, for it and both tensors are cold in a camera's loop. Axes beyond the
+// rank count, too: where they differ, the forms are taken for different.
 [[gnu::hot]] bool Tensor::has_form_of(const Tensor& other) const noexcept {
   const Layout& a = layout_;
   const Layout& b = other.layout_;
-  const auto same_plane = [](const PlaneSource& one, const PlaneSource& another) {
-    return one.offset_bytes == another.offset_bytes && one.stride_bytes == another.stride_bytes &&
-           one.plane_stride_bytes == another.plane_stride_bytes;
-  };
-  return a.dtype == b.dtype && a.rank == b.rank &&
-         std::equal(a.shape.begin(), a.shape.begin() + a.rank, b.shape.begin()) &&
-         std::equal(a.stride_bytes.begin(), a.stride_bytes.begin() + a.rank,
-                    b.stride_bytes.begin()) &&
-         std::equal(planes_.begin(), planes_.end(), other.planes_.begin(), same_plane) &&
-         format_ == other.format_ && width_ == other.width_ && height_ == other.height_ &&
-         colorimetry_ == other.colorimetry_ && modifier_ == other.modifier_ &&
-         opaque_ == other.opaque_ && item_format_ == other.item_format_ &&
-         quantization_ == other.quantization_ && name_ == other.name_;
+  std::size_t differs = 0;
+#pragma GCC unroll 1
+  for (std::size_t i = 0; i < max_rank; ++i) {
+    differs |= a.shape[i] ^ b.shape[i];
+    differs |= static_cast<std::size_t>(a.stride_bytes[i] ^ b.stride_bytes[i]);
+  }
+#pragma GCC unroll 1
+  for (std::size_t i = 0; i < planes_.size(); ++i) {
+    const PlaneSource& one = planes_[i];
+    const PlaneSource& another = other.planes_[i];
+    differs |= one.offset_bytes ^ another.offset_bytes;
+    differs |= one.stride_bytes ^ another.stride_bytes;
+    differs |= one.plane_stride_bytes ^ another.plane_stride_bytes;
+  }
+  differs |= (width_ ^ other.width_) | (height_ ^ other.height_) | (modifier_ ^ other.modifier_);
+  return differs == 0 && a.dtype == b.dtype && a.rank == b.rank && format_ == other.format_ &&
+         colorimetry_ == other.colorimetry_ && opaque_ == other.opaque_ &&
+         item_format_ == other.item_format_ && quantization_ == other.quantization_ &&
+         name_ == other.name_;
 }
 
 [[gnu::hot]] void Tensor::put_over(std::shared_ptr<Buffer> buffer, Tensor& out) const {
