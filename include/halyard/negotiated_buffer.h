@@ -3,6 +3,7 @@
 // engines.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -85,10 +86,13 @@ class BufferLock {
 
  private:
   friend class NegotiatedBuffer;
+  void note_party() noexcept;
+  Error is_over(const char* what) const;
   Moved<void*> state_;  ///< lives as long as somebody holds a lock
   Moved<std::uint64_t> ticket_;
   std::span<std::byte> bytes_;
   Access access_ = Access::read;
+  std::array<char, 32> ended_{};  ///< whose lock it was, in short
 };
 
 /// One use of a buffer by an engine, until finish() or fail(). Destroying it before counts as

@@ -16,6 +16,7 @@ namespace {
 constexpr int max_rounds = 4;        ///< of a candidate
 constexpr int max_all_rounds = 256;  ///< of all candidates together
 
+constexpr std::string_view must_say = "every engine must say what it needs";
 constexpr std::string_view must_work = "every engine must work on the buffer";
 constexpr std::string_view must_be_content = "every engine must be content after four rounds";
 constexpr std::string_view must_end = "every engine must be content after 256 rounds in all";
@@ -57,17 +58,41 @@ AttributeList list_for(const EngineParty& party) {
   return list;
 }
 
+Statement refusal_of(const EngineParty& party) {
+  return {party.list.party(),
+          party.list.process(),
+          std::string(party.engine->name()),
+          "g.engines",
+          "refuses",
+          "set",
+          {}};
+}
+
+/// An optional party whose engine cannot say what it needs.
+DroppedParty left_out(const EngineParty& party, const Error& error) {
+  ConflictItem item;
+  item.key = "g.engines";
+  item.rule = must_say;
+  item.parties.push_back(refusal_of(party));
+  item.parties.back().source = error.message();
+  return {std::string(party.list.party()), {{std::move(item)}}};
+}
+
 /// What engines fill, a list for each party.
-Result<std::vector<AttributeList>> fill(std::span<const EngineParty> parties) {
+Result<std::vector<AttributeList>> fill(std::span<const EngineParty> parties, bool allow_drop,
+                                        std::vector<DroppedParty>& absent) {
   std::vector<AttributeList> lists;
   const BufferRequest request = request_of(parties);
   for (const EngineParty& party : parties) {
     lists.push_back(list_for(party));
     if (!party.engine) continue;
-    if (auto done = party.engine->fill(request, lists.back()); !done)
+    auto done = party.engine->fill(request, lists.back());
+    if (done) continue;
+    if (!allow_drop || !party.list.optional_priority())
       return fail(done.error().code, done.error().what, "party \"{}\", engine {}: {}",
                   party.list.party(), party.engine->name(),
                   done.error().detail ? *done.error().detail : std::string());
+    absent.push_back(left_out(party, done.error()));
   }
   return lists;
 }
@@ -97,7 +122,10 @@ void sort_statements(std::vector<Statement>& all) {
 /// All engines, asked about one draft after the other.
 class Rounds {
  public:
-  explicit Rounds(std::span<const EngineParty> parties) : parties_(parties) {}
+  Rounds(std::span<const EngineParty> parties, std::vector<DroppedParty> absent)
+      : parties_(parties) {
+    said_.absent = std::move(absent);
+  }
   /// Asks those that take part. True: each is content.
   bool ask(const Reconciled& draft);
   const EngineRounds& said() const { return said_; }
@@ -108,7 +136,6 @@ class Rounds {
   void ask(std::size_t asked, const Reconciled& draft);
   void take(std::size_t asked, std::vector<Attribute> attributes);
   void refuse(std::string_view rule, std::vector<Statement> statements);
-  Statement statement(std::size_t asked) const;
 
   struct Count {
     Candidate candidate;
@@ -121,17 +148,6 @@ class Rounds {
   Candidate candidate_;
   std::vector<Statement> refusing_, asking_;
 };
-
-Statement Rounds::statement(std::size_t asked) const {
-  const EngineParty& party = parties_[asked];
-  return {party.list.party(),
-          party.list.process(),
-          std::string(party.engine->name()),
-          "g.engines",
-          "refuses",
-          "set",
-          {}};
-}
 
 /// Takes an answer in place of the one before, and notes what it changes.
 void Rounds::take(std::size_t asked, std::vector<Attribute> attributes) {
@@ -146,14 +162,14 @@ void Rounds::take(std::size_t asked, std::vector<Attribute> attributes) {
   if (is_same) return;
   for (const Attribute& each : attributes) {
     if (has(before->attributes, each)) continue;
-    Statement asks = statement(asked);
+    Statement asks = refusal_of(parties_[asked]);
     asks.key = slot_name(slot_of(each.key, each.index));
     asks.value = to_string(each.key, each.value);
     asks.source = each.source;
     asking_.push_back(std::move(asks));
   }
   if (has_all(before->attributes, attributes)) {
-    asking_.push_back(statement(asked));
+    asking_.push_back(refusal_of(parties_[asked]));
     asking_.back().value = "takes back what it asked for";
   }
   before->attributes = std::move(attributes);
@@ -162,7 +178,7 @@ void Rounds::take(std::size_t asked, std::vector<Attribute> attributes) {
 void Rounds::ask(std::size_t asked, const Reconciled& draft) {
   AttributeList more = list_for(parties_[asked]);
   if (auto done = parties_[asked].engine->refine(draft, more); !done) {
-    refusing_.push_back(statement(asked));
+    refusing_.push_back(refusal_of(parties_[asked]));
     refusing_.back().source = done.error().message();
     return;
   }
@@ -171,7 +187,7 @@ void Rounds::ask(std::size_t asked, const Reconciled& draft) {
     if (tag.family == LayoutTag::Family::wildcard) continue;
     const Acceptance acceptance = halyard::acceptance(more, tag);
     if (!acceptance.accepts) {
-      refusing_.push_back(statement(asked));
+      refusing_.push_back(refusal_of(parties_[asked]));
       refusing_.back().source = "accepts other layouts";
       return;
     }
@@ -219,13 +235,14 @@ Status BufferEngine::refine(const Reconciled&, AttributeList&) const {
 
 Result<Reconciled> reconcile_engines(std::span<const EngineParty> parties,
                                      const ReconcileOptions& options, Conflict* conflict) {
-  HALYARD_TRY(const std::vector<AttributeList> filled, fill(parties));
+  std::vector<DroppedParty> absent;
+  HALYARD_TRY(const std::vector<AttributeList> filled, fill(parties, options.allow_drop, absent));
   std::vector<const AttributeList*> lists;
   for (const EngineParty& each : parties)
     lists.push_back(&each.list);
   for (const AttributeList& each : filled)
     lists.push_back(&each);
-  Rounds rounds(parties);
+  Rounds rounds(parties, std::move(absent));
   for (int round = 0; round < max_all_rounds; ++round) {
     Result<Reconciled> draft = reconcile_after(lists, options, rounds.said(), conflict);
     if (!draft || rounds.ask(*draft)) return draft;

@@ -103,8 +103,20 @@ BufferLock::~BufferLock() {
     HALYARD_LOG(LogLevel::warn, "reconcile", "{}", ended.error().message());
 }
 
+// After the lock nothing keeps the buffer, but errors name its party.
+void BufferLock::note_party() noexcept {
+  const std::string_view name = state_of(state_).facts.party;
+  ended_[name.copy(ended_.data(), ended_.size() - 1)] = 0;
+}
+
+Error BufferLock::is_over(const char* what) const {
+  if (ended_[0] == 0) return make_error(Errc::invalid_argument, what);
+  return fail(Errc::invalid_argument, what, "party \"{}\"", ended_.data());
+}
+
 Status BufferLock::unlock() {
-  if (ticket_ == 0) return fail(Errc::invalid_argument, "unlock: the lock is over already");
+  if (ticket_ == 0) return is_over("unlock: the lock is over already");
+  note_party();
   Status ended = end_lock(state_, ticket_, BufferAccess::Whose::own);
   if (!ended && ended.error().code == Errc::permission) return ended;
   ticket_ = 0;
@@ -113,7 +125,7 @@ Status BufferLock::unlock() {
 }
 
 Status BufferLock::sync_range(std::size_t offset_bytes, std::size_t size_bytes) {
-  if (ticket_ == 0) return fail(Errc::invalid_argument, "sync_range: the lock is over already");
+  if (ticket_ == 0) return is_over("sync_range: the lock is over already");
   if (size_bytes == 0 || offset_bytes > bytes_.size() || size_bytes > bytes_.size() - offset_bytes)
     return fail(Errc::invalid_argument, "sync_range: is empty or ends behind the buffer",
                 "{} bytes from {} of {}", size_bytes, offset_bytes, bytes_.size());

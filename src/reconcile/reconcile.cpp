@@ -155,8 +155,10 @@ Result<Reconciled> reconcile_after(std::span<const AttributeList* const> lists,
                                    const ReconcileOptions& options, const EngineRounds& before,
                                    Conflict* conflict) {
   const MachineTraits machine{options.can_anchor};
+  std::vector<DroppedParty> dropped = before.absent;
   Names without;
-  std::vector<DroppedParty> dropped;
+  for (const DroppedParty& each : before.absent)
+    without.push_back(each.party);
   while (true) {
     HALYARD_TRY(const Problem problem, make_problem(lists, before.answers, without));
     const std::vector<Candidate> all = candidates_left(problem, before.refusals, without);

@@ -32,6 +32,7 @@ struct Refusal {
 struct EngineRounds {
   std::vector<EngineAnswer> answers;
   std::vector<Refusal> refusals;
+  std::vector<DroppedParty> absent;  ///< optional ones whose engine cannot say what it needs
 };
 
 /// reconcile() with what engines said of candidates. Without any buffer the report has the refusals

@@ -97,6 +97,17 @@ TEST_P(BufferAccessTest, unlocking_what_is_not_locked_is_an_error) {
   EXPECT_EQ(error_of(mine.unlock()).code, Errc::invalid_argument);
 }
 
+TEST(BufferAccess, errors_of_a_lock_that_is_over_name_its_party) {
+  NegotiatedOptions options;
+  options.party = "app";
+  auto buffers = value_of(allocate_negotiated(agreed(tensor_in("heap")), options));
+  auto lock = value_of(buffers.at(0).lock(Access::read));
+  EXPECT_TRUE(lock.unlock());
+  EXPECT_EQ(error_of(lock.unlock()).message(), "unlock: the lock is over already: party \"app\"");
+  EXPECT_EQ(error_of(lock.sync_range(0, 1)).message(),
+            "sync_range: the lock is over already: party \"app\"");
+}
+
 TEST_P(BufferAccessTest, another_thread_cannot_unlock) {
   auto mine = value_of(buffer_.lock(Access::write));
   other_.run([&] {

@@ -281,5 +281,40 @@ TEST(EngineRounds, engines_are_told_what_is_required) {
   EXPECT_EQ(listener->height, 480U);
 }
 
+/// Does not know what it needs.
+class Silent final : public BufferEngine {
+ public:
+  std::string_view name() const noexcept override { return "silent"; }
+  Status fill(const BufferRequest&, AttributeList&) const override {
+    return make_error(Errc::device, "driver: is not there");
+  }
+};
+
+TEST(EngineRounds, optional_parties_whose_engine_says_nothing_are_left_out) {
+  AttributeList app("app"), display("display");
+  ASSERT_TRUE(app.accept(LayoutTag::image(PixelFormat::rgba)));
+  ASSERT_TRUE(app.set_image(64, 48));
+  display.set_optional();
+  ASSERT_TRUE(display.set(Key::pitch_align, 4096));
+  const EngineParty parties[] = {{app, nullptr}, {display, std::make_shared<Silent>()}};
+  ReconcileOptions may_drop;
+  may_drop.allow_drop = true;
+  const auto result = reconcile_engines(parties, may_drop);
+  ASSERT_TRUE(result) << result.error().message();
+  EXPECT_EQ(result->planes()[0].stride_bytes, 256U) << "what it says itself does not count either";
+  ASSERT_EQ(result->dropped().size(), 1U);
+  EXPECT_EQ(result->dropped()[0].party, "display");
+  ASSERT_EQ(result->dropped()[0].conflict.items.size(), 1U);
+  const ConflictItem& item = result->dropped()[0].conflict.items[0];
+  EXPECT_EQ(item.key, "g.engines");
+  EXPECT_EQ(item.parties.at(0).engine, "silent");
+  EXPECT_EQ(item.parties[0].source, "driver: is not there");
+
+  const auto refused = reconcile_engines(parties);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::device);
+  EXPECT_NE(refused.error().message().find("party \"display\", engine silent"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace halyard
