@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensor: bytes plus their layout and meaning. A value: copies share the bytes.
+// Long: the contract of the central type stands in one place.
 #pragma once
 
 #include <array>
@@ -258,10 +259,10 @@ class Tensor {
   std::size_t offset_bytes() const noexcept { return planes_[0].offset_bytes; }
   /// Whether buffer() has all of it: false for a picture that has a buffer for each plane.
   bool is_in_one_buffer() const noexcept {
-    const auto is_first_or_none = [this](const std::shared_ptr<Buffer>& buffer) {
-      return buffer == nullptr || buffer == planes_[0].buffer;
+    const auto is_other = [this](const PlaneSource& plane) {
+      return plane.buffer != nullptr && plane.buffer != planes_[0].buffer;
     };
-    return is_first_or_none(planes_[1].buffer) && is_first_or_none(planes_[2].buffer);
+    return !is_other(planes_[1]) && !is_other(planes_[2]);
   }
   Memory memory() const noexcept;
 

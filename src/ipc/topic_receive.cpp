@@ -184,15 +184,16 @@ Result<Tensor> TopicEndpoint::State::take_dma_frame(const FrameHead& head,
     refresh_receiver();
     auto& peers = receive_known.peers;
     std::vector<std::shared_ptr<PeerEndpoint>> drained;
+    // Begins behind the one that was read last, so that none is read more often than another.
+    if (next_peer >= peers.size()) next_peer = 0;
+    std::size_t at = next_peer;
     for (std::size_t i = 0; i < peers.size() && !incoming.has_message; ++i) {
-      PeerEndpoint& peer = *peers[(next_peer + i) % peers.size()];
+      PeerEndpoint& peer = *peers[at];
       const bool has_left = peer.has_left.load(std::memory_order_acquire);
       incoming.has_message = read_from(peer, bytes, frame);
-      if (incoming.has_message) {
-        next_peer = (next_peer + i + 1) % peers.size();
-      } else if (has_left) {
-        drained.push_back(peers[(next_peer + i) % peers.size()]);
-      }
+      if (!incoming.has_message && has_left) drained.push_back(peers[at]);
+      if (++at == peers.size()) at = 0;
+      if (incoming.has_message) next_peer = at;
     }
     for (const auto& peer : drained)
       received_before += peer->received;
