@@ -21,7 +21,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 apt_native=(
   make git ca-certificates cmake ninja-build g++ ccache pkg-config python3 python3-venv
   libhwy-dev libtbb-dev libfmt-dev nlohmann-json3-dev libyaml-cpp-dev libeigen3-dev
-  libjpeg62-turbo-dev libturbojpeg0-dev libspng-dev zlib1g-dev
+  libjpeg62-turbo-dev libturbojpeg0-dev libspng-dev libdeflate-dev zlib1g-dev
   libfreetype-dev fonts-dejavu-core libcli11-dev
   libavformat-dev libavcodec-dev libavutil-dev
 )

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// PNG decoding through libspng: rows go straight into the destination where libspng has its format,
-// through one row (or, interlaced, one picture) of scratch where it does not.
+// PNG decoding. Rows of usual files are inflated at once (png_inflate) and unfiltered one by one;
+// libspng checks the chunks before them, and reads all other files. Rows go straight into the
+// destination where they have its format, through one row (or, interlaced, one picture) of scratch
+// where they do not.
 #include "codec/png_decode.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
-#include <limits>
-#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/format_error.h"
 #include "codec/cancel.h"
 #include "codec/png_context.h"
+#include "codec/png_filter.h"
+#include "codec/png_inflate.h"
+#include "codec/png_rows.h"
 
 namespace halyard::codec {
 namespace {
@@ -45,74 +48,6 @@ Stage choose_stage(const PngHeader& header, PixelFormat format, DType dtype) {
   stage.channels = 4;
   stage.flags |= SPNG_DECODE_TRNS;
   return stage;
-}
-
-template <class In>
-In luma(const In* pixel) {
-  // BT.601 weights in 16 bits, as libjpeg has them; they sum to 65536.
-  return static_cast<In>((19595U * pixel[0] + 38470U * pixel[1] + 7471U * pixel[2] + 32768U) >> 16);
-}
-
-template <class In, class Out>
-Out convert_sample(In v) {
-  constexpr bool wide = sizeof(In) == 2;
-  if constexpr (std::is_same_v<Out, float>) {
-    return static_cast<float>(v) / static_cast<float>(std::numeric_limits<In>::max());
-  } else if constexpr (std::is_same_v<Out, std::uint16_t>) {
-    return static_cast<std::uint16_t>(wide ? v : v * 257U);
-  } else {
-    const unsigned byte = wide ? static_cast<unsigned>(v) >> 8 : v;
-    return static_cast<Out>(std::is_same_v<Out, std::int8_t> ? byte ^ 0x80U : byte);
-  }
-}
-
-struct RowJob {
-  const std::byte* in;
-  std::byte* out;
-  std::size_t width;
-  std::size_t in_channels;
-  PixelFormat format;
-};
-
-template <class In, class Out>
-void convert_row(const RowJob& job) {
-  const auto* in = reinterpret_cast<const In*>(job.in);
-  auto* out = reinterpret_cast<Out*>(job.out);
-  if (job.format == PixelFormat::grey) {
-    for (std::size_t x = 0; x < job.width; ++x, in += job.in_channels) {
-      out[x] = convert_sample<In, Out>(job.in_channels >= 3 ? luma(in) : in[0]);
-    }
-    return;
-  }
-  const std::size_t channels = info(job.format).channels;
-  const bool swapped = job.format == PixelFormat::bgra;
-  for (std::size_t x = 0; x < job.width; ++x, in += job.in_channels, out += channels) {
-    out[0] = convert_sample<In, Out>(in[swapped ? 2 : 0]);
-    out[1] = convert_sample<In, Out>(in[1]);
-    out[2] = convert_sample<In, Out>(in[swapped ? 0 : 2]);
-    if (channels == 4) out[3] = convert_sample<In, Out>(in[3]);
-  }
-}
-
-using RowConverter = void (*)(const RowJob&);
-
-template <class In>
-RowConverter converter_to(DType dtype) {
-  switch (dtype) {
-    case DType::u8:
-      return convert_row<In, std::uint8_t>;
-    case DType::i8:
-      return convert_row<In, std::int8_t>;
-    case DType::u16:
-      return convert_row<In, std::uint16_t>;
-    default:
-      return convert_row<In, float>;
-  }
-}
-
-void swap_red_and_blue(std::byte* row, std::size_t width) {
-  for (std::size_t x = 0; x < width; ++x)
-    std::swap(row[4 * x], row[4 * x + 2]);
 }
 
 struct Target {
@@ -159,8 +94,7 @@ Status decode_converted(spng_ctx* context, const PngHeader& header, const Stage&
   // The pixels of an interlaced row come in several visits.
   const std::size_t kept_rows = header.interlaced ? header.info.height : 1;
   std::vector<std::byte> scratch(row_bytes * kept_rows);
-  const RowConverter convert = stage.wide ? converter_to<std::uint16_t>(target.dtype)
-                                          : converter_to<std::uint8_t>(target.dtype);
+  const RowConverter convert = row_converter(stage.wide, target.dtype);
   const auto row = [&](std::size_t y) {
     return scratch.data() + (header.interlaced ? y * row_bytes : 0);
   };
@@ -173,6 +107,73 @@ Status decode_converted(spng_ctx* context, const PngHeader& header, const Stage&
   }));
   for (std::size_t y = 0; header.interlaced && y < header.info.height; ++y)
     store(y);
+  return {};
+}
+
+// The palette as libspng keeps it: black and opaque where the file names no colour.
+PngPalette read_palette(spng_ctx* context) {
+  PngPalette out;
+  out.fill({0, 0, 0, 255});
+  spng_plte colors{};
+  if (spng_get_plte(context, &colors) == SPNG_OK) {
+    for (std::size_t i = 0; i < out.size(); ++i)
+      out[i] = {colors.entries[i].red, colors.entries[i].green, colors.entries[i].blue, 255};
+  }
+  spng_trns transparency{};
+  if (spng_get_trns(context, &transparency) == SPNG_OK) {
+    for (std::size_t i = 0; i < transparency.n_type3_entries; ++i)
+      out[i][3] = transparency.type3_alpha[i];
+  }
+  return out;
+}
+
+// Unfilters rows one after the other. Two rows of scratch stay in the cache; the destination may
+// be memory that is slow to read.
+class RowReader {
+ public:
+  explicit RowReader(const InflatedRows& rows)
+      : rows_(rows),
+        scratch_(2 * pitch()),
+        above_(scratch_.data()),
+        here_(scratch_.data() + pitch()) {}
+
+  // Row y, good until the next call. Rows are asked for in their order.
+  const std::uint8_t* read(std::size_t y) {
+    const std::uint8_t* in = rows_.row(y);
+    unfilter_row(static_cast<PngFilter>(*in), rows_.pixel_bytes, rows_.row_bytes, in + 1, above_,
+                 here_);
+    std::swap(above_, here_);
+    return above_;
+  }
+
+ private:
+  std::size_t pitch() const { return rows_.row_bytes + png_row_slack; }
+
+  const InflatedRows& rows_;
+  std::vector<std::uint8_t> scratch_;
+  std::uint8_t* above_;
+  std::uint8_t* here_;
+};
+
+Status decode_inflated(spng_ctx* context, const InflatedRows& rows, const PngHeader& header,
+                       const Stage& stage, const Target& target) {
+  const std::size_t width = header.info.width;
+  const PngPalette palette = header.info.palette ? read_palette(context) : PngPalette{};
+  const RowSpreader spread = row_spreader(header.color_type, stage.wide, stage.channels);
+  const RowConverter convert = row_converter(stage.wide, target.dtype);
+  std::vector<std::byte> channels(stage.direct ? 0
+                                               : width * stage.channels * (stage.wide ? 2 : 1));
+  RowReader reader(rows);
+  for (std::size_t y = 0; y < header.info.height; ++y) {
+    if (is_cancelled()) return cancelled_error();
+    std::byte* out = target.rows + y * target.stride_bytes;
+    spread({reader.read(y), stage.direct ? out : channels.data(), width, &palette});
+    if (!stage.direct) {
+      convert({channels.data(), out, width, stage.channels, target.format});
+    } else if (target.format == PixelFormat::bgra) {
+      swap_red_and_blue(out, width);
+    }
+  }
   return {};
 }
 
@@ -208,13 +209,18 @@ bool png_serves(DType dtype) noexcept {
 }
 
 Status decode_png(std::span<const std::byte> file, const PngHeader& header, PixelFormat format,
-                  const TensorMap& map) {
+                  const TensorMap& map, std::size_t spare_bytes) {
   HALYARD_TRY(const PngContext context, open(file, header));
   const DType dtype = map.layout().dtype;
   const Stage stage = choose_stage(header, format, dtype);
-  const int code = spng_decode_image(context.get(), nullptr, 0, stage.format, stage.flags);
-  if (code != SPNG_OK) return png_error(code);
   const Target target{map.plane(0).writable, map.plane(0).stride_bytes, format, dtype};
+  int code = spng_decode_chunks(context.get());
+  if (code != SPNG_OK) return png_error(code);
+  if (const auto rows = inflate_rows(file, header, spare_bytes)) {
+    return decode_inflated(context.get(), *rows, header, stage, target);
+  }
+  code = spng_decode_image(context.get(), nullptr, 0, stage.format, stage.flags);
+  if (code != SPNG_OK) return png_error(code);
   return stage.direct ? decode_direct(context.get(), header, stage, target)
                       : decode_converted(context.get(), header, stage, target);
 }

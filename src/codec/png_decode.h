@@ -15,8 +15,9 @@ bool png_serves(PixelFormat format) noexcept;
 bool png_serves(DType dtype) noexcept;
 
 /// Fills plane 0 of `map` (the header's size, `format`) at its own pitch; bytes behind the row ends
-/// stay as they are. Errors: corrupt, no_memory.
+/// stay as they are. `spare_bytes` may be taken beside the destination; with less than the rows
+/// have, they are read one by one, which is slower. Errors: corrupt, no_memory, cancelled.
 Status decode_png(std::span<const std::byte> file, const PngHeader& header, PixelFormat format,
-                  const TensorMap& map);
+                  const TensorMap& map, std::size_t spare_bytes);
 
 }  // namespace halyard::codec

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstring>
-#include <string_view>
 
 #include "base/format_error.h"
 #include "codec/limits.h"
@@ -21,22 +20,6 @@ std::uint32_t word_at(std::span<const std::byte> bytes, std::size_t at) {
   for (std::size_t i = 0; i < 4; ++i)
     word = word << 8 | std::to_integer<std::uint32_t>(bytes[at + i]);
   return word;
-}
-
-struct Chunk {
-  std::string_view type;
-  std::span<const std::byte> content;
-};
-
-// The chunk at `at`, which moves behind it; an empty type at the end or where the file is cut.
-Chunk next_chunk(std::span<const std::byte> file, std::size_t& at) {
-  if (file.size() - at < frame_bytes) return {};
-  const std::size_t length = word_at(file, at);
-  if (length > file.size() - at - frame_bytes) return {};
-  const Chunk chunk{{reinterpret_cast<const char*>(file.data()) + at + 4, 4},
-                    file.subspan(at + 8, length)};
-  at += length + frame_bytes;
-  return chunk;
 }
 
 // Bit d of row c: color type c may have d bits per sample.
@@ -92,6 +75,21 @@ void complete(PngHeader& out) {
 
 }  // namespace
 
+PngChunk next_png_chunk(std::span<const std::byte> file, std::size_t& at) noexcept {
+  if (file.size() - at < frame_bytes) return {};
+  const std::size_t length = word_at(file, at);
+  if (length > file.size() - at - frame_bytes) return {};
+  const PngChunk chunk{{reinterpret_cast<const char*>(file.data()) + at + 4, 4},
+                       file.subspan(at + 8, length)};
+  at += length + frame_bytes;
+  return chunk;
+}
+
+std::size_t PngHeader::samples_per_pixel() const noexcept {
+  constexpr std::array<std::size_t, 7> samples = {1, 0, 3, 1, 2, 0, 4};
+  return samples[color_type];
+}
+
 bool is_png(std::span<const std::byte> file) noexcept {
   return file.size() >= signature.size() &&
          std::memcmp(file.data(), signature.data(), signature.size()) == 0;
@@ -100,14 +98,14 @@ bool is_png(std::span<const std::byte> file) noexcept {
 Result<PngHeader> parse_png_header(std::span<const std::byte> file, const DecodeLimits& limits) {
   PngHeader out;
   std::size_t at = signature.size();
-  const Chunk first = next_chunk(file, at);
+  const PngChunk first = next_png_chunk(file, at);
   if (first.type.empty()) return fail(Errc::corrupt, "PNG header is cut short");
   if (first.type != "IHDR") return fail(Errc::corrupt, "PNG does not start with its header chunk");
   HALYARD_CHECK(read_ihdr(first.content, limits, out));
   bool has_data = false;
   while (true) {
     const std::size_t before = at;
-    const Chunk chunk = next_chunk(file, at);
+    const PngChunk chunk = next_png_chunk(file, at);
     if (chunk.type.empty()) {
       // The last chunk may be a cut one; as long as it is the data, the header is whole.
       has_data = has_data || (file.size() - before >= 8 &&
@@ -118,7 +116,10 @@ Result<PngHeader> parse_png_header(std::span<const std::byte> file, const Decode
       out.has_end = true;
       break;
     }
-    if (chunk.type == "IDAT") has_data = true;
+    if (chunk.type == "IDAT" && !has_data) {
+      has_data = true;
+      out.data_at = before;
+    }
     if (chunk.type == "tRNS" && !has_data) out.has_transparency = true;
     // eXIf may stand behind the data.
     if (chunk.type == "eXIf" && out.exif.empty()) out.exif = chunk.content;
@@ -133,9 +134,8 @@ Status check_png_length(const PngHeader& header, std::size_t file_bytes) {
     return fail(Errc::corrupt, "the PNG data ends before its end chunk", "{} bytes", file_bytes);
   }
   constexpr std::size_t best_ratio = 1032;
-  constexpr std::array<std::size_t, 7> samples = {1, 0, 3, 1, 2, 0, 4};
   const std::size_t bits =
-      samples[header.color_type] * static_cast<std::size_t>(header.info.bit_depth);
+      header.samples_per_pixel() * static_cast<std::size_t>(header.info.bit_depth);
   const auto pixels = checked_mul(header.info.width, header.info.height);
   const auto picture_bits = pixels ? checked_mul(*pixels, bits) : std::nullopt;
   if (picture_bits && *picture_bits / 8 / best_ratio <= file_bytes) return {};

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "halyard/codec.h"
 
@@ -16,8 +17,19 @@ struct PngHeader {
   std::uint8_t color_type = 0;      ///< 0 grey, 2 rgb, 3 palette, 4 grey and alpha, 6 rgba
   bool has_transparency = false;    ///< a tRNS chunk
   bool interlaced = false;
-  bool has_end = false;  ///< every chunk up to IEND is there
+  bool has_end = false;     ///< every chunk up to IEND is there
+  std::size_t data_at = 0;  ///< where the first whole IDAT chunk begins
+
+  std::size_t samples_per_pixel() const noexcept;  ///< as stored: a palette's index is one
 };
+
+struct PngChunk {
+  std::string_view type;  ///< empty: the file ends, or is cut, before the chunk does
+  std::span<const std::byte> content;
+};
+
+/// The chunk at `at` (at most the file's size), which moves behind it.
+PngChunk next_png_chunk(std::span<const std::byte> file, std::size_t& at) noexcept;
 
 bool is_png(std::span<const std::byte> file) noexcept;
 

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// PNG's row filters for all targets of the architecture, in integers: the bits are the same
+// everywhere. Vectors of one pixel (average, Paeth) depend on the pixel before, so what counts there
+// is the number of instructions from one pixel to the next.
+#include "codec/png_filter.h"
+
+#include <cstring>
+
+// The portable target instead of the one of single lanes, which cannot shuffle.
+#define HWY_BROKEN_EMU128 0
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "codec/png_filter.cpp"
+#include <hwy/foreach_target.h>
+// foreach_target.h first: it includes this file once per target
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace halyard::codec {
+namespace HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Row = hn::CappedTag<std::uint8_t, png_row_slack>;
+using Block = hn::Full128<std::uint8_t>;
+using Pixel = hn::Full64<std::uint8_t>;  // up to 8 bytes
+
+void unfilter_up(std::size_t row_bytes, const std::uint8_t* in, const std::uint8_t* above,
+                 std::uint8_t* out) {
+  const Row d;
+  for (std::size_t i = 0; i < row_bytes; i += hn::Lanes(d))
+    hn::StoreU(hn::Add(hn::LoadU(d, in + i), hn::LoadU(d, above + i)), d, out + i);
+}
+
+// Sums of bytes that lie `step`, 2 `step`, ... apart, within the first `group` bytes of a block.
+template <std::size_t step, std::size_t group, class V>
+HWY_INLINE V running_sums(V v) {
+  if constexpr (step < group) {
+    return running_sums<2 * step, group>(hn::Add(v, hn::ShiftLeftBytes<step>(v)));
+  } else {
+    return v;
+  }
+}
+
+template <std::size_t pixel_bytes>
+void unfilter_sub(std::size_t row_bytes, const std::uint8_t* in, std::uint8_t* out) {
+  const Block d;
+  // Whole pixels of a block; the bytes behind them are written anew with the next group.
+  constexpr std::size_t group = 16 / pixel_bytes * pixel_bytes;
+  HWY_ALIGN std::uint8_t last[16];
+  for (std::size_t i = 0; i < 16; ++i)
+    last[i] = static_cast<std::uint8_t>(group - pixel_bytes + i % pixel_bytes);
+  const auto last_pixel = hn::Load(d, last);
+  auto sum = hn::Zero(d);
+  for (std::size_t i = 0; i < row_bytes; i += group) {
+    const auto here = running_sums<pixel_bytes, group>(hn::LoadU(d, in + i));
+    sum = hn::Add(here, hn::TableLookupBytes(sum, last_pixel));
+    hn::StoreU(sum, d, out + i);
+  }
+}
+
+// The vector instruction rounds (x + y + 1) / 2 up. Of complements that is the complement of the
+// wanted floor: ~out = average(~left, ~above) - in, two instructions from pixel to pixel.
+void unfilter_average(std::size_t pixel_bytes, std::size_t row_bytes, const std::uint8_t* in,
+                      const std::uint8_t* above, std::uint8_t* out) {
+  const Pixel d;
+  auto left = hn::Not(hn::Zero(d));
+  for (std::size_t i = 0; i < row_bytes; i += pixel_bytes) {
+    const auto up = hn::Not(hn::LoadU(d, above + i));
+    left = hn::Sub(hn::AverageRound(left, up), hn::LoadU(d, in + i));
+    hn::StoreU(hn::Not(left), d, out + i);
+  }
+}
+
+// Paeth's predictor of left a, above b and above left c. With t = 3c - a - b it is the greater of a
+// and b where t <= the lesser, the lesser where t >= the greater, else c. Words hold all of it:
+// -510 <= t <= 765.
+void unfilter_paeth(std::size_t pixel_bytes, std::size_t row_bytes, const std::uint8_t* in,
+                    const std::uint8_t* above, std::uint8_t* out) {
+  const Pixel d8;
+  const hn::Full128<std::int16_t> d;
+  const auto load = [&](const std::uint8_t* at) { return hn::PromoteTo(d, hn::LoadU(d8, at)); };
+  const auto low_byte = hn::Set(d, 0xFF);
+  auto a = hn::Zero(d);
+  auto c = hn::Zero(d);
+  for (std::size_t i = 0; i < row_bytes; i += pixel_bytes) {
+    const auto b = load(above + i);
+    const auto t = hn::Sub(hn::Sub(hn::Add(c, hn::Add(c, c)), b), a);
+    const auto least = hn::Min(a, b);
+    const auto most = hn::Max(a, b);
+    const auto low_or_corner = hn::IfThenElse(hn::Gt(most, t), c, least);
+    const auto predicted = hn::IfThenElse(hn::Gt(t, least), low_or_corner, most);
+    a = hn::And(hn::Add(predicted, load(in + i)), low_byte);
+    c = b;
+    hn::StoreU(hn::DemoteTo(d8, a), d8, out + i);
+  }
+}
+
+}  // namespace
+
+void UnfilterRow(PngFilter filter, std::size_t pixel_bytes, std::size_t row_bytes,
+                 const std::uint8_t* in, const std::uint8_t* above, std::uint8_t* out) {
+  switch (filter) {
+    case PngFilter::none:
+      std::memcpy(out, in, row_bytes);
+      return;
+    case PngFilter::up:
+      unfilter_up(row_bytes, in, above, out);
+      return;
+    case PngFilter::average:
+      unfilter_average(pixel_bytes, row_bytes, in, above, out);
+      return;
+    case PngFilter::paeth:
+      unfilter_paeth(pixel_bytes, row_bytes, in, above, out);
+      return;
+    case PngFilter::sub:
+      break;
+  }
+  switch (pixel_bytes) {
+    case 1:
+      return unfilter_sub<1>(row_bytes, in, out);
+    case 2:
+      return unfilter_sub<2>(row_bytes, in, out);
+    case 3:
+      return unfilter_sub<3>(row_bytes, in, out);
+    case 4:
+      return unfilter_sub<4>(row_bytes, in, out);
+    case 6:
+      return unfilter_sub<6>(row_bytes, in, out);
+    default:
+      return unfilter_sub<8>(row_bytes, in, out);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace halyard::codec
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace halyard::codec {
+
+HWY_EXPORT(UnfilterRow);
+
+void unfilter_row(PngFilter filter, std::size_t pixel_bytes, std::size_t row_bytes,
+                  const std::uint8_t* in, const std::uint8_t* above, std::uint8_t* out) noexcept {
+  HWY_DYNAMIC_DISPATCH(UnfilterRow)(filter, pixel_bytes, row_bytes, in, above, out);
+}
+
+}  // namespace halyard::codec
+#endif

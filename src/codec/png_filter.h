@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels: PNG's row filters (PNG specification, section 9), undone and applied.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace halyard::codec {
+
+enum class PngFilter : std::uint8_t { none, sub, up, average, paeth };
+constexpr std::size_t png_filter_count = 5;
+
+/// Bytes behind each row that the kernels may read and, in `out`, write.
+constexpr std::size_t png_row_slack = 64;
+
+/// Undoes the filter of one row. `pixel_bytes` is 1, 2, 3, 4, 6 or 8. `in`, `above` (the finished
+/// row above, zeros for the first one) and `out` are `row_bytes` long with png_row_slack bytes
+/// behind them; they do not overlap.
+void unfilter_row(PngFilter filter, std::size_t pixel_bytes, std::size_t row_bytes,
+                  const std::uint8_t* in, const std::uint8_t* above, std::uint8_t* out) noexcept;
+
+}  // namespace halyard::codec
