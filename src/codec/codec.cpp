@@ -121,10 +121,10 @@ Status decode(const Source& source, std::span<const std::byte> file, PixelFormat
   // check_bytes() has seen that the limit is not below the pixels.
   const std::size_t spare_bytes =
       options.limits.max_bytes - decoded_bytes(source.info, format, into.dtype());
-  const Status decoded = jpeg != nullptr
-                             ? codec::decode_jpeg(file, *jpeg, format, map, options.limits)
-                             : codec::decode_png(file, std::get<PngHeader>(source.header), format,
-                                                 map, spare_bytes);
+  const Status decoded =
+      jpeg != nullptr
+          ? codec::decode_jpeg(file, *jpeg, format, map, options.limits)
+          : codec::decode_png(file, std::get<PngHeader>(source.header), format, map, spare_bytes);
   // A decoder that was stopped in its callbacks reports what it can say there.
   if (scope.was_cancelled()) return codec::cancelled_error();
   HALYARD_CHECK(decoded);

@@ -161,8 +161,7 @@ Status decode_inflated(spng_ctx* context, const InflatedRows& rows, const PngHea
   const PngPalette palette = header.info.palette ? read_palette(context) : PngPalette{};
   const RowSpreader spread = row_spreader(header.color_type, stage.wide, stage.channels);
   const RowConverter convert = row_converter(stage.wide, target.dtype);
-  std::vector<std::byte> channels(stage.direct ? 0
-                                               : width * stage.channels * (stage.wide ? 2 : 1));
+  std::vector<std::byte> channels(stage.direct ? 0 : width * stage.channels * (stage.wide ? 2 : 1));
   RowReader reader(rows);
   for (std::size_t y = 0; y < header.info.height; ++y) {
     if (is_cancelled()) return cancelled_error();

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// PNG encoding through libspng, row by row from the picture.
+// PNG encoding: at once (png_deflate), very large pictures through libspng, row by row.
 #include <cstdlib>
 #include <span>
 
 #include "base/format_error.h"
 #include "codec/png_context.h"
+#include "codec/png_deflate.h"
 #include "halyard/codec.h"
 #include "halyard/trace.h"
 
@@ -61,6 +62,16 @@ Result<std::vector<std::byte>> take_buffer(spng_ctx* context) {
   return std::vector<std::byte>(bytes.begin(), bytes.end());
 }
 
+Result<std::vector<std::byte>> encode_rows(const Tensor& image, const MappedPlane& plane,
+                                           std::uint8_t type, int compression) {
+  const codec::PngContext context(spng_ctx_new(SPNG_CTX_ENCODER));
+  if (!context) return encode_error(SPNG_EMEM);
+  int code = begin(context.get(), image, type, compression);
+  if (code == SPNG_OK) code = write_rows(context.get(), plane);
+  if (code != SPNG_EOI) return encode_error(code);
+  return take_buffer(context.get());
+}
+
 }  // namespace
 
 Result<std::vector<std::byte>> encode_png(const Tensor& image, const PngOptions& options) {
@@ -77,12 +88,11 @@ Result<std::vector<std::byte>> encode_png(const Tensor& image, const PngOptions&
   }
   span.arg("width", image.width()).arg("height", image.height());
   HALYARD_TRY(const TensorMap map, image.map(Access::read));
-  const codec::PngContext context(spng_ctx_new(SPNG_CTX_ENCODER));
-  if (!context) return encode_error(SPNG_EMEM);
-  int code = begin(context.get(), image, *type, options.compression);
-  if (code == SPNG_OK) code = write_rows(context.get(), map.plane(0));
-  if (code != SPNG_EOI) return encode_error(code);
-  return take_buffer(context.get());
+  const MappedPlane& plane = map.plane(0);
+  if (codec::deflates_png(plane.row_bytes, plane.rows)) {
+    return codec::deflate_png(plane, info(*image.format()).channels, *type, options.compression);
+  }
+  return encode_rows(image, plane, *type, options.compression);
 }
 
 Status save_png(const Tensor& image, const std::string& path, const PngOptions& options) {

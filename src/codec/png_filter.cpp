@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PNG's row filters for all targets of the architecture, in integers: the bits are the same
-// everywhere. Vectors of one pixel (average, Paeth) depend on the pixel before, so what counts there
-// is the number of instructions from one pixel to the next.
+// everywhere. Vectors of one pixel (average, Paeth) depend on the pixel before, so what counts
+// there is the number of instructions from one pixel to the next.
 #include "codec/png_filter.h"
 
 #include <cstring>
@@ -95,7 +95,122 @@ void unfilter_paeth(std::size_t pixel_bytes, std::size_t row_bytes, const std::u
   }
 }
 
+// The bytes that filters work on: left, above and above left of `here`.
+template <class V>
+struct Neighbours {
+  V here, left, above, corner;
+};
+
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V distance(D, V x, V y) {
+  return hn::Or(hn::SaturatedSub(x, y), hn::SaturatedSub(y, x));
+}
+
+// In bytes: with left a, above b, corner c the distances of p = a + b - c are |b - c|, |a - c| and
+// |(b - c) + (a - c)|. The last is the sum of the others where a and b lie on the same side of c,
+// which then is not the nearest (a sum that saturates included), and their difference elsewhere.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V predict_paeth(D d, const Neighbours<V>& at) {
+  const V zero = hn::Zero(d);
+  const V from_left = distance(d, at.above, at.corner);
+  const V from_above = distance(d, at.left, at.corner);
+  const auto left_is_below = hn::Eq(hn::SaturatedSub(at.left, at.corner), zero);
+  const auto above_is_below = hn::Eq(hn::SaturatedSub(at.above, at.corner), zero);
+  const V from_corner =
+      hn::IfThenElse(hn::Xor(left_is_below, above_is_below), distance(d, from_left, from_above),
+                     hn::SaturatedAdd(from_left, from_above));
+  const V least = hn::Min(hn::Min(from_left, from_above), from_corner);
+  const V rest = hn::IfThenElse(hn::Eq(from_above, least), at.above, at.corner);
+  return hn::IfThenElse(hn::Eq(from_left, least), at.left, rest);
+}
+
+template <PngFilter filter, class D, class V = hn::Vec<D>>
+HWY_INLINE V filtered(D d, const Neighbours<V>& at) {
+  if constexpr (filter == PngFilter::sub) return hn::Sub(at.here, at.left);
+  if constexpr (filter == PngFilter::up) return hn::Sub(at.here, at.above);
+  if constexpr (filter == PngFilter::average) {
+    // Rounded down: the complement of the complements' average, which is rounded up.
+    const V mean = hn::Not(hn::AverageRound(hn::Not(at.left), hn::Not(at.above)));
+    return hn::Sub(at.here, mean);
+  }
+  if constexpr (filter == PngFilter::paeth) return hn::Sub(at.here, predict_paeth(d, at));
+  return at.here;
+}
+
+template <class D>
+HWY_INLINE Neighbours<hn::Vec<D>> load_neighbours(D d, const std::uint8_t* row,
+                                                  const std::uint8_t* above,
+                                                  std::size_t pixel_bytes) {
+  return {hn::LoadU(d, row), hn::LoadU(d, row - pixel_bytes), hn::LoadU(d, above),
+          hn::LoadU(d, above - pixel_bytes)};
+}
+
+struct FilterJob {
+  std::size_t pixel_bytes, row_bytes;
+  const std::uint8_t* row;
+  const std::uint8_t* above;
+};
+
+// Sums of the filters' bytes, as distances from 0 around the circle of 256.
+void measure_filters(const FilterJob& job, std::uint64_t (&sums)[png_filter_count]) {
+  const Row d;
+  const hn::Repartition<std::uint64_t, Row> d64;
+  auto none = hn::Zero(d64);
+  auto sub = none, up = none, average = none, paeth = none;
+  for (std::size_t i = 0; i < job.row_bytes; i += hn::Lanes(d)) {
+    const auto at = load_neighbours(d, job.row + i, job.above + i, job.pixel_bytes);
+    const auto inside = hn::FirstN(d, job.row_bytes - i);
+    const auto add = [&](auto& sum, auto bytes) {
+      const auto size = hn::Min(bytes, hn::Sub(hn::Zero(d), bytes));
+      sum = hn::Add(sum, hn::SumsOf8(hn::IfThenElseZero(inside, size)));
+    };
+    add(none, filtered<PngFilter::none>(d, at));
+    add(sub, filtered<PngFilter::sub>(d, at));
+    add(up, filtered<PngFilter::up>(d, at));
+    add(average, filtered<PngFilter::average>(d, at));
+    add(paeth, filtered<PngFilter::paeth>(d, at));
+  }
+  sums[0] = hn::GetLane(hn::SumOfLanes(d64, none));
+  sums[1] = hn::GetLane(hn::SumOfLanes(d64, sub));
+  sums[2] = hn::GetLane(hn::SumOfLanes(d64, up));
+  sums[3] = hn::GetLane(hn::SumOfLanes(d64, average));
+  sums[4] = hn::GetLane(hn::SumOfLanes(d64, paeth));
+}
+
+template <PngFilter filter>
+void store_filtered(const FilterJob& job, std::uint8_t* out) {
+  const Row d;
+  for (std::size_t i = 0; i < job.row_bytes; i += hn::Lanes(d)) {
+    const auto at = load_neighbours(d, job.row + i, job.above + i, job.pixel_bytes);
+    hn::StoreU(filtered<filter>(d, at), d, out + i);
+  }
+}
+
 }  // namespace
+
+void FilterRow(std::size_t pixel_bytes, std::size_t row_bytes, const std::uint8_t* row,
+               const std::uint8_t* above, std::uint8_t* out) {
+  const FilterJob job{pixel_bytes, row_bytes, row, above};
+  std::uint64_t sums[png_filter_count];
+  measure_filters(job, sums);
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < png_filter_count; ++i) {
+    if (sums[i] < sums[best]) best = i;
+  }
+  *out = static_cast<std::uint8_t>(best);
+  switch (static_cast<PngFilter>(best)) {
+    case PngFilter::none:
+      return store_filtered<PngFilter::none>(job, out + 1);
+    case PngFilter::sub:
+      return store_filtered<PngFilter::sub>(job, out + 1);
+    case PngFilter::up:
+      return store_filtered<PngFilter::up>(job, out + 1);
+    case PngFilter::average:
+      return store_filtered<PngFilter::average>(job, out + 1);
+    case PngFilter::paeth:
+      return store_filtered<PngFilter::paeth>(job, out + 1);
+  }
+}
 
 void UnfilterRow(PngFilter filter, std::size_t pixel_bytes, std::size_t row_bytes,
                  const std::uint8_t* in, const std::uint8_t* above, std::uint8_t* out) {
@@ -138,11 +253,17 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace halyard::codec {
 
+HWY_EXPORT(FilterRow);
 HWY_EXPORT(UnfilterRow);
 
 void unfilter_row(PngFilter filter, std::size_t pixel_bytes, std::size_t row_bytes,
                   const std::uint8_t* in, const std::uint8_t* above, std::uint8_t* out) noexcept {
   HWY_DYNAMIC_DISPATCH(UnfilterRow)(filter, pixel_bytes, row_bytes, in, above, out);
+}
+
+void filter_row(std::size_t pixel_bytes, std::size_t row_bytes, const std::uint8_t* row,
+                const std::uint8_t* above, std::uint8_t* out) noexcept {
+  HWY_DYNAMIC_DISPATCH(FilterRow)(pixel_bytes, row_bytes, row, above, out);
 }
 
 }  // namespace halyard::codec

@@ -19,4 +19,11 @@ constexpr std::size_t png_row_slack = 64;
 void unfilter_row(PngFilter filter, std::size_t pixel_bytes, std::size_t row_bytes,
                   const std::uint8_t* in, const std::uint8_t* above, std::uint8_t* out) noexcept;
 
+/// Applies to one row the filter whose bytes have the least sum as signed numbers, the first of
+/// those with equal sums: out[0] becomes the filter, `row_bytes` bytes follow. `row` and `above`
+/// are as above, and have png_row_lead bytes of zeros before them.
+void filter_row(std::size_t pixel_bytes, std::size_t row_bytes, const std::uint8_t* row,
+                const std::uint8_t* above, std::uint8_t* out) noexcept;
+constexpr std::size_t png_row_lead = 8;
+
 }  // namespace halyard::codec

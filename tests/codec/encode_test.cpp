@@ -2,6 +2,7 @@
 // Encoding: round trips, row pitch, refusals.
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 // jpeglib.h needs stdio.
 #include <jpeglib.h>
 
@@ -163,6 +164,43 @@ TEST(EncodePng, every_format_comes_back_exactly) {
         EXPECT_EQ(plane_bytes(*back, 0), plane_bytes(guarded->tensor, 0));
       }
     }
+  }
+}
+
+// As cameras give them: smooth, and noisy in the lowest bits.
+std::vector<std::uint8_t> photo_like(std::size_t width, std::size_t height, std::size_t channels) {
+  std::vector<std::uint8_t> out;
+  std::uint32_t state = 99;
+  const auto noise = [&state] {
+    state = state * 1664525U + 1013904223U;
+    return (state >> 16) % 13;
+  };
+  for (std::size_t y = 0; y < height; ++y) {
+    for (std::size_t x = 0; x < width * channels; ++x)
+      out.push_back(
+          static_cast<std::uint8_t>(x / channels / 3 + y / 2 + noise() + noise() + noise()));
+  }
+  return out;
+}
+
+TEST(EncodePng, files_are_at_most_2_percent_larger_than_libspngs) {
+  constexpr std::size_t width = 300, height = 200;
+  const std::pair<PixelFormat, int> formats[] = {
+      {PixelFormat::grey, 0}, {PixelFormat::rgb, 2}, {PixelFormat::rgba, 6}};
+  for (const auto& [format, color_type] : formats) {
+    const auto samples = photo_like(width, height, info(format).channels);
+    const auto picture = Tensor::create_image(width, height, format);
+    const auto map = picture->map(Access::write);
+    const auto& plane = map->plane(0);
+    for (std::size_t y = 0; y < height; ++y)
+      std::memcpy(plane.writable + y * plane.stride_bytes, &samples[y * plane.row_bytes],
+                  plane.row_bytes);
+    const auto ours = encode_png(*picture)->size();
+    // libspng's default level is ours, 6.
+    const auto theirs = test::make_png({.width = width, .height = height, .color_type = color_type},
+                                       std::as_bytes(std::span(samples)))
+                            .size();
+    EXPECT_LE(static_cast<double>(ours), 1.02 * static_cast<double>(theirs)) << to_string(format);
   }
 }
 
