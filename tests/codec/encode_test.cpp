@@ -173,7 +173,7 @@ std::vector<std::uint8_t> photo_like(std::size_t width, std::size_t height, std:
   std::uint32_t state = 99;
   const auto noise = [&state] {
     state = state * 1664525U + 1013904223U;
-    return (state >> 16) % 13;
+    return (state >> 16) % 4;
   };
   for (std::size_t y = 0; y < height; ++y) {
     for (std::size_t x = 0; x < width * channels; ++x)
