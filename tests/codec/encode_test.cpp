@@ -167,7 +167,7 @@ TEST(EncodePng, every_format_comes_back_exactly) {
   }
 }
 
-// As cameras give them: smooth, and noisy in the lowest bits.
+// As cameras give them: smooth, and noisy in the lowest bits. Channels share most of the noise.
 std::vector<std::uint8_t> photo_like(std::size_t width, std::size_t height, std::size_t channels) {
   std::vector<std::uint8_t> out;
   std::uint32_t state = 99;
@@ -176,9 +176,11 @@ std::vector<std::uint8_t> photo_like(std::size_t width, std::size_t height, std:
     return (state >> 16) % 4;
   };
   for (std::size_t y = 0; y < height; ++y) {
-    for (std::size_t x = 0; x < width * channels; ++x)
-      out.push_back(
-          static_cast<std::uint8_t>(x / channels / 3 + y / 2 + noise() + noise() + noise()));
+    for (std::size_t x = 0; x < width; ++x) {
+      const std::size_t luma = x / 3 + y / 2 + noise() + noise() + noise();
+      for (std::size_t c = 0; c < channels; ++c)
+        out.push_back(static_cast<std::uint8_t>(luma + 20 * c + (c == 0 ? 0 : noise() / 3)));
+    }
   }
   return out;
 }
