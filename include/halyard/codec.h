@@ -47,6 +47,7 @@ struct DecodeLimits {
   std::size_t max_pixels = std::size_t{1} << 28;  ///< 268 Mpx
   /// Bytes of the decoded pixels and of what decoding holds beside them: the coefficients of a
   /// progressive JPEG (2 bytes a sample), the rows of an interlaced PNG that are converted. 4 GiB.
+  /// Other PNGs take as much again as their rows have, up to 128 MiB, only where that fits too.
   std::size_t max_bytes = std::size_t{1} << 32;
   /// Decoded bytes for each byte of the file, of pictures above expansion_floor. Blank areas pack
   /// 1000 to 1 and more (PNG: rows 1030 to 1; 1-bit palettes to rgba: 33000 to 1), photographs and
@@ -82,8 +83,8 @@ struct LoadOptions {
   Memory memory = Memory::automatic;
   DecodeLimits limits = DecodeLimits::defaults();
   /// Asked while pixels are decoded, on the calling thread: before each row of a PNG, each row of
-  /// MCUs of each scan of a JPEG, so it should be quick. True ends the call with `cancelled`. Must
-  /// not throw. Empty: nobody asks.
+  /// MCUs of each scan of a JPEG, so it should be quick. Up to 128 MiB of a PNG are inflated before
+  /// its first row. True ends the call with `cancelled`. Must not throw. Empty: nobody asks.
   std::function<bool()> is_cancelled = {};
 };
 
@@ -126,7 +127,7 @@ struct JpegOptions {
   int quality = 90;  ///< 1..100
 };
 struct PngOptions {
-  int compression = 6;  ///< 0..9
+  int compression = 6;  ///< 0..9: 0 stores, 1 is fastest, 9 packs best
 };
 
 /// u8 rgb, rgba, bgr, bgra (alpha dropped), grey; nv12, nv16, nv24, i420 without a colour

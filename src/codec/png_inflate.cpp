@@ -107,18 +107,6 @@ std::optional<std::size_t> inflated_bytes(const PngHeader& header, std::size_t r
   return bytes;
 }
 
-// The stream behind zlib's header; nothing where the header is not one of PNG's. The sum of the
-// inflated bytes at its end is not asked for: libspng does not reach it either, and the checksums
-// of the chunks cover the same bytes.
-std::span<const std::byte> deflate_stream(std::span<const std::byte> stream) {
-  if (stream.size() < 2) return {};
-  const auto method = std::to_integer<unsigned>(stream[0]);
-  const auto flags = std::to_integer<unsigned>(stream[1]);
-  const bool has_dictionary = (flags & 0x20U) != 0;
-  if ((method & 0x0FU) != 8 || method >> 4 > 7 || (method << 8 | flags) % 31 != 0) return {};
-  return has_dictionary ? std::span<const std::byte>() : stream.subspan(2);
-}
-
 // Into all of `out`, no byte more or less.
 bool inflate(std::span<const std::byte> stream, std::span<std::uint8_t> out) {
   const std::unique_ptr<libdeflate_decompressor, void (*)(libdeflate_decompressor*)> codec(
@@ -126,8 +114,8 @@ bool inflate(std::span<const std::byte> stream, std::span<std::uint8_t> out) {
   if (!codec) return false;
   // Bytes behind the stream's end are ignored, as libspng does.
   std::size_t consumed = 0;
-  return libdeflate_deflate_decompress_ex(codec.get(), stream.data(), stream.size(), out.data(),
-                                          out.size(), &consumed, nullptr) == LIBDEFLATE_SUCCESS;
+  return libdeflate_zlib_decompress_ex(codec.get(), stream.data(), stream.size(), out.data(),
+                                       out.size(), &consumed, nullptr) == LIBDEFLATE_SUCCESS;
 }
 
 }  // namespace
@@ -142,8 +130,7 @@ std::optional<InflatedRows> inflate_rows(std::span<const std::byte> file, const 
   const auto stream = find_stream(file, header, spare_bytes - *bytes);
   if (!stream) return std::nullopt;
   rows.bytes = allocate(*bytes + png_row_slack);
-  if (!rows.bytes || !inflate(deflate_stream(stream->bytes), {rows.bytes.get(), *bytes}))
-    return std::nullopt;
+  if (!rows.bytes || !inflate(stream->bytes, {rows.bytes.get(), *bytes})) return std::nullopt;
   std::memset(rows.bytes.get() + *bytes, 0, png_row_slack);
   for (std::size_t y = 0; y < header.info.height; ++y) {
     if (*rows.row(y) >= png_filter_count) return std::nullopt;

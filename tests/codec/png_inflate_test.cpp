@@ -164,6 +164,8 @@ TEST(PngInflate, odd_files_are_left_to_libspng) {
   add("wrong zlib header").data[1] = static_cast<char>(files.back().second.data[1] ^ 1);
   std::string rows = plain_rows();
   rows[5 * 28] = 5;
+  RawPng& sum = add("wrong sum at the stream's end");
+  sum.data.back() = static_cast<char>(sum.data.back() ^ 1);
   add("unknown filter").data = test::zlib_stream(rows);
   add("damaged deflate").data = std::string("\x78\x9C\xFF\xFF", 4) + std::string(100, '\xFF');
   for (const auto& [what, spec] : files) {
