@@ -127,32 +127,52 @@ PngPalette read_palette(spng_ctx* context) {
   return out;
 }
 
-// Unfilters rows one after the other. Two rows of scratch stay in the cache; the destination may
-// be memory that is slow to read.
+// Unfilters rows in their order. Some rows of scratch stay in the cache; the destination may be
+// memory that is slow to read.
 class RowReader {
  public:
-  explicit RowReader(const InflatedRows& rows)
+  RowReader(const InflatedRows& rows, std::size_t height)
       : rows_(rows),
-        scratch_(2 * pitch()),
+        height_(height),
+        scratch_(3 * pitch()),
         above_(scratch_.data()),
-        here_(scratch_.data() + pitch()) {}
+        here_(above_ + pitch()),
+        next_(here_ + pitch()) {}
 
   // Row y, good until the next call. Rows are asked for in their order.
   const std::uint8_t* read(std::size_t y) {
+    if (has_next_) {
+      has_next_ = false;
+      std::swap(above_, next_);
+      return above_;
+    }
     const std::uint8_t* in = rows_.row(y);
-    unfilter_row(static_cast<PngFilter>(*in), rows_.pixel_bytes, rows_.row_bytes, in + 1, above_,
-                 here_);
+    has_next_ = is_pair(y);
+    if (has_next_) {
+      unfilter_paeth_pair(rows_.pixel_bytes, rows_.row_bytes, {in + 1, rows_.row(y + 1) + 1},
+                          above_, {here_, next_});
+    } else {
+      unfilter_row(filter(y), rows_.pixel_bytes, rows_.row_bytes, in + 1, above_, here_);
+    }
     std::swap(above_, here_);
     return above_;
   }
 
  private:
   std::size_t pitch() const { return rows_.row_bytes + png_row_slack; }
+  PngFilter filter(std::size_t y) const { return static_cast<PngFilter>(*rows_.row(y)); }
+  bool is_pair(std::size_t y) const {
+    return rows_.pixel_bytes <= png_pair_pixel_bytes && y + 1 < height_ &&
+           filter(y) == PngFilter::paeth && filter(y + 1) == PngFilter::paeth;
+  }
 
   const InflatedRows& rows_;
+  std::size_t height_;
   std::vector<std::uint8_t> scratch_;
   std::uint8_t* above_;
   std::uint8_t* here_;
+  std::uint8_t* next_;
+  bool has_next_ = false;
 };
 
 Status decode_inflated(spng_ctx* context, const InflatedRows& rows, const PngHeader& header,
@@ -162,7 +182,7 @@ Status decode_inflated(spng_ctx* context, const InflatedRows& rows, const PngHea
   const RowSpreader spread = row_spreader(header.color_type, stage.wide, stage.channels);
   const RowConverter convert = row_converter(stage.wide, target.dtype);
   std::vector<std::byte> channels(stage.direct ? 0 : width * stage.channels * (stage.wide ? 2 : 1));
-  RowReader reader(rows);
+  RowReader reader(rows, header.info.height);
   for (std::size_t y = 0; y < header.info.height; ++y) {
     if (is_cancelled()) return cancelled_error();
     std::byte* out = target.rows + y * target.stride_bytes;

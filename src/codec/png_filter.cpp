@@ -74,6 +74,15 @@ void unfilter_average(std::size_t pixel_bytes, std::size_t row_bytes, const std:
 // Paeth's predictor of left a, above b and above left c. With t = 3c - a - b it is the greater of a
 // and b where t <= the lesser, the lesser where t >= the greater, else c. Words hold all of it:
 // -510 <= t <= 765.
+template <class V>
+HWY_INLINE V predict_in_words(V a, V b, V c) {
+  const auto t = hn::Sub(hn::Sub(hn::Add(c, hn::Add(c, c)), b), a);
+  const auto least = hn::Min(a, b);
+  const auto most = hn::Max(a, b);
+  const auto low_or_corner = hn::IfThenElse(hn::Gt(most, t), c, least);
+  return hn::IfThenElse(hn::Gt(t, least), low_or_corner, most);
+}
+
 void unfilter_paeth(std::size_t pixel_bytes, std::size_t row_bytes, const std::uint8_t* in,
                     const std::uint8_t* above, std::uint8_t* out) {
   const Pixel d8;
@@ -84,16 +93,49 @@ void unfilter_paeth(std::size_t pixel_bytes, std::size_t row_bytes, const std::u
   auto c = hn::Zero(d);
   for (std::size_t i = 0; i < row_bytes; i += pixel_bytes) {
     const auto b = load(above + i);
-    const auto t = hn::Sub(hn::Sub(hn::Add(c, hn::Add(c, c)), b), a);
-    const auto least = hn::Min(a, b);
-    const auto most = hn::Max(a, b);
-    const auto low_or_corner = hn::IfThenElse(hn::Gt(most, t), c, least);
-    const auto predicted = hn::IfThenElse(hn::Gt(t, least), low_or_corner, most);
-    a = hn::And(hn::Add(predicted, load(in + i)), low_byte);
+    a = hn::And(hn::Add(predict_in_words(a, b, c), load(in + i)), low_byte);
     c = b;
     hn::StoreU(hn::DemoteTo(d8, a), d8, out + i);
   }
 }
+
+}  // namespace
+
+// The lower half of the vectors is a pixel of the first row, the upper one the pixel before it in
+// the second row: its above is what the lower half was a step before, its corner that of two steps.
+void UnfilterPaethPair(std::size_t pixel_bytes, std::size_t row_bytes,
+                       const std::uint8_t* const (&in)[2], const std::uint8_t* above,
+                       std::uint8_t* const (&out)[2]) {
+  const hn::Full32<std::uint8_t> d8;
+  const hn::Full64<std::int16_t> half;
+  const hn::Full128<std::int16_t> d;
+  const auto load = [&](const std::uint8_t* at) { return hn::PromoteTo(half, hn::LoadU(d8, at)); };
+  const auto low_byte = hn::Set(d, 0xFF);
+  auto a = hn::Zero(d);
+  auto c = hn::Zero(d);
+  // Both rows' finished pixels, the first row's in the lower bytes.
+  const auto step = [&](std::size_t i, auto second) {
+    const auto b = hn::Combine(d, hn::LowerHalf(a), load(above + i));
+    const auto raw = hn::Combine(d, second, load(in[0] + i));
+    a = hn::And(hn::Add(predict_in_words(a, b, c), raw), low_byte);
+    c = b;
+    const auto bytes = hn::DemoteTo(Pixel(), a);
+    return hn::GetLane(hn::BitCast(hn::Full64<std::uint64_t>(), bytes));
+  };
+  const auto store = [](std::uint64_t pixel, std::uint8_t* to) {
+    const auto four = static_cast<std::uint32_t>(pixel);
+    std::memcpy(to, &four, sizeof four);
+  };
+  store(step(0, hn::Zero(half)), out[0]);
+  // One step more than pixels, for the last of the second row.
+  for (std::size_t i = pixel_bytes; i <= row_bytes; i += pixel_bytes) {
+    const std::uint64_t pixels = step(i, load(in[1] + i - pixel_bytes));
+    store(pixels, out[0] + i);
+    store(pixels >> 32, out[1] + i - pixel_bytes);
+  }
+}
+
+namespace {
 
 // The bytes that filters work on: left, above and above left of `here`.
 template <class V>
@@ -254,11 +296,18 @@ HWY_AFTER_NAMESPACE();
 namespace halyard::codec {
 
 HWY_EXPORT(FilterRow);
+HWY_EXPORT(UnfilterPaethPair);
 HWY_EXPORT(UnfilterRow);
 
 void unfilter_row(PngFilter filter, std::size_t pixel_bytes, std::size_t row_bytes,
                   const std::uint8_t* in, const std::uint8_t* above, std::uint8_t* out) noexcept {
   HWY_DYNAMIC_DISPATCH(UnfilterRow)(filter, pixel_bytes, row_bytes, in, above, out);
+}
+
+void unfilter_paeth_pair(std::size_t pixel_bytes, std::size_t row_bytes,
+                         const std::uint8_t* const (&in)[2], const std::uint8_t* above,
+                         std::uint8_t* const (&out)[2]) noexcept {
+  HWY_DYNAMIC_DISPATCH(UnfilterPaethPair)(pixel_bytes, row_bytes, in, above, out);
 }
 
 void filter_row(std::size_t pixel_bytes, std::size_t row_bytes, const std::uint8_t* row,

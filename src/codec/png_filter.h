@@ -19,6 +19,13 @@ constexpr std::size_t png_row_slack = 64;
 void unfilter_row(PngFilter filter, std::size_t pixel_bytes, std::size_t row_bytes,
                   const std::uint8_t* in, const std::uint8_t* above, std::uint8_t* out) noexcept;
 
+/// Two rows of the Paeth filter at once, `out[0]` below `above` and `out[1]` below it, in little
+/// more than the time of one. `pixel_bytes` is at most png_pair_pixel_bytes; the rest is as above.
+void unfilter_paeth_pair(std::size_t pixel_bytes, std::size_t row_bytes,
+                         const std::uint8_t* const (&in)[2], const std::uint8_t* above,
+                         std::uint8_t* const (&out)[2]) noexcept;
+constexpr std::size_t png_pair_pixel_bytes = 4;
+
 /// Applies to one row the filter whose bytes have the least sum as signed numbers, the first of
 /// those with equal sums: out[0] becomes the filter, `row_bytes` bytes follow. `row` and `above`
 /// are as above, and have png_row_lead bytes of zeros before them.

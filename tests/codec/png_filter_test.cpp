@@ -66,6 +66,28 @@ Row plain_filter(int filter, std::size_t pixel, const Row& row, const Row& above
   return out;
 }
 
+TEST(PngFilter, pairs_of_paeth_rows_are_two_rows) {
+  testing::for_each_target([] {
+    std::mt19937 random(13);
+    for (const std::size_t pixel : {1U, 2U, 3U, 4U}) {
+      for (std::size_t width = 1; width <= 67; ++width) {
+        const Row above = random_row(random, width * pixel);
+        const Row rows[] = {random_row(random, above.size()), random_row(random, above.size())};
+        const Row first = padded(rows[0], 0, 0xA5);
+        const Row second = padded(rows[1], 0, 0xA5);
+        Row out[2] = {Row(first.size()), Row(first.size())};
+        codec::unfilter_paeth_pair(pixel, above.size(), {first.data(), second.data()},
+                                   padded(above, 0, 0x5A).data(), {out[0].data(), out[1].data()});
+        out[0].resize(above.size());
+        out[1].resize(above.size());
+        ASSERT_EQ(out[0], test::plain_unfilter(4, pixel, rows[0], above));
+        ASSERT_EQ(out[1], test::plain_unfilter(4, pixel, rows[1], out[0]))
+            << pixel << " bytes a pixel, width " << width;
+      }
+    }
+  });
+}
+
 TEST(PngFilter, paeth_predicts_as_the_specification_says_for_bytes_of_all_sizes) {
   testing::for_each_target([] {
     for (int left = 0; left < 256; left += 17) {
