@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // JPEG 1280 x 720: ours into NV12 and RGB, beside libjpeg-turbo itself reading planes and pixels.
+// PNG of the same pixels: to a file's bytes and back; codec_peers.py has the peers.
 // The picture is photos/zidane.jpg of the real test data where that is set, else a painted one.
 #include <benchmark/benchmark.h>
 
@@ -104,6 +105,28 @@ void peer_rgb(benchmark::State& state) {
   }
 }
 
+halyard::Tensor pixels(PixelFormat format) {
+  auto picture = halyard::Tensor::create_image(width, height, format);
+  if (!halyard::load_into(*picture, file(), {.format = format})) std::abort();
+  return *picture;
+}
+
+void load_png(benchmark::State& state, PixelFormat format) {
+  auto picture = pixels(format);
+  const auto bytes = *halyard::encode_png(picture);
+  for (auto _ : state) {
+    if (!halyard::load_into(picture, bytes)) state.SkipWithError("refused");
+  }
+}
+
+void encode_png(benchmark::State& state, PixelFormat format) {
+  const auto picture = pixels(format);
+  for (auto _ : state) {
+    const auto bytes = halyard::encode_png(picture);
+    state.counters["bytes"] = static_cast<double>(bytes->size());
+  }
+}
+
 void peek_header(benchmark::State& state) {
   for (auto _ : state)
     benchmark::DoNotOptimize(halyard::peek(file()).has_value());
@@ -113,6 +136,11 @@ BENCHMARK_CAPTURE(load, jpeg_720p_nv12, PixelFormat::nv12)->Unit(benchmark::kMil
 BENCHMARK(peer_planes)->Name("libjpeg/jpeg_720p_planes")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(load, jpeg_720p_rgb, PixelFormat::rgb)->Unit(benchmark::kMillisecond);
 BENCHMARK(peer_rgb)->Name("libjpeg/jpeg_720p_rgb")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(load_png, png_720p_rgb, PixelFormat::rgb)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(load_png, png_720p_rgba, PixelFormat::rgba)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(load_png, png_720p_grey, PixelFormat::grey)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(encode_png, png_720p_rgb, PixelFormat::rgb)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(encode_png, png_720p_grey, PixelFormat::grey)->Unit(benchmark::kMillisecond);
 BENCHMARK(peek_header)->Name("peek/jpeg")->Unit(benchmark::kMicrosecond);
 
 }  // namespace

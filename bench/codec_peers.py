@@ -37,7 +37,8 @@ def files():
         if Image is not None:
             out = io.BytesIO()
             order = {"rgb": cv2.COLOR_BGR2RGB, "rgba": cv2.COLOR_BGRA2RGBA}.get(name)
-            Image.fromarray(pixels if order is None else cv2.cvtColor(pixels, order)).save(out, "png")
+            ordered = pixels if order is None else cv2.cvtColor(pixels, order)
+            Image.fromarray(ordered).save(out, "png")
             yield f"PNG {name}, Pillow's", out.getvalue()
     yield "JPEG, native YUV", cv2.imencode(".jpg", photo)[1].tobytes()
 
