@@ -19,14 +19,16 @@ enum class LogLevel : std::uint8_t { off = 0, error = 1, warn = 2, info = 3, deb
 std::string_view to_string(LogLevel level) noexcept;
 
 /// Receives every message at or above the level in force; `target` is the layer ("codec", "image").
-/// Called from any thread, never from two at once, and must not log itself.
+/// Called from any thread, never from two at once. What it logs itself is dropped.
 using LogSink = std::function<void(LogLevel level, std::string_view target, std::string_view text)>;
 
-/// Installs the sink; an empty one silences the library again. Returns the one that was there.
-/// Thread-safe: when it returns, the old sink is no longer running.
+/// Installs the sink; an empty one silences the library again. Returns the one that was there. Once
+/// in a process a sink gets an error, from "base", where HALYARD_LOG holds no level and
+/// set_log_level() was not called. Thread-safe: when it returns, the old sink is no longer running.
 LogSink set_log_sink(LogSink sink);
 
-/// The level in force: HALYARD_LOG where it is set, else warn. Thread-safe.
+/// The level in force: HALYARD_LOG where it is set, else warn. At trace, the sink gets a message at
+/// the end of each span (halyard/trace.h), with the time it took. Thread-safe.
 void set_log_level(LogLevel level) noexcept;
 LogLevel log_level() noexcept;
 

@@ -16,8 +16,11 @@ namespace halyard {
 namespace trace {
 
 namespace detail {
-extern std::atomic<bool> active;
-}
+/// Who hears of spans.
+inline constexpr std::uint8_t session_observer = 1;
+inline constexpr std::uint8_t log_observer = 2;
+extern std::atomic<std::uint8_t> observers;
+}  // namespace detail
 
 /// Starts a session that records every span of every thread until stop(). What is at the path is
 /// treated as OutputFile does (halyard/output_file.h): a part file is made at once, the path shows
@@ -30,9 +33,9 @@ Status start(const std::string& path);
 /// Errors: those of OutputFile::commit(); what was at the path stays then.
 Status stop();
 
-/// One relaxed load.
+/// Whether a session runs. One relaxed load.
 inline bool is_active() noexcept {
-  return detail::active.load(std::memory_order_relaxed);
+  return (detail::observers.load(std::memory_order_relaxed) & detail::session_observer) != 0;
 }
 
 /// Names the calling thread in this and later sessions.
@@ -42,11 +45,13 @@ void set_thread_name(std::string_view name);
 void counter(const char* name, double value) noexcept;
 
 /// A span from construction to destruction on the calling thread. Costs one relaxed load when no
-/// session runs. `name` and keys must be literals ("layer.function"). Thread-bound.
+/// session runs. Its end is also a message to the log sink, with the time it took, where that
+/// listens at LogLevel::trace (halyard/log.h). `name` and keys must be literals ("layer.function").
+/// Thread-bound.
 class Span {
  public:
   explicit Span(const char* name) noexcept {
-    if (is_active()) begin(name);
+    if (detail::observers.load(std::memory_order_relaxed) != 0) begin(name);
   }
   Span(const Span&) = delete;
   Span& operator=(const Span&) = delete;
@@ -80,7 +85,8 @@ class Span {
   void add(const char* key, std::string_view value) noexcept;
   const char* name_ = nullptr;
   std::uint32_t slot_ = 0;
-  std::uint32_t session_ = 0;
+  std::uint32_t session_ = 0;  ///< 0: in no session's record
+  std::int64_t start_ns_ = 0;  ///< for the log; 0: nothing to tell
 };
 
 }  // namespace trace

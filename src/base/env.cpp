@@ -66,12 +66,10 @@ std::vector<std::string> read_list(std::string_view name) {
   return words;
 }
 
-std::optional<LogLevel> read_level() {
-  const auto value = read_word("LOG");
-  if (!value) return std::nullopt;
+std::optional<LogLevel> level_of(std::string_view word) {
   for (auto level : {LogLevel::off, LogLevel::error, LogLevel::warn, LogLevel::info,
                      LogLevel::debug, LogLevel::trace}) {
-    if (*value == to_string(level)) return level;
+    if (word == to_string(level)) return level;
   }
   return std::nullopt;
 }
@@ -101,7 +99,10 @@ Environment read_environment() {
   if (e.shm_group && e.shm_group->empty()) e.shm_group.reset();
   e.namespace_name = read("NAMESPACE");
   if (e.namespace_name && e.namespace_name->empty()) e.namespace_name.reset();
-  e.log = read_level();
+  if (const auto word = read_word("LOG")) {
+    e.log = level_of(*word);
+    if (!e.log && !word->empty()) e.unknown_log = word;
+  }
   return e;
 }
 

@@ -32,6 +32,7 @@ struct Environment {
   std::optional<std::string> shm_group;
   std::optional<std::string> namespace_name;
   std::optional<LogLevel> log;
+  std::optional<std::string> unknown_log;  ///< lower case: set, but no level
 };
 
 /// Read at the first call. Thread-safe. A program that runs with more rights than its caller

@@ -9,12 +9,38 @@
 #include "base/env.h"
 #include "base/fork.h"
 #include "halyard/threads.h"
+#include "halyard/trace.h"
 
 namespace halyard {
 namespace {
 
 constexpr int from_environment = -1;
 std::atomic<int> level_in_force{from_environment};
+
+std::atomic<bool> has_sink{false};
+thread_local bool is_in_sink = false;
+
+// Spans are looked at only where somebody listens.
+void watch_spans() noexcept {
+  const bool listens = has_sink.load(std::memory_order_relaxed) && log_level() == LogLevel::trace;
+  if (listens) {
+    trace::detail::observers.fetch_or(trace::detail::log_observer, std::memory_order_relaxed);
+  } else {
+    trace::detail::observers.fetch_and(static_cast<std::uint8_t>(~trace::detail::log_observer),
+                                       std::memory_order_relaxed);
+  }
+}
+
+void report_unknown_level() {
+  static std::atomic<bool> is_told{false};
+  const auto& unknown = environment().unknown_log;
+  if (!unknown || level_in_force.load(std::memory_order_relaxed) != from_environment ||
+      is_told.exchange(true))
+    return;
+  log(LogLevel::error, "base",
+      "HALYARD_LOG: " + printable(*unknown) +
+          " is no level; off, error, warn, info, debug and trace are. warn is in force");
+}
 
 struct Sink {
   ForkMutex mutex;
@@ -38,12 +64,21 @@ std::string_view to_string(LogLevel level) noexcept {
 
 LogSink set_log_sink(LogSink replacement) {
   // Where a thread of the parent was writing, its sink is used by nobody any more.
-  const ForkLock lock(sink().mutex);
-  return std::exchange(sink().call, std::move(replacement));
+  LogSink old;
+  const bool listens = replacement != nullptr;
+  {
+    const ForkLock lock(sink().mutex);
+    old = std::exchange(sink().call, std::move(replacement));
+    has_sink.store(listens, std::memory_order_relaxed);
+  }
+  watch_spans();
+  if (listens) report_unknown_level();
+  return old;
 }
 
 void set_log_level(LogLevel level) noexcept {
   level_in_force.store(static_cast<int>(level), std::memory_order_relaxed);
+  watch_spans();
 }
 
 LogLevel log_level() noexcept {
@@ -53,9 +88,16 @@ LogLevel log_level() noexcept {
 }
 
 void log(LogLevel level, std::string_view target, std::string_view text) {
-  if (level == LogLevel::off || level > log_level()) return;
+  if (level == LogLevel::off || level > log_level() || is_in_sink) return;
   const ForkLock lock(sink().mutex);
-  if (lock && sink().call) sink().call(level, target, text);
+  if (!lock || !sink().call) return;
+  struct Inside {
+    Inside() { is_in_sink = true; }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+    ~Inside() { is_in_sink = false; }
+  } inside;
+  sink().call(level, target, text);
 }
 
 }  // namespace halyard

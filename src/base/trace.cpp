@@ -21,13 +21,14 @@
 #include "base/fork.h"
 #include "base/format_error.h"
 #include "base/per_thread.h"
+#include "halyard/log.h"
 #include "halyard/output_file.h"
 #include "halyard/threads.h"
 
 namespace halyard::trace {
 
 namespace detail {
-std::atomic<bool> active{false};
+std::atomic<std::uint8_t> observers{0};
 }
 
 namespace {
@@ -262,7 +263,7 @@ Status start(const std::string& path) {
   r.file = *std::move(file);
   r.start = Clock::now();
   r.session.fetch_add(1, std::memory_order_relaxed);
-  detail::active.store(true, std::memory_order_release);
+  detail::observers.fetch_or(detail::session_observer, std::memory_order_release);
   return {};
 }
 
@@ -271,7 +272,8 @@ Status stop() {
   const ForkLock lock(r.mutex);
   if (!lock) return fail(Errc::busy, in_fork);
   if (!r.file) return {};
-  detail::active.store(false, std::memory_order_release);
+  detail::observers.fetch_and(static_cast<std::uint8_t>(~detail::session_observer),
+                              std::memory_order_release);
   const std::string text = collect(r, r.session.load(std::memory_order_relaxed));
   OutputFile file = *std::exchange(r.file, std::nullopt);
   r.is_running = false;
@@ -296,19 +298,42 @@ void counter(const char* name, double value) noexcept {
   });
 }
 
+namespace {
+
+// "codec.decode" took so long: a message of layer "codec".
+void log_span(const char* name, std::int64_t duration_ns) noexcept {
+  try {
+    const std::string_view whole = name;
+    log(LogLevel::trace, whole.substr(0, whole.find('.')),
+        fmt::format("{} {:.3f} ms", whole, static_cast<double>(duration_ns) / 1e6));
+  } catch (...) {
+    // A message less is no reason to end the program.
+  }
+}
+
+}  // namespace
+
 void Span::begin(const char* name) noexcept {
+  if (log_level() == LogLevel::trace) {
+    start_ns_ = now_ns();
+    name_ = name;
+  }
+  if (!is_active()) return;
   record([&](ThreadLog& log) {
     const ForkLock lock(log.mutex);
     if (!lock) return;
-    session_ = recorder().session.load(std::memory_order_relaxed);
-    if (!append(log, session_, {name, now_ns(), still_open, 0, 0})) return;
+    const std::uint32_t session = recorder().session.load(std::memory_order_relaxed);
+    if (!append(log, session, {name, now_ns(), still_open, 0, 0})) return;
     slot_ = static_cast<std::uint32_t>(log.events.size() - 1);
+    session_ = session;
     name_ = name;
   });
 }
 
 void Span::end() noexcept {
   const std::int64_t end_ns = now_ns();
+  if (start_ns_ != 0) log_span(name_, end_ns - start_ns_);
+  if (session_ == 0) return;
   record([&](ThreadLog& log) {
     const ForkLock lock(log.mutex);
     if (!lock || log.session != session_) return;
@@ -334,14 +359,17 @@ void add_arg(std::uint32_t session, std::uint32_t slot, Arg arg) noexcept {
 }  // namespace
 
 void Span::add(const char* key, std::int64_t value) noexcept {
+  if (session_ == 0) return;
   add_arg(session_, slot_, {0, key, Arg::Kind::integer, value, 0, {}});
 }
 
 void Span::add(const char* key, double value) noexcept {
+  if (session_ == 0) return;
   add_arg(session_, slot_, {0, key, Arg::Kind::real, 0, value, {}});
 }
 
 void Span::add(const char* key, std::string_view value) noexcept {
+  if (session_ == 0) return;
   Arg arg{0, key, Arg::Kind::text, 0, 0, {}};
   const std::string_view kept = cut_text(value, text_bytes - 1);
   std::memcpy(arg.text.data(), kept.data(), kept.size());

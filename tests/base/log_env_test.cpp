@@ -9,6 +9,7 @@
 #include "base/env.h"
 #include "base/log_format.h"
 #include "halyard/log.h"
+#include "halyard/trace.h"
 
 namespace halyard {
 namespace {
@@ -43,6 +44,37 @@ TEST_F(LogTest, formats_only_what_is_read) {
   HALYARD_LOG(LogLevel::info, "image", "{}", count());
   EXPECT_EQ(formatted, 1);
   EXPECT_EQ(lines_.back(), "image: 1");
+}
+
+TEST_F(LogTest, tells_of_spans_at_trace_and_of_none_below) {
+  { const trace::Span span("codec.peek"); }
+  EXPECT_TRUE(lines_.empty());
+  set_log_level(LogLevel::trace);
+  {
+    trace::Span span("codec.decode");
+    span.arg("width", 3);
+  }
+  ASSERT_EQ(lines_.size(), 1U);
+  EXPECT_EQ(lines_[0].substr(0, 20), "codec: codec.decode ");
+  EXPECT_EQ(lines_[0].substr(lines_[0].size() - 3), " ms");
+  EXPECT_FALSE(trace::is_active());
+  set_log_level(LogLevel::debug);
+  { const trace::Span span("codec.peek"); }
+  EXPECT_EQ(lines_.size(), 1U);
+}
+
+TEST_F(LogTest, a_sink_may_call_what_logs) {
+  int calls = 0;
+  set_log_sink([&](LogLevel, std::string_view, std::string_view) {
+    ++calls;
+    const trace::Span span("sink.write");
+    log(LogLevel::error, "sink", "dropped");
+  });
+  set_log_level(LogLevel::trace);
+  log(LogLevel::error, "codec", "one");
+  EXPECT_EQ(calls, 1);
+  log(LogLevel::error, "codec", "two");
+  EXPECT_EQ(calls, 2);
 }
 
 TEST_F(LogTest, is_silent_without_a_sink) {
@@ -106,6 +138,7 @@ TEST_F(EnvironmentTest, log_level_has_our_prefix_only) {
   EXPECT_EQ(read_environment().log, LogLevel::debug);
   set("HALYARD_LOG", "loud");
   EXPECT_FALSE(read_environment().log);
+  EXPECT_EQ(read_environment().unknown_log, "loud");
 }
 
 }  // namespace
