@@ -59,9 +59,17 @@ class OutputFile {
   /// Reads what was written; the position stays. Returns the number of bytes, 0 at the end.
   /// Errors: as seek().
   Result<std::size_t> read_at(std::uint64_t offset_bytes, std::span<std::byte> to);
-  /// Gives the file its name. Whatever happens, the object is done with the file then.
-  /// Errors: os, permission, exists (a device, FIFO or folder has taken the name), those of
-  /// write().
+  /// Gives the file its name now and goes on, for files that are whole after each write: the name
+  /// shows what has been written so far, whatever ends the process. Further writes go to the system
+  /// at once, and commit() closes the file. Does nothing where is_direct(). Errors: as commit().
+  Status publish();
+  /// Puts `text` in place of all bytes from `offset_bytes` on, which is at most the position, and
+  /// moves the position behind it. Where the text cannot be written, the bytes that were there are
+  /// put back. Errors: as seek(); invalid_argument (an offset behind the position).
+  Status replace_tail(std::uint64_t offset_bytes, std::string_view text);
+  /// Gives the file its name, unless publish() has. Whatever happens, the object is done with the
+  /// file then. Errors: os, permission, exists (a device, FIFO or folder has taken the name), those
+  /// of write().
   Status commit();
 
   /// Bytes from the start to the position.

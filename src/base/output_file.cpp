@@ -82,6 +82,7 @@ struct HALYARD_LOCAL OutputFile::Impl {
   std::string pending;
   std::uint64_t position = 0;
   std::optional<Error> failed;  // the first failure; every later call has it
+  bool is_published = false;
   bool is_committed = false;
 
   Impl() = default;
@@ -94,7 +95,9 @@ struct HALYARD_LOCAL OutputFile::Impl {
   Status check() const;
   Status put(std::span<const std::byte> bytes);
   Status flush();
+  Status give_name();
   Status publish();
+  void put_back(std::uint64_t offset, std::string_view bytes) noexcept;
   void discard() noexcept;
 };
 
@@ -158,9 +161,7 @@ Status OutputFile::Impl::flush() {
   return put(std::as_bytes(std::span(bytes)));
 }
 
-Status OutputFile::Impl::publish() {
-  // Some file systems tell of a full disk only here.
-  if (::close(fd.release()) != 0 && errno != EINTR) return fail_os(cannot_write, errno, path);
+Status OutputFile::Impl::give_name() {
   if (part.empty()) return {};
   HALYARD_CHECK(check_replaceable(target, path));
   const int folder = target.folder.get();
@@ -169,6 +170,18 @@ Status OutputFile::Impl::publish() {
   }
   part.clear();
   return {};
+}
+
+Status OutputFile::Impl::publish() {
+  // Some file systems tell of a full disk only here.
+  if (::close(fd.release()) != 0 && errno != EINTR) return fail_os(cannot_write, errno, path);
+  return give_name();
+}
+
+// As far as that is possible: a disk has room for what it held.
+void OutputFile::Impl::put_back(std::uint64_t offset, std::string_view bytes) noexcept {
+  if (::pwrite(fd.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset)) < 0) return;
+  [[maybe_unused]] const int cut = ::ftruncate(fd.get(), static_cast<off_t>(offset + bytes.size()));
 }
 
 void OutputFile::Impl::discard() noexcept {
@@ -206,7 +219,8 @@ Status OutputFile::write(std::span<const std::byte> bytes) {
   HALYARD_CHECK(impl_->check());
   impl_->position += bytes.size();
   // Somebody may read along at a pipe; files wait for a good size.
-  const bool is_large = is_direct() || impl_->pending.size() + bytes.size() >= flush_bytes;
+  const bool is_large =
+      is_direct() || impl_->is_published || impl_->pending.size() + bytes.size() >= flush_bytes;
   if (!is_large) {
     impl_->pending.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     return {};
@@ -247,6 +261,38 @@ Result<std::size_t> OutputFile::read_at(std::uint64_t offset_bytes, std::span<st
   } while (got < 0 && errno == EINTR);
   if (got < 0) return fail_os("file cannot be read back", errno, impl_->path);
   return static_cast<std::size_t>(got);
+}
+
+Status OutputFile::publish() {
+  if (!impl_) return fail(Errc::invalid_argument, "output file is empty");
+  HALYARD_CHECK(impl_->check());
+  HALYARD_CHECK(impl_->flush());
+  if (const Status named = impl_->give_name(); !named) {
+    impl_->failed = named.error();
+    return named;
+  }
+  impl_->slot.leave();
+  impl_->is_published = true;
+  return {};
+}
+
+Status OutputFile::replace_tail(std::uint64_t offset_bytes, std::string_view text) {
+  const std::uint64_t end = position_bytes();
+  if (impl_ && offset_bytes > end) {
+    return fail(Errc::invalid_argument, "offset is behind the position", "{} of {}", offset_bytes,
+                end);
+  }
+  std::string old(impl_ ? end - offset_bytes : 0, '\0');
+  HALYARD_TRY(const std::size_t got, read_at(offset_bytes, std::as_writable_bytes(std::span(old))));
+  old.resize(got);
+  HALYARD_CHECK(seek(offset_bytes));
+  const Status done = impl_->put(std::as_bytes(std::span(text)));
+  if (!done) return impl_->put_back(offset_bytes, old), done;
+  impl_->position += text.size();
+  if (impl_->position < end &&
+      ::ftruncate(impl_->fd.get(), static_cast<off_t>(impl_->position)) != 0)
+    return fail_os(cannot_write, errno, impl_->path);
+  return {};
 }
 
 Status OutputFile::commit() {
