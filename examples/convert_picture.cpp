@@ -9,26 +9,20 @@
 using namespace halyard;
 
 static Status convert(const char* in, const char* out, std::size_t side) {
-  HALYARD_TRY(auto file, read_file(in));
-  HALYARD_TRY(auto header, peek(file));
-  HALYARD_TRY(auto picture, load_image(file));
+  HALYARD_TRY(auto picture, load_image(in));
   HALYARD_TRY(auto square, Tensor::create_image(side, side, PixelFormat::rgb));
   HALYARD_TRY(auto processor, Processor::create());
 
-  const Convert request{.src = picture,
-                        .dst = square,
-                        .flip = header.orientation.flip,
-                        .rotation = header.orientation.rotation,
-                        .fit = Fit::letterbox,
-                        .antialias = true};
+  const Convert request{.src = picture, .dst = square, .fit = Fit::letterbox, .antialias = true};
   HALYARD_TRY(auto why, processor.explain(request));
   std::printf("%s\n", why.c_str());
   HALYARD_TRY(auto placed, processor.convert(request));
 
   const auto half = static_cast<float>(side) / 2;
   const Point from = placed.to_source(Point{half, half});
-  std::printf("the centre shows pixel (%.1f, %.1f) of %zux%zu %s\n", double(from.x), double(from.y),
-              header.width, header.height, std::string(to_string(header.native_format)).c_str());
+  const Size upright = picture.upright_size();
+  std::printf("the centre shows pixel (%.1f, %.1f) of %dx%d %s\n", double(from.x), double(from.y),
+              upright.width, upright.height, std::string(to_string(*picture.format())).c_str());
   return save_png(square, out);
 }
 

@@ -46,7 +46,8 @@ static Result<std::vector<Placement>> batch(Processor& processor, std::span<cons
 
 // A large frame as overlapping tiles of the network's size, so that small things stay large enough.
 static Result<std::vector<Placement>> tiles(Processor& processor, const Tensor& frame) {
-  HALYARD_TRY(const auto parts, plan_tiles(frame.size(), {.size = {320, 320}, .overlap = 0.2}));
+  HALYARD_TRY(const auto parts,
+              plan_tiles(frame.upright_size(), {.size = {320, 320}, .overlap = 0.2}));
   HALYARD_TRY(const auto input, Tensor::create(DType::f32, {parts.size(), 3, 320, 320}));
   return processor.convert_tiles(frame, parts, input, {.fit = Fit::letterbox});
 }

@@ -22,10 +22,12 @@ static Result<std::size_t> draw_masks(Engine& engine, const Decoder& decoder, Pr
 }
 
 static Status see(const char* model, const char* file, const char* out) {
-  HALYARD_TRY(auto picture, load_image(file, {.format = PixelFormat::rgb}));
+  HALYARD_TRY(auto stored, load_image(file));
   HALYARD_TRY(auto engine, Engine::open(model));
   HALYARD_TRY(auto decoder, decoder_for(engine));
   HALYARD_TRY(auto processor, Processor::create());
+  HALYARD_TRY(auto picture, Tensor::create_image(stored.upright_size(), PixelFormat::rgb));
+  HALYARD_CHECK(processor.convert({.src = stored, .dst = picture}));
   HALYARD_TRY(const auto count, draw_masks(engine, decoder, processor, picture));
   HALYARD_CHECK(save_png(picture, out));
   std::printf("%zu masks\n", count);

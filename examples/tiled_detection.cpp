@@ -10,9 +10,9 @@ using namespace halyard;
 static Result<std::vector<Detection>> see_in_tiles(Engine& engine, const Decoder& decoder,
                                                    Processor& processor, const Tensor& frame) {
   const Size half{engine.input_size().width / 2, engine.input_size().height / 2};
-  HALYARD_TRY(const auto tiles, plan_tiles(frame.size(), {.size = half, .overlap = 0.2}));
+  HALYARD_TRY(const auto tiles, plan_tiles(frame.upright_size(), {.size = half, .overlap = 0.2}));
   HALYARD_TRY(const auto input, Tensor::create(engine.inputs()[0]));
-  HALYARD_TRY(auto seen, TileAccumulator::create(frame.size(), tiles.size()));
+  HALYARD_TRY(auto seen, TileAccumulator::create(frame.upright_size(), tiles.size()));
   for (const Tile& tile : tiles) {
     HALYARD_TRY(const auto placed,
                 processor.convert(

@@ -8,13 +8,13 @@
 using namespace halyard;
 
 static Status see(const char* model, const char* picture, const char* out) {
-  // The frame keeps the layout that the JPEG file stores: NV12 for most.
+  // The frame keeps the layout that the JPEG file stores: NV12 for most, and the way it lies.
   HALYARD_TRY(auto frame, load_image(picture));
   HALYARD_TRY(auto engine, Engine::open(model));
   HALYARD_TRY(auto decoder, decoder_for(engine));
   HALYARD_TRY(auto processor, Processor::create());
 
-  // One pass from the frame to the network's memory: resize, pad, colour, element type.
+  // One pass from the frame to the network's memory: turn upright, resize, pad, colour, type.
   HALYARD_TRY(auto input, Tensor::create(engine.inputs()[0]));
   HALYARD_TRY(auto placed, processor.convert({.src = frame, .dst = input, .fit = Fit::letterbox}));
 
@@ -31,8 +31,8 @@ static Status see(const char* model, const char* picture, const char* out) {
                 double(seen.box.x1), double(seen.box.y1), double(seen.box.x2), double(seen.box.y2));
   }
 
-  // Draw on an RGB copy for people to look at.
-  HALYARD_TRY(auto shown, Tensor::create_image(frame.width(), frame.height(), PixelFormat::rgb));
+  // Draw on an upright RGB copy for people to look at.
+  HALYARD_TRY(auto shown, Tensor::create_image(frame.upright_size(), PixelFormat::rgb));
   HALYARD_CHECK(processor.convert({.src = frame, .dst = shown}));
   HALYARD_TRY(auto overlay, Overlay::create({.labels = labels}));
   HALYARD_CHECK(overlay.draw(shown, found));

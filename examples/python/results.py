@@ -16,7 +16,7 @@ import halyard as ef
 
 def main(picture: str) -> int:
     image = ef.Tensor.load(picture, ef.PixelFormat.Rgb)
-    height, width = image.shape[:2]
+    width, height = image.upright_size
 
     # What a network would give: one box of class 1.
     output = np.zeros((1, 9, 400), np.float32)

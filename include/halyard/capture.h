@@ -19,12 +19,12 @@ namespace halyard {
 
 /// One picture of a source.
 struct Frame {
-  /// In its native format. A video frame is i420, nv12 or grey, lies in the decoder's own memory
-  /// (no copy), and is read-only: later frames are predicted from it.
+  /// In its native format, with the orientation that its file says: convert() turns it upright. A
+  /// video frame is i420, nv12 or grey, lies in the decoder's own memory (no copy), and is
+  /// read-only: later frames are predicted from it.
   Tensor image;
   std::string source;                     ///< path of the file, or the video's; "standard input"
   std::size_t index = 0;                  ///< from 0 over the whole source; damaged pictures count
-  Orientation orientation;                ///< how to turn it upright
   std::chrono::nanoseconds timestamp{0};  ///< from the file; pictures: index at 25 per second
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Codec: JPEG and PNG files to and from tensors. No resizing and no turning here: see image.h.
+// Codec: JPEG and PNG files to and from tensors. Pixels stay as they are stored: see image.h for
+// sizes and turns. What an EXIF orientation says goes with the tensor, both ways.
 #pragma once
 
 #include <cstddef>
@@ -99,7 +100,8 @@ Result<ImageFileInfo> peek(std::span<const std::byte> file,
 /// row pitch, padding untouched; any other tensor is re-labelled inside its capacity first (see
 /// Tensor::reconfigured), and keeps its old label when the file turns out bad: damage in the middle
 /// may leave new pixels behind the old label. The colorimetry becomes the file's: BT.601 full range
-/// for the YCbCr of a JPEG, sRGB for rgb. Errors: those of peek, exhausted (capacity),
+/// for the YCbCr of a JPEG, sRGB for rgb; and so does the orientation (Tensor::orientation), which
+/// convert() applies. Errors: those of peek, exhausted (capacity),
 /// invalid_argument (any other limit of options.limits), corrupt
 /// (data ends early, is damaged, or cannot hold the declared size), unsupported (format or dtype),
 /// invalid_argument (empty tensor), cancelled.
@@ -108,7 +110,7 @@ Result<ImageFileInfo> peek(std::span<const std::byte> file,
 Result<ImageFileInfo> load_into(Tensor& destination, std::span<const std::byte> file,
                                 const LoadOptions& options = {});
 
-/// Decodes into a new tensor.
+/// Decodes into a new tensor, as load_into() does.
 Result<Tensor> load_image(std::span<const std::byte> file, const LoadOptions& options = {});
 /// The same from a file; further errors: not_found, permission, os; invalid_argument (empty file).
 Result<Tensor> load_image(const std::string& path, const LoadOptions& options = {});
@@ -131,12 +133,13 @@ struct PngOptions {
 };
 
 /// u8 rgb, rgba, bgr, bgra (alpha dropped), grey; nv12, nv16, nv24, i420 without a colour
-/// conversion. Row pitch honoured. Errors: unsupported (format, dtype; a YCbCr picture that is not
+/// conversion. Row pitch honoured. Pixels are written as they lie; an orientation other than
+/// upright goes into an EXIF block. Errors: unsupported (format, dtype; a YCbCr picture that is not
 /// BT.601 full range once resolve() has filled its colorimetry), invalid_argument (not a picture,
 /// quality, size above 65500), no_memory.
 Result<std::vector<std::byte>> encode_jpeg(const Tensor& image, const JpegOptions& options = {});
-/// u8 rgb, rgba, grey. Errors: unsupported (format, dtype), invalid_argument (not a picture,
-/// compression), no_memory.
+/// u8 rgb, rgba, grey; the orientation as in encode_jpeg(). Errors: unsupported (format, dtype),
+/// invalid_argument (not a picture, compression), no_memory.
 Result<std::vector<std::byte>> encode_png(const Tensor& image, const PngOptions& options = {});
 
 /// encode_* and write_file.

@@ -53,7 +53,8 @@ struct MaskResolution {
 ///
 /// Errors of all draw calls, the destination being as it was: invalid_argument (not as many masks
 /// as boxes, a letterbox or box that is not finite, a background of another size or format or that
-/// shares bytes with the destination), unsupported (format, dtype), those of mapping.
+/// shares bytes with the destination, a destination that carries an orientation), unsupported
+/// (format, dtype), those of mapping.
 class Painter {
  public:
   Painter() noexcept;

@@ -52,7 +52,8 @@ class Overlay {
 
   /// Boxes may lie partly or wholly outside; they are clipped. NaN, infinite, empty and inverted
   /// ones are ignored. Best first on input, so the best lies on top. Tags stay inside the picture.
-  /// Labels are UTF-8; invalid bytes show as U+FFFD. Errors: unsupported (format, dtype), those of
+  /// Labels are UTF-8; invalid bytes show as U+FFFD. Errors: unsupported (format, dtype),
+  /// invalid_argument (the picture carries an orientation: boxes lie in upright ones), those of
   /// mapping.
   Status draw(Tensor& picture, std::span<const Detection> detections);
   /// Seen tracks solid, coasting ones thin and dashed; tag "label #id 87%"; adds to the trails, and

@@ -84,6 +84,13 @@ Orientation inverse(Orientation orientation) noexcept;
 inline bool swaps_axes(Rotation rotation) noexcept {
   return rotation == Rotation::cw90 || rotation == Rotation::cw270;
 }
+/// Extent of a picture of `stored` size once its orientation is applied.
+inline Size oriented(Size stored, Orientation orientation) noexcept {
+  return swaps_axes(orientation.rotation) ? Size{stored.height, stored.width} : stored;
+}
+/// Where a part of a picture of `whole` size lies once the picture's orientation is applied. The
+/// part of the upright picture goes back by oriented(part, upright, inverse(orientation)).
+RegionF oriented(const RegionF& part, Size whole, Orientation orientation) noexcept;
 
 /// A map of the plane, (x, y) -> (m[0] x + m[1] y + m[2], m[3] x + m[4] y + m[5]), in continuous
 /// pixel coordinates: the centre of the first pixel is (0.5, 0.5).

@@ -56,15 +56,18 @@ struct Normalize {
   friend bool operator==(const Normalize&, const Normalize&) = default;
 };
 
-/// A request. Steps in this order: crop -> orientation -> flip -> rotate -> fit -> place.
+/// A request. Steps in this order: orientation -> crop -> flip -> rotate -> fit -> place.
 struct Convert {
   Tensor src = {};
   /// A plain tensor is read as a picture (Tensor::as_image).
   Tensor dst = {};
-  /// In source pixels; sides may lie between pixels, and are at least 2^-16 long. Unset: all.
-  /// Filters read no pixel that the crop does not touch.
+  /// In pixels of the upright source; sides may lie between pixels, and are at least 2^-16 long.
+  /// Unset: all. Filters read no pixel that the crop does not touch.
   std::optional<RegionF> crop = {};
-  Orientation orientation = {};  ///< of the picture itself, as its EXIF data says
+  /// What shows the source upright. Unset: the source's own, Tensor::orientation(), as its EXIF
+  /// data says. Orientation{}: pixels as they are stored. Applied first: crop, affine and the
+  /// Placement speak of the upright picture.
+  std::optional<Orientation> orientation = {};
   Flip flip = Flip::none;
   Rotation rotation = Rotation::none;
   Fit fit = Fit::stretch;
@@ -84,14 +87,15 @@ struct Convert {
   std::uint8_t source_bits = 0;
   /// Float destinations, and integer ones with quantization; unset: value / 255.
   std::optional<Normalize> normalize = {};
-  /// A free map from source to destination instead of orientation, flip, rotation and fit, which
+  /// A free map from the upright source to the destination instead of flip, rotation and fit, which
   /// must be unset. Destination pixels of `place` whose centre falls outside the crop are pad. With
   /// antialias the kernel widens by the map's scale along each source axis. Slower.
   std::optional<Affine> affine = {};
 };
 
-/// A request compiled for pictures of its geometry: sizes, formats, dtypes, colorimetry and
-/// quantization; bytes and strides may differ from run to run. A value; copies share. Thread-safe.
+/// A request compiled for pictures of its geometry: sizes, formats, dtypes, orientation,
+/// colorimetry and quantization; bytes and strides may differ from run to run. A value; copies
+/// share. Thread-safe.
 class ConvertPlan {
  public:
   const Placement& placement() const noexcept;
@@ -145,8 +149,9 @@ class Processor {
   /// Fills the destination and says where its pixels came from. Pad and picture are written, the
   /// row padding is not. A request that fails leaves the destination as it was. Errors:
   /// invalid_argument (not a picture; crop or place empty, outside or not finite; source and
-  /// destination share bytes; normalize not finite, or for an integer destination without
-  /// quantization; an affine map without inverse, or beside fit, flip, rotation or orientation;
+  /// destination share bytes; a destination that carries an orientation, which the upright pixels
+  /// in it would belie; normalize not finite, or for an integer destination without
+  /// quantization; an affine map without inverse, or beside fit, flip or rotation;
   /// source_bits; alpha steps or bgr without such channels; colorimetry of no known value; the
   /// quantization's axis is not that of the channels), unsupported (a pair of
   /// formats and dtypes that conversion_support() declines; no backend takes the request, the
@@ -159,8 +164,8 @@ class Processor {
   /// Checks and compiles a request; touches no pixel. Its tensors give the geometry and need not be
   /// those that run() gets. Errors: those of convert() but for the mapping.
   Result<ConvertPlan> plan(const Convert& request);
-  /// Errors: invalid_argument (a tensor's size, format, dtype, colorimetry or quantization is not
-  /// the plan's; they share bytes), no_memory, those of mapping.
+  /// Errors: invalid_argument (a tensor's size, format, dtype, orientation, colorimetry or
+  /// quantization is not the plan's; they share bytes), no_memory, those of mapping.
   Result<Placement> run(const ConvertPlan& plan, const Tensor& src, const Tensor& dst);
 
   /// All requests in one go, strips of all of them over the threads. Requests that name one source
@@ -172,7 +177,8 @@ class Processor {
   /// those of convert_all, and invalid_argument (more sources than the batch has places).
   Result<std::vector<Placement>> convert_batch(std::span<const Tensor> sources, const Tensor& batch,
                                                const Convert& like);
-  /// The tiles of one picture, tile i into batch.batch(i); like.crop must be unset. Errors: those
+  /// The tiles of one picture, tile i into batch.batch(i); they lie in the upright source, as
+  /// plan_tiles(src.upright_size()) has them. like.crop must be unset. Errors: those
   /// of convert_batch, and invalid_argument (a tile outside the picture).
   Result<std::vector<Placement>> convert_tiles(const Tensor& src, std::span<const Tile> tiles,
                                                const Tensor& batch, const Convert& like);
@@ -186,7 +192,7 @@ class Processor {
   /// Nothing is kept afterwards, also when it fails. Errors: the first one of running.
   Status flush();
 
-  /// A mask over the destination of `placement` (grey u8) as a mask over its source picture, whose
+  /// A mask over the destination of `placement` (grey u8) as a mask over its upright source, whose
   /// size `out` must have; 0 where the source was not shown. And the way back; what the picture
   /// does not cover is 0. Errors: those of convert().
   Status mask_to_source(const Placement& placement, const Tensor& mask, const Tensor& out,

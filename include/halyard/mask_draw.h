@@ -65,7 +65,8 @@ struct MaskDrawOptions {
 ///
 /// Errors of all calls, before anything is written: invalid_argument (opacity not in 0..1, not as
 /// many track ids as detections, a background of another size or format or that shares bytes with
-/// the picture, background and clear together), unsupported (format, dtype), those of mapping.
+/// the picture, background and clear together, a picture that carries an orientation), unsupported
+/// (format, dtype), those of mapping.
 class MaskPainter {
  public:
   MaskPainter() noexcept;

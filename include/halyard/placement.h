@@ -12,8 +12,9 @@ HALYARD_EXPORTS_BEGIN
 namespace halyard {
 
 /// The map between source and destination pixels of one convert (crop -> flip -> rotate -> fit ->
-/// place, or a free affine map). Exact to the rounding of float for every flip and rotation. A
-/// small value; reentrant.
+/// place, or a free affine map). The source is the upright picture: boxes that come back from the
+/// destination are to be drawn on it, whatever its stored orientation is. Exact to the rounding of
+/// float for every flip and rotation. A small value; reentrant.
 class Placement {
  public:
   /// Identity on a picture of size 0 x 0.
@@ -26,12 +27,14 @@ class Placement {
   Placement(Size source, const RegionF& crop, const Affine& to_destination, Size destination,
             const Region& content) noexcept;
 
+  /// Of the upright source.
   Size source() const noexcept { return source_; }
   Size destination() const noexcept { return destination_; }
   /// In source pixels: what was shown. With Fit::cover smaller than what was asked for.
   RegionF crop() const noexcept { return crop_; }
   /// The destination rectangle that shows the picture; everything else is pad.
   Region content() const noexcept { return content_; }
+  /// The request's flip and rotation.
   Orientation orientation() const noexcept { return orientation_; }
   /// Set for a free affine map: orientation() says nothing then.
   bool is_affine() const noexcept { return is_affine_; }

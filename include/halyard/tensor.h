@@ -211,6 +211,10 @@ class Tensor {
   static Result<Tensor> create_image(std::size_t width, std::size_t height, PixelFormat format,
                                      DType dtype = DType::u8, Memory memory = Memory::automatic);
 
+  /// The same. Errors: also invalid_argument (a negative extent).
+  static Result<Tensor> create_image(Size size, PixelFormat format, DType dtype = DType::u8,
+                                     Memory memory = Memory::automatic);
+
   /// The same with all options. Errors: also unsupported (a compression scheme by name), and
   /// invalid_argument (stride below the tight one, compression with CPU access).
   static Result<Tensor> create_image(std::size_t width, std::size_t height, PixelFormat format,
@@ -288,6 +292,13 @@ class Tensor {
   const std::optional<Quantization>& quantization() const noexcept { return quantization_; }
   /// Errors: those of validate().
   Status set_quantization(std::optional<Quantization> quantization);
+  /// What shows a picture upright that lies in memory as a camera or file stored it. Decoders set
+  /// it; convert() applies it and gives upright pictures. slice(), batch(), part() and
+  /// with_format() keep it; reshape() and reconfigured() drop it.
+  Orientation orientation() const noexcept { return orientation_; }
+  void set_orientation(Orientation orientation) noexcept { orientation_ = orientation; }
+  /// size() once the orientation is applied: that of the picture which convert() shows.
+  Size upright_size() const noexcept { return oriented(size(), orientation_); }
   /// How the device arranges the pixels, DRM_FORMAT_MOD_*; linear unless imported otherwise. What
   /// is not linear cannot be mapped by the CPU.
   std::uint64_t modifier() const noexcept { return modifier_; }
@@ -379,6 +390,7 @@ class Tensor {
   std::size_t width_ = 0;
   std::size_t height_ = 0;
   Colorimetry colorimetry_;
+  Orientation orientation_;
   std::uint64_t modifier_ = drm_modifier_linear;
   bool opaque_ = false;  ///< wrapped under a modifier that is not linear; stays under any other
   std::optional<PixelFormat> item_format_;  ///< of the pictures of a batch
@@ -393,7 +405,8 @@ class Tensor {
 /// rows of one pitch; else true when the outer bounds meet.
 bool aliases(const Tensor& a, const Tensor& b) noexcept;
 
-/// Copies all elements between tensors of one dtype and shape; strides may differ.
+/// Copies all elements between tensors of one dtype and shape; strides may differ. Labels of
+/// `destination` stay: format, colorimetry, orientation, quantization, name.
 /// Errors: invalid_argument (dtype, shape, aliasing), those of map().
 Status copy(const Tensor& source, Tensor& destination);
 

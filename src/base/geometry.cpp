@@ -75,6 +75,25 @@ Orientation inverse(Orientation orientation) noexcept {
   return to_orientation({turn.mirrored ? turn.quarters : (4 - turn.quarters) % 4, turn.mirrored});
 }
 
+RegionF oriented(const RegionF& part, Size whole, Orientation orientation) noexcept {
+  RegionF r = part;
+  if (orientation.flip == Flip::horizontal) r.x = whole.width - (part.x + part.width);
+  if (orientation.flip == Flip::vertical) r.y = whole.height - (part.y + part.height);
+  const double right = whole.width - (r.x + r.width);
+  const double below = whole.height - (r.y + r.height);
+  switch (orientation.rotation) {
+    case Rotation::cw90:
+      return {below, r.x, r.height, r.width};
+    case Rotation::cw180:
+      return {right, below, r.width, r.height};
+    case Rotation::cw270:
+      return {r.y, right, r.height, r.width};
+    case Rotation::none:
+      break;
+  }
+  return r;
+}
+
 Affine then(const Affine& first, const Affine& second) noexcept {
   const auto& a = second.m;
   const auto& b = first.m;

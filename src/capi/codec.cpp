@@ -64,6 +64,8 @@ Result<ImageFileInfo> decode(hal_tensor* handle, std::span<const std::byte> file
   HALYARD_CHECK(aligned(out.height, "out_height"));
   HALYARD_TRY(const ImageFileInfo info,
               of_data(load_into(handle->tensor, file, {.format = format})));
+  // Callers turn the picture themselves, by what they are told.
+  handle->tensor.set_orientation({});
   store(out.width, info.width);
   store(out.height, info.height);
   return info;

@@ -49,11 +49,9 @@ std::unique_ptr<Source> picture_source(std::string path, const Options& options)
 
 Result<Frame> decode_picture(std::span<const std::byte> file, const std::string& name,
                              std::size_t index, const Options& options) {
-  const auto header = peek(file, options.load.limits);
-  if (!header) return naming(header.error(), name);
   auto image = load_image(file, options.load);
   if (!image) return naming(image.error(), name);
-  return Frame{*std::move(image), name, index, header->orientation, picture_time(index, options)};
+  return Frame{*std::move(image), name, index, picture_time(index, options)};
 }
 
 Error naming(const Error& error, const std::string& name) {

@@ -91,7 +91,7 @@ Result<Frame> VideoSource::give(FramePtr frame) {
   HALYARD_CHECK(check_frame(frame->width, frame->height, limits_, name_));
   const auto when = time_of(*frame, index);
   HALYARD_TRY(Tensor image, wrap_frame(std::move(frame), name_));
-  return Frame{std::move(image), name_, index, {}, when};
+  return Frame{std::move(image), name_, index, when};
 }
 
 std::chrono::nanoseconds VideoSource::time_of(const AVFrame& frame,

@@ -129,6 +129,7 @@ Status decode(const Source& source, std::span<const std::byte> file, PixelFormat
   if (scope.was_cancelled()) return codec::cancelled_error();
   HALYARD_CHECK(decoded);
   into.set_colorimetry(colorimetry_of(format));
+  into.set_orientation(source.info.orientation);
   return {};
 }
 

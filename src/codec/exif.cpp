@@ -76,6 +76,22 @@ int exif_orientation_of_tiff(std::span<const std::byte> tiff) {
   return tiff.size() > max_payload_bytes - prefix.size() ? 0 : orientation_in(Tiff(tiff));
 }
 
+int tag_of(Orientation orientation) noexcept {
+  const Orientation wanted = then(orientation, {});  // one form of the several that mean the same
+  for (int tag = 1; tag <= 8; ++tag)
+    if (then(orientation_of_tag(tag), {}) == wanted) return tag;
+  return 1;
+}
+
+ExifBlock exif_block(Orientation orientation) noexcept {
+  const auto tag = static_cast<unsigned char>(tag_of(orientation));
+  return {'E',  'x',  'i', 'f',        0, 0,        // prefix
+          'M',  'M',  0,   42,         0, 0, 0, 8,  // TIFF header: directory at byte 8
+          0,    1,                                  // entries
+          0x01, 0x12, 0,   type_short, 0, 0, 0, 1, 0, tag, 0, 0,  // tag, type, count, value
+          0,    0,    0,   0};                                    // no further directory
+}
+
 Orientation orientation_of_tag(int tag) noexcept {
   constexpr std::array<Orientation, 9> table = {{{},
                                                  {Flip::none, Rotation::none},

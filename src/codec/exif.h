@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one EXIF tag that Halyard reads: the orientation. Reported, never applied.
+// The one EXIF tag that Halyard reads and writes: the orientation. Reported, never applied.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 
@@ -18,5 +19,13 @@ int exif_orientation_of_tiff(std::span<const std::byte> tiff);
 
 /// What shows a picture with this tag upright: flip first, then turn clockwise.
 Orientation orientation_of_tag(int tag) noexcept;
+/// The tag that says so, 1..8.
+int tag_of(Orientation orientation) noexcept;
+
+/// An EXIF block with the orientation alone, as a JPEG's APP1 holds it: "Exif\0\0" and a TIFF
+/// directory of one entry.
+inline constexpr std::size_t exif_prefix_bytes = 6;
+using ExifBlock = std::array<unsigned char, exif_prefix_bytes + 26>;
+ExifBlock exif_block(Orientation orientation) noexcept;
 
 }  // namespace halyard::codec

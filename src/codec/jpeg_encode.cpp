@@ -9,6 +9,7 @@
 
 #include "base/format_error.h"
 #include "codec/chroma.h"
+#include "codec/exif.h"
 #include "codec/jpeg_guard.h"
 #include "halyard/codec.h"
 #include "halyard/trace.h"
@@ -34,7 +35,9 @@ struct Job {
   int quality;
   J_COLOR_SPACE space;
   int components;
-  int h, v;                  // luma sampling factors of raw planes, 0: rows
+  int h, v;  // luma sampling factors of raw planes, 0: rows
+  codec::ExifBlock exif = {};
+  bool has_exif = false;
   bool interleaved = false;  // planes[1] holds Cb and Cr in turn
   Plane planes[3] = {};
   JSAMPLE* scratch = nullptr;  // group rows of the three components, scratch_stride apart
@@ -110,6 +113,9 @@ void begin(Job& job) {
     c->comp_info[0].v_samp_factor = job.v;
   }
   jpeg_start_compress(c, TRUE);
+  if (job.has_exif) {
+    jpeg_write_marker(c, JPEG_APP0 + 1, job.exif.data(), static_cast<unsigned>(job.exif.size()));
+  }
 }
 
 void write_rows(Job& job) {
@@ -259,7 +265,9 @@ Result<std::vector<std::byte>> encode_jpeg(const Tensor& image, const JpegOption
           .space = kind->space,
           .components = kind->components,
           .h = kind->h,
-          .v = kind->v};
+          .v = kind->v,
+          .exif = codec::exif_block(image.orientation()),
+          .has_exif = codec::tag_of(image.orientation()) != 1};
   describe_planes(map, *kind, job);
   job.scratch_stride = (job.width + 7) / 8 * 8;
   std::vector<JSAMPLE> scratch(kind->h == 0 ? 0 : 3 * max_group_rows * job.scratch_stride);

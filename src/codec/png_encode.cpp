@@ -4,6 +4,7 @@
 #include <span>
 
 #include "base/format_error.h"
+#include "codec/exif.h"
 #include "codec/png_context.h"
 #include "codec/png_deflate.h"
 #include "halyard/codec.h"
@@ -27,15 +28,26 @@ Error encode_error(int code) {
               spng_strerror(code));
 }
 
+// libspng reads the block when it begins to encode.
+int add_exif(spng_ctx* context, Orientation orientation, codec::ExifBlock& block) {
+  if (codec::tag_of(orientation) == 1) return SPNG_OK;
+  block = codec::exif_block(orientation);
+  spng_exif exif{block.size() - codec::exif_prefix_bytes,
+                 reinterpret_cast<char*>(block.data()) + codec::exif_prefix_bytes};
+  return spng_set_exif(context, &exif);
+}
+
 int begin(spng_ctx* context, const Tensor& image, std::uint8_t type, int compression) {
   spng_ihdr header{};
   header.width = static_cast<std::uint32_t>(image.width());
   header.height = static_cast<std::uint32_t>(image.height());
   header.bit_depth = 8;
   header.color_type = type;
+  codec::ExifBlock exif{};
   int code = spng_set_option(context, SPNG_ENCODE_TO_BUFFER, 1);
   if (code == SPNG_OK) code = spng_set_option(context, SPNG_IMG_COMPRESSION_LEVEL, compression);
   if (code == SPNG_OK) code = spng_set_ihdr(context, &header);
+  if (code == SPNG_OK) code = add_exif(context, image.orientation(), exif);
   if (code == SPNG_OK) {
     code = spng_encode_image(context, nullptr, 0, SPNG_FMT_PNG,
                              SPNG_ENCODE_PROGRESSIVE | SPNG_ENCODE_FINALIZE);

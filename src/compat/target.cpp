@@ -86,6 +86,9 @@ Status check_target(const Tensor& picture) {
   if (picture.dtype() != DType::u8 || order_of(picture) == nullptr)
     return fail(Errc::unsupported, "dst: u8 rgb, bgr, rgba, bgra, planar_rgb or planar_rgba",
                 "{} {}", to_string(picture.dtype()), to_string(*picture.format()));
+  if (picture.orientation() != Orientation{})
+    return make_error(Errc::invalid_argument,
+                      "dst: carries an orientation; convert it into an upright picture first");
   return {};
 }
 

@@ -101,7 +101,7 @@ Result<std::vector<TilePlacement>> tile_into(Processor& processor, const Tensor&
   HALYARD_CHECK(check_config(config));
   if (!source.is_image() || !batch.is_image())
     return make_error(Errc::invalid_argument, "tile_into: source and batch must be pictures");
-  HALYARD_TRY(const auto tiles, planned(source.size(), config.tile, config.overlap));
+  HALYARD_TRY(const auto tiles, planned(source.upright_size(), config.tile, config.overlap));
   const Size have = batch.size();
   const auto rows = static_cast<std::int64_t>(tiles.size()) * config.tile.height;
   if (have.width != config.tile.width || have.height < rows)
@@ -124,7 +124,7 @@ Status tile_one(Processor& processor, const Tensor& source, const Tensor& slot,
                 const TilePlacement& placement, const TilingConfig& config) {
   HALYARD_CHECK(check_config(config));
   if (!source.is_image()) return make_error(Errc::invalid_argument, "source: must be a picture");
-  const Size size = source.size();
+  const Size size = source.upright_size();
   const auto is_pixels = [](float begin, float extent, std::int32_t end) {
     return std::isfinite(begin) && std::isfinite(extent) && std::floor(begin) == begin &&
            std::floor(extent) == extent && begin >= 0 && extent > 0 &&

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/format_error.h"
+#include "draw/check_upright.h"
 
 namespace halyard::draw {
 namespace {
@@ -48,7 +49,7 @@ Status MaskCanvas::check(const Tensor& picture) {
                 "picture: format must be rgb, bgr, rgba, bgra, planar_rgb, planar_rgba or nv12",
                 "{}", to_string(*format));
   }
-  if (picture.dtype() == DType::u8) return {};
+  if (picture.dtype() == DType::u8) return check_upright(picture);
   return fail(Errc::unsupported, "picture: dtype must be u8", "{}", to_string(picture.dtype()));
 }
 

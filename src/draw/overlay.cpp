@@ -9,6 +9,7 @@
 #include "base/format_error.h"
 #include "base/local.h"
 #include "draw/canvas.h"
+#include "draw/check_upright.h"
 #include "draw/font.h"
 #include "draw/palette.h"
 #include "draw/shapes.h"
@@ -47,6 +48,7 @@ Result<MappedCanvas> open_canvas(const Tensor& picture) {
   if (picture.dtype() != DType::u8) {
     return fail(Errc::unsupported, "picture: dtype must be u8", "{}", to_string(picture.dtype()));
   }
+  HALYARD_CHECK(draw::check_upright(picture));
   HALYARD_TRY(TensorMap map, picture.map(Access::read_write));
   const MappedPlane plane = map.plane(0);
   const Canvas canvas{reinterpret_cast<std::uint8_t*>(plane.writable),

@@ -14,9 +14,10 @@ Status check_words(const Convert& request) {
   const auto outside = [](const char* what) -> Status {
     return fail(Errc::invalid_argument, what);
   };
-  if (request.flip > Flip::horizontal || request.orientation.flip > Flip::horizontal)
+  const Orientation upright = request.orientation.value_or(Orientation{});
+  if (request.flip > Flip::horizontal || upright.flip > Flip::horizontal)
     return outside("flip: not a value of Flip");
-  if (request.rotation > Rotation::cw270 || request.orientation.rotation > Rotation::cw270)
+  if (request.rotation > Rotation::cw270 || upright.rotation > Rotation::cw270)
     return outside("rotation: not a value of Rotation");
   if (request.fit > Fit::top_left) return outside("fit: not a value of Fit");
   if (request.letterbox > LetterboxRule::ultralytics_val)
@@ -61,9 +62,8 @@ Status check_affine(const Convert& request) {
     }
   }
   if (request.fit != Fit::stretch || request.flip != Flip::none ||
-      request.rotation != Rotation::none || request.orientation != Orientation{}) {
-    return fail(Errc::invalid_argument,
-                "affine: goes with neither fit, flip, rotation nor orientation");
+      request.rotation != Rotation::none) {
+    return fail(Errc::invalid_argument, "affine: goes with neither fit, flip nor rotation");
   }
   return {};
 }
@@ -140,8 +140,18 @@ bool is_whole(double value) {
   return value == std::floor(value);
 }
 
-void set_placement(const Convert& request, const Region& place, Plan& plan) {
-  plan.placement = Placement(plan.src.size, plan.crop, plan.turn, plan.dst.size, plan.content);
+// From pixels as they are stored to those of the upright picture.
+Affine to_upright(Size stored, Orientation orientation) {
+  const Size upright = oriented(stored, orientation);
+  return Placement(stored, Region{0, 0, stored.width, stored.height}, orientation, upright,
+                   {0, 0, upright.width, upright.height})
+      .forward();
+}
+
+void set_placement(const Convert& request, const Region& place, Orientation upright, Plan& plan) {
+  plan.placement =
+      Placement(oriented(plan.src.size, upright), oriented(plan.crop, plan.src.size, upright),
+                {request.flip, request.rotation}, plan.dst.size, plan.content);
   if (request.fit != Fit::letterbox || request.letterbox == LetterboxRule::hal) return;
   double ratio = std::min(place.width / plan.turned_width, place.height / plan.turned_height);
   if (request.letterbox == LetterboxRule::ultralytics_val) ratio = std::min(ratio, 1.0);
@@ -149,22 +159,26 @@ void set_placement(const Convert& request, const Region& place, Plan& plan) {
 }
 
 Status set_geometry(const Convert& request, Plan& plan) {
-  const Size source = plan.src.size;
+  const Orientation upright = request.orientation.value_or(plan.src.orientation);
+  const Size source = oriented(plan.src.size, upright);
   const Size target = plan.dst.size;
-  plan.crop = request.crop.value_or(Region{0, 0, source.width, source.height});
+  const RegionF crop = request.crop.value_or(Region{0, 0, source.width, source.height});
   const Region place = request.place.value_or(Region{0, 0, target.width, target.height});
-  HALYARD_CHECK(check_crop(plan.crop, source));
+  HALYARD_CHECK(check_crop(crop, source));
   HALYARD_CHECK(check_place(place, target));
+  plan.crop = oriented(crop, source, inverse(upright));
   if (request.affine) {
     HALYARD_CHECK(check_affine(request));
-    plan.affine = request.affine;
+    plan.affine = upright == Orientation{}
+                      ? *request.affine
+                      : then(to_upright(plan.src.size, upright), *request.affine);
     plan.content = place;
     plan.resampled = true;
-    plan.placement = Placement(source, plan.crop, *request.affine, target, place);
+    plan.placement = Placement(source, crop, *request.affine, target, place);
     set_turned(plan);
     return {};
   }
-  plan.turn = then(request.orientation, {request.flip, request.rotation});
+  plan.turn = then(upright, {request.flip, request.rotation});
   set_turned(plan);
   if (request.fit == Fit::cover) {
     plan.crop = covering(plan.crop, plan.turned_width, plan.turned_height,
@@ -175,7 +189,7 @@ Status set_geometry(const Convert& request, Plan& plan) {
   plan.resampled = plan.turned_width != plan.content.width ||
                    plan.turned_height != plan.content.height || !is_whole(plan.crop.x) ||
                    !is_whole(plan.crop.y);
-  set_placement(request, place, plan);
+  set_placement(request, place, upright, plan);
   return {};
 }
 
@@ -196,6 +210,13 @@ Status check_colorimetry(const Colorimetry& c, const char* what) {
   if (c.encoding > ColorEncoding::bt2020) return refuse("colorimetry.encoding", c.encoding);
   if (c.range > ColorRange::limited) return refuse("colorimetry.range", c.range);
   return {};
+}
+
+Status check_upright(const PictureSpec& dst) {
+  if (dst.orientation == Orientation{}) return {};
+  return fail(Errc::invalid_argument,
+              "dst: carries an orientation, and would get upright pixels; "
+              "set_orientation({}) drops it");
 }
 
 Status check_alpha(const Plan& plan) {
@@ -222,6 +243,11 @@ Result<PictureSpec> spec_of(const Tensor& picture, const char* what) {
   spec.format = *picture.format();
   spec.dtype = picture.dtype();
   spec.size = picture.size();
+  if (picture.orientation().flip > Flip::horizontal ||
+      picture.orientation().rotation > Rotation::cw270) {
+    return fail(Errc::invalid_argument, what, "its orientation is none");
+  }
+  spec.orientation = picture.orientation();
   spec.colorimetry = picture.colorimetry();
   spec.quantization = picture.quantization();
   spec.channels = channel_map(spec.format);
@@ -251,6 +277,7 @@ Result<Plan> make_plan(const Convert& request, const Tensor& src, const Tensor& 
   Plan plan;
   HALYARD_TRY(plan.src, spec_of(src, "src: must be a picture of known colorimetry"));
   HALYARD_TRY(plan.dst, spec_of_destination(dst));
+  HALYARD_CHECK(check_upright(plan.dst));
   if (const char* reason =
           conversion_declined(plan.src.format, plan.src.dtype, plan.dst.format, plan.dst.dtype)) {
     return fail(Errc::unsupported, reason, "{} {} -> {} {}", to_string(plan.src.format),

@@ -17,7 +17,8 @@ namespace halyard::image {
 struct PictureSpec {
   PixelFormat format{};
   DType dtype = DType::u8;
-  Size size;
+  Size size;                ///< as stored
+  Orientation orientation;  ///< as the tensor says it
   Colorimetry colorimetry;  ///< as the tensor says it, axes may be unknown
   std::optional<Quantization> quantization;
   const ChannelMap* channels = nullptr;  ///< null: Bayer, which has no channels of its own
@@ -40,7 +41,7 @@ struct Plan {
   PictureSpec src;
   PictureSpec dst;
   Placement placement;
-  RegionF crop;          ///< in source pixels
+  RegionF crop;          ///< in source pixels as they are stored
   Region content;        ///< in destination pixels; with `affine` the place
   Orientation turn;      ///< orientation, flip and rotation as one; none with `affine`
   double turned_width;   ///< of the crop after the turn
@@ -56,7 +57,7 @@ struct Plan {
   Pixel pad{};         ///< in destination channels, codes not rounded
   ValueMap values;
   bool bgr = false;              ///< red and blue change places when stored
-  std::optional<Affine> affine;  ///< source -> destination
+  std::optional<Affine> affine;  ///< source, as it is stored -> destination
 
   bool swaps_axes() const noexcept { return halyard::swaps_axes(turn.rotation); }
   bool pads() const noexcept {

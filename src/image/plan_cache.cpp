@@ -21,12 +21,14 @@ TensorKey::TensorKey(const Tensor& tensor)
     : dtype_(tensor.dtype()),
       format_(tensor.format()),
       size_(tensor.size()),
+      orientation_(tensor.orientation()),
       colorimetry_(tensor.colorimetry()),
       layout_(tensor.layout()),
       quantization_(tensor.quantization()) {}
 
 bool TensorKey::fits(const Tensor& tensor) const noexcept {
-  return format_ == tensor.format() && size_ == tensor.size() && dtype_ == tensor.dtype() &&
+  return format_ == tensor.format() && size_ == tensor.size() &&
+         orientation_ == tensor.orientation() && dtype_ == tensor.dtype() &&
          (format_ || same_layout(layout_, tensor.layout())) &&
          colorimetry_ == tensor.colorimetry() && quantization_ == tensor.quantization();
 }

@@ -26,6 +26,7 @@ class TensorKey {
   DType dtype_;
   std::optional<PixelFormat> format_;
   Size size_;
+  Orientation orientation_;
   Colorimetry colorimetry_;
   Layout layout_;  ///< of a plain tensor
   std::optional<Quantization> quantization_;

@@ -34,16 +34,18 @@ void describe(trace::Span& span, const image::CompiledPlan& compiled) {
 Status check_fits(const image::CompiledPlan& compiled, const Tensor& src, const Tensor& dst) {
   if (!compiled.src.fits(src)) {
     HALYARD_TRY(const image::PictureSpec seen, image::spec_of(src, "src: must be a picture"));
-    return fail(Errc::invalid_argument,
-                "src: its size, format, dtype, colorimetry or quantization is not the plan's",
-                "{}, the plan is for {}", to_text(seen), to_text(compiled.plan.src));
+    return fail(
+        Errc::invalid_argument,
+        "src: its size, format, dtype, orientation, colorimetry or quantization is not the plan's",
+        "{}, the plan is for {}", to_text(seen), to_text(compiled.plan.src));
   }
   if (compiled.dst.fits(dst)) return {};
   HALYARD_TRY(const image::PictureSpec seen, image::spec_of_destination(dst));
   if (seen == compiled.plan.dst) return {};
-  return fail(Errc::invalid_argument,
-              "dst: its size, format, dtype, colorimetry or quantization is not the plan's",
-              "{}, the plan is for {}", to_text(seen), to_text(compiled.plan.dst));
+  return fail(
+      Errc::invalid_argument,
+      "dst: its size, format, dtype, orientation, colorimetry or quantization is not the plan's",
+      "{}, the plan is for {}", to_text(seen), to_text(compiled.plan.dst));
 }
 
 }  // namespace

@@ -159,8 +159,9 @@ Result<std::vector<Placement>> Processor::convert_tiles(const Tensor& src,
   Impl::Call call(*impl_);
   call.reserve(tiles.size());
   Convert words = like;
+  const Size upright = oriented(src.size(), like.orientation.value_or(src.orientation()));
   for (std::size_t i = 0; i < tiles.size(); ++i) {
-    HALYARD_CHECK(check_tile(tiles[i], i, src.size()));
+    HALYARD_CHECK(check_tile(tiles[i], i, upright));
     HALYARD_TRY(const Tensor* place, call.place(batch, i));
     words.crop = tiles[i].region;
     HALYARD_CHECK(call.add(words, src, *place));

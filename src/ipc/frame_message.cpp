@@ -35,8 +35,15 @@ Result<Colorimetry> colorimetry_of(const FrameHead& head) {
   return c;
 }
 
+Result<Orientation> orientation_of(const FrameHead& head) {
+  Orientation o;
+  HALYARD_TRY(o.flip, checked(head.flip, Flip::horizontal, "message.flip: is none"));
+  HALYARD_TRY(o.rotation, checked(head.rotation, Rotation::cw270, "message.rotation: is none"));
+  return o;
+}
+
 Status put_planes(const Tensor& tensor, FrameHead& head) {
-  head.width = static_cast<std::uint32_t>(tensor.width());
+  head.width = static_cast<std::uint16_t>(tensor.width());
   head.height = static_cast<std::uint32_t>(tensor.height());
   const FormatInfo& f = info(*tensor.format());
   HALYARD_TRY(const ImagePlane first, tensor.image_plane(0));
@@ -86,6 +93,8 @@ Result<FrameHead> head_of(const Tensor& tensor, const SlotBuffer& slot, bool is_
     head.descriptor.set_device({.type = DeviceType::dma_buf});
     head.descriptor.offset = tensor.offset_bytes();
   }
+  head.flip = static_cast<std::uint8_t>(tensor.orientation().flip);
+  head.rotation = static_cast<std::uint8_t>(tensor.orientation().rotation);
   const Colorimetry& c = tensor.colorimetry();
   head.color_space = static_cast<std::uint8_t>(c.space);
   head.color_transfer = static_cast<std::uint8_t>(c.transfer);
@@ -120,6 +129,8 @@ Result<Tensor> completed(const FrameHead& head, Result<Tensor> made) {
   HALYARD_TRY(Tensor tensor, std::move(made));
   HALYARD_TRY(const Colorimetry colorimetry, colorimetry_of(head));
   tensor.set_colorimetry(colorimetry);
+  HALYARD_TRY(const Orientation orientation, orientation_of(head));
+  tensor.set_orientation(orientation);
   if (head.item_format != FrameHead::no_format) {
     HALYARD_TRY(const PixelFormat format, format_from(head.item_format));
     HALYARD_CHECK(tensor.set_item_format(format));

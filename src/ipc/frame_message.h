@@ -34,7 +34,9 @@ struct FrameHead {
   std::uint8_t color_transfer = 0;
   std::uint8_t color_encoding = 0;
   std::uint8_t color_range = 0;
-  std::uint32_t width = 0;  ///< of a picture
+  std::uint16_t width = 0;    ///< of a picture, as stored
+  std::uint8_t flip = 0;      ///< the orientation
+  std::uint8_t rotation = 0;  ///< the same; who reads 32 bits of width refuses such a picture
   std::uint32_t height = 0;
   struct Plane {
     std::uint64_t offset = 0;  ///< from the slot's first byte on
@@ -61,7 +63,8 @@ static_assert(sizeof(FrameHead) == 328 && offsetof(FrameHead, owner) == 0 &&
               offsetof(FrameHead, color_transfer) == 205 &&
               offsetof(FrameHead, color_encoding) == 206 &&
               offsetof(FrameHead, color_range) == 207);
-static_assert(offsetof(FrameHead, width) == 208 && offsetof(FrameHead, height) == 212 &&
+static_assert(offsetof(FrameHead, width) == 208 && offsetof(FrameHead, flip) == 210 &&
+              offsetof(FrameHead, rotation) == 211 && offsetof(FrameHead, height) == 212 &&
               offsetof(FrameHead, plane) == 216 && sizeof(FrameHead::Plane) == 16 &&
               offsetof(FrameHead::Plane, stride) == 8 && offsetof(FrameHead, plane_stride) == 264 &&
               offsetof(FrameHead, scale) == 272 && offsetof(FrameHead, zero_point) == 276 &&

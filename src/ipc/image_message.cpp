@@ -108,6 +108,7 @@ Result<Tensor> picture_of_rows(const Tensor& tensor, const ImageEncodingInfo& ro
   HALYARD_TRY(Tensor picture, Tensor::wrap_image({&whole, 1}, layout.shape[1], layout.shape[0],
                                                  row.format, row.dtype));
   picture.set_colorimetry(tensor.colorimetry());
+  picture.set_orientation(tensor.orientation());
   return picture;
 }
 
@@ -206,6 +207,7 @@ Result<Image> Image::from_parts(const Tensor& tensor, const ImageMetadata& metad
                       image.error().message());
   }
   image->set_colorimetry(metadata.colorimetry);
+  image->set_orientation(tensor.orientation());
   return over(*std::move(image), metadata.encoding, metadata.header);
 }
 

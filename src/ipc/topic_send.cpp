@@ -58,6 +58,7 @@ Result<Tensor> TopicEndpoint::State::copy_to_pool(const Tensor& frame) {
     HALYARD_CHECK(copy.set_quantization(frame.quantization()));
     HALYARD_CHECK(copy.set_item_format(frame.item_format()));
   }
+  copy.set_orientation(frame.orientation());
   copy.set_name(frame.name());
   HALYARD_CHECK(halyard::copy(frame, copy));
   count(own().header().copied);

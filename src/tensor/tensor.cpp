@@ -91,6 +91,7 @@ Result<Tensor> Tensor::wrap(std::shared_ptr<Buffer> buffer, const Layout& layout
       width_(other.width_),
       height_(other.height_),
       colorimetry_(other.colorimetry_),
+      orientation_(other.orientation_),
       modifier_(other.modifier_),
       opaque_(other.opaque_),
       item_format_(other.item_format_),
@@ -108,6 +109,7 @@ Result<Tensor> Tensor::wrap(std::shared_ptr<Buffer> buffer, const Layout& layout
   width_ = other.width_;
   height_ = other.height_;
   colorimetry_ = other.colorimetry_;
+  orientation_ = other.orientation_;
   modifier_ = other.modifier_;
   opaque_ = other.opaque_;
   item_format_ = other.item_format_;
@@ -126,6 +128,7 @@ Result<Tensor> Tensor::wrap(std::shared_ptr<Buffer> buffer, const Layout& layout
   format_.reset();
   width_ = height_ = 0;
   colorimetry_ = {};
+  orientation_ = {};
   modifier_ = drm_modifier_linear;
   opaque_ = false;
   item_format_.reset();
@@ -169,6 +172,7 @@ Result<Tensor> Tensor::reshape(std::span<const std::size_t> shape) const {
   reshaped.format_.reset();
   reshaped.item_format_.reset();
   reshaped.width_ = reshaped.height_ = 0;
+  reshaped.orientation_ = {};
   if (reshaped.quantization_ && reshaped.quantization_->axis) {
     const auto axis = same_axis(layout_, *reshaped.quantization_->axis, wanted);
     reshaped.quantization_->axis = axis;

@@ -28,9 +28,9 @@ namespace halyard {
   }
   differs |= (width_ ^ other.width_) | (height_ ^ other.height_) | (modifier_ ^ other.modifier_);
   return differs == 0 && a.dtype == b.dtype && a.rank == b.rank && format_ == other.format_ &&
-         colorimetry_ == other.colorimetry_ && opaque_ == other.opaque_ &&
-         item_format_ == other.item_format_ && quantization_ == other.quantization_ &&
-         name_ == other.name_;
+         colorimetry_ == other.colorimetry_ && orientation_ == other.orientation_ &&
+         opaque_ == other.opaque_ && item_format_ == other.item_format_ &&
+         quantization_ == other.quantization_ && name_ == other.name_;
 }
 
 [[gnu::hot]] void Tensor::put_over(std::shared_ptr<Buffer> buffer, Tensor& out) const {

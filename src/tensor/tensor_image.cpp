@@ -118,6 +118,15 @@ Result<Tensor> Tensor::create_image(std::size_t width, std::size_t height, Pixel
   return create_image(width, height, format, options);
 }
 
+Result<Tensor> Tensor::create_image(Size size, PixelFormat format, DType dtype, Memory memory) {
+  if (size.width < 0 || size.height < 0) {
+    return fail(Errc::invalid_argument, "size: must not be negative", "{} x {}", size.width,
+                size.height);
+  }
+  return create_image(static_cast<std::size_t>(size.width), static_cast<std::size_t>(size.height),
+                      format, dtype, memory);
+}
+
 Result<Tensor> Tensor::create_image(std::size_t width, std::size_t height, PixelFormat format,
                                     const ImageOptions& options) {
   const auto from_system = [&](std::size_t size_bytes) {

@@ -113,7 +113,9 @@ Status read_layout(Reader& in, Layout& layout) {
 Status read_picture(Reader& in, TensorMessage& message) {
   HALYARD_CHECK(in.get_format("format", message.format));
   HALYARD_CHECK(in.get_format("item_format", message.item_format));
-  HALYARD_CHECK(in.get_as<std::uint32_t>("width", message.width));
+  HALYARD_CHECK(in.get_as<std::uint16_t>("width", message.width));
+  HALYARD_CHECK(in.get("orientation.flip", message.orientation.flip));
+  HALYARD_CHECK(in.get("orientation.rotation", message.orientation.rotation));
   HALYARD_CHECK(in.get_as<std::uint32_t>("height", message.height));
   HALYARD_CHECK(in.get("colorimetry.space", message.colorimetry.space));
   HALYARD_CHECK(in.get("colorimetry.transfer", message.colorimetry.transfer));
@@ -165,7 +167,9 @@ Status read_name(Reader& in, std::string& name) {
 void write_picture(Writer& out, const TensorMessage& m) {
   out.put_format(m.format);
   out.put_format(m.item_format);
-  out.put(static_cast<std::uint32_t>(m.width));
+  out.put(static_cast<std::uint16_t>(m.width));
+  out.put(m.orientation.flip);
+  out.put(m.orientation.rotation);
   out.put(static_cast<std::uint32_t>(m.height));
   out.put(m.colorimetry.space);
   out.put(m.colorimetry.transfer);

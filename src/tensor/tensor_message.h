@@ -22,7 +22,10 @@ namespace halyard {
 //                 u32 descriptors (1..3)
 //   descriptors   each u64 size_bytes, u8 cpu_access
 //   layout        u8 dtype, u8 rank, per axis u64 extent and i64 stride_bytes
-//   picture       u8 format, u8 item_format (255: none), u32 width, u32 height (0: no picture)
+//   picture       u8 format, u8 item_format (255: none), u16 width, u8 flip, u8 rotation, u32
+//   height
+//                 (sizes 0: no picture; flip and rotation are the orientation: who reads 32 bits of
+//                 width refuses a picture that has one)
 //   colorimetry   u8 space, u8 transfer, u8 encoding, u8 range
 //   modifier      u64
 //   planes        u8 count, each u8 descriptor, u64 offset_bytes, u64 stride_bytes (0: no picture)
@@ -59,6 +62,7 @@ struct TensorMessage {
   std::optional<PixelFormat> item_format;
   std::size_t width = 0;
   std::size_t height = 0;
+  Orientation orientation;
   Colorimetry colorimetry;
   std::uint64_t modifier = 0;
   std::array<Plane, 3> planes{};

@@ -31,6 +31,10 @@ Status check_enums(const TensorMessage& m) {
     return refuse("message.format: unknown", *m.format);
   if (m.item_format && static_cast<std::size_t>(*m.item_format) >= formats)
     return refuse("message.item_format: unknown", *m.item_format);
+  if (m.orientation.flip > Flip::horizontal)
+    return refuse("message.orientation.flip: unknown", m.orientation.flip);
+  if (m.orientation.rotation > Rotation::cw270)
+    return refuse("message.orientation.rotation: unknown", m.orientation.rotation);
   const Colorimetry& c = m.colorimetry;
   if (c.space > ColorSpace::smpte170m) return refuse("message.colorimetry.space: unknown", c.space);
   if (c.transfer > ColorTransfer::linear)
@@ -208,6 +212,7 @@ Result<TensorParts> take_apart(const Tensor& tensor) {
   m.item_format = tensor.item_format();
   m.width = tensor.width();
   m.height = tensor.height();
+  m.orientation = tensor.orientation();
   m.colorimetry = tensor.colorimetry();
   m.modifier = tensor.modifier();
   m.quantization = tensor.quantization();
@@ -231,6 +236,7 @@ Result<Tensor> put_together(const TensorMessage& m,
     return contradiction("message.item_format: does not fit the layout", set.error());
   }
   HALYARD_CHECK(tensor->set_quantization(m.quantization));
+  tensor->set_orientation(m.orientation);
   tensor->set_colorimetry(m.colorimetry);
   tensor->set_modifier(m.modifier);
   tensor->set_name(m.name);

@@ -145,6 +145,7 @@ Result<Tensor> Tensor::with_format(PixelFormat format) const {
                           planar ? static_cast<std::size_t>(stride[0]) : 0};
   HALYARD_TRY(Tensor image, wrap_image({&whole, 1}, extent.width, extent.height, format, dtype()));
   image.colorimetry_ = colorimetry_;
+  image.orientation_ = orientation_;
   image.modifier_ = modifier_;
   image.opaque_ = opaque_;
   image.name_ = name_;

@@ -146,6 +146,30 @@ TEST(CapiCodec, tells_every_orientation_as_mirror_then_turn) {
   }
 }
 
+// HAL's programs turn the picture themselves; nothing may turn it before.
+TEST(CapiCodec, converts_decoded_pictures_as_they_are_stored) {
+  const halyard::test::Folder folder;
+  const Bytes file = oriented(jpeg(folder), 6);
+  const Tensor tensor = image(24, 16, HAL_PIXEL_FORMAT_GREY);
+  ASSERT_EQ(hal_tensor_decode_image(tensor.get(), file.data(), file.size(), HAL_PIXEL_FORMAT_GREY,
+                                    nullptr, nullptr),
+            0)
+      << hal_last_error();
+  const Processor processor{hal_image_processor_new()};
+  const Tensor stored = image(24, 16, HAL_PIXEL_FORMAT_GREY);
+  ASSERT_EQ(hal_image_processor_convert(processor.get(), tensor.get(), stored.get(),
+                                        HAL_ROTATION_NONE, HAL_FLIP_NONE, nullptr),
+            0)
+      << hal_last_error();
+  EXPECT_NEAR(byte_at(stored, 23), 220, 3) << "the right half is bright";
+  const Tensor turned = image(16, 24, HAL_PIXEL_FORMAT_GREY);
+  ASSERT_EQ(hal_image_processor_convert(processor.get(), tensor.get(), turned.get(),
+                                        HAL_ROTATION_ROTATE90, HAL_FLIP_NONE, nullptr),
+            0)
+      << hal_last_error();
+  EXPECT_NEAR(byte_at(turned, 15), 30, 3) << "the left half is on top";
+}
+
 TEST(CapiCodec, loads_pictures_upright_in_any_format) {
   const halyard::test::Folder folder;
   const std::string path = folder / "turned.jpg";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// EXIF orientation: reported as flip, then clockwise turn; the pixels stay as stored.
+// EXIF orientation: flip, then clockwise turn, beside pixels that stay as stored; both ways.
 #include "codec/exif.h"
 
 #include "codec/support.h"
@@ -35,7 +35,51 @@ TEST(Exif, photos_report_their_tag_and_their_stored_size) {
     const auto picture = load_image(std::span<const std::byte>(file));
     ASSERT_TRUE(picture);
     EXPECT_EQ(picture->width(), header->width);
+    EXPECT_EQ(picture->upright_size(), (Size{240, 320}));
   }
+}
+
+// Every pixel tells where it is.
+Tensor chart() {
+  const Tensor picture = *Tensor::create_image(24, 16, PixelFormat::rgb);
+  const auto map = picture.map(Access::write);
+  const auto pixels = *map->view<std::uint8_t, 3>();
+  for (std::size_t y = 0; y < 16; ++y) {
+    for (std::size_t x = 0; x < 24; ++x) {
+      pixels(y, x, 0) = static_cast<std::uint8_t>(10 * x);
+      pixels(y, x, 1) = static_cast<std::uint8_t>(15 * y);
+    }
+  }
+  return picture;
+}
+
+TEST(Exif, is_written_and_read_with_the_tensor_that_carries_it) {
+  Tensor picture = chart();
+  const auto png = *encode_png(picture), jpeg = *encode_jpeg(picture);
+  for (const Bytes& plain : {png, jpeg})
+    EXPECT_EQ(peek(plain)->exif_orientation, 0);
+  for (int tag = 1; tag <= 8; ++tag) {
+    SCOPED_TRACE(tag);
+    picture.set_orientation(expected[tag]);
+    for (const bool is_png : {false, true}) {
+      const Bytes file = is_png ? *encode_png(picture) : *encode_jpeg(picture);
+      EXPECT_EQ(peek(file)->exif_orientation, tag == 1 ? 0 : tag);
+      const Tensor back = *load_image(std::span<const std::byte>(file));
+      EXPECT_EQ(back.orientation(), expected[tag]);
+      EXPECT_EQ(back.size(), picture.size());
+      if (is_png) {
+        EXPECT_EQ(test::plane_bytes(back, 0), test::plane_bytes(picture, 0));
+      }
+      // And into memory that is there.
+      Tensor into = *Tensor::create_image(24, 16, PixelFormat::rgb);
+      into.set_orientation({Flip::vertical, Rotation::cw90});
+      ASSERT_TRUE(load_into(into, file, {.format = PixelFormat::rgb}));
+      EXPECT_EQ(into.orientation(), expected[tag]);
+    }
+  }
+  // Several ways to say one thing.
+  picture.set_orientation({Flip::vertical, Rotation::cw270});
+  EXPECT_EQ(peek(*encode_jpeg(picture))->exif_orientation, 7);
 }
 
 // Pixel (x, y) of the upright picture, fetched from the stored one: undo the turn, then the flip.

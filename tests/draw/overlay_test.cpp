@@ -307,6 +307,19 @@ TEST_F(Drawing, other_formats_and_dtypes_are_unsupported) {
   }
 }
 
+TEST_F(Drawing, a_picture_that_carries_an_orientation_is_refused) {
+  auto o = overlay();
+  Tensor picture = plain_picture(64, 64);
+  const auto before = bytes_of(picture);
+  picture.set_orientation({Flip::none, Rotation::cw90});
+  const Detection d{{3, 4, 30, 40}, 0.5F, 1, -1};
+  const Status drawn = o.draw(picture, {&d, 1});
+  ASSERT_FALSE(drawn);
+  EXPECT_EQ(drawn.error().code, Errc::invalid_argument);
+  EXPECT_NE(drawn.error().message().find("carries an orientation"), std::string::npos);
+  EXPECT_EQ(bytes_of(picture), before);
+}
+
 TEST_F(Drawing, read_only_memory_is_refused) {
   static const std::vector<std::uint8_t> bytes(16 * 16 * 3, 7);
   auto buffer = *wrap_memory(static_cast<const void*>(bytes.data()), bytes.size(), {});

@@ -127,7 +127,6 @@ TEST_F(BadInput, free_maps_beside_steps_that_they_replace) {
   with([](Convert& c) { c.fit = Fit::letterbox; });
   with([](Convert& c) { c.flip = Flip::horizontal; });
   with([](Convert& c) { c.rotation = Rotation::cw90; });
-  with([](Convert& c) { c.orientation.flip = Flip::vertical; });
 }
 
 TEST_F(BadInput, normalize_that_is_not_finite) {
@@ -318,9 +317,9 @@ TEST_F(BadInput, enumerators_of_no_known_value) {
     EXPECT_EQ(refusal(), std::string("invalid_argument ") + what);
   };
   with("flip", [](Convert& c) { c.flip = static_cast<Flip>(3); });
-  with("flip", [](Convert& c) { c.orientation.flip = static_cast<Flip>(3); });
+  with("flip", [](Convert& c) { c.orientation = Orientation{static_cast<Flip>(3), {}}; });
   with("rotation", [](Convert& c) { c.rotation = static_cast<Rotation>(4); });
-  with("rotation", [](Convert& c) { c.orientation.rotation = static_cast<Rotation>(9); });
+  with("rotation", [](Convert& c) { c.orientation = Orientation{{}, static_cast<Rotation>(9)}; });
   with("fit", [](Convert& c) { c.fit = static_cast<Fit>(4); });
   with("letterbox", [](Convert& c) { c.letterbox = static_cast<LetterboxRule>(3); });
   with("filter", [](Convert& c) { c.filter = static_cast<Filter>(5); });

@@ -91,14 +91,135 @@ TEST_F(GeometryTest, top_left_pads_right_and_below_only) {
 TEST_F(GeometryTest, an_orientation_comes_before_flip_and_rotation) {
   // A quarter turn, then a mirror left to right.
   Convert c = request({6, 4}, {4, 6});
-  c.orientation = {Flip::none, Rotation::cw90};
+  c.orientation = Orientation{Flip::none, Rotation::cw90};
   c.flip = Flip::horizontal;
   const Placement p = placed(c);
   for (int y = 0; y < 4; ++y) {
     for (int x = 0; x < 6; ++x)
       ASSERT_EQ(code_at(c.dst, 0, y, x), code_at(c.src, 0, x, y));
   }
-  EXPECT_FLOAT_EQ(p.to_destination(Point{5.5F, 0.5F}).y, 5.5F);
+  // The placement speaks of the upright picture, 4 x 6.
+  EXPECT_EQ(p.source(), (Size{4, 6}));
+  EXPECT_FLOAT_EQ(p.to_destination(Point{0.5F, 5.5F}).y, 5.5F);
+  EXPECT_FLOAT_EQ(p.to_destination(Point{0.5F, 5.5F}).x, 3.5F);
+}
+
+std::vector<Orientation> every_orientation() {
+  std::vector<Orientation> all;
+  for (const Flip flip : {Flip::none, Flip::vertical, Flip::horizontal})
+    for (int quarters = 0; quarters < 4; ++quarters)
+      all.push_back({flip, static_cast<Rotation>(quarters)});
+  return all;
+}
+
+// `picture` as a file would store it that says `orientation`: the way back, pixel by pixel.
+class Upright : public GeometryTest {
+ protected:
+  Tensor stored_as(Orientation orientation, const Tensor& picture) {
+    Convert c;
+    c.src = picture;
+    const Orientation back = inverse(orientation);
+    c.flip = back.flip;
+    c.rotation = back.rotation;
+    c.dst = Tensor::create_image(oriented(picture.size(), back), *picture.format()).value();
+    placed(c);
+    c.dst.set_orientation(orientation);
+    return c.dst;
+  }
+};
+
+TEST_F(Upright, every_step_works_on_the_picture_that_its_source_shows) {
+  const Tensor picture = random_picture(random_, 34, 22, PixelFormat::grey);
+  const std::vector<void (*)(Convert&)> steps = {
+      [](Convert&) {},
+      [](Convert& c) { c.fit = Fit::letterbox; },
+      [](Convert& c) {
+        c.crop = Region{3, 5, 20, 11};
+      },
+      [](Convert& c) { c.fit = Fit::cover; },
+      [](Convert& c) {
+        c.flip = Flip::horizontal;
+        c.rotation = Rotation::cw90;
+        c.crop = Region{3, 5, 20, 11};
+        c.fit = Fit::letterbox;
+        c.letterbox = LetterboxRule::ultralytics;
+      },
+      [](Convert& c) {
+        c.affine = Affine{{0.53, 0.27, 1.1, -0.23, 0.47, 6.3}};  // no centre between two pixels
+        c.crop = Region{3, 5, 20, 11};
+      }};
+  for (const Orientation orientation : every_orientation()) {
+    const Tensor stored = stored_as(orientation, picture);
+    ASSERT_EQ(stored.upright_size(), picture.size());
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      Convert c;
+      c.src = picture;
+      c.dst = random_picture(random_, 16, 16, PixelFormat::grey);
+      c.filter = Filter::nearest;
+      steps[i](c);
+      const Placement want = placed(c);
+      const auto pixels = bytes_of(c.dst);
+      c.src = stored;
+      const Placement p = placed(c);
+      EXPECT_EQ(bytes_of(c.dst), pixels) << "step " << i;
+      EXPECT_EQ(p.source(), picture.size());
+      EXPECT_EQ(p.crop(), want.crop());
+      EXPECT_EQ(p.forward(), want.forward()) << "step " << i;
+      // Said by the request, it is the same; and it goes first.
+      c.src.set_orientation({});
+      c.orientation = orientation;
+      placed(c);
+      EXPECT_EQ(bytes_of(c.dst), pixels) << "step " << i;
+      c.src.set_orientation({Flip::vertical, Rotation::cw90});
+      placed(c);
+      EXPECT_EQ(bytes_of(c.dst), pixels) << "step " << i;
+    }
+  }
+}
+
+TEST_F(Upright, pixels_stay_as_stored_where_the_request_says_so) {
+  Convert c = request({6, 4}, {6, 4});
+  c.src.set_orientation({Flip::none, Rotation::cw90});
+  c.orientation = Orientation{};
+  EXPECT_EQ(placed(c).source(), (Size{6, 4}));
+  for (int y = 0; y < 4; ++y)
+    for (int x = 0; x < 6; ++x)
+      ASSERT_EQ(code_at(c.dst, 0, x, y), code_at(c.src, 0, x, y));
+}
+
+TEST_F(Upright, tiles_and_masks_lie_in_the_upright_picture) {
+  const Tensor picture = random_picture(random_, 34, 22, PixelFormat::grey);
+  const Tensor stored = stored_as({Flip::horizontal, Rotation::cw90}, picture);
+  const auto tiles = plan_tiles(stored.upright_size(), {{16, 16}, 0.0}).value();
+  const auto batch = [&] {
+    return Tensor::create_image_batch(tiles.size(), 16, 16, PixelFormat::grey).value();
+  };
+  const Tensor one = batch(), other = batch();
+  ASSERT_TRUE(processor_.convert_tiles(picture, tiles, one, {}));
+  const auto placed_tiles = processor_.convert_tiles(stored, tiles, other, {});
+  ASSERT_TRUE(placed_tiles);
+  EXPECT_EQ(bytes_of(one), bytes_of(other));
+  EXPECT_EQ(placed_tiles->back().crop(), RegionF(tiles.back().region));
+
+  const Tensor mask = Tensor::create_image(Size{34, 22}, PixelFormat::grey).value();
+  ASSERT_TRUE(
+      processor_.mask_to_source(placed_tiles->back(), other.batch(tiles.size() - 1).value(), mask));
+  const Region& last = tiles.back().region;
+  EXPECT_EQ(code_at(mask, 0, last.x, last.y), code_at(picture, 0, last.x, last.y));
+}
+
+TEST_F(Upright, a_destination_that_carries_an_orientation_is_refused) {
+  Convert c = request({6, 4}, {6, 4});
+  const auto before = bytes_of(c.dst);
+  c.dst.set_orientation({Flip::none, Rotation::cw90});
+  const auto done = processor_.convert(c);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, Errc::invalid_argument);
+  EXPECT_NE(done.error().message().find("dst: carries an orientation"), std::string::npos);
+  EXPECT_EQ(bytes_of(c.dst), before);
+  c.dst.set_orientation({});
+  c.src.set_orientation({static_cast<Flip>(7), Rotation::none});
+  EXPECT_FALSE(processor_.convert(c));
 }
 
 TEST_F(GeometryTest, crops_between_pixels_shift_the_samples) {

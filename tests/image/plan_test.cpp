@@ -142,7 +142,9 @@ TEST_F(PlanTest, no_field_of_a_request_is_forgotten) {
       [](Convert& c) {
         c.crop = Region{1, 1, 20, 20};
       },
-      [](Convert& c) { c.orientation.rotation = Rotation::cw180; },
+      [](Convert& c) {
+        c.orientation = Orientation{Flip::none, Rotation::cw180};
+      },
       [](Convert& c) { c.flip = Flip::vertical; },
       [](Convert& c) { c.rotation = Rotation::cw90; },
       [](Convert& c) { c.fit = Fit::stretch; },
@@ -182,6 +184,22 @@ TEST_F(PlanTest, no_field_of_a_request_is_forgotten) {
     EXPECT_EQ(bytes_of(changed.dst), pixels) << "change " << i;
     EXPECT_EQ(converted(), plain) << "change " << i;
   }
+}
+
+TEST_F(PlanTest, the_orientation_of_the_source_belongs_to_the_geometry) {
+  const auto stored = converted();
+  const ConvertPlan plan = processor_.plan(request_).value();
+  request_.src.set_orientation({Flip::none, Rotation::cw180});
+  const auto upright = converted();
+  EXPECT_NE(stored, upright);
+  const auto other = processor_.run(plan, request_.src, request_.dst);
+  ASSERT_FALSE(other);
+  EXPECT_NE(other.error().message().find("src: its size, format, dtype, orientation"),
+            std::string::npos);
+  request_.orientation = Orientation{};
+  EXPECT_EQ(converted(), stored);
+  request_.orientation.reset();
+  EXPECT_EQ(converted(), upright);
 }
 
 TEST_F(PlanTest, quantization_and_colorimetry_belong_to_the_geometry) {

@@ -74,11 +74,11 @@ TEST(Properties, any_free_map_is_right) {
     const std::vector<int> values = any_values();
     Random random(static_cast<unsigned>(*rc::gen::inRange(0, 1 << 20)));
     Convert c = build_request(values, random);
-    c.orientation = {};
     c.flip = Flip::none;
     c.rotation = Rotation::none;
     c.fit = Fit::stretch;
-    c.affine = any_map(c.src.size(), c.dst.as_image().value().size());
+    c.affine = any_map(oriented(c.src.size(), c.orientation.value_or(c.src.orientation())),
+                       c.dst.as_image().value().size());
     const std::string mistake = judge.mistake_of(c);
     if (!mistake.empty()) RC_FAIL(mistake);
   });

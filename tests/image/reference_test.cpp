@@ -221,7 +221,7 @@ TEST(Reference, turns_follow_flips_and_orientation_comes_first) {
   }
   // The same from the picture's own orientation, and a turn after it.
   Convert turned = c;
-  turned.orientation = {c.flip, c.rotation};
+  turned.orientation = Orientation{c.flip, c.rotation};
   turned.flip = Flip::none;
   turned.rotation = Rotation::cw180;
   for (int y = 0; y < 3; ++y) {

@@ -35,6 +35,8 @@ std::string described(const Tensor& t) {
   if (t.item_format()) text += " items " + std::string(to_string(*t.item_format()));
   text += " colours " + std::to_string(static_cast<int>(t.colorimetry().space)) + "," +
           std::to_string(static_cast<int>(t.colorimetry().range));
+  text += " orientation " + std::to_string(static_cast<int>(t.orientation().flip)) + "," +
+          std::to_string(static_cast<int>(t.orientation().rotation));
   if (t.quantization()) {
     text += " scale " + std::to_string(t.quantization()->scale[0]) + " zero " +
             std::to_string(t.quantization()->zero_point_at(0));
@@ -82,6 +84,12 @@ class Makers {
       Colorimetry c;
       c.space = ColorSpace::bt709;
       t.set_colorimetry(c);
+    }));
+    makers.push_back(changed(image(48, PixelFormat::rgb), [](Tensor& t) {
+      t.set_orientation({Flip::none, Rotation::cw90});
+    }));
+    makers.push_back(changed(image(48, PixelFormat::rgb), [](Tensor& t) {
+      t.set_orientation({Flip::horizontal, Rotation::none});
     }));
     makers.push_back(changed(tensor({8, 5}, DType::u8), [](Tensor& t) {
       const AxisRange rows{2, 4};

@@ -149,7 +149,7 @@ TEST_F(Hostile, heads_of_frames_are_checked) {
     if (round % 2 == 0) {
       head.format = static_cast<std::uint8_t>(random() % 24);
       head.planes = static_cast<std::uint8_t>(random() % 5);
-      head.width = static_cast<std::uint32_t>(random() % 3 == 0 ? random() : random() % 20);
+      head.width = static_cast<std::uint16_t>(random() % 3 == 0 ? random() : random() % 20);
       head.height = static_cast<std::uint32_t>(random() % 3 == 0 ? random() : random() % 20);
       for (auto& plane : head.plane)
         plane = {random() % 5 == 0 ? random() : random() % 512,

@@ -165,6 +165,8 @@ TEST_F(PageTest, has_the_structures_of_frames) {
   EXPECT_FIELD(FrameHead, color_encoding);
   EXPECT_FIELD(FrameHead, color_range);
   EXPECT_FIELD(FrameHead, width);
+  EXPECT_FIELD(FrameHead, flip);
+  EXPECT_FIELD(FrameHead, rotation);
   EXPECT_FIELD(FrameHead, height);
   for (std::size_t i = 0; i < 3; ++i) {
     const std::string plane = "FrameHead.plane" + std::to_string(i);

@@ -313,6 +313,7 @@ TEST_F(Topics, carry_images_as_images) {
     auto handle = (*sender.pool())->alloc_image(64, 48, format);
     ASSERT_TRUE(handle) << handle.error().message();
     handle->set_colorimetry(Colorimetry::jpeg());
+    handle->set_orientation({Flip::horizontal, Rotation::cw270});
     handle->set_name("left camera");
     ASSERT_TRUE(sender.send(*handle));
     const auto got = receiver.recv();
@@ -321,6 +322,7 @@ TEST_F(Topics, carry_images_as_images) {
     EXPECT_EQ(got->width(), 64U);
     EXPECT_EQ(got->height(), 48U);
     EXPECT_EQ(got->colorimetry(), Colorimetry::jpeg());
+    EXPECT_EQ(got->orientation(), (Orientation{Flip::horizontal, Rotation::cw270}));
     EXPECT_EQ(got->name(), "left camera");
     EXPECT_EQ(got->plane_count(), handle->plane_count());
   }
@@ -346,6 +348,13 @@ TEST_F(Topics, copy_what_lies_in_no_pool_and_count_it) {
   EXPECT_EQ(got->quantization(), heap.quantization());
   EXPECT_EQ(sender.stats().copied, 1U);
   EXPECT_EQ(sender.stats().copied_bytes, 6U);
+  Tensor photo = *Tensor::create_image(8, 4, PixelFormat::rgb, DType::u8, Memory::mem);
+  photo.set_orientation({Flip::none, Rotation::cw90});
+  ASSERT_TRUE(sender.send(photo));
+  const auto shown = receiver.recv();
+  ASSERT_TRUE(shown);
+  EXPECT_EQ(shown->orientation(), photo.orientation());
+  EXPECT_EQ(sender.stats().copied, 2U);
 }
 
 TEST_F(Topics, carry_bytes) {

@@ -100,6 +100,8 @@ inline void add_described_tensors(std::vector<SentTensor>& out) {
   out.push_back({"with colours", image});
   image.set_modifier(drm_modifier_invalid);
   out.push_back({"modifier not told", image});
+  image.set_orientation({Flip::horizontal, Rotation::cw90});
+  out.push_back({"lying on its side", image});
 }
 
 inline std::vector<SentTensor> sent_tensors() {
@@ -123,6 +125,7 @@ inline void expect_same(const Tensor& a, const Tensor& b) {
   EXPECT_EQ(a.width(), b.width());
   EXPECT_EQ(a.height(), b.height());
   EXPECT_EQ(a.colorimetry(), b.colorimetry());
+  EXPECT_EQ(a.orientation(), b.orientation());
   EXPECT_EQ(a.modifier(), b.modifier());
   EXPECT_EQ(a.quantization(), b.quantization());
   EXPECT_EQ(a.name(), b.name());

@@ -125,6 +125,40 @@ TEST(Slice, keeps_name_and_colours_and_cuts_per_channel_quantization) {
     EXPECT_TRUE(validate(*t.quantization(), t.dtype(), t.shape()));
 }
 
+TEST(Orientation, goes_with_the_rows_that_it_speaks_of) {
+  const Orientation turned{Flip::horizontal, Rotation::cw90};
+  Tensor picture = *Tensor::create_image(16, 8, PixelFormat::rgb);
+  EXPECT_EQ(picture.orientation(), Orientation{});
+  EXPECT_EQ(picture.upright_size(), (Size{16, 8}));
+  picture.set_orientation(turned);
+  EXPECT_EQ(picture.upright_size(), (Size{8, 16}));
+  EXPECT_EQ(picture.slice({2, 2, 4, 3})->orientation(), turned);
+  EXPECT_EQ(picture.slice({2, 2, 4, 3})->upright_size(), (Size{3, 4}));
+  EXPECT_EQ(picture.reshape({std::size_t{16 * 8 * 3}})->orientation(), Orientation{});
+  EXPECT_EQ(picture.reconfigured(8, 16, PixelFormat::rgb)->orientation(), Orientation{});
+
+  Tensor copied = picture;
+  EXPECT_EQ(copied.orientation(), turned);
+  const Tensor moved = std::move(copied);
+  EXPECT_EQ(moved.orientation(), turned);
+  EXPECT_EQ(copied.orientation(), Orientation{});  // NOLINT(bugprone-use-after-move)
+  Tensor assigned;
+  assigned = Tensor(moved);
+  EXPECT_EQ(assigned.orientation(), turned);
+
+  Tensor batch = *Tensor::create_image_batch(2, 16, 8, PixelFormat::rgb);
+  batch.set_orientation(turned);
+  EXPECT_EQ(batch.batch(1)->orientation(), turned);
+}
+
+TEST(Image, sizes_may_come_as_one) {
+  const auto made = Tensor::create_image(Size{6, 4}, PixelFormat::nv12);
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->size(), (Size{6, 4}));
+  EXPECT_EQ(Tensor::create_image(Size{-6, 4}, PixelFormat::nv12).error().code,
+            Errc::invalid_argument);
+}
+
 TEST(Slice, resolves_the_open_colours_of_yuv_and_leaves_those_of_rgb) {
   Tensor yuv = image_of(8, 720, F::yuyv);
   yuv.set_colorimetry({{}, {}, {}, ColorRange::full});

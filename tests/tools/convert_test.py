@@ -4,17 +4,9 @@ import os
 import struct
 import unittest
 
-from program import DATA, PICTURE, ProgramTest, needs_data, npy, read_npy
+from program import DATA, PICTURE, ProgramTest, needs_data, npy, read_npy, with_exif
 
 EDGES = (0, 85, 170, 255)
-
-
-def with_exif(orientation):
-    """The picture's file with an EXIF block that holds the orientation tag alone."""
-    tiff = struct.pack("<2sHI HHHIHH I", b"II", 42, 8, 1, 0x112, 3, 1, orientation, 0, 0)
-    block = b"Exif\0\0" + tiff
-    whole = PICTURE.read_bytes()
-    return whole[:2] + b"\xff\xe1" + struct.pack(">H", len(block) + 2) + block + whole[2:]
 
 
 class ConvertTest(ProgramTest):
@@ -161,19 +153,37 @@ class Geometry(ConvertTest):
         photo, upright = self.dir / "p.jpg", self.dir / "u.png"
         for orientation in (2, 5, 6, 8):
             with self.subTest(orientation):
-                photo.write_bytes(with_exif(orientation))
+                photo.write_bytes(with_exif(orientation, PICTURE.read_bytes()))
                 self.succeed("convert", photo, upright)
                 turn = ("--flip", "horizontal", "--rotate", 90, "--raw")
                 self.succeed("convert", upright, self.dir / "a", *turn)
                 self.succeed("convert", photo, self.dir / "b", *turn)
                 self.assertEqual((self.dir / "a").read_bytes(), (self.dir / "b").read_bytes())
 
-    def test_affine_maps_start_from_the_stored_pixels(self):
+    def test_affine_maps_start_from_the_upright_pixels(self):
         photo = self.dir / "p.jpg"
-        photo.write_bytes(with_exif(6))
+        photo.write_bytes(with_exif(6, PICTURE.read_bytes()))
         self.succeed("convert", photo, self.dir / "a", "--raw", "--affine", "1,0,0,0,1,0")
-        self.succeed("convert", photo, self.dir / "b", "--raw", "--no-orient", "--smooth-chroma")
+        self.succeed("convert", photo, self.dir / "b", "--raw", "--smooth-chroma")
         self.assertEqual((self.dir / "a").read_bytes(), (self.dir / "b").read_bytes())
+
+    def test_crops_and_tiles_are_parts_of_the_upright_picture(self):
+        photo, upright = self.dir / "p.jpg", self.dir / "u.png"
+        for orientation in range(1, 9):
+            with self.subTest(orientation):
+                photo.write_bytes(with_exif(orientation, PICTURE.read_bytes()))
+                self.succeed("convert", photo, upright)
+                for step in (("--crop", "8,4,24,10"), ("--tiles", "32x16,0")):
+                    from_file = self.succeed("convert", photo, self.dir / "a.png", *step)
+                    from_upright = self.succeed("convert", upright, self.dir / "b.png", *step)
+                    a, b = (sorted(self.dir.glob(name)) for name in ("a*.png", "b*.png"))
+                    self.assertEqual(len(a), len(b))
+                    self.assertTrue(len(a) > 1 or step[0] == "--crop")
+                    for one, other in zip(a, b):
+                        self.assertEqual(one.read_bytes(), other.read_bytes(), one.name)
+                    self.assertEqual(from_file.replace("/a_", "/b_"), from_upright)
+                    for made in a + b:
+                        made.unlink()
 
     @needs_data
     def test_exif_turns_are_applied_or_left(self):

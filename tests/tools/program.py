@@ -32,6 +32,13 @@ def read_npy(path):
     return eval(raw[10:10 + length].decode()), raw[10 + length:]
 
 
+def with_exif(orientation, jpeg):
+    """A JPEG's bytes with an EXIF block that holds the orientation tag alone."""
+    tiff = struct.pack("<2sHI HHHIHH I", b"II", 42, 8, 1, 0x112, 3, 1, orientation, 0, 0)
+    block = b"Exif\0\0" + tiff
+    return jpeg[:2] + b"\xff\xe1" + struct.pack(">H", len(block) + 2) + block + jpeg[2:]
+
+
 class ProgramTest(unittest.TestCase):
     """A folder of its own for each test, and the program as a call."""
 

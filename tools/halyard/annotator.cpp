@@ -84,12 +84,10 @@ void Annotator::reserve_names() {
 Status Annotator::paint(Job& job) const {
   if (!is_wanted()) return {};
   const StageTimer timer(job, "paint");
-  HALYARD_CHECK(resize(job.canvas, upright_size(job.frame), PixelFormat::rgb));
+  HALYARD_CHECK(resize(job.canvas, job.frame.image.upright_size(), PixelFormat::rgb));
   Convert request;
   request.src = job.frame.image;
   request.dst = job.canvas;
-  request.flip = job.frame.orientation.flip;
-  request.rotation = job.frame.orientation.rotation;
   HALYARD_CHECK(job.processor.convert(request));
   return {};
 }

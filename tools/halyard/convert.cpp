@@ -19,13 +19,8 @@
 namespace halyard::tool {
 namespace {
 
-struct Source {
-  Tensor picture;
-  Orientation orientation;
-};
-
 /// A raw picture: an .npy array, or the bare bytes of any other file.
-Result<Source> load_raw(const ConvertOptions& options) {
+Result<Tensor> load_raw(const ConvertOptions& options) {
   HALYARD_TRY(const auto file, read_input(options.in));
   std::span<const std::byte> bytes = file;
   DType dtype = options.input_bits ? DType::u16 : DType::u8;
@@ -43,24 +38,19 @@ Result<Source> load_raw(const ConvertOptions& options) {
     HALYARD_TRY(map, array.map(Access::read));
     bytes = {map.data(), array.size_bytes()};
   }
-  Source source;
-  HALYARD_TRY(source.picture,
-              picture_from_raw(bytes, *options.input_size, *options.input_format, dtype));
-  return source;
+  return picture_from_raw(bytes, *options.input_size, *options.input_format, dtype);
 }
 
-Result<Source> load_source(const ConvertOptions& options) {
-  Source source;
+Result<Tensor> load_source(const ConvertOptions& options) {
+  Tensor source;
   if (options.input_format) {
     HALYARD_TRY(source, load_raw(options));
   } else {
     HALYARD_TRY(const auto file, read_input(options.in));
-    HALYARD_TRY(const auto header, peek(file));
-    HALYARD_TRY(source.picture, load_image(file));
-    // An affine map starts from the pixels as they are stored.
-    if (!options.keeps_orientation && !options.affine) source.orientation = header.orientation;
+    HALYARD_TRY(source, load_image(file));
+    if (options.keeps_orientation) source.set_orientation({});
   }
-  if (options.input_colorimetry) source.picture.set_colorimetry(*options.input_colorimetry);
+  if (options.input_colorimetry) source.set_colorimetry(*options.input_colorimetry);
   return source;
 }
 
@@ -72,20 +62,20 @@ PixelFormat default_format(const Tensor& source, const std::string& extension) {
 }
 
 /// One pixel for each of the source's, where nobody asked for a size.
-Size default_size(const ConvertOptions& options, const Source& source, const Convert& request) {
-  Size shown = source.picture.size();
+Size default_size(const ConvertOptions& options, const Tensor& source, const Convert& request) {
+  Size shown = source.upright_size();
   if (request.crop && !options.affine) {
     const auto whole = [](double extent) {
       return static_cast<std::int32_t>(std::clamp(std::round(extent), 1.0, 65535.0));
     };
     shown = {whole(request.crop->width), whole(request.crop->height)};
   }
-  return turned(shown, then(source.orientation, options.turn()));
+  return oriented(shown, options.turn());
 }
 
-Result<Tensor> make_target(const ConvertOptions& options, const Source& source, Size size) {
+Result<Tensor> make_target(const ConvertOptions& options, const Tensor& source, Size size) {
   const std::string extension = extension_of(options.out);
-  const PixelFormat format = options.format.value_or(default_format(source.picture, extension));
+  const PixelFormat format = options.format.value_or(default_format(source, extension));
   HALYARD_TRY(auto target,
               Tensor::create_image(static_cast<std::size_t>(size.width),
                                    static_cast<std::size_t>(size.height), format, options.dtype));
@@ -97,12 +87,11 @@ Result<Tensor> make_target(const ConvertOptions& options, const Source& source, 
 }
 
 /// All but the destination.
-Convert make_request(const ConvertOptions& options, const Source& source) {
+Convert make_request(const ConvertOptions& options, const Tensor& source) {
   const Orientation turn = options.turn();
   Convert request;
-  request.src = source.picture;
+  request.src = source;
   request.crop = options.crop;
-  request.orientation = source.orientation;
   request.flip = turn.flip;
   request.rotation = turn.rotation;
   request.fit = options.fit;
@@ -115,7 +104,7 @@ Convert make_request(const ConvertOptions& options, const Source& source) {
   request.alpha = options.alpha;
   request.bgr = options.is_bgr;
   request.affine = options.affine;
-  if (source.picture.dtype() == DType::u16)
+  if (source.dtype() == DType::u16)
     request.source_bits = static_cast<std::uint8_t>(options.input_bits.value_or(0));
   if (options.mean || options.deviation)
     request.normalize =
@@ -137,7 +126,7 @@ Status save(const ConvertOptions& options, const Tensor& picture, const std::str
 }
 
 /// Converts what the request shows into a picture of its own, and that into a file.
-int convert_one(const ConvertOptions& options, const Source& source, Convert request,
+int convert_one(const ConvertOptions& options, const Tensor& source, Convert request,
                 Processor& processor, const std::string& path) {
   const Size size = options.size.value_or(default_size(options, source, request));
   auto target = make_target(options, source, size);
@@ -172,9 +161,9 @@ int check_tile_paths(const ConvertOptions& options, std::span<const Tile> tiles)
   return paths.run();
 }
 
-int convert_tiles(const ConvertOptions& options, const Source& source, Convert request,
+int convert_tiles(const ConvertOptions& options, const Tensor& source, Convert request,
                   Processor& processor) {
-  const auto tiles = plan_tiles(source.picture.size(), *options.tiles);
+  const auto tiles = plan_tiles(source.upright_size(), *options.tiles);
   if (!tiles) return report("--tiles", tiles.error());
   if (const int code = check_tile_paths(options, *tiles); code != exit_ok) return code;
   for (const Tile& tile : *tiles) {
@@ -206,8 +195,9 @@ int convert(const ConvertOptions& options) {
 }
 
 constexpr const char* convert_examples =
-    "Steps: crop, EXIF turn (see --no-orient), flip, rotate, fit, place. With --tiles each file's\n"
-    "name and its X,Y,W,H in the picture are printed.\n"
+    "Steps: EXIF turn (see --no-orient), crop, flip, rotate, fit, place. Crops, tiles and affine\n"
+    "maps are pixels of the upright picture. With --tiles each file's name and its X,Y,W,H in it\n"
+    "are printed.\n"
     "\n"
     "Examples:\n"
     "  halyard convert photo.jpg small.png --size 640x640 --fit letterbox\n"

@@ -27,7 +27,7 @@ void add_region_options(CLI::App& sub, ConvertOptions& options) {
   add_parsed(sub, "--size", options.size, parse_size, "WxH with 1..65535 each",
              "WxH of the result");
   add_parsed(sub, "--crop", options.crop, parse_region_f, "X,Y,W,H with W and H above 0",
-             "X,Y,W,H in stored pixels, before any turn; may lie between pixels");
+             "X,Y,W,H in the upright picture, before --flip and --rotate; may lie between pixels");
   sub.add_flag("--no-orient", options.keeps_orientation, "Ignore the EXIF orientation");
   sub.add_option("--flip", options.flip, "none, horizontal or vertical; before --rotate")
       ->check(CLI::IsMember({"none", "horizontal", "vertical"}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The picture is turned upright on its way into the network, in the same pass as the resize.
+// convert() turns the picture upright on its way into the network, in the same pass as the resize.
 #include "detector.h"
 
 #include <fmt/format.h>
@@ -27,17 +27,6 @@ Status check_engine(const Engine& engine) {
   return {};
 }
 
-/// From the stored picture's pixels to the upright one's.
-void turn_upright(std::vector<Detection>& found, const Frame& frame) {
-  if (frame.orientation == Orientation{}) return;
-  const Size stored = frame.image.size();
-  const Size upright = upright_size(frame);
-  const Placement turn(stored, Region{0, 0, stored.width, stored.height}, frame.orientation,
-                       upright, {0, 0, upright.width, upright.height});
-  for (Detection& detection : found)
-    detection.box = turn.to_destination(detection.box);
-}
-
 /// Cuts boxes at the network's input: masks end there, and a weak box may reach far beyond.
 void clip(std::vector<Detection>& found, Size input) {
   const auto width = static_cast<float>(input.width), height = static_cast<float>(input.height);
@@ -47,11 +36,11 @@ void clip(std::vector<Detection>& found, Size input) {
   }
 }
 
-/// The frame as RGB, the size and turn that it is stored in.
+/// The upright frame as RGB, of its own size.
 Status to_rgb(Job& job) {
-  const Size size = job.frame.image.size();
+  const Size size = job.frame.image.upright_size();
   if (job.rgb.rank() == 0 || job.rgb.size() != size) {
-    HALYARD_TRY(job.rgb, Tensor::create_image(size.width, size.height, PixelFormat::rgb));
+    HALYARD_TRY(job.rgb, Tensor::create_image(size, PixelFormat::rgb));
   }
   Convert request;
   request.src = job.frame.image;
@@ -62,10 +51,6 @@ Status to_rgb(Job& job) {
 }
 
 }  // namespace
-
-Size upright_size(const Frame& frame) noexcept {
-  return turned(frame.image.size(), frame.orientation);
-}
 
 std::optional<Detector> Detector::create(const DetectorOptions& options) {
   auto engine = Engine::open(options.model, options.engine);
@@ -99,8 +84,6 @@ Status Detector::detect(Job& job) {
       request.src = job.rgb;
     }
     request.dst = job.input;
-    request.flip = job.frame.orientation.flip;
-    request.rotation = job.frame.orientation.rotation;
     request.fit = Fit::letterbox;
     request.letterbox = letterbox_;
     HALYARD_TRY(placement, job.processor.convert(request));
@@ -117,7 +100,6 @@ Status Detector::detect(Job& job) {
 Status Detector::decode(std::span<const Tensor> outputs, const Placement& placement, Job& job) {
   HALYARD_CHECK(decoder_.decode_into(outputs, job.decoded));
   job.found = placement.to_source(job.decoded.detections);
-  turn_upright(job.found, job.frame);
   if (gives_masks()) HALYARD_CHECK(make_masks(placement, job));
   if (!keeps_prototypes_) job.decoded.masks.prototypes = {};  // the engine's memory
   return {};
@@ -127,7 +109,7 @@ Status Detector::make_masks(const Placement& placement, Job& job) {
   clip(job.decoded.detections, placement.destination());
   job.content = RegionF(placement.content());
   if (!mask_rule_) return {};
-  const MaskOptions options{*mask_rule_, upright_size(job.frame), job.content};
+  const MaskOptions options{*mask_rule_, job.frame.image.upright_size(), job.content};
   return materialize(job.decoded.masks, job.decoded.detections, options, job.masks);
 }
 

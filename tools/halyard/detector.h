@@ -69,7 +69,4 @@ class Detector {
   bool keeps_prototypes_;
 };
 
-/// Size of a frame as a viewer shows it.
-Size upright_size(const Frame& frame) noexcept;
-
 }  // namespace halyard::tool

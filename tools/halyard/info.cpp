@@ -39,8 +39,8 @@ Json describe(const ImageFileInfo& header) {
   out["palette"] = header.palette;
   out["exif_orientation"] = header.exif_orientation;
   const Size shown =
-      turned({static_cast<std::int32_t>(header.width), static_cast<std::int32_t>(header.height)},
-             header.orientation);
+      oriented({static_cast<std::int32_t>(header.width), static_cast<std::int32_t>(header.height)},
+               header.orientation);
   out["upright_width"] = shown.width;
   out["upright_height"] = shown.height;
   out["color_encoding"] = to_string(header.colorimetry.encoding);

@@ -110,7 +110,7 @@ bool Pipeline::read_frame(Job& job) {
     job.frame = **std::move(frame);
     job.record.source = job.frame.source;
     job.record.index = job.frame.index;
-    job.record.size = upright_size(job.frame);
+    job.record.size = job.frame.image.upright_size();
     return true;
   }
   return false;

@@ -26,7 +26,7 @@ Result<Frame> load(const std::string& path) {
 }
 
 Status check_size(const CocoImage& image, const Frame& frame) {
-  const Size size = upright_size(frame);
+  const Size size = frame.image.upright_size();
   if (image.size == Size{} || image.size == size) return {};
   return make_error(Errc::invalid_argument, "is not the image of the ground truth",
                     fmt::format("{}x{}, must be {}x{}", size.width, size.height, image.size.width,

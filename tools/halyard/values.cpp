@@ -186,10 +186,6 @@ std::optional<AlphaStep> parse_alpha(std::string_view text) {
   return parse_name<AlphaStep, 3>(text, {"keep", "premultiply", "unpremultiply"});
 }
 
-Size turned(Size size, Orientation orientation) noexcept {
-  return swaps_axes(orientation.rotation) ? Size{size.height, size.width} : size;
-}
-
 Result<std::vector<std::byte>> read_input(const std::string& path) {
   std::error_code ignored;
   const bool has_size = std::filesystem::is_regular_file(path, ignored);

@@ -47,9 +47,6 @@ std::optional<Fit> parse_fit(std::string_view text);
 std::optional<LetterboxRule> parse_letterbox_rule(std::string_view text);
 std::optional<AlphaStep> parse_alpha(std::string_view text);
 
-/// Size of a picture of `size` after the turn.
-Size turned(Size size, Orientation orientation) noexcept;
-
 /// A whole input: a regular file up to 1 GiB, a pipe or device, which tells no size, up to 256 MiB.
 /// Errors: as read_file.
 Result<std::vector<std::byte>> read_input(const std::string& path);

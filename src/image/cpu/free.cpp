@@ -70,7 +70,7 @@ class FreeSampler final : public Sampler {
  public:
   FreeSampler(const Plan& plan, std::size_t channels, int fraction)
       : Sampler(plan.content.height, plan.content.width, fraction),
-        back_(plan.placement.backward()),
+        back_(inverse(*plan.affine)),
         crop_(plan.crop),
         content_(plan.content),
         kernel_(plan.filter, plan.antialias),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "image/reference/reference.h"
 
@@ -120,8 +121,13 @@ class Sampling {
     const double determinant = m[0] * m[4] - m[1] * m[3];
     const double dx = x + 0.5 - m[2];
     const double dy = y + 0.5 - m[5];
-    const double px = (m[4] * dx - m[1] * dy) / determinant;
-    const double py = (m[0] * dy - m[3] * dx) / determinant;
+    const RegionF place = stored_part(request_, {(m[4] * dx - m[1] * dy) / determinant,
+                                                 (m[0] * dy - m[3] * dx) / determinant, 0, 0});
+    const double px = place.x;
+    const double py = place.y;
+    double across_per_pixel = std::hypot(m[4], m[1]) / std::abs(determinant);
+    double down_per_pixel = std::hypot(m[3], m[0]) / std::abs(determinant);
+    if (swaps_axes(own_of(request_).rotation)) std::swap(across_per_pixel, down_per_pixel);
     const RegionF& crop = geometry_.crop;
     const double inside =
         std::min({px - crop.x, py - crop.y, crop.x + crop.width - px, crop.y + crop.height - py});
@@ -136,10 +142,8 @@ class Sampling {
       const double high = 1 << plane.shift_y;
       const Reach columns = touched(crop.x, crop.width, plane.shift_x, plane.columns);
       const Reach rows = touched(crop.y, crop.height, plane.shift_y, plane.rows);
-      const Spot across{px / wide, std::hypot(m[4], m[1]) / std::abs(determinant) / wide,
-                        columns.lowest, columns.highest, false};
-      const Spot down{py / high, std::hypot(m[3], m[0]) / std::abs(determinant) / high, rows.lowest,
-                      rows.highest, false};
+      const Spot across{px / wide, across_per_pixel / wide, columns.lowest, columns.highest, false};
+      const Spot down{py / high, down_per_pixel / high, rows.lowest, rows.highest, false};
       const Taps i = taps_at(across, filter_of(plane), request_.antialias);
       const Taps j = taps_at(down, filter_of(plane), request_.antialias);
       out.codes[c] = blended(plane, i, j);
@@ -200,7 +204,7 @@ std::vector<Painted> paint(const Convert& request, const Tensor& dst, Picture& p
   const Sampling sampling(request);
   const ColourChange change = change_of(request, dst);
   const Painted pad = pad_of(request, change);
-  picture.crop = sampling.geometry().crop;
+  picture.crop = sampling.geometry().shown;
   picture.content = sampling.geometry().content;
   const bool is_mosaic = info(*request.src.format()).model == ColorModel::bayer;
   const bool exact = is_exact(change) && !is_mosaic && request.src.dtype() == DType::u8;

@@ -60,8 +60,9 @@ std::string describe(const Convert& c) {
   picture(out, c.dst.as_image().value(), c.dst.quantization());
   if (c.crop) region(out, "crop", *c.crop);
   if (c.place) region(out, "place", *c.place);
-  word(out, "orientation.flip", c.orientation.flip);
-  word(out, "orientation.rotation", c.orientation.rotation);
+  const Orientation own = c.orientation.value_or(c.src.orientation());
+  word(out, "orientation.flip", own.flip);
+  word(out, "orientation.rotation", own.rotation);
   word(out, "flip", c.flip);
   word(out, "rotation", c.rotation);
   word(out, "fit", c.fit);

@@ -6,6 +6,11 @@
 #include "image/reference/reference.h"
 
 namespace halyard::reference {
+
+Orientation own_of(const Convert& r) {
+  return r.orientation ? *r.orientation : r.src.orientation();
+}
+
 namespace {
 
 struct Unit {
@@ -27,8 +32,30 @@ Unit before(Rotation rotation, Unit p) {
 }
 
 Unit in_source(const Convert& r, Unit p) {
-  return before(r.orientation.flip,
-                before(r.orientation.rotation, before(r.flip, before(r.rotation, p))));
+  const Orientation own = own_of(r);
+  return before(own.flip, before(own.rotation, before(r.flip, before(r.rotation, p))));
+}
+
+// A part of the upright picture, of `size`, where it is stored: quarter by quarter back.
+RegionF stored(RegionF r, Size size, Orientation own) {
+  for (int quarter = 0; quarter < static_cast<int>(own.rotation); ++quarter) {
+    r = {r.y, size.width - (r.x + r.width), r.height, r.width};
+    size = {size.height, size.width};
+  }
+  if (own.flip == Flip::horizontal) r.x = size.width - (r.x + r.width);
+  if (own.flip == Flip::vertical) r.y = size.height - (r.y + r.height);
+  return r;
+}
+
+// The way there.
+RegionF upright(RegionF r, Size size, Orientation own) {
+  if (own.flip == Flip::horizontal) r.x = size.width - (r.x + r.width);
+  if (own.flip == Flip::vertical) r.y = size.height - (r.y + r.height);
+  for (int quarter = 0; quarter < static_cast<int>(own.rotation); ++quarter) {
+    r = {size.height - (r.y + r.height), r.x, r.height, r.width};
+    size = {size.height, size.width};
+  }
+  return r;
 }
 
 double half_to_even(double value) {
@@ -92,13 +119,22 @@ RegionF covering(const RegionF& crop, bool swaps, Size target) {
 
 }  // namespace
 
+RegionF stored_part(const Convert& request, const RegionF& part) {
+  const Orientation own = own_of(request);
+  const Size size = request.src.size();
+  const bool is_aside = static_cast<int>(own.rotation) % 2 == 1;
+  return stored(part, is_aside ? Size{size.height, size.width} : size, own);
+}
+
 Geometry resolve_geometry(const Convert& request) {
   const Size source = request.src.size();
   const Size whole = request.dst.as_image().value().size();
   const Region place = request.place.value_or(Region{0, 0, whole.width, whole.height});
   Geometry g;
-  g.crop = request.crop.value_or(RegionF(0, 0, source.width, source.height));
+  g.crop = RegionF(0, 0, source.width, source.height);
+  if (request.crop) g.crop = stored_part(request, *request.crop);
   g.content = place;
+  g.shown = upright(g.crop, source, own_of(request));
   if (request.affine) {
     g.resampled = true;
     return g;
@@ -111,6 +147,7 @@ Geometry resolve_geometry(const Convert& request) {
   g.mirror_y = opposite.y < corner.y;
   const Size target{place.width, place.height};
   if (request.fit == Fit::cover) g.crop = covering(g.crop, g.swaps, target);
+  g.shown = upright(g.crop, source, own_of(request));
   const double w = g.swaps ? g.crop.height : g.crop.width;
   const double h = g.swaps ? g.crop.width : g.crop.height;
   g.content = fitted(request, w, h, target);

@@ -34,7 +34,7 @@ struct ExpectedChannel {
 
 /// A whole destination, in the order of its colour model, whatever its bytes' order.
 struct Picture {
-  RegionF crop;    ///< what is shown of the source
+  RegionF crop;    ///< what is shown of the upright source
   Region content;  ///< where
   std::size_t channels = 0;
   std::array<ExpectedChannel, 4> channel;
@@ -75,7 +75,8 @@ struct Plane {
 std::vector<Plane> read_samples(const Tensor& picture, int source_bits);
 
 struct Geometry {
-  RegionF crop;
+  RegionF crop;   ///< of the source as it is stored
+  RegionF shown;  ///< the same of the upright source
   Region content;
   bool swaps = false;     ///< content columns run along source rows
   bool mirror_x = false;  ///< the source's columns run against the content
@@ -83,6 +84,10 @@ struct Geometry {
   bool resampled = false;
 };
 Geometry resolve_geometry(const Convert& request);
+/// What shows the source upright.
+Orientation own_of(const Convert& request);
+/// Where a part of the upright source is stored.
+RegionF stored_part(const Convert& request, const RegionF& part);
 
 struct Tap {
   int sample;

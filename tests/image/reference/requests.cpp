@@ -151,8 +151,8 @@ void set_numbers(Convert& c, int kind, Random& random) {
 }
 
 void set_words(Convert& c, const std::vector<int>& v) {
-  c.orientation = {static_cast<Flip>(v[f_orientation] % 3),
-                   static_cast<Rotation>(v[f_orientation] / 3)};
+  c.orientation = Orientation{static_cast<Flip>(v[f_orientation] % 3),
+                              static_cast<Rotation>(v[f_orientation] / 3)};
   c.flip = static_cast<Flip>(v[f_flip]);
   c.rotation = static_cast<Rotation>(v[f_rotation]);
   c.fit = static_cast<Fit>(v[f_fit]);
@@ -250,14 +250,19 @@ Convert build_request(const std::vector<int>& v, Random& random) {
                          extra(v[f_source_extra]), offset(depth), bits);
   if (v[f_bytes] == 1) make_extreme(*c.src.buffer(), depth, bits);
   c.src.set_colorimetry(colours_of(v[f_colours_in]));
-  const bool swaps = swaps_axes(then(c.orientation, {c.flip, c.rotation}).rotation);
-  const Size turned = swaps ? Size{size.height, size.width} : size;
+  const Size upright = oriented(size, *c.orientation);
+  // From the request or from the source: it is one thing.
+  if (v[f_flip] == 1) {
+    c.src.set_orientation(*c.orientation);
+    c.orientation.reset();
+  }
+  const Size turned = oriented(upright, {c.flip, c.rotation});
   const Size target = target_size(v[f_size], turned, random);
   const DType dtype = dtypes[v[f_dtype]];
   c.dst = random_picture(random, target.width, target.height, target_of(v), dtype,
                          extra(v[f_target_extra]), offset(dtype));
   c.dst.set_colorimetry(colours_of(v[f_colours_out]));
-  if (v[f_crop] != 0) c.crop = crop_of(v[f_crop], size, random);
+  if (v[f_crop] != 0) c.crop = crop_of(v[f_crop], upright, random);
   if (v[f_place] != 0) c.place = part_of(target, random);
   c.pad = pad_of(v[f_pad], random);
   set_numbers(c, v[f_numbers], random);

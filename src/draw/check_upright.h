@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Boxes and masks lie in upright pictures, so only such pictures are drawn on.
+#pragma once
+
+#include "base/format_error.h"
+#include "halyard/tensor.h"
+
+namespace halyard::draw {
+
+/// Errors: invalid_argument (the picture carries an orientation).
+inline Status check_upright(const Tensor& picture) {
+  if (picture.orientation() == Orientation{}) return {};
+  return fail(Errc::invalid_argument,
+              "picture: carries an orientation; convert it into an upright one to draw on");
+}
+
+}  // namespace halyard::draw
