@@ -433,6 +433,20 @@ class Tensor:
     @colorimetry.setter
     def colorimetry(self, value: Colorimetry | None) -> None: ...
 
+    @property
+    def orientation(self) -> tuple[Flip, Rotation]:
+        """
+        What shows the picture upright: flip, then clockwise rotation. load() sets it to what the
+        file says, convert() applies it; assign None to clear it.
+        """
+
+    @orientation.setter
+    def orientation(self, value: tuple[Flip, Rotation]) -> None: ...
+
+    @property
+    def upright_size(self) -> tuple[int, int]:
+        """Width and height once the orientation is applied."""
+
     def __str__(self) -> str: ...
 
     def __repr__(self) -> str: ...
@@ -627,7 +641,8 @@ class Tensor:
         Decodes a JPEG or PNG into this tensor's memory. The tensor takes the file's size and
         format in place: JPEG 4:2:0 Nv12, 4:2:2 Nv16, 4:4:4 Nv24, grey Grey; PNG Rgb, Rgba or
         Grey; or `format` where the file can be decoded so. A row stride that is wide enough is
-        kept. Raises RuntimeError for damaged or unsupported files, and when the memory is too
+        kept. Pixels stay as they are stored, and the ImageInfo says how to show them upright:
+        pass it to convert() as `orientation`. Raises RuntimeError for damaged or unsupported files, and when the memory is too
         small.
         """
 
@@ -670,7 +685,9 @@ class Tensor:
         limits: DecodeLimits | None = None,
     ) -> Tensor:
         """
-        A new picture from a JPEG or PNG file, in the file's own format or in `format`.
+        A new picture from a JPEG or PNG file, in the file's own format or in `format`. Its
+        pixels lie as they are stored; `orientation` says how, and convert() turns them
+        upright.
         """
 
     @staticmethod
@@ -2576,21 +2593,21 @@ class ImageProcessor:
         normalize: Normalization | tuple[Sequence[float], Sequence[float]] | str | None = None,
         pad: Sequence[int] | None = None,
         place: Region | None = None,
-        orientation: ImageInfo | tuple[Flip, Rotation] | None = None,
+        orientation: ImageInfo | tuple[Flip, Rotation] | str | None = None,
         letterbox_rule: LetterboxRule | None = None,
         bgr: bool = False,
     ) -> Placement:
         """
-        Fills ``dst`` from ``src``, two pictures of any formats: crop, orientation, flip, rotation,
+        Fills ``dst`` from ``src``, two pictures of any formats: orientation, crop, flip, rotation,
         fit, place, colours, element type, in this order. Returns a Placement, which maps boxes
-        between the two.
+        between dst and the upright src. dst is upright, and carries no orientation of its own.
 
         Args:
             src: the picture to read.
             dst: the picture to fill; its size and format say what is made. A view or an element of a
                 batch fills that part. A tensor that is no picture yet is seen as one.
             rotation, flip: a clockwise turn, and a mirror applied before it.
-            source (src_crop): the part of src to show; None: all.
+            source (src_crop): the part of the upright src to show; None: all.
             letterbox: R G B A; keeps the aspect ratio and fills the rest with it; None: stretches.
             dst_crop: the part of dst to fill. With dst_color the rest gets that colour (as place and
                 pad do), without it the rest stays.
@@ -2599,7 +2616,9 @@ class ImageProcessor:
             filter, antialias: resampling; antialias widens the kernel when shrinking.
             normalize: for float and quantized dst: a Normalization, "imagenet", or (mean, std) of
                 R G B on the scale 0..1; None: value / 255.
-            orientation: what a file says (ImageInfo), or (Flip, Rotation); undone first.
+            orientation: what shows src upright, applied first; None: as src.orientation says, which
+                load() sets. Else what a file says (ImageInfo), (Flip, Rotation), or "raw": pixels as
+                they are stored.
             letterbox_rule, bgr: how a letterbox is rounded; store blue where red is named.
 
         Raises RuntimeError (halyard.Error) for parts outside a picture, formats that do not convert,
@@ -2624,7 +2643,7 @@ class ImageProcessor:
         normalize: Normalization | tuple[Sequence[float], Sequence[float]] | str | None = None,
         pad: Sequence[int] | None = None,
         place: Region | None = None,
-        orientation: ImageInfo | tuple[Flip, Rotation] | None = None,
+        orientation: ImageInfo | tuple[Flip, Rotation] | str | None = None,
         letterbox_rule: LetterboxRule | None = None,
         bgr: bool = False,
     ) -> Placement:
@@ -2651,7 +2670,7 @@ class ImageProcessor:
         normalize: Normalization | tuple[Sequence[float], Sequence[float]] | str | None = None,
         pad: Sequence[int] | None = None,
         place: Region | None = None,
-        orientation: ImageInfo | tuple[Flip, Rotation] | None = None,
+        orientation: ImageInfo | tuple[Flip, Rotation] | str | None = None,
         letterbox_rule: LetterboxRule | None = None,
         bgr: bool = False,
     ) -> str:

@@ -5,26 +5,36 @@ from typing import Any, Optional, Union
 
 import numpy as np
 
-from ._core import DecodeLimits, Tensor
-from ._enums import PixelFormat, TensorMemory
+from ._core import DecodeLimits, ImageProcessor, Tensor
+from ._enums import Flip, PixelFormat, Rotation, TensorMemory
 from ._errors import InvalidArgumentError
 
 __all__ = ["imread", "imwrite", "load", "tensor"]
 
 Path = Union[str, "os.PathLike[str]"]
+_UPRIGHT = (Flip.NoFlip, Rotation.Rotate0)
 _BY_CHANNELS = {1: PixelFormat.Grey, 3: PixelFormat.Rgb, 4: PixelFormat.Rgba}
 
 
 def load(path: Path, format: Optional[PixelFormat] = None,
          mem: Optional[TensorMemory] = None, *, limits: Optional[DecodeLimits] = None) -> Tensor:
-    """A new picture from a JPEG or PNG file; the same as ``Tensor.load``."""
+    """A new picture from a JPEG or PNG file; the same as ``Tensor.load``: pixels as they are
+    stored, and ``orientation`` beside them, which ``convert()`` applies."""
     return Tensor.load(path, format, mem, limits=limits)
 
 
-def imread(path: Path, format: PixelFormat = PixelFormat.Rgb, *,
+def imread(path: Path, format: PixelFormat = PixelFormat.Rgb, *, raw: bool = False,
            limits: Optional[DecodeLimits] = None) -> "np.ndarray[Any, Any]":
-    """A JPEG or PNG file as a NumPy array [H,W,C] of uint8, R G B unless ``format`` says other."""
-    return np.asarray(Tensor.load(path, format, TensorMemory.MEM, limits=limits))
+    """A JPEG or PNG file as an upright NumPy array [H,W,C] of uint8, R G B unless ``format`` says
+    other: with ``PixelFormat.Bgr`` the picture that ``cv2.imread`` gives. ``raw`` leaves pixels as
+    they are stored, whatever the file's EXIF orientation is."""
+    picture = Tensor.load(path, format, TensorMemory.MEM, limits=limits)
+    if not raw and picture.orientation != _UPRIGHT:
+        width, height = picture.upright_size
+        upright = Tensor.image(width, height, picture.format, mem=TensorMemory.MEM)
+        ImageProcessor().convert(picture, upright)
+        picture = upright
+    return np.asarray(picture)
 
 
 def imwrite(path: Path, image: Any, quality: int = 90) -> None:

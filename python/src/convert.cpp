@@ -34,15 +34,6 @@ nb::handle either(nb::handle a, nb::handle b, const char* names) {
   return is_given(a) ? a : b;
 }
 
-Orientation orientation_from(nb::handle object) {
-  const ImageInfo* info = nullptr;
-  if (nb::try_cast(object, info) && info != nullptr) return info->orientation;
-  if (PyTuple_Check(object.ptr()) != 0 && nb::len(object) == 2)
-    return {enum_from<Flip>(object[0], "orientation"),
-            enum_from<Rotation>(object[1], "orientation")};
-  raise_wrong_type("orientation", "an ImageInfo, or a Flip and a Rotation", object);
-}
-
 std::array<float, 3> three_from(nb::handle object, const char* argument) {
   constexpr const char* wanted = "3 numbers, R G B";
   std::array<float, 3> values{};
@@ -77,7 +68,7 @@ void add_own(Convert& request, const Options& o) {
   if (is_given(o.antialias)) request.antialias = truth_from(o.antialias);
   if (is_given(o.bgr)) request.bgr = truth_from(o.bgr);
   if (is_given(o.normalize)) request.normalize = normalize_from(o.normalize);
-  if (is_given(o.orientation)) request.orientation = orientation_from(o.orientation);
+  if (is_given(o.orientation)) request.orientation = orientation_from(o.orientation, "orientation");
   if (is_given(o.letterbox_rule))
     request.letterbox = enum_from<LetterboxRule>(o.letterbox_rule, "letterbox_rule");
 }
@@ -182,14 +173,15 @@ auto with_options(PyProcessor& self, nb::handle src, nb::handle dst, nb::handle 
                antialias, normalize, pad, place, orientation, letterbox_rule, bgr});
 }
 
-#define HALYARD_REQUEST_SIGNATURE                                                                \
-  "src: Tensor, dst: Tensor, rotation: Rotation = Rotation.Rotate0, flip: Flip = Flip.NoFlip, "  \
-  "source: Region | None = None, letterbox: Sequence[int] | None = None, *, src_crop: Rect | "   \
-  "None = None, dst_crop: Rect | None = None, dst_color: Sequence[int] | None = None, fit: Fit " \
-  "| None = None, filter: Filter | None = None, antialias: bool = False, normalize: "            \
-  "Normalization | tuple[Sequence[float], Sequence[float]] | str | None = None, pad: "           \
-  "Sequence[int] | None = None, place: Region | None = None, orientation: ImageInfo | "          \
-  "tuple[Flip, Rotation] | None = None, letterbox_rule: LetterboxRule | None = None, bgr: bool " \
+#define HALYARD_REQUEST_SIGNATURE                                                                 \
+  "src: Tensor, dst: Tensor, rotation: Rotation = Rotation.Rotate0, flip: Flip = Flip.NoFlip, "   \
+  "source: Region | None = None, letterbox: Sequence[int] | None = None, *, src_crop: Rect | "    \
+  "None = None, dst_crop: Rect | None = None, dst_color: Sequence[int] | None = None, fit: Fit "  \
+  "| None = None, filter: Filter | None = None, antialias: bool = False, normalize: "             \
+  "Normalization | tuple[Sequence[float], Sequence[float]] | str | None = None, pad: "            \
+  "Sequence[int] | None = None, place: Region | None = None, orientation: ImageInfo | "           \
+  "tuple[Flip, Rotation] | str | None = None, letterbox_rule: LetterboxRule | None = None, bgr: " \
+  "bool "                                                                                         \
   "= False"
 
 template <auto call>
@@ -207,16 +199,16 @@ void add_request(ProcessorClass& cls, const char* name, const char* signature, c
 }
 
 constexpr const char* convert_doc =
-    "Fills ``dst`` from ``src``, two pictures of any formats: crop, orientation, flip, rotation,\n"
+    "Fills ``dst`` from ``src``, two pictures of any formats: orientation, crop, flip, rotation,\n"
     "fit, place, colours, element type, in this order. Returns a Placement, which maps boxes\n"
-    "between the two.\n\n"
+    "between dst and the upright src. dst is upright, and carries no orientation of its own.\n\n"
     "Args:\n"
     "    src: the picture to read.\n"
     "    dst: the picture to fill; its size and format say what is made. A view or an element of "
     "a\n"
     "        batch fills that part. A tensor that is no picture yet is seen as one.\n"
     "    rotation, flip: a clockwise turn, and a mirror applied before it.\n"
-    "    source (src_crop): the part of src to show; None: all.\n"
+    "    source (src_crop): the part of the upright src to show; None: all.\n"
     "    letterbox: R G B A; keeps the aspect ratio and fills the rest with it; None: stretches.\n"
     "    dst_crop: the part of dst to fill. With dst_color the rest gets that colour (as place "
     "and\n"
@@ -227,7 +219,8 @@ constexpr const char* convert_doc =
     "    filter, antialias: resampling; antialias widens the kernel when shrinking.\n"
     "    normalize: for float and quantized dst: a Normalization, \"imagenet\", or (mean, std) of\n"
     "        R G B on the scale 0..1; None: value / 255.\n"
-    "    orientation: what a file says (ImageInfo), or (Flip, Rotation); undone first.\n"
+    "    orientation: what shows src upright, applied first; None: src.orientation, which load()\n"
+    "        sets. Else what a file says (ImageInfo), (Flip, Rotation), or \"raw\": as stored.\n"
     "    letterbox_rule, bgr: how a letterbox is rounded; store blue where red is named.\n\n"
     "Raises RuntimeError (halyard.Error) for parts outside a picture, formats that do not "
     "convert,\n"

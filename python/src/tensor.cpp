@@ -184,6 +184,23 @@ void add_labels(TensorClass& cls) {
           },
           nb::arg("value").none(), nb::sig("def colorimetry(self) -> Colorimetry | None"),
           "What the numbers mean as colours. Decoding a file sets it; assign None to clear it.")
+      .def_prop_rw(
+          "orientation",
+          [](const PyTensor& t) { return orientation_result(t.value.orientation()); },
+          [](PyTensor& t, nb::handle value) {
+            t.value.set_orientation(orientation_from(value, "orientation"));
+          },
+          nb::arg("value").none(), nb::sig("def orientation(self) -> tuple[Flip, Rotation]"),
+          "What shows the picture upright: flip, then clockwise rotation. load() sets it to what "
+          "the\n"
+          "file says, convert() applies it; assign None to clear it.")
+      .def_prop_ro(
+          "upright_size",
+          [](const PyTensor& t) {
+            return nb::make_tuple(t.value.upright_size().width, t.value.upright_size().height);
+          },
+          nb::sig("def upright_size(self) -> tuple[int, int]"),
+          "Width and height once the orientation is applied.")
       .def("__str__", &text_of)
       .def("__repr__", &repr_of);
 }

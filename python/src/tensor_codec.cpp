@@ -83,6 +83,8 @@ ImageInfo decode_into(PyTensor& self, std::span<const std::byte> bytes, nb::hand
         }
         return load_into(target, bytes, options);
       }));
+  // Callers turn the picture themselves, by the ImageInfo.
+  target.set_orientation({});
   self.value = std::move(target);
   return info_of(file, *self.value.format(), self.value.row_stride_bytes());
 }
@@ -93,12 +95,14 @@ ImageInfo decode_file(PyTensor& self, nb::handle filename, nb::handle format, nb
   return decode_into(self, bytes, format, limits);
 }
 
+// Pixels stay as they are stored, with the orientation beside them.
 Result<Tensor> converted(Tensor picture, PixelFormat format) {
   if (picture.format() == format) return picture;
   HALYARD_TRY(Tensor made, Tensor::create_image(picture.width(), picture.height(), format,
                                                 picture.dtype(), Memory::mem));
   HALYARD_TRY(Processor processor, Processor::create());
-  HALYARD_CHECK(processor.convert({.src = picture, .dst = made}));
+  HALYARD_CHECK(processor.convert({.src = picture, .dst = made, .orientation = Orientation{}}));
+  made.set_orientation(picture.orientation());
   return made;
 }
 
@@ -156,16 +160,20 @@ nb::object bytes_object(const std::vector<std::byte>& bytes) {
 // At most 1024 pixels a side, as RGB or RGBA.
 Result<std::vector<std::byte>> thumbnail(const Tensor& picture) {
   constexpr std::size_t most = 1024;
-  const std::size_t longest = std::max(picture.width(), picture.height());
+  const Size upright = picture.upright_size();
+  const auto longest = static_cast<std::size_t>(std::max(upright.width, upright.height));
   const bool is_plain = picture.format() == PixelFormat::rgb ||
                         picture.format() == PixelFormat::rgba ||
                         picture.format() == PixelFormat::grey;
-  if (is_plain && longest <= most && picture.dtype() == DType::u8) return encode_png(picture);
-  const auto side = [&](std::size_t extent) {
+  if (is_plain && longest <= most && picture.dtype() == DType::u8 &&
+      picture.orientation() == Orientation{})
+    return encode_png(picture);
+  const auto side = [&](std::int32_t shown) {
+    const auto extent = static_cast<std::size_t>(shown);
     return longest <= most ? extent : std::max<std::size_t>(1, extent * most / longest);
   };
   const bool has_alpha = info(*picture.format()).has_alpha;
-  HALYARD_TRY(Tensor shown, Tensor::create_image(side(picture.width()), side(picture.height()),
+  HALYARD_TRY(Tensor shown, Tensor::create_image(side(upright.width), side(upright.height),
                                                  has_alpha ? PixelFormat::rgba : PixelFormat::rgb,
                                                  DType::u8, Memory::mem));
   HALYARD_TRY(Processor processor, Processor::create());
@@ -186,8 +194,9 @@ void add_decoding(TensorClass& cls) {
       "Decodes a JPEG or PNG into this tensor's memory. The tensor takes the file's size and\n"
       "format in place: JPEG 4:2:0 Nv12, 4:2:2 Nv16, 4:4:4 Nv24, grey Grey; PNG Rgb, Rgba or\n"
       "Grey; or `format` where the file can be decoded so. A row stride that is wide enough is\n"
-      "kept. Raises RuntimeError for damaged or unsupported files, and when the memory is too\n"
-      "small.";
+      "kept. Pixels stay as they are stored, and the ImageInfo says how to show them upright:\n"
+      "pass it to convert() as `orientation`. Raises RuntimeError for damaged or unsupported\n"
+      "files, and when the memory is too small.";
   cls.def(
          "decode_image",
          [](PyTensor& t, nb::handle data, nb::handle format, nb::handle limits) {
@@ -232,12 +241,15 @@ void add_decoding(TensorClass& cls) {
 }
 
 void add_files(TensorClass& cls) {
-  cls.def_static("load", &load_file, nb::arg("path"), nb::arg("format") = nb::none(),
-                 nb::arg("mem") = nb::none(), nb::kw_only(), nb::arg("limits") = nb::none(),
-                 nb::sig("def load(path: str | os.PathLike[str], format: PixelFormat | None = "
-                         "None, mem: TensorMemory | None = None, *, limits: DecodeLimits | None = "
-                         "None) -> Tensor"),
-                 "A new picture from a JPEG or PNG file, in the file's own format or in `format`.")
+  cls.def_static(
+         "load", &load_file, nb::arg("path"), nb::arg("format") = nb::none(),
+         nb::arg("mem") = nb::none(), nb::kw_only(), nb::arg("limits") = nb::none(),
+         nb::sig("def load(path: str | os.PathLike[str], format: PixelFormat | None = "
+                 "None, mem: TensorMemory | None = None, *, limits: DecodeLimits | None = "
+                 "None) -> Tensor"),
+         "A new picture from a JPEG or PNG file, in the file's own format or in `format`. Its\n"
+         "pixels lie as they are stored; `orientation` says how, and convert() turns them\n"
+         "upright.")
       .def_static(
           "load_from_bytes",
           [](nb::handle data, nb::handle format, nb::handle mem, nb::handle limits) {

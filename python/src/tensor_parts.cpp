@@ -134,6 +134,7 @@ Tensor empty_like(const Tensor& from, Memory memory) {
     check(made.set_item_format(from.item_format()));
   }
   made.set_colorimetry(from.colorimetry());
+  made.set_orientation(from.orientation());
   made.set_name(from.name());
   check(made.set_quantization(from.quantization()));
   return made;

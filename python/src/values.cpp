@@ -327,6 +327,20 @@ Region region_from(nb::handle object, const char* argument) {
   return {four[0], four[1], four[2], four[3]};
 }
 
+Orientation orientation_from(nb::handle object, const char* argument) {
+  const ImageInfo* info = nullptr;
+  if (object.is_none()) return {};
+  if (nb::try_cast(object, info) && info != nullptr) return info->orientation;
+  if (PyUnicode_Check(object.ptr()) != 0 && text_from(object, argument) == "raw") return {};
+  if (PyTuple_Check(object.ptr()) != 0 && nb::len(object) == 2)
+    return {enum_from<Flip>(object[0], argument), enum_from<Rotation>(object[1], argument)};
+  raise_wrong_type(argument, "an ImageInfo, a Flip and a Rotation, or \"raw\"", object);
+}
+
+nb::object orientation_result(Orientation orientation) {
+  return nb::make_tuple(enum_to(orientation.flip), enum_to(orientation.rotation));
+}
+
 Colorimetry colorimetry_from(nb::handle object, const char* argument) {
   if (object.is_none()) return {};
   const Colorimetry* given = nullptr;

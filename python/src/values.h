@@ -25,6 +25,10 @@ struct ImageInfo {
 
 /// A Region, or any sequence of x, y, width, height; raises naming `argument`.
 Region region_from(nb::handle object, const char* argument);
+/// An ImageInfo, a Flip and a Rotation, None or "raw": none; raises naming `argument`.
+Orientation orientation_from(nb::handle object, const char* argument);
+/// A Flip and a Rotation.
+nb::object orientation_result(Orientation orientation);
 /// A Colorimetry object, or None: all unknown.
 Colorimetry colorimetry_from(nb::handle object, const char* argument);
 /// None when every axis is unknown.
