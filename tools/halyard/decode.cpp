@@ -134,6 +134,8 @@ int decode(const DecodeCommand& command) {
   if (!command.labels.empty()) {
     auto lines = read_lines(command.labels);
     if (!lines) return report("--labels", lines.error());
+    if (const int code = check_label_count(lines->size(), decoder->class_count()); code != exit_ok)
+      return code;
     labels = *std::move(lines);
   }
   const auto record = decode_frame(command, std::move(outputs), *decoder);

@@ -67,6 +67,7 @@ std::optional<Detector> Detector::create(const DetectorOptions& options) {
   if (!options.labels.empty()) {
     auto lines = read_lines(options.labels);
     if (!lines) return report("--labels", lines.error()), std::nullopt;
+    if (check_label_count(lines->size(), decoder->class_count()) != exit_ok) return std::nullopt;
     labels = *std::move(lines);
   }
   if (labels.empty()) labels = engine->labels();

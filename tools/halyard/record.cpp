@@ -20,6 +20,11 @@ double tidy(float value) {
 
 }  // namespace
 
+int check_label_count(std::size_t names, std::size_t classes) {
+  if (classes == 0 || names == classes) return exit_ok;
+  return report("--labels", fmt::format("{} names, the model has {} classes", names, classes));
+}
+
 std::string label_of(std::span<const std::string> labels, std::int32_t label) {
   const auto index = static_cast<std::size_t>(label);
   if (label >= 0 && index < labels.size() && !labels[index].empty()) return labels[index];

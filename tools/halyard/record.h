@@ -32,6 +32,9 @@ struct FrameRecord {
   std::vector<std::pair<const char*, double>> timing_us;  ///< by stage, in order
 };
 
+/// Whether --labels names as many classes as the model has (0: it does not say); exit_ok, or
+/// exit_failure with a message that tells both numbers.
+int check_label_count(std::size_t names, std::size_t classes);
 /// The class's name, "class 7" where there is none.
 std::string label_of(std::span<const std::string> labels, std::int32_t label);
 
