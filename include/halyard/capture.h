@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "halyard/codec.h"
@@ -74,7 +76,9 @@ class FrameSource {
 /// odd picture the last column or row is written twice.
 class VideoWriter {
  public:
-  /// The container follows the extension: mp4, mkv, mov, avi. Errors: invalid_argument (size not
+  /// Extensions of the names that create() takes, without the dot; empty in a build without FFmpeg.
+  static std::span<const std::string_view> extensions() noexcept;
+  /// The container follows the extension: one of extensions(). Errors: invalid_argument (size not
   /// 1..16384; rate not above 0 and at most 1000; the path is a folder, device or pipe),
   /// unsupported (extension; build without FFmpeg), permission, not_found, other errors of
   /// OutputFile.

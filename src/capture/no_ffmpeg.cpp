@@ -38,6 +38,9 @@ VideoWriter::VideoWriter(VideoWriter&&) noexcept = default;
 VideoWriter& VideoWriter::operator=(VideoWriter&&) noexcept = default;
 VideoWriter::~VideoWriter() = default;
 
+std::span<const std::string_view> VideoWriter::extensions() noexcept {
+  return {};
+}
 Result<VideoWriter> VideoWriter::create(const std::string& path, Size, double) {
   return no_ffmpeg(path);
 }

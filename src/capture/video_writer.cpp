@@ -26,19 +26,15 @@ constexpr int most_side = 16384;
 constexpr double most_rate = 1000;
 constexpr int largest_time_base = 60000;  // MPEG-4 keeps time in 16 bits
 
-struct Container {
-  const char* extension;
-  const char* ffmpeg_name;
-};
-constexpr Container containers[] = {
-    {"mp4", "mp4"}, {"mkv", "matroska"}, {"mov", "mov"}, {"avi", "avi"}};
+constexpr std::array<std::string_view, 4> extensions = {"mp4", "mkv", "mov", "avi"};
+constexpr std::array<const char*, 4> containers = {"mp4", "matroska", "mov", "avi"};
 
 const AVOutputFormat* container_of(const std::string& path) {
   const std::string extension = capture::extension_of(path);
-  for (const Container& row : containers) {
-    if (extension == row.extension) return av_guess_format(row.ffmpeg_name, nullptr, nullptr);
-  }
-  return nullptr;
+  const auto* const known = std::ranges::find(extensions, extension);
+  if (known == extensions.end()) return nullptr;
+  return av_guess_format(containers[static_cast<std::size_t>(known - extensions.begin())], nullptr,
+                         nullptr);
 }
 
 const AVCodec* available_encoder() {
@@ -199,6 +195,10 @@ VideoWriter::VideoWriter(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(
 VideoWriter::VideoWriter(VideoWriter&&) noexcept = default;
 VideoWriter& VideoWriter::operator=(VideoWriter&&) noexcept = default;
 VideoWriter::~VideoWriter() = default;
+
+std::span<const std::string_view> VideoWriter::extensions() noexcept {
+  return halyard::extensions;
+}
 
 Result<VideoWriter> VideoWriter::create(const std::string& path, Size size, double rate) {
   trace::Span span("capture.create_video");

@@ -180,6 +180,10 @@ TEST(VideoWriter, refusals_are_typed) {
   EXPECT_EQ(code(folder / "a.mp4", {4, 4}, 1e-300), Errc::invalid_argument);
   EXPECT_EQ(code(folder / "a.txt", {4, 4}, 25), Errc::unsupported);
   EXPECT_EQ(code(folder / "a", {4, 4}, 25), Errc::unsupported);
+  EXPECT_EQ(code(folder / "a.webm", {4, 4}, 25), Errc::unsupported);
+  for (const std::string_view extension : VideoWriter::extensions())
+    EXPECT_TRUE(VideoWriter::create(folder / ("b." + std::string(extension)), {4, 4}, 25));
+  EXPECT_EQ(VideoWriter::extensions().size(), 4U);
   EXPECT_EQ(code(folder / "no/a.mp4", {4, 4}, 25), Errc::not_found);
   write_bytes(folder / "file", {});
   EXPECT_NE(code(folder / "file/a.mp4", {4, 4}, 25), Errc::ok);

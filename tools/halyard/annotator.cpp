@@ -38,16 +38,6 @@ Status resize(Tensor& tensor, Size size, PixelFormat format) {
 
 }  // namespace
 
-OutKind out_kind(const std::string& out) {
-  if (out.empty()) return OutKind::none;
-  const std::string extension = extension_of(out);
-  for (const char* picture : {".jpg", ".jpeg", ".png"})
-    if (extension == picture) return OutKind::picture;
-  for (const char* video : {".mp4", ".mkv", ".mov", ".avi", ".webm"})
-    if (extension == video) return OutKind::video;
-  return OutKind::folder;
-}
-
 Result<Annotator> Annotator::create(Options options) {
   Annotator annotator(std::move(options));
   if (!annotator.is_wanted()) return annotator;
@@ -97,7 +87,7 @@ std::string Annotator::name_for(const Frame& frame) {
   if (stem.empty() || stem == "-") stem = "frame";
   std::string name = stem + ".jpg";
   // Frames of a video share its name, and so may pictures of two folders.
-  const bool is_picture = out_kind(frame.source) == OutKind::picture;
+  const bool is_picture = is_picture_name(frame.source);
   if (!is_picture || used_names_.contains(name))
     name = fmt::format("{}_{:06}.jpg", stem, frame.index);
   // A picture may have been called so from the start.

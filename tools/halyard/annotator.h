@@ -14,13 +14,9 @@
 #include "halyard/mask_draw.h"
 #include "halyard/output_file.h"
 #include "job.h"
+#include "out_formats.h"
 
 namespace halyard::tool {
-
-enum class OutKind { none, picture, folder, video };
-
-/// By the name's extension: .jpg .jpeg .png, .mp4 .mkv .mov .avi .webm, else a folder.
-OutKind out_kind(const std::string& out);
 
 /// Its stages: paint and encode for any number of jobs at once, draw and write in the frames'
 /// order.

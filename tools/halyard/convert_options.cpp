@@ -2,6 +2,7 @@
 // Names and values as the help says them; the library checks what depends on the picture.
 #include "convert_options.h"
 
+#include "out_formats.h"
 #include "parsed_option.h"
 #include "report.h"
 #include "values.h"
@@ -17,10 +18,6 @@ std::optional<DType> parse_dtype(std::string_view text) {
   for (const DType known : dtypes)
     if (dtype == known) return known;
   return std::nullopt;
-}
-
-bool is_picture(const std::string& extension) {
-  return extension == ".jpg" || extension == ".jpeg" || extension == ".png";
 }
 
 void add_region_options(CLI::App& sub, ConvertOptions& options) {
@@ -98,8 +95,10 @@ void add_input_options(CLI::App& sub, ConvertOptions& options, const std::string
 
 int check_files(const ConvertOptions& options) {
   const std::string extension = extension_of(options.out);
-  if (!is_picture(extension) && !options.writes_raw())
-    return report_usage("OUT " + options.out, "must end in .jpg, .png or .npy, or need --raw");
+  if (!is_picture_name(options.out) && !options.writes_raw()) {
+    return report_usage("OUT " + options.out,
+                        "must end in one of " + picture_extensions() + " .npy, or need --raw");
+  }
   const std::string dtype(to_string(options.dtype));
   if (!options.writes_raw() && options.dtype != DType::u8)
     return report_usage("--dtype " + dtype, "picture files hold u8; use an .npy file");

@@ -9,7 +9,9 @@
 
 #include "commands.h"
 #include "halyard/trace.h"
+#include "interrupt.h"
 #include "limit_options.h"
+#include "out_formats.h"
 #include "paths.h"
 #include "pipeline.h"
 #include "report.h"
@@ -51,18 +53,12 @@ class TraceSession {
 
 /// Of all outputs only the JSON can go to standard output.
 int check_names(const RunOptions& options) {
-  constexpr const char* instead = "; /dev/stdout is standard output";
-  if (options.out == "-") {
-    return report_usage("--out -",
-                        "must name a picture (.jpg .png), a video (.mp4 .mkv .mov .avi .webm) or a "
-                        "folder; a folder of this name is ./-");
-  }
-  if (options.contact_sheet == "-") {
-    return report_usage("--contact-sheet -",
-                        std::string("must name a picture (.jpg .png)") + instead);
-  }
+  if (const int code = check_out_name(options.out); code != exit_ok) return code;
+  if (const int code = check_picture_name("--contact-sheet", options.contact_sheet);
+      code != exit_ok)
+    return code;
   if (options.trace == "-")
-    return report_usage("--trace -", std::string("must name a file (.json)") + instead);
+    return report_usage("--trace -", "must name a file (.json); /dev/stdout is standard output");
   return exit_ok;
 }
 
@@ -215,10 +211,10 @@ int run(const RunOptions& options) {
 
 void add_output_options(CLI::App& app, RunOptions& options) {
   app.add_option("--out", options.out,
-                 "Draw what was found: a picture (.jpg .png), a video (.mp4 .mkv .mov .avi .webm), "
-                 "or else a folder of pictures");
+                 "Draw what was found: a picture (" + picture_extensions() + "), a video (" +
+                     video_extensions() + "), or a folder of pictures");
   app.add_option("--contact-sheet", options.contact_sheet,
-                 "Twelve evenly spaced drawn frames in one picture (.png .jpg)");
+                 "Twelve evenly spaced drawn frames in one picture (" + picture_extensions() + ")");
   app.add_option("--font", options.font, "Font file for labels");
   app.add_option("--json", options.json, "Detections of all frames; - is standard output");
   app.add_option("--trace", options.trace, "Timeline of all stages, for ui.perfetto.dev");

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What names say: extensions of outputs, names of classes, levels of the log."""
+import os
+import unittest
+
+from program import CLIP, MODEL, PICTURE, ProgramTest, needs_engine, npy
+
+
+class Extensions(ProgramTest):
+    def test_those_that_are_not_served_are_refused_before_the_model_loads(self):
+        for name, extension in {"x.webp": ".webp", "x.gif": ".gif", "x.webm": ".webm",
+                                "run.2024": ".2024", "X.BMP": ".bmp"}.items():
+            with self.subTest(name):
+                path = self.dir / name
+                text = self.fail_with(2, "run", "-m", self.dir / "no.onnx", PICTURE, "--out", path,
+                                      says=f"--out {path}: cannot write {extension}; ")
+                self.assertIn("pictures: .jpg .jpeg .png", text)
+                self.assertIn(f"a folder of this name is {path}/", text)
+        text = self.fail_with(2, "run", "-m", self.dir / "no.onnx", PICTURE, "--contact-sheet",
+                              self.dir / "x.webp", says="--contact-sheet")
+        self.assertIn("cannot write .webp; pictures: .jpg .jpeg .png", text)
+        self.fail_with(2, "run", "-m", self.dir / "no.onnx", PICTURE, "--out", "-", says="--out -")
+        self.fail_with(2, "convert", PICTURE, self.dir / "x.webp", says=".jpg .jpeg .png .npy")
+        self.assert_only()
+
+    def test_the_help_promises_what_is_served(self):
+        text = " ".join(self.succeed("run", "--help").split())
+        self.assertNotIn("webm", text)
+        self.assertIn("a picture (.jpg .jpeg .png), a video (", text)
+
+    @needs_engine
+    def test_folders_may_have_any_name(self):
+        (self.dir / "is.there").mkdir()
+        for name in ("is.there", "new.2024/", "plain"):
+            with self.subTest(name):
+                self.succeed("run", "-m", MODEL, PICTURE, "-q", "--out", f"{self.dir}/{name}")
+                self.assertTrue((self.dir / name / PICTURE.name).is_file())
+
+
+class Labels(ProgramTest):
+    def names(self, count):
+        path = self.dir / "names.txt"
+        path.write_text("".join(f"name {i}\n" for i in range(count)))
+        return path
+
+    @needs_engine
+    def test_there_must_be_as_many_as_the_model_has_classes(self):
+        for count in (80, 2):
+            self.fail_with(1, "run", "-m", MODEL, PICTURE, "--labels", self.names(count),
+                           says=f"--labels: {count} names, the model has 3 classes")
+        self.assertIn("name 0", self.succeed("run", "-m", MODEL, CLIP, "--labels", self.names(3)))
+
+    def test_of_recorded_outputs_too(self):
+        (self.dir / "o.npy").write_bytes(npy("<f4", (1, 6, 400), bytes(4 * 6 * 400)))
+        line = ("decode", self.dir / "o.npy", "--input-size", "64x64", "--labels")
+        self.fail_with(1, *line, self.names(3), says="--labels: 3 names, the model has 2 classes")
+        self.succeed(*line, self.names(2))
+
+
+class Log(ProgramTest):
+    def info(self, level):
+        return self.run_program("info", PICTURE, env={**os.environ, "HALYARD_LOG": level})
+
+    def test_a_level_that_is_none_is_told_once(self):
+        done = self.info("nonsense")
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.stderr.decode(),
+                         "halyard: error base: HALYARD_LOG: nonsense is no level; off, error, "
+                         "warn, info, debug and trace are. warn is in force\n")
+        self.assertEqual(self.info("warn").stderr, b"")
+
+    def test_trace_shows_what_the_library_does(self):
+        done = self.info("Trace")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr.decode(),
+                         r"(?m)^halyard: trace codec: codec\.peek \d+\.\d{3} ms$")
+        self.assertEqual(done.stdout, self.info("off").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
