@@ -34,6 +34,8 @@ struct Frame {
 class FrameSource {
  public:
   struct Options {
+    /// load.is_cancelled is also asked, about ten times a second, while a pipe has nothing to read,
+    /// by open() and next(), on the thread that calls; then they give the error cancelled.
     LoadOptions load;
     double picture_rate = 25;  ///< frames per second given to single pictures
   };

@@ -2,6 +2,7 @@
 // Reading and looking ahead on a descriptor.
 #include "capture/byte_stream.h"
 
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,17 +17,12 @@
 namespace halyard::capture {
 namespace {
 
-Result<std::size_t> read_some(int fd, std::span<std::byte> to) {
-  for (;;) {
-    const ssize_t got = ::read(fd, to.data(), to.size());
-    if (got >= 0) return static_cast<std::size_t>(got);
-    if (errno != EINTR) return fail_os("stream cannot be read", errno);
-  }
-}
+constexpr int ask_every_ms = 100;
 
 }  // namespace
 
-ByteStream::ByteStream(Fd fd) noexcept : fd_(std::move(fd)) {
+ByteStream::ByteStream(Fd fd, std::function<bool()> is_cancelled) noexcept
+    : fd_(std::move(fd)), is_cancelled_(std::move(is_cancelled)) {
   struct stat status {};
   if (::fstat(fd_.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;
   const off_t here = ::lseek(fd_.get(), 0, SEEK_CUR);
@@ -35,13 +31,36 @@ ByteStream::ByteStream(Fd fd) noexcept : fd_(std::move(fd)) {
   size_ = static_cast<std::uint64_t>(std::max<off_t>(0, status.st_size - here));
 }
 
+// A signal may come to any thread, so this one does not count on a wait that it would end.
+Status ByteStream::wait_for_bytes() {
+  struct pollfd wait {
+    fd_.get(), POLLIN, 0
+  };
+  for (;;) {
+    const int ready = ::poll(&wait, 1, ask_every_ms);
+    if (ready > 0) return {};  // bytes, the end, or an error that reading tells
+    if (ready < 0 && errno != EINTR) return fail_os("stream cannot be waited for", errno);
+    if (is_cancelled_()) return fail(Errc::cancelled, "stream: reading was cancelled");
+  }
+}
+
+Result<std::size_t> ByteStream::read_some(std::span<std::byte> to) {
+  for (;;) {
+    if (is_cancelled_ && !is_seekable()) HALYARD_CHECK(wait_for_bytes());
+    const ssize_t got = ::read(fd_.get(), to.data(), to.size());
+    if (got >= 0) return static_cast<std::size_t>(got);
+    const bool repeats = errno == EINTR || (errno == EAGAIN && is_cancelled_);
+    if (!repeats) return fail_os("stream cannot be read", errno);
+  }
+}
+
 Result<std::span<const std::byte>> ByteStream::peek(std::size_t count) {
   ahead_.erase(ahead_.begin(), ahead_.begin() + static_cast<std::ptrdiff_t>(ahead_begin_));
   ahead_begin_ = 0;
   while (ahead_.size() < count) {
     const std::size_t had = ahead_.size();
     ahead_.resize(count);
-    auto got = read_some(fd_.get(), std::span(ahead_).subspan(had));
+    auto got = read_some(std::span(ahead_).subspan(had));
     ahead_.resize(had + got.value_or(0));
     if (!got) return got.error();
     if (*got == 0) break;
@@ -59,7 +78,7 @@ Result<std::size_t> ByteStream::read(std::span<std::byte> to) {
     position_ += count;
     return count;
   }
-  HALYARD_TRY(const std::size_t got, read_some(fd_.get(), to));
+  HALYARD_TRY(const std::size_t got, read_some(to));
   position_ += got;
   return got;
 }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -16,10 +17,12 @@ namespace halyard::capture {
 /// Owns its descriptor. A regular file can be sought in; a pipe cannot.
 class ByteStream {
  public:
-  explicit ByteStream(Fd fd) noexcept;
-  /// The next `count` bytes without taking them; fewer at the end. Errors: os.
+  /// `is_cancelled` is asked about ten times a second while a pipe, socket or device has no bytes;
+  /// empty: nobody asks.
+  explicit ByteStream(Fd fd, std::function<bool()> is_cancelled = {}) noexcept;
+  /// The next `count` bytes without taking them; fewer at the end. Errors: os, cancelled.
   Result<std::span<const std::byte>> peek(std::size_t count);
-  /// Some bytes; 0 at the end. Waits where there is none yet. Errors: os.
+  /// Some bytes; 0 at the end. Waits where there is none yet. Errors: os, cancelled.
   Result<std::size_t> read(std::span<std::byte> to);
   bool is_seekable() const noexcept { return size_.has_value(); }
   /// Bytes from the place where the stream began; seekable streams only.
@@ -29,7 +32,10 @@ class ByteStream {
   std::uint64_t position() const noexcept { return position_; }
 
  private:
+  Result<std::size_t> read_some(std::span<std::byte> to);
+  Status wait_for_bytes();
   Fd fd_;
+  std::function<bool()> is_cancelled_;
   std::vector<std::byte> ahead_;  // read from the descriptor, not yet taken; from ahead_begin_ on
   std::size_t ahead_begin_ = 0;
   std::uint64_t position_ = 0;

@@ -54,17 +54,27 @@ SourceResult open_regular(const std::string& path, const FrameSource::Options& o
   return capture::video_source(path, options);
 }
 
+// A FIFO, socket or device. Opened without waiting for a writer where somebody may cancel: the
+// first read waits.
+SourceResult open_stream(const std::string& path, const FrameSource::Options& options) {
+  const int mode = options.load.is_cancelled ? O_NONBLOCK : 0;
+  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | mode));
+  if (!fd) return fail_os("source cannot be opened", errno, path);
+  return capture::stream_source(ByteStream(std::move(fd), options.load.is_cancelled), path,
+                                options);
+}
+
 SourceResult open_path(const std::string& path, const FrameSource::Options& options) {
   if (path == "-") {
     HALYARD_TRY(Fd input, Fd::duplicate(STDIN_FILENO));
-    return capture::stream_source(ByteStream(std::move(input)), "standard input", options);
+    return capture::stream_source(ByteStream(std::move(input), options.load.is_cancelled),
+                                  "standard input", options);
   }
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return fail_os("source cannot be opened", errno, path);
   if (S_ISDIR(status.st_mode)) return capture::folder_source(path, options);
   if (S_ISREG(status.st_mode)) return open_regular(path, options);
-  HALYARD_TRY(ByteStream stream, open_file(path));
-  return capture::stream_source(std::move(stream), path, options);
+  return open_stream(path, options);
 }
 
 }  // namespace

@@ -202,6 +202,37 @@ TEST(NamedPipe, and_a_file_of_jpegs_are_read_like_standard_input) {
   writer.join();
 }
 
+// The other end stays open and says nothing more.
+TEST(SilentPipe, is_left_when_the_caller_cancels) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const Fd writer(ends[1]);
+  const auto picture = jpeg_of(3);
+  ASSERT_EQ(::write(ends[1], picture.data(), picture.size()), static_cast<ssize_t>(picture.size()));
+  FrameSource::Options options;
+  int asked = 0;
+  bool is_over = false;
+  options.load.is_cancelled = [&] { return is_over && ++asked > 1; };
+  auto source =
+      capture::stream_source(ByteStream(Fd(ends[0]), options.load.is_cancelled), "stream", options);
+  ASSERT_TRUE(source) << source.error().message();
+  const auto frame = (*source)->next();
+  ASSERT_TRUE(frame && *frame);
+  is_over = true;
+  const auto none = (*source)->next();
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, Errc::cancelled);
+  EXPECT_EQ(asked, 2);
+}
+
+TEST(SilentPipe, without_a_writer_is_left_too) {
+  const Folder folder;
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  FrameSource::Options options;
+  options.load.is_cancelled = [] { return true; };
+  EXPECT_EQ(FrameSource::open(folder / "pipe", options).error().code, Errc::cancelled);
+}
+
 TEST(ByteStream, peeks_reads_and_seeks_from_where_it_began) {
   const Folder folder;
   std::vector<std::byte> bytes(100);

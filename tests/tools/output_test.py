@@ -168,7 +168,8 @@ class Signals(OutputTest):
             process.send_signal(signal.SIGHUP)
             process.communicate(timeout=60)
         self.assertEqual(process.returncode, -signal.SIGHUP)
-        self.assert_only("det.txt")
+        self.assert_whole()  # of the JSON there may be the frames until then
+        self.assertFalse({"o.mkv", "s.png", "t.json"} & set(os.listdir(self.dir)))
 
     def test_a_signal_that_is_ignored_stays_ignored(self):
         with self.start(preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)) as process:
@@ -196,6 +197,29 @@ class Signals(OutputTest):
             self.assert_whole()
             for name in ("o.json", "t.json", "o.mkv", "s.png"):
                 (self.dir / name).unlink(missing_ok=True)
+
+    def test_a_killed_run_leaves_the_json_of_its_frames(self):
+        for number, times in ((signal.SIGKILL, 1), (signal.SIGINT, 2)):
+            with self.subTest(number), self.start() as process:
+                process.stdin.write(FRAMES)
+                process.stdin.flush()
+                self.wait_for((self.dir / "o.json").exists)
+                for _ in range(times):
+                    process.send_signal(number)
+                process.wait(timeout=60)
+            frames = json.loads((self.dir / "o.json").read_text())["frames"]
+            self.assertEqual([f["index"] for f in frames], list(range(len(frames))))
+            self.assertGreater(len(frames), 0)
+            for left in self.dir.glob("*o.*"):
+                left.unlink()
+
+    def test_a_full_disk_leaves_the_json_whole(self):
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+        self.fail_with(1, "run", "-m", MODEL, CLIP, "-q", "--json", self.dir / "o.json",
+                       says="File too large", preexec_fn=limit)
+        self.assertGreater(len(json.loads((self.dir / "o.json").read_text())["frames"]), 0)
 
     def test_a_limit_of_file_sizes_is_an_error_like_a_full_disk(self):
         def limit():

@@ -13,17 +13,22 @@ namespace halyard::tool {
 namespace {
 
 std::atomic<bool> is_guarded{false};
-std::atomic<bool> requested{false};
-static_assert(std::atomic<bool>::is_always_lock_free);
+std::atomic<int> requested{0};  // the signal's number
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 
-void on_signal(int number) {
-  const bool asks = number == SIGINT || number == SIGTERM;
-  if (asks && is_guarded.load() && !requested.exchange(true)) return;
-  remove_part_files();
+void end_by(int number) noexcept {
   struct sigaction fatal {};
   fatal.sa_handler = SIG_DFL;
   ::sigaction(number, &fatal, nullptr);
   ::raise(number);
+}
+
+void on_signal(int number) {
+  const bool asks = number == SIGINT || number == SIGTERM;
+  int none = 0;
+  if (asks && is_guarded.load() && requested.compare_exchange_strong(none, number)) return;
+  remove_part_files();
+  end_by(number);
 }
 
 }  // namespace
@@ -41,8 +46,12 @@ void install_signal_handlers() {
   std::signal(SIGXFSZ, SIG_IGN);
 }
 
+void end_by_requested_signal() noexcept {
+  if (const int number = requested.load(); number != 0 && number != SIGINT) end_by(number);
+}
+
 InterruptGuard::InterruptGuard() {
-  requested.store(false);
+  requested.store(0);
   is_guarded.store(true);
 }
 
@@ -51,7 +60,7 @@ InterruptGuard::~InterruptGuard() {
 }
 
 bool InterruptGuard::is_requested() noexcept {
-  return requested.load(std::memory_order_relaxed);
+  return requested.load(std::memory_order_relaxed) != 0;
 }
 
 }  // namespace halyard::tool

@@ -10,6 +10,10 @@ namespace halyard::tool {
 /// to a closed pipe and above the limit of file sizes become errors instead of signals.
 void install_signal_handlers();
 
+/// Ends the process by the signal that asked it to finish, so that its parent sees which one it was
+/// (a shell: 128 + its number). Returns where none did, and after Ctrl-C, which has its exit code.
+void end_by_requested_signal() noexcept;
+
 /// While it lives, the first SIGINT or SIGTERM is a request. One at a time.
 class InterruptGuard {
  public:

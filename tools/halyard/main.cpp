@@ -32,7 +32,10 @@ constexpr const char* examples =
     "  halyard top\n"
     "  halyard negotiate parties.json --explain i.pitch_align\n"
     "\n"
-    "Exit codes: 0 done, 1 something failed, 2 wrong command line, 130 interrupted.";
+    "Exit codes: 0 done, 1 something failed, 2 wrong command line, 130 interrupted by Ctrl-C. "
+    "SIGTERM\n"
+    "finishes the frames on their way too, and ends the program by that signal (a shell shows "
+    "143).";
 
 void log_to_stderr(halyard::LogLevel level, std::string_view target, std::string_view text) {
   const std::string name = std::string(halyard::to_string(level)) + " " + std::string(target);
@@ -107,5 +110,6 @@ int main(int argc, char** argv) {
   const Status flushed = tool::finish_stdout();
   // Whatever went wrong before has been told, a failed write to standard output among it.
   if (!flushed && code == tool::exit_ok) return tool::report("standard output", flushed.error());
+  if (code != tool::exit_ok) tool::end_by_requested_signal();
   return code;
 }

@@ -7,11 +7,15 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
 
 #include "report.h"
 
 namespace halyard::tool {
 namespace {
+
+constexpr std::string_view json_end = "\n]}\n";
 
 /// A float as the shortest decimal that a reader turns into the same float; not 0.8700000047683716.
 double tidy(float value) {
@@ -89,13 +93,18 @@ Result<JsonWriter> JsonWriter::create(const std::string& path) {
 }
 
 Status JsonWriter::add(const FrameRecord& record, std::span<const std::string> labels) {
-  const char* before = has_frames_ ? ",\n" : "{\"frames\": [\n";
-  has_frames_ = true;
-  return file_.write(before + to_json(record, labels));
+  const std::string text = (has_frames_ ? ",\n" : "{\"frames\": [\n") + to_json(record, labels);
+  const bool is_first = !std::exchange(has_frames_, true);
+  if (file_.is_direct()) return file_.write(text);
+  if (!is_first)
+    return file_.replace_tail(file_.position_bytes() - json_end.size(), text + json_end.data());
+  HALYARD_CHECK(file_.write(text + json_end.data()));
+  return file_.publish();
 }
 
 Status JsonWriter::finish() {
-  HALYARD_CHECK(file_.write(has_frames_ ? "\n]}\n" : "{\"frames\": []}\n"));
+  if (!has_frames_) HALYARD_CHECK(file_.write("{\"frames\": []}\n"));
+  if (has_frames_ && file_.is_direct()) HALYARD_CHECK(file_.write(json_end));
   return file_.commit();
 }
 

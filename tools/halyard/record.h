@@ -45,7 +45,9 @@ std::string summary_line(const FrameRecord& record, std::span<const std::string>
 /// "  bus 87% [12.0 230.5 800.1 745.2] track 3".
 std::string detail_line(const Seen& seen, std::span<const std::string> labels);
 
-/// Writes {"frames": [...]} one frame at a time, so that a long run needs no memory for it.
+/// Writes {"frames": [...]} one frame at a time, so that a long run needs no memory for it. From
+/// the first frame on the file has its name, and it is whole after each: a run that is killed
+/// leaves the frames until then. A pipe or device gets the end with finish().
 class JsonWriter {
  public:
   /// "-" is standard output. Errors: as OutputFile::create().

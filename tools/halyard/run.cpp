@@ -176,7 +176,9 @@ int run(const RunOptions& options) {
   Outputs outputs;
   if (const int code = check_names(options); code != exit_ok) return code;
   if (const int code = check_paths(options); code != exit_ok) return code;
-  auto inputs = Inputs::open(options.inputs, {});
+  FrameSource::Options reading;
+  reading.load.is_cancelled = InterruptGuard::is_requested;
+  auto inputs = Inputs::open(options.inputs, reading);
   if (!inputs) return report(options.inputs[0], inputs.error());
   if (const int code = check_picture(options, *inputs); code != exit_ok) return code;
   if (auto done = TraceSession::start(options.trace, outputs.trace); !done)
@@ -230,7 +232,8 @@ constexpr const char* run_examples =
     "Boxes are pixels of the picture as a viewer shows it, EXIF orientation applied.\n"
     "Masks of models that give them are drawn below the boxes; in the JSON they are COCO's runs.\n"
     "Ctrl-C finishes the frames on their way and completes all files; a second one ends at once.\n"
-    "Files get their names when they are complete. No output may be an input or another output.\n"
+    "The JSON file is whole after each frame; other files get their names when they are complete.\n"
+    "No output may be an input or another output.\n"
     "\n"
     "Examples:\n"
     "  halyard run --model yolov8n.onnx bus.jpg --out seen.jpg --json -\n"
