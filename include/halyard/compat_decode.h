@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "halyard/compat_track.h"
+#include "halyard/decode.h"
 #include "halyard/description.h"
 #include "halyard/detection.h"
 #include "halyard/export.h"
@@ -67,14 +68,21 @@ struct Output {
   std::vector<DimName> dims = {};       ///< one for each axis, or none
   float scale = 1;                      ///< of integer tensors without quantization of their own
   std::int32_t zero_point = 0;
+  bool is_quantized = false;            ///< scale and zero_point were given, though 1 and 0
   std::vector<Anchor> anchors = {};     ///< of detections alone: fractions of the input
   std::optional<bool> normalized = {};  ///< of detections and boxes alone
 };
 
+/// What results look like and what is refused. `reference`: as EdgeFirst HAL does. `native`: as
+/// halyard::Decoder does: boxes in pixels of the network's input, and errors for integer tensors
+/// without quantization, thresholds outside [0, 1], and fractions without an input size.
+enum class Convention : std::uint8_t { reference = 0, native = 1 };
+
 struct DecoderOptions {
-  /// Stays when score >= it. Above 1 nothing stays, below 0 all do.
+  Convention convention = Convention::reference;
+  /// Stays when score >= it. Of `reference`: above 1 nothing stays, below 0 all do.
   float score_threshold = 0.5F;
-  float iou_threshold = 0.5F;  ///< goes when IoU > it; above 1 nothing goes
+  float iou_threshold = 0.5F;  ///< goes when IoU > it; of `reference`: above 1 nothing goes
   Nms nms = Nms::automatic;
   std::size_t pre_nms_top_k = 300;      ///< best candidates that enter suppression; 0: all
   std::size_t max_det = 300;            ///< most detections; 0: none
@@ -153,9 +161,20 @@ class ProtoData {
   Moved<bool> has_coefficients_;
 };
 
+/// In place of an element of a batch: the only one. Of several, Convention::reference takes the
+/// first, as EdgeFirst HAL does, and `native` refuses the call.
+constexpr std::size_t only_element = SIZE_MAX;
+
 /// What a decode gives. A value to reuse: it keeps its memory.
 struct Found {
   std::vector<Detection> boxes;  ///< best first; units: Decoder::normalized_boxes()
+  /// Of heads with angles: one for each box that has been seen, which is bounds() of it. None in
+  /// fractions of an input that is not square: a rotated box has no such.
+  std::vector<RotatedBox> rotated;
+  bool is_rotated = false;          ///< of a head with angles, whether or not anything is found
+  std::vector<Keypoint> keypoints;  ///< keypoints_each for each box that has been seen
+  std::size_t keypoints_each = 0;
+  std::vector<ClassScore> classes;  ///< of heads that classify the picture: the best five
   /// Of instances: one for each box, in its order; of scores of classes: one for the picture.
   SegmentationList segmentations;
   std::vector<TrackInfo> tracks;  ///< of decode_tracked(): one for each box
@@ -167,9 +186,12 @@ struct Found {
 /// grids of anchors, and for levels where its size is known, else pixels. Of segmentation heads
 /// that are declared `normalized: false` with a known input size: fractions.
 ///
-/// Quantization: a tensor's own wins, else the configuration's, else none (scale 1). Of equal
-/// classes the first wins. Setters belong to one thread; decode calls are thread-safe among each
-/// other.
+/// Of Convention::native: pixels of the input, whatever the head; keypoints and rotated boxes too.
+///
+/// Quantization: a tensor's own wins, else the configuration's, else none (scale 1; of native: an
+/// error). Of equal classes the first wins. `batch` is the element of the batch that is decoded;
+/// the reference refuses batches of another extent than described. Setters belong to one thread;
+/// decode calls are thread-safe among each other.
 class Decoder {
  public:
   /// Documents of schema 1 and 2. Errors: those of ModelDescription and halyard::Decoder.
@@ -188,7 +210,7 @@ class Decoder {
 
   /// As set last; `nms` is resolved: never automatic.
   const DecoderOptions& options() const noexcept;
-  /// Errors: invalid_argument (NaN); the options are then as they were.
+  /// Errors: invalid_argument (NaN; of native: outside [0, 1]); the options are then as they were.
   Status set_score_threshold(float threshold);
   Status set_iou_threshold(float threshold);
   Status set_nms(Nms nms);
@@ -202,25 +224,33 @@ class Decoder {
   /// "yolo_det", "modelpack_seg", ...: to_string(Arrangement).
   std::string model_type() const;
   const ModelDescription& description() const noexcept;
+  /// Elements of the batch that the outputs hold: the same for all but shared tables. Errors:
+  /// invalid_argument (no outputs, shapes, extents that differ).
+  Result<std::size_t> batch_size(std::span<const Tensor> outputs) const;
+  /// That of the description; 1 where it has none.
+  std::size_t described_batch() const noexcept;
 
   /// Boxes, and masks where the head has them: probabilities round(255 sigmoid), at the prototypes'
   /// resolution, cut at the box. At most `max_boxes`, on top of max_det. Errors: invalid_argument
-  /// (no outputs, shapes; boxes with masks that are no fractions), those of
-  /// halyard::Decoder::decode_into() and materialize().
-  Status decode(std::span<const Tensor> outputs, Found& out,
-                std::size_t max_boxes = SIZE_MAX) const;
+  /// (no outputs, shapes; boxes with masks that are no fractions; `batch` beyond the tensors, or
+  /// not said), those of halyard::Decoder::decode_into() and materialize().
+  Status decode(std::span<const Tensor> outputs, Found& out, std::size_t max_boxes = SIZE_MAX,
+                std::size_t batch = only_element) const;
   /// Boxes alone: nothing is computed for masks.
   Status decode_boxes(std::span<const Tensor> outputs, std::vector<Detection>& out,
                       std::size_t max_boxes = SIZE_MAX) const;
   /// The same boxes, and what masks are made from; none of heads without instance masks. Prototypes
   /// of 1 MiB and more are copied on a second thread meanwhile.
+  Status decode_proto(std::span<const Tensor> outputs, Found& out, std::optional<ProtoData>& protos,
+                      std::size_t max_boxes = SIZE_MAX, std::size_t batch = only_element) const;
   Status decode_proto(std::span<const Tensor> outputs, std::vector<Detection>& boxes,
-                      std::optional<ProtoData>& protos, std::size_t max_boxes = SIZE_MAX) const;
+                      std::optional<ProtoData>& protos, std::size_t max_boxes = SIZE_MAX,
+                      std::size_t batch = only_element) const;
   /// Boxes of the tracker's tracks: those seen in this frame first, with their masks, then the
   /// others. `timestamp` in ns. Errors: also invalid_argument (a timestamp before the last one).
   Status decode_tracked(ByteTrack& tracker, std::uint64_t timestamp,
                         std::span<const Tensor> outputs, Found& out,
-                        std::size_t max_boxes = SIZE_MAX) const;
+                        std::size_t max_boxes = SIZE_MAX, std::size_t batch = only_element) const;
 
  private:
   friend class Painter;

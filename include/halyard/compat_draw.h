@@ -32,9 +32,11 @@ using Letterbox = std::array<float, 4>;
 struct DrawOptions {
   /// A picture of the destination's size and format that is drawn over; null: black, alpha 0.
   const Tensor* background = nullptr;
+  bool keep = false;  ///< draws over the destination as it is; takes no background
   float opacity = 1;  ///< times the alpha of a mask's colour; clamped to [0, 1]
   std::optional<Letterbox> letterbox = {};
   ColorMode color_mode = ColorMode::label;
+  std::size_t batch = only_element;  ///< of calls that decode
 };
 
 /// Where masks are wanted. `proto`: at the prototypes' resolution, cut at the box. `scaled`: of a
@@ -45,11 +47,13 @@ struct MaskResolution {
 
 /// Draws. Keeps its memory. Move-only; one thread at a time.
 ///
-/// Boxes are fractions of the network's input; the destination is u8 rgb, bgr, rgba or bgra. All of
-/// it is rewritten: the background or zeros, then masks, then outlines of 3 px around the boxes,
-/// opaque, the best on top. Alpha keeps the background's values. A mask is on where its byte,
-/// sampled bilinearly, is at least 128; of scores of classes the largest class shows its colour,
-/// and the last class is the background.
+/// Boxes are fractions of the network's input, of a decoder of Convention::native and prototypes of
+/// one its pixels; the destination is u8 rgb, bgr, rgba or bgra. All of it is rewritten unless it
+/// is kept: the background or zeros, then masks, then outlines of 3 px around the boxes, opaque,
+/// the best on top. What is decoded has its rotated boxes drawn as such, and points of visibility
+/// 0.5 and more as squares of 5 px. Alpha keeps the background's values. A mask is on where its
+/// byte, sampled bilinearly, is at least 128; of scores of classes the largest class shows its
+/// colour, and the last class is the background.
 ///
 /// Errors of all draw calls, the destination being as it was: invalid_argument (not as many masks
 /// as boxes, a letterbox or box that is not finite, a background of another size or format or that

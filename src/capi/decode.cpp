@@ -132,6 +132,7 @@ int hal_decoder_params_output_set_quantization(hal_decoder_params* params, int i
     HALYARD_TRY(Output* const output, output_at(p, index));
     output->scale = scale;
     output->zero_point = zero_point;
+    output->is_quantized = true;
     return {};
   });
 }

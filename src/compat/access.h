@@ -23,9 +23,10 @@ struct HALYARD_LOCAL ProtoAccess {
   static const MaskPrototypes& masks(const ProtoData& data) noexcept { return data.masks_; }
 };
 
-/// Bytes [height, width, channels] of a semantic head's scores, in their order but for ties:
-/// integers shifted to 8 bits, floats stretched to 0..255. Errors: unsupported (dtype), those of
-/// mapping.
-Status score_bytes(const Tensor& scores, const OutputDescription& output, SegmentationList& out);
+/// Bytes [height, width, channels] of one picture of a semantic head's scores, in their order but
+/// for ties: integers shifted to 8 bits, floats stretched to 0..255. Errors: unsupported (dtype),
+/// invalid_argument (batch beyond the tensor), those of mapping.
+Status score_bytes(const Tensor& scores, const OutputDescription& output, std::size_t batch,
+                   SegmentationList& out);
 
 }  // namespace halyard::compat

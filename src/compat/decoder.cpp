@@ -68,7 +68,7 @@ Result<Decoder> Decoder::from_outputs(std::span<const Output> outputs,
 Result<Decoder> Decoder::from_description(ModelDescription description,
                                           const DecoderOptions& options) {
   auto impl = std::make_unique<Impl>();
-  HALYARD_TRY(impl->lowered, lower(description, options.input_dims));
+  HALYARD_TRY(impl->lowered, lower(description, options.input_dims, options.convention));
   impl->document = std::move(description);
   HALYARD_CHECK(impl->set(options));
   return Decoder(std::move(impl));
@@ -80,13 +80,20 @@ halyard::Nms mode_of(Nms nms) noexcept {
   return static_cast<halyard::Nms>(nms);  // automatic has been resolved
 }
 
+Status check_share(float value, const char* what) {
+  if (value >= 0 && value <= 1) return {};
+  return fail(Errc::invalid_argument, what, "{}", value);
+}
+
 Status check_options(const DecoderOptions& options) {
   if (std::isnan(options.score_threshold))
     return make_error(Errc::invalid_argument, "score_threshold: is not a number");
   if (std::isnan(options.iou_threshold))
     return make_error(Errc::invalid_argument, "iou_threshold: is not a number");
   if (options.nms > Nms::automatic) return make_error(Errc::invalid_argument, "nms: no such mode");
-  return {};
+  if (options.convention == Convention::reference) return {};
+  HALYARD_CHECK(check_share(options.score_threshold, "score_threshold: must be in [0, 1]"));
+  return check_share(options.iou_threshold, "iou_threshold: must be in [0, 1]");
 }
 
 }  // namespace
@@ -171,10 +178,10 @@ const ModelDescription& Decoder::description() const noexcept {
 namespace {
 
 // What the call gives of classes at every pixel; nothing where the head has none.
-Status add_class_scores(const Lowered& lowered, std::span<const Tensor> tensors,
+Status add_class_scores(const Lowered& lowered, std::span<const Tensor> tensors, std::size_t batch,
                         SegmentationList& out) {
   if (!lowered.segmentation) return {};
-  return score_bytes(tensors[*lowered.segmentation], lowered.segmentation_output, out);
+  return score_bytes(tensors[*lowered.segmentation], lowered.segmentation_output, batch, out);
 }
 
 Status add_masks(DecodeWork& work, std::span<const Detection> boxes, SegmentationList& out) {
@@ -188,18 +195,33 @@ Status add_masks(DecodeWork& work, std::span<const Detection> boxes, Segmentatio
 
 void clear(Found& out) {
   out.boxes.clear();
+  out.rotated.clear();
+  out.is_rotated = false;
+  out.keypoints.clear();
+  out.keypoints_each = 0;
+  out.classes.clear();
   out.segmentations.clear();
   out.tracks.clear();
+}
+
+// What has been decoded but masks.
+void take(const Decoded& decoded, const Lowered& lowered, Found& out) {
+  out.is_rotated = lowered.has_angles;
+  out.boxes = decoded.detections;
+  out.rotated = decoded.rotated;
+  out.keypoints = decoded.keypoints;
+  out.keypoints_each = decoded.keypoints_each;
+  out.classes = decoded.classes;
 }
 
 // From here on a thread of its own for the copy is worth waking.
 constexpr std::size_t large_copy_bytes = 1 << 20;
 
-// The first picture's prototypes, without a batch axis, in memory of ours.
-Result<Tensor> copy_of(const Tensor& prototypes, Recycler& recycler) {
+// One picture's prototypes, without a batch axis, in memory of ours.
+Result<Tensor> copy_of(const Tensor& prototypes, std::size_t batch, Recycler& recycler) {
   Tensor from = prototypes;
   if (from.rank() == 4) {
-    HALYARD_TRY(from, prototypes.batch(0));
+    HALYARD_TRY(from, prototypes.batch(batch));
   }
   HALYARD_TRY(const Layout layout, Layout::contiguous(from.dtype(), from.shape()));
   HALYARD_TRY(auto buffer, recycler.allocate(layout.size_bytes()));
@@ -212,7 +234,7 @@ Result<Tensor> copy_of(const Tensor& prototypes, Recycler& recycler) {
 Result<MaskPrototypes> with_copy(const MaskPrototypes& masks, Tensor copied) {
   Tensor from = masks.prototypes;
   if (from.rank() == 4) {
-    HALYARD_TRY(from, masks.prototypes.batch(0));
+    HALYARD_TRY(from, masks.prototypes.batch(masks.batch));
   }
   if (from.quantization()) HALYARD_CHECK(copied.set_quantization(from.quantization()));
   MaskPrototypes out = masks;
@@ -223,17 +245,19 @@ Result<MaskPrototypes> with_copy(const MaskPrototypes& masks, Tensor copied) {
 
 }  // namespace
 
-Status Decoder::decode(std::span<const Tensor> outputs, Found& out, std::size_t max_boxes) const {
+Status Decoder::decode(std::span<const Tensor> outputs, Found& out, std::size_t max_boxes,
+                       std::size_t asked) const {
   trace::Span span("compat.decode");
   clear(out);
   const Impl& impl = *impl_;
   const WorkLease work(impl.pool);
   HALYARD_TRY(const auto tensors, impl.ordered(outputs, *work));
-  HALYARD_CHECK(impl.detect(tensors, *work, max_boxes));
+  HALYARD_TRY(const std::size_t batch, impl.element(tensors, asked));
+  HALYARD_CHECK(impl.detect(tensors, *work, max_boxes, batch));
   if (impl.lowered.has_masks)
     HALYARD_CHECK(add_masks(*work, work->decoded.detections, out.segmentations));
-  HALYARD_CHECK(add_class_scores(impl.lowered, tensors, out.segmentations));
-  out.boxes = work->decoded.detections;
+  HALYARD_CHECK(add_class_scores(impl.lowered, tensors, batch, out.segmentations));
+  take(work->decoded, impl.lowered, out);
   return {};
 }
 
@@ -243,28 +267,41 @@ Status Decoder::decode_boxes(std::span<const Tensor> outputs, std::vector<Detect
   out.clear();
   const WorkLease work(impl_->pool);
   HALYARD_TRY(const auto tensors, impl_->ordered(outputs, *work));
-  HALYARD_CHECK(impl_->detect(tensors, *work, max_boxes));
+  HALYARD_TRY(const std::size_t batch, impl_->element(tensors, only_element));
+  HALYARD_CHECK(impl_->detect(tensors, *work, max_boxes, batch));
   out = work->decoded.detections;
   return {};
 }
 
 Status Decoder::decode_proto(std::span<const Tensor> outputs, std::vector<Detection>& boxes,
-                             std::optional<ProtoData>& protos, std::size_t max_boxes) const {
+                             std::optional<ProtoData>& protos, std::size_t max_boxes,
+                             std::size_t asked) const {
+  Found found;
+  found.boxes.swap(boxes);
+  const Status status = decode_proto(outputs, found, protos, max_boxes, asked);
+  boxes.swap(found.boxes);
+  return status;
+}
+
+Status Decoder::decode_proto(std::span<const Tensor> outputs, Found& out,
+                             std::optional<ProtoData>& protos, std::size_t max_boxes,
+                             std::size_t asked) const {
   trace::Span span("compat.decode_proto");
-  boxes.clear();
+  clear(out);
   protos.reset();
   const Impl& impl = *impl_;
   const WorkLease work(impl.pool);
   HALYARD_TRY(const auto tensors, impl.ordered(outputs, *work));
+  HALYARD_TRY(const std::size_t batch, impl.element(tensors, asked));
   if (!impl.lowered.prototypes) {
-    HALYARD_CHECK(impl.detect(tensors, *work, max_boxes));
+    HALYARD_CHECK(impl.detect(tensors, *work, max_boxes, batch));
   } else {
     // Both read the network's outputs at the speed of memory.
     const Tensor& prototypes = tensors[*impl.lowered.prototypes];
     Status detected;
     Result<Tensor> copied = Tensor();
-    const auto detect = [&] { detected = impl.detect(tensors, *work, max_boxes); };
-    const auto copy_bytes = [&] { copied = copy_of(prototypes, impl.recycler); };
+    const auto detect = [&] { detected = impl.detect(tensors, *work, max_boxes, batch); };
+    const auto copy_bytes = [&] { copied = copy_of(prototypes, batch, impl.recycler); };
     if (prototypes.size_bytes() >= large_copy_bytes) {
       run_beside(Work(detect), Work(copy_bytes));
     } else {
@@ -276,25 +313,26 @@ Status Decoder::decode_proto(std::span<const Tensor> outputs, std::vector<Detect
     HALYARD_TRY(MaskPrototypes masks, with_copy(work->decoded.masks, std::move(bytes)));
     protos = ProtoAccess::make(std::move(masks));
   }
-  boxes = work->decoded.detections;
+  take(work->decoded, impl.lowered, out);
   return {};
 }
 
 Status Decoder::decode_tracked(ByteTrack& tracker, std::uint64_t timestamp,
-                               std::span<const Tensor> outputs, Found& out,
-                               std::size_t max_boxes) const {
+                               std::span<const Tensor> outputs, Found& out, std::size_t max_boxes,
+                               std::size_t asked) const {
   trace::Span span("compat.decode_tracked");
   clear(out);
   const Impl& impl = *impl_;
   const WorkLease work(impl.pool);
   HALYARD_TRY(const auto tensors, impl.ordered(outputs, *work));
-  HALYARD_CHECK(impl.detect(tensors, *work, SIZE_MAX));
+  HALYARD_TRY(const std::size_t batch, impl.element(tensors, asked));
+  HALYARD_CHECK(impl.detect(tensors, *work, SIZE_MAX, batch));
   std::size_t live = 0;
   HALYARD_CHECK(impl.track(tracker, timestamp, *work, out.tracks, nullptr, live, max_boxes));
   const std::span<const Detection> boxes = work->decoded.detections;
   if (impl.lowered.has_masks) HALYARD_CHECK(add_masks(*work, boxes.first(live), out.segmentations));
-  HALYARD_CHECK(add_class_scores(impl.lowered, tensors, out.segmentations));
-  out.boxes = work->decoded.detections;
+  HALYARD_CHECK(add_class_scores(impl.lowered, tensors, batch, out.segmentations));
+  take(work->decoded, impl.lowered, out);
   return {};
 }
 

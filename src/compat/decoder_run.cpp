@@ -23,6 +23,18 @@ bool fits(const Tensor& tensor, const ExpectedTensor& expected) {
   return true;
 }
 
+std::size_t batch_extent(const Tensor& tensor, const ExpectedTensor& expected) {
+  const std::size_t missing = expected.shape.size() - tensor.rank();
+  if (!expected.batch_axis || *expected.batch_axis < missing) return 1;
+  return tensor.shape()[*expected.batch_axis - missing];
+}
+
+std::size_t described_batch(const Lowered& lowered) {
+  for (const ExpectedTensor& tensor : lowered.tensors)
+    if (tensor.batch_axis && !tensor.is_shared) return tensor.shape[*tensor.batch_axis];
+  return 1;
+}
+
 bool is_exact(const Tensor& tensor, const ExpectedTensor& expected) {
   return std::equal(tensor.shape().begin(), tensor.shape().end(), expected.shape.begin(),
                     expected.shape.end());
@@ -108,6 +120,12 @@ Result<std::span<const Tensor>> Decoder::Impl::ordered(std::span<const Tensor> o
     const Tensor& tensor = outputs[*found];
     const bool is_read = lowered.segmentation != i;
     if (is_read && needs_widening(tensor.dtype())) {
+      const bool is_unknown =
+          is_integer(tensor.dtype()) && !tensor.quantization() && !expected[i].quantization;
+      if (is_unknown && options.convention == Convention::native)
+        return fail(Errc::invalid_argument,
+                    "outputs: an integer tensor needs quantization, its own or the description's",
+                    "output {}: dtype {}", i, to_string(tensor.dtype()));
       HALYARD_TRY(Tensor wide, widened(tensor, expected[i].quantization));
       work.tensors.push_back(std::move(wide));
     } else {
@@ -118,15 +136,81 @@ Result<std::span<const Tensor>> Decoder::Impl::ordered(std::span<const Tensor> o
   return std::span<const Tensor>(work.tensors);
 }
 
+Result<std::size_t> Decoder::Impl::batch_of(std::span<const Tensor> ordered) const {
+  std::optional<std::size_t> extent;
+  for (std::size_t i = 0; i < lowered.tensors.size() && i < ordered.size(); ++i) {
+    const ExpectedTensor& expected = lowered.tensors[i];
+    const std::size_t own = batch_extent(ordered[i], expected);
+    if (!expected.batch_axis || (expected.is_shared && own == 1)) continue;
+    if (extent && *extent != own)
+      return fail(Errc::invalid_argument, "outputs: batch extents of the tensors differ",
+                  "{} and {}", *extent, own);
+    extent = own;
+  }
+  return extent.value_or(1);
+}
+
+Result<std::size_t> Decoder::Impl::element(std::span<const Tensor> ordered,
+                                           std::size_t asked) const {
+  HALYARD_TRY(const std::size_t extent, batch_of(ordered));
+  const std::size_t described = compat::described_batch(lowered);
+  if (options.convention == Convention::reference && extent > 1 && extent != described)
+    return fail(Errc::invalid_argument, "outputs: the batch differs from the description's",
+                "{}, described as {}", extent, described);
+  if (options.convention == Convention::native && extent > 1 && asked == only_element)
+    return fail(Errc::invalid_argument, "batch: must say which of the elements is meant", "of {}",
+                extent);
+  return asked == only_element ? 0 : asked;
+}
+
+Result<std::size_t> Decoder::batch_size(std::span<const Tensor> outputs) const {
+  const WorkLease work(impl_->pool);
+  HALYARD_TRY(const auto tensors, impl_->ordered(outputs, *work));
+  return impl_->batch_of(tensors);
+}
+
+std::size_t Decoder::described_batch() const noexcept {
+  return compat::described_batch(impl_->lowered);
+}
+
+namespace {
+
+// The first `count` boxes with what belongs to them.
+void keep_first(Decoded& decoded, std::size_t count) {
+  decoded.detections.resize(count);
+  decoded.rotated.resize(std::min(decoded.rotated.size(), count));
+  decoded.keypoints.resize(std::min(decoded.keypoints.size(), count * decoded.keypoints_each));
+  MaskPrototypes& masks = decoded.masks;
+  const std::size_t numbers = count * masks.channels;
+  masks.coefficients.resize(std::min(masks.coefficients.size(), numbers));
+  masks.stored.resize(std::min(masks.stored.size(), numbers));
+}
+
+// From pixels of the input to fractions of it.
+void divide(Decoded& decoded, Size input) {
+  if (input.width != input.height) decoded.rotated.clear();
+  const auto width = static_cast<float>(input.width);
+  const auto height = static_cast<float>(input.height);
+  for (Detection& each : decoded.detections) {
+    Box& box = each.box;
+    box = {box.x1 / width, box.y1 / height, box.x2 / width, box.y2 / height};
+  }
+  for (Keypoint& each : decoded.keypoints)
+    each.at = {each.at.x / width, each.at.y / height};
+  for (RotatedBox& each : decoded.rotated)
+    each = {each.cx / width, each.cy / width, each.width / width, each.height / width, each.angle};
+}
+
+}  // namespace
+
 Status Decoder::Impl::detect(std::span<const Tensor> ordered, DecodeWork& work,
-                             std::size_t max_boxes) const {
+                             std::size_t max_boxes, std::size_t batch) const {
   Decoded& decoded = work.decoded;
   if (!decoder) {
-    decoded.detections.clear();
-    decoded.masks.clear(0);
+    decoded = Decoded();
     return {};
   }
-  HALYARD_CHECK(decoder->decode_into(ordered, decoded));
+  HALYARD_CHECK(decoder->decode_into(ordered, decoded, batch));
   std::size_t count = std::min({decoded.detections.size(), options.max_det, max_boxes});
   // Scores end at 1 for the decoder, but a threshold above it asks for none of them.
   if (options.score_threshold > 1) {
@@ -135,24 +219,28 @@ Status Decoder::Impl::detect(std::span<const Tensor> ordered, DecodeWork& work,
                      [&](const Detection& box) { return box.score < options.score_threshold; });
     count = std::min(count, static_cast<std::size_t>(below - decoded.detections.begin()));
   }
-  decoded.detections.resize(count);
-  MaskPrototypes& masks = decoded.masks;
-  if (lowered.has_masks) {
-    const std::size_t numbers = count * masks.channels;
-    masks.coefficients.resize(std::min(masks.coefficients.size(), numbers));
-    masks.stored.resize(std::min(masks.stored.size(), numbers));
-    masks.input = {1, 1};  // boxes are fractions
-  }
-  if (lowered.scale == BoxScale::by_input) {
-    const auto width = static_cast<float>(lowered.input->width);
-    const auto height = static_cast<float>(lowered.input->height);
-    for (Detection& each : decoded.detections) {
-      Box& box = each.box;
-      box = {box.x1 / width, box.y1 / height, box.x2 / width, box.y2 / height};
-    }
-  }
+  keep_first(decoded, count);
+  if (options.convention == Convention::native) return {};
+  if (lowered.has_masks) decoded.masks.input = {1, 1};  // boxes are fractions
+  if (lowered.scale == BoxScale::by_input) divide(decoded, *lowered.input);
   return {};
 }
+
+namespace {
+
+// The rows of `from` that are listed; `each` numbers a row.
+template <class T>
+void keep_rows(std::vector<T>& from, std::size_t each, std::span<const std::uint32_t> rows) {
+  if (from.empty()) return;
+  std::vector<T> kept;
+  kept.reserve(rows.size() * each);
+  for (const std::uint32_t row : rows)
+    for (std::size_t k = 0; k < each; ++k)
+      kept.push_back(from[row * each + k]);
+  from = std::move(kept);
+}
+
+}  // namespace
 
 Status Decoder::Impl::track(ByteTrack& tracker, std::uint64_t timestamp, DecodeWork& work,
                             std::vector<TrackInfo>& infos, std::vector<std::uint64_t>* ids,
@@ -169,6 +257,8 @@ Status Decoder::Impl::track(ByteTrack& tracker, std::uint64_t timestamp, DecodeW
     work.rows.push_back(static_cast<std::uint32_t>(state.tracks[i].detection));
   if (lowered.has_masks && !work.decoded.masks.empty())
     HALYARD_CHECK(work.decoded.masks.select(work.rows));
+  keep_rows(work.decoded.rotated, 1, work.rows);
+  keep_rows(work.decoded.keypoints, work.decoded.keypoints_each, work.rows);
   boxes.clear();
   infos.clear();
   if (ids != nullptr) ids->clear();

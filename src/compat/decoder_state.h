@@ -65,8 +65,14 @@ struct HALYARD_LOCAL Decoder::Impl {
 
   /// The tensors in the order of the description: `outputs` itself where they have it.
   Result<std::span<const Tensor>> ordered(std::span<const Tensor> outputs, DecodeWork& work) const;
+  /// Elements of the batch of ordered tensors. Errors: invalid_argument (they differ).
+  Result<std::size_t> batch_of(std::span<const Tensor> ordered) const;
+  /// The element that is decoded: `asked`, or the only one. Errors: invalid_argument (there are
+  /// several, or more or fewer than described).
+  Result<std::size_t> element(std::span<const Tensor> ordered, std::size_t asked) const;
   /// Boxes in the units that are given, and rows of masks: work.decoded.
-  Status detect(std::span<const Tensor> ordered, DecodeWork& work, std::size_t max_boxes) const;
+  Status detect(std::span<const Tensor> ordered, DecodeWork& work, std::size_t max_boxes,
+                std::size_t batch) const;
   /// The tracker's tracks in place of the boxes; `live` of them have rows of masks.
   Status track(ByteTrack& tracker, std::uint64_t timestamp, DecodeWork& work,
                std::vector<TrackInfo>& infos, std::vector<std::uint64_t>* ids, std::size_t& live,

@@ -62,7 +62,8 @@ std::optional<bool> declared_units(const ModelDescription& description) {
 }
 
 void add_expected(Lowered& out, const OutputDescription& output) {
-  ExpectedTensor tensor{output.name, output.shape, std::nullopt, output.quantization};
+  ExpectedTensor tensor{output.name, output.shape, std::nullopt, output.role == OutputRole::priors,
+                        output.quantization};
   const auto batch = std::find(output.axes.begin(), output.axes.end(), AxisName::batch);
   if (batch != output.axes.end())
     tensor.batch_axis = static_cast<std::size_t>(batch - output.axes.begin());
@@ -114,6 +115,19 @@ void use_unit_input(ModelDescription& description) {
   }
 }
 
+// halyard::Decoder's own units: pixels, whatever the tensors hold.
+Status use_pixels(Lowered& out) {
+  const bool are_fractions = declared_units(out.description).value_or(false);
+  out.normalized = false;
+  if (out.input) return {};
+  if (are_fractions)
+    return make_error(Errc::invalid_argument,
+                      "input_dims: boxes in fractions need the size of the network's input");
+  if (!out.has_masks) return {};
+  return make_error(Errc::invalid_argument,
+                    "input_dims: masks need the size of the network's input");
+}
+
 void choose_units(Lowered& out) {
   ModelDescription& description = out.description;
   out.normalized = declared_units(description);
@@ -140,7 +154,8 @@ void choose_units(Lowered& out) {
 
 }  // namespace
 
-Result<Lowered> lower(const ModelDescription& document, std::optional<Size> input_dims) {
+Result<Lowered> lower(const ModelDescription& document, std::optional<Size> input_dims,
+                      Convention convention) {
   HALYARD_CHECK(validate(document));
   Lowered out;
   out.description = document;
@@ -157,14 +172,19 @@ Result<Lowered> lower(const ModelDescription& document, std::optional<Size> inpu
     if (output.role == OutputRole::class_map && output.family == Family::modelpack)
       output.role = OutputRole::auxiliary;
     complete_axes(output, description);
-    complete_quantization(output);
+    if (convention == Convention::reference) complete_quantization(output);
   }
   HALYARD_TRY(const Arrangement arrangement, arrangement_of(description));
   out.model_type = to_string(arrangement);
   out.has_boxes =
       arrangement != Arrangement::modelpack_seg && arrangement != Arrangement::semantic_seg;
+  out.has_angles = arrangement == Arrangement::yolo_obb_det ||
+                   arrangement == Arrangement::yolo_split_obb_det ||
+                   arrangement == Arrangement::yolo_end_to_end_obb_det ||
+                   arrangement == Arrangement::yolo_per_scale_obb_det;
   list_tensors(out);
-  choose_units(out);
+  if (convention == Convention::native) HALYARD_CHECK(use_pixels(out));
+  if (convention == Convention::reference) choose_units(out);
   return out;
 }
 
@@ -200,7 +220,7 @@ Result<ModelDescription> describe(std::span<const Output> outputs,
         return fail(Errc::invalid_argument, "dims: no such axis", "outputs[{}]: {}", i, at);
       to.axes.push_back(axis_names[at]);
     }
-    if (from.scale != 1 || from.zero_point != 0)
+    if (from.is_quantized || from.scale != 1 || from.zero_point != 0)
       to.quantization = Quantization::per_tensor(from.scale, from.zero_point);
     to.anchors = from.anchors;
     if (!to.anchors.empty()) to.encoding = BoxEncoding::anchor;

@@ -18,6 +18,7 @@ struct ExpectedTensor {
   std::string name;
   std::vector<std::size_t> shape;
   std::optional<std::size_t> batch_axis;
+  bool is_shared = false;  ///< one table may serve all elements of a batch
   std::optional<Quantization> quantization;
 };
 
@@ -28,6 +29,7 @@ struct Lowered {
   ModelDescription description;  ///< for halyard::Decoder; boxes "in pixels" come as they are
   bool has_boxes = true;         ///< false: class scores alone
   bool has_masks = false;        ///< instance masks
+  bool has_angles = false;       ///< rotated boxes
   std::string model_type;
   BoxScale scale = BoxScale::none;
   std::optional<bool> normalized;
@@ -38,8 +40,10 @@ struct Lowered {
   OutputDescription segmentation_output;
 };
 
-/// Errors: those of arrangement_of() and validate().
-Result<Lowered> lower(const ModelDescription& document, std::optional<Size> input_dims);
+/// Errors: those of arrangement_of() and validate(); of native also invalid_argument (masks and no
+/// input size).
+Result<Lowered> lower(const ModelDescription& document, std::optional<Size> input_dims,
+                      Convention convention);
 
 /// Errors: invalid_argument (axes, anchors or units where they do not belong).
 Result<ModelDescription> describe(std::span<const Output> outputs,

@@ -4,12 +4,9 @@
 #include <cmath>
 
 #include "base/format_error.h"
-#include "base/local.h"
 #include "compat/access.h"
 #include "compat/byte_mask.h"
-#include "compat/decoder_state.h"
-#include "compat/target.h"
-#include "halyard/compat_draw.h"
+#include "compat/painter_state.h"
 #include "halyard/draw.h"
 #include "halyard/semantic.h"
 #include "halyard/trace.h"
@@ -18,7 +15,6 @@ namespace halyard::compat {
 namespace {
 
 constexpr std::size_t most_colors = 20;
-constexpr std::int32_t outline_px = 3;
 constexpr std::uint8_t mask_alpha = 179;  // 70 %
 
 std::vector<MaskColor> default_colors() {
@@ -40,65 +36,18 @@ Status check_letterbox(const std::optional<Letterbox>& letterbox) {
               "({}, {}, {}, {})", x1, y1, x2, y2);
 }
 
-std::optional<RegionF> content_of(const std::optional<Letterbox>& letterbox) {
+// In the units of boxes: pixels of `input`, which is 1 x 1 where they are fractions.
+std::optional<RegionF> content_of(const std::optional<Letterbox>& letterbox, Size input) {
   if (!letterbox) return std::nullopt;
   const auto& l = *letterbox;
-  return RegionF(l[0], l[1], static_cast<double>(l[2]) - l[0], static_cast<double>(l[3]) - l[1]);
-}
-
-// A box in fractions of the network's input in pixels of the picture.
-Box on_picture(const Box& box, const std::optional<Letterbox>& letterbox, Size size) {
-  const Letterbox l = letterbox.value_or(Letterbox{0, 0, 1, 1});
-  const auto width = static_cast<float>(size.width), height = static_cast<float>(size.height);
-  const float x = width / (l[2] - l[0]), y = height / (l[3] - l[1]);
-  return {(box.x1 - l[0]) * x, (box.y1 - l[1]) * y, (box.x2 - l[0]) * x, (box.y2 - l[1]) * y};
+  return RegionF(static_cast<double>(l[0]) * input.width, static_cast<double>(l[1]) * input.height,
+                 (static_cast<double>(l[2]) - l[0]) * input.width,
+                 (static_cast<double>(l[3]) - l[1]) * input.height);
 }
 
 }  // namespace
 
-struct HALYARD_LOCAL Painter::Impl {
-  std::vector<MaskColor> colors = default_colors();
-  MaskPainter masks;
-  SemanticMapper semantic;
-  Tensor class_map;
-  MaskSet set;
-  SegmentationList scores;
-  std::vector<std::uint64_t> ids;
-
-  struct Call {
-    Tensor& dst;
-    const DrawOptions& options;
-    float opacity = 1;
-    std::span<const std::uint64_t> track_ids = {};
-  };
-  /// Checks all that does not depend on masks.
-  Result<Call> begin(Tensor& dst, const DrawOptions& options) const;
-  MaskDrawOptions mask_options(const Call& call) const;
-  const MaskColor& color_of(const Call& call, const Detection& box, std::size_t index) const;
-  Status base(const Call& call) const;
-  /// Outlines on pixels, the first to be drawn first, each with the place of its paints.
-  struct Outlines {
-    std::vector<std::array<Paint, 4>> paints;
-    std::vector<std::pair<PixelBox, std::size_t>> boxes;
-    void draw(Target& target, RowRange rows) const noexcept {
-      for (const auto& [box, color] : boxes)
-        draw_outline(target, box, outline_px, paints[color], rows);
-    }
-  };
-  Outlines outlines_of(const Call& call, const Target& target,
-                       std::span<const Detection> boxes) const;
-  Status outlines(const Call& call, std::span<const Detection> boxes) const;
-  /// The base and outlines over it, a few rows at a time: they are in the cache then.
-  Status boxes_alone(const Call& call, std::span<const Detection> boxes) const;
-  Status prototypes(const Call& call, std::span<const Detection> masked,
-                    const MaskPrototypes& protos);
-  Status instances(const Call& call, std::span<const Detection> boxes,
-                   std::span<const Segmentation> segmentations);
-  Status classes(const Call& call, const Segmentation& scores);
-  /// What a decoder has found; `live` boxes have rows of masks.
-  Status decoded(const Call& call, const Decoder::Impl& decoder, std::span<const Tensor> tensors,
-                 DecodeWork& work, std::size_t live, std::vector<Detection>& found);
-};
+Painter::Impl::Impl() : colors(default_colors()) {}
 
 Painter::Painter() noexcept = default;
 Painter::Painter(Painter&&) noexcept = default;
@@ -124,6 +73,8 @@ Result<Painter::Impl::Call> Painter::Impl::begin(Tensor& dst, const DrawOptions&
   HALYARD_CHECK(check_letterbox(options.letterbox));
   if (std::isnan(options.opacity))
     return make_error(Errc::invalid_argument, "opacity: is not a number");
+  if (options.keep && options.background != nullptr)
+    return make_error(Errc::invalid_argument, "background: none where the destination is kept");
   if (const Tensor* background = options.background) {
     if (background->format() != dst.format() || background->dtype() != dst.dtype() ||
         background->size() != dst.size())
@@ -132,7 +83,7 @@ Result<Painter::Impl::Call> Painter::Impl::begin(Tensor& dst, const DrawOptions&
     if (aliases(*background, dst))
       return make_error(Errc::invalid_argument, "background: shares bytes with the destination");
   }
-  return Call{dst, options, std::clamp(options.opacity, 0.0F, 1.0F), {}};
+  return Call{dst, options, std::clamp(options.opacity, 0.0F, 1.0F), {}, {1, 1}, 0};
 }
 
 MaskDrawOptions Painter::Impl::mask_options(const Call& call) const {
@@ -145,7 +96,7 @@ MaskDrawOptions Painter::Impl::mask_options(const Call& call) const {
                      ? MaskColorBy::track
                      : MaskColorBy::instance;
   out.background = call.options.background;
-  out.clear = call.options.background == nullptr;
+  out.clear = call.options.background == nullptr && !call.options.keep;
   return out;
 }
 
@@ -160,29 +111,9 @@ const MaskColor& Painter::Impl::color_of(const Call& call, const Detection& box,
 
 Status Painter::Impl::base(const Call& call) const {
   if (call.options.background != nullptr) return copy(*call.options.background, call.dst);
+  if (call.options.keep) return {};
   HALYARD_TRY(Target target, Target::open(call.dst));
   target.clear();
-  return {};
-}
-
-Painter::Impl::Outlines Painter::Impl::outlines_of(const Call& call, const Target& target,
-                                                   std::span<const Detection> boxes) const {
-  Outlines out;
-  for (const MaskColor& color : colors)
-    out.paints.push_back(target.paints_of(color, 255));
-  for (std::size_t i = boxes.size(); i-- > 0;) {
-    const Box box = on_picture(boxes[i].box, call.options.letterbox, target.size());
-    const auto color = static_cast<std::size_t>(&color_of(call, boxes[i], i) - colors.data());
-    if (const auto pixels = pixels_of(box, target.size(), outline_px))
-      out.boxes.emplace_back(*pixels, color);
-  }
-  return out;
-}
-
-Status Painter::Impl::outlines(const Call& call, std::span<const Detection> boxes) const {
-  if (boxes.empty()) return {};
-  HALYARD_TRY(Target target, Target::open(call.dst));
-  outlines_of(call, target, boxes).draw(target, {});
   return {};
 }
 
@@ -197,7 +128,7 @@ Status Painter::Impl::boxes_alone(const Call& call, std::span<const Detection> b
   const std::int32_t height = target.size().height;
   for (std::int32_t y = 0; y < height; y += band) {
     const RowRange rows{y, std::min(y + band, height)};
-    target.start_rows(background ? &*background : nullptr, rows);
+    if (!call.options.keep) target.start_rows(background ? &*background : nullptr, rows);
     outlines.draw(target, rows);
   }
   return {};
@@ -208,7 +139,7 @@ Status Painter::Impl::prototypes(const Call& call, std::span<const Detection> ma
   if (masked.empty()) return base(call);
   MaskDrawOptions made = mask_options(call);
   made.track_ids = made.track_ids.first(std::min(made.track_ids.size(), masked.size()));
-  made.content = content_of(call.options.letterbox);
+  made.content = content_of(call.options.letterbox, call.input);
   return masks.draw(call.dst, protos, masked, made);
 }
 
@@ -243,7 +174,7 @@ Status Painter::Impl::classes(const Call& call, const Segmentation& seg) {
   SemanticOptions options;
   options.layout = SemanticLayout::classes_last;
   options.input = Size{1, 1};
-  options.content = content_of(call.options.letterbox);
+  options.content = content_of(call.options.letterbox, *options.input);
   HALYARD_CHECK(semantic.map(bytes, options, class_map));
   MaskDrawOptions made = mask_options(call);
   made.color_by = MaskColorBy::label;
@@ -252,20 +183,28 @@ Status Painter::Impl::classes(const Call& call, const Segmentation& seg) {
   return masks.draw(call.dst, class_map, made);
 }
 
-Status Painter::Impl::decoded(const Call& call, const Decoder::Impl& decoder,
+Status Painter::Impl::decoded(const Call& asked, const Decoder::Impl& decoder,
                               std::span<const Tensor> tensors, DecodeWork& work, std::size_t live,
                               std::vector<Detection>& found) {
   const std::span<const Detection> boxes = work.decoded.detections;
   const Lowered& lowered = decoder.lowered;
+  Call call = asked;
+  if (decoder.options.convention == Convention::native) {
+    if (!lowered.input && !boxes.empty())
+      return make_error(Errc::invalid_argument,
+                        "input_dims: drawing needs the size of the network's input");
+    call.input = lowered.input.value_or(Size{1, 1});
+  }
   if (lowered.has_masks) {
     HALYARD_CHECK(prototypes(call, boxes.first(live), work.decoded.masks));
   } else if (lowered.segmentation) {
-    HALYARD_CHECK(score_bytes(tensors[*lowered.segmentation], lowered.segmentation_output, scores));
+    HALYARD_CHECK(score_bytes(tensors[*lowered.segmentation], lowered.segmentation_output,
+                              call.batch, scores));
     HALYARD_CHECK(classes(call, scores[0]));
   } else {
     HALYARD_CHECK(base(call));
   }
-  HALYARD_CHECK(outlines(call, boxes));
+  HALYARD_CHECK(marks(call, work.decoded));
   found.assign(boxes.begin(), boxes.end());
   return {};
 }
@@ -305,9 +244,10 @@ Status Painter::draw_proto_masks(Tensor& dst, std::span<const Detection> boxes,
                                  const ProtoData& protos, const DrawOptions& options) {
   trace::Span span("compat.draw_proto_masks");
   Impl& impl = state();
-  HALYARD_TRY(const auto call, impl.begin(dst, options));
+  HALYARD_TRY(auto call, impl.begin(dst, options));
   if (!boxes.empty() && (!protos.has_protos() || !protos.has_coefficients()))
     return make_error(Errc::invalid_argument, "protos: prototypes or coefficients were taken");
+  call.input = protos.prototypes().input;
   HALYARD_CHECK(impl.prototypes(call, boxes, protos.prototypes()));
   return impl.outlines(call, boxes);
 }
@@ -317,11 +257,12 @@ Status Painter::draw_masks(const Decoder& decoder, std::span<const Tensor> outpu
   trace::Span span("compat.draw_masks");
   found.clear();
   Impl& impl = state();
-  HALYARD_TRY(const auto call, impl.begin(dst, options));
+  HALYARD_TRY(auto call, impl.begin(dst, options));
   const Decoder::Impl& from = *decoder.impl_;
   const WorkLease work(from.pool);
   HALYARD_TRY(const auto tensors, from.ordered(outputs, *work));
-  HALYARD_CHECK(from.detect(tensors, *work, SIZE_MAX));
+  HALYARD_TRY(call.batch, from.element(tensors, options.batch));
+  HALYARD_CHECK(from.detect(tensors, *work, SIZE_MAX, call.batch));
   return impl.decoded(call, from, tensors, *work, work->decoded.detections.size(), found);
 }
 
@@ -337,7 +278,8 @@ Status Painter::draw_masks_tracked(const Decoder& decoder, ByteTrack& tracker,
   const Decoder::Impl& from = *decoder.impl_;
   const WorkLease work(from.pool);
   HALYARD_TRY(const auto tensors, from.ordered(outputs, *work));
-  HALYARD_CHECK(from.detect(tensors, *work, SIZE_MAX));
+  HALYARD_TRY(call.batch, from.element(tensors, options.batch));
+  HALYARD_CHECK(from.detect(tensors, *work, SIZE_MAX, call.batch));
   std::size_t live = 0;
   HALYARD_CHECK(from.track(tracker, timestamp, *work, tracks, &impl.ids, live, SIZE_MAX));
   call.track_ids = impl.ids;
@@ -357,7 +299,7 @@ Status Painter::materialize_masks(std::span<const Detection> boxes, const ProtoD
   MaskOptions made;
   made.rule = resolution.scaled ? MaskRule::logits : MaskRule::prototype;
   made.size = resolution.scaled;
-  if (resolution.scaled) made.content = content_of(letterbox);
+  if (resolution.scaled) made.content = content_of(letterbox, protos.prototypes().input);
   HALYARD_CHECK(materialize(protos.prototypes(), boxes, made, impl.set));
   SegmentationAccess::assign(out, impl.set);
   return {};

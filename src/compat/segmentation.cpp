@@ -82,6 +82,7 @@ struct ScoreAxes {
   std::size_t height = 0;
   std::size_t width = 0;
   std::optional<std::size_t> channels;
+  std::optional<std::size_t> batch;
 };
 
 Result<ScoreAxes> axes_of(const OutputDescription& output, std::size_t rank) {
@@ -93,14 +94,16 @@ Result<ScoreAxes> axes_of(const OutputDescription& output, std::size_t rank) {
       return static_cast<std::size_t>(found - output.axes.begin());
     };
     const auto height = find(AxisName::height), width = find(AxisName::width);
-    if (height && width) return ScoreAxes{*height, *width, find(AxisName::num_classes)};
+    if (height && width)
+      return ScoreAxes{*height, *width, find(AxisName::num_classes), find(AxisName::batch)};
   }
   if (rank != 3 && rank != 4)
     return fail(Errc::invalid_argument, "segmentation: a height, a width and classes", "rank {}",
                 rank);
   const std::size_t first = rank - 3;
-  if (output.family == Family::semantic) return ScoreAxes{first + 1, first + 2, first};
-  return ScoreAxes{first, first + 1, first + 2};
+  const auto batch = first > 0 ? std::optional<std::size_t>(0) : std::nullopt;
+  if (output.family == Family::semantic) return ScoreAxes{first + 1, first + 2, first, batch};
+  return ScoreAxes{first, first + 1, first + 2, batch};
 }
 
 float real_of(float value) noexcept {
@@ -113,7 +116,7 @@ float real_of(Half value) noexcept {
   return to_float(value);
 }
 
-/// Scores of element 0 of the batch, pixel by pixel.
+/// Scores of one element of the batch, pixel by pixel.
 struct ScoreView {
   const std::byte* base = nullptr;
   std::size_t height = 0, width = 0, channels = 1;
@@ -167,12 +170,23 @@ void stretch_to_bytes(const ScoreView& view, std::uint8_t* out) {
 
 }  // namespace
 
-Status score_bytes(const Tensor& scores, const OutputDescription& output, SegmentationList& out) {
+Status score_bytes(const Tensor& scores, const OutputDescription& output, std::size_t batch,
+                   SegmentationList& out) {
   HALYARD_TRY(const ScoreAxes axes, axes_of(output, scores.rank()));
   HALYARD_TRY(const TensorMap map, scores.map(Access::read));
   const Layout& layout = map.layout();
-  ScoreView view{map.data(), layout.shape[axes.height],        layout.shape[axes.width],
-                 1,          layout.stride_bytes[axes.height], layout.stride_bytes[axes.width],
+  const std::size_t pictures = axes.batch ? layout.shape[*axes.batch] : 1;
+  if (batch >= pictures)
+    return fail(Errc::invalid_argument, "batch: must be below the tensor's batch extent",
+                "{} of {}", batch, pictures);
+  const std::ptrdiff_t picture =
+      axes.batch ? static_cast<std::ptrdiff_t>(batch) * layout.stride_bytes[*axes.batch] : 0;
+  ScoreView view{map.data() + picture,
+                 layout.shape[axes.height],
+                 layout.shape[axes.width],
+                 1,
+                 layout.stride_bytes[axes.height],
+                 layout.stride_bytes[axes.width],
                  0};
   if (axes.channels) {
     view.channels = layout.shape[*axes.channels];

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a painter keeps and what its calls share.
+#pragma once
+
+#include <array>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/local.h"
+#include "compat/decoder_state.h"
+#include "compat/target.h"
+#include "halyard/compat_draw.h"
+#include "halyard/semantic.h"
+
+namespace halyard::compat {
+
+constexpr std::int32_t outline_px = 3;
+
+/// Fractions of the network's input in pixels of the picture, of which the letterbox shows a part.
+Box on_picture(const Box& box, const std::optional<Letterbox>& letterbox, Size size) noexcept;
+/// Pixels of `input`, which is 1 x 1 where they are fractions already.
+Box as_fraction(const Box& box, Size input) noexcept;
+
+struct HALYARD_LOCAL Painter::Impl {
+  Impl();
+  std::vector<MaskColor> colors;  ///< of classes
+  MaskPainter masks;
+  SemanticMapper semantic;
+  Tensor class_map;
+  MaskSet set;
+  SegmentationList scores;
+  std::vector<std::uint64_t> ids;
+
+  struct Call {
+    Tensor& dst;
+    const DrawOptions& options;
+    float opacity = 1;
+    std::span<const std::uint64_t> track_ids = {};
+    Size input{1, 1};       ///< what boxes are given in pixels of; 1 x 1: they are fractions
+    std::size_t batch = 0;  ///< the element that is decoded
+  };
+  /// Checks all that does not depend on masks.
+  Result<Call> begin(Tensor& dst, const DrawOptions& options) const;
+  MaskDrawOptions mask_options(const Call& call) const;
+  const MaskColor& color_of(const Call& call, const Detection& box, std::size_t index) const;
+  Status base(const Call& call) const;
+  /// Outlines on pixels, the first to be drawn first, each with the place of its paints.
+  struct Outlines {
+    std::vector<std::array<Paint, 4>> paints;
+    std::vector<std::pair<PixelBox, std::size_t>> boxes;
+    void draw(Target& target, RowRange rows) const noexcept {
+      for (const auto& [box, color] : boxes)
+        draw_outline(target, box, outline_px, paints[color], rows);
+    }
+  };
+  Outlines outlines_of(const Call& call, const Target& target, std::span<const Detection> boxes,
+                       std::size_t first = 0) const;
+  /// Of boxes from `first` on.
+  Status outlines(const Call& call, std::span<const Detection> boxes, std::size_t first = 0) const;
+  /// Rotated boxes and points of the boxes that have them; upright outlines of the others.
+  Status marks(const Call& call, const Decoded& decoded) const;
+  /// The base and outlines over it, a few rows at a time: they are in the cache then.
+  Status boxes_alone(const Call& call, std::span<const Detection> boxes) const;
+  Status prototypes(const Call& call, std::span<const Detection> masked,
+                    const MaskPrototypes& protos);
+  Status instances(const Call& call, std::span<const Detection> boxes,
+                   std::span<const Segmentation> segmentations);
+  Status classes(const Call& call, const Segmentation& scores);
+  /// What a decoder has found; `live` boxes have rows of masks.
+  Status decoded(const Call& asked, const Decoder::Impl& decoder, std::span<const Tensor> tensors,
+                 DecodeWork& work, std::size_t live, std::vector<Detection>& found);
+};
+
+}  // namespace halyard::compat
