@@ -34,6 +34,7 @@ __version__: str
 PACKAGE = """# SPDX-License-Identifier: Apache-2.0
 # Written by tools/python_stub.py from the package: change its sources.
 from halyard import compat as compat
+from halyard import edgefirst as edgefirst
 from halyard import horus as horus
 """
 FIXES = [
@@ -60,7 +61,7 @@ FIXES = [
 RESULTS = {
     "array": "NDArray[Any]", "cuda_map": "None", "iosurface_id": "int | None",
     "iosurface_ref": "int | None", "__deepcopy__": "Tensor", "_from_shared": "Tensor",
-    "to_source": "NDArray[numpy.float32]", "to_destination": "NDArray[numpy.float32]",
+    "to_source": "Any", "to_destination": "NDArray[numpy.float32]",
     "points_to_source": "NDArray[numpy.float32]", "points_to_destination": "NDArray[numpy.float32]",
     "take_protos": "Tensor | None", "take_mask_coefficients": "Tensor | None",
     "nms": "Nms | None", "normalized_boxes": "bool | None", "input_dims": "tuple[int, int] | None",

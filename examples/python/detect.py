@@ -19,16 +19,8 @@ import openvino
 import halyard as ef
 
 
-def of_picture(boxes: np.ndarray, network: tuple[int, int], frame: tuple[int, int]) -> np.ndarray:
-    """Boxes in fractions of a letterboxed network input as fractions of the picture in it."""
-    size = np.array(frame) * min(network[0] / frame[0], network[1] / frame[1]) / network
-    pad = (1 - size) / 2
-    moved = (boxes - np.tile(pad, 2)) / np.tile(size, 2)
-    return np.clip(moved, 0, 1).astype(np.float32)
-
-
 def detect(model: str, picture: str, out: str, labels: list[str]) -> ef.Detections:
-    """Finds what is in the picture and draws it; boxes are fractions of the picture."""
+    """Finds what is in the picture and draws it; boxes are in pixels of the picture."""
     compiled = openvino.compile_model(model, "CPU")
     shape = [int(extent) for extent in compiled.input(0).shape]
     is_planar = shape[1] == 3
@@ -39,31 +31,27 @@ def detect(model: str, picture: str, out: str, labels: list[str]) -> ef.Detectio
     assert pixels is not None, f"{picture} is no picture"
     frame = ef.Tensor.from_array(pixels)
     frame.set_format(ef.PixelFormat.Bgr)
-    size = (pixels.shape[1], pixels.shape[0])
     processor = ef.ImageProcessor()
     network = processor.create_image(
         width, height, ef.PixelFormat.PlanarRgb if is_planar else ef.PixelFormat.Rgb, "float32")
-    processor.convert(frame, network, letterbox=[114, 114, 114, 255])
+    placed = processor.convert(frame, network, letterbox=[114, 114, 114, 255])
 
     # The network reads the tensor's own memory; what it gives is read where it lies.
     results = compiled([np.asarray(network)[None]])
     outputs = [results[port] for port in compiled.outputs]
     is_fraction = model.endswith(".tflite")
     output = ef.Output.detection(shape=list(outputs[0].shape)).with_normalized(is_fraction)
-    decoder = ef.Decoder.new_from_outputs([output], score_threshold=0.25, iou_threshold=0.45)
-    found = decoder.decode(outputs)
-    boxes = found.boxes if is_fraction else found.boxes / np.tile((width, height), 2)
-    found = found._replace(boxes=of_picture(boxes, (width, height), size))
+    decoder = ef.Decoder.new_from_outputs([output], score_threshold=0.25, iou_threshold=0.45,
+                                          input_dims=(width, height))
+    found: ef.Detections = decoder.decode(outputs)
 
-    background = ef.Tensor.image(*size, ef.PixelFormat.Rgb)
-    processor.convert(frame, background)
-    shown = ef.Tensor.image(*size, ef.PixelFormat.Rgb)
-    processor.draw_decoded_masks(shown, found.boxes, found.scores, found.classes,
-                                 background=background)
-    cv2.imwrite(out, np.asarray(shown)[:, :, ::-1])
+    # On OpenCV's own pixels, where the letterbox says that the network saw them.
+    processor.draw_decoded_masks(frame, found, letterbox=placed.letterbox)
+    cv2.imwrite(out, pixels)
+    found = found.to_source(placed)
     for box, score, label in zip(found.boxes, found.scores, found.classes):
         name = labels[label] if label < len(labels) else f"class {label}"
-        print(f"{name}: {score:.2f}", np.round(box, 3).tolist())
+        print(f"{name}: {score:.2f}", np.round(box).tolist())
     return found
 
 

@@ -16,20 +16,23 @@ import halyard as ef
 
 def main(picture: str) -> int:
     image = ef.Tensor.load(picture, ef.PixelFormat.Rgb)
-    width, height = image.upright_size
+    processor = ef.ImageProcessor()
+    network = processor.create_image(640, 640, ef.PixelFormat.Rgb)
+    placed = processor.convert(image, network, letterbox=[114, 114, 114, 255])
 
     # What a network would give: one box of class 1.
     output = np.zeros((1, 9, 400), np.float32)
     output[0, :4, 0] = 0.5, 0.5, 0.25, 0.25
     output[0, 5, 0] = 0.8
     decoder = ef.Decoder.new_from_outputs(
-        [ef.Output.detection(shape=[1, 9, 400]).with_normalized(True)])
-    found = decoder.decode([output])
+        [ef.Output.detection(shape=[1, 9, 400]).with_normalized(True)],
+        input_dims=(640, 640))
+    found = placed.to_source(decoder.decode([output]))  # in pixels of the picture
 
-    print(json.dumps(found.to_coco(image_id=1, size=(width, height))))
+    print(json.dumps(found.to_coco(image_id=1)))
     print("xyxy", found.xyxy.tolist(), "conf", found.conf.tolist(), "cls", found.cls.tolist())
     try:
-        print("supervision:", len(found.to_supervision(size=(width, height))), "detection")
+        print("supervision:", len(found.to_supervision()), "detection")
     except ImportError as error:
         print(error)
     return 0

@@ -26,7 +26,7 @@ def main() -> None:
     output[0, :4, 3] = torch.tensor([0.5, 0.5, 0.2, 0.2])
     output[0, 6, 3] = 0.9
     decoder = ef.Decoder.new_from_outputs(
-        [ef.Output.detection(shape=[1, 9, 400]).with_normalized(True)])
+        [ef.Output.detection(shape=[1, 9, 400]).with_normalized(True)], input_dims=(640, 640))
     found = decoder.decode([output])
     assert found.classes.tolist() == [2]
     print("same memory both ways, and", len(found.boxes), "box decoded from a torch tensor")

@@ -26,6 +26,6 @@ __all__ = sorted({"__version__", *_devices.__all__, *_enums.__all__, *_errors.__
 
 def __getattr__(name: str) -> object:
     # Without an import of their own; compat not before: `python -m halyard.compat` runs it.
-    if name in ("compat", "horus"):
+    if name in ("compat", "edgefirst", "horus"):
         return _import_module(f"halyard.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Written by tools/python_stub.py from the package: change its sources.
 from halyard import compat as compat
+from halyard import edgefirst as edgefirst
 from halyard import horus as horus
 __version__: str
 from halyard._core import ActiveTrackInfo as ActiveTrackInfo

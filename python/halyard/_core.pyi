@@ -258,6 +258,9 @@ class ImageInfo:
 class _FlatBytes:
     pass
 
+class _StoredBits:
+    pass
+
 class TensorMap:
     """
     CPU access to the elements of a tensor; made by ``Tensor.map()``.
@@ -298,6 +301,11 @@ class TensorMap:
 
     def array(self) -> NDArray[Any]:
         """The elements as a NumPy array with their strides, without a copy."""
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        """
+        The elements as a NumPy array; without a copy unless another dtype is asked for.
+        """
 
     def __len__(self) -> int: ...
 
@@ -2493,10 +2501,11 @@ class Placement:
     [i, i+1) x [j, j+1).
     """
 
-    def to_source(self, boxes: Any) -> NDArray[numpy.float32]:
+    def to_source(self, boxes: Any) -> Any:
         """
         Boxes (N, 4) or (4,) x1 y1 x2 y2 in destination pixels as float32 boxes in source
-        pixels, clipped to the source.
+        pixels, clipped to the source. Of what a Decoder gives, the same with keypoints and
+        rotated boxes mapped too, whatever its unit; ValueError where that is not known.
         """
 
     def to_destination(self, boxes: Any) -> NDArray[numpy.float32]:
@@ -2725,27 +2734,34 @@ class ImageProcessor:
         self,
         dst: Tensor,
         bbox: Any,
-        scores: Any,
-        classes: Any,
-        seg: Sequence[Any] = (),
+        scores: Any = None,
+        classes: Any = None,
+        seg: Sequence[Any] | None = None,
         background: Any | None = None,
         opacity: float = 1.0,
         letterbox: Sequence[float] | None = None,
         color_mode: ColorMode = ColorMode.Class,
+        input_dims: tuple[int, int] | None = None,
     ) -> None:
         """
-        Draws boxes and masks; all of dst is rewritten.
+        Draws boxes and masks.
 
         Args:
             dst: uint8 picture: Rgb, Rgba, Bgra or Bgr.
-            bbox, scores, classes: (N, 4) fractions of the network's input, (N,), (N,).
+            bbox: what a Decoder gives, with scores, classes and masks; or (N, 4) fractions of
+                the network's input, or its pixels where input_dims is given.
+            scores, classes: (N,), (N,); of bbox where that has them.
             seg: list of uint8 (h, w, 1), one for a box and at most N; or one (h, w, classes)
                 of the whole picture.
-            background: picture of dst's size and format to draw over; None: black, alpha 0.
+            background: picture of dst's size and format to draw over; None: dst as it is;
+                "black": black, alpha 0.
             opacity: of masks, clamped to 0..1.
             letterbox: left, top, right, bottom of the part of the input that shows the
-                picture, in fractions.
+                picture, in fractions: Placement.letterbox.
             color_mode: what chooses a colour.
+            input_dims: (width, height) of the network's input.
+
+        Raises ValueError for boxes that are no fractions and whose input is not known.
         """
 
     def draw_masks(
@@ -2759,13 +2775,16 @@ class ImageProcessor:
         opacity: float = 1.0,
         letterbox: Sequence[float] | None = None,
         color_mode: ColorMode = ColorMode.Class,
+        batch: int | None = None,
     ) -> tuple[Any, ...]:
         """
-        Decodes a model's outputs and draws what they hold, in one go; all of dst is rewritten.
+        Decodes a model's outputs and draws what they hold, in one go: masks, outlines of boxes,
+        rotated ones as they lie, keypoints of visibility 0.5 and more.
 
         Args:
             decoder, model_output: as Decoder.decode takes them.
             tracker: a ByteTrack to move to this frame, taken at `timestamp` in ns (None: now).
+            batch: the element of the batch; None where the outputs hold one.
             The others: as of draw_decoded_masks.
 
         Returns (boxes, scores, classes), with a tracker also the list of TrackInfo.
@@ -3254,6 +3273,10 @@ class Decoder:
     """
     Decodes the outputs of one model; make it once, use it for every frame, from several
     threads at once if you like. Thresholds are read and written as attributes.
+
+    Boxes, keypoints and rotated boxes are in pixels of the network's input, whatever the model
+    holds. Raises ValueError for thresholds outside [0, 1], for integer outputs without
+    quantization and for boxes in fractions when input_dims is not known.
     """
 
     def __init__(
@@ -3329,7 +3352,7 @@ class Decoder:
 
     @property
     def pre_nms_top_k(self) -> int:
-        """Best candidates that enter suppression; 0: all."""
+        """Best candidates that enter suppression, 30000 at first; 0: all."""
 
     @pre_nms_top_k.setter
     def pre_nms_top_k(self, arg: Any, /) -> None: ...
@@ -3354,7 +3377,8 @@ class Decoder:
     @property
     def normalized_boxes(self) -> bool | None:
         """
-        True: boxes are fractions of the network's input; False: pixels; None: not known.
+        True: boxes are fractions of the network's input; False: pixels, as of every
+        halyard.Decoder; None: not known.
         """
 
     @property
@@ -3372,30 +3396,34 @@ class Decoder:
     def decode(
         self,
         model_output: Sequence[Any],
-        max_boxes: int = 100,
-    ) -> halyard._results.Detections:
+        max_boxes: int | None = None,
+        batch: int | None = None,
+    ) -> Any:
         """
-        Decodes one frame's outputs.
+        Decodes the outputs of one frame, or of a batch of them.
 
         Args:
             model_output: list or tuple with a tensor for each output: Tensor, NumPy array or
                 anything with a buffer or DLPack on the CPU; read where it lies.
-            max_boxes: most boxes given.
+            max_boxes: most boxes given; None: max_det.
+            batch: the element of the batch; None: all of them.
 
-        Returns Detections, a tuple (boxes, scores, classes, masks).
-        Raises TypeError (what is no tensor) and RuntimeError (shapes, dtypes).
+        Returns Detections, a tuple (boxes, scores, classes, masks), with keypoints, rotated boxes and
+        classes of the picture beside them; of a batch of several a list of these, one an element.
+        Raises TypeError (what is no tensor) and RuntimeError (shapes, dtypes, quantization).
         """
 
     def decode_proto(
         self,
         model_output: Sequence[Any],
-        max_boxes: int = 100,
-    ) -> halyard._results.ProtoDetections:
+        max_boxes: int | None = None,
+        batch: int | None = None,
+    ) -> Any:
         """
-        The same boxes, up to max_det of them, and what masks are made from.
+        The same boxes, and what masks are made from.
 
-        Returns ProtoDetections, a tuple (boxes, scores, classes, ProtoData or None).
-        max_boxes is a hint.
+        Returns ProtoDetections, a tuple (boxes, scores, classes, ProtoData or None); of a
+        batch of several a list of these.
         """
 
     def decode_tracked(
@@ -3403,17 +3431,115 @@ class Decoder:
         tracker: ByteTrack,
         timestamp: int,
         model_output: Sequence[Any],
-        max_boxes: int = 100,
+        max_boxes: int | None = None,
+        batch: int | None = None,
     ) -> halyard._results.TrackedDetections:
         """
-        Decodes the frame taken at `timestamp` (ns) and moves the ByteTrack to it.
+        Decodes the frame taken at `timestamp` (ns) and moves the ByteTrack to it. A batch of
+        several needs `batch`: a tracker follows one camera.
 
         Returns TrackedDetections, a tuple (boxes, scores, classes, masks, tracks).
         """
 
+class _ReferenceDecoder(Decoder):
+    """
+    The Decoder of programs written for EdgeFirst HAL: halyard.edgefirst.Decoder. Boxes have
+    the unit that normalized_boxes tells, the best 300 candidates enter suppression, thresholds
+    outside [0, 1] pass all or nothing, integers without quantization count as they are.
+    """
+
+    def __init__(
+        self,
+        config: Mapping[str, Any],
+        score_threshold: float = 0.1,
+        iou_threshold: float = 0.7,
+        nms: Nms | None = Nms.Auto,
+        input_dims: tuple[int, int] | None = None,
+        multi_label: bool | None = None,
+    ) -> None:
+        """
+        Args:
+            config: dict that describes the model's outputs, of schema 1 or 2.
+            score_threshold: a box stays when its score is at least this.
+            iou_threshold: a box is suppressed when it overlaps a better one by more.
+            nms: Nms.Auto: as the configuration says, else ClassAgnostic; None: no suppression.
+            input_dims: (width, height) of the network's input; wins over the configuration.
+            multi_label: every class of a box that reaches the threshold counts.
+        """
+
+    @staticmethod
+    def new_from_json_str(
+        json_str: str,
+        score_threshold: float = 0.1,
+        iou_threshold: float = 0.7,
+        nms: Nms | None = Nms.Auto,
+        input_dims: tuple[int, int] | None = None,
+        multi_label: bool | None = None,
+    ) -> Decoder:
+        """A decoder from a JSON document of schema 1 or 2."""
+
+    @staticmethod
+    def new_from_yaml_str(
+        yaml_str: str,
+        score_threshold: float = 0.1,
+        iou_threshold: float = 0.7,
+        nms: Nms | None = Nms.Auto,
+        input_dims: tuple[int, int] | None = None,
+        multi_label: bool | None = None,
+    ) -> Decoder:
+        """A decoder from a YAML document of schema 1 or 2."""
+
+    @staticmethod
+    def new_from_outputs(
+        outputs: Sequence[Output],
+        score_threshold: float = 0.25,
+        iou_threshold: float = 0.45,
+        nms: Nms | None = Nms.Auto,
+        decoder_version: DecoderVersion | None = None,
+        input_dims: tuple[int, int] | None = None,
+        multi_label: bool | None = None,
+    ) -> Decoder:
+        """
+        A decoder of a model whose outputs are described one by one: a list of Output.
+        """
+
+    def decode(
+        self,
+        model_output: Sequence[Any],
+        max_boxes: int | None = 100,
+        batch: int | None = None,
+    ) -> halyard._results.Detections:
+        """
+        Detections of element 0, as EdgeFirst HAL gives them, or of element `batch`.
+        """
+
+    def decode_proto(
+        self,
+        model_output: Sequence[Any],
+        max_boxes: int | None = 100,
+        batch: int | None = None,
+    ) -> halyard._results.ProtoDetections:
+        """The same boxes, up to max_det of them, and what masks are made from."""
+
+    def decode_tracked(
+        self,
+        tracker: ByteTrack,
+        timestamp: int,
+        model_output: Sequence[Any],
+        max_boxes: int | None = 100,
+        batch: int | None = None,
+    ) -> halyard._results.TrackedDetections:
+        """Decodes element 0 and moves the ByteTrack to it."""
+
 def _tile_grid(arg0: Any, arg1: Any, arg2: Any, arg3: Any, arg4: float, /) -> list[Any]: ...
 
-def _lift_tile_boxes(arg0: Any, arg1: Any, arg2: Any, arg3: Any, /) -> tuple[Any, ...]: ...
+def _lift_tile_boxes(
+    bbox: Any,
+    scores: object | None,
+    classes: object | None,
+    placement: Any,
+    input_dims: object | None,
+) -> tuple[Any, ...]: ...
 
 def _merge_tiled_detections(arg0: Any, arg1: Any, arg2: Any, arg3: Any, /) -> tuple[Any, ...]: ...
 
@@ -3444,9 +3570,12 @@ class TiledFrameAccumulator:
         scores: Any,
         classes: Any,
         placement: halyard._tiling.TilePlacement,
+        input_dims: tuple[int, int] | None = None,
     ) -> bool:
         """
-        Adds the detections of one tile: boxes (N, 4) in fractions of the network's input.
+        Adds the detections of one tile: what a Decoder gives, with None for scores and
+        classes; or boxes (N, 4) in fractions of the network's input, or in its pixels where
+        input_dims is given.
 
         False, with nothing changed, for a tile that was there or is none of this frame.
         """

@@ -132,12 +132,14 @@ def tile_grid(frame_w: int, frame_h: int, tile_w: int, tile_h: int,
             for tile in _core._tile_grid(frame_w, frame_h, tile_w, tile_h, overlap)]
 
 
-def lift_tile_boxes(bbox: Any, scores: Any, classes: Any, placement: TilePlacement) -> Any:
-    """Boxes of one tile, (N, 4) in fractions of the network's input, as frame pixels.
+def lift_tile_boxes(bbox: Any, scores: Any, classes: Any, placement: TilePlacement,
+                    input_dims: Optional[Tuple[int, int]] = None) -> Any:
+    """Boxes of one tile as frame pixels: what a Decoder gives, with None for scores and classes;
+    or (N, 4) in fractions of the network's input, or in its pixels where ``input_dims`` is given.
 
     The letterbox is undone and boxes end at the tile's edges. Returns (boxes, scores, classes):
     float32 (N, 4), float32 (N,), uintp (N,)."""
-    return _core._lift_tile_boxes(bbox, scores, classes, placement)
+    return _core._lift_tile_boxes(bbox, scores, classes, placement, input_dims)
 
 
 def merge_tiled_detections(bbox: Any, scores: Any, classes: Any, cfg: MergeConfig) -> Any:

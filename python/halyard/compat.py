@@ -3,7 +3,7 @@
 
     import halyard.compat
     halyard.compat.install()
-    import edgefirst_hal as ef   # halyard
+    import edgefirst_hal as ef   # halyard.edgefirst
 
 Nothing is done by importing this module. ``python -m halyard.compat program.py args...`` runs a
 program that way without a change to it.
@@ -13,7 +13,7 @@ import sys
 from types import ModuleType
 from typing import Tuple
 
-import halyard
+from halyard import edgefirst
 
 __all__ = ["install", "is_installed", "uninstall"]
 
@@ -21,38 +21,38 @@ NAMES: Tuple[str, ...] = ("edgefirst_hal", "edgefirst_hal.edgefirst_hal")
 
 
 def is_installed() -> bool:
-    """True when ``import edgefirst_hal`` gives Halyard in this process."""
-    return all(sys.modules.get(name) is halyard for name in NAMES)
+    """True when ``import edgefirst_hal`` gives halyard.edgefirst in this process."""
+    return all(sys.modules.get(name) is edgefirst for name in NAMES)
 
 
 def install() -> ModuleType:
     """Makes ``import edgefirst_hal``, and that of its nested module of the same name, give Halyard
-    in this process, also where the real package is installed. May be called again. Returns the
-    module.
+    in this process, as halyard.edgefirst, also where the real package is installed. May be called
+    again. Returns the module.
 
     Raises:
         RuntimeError: the real edgefirst_hal is imported already; call this before.
     """
     for name in NAMES:
         loaded = sys.modules.get(name)
-        if loaded is not None and loaded is not halyard:
+        if loaded is not None and loaded is not edgefirst:
             raise RuntimeError(f"{name} is imported already, from "
                                f"{getattr(loaded, '__file__', 'an unknown place')}: call "
                                "halyard.compat.install() before anything imports it")
     for name in NAMES:
-        sys.modules[name] = halyard
+        sys.modules[name] = edgefirst
     # The form `import edgefirst_hal.edgefirst_hal` takes the nested module from here.
-    setattr(halyard, "edgefirst_hal", halyard)
-    return halyard
+    setattr(edgefirst, "edgefirst_hal", edgefirst)
+    return edgefirst
 
 
 def uninstall() -> None:
     """Undoes install(): imports from now on find the real package, or none."""
     for name in NAMES:
-        if sys.modules.get(name) is halyard:
+        if sys.modules.get(name) is edgefirst:
             del sys.modules[name]
-    if hasattr(halyard, "edgefirst_hal"):
-        delattr(halyard, "edgefirst_hal")
+    if hasattr(edgefirst, "edgefirst_hal"):
+        delattr(edgefirst, "edgefirst_hal")
 
 
 def _main() -> None:

@@ -76,7 +76,7 @@ bool has_rows_in_order(const Layout& layout) {
 }
 
 // Why these flags cannot be served; null: they can.
-const char* why_not(const TensorMap& map, int flags) {
+const char* why_not(const TensorMap& map, int flags, const char* code) {
   const Layout& layout = map.layout();
   if ((flags & PyBUF_WRITABLE) != 0 && map.writable() == nullptr)
     return "tensor: its memory is read-only";
@@ -91,7 +91,7 @@ const char* why_not(const TensorMap& map, int flags) {
     return "tensor: not contiguous";
   if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !is_c)
     return "tensor: its rows are padded; take a strided view (numpy.asarray)";
-  if ((flags & PyBUF_FORMAT) != 0 && codes[static_cast<std::size_t>(layout.dtype)] == nullptr)
+  if ((flags & PyBUF_FORMAT) != 0 && code == nullptr)
     return "tensor: bfloat16 has no buffer format; use numpy.asarray with ml_dtypes";
   return nullptr;
 }
@@ -119,11 +119,13 @@ int guarded(Py_buffer* view, F&& fill) noexcept {
 
 }  // namespace
 
-int fill_view(PyObject* exporter, Py_buffer* view, int flags,
-              const std::shared_ptr<SharedMap>& map) noexcept {
+int fill_view(PyObject* exporter, Py_buffer* view, int flags, const std::shared_ptr<SharedMap>& map,
+              bool bits) noexcept {
   return guarded(view, [&] {
     const Layout& layout = map->map.layout();
-    if (const char* why = why_not(map->map, flags)) return refuse(why);
+    const DType shown = bits && layout.dtype == DType::bf16 ? DType::u16 : layout.dtype;
+    const char* const code = codes[static_cast<std::size_t>(shown)];
+    if (const char* why = why_not(map->map, flags, code)) return refuse(why);
     auto* exported = new Exported(map);
     for (std::size_t i = 0; i < layout.rank; ++i) {
       exported->shape[i] = static_cast<Py_ssize_t>(layout.shape[i]);
@@ -132,9 +134,7 @@ int fill_view(PyObject* exporter, Py_buffer* view, int flags,
     fill_common(exporter, view, map->map);
     view->itemsize = static_cast<Py_ssize_t>(size_of(layout.dtype));
     view->len = static_cast<Py_ssize_t>(layout.size_bytes());
-    view->format = (flags & PyBUF_FORMAT) != 0
-                       ? const_cast<char*>(codes[static_cast<std::size_t>(layout.dtype)])
-                       : nullptr;
+    view->format = (flags & PyBUF_FORMAT) != 0 ? const_cast<char*>(code) : nullptr;
     const bool has_shape = (flags & PyBUF_ND) != 0;
     view->ndim = has_shape ? layout.rank : 1;
     view->shape = has_shape ? exported->shape.data() : nullptr;

@@ -29,9 +29,10 @@ struct SharedMap {
 };
 
 /// Fills `view` for the elements of `map` as the flags ask for; `view.internal` keeps `map` until
-/// release_view(). Returns 0, or -1 with BufferError set.
-int fill_view(PyObject* exporter, Py_buffer* view, int flags,
-              const std::shared_ptr<SharedMap>& map) noexcept;
+/// release_view(). Returns 0, or -1 with BufferError set. With `bits`, elements of bfloat16 are
+/// shown as the uint16 that they are stored as.
+int fill_view(PyObject* exporter, Py_buffer* view, int flags, const std::shared_ptr<SharedMap>& map,
+              bool bits = false) noexcept;
 /// The same for the first size_bytes() bytes as a flat run of bytes, whatever the padding.
 /// BufferError where elements do not follow one another in C order (negative, zero or transposed
 /// strides): such a run would leave the tensor's bytes.

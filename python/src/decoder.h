@@ -11,6 +11,7 @@
 #include "bindings.h"
 #include "fork_mutex.h"
 #include "halyard/compat_decode.h"
+#include "halyard/description.h"
 
 namespace halyard::python {
 
@@ -22,6 +23,22 @@ struct PyDecoder {
   mutable PySharedMutex settings;
   std::vector<std::unique_ptr<compat::Found>> spare;
 };
+
+/// The same as programs of EdgeFirst HAL know it: Convention::reference.
+struct PyReferenceDecoder : PyDecoder {
+  using PyDecoder::PyDecoder;
+};
+
+using DecoderClass = nb::class_<PyDecoder>;
+using ReferenceDecoderClass = nb::class_<PyReferenceDecoder, PyDecoder>;
+/// The calls that decode, for each of the two.
+void add_decoding(DecoderClass& type);
+void add_decoding(ReferenceDecoderClass& type);
+
+/// The element of the batch that a call with one result decodes: `batch`, which may be None where
+/// the outputs hold one. Raises InvalidArgumentError.
+std::size_t batch_element(const PyDecoder& decoder, std::span<const Tensor> outputs,
+                          nb::handle batch);
 
 /// Python's ProtoData: taking a part and reading it wait for each other.
 struct PyProtoData {

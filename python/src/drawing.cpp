@@ -21,6 +21,7 @@
 #include "array_view.h"
 #include "arrays.h"
 #include "bindings.h"
+#include "box_units.h"
 #include "decoder.h"
 #include "enums.h"
 #include "kept.h"
@@ -43,8 +44,11 @@ constexpr std::size_t most_class_colors = 20;
 class Look {
  public:
   Look(nb::handle background, Opacity opacity, nb::handle letterbox, nb::handle color_mode) {
-    if (!background.is_none()) background_ = tensor_to_read(background, "background");
+    const bool is_black =
+        nb::isinstance<nb::str>(background) && text_from(background, "background") == "black";
+    if (!background.is_none() && !is_black) background_ = tensor_to_read(background, "background");
     options_.background = background_ ? &*background_ : nullptr;
+    options_.keep = background.is_none();
     options_.opacity = opacity;
     options_.letterbox = letterbox_from(letterbox);
     options_.color_mode = enum_from<compat::ColorMode>(color_mode, "color_mode");
@@ -52,6 +56,7 @@ class Look {
   Look(const Look&) = delete;
   Look& operator=(const Look&) = delete;
   const compat::DrawOptions& options() const { return options_; }
+  void set_batch(std::size_t batch) { options_.batch = batch; }
 
  private:
   std::optional<Tensor> background_;
@@ -107,12 +112,14 @@ class Masks {
 
 void draw_decoded(PyProcessor& self, nb::handle dst, nb::handle bbox, nb::handle scores,
                   nb::handle classes, nb::handle seg, nb::handle background, Opacity opacity,
-                  nb::handle letterbox, nb::handle color_mode) {
+                  nb::handle letterbox, nb::handle color_mode, nb::handle input_dims) {
   Tensor picture = tensor_to_write(dst, "dst");
   std::vector<Detection> boxes;
-  detections_from(bbox, scores, classes, {}, boxes);
+  fractions_from(bbox, scores, classes, {}, input_dims, boxes);
   const Look look(background, opacity, letterbox, color_mode);
-  const Masks masks(seg, boxes);
+  const bool has_own = seg.is_none() && is_result(bbox) && has_attribute(bbox, "masks");
+  const nb::object shown = has_own ? nb::object(bbox.attr("masks")) : nb::borrow(seg);
+  const Masks masks(shown, boxes);
   check(released([&] {
     const std::lock_guard lock(self.painter.mutex);
     return self.painter.value.draw_decoded_masks(picture, boxes, masks.views(), look.options());
@@ -129,10 +136,11 @@ std::uint64_t time_from(nb::handle timestamp) {
 nb::object draw_masks(PyProcessor& self, PyDecoder& decoder, nb::handle model_output,
                       nb::handle dst, nb::handle tracker, nb::handle timestamp,
                       nb::handle background, Opacity opacity, nb::handle letterbox,
-                      nb::handle color_mode) {
+                      nb::handle color_mode, nb::handle batch) {
   const auto outputs = outputs_from(model_output);
   Tensor picture = tensor_to_write(dst, "dst");
-  const Look look(background, opacity, letterbox, color_mode);
+  Look look(background, opacity, letterbox, color_mode);
+  look.set_batch(batch_element(decoder, outputs, batch));
   PyByteTrack* tracks = nullptr;
   if (!tracker.is_none() && !nb::try_cast(tracker, tracks))
     raise_wrong_type("tracker", "a ByteTrack", tracker);
@@ -231,39 +239,50 @@ void method(nb::handle type, const char* name, F&& f, const Extra&... extra) {
 
 void def_drawing(nb::handle type) {
   method(type, "draw_decoded_masks", &draw_decoded, nb::arg("dst"), nb::arg("bbox"),
-         nb::arg("scores"), nb::arg("classes"), nb::arg("seg").none() = nb::tuple(),
-         nb::arg("background").none() = nb::none(), nb::arg("opacity") = 1.0F,
-         nb::arg("letterbox").none() = nb::none(),
-         nb::arg("color_mode") = enum_to(compat::ColorMode::label),
-         nb::sig("def draw_decoded_masks(self, dst: Tensor, bbox: Any, scores: Any, classes: "
-                 "Any, seg: Sequence[Any] = (), background: Any | None = None, opacity: float = "
-                 "1.0, letterbox: Sequence[float] | None = None, color_mode: "
-                 "halyard._enums.ColorMode = halyard._enums.ColorMode.Class) -> None"),
-         "Draws boxes and masks; all of dst is rewritten.\n\n"
-         "Args:\n    dst: uint8 picture: Rgb, Rgba, Bgra or Bgr.\n"
-         "    bbox, scores, classes: (N, 4) fractions of the network's input, (N,), (N,).\n"
-         "    seg: list of uint8 (h, w, 1), one for a box and at most N; or one (h, w, classes)\n"
-         "        of the whole picture.\n"
-         "    background: picture of dst's size and format to draw over; None: black, alpha 0.\n"
-         "    opacity: of masks, clamped to 0..1.\n"
-         "    letterbox: left, top, right, bottom of the part of the input that shows the\n"
-         "        picture, in fractions.\n"
-         "    color_mode: what chooses a colour.");
-  method(type, "draw_masks", &draw_masks, nb::arg("decoder"), nb::arg("model_output"),
-         nb::arg("dst"), nb::arg("tracker").none() = nb::none(),
-         nb::arg("timestamp").none() = nb::none(), nb::arg("background").none() = nb::none(),
+         nb::arg("scores").none() = nb::none(), nb::arg("classes").none() = nb::none(),
+         nb::arg("seg").none() = nb::none(), nb::arg("background").none() = nb::none(),
          nb::arg("opacity") = 1.0F, nb::arg("letterbox").none() = nb::none(),
          nb::arg("color_mode") = enum_to(compat::ColorMode::label),
-         nb::sig("def draw_masks(self, decoder: Decoder, model_output: Sequence[Any], dst: "
-                 "Tensor, tracker: ByteTrack | None = None, timestamp: int | None = None, "
-                 "background: Any | None = None, opacity: float = 1.0, letterbox: "
-                 "Sequence[float] | None = None, color_mode: halyard._enums.ColorMode = "
-                 "halyard._enums.ColorMode.Class) -> tuple[Any, ...]"),
-         "Decodes a model's outputs and draws what they hold, in one go; all of dst is rewritten.\n"
-         "\nArgs:\n    decoder, model_output: as Decoder.decode takes them.\n"
-         "    tracker: a ByteTrack to move to this frame, taken at `timestamp` in ns (None: now).\n"
-         "    The others: as of draw_decoded_masks.\n\n"
-         "Returns (boxes, scores, classes), with a tracker also the list of TrackInfo.");
+         nb::arg("input_dims").none() = nb::none(),
+         nb::sig("def draw_decoded_masks(self, dst: Tensor, bbox: Any, scores: Any = None, "
+                 "classes: Any = None, seg: Sequence[Any] | None = None, background: Any | None = "
+                 "None, opacity: float = 1.0, letterbox: Sequence[float] | None = None, "
+                 "color_mode: halyard._enums.ColorMode = halyard._enums.ColorMode.Class, "
+                 "input_dims: tuple[int, int] | None = None) -> None"),
+         "Draws boxes and masks.\n\n"
+         "Args:\n    dst: uint8 picture: Rgb, Rgba, Bgra or Bgr.\n"
+         "    bbox: what a Decoder gives, with scores, classes and masks; or (N, 4) fractions of\n"
+         "        the network's input, or its pixels where input_dims is given.\n"
+         "    scores, classes: (N,), (N,); of bbox where that has them.\n"
+         "    seg: list of uint8 (h, w, 1), one for a box and at most N; or one (h, w, classes)\n"
+         "        of the whole picture.\n"
+         "    background: picture of dst's size and format to draw over; None: dst as it is;\n"
+         "        \"black\": black, alpha 0.\n"
+         "    opacity: of masks, clamped to 0..1.\n"
+         "    letterbox: left, top, right, bottom of the part of the input that shows the\n"
+         "        picture, in fractions: Placement.letterbox.\n"
+         "    color_mode: what chooses a colour.\n"
+         "    input_dims: (width, height) of the network's input.\n\n"
+         "Raises ValueError for boxes that are no fractions and whose input is not known.");
+  method(
+      type, "draw_masks", &draw_masks, nb::arg("decoder"), nb::arg("model_output"), nb::arg("dst"),
+      nb::arg("tracker").none() = nb::none(), nb::arg("timestamp").none() = nb::none(),
+      nb::arg("background").none() = nb::none(), nb::arg("opacity") = 1.0F,
+      nb::arg("letterbox").none() = nb::none(),
+      nb::arg("color_mode") = enum_to(compat::ColorMode::label),
+      nb::arg("batch").none() = nb::none(),
+      nb::sig("def draw_masks(self, decoder: Decoder, model_output: Sequence[Any], dst: "
+              "Tensor, tracker: ByteTrack | None = None, timestamp: int | None = None, "
+              "background: Any | None = None, opacity: float = 1.0, letterbox: "
+              "Sequence[float] | None = None, color_mode: halyard._enums.ColorMode = "
+              "halyard._enums.ColorMode.Class, batch: int | None = None) -> tuple[Any, ...]"),
+      "Decodes a model's outputs and draws what they hold, in one go: masks, outlines of boxes,\n"
+      "rotated ones as they lie, keypoints of visibility 0.5 and more.\n"
+      "\nArgs:\n    decoder, model_output: as Decoder.decode takes them.\n"
+      "    tracker: a ByteTrack to move to this frame, taken at `timestamp` in ns (None: now).\n"
+      "    batch: the element of the batch; None where the outputs hold one.\n"
+      "    The others: as of draw_decoded_masks.\n\n"
+      "Returns (boxes, scores, classes), with a tracker also the list of TrackInfo.");
 }
 
 void def_masks(nb::handle type) {

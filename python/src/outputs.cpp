@@ -62,6 +62,7 @@ nb::object with_quantization(nb::handle self, FloatArg<"scale"> scale,
   auto& output = nb::cast<Output&>(self);
   output.scale = factor;
   output.zero_point = zero;
+  output.is_quantized = true;
   return nb::borrow(self);
 }
 

@@ -12,6 +12,7 @@
 
 #include "array_view.h"
 #include "arrays.h"
+#include "box_units.h"
 #include "processor.h"
 
 namespace halyard::python {
@@ -104,12 +105,15 @@ using Class = nb::class_<Placement>;
 void add_maps(Class& cls) {
   cls.def(
          "to_source",
-         [](const Placement& p, nb::handle boxes) {
+         [](nb::handle self, nb::handle boxes) -> nb::object {
+           if (is_result(boxes)) return boxes.attr("to_source")(self);
+           const Placement& p = instance_of<Placement>(self);
            return map_boxes(boxes, [&](const Box& box) { return p.to_source(box); });
          },
          nb::arg("boxes"),
          "Boxes (N, 4) or (4,) x1 y1 x2 y2 in destination pixels as float32 boxes in source\n"
-         "pixels, clipped to the source.")
+         "pixels, clipped to the source. Of what a Decoder gives, the same with keypoints and\n"
+         "rotated boxes mapped too, whatever its unit; ValueError where that is not known.")
       .def(
           "to_destination",
           [](const Placement& p, nb::handle boxes) {

@@ -19,6 +19,11 @@ void add_codec(TensorClass& cls);         // tensor_codec.cpp
 void add_copies(TensorClass& cls);        // from_numpy.cpp
 void add_normalize(TensorClass& cls);     // normalize.cpp
 
+/// NumPy's type for bfloat16. Raises UnsupportedError without the package ml_dtypes.
+nb::object bfloat16_type();
+/// An array as __array__(dtype, copy) gives it. Raises ValueError: no copy, and another dtype.
+nb::object array_result(const nb::object& array, nb::handle dtype, nb::handle copy);
+
 /// What the interpreter asks of a TensorHandle: as of a Tensor, but that only calls make it.
 PyType_Slot* tensor_handle_slots() noexcept;
 

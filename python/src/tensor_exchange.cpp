@@ -157,13 +157,7 @@ Tensor tensor_of(nb::handle object, const char* argument, bool to_write) {
 
 // bfloat16 has no buffer: its bits are seen, then named.
 nb::object array_of_bfloat16(const Tensor& tensor) {
-  nb::object type;
-  try {
-    type = nb::module_::import_("ml_dtypes").attr("bfloat16");
-  } catch (nb::python_error& error) {
-    if (!error.matches(PyExc_ImportError)) throw;
-    raise(Errc::unsupported, "tensor: NumPy has no bfloat16 without the package ml_dtypes");
-  }
+  const nb::object type = bfloat16_type();
   Layout layout = tensor.layout();
   layout.dtype = DType::u16;
   const nb::object bits =
@@ -182,13 +176,7 @@ nb::object to_array(nb::handle self, nb::handle dtype, nb::handle copy) {
     if (view == nullptr) throw nb::python_error();
     array = numpy.attr("asarray")(nb::steal(view));
   }
-  const bool must_copy = !copy.is_none() && truth_from(copy);
-  if (!dtype.is_none() && !array.attr("dtype").equal(numpy.attr("dtype")(dtype))) {
-    if (!copy.is_none() && !must_copy)
-      throw nb::value_error("copy: False, but another dtype needs a copy");
-    return array.attr("astype")(dtype);
-  }
-  return must_copy ? array.attr("copy")() : array;
+  return array_result(array, dtype, copy);
 }
 
 nb::object from_array(nb::handle array, bool copy) {
@@ -225,6 +213,26 @@ void add_numpy(TensorClass& cls) {
 }
 
 }  // namespace
+
+nb::object bfloat16_type() {
+  try {
+    return nb::module_::import_("ml_dtypes").attr("bfloat16");
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_ImportError)) throw;
+    raise(Errc::unsupported, "tensor: NumPy has no bfloat16 without the package ml_dtypes");
+  }
+}
+
+nb::object array_result(const nb::object& array, nb::handle dtype, nb::handle copy) {
+  const bool must_copy = !copy.is_none() && truth_from(copy);
+  const nb::module_ numpy = nb::module_::import_("numpy");
+  if (!dtype.is_none() && !array.attr("dtype").equal(numpy.attr("dtype")(dtype))) {
+    if (!copy.is_none() && !must_copy)
+      throw nb::value_error("copy: False, but another dtype needs a copy");
+    return array.attr("astype")(dtype);
+  }
+  return must_copy ? array.attr("copy")() : array;
+}
 
 Tensor tensor_to_read(nb::handle object, const char* argument) {
   return tensor_of(object, argument, false);

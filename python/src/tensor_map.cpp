@@ -23,6 +23,11 @@ struct FlatBytes {
   std::shared_ptr<SharedMap> map;
 };
 
+// What arrays of bfloat16 are views of.
+struct StoredBits {
+  std::shared_ptr<SharedMap> map;
+};
+
 // A copy, which keeps the map open for one access even where Python code closes it meanwhile.
 std::shared_ptr<SharedMap> open_map(const PyTensorMap& self) {
   if (!self.map) throw nb::buffer_error("TensorMap: is unmapped");
@@ -47,9 +52,20 @@ int flat_getbuffer(PyObject* self, Py_buffer* view, int flags) noexcept {
   return fill_flat_view(self, view, flags, nb::inst_ptr<FlatBytes>(self)->map);
 }
 
+int bits_getbuffer(PyObject* self, Py_buffer* view, int flags) noexcept {
+  if (!nb::inst_ready(self)) return refuse_export(self, view);
+  return fill_view(self, view, flags, nb::inst_ptr<StoredBits>(self)->map, true);
+}
+
 PyType_Slot map_slots[] = {
     {Py_tp_new, reinterpret_cast<void*>(&refuse_new)},
     {Py_bf_getbuffer, reinterpret_cast<void*>(&map_getbuffer)},
+    {Py_bf_releasebuffer, reinterpret_cast<void*>(&release_view)},
+    {0, nullptr},
+};
+PyType_Slot bits_slots[] = {
+    {Py_tp_new, reinterpret_cast<void*>(&refuse_new)},
+    {Py_bf_getbuffer, reinterpret_cast<void*>(&bits_getbuffer)},
     {Py_bf_releasebuffer, reinterpret_cast<void*>(&release_view)},
     {0, nullptr},
 };
@@ -261,8 +277,21 @@ constexpr const char* map_doc =
     "beyond the last element an error that is a BufferError and an IndexError, so that iteration\n"
     "ends. Access to a closed map raises BufferError.";
 
+nb::object to_array(nb::handle self, nb::handle dtype, nb::handle copy) {
+  const auto map = open_map(instance_of<PyTensorMap>(self));
+  const nb::object asarray = nb::module_::import_("numpy").attr("asarray");
+  if (map->map.layout().dtype == DType::bf16) {
+    const nb::object bits = asarray(nb::cast(StoredBits{map}));
+    return array_result(bits.attr("view")(bfloat16_type()), dtype, copy);
+  }
+  const nb::object view = nb::steal(PyMemoryView_FromObject(self.ptr()));
+  if (!view.is_valid()) throw nb::python_error();
+  return array_result(asarray(view), dtype, copy);
+}
+
 void bind_map(nb::module_& m) {
   nb::class_<FlatBytes>(m, "_FlatBytes", nb::type_slots(flat_slots));
+  nb::class_<StoredBits>(m, "_StoredBits", nb::type_slots(bits_slots));
   nb::class_<PyTensorMap>(m, "TensorMap", nb::type_slots(map_slots), map_doc)
       .def(
           "__enter__",
@@ -287,6 +316,10 @@ void bind_map(nb::module_& m) {
           "array",
           [](nb::handle self) { return nb::module_::import_("numpy").attr("asarray")(self); },
           "The elements as a NumPy array with their strides, without a copy.")
+      .def("__array__", &to_array, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none(),
+           nb::sig("def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) "
+                   "-> numpy.ndarray"),
+           "The elements as a NumPy array; without a copy unless another dtype is asked for.")
       .def("__len__",
            [](const PyTensorMap& s) { return s.map ? s.map->map.layout().element_count() : 0; })
       .def("__getitem__", &get_element, nb::arg("index"))

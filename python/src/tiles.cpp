@@ -13,6 +13,7 @@
 #include "args.h"
 #include "arrays.h"
 #include "bindings.h"
+#include "box_units.h"
 #include "enums.h"
 #include "halyard/compat_tile.h"
 #include "kept.h"
@@ -56,10 +57,11 @@ compat::MergeConfig merge_config(nb::handle config) {
           .score_threshold = float_of(config, "score_threshold")};
 }
 
-nb::tuple lift(nb::handle bbox, nb::handle scores, nb::handle classes, nb::handle placement) {
+nb::tuple lift(nb::handle bbox, nb::handle scores, nb::handle classes, nb::handle placement,
+               nb::handle input_dims) {
   std::vector<Detection> detections;
   std::vector<Detection> lifted;
-  detections_from(bbox, scores, classes, {}, detections);
+  fractions_from(bbox, scores, classes, {}, input_dims, detections);
   compat::lift_tile_boxes(detections, placement_from(placement), lifted);
   return triple(lifted);
 }
@@ -106,17 +108,21 @@ void bind_accumulator(nb::module_& m) {
       .def(
           "push_tile",
           [](PyAccumulator& self, nb::handle bbox, nb::handle scores, nb::handle classes,
-             nb::handle placement) {
+             nb::handle placement, nb::handle input_dims) {
             std::vector<Detection> detections;
-            detections_from(bbox, scores, classes, {}, detections);
+            fractions_from(bbox, scores, classes, {}, input_dims, detections);
             // First, for Python code that runs in it may finalize the accumulator.
             const compat::TilePlacement where = placement_from(placement);
             return self.open().push_tile(detections, where);
           },
-          nb::arg("bbox"), nb::arg("scores"), nb::arg("classes"), nb::arg("placement"),
+          nb::arg("bbox"), nb::arg("scores").none(), nb::arg("classes").none(),
+          nb::arg("placement"), nb::arg("input_dims").none() = nb::none(),
           nb::sig("def push_tile(self, bbox: Any, scores: Any, classes: Any, placement: "
-                  "halyard._tiling.TilePlacement) -> bool"),
-          "Adds the detections of one tile: boxes (N, 4) in fractions of the network's input.\n\n"
+                  "halyard._tiling.TilePlacement, input_dims: tuple[int, int] | None = None) -> "
+                  "bool"),
+          "Adds the detections of one tile: what a Decoder gives, with None for scores and\n"
+          "classes; or boxes (N, 4) in fractions of the network's input, or in its pixels where\n"
+          "input_dims is given.\n\n"
           "False, with nothing changed, for a tile that was there or is none of this frame.")
       .def(
           "is_complete", [](PyAccumulator& self) { return self.open().is_complete(); },
@@ -182,7 +188,8 @@ compat::TilingConfig tiling_from(nb::handle config) {
 
 void bind_tiles(nb::module_& m) {
   m.def("_tile_grid", &tile_grid);
-  m.def("_lift_tile_boxes", &lift);
+  m.def("_lift_tile_boxes", &lift, nb::arg("bbox"), nb::arg("scores").none(),
+        nb::arg("classes").none(), nb::arg("placement"), nb::arg("input_dims").none());
   m.def("_merge_tiled_detections", &merge);
   bind_accumulator(m);
 }

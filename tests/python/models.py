@@ -4,6 +4,7 @@ import numpy as np
 
 import halyard as ef
 
+INPUT = (640, 480)
 CLASSES, ANCHORS, PROTOS, SIDE = 5, 400, 8, 16
 # Boxes in fractions as x1, y1, x2, y2, with their score and class.
 OBJECTS = [((0.1, 0.1, 0.4, 0.5), 0.9, 2), ((0.5, 0.5, 0.9, 0.9), 0.7, 0)]
@@ -32,13 +33,19 @@ def prototypes():
 def decoder(**options):
     return ef.Decoder.new_from_outputs(
         [ef.Output.detection(shape=[1, 4 + CLASSES, ANCHORS]).with_normalized(True)],
-        0.25, 0.45, **options)
+        0.25, 0.45, **{"input_dims": INPUT, **options})
 
 
 def segmenter(**options):
     return ef.Decoder.new_from_outputs(
         [ef.Output.detection(shape=[1, 4 + CLASSES + PROTOS, ANCHORS]).with_normalized(True),
-         ef.Output.protos(shape=[1, SIDE, SIDE, PROTOS])], 0.25, 0.45, **options)
+         ef.Output.protos(shape=[1, SIDE, SIDE, PROTOS])], 0.25, 0.45,
+        **{"input_dims": INPUT, **options})
+
+
+def pixels(boxes):
+    """Boxes in fractions as pixels of the network's input."""
+    return np.asarray(boxes) * np.tile(INPUT, 2)
 
 
 def tensor(array):

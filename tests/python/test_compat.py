@@ -25,12 +25,13 @@ def run(*arguments, cwd=None):
 
 
 def test_the_name_resolves_to_this_package(clean):
-    assert halyard.compat.install() is ef and halyard.compat.is_installed()
+    module = halyard.compat.install()
+    assert module is ef.edgefirst and halyard.compat.is_installed()
     halyard.compat.install()
     import edgefirst_hal
     import edgefirst_hal.edgefirst_hal as nested
     from edgefirst_hal import Tensor
-    assert edgefirst_hal is ef and nested is ef and Tensor is ef.Tensor
+    assert edgefirst_hal is module and nested is module and Tensor is ef.Tensor
     halyard.compat.uninstall()
     assert not halyard.compat.is_installed() and "edgefirst_hal" not in sys.modules
 
@@ -53,7 +54,7 @@ def test_nothing_happens_unless_it_is_asked_for():
 
 def test_it_needs_no_import_of_its_own():
     done = run("-c", "import halyard; halyard.compat.install(); import edgefirst_hal as ef; "
-               "print(ef is halyard); halyard.nothing")
+               "print(ef is halyard.edgefirst); halyard.nothing")
     assert done.stdout.strip() == "True" and "no attribute 'nothing'" in done.stderr
     done = run("-W", "error", "-m", "halyard.compat", "--help")
     assert "RuntimeWarning" not in done.stderr

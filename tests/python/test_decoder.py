@@ -11,13 +11,13 @@ import pytest
 import halyard as ef
 import models
 
-BOXES = [box for box, _, _ in models.OBJECTS]
+BOXES = models.pixels([box for box, _, _ in models.OBJECTS])
 
 
 def check(boxes, scores, classes):
     assert (boxes.dtype, scores.dtype, classes.dtype) == (np.float32, np.float32, np.uintp)
     assert boxes.flags.c_contiguous and boxes.flags.writeable and boxes.flags.owndata
-    assert np.allclose(boxes, BOXES, atol=1e-5)
+    assert np.allclose(boxes, BOXES, atol=1e-2)
     assert np.allclose(scores, [0.9, 0.7]) and classes.tolist() == [2, 0]
 
 
@@ -30,7 +30,7 @@ def test_outputs_of_many_kinds_are_read(make, sequence):
     found = models.decoder().decode(sequence([make(models.detection_output())]))
     boxes, scores, classes, masks = found
     assert isinstance(found, tuple) and isinstance(found, ef.Detections) and masks == []
-    assert np.allclose(boxes, BOXES, atol=1e-3) and classes.tolist() == [2, 0]
+    assert np.allclose(boxes, BOXES, atol=1) and classes.tolist() == [2, 0]
     assert np.allclose(scores, [0.9, 0.7], atol=1e-3)
 
 
@@ -58,22 +58,26 @@ outputs:
     with_numpy = models.config()
     with_numpy["outputs"][0]["shape"] = np.array([1, 9, 400])
     with_numpy["outputs"][0]["dshape"][0] = ("batch", np.int64(1))
-    for decoder in (ef.Decoder(config, 0.5, 0.45), ef.Decoder(config=as_lists),
-                    ef.Decoder(with_numpy), ef.Decoder.new_from_json_str(json.dumps(config)),
-                    ef.Decoder.new_from_yaml_str(yaml, score_threshold=0.2)):
+    size = dict(input_dims=models.INPUT)
+    for decoder in (ef.Decoder(config, 0.5, 0.45, **size), ef.Decoder(config=as_lists, **size),
+                    ef.Decoder(with_numpy, **size),
+                    ef.Decoder.new_from_json_str(json.dumps(config), **size),
+                    ef.Decoder.new_from_yaml_str(yaml, score_threshold=0.2, **size)):
         check(*decoder.decode([models.detection_output()])[:3])
 
 
 def test_defaults_differ_between_the_constructors():
     text = json.dumps(models.config())
-    for decoder in (ef.Decoder(models.config()), ef.Decoder.new_from_json_str(text),
-                    ef.Decoder.new_from_yaml_str(text)):
+    size = dict(input_dims=models.INPUT)
+    for decoder in (ef.Decoder(models.config(), **size),
+                    ef.Decoder.new_from_json_str(text, **size),
+                    ef.Decoder.new_from_yaml_str(text, **size)):
         assert decoder.score_threshold == pytest.approx(0.1)
         assert decoder.iou_threshold == pytest.approx(0.7)
     decoder = ef.Decoder.new_from_outputs([ef.Output.detection(shape=[1, 9, 400])])
     assert decoder.score_threshold == pytest.approx(0.25)
     assert decoder.iou_threshold == pytest.approx(0.45)
-    assert (decoder.pre_nms_top_k, decoder.max_det) == (300, 300)
+    assert (decoder.pre_nms_top_k, decoder.max_det) == (30000, 300)
     assert decoder.nms == ef.Nms.ClassAgnostic and decoder.input_dims is None
 
 
@@ -98,7 +102,7 @@ def test_settings_are_read_and_written():
     for name in ("nms", "input_dims", "normalized_boxes"):
         with pytest.raises(AttributeError):
             setattr(decoder, name, None)
-    assert decoder.normalized_boxes is True
+    assert decoder.normalized_boxes is False
 
 
 def test_masks_are_cut_at_their_boxes():
@@ -131,7 +135,7 @@ def test_decode_tracked_names_what_it_finds():
     boxes, scores, classes, masks, tracks = first
     assert isinstance(first, ef.TrackedDetections) and masks == []
     assert tracks == [t.info for t in tracker.get_active_tracks()] and len(tracks) == 2
-    assert np.allclose(boxes, BOXES, atol=1e-4) and classes.tolist() == [2, 0]
+    assert np.allclose(boxes, BOXES, atol=0.1) and classes.tolist() == [2, 0]
     again = decoder.decode_tracked(tracker, 2000, [models.detection_output(models.OBJECTS[1:])])
     assert len(again.boxes) == 2 and again.tracks[0].uuid == tracks[1].uuid
     with pytest.raises(TypeError):
@@ -227,9 +231,10 @@ def test_stored_integers_are_read_with_their_scale():
     scale, zero = 1 / 255, -128
     stored = np.clip(np.round(models.detection_output() / scale) + zero, -128, 127).astype(np.int8)
     output = ef.Output.detection(shape=[1, 9, 400]).with_quantization(scale, zero)
-    decoder = ef.Decoder.new_from_outputs([output.with_normalized(True)])
+    decoder = ef.Decoder.new_from_outputs([output.with_normalized(True)],
+                                          input_dims=models.INPUT)
     boxes, scores, classes, _ = decoder.decode([stored])
-    assert np.allclose(boxes, BOXES, atol=0.01) and classes.tolist() == [2, 0]
+    assert np.allclose(boxes, BOXES, atol=5) and classes.tolist() == [2, 0]
 
 
 def test_threads_share_a_decoder():

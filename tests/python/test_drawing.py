@@ -32,11 +32,30 @@ def segments():
 
 def test_boxes_are_drawn_over_black_or_a_background():
     dst = picture(fill=99)
-    assert ef.ImageProcessor().draw_decoded_masks(dst, *BOX) is None
+    assert ef.ImageProcessor().draw_decoded_masks(dst, *BOX, background="black") is None
     drawn = pixels(dst)
     assert drawn[0, 0].tolist() == [0, 0, 0, 0] and drawn[9:16, 20, :3].any()
     ef.ImageProcessor().draw_decoded_masks(dst, *BOX, background=picture(fill=77))
     assert pixels(dst)[0, 0].tolist() == [77] * 4
+
+
+def test_without_a_background_the_picture_shows_through():
+    """Boxes, masks of both kinds and what a decoder finds are drawn over dst as it is."""
+    processor, mask = ef.ImageProcessor(), np.full((8, 8, 1), 255, np.uint8)
+    scores = np.zeros((4, 4, 3), np.uint8)
+    scores[..., 2], scores[:2, :2, 0] = 100, 200
+    calls = [lambda dst, **k: processor.draw_decoded_masks(dst, *BOX, **k),
+             lambda dst, **k: processor.draw_decoded_masks(dst, *BOX, seg=[mask], **k),
+             lambda dst, **k: processor.draw_decoded_masks(dst, *BOX, seg=[scores], **k),
+             lambda dst, **k: processor.draw_masks(models.segmenter(), segments(), dst, **k),
+             lambda dst, **k: processor.draw_masks(models.segmenter(), segments(), dst,
+                                                   ef.ByteTrack(), 1, **k)]
+    for call in calls:
+        dst, other = picture(fill=99), picture()
+        call(dst)
+        call(other, background=picture(fill=99))
+        assert np.array_equal(pixels(dst), pixels(other))
+        assert pixels(dst)[0, -1].tolist() == [99] * 4 and (pixels(dst) != 99).any()
 
 
 def test_masks_show_the_class_s_colour():
@@ -46,7 +65,8 @@ def test_masks_show_the_class_s_colour():
     mask = np.full((8, 8, 1), 255, np.uint8)
     processor.draw_decoded_masks(dst, *BOX, seg=[mask], opacity=1.0)
     assert pixels(dst)[24, 32, :3].tolist() == [10, 200, 30]
-    processor.draw_decoded_masks(dst, *BOX, seg=[mask[::-1, ::-1]], opacity=0.0)
+    processor.draw_decoded_masks(dst, *BOX, seg=[mask[::-1, ::-1]], opacity=0.0,
+                                 background="black")
     assert pixels(dst)[24, 32, :3].tolist() == [0, 0, 0]
 
 
@@ -58,7 +78,7 @@ def test_boxes_look_the_same_with_and_without_masks(format):
     background = picture(131, 77, format)
     background.from_numpy(random.integers(0, 256, background.shape, dtype=np.uint8))
     empty = np.zeros((2, 2, 1), np.uint8)
-    for under in (background, None):
+    for under in (background, "black"):
         plain, masked = picture(131, 77, format, 9), picture(131, 77, format, 8)
         ef.ImageProcessor().draw_decoded_masks(plain, *found, background=under)
         ef.ImageProcessor().draw_decoded_masks(masked, *found, seg=[empty], background=under)

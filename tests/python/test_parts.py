@@ -85,7 +85,8 @@ def test_slices_narrow_the_scales_of_their_axis():
 
 def test_a_decoder_gives_one_result_for_all_ways_to_an_element():
     decoder = ef.Decoder.new_from_outputs(
-        [ef.Output.detection(shape=[1, 6, 4]).with_normalized(True)], 0.25, 0.45)
+        [ef.Output.detection(shape=[1, 6, 4]).with_normalized(True)], 0.25, 0.45,
+        input_dims=(64, 64))
     heads = ef.Tensor([2, 1, 6, 4], "uint8", MEM)
     heads.set_quantization_per_tensor(1 / 255, 0)
     values = np.asarray(heads)

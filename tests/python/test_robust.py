@@ -80,7 +80,8 @@ p = ef.ImageProcessor()
 a, b = ef.Tensor.image(1280, 960, "rgb"), ef.Tensor.image(640, 640, "rgb")
 head, protos = ef.Tensor([1, 38, 64], "float32"), ef.Tensor([1, 160, 160, 32], "float32")
 d = ef.Decoder.new_from_outputs([ef.Output.detection(shape=[1, 38, 64]),
-                                 ef.Output.protos(shape=[1, 160, 160, 32])])
+                                 ef.Output.protos(shape=[1, 160, 160, 32])],
+                                input_dims=(640, 640))
 def work():
     p.convert(a, b)
     d.decode_proto([head, protos])

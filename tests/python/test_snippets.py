@@ -65,7 +65,7 @@ with hal.Tracing("{path}"):
 
 
 def run(text, **names):
-    text = text.replace("import edgefirst_hal", "import halyard")
+    text = text.replace("import edgefirst_hal", "import halyard.edgefirst")
     exec(compile(text, "snippet", "exec"), names)
     return names
 
@@ -167,10 +167,10 @@ def test_masks_at_the_picture_s_size():
     only.max_det = 1
     found = only.decode_proto([models.detection_output(models.OBJECTS[:1], models.PROTOS),
                                models.prototypes()])
-    boxes = found.boxes
+    boxes = found.boxes / np.tile(models.INPUT, 2)
     x, y = round(float(boxes[0, 0]) * 640), round(float(boxes[0, 1]) * 480)
     w, h = round(float(boxes[0, 2]) * 640) - x, round(float(boxes[0, 3]) * 480) - y
-    names = run(MASKS, proc=ef.ImageProcessor(), boxes=boxes, scores=found.scores,
+    names = run(MASKS, proc=ef.ImageProcessor(), boxes=found.boxes, scores=found.scores,
                 classes=found.classes, proto_data=found.protos, lb=None, W=640, H=480, np=np,
                 canvas=canvas, x=x, y=y, w=w, h=h)
     assert names["tiles"][0].shape == (h, w, 1) and set(np.unique(canvas)) <= {0, 1}

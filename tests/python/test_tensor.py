@@ -256,3 +256,25 @@ def test_descriptors_are_duplicated():
     finally:
         os.close(read)
         os.close(write)
+
+
+def test_a_map_of_bfloat16_is_an_array_of_its_own_memory():
+    ml_dtypes = pytest.importorskip("ml_dtypes", reason="NumPy has no bfloat16 of its own")
+    tensor = ef.Tensor([2, 3], "bfloat16", ef.TensorMemory.MEM)
+    tensor.fill(0)
+    mapped = tensor.map()
+    array = np.asarray(mapped)
+    assert array.dtype == ml_dtypes.bfloat16 and array.shape == (2, 3)
+    array[1, 2] = 1.5
+    assert mapped[5] == 1.5 and list(mapped) == [0] * 5 + [1.5] and list(tensor.map())[5] == 1.5
+    assert mapped.array().dtype == ml_dtypes.bfloat16
+    with pytest.raises(BufferError, match="view"):
+        mapped.unmap()  # the array looks at it
+    assert np.asarray(mapped, dtype=np.float32).dtype == np.float32
+    copied = np.array(mapped)
+    copied[0, 0] = 7
+    assert mapped[0] == 0
+    del array
+    mapped.unmap()
+    with pytest.raises(BufferError):
+        np.asarray(mapped)

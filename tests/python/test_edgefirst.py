@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""halyard.edgefirst: what programs written for edgefirst_hal see, where halyard itself differs."""
+import pathlib
+import warnings
+
+import numpy as np
+import pytest
+
+import halyard
+import halyard.edgefirst as ef
+import models
+
+BOXES = [box for box, _, _ in models.OBJECTS]
+
+
+def decoder(batch=1, **options):
+    return ef.Decoder.new_from_outputs(
+        [ef.Output.detection(shape=[batch, 9, 400]).with_normalized(True)], 0.25, 0.45, **options)
+
+
+def picture(fill):
+    made = ef.Tensor.image(64, 48, ef.PixelFormat.Rgba, ef.TensorMemory.MEM)
+    made.fill(fill)
+    return made
+
+
+def test_all_names_are_there_and_the_same_but_for_what_differs():
+    own = {name for name in halyard.__all__ if getattr(ef, name) is not getattr(halyard, name)}
+    assert own == {"Decoder", "ImageProcessor", "TiledFrameAccumulator", "lift_tile_boxes"}
+    for name in own:
+        assert getattr(ef, name).__module__ == "halyard.edgefirst"
+    listed = pathlib.Path(__file__).with_name("reference_members.txt").read_text()
+    paths = [line.split(" ")[0] for line in listed.splitlines() if line and line[0] != "#"]
+    for path in (p for p in paths if p.split(".")[0] in own):
+        item = ef
+        for name in path.split("."):
+            item = getattr(item, name)
+
+
+def test_boxes_have_the_unit_of_the_model_and_300_candidates_enter():
+    made = decoder()
+    assert made.normalized_boxes is True and made.pre_nms_top_k == 300
+    found = made.decode([models.detection_output()])
+    assert np.allclose(found.boxes, BOXES, atol=1e-5) and found.unit == "fractions"
+    unknown = ef.Decoder.new_from_outputs([ef.Output.detection(shape=[1, 9, 400])])
+    assert unknown.normalized_boxes is None
+    assert unknown.decode([models.detection_output()]).unit is None
+
+
+def test_thresholds_of_any_size_and_bare_integers_are_taken():
+    made = decoder()
+    made.score_threshold = 2.0
+    assert len(made.decode([models.detection_output()]).boxes) == 0
+    stored = np.zeros((1, 9, 400), np.uint8)
+    stored[0, :, 3] = (20, 20, 10, 10, 0, 1, 0, 0, 0)
+    assert decoder().decode([stored]).boxes.tolist() == [[15, 15, 25, 25]]
+
+
+def test_element_0_of_a_described_batch_is_decoded_with_a_warning():
+    both = np.concatenate([models.detection_output(models.OBJECTS[:1]), models.detection_output()])
+    with pytest.warns(RuntimeWarning, match="element 0 of a batch of 2"):
+        found = decoder(batch=2).decode([both])
+    assert len(found.boxes) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(decoder(batch=2).decode([both], batch=1).boxes) == 2
+        decoder().decode([both[:1]])
+
+
+def test_another_batch_than_described_is_refused_as_there():
+    with pytest.raises(ValueError, match="batch differs from the description's.*4, described as 1"):
+        decoder().decode([np.repeat(models.detection_output(), 4, axis=0)])
+
+
+def test_drawing_without_a_background_blackens():
+    box = (np.array([[0.25, 0.25, 0.75, 0.75]], np.float32), [0.9], [0])
+    dst = picture(99)
+    ef.ImageProcessor().draw_decoded_masks(dst, *box)
+    assert np.asarray(dst)[0, 0].tolist() == [0] * 4 and np.asarray(dst).any()
+    dst = picture(99)
+    ef.ImageProcessor().draw_masks(decoder(), [models.detection_output()], dst)
+    assert np.asarray(dst)[0, 0].tolist() == [0] * 4 and np.asarray(dst).any()
+    ef.ImageProcessor().draw_decoded_masks(dst, *box, background=picture(7))
+    assert np.asarray(dst)[0, 0].tolist() == [7] * 4
+    ef.ImageProcessor().draw_decoded_masks(dst, box[0] * 640, *box[1:])  # beyond: not refused
+    assert not np.asarray(dst).any()
+
+
+def test_tiles_take_fractions_of_any_size():
+    where = ef.TilePlacement(0, 1, (0, 0), (640, 640), (640, 640))
+    boxes = np.array([[0.25, 0.25, 3, 3]], np.float32)
+    assert ef.lift_tile_boxes(boxes, [0.9], [1], where)[0].tolist() == [[160, 160, 1920, 1920]]
+    merged = ef.TiledFrameAccumulator((640, 640), 1, ef.MergeConfig())
+    assert merged.push_tile(boxes, [0.9], [1], where)
+    assert merged.finalize()[0].tolist() == [[160, 160, 1920, 1920]]
