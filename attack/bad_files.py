@@ -90,7 +90,7 @@ def descriptions(work):
         call = halyard.Decoder.new_from_json_str if is_json else halyard.Decoder.new_from_yaml_str
         work.input(data)
         work.call(f"{call.__name__} {text[:200]!r}")
-        decoder, error = attempt(work, call, text)
+        decoder, error = attempt(work, lambda t: call(t, input_dims=samples.models.INPUT), text)
         if error is not None:
             if not isinstance(error, (UnicodeError, TypeError)):
                 told(error, call.__name__)

@@ -157,7 +157,7 @@ def masks(work):
 
         def drawn(arrays, three):
             target = halyard.Tensor.image(40, 30, "rgb", samples.MEM)
-            processor.draw_decoded_masks(target, *three, arrays)
+            processor.draw_decoded_masks(target, *three, arrays, input_dims=samples.models.INPUT)
             return np.asarray(target).copy()
         agree(work, "draw_decoded_masks of " + ", ".join(map(str, lain)),
               lambda g=given, s=lain: (drawn([one.view for one in s],

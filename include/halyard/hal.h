@@ -4,6 +4,7 @@
 
 #include "halyard/hal_base.h"
 #include "halyard/hal_decode.h"
+#include "halyard/hal_decoded.h"
 #include "halyard/hal_delegate.h"
 #include "halyard/hal_image.h"
 #include "halyard/hal_mask.h"

@@ -72,7 +72,9 @@ std::optional<Size> input_dims_from(nb::handle dims) {
 bool is_result(nb::handle object) {
   static PyObject* place = nullptr;
   const nb::handle type = kept_attribute(place, "halyard._results", "_Found");
-  return PyObject_IsInstance(object.ptr(), type.ptr()) == 1;
+  const int is = PyObject_IsInstance(object.ptr(), type.ptr());
+  if (is < 0) throw nb::python_error();
+  return is == 1;
 }
 
 void fractions_from(nb::handle boxes, nb::handle scores, nb::handle classes,

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decoders in C: parameters, making one, and its calls.
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <utility>
 
 #include "capi/error.h"
 #include "capi/lists.h"
+#include "halyard/hal_decoded.h"
 
 struct hal_decoder_params {
   static constexpr std::uint32_t kind = halyard::capi::kind_of("parm");
@@ -16,6 +19,7 @@ struct hal_decoder_params {
   std::vector<halyard::compat::Output> outputs = {};
   std::optional<halyard::compat::DecoderVersion> version = {};
   halyard::compat::DecoderOptions options = {};
+  bool has_top_k = false;  ///< pre_nms_top_k was set
 };
 
 using namespace halyard;
@@ -56,6 +60,14 @@ Result<Output*> output_at(hal_decoder_params& params, int index) {
   return &params.outputs[static_cast<std::size_t>(index)];
 }
 
+// Whether it is about a parameter, not about what a configuration says.
+bool is_of_parameters(const Error& error) {
+  const std::string_view what = error.what;
+  constexpr std::array names{"params:", "score_threshold:", "iou_threshold:", "input_dims:"};
+  return std::any_of(names.begin(), names.end(),
+                     [&](const char* name) { return what.starts_with(name); });
+}
+
 // What a configuration says is bad data to its user, whatever is wrong with it.
 Error as_bad_message(Error error) {
   if (error.code == Errc::invalid_argument || error.code == Errc::unsupported ||
@@ -70,10 +82,13 @@ Result<compat::Decoder> decoder_from(const hal_decoder_params& params) {
   if (sources != 1)
     return make_error(Errc::invalid_argument, "params: exactly one of json, yaml, file and outputs",
                       std::to_string(sources));
-  if (params.json) return compat::Decoder::from_json(*params.json, params.options);
-  if (params.yaml) return compat::Decoder::from_yaml(*params.yaml, params.options);
-  if (params.file) return compat::Decoder::from_file(*params.file, params.options);
-  return compat::Decoder::from_outputs(params.outputs, params.version, params.options);
+  compat::DecoderOptions options = params.options;
+  if (options.convention == compat::Convention::native && !params.has_top_k)
+    options.pre_nms_top_k = DecodeOptions{}.pre_nms_top_k;
+  if (params.json) return compat::Decoder::from_json(*params.json, options);
+  if (params.yaml) return compat::Decoder::from_yaml(*params.yaml, options);
+  if (params.file) return compat::Decoder::from_file(*params.file, options);
+  return compat::Decoder::from_outputs(params.outputs, params.version, options);
 }
 
 }  // namespace
@@ -195,6 +210,7 @@ int hal_decoder_params_set_decoder_version(hal_decoder_params* params, HalDecode
 int hal_decoder_params_set_pre_nms_top_k(hal_decoder_params* params, size_t count) {
   return change(params, [&](auto& p) -> Status {
     p.options.pre_nms_top_k = count;
+    p.has_top_k = true;
     return {};
   });
 }
@@ -225,14 +241,20 @@ int hal_decoder_params_set_multi_label(hal_decoder_params* params, bool multi_la
   });
 }
 
+int hal_decoder_params_set_native(hal_decoder_params* params, bool native) {
+  return change(params, [&](auto& p) -> Status {
+    p.options.convention = native ? compat::Convention::native : compat::Convention::reference;
+    return {};
+  });
+}
+
 hal_decoder* hal_decoder_new(const hal_decoder_params* params) {
   return guarded<hal_decoder*>(nullptr, [&]() -> Result<hal_decoder*> {
     HALYARD_CHECK(checked(params, "params"));
     const bool is_said = params->json || params->yaml || params->file || !params->outputs.empty();
     auto decoder = decoder_from(*params);
     if (!decoder) {
-      const bool is_choice = std::string_view(decoder.error().what).starts_with("params:");
-      if (!is_said || is_choice) return std::move(decoder).error();
+      if (!is_said || is_of_parameters(decoder.error())) return std::move(decoder).error();
       return as_bad_message(std::move(decoder).error());
     }
     return new hal_decoder{.decoder = *std::move(decoder)};

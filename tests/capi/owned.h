@@ -26,6 +26,7 @@ struct Free {
   void operator()(hal_detect_box_list* p) const { hal_detect_box_list_free(p); }
   void operator()(hal_segmentation_list* p) const { hal_segmentation_list_free(p); }
   void operator()(hal_track_info_list* p) const { hal_track_info_list_free(p); }
+  void operator()(hal_decoded* p) const { hal_decoded_free(p); }
   void operator()(hal_proto_data* p) const { hal_proto_data_free(p); }
   void operator()(hal_bytetrack* p) const { hal_bytetrack_free(p); }
   void operator()(hal_tile_spec_list* p) const { hal_tile_spec_list_free(p); }

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// All that a decoder finds, in C: elements of a batch, pixels, keypoints, rotated boxes, classes.
+#include <string>
+
+#include "decoding.h"
+
+namespace capi_test {
+namespace {
+
+constexpr std::size_t boxes = 16;
+
+// The text of a document of one output [1, features, 16], whose input is 64 x 32.
+std::string document(std::size_t features, const char* fields) {
+  const std::string shape = std::to_string(features);
+  return R"({"schema_version": 2, "input": {"shape": [1, 32, 64, 3], "dshape": [["batch", 1],
+    ["height", 32], ["width", 64], ["num_features", 3]]}, )" +
+         std::string(fields) + R"("outputs": [{"type": "detection", "normalized": true,
+    "shape": [1, )" +
+         shape + R"(, 16], "dshape": [["batch", 1], ["num_features", )" + shape +
+         R"(], ["num_boxes", 16]]}]})";
+}
+
+Owned<hal_decoder_params> params_of(const std::string& text) {
+  Owned<hal_decoder_params> params(hal_decoder_params_new());
+  EXPECT_EQ(hal_decoder_params_set_config_json(params.get(), text.c_str(), text.size()), 0);
+  EXPECT_EQ(hal_decoder_params_set_native(params.get(), true), 0);
+  return params;
+}
+
+// A batch of `pictures`, each with one box; its x is i / 4 of the input.
+Owned<hal_tensor> heads(std::size_t pictures, const std::vector<float>& rest) {
+  const std::size_t features = 4 + rest.size();
+  std::vector<float> values(pictures * features * boxes, 0.0F);
+  for (std::size_t i = 0; i < pictures; ++i) {
+    std::vector<float> column{.25F * static_cast<float>(i + 1), .5F, .125F, .25F};
+    column.insert(column.end(), rest.begin(), rest.end());
+    for (std::size_t r = 0; r < features; ++r)
+      values[(i * features + r) * boxes + 3] = column[r];
+  }
+  return tensor_of({pictures, features, boxes}, values);
+}
+
+TEST(c_decoded, every_element_of_a_batch_in_pixels) {
+  const auto params = params_of(document(5, ""));
+  const Owned<hal_decoder> decoder(hal_decoder_new(params.get()));
+  ASSERT_NE(decoder, nullptr) << hal_last_error();
+  EXPECT_EQ(hal_decoder_normalized_boxes(decoder.get()), 0);
+  const auto head = heads(3, {.9F});
+  const hal_tensor* outputs[] = {head.get()};
+  std::size_t count = 0;
+  ASSERT_EQ(hal_decoder_batch_size(decoder.get(), outputs, 1, &count), 0);
+  ASSERT_EQ(count, 3U);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Owned<hal_decoded> decoded(
+        hal_decoder_decode_element(decoder.get(), outputs, 1, i, nullptr, 0));
+    ASSERT_NE(decoded, nullptr) << hal_last_error();
+    const Owned<hal_detect_box_list> found(hal_decoded_take_boxes(decoded.get()));
+    ASSERT_EQ(hal_detect_box_list_len(found.get()), 1U);
+    hal_detect_box box;
+    ASSERT_EQ(hal_detect_box_list_get(found.get(), 0, &box), 0);
+    EXPECT_FLOAT_EQ(box.xmin, 16 * static_cast<float>(i + 1) - 4);
+    EXPECT_FLOAT_EQ(box.ymax, 20);
+    errno = 0;
+    EXPECT_EQ(hal_decoded_take_boxes(decoded.get()), nullptr);
+    EXPECT_EQ(errno, EINVAL);
+    const Owned<hal_segmentation_list> masks(hal_decoded_take_masks(decoded.get()));
+    const Owned<hal_track_info_list> tracks(hal_decoded_take_tracks(decoded.get()));
+    EXPECT_TRUE(masks != nullptr && tracks != nullptr);
+    EXPECT_EQ(hal_segmentation_list_len(masks.get()), 0U);
+    EXPECT_EQ(hal_track_info_list_len(tracks.get()), 0U);
+  }
+  for (const std::size_t batch : {count, SIZE_MAX}) {
+    errno = 0;
+    EXPECT_EQ(hal_decoder_decode_element(decoder.get(), outputs, 1, batch, nullptr, 0), nullptr);
+    EXPECT_EQ(errno, EINVAL);
+  }
+  hal_detect_box_list* first = nullptr;  // a call that names no element drops none
+  errno = 0;
+  EXPECT_EQ(hal_decoder_decode(decoder.get(), outputs, 1, &first, nullptr), -1);
+  EXPECT_EQ(errno, EINVAL);
+  EXPECT_EQ(first, nullptr);
+}
+
+TEST(c_decoded, keypoints_with_and_without_a_tracker) {
+  const auto params = params_of(document(11, R"("task": "pose", "kpt_shape": [2, 3], )"));
+  const Owned<hal_decoder> decoder(hal_decoder_new(params.get()));
+  ASSERT_NE(decoder, nullptr) << hal_last_error();
+  const auto head = heads(1, {.9F, .25F, .5F, .75F, .5F, .25F, 1});
+  const hal_tensor* outputs[] = {head.get()};
+  const Owned<hal_bytetrack> tracker(hal_bytetrack_new_default());
+  for (hal_bytetrack* with : {static_cast<hal_bytetrack*>(nullptr), tracker.get()}) {
+    const Owned<hal_decoded> decoded(
+        hal_decoder_decode_element(decoder.get(), outputs, 1, 0, with, 1000));
+    ASSERT_NE(decoded, nullptr) << hal_last_error();
+    ASSERT_EQ(hal_decoded_keypoints_each(decoded.get()), 2U);
+    hal_keypoint point;
+    ASSERT_EQ(hal_decoded_get_keypoint(decoded.get(), 0, 1, &point), 0);
+    EXPECT_FLOAT_EQ(point.x, 32);
+    EXPECT_FLOAT_EQ(point.y, 8);
+    EXPECT_FLOAT_EQ(point.score, 1);
+    EXPECT_EQ(hal_decoded_get_keypoint(decoded.get(), 1, 0, &point), -1);
+    EXPECT_EQ(hal_decoded_get_keypoint(decoded.get(), 0, 2, &point), -1);
+    const Owned<hal_track_info_list> tracks(hal_decoded_take_tracks(decoded.get()));
+    EXPECT_EQ(hal_track_info_list_len(tracks.get()), with == nullptr ? 0U : 1U);
+  }
+  EXPECT_EQ(hal_decoder_decode_element(decoder.get(), outputs, 1, 0, tracker.get(), 5), nullptr);
+}
+
+TEST(c_decoded, rotated_boxes) {
+  const auto params = params_of(document(6, R"("task": "obb", )"));
+  const Owned<hal_decoder> decoder(hal_decoder_new(params.get()));
+  ASSERT_NE(decoder, nullptr) << hal_last_error();
+  const auto head = heads(1, {.9F, .5F});
+  const hal_tensor* outputs[] = {head.get()};
+  const Owned<hal_decoded> decoded(
+      hal_decoder_decode_element(decoder.get(), outputs, 1, 0, nullptr, 0));
+  ASSERT_EQ(hal_decoded_rotated_count(decoded.get()), 1U) << hal_last_error();
+  hal_rotated_box box;
+  ASSERT_EQ(hal_decoded_get_rotated(decoded.get(), 0, &box), 0);
+  EXPECT_FLOAT_EQ(box.cx, 16);
+  EXPECT_FLOAT_EQ(box.width, 8);
+  EXPECT_FLOAT_EQ(box.angle, .5F);
+  EXPECT_EQ(hal_decoded_get_rotated(decoded.get(), 1, &box), -1);
+  EXPECT_EQ(hal_decoded_class_count(decoded.get()), 0U);
+}
+
+TEST(c_decoded, classes_of_the_picture) {
+  const std::string text =
+      R"({"schema_version": 2, "outputs": [{"type": "classification", "shape": [1, 3]}]})";
+  const auto params = params_of(text);
+  const Owned<hal_decoder> decoder(hal_decoder_new(params.get()));
+  ASSERT_NE(decoder, nullptr) << hal_last_error();
+  const auto scores = tensor_of({1, 3}, {.1F, .2F, .7F});
+  const hal_tensor* outputs[] = {scores.get()};
+  const Owned<hal_decoded> decoded(
+      hal_decoder_decode_element(decoder.get(), outputs, 1, 0, nullptr, 0));
+  ASSERT_EQ(hal_decoded_class_count(decoded.get()), 3U) << hal_last_error();
+  hal_class_score first;
+  ASSERT_EQ(hal_decoded_get_class(decoded.get(), 0, &first), 0);
+  EXPECT_EQ(first.label, 2U);
+  EXPECT_FLOAT_EQ(first.score, .7F);
+  EXPECT_EQ(hal_decoded_get_class(decoded.get(), 3, &first), -1);
+}
+
+TEST(c_decoded, what_cannot_be_known_is_refused) {
+  const auto params = params_of(document(5, ""));
+  const Owned<hal_decoder> decoder(hal_decoder_new(params.get()));
+  const std::size_t shape[] = {1, 5, boxes};
+  const Owned<hal_tensor> bare(
+      hal_tensor_new(HAL_DTYPE_I8, shape, 3, HAL_TENSOR_MEMORY_MEM, nullptr));
+  const hal_tensor* outputs[] = {bare.get()};
+  errno = 0;
+  EXPECT_EQ(hal_decoder_decode_element(decoder.get(), outputs, 1, 0, nullptr, 0), nullptr);
+  EXPECT_EQ(errno, EINVAL);
+  EXPECT_NE(std::string(hal_last_error()).find("quantization"), std::string::npos);
+  ASSERT_EQ(hal_decoder_params_set_score_threshold(params.get(), 1.5F), 0);
+  errno = 0;
+  EXPECT_EQ(hal_decoder_new(params.get()), nullptr);
+  EXPECT_EQ(errno, EINVAL);
+  EXPECT_NE(std::string(hal_last_error()).find("score_threshold"), std::string::npos);
+  ASSERT_EQ(hal_decoder_params_set_native(params.get(), false), 0);
+  const Owned<hal_decoder> reference(hal_decoder_new(params.get()));
+  EXPECT_NE(reference, nullptr);  // nothing passes, as there
+}
+
+TEST(c_decoded, a_batch_that_is_not_described_is_refused_by_the_reference_too) {
+  const auto params = params_of(document(5, ""));
+  ASSERT_EQ(hal_decoder_params_set_native(params.get(), false), 0);
+  const Owned<hal_decoder> decoder(hal_decoder_new(params.get()));
+  const auto head = heads(2, {.9F});
+  const hal_tensor* outputs[] = {head.get()};
+  hal_detect_box_list* found = nullptr;
+  errno = 0;
+  EXPECT_EQ(hal_decoder_decode(decoder.get(), outputs, 1, &found, nullptr), -1);
+  EXPECT_EQ(errno, EINVAL);
+}
+
+}  // namespace
+}  // namespace capi_test
