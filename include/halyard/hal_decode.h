@@ -111,9 +111,10 @@ void hal_decoder_free(hal_decoder* decoder);
 /// Boxes, best first, in the units that the outputs have: see hal_decoder_normalized_boxes().
 /// Of outputs described with a batch of several the first element, as EdgeFirst HAL does; another
 /// batch than described is EINVAL. hal_decoder_decode_element() decodes them all, and gives what
-/// else there is. Tensors are found by name or shape, in any order. `out_segmentations` may be NULL: nothing is
-/// computed for masks then. Both lists are the caller's. Thread-safe for one decoder. errno:
-/// EINVAL, ENOTSUP (a type), ENOMEM, those of hal_tensor_map_create(); both lists are then NULL.
+/// else there is. Tensors are found by name or shape, in any order. `out_segmentations` may be
+/// NULL: nothing is computed for masks then. Both lists are the caller's. Thread-safe for one
+/// decoder. errno: EINVAL, ENOTSUP (a type), ENOMEM, those of hal_tensor_map_create(); both lists
+/// are then NULL.
 int hal_decoder_decode(const hal_decoder* decoder, const hal_tensor* const* outputs,
                        size_t num_outputs, hal_detect_box_list** out_boxes,
                        hal_segmentation_list** out_segmentations);

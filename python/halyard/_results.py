@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What decoding gives: tuples, as programs take them apart, with names, the unit of their boxes, and
-ways to other packages."""
+"""What decoding gives: tuples, as programs take them apart, with names, the unit of their boxes,
+and ways to other packages."""
 from __future__ import annotations
 
 import uuid
@@ -119,8 +119,8 @@ class _Found:
     - mask_boxes: float32 (N, 4), what the bytes of each instance mask cover, in the unit that boxes
       had when they were decoded; a little more than the boxes.
 
-    None where the model has no such thing. Of tracked results keypoints, rotated and masks belong to
-    the first boxes, those that were seen in this frame."""
+    None where the model has no such thing. Of tracked results keypoints, rotated and masks belong
+    to the first boxes, those that were seen in this frame."""
 
     __slots__ = ()
     boxes: Any
@@ -227,7 +227,8 @@ class _Found:
 
     def to_coco(self, image_id: Any = None, size: Optional[Size] = None,
                 category_ids: Optional[Sequence[int]] = None, *,
-                placement: Optional[Placement] = None, threshold: int = 128) -> List[Dict[str, Any]]:
+                placement: Optional[Placement] = None,
+                threshold: int = 128) -> List[Dict[str, Any]]:
         """Records as COCO's result files have them: bbox is x, y, width, height; keypoints x, y and
         visibility of each; segmentation the run lengths of an instance mask.
 

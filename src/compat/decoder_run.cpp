@@ -89,6 +89,17 @@ void WorkPool::give(std::unique_ptr<DecodeWork> work) {
   if (lock && idle_.size() < idle_.capacity()) idle_.push_back(std::move(work));
 }
 
+Result<Tensor> Decoder::Impl::as_read(const Tensor& tensor, std::size_t i) const {
+  if (lowered.segmentation == i || !needs_widening(tensor.dtype())) return tensor;
+  const auto& described = lowered.tensors[i].quantization;
+  const bool is_unknown = is_integer(tensor.dtype()) && !tensor.quantization() && !described;
+  if (is_unknown && options.convention == Convention::native)
+    return fail(Errc::invalid_argument,
+                "outputs: an integer tensor needs quantization, its own or the description's",
+                "output {}: dtype {}", i, to_string(tensor.dtype()));
+  return widened(tensor, described);
+}
+
 Result<std::span<const Tensor>> Decoder::Impl::ordered(std::span<const Tensor> outputs,
                                                        DecodeWork& work) const {
   const auto& expected = lowered.tensors;
@@ -117,20 +128,8 @@ Result<std::span<const Tensor>> Decoder::Impl::ordered(std::span<const Tensor> o
                   "output {} is [{}]; given: {}", i, fmt::join(expected[i].shape, ", "), shapes);
     }
     taken[*found] = true;
-    const Tensor& tensor = outputs[*found];
-    const bool is_read = lowered.segmentation != i;
-    if (is_read && needs_widening(tensor.dtype())) {
-      const bool is_unknown =
-          is_integer(tensor.dtype()) && !tensor.quantization() && !expected[i].quantization;
-      if (is_unknown && options.convention == Convention::native)
-        return fail(Errc::invalid_argument,
-                    "outputs: an integer tensor needs quantization, its own or the description's",
-                    "output {}: dtype {}", i, to_string(tensor.dtype()));
-      HALYARD_TRY(Tensor wide, widened(tensor, expected[i].quantization));
-      work.tensors.push_back(std::move(wide));
-    } else {
-      work.tensors.push_back(tensor);
-    }
+    HALYARD_TRY(Tensor tensor, as_read(outputs[*found], i));
+    work.tensors.push_back(std::move(tensor));
     work.tensors.back().set_name(expected[i].name);
   }
   return std::span<const Tensor>(work.tensors);

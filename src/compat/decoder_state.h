@@ -63,6 +63,9 @@ struct HALYARD_LOCAL Decoder::Impl {
   Status renew();
   Status set(const DecoderOptions& asked);
 
+  /// What the decoder reads of output `i`: the tensor, or wider numbers. Errors: also
+  /// invalid_argument (of native, integers without quantization).
+  Result<Tensor> as_read(const Tensor& tensor, std::size_t i) const;
   /// The tensors in the order of the description: `outputs` itself where they have it.
   Result<std::span<const Tensor>> ordered(std::span<const Tensor> outputs, DecodeWork& work) const;
   /// Elements of the batch of ordered tensors. Errors: invalid_argument (they differ).

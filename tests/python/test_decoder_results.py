@@ -264,7 +264,8 @@ def test_rotated_boxes_come_out_and_are_mapped():
         ef.Tensor.image(SIDE, SIDE, ef.PixelFormat.Rgb, ef.TensorMemory.MEM),
         flip=ef.Flip.Horizontal)
     turned = flipped.to_source(found).rotated[0]
-    assert np.allclose(turned[2:4], [200, 40]) and np.tan(turned[4]) == pytest.approx(-np.tan(ANGLE))
+    assert np.allclose(turned[2:4], [200, 40])
+    assert np.tan(turned[4]) == pytest.approx(-np.tan(ANGLE))
     tracked = oriented().decode_tracked(ef.ByteTrack(), 0, [ORIENTED])
     assert np.allclose(tracked.rotated, found.rotated)
 
