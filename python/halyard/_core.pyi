@@ -650,8 +650,8 @@ class Tensor:
         format in place: JPEG 4:2:0 Nv12, 4:2:2 Nv16, 4:4:4 Nv24, grey Grey; PNG Rgb, Rgba or
         Grey; or `format` where the file can be decoded so. A row stride that is wide enough is
         kept. Pixels stay as they are stored, and the ImageInfo says how to show them upright:
-        pass it to convert() as `orientation`. Raises RuntimeError for damaged or unsupported files, and when the memory is too
-        small.
+        pass it to convert() as `orientation`. Raises RuntimeError for damaged or unsupported
+        files, and when the memory is too small.
         """
 
     def decode_image_file(
