@@ -2625,9 +2625,8 @@ class ImageProcessor:
             filter, antialias: resampling; antialias widens the kernel when shrinking.
             normalize: for float and quantized dst: a Normalization, "imagenet", or (mean, std) of
                 R G B on the scale 0..1; None: value / 255.
-            orientation: what shows src upright, applied first; None: as src.orientation says, which
-                load() sets. Else what a file says (ImageInfo), (Flip, Rotation), or "raw": pixels as
-                they are stored.
+            orientation: what shows src upright, applied first; None: src.orientation, which load()
+                sets. Else what a file says (ImageInfo), (Flip, Rotation), or "raw": as stored.
             letterbox_rule, bgr: how a letterbox is rounded; store blue where red is named.
 
         Raises RuntimeError (halyard.Error) for parts outside a picture, formats that do not convert,

@@ -314,7 +314,8 @@ void log_span(const char* name, std::int64_t duration_ns) noexcept {
 }  // namespace
 
 void Span::begin(const char* name) noexcept {
-  if (log_level() == LogLevel::trace) {
+  // log_level() reads the environment at its first call, and memory may be short here.
+  if ((detail::observers.load(std::memory_order_relaxed) & detail::log_observer) != 0) {
     start_ns_ = now_ns();
     name_ = name;
   }

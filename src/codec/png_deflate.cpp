@@ -15,6 +15,7 @@
 #include "base/assert.h"
 #include "base/checked.h"
 #include "base/format_error.h"
+#include "codec/exif.h"
 #include "codec/png_filter.h"
 
 namespace halyard::codec {
@@ -79,7 +80,25 @@ void filter_rows(const MappedPlane& plane, std::size_t pixel_bytes, bool is_filt
   }
 }
 
-std::byte* put_head(const MappedPlane& plane, std::size_t pixel_bytes, std::uint8_t color_type,
+constexpr std::size_t tiff_bytes = sizeof(ExifBlock) - exif_prefix_bytes;
+
+bool has_exif(const PngLabels& labels) {
+  return tag_of(labels.orientation) != 1;
+}
+
+// Bytes before the data's chunk.
+std::size_t head_bytes(const PngLabels& labels) {
+  return signature.size() + frame_bytes + ihdr_bytes +
+         (has_exif(labels) ? frame_bytes + tiff_bytes : 0);
+}
+
+std::byte* put_exif(Orientation orientation, std::byte* at) {
+  const ExifBlock block = exif_block(orientation);
+  std::memcpy(at + 8, block.data() + exif_prefix_bytes, tiff_bytes);
+  return frame_chunk("eXIf", tiff_bytes, at);
+}
+
+std::byte* put_head(const MappedPlane& plane, std::size_t pixel_bytes, const PngLabels& labels,
                     std::byte* at) {
   std::memcpy(at, signature.data(), signature.size());
   at += signature.size();
@@ -87,9 +106,10 @@ std::byte* put_head(const MappedPlane& plane, std::size_t pixel_bytes, std::uint
   put_word(plane.row_bytes / pixel_bytes, content);
   put_word(plane.rows, content + 4);
   // Bits of a sample, colour type; deflate, the five filters, not interlaced.
-  const std::uint8_t rest[] = {8, color_type, 0, 0, 0};
+  const std::uint8_t rest[] = {8, labels.color_type, 0, 0, 0};
   std::memcpy(content + 8, rest, sizeof rest);
-  return frame_chunk("IHDR", ihdr_bytes, at);
+  at = frame_chunk("IHDR", ihdr_bytes, at);
+  return has_exif(labels) ? put_exif(labels.orientation, at) : at;
 }
 
 using Bytes = std::vector<std::byte>;
@@ -122,7 +142,7 @@ bool deflates_png(std::size_t row_bytes, std::size_t rows) noexcept {
 }
 
 Result<std::vector<std::byte>> deflate_png(const MappedPlane& plane, std::size_t pixel_bytes,
-                                           std::uint8_t color_type, int level) {
+                                           const PngLabels& labels, int level) {
   const std::size_t raw_bytes = (plane.row_bytes + 1) * plane.rows;
   const std::unique_ptr<std::uint8_t[]> memory(new (std::nothrow)
                                                    std::uint8_t[raw_bytes + png_row_slack]);
@@ -130,9 +150,9 @@ Result<std::vector<std::byte>> deflate_png(const MappedPlane& plane, std::size_t
   const std::span<const std::uint8_t> raw(memory.get(), raw_bytes);
   // Stored rows have no use for a filter.
   filter_rows(plane, pixel_bytes, level > 0, memory.get());
-  Bytes out(signature.size() + frame_bytes + ihdr_bytes);
+  Bytes out(head_bytes(labels));
   const auto data_at =
-      static_cast<std::size_t>(put_head(plane, pixel_bytes, color_type, out.data()) - out.data());
+      static_cast<std::size_t>(put_head(plane, pixel_bytes, labels, out.data()) - out.data());
   HALYARD_TRY(std::size_t packed, pack(raw, level, data_at + 8, out));
   if (pays_twice(pixel_bytes, level, packed, raw_bytes)) {
     constexpr int best_level = 12;

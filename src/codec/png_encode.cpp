@@ -102,7 +102,8 @@ Result<std::vector<std::byte>> encode_png(const Tensor& image, const PngOptions&
   HALYARD_TRY(const TensorMap map, image.map(Access::read));
   const MappedPlane& plane = map.plane(0);
   if (codec::deflates_png(plane.row_bytes, plane.rows)) {
-    return codec::deflate_png(plane, info(*image.format()).channels, *type, options.compression);
+    return codec::deflate_png(plane, info(*image.format()).channels, {*type, image.orientation()},
+                              options.compression);
   }
   return encode_rows(image, plane, *type, options.compression);
 }

@@ -174,8 +174,8 @@ std::optional<Annotator> make_annotator(const RunOptions& options, const Detecto
 
 int run(const RunOptions& options) {
   Outputs outputs;
-  if (const int code = check_names(options); code != exit_ok) return code;
   if (const int code = check_paths(options); code != exit_ok) return code;
+  if (const int code = check_names(options); code != exit_ok) return code;
   FrameSource::Options reading;
   reading.load.is_cancelled = InterruptGuard::is_requested;
   auto inputs = Inputs::open(options.inputs, reading);
