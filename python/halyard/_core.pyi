@@ -302,6 +302,9 @@ class TensorMap:
     def array(self) -> NDArray[Any]:
         """The elements as a NumPy array with their strides, without a copy."""
 
+    def view(self) -> NDArray[Any]:
+        """The same as array(), by the name that EdgeFirst HAL 0.24 has for it."""
+
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         """
         The elements as a NumPy array; without a copy unless another dtype is asked for.

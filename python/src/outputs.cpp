@@ -32,8 +32,11 @@ void check_rank(const char* argument, std::size_t axes) {
 Output make(OutputKind kind, nb::handle shape, nb::handle dshape, nb::handle decoder) {
   Output output{.kind = kind};
   output.family = enum_from<compat::OutputFamily>(decoder, "decoder");
-  if (shape.is_none() == dshape.is_none())
-    raise(Errc::invalid_argument, "shape, dshape: exactly one of them must be given");
+  // Programs match these texts, and those of with_*(), by the words that EdgeFirst HAL has.
+  if (!shape.is_none() && !dshape.is_none())
+    raise(Errc::invalid_argument, "Provide either 'shape' or 'dshape', not both");
+  if (shape.is_none() && dshape.is_none())
+    raise(Errc::invalid_argument, "Either 'shape' or 'dshape' must be provided");
   if (!shape.is_none()) {
     const std::size_t count = for_each_item(shape, "shape", "a sequence of ints", max_rank,
                                             [&](nb::handle extent, std::size_t) {
@@ -69,7 +72,7 @@ nb::object with_quantization(nb::handle self, FloatArg<"scale"> scale,
 nb::object with_anchors(nb::handle self, const nb::object& anchors) {
   auto& output = nb::cast<Output&>(self);
   if (output.kind != OutputKind::detection)
-    raise(Errc::invalid_argument, "with_anchors: only detection outputs have anchors");
+    raise(Errc::invalid_argument, "with_anchors() is only valid for detection outputs");
   std::vector<std::array<float, 2>> sizes;
   const std::size_t count =
       for_each_item(anchors, "anchors", "a sequence of (width, height)", DocumentLimits::outputs,
@@ -88,7 +91,7 @@ nb::object with_anchors(nb::handle self, const nb::object& anchors) {
 nb::object with_normalized(nb::handle self, bool normalized) {
   auto& output = nb::cast<Output&>(self);
   if (output.kind != OutputKind::detection && output.kind != OutputKind::boxes)
-    raise(Errc::invalid_argument, "with_normalized: only detection and boxes outputs have units");
+    raise(Errc::invalid_argument, "with_normalized() is only valid for detection or boxes outputs");
   output.normalized = normalized;
   return nb::borrow(self);
 }

@@ -316,6 +316,11 @@ void bind_map(nb::module_& m) {
           "array",
           [](nb::handle self) { return nb::module_::import_("numpy").attr("asarray")(self); },
           "The elements as a NumPy array with their strides, without a copy.")
+      .def(
+          "view",
+          [](nb::handle self) { return nb::module_::import_("numpy").attr("asarray")(self); },
+          nb::sig("def view(self) -> numpy.ndarray"),
+          "The same as array(), by the name that EdgeFirst HAL 0.24 has for it.")
       .def("__array__", &to_array, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none(),
            nb::sig("def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) "
                    "-> numpy.ndarray"),

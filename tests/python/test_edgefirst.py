@@ -93,3 +93,25 @@ def test_tiles_take_fractions_of_any_size():
     merged = ef.TiledFrameAccumulator((640, 640), 1, ef.MergeConfig())
     assert merged.push_tile(boxes, [0.9], [1], where)
     assert merged.finalize()[0].tolist() == [[160, 160, 1920, 1920]]
+
+
+def test_outputs_refuse_in_words_that_programs_match():
+    with pytest.raises(ValueError, match="Provide either 'shape' or 'dshape', not both"):
+        ef.Output.boxes(shape=[1, 4, 400], dshape=[(ef.DimName.Batch, 1)])
+    with pytest.raises(ValueError, match="Either 'shape' or 'dshape' must be provided"):
+        ef.Output.boxes()
+    scores = ef.Output.scores(shape=[1, 5, 400])
+    with pytest.raises(ValueError, match="with_anchors.* only valid for detection"):
+        scores.with_anchors([[1.0, 1.0]])
+    with pytest.raises(ValueError, match="with_normalized.* only valid for detection or boxes"):
+        scores.with_normalized(True)
+
+
+def test_a_map_has_a_view_of_its_elements():
+    made = picture(3)
+    with made.map() as held:
+        seen = held.view()
+        assert seen.shape == (48, 64, 4) and not seen.flags.owndata
+        seen[1, 2] = 9
+        del seen
+    assert np.asarray(made)[1, 2].tolist() == [9] * 4
