@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -226,13 +227,21 @@ struct AllocateOptions {
 Result<std::shared_ptr<Buffer>> allocate(std::size_t size_bytes, const AllocateOptions& options);
 
 /// Wraps a caller's memory without a copy; `release` runs once when the last user is gone, on that
-/// user's thread. Reports Memory::mem. Errors: invalid_argument (null data with a size, a size
+/// user's thread. Without one the caller keeps the memory alive until every Buffer, Tensor and map
+/// of it is gone. Reports Memory::mem. Errors: invalid_argument (null data with a size, a size
 /// beyond the address space); the caller keeps the memory then, and `release` does not run.
 Result<std::shared_ptr<Buffer>> wrap_memory(void* data, std::size_t size_bytes,
-                                            std::function<void()> release);
+                                            std::function<void()> release = {});
 /// The same, read-only.
 Result<std::shared_ptr<Buffer>> wrap_memory(const void* data, std::size_t size_bytes,
-                                            std::function<void()> release);
+                                            std::function<void()> release = {});
+/// The same for a span of plain values; of const ones read-only: `wrap_memory(std::span(pixels))`.
+template <class T, std::size_t N>
+Result<std::shared_ptr<Buffer>> wrap_memory(std::span<T, N> data,
+                                            std::function<void()> release = {}) {
+  static_assert(std::is_trivially_copyable_v<T>, "bytes of a Buffer are plain values");
+  return wrap_memory(data.data(), data.size_bytes(), std::move(release));
+}
 /// The same for memory inside an object (a vector, a cv::Mat) that is kept alive as long.
 template <class T>
 Result<std::shared_ptr<Buffer>> wrap_object(std::span<T> data, std::shared_ptr<const void> owner) {

@@ -27,6 +27,11 @@ class Placement {
   Placement(Size source, const RegionF& crop, const Affine& to_destination, Size destination,
             const Region& content) noexcept;
 
+  /// What convert() gives for Fit::letterbox of a whole picture of `source` size: for programs
+  /// whose picture was letterboxed elsewhere. An extent that is not above 0 gives the identity.
+  static Placement letterbox(Size source, Size destination,
+                             LetterboxRule rule = LetterboxRule::hal) noexcept;
+
   /// Of the upright source.
   Size source() const noexcept { return source_; }
   Size destination() const noexcept { return destination_; }
@@ -54,9 +59,12 @@ class Placement {
 
   /// Replaces the scale of the map, not that of the pixels: the turned crop's pixels count `scale`
   /// destination pixels each, from content's corner on. Trainers whose letterbox rounds the size
-  /// map boxes back by the ratio before the rounding: this is how to agree with them. The front
-  /// does so for LetterboxRule::ultralytics.
+  /// map boxes back by the ratio before the rounding: this is how to agree with them. letterbox()
+  /// and convert() do so for LetterboxRule::ultralytics.
   void set_nominal_scale(double scale) noexcept;
+  /// The scale of `rule` for a letterbox into `place`, the rounded-off rest counted too. Nothing
+  /// changes for LetterboxRule::hal, which maps back by the whole pixels.
+  void set_nominal_scale(LetterboxRule rule, Size place) noexcept;
 
  private:
   Affine inverse_;

@@ -56,8 +56,14 @@ struct Error {
 [[gnu::cold]] Error make_error(Errc code, const char* what, std::string detail = {},
                                int os_errno = 0);
 
+/// Ends the program after one line on standard error: the error whose Result was read as a value.
+[[noreturn, gnu::cold]] void abort_without_value(const Error& error) noexcept;
+/// The same for error() of a Result that holds a value.
+[[noreturn, gnu::cold]] void abort_without_error() noexcept;
+
 /// A value or the Error that kept it from being made; names follow std::expected.
-/// Ignoring one is a compiler warning. Reading the value of a failed Result is a bug: check first.
+/// Ignoring one is a compiler warning. Reading the value of a failed Result is a bug and ends the
+/// program with the error's text, in every build: check first.
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -71,9 +77,9 @@ class [[nodiscard]] Result {
   bool has_value() const noexcept { return state_.index() == 0; }
   explicit operator bool() const noexcept { return has_value(); }
 
-  T& value() & { return std::get<0>(state_); }
-  const T& value() const& { return std::get<0>(state_); }
-  T&& value() && { return std::get<0>(std::move(state_)); }
+  T& value() & { return *checked(std::get_if<0>(&state_)); }
+  const T& value() const& { return *checked(std::get_if<0>(&state_)); }
+  T&& value() && { return std::move(*checked(std::get_if<0>(&state_))); }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T&& operator*() && { return std::move(*this).value(); }
@@ -84,10 +90,23 @@ class [[nodiscard]] Result {
     return has_value() ? value() : static_cast<T>(std::forward<U>(other));
   }
 
-  const Error& error() const& { return std::get<1>(state_); }
-  Error&& error() && { return std::get<1>(std::move(state_)); }
+  const Error& error() const& { return *failed(std::get_if<1>(&state_)); }
+  Error&& error() && { return std::move(*failed(std::get_if<1>(&state_))); }
 
  private:
+  template <class V>
+  V* checked(V* value) const noexcept {
+    if (value == nullptr) [[unlikely]]
+      abort_without_value(*std::get_if<1>(&state_));
+    return value;
+  }
+  template <class E>
+  static E* failed(E* error) noexcept {
+    if (error == nullptr) [[unlikely]]
+      abort_without_error();
+    return error;
+  }
+
   std::variant<T, Error> state_;
 };
 
@@ -117,8 +136,9 @@ HALYARD_EXPORTS_END
 #define HALYARD_CONCAT(a, b) HALYARD_CONCAT_(a, b)
 /// Evaluates a Result; on failure returns its Error from the calling function, else binds the
 /// value: `HALYARD_TRY(auto map, tensor.map(Access::read));`
+/// Several may stand on a line.
 #define HALYARD_TRY(declaration, ...) \
-  HALYARD_TRY_(HALYARD_CONCAT(halyard_try_, __LINE__), declaration, __VA_ARGS__)
+  HALYARD_TRY_(HALYARD_CONCAT(halyard_try_, __COUNTER__), declaration, __VA_ARGS__)
 #define HALYARD_TRY_(name, declaration, ...) \
   auto name = (__VA_ARGS__);                 \
   if (!name) return std::move(name).error(); \

@@ -2,6 +2,8 @@
 // Texts of errors, and the version.
 #include <array>
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <system_error>
 
 #include "base/format_error.h"
@@ -29,6 +31,18 @@ std::string Error::message() const {
   if (detail && !detail->empty()) text += ": " + *detail;
   if (os_errno != 0) text += " (" + std::generic_category().message(os_errno) + ")";
   return text;
+}
+
+// A bug of the caller, like a failed assertion: the one text that the library prints.
+void abort_without_value(const Error& error) noexcept {
+  std::fprintf(stderr, "halyard: the value of a failed Result is read: %s\n",
+               error.message().c_str());
+  std::abort();
+}
+
+void abort_without_error() noexcept {
+  std::fputs("halyard: the error of a Result that holds a value is read\n", stderr);
+  std::abort();
 }
 
 Error make_error(Errc code, const char* what, std::string detail, int os_errno) {

@@ -78,6 +78,24 @@ Placement::Placement(Size source, const RegionF& crop, const Affine& to_destinat
       content_(content),
       is_affine_(true) {}
 
+Placement Placement::letterbox(Size source, Size destination, LetterboxRule rule) noexcept {
+  if (source.width <= 0 || source.height <= 0 || destination.width <= 0 || destination.height <= 0)
+    return {};
+  Placement placement(source, Region{0, 0, source.width, source.height}, Orientation{}, destination,
+                      letterbox_region(source, destination, rule));
+  placement.set_nominal_scale(rule, destination);
+  return placement;
+}
+
+void Placement::set_nominal_scale(LetterboxRule rule, Size place) noexcept {
+  if (rule == LetterboxRule::hal) return;
+  const bool swaps = swaps_axes(orientation_.rotation);
+  double ratio = std::min(place.width / (swaps ? crop_.height : crop_.width),
+                          place.height / (swaps ? crop_.width : crop_.height));
+  if (rule == LetterboxRule::ultralytics_val) ratio = std::min(ratio, 1.0);
+  set_nominal_scale(ratio);
+}
+
 void Placement::set_nominal_scale(double scale) noexcept {
   const Affine put{
       {scale, 0, static_cast<double>(content_.x), 0, scale, static_cast<double>(content_.y)}};

@@ -152,10 +152,8 @@ void set_placement(const Convert& request, const Region& place, Orientation upri
   plan.placement =
       Placement(oriented(plan.src.size, upright), oriented(plan.crop, plan.src.size, upright),
                 {request.flip, request.rotation}, plan.dst.size, plan.content);
-  if (request.fit != Fit::letterbox || request.letterbox == LetterboxRule::hal) return;
-  double ratio = std::min(place.width / plan.turned_width, place.height / plan.turned_height);
-  if (request.letterbox == LetterboxRule::ultralytics_val) ratio = std::min(ratio, 1.0);
-  plan.placement.set_nominal_scale(ratio);
+  if (request.fit == Fit::letterbox)
+    plan.placement.set_nominal_scale(request.letterbox, {place.width, place.height});
 }
 
 Status set_geometry(const Convert& request, Plan& plan) {

@@ -236,6 +236,20 @@ TEST(Placement, a_nominal_scale_maps_boxes_as_trainers_do) {
   EXPECT_EQ(p.content(), (Region{0, 140, 640, 359}));
 }
 
+TEST(Placement, a_letterbox_needs_no_conversion) {
+  const Placement hal = Placement::letterbox({1280, 720}, {640, 640});
+  EXPECT_EQ(hal.content(), (Region{0, 140, 640, 360}));
+  EXPECT_EQ(hal.to_source(Box{100, 150, 300, 450}), (Box{200, 20, 600, 620}));
+  const auto trainers = Placement::letterbox({1283, 720}, {640, 640}, LetterboxRule::ultralytics);
+  EXPECT_EQ(trainers.content(), (Region{0, 140, 640, 359}));
+  EXPECT_FLOAT_EQ(trainers.to_source(Box{0, 150, 10, 400}).y2,
+                  static_cast<float>(260 / (640.0 / 1283)));
+  const auto small = Placement::letterbox({100, 50}, {640, 640}, LetterboxRule::ultralytics_val);
+  EXPECT_EQ(small.content().width, 100);
+  EXPECT_EQ(small.to_source(Box{280, 300, 290, 310}), (Box{10, 5, 20, 15}));
+  EXPECT_EQ(Placement::letterbox({0, 5}, {640, 640}).source(), (Size{0, 0}));
+}
+
 TEST(Placement, keypoints_go_back_clipped_and_keep_their_scores) {
   Placement p({100, 50}, {0, 0, 100, 50}, Orientation{}, {64, 64}, {0, 16, 64, 32});
   const auto back = p.to_source(std::vector<Keypoint>{

@@ -50,6 +50,29 @@ TEST(Result, try_passes_the_error_on) {
   EXPECT_FALSE(check_even(5));
 }
 
+// clang-format off
+Result<int> sum_of_halves(int a, int b) {
+  HALYARD_TRY(const int x, half_of(a)); HALYARD_TRY(const int y, half_of(b)); return x + y;
+}
+// clang-format on
+
+TEST(Result, two_tries_stand_on_a_line) {
+  EXPECT_EQ(*sum_of_halves(4, 6), 5);
+  EXPECT_EQ(sum_of_halves(4, 5).error().message(), "value: must be even: 5");
+}
+
+TEST(ResultDeathTest, the_value_of_a_failed_one_says_its_error) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto bad = half_of(3);
+  EXPECT_DEATH(static_cast<void>(*bad), "failed Result is read: value: must be even: 3");
+  EXPECT_DEATH(static_cast<void>(bad.value()), "value: must be even: 3");
+  EXPECT_DEATH(static_cast<void>(*half_of(5)), "value: must be even: 5");
+  const Result<std::string> text(make_error(Errc::not_found, "file: is not there"));
+  EXPECT_DEATH(static_cast<void>(text->size()), "file: is not there");
+  const auto good = half_of(4);
+  EXPECT_DEATH(static_cast<void>(good.error()), "Result that holds a value");
+}
+
 TEST(Result, holds_move_only_values) {
   Result<std::unique_ptr<int>> result(std::make_unique<int>(5));
   const std::unique_ptr<int> taken = *std::move(result);

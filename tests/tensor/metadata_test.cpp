@@ -2,7 +2,9 @@
 // What is told about memory beside its bytes: CPU access, owners of foreign memory, modifiers.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
+#include <span>
 #include <thread>
 
 #include "code_of.h"
@@ -134,6 +136,26 @@ TEST(WrapMemory, what_is_refused_stays_the_callers) {
     EXPECT_NE(huge.error().message().find("size"), std::string::npos);
   }
   EXPECT_EQ(released, 0);
+}
+
+TEST(WrapMemory, spans_and_memory_that_the_caller_keeps) {
+  std::array<float, 6> values{1, 2, 3, 4, 5, 6};
+  const std::array<std::size_t, 2> shape{2, 3};
+  const auto layout = *Layout::contiguous(DType::f32, shape);
+  const auto writable = *wrap_memory(std::span(values));
+  EXPECT_EQ(writable->size_bytes(), sizeof values);
+  auto tensor = *Tensor::wrap(writable, layout);
+  {
+    auto map = *tensor.map(Access::read_write);
+    auto* const first = reinterpret_cast<float*>(map.bytes().data());
+    EXPECT_EQ(first, values.data());
+    first[4] = 50;
+  }
+  EXPECT_EQ(values[4], 50);
+  const auto fixed = *wrap_memory(std::span<const float, 6>(values));
+  EXPECT_TRUE(fixed->map(Access::read));
+  EXPECT_FALSE(fixed->map(Access::write));
+  EXPECT_TRUE(wrap_memory(values.data(), sizeof values));
 }
 
 TEST(WrapMemory, nothing_may_be_wrapped) {
