@@ -147,7 +147,7 @@ TEST(WrapMemory, spans_and_memory_that_the_caller_keeps) {
   auto tensor = *Tensor::wrap(writable, layout);
   {
     auto map = *tensor.map(Access::read_write);
-    auto* const first = reinterpret_cast<float*>(map.bytes().data());
+    auto* const first = reinterpret_cast<float*>(map.writable());
     EXPECT_EQ(first, values.data());
     first[4] = 50;
   }
