@@ -6,13 +6,13 @@
 #include <span>
 
 #include "fuzz/source.h"
-#include "npy.h"
+#include "halyard/npy.h"
 #include "tensor/touch.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace halyard;
   using fuzz::expect;
-  const auto tensor = tool::parse_npy(std::as_bytes(std::span(data, size)));
+  const auto tensor = decode_npy(std::as_bytes(std::span(data, size)));
   if (!tensor) {
     expect(!tensor.error().message().empty());
     return 0;
@@ -22,8 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   expect(map.has_value());
   const std::size_t bytes = tensor->element_count() * size_of(tensor->dtype());
   expect(bytes <= size);
-  const auto again =
-      tool::parse_npy(tool::make_npy(tensor->dtype(), tensor->shape(), {map->data(), bytes}));
+  const auto again = decode_npy(*encode_npy(*tensor));
   expect(again && again->dtype() == tensor->dtype() &&
          std::ranges::equal(again->shape(), tensor->shape()));
   return 0;

@@ -61,7 +61,7 @@ PUBLIC_HEADERS = {
     "pool": "ipc", "received": "ipc", "tensor_descriptor": "ipc", "topic": "ipc",
     "wait_set": "ipc", "ipc_info": "ipc", "message_members": "ipc",
     "sensor_message": "ipc", "image_message": "ipc", "point_cloud": "ipc", "depth_image": "ipc",
-    "codec": "codec", "image": "image", "tiling": "image", "track": "track",
+    "codec": "codec", "npy": "codec", "image": "image", "tiling": "image", "track": "track",
     "assignment": "track", "uuid": "track",
     "decode": "decode", "description": "decode", "describe": "decode", "selection": "decode",
     "mask": "decode", "polygon": "decode", "rle": "decode", "semantic": "decode",

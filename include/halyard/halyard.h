@@ -57,6 +57,7 @@
 #include "halyard/model.h"
 #include "halyard/moved.h"
 #include "halyard/negotiated_buffer.h"
+#include "halyard/npy.h"
 #include "halyard/point_cloud.h"
 #include "halyard/polygon.h"
 #include "halyard/pool.h"

@@ -10,9 +10,10 @@
 
 #include "commands.h"
 #include "convert_options.h"
+#include "halyard/npy.h"
 #include "limit_options.h"
-#include "npy.h"
 #include "paths.h"
+#include "raw_picture.h"
 #include "report.h"
 #include "values.h"
 
@@ -27,7 +28,7 @@ Result<Tensor> load_raw(const ConvertOptions& options) {
   Tensor array;
   TensorMap map;
   if (extension_of(options.in) == ".npy") {
-    HALYARD_TRY(array, parse_npy(file));
+    HALYARD_TRY(array, decode_npy(file));
     dtype = array.dtype();
     if (dtype != DType::u8 && dtype != DType::u16)
       return make_error(Errc::unsupported, "raw picture must hold u8 or u16",
@@ -117,7 +118,8 @@ Status save(const ConvertOptions& options, const Tensor& picture, const std::str
   if (options.writes_raw()) {
     HALYARD_TRY(const auto raw, raw_picture(picture));
     if (extension_of(path) != ".npy") return write_file(path, raw.bytes);
-    return write_file(path, make_npy(picture.dtype(), raw.shape, raw.bytes));
+    HALYARD_TRY(const auto file, encode_npy(picture.dtype(), raw.shape, raw.bytes));
+    return write_file(path, file);
   }
   if (extension_of(path) == ".png") return save_png(picture, path);
   JpegOptions jpeg;

@@ -8,8 +8,8 @@
 #include "commands.h"
 #include "halyard/decode.h"
 #include "halyard/model.h"
+#include "halyard/npy.h"
 #include "halyard/placement.h"
-#include "npy.h"
 #include "parsed_option.h"
 #include "paths.h"
 #include "record.h"
@@ -108,16 +108,15 @@ int decode(const DecodeCommand& command) {
   std::vector<Tensor> outputs;
   std::vector<TensorSpec> specs;
   for (const std::string& file : command.files) {
-    auto tensor = read_npy(file);
+    const auto bytes = read_input(file);
+    if (!bytes) return report(file, bytes.error());
+    auto tensor = decode_npy(*bytes);
     if (!tensor) return report(file, tensor.error());
     if (command.quantization && is_integer(tensor->dtype()))
       if (auto set = tensor->set_quantization(command.quantization); !set)
         return report("--quant", set.error());
-    specs.push_back({file,
-                     tensor->dtype(),
-                     {tensor->shape().begin(), tensor->shape().end()},
-                     tensor->quantization(),
-                     std::nullopt});
+    specs.push_back({file, tensor->dtype(), {tensor->shape().begin(), tensor->shape().end()},
+                     tensor->quantization(), std::nullopt});
     if (is_integer(tensor->dtype()) && !tensor->quantization() && command.config.empty())
       return report_usage("--quant", "needed: " + file + " holds integers");
     outputs.push_back(*std::move(tensor));

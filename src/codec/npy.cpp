@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Format: NumPy Enhancement Proposal 1. The header is a Python dict of three keys.
-#include "npy.h"
+#include "halyard/npy.h"
 
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>
 #include <optional>
 #include <string_view>
 
-#include "values.h"
+#include "base/format_error.h"
+#include "halyard/codec.h"
 
-namespace halyard::tool {
+namespace halyard {
 namespace {
 
 constexpr std::string_view magic = "\x93NUMPY";
@@ -100,26 +100,32 @@ Result<Header> parse_header(std::string_view text) {
   return header;
 }
 
-void copy_planes(const TensorMap& map, PixelFormat format, DType dtype, Size size,
-                 std::span<std::byte> raw, bool to_raw) {
-  for (std::size_t i = 0; i < map.plane_count(); ++i) {
-    const auto geometry = plane_geometry(format, dtype, static_cast<std::size_t>(size.width),
-                                         static_cast<std::size_t>(size.height), 0, i);
-    if (!geometry) return;
-    const MappedPlane& plane = map.plane(i);
-    for (std::size_t row = 0; row < plane.rows; ++row) {
-      std::byte* mine = raw.data() + geometry->offset_bytes + row * geometry->stride_bytes;
-      if (to_raw)
-        std::memcpy(mine, plane.data + row * plane.stride_bytes, plane.row_bytes);
-      else
-        std::memcpy(plane.writable + row * plane.stride_bytes, mine, plane.row_bytes);
-    }
-  }
+std::optional<std::string_view> code_of(DType dtype) {
+  for (const Code& code : codes)
+    if (code.dtype == dtype) return code.name;
+  return std::nullopt;
+}
+
+// All that stands before the data, which starts at a multiple of 64, as NumPy writes it.
+std::string preamble(DType dtype, std::string_view code, std::span<const std::size_t> shape) {
+  std::string extents;
+  for (const std::size_t extent : shape)
+    extents += fmt::format("{}{}", extents.empty() ? "" : ", ", extent);
+  if (shape.size() == 1) extents += ',';
+  std::string header = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}",
+                                   size_of(dtype) == 1 ? '|' : '<', code, extents);
+  while ((10 + header.size() + 1) % 64 != 0)
+    header += ' ';
+  header += '\n';
+  std::string head(magic);
+  head += {'\x01', '\x00', static_cast<char>(header.size() & 0xff),
+           static_cast<char>(header.size() >> 8)};
+  return head + header;
 }
 
 }  // namespace
 
-Result<Tensor> parse_npy(std::span<const std::byte> file) {
+Result<Tensor> decode_npy(std::span<const std::byte> file) {
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
   if (text.size() < 12 || !text.starts_with(magic)) return malformed("it does not start as one");
   const auto byte = [&](std::size_t at) { return std::to_integer<std::size_t>(file[at]); };
@@ -142,68 +148,50 @@ Result<Tensor> parse_npy(std::span<const std::byte> file) {
   return tensor;
 }
 
-Result<Tensor> read_npy(const std::string& path) {
-  HALYARD_TRY(const auto file, read_input(path));
-  return parse_npy(file);
+Result<Tensor> load_npy(const std::string& path, std::size_t max_bytes) {
+  HALYARD_TRY(const auto file, read_file(path, max_bytes));
+  return decode_npy(file);
 }
 
-std::vector<std::byte> make_npy(DType dtype, std::span<const std::size_t> shape,
-                                std::span<const std::byte> bytes) {
-  std::string_view name = "u1";
-  for (const Code& code : codes)
-    if (code.dtype == dtype) name = code.name;
-  std::string extents;
-  for (const std::size_t extent : shape)
-    extents += fmt::format("{}, ", extent);
-  std::string header = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}",
-                                   size_of(dtype) == 1 ? '|' : '<', name, extents);
-  // Data starts at a multiple of 64, as NumPy writes it.
-  while ((10 + header.size() + 1) % 64 != 0)
-    header += ' ';
-  header += '\n';
-  std::string head(magic);
-  head += {'\x01', '\x00', static_cast<char>(header.size() & 0xff),
-           static_cast<char>(header.size() >> 8)};
-  head += header;
+Result<std::vector<std::byte>> encode_npy(DType dtype, std::span<const std::size_t> shape,
+                                          std::span<const std::byte> bytes) {
+  const auto code = code_of(dtype);
+  if (!code)
+    return fail(Errc::unsupported, "dtype: .npy files have no such type", "{}", to_string(dtype));
+  HALYARD_TRY(const auto layout, Layout::contiguous(dtype, shape));
+  if (bytes.size() != layout.size_bytes())
+    return fail(Errc::invalid_argument, "bytes: must hold the elements of shape",
+                "{} bytes, {} are needed", bytes.size(), layout.size_bytes());
+  const std::string head = preamble(dtype, *code, shape);
   std::vector<std::byte> file(head.size() + bytes.size());
   std::memcpy(file.data(), head.data(), head.size());
   if (!bytes.empty()) std::memcpy(file.data() + head.size(), bytes.data(), bytes.size());
   return file;
 }
 
-Result<RawPicture> raw_picture(const Tensor& picture) {
-  const PixelFormat format = *picture.format();
-  const DType dtype = picture.dtype();
-  const std::size_t height = picture.height();
-  HALYARD_TRY(const auto total, image_bytes(format, dtype, picture.width(), height, 0));
-  RawPicture raw;
-  raw.bytes.resize(total);
-  const FormatKind kind = info(format).kind;
-  if (kind == FormatKind::packed || kind == FormatKind::planar) {
-    raw.shape.assign(picture.shape().begin(), picture.shape().end());
-  } else {
-    HALYARD_TRY(const auto stride, tight_stride(format, dtype, picture.width()));
-    raw.shape = {total / stride, stride / size_of(dtype)};
+Result<std::vector<std::byte>> encode_npy(const Tensor& tensor) {
+  if (const auto format = tensor.format()) {
+    const FormatKind kind = info(*format).kind;
+    if (kind != FormatKind::packed && kind != FormatKind::planar)
+      return fail(Errc::unsupported, "tensor: its planes are no one array", "{}",
+                  to_string(*format));
   }
-  HALYARD_TRY(const auto map, picture.map(Access::read));
-  copy_planes(map, format, dtype, picture.size(), raw.bytes, true);
-  return raw;
+  if (!code_of(tensor.dtype()))
+    return fail(Errc::unsupported, "tensor: .npy files have no such type", "{}",
+                to_string(tensor.dtype()));
+  HALYARD_TRY(auto packed, Tensor::create(tensor.dtype(), tensor.shape(), Memory::mem));
+  if (tensor.format()) {
+    HALYARD_TRY(packed, packed.with_format(*tensor.format()));
+  }
+  HALYARD_CHECK(copy(tensor, packed));
+  HALYARD_TRY(const auto map, packed.map(Access::read));
+  const std::size_t size = packed.element_count() * size_of(packed.dtype());
+  return encode_npy(packed.dtype(), packed.shape(), {map.data(), size});
 }
 
-Result<Tensor> picture_from_raw(std::span<const std::byte> bytes, Size size, PixelFormat format,
-                                DType dtype) {
-  const auto width = static_cast<std::size_t>(size.width);
-  const auto height = static_cast<std::size_t>(size.height);
-  HALYARD_TRY(const auto total, image_bytes(format, dtype, width, height, 0));
-  if (bytes.size() != total)
-    return make_error(Errc::invalid_argument, "raw picture has another length than its size asks",
-                      fmt::format("{} bytes, {} of {}x{} in {} has {}", bytes.size(),
-                                  to_string(format), width, height, to_string(dtype), total));
-  HALYARD_TRY(auto picture, Tensor::create_image(width, height, format, dtype));
-  HALYARD_TRY(const auto map, picture.map(Access::write));
-  std::vector<std::byte> raw(bytes.begin(), bytes.end());
-  copy_planes(map, format, dtype, size, raw, false);
-  return picture;
+Status save_npy(const Tensor& tensor, const std::string& path) {
+  HALYARD_TRY(const auto file, encode_npy(tensor));
+  return write_file(path, file);
 }
 
-}  // namespace halyard::tool
+}  // namespace halyard
