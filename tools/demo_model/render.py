@@ -10,6 +10,7 @@ those outside of the picture included).
 import argparse
 import json
 import os
+import struct
 from multiprocessing import Pool
 
 import cv2
@@ -22,6 +23,7 @@ COVER = 0.35        # a pixel belongs to an object from this coverage on
 MIN_VISIBLE = 0.2   # objects that show less than this are not in the truth
 MIN_SIDE = 10       # ... nor objects whose longer side is shorter (pixels)
 SEED_TRAIN, SEED_VAL, SEED_HELD_OUT, SEED_CLIP = 1_000_000, 2_000_000, 3_000_000, 4_000_000
+SEED_PHOTO = 5_000_102
 
 
 def _overlap(shape, left, top, h, w):
@@ -229,16 +231,57 @@ def save_clip(folder, seed, count, fps, budget):
     with open(os.path.join(folder, "clip_truth.json"), "w") as f:
         body = ",\n".join(json.dumps(r, separators=(",", ":")) for r in rows)
         f.write(json.dumps(head)[:-1] + ', "frames": [\n' + body + "\n]}\n")
+    save_truth(folder)
     print(f"clip: {count} frames, quality {quality}, {sum(map(len, coded))} bytes")
+
+
+def save_truth(folder):
+    """The clip's truth as COCO's instances and as MOTChallenge's gt.txt, from clip_truth.json."""
+    with open(os.path.join(folder, "clip_truth.json")) as f:
+        truth = json.load(f)
+    images, annotations, lines = [], [], []
+    for number, row in enumerate(truth["frames"], 1):
+        images.append({"id": number, "file_name": row["file"], "width": truth["width"],
+                       "height": truth["height"]})
+        for obj in row["objects"]:
+            x1, y1, x2, y2 = obj["box"]
+            label = truth["classes"].index(obj["class"]) + 1
+            annotations.append({
+                "id": len(annotations) + 1, "image_id": number, "category_id": label,
+                "bbox": [x1, y1, x2 - x1, y2 - y1], "area": (x2 - x1) * (y2 - y1), "iscrowd": 0})
+            lines.append(f"{number},{obj['id']},{x1},{y1},{x2 - x1},{y2 - y1},1,{label},"
+                         f"{obj['visible']}\n")
+    categories = [{"id": i, "name": name} for i, name in enumerate(truth["classes"], 1)]
+    with open(os.path.join(folder, "instances.json"), "w") as f:
+        parts = [f'"{key}": [\n' + ",\n".join(json.dumps(x, separators=(",", ":")) for x in rows)
+                 + "\n]" for key, rows in (("images", images), ("categories", categories),
+                                           ("annotations", annotations))]
+        f.write("{" + ",\n".join(parts) + "}\n")
+    with open(os.path.join(folder, "gt.txt"), "w") as f:
+        f.writelines(lines)
+
+
+def save_photo(path, seed):
+    """Render one still as a phone stores it: on its side, with the turn in its EXIF."""
+    picture, truth = render_still(seed)
+    stored = cv2.rotate(picture, cv2.ROTATE_90_COUNTERCLOCKWISE)
+    coded = cv2.imencode(".jpg", stored[..., ::-1], [
+        cv2.IMWRITE_JPEG_QUALITY, 90, cv2.IMWRITE_JPEG_OPTIMIZE, 1])[1].tobytes()
+    # One entry: tag 0x0112 (orientation), type 3 (u16), 1 value: 6, turn by 90 degrees clockwise.
+    exif = b"Exif\0\0II*\0\x08\0\0\0" + struct.pack("<HHHIHHI", 1, 0x0112, 3, 1, 6, 0, 0)
+    with open(path, "wb") as f:
+        f.write(coded[:2] + b"\xff\xe1" + struct.pack(">H", len(exif) + 2) + exif + coded[2:])
+    print(f"photo: {len(truth)} objects")
 
 
 def main():
     """Command line: render a set, the clip, or single pictures to look at."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["train", "val", "held-out", "clip", "look"])
-    parser.add_argument("out", help="output prefix (sets) or folder (clip, look)")
+    parser.add_argument("what", choices=["train", "val", "held-out", "clip", "photo",
+                                         "truth", "look"])
+    parser.add_argument("out", help="output prefix (sets), folder (clip, truth, look) or file")
     parser.add_argument("--count", type=int, default=12)
-    parser.add_argument("--seed", type=int, default=SEED_CLIP)
+    parser.add_argument("--seed", type=int, help="of the clip, the photo or the first look")
     parser.add_argument("--fps", type=int, default=15)
     parser.add_argument("--budget", type=int, default=2_750_000, help="bytes of all JPEGs")
     parser.add_argument("--workers", type=int, default=2)
@@ -246,12 +289,16 @@ def main():
     cv2.setNumThreads(1)
     first = {"train": SEED_TRAIN, "val": SEED_VAL, "held-out": SEED_HELD_OUT}.get(args.what)
     if args.what == "clip":
-        save_clip(args.out, args.seed, args.count, args.fps, args.budget)
+        save_clip(args.out, args.seed or SEED_CLIP, args.count, args.fps, args.budget)
+    elif args.what == "truth":
+        save_truth(args.out)
+    elif args.what == "photo":
+        save_photo(args.out, args.seed or SEED_PHOTO)
     elif first is not None:
         save_set(args.out, first, args.count, args.workers)
     else:
         for k in range(args.count):
-            picture, truth = render_still(args.seed + k)
+            picture, truth = render_still((args.seed or SEED_CLIP) + k)
             view = picture[..., ::-1].copy()
             for obj in truth:
                 x1, y1, x2, y2 = obj["box"]
