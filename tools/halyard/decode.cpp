@@ -103,6 +103,14 @@ int check_paths(const DecodeCommand& command) {
       .run();
 }
 
+TensorSpec spec_of(const std::string& name, const Tensor& tensor) {
+  return {name,
+          tensor.dtype(),
+          {tensor.shape().begin(), tensor.shape().end()},
+          tensor.quantization(),
+          std::nullopt};
+}
+
 int decode(const DecodeCommand& command) {
   if (const int code = check_paths(command); code != exit_ok) return code;
   std::vector<Tensor> outputs;
@@ -115,8 +123,7 @@ int decode(const DecodeCommand& command) {
     if (command.quantization && is_integer(tensor->dtype()))
       if (auto set = tensor->set_quantization(command.quantization); !set)
         return report("--quant", set.error());
-    specs.push_back({file, tensor->dtype(), {tensor->shape().begin(), tensor->shape().end()},
-                     tensor->quantization(), std::nullopt});
+    specs.push_back(spec_of(file, *tensor));
     if (is_integer(tensor->dtype()) && !tensor->quantization() && command.config.empty())
       return report_usage("--quant", "needed: " + file + " holds integers");
     outputs.push_back(*std::move(tensor));
