@@ -75,7 +75,9 @@ struct MaskPrototypes {
 /// first along rows, in f32. "On" is a logit > 0, so sigmoid > 1/2; NaN is off.
 /// - logits: target pixels, logits interpolated, then cut at the box rounded to whole pixels (at
 ///   least one). What a display or COCO wants.
-/// - prototype: pixels of the prototypes, cut at the box rounded outwards (at least one pixel).
+/// - prototype: pixels of the prototypes, cut at the box rounded outwards (at least one pixel):
+///   floor(x1 * scale) and ceil(x2 * scale) in single precision, scale = prototype pixels / input
+///   pixels. Programs that crop by the box that they get compute the same rectangle.
 /// - probability: the same pixels, bytes round(255 sigmoid(logit)).
 /// - ultralytics: what its trainer validates masks with: logits interpolated to the network's
 ///   input, on where x1 <= column < x2 and y1 <= row < y2; then, where a target is asked for, the

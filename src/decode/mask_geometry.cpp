@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rounding of boxes and sampling tables; all in double, once per box and axis.
+// Rounding of boxes and sampling tables, once per box and axis: in double, but where programs crop
+// by the same numbers in single precision.
 #include "decode/mask_geometry.h"
 
 #include <algorithm>
@@ -55,9 +56,13 @@ Span AxisSamples::source_of(Span target) const noexcept {
 }
 
 Span prototype_span(const AxisBox& box) noexcept {
-  const double scale = box.grid / box.input;
-  const auto begin = clamped(std::floor(box.low * scale), 0, box.grid - 1);
-  const auto end = clamped(std::ceil(box.high * scale), begin + 1, box.grid);
+  // Boxes are floats. A double product of one just above a cell's edge would take one cell more
+  // than the float product, by which programs crop.
+  const float scale = static_cast<float>(box.grid) / static_cast<float>(box.input);
+  const float low = static_cast<float>(box.low) * scale;
+  const float high = static_cast<float>(box.high) * scale;
+  const auto begin = clamped(std::floor(low), 0, box.grid - 1);
+  const auto end = clamped(std::ceil(high), begin + 1, box.grid);
   return {begin, end};
 }
 

@@ -54,7 +54,7 @@ struct AxisBox {
   double content_size = 0;
 };
 
-/// Rounded outwards on the prototypes' grid, at least one pixel.
+/// Rounded outwards on the prototypes' grid in single precision, at least one pixel.
 Span prototype_span(const AxisBox& box) noexcept;
 /// Prototype pixels with low <= pixel < high in their units. May be empty.
 Span quick_span(const AxisBox& box) noexcept;

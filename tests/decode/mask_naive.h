@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Masks written once more, pixel by pixel in double precision from the definitions, to test the
-// library against. Shares no code with it.
+// Masks written once more, pixel by pixel in double precision from the definitions (edges on the
+// prototypes' grid in single), to test the library against. Shares no code with it.
 #pragma once
 
 #include <algorithm>
@@ -89,18 +89,20 @@ struct Frame {
   Size size;
 };
 
+// Edges in single precision, as programs crop by the boxes that they get.
 inline Plane prototype_mask(const Frame& f, const double* c, Box b) {
   Plane out = logits(f.protos, c);
-  const double sx = out.width / double(f.input.width), sy = out.height / double(f.input.height);
-  const auto unit = [](double v) { return std::clamp(v, 0.0, 1.0); };
-  const double x1 = unit(b.x1 / double(f.input.width)) * f.input.width * sx;
-  const double x2 = unit(b.x2 / double(f.input.width)) * f.input.width * sx;
-  const double y1 = unit(b.y1 / double(f.input.height)) * f.input.height * sy;
-  const double y2 = unit(b.y2 / double(f.input.height)) * f.input.height * sy;
-  const double left = std::min(std::floor(x1), out.width - 1.0);
-  const double top = std::min(std::floor(y1), out.height - 1.0);
-  const double right = std::max(left + 1, std::min(std::ceil(x2), double(out.width)));
-  const double bottom = std::max(top + 1, std::min(std::ceil(y2), double(out.height)));
+  const auto edge = [](float v, int grid, int input) -> float {
+    return v * (static_cast<float>(grid) / static_cast<float>(input));
+  };
+  const double x1 = std::floor(edge(b.x1, out.width, f.input.width));
+  const double x2 = std::ceil(edge(b.x2, out.width, f.input.width));
+  const double y1 = std::floor(edge(b.y1, out.height, f.input.height));
+  const double y2 = std::ceil(edge(b.y2, out.height, f.input.height));
+  const double left = std::clamp(x1, 0.0, out.width - 1.0);
+  const double top = std::clamp(y1, 0.0, out.height - 1.0);
+  const double right = std::max(left + 1, std::min(x2, double(out.width)));
+  const double bottom = std::max(top + 1, std::min(y2, double(out.height)));
   crop(out, outside,
        [&](int x, int y) { return x >= left && x < right && y >= top && y < bottom; });
   return out;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "decode/mask_frames.h"
@@ -56,6 +57,22 @@ TEST(MaskRules, BoxesRoundOutwardsOnThePrototypesGrid) {
   EXPECT_EQ(region, (Region{3, 3, 1, 1}));
   made(p, {6, 7, 2, 3}, small, &region);  // inverted
   EXPECT_EQ(region, (Region{1, 1, 2, 3}));
+}
+
+// Every cell edge as a fraction: some of those floats lie just above the edge, and a product in
+// double precision would take one column more than programs do that crop by the box.
+TEST(MaskRules, RectanglesFollowFromTheBoxInSinglePrecision) {
+  constexpr int grid = 160, extent = 20;
+  const MaskPrototypes p = plain(1, grid, std::vector<float>(grid, 1), {1, 1});
+  for (int i = 0; i + extent <= grid; ++i) {
+    const Box box{static_cast<float>(i) / grid, 0, static_cast<float>(i + extent) / grid, 1};
+    Region region;
+    made(p, box, {MaskRule::prototype, {}, {}}, &region);
+    const float low = std::floor(box.x1 * grid), high = std::ceil(box.x2 * grid);
+    ASSERT_EQ(region.x, static_cast<int>(low)) << i;
+    ASSERT_EQ(region.x + region.width, static_cast<int>(high)) << i;
+    ASSERT_EQ(region.width, extent) << i;
+  }
 }
 
 TEST(MaskRules, BoxesRoundToTheNearestPixelOfTheTarget) {
