@@ -27,7 +27,32 @@ Pixel yuv_from_rgb(const Pixel& rgb, const RgbToYuv& m) noexcept {
           clamp_code(128 + m.v_scale * (rgb[0] - luma)), 255};
 }
 
+Pixel yuv_from_yuv(const Pixel& in, const YuvToYuv& m) noexcept {
+  Pixel out{0, 0, 0, 255};
+  for (std::size_t c = 0; c < 3; ++c) {
+    double sum = m.bias[c];
+    for (std::size_t k = 0; k < 3; ++k)
+      sum += m.weight[c][k] * (in[k] - m.offset[k]);
+    out[c] = clamp_code(sum);
+  }
+  return out;
+}
+
 }  // namespace
+
+// R G B = l + (rv v, -gu u - gv v, bu u) with l = y_scale y: their luma is l + (a u + b v), and
+// l cancels out of B - luma and R - luma.
+YuvToYuv yuv_to_yuv(const YuvToRgb& from, const RgbToYuv& to) noexcept {
+  const double luma_u = to.kb * from.bu - to.kg * from.gu;
+  const double luma_v = to.kr * from.rv - to.kg * from.gv;
+  YuvToYuv m;
+  m.offset = {from.y_offset, 128, 128};
+  m.weight[0] = {to.y_scale * from.y_scale, to.y_scale * luma_u, to.y_scale * luma_v};
+  m.weight[1] = {0, to.u_scale * (from.bu - luma_u), -to.u_scale * luma_v};
+  m.weight[2] = {0, -to.v_scale * luma_u, to.v_scale * (from.rv - luma_v)};
+  m.bias = {to.y_offset, 128, 128};
+  return m;
+}
 
 Pixel ColorStep::apply(const Pixel& in) const noexcept {
   if (from == to && (from != ColorModel::yuv || same_yuv)) {
@@ -42,6 +67,8 @@ Pixel ColorStep::apply(const Pixel& in) const noexcept {
   if (from == ColorModel::grey && to == ColorModel::yuv) {
     return {to_yuv.y_offset + to_yuv.y_scale * in[0], 128, 128, 255};
   }
+  if (from == ColorModel::yuv && to == ColorModel::yuv)
+    return yuv_from_yuv(in, yuv_to_yuv(from_yuv, to_yuv));
   Pixel rgb = from == ColorModel::yuv    ? rgb_from_yuv(in, from_yuv)
               : from == ColorModel::grey ? Pixel{in[0], in[0], in[0], 255}
                                          : in;

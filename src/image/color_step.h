@@ -14,6 +14,16 @@ namespace halyard::image {
 /// Channels of one pixel as 8-bit codes, not rounded: R G B A, Y U V, or grey.
 using Pixel = std::array<double, 4>;
 
+/// Y'CbCr codes of one colorimetry as codes of another: out = bias + weight (in - offset), without
+/// RGB or a clamp between, so that what lies outside the RGB gamut stays what it is. The chroma
+/// rows have no weight of Y: greys stay grey.
+struct YuvToYuv {
+  std::array<double, 3> offset{};
+  std::array<std::array<double, 3>, 3> weight{};
+  std::array<double, 3> bias{};
+};
+YuvToYuv yuv_to_yuv(const YuvToRgb& from, const RgbToYuv& to) noexcept;
+
 /// What happens between the two colour models. Colour channels come out within [0, 255].
 struct ColorStep {
   ColorModel from = ColorModel::rgb;

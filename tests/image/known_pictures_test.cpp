@@ -76,6 +76,53 @@ TEST_F(KnownPictures, yuv_to_rgb_is_within_one_of_the_itu_formula) {
   }
 }
 
+using Codes = std::array<int, 3>;
+
+Tensor uniform_yuv(PixelFormat format, const Codes& codes, const Colorimetry& colorimetry) {
+  Tensor out = Tensor::create_image(38, 6, format).value();
+  out.set_colorimetry(colorimetry);
+  for (int y = 0; y < 6; ++y) {
+    for (int x = 0; x < 38; ++x) {
+      for (std::size_t c = 0; c < 3; ++c)
+        set_code(out, c, x, y, codes[c]);
+    }
+  }
+  return out;
+}
+
+// Colours outside the RGB gamut and luma below black stay what they are.
+TEST_F(KnownPictures, yuv_of_another_colorimetry_comes_by_one_matrix_in_every_format) {
+  using enum ColorEncoding;
+  constexpr Colorimetry sd_full{{}, {}, bt601, ColorRange::full};
+  constexpr Colorimetry hd_full{{}, {}, bt709, ColorRange::full};
+  constexpr Colorimetry sd{{}, {}, bt601, ColorRange::limited};
+  constexpr Colorimetry hd{{}, {}, bt709, ColorRange::limited};
+  struct Row {
+    Colorimetry from, to;
+    Codes in, out;
+  };
+  constexpr Row rows[] = {{sd_full, hd_full, {200, 128, 255}, {173, 143, 255}},
+                          {sd, hd, {4, 128, 128}, {4, 128, 128}},
+                          {hd, sd_full, {4, 128, 128}, {0, 128, 128}},
+                          {hd, sd_full, {235, 240, 16}, {243, 255, 0}}};
+  const std::span formats(source_formats, 9);
+  for (const ColorimetryMode mode : {ColorimetryMode::fast, ColorimetryMode::exact}) {
+    processor_ = Processor::create({.threads = 1, .colorimetry_mode = mode}).value();
+    for (const Row& row : rows) {
+      for (const PixelFormat from : formats) {
+        for (const PixelFormat to : formats) {
+          const Tensor dst = uniform_yuv(to, {}, row.to);
+          run({.src = uniform_yuv(from, row.in, row.from), .dst = dst});
+          for (std::size_t c = 0; c < 3; ++c) {
+            EXPECT_EQ(code_at(dst, c, 0, 0), row.out[c]) << to_string(from) << to_string(to) << c;
+            EXPECT_EQ(code_at(dst, c, 37, 5), row.out[c]) << to_string(from) << to_string(to) << c;
+          }
+        }
+      }
+    }
+  }
+}
+
 // The content pixel that source pixel (x, y) of a w x h crop becomes: flip, then clockwise turn.
 std::pair<int, int> moved(int x, int y, int w, int h, Flip flip, Rotation turn) {
   if (flip == Flip::horizontal) x = w - 1 - x;

@@ -43,7 +43,6 @@ bool comes_from_yuv(ColorChange change) noexcept {
 }
 
 int fraction_of(const ColorSetup& s) noexcept {
-  if (s.change == ColorChange::yuv_to_yuv) return 7;
   const bool by_alpha =
       s.change == ColorChange::premultiply || s.change == ColorChange::unpremultiply;
   if (s.exact && !by_alpha) return 7;
@@ -67,35 +66,44 @@ void set_fixed(const ColorStep& step, ColorSetup& s) noexcept {
   m.blue = fixed(to_yuv ? to.kb : grey_of({0, 0, 1, 0}), 15);
   m.green = static_cast<std::int16_t>(32768 - m.red - m.blue);  // so that greys stay grey
   m.y_gain = fixed(to.y_scale - 1, 15);
-  m.y_bias = fixed(to.y_offset, s.change == ColorChange::yuv_to_yuv ? 7 : s.in_fraction);
+  m.y_bias = fixed(to.y_offset, s.in_fraction);
   m.u_scale = fixed(to.u_scale, 15);
   m.v_scale = fixed(to.v_scale, 15);
+}
+
+void set_fixed(const YuvToYuv& between, FixedColors& m) noexcept {
+  const auto& [y, u, v] = between.weight;
+  m.y_gain = fixed(y[0] - 1, 15);
+  m.y_of_u = fixed(y[1], 15);
+  m.y_of_v = fixed(y[2], 15);
+  m.u_gain = fixed(u[1] - 1, 15);
+  m.u_of_v = fixed(u[2], 15);
+  m.v_of_u = fixed(v[1], 15);
+  m.v_gain = fixed(v[2] - 1, 15);
 }
 
 void set_real(const ColorStep& step, const Weights& weights, const std::array<double, 3>& bias,
               ColorSetup& s) noexcept {
   FloatColors& m = s.real;
-  const bool between = s.change == ColorChange::yuv_to_yuv;  // RGB, in codes
   const double sample = std::ldexp(1.0, -s.in_fraction);
   const double result = s.codes ? 1 : std::ldexp(1.0, s.out_fraction);
-  const double matrix = between ? sample : sample * result;
-  const double weight = between ? result : sample * result;
+  const double matrix = sample * result;
   const auto single = [](double value) { return static_cast<float>(value); };
   const YuvToRgb& yuv = step.from_yuv;
   m.tie = s.codes ? 1.0F / 32768 : 0.0F;
-  m.step = single(sample * result);
+  m.step = single(matrix);
   m.by_alpha = std::nextafter(single(m.step / std::ldexp(255.0, s.in_fraction)), 1.0F);
   m.y_offset = single(yuv.y_offset / sample);
   m.neutral = single(128 / sample);
   m.y_scale = single((comes_from_yuv(s.change) ? yuv.y_scale : step.to_yuv.y_scale) * matrix);
-  m.y_bias = between ? 0 : m.tie;
+  m.y_bias = m.tie;
   m.rv = single(yuv.rv * matrix);
   m.gu = single(yuv.gu * matrix);
   m.gv = single(yuv.gv * matrix);
   m.bu = single(yuv.bu * matrix);
   for (std::size_t c = 0; c < 3; ++c) {
     for (std::size_t k = 0; k < 3; ++k)
-      m.weight[c][k] = single(weights[c][k] * weight);
+      m.weight[c][k] = single(weights[c][k] * matrix);
     m.bias[c] = single(bias[c] * result) + m.tie;
   }
 }
@@ -112,13 +120,18 @@ ColorSetup make_color_setup(const ColorStep& step, AlphaStep alpha, int fraction
   s.out_fraction = fraction_of(s);
   Weights weights{};
   std::array<double, 3> bias{};
-  if (step.to == ColorModel::yuv) {
+  set_fixed(step, s);
+  if (s.change == ColorChange::yuv_to_yuv) {
+    const YuvToYuv between = yuv_to_yuv(step.from_yuv, step.to_yuv);
+    set_fixed(between, s.fixed);
+    weights = between.weight;
+    bias = between.bias;
+  } else if (step.to == ColorModel::yuv) {
     weights = weights_to(step.to_yuv);
     bias = {step.to_yuv.y_offset, 128, 128};
   } else if (step.to == ColorModel::grey) {
     weights[0] = {grey_of({1, 0, 0, 0}), grey_of({0, 1, 0, 0}), grey_of({0, 0, 1, 0})};
   }
-  set_fixed(step, s);
   set_real(step, weights, bias, s);
   return s;
 }

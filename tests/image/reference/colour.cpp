@@ -37,15 +37,25 @@ double clamped(double code) {
   return std::clamp(code, 0.0, 255.0);
 }
 
-// Cb = (B - Y) / (2 (1 - kb)), Cr likewise, and Y = kr R + kg G + kb B, solved for R, G, B. What is
-// no colour of R G B becomes one.
-Pixel to_rgb(const Pixel& in, const Matrix& m) {
-  const double y = full_luma(in[0], m);
+// Cb = (B - Y) / (2 (1 - kb)), Cr likewise, and Y = kr R + kg G + kb B, solved for R, G, B, from
+// luma in full range.
+Pixel solved(double y, const Pixel& in, const Matrix& m) {
   const double cb = (in[1] - 128) * 255 / m.chroma;
   const double cr = (in[2] - 128) * 255 / m.chroma;
   const double r = y + 2 * (1 - m.kr) * cr;
   const double b = y + 2 * (1 - m.kb) * cb;
-  return {clamped(r), clamped((y - m.kr * r - m.kb * b) / m.kg()), clamped(b), in[3]};
+  return {r, (y - m.kr * r - m.kb * b) / m.kg(), b, in[3]};
+}
+
+// What is no colour of R G B becomes one.
+Pixel to_rgb(const Pixel& in, const Matrix& m) {
+  const Pixel rgb = solved(full_luma(in[0], m), in, m);
+  return {clamped(rgb[0]), clamped(rgb[1]), clamped(rgb[2]), rgb[3]};
+}
+
+// On the way to other Y'CbCr nothing is clamped: neither colours nor luma below black.
+Pixel to_unbounded_rgb(const Pixel& in, const Matrix& m) {
+  return solved((in[0] - m.offset) * 255 / m.luma, in, m);
 }
 
 Pixel to_yuv(const Pixel& rgb, const Matrix& m) {
@@ -65,7 +75,8 @@ Pixel changed(const ColourChange& c, const Pixel& in) {
   }
   Pixel rgb = in;
   if (c.from == ColorModel::grey) rgb = {in[0], in[0], in[0], in[3]};
-  if (c.from == ColorModel::yuv) rgb = to_rgb(in, source);
+  if (c.from == ColorModel::yuv)
+    rgb = c.to == ColorModel::yuv ? to_unbounded_rgb(in, source) : to_rgb(in, source);
   return c.to == ColorModel::yuv ? to_yuv(rgb, destination) : rgb;
 }
 

@@ -102,23 +102,53 @@ struct FromRgbToYuv {
   }
 };
 
-// The RGB between is clamped, and has room for a finer fraction then.
+// Each channel is itself plus small terms: its weight is 1 + gain, and |gain| and the other weights
+// are below 1/4. Bias and small terms stay within 16 bits: for 8.7, |u| and |v| are at most 2^14
+// (2^14 + 2^14 / 2 for chroma, 2^11 + 2^15 / 4 + 2^14 / 2 for luma); for 9.6, all are at most 2^15
+// (2^13 + 2^15 / 2, and 2^10 + 2^15 * 3 / 4). The channel itself is added last and saturates only
+// where the result is outside [0, 255].
 template <int in, bool codes>
 struct FromYuvToYuv {
-  FromYuv<in> from;
-  FromRgbToYuv<7, codes> to;
-  V16 most;
+  V16 y_offset, neutral, y_gain, y_of_u, y_of_v, u_gain, u_of_v, v_of_u, v_gain, y_bias, bias;
   explicit FromYuvToYuv(const FixedColors& m)
-      : from(m, hn::Zero(D16())), to(m), most(hn::Set(D16(), 255 << rgb_fraction)) {}
-  HWY_INLINE V16 clamped(V16 v) const {
-    return hn::ShiftLeft<7 - rgb_fraction>(hn::Min(hn::Max(v, hn::Zero(D16())), most));
+      : y_offset(hn::Set(D16(), m.y_offset)),
+        neutral(hn::Set(D16(), 128 << in)),
+        y_gain(hn::Set(D16(), m.y_gain)),
+        y_of_u(hn::Set(D16(), m.y_of_u)),
+        y_of_v(hn::Set(D16(), m.y_of_v)),
+        u_gain(hn::Set(D16(), m.u_gain)),
+        u_of_v(hn::Set(D16(), m.u_of_v)),
+        v_of_u(hn::Set(D16(), m.v_of_u)),
+        v_gain(hn::Set(D16(), m.v_gain)),
+        y_bias(hn::Add(hn::Set(D16(), m.y_bias), rounding_half<codes, in>())),
+        bias(hn::Add(neutral, rounding_half<codes, in>())) {}
+  static HWY_INLINE V16 sum(V16 large, V16 small, V16 more, V16 bias) {
+    return hn::SaturatedAdd(hn::Add(hn::Add(small, more), bias), large);
+  }
+  HWY_INLINE void yuv(const ColorJob& job, std::size_t x, V16& luma, V16& cb, V16& cr) const {
+    const D16 d;
+    const V16 y = hn::SaturatedSub(hn::LoadU(d, job.in[0] + x), y_offset);
+    const V16 u = hn::SaturatedSub(hn::LoadU(d, job.in[1] + x), neutral);
+    const V16 v = hn::SaturatedSub(hn::LoadU(d, job.in[2] + x), neutral);
+    const V16 y_terms = hn::Add(hn::MulFixedPoint15(u, y_of_u), hn::MulFixedPoint15(v, y_of_v));
+    luma = sum(y, hn::MulFixedPoint15(y, y_gain), y_terms, y_bias);
+    cb = sum(u, hn::MulFixedPoint15(u, u_gain), hn::MulFixedPoint15(v, u_of_v), bias);
+    cr = sum(v, hn::MulFixedPoint15(v, v_gain), hn::MulFixedPoint15(u, v_of_u), bias);
   }
   HWY_INLINE void at(const ColorJob& job, std::size_t x) const {
-    const D16 d;
-    V16 red, green, blue;
-    from.rgb(hn::LoadU(d, job.in[0] + x), hn::LoadU(d, job.in[1] + x), hn::LoadU(d, job.in[2] + x),
-             red, green, blue);
-    to.store(clamped(red), clamped(green), clamped(blue), job, x);
+    V16 y, u, v;
+    yuv(job, x, y, u, v);
+    store_result<codes, in>(y, job, 0, x);
+    store_result<codes, in>(u, job, 1, x);
+    store_result<codes, in>(v, job, 2, x);
+  }
+  HWY_INLINE void both_at(const ColorJob& job, std::size_t x) const requires codes {
+    V16 y, u, v, y2, u2, v2;
+    yuv(job, x, y, u, v);
+    yuv(job, x + hn::Lanes(D16()), y2, u2, v2);
+    store_codes<in>(y, y2, job.codes[0] + x);
+    store_codes<in>(u, u2, job.codes[1] + x);
+    store_codes<in>(v, v2, job.codes[2] + x);
   }
 };
 

@@ -15,7 +15,7 @@ enum class ColorChange : std::uint8_t {
   rgb_to_grey,
   rgb_to_yuv,
   grey_to_yuv,  ///< the first channel alone
-  yuv_to_yuv,   ///< of another matrix or range, by way of RGB
+  yuv_to_yuv,   ///< of another matrix or range, by one combined matrix
   premultiply,
   unpremultiply,
 };
@@ -42,6 +42,14 @@ struct FixedColors {
   std::int16_t y_bias = 0;
   std::int16_t u_scale = 0;
   std::int16_t v_scale = 0;
+  // From YUV to other YUV: weights of the differences u, v from neutral, y_gain and y_bias as
+  // above. A channel's own weight is 1 and its gain, which the format could not hold as one.
+  std::int16_t y_of_u = 0;
+  std::int16_t y_of_v = 0;
+  std::int16_t u_gain = 0;
+  std::int16_t u_of_v = 0;
+  std::int16_t v_of_u = 0;
+  std::int16_t v_gain = 0;
 };
 
 /// For single precision. Coefficients that meet samples have the samples' unit in them, those that
@@ -55,7 +63,7 @@ struct FloatColors {
   float gu = 0;
   float gv = 0;
   float bu = 0;
-  std::array<std::array<float, 3>, 3> weight{};
+  std::array<std::array<float, 3>, 3> weight{};  ///< of R G B, or of Y U V less their offsets
   std::array<float, 3> bias{};
   float step = 1;      ///< of a sample, in results
   float by_alpha = 0;  ///< one over a colour times alpha 255, times `step`

@@ -92,6 +92,10 @@ struct Matrix {
     const V above = hn::Max(hn::Sub(y, y_offset), hn::Zero(D()));
     return hn::Add(hn::Mul(above, y_scale), y_bias);
   }
+  /// Codes less what stands for none of a channel.
+  HWY_INLINE Three differences(const Three& yuv) const {
+    return {hn::Sub(yuv.a, y_offset), hn::Sub(yuv.b, neutral), hn::Sub(yuv.c, neutral)};
+  }
   HWY_INLINE Three rgb(const Three& yuv) const {
     const V l = luma(yuv.a);
     const V u = hn::Sub(yuv.b, neutral);
@@ -101,6 +105,7 @@ struct Matrix {
   }
 };
 
+// A row of a matrix over R G B, or over differences of Y U V.
 struct Weighted {
   V red, green, blue, bias;
   Weighted(const FloatColors& m, std::size_t c)
@@ -127,13 +132,12 @@ struct Exact {
   static constexpr int results = alone || change == ColorChange::rgb_to_grey ? 1 : 3;
   Matrix from;
   Weighted first, second, third;
-  V white, most;
+  V most;
   explicit Exact(const ColorSetup& s)
       : from(s.real),
         first(s.real, 0),
         second(s.real, 1),
         third(s.real, 2),
-        white(hn::Set(D(), 255.0F)),
         most(hn::Set(D(), static_cast<float>(255 << s.out_fraction))) {}
 
   HWY_INLINE Three result(const Three& in) const {
@@ -142,12 +146,9 @@ struct Exact {
     if constexpr (change == ColorChange::grey_to_yuv)
       return {hn::Add(hn::Mul(in.a, from.y_scale), first.bias), in.b, in.c};
     if constexpr (change == ColorChange::rgb_to_grey) return {first(in), in.b, in.c};
-    Three rgb = in;
-    if constexpr (change == ColorChange::yuv_to_yuv) {
-      rgb = from.rgb(in);
-      rgb = {clamped(rgb.a, white), clamped(rgb.b, white), clamped(rgb.c, white)};
-    }
-    return {first(rgb), second(rgb), third(rgb)};
+    Three of = in;
+    if constexpr (change == ColorChange::yuv_to_yuv) of = from.differences(in);
+    return {first(of), second(of), third(of)};
   }
 
   HWY_INLINE Three half(const ColorJob& job, std::size_t x, std::size_t h) const {
