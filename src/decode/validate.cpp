@@ -51,8 +51,17 @@ Status check_shape(const OutputDescription& output, const std::string& path) {
   return {};
 }
 
-// Coordinates: four, or four times the bins of a distribution.
-Status check_coordinates(bool is_dfl, std::size_t extent, const std::string& path) {
+bool is_half(Role role) noexcept {
+  return is_among(role, {Role::boxes_xy, Role::boxes_wh});
+}
+
+// Coordinates: four, two of centres or extents alone, or four times the bins of a distribution.
+Status check_coordinates(Role role, bool is_dfl, std::size_t extent, const std::string& path) {
+  if (is_half(role)) {
+    if (extent == 2) return {};
+    return wrong(path, fmt::to_string(extent),
+                 fmt::format("box_coords of {} must be 2", to_string(role)));
+  }
   if (!is_dfl) {
     if (extent == 4) return {};
     return wrong(path, fmt::to_string(extent), "box_coords must be 4");
@@ -78,7 +87,8 @@ Status check_names(const OutputDescription& output, bool is_dfl, const std::stri
     const std::string at = fmt::format("{}.dshape[{}]", path, i);
     if (name == AxisName::padding && output.shape[i] != 1)
       return wrong(at, fmt::to_string(output.shape[i]), "padding must be 1");
-    if (name == AxisName::box_coords) HALYARD_CHECK(check_coordinates(is_dfl, output.shape[i], at));
+    if (name == AxisName::box_coords)
+      HALYARD_CHECK(check_coordinates(output.role, is_dfl, output.shape[i], at));
     const bool may_repeat = name == AxisName::padding || name == AxisName::unknown;
     if (!may_repeat && std::count(output.axes.begin(), output.axes.end(), name) > 1)
       return wrong(at, to_string(name), "named twice");
@@ -248,15 +258,14 @@ Status check_part(const OutputDescription& whole, const OutputDescription& part,
   if (part.name.empty()) return wrong(path + ".name", "\"\"", "a part needs a name");
   if (!part.parts.empty()) return wrong(path + ".outputs", "parts", "parts have no parts");
   if (part.role == Role::auxiliary) return {};
-  const bool is_half = is_among(part.role, {Role::boxes_xy, Role::boxes_wh});
-  const bool fits = part.role == whole.role || (is_half && whole.role == Role::boxes) ||
+  const bool fits = part.role == whole.role || (is_half(part.role) && whole.role == Role::boxes) ||
                     whole.role == Role::detection;
   if (!fits) {
     return wrong(path + ".type", to_string(part.role),
                  fmt::format("no part of {}", to_string(whole.role)));
   }
-  if (part.stride && (is_half || whole.role == Role::detection) && whole.anchors.empty() &&
-      part.anchors.empty()) {
+  if (part.stride && (is_half(part.role) || whole.role == Role::detection) &&
+      whole.anchors.empty() && part.anchors.empty()) {
     return wrong(path + ".stride", fmt::to_string(part.stride->x),
                  "parts with a stride hold whole boxes or scores");
   }
@@ -312,7 +321,7 @@ Status check_output(const OutputDescription& output, const std::string& path) {
   const bool is_dfl = output.encoding == BoxEncoding::dfl;
   HALYARD_CHECK(check_one(output, is_dfl, path));
   if (output.role == Role::auxiliary) return {};
-  if (is_among(output.role, {Role::boxes_xy, Role::boxes_wh}))
+  if (is_half(output.role))
     return wrong(path + ".type", to_string(output.role), "only a part of boxes");
   if (output.parts.size() > DocumentLimits::outputs) {
     return wrong(path + ".outputs", fmt::to_string(output.parts.size()),

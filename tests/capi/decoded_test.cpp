@@ -175,5 +175,60 @@ TEST(c_decoded, a_batch_that_is_not_described_is_refused_by_the_reference_too) {
   EXPECT_EQ(errno, EINVAL);
 }
 
+// Centres and extents in two int8 tensors of their own scales, scores in u8, padding last.
+constexpr char halves[] = R"({"schema_version": 2, "input": {"shape": [1, 3, 32, 64]}, "outputs": [
+  {"type": "boxes", "normalized": true, "shape": [1, 4, 5, 1],
+   "dshape": [["batch", 1], ["box_coords", 4], ["num_boxes", 5], ["padding", 1]], "outputs": [
+    {"name": "xy", "type": "boxes_xy", "shape": [1, 2, 5, 1], "dtype": "int8",
+     "dshape": [["batch", 1], ["box_coords", 2], ["num_boxes", 5], ["padding", 1]],
+     "quantization": {"scale": 0.01, "zero_point": 10}},
+    {"name": "wh", "type": "boxes_wh", "shape": [1, 2, 5, 1], "dtype": "int8",
+     "dshape": [["batch", 1], ["box_coords", 2], ["num_boxes", 5], ["padding", 1]],
+     "quantization": {"scale": 0.005, "zero_point": -20}}]},
+  {"type": "scores", "shape": [1, 3, 5, 1], "dtype": "uint8",
+   "dshape": [["batch", 1], ["num_classes", 3], ["num_boxes", 5], ["padding", 1]],
+   "quantization": {"scale": 0.00390625, "zero_point": 0}}]})";
+
+template <class T>
+Owned<hal_tensor> stored(hal_dtype dtype, std::vector<std::size_t> shape, std::vector<T> values) {
+  Owned<hal_tensor> tensor(
+      hal_tensor_new(dtype, shape.data(), shape.size(), HAL_TENSOR_MEMORY_MEM, nullptr));
+  hal_tensor_map* const map = hal_tensor_map_create(tensor.get());
+  std::memcpy(hal_tensor_map_data(map), values.data(), values.size());
+  hal_tensor_map_unmap(map);
+  return tensor;
+}
+
+TEST(c_decoded, boxes_whose_centres_and_extents_are_quantized_apart) {
+  for (const bool native : {false, true}) {
+    const auto params = params_of(halves);
+    ASSERT_EQ(hal_decoder_params_set_native(params.get(), native), 0);
+    const Owned<hal_decoder> decoder(hal_decoder_new(params.get()));
+    ASSERT_NE(decoder, nullptr) << hal_last_error();
+    const auto xy =
+        stored<std::int8_t>(HAL_DTYPE_I8, {1, 2, 5, 1}, {0, 0, 0, 50, 0, 0, 0, 0, 60, 0});
+    const auto wh =
+        stored<std::int8_t>(HAL_DTYPE_I8, {1, 2, 5, 1}, {0, 0, 0, 20, 0, 0, 0, 0, 0, 0});
+    std::vector<std::uint8_t> values(15, 0);
+    values[5 + 3] = 192;  // 0.75, of class 1
+    const auto scores = stored<std::uint8_t>(HAL_DTYPE_U8, {1, 3, 5, 1}, values);
+    const hal_tensor* outputs[] = {xy.get(), wh.get(), scores.get()};
+    hal_detect_box_list* found = nullptr;
+    ASSERT_EQ(hal_decoder_decode(decoder.get(), outputs, 3, &found, nullptr), 0)
+        << hal_last_error();
+    const Owned<hal_detect_box_list> owned(found);
+    ASSERT_EQ(hal_detect_box_list_len(found), 1U);
+    hal_detect_box box;
+    ASSERT_EQ(hal_detect_box_list_get(found, 0, &box), 0);
+    const float width = native ? 64 : 1, height = native ? 32 : 1;
+    EXPECT_NEAR(box.xmin, .3F * width, 1e-5F * width);
+    EXPECT_NEAR(box.ymin, .45F * height, 1e-5F * height);
+    EXPECT_NEAR(box.xmax, .5F * width, 1e-5F * width);
+    EXPECT_NEAR(box.ymax, .55F * height, 1e-5F * height);
+    EXPECT_FLOAT_EQ(box.score, .75F);
+    EXPECT_EQ(box.label, 1U);
+  }
+}
+
 }  // namespace
 }  // namespace capi_test

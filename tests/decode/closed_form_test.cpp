@@ -240,6 +240,40 @@ TEST(ClosedForm, centres_and_extents_in_thousandths_are_a_box) {
   expect_box(out.detections[0].box, {30, 30, 50, 50}, 1e-4F);
 }
 
+// As networks of some processors leave them: each tensor has its own type and scale, a coordinate
+// axis of two, and padding last. Boxes are the fourth of five.
+TEST(ClosedForm, quantized_centres_and_extents_with_scores_of_another_type_are_a_box) {
+  const auto document = ModelDescription::from_json(R"({
+    "schema_version": 2, "input": {"shape": [1, 3, 100, 200]}, "outputs": [
+    {"type": "boxes", "encoding": "direct", "normalized": true, "shape": [1, 4, 5, 1],
+     "dshape": [{"batch": 1}, {"box_coords": 4}, {"num_boxes": 5}, {"padding": 1}], "outputs": [
+      {"name": "xy", "type": "boxes_xy", "shape": [1, 2, 5, 1], "dtype": "int8",
+       "dshape": [{"batch": 1}, {"box_coords": 2}, {"num_boxes": 5}, {"padding": 1}],
+       "quantization": {"scale": 0.01, "zero_point": 10, "dtype": "int8"}},
+      {"name": "wh", "type": "boxes_wh", "shape": [1, 2, 5, 1], "dtype": "int8",
+       "dshape": [{"batch": 1}, {"box_coords": 2}, {"num_boxes": 5}, {"padding": 1}],
+       "quantization": {"scale": 0.005, "zero_point": -20, "dtype": "int8"}}]},
+    {"type": "scores", "shape": [1, 3, 5, 1],
+     "dshape": [{"batch": 1}, {"num_classes": 3}, {"num_boxes": 5}, {"padding": 1}], "outputs": [
+      {"name": "scores", "type": "scores", "shape": [1, 3, 5, 1], "dtype": "uint8",
+       "dshape": [{"batch": 1}, {"num_classes": 3}, {"num_boxes": 5}, {"padding": 1}],
+       "quantization": {"scale": 0.00392156862745098, "zero_point": 0, "dtype": "uint8"}}]}]})");
+  ASSERT_TRUE(document) << document.error().message();
+  std::vector<std::int8_t> xy(10), wh(10);
+  std::vector<std::uint8_t> scores(15);
+  xy[3] = 50, xy[5 + 3] = 60;  // 0.4, 0.5
+  wh[3] = 20, wh[5 + 3] = 0;   // 0.2, 0.1
+  scores[5 + 3] = 255;         // class 1
+  const std::vector<Tensor> tensors{tensor_of<std::int8_t>({1, 2, 5, 1}, xy),
+                                    tensor_of<std::int8_t>({1, 2, 5, 1}, wh),
+                                    tensor_of<std::uint8_t>({1, 3, 5, 1}, scores)};
+  const auto out = decode_all(*document, tensors, {.score_threshold = 0.5F});
+  ASSERT_EQ(out.detections.size(), 1U);
+  expect_box(out.detections[0].box, {60, 45, 100, 55}, 1e-3F);
+  EXPECT_EQ(out.detections[0].label, 1);
+  EXPECT_FLOAT_EQ(out.detections[0].score, 1);
+}
+
 TEST(ClosedForm, an_axis_of_padding_is_passed_over) {
   auto boxes = output_of(OutputRole::boxes, {1, 2, 1, 4}, BoxUnits::fraction);
   boxes.family = Family::modelpack;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Outputs in parts: levels with strides, and parts that are laid side by side.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -114,6 +115,27 @@ TEST(DescriptionLevels, two_parts_of_one_shape_and_type_are_ambiguous) {
   EXPECT_TRUE(read_outputs(whole("boxes", "[1, 4, 9]",
                                  part("a", "boxes_xy", half) + ", " + part("b", "boxes_wh", half)) +
                            R"(, {"type": "scores", "shape": [1, 3, 9]})"));
+}
+
+// `coordinates`: of the second part, of type `type`.
+Result<ModelDescription> halves(int coordinates, const char* type = "boxes_wh") {
+  const auto keys = [](const char* axis, int count) {
+    return fmt::format(R"("shape": [1, {1}, 9, 1], "dshape": [{{"batch": 1}},
+        {{"{0}": {1}}}, {{"num_boxes": 9}}, {{"padding": 1}}])",
+                       axis, count);
+  };
+  return read_outputs(
+      whole("boxes", "[1, 4, 9, 1]",
+            part("a", "boxes_xy", keys("box_coords", 2)) + ", " +
+                part("b", type, keys("box_coords", coordinates)),
+            R"("dshape": [["batch", 1], ["box_coords", 4], ["num_boxes", 9], ["padding", 1]], )") +
+      ", " + part("s", "scores", keys("num_classes", 3)));
+}
+
+TEST(DescriptionLevels, centres_and_extents_have_two_coordinates_and_boxes_four) {
+  EXPECT_TRUE(halves(2));
+  expect_wrong(halves(4), "outputs[0].outputs[1].dshape[1]: 4, box_coords of boxes_wh must be 2");
+  expect_wrong(halves(2, "boxes"), "outputs[0].outputs[1].dshape[1]: 2, box_coords must be 4");
 }
 
 TEST(DescriptionLevels, all_parts_have_a_stride_or_none) {

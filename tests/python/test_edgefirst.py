@@ -95,6 +95,40 @@ def test_tiles_take_fractions_of_any_size():
     assert merged.finalize()[0].tolist() == [[160, 160, 1920, 1920]]
 
 
+def split_document(boxes=5):
+    """Centres and extents apart, each with its own scale; scores of another type; padding last."""
+    def axes(name, extent):
+        return [["batch", 1], [name, extent], ["num_boxes", boxes], ["padding", 1]]
+
+    def half(name, scale, zero_point):
+        return {"name": name, "type": "boxes_" + name, "dtype": "int8", "shape": [1, 2, boxes, 1],
+                "dshape": axes("box_coords", 2),
+                "quantization": {"scale": scale, "zero_point": zero_point, "dtype": "int8"}}
+
+    return {"schema_version": 2, "input": {"shape": [1, 3, 100, 200]}, "outputs": [
+        {"type": "boxes", "encoding": "direct", "normalized": True, "shape": [1, 4, boxes, 1],
+         "dshape": axes("box_coords", 4),
+         "outputs": [half("xy", 0.01, 10), half("wh", 0.005, -20)]},
+        {"type": "scores", "shape": [1, 3, boxes, 1], "dshape": axes("num_classes", 3),
+         "outputs": [{"name": "scores", "type": "scores", "dtype": "uint8",
+                      "shape": [1, 3, boxes, 1], "dshape": axes("num_classes", 3),
+                      "quantization": {"scale": 1 / 256, "zero_point": 0, "dtype": "uint8"}}]}]}
+
+
+def test_centres_and_extents_in_tensors_of_their_own_are_boxes():
+    xy, wh = np.zeros((2, 1, 2, 5, 1), np.int8)
+    xy[0, :, 3, 0], wh[0, :, 3, 0] = (50, 60), (20, 0)
+    scores = np.zeros((1, 3, 5, 1), np.uint8)
+    scores[0, 1, 3, 0] = 192
+    made = ef.Decoder(split_document(), score_threshold=0.5)
+    found = made.decode([xy, wh, scores])
+    assert made.normalized_boxes is True
+    assert np.allclose(found.boxes, [[0.3, 0.45, 0.5, 0.55]], atol=1e-6)
+    assert found.scores.tolist() == [0.75] and found.classes.tolist() == [1]
+    pixels = halyard.Decoder(split_document(), score_threshold=0.5).decode([xy, wh, scores])
+    assert np.allclose(pixels.boxes, [[60, 45, 100, 55]], atol=1e-4)
+
+
 def test_outputs_refuse_in_words_that_programs_match():
     with pytest.raises(ValueError, match="Provide either 'shape' or 'dshape', not both"):
         ef.Output.boxes(shape=[1, 4, 400], dshape=[(ef.DimName.Batch, 1)])
