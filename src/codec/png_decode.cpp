@@ -15,6 +15,7 @@
 #include "codec/png_context.h"
 #include "codec/png_filter.h"
 #include "codec/png_inflate.h"
+#include "codec/png_narrow.h"
 #include "codec/png_rows.h"
 
 namespace halyard::codec {
@@ -33,9 +34,9 @@ bool is_color(const PngHeader& header) {
   return (header.color_type & 2U) != 0;
 }
 
-Stage choose_stage(const PngHeader& header, PixelFormat format, DType dtype) {
+Stage choose_stage(const PngHeader& header, bool wide, PixelFormat format, DType dtype) {
   Stage stage;
-  stage.wide = header.info.bit_depth == 16;
+  stage.wide = wide;
   if (format == PixelFormat::grey && !is_color(header)) {
     stage.channels = header.color_type == 0 ? 1 : 2;
     stage.format = stage.wide || stage.channels == 2 ? SPNG_FMT_PNG : SPNG_FMT_G8;
@@ -175,9 +176,22 @@ class RowReader {
   bool has_next_ = false;
 };
 
+// Whether wide samples become bytes before anything else is done to them: all but colours on their
+// way to grey, whose luma is rounded as 16 bits first.
+bool narrows_first(const PngHeader& header, const Target& target) {
+  const bool is_byte = target.dtype == DType::u8 || target.dtype == DType::i8;
+  return header.info.bit_depth == 16 && is_byte &&
+         (target.format != PixelFormat::grey || !is_color(header));
+}
+
 Status decode_inflated(spng_ctx* context, const InflatedRows& rows, const PngHeader& header,
-                       const Stage& stage, const Target& target) {
+                       const Target& target) {
   const std::size_t width = header.info.width;
+  const bool narrows = narrows_first(header, target);
+  const Stage stage =
+      choose_stage(header, header.info.bit_depth == 16 && !narrows, target.format, target.dtype);
+  const std::size_t samples = narrows ? rows.row_bytes / 2 : 0;
+  std::vector<std::uint8_t> narrowed(narrows ? samples + png_row_slack : 0);
   const PngPalette palette = header.info.palette ? read_palette(context) : PngPalette{};
   const RowSpreader spread = row_spreader(header.color_type, stage.wide, stage.channels);
   const RowConverter convert = row_converter(stage.wide, target.dtype);
@@ -186,7 +200,12 @@ Status decode_inflated(spng_ctx* context, const InflatedRows& rows, const PngHea
   for (std::size_t y = 0; y < header.info.height; ++y) {
     if (is_cancelled()) return cancelled_error();
     std::byte* out = target.rows + y * target.stride_bytes;
-    spread({reader.read(y), stage.direct ? out : channels.data(), width, &palette});
+    const std::uint8_t* in = reader.read(y);
+    if (narrows) {
+      narrow_samples(in, samples, narrowed.data());
+      in = narrowed.data();
+    }
+    spread({in, stage.direct ? out : channels.data(), width, &palette});
     if (!stage.direct) {
       convert({channels.data(), out, width, stage.channels, target.format});
     } else if (target.format == PixelFormat::bgra) {
@@ -231,12 +250,12 @@ Status decode_png(std::span<const std::byte> file, const PngHeader& header, Pixe
                   const TensorMap& map, std::size_t spare_bytes) {
   HALYARD_TRY(const PngContext context, open(file, header));
   const DType dtype = map.layout().dtype;
-  const Stage stage = choose_stage(header, format, dtype);
+  const Stage stage = choose_stage(header, header.info.bit_depth == 16, format, dtype);
   const Target target{map.plane(0).writable, map.plane(0).stride_bytes, format, dtype};
   int code = spng_decode_chunks(context.get());
   if (code != SPNG_OK) return png_error(code);
   if (const auto rows = inflate_rows(file, header, spare_bytes)) {
-    return decode_inflated(context.get(), *rows, header, stage, target);
+    return decode_inflated(context.get(), *rows, header, target);
   }
   code = spng_decode_image(context.get(), nullptr, 0, stage.format, stage.flags);
   if (code != SPNG_OK) return png_error(code);

@@ -15,6 +15,11 @@ In luma(const In* pixel) {
   return static_cast<In>((19595U * pixel[0] + 38470U * pixel[1] + 7471U * pixel[2] + 32768U) >> 16);
 }
 
+// v * 255 / 65535 rounded, without a division.
+constexpr unsigned nearest_code(std::uint16_t v) noexcept {
+  return (v * 255U + 32895U) >> 16U;
+}
+
 template <class In, class Out>
 Out convert_sample(In v) {
   constexpr bool wide = sizeof(In) == 2;
@@ -23,7 +28,7 @@ Out convert_sample(In v) {
   } else if constexpr (std::is_same_v<Out, std::uint16_t>) {
     return static_cast<std::uint16_t>(wide ? v : v * 257U);
   } else {
-    const unsigned byte = wide ? static_cast<unsigned>(v) >> 8 : v;
+    const unsigned byte = wide ? nearest_code(v) : v;
     return static_cast<Out>(std::is_same_v<Out, std::int8_t> ? byte ^ 0x80U : byte);
   }
 }

@@ -345,11 +345,13 @@ TEST(ReadKernel, scales_samples_and_touches_nothing_beside_them) {
     const auto bytes = random_bytes(random, 2 * samples);
     for_each_target([&] {
       std::vector<std::int16_t> out(samples + 1, guard);
-      scale_words(reinterpret_cast<const std::byte*>(bytes.data()), width, 32640.0F / 4095,
+      scale_words(reinterpret_cast<const std::byte*>(bytes.data()), width, 32640.0F / 4095, 7,
                   out.data());
       for (std::size_t x = 0; x < samples; ++x) {
         const int word = bytes[2 * x] + 256 * bytes[2 * x + 1];
-        ASSERT_NEAR(out[x], std::min(word * 32640.0 / 4095, 32767.0), 0.51);
+        const double want = std::min(word * 32640.0 / 4095, 32767.0);
+        const bool is_kept_below = out[x] % 128 == 63 && want < out[x] + 1;
+        ASSERT_NEAR(out[x], want, is_kept_below ? 1 : 0.51);
       }
       scale_bytes(bytes.data(), width, 128, out.data());
       for (std::size_t x = 0; x < samples; ++x)

@@ -11,18 +11,20 @@ namespace {
 
 /// Samples of one plane of 8 or 16 bits to fixed point.
 struct Scaling {
-  Scaling(const Plan& plan, int fraction) noexcept
+  Scaling(const Plan& plan, int fraction_bits) noexcept
       : wide(size_of(plan.src.dtype) == 2),
+        fraction(fraction_bits),
         scale(static_cast<float>(255.0 * (1 << fraction) / ((1 << plan.source_bits) - 1))) {}
 
   void apply(const std::byte* row, std::int32_t begin, std::int32_t samples,
              std::int16_t* out) const noexcept {
     const std::byte* from = row + static_cast<std::size_t>(begin) * (wide ? 2 : 1);
-    if (wide) return scale_words(from, samples, scale, out);
+    if (wide) return scale_words(from, samples, scale, fraction, out);
     scale_bytes(reinterpret_cast<const std::uint8_t*>(from), samples, scale, out);
   }
 
   bool wide;
+  int fraction;
   float scale;
 };
 

@@ -25,17 +25,28 @@ using D16 = hn::ScalableTag<std::int16_t>;
 using DU16 = hn::RebindToUnsigned<D16>;
 using VU16 = hn::Vec<DU16>;
 
-// Samples of one type in vectors of 32-bit lanes; the last ones through a buffer.
+// Samples of one type in vectors of 32-bit lanes; the last ones through a buffer. 16-bit samples: a
+// result that lies half-way between two codes (`half_code` above one), though its product lies
+// below, becomes the one before, so that it rounds down to the nearest code.
 template <class T>
-void scale_samples(const std::byte* in, std::size_t samples, float scale, std::int16_t* out) {
+void scale_samples(const std::byte* in, std::size_t samples, float scale, std::int32_t half_code,
+                   std::int16_t* out) {
   const D32 d32;
   const hn::Rebind<T, D32> narrow;
   const hn::Rebind<std::int16_t, D32> half;
   const auto factor = hn::Set(DFloat(), scale);
   const auto rounding = hn::Set(DFloat(), 0.5F);
+  const auto tie = hn::Set(d32, half_code);
+  const auto fraction = hn::Set(d32, 2 * half_code - 1);
   const auto convert = [&](const T* from, std::int16_t* to) {
     const auto value = hn::ConvertTo(DFloat(), hn::PromoteTo(d32, hn::LoadU(narrow, from)));
-    const auto whole = hn::ConvertTo(d32, hn::Add(hn::Mul(value, factor), rounding));
+    const auto product = hn::Mul(value, factor);
+    auto whole = hn::ConvertTo(d32, hn::Add(product, rounding));
+    if constexpr (sizeof(T) == 2) {
+      const auto is_half = hn::Eq(hn::And(whole, fraction), tie);
+      const auto is_above = hn::RebindMask(d32, hn::Gt(hn::ConvertTo(DFloat(), whole), product));
+      whole = hn::Add(whole, hn::VecFromMask(d32, hn::And(is_half, is_above)));
+    }
     hn::StoreU(hn::DemoteTo(half, whole), half, to);
   };
   const std::size_t lanes = hn::Lanes(d32);
@@ -62,11 +73,13 @@ HWY_INLINE void store(VU16 v, std::int16_t* to) {
 
 void ScaleBytes(const std::uint8_t* in, std::int32_t samples, float scale, std::int16_t* out) {
   scale_samples<std::uint8_t>(reinterpret_cast<const std::byte*>(in),
-                              static_cast<std::size_t>(samples), scale, out);
+                              static_cast<std::size_t>(samples), scale, 0, out);
 }
 
-void ScaleWords(const std::byte* in, std::int32_t samples, float scale, std::int16_t* out) {
-  scale_samples<std::uint16_t>(in, static_cast<std::size_t>(samples), scale, out);
+void ScaleWords(const std::byte* in, std::int32_t samples, float scale, int fraction,
+                std::int16_t* out) {
+  scale_samples<std::uint16_t>(in, static_cast<std::size_t>(samples), scale, 1 << (fraction - 1),
+                               out);
 }
 
 void DemosaicRow(const MosaicRow& given) {
@@ -105,8 +118,9 @@ void scale_bytes(const std::uint8_t* in, std::int32_t samples, float scale, std:
   HWY_DYNAMIC_DISPATCH(ScaleBytes)(in, samples, scale, out);
 }
 
-void scale_words(const std::byte* in, std::int32_t samples, float scale, std::int16_t* out) {
-  HWY_DYNAMIC_DISPATCH(ScaleWords)(in, samples, scale, out);
+void scale_words(const std::byte* in, std::int32_t samples, float scale, int fraction,
+                 std::int16_t* out) {
+  HWY_DYNAMIC_DISPATCH(ScaleWords)(in, samples, scale, fraction, out);
 }
 
 void demosaic_row(const MosaicRow& job) {

@@ -11,7 +11,10 @@ namespace halyard::image {
 /// `samples` samples of 8 or 16 bits, each times `scale`, rounded, at most 32767. Reads no byte
 /// behind them; writes no sample behind them.
 void scale_bytes(const std::uint8_t* in, std::int32_t samples, float scale, std::int16_t* out);
-void scale_words(const std::byte* in, std::int32_t samples, float scale, std::int16_t* out);
+/// To codes with `fraction` fractional bits. What is below the half between two codes stays below
+/// it: rounded to codes, samples give the nearest ones.
+void scale_words(const std::byte* in, std::int32_t samples, float scale, int fraction,
+                 std::int16_t* out);
 
 /// Colours of one row of a mosaic. The three rows point at the sample before the first and have
 /// spare samples; none is negative. Means of two are rounded up, of four twice.
