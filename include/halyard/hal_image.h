@@ -177,9 +177,11 @@ hal_image_processor* hal_image_processor_new_with_backend(hal_compute_backend ba
 void hal_image_processor_free(hal_image_processor* processor);
 
 /// Fills `dst` from `src`: crop, flip, turn clockwise, scale (bilinear), place, colours, dtype.
-/// `crop` may be NULL. A request that fails leaves dst as it was. errno: EINVAL (NULL, no
-/// enumerator; not a picture; a rectangle empty or outside; src and dst share bytes), ENOTSUP (a
-/// pair of formats and dtypes that is not served), ENOMEM, and those of hal_tensor_map_create().
+/// From YUV to RGB and grey, luma below black counts as black; YUV of one colorimetry becomes that
+/// of another by one matrix, without RGB between. `crop` may be NULL. A request that fails leaves
+/// dst as it was. errno: EINVAL (NULL, no enumerator; not a picture; a rectangle empty or outside;
+/// src and dst share bytes), ENOTSUP (a pair of formats and dtypes that is not served), ENOMEM, and
+/// those of hal_tensor_map_create().
 int hal_image_processor_convert(hal_image_processor* processor, const hal_tensor* src,
                                 hal_tensor* dst, hal_rotation rotation, hal_flip flip,
                                 const hal_crop* crop);

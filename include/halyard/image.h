@@ -25,17 +25,19 @@ namespace image {
 struct CompiledPlan;
 }
 
-/// Resampling kernels by their PyTorch and torchvision names; half-pixel centres, exact weights,
-/// edge samples of the crop repeat. Bicubic has a = -0.75, with antialias -0.5. `box` without
-/// antialias is `nearest`.
+/// Resampling kernels by their PyTorch and torchvision names; half-pixel centres, exact weights.
+/// Where a kernel reaches beyond the crop, the crop's edge samples repeat (OpenCV); with antialias
+/// that part of it is left out and the rest weighs 1 in sum (Pillow). Bicubic has a = -0.75, with
+/// antialias -0.5. `box` without antialias is `nearest`.
 enum class Filter : std::uint8_t { nearest = 0, bilinear = 1, bicubic = 2, lanczos3 = 3, box = 4 };
 
 /// Chroma of subsampled sources at 1:1 scale: replicated (libyuv, OpenCV) or interpolated.
 enum class Chroma : std::uint8_t { replicate = 0, bilinear = 1 };
 
-/// How colours are computed. `fast`: 16-bit fixed point, within 1 code of the exact value (0.57 is
-/// the most seen, so a value may round to its neighbour). `exact`: single precision, the code
-/// nearest to the formula but for ties; colours take about 2.5 times as long.
+/// How colours are computed. `fast`: 16-bit fixed point, within 1 code of the exact value (0.618 is
+/// the most seen, so a value may round to its neighbour). `exact`: single precision, and the code
+/// nearest to the formula but for ties where nothing is resampled; resampled samples are fixed
+/// point all the same, and 0.5475 is the most seen. Colours take about 2.5 times as long.
 enum class ColorimetryMode : std::uint8_t { fast = 0, exact = 1 };
 
 /// What happens to colours beside their alpha, on sources and destinations that both have alpha.
@@ -124,8 +126,12 @@ class ConvertPlan {
 /// - u16 without: round(v * 257).
 ///
 /// Colours: YUV sources by the source's colorimetry, resolved by its height; YUV destinations by
-/// the destination's, a subsampled chroma sample being the mean of its block. RGB to grey: BT.601
-/// luma. YUV to grey: the luma, in full range. New alpha is 255; alpha is kept when both have it.
+/// the destination's, a subsampled chroma sample being the mean of its block. To RGB, luma below
+/// black (Y < 16 of limited range) counts as black before the matrix, and colours outside the RGB
+/// gamut are clamped. To YUV of another matrix or range: one combined matrix, without any clamp
+/// but that of the codes, so that what RGB cannot hold stays. RGB to grey: BT.601 luma. YUV to
+/// grey: the luma, in full range, below black as black. New alpha is 255; alpha is kept when both
+/// have it.
 ///
 /// One processor serves one thread at a time; it reuses its working memory between calls: a call
 /// of a geometry that it served lately allocates nothing.

@@ -2613,6 +2613,8 @@ class ImageProcessor:
         Fills ``dst`` from ``src``, two pictures of any formats: orientation, crop, flip, rotation,
         fit, place, colours, element type, in this order. Returns a Placement, which maps boxes
         between dst and the upright src. dst is upright, and carries no orientation of its own.
+        From YUV to RGB and grey, luma below black counts as black; YUV of one colorimetry becomes
+        that of another by one matrix, without RGB between.
 
         Args:
             src: the picture to read.

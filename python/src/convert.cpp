@@ -201,7 +201,9 @@ void add_request(ProcessorClass& cls, const char* name, const char* signature, c
 constexpr const char* convert_doc =
     "Fills ``dst`` from ``src``, two pictures of any formats: orientation, crop, flip, rotation,\n"
     "fit, place, colours, element type, in this order. Returns a Placement, which maps boxes\n"
-    "between dst and the upright src. dst is upright, and carries no orientation of its own.\n\n"
+    "between dst and the upright src. dst is upright, and carries no orientation of its own.\n"
+    "From YUV to RGB and grey, luma below black counts as black; YUV of one colorimetry becomes\n"
+    "that of another by one matrix, without RGB between.\n\n"
     "Args:\n"
     "    src: the picture to read.\n"
     "    dst: the picture to fill; its size and format say what is made. A view or an element of "

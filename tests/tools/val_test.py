@@ -53,6 +53,21 @@ class Numbers(ValTest):
         got = self.summary([there()], [])
         self.assertEqual((got["AP"], got["AR_100"], got["AP_small"]), (0, 0, None))
 
+    def test_no_results_at_all_give_zero_where_there_is_something_to_find(self):
+        self.assertEqual(set(self.summary([], []).values()), {None})
+        self.assertEqual(self.summary([there(), there(image=2, category=4)], [])["AP"], 0)
+
+    def test_ids_of_zero_are_ids_as_all_others(self):
+        images, categories = [{**IMAGES[0], "id": 0}], [{"id": 0, "name": "boat"}]
+        zero, far = {"image": 0, "category": 0}, [100, 10, 40, 40]
+        files = self.files([there(**zero, id=0), there(far, **zero, id=1)],
+                           [seen(score=0.9, **zero), seen(far, **zero)], images, categories)
+        got = json.loads(self.succeed("val", *files, "--json", "-"))["summary"]
+        self.assertEqual((got["AP"], got["AR_100"]), (1, 1))
+
+    def test_annotations_without_an_id_count(self):
+        self.assertEqual(self.summary([there()], [seen()])["AP"], 1)
+
     def test_an_overlap_of_two_thirds_counts_up_to_0_65(self):
         got = self.summary([there([0, 0, 40, 40])], [seen([0, 8, 40, 40])])  # 32 / 48
         self.assertAlmostEqual(got["AP"], 0.4)  # 0.50, 0.55, 0.60, 0.65
