@@ -97,15 +97,20 @@ else()
   set(CMAKE_INSTALL_RPATH $ORIGIN/../${CMAKE_INSTALL_LIBDIR})
 endif()
 
+# HALYARD_VIDEO: FFmpeg's headers. Its libraries are loaded when the first video is opened
+# (src/capture/ffmpeg_calls.h), so nothing links them but tests, by halyard_ffmpeg.
 set(HALYARD_VIDEO_LIBS "")
 if(NOT HALYARD_VIDEO STREQUAL "OFF")
-  pkg_check_modules(halyard_ffmpeg IMPORTED_TARGET libavformat libavcodec libavutil)
-  if(halyard_ffmpeg_FOUND)
+  pkg_check_modules(halyard_ffmpeg_pc QUIET IMPORTED_TARGET libavformat libavcodec libavutil)
+  if(halyard_ffmpeg_pc_FOUND)
+    add_library(halyard_ffmpeg INTERFACE)
+    target_link_libraries(halyard_ffmpeg INTERFACE PkgConfig::halyard_ffmpeg_pc)
     add_library(halyard_video INTERFACE)
-    target_link_libraries(halyard_video INTERFACE PkgConfig::halyard_ffmpeg)
     target_compile_definitions(halyard_video INTERFACE HALYARD_HAVE_FFMPEG=1)
+    target_include_directories(halyard_video SYSTEM INTERFACE
+      $<TARGET_PROPERTY:PkgConfig::halyard_ffmpeg_pc,INTERFACE_INCLUDE_DIRECTORIES>)
     set(HALYARD_VIDEO_LIBS halyard_video)
-    list(APPEND HALYARD_REPORT "video: FFmpeg libavformat ${halyard_ffmpeg_libavformat_VERSION}")
+    list(APPEND HALYARD_REPORT "video: FFmpeg libavformat ${halyard_ffmpeg_pc_libavformat_VERSION}")
   elseif(HALYARD_VIDEO STREQUAL "ON")
     message(FATAL_ERROR "HALYARD_VIDEO=ON but FFmpeg was not found: install libavformat-dev, "
                         "libavcodec-dev and libavutil-dev")

@@ -47,7 +47,8 @@ class FrameSource {
   /// are malformed, and of what a video names nothing else is opened: one path, one file. Errors:
   /// not_found, permission, malformed (no picture or video), invalid_argument (a folder without
   /// pictures; options), unsupported (a video's pixel format other than yuv420p, nv12, gray; a
-  /// video in a build without FFmpeg, where the message says what to install).
+  /// video in a build without FFmpeg, or on a system where it cannot be loaded: the message says
+  /// what to install). FFmpeg is loaded when the first video is opened.
   static Result<FrameSource> open(const std::string& path, const Options& options);
   static Result<FrameSource> open(const std::string& path) { return open(path, Options{}); }
   FrameSource(FrameSource&&) noexcept;
@@ -79,11 +80,12 @@ class FrameSource {
 class VideoWriter {
  public:
   /// Extensions of the names that create() takes, without the dot; empty in a build without FFmpeg.
+  /// Loads nothing.
   static std::span<const std::string_view> extensions() noexcept;
   /// The container follows the extension: one of extensions(). Errors: invalid_argument (size not
   /// 1..16384; rate not above 0 and at most 1000; the path is a folder, device or pipe),
-  /// unsupported (extension; build without FFmpeg), permission, not_found, other errors of
-  /// OutputFile.
+  /// unsupported (extension; build without FFmpeg; FFmpeg cannot be loaded), permission, not_found,
+  /// other errors of OutputFile.
   static Result<VideoWriter> create(const std::string& path, Size size, double rate);
   VideoWriter(VideoWriter&&) noexcept;
   VideoWriter& operator=(VideoWriter&&) noexcept;

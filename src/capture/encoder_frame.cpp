@@ -4,10 +4,6 @@
 
 #ifdef HALYARD_HAVE_FFMPEG
 
-extern "C" {
-#include <libavutil/buffer.h>
-}
-
 #include <cstring>
 #include <utility>
 
@@ -46,7 +42,8 @@ AVBufferRef* hold(const std::shared_ptr<TensorMap>& map, const MappedPlane& plan
   auto* owner = new std::shared_ptr<TensorMap>(map);
   auto* data = reinterpret_cast<std::uint8_t*>(const_cast<std::byte*>(plane.data));
   const std::size_t size = (plane.rows - 1) * plane.stride_bytes + plane.row_bytes;
-  AVBufferRef* reference = av_buffer_create(data, size, drop_map, owner, AV_BUFFER_FLAG_READONLY);
+  AVBufferRef* reference =
+      ffmpeg().av_buffer_create(data, size, drop_map, owner, AV_BUFFER_FLAG_READONLY);
   if (reference == nullptr) delete owner;
   return reference;
 }
@@ -130,7 +127,7 @@ Status check_encodable(const Tensor& picture) {
 Result<FramePtr> encoder_frame(const Tensor& picture, const EncoderInput& input) {
   HALYARD_CHECK(check_encodable(picture));
   const PixelFormat format = *picture.format();
-  FramePtr frame(av_frame_alloc());
+  FramePtr frame(ffmpeg().av_frame_alloc());
   if (!frame) return fail(Errc::no_memory, "video: frame cannot be made");
   frame->width = input.width;
   frame->height = input.height;
@@ -141,7 +138,7 @@ Result<FramePtr> encoder_frame(const Tensor& picture, const EncoderInput& input)
     HALYARD_CHECK(wrap_planes(*frame, std::make_shared<TensorMap>(std::move(mapped))));
     return frame;
   }
-  if (av_frame_get_buffer(frame.get(), 0) < 0) {
+  if (ffmpeg().av_frame_get_buffer(frame.get(), 0) < 0) {
     return fail(Errc::no_memory, "video: frame cannot be made", "{}x{}", input.width, input.height);
   }
   HALYARD_CHECK(copy_luma(*frame, picture));

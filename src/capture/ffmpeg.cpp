@@ -18,7 +18,8 @@ void log_callback(void* context, int level, const char* format, va_list argument
   if (level > AV_LOG_WARNING || log_level() < LogLevel::debug) return;
   std::array<char, 512> line{};
   int print_prefix = 1;
-  av_log_format_line2(context, level, format, arguments, line.data(), line.size(), &print_prefix);
+  ffmpeg().av_log_format_line2(context, level, format, arguments, line.data(), line.size(),
+                               &print_prefix);
   std::string_view text(line.data());
   while (!text.empty() && text.back() == '\n')
     text.remove_suffix(1);
@@ -81,7 +82,7 @@ void find_theirs(const Table& table, Ours ours, Theirs& theirs) noexcept {
 }  // namespace
 
 void route_ffmpeg_log() {
-  av_log_set_callback(log_callback);
+  ffmpeg().av_log_set_callback(log_callback);
 }
 
 Error ffmpeg_error(const char* what, int code, const std::string& name, Errc otherwise) {
@@ -89,7 +90,7 @@ Error ffmpeg_error(const char* what, int code, const std::string& name, Errc oth
   constexpr int largest_errno = 4095;
   if (code < 0 && AVUNERROR(code) <= largest_errno) return fail_os(what, AVUNERROR(code), name);
   std::array<char, AV_ERROR_MAX_STRING_SIZE> text{};
-  av_strerror(code, text.data(), text.size());
+  ffmpeg().av_strerror(code, text.data(), text.size());
   return fail(otherwise, what, "{}: {}", name, text.data());
 }
 
@@ -101,7 +102,7 @@ std::optional<PixelFormat> pixel_format_of(int ffmpeg_format) noexcept {
 }
 
 std::string name_of_format(int ffmpeg_format) {
-  const char* name = av_get_pix_fmt_name(static_cast<AVPixelFormat>(ffmpeg_format));
+  const char* name = ffmpeg().av_get_pix_fmt_name(static_cast<AVPixelFormat>(ffmpeg_format));
   return name != nullptr ? name : "unknown";
 }
 

@@ -4,17 +4,11 @@
 
 #ifdef HALYARD_HAVE_FFMPEG
 
-extern "C" {
-#include <libavcodec/avcodec.h>
-#include <libavformat/avformat.h>
-#include <libavutil/frame.h>
-#include <libavutil/pixdesc.h>
-}
-
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "capture/ffmpeg_calls.h"
 #include "halyard/colorimetry.h"
 #include "halyard/format.h"
 #include "halyard/result.h"
@@ -22,19 +16,19 @@ extern "C" {
 namespace halyard::capture {
 
 struct FreeInput {
-  void operator()(AVFormatContext* p) const noexcept { avformat_close_input(&p); }
+  void operator()(AVFormatContext* p) const noexcept { ffmpeg().avformat_close_input(&p); }
 };
 struct FreeOutput {
-  void operator()(AVFormatContext* p) const noexcept { avformat_free_context(p); }
+  void operator()(AVFormatContext* p) const noexcept { ffmpeg().avformat_free_context(p); }
 };
 struct FreeCodec {
-  void operator()(AVCodecContext* p) const noexcept { avcodec_free_context(&p); }
+  void operator()(AVCodecContext* p) const noexcept { ffmpeg().avcodec_free_context(&p); }
 };
 struct FreeFrame {
-  void operator()(AVFrame* p) const noexcept { av_frame_free(&p); }
+  void operator()(AVFrame* p) const noexcept { ffmpeg().av_frame_free(&p); }
 };
 struct FreePacket {
-  void operator()(AVPacket* p) const noexcept { av_packet_free(&p); }
+  void operator()(AVPacket* p) const noexcept { ffmpeg().av_packet_free(&p); }
 };
 using InputPtr = std::unique_ptr<AVFormatContext, FreeInput>;
 using OutputPtr = std::unique_ptr<AVFormatContext, FreeOutput>;
@@ -42,8 +36,8 @@ using CodecPtr = std::unique_ptr<AVCodecContext, FreeCodec>;
 using FramePtr = std::unique_ptr<AVFrame, FreeFrame>;
 using PacketPtr = std::unique_ptr<AVPacket, FreePacket>;
 
-/// FFmpeg prints to stderr by itself; this sends its text to our log (level debug) instead. Once a
-/// process, at the first use of video. Thread-safe.
+/// FFmpeg prints to stderr by itself; this sends its text to our log (level debug) instead. Called
+/// by load_ffmpeg(). Thread-safe.
 void route_ffmpeg_log();
 
 /// `code` negative, as FFmpeg returns it: a system error keeps its errno; other errors get

@@ -5,10 +5,6 @@
 
 #ifdef HALYARD_HAVE_FFMPEG
 
-extern "C" {
-#include <libavutil/mem.h>
-}
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -38,19 +34,19 @@ using WriteCall = int (*)(void*, WrittenBytes, int);
 using SeekCall = std::int64_t (*)(void*, std::int64_t, int);
 
 AVIOContext* make_io(void* opaque, bool is_writing, ReadCall read, WriteCall write, SeekCall seek) {
-  auto* buffer = static_cast<unsigned char*>(av_malloc(io_buffer_bytes));
+  auto* buffer = static_cast<unsigned char*>(ffmpeg().av_malloc(io_buffer_bytes));
   if (buffer == nullptr) return nullptr;
-  AVIOContext* io =
-      avio_alloc_context(buffer, io_buffer_bytes, is_writing ? 1 : 0, opaque, read, write, seek);
-  if (io == nullptr) av_free(buffer);
+  AVIOContext* io = ffmpeg().avio_alloc_context(buffer, io_buffer_bytes, is_writing ? 1 : 0, opaque,
+                                                read, write, seek);
+  if (io == nullptr) ffmpeg().av_free(buffer);
   return io;
 }
 
 // FFmpeg may have replaced the buffer that it was given, so it is freed through the context.
 void free_io(AVIOContext* io) {
   if (io == nullptr) return;
-  av_freep(&io->buffer);
-  avio_context_free(&io);
+  ffmpeg().av_freep(&io->buffer);
+  ffmpeg().avio_context_free(&io);
 }
 
 // Where a seek leads, negative for an error.

@@ -4,12 +4,6 @@
 
 #ifdef HALYARD_HAVE_FFMPEG
 
-extern "C" {
-#include <libavutil/avstring.h>
-#include <libavutil/dict.h>
-#include <libavutil/mem.h>
-}
-
 #include <fcntl.h>
 
 #include <algorithm>
@@ -39,7 +33,7 @@ constexpr const char* containers =
 
 // Whether one of the names of a demuxer ("mov,mp4,m4a") is among those that are read.
 bool is_read(const AVInputFormat& kind) {
-  return av_match_list(kind.name, containers, ',') > 0;
+  return ffmpeg().av_match_list(kind.name, containers, ',') > 0;
 }
 
 // FFmpeg has the one stream that it is given. Whatever a file names, nothing else is opened.
@@ -51,12 +45,12 @@ int refuse_to_open(AVFormatContext*, AVIOContext** io, const char*, int, AVDicti
 struct OpenOptions {
   AVDictionary* entries = nullptr;
   OpenOptions() {
-    av_dict_set(&entries, "format_whitelist", containers, 0);
-    av_dict_set(&entries, "protocol_whitelist", "none", 0);
+    ffmpeg().av_dict_set(&entries, "format_whitelist", containers, 0);
+    ffmpeg().av_dict_set(&entries, "protocol_whitelist", "none", 0);
   }
   OpenOptions(const OpenOptions&) = delete;
   OpenOptions& operator=(const OpenOptions&) = delete;
-  ~OpenOptions() { av_dict_free(&entries); }
+  ~OpenOptions() { ffmpeg().av_dict_free(&entries); }
 };
 
 }  // namespace
@@ -90,8 +84,8 @@ struct VideoInput::Reader {
 void VideoInput::FreeReader::operator()(Reader* reader) const noexcept {
   // FFmpeg may have replaced the buffer that it was given, so it is freed through the context.
   if (reader->io != nullptr) {
-    av_freep(&reader->io->buffer);
-    avio_context_free(&reader->io);
+    ffmpeg().av_freep(&reader->io->buffer);
+    ffmpeg().avio_context_free(&reader->io);
   }
   delete reader;
 }
@@ -103,22 +97,23 @@ Result<VideoInput> VideoInput::open(const std::string& path) {
 }
 
 Result<VideoInput> VideoInput::open(ByteStream stream, const std::string& name) {
-  route_ffmpeg_log();
+  HALYARD_CHECK(load_ffmpeg());
   VideoInput input;
   input.name_ = name;
   input.reader_.reset(new Reader{std::move(stream)});
   Reader& reader = *input.reader_;
-  auto* buffer = static_cast<unsigned char*>(av_malloc(io_buffer_bytes));
+  auto* buffer = static_cast<unsigned char*>(ffmpeg().av_malloc(io_buffer_bytes));
   if (buffer != nullptr) {
-    reader.io = avio_alloc_context(buffer, io_buffer_bytes, 0, &reader, &Reader::read, nullptr,
-                                   reader.stream.is_seekable() ? &Reader::seek : nullptr);
+    reader.io =
+        ffmpeg().avio_alloc_context(buffer, io_buffer_bytes, 0, &reader, &Reader::read, nullptr,
+                                    reader.stream.is_seekable() ? &Reader::seek : nullptr);
   }
   if (reader.io == nullptr) {
-    av_free(buffer);
+    ffmpeg().av_free(buffer);
     return fail(Errc::no_memory, "video: reader cannot be made", "{}", name);
   }
   const AVInputFormat* kind = nullptr;
-  const int probed = av_probe_input_buffer2(reader.io, &kind, "", nullptr, 0, 0);
+  const int probed = ffmpeg().av_probe_input_buffer2(reader.io, &kind, "", nullptr, 0, 0);
   if (probed < 0 || kind == nullptr) return not_a_video(probed, name);
   if (!is_read(*kind)) {
     return fail(Errc::malformed, "source is neither a picture nor a video of a kind that is read",
@@ -131,21 +126,22 @@ Result<VideoInput> VideoInput::open(ByteStream stream, const std::string& name) 
 }
 
 Status VideoInput::open_container(const AVInputFormat& kind) {
-  AVFormatContext* format = avformat_alloc_context();
+  AVFormatContext* format = ffmpeg().avformat_alloc_context();
   if (format == nullptr) return fail(Errc::no_memory, "video: reader cannot be made", "{}", name_);
   format->pb = reader_->io;
   format->io_open = refuse_to_open;
   OpenOptions options;
-  const int opened = avformat_open_input(&format, nullptr, &kind, &options.entries);
+  const int opened = ffmpeg().avformat_open_input(&format, nullptr, &kind, &options.entries);
   if (opened < 0) return not_a_video(opened, name_);  // format was freed
   format_.reset(format);
   return {};
 }
 
 Status VideoInput::finish_opening() {
-  const int found = avformat_find_stream_info(format_.get(), nullptr);
+  const int found = ffmpeg().avformat_find_stream_info(format_.get(), nullptr);
   if (found < 0) return not_a_video(found, name_);
-  const int best = av_find_best_stream(format_.get(), AVMEDIA_TYPE_VIDEO, -1, -1, nullptr, 0);
+  const int best =
+      ffmpeg().av_find_best_stream(format_.get(), AVMEDIA_TYPE_VIDEO, -1, -1, nullptr, 0);
   if (best < 0) return fail(Errc::malformed, "source holds no video stream", "{}", name_);
   stream_ = format_->streams[best];
   // Covers of music files are pictures in passing; text files pass as terminal art.
@@ -162,8 +158,8 @@ Status VideoInput::finish_opening() {
 
 Result<bool> VideoInput::read(AVPacket& packet) {
   while (!at_end_) {
-    av_packet_unref(&packet);
-    const int got = av_read_frame(format_.get(), &packet);
+    ffmpeg().av_packet_unref(&packet);
+    const int got = ffmpeg().av_read_frame(format_.get(), &packet);
     if (got == AVERROR(EAGAIN)) continue;
     if (got < 0) {
       at_end_ = true;
@@ -172,12 +168,12 @@ Result<bool> VideoInput::read(AVPacket& packet) {
     }
     if (packet.stream_index == stream_->index) return true;
   }
-  av_packet_unref(&packet);
+  ffmpeg().av_packet_unref(&packet);
   return false;
 }
 
 double VideoInput::rate() const noexcept {
-  const AVRational rate = av_guess_frame_rate(format_.get(), stream_, nullptr);
+  const AVRational rate = ffmpeg().av_guess_frame_rate(format_.get(), stream_, nullptr);
   return rate.num > 0 && rate.den > 0 ? av_q2d(rate) : 0;
 }
 
@@ -200,21 +196,21 @@ Result<CodecPtr> open_decoder(const AVStream& stream, const DecodeLimits& limits
                               const std::string& name) {
   const AVCodecParameters& parameters = *stream.codecpar;
   HALYARD_CHECK(check_frame(parameters.width, parameters.height, limits, name));
-  const AVCodec* codec = avcodec_find_decoder(parameters.codec_id);
+  const AVCodec* codec = ffmpeg().avcodec_find_decoder(parameters.codec_id);
   if (codec == nullptr) {
     return fail(Errc::unsupported, "video: this FFmpeg has no decoder for it", "{}: {}", name,
-                avcodec_get_name(parameters.codec_id));
+                ffmpeg().avcodec_get_name(parameters.codec_id));
   }
-  CodecPtr decoder(avcodec_alloc_context3(codec));
+  CodecPtr decoder(ffmpeg().avcodec_alloc_context3(codec));
   if (!decoder) return fail(Errc::no_memory, "video: decoder cannot be made", "{}", name);
-  const int set = avcodec_parameters_to_context(decoder.get(), &parameters);
+  const int set = ffmpeg().avcodec_parameters_to_context(decoder.get(), &parameters);
   if (set < 0) return ffmpeg_error("video: decoder refuses it", set, name, Errc::malformed);
   constexpr auto most = static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max());
   decoder->max_pixels = static_cast<std::int64_t>(std::min(limits.max_pixels, most));
   decoder->pkt_timebase = stream.time_base;
   // Each thread holds frames of its own: as many as the machine has, within reason.
   decoder->thread_count = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 16);
-  const int opened = avcodec_open2(decoder.get(), codec, nullptr);
+  const int opened = ffmpeg().avcodec_open2(decoder.get(), codec, nullptr);
   if (opened < 0) return ffmpeg_error("video: decoder refuses it", opened, name, Errc::malformed);
   return decoder;
 }

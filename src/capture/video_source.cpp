@@ -49,10 +49,10 @@ class VideoSource final : public Source {
 };
 
 Result<std::optional<Frame>> VideoSource::next() {
-  FramePtr frame(av_frame_alloc());
+  FramePtr frame(ffmpeg().av_frame_alloc());
   if (!frame) return fail(Errc::no_memory, "video: frame cannot be made", "{}", name_);
   for (;;) {
-    const int got = avcodec_receive_frame(decoder_.get(), frame.get());
+    const int got = ffmpeg().avcodec_receive_frame(decoder_.get(), frame.get());
     if (got == 0) {
       HALYARD_TRY(Frame out, give(std::move(frame)));
       return std::optional<Frame>(std::move(out));
@@ -60,7 +60,7 @@ Result<std::optional<Frame>> VideoSource::next() {
     if (got == AVERROR_EOF) return std::optional<Frame>();
     if (got != AVERROR(EAGAIN)) {
       // A decoder that is draining gives the same error forever, or goes on: either ends here.
-      if (draining_ && got != AVERROR_INVALIDDATA) avcodec_flush_buffers(decoder_.get());
+      if (draining_ && got != AVERROR_INVALIDDATA) ffmpeg().avcodec_flush_buffers(decoder_.get());
       return ffmpeg_error("video: a frame is damaged", got,
                           fmt::format("{} behind frame {}", name_, index_), Errc::corrupt);
     }
@@ -73,8 +73,8 @@ Status VideoSource::feed() {
   auto more = input_.read(*packet_);
   if (!more) return more.error();
   if (!*more) draining_ = true;
-  const int sent = avcodec_send_packet(decoder_.get(), *more ? packet_.get() : nullptr);
-  av_packet_unref(packet_.get());
+  const int sent = ffmpeg().avcodec_send_packet(decoder_.get(), *more ? packet_.get() : nullptr);
+  ffmpeg().av_packet_unref(packet_.get());
   if (sent < 0 && sent != AVERROR_EOF) {
     return ffmpeg_error("video: a packet is damaged", sent,
                         fmt::format("{} behind frame {}", name_, index_), Errc::corrupt);
@@ -102,7 +102,7 @@ std::chrono::nanoseconds VideoSource::time_of(const AVFrame& frame,
     std::int64_t since = 0;
     if (!__builtin_sub_overflow(frame.best_effort_timestamp, first, &since)) {
       return std::chrono::nanoseconds(
-          av_rescale_q(since, stream.time_base, AVRational{1, 1'000'000'000}));
+          ffmpeg().av_rescale_q(since, stream.time_base, AVRational{1, 1'000'000'000}));
     }
   }
   const double rate = rate_ > 0 ? rate_ : 25;
@@ -118,7 +118,7 @@ SourceResult finish(Result<VideoInput> input, const std::string& name, const Opt
                 name, name_of_format(format));
   }
   HALYARD_TRY(CodecPtr decoder, open_decoder(input->stream(), options.load.limits, name));
-  PacketPtr packet(av_packet_alloc());
+  PacketPtr packet(ffmpeg().av_packet_alloc());
   if (!packet) return fail(Errc::no_memory, "video: packet cannot be made", "{}", name);
   return std::unique_ptr<Source>(std::make_unique<VideoSource>(
       *std::move(input), std::move(decoder), std::move(packet), name, options.load.limits));

@@ -4,9 +4,6 @@
 
 #ifdef HALYARD_HAVE_FFMPEG
 
-extern "C" {
-#include <libavutil/opt.h>
-}
 #include <sys/stat.h>
 
 #include <utility>
@@ -22,6 +19,8 @@ extern "C" {
 namespace halyard {
 namespace {
 
+using capture::ffmpeg;
+
 constexpr int most_side = 16384;
 constexpr double most_rate = 1000;
 constexpr int largest_time_base = 60000;  // MPEG-4 keeps time in 16 bits
@@ -29,17 +28,16 @@ constexpr int largest_time_base = 60000;  // MPEG-4 keeps time in 16 bits
 constexpr std::array<std::string_view, 4> extensions = {"mp4", "mkv", "mov", "avi"};
 constexpr std::array<const char*, 4> containers = {"mp4", "matroska", "mov", "avi"};
 
-const AVOutputFormat* container_of(const std::string& path) {
-  const std::string extension = capture::extension_of(path);
-  const auto* const known = std::ranges::find(extensions, extension);
+// FFmpeg's name of the container; null where we write none under this extension.
+const char* container_name(const std::string& path) {
+  const auto* const known = std::ranges::find(extensions, capture::extension_of(path));
   if (known == extensions.end()) return nullptr;
-  return av_guess_format(containers[static_cast<std::size_t>(known - extensions.begin())], nullptr,
-                         nullptr);
+  return containers[static_cast<std::size_t>(known - extensions.begin())];
 }
 
 const AVCodec* available_encoder() {
-  const AVCodec* encoder = avcodec_find_encoder_by_name("libx264");
-  return encoder != nullptr ? encoder : avcodec_find_encoder(AV_CODEC_ID_MPEG4);
+  const AVCodec* encoder = ffmpeg().avcodec_find_encoder_by_name("libx264");
+  return encoder != nullptr ? encoder : ffmpeg().avcodec_find_encoder(AV_CODEC_ID_MPEG4);
 }
 
 bool takes_nv12(const AVCodec& encoder) {
@@ -57,7 +55,7 @@ Status check_request(const std::string& path, Size size, double rate) {
   if (!(rate > 0 && rate <= most_rate)) {
     return fail(Errc::invalid_argument, "rate must be above 0 and at most 1000", "{}", rate);
   }
-  if (container_of(path) == nullptr) {
+  if (container_name(path) == nullptr) {
     return fail(Errc::unsupported, "path: extension must be mp4, mkv, mov or avi", "{}", path);
   }
   struct stat status {};
@@ -97,12 +95,12 @@ struct HALYARD_LOCAL VideoWriter::Impl {
 Status VideoWriter::Impl::open_file() {
   HALYARD_TRY(file, capture::VideoFile::create(path));
   AVFormatContext* context = nullptr;
-  const int made =
-      avformat_alloc_output_context2(&context, container_of(path), nullptr, path.c_str());
+  const int made = ffmpeg().avformat_alloc_output_context2(&context, nullptr, container_name(path),
+                                                           path.c_str());
   if (made < 0) return wrong("video file cannot be made", made);
   output.reset(context);
   file->attach(*context);
-  packet.reset(av_packet_alloc());
+  packet.reset(ffmpeg().av_packet_alloc());
   if (!packet) return fail(Errc::no_memory, "video: packet cannot be made", "{}", path);
   return {};
 }
@@ -112,7 +110,7 @@ Status VideoWriter::Impl::open_encoder(const Tensor& first) {
   input.height = size.height + size.height % 2;
   const bool nv12 = first.format() == PixelFormat::nv12 && takes_nv12(*codec);
   input.format = nv12 ? AV_PIX_FMT_NV12 : AV_PIX_FMT_YUV420P;
-  encoder.reset(avcodec_alloc_context3(codec));
+  encoder.reset(ffmpeg().avcodec_alloc_context3(codec));
   if (!encoder) return fail(Errc::no_memory, "video: encoder cannot be made", "{}", path);
   encoder->width = input.width;
   encoder->height = input.height;
@@ -124,21 +122,21 @@ Status VideoWriter::Impl::open_encoder(const Tensor& first) {
     encoder->flags |= AV_CODEC_FLAG_QSCALE;
     encoder->global_quality = 3 * FF_QP2LAMBDA;
   } else {
-    av_opt_set(encoder->priv_data, "preset", "veryfast", 0);
-    av_opt_set(encoder->priv_data, "crf", "20", 0);
+    ffmpeg().av_opt_set(encoder->priv_data, "preset", "veryfast", 0);
+    ffmpeg().av_opt_set(encoder->priv_data, "crf", "20", 0);
   }
   // AVI has no presentation times, so pictures must come in the order in which they are shown.
   if (capture::extension_of(path) == "avi") encoder->max_b_frames = 0;
   if ((output->oformat->flags & AVFMT_GLOBALHEADER) != 0) {
     encoder->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
   }
-  const int opened = avcodec_open2(encoder.get(), codec, nullptr);
+  const int opened = ffmpeg().avcodec_open2(encoder.get(), codec, nullptr);
   if (opened < 0) return wrong("video: encoder refuses the size or rate", opened);
-  AVStream* stream = avformat_new_stream(output.get(), nullptr);
+  AVStream* stream = ffmpeg().avformat_new_stream(output.get(), nullptr);
   if (stream == nullptr) return fail(Errc::no_memory, "video: stream cannot be made", "{}", path);
   stream->time_base = time_base;
   stream->avg_frame_rate = encoder->framerate;
-  const int copied = avcodec_parameters_from_context(stream->codecpar, encoder.get());
+  const int copied = ffmpeg().avcodec_parameters_from_context(stream->codecpar, encoder.get());
   if (copied < 0) return wrong("video: encoder cannot be described", copied);
   return write_header();
 }
@@ -146,26 +144,26 @@ Status VideoWriter::Impl::open_encoder(const Tensor& first) {
 Status VideoWriter::Impl::write_header() {
   // The index goes to the front of MP4 and MOV files, so that they can be read from a pipe.
   AVDictionary* entries = nullptr;
-  av_dict_set(&entries, "movflags", "+faststart", 0);
-  const int written = avformat_write_header(output.get(), &entries);
-  av_dict_free(&entries);
+  ffmpeg().av_dict_set(&entries, "movflags", "+faststart", 0);
+  const int written = ffmpeg().avformat_write_header(output.get(), &entries);
+  ffmpeg().av_dict_free(&entries);
   if (written < 0) return wrong("video file cannot be written", written);
   return {};
 }
 
 // A null frame drains the encoder.
 Status VideoWriter::Impl::encode(const AVFrame* frame) {
-  const int sent = avcodec_send_frame(encoder.get(), frame);
+  const int sent = ffmpeg().avcodec_send_frame(encoder.get(), frame);
   if (sent < 0) return wrong("video: frame cannot be encoded", sent);
   for (;;) {
-    const int got = avcodec_receive_packet(encoder.get(), packet.get());
+    const int got = ffmpeg().avcodec_receive_packet(encoder.get(), packet.get());
     if (got == AVERROR(EAGAIN) || got == AVERROR_EOF) break;
     if (got < 0) return wrong("video: frame cannot be encoded", got);
     AVStream* stream = output->streams[0];
     packet->stream_index = stream->index;
     packet->duration = 1;  // in the encoder's time base: some containers want it for the last one
-    av_packet_rescale_ts(packet.get(), encoder->time_base, stream->time_base);
-    const int written = av_interleaved_write_frame(output.get(), packet.get());
+    ffmpeg().av_packet_rescale_ts(packet.get(), encoder->time_base, stream->time_base);
+    const int written = ffmpeg().av_interleaved_write_frame(output.get(), packet.get());
     if (written < 0) return wrong("video file cannot be written", written);
   }
   if (output->pb->error < 0) return wrong("video file cannot be written", output->pb->error);
@@ -185,7 +183,7 @@ Status VideoWriter::Impl::encode_picture(const Tensor& picture) {
 
 Status VideoWriter::Impl::close_file() {
   HALYARD_CHECK(encode(nullptr));
-  const int written = av_write_trailer(output.get());
+  const int written = ffmpeg().av_write_trailer(output.get());
   if (written < 0) return wrong("video file cannot be written", written);
   if (output->pb->error < 0) return wrong("video file cannot be written", output->pb->error);
   return file->commit();
@@ -203,12 +201,12 @@ std::span<const std::string_view> VideoWriter::extensions() noexcept {
 Result<VideoWriter> VideoWriter::create(const std::string& path, Size size, double rate) {
   trace::Span span("capture.create_video");
   span.arg("width", size.width).arg("height", size.height).arg("rate", rate);
-  capture::route_ffmpeg_log();
   HALYARD_CHECK(check_request(path, size, rate));
+  HALYARD_CHECK(capture::load_ffmpeg());
   auto impl = std::make_unique<Impl>();
   impl->path = path;
   impl->size = size;
-  impl->time_base = av_inv_q(av_d2q(rate, largest_time_base));
+  impl->time_base = av_inv_q(ffmpeg().av_d2q(rate, largest_time_base));
   impl->codec = available_encoder();
   if (impl->codec == nullptr) {
     return fail(Errc::unsupported, "video: this FFmpeg has neither libx264 nor mpeg4");

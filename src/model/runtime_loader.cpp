@@ -3,7 +3,6 @@
 // the loader or HALYARD_OPENVINO_DIR says. The current folder has no part in it.
 #ifdef HALYARD_HAVE_OPENVINO
 
-#include <dlfcn.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -14,11 +13,12 @@
 #include <cstdio>
 #include <memory>
 #include <string_view>
+#include <type_traits>
 
 #include "base/env.h"
 #include "base/format_error.h"
+#include "base/shared_object.h"
 #include "halyard/version.h"
-#include "model/one_line.h"
 #include "model/runtime.h"
 
 namespace halyard::model {
@@ -68,11 +68,6 @@ bool exists(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0;
 }
 
-std::string last_failure() {
-  const char* const text = ::dlerror();
-  return text == nullptr ? std::string("no reason given") : one_line(text);
-}
-
 /// Loads the runtime's library from the folder that the environment names, so that the object finds
 /// it loaded.
 Status load_named(const std::string& folder) {
@@ -82,9 +77,9 @@ Status load_named(const std::string& folder) {
   for (const char* inner : {"", "/libs", "/lib"}) {
     const std::string path = fmt::format("{}{}/{}", folder, inner, HALYARD_OPENVINO_FILE);
     if (!exists(path)) continue;
-    if (::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) return {};
-    return fail(Errc::unsupported, "HALYARD_OPENVINO_DIR: its library cannot be loaded", "{}",
-                last_failure());
+    const auto library =
+        SharedObject::open(path, "HALYARD_OPENVINO_DIR: its library cannot be loaded");
+    return library ? Status() : library.error();
   }
   return fail(Errc::unsupported, "HALYARD_OPENVINO_DIR: the folder has not the library needed",
               "{} is not in '{}', nor in libs/ or lib/ there", HALYARD_OPENVINO_FILE, folder);
@@ -92,9 +87,8 @@ Status load_named(const std::string& folder) {
 
 Result<const Runtime*> open_object(const std::string& path) {
   if (const auto folder = read_environment().openvino_dir) HALYARD_CHECK(load_named(*folder));
-  void* const object = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (object == nullptr) return fail(Errc::unsupported, not_there, "{}", last_failure());
-  const auto entry = reinterpret_cast<RuntimeEntry>(::dlsym(object, runtime_entry));
+  HALYARD_TRY(const SharedObject object, SharedObject::open(path, not_there));
+  const auto entry = object.function<std::remove_pointer_t<RuntimeEntry>>(runtime_entry);
   const Runtime* const table = entry == nullptr ? nullptr : entry(HALYARD_VERSION_STRING);
   if (table == nullptr)
     return fail(Errc::unsupported, "OpenVINO cannot be used: its object is of another version",

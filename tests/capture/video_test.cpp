@@ -31,6 +31,18 @@ using test::write_bytes;
 
 #ifdef HALYARD_HAVE_FFMPEG
 
+/// A frame as a decoder gives it, its bytes unset.
+capture::FramePtr empty_frame(AVPixelFormat format, int width, int height) {
+  const Status loaded = capture::load_ffmpeg();
+  EXPECT_TRUE(loaded) << loaded.error().message();
+  capture::FramePtr frame(av_frame_alloc());
+  frame->width = width;
+  frame->height = height;
+  frame->format = format;
+  EXPECT_EQ(av_frame_get_buffer(frame.get(), 0), 0);
+  return frame;
+}
+
 class Containers : public testing::TestWithParam<const char*> {};
 
 TEST_P(Containers, round_trip_keeps_pictures_numbers_times_and_colors) {
@@ -75,13 +87,9 @@ TEST(VideoSource, frame_count_is_known_for_mp4) {
 }
 
 TEST(VideoSource, frames_are_the_decoders_planes) {
-  capture::FramePtr frame(av_frame_alloc());
-  frame->width = 33;
-  frame->height = 17;
-  frame->format = AV_PIX_FMT_YUV420P;
+  capture::FramePtr frame = empty_frame(AV_PIX_FMT_YUV420P, 33, 17);
   frame->colorspace = AVCOL_SPC_SMPTE170M;
   frame->color_range = AVCOL_RANGE_JPEG;
-  ASSERT_EQ(av_frame_get_buffer(frame.get(), 0), 0);
   const std::array<const void*, 3> data{frame->data[0], frame->data[1], frame->data[2]};
   AVBufferRef* const watch = av_buffer_ref(frame->buf[0]);
   const auto before = copy_stats();
@@ -103,12 +111,7 @@ TEST(VideoSource, frames_are_the_decoders_planes) {
 }
 
 TEST(VideoSource, other_pixel_formats_are_refused_by_name) {
-  capture::FramePtr frame(av_frame_alloc());
-  frame->width = 16;
-  frame->height = 16;
-  frame->format = AV_PIX_FMT_YUV444P10LE;
-  ASSERT_EQ(av_frame_get_buffer(frame.get(), 0), 0);
-  const auto image = capture::wrap_frame(std::move(frame), "clip");
+  const auto image = capture::wrap_frame(empty_frame(AV_PIX_FMT_YUV444P10LE, 16, 16), "clip");
   ASSERT_FALSE(image);
   EXPECT_EQ(image.error().code, Errc::unsupported);
   EXPECT_NE(image.error().message().find("yuv444p10le"), std::string::npos);
@@ -118,12 +121,7 @@ TEST(VideoSource, nv12_and_grey_frames_are_wrapped) {
   for (const auto& [theirs, ours] : {std::pair{AV_PIX_FMT_NV12, PixelFormat::nv12},
                                      {AV_PIX_FMT_GRAY8, PixelFormat::grey},
                                      {AV_PIX_FMT_YUVJ420P, PixelFormat::i420}}) {
-    capture::FramePtr frame(av_frame_alloc());
-    frame->width = 31;
-    frame->height = 15;
-    frame->format = theirs;
-    ASSERT_EQ(av_frame_get_buffer(frame.get(), 0), 0);
-    const auto image = capture::wrap_frame(std::move(frame), "clip");
+    const auto image = capture::wrap_frame(empty_frame(theirs, 31, 15), "clip");
     ASSERT_TRUE(image);
     EXPECT_EQ(image->format(), ours);
   }

@@ -62,6 +62,8 @@ case $way in
     soname=$(objdump -p "$library" | awk '$1 == "SONAME" {print $2}')
     [[ $soname == "libhalyard.so.${version%.*}" ]] || { echo "soname is $soname"; exit 1; }
     [[ $(readlink -f "$library") == */libhalyard.so.$version ]] || { echo "no version"; exit 1; }
+    # What is loaded when it is first used, by a name that the file may hold, is not linked.
+    ! objdump -p "$library" | grep -E 'NEEDED +lib(av|sw|openvino)' || { echo "linked"; exit 1; }
     [[ -d $prefix/include/halyard && ! -e $prefix/include/base ]] || { echo "headers"; exit 1; }
     ;;
   abi_notices)

@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the program loads: FFmpeg and OpenVINO when they are first used, and not before."""
+import os
+import re
+import unittest
+
+from program import PICTURE, ProgramTest
+
+HAS_VIDEO = os.environ.get("HALYARD_HAS_VIDEO") == "1"
+HEAVY = re.compile(r"/(lib(?:avformat|avcodec|avutil|openvino|halyard_openvino)\b[^/]*)$", re.M)
+# Names of FFmpeg's libraries, of every version that a build can be for.
+FFMPEG = [f"libavformat.so.{major}" for major in range(57, 64)]
+
+
+class LoadingTest(ProgramTest):
+    def environment(self, **more):
+        return {**os.environ, **more}
+
+    def loaded(self, *words):
+        """Names of FFmpeg's and the engine's files that the process loads."""
+        done = self.run_program(*words, env=self.environment(LD_DEBUG="files"))
+        text = done.stderr.decode()
+        self.assertEqual(done.returncode, 0, text)
+        found = re.findall(r"calling init: (\S+)", text)
+        self.assertTrue(any("libhalyard" in path for path in found), "the loader tells nothing")
+        return sorted(HEAVY.findall("\n".join(found)))
+
+    def test_version_help_and_pictures_load_neither(self):
+        for words in (["--version"], ["--help"], ["convert", PICTURE, self.dir / "out.png"]):
+            with self.subTest(words=words):
+                self.assertEqual(self.loaded(*words), [])
+
+    @unittest.skipUnless(HAS_VIDEO, "this build has no FFmpeg")
+    def test_video_loads_ffmpeg(self):
+        self.assertTrue(any("libavformat" in name for name in self.loaded("doctor")))
+
+    @unittest.skipUnless(HAS_VIDEO, "this build has no FFmpeg")
+    def test_a_system_without_ffmpeg_is_told_what_to_install(self):
+        for name in FFMPEG:
+            (self.dir / name).write_bytes(b"no library")
+        text = self.succeed("doctor", env=self.environment(LD_LIBRARY_PATH=str(self.dir)))
+        line = next(line for line in text.splitlines() if line.startswith("video"))
+        self.assertRegex(line, r" no +video: FFmpeg cannot be loaded: install libavformat\d+ ")
+        self.assertIn("libavformat.so", line)
+
+
+if __name__ == "__main__":
+    unittest.main()
