@@ -14,6 +14,7 @@
 #include "out_formats.h"
 #include "paths.h"
 #include "pipeline.h"
+#include "preset_options.h"
 #include "report.h"
 
 namespace halyard::tool {
@@ -22,6 +23,7 @@ namespace {
 struct RunOptions {
   std::vector<std::string> inputs;
   DetectorOptions detector;
+  PresetOptions preset;
   bool is_tracking = false;
   ByteTrack::Options tracking;
   std::string out;
@@ -143,7 +145,9 @@ int run_pipeline(const RunOptions& options, PipelineParts parts, Outputs& output
 /// Masks are drawn from prototypes; JSON needs their pixels.
 DetectorOptions detector_options(const RunOptions& options) {
   DetectorOptions out = options.detector;
-  if (!options.json.empty()) out.mask_rule = MaskRule::logits;
+  out.mask_rule = MaskRule::logits;
+  apply(options.preset, out);
+  if (options.json.empty()) out.mask_rule.reset();
   out.keeps_prototypes = !options.out.empty() || !options.contact_sheet.empty();
   return out;
 }
@@ -230,6 +234,9 @@ constexpr const char* max_tracks_text =
 
 constexpr const char* run_examples =
     "Boxes are pixels of the picture as a viewer shows it, EXIF orientation applied.\n"
+    "A preset makes the network see what its trainer shows it: ultralytics what `yolo predict` "
+    "does,\n"
+    "ultralytics-val what `yolo val` does, as halyard val has it.\n"
     "Masks of models that give them are drawn below the boxes; in the JSON they are COCO's runs.\n"
     "Ctrl-C finishes the frames on their way and completes all files; a second one ends at once.\n"
     "The JSON file is whole after each frame; other files get their names when they are complete.\n"
@@ -253,12 +260,7 @@ void add_run(CLI::App& app, Action& action) {
   sub->add_option("-m,--model", detector.model, "Model file: .onnx, .tflite or .xml")->required();
   sub->add_option("--labels", detector.labels, "Class names, one a line; default: the model's own");
   sub->add_option("--config", detector.config, "Description of the outputs (.json, .yaml)");
-  sub->add_option("--score", detector.decode.score_threshold, "Least score of a detection")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  sub->add_option("--iou", detector.decode.iou_threshold, "Most overlap of two of a class")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
+  add_preset_options(*sub, options->preset, "hal's input, score 0.25, IoU 0.45");
   sub->add_option("--device", detector.engine.device, "Device of the engine")
       ->capture_default_str();
   sub->add_option("--threads", detector.engine.threads, "Inference threads; 0: the engine's choice")

@@ -12,11 +12,10 @@
 #include "coco_limits.h"
 #include "commands.h"
 #include "limit_options.h"
-#include "parsed_option.h"
 #include "paths.h"
+#include "preset_options.h"
 #include "report.h"
 #include "val_model.h"
-#include "values.h"
 
 namespace halyard::tool {
 namespace {
@@ -192,29 +191,14 @@ constexpr const char* val_examples =
     "  halyard val --gt instances_val2017.json --detections results.json --by-class\n"
     "  halyard val --gt instances_val2017.json --model yolov8n.onnx --images val2017 --json -";
 
-void add_preset_options(CLI::App& sub, PresetOptions& preset) {
-  add_parsed(sub, "--preset", preset.preset, parse_val_preset,
-             "ultralytics-val, ultralytics or hal",
-             "Whose rules hold where none is given: ultralytics-val (default), ultralytics, hal");
-  sub.add_option("--score", preset.score, "Least score of a detection")
-      ->check(CLI::Range(0.0, 1.0));
-  sub.add_option("--iou", preset.iou, "Most overlap of two of a class")
-      ->check(CLI::Range(0.0, 1.0));
-  add_parsed(sub, "--letterbox", preset.letterbox, parse_letterbox_rule,
-             "hal, ultralytics or ultralytics-val",
-             "Rule of the letterbox: hal, ultralytics, ultralytics-val");
-  add_parsed(sub, "--mask-rule", preset.mask_rule, parse_mask_rule,
-             "logits, ultralytics or ultralytics-quick",
-             "Rule of the masks: logits, ultralytics, ultralytics-quick");
-}
-
 void add_model_options(CLI::App& sub, ModelRun& model) {
   DetectorOptions& detector = model.detector;
   sub.add_option("-m,--model", detector.model, "Run a model: .onnx, .tflite or .xml");
   sub.add_option("--images", model.images, "Folder of the images that the ground truth names");
   sub.add_option("--labels", detector.labels, "Class names, one a line; default: the model's own");
   sub.add_option("--config", detector.config, "Description of the outputs (.json, .yaml)");
-  add_preset_options(sub, model.preset);
+  model.preset.preset = ValPreset::ultralytics_val;
+  add_preset_options(sub, model.preset, "ultralytics-val");
   sub.add_option("--threads", detector.engine.threads, "Inference threads; 0: the engine's choice")
       ->check(CLI::Range(0, 1024));
   sub.add_flag("-q,--quiet", model.is_quiet, "No progress bar");

@@ -43,7 +43,7 @@ std::optional<MaskRule> parse_mask_rule(std::string_view text) {
 }
 
 void apply(const PresetOptions& preset, DetectorOptions& options) {
-  set(preset.preset, options);
+  if (preset.preset) set(*preset.preset, options);
   if (preset.score) options.decode.score_threshold = *preset.score;
   if (preset.iou) options.decode.iou_threshold = *preset.iou;
   if (preset.letterbox) options.letterbox = *preset.letterbox;

@@ -22,7 +22,7 @@ std::optional<ValPreset> parse_val_preset(std::string_view text);
 std::optional<MaskRule> parse_mask_rule(std::string_view text);
 
 struct PresetOptions {
-  ValPreset preset = ValPreset::ultralytics_val;
+  std::optional<ValPreset> preset = {};  ///< unset: what DetectorOptions says
   // In place of the preset's own.
   std::optional<float> score;
   std::optional<float> iou;
@@ -30,7 +30,7 @@ struct PresetOptions {
   std::optional<MaskRule> mask_rule;
 };
 
-/// Sets decode, letterbox, is_rgb_first and mask_rule.
+/// Sets decode, letterbox, is_rgb_first and mask_rule; without a preset only what was named.
 void apply(const PresetOptions& preset, DetectorOptions& options);
 
 }  // namespace halyard::tool
