@@ -69,6 +69,29 @@ def segmentation_model(objects, names=("red", "blue")):
     return model + b"".join(field(14, field(1, k) + field(2, v)) for k, v in told.items())
 
 
+def pose_model(objects):
+    """A network of one class, whose objects have keypoints; all is constant. `objects`: (cx, cy, w,
+    h in pixels of 64 x 64, score, points of x, y, score)."""
+    points = len(objects[0][5])
+    features = 5 + 3 * points
+    table = [[0.0] * ANCHORS for _ in range(features)]
+    for anchor, (*box, score, keypoints) in enumerate(objects):
+        for row, value in zip(table, [*box, score, *(v for point in keypoints for v in point)]):
+            row[anchor] = value
+    shape = [1, features, ANCHORS]
+    raw = b"".join(struct.pack(f"<{ANCHORS}f", *row) for row in table)
+    boxes = b"".join(field(1, extent) for extent in shape) + field(2, FLOAT) + \
+        field(8, "boxes") + field(9, raw)
+    graph = node("Identity", ["boxes"], "output0")
+    graph += field(2, "pose") + field(5, boxes)
+    graph += field(11, value_info("images", [1, 3, SIDE, SIDE]))
+    graph += field(12, value_info("output0", shape))
+    told = {"names": "{0: 'person'}", "task": "pose", "stride": "4", "imgsz": f"[{SIDE}, {SIDE}]",
+            "kpt_shape": f"[{points}, 3]"}
+    model = field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 13))
+    return model + b"".join(field(14, field(1, k) + field(2, v)) for k, v in told.items())
+
+
 if __name__ == "__main__":
     with open(sys.argv[1], "wb") as file:
         file.write(segmentation_model([(32, 32, 48, 24, 0, 0.9, 1, 0, -1),

@@ -2,11 +2,7 @@
 // Every file gets its name when it is whole: the codec and the video writer rename at their end.
 #include "annotator.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "detector.h"
@@ -15,18 +11,6 @@
 
 namespace halyard::tool {
 namespace {
-
-namespace fs = std::filesystem;
-
-Status make_folder(const std::string& path) {
-  std::error_code error;
-  if (fs::exists(path, error) && !fs::is_directory(path, error))
-    return make_error(Errc::exists, "--out must be a folder or a picture or video name", path);
-  fs::create_directories(path, error);
-  if (!error) return {};
-  const Errc code = error == std::errc::permission_denied ? Errc::permission : Errc::os;
-  return make_error(code, "--out folder cannot be made", path, error.value());
-}
 
 Status resize(Tensor& tensor, Size size, PixelFormat format) {
   if (!tensor.is_empty() && tensor.size() == size) return {};
@@ -43,7 +27,8 @@ Result<Annotator> Annotator::create(Options options) {
   if (!annotator.is_wanted()) return annotator;
   if (annotator.kind_ == OutKind::folder) {
     HALYARD_CHECK(make_folder(annotator.options_.out));
-    annotator.reserve_names();
+    annotator.names_.emplace(annotator.options_.out, ".jpg");
+    annotator.names_->reserve(annotator.options_.other_outputs);
   }
   Overlay::Options drawing;
   drawing.labels = annotator.options_.labels;
@@ -59,18 +44,6 @@ Status Annotator::open_sheet() {
   return {};
 }
 
-/// Those in the folder itself; links need no thought, a picture would replace only the link's
-/// target and PathCheck has seen to that.
-void Annotator::reserve_names() {
-  for (const std::string& other : options_.other_outputs) {
-    const fs::path path(other);
-    std::error_code error;
-    const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-    if (fs::equivalent(folder, options_.out, error) && !error)
-      used_names_.insert(path.filename().string());
-  }
-}
-
 Status Annotator::paint(Job& job) const {
   if (!is_wanted()) return {};
   const StageTimer timer(job, "paint");
@@ -80,21 +53,6 @@ Status Annotator::paint(Job& job) const {
   request.dst = job.canvas;
   HALYARD_CHECK(job.processor.convert(request));
   return {};
-}
-
-std::string Annotator::name_for(const Frame& frame) {
-  std::string stem = fs::path(frame.source).stem().string();
-  if (stem.empty() || stem == "-") stem = "frame";
-  std::string name = stem + ".jpg";
-  // Frames of a video share its name, and so may pictures of two folders.
-  const bool is_picture = is_picture_name(frame.source);
-  if (!is_picture || used_names_.contains(name))
-    name = fmt::format("{}_{:06}.jpg", stem, frame.index);
-  // A picture may have been called so from the start.
-  for (std::size_t more = 1; used_names_.contains(name); ++more)
-    name = fmt::format("{}_{:06}_{}.jpg", stem, frame.index, more);
-  used_names_.insert(name);
-  return (fs::path(options_.out) / name).string();
 }
 
 Status Annotator::draw(Job& job) {
@@ -141,7 +99,7 @@ Status Annotator::draw_masks(Job& job) {
 }
 
 Status Annotator::choose_target(Job& job) {
-  if (kind_ == OutKind::folder) job.out_path = name_for(job.frame);
+  if (kind_ == OutKind::folder) job.out_path = names_->path_for(job.frame.source, job.frame.index);
   if (kind_ == OutKind::picture) {
     if (drawn_ != 0)
       return make_error(Errc::invalid_argument, "--out names one picture, the input has more",

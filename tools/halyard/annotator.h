@@ -4,11 +4,11 @@
 
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "contact_sheet.h"
+#include "frame_names.h"
 #include "halyard/capture.h"
 #include "halyard/draw.h"
 #include "halyard/mask_draw.h"
@@ -57,8 +57,6 @@ class Annotator {
   Status draw_masks(Job& job);
   /// Decides where the frame goes: a file name, or the video, which is made for the first frame.
   Status choose_target(Job& job);
-  std::string name_for(const Frame& frame);
-  void reserve_names();
   Options options_;
   OutKind kind_ = OutKind::none;
   std::optional<Overlay> overlay_;
@@ -69,7 +67,7 @@ class Annotator {
   Size video_size_;
   ContactSheet sheet_;
   std::optional<OutputFile> sheet_file_;
-  std::set<std::string> used_names_;
+  std::optional<FrameNames> names_;  ///< of the folder's pictures
   std::size_t drawn_ = 0;
 };
 

@@ -14,6 +14,7 @@
 #include "paths.h"
 #include "record.h"
 #include "report.h"
+#include "seen.h"
 #include "values.h"
 
 namespace halyard::tool {
@@ -51,11 +52,10 @@ Result<Decoder> make_decoder(const DecodeCommand& command, std::span<const Tenso
   return Decoder::create(std::move(description), command.decode);
 }
 
-/// The network's picture back to the source, as `halyard run` letterboxes it.
-std::vector<Detection> to_source(std::vector<Detection> found, Size source, Size input) {
-  const Placement placement(source, Region{0, 0, source.width, source.height}, Orientation{}, input,
-                            letterbox_region(source, input));
-  return placement.to_source(std::move(found));
+/// From the network's picture back to the source, as `halyard run` letterboxes it.
+Placement placement_of(Size source, Size input) {
+  return {source, Region{0, 0, source.width, source.height}, Orientation{}, input,
+          letterbox_region(source, input)};
 }
 
 Result<FrameRecord> decode_frame(const DecodeCommand& command, std::vector<Tensor> outputs,
@@ -63,17 +63,19 @@ Result<FrameRecord> decode_frame(const DecodeCommand& command, std::vector<Tenso
   FrameRecord record;
   record.source = command.files[0];
   const auto start = std::chrono::steady_clock::now();
-  HALYARD_TRY(auto found, decoder.decode(outputs));
+  Decoded decoded;
+  HALYARD_CHECK(decoder.decode_into(outputs, decoded));
   const Size input = decoder.description().input;
   record.size = input;
   if (command.source_size) {
     record.size = *command.source_size;
-    found = to_source(std::move(found), *command.source_size, input);
+    const Placement placement = placement_of(record.size, input);
+    fill_seen(decoded, placement.to_source(decoded.detections), &placement, record);
+  } else {
+    fill_seen(decoded, decoded.detections, nullptr, record);
   }
   const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - start;
   record.timing_us.emplace_back("decode", time.count());
-  for (const Detection& detection : found)
-    record.seen.push_back({detection, {}});
   return record;
 }
 
@@ -85,9 +87,9 @@ int write_record(const DecodeCommand& command, const FrameRecord& record,
       print_line(detail_line(seen, labels));
     return exit_ok;
   }
-  auto json = JsonWriter::create(command.json);
+  auto json = JsonWriter::create(command.json, labels);
   if (!json) return report("--json " + command.json, json.error());
-  if (auto added = json->add(record, labels); !added)
+  if (auto added = json->add(record); !added)
     return report("--json " + command.json, added.error());
   if (auto done = json->finish(); !done) return report("--json " + command.json, done.error());
   return exit_ok;

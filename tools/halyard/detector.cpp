@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "report.h"
+#include "seen.h"
 #include "values.h"
 
 namespace halyard::tool {
@@ -101,6 +102,7 @@ Status Detector::detect(Job& job) {
 Status Detector::decode(std::span<const Tensor> outputs, const Placement& placement, Job& job) {
   HALYARD_CHECK(decoder_.decode_into(outputs, job.decoded));
   job.found = placement.to_source(job.decoded.detections);
+  fill_seen(job.decoded, job.found, &placement, job.record);
   if (gives_masks()) HALYARD_CHECK(make_masks(placement, job));
   if (!keeps_prototypes_) job.decoded.masks.prototypes = {};  // the engine's memory
   return {};

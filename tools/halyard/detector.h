@@ -37,8 +37,8 @@ class Detector {
 
   /// An input tensor for one job. Errors: those of allocation.
   Result<Tensor> make_input() const { return Tensor::create(engine_.inputs()[0]); }
-  /// Fills job.found, and of a model with masks what the options ask for: job.masks;
-  /// job.decoded.masks with job.content. Errors: what the stages report.
+  /// Fills job.found and the record's seen and classes, and of a model with masks what the options
+  /// ask for: job.masks; job.decoded.masks with job.content. Errors: what the stages report.
   Status detect(Job& job);
 
   const std::vector<std::string>& labels() const noexcept { return labels_; }

@@ -10,6 +10,7 @@
 #include "halyard/capture.h"
 #include "halyard/decode.h"
 #include "halyard/image.h"
+#include "halyard/polygon.h"
 #include "halyard/rle.h"
 #include "halyard/track.h"
 #include "record.h"
@@ -22,12 +23,13 @@ struct Job {
 
   // Kept from frame to frame.
   Processor processor;
-  Tensor input;        ///< the network's
-  Tensor rgb;          ///< the frame before it is resized, where that is asked for
-  Decoded decoded;     ///< what the head gave; with masks, boxes are cut at the network's input
-  Rle rle;             ///< of one mask
-  Tensor canvas;       ///< upright RGB copy to draw on
-  Tensor video_frame;  ///< what the video writer takes
+  Tensor input;     ///< the network's
+  Tensor rgb;       ///< the frame before it is resized, where that is asked for
+  Decoded decoded;  ///< what the head gave; with masks, boxes are cut at the network's input
+  Rle rle;          ///< of one mask
+  std::vector<Polygon> polygons;  ///< of one mask
+  Tensor canvas;                  ///< upright RGB copy to draw on
+  Tensor video_frame;             ///< what the video writer takes
 
   // This frame's.
   Frame frame;

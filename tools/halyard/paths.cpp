@@ -152,6 +152,10 @@ PathCheck& PathCheck::output_folder(const std::string& option, const std::string
   return add(Kind::output_folder, option, path);
 }
 
+PathCheck& PathCheck::text_folder(const std::string& option, const std::string& path) {
+  return add(Kind::text_folder, option, path);
+}
+
 /// Pictures of an output folder have the names of frames, so none of these may lie there; a folder
 /// of frames may hold links to such files.
 bool PathCheck::overwrites_frames(const Seen& folder, const Seen& input) {
@@ -160,6 +164,20 @@ bool PathCheck::overwrites_frames(const Seen& folder, const Seen& input) {
   return any_entry<fs::directory_iterator>(input.use->path, [&](const fs::path& entry) {
     std::error_code error;
     return fs::is_symlink(entry, error) && lies_in(entry, folder.identity);
+  });
+}
+
+/// Whether a link in the folder leads to the input, or into it: writing to the link would change
+/// that.
+bool PathCheck::links_to(const Seen& folder, const Seen& input) {
+  if (!is_folder(folder.identity)) return false;
+  return any_entry<fs::directory_iterator>(folder.use->path, [&](const fs::path& entry) {
+    std::error_code error;
+    if (!fs::is_symlink(entry, error)) return false;
+    const auto file = existing(entry);
+    if (!file) return false;
+    return file->is_same(input.identity) ||
+           (is_folder(input.identity) && lies_in(entry, input.identity));
   });
 }
 
@@ -182,8 +200,14 @@ bool PathCheck::clashes(const Seen& output, const Seen& other) {
   if (is_shared(output.identity)) return false;
   if (output.identity.is_same(other.identity)) return true;
   if (!other.is_input()) return false;
-  return output.use->kind == Kind::output_folder ? overwrites_frames(output, other)
-                                                 : overwrites_inside(output, other);
+  switch (output.use->kind) {
+    case Kind::output_folder:
+      return overwrites_frames(output, other) || links_to(output, other);
+    case Kind::text_folder:
+      return links_to(output, other);
+    default:
+      return overwrites_inside(output, other);
+  }
 }
 
 std::optional<PathCheck::Seen> PathCheck::look_at(const Use& use) {

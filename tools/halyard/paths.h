@@ -34,11 +34,14 @@ class PathCheck {
   /// A folder to write pictures to that are named after frames().
   PathCheck& output_folder(const std::string& option, const std::string& path);
 
+  /// A folder to write texts to: no name in it may be a link to an input.
+  PathCheck& text_folder(const std::string& option, const std::string& path);
+
   /// Reports the first clash, naming both options; exit_ok or exit_usage. Reads the file system.
   int run() const;
 
  private:
-  enum class Kind { input, frames, input_tree, output, stream_output, output_folder };
+  enum class Kind { input, frames, input_tree, output, stream_output, output_folder, text_folder };
   struct Use {
     Kind kind;
     std::string option;
@@ -50,6 +53,7 @@ class PathCheck {
   static bool clashes(const Seen& output, const Seen& other);
   static bool overwrites_inside(const Seen& output, const Seen& input);
   static bool overwrites_frames(const Seen& folder, const Seen& input);
+  static bool links_to(const Seen& folder, const Seen& input);
   std::vector<Use> uses_;
   std::vector<Use> implied_;  ///< by a model: another option that names the file is told of first
 };

@@ -31,6 +31,19 @@ class ThreadNamer : public tbb::task_scheduler_observer {
   }
 };
 
+constexpr float outline_tolerance = 0.5F;  // pixels
+
+/// Empty of an empty mask.
+std::vector<Point> largest_outline(const std::vector<Polygon>& polygons) {
+  const Polygon* largest = nullptr;
+  double area = 0;
+  for (const Polygon& polygon : polygons) {
+    const double its = polygon.is_hole ? 0 : polygon_area(polygon);
+    if (its > area) area = its, largest = &polygon;
+  }
+  return largest == nullptr ? std::vector<Point>() : largest->points;
+}
+
 }  // namespace
 
 Result<Outcome> Pipeline::run(std::size_t in_flight) {
@@ -136,18 +149,19 @@ void Pipeline::fail_run(const std::string& what, const Error& error) {
 
 void Pipeline::see(Job& job) {
   guard(job, "", [&] { return parts_.detector.detect(job); });
-  guard(job, "", [&] { return add_seen(job); });
+  guard(job, "", [&] { return add_masks(job); });
   guard(job, "", [&] { return parts_.annotator.paint(job); });
 }
 
-Status Pipeline::add_seen(Job& job) {
-  for (const Detection& detection : job.found)
-    job.record.seen.push_back({detection});
-  if (parts_.json == nullptr || job.masks.empty()) return {};
+Status Pipeline::add_masks(Job& job) {
+  if (!parts_.has_masks || job.masks.empty()) return {};
   const StageTimer timer(job, "runs");
   for (std::size_t i = 0; i < job.found.size(); ++i) {
     HALYARD_CHECK(rle_encode(job.masks[i], job.masks.frame(), job.rle));
     HALYARD_TRY(job.record.seen[i].mask, rle_to_string(job.rle));
+    if (!parts_.has_outlines) continue;
+    HALYARD_CHECK(mask_polygons(job.masks[i], job.polygons, outline_tolerance));
+    job.record.seen[i].outline = largest_outline(job.polygons);
   }
   return {};
 }
@@ -174,10 +188,8 @@ void Pipeline::encode(Job& job) {
 
 void Pipeline::deliver(Job* job) {
   guard(*job, "--out", [&] { return parts_.annotator.write(*job); });
-  guard(*job, "--json", [&]() -> Status {
-    if (parts_.json == nullptr) return {};
-    return parts_.json->add(job->record, parts_.detector.labels());
-  });
+  for (const auto& [option, writer] : parts_.results.entries())
+    guard(*job, option.c_str(), [&] { return writer->add(job->record); });
   guard(*job, "", [&]() -> Status {
     ++outcome_.frames;
     parts_.stats.add(job->record);

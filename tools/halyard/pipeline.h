@@ -14,6 +14,7 @@
 #include "halyard/track.h"
 #include "inputs.h"
 #include "progress.h"
+#include "result_files.h"
 #include "stats.h"
 
 namespace halyard::tool {
@@ -24,9 +25,11 @@ struct PipelineParts {
   Detector& detector;
   ByteTrack* tracker = nullptr;  ///< null: no tracking
   Annotator& annotator;
-  JsonWriter* json = nullptr;  ///< null: none
+  ResultFiles& results;
   Progress& progress;
   RunStats& stats;
+  bool has_masks = false;  ///< a file of results holds them
+  bool has_outlines = false;
   bool prints_lines = false;
 };
 
@@ -49,12 +52,12 @@ class Pipeline {
  private:
   Status add_job();
   void execute(std::size_t in_flight);
-  Job* load();                // null: no more frames
-  void see(Job& job);         // any number at once
-  Status add_seen(Job& job);  // what was found, into the record
-  void follow(Job& job);      // in order
-  void encode(Job& job);      // any number at once
-  void deliver(Job* job);     // in order
+  Job* load();                 // null: no more frames
+  void see(Job& job);          // any number at once
+  Status add_masks(Job& job);  // into the record
+  void follow(Job& job);       // in order
+  void encode(Job& job);       // any number at once
+  void deliver(Job* job);      // in order
   bool read_frame(Job& job);
   /// Runs a stage unless the job or the run has failed; a failure ends the run. `what` names an
   /// option in the report; empty: the frame's source.

@@ -8,18 +8,37 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string_view>
-#include <utility>
 
 #include "report.h"
 
 namespace halyard::tool {
 namespace {
 
-constexpr std::string_view json_end = "\n]}\n";
+using Json = nlohmann::ordered_json;
+
+constexpr GrowingFile::Shape json_shape{"{\"frames\": [\n", ",\n", "\n]}\n"};
 
 /// A float as the shortest decimal that a reader turns into the same float; not 0.8700000047683716.
 double tidy(float value) {
   return std::round(static_cast<double>(value) * 1e4) / 1e4;
+}
+
+Json to_json(const Seen& seen, Size size, std::span<const std::string> labels) {
+  const Detection& found = seen.detection;
+  Json entry;
+  entry["box"] = {tidy(found.box.x1), tidy(found.box.y1), tidy(found.box.x2), tidy(found.box.y2)};
+  entry["score"] = tidy(found.score);
+  entry["class"] = found.label;
+  entry["label"] = label_of(labels, found.label);
+  entry["track"] = seen.track ? Json(*seen.track) : Json(nullptr);
+  if (!seen.mask.empty())
+    entry["segmentation"] = {{"size", {size.height, size.width}}, {"counts", seen.mask}};
+  for (const Keypoint& point : seen.keypoints)
+    entry["keypoints"].push_back(
+        Json::array({tidy(point.at.x), tidy(point.at.y), tidy(point.score)}));
+  for (const Point& corner : seen.corners)
+    entry["corners"].push_back(Json::array({tidy(corner.x), tidy(corner.y)}));
+  return entry;
 }
 
 }  // namespace
@@ -36,27 +55,17 @@ std::string label_of(std::span<const std::string> labels, std::int32_t label) {
 }
 
 std::string to_json(const FrameRecord& record, std::span<const std::string> labels) {
-  using Json = nlohmann::ordered_json;
   Json frame;
   frame["source"] = record.source;
   frame["index"] = record.index;
   frame["width"] = record.size.width;
   frame["height"] = record.size.height;
   frame["detections"] = Json::array();
-  for (const Seen& seen : record.seen) {
-    const Detection& found = seen.detection;
-    Json entry;
-    entry["box"] = {tidy(found.box.x1), tidy(found.box.y1), tidy(found.box.x2), tidy(found.box.y2)};
-    entry["score"] = tidy(found.score);
-    entry["class"] = found.label;
-    entry["label"] = label_of(labels, found.label);
-    entry["track"] = seen.track ? Json(*seen.track) : Json(nullptr);
-    if (!seen.mask.empty()) {
-      entry["segmentation"] = {{"size", {record.size.height, record.size.width}},
-                               {"counts", seen.mask}};
-    }
-    frame["detections"].push_back(std::move(entry));
-  }
+  for (const Seen& seen : record.seen)
+    frame["detections"].push_back(to_json(seen, record.size, labels));
+  for (const auto& [label, score] : record.classes)
+    frame["classes"].push_back(
+        {{"class", label}, {"label", label_of(labels, label)}, {"score", tidy(score)}});
   frame["timing_us"] = Json::object();
   for (const auto& [stage, microseconds] : record.timing_us)
     frame["timing_us"][stage] = std::round(microseconds * 10) / 10;
@@ -69,6 +78,10 @@ std::string summary_line(const FrameRecord& record, std::span<const std::string>
   for (const Seen& seen : record.seen)
     ++counts[seen.detection.label];
   std::string line = record.source + ": ";
+  if (counts.empty() && !record.classes.empty()) {
+    const auto& [label, score] = record.classes.front();
+    return line + fmt::format("{} {:.0f}%", label_of(labels, label), 100.0 * score);
+  }
   if (counts.empty()) return line + "nothing";
   const char* separator = "";
   for (const auto& [label, count] : counts) {
@@ -87,25 +100,13 @@ std::string detail_line(const Seen& seen, std::span<const std::string> labels) {
   return line;
 }
 
-Result<JsonWriter> JsonWriter::create(const std::string& path) {
-  HALYARD_TRY(auto file, open_output(path));
-  return JsonWriter(std::move(file));
+Result<JsonWriter> JsonWriter::create(const std::string& path, std::vector<std::string> labels) {
+  HALYARD_TRY(auto file, GrowingFile::create(path, json_shape));
+  return JsonWriter(std::move(file), std::move(labels));
 }
 
-Status JsonWriter::add(const FrameRecord& record, std::span<const std::string> labels) {
-  const std::string text = (has_frames_ ? ",\n" : "{\"frames\": [\n") + to_json(record, labels);
-  const bool is_first = !std::exchange(has_frames_, true);
-  if (file_.is_direct()) return file_.write(text);
-  if (!is_first)
-    return file_.replace_tail(file_.position_bytes() - json_end.size(), text + json_end.data());
-  HALYARD_CHECK(file_.write(text + json_end.data()));
-  return file_.publish();
-}
-
-Status JsonWriter::finish() {
-  if (!has_frames_) HALYARD_CHECK(file_.write("{\"frames\": []}\n"));
-  if (has_frames_ && file_.is_direct()) HALYARD_CHECK(file_.write(json_end));
-  return file_.commit();
+Status JsonWriter::add(const FrameRecord& record) {
+  return file_.add(to_json(record, labels_));
 }
 
 }  // namespace halyard::tool

@@ -9,18 +9,28 @@
 #include <utility>
 #include <vector>
 
+#include "growing_file.h"
 #include "halyard/detection.h"
 #include "halyard/geometry.h"
 #include "halyard/result.h"
-#include "paths.h"
 
 namespace halyard::tool {
 
-/// A detection in upright source pixels, the track it belongs to, and its mask.
+/// A detection, the track it belongs to, and what else the network says of it; all in upright
+/// source pixels.
 struct Seen {
   Detection detection;
   std::optional<std::uint64_t> track = {};
-  std::string mask = {};  ///< runs as COCO writes them, of the whole picture; empty: none
+  std::string mask = {};            ///< runs as COCO writes them, of the whole picture; empty: none
+  std::vector<Point> outline = {};  ///< the mask's largest, where somebody writes it
+  std::vector<Keypoint> keypoints = {};
+  std::vector<Point> corners = {};  ///< four, of heads that turn their boxes
+};
+
+/// A class of the whole picture, of networks that classify.
+struct SeenClass {
+  std::int32_t label = 0;
+  float score = 0;
 };
 
 struct FrameRecord {
@@ -28,7 +38,8 @@ struct FrameRecord {
   std::size_t index = 0;
   Size size;  ///< of the upright picture
   std::vector<Seen> seen;
-  std::size_t left_out = 0;  ///< detections that the tracker's limit keeps from it
+  std::vector<SeenClass> classes;  ///< best first
+  std::size_t left_out = 0;        ///< detections that the tracker's limit keeps from it
   std::vector<std::pair<const char*, double>> timing_us;  ///< by stage, in order
 };
 
@@ -45,20 +56,29 @@ std::string summary_line(const FrameRecord& record, std::span<const std::string>
 /// "  bus 87% [12.0 230.5 800.1 745.2] track 3".
 std::string detail_line(const Seen& seen, std::span<const std::string> labels);
 
-/// Writes {"frames": [...]} one frame at a time, so that a long run needs no memory for it. From
-/// the first frame on the file has its name, and it is whole after each: a run that is killed
-/// leaves the frames until then. A pipe or device gets the end with finish().
-class JsonWriter {
+/// Something that is written of each frame.
+class RecordWriter {
+ public:
+  virtual ~RecordWriter() = default;
+  /// Frames come in their order. Errors: as OutputFile.
+  virtual Status add(const FrameRecord& record) = 0;
+  virtual Status finish() = 0;
+};
+
+/// Writes {"frames": [...]} one frame at a time, so that a long run needs no memory for it. The
+/// file is whole after each: GrowingFile.
+class JsonWriter final : public RecordWriter {
  public:
   /// "-" is standard output. Errors: as OutputFile::create().
-  static Result<JsonWriter> create(const std::string& path);
-  Status add(const FrameRecord& record, std::span<const std::string> labels);
-  Status finish();
+  static Result<JsonWriter> create(const std::string& path, std::vector<std::string> labels);
+  Status add(const FrameRecord& record) override;
+  Status finish() override { return file_.finish(); }
 
  private:
-  explicit JsonWriter(OutputFile file) : file_(std::move(file)) {}
-  OutputFile file_;
-  bool has_frames_ = false;
+  JsonWriter(GrowingFile file, std::vector<std::string> labels)
+      : file_(std::move(file)), labels_(std::move(labels)) {}
+  GrowingFile file_;
+  std::vector<std::string> labels_;
 };
 
 }  // namespace halyard::tool

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include "pipeline.h"
 #include "preset_options.h"
 #include "report.h"
+#include "result_files.h"
 
 namespace halyard::tool {
 namespace {
@@ -29,7 +31,7 @@ struct RunOptions {
   std::string out;
   std::string contact_sheet;
   std::string font;
-  std::string json;
+  ResultOptions results;
   std::string trace;
   std::size_t in_flight = 4;
   bool prints_stats = false;
@@ -53,7 +55,7 @@ class TraceSession {
   Status finish() { return trace::stop(); }
 };
 
-/// Of all outputs only the JSON can go to standard output.
+/// Of all outputs only results can go to standard output.
 int check_names(const RunOptions& options) {
   if (const int code = check_out_name(options.out); code != exit_ok) return code;
   if (const int code = check_picture_name("--contact-sheet", options.contact_sheet);
@@ -79,8 +81,8 @@ int check_paths(const RunOptions& options) {
   } else {
     paths.output("--out", options.out);
   }
+  add_to(paths, options.results);
   return paths.output("--contact-sheet", options.contact_sheet)
-      .stream_output("--json", options.json)
       .output("--trace", options.trace)
       .run();
 }
@@ -94,12 +96,12 @@ int check_picture(const RunOptions& options, const Inputs& inputs) {
 
 /// Who asked for JSON of many frames does not read a line for each.
 bool prints_lines(const RunOptions& options, const Inputs& inputs) {
-  if (options.is_quiet || options.json == "-") return false;
-  return options.json.empty() || inputs.is_single_picture();
+  if (options.is_quiet || options.results.prints()) return false;
+  return options.results.json.empty() || inputs.is_single_picture();
 }
 
 struct Outputs {
-  std::optional<JsonWriter> json;
+  std::optional<ResultFiles> results;
   std::optional<TraceSession> trace;
 };
 
@@ -111,7 +113,8 @@ bool finish_outputs(Annotator& annotator, Outputs& outputs, const RunOptions& op
   };
   check("--out " + options.out, annotator.finish());
   check("--contact-sheet " + options.contact_sheet, annotator.finish_sheet());
-  if (outputs.json) check("--json " + options.json, outputs.json->finish());
+  for (const auto& [option, writer] : outputs.results->entries())
+    check(option, writer->finish());
   if (outputs.trace) check("--trace " + options.trace, outputs.trace->finish());
   return is_done;
 }
@@ -129,7 +132,7 @@ int run_pipeline(const RunOptions& options, PipelineParts parts, Outputs& output
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
   if (options.prints_stats) {
     const std::string table = parts.stats.table(wall.count());
-    options.json == "-" ? print_remark(table) : print_lines(table);
+    options.results.prints() ? print_remark(table) : print_lines(table);
   }
   if (parts.stats.left_out() != 0) {
     report("--track", fmt::format("{} detections were left out: more than --max-tracks {} at once",
@@ -142,12 +145,12 @@ int run_pipeline(const RunOptions& options, PipelineParts parts, Outputs& output
   return outcome->damaged == 0 ? exit_ok : exit_failure;
 }
 
-/// Masks are drawn from prototypes; JSON needs their pixels.
+/// Masks are drawn from prototypes; files of results need their pixels.
 DetectorOptions detector_options(const RunOptions& options) {
   DetectorOptions out = options.detector;
   out.mask_rule = MaskRule::logits;
   apply(options.preset, out);
-  if (options.json.empty()) out.mask_rule.reset();
+  if (!options.results.has_masks()) out.mask_rule.reset();
   out.keeps_prototypes = !options.out.empty() || !options.contact_sheet.empty();
   return out;
 }
@@ -158,7 +161,8 @@ std::optional<Annotator> make_annotator(const RunOptions& options, const Detecto
   Annotator::Options drawing;
   drawing.out = options.out;
   drawing.contact_sheet = options.contact_sheet;
-  drawing.other_outputs = {options.contact_sheet, options.json, options.trace};
+  drawing.other_outputs = options.results.files();
+  drawing.other_outputs.insert(drawing.other_outputs.end(), {options.contact_sheet, options.trace});
   drawing.font = options.font;
   drawing.labels = detector.labels();
   drawing.is_tracking = options.is_tracking;
@@ -176,10 +180,30 @@ std::optional<Annotator> make_annotator(const RunOptions& options, const Detecto
   return *std::move(annotator);
 }
 
+/// Reports its error itself.
+std::optional<ResultFiles> make_results(const RunOptions& options, const Detector& detector) {
+  ResultFiles::Context context;
+  context.labels = detector.labels();
+  context.labels.resize(std::max(context.labels.size(), detector.class_count()));
+  context.is_tracking = options.is_tracking;
+  context.other_files = options.results.files();
+  for (const auto& path : {options.trace, options.contact_sheet, options.detector.model,
+                           options.detector.labels, options.detector.config, options.font})
+    context.other_files.push_back(path);
+  context.other_files.insert(context.other_files.end(), options.inputs.begin(),
+                             options.inputs.end());
+  return ResultFiles::create(options.results, context);
+}
+
+int check_options(const RunOptions& options) {
+  for (const auto part : {check_paths, check_names})
+    if (const int code = part(options); code != exit_ok) return code;
+  return check(options.results);
+}
+
 int run(const RunOptions& options) {
   Outputs outputs;
-  if (const int code = check_paths(options); code != exit_ok) return code;
-  if (const int code = check_names(options); code != exit_ok) return code;
+  if (const int code = check_options(options); code != exit_ok) return code;
   FrameSource::Options reading;
   reading.load.is_cancelled = InterruptGuard::is_requested;
   auto inputs = Inputs::open(options.inputs, reading);
@@ -197,20 +221,19 @@ int run(const RunOptions& options) {
   }
   auto annotator = make_annotator(options, *detector, *inputs);
   if (!annotator) return exit_failure;
-  if (!options.json.empty()) {
-    auto json = JsonWriter::create(options.json);
-    if (!json) return report("--json " + options.json, json.error());
-    outputs.json.emplace(*std::move(json));
-  }
+  outputs.results = make_results(options, *detector);
+  if (!outputs.results) return exit_failure;
   Progress progress(inputs->total(), !options.is_quiet && !inputs->is_single_picture());
   RunStats stats;
   PipelineParts parts{*inputs,
                       *detector,
                       tracker ? &*tracker : nullptr,
                       *annotator,
-                      outputs.json ? &*outputs.json : nullptr,
+                      *outputs.results,
                       progress,
                       stats,
+                      options.results.has_masks(),
+                      options.results.has_outlines(),
                       prints_lines(options, *inputs)};
   return run_pipeline(options, parts, outputs);
 }
@@ -222,7 +245,7 @@ void add_output_options(CLI::App& app, RunOptions& options) {
   app.add_option("--contact-sheet", options.contact_sheet,
                  "Twelve evenly spaced drawn frames in one picture (" + picture_extensions() + ")");
   app.add_option("--font", options.font, "Font file for labels");
-  app.add_option("--json", options.json, "Detections of all frames; - is standard output");
+  add_result_options(app, options.results);
   app.add_option("--trace", options.trace, "Timeline of all stages, for ui.perfetto.dev");
   app.add_flag("--stats", options.prints_stats, "Print times by stage, counts and byte copies");
   app.add_flag("-q,--quiet", options.is_quiet, "No lines of what was found, no progress bar");
@@ -239,13 +262,18 @@ constexpr const char* run_examples =
     "ultralytics-val what `yolo val` does, as halyard val has it.\n"
     "Masks of models that give them are drawn below the boxes; in the JSON they are COCO's runs.\n"
     "Ctrl-C finishes the frames on their way and completes all files; a second one ends at once.\n"
-    "The JSON file is whole after each frame; other files get their names when they are complete.\n"
+    "Files of results (JSON, COCO, MOTChallenge, YOLO) are whole after each frame; other files "
+    "get\n"
+    "their names when they are complete.\n"
     "No output may be an input or another output.\n"
     "\n"
     "Examples:\n"
     "  halyard run --model yolov8n.onnx bus.jpg --out seen.jpg --json -\n"
     "  halyard run --model boats.onnx clip/ --track --out drawn/ --contact-sheet sheet.png "
     "--stats\n"
+    "  halyard run --model yolov8n.onnx val2017/ --preset ultralytics-val --coco results.json \\\n"
+    "    --coco-gt instances_val2017.json\n"
+    "  halyard run --model boats.onnx harbour.mp4 --mot det.txt --yolo labels/\n"
     "  ffmpeg -i rtsp://camera -f mjpeg - | halyard run --model boats.onnx - --json seen.json";
 
 }  // namespace

@@ -6,12 +6,13 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "coco_writer.h"
 #include "halyard/capture.h"
 #include "inside_folder.h"
 #include "interrupt.h"
+#include "paths.h"
 #include "progress.h"
 #include "report.h"
 
@@ -126,18 +127,12 @@ Status write_results(const std::string& path, const CocoTruth& truth, const Coco
   HALYARD_TRY(auto file, open_output(path));
   const char* before = "[\n";
   for (const CocoObject& o : results.objects) {
-    HALYARD_CHECK(file.write(fmt::format(
-        "{}{{\"image_id\": {}, \"category_id\": {}, \"bbox\": [{}, {}, {}, {}], \"score\": {}",
-        std::exchange(before, ",\n"), truth.images[o.image].id, truth.categories[o.category].id,
-        o.box.x, o.box.y, o.box.width, o.box.height, o.score)));
+    CocoResult result{truth.images[o.image].id, truth.categories[o.category].id, o.box, o.score};
     if (!o.mask.counts.empty()) {
-      HALYARD_TRY(const std::string counts, rle_to_string(o.mask));
-      // Characters '0' to 'o', so a backslash may be among them.
-      HALYARD_CHECK(file.write(
-          fmt::format(", \"segmentation\": {{\"size\": [{}, {}], \"counts\": {}}}",
-                      o.mask.size.height, o.mask.size.width, nlohmann::json(counts).dump())));
+      HALYARD_TRY(result.mask, rle_to_string(o.mask));
+      result.size = o.mask.size;
     }
-    HALYARD_CHECK(file.write("}"));
+    HALYARD_CHECK(file.write(std::exchange(before, ",\n") + to_json(result)));
   }
   HALYARD_CHECK(file.write(results.objects.empty() ? "[]\n" : "\n]\n"));
   return file.commit();
