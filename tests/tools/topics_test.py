@@ -66,7 +66,7 @@ class Nothing(TopicTest):
         self.assertEqual(self.succeed("topic", "ls"), "no topics: no process has joined one\n")
         self.assertEqual(self.succeed("pool", "gc"), "nothing to remove\n")
         self.assertEqual(self.json("pool", "ls"), {"pools": []})
-        self.assertEqual(self.json("topic", "ls"), {"topics": []})
+        self.assertEqual(self.json("topic", "ls"), {"schema": 1, "topics": []})
         text = self.succeed("top", "--once", "--interval", "0.05")
         self.assertIn("No pools", text)
         self.assertIn("No topics", text)
@@ -185,7 +185,7 @@ class Frames(TopicTest):
         for process in (self.publisher, self.fast, self.slow):
             process.kill()
             process.wait()
-        self.assertEqual(self.json("topic", "ls"), {"topics": []})
+        self.assertEqual(self.json("topic", "ls"), {"schema": 1, "topics": []})
         found = self.json("pool", "gc")
         self.assertEqual((found["entries"], found["skipped"]), (2, 0))
         self.assertGreater(found["members"], 0)

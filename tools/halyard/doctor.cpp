@@ -19,6 +19,7 @@
 #include "halyard/image.h"
 #include "halyard/model.h"
 #include "halyard/version.h"
+#include "json_document.h"
 #include "report.h"
 
 extern char** environ;
@@ -142,7 +143,7 @@ void check_environment(Findings& findings) {
 }
 
 void print_json(const Findings& findings) {
-  nlohmann::ordered_json out;
+  nlohmann::ordered_json out = json_document();
   out["version"] = version();
   out["findings"] = nlohmann::ordered_json::array();
   for (const Finding& finding : findings)

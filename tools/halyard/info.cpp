@@ -13,6 +13,7 @@
 #include "commands.h"
 #include "halyard/codec.h"
 #include "halyard/model.h"
+#include "json_document.h"
 #include "limit_options.h"
 #include "report.h"
 #include "values.h"
@@ -160,7 +161,8 @@ int show(const InfoCommand& command) {
     all.push_back(std::move(entry));
   }
   if (command.is_json)
-    print_lines(Json{{"files", all}}.dump(2, ' ', false, Json::error_handler_t::replace));
+    print_lines(
+        json_document({{"files", all}}).dump(2, ' ', false, Json::error_handler_t::replace));
   return code;
 }
 

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 
+#include "json_document.h"
+
 namespace halyard::tool {
 namespace {
 
@@ -190,11 +192,11 @@ Json describe(const TopicInfo& topic, const Rates& rates) {
 }
 
 std::string dump_line(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_document(json).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::string dump_lines(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+  return json_document(json).dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace halyard::tool

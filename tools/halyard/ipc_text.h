@@ -41,7 +41,7 @@ Json describe(const IpcProcess& process);
 Json describe(const PoolInfo& pool);
 /// With rates, where `before` says what the counts were.
 Json describe(const TopicInfo& topic, const Rates& rates);
-/// As one line.
+/// A document of its own (json_document) as one line.
 std::string dump_line(const Json& json);
 /// For people and jq.
 std::string dump_lines(const Json& json);

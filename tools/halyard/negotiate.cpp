@@ -12,6 +12,7 @@
 #include "commands.h"
 #include "halyard/buffer_engine.h"
 #include "halyard/buffer_plan.h"
+#include "json_document.h"
 #include "report.h"
 
 namespace halyard::tool {
@@ -41,6 +42,10 @@ Result<std::string> read_file(const std::string& path) {
   return text;
 }
 
+std::string document_of(const std::string& json) {
+  return json_document(nlohmann::ordered_json::parse(json)).dump();
+}
+
 /// "t.row_align" explains all of its values, "i.pitch_align[1]" one.
 int explain(const Reconciled& result, const std::string& wanted) {
   const std::string name = wanted.substr(0, wanted.find('['));
@@ -65,7 +70,7 @@ int show_plan(const NegotiateCommand& command, const std::vector<EngineParty>& p
   const auto plan = plan_buffers(parties, options, &conflict);
   if (!plan && conflict.items.empty()) return report_usage(command.file, plan.error().message());
   if (command.is_json) {
-    print_line(plan ? plan->to_json() : conflict.to_json());
+    print_line(document_of(plan ? plan->to_json() : conflict.to_json()));
   } else {
     print_lines(plan ? plan->to_text() : conflict.to_text());
   }
@@ -85,7 +90,7 @@ int negotiate(const NegotiateCommand& command) {
   if (!result && conflict.items.empty())
     return report_usage(command.file, result.error().message());
   if (command.is_json) {
-    print_line(result ? result->to_json() : conflict.to_json());
+    print_line(document_of(result ? result->to_json() : conflict.to_json()));
     return result ? exit_ok : exit_conflict;
   }
   if (!result) {

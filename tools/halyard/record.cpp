@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "json_document.h"
 #include "report.h"
 
 namespace halyard::tool {
@@ -16,7 +17,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr GrowingFile::Shape json_shape{"{\"frames\": [\n", ",\n", "\n]}\n"};
+constexpr GrowingFile::Shape json_shape{"{\"schema\": 1, \"frames\": [\n", ",\n", "\n]}\n"};
+static_assert(json_schema == 1);
 
 /// A float as the shortest decimal that a reader turns into the same float; not 0.8700000047683716.
 double tidy(float value) {

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
 #include "commands.h"
 #include "halyard/track.h"
+#include "json_document.h"
 #include "mot_file.h"
 #include "mot_metrics.h"
 #include "paths.h"
@@ -24,6 +26,7 @@ struct TrackCommand {
   std::string truth;
   std::string tracker = "bytetrack";
   std::string out;
+  std::string json;
   double rate = 30;
   std::optional<double> coast_s;
   std::optional<float> high_score;
@@ -121,6 +124,15 @@ Status write(const std::string& path, const MotFrames& frames) {
   return file.commit();
 }
 
+struct Summary {
+  std::size_t frames = 0;
+  std::size_t detections = 0;
+  std::size_t tracks = 0;
+  std::size_t boxes = 0;
+  std::size_t left_out = 0;
+  std::optional<MotScores> scores;
+};
+
 void print_scores(const MotScores& s) {
   print_line(fmt::format("HOTA {:.3f}  DetA {:.3f}  AssA {:.3f}  LocA {:.3f}", 100 * s.hota,
                          100 * s.det_a, 100 * s.ass_a, 100 * s.loc_a));
@@ -130,11 +142,69 @@ void print_scores(const MotScores& s) {
                          100 * s.id_precision, 100 * s.id_recall));
 }
 
+Status write_json(const std::string& path, const Summary& all) {
+  nlohmann::ordered_json document = json_document();
+  document["frames"] = all.frames;
+  document["detections"] = all.detections;
+  document["tracks"] = all.tracks;
+  document["boxes"] = all.boxes;
+  document["left_out"] = all.left_out;
+  if (all.scores) {
+    const MotScores& s = *all.scores;
+    document["scores"] = {{"HOTA", s.hota},
+                          {"DetA", s.det_a},
+                          {"AssA", s.ass_a},
+                          {"LocA", s.loc_a},
+                          {"MOTA", s.mota},
+                          {"MOTP", s.motp},
+                          {"misses", s.misses},
+                          {"false_alarms", s.false_alarms},
+                          {"switches", s.switches},
+                          {"IDF1", s.idf1},
+                          {"id_precision", s.id_precision},
+                          {"id_recall", s.id_recall}};
+  }
+  HALYARD_TRY(auto file, open_output(path));
+  HALYARD_CHECK(file.write(document.dump(2) + "\n"));
+  return file.commit();
+}
+
+void print_summary(const Summary& all) {
+  print_line(fmt::format(
+      "{} frames, {} detections, {} tracks, {} boxes{}", all.frames, all.detections, all.tracks,
+      all.boxes,
+      all.left_out == 0 ? std::string() : fmt::format(", {} detections left out", all.left_out)));
+  if (all.scores) print_scores(*all.scores);
+}
+
+/// After the tracks have been written.
+int summarize(const TrackCommand& command, const MotFrames& detections, const Followed& result,
+              const std::optional<MotFrames>& truth) {
+  Summary all{frame_count(detections),  box_count(detections), 0,
+              box_count(result.frames), result.left_out,       {}};
+  std::set<std::int64_t> ids;
+  for (const auto& [index, boxes] : result.frames)
+    for (const MotBox& box : boxes)
+      ids.insert(box.id);
+  all.tracks = ids.size();
+  if (truth) {
+    const auto scores = evaluate_mot(*truth, result.frames);
+    if (!scores) return report(command.truth, scores.error());
+    all.scores = *scores;
+  }
+  // Lines of results, or JSON, and nothing else.
+  if (command.out != "-" && command.json != "-") print_summary(all);
+  if (command.json.empty()) return exit_ok;
+  const auto written = write_json(command.json, all);
+  return written ? exit_ok : report("--json " + command.json, written.error());
+}
+
 int check_paths(const TrackCommand& command) {
   return PathCheck()
       .input("--mot", command.detections)
       .input("--gt", command.truth)
       .stream_output("--out", command.out)
+      .stream_output("--json", command.json)
       .run();
 }
 
@@ -161,21 +231,7 @@ int track(const TrackCommand& command) {
            fmt::format("{} detections were left out: more than --max-tracks {} at once, and scores "
                        "are of the others",
                        result->left_out, command.max_tracks));
-  if (command.out == "-") return exit_ok;  // lines of results and nothing else
-  std::set<std::int64_t> ids;
-  for (const auto& [index, boxes] : result->frames)
-    for (const MotBox& box : boxes)
-      ids.insert(box.id);
-  print_line(fmt::format(
-      "{} frames, {} detections, {} tracks, {} boxes{}", frame_count(*detections),
-      box_count(*detections), ids.size(), box_count(result->frames),
-      result->left_out == 0 ? std::string()
-                            : fmt::format(", {} detections left out", result->left_out)));
-  if (!truth) return exit_ok;
-  const auto scores = evaluate_mot(*truth, result->frames);
-  if (!scores) return report(command.truth, scores.error());
-  print_scores(*scores);
-  return exit_ok;
+  return summarize(command, *detections, *result, truth);
 }
 
 constexpr const char* track_examples =
@@ -212,6 +268,8 @@ void add_track(CLI::App& app, Action& action) {
       ->check(CLI::Range(1, 65536))
       ->capture_default_str();
   sub->add_option("--out", command->out, "Write the tracks' boxes; - is standard output");
+  sub->add_option("--json", command->json,
+                  "Write the counts, and scores as fractions, as JSON; - is standard output");
   sub->callback([&action, command] { action = [command] { return track(*command); }; });
 }
 

@@ -11,6 +11,7 @@
 #include "coco_eval.h"
 #include "coco_limits.h"
 #include "commands.h"
+#include "json_document.h"
 #include "limit_options.h"
 #include "paths.h"
 #include "preset_options.h"
@@ -94,7 +95,7 @@ Json table_json(const CocoTruth& truth, const Table& table) {
 /// Of a model that was measured for both, its masks stand inside.
 Status write_tables(const std::string& path, const CocoTruth& truth,
                     std::span<const Table> tables) {
-  Json document = table_json(truth, tables[0]);
+  Json document = json_document(table_json(truth, tables[0]));
   if (tables.size() > 1) document["masks"] = table_json(truth, tables[1]);
   HALYARD_TRY(auto file, open_output(path));
   // A terminal may show it; a JSON text stays the same one.
