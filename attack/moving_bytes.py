@@ -87,7 +87,7 @@ def outputs(work):
             work.call("decode, decode_proto, materialize_masks of moving outputs")
             found, error = attempt(work, decoder.decode, [output, protos])
             if error is None:
-                work.equal(len(found.boxes) == len(found.scores) == len(found.masks) <= 300,
+                work.equal(len(found.xyxy) == len(found.confidence) == len(found.masks) <= 300,
                            "a decode of moving outputs gives lists of several lengths")
             found, error = attempt(work, decoder.decode_proto, [output, protos])
             if error is None and found.protos is not None:

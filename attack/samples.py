@@ -16,7 +16,7 @@ HARBOUR = pathlib.Path(__file__).resolve().parent.parent / "examples" / "harbour
 CORPUS = pathlib.Path(__file__).resolve().parent.parent / "fuzz" / "corpus"
 MEM = halyard.TensorMemory.MEM
 decoder, segmenter = models.decoder, models.segmenter
-detection_output, prototypes = models.detection_output, models.prototypes
+detection_output, prototypes, arrays = models.detection_output, models.prototypes, models.arrays
 JPEGS = [path.read_bytes() for path in sorted((CORPUS / "codec_jpeg").glob("*.jpg"))]
 PNGS = [path.read_bytes() for path in sorted((CORPUS / "codec_png").glob("*.png"))]
 

@@ -11,6 +11,7 @@ import numpy as np
 import halyard
 import samples
 from common import Failure, Program, attempt, main
+from samples import arrays
 
 STEPS = (1, 1, 2, 3, -1, -2)
 
@@ -127,15 +128,15 @@ def decode(work):
     both = [samples.many_objects(work.seed), samples.prototypes()]
     for turn in range(10):
         given = Strided(work.chance, plain, False)
-        agree(work, f"decode of {given}", lambda g=given: decoder.decode([g.view])[:3],
-              lambda: decoder.decode([plain])[:3])
+        agree(work, f"decode of {given}", lambda g=given: arrays(decoder.decode([g.view])),
+              lambda: arrays(decoder.decode([plain])))
         agree(work, f"decode_tracked of {given}",
-              lambda g=given, n=turn: decoder.decode_tracked(tracker[0], n, [g.view])[:3],
-              lambda n=turn: decoder.decode_tracked(tracker[1], n, [plain])[:3])
+              lambda g=given, n=turn: arrays(decoder.decode_tracked(tracker[0], n, [g.view])),
+              lambda n=turn: arrays(decoder.decode_tracked(tracker[1], n, [plain])))
         two = [Strided(work.chance, one, False) for one in both]
         agree(work, f"masks of {two[0]} and {two[1]}",
-              lambda g=two: segmenter.decode([one.view for one in g])[3],
-              lambda: segmenter.decode(both)[3])
+              lambda g=two: list(segmenter.decode([one.view for one in g]).masks),
+              lambda: list(segmenter.decode(both).masks))
 
 
 def masks(work):

@@ -13,7 +13,7 @@ import openvino
 import halyard
 
 
-def find_objects(model: str, path: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def find_objects(model: str, path: str) -> halyard.Detections:
     network = openvino.Core().compile_model(model, "CPU")
     _, _, height, width = network.input(0).shape
     rows = list(network.output(0).shape)
@@ -29,10 +29,10 @@ def find_objects(model: str, path: str) -> tuple[np.ndarray, np.ndarray, np.ndar
 
     # Neither side copies: NumPy sees the tensor's bytes, the decoder OpenVINO's.
     outputs = network(np.asarray(net)[np.newaxis])
-    boxes, scores, classes, _ = decoder.decode([outputs[0]])
-    return placed.to_source(boxes), scores, classes
+    found: halyard.Detections = decoder.decode([outputs[0]])
+    return found.to_source(placed)
 
 
 if __name__ == "__main__":
-    for box, score, label in zip(*find_objects(*sys.argv[1:3])):
-        print(f"class {label} {score:.2f} {box.round().astype(int).tolist()}")
+    for found in find_objects(*sys.argv[1:3]):
+        print(f"{found.name} {found.confidence:.2f} {found.xyxy.round().astype(int).tolist()}")

@@ -48,10 +48,9 @@ def detect(model: str, picture: str, out: str, labels: list[str]) -> ef.Detectio
     # On OpenCV's own pixels, where the letterbox says that the network saw them.
     processor.draw_decoded_masks(frame, found, letterbox=placed.letterbox)
     cv2.imwrite(out, pixels)
-    found = found.to_source(placed)
-    for box, score, label in zip(found.boxes, found.scores, found.classes):
-        name = labels[label] if label < len(labels) else f"class {label}"
-        print(f"{name}: {score:.2f}", np.round(box).tolist())
+    found = found.to_source(placed).replace(names=labels)
+    for each in found:
+        print(f"{each.name}: {each.confidence:.2f}", np.round(each.xyxy).tolist())
     return found
 
 
@@ -61,7 +60,7 @@ def main(arguments: list[str]) -> int:
         return 2
     labels = pathlib.Path(arguments[3]).read_text().splitlines() if len(arguments) == 4 else []
     found = detect(arguments[0], arguments[1], arguments[2], labels)
-    return 0 if len(found.boxes) else 1
+    return 0 if len(found) else 1
 
 
 if __name__ == "__main__":

@@ -11,26 +11,36 @@ import sys
 
 import numpy as np
 
-import halyard as ef
+import halyard
+
+
+def container(found: halyard.Detections) -> None:
+    sure = found[found.confidence > 0.5]
+    people = sure[sure.class_id == 1].with_nms(0.45)
+    for each in people + found[:1]:
+        print(each.name, round(each.confidence, 2), each.xyxy.tolist())
+    text = json.dumps(people.to_dict())  # and to_coco(), to_rle(), to_polygons()
+    assert len(json.loads(text)["detections"]) == len(people)
 
 
 def main(picture: str) -> int:
-    image = ef.Tensor.load(picture, ef.PixelFormat.Rgb)
-    processor = ef.ImageProcessor()
-    network = processor.create_image(640, 640, ef.PixelFormat.Rgb)
+    image = halyard.Tensor.load(picture, halyard.PixelFormat.Rgb)
+    processor = halyard.ImageProcessor()
+    network = processor.create_image(640, 640, halyard.PixelFormat.Rgb)
     placed = processor.convert(image, network, letterbox=[114, 114, 114, 255])
 
     # What a network would give: one box of class 1.
     output = np.zeros((1, 9, 400), np.float32)
     output[0, :4, 0] = 0.5, 0.5, 0.25, 0.25
     output[0, 5, 0] = 0.8
-    decoder = ef.Decoder.new_from_outputs(
-        [ef.Output.detection(shape=[1, 9, 400]).with_normalized(True)],
+    decoder = halyard.Decoder.new_from_outputs(
+        [halyard.Output.detection(shape=[1, 9, 400]).with_normalized(True)],
         input_dims=(640, 640))
     found = placed.to_source(decoder.decode([output]))  # in pixels of the picture
 
+    container(found)
     print(json.dumps(found.to_coco(image_id=1)))
-    print("xyxy", found.xyxy.tolist(), "conf", found.conf.tolist(), "cls", found.cls.tolist())
+    print("xyxy", found.xyxy.tolist(), "confidence", found.confidence.tolist())
     try:
         print("supervision:", len(found.to_supervision()), "detection")
     except ImportError as error:

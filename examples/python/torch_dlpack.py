@@ -28,8 +28,8 @@ def main() -> None:
     decoder = ef.Decoder.new_from_outputs(
         [ef.Output.detection(shape=[1, 9, 400]).with_normalized(True)], input_dims=(640, 640))
     found = decoder.decode([output])
-    assert found.classes.tolist() == [2]
-    print("same memory both ways, and", len(found.boxes), "box decoded from a torch tensor")
+    assert found.class_id.tolist() == [2]
+    print("same memory both ways, and", len(found), "box decoded from a torch tensor")
 
 
 if __name__ == "__main__":

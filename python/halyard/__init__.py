@@ -2,10 +2,12 @@
 """Halyard: zero-copy tensors from sensor to decision."""
 from importlib import import_module as _import_module
 
-from . import (_core, _devices, _enums, _errors, _image, _masks, _pickling, _points, _results,
-               _tiling, _topics, _tracing, _wait_set)
+from . import (_core, _detection, _detections, _devices, _enums, _errors, _image, _masks, _pickling,
+               _points, _results, _tiling, _topics, _tracing, _tracking, _wait_set)
 from ._core import *  # noqa: F403
 from ._core import __version__ as __version__
+from ._detection import *  # noqa: F403
+from ._detections import *  # noqa: F403
 from ._devices import *  # noqa: F403
 from ._enums import *  # noqa: F403
 from ._errors import *  # noqa: F403
@@ -15,12 +17,13 @@ from ._results import *  # noqa: F403
 from ._tiling import *  # noqa: F403
 from ._topics import *  # noqa: F403
 from ._tracing import *  # noqa: F403
+from ._tracking import *  # noqa: F403
 from ._wait_set import *  # noqa: F403
 
 # All that the extension names without an underscore is public, and shown as defined here.
-__all__ = sorted({"__version__", *_devices.__all__, *_enums.__all__, *_errors.__all__,
-                  *_image.__all__, *_masks.__all__, *_results.__all__, *_tiling.__all__,
-                  *_topics.__all__, *_tracing.__all__, *_wait_set.__all__,
+_modules = (_detection, _detections, _devices, _enums, _errors, _image, _masks, _results, _tiling,
+            _topics, _tracing, _tracking, _wait_set)
+__all__ = sorted({"__version__", *(name for module in _modules for name in module.__all__),
                   *(name for name in vars(_core) if not name.startswith("_"))})
 
 

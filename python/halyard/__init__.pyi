@@ -72,6 +72,8 @@ from halyard._core import set_dct_method as set_dct_method
 from halyard._core import set_default_decode_limits as set_default_decode_limits
 from halyard._core import set_output_format as set_output_format
 from halyard._core import version as version
+from halyard._detection import Detection as Detection
+from halyard._detections import Detections as Detections
 from halyard._devices import CudaMap as CudaMap
 from halyard._devices import EglDisplayInfo as EglDisplayInfo
 from halyard._devices import probe_egl_displays as probe_egl_displays
@@ -112,9 +114,7 @@ from halyard._image import imwrite as imwrite
 from halyard._image import load as load
 from halyard._image import tensor as tensor
 from halyard._masks import MaskResolution as MaskResolution
-from halyard._results import Detections as Detections
 from halyard._results import ProtoDetections as ProtoDetections
-from halyard._results import TrackedDetections as TrackedDetections
 from halyard._tiling import MergeConfig as MergeConfig
 from halyard._tiling import TilePlacement as TilePlacement
 from halyard._tiling import TileSpec as TileSpec
@@ -126,6 +126,7 @@ from halyard._topics import Serializer as Serializer
 from halyard._topics import Topic as Topic
 from halyard._tracing import Tracing as Tracing
 from halyard._tracing import span as span
+from halyard._tracking import Tracker as Tracker
 from halyard._wait_set import WaitSet as WaitSet
 
 __all__ = [
@@ -155,6 +156,7 @@ __all__ = [
     "DecoderVersion",
     "DepthImage",
     "DepthStatistics",
+    "Detection",
     "Detections",
     "Device",
     "DimName",
@@ -210,7 +212,7 @@ __all__ = [
     "TopicStats",
     "Tracing",
     "TrackInfo",
-    "TrackedDetections",
+    "Tracker",
     "UnsupportedError",
     "WaitSet",
     "WaitTimeoutError",

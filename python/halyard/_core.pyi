@@ -8,10 +8,12 @@ import numpy
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from typing_extensions import Buffer
 
+import halyard._detections
 import halyard._devices
 import halyard._masks
 import halyard._results
 import halyard._tiling
+import halyard._tracking
 from halyard._enums import (
     ColorEncoding as ColorEncoding,
     ColorMode as ColorMode,
@@ -3128,6 +3130,42 @@ class Sort(_Tracker):
         is_class_aware: bool = False,
     ) -> None: ...
 
+class _TrackerCore:
+    """What halyard.Tracker stands on."""
+
+    def __init__(self, kind: str, options: dict[str, Any]) -> None: ...
+
+    def update(
+        self,
+        boxes: Any,
+        scores: Any,
+        labels: Any,
+        timestamp_ns: int,
+    ) -> tuple[Any, Any, Any, Any, list[str], Any]:
+        """
+        Tracks that are not tentative, those seen first: boxes, scores, classes, ids, UUIDs,
+        index of the detection (all bits set: none).
+        """
+
+    @property
+    def left_out(self) -> int: ...
+
+def _suppress(
+    boxes: Any,
+    scores: Any,
+    classes: Any,
+    obb: Any,
+    threshold: float,
+    class_agnostic: bool,
+) -> Any:
+    """Rows of the survivors, best first."""
+
+def _run_lengths(mask: Any, left: int, top: int, width: int, height: int) -> str:
+    """Counts as pycocotools writes them, of a frame of width x height."""
+
+def _outlines(mask: Any, left: int, top: int, tolerance: float, holes: bool) -> list[Any]:
+    """Outlines as float32 arrays (P, 2), largest first."""
+
 class ProtoData:
     """
     What masks are made from: prototypes that all boxes share, a row of
@@ -3412,8 +3450,7 @@ class Decoder:
             max_boxes: most boxes given; None: max_det.
             batch: the element of the batch; None: all of them.
 
-        Returns Detections, a tuple (boxes, scores, classes, masks), with keypoints, rotated boxes and
-        classes of the picture beside them; of a batch of several a list of these, one an element.
+        Returns Detections; of a batch of several a list of these, one an element.
         Raises TypeError (what is no tensor) and RuntimeError (shapes, dtypes, quantization).
         """
 
@@ -3432,17 +3469,20 @@ class Decoder:
 
     def decode_tracked(
         self,
-        tracker: ByteTrack,
-        timestamp: int,
+        tracker: halyard._tracking.AnyTracker,
+        timestamp: int | None,
         model_output: Sequence[Any],
         max_boxes: int | None = None,
         batch: int | None = None,
-    ) -> halyard._results.TrackedDetections:
+        coasting: bool = False,
+    ) -> halyard._detections.Detections:
         """
-        Decodes the frame taken at `timestamp` (ns) and moves the ByteTrack to it. A batch of
-        several needs `batch`: a tracker follows one camera.
+        Decodes the frame taken at `timestamp` (ns; None: the next of the tracker's rate) and
+        moves the tracker to it, of any kind. A batch of several needs `batch`: a tracker
+        follows one camera.
 
-        Returns TrackedDetections, a tuple (boxes, scores, classes, masks, tracks).
+        Returns Detections with tracker_id: what the tracker has taken up, at its estimates;
+        with `coasting` the tracks that were not seen in this frame follow.
         """
 
 class _ReferenceDecoder(Decoder):
@@ -3525,7 +3565,7 @@ class _ReferenceDecoder(Decoder):
     ) -> halyard._results.ProtoDetections:
         """The same boxes, up to max_det of them, and what masks are made from."""
 
-    def decode_tracked(
+    def decode_tracked(  # type: ignore[override]
         self,
         tracker: ByteTrack,
         timestamp: int,

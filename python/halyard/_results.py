@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What decoding gives: tuples, as programs take them apart, with names, the unit of their boxes,
-and ways to other packages."""
+"""What decoding gives in halyard.edgefirst: tuples, as programs take them apart, with names, the
+unit of their boxes, and ways to other packages. ProtoDetections is halyard's too."""
 from __future__ import annotations
 
 import uuid
@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequenc
 
 import numpy as np
 
+from ._detections import Detections as Plain
 from ._errors import InvalidArgumentError
+from ._exports import check_unit, keypoints_to_source, rotated_to_source
+from ._mask_items import CutMask
 
 if TYPE_CHECKING:
     from ._core import Placement, ProtoData, TrackInfo
 
-__all__ = ["Detections", "ProtoDetections", "TrackedDetections"]
+__all__ = ["ProtoDetections"]
 
 Size = Tuple[int, int]
 Same = TypeVar("Same", bound="_Found")
@@ -23,87 +26,18 @@ def _wrong(message: str) -> InvalidArgumentError:
     return InvalidArgumentError(message, "invalid_argument")
 
 
-def _run_lengths(mask: Any) -> str:
-    """A bool mask [h, w] as COCO's result files have it: runs down the columns, six bits a
-    character."""
-    flat = mask.ravel(order="F")
-    edges = np.concatenate([[0], np.flatnonzero(flat[1:] != flat[:-1]) + 1, [flat.size]])
-    counts = np.diff(edges).tolist()
-    if flat[0]:
-        counts.insert(0, 0)
-    text = []
-    for i, count in enumerate(counts):
-        value = count - counts[i - 2] if i > 2 else count
-        more = True
-        while more:
-            bits = value & 0x1F
-            value >>= 5
-            more = value != (-1 if bits & 0x10 else 0)
-            text.append(chr((bits | 0x20 if more else bits) + 48))
-    return "".join(text)
-
-
-class _Frame:
-    """A picture that boxes are wanted in: its size, and the map from its pixels to the results'
-    own units."""
-
-    def __init__(self, size: Optional[Size], own: Sequence[float]) -> None:
-        self.size = size
-        self.own = own
-
-    def mask(self, mask: Any, region: Any, box: Any, threshold: int) -> Any:
-        """One mask, whose bytes cover `region` in own units, as bool of the whole picture, cut at
-        `box` in its pixels: nearest byte, on from the threshold."""
-        assert self.size is not None
-        width, height = self.size
-        whole = np.zeros((height, width), bool)
-        if not np.isfinite(box).all():
-            return whole
-        edges = np.clip(np.rint(box), 0, (width, height, width, height)).astype(int)
-        left, top, right, bottom = edges.tolist()
-        rows, columns = mask.shape[:2]
-        if right <= left or bottom <= top or rows == 0 or columns == 0:
-            return whole
-        x, y = np.arange(left, right) + 0.5, np.arange(top, bottom)[:, None] + 0.5
-        m = self.own
-        x1, y1, x2, y2 = (float(value) for value in region)
-        column = (m[0] * x + m[1] * y + m[2] - x1) * (columns / max(x2 - x1, 1e-9))
-        row = (m[3] * x + m[4] * y + m[5] - y1) * (rows / max(y2 - y1, 1e-9))
-        inside = (column >= 0) & (column < columns) & (row >= 0) & (row < rows)
-        column = np.clip(column, 0, columns - 1).astype(int)
-        row = np.clip(row, 0, rows - 1).astype(int)
-        whole[top:bottom, left:right] = inside & (mask[row, column, 0] >= threshold)
-        return whole
-
-
-def _rotated_to_source(rotated: Any, placement: Placement) -> Any:
-    """Centre, width, height and angle through the map, each axis of the box on its own: exact
-    where the map does not shear it."""
-    m = np.array(placement.backward, np.float64).reshape(2, 3)[:, :2]
-    angle = rotated[:, 4].astype(np.float64)
-    along = np.stack([np.cos(angle), np.sin(angle)], 1) @ m.T
-    across = np.stack([-np.sin(angle), np.cos(angle)], 1) @ m.T
-    size = rotated[:, 2:4] * np.stack([np.linalg.norm(along, axis=1),
-                                       np.linalg.norm(across, axis=1)], 1)
-    turned = np.arctan2(along[:, 1], along[:, 0])[:, None]
-    return np.concatenate([placement.points_to_source(rotated[:, :2]), size, turned],
-                          1).astype(np.float32)
-
-
-def _corners(rotated: Any) -> Any:
-    """(N, 4, 2): the corners of rotated boxes."""
-    c, s = np.cos(rotated[:, 4]), np.sin(rotated[:, 4])
-    along = np.stack([c, s], 1) * rotated[:, 2:3] / 2
-    across = np.stack([-s, c], 1) * rotated[:, 3:4] / 2
-    middle = rotated[:, :2]
-    return np.stack([middle - along - across, middle + along - across,
-                     middle + along + across, middle - along + across], 1)
-
-
 def _padded(rows: Any, count: int) -> Any:
     """With NaN for the tracks that were not seen."""
     missing = np.full((count - len(rows), *rows.shape[1:]), np.nan, rows.dtype)
     return np.concatenate([rows, missing])
+
+
+class _Frame(NamedTuple):
+    """A picture that boxes are wanted in: its size, and the map from its pixels to the results'
+    own units."""
+
+    size: Optional[Size]
+    own: Any
 
 
 class _Found:
@@ -170,13 +104,8 @@ class _Found:
         tracked results ``tracks`` stay as they are.
 
         Raises ValueError for boxes of another unit, or of an input of another size."""
+        check_unit(self, placement)
         size = placement.destination
-        if self.unit not in ("pixels", "fractions"):
-            raise _wrong("boxes: must be in pixels or fractions of the network's input "
-                         f"(unit {self.unit!r})")
-        if self.input_dims is not None and tuple(self.input_dims) != tuple(size):
-            raise _wrong(f"boxes: belong to an input of {self.input_dims[0]} x "
-                         f"{self.input_dims[1]}, the placement to {size[0]} x {size[1]}")
         scale = np.array(size if self.unit == "fractions" else (1, 1), np.float32)
         made = self._replace(boxes=placement.to_source(self.boxes * np.tile(scale, 2)))
         made.unit, made._placement = "source", placement
@@ -184,14 +113,11 @@ class _Found:
             made.mask_boxes = self.mask_boxes * np.tile(scale, 2)
         made.input_dims = size
         if self.keypoints is not None:
-            made.keypoints = self.keypoints.copy()
-            points = placement.points_to_source((self.keypoints[..., :2] * scale).reshape(-1, 2))
-            made.keypoints[..., :2] = np.clip(points, 0, placement.source).reshape(
-                self.keypoints[..., :2].shape)
+            made.keypoints = keypoints_to_source(self.keypoints, placement, scale)
         if self.rotated is not None:
             rotated = self.rotated.copy()
             rotated[:, :4] *= np.tile(scale, 2)
-            made.rotated = _rotated_to_source(rotated, placement)
+            made.rotated = rotated_to_source(rotated, placement)
         return made
 
     def _in_frame(self, size: Optional[Size], placement: Optional[Placement]) -> Tuple[Any, _Frame]:
@@ -225,42 +151,36 @@ class _Found:
         """Of the network's input in the unit of boxes. Boxes of no known unit are fractions."""
         return self.input_dims if self.unit == "pixels" else (1, 1)
 
+    def _plain(self, size: Optional[Size], placement: Optional[Placement]) -> Any:
+        """The same as Detections with names, in a picture that boxes are wanted in."""
+        found, frame = self._in_frame(size, placement)
+        count, fields = len(found.boxes), {}
+        if found.keypoints is not None:
+            fields["keypoints"] = _padded(found.keypoints, count)
+        if found.rotated is not None:
+            fields["obb"] = _padded(found.rotated, count)
+        if hasattr(self, "tracks"):
+            fields["tracker_id"] = np.array(
+                [uuid.UUID(str(track.uuid)).int & (2**63 - 1) for track in self.tracks], np.int64)
+            seen = [rows for rows in (found.keypoints, found.rotated, found.mask_boxes)
+                    if rows is not None]
+            fields["is_coasting"] = np.arange(count) >= min(map(len, seen), default=count)
+        if found.mask_boxes is not None:
+            masks = getattr(self, "masks", [])
+            items = [CutMask(*each, tuple(frame.own))
+                     for each in zip(masks, found.mask_boxes, found.boxes)]
+            fields["_mask_items"] = items + [None] * (count - len(items))
+        return Plain._of(xyxy=found.boxes, confidence=self.scores, unit="source",
+                               class_id=self.classes.astype(np.int64), size=frame.size, **fields)
+
     def to_coco(self, image_id: Any = None, size: Optional[Size] = None,
                 category_ids: Optional[Sequence[int]] = None, *,
                 placement: Optional[Placement] = None,
                 threshold: int = 128) -> List[Dict[str, Any]]:
-        """Records as COCO's result files have them: bbox is x, y, width, height; keypoints x, y and
-        visibility of each; segmentation the run lengths of an instance mask.
-
-        Args:
-            image_id: of every record; None: left out.
-            size: (width, height) of a picture that the whole of the network's input shows.
-            category_ids: the id of each class; None: the class itself.
-            placement: what convert() gave, where the input shows the picture in a part of it
-                (letterbox, crop, rotation). Neither: as boxes are.
-            threshold: of mask bytes that are on.
-
-        Raises ValueError for masks of boxes in fractions and no picture to see them in."""
-        found, frame = self._in_frame(size, placement)
-        masks = getattr(self, "masks", []) if self.mask_boxes is not None else []
-        if len(masks) and frame.size is None:
-            raise _wrong("size: masks need the size of a picture, or its placement")
-        records = []
-        for i, (box, score, label) in enumerate(zip(found.boxes.tolist(), self.scores.tolist(),
-                                                    self.classes.tolist())):
-            x1, y1, x2, y2 = box
-            record = {"category_id": label if category_ids is None else category_ids[label],
-                      "bbox": [x1, y1, x2 - x1, y2 - y1], "score": score}
-            if image_id is not None:
-                record["image_id"] = image_id
-            if found.keypoints is not None and i < len(found.keypoints):
-                record["keypoints"] = found.keypoints[i].reshape(-1).tolist()
-            if i < len(masks) and frame.size is not None:
-                whole = frame.mask(masks[i], found.mask_boxes[i], found.boxes[i], threshold)
-                record["segmentation"] = {"size": [int(frame.size[1]), int(frame.size[0])],
-                                          "counts": _run_lengths(whole)}
-            records.append(record)
-        return records
+        """As halyard.Detections.to_coco()."""
+        made: List[Dict[str, Any]] = self._plain(size, placement).to_coco(
+            image_id, None, category_ids, threshold=threshold)
+        return made
 
 
 class _Masked(_Found):
@@ -271,43 +191,8 @@ class _Masked(_Found):
 
     def to_supervision(self, size: Optional[Size] = None, threshold: int = 128, *,
                        placement: Optional[Placement] = None) -> Any:
-        """The same as supervision.Detections, with bool masks of the whole picture, tracker_id of
-        tracks (63 bits of their UUID), keypoints in ``data["keypoints"]``, corners of rotated boxes
-        in ``data["xyxyxyxy"]``.
-
-        Args:
-            size: (width, height) of a picture that the whole of the network's input shows.
-            threshold: of mask bytes that are on.
-            placement: what convert() gave, where the input shows the picture in a part of it
-                (letterbox, crop, rotation). Neither: boxes as they are; masks where the size of the
-                input, in pixels, is known.
-
-        Raises ImportError when the package supervision is not installed.
-        """
-        try:
-            import supervision  # type: ignore[import-not-found, unused-ignore]
-        except ImportError as error:
-            raise ImportError("to_supervision: needs the package supervision; install it with "
-                              "`pip install supervision`") from error
-        found, frame = self._in_frame(size, placement)
-        count, masks, fields = len(self.boxes), None, {}
-        if self.mask_boxes is not None and frame.size is not None and count:
-            masks = np.zeros((count, frame.size[1], frame.size[0]), bool)
-            for i, mask in enumerate(self.masks):
-                masks[i] = frame.mask(mask, found.mask_boxes[i], found.boxes[i], threshold)
-        data: Dict[str, Any] = {}
-        if found.keypoints is not None:
-            data["keypoints"] = _padded(found.keypoints, count)
-        if found.rotated is not None:
-            data["xyxyxyxy"] = _padded(_corners(found.rotated), count)
-        if data:
-            fields["data"] = data
-        if hasattr(self, "tracks"):
-            fields["tracker_id"] = np.array(
-                [uuid.UUID(str(track.uuid)).int & (2**63 - 1) for track in self.tracks], np.int64)
-        return supervision.Detections(xyxy=np.array(found.boxes, np.float32),
-                                      confidence=self.scores.copy(),
-                                      class_id=self.classes.astype(int), mask=masks, **fields)
+        """As halyard.Detections.to_supervision(); tracker_id is 63 bits of the UUID."""
+        return self._plain(size, placement).to_supervision(None, threshold)
 
 
 class _DetectionsFields(NamedTuple):
@@ -354,3 +239,18 @@ class _TrackedDetectionsFields(NamedTuple):
 class TrackedDetections(_Masked, _TrackedDetectionsFields):
     """Result of ``Decoder.decode_tracked``: boxes of the tracks, those seen in this frame first;
     ``masks[i]`` belongs to ``boxes[i]``, coasting tracks have none; ``tracks[i]`` names it."""
+
+
+# What calls take in place of boxes, scores and classes.
+RESULTS = (_Found, Plain)
+
+
+def mask_bytes(result: Any) -> Optional[List[Any]]:
+    """The bytes of a result's masks, as drawing takes them."""
+    if not isinstance(result, Plain):
+        return getattr(result, "masks", None)
+    if result.class_scores is not None:
+        return [result.class_scores]
+    nothing = np.zeros((1, 1, 1), np.uint8)
+    return [mask.data if isinstance(mask, CutMask) else nothing
+            for mask in result._mask_items or ()]

@@ -2,10 +2,10 @@
 """EdgeFirst HAL's package to the letter: what ``import edgefirst_hal`` gives after
 ``halyard.compat.install()``.
 
-All of halyard, but for what differs there: boxes in the unit that ``Decoder.normalized_boxes``
-tells, element 0 of a batch with a RuntimeWarning, 300 candidates before suppression, thresholds of
-any size, and pictures that drawing blackens where no background is given. docs/compat.md has the
-table."""
+All of halyard, but for what differs there: results as tuples (boxes, scores, classes, masks) in the
+unit that ``Decoder.normalized_boxes`` tells, element 0 of a batch with a RuntimeWarning, 300
+candidates before suppression, thresholds of any size, and pictures that drawing blackens where no
+background is given. docs/compat.md has the table."""
 from __future__ import annotations
 
 from typing import Any, Optional, Sequence, Tuple
@@ -16,9 +16,11 @@ from halyard import _core, _tiling
 from halyard import __version__ as __version__
 from halyard._core import ByteTrack, Tensor
 from halyard._enums import ColorMode
+from halyard._results import Detections as Detections  # type: ignore[assignment]
+from halyard._results import TrackedDetections as TrackedDetections
 from halyard._tiling import TilePlacement
 
-__all__ = [*_halyard.__all__]
+__all__ = [*_halyard.__all__, "TrackedDetections"]
 
 Decoder = _core._ReferenceDecoder
 Decoder.__module__, Decoder.__name__, Decoder.__qualname__ = __name__, "Decoder", "Decoder"

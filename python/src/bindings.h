@@ -133,6 +133,8 @@ void bind_processor(nb::module_& m);
 void bind_system(nb::module_& m);
 void bind_trace(nb::module_& m);
 void bind_tracks(nb::module_& m);
+void bind_tracker(nb::module_& m);
+void bind_exports(nb::module_& m);
 void bind_outputs(nb::module_& m);
 void bind_decoder(nb::module_& m);
 void bind_tiles(nb::module_& m);

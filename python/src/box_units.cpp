@@ -71,10 +71,15 @@ std::optional<Size> input_dims_from(nb::handle dims) {
 
 bool is_result(nb::handle object) {
   static PyObject* place = nullptr;
-  const nb::handle type = kept_attribute(place, "halyard._results", "_Found");
-  const int is = PyObject_IsInstance(object.ptr(), type.ptr());
+  const nb::handle types = kept_attribute(place, "halyard._results", "RESULTS");
+  const int is = PyObject_IsInstance(object.ptr(), types.ptr());
   if (is < 0) throw nb::python_error();
   return is == 1;
+}
+
+nb::object masks_of(nb::handle result) {
+  static PyObject* place = nullptr;
+  return kept_attribute(place, "halyard._results", "mask_bytes")(result);
 }
 
 void fractions_from(nb::handle boxes, nb::handle scores, nb::handle classes,
@@ -82,9 +87,13 @@ void fractions_from(nb::handle boxes, nb::handle scores, nb::handle classes,
                     std::vector<Detection>& out) {
   if (is_result(boxes)) {
     const Size size = size_of_result(boxes, input_dims, names.boxes);
-    const nb::object own_scores = scores.is_none() ? boxes.attr("scores") : nb::borrow(scores);
-    const nb::object own_classes = classes.is_none() ? boxes.attr("classes") : nb::borrow(classes);
-    const nb::object own_boxes = boxes.attr("boxes");
+    // Detections have other names than the tuples of halyard.edgefirst.
+    const bool is_tuple = has_attribute(boxes, "boxes");
+    const nb::object own_scores =
+        scores.is_none() ? boxes.attr(is_tuple ? "scores" : "confidence") : nb::borrow(scores);
+    const nb::object own_classes =
+        classes.is_none() ? boxes.attr(is_tuple ? "classes" : "class_id") : nb::borrow(classes);
+    const nb::object own_boxes = boxes.attr(is_tuple ? "boxes" : "xyxy");
     detections_from(own_boxes, own_scores, own_classes, names, out);
     divide(out, size);
     return;

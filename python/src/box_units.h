@@ -24,4 +24,7 @@ void fractions_from(nb::handle boxes, nb::handle scores, nb::handle classes,
 /// Whether an object is one of halyard's results, which have a unit.
 bool is_result(nb::handle object);
 
+/// The bytes of a result's masks: a list of uint8 arrays, as drawing takes them; or None.
+nb::object masks_of(nb::handle result);
+
 }  // namespace halyard::python

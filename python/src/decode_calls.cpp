@@ -8,6 +8,7 @@
 #include <optional>
 #include <shared_mutex>
 #include <string>
+#include <utility>
 
 #include "args.h"
 #include "arrays.h"
@@ -72,19 +73,19 @@ nb::object rotated_array(const std::vector<RotatedBox>& boxes) {
   return array;
 }
 
-void add_classes(nb::handle result, const std::vector<ClassScore>& found) {
+// Classes of the picture and their scores.
+std::pair<nb::object, nb::object> class_arrays(const std::vector<ClassScore>& found) {
   void* at = nullptr;
   const std::array<std::size_t, 1> shape{found.size()};
   nb::object labels = new_array(ArrayType::uintp, shape, &at);
   auto* label = static_cast<std::size_t*>(at);
   for (const ClassScore& each : found)
     *label++ = static_cast<std::size_t>(each.label);
-  result.attr("top_classes") = labels;
   nb::object scores = new_array(ArrayType::f32, shape, &at);
   auto* score = static_cast<float*>(at);
   for (const ClassScore& each : found)
     *score++ = each.score;
-  result.attr("top_scores") = scores;
+  return {std::move(labels), std::move(scores)};
 }
 
 // What the bytes of each instance mask cover, in the unit of boxes.
@@ -116,19 +117,63 @@ nb::object completed(nb::object result, const PyDecoder& decoder, const compat::
     result.attr("mask_boxes") = mask_boxes(decoder, found.segmentations.views());
   if (found.keypoints_each != 0) result.attr("keypoints") = points_array(found);
   if (found.is_rotated) result.attr("rotated") = rotated_array(found.rotated);
-  if (!found.classes.empty()) add_classes(result, found.classes);
+  if (!found.classes.empty()) {
+    const auto [labels, scores] = class_arrays(found.classes);
+    result.attr("top_classes") = labels;
+    result.attr("top_scores") = scores;
+  }
   return result;
+}
+
+bool is_native(const PyDecoder& decoder) {
+  return decoder.value.options().convention == compat::Convention::native;
+}
+
+nb::list labels_of(const PyDecoder& decoder) {
+  nb::list labels;
+  for (const std::string& label : decoder.value.description().labels)
+    labels.append(str_of(label));
+  return labels;
+}
+
+// halyard.Detections of what a decode has found.
+nb::object detections(const PyDecoder& decoder, const compat::Found& found) {
+  static PyObject* place = nullptr;
+  const nb::handle make = kept_attribute(place, "halyard._detections", "decoded");
+  const DetectionArrays arrays = detection_arrays(found.boxes);
+  nb::dict also;
+  also["boxes"] = arrays.boxes;
+  also["scores"] = arrays.scores;
+  also["classes"] = arrays.classes;
+  also["masks"] = mask_list(found.segmentations.views());
+  also["labels"] = labels_of(decoder);
+  const auto normalized = decoder.value.normalized_boxes();
+  also["unit"] =
+      normalized ? nb::object(nb::str(*normalized ? "fractions" : "pixels")) : nb::none();
+  const auto size = decoder.value.input_dims();
+  also["input_dims"] =
+      size ? nb::object(nb::make_tuple(size->width, size->height)) : nb::object(nb::none());
+  if (has_instances(decoder)) also["mask_boxes"] = mask_boxes(decoder, found.segmentations.views());
+  if (found.keypoints_each != 0) also["keypoints"] = points_array(found);
+  if (found.is_rotated) also["obb"] = rotated_array(found.rotated);
+  if (!found.classes.empty()) {
+    const auto [labels, scores] = class_arrays(found.classes);
+    also["top_classes"] = labels;
+    also["top_scores"] = scores;
+  }
+  return make(**also);
 }
 
 nb::object decode_one(PyDecoder& self, std::span<const Tensor> outputs, std::size_t most,
                       std::size_t batch) {
-  static PyObject* place = nullptr;
-  const nb::handle result = kept_attribute(place, "halyard._results", "Detections");
   const Loan found(self);
   check(released([&] {
     const std::shared_lock lock(self.settings);
     return self.value.decode(outputs, *found, most, batch);
   }));
+  if (is_native(self)) return detections(self, *found);
+  static PyObject* place = nullptr;
+  const nb::handle result = kept_attribute(place, "halyard._results", "Detections");
   const DetectionArrays arrays = detection_arrays(found->boxes);
   return completed(
       result(arrays.boxes, arrays.scores, arrays.classes, mask_list(found->segmentations.views())),
@@ -201,13 +246,27 @@ nb::object decode_proto(PyDecoder& self, nb::handle model_output, nb::handle max
                       [&](std::size_t i) { return decode_proto_one(self, outputs, most, i); });
 }
 
-nb::object decode_tracked(PyDecoder& self, PyByteTrack& tracker, nb::handle timestamp,
-                          nb::handle model_output, nb::handle max_boxes, nb::handle batch) {
+nb::object decode_tracked_reference(PyDecoder& self, PyByteTrack& tracker, nb::handle timestamp,
+                                    nb::handle model_output, nb::handle max_boxes,
+                                    nb::handle batch) {
   const std::uint64_t when = count_from(timestamp, "timestamp");
   const std::size_t most = most_from(max_boxes);
   const auto outputs = outputs_from(model_output);
   const std::size_t element = batch_element(self, outputs, batch);
   return decode_tracked_one(self, tracker, when, outputs, most, element);
+}
+
+// A tracker of any kind follows what the decoder finds.
+nb::object decode_tracked(PyDecoder& self, nb::handle tracker, nb::handle timestamp,
+                          nb::handle model_output, nb::handle max_boxes, nb::handle batch,
+                          nb::handle coasting) {
+  static PyObject* place = nullptr;
+  const nb::handle follow = kept_attribute(place, "halyard._tracking", "follow");
+  const auto outputs = outputs_from(model_output);
+  const std::size_t element = batch_element(self, outputs, batch);
+  const nb::object found = decode_one(self, outputs, SIZE_MAX, element);
+  const nb::object seen = follow(tracker, found, timestamp, coasting);
+  return max_boxes.is_none() ? seen : seen[nb::slice(nb::none(), max_boxes, nb::none())];
 }
 
 // The reference decodes element 0 alone; here it is said.
@@ -225,9 +284,7 @@ constexpr const char* decode_doc =
     "        anything with a buffer or DLPack on the CPU; read where it lies.\n"
     "    max_boxes: most boxes given; None: max_det.\n"
     "    batch: the element of the batch; None: all of them.\n\n"
-    "Returns Detections, a tuple (boxes, scores, classes, masks), with keypoints, rotated boxes "
-    "and\n"
-    "classes of the picture beside them; of a batch of several a list of these, one an element.\n"
+    "Returns Detections; of a batch of several a list of these, one an element.\n"
     "Raises TypeError (what is no tensor) and RuntimeError (shapes, dtypes, quantization).";
 
 }  // namespace
@@ -272,15 +329,17 @@ void add_decoding(DecoderClass& type) {
            "The same boxes, and what masks are made from.\n\n"
            "Returns ProtoDetections, a tuple (boxes, scores, classes, ProtoData or None); of a\n"
            "batch of several a list of these.")
-      .def("decode_tracked", &decode_tracked, nb::arg("tracker"), nb::arg("timestamp"),
+      .def("decode_tracked", &decode_tracked, nb::arg("tracker"), nb::arg("timestamp").none(),
            nb::arg("model_output"), nb::arg("max_boxes").none() = nb::none(),
-           nb::arg("batch").none() = nb::none(),
-           nb::sig("def decode_tracked(self, tracker: ByteTrack, timestamp: int, model_output: "
-                   "Sequence[Any], max_boxes: int | None = None, batch: int | None = None) -> "
-                   "halyard._results.TrackedDetections"),
-           "Decodes the frame taken at `timestamp` (ns) and moves the ByteTrack to it. A batch of\n"
-           "several needs `batch`: a tracker follows one camera.\n\n"
-           "Returns TrackedDetections, a tuple (boxes, scores, classes, masks, tracks).");
+           nb::arg("batch").none() = nb::none(), nb::arg("coasting") = false,
+           nb::sig("def decode_tracked(self, tracker: halyard._tracking.AnyTracker, timestamp: int "
+                   "| None, model_output: Sequence[Any], max_boxes: int | None = None, batch: int "
+                   "| None = None, coasting: bool = False) -> halyard._detections.Detections"),
+           "Decodes the frame taken at `timestamp` (ns; None: the next of the tracker's rate) and\n"
+           "moves the tracker to it, of any kind. A batch of several needs `batch`: a tracker\n"
+           "follows one camera.\n\n"
+           "Returns Detections with tracker_id: what the tracker has taken up, at its estimates;\n"
+           "with `coasting` the tracks that were not seen in this frame follow.");
 }
 
 // Calls of EdgeFirst HAL: 100 boxes where nothing is said, element 0.
@@ -316,7 +375,8 @@ void add_decoding(ReferenceDecoderClass& type) {
           "decode_tracked",
           [](PyReferenceDecoder& self, PyByteTrack& tracker, nb::handle timestamp,
              nb::handle model_output, nb::handle max_boxes, nb::handle batch) {
-            return decode_tracked(self, tracker, timestamp, model_output, max_boxes, batch);
+            return decode_tracked_reference(self, tracker, timestamp, model_output, max_boxes,
+                                            batch);
           },
           nb::arg("tracker"), nb::arg("timestamp"), nb::arg("model_output"),
           nb::arg("max_boxes").none() = 100, nb::arg("batch").none() = nb::none(),

@@ -117,8 +117,7 @@ void draw_decoded(PyProcessor& self, nb::handle dst, nb::handle bbox, nb::handle
   std::vector<Detection> boxes;
   fractions_from(bbox, scores, classes, {}, input_dims, boxes);
   const Look look(background, opacity, letterbox, color_mode);
-  const bool has_own = seg.is_none() && is_result(bbox) && has_attribute(bbox, "masks");
-  const nb::object shown = has_own ? nb::object(bbox.attr("masks")) : nb::borrow(seg);
+  const nb::object shown = seg.is_none() && is_result(bbox) ? masks_of(bbox) : nb::borrow(seg);
   const Masks masks(shown, boxes);
   check(released([&] {
     const std::lock_guard lock(self.painter.mutex);

@@ -33,6 +33,8 @@ NB_MODULE(_core, m) {
   py::bind_system(m);
   py::bind_trace(m);
   py::bind_tracks(m);
+  py::bind_tracker(m);
+  py::bind_exports(m);
   py::bind_outputs(m);
   py::bind_decoder(m);
   py::bind_tiles(m);

@@ -209,7 +209,8 @@ void bind_byte_track(nb::module_& m) {
   nb::class_<PyByteTrack>(
       m, "ByteTrack",
       "Follows objects by box overlap, detections of a low score too. One object may be used from\n"
-      "several threads; calls wait for each other.")
+      "several threads; calls wait for each other.",
+      nb::is_weak_referenceable())
       .def(
           "__init__",
           [](PyByteTrack* self, HighConf high_conf, Iou iou, FloatArg<"update"> gain,
@@ -320,13 +321,15 @@ std::chrono::nanoseconds lifespan_from(nb::handle lifespan_ns) {
 }
 
 void bind_others(nb::module_& m) {
-  nb::class_<PyTracker>(m, "_Tracker", "A tracker beside ByteTrack, used in the same way.")
+  nb::class_<PyTracker>(m, "_Tracker", "A tracker beside ByteTrack, used in the same way.",
+                        nb::is_weak_referenceable())
       .def("update", &update_tracker, nb::arg("boxes"), nb::arg("scores"), nb::arg("labels"),
            nb::arg("timestamp_ns"), nb::sig(update_signature), update_doc)
       .def("get_active_tracks", &active, nb::sig(active_signature), active_doc)
       .def_prop_ro("left_out", &left_out, left_out_doc);
   nb::class_<PyOcSort, PyTracker>(
-      m, "OcSort", "OC-SORT: trusts observations more than predictions; for objects that turn.")
+      m, "OcSort", "OC-SORT: trusts observations more than predictions; for objects that turn.",
+      nb::is_weak_referenceable())
       .def(
           "__init__",
           [](PyOcSort* self, HighConf high_conf, Iou iou, FloatArg<"inertia"> inertia,
@@ -344,7 +347,7 @@ void bind_others(nb::module_& m) {
           nb::sig("def __init__(self, high_conf: float = 0.6, iou: float = 0.3, inertia: float = "
                   "0.2, min_hits: int = 3, lifespan_ns: int = 1000000000, is_class_aware: bool = "
                   "False) -> None"));
-  nb::class_<PySort, PyTracker>(m, "Sort", "SORT: the plain original.")
+  nb::class_<PySort, PyTracker>(m, "Sort", "SORT: the plain original.", nb::is_weak_referenceable())
       .def(
           "__init__",
           [](PySort* self, FloatArg<"min_score"> min_score, Iou iou, nb::handle min_hits,

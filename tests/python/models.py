@@ -36,8 +36,8 @@ def decoder(**options):
         0.25, 0.45, **{"input_dims": INPUT, **options})
 
 
-def segmenter(**options):
-    return ef.Decoder.new_from_outputs(
+def segmenter(package=ef, **options):
+    return package.Decoder.new_from_outputs(
         [ef.Output.detection(shape=[1, 4 + CLASSES + PROTOS, ANCHORS]).with_normalized(True),
          ef.Output.protos(shape=[1, SIDE, SIDE, PROTOS])], 0.25, 0.45,
         **{"input_dims": INPUT, **options})
@@ -46,6 +46,11 @@ def segmenter(**options):
 def pixels(boxes):
     """Boxes in fractions as pixels of the network's input."""
     return np.asarray(boxes) * np.tile(INPUT, 2)
+
+
+def arrays(found):
+    """What Detections hold, as the three arrays that calls for plain arrays take."""
+    return found.xyxy, found.confidence, found.class_id
 
 
 def tensor(array):

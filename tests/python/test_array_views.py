@@ -41,7 +41,7 @@ BOXES = np.array([[0.1, 0.1, 0.4, 0.4], [0.5, 0.5, 0.9, 0.9]], np.float32)
 TAKERS = {
     "from_array": (lambda a: np.asarray(ef.Tensor.from_array(a)).tolist(), BOXES),
     "from_numpy": (lambda a: filled([2, 4], "float32", a), BOXES),
-    "decode": (lambda a: [x.tolist() for x in models.decoder().decode([a])[:3]],
+    "decode": (lambda a: [x.tolist() for x in models.arrays(models.decoder().decode([a]))],
                models.detection_output()),
     "decode_proto": (lambda a: [x.tolist() for x in models.decoder().decode_proto([a])[:3]],
                      models.detection_output()),
@@ -317,7 +317,7 @@ def test_arrays_that_shrink_while_the_next_one_is_made():
 
 def test_a_list_of_outputs_that_changes_while_it_is_read():
     out = models.detection_output()
-    want = models.decoder().decode([out])[0].tolist()
+    want = models.decoder().decode([out]).xyxy.tolist()
     outputs = []
 
     class Output:
@@ -327,7 +327,7 @@ def test_a_list_of_outputs_that_changes_while_it_is_read():
             return out.__dlpack__()
 
     outputs.append(Output())
-    assert models.decoder().decode(outputs)[0].tolist() == want
+    assert models.decoder().decode(outputs).xyxy.tolist() == want
     assert len(outputs) == 4
 
 

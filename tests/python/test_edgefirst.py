@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """halyard.edgefirst: what programs written for edgefirst_hal see, where halyard itself differs."""
 import pathlib
+import pickle
 import warnings
 
 import numpy as np
@@ -26,8 +27,9 @@ def picture(fill):
 
 def test_all_names_are_there_and_the_same_but_for_what_differs():
     own = {name for name in halyard.__all__ if getattr(ef, name) is not getattr(halyard, name)}
-    assert own == {"Decoder", "ImageProcessor", "TiledFrameAccumulator", "lift_tile_boxes"}
-    for name in own:
+    assert own == {"Decoder", "Detections", "ImageProcessor", "TiledFrameAccumulator",
+                   "lift_tile_boxes"}
+    for name in own - {"Detections"}:
         assert getattr(ef, name).__module__ == "halyard.edgefirst"
     listed = pathlib.Path(__file__).with_name("reference_members.txt").read_text()
     paths = [line.split(" ")[0] for line in listed.splitlines() if line and line[0] != "#"]
@@ -45,6 +47,24 @@ def test_boxes_have_the_unit_of_the_model_and_300_candidates_enter():
     unknown = ef.Decoder.new_from_outputs([ef.Output.detection(shape=[1, 9, 400])])
     assert unknown.normalized_boxes is None
     assert unknown.decode([models.detection_output()]).unit is None
+
+
+def test_results_are_tuples_with_names():
+    outputs = [models.detection_output(extra=models.PROTOS), models.prototypes()]
+    result = models.segmenter(ef).decode(outputs)
+    boxes, scores, classes, masks = result
+    assert result.boxes is boxes and result[1] is scores and len(result) == 4
+    assert result._fields == ("boxes", "scores", "classes", "masks") and len(masks) == 2
+    assert (classes.dtype, masks[0].dtype, masks[0].ndim) == (np.uintp, np.uint8, 3)
+    back = pickle.loads(pickle.dumps(result))
+    assert type(back) is ef.Detections and np.array_equal(back.boxes, boxes)
+    records = result.to_coco(size=(100, 200))
+    assert records[1]["bbox"] == pytest.approx([50, 100, 40, 80], abs=1e-3)
+    native = models.segmenter().decode(outputs).to_coco(size=(100, 200))
+    assert [r["segmentation"] for r in records] == [r["segmentation"] for r in native]
+    tracked = models.segmenter(ef).decode_tracked(ef.ByteTrack(), 0, outputs)
+    boxes, scores, classes, masks, tracks = tracked
+    assert isinstance(tracked, ef.TrackedDetections) and len(masks) == len(tracks) == 2
 
 
 def test_thresholds_of_any_size_and_bare_integers_are_taken():

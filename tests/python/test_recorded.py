@@ -68,9 +68,10 @@ def test_equals_numpy(recording):
     wanted = by_place(*expected(output, scale, zero_point))
     for given in (output, as_tensor(output, scale, zero_point)):
         found = decoder(output.shape, scale, zero_point).decode([given])
-        boxes = found.boxes / np.tile(INPUT, 2)
-        assert np.allclose(by_place(boxes, *found[1:3]), wanted, atol=2e-4), name
-    classes = found.classes.tolist()
+        boxes = found.xyxy / np.tile(INPUT, 2)
+        got = by_place(boxes, found.confidence, found.class_id)
+        assert np.allclose(got, wanted, atol=2e-4), name
+    classes = found.class_id.tolist()
     assert classes.count(PERSON) >= 1 and (BUS in classes) == name.endswith("bus"), name
 
 
@@ -88,5 +89,5 @@ def test_tracks_of_a_still_picture_stay_the_same(recording):
     for frame in range(4):
         found = decoder(output.shape, scale, zero_point).decode_tracked(
             tracker, frame * 33_000_000, [output])
-        seen.append(sorted(str(track.uuid) for track in found.tracks))
+        seen.append(sorted(found.tracker_uuid.tolist()))
     assert seen[1] == seen[2] == seen[3] and len(seen[3]) >= 1
