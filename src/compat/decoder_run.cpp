@@ -35,6 +35,31 @@ std::size_t described_batch(const Lowered& lowered) {
   return 1;
 }
 
+std::span<const std::size_t> without_padding(std::span<const std::size_t> shape) {
+  while (!shape.empty() && shape.back() == 1)
+    shape = shape.first(shape.size() - 1);
+  return shape;
+}
+
+// But for axes of 1 at the end, which some runtimes leave out and others add.
+bool fits_without_padding(const Tensor& tensor, const ExpectedTensor& expected) {
+  const auto own = without_padding(tensor.shape());
+  const auto wanted = without_padding(expected.shape);
+  if (own.size() != wanted.size()) return false;
+  for (std::size_t i = 0; i < own.size(); ++i)
+    if (own[i] != wanted[i] && expected.batch_axis != i) return false;
+  return true;
+}
+
+// With as many axes of 1 at the end as are expected.
+Result<Tensor> padded(const Tensor& tensor, const ExpectedTensor& expected) {
+  if (fits(tensor, expected)) return tensor;
+  const auto own = without_padding(tensor.shape());
+  std::vector<std::size_t> shape(own.begin(), own.end());
+  shape.resize(expected.shape.size(), 1);
+  return tensor.reshape(shape);
+}
+
 bool is_exact(const Tensor& tensor, const ExpectedTensor& expected) {
   return std::equal(tensor.shape().begin(), tensor.shape().end(), expected.shape.begin(),
                     expected.shape.end());
@@ -53,8 +78,10 @@ std::optional<std::size_t> find(std::span<const Tensor> outputs, const ExpectedT
         first([&](const Tensor& t) { return t.name() == expected.name && fits(t, expected); });
     if (named) return named;
   }
-  const auto exact = first([&](const Tensor& t) { return is_exact(t, expected); });
-  return exact ? exact : first([&](const Tensor& t) { return fits(t, expected); });
+  auto found = first([&](const Tensor& t) { return is_exact(t, expected); });
+  if (!found) found = first([&](const Tensor& t) { return fits(t, expected); });
+  if (!found) found = first([&](const Tensor& t) { return fits_without_padding(t, expected); });
+  return found;
 }
 
 bool any_name(std::span<const Tensor> outputs) {
@@ -128,7 +155,8 @@ Result<std::span<const Tensor>> Decoder::Impl::ordered(std::span<const Tensor> o
                   "output {} is [{}]; given: {}", i, fmt::join(expected[i].shape, ", "), shapes);
     }
     taken[*found] = true;
-    HALYARD_TRY(Tensor tensor, as_read(outputs[*found], i));
+    HALYARD_TRY(const Tensor shaped, padded(outputs[*found], expected[i]));
+    HALYARD_TRY(Tensor tensor, as_read(shaped, i));
     work.tensors.push_back(std::move(tensor));
     work.tensors.back().set_name(expected[i].name);
   }

@@ -145,6 +145,10 @@ def test_centres_and_extents_in_tensors_of_their_own_are_boxes():
     assert made.normalized_boxes is True
     assert np.allclose(found.boxes, [[0.3, 0.45, 0.5, 0.55]], atol=1e-6)
     assert found.scores.tolist() == [0.75] and found.classes.tolist() == [1]
+    squeezed = made.decode([xy[..., 0], wh[..., 0], scores[..., 0, None, None]])
+    assert np.array_equal(squeezed.boxes, found.boxes)  # padding is left out, and added
+    with pytest.raises(ValueError, match="no tensor has the shape"):
+        made.decode([xy[..., 0, 0], wh, scores])
     pixels = halyard.Decoder(split_document(), score_threshold=0.5).decode([xy, wh, scores])
     assert np.allclose(pixels.boxes, [[60, 45, 100, 55]], atol=1e-4)
 
