@@ -57,6 +57,15 @@ hal_decoded* hal_decoder_decode_element(const hal_decoder* decoder,
                                         const hal_tensor* const* outputs, size_t num_outputs,
                                         size_t batch, hal_bytetrack* tracker, uint64_t timestamp);
 void hal_decoded_free(hal_decoded* decoded);
+/// Draws element `batch` of the outputs: hal_image_processor_draw_masks(), or with a tracker
+/// hal_image_processor_draw_masks_tracked(), which else take the one element that there is.
+/// `tracker`, `out_boxes` and `out_tracks` may be NULL; without a tracker `timestamp` is not looked
+/// at, and the tracks are NULL. errno: also EINVAL (batch).
+int hal_image_processor_draw_masks_element(
+    hal_image_processor* processor, const hal_decoder* decoder, const hal_tensor* const* outputs,
+    size_t num_outputs, size_t batch, hal_bytetrack* tracker, uint64_t timestamp, hal_tensor* dst,
+    const hal_tensor* background, float opacity, const float* letterbox, hal_color_mode color_mode,
+    hal_detect_box_list** out_boxes, hal_track_info_list** out_tracks);
 
 /// Each once, the caller's from then on. errno: EINVAL (NULL, it was taken), ENOMEM.
 hal_detect_box_list* hal_decoded_take_boxes(hal_decoded* decoded);

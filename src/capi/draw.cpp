@@ -5,6 +5,7 @@
 
 #include "capi/error.h"
 #include "capi/lists.h"
+#include "halyard/hal_decoded.h"
 
 using namespace halyard;
 using capi::checked;
@@ -66,6 +67,50 @@ Result<hal_segmentation_list*> materialized(hal_image_processor* processor,
   return list.release();
 }
 
+// What is decoded and what it is drawn on; `processor` and `dst` have been checked.
+struct Work {
+  hal_image_processor* processor;
+  const hal_decoder* decoder;
+  const hal_tensor* const* outputs;
+  size_t num_outputs;
+  hal_tensor* dst;
+};
+
+struct Tracking {
+  hal_bytetrack* tracker;
+  uint64_t timestamp;
+};
+
+Result<int> decode_and_draw(const Work& work, const compat::DrawOptions& options,
+                            hal_detect_box_list** out_boxes) {
+  HALYARD_CHECK(checked(work.decoder, "decoder"));
+  HALYARD_CHECK(capi::aligned(out_boxes, "out_boxes"));
+  HALYARD_TRY(const auto tensors, capi::tensors_from(work.outputs, work.num_outputs));
+  auto boxes = std::make_unique<hal_detect_box_list>();
+  HALYARD_CHECK(work.processor->painter.draw_masks(work.decoder->decoder, tensors, work.dst->tensor,
+                                                   boxes->boxes, options));
+  if (out_boxes != nullptr) *out_boxes = boxes.release();
+  return 0;
+}
+
+Result<int> track_and_draw(const Work& work, const Tracking& tracking,
+                           const compat::DrawOptions& options, hal_detect_box_list** out_boxes,
+                           hal_track_info_list** out_tracks) {
+  HALYARD_CHECK(checked(work.decoder, "decoder"));
+  HALYARD_CHECK(capi::aligned(out_boxes, "out_boxes"));
+  HALYARD_CHECK(capi::aligned(out_tracks, "out_tracks"));
+  HALYARD_CHECK(checked(tracking.tracker, "tracker"));
+  HALYARD_TRY(const auto tensors, capi::tensors_from(work.outputs, work.num_outputs));
+  auto boxes = std::make_unique<hal_detect_box_list>();
+  auto tracks = std::make_unique<hal_track_info_list>();
+  HALYARD_CHECK(work.processor->painter.draw_masks_tracked(
+      work.decoder->decoder, tracking.tracker->tracker, tracking.timestamp, tensors,
+      work.dst->tensor, boxes->boxes, tracks->tracks, options));
+  if (out_boxes != nullptr) *out_boxes = boxes.release();
+  if (out_tracks != nullptr) *out_tracks = tracks.release();
+  return 0;
+}
+
 }  // namespace
 
 int hal_image_processor_draw_decoded_masks(hal_image_processor* processor, hal_tensor* dst,
@@ -115,14 +160,24 @@ int hal_image_processor_draw_masks(hal_image_processor* processor, const hal_dec
   return guarded<int>(-1, [&]() -> Result<int> {
     HALYARD_TRY(const auto options,
                 options_of({processor, dst, background, opacity, letterbox, color_mode}));
-    HALYARD_CHECK(checked(decoder, "decoder"));
-    HALYARD_CHECK(capi::aligned(out_boxes, "out_boxes"));
-    HALYARD_TRY(const auto tensors, capi::tensors_from(outputs, num_outputs));
-    auto boxes = std::make_unique<hal_detect_box_list>();
-    HALYARD_CHECK(processor->painter.draw_masks(decoder->decoder, tensors, dst->tensor,
-                                                boxes->boxes, options));
-    if (out_boxes != nullptr) *out_boxes = boxes.release();
-    return 0;
+    return decode_and_draw({processor, decoder, outputs, num_outputs, dst}, options, out_boxes);
+  });
+}
+
+int hal_image_processor_draw_masks_element(
+    hal_image_processor* processor, const hal_decoder* decoder, const hal_tensor* const* outputs,
+    size_t num_outputs, size_t batch, hal_bytetrack* tracker, uint64_t timestamp, hal_tensor* dst,
+    const hal_tensor* background, float opacity, const float* letterbox, hal_color_mode color_mode,
+    hal_detect_box_list** out_boxes, hal_track_info_list** out_tracks) {
+  capi::store(out_boxes, {});
+  capi::store(out_tracks, {});
+  return guarded<int>(-1, [&]() -> Result<int> {
+    HALYARD_TRY(auto options,
+                options_of({processor, dst, background, opacity, letterbox, color_mode}));
+    options.batch = batch;
+    const Work work{processor, decoder, outputs, num_outputs, dst};
+    if (tracker == nullptr) return decode_and_draw(work, options, out_boxes);
+    return track_and_draw(work, {tracker, timestamp}, options, out_boxes, out_tracks);
   });
 }
 
@@ -152,19 +207,8 @@ int hal_image_processor_draw_masks_tracked(
   return guarded<int>(-1, [&]() -> Result<int> {
     HALYARD_TRY(const auto options,
                 options_of({processor, dst, background, opacity, letterbox, color_mode}));
-    HALYARD_CHECK(checked(decoder, "decoder"));
-    HALYARD_CHECK(capi::aligned(out_boxes, "out_boxes"));
-    HALYARD_CHECK(capi::aligned(out_tracks, "out_tracks"));
-    HALYARD_CHECK(checked(tracker, "tracker"));
-    HALYARD_TRY(const auto tensors, capi::tensors_from(outputs, num_outputs));
-    auto boxes = std::make_unique<hal_detect_box_list>();
-    auto tracks = std::make_unique<hal_track_info_list>();
-    HALYARD_CHECK(processor->painter.draw_masks_tracked(decoder->decoder, tracker->tracker,
-                                                        timestamp, tensors, dst->tensor,
-                                                        boxes->boxes, tracks->tracks, options));
-    if (out_boxes != nullptr) *out_boxes = boxes.release();
-    if (out_tracks != nullptr) *out_tracks = tracks.release();
-    return 0;
+    return track_and_draw({processor, decoder, outputs, num_outputs, dst}, {tracker, timestamp},
+                          options, out_boxes, out_tracks);
   });
 }
 

@@ -175,6 +175,53 @@ TEST(c_decoded, a_batch_that_is_not_described_is_refused_by_the_reference_too) {
   EXPECT_EQ(errno, EINVAL);
 }
 
+// Whether columns [first, last) of a picture of 64 x 32 hold anything but black.
+bool is_drawn(hal_tensor* picture, std::size_t first, std::size_t last) {
+  const auto bytes = bytes_of(picture);
+  for (std::size_t y = 0; y < 32; ++y)
+    for (std::size_t x = 4 * first; x < 4 * last; ++x)
+      if (bytes[y * 4 * 64 + x] != 0) return true;
+  return false;
+}
+
+TEST(c_decoded, any_element_of_a_batch_is_drawn_and_tracked) {
+  const auto params = params_of(document(5, ""));
+  const Owned<hal_decoder> decoder(hal_decoder_new(params.get()));
+  const Owned<hal_image_processor> processor(hal_image_processor_new());
+  const Owned<hal_tensor> picture(
+      hal_tensor_new_image(64, 32, HAL_PIXEL_FORMAT_RGBA, HAL_DTYPE_U8, HAL_TENSOR_MEMORY_MEM));
+  const Owned<hal_bytetrack> tracker(hal_bytetrack_new_default());
+  const auto head = heads(3, {.9F});
+  const hal_tensor* outputs[] = {head.get()};
+  hal_detect_box_list* found = nullptr;
+  hal_track_info_list* tracks = nullptr;
+  const auto draw = [&](std::size_t batch, hal_bytetrack* by) {
+    return hal_image_processor_draw_masks_element(processor.get(), decoder.get(), outputs, 1, batch,
+                                                  by, 1, picture.get(), nullptr, 1, nullptr,
+                                                  HAL_COLOR_MODE_CLASS, &found, &tracks);
+  };
+  for (const bool is_tracked : {false, true}) {
+    for (const std::size_t batch : {0, 1, 2}) {  // boxes about columns 16, 32, 48
+      const Owned<hal_bytetrack> fresh(hal_bytetrack_new_default());
+      ASSERT_EQ(draw(batch, is_tracked ? fresh.get() : nullptr), 0) << hal_last_error();
+      const Owned<hal_detect_box_list> boxes(found);
+      const Owned<hal_track_info_list> infos(tracks);
+      EXPECT_EQ(infos != nullptr, is_tracked);
+      ASSERT_EQ(hal_detect_box_list_len(boxes.get()), 1U);
+      hal_detect_box box;
+      ASSERT_EQ(hal_detect_box_list_get(boxes.get(), 0, &box), 0);
+      EXPECT_FLOAT_EQ(box.xmin, 16 * static_cast<float>(batch + 1) - 4);
+      for (std::size_t i = 0; i < 3; ++i)
+        EXPECT_EQ(is_drawn(picture.get(), 16 * i + 10, 16 * i + 22), i == batch) << batch;
+    }
+  }
+  errno = 0;
+  EXPECT_EQ(draw(3, nullptr), -1);
+  EXPECT_EQ(errno, EINVAL);
+  EXPECT_EQ(found, nullptr);
+  EXPECT_EQ(draw(3, tracker.get()), -1);
+}
+
 // Centres and extents in two int8 tensors of their own scales, scores in u8, padding last.
 constexpr char halves[] = R"({"schema_version": 2, "input": {"shape": [1, 3, 32, 64]}, "outputs": [
   {"type": "boxes", "normalized": true, "shape": [1, 4, 5, 1],
