@@ -75,7 +75,14 @@ vm: ## Run the tests in a machine that has devices (tests/vm), without a skip
 	@cmake --build $(VM_BUILD) -j $(JOBS) --target $(VM_SUITES:%=halyard_test_%)
 	@tests/vm/run.sh $(VM_BUILD) --suites '$(VM_SUITES)' $(VM_FLAGS)
 
-demo: build ## Detect, track and draw the boats of a rendered harbour into out/
+# A first build compiles what the demonstration runs, in the fastest way; `make build` and others
+# compile it anew, as it is to be used. A folder that has such a build keeps it.
+demo: ## Detect, track and draw the boats of a rendered harbour into out/
+	@if grep -qs '^HALYARD_QUICK:BOOL=OFF' build/CMakeCache.txt; then \
+	  scripts/install-deps.sh build && cmake --preset release $(CMAKE_FLAGS); \
+	else \
+	  scripts/install-deps.sh demo && cmake --preset demo $(CMAKE_FLAGS); fi
+	@cmake --build build -j $(JOBS) --target halyard_program
 	@rm -rf $(OUT)/frames && mkdir -p $(OUT)
 	@build/halyard run examples/harbour/clip --model examples/harbour/harbour.onnx \
 	  --track --track-score 0.6 --out $(OUT)/frames --json $(OUT)/tracks.json \

@@ -48,6 +48,9 @@ set(HALYARD_HWY halyard_hwy)
 # Runtimes of networks are shared objects of their own (halyard_openvino_object below).
 set(HALYARD_EXCLUDE_SOURCES "/src/model/openvino/")
 set(HALYARD_REPORT "")
+if(HALYARD_QUICK)
+  list(APPEND HALYARD_REPORT "quick: the program alone, for the processor of this machine")
+endif()
 
 # HALYARD_MODEL: the OpenVINO wheel carries headers, libraries and a CMake package. Its headers
 # bundle a TBB of their own, so they come after the system's (-idirafter).

@@ -85,6 +85,10 @@ endfunction()
 # The one exported library, halyard::halyard.
 function(halyard_library)
   get_property(layers GLOBAL PROPERTY HALYARD_LAYERS)
+  if(HALYARD_QUICK)
+    list(REMOVE_ITEM layers compat capi)  # the program does not call them
+    set_target_properties(halyard_compat halyard_capi PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
   add_library(halyard SHARED)
   add_library(halyard::halyard ALIAS halyard)
   # Before 1.0 every minor version may change the binary interface, so the soname carries it.

@@ -3,9 +3,11 @@
 # Installs what Halyard needs on Debian 12: the one list of packages. Idempotent, and quick when all
 # is there. Works as root or through sudo.
 #   scripts/install-deps.sh GROUP...     one or more of:
-#     native   compiler, build tools and the libraries that Halyard links
+#     native   compiler, build tools and the libraries that Halyard links or loads
 #     model    OpenVINO, the inference engine, in .venv of the repository
-#     build    native and model: all that `make build` and `make demo` need
+#     build    native and model: all that `make build` needs
+#     demo     build without what `make demo` does not use: FFmpeg, whose headers bring a hundred
+#              packages, and the compiler cache
 #     python   build, and what building wheels of the Python package needs
 #     test     build and python, and what the tests need
 #     vm       what building the kernel of the machine in tests/vm needs
@@ -18,11 +20,14 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-apt_native=(
-  make git ca-certificates cmake ninja-build g++ ccache pkg-config python3 python3-venv
+apt_demo=(
+  make ca-certificates cmake ninja-build g++ pkg-config python3 python3-venv
   libhwy-dev libtbb-dev libfmt-dev nlohmann-json3-dev libyaml-cpp-dev libeigen3-dev
-  libjpeg62-turbo-dev libturbojpeg0-dev libspng-dev libdeflate-dev zlib1g-dev
+  libjpeg62-turbo-dev libspng-dev libdeflate-dev zlib1g-dev
   libfreetype-dev fonts-dejavu-core libcli11-dev
+)
+apt_native=(
+  "${apt_demo[@]}" git ccache libturbojpeg0-dev
   libavformat-dev libavcodec-dev libavutil-dev
 )
 apt_model=(python3 python3-venv ca-certificates)
@@ -52,11 +57,11 @@ bare_test=("trackeval>=1.3,<2")
 die() { printf 'install-deps: %s\n' "$*" >&2; exit 1; }
 # For a machine whose package sources lack arm64: .ci/run reads the line, and goes on.
 no_sysroot() { printf 'aarch64: skipped: %s\n0 passed, 0 failed, 1 skipped\n' "$*"; exit 77; }
-usage() { sed -n '5,17s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
+usage() { sed -n '5,19s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 
 list() {
   local kind group
-  for group in native model python test vm torch bench check dev aarch64; do
+  for group in demo native model python test vm torch bench check dev aarch64; do
     for kind in apt pip bare; do
       declare -p "${kind}_${group}" >/dev/null 2>&1 || continue
       declare -n packages="${kind}_${group}"
@@ -66,6 +71,7 @@ list() {
   done
 }
 
+is_updated=''
 install_apt() {
   local missing=() name status sudo=()
   local -A have=()
@@ -82,8 +88,9 @@ install_apt() {
     sudo=(sudo)
   fi
   printf 'install-deps: installing %s\n' "${missing[*]}"
-  "${sudo[@]}" apt-get update -qq ||
+  [[ -n $is_updated ]] || "${sudo[@]}" apt-get update -qq ||
     die "apt-get update failed; are the package sources reachable?"
+  is_updated=1
   "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive DEBCONF_NOWARNINGS=yes \
     apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=300 \
     -o Dpkg::Use-Pty=0 "${missing[@]}" </dev/null >/dev/null ||
@@ -159,6 +166,7 @@ for group in "$@"; do
     native) apt+=("${apt_native[@]}") ;;
     model) apt+=("${apt_model[@]}"); pip+=("${pip_model[@]}") ;;
     build) apt+=("${apt_native[@]}"); pip+=("${pip_model[@]}") ;;
+    demo) apt+=("${apt_demo[@]}"); pip+=("${pip_model[@]}") ;;
     python) apt+=("${apt_native[@]}"); pip+=("${pip_model[@]}" "${pip_python[@]}") ;;
     test) apt+=("${apt_native[@]}" "${apt_test[@]}")
           pip+=("${pip_model[@]}" "${pip_python[@]}" "${pip_test[@]}") bare+=("${bare_test[@]}") ;;
@@ -177,7 +185,13 @@ for group in "$@"; do
     *) printf 'install-deps: unknown group %s\n' "$group" >&2; usage >&2; exit 2 ;;
   esac
 done
+# pip works beside apt, as soon as there is a Python for it.
+if [[ ${#pip[@]} -gt 0 ]]; then
+  install_apt "${apt_model[@]}"
+  install_pip "${pip[@]}" &
+  beside=$!
+fi
 install_apt "${apt[@]}"
-[[ ${#pip[@]} -eq 0 ]] || install_pip "${pip[@]}"
+[[ ${#pip[@]} -eq 0 ]] || wait "$beside"
 [[ ${#bare[@]} -eq 0 ]] || install_pip --no-deps "${bare[@]}"
 [[ -z $foreign ]] || fill_sysroot
