@@ -2,7 +2,10 @@
 # Build options. A user who adds Halyard to a build gets the library alone.
 set(HALYARD_MODEL AUTO CACHE STRING "Inference through OpenVINO: AUTO, ON, OFF")
 set(HALYARD_VIDEO AUTO CACHE STRING "Video files through FFmpeg: AUTO, ON, OFF")
-foreach(option HALYARD_MODEL HALYARD_VIDEO)
+set(HALYARD_WEBP AUTO CACHE STRING "WebP pictures through libwebp: AUTO, ON, OFF")
+set(HALYARD_TIFF AUTO CACHE STRING "TIFF pictures through libtiff: AUTO, ON, OFF")
+set(HALYARD_GIF AUTO CACHE STRING "GIF pictures through giflib: AUTO, ON, OFF")
+foreach(option HALYARD_MODEL HALYARD_VIDEO HALYARD_WEBP HALYARD_TIFF HALYARD_GIF)
   set_property(CACHE ${option} PROPERTY STRINGS AUTO ON OFF)
 endforeach()
 option(HALYARD_TOOLS "The command-line program" ${PROJECT_IS_TOP_LEVEL})

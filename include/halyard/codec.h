@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Codec: JPEG and PNG files to and from tensors. Pixels stay as they are stored: see image.h for
+// Codec: picture files to and from tensors. Pixels stay as they are stored: see image.h for
 // sizes and turns. What an EXIF orientation says goes with the tensor, both ways.
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "halyard/export.h"
@@ -19,7 +20,23 @@
 HALYARD_EXPORTS_BEGIN
 namespace halyard {
 
-enum class ImageFileType : std::uint8_t { jpeg, png };
+enum class ImageFileType : std::uint8_t { jpeg, png, webp, tiff, bmp, gif };
+
+/// A kind of picture file, and what this build does with it: WebP, TIFF and GIF need libraries.
+struct ImageFileKind {
+  ImageFileType type;
+  std::string_view name;                         ///< "jpeg"
+  std::span<const std::string_view> extensions;  ///< lower case, without the dot
+  bool is_read;
+  bool is_written;
+};
+/// One for each ImageFileType, in its order.
+std::span<const ImageFileKind> image_file_kinds() noexcept;
+std::string_view to_string(ImageFileType type) noexcept;
+/// By the first bytes of a file; 18 are enough. Nothing: no picture that is known.
+std::optional<ImageFileType> image_file_type(std::span<const std::byte> file) noexcept;
+/// By the extension of a name, in letters of either case.
+std::optional<ImageFileType> image_file_type(std::string_view path) noexcept;
 
 /// What the header of a picture file says. Sizes are as stored, before any orientation.
 struct ImageFileInfo {
@@ -28,11 +45,12 @@ struct ImageFileInfo {
   std::size_t height = 0;
   /// What load gives without a request: 4:2:0 nv12, 4:2:2 nv16, 4:4:4 nv24, grey, rgb or rgba.
   /// Other chroma samplings give nv12, its chroma averaged; a JPEG that stores R, G and B gives
-  /// rgb. A transparent palette or colour of a PNG gives rgba; the alpha beside grey is dropped.
+  /// rgb. A transparent palette or colour of a PNG or GIF, and the alpha of a WebP, TIFF or BMP
+  /// give rgba; the alpha beside grey is dropped. A palette of greys alone (BMP) gives grey.
   PixelFormat native_format = PixelFormat::rgb;
   int bit_depth = 8;         ///< per sample, as stored
   int components = 3;        ///< as stored; a palette counts 3, or 4 with transparency
-  bool progressive = false;  ///< progressive JPEG or interlaced PNG
+  bool progressive = false;  ///< progressive JPEG, or interlaced PNG or GIF
   bool palette = false;
   Orientation orientation;   ///< the turn that shows the picture upright
   int exif_orientation = 0;  ///< the tag's value 1..8, 0: absent or invalid
@@ -47,8 +65,9 @@ struct DecodeLimits {
   std::size_t max_height = 65500;
   std::size_t max_pixels = std::size_t{1} << 28;  ///< 268 Mpx
   /// Bytes of the decoded pixels and of what decoding holds beside them: the coefficients of a
-  /// progressive JPEG (2 bytes a sample), the rows of an interlaced PNG that are converted. 4 GiB.
-  /// Other PNGs take as much again as their rows have, up to 128 MiB, only where that fits too.
+  /// progressive JPEG (2 bytes a sample), the rows of an interlaced PNG that are converted, 8 bytes
+  /// a pixel of a WebP, the strips or tiles of a TIFF, the indices of a packed BMP. 4 GiB. Other
+  /// PNGs take as much again as their rows have, up to 128 MiB, only where that fits too.
   std::size_t max_bytes = std::size_t{1} << 32;
   /// Decoded bytes for each byte of the file, of pictures above expansion_floor. Blank areas pack
   /// 1000 to 1 and more (PNG: rows 1030 to 1; 1-bit palettes to rgba: 33000 to 1), photographs and
@@ -78,21 +97,25 @@ void set_default_decode_limits(const DecodeLimits& limits) noexcept;
 
 struct LoadOptions {
   /// Unset: the file's native format. JPEG: rgb, bgr, rgba, bgra, grey or its native one; colours
-  /// are libjpeg's own (smooth chroma upsampling), as most other loaders give them. PNG: rgb, rgba,
-  /// bgra, grey.
+  /// are libjpeg's own (smooth chroma upsampling), as most other loaders give them. All others:
+  /// rgb, rgba, bgra, grey.
   std::optional<PixelFormat> format = {};
   Memory memory = Memory::automatic;
   DecodeLimits limits = DecodeLimits::defaults();
   /// Asked while pixels are decoded, on the calling thread: before each row of a PNG, each row of
   /// MCUs of each scan of a JPEG, so it should be quick. Up to 128 MiB of a PNG are inflated before
-  /// its first row. True ends the call with `cancelled`. Must not throw. Empty: nobody asks.
+  /// its first row; of a WebP after each 64 KiB of the file, of others before each row or strip.
+  /// True ends the call with `cancelled`. Must not throw. Empty: nobody asks.
   std::function<bool()> is_cancelled = {};
 };
 
-/// Reads the header only. Errors: malformed (neither JPEG nor PNG), corrupt (header cut or
+/// Reads the header only. Of an animation (WebP, GIF) and of a file with several pictures (TIFF)
+/// the first picture is meant. Errors: malformed (no picture file), corrupt (header cut or
 /// contradictory), unsupported (lossless, arithmetic, hierarchical, 12-bit, CMYK JPEG, one whose
-/// first component is subsampled or whose height follows the scan), invalid_argument (a limit of
-/// the size is exceeded; the message names both numbers). Reentrant.
+/// first component is subsampled or whose height follows the scan; a TIFF that is not grey, palette
+/// or RGB of whole numbers up to 16 bits; a kind that this build does not read, where the message
+/// says what to install), invalid_argument (a limit of the size is exceeded; the message names both
+/// numbers). Reentrant.
 Result<ImageFileInfo> peek(std::span<const std::byte> file,
                            const DecodeLimits& limits = DecodeLimits::defaults());
 
@@ -105,8 +128,9 @@ Result<ImageFileInfo> peek(std::span<const std::byte> file,
 /// invalid_argument (any other limit of options.limits), corrupt
 /// (data ends early, is damaged, or cannot hold the declared size), unsupported (format or dtype),
 /// invalid_argument (empty tensor), cancelled.
-/// JPEG writes u8; PNG u8, i8 (value xor 0x80), u16 and f32 (value / 255, or / 65535). 16-bit
-/// samples become u8 and i8 by round(value * 255 / 65535), as convert() makes them.
+/// JPEG writes u8; all others u8, i8 (value xor 0x80), u16 and f32 (value / 255, or / 65535). 16-bit
+/// samples become u8 and i8 by round(value * 255 / 65535), as convert() makes them. Alpha is
+/// straight; of a premultiplied TIFF it is divided out.
 /// Reentrant: the decoder's state is thread-local and reused.
 Result<ImageFileInfo> load_into(Tensor& destination, std::span<const std::byte> file,
                                 const LoadOptions& options = {});
@@ -142,6 +166,35 @@ Result<std::vector<std::byte>> encode_jpeg(const Tensor& image, const JpegOption
 /// u8 rgb, rgba, grey; the orientation as in encode_jpeg(). Errors: unsupported (format, dtype),
 /// invalid_argument (not a picture, compression), no_memory.
 Result<std::vector<std::byte>> encode_png(const Tensor& image, const PngOptions& options = {});
+
+struct WebpOptions {
+  int quality = 90;  ///< 0..100; of lossless files how hard it is tried
+  bool is_lossless = false;
+};
+
+/// u8 rgb, rgba, bgr, bgra, grey; up to 16383 x 16383. The orientation as in encode_jpeg(). Errors:
+/// unsupported (format, dtype, build without libwebp), invalid_argument (not a picture, quality,
+/// size), no_memory.
+Result<std::vector<std::byte>> encode_webp(const Tensor& image, const WebpOptions& options = {});
+/// u8 and u16 rgb, rgba, grey, packed without loss (Deflate); the orientation as a tag. Errors:
+/// unsupported (format, dtype, build without libtiff), invalid_argument (not a picture), no_memory.
+Result<std::vector<std::byte>> encode_tiff(const Tensor& image);
+/// u8 rgb, bgr (24 bits), rgba, bgra (32 bits with masks), grey (a palette). Errors: unsupported
+/// (format, dtype; an orientation other than upright, which BMP cannot hold), invalid_argument (not
+/// a picture, a file above 4 GiB).
+Result<std::vector<std::byte>> encode_bmp(const Tensor& image);
+
+struct SaveOptions {
+  JpegOptions jpeg;
+  PngOptions png;
+  WebpOptions webp;
+};
+/// encode_* by the kind of file. Errors: also unsupported (a kind that is not written: gif).
+Result<std::vector<std::byte>> encode_image(const Tensor& image, ImageFileType type,
+                                            const SaveOptions& options = {});
+/// encode_image and write_file by the extension of the name. Errors: also invalid_argument (an
+/// extension that is no picture's).
+Status save_image(const Tensor& image, const std::string& path, const SaveOptions& options = {});
 
 /// encode_* and write_file.
 Status save_jpeg(const Tensor& image, const std::string& path, const JpegOptions& options = {});

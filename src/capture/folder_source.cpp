@@ -39,11 +39,11 @@ class FolderSource final : public Source {
 };
 
 bool begins_like_a_picture(const fs::path& path) {
-  std::array<std::byte, 8> head{};
+  std::array<std::byte, 18> head{};
   std::ifstream file(path, std::ios::binary);
   file.read(reinterpret_cast<char*>(head.data()), head.size());
   const auto bytes = std::span(head).first(static_cast<std::size_t>(file.gcount()));
-  return has_jpeg_magic(bytes) || has_png_magic(bytes);
+  return image_file_type(bytes).has_value();
 }
 
 // By extension; a file without one by its first bytes. Hidden files are not meant to be seen.
@@ -51,9 +51,8 @@ bool is_picture(const fs::directory_entry& entry) {
   std::error_code error;
   const std::string name = entry.path().filename().string();
   if (name.empty() || name.front() == '.' || !entry.is_regular_file(error)) return false;
-  const std::string extension = extension_of(name);
-  if (extension.empty()) return begins_like_a_picture(entry.path());
-  return extension == "jpg" || extension == "jpeg" || extension == "png";
+  if (extension_of(name).empty()) return begins_like_a_picture(entry.path());
+  return image_file_type(name).has_value();
 }
 
 }  // namespace
@@ -66,7 +65,8 @@ SourceResult folder_source(const std::string& path, const Options& options) {
   }
   if (error) return fail_os("folder cannot be read", error.value(), path);
   if (paths.empty()) {
-    return fail(Errc::invalid_argument, "folder holds no picture (jpg, jpeg, png)", "{}", path);
+    return fail(Errc::invalid_argument,
+                "folder holds no picture (jpg, jpeg, png, webp, tif, tiff, bmp, gif)", "{}", path);
   }
   std::sort(paths.begin(), paths.end(),
             [](const std::string& a, const std::string& b) { return natural_less(a, b); });

@@ -28,11 +28,6 @@ Result<ByteStream> open_file(const std::string& path) {
   return ByteStream(Fd(fd));
 }
 
-bool has_picture_extension(const std::string& path) {
-  const std::string extension = capture::extension_of(path);
-  return extension == "jpg" || extension == "jpeg" || extension == "png";
-}
-
 bool has_mjpeg_extension(const std::string& path) {
   const std::string extension = capture::extension_of(path);
   return extension == "mjpeg" || extension == "mjpg";
@@ -41,14 +36,14 @@ bool has_mjpeg_extension(const std::string& path) {
 // The content decides; an extension only where it tells more, or where the content tells nothing.
 SourceResult open_regular(const std::string& path, const FrameSource::Options& options) {
   HALYARD_TRY(ByteStream stream, open_file(path));
-  const auto head = stream.peek(16);
+  const auto head = stream.peek(18);
   if (!head) return capture::naming(head.error(), path);
   if (head->empty()) return fail(Errc::malformed, "source is an empty file", "{}", path);
   const bool jpeg = capture::has_jpeg_magic(*head);
   if (jpeg && has_mjpeg_extension(path)) {
     return capture::stream_source(std::move(stream), path, options);
   }
-  if (jpeg || capture::has_png_magic(*head) || has_picture_extension(path)) {
+  if (image_file_type(*head) || image_file_type(std::string_view(path))) {
     return capture::picture_source(path, options);
   }
   return capture::video_source(path, options);

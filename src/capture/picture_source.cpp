@@ -74,11 +74,6 @@ bool has_jpeg_magic(std::span<const std::byte> bytes) noexcept {
   return starts_with(bytes, magic);
 }
 
-bool has_png_magic(std::span<const std::byte> bytes) noexcept {
-  constexpr std::array<unsigned char, 8> magic{0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
-  return starts_with(bytes, magic);
-}
-
 std::string extension_of(const std::string& path) {
   std::string extension = std::filesystem::path(path).extension().string();
   if (!extension.empty()) extension.erase(0, 1);

@@ -31,7 +31,8 @@ std::unique_ptr<Source> picture_source(std::string path, const Options& options)
 /// The pictures of a folder in natural order. Errors: invalid_argument (none in it), permission.
 SourceResult folder_source(const std::string& path, const Options& options);
 
-/// Sniffs the stream: JPEGs one after the other, a PNG, else a video. `name` is for messages.
+/// Sniffs the stream: JPEGs one after the other, another picture, else a video. `name` is for
+/// messages.
 SourceResult stream_source(ByteStream stream, std::string name, const Options& options);
 
 /// A video file, or a video from a stream. Errors: malformed, unsupported (pixel format; build
@@ -51,7 +52,6 @@ std::chrono::nanoseconds picture_time(std::size_t index, const Options& options)
 
 /// By the first bytes of the file.
 bool has_jpeg_magic(std::span<const std::byte> bytes) noexcept;
-bool has_png_magic(std::span<const std::byte> bytes) noexcept;
 
 /// Lower-case extension without the dot; empty when there is none.
 std::string extension_of(const std::string& path);

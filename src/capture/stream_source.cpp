@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures from a stream: a PNG, or JPEGs one behind the other, each given as soon as it is whole.
+// Pictures from a stream: one of any kind, or JPEGs one behind the other, each given as soon as it
+// is whole.
 #include <algorithm>
 #include <utility>
 
@@ -26,9 +27,9 @@ Result<bool> read_more(ByteStream& stream, std::vector<std::byte>& bytes) {
   return *got > 0;
 }
 
-class PngStream final : public Source {
+class PictureStream final : public Source {
  public:
-  PngStream(ByteStream stream, std::string name, const Options& options)
+  PictureStream(ByteStream stream, std::string name, const Options& options)
       : stream_(std::move(stream)), name_(std::move(name)), options_(options) {}
 
   Result<std::optional<Frame>> next() override {
@@ -123,16 +124,16 @@ class JpegStream final : public Source {
 }  // namespace
 
 SourceResult stream_source(ByteStream stream, std::string name, const Options& options) {
-  const auto head = stream.peek(16);
+  const auto head = stream.peek(18);
   if (!head) return naming(head.error(), name);
   if (head->empty()) return fail(Errc::malformed, "stream is empty", "{}", name);
   if (has_jpeg_magic(*head)) {
     return std::unique_ptr<Source>(
         std::make_unique<JpegStream>(std::move(stream), std::move(name), options));
   }
-  if (has_png_magic(*head)) {
+  if (image_file_type(*head)) {
     return std::unique_ptr<Source>(
-        std::make_unique<PngStream>(std::move(stream), std::move(name), options));
+        std::make_unique<PictureStream>(std::move(stream), std::move(name), options));
   }
   return video_source(std::move(stream), name, options);
 }

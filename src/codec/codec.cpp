@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The front of the codec: tells the file's kind, checks and completes the request, keeps the label
-// of the caller's tensor until the pixels are there. Decoding itself: jpeg_decode, png_decode.
+// of the caller's tensor until the pixels are there. Decoding itself: jpeg_decode, png_decode,
+// formats/.
 #include "halyard/codec.h"
 
 #include <utility>
@@ -9,6 +10,7 @@
 #include "base/format_error.h"
 #include "codec/cancel.h"
 #include "codec/exif.h"
+#include "codec/formats/format.h"
 #include "codec/jpeg_decode.h"
 #include "codec/jpeg_header.h"
 #include "codec/jpeg_scans.h"
@@ -20,28 +22,36 @@
 namespace halyard {
 namespace {
 
+using codec::FormatHeader;
 using codec::JpegHeader;
 using codec::PngHeader;
 
 struct Source {
   ImageFileInfo info;
-  std::variant<JpegHeader, PngHeader> header;
+  std::variant<JpegHeader, PngHeader, FormatHeader> header;
 };
 
 Result<Source> read_header(std::span<const std::byte> file, const DecodeLimits& limits) {
   Source source;
-  if (codec::is_jpeg(file)) {
+  const auto type = image_file_type(file);
+  if (!type) {
+    return fail(Errc::malformed, "file is no picture: not JPEG, PNG, WebP, TIFF, BMP or GIF",
+                "{} bytes", file.size());
+  }
+  if (type == ImageFileType::jpeg) {
     HALYARD_TRY(const JpegHeader header, codec::parse_jpeg_header(file, limits));
     source.info = header.info;
     source.header = header;
     source.info.exif_orientation = codec::exif_orientation(header.exif);
-  } else if (codec::is_png(file)) {
+  } else if (type == ImageFileType::png) {
     HALYARD_TRY(const PngHeader header, codec::parse_png_header(file, limits));
     source.info = header.info;
     source.header = header;
     source.info.exif_orientation = codec::exif_orientation_of_tiff(header.exif);
   } else {
-    return fail(Errc::malformed, "file is neither JPEG nor PNG", "{} bytes", file.size());
+    HALYARD_TRY(const FormatHeader header, codec::format_of(*type)->parse(file, limits));
+    source.info = header.info;
+    source.header = header;
   }
   source.info.orientation = codec::orientation_of_tag(source.info.exif_orientation);
   return source;
@@ -51,7 +61,8 @@ Status check_length(const Source& source, std::size_t file_bytes) {
   if (const auto* jpeg = std::get_if<JpegHeader>(&source.header)) {
     return codec::check_jpeg_length(*jpeg);
   }
-  return codec::check_png_length(std::get<PngHeader>(source.header), file_bytes);
+  const auto* png = std::get_if<PngHeader>(&source.header);
+  return png != nullptr ? codec::check_png_length(*png, file_bytes) : Status();
 }
 
 // Bytes of a picture of at most 2^62 of them; extents are below 2^31.
@@ -70,6 +81,7 @@ std::size_t working_bytes(const Source& source, std::span<const std::byte> file)
   if (const auto* jpeg = std::get_if<JpegHeader>(&source.header)) {
     return codec::has_many_scans(file, *jpeg) ? jpeg->blocks() * block_bytes : 0;
   }
+  if (const auto* other = std::get_if<FormatHeader>(&source.header)) return other->working_bytes;
   const auto& png = std::get<PngHeader>(source.header);
   if (!png.interlaced) return 0;
   return png.info.width * png.info.height * 4 * (png.info.bit_depth == 16 ? 2 : 1);
@@ -89,13 +101,14 @@ Status check_target(const Source& source, PixelFormat format, DType dtype) {
   const auto* jpeg = std::get_if<JpegHeader>(&source.header);
   if (jpeg != nullptr ? !codec::serves(*jpeg, format) : !codec::png_serves(format)) {
     return fail(Errc::unsupported, "options.format is not one that this file decodes to",
-                "{} from a {} file whose own is {}", to_string(format),
-                jpeg != nullptr ? "JPEG" : "PNG", to_string(source.info.native_format));
+                "{} from a {} file whose own is {}", to_string(format), to_string(source.info.type),
+                to_string(source.info.native_format));
   }
   if (jpeg != nullptr ? dtype != DType::u8 : !codec::png_serves(dtype)) {
     return fail(Errc::unsupported,
                 jpeg != nullptr ? "JPEG decodes to u8 tensors only"
-                                : "PNG decodes to u8, i8, u16 and f32 tensors only",
+                                : "PNG, WebP, TIFF, BMP and GIF decode to u8, i8, u16 and f32 "
+                                  "tensors only",
                 "destination is {}", to_string(dtype));
   }
   return {};
@@ -110,6 +123,20 @@ Colorimetry colorimetry_of(PixelFormat format) {
   return out;
 }
 
+Status decode_pixels(const Source& source, std::span<const std::byte> file, PixelFormat format,
+                     const LoadOptions& options, const TensorMap& map) {
+  if (const auto* jpeg = std::get_if<JpegHeader>(&source.header))
+    return codec::decode_jpeg(file, *jpeg, format, map, options.limits);
+  if (const auto* other = std::get_if<FormatHeader>(&source.header)) {
+    codec::RowSink sink(map, format);
+    return codec::format_of(source.info.type)->decode(file, *other, sink);
+  }
+  // check_bytes() has seen that the limit is not below the pixels.
+  const std::size_t spare_bytes =
+      options.limits.max_bytes - decoded_bytes(source.info, format, map.layout().dtype);
+  return codec::decode_png(file, std::get<PngHeader>(source.header), format, map, spare_bytes);
+}
+
 Status decode(const Source& source, std::span<const std::byte> file, PixelFormat format,
               const LoadOptions& options, Tensor& into) {
   trace::Span span("codec.decode");
@@ -117,14 +144,7 @@ Status decode(const Source& source, std::span<const std::byte> file, PixelFormat
   span.arg("format", to_string(format)).arg("bytes", file.size());
   HALYARD_TRY(const TensorMap map, into.map(Access::write));
   const codec::CancelScope scope(&options.is_cancelled);
-  const auto* jpeg = std::get_if<JpegHeader>(&source.header);
-  // check_bytes() has seen that the limit is not below the pixels.
-  const std::size_t spare_bytes =
-      options.limits.max_bytes - decoded_bytes(source.info, format, into.dtype());
-  const Status decoded =
-      jpeg != nullptr
-          ? codec::decode_jpeg(file, *jpeg, format, map, options.limits)
-          : codec::decode_png(file, std::get<PngHeader>(source.header), format, map, spare_bytes);
+  const Status decoded = decode_pixels(source, file, format, options, map);
   // A decoder that was stopped in its callbacks reports what it can say there.
   if (scope.was_cancelled()) return codec::cancelled_error();
   HALYARD_CHECK(decoded);

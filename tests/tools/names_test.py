@@ -8,8 +8,8 @@ from program import CLIP, MODEL, PICTURE, ProgramTest, needs_engine, npy
 
 class Extensions(ProgramTest):
     def test_those_that_are_not_served_are_refused_before_the_model_loads(self):
-        for name, extension in {"x.webp": ".webp", "x.gif": ".gif", "x.webm": ".webm",
-                                "run.2024": ".2024", "X.BMP": ".bmp"}.items():
+        for name, extension in {"x.gif": ".gif", "x.webm": ".webm", "run.2024": ".2024",
+                                "X.HEIC": ".heic"}.items():
             with self.subTest(name):
                 path = self.dir / name
                 text = self.fail_with(2, "run", "-m", self.dir / "no.onnx", PICTURE, "--out", path,
@@ -17,16 +17,17 @@ class Extensions(ProgramTest):
                 self.assertIn("pictures: .jpg .jpeg .png", text)
                 self.assertIn(f"a folder of this name is {path}/", text)
         text = self.fail_with(2, "run", "-m", self.dir / "no.onnx", PICTURE, "--contact-sheet",
-                              self.dir / "x.webp", says="--contact-sheet")
-        self.assertIn("cannot write .webp; pictures: .jpg .jpeg .png", text)
+                              self.dir / "x.gif", says="--contact-sheet")
+        self.assertIn("cannot write .gif; pictures: .jpg .jpeg .png", text)
         self.fail_with(2, "run", "-m", self.dir / "no.onnx", PICTURE, "--out", "-", says="--out -")
-        self.fail_with(2, "convert", PICTURE, self.dir / "x.webp", says=".jpg .jpeg .png .npy")
+        text = self.fail_with(2, "convert", PICTURE, self.dir / "x.gif", says=".jpg .jpeg .png ")
+        self.assertIn(" .npy", text)
         self.assert_only()
 
     def test_the_help_promises_what_is_served(self):
         text = " ".join(self.succeed("run", "--help").split())
         self.assertNotIn("webm", text)
-        self.assertIn("a picture (.jpg .jpeg .png), a video (", text)
+        self.assertRegex(text, r"a picture \(.jpg .jpeg .png[a-z .]*\), a video \(")
 
     @needs_engine
     def test_folders_may_have_any_name(self):

@@ -12,6 +12,11 @@
 namespace halyard::tool {
 namespace {
 
+/// A name without an extension is that of a JPEG.
+ImageFileType type_of(const std::string& path) {
+  return image_file_type(path).value_or(ImageFileType::jpeg);
+}
+
 Status resize(Tensor& tensor, Size size, PixelFormat format) {
   if (!tensor.is_empty() && tensor.size() == size) return {};
   HALYARD_TRY(tensor,
@@ -130,11 +135,7 @@ Status Annotator::encode(Job& job) const {
     HALYARD_CHECK(job.processor.convert(request));
     return {};
   }
-  if (extension_of(job.out_path) == ".png") {
-    HALYARD_TRY(job.encoded, encode_png(job.canvas));
-  } else {
-    HALYARD_TRY(job.encoded, encode_jpeg(job.canvas));
-  }
+  HALYARD_TRY(job.encoded, encode_image(job.canvas, type_of(job.out_path)));
   return {};
 }
 
@@ -152,8 +153,7 @@ Status Annotator::finish() {
 Status Annotator::finish_sheet() {
   if (!sheet_file_ || sheet_.is_empty()) return {};
   HALYARD_TRY(const auto sheet, sheet_.compose());
-  const bool is_png = extension_of(options_.contact_sheet) == ".png";
-  HALYARD_TRY(const auto bytes, is_png ? encode_png(sheet) : encode_jpeg(sheet));
+  HALYARD_TRY(const auto bytes, encode_image(sheet, type_of(options_.contact_sheet)));
   HALYARD_CHECK(sheet_file_->write(bytes));
   return sheet_file_->commit();
 }

@@ -56,10 +56,11 @@ Result<Tensor> load_source(const ConvertOptions& options) {
 }
 
 /// What a file of this kind shows best, where nobody asked for a format.
-PixelFormat default_format(const Tensor& source, const std::string& extension) {
+PixelFormat default_format(const Tensor& source, std::optional<ImageFileType> type) {
   const FormatInfo& known = info(*source.format());
   if (known.model == ColorModel::grey) return PixelFormat::grey;
-  return known.has_alpha && extension == ".png" ? PixelFormat::rgba : PixelFormat::rgb;
+  return known.has_alpha && type && type != ImageFileType::jpeg ? PixelFormat::rgba
+                                                                : PixelFormat::rgb;
 }
 
 /// One pixel for each of the source's, where nobody asked for a size.
@@ -75,14 +76,14 @@ Size default_size(const ConvertOptions& options, const Tensor& source, const Con
 }
 
 Result<Tensor> make_target(const ConvertOptions& options, const Tensor& source, Size size) {
-  const std::string extension = extension_of(options.out);
-  const PixelFormat format = options.format.value_or(default_format(source, extension));
+  const auto type = options.writes_raw() ? std::nullopt : image_file_type(options.out);
+  const PixelFormat format = options.format.value_or(default_format(source, type));
   HALYARD_TRY(auto target,
               Tensor::create_image(static_cast<std::size_t>(size.width),
                                    static_cast<std::size_t>(size.height), format, options.dtype));
   if (options.colorimetry) target.set_colorimetry(*options.colorimetry);
   // A JPEG file's samples are BT.601, full range, whatever they were before.
-  if (extension == ".jpg" || extension == ".jpeg") target.set_colorimetry(Colorimetry::jpeg());
+  if (type == ImageFileType::jpeg) target.set_colorimetry(Colorimetry::jpeg());
   HALYARD_CHECK(target.set_quantization(options.quantization));
   return target;
 }
@@ -121,10 +122,9 @@ Status save(const ConvertOptions& options, const Tensor& picture, const std::str
     HALYARD_TRY(const auto file, encode_npy(picture.dtype(), raw.shape, raw.bytes));
     return write_file(path, file);
   }
-  if (extension_of(path) == ".png") return save_png(picture, path);
-  JpegOptions jpeg;
-  jpeg.quality = options.quality;
-  return save_jpeg(picture, path, jpeg);
+  SaveOptions saving;
+  saving.jpeg.quality = saving.webp.quality = options.quality;
+  return save_image(picture, path, saving);
 }
 
 /// Converts what the request shows into a picture of its own, and that into a file.

@@ -75,7 +75,7 @@ void add_output_options(CLI::App& sub, ConvertOptions& options, const std::strin
   add_parsed(sub, "--colorimetry", options.colorimetry, parse_colorimetry,
              "bt601, bt709 or bt2020, and full or limited", "Of a YUV result: bt709,limited");
   sub.add_flag("--raw", options.is_raw, "Write bare samples, planes one after the other");
-  sub.add_option("--quality", options.quality, "Of a JPEG file")
+  sub.add_option("--quality", options.quality, "Of a JPEG or WebP file")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
 }
@@ -151,8 +151,8 @@ void add_convert_options(CLI::App& sub, ConvertOptions& options) {
   std::string names;
   for (const FormatInfo& row : all_formats())
     names += (names.empty() ? "" : " ") + std::string(row.name);
-  sub.add_option("in", options.in, "JPEG or PNG file, or raw samples")->required();
-  sub.add_option("out", options.out, ".jpg, .png, .npy, or any file with --raw")->required();
+  sub.add_option("in", options.in, "Picture file, or raw samples")->required();
+  sub.add_option("out", options.out, picture_extensions() + " .npy, or any file with --raw")->required();
   add_region_options(sub, options);
   add_sampling_options(sub, options);
   add_output_options(sub, options, names);

@@ -15,6 +15,7 @@
 #include "commands.h"
 #include "halyard/buffer.h"
 #include "halyard/capture.h"
+#include "halyard/codec.h"
 #include "halyard/draw.h"
 #include "halyard/image.h"
 #include "halyard/model.h"
@@ -98,6 +99,15 @@ void check_engines(Findings& findings) {
   }
 }
 
+void check_pictures(Findings& findings) {
+  for (const ImageFileKind& kind : image_file_kinds()) {
+    const char* remark = kind.is_written ? "read and written"
+                         : kind.is_read  ? "read"
+                                         : "not in this build: scripts/install-deps.sh pictures";
+    findings.push_back({"picture", std::string(kind.name), kind.is_read, remark});
+  }
+}
+
 /// Asks the writer for a video that is never finished, so no file appears.
 void check_video(Findings& findings) {
   std::error_code error;
@@ -160,6 +170,7 @@ int examine(bool is_json) {
   check_backends(findings);
   check_simd(findings);
   check_engines(findings);
+  check_pictures(findings);
   check_video(findings);
   check_font(findings);
   check_devices(findings);

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "out_formats.h"
+#include "halyard/codec.h"
 
 namespace halyard::tool {
 namespace {
@@ -29,7 +29,7 @@ std::string FrameNames::path_for(const std::string& source, std::size_t index) {
   std::string stem = fs::path(source).stem().string();
   if (stem.empty() || stem == "-") stem = "frame";
   std::string name = stem + extension_;
-  if (!is_picture_name(source) || used_.contains(name))
+  if (!image_file_type(source) || used_.contains(name))
     name = fmt::format("{}_{:06}{}", stem, index, extension_);
   // A picture may have been called so from the start.
   for (std::size_t more = 1; used_.contains(name); ++more)

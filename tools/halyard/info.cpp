@@ -30,7 +30,7 @@ struct InfoCommand {
 
 Json describe(const ImageFileInfo& header) {
   Json out;
-  out["type"] = header.type == ImageFileType::jpeg ? "jpeg" : "png";
+  out["type"] = to_string(header.type);
   out["width"] = header.width;
   out["height"] = header.height;
   out["native_format"] = to_string(header.native_format);

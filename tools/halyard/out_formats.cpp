@@ -3,20 +3,26 @@
 #include "out_formats.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <span>
 #include <string_view>
 #include <system_error>
 
 #include "halyard/capture.h"
+#include "halyard/codec.h"
 #include "report.h"
 #include "values.h"
 
 namespace halyard::tool {
 namespace {
 
-constexpr std::array<std::string_view, 3> pictures = {"jpg", "jpeg", "png"};
+/// The codec's table has all kinds; those that are written count here.
+std::vector<std::string_view> written_pictures() {
+  std::vector<std::string_view> out;
+  for (const ImageFileKind& kind : image_file_kinds())
+    if (kind.is_written) out.insert(out.end(), kind.extensions.begin(), kind.extensions.end());
+  return out;
+}
 
 // `extension`: with its dot.
 bool is_among(std::span<const std::string_view> known, std::string_view extension) {
@@ -38,19 +44,19 @@ bool is_folder(const std::string& path) {
 }  // namespace
 
 bool is_picture_name(const std::string& path) {
-  return is_among(pictures, extension_of(path));
+  return is_among(written_pictures(), extension_of(path));
 }
 
 OutKind out_kind(const std::string& out) {
   if (out.empty()) return OutKind::none;
   const std::string extension = extension_of(out);
   if (extension.empty() || is_folder(out)) return OutKind::folder;
-  if (is_among(pictures, extension)) return OutKind::picture;
+  if (is_picture_name(out)) return OutKind::picture;
   return is_among(VideoWriter::extensions(), extension) ? OutKind::video : OutKind::none;
 }
 
 std::string picture_extensions() {
-  return listed(pictures);
+  return listed(written_pictures());
 }
 
 std::string video_extensions() {

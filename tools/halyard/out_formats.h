@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program draws into, by the extension of the name: the one table of it.
+// What the program draws into, by the extension of the name: pictures are those of the codec's
+// table (image_file_kinds), videos those of VideoWriter.
 #pragma once
 
 #include <string>
@@ -8,13 +9,13 @@ namespace halyard::tool {
 
 enum class OutKind { none, picture, folder, video };
 
-/// Whether the name ends in .jpg, .jpeg or .png.
+/// Whether the name ends as that of a picture file that this build writes.
 bool is_picture_name(const std::string& path);
 /// What --out names: by its extension a picture or a video; a folder that is there, a name that
 /// ends in a slash and one without an extension are folders. None: empty, or another extension.
 OutKind out_kind(const std::string& out);
 
-/// ".jpg .jpeg .png".
+/// ".jpg .jpeg .png .webp ...".
 std::string picture_extensions();
 /// ".mp4 .mkv .mov .avi"; "none in this build" without FFmpeg.
 std::string video_extensions();

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The headers of a BMP. Our own reader: the samples lie there as they are, so there is little to
+// read, and Debian's one library for it (libnsbmp) bounds nothing, widens all to RGBA and does not
+// write.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "codec/formats/format.h"
+
+namespace halyard::codec {
+
+enum class BmpPacking : std::uint8_t { none, rle8, rle4, masks };
+
+struct BmpHeader {
+  std::size_t width = 0;
+  std::size_t height = 0;
+  unsigned bits = 0;  ///< of a pixel: 1, 4, 8, 16, 24, 32
+  BmpPacking packing = BmpPacking::none;
+  bool is_top_down = false;
+  std::array<std::uint32_t, 4> masks{};              ///< red, green, blue, alpha; of 16 and 32 bits
+  std::vector<std::array<std::uint8_t, 4>> palette;  ///< r, g, b, 255; of up to 8 bits
+  std::size_t data_at = 0;
+
+  bool is_grey() const;  ///< every colour of the palette
+  bool has_alpha() const noexcept { return masks[3] != 0; }
+  std::size_t row_bytes() const noexcept { return (width * bits + 31) / 32 * 4; }
+};
+
+/// Errors: corrupt, unsupported (JPEG or PNG inside, CMYK, other depths), invalid_argument
+/// (limits).
+Result<BmpHeader> parse_bmp_header(std::span<const std::byte> file, const DecodeLimits& limits);
+
+}  // namespace halyard::codec
