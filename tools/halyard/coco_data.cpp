@@ -13,7 +13,7 @@
 
 #include "coco_limits.h"
 #include "coco_mask.h"
-#include "halyard/codec.h"
+#include "input_file.h"
 
 namespace halyard::tool {
 namespace {
@@ -37,7 +37,7 @@ std::size_t line_of(std::string_view text, std::size_t byte) {
 
 /// `file_bytes`, where it is given, becomes the length of the text.
 Result<Json> read_json(const std::string& path, std::size_t* file_bytes = nullptr) {
-  HALYARD_TRY(const std::vector<std::byte> bytes, read_file(path, most_bytes));
+  HALYARD_TRY(const std::vector<std::byte> bytes, read_path(path, most_bytes));
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (file_bytes != nullptr) *file_bytes = bytes.size();
   try {

@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "convert_options.h"
 #include "halyard/npy.h"
+#include "input_file.h"
 #include "limit_options.h"
 #include "paths.h"
 #include "raw_picture.h"
@@ -157,7 +158,7 @@ std::string tile_path(const std::string& out, std::size_t index) {
 /// Before the first one is written.
 int check_tile_paths(const ConvertOptions& options, std::span<const Tile> tiles) {
   PathCheck paths;
-  paths.input("IN", options.in);
+  paths.stream_input("IN", options.in);
   for (const Tile& tile : tiles)
     paths.output("OUT", tile_path(options.out, tile.index));
   return paths.run();
@@ -183,7 +184,7 @@ int convert(const ConvertOptions& options) {
   if (const int code = check(options); code != exit_ok) return code;
   if (!options.tiles) {
     PathCheck paths;
-    paths.input("IN", options.in).output("OUT", options.out);
+    paths.stream_input("IN", options.in).output("OUT", options.out);
     if (const int code = paths.run(); code != exit_ok) return code;
   }
   const auto source = load_source(options);

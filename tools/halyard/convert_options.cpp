@@ -95,6 +95,8 @@ void add_input_options(CLI::App& sub, ConvertOptions& options, const std::string
 
 int check_files(const ConvertOptions& options) {
   const std::string extension = extension_of(options.out);
+  if (options.out == "-")
+    return report_usage("OUT -", "must name a file; with --raw /dev/stdout is standard output");
   if (!is_picture_name(options.out) && !options.writes_raw()) {
     return report_usage("OUT " + options.out,
                         "must end in one of " + picture_extensions() + " .npy, or need --raw");
@@ -151,7 +153,7 @@ void add_convert_options(CLI::App& sub, ConvertOptions& options) {
   std::string names;
   for (const FormatInfo& row : all_formats())
     names += (names.empty() ? "" : " ") + std::string(row.name);
-  sub.add_option("in", options.in, "Picture file, or raw samples")->required();
+  sub.add_option("in", options.in, "Picture file, raw samples with --input-format, or - for standard input")->required();
   sub.add_option("out", options.out, picture_extensions() + " .npy, or any file with --raw")->required();
   add_region_options(sub, options);
   add_sampling_options(sub, options);

@@ -98,7 +98,7 @@ int write_record(const DecodeCommand& command, const FrameRecord& record,
 int check_paths(const DecodeCommand& command) {
   PathCheck paths;
   for (const std::string& file : command.files)
-    paths.input("file", file);
+    paths.stream_input("file", file);
   return paths.model("--config", command.config)
       .input("--labels", command.labels)
       .stream_output("--json", command.json)

@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// halyard info: what the header of a picture or a model says, without decoding it.
+// halyard info: what a file is, from its header; of videos and folders from their first frame.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 
 #include "commands.h"
+#include "halyard/capture.h"
 #include "halyard/codec.h"
 #include "halyard/model.h"
+#include "halyard/npy.h"
+#include "input_file.h"
 #include "json_document.h"
 #include "limit_options.h"
 #include "report.h"
@@ -95,15 +103,68 @@ Result<Json> describe_model_file(const std::string& path) {
   return describe(*signals, "none: " + engine.error().message(), std::nullopt);
 }
 
+/// A folder, a video or a stream: what its first frame says, and how many there are.
+Result<Json> describe_frames(const std::string& path) {
+  HALYARD_TRY(auto source, FrameSource::open(path));
+  HALYARD_TRY(const auto frame, source.next());
+  if (!frame) return make_error(Errc::malformed, "has no frame", path);
+  std::error_code ignored;
+  const auto count = source.frame_count();
+  Json out;
+  if (std::filesystem::is_directory(path, ignored)) {
+    out["type"] = "folder";
+    out["pictures"] = count.value_or(0);
+  } else {
+    out["type"] = "video";
+    out["frames"] = count ? Json(*count) : Json(nullptr);
+    out["rate"] = source.rate();
+  }
+  const Size size = frame->image.upright_size();
+  out["width"] = size.width;
+  out["height"] = size.height;
+  out["native_format"] = to_string(*frame->image.format());
+  return out;
+}
+
+bool is_array(std::span<const std::byte> file) {
+  constexpr std::string_view magic = "\x93NUMPY";
+  return file.size() >= magic.size() && std::memcmp(file.data(), magic.data(), magic.size()) == 0;
+}
+
+Result<Json> describe_bytes(std::span<const std::byte> file) {
+  Json out;
+  if (is_array(file)) {
+    HALYARD_TRY(const auto array, decode_npy(file));
+    out["type"] = "array";
+    out["dtype"] = to_string(array.dtype());
+    out["shape"] = array.shape();
+  } else {
+    HALYARD_TRY(const auto header, peek(file));
+    out = describe(header);
+  }
+  out["bytes"] = file.size();
+  return out;
+}
+
+/// By what the file is called, and else by its first bytes.
 Result<Json> describe_file(const std::string& path) {
   const std::string extension = extension_of(path);
   if (extension == ".onnx" || extension == ".tflite" || extension == ".xml")
     return describe_model_file(path);
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored) || path.find("://") != std::string::npos)
+    return describe_frames(path);
+  if (std::filesystem::is_regular_file(path, ignored)) {
+    std::array<std::byte, 18> head{};
+    std::ifstream in(path, std::ios::binary);
+    in.read(reinterpret_cast<char*>(head.data()), head.size());
+    const auto bytes = std::span(head).first(static_cast<std::size_t>(in.gcount()));
+    const bool is_known = image_file_type(bytes) || image_file_type(std::string_view(path)) ||
+                          is_array(bytes) || extension == ".npy";
+    if (!is_known && !bytes.empty()) return describe_frames(path);
+  }
   HALYARD_TRY(const auto file, read_input(path));
-  HALYARD_TRY(const auto header, peek(file));
-  Json out = describe(header);
-  out["bytes"] = file.size();
-  return out;
+  return describe_bytes(file);
 }
 
 /// At most 80 bytes, cut between characters.
@@ -170,9 +231,17 @@ int show(const InfoCommand& command) {
 
 void add_info(CLI::App& app, Action& action) {
   auto command = std::make_shared<InfoCommand>();
-  CLI::App* sub = app.add_subcommand("info", "What a picture's header or a model file says");
-  sub->footer("Examples:\n  halyard info photo.jpg\n  halyard info yolov8n.onnx --json");
-  sub->add_option("files", command->files, "JPEG, PNG, .onnx, .tflite or .xml files")->required();
+  CLI::App* sub = app.add_subcommand("info", "What a picture, folder, video, array or model is");
+  sub->footer(
+      "Of a folder, a video or a stream the first frame is decoded; of all else the header is\n"
+      "read.\n"
+      "\n"
+      "Examples:\n  halyard info photo.jpg clip/ harbour.mp4\n  halyard info yolov8n.onnx --json\n"
+      "  curl -s https://example.org/photo.webp | halyard info -");
+  sub->add_option("files", command->files,
+                  "Pictures, folders, videos, arrays (.npy), models (.onnx, .tflite, .xml), or - "
+                  "for standard input")
+      ->required();
   sub->add_flag("--json", command->is_json, "JSON on standard output");
   add_limit_options(*sub);
   sub->callback([&action, command] { action = [command] { return show(*command); }; });

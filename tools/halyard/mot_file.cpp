@@ -11,7 +11,7 @@
 #include <set>
 #include <utility>
 
-#include "halyard/codec.h"
+#include "input_file.h"
 
 namespace halyard::tool {
 namespace {
@@ -110,7 +110,7 @@ Result<MotFrames> parse_mot(std::string_view text, MotKind kind) {
 }
 
 Result<MotFrames> read_mot(const std::string& path, MotKind kind) {
-  HALYARD_TRY(const auto bytes, read_file(path));
+  HALYARD_TRY(const auto bytes, read_path(path, std::size_t{1} << 30));
   return parse_mot({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, kind);
 }
 

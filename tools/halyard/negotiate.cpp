@@ -12,6 +12,7 @@
 #include "commands.h"
 #include "halyard/buffer_engine.h"
 #include "halyard/buffer_plan.h"
+#include "input_file.h"
 #include "json_document.h"
 #include "report.h"
 
@@ -31,6 +32,10 @@ struct NegotiateCommand {
 };
 
 Result<std::string> read_file(const std::string& path) {
+  if (path == "-") {
+    HALYARD_TRY(const auto bytes, read_path(path, max_file_bytes));
+    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
   std::ifstream in(path, std::ios::binary);
   if (!in) return make_error(Errc::not_found, "the file cannot be read");
   std::string text(max_file_bytes + 1, '\0');

@@ -121,11 +121,21 @@ PathCheck& PathCheck::add(Kind kind, const std::string& option, const std::strin
 }
 
 PathCheck& PathCheck::input(const std::string& option, const std::string& path) {
-  return path == "-" ? *this : add(Kind::input, option, path);
+  if (path != "-") return add(Kind::input, option, path);
+  refused_.push_back(option);
+  return *this;
+}
+
+PathCheck& PathCheck::stream_input(const std::string& option, const std::string& path) {
+  if (path != "-") return add(Kind::input, option, path);
+  stdin_.push_back(option);
+  return *this;
 }
 
 PathCheck& PathCheck::frames(const std::string& option, const std::string& path) {
-  return path == "-" ? *this : add(Kind::frames, option, path);
+  if (path != "-") return add(Kind::frames, option, path);
+  stdin_.push_back(option);
+  return *this;
 }
 
 PathCheck& PathCheck::input_tree(const std::string& option, const std::string& path) {
@@ -223,6 +233,10 @@ std::optional<PathCheck::Seen> PathCheck::look_at(const Use& use) {
 }
 
 int PathCheck::run() const {
+  if (!refused_.empty())
+    return report_usage(refused_[0] + " -", "must name a file: it is not read from standard input");
+  if (stdin_.size() > 1)
+    return report_usage(stdin_[1] + " -", "is standard input, which " + stdin_[0] + " - reads");
   std::vector<Seen> seen;
   for (const Use& use : uses_)
     if (auto found = look_at(use)) seen.push_back(*std::move(found));

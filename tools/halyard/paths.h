@@ -19,8 +19,10 @@ Result<OutputFile> open_output(const std::string& path);
 /// An empty path is an option that was not given. `option` is how messages name it.
 class PathCheck {
  public:
-  /// A file to read; "-" is standard input.
+  /// A file to read; standard input ("-") is refused.
   PathCheck& input(const std::string& option, const std::string& path);
+  /// The same, but "-" is standard input.
+  PathCheck& stream_input(const std::string& option, const std::string& path);
   /// A picture or video, or a folder of pictures; "-" is standard input.
   PathCheck& frames(const std::string& option, const std::string& path);
   /// A folder whose files are read, those of folders inside too.
@@ -37,7 +39,8 @@ class PathCheck {
   /// A folder to write texts to: no name in it may be a link to an input.
   PathCheck& text_folder(const std::string& option, const std::string& path);
 
-  /// Reports the first clash, naming both options; exit_ok or exit_usage. Reads the file system.
+  /// Reports the first clash, or two options that read standard input, naming both options; exit_ok
+  /// or exit_usage. Reads the file system.
   int run() const;
 
  private:
@@ -55,6 +58,8 @@ class PathCheck {
   static bool overwrites_frames(const Seen& folder, const Seen& input);
   static bool links_to(const Seen& folder, const Seen& input);
   std::vector<Use> uses_;
+  std::vector<std::string> stdin_;    ///< options that read standard input
+  std::vector<std::string> refused_;  ///< options that would, and cannot
   std::vector<Use> implied_;  ///< by a model: another option that names the file is told of first
 };
 

@@ -201,8 +201,8 @@ int summarize(const TrackCommand& command, const MotFrames& detections, const Fo
 
 int check_paths(const TrackCommand& command) {
   return PathCheck()
-      .input("--mot", command.detections)
-      .input("--gt", command.truth)
+      .stream_input("--mot", command.detections)
+      .stream_input("--gt", command.truth)
       .stream_output("--out", command.out)
       .stream_output("--json", command.json)
       .run();

@@ -158,8 +158,8 @@ int val_model(const ValOptions& options) {
 int check_paths(const ValOptions& options) {
   const DetectorOptions& detector = options.model.detector;
   return PathCheck()
-      .input("--gt", options.truth)
-      .input("--detections", options.detections)
+      .stream_input("--gt", options.truth)
+      .stream_input("--detections", options.detections)
       .model("--model", detector.model)
       .input("--labels", detector.labels)
       .input("--config", detector.config)

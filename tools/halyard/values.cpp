@@ -186,12 +186,6 @@ std::optional<AlphaStep> parse_alpha(std::string_view text) {
   return parse_name<AlphaStep, 3>(text, {"keep", "premultiply", "unpremultiply"});
 }
 
-Result<std::vector<std::byte>> read_input(const std::string& path) {
-  std::error_code ignored;
-  const bool has_size = std::filesystem::is_regular_file(path, ignored);
-  return read_file(path, has_size ? std::size_t{1} << 30 : std::size_t{1} << 28);
-}
-
 Result<std::vector<std::string>> read_lines(const std::string& path) {
   HALYARD_TRY(const auto bytes, read_file(path, std::size_t{1} << 24));
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());

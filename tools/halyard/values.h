@@ -47,10 +47,6 @@ std::optional<Fit> parse_fit(std::string_view text);
 std::optional<LetterboxRule> parse_letterbox_rule(std::string_view text);
 std::optional<AlphaStep> parse_alpha(std::string_view text);
 
-/// A whole input: a regular file up to 1 GiB, a pipe or device, which tells no size, up to 256 MiB.
-/// Errors: as read_file.
-Result<std::vector<std::byte>> read_input(const std::string& path);
-
 /// Non-empty lines of a text file. Errors: as read_file.
 Result<std::vector<std::string>> read_lines(const std::string& path);
 
