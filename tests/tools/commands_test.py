@@ -59,7 +59,7 @@ class CommandsTest(ProgramTest):
                     if BUILDS.match(line):
                         continue
                     words = shlex.split(line)
-                    self.assertIn(words[0], ("halyard", "export"), "an unknown command")
+                    self.assertIn(words[0], ("halyard", "export", "source"), "an unknown command")
                     done = self.run_line(line)
                     self.assertEqual(done.returncode, 0, done.stderr[-2000:])
                     for option, value in zip(words, words[1:]):

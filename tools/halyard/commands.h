@@ -25,5 +25,7 @@ void add_pool(CLI::App& app, Action& action);
 void add_topic(CLI::App& app, Action& action);
 void add_top(CLI::App& app, Action& action);
 void add_negotiate(CLI::App& app, Action& action);
+void add_completion(CLI::App& app, Action& action);
+void add_man(CLI::App& app, Action& action);
 
 }  // namespace halyard::tool

@@ -20,20 +20,27 @@ std::optional<DType> parse_dtype(std::string_view text) {
   return std::nullopt;
 }
 
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const FormatInfo& row : all_formats())
+    names.emplace_back(row.name);
+  return names;
+}
+
 void add_region_options(CLI::App& sub, ConvertOptions& options) {
   add_parsed(sub, "--size", options.size, parse_size, "WxH with 1..65535 each",
              "WxH of the result");
   add_parsed(sub, "--crop", options.crop, parse_region_f, "X,Y,W,H with W and H above 0",
              "X,Y,W,H in the upright picture, before --flip and --rotate; may lie between pixels");
   sub.add_flag("--no-orient", options.keeps_orientation, "Ignore the EXIF orientation");
-  sub.add_option("--flip", options.flip, "none, horizontal or vertical; before --rotate")
-      ->check(CLI::IsMember({"none", "horizontal", "vertical"}));
+  add_word(sub, "--flip", options.flip, {"none", "horizontal", "vertical"},
+           "none, horizontal or vertical; before --rotate");
   sub.add_option("--rotate", options.rotate, "0, 90, 180 or 270 degrees clockwise")
       ->check(CLI::IsMember({0, 90, 180, 270}));
-  add_parsed(sub, "--fit", options.fit, parse_fit, "stretch, letterbox, cover or top-left",
+  add_choice(sub, "--fit", options.fit, parse_fit, {"stretch", "letterbox", "cover", "top-left"},
              "stretch (default); keeping the aspect ratio: letterbox, cover or top-left");
-  add_parsed(sub, "--letterbox-rule", options.letterbox, parse_letterbox_rule,
-             "hal, ultralytics or ultralytics-val",
+  add_choice(sub, "--letterbox-rule", options.letterbox, parse_letterbox_rule,
+             {"hal", "ultralytics", "ultralytics-val"},
              "How --fit letterbox rounds: hal (default), ultralytics or ultralytics-val");
   add_parsed(sub, "--place", options.place, parse_region, "X,Y,W,H with 0..65535 each",
              "X,Y,W,H of the result that the picture goes to");
@@ -47,23 +54,23 @@ void add_region_options(CLI::App& sub, ConvertOptions& options) {
 void add_sampling_options(CLI::App& sub, ConvertOptions& options) {
   add_parsed(sub, "--pad", options.pad, parse_color, "R,G,B with 0..255 each",
              "R,G,B around the picture; default 114,114,114");
-  add_parsed(sub, "--filter", options.filter, parse_filter,
-             "nearest, bilinear, bicubic, lanczos3 or box",
+  add_choice(sub, "--filter", options.filter, parse_filter,
+             {"nearest", "bilinear", "bicubic", "lanczos3", "box"},
              "nearest, bilinear (default), bicubic, lanczos3 or box");
   sub.add_flag("--antialias", options.is_antialiased, "Widen the filter when shrinking");
   sub.add_flag("--smooth-chroma", options.smooth_chroma,
                "Interpolate chroma at 1:1 instead of repeating it");
   sub.add_flag("--exact", options.is_exact, "Colours by the formula, not within 1 of it; slower");
-  add_parsed(sub, "--alpha", options.alpha, parse_alpha, "keep, premultiply or unpremultiply",
+  add_choice(sub, "--alpha", options.alpha, parse_alpha, {"keep", "premultiply", "unpremultiply"},
              "keep (default), premultiply or unpremultiply");
 }
 
 void add_output_options(CLI::App& sub, ConvertOptions& options, const std::string& names) {
   const auto parse_format = [](std::string_view text) { return format_from_string(text); };
-  add_parsed(sub, "--format", options.format, parse_format, "one of: " + names,
+  add_choice(sub, "--format", options.format, parse_format, format_names(),
              "Pixel format of the result: " + names);
   sub.add_flag("--bgr", options.is_bgr, "Store blue where the format has red, and red for blue");
-  add_parsed(sub, "--dtype", options.dtype, parse_dtype, "u8, i8, u16, f16, bf16 or f32",
+  add_choice(sub, "--dtype", options.dtype, parse_dtype, {"u8", "i8", "u16", "f16", "bf16", "f32"},
              "u8 (default), i8, u16, f16, bf16 or f32; other than u8 for .npy and --raw");
   add_parsed(sub, "--mean", options.mean, parse_rgb, "R,G,B or one number for all",
              "R,G,B of the result: (value / 255 - mean) / std");
@@ -80,9 +87,9 @@ void add_output_options(CLI::App& sub, ConvertOptions& options, const std::strin
       ->capture_default_str();
 }
 
-void add_input_options(CLI::App& sub, ConvertOptions& options, const std::string& names) {
+void add_input_options(CLI::App& sub, ConvertOptions& options) {
   const auto parse_format = [](std::string_view text) { return format_from_string(text); };
-  add_parsed(sub, "--input-format", options.input_format, parse_format, "one of: " + names,
+  add_choice(sub, "--input-format", options.input_format, parse_format, format_names(),
              "IN is raw samples of this format (.npy or bare)");
   add_parsed(sub, "--input-size", options.input_size, parse_size, "WxH with 1..65535 each",
              "WxH of raw samples");
@@ -151,14 +158,17 @@ bool ConvertOptions::writes_raw() const {
 
 void add_convert_options(CLI::App& sub, ConvertOptions& options) {
   std::string names;
-  for (const FormatInfo& row : all_formats())
-    names += (names.empty() ? "" : " ") + std::string(row.name);
-  sub.add_option("in", options.in, "Picture file, raw samples with --input-format, or - for standard input")->required();
-  sub.add_option("out", options.out, picture_extensions() + " .npy, or any file with --raw")->required();
+  for (const std::string& name : format_names())
+    names += (names.empty() ? "" : " ") + name;
+  sub.add_option("in", options.in,
+                 "Picture file, raw samples with --input-format, or - for standard input")
+      ->required();
+  sub.add_option("out", options.out, picture_extensions() + " .npy, or any file with --raw")
+      ->required();
   add_region_options(sub, options);
   add_sampling_options(sub, options);
   add_output_options(sub, options, names);
-  add_input_options(sub, options, names);
+  add_input_options(sub, options);
 }
 
 int check(const ConvertOptions& options) {

@@ -172,9 +172,9 @@ void add_decode(CLI::App& app, Action& action) {
              "WxH of the network's input");
   add_parsed(*sub, "--source-size", command->source_size, parse_size, "WxH with 1..65535 each",
              "WxH of the picture that was letterboxed into the input; boxes become its pixels");
-  sub->add_option("--box-units", command->box_units,
-                  "How boxes are stored; default: fraction for integers, pixels for floats")
-      ->check(CLI::IsMember({"fraction", "pixels"}));
+  add_word(*sub, "--box-units", command->box_units, {"fraction", "pixels"},
+           "fraction or pixels: how boxes are stored; default: fraction for integers, pixels for "
+           "floats");
   sub->add_option("--config", command->config,
                   "Description of the outputs (.json, .yaml), or the model itself (.onnx)");
   sub->add_option("--labels", command->labels, "Class names, one a line");

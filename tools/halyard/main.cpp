@@ -9,11 +9,13 @@
 #include <new>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "commands.h"
 #include "halyard/log.h"
 #include "halyard/version.h"
 #include "interrupt.h"
+#include "nearest.h"
 #include "report.h"
 
 namespace {
@@ -42,6 +44,31 @@ void log_to_stderr(halyard::LogLevel level, std::string_view target, std::string
   halyard::tool::report(name, text);
 }
 
+/// Every command takes --version.
+void add_versions(CLI::App& app) {
+  app.set_version_flag("--version", std::string("halyard ") + halyard::version());
+  for (CLI::App* sub : app.get_subcommands({}))
+    add_versions(*sub);
+}
+
+/// What was typed and is unknown, among the names that the command knows: the nearest.
+std::string meant(const CLI::App& command) {
+  for (const std::string& text : command.remaining()) {
+    std::vector<std::string> names;
+    if (text.starts_with("-")) {
+      for (const CLI::Option* option : command.get_options())
+        for (const std::string& name : option->get_lnames())
+          names.push_back("--" + name);
+    } else {
+      for (const CLI::App* sub : command.get_subcommands({}))
+        names.push_back(sub->get_name());
+    }
+    const std::string name = text.substr(0, text.find('='));
+    if (auto hint = halyard::tool::did_you_mean(name, names); !hint.empty()) return hint;
+  }
+  return {};
+}
+
 /// Help and version come as exceptions too.
 int usage(const CLI::App& app, const CLI::ParseError& error, const char* first) {
   if (error.get_exit_code() == 0) {
@@ -50,12 +77,16 @@ int usage(const CLI::App& app, const CLI::ParseError& error, const char* first) 
     halyard::tool::print_lines(text.str());
     return halyard::tool::exit_ok;
   }
-  if (app.get_subcommands().empty() && first != nullptr && first[0] != '-')
-    return halyard::tool::report_usage(first, "no such command (see halyard --help)");
-  std::string hint = "see halyard --help";
-  for (const CLI::App* sub : app.get_subcommands())
-    hint = "see halyard " + sub->get_name() + " --help";
-  return halyard::tool::report_usage("command line", std::string(error.what()) + " (" + hint + ")");
+  const CLI::App* command = &app;
+  std::string name = "halyard";
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    name += " " + command->get_name();
+  }
+  const std::string hint = meant(*command) + " (see " + name + " --help)";
+  if (command == &app && first != nullptr && first[0] != '-')
+    return halyard::tool::report_usage(first, "no such command" + hint);
+  return halyard::tool::report_usage("command line", error.what() + hint);
 }
 
 /// A file that is opened next must not become standard output by chance. Writes to what stands in
@@ -71,7 +102,6 @@ int parse_and_act(int argc, char** argv) {
   CLI::App app("Sees objects in pictures and videos, and says how this machine does it.",
                "halyard");
   app.footer(examples);
-  app.set_version_flag("--version", std::string("halyard ") + version());
   app.require_subcommand(1);
   tool::Action action;
   tool::add_run(app, action);
@@ -85,6 +115,9 @@ int parse_and_act(int argc, char** argv) {
   tool::add_topic(app, action);
   tool::add_top(app, action);
   tool::add_negotiate(app, action);
+  tool::add_completion(app, action);
+  tool::add_man(app, action);
+  add_versions(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -10,8 +10,8 @@
 namespace halyard::tool {
 
 void add_preset_options(CLI::App& sub, PresetOptions& preset, const char* usual) {
-  add_parsed(sub, "--preset", preset.preset, parse_val_preset,
-             "ultralytics-val, ultralytics or hal",
+  add_choice(sub, "--preset", preset.preset, parse_val_preset,
+             {"ultralytics-val", "ultralytics", "hal"},
              "Whose rules make the network's input and choose among its boxes: ultralytics-val, "
              "ultralytics, hal; default: " +
                  std::string(usual));
@@ -19,11 +19,11 @@ void add_preset_options(CLI::App& sub, PresetOptions& preset, const char* usual)
       ->check(CLI::Range(0.0, 1.0));
   sub.add_option("--iou", preset.iou, "Most overlap of two of a class; default: the preset's")
       ->check(CLI::Range(0.0, 1.0));
-  add_parsed(sub, "--letterbox", preset.letterbox, parse_letterbox_rule,
-             "hal, ultralytics or ultralytics-val",
+  add_choice(sub, "--letterbox", preset.letterbox, parse_letterbox_rule,
+             {"hal", "ultralytics", "ultralytics-val"},
              "Rule of the letterbox: hal, ultralytics, ultralytics-val");
-  add_parsed(sub, "--mask-rule", preset.mask_rule, parse_mask_rule,
-             "logits, ultralytics or ultralytics-quick",
+  add_choice(sub, "--mask-rule", preset.mask_rule, parse_mask_rule,
+             {"logits", "ultralytics", "ultralytics-quick"},
              "Rule of the masks: logits, ultralytics, ultralytics-quick");
 }
 

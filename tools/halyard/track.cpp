@@ -15,6 +15,7 @@
 #include "json_document.h"
 #include "mot_file.h"
 #include "mot_metrics.h"
+#include "parsed_option.h"
 #include "paths.h"
 #include "report.h"
 
@@ -251,9 +252,8 @@ void add_track(CLI::App& app, Action& action) {
   sub->footer(track_examples);
   sub->add_option("--mot", command->detections, "Detections")->required();
   sub->add_option("--gt", command->truth, "The truth: prints HOTA, MOTA and IDF1");
-  sub->add_option("--tracker", command->tracker, "Which tracker")
-      ->check(CLI::IsMember({"bytetrack", "bytetrack-paper", "ocsort", "sort"}))
-      ->capture_default_str();
+  add_word(*sub, "--tracker", command->tracker, {"bytetrack", "bytetrack-paper", "ocsort", "sort"},
+           "bytetrack, bytetrack-paper, ocsort or sort");
   sub->add_option("--fps", command->rate, "Frames a second")
       ->check(CLI::Range(0.001, 100000.0))
       ->capture_default_str();

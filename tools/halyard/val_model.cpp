@@ -12,6 +12,7 @@
 #include "halyard/capture.h"
 #include "inside_folder.h"
 #include "interrupt.h"
+#include "nearest.h"
 #include "paths.h"
 #include "progress.h"
 #include "report.h"
@@ -64,6 +65,18 @@ Status find_in(const std::string& path, const CocoImage& image, Detector& detect
   return detector.detect(job);
 }
 
+/// Of the first label that is nearly a category's name: "; label boat: did you mean boats?".
+std::string meant_category(const std::vector<std::string>& labels,
+                           const std::vector<CocoCategory>& categories) {
+  std::vector<std::string> names;
+  for (const CocoCategory& category : categories)
+    if (!category.name.empty()) names.push_back(category.name);
+  for (const std::string& label : labels)
+    if (const auto name = nearest(label, names))
+      return "; label " + label + ": did you mean " + *name + "?";
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<std::optional<std::size_t>>> match_categories(
@@ -81,7 +94,8 @@ Result<std::vector<std::optional<std::size_t>>> match_categories(
   if (named != 0) return places;
   if (labels.size() != categories.size())
     return make_error(Errc::invalid_argument, "labels: none is the name of a category",
-                      fmt::format("{} labels, {} categories", labels.size(), categories.size()));
+                      fmt::format("{} labels, {} categories{}", labels.size(), categories.size(),
+                                  meant_category(labels, categories)));
   for (std::size_t i = 0; i < places.size(); ++i)
     places[i] = i;
   return places;
