@@ -169,9 +169,10 @@ for group in "$@"; do
     native) apt+=("${apt_native[@]}" "${apt_pictures[@]}") ;;
     pictures) apt+=("${apt_pictures[@]}") ;;
     model) apt+=("${apt_model[@]}"); pip+=("${pip_model[@]}") ;;
-    build) apt+=("${apt_native[@]}"); pip+=("${pip_model[@]}") ;;
+    build) apt+=("${apt_native[@]}" "${apt_pictures[@]}"); pip+=("${pip_model[@]}") ;;
     demo) apt+=("${apt_demo[@]}"); pip+=("${pip_model[@]}") ;;
-    python) apt+=("${apt_native[@]}" "${apt_pictures[@]}"); pip+=("${pip_model[@]}" "${pip_python[@]}") ;;
+    python) apt+=("${apt_native[@]}" "${apt_pictures[@]}")
+            pip+=("${pip_model[@]}" "${pip_python[@]}") ;;
     test) apt+=("${apt_native[@]}" "${apt_pictures[@]}" "${apt_test[@]}")
           pip+=("${pip_model[@]}" "${pip_python[@]}" "${pip_test[@]}") bare+=("${bare_test[@]}") ;;
     vm) apt+=("${apt_vm[@]}") ;;

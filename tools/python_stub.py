@@ -38,6 +38,7 @@ PACKAGE = """# SPDX-License-Identifier: Apache-2.0
 from halyard import compat as compat
 from halyard import edgefirst as edgefirst
 from halyard import horus as horus
+from halyard._frames import open as open
 """
 FIXES = [
     # nanobind gives a property's one signature to its setter too.

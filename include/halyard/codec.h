@@ -128,8 +128,8 @@ Result<ImageFileInfo> peek(std::span<const std::byte> file,
 /// invalid_argument (any other limit of options.limits), corrupt
 /// (data ends early, is damaged, or cannot hold the declared size), unsupported (format or dtype),
 /// invalid_argument (empty tensor), cancelled.
-/// JPEG writes u8; all others u8, i8 (value xor 0x80), u16 and f32 (value / 255, or / 65535). 16-bit
-/// samples become u8 and i8 by round(value * 255 / 65535), as convert() makes them. Alpha is
+/// JPEG writes u8; all others u8, i8 (value xor 0x80), u16 and f32 (value / 255, or / 65535).
+/// 16-bit samples become u8 and i8 by round(value * 255 / 65535), as convert() makes them. Alpha is
 /// straight; of a premultiplied TIFF it is divided out.
 /// Reentrant: the decoder's state is thread-local and reused.
 Result<ImageFileInfo> load_into(Tensor& destination, std::span<const std::byte> file,

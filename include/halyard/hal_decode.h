@@ -49,7 +49,8 @@ enum HalDecoderVersion HAL_ENUM_INT {
 };
 typedef enum HalDecoderVersion HalDecoderVersion;
 
-// Which boxes suppress one another. AUTO: as the document says, else CLASS_AGNOSTIC.
+// Which boxes suppress one another. AUTO: as the document says, else CLASS_AGNOSTIC, or CLASS_AWARE
+// after hal_decoder_params_set_native().
 enum hal_nms HAL_ENUM_INT {
   HAL_NMS_CLASS_AGNOSTIC = 0,
   HAL_NMS_CLASS_AWARE = 1,

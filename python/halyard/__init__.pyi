@@ -3,6 +3,7 @@
 from halyard import compat as compat
 from halyard import edgefirst as edgefirst
 from halyard import horus as horus
+from halyard._frames import open as open
 __version__: str
 from halyard._core import ActiveTrackInfo as ActiveTrackInfo
 from halyard._core import AttributeList as AttributeList
@@ -17,9 +18,11 @@ from halyard._core import Decoder as Decoder
 from halyard._core import DepthImage as DepthImage
 from halyard._core import DepthStatistics as DepthStatistics
 from halyard._core import Device as Device
+from halyard._core import Engine as Engine
 from halyard._core import Image as Image
 from halyard._core import ImageInfo as ImageInfo
 from halyard._core import ImageProcessor as ImageProcessor
+from halyard._core import ModelDescription as ModelDescription
 from halyard._core import NegotiatedBuffer as NegotiatedBuffer
 from halyard._core import OcSort as OcSort
 from halyard._core import OperationStatus as OperationStatus
@@ -40,17 +43,20 @@ from halyard._core import TensorMap as TensorMap
 from halyard._core import TensorPool as TensorPool
 from halyard._core import TensorPoolConfig as TensorPoolConfig
 from halyard._core import TensorPoolStats as TensorPoolStats
+from halyard._core import TensorSpec as TensorSpec
 from halyard._core import TiledFrameAccumulator as TiledFrameAccumulator
 from halyard._core import TopicStats as TopicStats
 from halyard._core import TrackInfo as TrackInfo
 from halyard._core import align_width_for_gpu_pitch as align_width_for_gpu_pitch
 from halyard._core import align_width_for_pixel_format as align_width_for_pixel_format
+from halyard._core import available_engines as available_engines
 from halyard._core import build_info as build_info
 from halyard._core import cuda_available as cuda_available
 from halyard._core import cuda_device_count as cuda_device_count
 from halyard._core import decode_lists as decode_lists
 from halyard._core import default_decode_limits as default_decode_limits
 from halyard._core import default_pool as default_pool
+from halyard._core import describe_model as describe_model
 from halyard._core import encode_lists as encode_lists
 from halyard._core import gpu_dma_buf_pitch_alignment_bytes as gpu_dma_buf_pitch_alignment_bytes
 from halyard._core import import_buffer as import_buffer
@@ -61,6 +67,7 @@ from halyard._core import is_iosurface_available as is_iosurface_available
 from halyard._core import is_shm_available as is_shm_available
 from halyard._core import is_tracing_active as is_tracing_active
 from halyard._core import is_v4l2_available as is_v4l2_available
+from halyard._core import palette_color as palette_color
 from halyard._core import parties_from_json as parties_from_json
 from halyard._core import plan_buffers as plan_buffers
 from halyard._core import receive_buffer as receive_buffer
@@ -109,11 +116,16 @@ from halyard._errors import OutOfMemoryError as OutOfMemoryError
 from halyard._errors import SystemCallError as SystemCallError
 from halyard._errors import UnsupportedError as UnsupportedError
 from halyard._errors import WaitTimeoutError as WaitTimeoutError
+from halyard._frames import Frame as Frame
+from halyard._frames import Frames as Frames
 from halyard._image import imread as imread
 from halyard._image import imwrite as imwrite
 from halyard._image import load as load
 from halyard._image import tensor as tensor
 from halyard._masks import MaskResolution as MaskResolution
+from halyard._model import Model as Model
+from halyard._overlay import Overlay as Overlay
+from halyard._result import Result as Result
 from halyard._results import ProtoDetections as ProtoDetections
 from halyard._tiling import MergeConfig as MergeConfig
 from halyard._tiling import TilePlacement as TilePlacement
@@ -162,10 +174,13 @@ __all__ = [
     "DimName",
     "EglDisplayInfo",
     "EglDisplayKind",
+    "Engine",
     "Error",
     "Filter",
     "Fit",
     "Flip",
+    "Frame",
+    "Frames",
     "Image",
     "ImageInfo",
     "ImageProcessor",
@@ -175,6 +190,8 @@ __all__ = [
     "MatchMetric",
     "MergeConfig",
     "MissingFileError",
+    "Model",
+    "ModelDescription",
     "NegotiatedBuffer",
     "Nms",
     "Normalization",
@@ -182,6 +199,7 @@ __all__ = [
     "OperationStatus",
     "OutOfMemoryError",
     "Output",
+    "Overlay",
     "PixelFormat",
     "Placement",
     "PointCloud",
@@ -192,6 +210,7 @@ __all__ = [
     "Reconciled",
     "Rect",
     "Region",
+    "Result",
     "Rotation",
     "Serializer",
     "Sort",
@@ -204,6 +223,7 @@ __all__ = [
     "TensorPool",
     "TensorPoolConfig",
     "TensorPoolStats",
+    "TensorSpec",
     "TilePlacement",
     "TileSpec",
     "TiledFrameAccumulator",
@@ -219,12 +239,14 @@ __all__ = [
     "__version__",
     "align_width_for_gpu_pitch",
     "align_width_for_pixel_format",
+    "available_engines",
     "build_info",
     "cuda_available",
     "cuda_device_count",
     "decode_lists",
     "default_decode_limits",
     "default_pool",
+    "describe_model",
     "encode_lists",
     "gpu_dma_buf_pitch_alignment_bytes",
     "import_buffer",
@@ -240,6 +262,7 @@ __all__ = [
     "lift_tile_boxes",
     "load",
     "merge_tiled_detections",
+    "palette_color",
     "parties_from_json",
     "plan_buffers",
     "probe_egl_displays",

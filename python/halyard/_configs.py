@@ -4,6 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from ._core import ModelDescription
+
 
 def _plain(value: Any) -> Any:
     """What json cannot write: NumPy's numbers and arrays, mappings that are no dict."""
@@ -19,3 +21,8 @@ def dumps(config: Any) -> str:
     if not isinstance(config, Mapping):
         raise TypeError(f"config: must be a dict, not {type(config).__name__}")
     return json.dumps(dict(config), default=_plain)
+
+
+def description(text: str) -> ModelDescription:
+    """What to_json() gave; for pickle, which finds functions by their names."""
+    return ModelDescription.from_json(text)

@@ -3324,8 +3324,8 @@ class Decoder:
     def __init__(
         self,
         config: Mapping[str, Any],
-        score_threshold: float = 0.1,
-        iou_threshold: float = 0.7,
+        score_threshold: float = 0.25,
+        iou_threshold: float = 0.45,
         nms: Nms | None = Nms.Auto,
         input_dims: tuple[int, int] | None = None,
         multi_label: bool | None = None,
@@ -3335,7 +3335,8 @@ class Decoder:
             config: dict that describes the model's outputs, of schema 1 or 2.
             score_threshold: a box stays when its score is at least this.
             iou_threshold: a box is suppressed when it overlaps a better one by more.
-            nms: Nms.Auto: as the configuration says, else ClassAgnostic; None: no suppression.
+            nms: Nms.Auto: as the configuration says, else ClassAware (halyard.edgefirst:
+                ClassAgnostic); None: no suppression.
             input_dims: (width, height) of the network's input; wins over the configuration.
             multi_label: every class of a box that reaches the threshold counts.
         """
@@ -3343,8 +3344,8 @@ class Decoder:
     @staticmethod
     def new_from_json_str(
         json_str: str,
-        score_threshold: float = 0.1,
-        iou_threshold: float = 0.7,
+        score_threshold: float = 0.25,
+        iou_threshold: float = 0.45,
         nms: Nms | None = Nms.Auto,
         input_dims: tuple[int, int] | None = None,
         multi_label: bool | None = None,
@@ -3354,8 +3355,8 @@ class Decoder:
     @staticmethod
     def new_from_yaml_str(
         yaml_str: str,
-        score_threshold: float = 0.1,
-        iou_threshold: float = 0.7,
+        score_threshold: float = 0.25,
+        iou_threshold: float = 0.45,
         nms: Nms | None = Nms.Auto,
         input_dims: tuple[int, int] | None = None,
         multi_label: bool | None = None,
@@ -3485,6 +3486,26 @@ class Decoder:
         with `coasting` the tracks that were not seen in this frame follow.
         """
 
+    @staticmethod
+    def for_model(
+        model: Engine | ModelDescription | str | os.PathLike[str],
+        score_threshold: float = 0.25,
+        iou_threshold: float = 0.45,
+        nms: Nms | None = Nms.Auto,
+        max_det: int = 300,
+        multi_label: bool = False,
+    ) -> Decoder:
+        """
+        A decoder for an Engine, a model file, or its description, from what the model says of
+        itself, with C++'s defaults. Nms.Auto: as the model says, else ClassAware.
+        """
+
+    def explain(self) -> str:
+        """
+        Lines that say which head is decoded, with which options, and where each value came
+        from.
+        """
+
 class _ReferenceDecoder(Decoder):
     """
     The Decoder of programs written for EdgeFirst HAL: halyard.edgefirst.Decoder. Boxes have
@@ -3506,7 +3527,8 @@ class _ReferenceDecoder(Decoder):
             config: dict that describes the model's outputs, of schema 1 or 2.
             score_threshold: a box stays when its score is at least this.
             iou_threshold: a box is suppressed when it overlaps a better one by more.
-            nms: Nms.Auto: as the configuration says, else ClassAgnostic; None: no suppression.
+            nms: Nms.Auto: as the configuration says, else ClassAware (halyard.edgefirst:
+                ClassAgnostic); None: no suppression.
             input_dims: (width, height) of the network's input; wins over the configuration.
             multi_label: every class of a box that reaches the threshold counts.
         """
@@ -3575,6 +3597,147 @@ class _ReferenceDecoder(Decoder):
     ) -> halyard._results.TrackedDetections:
         """Decodes element 0 and moves the ByteTrack to it."""
 
+class TensorSpec:
+    """What a model says of one of its inputs or outputs."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extents, outermost first; a batch that may be any is 1."""
+
+    @property
+    def dtype(self) -> str:
+        """"float32", "int8"..."""
+
+    @property
+    def quantization(self) -> Quantization | None: ...
+
+    @property
+    def format(self) -> PixelFormat | None:
+        """Of an input that is a picture: PlanarRgb or Rgb."""
+
+    def __repr__(self) -> str: ...
+
+class Engine:
+    """
+    A model file, loaded by the C++ engine over OpenVINO, whose libraries are those of the
+    package openvino: `pip install halyard-vision[openvino]`. May be used from several threads
+    at once. A child of fork() can use no engine when its parent had opened one.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], device: str = "CPU", threads: int = 0) -> None:
+        """
+        Args:
+            path: of an .onnx, .tflite or .xml file.
+            device: OpenVINO's name.
+            threads: of inference; 0: the engine's choice.
+
+        Raises MissingFileError, DataError (the file is no model) and UnsupportedError
+        (OpenVINO is not there: the message says what to install).
+        """
+
+    @property
+    def runtime(self) -> str:
+        """"openvino 2026.4 CPU"."""
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def inputs(self) -> list[TensorSpec]: ...
+
+    @property
+    def outputs(self) -> list[TensorSpec]: ...
+
+    @property
+    def input_size(self) -> tuple[int, int] | None:
+        """(width, height) of the first picture input."""
+
+    @property
+    def labels(self) -> list[str]:
+        """Class names of the metadata; may be empty."""
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """What the file says beside the network."""
+
+    def create_input(self) -> Tensor:
+        """
+        A new tensor for run(): of the first input's shape, dtype, quantization and format, so
+        that convert() fills it.
+        """
+
+    def run(self, inputs: Any) -> list[Tensor]:
+        """
+        Runs on one input, or a list of one for each: Tensors or arrays of the model's shapes
+        and dtypes, read where they lie; leading axes of 1 may be missing. The interpreter is
+        released. The result lies in the engine's memory, alive as long as the tensors.
+        """
+
+    def __repr__(self) -> str: ...
+
+def available_engines() -> list[str]:
+    """Engines of this build, one line each, or what to install."""
+
+class ModelDescription:
+    """
+    What a model's outputs mean: made by describe_model(), or from a document.
+    """
+
+    @staticmethod
+    def from_json(text: str) -> ModelDescription:
+        """Of a document, as to_json() gives it."""
+
+    @staticmethod
+    def from_file(path: str | os.PathLike[str]) -> ModelDescription:
+        """Of a .json or .yaml file."""
+
+    @property
+    def task(self) -> str:
+        """"detect", "segment", "pose", "obb", "classify" or "semantic"."""
+
+    @property
+    def labels(self) -> list[str]:
+        """Class names; may be empty."""
+
+    @property
+    def input_size(self) -> tuple[int, int] | None:
+        """(width, height) of the network's input."""
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a document says that was passed over."""
+
+    @property
+    def origins(self) -> dict[str, str]:
+        """Where each value came from that no document gave."""
+
+    def explain(self) -> str:
+        """Lines that say which head is decoded, and where each value came from."""
+
+    def to_json(self) -> str:
+        """The description as a document (JSON, version 2)."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+def describe_model(model: Engine | str | os.PathLike[str]) -> ModelDescription:
+    """
+    What the decoder makes of a model: its task, labels, heads and units. Of an .onnx file
+    without an engine; others are opened by one.
+
+    Raises MissingFileError, DataError and UnsupportedError (outputs of no known kind).
+    """
+
+def _describe_outputs(
+    outputs: Sequence[Any],
+    input_size: tuple[int, int],
+    labels: Sequence[str],
+) -> ModelDescription: ...
+
 def _tile_grid(arg0: Any, arg1: Any, arg2: Any, arg3: Any, arg4: float, /) -> list[Any]: ...
 
 def _lift_tile_boxes(
@@ -3637,3 +3800,63 @@ class TiledFrameAccumulator:
 
     def finalize_normalized(self) -> tuple[Any, ...]:
         """The same with boxes in fractions of the frame."""
+
+def palette_color(index: int) -> tuple[int, int, int]:
+    """R, G, B of a class or track: the same index, the same colour."""
+
+class _OverlayCore:
+    """What halyard.Overlay stands on."""
+
+    def __init__(
+        self,
+        labels: Sequence[str],
+        color_by: str,
+        line_px: int,
+        text_px: int,
+        show_score: bool,
+        trail_length: int,
+        font: str,
+    ) -> None: ...
+
+    def draw(self, picture: Any, boxes: Any, scores: Any, classes: Any) -> None: ...
+
+    def draw_tracks(
+        self,
+        picture: Any,
+        boxes: Any,
+        scores: Any,
+        classes: Any,
+        ids: Sequence[int],
+        coasting: Sequence[int],
+    ) -> None: ...
+
+    def text(self, picture: Any, x: int, y: int, text: str, color: Sequence[int]) -> None: ...
+
+    def paint(
+        self,
+        picture: Any,
+        map: Any,
+        colors: Sequence[Sequence[int]],
+        opacity: float,
+    ) -> None: ...
+
+class _FrameSource:
+    """What halyard.open() stands on."""
+
+    def __init__(self, source: Any, picture_rate: float, limits: DecodeLimits | None) -> None: ...
+
+    def next(self) -> tuple[Tensor, str, int, int] | None:
+        """
+        Picture, name, index and timestamp in ns of the next frame; None at the end.
+        """
+
+    def close(self) -> None: ...
+
+    @property
+    def count(self) -> int | None: ...
+
+    @property
+    def is_video(self) -> bool: ...
+
+    @property
+    def rate(self) -> float: ...

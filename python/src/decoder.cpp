@@ -34,10 +34,13 @@ using Score = FloatArg<"score_threshold">;
 using Iou = FloatArg<"iou_threshold">;
 
 template <class Decoder>
+constexpr bool is_reference = std::is_same_v<Decoder, PyReferenceDecoder>;
+
+template <class Decoder>
 DecoderOptions options_from(float score, float iou, nb::handle nms, nb::handle input_dims,
                             nb::handle multi_label) {
   DecoderOptions options;
-  if (!std::is_same_v<Decoder, PyReferenceDecoder>) {
+  if (!is_reference<Decoder>) {
     options.convention = compat::Convention::native;
     options.pre_nms_top_k = DecodeOptions{}.pre_nms_top_k;
     options.max_det = DecodeOptions{}.max_detections;
@@ -150,11 +153,21 @@ std::string tail_text(const char* score, const char* iou, const char* between = 
 
 using FromText = Result<compat::Decoder> (*)(std::string_view, const DecoderOptions&);
 
+// halyard.Decoder has C++'s thresholds, EdgeFirst HAL's decoder its own.
+template <class Decoder>
+Tail document_tail() {
+  return is_reference<Decoder> ? Tail(0.1F, 0.7F) : Tail(0.25F, 0.45F);
+}
+template <class Decoder>
+std::string document_tail_text() {
+  return is_reference<Decoder> ? tail_text("0.1", "0.7") : tail_text("0.25", "0.45");
+}
+
 template <class Decoder, class Class>
 void def_text(Class& type, const char* name, const char* argument, FromText make, const char* doc) {
-  const Tail tail(0.1F, 0.7F);
+  const Tail tail = document_tail<Decoder>();
   const std::string signature = std::string("def ") + name + "(" + argument + ": str, " +
-                                tail_text("0.1", "0.7") + " -> Decoder";
+                                document_tail_text<Decoder>() + " -> Decoder";
   type.def_static(
       name,
       [make, argument](nb::handle text, Score score, Iou iou, nb::handle nms, nb::handle dims,
@@ -210,9 +223,9 @@ void def_outputs(Class& type) {
 
 template <class Decoder, class Class>
 void def_constructors(Class& type) {
-  const Tail tail(0.1F, 0.7F);
+  const Tail tail = document_tail<Decoder>();
   const std::string signature =
-      "def __init__(self, config: Mapping[str, Any], " + tail_text("0.1", "0.7") + " -> None";
+      "def __init__(self, config: Mapping[str, Any], " + document_tail_text<Decoder>() + " -> None";
   type.def(
       "__init__",
       [](Decoder* self, const nb::object& config, Score score, Iou iou, nb::handle nms,
@@ -225,7 +238,8 @@ void def_constructors(Class& type) {
       "Args:\n    config: dict that describes the model's outputs, of schema 1 or 2.\n"
       "    score_threshold: a box stays when its score is at least this.\n"
       "    iou_threshold: a box is suppressed when it overlaps a better one by more.\n"
-      "    nms: Nms.Auto: as the configuration says, else ClassAgnostic; None: no suppression.\n"
+      "    nms: Nms.Auto: as the configuration says, else ClassAware (halyard.edgefirst:\n"
+      "        ClassAgnostic); None: no suppression.\n"
       "    input_dims: (width, height) of the network's input; wins over the configuration.\n"
       "    multi_label: every class of a box that reaches the threshold counts.");
   def_text<Decoder>(type, "new_from_json_str", "json_str", &compat::Decoder::from_json,
@@ -247,6 +261,7 @@ void bind_native(nb::module_& m) {
   def_constructors<PyDecoder>(type);
   def_settings(type);
   add_decoding(type);
+  add_for_model(type);
 }
 
 void bind_reference(nb::module_& m) {

@@ -34,6 +34,8 @@ using ReferenceDecoderClass = nb::class_<PyReferenceDecoder, PyDecoder>;
 /// The calls that decode, for each of the two.
 void add_decoding(DecoderClass& type);
 void add_decoding(ReferenceDecoderClass& type);
+/// Decoder.for_model and explain (describe.cpp).
+void add_for_model(DecoderClass& type);
 
 /// The element of the batch that a call with one result decodes: `batch`, which may be None where
 /// the outputs hold one. Raises InvalidArgumentError.

@@ -37,8 +37,12 @@ NB_MODULE(_core, m) {
   py::bind_exports(m);
   py::bind_outputs(m);
   py::bind_decoder(m);
+  py::bind_engine(m);
+  py::bind_describe(m);
   py::bind_tiles(m);
   py::bind_drawing(m);
+  py::bind_overlay(m);
+  py::bind_frames(m);
   m.attr("__name__") = own_name;
 }
 

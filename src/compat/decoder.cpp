@@ -118,7 +118,9 @@ Status Decoder::Impl::set(const DecoderOptions& asked) {
   options = asked;
   if (options.nms == Nms::automatic) {
     const auto described = lowered.description.nms;
-    options.nms = described ? static_cast<Nms>(*described) : Nms::class_agnostic;
+    const bool is_native = options.convention == Convention::native;
+    const Nms own = is_native ? Nms::class_aware : Nms::class_agnostic;
+    options.nms = described ? static_cast<Nms>(*described) : own;
   }
   const Status renewed = renew();
   if (!renewed) options = before;

@@ -66,19 +66,21 @@ outputs:
         check(*models.arrays(decoder.decode([models.detection_output()])))
 
 
-def test_defaults_differ_between_the_constructors():
-    text = json.dumps(models.config())
-    size = dict(input_dims=models.INPUT)
-    for decoder in (ef.Decoder(models.config(), **size),
-                    ef.Decoder.new_from_json_str(text, **size),
-                    ef.Decoder.new_from_yaml_str(text, **size)):
-        assert decoder.score_threshold == pytest.approx(0.1)
-        assert decoder.iou_threshold == pytest.approx(0.7)
-    decoder = ef.Decoder.new_from_outputs([ef.Output.detection(shape=[1, 9, 400])])
-    assert decoder.score_threshold == pytest.approx(0.25)
-    assert decoder.iou_threshold == pytest.approx(0.45)
+def test_defaults_are_one_and_those_of_edgefirst_its_own():
+    text, size = json.dumps(models.config()), dict(input_dims=models.INPUT)
+    for package, score, iou in ((ef, 0.25, 0.45), (ef.edgefirst, 0.1, 0.7)):
+        for decoder in (package.Decoder(models.config(), **size),
+                        package.Decoder.new_from_json_str(text, **size),
+                        package.Decoder.new_from_yaml_str(text, **size)):
+            assert decoder.score_threshold == pytest.approx(score)
+            assert decoder.iou_threshold == pytest.approx(iou)
+    output = [ef.Output.detection(shape=[1, 9, 400])]
+    decoder, theirs = (package.Decoder.new_from_outputs(output) for package in (ef, ef.edgefirst))
+    assert decoder.score_threshold == theirs.score_threshold == pytest.approx(0.25)
+    assert decoder.iou_threshold == theirs.iou_threshold == pytest.approx(0.45)
     assert (decoder.pre_nms_top_k, decoder.max_det) == (30000, 300)
-    assert decoder.nms == ef.Nms.ClassAgnostic and decoder.input_dims is None
+    assert decoder.nms == ef.Nms.ClassAware and theirs.nms == ef.Nms.ClassAgnostic
+    assert decoder.input_dims is None
 
 
 def test_settings_are_read_and_written():

@@ -73,7 +73,7 @@ def test_options_belong_to_a_kind_and_have_limits():
     assert len(halyard.Tracker().update(weak)) == 0
     assert len(halyard.Tracker(high_score=0.4).update(weak)) == 2
     for options, text in (({"kind": "deepsort"}, 'kind: must be "bytetrack"'),
-                          ({"kind": "sort", "inertia": 0.1}, "inertia: the tracker \"sort\" has no"),
+                          ({"kind": "sort", "inertia": 0.1}, "inertia: the tracker .sort. has no"),
                           ({"high_score": 2}, "high_score"), ({"coast": -1}, "coast: must be 0"),
                           ({"frame_rate": 0}, "frame_rate"), ({"max_tracks": 0}, "max_tracks")):
         with pytest.raises(ValueError, match=text):

@@ -1,0 +1,30 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Several pictures at once, and all their objects filtered as one.
+
+    batch.py MODEL PHOTO PHOTO...
+"""
+from __future__ import annotations
+
+import sys
+
+import halyard
+
+
+def largest(file: str, photos: list[str]) -> list[tuple[str, float]]:
+    """Name and area of the largest sure object of each picture that has one."""
+    model = halyard.Model(file)
+    found = []
+    for result in model(photos):  # a list gives a list
+        sure = result.detections[result.detections.confidence > 0.5].with_nms(0.3)
+        if len(sure):
+            areas = sure.xywh[:, 2] * sure.xywh[:, 3]
+            found.append((sure[int(areas.argmax())].name, float(areas.max())))
+    return found
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        sys.exit(str(__doc__))
+    for name, area in largest(sys.argv[1], sys.argv[2:]):
+        print(f"{name}: {area:.0f} pixels")

@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Model: from a model file and a picture to a Result."""
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import OrderedDict
+from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Literal, Optional,
+                    Sequence, Tuple, Union, overload)
+
+import numpy as np
+
+from . import _core
+from ._core import Decoder, Engine, ImageProcessor, ModelDescription, Placement, Tensor
+from ._detections import Detections, Names, names_from
+from ._enums import Fit, LetterboxRule, Nms, PixelFormat
+from ._errors import InvalidArgumentError
+from ._frames import Frame, Frames
+from ._frames import open as open_frames
+from ._pictures import picture_from
+from ._result import Result
+from ._tracking import Tracker, TrackerKind, follow
+
+if TYPE_CHECKING:
+    from ._tracking import AnyTracker
+
+__all__ = ["Model"]
+
+Path = Union[str, "os.PathLike[str]"]
+Classes = Optional[Iterable[Union[int, str]]]
+PAD = (114, 114, 114, 255)
+
+
+def _wrong(message: str) -> InvalidArgumentError:
+    return InvalidArgumentError(message, "invalid_argument")
+
+
+class Model:
+    """A network with its picture input and decoder: ``result = model(image)``.
+
+    Args:
+        model: an .onnx, .tflite or .xml file, run by the C++ engine over OpenVINO
+            (``pip install halyard-vision[openvino]``). May be left out where engine is given.
+        engine: an engine of your own in its place: called with the input, an array (1, 3, H, W) of
+            float32 in 0..1 (or as layout and dtype say), it gives the model's outputs: an array, a
+            list or dict of them.
+        input_size: (width, height) of the network's input; None: as the model says.
+        labels: names of the classes, a list or dict, or a text file with one a line; None: as the
+            model says.
+        description: what the outputs mean: a ModelDescription, a document's path, or a dict; None:
+            as the model says of itself, or its outputs' shapes show.
+        device, threads: of OpenVINO.
+        layout, dtype: of the array that engine takes; None: "nchw", "float32".
+
+    The input is the upright picture letterboxed as Ultralytics predicts with (grey 114); of
+    classifiers the middle of the picture. May be called from several threads.
+
+    Raises MissingFileError, DataError (no model), UnsupportedError (no OpenVINO, or outputs of no
+    known kind), ValueError."""
+
+    def __init__(self, model: Optional[Path] = None, *,
+                 engine: Optional[Callable[..., Any]] = None,
+                 input_size: Optional[Tuple[int, int]] = None,
+                 labels: Union[Names, "os.PathLike[str]"] = None,
+                 description: Union[ModelDescription, Path, Dict[str, Any], None] = None,
+                 device: str = "CPU", threads: int = 0,
+                 layout: Optional[Literal["nchw", "nhwc"]] = None,
+                 dtype: Optional[str] = None) -> None:
+        if model is None and engine is None:
+            raise TypeError("model: must be a file, or engine a callable")
+        if engine is not None and not callable(engine):
+            raise TypeError(f"engine: must be callable, not {type(engine).__name__}")
+        if layout not in (None, "nchw", "nhwc"):
+            raise _wrong(f"layout: must be \"nchw\" or \"nhwc\" ({layout!r})")
+        self.path = None if model is None else os.fspath(model)
+        self._engine = Engine(model, device, threads) if model and engine is None else None
+        self._callable = engine
+        self._labels = _labels_from(labels)
+        self._description = self._described(description)
+        own = self._description.labels if self._description else []
+        if self._labels is not None and own and len(own) != len(self._labels):
+            raise _wrong(f"labels: {len(self._labels)} names for the {len(own)} classes of the "
+                         "model")
+        self._layout, self._dtype = layout or "nchw", dtype or "float32"
+        size = input_size or (self._engine.input_size if self._engine else None)
+        if size is None and self._description is not None:
+            size = self._description.input_size
+        if size is None:
+            raise _wrong("input_size: must be given, the model does not say it")
+        self._size = (int(size[0]), int(size[1]))
+        self._processor = ImageProcessor()
+        self._decoders: OrderedDict[Any, Decoder] = OrderedDict()
+        self._lock, self._local = threading.Lock(), threading.local()
+
+    def _described(self, given: Any) -> Optional[ModelDescription]:
+        if isinstance(given, ModelDescription):
+            return given
+        if isinstance(given, dict):
+            from ._configs import dumps
+            return ModelDescription.from_json(dumps(given))
+        if given is not None:
+            return ModelDescription.from_file(given)
+        if self._engine is not None:
+            return _core.describe_model(self._engine)
+        if self.path is not None:
+            return _core.describe_model(self.path)
+        return None
+
+    @property
+    def engine(self) -> Any:
+        """The Engine, or the callable that was handed in."""
+        return self._engine if self._engine is not None else self._callable
+
+    @property
+    def input_size(self) -> Tuple[int, int]:
+        """(width, height) of the network's input."""
+        return self._size
+
+    @property
+    def description(self) -> Optional[ModelDescription]:
+        """What the outputs mean; None before the first call of an engine that does not say it."""
+        return self._description
+
+    @property
+    def task(self) -> str:
+        """"detect", "segment", "pose", "obb", "classify" or "semantic"."""
+        return "detect" if self._description is None else self._description.task
+
+    @property
+    def names(self) -> Optional[Tuple[str, ...]]:
+        """Of the classes."""
+        if self._labels is not None:
+            return self._labels
+        own = tuple(self._description.labels) if self._description else ()
+        return own or (tuple(self._engine.labels) if self._engine else ()) or None
+
+    def explain(self) -> str:
+        """Which head is decoded, and where each value came from."""
+        if self._description is None:
+            return "not known before the first call: the engine does not say what it gives"
+        return self._description.explain()
+
+    @overload
+    def __call__(self, image: List[Any], *, conf: float = ..., iou: float = ...,
+                 classes: Classes = ..., max_det: int = ..., agnostic_nms: bool = ...,
+                 bgr: bool = ...) -> List[Result]: ...
+    @overload
+    def __call__(self, image: Any, *, conf: float = ..., iou: float = ..., classes: Classes = ...,
+                 max_det: int = ..., agnostic_nms: bool = ..., bgr: bool = ...) -> Result: ...
+
+    def __call__(self, image: Any, *, conf: float = 0.25, iou: float = 0.45,
+                 classes: Classes = None, max_det: int = 300, agnostic_nms: bool = False,
+                 bgr: bool = False) -> Any:
+        """Finds what is in a picture.
+
+        Args:
+            image: a path, the bytes of a JPEG or PNG file, a Pillow image, an array (H, W, 3) of
+                uint8 in R G B, a torch tensor (uint8, or floats in 0..1), a Tensor with a format;
+                or a list of them.
+            conf: least confidence.
+            iou: most overlap of two boxes of a class.
+            classes: indices or names of those wanted; None: all.
+            max_det: most objects.
+            agnostic_nms: suppresses between classes too.
+            bgr: arrays have blue first, as OpenCV's do.
+
+        Returns a Result, of a list a list of them."""
+        if isinstance(image, (list, tuple)):
+            return [self(each, conf=conf, iou=iou, classes=classes, max_det=max_det,
+                         agnostic_nms=agnostic_nms, bgr=bgr) for each in image]
+        wanted = self._wanted(classes)
+        picture, path = picture_from(image, bgr)
+        return self._run(picture, path, conf, iou, wanted, max_det, agnostic_nms)
+
+    predict = __call__
+
+    def stream(self, source: Union[Path, Frames, Iterable[Any]], *, conf: float = 0.25,
+               iou: float = 0.45, classes: Classes = None, max_det: int = 300,
+               agnostic_nms: bool = False) -> Iterator[Result]:
+        """Results one after the other: of a folder, a video, open()'s frames, or an iterable of
+        pictures. Arguments as of a call."""
+        wanted = self._wanted(classes)
+        for frame in _frames_of(source):
+            result = self._run(frame.image, frame.source, conf, iou, wanted, max_det, agnostic_nms)
+            result.index, result.timestamp_ns = frame.index, frame.timestamp_ns
+            yield result
+
+    def track(self, source: Union[Path, Frames, Iterable[Any]], *,
+              tracker: Union["AnyTracker", TrackerKind] = "bytetrack", coasting: bool = False,
+              **options: Any) -> Iterator[Result]:
+        """stream(), with the identities that a tracker gives: ``detections.tracker_id``.
+
+        Args:
+            tracker: a Tracker, which goes on from the frames that it has seen, or the kind of one.
+            coasting: adds tracks that a frame does not show.
+            options: conf, iou, classes, max_det, agnostic_nms, as of a call."""
+        follower = Tracker(tracker) if isinstance(tracker, str) else tracker
+        for result in self.stream(source, **options):
+            result.detections = follow(follower, result.detections, result.timestamp_ns, coasting)
+            yield result
+
+    def _wanted(self, classes: Classes) -> Optional[List[int]]:
+        if classes is None:
+            return None
+        if isinstance(classes, (int, str)):
+            classes = [classes]
+        names = list(self.names or ())
+        wanted = []
+        for each in classes:
+            if isinstance(each, str) and each not in names:
+                raise _wrong(f"classes: the model has no {each!r} (it has "
+                             f"{', '.join(names[:20]) or 'no names'})")
+            wanted.append(names.index(each) if isinstance(each, str) else int(each))
+        return wanted
+
+    def _input(self) -> Tensor:
+        """An input of this thread."""
+        made: Optional[Tensor] = getattr(self._local, "input", None)
+        if made is None:
+            if self._engine is not None:
+                made = self._engine.create_input()
+            else:
+                kind = PixelFormat.PlanarRgb if self._layout == "nchw" else PixelFormat.Rgb
+                made = self._processor.create_image(*self._size, kind, self._dtype)
+            self._local.input = made
+        return made
+
+    def _placed(self, picture: Tensor) -> Tuple[Tensor, Placement]:
+        made = self._input()
+        if self.task == "classify":
+            return made, self._processor.convert(picture, made, fit=Fit.Cover)
+        return made, self._processor.convert(picture, made, letterbox=PAD,
+                                             letterbox_rule=LetterboxRule.Ultralytics)
+
+    def _infer(self, made: Tensor) -> List[Any]:
+        if self._engine is not None:
+            return list(self._engine.run(made))
+        assert self._callable is not None
+        array = np.asarray(made)
+        found = self._callable(array if array.ndim == 4 else array[np.newaxis])
+        if isinstance(found, dict):
+            found = list(found.values())
+        if not isinstance(found, (list, tuple)):
+            found = [found]
+        return [np.asarray(each) if not isinstance(each, Tensor) else each for each in found]
+
+    def _decoder(self, outputs: List[Any], conf: float, iou: float, most: int,
+                 agnostic: bool) -> Decoder:
+        with self._lock:
+            if self._description is None:
+                self._description = _core._describe_outputs(outputs, self._size,
+                                                            list(self._labels or ()))
+            key = (conf, iou, most, agnostic)
+            made = self._decoders.pop(key, None)
+            if made is None:
+                nms = Nms.ClassAgnostic if agnostic else Nms.Auto
+                made = Decoder.for_model(self._description, conf, iou, nms, most)
+            self._decoders[key] = made
+            if len(self._decoders) > 8:
+                self._decoders.popitem(last=False)
+            return made
+
+    def _run(self, picture: Tensor, path: Optional[str], conf: float, iou: float,
+             wanted: Optional[List[int]], max_det: int, agnostic: bool) -> Result:
+        start = time.perf_counter()
+        made, placement = self._placed(picture)
+        placed = time.perf_counter()
+        outputs = self._infer(made)
+        inferred = time.perf_counter()
+        # Those of other classes count before they are left out.
+        most = max_det if wanted is None else max(max_det, 3000)
+        decoder = self._decoder(outputs, conf, iou, most, agnostic)
+        found: Detections = decoder.decode(outputs, batch=0)
+        if wanted is not None:
+            found = found[np.isin(found.class_id, wanted)][:max_det]
+        found = found.to_source(placement)._with(names=self.names)
+        done = time.perf_counter()
+        speed = {"preprocess": (placed - start) * 1e3, "inference": (inferred - placed) * 1e3,
+                 "postprocess": (done - inferred) * 1e3}
+        return Result(found, picture, placement, task=self.task, path=path, speed=speed)
+
+    def __repr__(self) -> str:
+        engine = self._engine.runtime if self._engine else "engine of your own"
+        what = "" if self._description is None else f" {self.task},"
+        return (f"Model({self.path!r},{what} {self._size[0]} x {self._size[1]}, "
+                f"{len(self.names or ())} classes, {engine})")
+
+
+def _labels_from(labels: Any) -> Optional[Tuple[str, ...]]:
+    if isinstance(labels, (str, os.PathLike)):
+        with open(labels, encoding="utf-8") as file:
+            return tuple(line.strip() for line in file if line.strip())
+    return names_from(labels)
+
+
+def _frames_of(source: Any) -> Iterator[Frame]:
+    if isinstance(source, (str, os.PathLike)):
+        with open_frames(source) as frames:
+            yield from frames
+        return
+    for index, each in enumerate(source):
+        if isinstance(each, Frame):
+            yield each
+        else:
+            image, path = picture_from(each)
+            yield Frame(image, path or "", index, index * 40_000_000)
+
+
+Model.__module__ = "halyard"

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine as other files of the extension see it.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings.h"
+#include "halyard/model.h"
+
+namespace halyard::python {
+
+/// Python's Engine. run() is called without the interpreter's lock, from several threads at once.
+struct PyEngine {
+  explicit PyEngine(Engine made) : value(std::move(made)) {}
+  Engine value;
+};
+
+inline nb::list text_list(const std::vector<std::string>& texts) {
+  nb::list list;
+  for (const std::string& text : texts)
+    list.append(str_of(text));
+  return list;
+}
+
+/// (width, height), or None for an unknown size.
+inline nb::object size_or_none(Size size) {
+  if (size == Size{}) return nb::none();
+  return nb::make_tuple(size.width, size.height);
+}
+
+}  // namespace halyard::python

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// What halyard.open() (python/halyard/_frames.py) stands on: pictures one after the other.
+#include <nanobind/stl/string.h>
+
+#include <functional>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "args.h"
+#include "bindings.h"
+#include "fork_mutex.h"
+#include "halyard/capture.h"
+#include "limits.h"
+#include "tensor.h"
+
+namespace halyard::python {
+namespace {
+
+/// The source asks `stop` on the thread of the call that waits, which sets it.
+struct PyFrameSource {
+  std::function<bool()> stop;
+  std::optional<FrameSource> source;  ///< none after close()
+  PyMutex mutex;
+};
+
+void open_source(PyFrameSource* self, nb::handle path, nb::handle picture_rate, nb::handle limits) {
+  const std::string file = path_from(path, "source");
+  FrameSource::Options options;
+  options.picture_rate = number_from(picture_rate, "picture_rate");
+  options.load.limits = limits_from(limits);
+  new (self) PyFrameSource();
+  try {
+    options.load.is_cancelled = [self] { return self->stop && self->stop(); };
+    self->source.emplace(take(released_with_signals([&](auto is_cancelled) {
+      self->stop = is_cancelled;
+      auto opened = FrameSource::open(file, options);
+      self->stop = {};
+      return opened;
+    })));
+  } catch (...) {
+    self->~PyFrameSource();
+    throw;
+  }
+}
+
+nb::object next_frame(PyFrameSource& self) {
+  auto frame = take(released_with_signals([&](auto is_cancelled) -> Result<std::optional<Frame>> {
+    const std::lock_guard lock(self.mutex);
+    if (!self.source) return std::optional<Frame>();
+    self.stop = is_cancelled;
+    auto next = self.source->next();
+    self.stop = {};
+    return next;
+  }));
+  if (!frame) return nb::none();
+  const std::string name = frame->source;
+  return nb::make_tuple(tensor_result(std::move(frame->image)),
+                        nb::steal(PyUnicode_DecodeFSDefault(name.c_str())), frame->index,
+                        frame->timestamp.count());
+}
+
+}  // namespace
+
+void bind_frames(nb::module_& m) {
+  nb::class_<PyFrameSource>(m, "_FrameSource", "What halyard.open() stands on.")
+      .def("__init__", &open_source, nb::arg("source"), nb::arg("picture_rate"),
+           nb::arg("limits").none(),
+           nb::sig("def __init__(self, source: Any, picture_rate: float, limits: DecodeLimits | "
+                   "None) -> None"))
+      .def("next", &next_frame, nb::sig("def next(self) -> tuple[Tensor, str, int, int] | None"),
+           "Picture, name, index and timestamp in ns of the next frame; None at the end.")
+      .def(
+          "close",
+          [](PyFrameSource& self) {
+            released([&] {
+              const std::lock_guard lock(self.mutex);
+              self.source.reset();
+              return 0;
+            });
+          },
+          nb::sig("def close(self) -> None"))
+      .def_prop_ro(
+          "count",
+          [](PyFrameSource& self) -> nb::object {
+            const auto count = self.source ? self.source->frame_count() : std::nullopt;
+            return count ? nb::object(nb::int_(*count)) : nb::object(nb::none());
+          },
+          nb::sig("def count(self) -> int | None"))
+      .def_prop_ro(
+          "is_video", [](PyFrameSource& self) { return self.source && self.source->is_video(); },
+          nb::sig("def is_video(self) -> bool"))
+      .def_prop_ro(
+          "rate", [](PyFrameSource& self) { return self.source ? self.source->rate() : 0.0; },
+          nb::sig("def rate(self) -> float"));
+}
+
+}  // namespace halyard::python

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""halyard.open: the frames of pictures, folders and videos."""
+import pathlib
+
+import numpy as np
+import pytest
+
+import halyard
+
+CLIP = pathlib.Path(__file__).parents[2] / "examples/harbour/clip"
+
+
+def test_a_folder_gives_its_pictures_in_order():
+    with halyard.open(CLIP) as frames:
+        assert len(frames) == 90 and not frames.is_video and frames.rate == 25
+        first, second = next(frames), next(frames)
+        assert (first.index, second.index, second.timestamp_ns) == (0, 1, 40_000_000)
+        assert first.source.endswith("frame_0000.jpg") and first.image.upright_size == (640, 360)
+        assert "90 frames" in repr(frames)
+        assert sum(1 for _ in frames) == 88
+    assert list(frames) == []
+    with halyard.open(CLIP, picture_rate=10) as frames:
+        assert [frame.timestamp_ns for frame, _ in zip(frames, range(3))] == [0, 10**8, 2 * 10**8]
+
+
+def test_one_picture_is_upright(tmp_path):
+    pixels = np.zeros((40, 60, 3), np.uint8)
+    pixels[:, :30] = 255
+    tensor = halyard.tensor(pixels)
+    tensor.set_format("rgb")
+    tensor.orientation = (halyard.Flip.NoFlip, halyard.Rotation.Clockwise90)
+    tensor.save_jpeg(tmp_path / "lying.jpg", 95)
+    (frame,) = halyard.open(tmp_path / "lying.jpg")
+    stored = halyard.load(tmp_path / "lying.jpg").orientation
+    if stored == (halyard.Flip.NoFlip, halyard.Rotation.Rotate0):
+        pytest.skip("save_jpeg wrote no orientation")
+    assert frame.image.upright_size == (40, 60)
+    assert frame.image.orientation == (halyard.Flip.NoFlip, halyard.Rotation.Rotate0)
+
+
+def test_a_video_gives_frames_with_their_times(tmp_path):
+    cv2 = pytest.importorskip("cv2", reason="cv2 is not installed")
+    video = tmp_path / "clip.mp4"
+    writer = cv2.VideoWriter(str(video), cv2.VideoWriter_fourcc(*"mp4v"), 10, (640, 360))
+    for i in range(12):
+        writer.write(cv2.imread(str(CLIP / f"frame_{i:04}.jpg")))
+    writer.release()
+    try:
+        frames = halyard.open(video)
+    except halyard.UnsupportedError:
+        pytest.skip("this build has no FFmpeg")
+    with frames:
+        assert frames.is_video and frames.rate == 10
+        seen = list(frames)
+    assert [frame.index for frame in seen] == list(range(12))
+    assert [frame.timestamp_ns for frame in seen[:3]] == [0, 10**8, 2 * 10**8]
+    assert seen[3].image.upright_size == (640, 360) and str(seen[3].source) == str(video)
+    picture = halyard.Tensor.image(640, 360, "rgb", mem="mem")
+    halyard.ImageProcessor().convert(seen[3].image, picture)
+    still = halyard.imread(CLIP / "frame_0003.jpg").astype(int)
+    assert np.abs(np.asarray(picture) - still).mean() < 12
+
+
+def test_what_cannot_be_opened_is_named(tmp_path):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "notes.txt").write_text("nothing")
+    for source, error, text in ((tmp_path / "nothing.mp4", FileNotFoundError, "nothing.mp4"),
+                                (tmp_path / "empty", ValueError, "empty"),
+                                (tmp_path / "notes.txt", halyard.Error, "notes.txt"),
+                                (3, TypeError, "source")):
+        with pytest.raises(error, match=text):
+            halyard.open(source)
+    for rate in (0, -1, "a"):
+        with pytest.raises(ValueError, match="picture_rate"):
+            halyard.open(CLIP, picture_rate=rate)
+
+
+def test_a_damaged_picture_is_told_and_passed(tmp_path):
+    for i in range(3):
+        data = (CLIP / f"frame_{i:04}.jpg").read_bytes()
+        (tmp_path / f"frame{i}.jpg").write_bytes(data if i != 1 else data[:200])
+    with halyard.open(tmp_path) as frames:
+        next(frames)
+        with pytest.raises(halyard.Error, match="frame1.jpg"):
+            next(frames)
+        assert next(frames).source.endswith("frame2.jpg")
+
+
+def test_star_imports_leave_python_s_open_alone():
+    names = {}
+    exec("from halyard import *", names)
+    assert "open" not in names and names["Frames"] is halyard.Frames

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The scripts of examples/python that a newcomer would write, over halyard.Model."""
+import importlib.util
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import halyard
+
+ROOT = pathlib.Path(__file__).parents[2]
+HARBOUR = ROOT / "examples/harbour"
+MODEL, PHOTO = HARBOUR / "harbour.onnx", HARBOUR / "clip/frame_0000.jpg"
+sys.path.append(str(ROOT / "tests/tools"))
+from segmentation_model import segmentation_model  # noqa: E402
+
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("openvino") is None
+    or not any("openvino 2" in line for line in halyard.available_engines()),
+    reason="OpenVINO is not installed, or not in this build")
+
+
+def run(name, *arguments):
+    done = subprocess.run([sys.executable, "-B", ROOT / f"examples/python/{name}.py",
+                           *map(str, arguments)], capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """The first six frames of the clip."""
+    made = tmp_path / "clip"
+    made.mkdir()
+    for i in range(6):
+        shutil.copy(HARBOUR / f"clip/frame_{i:04}.jpg", made)
+    return made
+
+
+def test_detect_photo(tmp_path):
+    text = run("detect_photo", MODEL, PHOTO, tmp_path / "out.jpg")
+    names = [line.split(" ")[0] for line in text.splitlines()]
+    assert names.count("boat") >= 4 and names.count("buoy") >= 2
+    drawn, before = halyard.imread(tmp_path / "out.jpg"), halyard.imread(PHOTO)
+    changed = np.any(np.abs(drawn.astype(int) - before) > 40, axis=2)
+    assert drawn.shape == before.shape and 0.005 < changed.mean() < 0.2
+
+
+def test_detect_folder(folder):
+    lines = [json.loads(line) for line in run("detect_folder", MODEL, folder).splitlines()]
+    assert len(lines) == 6 and lines[2]["path"].endswith("frame_0002.jpg")
+    assert {found["name"] for line in lines for found in line["detections"]} == {"boat"}
+
+
+def test_track_video(folder, tmp_path):
+    lines = run("track_video", MODEL, folder, tmp_path / "out").splitlines()
+    assert sum(line.endswith("6 frames") for line in lines) >= 3
+    assert len(list((tmp_path / "out").iterdir())) == 6
+    assert halyard.imread(tmp_path / "out/0005.jpg").shape == (360, 640, 3)
+
+
+def test_own_engine_finds_what_the_own_one_finds():
+    text = run("own_engine", MODEL, PHOTO)
+    assert "boats" in text and "buoys" in text
+    assert text.strip() == str(halyard.Model(MODEL)(PHOTO, conf=0.4))
+
+
+def test_pictures():
+    lines = run("pictures", MODEL, PHOTO).splitlines()
+    found = dict(line.split(": ", 1) for line in lines if ": " in line)
+    assert found["path"] == found["bytes"] == found["tensor"]
+    assert found["numpy"] == found["opencv"] and "float32" in found["numpy"]
+
+
+def test_coco_results(folder, tmp_path):
+    text = run("coco_results", MODEL, folder, tmp_path / "out.json")
+    records = json.loads((tmp_path / "out.json").read_text())
+    assert text.startswith(f"{len(records)} records") and "supervision" in text
+    assert {record["image_id"] for record in records} == set(range(1, 7))
+    assert all(len(record["bbox"]) == 4 for record in records)
+
+
+def test_batch(folder):
+    lines = run("batch", MODEL, *sorted(folder.iterdir())[:3]).splitlines()
+    assert len(lines) == 3 and all(line.split(":")[0] in ("boat", "buoy") for line in lines)
+
+
+def test_segment(tmp_path):
+    """A network whose one mask is what is red in the left half of its box."""
+    model, photo, out = (tmp_path / name for name in ("m.onnx", "p.png", "o.png"))
+    model.write_bytes(segmentation_model([(32, 32, 48, 24, 0, 0.9, 1, 0, -1)]))
+    pixels = np.full((64, 128, 3), (60, 40, 200), np.uint8)
+    pixels[:, :64] = 200, 40, 60
+    halyard.imwrite(photo, pixels)
+    text = run("segment", model, photo, out)
+    assert text.startswith("red: ") and "corners" in text
+    area = int(text.split()[1])
+    assert abs(area - 48 * 48) < 8 * 48  # the left half of a box of 96 x 48
+    drawn = halyard.imread(out).astype(int)
+    assert np.abs(drawn[34:50, 24:56] - pixels[34:50, 24:56]).max(axis=2).min() > 20
+    assert (np.abs(drawn[34:50, 76:104] - pixels[34:50, 76:104]) == 0).all()
+    assert "gives no masks" in run("segment", MODEL, PHOTO, out)
