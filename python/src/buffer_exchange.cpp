@@ -18,8 +18,14 @@ namespace {
 using std::chrono::milliseconds;
 
 int socket_from(nb::handle object) {
-  if (!nb::hasattr(object, "fileno")) return int_from(object, "socket");
-  return int_from(object.attr("fileno")(), "socket");
+  const bool is_object = has_attribute(object, "fileno");
+  const int fd =
+      is_object ? int_from(object.attr("fileno")(), "socket") : int_from(object, "socket");
+  // poll() passes over such a one, and waits for ever.
+  if (fd < 0)
+    raise(Errc::invalid_argument,
+          "socket: must be open (its descriptor is " + std::to_string(fd) + ")");
+  return fd;
 }
 
 /// Waits until the socket has something, or takes something; signals of the program run meanwhile.
@@ -33,8 +39,9 @@ milliseconds wait_for(int socket, short events, nb::handle timeout) {
     bool ends = false;
     const auto slice = std::chrono::ceil<milliseconds>(slices.next());
     const bool is_interrupted = released([&] {
-      ends = ::poll(&polled, 1, static_cast<int>(slice.count())) != 0;
-      return ends && errno == EINTR;
+      const int count = ::poll(&polled, 1, static_cast<int>(slice.count()));
+      ends = count != 0;
+      return count < 0 && errno == EINTR;
     });
     // What is wrong with the socket the call that follows says.
     if (ends && !is_interrupted) break;

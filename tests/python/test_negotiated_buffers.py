@@ -380,3 +380,14 @@ def test_a_peer_that_says_nothing_or_has_gone():
             ef.receive_lists("ours")
     with open(os.devnull) as file, pytest.raises(ef.Error):
         ef.receive_lists(file, 1)
+
+
+@pytest.mark.parametrize("call", [
+    lambda s: ef.receive_lists(s), lambda s: ef.receive_buffer(s),
+    lambda s: ef.send_lists(s, [ef.AttributeList("a")])])
+def test_sockets_that_are_not_open_are_told_at_once(call):
+    closed = socket.socket(socket.AF_UNIX)
+    closed.close()
+    for given in (-1, closed):
+        with pytest.raises(ValueError, match=r"^socket: must be open .*-1"):
+            call(given)
