@@ -108,7 +108,7 @@ def arrays(work):
             attempt(work, halyard.merge_tiled_detections, boxes, scores, labels,
                     halyard.MergeConfig())
             attempt(work, processor.draw_decoded_masks, target, boxes, scores, labels, [seg])
-            work.equal(target.shape == [48, 64, 3], "drawing changed the picture's shape")
+            work.equal(target.shape == (48, 64, 3), "drawing changed the picture's shape")
 
 
 WAYS = {function.__name__: function for function in (files, pictures, outputs, arrays)}

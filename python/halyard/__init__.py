@@ -36,6 +36,6 @@ __all__ = sorted({"__version__", *(name for module in _modules for name in modul
 
 def __getattr__(name: str) -> object:
     # Without an import of their own; compat not before: `python -m halyard.compat` runs it.
-    if name in ("compat", "edgefirst", "horus"):
+    if name in ("compat", "edgefirst", "horus", "typing"):
         return _import_module(f"halyard.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,19 +2,31 @@
 """The package's enumerations: integers with names, hashable and picklable."""
 from __future__ import annotations
 
+import re
 from enum import IntEnum
-from typing import Any
+from typing import Any, Dict, List
 
 from ._errors import InvalidArgumentError
+from ._words import refusal
+
+# Members whose word is another than their name.
+_NAMED_ANEW = ("NoFlip", "Rotate0", "Clockwise90", "CounterClockwise90", "ModelPack")
 
 
 def _plain(name: str) -> str:
     return name.strip().lower().replace("_", "").replace("-", "")
 
 
+def _snake(name: str) -> str:
+    if name.isupper():
+        return name.lower()
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
 class _Named(IntEnum):
     """Members print as ``Class.Member``, compare equal to their number, and are found by name:
-    ``PixelFormat("rgb")``. Letter case, ``_`` and ``-`` do not count."""
+    ``PixelFormat("rgb")``. Letter case, ``_`` and ``-`` do not count. Calls take the member or the
+    name."""
 
     def __str__(self) -> str:
         return f"{type(self).__name__}.{self.name}"
@@ -27,19 +39,53 @@ class _Named(IntEnum):
         return format(str(self), spec)
 
     @classmethod
-    def _aliases(cls) -> dict[str, str]:
+    def _aliases(cls) -> Dict[str, str]:
+        """Other words, and the member of each."""
         return {}
+
+    @classmethod
+    def _word_list(cls) -> List[str]:
+        """The word of each member, in their order: "planar_rgb"."""
+        other = {member: word for word, member in reversed(list(cls._aliases().items()))
+                 if member in _NAMED_ANEW}
+        return [other.get(member.name, _snake(member.name)) for member in cls]
+
+    @classmethod
+    def _other_words(cls) -> List[str]:
+        """Words that some call takes beside those of the members."""
+        return []
+
+    @classmethod
+    def _words(cls) -> Dict[str, Any]:
+        """Members by their usual spellings, which are found without Python code."""
+        found = {name: member for name, member in cls.__members__.items()}
+        found.update({_snake(name): member for name, member in cls.__members__.items()})
+        found.update({word: cls[name] for word, name in cls._aliases().items()})
+        return found
+
+    @classmethod
+    def _kind(cls) -> str:
+        return _snake(cls.__name__).replace("_", " ")
+
+    @classmethod
+    def _wanted(cls) -> str:
+        """What an argument must be, in messages."""
+        return f"a {cls.__name__} or its name"
+
+    @classmethod
+    def _of_word(cls, word: str, argument: str) -> Any:
+        plain = _plain(word)
+        for known, member in cls._words().items():
+            if _plain(known) == plain:
+                return member
+        words = cls._word_list() + cls._other_words()
+        raise InvalidArgumentError(refusal(argument, word, cls._kind(), words), "invalid_argument")
 
     @classmethod
     def _missing_(cls, value: object) -> Any:
         if isinstance(value, str):
-            plain = _plain(value)
-            plain = cls._aliases().get(plain, plain)
-            for name, member in cls.__members__.items():
-                if _plain(name) == plain:
-                    return member
-        known = ", ".join(cls.__members__)
-        raise InvalidArgumentError(f"{cls.__name__}: no member {value!r} ({known})",
+            return cls._of_word(value, cls.__name__)
+        raise InvalidArgumentError(refusal(cls.__name__, value, cls._kind(), cls._word_list()),
                                    "invalid_argument")
 
 
@@ -68,8 +114,8 @@ class PixelFormat(_Named):
     BayerGbrg = 20
 
     @classmethod
-    def _aliases(cls) -> dict[str, str]:
-        return {"y800": "grey", "gray": "grey", "8bps": "planarrgb"}
+    def _aliases(cls) -> Dict[str, str]:
+        return {"gray": "Grey", "y800": "Grey", "8bps": "PlanarRgb"}
 
 
 class TensorMemory(_Named):
@@ -79,6 +125,10 @@ class TensorMemory(_Named):
     SHM = 1
     PBO = 2
     MEM = 3
+
+    @classmethod
+    def _aliases(cls) -> Dict[str, str]:
+        return {"heap": "MEM"}
 
 
 class Normalization(_Named):
@@ -90,6 +140,10 @@ class Normalization(_Named):
     UNSIGNED = 2
     RAW = 3
 
+    @classmethod
+    def _other_words(cls) -> List[str]:
+        return ["imagenet"]  # convert() takes it in place of a member
+
 
 class Rotation(_Named):
     """A turn, applied after the flip."""
@@ -100,6 +154,23 @@ class Rotation(_Named):
     CounterClockwise90 = 3
     Rotate90 = 1
     Rotate270 = 3
+
+    @classmethod
+    def _aliases(cls) -> Dict[str, str]:
+        return {"none": "Rotate0", "clockwise90": "Clockwise90",
+                "counterclockwise90": "CounterClockwise90"}
+
+    @classmethod
+    def _wanted(cls) -> str:
+        return "a Rotation, its name, or degrees"
+
+    @classmethod
+    def _of_degrees(cls, degrees: int, argument: str) -> Any:
+        """Clockwise; what calls take for a Rotation, too."""
+        if degrees % 90:
+            raise InvalidArgumentError(f"{argument}: must be a multiple of 90 degrees ({degrees})",
+                                       "invalid_argument")
+        return cls(degrees % 360 // 90)
 
     @staticmethod
     def degrees_clockwise(angle: int) -> Rotation:
@@ -127,6 +198,10 @@ class Flip(_Named):
     NoFlip = 0
     Horizontal = 1
     Vertical = 2
+
+    @classmethod
+    def _aliases(cls) -> Dict[str, str]:
+        return {"none": "NoFlip"}
 
 
 class ColorMode(_Named):
@@ -159,6 +234,10 @@ class DecoderType(_Named):
 
     Ultralytics = 0
     ModelPack = 1
+
+    @classmethod
+    def _aliases(cls) -> Dict[str, str]:
+        return {"modelpack": "ModelPack"}
 
 
 class DecoderVersion(_Named):

@@ -1,36 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Picture files and NumPy arrays."""
+"""Picture files and arrays."""
 import os
 from typing import Any, Optional, Union
 
 import numpy as np
 
-from ._core import DecodeLimits, ImageProcessor, Tensor
+from numpy.typing import NDArray
+
+from ._core import DecodeLimits, ImageProcessor, Tensor, _Tensor
 from ._enums import Flip, PixelFormat, Rotation, TensorMemory
 from ._errors import InvalidArgumentError
+from .typing import PixelFormatLike, TensorMemoryLike
 
-__all__ = ["imread", "imwrite", "load", "tensor"]
+__all__ = ["asarray", "from_numpy", "imread", "imwrite", "load", "tensor"]
 
 Path = Union[str, "os.PathLike[str]"]
 _UPRIGHT = (Flip.NoFlip, Rotation.Rotate0)
 _BY_CHANNELS = {1: PixelFormat.Grey, 3: PixelFormat.Rgb, 4: PixelFormat.Rgba}
 
 
-def load(path: Path, format: Optional[PixelFormat] = None,
-         mem: Optional[TensorMemory] = None, *, limits: Optional[DecodeLimits] = None) -> Tensor:
+def load(path: Path, format: Optional[PixelFormatLike] = None,
+         mem: Optional[TensorMemoryLike] = None, *,
+         limits: Optional[DecodeLimits] = None) -> Tensor:
     """A new picture from a JPEG or PNG file; the same as ``Tensor.load``: pixels as they are
     stored, and ``orientation`` beside them, which ``convert()`` applies."""
     return Tensor.load(path, format, mem, limits=limits)
 
 
-def imread(path: Path, format: PixelFormat = PixelFormat.Rgb, *, raw: bool = False,
-           limits: Optional[DecodeLimits] = None) -> "np.ndarray[Any, Any]":
+def imread(path: Path, format: PixelFormatLike = "rgb", *, raw: bool = False,
+           limits: Optional[DecodeLimits] = None) -> "NDArray[np.uint8]":
     """A JPEG or PNG file as an upright NumPy array [H,W,C] of uint8, R G B unless ``format`` says
-    other: with ``PixelFormat.Bgr`` the picture that ``cv2.imread`` gives. ``raw`` leaves pixels as
+    other: with ``"bgr"`` the picture that ``cv2.imread`` gives. ``raw`` leaves pixels as
     they are stored, whatever the file's EXIF orientation is."""
     picture = Tensor.load(path, format, TensorMemory.MEM, limits=limits)
     if not raw and picture.orientation != _UPRIGHT:
         width, height = picture.upright_size
+        assert picture.format is not None
         upright = Tensor.image(width, height, picture.format, mem=TensorMemory.MEM)
         ImageProcessor().convert(picture, upright)
         picture = upright
@@ -40,7 +45,7 @@ def imread(path: Path, format: PixelFormat = PixelFormat.Rgb, *, raw: bool = Fal
 def imwrite(path: Path, image: Any, quality: int = 90) -> None:
     """Writes a Tensor, or an array [H,W], [H,W,1], [H,W,3] (R G B) or [H,W,4] of uint8, as the
     file's name says: .png, .jpg or .jpeg. ``quality`` is JPEG's."""
-    picture = image if isinstance(image, Tensor) else _picture(image)
+    picture = image if isinstance(image, _Tensor) else _picture(image)
     suffix = os.path.splitext(os.fspath(path))[1].lower()
     if suffix == ".png":
         picture.save_png(path)
@@ -68,5 +73,31 @@ def tensor(array: Any, copy: bool = False) -> Tensor:
     return Tensor.from_array(array, copy)
 
 
-for _item in (imread, imwrite, load, tensor):
+def from_numpy(array: "NDArray[Any]") -> Tensor:
+    """A tensor over the memory of a NumPy array, which is not copied: who writes to one changes the
+    other. Of a read-only array the tensor is read-only (``is_writable``).
+
+    Raises TypeError for what is no NumPy array, ValueError for element types that a tensor cannot
+    have (objects, complex numbers, the other byte order) and for arrays without axes."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"array: must be a numpy.ndarray, not {type(array).__name__}; asarray() "
+                        "takes other arrays")
+    return Tensor.from_array(array)
+
+
+def asarray(x: Any, *, copy: Optional[bool] = None) -> Tensor:
+    """A tensor of anything that has memory: an array of NumPy or PyTorch, a buffer, what has DLPack
+    or NumPy's array interface. The memory is not copied, and a Tensor is given back as it is.
+
+    Args:
+        x: the array.
+        copy: True: the tensor has memory of its own. None and False: it never has.
+
+    Raises TypeError for what has no such memory, a list for one; otherwise as from_numpy()."""
+    if copy:
+        return Tensor.from_array(x, True)
+    return x if isinstance(x, Tensor) else Tensor.from_array(x)
+
+
+for _item in (asarray, from_numpy, imread, imwrite, load, tensor):
     _item.__module__ = "halyard"

@@ -13,7 +13,7 @@ from typing import (Any, AsyncIterator, Callable, Generic, Iterator, Optional, P
 import numpy as np
 
 from ._core import (DepthImage, Device, Image, PointCloud, Tensor, TensorHandle, TensorPool,
-                    TensorPoolConfig, TopicStats, _Endpoint)
+                    TensorPoolConfig, TopicStats, _Endpoint, _ReferenceTensor)
 from ._errors import Error, InvalidArgumentError
 from ._readers import Readers
 
@@ -79,8 +79,8 @@ class _Plain:
         return np.frombuffer(data, self.dtype)[0]
 
 
-_OWN = {Tensor: "Tensor", TensorHandle: "Tensor", Image: "Image", PointCloud: "PointCloud",
-        DepthImage: "DepthImage", bytes: "bytes"}
+_OWN = {Tensor: "Tensor", TensorHandle: "Tensor", _ReferenceTensor: "Tensor", Image: "Image",
+        PointCloud: "PointCloud", DepthImage: "DepthImage", bytes: "bytes"}
 
 
 def _refuse(text: str) -> InvalidArgumentError:

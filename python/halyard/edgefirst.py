@@ -2,51 +2,59 @@
 """EdgeFirst HAL's package to the letter: what ``import edgefirst_hal`` gives after
 ``halyard.compat.install()``.
 
-All of halyard, but for what differs there: results as tuples (boxes, scores, classes, masks) in the
-unit that ``Decoder.normalized_boxes`` tells, element 0 of a batch with a RuntimeWarning, 300
+All of halyard, but for what differs there: a Tensor whose shape is a list, dtype a str and size a
+count of bytes, and which reshape() changes; results as tuples (boxes, scores, classes, masks) in
+the unit that ``Decoder.normalized_boxes`` tells, element 0 of a batch with a RuntimeWarning, 300
 candidates before suppression, thresholds of any size, and pictures that drawing blackens where no
-background is given. docs/compat.md has the table."""
+background is given. docs/compat.md has the table.
+
+Every call takes tensors of either module. What EdgeFirst HAL does not have (pools, topics,
+negotiated buffers) gives halyard's."""
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence, Tuple
+import os
+from typing import Any, Optional, Sequence, Tuple, Union
 
 import halyard as _halyard
 from halyard import *  # noqa: F403
 from halyard import _core, _tiling
 from halyard import __version__ as __version__
-from halyard._core import ByteTrack, Tensor
+from halyard._core import ByteTrack, DecodeLimits, _Tensor
 from halyard._enums import ColorMode
 from halyard._results import Detections as Detections  # type: ignore[assignment]
 from halyard._results import TrackedDetections as TrackedDetections
 from halyard._tiling import TilePlacement
+from halyard.typing import ColorModeLike, PixelFormatLike, TensorMemoryLike
 
 __all__ = [*_halyard.__all__, "TrackedDetections"]
 
 Decoder = _core._ReferenceDecoder
-Decoder.__module__, Decoder.__name__, Decoder.__qualname__ = __name__, "Decoder", "Decoder"
+Tensor = _core._ReferenceTensor
+for _class, _name in ((Decoder, "Decoder"), (Tensor, "Tensor")):
+    _class.__module__, _class.__name__, _class.__qualname__ = __name__, _name, _name
 # Boxes in pixels of an input of this size are fractions, as these calls take them.
 _FRACTIONS = (1, 1)
 
 
-class ImageProcessor(_core.ImageProcessor):
+class ImageProcessor(_core._ReferenceProcessor):
     """halyard.ImageProcessor, whose drawing calls rewrite all of their destination."""
 
     def draw_decoded_masks(  # type: ignore[override]
-            self, dst: Tensor, bbox: Any, scores: Any, classes: Any, seg: Sequence[Any] = (),
+            self, dst: _Tensor, bbox: Any, scores: Any, classes: Any, seg: Sequence[Any] = (),
             background: Optional[Any] = None, opacity: float = 1.0,
             letterbox: Optional[Sequence[float]] = None,
-            color_mode: ColorMode = ColorMode.Class) -> None:
+            color_mode: ColorModeLike = ColorMode.Class) -> None:
         """Draws boxes in fractions of the network's input, and masks, over the background, or
         black and alpha 0."""
         super().draw_decoded_masks(dst, bbox, scores, classes, seg, _base(background), opacity,
                                    letterbox, color_mode, _FRACTIONS)
 
     def draw_masks(  # type: ignore[override]
-            self, decoder: Any, model_output: Sequence[Any], dst: Tensor,
+            self, decoder: Any, model_output: Sequence[Any], dst: _Tensor,
             tracker: Optional[ByteTrack] = None, timestamp: Optional[int] = None,
             background: Optional[Any] = None, opacity: float = 1.0,
             letterbox: Optional[Sequence[float]] = None,
-            color_mode: ColorMode = ColorMode.Class) -> Tuple[Any, ...]:
+            color_mode: ColorModeLike = ColorMode.Class) -> Tuple[Any, ...]:
         """Decodes element 0 of a model's outputs and draws it over the background, or black and
         alpha 0."""
         return super().draw_masks(decoder, model_output, dst, tracker, timestamp,
@@ -66,6 +74,30 @@ class TiledFrameAccumulator(_core.TiledFrameAccumulator):
 def lift_tile_boxes(bbox: Any, scores: Any, classes: Any, placement: TilePlacement) -> Any:
     """Boxes of one tile, (N, 4) in fractions of the network's input, as frame pixels."""
     return _tiling.lift_tile_boxes(bbox, scores, classes, placement, _FRACTIONS)
+
+
+def load(path: Union[str, "os.PathLike[str]"], format: Optional[PixelFormatLike] = None,
+         mem: Optional[TensorMemoryLike] = None, *,
+         limits: Optional[DecodeLimits] = None) -> Tensor:
+    """The same as ``Tensor.load``."""
+    return Tensor.load(path, format, mem, limits=limits)
+
+
+def tensor(array: Any, copy: bool = False) -> Tensor:
+    """The same as ``Tensor.from_array``."""
+    return Tensor.from_array(array, copy)
+
+
+def from_numpy(array: Any) -> Tensor:
+    """halyard.from_numpy, of this module's class."""
+    return Tensor.from_array(_halyard.from_numpy(array))
+
+
+def asarray(x: Any, *, copy: Optional[bool] = None) -> Tensor:
+    """halyard.asarray, of this module's class."""
+    if isinstance(x, Tensor) and not copy:
+        return x
+    return Tensor.from_array(_halyard.asarray(x, copy=copy))
 
 
 def _base(background: Optional[Any]) -> Any:

@@ -42,7 +42,7 @@ class TensorPool(_core.TensorPool):
 
 class _TensorType(type):
     def __instancecheck__(cls, instance: object) -> bool:
-        return isinstance(instance, _core.Tensor)
+        return isinstance(instance, _core._Tensor)
 
 
 class Tensor(metaclass=_TensorType):

@@ -25,6 +25,19 @@ nb::object index_of(nb::handle object, const char* argument) {
         std::string(argument) + ": must have " + wanted + " (" + count_text(count, most) + ")");
 }
 
+template <class T>
+nb::object tuple_of(std::span<const T> numbers, PyObject* (*int_of)(T)) {
+  nb::object made = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(numbers.size())));
+  if (!made.is_valid()) throw nb::python_error();
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    PyObject* item = int_of(numbers[i]);
+    if (item == nullptr) throw nb::python_error();
+    if (PyTuple_SetItem(made.ptr(), static_cast<Py_ssize_t>(i), item) != 0)
+      throw nb::python_error();
+  }
+  return made;
+}
+
 }  // namespace
 
 Items::Items(nb::handle object, const char* argument, const char* wanted) {
@@ -169,14 +182,15 @@ BytesArg::BytesArg(nb::handle object, const char* argument) {
 }
 
 nb::object shape_list(std::span<const std::size_t> shape) {
-  const nb::object list = nb::steal(PyList_New(static_cast<Py_ssize_t>(shape.size())));
-  if (!list.is_valid()) throw nb::python_error();
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    PyObject* item = PyLong_FromSize_t(shape[i]);
-    if (item == nullptr) throw nb::python_error();
-    if (PyList_SetItem(list.ptr(), static_cast<Py_ssize_t>(i), item) != 0) throw nb::python_error();
-  }
-  return list;
+  return nb::steal(PySequence_List(shape_tuple(shape).ptr()));
+}
+
+nb::object shape_tuple(std::span<const std::size_t> shape) {
+  return tuple_of(shape, &PyLong_FromSize_t);
+}
+
+nb::object stride_tuple(std::span<const std::ptrdiff_t> strides) {
+  return tuple_of(strides, &PyLong_FromSsize_t);
 }
 
 }  // namespace halyard::python

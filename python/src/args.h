@@ -112,8 +112,10 @@ class BytesArg {
   ArrayView view_;
 };
 
-/// A list of ints.
+/// Extents and strides as Python has them.
 nb::object shape_list(std::span<const std::size_t> shape);
+nb::object shape_tuple(std::span<const std::size_t> shape);
+nb::object stride_tuple(std::span<const std::ptrdiff_t> strides);
 
 }  // namespace halyard::python
 

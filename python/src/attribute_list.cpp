@@ -40,9 +40,17 @@ std::string caller() {
   return file.substr(file.rfind('/') + 1) + ":" + std::to_string(PyFrame_GetLineNumber(frame));
 }
 
+// By the names of parties' files ("u8", "f16", which are others in NumPy), or as numpy.dtype()
+// takes it.
+DType content_from(nb::handle value) {
+  if (PyUnicode_Check(value.ptr()) != 0)
+    if (const auto known = dtype_from_string(text_from(value, "value"))) return *known;
+  return dtype_from(value, "value");
+}
+
 // The value as a text of JSON: a file of parties has the same.
 std::string json_from(const std::string& key, nb::object value) {
-  if (key == "t.dtype") value = str_of(to_string(dtype_from(value, "value")));
+  if (key == "t.dtype") value = str_of(to_string(content_from(value)));
   return text_of(nb::module_::import_("halyard._negotiation").attr("json_of")(value));
 }
 

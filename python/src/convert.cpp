@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "args.h"
@@ -12,6 +13,7 @@
 #include "processor.h"
 #include "tensor_class.h"
 #include "values.h"
+#include "words.h"
 
 namespace halyard::python {
 namespace {
@@ -161,28 +163,35 @@ nb::str explain(PyProcessor& self, nb::handle src, nb::handle dst, const Options
       with_processor(self, 0, [&](Processor& processor) { return processor.explain(request); })));
 }
 
+constexpr std::array<std::string_view, 18> keywords{
+    "src",       "dst",      "rotation",  "flip",        "source",         "letterbox",
+    "src_crop",  "dst_crop", "dst_color", "fit",         "filter",         "antialias",
+    "normalize", "pad",      "place",     "orientation", "letterbox_rule", "bgr"};
+
 // Binds `call(self, src, dst, Options)` under the arguments that all requests have.
 template <auto call>
 auto with_options(PyProcessor& self, nb::handle src, nb::handle dst, nb::handle rotation,
                   nb::handle flip, nb::handle source, nb::handle letterbox, nb::handle src_crop,
                   nb::handle dst_crop, nb::handle dst_color, nb::handle fit, nb::handle filter,
                   nb::handle antialias, nb::handle normalize, nb::handle pad, nb::handle place,
-                  nb::handle orientation, nb::handle letterbox_rule, nb::handle bgr) {
+                  nb::handle orientation, nb::handle letterbox_rule, nb::handle bgr,
+                  const nb::kwargs& others) {
+  if (others.size() != 0) raise_unknown_keyword(others, keywords);
   return call(self, src, dst,
               {rotation, flip, source, letterbox, src_crop, dst_crop, dst_color, fit, filter,
                antialias, normalize, pad, place, orientation, letterbox_rule, bgr});
 }
 
 #define HALYARD_REQUEST_SIGNATURE                                                                 \
-  "src: Tensor, dst: Tensor, rotation: Rotation = Rotation.Rotate0, flip: Flip = Flip.NoFlip, "   \
-  "source: Region | None = None, letterbox: Sequence[int] | None = None, *, src_crop: Rect | "    \
-  "None = None, dst_crop: Rect | None = None, dst_color: Sequence[int] | None = None, fit: Fit "  \
-  "| None = None, filter: Filter | None = None, antialias: bool = False, normalize: "             \
-  "Normalization | tuple[Sequence[float], Sequence[float]] | str | None = None, pad: "            \
-  "Sequence[int] | None = None, place: Region | None = None, orientation: ImageInfo | "           \
-  "tuple[Flip, Rotation] | str | None = None, letterbox_rule: LetterboxRule | None = None, bgr: " \
-  "bool "                                                                                         \
-  "= False"
+  "src: Tensor, dst: Tensor, rotation: RotationLike = Rotation.Rotate0, flip: FlipLike = "        \
+  "Flip.NoFlip, source: Region | Sequence[int] | None = None, letterbox: Sequence[int] | None = " \
+  "None, *, src_crop: Rect | Region | Sequence[int] | None = None, dst_crop: Rect | Region | "    \
+  "Sequence[int] | None = None, dst_color: Sequence[int] | None = None, fit: FitLike | None = "   \
+  "None, filter: FilterLike | None = None, antialias: bool = False, normalize: "                  \
+  "NormalizationLike | tuple[Sequence[float], Sequence[float]] | Literal['imagenet'] | None = "   \
+  "None, pad: Sequence[int] | None = None, place: Region | Sequence[int] | None = None, "         \
+  "orientation: ImageInfo | tuple[FlipLike, RotationLike] | Literal['raw'] | None = None, "       \
+  "letterbox_rule: LetterboxRuleLike | None = None, bgr: bool = False"
 
 template <auto call>
 void add_request(ProcessorClass& cls, const char* name, const char* signature, const char* doc) {
@@ -194,8 +203,8 @@ void add_request(ProcessorClass& cls, const char* name, const char* signature, c
           nb::arg("filter") = nb::none(), nb::arg("antialias") = nb::none(),
           nb::arg("normalize") = nb::none(), nb::arg("pad") = nb::none(),
           nb::arg("place") = nb::none(), nb::arg("orientation") = nb::none(),
-          nb::arg("letterbox_rule") = nb::none(), nb::arg("bgr") = nb::none(), nb::sig(signature),
-          doc);
+          nb::arg("letterbox_rule") = nb::none(), nb::arg("bgr") = nb::none(), nb::arg("others"),
+          nb::sig(signature), doc);
 }
 
 constexpr const char* convert_doc =

@@ -192,7 +192,9 @@ nb::object decode_proto_one(PyDecoder& self, std::span<const Tensor> outputs, st
   }));
   const DetectionArrays arrays = detection_arrays(found->boxes);
   nb::object data = nb::none();
-  if (protos) data = make_instance<PyProtoData>(*std::move(protos));
+  if (protos)
+    data = make_instance<PyProtoData>(
+        *std::move(protos), self.value.options().convention == compat::Convention::reference);
   return completed(result(arrays.boxes, arrays.scores, arrays.classes, data), self, *found);
 }
 

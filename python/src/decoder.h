@@ -44,8 +44,10 @@ std::size_t batch_element(const PyDecoder& decoder, std::span<const Tensor> outp
 
 /// Python's ProtoData: taking a part and reading it wait for each other.
 struct PyProtoData {
-  explicit PyProtoData(compat::ProtoData made) : value(std::move(made)) {}
+  PyProtoData(compat::ProtoData made, bool of_reference)
+      : value(std::move(made)), is_reference(of_reference) {}
   compat::ProtoData value;
+  const bool is_reference;  ///< of halyard.edgefirst's Decoder
   PyMutex mutex;
 };
 

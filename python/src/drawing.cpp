@@ -29,6 +29,7 @@
 #include "tensor.h"
 #include "tiles.h"
 #include "tracks.h"
+#include "words.h"
 
 namespace halyard::python {
 namespace {
@@ -222,11 +223,8 @@ void set_class_colors(PyProcessor& self, const nb::object& colors) {
 }
 
 void set_int8_interpolation(PyProcessor&, nb::handle given) {
-  const std::string mode = text_from(given, "mode");
-  if (mode != "nearest" && mode != "bilinear" && mode != "twopass") {
-    raise(Errc::invalid_argument,
-          "mode: must be \"nearest\", \"bilinear\" or \"twopass\" (" + mode + ")");
-  }
+  constexpr Word<bool> words[] = {{"nearest", true}, {"bilinear", true}, {"twopass", true}};
+  word_from(given, "mode", "interpolation", words);
 }
 
 // Adds a method to a class that another file has made.
@@ -243,11 +241,11 @@ void def_drawing(nb::handle type) {
          nb::arg("opacity") = 1.0F, nb::arg("letterbox").none() = nb::none(),
          nb::arg("color_mode") = enum_to(compat::ColorMode::label),
          nb::arg("input_dims").none() = nb::none(),
-         nb::sig("def draw_decoded_masks(self, dst: Tensor, bbox: Any, scores: Any = None, "
-                 "classes: Any = None, seg: Sequence[Any] | None = None, background: Any | None = "
-                 "None, opacity: float = 1.0, letterbox: Sequence[float] | None = None, "
-                 "color_mode: halyard._enums.ColorMode = halyard._enums.ColorMode.Class, "
-                 "input_dims: tuple[int, int] | None = None) -> None"),
+         nb::sig(
+             "def draw_decoded_masks(self, dst: Tensor, bbox: Any, scores: Any = None, classes: "
+             "Any = None, seg: Sequence[Any] | None = None, background: Any | None = None, "
+             "opacity: float = 1.0, letterbox: Sequence[float] | None = None, color_mode: "
+             "ColorModeLike = ColorMode.Class, input_dims: tuple[int, int] | None = None) -> None"),
          "Draws boxes and masks.\n\n"
          "Args:\n    dst: uint8 picture: Rgb, Rgba, Bgra or Bgr.\n"
          "    bbox: what a Decoder gives, with scores, classes and masks; or (N, 4) fractions of\n"
@@ -270,11 +268,11 @@ void def_drawing(nb::handle type) {
       nb::arg("letterbox").none() = nb::none(),
       nb::arg("color_mode") = enum_to(compat::ColorMode::label),
       nb::arg("batch").none() = nb::none(),
-      nb::sig("def draw_masks(self, decoder: Decoder, model_output: Sequence[Any], dst: "
-              "Tensor, tracker: ByteTrack | None = None, timestamp: int | None = None, "
-              "background: Any | None = None, opacity: float = 1.0, letterbox: "
-              "Sequence[float] | None = None, color_mode: halyard._enums.ColorMode = "
-              "halyard._enums.ColorMode.Class, batch: int | None = None) -> tuple[Any, ...]"),
+      nb::sig(
+          "def draw_masks(self, decoder: Decoder, model_output: Sequence[Any], dst: Tensor, "
+          "tracker: ByteTrack | None = None, timestamp: int | None = None, background: Any | None "
+          "= None, opacity: float = 1.0, letterbox: Sequence[float] | None = None, color_mode: "
+          "ColorModeLike = ColorMode.Class, batch: int | None = None) -> tuple[Any, ...]"),
       "Decodes a model's outputs and draws what they hold, in one go: masks, outlines of boxes,\n"
       "rotated ones as they lie, keypoints of visibility 0.5 and more.\n"
       "\nArgs:\n    decoder, model_output: as Decoder.decode takes them.\n"
@@ -300,7 +298,8 @@ void def_masks(nb::handle type) {
          nb::sig("def set_class_colors(self, colors: Sequence[Sequence[int]]) -> None"),
          "Colours of classes, R, G, B, A of 0..255 each; the first 20 are taken.");
   method(type, "set_int8_interpolation", &set_int8_interpolation, nb::arg("mode"),
-         nb::sig("def set_int8_interpolation(self, mode: str) -> None"),
+         nb::sig("def set_int8_interpolation(self, mode: Literal['nearest', 'bilinear', "
+                 "'twopass']) -> None"),
          "Takes \"nearest\", \"bilinear\" and \"twopass\", and changes nothing: masks of int8\n"
          "prototypes are always sampled as those of floats.");
 }
@@ -313,7 +312,9 @@ nb::object alloc_batch(nb::handle self, nb::handle n, nb::handle cfg, nb::handle
     raise(Errc::invalid_argument, "n: must be in 1..65536 (" + std::to_string(count) + ")");
   const std::uint64_t height = count * static_cast<std::uint64_t>(tile.height);
   if (memory.is_none()) return self.attr("create_image")(tile.width, height, format, dtype, access);
-  return nb::type<PyTensor>().attr("image")(tile.width, height, format, memory, access, dtype);
+  const bool is_reference = nb::isinstance<PyReferenceProcessor>(self);
+  const nb::handle made = is_reference ? nb::type<PyReferenceTensor>() : nb::type<PyNativeTensor>();
+  return made.attr("image")(tile.width, height, format, memory, access, dtype);
 }
 
 nb::list tile_into(PyProcessor& self, nb::handle src, nb::handle batch, nb::handle cfg) {
@@ -330,8 +331,9 @@ void def_planning(nb::handle type) {
          nb::arg("format") = enum_to(PixelFormat::rgba), nb::arg("dtype") = "uint8",
          nb::arg("memory").none() = nb::none(), nb::arg("access") = "none",
          nb::sig("def alloc_tile_batch(self, n: int, cfg: halyard._tiling.TilingConfig, format: "
-                 "PixelFormat | str = PixelFormat.Rgba, dtype: DTypeLike = 'uint8', memory: "
-                 "TensorMemory | None = None, access: str = 'none') -> Tensor"),
+                 "PixelFormatLike = PixelFormat.Rgba, dtype: DTypeLike = 'uint8', memory: "
+                 "TensorMemoryLike | None = None, access: Literal['none', 'read', 'write', "
+                 "'readwrite'] = 'none') -> Tensor"),
          "A picture for n tiles, one below the other: tile_w x (n * tile_h) pixels.\n\n"
          "The other arguments are those of create_image; memory None: what suits best.");
   method(

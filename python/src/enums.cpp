@@ -4,10 +4,15 @@
 
 #include <nanobind/stl/string.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "args.h"
+#include "kept.h"
+#include "tensor_class.h"
+#include "words.h"
 
 namespace halyard::python {
 namespace {
@@ -109,11 +114,14 @@ constexpr DTypeName dtype_names[] = {
     {DType::boolean, "bool"},
 };
 std::array<PyObject*, std::size(dtype_names)> dtype_strings{};
+// numpy.dtypes, each made when it is first asked for.
+std::array<PyObject*, std::size(dtype_names)> dtype_objects{};
 
 void fill(EnumClass& table, const nb::module_& module) {
   const nb::object type = module.attr(table.name);
   table.type = nb::object(type).release().ptr();
   table.native.fill(-1);
+  table.words = nb::object(type.attr("_words")()).release().ptr();
   for (const Row& row : table.rows) {
     nb::object member = type.attr(row.name);
     table.native.at(nb::cast<std::size_t>(nb::int_(member))) = row.native;
@@ -123,11 +131,11 @@ void fill(EnumClass& table, const nb::module_& module) {
 
 }  // namespace
 
-#define HALYARD_ENUM_CLASS(E, python_name, table)               \
-  template <>                                                   \
-  EnumClass& enum_class<E>() {                                  \
-    static EnumClass made{python_name, table, nullptr, {}, {}}; \
-    return made;                                                \
+#define HALYARD_ENUM_CLASS(E, python_name, table)                        \
+  template <>                                                            \
+  EnumClass& enum_class<E>() {                                           \
+    static EnumClass made{python_name, table, nullptr, nullptr, {}, {}}; \
+    return made;                                                         \
   }
 HALYARD_ENUM_CLASS(PixelFormat, "PixelFormat", pixel_formats)
 HALYARD_ENUM_CLASS(Memory, "TensorMemory", memories)
@@ -154,17 +162,22 @@ HALYARD_ENUM_CLASS(LetterboxRule, "LetterboxRule", letterbox_rules)
 std::uint8_t enum_value(nb::handle object, const EnumClass& in, const char* argument) {
   nb::object named;
   if (PyUnicode_Check(object.ptr())) {
-    PyObject* made = PyObject_CallFunctionObjArgs(in.type, object.ptr(), nullptr);
-    if (made == nullptr) {
-      forget_error(PyExc_ValueError);
-      raise(Errc::invalid_argument, std::string(argument) + ": no " + in.name + " of this name (" +
-                                        text_of(nb::repr(object)) + ")");
+    PyObject* member = PyDict_GetItemWithError(in.words, object.ptr());
+    if (member == nullptr) {
+      if (PyErr_Occurred() != nullptr) throw nb::python_error();
+      // Another spelling of the name; raises for what is none.
+      named = nb::handle(in.type).attr("_of_word")(object, argument);
+      member = named.ptr();
     }
-    named = nb::steal(made);
+    object = member;
+  }
+  if (&in == &enum_class<Rotation>() && PyLong_CheckExact(object.ptr()) != 0) {
+    named = nb::handle(in.type).attr("_of_degrees")(object, argument);
     object = named;
   }
   if (reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())) != in.type)
-    raise_wrong_type(argument, (std::string("a ") + in.name).c_str(), object);
+    raise_wrong_type(argument, nb::cast<std::string>(nb::handle(in.type).attr("_wanted")()).c_str(),
+                     object);
   const long number = PyLong_AsLong(object.ptr());
   return static_cast<std::uint8_t>(in.native.at(static_cast<std::size_t>(number)));
 }
@@ -182,26 +195,61 @@ nb::object dtype_str(DType dtype) {
   return nb::borrow(dtype_strings[static_cast<std::size_t>(dtype)]);
 }
 
-DType dtype_from(nb::handle object, const char* argument) {
-  for (std::size_t i = 0; i < dtype_strings.size(); ++i)
-    if (object.ptr() == dtype_strings[i]) return dtype_names[i].dtype;
-  if (object.is_none()) raise_wrong_type(argument, "the name of an element type", object);
-  nb::object text = nb::borrow(object);
-  if (!PyUnicode_Check(object.ptr())) {
-    // NumPy is loaded only for its own objects: dtypes, scalar types, Python's float and bool.
-    const nb::object dtype = nb::module_::import_("numpy").attr("dtype")(object);
-    const nb::object native = dtype.attr("isnative");
-    if (!truth_from(native))
-      raise(Errc::unsupported, std::string(argument) + ": must be in native byte order");
-    text = dtype.attr("name");
-  }
-  const std::string name = text_of(text);
+nb::object numpy_dtype(DType dtype) {
+  const auto index = static_cast<std::size_t>(dtype);
+  return nb::borrow(kept(dtype_objects[index], [&]() -> nb::object {
+    const nb::object name = dtype == DType::bf16 ? bfloat16_type() : dtype_str(dtype);
+    return nb::module_::import_("numpy").attr("dtype")(name);
+  }));
+}
+
+namespace {
+
+std::optional<DType> dtype_of_name(std::string_view name) {
   for (const DTypeName& row : dtype_names)
     if (name == row.name) return row.dtype;
-  if (const auto known = dtype_from_string(name)) return *known;
-  raise(Errc::invalid_argument, std::string(argument) + ": no element type of this name (" + name +
-                                    "): uint8 int8 uint16 int16 uint32 int32 uint64 int64 "
-                                    "float16 float32 float64 bfloat16 bool");
+  return std::nullopt;
+}
+
+[[noreturn]] void raise_no_dtype(nb::handle object, const char* argument) {
+  std::vector<std::string_view> names;
+  for (const DTypeName& row : dtype_names)
+    names.emplace_back(row.name);
+  raise_unknown_word(argument, object, "element type", names);
+}
+
+// What numpy.dtype() makes of it. NumPy is loaded only here.
+DType dtype_of_numpy(nb::handle object, const char* argument) {
+  nb::object dtype;
+  try {
+    dtype = nb::module_::import_("numpy").attr("dtype")(object);
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_TypeError)) throw;
+    if (PyUnicode_Check(object.ptr()) != 0) raise_no_dtype(object, argument);
+    const std::string text = std::string(argument) +
+                             ": must be an element type, as numpy.dtype() "
+                             "takes it, not " +
+                             text_of(object.type().attr("__name__"));
+    nb::raise_from(error, PyExc_TypeError, "%s", text.c_str());
+  }
+  const nb::object native = dtype.attr("isnative");
+  if (!truth_from(native))
+    raise(Errc::unsupported, std::string(argument) + ": must be in native byte order");
+  const nb::object name = dtype.attr("name");
+  if (const auto known = dtype_of_name(text_of(name))) return *known;
+  raise_no_dtype(PyUnicode_Check(object.ptr()) != 0 ? object : nb::handle(name), argument);
+}
+
+}  // namespace
+
+DType dtype_from(nb::handle object, const char* argument) {
+  for (std::size_t i = 0; i < dtype_strings.size(); ++i)
+    if (object.ptr() == dtype_strings[i] || object.ptr() == dtype_objects[i])
+      return dtype_names[i].dtype;
+  if (object.is_none()) raise_wrong_type(argument, "an element type", object);
+  if (PyUnicode_Check(object.ptr()) != 0)
+    if (const auto known = dtype_of_name(text_of(object))) return *known;
+  return dtype_of_numpy(object, argument);
 }
 
 void bind_enums(nb::module_&) {

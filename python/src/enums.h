@@ -34,6 +34,7 @@ struct EnumClass {
   std::span<const Row> rows;
   // Filled when the module is made; one reference each is kept until the process ends.
   PyObject* type = nullptr;
+  PyObject* words = nullptr;              ///< a dict: the usual spellings of each member
   std::array<PyObject*, 32> member{};     ///< by C++ enumerator; null: Python has none
   std::array<std::int16_t, 32> native{};  ///< by Python's number; -1: none
 };
@@ -45,7 +46,7 @@ template <class E>
 EnumClass& enum_class();
 
 /// The enumerator that `object` names: a member, or its name as str. Raises TypeError (neither),
-/// InvalidArgumentError (no such name), both naming `argument`.
+/// InvalidArgumentError (no such name; tells the nearest one), both naming `argument`.
 std::uint8_t enum_value(nb::handle object, const EnumClass& in, const char* argument);
 /// A new reference to the member; None where Python has none (unknown colorimetry).
 nb::object enum_member(std::uint8_t native, const EnumClass& in);
@@ -59,13 +60,15 @@ nb::object enum_to(E value) {
   return enum_member(static_cast<std::uint8_t>(value), enum_class<E>());
 }
 
-/// A dtype from one of the 11 strings of the reference, any other name that NumPy knows, or an
-/// object that numpy.dtype() takes (np.float32, np.dtype("f4"), ml_dtypes.bfloat16). Raises
-/// InvalidArgumentError naming `argument`.
+/// A dtype from all that numpy.dtype() takes ("float32", "f4", np.float32, float), and "bfloat16"
+/// also without the package ml_dtypes. Raises InvalidArgumentError naming `argument` for element
+/// types that there are none of here, TypeError for what NumPy does not take and for None.
 DType dtype_from(nb::handle object, const char* argument);
 /// "uint8", "float16", "bfloat16", "bool"...: NumPy's names.
 const char* dtype_name(DType dtype) noexcept;
 /// The same as a Python str, without making one.
 nb::object dtype_str(DType dtype);
+/// The numpy.dtype. Raises UnsupportedError for bfloat16 without the package ml_dtypes.
+nb::object numpy_dtype(DType dtype);
 
 }  // namespace halyard::python

@@ -12,6 +12,7 @@
 
 #include "messages.h"
 #include "values.h"
+#include "words.h"
 
 namespace halyard::python {
 namespace {
@@ -36,7 +37,10 @@ constexpr const char* class_doc =
 ImageEncoding encoding_from(nb::handle object) {
   const std::string name = text_from(object, "encoding");
   if (const auto encoding = encoding_from_string(name)) return *encoding;
-  raise(Errc::invalid_argument, "encoding: there is none of this name (" + name + ")");
+  std::vector<std::string_view> names;
+  for (const ImageEncodingInfo& row : all_encodings())
+    names.push_back(row.name);
+  raise_unknown_word("encoding", object, "encoding", names);
 }
 
 Image create(std::size_t width, std::size_t height, ImageEncoding encoding, nb::handle pool) {

@@ -49,11 +49,11 @@ void add_header(nb::class_<T>& cls) {
           },
           nb::sig("def timestamp_ns(self) -> int"), "Of the measurement, in the sender's clock.")
       .def_prop_ro(
-          "dtype", [](const T& self) { return dtype_str(self.dtype()); },
-          nb::sig("def dtype(self) -> str"), "Element type of the tensor.")
+          "dtype", [](const T& self) { return numpy_dtype(self.dtype()); },
+          nb::sig("def dtype(self) -> numpy.dtype[Any]"), "Element type of the tensor.")
       .def_prop_ro(
-          "shape", [](const T& self) { return shape_list(self.tensor().shape()); },
-          nb::sig("def shape(self) -> list[int]"), "Extents of the tensor.")
+          "shape", [](const T& self) { return shape_tuple(self.tensor().shape()); },
+          nb::sig("def shape(self) -> tuple[int, ...]"), "Extents of the tensor.")
       .def_prop_ro("nbytes", &T::nbytes, "Bytes of the elements without padding.")
       .def_prop_ro(
           "is_writable",

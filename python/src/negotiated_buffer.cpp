@@ -12,6 +12,7 @@
 #include "halyard/buffer_exchange.h"
 #include "negotiation.h"
 #include "pools.h"
+#include "words.h"
 
 namespace halyard::python {
 namespace {
@@ -63,11 +64,9 @@ PyType_Slot lock_slots[] = {
 };
 
 Access access_from(nb::handle object) {
-  const std::string name = text_from(object, "access");
-  if (name == "read") return Access::read;
-  if (name == "write") return Access::write;
-  if (name == "read_write") return Access::read_write;
-  raise(Errc::invalid_argument, "access: must be read, write or read_write (" + name + ")");
+  constexpr Word<Access> words[] = {
+      {"read", Access::read}, {"write", Access::write}, {"read_write", Access::read_write}};
+  return word_from(object, "access", "access", words);
 }
 
 nb::object lock_buffer(const NegotiatedBuffer& self, nb::handle access, nb::handle timeout) {
@@ -202,11 +201,9 @@ nb::object attach_lists(const NegotiatedBuffer& self, nb::handle lists) {
 }
 
 AxisOrder order_from(nb::handle object) {
-  const std::string name = text_from(object, "order");
-  if (name == "NCHW") return AxisOrder::nchw;
-  if (name == "NHWC") return AxisOrder::nhwc;
-  if (name == "NCxHWx") return AxisOrder::nc_hwx;
-  raise(Errc::invalid_argument, "order: must be NCHW, NHWC or NCxHWx (" + name + ")");
+  constexpr Word<AxisOrder> words[] = {
+      {"NCHW", AxisOrder::nchw}, {"NHWC", AxisOrder::nhwc}, {"NCxHWx", AxisOrder::nc_hwx}};
+  return word_from(object, "order", "order of axes", words);
 }
 
 void copy_from(const NegotiatedBuffer& self, nb::handle source, nb::handle order,

@@ -258,7 +258,7 @@ void add_normalize(TensorClass& cls) {
       "normalize_to_numpy", &normalize, nb::arg("dst"),
       nb::arg("normalization") = enum_to(Normalization::automatic),
       nb::arg("zero_point") = nb::none(),
-      nb::sig("def normalize_to_numpy(self, dst: numpy.ndarray, normalization: Normalization = "
+      nb::sig("def normalize_to_numpy(self, dst: numpy.ndarray, normalization: NormalizationLike = "
               "Normalization.DEFAULT, zero_point: int | None = None) -> None"),
       "Writes a packed uint8 picture into an array [H,W,C] of uint8 (RAW), int8 (SIGNED: v -\n"
       "zero_point, 128 by default) or floats (SIGNED: v / 127.5 - zero_point / 127.5, 1 by\n"

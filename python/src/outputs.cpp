@@ -115,6 +115,13 @@ std::string repr_of(const Output& output) {
   return text + "])";
 }
 
+// A Tensor of the decoder's module, or None.
+nb::object taken_result(const PyProtoData& self, std::optional<Tensor> taken) {
+  if (!taken) return nb::none();
+  return self.is_reference ? tensor_result<PyReferenceTensor>(*std::move(taken))
+                           : tensor_result(*std::move(taken));
+}
+
 void bind_protos(nb::module_& m) {
   nb::class_<PyProtoData>(m, "ProtoData",
                           "What masks are made from: prototypes that all boxes share, a row of\n"
@@ -127,22 +134,22 @@ void bind_protos(nb::module_& m) {
           "\"nhwc\": prototypes are (H, W, K); \"nchw\": (K, H, W).")
       .def(
           "take_protos",
-          [](PyProtoData& self) -> nb::object {
+          [](PyProtoData& self) {
             auto taken = released([&] {
               const std::lock_guard lock(self.mutex);
               return self.value.take_protos();
             });
-            return taken ? tensor_result(*std::move(taken)) : nb::object(nb::none());
+            return taken_result(self, std::move(taken));
           },
           "The prototypes as a Tensor, with their quantization; once, then None.")
       .def(
           "take_mask_coefficients",
-          [](PyProtoData& self) -> nb::object {
+          [](PyProtoData& self) {
             auto taken = take(released([&] {
               const std::lock_guard lock(self.mutex);
               return self.value.take_mask_coefficients();
             }));
-            return taken ? tensor_result(*std::move(taken)) : nb::object(nb::none());
+            return taken_result(self, std::move(taken));
           },
           "The coefficients as a Tensor (N, K); once, then None.")
       .def(
@@ -161,9 +168,8 @@ void bind_outputs(nb::module_& m) {
   for (const auto& [name, kind] : kinds) {
     const std::string signature =
         std::string("def ") + name +
-        "(shape: Sequence[int] | None = None, dshape: Sequence[tuple[halyard._enums.DimName, int]] "
-        "| None = None, decoder: halyard._enums.DecoderType = "
-        "halyard._enums.DecoderType.Ultralytics) -> Output";
+        "(shape: Sequence[int] | None = None, dshape: Sequence[tuple[DimNameLike, int]] | None = "
+        "None, decoder: DecoderTypeLike = DecoderType.Ultralytics) -> Output";
     type.def_static(
         name,
         [kind = kind](nb::handle shape, nb::handle dshape, nb::handle decoder) {

@@ -10,6 +10,7 @@
 
 #include "args.h"
 #include "enums.h"
+#include "words.h"
 
 namespace halyard::python {
 namespace {
@@ -60,11 +61,9 @@ std::uint32_t number_of_32(nb::handle object, const char* argument) {
 }
 
 Scrub scrub_from(nb::handle object) {
-  const std::string name = text_from(object, "scrub");
-  if (name == "never") return Scrub::never;
-  if (name == "on_handover") return Scrub::on_handover;
-  if (name == "on_free") return Scrub::on_free;
-  raise(Errc::invalid_argument, "scrub: must be never, on_handover or on_free (" + name + ")");
+  constexpr Word<Scrub> words[] = {
+      {"never", Scrub::never}, {"on_handover", Scrub::on_handover}, {"on_free", Scrub::on_free}};
+  return word_from(object, "scrub", "way to scrub", words);
 }
 
 // An empty shape, which other tensors cannot have, is one element.
@@ -190,8 +189,8 @@ void add_allocating(PoolClass& cls) {
           "other than the CPU; a child of fork()), InvalidArgumentError (the shape).")
       .def("alloc_image", &alloc_image, nb::arg("width"), nb::arg("height"), nb::arg("format"),
            nb::arg("dtype") = "uint8",
-           nb::sig("def alloc_image(self, width: int, height: int, format: PixelFormat | str, "
-                   "dtype: DTypeLike = 'uint8') -> TensorHandle"),
+           nb::sig("def alloc_image(self, width: int, height: int, format: PixelFormatLike, dtype: "
+                   "DTypeLike = 'uint8') -> TensorHandle"),
            "An image as Tensor.image() lays it out. Raises as alloc().")
       .def("alloc_frame", &alloc_frame, nb::kw_only(), nb::arg("timeout") = nb::none(),
            nb::sig("def alloc_frame(self, *, timeout: float | None = None) -> TensorHandle"),

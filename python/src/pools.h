@@ -14,7 +14,7 @@
 namespace halyard::python {
 
 /// Python's TensorHandle: a Tensor whose buffer is a slot of a pool.
-struct PyTensorHandle : PyTensor {};
+struct PyTensorHandle : PyNativeTensor {};
 
 /// Python's TensorPool; null once it is closed.
 struct PyPool {

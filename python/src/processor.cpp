@@ -29,12 +29,13 @@ constexpr const char* class_doc =
     "    egl_display: the display that OpenGL is to use; None: the first that works.\n"
     "    threads: most threads for one call; 0: all cores.";
 
+template <class Kind>
 nb::object create_image(nb::handle width, nb::handle height, nb::handle format, nb::handle dtype,
                         nb::handle access, nb::handle compression) {
-  return tensor_result(
+  return tensor_result<Kind>(
       make_image({size_from(width, "width"), size_from(height, "height"),
                   enum_from<PixelFormat>(format, "format"), dtype_from(dtype, "dtype"), nb::none(),
-                  text_from(access, "access"), compression}));
+                  access, compression}));
 }
 
 // None: 0.
@@ -54,7 +55,7 @@ struct ImportArgs {
   bool require_sealed;
 };
 
-nb::object import_planes(const ImportArgs& args) {
+Tensor import_planes(const ImportArgs& args) {
   const auto format = enum_from<PixelFormat>(args.format, "format");
   const int fd = descriptor_from(args.fd, "fd");
   std::vector<PlaneDescriptor> planes{
@@ -74,15 +75,17 @@ nb::object import_planes(const ImportArgs& args) {
   Tensor picture = take(Importer::shared().import_image(planes, width, height, format,
                                                         dtype_from(args.dtype, "dtype"), options));
   picture.set_colorimetry(colorimetry_from(args.colorimetry, "colorimetry"));
-  return tensor_result(std::move(picture));
+  return picture;
 }
 
+template <class Kind>
 nb::object import_image(nb::handle fd, nb::handle width, nb::handle height, nb::handle format,
                         nb::handle dtype, nb::handle stride, nb::handle offset,
                         nb::handle chroma_fd, nb::handle chroma_stride, nb::handle chroma_offset,
                         nb::handle colorimetry, bool require_sealed) {
-  return import_planes({fd, width, height, format, dtype, stride, offset, chroma_fd, chroma_stride,
-                        chroma_offset, colorimetry, require_sealed});
+  return tensor_result<Kind>(
+      import_planes({fd, width, height, format, dtype, stride, offset, chroma_fd, chroma_stride,
+                     chroma_offset, colorimetry, require_sealed}));
 }
 
 void close(PyProcessor& self) {
@@ -91,22 +94,25 @@ void close(PyProcessor& self) {
   self.processor.reset();
 }
 
-void add_life(ProcessorClass& cls) {
+template <class P, class Class>
+void def_init(Class& cls) {
   cls.def(
-         "__init__",
-         [](PyProcessor* self, nb::handle egl_display, nb::handle most_threads) {
-           const auto threads =
-               static_cast<unsigned>(size_from(most_threads, "threads", UINT32_MAX));
-           if (!egl_display.is_none()) enum_from<EglDisplayKind>(egl_display, "egl_display");
-           Processor made = take(released([&] { return Processor::create({.threads = threads}); }));
-           new (self) PyProcessor();
-           self->processor.emplace(std::move(made));
-         },
-         nb::arg("egl_display") = nb::none(), nb::arg("threads") = 0,
-         nb::sig("def __init__(self, egl_display: EglDisplayKind | None = None, threads: int = 0) "
-                 "-> None"))
-      .def("close", &close,
-           "Ends the processor: later calls raise RuntimeError. A second close() does nothing.")
+      "__init__",
+      [](P* self, nb::handle egl_display, nb::handle most_threads) {
+        const auto threads = static_cast<unsigned>(size_from(most_threads, "threads", UINT32_MAX));
+        if (!egl_display.is_none()) enum_from<EglDisplayKind>(egl_display, "egl_display");
+        Processor made = take(released([&] { return Processor::create({.threads = threads}); }));
+        new (self) P();
+        self->processor.emplace(std::move(made));
+      },
+      nb::arg("egl_display") = nb::none(), nb::arg("threads") = 0,
+      nb::sig("def __init__(self, egl_display: EglDisplayKindLike | None = None, threads: int = 0) "
+              "-> None"));
+}
+
+void add_life(ProcessorClass& cls) {
+  cls.def("close", &close,
+          "Ends the processor: later calls raise RuntimeError. A second close() does nothing.")
       .def(
           "__enter__", [](nb::handle self) { return nb::borrow(self); },
           nb::sig("def __enter__(self) -> ImageProcessor"))
@@ -115,21 +121,21 @@ void add_life(ProcessorClass& cls) {
           nb::arg("exc_type").none(), nb::arg("exc").none(), nb::arg("traceback").none());
 }
 
-}  // namespace
-
-void add_images(ProcessorClass& cls) {
+template <class Kind, class Class>
+void def_images(Class& cls) {
   cls.def(
          "create_image",
          [](const PyProcessor&, nb::handle width, nb::handle height, nb::handle format,
             nb::handle dtype, nb::handle access, nb::handle compression) {
-           return create_image(width, height, format, dtype, access, compression);
+           return create_image<Kind>(width, height, format, dtype, access, compression);
          },
          nb::arg("width"), nb::arg("height"), nb::arg("format") = enum_to(PixelFormat::rgba),
          nb::arg("dtype") = "uint8", nb::arg("access") = "none",
          nb::arg("compression") = nb::none(),
-         nb::sig("def create_image(self, width: int, height: int, format: PixelFormat | str = "
-                 "PixelFormat.Rgba, dtype: DTypeLike = 'uint8', access: str = 'none', "
-                 "compression: str | None = None) -> Tensor"),
+         nb::sig("def create_image(self, width: int, height: int, format: PixelFormatLike = "
+                 "PixelFormat.Rgba, dtype: DTypeLike = 'uint8', access: Literal['none', 'read', "
+                 "'write', 'readwrite'] = 'none', compression: Literal['any', 'ubwc', 'afbc', "
+                 "'pvric', 'dcc'] | None = None) -> Tensor"),
          "A picture of zeros in the memory that suits this machine's backends best. `access`: "
          "what\n"
          "the CPU will do with it (none, read, write, readwrite). `compression` (any, ubwc, afbc,\n"
@@ -140,19 +146,19 @@ void add_images(ProcessorClass& cls) {
              nb::handle format, nb::handle dtype, nb::handle stride, nb::handle offset,
              nb::handle chroma_fd, nb::handle chroma_stride, nb::handle chroma_offset,
              nb::handle colorimetry, bool require_sealed) {
-            return import_image(fd, width, height, format, dtype, stride, offset, chroma_fd,
-                                chroma_stride, chroma_offset, colorimetry, require_sealed);
+            return import_image<Kind>(fd, width, height, format, dtype, stride, offset, chroma_fd,
+                                      chroma_stride, chroma_offset, colorimetry, require_sealed);
           },
           nb::arg("fd"), nb::arg("width"), nb::arg("height"), nb::arg("format"),
           nb::arg("dtype") = "uint8", nb::arg("stride") = nb::none(),
           nb::arg("offset") = nb::none(), nb::arg("chroma_fd") = nb::none(),
           nb::arg("chroma_stride") = nb::none(), nb::arg("chroma_offset") = nb::none(),
           nb::arg("colorimetry") = nb::none(), nb::kw_only(), nb::arg("require_sealed") = false,
-          nb::sig("def import_image(self, fd: int, width: int, height: int, format: PixelFormat | "
-                  "str, dtype: DTypeLike = 'uint8', stride: int | None = None, offset: int | None "
-                  "= None, chroma_fd: int | None = None, chroma_stride: int | None = None, "
-                  "chroma_offset: int | None = None, colorimetry: Colorimetry | None = None, *, "
-                  "require_sealed: bool = False) -> Tensor"),
+          nb::sig("def import_image(self, fd: int, width: int, height: int, format: "
+                  "PixelFormatLike, dtype: DTypeLike = 'uint8', stride: int | None = None, offset: "
+                  "int | None = None, chroma_fd: int | None = None, chroma_stride: int | None = "
+                  "None, chroma_offset: int | None = None, colorimetry: Colorimetry | None = None, "
+                  "*, require_sealed: bool = False) -> Tensor"),
           "A picture over a DMA-BUF or shared memory of somebody else. Descriptors are "
           "duplicated:\n"
           "close yours. `stride` and `offset` in bytes; without a stride rows are tight. Chroma\n"
@@ -162,11 +168,18 @@ void add_images(ProcessorClass& cls) {
           "away ends the process. Raises RuntimeError for planes that do not fit their memory.");
 }
 
+}  // namespace
+
 void bind_processor(nb::module_& m) {
   ProcessorClass cls(m, "ImageProcessor", nb::is_weak_referenceable(), class_doc);
+  def_init<PyProcessor>(cls);
   add_life(cls);
   add_convert(cls);
-  add_images(cls);
+  def_images<PyNativeTensor>(cls);
+  ReferenceProcessorClass reference(m, "_ReferenceProcessor", nb::is_weak_referenceable(),
+                                    class_doc);
+  def_init<PyReferenceProcessor>(reference);
+  def_images<PyReferenceTensor>(reference);
 }
 
 }  // namespace halyard::python

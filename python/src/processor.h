@@ -29,7 +29,10 @@ struct PyProcessor {
   PyPainter painter;                   ///< has a mutex of its own
   std::optional<Processor> processor;  ///< none after close()
 };
+/// That of halyard.edgefirst, whose pictures are halyard.edgefirst.Tensors.
+struct PyReferenceProcessor : PyProcessor {};
 using ProcessorClass = nb::class_<PyProcessor>;
+using ReferenceProcessorClass = nb::class_<PyReferenceProcessor, PyProcessor>;
 
 /// Below this many bytes of pixels a call keeps the interpreter's lock: handing it over costs more.
 inline constexpr std::size_t small_work_bytes = 65536;
@@ -57,6 +60,5 @@ nb::object placement_result(const Placement& placement);
 
 // The methods of the class, one file a subject.
 void add_convert(ProcessorClass& cls);  // convert.cpp
-void add_images(ProcessorClass& cls);   // processor.cpp
 
 }  // namespace halyard::python

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "args.h"
 #include "enums.h"
@@ -15,6 +17,7 @@
 #include "kept.h"
 #include "negotiation.h"
 #include "pools.h"
+#include "words.h"
 
 namespace halyard::python {
 namespace {
@@ -108,9 +111,12 @@ nb::object make_pool(const Reconciled& self, nb::handle pool_id, nb::handle coun
 
 Heap heap_from(nb::handle object) {
   const std::string name = text_from(object, "heap");
-  for (std::size_t i = 0; i < heap_count; ++i)
-    if (name == to_string(static_cast<Heap>(i))) return static_cast<Heap>(i);
-  raise(Errc::invalid_argument, "heap: there is no memory of this name (" + name + ")");
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < heap_count; ++i) {
+    names.push_back(to_string(static_cast<Heap>(i)));
+    if (name == names.back()) return static_cast<Heap>(i);
+  }
+  raise_unknown_word("heap", object, "memory", names);
 }
 
 void validate_lists(const Reconciled& self, nb::handle lists, nb::handle heap) {

@@ -88,7 +88,7 @@ void bind_system(nb::module_& m) {
             pixel_bytes_of(enum_from<PixelFormat>(format, "format"), dtype_from(dtype, "dtype")));
       },
       nb::arg("width"), nb::arg("format"), nb::arg("dtype") = "uint8",
-      nb::sig("def align_width_for_pixel_format(width: int, format: PixelFormat | str, dtype: "
+      nb::sig("def align_width_for_pixel_format(width: int, format: PixelFormatLike, dtype: "
               "DTypeLike = 'uint8') -> int"),
       "The same for a format and element type.");
 }

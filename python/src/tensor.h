@@ -2,17 +2,18 @@
 // halyard.Tensor as other files of the extension see it.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "bindings.h"
 #include "halyard/tensor.h"
 
 namespace halyard::python {
 
-/// Python's Tensor. `value` changes in place (reshape, decode_image) and only under the
+/// What Python's tensors hold, the class `_Tensor`: every call takes it, whichever of the classes
+/// below an object has. `value` changes in place (set_format, decode_image) and only under the
 /// interpreter's lock: take a copy of it before you release the lock.
 struct PyTensor {
   Tensor value;
@@ -21,8 +22,14 @@ struct PyTensor {
   /// What the first of them lies over (Buffer::id()); 0 where a later one lies over another buffer.
   std::uint64_t exported_id = 0;
 };
+/// halyard.Tensor: shape, dtype, size and reshape as NumPy has them.
+struct PyNativeTensor : PyTensor {};
+/// halyard.edgefirst.Tensor: as EdgeFirst HAL has them. The calls of halyard.edgefirst make it, and
+/// parts and copies are of the class of what they are taken from.
+struct PyReferenceTensor : PyTensor {};
 
-/// The Tensor object behind `object`; raises TypeError naming `argument` for anything else.
+/// The tensor behind `object`, of either class; raises TypeError naming `argument` for anything
+/// else.
 PyTensor& tensor_object(nb::handle object, const char* argument);
 /// The same, null for anything else.
 PyTensor* try_tensor_object(nb::handle object) noexcept;
@@ -34,7 +41,13 @@ Tensor tensor_to_read(nb::handle object, const char* argument);
 /// A tensor to write to; read-only memory raises AccessError.
 Tensor tensor_to_write(nb::handle object, const char* argument);
 
-/// A new Python Tensor.
-nb::object tensor_result(Tensor&& tensor);
+/// A new tensor of one of the classes.
+template <class Kind = PyNativeTensor>
+nb::object tensor_result(Tensor&& tensor) {
+  nb::object made = nb::inst_alloc(nb::type<Kind>());
+  new (nb::inst_ptr<Kind>(made)) Kind{{std::move(tensor)}};
+  nb::inst_mark_ready(made);
+  return made;
+}
 
 }  // namespace halyard::python

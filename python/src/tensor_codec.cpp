@@ -120,20 +120,20 @@ Result<Tensor> load_as(std::span<const std::byte> bytes, std::optional<PixelForm
   return format ? converted(std::move(picture), *format) : Result<Tensor>(std::move(picture));
 }
 
-nb::object load_bytes(std::span<const std::byte> bytes, nb::handle format, nb::handle mem,
-                      nb::handle limits) {
+Tensor load_bytes(std::span<const std::byte> bytes, nb::handle format, nb::handle mem,
+                  nb::handle limits) {
   std::optional<PixelFormat> wanted;
   if (!format.is_none()) wanted = enum_from<PixelFormat>(format, "format");
   LoadOptions options;
   options.limits = limits_from(limits);
   options.memory = mem.is_none() ? Memory::mem : enum_from<Memory>(mem, "mem");
-  return tensor_result(take(released_with_signals([&](auto is_cancelled) {
+  return take(released_with_signals([&](auto is_cancelled) {
     options.is_cancelled = is_cancelled;
     return load_as(bytes, wanted, options);
-  })));
+  }));
 }
 
-nb::object load_file(nb::handle path, nb::handle format, nb::handle mem, nb::handle limits) {
+Tensor load_file(nb::handle path, nb::handle format, nb::handle mem, nb::handle limits) {
   const std::string name = path_from(path, "path");
   const std::vector<std::byte> bytes = take(released([&] { return read_file(name); }));
   return load_bytes(bytes, format, mem, limits);
@@ -205,15 +205,16 @@ void add_decoding(TensorClass& cls) {
          },
          nb::arg("data"), nb::arg("format") = nb::none(), nb::kw_only(),
          nb::arg("limits") = nb::none(),
-         nb::sig("def decode_image(self, data: Buffer, format: PixelFormat | None = None, *, "
+         nb::sig("def decode_image(self, data: Buffer, format: PixelFormatLike | None = None, *, "
                  "limits: DecodeLimits | None = None) -> ImageInfo"),
          decode_doc)
-      .def("decode_image_file", &decode_file, nb::arg("filename"), nb::arg("format") = nb::none(),
-           nb::kw_only(), nb::arg("limits") = nb::none(),
-           nb::sig("def decode_image_file(self, filename: str | os.PathLike[str], format: "
-                   "PixelFormat | None = None, *, limits: DecodeLimits | None = None) -> "
-                   "ImageInfo"),
-           "The same from a file.")
+      .def(
+          "decode_image_file", &decode_file, nb::arg("filename"), nb::arg("format") = nb::none(),
+          nb::kw_only(), nb::arg("limits") = nb::none(),
+          nb::sig(
+              "def decode_image_file(self, filename: str | os.PathLike[str], format: "
+              "PixelFormatLike | None = None, *, limits: DecodeLimits | None = None) -> ImageInfo"),
+          "The same from a file.")
       .def_static(
           "peek_image_info",
           [](nb::handle data, nb::handle format, nb::handle limits) {
@@ -222,7 +223,7 @@ void add_decoding(TensorClass& cls) {
           },
           nb::arg("data"), nb::arg("format") = nb::none(), nb::kw_only(),
           nb::arg("limits") = nb::none(),
-          nb::sig("def peek_image_info(data: Buffer, format: PixelFormat | None = None, *, "
+          nb::sig("def peek_image_info(data: Buffer, format: PixelFormatLike | None = None, *, "
                   "limits: DecodeLimits | None = None) -> ImageInfo"),
           "What the header of a JPEG or PNG says; no pixel is decoded. Sizes are as stored, "
           "before\n"
@@ -235,18 +236,24 @@ void add_decoding(TensorClass& cls) {
           },
           nb::arg("filename"), nb::arg("format") = nb::none(), nb::kw_only(),
           nb::arg("limits") = nb::none(),
-          nb::sig("def peek_image_info_file(filename: str | os.PathLike[str], format: PixelFormat "
-                  "| None = None, *, limits: DecodeLimits | None = None) -> ImageInfo"),
+          nb::sig(
+              "def peek_image_info_file(filename: str | os.PathLike[str], format: PixelFormatLike "
+              "| None = None, *, limits: DecodeLimits | None = None) -> ImageInfo"),
           "The same from a file.");
 }
 
-void add_files(TensorClass& cls) {
+template <class Kind>
+void def_loading(nb::class_<Kind, PyTensor>& cls) {
   cls.def_static(
-         "load", &load_file, nb::arg("path"), nb::arg("format") = nb::none(),
-         nb::arg("mem") = nb::none(), nb::kw_only(), nb::arg("limits") = nb::none(),
-         nb::sig("def load(path: str | os.PathLike[str], format: PixelFormat | None = "
-                 "None, mem: TensorMemory | None = None, *, limits: DecodeLimits | None = "
-                 "None) -> Tensor"),
+         "load",
+         [](nb::handle path, nb::handle format, nb::handle mem, nb::handle limits) {
+           return tensor_result<Kind>(load_file(path, format, mem, limits));
+         },
+         nb::arg("path"), nb::arg("format") = nb::none(), nb::arg("mem") = nb::none(),
+         nb::kw_only(), nb::arg("limits") = nb::none(),
+         nb::sig(
+             "def load(path: str | os.PathLike[str], format: PixelFormatLike | None = None, mem: "
+             "TensorMemoryLike | None = None, *, limits: DecodeLimits | None = None) -> Tensor"),
          "A new picture from a JPEG or PNG file, in the file's own format or in `format`. Its\n"
          "pixels lie as they are stored; `orientation` says how, and convert() turns them\n"
          "upright.")
@@ -254,18 +261,22 @@ void add_files(TensorClass& cls) {
           "load_from_bytes",
           [](nb::handle data, nb::handle format, nb::handle mem, nb::handle limits) {
             const BytesArg bytes(data, "data");
-            return load_bytes(bytes.bytes(), format, mem, limits);
+            return tensor_result<Kind>(load_bytes(bytes.bytes(), format, mem, limits));
           },
           nb::arg("data"), nb::arg("format") = nb::none(), nb::arg("mem") = nb::none(),
           nb::kw_only(), nb::arg("limits") = nb::none(),
-          nb::sig("def load_from_bytes(data: Buffer, format: PixelFormat | None = None, mem: "
-                  "TensorMemory | None = None, *, limits: DecodeLimits | None = None) -> Tensor"),
-          "The same from bytes.")
-      .def("save_jpeg", &save_as_jpeg, nb::arg("filename"), nb::arg("quality") = 80,
-           nb::sig("def save_jpeg(self, filename: str | os.PathLike[str], quality: int = 80) -> "
-                   "None"),
-           "Writes the picture as JPEG; quality 1 to 100. uint8 RGB, BGR, RGBA, BGRA (alpha\n"
-           "dropped), grey and YUV of BT.601 full range.")
+          nb::sig(
+              "def load_from_bytes(data: Buffer, format: PixelFormatLike | None = None, mem: "
+              "TensorMemoryLike | None = None, *, limits: DecodeLimits | None = None) -> Tensor"),
+          "The same from bytes.");
+}
+
+void add_files(TensorClass& cls) {
+  cls.def("save_jpeg", &save_as_jpeg, nb::arg("filename"), nb::arg("quality") = 80,
+          nb::sig("def save_jpeg(self, filename: str | os.PathLike[str], quality: int = 80) -> "
+                  "None"),
+          "Writes the picture as JPEG; quality 1 to 100. uint8 RGB, BGR, RGBA, BGRA (alpha\n"
+          "dropped), grey and YUV of BT.601 full range.")
       .def("save_png", &save_as_png, nb::arg("filename"), nb::arg("compression") = 6,
            nb::sig("def save_png(self, filename: str | os.PathLike[str], compression: int = 6) -> "
                    "None"),
@@ -294,6 +305,13 @@ void add_files(TensorClass& cls) {
 
 }  // namespace
 
+template <class Class>
+void add_loading(Class& cls) {
+  def_loading(cls);
+}
+template void add_loading(NativeTensorClass& cls);
+template void add_loading(ReferenceTensorClass& cls);
+
 void add_codec(TensorClass& cls) {
   add_decoding(cls);
   add_files(cls);
@@ -302,7 +320,7 @@ void add_codec(TensorClass& cls) {
 void bind_codec(nb::module_& m) {
   m.def(
       "set_dct_method", [](nb::handle method) { enum_from<DctMethod>(method, "method"); },
-      nb::arg("method"), nb::sig("def set_dct_method(method: DctMethod) -> None"),
+      nb::arg("method"), nb::sig("def set_dct_method(method: DctMethodLike) -> None"),
       "Accepted for programs that choose it: the JPEG decoder is accurate and fast in one.");
   m.def(
       "set_output_format",
@@ -311,7 +329,7 @@ void bind_codec(nb::module_& m) {
                                          : std::optional(enum_from<PixelFormat>(format, "format"));
       },
       nb::arg("format") = nb::none(),
-      nb::sig("def set_output_format(format: PixelFormat | None = None) -> None"),
+      nb::sig("def set_output_format(format: PixelFormatLike | None = None) -> None"),
       "Format that this thread's later decode_image() calls give for JPEGs that can be decoded\n"
       "so; others, and None, keep the file's own. Each call's own `format` goes first.");
 }

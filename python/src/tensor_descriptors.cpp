@@ -16,6 +16,7 @@
 namespace halyard::python {
 namespace {
 
+template <class Kind>
 nb::object from_fd(nb::handle fd, nb::handle shape, nb::handle dtype, nb::handle name,
                    bool require_sealed) {
   const std::int32_t number = int_from(fd, "fd");
@@ -27,7 +28,7 @@ nb::object from_fd(nb::handle fd, nb::handle shape, nb::handle dtype, nb::handle
   options.require_sealed = require_sealed;
   Tensor made = take(Tensor::wrap(take(Importer::shared().import_buffer(number, options)), layout));
   if (!name.is_none()) made.set_name(text_from(name, "name"));
-  return tensor_result(std::move(made));
+  return tensor_result<Kind>(std::move(made));
 }
 
 int descriptor_of(const PyTensor& self, bool must_be_dma) {
@@ -134,20 +135,20 @@ Tensor picture_from_planes(const std::shared_ptr<Buffer>& buffer, const SharedSt
 }
 
 // The descriptor stays the caller's, whatever happens.
+template <class Kind>
 nb::object from_shared(nb::handle fd, const nb::tuple& state) {
   const std::int32_t number = int_from(fd, "fd");
   if (number < 0) raise(Errc::invalid_argument, "fd: must not be negative");
   const SharedState checked(state);
   const auto buffer = take(Importer::shared().import_buffer(number));
-  if (checked.format) return tensor_result(picture_from_planes(buffer, checked));
-  return tensor_result(take(Tensor::wrap(buffer, checked.layout, checked.offset_bytes)));
+  if (checked.format) return tensor_result<Kind>(picture_from_planes(buffer, checked));
+  return tensor_result<Kind>(take(Tensor::wrap(buffer, checked.layout, checked.offset_bytes)));
 }
 
-}  // namespace
-
-void add_descriptors(TensorClass& cls) {
+template <class Kind>
+void def_shared(nb::class_<Kind, PyTensor>& cls) {
   cls.def_static(
-         "from_fd", &from_fd, nb::arg("fd"), nb::arg("shape"), nb::arg("dtype") = "float32",
+         "from_fd", &from_fd<Kind>, nb::arg("fd"), nb::arg("shape"), nb::arg("dtype") = "float32",
          nb::arg("name") = nb::none(), nb::kw_only(), nb::arg("require_sealed") = false,
          nb::sig("def from_fd(fd: int, shape: Sequence[int], dtype: DTypeLike = 'float32', name: "
                  "str | None = None, *, require_sealed: bool = False) -> Tensor"),
@@ -155,13 +156,6 @@ void add_descriptors(TensorClass& cls) {
          "With `require_sealed`, memory that its owner can shrink is sealed, or refused: to read\n"
          "what an owner has taken away ends the process. Raises RuntimeError for other\n"
          "descriptors and for memory that is too small.")
-      .def_prop_ro(
-          "fd", [](const PyTensor& t) { return descriptor_of(t, false); },
-          "A new descriptor of the memory each time, yours to close. Raises RuntimeError\n"
-          "for memory without one (the heap).")
-      .def(
-          "dmabuf_clone", [](const PyTensor& t) { return descriptor_of(t, true); },
-          "A new descriptor of the DMA-BUF, yours to close. Raises RuntimeError for other memory.")
       .def_static(
           "from_iosurface",
           [](nb::handle, nb::handle, nb::handle, nb::handle) -> nb::object {
@@ -169,6 +163,27 @@ void add_descriptors(TensorClass& cls) {
           },
           nb::arg("surface_ref"), nb::arg("shape"), nb::arg("dtype") = "uint8",
           nb::arg("name") = nb::none(), "Raises RuntimeError: IOSurfaces are Apple's.")
+      .def_static("_from_shared", &from_shared<Kind>, nb::arg("fd"), nb::arg("state"),
+                  nb::sig("def _from_shared(fd: int, state: tuple[Any, ...]) -> Tensor"));
+}
+
+}  // namespace
+
+template <class Class>
+void add_shared(Class& cls) {
+  def_shared(cls);
+}
+template void add_shared(NativeTensorClass& cls);
+template void add_shared(ReferenceTensorClass& cls);
+
+void add_descriptors(TensorClass& cls) {
+  cls.def_prop_ro(
+         "fd", [](const PyTensor& t) { return descriptor_of(t, false); },
+         "A new descriptor of the memory each time, yours to close. Raises RuntimeError\n"
+         "for memory without one (the heap).")
+      .def(
+          "dmabuf_clone", [](const PyTensor& t) { return descriptor_of(t, true); },
+          "A new descriptor of the DMA-BUF, yours to close. Raises RuntimeError for other memory.")
       .def_prop_ro(
           "iosurface_id", [](const PyTensor&) { return nb::none(); },
           "None: IOSurfaces are Apple's.")
@@ -178,12 +193,12 @@ void add_descriptors(TensorClass& cls) {
       .def_prop_ro(
           "_borrowed_fd",
           [](const PyTensor& t) { return t.value.is_empty() ? -1 : t.value.buffer()->fd(); })
+      .def_prop_ro(
+          "_dtype_name", [](const PyTensor& t) { return dtype_str(t.value.dtype()); },
+          nb::sig("def _dtype_name(self) -> str"))
       .def("_shared_state", &shared_state)
-      .def_static("_from_shared", &from_shared, nb::arg("fd"), nb::arg("state"))
       .def("_set_name",
-           [](PyTensor& t, nb::handle name) { t.value.set_name(text_from(name, "name")); })
-      .def("__copy__", [](const PyTensor& t) { return PyTensor{t.value}; })
-      .def("__deepcopy__", [](nb::handle self, nb::handle) { return self.attr("copy")(); });
+           [](PyTensor& t, nb::handle name) { t.value.set_name(text_from(name, "name")); });
 }
 
 }  // namespace halyard::python

@@ -179,10 +179,11 @@ nb::object to_array(nb::handle self, nb::handle dtype, nb::handle copy) {
   return array_result(array, dtype, copy);
 }
 
+template <class Kind>
 nb::object from_array(nb::handle array, bool copy) {
   Tensor seen = tensor_to_read(array, "array");
-  if (!copy) return tensor_result(std::move(seen));
-  return tensor_result(std::move(seen)).attr("copy")();
+  if (!copy) return tensor_result<Kind>(std::move(seen));
+  return tensor_result<Kind>(std::move(seen)).attr("copy")();
 }
 
 void add_numpy(TensorClass& cls) {
@@ -199,13 +200,17 @@ void add_numpy(TensorClass& cls) {
            "A DLPack capsule on the CPU. Raises BufferError for what cannot be exported so.")
       .def(
           "__dlpack_device__", [](const PyTensor&) { return nb::make_tuple(1, 0); },
-          "(1, 0): the CPU.")
+          "(1, 0): the CPU.");
+}
+
+template <class Kind>
+void def_imports(nb::class_<Kind, PyTensor>& cls) {
+  cls.def_static(
+         "from_dlpack", [](nb::handle x) { return tensor_result<Kind>(tensor_of_dlpack(x, "x")); },
+         nb::arg("x"), nb::sig("def from_dlpack(x: Any) -> Tensor"),
+         "A tensor over another library's memory (PyTorch, JAX, NumPy), without a copy. CPU only.")
       .def_static(
-          "from_dlpack", [](nb::handle x) { return tensor_result(tensor_of_dlpack(x, "x")); },
-          nb::arg("x"), nb::sig("def from_dlpack(x: Any) -> Tensor"),
-          "A tensor over another library's memory (PyTorch, JAX, NumPy), without a copy. CPU only.")
-      .def_static(
-          "from_array", &from_array, nb::arg("array"), nb::arg("copy") = false,
+          "from_array", &from_array<Kind>, nb::arg("array"), nb::arg("copy") = false,
           nb::sig("def from_array(array: Any, copy: bool = False) -> Tensor"),
           "A tensor over the memory of an array: of NumPy, or anything with a buffer,\n"
           "DLPack or NumPy's array interface. With `copy`, a tensor of its own. Memory whose\n"
@@ -213,6 +218,13 @@ void add_numpy(TensorClass& cls) {
 }
 
 }  // namespace
+
+template <class Class>
+void add_imports(Class& cls) {
+  def_imports(cls);
+}
+template void add_imports(NativeTensorClass& cls);
+template void add_imports(ReferenceTensorClass& cls);
 
 nb::object bfloat16_type() {
   try {

@@ -14,7 +14,7 @@
 namespace halyard::python {
 namespace {
 
-using HandleClass = nb::class_<PyTensorHandle, PyTensor>;
+using HandleClass = nb::class_<PyTensorHandle, PyNativeTensor>;
 
 TensorHandle handle_of(const PyTensorHandle& self) {
   return take(TensorHandle::of(self.value));
@@ -98,11 +98,7 @@ void add_place(HandleClass& cls) {
           "__array_interface__", &array_interface,
           nb::sig("def __array_interface__(self) -> dict[str, Any]"),
           "NumPy's array interface, version 3, of the same bytes: for PIL and others that\n"
-          "ask for it. AttributeError for bfloat16, which it has no code for.")
-      .def_prop_ro(
-          "is_writable",
-          [](const PyTensorHandle& self) { return self.value.buffer()->is_writable(); },
-          "False for what was published, and for tensors of other processes.");
+          "ask for it. AttributeError for bfloat16, which it has no code for.");
 }
 
 }  // namespace
@@ -110,7 +106,7 @@ void add_place(HandleClass& cls) {
 nb::object handle_result(Tensor&& tensor) {
   if (!TensorHandle::of(tensor)) return tensor_result(std::move(tensor));
   nb::object made = nb::inst_alloc(nb::type<PyTensorHandle>());
-  new (nb::inst_ptr<PyTensorHandle>(made)) PyTensorHandle{{std::move(tensor)}};
+  new (nb::inst_ptr<PyTensorHandle>(made)) PyTensorHandle{{{std::move(tensor)}}};
   nb::inst_mark_ready(made);
   return made;
 }

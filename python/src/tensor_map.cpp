@@ -261,10 +261,7 @@ std::string repr_of(const PyTensorMap& self) {
 nb::object strides_of(const PyTensorMap& self) {
   const auto shared = open_map(self);
   const Layout& layout = shared->map.layout();
-  nb::list list;
-  for (std::size_t i = 0; i < layout.rank; ++i)
-    list.append(layout.stride_bytes[i]);
-  return list;
+  return stride_tuple(std::span(layout.stride_bytes).first(layout.rank));
 }
 
 constexpr const char* map_doc =
@@ -329,15 +326,15 @@ void bind_map(nb::module_& m) {
            [](const PyTensorMap& s) { return s.map ? s.map->map.layout().element_count() : 0; })
       .def("__getitem__", &get_element, nb::arg("index"))
       .def("__setitem__", &set_element, nb::arg("index"), nb::arg("value"))
-      .def_prop_ro("strides", &strides_of, nb::sig("def strides(self) -> list[int]"),
+      .def_prop_ro("strides", &strides_of, nb::sig("def strides(self) -> tuple[int, ...]"),
                    "Bytes from one index of each axis to the next.")
       .def_prop_ro(
           "shape",
           [](const PyTensorMap& s) {
             const auto shared = open_map(s);
-            return shape_list(shared->map.layout().dims());
+            return shape_tuple(shared->map.layout().dims());
           },
-          nb::sig("def shape(self) -> list[int]"), "Extents, outermost first.")
+          nb::sig("def shape(self) -> tuple[int, ...]"), "Extents, outermost first.")
       .def("__repr__", &repr_of);
 }
 

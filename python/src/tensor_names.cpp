@@ -32,12 +32,9 @@ TensorDescriptor descriptor_of_bytes(nb::handle object, const char* argument) {
   return descriptor;
 }
 
-template <class T>
-nb::object list_of(std::span<const T> numbers) {
-  nb::list list;
-  for (const T number : numbers)
-    list.append(number);
-  return list;
+nb::object numbers(std::span<const std::uint64_t> given) {
+  static_assert(sizeof(std::size_t) == sizeof(std::uint64_t));
+  return shape_tuple({reinterpret_cast<const std::size_t*>(given.data()), given.size()});
 }
 
 std::string repr_of(const TensorDescriptor& d) {
@@ -106,22 +103,22 @@ void add_place(DescriptorClass& cls) {
 
 void add_layout(DescriptorClass& cls) {
   cls.def_prop_ro(
-         "shape", [](const TensorDescriptor& d) { return list_of(d.shape()); },
-         nb::sig("def shape(self) -> list[int]"), "Extents, outermost first.")
+         "shape", [](const TensorDescriptor& d) { return numbers(d.shape()); },
+         nb::sig("def shape(self) -> tuple[int, ...]"), "Extents, outermost first.")
       .def_prop_ro(
           "strides",
           [](const TensorDescriptor& d) {
-            return list_of(std::span<const std::uint64_t>(d.strides).first(d.shape().size()));
+            return numbers(std::span<const std::uint64_t>(d.strides).first(d.shape().size()));
           },
-          nb::sig("def strides(self) -> list[int]"),
+          nb::sig("def strides(self) -> tuple[int, ...]"),
           "Bytes from one index of each axis to the next.")
       .def_prop_ro(
           "dtype",
           [](const TensorDescriptor& d) {
             const auto dtype = d.dtype();
-            return dtype ? dtype_str(*dtype) : nb::none();
+            return dtype ? numpy_dtype(*dtype) : nb::none();
           },
-          nb::sig("def dtype(self) -> str | None"), "None for a foreign number.")
+          nb::sig("def dtype(self) -> numpy.dtype[Any] | None"), "None for a foreign number.")
       .def_prop_ro(
           "device",
           [](const TensorDescriptor& d) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor: parts that share its bytes, other shapes and formats, quantization, copies.
+// Tensor: parts that share its bytes, other shapes and formats, copies. What these calls give is of
+// the class of the tensor they are asked of.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -17,12 +18,51 @@
 namespace halyard::python {
 namespace {
 
-void reshape(PyTensor& self, nb::handle shape) {
-  self.value = take(self.value.reshape(shape_from(shape, "shape").dims()));
+// One axis of NumPy's reshape(): -1, which `rest` remembers, stands for what is left over.
+std::size_t axis_from(nb::handle item, std::size_t i, std::optional<std::size_t>& rest) {
+  const nb::object index = nb::steal(PyNumber_Index(item.ptr()));
+  if (!index.is_valid()) replace_type_error("shape", "ints", item);
+  const Py_ssize_t extent = PyLong_AsSsize_t(index.ptr());
+  if (extent == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+  if (extent < -1 || (extent == -1 && rest))
+    raise(Errc::invalid_argument,
+          "shape: must not hold negative extents, but for one -1 (" + std::to_string(extent) + ")");
+  if (extent == -1) rest = i;
+  return extent == -1 ? 1 : static_cast<std::size_t>(extent);
 }
 
-void set_format(PyTensor& self, nb::handle format) {
-  self.value = take(self.value.with_format(enum_from<PixelFormat>(format, "format")));
+// The shape of NumPy's reshape() for a tensor of so many elements: ints, or one sequence of them.
+Shape new_shape_from(const nb::args& given, std::size_t elements) {
+  const bool is_list = given.size() == 1 && PyIndex_Check(nb::object(given[0]).ptr()) == 0;
+  const nb::object extents = is_list ? nb::object(given[0]) : nb::object(given);
+  Shape shape;
+  std::optional<std::size_t> rest;
+  shape.rank = for_each_item(
+      extents, "shape", "ints, or a sequence of ints", max_rank,
+      [&](nb::handle item, std::size_t i) { shape.extent[i] = axis_from(item, i, rest); });
+  if (shape.rank == 0 || shape.rank > max_rank)
+    raise(Errc::invalid_argument, "shape: must have 1 to " + std::to_string(max_rank) + " axes (" +
+                                      count_text(shape.rank, max_rank) + ")");
+  if (!rest) return shape;
+  std::size_t others = 1;
+  for (const std::size_t extent : shape.dims())
+    if (__builtin_mul_overflow(others, extent, &others)) others = 0;
+  if (others == 0 || elements % others != 0)
+    raise(Errc::invalid_argument, "shape: -1 stands for a whole number of " +
+                                      std::to_string(elements) + " elements; the others have " +
+                                      std::to_string(others));
+  shape.extent[*rest] = elements / others;
+  return shape;
+}
+
+nb::object reshaped(const PyNativeTensor& self, const nb::args& given) {
+  const Tensor tensor = self.value;
+  const Shape shape = new_shape_from(given, tensor.element_count());
+  Result<Tensor> made = tensor.reshape(shape.dims());
+  if (!made && made.error().code == Errc::unsupported)
+    raise(Errc::unsupported,
+          "reshape: there are gaps between elements; numpy.asarray(tensor).reshape() copies them");
+  return tensor_result(take(std::move(made)));
 }
 
 AxisRange range_from(nb::handle slice, std::size_t extent) {
@@ -111,15 +151,16 @@ Tensor array_part(const Tensor& tensor, nb::handle key) {
   return take(tensor.part(std::span<const AxisRange>(ranges).first(count)));
 }
 
-nb::object get_item(const PyTensor& self, nb::handle key) {
+template <class Kind>
+nb::object get_item(const Kind& self, nb::handle key) {
   const Tensor& tensor = self.value;
   if (tensor.is_empty()) throw nb::index_error("tensor: is empty");
-  if (tensor.is_image()) return tensor_result(picture_part(Tensor(tensor), key));
+  if (tensor.is_image()) return tensor_result<Kind>(picture_part(Tensor(tensor), key));
   // The usual key by a short way: no code but Python's own runs for it.
-  if (!PyLong_CheckExact(key.ptr())) return tensor_result(array_part(tensor, key));
+  if (!PyLong_CheckExact(key.ptr())) return tensor_result<Kind>(array_part(tensor, key));
   const AxisRange range = AxisRange::index(index_from(key, tensor.shape()[0]));
   if (tensor.rank() == 1) raise_one_element();
-  return tensor_result(take(tensor.part({&range, 1})));
+  return tensor_result<Kind>(take(tensor.part({&range, 1})));
 }
 
 Tensor empty_like(const Tensor& from, Memory memory) {
@@ -140,13 +181,12 @@ Tensor empty_like(const Tensor& from, Memory memory) {
   return made;
 }
 
-nb::object copy_of(const PyTensor& self, nb::handle mem) {
-  const Tensor from = self.value;
-  if (from.is_empty()) return tensor_result({});
+Tensor copy_of(const Tensor& from, nb::handle mem) {
+  if (from.is_empty()) return {};
   const Memory memory = mem.is_none() ? from.memory() : enum_from<Memory>(mem, "mem");
   Tensor made = empty_like(from, memory == Memory::pbo ? Memory::mem : memory);
   check(released([&] { return copy(from, made); }));
-  return tensor_result(std::move(made));
+  return made;
 }
 
 void fill(nb::handle self, nb::handle value) {
@@ -154,113 +194,89 @@ void fill(nb::handle self, nb::handle value) {
   array.attr("__setitem__")(nb::ellipsis(), value);
 }
 
-// How many scales there may be along an axis; one scale is always told apart from too many.
-std::size_t extent_of(const PyTensor& self, std::size_t axis) {
-  return axis < self.value.rank() ? std::max<std::size_t>(self.value.shape()[axis], 1) : 1;
+void def_reshape(NativeTensorClass& cls) {
+  cls.def("reshape", &reshaped,
+          nb::sig("def reshape(self, *shape: SupportsIndex | Sequence[SupportsIndex]) -> Tensor"),
+          "A tensor of another shape over the same bytes: ints, or a sequence of them; one may be\n"
+          "-1. Without the picture format. Raises ValueError when the count differs,\n"
+          "UnsupportedError where rows are padded: NumPy copies then.");
 }
 
-}  // namespace
-
-void add_parts(TensorClass& cls) {
+void def_reshape(ReferenceTensorClass& cls) {
   cls.def(
-         "reshape", &reshape, nb::arg("shape"),
-         nb::sig("def reshape(self, shape: Sequence[int]) -> None"),
-         "Gives the tensor another shape of as many elements, in place. Drops the picture format.\n"
-         "Raises RuntimeError when the count differs or rows are padded.")
-      .def(
-          "set_format", &set_format, nb::arg("format"),
-          nb::sig("def set_format(self, format: PixelFormat | str) -> None"),
-          "Calls the bytes a picture of this format, in place. Raises RuntimeError when the shape\n"
-          "cannot be one: packed [H,W,C], planar [C,H,W], NV12 [3H/2,W], NV16 [2H,W], NV24\n"
-          "[3H,W].")
-      .def(
-          "view",
-          [](const PyTensor& t, nb::handle region) {
-            return tensor_result(take(t.value.slice(region_from(region, "region"))));
-          },
-          nb::arg("region"), nb::sig("def view(self, region: Region | Rect) -> Tensor"),
-          "A rectangle of a picture that shares its bytes. Subsampled formats need x and y at\n"
-          "multiples of the chroma block. Raises RuntimeError outside the picture.")
+      "reshape",
+      [](PyReferenceTensor& self, nb::handle shape) {
+        self.value = take(self.value.reshape(shape_from(shape, "shape").dims()));
+      },
+      nb::arg("shape"), nb::sig("def reshape(self, shape: Sequence[int]) -> None"),
+      "Gives the tensor another shape of as many elements, in place. Drops the picture format.\n"
+      "Raises RuntimeError when the count differs or rows are padded.");
+}
+
+template <class Kind>
+void def_parts(nb::class_<Kind, PyTensor>& cls) {
+  def_reshape(cls);
+  cls.def(
+         "view",
+         [](const Kind& t, nb::handle region) {
+           return tensor_result<Kind>(take(t.value.slice(region_from(region, "region"))));
+         },
+         nb::arg("region"), nb::sig("def view(self, region: Region | Rect) -> Tensor"),
+         "A rectangle of a picture that shares its bytes. Subsampled formats need x and y at\n"
+         "multiples of the chroma block. Raises RuntimeError outside the picture.")
       .def(
           "batch",
-          [](const PyTensor& t, nb::handle n) {
-            return tensor_result(take(t.value.batch(size_from(n, "n"))));
+          [](const Kind& t, nb::handle n) {
+            return tensor_result<Kind>(take(t.value.batch(size_from(n, "n"))));
           },
           nb::arg("n"), nb::sig("def batch(self, n: int) -> Tensor"),
           "Element n of the outermost axis, sharing its bytes. Raises RuntimeError when n is out\n"
           "of range, or for a single picture.")
-      .def("__getitem__", &get_item, nb::arg("key"),
+      .def("__getitem__", &get_item<Kind>, nb::arg("key"),
            nb::sig("def __getitem__(self, key: Any) -> Tensor"),
            "A part that shares the bytes: of a picture t[y0:y1, x0:x1]; of other tensors ints and\n"
            "slices for the leading axes, t[n] being batch(n).")
-      .def("copy", &copy_of, nb::arg("mem") = nb::none(),
-           nb::sig("def copy(self, mem: TensorMemory | None = None) -> Tensor"),
-           "A tensor of its own with the same elements and labels, in memory of the same kind or\n"
-           "of `mem`. Rows may be padded differently.")
-      .def("fill", &fill, nb::arg("value"), nb::sig("def fill(self, value: float) -> None"),
-           "Sets every element. Raises OverflowError for a value that the dtype cannot hold.");
+      .def(
+          "copy",
+          [](const Kind& t, nb::handle mem) {
+            return tensor_result<Kind>(copy_of(Tensor(t.value), mem));
+          },
+          nb::arg("mem") = nb::none(),
+          nb::sig("def copy(self, mem: TensorMemoryLike | None = None) -> Tensor"),
+          "A tensor of its own with the same elements and labels, in memory of the same kind or\n"
+          "of `mem`. Rows may be padded differently.")
+      .def(
+          "__copy__", [](const Kind& t) { return tensor_result<Kind>(Tensor(t.value)); },
+          nb::sig("def __copy__(self) -> Tensor"))
+      .def(
+          "__deepcopy__",
+          [](const Kind& t, nb::handle) {
+            return tensor_result<Kind>(copy_of(Tensor(t.value), nb::none()));
+          },
+          nb::arg("memo").none(), nb::sig("def __deepcopy__(self, memo: Any) -> Tensor"));
 }
 
-void add_quantization(TensorClass& cls) {
-  const auto set = [](PyTensor& t, Quantization q) {
-    if (q.scale.size() == 1) q.axis.reset();
-    check(t.value.set_quantization(std::move(q)));
-  };
-  cls.def_prop_rw(
-         "quantization",
-         [](const PyTensor& t) {
-           return t.value.quantization() ? nb::cast(*t.value.quantization()) : nb::none();
+}  // namespace
+
+template <class Class>
+void add_parts(Class& cls) {
+  def_parts(cls);
+}
+template void add_parts(NativeTensorClass& cls);
+template void add_parts(ReferenceTensorClass& cls);
+
+void add_formats(TensorClass& cls) {
+  cls.def(
+         "set_format",
+         [](PyTensor& t, nb::handle format) {
+           t.value = take(t.value.with_format(enum_from<PixelFormat>(format, "format")));
          },
-         [](PyTensor& t, nb::handle q) {
-           if (q.is_none()) return check(t.value.set_quantization({}));
-           const Quantization* given = nullptr;
-           if (!nb::try_cast(q, given) || given == nullptr)
-             raise_wrong_type("quantization", "a Quantization or None", q);
-           check(t.value.set_quantization(*given));
-         },
-         nb::arg("value").none(), nb::sig("def quantization(self) -> Quantization | None"),
-         "How integers stand for real numbers; always None for floats.")
-      .def(
-          "set_quantization_per_tensor",
-          [set](PyTensor& t, FloatArg<"scale"> scale, IntArg<"zero_point"> zero_point) {
-            set(t, {{scale}, {zero_point}, {}});
-          },
-          nb::arg("scale"), nb::arg("zero_point"),
-          "One scale and zero point. Integer tensors only; raises RuntimeError for others.")
-      .def(
-          "set_quantization_per_tensor_symmetric",
-          [set](PyTensor& t, FloatArg<"scale"> scale) {
-            set(t, {{scale}, {}, {}});
-          },
-          nb::arg("scale"), "One scale, zero point 0.")
-      .def(
-          "set_quantization_per_channel",
-          [set](PyTensor& t, nb::handle scales, nb::handle zero_points, SizeArg<"axis"> axis) {
-            const std::size_t along = axis;
-            const std::size_t most = extent_of(t, along);
-            std::vector<float> factors = float_list_from(scales, "scales", most);
-            std::vector<std::int32_t> zeros = int_list_from(zero_points, "zero_points", most);
-            if (zeros.size() != factors.size())
-              raise(Errc::invalid_argument, "zero_points: must be as many as scales");
-            set(t, {std::move(factors), std::move(zeros), along});
-          },
-          nb::arg("scales"), nb::arg("zero_points"), nb::arg("axis"),
-          nb::sig("def set_quantization_per_channel(self, scales: Sequence[float], zero_points: "
-                  "Sequence[int], axis: int) -> None"),
-          "One scale and zero point for each index of `axis`.")
-      .def(
-          "set_quantization_per_channel_symmetric",
-          [set](PyTensor& t, nb::handle scales, SizeArg<"axis"> axis) {
-            const std::size_t along = axis;
-            set(t, {float_list_from(scales, "scales", extent_of(t, along)), {}, along});
-          },
-          nb::arg("scales"), nb::arg("axis"),
-          nb::sig("def set_quantization_per_channel_symmetric(self, scales: Sequence[float], axis: "
-                  "int) -> None"),
-          "One scale for each index of `axis`.")
-      .def(
-          "clear_quantization", [](PyTensor& t) { check(t.value.set_quantization({})); },
-          "Forgets the quantization.");
+         nb::arg("format"), nb::sig("def set_format(self, format: PixelFormatLike) -> None"),
+         "Calls the bytes a picture of this format, in place. Raises RuntimeError when the shape\n"
+         "cannot be one: packed [H,W,C], planar [C,H,W], NV12 [3H/2,W], NV16 [2H,W], NV24\n"
+         "[3H,W].")
+      .def("fill", &fill, nb::arg("value"), nb::sig("def fill(self, value: float) -> None"),
+           "Sets every element. Raises OverflowError for a value that the dtype cannot hold.");
 }
 
 }  // namespace halyard::python

@@ -13,6 +13,7 @@
 #include "halyard/depth_image.h"
 #include "halyard/image_message.h"
 #include "halyard/point_cloud.h"
+#include "words.h"
 
 namespace halyard::python {
 namespace {
@@ -30,19 +31,17 @@ std::optional<std::uint32_t> number_or_none(nb::handle object, const char* argum
 
 std::optional<Overflow> overflow_from(nb::handle object) {
   if (object.is_none()) return std::nullopt;
-  const std::string name = text_from(object, "overflow");
-  for (const Overflow rule : {Overflow::drop_oldest, Overflow::drop_newest, Overflow::block})
-    if (to_string(rule) == name) return rule;
-  raise(Errc::invalid_argument,
-        "overflow: must be drop_oldest, drop_newest or block (" + name + ")");
+  constexpr Word<Overflow> words[] = {{"drop_oldest", Overflow::drop_oldest},
+                                      {"drop_newest", Overflow::drop_newest},
+                                      {"block", Overflow::block}};
+  return word_from(object, "overflow", "overflow", words);
 }
 
 TopicRole role_from(nb::handle object) {
-  const std::string name = text_from(object, "role");
-  if (name == "publisher") return TopicRole::publisher;
-  if (name == "subscriber") return TopicRole::subscriber;
-  if (name == "both") return TopicRole::both;
-  raise(Errc::invalid_argument, "role: must be publisher, subscriber or both (" + name + ")");
+  constexpr Word<TopicRole> words[] = {{"publisher", TopicRole::publisher},
+                                       {"subscriber", TopicRole::subscriber},
+                                       {"both", TopicRole::both}};
+  return word_from(object, "role", "role", words);
 }
 
 // What Topic says of its messages: the kind by name, and of plain and serialized ones name, size

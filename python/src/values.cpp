@@ -11,11 +11,13 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "args.h"
 #include "enums.h"
 #include "halyard/drm.h"
+#include "words.h"
 
 namespace halyard::python {
 namespace {
@@ -235,9 +237,9 @@ void bind_colorimetry(nb::module_& m) {
           },
           nb::arg("space") = nb::none(), nb::arg("transfer") = nb::none(),
           nb::arg("encoding") = nb::none(), nb::arg("range") = nb::none(),
-          nb::sig("def __init__(self, space: ColorSpace | None = None, transfer: ColorTransfer | "
-                  "None = None, encoding: ColorEncoding | None = None, range: ColorRange | None = "
-                  "None) -> None"))
+          nb::sig("def __init__(self, space: ColorSpaceLike | None = None, transfer: "
+                  "ColorTransferLike | None = None, encoding: ColorEncodingLike | None = None, "
+                  "range: ColorRangeLike | None = None) -> None"))
       .def_static(
           "from_v4l2",
           [](std::uint32_t colorspace, std::uint32_t xfer, std::uint32_t ycbcr_enc,
@@ -334,6 +336,10 @@ Orientation orientation_from(nb::handle object, const char* argument) {
   if (PyUnicode_Check(object.ptr()) != 0 && text_from(object, argument) == "raw") return {};
   if (PyTuple_Check(object.ptr()) != 0 && nb::len(object) == 2)
     return {enum_from<Flip>(object[0], argument), enum_from<Rotation>(object[1], argument)};
+  if (PyUnicode_Check(object.ptr()) != 0) {
+    constexpr std::array<std::string_view, 1> words{"raw"};
+    raise_unknown_word(argument, object, "orientation", words);
+  }
   raise_wrong_type(argument, "an ImageInfo, a Flip and a Rotation, or \"raw\"", object);
 }
 

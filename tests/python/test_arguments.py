@@ -292,7 +292,7 @@ def test_states_of_shared_tensors_are_checked_value_by_value():
     same = ef.Tensor._from_shared(t._borrowed_fd, state)
     assert (same.width, same.height, same.format) == (8, 4, F.Nv12)
     plain = ef.Tensor([4, 3], "uint8", ef.TensorMemory.SHM)
-    assert ef.Tensor._from_shared(plain._borrowed_fd, plain._shared_state()).shape == [4, 3]
+    assert ef.Tensor._from_shared(plain._borrowed_fd, plain._shared_state()).shape == (4, 3)
     files = len(os.listdir("/proc/self/fd"))
     odd = [None, -1, 2**70, 2**63, "x", b"", (), [], {}, [[]], [(1,)], [(1, 2, 3)], [(-1, 2)],
            [(2**40, 64), (0, 64)], 1.5, [2**62] * 3, Raising(TypeError()), "nosuch", "rgb",

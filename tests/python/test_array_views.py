@@ -135,7 +135,7 @@ def test_every_call_reads_arrays_without_strides_or_with_any(name):
 def test_element_types_of_ctypes(kind, dtype):
     a = (kind * 3)(1, 0, 1)
     t = ef.Tensor.from_array(a)
-    assert (t.dtype, t.shape, np.asarray(t).tolist()) == (dtype, [3], [1, 0, 1])
+    assert (t.dtype, t.shape, np.asarray(t).tolist()) == (dtype, (3,), [1, 0, 1])
     t.map()[1] = 1
     assert list(a) == [1, 1, 1]
 
@@ -147,7 +147,7 @@ def test_other_exporters_of_the_standard_library():
     stream = io.BytesIO(bytes(file))
     for a in (array("f", want), memoryview(file).cast("f"), stream.getbuffer().cast("f")):
         assert np.asarray(ef.Tensor.from_array(a)).tolist() == want
-    assert ef.Tensor.from_array(file).shape == [12]
+    assert ef.Tensor.from_array(file).shape == (12,)
     assert ef.Tensor.from_array(array("l", [1, -2])).dtype == "int64"
 
 
@@ -192,7 +192,7 @@ def test_a_buffer_that_contradicts_itself_is_refused_and_given_back(lie):
 
 def test_a_null_shape_is_one_axis_over_the_length():
     e = Exporter(shape=None, strides=None, ndim=1, length=16)
-    assert ef.Tensor.from_array(e).shape == [4]
+    assert ef.Tensor.from_array(e).shape == (4,)
 
 
 def test_raw_bytes_are_taken_of_any_contiguous_exporter():

@@ -26,22 +26,22 @@ def test_the_buffer_says_what_it_is(dtype):
     t = ef.Tensor([2, 3], dtype, MEM)
     for view in (memoryview(t), memoryview(t.map())):
         assert (view.format, view.shape, view.readonly) == (CODES[dtype], (2, 3), False)
-        assert view.nbytes == t.size and view.itemsize == t.itemsize and view.c_contiguous
-        assert list(view.strides) == t.strides
+        assert view.nbytes == t.nbytes and view.itemsize == t.itemsize and view.c_contiguous
+        assert view.strides == t.strides
     assert np.asarray(t).dtype == dtype and np.shares_memory(np.asarray(t), np.asarray(t.map()))
 
 
 def test_padded_rows_are_strides():
     t = padded()
     view = memoryview(t)
-    assert view.nbytes == t.size == len(bytes(t)) and not view.c_contiguous
+    assert view.nbytes == t.nbytes == len(bytes(t)) and not view.c_contiguous
     a = np.asarray(t)
     a[...] = np.arange(a.size, dtype=np.uint32).reshape(a.shape)
     assert bytes(t) == a.tobytes()
     with t.map() as m:
         with pytest.raises(BufferError):
             np.frombuffer(m, np.uint8)
-        assert len(m.numpy()) == t.size  # the logical length, over padded rows
+        assert len(m.numpy()) == t.nbytes  # the logical length, over padded rows
         assert m[595] == a[1, 0] and np.array_equal(m.array(), a)
     planar = np.asarray(ef.Tensor.image(8, 8, ef.PixelFormat.PlanarRgb, mem=MEM)[1:3, 2:7])
     assert planar.shape == (3, 2, 5)
@@ -54,7 +54,7 @@ def test_flat_bytes_are_writable():
         assert np.frombuffer(m.numpy(), np.int16).reshape(t.shape).tolist() == [[0, 1, 2],
                                                                               [3, 4, 5]]
         np.frombuffer(m.numpy(), np.int16).fill(7)
-        assert (m[5], len(m), m.shape, m.strides) == (7, 6, [2, 3], [6, 2])
+        assert (m[5], len(m), m.shape, m.strides) == (7, 6, (2, 3), (6, 2))
 
 
 def test_elements():
@@ -148,7 +148,7 @@ def test_dlpack_out():
 def test_dlpack_in():
     a = np.arange(6, dtype=np.float32).reshape(2, 3)
     t = ef.Tensor.from_dlpack(a)
-    assert np.shares_memory(np.asarray(t), a) and t.shape == [2, 3]
+    assert np.shares_memory(np.asarray(t), a) and t.shape == (2, 3)
     capsule = a.__dlpack__(**({"max_version": (1, 0)} if HAS_DLPACK_1 else {}))
     again = ef.Tensor.from_dlpack(capsule)
     with pytest.raises(RuntimeError):

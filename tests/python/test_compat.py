@@ -31,7 +31,7 @@ def test_the_name_resolves_to_this_package(clean):
     import edgefirst_hal
     import edgefirst_hal.edgefirst_hal as nested
     from edgefirst_hal import Tensor
-    assert edgefirst_hal is module and nested is module and Tensor is ef.Tensor
+    assert edgefirst_hal is module and nested is module and Tensor is ef.edgefirst.Tensor
     halyard.compat.uninstall()
     assert not halyard.compat.is_installed() and "edgefirst_hal" not in sys.modules
 

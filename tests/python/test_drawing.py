@@ -197,7 +197,7 @@ def test_tiles_are_planned_and_rendered():
     assert [p.origin for p in plan] == [(0, 0), (32, 0), (0, 16), (32, 16)]
     assert plan[0].frame_dims == (64.0, 48.0) and plan[0].crop_size == (32.0, 32.0)
     batch = processor.alloc_tile_batch(4, config, ef.PixelFormat.Rgb)
-    assert batch.shape == [128, 32, 3] and batch.dtype == "uint8"
+    assert batch.shape == (128, 32, 3) and batch.dtype == "uint8"
     assert processor.tile_into(frame, batch, config) == plan
     processor.flush()
     tiles = pixels(batch).reshape(4, 32, 32, 3)

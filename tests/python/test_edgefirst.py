@@ -27,8 +27,8 @@ def picture(fill):
 
 def test_all_names_are_there_and_the_same_but_for_what_differs():
     own = {name for name in halyard.__all__ if getattr(ef, name) is not getattr(halyard, name)}
-    assert own == {"Decoder", "Detections", "ImageProcessor", "TiledFrameAccumulator",
-                   "lift_tile_boxes"}
+    assert own == {"Decoder", "Detections", "ImageProcessor", "Tensor", "TiledFrameAccumulator",
+                   "asarray", "from_numpy", "lift_tile_boxes", "load", "tensor"}
     for name in own - {"Detections"}:
         assert getattr(ef, name).__module__ == "halyard.edgefirst"
     listed = pathlib.Path(__file__).with_name("reference_members.txt").read_text()

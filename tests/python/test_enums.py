@@ -4,6 +4,7 @@ import copy
 import enum
 import json
 import pickle
+import typing
 
 import pytest
 
@@ -83,3 +84,81 @@ def test_numbers_in_texts():
 
 def test_all_public_names_are_there():
     assert [name for name in ef.__all__ if not hasattr(ef, name)] == []
+
+
+KINDS = [name for name in ef._enums.__all__]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_member_has_a_word_that_type_checkers_know(name):
+    kind = getattr(ef, name)
+    typed = getattr(ef.typing, f"{name}Like")
+    assert typing.get_args(typed)[0] is kind
+    words = [word for word in typing.get_args(typing.get_args(typed)[1]) if isinstance(word, str)]
+    assert [kind(word) for word in kind._word_list()] == list(kind)
+    assert set(kind._word_list()) <= set(words) and {kind(word) for word in words} == set(kind)
+
+
+@pytest.mark.parametrize("word, near", [
+    ("rbg", "rgb"), ("RGBX", "rgb"), ("planer_rgb", "planar_rgb"), ("nv-21x", "nv21"),
+    ("bayer_rgbg", "bayer_rggb"), ("yuyw", "yuyv")])
+def test_a_wrong_word_is_told_the_nearest_one(word, near):
+    for call in (ef.PixelFormat, lambda w: ef.Tensor.image(4, 4, w)):
+        with pytest.raises(ef.InvalidArgumentError) as caught:
+            call(word)
+        text = str(caught.value)
+        assert f"{word!r} is no pixel format; did you mean '{near}" in text
+        assert "(rgb, rgba, bgra," in text and isinstance(caught.value, ValueError)
+    with pytest.raises(ValueError, match=r"^format: 'zzzzzz' is no pixel format \(rgb"):
+        ef.Tensor.image(4, 4, "zzzzzz")
+    with pytest.raises(ValueError, match="^format: "):
+        ef.Tensor.image(4, 4, "x" * 10**6)
+
+
+def test_calls_take_words_for_members():
+    src, dst = ef.Tensor.image(8, 8, "rgb", "mem"), ef.Tensor.image(8, 4, "grey", "heap")
+    assert src.memory is dst.memory is ef.TensorMemory.MEM
+    processor = ef.ImageProcessor()
+    for options in ({"fit": "letterbox"}, {"rotation": "clockwise90"}, {"rotation": 90},
+                    {"rotation": -90}, {"rotation": "none", "flip": "horizontal"},
+                    {"filter": "bicubic"}, {"letterbox_rule": "ultralytics"},
+                    {"orientation": ("none", 180)}):
+        members = {key: kind(value) if isinstance(value, str) else value for (key, value), kind in
+                   zip(options.items(), [{"fit": ef.Fit, "rotation": ef.Rotation, "flip": ef.Flip,
+                                          "filter": ef.Filter, "letterbox_rule": ef.LetterboxRule,
+                                          "orientation": tuple}[key] for key in options])}
+        members.update({"rotation": ef.Rotation._of_degrees(options["rotation"], "rotation")}
+                       if isinstance(options.get("rotation"), int) else {})
+        assert repr(processor.convert(src, dst, **options)) == repr(
+            processor.convert(src, dst, **members))
+    small = ef.Tensor.image(4, 4, "planar_rgb", dtype="float32")
+    processor.convert(src, small, normalize="signed")
+    c = ef.Colorimetry("srgb", "linear", "bt601", "full")
+    assert (c.space, c.range) == (ef.ColorSpace.Srgb, ef.ColorRange.Full)
+    src.normalize_to_numpy(__import__("numpy").zeros((8, 8, 3), "int8"), "signed")
+    assert ef.TilingConfig(8, 8, fit="letterbox").fit is ef.Fit.Letterbox
+    assert ef.MergeConfig("iou").metric is ef.MatchMetric.Iou
+    output = ef.Output.detection(dshape=[("batch", 1), ("num_features", 9), ("num_boxes", 400)],
+                                 decoder="ultralytics")
+    decoder = ef.Decoder.new_from_outputs([output], nms="class_agnostic", decoder_version="yolov8")
+    assert decoder.nms is ef.Nms.ClassAgnostic
+
+
+@pytest.mark.parametrize("call, text", [
+    (lambda p, a, b: p.convert(a, b, fit="leterbox"), "fit: 'leterbox' is no fit; .*'letterbox'"),
+    (lambda p, a, b: p.convert(a, b, flip="horizonal"), "flip: .*did you mean 'horizontal'"),
+    (lambda p, a, b: p.convert(a, b, rotation="clockwise"), "rotation: .*'clockwise90'"),
+    (lambda p, a, b: p.convert(a, b, rotation=45), "rotation: must be a multiple of 90"),
+    (lambda p, a, b: p.convert(a, b, filter="cubic"), "filter: .*did you mean 'bicubic'"),
+    (lambda p, a, b: p.convert(a, b, normalize="imagnet"), "normalize: .*did you mean 'imagenet'"),
+    (lambda p, a, b: p.convert(a, b, orientation="rwa"), "orientation: .*did you mean 'raw'"),
+    (lambda p, a, b: ef.Tensor([1], mem="smh"), "mem: 'smh' is no .*did you mean 'shm'"),
+    (lambda p, a, b: ef.Tensor.image(4, 4, "rgb", access="readwrit"), "access: .*'readwrite'"),
+    (lambda p, a, b: p.create_image(4, 4, compression="afcb"), "compression: .*'afbc'"),
+    (lambda p, a, b: ef.Topic("x", role="publsher"), "role: .*did you mean 'publisher'"),
+    (lambda p, a, b: ef.TensorPoolConfig(scrub="on_fre"), "scrub: .*did you mean 'on_free'"),
+    (lambda p, a, b: p.set_int8_interpolation("biliner"), "mode: .*did you mean 'bilinear'"),
+    (lambda p, a, b: ef.Image(4, 4, "mono9"), "encoding: .*did you mean 'mono8'")])
+def test_wrong_words_name_the_argument_and_the_nearest_word(call, text):
+    with pytest.raises(ValueError, match=text):
+        call(ef.ImageProcessor(), ef.Tensor.image(4, 4, "rgb"), ef.Tensor.image(4, 4, "rgb"))

@@ -29,7 +29,7 @@ def test_load_gives_what_was_saved(tmp_path, scene):
     for path in (tmp_path / "a.png", str(tmp_path / "b.png")):
         ef.imwrite(path, scene)
         assert np.array_equal(ef.imread(path), scene)
-        assert ef.load(path).format is F.Rgb and ef.Tensor.load(path, F.Rgba).shape == [48, 64, 4]
+        assert ef.load(path).format is F.Rgb and ef.Tensor.load(path, F.Rgba).shape == (48, 64, 4)
     ef.imwrite(tmp_path / "c.jpg", scene, quality=95)
     assert np.abs(ef.imread(tmp_path / "c.jpg").astype(int) - scene).mean() < 4
     grey = ef.imread(tmp_path / "c.jpg", F.Grey)

@@ -30,7 +30,7 @@ torch_tensor = torch.from_numpy(arr) # Zero-copy
 '''
 
 CHECK = '''
-assert handle.shape == [1080, 1920, 3] and handle.dtype == "float32"
+assert handle.shape == (1080, 1920, 3) and handle.dtype == "float32"
 assert pool.pool_id == 1 and pool.stats()["allocated_slots"] == 1
 assert torch_tensor.data_ptr() == arr.__array_interface__["data"][0]
 '''
@@ -116,7 +116,7 @@ def test_tensors():
     descriptor = made.descriptor()
     again = horus.Tensor.from_descriptor(descriptor.pool_id, bytes(descriptor))
     assert address(again.numpy()) == address(made.numpy())
-    assert horus.Tensor.empty((2,), "int8").shape == [2]
+    assert horus.Tensor.empty((2,), "int8").shape == (2,)
     assert str(horus.Device.cuda(1)) == "cuda:1" and str(horus.Device.cpu()) == "cpu"
     assert horus.cuda_available() == (horus.cuda_device_count() > 0)
 
@@ -170,7 +170,7 @@ def test_topics():
     sender, receiver = horus.Topic(horus.Tensor, endpoint="t"), horus.Topic(horus.Tensor,
                                                                            endpoint="t")
     sender.send(sender.alloc_tensor((3,), "uint8"))
-    assert receiver.recv().shape == [3]
+    assert receiver.recv().shape == (3,)
     with pytest.raises(TypeError, match="type"):
         horus.Topic(int)
     receiver.close()

@@ -20,7 +20,7 @@ def test_an_image_is_seen_without_a_copy():
     image = ef.Image(64, 48, "rgb8")
     assert (image.width, image.height, image.channels, image.encoding) == (64, 48, 3, "rgb8")
     assert image.step == 192 and image.nbytes == 64 * 48 * 3 and image.dtype == "uint8"
-    assert image.shape == [48, 64, 3] and image.bytes_per_pixel == 3 and not image.is_bigendian
+    assert image.shape == (48, 64, 3) and image.bytes_per_pixel == 3 and not image.is_bigendian
     array = image.numpy()
     array[:] = 0
     array[47, 63] = 1, 2, 3

@@ -105,9 +105,14 @@ def test_the_orientation_is_a_property(jpeg):
     assert t.orientation == (ef.Flip.NoFlip, ef.Rotation.Rotate0)
     t.orientation = ef.Tensor.peek_image_info(with_exif(8, jpeg))
     assert t.orientation == (ef.Flip.NoFlip, ef.Rotation.CounterClockwise90)
-    for wrong in (6, "upright", (ef.Flip.NoFlip,)):
-        with pytest.raises(TypeError, match="orientation"):
+    for wrong, kind in ((6, TypeError), ((ef.Flip.NoFlip,), TypeError), ("upright", ValueError)):
+        with pytest.raises(kind, match="orientation"):
             t.orientation = wrong
+    t.orientation = ("horizontal", 90)
+    assert t.orientation == (ef.Flip.Horizontal, ef.Rotation.Clockwise90)
+    t.orientation = "raw"
+    assert t.orientation == (ef.Flip.NoFlip, ef.Rotation.Rotate0)
+    t.orientation = (ef.Flip.NoFlip, ef.Rotation.CounterClockwise90)
     dst = ef.Tensor.image(64, 48, F.Rgb, mem=MEM)
     dst.orientation = t.orientation
     with pytest.raises(ValueError, match="dst: carries an orientation"):

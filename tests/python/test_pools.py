@@ -24,7 +24,7 @@ def pool():
 def test_a_handle_is_a_tensor_of_the_pool(pool):
     handle = pool.alloc((4, 3), "float32")
     assert isinstance(handle, ef.Tensor) and isinstance(handle, ef.TensorHandle)
-    assert handle.shape == [4, 3] and handle.dtype == "float32" and handle.memory.name == "SHM"
+    assert handle.shape == (4, 3) and handle.dtype == "float32" and handle.memory.name == "SHM"
     assert handle.pool == pool and handle.device == ef.Device.cpu() and handle.is_writable
     assert handle.refcount == 1
     with pytest.raises(TypeError):
@@ -61,7 +61,7 @@ def test_numpy_and_dlpack_see_the_same_bytes(pool):
 
 
 def test_an_empty_shape_is_one_element_and_images_have_a_format(pool):
-    assert pool.alloc([]).shape == [1]
+    assert pool.alloc([]).shape == (1,)
     image = pool.alloc_image(64, 48, "rgb")
     assert isinstance(image, ef.TensorHandle) and (image.width, image.height) == (64, 48)
     out = pool.alloc_image(32, 24, "rgb")
@@ -75,8 +75,8 @@ def test_parts_share_the_slot(pool):
     array = np.asarray(handle)
     array[:] = np.arange(24).reshape(4, 6)
     part = handle.slice_first_dim(1, 3)
-    assert part.shape == [2, 6] and (np.asarray(part) == array[1:3]).all()
-    assert handle.view((8, 3)).shape == [8, 3]
+    assert part.shape == (2, 6) and (np.asarray(part) == array[1:3]).all()
+    assert handle.view((8, 3)).shape == (8, 3)
     turned = handle.permute((1, 0))
     assert (np.asarray(turned) == array.T).all() and address(np.asarray(turned)) == address(array)
     assert isinstance(ef.TensorHandle.of(handle[2]), ef.TensorHandle)
@@ -166,7 +166,7 @@ def test_waiting_for_room_ends_with_the_time_or_with_room():
             pool.alloc([4], timeout=0.15)
         assert 0.14 < time.monotonic() - begin < 5
         threading.Timer(0.2, held.clear).start()
-        assert pool.alloc([4], timeout=20).shape == [4]
+        assert pool.alloc([4], timeout=20).shape == (4,)
         with pytest.raises(ef.InvalidArgumentError, match="timeout"):
             pool.alloc([4], timeout=-1)
 
@@ -187,8 +187,8 @@ def test_descriptors_are_168_bytes_with_fields(pool):
     handle = pool.alloc((4, 3), "float64")
     descriptor = handle.descriptor()
     assert len(bytes(descriptor)) == 168 and len(descriptor) == 168
-    assert descriptor.pool_id == pool.pool_id and descriptor.shape == [4, 3]
-    assert descriptor.strides == [24, 8] and descriptor.dtype == "float64"
+    assert descriptor.pool_id == pool.pool_id and descriptor.shape == (4, 3)
+    assert descriptor.strides == (24, 8) and descriptor.dtype == "float64"
     assert descriptor.size == 96 and descriptor.generation % 2 == 1
     assert descriptor.device == ef.Device("cpu") and not descriptor.is_read_only
     again = pickle.loads(pickle.dumps(descriptor))

@@ -106,6 +106,16 @@ def test_batch_elements_and_deferred(processor, rgb):
     assert np.array_equal(np.asarray(batch), np.stack([rgb, rgb + 1]))
 
 
+def test_wrong_keywords_are_told_the_nearest_one(processor, rgb):
+    src, out = picture(rgb, F.Rgb), ef.Tensor.image(32, 24, F.Rgb, mem=MEM)
+    for call in (processor.convert, processor.convert_deferred, processor.explain):
+        with pytest.raises(TypeError, match=r"^'fitt' is no argument; did you mean 'fit'\? \(src"):
+            call(src, out, fitt="letterbox")
+        with pytest.raises(TypeError, match="did you mean 'letterbox'"):
+            call(src, out, leterbox=[0, 0, 0, 255])
+    assert "others" not in processor.convert.__doc__
+
+
 def test_wrong_arguments(processor, rgb):
     src, out = picture(rgb, F.Rgb), ef.Tensor.image(32, 24, F.Rgb, mem=MEM)
     for kind, args, options in [
@@ -117,7 +127,7 @@ def test_wrong_arguments(processor, rgb):
             (ValueError, (src, out), {"letterbox": [1, 2, 3]}),
             (OverflowError, (src, out), {"letterbox": [1, 2, 3, 256]}),
             (OverflowError, (src, out), {"letterbox": [1, 2, 3, -1]}),
-            (TypeError, (src, out), {"letterbox": 5}), (TypeError, (src, out), {"rotation": 1}),
+            (TypeError, (src, out), {"letterbox": 5}), (ValueError, (src, out), {"rotation": 1}),
             (TypeError, (src, out), {"flip": None}), (TypeError, (src, out), {"nosuch": 1}),
             (TypeError, (None, out), {}), (TypeError, (src, rgb), {}), (TypeError, (src,), {}),
             (RuntimeError, (ef.Tensor([2, 2]), out), {})]:
@@ -129,8 +139,8 @@ def test_wrong_arguments(processor, rgb):
 
 def test_create_and_import(processor, rgb):
     t = processor.create_image(100, 10)
-    assert (t.format, t.shape, t.dtype) == (F.Rgba, [10, 100, 4], "uint8")
-    assert processor.create_image(8, 8, F.PlanarRgb, "float32").shape == [3, 8, 8]
+    assert (t.format, t.shape, t.dtype) == (F.Rgba, (10, 100, 4), "uint8")
+    assert processor.create_image(8, 8, F.PlanarRgb, "float32").shape == (3, 8, 8)
     for options in ({"access": "x"}, {"dtype": "x"}, {"compression": "x"},
                     {"compression": "any", "access": "read"}):
         with pytest.raises(RuntimeError):

@@ -17,9 +17,9 @@ MEM = ef.TensorMemory.MEM
 def test_a_new_tensor_is_zero_and_says_what_it_is(dtype):
     t = ef.Tensor([2, 3, 4], dtype, MEM, "x")
     size = np.dtype(dtype).itemsize
-    assert (t.dtype, t.shape, t.memory, t.name) == (dtype, [2, 3, 4], MEM, "x")
-    assert (t.size, t.nbytes, t.ndim, t.itemsize, len(t)) == (24 * size, 24 * size, 3, size, 2)
-    assert t.strides == [12 * size, 4 * size, size]
+    assert (t.dtype, t.shape, t.memory, t.name) == (dtype, (2, 3, 4), MEM, "x")
+    assert (t.size, t.nbytes, t.ndim, t.itemsize, len(t)) == (24, 24 * size, 3, size, 2)
+    assert t.strides == (12 * size, 4 * size, size)
     assert (t.format, t.width, t.height, t.row_stride, t.is_planar) == (None, None, None, None,
                                                                        False)
     assert (t.compression, t.quantization, t.colorimetry) == (None, None, None)
@@ -27,13 +27,14 @@ def test_a_new_tensor_is_zero_and_says_what_it_is(dtype):
 
 
 def test_defaults_keywords_and_types():
-    assert ef.Tensor([2]).dtype == "float32" and ef.Tensor(shape=(2,), mem=None).shape == [2]
-    assert ef.Tensor(5, np.float64).shape == [5]
+    assert ef.Tensor([2]).dtype == "float32" and ef.Tensor(shape=(2,), mem=None).shape == (2,)
+    assert ef.Tensor(5, np.float64).shape == (5,)
     assert ef.Tensor(np.array([2, 3]), np.dtype("int16")).dtype == "int16"
     first, second = ef.Tensor([1]), ef.Tensor([1])
     assert first.name and first.name != second.name
-    assert str(ef.Tensor([2, 3], "uint8", MEM)) == "Tensor(dtype=uint8, shape=[2, 3], memory=Mem)"
-    assert "nv12" in repr(ef.Tensor.image(8, 4, ef.PixelFormat.Nv12, mem=MEM))
+    assert str(ef.Tensor([2, 3], "uint8", MEM)) == "Tensor(shape=(2, 3), dtype=uint8, memory=mem)"
+    assert repr(ef.Tensor([2], mem=MEM)) == "Tensor(shape=(2,), dtype=float32, memory=mem)"
+    assert "nv12, 8x4" in repr(ef.Tensor.image(8, 4, ef.PixelFormat.Nv12, mem=MEM))
     assert ef.Tensor.__module__ == "halyard"
 
 
@@ -57,10 +58,10 @@ def test_wrong_arguments_are_named(args, kind, text):
     ("Nv12", [50, 59], 64), ("Nv16", [66, 59], 64), ("Nv24", [99, 59], 64)])
 def test_pictures(name, shape, stride):
     t = ef.Tensor.image(59, 33, ef.PixelFormat[name], mem=MEM)
-    assert (t.width, t.height, t.format, t.shape) == (59, 33, ef.PixelFormat[name], shape)
-    assert t.row_stride == stride and t.size == int(np.prod(shape))
+    assert (t.width, t.height, t.format, t.shape) == (59, 33, ef.PixelFormat[name], tuple(shape))
+    assert t.row_stride == stride and t.size == t.nbytes == int(np.prod(shape))
     assert t.is_planar == name.startswith("Planar")
-    assert np.asarray(t).shape == tuple(shape)
+    assert np.asarray(t).shape == t.shape
 
 
 def test_wrong_pictures():
@@ -75,17 +76,44 @@ def test_wrong_pictures():
     assert ef.Tensor.image(8, 8, "rgb").format is ef.PixelFormat.Rgb
 
 
-def test_reshape_and_format_change_in_place():
+def test_reshape_gives_another_tensor_and_set_format_changes_in_place():
     t = ef.Tensor([4, 6, 3], "uint8", MEM)
     np.asarray(t)[...] = np.arange(72).reshape(4, 6, 3)
     t.set_format(ef.PixelFormat.Rgb)
     assert (t.format, t.width, t.height, t.row_stride) == (ef.PixelFormat.Rgb, 6, 4, 18)
-    t.reshape([8, 9])
-    assert t.format is None and t.shape == [8, 9] and np.asarray(t)[7, 8] == 71
+    r = t.reshape(8, 9)
+    assert r.format is None and r.shape == (8, 9) and np.asarray(r)[7, 8] == 71
+    assert t.shape == (4, 6, 3) and t.format is ef.PixelFormat.Rgb
+    np.asarray(r)[0, 0] = 99
+    assert np.asarray(t)[0, 0, 0] == 99  # the same bytes
     with pytest.raises(RuntimeError):
-        t.reshape([5])
-    with pytest.raises(RuntimeError):
-        t.set_format(ef.PixelFormat.Rgb)
+        r.set_format(ef.PixelFormat.Rgb)
+
+
+@pytest.mark.parametrize("given, shape", [
+    ((-1,), (24,)), ((2, -1), (2, 12)), (((2, -1),), (2, 12)), (([-1, 3, 4],), (2, 3, 4)),
+    ((24,), (24,)), ((np.int64(4), 6), (4, 6)), ((1, -1, 1), (1, 24, 1)),
+    ((range(2, 5),), (2, 3, 4))])
+def test_reshape_takes_what_numpy_takes(given, shape):
+    t = ef.Tensor([2, 3, 4], "uint8", MEM)
+    assert t.reshape(*given).shape == np.asarray(t).reshape(*given).shape == shape
+
+
+@pytest.mark.parametrize("given, kind, text", [
+    ((5,), ValueError, "24"), ((-1, 5), ValueError, "24"), ((-1, -1), ValueError, "-1"),
+    ((-2, 12), ValueError, "-2"), ((-1, 0), ValueError, "-1"), ((), ValueError, "axes"),
+    (("24",), TypeError, "shape"), ((2.0, 12), TypeError, "shape"), ((None,), TypeError, "shape"),
+    ((1,) * 9, ValueError, "8"), ((2**70,), OverflowError, "int")])
+def test_reshape_refuses_what_cannot_be(given, kind, text):
+    with pytest.raises(kind, match=text):
+        ef.Tensor([2, 3, 4], "uint8", MEM).reshape(*given)
+
+
+def test_reshape_of_padded_rows_says_who_copies():
+    part = ef.Tensor.image(16, 8, "rgb", mem=MEM)[:, 2:5]
+    with pytest.raises(ef.UnsupportedError, match="numpy.asarray"):
+        part.reshape(-1)
+    assert np.asarray(part).reshape(-1).shape == (8 * 3 * 3,)
 
 
 def test_views_share_bytes():
@@ -113,7 +141,7 @@ def test_batches_and_indices():
     assert np.array_equal(np.asarray(t.batch(2)), a[2])
     assert np.array_equal(np.asarray(t[-1, 1:3, ::-2]), a[-1, 1:3, ::-2])
     assert np.array_equal(np.asarray(t[..., 1]), a[..., 1])
-    assert [p.shape for p in t] == [[4, 5]] * 3
+    assert [p.shape for p in t] == [(4, 5)] * 3
     with pytest.raises(RuntimeError):
         t.batch(3)
     with pytest.raises(OverflowError):
@@ -181,7 +209,7 @@ def test_copies_and_pickles():
     q = ef.Tensor([2, 2], "int8", MEM)
     q.set_quantization_per_tensor(0.25, 1)
     part = pickle.loads(pickle.dumps(q[:, 1:]))
-    assert part.shape == [2, 1] and pickle.loads(pickle.dumps(q)).quantization == q.quantization
+    assert part.shape == (2, 1) and pickle.loads(pickle.dumps(q)).quantization == q.quantization
 
 
 def test_fill():

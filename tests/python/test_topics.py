@@ -32,7 +32,7 @@ def test_a_tensor_travels_without_a_copy_and_is_read_only():
     sender.send_handle(handle)
     assert not handle.is_writable and not np.asarray(handle).flags.writeable
     found = receiver.recv_handle()
-    assert isinstance(found, ef.TensorHandle) and found.shape == [4, 5]
+    assert isinstance(found, ef.TensorHandle) and found.shape == (4, 5)
     array = np.asarray(found)
     assert not array.flags.writeable and address(array) == address(np.asarray(handle))
     with pytest.raises(ValueError):
@@ -49,7 +49,7 @@ def test_arrays_and_other_tensors_are_copied_into_the_pool():
     array = np.arange(12, dtype="int16").reshape(3, 4)
     sender.send(array)
     sender.send(ef.Tensor([2], "float32"))
-    assert (np.asarray(receiver.recv()) == array).all() and receiver.recv().shape == [2]
+    assert (np.asarray(receiver.recv()) == array).all() and receiver.recv().shape == (2,)
     assert sender.stats().copied == 2
     with pytest.raises(ef.InvalidArgumentError, match="pool"):
         sender.send_handle(ef.Tensor([2], "float32"))

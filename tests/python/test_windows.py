@@ -44,7 +44,7 @@ def test_flat_bytes_lie_among_the_elements(make, dtype):
     t = ef.Tensor.from_array(a)
     m = t.map()
     flat = np.asarray(m.numpy())
-    assert flat.nbytes == a.nbytes == t.size and len(m) == a.size
+    assert flat.nbytes == a.nbytes == t.nbytes and len(m) == a.size
     assert reach(a)[0] <= reach(flat)[0] and reach(flat)[1] <= reach(a)[1]
     if a.flags.c_contiguous:
         assert bytes(flat) == a.tobytes()
@@ -249,8 +249,7 @@ CYCLES = {
 
 
 def reshaped(t):
-    t.reshape([t.size])
-    return t
+    return t.reshape(-1)
 
 
 def with_format(t, pixel_format):
@@ -373,7 +372,7 @@ def test_a_tensor_that_the_collector_has_emptied_has_no_elements():
     t = ef.Tensor.from_array(a)
     held = t[1:]
     tp_clear(t)
-    assert t.shape == [4, 6, 3]  # the part holds the memory too, so it is no cycle
+    assert t.shape == (4, 6, 3)  # the part holds the memory too, so it is no cycle
     del held
     view = memoryview(t)
     gone = weakref.ref(a)
@@ -381,7 +380,7 @@ def test_a_tensor_that_the_collector_has_emptied_has_no_elements():
     tp_clear(t)
     assert gone() is not None and view.tobytes() == bytes(72)  # the view keeps what it shows
     del view
-    assert gone() is None and t.shape == [] and t.size == 0 and len(t) == 0
+    assert gone() is None and t.shape == () and t.size == 0 and len(t) == 0
     for look in (memoryview, np.asarray, lambda t: t.map(), lambda t: t[0], lambda t: t.to_png(),
                  lambda t: t.from_numpy(np.zeros(0)), lambda t: t.decode_image(b"x"),
                  lambda t: t.__dlpack__(), lambda t: t.set_format("rgb"), lambda t: t.batch(0),

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arguments that are one of a few words.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "args.h"
+
+namespace halyard::python {
+
+/// Raises InvalidArgumentError: "argument: 'word' is no `kind`; did you mean 'nearest'? (all)".
+[[noreturn]] void raise_unknown_word(const char* argument, nb::handle word, const char* kind,
+                                     std::span<const std::string_view> words);
+
+/// Raises TypeError: "'name' is no argument; did you mean 'nearest'? (all)", of the first of them.
+[[noreturn]] void raise_unknown_keyword(const nb::kwargs& others,
+                                        std::span<const std::string_view> known);
+
+/// A word and what it stands for.
+template <class T>
+struct Word {
+  const char* text;
+  T value;
+};
+
+/// What the str stands for. Raises TypeError, and raise_unknown_word().
+template <class T, std::size_t N>
+T word_from(nb::handle object, const char* argument, const char* kind, const Word<T> (&words)[N]) {
+  const std::string given = text_from(object, argument);
+  std::vector<std::string_view> known;
+  for (const Word<T>& word : words) {
+    if (given == word.text) return word.value;
+    known.emplace_back(word.text);
+  }
+  raise_unknown_word(argument, object, kind, known);
+}
+
+}  // namespace halyard::python
