@@ -28,7 +28,7 @@ HALYARD_EXPORTS_BEGIN
 namespace halyard::compat {
 
 /// Suppression as it is asked for; `automatic`: the configuration's, else class_agnostic, of
-/// Convention::native class_aware. Values are those of the C interface.
+/// Convention::native class_aware as in C++. Values are those of the C interface.
 enum class Nms : std::uint8_t { class_agnostic = 0, class_aware = 1, none = 2, automatic = 3 };
 
 /// Role of an output that a program describes. Values are those of the C interface.

@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstdlib>
 #include <optional>
 #include <shared_mutex>
 #include <string>
@@ -133,41 +134,43 @@ void def_settings(Class& type) {
           "Class names of the configuration; may be empty.");
 }
 
+// The thresholds that a constructor has where it is not told. halyard's are those of C++, at every
+// door; EdgeFirst HAL's depend on the door.
+struct Thresholds {
+  const char* score;
+  const char* iou;
+};
+template <class Decoder>
+constexpr Thresholds of_documents{"0.25", "0.45"};
+template <>
+constexpr Thresholds of_documents<PyReferenceDecoder>{"0.1", "0.7"};
+constexpr Thresholds of_outputs{"0.25", "0.45"};
+
 // The arguments that all constructors end with.
 struct Tail {
   nb::arg_v score, iou, nms, dims, multi;
-  Tail(float score_threshold, float iou_threshold)
-      : score(nb::arg("score_threshold") = score_threshold),
-        iou(nb::arg("iou_threshold") = iou_threshold),
+  explicit Tail(Thresholds defaults)
+      : score(nb::arg("score_threshold") = std::strtof(defaults.score, nullptr)),
+        iou(nb::arg("iou_threshold") = std::strtof(defaults.iou, nullptr)),
         nms(nb::arg("nms").none() = enum_to(compat::Nms::automatic)),
         dims(nb::arg("input_dims").none() = nb::none()),
         multi(nb::arg("multi_label").none() = nb::none()) {}
 };
 
 // The tail of a signature, with these defaults.
-std::string tail_text(const char* score, const char* iou, const char* between = "") {
-  return std::string("score_threshold: float = ") + score + ", iou_threshold: float = " + iou +
-         ", nms: halyard._enums.Nms | None = halyard._enums.Nms.Auto, " + between +
-         "input_dims: tuple[int, int] | None = None, multi_label: bool | None = None)";
+std::string tail_text(Thresholds defaults, const char* between = "") {
+  return std::string("score_threshold: float = ") + defaults.score +
+         ", iou_threshold: float = " + defaults.iou + ", nms: NmsLike | None = Nms.Auto, " +
+         between + "input_dims: tuple[int, int] | None = None, multi_label: bool | None = None)";
 }
 
 using FromText = Result<compat::Decoder> (*)(std::string_view, const DecoderOptions&);
 
-// halyard.Decoder has C++'s thresholds, EdgeFirst HAL's decoder its own.
-template <class Decoder>
-Tail document_tail() {
-  return is_reference<Decoder> ? Tail(0.1F, 0.7F) : Tail(0.25F, 0.45F);
-}
-template <class Decoder>
-std::string document_tail_text() {
-  return is_reference<Decoder> ? tail_text("0.1", "0.7") : tail_text("0.25", "0.45");
-}
-
 template <class Decoder, class Class>
 void def_text(Class& type, const char* name, const char* argument, FromText make, const char* doc) {
-  const Tail tail = document_tail<Decoder>();
+  const Tail tail(of_documents<Decoder>);
   const std::string signature = std::string("def ") + name + "(" + argument + ": str, " +
-                                document_tail_text<Decoder>() + " -> Decoder";
+                                tail_text(of_documents<Decoder>) + " -> Decoder";
   type.def_static(
       name,
       [make, argument](nb::handle text, Score score, Iou iou, nb::handle nms, nb::handle dims,
@@ -202,11 +205,10 @@ std::optional<compat::DecoderVersion> version_from(nb::handle version) {
 
 template <class Decoder, class Class>
 void def_outputs(Class& type) {
-  const Tail tail(0.25F, 0.45F);
+  const Tail tail(of_outputs);
   const std::string signature =
       "def new_from_outputs(outputs: Sequence[Output], " +
-      tail_text("0.25", "0.45", "decoder_version: halyard._enums.DecoderVersion | None = None, ") +
-      " -> Decoder";
+      tail_text(of_outputs, "decoder_version: DecoderVersionLike | None = None, ") + " -> Decoder";
   type.def_static(
       "new_from_outputs",
       [](nb::handle outputs, Score score, Iou iou, nb::handle nms, nb::handle version,
@@ -223,9 +225,9 @@ void def_outputs(Class& type) {
 
 template <class Decoder, class Class>
 void def_constructors(Class& type) {
-  const Tail tail = document_tail<Decoder>();
-  const std::string signature =
-      "def __init__(self, config: Mapping[str, Any], " + document_tail_text<Decoder>() + " -> None";
+  const Tail tail(of_documents<Decoder>);
+  const std::string signature = "def __init__(self, config: Mapping[str, Any], " +
+                                tail_text(of_documents<Decoder>) + " -> None";
   type.def(
       "__init__",
       [](Decoder* self, const nb::object& config, Score score, Iou iou, nb::handle nms,
@@ -238,7 +240,8 @@ void def_constructors(Class& type) {
       "Args:\n    config: dict that describes the model's outputs, of schema 1 or 2.\n"
       "    score_threshold: a box stays when its score is at least this.\n"
       "    iou_threshold: a box is suppressed when it overlaps a better one by more.\n"
-      "    nms: Nms.Auto: as the configuration says, else ClassAware (halyard.edgefirst:\n"
+      "    nms: Nms.Auto: as the configuration says, else Nms.ClassAware (of EdgeFirst HAL's "
+      "decoder\n"
       "        ClassAgnostic); None: no suppression.\n"
       "    input_dims: (width, height) of the network's input; wins over the configuration.\n"
       "    multi_label: every class of a box that reaches the threshold counts.");

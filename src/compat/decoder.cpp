@@ -119,8 +119,8 @@ Status Decoder::Impl::set(const DecoderOptions& asked) {
   if (options.nms == Nms::automatic) {
     const auto described = lowered.description.nms;
     const bool is_native = options.convention == Convention::native;
-    const Nms own = is_native ? Nms::class_aware : Nms::class_agnostic;
-    options.nms = described ? static_cast<Nms>(*described) : own;
+    const Nms usual = is_native ? Nms::class_aware : Nms::class_agnostic;
+    options.nms = described ? static_cast<Nms>(*described) : usual;
   }
   const Status renewed = renew();
   if (!renewed) options = before;

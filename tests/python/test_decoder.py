@@ -83,6 +83,23 @@ def test_defaults_are_one_and_those_of_edgefirst_its_own():
     assert decoder.input_dims is None
 
 
+def test_every_constructor_has_the_defaults_of_the_library():
+    text = json.dumps(models.config())
+    size = dict(input_dims=models.INPUT)
+    for decoder in (ef.Decoder(models.config(), **size),
+                    ef.Decoder.new_from_json_str(text, **size),
+                    ef.Decoder.new_from_yaml_str(text, **size),
+                    ef.Decoder.new_from_outputs([ef.Output.detection(shape=[1, 9, 400])])):
+        assert decoder.score_threshold == pytest.approx(0.25)
+        assert decoder.iou_threshold == pytest.approx(0.45)
+        assert (decoder.pre_nms_top_k, decoder.max_det) == (30000, 300)
+        assert decoder.nms is ef.Nms.ClassAware
+    assert decoder.input_dims is None
+    for make in (ef.Decoder.__init__, ef.Decoder.new_from_json_str, ef.Decoder.new_from_yaml_str,
+                 ef.Decoder.new_from_outputs):
+        assert "score_threshold: float = 0.25, iou_threshold: float = 0.45, " in make.__doc__
+
+
 def test_settings_are_read_and_written():
     decoder = models.decoder(input_dims=(640, 320), nms=ef.Nms.ClassAware)
     assert decoder.input_dims == (640, 320) and decoder.nms is ef.Nms.ClassAware
@@ -124,9 +141,9 @@ def test_prototypes_can_be_taken_once():
     check(found.boxes, found.scores, found.classes, np.uintp)
     assert found.protos.layout == "nhwc" and len(found.protos) == 2
     taken = found.protos.take_protos()
-    assert taken.shape == [models.SIDE, models.SIDE, models.PROTOS]
+    assert taken.shape == (models.SIDE, models.SIDE, models.PROTOS)
     assert found.protos.take_protos() is None
-    assert found.protos.take_mask_coefficients().shape == [2, models.PROTOS]
+    assert found.protos.take_mask_coefficients().shape == (2, models.PROTOS)
     assert found.protos.take_mask_coefficients() is None
     assert models.decoder().decode_proto([models.detection_output()]).protos is None
 
