@@ -9,7 +9,7 @@ import time
 import zlib
 
 
-def connect(path):
+def connect(path: str) -> socket.socket:
     """The other program may start later: tries for ten seconds."""
     for _ in range(500):
         peer = socket.socket(socket.AF_UNIX)

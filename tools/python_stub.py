@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes what type checkers know of the package: python/halyard/_core.pyi of the extension, and
-__init__.pyi, the names of the package. With --check, says whether the files are what it would
-write. Needs the built package on PYTHONPATH, and nanobind.
+__init__.pyi and edgefirst.pyi, the names of the package. With --check, says whether the files are
+what it would write. Needs the built package on PYTHONPATH, and nanobind.
 
     PYTHONPATH=build/python tools/python_stub.py [--check]
 """
+import ast
 import pathlib
 import re
 import sys
@@ -15,7 +16,7 @@ HEADER = """# SPDX-License-Identifier: Apache-2.0
 # Written by tools/python_stub.py from the extension: change its sources.
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Optional, SupportsIndex, overload
+from typing import Any, Literal, Optional, SupportsIndex, overload
 
 import numpy
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -29,6 +30,8 @@ import halyard._tiling
 import halyard._tracking
 from halyard._enums import (
 {enums})
+from halyard.typing import (
+{words})
 
 __version__: str
 
@@ -38,6 +41,7 @@ PACKAGE = """# SPDX-License-Identifier: Apache-2.0
 from halyard import compat as compat
 from halyard import edgefirst as edgefirst
 from halyard import horus as horus
+from halyard import typing as typing
 from halyard._frames import open as open
 """
 FIXES = [
@@ -58,6 +62,8 @@ FIXES = [
     (r": capsule\b", ": Any"),
     (r"\*args\)", "*args: Any)"),
     (r"(?<!\w)exc_type: Any", "exc_type: Any"),
+    (r"(def orientation\(self, value: )tuple\[Flip, Rotation\]",
+     r"\1ImageInfo | tuple[FlipLike, RotationLike] | Literal['raw'] | None"),
 ]
 
 OVERRIDE = "def decode_tracked(\n        self,\n        tracker: ByteTrack,"
@@ -72,16 +78,36 @@ RESULTS = {
     "nms": "Nms | None", "normalized_boxes": "bool | None", "input_dims": "tuple[int, int] | None",
 }
 # PEP 688's name of the buffer protocol, which types written in C have from Python 3.12 on.
-BUFFER = (r'^(class (?:Tensor|TensorMap|BufferLock):\n    """\n(?:.*\n)*?    """\n)',
+BUFFER = (r'^(class (?:_Tensor|TensorMap|BufferLock):\n    """(?:.*\n)*?.*"""\n)',
           r"\1\n    def __buffer__(self, flags: int, /) -> memoryview: ...\n")
+
+
+def of_both_modules(body):
+    """Calls take tensors of either module; those of halyard.edgefirst give its own."""
+    def parameters(match):
+        taken = re.sub(r"(?<=[:\[|] )Tensor\b|(?<=\[)Tensor\b", "_Tensor", match[2])
+        return match[1] + taken + match[3]
+
+    body = re.sub(r"^( *def \w+\()(.*)(\) -> )", parameters, body, flags=re.M)
+    parts = re.split(r"^(?=class )", body, flags=re.M)
+    for i, part in enumerate(parts):
+        if not part.startswith("class _Reference"):
+            continue
+        part = re.sub(r"-> Tensor\b", "-> _ReferenceTensor", part)
+        part = re.sub(r"-> Decoder\b", "-> _ReferenceDecoder", part)
+        if "(_Tensor)" not in part.splitlines()[0]:
+            part = re.sub(r"^(    def .*-> _ReferenceTensor):$",
+                          r"\1:  # type: ignore[override]", part, flags=re.M)
+        parts[i] = part
+    return "".join(parts)
 
 
 def wrapped(line):
     """A long line of one `def`, its parameters one a line."""
-    match = re.match(r"^(\s*)(def \w+\()(.*)(\) -> .*)$", line)
+    match = re.match(r"^(\s*)(def \w+\()(.*)(\) -> .*?:)(  # type.*)?$", line)
     if len(line) <= 100 or not match:
         return line
-    indent, start, inside, end = match.groups()
+    indent, start, inside, end, remark = match.groups()
     parts, depth = [""], 0
     for character in inside:
         depth += (character in "[(") - (character in ")]")
@@ -89,8 +115,8 @@ def wrapped(line):
             parts.append("")
         else:
             parts[-1] += character
-    return "\n".join([indent + start] + [f"{indent}    {part.strip()}," for part in parts if part]
-                     + [indent + end])
+    lines = [f"{indent}    {part.strip()}," for part in parts if part]
+    return "\n".join([indent + start + (remark or ""), *lines, indent + end])
 
 
 def extension():
@@ -98,6 +124,7 @@ def extension():
 
     import halyard._core as core
     import halyard._enums
+    import halyard.typing
 
     name, core.__name__ = core.__name__, "halyard"
     generator = nanobind.stubgen.StubGen(core, include_private=True, quiet=True)
@@ -113,8 +140,11 @@ def extension():
         body = re.sub(rf"(def {called}\(self.*\)) -> Any:", rf"\1 -> {gives}:", body)
     body = re.sub(*BUFFER, body, flags=re.M)
     body = re.sub(r"def (__eq__)\(self, other: Any, /\)", r"def \1(self, other: object, /)", body)
+    body = of_both_modules(body)
     enums = "".join(f"    {name} as {name},\n" for name in sorted(halyard._enums.__all__))
-    header = HEADER.replace("{enums}", enums)
+    words = "".join(f"    {name},\n" for name in sorted(halyard.typing.__all__)
+                    if re.search(rf"\b{name}\b", body))
+    header = HEADER.replace("{enums}", enums).replace("{words}", words)
     made = header + "\n".join(wrapped(line.rstrip()) for line in body.splitlines()) + "\n"
     # halyard.edgefirst's decoder takes less than the one that it derives from.
     return made.replace(OVERRIDE, OVERRIDE.replace("(\n", "(  # type: ignore[override]\n", 1))
@@ -137,9 +167,33 @@ def package():
     return PACKAGE + "\n".join(lines) + "\n"
 
 
+def edgefirst():
+    """Names of halyard but for its own, and these with bodies left out."""
+    import halyard
+    import halyard.edgefirst as module
+
+    lines, own = [], []
+    for node in ast.parse((FOLDER / "edgefirst.py").read_text()).body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            lines += [ast.unparse(node)] if "*" not in ast.unparse(node) else []
+        elif isinstance(node, (ast.ClassDef, ast.FunctionDef)) and not node.name.startswith("_"):
+            for item in ast.walk(node):
+                if isinstance(item, ast.FunctionDef):
+                    item.body = item.body[:1]  # the docstring
+            text = re.sub(r"^(    def .*:)$", r"\1  # type: ignore[override]",
+                          ast.unparse(node), flags=re.M)
+            own.append("\n" + "\n".join(map(wrapped, text.splitlines())))
+    for name in module.__all__:
+        if getattr(module, name) is getattr(halyard, name) and name != "__version__":
+            lines.append(f"from halyard import {name} as {name}")
+    lines += ["Tensor = _core._ReferenceTensor", "Decoder = _core._ReferenceDecoder", *own]
+    return PACKAGE.partition("from")[0] + "\n".join(lines) + "\n"
+
+
 def main():
     status = 0
-    for name, made in (("_core.pyi", extension()), ("__init__.pyi", package())):
+    for name, made in (("_core.pyi", extension()), ("__init__.pyi", package()),
+                       ("edgefirst.pyi", edgefirst())):
         file = FOLDER / name
         if "--check" not in sys.argv[1:]:
             file.write_text(made)

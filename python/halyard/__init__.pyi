@@ -4,6 +4,7 @@ from halyard import compat as compat
 from halyard import edgefirst as edgefirst
 from halyard import horus as horus
 from halyard._frames import open as open
+from halyard import typing as typing
 __version__: str
 from halyard._core import ActiveTrackInfo as ActiveTrackInfo
 from halyard._core import AttributeList as AttributeList
@@ -118,6 +119,8 @@ from halyard._errors import UnsupportedError as UnsupportedError
 from halyard._errors import WaitTimeoutError as WaitTimeoutError
 from halyard._frames import Frame as Frame
 from halyard._frames import Frames as Frames
+from halyard._image import asarray as asarray
+from halyard._image import from_numpy as from_numpy
 from halyard._image import imread as imread
 from halyard._image import imwrite as imwrite
 from halyard._image import load as load
@@ -240,6 +243,7 @@ __all__ = [
     "align_width_for_gpu_pitch",
     "align_width_for_pixel_format",
     "available_engines",
+    "asarray",
     "build_info",
     "cuda_available",
     "cuda_device_count",
@@ -248,6 +252,7 @@ __all__ = [
     "default_pool",
     "describe_model",
     "encode_lists",
+    "from_numpy",
     "gpu_dma_buf_pitch_alignment_bytes",
     "import_buffer",
     "imread",

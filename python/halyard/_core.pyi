@@ -2,7 +2,7 @@
 # Written by tools/python_stub.py from the extension: change its sources.
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Optional, SupportsIndex, overload
+from typing import Any, Literal, Optional, SupportsIndex, overload
 
 import numpy
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -35,6 +35,27 @@ from halyard._enums import (
     PixelFormat as PixelFormat,
     Rotation as Rotation,
     TensorMemory as TensorMemory,
+)
+from halyard.typing import (
+    ColorEncodingLike,
+    ColorModeLike,
+    ColorRangeLike,
+    ColorSpaceLike,
+    ColorTransferLike,
+    DctMethodLike,
+    DecoderTypeLike,
+    DecoderVersionLike,
+    DimNameLike,
+    EglDisplayKindLike,
+    FilterLike,
+    FitLike,
+    FlipLike,
+    LetterboxRuleLike,
+    NmsLike,
+    NormalizationLike,
+    PixelFormatLike,
+    RotationLike,
+    TensorMemoryLike,
 )
 
 __version__: str
@@ -178,13 +199,7 @@ class Colorimetry:
     (unknown). Immutable, compares by value.
     """
 
-    def __init__(
-        self,
-        space: ColorSpace | None = None,
-        transfer: ColorTransfer | None = None,
-        encoding: ColorEncoding | None = None,
-        range: ColorRange | None = None,
-    ) -> None: ...
+    def __init__(self, space: ColorSpaceLike | None = None, transfer: ColorTransferLike | None = None, encoding: ColorEncodingLike | None = None, range: ColorRangeLike | None = None) -> None: ...
 
     @staticmethod
     def from_v4l2(colorspace: int, xfer: int, ycbcr_enc: int, quant: int) -> Colorimetry:
@@ -280,12 +295,7 @@ class TensorMap:
 
     def __enter__(self) -> TensorMap: ...
 
-    def __exit__(
-        self,
-        exc_type: object | None,
-        exc: object | None,
-        traceback: object | None,
-    ) -> None: ...
+    def __exit__(self, exc_type: object | None, exc: object | None, traceback: object | None) -> None: ...
 
     def unmap(self) -> None:
         """
@@ -319,75 +329,23 @@ class TensorMap:
     def __setitem__(self, index: Any, value: Any) -> None: ...
 
     @property
-    def strides(self) -> list[int]:
+    def strides(self) -> tuple[int, ...]:
         """Bytes from one index of each axis to the next."""
 
     @property
-    def shape(self) -> list[int]:
+    def shape(self) -> tuple[int, ...]:
         """Extents, outermost first."""
 
     def __repr__(self) -> str: ...
 
-class Tensor:
-    """
-    Elements in memory that devices share, possibly a picture.
-
-    A tensor has a dtype, a shape and a kind of memory; a picture also has a format, width,
-    height, row stride and colorimetry. View it as a NumPy array without a copy by
-    ``numpy.asarray(t)``, or hand it to others by DLPack; both see padded rows as strides.
-    Views (``view``, ``batch``, ``t[n]``) share the bytes.
-
-    Args:
-        shape: extents, outermost first, 1 to 8 of them.
-        dtype: element type: a name, or anything that ``numpy.dtype`` takes.
-        mem: kind of memory; None: DMA-BUF where it can be had, else the heap.
-        name: for messages; None: one is made up.
-
-    All bytes start as 0. Raises RuntimeError (halyard.Error) when the shape is empty or the
-    memory is not to be had. A Tensor may be used by several threads; who writes the same bytes
-    at the same time is the program's business.
-    """
+class _Tensor:
+    """What halyard.Tensor and halyard.edgefirst.Tensor share."""
 
     def __buffer__(self, flags: int, /) -> memoryview: ...
 
-    def __init__(
-        self,
-        shape: Sequence[int],
-        dtype: DTypeLike = 'float32',
-        mem: TensorMemory | None = None,
-        name: str | None = None,
-    ) -> None: ...
-
-    @staticmethod
-    def image(
-        width: int,
-        height: int,
-        format: PixelFormat | str,
-        mem: TensorMemory | None = None,
-        access: str = 'none',
-        dtype: DTypeLike = 'uint8',
-    ) -> Tensor:
-        """
-        A picture of zeros. Shape: packed [H,W,C], planar [C,H,W], NV12 [H+ceil(H/2),W], NV16
-        [2H,W], NV24 [3H,W]; odd sizes are legal. `access` says what the CPU will do with
-        device memory: none, read, write or readwrite; a hint, all access works.
-        """
-
-    @property
-    def dtype(self) -> str:
-        """Element type by NumPy's name, "uint8"."""
-
-    @property
-    def shape(self) -> list[int]:
-        """Extents, outermost first."""
-
-    @property
-    def size(self) -> int:
-        """Bytes of the elements alone, without padding."""
-
     @property
     def nbytes(self) -> int:
-        """The same as size."""
+        """Bytes of the elements alone, without padding."""
 
     @property
     def ndim(self) -> int:
@@ -398,8 +356,11 @@ class Tensor:
         """Bytes of one element."""
 
     @property
-    def strides(self) -> list[int]:
-        """Bytes from one index of each axis to the next."""
+    def is_writable(self) -> bool:
+        """
+        False for read-only arrays, for what was published, and for tensors of other
+        processes.
+        """
 
     def __len__(self) -> int: ...
 
@@ -454,57 +415,11 @@ class Tensor:
         """
 
     @orientation.setter
-    def orientation(self, value: tuple[Flip, Rotation]) -> None: ...
+    def orientation(self, value: ImageInfo | tuple[FlipLike, RotationLike] | Literal['raw'] | None) -> None: ...
 
     @property
     def upright_size(self) -> tuple[int, int]:
         """Width and height once the orientation is applied."""
-
-    def __str__(self) -> str: ...
-
-    def __repr__(self) -> str: ...
-
-    def reshape(self, shape: Sequence[int]) -> None:
-        """
-        Gives the tensor another shape of as many elements, in place. Drops the picture format.
-        Raises RuntimeError when the count differs or rows are padded.
-        """
-
-    def set_format(self, format: PixelFormat | str) -> None:
-        """
-        Calls the bytes a picture of this format, in place. Raises RuntimeError when the shape
-        cannot be one: packed [H,W,C], planar [C,H,W], NV12 [3H/2,W], NV16 [2H,W], NV24
-        [3H,W].
-        """
-
-    def view(self, region: Region | Rect) -> Tensor:
-        """
-        A rectangle of a picture that shares its bytes. Subsampled formats need x and y at
-        multiples of the chroma block. Raises RuntimeError outside the picture.
-        """
-
-    def batch(self, n: int) -> Tensor:
-        """
-        Element n of the outermost axis, sharing its bytes. Raises RuntimeError when n is out
-        of range, or for a single picture.
-        """
-
-    def __getitem__(self, key: Any) -> Tensor:
-        """
-        A part that shares the bytes: of a picture t[y0:y1, x0:x1]; of other tensors ints and
-        slices for the leading axes, t[n] being batch(n).
-        """
-
-    def copy(self, mem: TensorMemory | None = None) -> Tensor:
-        """
-        A tensor of its own with the same elements and labels, in memory of the same kind or
-        of `mem`. Rows may be padded differently.
-        """
-
-    def fill(self, value: float) -> None:
-        """
-        Sets every element. Raises OverflowError for a value that the dtype cannot hold.
-        """
 
     @property
     def quantization(self) -> Quantization | None:
@@ -534,6 +449,18 @@ class Tensor:
 
     def clear_quantization(self) -> None:
         """Forgets the quantization."""
+
+    def set_format(self, format: PixelFormatLike) -> None:
+        """
+        Calls the bytes a picture of this format, in place. Raises RuntimeError when the shape
+        cannot be one: packed [H,W,C], planar [C,H,W], NV12 [3H/2,W], NV16 [2H,W], NV24
+        [3H,W].
+        """
+
+    def fill(self, value: float) -> None:
+        """
+        Sets every element. Raises OverflowError for a value that the dtype cannot hold.
+        """
 
     def map(self) -> TensorMap:
         """
@@ -570,36 +497,6 @@ class Tensor:
     def __dlpack_device__(self) -> tuple[Any, ...]:
         """(1, 0): the CPU."""
 
-    @staticmethod
-    def from_dlpack(x: Any) -> Tensor:
-        """
-        A tensor over another library's memory (PyTorch, JAX, NumPy), without a copy. CPU only.
-        """
-
-    @staticmethod
-    def from_array(array: Any, copy: bool = False) -> Tensor:
-        """
-        A tensor over the memory of an array: of NumPy, or anything with a buffer,
-        DLPack or NumPy's array interface. With `copy`, a tensor of its own. Memory whose
-        elements share bytes is seen read-only. Name the picture format by set_format().
-        """
-
-    @staticmethod
-    def from_fd(
-        fd: int,
-        shape: Sequence[int],
-        dtype: DTypeLike = 'float32',
-        name: str | None = None,
-        *,
-        require_sealed: bool = False,
-    ) -> Tensor:
-        """
-        A tensor over a DMA-BUF or shared memory. The descriptor is duplicated: close yours.
-        With `require_sealed`, memory that its owner can shrink is sealed, or refused: to read
-        what an owner has taken away ends the process. Raises RuntimeError for other
-        descriptors and for memory that is too small.
-        """
-
     @property
     def fd(self) -> int:
         """
@@ -612,15 +509,6 @@ class Tensor:
         A new descriptor of the DMA-BUF, yours to close. Raises RuntimeError for other memory.
         """
 
-    @staticmethod
-    def from_iosurface(
-        surface_ref: Any,
-        shape: Any,
-        dtype: Any = 'uint8',
-        name: Any | None = None,
-    ) -> Any:
-        """Raises RuntimeError: IOSurfaces are Apple's."""
-
     @property
     def iosurface_id(self) -> int | None:
         """None: IOSurfaces are Apple's."""
@@ -632,21 +520,17 @@ class Tensor:
     @property
     def _borrowed_fd(self) -> int: ...
 
+    @property
+    def _dtype_name(self) -> str: ...
+
     def _shared_state(self) -> Any: ...
 
-    @staticmethod
-    def _from_shared(fd: Any, state: tuple[Any, ...]) -> Any: ...
-
     def _set_name(self, arg: Any, /) -> None: ...
-
-    def __copy__(self) -> Tensor: ...
-
-    def __deepcopy__(self, arg: Any, /) -> Tensor: ...
 
     def decode_image(
         self,
         data: Buffer,
-        format: PixelFormat | None = None,
+        format: PixelFormatLike | None = None,
         *,
         limits: DecodeLimits | None = None,
     ) -> ImageInfo:
@@ -662,7 +546,7 @@ class Tensor:
     def decode_image_file(
         self,
         filename: str | os.PathLike[str],
-        format: PixelFormat | None = None,
+        format: PixelFormatLike | None = None,
         *,
         limits: DecodeLimits | None = None,
     ) -> ImageInfo:
@@ -671,7 +555,7 @@ class Tensor:
     @staticmethod
     def peek_image_info(
         data: Buffer,
-        format: PixelFormat | None = None,
+        format: PixelFormatLike | None = None,
         *,
         limits: DecodeLimits | None = None,
     ) -> ImageInfo:
@@ -683,35 +567,11 @@ class Tensor:
     @staticmethod
     def peek_image_info_file(
         filename: str | os.PathLike[str],
-        format: PixelFormat | None = None,
+        format: PixelFormatLike | None = None,
         *,
         limits: DecodeLimits | None = None,
     ) -> ImageInfo:
         """The same from a file."""
-
-    @staticmethod
-    def load(
-        path: str | os.PathLike[str],
-        format: PixelFormat | None = None,
-        mem: TensorMemory | None = None,
-        *,
-        limits: DecodeLimits | None = None,
-    ) -> Tensor:
-        """
-        A new picture from a JPEG or PNG file, in the file's own format or in `format`. Its
-        pixels lie as they are stored; `orientation` says how, and convert() turns them
-        upright.
-        """
-
-    @staticmethod
-    def load_from_bytes(
-        data: Buffer,
-        format: PixelFormat | None = None,
-        mem: TensorMemory | None = None,
-        *,
-        limits: DecodeLimits | None = None,
-    ) -> Tensor:
-        """The same from bytes."""
 
     def save_jpeg(self, filename: str | os.PathLike[str], quality: int = 80) -> None:
         """
@@ -744,7 +604,7 @@ class Tensor:
     def normalize_to_numpy(
         self,
         dst: NDArray[Any],
-        normalization: Normalization = Normalization.DEFAULT,
+        normalization: NormalizationLike = Normalization.DEFAULT,
         zero_point: int | None = None,
     ) -> None:
         """
@@ -754,6 +614,317 @@ class Tensor:
         are honoured on both sides; dst may share bytes with the picture. Raises TypeError for
         another dst, RuntimeError for shapes that differ and where elements of dst share bytes.
         """
+
+class Tensor(_Tensor):
+    """
+    Elements in memory that devices share, possibly a picture.
+
+    shape, dtype, size, nbytes, ndim, strides and reshape are NumPy's; a picture also has a
+    format, width, height, row stride and colorimetry. View a tensor as a NumPy array without a
+    copy by ``numpy.asarray(t)`` or ``t.numpy()``, or hand it to others by DLPack; both see padded
+    rows as strides. Parts (``view``, ``batch``, ``t[n]``, ``reshape``) share the bytes.
+
+    Args:
+        shape: extents, outermost first, 1 to 8 of them.
+        dtype: element type: all that ``numpy.dtype`` takes, or "bfloat16".
+        mem: kind of memory; None: DMA-BUF where it can be had, else the heap.
+        name: for messages; None: one is made up.
+
+    All bytes start as 0. Raises RuntimeError (halyard.Error) when the shape is empty or the
+    memory is not to be had. A Tensor may be used by several threads; who writes the same bytes
+    at the same time is the program's business.
+    """
+
+    def __init__(self, shape: Sequence[int] | int, dtype: DTypeLike = 'float32', mem: TensorMemoryLike | None = None, name: str | None = None) -> None: ...
+
+    @staticmethod
+    def image(
+        width: int,
+        height: int,
+        format: PixelFormatLike,
+        mem: TensorMemoryLike | None = None,
+        access: Literal['none', 'read', 'write', 'readwrite'] = 'none',
+        dtype: DTypeLike = 'uint8',
+    ) -> Tensor:
+        """
+        A picture of zeros. Shape: packed [H,W,C], planar [C,H,W], NV12 [H+ceil(H/2),W], NV16
+        [2H,W], NV24 [3H,W]; odd sizes are legal. `access` says what the CPU will do with
+        device memory: none, read, write or readwrite; a hint, all access works.
+        """
+
+    @property
+    def dtype(self) -> numpy.dtype[Any]:
+        """
+        Element type, a numpy.dtype, equal to its name, "uint8". Raises UnsupportedError
+        for bfloat16 without the package ml_dtypes.
+        """
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extents, outermost first."""
+
+    @property
+    def size(self) -> int:
+        """Count of elements. Their bytes: nbytes."""
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Bytes from one index of each axis to the next."""
+
+    def __repr__(self) -> str: ...
+
+    def reshape(self, *shape: SupportsIndex | Sequence[SupportsIndex]) -> Tensor:
+        """
+        A tensor of another shape over the same bytes: ints, or a sequence of them; one may be
+        -1. Without the picture format. Raises ValueError when the count differs,
+        UnsupportedError where rows are padded: NumPy copies then.
+        """
+
+    def view(self, region: Region | Rect) -> Tensor:
+        """
+        A rectangle of a picture that shares its bytes. Subsampled formats need x and y at
+        multiples of the chroma block. Raises RuntimeError outside the picture.
+        """
+
+    def batch(self, n: int) -> Tensor:
+        """
+        Element n of the outermost axis, sharing its bytes. Raises RuntimeError when n is out
+        of range, or for a single picture.
+        """
+
+    def __getitem__(self, key: Any) -> Tensor:
+        """
+        A part that shares the bytes: of a picture t[y0:y1, x0:x1]; of other tensors ints and
+        slices for the leading axes, t[n] being batch(n).
+        """
+
+    def copy(self, mem: TensorMemoryLike | None = None) -> Tensor:
+        """
+        A tensor of its own with the same elements and labels, in memory of the same kind or
+        of `mem`. Rows may be padded differently.
+        """
+
+    def __copy__(self) -> Tensor: ...
+
+    def __deepcopy__(self, memo: Any) -> Tensor: ...
+
+    @staticmethod
+    def from_dlpack(x: Any) -> Tensor:
+        """
+        A tensor over another library's memory (PyTorch, JAX, NumPy), without a copy. CPU only.
+        """
+
+    @staticmethod
+    def from_array(array: Any, copy: bool = False) -> Tensor:
+        """
+        A tensor over the memory of an array: of NumPy, or anything with a buffer,
+        DLPack or NumPy's array interface. With `copy`, a tensor of its own. Memory whose
+        elements share bytes is seen read-only. Name the picture format by set_format().
+        """
+
+    @staticmethod
+    def from_fd(
+        fd: int,
+        shape: Sequence[int],
+        dtype: DTypeLike = 'float32',
+        name: str | None = None,
+        *,
+        require_sealed: bool = False,
+    ) -> Tensor:
+        """
+        A tensor over a DMA-BUF or shared memory. The descriptor is duplicated: close yours.
+        With `require_sealed`, memory that its owner can shrink is sealed, or refused: to read
+        what an owner has taken away ends the process. Raises RuntimeError for other
+        descriptors and for memory that is too small.
+        """
+
+    @staticmethod
+    def from_iosurface(
+        surface_ref: Any,
+        shape: Any,
+        dtype: Any = 'uint8',
+        name: Any | None = None,
+    ) -> Any:
+        """Raises RuntimeError: IOSurfaces are Apple's."""
+
+    @staticmethod
+    def _from_shared(fd: int, state: tuple[Any, ...]) -> Tensor: ...
+
+    @staticmethod
+    def load(
+        path: str | os.PathLike[str],
+        format: PixelFormatLike | None = None,
+        mem: TensorMemoryLike | None = None,
+        *,
+        limits: DecodeLimits | None = None,
+    ) -> Tensor:
+        """
+        A new picture from a JPEG or PNG file, in the file's own format or in `format`. Its
+        pixels lie as they are stored; `orientation` says how, and convert() turns them
+        upright.
+        """
+
+    @staticmethod
+    def load_from_bytes(
+        data: Buffer,
+        format: PixelFormatLike | None = None,
+        mem: TensorMemoryLike | None = None,
+        *,
+        limits: DecodeLimits | None = None,
+    ) -> Tensor:
+        """The same from bytes."""
+
+class _ReferenceTensor(_Tensor):
+    """
+    halyard.Tensor as EdgeFirst HAL has it: ``shape`` is a list[Any], ``dtype`` a str, ``size`` a count
+    of bytes, ``reshape`` changes the tensor in place. Every call takes either class.
+
+    Args:
+        shape: extents, outermost first, 1 to 8 of them.
+        dtype: element type: a name, or anything that ``numpy.dtype`` takes.
+        mem: kind of memory; None: DMA-BUF where it can be had, else the heap.
+        name: for messages; None: one is made up.
+
+    All bytes start as 0. Raises RuntimeError when the shape is empty or the memory is not to be
+    had.
+    """
+
+    def __init__(self, shape: Sequence[int] | int, dtype: DTypeLike = 'float32', mem: TensorMemoryLike | None = None, name: str | None = None) -> None: ...
+
+    @staticmethod
+    def image(
+        width: int,
+        height: int,
+        format: PixelFormatLike,
+        mem: TensorMemoryLike | None = None,
+        access: Literal['none', 'read', 'write', 'readwrite'] = 'none',
+        dtype: DTypeLike = 'uint8',
+    ) -> _ReferenceTensor:
+        """
+        A picture of zeros. Shape: packed [H,W,C], planar [C,H,W], NV12 [H+ceil(H/2),W], NV16
+        [2H,W], NV24 [3H,W]; odd sizes are legal. `access` says what the CPU will do with
+        device memory: none, read, write or readwrite; a hint, all access works.
+        """
+
+    @property
+    def dtype(self) -> str:
+        """Element type by NumPy's name, "uint8"."""
+
+    @property
+    def shape(self) -> list[int]:
+        """Extents, outermost first."""
+
+    @property
+    def size(self) -> int:
+        """Bytes of the elements alone, without padding."""
+
+    @property
+    def strides(self) -> list[int]:
+        """Bytes from one index of each axis to the next."""
+
+    def __str__(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
+    def reshape(self, shape: Sequence[int]) -> None:
+        """
+        Gives the tensor another shape of as many elements, in place. Drops the picture format.
+        Raises RuntimeError when the count differs or rows are padded.
+        """
+
+    def view(self, region: Region | Rect) -> _ReferenceTensor:
+        """
+        A rectangle of a picture that shares its bytes. Subsampled formats need x and y at
+        multiples of the chroma block. Raises RuntimeError outside the picture.
+        """
+
+    def batch(self, n: int) -> _ReferenceTensor:
+        """
+        Element n of the outermost axis, sharing its bytes. Raises RuntimeError when n is out
+        of range, or for a single picture.
+        """
+
+    def __getitem__(self, key: Any) -> _ReferenceTensor:
+        """
+        A part that shares the bytes: of a picture t[y0:y1, x0:x1]; of other tensors ints and
+        slices for the leading axes, t[n] being batch(n).
+        """
+
+    def copy(self, mem: TensorMemoryLike | None = None) -> _ReferenceTensor:
+        """
+        A tensor of its own with the same elements and labels, in memory of the same kind or
+        of `mem`. Rows may be padded differently.
+        """
+
+    def __copy__(self) -> _ReferenceTensor: ...
+
+    def __deepcopy__(self, memo: Any) -> _ReferenceTensor: ...
+
+    @staticmethod
+    def from_dlpack(x: Any) -> _ReferenceTensor:
+        """
+        A tensor over another library's memory (PyTorch, JAX, NumPy), without a copy. CPU only.
+        """
+
+    @staticmethod
+    def from_array(array: Any, copy: bool = False) -> _ReferenceTensor:
+        """
+        A tensor over the memory of an array: of NumPy, or anything with a buffer,
+        DLPack or NumPy's array interface. With `copy`, a tensor of its own. Memory whose
+        elements share bytes is seen read-only. Name the picture format by set_format().
+        """
+
+    @staticmethod
+    def from_fd(
+        fd: int,
+        shape: Sequence[int],
+        dtype: DTypeLike = 'float32',
+        name: str | None = None,
+        *,
+        require_sealed: bool = False,
+    ) -> _ReferenceTensor:
+        """
+        A tensor over a DMA-BUF or shared memory. The descriptor is duplicated: close yours.
+        With `require_sealed`, memory that its owner can shrink is sealed, or refused: to read
+        what an owner has taken away ends the process. Raises RuntimeError for other
+        descriptors and for memory that is too small.
+        """
+
+    @staticmethod
+    def from_iosurface(
+        surface_ref: Any,
+        shape: Any,
+        dtype: Any = 'uint8',
+        name: Any | None = None,
+    ) -> Any:
+        """Raises RuntimeError: IOSurfaces are Apple's."""
+
+    @staticmethod
+    def _from_shared(fd: int, state: tuple[Any, ...]) -> _ReferenceTensor: ...
+
+    @staticmethod
+    def load(
+        path: str | os.PathLike[str],
+        format: PixelFormatLike | None = None,
+        mem: TensorMemoryLike | None = None,
+        *,
+        limits: DecodeLimits | None = None,
+    ) -> _ReferenceTensor:
+        """
+        A new picture from a JPEG or PNG file, in the file's own format or in `format`. Its
+        pixels lie as they are stored; `orientation` says how, and convert() turns them
+        upright.
+        """
+
+    @staticmethod
+    def load_from_bytes(
+        data: Buffer,
+        format: PixelFormatLike | None = None,
+        mem: TensorMemoryLike | None = None,
+        *,
+        limits: DecodeLimits | None = None,
+    ) -> _ReferenceTensor:
+        """The same from bytes."""
 
 class Device:
     """
@@ -829,15 +1000,15 @@ class TensorDescriptor:
         """Whether the tensor was published."""
 
     @property
-    def shape(self) -> list[int]:
+    def shape(self) -> tuple[int, ...]:
         """Extents, outermost first."""
 
     @property
-    def strides(self) -> list[int]:
+    def strides(self) -> tuple[int, ...]:
         """Bytes from one index of each axis to the next."""
 
     @property
-    def dtype(self) -> str | None:
+    def dtype(self) -> numpy.dtype[Any] | None:
         """None for a foreign number."""
 
     @property
@@ -931,17 +1102,7 @@ class TensorPoolConfig:
     with.
     """
 
-    def __init__(
-        self,
-        size_mb: float = 1024,
-        max_slots: int = 1024,
-        *,
-        slot_alignment: int = 64,
-        scrub: str = 'on_handover',
-        prefault: bool = False,
-        lock_memory: bool = False,
-        huge_pages: bool = False,
-    ) -> None: ...
+    def __init__(self, size_mb: float = 1024, max_slots: int = 1024, *, slot_alignment: int = 64, scrub: str = 'on_handover', prefault: bool = False, lock_memory: bool = False, huge_pages: bool = False) -> None: ...
 
     @property
     def pool_size(self) -> int:
@@ -985,18 +1146,7 @@ class TensorPool:
     the pool has. Thread-safe. A child of fork() opens the pool anew.
     """
 
-    def __init__(
-        self,
-        pool_id: int = 1,
-        size_mb: float = 1024,
-        max_slots: int = 1024,
-        *,
-        slot_alignment: int = 64,
-        scrub: str = 'on_handover',
-        prefault: bool = False,
-        lock_memory: bool = False,
-        huge_pages: bool = False,
-    ) -> None: ...
+    def __init__(self, pool_id: int = 1, size_mb: float = 1024, max_slots: int = 1024, *, slot_alignment: int = 64, scrub: str = 'on_handover', prefault: bool = False, lock_memory: bool = False, huge_pages: bool = False) -> None: ...
 
     @staticmethod
     def open(pool_id: int) -> TensorPool:
@@ -1024,7 +1174,7 @@ class TensorPool:
         self,
         width: int,
         height: int,
-        format: PixelFormat | str,
+        format: PixelFormatLike,
         dtype: DTypeLike = 'uint8',
     ) -> TensorHandle:
         """An image as Tensor.image() lays it out. Raises as alloc()."""
@@ -1081,12 +1231,7 @@ class TensorPool:
 
     def __enter__(self) -> TensorPool: ...
 
-    def __exit__(
-        self,
-        exc_type: object | None,
-        exc: object | None,
-        traceback: object | None,
-    ) -> None: ...
+    def __exit__(self, exc_type: object | None, exc: object | None, traceback: object | None) -> None: ...
 
     def __eq__(self, other: object, /) -> bool: ...
 
@@ -1122,7 +1267,7 @@ class TensorHandle(Tensor):
         """The axes in another order, sharing the slot."""
 
     @staticmethod
-    def of(tensor: Tensor) -> TensorHandle:
+    def of(tensor: _Tensor) -> TensorHandle:
         """
         A Tensor in a pool's memory (a part of a handle, an image's tensor) as the
         handle that it is. Raises InvalidArgumentError for other memory.
@@ -1154,10 +1299,6 @@ class TensorHandle(Tensor):
         ask for it. AttributeError for bfloat16, which it has no code for.
         """
 
-    @property
-    def is_writable(self) -> bool:
-        """False for what was published, and for tensors of other processes."""
-
 class Image:
     """
     A camera's image: a tensor with an encoding, a coordinate frame and a timestamp, in the
@@ -1174,14 +1315,7 @@ class Image:
     Raises halyard.Error for a wrong size or encoding, and where the pool has no room.
     """
 
-    def __init__(
-        self,
-        width: int,
-        height: int,
-        encoding: str = 'rgb8',
-        *,
-        pool: TensorPool | None = None,
-    ) -> None: ...
+    def __init__(self, width: int, height: int, encoding: str = 'rgb8', *, pool: TensorPool | None = None) -> None: ...
 
     @staticmethod
     def from_numpy(
@@ -1233,11 +1367,11 @@ class Image:
     def timestamp_ns(self, value: int) -> None: ...
 
     @property
-    def dtype(self) -> str:
+    def dtype(self) -> numpy.dtype[Any]:
         """Element type of the tensor."""
 
     @property
-    def shape(self) -> list[int]:
+    def shape(self) -> tuple[int, ...]:
         """Extents of the tensor."""
 
     @property
@@ -1259,11 +1393,7 @@ class Image:
         The tensor's elements as a NumPy array, without a copy; read-only once published.
         """
 
-    def __array__(
-        self,
-        dtype: DTypeLike | None = None,
-        copy: bool | None = None,
-    ) -> NDArray[Any]: ...
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]: ...
 
     def __dlpack__(self, **kwargs: Any) -> Any:
         """As Tensor.__dlpack__()."""
@@ -1359,13 +1489,7 @@ class PointField:
         count: numbers in the field.
     """
 
-    def __init__(
-        self,
-        name: str,
-        offset: int,
-        datatype: DTypeLike = 'float32',
-        count: int = 1,
-    ) -> None: ...
+    def __init__(self, name: str, offset: int, datatype: DTypeLike = 'float32', count: int = 1) -> None: ...
 
     @property
     def name(self) -> str: ...
@@ -1403,14 +1527,7 @@ class PointCloud:
         pool: where its bytes are; None: the process's own pool. They hold any values.
     """
 
-    def __init__(
-        self,
-        num_points: int,
-        fields: int = 3,
-        dtype: DTypeLike = 'float32',
-        *,
-        pool: TensorPool | None = None,
-    ) -> None: ...
+    def __init__(self, num_points: int, fields: int = 3, dtype: DTypeLike = 'float32', *, pool: TensorPool | None = None) -> None: ...
 
     @staticmethod
     def with_fields(
@@ -1460,11 +1577,11 @@ class PointCloud:
     def timestamp_ns(self, value: int) -> None: ...
 
     @property
-    def dtype(self) -> str:
+    def dtype(self) -> numpy.dtype[Any]:
         """Element type of the tensor."""
 
     @property
-    def shape(self) -> list[int]:
+    def shape(self) -> tuple[int, ...]:
         """Extents of the tensor."""
 
     @property
@@ -1486,11 +1603,7 @@ class PointCloud:
         The tensor's elements as a NumPy array, without a copy; read-only once published.
         """
 
-    def __array__(
-        self,
-        dtype: DTypeLike | None = None,
-        copy: bool | None = None,
-    ) -> NDArray[Any]: ...
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]: ...
 
     def __dlpack__(self, **kwargs: Any) -> Any:
         """As Tensor.__dlpack__()."""
@@ -1628,14 +1741,7 @@ class DepthImage:
         pool: where its bytes are; None: the process's own pool. They hold any values.
     """
 
-    def __init__(
-        self,
-        width: int,
-        height: int,
-        dtype: DTypeLike = 'float32',
-        *,
-        pool: TensorPool | None = None,
-    ) -> None: ...
+    def __init__(self, width: int, height: int, dtype: DTypeLike = 'float32', *, pool: TensorPool | None = None) -> None: ...
 
     @staticmethod
     def meters(width: int, height: int, *, pool: TensorPool | None = None) -> DepthImage:
@@ -1673,11 +1779,11 @@ class DepthImage:
     def timestamp_ns(self, value: int) -> None: ...
 
     @property
-    def dtype(self) -> str:
+    def dtype(self) -> numpy.dtype[Any]:
         """Element type of the tensor."""
 
     @property
-    def shape(self) -> list[int]:
+    def shape(self) -> tuple[int, ...]:
         """Extents of the tensor."""
 
     @property
@@ -1699,11 +1805,7 @@ class DepthImage:
         The tensor's elements as a NumPy array, without a copy; read-only once published.
         """
 
-    def __array__(
-        self,
-        dtype: DTypeLike | None = None,
-        copy: bool | None = None,
-    ) -> NDArray[Any]: ...
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]: ...
 
     def __dlpack__(self, **kwargs: Any) -> Any:
         """As Tensor.__dlpack__()."""
@@ -1858,15 +1960,7 @@ class TopicStats:
 class _Endpoint:
     """An endpoint of a topic, for the class Topic."""
 
-    def __init__(
-        self,
-        name: Any,
-        kind: Any,
-        message_name: object | None,
-        size: Any,
-        alignment: Any,
-        options: dict[str, Any],
-    ) -> None: ...
+    def __init__(self, name: Any, kind: Any, message_name: object | None, size: Any, alignment: Any, options: dict[str, Any]) -> None: ...
 
     def send(self, message: Any, timeout: Any | None = None) -> None: ...
 
@@ -1929,16 +2023,7 @@ class AttributeList:
     One thread uses it at a time.
     """
 
-    def __init__(
-        self,
-        party: str,
-        keys: Mapping[str, Any] | None = None,
-        *,
-        engine: str | None = None,
-        settings: Mapping[str, Any] | None = None,
-        optional: bool | int | None = None,
-        process: int = 0,
-    ) -> None: ...
+    def __init__(self, party: str, keys: Mapping[str, Any] | None = None, *, engine: str | None = None, settings: Mapping[str, Any] | None = None, optional: bool | int | None = None, process: int = 0) -> None: ...
 
     def set(self, key: str, value: Any, *, source: str | None = None) -> None:
         """
@@ -2083,7 +2168,7 @@ class Reconciled:
         (more than the parties allow), OutOfMemoryError.
         """
 
-    def adopt(self, tensor: Tensor, *, party: str | None = None) -> NegotiatedBuffer:
+    def adopt(self, tensor: _Tensor, *, party: str | None = None) -> NegotiatedBuffer:
         """
         Lays the result over the memory of a Tensor, from its first byte. Raises
         InvalidArgumentError (too small, wrong alignment), UnsupportedError (memory that not
@@ -2183,12 +2268,7 @@ class BufferLock:
 
     def __enter__(self) -> BufferLock: ...
 
-    def __exit__(
-        self,
-        exc_type: object | None,
-        exc: object | None,
-        traceback: object | None,
-    ) -> None: ...
+    def __exit__(self, exc_type: object | None, exc: object | None, traceback: object | None) -> None: ...
 
 class BufferOperation:
     """
@@ -2208,12 +2288,7 @@ class BufferOperation:
 
     def __enter__(self) -> BufferOperation: ...
 
-    def __exit__(
-        self,
-        exc_type: object | None,
-        exc: object | None,
-        traceback: object | None,
-    ) -> None: ...
+    def __exit__(self, exc_type: object | None, exc: object | None, traceback: object | None) -> None: ...
 
 class OperationStatus:
     """How the latest use of a buffer by an engine stands."""
@@ -2255,7 +2330,7 @@ class NegotiatedBuffer:
 
     def copy_from(
         self,
-        source: Tensor | ArrayLike,
+        source: _Tensor | ArrayLike,
         order: str = 'NCHW',
         *,
         timeout: float | None = None,
@@ -2270,7 +2345,7 @@ class NegotiatedBuffer:
 
     def copy_to(
         self,
-        destination: Tensor | ArrayLike,
+        destination: _Tensor | ArrayLike,
         order: str = 'NCHW',
         *,
         timeout: float | None = None,
@@ -2407,18 +2482,7 @@ class DecodeLimits:
     What is not given is the process's: see set_default_decode_limits().
     """
 
-    def __init__(
-        self,
-        *,
-        max_width: int | None = None,
-        max_height: int | None = None,
-        max_pixels: int | None = None,
-        max_bytes: int | None = None,
-        max_expansion: int | None = None,
-        expansion_floor: int | None = None,
-        max_scans: int | None = None,
-        max_scan_passes: int | None = None,
-    ) -> None: ...
+    def __init__(self, *, max_width: int | None = None, max_height: int | None = None, max_pixels: int | None = None, max_bytes: int | None = None, max_expansion: int | None = None, expansion_floor: int | None = None, max_scans: int | None = None, max_scan_passes: int | None = None) -> None: ...
 
     @property
     def max_width(self) -> int:
@@ -2489,12 +2553,12 @@ def set_default_decode_limits(limits: DecodeLimits | None) -> None:
     that take files of strangers call it once at start.
     """
 
-def set_dct_method(method: DctMethod) -> None:
+def set_dct_method(method: DctMethodLike) -> None:
     """
     Accepted for programs that choose it: the JPEG decoder is accurate and fast in one.
     """
 
-def set_output_format(format: PixelFormat | None = None) -> None:
+def set_output_format(format: PixelFormatLike | None = None) -> None:
     """
     Format that this thread's later decode_image() calls give for JPEGs that can be decoded
     so; others, and None, keep the file's own. Each call's own `format` goes first.
@@ -2573,7 +2637,7 @@ class ImageProcessor:
         threads: most threads for one call; 0: all cores.
     """
 
-    def __init__(self, egl_display: EglDisplayKind | None = None, threads: int = 0) -> None: ...
+    def __init__(self, egl_display: EglDisplayKindLike | None = None, threads: int = 0) -> None: ...
 
     def close(self) -> None:
         """
@@ -2582,33 +2646,28 @@ class ImageProcessor:
 
     def __enter__(self) -> ImageProcessor: ...
 
-    def __exit__(
-        self,
-        exc_type: object | None,
-        exc: object | None,
-        traceback: object | None,
-    ) -> None: ...
+    def __exit__(self, exc_type: object | None, exc: object | None, traceback: object | None) -> None: ...
 
     def convert(
         self,
-        src: Tensor,
-        dst: Tensor,
-        rotation: Rotation = Rotation.Rotate0,
-        flip: Flip = Flip.NoFlip,
-        source: Region | None = None,
+        src: _Tensor,
+        dst: _Tensor,
+        rotation: RotationLike = Rotation.Rotate0,
+        flip: FlipLike = Flip.NoFlip,
+        source: Region | Sequence[int] | None = None,
         letterbox: Sequence[int] | None = None,
         *,
-        src_crop: Rect | None = None,
-        dst_crop: Rect | None = None,
+        src_crop: Rect | Region | Sequence[int] | None = None,
+        dst_crop: Rect | Region | Sequence[int] | None = None,
         dst_color: Sequence[int] | None = None,
-        fit: Fit | None = None,
-        filter: Filter | None = None,
+        fit: FitLike | None = None,
+        filter: FilterLike | None = None,
         antialias: bool = False,
-        normalize: Normalization | tuple[Sequence[float], Sequence[float]] | str | None = None,
+        normalize: NormalizationLike | tuple[Sequence[float], Sequence[float]] | Literal['imagenet'] | None = None,
         pad: Sequence[int] | None = None,
-        place: Region | None = None,
-        orientation: ImageInfo | tuple[Flip, Rotation] | str | None = None,
-        letterbox_rule: LetterboxRule | None = None,
+        place: Region | Sequence[int] | None = None,
+        orientation: ImageInfo | tuple[FlipLike, RotationLike] | Literal['raw'] | None = None,
+        letterbox_rule: LetterboxRuleLike | None = None,
         bgr: bool = False,
     ) -> Placement:
         """
@@ -2642,24 +2701,24 @@ class ImageProcessor:
 
     def convert_deferred(
         self,
-        src: Tensor,
-        dst: Tensor,
-        rotation: Rotation = Rotation.Rotate0,
-        flip: Flip = Flip.NoFlip,
-        source: Region | None = None,
+        src: _Tensor,
+        dst: _Tensor,
+        rotation: RotationLike = Rotation.Rotate0,
+        flip: FlipLike = Flip.NoFlip,
+        source: Region | Sequence[int] | None = None,
         letterbox: Sequence[int] | None = None,
         *,
-        src_crop: Rect | None = None,
-        dst_crop: Rect | None = None,
+        src_crop: Rect | Region | Sequence[int] | None = None,
+        dst_crop: Rect | Region | Sequence[int] | None = None,
         dst_color: Sequence[int] | None = None,
-        fit: Fit | None = None,
-        filter: Filter | None = None,
+        fit: FitLike | None = None,
+        filter: FilterLike | None = None,
         antialias: bool = False,
-        normalize: Normalization | tuple[Sequence[float], Sequence[float]] | str | None = None,
+        normalize: NormalizationLike | tuple[Sequence[float], Sequence[float]] | Literal['imagenet'] | None = None,
         pad: Sequence[int] | None = None,
-        place: Region | None = None,
-        orientation: ImageInfo | tuple[Flip, Rotation] | str | None = None,
-        letterbox_rule: LetterboxRule | None = None,
+        place: Region | Sequence[int] | None = None,
+        orientation: ImageInfo | tuple[FlipLike, RotationLike] | Literal['raw'] | None = None,
+        letterbox_rule: LetterboxRuleLike | None = None,
         bgr: bool = False,
     ) -> Placement:
         """
@@ -2669,24 +2728,24 @@ class ImageProcessor:
 
     def explain(
         self,
-        src: Tensor,
-        dst: Tensor,
-        rotation: Rotation = Rotation.Rotate0,
-        flip: Flip = Flip.NoFlip,
-        source: Region | None = None,
+        src: _Tensor,
+        dst: _Tensor,
+        rotation: RotationLike = Rotation.Rotate0,
+        flip: FlipLike = Flip.NoFlip,
+        source: Region | Sequence[int] | None = None,
         letterbox: Sequence[int] | None = None,
         *,
-        src_crop: Rect | None = None,
-        dst_crop: Rect | None = None,
+        src_crop: Rect | Region | Sequence[int] | None = None,
+        dst_crop: Rect | Region | Sequence[int] | None = None,
         dst_color: Sequence[int] | None = None,
-        fit: Fit | None = None,
-        filter: Filter | None = None,
+        fit: FitLike | None = None,
+        filter: FilterLike | None = None,
         antialias: bool = False,
-        normalize: Normalization | tuple[Sequence[float], Sequence[float]] | str | None = None,
+        normalize: NormalizationLike | tuple[Sequence[float], Sequence[float]] | Literal['imagenet'] | None = None,
         pad: Sequence[int] | None = None,
-        place: Region | None = None,
-        orientation: ImageInfo | tuple[Flip, Rotation] | str | None = None,
-        letterbox_rule: LetterboxRule | None = None,
+        place: Region | Sequence[int] | None = None,
+        orientation: ImageInfo | tuple[FlipLike, RotationLike] | Literal['raw'] | None = None,
+        letterbox_rule: LetterboxRuleLike | None = None,
         bgr: bool = False,
     ) -> str:
         """
@@ -2701,10 +2760,10 @@ class ImageProcessor:
         self,
         width: int,
         height: int,
-        format: PixelFormat | str = PixelFormat.Rgba,
+        format: PixelFormatLike = PixelFormat.Rgba,
         dtype: DTypeLike = 'uint8',
-        access: str = 'none',
-        compression: str | None = None,
+        access: Literal['none', 'read', 'write', 'readwrite'] = 'none',
+        compression: Literal['any', 'ubwc', 'afbc', 'pvric', 'dcc'] | None = None,
     ) -> Tensor:
         """
         A picture of zeros in the memory that suits this machine's backends best. `access`: what
@@ -2717,7 +2776,7 @@ class ImageProcessor:
         fd: int,
         width: int,
         height: int,
-        format: PixelFormat | str,
+        format: PixelFormatLike,
         dtype: DTypeLike = 'uint8',
         stride: int | None = None,
         offset: int | None = None,
@@ -2738,7 +2797,7 @@ class ImageProcessor:
 
     def draw_decoded_masks(
         self,
-        dst: Tensor,
+        dst: _Tensor,
         bbox: Any,
         scores: Any = None,
         classes: Any = None,
@@ -2746,7 +2805,7 @@ class ImageProcessor:
         background: Any | None = None,
         opacity: float = 1.0,
         letterbox: Sequence[float] | None = None,
-        color_mode: ColorMode = ColorMode.Class,
+        color_mode: ColorModeLike = ColorMode.Class,
         input_dims: tuple[int, int] | None = None,
     ) -> None:
         """
@@ -2774,13 +2833,13 @@ class ImageProcessor:
         self,
         decoder: Decoder,
         model_output: Sequence[Any],
-        dst: Tensor,
+        dst: _Tensor,
         tracker: ByteTrack | None = None,
         timestamp: int | None = None,
         background: Any | None = None,
         opacity: float = 1.0,
         letterbox: Sequence[float] | None = None,
-        color_mode: ColorMode = ColorMode.Class,
+        color_mode: ColorModeLike = ColorMode.Class,
         batch: int | None = None,
     ) -> tuple[Any, ...]:
         """
@@ -2819,7 +2878,7 @@ class ImageProcessor:
     def set_class_colors(self, colors: Sequence[Sequence[int]]) -> None:
         """Colours of classes, R, G, B, A of 0..255 each; the first 20 are taken."""
 
-    def set_int8_interpolation(self, mode: str) -> None:
+    def set_int8_interpolation(self, mode: Literal['nearest', 'bilinear', 'twopass']) -> None:
         """
         Takes "nearest", "bilinear" and "twopass", and changes nothing: masks of int8
         prototypes are always sampled as those of floats.
@@ -2829,10 +2888,10 @@ class ImageProcessor:
         self,
         n: int,
         cfg: halyard._tiling.TilingConfig,
-        format: PixelFormat | str = PixelFormat.Rgba,
+        format: PixelFormatLike = PixelFormat.Rgba,
         dtype: DTypeLike = 'uint8',
-        memory: TensorMemory | None = None,
-        access: str = 'none',
+        memory: TensorMemoryLike | None = None,
+        access: Literal['none', 'read', 'write', 'readwrite'] = 'none',
     ) -> Tensor:
         """
         A picture for n tiles, one below the other: tile_w x (n * tile_h) pixels.
@@ -2853,7 +2912,7 @@ class ImageProcessor:
     def tile_into(
         self,
         src: Any,
-        dst_batched: Tensor,
+        dst_batched: _Tensor,
         cfg: halyard._tiling.TilingConfig,
     ) -> list[halyard._tiling.TilePlacement]:
         """
@@ -2865,7 +2924,7 @@ class ImageProcessor:
     def tile_one(
         self,
         src: Any,
-        dst_slot: Tensor,
+        dst_slot: _Tensor,
         placement: halyard._tiling.TilePlacement,
         cfg: halyard._tiling.TilingConfig,
     ) -> None:
@@ -2873,6 +2932,60 @@ class ImageProcessor:
         Renders one tile of src into a picture of the tile's size.
 
         Raises ValueError when the placement does not lie in src at whole pixels.
+        """
+
+class _ReferenceProcessor(ImageProcessor):
+    """
+    Converts pictures: crop, flip, rotate, resize, place, colours, element type; draws results.
+
+    It always starts; what no backend of this machine serves raises RuntimeError when asked.
+    HALYARD_FORCE_BACKEND (opengl, g2d, cpu) pins a backend. One processor serves one call at a
+    time, other threads wait; give each thread its own to run side by side. A context manager.
+
+    Args:
+        egl_display: the display that OpenGL is to use; None: the first that works.
+        threads: most threads for one call; 0: all cores.
+    """
+
+    def __init__(self, egl_display: EglDisplayKindLike | None = None, threads: int = 0) -> None: ...
+
+    def create_image(  # type: ignore[override]
+        self,
+        width: int,
+        height: int,
+        format: PixelFormatLike = PixelFormat.Rgba,
+        dtype: DTypeLike = 'uint8',
+        access: Literal['none', 'read', 'write', 'readwrite'] = 'none',
+        compression: Literal['any', 'ubwc', 'afbc', 'pvric', 'dcc'] | None = None,
+    ) -> _ReferenceTensor:
+        """
+        A picture of zeros in the memory that suits this machine's backends best. `access`: what
+        the CPU will do with it (none, read, write, readwrite). `compression` (any, ubwc, afbc,
+        pvric, dcc) needs access "none".
+        """
+
+    def import_image(  # type: ignore[override]
+        self,
+        fd: int,
+        width: int,
+        height: int,
+        format: PixelFormatLike,
+        dtype: DTypeLike = 'uint8',
+        stride: int | None = None,
+        offset: int | None = None,
+        chroma_fd: int | None = None,
+        chroma_stride: int | None = None,
+        chroma_offset: int | None = None,
+        colorimetry: Colorimetry | None = None,
+        *,
+        require_sealed: bool = False,
+    ) -> _ReferenceTensor:
+        """
+        A picture over a DMA-BUF or shared memory of somebody else. Descriptors are duplicated:
+        close yours. `stride` and `offset` in bytes; without a stride rows are tight. Chroma
+        lies behind the luma unless it has a descriptor or an offset. With `require_sealed`,
+        memory that its owner can shrink is sealed, or refused: to read what an owner has taken
+        away ends the process. Raises RuntimeError for planes that do not fit their memory.
         """
 
 def is_dma_available() -> bool:
@@ -2910,7 +3023,7 @@ def align_width_for_gpu_pitch(width: int, bpp: int) -> int:
 
 def align_width_for_pixel_format(
     width: int,
-    format: PixelFormat | str,
+    format: PixelFormatLike,
     dtype: DTypeLike = 'uint8',
 ) -> int:
     """The same for a format and element type."""
@@ -2980,22 +3093,10 @@ class ActiveTrackInfo:
     """A living track and the detection that it last took up."""
 
     @overload
-    def __init__(
-        self,
-        track_info: TrackInfo,
-        bbox: Sequence[float],
-        score: float,
-        label: int,
-    ) -> None: ...
+    def __init__(self, track_info: TrackInfo, bbox: Sequence[float], score: float, label: int) -> None: ...
 
     @overload
-    def __init__(
-        self,
-        info: TrackInfo,
-        bbox: Sequence[float],
-        score: float,
-        label: int,
-    ) -> None: ...
+    def __init__(self, info: TrackInfo, bbox: Sequence[float], score: float, label: int) -> None: ...
 
     @property
     def info(self) -> TrackInfo:
@@ -3108,27 +3209,12 @@ class OcSort(_Tracker):
     OC-SORT: trusts observations more than predictions; for objects that turn.
     """
 
-    def __init__(
-        self,
-        high_conf: float = 0.6,
-        iou: float = 0.3,
-        inertia: float = 0.2,
-        min_hits: int = 3,
-        lifespan_ns: int = 1000000000,
-        is_class_aware: bool = False,
-    ) -> None: ...
+    def __init__(self, high_conf: float = 0.6, iou: float = 0.3, inertia: float = 0.2, min_hits: int = 3, lifespan_ns: int = 1000000000, is_class_aware: bool = False) -> None: ...
 
 class Sort(_Tracker):
     """SORT: the plain original."""
 
-    def __init__(
-        self,
-        min_score: float = 0.0,
-        iou: float = 0.3,
-        min_hits: int = 3,
-        lifespan_ns: int = 50000000,
-        is_class_aware: bool = False,
-    ) -> None: ...
+    def __init__(self, min_score: float = 0.0, iou: float = 0.3, min_hits: int = 3, lifespan_ns: int = 50000000, is_class_aware: bool = False) -> None: ...
 
 class _TrackerCore:
     """What halyard.Tracker stands on."""
@@ -3195,8 +3281,8 @@ class Output:
     @staticmethod
     def detection(
         shape: Sequence[int] | None = None,
-        dshape: Sequence[tuple[DimName, int]] | None = None,
-        decoder: DecoderType = DecoderType.Ultralytics,
+        dshape: Sequence[tuple[DimNameLike, int]] | None = None,
+        decoder: DecoderTypeLike = DecoderType.Ultralytics,
     ) -> Output:
         """
         Args:
@@ -3208,8 +3294,8 @@ class Output:
     @staticmethod
     def boxes(
         shape: Sequence[int] | None = None,
-        dshape: Sequence[tuple[DimName, int]] | None = None,
-        decoder: DecoderType = DecoderType.Ultralytics,
+        dshape: Sequence[tuple[DimNameLike, int]] | None = None,
+        decoder: DecoderTypeLike = DecoderType.Ultralytics,
     ) -> Output:
         """
         Args:
@@ -3221,8 +3307,8 @@ class Output:
     @staticmethod
     def scores(
         shape: Sequence[int] | None = None,
-        dshape: Sequence[tuple[DimName, int]] | None = None,
-        decoder: DecoderType = DecoderType.Ultralytics,
+        dshape: Sequence[tuple[DimNameLike, int]] | None = None,
+        decoder: DecoderTypeLike = DecoderType.Ultralytics,
     ) -> Output:
         """
         Args:
@@ -3234,8 +3320,8 @@ class Output:
     @staticmethod
     def protos(
         shape: Sequence[int] | None = None,
-        dshape: Sequence[tuple[DimName, int]] | None = None,
-        decoder: DecoderType = DecoderType.Ultralytics,
+        dshape: Sequence[tuple[DimNameLike, int]] | None = None,
+        decoder: DecoderTypeLike = DecoderType.Ultralytics,
     ) -> Output:
         """
         Args:
@@ -3247,8 +3333,8 @@ class Output:
     @staticmethod
     def segmentation(
         shape: Sequence[int] | None = None,
-        dshape: Sequence[tuple[DimName, int]] | None = None,
-        decoder: DecoderType = DecoderType.Ultralytics,
+        dshape: Sequence[tuple[DimNameLike, int]] | None = None,
+        decoder: DecoderTypeLike = DecoderType.Ultralytics,
     ) -> Output:
         """
         Args:
@@ -3260,8 +3346,8 @@ class Output:
     @staticmethod
     def mask_coefficients(
         shape: Sequence[int] | None = None,
-        dshape: Sequence[tuple[DimName, int]] | None = None,
-        decoder: DecoderType = DecoderType.Ultralytics,
+        dshape: Sequence[tuple[DimNameLike, int]] | None = None,
+        decoder: DecoderTypeLike = DecoderType.Ultralytics,
     ) -> Output:
         """
         Args:
@@ -3273,8 +3359,8 @@ class Output:
     @staticmethod
     def mask(
         shape: Sequence[int] | None = None,
-        dshape: Sequence[tuple[DimName, int]] | None = None,
-        decoder: DecoderType = DecoderType.Ultralytics,
+        dshape: Sequence[tuple[DimNameLike, int]] | None = None,
+        decoder: DecoderTypeLike = DecoderType.Ultralytics,
     ) -> Output:
         """
         Args:
@@ -3286,8 +3372,8 @@ class Output:
     @staticmethod
     def classes(
         shape: Sequence[int] | None = None,
-        dshape: Sequence[tuple[DimName, int]] | None = None,
-        decoder: DecoderType = DecoderType.Ultralytics,
+        dshape: Sequence[tuple[DimNameLike, int]] | None = None,
+        decoder: DecoderTypeLike = DecoderType.Ultralytics,
     ) -> Output:
         """
         Args:
@@ -3368,8 +3454,8 @@ class Decoder:
         outputs: Sequence[Output],
         score_threshold: float = 0.25,
         iou_threshold: float = 0.45,
-        nms: Nms | None = Nms.Auto,
-        decoder_version: DecoderVersion | None = None,
+        nms: NmsLike | None = Nms.Auto,
+        decoder_version: DecoderVersionLike | None = None,
         input_dims: tuple[int, int] | None = None,
         multi_label: bool | None = None,
     ) -> Decoder:
@@ -3518,7 +3604,7 @@ class _ReferenceDecoder(Decoder):
         config: Mapping[str, Any],
         score_threshold: float = 0.1,
         iou_threshold: float = 0.7,
-        nms: Nms | None = Nms.Auto,
+        nms: NmsLike | None = Nms.Auto,
         input_dims: tuple[int, int] | None = None,
         multi_label: bool | None = None,
     ) -> None:
@@ -3538,10 +3624,10 @@ class _ReferenceDecoder(Decoder):
         json_str: str,
         score_threshold: float = 0.1,
         iou_threshold: float = 0.7,
-        nms: Nms | None = Nms.Auto,
+        nms: NmsLike | None = Nms.Auto,
         input_dims: tuple[int, int] | None = None,
         multi_label: bool | None = None,
-    ) -> Decoder:
+    ) -> _ReferenceDecoder:
         """A decoder from a JSON document of schema 1 or 2."""
 
     @staticmethod
@@ -3549,10 +3635,10 @@ class _ReferenceDecoder(Decoder):
         yaml_str: str,
         score_threshold: float = 0.1,
         iou_threshold: float = 0.7,
-        nms: Nms | None = Nms.Auto,
+        nms: NmsLike | None = Nms.Auto,
         input_dims: tuple[int, int] | None = None,
         multi_label: bool | None = None,
-    ) -> Decoder:
+    ) -> _ReferenceDecoder:
         """A decoder from a YAML document of schema 1 or 2."""
 
     @staticmethod
@@ -3560,11 +3646,11 @@ class _ReferenceDecoder(Decoder):
         outputs: Sequence[Output],
         score_threshold: float = 0.25,
         iou_threshold: float = 0.45,
-        nms: Nms | None = Nms.Auto,
-        decoder_version: DecoderVersion | None = None,
+        nms: NmsLike | None = Nms.Auto,
+        decoder_version: DecoderVersionLike | None = None,
         input_dims: tuple[int, int] | None = None,
         multi_label: bool | None = None,
-    ) -> Decoder:
+    ) -> _ReferenceDecoder:
         """
         A decoder of a model whose outputs are described one by one: a list of Output.
         """
@@ -3740,13 +3826,7 @@ def _describe_outputs(
 
 def _tile_grid(arg0: Any, arg1: Any, arg2: Any, arg3: Any, arg4: float, /) -> list[Any]: ...
 
-def _lift_tile_boxes(
-    bbox: Any,
-    scores: object | None,
-    classes: object | None,
-    placement: Any,
-    input_dims: object | None,
-) -> tuple[Any, ...]: ...
+def _lift_tile_boxes(bbox: Any, scores: object | None, classes: object | None, placement: Any, input_dims: object | None) -> tuple[Any, ...]: ...
 
 def _merge_tiled_detections(arg0: Any, arg1: Any, arg2: Any, arg3: Any, /) -> tuple[Any, ...]: ...
 

@@ -38,26 +38,115 @@ def test_every_public_name_is_typed():
     assert (ROOT / "python/halyard/py.typed").exists()
 
 
-def test_examples_are_clean_under_mypy_strict(tmp_path):
-    needs("mypy")
+# Packages that an example may need and this machine may lack.
+OTHERS = "torch cv2 openvino supervision ml_dtypes"
+EXAMPLES = [*ROOT.glob("examples/*.py"), *ROOT.glob("examples/python/*.py")]
+
+
+def mypy(tmp_path, *what):
     config = tmp_path / "mypy.ini"
-    config.write_text("[mypy]\nstrict = True\nfollow_imports = silent\n"
-                      "[mypy-torch.*,cv2.*,openvino.*]\nignore_missing_imports = True\n"
-                      "follow_imports = skip\n")
-    examples = [*(ROOT / "examples/python").glob("*.py"), ROOT / "examples/find_objects.py"]
-    done = run("-m", "mypy", "--config-file", config, "--cache-dir", tmp_path, *examples,
+    config.write_text("[mypy]\nstrict = True\n"
+                      f"[mypy-{','.join(name + '.*' for name in OTHERS.split())}]\n"
+                      "ignore_missing_imports = True\nfollow_imports = skip\n")
+    return run("-m", "mypy", "--config-file", config, "--cache-dir", tmp_path, *what,
                MYPYPATH=str(ROOT / "python"))
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_examples_are_clean_under_pyright(tmp_path):
-    needs("pyright")
-    examples = [ROOT / "examples/python", ROOT / "examples/find_objects.py"]
+def pyright(tmp_path, *what):
     (tmp_path / "pyrightconfig.json").write_text(json.dumps({
-        "include": [os.path.relpath(path, tmp_path) for path in examples],
+        "include": [os.path.relpath(path, tmp_path) for path in what],
         "extraPaths": [os.path.relpath(ROOT / "python", tmp_path)],
         "reportMissingImports": "none", "reportMissingModuleSource": "none"}))
     done = run("-m", "pyright", "-p", tmp_path, "--pythonpath", sys.executable, "--outputjson")
-    report = json.loads(done.stdout)
-    assert done.returncode == 0 and not report["generalDiagnostics"], done.stdout
-    assert report["summary"]["filesAnalyzed"] == 1 + len(list(examples[0].glob("*.py")))
+    return json.loads(done.stdout)
+
+
+def test_the_package_is_clean_under_mypy_strict(tmp_path):
+    needs("mypy")
+    done = mypy(tmp_path, "-p", "halyard")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_example_is_clean_under_mypy_strict(tmp_path):
+    needs("mypy")
+    assert len(EXAMPLES) >= 8
+    done = mypy(tmp_path, *EXAMPLES)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_example_is_clean_under_pyright(tmp_path):
+    needs("pyright")
+    report = pyright(tmp_path, *EXAMPLES)
+    assert not report["generalDiagnostics"], report
+    assert report["summary"]["filesAnalyzed"] == len(EXAMPLES)
+
+
+# What each line is for a type checker.
+RIGHT = """
+import numpy as np
+from typing import Any
+from numpy.typing import NDArray
+from typing_extensions import assert_type
+import halyard
+import halyard.edgefirst as ef
+from halyard.typing import FitLike
+
+own = halyard.Tensor([2, 3], np.float32, "mem")
+assert_type(own.shape, tuple[int, ...])
+assert_type(own.dtype, np.dtype[Any])
+assert_type(own.reshape(-1, 2), halyard.Tensor)
+assert_type(own[0], halyard.Tensor)
+assert_type(halyard.from_numpy(np.zeros(3)), halyard.Tensor)
+assert_type(halyard.asarray(memoryview(b"")), halyard.Tensor)
+assert_type(halyard.imread("x.png", "bgr"), NDArray[np.uint8])
+assert_type(own.numpy(), NDArray[Any])
+assert_type(own.map().view(), NDArray[Any])
+own.orientation = ("horizontal", 90)
+own.orientation = "raw"
+other = ef.Tensor([2, 3])
+assert_type(other.shape, list[int])
+assert_type(other.dtype, str)
+assert_type(other[0].shape, list[int])
+assert_type(ef.ImageProcessor().create_image(8, 8, "rgb").shape, list[int])
+fit: FitLike = "letterbox"
+placed = halyard.ImageProcessor().convert(own, other, rotation=90, flip="vertical", fit=fit)
+assert_type(placed.to_destination([[0, 0, 1, 1]]), NDArray[np.float32])
+np.asarray(own), memoryview(own)
+"""
+# What type checkers must refuse, a line each.
+WRONG = """
+halyard.Tensor.image(8, 8, "rbg")
+halyard.Tensor([2], mem="heep")
+halyard.ImageProcessor().convert(own, own, fit="leterbox")
+halyard.ImageProcessor().convert(own, own, rotation=45)
+halyard.ImageProcessor().convert(own, own, fitt="letterbox")
+own.orientation = "upright"
+halyard.Tensor.image(8, 8, "rgb", access="sometimes")
+"""
+
+
+def wrong_lines(tmp_path):
+    (tmp_path / "wrong.py").write_text("import halyard\nown = halyard.Tensor([2])" + WRONG)
+    return list(range(3, 3 + len(WRONG.strip().splitlines())))
+
+
+def test_mypy_knows_words_and_classes(tmp_path):
+    needs("mypy")
+    (tmp_path / "right.py").write_text(RIGHT)
+    done = mypy(tmp_path, tmp_path / "right.py")
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = wrong_lines(tmp_path)
+    done = mypy(tmp_path, tmp_path / "wrong.py")
+    found = {int(line.split(":")[1]) for line in done.stdout.splitlines() if ": error:" in line}
+    assert sorted(found) == lines, done.stdout
+
+
+def test_pyright_knows_words_and_classes(tmp_path):
+    needs("pyright")
+    (tmp_path / "right.py").write_text(RIGHT)
+    report = pyright(tmp_path, tmp_path / "right.py")
+    assert not [d for d in report["generalDiagnostics"] if d["severity"] == "error"], report
+    lines = wrong_lines(tmp_path)
+    report = pyright(tmp_path, tmp_path / "wrong.py")
+    found = {1 + d["range"]["start"]["line"] for d in report["generalDiagnostics"]}
+    assert sorted(found) == lines, report
