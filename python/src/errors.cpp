@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Errors of the library as Python exceptions. All are RuntimeErrors, as programs written for
 // EdgeFirst HAL expect; each is also of the kind that a Python programmer would look for.
+#include <algorithm>
 #include <array>
 #include <exception>
 #include <new>
@@ -27,6 +28,42 @@ void set_error(Errc code, const std::string& message, int os_errno) {
 [[noreturn]] void raise_as(Errc code, const std::string& message, int os_errno) {
   set_error(code, message, os_errno);
   throw nb::python_error();
+}
+
+struct Phrase {
+  std::string_view of_cpp;
+  std::string_view of_python;
+};
+constexpr Phrase phrases[] = {{"(with_format)", "by set_format()"},
+                              {"options.quality", "quality"},
+                              {"options.compression", "compression"},
+                              {"options.format", "format"}};
+constexpr Phrase dtypes[] = {
+    {"u8", "uint8"},    {"i8", "int8"},     {"u16", "uint16"},  {"i16", "int16"},
+    {"u32", "uint32"},  {"i32", "int32"},   {"u64", "uint64"},  {"i64", "int64"},
+    {"f16", "float16"}, {"f32", "float32"}, {"f64", "float64"}, {"bf16", "bfloat16"},
+};
+
+// A text of the library in Python's words. Those of negotiated keys are the same in Python.
+std::string python_words(std::string text) {
+  if (text.find("party \"") != std::string::npos) return text;
+  for (const Phrase& phrase : phrases)
+    if (const auto at = text.find(phrase.of_cpp); at != std::string::npos)
+      text.replace(at, phrase.of_cpp.size(), phrase.of_python);
+  // Whole words, and none in quotes or names of files.
+  constexpr std::string_view before = " ([", behind = " )],;:";
+  for (std::size_t at = text.find_first_not_of(before); at != std::string::npos;) {
+    const std::size_t end = std::min(text.find_first_of(behind, at), text.size());
+    const std::string_view word = std::string_view(text).substr(at, end - at);
+    for (const Phrase& dtype : dtypes)
+      if (word == dtype.of_cpp) {
+        text.replace(at, word.size(), dtype.of_python);
+        break;
+      }
+    at = text.find_first_of(before, at);
+    if (at != std::string::npos) at = text.find_first_not_of(before, at);
+  }
+  return text;
 }
 
 std::string wrong_type_text(const char* argument, const char* wanted, nb::handle got) {
@@ -90,7 +127,7 @@ bool has_attribute(nb::handle object, const char* name) {
 }
 
 void raise(const Error& error) {
-  raise_as(error.code, error.message(), error.os_errno);
+  raise_as(error.code, python_words(error.message()), error.os_errno);
 }
 
 void raise(Errc code, const std::string& message) {

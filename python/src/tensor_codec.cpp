@@ -28,8 +28,17 @@ ImageInfo info_of(const ImageFileInfo& file, PixelFormat format, std::size_t row
           file.orientation, file.bit_depth, file.progressive};
 }
 
-ImageInfo header_info(std::span<const std::byte> bytes, nb::handle format, nb::handle limits) {
-  const ImageFileInfo file = take(peek(bytes, limits_from(limits)));
+// The value, or the exception, whose text begins with the name of the file; null: there is none.
+template <class T>
+T take_of_file(Result<T> result, const std::string* path) {
+  if (!result && path != nullptr)
+    raise(result.error().code, *path + ": " + result.error().message());
+  return take(std::move(result));
+}
+
+ImageInfo header_info(std::span<const std::byte> bytes, nb::handle format, nb::handle limits,
+                      const std::string* path = nullptr) {
+  const ImageFileInfo file = take_of_file(peek(bytes, limits_from(limits)), path);
   const PixelFormat pixels =
       format.is_none() ? file.native_format : enum_from<PixelFormat>(format, "format");
   return info_of(file, pixels, take(tight_stride(pixels, DType::u8, file.width)));
@@ -63,7 +72,7 @@ bool shares_bytes(const Tensor& tensor, std::span<const std::byte> bytes) {
 
 // Decodes into a copy of the handle, so that other threads see the old label or the new one.
 ImageInfo decode_into(PyTensor& self, std::span<const std::byte> bytes, nb::handle format,
-                      nb::handle limits) {
+                      nb::handle limits, const std::string* path = nullptr) {
   LoadOptions options;
   options.limits = limits_from(limits);
   if (!format.is_none()) options.format = enum_from<PixelFormat>(format, "format");
@@ -75,14 +84,15 @@ ImageInfo decode_into(PyTensor& self, std::span<const std::byte> bytes, nb::hand
     bytes = own;
   }
   const ImageFileInfo file =
-      take(released_with_signals([&](auto is_cancelled) -> Result<ImageFileInfo> {
-        options.is_cancelled = is_cancelled;
-        if (!options.format) {
-          HALYARD_TRY(const ImageFileInfo header, peek(bytes, options.limits));
-          options.format = wished(header);
-        }
-        return load_into(target, bytes, options);
-      }));
+      take_of_file(released_with_signals([&](auto is_cancelled) -> Result<ImageFileInfo> {
+                     options.is_cancelled = is_cancelled;
+                     if (!options.format) {
+                       HALYARD_TRY(const ImageFileInfo header, peek(bytes, options.limits));
+                       options.format = wished(header);
+                     }
+                     return load_into(target, bytes, options);
+                   }),
+                   path);
   // Callers turn the picture themselves, by the ImageInfo.
   target.set_orientation({});
   self.value = std::move(target);
@@ -92,7 +102,7 @@ ImageInfo decode_into(PyTensor& self, std::span<const std::byte> bytes, nb::hand
 ImageInfo decode_file(PyTensor& self, nb::handle filename, nb::handle format, nb::handle limits) {
   const std::string path = path_from(filename, "filename");
   const std::vector<std::byte> bytes = take(released([&] { return read_file(path); }));
-  return decode_into(self, bytes, format, limits);
+  return decode_into(self, bytes, format, limits, &path);
 }
 
 // Pixels stay as they are stored, with the orientation beside them.
@@ -121,22 +131,23 @@ Result<Tensor> load_as(std::span<const std::byte> bytes, std::optional<PixelForm
 }
 
 Tensor load_bytes(std::span<const std::byte> bytes, nb::handle format, nb::handle mem,
-                  nb::handle limits) {
+                  nb::handle limits, const std::string* path = nullptr) {
   std::optional<PixelFormat> wanted;
   if (!format.is_none()) wanted = enum_from<PixelFormat>(format, "format");
   LoadOptions options;
   options.limits = limits_from(limits);
   options.memory = mem.is_none() ? Memory::mem : enum_from<Memory>(mem, "mem");
-  return take(released_with_signals([&](auto is_cancelled) {
-    options.is_cancelled = is_cancelled;
-    return load_as(bytes, wanted, options);
-  }));
+  return take_of_file(released_with_signals([&](auto is_cancelled) {
+                        options.is_cancelled = is_cancelled;
+                        return load_as(bytes, wanted, options);
+                      }),
+                      path);
 }
 
 Tensor load_file(nb::handle path, nb::handle format, nb::handle mem, nb::handle limits) {
   const std::string name = path_from(path, "path");
   const std::vector<std::byte> bytes = take(released([&] { return read_file(name); }));
-  return load_bytes(bytes, format, mem, limits);
+  return load_bytes(bytes, format, mem, limits, &name);
 }
 
 void save_as_jpeg(const PyTensor& self, nb::handle filename, nb::handle quality) {
@@ -232,7 +243,8 @@ void add_decoding(TensorClass& cls) {
           "peek_image_info_file",
           [](nb::handle filename, nb::handle format, nb::handle limits) {
             const std::string path = path_from(filename, "filename");
-            return header_info(take(released([&] { return read_file(path); })), format, limits);
+            return header_info(take(released([&] { return read_file(path); })), format, limits,
+                               &path);
           },
           nb::arg("filename"), nb::arg("format") = nb::none(), nb::kw_only(),
           nb::arg("limits") = nb::none(),

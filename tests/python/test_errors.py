@@ -22,3 +22,37 @@ def test_kinds_are_those_that_python_programmers_catch():
     assert issubclass(ef.MissingFileError, FileNotFoundError)
     assert issubclass(ef.AccessError, PermissionError)
     assert issubclass(ef.OutOfMemoryError, MemoryError)
+
+
+@pytest.mark.parametrize("call", [
+    ef.load, ef.imread, ef.Tensor.load, ef.Tensor.peek_image_info_file,
+    lambda path: ef.Tensor.image(8, 8, "rgb").decode_image_file(path),
+    lambda path: ef.Tensor.load(path, "nv12", limits=ef.DecodeLimits(max_pixels=1))])
+def test_errors_of_files_name_the_file(call, tmp_path):
+    png = ef.Tensor.image(8, 8, "rgb").to_png()
+    for name, data in (("noise.jpg", b"nonsense"), ("cut.png", png[:40]), ("empty", b"")):
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(RuntimeError, match=name):
+            call(tmp_path / name)
+    with pytest.raises(FileNotFoundError, match="missing.png"):
+        call(tmp_path / "missing.png")
+
+
+@pytest.mark.parametrize("call, text", [
+    (lambda: ef.Tensor([2]).set_quantization_per_tensor(1, 0), "float32"),
+    (lambda: ef.Tensor.image(4, 4, "nv12").to_png(), "uint8 nv12"),
+    (lambda: ef.DepthImage(8, 8, "int8"), "float32 .* uint16 .* int8"),
+    (lambda: ef.Tensor.image(4, 4, "rgb").to_jpeg(0), "^quality must be 1 to 100"),
+    (lambda: ef.Tensor.image(4, 4, "rgb").to_png(99), "^compression must be"),
+    (lambda: ef.ImageProcessor().convert(ef.Tensor([2]), ef.Tensor.image(4, 4, "rgb")),
+     "set_format")])
+def test_errors_are_in_the_words_of_python(call, text):
+    with pytest.raises(RuntimeError, match=text) as caught:
+        call()
+    for word in ("with_format", "options.", "::", " u8", " f32", " i8", " u16"):
+        assert word not in str(caught.value)
+
+
+def test_keys_of_parties_keep_their_own_words():
+    with pytest.raises(ef.InvalidArgumentError, match="f32"):
+        ef.AttributeList("app", {"g.heaps": "f32"})
