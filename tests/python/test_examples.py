@@ -100,3 +100,10 @@ def test_a_camera_and_a_detector_in_two_processes():
         text = run("camera_topic", "detector", "camera/left", 40)
         assert text == "detector: 40 frames, 0 lost, the square went from column 9 to 107\n"
         assert camera.stdout.read() == "camera: 40 frames sent, 0 of them copied\n"
+
+
+def test_tensors_and_arrays_are_one_memory():
+    text = run("tensors").splitlines()
+    assert text[0] == ("Tensor(shape=(3, 320, 320), dtype=float32, memory=mem, format=planar_rgb, "
+                       "320x320)")
+    assert text[1].startswith("format: 'rbg' is no pixel format; did you mean 'rgb'? (rgb, rgba,")
