@@ -77,6 +77,16 @@ RESULTS = {
     "take_protos": "Tensor | None", "take_mask_coefficients": "Tensor | None",
     "nms": "Nms | None", "normalized_boxes": "bool | None", "input_dims": "tuple[int, int] | None",
 }
+# Arrays and tuples, which it calls by those names alone.
+THREE = "tuple[NDArray[numpy.float32], NDArray[numpy.float32], NDArray[numpy.uintp]]"
+PRECISE = {
+    "source": "tuple[int, int]", "destination": "tuple[int, int]",
+    "letterbox": "tuple[float, float, float, float]", "crop": "tuple[float, float, float, float]",
+    "forward": "tuple[float, float, float, float, float, float]",
+    "backward": "tuple[float, float, float, float, float, float]",
+    "pixel": "tuple[int | float, ...]", "finalize": THREE, "finalize_normalized": THREE,
+    "materialize_masks": "list[NDArray[numpy.uint8]]",
+}
 # PEP 688's name of the buffer protocol, which types written in C have from Python 3.12 on.
 BUFFER = (r'^(class (?:_Tensor|TensorMap|BufferLock):\n    """(?:.*\n)*?.*"""\n)',
           r"\1\n    def __buffer__(self, flags: int, /) -> memoryview: ...\n")
@@ -135,9 +145,15 @@ def extension():
     made = generator.get()
     body = made[re.search(r"^(class|def) ", made, re.M).start():]
     for pattern, instead in FIXES:
-        body = re.sub(pattern, instead, body, flags=re.M)
+        # Of two lines or one; docstrings stay as they are.
+        body = re.sub(pattern, instead, body, flags=re.M) if "setter" in pattern else re.sub(
+            r"^( *(?:def|class) .*|    \w+: .*)$",
+            lambda line, p=pattern, i=instead: re.sub(p, i, line[0]), body, flags=re.M)
     for called, gives in RESULTS.items():
         body = re.sub(rf"(def {called}\(self.*\)) -> Any:", rf"\1 -> {gives}:", body)
+    for called, gives in PRECISE.items():
+        body = re.sub(rf"(def {called}\(self.*\)) -> (?:tuple|list)\[.*\]:", rf"\1 -> {gives}:",
+                      body)
     body = re.sub(*BUFFER, body, flags=re.M)
     body = re.sub(r"def (__eq__)\(self, other: Any, /\)", r"def \1(self, other: object, /)", body)
     body = of_both_modules(body)

@@ -776,7 +776,7 @@ class Tensor(_Tensor):
 
 class _ReferenceTensor(_Tensor):
     """
-    halyard.Tensor as EdgeFirst HAL has it: ``shape`` is a list[Any], ``dtype`` a str, ``size`` a count
+    halyard.Tensor as EdgeFirst HAL has it: ``shape`` is a list, ``dtype`` a str, ``size`` a count
     of bytes, ``reshape`` changes the tensor in place. Every call takes either class.
 
     Args:
@@ -1451,7 +1451,7 @@ class Image:
 
     def __repr__(self) -> str: ...
 
-    def pixel(self, x: int, y: int) -> tuple[Any, ...]:
+    def pixel(self, x: int, y: int) -> tuple[int | float, ...]:
         """
         The samples of a pixel. For many pixels use numpy(). Raises InvalidArgumentError outside
         the image, UnsupportedError where a pixel lies in planes.
@@ -2230,7 +2230,7 @@ def reconcile(
         allow_drop: leave optional parties out that stand in the way.
         can_anchor: whether this machine can keep a buffer attached to a device.
 
-    Raises ConflictError: the parties disagree; InvalidArgumentError: no list[Any], or nobody says
+    Raises ConflictError: the parties disagree; InvalidArgumentError: no list, or nobody says
     what the buffer holds; CapacityError: more than 64 parties.
     """
 
@@ -2589,11 +2589,11 @@ class Placement:
         """The way back."""
 
     @property
-    def source(self) -> tuple[Any, ...]:
+    def source(self) -> tuple[int, int]:
         """Width and height of the source."""
 
     @property
-    def destination(self) -> tuple[Any, ...]:
+    def destination(self) -> tuple[int, int]:
         """Width and height of the destination."""
 
     @property
@@ -2601,25 +2601,25 @@ class Placement:
         """The Region of the destination that shows the picture; the rest is pad."""
 
     @property
-    def letterbox(self) -> tuple[Any, ...]:
+    def letterbox(self) -> tuple[float, float, float, float]:
         """
         The same as fractions of the destination (x1, y1, x2, y2), as drawing calls
         take it.
         """
 
     @property
-    def crop(self) -> tuple[Any, ...]:
+    def crop(self) -> tuple[float, float, float, float]:
         """x, y, width, height of what was shown, in source pixels."""
 
     @property
-    def forward(self) -> tuple[Any, ...]:
+    def forward(self) -> tuple[float, float, float, float, float, float]:
         """
         From source to destination: x' = m[0] x + m[1] y + m[2], y' = m[3] x + m[4] y
         + m[5].
         """
 
     @property
-    def backward(self) -> tuple[Any, ...]:
+    def backward(self) -> tuple[float, float, float, float, float, float]:
         """From destination to source."""
 
     def __repr__(self) -> str: ...
@@ -2863,7 +2863,7 @@ class ImageProcessor:
         proto_data: ProtoData,
         letterbox: Sequence[float] | None = None,
         resolution: halyard._masks.MaskResolution | None = None,
-    ) -> list[Any]:
+    ) -> list[NDArray[numpy.uint8]]:
         """
         Masks from prototypes: a list of uint8 (h, w, 1), one for a box, of 0 and 255.
 
@@ -3873,12 +3873,16 @@ class TiledFrameAccumulator:
     def remaining(self) -> int:
         """Tiles that are not there yet."""
 
-    def finalize(self) -> tuple[Any, ...]:
+    def finalize(
+        self,
+    ) -> tuple[NDArray[numpy.float32], NDArray[numpy.float32], NDArray[numpy.uintp]]:
         """
         Merges what is there: (boxes, scores, classes), boxes in frame pixels, best first.
         """
 
-    def finalize_normalized(self) -> tuple[Any, ...]:
+    def finalize_normalized(
+        self,
+    ) -> tuple[NDArray[numpy.float32], NDArray[numpy.float32], NDArray[numpy.uintp]]:
         """The same with boxes in fractions of the frame."""
 
 def palette_color(index: int) -> tuple[int, int, int]:

@@ -12,7 +12,13 @@ from ._enums import Fit, MatchMetric
 from ._errors import InvalidArgumentError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ._core import Region
+    from .typing import FitLike, MatchMetricLike
+
+    Arrays = Tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.uintp]]
 
 __all__ = ["MergeConfig", "TilePlacement", "TileSpec", "TiledFrameAccumulator", "TilingConfig",
            "lift_tile_boxes", "merge_tiled_detections", "tile_grid"]
@@ -46,6 +52,10 @@ class TilingConfig:
     fit: Fit = Fit.Stretch
     pad: Tuple[int, int, int, int] = (114, 114, 114, 255)
 
+    if TYPE_CHECKING:
+        def __init__(self, tile_w: int, tile_h: int, overlap: float = ..., fit: FitLike = ...,
+                     pad: Sequence[int] = ...) -> None: ...
+
     def __post_init__(self) -> None:
         pad = tuple(int(value) for value in islice(self.pad, 5))
         if len(pad) != 4 or not all(0 <= value <= 255 for value in pad):
@@ -59,9 +69,9 @@ class TilingConfig:
         """A copy with another overlap."""
         return replace(self, overlap=overlap)
 
-    def with_fit(self, fit: Fit) -> TilingConfig:
+    def with_fit(self, fit: FitLike) -> TilingConfig:
         """A copy with another fit."""
-        return replace(self, fit=fit)
+        return TilingConfig(self.tile_w, self.tile_h, self.overlap, fit, self.pad)
 
 
 @dataclass(frozen=True)
@@ -118,6 +128,11 @@ class MergeConfig:
     max_det: int = 300
     score_threshold: float = 0.0
 
+    if TYPE_CHECKING:
+        def __init__(self, metric: MatchMetricLike = ..., threshold: float = ...,
+                     class_agnostic: bool = ..., max_det: int = ...,
+                     score_threshold: float = ...) -> None: ...
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "metric", MatchMetric(self.metric))
 
@@ -142,7 +157,7 @@ def lift_tile_boxes(bbox: Any, scores: Any, classes: Any, placement: TilePlaceme
     return _core._lift_tile_boxes(bbox, scores, classes, placement, input_dims)
 
 
-def merge_tiled_detections(bbox: Any, scores: Any, classes: Any, cfg: MergeConfig) -> Any:
+def merge_tiled_detections(bbox: Any, scores: Any, classes: Any, cfg: MergeConfig) -> Arrays:
     """Merges detections of several tiles, boxes (N, 4) in frame pixels.
 
     The best of those that match takes the box around all of them and keeps its score and class.

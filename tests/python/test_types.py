@@ -111,6 +111,12 @@ assert_type(ef.ImageProcessor().create_image(8, 8, "rgb").shape, list[int])
 fit: FitLike = "letterbox"
 placed = halyard.ImageProcessor().convert(own, other, rotation=90, flip="vertical", fit=fit)
 assert_type(placed.to_destination([[0, 0, 1, 1]]), NDArray[np.float32])
+assert_type(placed.source, tuple[int, int])
+tiling = halyard.TilingConfig(640, 640, fit="letterbox").with_fit("stretch")
+assert_type(tiling.fit, halyard.Fit)
+boxes, scores, classes = halyard.merge_tiled_detections([], [], [], halyard.MergeConfig("iou"))
+assert_type(boxes, NDArray[np.float32])
+assert_type(classes, NDArray[np.uintp])
 np.asarray(own), memoryview(own)
 """
 # What type checkers must refuse, a line each.
