@@ -16,8 +16,6 @@ from ._mask_items import CutMask, Mask, WholeMask, is_same, part_of, paste
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from ._core import Placement
-
 __all__ = ["Detections"]
 
 Size = Tuple[int, int]
@@ -81,7 +79,7 @@ class Detections(Exports):
     ``d[d.confidence > 0.5]``, ``d[d.class_id == 0]``. ``a + b`` joins. Fields are not set on an
     object: ``d.replace(names=...)`` makes another one."""
 
-    __slots__ = (*_ROWS, *_OF_PICTURE, "_mask_items", "_whole", "_placement")
+    __slots__ = (*_ROWS, *_OF_PICTURE, "_mask_items", "_whole", "_input_dims")
 
     xyxy: NDArray[np.float32]
     confidence: NDArray[np.float32]
@@ -99,7 +97,7 @@ class Detections(Exports):
     class_scores: Optional[NDArray[np.uint8]]
     _mask_items: Optional[List[Mask]]
     _whole: Optional[NDArray[np.bool_]]
-    _placement: Optional[Placement]
+    _input_dims: Optional[Size]
 
     def __init__(self, xyxy: ArrayLike, confidence: Optional[ArrayLike] = None,
                  class_id: Optional[ArrayLike] = None, *, tracker_id: Optional[ArrayLike] = None,
@@ -175,9 +173,7 @@ class Detections(Exports):
     @property
     def input_dims(self) -> Optional[Size]:
         """(width, height) of the network's input, where it is known."""
-        if self._placement is not None:
-            return tuple(self._placement.destination)
-        return self.size if self.unit == "pixels" else None
+        return self.size if self.unit == "pixels" else self._input_dims
 
     @property
     def conf(self) -> NDArray[np.float32]:
@@ -283,7 +279,7 @@ class Detections(Exports):
         if "masks" not in changes:
             kept["_mask_items"] = self._mask_items
         if made.unit == self.unit:
-            kept["_placement"] = self._placement
+            kept["_input_dims"] = self._input_dims
         return made._with(**kept)
 
     def __add__(self, other: Detections) -> Detections:
@@ -311,7 +307,7 @@ class Detections(Exports):
         masks = [part._mask_items for part in parts]
         if all(items is not None for items in masks):
             known["_mask_items"] = [mask for items in masks for mask in items or ()]
-        return cls._of(**known, _placement=parts[0]._placement)
+        return cls._of(**known, _input_dims=parts[0]._input_dims)
 
     concatenate = merge
 

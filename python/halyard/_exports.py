@@ -85,7 +85,8 @@ class Exports:
         if of.unit == "fractions":
             of = of._resized(placement.destination, (1, 1))
         changes: Dict[str, Any] = {"xyxy": placement.to_source(of.xyxy), "unit": "source",
-                                   "size": tuple(placement.source), "_placement": placement}
+                                   "size": tuple(placement.source),
+                                   "_input_dims": tuple(placement.destination)}
         if of.keypoints is not None:
             changes["keypoints"] = keypoints_to_source(of.keypoints, placement)
         if of.obb is not None:

@@ -37,7 +37,7 @@ class CutMask(NamedTuple):
     own: Six = IDENTITY
 
     def part(self, size: Size, threshold: int = ON) -> Part:
-        """Nearest byte, on from the threshold."""
+        """On where the bytes, interpolated between their centres, reach the threshold."""
         nothing = 0, 0, np.zeros((0, 0), bool)
         if not np.isfinite(self.box).all():
             return nothing
@@ -52,9 +52,9 @@ class CutMask(NamedTuple):
         column = (m[0] * x + m[1] * y + m[2] - x1) * (columns / max(x2 - x1, 1e-9))
         row = (m[3] * x + m[4] * y + m[5] - y1) * (rows / max(y2 - y1, 1e-9))
         inside = (column >= 0) & (column < columns) & (row >= 0) & (row < rows)
-        column = np.clip(column, 0, columns - 1).astype(int)
-        row = np.clip(row, 0, rows - 1).astype(int)
-        return left, top, inside & (self.data[row, column, 0] >= threshold)
+        # A byte is a rounded value, so half of one below the threshold is on too.
+        values = _interpolated(self.data[..., 0], column - 0.5, row - 0.5)
+        return left, top, inside & (values >= threshold - 0.5)
 
     def to_source(self, placement: Placement) -> CutMask:
         return CutMask(self.data, self.region, placement.to_source(self.box),
@@ -93,6 +93,19 @@ class WholeMask(NamedTuple):
 
 # None: an object that was not seen in this frame.
 Mask = Optional[Union[CutMask, WholeMask]]
+
+
+def _interpolated(data: Any, x: Any, y: Any) -> Any:
+    """Values between four bytes; beyond the outer centres the outer bytes."""
+    rows, columns = data.shape
+    x, y = np.clip(x, 0, columns - 1), np.clip(y, 0, rows - 1)
+    left, top = x.astype(int), y.astype(int)
+    right, bottom = np.minimum(left + 1, columns - 1), np.minimum(top + 1, rows - 1)
+    across, down = (x - left).astype(np.float32), (y - top).astype(np.float32)
+    wide = data.astype(np.float32)
+    upper = wide[top, left] + across * (wide[top, right] - wide[top, left])
+    lower = wide[bottom, left] + across * (wide[bottom, right] - wide[bottom, left])
+    return upper + down * (lower - upper)
 
 
 def _warped(pixels: Any, size: Size, forward: Sequence[float]) -> Any:

@@ -15,7 +15,7 @@ from . import _core
 from ._core import Decoder, Engine, ImageProcessor, ModelDescription, Placement, Tensor
 from ._detections import Detections, Names, names_from
 from ._enums import Fit, LetterboxRule, Nms, PixelFormat
-from ._errors import InvalidArgumentError
+from ._errors import InvalidArgumentError, UnsupportedError
 from ._frames import Frame, Frames
 from ._frames import open as open_frames
 from ._pictures import picture_from
@@ -73,7 +73,11 @@ class Model:
             raise TypeError(f"engine: must be callable, not {type(engine).__name__}")
         if layout not in (None, "nchw", "nhwc"):
             raise _wrong(f"layout: must be \"nchw\" or \"nhwc\" ({layout!r})")
-        self.path = None if model is None else os.fspath(model)
+        self.path = None if model is None else os.fsdecode(model)
+        if engine is None and str(self.path).endswith((".pt", ".pth")):
+            raise UnsupportedError(f"model: {self.path!r} holds weights for PyTorch; export it "
+                                   f"first: `yolo export model={self.path} format=onnx`",
+                                   "unsupported")
         self._engine = Engine(model, device, threads) if model and engine is None else None
         self._callable = engine
         self._labels = _labels_from(labels)

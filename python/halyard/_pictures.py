@@ -13,6 +13,7 @@ from ._errors import InvalidArgumentError
 
 _RGB = {1: PixelFormat.Grey, 3: PixelFormat.Rgb, 4: PixelFormat.Rgba}
 _BGR = {1: PixelFormat.Grey, 3: PixelFormat.Bgr, 4: PixelFormat.Bgra}
+_VIDEOS = (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mjpeg", ".mpg", ".mpeg", ".ts")
 KINDS = ("a path, the bytes of a file, a Tensor, a NumPy array, a Pillow image, a torch tensor, or "
          "a list of them")
 
@@ -28,10 +29,12 @@ def picture_from(image: Any, bgr: bool = False) -> Tuple[Tensor, Optional[str]]:
             raise _wrong("image: the tensor is no picture; set_format() says how its pixels lie")
         return image, None
     if isinstance(image, (str, os.PathLike)):
-        path = os.fspath(image)
+        path = os.fsdecode(image)
         if os.path.isdir(path):
             raise _wrong(f"image: {path!r} is a folder; model.stream({path!r}) runs on its "
                          "pictures")
+        if "://" in path or os.path.splitext(path)[1].lower() in _VIDEOS:
+            raise _wrong(f"image: {path!r} is a video; model.stream({path!r}) runs on its frames")
         return Tensor.load(path), str(path)
     if isinstance(image, (bytes, bytearray, memoryview)):
         return Tensor.load_from_bytes(image), None

@@ -67,10 +67,10 @@ TEST(compat_native, the_reference_s_decoder_takes_the_batch_of_its_description_a
 TEST(compat_native, suppression_is_within_a_class_where_nothing_says) {
   auto decoder = Decoder::from_outputs(output_of({1, 6, 8}), {}, native());
   ASSERT_TRUE(decoder) << decoder.error().message();
-  EXPECT_EQ(decoder->options().nms, Nms::class_aware);
+  EXPECT_EQ(decoder->options().nms, compat::Nms::class_aware);
   auto reference = Decoder::from_outputs(output_of({1, 6, 8}));
   ASSERT_TRUE(reference) << reference.error().message();
-  EXPECT_EQ(reference->options().nms, Nms::class_agnostic);
+  EXPECT_EQ(reference->options().nms, compat::Nms::class_agnostic);
 }
 
 TEST(compat_native, what_cannot_be_known_is_refused) {

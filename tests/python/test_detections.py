@@ -99,8 +99,13 @@ def test_equality_is_of_all_that_is_held():
     nan = np.full((3, 1, 3), np.nan, np.float32)
     assert made(keypoints=nan) == made(keypoints=nan) != made()
     assert segmented() == segmented() and segmented() != segmented()[::-1]
-    for again in (pickle.loads(pickle.dumps(segmented())), copy.deepcopy(segmented())):
-        assert again == segmented() and np.array_equal(again.masks, segmented().masks)
+    picture = halyard.Tensor.image(320, 180, "rgb", mem="mem")
+    network = halyard.Tensor.image(*models.INPUT, "rgb", mem="mem")
+    placed = halyard.ImageProcessor().convert(picture, network, letterbox=[0, 0, 0, 255])
+    for found in (segmented(), segmented().to_source(placed)):
+        for again in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):
+            assert again == found and np.array_equal(again.masks, found.masks)
+            assert again.input_dims == models.INPUT
     with pytest.raises(TypeError, match="unhashable"):
         hash(made())
 
@@ -116,6 +121,25 @@ def test_masks_are_made_when_asked_for_and_one_at_a_time():
     whole[1, 20:40, 10:30] = True
     own = made(size=None, masks=whole)
     assert own.size == (80, 100) and np.array_equal(own.masks, whole)
+
+
+def test_masks_are_as_smooth_as_those_of_the_library():
+    """A disc over 16 x 16 prototypes, in a picture of 320 x 240: against the library's masks,
+    whose logits are interpolated."""
+    y, x = np.mgrid[:models.SIDE, :models.SIDE] + 0.5
+    protos = np.zeros((1, models.SIDE, models.SIDE, models.PROTOS), np.float32)
+    protos[0, ..., 0] = 1.25 - 0.25 * np.hypot(x - 8, y - 8)
+    wide = [((0.05, 0.05, 0.95, 0.95), 0.9, 2)]
+    outputs, decoder = [models.detection_output(wide, models.PROTOS), protos], models.segmenter()
+    ours = decoder.decode(outputs)._resized((320, 240), models.INPUT)[0].mask
+    (theirs,) = halyard.ImageProcessor().materialize_masks(
+        *decoder.decode_proto(outputs), resolution=halyard.MaskResolution.Scaled(320, 240))
+    whole = np.zeros((240, 320), bool)
+    left, top = np.rint(ours.shape[1] * 0.05).astype(int), np.rint(ours.shape[0] * 0.05).astype(int)
+    tile = theirs[..., 0] > 127
+    whole[top:top + tile.shape[0], left:left + tile.shape[1]] = tile
+    assert 10000 < whole.sum() < 30000
+    assert (ours & whole).sum() / (ours | whole).sum() > 0.98
 
 
 def test_wrong_arrays_are_named():

