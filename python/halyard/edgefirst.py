@@ -61,7 +61,7 @@ class ImageProcessor(_core._ReferenceProcessor):
                                   _base(background), opacity, letterbox, color_mode)
 
 
-class TiledFrameAccumulator(_core.TiledFrameAccumulator):
+class TiledFrameAccumulator(_core.TiledFrameAccumulator):  # type: ignore[no-redef]
     """halyard.TiledFrameAccumulator over boxes in fractions of the network's input."""
 
     def push_tile(  # type: ignore[override]
@@ -71,7 +71,8 @@ class TiledFrameAccumulator(_core.TiledFrameAccumulator):
         return super().push_tile(bbox, scores, classes, placement, _FRACTIONS)
 
 
-def lift_tile_boxes(bbox: Any, scores: Any, classes: Any, placement: TilePlacement) -> Any:
+def lift_tile_boxes(  # type: ignore[no-redef]
+        bbox: Any, scores: Any, classes: Any, placement: TilePlacement) -> Any:
     """Boxes of one tile, (N, 4) in fractions of the network's input, as frame pixels."""
     return _tiling.lift_tile_boxes(bbox, scores, classes, placement, _FRACTIONS)
 
