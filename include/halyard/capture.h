@@ -22,8 +22,10 @@ namespace halyard {
 /// One picture of a source.
 struct Frame {
   /// In its native format, with the orientation that its file says: convert() turns it upright. A
-  /// video frame is i420, nv12 or grey, lies in the decoder's own memory (no copy), and is
-  /// read-only: later frames are predicted from it.
+  /// video frame of 8 bits lies in the decoder's own memory (no copy) where a PixelFormat has its
+  /// layout, and is read-only: later frames are predicted from it. Other layouts are copied into
+  /// i420, nv16, nv24 (4:2:0, 4:2:2, 4:4:4), grey, rgb or rgba; samples above 8 bits are rounded to
+  /// 8. Turns of a video by other than quarter circles are left out.
   Tensor image;
   std::string source;                     ///< path of the file, or the video's; "standard input"
   std::size_t index = 0;                  ///< from 0 over the whole source; damaged pictures count
@@ -46,7 +48,8 @@ class FrameSource {
   /// YUV4MPEG, and raw AV1, H.264, HEVC, MPEG-1, -2, -4. Playlists (HLS, DASH) and lists of files
   /// are malformed, and of what a video names nothing else is opened: one path, one file. Errors:
   /// not_found, permission, malformed (no picture or video), invalid_argument (a folder without
-  /// pictures; options), unsupported (a video's pixel format other than yuv420p, nv12, gray; a
+  /// pictures; options), unsupported (a video's pixel format other than YUV of 4:2:0, 4:2:2,
+  /// 4:4:4, grey and RGB; a
   /// video in a build without FFmpeg, or on a system where it cannot be loaded: the message says
   /// what to install). FFmpeg is loaded when the first video is opened.
   static Result<FrameSource> open(const std::string& path, const Options& options);
@@ -91,9 +94,11 @@ class VideoWriter {
   VideoWriter& operator=(VideoWriter&&) noexcept;
   ~VideoWriter();
 
-  /// A u8 picture of the writer's size, i420 or nv12. It is shared with the encoder, not copied,
-  /// and must not be written to until finish(). Errors: invalid_argument (size), unsupported
-  /// (format), os (disk full); after an os error the file cannot be finished.
+  /// A u8 picture of the writer's size, i420 or nv12, written as stored: an orientation, the same
+  /// for all, goes into MP4 and MOV files, and is unsupported in others. It is shared with the
+  /// encoder, not copied, and must not be written to until finish(). Errors: invalid_argument
+  /// (size), unsupported (format, orientation), os (disk full); after an os error the file cannot
+  /// be finished.
   Status write(const Tensor& picture);
   /// Errors: os, permission; invalid_argument (no frame was written).
   Status finish();

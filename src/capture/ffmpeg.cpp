@@ -31,10 +31,13 @@ struct FormatRow {
   PixelFormat ours;
 };
 constexpr FormatRow format_table[] = {
-    {AV_PIX_FMT_YUV420P, PixelFormat::i420},
-    {AV_PIX_FMT_YUVJ420P, PixelFormat::i420},
-    {AV_PIX_FMT_NV12, PixelFormat::nv12},
-    {AV_PIX_FMT_GRAY8, PixelFormat::grey},
+    {AV_PIX_FMT_YUV420P, PixelFormat::i420}, {AV_PIX_FMT_YUVJ420P, PixelFormat::i420},
+    {AV_PIX_FMT_NV12, PixelFormat::nv12},    {AV_PIX_FMT_GRAY8, PixelFormat::grey},
+    {AV_PIX_FMT_NV16, PixelFormat::nv16},    {AV_PIX_FMT_NV21, PixelFormat::nv21},
+    {AV_PIX_FMT_NV24, PixelFormat::nv24},    {AV_PIX_FMT_YUYV422, PixelFormat::yuyv},
+    {AV_PIX_FMT_UYVY422, PixelFormat::uyvy}, {AV_PIX_FMT_YVYU422, PixelFormat::yvyu},
+    {AV_PIX_FMT_RGB24, PixelFormat::rgb},    {AV_PIX_FMT_BGR24, PixelFormat::bgr},
+    {AV_PIX_FMT_RGBA, PixelFormat::rgba},    {AV_PIX_FMT_BGRA, PixelFormat::bgra},
 };
 
 template <class Theirs, class Ours>
@@ -111,7 +114,9 @@ Colorimetry colorimetry_of(const AVFrame& frame) noexcept {
   find_ours(encodings, frame.colorspace, out.encoding);
   find_ours(spaces, frame.color_primaries, out.space);
   find_ours(transfers, frame.color_trc, out.transfer);
-  if (frame.color_range == AVCOL_RANGE_JPEG || frame.format == AV_PIX_FMT_YUVJ420P) {
+  const bool is_jpeg = frame.format == AV_PIX_FMT_YUVJ420P || frame.format == AV_PIX_FMT_YUVJ422P ||
+                       frame.format == AV_PIX_FMT_YUVJ444P;
+  if (frame.color_range == AVCOL_RANGE_JPEG || is_jpeg) {
     out.range = ColorRange::full;
   } else if (frame.color_range == AVCOL_RANGE_MPEG) {
     out.range = ColorRange::limited;

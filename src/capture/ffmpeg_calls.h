@@ -16,6 +16,14 @@ extern "C" {
 #include "halyard/result.h"
 
 // Each function by its library. Inline functions of the headers (av_q2d, av_inv_q) need no entry.
+// What goes by another name since FFmpeg 7.
+#if LIBAVFORMAT_VERSION_MAJOR >= 61
+#define HALYARD_AVCODEC_SIDE_DATA(X) X(av_packet_side_data_get) X(av_packet_side_data_new)
+#define HALYARD_AVFORMAT_SIDE_DATA(X)
+#else
+#define HALYARD_AVCODEC_SIDE_DATA(X)
+#define HALYARD_AVFORMAT_SIDE_DATA(X) X(av_stream_get_side_data) X(av_stream_new_side_data)
+#endif
 #define HALYARD_AVUTIL_CALLS(X) \
   X(av_buffer_create)           \
   X(av_d2q)                     \
@@ -32,6 +40,7 @@ extern "C" {
   X(av_malloc)                  \
   X(av_match_list)              \
   X(av_opt_set)                 \
+  X(av_pix_fmt_desc_get)        \
   X(av_rescale_q)               \
   X(av_strerror)
 #define HALYARD_AVCODEC_CALLS(X)     \
@@ -52,7 +61,8 @@ extern "C" {
   X(avcodec_receive_frame)           \
   X(avcodec_receive_packet)          \
   X(avcodec_send_frame)              \
-  X(avcodec_send_packet)
+  X(avcodec_send_packet)             \
+  HALYARD_AVCODEC_SIDE_DATA(X)
 #define HALYARD_AVFORMAT_CALLS(X)   \
   X(av_find_best_stream)            \
   X(av_guess_format)                \
@@ -70,7 +80,8 @@ extern "C" {
   X(avformat_open_input)            \
   X(avformat_write_header)          \
   X(avio_alloc_context)             \
-  X(avio_context_free)
+  X(avio_context_free)              \
+  HALYARD_AVFORMAT_SIDE_DATA(X)
 
 namespace halyard::capture {
 

@@ -8,14 +8,22 @@
 #include <utility>
 
 #include "base/format_error.h"
+#include "capture/eight_bits.h"
 
 namespace halyard::capture {
+
+Status check_pixel_format(int ffmpeg_format, const std::string& name) {
+  if (pixel_format_of(ffmpeg_format) || eight_bit_format(ffmpeg_format)) return {};
+  return fail(Errc::unsupported,
+              "video: pixel format must be YUV of 4:2:0, 4:2:2 or 4:4:4, grey or RGB", "{}: {}",
+              name, name_of_format(ffmpeg_format));
+}
 
 Result<Tensor> wrap_frame(FramePtr frame, const std::string& name) {
   const auto format = pixel_format_of(frame->format);
   if (!format) {
-    return fail(Errc::unsupported, "video: pixel format must be yuv420p, nv12 or gray", "{}: {}",
-                name, name_of_format(frame->format));
+    HALYARD_CHECK(check_pixel_format(frame->format, name));
+    return to_eight_bits(*frame, name);
   }
   const auto width = static_cast<std::size_t>(frame->width);
   const auto height = static_cast<std::size_t>(frame->height);

@@ -11,9 +11,13 @@
 
 namespace halyard::capture {
 
-/// No byte is copied: the tensor's buffers are the planes, read-only because the decoder predicts
-/// later frames from them, and the frame is freed with the last of them. Errors: unsupported (pixel
-/// format without a tensor of the same layout, upside-down rows).
+/// Errors: unsupported (a pixel format that wrap_frame() does not take).
+Status check_pixel_format(int ffmpeg_format, const std::string& name);
+
+/// Where a pixel format of ours has the same layout no byte is copied: the tensor's buffers are the
+/// planes, read-only because the decoder predicts later frames from them, and the frame is freed
+/// with the last of them. Of other formats the samples are copied, as to_eight_bits() says. Errors:
+/// those of check_pixel_format(), unsupported (upside-down rows), no_memory.
 Result<Tensor> wrap_frame(FramePtr frame, const std::string& name);
 
 }  // namespace halyard::capture

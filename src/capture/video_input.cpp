@@ -14,6 +14,8 @@
 #include <utility>
 
 #include "base/format_error.h"
+#include "capture/display_matrix.h"
+#include "capture/eight_bits.h"
 
 namespace halyard::capture {
 namespace {
@@ -172,15 +174,45 @@ Result<bool> VideoInput::read(AVPacket& packet) {
   return false;
 }
 
+Orientation VideoInput::orientation() const noexcept {
+#if LIBAVFORMAT_VERSION_MAJOR >= 61
+  const AVPacketSideData* const data = ffmpeg().av_packet_side_data_get(
+      stream_->codecpar->coded_side_data, stream_->codecpar->nb_coded_side_data,
+      AV_PKT_DATA_DISPLAYMATRIX);
+  const std::uint8_t* const bytes = data == nullptr ? nullptr : data->data;
+  const std::size_t size = data == nullptr ? 0 : data->size;
+#else
+  std::size_t size = 0;
+  const std::uint8_t* const bytes =
+      ffmpeg().av_stream_get_side_data(stream_, AV_PKT_DATA_DISPLAYMATRIX, &size);
+#endif
+  return bytes == nullptr ? Orientation{} : orientation_of_matrix({bytes, size});
+}
+
 double VideoInput::rate() const noexcept {
   const AVRational rate = ffmpeg().av_guess_frame_rate(format_.get(), stream_, nullptr);
   return rate.num > 0 && rate.den > 0 ? av_q2d(rate) : 0;
 }
 
-Status check_frame(int width, int height, const DecodeLimits& limits, const std::string& name) {
-  const auto columns = static_cast<std::size_t>(std::max(0, width));
-  const auto rows = static_cast<std::size_t>(std::max(0, height));
-  const std::size_t bytes = columns * rows + columns * rows / 2;  // no overflow: both are ints
+namespace {
+
+// Bytes of two pixels in the tensor that a frame becomes.
+std::size_t bytes_of_two(int ffmpeg_format) {
+  auto format = pixel_format_of(ffmpeg_format);
+  if (!format) format = eight_bit_format(ffmpeg_format);
+  const FormatInfo& row = info(format.value_or(PixelFormat::i420));
+  if (row.model != ColorModel::yuv) return std::size_t{2} * row.channels;
+  return 2 + (4U >> (row.chroma_shift_x + row.chroma_shift_y));
+}
+
+}  // namespace
+
+Status check_frame(const FrameExtent& frame, const DecodeLimits& limits, const std::string& name) {
+  const auto columns = static_cast<std::size_t>(std::max(0, frame.width));
+  const auto rows = static_cast<std::size_t>(std::max(0, frame.height));
+  // No overflow: both are ints, and the factor is at most 8.
+  const std::size_t bytes = columns * rows / 2 * bytes_of_two(frame.format) +
+                            (columns * rows) % 2 * bytes_of_two(frame.format) / 2;
   if (columns <= limits.max_width && rows <= limits.max_height &&
       columns * rows <= limits.max_pixels && bytes <= limits.max_bytes) {
     return {};
@@ -195,7 +227,8 @@ Status check_frame(int width, int height, const DecodeLimits& limits, const std:
 Result<CodecPtr> open_decoder(const AVStream& stream, const DecodeLimits& limits,
                               const std::string& name) {
   const AVCodecParameters& parameters = *stream.codecpar;
-  HALYARD_CHECK(check_frame(parameters.width, parameters.height, limits, name));
+  HALYARD_CHECK(
+      check_frame({parameters.width, parameters.height, parameters.format}, limits, name));
   const AVCodec* codec = ffmpeg().avcodec_find_decoder(parameters.codec_id);
   if (codec == nullptr) {
     return fail(Errc::unsupported, "video: this FFmpeg has no decoder for it", "{}: {}", name,

@@ -28,6 +28,8 @@ class VideoInput {
   Result<bool> read(AVPacket& packet);
   const AVStream& stream() const noexcept { return *stream_; }
   double rate() const noexcept;
+  /// What shows the pictures upright, as the container says.
+  Orientation orientation() const noexcept;
 
  private:
   struct Reader;  // their callbacks into a ByteStream
@@ -44,8 +46,14 @@ class VideoInput {
   bool at_end_ = false;
 };
 
+struct FrameExtent {
+  int width = 0;
+  int height = 0;
+  int format = AV_PIX_FMT_NONE;  ///< an AVPixelFormat
+};
+
 /// Errors: invalid_argument (a limit).
-Status check_frame(int width, int height, const DecodeLimits& limits, const std::string& name);
+Status check_frame(const FrameExtent& frame, const DecodeLimits& limits, const std::string& name);
 
 /// A decoder of the stream, opened, with `limits` in force. Errors: unsupported (no decoder in this
 /// FFmpeg), invalid_argument (limits), malformed.

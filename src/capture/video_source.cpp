@@ -22,7 +22,8 @@ class VideoSource final : public Source {
         input_(std::move(input)),
         decoder_(std::move(decoder)),
         packet_(std::move(packet)),
-        rate_(input_.rate()) {}
+        rate_(input_.rate()),
+        orientation_(input_.orientation()) {}
 
   Result<std::optional<Frame>> next() override;
   std::optional<std::size_t> frame_count() const noexcept override {
@@ -44,6 +45,7 @@ class VideoSource final : public Source {
   CodecPtr decoder_;
   PacketPtr packet_;
   double rate_;
+  Orientation orientation_;
   std::size_t index_ = 0;
   bool draining_ = false;  // the decoder has been told that no packet follows
 };
@@ -88,9 +90,10 @@ Result<Frame> VideoSource::give(FramePtr frame) {
     return fail(Errc::corrupt, "video: a frame is damaged", "{} frame {}", name_, index);
   }
   // A stream may change its size on the way.
-  HALYARD_CHECK(check_frame(frame->width, frame->height, limits_, name_));
+  HALYARD_CHECK(check_frame({frame->width, frame->height, frame->format}, limits_, name_));
   const auto when = time_of(*frame, index);
   HALYARD_TRY(Tensor image, wrap_frame(std::move(frame), name_));
+  image.set_orientation(orientation_);
   return Frame{std::move(image), name_, index, when};
 }
 
@@ -113,10 +116,7 @@ std::chrono::nanoseconds VideoSource::time_of(const AVFrame& frame,
 SourceResult finish(Result<VideoInput> input, const std::string& name, const Options& options) {
   if (!input) return input.error();
   const int format = input->stream().codecpar->format;
-  if (format != AV_PIX_FMT_NONE && !pixel_format_of(format)) {
-    return fail(Errc::unsupported, "video: pixel format must be yuv420p, nv12 or gray", "{}: {}",
-                name, name_of_format(format));
-  }
+  if (format != AV_PIX_FMT_NONE) HALYARD_CHECK(check_pixel_format(format, name));
   HALYARD_TRY(CodecPtr decoder, open_decoder(input->stream(), options.load.limits, name));
   PacketPtr packet(ffmpeg().av_packet_alloc());
   if (!packet) return fail(Errc::no_memory, "video: packet cannot be made", "{}", name);

@@ -6,10 +6,12 @@
 
 #include <sys/stat.h>
 
+#include <cstring>
 #include <utility>
 
 #include "base/format_error.h"
 #include "base/local.h"
+#include "capture/display_matrix.h"
 #include "capture/encoder_frame.h"
 #include "capture/ffmpeg.h"
 #include "capture/source.h"
@@ -77,6 +79,7 @@ struct HALYARD_LOCAL VideoWriter::Impl {
   capture::CodecPtr encoder;  // opened at the first frame, whose format and colours it takes
   capture::PacketPtr packet;
   capture::EncoderInput input;
+  Orientation orientation;  // of the first picture
   std::int64_t frames = 0;
   std::optional<Error> failed;  // the first failure of the file or encoder; every later call has it
   bool finished = false;
@@ -87,6 +90,8 @@ struct HALYARD_LOCAL VideoWriter::Impl {
   Status open_file();
   Status open_encoder(const Tensor& first);
   Status write_header();
+  Status describe_orientation(AVStream& stream) const;
+  Status check_orientation(const Tensor& picture) const;
   Status encode(const AVFrame* frame);
   Status encode_picture(const Tensor& picture);
   Status close_file();
@@ -138,7 +143,36 @@ Status VideoWriter::Impl::open_encoder(const Tensor& first) {
   stream->avg_frame_rate = encoder->framerate;
   const int copied = ffmpeg().avcodec_parameters_from_context(stream->codecpar, encoder.get());
   if (copied < 0) return wrong("video: encoder cannot be described", copied);
+  orientation = first.orientation();
+  HALYARD_CHECK(describe_orientation(*stream));
   return write_header();
+}
+
+Status VideoWriter::Impl::describe_orientation(AVStream& stream) const {
+  if (orientation == Orientation{}) return {};
+  const auto matrix = capture::matrix_of(orientation, {input.width, input.height});
+#if LIBAVFORMAT_VERSION_MAJOR >= 61
+  AVPacketSideData* const data = ffmpeg().av_packet_side_data_new(
+      &stream.codecpar->coded_side_data, &stream.codecpar->nb_coded_side_data,
+      AV_PKT_DATA_DISPLAYMATRIX, sizeof matrix, 0);
+  std::uint8_t* const bytes = data == nullptr ? nullptr : data->data;
+#else
+  std::uint8_t* const bytes =
+      ffmpeg().av_stream_new_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, sizeof matrix);
+#endif
+  if (bytes == nullptr) return fail(Errc::no_memory, "video: stream cannot be made", "{}", path);
+  std::memcpy(bytes, matrix.data(), sizeof matrix);
+  return {};
+}
+
+// The file says once how its pictures lie.
+Status VideoWriter::Impl::check_orientation(const Tensor& picture) const {
+  if (encoder && picture.orientation() != orientation)
+    return fail(Errc::unsupported, "picture: orientation must be that of the first");
+  const std::string extension = capture::extension_of(path);
+  if (picture.orientation() == Orientation{} || extension == "mp4" || extension == "mov") return {};
+  return fail(Errc::unsupported,
+              "picture: only mp4 and mov say an orientation: convert it upright first", "{}", path);
 }
 
 Status VideoWriter::Impl::write_header() {
@@ -172,6 +206,7 @@ Status VideoWriter::Impl::encode(const AVFrame* frame) {
 
 Status VideoWriter::Impl::encode_picture(const Tensor& picture) {
   HALYARD_CHECK(capture::check_encodable(picture));
+  HALYARD_CHECK(check_orientation(picture));
   if (!encoder) HALYARD_CHECK(open_encoder(picture));
   HALYARD_TRY(const capture::FramePtr frame, capture::encoder_frame(picture, input));
   frame->pts = frames;
