@@ -200,7 +200,7 @@ def edgefirst():
                           ast.unparse(node), flags=re.M)
             own.append("\n" + "\n".join(map(wrapped, text.splitlines())))
     for name in module.__all__:
-        if getattr(module, name) is getattr(halyard, name) and name != "__version__":
+        if getattr(module, name) is getattr(halyard, name, None) and name != "__version__":
             lines.append(f"from halyard import {name} as {name}")
     lines += ["Tensor = _core._ReferenceTensor", "Decoder = _core._ReferenceDecoder", *own]
     return PACKAGE.partition("from")[0] + "\n".join(lines) + "\n"

@@ -3,8 +3,8 @@
 from halyard import compat as compat
 from halyard import edgefirst as edgefirst
 from halyard import horus as horus
-from halyard._frames import open as open
 from halyard import typing as typing
+from halyard._frames import open as open
 __version__: str
 from halyard._core import ActiveTrackInfo as ActiveTrackInfo
 from halyard._core import AttributeList as AttributeList
@@ -242,8 +242,8 @@ __all__ = [
     "__version__",
     "align_width_for_gpu_pitch",
     "align_width_for_pixel_format",
-    "available_engines",
     "asarray",
+    "available_engines",
     "build_info",
     "cuda_available",
     "cuda_device_count",

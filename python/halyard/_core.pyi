@@ -3412,7 +3412,7 @@ class Decoder:
         config: Mapping[str, Any],
         score_threshold: float = 0.25,
         iou_threshold: float = 0.45,
-        nms: Nms | None = Nms.Auto,
+        nms: NmsLike | None = Nms.Auto,
         input_dims: tuple[int, int] | None = None,
         multi_label: bool | None = None,
     ) -> None:
@@ -3421,7 +3421,7 @@ class Decoder:
             config: dict that describes the model's outputs, of schema 1 or 2.
             score_threshold: a box stays when its score is at least this.
             iou_threshold: a box is suppressed when it overlaps a better one by more.
-            nms: Nms.Auto: as the configuration says, else ClassAware (halyard.edgefirst:
+            nms: Nms.Auto: as the configuration says, else Nms.ClassAware (of EdgeFirst HAL's decoder
                 ClassAgnostic); None: no suppression.
             input_dims: (width, height) of the network's input; wins over the configuration.
             multi_label: every class of a box that reaches the threshold counts.
@@ -3432,7 +3432,7 @@ class Decoder:
         json_str: str,
         score_threshold: float = 0.25,
         iou_threshold: float = 0.45,
-        nms: Nms | None = Nms.Auto,
+        nms: NmsLike | None = Nms.Auto,
         input_dims: tuple[int, int] | None = None,
         multi_label: bool | None = None,
     ) -> Decoder:
@@ -3443,7 +3443,7 @@ class Decoder:
         yaml_str: str,
         score_threshold: float = 0.25,
         iou_threshold: float = 0.45,
-        nms: Nms | None = Nms.Auto,
+        nms: NmsLike | None = Nms.Auto,
         input_dims: tuple[int, int] | None = None,
         multi_label: bool | None = None,
     ) -> Decoder:
@@ -3613,7 +3613,7 @@ class _ReferenceDecoder(Decoder):
             config: dict that describes the model's outputs, of schema 1 or 2.
             score_threshold: a box stays when its score is at least this.
             iou_threshold: a box is suppressed when it overlaps a better one by more.
-            nms: Nms.Auto: as the configuration says, else ClassAware (halyard.edgefirst:
+            nms: Nms.Auto: as the configuration says, else Nms.ClassAware (of EdgeFirst HAL's decoder
                 ClassAgnostic); None: no suppression.
             input_dims: (width, height) of the network's input; wins over the configuration.
             multi_label: every class of a box that reaches the threshold counts.
@@ -3818,11 +3818,7 @@ def describe_model(model: Engine | str | os.PathLike[str]) -> ModelDescription:
     Raises MissingFileError, DataError and UnsupportedError (outputs of no known kind).
     """
 
-def _describe_outputs(
-    outputs: Sequence[Any],
-    input_size: tuple[int, int],
-    labels: Sequence[str],
-) -> ModelDescription: ...
+def _describe_outputs(outputs: Sequence[Any], input_size: tuple[int, int], labels: Sequence[str]) -> ModelDescription: ...
 
 def _tile_grid(arg0: Any, arg1: Any, arg2: Any, arg3: Any, arg4: float, /) -> list[Any]: ...
 
@@ -3891,38 +3887,15 @@ def palette_color(index: int) -> tuple[int, int, int]:
 class _OverlayCore:
     """What halyard.Overlay stands on."""
 
-    def __init__(
-        self,
-        labels: Sequence[str],
-        color_by: str,
-        line_px: int,
-        text_px: int,
-        show_score: bool,
-        trail_length: int,
-        font: str,
-    ) -> None: ...
+    def __init__(self, labels: Sequence[str], color_by: str, line_px: int, text_px: int, show_score: bool, trail_length: int, font: str) -> None: ...
 
     def draw(self, picture: Any, boxes: Any, scores: Any, classes: Any) -> None: ...
 
-    def draw_tracks(
-        self,
-        picture: Any,
-        boxes: Any,
-        scores: Any,
-        classes: Any,
-        ids: Sequence[int],
-        coasting: Sequence[int],
-    ) -> None: ...
+    def draw_tracks(self, picture: Any, boxes: Any, scores: Any, classes: Any, ids: Sequence[int], coasting: Sequence[int]) -> None: ...
 
     def text(self, picture: Any, x: int, y: int, text: str, color: Sequence[int]) -> None: ...
 
-    def paint(
-        self,
-        picture: Any,
-        map: Any,
-        colors: Sequence[Sequence[int]],
-        opacity: float,
-    ) -> None: ...
+    def paint(self, picture: Any, map: Any, colors: Sequence[Sequence[int]], opacity: float) -> None: ...
 
 class _FrameSource:
     """What halyard.open() stands on."""

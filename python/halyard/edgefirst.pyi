@@ -7,6 +7,8 @@ from halyard import _core, _tiling
 from halyard import __version__ as __version__
 from halyard._core import ByteTrack, DecodeLimits, _Tensor
 from halyard._enums import ColorMode
+from halyard._results import Detections as Detections
+from halyard._results import TrackedDetections as TrackedDetections
 from halyard._tiling import TilePlacement
 from halyard.typing import ColorModeLike, PixelFormatLike, TensorMemoryLike
 from halyard import AccessError as AccessError
@@ -34,15 +36,18 @@ from halyard import DecoderType as DecoderType
 from halyard import DecoderVersion as DecoderVersion
 from halyard import DepthImage as DepthImage
 from halyard import DepthStatistics as DepthStatistics
-from halyard import Detections as Detections
+from halyard import Detection as Detection
 from halyard import Device as Device
 from halyard import DimName as DimName
 from halyard import EglDisplayInfo as EglDisplayInfo
 from halyard import EglDisplayKind as EglDisplayKind
+from halyard import Engine as Engine
 from halyard import Error as Error
 from halyard import Filter as Filter
 from halyard import Fit as Fit
 from halyard import Flip as Flip
+from halyard import Frame as Frame
+from halyard import Frames as Frames
 from halyard import Image as Image
 from halyard import ImageInfo as ImageInfo
 from halyard import InvalidArgumentError as InvalidArgumentError
@@ -51,6 +56,8 @@ from halyard import MaskResolution as MaskResolution
 from halyard import MatchMetric as MatchMetric
 from halyard import MergeConfig as MergeConfig
 from halyard import MissingFileError as MissingFileError
+from halyard import Model as Model
+from halyard import ModelDescription as ModelDescription
 from halyard import NegotiatedBuffer as NegotiatedBuffer
 from halyard import Nms as Nms
 from halyard import Normalization as Normalization
@@ -58,6 +65,7 @@ from halyard import OcSort as OcSort
 from halyard import OperationStatus as OperationStatus
 from halyard import OutOfMemoryError as OutOfMemoryError
 from halyard import Output as Output
+from halyard import Overlay as Overlay
 from halyard import PixelFormat as PixelFormat
 from halyard import Placement as Placement
 from halyard import PointCloud as PointCloud
@@ -68,6 +76,7 @@ from halyard import Quantization as Quantization
 from halyard import Reconciled as Reconciled
 from halyard import Rect as Rect
 from halyard import Region as Region
+from halyard import Result as Result
 from halyard import Rotation as Rotation
 from halyard import Serializer as Serializer
 from halyard import Sort as Sort
@@ -79,6 +88,7 @@ from halyard import TensorMemory as TensorMemory
 from halyard import TensorPool as TensorPool
 from halyard import TensorPoolConfig as TensorPoolConfig
 from halyard import TensorPoolStats as TensorPoolStats
+from halyard import TensorSpec as TensorSpec
 from halyard import TilePlacement as TilePlacement
 from halyard import TileSpec as TileSpec
 from halyard import TilingConfig as TilingConfig
@@ -86,18 +96,20 @@ from halyard import Topic as Topic
 from halyard import TopicStats as TopicStats
 from halyard import Tracing as Tracing
 from halyard import TrackInfo as TrackInfo
-from halyard import TrackedDetections as TrackedDetections
+from halyard import Tracker as Tracker
 from halyard import UnsupportedError as UnsupportedError
 from halyard import WaitSet as WaitSet
 from halyard import WaitTimeoutError as WaitTimeoutError
 from halyard import align_width_for_gpu_pitch as align_width_for_gpu_pitch
 from halyard import align_width_for_pixel_format as align_width_for_pixel_format
+from halyard import available_engines as available_engines
 from halyard import build_info as build_info
 from halyard import cuda_available as cuda_available
 from halyard import cuda_device_count as cuda_device_count
 from halyard import decode_lists as decode_lists
 from halyard import default_decode_limits as default_decode_limits
 from halyard import default_pool as default_pool
+from halyard import describe_model as describe_model
 from halyard import encode_lists as encode_lists
 from halyard import gpu_dma_buf_pitch_alignment_bytes as gpu_dma_buf_pitch_alignment_bytes
 from halyard import import_buffer as import_buffer
@@ -111,6 +123,7 @@ from halyard import is_shm_available as is_shm_available
 from halyard import is_tracing_active as is_tracing_active
 from halyard import is_v4l2_available as is_v4l2_available
 from halyard import merge_tiled_detections as merge_tiled_detections
+from halyard import palette_color as palette_color
 from halyard import parties_from_json as parties_from_json
 from halyard import plan_buffers as plan_buffers
 from halyard import probe_egl_displays as probe_egl_displays

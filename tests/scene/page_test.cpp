@@ -114,7 +114,7 @@ TEST_F(PageTest, class_maps_have_the_size_of_the_photograph) {
 
 TEST_F(PageTest, masks_of_tiles_come_together_in_their_frame) {
   const Region tile{10, 20, 64, 64};
-  const Placement placed({100, 100}, tile, {}, input_, {0, 0, 64, 64});
+  const Placement placed({100, 100}, tile, Orientation{}, input_, {0, 0, 64, 64});
   MaskSet masks;
   const Decoded found = decoded();
   ASSERT_TRUE(masks_of_tile(found, tile, placed, masks));

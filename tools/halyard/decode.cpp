@@ -10,6 +10,7 @@
 #include "halyard/model.h"
 #include "halyard/npy.h"
 #include "halyard/placement.h"
+#include "input_file.h"
 #include "parsed_option.h"
 #include "paths.h"
 #include "record.h"
