@@ -65,7 +65,7 @@ class Nothing(TopicTest):
         self.assertEqual(self.succeed("pool", "ls"), "no pools: no process has one open\n")
         self.assertEqual(self.succeed("topic", "ls"), "no topics: no process has joined one\n")
         self.assertEqual(self.succeed("pool", "gc"), "nothing to remove\n")
-        self.assertEqual(self.json("pool", "ls"), {"pools": []})
+        self.assertEqual(self.json("pool", "ls"), {"schema": 1, "pools": []})
         self.assertEqual(self.json("topic", "ls"), {"schema": 1, "topics": []})
         text = self.succeed("top", "--once", "--interval", "0.05")
         self.assertIn("No pools", text)
