@@ -26,7 +26,7 @@ def test_arrays_are_copied_whatever_the_order_of_axes():
         buffer.copy_from(pixels)
     with pytest.raises(ValueError, match="order"):
         buffer.copy_to(back, "CHWN")
-    with pytest.raises(ValueError, match="u8"):
+    with pytest.raises(ValueError, match="uint8"):
         buffer.copy_from(pixels.astype(np.float32), "NHWC")
     with buffer.submit(), pytest.raises(TimeoutError):
         buffer.copy_to(back, timeout=0.06)

@@ -150,7 +150,7 @@ def test_centres_and_extents_in_tensors_of_their_own_are_boxes():
     with pytest.raises(ValueError, match="no tensor has the shape"):
         made.decode([xy[..., 0, 0], wh, scores])
     pixels = halyard.Decoder(split_document(), score_threshold=0.5).decode([xy, wh, scores])
-    assert np.allclose(pixels.boxes, [[60, 45, 100, 55]], atol=1e-4)
+    assert np.allclose(pixels.xyxy, [[60, 45, 100, 55]], atol=1e-4)
 
 
 def test_outputs_refuse_in_words_that_programs_match():

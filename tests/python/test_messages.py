@@ -255,7 +255,7 @@ def test_depth_becomes_points():
     (lambda d: ef.DepthImage(4, 4, "uint8"), ef.InvalidArgumentError, "dtype|f32"),
     (lambda d: d.get_depth(4, 0), ef.InvalidArgumentError, "outside|x"),
     (lambda d: d.set_depth(0, 0, -1), ef.InvalidArgumentError, "meters|depth"),
-    (lambda d: d.get_depth_u16(0, 0), ef.InvalidArgumentError, "u16|f32"),
+    (lambda d: d.get_depth_u16(0, 0), ef.InvalidArgumentError, "float32 metres"),
     (lambda d: setattr(d, "depth_scale", 0), ef.InvalidArgumentError, "scale|millimeters"),
     (lambda d: d.set_depth_range(2, 1), ef.InvalidArgumentError, "depth"),
     (lambda d: d.deproject((0, 1, 0, 0)), ef.InvalidArgumentError, "fx|intrinsics"),

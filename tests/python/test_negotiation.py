@@ -156,7 +156,7 @@ def test_the_program_says_the_same(tmp_path):
     file.write_text(json.dumps(parties))
     told = subprocess.run([program, "negotiate", file, "--json"], capture_output=True, text=True,
                           check=True).stdout
-    assert json.loads(told) == result.to_dict()
+    assert json.loads(told) == {"schema": 1, **result.to_dict()}
 
 
 def test_parties_of_a_file_name_their_faults():

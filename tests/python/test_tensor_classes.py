@@ -90,7 +90,7 @@ def test_every_call_takes_both(own, other, tmp_path):
     halyard.ImageProcessor().tile_into(src, other.image(16, 64, "rgb", MEM),
                                        halyard.TilingConfig(16, 16, overlap=0))
     found = models.decoder().decode([own.from_array(models.detection_output())])
-    assert len(found.boxes) == len(models.OBJECTS)
+    assert len(found) == len(models.OBJECTS)
     other.image(4, 4, "rgb").from_numpy(own([4, 4, 3], "uint8"))
     halyard.imwrite(tmp_path / "x.png", dst)
     shared = other.from_array(src)
