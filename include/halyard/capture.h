@@ -36,20 +36,24 @@ struct Frame {
 class FrameSource {
  public:
   struct Options {
-    /// load.is_cancelled is also asked, about ten times a second, while a pipe has nothing to read,
-    /// by open() and next(), on the thread that calls; then they give the error cancelled.
+    /// load.is_cancelled is also asked, about ten times a second, while a pipe or a server sends
+    /// nothing, by open() and next(), on the thread that calls; then they give the error cancelled.
     LoadOptions load;
     double picture_rate = 25;  ///< frames per second given to single pictures
+    /// The longest wait for a server's next bytes, above 0; then the error is timeout.
+    std::chrono::milliseconds network_timeout{10'000};
   };
   /// A picture file, a folder of pictures (in natural order of their names: frame9 before frame10),
   /// a video file, or "-" (standard input: a picture, several JPEGs one after the other, or a
   /// video). A pipe or a file of JPEGs (.mjpeg) is read like standard input.
   /// Videos: MP4/MOV, Matroska/WebM, AVI, MPEG-TS and -PS, Motion JPEG, FLV, Ogg, ASF, NUT, IVF,
-  /// YUV4MPEG, and raw AV1, H.264, HEVC, MPEG-1, -2, -4. Playlists (HLS, DASH) and lists of files
-  /// are malformed, and of what a video names nothing else is opened: one path, one file. Errors:
-  /// not_found, permission, malformed (no picture or video), invalid_argument (a folder without
-  /// pictures; options), unsupported (a video's pixel format other than YUV of 4:2:0, 4:2:2,
-  /// 4:4:4, grey and RGB; a
+  /// YUV4MPEG, and raw AV1, H.264, HEVC, MPEG-1, -2, -4. Network addresses: http:// and https:// of
+  /// a picture or a video, multipart Motion JPEG among them; rtsp:// and rtsps:// of a camera. A
+  /// user and password in one are not shown in messages and Frame::source. Playlists (HLS, DASH)
+  /// and lists of files are malformed, and of what a video names nothing else is opened: one path,
+  /// one file. Errors: timeout, cancelled, unsupported (another scheme), not_found, permission,
+  /// malformed (no picture or video), invalid_argument (a folder without pictures; options),
+  /// unsupported (a video's pixel format other than YUV of 4:2:0, 4:2:2, 4:4:4, grey and RGB; a
   /// video in a build without FFmpeg, or on a system where it cannot be loaded: the message says
   /// what to install). FFmpeg is loaded when the first video is opened.
   static Result<FrameSource> open(const std::string& path, const Options& options);

@@ -65,6 +65,7 @@ extern "C" {
   HALYARD_AVCODEC_SIDE_DATA(X)
 #define HALYARD_AVFORMAT_CALLS(X)   \
   X(av_find_best_stream)            \
+  X(av_find_input_format)           \
   X(av_guess_format)                \
   X(av_guess_frame_rate)            \
   X(av_interleaved_write_frame)     \
@@ -80,7 +81,11 @@ extern "C" {
   X(avformat_open_input)            \
   X(avformat_write_header)          \
   X(avio_alloc_context)             \
+  X(avio_closep)                    \
   X(avio_context_free)              \
+  X(avio_open2)                     \
+  X(avio_read)                      \
+  X(avio_seek)                      \
   HALYARD_AVFORMAT_SIDE_DATA(X)
 
 namespace halyard::capture {

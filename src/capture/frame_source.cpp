@@ -10,6 +10,7 @@
 
 #include "base/format_error.h"
 #include "base/local.h"
+#include "capture/address.h"
 #include "capture/source.h"
 #include "halyard/capture.h"
 #include "halyard/trace.h"
@@ -65,6 +66,7 @@ SourceResult open_path(const std::string& path, const FrameSource::Options& opti
     return capture::stream_source(ByteStream(std::move(input), options.load.is_cancelled),
                                   "standard input", options);
   }
+  if (capture::is_address(path)) return capture::address_source(path, options);
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return fail_os("source cannot be opened", errno, path);
   if (S_ISDIR(status.st_mode)) return capture::folder_source(path, options);
@@ -89,6 +91,10 @@ Result<FrameSource> FrameSource::open(const std::string& path, const Options& op
   if (!(options.picture_rate > 0 && options.picture_rate <= most_rate)) {
     return fail(Errc::invalid_argument, "picture_rate must be above 0 and at most 1e6", "{}",
                 options.picture_rate);
+  }
+  if (options.network_timeout <= std::chrono::milliseconds::zero()) {
+    return fail(Errc::invalid_argument, "network_timeout must be above 0", "{} ms",
+                options.network_timeout.count());
   }
   HALYARD_TRY(auto source, open_path(path, options));
   return FrameSource(std::make_unique<Impl>(Impl{std::move(source)}));

@@ -40,6 +40,10 @@ SourceResult stream_source(ByteStream stream, std::string name, const Options& o
 SourceResult video_source(const std::string& path, const Options& options);
 SourceResult video_source(ByteStream stream, const std::string& name, const Options& options);
 
+/// What is behind a network address (capture/address.h): a picture or video of an HTTP server, an
+/// RTSP camera. Errors: as FrameSource::open().
+SourceResult address_source(const std::string& address, const Options& options);
+
 /// Decodes one picture file's bytes; every error names `name`.
 Result<Frame> decode_picture(std::span<const std::byte> file, const std::string& name,
                              std::size_t index, const Options& options);

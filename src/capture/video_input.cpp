@@ -22,15 +22,12 @@ namespace {
 
 constexpr int io_buffer_bytes = 1 << 16;
 
-Error not_a_video(int code, const std::string& name) {
-  return ffmpeg_error("source is neither a picture nor a video that FFmpeg reads", code, name,
-                      Errc::malformed);
-}
+constexpr char no_video[] = "source is neither a picture nor a video that FFmpeg reads";
 
 // What may be read, by FFmpeg's names: containers and raw streams that hold the pictures
 // themselves. Playlists and scripts, which name other inputs, are not among them, nor are devices.
 constexpr const char* containers =
-    "mov,matroska,avi,mpegts,mpeg,mpegvideo,mjpeg,flv,ogg,asf,nut,ivf,obu,av1,h264,hevc,m4v,"
+    "mov,matroska,avi,mpegts,mpeg,mpegvideo,mjpeg,mpjpeg,flv,ogg,asf,nut,ivf,obu,av1,h264,hevc,m4v,"
     "yuv4mpegpipe";
 
 // Whether one of the names of a demuxer ("mov,mp4,m4a") is among those that are read.
@@ -43,17 +40,6 @@ int refuse_to_open(AVFormatContext*, AVIOContext** io, const char*, int, AVDicti
   *io = nullptr;
   return AVERROR(EACCES);
 }
-
-struct OpenOptions {
-  AVDictionary* entries = nullptr;
-  OpenOptions() {
-    ffmpeg().av_dict_set(&entries, "format_whitelist", containers, 0);
-    ffmpeg().av_dict_set(&entries, "protocol_whitelist", "none", 0);
-  }
-  OpenOptions(const OpenOptions&) = delete;
-  OpenOptions& operator=(const OpenOptions&) = delete;
-  ~OpenOptions() { ffmpeg().av_dict_free(&entries); }
-};
 
 }  // namespace
 
@@ -114,34 +100,81 @@ Result<VideoInput> VideoInput::open(ByteStream stream, const std::string& name) 
     ffmpeg().av_free(buffer);
     return fail(Errc::no_memory, "video: reader cannot be made", "{}", name);
   }
-  const AVInputFormat* kind = nullptr;
-  const int probed = ffmpeg().av_probe_input_buffer2(reader.io, &kind, "", nullptr, 0, 0);
-  if (probed < 0 || kind == nullptr) return not_a_video(probed, name);
-  if (!is_read(*kind)) {
-    return fail(Errc::malformed, "source is neither a picture nor a video of a kind that is read",
-                "{}: FFmpeg takes it for {}; playlists and lists of files are not opened", name,
-                kind->name);
-  }
-  HALYARD_CHECK(input.open_container(*kind));
+  HALYARD_CHECK(input.open_from(reader.io));
+  return input;
+}
+
+Result<VideoInput> VideoInput::open(std::unique_ptr<Connection> connection,
+                                    const std::string& name) {
+  VideoInput input;
+  input.name_ = name;
+  input.watch_ = connection->watch();
+  input.connection_ = std::move(connection);
+  HALYARD_CHECK(input.open_from(input.connection_->io()));
+  return input;
+}
+
+Result<VideoInput> VideoInput::open_rtsp(const std::string& address, const std::string& name,
+                                         const FrameSource::Options& options) {
+  VideoInput input;
+  input.name_ = name;
+  input.watch_ = std::make_shared<Watch>(options);
+  AVFormatContext* format = ffmpeg().avformat_alloc_context();
+  if (format == nullptr) return fail(Errc::no_memory, "video: reader cannot be made", "{}", name);
+  format->interrupt_callback = input.watch_->callback();
+  format->io_open = refuse_to_open;
+  Dictionary entries;
+  entries.set("protocol_whitelist", "rtsp,rtp,udp,tcp,tls");
+  entries.set("rtsp_flags", "prefer_tcp");
+  input.watch_->begin();
+  const int opened = ffmpeg().avformat_open_input(
+      &format, address.c_str(), ffmpeg().av_find_input_format("rtsp"), &entries.entries);
+  if (opened < 0)  // format was freed
+    return input.watch_->failure("source: RTSP server cannot be read", opened, name, Errc::os);
+  input.format_.reset(format);
   HALYARD_CHECK(input.finish_opening());
   return input;
 }
 
-Status VideoInput::open_container(const AVInputFormat& kind) {
+Status VideoInput::open_from(AVIOContext* io) {
+  const AVInputFormat* kind = nullptr;
+  if (watch_) watch_->begin();
+  const int probed = ffmpeg().av_probe_input_buffer2(io, &kind, "", nullptr, 0, 0);
+  if (probed < 0 || kind == nullptr) return not_opened(probed);
+  if (!is_read(*kind)) {
+    return fail(Errc::malformed, "source is neither a picture nor a video of a kind that is read",
+                "{}: FFmpeg takes it for {}; playlists and lists of files are not opened", name_,
+                kind->name);
+  }
+  HALYARD_CHECK(open_container(io, *kind));
+  return finish_opening();
+}
+
+Error VideoInput::not_opened(int code) const {
+  if (watch_ && code < 0 && code != AVERROR_INVALIDDATA)
+    return watch_->failure(no_video, code, name_, Errc::malformed);
+  return ffmpeg_error(no_video, code, name_, Errc::malformed);
+}
+
+Status VideoInput::open_container(AVIOContext* io, const AVInputFormat& kind) {
   AVFormatContext* format = ffmpeg().avformat_alloc_context();
   if (format == nullptr) return fail(Errc::no_memory, "video: reader cannot be made", "{}", name_);
-  format->pb = reader_->io;
+  format->pb = io;
   format->io_open = refuse_to_open;
-  OpenOptions options;
-  const int opened = ffmpeg().avformat_open_input(&format, nullptr, &kind, &options.entries);
-  if (opened < 0) return not_a_video(opened, name_);  // format was freed
+  Dictionary entries;
+  entries.set("format_whitelist", containers);
+  entries.set("protocol_whitelist", "none");
+  if (watch_) watch_->begin();
+  const int opened = ffmpeg().avformat_open_input(&format, nullptr, &kind, &entries.entries);
+  if (opened < 0) return not_opened(opened);  // format was freed
   format_.reset(format);
   return {};
 }
 
 Status VideoInput::finish_opening() {
+  if (watch_) watch_->begin();
   const int found = ffmpeg().avformat_find_stream_info(format_.get(), nullptr);
-  if (found < 0) return not_a_video(found, name_);
+  if (found < 0) return not_opened(found);
   const int best =
       ffmpeg().av_find_best_stream(format_.get(), AVMEDIA_TYPE_VIDEO, -1, -1, nullptr, 0);
   if (best < 0) return fail(Errc::malformed, "source holds no video stream", "{}", name_);
@@ -161,11 +194,13 @@ Status VideoInput::finish_opening() {
 Result<bool> VideoInput::read(AVPacket& packet) {
   while (!at_end_) {
     ffmpeg().av_packet_unref(&packet);
+    if (watch_) watch_->begin();
     const int got = ffmpeg().av_read_frame(format_.get(), &packet);
     if (got == AVERROR(EAGAIN)) continue;
     if (got < 0) {
       at_end_ = true;
       if (got == AVERROR_EOF) break;
+      if (watch_) return watch_->failure("video: data cannot be read", got, name_, Errc::corrupt);
       return ffmpeg_error("video: data cannot be read", got, name_, Errc::corrupt);
     }
     if (packet.stream_index == stream_->index) return true;

@@ -10,18 +10,26 @@
 #include <string>
 
 #include "capture/byte_stream.h"
+#include "capture/connection.h"
 #include "capture/ffmpeg.h"
 #include "halyard/codec.h"
 
 namespace halyard::capture {
 
-/// FFmpeg reads the one descriptor through callbacks and opens nothing itself: no file that a
-/// container names, whatever the name is. Playlists, and lists of files, are refused by their kind.
+/// FFmpeg reads the one descriptor, or the one connection, through callbacks and opens nothing
+/// itself (but for RTSP): no file that a container names, whatever the name is. Playlists, and
+/// lists of files, are refused by their kind.
 class VideoInput {
  public:
   /// Errors: malformed (no container, one that is not read, no video stream), those of reading.
   static Result<VideoInput> open(const std::string& path);
   static Result<VideoInput> open(ByteStream stream, const std::string& name);
+  /// What an HTTP server sends. Errors: those and timeout, cancelled.
+  static Result<VideoInput> open(std::unique_ptr<Connection> connection, const std::string& name);
+  /// The first video stream of an RTSP server. FFmpeg opens its sockets itself: rtsp, and rtp over
+  /// tcp where the server has it, else over udp. Errors: those and timeout, cancelled.
+  static Result<VideoInput> open_rtsp(const std::string& address, const std::string& name,
+                                      const FrameSource::Options& options);
 
   /// The next packet of the video stream; false at the end. Errors: corrupt, os. After an error the
   /// input is at its end.
@@ -36,11 +44,16 @@ class VideoInput {
   struct FreeReader {
     void operator()(Reader* reader) const noexcept;
   };
-  Status open_container(const AVInputFormat& kind);
+  /// Finds out what `io` gives, and opens it.
+  Status open_from(AVIOContext* io);
+  Status open_container(AVIOContext* io, const AVInputFormat& kind);
   Status finish_opening();
+  Error not_opened(int code) const;
 
   std::string name_;
   std::unique_ptr<Reader, FreeReader> reader_;  // outlives format_, which reads through it
+  std::unique_ptr<Connection> connection_;      // the same
+  std::shared_ptr<Watch> watch_;                // of a connection; null: a file
   InputPtr format_;
   AVStream* stream_ = nullptr;  // format_'s
   bool at_end_ = false;
@@ -54,6 +67,11 @@ struct FrameExtent {
 
 /// Errors: invalid_argument (a limit).
 Status check_frame(const FrameExtent& frame, const DecodeLimits& limits, const std::string& name);
+
+/// Frames of an opened video; video_source.cpp. Errors: those of `input`, unsupported (pixel
+/// format).
+SourceResult video_source(Result<VideoInput> input, const std::string& name,
+                          const FrameSource::Options& options);
 
 /// A decoder of the stream, opened, with `limits` in force. Errors: unsupported (no decoder in this
 /// FFmpeg), invalid_argument (limits), malformed.

@@ -113,7 +113,10 @@ std::chrono::nanoseconds VideoSource::time_of(const AVFrame& frame,
       static_cast<std::int64_t>(static_cast<double>(index) * 1e9 / rate));
 }
 
-SourceResult finish(Result<VideoInput> input, const std::string& name, const Options& options) {
+}  // namespace
+
+SourceResult video_source(Result<VideoInput> input, const std::string& name,
+                          const Options& options) {
   if (!input) return input.error();
   const int format = input->stream().codecpar->format;
   if (format != AV_PIX_FMT_NONE) HALYARD_CHECK(check_pixel_format(format, name));
@@ -124,14 +127,12 @@ SourceResult finish(Result<VideoInput> input, const std::string& name, const Opt
       *std::move(input), std::move(decoder), std::move(packet), name, options.load.limits));
 }
 
-}  // namespace
-
 SourceResult video_source(const std::string& path, const Options& options) {
-  return finish(VideoInput::open(path), path, options);
+  return video_source(VideoInput::open(path), path, options);
 }
 
 SourceResult video_source(ByteStream stream, const std::string& name, const Options& options) {
-  return finish(VideoInput::open(std::move(stream), name), name, options);
+  return video_source(VideoInput::open(std::move(stream), name), name, options);
 }
 
 }  // namespace halyard::capture

@@ -5,9 +5,8 @@ import os
 import re
 import unittest
 
-from program import PICTURE, ProgramTest
+from program import PICTURE, ProgramTest, needs_video
 
-HAS_VIDEO = os.environ.get("HALYARD_HAS_VIDEO") == "1"
 HEAVY = re.compile(r"/(lib(?:avformat|avcodec|avutil|openvino|halyard_openvino)\b[^/]*)$", re.M)
 # Names of FFmpeg's libraries, of every version that a build can be for.
 FFMPEG = [f"libavformat.so.{major}" for major in range(57, 64)]
@@ -31,11 +30,11 @@ class LoadingTest(ProgramTest):
             with self.subTest(words=words):
                 self.assertEqual(self.loaded(*words), [])
 
-    @unittest.skipUnless(HAS_VIDEO, "this build has no FFmpeg")
+    @needs_video
     def test_video_loads_ffmpeg(self):
         self.assertTrue(any("libavformat" in name for name in self.loaded("doctor")))
 
-    @unittest.skipUnless(HAS_VIDEO, "this build has no FFmpeg")
+    @needs_video
     def test_a_system_without_ffmpeg_is_told_what_to_install(self):
         for name in FFMPEG:
             (self.dir / name).write_bytes(b"no library")

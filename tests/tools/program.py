@@ -17,6 +17,8 @@ DATA = os.environ.get("HALYARD_TESTDATA_DIR")
 
 needs_engine = unittest.skipUnless(os.environ.get("HALYARD_HAS_ENGINE") == "1",
                                    "this build has no inference engine")
+needs_video = unittest.skipUnless(os.environ.get("HALYARD_HAS_VIDEO") == "1",
+                                  "this build has no FFmpeg")
 needs_data = unittest.skipUnless(DATA, "HALYARD_TESTDATA_DIR is not set")
 
 

@@ -274,7 +274,7 @@ constexpr const char* run_examples =
     "  halyard run --model yolov8n.onnx val2017/ --preset ultralytics-val --coco results.json \\\n"
     "    --coco-gt instances_val2017.json\n"
     "  halyard run --model boats.onnx harbour.mp4 --mot det.txt --yolo labels/\n"
-    "  ffmpeg -i rtsp://camera -f mjpeg - | halyard run --model boats.onnx - --json seen.json";
+    "  halyard run --model boats.onnx rtsp://camera/live --track --json seen.json";
 
 }  // namespace
 
@@ -282,7 +282,8 @@ void add_run(CLI::App& app, Action& action) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* sub = app.add_subcommand("run", "Find objects in pictures, folders and videos");
   sub->footer(run_examples);
-  sub->add_option("inputs", options->inputs, "Pictures, folders, videos, or - for standard input")
+  sub->add_option("inputs", options->inputs,
+                  "Pictures, folders, videos, http:// or rtsp://, or - for standard input")
       ->required();
   DetectorOptions& detector = options->detector;
   sub->add_option("-m,--model", detector.model, "Model file: .onnx, .tflite or .xml")->required();
