@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core
 from ._detection import Detection
-from ._errors import InvalidArgumentError
+from ._errors import invalid_argument as _wrong
 from ._exports import Exports
 from ._mask_items import CutMask, Mask, WholeMask, is_same, part_of, paste
 
@@ -26,10 +26,6 @@ _UNITS = ("pixels", "source", "fractions", None)
 _ROWS = ("xyxy", "confidence", "class_id", "tracker_id", "tracker_uuid", "keypoints", "obb",
          "is_coasting")
 _OF_PICTURE = ("names", "unit", "size", "top_classes", "top_scores", "class_scores")
-
-
-def _wrong(message: str) -> InvalidArgumentError:
-    return InvalidArgumentError(message, "invalid_argument")
 
 
 def names_from(names: Names) -> Optional[Tuple[str, ...]]:

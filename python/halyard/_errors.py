@@ -95,3 +95,8 @@ BY_CODE = {
 }
 
 __all__ = sorted({"ConflictError", *(kind.__name__ for kind in BY_CODE.values())})
+
+
+def invalid_argument(message: str) -> InvalidArgumentError:
+    """The error of a value that is wrong."""
+    return InvalidArgumentError(message, "invalid_argument")

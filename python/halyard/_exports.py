@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 
 from . import _core
-from ._errors import InvalidArgumentError
+from ._errors import invalid_argument as _wrong
 from ._mask_items import ON, part_of, paste
 
 if TYPE_CHECKING:
@@ -17,10 +17,6 @@ if TYPE_CHECKING:
     from ._detections import Detections
 
 Size = Tuple[int, int]
-
-
-def _wrong(message: str) -> InvalidArgumentError:
-    return InvalidArgumentError(message, "invalid_argument")
 
 
 def rotated_to_source(rotated: Any, placement: Placement) -> Any:

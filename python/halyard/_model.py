@@ -15,7 +15,8 @@ from . import _core
 from ._core import Decoder, Engine, ImageProcessor, ModelDescription, Placement, Tensor
 from ._detections import Detections, Names, names_from
 from ._enums import Fit, LetterboxRule, Nms, PixelFormat
-from ._errors import InvalidArgumentError, UnsupportedError
+from ._errors import UnsupportedError
+from ._errors import invalid_argument as _wrong
 from ._frames import Frame, Frames
 from ._frames import open as open_frames
 from ._pictures import picture_from
@@ -30,10 +31,6 @@ __all__ = ["Model"]
 Path = Union[str, "os.PathLike[str]"]
 Classes = Optional[Iterable[Union[int, str]]]
 PAD = (114, 114, 114, 255)
-
-
-def _wrong(message: str) -> InvalidArgumentError:
-    return InvalidArgumentError(message, "invalid_argument")
 
 
 class Model:

@@ -9,17 +9,13 @@ import numpy as np
 
 from ._core import Tensor
 from ._enums import PixelFormat
-from ._errors import InvalidArgumentError
+from ._errors import invalid_argument as _wrong
 
 _RGB = {1: PixelFormat.Grey, 3: PixelFormat.Rgb, 4: PixelFormat.Rgba}
 _BGR = {1: PixelFormat.Grey, 3: PixelFormat.Bgr, 4: PixelFormat.Bgra}
 _VIDEOS = (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mjpeg", ".mpg", ".mpeg", ".ts")
 KINDS = ("a path, the bytes of a file, a Tensor, a NumPy array, a Pillow image, a torch tensor, or "
          "a list of them")
-
-
-def _wrong(message: str) -> InvalidArgumentError:
-    return InvalidArgumentError(message, "invalid_argument")
 
 
 def picture_from(image: Any, bgr: bool = False) -> Tuple[Tensor, Optional[str]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequenc
 import numpy as np
 
 from ._detections import Detections as Plain
-from ._errors import InvalidArgumentError
+from ._errors import invalid_argument as _wrong
 from ._exports import check_unit, keypoints_to_source, rotated_to_source
 from ._mask_items import CutMask
 
@@ -20,10 +20,6 @@ __all__ = ["ProtoDetections"]
 
 Size = Tuple[int, int]
 Same = TypeVar("Same", bound="_Found")
-
-
-def _wrong(message: str) -> InvalidArgumentError:
-    return InvalidArgumentError(message, "invalid_argument")
 
 
 def _padded(rows: Any, count: int) -> Any:

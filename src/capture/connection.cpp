@@ -41,7 +41,6 @@ Result<std::unique_ptr<Connection>> Connection::open(const std::string& address,
   std::unique_ptr<Connection> made(new Connection(name, std::make_shared<Watch>(options)));
   Dictionary entries;
   entries.set("protocol_whitelist", "http,https,tcp,tls,httpproxy");
-  entries.set("seekable", "-1");
   const AVIOInterruptCB callback = made->watch_->callback();
   made->watch_->begin();
   const int opened =

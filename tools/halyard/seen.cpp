@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keypoints and turned boxes stand in the detections' order.
+// Keypoints and rotated boxes are in the detections' order.
 #include "seen.h"
 
 #include <algorithm>

@@ -11,7 +11,7 @@ namespace halyard::tool {
 namespace {
 
 constexpr GrowingFile::Shape lines_shape{};
-constexpr double least_extent = 0.0005;  // below it mot_line() writes 0.000
+constexpr double min_extent = 0.0005;  // below it mot_line() writes 0.000
 
 struct Fractions {
   std::string text;
@@ -39,7 +39,7 @@ Status MotWriter::add(const FrameRecord& record) {
                       static_cast<double>(box.x2) - box.x1,
                       static_cast<double>(box.y2) - box.y1,
                       static_cast<double>(seen.detection.score)};
-    if (line.width < least_extent || line.height < least_extent) continue;
+    if (line.width < min_extent || line.height < min_extent) continue;
     text += mot_line(record.index + 1, line);
   }
   return file_.add(text);

@@ -18,7 +18,7 @@ namespace halyard::codec {
 namespace {
 
 constexpr std::size_t spare_bytes = std::size_t{64} << 20;  // of libtiff, for its tables
-constexpr std::size_t most_tile_pixels = std::size_t{1} << 24;
+constexpr std::size_t max_tile_pixels = std::size_t{1} << 24;
 
 template <class T>
 T field(TIFF* tiff, std::uint32_t tag, T usual) {
@@ -122,7 +122,7 @@ Status read_bands(TIFF* tiff, Directory& out) {
     out.tile_width = field<std::uint32_t>(tiff, TIFFTAG_TILEWIDTH, 0);
     out.band_rows = field<std::uint32_t>(tiff, TIFFTAG_TILELENGTH, 0);
     const auto pixels = checked_mul(std::size_t{out.tile_width}, std::size_t{out.band_rows});
-    if (!pixels || *pixels == 0 || *pixels > most_tile_pixels)
+    if (!pixels || *pixels == 0 || *pixels > max_tile_pixels)
       return fail(Errc::invalid_argument, "tiles of a TIFF must have 1 to 2^24 pixels", "{} x {}",
                   out.tile_width, out.band_rows);
     return {};
