@@ -154,7 +154,7 @@ class Manual(ProgramTest):
         text = subprocess.run(["groff", "-man", "-Tascii", "-P-cbou", self.dir / "halyard-run.1"],
                               capture_output=True, text=True, timeout=60).stdout
         self.assertIn("--coco-gt VALUE", text)
-        self.assertIn("ffmpeg -i rtsp://camera -f mjpeg - | halyard run", text)
+        self.assertIn("halyard run --model boats.onnx rtsp://camera/live --track", text)
 
 
 class Installed(ProgramTest):
