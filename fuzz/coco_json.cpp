@@ -1,35 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of COCO: refused as malformed, or objects that refer to what is there, with masks as large
-// as their pictures. The first byte chooses boxes or masks; behind 0x1E stand results.
-#include <unistd.h>
-
+// as their images. The first byte chooses boxes or masks; the results follow 0x1E. What is read
+// is evaluated.
 #include <cstdint>
-#include <cstdio>
-#include <string>
 #include <string_view>
 #include <vector>
 
-#include "coco_data.h"
 #include "fuzz/source.h"
+#include "halyard/evaluate.h"
 
 namespace {
 
 using namespace halyard;
 using fuzz::expect;
 
-/// A file of this text, until the next one.
-const std::string& file_of(std::string_view text) {
-  static std::FILE* const holder = std::tmpfile();
-  static const int fd = ::fileno(holder);
-  static const std::string path = "/proc/self/fd/" + std::to_string(fd);
-  expect(::ftruncate(fd, 0) == 0);
-  expect(::pwrite(fd, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()));
-  return path;
-}
-
-void check(const tool::CocoTruth& truth, const std::vector<tool::CocoObject>& objects,
-           bool has_masks) {
-  for (const tool::CocoObject& object : objects) {
+void check(const CocoTruth& truth, const std::vector<CocoObject>& objects, bool has_masks) {
+  for (const CocoObject& object : objects) {
     expect(object.image < truth.images.size() && object.category < truth.categories.size());
     expect(object.box.width >= 0 && object.box.height >= 0);
     if (!has_masks) continue;
@@ -45,17 +31,27 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bool has_masks = data[0] % 2 != 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   const auto middle = text.find('\x1e');
-  const auto truth = tool::read_truth(file_of(text.substr(0, middle)), has_masks);
+  const auto truth = parse_coco_truth(text.substr(0, middle), has_masks);
   if (!truth) {
-    expect(truth.error().code == Errc::malformed && !truth.error().message().empty());
+    expect(truth.error().code == Errc::malformed || truth.error().code == Errc::exhausted);
+    expect(!truth.error().message().empty());
     return 0;
   }
   check(*truth, truth->objects, has_masks);
   if (middle == std::string_view::npos) return 0;
-  const auto results = tool::read_results(file_of(text.substr(middle + 1)), *truth, has_masks);
-  if (results)
-    check(*truth, results->objects, has_masks);
-  else
+  const auto results = parse_coco_results(text.substr(middle + 1), *truth, has_masks);
+  if (!results) {
     expect(results.error().code == Errc::malformed && !results.error().message().empty());
+    return 0;
+  }
+  check(*truth, results->objects, has_masks);
+  const auto scores = evaluate_coco(*truth, results->objects, has_masks);
+  if (!scores) {
+    expect(scores.error().code == Errc::exhausted);
+    return 0;
+  }
+  expect(scores->category_ap.size() == truth->categories.size());
+  for (const CocoMetric& metric : scores->summary)
+    expect(!metric.value || (*metric.value >= 0 && *metric.value <= 1));
   return 0;
 }

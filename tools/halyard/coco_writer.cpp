@@ -59,7 +59,7 @@ std::string to_json(const CocoResult& result) {
 Result<CocoIds> CocoIds::from_truth(const std::string& path,
                                     const std::vector<std::string>& labels) {
   HALYARD_TRY(const auto truth, read_truth(path, false));
-  HALYARD_TRY(const auto places, match_categories(labels, truth.categories));
+  HALYARD_TRY(const auto places, match_labels(labels, truth.categories));
   CocoIds ids;
   ids.has_truth_ = true;
   for (const CocoImage& image : truth.images) {

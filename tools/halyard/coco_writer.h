@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "coco_data.h"
+#include "coco_files.h"
 #include "growing_file.h"
 #include "record.h"
 
@@ -37,7 +37,7 @@ class CocoIds {
   /// Without a file: image_id is the frame's number from 1 on, category_id that of the class.
   CocoIds() = default;
   /// Those of a ground truth: images by file name, with as many of the folders before it as the
-  /// ground truth has; classes as match_categories() has them. Errors: as read_truth(); malformed
+  /// ground truth has; classes as match_labels() has them. Errors: as read_truth(); malformed
   /// (an image without a name, a name twice), invalid_argument (classes that do not match).
   static Result<CocoIds> from_truth(const std::string& path,
                                     const std::vector<std::string>& labels);

@@ -15,39 +15,16 @@ namespace halyard::tool {
 namespace {
 
 Result<Decoder> make_decoder(const Engine& engine, const DetectorOptions& options) {
-  if (options.config.empty()) return decoder_for(engine, options.decode);
+  if (options.config.empty()) return decoder_for(engine, options.preset.decode);
   HALYARD_TRY(auto description, ModelDescription::from_file(options.config));
   if (description.input == Size{}) description.input = engine.input_size();
-  return Decoder::create(std::move(description), options.decode);
+  return Decoder::create(std::move(description), options.preset.decode);
 }
 
 Status check_engine(const Engine& engine) {
   if (engine.inputs().size() != 1 || !engine.inputs()[0].format)
     return make_error(Errc::unsupported, "model must have one input, a picture",
                       fmt::format("it has {} inputs", engine.inputs().size()));
-  return {};
-}
-
-/// Cuts boxes at the network's input: masks end there, and a weak box may reach far beyond.
-void clip(std::vector<Detection>& found, Size input) {
-  const auto width = static_cast<float>(input.width), height = static_cast<float>(input.height);
-  for (auto& [box, score, label, anchor] : found) {
-    box = {std::clamp(box.x1, 0.0F, width), std::clamp(box.y1, 0.0F, height),
-           std::clamp(box.x2, 0.0F, width), std::clamp(box.y2, 0.0F, height)};
-  }
-}
-
-/// The upright frame as RGB, of its own size.
-Status to_rgb(Job& job) {
-  const Size size = job.frame.image.upright_size();
-  if (job.rgb.rank() == 0 || job.rgb.size() != size) {
-    HALYARD_TRY(job.rgb, Tensor::create_image(size, PixelFormat::rgb));
-  }
-  Convert request;
-  request.src = job.frame.image;
-  request.dst = job.rgb;
-  request.chroma = Chroma::bilinear;
-  HALYARD_CHECK(job.processor.convert(request));
   return {};
 }
 
@@ -79,16 +56,8 @@ Status Detector::detect(Job& job) {
   Placement placement;
   {
     const StageTimer timer(job, "convert");
-    Convert request;
-    request.src = job.frame.image;
-    if (is_rgb_first_) {
-      HALYARD_CHECK(to_rgb(job));
-      request.src = job.rgb;
-    }
-    request.dst = job.input;
-    request.fit = Fit::letterbox;
-    request.letterbox = letterbox_;
-    HALYARD_TRY(placement, job.processor.convert(request));
+    HALYARD_TRY(placement,
+                prepare_input(preset_, job.processor, job.frame.image, job.input, job.rgb));
   }
   std::vector<Tensor> outputs;
   {
@@ -109,11 +78,10 @@ Status Detector::decode(std::span<const Tensor> outputs, const Placement& placem
 }
 
 Status Detector::make_masks(const Placement& placement, Job& job) {
-  clip(job.decoded.detections, placement.destination());
   job.content = RegionF(placement.content());
-  if (!mask_rule_) return {};
-  const MaskOptions options{*mask_rule_, job.frame.image.upright_size(), job.content};
-  return materialize(job.decoded.masks, job.decoded.detections, options, job.masks);
+  if (mask_rule_) return prepare_masks(*mask_rule_, placement, job.decoded, job.masks);
+  clip_boxes(job.decoded.detections, placement.destination());
+  return {};
 }
 
 bool Detector::gives_masks() const noexcept {

@@ -8,6 +8,7 @@
 
 #include "halyard/decode.h"
 #include "halyard/model.h"
+#include "halyard/preset.h"
 #include "job.h"
 
 namespace halyard::tool {
@@ -17,12 +18,9 @@ struct DetectorOptions {
   std::string labels;  ///< file of class names; empty: the model's own
   std::string config;  ///< model description; empty: from the model's outputs
   Engine::Options engine;
-  DecodeOptions decode;
-  LetterboxRule letterbox = LetterboxRule::hal;
-  /// Turns pictures into RGB, chroma interpolated, before they are resized: what trainers do. Else
-  /// both at once.
-  bool is_rgb_first = false;
-  /// Makes masks by this rule, of a size with the upright picture. The model must give them.
+  Preset preset;
+  /// Makes masks by this rule, of a size with the upright image, whatever the preset has. The model
+  /// must give them.
   std::optional<MaskRule> mask_rule = {};
   /// Leaves job.decoded.masks as the head gave them. Who is done with them drops the prototypes:
   /// the engine's memory is in use for as long.
@@ -53,8 +51,7 @@ class Detector {
       : engine_(std::move(engine)),
         decoder_(std::move(decoder)),
         labels_(std::move(labels)),
-        letterbox_(options.letterbox),
-        is_rgb_first_(options.is_rgb_first),
+        preset_(options.preset),
         mask_rule_(options.mask_rule),
         keeps_prototypes_(options.keeps_prototypes) {}
   Status decode(std::span<const Tensor> outputs, const Placement& placement, Job& job);
@@ -63,8 +60,7 @@ class Detector {
   Engine engine_;
   Decoder decoder_;
   std::vector<std::string> labels_;
-  LetterboxRule letterbox_;
-  bool is_rgb_first_;
+  Preset preset_;
   std::optional<MaskRule> mask_rule_;
   bool keeps_prototypes_;
 };

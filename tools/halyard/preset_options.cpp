@@ -1,16 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values are those of val_preset.h and values.h.
+// A preset, then what was asked for by name.
 #include "preset_options.h"
 
 #include <string>
+#include <string_view>
 
 #include "parsed_option.h"
 #include "values.h"
 
 namespace halyard::tool {
+namespace {
+
+/// A rule that gives masks of the image's size.
+std::optional<MaskRule> parse_mask_rule(std::string_view text) {
+  if (text == "logits") return MaskRule::logits;
+  if (text == "ultralytics") return MaskRule::ultralytics;
+  if (text == "ultralytics-quick") return MaskRule::ultralytics_quick;
+  return std::nullopt;
+}
+
+}  // namespace
 
 void add_preset_options(CLI::App& sub, PresetOptions& preset, const char* usual) {
-  add_choice(sub, "--preset", preset.preset, parse_val_preset,
+  add_choice(sub, "--preset", preset.preset, &Preset::named,
              {"ultralytics-val", "ultralytics", "hal"},
              "Whose rules make the network's input and choose among its boxes: ultralytics-val, "
              "ultralytics, hal; default: " +
@@ -25,6 +37,17 @@ void add_preset_options(CLI::App& sub, PresetOptions& preset, const char* usual)
   add_choice(sub, "--mask-rule", preset.mask_rule, parse_mask_rule,
              {"logits", "ultralytics", "ultralytics-quick"},
              "Rule of the masks: logits, ultralytics, ultralytics-quick");
+}
+
+void apply(const PresetOptions& preset, DetectorOptions& options) {
+  if (preset.preset) {
+    options.preset = *preset.preset;
+    options.mask_rule = preset.preset->mask_rule;
+  }
+  if (preset.score) options.preset.decode.score_threshold = *preset.score;
+  if (preset.iou) options.preset.decode.iou_threshold = *preset.iou;
+  if (preset.letterbox) options.preset.letterbox = *preset.letterbox;
+  if (preset.mask_rule) options.mask_rule = *preset.mask_rule;
 }
 
 }  // namespace halyard::tool

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options by which `run` and `val` do what another pipeline does.
+// The options that choose whose rules a model runs by.
 #pragma once
 
-#include "val_preset.h"
+#include <optional>
+
+#include "detector.h"
+#include "halyard/preset.h"
 
 // The parser's header costs every source that sees it seconds.
 namespace CLI {
@@ -11,8 +14,19 @@ class App;
 
 namespace halyard::tool {
 
-/// --preset, and what takes the place of its rules: --score, --iou, --letterbox, --mask-rule.
-/// `usual` says in the help what holds without --preset.
+struct PresetOptions {
+  std::optional<Preset> preset = {};  ///< unset: what DetectorOptions has
+  // In place of the preset's own.
+  std::optional<float> score;
+  std::optional<float> iou;
+  std::optional<LetterboxRule> letterbox;
+  std::optional<MaskRule> mask_rule;
+};
+
+/// --preset, --score, --iou, --letterbox, --mask-rule. `usual`: what holds without --preset.
 void add_preset_options(CLI::App& sub, PresetOptions& preset, const char* usual);
+
+/// Sets preset and mask_rule; without a preset only what was named.
+void apply(const PresetOptions& preset, DetectorOptions& options);
 
 }  // namespace halyard::tool

@@ -8,8 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "coco_eval.h"
-#include "coco_limits.h"
+#include "coco_files.h"
 #include "commands.h"
 #include "json_document.h"
 #include "limit_options.h"
@@ -47,13 +46,9 @@ struct Table {
   CocoScores scores;
 };
 
-/// Detections count as small or large by what is compared.
-Table measure(const CocoTruth& truth, CocoResults& results, bool has_masks) {
-  if (has_masks)
-    for (CocoObject& object : results.objects)
-      object.area = static_cast<double>(rle_area(object.mask).value_or(0));
-  return {has_masks, results.objects.size(), results.left_out,
-          evaluate_coco(truth, results.objects, has_masks)};
+Result<Table> measure(const CocoTruth& truth, const CocoResults& results, bool has_masks) {
+  HALYARD_TRY(auto scores, evaluate_coco(truth, results.objects, has_masks));
+  return Table{has_masks, results.objects.size(), results.left_out, std::move(scores)};
 }
 
 void print_table(const ValOptions& options, const CocoTruth& truth, const Table& table) {
@@ -116,13 +111,11 @@ int show(const ValOptions& options, const CocoTruth& truth, std::span<const Tabl
 int val_detections(const ValOptions& options) {
   const auto truth = read_truth(options.truth, options.has_masks);
   if (!truth) return report("--gt " + options.truth, truth.error());
-  auto results = read_results(options.detections, *truth, options.has_masks);
+  const auto results = read_results(options.detections, *truth, options.has_masks);
   if (!results) return report("--detections " + options.detections, results.error());
-  if (options.has_masks)
-    if (auto fits = check_comparisons(*truth, results->objects); !fits)
-      return report("--detections " + options.detections, fits.error());
-  const Table table = measure(*truth, *results, options.has_masks);
-  return show(options, *truth, {&table, 1});
+  const auto table = measure(*truth, *results, options.has_masks);
+  if (!table) return report("--detections " + options.detections, table.error());
+  return show(options, *truth, {&*table, 1});
 }
 
 int val_model(const ValOptions& options) {
@@ -146,11 +139,12 @@ int val_model(const ValOptions& options) {
   if (!options.out.empty())
     if (auto written = write_results(options.out, *truth, *results); !written)
       return report("--out " + options.out, written.error());
-  std::vector<Table> tables{measure(*truth, *results, false)};
-  if (has_masks) {
-    if (auto fits = check_comparisons(masks, results->objects); !fits)
-      return report("--gt " + options.truth, fits.error());
-    tables.push_back(measure(masks, *results, true));
+  std::vector<Table> tables;
+  for (const bool of_masks : {false, true}) {
+    if (of_masks && !has_masks) continue;
+    auto table = measure(of_masks ? masks : *truth, *results, of_masks);
+    if (!table) return report("--gt " + options.truth, table.error());
+    tables.push_back(*std::move(table));
   }
   return show(options, *truth, tables);
 }
@@ -198,7 +192,7 @@ void add_model_options(CLI::App& sub, ModelRun& model) {
   sub.add_option("--images", model.images, "Folder of the images that the ground truth names");
   sub.add_option("--labels", detector.labels, "Class names, one a line; default: the model's own");
   sub.add_option("--config", detector.config, "Description of the outputs (.json, .yaml)");
-  model.preset.preset = ValPreset::ultralytics_val;
+  model.preset.preset = Preset::ultralytics_val();
   add_preset_options(sub, model.preset, "ultralytics-val");
   sub.add_option("--threads", detector.engine.threads, "Inference threads; 0: the engine's choice")
       ->check(CLI::Range(0, 1024));

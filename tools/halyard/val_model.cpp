@@ -52,7 +52,6 @@ Status add_found(const Job& job, std::size_t image, const CategoryPlaces& places
     object.score = static_cast<double>(d.score);
     object.box = {d.box.x1, d.box.y1, static_cast<double>(d.box.x2) - d.box.x1,
                   static_cast<double>(d.box.y2) - d.box.y1};
-    object.area = object.box.width * object.box.height;
     if (!job.masks.empty()) HALYARD_CHECK(rle_encode(job.masks[i], job.masks.frame(), object.mask));
   }
   return {};
@@ -79,26 +78,12 @@ std::string meant_category(const std::vector<std::string>& labels,
 
 }  // namespace
 
-Result<std::vector<std::optional<std::size_t>>> match_categories(
+Result<std::vector<std::optional<std::size_t>>> match_labels(
     const std::vector<std::string>& labels, const std::vector<CocoCategory>& categories) {
-  std::vector<std::optional<std::size_t>> places(labels.size());
-  std::size_t named = 0;
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    const auto found = std::find_if(categories.begin(), categories.end(), [&](const auto& c) {
-      return !c.name.empty() && c.name == labels[i];
-    });
-    if (found == categories.end()) continue;
-    places[i] = static_cast<std::size_t>(found - categories.begin());
-    ++named;
-  }
-  if (named != 0) return places;
-  if (labels.size() != categories.size())
-    return make_error(Errc::invalid_argument, "labels: none is the name of a category",
-                      fmt::format("{} labels, {} categories{}", labels.size(), categories.size(),
-                                  meant_category(labels, categories)));
-  for (std::size_t i = 0; i < places.size(); ++i)
-    places[i] = i;
-  return places;
+  auto places = match_categories(labels, categories);
+  if (places) return places;
+  const Error& error = places.error();
+  return make_error(error.code, error.what, *error.detail + meant_category(labels, categories));
 }
 
 std::optional<Detector> open_detector(const ModelRun& run) {
@@ -111,7 +96,7 @@ std::optional<CocoResults> find_objects(const ModelRun& run, Detector& detector,
                                         const CocoTruth& truth) {
   std::vector<std::string> labels = detector.labels();
   labels.resize(std::max(labels.size(), detector.class_count()));
-  const auto places = match_categories(labels, truth.categories);
+  const auto places = match_labels(labels, truth.categories);
   if (!places) return report("--model " + run.detector.model, places.error()), std::nullopt;
   auto processor = Processor::create();
   if (!processor) return report("processor", processor.error()), std::nullopt;

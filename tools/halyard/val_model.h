@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "coco_data.h"
+#include "coco_files.h"
 #include "detector.h"
-#include "val_preset.h"
+#include "preset_options.h"
 
 namespace halyard::tool {
 
@@ -19,10 +19,8 @@ struct ModelRun {
   bool is_quiet = false;
 };
 
-/// Class i of the model -> place of the category; nothing: no category. By name where a label is
-/// the name of a category, else by order where there are as many of both, as COCO's 80 classes and
-/// their 80 ids. Errors: invalid_argument (neither).
-Result<std::vector<std::optional<std::size_t>>> match_categories(
+/// match_categories(), whose error also names the label that is nearly a category.
+Result<std::vector<std::optional<std::size_t>>> match_labels(
     const std::vector<std::string>& labels, const std::vector<CocoCategory>& categories);
 
 /// As the preset has it. Reports its error itself. Nothing on failure.

@@ -7,14 +7,14 @@
 #include <cstddef>
 #include <span>
 
-#include "coco_data.h"
+#include "halyard/evaluate.h"
 
-namespace halyard::tool {
+namespace halyard::evaluate {
 
 /// Limits of one file, for which its length earns more: 36,000 images with 260,000 polygons (450
 /// MB) need 5 steps and 1 run a byte; 10,000 rectangles on pictures of 8K need 480 steps and 60
 /// runs.
-struct CocoLimits {
+struct MaskLimits {
   static constexpr double outline_steps = 16'777'216;  ///< of one outline: see coco_polygon()
   static constexpr double steps = 67'108'864;          ///< fifths of a pixel along all outlines
   static constexpr double steps_per_byte = 512;
@@ -28,7 +28,7 @@ struct CocoLimits {
 /// message names the sum and its limit).
 Status check_outlines(const nlohmann::json& annotations, std::size_t file_bytes);
 
-/// Runs of masks that evaluate_coco() compares. Errors: exhausted.
+/// Counts the runs of masks that evaluate_coco() compares. Errors: exhausted.
 Status check_comparisons(const CocoTruth& truth, std::span<const CocoObject> found);
 
-}  // namespace halyard::tool
+}  // namespace halyard::evaluate

@@ -7,7 +7,7 @@
 
 #include "halyard/rle.h"
 
-namespace halyard::tool {
+namespace halyard::evaluate {
 
 /// The pixels that one polygon, x y x y ..., at least three points, covers of a picture. Its
 /// outline is walked at five times the resolution, as COCO's masks are made, so that areas and
@@ -15,4 +15,4 @@ namespace halyard::tool {
 /// Extents 1..65535. Nothing when the outline is longer than 2^24 of its steps, or not finite.
 std::optional<Rle> coco_polygon(std::span<const double> points, Size size);
 
-}  // namespace halyard::tool
+}  // namespace halyard::evaluate

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums, in doubles: they cannot overflow.
-#include "coco_limits.h"
+#include "evaluate/coco_limits.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <map>
 #include <utility>
 
-namespace halyard::tool {
+namespace halyard::evaluate {
 namespace {
 
 using Json = nlohmann::json;
@@ -34,8 +34,8 @@ void add_outline(const Json& points, Work& work) {
     own.runs += wide;
   }
   // A longer outline is refused by itself, and is not walked.
-  work.steps += std::min(own.steps, CocoLimits::outline_steps);
-  work.runs += std::min(own.runs, CocoLimits::outline_steps);
+  work.steps += std::min(own.steps, MaskLimits::outline_steps);
+  work.runs += std::min(own.runs, MaskLimits::outline_steps);
 }
 
 Error beyond(const char* what, double sum, double most) {
@@ -53,10 +53,10 @@ Status check_outlines(const Json& annotations, std::size_t file_bytes) {
       if (polygon.is_array()) add_outline(polygon, work);
   }
   const auto bytes = static_cast<double>(file_bytes);
-  const double steps = CocoLimits::steps + CocoLimits::steps_per_byte * bytes;
+  const double steps = MaskLimits::steps + MaskLimits::steps_per_byte * bytes;
   if (!(work.steps <= steps))
     return beyond("outlines of all polygons are too long, in fifths of a pixel", work.steps, steps);
-  const double runs = CocoLimits::runs + CocoLimits::runs_per_byte * bytes;
+  const double runs = MaskLimits::runs + MaskLimits::runs_per_byte * bytes;
   if (!(work.runs <= runs))
     return beyond("outlines of all polygons cross too many columns of pixels", work.runs, runs);
   return {};
@@ -82,9 +82,9 @@ Status check_comparisons(const CocoTruth& truth, std::span<const CocoObject> fou
     const double objects = std::min(sides.second.objects, 100.0);
     sum += objects * sides.first.runs + sides.first.objects * sides.second.runs;
   }
-  if (sum <= CocoLimits::compared) return {};
+  if (sum <= MaskLimits::compared) return {};
   return beyond("masks of detections and annotations have too many runs to be compared", sum,
-                CocoLimits::compared);
+                MaskLimits::compared);
 }
 
-}  // namespace halyard::tool
+}  // namespace halyard::evaluate

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The outline in fifths of pixels, and the columns that it crosses. No mask is unpacked to pixels.
-#include "coco_mask.h"
+#include "evaluate/coco_polygon.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace halyard::tool {
+namespace halyard::evaluate {
 namespace {
 
 constexpr double steps_per_pixel = 5;
@@ -116,4 +116,4 @@ std::optional<Rle> coco_polygon(std::span<const double> points, Size size) {
   return Rle{size, runs_between(outline.crossings(), pixels)};
 }
 
-}  // namespace halyard::tool
+}  // namespace halyard::evaluate

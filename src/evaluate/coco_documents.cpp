@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON to objects. Every record is checked by hand: a file of others may hold anything.
-#include "coco_data.h"
+#include "halyard/evaluate.h"
 
 #include <fmt/format.h>
 
@@ -11,17 +11,15 @@
 #include <unordered_map>
 #include <utility>
 
-#include "coco_limits.h"
-#include "coco_mask.h"
-#include "input_file.h"
+#include "evaluate/coco_limits.h"
+#include "evaluate/coco_polygon.h"
 
-namespace halyard::tool {
+namespace halyard {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t most_bytes = std::size_t{1} << 30;
-constexpr std::int64_t most_extent = 65535;
+constexpr std::int64_t max_extent = 65535;
 
 /// What is wrong with a value; empty: nothing. Begins with the path inside the record.
 using Problem = std::string;
@@ -35,11 +33,7 @@ std::size_t line_of(std::string_view text, std::size_t byte) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1;
 }
 
-/// `file_bytes`, where it is given, becomes the length of the text.
-Result<Json> read_json(const std::string& path, std::size_t* file_bytes = nullptr) {
-  HALYARD_TRY(const std::vector<std::byte> bytes, read_path(path, most_bytes));
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (file_bytes != nullptr) *file_bytes = bytes.size();
+Result<Json> parse_json(std::string_view text) {
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& fault) {
@@ -135,7 +129,7 @@ Problem read_polygons(const Json& value, Rle& out) {
         return fmt::format("{}[{}]: must be a number", where(), points.size());
       points.push_back(number.get<double>());
     }
-    auto part = coco_polygon(points, out.size);
+    auto part = evaluate::coco_polygon(points, out.size);
     if (!part) return where() + ": its outline is longer than 2^24 fifths of a pixel";
     parts.push_back(*std::move(part));
   }
@@ -173,8 +167,8 @@ Problem read_image(const Json& record, CocoImage& out) {
   const char* const keys[] = {"width", "height"};
   for (int i = 0; i < 2; ++i) {
     if (Problem p = read_integer(record, keys[i], extents[i]); !p.empty()) return p;
-    if (extents[i] < 1 || extents[i] > most_extent)
-      return fmt::format("{}: {}, must be 1..{}", keys[i], extents[i], most_extent);
+    if (extents[i] < 1 || extents[i] > max_extent)
+      return fmt::format("{}: {}, must be 1..{}", keys[i], extents[i], max_extent);
   }
   out.size = {static_cast<std::int32_t>(extents[0]), static_cast<std::int32_t>(extents[1])};
   return {};
@@ -251,9 +245,8 @@ Problem read_annotation(const Json& record, const CocoTruth& truth, const Places
 
 }  // namespace
 
-Result<CocoTruth> read_truth(const std::string& path, bool has_masks) {
-  std::size_t file_bytes = 0;
-  HALYARD_TRY(const Json document, read_json(path, &file_bytes));
+Result<CocoTruth> parse_coco_truth(std::string_view text, bool has_masks) {
+  HALYARD_TRY(const Json document, parse_json(text));
   if (!document.is_object()) return malformed("must be an object");
   for (const char* key : {"images", "categories", "annotations"})
     if (member(document, key) == nullptr) return malformed(fmt::format("{}: is missing", key));
@@ -271,7 +264,7 @@ Result<CocoTruth> read_truth(const std::string& path, bool has_masks) {
   const Json& annotations = document["annotations"];
   truth.has_segmentations =
       !annotations.empty() && std::all_of(annotations.begin(), annotations.end(), has_segmentation);
-  if (has_masks) HALYARD_CHECK(check_outlines(annotations, file_bytes));
+  if (has_masks) HALYARD_CHECK(evaluate::check_outlines(annotations, text.size()));
   HALYARD_CHECK(read_list(annotations, "annotations", [&](const Json& record) {
     return read_annotation(record, truth, images, categories, has_masks,
                            truth.objects.emplace_back());
@@ -279,8 +272,9 @@ Result<CocoTruth> read_truth(const std::string& path, bool has_masks) {
   return truth;
 }
 
-Result<CocoResults> read_results(const std::string& path, const CocoTruth& truth, bool has_masks) {
-  HALYARD_TRY(const Json document, read_json(path));
+Result<CocoResults> parse_coco_results(std::string_view text, const CocoTruth& truth,
+                                       bool has_masks) {
+  HALYARD_TRY(const Json document, parse_json(text));
   const Places images = places_of(truth.images);
   const Places categories = places_of(truth.categories);
   CocoResults results;
@@ -296,10 +290,8 @@ Result<CocoResults> read_results(const std::string& path, const CocoTruth& truth
     if (has_masks) {
       const CocoImage& image = truth.images[object.image];
       if (Problem p = read_mask(record, image, false, object.mask); !p.empty()) return p;
-      object.area = area_of(object.mask);
     } else {
       if (Problem p = read_box(record, object.box); !p.empty()) return p;
-      object.area = object.box.width * object.box.height;
     }
     results.objects.push_back(std::move(object));
     return {};
@@ -308,4 +300,25 @@ Result<CocoResults> read_results(const std::string& path, const CocoTruth& truth
   return results;
 }
 
-}  // namespace halyard::tool
+Result<std::vector<std::optional<std::size_t>>> match_categories(
+    std::span<const std::string> labels, std::span<const CocoCategory> categories) {
+  std::vector<std::optional<std::size_t>> places(labels.size());
+  std::size_t named = 0;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const auto found = std::find_if(categories.begin(), categories.end(), [&](const auto& c) {
+      return !c.name.empty() && c.name == labels[i];
+    });
+    if (found == categories.end()) continue;
+    places[i] = static_cast<std::size_t>(found - categories.begin());
+    ++named;
+  }
+  if (named != 0) return places;
+  if (labels.size() != categories.size())
+    return make_error(Errc::invalid_argument, "labels: none is the name of a category",
+                      fmt::format("{} labels, {} categories", labels.size(), categories.size()));
+  for (std::size_t i = 0; i < places.size(); ++i)
+    places[i] = i;
+  return places;
+}
+
+}  // namespace halyard

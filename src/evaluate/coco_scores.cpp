@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matching per image, then precision over recall per category.
-#include "coco_eval.h"
+#include "halyard/evaluate.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <bitset>
@@ -10,7 +12,9 @@
 #include <tuple>
 #include <utility>
 
-namespace halyard::tool {
+#include "evaluate/coco_limits.h"
+
+namespace halyard {
 namespace {
 
 constexpr std::size_t thresholds = 10;
@@ -44,7 +48,7 @@ double box_overlap(const CocoBox& found, const CocoBox& truth, bool is_crowd) no
   return shared / (is_crowd ? area : area + truth.width * truth.height - shared);
 }
 
-// Masks of one image have one size: checked when they were read.
+// Masks of one image have one size: check_objects() sees to it.
 double mask_overlap(const Rle& found, const Rle& truth, bool is_crowd) {
   return rle_iou(found, truth, is_crowd).value_or(0.0);
 }
@@ -77,6 +81,10 @@ class Matcher {
     if (found.size() > most_found) found.resize(most_found);
     truth_ = truth;
     found_ = std::move(found);
+    areas_.clear();
+    for (const CocoObject* d : found_)
+      areas_.push_back(has_masks_ ? static_cast<double>(rle_area(d->mask).value_or(0))
+                                  : d->box.width * d->box.height);
     overlaps_.clear();
     for (const CocoObject* d : found_) {
       for (const CocoObject* t : truth_)
@@ -125,7 +133,7 @@ class Matcher {
     for (std::size_t d = 0; d < found_.size(); ++d) {
       const std::size_t best = best_for(d, std::min(threshold_of(t), 1 - 1e-10), counted);
       if (best == none) {
-        judged[d].is_ignored[t] = !range.has(found_[d]->area);
+        judged[d].is_ignored[t] = !range.has(areas_[d]);
       } else {
         is_taken_[order_[best]] = true;
         judged[d].is_match[t] = true;
@@ -137,6 +145,7 @@ class Matcher {
   bool has_masks_;
   Objects truth_;
   Objects found_;
+  std::vector<double> areas_;     // of detections
   std::vector<double> overlaps_;  // detection by annotation
   std::vector<std::size_t> order_;
   std::vector<bool> is_taken_;
@@ -259,10 +268,32 @@ void take(std::span<const CocoObject* const>& from, std::size_t category, std::s
   }
 }
 
-}  // namespace
+Status check_objects(const CocoTruth& truth, std::span<const CocoObject> objects, const char* name,
+                     bool has_masks) {
+  const auto wrong = [&](std::size_t i, std::string what) {
+    return make_error(Errc::invalid_argument, "an object cannot be evaluated",
+                      fmt::format("{}[{}].{}", name, i, what));
+  };
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    const CocoObject& one = objects[i];
+    if (one.image >= truth.images.size())
+      return wrong(i, fmt::format("image: {}, must be below {}", one.image, truth.images.size()));
+    if (one.category >= truth.categories.size())
+      return wrong(
+          i, fmt::format("category: {}, must be below {}", one.category, truth.categories.size()));
+    const CocoBox& box = one.box;
+    for (const double value : {one.score, one.area, box.x, box.y, box.width, box.height})
+      if (std::isnan(value)) return wrong(i, "score, area and box: must not be NaN");
+    if (!has_masks) continue;
+    const Size size = truth.images[one.image].size;
+    if (one.mask.size != size || !rle_area(one.mask))
+      return wrong(i, fmt::format("mask: must be runs of {} x {} pixels, the size of the image",
+                                  size.width, size.height));
+  }
+  return {};
+}
 
-CocoScores evaluate_coco(const CocoTruth& truth, std::span<const CocoObject> found,
-                         bool has_masks) {
+CocoScores scores_of(const CocoTruth& truth, std::span<const CocoObject> found, bool has_masks) {
   const Objects all_wanted = sorted(truth.objects);
   const Objects all_seen = sorted(found);
   std::span<const CocoObject* const> wanted = all_wanted;
@@ -298,4 +329,14 @@ CocoScores evaluate_coco(const CocoTruth& truth, std::span<const CocoObject> fou
   return scores;
 }
 
-}  // namespace halyard::tool
+}  // namespace
+
+Result<CocoScores> evaluate_coco(const CocoTruth& truth, std::span<const CocoObject> found,
+                                 bool has_masks) {
+  HALYARD_CHECK(check_objects(truth, truth.objects, "truth.objects", has_masks));
+  HALYARD_CHECK(check_objects(truth, found, "found", has_masks));
+  if (has_masks) HALYARD_CHECK(evaluate::check_comparisons(truth, found));
+  return scores_of(truth, found, has_masks);
+}
+
+}  // namespace halyard
