@@ -2,9 +2,9 @@
 """Halyard: zero-copy tensors from sensor to decision."""
 from importlib import import_module as _import_module
 
-from . import (_core, _detection, _detections, _devices, _enums, _errors, _frames, _image, _masks,
-               _model, _overlay, _pickling, _points, _result, _results, _tiling, _topics, _tracing,
-               _tracking, _wait_set)
+from . import (_core, _detection, _detections, _devices, _enums, _errors, _evaluate, _frames,
+               _image, _masks, _model, _overlay, _pickling, _points, _result, _results, _tiling,
+               _topics, _tracing, _tracking, _wait_set)
 from ._core import *  # noqa: F403
 from ._core import __version__ as __version__
 from ._detection import *  # noqa: F403
@@ -12,6 +12,7 @@ from ._detections import *  # noqa: F403
 from ._devices import *  # noqa: F403
 from ._enums import *  # noqa: F403
 from ._errors import *  # noqa: F403
+from ._evaluate import *  # noqa: F403
 from ._frames import *  # noqa: F403
 from ._frames import open as open  # noqa: A004
 from ._image import *  # noqa: F403
@@ -28,8 +29,8 @@ from ._wait_set import *  # noqa: F403
 
 # All that the extension names without an underscore is public, and shown as defined here.
 # But open, which `from halyard import *` would put before Python's own.
-_modules = (_detection, _detections, _devices, _enums, _errors, _frames, _image, _masks, _model,
-            _overlay, _result, _results, _tiling, _topics, _tracing, _tracking, _wait_set)
+_modules = (_detection, _detections, _devices, _enums, _errors, _evaluate, _frames, _image, _masks,
+            _model, _overlay, _result, _results, _tiling, _topics, _tracing, _tracking, _wait_set)
 __all__ = sorted({"__version__", *(name for module in _modules for name in module.__all__),
                   *(name for name in vars(_core) if not name.startswith("_"))})
 

@@ -117,6 +117,8 @@ from halyard._errors import OutOfMemoryError as OutOfMemoryError
 from halyard._errors import SystemCallError as SystemCallError
 from halyard._errors import UnsupportedError as UnsupportedError
 from halyard._errors import WaitTimeoutError as WaitTimeoutError
+from halyard._evaluate import Scores as Scores
+from halyard._evaluate import val as val
 from halyard._frames import Frame as Frame
 from halyard._frames import Frames as Frames
 from halyard._image import asarray as asarray
@@ -215,6 +217,7 @@ __all__ = [
     "Region",
     "Result",
     "Rotation",
+    "Scores",
     "Serializer",
     "Sort",
     "SystemCallError",
@@ -282,5 +285,6 @@ __all__ = [
     "span",
     "tensor",
     "tile_grid",
+    "val",
     "version",
 ]

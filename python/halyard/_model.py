@@ -6,8 +6,8 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Literal, Optional,
-                    Sequence, Tuple, Union, overload)
+from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Literal, Mapping,
+                    Optional, Sequence, Tuple, Union, overload)
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ._detections import Detections, Names, names_from
 from ._enums import Fit, LetterboxRule, Nms, PixelFormat
 from ._errors import UnsupportedError
 from ._errors import invalid_argument as _wrong
+from ._evaluate import Measured, Scores, measure
 from ._frames import Frame, Frames
 from ._frames import open as open_frames
 from ._pictures import picture_from
@@ -201,6 +202,25 @@ class Model:
             result.detections = follow(follower, result.detections, result.timestamp_ns, coasting)
             yield result
 
+    def val(self, gt: Union[Path, Mapping[str, Any]], images: Path, *,
+            preset: str = "ultralytics-val", conf: Optional[float] = None,
+            iou: Optional[float] = None, masks: Optional[bool] = None) -> Scores:
+        """Average precision and recall of the model on images of yours, as ``halyard val --model``
+        measures them.
+
+        Args:
+            gt: COCO's instances: a file or its dict; images: the folder of the files that it names.
+            preset: whose rules make the network's input and choose among its boxes:
+                "ultralytics-val", "ultralytics" or "hal"; conf and iou go before it.
+            masks: measures masks beside boxes: ``scores.masks``. None: where the model gives them
+                and every annotation has a segmentation.
+
+        Classes are matched to categories by name, or by order where no name is the same and there
+        are as many."""
+        measured = Measured(gt, images, preset, conf, iou)
+        return measure(measured, self._processor, self._input, self._infer, self._describe_by,
+                       self.names, masks)
+
     def _wanted(self, classes: Classes) -> Optional[List[int]]:
         if classes is None:
             return None
@@ -246,17 +266,23 @@ class Model:
             found = [found]
         return [np.asarray(each) if not isinstance(each, Tensor) else each for each in found]
 
-    def _decoder(self, outputs: List[Any], conf: float, iou: float, most: int,
-                 agnostic: bool) -> Decoder:
+    def _describe_by(self, outputs: List[Any]) -> ModelDescription:
+        """The description, which an engine that says nothing of its outputs shows by them."""
         with self._lock:
             if self._description is None:
                 self._description = _core._describe_outputs(outputs, self._size,
                                                             list(self._labels or ()))
+            return self._description
+
+    def _decoder(self, outputs: List[Any], conf: float, iou: float, most: int,
+                 agnostic: bool) -> Decoder:
+        description = self._describe_by(outputs)
+        with self._lock:
             key = (conf, iou, most, agnostic)
             made = self._decoders.pop(key, None)
             if made is None:
                 nms = Nms.ClassAgnostic if agnostic else Nms.Auto
-                made = Decoder.for_model(self._description, conf, iou, nms, most)
+                made = Decoder.for_model(description, conf, iou, nms, most)
             self._decoders[key] = made
             if len(self._decoders) > 8:
                 self._decoders.popitem(last=False)

@@ -78,6 +78,7 @@ from halyard import Rect as Rect
 from halyard import Region as Region
 from halyard import Result as Result
 from halyard import Rotation as Rotation
+from halyard import Scores as Scores
 from halyard import Serializer as Serializer
 from halyard import Sort as Sort
 from halyard import SystemCallError as SystemCallError
@@ -137,6 +138,7 @@ from halyard import set_default_decode_limits as set_default_decode_limits
 from halyard import set_output_format as set_output_format
 from halyard import span as span
 from halyard import tile_grid as tile_grid
+from halyard import val as val
 from halyard import version as version
 Tensor = _core._ReferenceTensor
 Decoder = _core._ReferenceDecoder

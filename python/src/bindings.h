@@ -137,6 +137,7 @@ void bind_tracker(nb::module_& m);
 void bind_exports(nb::module_& m);
 void bind_engine(nb::module_& m);
 void bind_describe(nb::module_& m);
+void bind_evaluate(nb::module_& m);
 void bind_overlay(nb::module_& m);
 void bind_frames(nb::module_& m);
 void bind_outputs(nb::module_& m);

@@ -39,6 +39,7 @@ NB_MODULE(_core, m) {
   py::bind_decoder(m);
   py::bind_engine(m);
   py::bind_describe(m);
+  py::bind_evaluate(m);
   py::bind_tiles(m);
   py::bind_drawing(m);
   py::bind_overlay(m);

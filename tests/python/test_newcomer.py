@@ -87,6 +87,13 @@ def test_coco_results(folder, tmp_path):
     assert all(len(record["bbox"]) == 4 for record in records)
 
 
+def test_evaluate():
+    lines = run("evaluate", MODEL, HARBOUR / "instances.json", HARBOUR).splitlines()
+    assert lines[0].startswith("boxes: 90 images")
+    assert any(line.startswith("AP ") and float(line.split()[1]) > 0.3 for line in lines)
+    assert lines[-1].split()[0] in ("boat", "buoy", "gull")
+
+
 def test_batch(folder):
     lines = run("batch", MODEL, *sorted(folder.iterdir())[:3]).splitlines()
     assert len(lines) == 3 and all(line.split(":")[0] in ("boat", "buoy") for line in lines)

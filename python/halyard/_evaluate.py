@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""val: how good detections are against a ground truth, by COCO's protocol."""
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+from dataclasses import dataclass, field
+from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence,
+                    Tuple, Union)
+
+import numpy as np
+
+from . import _core
+from ._core import Tensor
+from ._errors import DataError, UnsupportedError
+from ._errors import invalid_argument as _wrong
+
+if TYPE_CHECKING:
+    from ._core import ImageProcessor, ModelDescription
+
+__all__ = ["Scores", "val"]
+
+Path = Union[str, "os.PathLike[str]"]
+Document = Union[Path, Mapping[str, Any], Sequence[Mapping[str, Any]]]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Average precision and recall, as COCO defines them. ``str(scores)`` is the table that
+    ``halyard val`` prints.
+
+    - kind: "boxes" or "masks";
+    - summary: the twelve numbers by name ("AP", "AP50", "AR_100"...), each in [0, 1], or None where
+      no annotation is of its kind; by_class: the AP of each category by its name;
+    - images, annotations, detections: how many were compared; left_out: detections of categories
+      that the ground truth does not have;
+    - masks: of a model that was measured for both, the Scores of its masks;
+    - results: what was measured, as COCO's list of dicts: ``json.dump`` it for other programs."""
+
+    kind: str
+    summary: Dict[str, Optional[float]]
+    by_class: Dict[str, Optional[float]]
+    images: int
+    annotations: int
+    detections: int
+    left_out: int
+    masks: Optional["Scores"] = None
+    results: List[Dict[str, Any]] = field(default_factory=list, repr=False, compare=False)
+    _meanings: Tuple[str, ...] = field(default=(), repr=False, compare=False)
+
+    @property
+    def ap(self) -> Optional[float]:
+        """Precision at IoU 0.50 to 0.95: what COCO ranks by."""
+        return self.summary["AP"]
+
+    @property
+    def ap50(self) -> Optional[float]:
+        """Precision at IoU 0.50."""
+        return self.summary["AP50"]
+
+    @property
+    def ap75(self) -> Optional[float]:
+        """Precision at IoU 0.75."""
+        return self.summary["AP75"]
+
+    def __str__(self) -> str:
+        lines = [f"{self.kind}: {self.images} images, {self.annotations} annotations of "
+                 f"{len(self.by_class)} categories, {self.detections} detections"]
+        if self.left_out:
+            lines.append(f"{self.left_out} detections of other categories are left out")
+        for (name, value), meaning in zip(self.summary.items(), self._meanings):
+            shown = "-" if value is None else f"{value:.4f}"
+            lines.append(f"{name:<10} {shown:>7}  {meaning}")
+        return "\n".join(lines) + (f"\n{self.masks}" if self.masks else "")
+
+
+def val(gt: Union[Path, Mapping[str, Any]], detections: Document, *,
+        masks: bool = False) -> Scores:
+    """Average precision and recall by COCO's protocol: the numbers of pycocotools.
+
+    Args:
+        gt: the ground truth, COCO's instances: a file, or its dict ("images", "categories",
+            "annotations").
+        detections: of any program, COCO's results: a file, or its list of dicts, such as the sum of
+            ``Detections.to_coco()`` of all images.
+        masks: compares segmentations instead of boxes: polygons and runs in gt, runs in detections.
+
+    A model is measured by ``Model.val``. Raises MissingFileError, DataError (the key's path and its
+    rule), CapacityError (masks too large to compare)."""
+    truth = _truth(gt, masks)
+    return _scores(truth, _text(detections, "detections"), masks, detections)
+
+
+def _text(document: Any, name: str) -> bytes:
+    if isinstance(document, (str, os.PathLike)):
+        return pathlib.Path(document).read_bytes()
+    if not isinstance(document, (Mapping, list, tuple)):
+        wanted = "a file or a dict" if name == "gt" else "a file or a list of dicts"
+        raise TypeError(f"{name}: must be {wanted}, not {type(document).__name__}")
+    try:
+        return json.dumps(document, default=_plain, allow_nan=False).encode()
+    except ValueError as error:
+        raise _wrong(f"{name}: {error}") from None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    if isinstance(value, bytes):  # runs, as pycocotools gives them
+        return value.decode()
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")
+
+
+def _named(document: Any, name: str, call: Callable[[], Any]) -> Any:
+    """The call's result; what it raises names the file."""
+    try:
+        return call()
+    except DataError as error:
+        where = os.fsdecode(document) if isinstance(document, (str, os.PathLike)) else name
+        raise DataError(f"{where}: {error}", error.code) from None
+
+
+def _truth(gt: Any, masks: bool) -> _core._CocoTruth:
+    text = _text(gt, "gt")
+    made: _core._CocoTruth = _named(gt, "gt", lambda: _core._CocoTruth(text, masks))
+    return made
+
+
+def _scores(truth: _core._CocoTruth, text: bytes, of_masks: bool, document: Any = None,
+            left_out: int = 0, **more: Any) -> Scores:
+    summary, by_class, detections, also_left_out = _named(
+        document, "detections", lambda: truth.evaluate(text, of_masks))
+    names = [name or f"category {number}" for number, name in truth.categories]
+    return Scores("masks" if of_masks else "boxes", {name: value for name, _, value in summary},
+                  dict(zip(names, by_class)), len(truth.images), truth.annotations, detections,
+                  left_out + also_left_out,
+                  _meanings=tuple(meaning for _, meaning, _ in summary), **more)
+
+
+class Measured:
+    """One model over the images of a ground truth, by the rules of a preset."""
+
+    def __init__(self, gt: Any, images: Path, preset: str, conf: Optional[float],
+                 iou: Optional[float]) -> None:
+        self.gt, self.folder = gt, pathlib.Path(images)
+        self.run = _core._PresetRun(preset, conf, iou)
+        self.truth = _truth(gt, False)
+        self.results: List[Dict[str, Any]] = []
+        self.left_out = 0
+
+    def images(self) -> Iterable[Tuple[int, str, Tensor]]:
+        """(id, path, image) of each image of the ground truth, which is of the size that it has
+        there."""
+        for number, name, width, height in self.truth.images:
+            inside = pathlib.PurePath(name)
+            if not name or inside.is_absolute() or ".." in inside.parts:
+                raise _wrong(f"gt: the file_name {name!r} of image {number} must lie inside "
+                             f"images, {str(self.folder)!r}")
+            path = str(self.folder / name)
+            image = Tensor.load(path)
+            if (width, height) not in ((0, 0), image.upright_size):
+                have = "x".join(map(str, image.upright_size))
+                raise _wrong(f"{path}: is {have}, must be {width}x{height} as the ground truth "
+                             "has it")
+            yield number, path, image
+
+    def add(self, image: int, size: Tuple[int, int], categories: Sequence[Optional[int]],
+            found: Iterable[Any]) -> None:
+        """What was found in one image."""
+        for label, score, box, runs in found:
+            category = categories[label] if label < len(categories) else None
+            if category is None:
+                self.left_out += 1
+                continue
+            result = {"image_id": image, "category_id": category, "bbox": list(box),
+                      "score": score}
+            if runs is not None:
+                result["segmentation"] = {"size": [size[1], size[0]], "counts": runs}
+            self.results.append(result)
+
+    def scores(self, masks: bool) -> Scores:
+        """Of all that was added."""
+        text = _text(self.results, "detections")
+        beside = None
+        if masks:
+            beside = _scores(_truth(self.gt, True), text, True, left_out=self.left_out)
+        return _scores(self.truth, text, False, left_out=self.left_out, masks=beside,
+                       results=self.results)
+
+
+def measure(measured: Measured, processor: ImageProcessor, make_input: Callable[[], Tensor],
+            infer: Callable[[Tensor], List[Any]],
+            describe: Callable[[List[Any]], ModelDescription], names: Optional[Sequence[str]],
+            masks: Optional[bool]) -> Scores:
+    """Runs the model on all images. `masks` None: where the model gives them and every annotation
+    has a segmentation."""
+    run = measured.run
+    categories: Optional[Sequence[Optional[int]]] = None
+    wants_masks = False
+    made = make_input()
+    for number, path, image in measured.images():
+        placement = run.prepare(processor, image, made)
+        outputs = infer(made)
+        if categories is None:
+            description = describe(outputs)
+            run.set_model(description)
+            gives = description.task == "segment"
+            if masks and not gives:
+                raise UnsupportedError(f"masks: the model gives none, it is of the task "
+                                       f"{description.task!r}", "unsupported")
+            wants_masks = gives and (measured.truth.has_segmentations if masks is None else masks)
+            labels = list(names or ())
+            labels += [""] * (run.class_count - len(labels))
+            categories = measured.truth.match(labels)
+        measured.add(number, placement.source, categories,
+                     run.find(outputs, placement, wants_masks))
+    return measured.scores(wants_masks)
+
+
+Scores.__module__ = val.__module__ = "halyard"
