@@ -45,6 +45,32 @@ if(HALYARD_MISSING)
 endif()
 set(HALYARD_HWY halyard_hwy)
 
+# libjpeg-turbo's decoder lets a part of it be replaced where its jpegint.h is installed, as Debian
+# does; without it, or with -DHALYARD_HAVE_JPEGINT=OFF, JPEG decoding is libjpeg-turbo's alone.
+include(CheckCXXSourceCompiles)
+set(CMAKE_REQUIRED_LIBRARIES PkgConfig::halyard_jpeg_pc)
+check_cxx_source_compiles("
+#include <cstddef>
+#include <cstdio>
+#include <jpeglib.h>
+#include <jpegint.h>
+#if JPEG_LIB_VERSION < 62 || JPEG_LIB_VERSION > 80
+#error another libjpeg
+#endif
+#if LIBJPEG_TURBO_VERSION_NUMBER < 2000000 || LIBJPEG_TURBO_VERSION_NUMBER >= 4000000
+#error another libjpeg-turbo
+#endif
+boolean decode(j_decompress_ptr, JBLOCKROW*) { return TRUE; }
+void replace(j_decompress_ptr codec) {
+  codec->entropy->decode_mcu = decode;
+  codec->marker->next_restart_num = codec->inputctl->has_multiple_scans;
+}
+int main() {}" HALYARD_HAVE_JPEGINT)
+unset(CMAKE_REQUIRED_LIBRARIES)
+if(HALYARD_HAVE_JPEGINT)
+  target_compile_definitions(halyard_jpeg INTERFACE HALYARD_HAVE_JPEGINT=1)
+endif()
+
 # Runtimes of networks are shared objects of their own (halyard_openvino_object below).
 set(HALYARD_EXCLUDE_SOURCES "/src/model/openvino/")
 set(HALYARD_REPORT "")

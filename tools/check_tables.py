@@ -95,6 +95,7 @@ HOMES = [
     (r"sys/mman\.h", ["src/base/mapped.cpp", "tests/vm/", "tests/image/guarded.h"]),
     (r"linux/(dma-(buf|heap)|udmabuf)\.h|drm/.*", ["src/tensor/", "tests/"]),
     (r"linux/videodev2\.h", ["src/capture/", "src/reconcile/engines/v4l2.cpp", "tests/vm/"]),
+    (r"jpegint\.h", ["src/codec/jpeg_entropy.cpp"]),
     (r"(jpeglib|jerror|jmorecfg|turbojpeg|spng|libdeflate|tiffio|gif_lib)\.h|webp/.*",
      ["src/codec/"]),
     (r"hwy/.*", ["src/image/", "src/decode/", "src/draw/", "src/ipc/", "src/codec/",

@@ -11,6 +11,7 @@
 #include "base/per_thread.h"
 #include "codec/cancel.h"
 #include "codec/chroma.h"
+#include "codec/jpeg_entropy.h"
 #include "codec/jpeg_guard.h"
 #include "codec/jpeg_scans.h"
 
@@ -31,6 +32,7 @@ struct Component {
 // Everything that the guarded functions use; nothing here has a destructor.
 struct Job {
   jpeg_decompress_struct* codec;
+  JpegEntropy* entropy;  // null: libjpeg's own decodes the Huffman codes
   const std::byte* file;
   std::size_t file_bytes;
   std::size_t width, height;
@@ -93,6 +95,7 @@ class Decoder {
   jpeg_decompress_struct codec{};
   JpegErrors errors{};
   ScanWatch watch{};
+  JpegEntropy entropy;
   std::vector<JSAMPLE> scratch;
   bool ready = false;
 
@@ -111,6 +114,7 @@ void start(Job& job) {
   job.codec->out_color_space = job.asked;
   job.codec->raw_data_out = job.raw ? TRUE : FALSE;
   jpeg_start_decompress(job.codec);
+  if (job.entropy != nullptr) job.entropy->install(*job.codec);
 }
 
 void read_rows(Job& job) {
@@ -285,6 +289,22 @@ Status decode_with(Decoder& decoder, const JpegHeader& header, PixelFormat forma
   return {};
 }
 
+Status decode_once(Decoder& decoder, const JpegHeader& header, PixelFormat format,
+                   const DecodeLimits& limits, Job& job) {
+  // Gives the picture's memory back, also when memory is short; after success a no-op.
+  struct Abort {
+    Decoder& of;
+    ~Abort() { jpeg_abort_decompress(&of.codec); }
+  };
+  const Abort abort{decoder};
+  decoder.watch.max_scans = limits.max_scans;
+  // Interleaved scans visit the blocks that fill up their last MCUs as well.
+  decoder.watch.max_visits = max_visits(header, limits) / 8 * 9 + (std::uint64_t{1} << 16);
+  decoder.watch.visits = 0;
+  decoder.watch.row = 0;
+  return decode_with(decoder, header, format, job);
+}
+
 }  // namespace
 
 bool serves(const JpegHeader& header, PixelFormat format) noexcept {
@@ -292,23 +312,20 @@ bool serves(const JpegHeader& header, PixelFormat format) noexcept {
 }
 
 Status decode_jpeg(std::span<const std::byte> file, const JpegHeader& header, PixelFormat format,
-                   const TensorMap& map, const DecodeLimits& limits) {
+                   const TensorMap& map, const DecodeLimits& limits, JpegEntropyChoice choice) {
   Decoder& decoder = PerThread<Decoder>::get();
   if (!decoder.make_ready()) return to_error(decoder.errors);
-  // Gives the picture's memory back, also when memory is short; after success a no-op.
-  struct Abort {
-    Decoder& of;
-    ~Abort() { jpeg_abort_decompress(&of.codec); }
-  };
-  const Abort abort{decoder};
   Job job = make_job(file, header, format, map);
   job.codec = &decoder.codec;
-  decoder.watch.max_scans = limits.max_scans;
-  // Interleaved scans visit the blocks that fill up their last MCUs as well.
-  decoder.watch.max_visits = max_visits(header, limits) / 8 * 9 + (std::uint64_t{1} << 16);
-  decoder.watch.visits = 0;
-  decoder.watch.row = 0;
-  return decode_with(decoder, header, format, job);
+  decoder.entropy.reset();
+  if (choice != JpegEntropyChoice::libjpeg) job.entropy = &decoder.entropy;
+  const Status decoded = decode_once(decoder, header, format, limits, job);
+  if (choice == JpegEntropyChoice::own && !decoder.entropy.is_installed() && decoded) {
+    return fail(Errc::unsupported, "our decoder of Huffman codes does not serve this JPEG");
+  }
+  if (choice != JpegEntropyChoice::automatic || !decoder.entropy.gave_up()) return decoded;
+  job.entropy = nullptr;
+  return decode_once(decoder, header, format, limits, job);
 }
 
 }  // namespace halyard::codec
