@@ -195,18 +195,32 @@ template <bool whole>
   return k == 64 || k > end_of_block_advance;
 }
 
-// Whether the stream ends here: less than a byte is left and a marker follows, which is at `next`
-// then, its fill bytes before it.
-bool ends_at_marker(const HuffmanScan& scan) {
-  if (scan.bits - scan.absent_bits >= 8) return false;
+// Bits of the stream that are in the buffer.
+unsigned present_bits(const HuffmanScan& scan) {
+  return scan.bits - scan.absent_bits;
+}
+
+// Whether a marker is at `next`, perhaps behind fill bytes 0xFF.
+bool is_at_marker(const HuffmanScan& scan) {
   const std::uint8_t* code = scan.next;
   while (code != scan.end && *code == 0xFF)
     ++code;
   return code != scan.next && code != scan.end && *code != 0;
 }
 
+// Takes bytes 0 behind the last MCU, which cameras fill their memory up with. The rest of a byte
+// that the MCU has begun may be anything.
+bool skip_padding(HuffmanScan& scan) {
+  const unsigned rest = present_bits(scan) % 8;
+  const unsigned whole = present_bits(scan) - rest;
+  if (whole != 0 && (scan.buffer << rest) >> (64 - whole) != 0) return false;
+  while (scan.next != scan.end && *scan.next == 0)
+    ++scan.next;
+  return is_at_marker(scan);
+}
+
 bool read_restart(HuffmanScan& scan) {
-  if (!ends_at_marker(scan)) return false;
+  if (present_bits(scan) >= 8 || !is_at_marker(scan)) return false;
   while (*scan.next == 0xFF)
     ++scan.next;
   if (*scan.next++ != 0xD0 + scan.next_restart) return false;
@@ -243,7 +257,7 @@ bool decode_mcu(HuffmanScan& scan, CoefficientBlock** blocks) noexcept {
     --scan.mcus_to_restart;
   }
   if (!decode_blocks(scan, blocks)) return false;
-  return --scan.mcus != 0 || ends_at_marker(scan);
+  return --scan.mcus != 0 || skip_padding(scan);
 }
 
 }  // namespace halyard::codec

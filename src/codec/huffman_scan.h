@@ -40,9 +40,9 @@ using CoefficientBlock = std::int16_t[64];
 /// Decodes the next MCU into scan.block_count blocks, which hold zeros before. False: the scan is
 /// not flawless, and neither `scan` nor the blocks have a meaning any more. A scan is flawless when
 /// each code exists, each block ends at coefficient 63 or before, each DC value has 16 bits, each
-/// restart marker is where and what it must be, and the last MCU ends in the byte before a marker.
-/// After the last MCU, `next` is at the first 0xFF of this marker. Reads next .. end alone. Thread:
-/// any, one at a time for a scan.
+/// restart marker is where and what it must be, and a marker follows the last MCU, with bytes 0
+/// before it or none. After the last MCU, `next` is at the first 0xFF of this marker. Reads next ..
+/// end alone. Thread: any, one at a time for a scan.
 [[nodiscard]] bool decode_mcu(HuffmanScan& scan, CoefficientBlock** blocks) noexcept;
 
 }  // namespace halyard::codec
