@@ -2,10 +2,13 @@
 // Files, references and pictures for the codec's tests.
 #include "codec/support.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <numeric>
+#include <random>
 // jpeglib.h needs stdio.
 #include <jpeglib.h>
 #include <spng.h>
@@ -70,6 +73,14 @@ void set_up(jpeg_compress_struct& c, const JpegSpec& spec, jpeg_scan_info* scans
     c.num_scans = 3;
   }
   c.restart_interval = spec.restart_interval;
+  c.optimize_coding = spec.optimized ? TRUE : FALSE;
+  if (spec.longest_first) {
+    for (JHUFF_TBL* table : {c.dc_huff_tbl_ptrs[0], c.dc_huff_tbl_ptrs[1], c.ac_huff_tbl_ptrs[0],
+                             c.ac_huff_tbl_ptrs[1]}) {
+      const int count = std::accumulate(table->bits + 1, table->bits + 17, 0);
+      std::reverse(table->huffval, table->huffval + count);
+    }
+  }
 }
 
 void set_chunks(spng_ctx* context, const PngSpec& spec) {
@@ -122,6 +133,9 @@ Bytes make_jpeg(const JpegSpec& spec) {
   }
   const auto channels = static_cast<unsigned>(channels_of(spec.stored));
   auto pixels = texture(spec.width, spec.height, channels);
+  std::mt19937 random(spec.noise);
+  for (std::uint8_t& sample : pixels)
+    if (spec.noise != 0) sample = static_cast<std::uint8_t>(sample + random() % (spec.noise + 1));
   while (c.next_scanline < c.image_height) {
     JSAMPROW row = pixels.data() + std::size_t{c.next_scanline} * spec.width * channels;
     jpeg_write_scanlines(&c, &row, 1);

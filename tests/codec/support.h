@@ -39,7 +39,10 @@ struct JpegSpec {
   bool interleaved = true;
   unsigned restart_interval = 0;
   int quality = 90;
-  std::string exif{};  ///< APP1 payload
+  bool optimized = false;      ///< Huffman codes made for this picture
+  bool longest_first = false;  ///< the standard codes, the shortest for the rarest symbols
+  unsigned noise = 0;          ///< added to the samples: 0 .. noise
+  std::string exif{};          ///< APP1 payload
 };
 Bytes make_jpeg(const JpegSpec& spec);
 
