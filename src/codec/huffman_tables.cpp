@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t index_mask = huffman_entries - 1;
 constexpr std::uint8_t nowhere = end_of_block_advance - 1;
 
-bool set_codes(HuffmanTable& table) {
+bool set_limits(HuffmanTable& table) {
   std::uint32_t code = 0;
   std::int32_t first = 0;
   table.limits[0] = 0;
@@ -31,23 +31,6 @@ bool set_codes(HuffmanTable& table) {
   return true;
 }
 
-// The code that begins with `head` and has `length` bits or more. Sets its length, 17 for none.
-HuffmanCode code_from(const HuffmanTable& table, std::uint32_t head, unsigned& length) {
-  while (length <= 16 && head >= table.limits[length])
-    ++length;
-  if (length > 16) return {0, 0};
-  const auto code = static_cast<std::int32_t>(head >> (16 - length));
-  return {static_cast<std::uint8_t>(length),
-          table.symbols[static_cast<std::uint8_t>(code + table.offsets[length])]};
-}
-
-void set_long_codes(HuffmanTable& table) {
-  unsigned length = huffman_index_bits + 1;
-  std::uint32_t head = table.limits[huffman_index_bits];
-  for (HuffmanCode& code : table.long_codes)
-    code = code_from(table, head++, length);
-}
-
 // The first symbol alone.
 HuffmanStep single_step(HuffmanCode code) {
   const auto size = static_cast<std::uint8_t>(code.symbol & 15);
@@ -61,15 +44,31 @@ HuffmanStep single_step(HuffmanCode code) {
           static_cast<std::uint8_t>(code.bits + size)};
 }
 
-void set_single_steps(HuffmanTable& table) {
-  unsigned length = 1;
-  for (std::size_t i = 0; i < huffman_entries; ++i) {
-    const auto head = static_cast<std::uint32_t>(i << (16 - huffman_index_bits));
-    const HuffmanCode code = code_from(table, head, length);
-    // Zeros stand for the bits that the index does not have, but no shorter code needs them.
-    const bool fits = code.bits != 0 && code.bits <= huffman_index_bits;
-    table.steps[i] = fits ? single_step(code) : HuffmanStep{};
+// Ranges of indices follow each other as their codes do.
+void set_codes(HuffmanTable& table) {
+  std::size_t at = 0;
+  std::size_t symbol = 0;
+  for (unsigned length = 1; length <= huffman_index_bits; ++length) {
+    const std::size_t range = std::size_t{1} << (huffman_index_bits - length);
+    for (unsigned n = 0; n < table.counts[length - 1]; ++n, at += range) {
+      const HuffmanStep step =
+          single_step({static_cast<std::uint8_t>(length), table.symbols[symbol++]});
+      std::fill_n(table.steps.begin() + static_cast<std::ptrdiff_t>(at), range, step);
+    }
   }
+  std::fill(table.steps.begin() + static_cast<std::ptrdiff_t>(at), table.steps.end(),
+            HuffmanStep{});
+  // The symbols that are left have longer codes.
+  auto next = table.long_codes.begin();
+  for (unsigned length = huffman_index_bits + 1; length <= 16; ++length) {
+    for (unsigned n = 0; n < table.counts[length - 1]; ++n) {
+      const auto range =
+          std::min<std::ptrdiff_t>(1 << (16 - length), table.long_codes.end() - next);
+      next = std::fill_n(next, range,
+                         HuffmanCode{static_cast<std::uint8_t>(length), table.symbols[symbol++]});
+    }
+  }
+  std::fill(next, table.long_codes.end(), HuffmanCode{});
 }
 
 // Adds to `step` at index i the next symbol, where the index has all of its bits. False: it has
@@ -107,8 +106,13 @@ void extend_steps(HuffmanTable& table) {
 }  // namespace
 
 HuffmanCode HuffmanTable::find_code(std::uint32_t head) const noexcept {
-  unsigned length = 1;
-  return code_from(*this, head, length);
+  for (unsigned length = 1; length <= 16; ++length) {
+    if (head >= limits[length]) continue;
+    const auto code = static_cast<std::int32_t>(head >> (16 - length));
+    return {static_cast<std::uint8_t>(length),
+            symbols[static_cast<std::uint8_t>(code + offsets[length])]};
+  }
+  return {};
 }
 
 bool fill_table(std::span<const std::uint8_t, 16> counts, std::span<const std::uint8_t> symbols,
@@ -121,9 +125,8 @@ bool fill_table(std::span<const std::uint8_t, 16> counts, std::span<const std::u
   std::copy(counts.begin(), counts.end(), table.counts.begin());
   table.symbols.fill(0);
   std::copy(used.begin(), used.end(), table.symbols.begin());
-  if (!set_codes(table)) return false;
-  set_single_steps(table);
-  set_long_codes(table);
+  if (!set_limits(table)) return false;
+  set_codes(table);
   if (!is_dc) extend_steps(table);
   return true;
 }

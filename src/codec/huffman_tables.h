@@ -22,8 +22,8 @@ constexpr unsigned max_symbol_bits = 16 + 15;
 
 /// A code in the stream. A symbol is 16 * run + size; size bits follow it, the value.
 struct HuffmanCode {
-  std::uint8_t bits;  ///< 1 .. 16; 0: no code begins so
-  std::uint8_t symbol;
+  std::uint8_t bits = 0;  ///< 1 .. 16; 0: no code begins so
+  std::uint8_t symbol = 0;
 };
 
 /// What stands next in the stream: one coefficient, perhaps a second one, perhaps the end of the

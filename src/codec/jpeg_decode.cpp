@@ -33,6 +33,7 @@ struct Component {
 struct Job {
   jpeg_decompress_struct* codec;
   JpegEntropy* entropy;  // null: libjpeg's own decodes the Huffman codes
+  bool always_own;       // wherever it can, faster or not
   const std::byte* file;
   std::size_t file_bytes;
   std::size_t width, height;
@@ -114,7 +115,7 @@ void start(Job& job) {
   job.codec->out_color_space = job.asked;
   job.codec->raw_data_out = job.raw ? TRUE : FALSE;
   jpeg_start_decompress(job.codec);
-  if (job.entropy != nullptr) job.entropy->install(*job.codec);
+  if (job.entropy != nullptr) job.entropy->install(*job.codec, job.always_own);
 }
 
 void read_rows(Job& job) {
@@ -317,6 +318,7 @@ Status decode_jpeg(std::span<const std::byte> file, const JpegHeader& header, Pi
   if (!decoder.make_ready()) return to_error(decoder.errors);
   Job job = make_job(file, header, format, map);
   job.codec = &decoder.codec;
+  job.always_own = choice == JpegEntropyChoice::own;
   decoder.entropy.reset();
   if (choice != JpegEntropyChoice::libjpeg) job.entropy = &decoder.entropy;
   const Status decoded = decode_once(decoder, header, format, limits, job);

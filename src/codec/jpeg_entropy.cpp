@@ -20,6 +20,9 @@ namespace halyard::codec {
 
 namespace {
 
+// What decoding so many bytes takes less time than libjpeg does pays for making four tables.
+constexpr std::size_t min_bytes_for_tables = 4096;
+
 bool same_code(const HuffmanTable& table, const JHUFF_TBL& wanted) {
   if (!std::equal(table.counts.begin(), table.counts.end(), wanted.bits + 1)) return false;
   std::size_t count = 0;
@@ -48,24 +51,24 @@ bool can_replace_entropy(const jpeg_decompress_struct& codec) noexcept {
   return codec.err->last_jpeg_message == JMSG_LASTMSGCODE - 1;
 }
 
-bool JpegEntropy::prepare_tables(const jpeg_decompress_struct& codec,
-                                 const jpeg_component_info& component) noexcept {
-  const int dc = component.dc_tbl_no;
-  const int ac = component.ac_tbl_no;
-  if (!is_served(codec.dc_huff_tbl_ptrs, dc) || !is_served(codec.ac_huff_tbl_ptrs, ac))
-    return false;
-  const JHUFF_TBL& dc_code = *codec.dc_huff_tbl_ptrs[dc];
-  if (!has_dc_[dc] || !same_code(dc_[dc], dc_code)) {
-    has_dc_[dc] = fill_table(counts_of(dc_code), dc_code.huffval, HuffmanKind::dc, dc_[dc]);
-  }
-  const JHUFF_TBL& ac_code = *codec.ac_huff_tbl_ptrs[ac];
-  if (!has_ac_[ac] || !same_code(ac_[ac], ac_code)) {
-    has_ac_[ac] = fill_table(counts_of(ac_code), ac_code.huffval, HuffmanKind::ac, ac_[ac]);
-  }
-  return has_dc_[dc] && has_ac_[ac];
+bool JpegEntropy::prepare_table(const JHUFF_TBL& code, HuffmanKind kind, bool may_make,
+                                Table& table) noexcept {
+  if (table.is_made && same_code(table.table, code)) return true;
+  if (!may_make) return false;
+  table.is_made = fill_table(counts_of(code), code.huffval, kind, table.table);
+  return table.is_made;
 }
 
-bool JpegEntropy::prepare(const jpeg_decompress_struct& codec) noexcept {
+bool JpegEntropy::prepare_tables(const jpeg_decompress_struct& codec,
+                                 const jpeg_component_info& component, bool may_make) noexcept {
+  const int dc = component.dc_tbl_no;
+  const int ac = component.ac_tbl_no;
+  return is_served(codec.dc_huff_tbl_ptrs, dc) && is_served(codec.ac_huff_tbl_ptrs, ac) &&
+         prepare_table(*codec.dc_huff_tbl_ptrs[dc], HuffmanKind::dc, may_make, dc_[dc]) &&
+         prepare_table(*codec.ac_huff_tbl_ptrs[ac], HuffmanKind::ac, may_make, ac_[ac]);
+}
+
+bool JpegEntropy::prepare(const jpeg_decompress_struct& codec, bool always) noexcept {
   const bool is_plain = codec.progressive_mode == FALSE && codec.arith_code == FALSE &&
                         codec.data_precision == 8 && codec.comps_in_scan == codec.num_components &&
                         codec.inputctl->has_multiple_scans == FALSE && codec.Ss == 0 &&
@@ -73,14 +76,16 @@ bool JpegEntropy::prepare(const jpeg_decompress_struct& codec) noexcept {
   if (!is_plain || codec.unread_marker != 0) return false;
   if (codec.blocks_in_MCU < 1 || codec.blocks_in_MCU > static_cast<int>(scan_.blocks.size()))
     return false;
+  const bool may_make = always || codec.src->bytes_in_buffer >= min_bytes_for_tables;
   scan_ = HuffmanScan{};
   for (int i = 0; i < codec.blocks_in_MCU; ++i) {
     const int member = codec.MCU_membership[i];
     const jpeg_component_info& component = *codec.cur_comp_info[member];
     // Tables of one number are the same for all components.
-    if (!prepare_tables(codec, component)) return false;
-    scan_.blocks[static_cast<std::size_t>(i)] = {
-        &dc_[component.dc_tbl_no], &ac_[component.ac_tbl_no], static_cast<std::uint32_t>(member)};
+    if (!prepare_tables(codec, component, may_make)) return false;
+    scan_.blocks[static_cast<std::size_t>(i)] = {&dc_[component.dc_tbl_no].table,
+                                                 &ac_[component.ac_tbl_no].table,
+                                                 static_cast<std::uint32_t>(member)};
   }
   scan_.block_count = static_cast<std::uint32_t>(codec.blocks_in_MCU);
   scan_.next = codec.src->next_input_byte;
@@ -91,9 +96,9 @@ bool JpegEntropy::prepare(const jpeg_decompress_struct& codec) noexcept {
   return true;
 }
 
-void JpegEntropy::install(jpeg_decompress_struct& codec) noexcept {
+void JpegEntropy::install(jpeg_decompress_struct& codec, bool always) noexcept {
   reset();
-  is_installed_ = can_replace_entropy(codec) && prepare(codec);
+  is_installed_ = can_replace_entropy(codec) && prepare(codec, always);
   if (!is_installed_) return;
   codec.client_data = this;
   codec.entropy->decode_mcu = decode;
@@ -123,7 +128,7 @@ bool can_replace_entropy(const jpeg_decompress_struct&) noexcept {
   return false;
 }
 
-void JpegEntropy::install(jpeg_decompress_struct&) noexcept {
+void JpegEntropy::install(jpeg_decompress_struct&, bool) noexcept {
   reset();
 }
 

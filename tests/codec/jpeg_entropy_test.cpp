@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <random>
 #include <string>
+#include <thread>
 
 #include "codec/jpeg_decode.h"
 #include "codec/support.h"
@@ -70,6 +71,8 @@ void expect_ours(const Bytes& file) {
 
 // Libjpeg's answer, whatever it is.
 void expect_same(const Bytes& file) {
+  // Makes the tables, so that the file is not left to libjpeg for its size.
+  decode(file, true, JpegEntropyChoice::own);
   for (const bool native : {true, false}) {
     ASSERT_EQ(decode(file, native, JpegEntropyChoice::automatic),
               decode(file, native, JpegEntropyChoice::libjpeg));
@@ -238,21 +241,46 @@ TEST_F(JpegEntropy, kinds_that_are_not_served_are_left_to_libjpeg) {
   expect_same(odd);
 }
 
-// A file that libjpeg takes and ours does not is asked about in both of its passes.
-TEST_F(JpegEntropy, second_decode_may_be_cancelled) {
-  Bytes file = test::make_jpeg({.width = 64, .height = 600, .noise = 200});
-  file = with_inserted(file, places(file, 0, 0).back(), {0xFF});
+// How often a decode that succeeds asks whether to stop: once a row of MCUs, in each pass.
+int times_asked(const Bytes& file) {
   int asked = 0;
   LoadOptions options{.memory = Memory::mem};
   options.is_cancelled = [&asked] { return ++asked < 0; };
-  ASSERT_TRUE(load_image(std::span<const std::byte>(file), options));
-  const int all = asked;
-  asked = 0;
+  EXPECT_TRUE(load_image(std::span<const std::byte>(file), options));
+  return asked;
+}
+
+// A file that libjpeg takes and ours gives up where the last 0xFF is.
+Bytes with_late_flaw(const JpegSpec& spec) {
+  const Bytes file = test::make_jpeg(spec);
+  return with_inserted(file, places(file, 0, 0).back(), {0xFF});
+}
+
+TEST_F(JpegEntropy, second_decode_may_be_cancelled) {
+  const Bytes file = with_late_flaw({.width = 64, .height = 600, .noise = 200});
+  const int all = times_asked(file);
+  EXPECT_GT(all, 60) << "38 rows of MCUs, twice";
+  int asked = 0;
+  LoadOptions options{.memory = Memory::mem};
   options.is_cancelled = [&asked, all] { return ++asked == all - 2; };
   const auto stopped = load_image(std::span<const std::byte>(file), options);
   ASSERT_FALSE(stopped);
   EXPECT_EQ(stopped.error().code, Errc::cancelled);
-  EXPECT_GT(all, 60) << "rows of MCUs, twice";
+}
+
+TEST_F(JpegEntropy, short_scans_are_left_to_libjpeg_until_their_tables_are_made) {
+  const Bytes file = with_late_flaw({.width = 16, .height = 160, .noise = 90});
+  ASSERT_LT(file.size(), 4096U);
+  int before = 0, after = 0;
+  // Tables are a thread's own.
+  std::thread([&] {
+    before = times_asked(file);
+    decode(test::make_jpeg({.width = 200, .height = 200, .noise = 200}), true,
+           JpegEntropyChoice::automatic);
+    after = times_asked(file);
+  }).join();
+  EXPECT_EQ(before, 10) << "rows of MCUs, by libjpeg alone";
+  EXPECT_GT(after, before) << "those up to the flaw by ours, too";
 }
 
 class DamagedJpeg : public testing::TestWithParam<int> {
