@@ -287,6 +287,9 @@ TEST(HuffmanScan, only_zeros_may_stand_behind_the_last_block) {
     EXPECT_FALSE(with({1}));
     EXPECT_FALSE(with({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0}));
     EXPECT_FALSE(with({0, 0xFF, 0, 0}));
+    std::vector<std::uint8_t> late(20 + round);
+    late[late.size() - 2] = 0xFF;
+    EXPECT_FALSE(with(late)) << "a data byte 0xFF that no refill has read";
   }
 }
 
