@@ -45,8 +45,12 @@ if(HALYARD_MISSING)
 endif()
 set(HALYARD_HWY halyard_hwy)
 
-# libjpeg-turbo's decoder lets a part of it be replaced where its jpegint.h is installed, as Debian
-# does; without it, or with -DHALYARD_HAVE_JPEGINT=OFF, JPEG decoding is libjpeg-turbo's alone.
+# Runtimes of networks are shared objects of their own (halyard_openvino_object below).
+set(HALYARD_EXCLUDE_SOURCES "/src/model/openvino/")
+set(HALYARD_REPORT "")
+
+# Where libjpeg-turbo's jpegint.h is installed, as on Debian, our decoder of Huffman codes takes the
+# place of its own. Without it, or with -DHALYARD_HAVE_JPEGINT=OFF, JPEG decoding is all its own.
 include(CheckCXXSourceCompiles)
 set(CMAKE_REQUIRED_LIBRARIES PkgConfig::halyard_jpeg_pc)
 check_cxx_source_compiles("
@@ -69,11 +73,10 @@ int main() {}" HALYARD_HAVE_JPEGINT)
 unset(CMAKE_REQUIRED_LIBRARIES)
 if(HALYARD_HAVE_JPEGINT)
   target_compile_definitions(halyard_jpeg INTERFACE HALYARD_HAVE_JPEGINT=1)
+else()
+  list(APPEND HALYARD_REPORT "JPEG: Huffman codes by libjpeg-turbo (without jpegint.h)")
 endif()
 
-# Runtimes of networks are shared objects of their own (halyard_openvino_object below).
-set(HALYARD_EXCLUDE_SOURCES "/src/model/openvino/")
-set(HALYARD_REPORT "")
 if(HALYARD_QUICK)
   list(APPEND HALYARD_REPORT "quick: the program alone, for the processor of this machine")
 endif()

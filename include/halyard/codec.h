@@ -103,9 +103,10 @@ struct LoadOptions {
   Memory memory = Memory::automatic;
   DecodeLimits limits = DecodeLimits::defaults();
   /// Asked while pixels are decoded, on the calling thread: before each row of a PNG, each row of
-  /// MCUs of each scan of a JPEG, so it should be quick. Up to 128 MiB of a PNG are inflated before
-  /// its first row; of a WebP after each 64 KiB of the file, of others before each row or strip.
-  /// True ends the call with `cancelled`. Must not throw. Empty: nobody asks.
+  /// MCUs of each scan of a JPEG (again from the first where the data has a flaw), so it should be
+  /// quick. Up to 128 MiB of a PNG are inflated before its first row; of a WebP after each 64 KiB
+  /// of the file, of others before each row or strip. True ends the call with `cancelled`. Must not
+  /// throw. Empty: nobody asks.
   std::function<bool()> is_cancelled = {};
 };
 
