@@ -2,10 +2,9 @@
 // The files are put together by hand: no encoder writes them.
 #include "codec/bombs.h"
 
-#include <zlib.h>
-
 #include <algorithm>
-#include <string_view>
+
+#include "codec/png_writer.h"
 
 namespace halyard::test {
 namespace {
@@ -69,17 +68,6 @@ Bytes to_bytes(const Text& text) {
   return {bytes.begin(), bytes.end()};
 }
 
-Text chunk(std::string_view type, const Text& content) {
-  Text out;
-  put(out, content.size(), 4);
-  const Text checked = Text(type) + content;
-  const auto* bytes = reinterpret_cast<const Bytef*>(checked.data());
-  const auto sum = ::crc32(0, bytes, static_cast<uInt>(checked.size()));
-  out += checked;
-  put(out, sum, 4);
-  return out;
-}
-
 }  // namespace
 
 Bytes scan_bomb(unsigned side, int scans) {
@@ -101,21 +89,19 @@ Bytes scan_bomb(unsigned side, int scans) {
 }
 
 Bytes blank_png(unsigned width, unsigned height, bool has_transparency, bool is_interlaced) {
-  Text header;
-  put(header, width, 4);
-  put(header, height, 4);
-  header += Text{1, 3, 0, 0, static_cast<char>(is_interlaced ? 1 : 0)};
   // The passes of an interlaced picture have more rows, and so more filter bytes.
   const std::size_t raw = (std::size_t{width} + 7) / 8 * height + height;
   const std::size_t size = is_interlaced ? raw + raw / 4 + 64 * std::size_t{height} : raw;
-  std::string packed(::compressBound(size), '\0');
-  auto length = static_cast<uLongf>(packed.size());
-  const std::vector<Bytef> zeros(size);
-  ::compress2(reinterpret_cast<Bytef*>(packed.data()), &length, zeros.data(), size, 9);
-  packed.resize(length);
-  Text out = "\x89PNG\r\n\x1A\n" + chunk("IHDR", header) + chunk("PLTE", Text(6, '\x7F'));
-  if (has_transparency) out += chunk("tRNS", Text(1, '\x40'));
-  return to_bytes(out + chunk("IDAT", packed) + chunk("IEND", ""));
+  RawPng spec{.width = width,
+              .height = height,
+              .depth = 1,
+              .color_type = 3,
+              .is_interlaced = is_interlaced,
+              .before_data = png_chunk("PLTE", Text(6, '\x7F'))};
+  if (has_transparency) spec.before_data += png_chunk("tRNS", Text(1, '\x40'));
+  spec.data = zlib_stream(Text(size, '\0'), 9);
+  spec.data_chunk = spec.data.size();
+  return png_file(spec);
 }
 
 std::string looping_exif() {

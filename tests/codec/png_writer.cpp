@@ -39,7 +39,8 @@ Bytes png_file(const RawPng& spec) {
   std::string header;
   put_word(header, spec.width);
   put_word(header, spec.height);
-  header += {static_cast<char>(spec.depth), static_cast<char>(spec.color_type), 0, 0, 0};
+  header += {static_cast<char>(spec.depth), static_cast<char>(spec.color_type), 0, 0,
+             static_cast<char>(spec.is_interlaced ? 1 : 0)};
   std::string out = "\x89PNG\r\n\x1A\n" + png_chunk("IHDR", header) + spec.before_data;
   for (std::size_t at = 0; at < spec.data.size(); at += spec.data_chunk)
     out += png_chunk("IDAT", std::string_view(spec.data).substr(at, spec.data_chunk));

@@ -18,6 +18,7 @@ struct RawPng {
   unsigned width = 8, height = 8;
   int depth = 8;
   int color_type = 2;
+  bool is_interlaced = false;
   std::string before_data{};     ///< whole chunks
   std::string data{};            ///< what the IDAT chunks hold together
   std::size_t data_chunk = 100;  ///< bytes in each, but for the last
