@@ -222,6 +222,29 @@ TEST(c_decoded, any_element_of_a_batch_is_drawn_and_tracked) {
   EXPECT_EQ(draw(3, tracker.get()), -1);
 }
 
+TEST(c_decoded, automatic_suppression_is_within_a_class_of_native_parameters_alone) {
+  // Two boxes that overlap by two thirds, each of a class of its own.
+  std::vector<float> values(6 * boxes, 0.0F);
+  const std::vector<std::vector<float>> columns{{.5F, .5F, .5F, .5F, .9F, 0},
+                                                {.6F, .5F, .5F, .5F, 0, .8F}};
+  for (std::size_t column = 0; column < columns.size(); ++column)
+    for (std::size_t row = 0; row < 6; ++row)
+      values[row * boxes + column] = columns[column][row];
+  const auto head = tensor_of({1, 6, boxes}, values);
+  const hal_tensor* outputs[] = {head.get()};
+  for (const bool native : {false, true}) {
+    const auto params = params_of(document(6, ""));
+    ASSERT_EQ(hal_decoder_params_set_nms(params.get(), HAL_NMS_AUTO), 0);
+    ASSERT_EQ(hal_decoder_params_set_native(params.get(), native), 0);
+    const Owned<hal_decoder> decoder(hal_decoder_new(params.get()));
+    ASSERT_NE(decoder, nullptr) << hal_last_error();
+    hal_detect_box_list* found = nullptr;
+    ASSERT_EQ(hal_decoder_decode(decoder.get(), outputs, 1, &found, nullptr), 0);
+    const Owned<hal_detect_box_list> owned(found);
+    EXPECT_EQ(hal_detect_box_list_len(found), native ? 2U : 1U);
+  }
+}
+
 // Centres and extents in two int8 tensors of their own scales, scores in u8, padding last.
 constexpr char halves[] = R"({"schema_version": 2, "input": {"shape": [1, 3, 32, 64]}, "outputs": [
   {"type": "boxes", "normalized": true, "shape": [1, 4, 5, 1],
