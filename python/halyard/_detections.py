@@ -73,7 +73,10 @@ class Detections(Exports):
 
     ``d[2]`` and iteration give items; slices, lists of indices and bool arrays give Detections:
     ``d[d.confidence > 0.5]``, ``d[d.class_id == 0]``. ``a + b`` joins. Fields are not set on an
-    object: ``d.replace(names=...)`` makes another one."""
+    object: ``d.replace(names=...)`` makes another one.
+
+    A decode gives this one object. ``boxes, scores, classes, masks = ...`` is what
+    ``halyard.edgefirst`` gives; here it unpacks items, and passes where there are four of them."""
 
     __slots__ = (*_ROWS, *_OF_PICTURE, "_mask_items", "_whole", "_input_dims")
 

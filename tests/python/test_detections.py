@@ -167,6 +167,17 @@ def test_names_of_the_tuple_are_told_what_to_write():
         boxes, scores, classes, masks = made()
 
 
+def test_four_detections_unpack_into_items_and_no_tuple_of_arrays():
+    four = made() + made()[:1]
+    first, *_, last = four
+    assert (first.xyxy.tolist(), last.xyxy.tolist()) == ([10, 20, 50, 60], [10, 20, 50, 60])
+    boxes, scores, classes, masks = four
+    assert {type(each) for each in (boxes, scores, classes, masks)} == {type(first)}
+    with pytest.raises(ValueError, match="unpack"):
+        boxes, scores, classes, masks = made()
+    assert "``boxes, scores, classes, masks = ...`` is what" in halyard.Detections.__doc__
+
+
 def test_dict_and_json():
     said = json.loads(json.dumps(made(tracker_id=[3, 1, 2]).to_dict()))
     assert said["unit"] == "source" and said["size"] == [200, 200]
