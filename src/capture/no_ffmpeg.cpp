@@ -11,11 +11,14 @@
 namespace halyard {
 namespace {
 
-Error no_ffmpeg(const std::string& name) {
+Error no_ffmpeg(const std::string& what) {
   return fail(Errc::unsupported, "this build has no FFmpeg: video is not served",
-              "{} is no JPEG or PNG; install libavformat-dev libavcodec-dev libavutil-dev and "
-              "build again",
-              name);
+              "{}; install libavformat-dev libavcodec-dev libavutil-dev and build again", what);
+}
+
+Error no_picture(const std::string& name) {
+  return no_ffmpeg(name + " is none of the pictures that this build reads (" +
+                   capture::read_kinds() + ")");
 }
 
 }  // namespace
@@ -23,10 +26,10 @@ Error no_ffmpeg(const std::string& name) {
 namespace capture {
 
 SourceResult video_source(const std::string& path, const Options&) {
-  return no_ffmpeg(path);
+  return no_picture(path);
 }
 SourceResult video_source(ByteStream, const std::string& name, const Options&) {
-  return no_ffmpeg(name);
+  return no_picture(name);
 }
 
 }  // namespace capture

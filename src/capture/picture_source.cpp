@@ -74,6 +74,14 @@ bool has_jpeg_magic(std::span<const std::byte> bytes) noexcept {
   return starts_with(bytes, magic);
 }
 
+std::string read_kinds() {
+  std::string text;
+  for (const ImageFileKind& kind : image_file_kinds()) {
+    if (kind.is_read) text.append(text.empty() ? "" : ", ").append(kind.name);
+  }
+  return text;
+}
+
 std::string extension_of(const std::string& path) {
   std::string extension = std::filesystem::path(path).extension().string();
   if (!extension.empty()) extension.erase(0, 1);

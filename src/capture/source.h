@@ -57,6 +57,9 @@ std::chrono::nanoseconds picture_time(std::size_t index, const Options& options)
 /// By the first bytes of the file.
 bool has_jpeg_magic(std::span<const std::byte> bytes) noexcept;
 
+/// The kinds of pictures that this build reads, for messages: "jpeg, png, webp".
+std::string read_kinds();
+
 /// Lower-case extension without the dot; empty when there is none.
 std::string extension_of(const std::string& path);
 

@@ -126,11 +126,11 @@ Result<VideoInput> VideoInput::open_rtsp(const std::string& address, const std::
   Dictionary entries;
   entries.set("protocol_whitelist", "rtsp,rtp,udp,tcp,tls");
   entries.set("rtsp_flags", "prefer_tcp");
-  input.watch_->begin();
+  input.begin_wait();
   const int opened = ffmpeg().avformat_open_input(
       &format, address.c_str(), ffmpeg().av_find_input_format("rtsp"), &entries.entries);
   if (opened < 0)  // format was freed
-    return input.watch_->failure("source: RTSP server cannot be read", opened, name, Errc::os);
+    return input.failure("source: RTSP server cannot be read", opened, Errc::os);
   input.format_.reset(format);
   HALYARD_CHECK(input.finish_opening());
   return input;
@@ -138,7 +138,7 @@ Result<VideoInput> VideoInput::open_rtsp(const std::string& address, const std::
 
 Status VideoInput::open_from(AVIOContext* io) {
   const AVInputFormat* kind = nullptr;
-  if (watch_) watch_->begin();
+  begin_wait();
   const int probed = ffmpeg().av_probe_input_buffer2(io, &kind, "", nullptr, 0, 0);
   if (probed < 0 || kind == nullptr) return not_opened(probed);
   if (!is_read(*kind)) {
@@ -150,10 +150,20 @@ Status VideoInput::open_from(AVIOContext* io) {
   return finish_opening();
 }
 
+void VideoInput::begin_wait() noexcept {
+  if (watch_) watch_->begin();
+}
+
+Error VideoInput::failure(const char* what, int code, Errc otherwise) const {
+  return watch_ ? watch_->failure(what, code, name_, otherwise)
+                : ffmpeg_error(what, code, name_, otherwise);
+}
+
 Error VideoInput::not_opened(int code) const {
-  if (watch_ && code < 0 && code != AVERROR_INVALIDDATA)
-    return watch_->failure(no_video, code, name_, Errc::malformed);
-  return ffmpeg_error(no_video, code, name_, Errc::malformed);
+  // What was read whole is no matter of the connection.
+  const bool was_read = code >= 0 || code == AVERROR_INVALIDDATA;
+  return was_read ? ffmpeg_error(no_video, code, name_, Errc::malformed)
+                  : failure(no_video, code, Errc::malformed);
 }
 
 Status VideoInput::open_container(AVIOContext* io, const AVInputFormat& kind) {
@@ -164,7 +174,7 @@ Status VideoInput::open_container(AVIOContext* io, const AVInputFormat& kind) {
   Dictionary entries;
   entries.set("format_whitelist", containers);
   entries.set("protocol_whitelist", "none");
-  if (watch_) watch_->begin();
+  begin_wait();
   const int opened = ffmpeg().avformat_open_input(&format, nullptr, &kind, &entries.entries);
   if (opened < 0) return not_opened(opened);  // format was freed
   format_.reset(format);
@@ -172,7 +182,7 @@ Status VideoInput::open_container(AVIOContext* io, const AVInputFormat& kind) {
 }
 
 Status VideoInput::finish_opening() {
-  if (watch_) watch_->begin();
+  begin_wait();
   const int found = ffmpeg().avformat_find_stream_info(format_.get(), nullptr);
   if (found < 0) return not_opened(found);
   const int best =
@@ -194,14 +204,13 @@ Status VideoInput::finish_opening() {
 Result<bool> VideoInput::read(AVPacket& packet) {
   while (!at_end_) {
     ffmpeg().av_packet_unref(&packet);
-    if (watch_) watch_->begin();
+    begin_wait();
     const int got = ffmpeg().av_read_frame(format_.get(), &packet);
     if (got == AVERROR(EAGAIN)) continue;
     if (got < 0) {
       at_end_ = true;
       if (got == AVERROR_EOF) break;
-      if (watch_) return watch_->failure("video: data cannot be read", got, name_, Errc::corrupt);
-      return ffmpeg_error("video: data cannot be read", got, name_, Errc::corrupt);
+      return failure("video: data cannot be read", got, Errc::corrupt);
     }
     if (packet.stream_index == stream_->index) return true;
   }

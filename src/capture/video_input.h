@@ -48,6 +48,10 @@ class VideoInput {
   Status open_from(AVIOContext* io);
   Status open_container(AVIOContext* io, const AVInputFormat& kind);
   Status finish_opening();
+  /// Before each call of FFmpeg that may wait for a server.
+  void begin_wait() noexcept;
+  /// Why such a call failed: of a connection what its Watch says, else `otherwise`.
+  Error failure(const char* what, int code, Errc otherwise) const;
   Error not_opened(int code) const;
 
   std::string name_;

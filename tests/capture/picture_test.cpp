@@ -10,6 +10,7 @@
 
 #include "capture/media.h"
 #include "capture/natural_order.h"
+#include "capture/source.h"
 #include "halyard/capture.h"
 
 namespace halyard {
@@ -173,6 +174,21 @@ TEST(FrameSource, refusals_are_typed) {
     ASSERT_FALSE(source);
     EXPECT_EQ(source.error().code, Errc::invalid_argument);
   }
+}
+
+TEST(FrameSource, messages_name_the_pictures_that_this_build_reads) {
+  const std::string kinds = ", " + capture::read_kinds() + ",";
+  for (const ImageFileKind& kind : image_file_kinds())
+    EXPECT_EQ(kinds.find(", " + std::string(kind.name) + ",") != kinds.npos, kind.is_read) << kinds;
+#ifndef HALYARD_HAVE_FFMPEG
+  const Folder folder;
+  write_bytes(folder / "notes.txt", std::vector<std::byte>(64, std::byte{'n'}));
+  const auto source = FrameSource::open(folder / "notes.txt");
+  ASSERT_FALSE(source);
+  EXPECT_EQ(source.error().code, Errc::unsupported);
+  const std::string message = source.error().message();
+  EXPECT_NE(message.find("(" + capture::read_kinds() + ")"), message.npos) << message;
+#endif
 }
 
 TEST(FrameSource, unreadable_file_and_folder_are_permission_errors) {
