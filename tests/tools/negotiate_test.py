@@ -4,6 +4,7 @@ import json
 import unittest
 from pathlib import Path
 
+from json_schema import SCHEMA, definitions_of, hold, seen_keys
 from program import SOURCE, ProgramTest
 
 EXAMPLES = SOURCE / "examples" / "negotiation"
@@ -20,6 +21,10 @@ class NegotiateTest(ProgramTest):
         self.assertEqual(done.returncode, code, done.stderr)
         return done.stdout.decode()
 
+    def json(self, parties, *options, code=0):
+        """The same as JSON, held to docs/json.schema.json."""
+        return hold(self, "negotiate", self.negotiate(parties, *options, "--json", code=code))
+
     def test_the_examples(self):
         codes = {path.name: self.run_program("negotiate", path).returncode
                  for path in EXAMPLES.glob("*.json")}
@@ -31,7 +36,7 @@ class NegotiateTest(ProgramTest):
         self.assertIn("rgba 1280x720 pitch 5120 offset 0 = tensor NHWC i8 [1,720,1280,4] "
                       "strides [3686400,5120,4,1] size 3686400 heap dmabuf.system", text)
         self.assertIn("sync=yes count>=5", text)
-        found = json.loads(self.negotiate(EXAMPLES / "camera_network.json", "--json"))
+        found = self.json(EXAMPLES / "camera_network.json")
         self.assertEqual(found["outputs"]["g.base_align"] % 512, 0)
         self.assertEqual({name: view["cpu"] for name, view in found["views"].items()},
                          {"app": "none", "camera": "none", "gpu": "none", "network": "none",
@@ -41,12 +46,11 @@ class NegotiateTest(ProgramTest):
         text = self.negotiate(EXAMPLES / "camera_gpu.json", "--plan")
         self.assertIn("copy 3317760 bytes from buffer 1 to buffer 0, because", text)
         self.assertIn("1920 mod 256 = 128", text)
-        found = json.loads(self.negotiate(EXAMPLES / "camera_gpu.json", "--plan", "--json"))
+        found = self.json(EXAMPLES / "camera_gpu.json", "--plan")
         self.assertEqual([group["parties"] for group in found["groups"]],
                          [["app", "blitter", "gpu"], ["camera"]])
         self.assertEqual([(copy["from"], copy["to"]) for copy in found["copies"]], [(1, 0)])
-        self.assertEqual(json.loads(self.negotiate(EXAMPLES / "camera_g2d.json", "--plan",
-                                                   "--json"))["copies"], [])
+        self.assertEqual(self.json(EXAMPLES / "camera_g2d.json", "--plan")["copies"], [])
         self.negotiate([{"name": "a", "keys": {"t.dtype": "u8", "t.shape": [1, 1, 1, 1]}},
                         {"name": "b", "keys": {"t.dtype": "i8"}}], "--plan", code=3)
 
@@ -57,7 +61,7 @@ class NegotiateTest(ProgramTest):
         self.assertIn("policy cached sync=yes count>=4", text)
 
     def test_a_conflict(self):
-        found = json.loads(self.negotiate(EXAMPLES / "camera_gpu.json", "--json", code=3))
+        found = self.json(EXAMPLES / "camera_gpu.json", code=3)
         self.assertFalse(found["ok"])
         one, = found["conflicts"]
         self.assertEqual(one["key"], "i.pitch_exact[0]")
@@ -66,11 +70,23 @@ class NegotiateTest(ProgramTest):
         self.assertTrue(all(party["origin"] == "set" for party in one["parties"]))
 
     def test_json_of_a_buffer(self):
-        found = json.loads(self.negotiate(
-            [{"name": "app", "keys": {"t.dtype": "f16", "t.row_align": 64,
-                                      "t.shape": [1, 3, 480, 650]}}], "--json"))
+        found = self.json([{"name": "app", "keys": {"t.dtype": "f16", "t.row_align": 64,
+                                                    "t.shape": [1, 3, 480, 650]}}])
         self.assertEqual(found["outputs"]["t.strides"], [1935360, 645120, 1344, 2])
         self.assertEqual(found["explain"]["t.row_align"], ["app"])
+
+    def test_every_documented_key_is_written(self):
+        parties = json.loads((EXAMPLES / "camera_gpu.json").read_text())["parties"]
+        parties[-1].update(optional=True, pid=4321)
+        seen = seen_keys(self.json(parties, "--allow-drop"), "negotiate")
+        for parties, *options in ((EXAMPLES / "camera_gpu.json",),
+                                  (EXAMPLES / "camera_gpu.json", "--plan"),
+                                  (EXAMPLES / "camera_network.json",)):
+            code = 3 if options == [] and parties.name == "camera_gpu.json" else 0
+            seen_keys(self.json(parties, *options, code=code), "negotiate", seen)
+        self.assertEqual({name: sorted(keys) for name, keys in seen.items()},
+                         {name: sorted(SCHEMA["$defs"][name]["properties"])
+                          for name in definitions_of("negotiate")})
 
     def test_explanations(self):
         text = self.negotiate(EXAMPLES / "camera_g2d.json", "--explain", "g.contig",

@@ -2,7 +2,6 @@
 """halyard pool, topic and top: what they say of processes that share pools and topics."""
 import contextlib
 import fcntl
-import json
 import os
 import pty
 import select
@@ -14,9 +13,18 @@ import termios
 import time
 import unittest
 
+from json_schema import SCHEMA, definitions_of, hold, seen_keys
 from program import PROGRAM, ProgramTest
 
 PEER = os.environ["HALYARD_TOPIC_PEER"]
+# What each command writes, by the definitions of docs/json.schema.json.
+DEFINITIONS = {("pool", "ls"): "pools", ("pool", "stats"): "pool", ("pool", "gc"): "garbage",
+               ("topic", "ls"): "topics", ("topic", "info"): "topic", ("topic", "hz"): "window",
+               ("topic", "bw"): "window", ("topic", "echo"): "message", ("top",): "top"}
+
+
+def definition_of(command):
+    return DEFINITIONS.get(command[:2]) or DEFINITIONS[command[:1]]
 
 
 class TopicTest(ProgramTest):
@@ -50,10 +58,13 @@ class TopicTest(ProgramTest):
         self.fail("it did not come about")
 
     def json(self, *args):
-        return json.loads(self.succeed(*args, "--json"))
+        """What a command writes as JSON, held to docs/json.schema.json."""
+        return hold(self, definition_of(args), self.succeed(*args, "--json"))
 
     def lines(self, *args):
-        return [json.loads(line) for line in self.succeed(*args, "--json").splitlines()]
+        """The same of a command that writes a document a line."""
+        text = self.succeed(*args, "--json")
+        return [hold(self, definition_of(args), line) for line in text.splitlines()]
 
 
 class Nothing(TopicTest):
@@ -173,6 +184,23 @@ class Frames(TopicTest):
                       "KiB/s", "16.0 MiB", str(self.fast.pid)):
             self.assertIn(words, text)
         self.assertNotIn("\x1b", text)
+
+    def test_every_documented_key_is_written(self):
+        (pool,) = self.json("pool", "ls")["pools"]
+        self.wait_for(lambda: self.slow.pid in self.holders(pool["id"]))
+        seen, commands = {}, [("pool", "ls"), ("pool", "stats", pool["id"]), ("topic", "ls"),
+                              ("topic", "info", "cam/left"), ("top", "--once", "--interval", "0.2"),
+                              ("topic", "echo", "cam/left", "--count", "1"),
+                              ("topic", "bw", "cam/left", "--count", "1", "--window", "0.2")]
+        for command in commands:
+            seen_keys(self.json(*command), definition_of(command), seen)
+        self.slow.send_signal(signal.SIGSTOP)
+        os.waitpid(self.slow.pid, os.WUNTRACED)
+        seen_keys(self.json("top", "--once"), "top", seen)
+        self.assertEqual({name: sorted(keys) for name, keys in seen.items()},
+                         {name: sorted(SCHEMA["$defs"][name]["properties"])
+                          for command in commands
+                          for name in definitions_of(definition_of(command))})
 
     def test_a_stopped_process_is_named(self):
         self.slow.send_signal(signal.SIGSTOP)
