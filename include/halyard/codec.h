@@ -32,6 +32,8 @@ struct ImageFileKind {
 };
 /// One for each ImageFileType, in its order.
 std::span<const ImageFileKind> image_file_kinds() noexcept;
+/// The extensions that this build writes, for messages: ".jpg .jpeg .png .webp".
+std::string written_image_extensions();
 std::string_view to_string(ImageFileType type) noexcept;
 /// By the first bytes of a file; 18 are enough. Nothing: no picture that is known.
 std::optional<ImageFileType> image_file_type(std::span<const std::byte> file) noexcept;
@@ -193,8 +195,9 @@ struct SaveOptions {
 /// encode_* by the kind of file. Errors: also unsupported (a kind that is not written: gif).
 Result<std::vector<std::byte>> encode_image(const Tensor& image, ImageFileType type,
                                             const SaveOptions& options = {});
-/// encode_image and write_file by the extension of the name. Errors: also invalid_argument (an
-/// extension that is no picture's).
+/// encode_image and write_file by the extension of the name, in letters of either case. Errors:
+/// also invalid_argument (an extension that is no picture's; the message names it and those that
+/// are written).
 Status save_image(const Tensor& image, const std::string& path, const SaveOptions& options = {});
 
 /// encode_* and write_file.

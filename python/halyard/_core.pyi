@@ -535,9 +535,9 @@ class _Tensor:
         limits: DecodeLimits | None = None,
     ) -> ImageInfo:
         """
-        Decodes a JPEG or PNG into this tensor's memory. The tensor takes the file's size and
-        format in place: JPEG 4:2:0 Nv12, 4:2:2 Nv16, 4:4:4 Nv24, grey Grey; PNG Rgb, Rgba or
-        Grey; or `format` where the file can be decoded so. A row stride that is wide enough is
+        Decodes a picture file into this tensor's memory. The tensor takes the file's size and
+        format in place: JPEG 4:2:0 Nv12, 4:2:2 Nv16, 4:4:4 Nv24, grey Grey; others Rgb, Rgba
+        or Grey; or `format` where the file can be decoded so. A row stride that is wide enough is
         kept. Pixels stay as they are stored, and the ImageInfo says how to show them upright:
         pass it to convert() as `orientation`. Raises RuntimeError for damaged or unsupported
         files, and when the memory is too small.
@@ -560,8 +560,8 @@ class _Tensor:
         limits: DecodeLimits | None = None,
     ) -> ImageInfo:
         """
-        What the header of a JPEG or PNG says; no pixel is decoded. Sizes are as stored, before
-        any turn.
+        What the header of a picture file says; no pixel is decoded. Sizes are as stored,
+        before any turn.
         """
 
     @staticmethod
@@ -572,6 +572,16 @@ class _Tensor:
         limits: DecodeLimits | None = None,
     ) -> ImageInfo:
         """The same from a file."""
+
+    def save(self, filename: str | os.PathLike[str], quality: int = 90) -> None:
+        """
+        Writes the picture as the file's name says: .jpg, .jpeg, .png, .webp, .tif, .tiff, .bmp;
+        WebP and TIFF where the build has their libraries. quality: of JPEG and WebP, 1 to 100.
+        uint8 Rgb, Rgba and Grey fit all of these, others some.
+
+        Raises ValueError for other extensions, UnsupportedError for .gif, for what the build
+        lacks and for formats that the kind of file does not hold.
+        """
 
     def save_jpeg(self, filename: str | os.PathLike[str], quality: int = 80) -> None:
         """
@@ -759,9 +769,9 @@ class Tensor(_Tensor):
         limits: DecodeLimits | None = None,
     ) -> Tensor:
         """
-        A new picture from a JPEG or PNG file, in the file's own format or in `format`. Its
-        pixels lie as they are stored; `orientation` says how, and convert() turns them
-        upright.
+        A new picture from a file (JPEG, PNG, WebP, TIFF, BMP, GIF), in the file's own format
+        or in `format`. Its pixels lie as they are stored; `orientation` says how, and convert()
+        turns them upright.
         """
 
     @staticmethod
@@ -911,9 +921,9 @@ class _ReferenceTensor(_Tensor):
         limits: DecodeLimits | None = None,
     ) -> _ReferenceTensor:
         """
-        A new picture from a JPEG or PNG file, in the file's own format or in `format`. Its
-        pixels lie as they are stored; `orientation` says how, and convert() turns them
-        upright.
+        A new picture from a file (JPEG, PNG, WebP, TIFF, BMP, GIF), in the file's own format
+        or in `format`. Its pixels lie as they are stored; `orientation` says how, and convert()
+        turns them upright.
         """
 
     @staticmethod

@@ -22,14 +22,14 @@ _BY_CHANNELS = {1: PixelFormat.Grey, 3: PixelFormat.Rgb, 4: PixelFormat.Rgba}
 def load(path: Path, format: Optional[PixelFormatLike] = None,
          mem: Optional[TensorMemoryLike] = None, *,
          limits: Optional[DecodeLimits] = None) -> Tensor:
-    """A new picture from a JPEG or PNG file; the same as ``Tensor.load``: pixels as they are
+    """A new picture from a file; the same as ``Tensor.load``: pixels as they are
     stored, and ``orientation`` beside them, which ``convert()`` applies."""
     return Tensor.load(path, format, mem, limits=limits)
 
 
 def imread(path: Path, format: PixelFormatLike = "rgb", *, raw: bool = False,
            limits: Optional[DecodeLimits] = None) -> "NDArray[np.uint8]":
-    """A JPEG or PNG file as an upright NumPy array [H,W,C] of uint8, R G B unless ``format`` says
+    """A picture file as an upright NumPy array [H,W,C] of uint8, R G B unless ``format`` says
     other: with ``"bgr"`` the picture that ``cv2.imread`` gives. ``raw`` leaves pixels as
     they are stored, whatever the file's EXIF orientation is."""
     picture = Tensor.load(path, format, TensorMemory.MEM, limits=limits)
@@ -44,16 +44,9 @@ def imread(path: Path, format: PixelFormatLike = "rgb", *, raw: bool = False,
 
 def imwrite(path: Path, image: Any, quality: int = 90) -> None:
     """Writes a Tensor, or an array [H,W], [H,W,1], [H,W,3] (R G B) or [H,W,4] of uint8, as the
-    file's name says: .png, .jpg or .jpeg. ``quality`` is JPEG's."""
+    file's name says: ``Tensor.save``. ``quality`` is that of JPEG and WebP."""
     picture = image if isinstance(image, _Tensor) else _picture(image)
-    suffix = os.path.splitext(os.fspath(path))[1].lower()
-    if suffix == ".png":
-        picture.save_png(path)
-    elif suffix in (".jpg", ".jpeg"):
-        picture.save_jpeg(path, quality)
-    else:
-        raise InvalidArgumentError(f"path: must end in .png, .jpg or .jpeg ({suffix!r})",
-                                   "invalid_argument")
+    picture.save(path, quality)
 
 
 def _picture(array: Any) -> Tensor:

@@ -157,7 +157,7 @@ class Model:
         """Finds what is in a picture.
 
         Args:
-            image: a path, the bytes of a JPEG or PNG file, a Pillow image, an array (H, W, 3) of
+            image: a path, the bytes of a picture file, a Pillow image, an array (H, W, 3) of
                 uint8 in R G B, a torch tensor (uint8, or floats in 0..1), a Tensor with a format;
                 or a list of them.
             conf: least confidence.

@@ -113,7 +113,7 @@ class Result:
         return pixels
 
     def save(self, path: Union[str, "os.PathLike[str]"], quality: int = 90) -> None:
-        """Writes plot() as the file's name says: .png, .jpg or .jpeg."""
+        """Writes plot() as the file's name says: ``Tensor.save``."""
         imwrite(path, self.plot(), quality)
 
     def _repr_png_(self) -> bytes:

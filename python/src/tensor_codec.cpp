@@ -164,6 +164,15 @@ void save_as_png(const PyTensor& self, nb::handle filename, nb::handle compressi
   check(released([&] { return save_png(picture, path, options); }));
 }
 
+// By the extension of the name; `quality` is that of the kinds that have one.
+void save_as_named(const PyTensor& self, nb::handle filename, nb::handle quality) {
+  const Tensor picture = self.value;
+  const std::string path = path_from(filename, "filename");
+  SaveOptions options;
+  options.jpeg.quality = options.webp.quality = int_from(quality, "quality");
+  check(released([&] { return save_image(picture, path, options); }));
+}
+
 nb::object bytes_object(const std::vector<std::byte>& bytes) {
   return nb::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
@@ -202,9 +211,9 @@ nb::object repr_png(const PyTensor& self) {
 
 void add_decoding(TensorClass& cls) {
   const char* decode_doc =
-      "Decodes a JPEG or PNG into this tensor's memory. The tensor takes the file's size and\n"
-      "format in place: JPEG 4:2:0 Nv12, 4:2:2 Nv16, 4:4:4 Nv24, grey Grey; PNG Rgb, Rgba or\n"
-      "Grey; or `format` where the file can be decoded so. A row stride that is wide enough is\n"
+      "Decodes a picture file into this tensor's memory. The tensor takes the file's size and\n"
+      "format in place: JPEG 4:2:0 Nv12, 4:2:2 Nv16, 4:4:4 Nv24, grey Grey; others Rgb, Rgba\n"
+      "or Grey; or `format` where the file can be decoded so. A row stride that is wide enough is\n"
       "kept. Pixels stay as they are stored, and the ImageInfo says how to show them upright:\n"
       "pass it to convert() as `orientation`. Raises RuntimeError for damaged or unsupported\n"
       "files, and when the memory is too small.";
@@ -236,9 +245,8 @@ void add_decoding(TensorClass& cls) {
           nb::arg("limits") = nb::none(),
           nb::sig("def peek_image_info(data: Buffer, format: PixelFormatLike | None = None, *, "
                   "limits: DecodeLimits | None = None) -> ImageInfo"),
-          "What the header of a JPEG or PNG says; no pixel is decoded. Sizes are as stored, "
-          "before\n"
-          "any turn.")
+          "What the header of a picture file says; no pixel is decoded. Sizes are as stored,\n"
+          "before any turn.")
       .def_static(
           "peek_image_info_file",
           [](nb::handle filename, nb::handle format, nb::handle limits) {
@@ -266,9 +274,10 @@ void def_loading(nb::class_<Kind, PyTensor>& cls) {
          nb::sig(
              "def load(path: str | os.PathLike[str], format: PixelFormatLike | None = None, mem: "
              "TensorMemoryLike | None = None, *, limits: DecodeLimits | None = None) -> Tensor"),
-         "A new picture from a JPEG or PNG file, in the file's own format or in `format`. Its\n"
-         "pixels lie as they are stored; `orientation` says how, and convert() turns them\n"
-         "upright.")
+         "A new picture from a file (JPEG, PNG, WebP, TIFF, BMP, GIF), in the file's own format\n"
+         "or in `format`. Its pixels lie as they are stored; `orientation` says how, and "
+         "convert()\n"
+         "turns them upright.")
       .def_static(
           "load_from_bytes",
           [](nb::handle data, nb::handle format, nb::handle mem, nb::handle limits) {
@@ -284,11 +293,20 @@ void def_loading(nb::class_<Kind, PyTensor>& cls) {
 }
 
 void add_files(TensorClass& cls) {
-  cls.def("save_jpeg", &save_as_jpeg, nb::arg("filename"), nb::arg("quality") = 80,
-          nb::sig("def save_jpeg(self, filename: str | os.PathLike[str], quality: int = 80) -> "
-                  "None"),
-          "Writes the picture as JPEG; quality 1 to 100. uint8 RGB, BGR, RGBA, BGRA (alpha\n"
-          "dropped), grey and YUV of BT.601 full range.")
+  cls.def(
+         "save", &save_as_named, nb::arg("filename"), nb::arg("quality") = 90,
+         nb::sig("def save(self, filename: str | os.PathLike[str], quality: int = 90) -> None"),
+         "Writes the picture as the file's name says: .jpg, .jpeg, .png, .webp, .tif, .tiff, "
+         ".bmp;\n"
+         "WebP and TIFF where the build has their libraries. quality: of JPEG and WebP, 1 to 100.\n"
+         "uint8 Rgb, Rgba and Grey fit all of these, others some.\n\n"
+         "Raises ValueError for other extensions, UnsupportedError for .gif, for what the build\n"
+         "lacks and for formats that the kind of file does not hold.")
+      .def("save_jpeg", &save_as_jpeg, nb::arg("filename"), nb::arg("quality") = 80,
+           nb::sig("def save_jpeg(self, filename: str | os.PathLike[str], quality: int = 80) -> "
+                   "None"),
+           "Writes the picture as JPEG; quality 1 to 100. uint8 RGB, BGR, RGBA, BGRA (alpha\n"
+           "dropped), grey and YUV of BT.601 full range.")
       .def("save_png", &save_as_png, nb::arg("filename"), nb::arg("compression") = 6,
            nb::sig("def save_png(self, filename: str | os.PathLike[str], compression: int = 6) -> "
                    "None"),

@@ -369,7 +369,18 @@ TEST(Formats, what_cannot_be_written_is_refused) {
   const Tensor rgb = scene(PixelFormat::rgb);
   EXPECT_EQ(encode_image(rgb, ImageFileType::gif).error().code, Errc::unsupported);
   EXPECT_EQ(save_image(rgb, "x.gif").error().code, Errc::unsupported);
-  EXPECT_EQ(save_image(rgb, "x.txt").error().code, Errc::invalid_argument);
+  const auto refused = save_image(rgb, "x.txt");
+  EXPECT_EQ(refused.error().code, Errc::invalid_argument);
+  for (const ImageFileKind& kind : image_file_kinds()) {
+    for (const std::string_view extension : kind.extensions) {
+      const std::string word = " ." + std::string(extension) + " ";
+      const std::string text = refused.error().message() + " ";
+      EXPECT_EQ(text.find(word) != text.npos, kind.is_written) << text;
+      const std::string path = "no/such/folder/x." + std::string(extension);
+      EXPECT_EQ(save_image(rgb, path).error().code,
+                kind.is_written ? Errc::not_found : Errc::unsupported);
+    }
+  }
   EXPECT_EQ(encode_bmp(scene(PixelFormat::rgb, DType::u16)).error().code, Errc::unsupported);
   const Tensor bare = *Tensor::create(DType::u8, {4, 4});
   EXPECT_FALSE(encode_bmp(bare));

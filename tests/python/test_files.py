@@ -38,14 +38,51 @@ def test_load_gives_what_was_saved(tmp_path, scene):
     assert np.array_equal(ef.imread(tmp_path / "d.png", F.Grey), grey)
     for format in (F.Nv12, F.PlanarRgb, F.Bgra, F.Yuyv):
         assert ef.Tensor.load(tmp_path / "c.jpg", format).format is format
-    with pytest.raises(ValueError, match="path"):
-        ef.imwrite(tmp_path / "x.gif", scene)
     with pytest.raises(ValueError, match="image"):
         ef.imwrite(tmp_path / "x.png", scene.astype(float))
     with pytest.raises(FileNotFoundError):
         ef.load(tmp_path / "nosuch.png")
     with pytest.raises(TypeError, match="path"):
         ef.load(3)
+
+
+# Of the kinds that hold R G B, how far the picture may be from what was written.
+WRITTEN = {".jpg": 4, ".jpeg": 4, ".png": 0, ".webp": 4, ".tif": 0, ".tiff": 0, ".bmp": 0,
+           ".PNG": 0, ".Jpg": 4}
+
+
+@pytest.mark.parametrize("extension", WRITTEN)
+def test_every_writer_has_every_extension(extension, tmp_path, scene):
+    tensor = ef.Tensor.from_array(scene)
+    tensor.set_format("rgb")
+    for name, write in {"array": lambda path: ef.imwrite(path, scene, 95),
+                        "tensor": lambda path: ef.imwrite(path, tensor, quality=95),
+                        "saved": lambda path: tensor.save(path, quality=95)}.items():
+        path = tmp_path / (name + extension)
+        try:
+            write(path)
+        except ef.UnsupportedError as error:
+            assert "built without lib" in str(error)
+            pytest.skip(str(error))
+        assert np.abs(ef.imread(path).astype(int) - scene).mean() <= WRITTEN[extension]
+
+
+def test_other_extensions_are_named_with_those_that_are_written(tmp_path, scene):
+    tensor = ef.Tensor.from_array(scene)
+    tensor.set_format("rgb")
+    for name, kind in (("x.gif", ef.UnsupportedError), ("x.heic", ValueError), ("x", ValueError),
+                       (".png", ValueError), ("png", ValueError)):
+        for write in (lambda path: ef.imwrite(path, scene), tensor.save):
+            with pytest.raises(kind, match=r"\.jpg \.jpeg \.png.* \.bmp") as raised:
+                write(tmp_path / name)
+            assert name in str(raised.value) or "GIF" in str(raised.value)
+    for write in (lambda: tensor.save(tmp_path / "x.jpg", 0),
+                  lambda: ef.imwrite(tmp_path / "x.jpg", scene, 101)):
+        with pytest.raises(ValueError, match="quality"):
+            write()
+    with pytest.raises(TypeError, match="filename: must be a str or os.PathLike, not int"):
+        tensor.save(3)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview,

@@ -16,14 +16,6 @@
 namespace halyard::tool {
 namespace {
 
-/// The codec's table has all kinds; those that are written count here.
-std::vector<std::string_view> written_pictures() {
-  std::vector<std::string_view> out;
-  for (const ImageFileKind& kind : image_file_kinds())
-    if (kind.is_written) out.insert(out.end(), kind.extensions.begin(), kind.extensions.end());
-  return out;
-}
-
 // `extension`: with its dot.
 bool is_among(std::span<const std::string_view> known, std::string_view extension) {
   return !extension.empty() && std::ranges::find(known, extension.substr(1)) != known.end();
@@ -44,7 +36,8 @@ bool is_folder(const std::string& path) {
 }  // namespace
 
 bool is_picture_name(const std::string& path) {
-  return is_among(written_pictures(), extension_of(path));
+  const auto type = image_file_type(path);
+  return type && image_file_kinds()[static_cast<std::size_t>(*type)].is_written;
 }
 
 OutKind out_kind(const std::string& out) {
@@ -56,7 +49,7 @@ OutKind out_kind(const std::string& out) {
 }
 
 std::string picture_extensions() {
-  return listed(written_pictures());
+  return written_image_extensions();
 }
 
 std::string video_extensions() {

@@ -135,14 +135,17 @@ Result<std::vector<std::byte>> encode_image(const Tensor& image, ImageFileType t
     case ImageFileType::gif:
       break;
   }
-  return fail(Errc::unsupported, "GIF files are read and not written: its 256 colours are few");
+  return fail(Errc::unsupported, "GIF files are read and not written", "written are {}",
+              written_image_extensions());
 }
 
 Status save_image(const Tensor& image, const std::string& path, const SaveOptions& options) {
   const auto type = image_file_type(path);
-  if (!type)
-    return fail(Errc::invalid_argument, "the name must end as one of a picture file does", "{}",
-                path);
+  if (!type) {
+    return fail(Errc::invalid_argument,
+                "path: must end in the extension of a picture that is written", "{} is none of {}",
+                path, written_image_extensions());
+  }
   HALYARD_TRY(const auto bytes, encode_image(image, *type, options));
   return write_file(path, bytes);
 }

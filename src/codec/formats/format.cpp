@@ -151,6 +151,16 @@ std::span<const ImageFileKind> image_file_kinds() noexcept {
   return codec::kinds;
 }
 
+std::string written_image_extensions() {
+  std::string text;
+  for (const ImageFileKind& kind : codec::kinds) {
+    if (!kind.is_written) continue;
+    for (const std::string_view extension : kind.extensions)
+      text.append(text.empty() ? "." : " .").append(extension);
+  }
+  return text;
+}
+
 std::string_view to_string(ImageFileType type) noexcept {
   const auto index = static_cast<std::size_t>(type);
   return index < codec::kinds.size() ? codec::kinds[index].name : "unknown";
