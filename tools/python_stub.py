@@ -66,7 +66,8 @@ FIXES = [
      r"\1ImageInfo | tuple[FlipLike, RotationLike] | Literal['raw'] | None"),
 ]
 
-OVERRIDE = "def decode_tracked(\n        self,\n        tracker: ByteTrack,"
+OVERRIDE = ("def decode_tracked(\n        self,\n        tracker: halyard._tracking.AnyTracker,\n"
+            "        timestamp: int,")
 
 # What lambdas give, which nanobind calls an object.
 RESULTS = {
@@ -203,7 +204,7 @@ def edgefirst():
         if getattr(module, name) is getattr(halyard, name, None) and name != "__version__":
             lines.append(f"from halyard import {name} as {name}")
     lines += ["Tensor = _core._ReferenceTensor", "Decoder = _core._ReferenceDecoder", *own]
-    return PACKAGE.partition("from")[0] + "\n".join(lines) + "\n"
+    return PACKAGE.partition("\nfrom ")[0] + "\n" + "\n".join(lines) + "\n"
 
 
 def main():

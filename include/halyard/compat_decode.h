@@ -251,6 +251,10 @@ class Decoder {
   Status decode_tracked(ByteTrack& tracker, std::uint64_t timestamp,
                         std::span<const Tensor> outputs, Found& out,
                         std::size_t max_boxes = SIZE_MAX, std::size_t batch = only_element) const;
+  /// The same with a tracker of any kind; its tentative tracks are left out.
+  Status decode_tracked(const AnyTracker& tracker, std::uint64_t timestamp,
+                        std::span<const Tensor> outputs, Found& out,
+                        std::size_t max_boxes = SIZE_MAX, std::size_t batch = only_element) const;
 
  private:
   friend class Painter;

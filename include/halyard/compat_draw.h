@@ -87,6 +87,11 @@ class Painter {
                             std::span<const Tensor> outputs, Tensor& dst,
                             std::vector<Detection>& found, std::vector<TrackInfo>& tracks,
                             const DrawOptions& options = {});
+  /// The same with a tracker of any kind; its tentative tracks are neither drawn nor given.
+  Status draw_masks_tracked(const Decoder& decoder, const AnyTracker& tracker,
+                            std::uint64_t timestamp, std::span<const Tensor> outputs, Tensor& dst,
+                            std::vector<Detection>& found, std::vector<TrackInfo>& tracks,
+                            const DrawOptions& options = {});
 
   /// Bytes 0 and 255, one mask for each box. Errors: invalid_argument (as many rows as boxes, taken
   /// prototypes, boxes that are no fractions), those of halyard::materialize().

@@ -18,6 +18,10 @@
 #include "halyard/uuid.h"
 
 HALYARD_EXPORTS_BEGIN
+namespace halyard {
+class Tracker;
+struct Track;
+}  // namespace halyard
 namespace halyard::compat {
 
 struct TrackInfo {
@@ -77,6 +81,15 @@ class ByteTrack {
   explicit ByteTrack(std::shared_ptr<Impl> impl) noexcept;
   std::shared_ptr<Impl> impl_;
 };
+
+/// A tracker of any kind for the calls that take a ByteTrack, and the seed that the UUIDs of its
+/// tracks are made from. Borrowed for the call; the caller keeps other threads off the tracker.
+struct AnyTracker {
+  Tracker& tracker;
+  UuidSeed seed;
+};
+/// What calls tell of a track: uuid_v4(seed, id), its box, and its times.
+TrackInfo info_of(const Track& track, UuidSeed seed) noexcept;
 
 /// 32 hexadecimal digits, with or without dashes. Errors: malformed.
 Result<Uuid> parse_uuid(std::string_view text);

@@ -2844,7 +2844,7 @@ class ImageProcessor:
         decoder: Decoder,
         model_output: Sequence[Any],
         dst: _Tensor,
-        tracker: ByteTrack | None = None,
+        tracker: halyard._tracking.AnyTracker | None = None,
         timestamp: int | None = None,
         background: Any | None = None,
         opacity: float = 1.0,
@@ -2858,7 +2858,8 @@ class ImageProcessor:
 
         Args:
             decoder, model_output: as Decoder.decode takes them.
-            tracker: a ByteTrack to move to this frame, taken at `timestamp` in ns (None: now).
+            tracker: of any kind, to move to this frame, taken at `timestamp` in ns; None: the next
+                frame of a Tracker, of the others now.
             batch: the element of the batch; None where the outputs hold one.
             The others: as of draw_decoded_masks.
 
@@ -3229,18 +3230,18 @@ class Sort(_Tracker):
 class _TrackerCore:
     """What halyard.Tracker stands on."""
 
-    def __init__(self, kind: str, options: dict[str, Any]) -> None: ...
+    def __init__(self, kind: str, options: dict[str, Any], step_ns: int) -> None: ...
 
     def update(
         self,
         boxes: Any,
         scores: Any,
         labels: Any,
-        timestamp_ns: int,
+        timestamp_ns: int | None,
     ) -> tuple[Any, Any, Any, Any, list[str], Any]:
         """
         Tracks that are not tentative, those seen first: boxes, scores, classes, ids, UUIDs,
-        index of the detection (all bits set: none).
+        index of the detection (all bits set: none). Without a time: a step after the last one.
         """
 
     @property
@@ -3685,13 +3686,13 @@ class _ReferenceDecoder(Decoder):
 
     def decode_tracked(  # type: ignore[override]
         self,
-        tracker: ByteTrack,
+        tracker: halyard._tracking.AnyTracker,
         timestamp: int,
         model_output: Sequence[Any],
         max_boxes: int | None = 100,
         batch: int | None = None,
     ) -> halyard._results.TrackedDetections:
-        """Decodes element 0 and moves the ByteTrack to it."""
+        """Decodes element 0 and moves the tracker to it."""
 
 class TensorSpec:
     """What a model says of one of its inputs or outputs."""

@@ -63,8 +63,7 @@ class Tracker:
     def reset(self) -> None:
         """Forgets all tracks: the next update is the first frame of another scene, ids begin at
         1."""
-        self._core = _core._TrackerCore(self.kind, self._options)
-        self._next_ns = 0
+        self._core = _core._TrackerCore(self.kind, self._options, self._step_ns)
 
     def update(self, detections: Detections, timestamp_ns: Optional[int] = None, *,
                coasting: bool = False) -> Detections:
@@ -82,10 +81,8 @@ class Tracker:
             raise TypeError("detections: must be Detections, not "
                             f"{type(detections).__name__}; of arrays make them by "
                             "Detections(xyxy, confidence, class_id)")
-        when = self._next_ns if timestamp_ns is None else timestamp_ns
         boxes, scores, classes, ids, uuids, rows = self._core.update(
-            detections.xyxy, detections.confidence, detections.class_id, when)
-        self._next_ns = int(when) + self._step_ns
+            detections.xyxy, detections.confidence, detections.class_id, timestamp_ns)
         return _joined(detections, boxes, scores, classes, ids.astype(np.int64), uuids,
                        rows.astype(np.int64), coasting)
 

@@ -19,11 +19,12 @@ import halyard as _halyard
 from halyard import *  # noqa: F403
 from halyard import _core, _tiling
 from halyard import __version__ as __version__
-from halyard._core import ByteTrack, DecodeLimits, _Tensor
+from halyard._core import DecodeLimits, _Tensor
 from halyard._enums import ColorMode
 from halyard._results import Detections as Detections  # type: ignore[assignment]
 from halyard._results import TrackedDetections as TrackedDetections
 from halyard._tiling import TilePlacement
+from halyard._tracking import AnyTracker
 from halyard.typing import ColorModeLike, PixelFormatLike, TensorMemoryLike
 
 __all__ = [*_halyard.__all__, "TrackedDetections"]
@@ -51,7 +52,7 @@ class ImageProcessor(_core._ReferenceProcessor):
 
     def draw_masks(  # type: ignore[override]
             self, decoder: Any, model_output: Sequence[Any], dst: _Tensor,
-            tracker: Optional[ByteTrack] = None, timestamp: Optional[int] = None,
+            tracker: Optional[AnyTracker] = None, timestamp: Optional[int] = None,
             background: Optional[Any] = None, opacity: float = 1.0,
             letterbox: Optional[Sequence[float]] = None,
             color_mode: ColorModeLike = ColorMode.Class) -> Tuple[Any, ...]:

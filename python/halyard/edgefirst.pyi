@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-# Written by tools/python_stub.py from __future__ import annotations
+# Written by tools/python_stub.py from the package: change its sources.
+from __future__ import annotations
 import os
 from typing import Any, Optional, Sequence, Tuple, Union
 import halyard as _halyard
 from halyard import _core, _tiling
 from halyard import __version__ as __version__
-from halyard._core import ByteTrack, DecodeLimits, _Tensor
+from halyard._core import DecodeLimits, _Tensor
 from halyard._enums import ColorMode
 from halyard._results import Detections as Detections
 from halyard._results import TrackedDetections as TrackedDetections
 from halyard._tiling import TilePlacement
+from halyard._tracking import AnyTracker
 from halyard.typing import ColorModeLike, PixelFormatLike, TensorMemoryLike
 from halyard import AccessError as AccessError
 from halyard import ActiveTrackInfo as ActiveTrackInfo
@@ -166,7 +168,7 @@ class ImageProcessor(_core._ReferenceProcessor):
         decoder: Any,
         model_output: Sequence[Any],
         dst: _Tensor,
-        tracker: Optional[ByteTrack]=None,
+        tracker: Optional[AnyTracker]=None,
         timestamp: Optional[int]=None,
         background: Optional[Any]=None,
         opacity: float=1.0,

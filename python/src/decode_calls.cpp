@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "any_tracker.h"
 #include "args.h"
 #include "arrays.h"
 #include "decoder.h"
@@ -198,15 +199,16 @@ nb::object decode_proto_one(PyDecoder& self, std::span<const Tensor> outputs, st
   return completed(result(arrays.boxes, arrays.scores, arrays.classes, data), self, *found);
 }
 
-nb::object decode_tracked_one(PyDecoder& self, PyByteTrack& tracker, std::uint64_t when,
-                              std::span<const Tensor> outputs, std::size_t most,
-                              std::size_t batch) {
+nb::object decode_tracked_one(PyDecoder& self, TrackerArg& tracker, std::span<const Tensor> outputs,
+                              std::size_t most, std::size_t batch) {
   static PyObject* place = nullptr;
   const nb::handle result = kept_attribute(place, "halyard._results", "TrackedDetections");
   const Loan found(self);
   check(released([&] {
     const std::shared_lock lock(self.settings);
-    return self.value.decode_tracked(tracker.value, when, outputs, *found, most, batch);
+    return tracker.follow([&](auto& each, std::uint64_t when) {
+      return self.value.decode_tracked(each, when, outputs, *found, most, batch);
+    });
   }));
   const DetectionArrays arrays = detection_arrays(found->boxes);
   return completed(result(arrays.boxes, arrays.scores, arrays.classes,
@@ -248,14 +250,14 @@ nb::object decode_proto(PyDecoder& self, nb::handle model_output, nb::handle max
                       [&](std::size_t i) { return decode_proto_one(self, outputs, most, i); });
 }
 
-nb::object decode_tracked_reference(PyDecoder& self, PyByteTrack& tracker, nb::handle timestamp,
+nb::object decode_tracked_reference(PyDecoder& self, nb::handle tracker, nb::handle timestamp,
                                     nb::handle model_output, nb::handle max_boxes,
                                     nb::handle batch) {
-  const std::uint64_t when = count_from(timestamp, "timestamp");
+  TrackerArg follower(tracker, timestamp);
   const std::size_t most = most_from(max_boxes);
   const auto outputs = outputs_from(model_output);
   const std::size_t element = batch_element(self, outputs, batch);
-  return decode_tracked_one(self, tracker, when, outputs, most, element);
+  return decode_tracked_one(self, follower, outputs, most, element);
 }
 
 // A tracker of any kind follows what the decoder finds.
@@ -375,17 +377,18 @@ void add_decoding(ReferenceDecoderClass& type) {
           "The same boxes, up to max_det of them, and what masks are made from.")
       .def(
           "decode_tracked",
-          [](PyReferenceDecoder& self, PyByteTrack& tracker, nb::handle timestamp,
+          [](PyReferenceDecoder& self, nb::handle tracker, nb::handle timestamp,
              nb::handle model_output, nb::handle max_boxes, nb::handle batch) {
             return decode_tracked_reference(self, tracker, timestamp, model_output, max_boxes,
                                             batch);
           },
           nb::arg("tracker"), nb::arg("timestamp"), nb::arg("model_output"),
           nb::arg("max_boxes").none() = 100, nb::arg("batch").none() = nb::none(),
-          nb::sig("def decode_tracked(self, tracker: ByteTrack, timestamp: int, model_output: "
-                  "Sequence[Any], max_boxes: int | None = 100, batch: int | None = None) -> "
+          nb::sig("def decode_tracked(self, tracker: halyard._tracking.AnyTracker, timestamp: int, "
+                  "model_output: Sequence[Any], max_boxes: int | None = 100, batch: int | None = "
+                  "None) -> "
                   "halyard._results.TrackedDetections"),
-          "Decodes element 0 and moves the ByteTrack to it.");
+          "Decodes element 0 and moves the tracker to it.");
 }
 
 }  // namespace halyard::python

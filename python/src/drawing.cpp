@@ -6,7 +6,6 @@
 #include <nanobind/stl/string_view.h>
 
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <deque>
@@ -17,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "any_tracker.h"
 #include "args.h"
 #include "array_view.h"
 #include "arrays.h"
@@ -126,13 +126,6 @@ void draw_decoded(PyProcessor& self, nb::handle dst, nb::handle bbox, nb::handle
   }));
 }
 
-std::uint64_t time_from(nb::handle timestamp) {
-  if (!timestamp.is_none()) return count_from(timestamp, "timestamp");
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
-}
-
 nb::object draw_masks(PyProcessor& self, PyDecoder& decoder, nb::handle model_output,
                       nb::handle dst, nb::handle tracker, nb::handle timestamp,
                       nb::handle background, Opacity opacity, nb::handle letterbox,
@@ -141,23 +134,22 @@ nb::object draw_masks(PyProcessor& self, PyDecoder& decoder, nb::handle model_ou
   Tensor picture = tensor_to_write(dst, "dst");
   Look look(background, opacity, letterbox, color_mode);
   look.set_batch(batch_element(decoder, outputs, batch));
-  PyByteTrack* tracks = nullptr;
-  if (!tracker.is_none() && !nb::try_cast(tracker, tracks))
-    raise_wrong_type("tracker", "a ByteTrack", tracker);
-  const std::uint64_t when = tracks == nullptr ? 0 : time_from(timestamp);
+  std::optional<TrackerArg> tracks;
+  if (!tracker.is_none()) tracks.emplace(tracker, timestamp);
   std::vector<Detection> found;
   std::vector<compat::TrackInfo> infos;
   check(released([&] {
     const std::shared_lock settings(decoder.settings);
     const std::lock_guard lock(self.painter.mutex);
     auto& painter = self.painter.value;
-    return tracks == nullptr
-               ? painter.draw_masks(decoder.value, outputs, picture, found, look.options())
-               : painter.draw_masks_tracked(decoder.value, tracks->value, when, outputs, picture,
-                                            found, infos, look.options());
+    if (!tracks) return painter.draw_masks(decoder.value, outputs, picture, found, look.options());
+    return tracks->follow([&](auto& each, std::uint64_t when) {
+      return painter.draw_masks_tracked(decoder.value, each, when, outputs, picture, found, infos,
+                                        look.options());
+    });
   }));
   const DetectionArrays arrays = detection_arrays(found);
-  if (tracks == nullptr) return nb::make_tuple(arrays.boxes, arrays.scores, arrays.classes);
+  if (!tracks) return nb::make_tuple(arrays.boxes, arrays.scores, arrays.classes);
   return nb::make_tuple(arrays.boxes, arrays.scores, arrays.classes, track_list(infos));
 }
 
@@ -268,15 +260,17 @@ void def_drawing(nb::handle type) {
       nb::arg("letterbox").none() = nb::none(),
       nb::arg("color_mode") = enum_to(compat::ColorMode::label),
       nb::arg("batch").none() = nb::none(),
-      nb::sig(
-          "def draw_masks(self, decoder: Decoder, model_output: Sequence[Any], dst: Tensor, "
-          "tracker: ByteTrack | None = None, timestamp: int | None = None, background: Any | None "
-          "= None, opacity: float = 1.0, letterbox: Sequence[float] | None = None, color_mode: "
-          "ColorModeLike = ColorMode.Class, batch: int | None = None) -> tuple[Any, ...]"),
+      nb::sig("def draw_masks(self, decoder: Decoder, model_output: Sequence[Any], dst: Tensor, "
+              "tracker: halyard._tracking.AnyTracker | None = None, timestamp: int | None = None, "
+              "background: Any | None = None, opacity: float = 1.0, letterbox: Sequence[float] | "
+              "None = None, color_mode: "
+              "ColorModeLike = ColorMode.Class, batch: int | None = None) -> tuple[Any, ...]"),
       "Decodes a model's outputs and draws what they hold, in one go: masks, outlines of boxes,\n"
       "rotated ones as they lie, keypoints of visibility 0.5 and more.\n"
       "\nArgs:\n    decoder, model_output: as Decoder.decode takes them.\n"
-      "    tracker: a ByteTrack to move to this frame, taken at `timestamp` in ns (None: now).\n"
+      "    tracker: of any kind, to move to this frame, taken at `timestamp` in ns; None: the "
+      "next\n"
+      "        frame of a Tracker, of the others now.\n"
       "    batch: the element of the batch; None where the outputs hold one.\n"
       "    The others: as of draw_decoded_masks.\n\n"
       "Returns (boxes, scores, classes), with a tracker also the list of TrackInfo.");

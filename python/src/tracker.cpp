@@ -8,27 +8,21 @@
 #include <array>
 #include <chrono>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "any_tracker.h"
 #include "args.h"
 #include "arrays.h"
 #include "bindings.h"
-#include "fork_mutex.h"
 #include "halyard/uuid.h"
 
 namespace halyard::python {
 namespace {
 
 constexpr DetectionNames names{"detections.xyxy", "detections.confidence", "detections.class_id"};
-
-struct TrackerCore {
-  explicit TrackerCore(Tracker made) : tracker(std::move(made)) {}
-  Tracker tracker;
-  UuidSeed seed = take(UuidSeed::random());
-  PyMutex mutex;
-};
 
 std::chrono::nanoseconds seconds_from(nb::handle value, const char* argument) {
   const double seconds = number_from(value, argument);
@@ -132,11 +126,18 @@ nb::tuple update(TrackerCore& self, nb::handle boxes, nb::handle scores, nb::han
                  nb::handle timestamp_ns) {
   std::vector<Detection> detections;
   detections_from(boxes, scores, labels, names, detections);
-  const auto when = std::chrono::nanoseconds(size_from(timestamp_ns, "timestamp_ns", INT64_MAX));
+  std::optional<std::uint64_t> given;
+  if (!timestamp_ns.is_none()) given = size_from(timestamp_ns, "timestamp_ns", INT64_MAX);
   std::vector<Track> tracks;
-  check(released([&] {
+  check(released([&]() -> Status {
     const std::lock_guard lock(self.mutex);
-    return self.tracker.update(detections, when, tracks);
+    const std::uint64_t when = self.time(given);
+    if (when > INT64_MAX)
+      return make_error(Errc::invalid_argument, "timestamp_ns: the next one is beyond 2^63 - 1");
+    HALYARD_CHECK(self.tracker.update(
+        detections, std::chrono::nanoseconds(static_cast<std::int64_t>(when)), tracks));
+    self.moved_to(when);
+    return {};
   }));
   std::erase_if(tracks, [](const Track& t) { return t.state == TrackState::tentative; });
   seen_first(tracks);
@@ -149,17 +150,19 @@ void bind_tracker(nb::module_& m) {
   nb::class_<TrackerCore>(m, "_TrackerCore", "What halyard.Tracker stands on.")
       .def(
           "__init__",
-          [](TrackerCore* self, nb::handle kind, const nb::dict& options) {
-            new (self) TrackerCore(make_tracker(text_from(kind, "kind"), options));
+          [](TrackerCore* self, nb::handle kind, const nb::dict& options, nb::handle step_ns) {
+            const std::chrono::nanoseconds step(size_from(step_ns, "step_ns", INT64_MAX));
+            new (self) TrackerCore(make_tracker(text_from(kind, "kind"), options), step);
           },
-          nb::arg("kind"), nb::arg("options"),
-          nb::sig("def __init__(self, kind: str, options: dict[str, Any]) -> None"))
-      .def("update", &update, nb::arg("boxes"), nb::arg("scores"), nb::arg("labels"),
-           nb::arg("timestamp_ns"),
-           nb::sig("def update(self, boxes: Any, scores: Any, labels: Any, timestamp_ns: int) -> "
-                   "tuple[Any, Any, Any, Any, list[str], Any]"),
-           "Tracks that are not tentative, those seen first: boxes, scores, classes, ids, UUIDs,\n"
-           "index of the detection (all bits set: none).")
+          nb::arg("kind"), nb::arg("options"), nb::arg("step_ns"),
+          nb::sig("def __init__(self, kind: str, options: dict[str, Any], step_ns: int) -> None"))
+      .def(
+          "update", &update, nb::arg("boxes"), nb::arg("scores"), nb::arg("labels"),
+          nb::arg("timestamp_ns").none(),
+          nb::sig("def update(self, boxes: Any, scores: Any, labels: Any, timestamp_ns: int | "
+                  "None) -> tuple[Any, Any, Any, Any, list[str], Any]"),
+          "Tracks that are not tentative, those seen first: boxes, scores, classes, ids, UUIDs,\n"
+          "index of the detection (all bits set: none). Without a time: a step after the last one.")
       .def_prop_ro("left_out", [](TrackerCore& self) {
         return released([&] {
           const std::lock_guard lock(self.mutex);

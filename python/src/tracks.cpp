@@ -10,18 +10,17 @@
 #include <string>
 #include <vector>
 
+#include "any_tracker.h"
 #include "args.h"
 #include "arrays.h"
 #include "bindings.h"
-#include "fork_mutex.h"
-#include "halyard/compat_track.h"
-#include "halyard/track.h"
 #include "tracks.h"
 
 namespace halyard::python {
 namespace {
 
 using compat::ActiveTrack;
+using compat::info_of;
 using compat::TrackInfo;
 
 constexpr DetectionNames names{"boxes", "scores", "labels"};
@@ -249,26 +248,12 @@ void bind_byte_track(nb::module_& m) {
 }
 
 // OC-SORT and SORT under the same two calls.
-struct PyTracker {
-  explicit PyTracker(Tracker made) : tracker(std::move(made)) {}
-  Tracker tracker;
-  UuidSeed seed = take(UuidSeed::random());
-  PyMutex mutex;
-};
 struct PyOcSort : PyTracker {
   using PyTracker::PyTracker;
 };
 struct PySort : PyTracker {
   using PyTracker::PyTracker;
 };
-
-TrackInfo info_of(const Track& track, UuidSeed seed) {
-  return {.uuid = uuid_v4(seed, track.id),
-          .location = track.box,
-          .count = static_cast<std::int32_t>(track.updates),
-          .created = static_cast<std::uint64_t>(track.created.count()),
-          .last_updated = static_cast<std::uint64_t>(track.last_seen.count())};
-}
 
 nb::list update_tracker(PyTracker& self, nb::handle boxes, nb::handle scores, nb::handle labels,
                         nb::handle timestamp_ns) {

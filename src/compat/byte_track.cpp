@@ -57,10 +57,8 @@ Result<ByteTrack> ByteTrack::create(float track_update, float high_thresh, float
 }
 
 Status ByteTrack::Impl::advance(std::span<const Detection> detections, std::uint64_t timestamp) {
-  if (timestamp > most_ns)
-    return fail(Errc::invalid_argument, "timestamp: at most 2^63 - 1 ns", "{}", timestamp);
-  HALYARD_CHECK(tracker.update(
-      detections, std::chrono::nanoseconds(static_cast<std::int64_t>(timestamp)), tracks));
+  HALYARD_TRY(const std::chrono::nanoseconds when, time_of(timestamp));
+  HALYARD_CHECK(tracker.update(detections, when, tracks));
   next_boxes.clear();
   auto known = last_boxes.cbegin();
   for (const Track& track : tracks) {  // by id, as are the boxes
@@ -78,10 +76,16 @@ Status ByteTrack::Impl::advance(std::span<const Detection> detections, std::uint
   return {};
 }
 
-TrackInfo ByteTrack::Impl::info_of(const Track& track) const {
+TrackInfo info_of(const Track& track, UuidSeed seed) noexcept {
   return {uuid_v4(seed, track.id), track.box, static_cast<std::int32_t>(track.updates),
           static_cast<std::uint64_t>(track.created.count()),
           static_cast<std::uint64_t>(track.last_seen.count())};
+}
+
+Result<std::chrono::nanoseconds> time_of(std::uint64_t timestamp) {
+  if (timestamp > most_ns)
+    return fail(Errc::invalid_argument, "timestamp: at most 2^63 - 1 ns", "{}", timestamp);
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(timestamp));
 }
 
 Status ByteTrack::update(std::span<const Detection> detections, std::uint64_t timestamp,
@@ -92,7 +96,7 @@ Status ByteTrack::update(std::span<const Detection> detections, std::uint64_t ti
   out.assign(detections.size(), std::nullopt);
   for (std::size_t i = 0; i < impl_->seen; ++i) {
     const Track& track = impl_->tracks[i];
-    out[static_cast<std::size_t>(track.detection)] = impl_->info_of(track);
+    out[static_cast<std::size_t>(track.detection)] = info_of(track, impl_->seed);
   }
   return {};
 }
@@ -105,7 +109,7 @@ void ByteTrack::active(std::vector<ActiveTrack>& out) const {
     const auto last =
         std::lower_bound(impl_->last_boxes.begin(), impl_->last_boxes.end(), track.id,
                          [](const Impl::LastBox& box, std::uint64_t id) { return box.id < id; });
-    out.push_back({impl_->info_of(track), last->box, track.score, track.label});
+    out.push_back({info_of(track, impl_->seed), last->box, track.score, track.label});
   }
 }
 

@@ -319,23 +319,35 @@ Status Decoder::decode_proto(std::span<const Tensor> outputs, Found& out,
   return {};
 }
 
-Status Decoder::decode_tracked(ByteTrack& tracker, std::uint64_t timestamp,
-                               std::span<const Tensor> outputs, Found& out, std::size_t max_boxes,
-                               std::size_t asked) const {
+template <class AnyOf>
+Status Decoder::Impl::decode_tracked(AnyOf& tracker, std::uint64_t timestamp,
+                                     std::span<const Tensor> outputs, Found& out,
+                                     std::size_t max_boxes, std::size_t asked) const {
   trace::Span span("compat.decode_tracked");
   clear(out);
-  const Impl& impl = *impl_;
-  const WorkLease work(impl.pool);
-  HALYARD_TRY(const auto tensors, impl.ordered(outputs, *work));
-  HALYARD_TRY(const std::size_t batch, impl.element(tensors, asked));
-  HALYARD_CHECK(impl.detect(tensors, *work, SIZE_MAX, batch));
+  const WorkLease work(pool);
+  HALYARD_TRY(const auto tensors, ordered(outputs, *work));
+  HALYARD_TRY(const std::size_t batch, element(tensors, asked));
+  HALYARD_CHECK(detect(tensors, *work, SIZE_MAX, batch));
   std::size_t live = 0;
-  HALYARD_CHECK(impl.track(tracker, timestamp, *work, out.tracks, nullptr, live, max_boxes));
+  HALYARD_CHECK(track(tracker, timestamp, *work, out.tracks, nullptr, live, max_boxes));
   const std::span<const Detection> boxes = work->decoded.detections;
-  if (impl.lowered.has_masks) HALYARD_CHECK(add_masks(*work, boxes.first(live), out.segmentations));
-  HALYARD_CHECK(add_class_scores(impl.lowered, tensors, batch, out.segmentations));
-  take(work->decoded, impl.lowered, out);
+  if (lowered.has_masks) HALYARD_CHECK(add_masks(*work, boxes.first(live), out.segmentations));
+  HALYARD_CHECK(add_class_scores(lowered, tensors, batch, out.segmentations));
+  take(work->decoded, lowered, out);
   return {};
+}
+
+Status Decoder::decode_tracked(ByteTrack& tracker, std::uint64_t timestamp,
+                               std::span<const Tensor> outputs, Found& out, std::size_t max_boxes,
+                               std::size_t batch) const {
+  return impl_->decode_tracked(tracker, timestamp, outputs, out, max_boxes, batch);
+}
+
+Status Decoder::decode_tracked(const AnyTracker& tracker, std::uint64_t timestamp,
+                               std::span<const Tensor> outputs, Found& out, std::size_t max_boxes,
+                               std::size_t batch) const {
+  return impl_->decode_tracked(tracker, timestamp, outputs, out, max_boxes, batch);
 }
 
 }  // namespace halyard::compat

@@ -273,26 +273,43 @@ Status Decoder::Impl::track(ByteTrack& tracker, std::uint64_t timestamp, DecodeW
                             std::vector<TrackInfo>& infos, std::vector<std::uint64_t>* ids,
                             std::size_t& live, std::size_t max_boxes) const {
   ByteTrack::Impl& state = *tracker.impl_;
-  std::vector<Detection>& boxes = work.decoded.detections;
   const ForkLock lock(state.mutex);
   if (!lock) return make_error(Errc::busy, ByteTrack::Impl::in_fork);
-  HALYARD_CHECK(state.advance(boxes, timestamp));
+  HALYARD_CHECK(state.advance(work.decoded.detections, timestamp));
   const std::size_t count = std::min(state.tracks.size(), max_boxes);
   live = std::min(state.seen, count);
+  return put(std::span(state.tracks).first(count), state.seed, live, work, infos, ids);
+}
+
+Status Decoder::Impl::track(const AnyTracker& any, std::uint64_t timestamp, DecodeWork& work,
+                            std::vector<TrackInfo>& infos, std::vector<std::uint64_t>* ids,
+                            std::size_t& live, std::size_t max_boxes) const {
+  HALYARD_TRY(const std::chrono::nanoseconds when, time_of(timestamp));
+  HALYARD_CHECK(any.tracker.update(work.decoded.detections, when, work.tracks));
+  std::erase_if(work.tracks,
+                [](const Track& track) { return track.state == TrackState::tentative; });
+  const std::size_t seen = seen_first(work.tracks);
+  const std::size_t count = std::min(work.tracks.size(), max_boxes);
+  live = std::min(seen, count);
+  return put(std::span(work.tracks).first(count), any.seed, live, work, infos, ids);
+}
+
+Status Decoder::Impl::put(std::span<const Track> tracks, UuidSeed seed, std::size_t live,
+                          DecodeWork& work, std::vector<TrackInfo>& infos,
+                          std::vector<std::uint64_t>* ids) const {
   work.rows.clear();
-  for (std::size_t i = 0; i < live; ++i)
-    work.rows.push_back(static_cast<std::uint32_t>(state.tracks[i].detection));
+  for (const Track& track : tracks.first(live))
+    work.rows.push_back(static_cast<std::uint32_t>(track.detection));
   if (lowered.has_masks && !work.decoded.masks.empty())
     HALYARD_CHECK(work.decoded.masks.select(work.rows));
   keep_rows(work.decoded.rotated, 1, work.rows);
   keep_rows(work.decoded.keypoints, work.decoded.keypoints_each, work.rows);
-  boxes.clear();
+  work.decoded.detections.clear();
   infos.clear();
   if (ids != nullptr) ids->clear();
-  for (std::size_t i = 0; i < count; ++i) {
-    const Track& track = state.tracks[i];
-    boxes.push_back({track.box, track.score, track.label, -1});
-    infos.push_back(state.info_of(track));
+  for (const Track& track : tracks) {
+    work.decoded.detections.push_back({track.box, track.score, track.label, -1});
+    infos.push_back(info_of(track, seed));
     if (ids != nullptr) ids->push_back(track.id);
   }
   return {};

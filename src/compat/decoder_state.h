@@ -12,6 +12,7 @@
 #include "halyard/decode.h"
 #include "halyard/recycler.h"
 #include "halyard/threads.h"
+#include "halyard/track.h"
 
 namespace halyard::compat {
 
@@ -21,6 +22,7 @@ struct DecodeWork {
   std::vector<Tensor> tensors;  ///< of calls whose tensors come in another order, or are widened
   MaskSet masks;
   std::vector<std::uint32_t> rows;
+  std::vector<Track> tracks;
   void release();  ///< gives up what belongs to the caller
 };
 
@@ -80,6 +82,16 @@ struct HALYARD_LOCAL Decoder::Impl {
   Status track(ByteTrack& tracker, std::uint64_t timestamp, DecodeWork& work,
                std::vector<TrackInfo>& infos, std::vector<std::uint64_t>* ids, std::size_t& live,
                std::size_t max_boxes) const;
+  Status track(const AnyTracker& tracker, std::uint64_t timestamp, DecodeWork& work,
+               std::vector<TrackInfo>& infos, std::vector<std::uint64_t>* ids, std::size_t& live,
+               std::size_t max_boxes) const;
+  /// The same of `tracks`, of which the first `live` have been seen.
+  Status put(std::span<const Track> tracks, UuidSeed seed, std::size_t live, DecodeWork& work,
+             std::vector<TrackInfo>& infos, std::vector<std::uint64_t>* ids) const;
+  /// Of a ByteTrack or an AnyTracker: Decoder::decode_tracked().
+  template <class AnyOf>
+  Status decode_tracked(AnyOf& tracker, std::uint64_t timestamp, std::span<const Tensor> outputs,
+                        Found& out, std::size_t max_boxes, std::size_t asked) const;
 };
 
 /// f32 of an f64, i32 or u32 tensor, dequantized where it has or is given quantization. Errors:

@@ -266,6 +266,21 @@ Status Painter::draw_masks(const Decoder& decoder, std::span<const Tensor> outpu
   return impl.decoded(call, from, tensors, *work, work->decoded.detections.size(), found);
 }
 
+template <class AnyOf>
+Status Painter::Impl::draw_tracked(const Decoder::Impl& from, AnyOf& tracker,
+                                   std::uint64_t timestamp, std::span<const Tensor> outputs,
+                                   Call call, std::vector<Detection>& found,
+                                   std::vector<TrackInfo>& tracks) {
+  const WorkLease work(from.pool);
+  HALYARD_TRY(const auto tensors, from.ordered(outputs, *work));
+  HALYARD_TRY(call.batch, from.element(tensors, call.options.batch));
+  HALYARD_CHECK(from.detect(tensors, *work, SIZE_MAX, call.batch));
+  std::size_t live = 0;
+  HALYARD_CHECK(from.track(tracker, timestamp, *work, tracks, &ids, live, SIZE_MAX));
+  call.track_ids = ids;
+  return decoded(call, from, tensors, *work, live, found);
+}
+
 Status Painter::draw_masks_tracked(const Decoder& decoder, ByteTrack& tracker,
                                    std::uint64_t timestamp, std::span<const Tensor> outputs,
                                    Tensor& dst, std::vector<Detection>& found,
@@ -273,17 +288,19 @@ Status Painter::draw_masks_tracked(const Decoder& decoder, ByteTrack& tracker,
   trace::Span span("compat.draw_masks_tracked");
   found.clear();
   tracks.clear();
-  Impl& impl = state();
-  HALYARD_TRY(auto call, impl.begin(dst, options));
-  const Decoder::Impl& from = *decoder.impl_;
-  const WorkLease work(from.pool);
-  HALYARD_TRY(const auto tensors, from.ordered(outputs, *work));
-  HALYARD_TRY(call.batch, from.element(tensors, options.batch));
-  HALYARD_CHECK(from.detect(tensors, *work, SIZE_MAX, call.batch));
-  std::size_t live = 0;
-  HALYARD_CHECK(from.track(tracker, timestamp, *work, tracks, &impl.ids, live, SIZE_MAX));
-  call.track_ids = impl.ids;
-  return impl.decoded(call, from, tensors, *work, live, found);
+  HALYARD_TRY(const auto call, state().begin(dst, options));
+  return state().draw_tracked(*decoder.impl_, tracker, timestamp, outputs, call, found, tracks);
+}
+
+Status Painter::draw_masks_tracked(const Decoder& decoder, const AnyTracker& tracker,
+                                   std::uint64_t timestamp, std::span<const Tensor> outputs,
+                                   Tensor& dst, std::vector<Detection>& found,
+                                   std::vector<TrackInfo>& tracks, const DrawOptions& options) {
+  trace::Span span("compat.draw_masks_tracked");
+  found.clear();
+  tracks.clear();
+  HALYARD_TRY(const auto call, state().begin(dst, options));
+  return state().draw_tracked(*decoder.impl_, tracker, timestamp, outputs, call, found, tracks);
 }
 
 Status Painter::materialize_masks(std::span<const Detection> boxes, const ProtoData& protos,

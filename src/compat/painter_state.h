@@ -70,6 +70,11 @@ struct HALYARD_LOCAL Painter::Impl {
   /// What a decoder has found; `live` boxes have rows of masks.
   Status decoded(const Call& asked, const Decoder::Impl& decoder, std::span<const Tensor> tensors,
                  DecodeWork& work, std::size_t live, std::vector<Detection>& found);
+  /// Of a ByteTrack or an AnyTracker: Painter::draw_masks_tracked().
+  template <class AnyOf>
+  Status draw_tracked(const Decoder::Impl& decoder, AnyOf& tracker, std::uint64_t timestamp,
+                      std::span<const Tensor> outputs, Call call, std::vector<Detection>& found,
+                      std::vector<TrackInfo>& tracks);
 };
 
 }  // namespace halyard::compat

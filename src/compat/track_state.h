@@ -2,6 +2,8 @@
 // What copies of a ByteTrack share: the tracker, its mutex, and the last box of each track.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <vector>
 
 #include "base/local.h"
@@ -33,7 +35,9 @@ struct HALYARD_LOCAL ByteTrack::Impl {
 
   /// With the mutex held. Errors: those of update().
   Status advance(std::span<const Detection> detections, std::uint64_t timestamp);
-  TrackInfo info_of(const Track& track) const;
 };
+
+/// Errors: invalid_argument (above 2^63 - 1).
+Result<std::chrono::nanoseconds> time_of(std::uint64_t timestamp);
 
 }  // namespace halyard::compat

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "code_of.h"
+#include "halyard/track.h"
 #include "heads.h"
 
 namespace halyard {
@@ -165,6 +166,11 @@ TEST(compat_draw, decoding_and_drawing_in_one_go_is_the_same_as_from_prototypes)
       drawn.draw_masks_tracked(decoder, *tracker, 5, outputs, other, found, tracks, options));
   EXPECT_EQ(tracks.size(), 3U);
   EXPECT_EQ(bytes_of(fused), bytes_of(other));  // in their first frame tracks lie on their boxes
+  Sort sort = *Sort::create({.min_hits = 0});
+  const compat::AnyTracker any{sort, {.high = 1, .low = 2}};
+  ASSERT_TRUE(drawn.draw_masks_tracked(decoder, any, 5, outputs, other, found, tracks, options));
+  EXPECT_EQ(tracks.size(), 3U);
+  EXPECT_EQ(bytes_of(fused), bytes_of(other));
 }
 
 TEST(compat_draw, what_cannot_be_drawn_leaves_the_picture_as_it_is) {

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "code_of.h"
+#include "halyard/track.h"
 #include "heads.h"
 
 namespace halyard {
@@ -256,6 +257,36 @@ TEST(compat_proto, tracked_boxes_come_first_with_their_masks_then_those_that_coa
   ASSERT_TRUE(decoder.decode_tracked(*tracker, 66'001'000, none, found));
   EXPECT_EQ(found.boxes.size(), 3U);
   EXPECT_TRUE(found.segmentations.empty());
+}
+
+TEST(compat_proto, any_tracker_gives_the_tracks_that_it_trusts) {
+  const compat::Decoder decoder = decoder_of(mask_outputs());
+  const std::vector<Tensor> all{mask_head(), mask_prototypes()};
+  OcSort tracker = *OcSort::create({.min_hits = 2});
+  const compat::AnyTracker any{tracker, {.high = 1, .low = 2}};
+  compat::Found plain, found;
+  ASSERT_TRUE(decoder.decode(all, plain));
+  const std::size_t count = plain.boxes.size();
+  for (std::uint64_t frame = 1; frame <= 6; ++frame) {
+    ASSERT_TRUE(decoder.decode_tracked(any, frame * 33'000'000, all, found));
+    ASSERT_EQ(found.tracks.size(), found.boxes.size());
+    ASSERT_EQ(found.segmentations.size(), found.boxes.size());
+    // OC-SORT trusts all that its first min_hits frames show.
+    if (frame >= 3) {
+      ASSERT_EQ(found.boxes.size(), count);
+    }
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const Track& track = tracker.tracks()[i];
+    EXPECT_EQ(found.tracks[i].uuid, uuid_v4(any.seed, track.id));
+    EXPECT_EQ(found.boxes[i].box, track.box);
+    EXPECT_EQ(found.segmentations[i].box,
+              plain.segmentations[static_cast<std::size_t>(track.detection)].box);
+  }
+  ASSERT_TRUE(decoder.decode_tracked(any, 7 * 33'000'000, all, found, 1));
+  EXPECT_EQ(found.boxes.size(), 1U);
+  EXPECT_EQ(code_of(decoder.decode_tracked(any, 5, all, found)), Errc::invalid_argument);
+  EXPECT_EQ(code_of(decoder.decode_tracked(any, UINT64_MAX, all, found)), Errc::invalid_argument);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@ import pytest
 
 import halyard
 import models
+from halyard import edgefirst
 
 KINDS = ["bytetrack", "bytetrack-paper", "ocsort", "sort"]
 STEP = 33_333_333
@@ -67,6 +68,90 @@ def test_decoding_and_tracking_in_one_call_takes_every_tracker():
         models.segmenter().decode_tracked(halyard.Sort(), None, outputs)
     with pytest.raises(TypeError, match="tracker: must be a Tracker"):
         models.segmenter().decode_tracked(3, 0, outputs)
+
+
+ALL = [*(lambda kind=kind: halyard.Tracker(kind) for kind in KINDS), halyard.ByteTrack,
+       halyard.OcSort, halyard.Sort]
+
+
+def segments():
+    return [models.detection_output(extra=models.PROTOS), models.prototypes()]
+
+
+@pytest.mark.parametrize("module", [halyard, edgefirst])
+@pytest.mark.parametrize("make", ALL)
+def test_drawing_takes_every_tracker(make, module):
+    processor, decoder, tracker = module.ImageProcessor(), models.segmenter(), make()
+    one, other = (module.Tensor.image(64, 48, "rgb", "heap") for _ in range(2))
+    for number in range(6):
+        boxes, scores, classes, tracks = processor.draw_masks(
+            decoder, segments(), one, tracker, number * STEP, "black", color_mode="track")
+    assert boxes.shape == (2, 4) and scores.shape == classes.shape == (2,)
+    assert len({track.uuid for track in tracks}) == 2
+    assert {track.count for track in tracks} == {6}
+    assert {track.last_updated for track in tracks} == {5 * STEP}
+    assert np.allclose(boxes, [track.tracked_location for track in tracks], atol=1e-3)
+    processor.draw_masks(decoder, segments(), other, background="black", color_mode="instance")
+    assert np.asarray(one).any() and not np.array_equal(np.asarray(one), np.asarray(other))
+    with pytest.raises(ValueError, match="before"):
+        processor.draw_masks(decoder, segments(), one, tracker, STEP)
+
+
+def test_drawing_moves_a_tracker_as_update_does():
+    processor, decoder = halyard.ImageProcessor(), models.segmenter()
+    picture = halyard.Tensor.image(64, 48, "rgb", "heap")
+    drawn, updated = halyard.Tracker("ocsort"), halyard.Tracker("ocsort")
+    for number in range(6):
+        *_, tracks = processor.draw_masks(decoder, segments(), picture, drawn)
+        found = updated.update(decoder.decode(segments()))
+    assert [track.last_updated for track in tracks] == [5 * STEP] * 2
+    after, same = drawn.update(found), updated.update(found)
+    assert after.tracker_id.tolist() == same.tracker_id.tolist() == [1, 2]
+    assert np.array_equal(after.xyxy, same.xyxy)
+    assert [track.uuid for track in tracks] == after.tracker_uuid.tolist()
+
+
+@pytest.mark.parametrize("make", ALL)
+def test_the_decoder_of_edgefirst_takes_every_tracker(make):
+    output = edgefirst.Output.detection(shape=[1, 9, 400]).with_normalized(True)
+    decoder = edgefirst.Decoder.new_from_outputs([output])
+    tracker = make()
+    for number in range(6):
+        found = decoder.decode_tracked(tracker, number * STEP, [models.detection_output()])
+    boxes, scores, classes, masks, tracks = found
+    assert isinstance(found, edgefirst.TrackedDetections) and len(boxes) == len(tracks) == 2
+    assert boxes.max() <= 1 and {track.count for track in tracks} == {6}
+    with pytest.raises(TypeError, match="timestamp"):
+        decoder.decode_tracked(tracker, None, [models.detection_output()])
+
+
+@pytest.mark.parametrize("make", ALL)
+def test_a_model_takes_every_tracker(make):
+    def engine(_):
+        return models.detection_output()
+
+    model = halyard.Model(engine=engine, input_size=models.INPUT, labels=list("abcde"))
+    pictures = [np.zeros((48, 64, 3), np.uint8)] * 6
+    *_, last = model.track(pictures, tracker=make())
+    assert sorted(last.detections.tracker_id.tolist()) == [1, 2]
+    overlaid = last.plot(overlay=halyard.Overlay(color_by="track"))
+    assert overlaid.shape == (48, 64, 3) and overlaid.any()
+    with pytest.raises(TypeError, match="tracker: must be a Tracker"):
+        next(model.track(pictures, tracker=3))
+
+
+def test_what_is_no_tracker_is_named():
+    picture = halyard.Tensor.image(64, 48, "rgb", "heap")
+    outputs = [models.detection_output()]
+    reference = edgefirst.Decoder.new_from_outputs([edgefirst.Output.detection(shape=[1, 9, 400])])
+    for bad in (3, "bytetrack", halyard.Tracker, halyard.ImageProcessor()):
+        for call in (lambda: models.decoder().decode_tracked(bad, 0, outputs),
+                     lambda: reference.decode_tracked(bad, 0, outputs),
+                     lambda: halyard.ImageProcessor().draw_masks(models.segmenter(), segments(),
+                                                                 picture, bad)):
+            with pytest.raises(TypeError, match="tracker: must be a Tracker, ByteTrack, OcSort or "
+                                                "Sort, not"):
+                call()
 
 
 def test_options_belong_to_a_kind_and_have_limits():
