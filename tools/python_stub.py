@@ -88,6 +88,19 @@ PRECISE = {
     "pixel": "tuple[int | float, ...]", "finalize": THREE, "finalize_normalized": THREE,
     "materialize_masks": "list[NDArray[numpy.uint8]]",
 }
+FOUR = THREE[:-1] + ", list[TrackInfo]]"
+# What a result depends on: for each call the parameters of its overloads and what these give. The
+# last stands for all that the others leave; calls of halyard.edgefirst have one form.
+OVERLOADS = {
+    "draw_masks": (
+        ("tracker: halyard._tracking.AnyTracker | None = None", (
+            ("tracker: halyard._tracking.AnyTracker", FOUR), ("tracker: None = None", THREE)))),
+    "decode_proto": (
+        ("max_boxes: int | None = None, batch: int | None = None", (
+            ("max_boxes: int | None, batch: int", "halyard._results.ProtoDetections"),
+            ("max_boxes: int | None = None, *, batch: int", "halyard._results.ProtoDetections"),
+            ("max_boxes: int | None = None, batch: None = None", "Any")))),
+}
 # PEP 688's name of the buffer protocol, which types written in C have from Python 3.12 on.
 BUFFER = (r'^(class (?:_Tensor|TensorMap|BufferLock):\n    """(?:.*\n)*?.*"""\n)',
           r"\1\n    def __buffer__(self, flags: int, /) -> memoryview: ...\n")
@@ -130,6 +143,21 @@ def wrapped(line):
     return "\n".join([indent + start + (remark or ""), *lines, indent + end])
 
 
+def with_overloads(body):
+    def forms(match):
+        parameter, results = OVERLOADS[match["name"]]
+        if parameter not in match["inside"]:
+            return match[0]
+        made = ["    @overload\n" + wrapped(
+            f"{match['start']}{match['inside'].replace(parameter, taken)}) -> {gives}:")
+                for taken, gives in results]
+        return " ...\n".join(made)
+
+    names = "|".join(OVERLOADS)
+    return re.sub(rf"^(?P<start>    def (?P<name>{names})\()(?P<inside>.*)\) -> .*:$", forms, body,
+                  flags=re.M)
+
+
 def extension():
     import nanobind.stubgen
 
@@ -157,7 +185,7 @@ def extension():
                       body)
     body = re.sub(*BUFFER, body, flags=re.M)
     body = re.sub(r"def (__eq__)\(self, other: Any, /\)", r"def \1(self, other: object, /)", body)
-    body = of_both_modules(body)
+    body = with_overloads(of_both_modules(body))
     enums = "".join(f"    {name} as {name},\n" for name in sorted(halyard._enums.__all__))
     words = "".join(f"    {name},\n" for name in sorted(halyard.typing.__all__)
                     if re.search(rf"\b{name}\b", body))

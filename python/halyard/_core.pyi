@@ -2839,19 +2839,34 @@ class ImageProcessor:
         Raises ValueError for boxes that are no fractions and whose input is not known.
         """
 
+    @overload
     def draw_masks(
         self,
         decoder: Decoder,
         model_output: Sequence[Any],
         dst: _Tensor,
-        tracker: halyard._tracking.AnyTracker | None = None,
+        tracker: halyard._tracking.AnyTracker,
         timestamp: int | None = None,
         background: Any | None = None,
         opacity: float = 1.0,
         letterbox: Sequence[float] | None = None,
         color_mode: ColorModeLike = ColorMode.Class,
         batch: int | None = None,
-    ) -> tuple[Any, ...]:
+    ) -> tuple[NDArray[numpy.float32], NDArray[numpy.float32], NDArray[numpy.uintp], list[TrackInfo]]: ...
+    @overload
+    def draw_masks(
+        self,
+        decoder: Decoder,
+        model_output: Sequence[Any],
+        dst: _Tensor,
+        tracker: None = None,
+        timestamp: int | None = None,
+        background: Any | None = None,
+        opacity: float = 1.0,
+        letterbox: Sequence[float] | None = None,
+        color_mode: ColorModeLike = ColorMode.Class,
+        batch: int | None = None,
+    ) -> tuple[NDArray[numpy.float32], NDArray[numpy.float32], NDArray[numpy.uintp]]:
         """
         Decodes a model's outputs and draws what they hold, in one go: masks, outlines of boxes,
         rotated ones as they lie, keypoints of visibility 0.5 and more.
@@ -3552,11 +3567,27 @@ class Decoder:
         Raises TypeError (what is no tensor) and RuntimeError (shapes, dtypes, quantization).
         """
 
+    @overload
+    def decode_proto(
+        self,
+        model_output: Sequence[Any],
+        max_boxes: int | None,
+        batch: int,
+    ) -> halyard._results.ProtoDetections: ...
+    @overload
     def decode_proto(
         self,
         model_output: Sequence[Any],
         max_boxes: int | None = None,
-        batch: int | None = None,
+        *,
+        batch: int,
+    ) -> halyard._results.ProtoDetections: ...
+    @overload
+    def decode_proto(
+        self,
+        model_output: Sequence[Any],
+        max_boxes: int | None = None,
+        batch: None = None,
     ) -> Any:
         """
         The same boxes, and what masks are made from.

@@ -14,6 +14,8 @@ from ._exports import check_unit, keypoints_to_source, rotated_to_source
 from ._mask_items import CutMask
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ._core import Placement, ProtoData, TrackInfo
 
 __all__ = ["ProtoDetections"]
@@ -213,15 +215,32 @@ class Detections(_Masked, _DetectionsFields):
 
 
 class _ProtoDetectionsFields(NamedTuple):
-    boxes: Any
-    scores: Any
-    classes: Any
+    boxes: NDArray[np.float32]
+    scores: NDArray[np.float32]
+    classes: NDArray[np.uintp]
     protos: Optional[ProtoData]
 
 
 class ProtoDetections(_Found, _ProtoDetectionsFields):
-    """Result of ``Decoder.decode_proto``: boxes, scores, classes as of Detections, and what masks
-    are made from; None where the model has no instance masks."""
+    """Result of ``Decoder.decode_proto``: a tuple (boxes, scores, classes, protos) with names.
+
+    - boxes, which is also ``xyxy``: float32 (N, 4), x1 y1 x2 y2 in the unit that ``unit`` names;
+    - scores, which is also ``confidence``: float32 (N,), best first;
+    - classes, which is also ``class_id``: uintp (N,);
+    - protos: the ProtoData that masks are made from; None where the model has no instance masks.
+
+    ``unit``, ``input_dims``, ``keypoints``, ``rotated``, ``top_classes`` and ``top_scores`` come
+    beside the tuple. ``ImageProcessor.materialize_masks(*found)`` makes the masks."""
+
+    @property
+    def confidence(self) -> NDArray[np.float32]:
+        """Scores: the name of them in Detections."""
+        return self[1]
+
+    @property
+    def class_id(self) -> NDArray[np.uintp]:
+        """Classes: the name of them in Detections."""
+        return self[2]
 
 
 class _TrackedDetectionsFields(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple, Union
 
 from . import _core
 from ._core import TiledFrameAccumulator as TiledFrameAccumulator
@@ -13,12 +13,14 @@ from ._errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from ._core import Region
+    from ._detections import Detections
     from .typing import FitLike, MatchMetricLike
 
-    Arrays = Tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.uintp]]
+# Boxes, scores, classes.
+Arrays = Tuple["NDArray[np.float32]", "NDArray[np.float32]", "NDArray[np.uintp]"]
 
 __all__ = ["MergeConfig", "TilePlacement", "TileSpec", "TiledFrameAccumulator", "TilingConfig",
            "lift_tile_boxes", "merge_tiled_detections", "tile_grid"]
@@ -147,8 +149,9 @@ def tile_grid(frame_w: int, frame_h: int, tile_w: int, tile_h: int,
             for tile in _core._tile_grid(frame_w, frame_h, tile_w, tile_h, overlap)]
 
 
-def lift_tile_boxes(bbox: Any, scores: Any, classes: Any, placement: TilePlacement,
-                    input_dims: Optional[Tuple[int, int]] = None) -> Any:
+def lift_tile_boxes(bbox: Union[Detections, ArrayLike], scores: Optional[ArrayLike],
+                    classes: Optional[ArrayLike], placement: TilePlacement,
+                    input_dims: Optional[Tuple[int, int]] = None) -> Arrays:
     """Boxes of one tile as frame pixels: what a Decoder gives, with None for scores and classes;
     or (N, 4) in fractions of the network's input, or in its pixels where ``input_dims`` is given.
 

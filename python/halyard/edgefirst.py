@@ -15,6 +15,8 @@ from __future__ import annotations
 import os
 from typing import Any, Optional, Sequence, Tuple, Union
 
+from numpy.typing import ArrayLike
+
 import halyard as _halyard
 from halyard import *  # noqa: F403
 from halyard import _core, _tiling
@@ -23,7 +25,7 @@ from halyard._core import DecodeLimits, _Tensor
 from halyard._enums import ColorMode
 from halyard._results import Detections as Detections  # type: ignore[assignment]
 from halyard._results import TrackedDetections as TrackedDetections
-from halyard._tiling import TilePlacement
+from halyard._tiling import Arrays, TilePlacement
 from halyard._tracking import AnyTracker
 from halyard.typing import ColorModeLike, PixelFormatLike, TensorMemoryLike
 
@@ -73,7 +75,7 @@ class TiledFrameAccumulator(_core.TiledFrameAccumulator):  # type: ignore[no-red
 
 
 def lift_tile_boxes(  # type: ignore[no-redef]
-        bbox: Any, scores: Any, classes: Any, placement: TilePlacement) -> Any:
+        bbox: ArrayLike, scores: ArrayLike, classes: ArrayLike, placement: TilePlacement) -> Arrays:
     """Boxes of one tile, (N, 4) in fractions of the network's input, as frame pixels."""
     return _tiling.lift_tile_boxes(bbox, scores, classes, placement, _FRACTIONS)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 import os
 from typing import Any, Optional, Sequence, Tuple, Union
+from numpy.typing import ArrayLike
 import halyard as _halyard
 from halyard import _core, _tiling
 from halyard import __version__ as __version__
@@ -10,7 +11,7 @@ from halyard._core import DecodeLimits, _Tensor
 from halyard._enums import ColorMode
 from halyard._results import Detections as Detections
 from halyard._results import TrackedDetections as TrackedDetections
-from halyard._tiling import TilePlacement
+from halyard._tiling import Arrays, TilePlacement
 from halyard._tracking import AnyTracker
 from halyard.typing import ColorModeLike, PixelFormatLike, TensorMemoryLike
 from halyard import AccessError as AccessError
@@ -191,7 +192,12 @@ class TiledFrameAccumulator(_core.TiledFrameAccumulator):
         """Adds the detections of one tile. False, with nothing changed, for a tile that was there
         or is none of this frame."""
 
-def lift_tile_boxes(bbox: Any, scores: Any, classes: Any, placement: TilePlacement) -> Any:
+def lift_tile_boxes(
+    bbox: ArrayLike,
+    scores: ArrayLike,
+    classes: ArrayLike,
+    placement: TilePlacement,
+) -> Arrays:
     """Boxes of one tile, (N, 4) in fractions of the network's input, as frame pixels."""
 
 def load(

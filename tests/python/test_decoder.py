@@ -139,6 +139,10 @@ def test_prototypes_can_be_taken_once():
     outputs = [models.detection_output(extra=models.PROTOS), models.prototypes()]
     found = models.segmenter().decode_proto(outputs)
     check(found.boxes, found.scores, found.classes, np.uintp)
+    boxes, scores, classes, protos = found
+    assert (boxes is found.boxes is found.xyxy and scores is found.scores is found.confidence
+            and classes is found.classes is found.class_id and protos is found.protos)
+    assert isinstance(found, ef.ProtoDetections) and (found.unit, len(found)) == ("pixels", 4)
     assert found.protos.layout == "nhwc" and len(found.protos) == 2
     taken = found.protos.take_protos()
     assert taken.shape == (models.SIDE, models.SIDE, models.PROTOS)
@@ -146,6 +150,9 @@ def test_prototypes_can_be_taken_once():
     assert found.protos.take_mask_coefficients().shape == (2, models.PROTOS)
     assert found.protos.take_mask_coefficients() is None
     assert models.decoder().decode_proto([models.detection_output()]).protos is None
+    theirs = models.segmenter(ef.edgefirst).decode_proto(outputs)
+    assert isinstance(theirs, tuple) and len(theirs) == 4
+    assert [type(each).__name__ for each in theirs] == ["ndarray"] * 3 + ["ProtoData"]
 
 
 def test_decode_tracked_names_what_it_finds():

@@ -117,6 +117,24 @@ assert_type(tiling.fit, halyard.Fit)
 boxes, scores, classes = halyard.merge_tiled_detections([], [], [], halyard.MergeConfig("iou"))
 assert_type(boxes, NDArray[np.float32])
 assert_type(classes, NDArray[np.uintp])
+Floats = NDArray[np.float32]
+tile = halyard.TilePlacement(0, 1, (0, 0), (640, 480), (640, 480))
+lifted = halyard.lift_tile_boxes(halyard.Detections([[0, 0, 1, 1]]), None, None, tile)
+assert_type(lifted, tuple[Floats, Floats, NDArray[np.uintp]])
+lifted = ef.lift_tile_boxes([[0, 0, 1, 1]], [1], [0], tile)
+assert_type(lifted, tuple[Floats, Floats, NDArray[np.uintp]])
+processor, decoder = halyard.ImageProcessor(), halyard.Decoder({})
+drawn = processor.draw_masks(decoder, [], own)
+assert_type(drawn, tuple[Floats, Floats, NDArray[np.uintp]])
+followed = processor.draw_masks(decoder, [], own, halyard.Tracker("sort"), background="black")
+assert_type(followed, tuple[Floats, Floats, NDArray[np.uintp], list[halyard.TrackInfo]])
+with_protos = decoder.decode_proto([], batch=0)
+assert_type(with_protos, halyard.ProtoDetections)
+assert_type(decoder.decode_proto([], None, 1).protos, halyard.ProtoData | None)
+assert_type(with_protos.confidence, Floats)
+at, sure, which, protos = with_protos
+assert_type(at, Floats)
+assert_type(protos, halyard.ProtoData | None)
 np.asarray(own), memoryview(own)
 """
 # What type checkers must refuse, a line each.
@@ -127,6 +145,8 @@ halyard.ImageProcessor().convert(own, own, fit="leterbox")
 halyard.ImageProcessor().convert(own, own, rotation=45)
 halyard.ImageProcessor().convert(own, own, fitt="letterbox")
 own.orientation = "upright"
+halyard.ImageProcessor().draw_masks(halyard.Decoder({}), [], own, tracker="sort")
+halyard.lift_tile_boxes([[0, 0, 1, 1]], None, None, (0, 1))
 halyard.Tensor.image(8, 8, "rgb", access="sometimes")
 """
 
