@@ -69,6 +69,8 @@ class Model:
             raise TypeError("model: must be a file, or engine a callable")
         if engine is not None and not callable(engine):
             raise TypeError(f"engine: must be callable, not {type(engine).__name__}")
+        if model is not None and not isinstance(model, (str, bytes, os.PathLike)):
+            raise TypeError(f"model: must be a str or os.PathLike, not {type(model).__name__}")
         if layout not in (None, "nchw", "nhwc"):
             raise _wrong(f"layout: must be \"nchw\" or \"nhwc\" ({layout!r})")
         self.path = None if model is None else os.fsdecode(model)

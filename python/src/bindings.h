@@ -144,5 +144,7 @@ void bind_outputs(nb::module_& m);
 void bind_decoder(nb::module_& m);
 void bind_tiles(nb::module_& m);
 void bind_drawing(nb::module_& m);
+/// Behind all of them: calls whose arguments do not fit raise TypeError in Python's words.
+void reword_wrong_calls(nb::module_& m);
 
 }  // namespace halyard::python

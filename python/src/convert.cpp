@@ -163,20 +163,13 @@ nb::str explain(PyProcessor& self, nb::handle src, nb::handle dst, const Options
       with_processor(self, 0, [&](Processor& processor) { return processor.explain(request); })));
 }
 
-constexpr std::array<std::string_view, 18> keywords{
-    "src",       "dst",      "rotation",  "flip",        "source",         "letterbox",
-    "src_crop",  "dst_crop", "dst_color", "fit",         "filter",         "antialias",
-    "normalize", "pad",      "place",     "orientation", "letterbox_rule", "bgr"};
-
 // Binds `call(self, src, dst, Options)` under the arguments that all requests have.
 template <auto call>
 auto with_options(PyProcessor& self, nb::handle src, nb::handle dst, nb::handle rotation,
                   nb::handle flip, nb::handle source, nb::handle letterbox, nb::handle src_crop,
                   nb::handle dst_crop, nb::handle dst_color, nb::handle fit, nb::handle filter,
                   nb::handle antialias, nb::handle normalize, nb::handle pad, nb::handle place,
-                  nb::handle orientation, nb::handle letterbox_rule, nb::handle bgr,
-                  const nb::kwargs& others) {
-  if (others.size() != 0) raise_unknown_keyword(others, keywords);
+                  nb::handle orientation, nb::handle letterbox_rule, nb::handle bgr) {
   return call(self, src, dst,
               {rotation, flip, source, letterbox, src_crop, dst_crop, dst_color, fit, filter,
                antialias, normalize, pad, place, orientation, letterbox_rule, bgr});
@@ -203,8 +196,8 @@ void add_request(ProcessorClass& cls, const char* name, const char* signature, c
           nb::arg("filter") = nb::none(), nb::arg("antialias") = nb::none(),
           nb::arg("normalize") = nb::none(), nb::arg("pad") = nb::none(),
           nb::arg("place") = nb::none(), nb::arg("orientation") = nb::none(),
-          nb::arg("letterbox_rule") = nb::none(), nb::arg("bgr") = nb::none(), nb::arg("others"),
-          nb::sig(signature), doc);
+          nb::arg("letterbox_rule") = nb::none(), nb::arg("bgr") = nb::none(), nb::sig(signature),
+          doc);
 }
 
 constexpr const char* convert_doc =

@@ -44,6 +44,7 @@ NB_MODULE(_core, m) {
   py::bind_drawing(m);
   py::bind_overlay(m);
   py::bind_frames(m);
+  py::reword_wrong_calls(m);
   m.attr("__name__") = own_name;
 }
 

@@ -25,11 +25,4 @@ void raise_unknown_word(const char* argument, nb::handle word, const char* kind,
   raise(Errc::invalid_argument, refusal(argument, word, kind, words));
 }
 
-void raise_unknown_keyword(const nb::kwargs& others, std::span<const std::string_view> known) {
-  const nb::object first = nb::object(others.keys()[0]);
-  const std::string text = refusal("", first, "argument", known);
-  PyErr_SetObject(PyExc_TypeError, str_of(text).ptr());
-  throw nb::python_error();
-}
-
 }  // namespace halyard::python

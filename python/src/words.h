@@ -16,10 +16,6 @@ namespace halyard::python {
 [[noreturn]] void raise_unknown_word(const char* argument, nb::handle word, const char* kind,
                                      std::span<const std::string_view> words);
 
-/// Raises TypeError: "'name' is no argument; did you mean 'nearest'? (all)", of the first of them.
-[[noreturn]] void raise_unknown_keyword(const nb::kwargs& others,
-                                        std::span<const std::string_view> known);
-
 /// A word and what it stands for.
 template <class T>
 struct Word {

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls with arguments that do not fit: Python's words, whoever is called."""
+import inspect
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import halyard
+import models
+from halyard import _calls, _core, edgefirst
+
+
+def picture():
+    return halyard.Tensor.image(8, 8, "rgb", "heap")
+
+
+def reference():
+    output = edgefirst.Output.detection(shape=[1, 9, 400])
+    return edgefirst.Decoder.new_from_outputs([output])
+
+
+P = halyard.ImageProcessor
+WRONG = [
+    (lambda: models.decoder().decode([1], confidence=0.3),
+     "decode() got an unexpected keyword argument 'confidence'; 'score_threshold' is an attribute "
+     "of Decoder"),
+    (lambda: models.decoder().decode([1], maxboxes=3),
+     "decode() got an unexpected keyword argument 'maxboxes'; did you mean 'max_boxes'?"),
+    (lambda: models.decoder().decode([1], zzz=3),
+     "decode() got an unexpected keyword argument 'zzz'; it takes model_output, max_boxes and "
+     "batch"),
+    (lambda: models.decoder().decode(),
+     "decode() missing 1 required positional argument: 'model_output'"),
+    (lambda: models.decoder().decode([1], 2, 3, 4),
+     "decode() takes from 2 to 4 positional arguments but 5 were given"),
+    (lambda: models.decoder().decode([1], model_output=[1]),
+     "decode() got multiple values for argument 'model_output'"),
+    (lambda: models.decoder().decode(None), "model_output: must be a sequence, not NoneType"),
+    (lambda: reference().decode([1], confidence=0.3),
+     "decode() got an unexpected keyword argument 'confidence'; 'score_threshold' is an attribute "
+     "of Decoder"),
+    (lambda: halyard.Decoder({}, confidence=0.3),
+     "Decoder() got an unexpected keyword argument 'confidence'; did you mean 'score_threshold'?"),
+    (lambda: halyard.Decoder(), "Decoder() missing 1 required positional argument: 'config'"),
+    (lambda: halyard.Decoder.decode(3, [1]), "self: must be a Decoder, not int"),
+    (lambda: halyard.Tensor([2], typ="f4"),
+     "Tensor() got an unexpected keyword argument 'typ'; did you mean 'dtype'?"),
+    (lambda: edgefirst.Tensor([2], typ="f4"),
+     "Tensor() got an unexpected keyword argument 'typ'; did you mean 'dtype'?"),
+    (lambda: halyard.Tensor.image(8, 8), "image() missing 1 required positional argument: "
+     "'format'"),
+    (lambda: halyard.Tensor.load("x", fmt="rgb"),
+     "load() got an unexpected keyword argument 'fmt'; did you mean 'format'?"),
+    (lambda: picture().set_format(), "set_format() missing 1 required positional argument: "
+     "'format'"),
+    (lambda: P(thread=3),
+     "ImageProcessor() got an unexpected keyword argument 'thread'; did you mean 'threads'?"),
+    (lambda: edgefirst.ImageProcessor(thread=3),
+     "ImageProcessor() got an unexpected keyword argument 'thread'; did you mean 'threads'?"),
+    (lambda: P().convert(picture(), picture(), rotate=90),
+     "convert() got an unexpected keyword argument 'rotate'; did you mean 'rotation'?"),
+    (lambda: P().convert(picture()), "convert() missing 1 required positional argument: 'dst'"),
+    (lambda: P().draw_masks(3, [], picture()), "decoder: must be a Decoder, not int"),
+    (lambda: P().draw_masks(models.decoder(), [], picture(), trackr=3),
+     "draw_masks() got an unexpected keyword argument 'trackr'; did you mean 'tracker'?"),
+    (lambda: P().materialize_masks([], [], [], 3), "proto_data: must be a ProtoData, not int"),
+    (lambda: halyard.ByteTrack(conf=0.3),
+     "ByteTrack() got an unexpected keyword argument 'conf'; did you mean 'high_conf'?"),
+    (lambda: halyard.OcSort(is_class_aware=None), "is_class_aware: must be a bool, not NoneType"),
+    (lambda: setattr(models.decoder(), "score_threshold", None),
+     "score_threshold: must be a number, not NoneType"),
+    (lambda: halyard.ActiveTrackInfo(1, [0, 0, 1, 1], 0.5, 1),
+     "track_info: must be a TrackInfo, not int"),
+    (lambda: halyard.set_output_format(frmat="rgb"),
+     "set_output_format() got an unexpected keyword argument 'frmat'; did you mean 'format'?"),
+    (lambda: halyard.DecodeLimits(1), "DecodeLimits() takes 1 positional argument but 2 were "
+     "given"),
+    (lambda: halyard.Engine("x", threds=1),
+     "Engine() got an unexpected keyword argument 'threds'; did you mean 'threads'?"),
+    (lambda: halyard.Model(3), "model: must be a str or os.PathLike, not int"),
+    (lambda: halyard.imread(3), "path: must be a str or os.PathLike, not int"),
+    (lambda: halyard.open(3), "source: must be a str or os.PathLike, not int"),
+]
+
+
+@pytest.mark.parametrize("call, text", WRONG, ids=[text[:60] for _, text in WRONG])
+def test_what_does_not_fit_is_said_in_the_words_of_python(call, text):
+    with pytest.raises(TypeError) as raised:
+        call()
+    assert str(raised.value) == text
+    assert "incompatible" not in str(raised.value.__context__)
+
+
+@pytest.mark.parametrize("call", [
+    lambda: halyard.Tracker("sort", conf=0.3), lambda: halyard.imread("x", fmt="rgb"),
+    lambda: halyard.open("x", loop=1), lambda: halyard.Model("x.onnx", imgsz=3),
+    lambda: halyard.imwrite("x.png"), lambda: halyard.Overlay(colour=3)])
+def test_functions_of_python_have_them_too(call):
+    with pytest.raises(TypeError, match="unexpected keyword argument|missing 1 required"):
+        call()
+
+
+def functions():
+    """All functions of the extension: of the module, of its classes, and setters."""
+    nb = ("nb_func", "nb_method")
+    for name, each in vars(_core).items():
+        if type(each).__name__ in nb:
+            yield name, each
+        for key, member in vars(each).items() if inspect.isclass(each) else ():
+            member = member.fset if isinstance(member, property) else member
+            if type(member).__name__ in nb:
+                yield f"{name}.{key}", member
+
+
+FUNCTIONS = dict(functions())
+
+
+def test_every_function_of_the_extension_tells_what_does_not_fit():
+    assert len(FUNCTIONS) > 400
+    for name, function in FUNCTIONS.items():
+        signatures = [_calls._signature(each[0]) for each in function.__nb_signature__]
+        if any(each.takes_any for each in signatures):
+            continue
+        try:
+            # An operator says so, and Python asks the other side.
+            assert function(**{"no_such_keyword": 1}) is NotImplemented, name
+            continue
+        except TypeError as error:
+            text = str(error)
+        assert "got an unexpected keyword argument 'no_such_keyword'" in text, (name, text)
+
+
+def test_failed_calls_hold_nothing():
+    decoder, value = models.decoder(), object()
+    counts = sys.getrefcount(decoder), sys.getrefcount(value)
+    for _ in range(100):
+        for call in (lambda: decoder.decode(value, nothing=value),
+                     lambda: decoder.decode(value, value, value, value),
+                     lambda: halyard.Decoder(value, nothing=value)):
+            with pytest.raises(TypeError):
+                call()
+    assert (sys.getrefcount(decoder), sys.getrefcount(value)) == counts
+
+
+@pytest.mark.parametrize("explain", ["1 / 0", "None"])
+def test_what_cannot_be_explained_keeps_the_list_of_signatures(explain):
+    program = ("import halyard, halyard._calls\n"
+               f"halyard._calls.explain = lambda *_: {explain}\n"
+               "try:\n    halyard.Decoder(1, 2, nothing=3)\n"
+               "except TypeError as error:\n    print(error, error.__context__)")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                          timeout=100)
+    assert "__init__(): incompatible function arguments" in done.stdout, done.stderr
+    assert done.stdout.endswith("None\n")
+    assert _calls.explain(FUNCTIONS["Decoder.decode"], [models.decoder(), [1]], {}) is None
+
+
+def test_errors_of_arguments_that_fit_stay_as_they_are():
+    with pytest.raises(TypeError, match="^dst: must be a Tensor, not int$"):
+        P().convert(picture(), 3)
+    with pytest.raises(TypeError, match="^width: must be an int, not str$"):
+        halyard.Tensor.image("8", 8, "rgb")
+    with pytest.raises(ValueError, match="is no pixel format"):
+        halyard.Tensor.image(8, 8, "rbg")
+    assert models.decoder() != 3 and not models.decoder() == np.zeros(1)
