@@ -3,7 +3,7 @@
 // each of its functions is entered through a call of ours, which looks at the exception of a call
 // that failed. A call that succeeds costs one jump more.
 #include <array>
-#include <cstring>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -84,9 +84,11 @@ constexpr auto calls = calls_of(std::make_index_sequence<max_ways>());
 
 void enter_through_ours(nb::handle function) {
   Call& way = way_of(function);
-  // Of another nanobind, which holds something else there: it keeps its own text.
-  if (reinterpret_cast<void*>(PyVectorcall_Function(function.ptr())) !=
-      reinterpret_cast<void*>(way))
+  // What the type says of the place, read as a number. Another nanobind may hold something else
+  // there: it keeps its own text.
+  const nb::object said = nb::getattr(function, "__vectorcalloffset__", nb::none());
+  if (!nb::isinstance<nb::int_>(said) ||
+      nb::cast<std::intptr_t>(said) != reinterpret_cast<std::intptr_t>(way))
     return;
   for (std::size_t i = 0; i < max_ways; ++i) {
     if (way == calls[i]) return;
