@@ -1,20 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a call of the extension says to arguments that do not fit: Python's words in place of a list
-of signatures. Called by the extension after a call has failed."""
+"""What a call says to arguments that do not fit. The extension asks explain() after a call of its
+own has failed: Python's words in place of a list of signatures. Functions written in Python are
+decorated with helpful: Python's words, and the nearest name."""
 from __future__ import annotations
 
 import ast
+import functools
+import inspect
 import re
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import (Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple,
+                    TypeVar)
 
 from ._words import nearest
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 # What other packages call an argument, and what it may be called here.
 _SYNONYMS = {
     "conf": ("score_threshold", "confidence", "high_conf"),
-    "confidence": ("score_threshold", "high_conf"),
-    "conf_threshold": ("score_threshold", "high_conf"), "threshold": ("score_threshold", "iou"),
-    "iou": ("iou_threshold",), "nms_threshold": ("iou_threshold",),
+    "confidence": ("score_threshold", "conf", "high_conf"), "score_threshold": ("conf",),
+    "conf_threshold": ("score_threshold", "conf", "high_conf"),
+    "threshold": ("score_threshold", "conf", "iou"),
+    "iou": ("iou_threshold",), "nms_threshold": ("iou_threshold", "iou"),
+    "names": ("labels",), "class_names": ("labels", "names"), "imgsz": ("input_size",),
     "max_detections": ("max_det", "max_boxes"), "top_k": ("pre_nms_top_k", "max_det"),
     "outputs": ("model_output",), "boxes": ("bbox",), "image": ("dst", "src"),
     "rotate": ("rotation",), "interpolation": ("filter",), "size": ("size_mb", "shape"),
@@ -189,3 +197,33 @@ def explain(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Op
     if function.__name__ == "" and texts:  # the setter of a property has one value
         return texts[0].replace("arg:", f"{called}:", 1)
     return texts[0] if texts else None
+
+
+def helpful(function: F) -> F:
+    """The function, which names the parameter that an unknown keyword may mean."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except TypeError as error:
+            trace = error.__traceback__
+            if trace is None or trace.tb_next is not None:  # raised inside
+                raise
+            text = _unknown(function, kwargs)
+            if text is None:
+                raise
+            raise TypeError(text) from None
+
+    return call  # type: ignore[return-value]
+
+
+def _unknown(function: Callable[..., Any], kwargs: Mapping[str, Any]) -> Optional[str]:
+    """What to say of the first keyword that the function does not have; None: it has all."""
+    known = [_Parameter(name, None, False) for name in inspect.signature(function).parameters]
+    owner, _, name = function.__qualname__.rpartition(".")
+    called = owner if owner and name in ("__init__", "__call__") else name
+    for word in kwargs:
+        if word not in [each.name for each in known]:
+            return _unexpected(called, word, _Signature(known, 0, [], False), None)
+    return None

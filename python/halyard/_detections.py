@@ -8,6 +8,7 @@ from typing import (TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional,
 import numpy as np
 
 from . import _core
+from ._calls import helpful
 from ._detection import Detection
 from ._errors import invalid_argument as _wrong
 from ._exports import Exports
@@ -98,6 +99,7 @@ class Detections(Exports):
     _whole: Optional[NDArray[np.bool_]]
     _input_dims: Optional[Size]
 
+    @helpful
     def __init__(self, xyxy: ArrayLike, confidence: Optional[ArrayLike] = None,
                  class_id: Optional[ArrayLike] = None, *, tracker_id: Optional[ArrayLike] = None,
                  tracker_uuid: Optional[Sequence[str]] = None, masks: Optional[ArrayLike] = None,

@@ -12,6 +12,7 @@ from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping,
 import numpy as np
 
 from . import _core
+from ._calls import helpful
 from ._core import Tensor
 from ._errors import DataError, UnsupportedError
 from ._errors import invalid_argument as _wrong
@@ -75,6 +76,7 @@ class Scores:
         return "\n".join(lines) + (f"\n{self.masks}" if self.masks else "")
 
 
+@helpful
 def val(gt: Union[Path, Mapping[str, Any]], detections: Document, *,
         masks: bool = False) -> Scores:
     """Average precision and recall by COCO's protocol: the numbers of pycocotools.

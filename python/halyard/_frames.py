@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Iterator, Optional, Union
 
+from ._calls import helpful
 from ._core import DecodeLimits, ImageProcessor, Tensor, _FrameSource
 from ._enums import Flip, Rotation, TensorMemory
 from ._errors import InvalidArgumentError
@@ -91,6 +92,7 @@ class Frames:
         return f"Frames({self.source!r}{count}, {self.rate:g} a second)"
 
 
+@helpful
 def open(source: Source, *, picture_rate: float = 25.0,  # noqa: A001
          limits: Optional[DecodeLimits] = None) -> Frames:
     """The frames of a picture, a folder of pictures (frame9 before frame10), a video or a URL::

@@ -7,6 +7,7 @@ import numpy as np
 
 from numpy.typing import NDArray
 
+from ._calls import helpful
 from ._core import DecodeLimits, ImageProcessor, Tensor, _Tensor
 from ._enums import Flip, PixelFormat, Rotation, TensorMemory
 from ._errors import InvalidArgumentError
@@ -19,6 +20,7 @@ _UPRIGHT = (Flip.NoFlip, Rotation.Rotate0)
 _BY_CHANNELS = {1: PixelFormat.Grey, 3: PixelFormat.Rgb, 4: PixelFormat.Rgba}
 
 
+@helpful
 def load(path: Path, format: Optional[PixelFormatLike] = None,
          mem: Optional[TensorMemoryLike] = None, *,
          limits: Optional[DecodeLimits] = None) -> Tensor:
@@ -27,6 +29,7 @@ def load(path: Path, format: Optional[PixelFormatLike] = None,
     return Tensor.load(path, format, mem, limits=limits)
 
 
+@helpful
 def imread(path: Path, format: PixelFormatLike = "rgb", *, raw: bool = False,
            limits: Optional[DecodeLimits] = None) -> "NDArray[np.uint8]":
     """A picture file as an upright NumPy array [H,W,C] of uint8, R G B unless ``format`` says
@@ -42,6 +45,7 @@ def imread(path: Path, format: PixelFormatLike = "rgb", *, raw: bool = False,
     return np.asarray(picture)
 
 
+@helpful
 def imwrite(path: Path, image: Any, quality: int = 90) -> None:
     """Writes a Tensor, or an array [H,W], [H,W,1], [H,W,3] (R G B) or [H,W,4] of uint8, as the
     file's name says: ``Tensor.save``. ``quality`` is that of JPEG and WebP."""

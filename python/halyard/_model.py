@@ -12,6 +12,7 @@ from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List
 import numpy as np
 
 from . import _core
+from ._calls import helpful
 from ._core import Decoder, Engine, ImageProcessor, ModelDescription, Placement, Tensor
 from ._detections import Detections, Names, names_from
 from ._enums import Fit, LetterboxRule, Nms, PixelFormat
@@ -57,6 +58,7 @@ class Model:
     Raises MissingFileError, DataError (no model), UnsupportedError (no OpenVINO, or outputs of no
     known kind), ValueError."""
 
+    @helpful
     def __init__(self, model: Optional[Path] = None, *,
                  engine: Optional[Callable[..., Any]] = None,
                  input_size: Optional[Tuple[int, int]] = None,
@@ -153,6 +155,7 @@ class Model:
     def __call__(self, image: Any, *, conf: float = ..., iou: float = ..., classes: Classes = ...,
                  max_det: int = ..., agnostic_nms: bool = ..., bgr: bool = ...) -> Result: ...
 
+    @helpful
     def __call__(self, image: Any, *, conf: float = 0.25, iou: float = 0.45,
                  classes: Classes = None, max_det: int = 300, agnostic_nms: bool = False,
                  bgr: bool = False) -> Any:
@@ -179,6 +182,7 @@ class Model:
 
     predict = __call__
 
+    @helpful
     def stream(self, source: Union[Path, Frames, Iterable[Any]], *, conf: float = 0.25,
                iou: float = 0.45, classes: Classes = None, max_det: int = 300,
                agnostic_nms: bool = False) -> Iterator[Result]:
@@ -190,6 +194,7 @@ class Model:
             result.index, result.timestamp_ns = frame.index, frame.timestamp_ns
             yield result
 
+    @helpful
     def track(self, source: Union[Path, Frames, Iterable[Any]], *,
               tracker: Union["AnyTracker", TrackerKind] = "bytetrack", coasting: bool = False,
               **options: Any) -> Iterator[Result]:
@@ -204,6 +209,7 @@ class Model:
             result.detections = follow(follower, result.detections, result.timestamp_ns, coasting)
             yield result
 
+    @helpful
     def val(self, gt: Union[Path, Mapping[str, Any]], images: Path, *,
             preset: str = "ultralytics-val", conf: Optional[float] = None,
             iou: Optional[float] = None, masks: Optional[bool] = None) -> Scores:

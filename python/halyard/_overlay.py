@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, List, Literal, Optional, Sequence, Tuple,
 import numpy as np
 
 from . import _core
+from ._calls import helpful
 from ._core import ImageProcessor, Tensor, palette_color
 from ._detections import Detections, Names, names_from
 from ._enums import Flip, PixelFormat, Rotation, TensorMemory
@@ -54,6 +55,7 @@ class Overlay:
 
     Raises MissingFileError where there is no font: the message names the package to install."""
 
+    @helpful
     def __init__(self, names: Names = None, *,
                  color_by: Optional[Literal["class", "track"]] = None, line_width: int = 0,
                  text_size: int = 0, opacity: float = 0.5, show_confidence: bool = True,

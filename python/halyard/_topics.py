@@ -12,6 +12,7 @@ from typing import (Any, AsyncIterator, Callable, Generic, Iterator, Optional, P
 
 import numpy as np
 
+from ._calls import helpful
 from ._core import (DepthImage, Device, Image, PointCloud, Tensor, TensorHandle, TensorPool,
                     TensorPoolConfig, TopicStats, _Endpoint, _ReferenceTensor)
 from ._errors import Error, InvalidArgumentError
@@ -153,6 +154,7 @@ class Topic(Generic[T]):
                  block_timeout: Optional[float] = 1.0, pool: Optional[TensorPoolConfig] = None,
                  message_name: Optional[str] = None) -> None: ...
 
+    @helpful
     def __init__(self, name: str, type: Any = Tensor, *, depth: Optional[int] = None,
                  overflow: Optional[str] = None, history: Optional[int] = None,
                  max_endpoints: Optional[int] = None, role: str = "both",

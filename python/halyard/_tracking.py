@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from . import _core
+from ._calls import helpful
 from ._core import ByteTrack, OcSort, Sort
 from ._detections import Detections
 
@@ -39,6 +40,7 @@ class Tracker:
 
     Raises ValueError for an option out of its range, or that the kind does not have."""
 
+    @helpful
     def __init__(self, kind: TrackerKind = "bytetrack", *,
                  high_score: Optional[float] = None, low_score: Optional[float] = None,
                  min_score: Optional[float] = None, min_iou: Optional[float] = None,
@@ -65,6 +67,7 @@ class Tracker:
         1."""
         self._core = _core._TrackerCore(self.kind, self._options, self._step_ns)
 
+    @helpful
     def update(self, detections: Detections, timestamp_ns: Optional[int] = None, *,
                coasting: bool = False) -> Detections:
         """Moves to the next frame and associates its detections.

@@ -165,3 +165,48 @@ def test_errors_of_arguments_that_fit_stay_as_they_are():
     with pytest.raises(ValueError, match="is no pixel format"):
         halyard.Tensor.image(8, 8, "rbg")
     assert models.decoder() != 3 and not models.decoder() == np.zeros(1)
+
+
+class TestFunctionsOfPython:
+    """Those that are written in Python name what an unknown keyword may mean."""
+
+    def network(self):
+        return halyard.Model(engine=lambda array: np.zeros((1, 6, 400), np.float32),
+                             input_size=(64, 64))
+
+    @pytest.mark.parametrize("call, says", [
+        (lambda self: self.network()(np.zeros((8, 8, 3), np.uint8), confidence=0.3),
+         "Model() got an unexpected keyword argument 'confidence'; did you mean 'conf'?"),
+        (lambda self: halyard.Model("m.onnx", lables=["a"]),
+         "Model() got an unexpected keyword argument 'lables'; did you mean 'labels'?"),
+        (lambda self: self.network().stream("x", score_threshold=0.3),
+         "stream() got an unexpected keyword argument 'score_threshold'; did you mean 'conf'?"),
+        (lambda self: self.network().val({}, "x", presets="hal"),
+         "val() got an unexpected keyword argument 'presets'; did you mean 'preset'?"),
+        (lambda self: halyard.open("x", picture_rat=2),
+         "open() got an unexpected keyword argument 'picture_rat'; did you mean 'picture_rate'?"),
+        (lambda self: halyard.imread("x", fromat="rgb"),
+         "imread() got an unexpected keyword argument 'fromat'; did you mean 'format'?"),
+        (lambda self: halyard.Tracker(zzzzzz=1),
+         "Tracker() got an unexpected keyword argument 'zzzzzz'; it takes kind, "),
+        (lambda self: halyard.Detections([[0, 0, 1, 1]], scores=[1]),
+         "Detections() got an unexpected keyword argument 'scores'"),
+    ])
+    def test_name_the_parameter(self, call, says):
+        with pytest.raises(TypeError) as raised:
+            call(self)
+        assert str(raised.value).startswith(says)
+
+    def test_leave_all_other_errors_as_they_are(self):
+        with pytest.raises(TypeError, match="missing 1 required positional argument: 'path'"):
+            halyard.imread()
+
+        def breaks(array):
+            raise TypeError("of the engine")
+
+        with pytest.raises(TypeError, match="of the engine"):
+            halyard.Model(engine=breaks, input_size=(8, 8))(np.zeros((8, 8, 3), np.uint8))
+
+    def test_show_their_signature(self):
+        assert "conf: 'float' = 0.25" in str(inspect.signature(halyard.Model.__call__))
+        assert halyard.open.__doc__ and halyard.open.__name__ == "open"
