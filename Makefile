@@ -12,6 +12,9 @@ PREFIX ?= /usr/local
 OUT ?= out
 # How long `make attack` tries; ATTACK_FLAGS are of attack/run.py.
 MINUTES ?= 60
+LAYER ?= decode
+SEED ?= 1
+COUNT ?= 30
 
 # Tests under ThreadSanitizer: of the suites with threads of our own, and those of one decoder that
 # several use, the files that speak of threads (tests/CMakeLists.txt). FFmpeg and the engine are not
@@ -41,7 +44,7 @@ export TBB_ENABLE_SANITIZERS := 1
 export TSAN_OPTIONS ?= suppressions=$(CURDIR)/tools/tsan.supp:history_size=4
 
 .PHONY: help deps build test vm demo bench check asan attack tsan aarch64 clang coverage format
-.PHONY: install wheel wheels clean
+.PHONY: mutants install wheel wheels clean
 
 help: ## This list
 	@echo "Halyard. Targets:"
@@ -104,8 +107,6 @@ asan: ## Run the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@cmake --build build-asan -j $(JOBS)
 	@JOBS=$(JOBS) scripts/run-tests.sh build-asan -LE '$(ASAN_SKIP)'
 
-# Without address randomisation where that may be switched off: kernels that randomise more bits
-# than ThreadSanitizer knows leave no room for its shadow.
 # Stress programs with AddressSanitizer, and the fuzz targets where clang is: what stands in
 # attack/README.md, for MINUTES. What fails is in out/attack/.
 attack: ## Try for MINUTES to break the library, the package and the program (attack/)
@@ -119,6 +120,13 @@ attack: ## Try for MINUTES to break the library, the package and the program (at
 	  cmake --build build-fuzz -j $(JOBS) --target halyard_fuzzers; fi
 	@attack/run.py --build build-asan --fuzz build-fuzz --minutes $(MINUTES) $(ATTACK_FLAGS)
 
+# One-line faults, each in a worktree of its own under out/: what no test notices is printed.
+mutants: ## Put COUNT faults, drawn by SEED, into src/LAYER and print those no test notices
+	@scripts/install-deps.sh test
+	@tools/mutants.py $(LAYER) --seed $(SEED) --count $(COUNT) --jobs $(JOBS)
+
+# Without address randomisation where that may be switched off: kernels that randomise more bits
+# than ThreadSanitizer knows leave no room for its shadow.
 tsan: ## Run the threaded suites under ThreadSanitizer
 	@scripts/install-deps.sh test
 	@cmake --preset tsan -DHALYARD_TESTS=ON $(CMAKE_FLAGS)
