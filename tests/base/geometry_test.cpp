@@ -158,6 +158,21 @@ TEST(Placement, to_source_clips_boxes_to_the_picture) {
   EXPECT_EQ(p.to_source(Box{-10, 0, 200, 100}), (Box{0, 0, 100, 50}));
 }
 
+TEST(Placement, to_source_lays_boxes_beside_the_picture_on_its_edge) {
+  const Placement p({100, 50}, Region{0, 0, 100, 50}, {Flip::none, Rotation::none}, {100, 100},
+                    {0, 25, 100, 50});
+  struct Case {
+    const char* side;
+    Box destination, source;
+  };
+  const Case cases[] = {{"left", {-30, 35, -20, 45}, {0, 10, 0, 20}},
+                        {"above", {10, 5, 20, 15}, {10, 0, 20, 0}},
+                        {"right", {120, 35, 130, 45}, {100, 10, 100, 20}},
+                        {"below", {10, 85, 20, 95}, {10, 50, 20, 50}}};
+  for (const Case& c : cases)
+    EXPECT_EQ(p.to_source(c.destination), c.source) << c.side;
+}
+
 TEST(Placement, turns_clockwise_after_the_flip) {
   // A 4 x 2 source; its top left pixel centre is (0.5, 0.5).
   const Region all{0, 0, 4, 2};

@@ -36,6 +36,15 @@ TEST_F(LogTest, delivers_messages_up_to_the_level_in_force) {
   EXPECT_EQ(lines_[0], "codec: first");
 }
 
+TEST_F(LogTest, delivers_no_message_of_level_off) {
+  for (const LogLevel in_force : {LogLevel::off, LogLevel::info, LogLevel::trace}) {
+    set_log_level(in_force);
+    log(LogLevel::off, "codec", "never");
+    HALYARD_LOG(LogLevel::off, "codec", "{}", "never");
+    EXPECT_TRUE(lines_.empty()) << to_string(in_force);
+  }
+}
+
 TEST_F(LogTest, formats_only_what_is_read) {
   int formatted = 0;
   const auto count = [&formatted] { return ++formatted; };

@@ -10,8 +10,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "in_child.h"
 
@@ -45,6 +48,63 @@ TEST(SealedMemory, only_memory_has_seals) {
   EXPECT_EQ(seal_against_shrinking(write_end.get()).error().code, Errc::unsupported);
   EXPECT_FALSE(seals_of(-1));
   EXPECT_EQ(seal_against_shrinking(-1).error().os_errno, EBADF);
+}
+
+// The name under which a shared object was made, "" where the system does not tell.
+std::string shared_name(const Fd& fd) {
+  std::array<char, 256> path{};
+  const std::string link = "/proc/self/fd/" + std::to_string(fd.get());
+  if (::readlink(link.c_str(), path.data(), path.size() - 1) < 0) return {};
+  const std::string_view whole = path.data();
+  const std::size_t begin = whole.find("/halyard-");
+  if (begin == std::string_view::npos) return {};
+  return std::string(whole.substr(begin, whole.find(' ') - begin));
+}
+
+// Takes the next `count` names, as another program may have done.
+class TakenNames {
+ public:
+  TakenNames(const std::string& last, unsigned count) {
+    const std::size_t number_at = last.rfind('-') + 1;
+    const unsigned long number = std::stoul(last.substr(number_at));
+    for (unsigned i = 1; i <= count; ++i) {
+      names_.push_back(last.substr(0, number_at) + std::to_string(number + i));
+      const Fd made(::shm_open(names_.back().c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600));
+      EXPECT_TRUE(made) << names_.back();
+    }
+  }
+  TakenNames(const TakenNames&) = delete;
+  TakenNames& operator=(const TakenNames&) = delete;
+  ~TakenNames() {
+    for (const std::string& name : names_)
+      EXPECT_EQ(::shm_unlink(name.c_str()), 0) << name << " was taken away";
+  }
+
+ private:
+  std::vector<std::string> names_;
+};
+
+TEST(SharedObject, passes_over_names_that_are_taken) {
+  const auto first = create_shared_object();
+  if (!first) GTEST_SKIP() << first.error().message();
+  const std::string name = shared_name(*first);
+  if (name.empty()) GTEST_SKIP() << "/proc does not name the object";
+  const TakenNames taken(name, 3);
+  const auto next = create_shared_object();
+  ASSERT_TRUE(next) << next.error().message();
+  EXPECT_EQ(::lseek(next->get(), 0, SEEK_END), 0);
+}
+
+TEST(SharedObject, gives_up_after_64_names_that_are_taken) {
+  const auto first = create_shared_object();
+  if (!first) GTEST_SKIP() << first.error().message();
+  const std::string name = shared_name(*first);
+  if (name.empty()) GTEST_SKIP() << "/proc does not name the object";
+  const TakenNames taken(name, 64);
+  const auto refused = create_shared_object();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::exists);
+  EXPECT_TRUE(create_shared_object()) << "the names behind them are free";
 }
 
 TEST(OwnMemory, is_written_by_its_owner_and_by_nobody_else) {

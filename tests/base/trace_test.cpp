@@ -268,5 +268,28 @@ TEST_F(TraceTest, leaves_out_events_that_memory_is_short_for) {
   EXPECT_GE(named("test.short").size(), 1U);
 }
 
+void drop_one_event() {
+  std::size_t failures = 0;
+  {
+    const testing::AllocationLimit limit(0, testing::Shortage::once);
+    // Each is kept until the list of events has to grow.
+    for (int i = 0; limit.failures() == 0 && i < 1000; ++i)
+      trace::counter("test.kept", 1);
+    failures = limit.failures();
+  }
+  EXPECT_EQ(failures, 1U);
+}
+
+TEST_F(TraceTest, each_session_counts_its_own_dropped_events) {
+  for (const bool is_short : {true, false}) {
+    ASSERT_TRUE(trace::start(path_));
+    trace::counter("test.kept", 1);  // makes this thread's log
+    if (is_short) drop_one_event();
+    ASSERT_TRUE(trace::stop());
+    std::ifstream file(path_);
+    EXPECT_EQ(json::parse(file)["otherData"]["dropped_events"], is_short ? 1 : 0);
+  }
+}
+
 }  // namespace
 }  // namespace halyard
