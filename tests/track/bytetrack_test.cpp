@@ -46,6 +46,26 @@ TEST(ByteTrack, identities_are_never_given_twice) {
   EXPECT_EQ(update(tracker, {found(usual)}, 2 * frame)[0].id, 2U);
 }
 
+TEST(ByteTrack, a_lost_box_keeps_the_size_that_it_had_grown_to) {
+  for (const bool is_paper : {false, true}) {
+    Tracker tracker = is_paper ? Tracker(*ByteTrack::paper()) : Tracker(*ByteTrack::create());
+    const auto grown = [](int i) {
+      const auto size = static_cast<float>(100 + 2 * i);
+      return Box{0, 0, size, 2 * size};
+    };
+    for (int i = 0; i < 60; ++i)
+      update(tracker, {found(grown(i))}, i * frame);
+    // One frame more it grows, until it is known to be lost.
+    const Box first = update(tracker, {}, 60 * frame).at(0).box;
+    EXPECT_GT(first.height(), grown(59).height());
+    for (int i = 61; i < 70; ++i) {
+      const Box later = update(tracker, {}, i * frame).at(0).box;
+      EXPECT_NEAR(later.height(), first.height(), 1e-3F) << i << (is_paper ? " paper" : " hal");
+      EXPECT_GT(later.y1 + later.y2, first.y1 + first.y2) << "its centre moves on";
+    }
+  }
+}
+
 TEST(ByteTrack, tiny_and_huge_boxes_match_like_any_other) {
   for (const float scale : {1e-4F, 1.0F, 1e6F}) {
     auto tracker = *ByteTrack::create();

@@ -215,20 +215,22 @@ bool is_finite(const Filter& filter) {
 TEST(BoxFilter, stays_finite_and_upright_however_long_it_predicts) {
   for (const double dt : {1.0, 1e6, 1e18}) {
     for (const Box& box : {Box{0.2F, 0.2F, 0.4F, 0.4F}, Box{-1e9F, -1e9F, 1e9F, 1e9F}}) {
-      BoxFilter filter(box);
-      filter.velocity = {0.01F, 0.01F, -0.5F, -0.5F};
-      AreaFilter other(box);
-      other.velocity = {0.01F, 0.01F, -0.5F, 0};
-      for (int i = 0; i < 1000; ++i) {
-        filter.predict(dt, 3);
-        other.predict(dt);
-        ASSERT_TRUE(is_finite(filter)) << dt;
-        ASSERT_TRUE(is_finite(other)) << dt;
+      for (const float growth : {-0.5F, 1.0F}) {  // by its height in each frame
+        BoxFilter filter(box);
+        filter.velocity = {0.01F, 0.01F, -0.5F, growth * box.height()};
+        AreaFilter other(box);
+        other.velocity = {0.01F, 0.01F, growth, 0};
+        for (int i = 0; i < 1000; ++i) {
+          filter.predict(dt, 3);
+          other.predict(dt);
+          ASSERT_TRUE(is_finite(filter)) << dt;
+          ASSERT_TRUE(is_finite(other)) << dt;
+        }
+        filter.correct(box, 1, 1e-2F);
+        other.correct(box);
+        EXPECT_TRUE(is_finite(filter)) << dt;
+        EXPECT_TRUE(is_finite(other)) << dt;
       }
-      filter.correct(box, 1, 1e-2F);
-      other.correct(box);
-      EXPECT_TRUE(is_finite(filter)) << dt;
-      EXPECT_TRUE(is_finite(other)) << dt;
     }
   }
 }

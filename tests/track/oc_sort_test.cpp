@@ -52,6 +52,16 @@ TEST(Observations, look_back_three_frames_or_as_far_as_something_was_seen) {
   EXPECT_EQ(past.before(3), at(50));  // nothing in 6..8: the last one
 }
 
+TEST(Observations, look_back_to_the_first_frame) {
+  Observed past(at(0));
+  for (int i = 1; i <= 3; ++i) {
+    past.predict(1);
+    past.see(at(10.0F * static_cast<float>(i)), 3);
+    EXPECT_EQ(past.before(static_cast<std::uint32_t>(i)), at(0)) << i;
+    EXPECT_EQ(past.before(7), at(0)) << i;  // as far as something was seen
+  }
+}
+
 TEST(Observations, a_gap_is_filtered_anew_along_the_straight_way) {
   // After a gap the filter is what it had been, had the object been seen on the straight way.
   Observed gap(at(0));

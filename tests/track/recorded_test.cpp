@@ -87,8 +87,10 @@ TEST_P(RecordedScenes, give_a_sane_number_of_tracks) {
               sequence.name, name_of(kind), counts.detections, counts.used, counts.hits.size(),
               lasting);
   EXPECT_GE(lasting, counts.most_in_a_frame / 2);
-  EXPECT_LE(counts.hits.size(), counts.detections / 10);
-  EXPECT_GE(counts.used * 100, counts.detections * 65);
+  EXPECT_LE(counts.hits.size(), counts.detections / 15);
+  // ByteTrack takes low scores too; OC-SORT and SORT trust a track after three hits.
+  constexpr std::size_t min_used_percent[] = {94, 86, 77, 79};
+  EXPECT_GE(counts.used * 100, counts.detections * min_used_percent[static_cast<int>(kind)]);
 }
 
 INSTANTIATE_TEST_SUITE_P(

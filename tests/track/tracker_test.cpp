@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <random>
 #include <set>
@@ -206,6 +207,20 @@ TEST_P(EveryTracker, keeps_to_the_most_tracks_it_may_have_and_takes_the_best_sco
   }
 }
 
+TEST_P(EveryTracker, takes_the_first_of_equal_scores_beyond_the_most_tracks) {
+  Tracker tracker = make_tracker(GetParam(), [](auto& options) { options.max_tracks = 3; });
+  std::vector<Detection> many;
+  for (int i = 0; i < 10; ++i) {
+    const float x = 100.0F * static_cast<float>(i);
+    many.push_back(found({x, 0, x + 50, 50}, i == 6 ? 0.95F : 0.9F));
+  }
+  const auto tracks = update(tracker, many, 0ns);
+  ASSERT_EQ(tracks.size(), 3U);
+  EXPECT_EQ(tracks[0].detection, 0);
+  EXPECT_EQ(tracks[1].detection, 1);
+  EXPECT_EQ(tracks[2].detection, 6);
+}
+
 TEST_P(EveryTracker, counts_what_it_leaves_out_when_as_many_live_as_may) {
   Tracker tracker = make_tracker(GetParam(), [](auto& options) {
     options.max_tracks = 2;
@@ -298,12 +313,28 @@ TEST(Tracker, refuses_own_options_outside_their_range) {
     expect_refused(sort, Sort::Options{.min_iou = bad}, "min_iou");
   }
   expect_refused(hal, ByteTrack::Options{.update_gain = 0}, "update_gain");
-  expect_refused(hal, ByteTrack::Options{.max_distance = -1}, "max_distance");
+  for (const float bad :
+       {-1.0F, std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()})
+    expect_refused(hal, ByteTrack::Options{.max_distance = bad}, "max_distance");
   expect_refused(paper, ByteTrack::PaperOptions{.first_limit = 0}, "first_limit");
   expect_refused(oc_sort, OcSort::Options{.direction_frames = 0}, "direction_frames");
   expect_refused(oc_sort, OcSort::Options{.direction_frames = 8}, "direction_frames");
   expect_refused(oc_sort, OcSort::Options{.min_hits = 1'000'001}, "min_hits");
   expect_refused(sort, Sort::Options{.min_hits = 1'000'001}, "min_hits");
+}
+
+TEST(Tracker, continues_a_track_of_exactly_the_least_iou) {
+  const Box whole{0, 0, 2, 1};
+  const Box half{0, 0, 1, 1};
+  for (const float least : {0.5F, std::nextafter(0.5F, 1.0F)}) {
+    Tracker trackers[] = {*ByteTrack::create({.min_iou = least}),
+                          *OcSort::create({.min_iou = least}), *Sort::create({.min_iou = least})};
+    for (Tracker& tracker : trackers) {
+      update(tracker, {found(whole)}, 0ns);
+      EXPECT_EQ(update(tracker, {found(half)}, frame).size(), least > 0.5F ? 2U : 1U)
+          << &tracker - trackers;
+    }
+  }
 }
 
 TEST(Tracker, lists_the_seen_first) {
