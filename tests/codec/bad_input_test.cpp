@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bad files and bad requests: each refusal has its code, none changes the caller's tensor's label.
 #include <cstring>
+#include <functional>
 #include <random>
 
 #include "codec/jpeg_decode.h"
@@ -156,15 +157,25 @@ TEST(BadInput, padding_is_forgiven_and_skipped_data_is_not) {
 }
 
 TEST(BadInput, header_that_libjpeg_reads_otherwise_is_corrupt) {
+  using Header = codec::JpegHeader;
   const Bytes file = test::make_jpeg({});
-  auto header = *codec::parse_jpeg_header(file, {});
-  header.info.width += 8;
-  const auto wide = *Tensor::create_image(header.info.width, header.info.height, PixelFormat::nv12);
+  const auto wide = *Tensor::create_image(64, 64, PixelFormat::rgb);
   const auto map = wide.map(Access::write);
-  const auto status = codec::decode_jpeg(file, header, PixelFormat::nv12, *map);
-  ASSERT_FALSE(status);
-  EXPECT_EQ(status.error().code, Errc::corrupt);
-  EXPECT_NE(status.error().message().find("contradicts itself"), std::string::npos);
+  const auto expect_corrupt = [&](const char* what, const std::function<void(Header&)>& change) {
+    auto header = *codec::parse_jpeg_header(file, {});
+    change(header);
+    const auto status = codec::decode_jpeg(file, header, PixelFormat::rgb, *map);
+    ASSERT_FALSE(status) << what;
+    EXPECT_EQ(status.error().code, Errc::corrupt) << what;
+    EXPECT_NE(status.error().message().find("contradicts itself"), std::string::npos) << what;
+  };
+  expect_corrupt("width", [](Header& h) { h.info.width += 8; });
+  expect_corrupt("height", [](Header& h) { h.info.height += 8; });
+  expect_corrupt("components", [](Header& h) { h.info.components = 1; });
+  for (const std::size_t c : {0U, 1U, 2U}) {
+    expect_corrupt("h", [c](Header& h) { ++h.components[c].h; });
+    expect_corrupt("v", [c](Header& h) { ++h.components[c].v; });
+  }
 }
 
 TEST(BadInput, odd_adobe_transform_is_forgiven) {

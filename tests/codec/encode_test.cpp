@@ -77,6 +77,58 @@ TEST(EncodeJpeg, planes_come_back_without_a_colour_conversion) {
   }
 }
 
+// One level in each block of 8 x 8 samples of a component, neighbours far apart. Blocks that the
+// picture does not fill stay of one level when their last samples are repeated.
+int block_level(std::size_t component, std::size_t x, std::size_t y) {
+  const bool is_bright = (x / 8 + y / 8 + component) % 2 != 0;
+  return is_bright ? 210 : 45;
+}
+
+// Calls `each(component, x, y, sample)` for all samples of a map of grey or of YCbCr planes.
+template <class Each>
+void for_each_sample(const TensorMap& map, std::size_t width, Each each) {
+  for (std::size_t p = 0; p < map.plane_count(); ++p) {
+    const auto& plane = map.plane(p);
+    const std::size_t step = p == 1 && map.plane_count() == 2 ? 2 : 1;
+    const std::size_t row_bytes = p == 0 ? width : plane.row_bytes;
+    for (std::size_t y = 0; y < plane.rows; ++y) {
+      for (std::size_t x = 0; x < row_bytes; ++x)
+        each(p + x % step, x / step, y, plane.writable[y * plane.stride_bytes + x]);
+    }
+  }
+}
+
+TEST(EncodeJpeg, blocks_that_the_picture_does_not_fill_do_not_ring) {
+  for (const PixelFormat format : {PixelFormat::nv12, PixelFormat::nv16, PixelFormat::nv24,
+                                   PixelFormat::i420, PixelFormat::grey}) {
+    for (const std::size_t width : {9U, 17U, 23U, 34U}) {
+      for (const std::size_t height : {9U, 18U}) {
+        for (const int quality : {50, 75, 90}) {
+          SCOPED_TRACE(testing::Message() << to_string(format) << " " << width << " x " << height
+                                          << ", quality " << quality);
+          auto picture = *Tensor::create_image(width, height, format);
+          picture.set_colorimetry(Colorimetry::jpeg());
+          for_each_sample(*picture.map(Access::write), width,
+                          [](std::size_t c, std::size_t x, std::size_t y, std::byte& sample) {
+                            sample = static_cast<std::byte>(block_level(c, x, y));
+                          });
+          const auto file = encode_jpeg(picture, {.quality = quality});
+          ASSERT_TRUE(file) << file.error().message();
+          const auto back = load_image(std::span<const std::byte>(*file));
+          ASSERT_TRUE(back) << back.error().message();
+          int most = 0;
+          for_each_sample(*back->map(Access::read_write), width,
+                          [&](std::size_t c, std::size_t x, std::size_t y, std::byte sample) {
+                            most = std::max(most, std::abs(std::to_integer<int>(sample) -
+                                                           block_level(c, x, y)));
+                          });
+          EXPECT_LE(most, 2);  // a block of one level is one rounded number
+        }
+      }
+    }
+  }
+}
+
 TEST(EncodeJpeg, packed_colours_in_any_order_give_one_picture) {
   std::optional<Bytes> first;
   for (const PixelFormat format :

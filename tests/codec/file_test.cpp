@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files: limits when reading; no half file, no leftover when writing.
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <csignal>
 #include <filesystem>
+#include <thread>
 
 #include "codec/support.h"
 #include "folder.h"
@@ -59,6 +63,30 @@ TEST_F(FileTest, stream_is_read_to_one_byte_beyond_the_limit_and_no_further) {
   int left = 0;
   ASSERT_EQ(::ioctl(reader.get(), FIONREAD, &left), 0);
   EXPECT_EQ(left, 200'000 - 100'001);
+}
+
+TEST_F(FileTest, signals_do_not_end_the_wait_for_a_pipe) {
+  struct sigaction ignore = {};
+  struct sigaction old = {};
+  ignore.sa_handler = [](int) {};  // and no SA_RESTART: system calls fail with EINTR
+  ASSERT_EQ(::sigaction(SIGUSR1, &ignore, &old), 0);
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  const pthread_t reader = ::pthread_self();
+  std::thread writer([&] {
+    const Fd end(::open(path("pipe").c_str(), O_WRONLY | O_CLOEXEC));  // the reader has opened it
+    // Were the reader gone, the bytes would still find a pipe.
+    const Fd other(::open(path("pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    for (int i = 0; i < 20; ++i) {
+      ::pthread_kill(reader, SIGUSR1);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    EXPECT_EQ(::write(end.get(), small_.data(), small_.size()), 3);
+  });
+  const auto read = read_file(path("pipe"));
+  writer.join();
+  ::sigaction(SIGUSR1, &old, nullptr);
+  ASSERT_TRUE(read) << read.error().message();
+  EXPECT_EQ(*read, small_);
 }
 
 TEST_F(FileTest, missing_files_and_folders_are_told_apart) {

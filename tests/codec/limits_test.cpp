@@ -2,12 +2,14 @@
 // Limits on products: scans times blocks, decoded bytes per byte of the file. What honest files
 // need passes, what small hostile files ask for is refused before anything is decoded.
 #include <cstring>
+#include <string>
 
 #include "codec/bombs.h"
 #include "codec/exif.h"
 #include "codec/jpeg_decode.h"
 #include "codec/jpeg_scans.h"
 #include "codec/png_header.h"
+#include "codec/png_writer.h"
 
 namespace halyard {
 namespace {
@@ -151,6 +153,26 @@ TEST(DecodeLimits, limits_of_the_process_count_where_none_are_named) {
   EXPECT_TRUE(peek(file, DecodeLimits{}));
   set_default_decode_limits({});
   EXPECT_EQ(refusal_of(file), "");
+}
+
+// A PNG whose chunk of a keyword, compression method 0 and a stream inflates to `bytes`.
+Bytes with_inflating_chunk(const char* type, std::size_t bytes) {
+  const std::string stream = test::zlib_stream(std::string(bytes, '\0'), 1);
+  test::RawPng spec{.width = 1, .height = 1, .color_type = 0};
+  spec.before_data = test::png_chunk(type, std::string("name\0\0", 6) + stream);
+  spec.data = test::zlib_stream(std::string(2, '\0'));
+  return test::png_file(spec);
+}
+
+TEST(DecodeLimits, text_and_profiles_of_pngs_inflate_to_64_mib_at_most) {
+  constexpr std::size_t mib = std::size_t{1} << 20;
+  for (const char* type : {"zTXt", "iCCP"}) {
+    const Bytes file = with_inflating_chunk(type, 4 * mib);
+    EXPECT_TRUE(load_image(std::span<const std::byte>(file))) << type;
+  }
+  // Both have one limit.
+  const Bytes file = with_inflating_chunk("zTXt", 65 * mib);
+  EXPECT_FALSE(load_image(std::span<const std::byte>(file)));
 }
 
 TEST(DecodeLimits, exif_that_leads_in_circles_is_read_once) {

@@ -2,6 +2,7 @@
 // PNG decoding: every colour type, depth, element type and layout from samples that are known.
 #include <cstring>
 
+#include "codec/png_writer.h"
 #include "codec/support.h"
 
 namespace halyard {
@@ -181,6 +182,49 @@ TEST(Png, transparent_colour_makes_rgba) {
   const auto picture = load_image(std::span<const std::byte>(file));
   ASSERT_TRUE(picture) << picture.error().message();
   EXPECT_EQ(plane_bytes(*picture, 0), (std::vector<std::uint8_t>{9, 8, 7, 0, 1, 2, 3, 255}));
+}
+
+TEST(Png, transparency_behind_the_data_is_none) {
+  struct Case {
+    int color_type;
+    std::string palette, transparency;
+  };
+  const Case cases[] = {
+      {2, "", test::png_chunk("tRNS", std::string(6, '\0'))},
+      {3, test::png_chunk("PLTE", "abcdef"), test::png_chunk("tRNS", std::string(1, '\0'))}};
+  for (const Case& c : cases) {
+    test::RawPng spec{.color_type = c.color_type, .before_data = c.palette};
+    const std::size_t row_bytes = 8 * test::png_pixel_bytes(spec);
+    spec.data = test::zlib_stream(std::string(8 * (1 + row_bytes), '\0'));
+    spec.after_data = c.transparency;
+    const auto late = peek(test::png_file(spec));
+    ASSERT_TRUE(late) << late.error().message();
+    EXPECT_EQ(late->native_format, PixelFormat::rgb) << c.color_type;
+    spec.before_data += c.transparency;
+    spec.after_data = "";
+    EXPECT_EQ(peek(test::png_file(spec))->native_format, PixelFormat::rgba) << c.color_type;
+  }
+}
+
+TEST(Png, that_starts_with_another_chunk_is_corrupt) {
+  const Bytes file = test::make_png({.width = 3, .height = 1}, Bytes(9));
+  constexpr std::size_t at = 16, header_bytes = 13, behind = at + header_bytes + 4;
+  const std::string content(reinterpret_cast<const char*>(&file[at]), header_bytes);
+  for (const std::string_view type : {"tEXt", "PLTE", "IDAT", "iHDR", "XHDR"}) {
+    const std::string other = test::png_chunk(type, content);
+    const auto chunk = std::as_bytes(std::span(other));
+    Bytes instead(file.begin(), file.begin() + 8);
+    instead.insert(instead.end(), chunk.begin(), chunk.end());
+    Bytes before = instead;
+    instead.insert(instead.end(), file.begin() + behind, file.end());
+    before.insert(before.end(), file.begin() + 8, file.end());
+    for (const Bytes& bad : {instead, before}) {
+      const auto peeked = peek(bad);
+      ASSERT_FALSE(peeked) << type;
+      EXPECT_EQ(peeked.error().code, Errc::corrupt) << type;
+      EXPECT_NE(peeked.error().message().find("header chunk"), std::string::npos) << type;
+    }
+  }
 }
 
 TEST(Png, asked_formats_reorder_add_and_drop_channels) {
