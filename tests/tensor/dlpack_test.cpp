@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <thread>
@@ -135,16 +136,28 @@ TEST(DlpackExport, serves_several_consumers_and_a_writer_beside_them) {
 }
 
 TEST(DlpackExport, deleters_of_both_forms_take_null_and_an_empty_context) {
-  ManagedVersioned* const managed = from_public(*to_dlpack(counting()));
-  Managed* const older = from_public(*to_dlpack_unversioned(counting()));
+  std::weak_ptr<Buffer> buffer;
+  ManagedVersioned* managed = nullptr;
+  Managed* older = nullptr;
+  {
+    const Tensor tensor = counting();
+    buffer = tensor.buffer();
+    managed = from_public(*to_dlpack(tensor));
+    older = from_public(*to_dlpack_unversioned(tensor));
+  }
   managed->deleter(nullptr);
   older->deleter(nullptr);
   ManagedVersioned no_context;
   managed->deleter(&no_context);
   Managed older_no_context;
   older->deleter(&older_no_context);
+  EXPECT_EQ(buffer.use_count(), 2) << "none of these lets go of anything";
+  EXPECT_EQ(static_cast<const std::int32_t*>(managed->tensor.data)[5], 5);
   release(managed);
+  EXPECT_EQ(buffer.use_count(), 1);
+  EXPECT_EQ(static_cast<const std::int32_t*>(older->tensor.data)[5], 5);
   older->deleter(older);
+  EXPECT_TRUE(buffer.expired());
 }
 
 TEST(DlpackExport, says_read_only_and_refuses_to_hide_it) {

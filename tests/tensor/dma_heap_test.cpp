@@ -217,6 +217,13 @@ TEST_F(DmaHeapTest, a_node_that_is_no_device_is_an_error_of_its_own) {
   EXPECT_EQ(open_node(nodes_.udmabuf).error().code, Errc::not_found);
 }
 
+TEST_F(DmaHeapTest, an_open_node_closes_on_exec) {
+  add_heap("system");
+  const auto opened = open_node(nodes_.heaps + "/system");
+  ASSERT_TRUE(opened) << opened.error().message();
+  EXPECT_NE(::fcntl(opened->get(), F_GETFD) & FD_CLOEXEC, 0);
+}
+
 TEST_F(DmaHeapTest, heaps_are_listed_in_the_order_of_trying_then_by_name) {
   for (const char* name : {"zeta", "system", "alpha", "cma"})
     add_heap(name);

@@ -52,6 +52,35 @@ inline void send_raw(const Fd& socket, std::span<const std::byte> bytes,
   ASSERT_EQ(::sendmsg(socket.get(), &message, MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
 }
 
+/// Asks for a descriptor of the sending process beside each message; Linux 6.5 knows how.
+inline bool ask_for_pidfd(const Fd& socket) {
+  constexpr int pass_pidfd = 76;  // SO_PASSPIDFD
+  const int on = 1;
+  return ::setsockopt(socket.get(), SOL_SOCKET, pass_pidfd, &on, sizeof(on)) == 0;
+}
+
+/// Whether a process descriptor comes beside bytes that are sent without any.
+inline bool brings_pidfd(int type) {
+  const Sockets sockets(type);
+  if (!ask_for_pidfd(sockets.far)) return false;
+  const std::array<std::byte, 1> byte{};
+  send_raw(sockets.near, byte);
+  alignas(cmsghdr) std::array<char, 256> control{};
+  std::array<std::byte, 1> got{};
+  iovec io = {got.data(), got.size()};
+  msghdr message = {};
+  message.msg_iov = &io;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  if (::recvmsg(sockets.far.get(), &message, MSG_CMSG_CLOEXEC) != 1) return false;
+  const cmsghdr* head = CMSG_FIRSTHDR(&message);
+  if (head == nullptr || head->cmsg_type != 4) return false;  // SCM_PIDFD
+  int fd = -1;
+  std::memcpy(&fd, CMSG_DATA(head), sizeof(fd));
+  return static_cast<bool>(Fd(fd));
+}
+
 /// What send_tensor() would send, in the open.
 struct RawMessage {
   std::vector<std::byte> bytes;

@@ -2,18 +2,23 @@
 // Shared memory: sealed memfds, and POSIX objects where the kernel has none.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <filesystem>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "base/mapped.h"
+#include "halyard/fd.h"
+#include "in_child.h"
 #include "tensor/buffer_kinds.h"
 
 namespace {
@@ -141,6 +146,26 @@ TEST_F(ShmMemory, posix_shared_memory_beyond_the_machine_is_an_error) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::no_memory);
   EXPECT_EQ(descriptors(), before);
+}
+
+// In a child: limits go with the process. The signal would end it.
+bool limit_files_to(rlim_t bytes) {
+  const rlimit limit{bytes, bytes};
+  return ::signal(SIGXFSZ, SIG_IGN) != SIG_ERR && ::setrlimit(RLIMIT_FSIZE, &limit) == 0;
+}
+
+TEST_F(ShmMemory, posix_shared_memory_above_the_limit_of_files_is_no_memory) {
+  const bool is_enforced = testing::is_true_in_child([] {
+    const Fd fd(static_cast<int>(::syscall(SYS_memfd_create, "limit", MFD_CLOEXEC)));
+    return limit_files_to(4096) && ::posix_fallocate(fd.get(), 0, 10000) == EFBIG;
+  });
+  if (!is_enforced) GTEST_SKIP() << "this kernel sets no RLIMIT_FSIZE to shared memory";
+  EXPECT_TRUE(testing::is_true_in_child([] {
+    if (!limit_files_to(4096)) return false;
+    const auto refused = make_posix_shm_buffer(10000);
+    return !refused && refused.error().code == Errc::no_memory &&
+           refused.error().os_errno == EFBIG && make_posix_shm_buffer(4096).has_value();
+  }));
 }
 
 // Last: what the kernel does not know is remembered.

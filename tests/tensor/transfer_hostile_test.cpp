@@ -176,12 +176,11 @@ TEST_P(HostilePeer, may_be_asked_for_credentials) {
 }
 
 TEST_P(HostilePeer, may_be_asked_for_a_process_descriptor_which_is_closed) {
-  constexpr int pass_pidfd = 76;  // SO_PASSPIDFD, since Linux 6.5; elsewhere there is none to close
-  const int on = 1;
+  if (!brings_pidfd(type_)) GTEST_SKIP() << "no SO_PASSPIDFD, which Linux 6.5 has";
   const auto before = held();
   {
     Sockets sockets(type_);
-    (void)::setsockopt(sockets.far.get(), SOL_SOCKET, pass_pidfd, &on, sizeof(on));
+    ASSERT_TRUE(ask_for_pidfd(sockets.far));
     send_raw(sockets.near, good_.bytes, {good_.fds});
     const auto received = receive_tensor(sockets.far.get());
     ASSERT_TRUE(received) << received.error().message();

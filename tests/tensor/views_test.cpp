@@ -6,6 +6,7 @@
 
 #include "code_of.h"
 #include "tensor/byte_sets.h"
+#include "tensor/image_storage.h"
 
 namespace halyard {
 namespace {
@@ -123,6 +124,23 @@ TEST(Slice, keeps_name_and_colours_and_cuts_per_channel_quantization) {
   EXPECT_EQ(planar.slice({2, 0, 2, 2})->quantization(), (Quantization{{3, 4}, {}, 2}));
   for (const Tensor& t : {part, *planar.slice({2, 0, 2, 2})})
     EXPECT_TRUE(validate(*t.quantization(), t.dtype(), t.shape()));
+}
+
+TEST(Slice, of_planes_below_each_other_drops_a_quantization_per_row_or_column) {
+  for (const FormatInfo& f : all_formats()) {
+    if (!is_flat(f)) continue;
+    Tensor image = image_of(8, 4, f.format);
+    ASSERT_TRUE(image.set_quantization(Quantization::per_tensor(0.5F, 3)));
+    EXPECT_EQ(image.slice({2, 0, 4, 2})->quantization(), image.quantization()) << f.name;
+    for (std::size_t axis = 0; axis < 2; ++axis) {
+      const std::vector<float> scales(image.shape()[axis], 0.5F);
+      ASSERT_TRUE(image.set_quantization(Quantization{scales, {}, axis})) << f.name;
+      EXPECT_EQ(image.slice({2, 0, 4, 2})->quantization(), std::nullopt)
+          << f.name << " axis " << axis;
+      EXPECT_EQ(image.slice({0, 0, 8, 4})->quantization(), image.quantization())
+          << f.name << " axis " << axis;
+    }
+  }
 }
 
 TEST(Orientation, goes_with_the_rows_that_it_speaks_of) {
