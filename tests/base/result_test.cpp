@@ -62,7 +62,6 @@ TEST(Result, two_tries_stand_on_a_line) {
 }
 
 TEST(ResultDeathTest, the_value_of_a_failed_one_says_its_error) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto bad = half_of(3);
   EXPECT_DEATH(static_cast<void>(*bad), "failed Result is read: value: must be even: 3");
   EXPECT_DEATH(static_cast<void>(bad.value()), "value: must be even: 3");
