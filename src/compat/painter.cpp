@@ -269,11 +269,15 @@ Status Painter::draw_masks(const Decoder& decoder, std::span<const Tensor> outpu
 template <class AnyOf>
 Status Painter::Impl::draw_tracked(const Decoder::Impl& from, AnyOf& tracker,
                                    std::uint64_t timestamp, std::span<const Tensor> outputs,
-                                   Call call, std::vector<Detection>& found,
-                                   std::vector<TrackInfo>& tracks) {
+                                   Tensor& dst, std::vector<Detection>& found,
+                                   std::vector<TrackInfo>& tracks, const DrawOptions& options) {
+  trace::Span span("compat.draw_masks_tracked");
+  found.clear();
+  tracks.clear();
+  HALYARD_TRY(auto call, begin(dst, options));
   const WorkLease work(from.pool);
   HALYARD_TRY(const auto tensors, from.ordered(outputs, *work));
-  HALYARD_TRY(call.batch, from.element(tensors, call.options.batch));
+  HALYARD_TRY(call.batch, from.element(tensors, options.batch));
   HALYARD_CHECK(from.detect(tensors, *work, SIZE_MAX, call.batch));
   std::size_t live = 0;
   HALYARD_CHECK(from.track(tracker, timestamp, *work, tracks, &ids, live, SIZE_MAX));
@@ -285,22 +289,16 @@ Status Painter::draw_masks_tracked(const Decoder& decoder, ByteTrack& tracker,
                                    std::uint64_t timestamp, std::span<const Tensor> outputs,
                                    Tensor& dst, std::vector<Detection>& found,
                                    std::vector<TrackInfo>& tracks, const DrawOptions& options) {
-  trace::Span span("compat.draw_masks_tracked");
-  found.clear();
-  tracks.clear();
-  HALYARD_TRY(const auto call, state().begin(dst, options));
-  return state().draw_tracked(*decoder.impl_, tracker, timestamp, outputs, call, found, tracks);
+  return state().draw_tracked(*decoder.impl_, tracker, timestamp, outputs, dst, found, tracks,
+                              options);
 }
 
 Status Painter::draw_masks_tracked(const Decoder& decoder, const AnyTracker& tracker,
                                    std::uint64_t timestamp, std::span<const Tensor> outputs,
                                    Tensor& dst, std::vector<Detection>& found,
                                    std::vector<TrackInfo>& tracks, const DrawOptions& options) {
-  trace::Span span("compat.draw_masks_tracked");
-  found.clear();
-  tracks.clear();
-  HALYARD_TRY(const auto call, state().begin(dst, options));
-  return state().draw_tracked(*decoder.impl_, tracker, timestamp, outputs, call, found, tracks);
+  return state().draw_tracked(*decoder.impl_, tracker, timestamp, outputs, dst, found, tracks,
+                              options);
 }
 
 Status Painter::materialize_masks(std::span<const Detection> boxes, const ProtoData& protos,

@@ -73,8 +73,8 @@ struct HALYARD_LOCAL Painter::Impl {
   /// Of a ByteTrack or an AnyTracker: Painter::draw_masks_tracked().
   template <class AnyOf>
   Status draw_tracked(const Decoder::Impl& decoder, AnyOf& tracker, std::uint64_t timestamp,
-                      std::span<const Tensor> outputs, Call call, std::vector<Detection>& found,
-                      std::vector<TrackInfo>& tracks);
+                      std::span<const Tensor> outputs, Tensor& dst, std::vector<Detection>& found,
+                      std::vector<TrackInfo>& tracks, const DrawOptions& options);
 };
 
 }  // namespace halyard::compat
