@@ -39,6 +39,12 @@ struct CocoBox {
   double height = 0;
 };
 
+/// The same box by its corner and extents.
+inline CocoBox coco_box(const Box& box) noexcept {
+  return {box.x1, box.y1, static_cast<double>(box.x2) - static_cast<double>(box.x1),
+          static_cast<double>(box.y2) - static_cast<double>(box.y1)};
+}
+
 /// One object of an image: an annotation of the ground truth, or a detection.
 struct CocoObject {
   std::size_t image = 0;     ///< index into CocoTruth::images

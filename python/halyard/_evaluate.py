@@ -90,7 +90,7 @@ def val(gt: Union[Path, Mapping[str, Any]], detections: Document, *,
 
     A model is measured by ``Model.val``. Raises MissingFileError, DataError (the key's path and its
     rule), CapacityError (masks too large to compare)."""
-    truth = _truth(gt, masks)
+    truth = _truth(gt, _text(gt, "gt"), masks)
     return _scores(truth, _text(detections, "detections"), masks, detections)
 
 
@@ -125,8 +125,7 @@ def _named(document: Any, name: str, call: Callable[[], Any]) -> Any:
         raise DataError(f"{where}: {error}", error.code) from None
 
 
-def _truth(gt: Any, masks: bool) -> _core._CocoTruth:
-    text = _text(gt, "gt")
+def _truth(gt: Any, text: bytes, masks: bool) -> _core._CocoTruth:
     made: _core._CocoTruth = _named(gt, "gt", lambda: _core._CocoTruth(text, masks))
     return made
 
@@ -149,7 +148,8 @@ class Measured:
                  iou: Optional[float]) -> None:
         self.gt, self.folder = gt, pathlib.Path(images)
         self.run = _core._PresetRun(preset, conf, iou)
-        self.truth = _truth(gt, False)
+        self.text = _text(gt, "gt")
+        self.truth = _truth(gt, self.text, False)
         self.results: List[Dict[str, Any]] = []
         self.left_out = 0
 
@@ -188,7 +188,7 @@ class Measured:
         text = _text(self.results, "detections")
         beside = None
         if masks:
-            beside = _scores(_truth(self.gt, True), text, True, left_out=self.left_out)
+            beside = _scores(_truth(self.gt, self.text, True), text, True, left_out=self.left_out)
         return _scores(self.truth, text, False, left_out=self.left_out, masks=beside,
                        results=self.results)
 

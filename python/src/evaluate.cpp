@@ -147,13 +147,10 @@ nb::list find(PresetRun& self, nb::handle outputs, const Placement& placement, b
   }));
   nb::list list;
   for (std::size_t i = 0; i < found.size(); ++i) {
-    const Box& box = found[i].box;
-    list.append(
-        nb::make_tuple(found[i].label, static_cast<double>(found[i].score),
-                       nb::make_tuple(static_cast<double>(box.x1), static_cast<double>(box.y1),
-                                      static_cast<double>(box.x2) - static_cast<double>(box.x1),
-                                      static_cast<double>(box.y2) - static_cast<double>(box.y1)),
-                       has_masks ? nb::object(str_of(runs[i])) : nb::none()));
+    const CocoBox box = coco_box(found[i].box);
+    list.append(nb::make_tuple(found[i].label, static_cast<double>(found[i].score),
+                               nb::make_tuple(box.x, box.y, box.width, box.height),
+                               has_masks ? nb::object(str_of(runs[i])) : nb::none()));
   }
   return list;
 }

@@ -15,10 +15,8 @@ namespace {
 constexpr GrowingFile::Shape results_shape{"[\n", ",\n", "\n]\n"};
 
 CocoResult result_of(const FrameRecord& record, const Seen& seen) {
-  const Box& box = seen.detection.box;
   CocoResult out;
-  out.box = {box.x1, box.y1, static_cast<double>(box.x2) - box.x1,
-             static_cast<double>(box.y2) - box.y1};
+  out.box = coco_box(seen.detection.box);
   out.score = static_cast<double>(seen.detection.score);
   out.size = record.size;
   out.mask = seen.mask;

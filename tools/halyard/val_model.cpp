@@ -50,8 +50,7 @@ Status add_found(const Job& job, std::size_t image, const CategoryPlaces& places
     object.image = image;
     object.category = *places[label];
     object.score = static_cast<double>(d.score);
-    object.box = {d.box.x1, d.box.y1, static_cast<double>(d.box.x2) - d.box.x1,
-                  static_cast<double>(d.box.y2) - d.box.y1};
+    object.box = coco_box(d.box);
     if (!job.masks.empty()) HALYARD_CHECK(rle_encode(job.masks[i], job.masks.frame(), object.mask));
   }
   return {};
