@@ -88,14 +88,39 @@ TEST_P(Clipping, of_an_outline_equals_the_same_outline_cut_from_a_larger_canvas)
   EXPECT_TRUE(large.is_guard_whole());
 }
 
-TEST_P(Clipping, of_a_trail_never_leaves_the_canvas) {
+// Of the centre of pixel (x, y) from the line through `points`.
+double distance(const std::vector<Point>& points, int x, int y) {
+  double least = 1e9;
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    const Point& a = points[i - 1];
+    const double dx = points[i].x - a.x;
+    const double dy = points[i].y - a.y;
+    const double length2 = dx * dx + dy * dy;
+    const double along = (x + 0.5 - a.x) * dx + (y + 0.5 - a.y) * dy;
+    const double t = length2 > 0 ? std::clamp(along / length2, 0.0, 1.0) : 0;
+    least = std::min(least, std::hypot(x + 0.5 - a.x - t * dx, y + 0.5 - a.y - t * dy));
+  }
+  return least;
+}
+
+TEST_P(Clipping, of_a_trail_leaves_all_that_lies_on_the_canvas_and_nothing_else) {
   const auto [channels, rect] = GetParam();
-  Guarded g(20, 12, channels);
   const std::vector<Point> points{{static_cast<float>(rect.x0), static_cast<float>(rect.y0)},
                                   {static_cast<float>(rect.x1), static_cast<float>(rect.y1)},
                                   {static_cast<float>(rect.x0), static_cast<float>(rect.y1)}};
-  fading_polyline(g.canvas(), points, 5, red, 255);
-  EXPECT_TRUE(g.is_guard_whole());
+  for (const auto& [width, height] : {std::pair{20, 12}, std::pair{12, 36}}) {
+    Guarded g(width, height, channels);
+    fading_polyline(g.canvas(), points, 5, red, 255);
+    for (int y = 0; y < height; ++y)
+      for (int x = 0; x < width; ++x) {
+        const double away = distance(points, x, y);
+        const auto value = g.block[g.index(x * channels, y)];
+        const bool may_be_either = away >= 2.5 && away <= 3.01;  // the soft edge
+        EXPECT_TRUE(may_be_either || (value > 0) == (away < 2.5))
+            << x << " " << y << " of " << height << ": " << int{value};
+      }
+    EXPECT_TRUE(g.is_guard_whole());
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -132,6 +157,36 @@ TEST(Shapes, rounded_corners_are_symmetric_and_partly_covered) {
     }
   EXPECT_GT(partial, 8);
   EXPECT_FALSE(g.is_set(2, 2));
+}
+
+// The part of pixel (x, y) between the circles about (radius, radius), by 32 x 32 points.
+double ring_part(int x, int y, int inner, int radius) {
+  int hits = 0;
+  for (int i = 0; i < 32 * 32; ++i) {
+    const double d = std::hypot(radius - x - (i % 32 + 0.5) / 32, radius - y - (i / 32 + 0.5) / 32);
+    hits += d >= inner && d < radius ? 1 : 0;
+  }
+  return hits / 1024.0;
+}
+
+TEST(Shapes, rounded_outline_covers_pixels_by_their_part_of_the_ring) {
+  for (const auto& [radius, line] : {std::pair{6, 2}, {6, 1}, {12, 3}, {32, 8}, {5, 4}, {4, 4}}) {
+    const int size = 2 * radius + 8;
+    Guarded g(size, size, 3);
+    CornerCache corners;
+    stroke_box(g.canvas(), {0, 0, size, size}, line, radius, red, corners);
+    double area = 0;
+    double wanted = 0;
+    for (int y = 0; y < radius; ++y)
+      for (int x = 0; x < radius; ++x) {
+        const double part = g.block[g.index(x * 3, y)] / 255.0;
+        const double exact = ring_part(x, y, radius - line, radius);
+        EXPECT_NEAR(part, exact, 0.06) << radius << " " << line << " at " << x << " " << y;
+        area += part;
+        wanted += exact;
+      }
+    EXPECT_NEAR(area, wanted, 0.02 * wanted) << radius << " " << line;
+  }
 }
 
 TEST(Shapes, filled_corner_has_the_area_of_a_quarter_disc) {
