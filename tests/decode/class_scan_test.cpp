@@ -49,7 +49,7 @@ TYPED_TEST(ClassScan, equals_the_plain_loops_for_all_small_sizes_in_both_orders)
   });
 }
 
-TYPED_TEST(ClassScan, equals_the_plain_loops_across_blocks_and_label_chunks) {
+TYPED_TEST(ClassScan, equals_the_plain_loops_across_blocks_and_for_many_classes) {
   testing_decode::for_each_target([] {
     std::mt19937 random(2);
     for (const std::size_t anchors : {1023, 1024, 1025, 1039, 2049, 4096, 4100, 4161, 8400})
@@ -58,6 +58,51 @@ TYPED_TEST(ClassScan, equals_the_plain_loops_across_blocks_and_label_chunks) {
     check_sizes<TypeParam>(130, 256, random);
     check_sizes<TypeParam>(130, 257, random);
     check_sizes<TypeParam>(70, 1000, random);
+  });
+}
+
+template <class T>
+T stored(float value) {
+  if constexpr (std::is_same_v<T, Half>) {
+    return testing_decode::to_half(value);
+  } else if constexpr (std::is_same_v<T, BFloat16>) {
+    return testing_decode::to_bfloat(value);
+  } else {
+    return static_cast<T>(value);
+  }
+}
+
+// One class of each anchor is the best, and an equal one comes after it: its label is known.
+template <class T>
+void expect_labels(std::size_t classes) {
+  constexpr std::size_t anchors = 130;
+  const auto best = [&](std::size_t anchor) { return anchor * 389 % classes; };
+  std::vector<T> columns(anchors * classes, stored<T>(1));
+  std::vector<T> rows(columns);
+  const auto set = [&](std::size_t anchor, std::size_t label) {
+    columns[label * anchors + anchor] = stored<T>(2);
+    rows[anchor * classes + label] = stored<T>(2);
+  };
+  for (std::size_t a = 0; a < anchors; ++a) {
+    set(a, best(a));
+    set(a, classes - 1);
+  }
+  std::vector<Hit> by_columns;
+  std::vector<Hit> by_rows;
+  scan_classes<T>(testing_decode::grids_of(columns, anchors, classes).columns, stored<T>(2),
+                  by_columns);
+  scan_classes<T>(testing_decode::grids_of(rows, anchors, classes).rows, stored<T>(2), by_rows);
+  for (const auto& hits : {by_columns, by_rows}) {
+    ASSERT_EQ(hits.size(), anchors) << classes;
+    for (std::size_t a = 0; a < anchors; ++a)
+      ASSERT_EQ(hits[a].label, static_cast<std::int32_t>(best(a))) << classes << ", anchor " << a;
+  }
+}
+
+TYPED_TEST(ClassScan, finds_the_best_class_in_every_label_chunk) {
+  testing_decode::for_each_target([] {
+    for (const std::size_t classes : {255, 256, 257, 511, 512, 513, 1000})
+      expect_labels<TypeParam>(classes);
   });
 }
 
