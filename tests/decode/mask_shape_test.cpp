@@ -77,8 +77,23 @@ TEST(RunLengths, OfARegionAreThoseOfItsFrame) {
   ASSERT_TRUE(rle_encode({}, {5, 6}, rle));
   EXPECT_EQ(rle.counts, (std::vector<std::uint32_t>{30}));
   EXPECT_EQ(*rle_bounds(rle), Region{});
-  EXPECT_FALSE(rle_encode(view_of(region, {4, 2, 2, 2}), {5, 6}, rle));
   EXPECT_FALSE(rle_encode(view_of(region, {0, 0, 2, 2}), {0, 6}, rle));
+}
+
+TEST(RunLengths, RefuseARegionThatLeavesTheFrameOnAnySide) {
+  const Bytes bytes = bytes_of("####");
+  Rle rle;
+  for (const Region& inside : {Region{0, 0, 2, 2}, Region{3, 4, 2, 2}})
+    EXPECT_TRUE(rle_encode(view_of(bytes, inside), {5, 6}, rle));
+  for (const Region& outside : {Region{4, 2, 2, 2}, Region{1, 5, 2, 2}, Region{-1, 2, 2, 2},
+                                Region{1, -1, 2, 2}, Region{5, 2, 2, 2}, Region{1, 6, 2, 2}}) {
+    const Status refused = rle_encode(view_of(bytes, outside), {5, 6}, rle);
+    ASSERT_FALSE(refused) << outside.x << " " << outside.y;
+    EXPECT_EQ(refused.error().code, Errc::invalid_argument);
+    EXPECT_NE(refused.error().message().find("mask: its region must lie in the frame"),
+              std::string::npos)
+        << refused.error().message();
+  }
 }
 
 TEST(RunLengths, AndTheirTextGoBackAndForth) {
