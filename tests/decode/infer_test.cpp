@@ -297,8 +297,32 @@ TEST(Infer, passes_over_metadata_that_does_not_read) {
   from.attachments = {{.name = "config.json", .text = "["}};
   const auto d = infer_description(from);
   ASSERT_TRUE(d) << d.error().message();
-  EXPECT_EQ(d->warnings.size(), 5U);
-  EXPECT_EQ(d->warnings[0], "metadata \"names\" of model.onnx: passed over");
+  EXPECT_EQ(d->warnings,
+            (std::vector<std::string>{"metadata \"names\" of model.onnx: passed over",
+                                      "metadata \"task\" of model.onnx: passed over",
+                                      "metadata \"imgsz\" of model.onnx: passed over",
+                                      "metadata \"kpt_shape\" of model.onnx: passed over",
+                                      "config.json beside model.onnx: passed over"}));
+}
+
+TEST(Infer, takes_the_size_of_a_free_input_from_metadata_where_it_is_one) {
+  const auto read = [](const std::string& imgsz) {
+    auto from = signals({{1, 84, 8400}}, {});
+    from.metadata = {{"names", names(80)}, {"imgsz", imgsz}};
+    const auto d = infer_description(from);
+    EXPECT_TRUE(d) << d.error().message();
+    return d ? *d : ModelDescription{};
+  };
+  EXPECT_EQ(read("[480, 640]").input, (Size{640, 480}));
+  EXPECT_EQ(read("320").input, (Size{320, 320}));
+  EXPECT_EQ(read("[1, 65536]").input, (Size{65536, 1}));
+  for (const char* wrong : {"[0, 640]", "[640, 0]", "0", "[-1, 640]", "[640, 65537]", "[]",
+                            "[1, 640, 640]", "[640, 'x']"}) {
+    const ModelDescription d = read(wrong);
+    EXPECT_EQ(d.input, Size{}) << wrong;
+    EXPECT_EQ(d.warnings, std::vector<std::string>{"metadata \"imgsz\" of model.onnx: passed over"})
+        << wrong;
+  }
 }
 
 }  // namespace
