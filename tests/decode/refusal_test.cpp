@@ -40,6 +40,29 @@ TEST(DecoderRefuses, outputs_that_no_head_has) {
   expect_error(Decoder::create(described({})), Errc::invalid_argument, {"outputs", "empty"});
 }
 
+TEST(DecoderRefuses, a_list_of_classes_as_one_box) {
+  for (const auto& shape : {std::vector<std::size_t>{1, 1000}, {1000, 1}})
+    expect_error(Decoder::create(described({shape})), Errc::unsupported, {"rank must be 2 or 3"});
+  EXPECT_TRUE(Decoder::create(described({{2, 1000}}))) << "two boxes";
+}
+
+TEST(DecoderRefuses, grids_that_do_not_fit_their_anchors) {
+  const auto decoder_of = [](std::vector<std::size_t> shape) {
+    auto description = described({std::move(shape)});
+    description.outputs[0].anchors = {{0.1F, 0.2F}, {0.3F, 0.4F}};
+    return Decoder::create(description);
+  };
+  EXPECT_TRUE(decoder_of({1, 2, 20, 30, 6}));
+  for (const std::size_t features : {4, 5}) {
+    expect_error(decoder_of({1, 2, 20, 30, features}), Errc::invalid_argument,
+                 {"outputs[0]", "an anchor has 5 features and one per class"});
+  }
+  for (const std::size_t anchors : {1, 3}) {
+    expect_error(decoder_of({1, anchors, 20, 30, 6}), Errc::invalid_argument,
+                 {"outputs[0]", "the axis of anchors differs from the list of anchors"});
+  }
+}
+
 TEST(Decoder, takes_rows_of_six_as_end_to_end_unless_told_otherwise) {
   auto description = described({{1, 300, 6}});
   const auto is_end_to_end = [&] {
