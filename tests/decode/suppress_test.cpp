@@ -2,7 +2,9 @@
 // Suppression with vectors, neighbourhoods and queues is the plain definition, bit for bit.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
+#include <numeric>
 #include <tuple>
 
 #include "decode/nms.h"
@@ -39,6 +41,85 @@ Outcome outcome_of(Suppress suppress, const Rule& rule, Workspace& w) {
     out.second.push_back(w.scores[i]);
   w.scores = scores;
   return out;
+}
+
+// The measures and rules once more, in double precision and without code of the library.
+double measured(Overlap overlap, const Box& a, const Box& b) {
+  const double width = double{std::min(a.x2, b.x2)} - std::max(a.x1, b.x1);
+  const double height = double{std::min(a.y2, b.y2)} - std::max(a.y1, b.y1);
+  if (width <= 0 || height <= 0) return -2;  // below every threshold
+  const auto area = [](const Box& box) {
+    return (double{box.x2} - box.x1) * (double{box.y2} - box.y1);
+  };
+  const double shared = width * height;
+  if (overlap == Overlap::ios) return shared / std::min(area(a), area(b));
+  const double iou = shared / (area(a) + area(b) - shared);
+  if (overlap == Overlap::iou) return iou;
+  const double dx = (double{a.x1} + a.x2 - b.x1 - b.x2) / 2;
+  const double dy = (double{a.y1} + a.y2 - b.y1 - b.y2) / 2;
+  const double around_x = double{std::max(a.x2, b.x2)} - std::min(a.x1, b.x1);
+  const double around_y = double{std::max(a.y2, b.y2)} - std::min(a.y1, b.y1);
+  return iou - (dx * dx + dy * dy) / (around_x * around_x + around_y * around_y);
+}
+
+struct Kept {
+  std::vector<std::size_t> boxes;
+  std::vector<double> scores;
+};
+
+// `boxes` lie best first.
+Kept firmly(const Rule& rule, const std::vector<Detection>& boxes) {
+  Kept kept;
+  std::vector<std::size_t> suppressors;
+  for (std::size_t i = 0; i < boxes.size() && kept.boxes.size() < rule.most; ++i) {
+    bool goes = false;
+    for (const std::size_t k : suppressors) {
+      goes = goes || (boxes[k].label == boxes[i].label &&
+                      measured(rule.overlap, boxes[k].box, boxes[i].box) > rule.threshold);
+    }
+    if (!goes || rule.suppression == Suppression::fast) suppressors.push_back(i);
+    if (goes) continue;
+    kept.boxes.push_back(i);
+    kept.scores.push_back(boxes[i].score);
+  }
+  return kept;
+}
+
+Kept softly(const Rule& rule, const std::vector<Detection>& boxes) {
+  Kept kept;
+  const bool is_linear = rule.suppression == Suppression::soft_linear;
+  std::vector<double> scores;
+  for (const Detection& each : boxes)
+    scores.push_back(each.score);
+  std::vector<std::size_t> left(boxes.size());
+  std::iota(left.begin(), left.end(), 0);
+  while (!left.empty() && kept.boxes.size() < rule.most) {
+    const auto best = std::max_element(left.begin(), left.end(), [&](std::size_t a, std::size_t b) {
+      return scores[a] < scores[b];
+    });
+    const std::size_t k = *best;
+    kept.boxes.push_back(k);
+    kept.scores.push_back(scores[k]);
+    left.erase(best);
+    std::erase_if(left, [&](std::size_t i) {
+      const double overlap = measured(rule.overlap, boxes[k].box, boxes[i].box);
+      if (boxes[i].label != boxes[k].label || overlap <= (is_linear ? rule.threshold : 0))
+        return false;
+      if (scores[i] <= 0 || overlap <= 0) return false;
+      scores[i] *= is_linear ? 1 - overlap : std::exp(-overlap * overlap / rule.sigma);
+      return scores[i] < rule.floor;
+    });
+  }
+  return kept;
+}
+
+// With coordinates of which floats hold every extent and area exactly.
+std::vector<Detection> in_eighths(std::vector<Detection> boxes) {
+  for (Detection& each : boxes) {
+    for (float* side : {&each.box.x1, &each.box.y1, &each.box.x2, &each.box.y2})
+      *side = std::round(*side * 8) / 8;
+  }
+  return boxes;
 }
 
 class Suppressed : public testing::TestWithParam<std::tuple<Suppression, Overlap>> {
@@ -89,6 +170,30 @@ TEST_P(Suppressed, equals_the_definition_on_extreme_boxes) {
     if (i % 11 == 0) boxes.back().box.x2 = std::numeric_limits<float>::infinity();
   }
   expect_plain(boxes, {0, 0.3F});
+}
+
+TEST_P(Suppressed, equals_the_formulas_written_once_more) {
+  Workspace w;
+  for (unsigned round = 0; round < 8; ++round) {
+    const auto crowd = in_eighths(crowded_boxes(40 + 30 * round, 20 + round, 12));
+    prepare(crowd, w);
+    std::vector<Detection> ordered;
+    for (const std::uint64_t key : w.keys)
+      ordered.push_back(crowd[index_of(key)]);
+    for (const float threshold : {0.0F, 0.25F, 0.5F, 0.75F}) {
+      for (const std::size_t most : {std::size_t{20}, std::size_t{1000000}}) {
+        const Rule rule = rule_of(threshold, most);
+        const bool is_firm =
+            rule.suppression == Suppression::greedy || rule.suppression == Suppression::fast;
+        const Kept wanted = is_firm ? firmly(rule, ordered) : softly(rule, ordered);
+        const Outcome found = outcome_of(suppress, rule, w);
+        ASSERT_EQ(std::vector<std::size_t>(found.first.begin(), found.first.end()), wanted.boxes)
+            << round << " " << threshold << " " << most;
+        for (std::size_t i = 0; i < wanted.scores.size(); ++i)
+          ASSERT_NEAR(found.second[i], wanted.scores[i], 1e-5) << round << " " << threshold;
+      }
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(
