@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "decode/box_coding.h"
 #include "decode/heads.h"
 #include "decode/tensors.h"
 #include "halyard/decode.h"
@@ -327,32 +326,6 @@ TEST(Nanodet, reads_scores_first_and_levels_one_after_the_other) {
   EXPECT_EQ(found[0].box, (Box{4, 4, 20, 20}));
   EXPECT_EQ(found[1].box, (Box{-24, -24, 40, 40}));
   EXPECT_EQ(found[1].label, 1);
-}
-
-// ---- closed forms ----------------------------------------------------------------------------
-
-TEST(BoxCoding, has_the_values_of_the_formulas) {
-  using namespace decode;
-  const float b[4] = {10, 20, 20, 20};
-  EXPECT_EQ(box_of_centre(b, 1, 1), (Box{0, 10, 20, 30}));
-  const float zero[4] = {0, 0, 0, 0};
-  EXPECT_EQ(box_of_distances(zero, {0, 0, 8, 8}), (Box{4, 4, 4, 4}));
-  const float two[4] = {2, 2, 2, 2};
-  EXPECT_EQ(box_of_distances(two, {0, 0, 8, 8}).width(), 32);
-  const float sides[4] = {1, 1, 3, 3};
-  EXPECT_EQ(box_of_distances(sides, {0, 0, 8, 8}), (Box{-4, -4, 28, 28}));
-  std::vector<float> bins(64, 0);
-  for (std::size_t side = 0; side < 4; ++side)
-    bins[side * 16 + 5] = 1000;
-  EXPECT_EQ(box_of_bins(bins, {0, 0, 8, 8}), (Box{-36, -36, 44, 44}));
-  EXPECT_FLOAT_EQ(sigmoid(0), 0.5F);
-  std::vector<float> large{1000, 1001, 1002};
-  softmax(large);
-  EXPECT_NEAR(large[0] + large[1] + large[2], 1, 1e-6);
-  EXPECT_LT(large[0], large[1]);
-  std::vector<float> equal(8, 3);
-  softmax(equal);
-  EXPECT_FLOAT_EQ(equal[7], 0.125F);
 }
 
 }  // namespace
