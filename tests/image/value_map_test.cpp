@@ -53,9 +53,17 @@ TEST(ValueMap, takes_a_quantization_that_only_says_what_codes_are_for_codes) {
   EXPECT_EQ(map_of(DType::i8, Quantization::per_tensor(1.0F / 255, -128)).kind,
             ValueMap::Kind::flip_sign);
   EXPECT_EQ(map_of(DType::i8, Quantization::per_tensor(1.0F / 255)).kind, ValueMap::Kind::affine);
-  EXPECT_EQ(map_of(DType::u16, Quantization::per_tensor(1.0F / 255)).kind, ValueMap::Kind::affine);
   EXPECT_EQ(map_of(DType::u8, Quantization::per_tensor(1.0F / 255), Normalize{}).kind,
             ValueMap::Kind::affine);
+}
+
+TEST(ValueMap, keeps_codes_for_u16_where_a_quantization_says_that_they_are_codes) {
+  const ValueMap codes = map_of(DType::u16, Quantization::per_tensor(1.0F / 255));
+  EXPECT_EQ(codes.kind, ValueMap::Kind::affine);
+  EXPECT_EQ(codes.scale, (std::array<float, 4>{1, 1, 1, 1}));
+  EXPECT_EQ(codes.bias, (std::array<float, 4>{0, 0, 0, 0}));
+  const ValueMap full = map_of(DType::u16, Quantization::per_tensor(1.0F / 65535));
+  EXPECT_FLOAT_EQ(full.scale[0], 257) << "the whole range stands for 1";
 }
 
 TEST(ValueMap, divides_by_each_channels_scale_and_adds_its_zero_point) {
