@@ -178,6 +178,29 @@ TEST(Color, halves_go_up_where_colours_are_exact) {
     ASSERT_EQ(rows.codes[2][x], std::min<std::size_t>(129 + x, 255));
 }
 
+TEST(Color, halves_go_up_where_yuv_becomes_exact_rgb) {
+  // Full range of BT.601: B = Y + 1.772 (U - 128), which ends in a half at U = 128 +- 125.
+  for (const int fraction : {7, 6}) {
+    const Colorist colorist(
+        color_plan(ColorModel::yuv, ColorModel::rgb, yuv_kinds[0], yuv_kinds[0], true), fraction,
+        true);
+    ColorRows rows(256);
+    for (const int chroma : {-125, 125}) {
+      for (int y = 0; y < 256; ++y) {
+        const auto x = static_cast<std::size_t>(y);
+        rows.in[0][x] = static_cast<std::int16_t>(y << fraction);
+        rows.in[1][x] = static_cast<std::int16_t>((128 + chroma) << fraction);
+        rows.in[2][x] = static_cast<std::int16_t>(128 << fraction);
+      }
+      rows.run(colorist);
+      for (int y = 0; y < 256; ++y) {
+        const int blue = chroma > 0 ? y + 222 : y - 221;  // 221.5 up
+        ASSERT_EQ(rows.codes[2][static_cast<std::size_t>(y)], std::clamp(blue, 0, 255)) << y;
+      }
+    }
+  }
+}
+
 TEST(Color, samples_between_and_outside_the_codes_are_as_near_as_whole_ones) {
   Random random(3);
   for (const bool exact : {false, true}) {
