@@ -20,26 +20,39 @@ AxisTaps taps_of(const AxisRequest& request) {
   return taps;
 }
 
-TEST(Taps, of_every_kind_sum_to_one_and_stay_inside) {
+void expect_sound_taps(int inputs, int outputs) {
+  SCOPED_TRACE(::testing::Message() << inputs << " to " << outputs);
   for (const Filter filter :
        {Filter::nearest, Filter::bilinear, Filter::bicubic, Filter::lanczos3, Filter::box}) {
     for (const bool antialias : {false, true}) {
-      for (const int inputs : {1, 2, 3, 7, 64}) {
-        for (const int outputs : {1, 2, 5, 64, 200}) {
-          for (const bool mirrored : {false, true}) {
-            AxisRequest request = whole(inputs, outputs, filter, antialias);
-            request.mirrored = mirrored;
-            const AxisTaps taps = taps_of(request);
-            for (int x = 0; x < outputs; ++x) {
-              const auto begin = taps.weight.begin() + x * taps.count;
-              EXPECT_NEAR(std::accumulate(begin, begin + taps.count, 0.0), 1, 1e-5);
-              EXPECT_GE(taps.first[x], 0);
-              EXPECT_LE(taps.first[x] + taps.count, inputs);
-            }
-          }
+      for (const bool mirrored : {false, true}) {
+        AxisRequest request = whole(inputs, outputs, filter, antialias);
+        request.mirrored = mirrored;
+        const AxisTaps taps = taps_of(request);
+        for (int x = 0; x < outputs; ++x) {
+          const auto begin = taps.weight.begin() + x * taps.count;
+          ASSERT_NEAR(std::accumulate(begin, begin + taps.count, 0.0), 1, 1e-5) << x;
+          ASSERT_GE(taps.first[x], 0) << x;
+          ASSERT_LE(taps.first[x] + taps.count, inputs) << x;
         }
       }
     }
+  }
+}
+
+TEST(Taps, of_every_kind_sum_to_one_and_stay_inside) {
+  for (const int inputs : {1, 2, 3, 7, 64}) {
+    for (const int outputs : {1, 2, 5, 64, 200})
+      expect_sound_taps(inputs, outputs);
+  }
+}
+
+TEST(Taps, that_repeat_sum_to_one_and_stay_inside) {
+  for (const int inputs : {40, 41, 47, 64, 130}) {
+    for (const int factor : {2, 3, 4, 5, 6, 7})
+      expect_sound_taps(inputs, factor * inputs);
+    expect_sound_taps(3 * inputs, inputs);
+    expect_sound_taps(6 * inputs, 4 * inputs);
   }
 }
 
