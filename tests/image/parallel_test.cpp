@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Strips over threads, and what a child of fork() does that has none of its parent's threads.
+#include "image/cpu/parallel.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <vector>
+
+#include "in_child.h"
+
+namespace halyard::image {
+namespace {
+
+// What one run did: calls for each item, strips, and whether each slot had one caller at a time.
+struct Strips {
+  std::vector<std::atomic<int>> items;
+  std::vector<std::atomic<int>> callers;
+  std::atomic<int> count{0};
+  std::atomic<bool> is_shared{false};
+
+  Strips(Parallel& parallel, std::int32_t of, std::int32_t least)
+      : items(static_cast<std::size_t>(of)), callers(parallel.width()) {
+    parallel.for_strips(of, least, [&](std::int32_t begin, std::int32_t end, std::size_t slot) {
+      ++count;
+      if (++callers.at(slot) > 1) is_shared = true;
+      for (std::int32_t i = begin; i < end; ++i)
+        ++items.at(static_cast<std::size_t>(i));
+      --callers.at(slot);
+    });
+  }
+  bool is_each_once() const {
+    return std::all_of(items.begin(), items.end(), [](const auto& calls) { return calls == 1; });
+  }
+};
+
+TEST(Parallel, covers_every_item_once_in_slots_of_one_thread_each) {
+  for (const unsigned threads : {1U, 2U, 4U}) {
+    Parallel parallel(threads);
+    for (const std::int32_t count : {1, 7, 8, 64, 1001}) {
+      const Strips run(parallel, count, 4);
+      EXPECT_TRUE(run.is_each_once()) << threads << " " << count;
+      EXPECT_FALSE(run.is_shared) << threads << " " << count;
+      EXPECT_TRUE(run.count == 1 || (threads > 1 && count >= 8)) << threads << " " << count;
+    }
+  }
+}
+
+TEST(Parallel, of_a_child_whose_threads_are_lost_is_one_strip) {
+  Parallel parallel(2);
+  const Strips before(parallel, 64, 1);
+  ASSERT_TRUE(before.is_each_once());
+  const auto is_one_strip = [](Parallel& used) {
+    const Strips run(used, 64, 1);
+    return run.is_each_once() && run.count == 1;
+  };
+  EXPECT_TRUE(testing::is_true_in_child([&] { return is_one_strip(parallel); }));
+  EXPECT_TRUE(testing::is_true_in_child([&] {
+    Parallel fresh(2);
+    return is_one_strip(fresh);
+  }));
+  EXPECT_TRUE(Strips(parallel, 64, 1).is_each_once()) << "the parent works on";
+}
+
+}  // namespace
+}  // namespace halyard::image
