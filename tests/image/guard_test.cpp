@@ -180,6 +180,27 @@ TEST_F(Guards, slices_of_a_picture_do_not_touch_their_neighbours) {
   }
 }
 
+TEST_F(Guards, the_spare_luma_of_odd_packed_yuv_is_not_seen) {
+  for (const PixelFormat format : {PixelFormat::yuyv, PixelFormat::vyuy, PixelFormat::uyvy}) {
+    for (const int width : {1, 3, 5, 17}) {
+      for (const Way& way : ways) {
+        SCOPED_TRACE(way.name);
+        Convert c;
+        c.src = guarded_picture(random_, {width, 2}, format, DType::u8, Edge::end, false);
+        const Size target = way.target({width, 2});
+        c.dst = random_picture(random_, target.width, target.height, PixelFormat::rgb);
+        way.set(c);
+        ASSERT_TRUE(judge_.processor().convert(c));
+        const std::vector<std::byte> want = bytes_of(c.dst);
+        for (const int y : {0, 1})
+          set_code(c.src, 0, width, y, 255 - code_at(c.src, 0, width, y));
+        ASSERT_TRUE(judge_.processor().convert(c));
+        ASSERT_TRUE(bytes_of(c.dst) == want) << describe(c);
+      }
+    }
+  }
+}
+
 using GuardsDeath = Guards;
 TEST_F(GuardsDeath, a_byte_behind_a_guarded_picture_ends_the_program) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");

@@ -314,17 +314,6 @@ TEST_F(KnownPictures, pad_takes_the_destination_colours) {
   EXPECT_FLOAT_EQ(float_at(c.dst, 1, 7, 3), -2.0F);
 }
 
-TEST_F(KnownPictures, odd_packed_yuv_reads_no_sample_behind_the_row) {
-  for (const PixelFormat format : {PixelFormat::yuyv, PixelFormat::vyuy, PixelFormat::uyvy}) {
-    for (const int width : {1, 3, 5}) {
-      Convert c;
-      c.src = random_picture(random_, width, 1, format);
-      c.dst = Tensor::create_image(static_cast<std::size_t>(width), 1, PixelFormat::rgb).value();
-      run(c);
-    }
-  }
-}
-
 TEST_F(KnownPictures, grey_sources_and_targets) {
   Convert c;
   c.src = random_picture(random_, 4, 4, PixelFormat::nv12);
