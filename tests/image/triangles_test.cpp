@@ -119,6 +119,27 @@ int greatest_part(const DownTable& table, std::int32_t output) {
   return parts == nullptr ? 0 : *std::max_element(parts, parts + row.count);
 }
 
+TEST(DownTable, gives_white_its_exact_share_where_products_are_cut_off) {
+  constexpr std::uint32_t white = 255U << 8U;
+  int rows = 0;
+  for (AxisRequest request : axes) {
+    request.antialias = true;
+    for_each_target([&] {
+      const DownTable table(request, {true, few_taps, true});
+      for (int y = 0; y < request.outputs; ++y) {
+        const DownTable::Row row = table.row(y);
+        if (!row.parts) continue;
+        std::uint32_t sum = 0;
+        for (int t = 0; t < row.count; ++t)
+          sum += table.weights(row).parts[t] * white >> 16U;
+        ASSERT_EQ(sum, white) << request.length << " to " << request.outputs << ", row " << y;
+        ++rows;
+      }
+    });
+  }
+  EXPECT_GT(rows, 100);
+}
+
 TEST(DownTable, keeps_a_row_that_is_nearly_all_of_an_output) {
   AxisTaps nearly_one;
   nearly_one.count = 3;

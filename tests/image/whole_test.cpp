@@ -2,6 +2,7 @@
 // Axes with small whole weights: which they are, and pictures that are filtered by them.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -134,6 +135,38 @@ TEST(Whole, is_what_the_formula_says_on_every_instruction_set) {
           judge.compare(scaled(random, from, ratio, outputs, antialias));
           if (judge.gives_up()) return;
         }
+      }
+    }
+  });
+}
+
+/// Whether all of a float picture of one channel is `value`.
+::testing::AssertionResult is_all(const Tensor& picture, float value) {
+  const TensorMap map = picture.map(Access::read).value();
+  for (int y = 0; y < static_cast<int>(picture.height()); ++y) {
+    const auto* row = reinterpret_cast<const float*>(
+        map.plane(0).data + static_cast<std::size_t>(y) * map.plane(0).stride_bytes);
+    for (std::size_t x = 0; x < picture.width(); ++x) {
+      if (row[x] == value) continue;
+      return ::testing::AssertionFailure() << row[x] << " at " << x << " " << y;
+    }
+  }
+  return ::testing::AssertionSuccess();
+}
+
+TEST(Whole, keeps_white_exactly_white) {
+  Random random(78);
+  Processor processor = Processor::create({.threads = 1}).value();
+  for_each_target([&] {
+    for (const Ratio ratio : ratios) {
+      for (const bool antialias : {false, true}) {
+        Convert c = scaled(random, PixelFormat::grey, ratio, 40, antialias);
+        c.dst = random_picture(random, static_cast<int>(c.dst.width()),
+                               static_cast<int>(c.dst.height()), PixelFormat::grey, DType::f32);
+        c.normalize = Normalize{{1, 1, 1, 1}, {}};
+        std::memset(c.src.map(Access::write).value().writable(), 255, c.src.size_bytes());
+        ASSERT_TRUE(processor.convert(c));
+        ASSERT_TRUE(is_all(c.dst, 255)) << describe(c);
       }
     }
   });
