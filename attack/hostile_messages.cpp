@@ -21,8 +21,8 @@
 #include "halyard/import.h"
 #include "halyard/tensor.h"
 #include "halyard/transfer.h"
-#include "tensor/tensor_message.h"
-#include "tensor/touch.h"
+#include "tensor/exchange/tensor_message.h"
+#include "tensor/memory/touch.h"
 
 namespace {
 

@@ -130,7 +130,7 @@ else()
 endif()
 
 # HALYARD_VIDEO: FFmpeg's headers. Its libraries are loaded when the first video is opened
-# (src/capture/ffmpeg_calls.h), so nothing links them but tests, by halyard_ffmpeg.
+# (src/capture/ffmpeg/ffmpeg_calls.h), so nothing links them but tests, by halyard_ffmpeg.
 set(HALYARD_VIDEO_LIBS "")
 if(NOT HALYARD_VIDEO STREQUAL "OFF")
   pkg_check_modules(halyard_ffmpeg_pc QUIET IMPORTED_TARGET libavformat libavcodec libavutil)

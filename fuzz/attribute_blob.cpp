@@ -11,9 +11,9 @@
 #include <span>
 #include <vector>
 
-#include "base/mapped.h"
+#include "base/system/mapped.h"
 #include "halyard/buffer_exchange.h"
-#include "reconcile/blob.h"
+#include "reconcile/attributes/blob.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <span>
 
-#include "codec/jpeg_decode.h"
+#include "codec/jpeg/jpeg_decode.h"
 #include "halyard/codec.h"
 #include "source.h"
 

@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "codec/png_decode.h"
-#include "codec/png_inflate.h"
+#include "codec/png/png_decode.h"
+#include "codec/png/png_inflate.h"
 #include "halyard/codec.h"
 
 namespace {

@@ -10,8 +10,8 @@
 
 #include "fuzz/source.h"
 #include "halyard/dlpack.h"
-#include "tensor/dlpack_abi.h"
-#include "tensor/touch.h"
+#include "tensor/exchange/dlpack_abi.h"
+#include "tensor/memory/touch.h"
 
 namespace {
 

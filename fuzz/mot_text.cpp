@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "fuzz/source.h"
-#include "mot_file.h"
+#include "input/mot_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace halyard;

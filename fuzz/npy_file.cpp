@@ -7,7 +7,7 @@
 
 #include "fuzz/source.h"
 #include "halyard/npy.h"
-#include "tensor/touch.h"
+#include "tensor/memory/touch.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace halyard;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages that carry tensors between processes: decoded, and laid over sealed memory as a receiver
 // does it.
-#include "tensor/tensor_message.h"
+#include "tensor/exchange/tensor_message.h"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "halyard/import.h"
-#include "tensor/touch.h"
+#include "tensor/memory/touch.h"
 
 namespace {
 

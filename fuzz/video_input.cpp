@@ -11,7 +11,7 @@
 
 #include "fuzz/source.h"
 #include "halyard/capture.h"
-#include "tensor/touch.h"
+#include "tensor/memory/touch.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace halyard;

@@ -76,7 +76,7 @@ class CInterface:
     @staticmethod
     def text_of_headers():
         return "\n".join(path.read_text(encoding="ascii")
-                         for path in sorted((ROOT / "include/halyard").glob("hal*.h")))
+                         for path in sorted((ROOT / "include/halyard/c").glob("*.h")))
 
     def measured(self):
         """Lines with values, sizes and offsets, printed by a program that is compiled here."""
@@ -116,7 +116,7 @@ def listing(interface, symbols):
 def declared_words():
     """Every identifier of the public headers, comments left out."""
     words = set()
-    for path in (ROOT / "include/halyard").glob("*.h"):
+    for path in (ROOT / "include/halyard").rglob("*.h"):
         words |= set(re.findall(r"[A-Za-z_]\w*", re.sub(r"//.*", "", path.read_text("ascii"))))
     return words
 

@@ -17,9 +17,10 @@ import sys
 from pathlib import Path
 
 from check_calls import rule_calls  # noqa: F401  registered with the others
+from check_folders import rule_folders, rule_pairs  # noqa: F401  registered with the others
 from check_moves import rule_moves  # noqa: F401  registered with the others
-from check_tables import (ADAPTERS, C_HEADERS, HOMES, LAYERS, PRINTER, PRINTS, PRIVATE_EXCEPTIONS,
-                          PUBLIC_HEADERS, PUBLIC_ONLY, SYSTEM, TO_COME, reachable)
+from check_tables import (ADAPTERS, C_HEADERS, COMPAT_HEADERS, HOMES, LAYERS, PRINTER, PRINTS,
+                          PRIVATE_EXCEPTIONS, PUBLIC_HEADERS, PUBLIC_ONLY, SYSTEM, TO_COME, reachable)
 
 CPP = {".cpp", ".h", ".c", ".hpp"}
 CODE = CPP | {".py", ".sh", ".cmake"}
@@ -65,6 +66,11 @@ class Tree:
         self.breaches.append(f"{path}:{line}: {rule}: {what}")
 
 
+def public_name(path):
+    """Of a public header: its path below include/halyard without the suffix, as tables have it."""
+    return re.sub(r"^include/(?:halyard|edgefirst)/|\.h$", "", path)
+
+
 def includes(text):
     for number, line in enumerate(text.splitlines(), 1):
         match = INCLUDE.match(line)
@@ -107,7 +113,7 @@ def rule_layers(tree):
     for number, line in enumerate(tree.texts.get(doc, "").splitlines(), 1):
         match = re.match(r"\| `(\w+)` \|[^|]*\| ([^|]*) \|.*\|([^|]*)\|$", line)
         if match:
-            drawn[match.group(1)] = (number, *(sorted(re.findall(r"`(\w+)`", match.group(i)))
+            drawn[match.group(1)] = (number, *(sorted(re.findall(r"`([\w/]+)`", match.group(i)))
                                                for i in (2, 3)))
     for name, below in LAYERS.items():
         if name not in drawn:
@@ -135,7 +141,7 @@ def rule_includes(tree):
     for path, text in tree.files("src/", "include/halyard/", suffixes=CPP):
         parts = path.split("/")
         private = parts[0] == "src"
-        stem = Path(path).stem
+        stem = public_name(path)
         if not private and stem == "halyard":
             continue
         layer = parts[1] if private else PUBLIC_HEADERS.get(stem)
@@ -170,7 +176,7 @@ def rule_homes(tree):
     system = re.compile(rf"(?:{SYSTEM})\Z")
     for path, text in tree.files("include/", "src/", "tools/halyard/", "examples/", "python/",
                                  suffixes=CPP):
-        is_c = Path(path).stem in C_HEADERS or path.endswith(".c")
+        is_c = public_name(path) in C_HEADERS or path.endswith(".c")
         for number, angled, name in includes(text):
             where = next((places for pattern, places in homes if pattern.match(name)), None)
             standard = re.fullmatch(r"[a-z_]+", name) or (is_c and re.fullmatch(r"std\w+\.h", name))
@@ -201,7 +207,7 @@ def rule_headers(tree):
         return None
 
     def compile_alone(path):
-        stem = Path(path).stem
+        stem = public_name(path)
         flags = "-x c -std=c11" if stem in C_HEADERS else "-x c++ -std=c++20"
         flags += " -Wall -Wextra -Wconversion -Wno-sign-conversion -Werror -fsyntax-only -Iinclude"
         library = library_flags(stem) if stem in ADAPTERS else []
@@ -221,11 +227,11 @@ def rule_headers(tree):
 
 
 def rule_umbrella(tree):
-    """halyard.h includes every public header, but those in C and adapters."""
+    """halyard.h includes every public header, but those in C, compat's and adapters."""
     umbrella = "include/halyard/halyard.h"
     have = {name for _, _, name in includes(tree.texts.get(umbrella, ""))}
     for path, _ in tree.public_headers():
-        alone = Path(path).stem in C_HEADERS | ADAPTERS.keys()
+        alone = public_name(path) in C_HEADERS | COMPAT_HEADERS | ADAPTERS.keys()
         if path != umbrella and not alone and path[8:] not in have:
             tree.breach("umbrella", umbrella, 1, f"{path[8:]} is missing")
         if alone and path[8:] in have:

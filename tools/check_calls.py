@@ -3,7 +3,7 @@
 import re
 
 # Call -> the file that makes it.
-HOMES_OF_CALLS = {"PyObject_GetBuffer": "python/src/array_view.cpp"}
+HOMES_OF_CALLS = {"PyObject_GetBuffer": "python/src/tensor/array_view.cpp"}
 
 
 def rule_calls(tree):

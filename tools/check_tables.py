@@ -41,12 +41,12 @@ def reachable(layer, table):
 TO_COME = {"gl"}
 
 # Private headers that another layer may include, beside base's: folder -> path prefixes.
-PRIVATE_EXCEPTIONS = {"src/image/gl": ["gl/"], "src/draw/mask_": ["decode/mask_"]}
+PRIVATE_EXCEPTIONS = {"src/image/gl": ["gl/"], "src/draw/mask_": ["decode/mask/"]}
 
 # Layers that see public headers and their own, and not even base's private ones.
 PUBLIC_ONLY = {"capi"}
 
-# Public header -> its layer. Every header under include/halyard stands here.
+# Public header, as its path below include/halyard without ".h" -> its layer. All of them.
 PUBLIC_HEADERS = {
     "export": "base", "result": "base", "fd": "base", "geometry": "base", "detection": "base",
     "placement": "base", "moved": "base", "log": "base", "trace": "base", "version": "base",
@@ -69,19 +69,22 @@ PUBLIC_HEADERS = {
     "tile_mask": "decode", "tile_merge": "decode",
     "evaluate": "evaluate", "preset": "evaluate",
     "scene": "scene", "draw": "draw", "mask_draw": "draw", "model": "model",
-    "capture": "capture", "compat": "compat", "compat_decode": "compat", "compat_draw": "compat",
-    "compat_tile": "compat", "compat_track": "compat",
-    "hal": "capi", "hal_base": "capi", "hal_tensor": "capi",
-    "hal_image": "capi", "hal_tile": "capi", "hal_decode": "capi",
-    "hal_decoded": "capi", "hal_mask": "capi",
-    "hal_track": "capi", "hal_system": "capi", "hal_delegate": "capi", "hal_pool": "capi",
-    "hal_negotiate": "capi", "nvmedia_tensor": "capi",
-    "hal_message": "capi", "hal_topic": "capi",
+    "capture": "capture",
+    "compat/compat": "compat", "compat/decode": "compat", "compat/draw": "compat",
+    "compat/tile": "compat", "compat/track": "compat",
+    "compat/nvmedia_tensor": "capi",
+    "hal": "capi", "c/base": "capi", "c/decode": "capi", "c/decoded": "capi",
+    "c/delegate": "capi", "c/image": "capi", "c/mask": "capi", "c/message": "capi",
+    "c/negotiate": "capi", "c/pool": "capi", "c/system": "capi", "c/tensor": "capi",
+    "c/tile": "capi", "c/topic": "capi", "c/track": "capi",
 }
 
 # Headers that are C: compiled as C11, and not part of the C++ umbrella.
 C_HEADERS = {name for name in PUBLIC_HEADERS
-             if name == "hal" or name.startswith("hal_") or name == "nvmedia_tensor"}
+             if name == "hal" or name.startswith("c/") or name == "compat/nvmedia_tensor"}
+
+# Headers for programs written for another library: not part of the C++ umbrella.
+COMPAT_HEADERS = {name for name in PUBLIC_HEADERS if name.startswith("compat/")}
 
 # Headers that adapt an outside library's types and that a user includes beside it: in no umbrella,
 # compiled where the library is. Header -> the outside header, the folder that it may lie in.
@@ -92,14 +95,14 @@ ADAPTERS = {
 
 # Outside header (a pattern for the name between the brackets) -> the paths that may include it.
 HOMES = [
-    (r"sys/mman\.h", ["src/base/mapped.cpp", "tests/vm/", "tests/image/guarded.h"]),
+    (r"sys/mman\.h", ["src/base/system/mapped.cpp", "tests/vm/", "tests/image/cpu/guarded.h"]),
     (r"linux/(dma-(buf|heap)|udmabuf)\.h|drm/.*", ["src/tensor/", "tests/"]),
     (r"linux/videodev2\.h", ["src/capture/", "src/reconcile/engines/v4l2.cpp", "tests/vm/"]),
-    (r"jpegint\.h", ["src/codec/jpeg_entropy.cpp"]),
+    (r"jpegint\.h", ["src/codec/jpeg/jpeg_entropy.cpp"]),
     (r"(jpeglib|jerror|jmorecfg|turbojpeg|spng|libdeflate|tiffio|gif_lib)\.h|webp/.*",
      ["src/codec/"]),
     (r"hwy/.*", ["src/image/", "src/decode/", "src/draw/", "src/ipc/", "src/codec/",
-                  "tools/halyard/doctor.cpp"]),
+                  "tools/halyard/commands/doctor.cpp"]),
     (r"(oneapi/)?tbb/.*|tbb\.h", ["src/image/", "src/compat/beside", "tools/halyard/"]),
     (r"zlib\.h", ["src/model/"]),
     (r"openvino/.*", ["src/model/"]),
@@ -108,7 +111,7 @@ HOMES = [
     (r"ft2build\.h|freetype/.*", ["src/draw/"]),
     (r"(unsupported/)?Eigen/.*", ["src/track/", "include/halyard/eigen.h"]),
     (r"(errno|stdio|stdlib|string)\.h",
-     ["include/halyard/compat/", "include/edgefirst/", "include/halyard/hal_system.h",
+     ["include/halyard/compat/", "include/edgefirst/", "include/halyard/c/system.h",
       "examples/"]),
     (r"opencv2/.*", ["include/halyard/opencv.h"]),
     (r"nlohmann/.*", ["src/decode/", "src/evaluate/", "src/model/", "src/reconcile/",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything, lowest layer first.
+// The C++ interface, lowest layer first. Programs written for EdgeFirst HAL include
+// halyard/compat/compat.h beside it; C programs include halyard/hal.h alone.
 #pragma once
 
 // base
@@ -38,11 +39,6 @@
 #include "halyard/buffer_plan.h"
 #include "halyard/capture.h"
 #include "halyard/codec.h"
-#include "halyard/compat.h"
-#include "halyard/compat_decode.h"
-#include "halyard/compat_draw.h"
-#include "halyard/compat_tile.h"
-#include "halyard/compat_track.h"
 #include "halyard/decode.h"
 #include "halyard/depth_image.h"
 #include "halyard/describe.h"

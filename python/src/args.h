@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "array_view.h"
 #include "bindings.h"
 #include "halyard/geometry.h"
 #include "halyard/tensor.h"
+#include "tensor/array_view.h"
 
 namespace halyard::python {
 

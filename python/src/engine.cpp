@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "args.h"
-#include "arrays.h"
 #include "enums.h"
 #include "kept.h"
-#include "tensor.h"
+#include "tensor/arrays.h"
+#include "tensor/tensor.h"
 
 namespace halyard::python {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "args.h"
 #include "kept.h"
-#include "tensor_class.h"
+#include "tensor/tensor_class.h"
 #include "words.h"
 
 namespace halyard::python {

@@ -12,7 +12,7 @@
 #include "fork_mutex.h"
 #include "halyard/capture.h"
 #include "limits.h"
-#include "tensor.h"
+#include "tensor/tensor.h"
 
 namespace halyard::python {
 namespace {

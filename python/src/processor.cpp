@@ -13,7 +13,7 @@
 #include "args.h"
 #include "enums.h"
 #include "halyard/import.h"
-#include "tensor_class.h"
+#include "tensor/tensor_class.h"
 #include "values.h"
 
 namespace halyard::python {

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "bindings.h"
-#include "drawing.h"
 #include "fork_mutex.h"
 #include "halyard/image.h"
+#include "results/drawing.h"
 
 namespace halyard::python {
 

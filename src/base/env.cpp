@@ -9,7 +9,7 @@
 #include <cstdlib>  // and secure_getenv(), of Linux's C libraries
 #include <sstream>
 
-#include "base/fork.h"
+#include "base/system/fork.h"
 
 namespace halyard {
 namespace {

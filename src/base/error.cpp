@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <system_error>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "halyard/result.h"
 #include "halyard/version.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/env.h"
-#include "base/fork.h"
+#include "base/system/fork.h"
 #include "halyard/threads.h"
 #include "halyard/trace.h"
 

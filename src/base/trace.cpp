@@ -17,10 +17,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/cut_text.h"
-#include "base/fork.h"
-#include "base/format_error.h"
-#include "base/per_thread.h"
+#include "base/system/fork.h"
+#include "base/system/per_thread.h"
+#include "base/text/cut_text.h"
+#include "base/text/format_error.h"
 #include "halyard/log.h"
 #include "halyard/output_file.h"
 #include "halyard/threads.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Delegates that own DMA-BUFs, from the side of their users.
-#include "halyard/hal_delegate.h"
+#include "halyard/c/delegate.h"
 
 #include <dlfcn.h>
 

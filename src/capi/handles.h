@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string>
 
+#include "halyard/c/image.h"
 #include "halyard/colorimetry.h"
-#include "halyard/compat_draw.h"
-#include "halyard/hal_image.h"
+#include "halyard/compat/draw.h"
 #include "halyard/image.h"
 #include "halyard/tensor.h"
 

@@ -7,11 +7,11 @@
 
 #include "capi/arguments.h"
 #include "capi/handles.h"
-#include "halyard/compat.h"
-#include "halyard/hal_decode.h"
-#include "halyard/hal_mask.h"
-#include "halyard/hal_tile.h"
-#include "halyard/hal_track.h"
+#include "halyard/c/decode.h"
+#include "halyard/c/mask.h"
+#include "halyard/c/tile.h"
+#include "halyard/c/track.h"
+#include "halyard/compat/compat.h"
 
 struct hal_detect_box_list {
   static constexpr std::uint32_t kind = halyard::capi::kind_of("boxl");

@@ -9,8 +9,8 @@
 #include "capi/arguments.h"
 #include "capi/error.h"
 #include "capi/handles.h"
+#include "halyard/c/tensor.h"
 #include "halyard/device.h"
-#include "halyard/hal_tensor.h"
 
 struct hal_cuda_map {
   static constexpr std::uint32_t kind = halyard::capi::kind_of("cuda");

@@ -3,9 +3,9 @@
 #include "capi/error.h"
 #include "capi/handles.h"
 #include "halyard/buffer.h"
+#include "halyard/c/image.h"
+#include "halyard/c/tensor.h"
 #include "halyard/drm.h"
-#include "halyard/hal_image.h"
-#include "halyard/hal_tensor.h"
 
 namespace {
 

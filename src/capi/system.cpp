@@ -7,7 +7,7 @@
 
 #include "capi/arguments.h"
 #include "capi/error.h"
-#include "halyard/hal_system.h"
+#include "halyard/c/system.h"
 #include "halyard/log.h"
 #include "halyard/trace.h"
 

@@ -6,7 +6,7 @@
 #include "capi/arguments.h"
 #include "capi/error.h"
 #include "capi/handles.h"
-#include "halyard/hal_tensor.h"
+#include "halyard/c/tensor.h"
 #include "halyard/import.h"
 
 namespace halyard::capi {

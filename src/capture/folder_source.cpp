@@ -6,7 +6,7 @@
 #include <fstream>
 #include <utility>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "capture/natural_order.h"
 #include "capture/source.h"
 

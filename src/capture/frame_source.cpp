@@ -8,9 +8,9 @@
 #include <cmath>
 #include <utility>
 
-#include "base/format_error.h"
 #include "base/local.h"
-#include "capture/address.h"
+#include "base/text/format_error.h"
+#include "capture/network/address.h"
 #include "capture/source.h"
 #include "halyard/capture.h"
 #include "halyard/trace.h"

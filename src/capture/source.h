@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "capture/byte_stream.h"
+#include "capture/network/byte_stream.h"
 #include "halyard/capture.h"
 
 namespace halyard::capture {

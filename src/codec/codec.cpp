@@ -7,16 +7,16 @@
 #include <utility>
 #include <variant>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "codec/cancel.h"
 #include "codec/exif.h"
 #include "codec/formats/format.h"
-#include "codec/jpeg_decode.h"
-#include "codec/jpeg_header.h"
-#include "codec/jpeg_scans.h"
+#include "codec/jpeg/jpeg_decode.h"
+#include "codec/jpeg/jpeg_header.h"
+#include "codec/jpeg/jpeg_scans.h"
 #include "codec/limits.h"
-#include "codec/png_decode.h"
-#include "codec/png_header.h"
+#include "codec/png/png_decode.h"
+#include "codec/png/png_header.h"
 #include "halyard/trace.h"
 
 namespace halyard {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "halyard/codec.h"
 #include "halyard/fd.h"
 #include "halyard/output_file.h"

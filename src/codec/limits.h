@@ -6,7 +6,7 @@
 #include <cstddef>
 
 #include "base/checked.h"
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "halyard/codec.h"
 
 namespace halyard::codec {

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string_view>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "halyard/codec.h"
 
 namespace halyard {

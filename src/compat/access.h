@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/local.h"
-#include "halyard/compat_decode.h"
+#include "halyard/compat/decode.h"
 
 namespace halyard::compat {
 

@@ -7,8 +7,8 @@
 #include <exception>
 #include <new>
 
-#include "base/fork.h"
-#include "base/tsan.h"
+#include "base/system/fork.h"
+#include "base/system/tsan.h"
 #include "halyard/threads.h"
 
 namespace halyard::compat {

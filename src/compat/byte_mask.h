@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compat/target.h"
-#include "halyard/compat_decode.h"
+#include "halyard/compat/decode.h"
 
 namespace halyard::compat {
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "base/cut_text.h"
-#include "base/format_error.h"
+#include "base/text/cut_text.h"
+#include "base/text/format_error.h"
 #include "compat/track_state.h"
 
 namespace halyard::compat {

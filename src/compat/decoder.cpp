@@ -5,7 +5,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "compat/access.h"
 #include "compat/beside.h"
 #include "compat/decoder_state.h"

@@ -4,7 +4,7 @@
 
 #include <fmt/ranges.h>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "compat/decoder_state.h"
 #include "compat/track_state.h"
 

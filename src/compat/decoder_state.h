@@ -8,7 +8,7 @@
 
 #include "base/local.h"
 #include "compat/lowered.h"
-#include "halyard/compat_decode.h"
+#include "halyard/compat/decode.h"
 #include "halyard/decode.h"
 #include "halyard/recycler.h"
 #include "halyard/threads.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 
 namespace halyard::compat {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "halyard/compat_decode.h"
+#include "halyard/compat/decode.h"
 #include "halyard/description.h"
 
 namespace halyard::compat {

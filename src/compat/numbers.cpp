@@ -2,7 +2,7 @@
 // Stored numbers as floats, for whole tensors.
 #include <type_traits>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "compat/decoder_state.h"
 
 namespace halyard::compat {

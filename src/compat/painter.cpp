@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "compat/access.h"
 #include "compat/byte_mask.h"
 #include "compat/painter_state.h"

@@ -10,7 +10,7 @@
 #include "base/local.h"
 #include "compat/decoder_state.h"
 #include "compat/target.h"
-#include "halyard/compat_draw.h"
+#include "halyard/compat/draw.h"
 #include "halyard/semantic.h"
 
 namespace halyard::compat {

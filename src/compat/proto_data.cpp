@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prototypes and coefficients that a program may take out as tensors.
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "compat/access.h"
 #include "halyard/view.h"
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "compat/access.h"
 #include "halyard/format.h"
 

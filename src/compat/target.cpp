@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 
 namespace halyard::compat {
 namespace {

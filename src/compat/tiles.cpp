@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include "base/format_error.h"
 #include "base/local.h"
-#include "halyard/compat_tile.h"
+#include "base/text/format_error.h"
+#include "halyard/compat/tile.h"
 #include "halyard/tiling.h"
 
 namespace halyard::compat {

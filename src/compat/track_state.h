@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/local.h"
-#include "halyard/compat_track.h"
+#include "halyard/compat/track.h"
 #include "halyard/threads.h"
 #include "halyard/track.h"
 

@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/format_error.h"
 #include "base/local.h"
-#include "decode/dense.h"
-#include "decode/nms.h"
+#include "base/text/format_error.h"
+#include "decode/head/candidates.h"
+#include "decode/nms/nms.h"
 #include "halyard/threads.h"
 #include "halyard/trace.h"
 

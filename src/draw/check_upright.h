@@ -2,7 +2,7 @@
 // Boxes and masks lie in upright pictures, so only such pictures are drawn on.
 #pragma once
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "halyard/tensor.h"
 
 namespace halyard::draw {

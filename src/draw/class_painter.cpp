@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "draw/mask_workspace.h"
 #include "halyard/trace.h"
 

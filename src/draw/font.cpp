@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "draw/utf8.h"
 
 namespace halyard::draw {

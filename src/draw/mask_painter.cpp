@@ -5,8 +5,8 @@
 #include <cstring>
 #include <utility>
 
-#include "base/format_error.h"
-#include "decode/mask_plan.h"
+#include "base/text/format_error.h"
+#include "decode/mask/mask_plan.h"
 #include "draw/mask_workspace.h"
 #include "halyard/draw.h"
 #include "halyard/trace.h"

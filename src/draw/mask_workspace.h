@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/local.h"
-#include "decode/mask_workspace.h"
+#include "decode/mask/mask_workspace.h"
 #include "draw/mask_canvas.h"
 
 namespace halyard::draw {

@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/format_error.h"
 #include "base/local.h"
+#include "base/text/format_error.h"
 #include "draw/canvas.h"
 #include "draw/check_upright.h"
 #include "draw/font.h"

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "image/cpu/cpu_backend.h"
 
 namespace halyard::image {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 
 namespace halyard::image {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/env.h"
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "halyard/trace.h"
 #include "image/processor_impl.h"
 

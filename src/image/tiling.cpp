@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 
 namespace halyard {
 namespace {

@@ -9,13 +9,13 @@
 #include <filesystem>
 #include <utility>
 
-#include "base/format_error.h"
 #include "base/local.h"
-#include "base/python_literal.h"
+#include "base/text/format_error.h"
+#include "base/text/python_literal.h"
 #include "halyard/model.h"
 #include "halyard/trace.h"
+#include "model/metadata.h"
 #include "model/session.h"
-#include "model/signals.h"
 
 namespace halyard {
 

@@ -2,7 +2,7 @@
 // Stands in for a runtime in builds that have none, and says how to get one.
 #ifndef HALYARD_HAVE_OPENVINO
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "model/session.h"
 
 namespace halyard::model {

@@ -12,9 +12,9 @@
 #include <optional>
 #include <set>
 
-#include "base/cut_text.h"
-#include "base/format_error.h"
-#include "base/python_literal.h"
+#include "base/text/cut_text.h"
+#include "base/text/format_error.h"
+#include "base/text/python_literal.h"
 #include "halyard/fd.h"
 #include "model/wire_reader.h"
 

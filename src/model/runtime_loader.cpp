@@ -16,8 +16,8 @@
 #include <type_traits>
 
 #include "base/env.h"
-#include "base/format_error.h"
-#include "base/shared_object.h"
+#include "base/system/shared_object.h"
+#include "base/text/format_error.h"
 #include "halyard/version.h"
 #include "model/runtime.h"
 

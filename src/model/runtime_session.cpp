@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "halyard/threads.h"
 #include "halyard/trace.h"
 #include "model/runtime.h"

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 
 namespace halyard::model {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "base/copy_count.h"
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "halyard/tensor.h"
 #include "halyard/trace.h"
 

@@ -7,7 +7,7 @@
 #include <cctype>
 
 #include "base/checked.h"
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "tensor/image_storage.h"
 
 namespace halyard {

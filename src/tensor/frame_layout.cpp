@@ -7,7 +7,7 @@
 #include <iterator>
 #include <vector>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "halyard/buffer.h"
 
 namespace halyard {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "halyard/tensor.h"
 
 namespace halyard {

@@ -8,7 +8,7 @@
 #include <limits>
 #include <utility>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 
 namespace halyard {
 namespace {

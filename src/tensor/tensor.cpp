@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/checked.h"
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 
 namespace halyard {
 namespace {

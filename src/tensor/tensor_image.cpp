@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "base/checked.h"
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "halyard/tensor.h"
-#include "tensor/buffer_kinds.h"
+#include "tensor/exchange/imported_planes.h"
 #include "tensor/image_storage.h"
-#include "tensor/imported_planes.h"
+#include "tensor/memory/buffer_kinds.h"
 
 namespace halyard {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "halyard/tensor.h"
 #include "tensor/image_storage.h"
 

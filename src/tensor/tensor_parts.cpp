@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/checked.h"
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "halyard/transfer.h"
-#include "tensor/tensor_message.h"
+#include "tensor/exchange/tensor_message.h"
 
 namespace halyard {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "halyard/tensor.h"
 
 namespace halyard {

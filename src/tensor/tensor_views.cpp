@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/checked.h"
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "halyard/tensor.h"
 #include "tensor/image_storage.h"
 

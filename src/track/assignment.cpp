@@ -10,8 +10,8 @@
 #include <optional>
 #include <vector>
 
-#include "base/format_error.h"
 #include "base/local.h"
+#include "base/text/format_error.h"
 
 namespace halyard {
 namespace {

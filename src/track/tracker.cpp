@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "halyard/trace.h"
 #include "track/method.h"
 

@@ -6,7 +6,7 @@
 
 #include <cerrno>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 
 namespace halyard {
 namespace {

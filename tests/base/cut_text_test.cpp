@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/cut_text.h"
+#include "base/text/cut_text.h"
 
 #include <gtest/gtest.h>
 

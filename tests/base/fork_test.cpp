@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a forked child knows of the threads and the locks that its parent had.
-#include "base/fork.h"
+#include "base/system/fork.h"
 
 #include <gtest/gtest.h>
 

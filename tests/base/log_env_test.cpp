@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/env.h"
-#include "base/log_format.h"
+#include "base/text/log_format.h"
 #include "halyard/log.h"
 #include "halyard/trace.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory behind descriptors: sizes, seals, and what is refused.
-#include "base/mapped.h"
+#include "base/system/mapped.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "base/checked.h"
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 
 namespace halyard {
 namespace {

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-HEADERS = sorted((Path(__file__).resolve().parents[2] / "include/halyard").glob("hal_*.h"))
+HEADERS = sorted((Path(__file__).resolve().parents[2] / "include/halyard/c").glob("*.h"))
 NAMES = Path(__file__).resolve().with_name("reference_functions.txt")
 
 

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "allocation_limit.h"
-#include "decoding.h"
+#include "capi/results/decoding.h"
 #include "heap.h"
 #include "ipc/peer.h"
 

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "decoding.h"
+#include "capi/results/decoding.h"
 #include "ipc/peer.h"
 
 namespace {

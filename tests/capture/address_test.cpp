@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sources behind network addresses, from a server in this process.
-#include "capture/address.h"
+#include "capture/network/address.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>

@@ -12,9 +12,9 @@
 #include "halyard/capture.h"
 
 #ifdef HALYARD_HAVE_FFMPEG
-#include "capture/display_matrix.h"
-#include "capture/eight_bits.h"
-#include "capture/ffmpeg.h"
+#include "capture/ffmpeg/display_matrix.h"
+#include "capture/ffmpeg/eight_bits.h"
+#include "capture/ffmpeg/ffmpeg.h"
 
 namespace halyard {
 namespace {

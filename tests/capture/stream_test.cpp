@@ -10,9 +10,9 @@
 #include <thread>
 #include <vector>
 
-#include "capture/byte_stream.h"
-#include "capture/jpeg_splitter.h"
 #include "capture/media.h"
+#include "capture/network/byte_stream.h"
+#include "capture/network/jpeg_splitter.h"
 #include "capture/source.h"
 #include "halyard/capture.h"
 

@@ -9,14 +9,14 @@
 #include <thread>
 #include <vector>
 
-#include "capture/byte_stream.h"
 #include "capture/media.h"
+#include "capture/network/byte_stream.h"
 #include "capture/source.h"
 #include "capture/video.h"
 #include "halyard/capture.h"
 
 #ifdef HALYARD_HAVE_FFMPEG
-#include "capture/video_frame.h"
+#include "capture/ffmpeg/video_frame.h"
 #endif
 
 namespace halyard {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <random>
 
-#include "codec/jpeg_decode.h"
+#include "codec/jpeg/jpeg_decode.h"
 #include "codec/support.h"
 
 namespace halyard {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "codec/huffman_scan.h"
+#include "codec/jpeg/huffman_scan.h"
 
 namespace halyard::codec {
 namespace {

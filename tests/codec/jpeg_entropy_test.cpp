@@ -6,7 +6,7 @@
 #include <string>
 #include <thread>
 
-#include "codec/jpeg_decode.h"
+#include "codec/jpeg/jpeg_decode.h"
 #include "codec/support.h"
 
 namespace halyard {

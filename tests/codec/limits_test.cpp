@@ -6,9 +6,9 @@
 
 #include "codec/bombs.h"
 #include "codec/exif.h"
-#include "codec/jpeg_decode.h"
-#include "codec/jpeg_scans.h"
-#include "codec/png_header.h"
+#include "codec/jpeg/jpeg_decode.h"
+#include "codec/jpeg/jpeg_scans.h"
+#include "codec/png/png_header.h"
 #include "codec/png_writer.h"
 
 namespace halyard {

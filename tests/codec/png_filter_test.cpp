@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of PNG's filters against plain sums, on each instruction set of the machine.
-#include "codec/png_filter.h"
+#include "codec/png/png_filter.h"
 
 #include <algorithm>
 #include <random>
 
 #include "codec/png_writer.h"
-#include "image/each_target.h"
+#include "image/cpu/each_target.h"
 
 namespace halyard {
 namespace {

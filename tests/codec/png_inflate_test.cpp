@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that are inflated at once give the pixels that libspng gives; all others are left to it.
-#include "codec/png_inflate.h"
+#include "codec/png/png_inflate.h"
 
 #include <limits>
 #include <random>
 
 #include "code_of.h"
-#include "codec/png_decode.h"
+#include "codec/png/png_decode.h"
 #include "codec/png_writer.h"
 #include "properties.h"
 

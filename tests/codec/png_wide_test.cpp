@@ -3,9 +3,9 @@
 #include <cstring>
 #include <numeric>
 
-#include "codec/png_decode.h"
-#include "codec/png_filter.h"
-#include "codec/png_narrow.h"
+#include "codec/png/png_decode.h"
+#include "codec/png/png_filter.h"
+#include "codec/png/png_narrow.h"
 #include "codec/support.h"
 #include "halyard/image.h"
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "halyard/compat.h"
+#include "halyard/compat/compat.h"
 
 namespace halyard::testing_compat {
 

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "code_of.h"
-#include "halyard/compat_tile.h"
+#include "halyard/compat/tile.h"
 #include "heads.h"
 
 namespace halyard {

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "code_of.h"
-#include "halyard/compat_track.h"
+#include "halyard/compat/track.h"
 
 namespace halyard {
 namespace {

@@ -20,7 +20,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/tsan.h"
+#include "base/system/tsan.h"
 #include "halyard/fd.h"
 
 namespace halyard::conformance {

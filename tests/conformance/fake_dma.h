@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/mapped.h"
+#include "base/system/mapped.h"
 #include "halyard/fd.h"
 
 namespace halyard::conformance {

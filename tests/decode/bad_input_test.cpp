@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "decode/heads.h"
+#include "decode/head/heads.h"
 #include "decode/tensors.h"
 
 namespace halyard::testing_decode {

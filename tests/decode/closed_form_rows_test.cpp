@@ -3,8 +3,8 @@
 // themselves, small heads with masks, what is refused.
 #include <gtest/gtest.h>
 
-#include "decode/documents.h"
-#include "decode/heads.h"
+#include "decode/description/documents.h"
+#include "decode/head/heads.h"
 #include "decode/tensors.h"
 #include "halyard/selection.h"
 

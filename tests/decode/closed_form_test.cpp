@@ -5,11 +5,11 @@
 
 #include <cmath>
 
-#include "decode/box_coding.h"
-#include "decode/documents.h"
-#include "decode/heads.h"
+#include "decode/description/documents.h"
+#include "decode/head/box_coding.h"
+#include "decode/head/heads.h"
+#include "decode/head/threshold.h"
 #include "decode/tensors.h"
-#include "decode/threshold.h"
 #include "halyard/decode.h"
 
 namespace halyard::testing_decode {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "decode/heads.h"
+#include "decode/head/heads.h"
 #include "decode/tensors.h"
 
 namespace halyard {

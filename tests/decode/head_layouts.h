@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "decode/heads.h"
-#include "decode/program.h"
+#include "decode/compile/program.h"
+#include "decode/head/heads.h"
 
 namespace halyard::testing_decode {
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "decode/heads.h"
+#include "decode/head/heads.h"
 #include "decode/tensors.h"
 #include "halyard/decode.h"
 

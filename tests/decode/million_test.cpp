@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "decode/heads.h"
+#include "decode/head/heads.h"
 #include "decode/tensors.h"
 
 namespace halyard::testing_decode {

@@ -9,7 +9,7 @@
 #include <random>
 
 #include "allocations.h"
-#include "decode/mask_frames.h"
+#include "decode/mask/mask_frames.h"
 
 namespace halyard::testing_decode {
 namespace {

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "allocations.h"
-#include "decode/heads.h"
+#include "decode/head/heads.h"
 #include "decode/tensors.h"
 
 namespace halyard {

@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "allocations.h"
-#include "decode/mask_frames.h"
+#include "decode/mask/mask_frames.h"
 #include "draw/mask_pictures.h"
 #include "halyard/draw.h"
 

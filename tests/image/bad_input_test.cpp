@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "halyard/image.h"
-#include "image/pictures.h"
+#include "images.h"
 
 namespace halyard::testing {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "image/color_rows.h"
-#include "image/pictures.h"
+#include "image/cpu/color_rows.h"
+#include "images.h"
 
 namespace halyard::image {
 namespace {

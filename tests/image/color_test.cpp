@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "image/color_rows.h"
-#include "image/pictures.h"
+#include "image/cpu/color_rows.h"
+#include "images.h"
 
 namespace halyard::image {
 namespace {

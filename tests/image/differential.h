@@ -10,8 +10,8 @@
 #include <string>
 
 #include "halyard/image.h"
-#include "image/pictures.h"
 #include "image/reference/reference.h"
+#include "images.h"
 
 namespace halyard::testing {
 

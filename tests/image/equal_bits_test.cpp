@@ -3,9 +3,9 @@
 // one call or many.
 #include <gtest/gtest.h>
 
-#include "image/covering.h"
+#include "image/cpu/covering.h"
+#include "image/cpu/each_target.h"
 #include "image/differential.h"
-#include "image/each_target.h"
 #include "image/requests.h"
 
 namespace halyard::testing {

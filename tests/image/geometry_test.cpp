@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "halyard/image.h"
-#include "image/pictures.h"
+#include "images.h"
 
 namespace halyard::testing {
 namespace {

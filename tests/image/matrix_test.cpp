@@ -5,7 +5,7 @@
 #include <string>
 
 #include "image/differential.h"
-#include "image/pictures.h"
+#include "images.h"
 
 namespace halyard::testing {
 namespace {

@@ -2,7 +2,7 @@
 // Every two words of a request together, and every width of the main pairs.
 #include <gtest/gtest.h>
 
-#include "image/covering.h"
+#include "image/cpu/covering.h"
 #include "image/differential.h"
 #include "image/requests.h"
 

@@ -5,8 +5,8 @@
 #include <thread>
 
 #include "halyard/image.h"
-#include "image/pictures.h"
 #include "image/plan_cache.h"
+#include "images.h"
 
 namespace halyard::testing {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "halyard/image.h"
 #include "image/dispatch.h"
-#include "image/pictures.h"
 #include "image/processor_impl.h"
+#include "images.h"
 
 namespace halyard::testing {
 namespace {

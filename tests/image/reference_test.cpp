@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "image/pictures.h"
+#include "images.h"
 
 namespace halyard::testing {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "halyard/image.h"
-#include "image/pictures.h"
+#include "images.h"
 
 namespace halyard::testing {
 

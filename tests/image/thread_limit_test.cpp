@@ -9,7 +9,7 @@
 
 #include "halyard/image.h"
 #include "halyard/threads.h"
-#include "image/pictures.h"
+#include "images.h"
 #include "thread_gate.h"
 
 namespace halyard::testing {

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "halyard/image.h"
-#include "image/pictures.h"
+#include "images.h"
 
 namespace halyard::testing {
 namespace {

@@ -13,9 +13,9 @@
 
 #include "code_of.h"
 #include "halyard/pool.h"
-#include "ipc/node.h"
+#include "ipc/node/node.h"
+#include "ipc/node/registry.h"
 #include "ipc/peer.h"
-#include "ipc/registry.h"
 
 namespace halyard {
 namespace {

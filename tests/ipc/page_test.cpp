@@ -12,14 +12,14 @@
 #include <utility>
 
 #include "halyard/topic.h"
-#include "ipc/arena.h"
-#include "ipc/borrowed_arena.h"
-#include "ipc/endpoint_memory.h"
-#include "ipc/frame_message.h"
-#include "ipc/loans.h"
 #include "ipc/peer.h"
-#include "ipc/pool_part.h"
-#include "ipc/topic_service.h"
+#include "ipc/pool/arena.h"
+#include "ipc/pool/borrowed_arena.h"
+#include "ipc/pool/loans.h"
+#include "ipc/pool/pool_part.h"
+#include "ipc/topic/endpoint_memory.h"
+#include "ipc/topic/frame_message.h"
+#include "ipc/topic/topic_service.h"
 
 namespace halyard::ipc {
 namespace {

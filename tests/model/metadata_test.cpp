@@ -5,10 +5,10 @@
 
 #include <fstream>
 
-#include "base/python_literal.h"
+#include "base/text/python_literal.h"
 #include "folder.h"
+#include "model/metadata.h"
 #include "model/one_line.h"
-#include "model/signals.h"
 #include "model/zip_archive.h"
 #include "onnx_writer.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists and results as bytes: what comes back, and what bytes that are none get.
-#include "reconcile/blob.h"
+#include "reconcile/attributes/blob.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include "conformance/fake_dma.h"
 #include "reconcile/agreed.h"
 #include "reconcile/other_thread.h"
-#include "tensor/buffer_kinds.h"
+#include "tensor/memory/buffer_kinds.h"
 
 namespace halyard {
 namespace {

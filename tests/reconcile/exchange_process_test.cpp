@@ -17,7 +17,7 @@
 #include "halyard/buffer_exchange.h"
 #include "in_child.h"
 #include "reconcile/agreed.h"
-#include "reconcile/blob.h"
+#include "reconcile/attributes/blob.h"
 
 namespace halyard {
 namespace {

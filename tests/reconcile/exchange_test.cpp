@@ -16,9 +16,9 @@
 #include <random>
 #include <thread>
 
-#include "base/socket_message.h"
+#include "base/system/socket_message.h"
 #include "reconcile/agreed.h"
-#include "reconcile/blob.h"
+#include "reconcile/attributes/blob.h"
 
 namespace halyard {
 namespace {

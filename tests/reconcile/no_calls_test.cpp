@@ -13,7 +13,7 @@
 #include <cstddef>
 
 #include "allocations.h"
-#include "base/tsan.h"
+#include "base/system/tsan.h"
 #include "reconcile/agreed.h"
 
 namespace halyard {

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "allocations.h"
-#include "decode/heads.h"
+#include "decode/head/heads.h"
 #include "decode/tensors.h"
 #include "halyard/scene.h"
 #include "track/kinds.h"

@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "decode/heads.h"
+#include "decode/head/heads.h"
 #include "decode/tensors.h"
 #include "halyard/scene.h"
 #include "track/kinds.h"

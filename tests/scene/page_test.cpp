@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "decode/heads.h"
+#include "decode/head/heads.h"
 #include "decode/tensors.h"
 #include "halyard/placement.h"
 #include "halyard/scene.h"

@@ -13,7 +13,7 @@
 #include "halyard/polygon.h"
 #include "halyard/rle.h"
 #include "halyard/track.h"
-#include "record.h"
+#include "output/record.h"
 
 namespace halyard::tool {
 

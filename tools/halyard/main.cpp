@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "commands.h"
+#include "commands/commands.h"
 #include "halyard/log.h"
 #include "halyard/version.h"
 #include "interrupt.h"
-#include "nearest.h"
+#include "options/nearest.h"
 #include "report.h"
 
 namespace {

@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "annotator.h"
-#include "detector.h"
+#include "commands/stats.h"
 #include "halyard/track.h"
-#include "inputs.h"
+#include "input/detector.h"
+#include "input/inputs.h"
+#include "output/annotator.h"
+#include "output/result_files.h"
 #include "progress.h"
-#include "result_files.h"
-#include "stats.h"
 
 namespace halyard::tool {
 

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "halyard/hal_negotiate.h"
+#include "halyard/c/negotiate.h"
 
 #ifdef __cplusplus
 extern "C" {

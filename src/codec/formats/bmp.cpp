@@ -2,7 +2,7 @@
 // BMP pixels: rows from the file, run lengths by way of a picture of indices.
 #include <cstring>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "codec/cancel.h"
 #include "codec/formats/bmp_header.h"
 #include "codec/formats/format.h"

@@ -2,7 +2,7 @@
 // BMP files, and the choice of an encoder by the kind of file.
 #include <limits>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "codec/exif.h"
 #include "codec/formats/format.h"
 #include "halyard/trace.h"

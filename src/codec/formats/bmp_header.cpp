@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "codec/limits.h"
 
 namespace halyard::codec {

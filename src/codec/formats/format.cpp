@@ -8,10 +8,10 @@
 #include <cstring>
 #include <string_view>
 
-#include "base/format_error.h"
-#include "codec/jpeg_header.h"
-#include "codec/png_header.h"
-#include "codec/png_rows.h"
+#include "base/text/format_error.h"
+#include "codec/jpeg/jpeg_header.h"
+#include "codec/png/png_header.h"
+#include "codec/png/png_rows.h"
 
 namespace halyard {
 namespace codec {

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <memory>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "codec/cancel.h"
 #include "codec/limits.h"
 

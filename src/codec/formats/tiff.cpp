@@ -8,7 +8,7 @@
 #include <array>
 
 #include "base/checked.h"
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "codec/cancel.h"
 #include "codec/formats/tiff_file.h"
 #include "codec/formats/tiff_rows.h"

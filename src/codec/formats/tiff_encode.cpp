@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // TIFF files by libtiff: one picture, in strips, Deflate behind a horizontal predictor.
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "codec/exif.h"
 #include "codec/formats/format.h"
 #include "codec/formats/tiff_file.h"

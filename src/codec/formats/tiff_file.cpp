@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 
 namespace halyard::codec {
 

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "codec/cancel.h"
 #include "codec/exif.h"
 #include "codec/limits.h"

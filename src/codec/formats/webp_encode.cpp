@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // WebP files by libwebp; an orientation goes into a container by its muxer.
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "codec/exif.h"
 #include "codec/formats/format.h"
 #include "halyard/trace.h"

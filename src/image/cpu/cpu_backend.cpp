@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 
 namespace halyard::image {
 

@@ -8,8 +8,8 @@
 
 #include "halyard/moved.h"
 #include "image/backend.h"
+#include "image/cpu/cpu_program.h"
 #include "image/cpu/parallel.h"
-#include "image/cpu/program.h"
 
 namespace halyard::image {
 

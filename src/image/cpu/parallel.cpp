@@ -15,9 +15,9 @@
 #include <thread>
 #include <vector>
 
-#include "base/fork.h"
-#include "base/log_format.h"
-#include "base/tsan.h"
+#include "base/system/fork.h"
+#include "base/system/tsan.h"
+#include "base/text/log_format.h"
 #include "halyard/threads.h"
 
 namespace halyard::image {

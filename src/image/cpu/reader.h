@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "image/cpu/axes.h"
-#include "image/cpu/program.h"
+#include "image/cpu/cpu_program.h"
+#include "image/cpu/resample/axes.h"
 #include "image/plan.h"
 
 namespace halyard::image {

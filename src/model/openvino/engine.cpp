@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/fork.h"
+#include "base/system/fork.h"
 #include "halyard/version.h"
 #include "model/one_line.h"
 // OpenVINO's headers do not stand up to our warnings.

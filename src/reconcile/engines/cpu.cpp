@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs: plain loops, vectors, and a process that comes later.
+#include "reconcile/attributes/key_table.h"
 #include "reconcile/engines/engines.h"
 #include "reconcile/engines/table_engine.h"
-#include "reconcile/key_table.h"
 
 namespace halyard {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A deep-learning accelerator of NVDLA's kind: nvdla.org, "In-memory data formats".
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "reconcile/engines/engines.h"
 #include "reconcile/engines/table_engine.h"
 

@@ -2,7 +2,7 @@
 // OpenGL by pixel buffers and by imported DMA-BUFs; NXP's 2D engine.
 #include <algorithm>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "reconcile/engines/engines.h"
 #include "reconcile/engines/table_engine.h"
 

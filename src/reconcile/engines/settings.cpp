@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 
 namespace halyard {
 

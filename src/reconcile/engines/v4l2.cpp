@@ -7,7 +7,7 @@
 
 #include <cerrno>
 
-#include "base/format_error.h"
+#include "base/text/format_error.h"
 #include "halyard/fd.h"
 #include "reconcile/engines/engines.h"
 #include "reconcile/engines/table_engine.h"

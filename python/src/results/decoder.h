@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The decoder and what masks are made from, as other files of the extension see them.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "bindings.h"
+#include "fork_mutex.h"
+#include "halyard/compat/decode.h"
+#include "halyard/description.h"
+
+namespace halyard::python {
+
+/// Python's Decoder. Decodes share `settings`, setters own it; both wait without the interpreter's
+/// lock. `spare` belongs to who has that lock.
+struct PyDecoder {
+  explicit PyDecoder(compat::Decoder made) : value(std::move(made)) {}
+  compat::Decoder value;
+  mutable PySharedMutex settings;
+  std::vector<std::unique_ptr<compat::Found>> spare;
+};
+
+/// The same as programs of EdgeFirst HAL know it: Convention::reference.
+struct PyReferenceDecoder : PyDecoder {
+  using PyDecoder::PyDecoder;
+};
+
+using DecoderClass = nb::class_<PyDecoder>;
+using ReferenceDecoderClass = nb::class_<PyReferenceDecoder, PyDecoder>;
+/// The calls that decode, for each of the two.
+void add_decoding(DecoderClass& type);
+void add_decoding(ReferenceDecoderClass& type);
+/// Decoder.for_model and explain (describe.cpp).
+void add_for_model(DecoderClass& type);
+
+/// The element of the batch that a call with one result decodes: `batch`, which may be None where
+/// the outputs hold one. Raises InvalidArgumentError.
+std::size_t batch_element(const PyDecoder& decoder, std::span<const Tensor> outputs,
+                          nb::handle batch);
+
+/// Python's ProtoData: taking a part and reading it wait for each other.
+struct PyProtoData {
+  PyProtoData(compat::ProtoData made, bool of_reference)
+      : value(std::move(made)), is_reference(of_reference) {}
+  compat::ProtoData value;
+  const bool is_reference;  ///< of halyard.edgefirst's Decoder
+  PyMutex mutex;
+};
+
+/// A list of new uint8 arrays [height, width, channels], one for each mask.
+nb::list mask_list(std::span<const compat::Segmentation> masks);
+
+/// A new Python object of the bound class T, made in its place.
+template <class T, class... Args>
+nb::object make_instance(Args&&... args) {
+  nb::object made = nb::inst_alloc(nb::type<T>());
+  new (nb::inst_ptr<T>(made)) T(std::forward<Args>(args)...);
+  nb::inst_mark_ready(made);
+  return made;
+}
+
+}  // namespace halyard::python

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// What halyard.val is made of: COCO's ground truths, and a decoder that follows a preset.
+#include <nanobind/stl/string.h>
+
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "args.h"
+#include "fork_mutex.h"
+#include "halyard/evaluate.h"
+#include "halyard/preset.h"
+#include "processor.h"
+#include "tensor/arrays.h"
+#include "tensor/tensor.h"
+
+namespace halyard::python {
+namespace {
+
+nb::object number_or_none(const std::optional<double>& value) {
+  return value ? nb::cast(*value) : nb::none();
+}
+
+std::string_view bytes_of(const nb::bytes& text) {
+  return {text.c_str(), text.size()};
+}
+
+nb::list images_of(const CocoTruth& self) {
+  nb::list list;
+  for (const CocoImage& image : self.images)
+    list.append(nb::make_tuple(image.id, str_of(image.file), image.size.width, image.size.height));
+  return list;
+}
+
+nb::list categories_of(const CocoTruth& self) {
+  nb::list list;
+  for (const CocoCategory& category : self.categories)
+    list.append(nb::make_tuple(category.id, str_of(category.name)));
+  return list;
+}
+
+nb::tuple evaluate(const CocoTruth& self, const nb::bytes& results, bool has_masks) {
+  const std::string_view text = bytes_of(results);
+  CocoResults read;
+  const auto scores = take(released([&]() -> Result<CocoScores> {
+    HALYARD_TRY(read, parse_coco_results(text, self, has_masks));
+    return evaluate_coco(self, read.objects, has_masks);
+  }));
+  nb::list summary;
+  for (const CocoMetric& metric : scores.summary)
+    summary.append(nb::make_tuple(metric.name, metric.meaning, number_or_none(metric.value)));
+  nb::list by_class;
+  for (const auto& value : scores.category_ap)
+    by_class.append(number_or_none(value));
+  return nb::make_tuple(summary, by_class, read.objects.size(), read.left_out);
+}
+
+nb::list match(const CocoTruth& self, nb::handle labels) {
+  std::vector<std::string> names;
+  for_each_item(labels, "labels", "a sequence of str", DocumentLimits::labels,
+                [&](nb::handle name, std::size_t) { names.push_back(text_from(name, "labels")); });
+  nb::list list;
+  for (const auto& place : take(match_categories(names, self.categories)))
+    list.append(place ? nb::cast(self.categories[*place].id) : nb::none());
+  return list;
+}
+
+void bind_truth(nb::module_& m) {
+  nb::class_<CocoTruth>(m, "_CocoTruth", "A ground truth in COCO's format.")
+      .def(
+          "__init__",
+          [](CocoTruth* self, const nb::bytes& text, bool has_masks) {
+            const std::string_view json = bytes_of(text);
+            new (self) CocoTruth(take(released([&] { return parse_coco_truth(json, has_masks); })));
+          },
+          nb::arg("text"), nb::arg("masks"),
+          nb::sig("def __init__(self, text: bytes, masks: bool) -> None"))
+      .def_prop_ro("images", &images_of,
+                   nb::sig("def images(self) -> list[tuple[int, str, int, int]]"))
+      .def_prop_ro("categories", &categories_of,
+                   nb::sig("def categories(self) -> list[tuple[int, str]]"))
+      .def_prop_ro("annotations", [](const CocoTruth& self) { return self.objects.size(); })
+      .def_ro("has_segmentations", &CocoTruth::has_segmentations)
+      .def("evaluate", &evaluate, nb::arg("results"), nb::arg("masks"),
+           nb::sig("def evaluate(self, results: bytes, masks: bool) -> tuple[list[tuple[str, str, "
+                   "float | None]], list[float | None], int, int]"))
+      .def("match", &match, nb::arg("labels"),
+           nb::sig("def match(self, labels: Sequence[str]) -> list[int | None]"));
+}
+
+/// The rules of a preset, and the decoder that they make. One thread at a time.
+struct PresetRun {
+  Preset preset;
+  std::optional<Decoder> decoder;
+  Tensor rgb;
+  Decoded found;
+  MaskSet masks;
+  PyMutex mutex;
+};
+
+void make_run(PresetRun* self, const std::string& name, nb::handle conf, nb::handle iou) {
+  auto preset = Preset::named(name);
+  if (!preset)
+    raise(Errc::invalid_argument,
+          "preset: must be \"ultralytics-val\", \"ultralytics\" or \"hal\", not '" + name + "'");
+  if (!conf.is_none()) preset->decode.score_threshold = nb::cast<float>(conf);
+  if (!iou.is_none()) preset->decode.iou_threshold = nb::cast<float>(iou);
+  new (self) PresetRun();
+  self->preset = *std::move(preset);
+}
+
+nb::object prepare(PresetRun& self, PyProcessor& processor, nb::handle image, nb::handle input) {
+  const Tensor from = tensor_to_read(image, "image"), to = tensor_to_read(input, "input");
+  return placement_result(take(with_processor(processor, small_work_bytes, [&](Processor& made) {
+    const std::lock_guard lock(self.mutex);
+    return prepare_input(self.preset, made, from, to, self.rgb);
+  })));
+}
+
+/// Masks as COCO writes them.
+Result<std::vector<std::string>> run_texts(const PresetRun& self) {
+  std::vector<std::string> texts;
+  Rle runs;
+  for (std::size_t i = 0; i < self.masks.size(); ++i) {
+    HALYARD_CHECK(rle_encode(self.masks[i], self.masks.frame(), runs));
+    HALYARD_TRY(texts.emplace_back(), rle_to_string(runs));
+  }
+  return texts;
+}
+
+// [(class, score, [x, y, width, height], runs or None)], best first, in pixels of the image.
+nb::list find(PresetRun& self, nb::handle outputs, const Placement& placement, bool has_masks) {
+  const std::vector<Tensor> given = outputs_from(outputs);
+  std::vector<Detection> found;
+  const auto runs = take(released([&]() -> Result<std::vector<std::string>> {
+    const std::lock_guard lock(self.mutex);
+    if (!self.decoder)
+      return make_error(Errc::invalid_argument, "set_model() must be called first");
+    HALYARD_CHECK(self.decoder->decode_into(given, self.found));
+    found = placement.to_source(self.found.detections);
+    if (!has_masks) return std::vector<std::string>{};
+    HALYARD_CHECK(prepare_masks(self.preset.mask_rule, placement, self.found, self.masks));
+    return run_texts(self);
+  }));
+  nb::list list;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const CocoBox box = coco_box(found[i].box);
+    list.append(nb::make_tuple(found[i].label, static_cast<double>(found[i].score),
+                               nb::make_tuple(box.x, box.y, box.width, box.height),
+                               has_masks ? nb::object(str_of(runs[i])) : nb::none()));
+  }
+  return list;
+}
+
+void bind_run(nb::module_& m) {
+  nb::class_<PresetRun>(m, "_PresetRun", "A preset's way from an image to detections.")
+      .def("__init__", &make_run, nb::arg("preset"), nb::arg("conf").none(), nb::arg("iou").none(),
+           nb::sig("def __init__(self, preset: str, conf: float | None, iou: float | None) -> "
+                   "None"))
+      .def(
+          "set_model",
+          [](PresetRun& self, const ModelDescription& model) {
+            self.decoder.emplace(take(Decoder::create(model, self.preset.decode)));
+          },
+          nb::arg("model"), nb::sig("def set_model(self, model: ModelDescription) -> None"))
+      .def_prop_ro(
+          "class_count",
+          [](const PresetRun& self) { return self.decoder ? self.decoder->class_count() : 0; },
+          nb::sig("def class_count(self) -> int"))
+      .def("prepare", &prepare, nb::arg("processor"), nb::arg("image"), nb::arg("input"),
+           nb::sig("def prepare(self, processor: ImageProcessor, image: Tensor, input: Tensor) -> "
+                   "Placement"))
+      .def("find", &find, nb::arg("outputs"), nb::arg("placement"), nb::arg("masks"),
+           nb::sig("def find(self, outputs: Sequence[Any], placement: Placement, masks: bool) -> "
+                   "list[tuple[int, float, tuple[float, float, float, float], str | None]]"));
+}
+
+}  // namespace
+
+void bind_evaluate(nb::module_& m) {
+  bind_truth(m);
+  bind_run(m);
+}
+
+}  // namespace halyard::python

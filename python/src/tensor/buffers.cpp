@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// What buffers.h says. A view carries its own shape and strides, so later changes of a tensor do
+// not reach it.
+#include "tensor/buffers.h"
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "enums.h"
+#include "tensor/array_view.h"
+
+namespace halyard::python {
+namespace {
+
+std::atomic<bool> has_ended{false};
+// Threads between the check of has_ended and the interpreter's lock.
+std::atomic<int> returning{0};
+
+// Runs when the program ends: objects that are released from now on are left to the system, for
+// Python may be gone by then. Who is about to release one gets the interpreter's lock first.
+void end() {
+  has_ended.store(true);
+  PyThreadState* state = PyEval_SaveThread();
+  for (int i = 0; i < 1000 && returning.load() > 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  PyEval_RestoreThread(state);
+}
+
+// Codes of the struct module, by DType; bfloat16 has none.
+constexpr std::array<const char*, 13> codes = {"B", "b", "H", "h", "I",     "i", "Q",
+                                               "q", "e", "f", "d", nullptr, "?"};
+
+struct Exported {
+  explicit Exported(std::shared_ptr<SharedMap> shared) : map(std::move(shared)) { ++map->views; }
+  ~Exported() { --map->views; }
+  Exported(const Exported&) = delete;
+  Exported& operator=(const Exported&) = delete;
+  std::shared_ptr<SharedMap> map;
+  std::array<Py_ssize_t, max_rank> shape{};
+  std::array<Py_ssize_t, max_rank> strides{};
+};
+
+int refuse(const char* why) noexcept {
+  PyErr_SetString(PyExc_BufferError, why);
+  return -1;
+}
+
+bool is_fortran_contiguous(const Layout& layout) {
+  std::size_t step = size_of(layout.dtype);
+  for (std::size_t i = 0; i < layout.rank; ++i) {
+    if (layout.shape[i] != 1 && layout.stride_bytes[i] != static_cast<std::ptrdiff_t>(step))
+      return false;
+    step *= layout.shape[i];
+  }
+  return true;
+}
+
+// Whether elements follow one another in C order, with or without gaps: the bytes from the first
+// one on, as many as all of them have, then lie among those that the elements reach. Not so where a
+// stride is negative or 0, or where an outer axis steps less than an inner one.
+bool has_rows_in_order(const Layout& layout) {
+  if (layout.element_count() == 0) return true;
+  std::size_t within = size_of(layout.dtype);
+  for (std::size_t i = layout.rank; i-- > 0;) {
+    if (layout.shape[i] == 1) continue;
+    if (layout.stride_bytes[i] < 0 || static_cast<std::size_t>(layout.stride_bytes[i]) < within)
+      return false;
+    within += static_cast<std::size_t>(layout.stride_bytes[i]) * (layout.shape[i] - 1);
+  }
+  return true;
+}
+
+// Why these flags cannot be served; null: they can.
+const char* why_not(const TensorMap& map, int flags, const char* code) {
+  const Layout& layout = map.layout();
+  if ((flags & PyBUF_WRITABLE) != 0 && map.writable() == nullptr)
+    return "tensor: its memory is read-only";
+  if (!map.planes_adjacent()) return "tensor: its planes lie in several places";
+  const bool is_c = layout.is_contiguous();
+  if ((flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS && !is_c)
+    return "tensor: its rows are padded; take a strided view (numpy.asarray)";
+  if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS && !is_fortran_contiguous(layout))
+    return "tensor: not in Fortran order";
+  if ((flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS && !is_c &&
+      !is_fortran_contiguous(layout))
+    return "tensor: not contiguous";
+  if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !is_c)
+    return "tensor: its rows are padded; take a strided view (numpy.asarray)";
+  if ((flags & PyBUF_FORMAT) != 0 && code == nullptr)
+    return "tensor: bfloat16 has no buffer format; use numpy.asarray with ml_dtypes";
+  return nullptr;
+}
+
+void fill_common(PyObject* exporter, Py_buffer* view, const TensorMap& map) {
+  view->obj = exporter;
+  Py_INCREF(exporter);
+  view->buf = const_cast<std::byte*>(map.data());
+  view->readonly = map.writable() == nullptr ? 1 : 0;
+  view->suboffsets = nullptr;
+}
+
+// Runs `fill`, which may throw bad_alloc alone.
+template <class F>
+int guarded(Py_buffer* view, F&& fill) noexcept {
+  if (view == nullptr) return refuse("view: is null");
+  view->obj = nullptr;
+  try {
+    return fill();
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+    return -1;
+  }
+}
+
+}  // namespace
+
+int fill_view(PyObject* exporter, Py_buffer* view, int flags, const std::shared_ptr<SharedMap>& map,
+              bool bits) noexcept {
+  return guarded(view, [&] {
+    const Layout& layout = map->map.layout();
+    const DType shown = bits && layout.dtype == DType::bf16 ? DType::u16 : layout.dtype;
+    const char* const code = codes[static_cast<std::size_t>(shown)];
+    if (const char* why = why_not(map->map, flags, code)) return refuse(why);
+    auto* exported = new Exported(map);
+    for (std::size_t i = 0; i < layout.rank; ++i) {
+      exported->shape[i] = static_cast<Py_ssize_t>(layout.shape[i]);
+      exported->strides[i] = layout.stride_bytes[i];
+    }
+    fill_common(exporter, view, map->map);
+    view->itemsize = static_cast<Py_ssize_t>(size_of(layout.dtype));
+    view->len = static_cast<Py_ssize_t>(layout.size_bytes());
+    view->format = (flags & PyBUF_FORMAT) != 0 ? const_cast<char*>(code) : nullptr;
+    const bool has_shape = (flags & PyBUF_ND) != 0;
+    view->ndim = has_shape ? layout.rank : 1;
+    view->shape = has_shape ? exported->shape.data() : nullptr;
+    view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? exported->strides.data() : nullptr;
+    view->internal = exported;
+    return 0;
+  });
+}
+
+int fill_flat_view(PyObject* exporter, Py_buffer* view, int flags,
+                   const std::shared_ptr<SharedMap>& map) noexcept {
+  return guarded(view, [&] {
+    const bool is_writable = map->map.writable() != nullptr;
+    if ((flags & PyBUF_WRITABLE) != 0 && !is_writable)
+      return refuse("tensor: its memory is read-only");
+    if (!map->map.planes_adjacent()) return refuse("tensor: its planes lie in several places");
+    if (!has_rows_in_order(map->map.layout()))
+      return refuse("tensor: its elements do not follow one another; take numpy.asarray");
+    auto* exported = new Exported(map);
+    const auto size = static_cast<Py_ssize_t>(map->map.layout().size_bytes());
+    exported->shape[0] = size;
+    exported->strides[0] = 1;
+    fill_common(exporter, view, map->map);
+    view->itemsize = 1;
+    view->len = size;
+    view->format = (flags & PyBUF_FORMAT) != 0 ? const_cast<char*>("B") : nullptr;
+    view->ndim = 1;
+    view->shape = (flags & PyBUF_ND) != 0 ? exported->shape.data() : nullptr;
+    view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? exported->strides.data() : nullptr;
+    view->internal = exported;
+    return 0;
+  });
+}
+
+void release_view(PyObject*, Py_buffer* view) noexcept {
+  delete static_cast<Exported*>(view->internal);
+  view->internal = nullptr;
+}
+
+std::shared_ptr<SharedMap> map_shared(const Tensor& tensor) {
+  const bool is_writable = !tensor.is_empty() && tensor.buffer()->is_writable();
+  return std::make_shared<SharedMap>(tensor, is_writable ? Access::read_write : Access::read);
+}
+
+namespace {
+
+// Holds an export until the last user of the bytes is gone, on whatever thread that happens.
+struct Held {
+  ArrayView array;
+  ~Held() {
+    if (!array.is_open()) return;
+    returning.fetch_add(1);
+    if (is_python_alive()) {
+      const PyGILState_STATE state = PyGILState_Ensure();
+      returning.fetch_sub(1);
+      array.close();
+      PyGILState_Release(state);
+    } else {
+      returning.fetch_sub(1);
+      array.abandon();
+    }
+  }
+};
+
+// Hangs on a buffer over an array that may be in a cycle: tells whose memory it is. The release
+// function of the buffer holds `held`, and runs after this is gone.
+struct Lender final : Attachment {
+  explicit Lender(const Held& of) : held(of) {}
+  const Held& held;
+};
+constexpr char lender_key = 0;
+
+// bfloat16 of ml_dtypes has no buffer, its bits have.
+Tensor wrap_bfloat16(nb::handle object, const char* argument, bool to_write) {
+  const nb::object dtype = nb::getattr(object, "dtype", nb::none());
+  if (dtype.is_none() || dtype_from(dtype, argument) != DType::bf16)
+    raise(Errc::unsupported, std::string(argument) + ": its memory cannot be seen as a buffer");
+  const nb::object bits = object.attr("view")("uint16");
+  Tensor tensor = wrap_buffer(bits, argument, to_write);
+  Layout layout = tensor.layout();
+  if (layout.dtype != DType::u16)
+    raise(Errc::invalid_argument, std::string(argument) + ": its bits are no uint16");
+  layout.dtype = DType::bf16;
+  return take(Tensor::wrap(tensor.buffer(), layout, tensor.offset_bytes()));
+}
+
+}  // namespace
+
+Tensor wrap_buffer(nb::handle object, const char* argument, bool to_write) {
+  const auto held = std::make_shared<Held>();
+  ArrayView& array = held->array;
+  if (!array.open(object, argument, ArrayUse::read))
+    return wrap_bfloat16(object, argument, to_write);
+  if (to_write && array.is_read_only())
+    raise(Errc::permission, std::string(argument) + ": its memory is read-only");
+  if (to_write && array.overlaps_itself())
+    raise(Errc::permission,
+          std::string(argument) + ": its elements share bytes, so it cannot be written to");
+  const Layout layout = array.layout(argument);
+  const std::span<const std::byte> bytes = array.bytes();
+  // Who writes one of several elements on the same bytes changes all of them.
+  const bool is_constant = array.is_read_only() || array.overlaps_itself();
+  auto buffer =
+      is_constant
+          ? take(wrap_memory(static_cast<const void*>(bytes.data()), bytes.size(), [held] {}))
+          : take(wrap_memory(const_cast<std::byte*>(bytes.data()), bytes.size(), [held] {}));
+  // An object that the collector does not know, as a plain ndarray, is in no cycle that it finds.
+  if ((PyType_GetFlags(Py_TYPE(array.exporter())) & Py_TPFLAGS_HAVE_GC) != 0)
+    buffer->attach(&lender_key, std::make_unique<Lender>(*held));
+  return take(
+      Tensor::wrap(std::move(buffer), layout, 0 - static_cast<std::size_t>(array.reach().lowest)));
+}
+
+PyObject* lender_of(const Buffer& buffer) noexcept {
+  const auto* lender = static_cast<const Lender*>(buffer.attachment(&lender_key));
+  return lender == nullptr ? nullptr : lender->held.array.exporter();
+}
+
+void raise_not_made(nb::handle self) {
+  PyErr_Format(PyExc_TypeError, "%s: __init__() has not been called",
+               nb::type_name(self.type()).c_str());
+  throw nb::python_error();
+}
+
+PyObject* refuse_new(PyTypeObject* type, PyObject*, PyObject*) noexcept {
+  PyErr_Format(PyExc_TypeError, "%R: objects of this class cannot be made by a program",
+               reinterpret_cast<PyObject*>(type));
+  return nullptr;
+}
+
+void take_interpreter(PyThreadState* state) noexcept {
+  try {
+    PyEval_RestoreThread(state);
+  } catch (...) {
+    // Python is being torn down and ends this thread by pthread_exit(), which unwinds it as an
+    // exception does. Frames of C++ and of other libraries lie below: they stay, and the thread
+    // waits for the process to end. (The handler must not be left.)
+    while (true)
+      std::this_thread::sleep_for(std::chrono::hours(1));
+  }
+}
+
+bool SignalCheck::operator()() noexcept {
+  const auto now = std::chrono::steady_clock::now();
+  if (has_raised_ || now < next_) return has_raised_;
+  next_ = now + std::chrono::milliseconds(50);
+  take_interpreter(released_);
+  has_raised_ = PyErr_CheckSignals() != 0;
+  PyEval_SaveThread();
+  return has_raised_;
+}
+
+bool is_python_alive() noexcept {
+  return !has_ended.load(std::memory_order_acquire) && Py_IsInitialized() != 0;
+}
+
+void bind_buffers(nb::module_& m) {
+  m.def("_ending", &end);
+  nb::module_::import_("atexit").attr("register")(m.attr("_ending"));
+}
+
+}  // namespace halyard::python

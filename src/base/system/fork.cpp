@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What fork() changes, told by a handler that is there from the loading of the library on.
+#include "base/system/fork.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <array>
+
+namespace halyard {
+namespace {
+
+std::atomic<bool> have_started{false};
+std::atomic<bool> are_lost{false};
+std::atomic<std::uint32_t> generation{1};
+// Descriptors plus 1, 0: a free place.
+std::array<std::atomic<int>, 4096> parents_fds{};
+
+void become_child() noexcept {
+  for (auto& place : parents_fds) {
+    const int fd = place.exchange(0, std::memory_order_relaxed) - 1;
+    if (fd >= 0) ::close(fd);
+  }
+  generation.fetch_add(1, std::memory_order_relaxed);
+  if (have_started.load(std::memory_order_relaxed)) are_lost.store(true, std::memory_order_relaxed);
+}
+
+[[maybe_unused]] const int registered = ::pthread_atfork(nullptr, nullptr, become_child);
+
+}  // namespace
+
+void threads_start() noexcept {
+  have_started.store(true, std::memory_order_relaxed);
+}
+
+bool threads_are_lost() noexcept {
+  return are_lost.load(std::memory_order_relaxed);
+}
+
+[[gnu::hot]] std::uint32_t fork_generation() noexcept {
+  return generation.load(std::memory_order_relaxed);
+}
+
+ParentFd::ParentFd(Fd fd) noexcept : fd_(std::move(fd)), generation_(fork_generation()) {
+  if (fd_.get() < 0) return;
+  for (auto& place : parents_fds) {
+    int seen = 0;
+    if (place.load(std::memory_order_relaxed) != 0) continue;
+    if (!place.compare_exchange_strong(seen, fd_.get() + 1, std::memory_order_relaxed)) continue;
+    place_ = &place;
+    return;
+  }
+}
+
+ParentFd& ParentFd::operator=(ParentFd&& other) noexcept {
+  if (this == &other) return *this;
+  reset();
+  fd_ = std::move(other.fd_);
+  place_ = std::exchange(other.place_, nullptr);
+  generation_ = other.generation_;
+  return *this;
+}
+
+void ParentFd::reset() noexcept {
+  if (place_ != nullptr && generation_ != fork_generation()) {
+    // Closed already; the number may be another's by now.
+    static_cast<void>(fd_.release());
+  } else if (place_ != nullptr) {
+    place_->store(0, std::memory_order_relaxed);
+  }
+  place_ = nullptr;
+  fd_.reset();
+}
+
+}  // namespace halyard

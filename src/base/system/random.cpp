@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random numbers by getrandom(2), which gives up to 256 bytes whole.
+#include "base/system/random.h"
+
+#include <sys/random.h>
+
+#include <cerrno>
+
+#include "base/text/format_error.h"
+
+namespace halyard {
+
+Status fill_random(std::span<std::byte> bytes) {
+  ssize_t got = 0;
+  do {
+    got = ::getrandom(bytes.data(), bytes.size(), 0);
+  } while (got < 0 && errno == EINTR);
+  if (got == static_cast<ssize_t>(bytes.size())) return {};
+  return fail_os("random number: the system gives none", got < 0 ? errno : EIO);
+}
+
+}  // namespace halyard

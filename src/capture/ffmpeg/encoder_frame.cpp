@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors into encoder frames, with or without a copy.
+#include "capture/ffmpeg/encoder_frame.h"
+
+#ifdef HALYARD_HAVE_FFMPEG
+
+#include <cstring>
+#include <utility>
+
+#include "base/text/format_error.h"
+
+namespace halyard::capture {
+namespace {
+
+struct Chroma {
+  const std::uint8_t* u = nullptr;
+  const std::uint8_t* v = nullptr;
+  std::size_t u_stride = 0;
+  std::size_t v_stride = 0;
+  std::size_t step = 1;  // bytes between samples of one row
+};
+
+const std::uint8_t* bytes(const MappedPlane& plane) {
+  return reinterpret_cast<const std::uint8_t*>(plane.data);
+}
+
+Chroma chroma_of(const TensorMap& map, PixelFormat format) {
+  const MappedPlane& first = map.plane(1);
+  if (format == PixelFormat::nv12) {
+    return {bytes(first), bytes(first) + 1, first.stride_bytes, first.stride_bytes, 2};
+  }
+  const MappedPlane& second = map.plane(2);
+  return {bytes(first), bytes(second), first.stride_bytes, second.stride_bytes, 1};
+}
+
+void drop_map(void* opaque, std::uint8_t*) {
+  delete static_cast<std::shared_ptr<TensorMap>*>(opaque);
+}
+
+// A reference that keeps the map alive until the encoder has let go of the plane.
+AVBufferRef* hold(const std::shared_ptr<TensorMap>& map, const MappedPlane& plane) {
+  auto* owner = new std::shared_ptr<TensorMap>(map);
+  auto* data = reinterpret_cast<std::uint8_t*>(const_cast<std::byte*>(plane.data));
+  const std::size_t size = (plane.rows - 1) * plane.stride_bytes + plane.row_bytes;
+  AVBufferRef* reference =
+      ffmpeg().av_buffer_create(data, size, drop_map, owner, AV_BUFFER_FLAG_READONLY);
+  if (reference == nullptr) delete owner;
+  return reference;
+}
+
+Status wrap_planes(AVFrame& frame, const std::shared_ptr<TensorMap>& map) {
+  for (std::size_t i = 0; i < map->plane_count(); ++i) {
+    const MappedPlane& plane = map->plane(i);
+    frame.buf[i] = hold(map, plane);
+    if (frame.buf[i] == nullptr) return fail(Errc::no_memory, "video: frame cannot be made");
+    frame.data[i] = frame.buf[i]->data;
+    frame.linesize[i] = static_cast<int>(plane.stride_bytes);
+  }
+  return {};
+}
+
+// Through the public copy(), which counts.
+Status copy_plane(const ImagePlane& plane, std::uint8_t* to, int stride_bytes) {
+  const auto stride = static_cast<std::size_t>(stride_bytes);
+  const std::size_t bytes_to = (plane.rows - 1) * stride + plane.row_bytes;
+  HALYARD_TRY(auto buffer, wrap_memory(static_cast<void*>(to), bytes_to, {}));
+  const Tensor::PlaneSource source{plane.buffer, plane.offset_bytes, plane.stride_bytes};
+  const Tensor::PlaneSource target{std::move(buffer), 0, stride};
+  const auto as_grey = [&](const Tensor::PlaneSource& memory) {
+    return Tensor::wrap_image({&memory, 1}, plane.row_bytes, plane.rows, PixelFormat::grey);
+  };
+  HALYARD_TRY(const Tensor from, as_grey(source));
+  HALYARD_TRY(Tensor into, as_grey(target));
+  return copy(from, into);
+}
+
+// The luma of an odd picture, its last column and row once more.
+Status copy_luma(AVFrame& frame, const Tensor& picture) {
+  HALYARD_TRY(const ImagePlane luma, picture.image_plane(0));
+  HALYARD_CHECK(copy_plane(luma, frame.data[0], frame.linesize[0]));
+  const auto row = [&](std::size_t y) {
+    return frame.data[0] + static_cast<std::ptrdiff_t>(y) * frame.linesize[0];
+  };
+  const auto width = static_cast<std::size_t>(frame.width);
+  if (luma.row_bytes < width) {
+    for (std::size_t y = 0; y < luma.rows; ++y)
+      row(y)[width - 1] = row(y)[width - 2];
+  }
+  if (luma.rows < static_cast<std::size_t>(frame.height)) {
+    std::memcpy(row(luma.rows), row(luma.rows - 1), width);
+  }
+  return {};
+}
+
+// Chroma extents round up, so an even-sized frame has no more chroma than the odd picture.
+void rearrange_chroma(AVFrame& frame, const Chroma& chroma) {
+  const bool pairs = frame.format == AV_PIX_FMT_NV12;
+  const std::size_t to_step = pairs ? 2 : 1;
+  const int v_plane = pairs ? 1 : 2;
+  const auto columns = static_cast<std::size_t>(frame.width / 2);
+  for (int y = 0; y < frame.height / 2; ++y) {
+    const auto row = static_cast<std::size_t>(y);
+    const std::uint8_t* u = chroma.u + row * chroma.u_stride;
+    const std::uint8_t* v = chroma.v + row * chroma.v_stride;
+    std::uint8_t* to_u = frame.data[1] + std::ptrdiff_t{y} * frame.linesize[1];
+    std::uint8_t* to_v =
+        frame.data[v_plane] + std::ptrdiff_t{y} * frame.linesize[v_plane] + (pairs ? 1 : 0);
+    for (std::size_t x = 0; x < columns; ++x) {
+      to_u[x * to_step] = u[x * chroma.step];
+      to_v[x * to_step] = v[x * chroma.step];
+    }
+  }
+}
+
+}  // namespace
+
+Status check_encodable(const Tensor& picture) {
+  const auto format = picture.format();
+  if (!format || picture.dtype() != DType::u8 ||
+      (*format != PixelFormat::i420 && *format != PixelFormat::nv12)) {
+    return fail(Errc::unsupported, "picture: must be u8 i420 or nv12", "{} {}",
+                to_string(picture.dtype()), format ? to_string(*format) : "without a format");
+  }
+  return {};
+}
+
+Result<FramePtr> encoder_frame(const Tensor& picture, const EncoderInput& input) {
+  HALYARD_CHECK(check_encodable(picture));
+  const PixelFormat format = *picture.format();
+  FramePtr frame(ffmpeg().av_frame_alloc());
+  if (!frame) return fail(Errc::no_memory, "video: frame cannot be made");
+  frame->width = input.width;
+  frame->height = input.height;
+  frame->format = input.format;
+  const bool same_format = pixel_format_of(input.format) == format;
+  if (same_format && picture.size() == Size{input.width, input.height}) {
+    HALYARD_TRY(TensorMap mapped, picture.map(Access::read));
+    HALYARD_CHECK(wrap_planes(*frame, std::make_shared<TensorMap>(std::move(mapped))));
+    return frame;
+  }
+  if (ffmpeg().av_frame_get_buffer(frame.get(), 0) < 0) {
+    return fail(Errc::no_memory, "video: frame cannot be made", "{}x{}", input.width, input.height);
+  }
+  HALYARD_CHECK(copy_luma(*frame, picture));
+  if (!same_format) {
+    HALYARD_TRY(const TensorMap mapped, picture.map(Access::read));
+    rearrange_chroma(*frame, chroma_of(mapped, format));
+    return frame;
+  }
+  for (std::size_t i = 1; i < picture.plane_count(); ++i) {
+    HALYARD_TRY(const ImagePlane plane, picture.image_plane(i));
+    HALYARD_CHECK(copy_plane(plane, frame->data[i], frame->linesize[i]));
+  }
+  return frame;
+}
+
+}  // namespace halyard::capture
+
+#endif

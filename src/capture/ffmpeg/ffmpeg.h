@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// FFmpeg's objects as owners, its errors as ours, its log into ours. Only built with FFmpeg.
+#pragma once
+
+#ifdef HALYARD_HAVE_FFMPEG
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "capture/ffmpeg/ffmpeg_calls.h"
+#include "halyard/colorimetry.h"
+#include "halyard/format.h"
+#include "halyard/result.h"
+
+namespace halyard::capture {
+
+struct FreeInput {
+  void operator()(AVFormatContext* p) const noexcept { ffmpeg().avformat_close_input(&p); }
+};
+struct FreeOutput {
+  void operator()(AVFormatContext* p) const noexcept { ffmpeg().avformat_free_context(p); }
+};
+struct FreeCodec {
+  void operator()(AVCodecContext* p) const noexcept { ffmpeg().avcodec_free_context(&p); }
+};
+struct FreeFrame {
+  void operator()(AVFrame* p) const noexcept { ffmpeg().av_frame_free(&p); }
+};
+struct FreePacket {
+  void operator()(AVPacket* p) const noexcept { ffmpeg().av_packet_free(&p); }
+};
+using InputPtr = std::unique_ptr<AVFormatContext, FreeInput>;
+using OutputPtr = std::unique_ptr<AVFormatContext, FreeOutput>;
+using CodecPtr = std::unique_ptr<AVCodecContext, FreeCodec>;
+using FramePtr = std::unique_ptr<AVFrame, FreeFrame>;
+using PacketPtr = std::unique_ptr<AVPacket, FreePacket>;
+
+/// FFmpeg prints to stderr by itself; this sends its text to our log (level debug) instead. Called
+/// by load_ffmpeg(). Thread-safe.
+void route_ffmpeg_log();
+
+/// `code` negative, as FFmpeg returns it: a system error keeps its errno; other errors get
+/// `otherwise`. The detail is "name: FFmpeg's text".
+Error ffmpeg_error(const char* what, int code, const std::string& name, Errc otherwise);
+
+/// The format that has the same memory layout; nothing when there is none.
+std::optional<PixelFormat> pixel_format_of(int ffmpeg_format) noexcept;
+std::string name_of_format(int ffmpeg_format);
+
+/// The frame's colour fields in our words; what FFmpeg does not know stays unknown.
+Colorimetry colorimetry_of(const AVFrame& frame) noexcept;
+/// The reverse; unknown axes are left unspecified.
+void set_colorimetry(AVCodecContext& codec, const Colorimetry& colorimetry) noexcept;
+
+}  // namespace halyard::capture
+
+#endif

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds FFmpeg's libraries as the system's loader finds them.
+#include "capture/ffmpeg/ffmpeg_calls.h"
+
+#ifdef HALYARD_HAVE_FFMPEG
+
+#include <atomic>
+#include <memory>
+
+#include "base/assert.h"
+#include "base/system/shared_object.h"
+#include "base/text/format_error.h"
+#include "capture/ffmpeg/ffmpeg.h"
+
+#define HALYARD_TEXT(x) #x
+#define HALYARD_NUMBER(x) HALYARD_TEXT(x)
+
+namespace halyard::capture {
+namespace {
+
+// Structures differ between major versions, so each needs its own build. Debian names its packages
+// after them, too.
+#define HALYARD_PACKAGES                                                                \
+  "libavformat" HALYARD_NUMBER(LIBAVFORMAT_VERSION_MAJOR) " libavcodec" HALYARD_NUMBER( \
+      LIBAVCODEC_VERSION_MAJOR) " libavutil" HALYARD_NUMBER(LIBAVUTIL_VERSION_MAJOR)
+constexpr char not_there[] =
+    "video: FFmpeg cannot be loaded: install " HALYARD_PACKAGES " (Debian's names)";
+constexpr char lacks[] = "video: FFmpeg lacks a function: install " HALYARD_PACKAGES;
+
+std::atomic<const FfmpegCalls*> loaded{nullptr};
+
+// Keeps the first name that was not found.
+template <class Function>
+void find(const SharedObject& library, const char* name, Function*& into, const char*& missing) {
+  into = library.function<Function>(name);
+  if (into == nullptr && missing == nullptr) missing = name;
+}
+
+Status find_all(FfmpegCalls& calls) {
+  const auto open = [](const char* name) { return SharedObject::open(name, not_there); };
+  HALYARD_TRY(const auto util, open("libavutil.so." HALYARD_NUMBER(LIBAVUTIL_VERSION_MAJOR)));
+  HALYARD_TRY(const auto codec, open("libavcodec.so." HALYARD_NUMBER(LIBAVCODEC_VERSION_MAJOR)));
+  HALYARD_TRY(const auto format, open("libavformat.so." HALYARD_NUMBER(LIBAVFORMAT_VERSION_MAJOR)));
+  const char* missing = nullptr;
+#define HALYARD_UTIL(name) find(util, #name, calls.name, missing);
+#define HALYARD_CODEC(name) find(codec, #name, calls.name, missing);
+#define HALYARD_FORMAT(name) find(format, #name, calls.name, missing);
+  HALYARD_AVUTIL_CALLS(HALYARD_UTIL)
+  HALYARD_AVCODEC_CALLS(HALYARD_CODEC)
+  HALYARD_AVFORMAT_CALLS(HALYARD_FORMAT)
+  if (missing != nullptr) return fail(Errc::unsupported, lacks, "{}", missing);
+  return {};
+}
+
+}  // namespace
+
+Status load_ffmpeg() {
+  if (loaded.load(std::memory_order_acquire) == nullptr) {
+    auto calls = std::make_unique<FfmpegCalls>();
+    HALYARD_CHECK(find_all(*calls));
+    // Two threads may load at once: the first one's table stays, to the end of the process.
+    const FfmpegCalls* none = nullptr;
+    if (loaded.compare_exchange_strong(none, calls.get(), std::memory_order_acq_rel))
+      static_cast<void>(calls.release());
+  }
+  route_ffmpeg_log();
+  return {};
+}
+
+const FfmpegCalls& ffmpeg() noexcept {
+  const FfmpegCalls* const calls = loaded.load(std::memory_order_acquire);
+  HALYARD_ASSERT(calls != nullptr);
+  return *calls;
+}
+
+}  // namespace halyard::capture
+
+#endif

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// VideoWriter: encodes and muxes into an OutputFile, which takes its name at finish().
+#include "halyard/capture.h"
+
+#ifdef HALYARD_HAVE_FFMPEG
+
+#include <sys/stat.h>
+
+#include <cstring>
+#include <utility>
+
+#include "base/local.h"
+#include "base/text/format_error.h"
+#include "capture/ffmpeg/display_matrix.h"
+#include "capture/ffmpeg/encoder_frame.h"
+#include "capture/ffmpeg/ffmpeg.h"
+#include "capture/ffmpeg/video_file.h"
+#include "capture/source.h"
+#include "halyard/trace.h"
+
+namespace halyard {
+namespace {
+
+using capture::ffmpeg;
+
+constexpr int most_side = 16384;
+constexpr double most_rate = 1000;
+constexpr int largest_time_base = 60000;  // MPEG-4 keeps time in 16 bits
+
+constexpr std::array<std::string_view, 4> extensions = {"mp4", "mkv", "mov", "avi"};
+constexpr std::array<const char*, 4> containers = {"mp4", "matroska", "mov", "avi"};
+
+// FFmpeg's name of the container; null where we write none under this extension.
+const char* container_name(const std::string& path) {
+  const auto* const known = std::ranges::find(extensions, capture::extension_of(path));
+  if (known == extensions.end()) return nullptr;
+  return containers[static_cast<std::size_t>(known - extensions.begin())];
+}
+
+const AVCodec* available_encoder() {
+  const AVCodec* encoder = ffmpeg().avcodec_find_encoder_by_name("libx264");
+  return encoder != nullptr ? encoder : ffmpeg().avcodec_find_encoder(AV_CODEC_ID_MPEG4);
+}
+
+bool takes_nv12(const AVCodec& encoder) {
+  for (const AVPixelFormat* f = encoder.pix_fmts; f != nullptr && *f != AV_PIX_FMT_NONE; ++f) {
+    if (*f == AV_PIX_FMT_NV12) return true;
+  }
+  return false;
+}
+
+Status check_request(const std::string& path, Size size, double rate) {
+  if (size.width < 1 || size.height < 1 || size.width > most_side || size.height > most_side) {
+    return fail(Errc::invalid_argument, "size: width and height must be 1..16384", "{}x{}",
+                size.width, size.height);
+  }
+  if (!(rate > 0 && rate <= most_rate)) {
+    return fail(Errc::invalid_argument, "rate must be above 0 and at most 1000", "{}", rate);
+  }
+  if (container_name(path) == nullptr) {
+    return fail(Errc::unsupported, "path: extension must be mp4, mkv, mov or avi", "{}", path);
+  }
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    return fail(Errc::invalid_argument, "path: exists and is not a file", "{}", path);
+  }
+  return {};
+}
+
+}  // namespace
+
+struct HALYARD_LOCAL VideoWriter::Impl {
+  std::string path;
+  Size size;
+  AVRational time_base{1, 25};
+  const AVCodec* codec = nullptr;
+  std::unique_ptr<capture::VideoFile> file;  // outlives the muxer, which writes to it
+  capture::OutputPtr output;
+  capture::CodecPtr encoder;  // opened at the first frame, whose format and colours it takes
+  capture::PacketPtr packet;
+  capture::EncoderInput input;
+  Orientation orientation;  // of the first picture
+  std::int64_t frames = 0;
+  std::optional<Error> failed;  // the first failure of the file or encoder; every later call has it
+  bool finished = false;
+
+  Error wrong(const char* what, int code) const {
+    return capture::ffmpeg_error(what, code, path, Errc::os);
+  }
+  Status open_file();
+  Status open_encoder(const Tensor& first);
+  Status write_header();
+  Status describe_orientation(AVStream& stream) const;
+  Status check_orientation(const Tensor& picture) const;
+  Status encode(const AVFrame* frame);
+  Status encode_picture(const Tensor& picture);
+  Status close_file();
+};
+
+Status VideoWriter::Impl::open_file() {
+  HALYARD_TRY(file, capture::VideoFile::create(path));
+  AVFormatContext* context = nullptr;
+  const int made = ffmpeg().avformat_alloc_output_context2(&context, nullptr, container_name(path),
+                                                           path.c_str());
+  if (made < 0) return wrong("video file cannot be made", made);
+  output.reset(context);
+  file->attach(*context);
+  packet.reset(ffmpeg().av_packet_alloc());
+  if (!packet) return fail(Errc::no_memory, "video: packet cannot be made", "{}", path);
+  return {};
+}
+
+Status VideoWriter::Impl::open_encoder(const Tensor& first) {
+  input.width = size.width + size.width % 2;
+  input.height = size.height + size.height % 2;
+  const bool nv12 = first.format() == PixelFormat::nv12 && takes_nv12(*codec);
+  input.format = nv12 ? AV_PIX_FMT_NV12 : AV_PIX_FMT_YUV420P;
+  encoder.reset(ffmpeg().avcodec_alloc_context3(codec));
+  if (!encoder) return fail(Errc::no_memory, "video: encoder cannot be made", "{}", path);
+  encoder->width = input.width;
+  encoder->height = input.height;
+  encoder->pix_fmt = input.format;
+  encoder->time_base = time_base;
+  encoder->framerate = av_inv_q(time_base);
+  capture::set_colorimetry(*encoder, first.colorimetry());
+  if (codec->id == AV_CODEC_ID_MPEG4) {
+    encoder->flags |= AV_CODEC_FLAG_QSCALE;
+    encoder->global_quality = 3 * FF_QP2LAMBDA;
+  } else {
+    ffmpeg().av_opt_set(encoder->priv_data, "preset", "veryfast", 0);
+    ffmpeg().av_opt_set(encoder->priv_data, "crf", "20", 0);
+  }
+  // AVI has no presentation times, so pictures must come in the order in which they are shown.
+  if (capture::extension_of(path) == "avi") encoder->max_b_frames = 0;
+  if ((output->oformat->flags & AVFMT_GLOBALHEADER) != 0) {
+    encoder->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
+  }
+  const int opened = ffmpeg().avcodec_open2(encoder.get(), codec, nullptr);
+  if (opened < 0) return wrong("video: encoder refuses the size or rate", opened);
+  AVStream* stream = ffmpeg().avformat_new_stream(output.get(), nullptr);
+  if (stream == nullptr) return fail(Errc::no_memory, "video: stream cannot be made", "{}", path);
+  stream->time_base = time_base;
+  stream->avg_frame_rate = encoder->framerate;
+  const int copied = ffmpeg().avcodec_parameters_from_context(stream->codecpar, encoder.get());
+  if (copied < 0) return wrong("video: encoder cannot be described", copied);
+  orientation = first.orientation();
+  HALYARD_CHECK(describe_orientation(*stream));
+  return write_header();
+}
+
+Status VideoWriter::Impl::describe_orientation(AVStream& stream) const {
+  if (orientation == Orientation{}) return {};
+  const auto matrix = capture::matrix_of(orientation, {input.width, input.height});
+#if LIBAVFORMAT_VERSION_MAJOR >= 61
+  AVPacketSideData* const data = ffmpeg().av_packet_side_data_new(
+      &stream.codecpar->coded_side_data, &stream.codecpar->nb_coded_side_data,
+      AV_PKT_DATA_DISPLAYMATRIX, sizeof matrix, 0);
+  std::uint8_t* const bytes = data == nullptr ? nullptr : data->data;
+#else
+  std::uint8_t* const bytes =
+      ffmpeg().av_stream_new_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, sizeof matrix);
+#endif
+  if (bytes == nullptr) return fail(Errc::no_memory, "video: stream cannot be made", "{}", path);
+  std::memcpy(bytes, matrix.data(), sizeof matrix);
+  return {};
+}
+
+// The file says once how its pictures lie.
+Status VideoWriter::Impl::check_orientation(const Tensor& picture) const {
+  if (encoder && picture.orientation() != orientation)
+    return fail(Errc::unsupported, "picture: orientation must be that of the first");
+  const std::string extension = capture::extension_of(path);
+  if (picture.orientation() == Orientation{} || extension == "mp4" || extension == "mov") return {};
+  return fail(Errc::unsupported,
+              "picture: only mp4 and mov say an orientation: convert it upright first", "{}", path);
+}
+
+Status VideoWriter::Impl::write_header() {
+  // The index goes to the front of MP4 and MOV files, so that they can be read from a pipe.
+  AVDictionary* entries = nullptr;
+  ffmpeg().av_dict_set(&entries, "movflags", "+faststart", 0);
+  const int written = ffmpeg().avformat_write_header(output.get(), &entries);
+  ffmpeg().av_dict_free(&entries);
+  if (written < 0) return wrong("video file cannot be written", written);
+  return {};
+}
+
+// A null frame drains the encoder.
+Status VideoWriter::Impl::encode(const AVFrame* frame) {
+  const int sent = ffmpeg().avcodec_send_frame(encoder.get(), frame);
+  if (sent < 0) return wrong("video: frame cannot be encoded", sent);
+  for (;;) {
+    const int got = ffmpeg().avcodec_receive_packet(encoder.get(), packet.get());
+    if (got == AVERROR(EAGAIN) || got == AVERROR_EOF) break;
+    if (got < 0) return wrong("video: frame cannot be encoded", got);
+    AVStream* stream = output->streams[0];
+    packet->stream_index = stream->index;
+    packet->duration = 1;  // in the encoder's time base: some containers want it for the last one
+    ffmpeg().av_packet_rescale_ts(packet.get(), encoder->time_base, stream->time_base);
+    const int written = ffmpeg().av_interleaved_write_frame(output.get(), packet.get());
+    if (written < 0) return wrong("video file cannot be written", written);
+  }
+  if (output->pb->error < 0) return wrong("video file cannot be written", output->pb->error);
+  return {};
+}
+
+Status VideoWriter::Impl::encode_picture(const Tensor& picture) {
+  HALYARD_CHECK(capture::check_encodable(picture));
+  HALYARD_CHECK(check_orientation(picture));
+  if (!encoder) HALYARD_CHECK(open_encoder(picture));
+  HALYARD_TRY(const capture::FramePtr frame, capture::encoder_frame(picture, input));
+  frame->pts = frames;
+  frame->color_range = encoder->color_range;
+  HALYARD_CHECK(encode(frame.get()));
+  ++frames;
+  return {};
+}
+
+Status VideoWriter::Impl::close_file() {
+  HALYARD_CHECK(encode(nullptr));
+  const int written = ffmpeg().av_write_trailer(output.get());
+  if (written < 0) return wrong("video file cannot be written", written);
+  if (output->pb->error < 0) return wrong("video file cannot be written", output->pb->error);
+  return file->commit();
+}
+
+VideoWriter::VideoWriter(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+VideoWriter::VideoWriter(VideoWriter&&) noexcept = default;
+VideoWriter& VideoWriter::operator=(VideoWriter&&) noexcept = default;
+VideoWriter::~VideoWriter() = default;
+
+std::span<const std::string_view> VideoWriter::extensions() noexcept {
+  return halyard::extensions;
+}
+
+Result<VideoWriter> VideoWriter::create(const std::string& path, Size size, double rate) {
+  trace::Span span("capture.create_video");
+  span.arg("width", size.width).arg("height", size.height).arg("rate", rate);
+  HALYARD_CHECK(check_request(path, size, rate));
+  HALYARD_CHECK(capture::load_ffmpeg());
+  auto impl = std::make_unique<Impl>();
+  impl->path = path;
+  impl->size = size;
+  impl->time_base = av_inv_q(ffmpeg().av_d2q(rate, largest_time_base));
+  impl->codec = available_encoder();
+  if (impl->codec == nullptr) {
+    return fail(Errc::unsupported, "video: this FFmpeg has neither libx264 nor mpeg4");
+  }
+  if (impl->time_base.num <= 0 || impl->time_base.den <= 0) {
+    return fail(Errc::invalid_argument, "rate is too small", "{}", rate);
+  }
+  HALYARD_CHECK(impl->open_file());
+  return VideoWriter(std::move(impl));
+}
+
+Status VideoWriter::write(const Tensor& picture) {
+  trace::Span span("capture.write");
+  span.arg("width", picture.width()).arg("height", picture.height());
+  Impl& impl = *impl_;
+  if (impl.failed) return *impl.failed;
+  if (impl.finished) return fail(Errc::invalid_argument, "video: written to behind finish()");
+  if (picture.size() != impl.size) {
+    return fail(Errc::invalid_argument, "picture: size must be the writer's", "{}x{}, not {}x{}",
+                picture.width(), picture.height(), impl.size.width, impl.size.height);
+  }
+  const Status status = impl.encode_picture(picture);
+  // A picture of the wrong kind leaves the file as it was; anything else has spoilt it.
+  if (!status && status.error().code != Errc::unsupported) impl.failed = status.error();
+  return status;
+}
+
+Status VideoWriter::finish() {
+  trace::Span span("capture.finish");
+  Impl& impl = *impl_;
+  span.arg("frames", impl.frames);
+  if (impl.failed) return *impl.failed;
+  if (impl.finished) return {};
+  if (impl.frames == 0) {
+    return fail(Errc::invalid_argument, "video: finished without a frame", "{}", impl.path);
+  }
+  const Status status = impl.close_file();
+  if (status) {
+    impl.finished = true;
+  } else {
+    impl.failed = status.error();
+  }
+  return status;
+}
+
+}  // namespace halyard
+
+#endif

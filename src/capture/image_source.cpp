@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// A single picture file, and what all picture sources share.
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+#include <utility>
+
+#include "base/text/format_error.h"
+#include "capture/source.h"
+
+namespace halyard::capture {
+namespace {
+
+class PictureSource final : public Source {
+ public:
+  PictureSource(std::string path, const Options& options)
+      : path_(std::move(path)), options_(options) {}
+
+  Result<std::optional<Frame>> next() override {
+    if (done_) return std::optional<Frame>();
+    done_ = true;
+    auto file = read_file(path_);
+    if (!file) return naming(file.error(), path_);
+    HALYARD_TRY(Frame frame, decode_picture(*file, path_, 0, options_));
+    return std::optional<Frame>(std::move(frame));
+  }
+  std::optional<std::size_t> frame_count() const noexcept override { return 1; }
+  double rate() const noexcept override { return options_.picture_rate; }
+
+ private:
+  std::string path_;
+  Options options_;
+  bool done_ = false;
+};
+
+bool starts_with(std::span<const std::byte> bytes, std::span<const unsigned char> magic) noexcept {
+  return bytes.size() >= magic.size() &&
+         std::equal(magic.begin(), magic.end(), bytes.begin(),
+                    [](unsigned char a, std::byte b) { return std::byte{a} == b; });
+}
+
+}  // namespace
+
+std::unique_ptr<Source> picture_source(std::string path, const Options& options) {
+  return std::make_unique<PictureSource>(std::move(path), options);
+}
+
+Result<Frame> decode_picture(std::span<const std::byte> file, const std::string& name,
+                             std::size_t index, const Options& options) {
+  auto image = load_image(file, options.load);
+  if (!image) return naming(image.error(), name);
+  return Frame{*std::move(image), name, index, picture_time(index, options)};
+}
+
+Error naming(const Error& error, const std::string& name) {
+  std::string detail = name;
+  if (error.detail && error.detail->find(name) != std::string::npos) {
+    detail = *error.detail;
+  } else if (error.detail && !error.detail->empty()) {
+    detail += ": " + *error.detail;
+  }
+  return make_error(error.code, error.what, std::move(detail), error.os_errno);
+}
+
+std::chrono::nanoseconds picture_time(std::size_t index, const Options& options) noexcept {
+  return std::chrono::nanoseconds(
+      std::llround(static_cast<double>(index) * 1e9 / options.picture_rate));
+}
+
+bool has_jpeg_magic(std::span<const std::byte> bytes) noexcept {
+  constexpr std::array<unsigned char, 3> magic{0xFF, 0xD8, 0xFF};
+  return starts_with(bytes, magic);
+}
+
+std::string read_kinds() {
+  std::string text;
+  for (const ImageFileKind& kind : image_file_kinds()) {
+    if (kind.is_read) text.append(text.empty() ? "" : ", ").append(kind.name);
+  }
+  return text;
+}
+
+std::string extension_of(const std::string& path) {
+  std::string extension = std::filesystem::path(path).extension().string();
+  if (!extension.empty()) extension.erase(0, 1);
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return extension;
+}
+
+}  // namespace halyard::capture

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sorts the outputs of a description by role and chooses how they are lowered.
+#include <fmt/ranges.h>
+
+#include <limits>
+
+#include "base/text/format_error.h"
+#include "decode/compile/compile.h"
+#include "decode/description/shapes.h"
+
+namespace halyard::decode {
+namespace {
+
+constexpr std::size_t most_extent = std::numeric_limits<std::int32_t>::max();
+
+std::string shapes_of(const ModelDescription& description) {
+  std::string out;
+  for (const auto& output : description.outputs) {
+    if (!out.empty()) out += ", ";
+    if (output.role != OutputRole::detection && output.role != OutputRole::auxiliary)
+      out += fmt::format("{} ", to_string(output.role));
+    out += fmt::format("[{}]", fmt::join(output.shape, ", "));
+  }
+  return out.empty() ? "none" : out;
+}
+
+Status check_extents(const OutputDescription& output, const std::string& path) {
+  for (std::size_t axis = 0; axis < output.shape.size(); ++axis) {
+    if (output.shape[axis] == 0 || output.shape[axis] > most_extent) {
+      return fail(Errc::invalid_argument, "outputs: every extent must be 1..2147483647",
+                  "{}.shape[{}]: {}", path, axis, output.shape[axis]);
+    }
+  }
+  return {};
+}
+
+NamedOutput* slot_of(Outputs& outputs, OutputRole role) {
+  switch (role) {
+    case OutputRole::boxes:
+      return &outputs.boxes;
+    case OutputRole::scores:
+      return &outputs.scores;
+    case OutputRole::objectness:
+      return &outputs.objectness;
+    case OutputRole::classes:
+      return &outputs.classes;
+    case OutputRole::mask_coefficients:
+      return &outputs.coefficients;
+    case OutputRole::prototypes:
+      return &outputs.prototypes;
+    case OutputRole::keypoints:
+      return &outputs.keypoints;
+    case OutputRole::angles:
+      return &outputs.angles;
+    case OutputRole::priors:
+      return &outputs.priors;
+    case OutputRole::segmentation:
+      return &outputs.segmentation;
+    case OutputRole::classification:
+      return &outputs.classification;
+    default:
+      return nullptr;
+  }
+}
+
+// Whether a tensor is a grid of anchors rather than a row of boxes.
+bool is_anchor_grid(const OutputDescription& output) {
+  return output.encoding ? *output.encoding == BoxEncoding::anchor : !output.anchors.empty();
+}
+
+}  // namespace
+
+Error no_head(const ModelDescription& description, std::string_view reason) {
+  return fail(Errc::unsupported, "outputs: no detection head fits them",
+              "{}; shapes seen: {}; see docs/decode.md for the layouts known", reason,
+              shapes_of(description));
+}
+
+Result<Outputs> outputs_of(const ModelDescription& description) {
+  Outputs out;
+  for (std::size_t i = 0; i < description.outputs.size(); ++i) {
+    const OutputDescription& output = description.outputs[i];
+    const NamedOutput named{&output, fmt::format("outputs[{}]", i), out.tensor_count};
+    out.tensor_count += output.parts.empty() ? 1 : output.parts.size();
+    HALYARD_CHECK(check_extents(output, named.path));
+    for (std::size_t p = 0; p < output.parts.size(); ++p)
+      HALYARD_CHECK(check_extents(output.parts[p], fmt::format("{}.outputs[{}]", named.path, p)));
+    if (output.role == OutputRole::auxiliary) continue;
+    if (output.role == OutputRole::detection) {
+      out.detections.push_back(named);
+      continue;
+    }
+    NamedOutput* const slot = slot_of(out, output.role);
+    if (slot == nullptr)
+      return no_head(description,
+                     fmt::format("role \"{}\" is not decoded", to_string(output.role)));
+    if (*slot) {
+      return fail(Errc::invalid_argument, "outputs: a role must not appear twice",
+                  "{} and {}: \"{}\"", slot->path, named.path, to_string(output.role));
+    }
+    *slot = named;
+  }
+  return out;
+}
+
+std::size_t add_tensor(Program& program, const NamedOutput& output, const TensorAxes& axes) {
+  TensorPlan plan;
+  plan.name = output->name;
+  plan.path = output.path;
+  plan.position = output.position;
+  plan.role = output->role;
+  plan.shape = output->shape;
+  plan.batch_axis = axes.batch;
+  plan.feature_axis = axes.feature;
+  plan.row_axis = axes.row;
+  plan.column_axis = axes.column;
+  plan.anchor_axis = axes.anchor;
+  plan.dtype = output->dtype;
+  plan.quantization = output->quantization;
+  program.tensors.push_back(std::move(plan));
+  return program.tensors.size() - 1;
+}
+
+Result<std::size_t> add_prototypes(Program& program, const ModelDescription& description,
+                                   const NamedOutput& output) {
+  TensorAxes axes;
+  if (!output->axes.empty()) {
+    HALYARD_TRY(axes, axes_by_name(output, true));
+  } else {
+    const auto found =
+        grid_axes_by_shape(output->shape, {prototype_count(*output.output, description.input)});
+    if (!found || found->anchor)
+      return wrong_output(output, "outputs: prototypes must have rank 3 or 4");
+    axes = *found;
+  }
+  if (!axes.feature)
+    return wrong_output(output, "outputs: axes of prototypes must name num_protos");
+  if (!output->parts.empty()) return no_head(description, "prototypes split into several tensors");
+  const std::size_t before = axes.batch ? 1 : 0;
+  const bool in_order = output->shape.size() == 3 + before && (!axes.batch || axes.batch == 0U) &&
+                        *axes.column == *axes.row + 1 &&
+                        (*axes.row == before || *axes.feature == before);
+  if (!in_order)
+    return wrong_output(output,
+                        "outputs: prototypes are batch, then num_protos, height, width or "
+                        "height, width, num_protos");
+  program.prototypes = add_tensor(program, output, axes);
+  return output->shape[*axes.feature];
+}
+
+Result<Program> lower(const ModelDescription& description) {
+  HALYARD_TRY(const Outputs outputs, outputs_of(description));
+  const bool grids = !outputs.detections.empty() && is_anchor_grid(*outputs.detections[0].output);
+  const auto lowered = [&]() -> Result<Program> {
+    if (outputs.classification) return lower_classes(description, outputs);
+    if (grids) return lower_anchor_grids(description, outputs);
+    if (outputs.detections.size() > 1) return no_head(description, "several detection outputs");
+    if (!outputs.detections.empty()) return lower_combined(description, outputs);
+    if (!outputs.boxes || !outputs.scores)
+      return no_head(description, "no detection output, nor boxes and scores");
+    const auto& parts = outputs.boxes->parts;
+    return !parts.empty() && parts[0].stride ? lower_levels(description, outputs)
+                                             : lower_split(description, outputs);
+  };
+  HALYARD_TRY(Program program, lowered());
+  const bool is_turned = bool(program.levels[0].angles);
+  if (is_turned && (program.coding == Coding::corners || program.coding == Coding::prior))
+    return no_head(description, "angles beside boxes that are no centres, distances or bins");
+  if (const auto arrangement = arrangement_of(description)) program.name = to_string(*arrangement);
+  program.tensor_count = outputs.tensor_count;
+  return program;
+}
+
+}  // namespace halyard::decode

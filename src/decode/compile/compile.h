@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared by the files that lower descriptions: outputs by role, and the program as it grows.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "decode/compile/axes.h"
+#include "decode/compile/program.h"
+
+namespace halyard::decode {
+
+/// The logical outputs that are decoded.
+struct Outputs {
+  std::vector<NamedOutput> detections;
+  NamedOutput boxes, scores, objectness, classes, coefficients, prototypes, keypoints, angles,
+      priors, segmentation, classification;
+  std::size_t tensor_count = 0;
+};
+
+/// Errors: invalid_argument (a role twice, extents), unsupported (a role without a head).
+Result<Outputs> outputs_of(const ModelDescription& description);
+
+/// unsupported: "outputs: no detection head fits them", with the reason and the shapes seen.
+Error no_head(const ModelDescription& description, std::string_view reason);
+
+/// Adds a tensor to the program; its index.
+std::size_t add_tensor(Program& program, const NamedOutput& output, const TensorAxes& axes);
+
+/// Prototypes: [batch, rows, columns, K] or [batch, K, rows, columns]. Adds them to the program and
+/// returns K.
+Result<std::size_t> add_prototypes(Program& program, const ModelDescription& description,
+                                   const NamedOutput& output);
+
+/// Adds a flat tensor of `boxes` boxes; all its features, or `features` of them (0: any). Errors:
+/// invalid_argument (count of boxes or features), unsupported (parts).
+Result<Field> add_flat(Program& program, const ModelDescription& description,
+                       const NamedOutput& output, const FlatHint& hint);
+/// Coefficients, keypoints and angles that have tensors of their own.
+Status add_extras(Program& program, const ModelDescription& description, const Outputs& outputs,
+                  Level& level);
+
+/// One tensor with everything: [batch, features, boxes] or [batch, boxes, features].
+Result<Program> lower_combined(const ModelDescription& description, const Outputs& outputs);
+/// Boxes, scores and the rest in tensors of their own.
+Result<Program> lower_split(const ModelDescription& description, const Outputs& outputs);
+/// The same with parts for each stride.
+Result<Program> lower_levels(const ModelDescription& description, const Outputs& outputs);
+/// Grids of anchors, one detection tensor for each stride.
+Result<Program> lower_anchor_grids(const ModelDescription& description, const Outputs& outputs);
+
+/// Scores of the whole picture: one extent above 1, or an axis named num_classes.
+Result<Program> lower_classes(const ModelDescription& description, const Outputs& outputs);
+
+}  // namespace halyard::decode

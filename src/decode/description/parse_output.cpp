@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records of outputs and of their parts: keys to fields.
+#include "decode/description/parse_output.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "decode/description/names.h"
+#include "decode/description/parse_values.h"
+
+namespace halyard::decode {
+namespace {
+
+constexpr std::int64_t most_stride = 65536;
+
+// A word of a table, into `out`; untouched where the key is absent.
+template <class Out, class Find>
+Status read_word(const Node& record, const char* key, Out& out, Find find, std::string_view known) {
+  const auto node = record.member(key);
+  if (!node) return {};
+  HALYARD_TRY(const std::string word, node->text());
+  const auto value = find(word);
+  if (!value) return node->unsupported(fmt::format("must be {}", known));
+  out = *value;
+  return {};
+}
+
+Status read_role(const Node& record, int schema, OutputDescription& out) {
+  out.role = OutputRole::auxiliary;
+  if (!record.member("type")) {
+    if (schema == 1) return record.wrong("needs type");
+    return {};
+  }
+  const auto known = [](std::string_view word) {
+    return word.empty() ? std::nullopt : role_of(word);
+  };
+  return read_word(record, "type", out.role, known,
+                   "detection, boxes, scores, objectness, classes, mask_coefs, protos, landmarks, "
+                   "angles, priors, segmentation, masks or classification");
+}
+
+Status read_family(const Node& record, OutputDescription& out) {
+  const bool is_map = out.role == OutputRole::segmentation || out.role == OutputRole::class_map;
+  out.family = is_map ? Family::semantic : Family::ultralytics;
+  return read_word(record, "decoder", out.family, family_of,
+                   "ultralytics, modelpack, ssd, nanodet, detr or semantic");
+}
+
+Status read_coding(const Node& record, OutputDescription& out) {
+  HALYARD_CHECK(read_word(record, "encoding", out.encoding, encoding_of,
+                          "direct, ltrb, dfl, anchor, corners or prior"));
+  HALYARD_CHECK(read_word(record, "score_format", out.score_format, score_format_of,
+                          "per_class or obj_x_class"));
+  constexpr std::string_view activations = "none, sigmoid, softmax or tanh";
+  HALYARD_CHECK(
+      read_word(record, "activation_required", out.activation, activation_of, activations));
+  return read_word(record, "activation_applied", out.applied, activation_of, activations);
+}
+
+Status read_anchors(const Node& node, OutputDescription& out) {
+  HALYARD_TRY(const std::size_t count, list_size(node, DocumentLimits::outputs));
+  for (std::size_t i = 0; i < count; ++i) {
+    const Node pair = node.element(i);
+    if (!pair.value().is_array() || pair.value().size() != 2)
+      return pair.wrong("must be [width, height]");
+    Anchor anchor{};
+    for (std::size_t k = 0; k < 2; ++k) {
+      HALYARD_TRY(const double extent, pair.element(k).number());
+      anchor[k] = static_cast<float>(extent);
+      if (!(anchor[k] > 0) || anchor[k] > std::numeric_limits<float>::max())
+        return pair.element(k).wrong("must be a float above 0");
+    }
+    out.anchors.push_back(anchor);
+  }
+  return {};
+}
+
+// A number, or [x, y].
+Result<Stride> read_stride(const Node& node) {
+  const auto one = [](const Node& value) -> Result<std::uint32_t> {
+    HALYARD_TRY(const std::int64_t stride, value.whole(1, most_stride));
+    return static_cast<std::uint32_t>(stride);
+  };
+  if (!node.value().is_array()) {
+    HALYARD_TRY(const std::uint32_t stride, one(node));
+    return Stride{stride, stride};
+  }
+  if (node.value().size() != 2) return node.wrong("must be a number or [x, y]");
+  HALYARD_TRY(const std::uint32_t x, one(node.element(0)));
+  HALYARD_TRY(const std::uint32_t y, one(node.element(1)));
+  return Stride{x, y};
+}
+
+Status read_strides(const Node& record, OutputDescription& out) {
+  if (const auto stride = record.member("stride")) {
+    HALYARD_TRY(out.stride, read_stride(*stride));
+  }
+  if (const auto index = record.member("scale_index"))
+    HALYARD_CHECK(index->whole(0, most_stride));  // levels are told apart by their strides
+  const auto strides = record.member("strides");
+  if (!strides) return {};
+  HALYARD_TRY(const std::size_t count, list_size(*strides, DocumentLimits::outputs));
+  for (std::size_t i = 0; i < count; ++i) {
+    HALYARD_TRY(const std::int64_t stride, strides->element(i).whole(1, most_stride));
+    out.strides.push_back(static_cast<std::uint32_t>(stride));
+  }
+  return {};
+}
+
+Status read_numbers(const Node& record, OutputDescription& out, Warnings& warnings) {
+  if (const auto dtype = record.member("dtype")) {
+    HALYARD_TRY(out.dtype, read_dtype(*dtype));
+  }
+  const auto quantization = record.member("quantization");
+  if (!quantization) return {};
+  HALYARD_TRY(Quantization value, read_quantization(*quantization, out.dtype, warnings));
+  if (out.dtype && is_float(*out.dtype)) {
+    if (value.scale[0] != 1 || value.scale.size() != 1 || !value.is_symmetric())
+      warnings.add(quantization->path() + ": passed over, the tensor is of floats");
+    return {};
+  }
+  out.quantization = std::move(value);
+  return {};
+}
+
+Status read_units(const Node& record, OutputDescription& out, Warnings& warnings) {
+  const auto normalized = record.member("normalized");
+  if (!normalized) return {};
+  HALYARD_TRY(const bool is_fraction, normalized->boolean());
+  using enum OutputRole;
+  const bool applies = out.role == detection || out.role == boxes || out.role == boxes_xy ||
+                       out.role == boxes_wh || out.role == keypoints || out.role == priors;
+  if (applies)
+    out.box_units = is_fraction ? BoxUnits::fraction : BoxUnits::pixels;
+  else
+    warnings.add(normalized->path() + ": passed over, only boxes and points have units");
+  return {};
+}
+
+// What version 1 implies and version 2 spells out.
+void complete(int schema, OutputDescription& out) {
+  if (!out.anchors.empty() && !out.encoding) out.encoding = BoxEncoding::anchor;
+  if (schema != 1 || out.family != Family::ultralytics) return;
+  const bool is_boxes = out.role == OutputRole::detection || out.role == OutputRole::boxes;
+  if (is_boxes && !out.encoding) out.encoding = BoxEncoding::direct;
+  if (out.role == OutputRole::scores && !out.score_format)
+    out.score_format = ScoreFormat::per_class;
+}
+
+Result<OutputDescription> read_record(const Node& record, int schema, Warnings& warnings) {
+  HALYARD_CHECK(record.must_be_object());
+  warnings.add_unknown(
+      record, {"name", "type", "shape", "dshape", "decoder", "encoding", "score_format",
+               "normalized", "anchors", "stride", "strides", "scale_index", "dtype", "quantization",
+               "outputs", "activation_applied", "activation_required"});
+  OutputDescription out;
+  if (const auto name = record.member("name")) {
+    HALYARD_TRY(out.name, name->text());
+  }
+  HALYARD_CHECK(read_role(record, schema, out));
+  HALYARD_CHECK(read_family(record, out));
+  HALYARD_CHECK(read_coding(record, out));
+  if (const auto anchors = record.member("anchors")) HALYARD_CHECK(read_anchors(*anchors, out));
+  HALYARD_CHECK(read_strides(record, out));
+  HALYARD_TRY(NamedShape named, read_shapes(record, warnings));
+  out.shape = std::move(named.shape);
+  out.axes = std::move(named.axes);
+  HALYARD_CHECK(read_numbers(record, out, warnings));
+  HALYARD_CHECK(read_units(record, out, warnings));
+  complete(schema, out);
+  return out;
+}
+
+}  // namespace
+
+Result<OutputDescription> read_output(const Node& record, int schema, Warnings& warnings) {
+  HALYARD_TRY(OutputDescription out, read_record(record, schema, warnings));
+  const auto parts = record.member("outputs");
+  if (!parts) return out;
+  HALYARD_TRY(const std::size_t count, list_size(*parts, DocumentLimits::outputs));
+  for (std::size_t i = 0; i < count; ++i) {
+    const Node part = parts->element(i);
+    HALYARD_TRY(OutputDescription read, read_record(part, 2, warnings));
+    const auto deeper = part.member("outputs");
+    if (deeper && !deeper->value().empty()) return deeper->wrong("parts have no parts");
+    read.family = out.family;
+    out.parts.push_back(std::move(read));
+  }
+  return out;
+}
+
+}  // namespace halyard::decode

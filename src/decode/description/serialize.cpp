@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// A description to a document of version 2. Keys stand in the order that people read them in.
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "base/text/format_error.h"
+#include "decode/description/names.h"
+#include "decode/description/rules.h"
+#include "halyard/description.h"
+
+namespace halyard {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The double with the fewest digits that is this float.
+double short_value(float value) {
+  const std::string text = fmt::format("{}", value);
+  double shortest = 0;
+  const auto end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, shortest);
+  const bool is_exact = result.ec == std::errc{} && static_cast<float>(shortest) == value;
+  return is_exact ? shortest : static_cast<double>(value);
+}
+
+// Names of axes that this build does not know are "unknown", which reads as they did.
+Json axes_of(const OutputDescription& output) {
+  Json out = Json::array();
+  for (std::size_t i = 0; i < output.axes.size() && i < output.shape.size(); ++i)
+    out.push_back(Json::array({std::string(to_string(output.axes[i])), output.shape[i]}));
+  return out;
+}
+
+Json quantization_of(const OutputDescription& output) {
+  const Quantization& quantization = *output.quantization;
+  Json out;
+  if (quantization.is_per_tensor()) {
+    out["scale"] = short_value(quantization.scale[0]);
+    if (!quantization.zero_point.empty()) out["zero_point"] = quantization.zero_point[0];
+  } else {
+    out["scale"] = Json::array();
+    for (const float scale : quantization.scale)
+      out["scale"].push_back(short_value(scale));
+    if (!quantization.zero_point.empty()) out["zero_point"] = quantization.zero_point;
+    if (quantization.axis) out["axis"] = *quantization.axis;
+  }
+  if (output.dtype) out["dtype"] = decode::word_of(*output.dtype);
+  return out;
+}
+
+Json stride_of(const Stride& stride) {
+  if (stride.x == stride.y) return stride.x;
+  return Json::array({stride.x, stride.y});
+}
+
+void write_coding(const OutputDescription& output, Json& out) {
+  if (output.encoding) out["encoding"] = to_string(*output.encoding);
+  if (output.score_format) out["score_format"] = to_string(*output.score_format);
+  if (output.activation != Activation::none)
+    out["activation_required"] = to_string(output.activation);
+  if (output.applied != Activation::none) out["activation_applied"] = to_string(output.applied);
+  if (output.box_units) out["normalized"] = *output.box_units == BoxUnits::fraction;
+  for (const Anchor& anchor : output.anchors)
+    out["anchors"].push_back(Json::array({short_value(anchor[0]), short_value(anchor[1])}));
+  if (output.stride) out["stride"] = stride_of(*output.stride);
+  if (!output.strides.empty()) out["strides"] = output.strides;
+}
+
+Json record_of(const OutputDescription& output) {
+  Json out = Json::object();
+  if (!output.name.empty()) out["name"] = output.name;
+  if (output.role != OutputRole::auxiliary) out["type"] = to_string(output.role);
+  out["decoder"] = to_string(output.family);
+  write_coding(output, out);
+  out["shape"] = output.shape;
+  if (!output.axes.empty()) out["dshape"] = axes_of(output);
+  if (output.dtype) out["dtype"] = decode::word_of(*output.dtype);
+  if (output.quantization) out["quantization"] = quantization_of(output);
+  for (const OutputDescription& part : output.parts)
+    out["outputs"].push_back(record_of(part));
+  return out;
+}
+
+Json input_of(const ModelDescription& description) {
+  const Size input = description.input;
+  Json out;
+  out["shape"] = Json::array({1});  // of which no size can be read
+  if (input.width > 0 && input.height > 0) {
+    out["shape"] = Json::array({input.height, input.width});
+    out["dshape"] =
+        Json::array({Json::array({"height", input.height}), Json::array({"width", input.width})});
+  }
+  if (!description.camera_adaptor.empty()) out["cameraadaptor"] = description.camera_adaptor;
+  return out;
+}
+
+Json document_of(const ModelDescription& description) {
+  Json out;
+  out["schema_version"] = 2;
+  if (!description.decoder_version.empty()) out["decoder_version"] = description.decoder_version;
+  if (description.task) out["task"] = to_string(*description.task);
+  if (description.nms) out["nms"] = decode::word_of(*description.nms);
+  if (description.input != Size{} || !description.camera_adaptor.empty())
+    out["input"] = input_of(description);
+  if (const auto& points = description.keypoints)
+    out["kpt_shape"] = Json::array({points->count, points->dimensions});
+  if (!description.labels.empty()) out["labels"] = description.labels;
+  out["outputs"] = Json::array();
+  for (const OutputDescription& output : description.outputs)
+    out["outputs"].push_back(record_of(output));
+  return out;
+}
+
+std::string text_of(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::size_t count_values(const Json& json) {
+  std::size_t count = 1;
+  if (json.is_structured())
+    for (const Json& value : json)
+      count += count_values(value);
+  return count;
+}
+
+// Values of the records at most.
+std::size_t most_values(const std::vector<OutputDescription>& outputs) {
+  std::size_t count = 0;
+  for (const OutputDescription& output : outputs) {
+    count += 32 + output.shape.size() + 3 * output.axes.size() + 3 * output.anchors.size() +
+             output.strides.size() + most_values(output.parts);
+    if (const auto& quantization = output.quantization)
+      count += quantization->scale.size() + quantization->zero_point.size();
+  }
+  return count;
+}
+
+std::size_t name_bytes(const std::vector<OutputDescription>& outputs) {
+  std::size_t bytes = 0;
+  for (const OutputDescription& output : outputs)
+    bytes += output.name.size() + name_bytes(output.parts);
+  return bytes;
+}
+
+// Whether the document is so far from the limits that it need not be written to know.
+bool is_short(const ModelDescription& description) {
+  constexpr std::size_t most_line = 96;   // of a value: its indent, key, digits or word, bracket
+  constexpr std::size_t most_escape = 6;  // of a byte of a text
+  const std::size_t values = 64 + description.labels.size() + most_values(description.outputs);
+  std::size_t texts = description.camera_adaptor.size() + name_bytes(description.outputs);
+  for (const std::string& label : description.labels)
+    texts += label.size();
+  return values <= DocumentLimits::nodes &&
+         values * most_line + texts * most_escape <= DocumentLimits::json_bytes;
+}
+
+}  // namespace
+
+Status decode::check_written(const ModelDescription& description) {
+  if (is_short(description)) return {};
+  const Json document = document_of(description);
+  const std::size_t bytes = text_of(document).size();
+  const std::size_t values = count_values(document);
+  if (bytes <= DocumentLimits::json_bytes && values <= DocumentLimits::nodes) return {};
+  const auto labels = document.find("labels");
+  const std::size_t of_labels = labels == document.end() ? 0 : text_of(*labels).size();
+  return fail(Errc::exhausted, "description: too long for a document",
+              "{} bytes of JSON, {} of them for {} labels, at most {} MiB; {} values, at most {}",
+              bytes, of_labels, description.labels.size(), DocumentLimits::json_bytes >> 20, values,
+              DocumentLimits::nodes);
+}
+
+std::string ModelDescription::to_json() const {
+  return text_of(document_of(*this));
+}
+
+}  // namespace halyard

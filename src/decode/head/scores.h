@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which boxes of a level pass, with which class and score.
+#pragma once
+
+#include "decode/head/candidates.h"
+
+namespace halyard::decode {
+
+/// Fills work.hits with boxes of the level, ascending; `raw` is the score.
+void scan_level(const Program& program, const Level& level, const LevelView& view,
+                const Passing& passing, Scratch& work);
+
+/// The scores of one box, activated, into `out`.
+void read_scores(const Program& program, const FieldView& field, const BoxView& box,
+                 std::vector<float>& out);
+
+}  // namespace halyard::decode

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// infer_description(): a document where there is one, else facts and shapes.
+#include <algorithm>
+
+#include "base/text/format_error.h"
+#include "decode/description/document.h"
+#include "decode/description/shapes.h"
+#include "decode/infer/metadata.h"
+#include "halyard/describe.h"
+
+namespace halyard {
+namespace {
+
+using Sidecar = ModelSignals::Attachment;
+using decode::Facts;
+
+bool is_yaml(std::string_view name) noexcept {
+  return name.ends_with(".yaml") || name.ends_with(".yml");
+}
+
+// Name of a model or sidecar without folders and extension.
+std::string_view stem_of(std::string_view path) noexcept {
+  path = path.substr(path.find_last_of('/') + 1);
+  return path.substr(0, path.find_last_of('.'));
+}
+
+// 0: an embedded document, 1: one beside the model, 2: one of the model's name; 3: no document.
+int rank_of(const Sidecar& attachment, const ModelSignals& signals) noexcept {
+  const std::string_view name = attachment.name;
+  if (name == "edgefirst.json" || name == "edgefirst.yaml") return attachment.is_embedded ? 0 : 1;
+  const bool has_kind = name.ends_with(".json") || is_yaml(name);
+  return has_kind && stem_of(name) == stem_of(signals.file) ? 2 : 3;
+}
+
+// Whether the text describes outputs at all. Files of the model's own name may be anything.
+bool describes_outputs(const Sidecar& attachment) {
+  const auto tree = is_yaml(attachment.name) ? decode::parse_yaml(attachment.text)
+                                             : decode::parse_json(attachment.text);
+  return tree && (*tree)->is_object() && (*tree)->contains("outputs");
+}
+
+const Sidecar* document_of(const ModelSignals& signals, std::vector<std::string>& warnings) {
+  for (int rank = 0; rank < 3; ++rank) {
+    for (const Sidecar& attachment : signals.attachments) {
+      if (rank_of(attachment, signals) != rank) continue;
+      if (rank < 2 || describes_outputs(attachment)) return &attachment;
+      warnings.push_back(attachment.name + ": describes no outputs, passed over");
+    }
+  }
+  return nullptr;
+}
+
+// Same extents but for the first, which may be a batch.
+bool fits(const std::vector<std::size_t>& described, const std::vector<std::size_t>& real) {
+  if (described.size() != real.size()) return false;
+  return std::equal(described.begin() + (described.size() > 1 ? 1 : 0), described.end(),
+                    real.begin() + (real.size() > 1 ? 1 : 0));
+}
+
+// What a document describes must be there.
+Status check_against(const ModelSignals& signals, const OutputDescription& output,
+                     const std::string& path, const std::string& from) {
+  if (output.role == OutputRole::auxiliary || signals.outputs.empty()) return {};
+  const auto has = [&](const TensorSpec& spec) { return fits(output.shape, spec.shape); };
+  if (std::any_of(signals.outputs.begin(), signals.outputs.end(), has)) return {};
+  return fail(Errc::invalid_argument, "description: the model has no such output",
+              "{} of {}: {}; the model has {}", path, from, decode::text_of(output.shape),
+              decode::shapes_seen(signals));
+}
+
+Status check_document(const ModelSignals& signals, const ModelDescription& description,
+                      const std::string& from) {
+  for (std::size_t i = 0; i < description.outputs.size(); ++i) {
+    const OutputDescription& output = description.outputs[i];
+    const std::string path = fmt::format("outputs[{}]", i);
+    if (output.parts.empty()) HALYARD_CHECK(check_against(signals, output, path, from));
+    for (std::size_t p = 0; p < output.parts.size(); ++p)
+      HALYARD_CHECK(
+          check_against(signals, output.parts[p], fmt::format("{}.outputs[{}]", path, p), from));
+  }
+  return {};
+}
+
+// What the description lacks and the facts have.
+Status complete(const Facts& facts, ModelDescription& out, const std::string& document) {
+  const auto told = [&out](const char* field, const std::string& source) {
+    out.origins.push_back({field, source});
+  };
+  if (facts.input && out.input == Size{}) {
+    out.input = facts.input->value;
+    told("input", facts.input->source);
+  } else if (facts.input && out.input != facts.input->value) {
+    return fail(Errc::invalid_argument, "input: the model and its description differ",
+                "{} x {} in {}, {} x {} ({})", out.input.width, out.input.height, document,
+                facts.input->value.width, facts.input->value.height, facts.input->source);
+  }
+  if (facts.labels && out.labels.empty()) {
+    out.labels = facts.labels->value;
+    told("labels", facts.labels->source);
+  }
+  if (facts.task && !out.task) {
+    out.task = facts.task->value;
+    told("task", facts.task->source);
+  }
+  if (facts.keypoints && !out.keypoints) {
+    out.keypoints = facts.keypoints->value;
+    told("kpt_shape", facts.keypoints->source);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<ModelDescription> infer_description(const ModelSignals& signals) {
+  std::vector<std::string> warnings;
+  const Sidecar* document = document_of(signals, warnings);
+  const Facts facts = decode::facts_of(signals);
+  ModelDescription out;
+  std::string from;
+  if (document != nullptr) {
+    from = fmt::format("{} {} {}", document->name, document->is_embedded ? "in" : "beside",
+                       signals.file);
+    auto read = is_yaml(document->name) ? ModelDescription::from_yaml(document->text)
+                                        : ModelDescription::from_json(document->text);
+    if (!read) {
+      const Error& error = read.error();
+      return make_error(error.code, error.what,
+                        from + ": " + (error.detail ? *error.detail : std::string()));
+    }
+    out = *std::move(read);
+    HALYARD_CHECK(check_document(signals, out, from));
+    out.origins.push_back({"outputs", from});
+  }
+  HALYARD_CHECK(complete(facts, out, from));
+  if (document == nullptr) HALYARD_CHECK(decode::infer_outputs(signals, facts, out));
+  HALYARD_CHECK(validate(out));
+  out.warnings.insert(out.warnings.end(), warnings.begin(), warnings.end());
+  out.warnings.insert(out.warnings.end(), facts.warnings.begin(), facts.warnings.end());
+  return out;
+}
+
+}  // namespace halyard

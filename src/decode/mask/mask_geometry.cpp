@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rounding of boxes and sampling tables, once per box and axis: in double, but where programs crop
+// by the same numbers in single precision.
+#include "decode/mask/mask_geometry.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace halyard::decode {
+namespace {
+
+// floor, ceil and so on of a value that need not fit an integer.
+std::int32_t clamped(double value, std::int32_t low, std::int32_t high) noexcept {
+  return static_cast<std::int32_t>(
+      std::clamp(value, static_cast<double>(low), static_cast<double>(high)));
+}
+
+// Whole pixels p with low <= p < high that exist.
+Span covered(double low, double high, std::int32_t extent) noexcept {
+  return {clamped(std::ceil(low), 0, extent), clamped(std::ceil(high), 0, extent)};
+}
+
+std::int32_t whole(double value) noexcept {
+  return static_cast<std::int32_t>(value);
+}
+
+}  // namespace
+
+void AxisSamples::prepare(const AxisMap& wanted) {
+  if (wanted == map && !low.empty()) return;
+  map = {};  // stays so where memory for the tables is short
+  const auto count = static_cast<std::size_t>(wanted.target);
+  low.resize(count + padding);
+  low_weight.resize(count + padding);
+  high_weight.resize(count + padding);
+  const double last = wanted.source - 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double at =
+        std::clamp(wanted.offset + (static_cast<double>(i) + 0.5) * wanted.step - 0.5, 0.0, last);
+    const double floor = std::floor(at);
+    low[i] = whole(floor);
+    high_weight[i] = static_cast<float>(at - floor);
+    low_weight[i] = 1 - high_weight[i];
+  }
+  for (std::size_t i = count; i < count + padding; ++i) {
+    low[i] = low[count - 1];
+    high_weight[i] = high_weight[count - 1];
+    low_weight[i] = low_weight[count - 1];
+  }
+  map = wanted;
+}
+
+Span AxisSamples::source_of(Span target) const noexcept {
+  const auto last = static_cast<std::size_t>(target.end - 1);
+  return {low[static_cast<std::size_t>(target.begin)], low[last] + (high_weight[last] > 0 ? 2 : 1)};
+}
+
+Span prototype_span(const AxisBox& box) noexcept {
+  // Boxes are floats. A double product of one just above a cell's edge would take one cell more
+  // than the float product, by which programs crop.
+  const float scale = static_cast<float>(box.grid) / static_cast<float>(box.input);
+  const float low = static_cast<float>(box.low) * scale;
+  const float high = static_cast<float>(box.high) * scale;
+  const auto begin = clamped(std::floor(low), 0, box.grid - 1);
+  const auto end = clamped(std::ceil(high), begin + 1, box.grid);
+  return {begin, end};
+}
+
+Span quick_span(const AxisBox& box) noexcept {
+  const double scale = box.grid / box.input;
+  return covered(box.low * scale, box.high * scale, box.grid);
+}
+
+Span input_span(const AxisBox& box) noexcept {
+  return covered(box.low, box.high, whole(box.input));
+}
+
+Span target_span(const AxisBox& box, std::int32_t target) noexcept {
+  // Clipped to the input first: what lies beyond it has no pixels.
+  const double low = std::clamp(box.low, 0.0, box.input);
+  const double high = std::clamp(box.high, 0.0, box.input);
+  const double scale = target / box.content_size;
+  const auto begin = clamped(std::round((low - box.content) * scale), 0, target - 1);
+  const auto end = clamped(std::round((high - box.content) * scale), begin + 1, target);
+  return {begin, end};
+}
+
+Span touched_span(const AxisSamples& samples, Span source) noexcept {
+  if (source.is_empty()) return {};
+  const auto* first = samples.low.data();
+  const auto* last = first + samples.map.target;
+  // low + 1 >= begin with weight, low < end; low grows with the pixel.
+  const auto* begin = std::lower_bound(first, last, source.begin - 1);
+  const auto* end = std::lower_bound(begin, last, source.end);
+  while (begin < end && *begin < source.begin && samples.high_weight[begin - first] == 0)
+    ++begin;
+  return {static_cast<std::int32_t>(begin - first), static_cast<std::int32_t>(end - first)};
+}
+
+Span inner_span(const AxisSamples& samples, Span source) noexcept {
+  if (source.is_empty()) return {};
+  const auto* first = samples.low.data();
+  const auto* last = first + samples.map.target;
+  const auto* begin = std::lower_bound(first, last, source.begin);
+  const auto* end = std::lower_bound(begin, last, source.end);
+  while (end > begin && end[-1] == source.end - 1 && samples.high_weight[end - 1 - first] > 0)
+    --end;
+  return {static_cast<std::int32_t>(begin - first), static_cast<std::int32_t>(end - first)};
+}
+
+}  // namespace halyard::decode

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// MaskPrototypes: rows of coefficients from storage of any type.
+#include <cmath>
+
+#include "base/text/format_error.h"
+#include "decode/head/field.h"
+#include "halyard/mask.h"
+
+namespace halyard {
+namespace {
+
+using decode::load_raw;
+
+bool is_stored(DType dtype) noexcept {
+  return decode::stored_range(dtype).highest != 0;
+}
+
+Status check_row(const CoefficientRow& row, std::size_t channels) {
+  if (channels == 0)
+    return fail(Errc::invalid_argument, "channels: must be set by clear() before rows are added");
+  if (!is_stored(row.dtype)) {
+    if (decode::is_stored_type(row.dtype)) return {};
+    return fail(Errc::unsupported, "row: coefficients are f32, f16, bf16, i8, u8, i16 or u16", "{}",
+                to_string(row.dtype));
+  }
+  if (row.quantization == nullptr)
+    return fail(Errc::invalid_argument, "row: integer coefficients need quantization");
+  const Quantization& q = *row.quantization;
+  const bool fits = q.scale.size() == 1 || q.scale.size() == channels;
+  if (!fits || (!q.zero_point.empty() && q.zero_point.size() != q.scale.size())) {
+    return fail(Errc::invalid_argument,
+                "row: quantization has one scale or one per coefficient, and as many zero points",
+                "{} scales, {} zero points, {} coefficients", q.scale.size(), q.zero_point.size(),
+                channels);
+  }
+  for (const float scale : q.scale) {
+    if (!(std::isfinite(scale) && scale > 0))
+      return fail(Errc::invalid_argument, "row: scales must be finite and above 0", "{}", scale);
+  }
+  const decode::StoredRange range = decode::stored_range(row.dtype);
+  for (const std::int32_t zero : q.zero_point) {
+    if (zero < range.lowest || zero > range.highest) {
+      return fail(Errc::invalid_argument, "row: zero points must be values of the dtype",
+                  "{}, {} holds {}..{}", zero, to_string(row.dtype), range.lowest, range.highest);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+void MaskPrototypes::clear(std::size_t row_channels) noexcept {
+  channels = row_channels;
+  coefficients.clear();
+  stored.clear();
+}
+
+Status MaskPrototypes::append(const CoefficientRow& row) {
+  HALYARD_CHECK(check_row(row, channels));
+  const bool keeps_stored = is_stored(row.dtype) && row.quantization->is_per_tensor();
+  if (empty() && keeps_stored) {
+    stored_dtype = row.dtype;
+    stored_scale = row.quantization->scale_at(0);
+    stored_zero_point = row.quantization->zero_point_at(0);
+  }
+  const bool same = keeps_stored && stored.size() == coefficients.size() &&
+                    stored_dtype == row.dtype && stored_scale == row.quantization->scale_at(0) &&
+                    stored_zero_point == row.quantization->zero_point_at(0);
+  if (!same) stored.clear();
+  const std::size_t before = coefficients.size();
+  const std::byte* at = row.data;
+  for (std::size_t k = 0; k < channels; ++k, at += row.stride_bytes) {
+    float value = load_raw(at, row.dtype);
+    if (is_stored(row.dtype)) {
+      const auto raw = static_cast<std::int32_t>(value);
+      if (same) stored.push_back(raw);
+      value = static_cast<float>(raw - row.quantization->zero_point_at(k)) *
+              row.quantization->scale_at(k);
+    }
+    if (!std::isfinite(value)) {
+      coefficients.resize(before);
+      return fail(Errc::invalid_argument, "row: coefficients must be finite", "coefficient {}", k);
+    }
+    coefficients.push_back(value);
+  }
+  return {};
+}
+
+Status MaskPrototypes::select(std::span<const std::uint32_t> rows) {
+  const std::size_t count = size();
+  for (const std::uint32_t row : rows) {
+    if (row >= count) {
+      return fail(Errc::invalid_argument, "rows: no such row of coefficients", "{} of {}", row,
+                  count);
+    }
+  }
+  const bool with_stored = stored.size() == coefficients.size();
+  // The rows wanted go behind those that are there, which are dropped then.
+  coefficients.reserve((count + rows.size()) * channels);
+  if (with_stored) stored.reserve((count + rows.size()) * channels);
+  for (const std::uint32_t row : rows) {
+    for (std::size_t k = row * channels; k < (row + 1) * channels; ++k) {
+      coefficients.push_back(coefficients[k]);
+      if (with_stored) stored.push_back(stored[k]);
+    }
+  }
+  const auto drop = static_cast<std::ptrdiff_t>(count * channels);
+  coefficients.erase(coefficients.begin(), coefficients.begin() + drop);
+  if (with_stored) stored.erase(stored.begin(), stored.begin() + drop);
+  return {};
+}
+
+}  // namespace halyard

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a MaskSet keeps between frames so that making masks allocates nothing.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "decode/mask/mask_geometry.h"
+#include "decode/mask/mask_logits.h"
+
+namespace halyard::decode {
+
+/// One mask on its way: from source pixels of the prototypes to pixels of the first target.
+struct MaskPlan {
+  Span columns, rows;                ///< target pixels; prototype pixels where there is no target
+  Span source_columns, source_rows;  ///< prototype pixels whose logits are computed
+  std::size_t grid = 0;              ///< offset of the logits, in floats
+  std::size_t grid_stride = 0;
+};
+
+struct MaskWorkspace {
+  AxisSamples x, y;                ///< target over prototypes
+  AxisSamples second_x, second_y;  ///< picture over the content rectangle
+  LogitEngine engine;
+  std::vector<MaskPlan> plans;
+  std::vector<LogitJob> jobs;
+  std::vector<float> logits;
+  std::vector<float> lines;
+  std::vector<std::uint8_t> first_bytes;  ///< of one mask at the network's input
+  std::vector<std::uint8_t> rows;
+};
+
+}  // namespace halyard::decode

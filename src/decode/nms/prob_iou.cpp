@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Probabilistic IoU, written in the frames of the two boxes: all terms are positive, so that thin
+// boxes lose nothing to cancellation.
+#include "decode/nms/prob_iou.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/elementary.h"
+#include "halyard/selection.h"
+
+namespace halyard::decode {
+namespace {
+
+// Determinant of the sum of the two covariances.
+double joint_determinant(const Gaussian& a, const Gaussian& b) noexcept {
+  const double cos = a.cos * b.cos + a.sin * b.sin;  // of the angle between them
+  const double sin = a.sin * b.cos - a.cos * b.sin;
+  return a.along * a.across + b.along * b.across +
+         (a.along * b.across + a.across * b.along) * (cos * cos) +
+         (a.along * b.along + a.across * b.across) * (sin * sin);
+}
+
+// Of a box's covariance inverted, times its determinant.
+double form(const Gaussian& box, double dx, double dy) noexcept {
+  const double u = dx * box.cos + dy * box.sin;
+  const double v = dy * box.cos - dx * box.sin;
+  return box.across * (u * u) + box.along * (v * v);
+}
+
+// The part of the Bhattacharyya distance that the centres make.
+double centre_distance(const Gaussian& a, const Gaussian& b, double joint) noexcept {
+  const double dx = a.cx - b.cx;
+  const double dy = a.cy - b.cy;
+  return 0.25 * (form(a, dx, dy) + form(b, dx, dy)) / joint;
+}
+
+// The part that the shapes make: half the logarithm of the joint determinant over the geometric
+// mean of the two.
+double shape_distance(const Gaussian& a, const Gaussian& b, double joint) noexcept {
+  const double mean = std::sqrt(a.along * a.across) * std::sqrt(b.along * b.across);
+  return std::max(0.5 * log_of(joint / (4 * mean)), 0.0);
+}
+
+}  // namespace
+
+Gaussian gaussian_of(const RotatedBox& box, std::int32_t label) noexcept {
+  Gaussian out;
+  out.label = label;
+  const auto [sin, cos] = sin_cos_of(box.angle);
+  const double w = static_cast<double>(box.width) * box.width / 12;
+  const double h = static_cast<double>(box.height) * box.height / 12;
+  const bool is_whole = box.width > 0 && box.height > 0 && std::isfinite(w) && std::isfinite(h) &&
+                        std::isfinite(box.cx) && std::isfinite(box.cy) && std::isfinite(sin);
+  if (!is_whole) return out;
+  return {box.cx, box.cy, w, h, cos, sin, label};
+}
+
+double probabilistic_iou(const Gaussian& a, const Gaussian& b) noexcept {
+  if (a.is_empty() || b.is_empty()) return 0;
+  const double joint = joint_determinant(a, b);
+  const double distance = centre_distance(a, b, joint) + shape_distance(a, b, joint);
+  return 1 - std::sqrt(1 - exp_of(-distance));
+}
+
+double distance_limit(float threshold) noexcept {
+  // 1 - sqrt(1 - exp(-d)) > t. Beyond 36 the left side is 0 in double precision.
+  const double t = threshold;
+  return std::min(-log_of(t * (2 - t)), 36.0);
+}
+
+bool is_nearer(const Gaussian& a, const Gaussian& b, double limit) noexcept {
+  if (a.label != b.label) return false;
+  const double joint = joint_determinant(a, b);
+  const double rest = limit - centre_distance(a, b, joint);
+  return rest > 0 && shape_distance(a, b, joint) < rest;
+}
+
+}  // namespace halyard::decode
+
+namespace halyard {
+
+float probabilistic_iou(const RotatedBox& a, const RotatedBox& b) noexcept {
+  return static_cast<float>(
+      decode::probabilistic_iou(decode::gaussian_of(a, 0), decode::gaussian_of(b, 0)));
+}
+
+}  // namespace halyard

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// What suppression of upright and of turned boxes have in common: neighbours, asked once survivors
+// have become many, and the queue of soft suppression.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include "decode/nms/nms.h"
+
+namespace halyard::decode {
+
+Place place_of(const FlatBox& box) noexcept;
+Place place_of(const Gaussian& box) noexcept;
+Reach reach_of(Overlap overlap, float threshold) noexcept;
+/// Of is_nearer().
+Reach reach_of_gaussians(double limit) noexcept;
+
+/// What pays, measured: `enough` survivors before neighbourhoods are looked at, and how many of
+/// them a loop over all passes while one cell is found. Vectors go through upright boxes.
+struct Pays {
+  std::size_t enough;
+  std::size_t per_cell;
+};
+inline constexpr Pays pays_on_vectors{1024, 16};
+inline constexpr Pays pays_one_by_one{64, 1};
+
+/// Survivors and, once there are many, their neighbourhoods.
+template <class Payload>
+class Crowd {
+ public:
+  /// `most`: that push() will be called for. `allowed`: whether neighbourhoods may be used at all.
+  Crowd(Neighbours<Payload>& neighbours, Reach reach, std::size_t most, Pays pays, bool allowed)
+      : neighbours_(neighbours),
+        reach_(reach),
+        most_(most),
+        pays_(pays),
+        state_(allowed ? few : never) {}
+
+  /// After a survivor was added; there are `count`, and at(k) gives them.
+  template <class At>
+  void push(std::size_t count, At at) {
+    if (state_ == never || (state_ == few && count < pays_.enough)) return;
+    std::size_t k = count - 1;
+    if (state_ == few) {
+      neighbours_.start(most_, reach_);
+      state_ = many;
+      k = 0;
+    }
+    for (; k < count; ++k) {
+      const Payload payload = at(k);
+      neighbours_.add(place_of(payload), payload);
+    }
+    count_ = count;
+  }
+
+  /// Whether `test` holds for one of them; nothing when going through all of them is quicker.
+  template <class Test>
+  std::optional<bool> any(const Payload& box, Test test) const {
+    if (state_ != many) return std::nullopt;
+    return neighbours_.any(place_of(box), count_ / pays_.per_cell, test);
+  }
+
+ private:
+  enum State { few, many, never };
+
+  Neighbours<Payload>& neighbours_;
+  Reach reach_;
+  std::size_t most_;
+  Pays pays_;
+  State state_;
+  std::size_t count_ = 0;
+};
+
+/// Soft suppression of positions [0, w.scores.size()), which are in order. score(i) holds i against
+/// the survivors since it was last called for i and gives its score; keep(i) makes it one of them.
+///
+/// Scores only fall, so what was best and still has its score when it is asked again is the best.
+/// A box is held against each survivor once, in their order, as it would be at once.
+template <class Score, class Keep>
+void soften(const Rule& rule, Workspace& w, Score score, Keep keep) {
+  auto& queue = w.spare;
+  queue.clear();
+  for (std::size_t i = 0; i < w.scores.size(); ++i)
+    queue.push_back(order_key(w.scores[i], i));  // ascending: a heap
+  w.applied.assign(w.scores.size(), 0);
+  while (!queue.empty() && w.kept.size() < rule.most) {
+    std::pop_heap(queue.begin(), queue.end(), std::greater<>());
+    const std::uint32_t i = index_of(queue.back());
+    queue.pop_back();
+    const float now = score(i);
+    if (now == w.scores[i]) {
+      w.kept.push_back(i);
+      keep(i);
+    } else if (now >= rule.floor) {
+      w.scores[i] = now;
+      queue.push_back(order_key(now, i));
+      std::push_heap(queue.begin(), queue.end(), std::greater<>());
+    }
+  }
+}
+
+inline bool is_soft(Suppression suppression) noexcept {
+  return suppression == Suppression::soft_linear || suppression == Suppression::soft_gaussian;
+}
+
+}  // namespace halyard::decode

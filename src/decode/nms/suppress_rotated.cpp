@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Suppression of turned boxes, one pair at a time.
+#include "decode/nms/nms.h"
+#include "decode/nms/soft_queue.h"
+
+namespace halyard::decode {
+namespace {
+
+void suppress_hard(const Rule& rule, Workspace& w) {
+  const double limit = distance_limit(rule.threshold);
+  auto& kept = w.turned_survivors;
+  kept.clear();
+  Crowd crowd(w.turned_neighbours, reach_of_gaussians(limit), w.gaussians.size(), pays_one_by_one,
+              true);
+  for (std::size_t i = 0; i < w.gaussians.size() && w.kept.size() < rule.most; ++i) {
+    const Gaussian& box = w.gaussians[i];
+    if (box.is_empty()) {
+      w.kept.push_back(static_cast<std::uint32_t>(i));
+      continue;
+    }
+    const auto suppresses = [&](const Gaussian& other) { return is_nearer(other, box, limit); };
+    const auto nearby = crowd.any(box, suppresses);
+    const bool goes = nearby ? *nearby : std::any_of(kept.begin(), kept.end(), suppresses);
+    if (!goes) w.kept.push_back(static_cast<std::uint32_t>(i));
+    if (goes && rule.suppression == Suppression::greedy) continue;
+    kept.push_back(box);
+    crowd.push(kept.size(), [&](std::size_t k) -> const Gaussian& { return kept[k]; });
+  }
+}
+
+float score_against(const std::vector<Gaussian>& kept, std::size_t i, double limit,
+                    const Rule& rule, Workspace& w) {
+  const Gaussian& box = w.gaussians[i];
+  float score = w.scores[i];
+  if (box.is_empty()) return score;
+  for (std::size_t k = w.applied[i]; k < kept.size(); ++k) {
+    if (is_nearer(kept[k], box, limit))
+      score = softened(score, static_cast<float>(probabilistic_iou(kept[k], box)), rule);
+  }
+  return score;
+}
+
+void suppress_softly(const Rule& rule, Workspace& w) {
+  // Any overlap counts for a Gaussian weight.
+  const double limit =
+      distance_limit(rule.suppression == Suppression::soft_gaussian ? 0 : rule.threshold);
+  auto& kept = w.turned_survivors;
+  kept.clear();
+  soften(
+      rule, w,
+      [&](std::size_t i) {
+        const float score = score_against(kept, i, limit, rule, w);
+        w.applied[i] = static_cast<std::uint32_t>(kept.size());
+        return score;
+      },
+      [&](std::size_t i) {
+        if (!w.gaussians[i].is_empty()) kept.push_back(w.gaussians[i]);
+      });
+}
+
+}  // namespace
+
+void suppress_rotated(const Rule& rule, Workspace& workspace) {
+  workspace.kept.clear();
+  if (is_soft(rule.suppression)) {
+    suppress_softly(rule, workspace);
+  } else {
+    suppress_hard(rule, workspace);
+  }
+}
+
+}  // namespace halyard::decode

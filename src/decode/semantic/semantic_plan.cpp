@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks of a semantic request.
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text/format_error.h"
+#include "decode/head/stored_types.h"
+#include "decode/semantic/semantic_frame.h"
+
+namespace halyard::decode {
+namespace {
+
+constexpr std::size_t most_pixels = 1U << 15;  // per axis
+
+struct Axes {
+  std::optional<std::size_t> batch, classes;
+  std::size_t y = 0, x = 0;
+};
+
+Result<Axes> axes_of(const Tensor& scores, SemanticLayout layout) {
+  const std::size_t rank = scores.rank();
+  Axes out;
+  if (layout == SemanticLayout::class_map) {
+    const bool channel_last = rank >= 3 && scores.shape()[rank - 1] == 1;
+    const bool fits =
+        rank == 2 || rank == 3 || (rank == 4 && (channel_last || scores.shape()[1] == 1));
+    if (fits) {
+      out.y = rank == 2 ? 0 : rank == 3 ? (channel_last ? 0 : 1) : (channel_last ? 1 : 2);
+      out.x = out.y + 1;
+      if (out.y > 0) out.batch = 0;
+      return out;
+    }
+  } else if (rank == 3 || rank == 4) {
+    const bool first = layout == SemanticLayout::classes_first;
+    const std::size_t base = rank - 3;
+    if (rank == 4) out.batch = 0;
+    out.classes = first ? base : base + 2;
+    out.y = first ? base + 1 : base;
+    out.x = out.y + 1;
+    return out;
+  }
+  return fail(Errc::invalid_argument,
+              "scores: a height, a width, and classes unless it is a class map; perhaps a batch",
+              "shape [{}]", fmt::join(scores.shape(), ", "));
+}
+
+Result<PrototypeGrid> grid_of_scores(const Tensor& scores, const SemanticOptions& options) {
+  if (scores.is_image() && scores.plane_count() > 1)
+    return fail(Errc::unsupported, "scores: a picture of several planes is no network output");
+  HALYARD_TRY(const Axes axes, axes_of(scores, options.layout));
+  const Layout& layout = scores.layout();
+  PrototypeGrid grid;
+  grid.dtype = layout.dtype;
+  grid.height = layout.shape[axes.y];
+  grid.width = layout.shape[axes.x];
+  grid.row_stride_bytes = layout.stride_bytes[axes.y];
+  grid.pixel_stride_bytes = layout.stride_bytes[axes.x];
+  grid.channels = axes.classes ? layout.shape[*axes.classes] : 1;
+  grid.channel_stride_bytes = axes.classes ? layout.stride_bytes[*axes.classes] : 0;
+  const std::size_t least = std::min({grid.height, grid.width, grid.channels});
+  if (least == 0 || std::max(grid.height, grid.width) > most_pixels || grid.channels > 65536) {
+    return fail(Errc::invalid_argument, "scores: extents 1..32768, and at most 65536 classes",
+                "shape [{}]", fmt::join(scores.shape(), ", "));
+  }
+  const std::size_t batches = axes.batch ? layout.shape[*axes.batch] : 1;
+  if (options.batch >= batches) {
+    return fail(Errc::invalid_argument, "batch: must be below the batch extent", "{} of {}",
+                options.batch, batches);
+  }
+  if (axes.classes ? is_stored_type(grid.dtype) : is_integer(grid.dtype)) return grid;
+  return fail(Errc::unsupported,
+              "scores: f32, f16, bf16 or integers of 8 or 16 bits; class maps: integers", "{}",
+              to_string(grid.dtype));
+}
+
+Status check_scales(const Tensor& scores, const SemanticOptions& options,
+                    const PrototypeGrid& grid) {
+  const auto& quantization = scores.quantization();
+  if (!quantization || options.layout == SemanticLayout::class_map || !is_integer(grid.dtype))
+    return {};
+  HALYARD_CHECK(validate(*quantization, grid.dtype, scores.shape()));
+  if (quantization->is_per_tensor()) return {};
+  const std::size_t classes =
+      options.layout == SemanticLayout::classes_first ? scores.rank() - 3 : scores.rank() - 1;
+  if (quantization->axis == classes) return {};
+  return fail(Errc::unsupported, "scores: several scales must lie along the classes",
+              "axis {}, classes are axis {}", quantization->axis.value_or(scores.rank()), classes);
+}
+
+// The extent of a plane of pixels side by side.
+Result<Size> plane_size(const Tensor& plane, const char* what) {
+  const Layout& layout = plane.layout();
+  const bool is_plane = layout.rank == 2 || (layout.rank == 3 && layout.shape[2] == 1);
+  const bool fits = is_plane && layout.shape[0] > 0 && layout.shape[1] > 0 &&
+                    layout.shape[0] <= most_pixels && layout.shape[1] <= most_pixels &&
+                    static_cast<std::size_t>(layout.stride_bytes[1]) == size_of(layout.dtype);
+  if (fits)
+    return Size{static_cast<std::int32_t>(layout.shape[1]),
+                static_cast<std::int32_t>(layout.shape[0])};
+  return fail(Errc::invalid_argument, what, "shape [{}]", fmt::join(plane.shape(), ", "));
+}
+
+Status check_out(const Tensor& out, std::size_t classes, bool is_map) {
+  if (out.dtype() != DType::u8 && out.dtype() != DType::u16) {
+    return fail(Errc::unsupported, "out: class ids are u8 or u16", "{}", to_string(out.dtype()));
+  }
+  if (is_map || classes <= (out.dtype() == DType::u8 ? 256U : 65536U)) return {};
+  return fail(Errc::invalid_argument, "out: u8 holds 256 classes", "{} classes", classes);
+}
+
+Status check_confidence(const Tensor& scores, const SemanticOptions& options, const Tensor& plane,
+                        Size target) {
+  if (options.layout == SemanticLayout::class_map)
+    return fail(Errc::unsupported, "confidence: a class map has none");
+  if (plane.dtype() != DType::f32 && plane.dtype() != DType::u8) {
+    return fail(Errc::unsupported, "confidence: f32 or u8", "{}", to_string(plane.dtype()));
+  }
+  HALYARD_TRY(const Size size, plane_size(plane, "confidence: [H, W], pixels side by side"));
+  if (size != target) {
+    return fail(Errc::invalid_argument, "confidence: must have the extent of out", "{}x{}, {}x{}",
+                size.width, size.height, target.width, target.height);
+  }
+  if (is_integer(scores.dtype()) && !scores.quantization())
+    return fail(Errc::invalid_argument, "scores: confidence of integers needs quantization");
+  return {};
+}
+
+Result<RegionF> content_of(const SemanticOptions& options, const Size& input) {
+  const RegionF c = options.content.value_or(Region{0, 0, input.width, input.height});
+  const bool fits = input.width > 0 && input.height > 0 && c.x >= 0 && c.y >= 0 && c.width > 0 &&
+                    c.height > 0 && c.x + c.width <= input.width + 1e-3 &&
+                    c.y + c.height <= input.height + 1e-3;
+  if (fits) return c;
+  return fail(Errc::invalid_argument, "content: a rectangle inside the network's input",
+              "({}, {}) {}x{} in {}x{}", c.x, c.y, c.width, c.height, input.width, input.height);
+}
+
+}  // namespace
+
+Result<SemanticPlan> plan_semantic(const Tensor& scores, const SemanticOptions& options,
+                                   const Tensor& out, const Tensor* confidence) {
+  SemanticPlan plan;
+  HALYARD_TRY(plan.scores, grid_of_scores(scores, options));
+  const PrototypeGrid& grid = plan.scores;
+  HALYARD_CHECK(check_scales(scores, options, grid));
+  HALYARD_TRY(plan.target, plane_size(out, "out: [H, W], pixels side by side"));
+  HALYARD_CHECK(check_out(out, grid.channels, options.layout == SemanticLayout::class_map));
+  if (confidence != nullptr) {
+    HALYARD_CHECK(check_confidence(scores, options, *confidence, plan.target));
+    plan.confidence = confidence->dtype();
+  }
+  const auto width = static_cast<std::int32_t>(grid.width);
+  const auto height = static_cast<std::int32_t>(grid.height);
+  const Size input = options.input.value_or(Size{width, height});
+  HALYARD_TRY(const RegionF content, content_of(options, input));
+  const auto axis = [](std::int32_t source, double size, double from, double extent,
+                       std::int32_t target) {
+    return AxisMap{source, target, from * source / size, extent * source / (size * target)};
+  };
+  plan.x = axis(width, input.width, content.x, content.width, plan.target.width);
+  plan.y = axis(height, input.height, content.y, content.height, plan.target.height);
+  plan.out = out.dtype();
+  return plan;
+}
+
+}  // namespace halyard::decode

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which plans are painted, and where their rows go.
+#include "image/cpu/color/fused_writer.h"
+
+#include <algorithm>
+
+namespace halyard::image {
+namespace {
+
+using Store = PaintSetup::Store;
+
+std::optional<Store> store_of(const Plan& plan) noexcept {
+  const ChannelMap& map = *plan.dst.channels;
+  const bool packed = map.sites[0].step > 1;
+  if (plan.color.to != ColorModel::rgb || (!packed && map.count != 3)) return std::nullopt;
+  switch (plan.values.kind) {
+    case ValueMap::Kind::identity:
+      break;
+    case ValueMap::Kind::flip_sign:
+      if (packed) return std::nullopt;
+      break;
+    case ValueMap::Kind::affine:
+      return std::nullopt;
+  }
+  if (!packed) return Store::planes;
+  return map.count == 3 ? Store::packed3 : Store::packed4;
+}
+
+// Whether the samples are RGB as it is, or become it in fixed point.
+bool takes(const Plan& plan, const ColorSetup& setup) noexcept {
+  if (setup.exact || setup.in_fraction != 7) return false;
+  if (setup.change == ColorChange::none) return plan.color.from == ColorModel::rgb;
+  return setup.change == ColorChange::yuv_to_rgb;
+}
+
+}  // namespace
+
+std::optional<Painter> Painter::create(const Plan& plan, const ColorSetup& setup) {
+  const std::optional<Store> store = store_of(plan);
+  // Turned rows go through a tile, those of a free map may begin and end anywhere.
+  if (!store || !takes(plan, setup) || plan.swaps_axes() || plan.affine) return std::nullopt;
+  Painter painter(plan);
+  const ChannelSite& red = plan.dst.channels->sites[0];
+  painter.setup_ = {
+      *store,
+      setup.change == ColorChange::yuv_to_rgb,
+      plan.color.keeps_alpha && plan.dst.channels->count == 4,
+      (red.offset != 0) != plan.bgr,
+      plan.values.kind == ValueMap::Kind::flip_sign ? std::uint8_t{0x80} : std::uint8_t{0},
+      setup.fixed};
+  return painter;
+}
+
+void Painter::store(const SampleRows& samples, const Frame& frame, std::int32_t y) const noexcept {
+  PaintJob job;
+  job.width = static_cast<std::size_t>(content_.width);
+  for (std::size_t c = 0; c < 4; ++c)
+    job.in[c] = samples.channel[c];
+  for (std::size_t c = 0; c < 3; ++c) {
+    const TargetChannel& target = frame.target[c];
+    job.out[c] = reinterpret_cast<std::uint8_t*>(target.row(y)) +
+                 static_cast<std::size_t>(content_.x) * target.step_bytes;
+  }
+  // Packed pixels begin with the first of red and blue.
+  if (setup_.store != Store::planes) job.out[0] = std::min(job.out[0], job.out[2]);
+  paint_row(setup_, job);
+}
+
+}  // namespace halyard::image

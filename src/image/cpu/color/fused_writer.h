@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Painter: from rows of samples straight to the destination's RGB bytes.
+#pragma once
+
+#include <optional>
+
+#include "image/cpu/cpu_program.h"
+#include "image/cpu/kernels/fused_write.h"
+#include "image/cpu/resample/sampler.h"
+#include "image/plan.h"
+
+namespace halyard::image {
+
+/// A Colorist and a Writer in one step, for the commonest pairs: the same bytes, and no rows of
+/// codes in between. Immutable.
+class Painter {
+ public:
+  /// None where the plan needs the separate steps. `setup`: of the colours.
+  static std::optional<Painter> create(const Plan& plan, const ColorSetup& setup);
+  /// Row `y` of the destination from a whole row of the content.
+  void store(const SampleRows& samples, const Frame& frame, std::int32_t y) const noexcept;
+
+ private:
+  explicit Painter(const Plan& plan) noexcept : content_(plan.content) {}
+  Region content_;
+  PaintSetup setup_;
+};
+
+}  // namespace halyard::image

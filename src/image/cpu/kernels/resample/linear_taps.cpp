@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Positions in double precision, a vector of outputs at a time: plans are made while frames wait.
+#include "image/cpu/kernels/resample/linear_taps.h"
+
+// The portable target instead of the one of single lanes.
+#define HWY_BROKEN_EMU128 0
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "image/cpu/kernels/resample/linear_taps.cpp"
+#include <hwy/foreach_target.h>
+// foreach_target.h first: it includes this file once per target
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace halyard::image {
+namespace HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::ScalableTag<double>;
+using DF = hn::Rebind<float, D>;
+using DI = hn::Rebind<std::int32_t, D>;
+using V = hn::Vec<D>;
+using VI = hn::Vec<DI>;
+
+// To `one` parts, halves up.
+HWY_INLINE VI to_fixed(V weight, V one) {
+  const V single = hn::PromoteTo(D(), hn::DemoteTo(DF(), weight));
+  return hn::DemoteTo(DI(), hn::Add(hn::Mul(single, one), hn::Set(D(), 0.5)));
+}
+
+template <bool mirrored, bool balanced>
+void place(const Positions& at, std::int32_t begin, std::int32_t end, int bits,
+           const TwoTapsOut& out) {
+  const D d;
+  const DI di;
+  const std::int32_t unit = 1 << bits;
+  const V one = hn::Set(d, unit);
+  const VI fixed_one = hn::Set(di, unit);
+  const V axis_begin = hn::Set(d, at.begin);
+  const V length = hn::Set(d, at.length);
+  const V share = hn::Set(d, 1 / at.whole);
+  const V lowest = hn::Set(d, at.lowest);
+  const V last = hn::Set(d, at.highest - 2);
+  const V full = hn::Set(d, 1);
+  const V step = hn::Set(d, 2.0 * static_cast<double>(hn::Lanes(d)));
+  V odd = hn::Add(hn::Mul(hn::Iota(d, 0), hn::Set(d, 2)), hn::Set(d, 2.0 * begin + 1));
+  for (std::int32_t x = begin; x < end; x += static_cast<std::int32_t>(hn::Lanes(d))) {
+    // Not divided: what a last bit moves over the border of two samples, rounding moves back.
+    const V centre = hn::Add(axis_begin, hn::Mul(hn::Mul(odd, length), share));
+    odd = hn::Add(odd, step);
+    const V position = hn::Sub(centre, hn::Set(d, 0.5));
+    V first = hn::Floor(position);
+    V second = hn::Sub(position, first);
+    second = hn::IfThenZeroElse(hn::Lt(first, lowest), second);
+    second = hn::IfThenElse(hn::Gt(first, last), full, second);
+    first = hn::Min(hn::Max(first, lowest), last);
+    if constexpr (mirrored) {
+      first = hn::Sub(hn::Set(d, at.reflect - 1), first);
+      second = hn::Sub(full, second);
+    }
+    VI weight = to_fixed(second, one);
+    if constexpr (balanced) {
+      const VI other = to_fixed(hn::Sub(full, second), one);
+      weight = hn::IfThenElse(hn::Gt(weight, other), hn::Sub(fixed_one, other), weight);
+    }
+    // All of the second sample: that one alone.
+    const auto next = hn::Eq(weight, fixed_one);
+    const VI sample = hn::DemoteTo(di, first);
+    hn::StoreU(hn::IfThenElse(next, hn::Add(sample, hn::Set(di, 1)), sample), di, out.first + x);
+    hn::StoreU(hn::IfThenZeroElse(next, weight), di, out.second + x);
+  }
+}
+
+}  // namespace
+
+void TwoTaps(const Positions& at, std::int32_t begin, std::int32_t end, int bits, bool balanced,
+             const TwoTapsOut& out) {
+  if (at.mirrored) {
+    balanced ? place<true, true>(at, begin, end, bits, out)
+             : place<true, false>(at, begin, end, bits, out);
+  } else {
+    balanced ? place<false, true>(at, begin, end, bits, out)
+             : place<false, false>(at, begin, end, bits, out);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace halyard::image
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace halyard::image {
+
+HWY_EXPORT(TwoTaps);
+
+void two_taps(const Positions& at, std::int32_t begin, std::int32_t end, int bits, bool balanced,
+              const TwoTapsOut& out) {
+  HWY_DYNAMIC_DISPATCH(TwoTaps)(at, begin, end, bits, balanced, out);
+}
+
+}  // namespace halyard::image
+#endif

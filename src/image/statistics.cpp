@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Statistics of a picture's samples: one histogram a channel, and what follows from it.
+#include <algorithm>
+#include <cmath>
+
+#include "base/text/format_error.h"
+#include "halyard/image.h"
+#include "image/channels.h"
+
+namespace halyard {
+namespace {
+
+/// Four counters take turns: neighbours are alike, and one counter would wait for itself.
+class Counter {
+ public:
+  void add_row(const std::byte* sample, std::int32_t count, std::size_t step_bytes) noexcept {
+    for (std::int32_t i = 0; i < count; ++i, sample += step_bytes)
+      ++counts_[static_cast<std::size_t>(i) % 4][std::to_integer<std::size_t>(*sample)];
+  }
+  std::uint64_t at(std::size_t code) const noexcept {
+    return counts_[0][code] + counts_[1][code] + counts_[2][code] + counts_[3][code];
+  }
+
+ private:
+  std::array<std::array<std::uint64_t, 256>, 4> counts_{};
+};
+
+ChannelStatistics statistics_of(const Counter& counter) {
+  ChannelStatistics out;
+  std::uint64_t count = 0;
+  double sum = 0;
+  double squares = 0;
+  for (std::size_t code = 0; code < 256; ++code) {
+    out.histogram[code] = counter.at(code);
+    count += out.histogram[code];
+    sum += static_cast<double>(code * out.histogram[code]);
+    squares += static_cast<double>(code * code * out.histogram[code]);
+  }
+  if (count == 0) return out;
+  out.mean = sum / static_cast<double>(count);
+  const double variance = squares / static_cast<double>(count) - out.mean * out.mean;
+  out.standard_deviation = std::sqrt(std::max(variance, 0.0));
+  return out;
+}
+
+}  // namespace
+
+Result<PictureStatistics> measure(const Tensor& picture, std::size_t row_step) {
+  if (!picture.is_image()) return fail(Errc::invalid_argument, "picture: must be a picture");
+  if (row_step == 0) return fail(Errc::invalid_argument, "row_step: must be at least 1");
+  if (picture.dtype() != DType::u8)
+    return fail(Errc::unsupported, "picture: element type must be u8", "it is {}",
+                to_string(picture.dtype()));
+  // The samples of a mosaic are one channel.
+  constexpr image::ChannelMap mosaic{1, {{{0, 0, 1, 0, 0}, {}, {}, {}}}};
+  const image::ChannelMap* known = image::channel_map(*picture.format());
+  const image::ChannelMap& channels = known == nullptr ? mosaic : *known;
+  HALYARD_TRY(const TensorMap map, picture.map(Access::read));
+  PictureStatistics out;
+  out.channels = channels.count;
+  for (std::size_t c = 0; c < channels.count; ++c) {
+    Counter counter;
+    const auto channel = image::source_channel(map, channels.sites[c], picture.size(), 1);
+    for (std::size_t y = 0; y < static_cast<std::size_t>(channel.rows); y += row_step)
+      counter.add_row(channel.row(static_cast<std::int32_t>(y)), channel.columns,
+                      channel.step_bytes);
+    out.channel[c] = statistics_of(counter);
+  }
+  return out;
+}
+
+}  // namespace halyard

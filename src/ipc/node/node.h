@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of this process that others talk to: a socket in the registry, and a thread that answers
+// on it. Its end is this process's end, however that comes: the system closes it. Frames and
+// messages do not go through here, only descriptors of the memory that they lie in.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "base/local.h"
+#include "base/system/fork.h"
+#include "base/system/socket_message.h"
+#include "halyard/result.h"
+#include "ipc/node/parcel.h"
+#include "ipc/node/registry.h"
+
+namespace halyard::ipc {
+
+/// How long whoever opens a pool or joins a topic waits for the processes that are there.
+inline constexpr auto answer_timeout = std::chrono::milliseconds(2000);
+
+/// What a process answers for: its part of a pool, an endpoint of a topic.
+class HALYARD_LOCAL Service {
+ public:
+  virtual ~Service() = default;
+  /// On the node's thread, or on the asking thread in the same process. The request's bytes are a
+  /// stranger's.
+  virtual Result<Parcel> answer(const NodeId& from, std::uint32_t request, Parcel body) = 0;
+  /// The process has ended, or does not take part any more. On the node's thread.
+  virtual void forget(const NodeId& gone) = 0;
+  /// Another process has called notify(), or this one look_soon(). On the node's thread.
+  virtual void look() {}
+};
+
+/// Thread-safe. One for each process, made with the first pool or topic, ended with the last.
+class HALYARD_LOCAL Node {
+ public:
+  /// This process's node. Errors: those of Registry::open(), exhausted (no thread, no descriptor),
+  /// os.
+  static Result<std::shared_ptr<Node>> get();
+  ~Node();
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  const NodeId& id() const noexcept { return id_; }
+  const Registry& registry() const noexcept { return registry_; }
+  /// False in a child of fork().
+  bool is_of_this_process() const noexcept { return process_ == fork_generation(); }
+
+  /// Answers requests for `key` from now on; several may answer for one. Ends with remove().
+  void add(const std::string& key, std::shared_ptr<Service> service);
+  /// No answer() and no forget() of it runs any more when this returns, unless it is called there.
+  void remove(const std::string& key, const Service* service) noexcept;
+
+  /// Asks all services of a process for `key`, and waits for what they say. Errors: not_found (the
+  /// process has ended, or nobody there answers for the key), timeout, those of the answers.
+  Result<std::vector<Parcel>> ask(const NodeId& node, const std::string& key, std::uint32_t request,
+                                  std::span<const std::byte> body, std::span<const int> fds,
+                                  const Deadline& deadline);
+  template <class T>
+  Result<std::vector<Parcel>> ask(const NodeId& node, const std::string& key, std::uint32_t request,
+                                  const T& body, std::span<const int> fds,
+                                  const Deadline& deadline) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    return ask(node, key, request, std::as_bytes(std::span(&body, 1)), fds, deadline);
+  }
+  /// Has this process's thread call look() of all services; waits for nothing.
+  void look_soon() noexcept;
+  /// Makes the services of a process look at what has changed; waits for nothing.
+  void notify(const NodeId& node) noexcept;
+  /// The process id, where the kernel tells it: not across PID namespaces.
+  std::optional<std::int32_t> pid_of(const NodeId& node);
+  /// Whether the process lives. Connects to it, if need be: its end is told to all services then.
+  bool is_alive(const NodeId& node);
+
+  /// Removes what killed processes have left in the registry, at the first call: for those who take
+  /// part. Observers leave it to collect_garbage(), which says what it removes.
+  void clean_registry() noexcept;
+  /// For RegistryEntry: the members whose process lives, by the names of their files, which begin
+  /// with the id of a node. Those of ended processes are removed.
+  Result<std::vector<std::string>> living_members(const RegistryEntry& entry);
+
+ private:
+  struct Link;
+  explicit Node(Registry registry, NodeId id);
+  static Result<std::shared_ptr<Node>> make(const NodeId& id);
+  Status start();
+  void serve() noexcept;
+  void serve_one(int fd);
+  void accept_all();
+  bool answer_one(Link& link);
+  Status reply_all(Link& link, std::uint64_t number, std::uint32_t request, const std::string& key,
+                   Parcel body);
+  bool may_speak_for(Link& link, const NodeId& name);
+  void drop(int fd);
+  void check_end(const NodeId& node);
+  Result<std::shared_ptr<Link>> link_to(const NodeId& node, const Deadline& deadline);
+  void forget_link(const NodeId& node, const std::shared_ptr<Link>& link);
+  Result<std::optional<std::vector<Parcel>>> ask_on(Link& link, const std::string& key,
+                                                    std::uint32_t request,
+                                                    std::span<const std::byte> body,
+                                                    std::span<const int> fds,
+                                                    const Deadline& deadline);
+  Result<std::vector<Parcel>> ask_here(const std::string& key, std::uint32_t request,
+                                       std::span<const std::byte> body, std::span<const int> fds);
+  std::vector<std::shared_ptr<Service>> services_of(const std::string& key);
+  void tell_all(const std::function<void(Service&)>& call);
+
+  Registry registry_;
+  NodeId id_;
+  std::uint32_t process_ = fork_generation();
+  ParentFd listener_;
+  ParentFd epoll_;
+  ParentFd wake_;  ///< of the thread
+  std::atomic<bool> stops_{false};
+  std::atomic<bool> has_cleaned_{false};
+  std::thread thread_;
+  std::set<NodeId> doubtful_;  ///< of the thread: processes that may have ended
+  std::mutex mutex_;           ///< of all below
+  std::multimap<std::string, std::shared_ptr<Service>> services_;
+  std::map<int, std::shared_ptr<Link>> links_;        ///< all, by descriptor
+  std::map<NodeId, std::shared_ptr<Link>> outgoing_;  ///< those that this process asks on
+  std::mutex calls_mutex_;  ///< held while the thread is inside of services
+};
+
+}  // namespace halyard::ipc

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes: asking others. A request goes out on a connection of this process's own making.
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/text/format_error.h"
+#include "ipc/node/node.h"
+#include "ipc/node/node_link.h"
+#include "ipc/node/node_socket.h"
+#include "ipc/node/packet.h"
+
+namespace halyard::ipc {
+namespace {
+
+constexpr std::size_t max_answers = 1024;
+
+bool has_ended(int socket) {
+  pollfd poll = {socket, POLLRDHUP, 0};
+  return ::poll(&poll, 1, 0) > 0;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Node::Link>> Node::link_to(const NodeId& node, const Deadline& deadline) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = outgoing_.find(node);
+    if (known != outgoing_.end()) return known->second;
+  }
+  const std::string path = registry_.nodes() + "/" + to_string(node);
+  Fd socket = new_socket();
+  if (!socket) return fail_os("node: no socket", errno);
+  while (!connect_to(socket.get(), path)) {
+    if (errno == ECONNREFUSED || errno == ENOENT) {
+      ::unlink(path.c_str());
+      return fail(Errc::not_found, "peer: its process has ended");
+    }
+    if (errno != EAGAIN && errno != EINTR)
+      return fail_os("peer: cannot be connected to", errno, path);
+    // It has many that wait for it already.
+    if (deadline.is_over()) return fail(Errc::timeout, "peer: does not answer", "{}", path);
+    ::poll(nullptr, 0, 1);
+  }
+  HALYARD_TRY(const pid_t process, check_peer(socket.get(), registry_));
+  auto link = std::make_shared<Link>();
+  link->process = process;
+  const int fd = socket.get();
+  link->socket = ParentFd(std::move(socket));
+  link->is_outgoing = true;
+  link->peer = node;
+  const std::lock_guard lock(mutex_);
+  const auto [place, is_first] = outgoing_.emplace(node, link);
+  if (!is_first) return place->second;  // another thread was faster
+  links_[fd] = link;
+  epoll_event event = {};
+  event.events = EPOLLRDHUP;
+  event.data.fd = fd;
+  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) {
+    links_.erase(fd);
+    outgoing_.erase(place);
+    return fail_os("node: cannot wait for its sockets", errno);
+  }
+  return link;
+}
+
+Result<std::vector<Parcel>> Node::ask_here(const std::string& key, std::uint32_t request,
+                                           std::span<const std::byte> body,
+                                           std::span<const int> fds) {
+  std::vector<Parcel> answers;
+  const auto services = services_of(key);
+  if (services.empty()) return fail(Errc::not_found, "peer: nobody there answers", "{}", key);
+  for (const auto& service : services) {
+    Parcel copy{{body.begin(), body.end()}, {}};
+    for (const int fd : fds) {
+      HALYARD_TRY(Fd own, Fd::duplicate(fd));
+      copy.fds.push_back(std::move(own));
+    }
+    HALYARD_TRY(Parcel answer, service->answer(id_, request, std::move(copy)));
+    answers.push_back(std::move(answer));
+  }
+  return answers;
+}
+
+Result<std::vector<Parcel>> Node::ask(const NodeId& node, const std::string& key,
+                                      std::uint32_t request, std::span<const std::byte> body,
+                                      std::span<const int> fds, const Deadline& deadline) {
+  if (!is_of_this_process())
+    return fail(Errc::unsupported, "node: belongs to the process that forked this one");
+  if (node == id_) return ask_here(key, request, body, fds);
+  // A connection may have ended since it was used last, and its process not.
+  for (int tries = 0; tries < 2; ++tries) {
+    HALYARD_TRY(const std::shared_ptr<Link> link, link_to(node, deadline));
+    HALYARD_TRY(auto answers, ask_on(*link, key, request, body, fds, deadline));
+    if (answers) return *std::move(answers);
+    forget_link(node, link);
+  }
+  return fail(Errc::not_found, "peer: its process has ended");
+}
+
+// None: the connection has ended.
+Result<std::optional<std::vector<Parcel>>> Node::ask_on(Link& link, const std::string& key,
+                                                        std::uint32_t request,
+                                                        std::span<const std::byte> body,
+                                                        std::span<const int> fds,
+                                                        const Deadline& deadline) {
+  using Answers = std::optional<std::vector<Parcel>>;
+  const std::lock_guard lock(link.mutex);
+  PacketHead head;
+  head.from = id_;
+  head.number = ++link.number;
+  head.request = request;
+  const Status sent = send_all(link.socket.get(), encode(head, key, body), fds, deadline);
+  if (!sent && sent.error().code == Errc::os) return Answers();
+  HALYARD_CHECK(sent);
+  std::vector<Parcel> answers;
+  for (;;) {
+    auto received = receive_packet(link.socket.get(), deadline);
+    // One that sends more than it was asked for may never stop. Its end is noticed by the thread.
+    const bool is_too_much = answers.size() > max_answers || (received && deadline.is_over());
+    if (is_too_much || (!received && received.error().code != Errc::timeout))
+      ::shutdown(link.socket.get(), SHUT_RDWR);
+    if (is_too_much) return fail(Errc::timeout, "peer: answers without end");
+    if (!received) return std::move(received).error();
+    auto& packet = *received;
+    if (!packet) return Answers();
+    // What came too late for an earlier request.
+    if (packet->head.number != head.number) continue;
+    switch (packet->head.kind) {
+      case PacketKind::answer:
+        answers.push_back(std::move(packet->body));
+        break;
+      case PacketKind::failure: {
+        const auto& text = packet->body.bytes;
+        const auto code = packet->head.code;
+        return make_error(code != 0 && code <= 15 ? static_cast<Errc>(code) : Errc::corrupt,
+                          "peer: refuses",
+                          std::string(reinterpret_cast<const char*>(text.data()), text.size()));
+      }
+      case PacketKind::end:
+        if (packet->head.code != 0)
+          return fail(Errc::not_found, "peer: nobody there answers", "{}", key);
+        return Answers(std::move(answers));
+      default:
+        return fail(Errc::malformed, "peer: sends a packet of an unknown kind");
+    }
+  }
+}
+
+void Node::notify(const NodeId& node) noexcept {
+  const Deadline at_once(std::chrono::nanoseconds(0));
+  if (node == id_ || !is_of_this_process()) {
+    if (is_of_this_process()) tell_all([](Service& service) { service.look(); });
+    return;
+  }
+  const auto link = link_to(node, at_once);
+  if (!link) return;
+  PacketHead head;
+  head.kind = PacketKind::notice;
+  head.from = id_;
+  // One that has a full queue will look anyway.
+  static_cast<void>(send_all((*link)->socket.get(), encode(head, {}, {}), {}, at_once).has_value());
+}
+
+std::optional<std::int32_t> Node::pid_of(const NodeId& node) {
+  if (node == id_) return ::getpid();
+  const auto link = link_to(node, Deadline(std::chrono::milliseconds(100)));
+  ucred peer = {};
+  socklen_t size = sizeof(peer);
+  // Of the process that listens, as it was when it began to: also of one that is stopped.
+  if (!link || ::getsockopt((*link)->socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
+      peer.pid <= 0)
+    return std::nullopt;
+  return peer.pid;
+}
+
+void Node::forget_link(const NodeId& node, const std::shared_ptr<Link>& link) {
+  const std::lock_guard lock(mutex_);
+  const auto known = outgoing_.find(node);
+  if (known != outgoing_.end() && known->second == link) outgoing_.erase(known);
+}
+
+bool Node::is_alive(const NodeId& node) {
+  if (node == id_) return true;
+  const Deadline soon(std::chrono::milliseconds(100));
+  auto link = link_to(node, soon);
+  // A connection of before says nothing: the thread may not have noticed yet that it has ended.
+  if (link && has_ended((*link)->socket.get())) {
+    forget_link(node, *link);
+    link = link_to(node, soon);
+  }
+  // One that does not answer is stopped, or overloaded, and lives.
+  return link || link.error().code != Errc::not_found;
+}
+
+}  // namespace halyard::ipc

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// A connection between two nodes.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+
+#include "base/system/fork.h"
+#include "ipc/node/node.h"
+
+namespace halyard::ipc {
+
+/// Outgoing: this process asks on it, one request at a time.
+struct Node::Link {
+  ParentFd socket;
+  pid_t process = 0;         // at the other end
+  std::mutex mutex;          // of what is asked
+  std::uint64_t number = 0;  // of the last request
+  bool is_outgoing = false;
+  std::optional<NodeId> peer;  // unknown until it has asked something
+};
+
+}  // namespace halyard::ipc

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Zeros over what tenants have left, a little at a time.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "ipc/pool/arena.h"
+
+namespace halyard::ipc {
+
+bool Arena::scrub_one() noexcept {
+  return scrub(PTRDIFF_MAX);
+}
+
+// Its bytes as they were taken: a tenant may have written no others.
+bool Arena::scrub(std::size_t at_most) noexcept {
+  if (dirty_.empty()) {
+    dirt_is_told_ = false;
+    return false;
+  }
+  const std::uint32_t slot = dirty_.back();
+  const auto left = slots_[slot].bytes.subspan(scrubbed_bytes_);
+  const auto now = left.first(std::min(at_most, left.size()));
+  std::fill(now.begin(), now.end(), std::byte{0});
+  scrubbed_bytes_ += now.size();
+  if (now.size() < left.size()) return true;
+  scrubbed_bytes_ = 0;
+  dirty_.pop_back();
+  set_free(slot);
+  return true;
+}
+
+// In steps, so that whoever allocates meanwhile waits a few microseconds at most.
+bool Arena::scrub_some() {
+  constexpr std::size_t step = std::size_t{100} << 10U;
+  bool is_room_wanted = false;
+  {
+    const std::lock_guard lock(mutex_);
+    const std::size_t before = dirty_.size();
+    if (!scrub(step)) return false;
+    is_room_wanted = dirty_.size() < before && is_waited_for();
+  }
+  if (is_room_wanted && on_room_) on_room_();
+  return true;
+}
+
+}  // namespace halyard::ipc

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// One list for a process; each new endpoint, and each that goes, looks through it.
+#include "ipc/topic/remaining_frames.h"
+
+#include <mutex>
+#include <utility>
+
+#include "base/system/fork.h"
+
+namespace halyard::ipc {
+namespace {
+
+struct Remaining {
+  std::vector<std::shared_ptr<Buffer>> frames;
+  std::shared_ptr<TopicService> service;
+  std::shared_ptr<Node> node;
+  std::uint64_t head = 0;
+
+  // Whether all that subscribe have read all.
+  bool is_read() const {
+    for (const auto& peer : service->peers()) {
+      if (!peer->subscribes || peer->has_left || !node->is_alive(peer->node)) continue;
+      const ReaderRecord* const record = find_record(*peer, service->own().id);
+      if (record != nullptr && record->position.load(std::memory_order_acquire) < head)
+        return false;
+    }
+    return true;
+  }
+};
+struct AllRemaining {
+  std::mutex mutex;
+  std::vector<Remaining> list;
+};
+constinit PerProcess<AllRemaining> all_remaining;
+
+}  // namespace
+
+const ReaderRecord* find_record(const PeerEndpoint& peer, std::uint64_t publisher) noexcept {
+  const ReaderRecord* const records = peer.view.records();
+  for (std::uint32_t i = 0; i < peer.view.layout().readers; ++i)
+    if (records[i].publisher.load(std::memory_order_acquire) == publisher) return &records[i];
+  return nullptr;
+}
+
+void keep_until_read(std::vector<std::shared_ptr<Buffer>> frames,
+                     std::shared_ptr<TopicService> service, std::shared_ptr<Node> node,
+                     std::uint64_t head) {
+  Remaining remaining{std::move(frames), std::move(service), std::move(node), head};
+  if (remaining.frames.empty() || remaining.is_read()) return;
+  AllRemaining& all = all_remaining.get();
+  const std::lock_guard lock(all.mutex);
+  all.list.push_back(std::move(remaining));
+}
+
+void let_go_of_remaining_frames() {
+  // They go outside of the lock.
+  std::vector<Remaining> read;
+  AllRemaining& all = all_remaining.get();
+  const std::lock_guard lock(all.mutex);
+  std::erase_if(all.list, [&](Remaining& remaining) {
+    if (!remaining.is_read()) return false;
+    read.push_back(std::move(remaining));
+    return true;
+  });
+}
+
+}  // namespace halyard::ipc

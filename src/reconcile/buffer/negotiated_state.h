@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a NegotiatedBuffer holds.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/local.h"
+#include "halyard/negotiated_buffer.h"
+#include "reconcile/buffer/buffer_access.h"
+
+namespace halyard {
+
+/// What is decided when the memory is made.
+struct MemoryFacts {
+  Heap heap = Heap::heap;
+  Enforcement enforcement = Enforcement::none;
+  AnchorState anchor = AnchorState::none;
+  Permission permission = Permission::read_write;
+  CpuAccess cpu = CpuAccess::none;
+  std::string party{};  ///< that the buffer is for; empty: no single one
+};
+
+struct HALYARD_LOCAL NegotiatedBuffer::State {
+  State(CpuPolicy agreed, std::shared_ptr<Buffer> memory, Map kept, const MemoryFacts& decided)
+      : policy(agreed),
+        buffer(std::move(memory)),
+        facts(decided),
+        access(buffer, std::move(kept), agreed, decided.party) {}
+
+  CpuPolicy policy;
+  std::shared_ptr<Buffer> buffer;
+  MemoryFacts facts;
+  std::optional<Tensor> tensor, image;
+  BufferAccess access;
+  std::shared_ptr<void> member;  ///< counts it in a module, as long as it lives
+
+  /// A buffer over `memory`, which serves.
+  static Result<NegotiatedBuffer> make(const Reconciled& result, std::shared_ptr<Buffer> memory,
+                                       const MemoryFacts& facts);
+  /// The same buffer with another result: with parties more.
+  static NegotiatedBuffer with_result(const NegotiatedBuffer& buffer, const Reconciled& result);
+  static State& of(NegotiatedBuffer& buffer) noexcept { return *buffer.state_; }
+};
+
+/// The view of a party; all views together for an empty name. Errors: not_found.
+Result<PartyView> view_of(const Reconciled& result, std::string_view party);
+
+/// Whether buffers are still made; the error names the party. Errors: permission.
+Status check_phase(const BufferModule& module, std::string_view party);
+
+/// A buffer over a borrowed descriptor of memory that this process does not map. Errors: os.
+Result<NegotiatedBuffer> import_unmapped(const Reconciled& result, int fd, std::size_t size_bytes,
+                                         const MemoryFacts& facts);
+
+/// Memory that gives no map: for buffers that no CPU may see.
+std::shared_ptr<Buffer> without_maps(std::shared_ptr<Buffer> memory);
+
+}  // namespace halyard

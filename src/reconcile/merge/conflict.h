@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conflicts: the least sets of facts that no buffer serves, as reports.
+#pragma once
+
+#include <vector>
+
+#include "reconcile/merge/problem.h"
+
+namespace halyard {
+
+/// All independent conflicts of a candidate, each by facts of its own.
+std::vector<ConflictItem> find_conflicts(const Problem& problem, const Candidate& candidate,
+                                         const MachineTraits& machine);
+
+/// Rule, numbers, nearest values and hint of a failed check; key and parties are the caller's.
+void describe_failure(const Failure& failure, const Candidate& candidate, ConflictItem& item);
+
+/// A fact as a report names it.
+Statement to_statement(const Problem& problem, const Fact& fact, const Candidate& candidate);
+
+/// "NHWC, rgba": the arrangements of a candidate.
+std::string tag_text(const Candidate& candidate);
+
+/// "t.row_align", "i.pitch_exact[1]".
+std::string slot_name(std::size_t slot);
+
+}  // namespace halyard

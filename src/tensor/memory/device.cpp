@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// Buffers that one thread maps, and bytes that a device addresses.
+#include "halyard/device.h"
+
+#include <array>
+#include <utility>
+
+#include "base/text/format_error.h"
+#include "halyard/threads.h"
+#include "halyard/trace.h"
+
+namespace halyard {
+namespace {
+
+constexpr bool covers(Access wide, Access narrow) noexcept {
+  return (static_cast<unsigned>(narrow) & ~static_cast<unsigned>(wide)) == 0;
+}
+
+// The attachments of all devices of one buffer. It is made once and stays until the buffer dies;
+// what it holds is replaced only while no device map uses it. Of a map that fork() left behind in
+// the parent, a child learns that the device is busy.
+class DeviceSlots final : public Attachment {
+ public:
+  struct Slot {
+    DeviceKind device;
+    std::unique_ptr<DeviceAttachment> attachment;
+    bool mapped = false;
+  };
+
+  Status put(std::unique_ptr<DeviceAttachment> attachment) {
+    const DeviceKind device = attachment->device();
+    std::unique_ptr<DeviceAttachment> replaced;  // dies behind the lock's end: it may call back
+    const ForkTakingLock lock(mutex_);
+    for (Slot& slot : slots_) {
+      if (!slot.attachment || slot.device != device) continue;
+      if (slot.mapped) return busy(device);
+      replaced = std::exchange(slot.attachment, std::move(attachment));
+      return {};
+    }
+    for (Slot& slot : slots_) {
+      if (slot.attachment) continue;
+      slot = {device, std::move(attachment), false};
+      return {};
+    }
+    return fail(Errc::exhausted, "attachment: too many devices on one buffer");
+  }
+
+  Result<DeviceAttachment*> take(DeviceKind device) {
+    const ForkTakingLock lock(mutex_);
+    Slot* slot = find(device);
+    if (slot == nullptr) {
+      return fail(Errc::unsupported, "device: the buffer is not attached to it", "{}",
+                  to_string(device));
+    }
+    if (slot->mapped) return busy(device);
+    slot->mapped = true;
+    return slot->attachment.get();
+  }
+
+  // Of a device that was taken.
+  DeviceAttachment* taken(DeviceKind device) {
+    const ForkTakingLock lock(mutex_);
+    return find(device)->attachment.get();
+  }
+
+  void give_back(DeviceKind device) {
+    const ForkTakingLock lock(mutex_);
+    find(device)->mapped = false;
+  }
+
+ private:
+  static Error busy(DeviceKind device) {
+    return fail(Errc::busy, "device: has the buffer mapped already", "{}", to_string(device));
+  }
+  Slot* find(DeviceKind device) noexcept {
+    for (Slot& slot : slots_)
+      if (slot.attachment && slot.device == device) return &slot;
+    return nullptr;
+  }
+
+  ForkMutex mutex_;
+  std::array<Slot, 4> slots_{};
+};
+
+// What DeviceSlots hang under on every buffer.
+constexpr char slots_owner = 0;
+
+DeviceSlots* slots_of(const Buffer& buffer) {
+  return static_cast<DeviceSlots*>(buffer.attachment(&slots_owner));
+}
+
+DeviceSlots& make_slots(Buffer& buffer) {
+  static ForkMutex mutex;  // two that attach at once must find the same slots
+  const ForkTakingLock lock(mutex);
+  if (DeviceSlots* slots = slots_of(buffer)) return *slots;
+  auto made = std::make_unique<DeviceSlots>();
+  DeviceSlots& slots = *made;
+  buffer.attach(&slots_owner, std::move(made));
+  return slots;
+}
+
+}  // namespace
+
+std::string_view to_string(DeviceKind device) noexcept {
+  switch (device) {
+    case DeviceKind::cuda:
+      return "cuda";
+    case DeviceKind::opencl:
+      return "opencl";
+    case DeviceKind::vulkan:
+      return "vulkan";
+    case DeviceKind::rocm:
+      return "rocm";
+  }
+  return "unknown";
+}
+
+DeviceThreadBuffer::DeviceThreadBuffer(std::size_t size_bytes, Memory memory,
+                                       std::shared_ptr<DeviceThread> thread) noexcept
+    : Buffer(size_bytes, memory), thread_(std::move(thread)) {}
+
+Status DeviceThreadBuffer::hold_for_device() {
+  const ForkTakingLock lock(mutex_);
+  if (maps_ > 0) {
+    return fail(Errc::busy, "device: the CPU has the buffer mapped", "buffer {}", id());
+  }
+  ++device_holds_;
+  return {};
+}
+
+void DeviceThreadBuffer::release_from_device() noexcept {
+  const ForkTakingLock lock(mutex_);
+  --device_holds_;
+}
+
+Result<std::span<std::byte>> DeviceThreadBuffer::share_or_map(Access access) {
+  const ForkTakingLock lock(mutex_);
+  // The thread may still work off what it took before it ended.
+  if (lost_) return fail(Errc::device, "device: its thread has ended", "buffer {}", id());
+  if (device_holds_ > 0) {
+    return fail(Errc::busy, "access: a device holds the buffer for itself", "buffer {}", id());
+  }
+  if (maps_ == 0) {
+    HALYARD_TRY(mapped_, map_on_thread(access));
+    mapped_access_ = access;
+  } else if (!covers(mapped_access_, access)) {
+    return fail(Errc::busy, "access: wider than that of the map which the buffer has already",
+                "buffer {}", id());
+  }
+  ++maps_;
+  return mapped_;
+}
+
+void DeviceThreadBuffer::unshare(bool on_thread) noexcept {
+  const ForkTakingLock lock(mutex_);
+  lost_ = lost_ || !on_thread;
+  if (--maps_ > 0) return;
+  mapped_ = {};
+  if (on_thread) unmap_on_thread();
+}
+
+Result<std::span<std::byte>> DeviceThreadBuffer::begin_access(Access access) {
+  // Even a map that is only shared asks the thread: that it answers means the memory is there.
+  std::span<std::byte> bytes;
+  HALYARD_CHECK(thread_->run([this, access, &bytes]() -> Status {
+    HALYARD_TRY(bytes, share_or_map(access));
+    return {};
+  }));
+  return bytes;
+}
+
+void DeviceThreadBuffer::end_access(Access) noexcept {
+  const Status ran = thread_->run([this]() -> Status {
+    unshare(true);
+    return {};
+  });
+  if (!ran) unshare(false);
+}
+
+Status attach_device(Buffer& buffer, std::unique_ptr<DeviceAttachment> attachment) {
+  if (!attachment) return fail(Errc::invalid_argument, "attachment: is null");
+  if (attachment->excludes_cpu() && dynamic_cast<DeviceThreadBuffer*>(&buffer) == nullptr) {
+    return fail(Errc::unsupported,
+                "attachment: excludes the CPU, which buffers of this kind cannot keep out",
+                "buffer {} of {}", buffer.id(), to_string(buffer.memory()));
+  }
+  return make_slots(buffer).put(std::move(attachment));
+}
+
+Result<DeviceMap> map_device(const std::shared_ptr<Buffer>& buffer, DeviceKind device,
+                             void* stream) {
+  trace::Span span("tensor.map_device");
+  if (!buffer) return fail(Errc::invalid_argument, "buffer: is null");
+  DeviceSlots* slots = slots_of(*buffer);
+  if (slots == nullptr) {
+    return fail(Errc::unsupported, "device: the buffer is not attached to it", "{}",
+                to_string(device));
+  }
+  HALYARD_TRY(DeviceAttachment* const attachment, slots->take(device));
+  auto* exclusive =
+      attachment->excludes_cpu() ? static_cast<DeviceThreadBuffer*>(buffer.get()) : nullptr;
+  Status held = exclusive != nullptr ? exclusive->hold_for_device() : Status();
+  if (!held) {
+    slots->give_back(device);
+    return held.error();
+  }
+  auto address = attachment->begin(stream);
+  if (address) return DeviceMap(buffer, device, stream, *address);
+  if (exclusive != nullptr) exclusive->release_from_device();
+  slots->give_back(device);
+  return std::move(address).error();
+}
+
+DeviceMap::DeviceMap(std::shared_ptr<Buffer> buffer, DeviceKind device, void* stream,
+                     void* address) noexcept
+    : buffer_(std::move(buffer)), stream_(stream), address_(address), device_(device) {}
+
+DeviceMap::DeviceMap(DeviceMap&& other) noexcept
+    : buffer_(std::move(other.buffer_)),
+      stream_(other.stream_),
+      address_(std::exchange(other.address_, nullptr)),
+      device_(other.device_) {}
+
+DeviceMap& DeviceMap::operator=(DeviceMap&& other) noexcept {
+  if (this == &other) return *this;
+  end();
+  buffer_ = std::move(other.buffer_);
+  stream_ = other.stream_;
+  address_ = std::exchange(other.address_, nullptr);
+  device_ = other.device_;
+  return *this;
+}
+
+DeviceMap::~DeviceMap() {
+  end();
+}
+
+std::size_t DeviceMap::size_bytes() const noexcept {
+  return buffer_ ? buffer_->size_bytes() : 0;
+}
+
+void DeviceMap::end() noexcept {
+  if (!buffer_) return;
+  DeviceSlots* slots = slots_of(*buffer_);
+  DeviceAttachment* attachment = slots->taken(device_);
+  attachment->end(stream_);
+  if (attachment->excludes_cpu()) {
+    static_cast<DeviceThreadBuffer*>(buffer_.get())->release_from_device();
+  }
+  slots->give_back(device_);
+  buffer_.reset();
+  address_ = nullptr;
+}
+
+}  // namespace halyard

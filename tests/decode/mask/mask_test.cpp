@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// Masks against a double-precision reference: every rule, element type and layout.
+#include "halyard/mask.h"
+
+#include <gtest/gtest.h>
+
+#include "allocations.h"
+#include "mask_frames.h"
+
+namespace halyard::testing_decode {
+namespace {
+
+constexpr MaskRule rules[] = {MaskRule::logits, MaskRule::prototype, MaskRule::probability,
+                              MaskRule::ultralytics, MaskRule::ultralytics_quick};
+
+bool is_small(MaskRule rule) {
+  return rule == MaskRule::prototype || rule == MaskRule::probability;
+}
+
+// Values nearer to the decision than this may fall to either side.
+constexpr double undecided = 2e-4;
+
+void compare(const MaskFrame& frame, const MaskOptions& options, const MaskSet& set,
+             std::size_t i) {
+  naive::Frame naive = frame.naive;
+  const Size input = frame.prototypes.input;
+  naive.content = options.content.value_or(RegionF(0, 0, input.width, input.height));
+  naive.size = options.size.value_or(input);
+  const bool twice = options.rule == MaskRule::ultralytics && options.size;
+  const auto plane = [&](double least) {
+    return naive::mask(naive, options.rule,
+                       frame.coefficients.data() + i * frame.prototypes.channels,
+                       frame.detections[i].box, twice, least);
+  };
+  const naive::Plane want = plane(undecided);
+  const naive::Plane loose = twice ? plane(-undecided) : want;
+  const auto got = pasted(set, i);
+  ASSERT_EQ(got.size(), want.values.size());
+  std::size_t wrong = 0;
+  for (std::size_t p = 0; p < got.size(); ++p) {
+    const double value = want.values[p];
+    if (options.rule == MaskRule::probability) {
+      const double exact = 255 / (1 + std::exp(-value));
+      wrong += std::abs(got[p] - exact) > 0.5 + undecided;
+    } else if (twice) {
+      wrong += (value > 0) == (loose.values[p] > 0) && got[p] != (value > 0 ? 255 : 0);
+    } else if (std::abs(value) > undecided) {
+      wrong += got[p] != (value > 0 ? 255 : 0);
+    }
+  }
+  EXPECT_EQ(wrong, 0U) << "mask " << i << " of " << got.size() << " pixels";
+}
+
+void check_frame(const MaskFrame& frame) {
+  MaskSet set;
+  for (const MaskRule rule : rules) {
+    SCOPED_TRACE(static_cast<int>(rule));
+    MaskOptions options{rule, {}, {}};
+    for (const bool sized : {false, true}) {
+      if (sized) {
+        if (is_small(rule)) continue;
+        options.size = {117, 93};
+        options.content = RegionF(8, 4, 66, 57);
+      }
+      const Status made = materialize(frame.prototypes, frame.detections, options, set);
+      ASSERT_TRUE(made) << made.error().message();
+      ASSERT_EQ(set.size(), frame.detections.size());
+      for (std::size_t i = 0; i < set.size(); ++i)
+        compare(frame, options, set, i);
+    }
+  }
+}
+
+template <class P, class C>
+void check_types() {
+  SCOPED_TRACE(std::string(to_string(*dtype_of<P>)) + " x " + std::string(to_string(*dtype_of<C>)));
+  unsigned seed = 1;
+  for (const PrototypeOrder order :
+       {PrototypeOrder::height_width_channels, PrototypeOrder::channels_height_width}) {
+    for (const int channels : {32, 1, 7, 33, 64}) {
+      SCOPED_TRACE(channels);
+      FrameShape shape;
+      shape.order = order;
+      shape.channels = channels;
+      shape.masks = 3;
+      shape.batches = channels == 7 ? 2 : channels == 33 ? 1 : 0;
+      check_frame(random_frame<P, C>(seed++, shape));
+    }
+  }
+}
+
+TEST(Masks, FloatsFollowTheDefinitions) {
+  check_types<float, float>();
+  check_types<Half, Half>();
+  check_types<BFloat16, float>();
+  check_types<float, Half>();
+}
+
+TEST(Masks, BytesFollowTheDefinitions) {
+  check_types<std::int8_t, std::int8_t>();
+  check_types<std::uint8_t, std::uint8_t>();
+  check_types<std::uint8_t, std::int8_t>();
+}
+
+TEST(Masks, WiderIntegersFollowTheDefinitions) {
+  check_types<std::int8_t, std::int16_t>();
+  check_types<std::int16_t, std::int8_t>();
+  check_types<std::uint16_t, std::uint8_t>();
+  check_types<std::int16_t, std::int16_t>();
+  check_types<std::uint16_t, std::uint16_t>();
+}
+
+TEST(Masks, MixedTypesFollowTheDefinitions) {
+  check_types<std::int8_t, float>();
+  check_types<float, std::int8_t>();
+  check_types<std::uint16_t, Half>();
+}
+
+TEST(Masks, EachChannelHasItsOwnScale) {
+  for (const PrototypeOrder order :
+       {PrototypeOrder::height_width_channels, PrototypeOrder::channels_height_width}) {
+    FrameShape shape;
+    shape.order = order;
+    shape.per_channel = true;
+    shape.batches = 2;
+    check_frame(random_frame<std::int8_t, std::int8_t>(70, shape));
+    check_frame(random_frame<std::uint16_t, float>(71, shape));
+  }
+}
+
+TEST(Masks, OddSizesFollowTheDefinitions) {
+  unsigned seed = 100;
+  for (const auto& [width, height] : {std::pair(1, 1), {1, 9}, {5, 1}, {17, 3}, {40, 24}}) {
+    FrameShape shape;
+    shape.width = width;
+    shape.height = height;
+    shape.input = {76, 64};
+    check_frame(random_frame<float, float>(seed++, shape));
+    check_frame(random_frame<std::int8_t, std::int8_t>(seed++, shape));
+  }
+}
+
+TEST(Masks, BothLayoutsAndAllProcessorsGiveTheSameBits) {
+  for (const int channels : {32, 20}) {
+    FrameShape shape;
+    shape.channels = channels;
+    shape.width = 37;
+    shape.height = 29;
+    shape.masks = 20;
+    const MaskFrame packed = random_frame<float, float>(7, shape);
+    MaskFrame planar = packed;
+    std::vector<float> values(packed.naive.protos.values.begin(), packed.naive.protos.values.end());
+    const auto k = static_cast<std::size_t>(channels);
+    planar.prototypes.prototypes = tensor_of<float>({k, 29, 37}, values);
+    planar.prototypes.order = PrototypeOrder::channels_height_width;
+    for (const MaskRule rule : rules) {
+      std::vector<std::vector<std::uint8_t>> first;
+      for_each_target([&] {
+        for (const MaskFrame* frame : {&packed, static_cast<const MaskFrame*>(&planar)}) {
+          MaskSet set;
+          ASSERT_TRUE(materialize(frame->prototypes, frame->detections, {rule, {}, {}}, set));
+          if (first.empty()) first = all_pasted(set);
+          EXPECT_EQ(first, all_pasted(set));
+        }
+      });
+    }
+  }
+}
+
+TEST(Masks, IntegersAreExactOnAllProcessors) {
+  for (const PrototypeOrder order :
+       {PrototypeOrder::height_width_channels, PrototypeOrder::channels_height_width}) {
+    FrameShape shape;
+    shape.order = order;
+    shape.width = 41;
+    const MaskFrame frame = random_frame<std::int8_t, std::int8_t>(8, shape);
+    for_each_target([&] {
+      MaskSet set;
+      ASSERT_TRUE(
+          materialize(frame.prototypes, frame.detections, {MaskRule::prototype, {}, {}}, set));
+      for (std::size_t i = 0; i < set.size(); ++i) {
+        const MaskView mask = set[i];
+        for (int y = 0; y < mask.region.height; ++y) {
+          for (int x = 0; x < mask.region.width; ++x) {
+            // Scales are those of one float each: the sign is that of the integers.
+            const double value = frame.naive.protos.logit(frame.coefficients.data() + i * 32,
+                                                          mask.region.x + x, mask.region.y + y);
+            ASSERT_EQ(mask.row(y)[x], value > 1e-9 ? 255 : 0);
+          }
+        }
+      }
+    });
+  }
+}
+
+TEST(Masks, ManyMasksComeInGroupsWithoutADifference) {
+  FrameShape shape;
+  shape.width = 160;
+  shape.height = 160;
+  shape.input = {640, 640};
+  shape.masks = 40;
+  MaskFrame frame = random_frame<std::int8_t, std::int8_t>(9, shape);
+  for (Detection& d : frame.detections)
+    d.box = {0, 0, 640, 640};
+  MaskSet all, one;
+  ASSERT_TRUE(materialize(frame.prototypes, frame.detections, {}, all));
+  for (std::uint32_t i = 0; i < 40; i += 13) {
+    MaskPrototypes row = frame.prototypes;
+    ASSERT_TRUE(row.select({{i}}));
+    ASSERT_TRUE(materialize(row, {&frame.detections[i], 1}, {}, one));
+    EXPECT_EQ(pasted(all, i), pasted(one, 0));
+  }
+}
+
+TEST(Masks, AReusedSetAllocatesNothing) {
+  for (const PrototypeOrder order :
+       {PrototypeOrder::height_width_channels, PrototypeOrder::channels_height_width}) {
+    FrameShape shape;
+    shape.order = order;
+    const MaskFrame reals = random_frame<float, float>(10, shape);
+    const MaskFrame bytes = random_frame<std::int8_t, std::int8_t>(11, shape);
+    for (const MaskRule rule : rules) {
+      MaskSet set;
+      MaskPrototypes kept;
+      EXPECT_EQ(testing::allocations_of([&] {
+                  kept = reals.prototypes;
+                  ASSERT_TRUE(materialize(kept, reals.detections, {rule, {}, {}}, set));
+                }),
+                0U);
+      EXPECT_EQ(testing::allocations_of([&] {
+                  ASSERT_TRUE(materialize(bytes.prototypes, bytes.detections, {rule, {}, {}}, set));
+                }),
+                0U);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace halyard::testing_decode

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// Free maps: every sample against double precision, and what must not depend on anything.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "each_target.h"
+#include "guarded.h"
+#include "image/cpu/cpu_program.h"
+#include "image/cpu/resample/sampler.h"
+#include "image/differential.h"
+#include "image/reference/reference.h"
+
+namespace halyard::testing {
+namespace {
+
+/// Rows of a free sampler, in codes.
+class FreeRows {
+ public:
+  explicit FreeRows(const Convert& request)
+      : plan_(image::make_plan(request).value()), src_(request.src), dst_(request.dst) {
+    channels = reference::channel_count(*src_.format());
+    sampler_ = image::make_free(plan_, channels);
+    memory_.resize(sampler_->workspace_bytes() + 64);
+    workspace_ = memory_.data();
+    while (reinterpret_cast<std::uintptr_t>(workspace_) % 64 != 0)
+      ++workspace_;
+  }
+  image::SampleRows row(int y) {
+    const TensorMap src = src_.map(Access::read).value();
+    const TensorMap dst = dst_.map(Access::read_write).value();
+    sampler_->begin(workspace_);
+    return sampler_->row(image::frame_of(plan_, src, dst), y, workspace_);
+  }
+  const image::Plan& plan() const { return plan_; }
+  double one() const { return 1 << sampler_->fraction(); }
+  std::size_t channels = 0;
+
+ private:
+  image::Plan plan_;
+  Tensor src_;
+  Tensor dst_;
+  std::unique_ptr<const image::Sampler> sampler_;
+  std::vector<std::byte> memory_;
+  std::byte* workspace_ = nullptr;
+};
+
+Affine turned(double degrees, double across, double down, double x, double y) {
+  const double angle = degrees * std::numbers::pi / 180;
+  return {{std::cos(angle) * across, -std::sin(angle) * down, x, std::sin(angle) * across,
+           std::cos(angle) * down, y}};
+}
+
+/// The samples of a channel that the crop touches, along one axis.
+reference::Spot spot_of(double begin, double length, int shift, int held, double place,
+                        double scale) {
+  const double samples = 1 << shift;
+  reference::Spot spot;
+  spot.centre = place / samples;
+  spot.scale = scale / samples;
+  spot.lowest = static_cast<int>(std::floor(begin / samples));
+  spot.highest = std::min(static_cast<int>(std::ceil((begin + length) / samples)), held);
+  return spot;
+}
+
+double code_of(const Convert& c, const RegionF& crop, const reference::Plane& plane, double px,
+               double py, bool& open) {
+  const auto& m = inverse(*c.affine).m;
+  const auto across =
+      spot_of(crop.x, crop.width, plane.shift_x, plane.columns, px, std::hypot(m[0], m[1]));
+  const auto down =
+      spot_of(crop.y, crop.height, plane.shift_y, plane.rows, py, std::hypot(m[3], m[4]));
+  open = open || rests_on_rounding(across, c.filter, c.antialias) ||
+         rests_on_rounding(down, c.filter, c.antialias);
+  double code = 0;
+  for (const reference::Tap& j : taps_at(down, c.filter, c.antialias)) {
+    for (const reference::Tap& i : taps_at(across, c.filter, c.antialias))
+      code += i.weight * j.weight * plane.at(i.sample, j.sample);
+  }
+  return code;
+}
+
+void expect_samples(const Convert& c) {
+  SCOPED_TRACE(describe(c));
+  FreeRows rows(c);
+  const image::Plan& plan = rows.plan();
+  const auto planes = reference::read_samples(c.src, c.source_bits);
+  const auto& m = inverse(*c.affine).m;
+  for (int y = 0; y < plan.content.height; ++y) {
+    const image::SampleRows row = rows.row(y);
+    for (int x = 0; x < plan.content.width; ++x) {
+      const double cx = plan.content.x + x + 0.5;
+      const double cy = plan.content.y + y + 0.5;
+      const double px = m[0] * cx + m[1] * cy + m[2];
+      const double py = m[3] * cx + m[4] * cy + m[5];
+      const RegionF& crop = plan.crop;
+      const double inside =
+          std::min({px - crop.x, py - crop.y, crop.x + crop.width - px, crop.y + crop.height - py});
+      if (std::abs(inside) < 1e-9) continue;  // on the border
+      ASSERT_EQ(x >= row.begin && x<row.end, inside> 0) << x << ", " << y;
+      if (inside < 0) continue;
+      for (std::size_t k = 0; k < rows.channels; ++k) {
+        bool open = false;
+        const double want = code_of(c, crop, planes[k], px, py, open);
+        if (open) continue;
+        ASSERT_NEAR(row.channel[k][x] / rows.one(), want, 0.02) << k << ": " << x << ", " << y;
+      }
+    }
+  }
+}
+
+constexpr Filter filters[] = {Filter::nearest, Filter::bilinear, Filter::bicubic, Filter::lanczos3,
+                              Filter::box};
+
+TEST(FreeSampler, samples_of_every_format_and_filter_are_those_of_double_precision) {
+  Random random(1);
+  std::vector<std::pair<PixelFormat, DType>> sources;
+  for (const PixelFormat format : source_formats)
+    sources.emplace_back(format, DType::u8);
+  sources.emplace_back(PixelFormat::grey, DType::u16);
+  for (const PixelFormat format : {PixelFormat::bayer_rggb, PixelFormat::bayer_bggr,
+                                   PixelFormat::bayer_grbg, PixelFormat::bayer_gbrg}) {
+    sources.emplace_back(format, DType::u8);
+    sources.emplace_back(format, DType::u16);
+  }
+  for (const auto& [format, dtype] : sources) {
+    for (const Filter filter : filters) {
+      for (const bool antialias : {false, true}) {
+        Convert c;
+        c.src = random_picture(random, pick(random, 9, 20), pick(random, 9, 20), format, dtype, 8);
+        c.dst = random_picture(random, 24, 17, PixelFormat::rgb);
+        c.place = Region{2, 1, 21, 15};
+        const int x = pick(random, 0, 4);
+        c.crop = RegionF{x + 0.25, 1, c.src.size().width - x - 1.5, c.src.size().height - 2.0};
+        c.affine = turned(pick(random, 0, 359), pick(random, 4, 30) / 10.0,
+                          pick(random, 4, 30) / 10.0, pick(random, 0, 24), pick(random, 0, 17));
+        c.filter = filter;
+        c.antialias = antialias;
+        if (dtype == DType::u16) c.source_bits = 12;
+        if (dtype == DType::u16 && antialias) c.source_bits = 16;
+        if (c.source_bits == 12) {  // bits above the significant ones are not part of a sample
+          const TensorMap map = c.src.map(Access::read_write).value();
+          for (std::size_t i = 1; i < map.plane(0).rows * map.plane(0).stride_bytes; i += 2)
+            map.plane(0).writable[i] &= std::byte{0x0F};
+        }
+        expect_samples(c);
+      }
+    }
+  }
+}
+
+TEST(FreeSampler, maps_along_the_axes_give_what_the_separable_way_gives) {
+  Random random(2);
+  for (const PixelFormat format : {PixelFormat::rgb, PixelFormat::nv12, PixelFormat::yuyv}) {
+    for (const Filter filter : filters) {
+      for (const bool antialias : {false, true}) {
+        Convert c;
+        c.src = random_picture(random, 40, 30, format);
+        c.dst = random_picture(random, 25, 60, PixelFormat::planar_rgb);
+        c.filter = filter;
+        c.antialias = antialias;
+        c.chroma = Chroma::bilinear;
+        Convert free = c;
+        free.dst = clone(c.dst);
+        free.affine = Affine{{25 / 40.0, 0, 0, 0, 2, 0}};
+        Processor processor = Processor::create().value();
+        ASSERT_TRUE(processor.convert(c));
+        ASSERT_TRUE(processor.convert(free));
+        EXPECT_LE(greatest_difference(c.dst, free.dst), 1) << describe(free);
+      }
+    }
+  }
+}
+
+TEST(FreeSampler, every_target_gives_the_same_bits) {
+  Random random(3);
+  for (const PixelFormat format : {PixelFormat::rgb, PixelFormat::nv12}) {
+    for (const Filter filter : {Filter::nearest, Filter::bilinear, Filter::lanczos3}) {
+      Convert c;
+      c.src = random_picture(random, 90, 50, format);
+      c.dst = random_picture(random, 83, 61, PixelFormat::grey);
+      c.affine = turned(33, 1.1, 0.7, 10, -5);
+      c.filter = filter;
+      std::vector<std::vector<std::int16_t>> first;
+      for_each_target([&] {
+        FreeRows rows(c);
+        std::vector<std::vector<std::int16_t>> seen;
+        for (int y = 0; y < 61; ++y) {
+          const image::SampleRows row = rows.row(y);
+          for (std::size_t k = 0; k < rows.channels; ++k)
+            seen.emplace_back(row.channel[k] + row.begin, row.channel[k] + row.end);
+        }
+        if (first.empty()) first = seen;
+        EXPECT_TRUE(seen == first) << describe(c);
+      });
+    }
+  }
+}
+
+TEST(FreeSampler, reads_and_writes_no_byte_beside_the_pictures) {
+  Random random(4);
+  for (const PixelFormat format : {PixelFormat::rgb, PixelFormat::grey, PixelFormat::nv12}) {
+    for (const Filter filter : filters) {
+      for (const Edge edge : {Edge::begin, Edge::end}) {
+        Convert c;
+        c.src = guarded_picture(random, {21, 13}, format, DType::u8, edge, true);
+        c.dst = guarded_picture(random, {33, 19}, PixelFormat::rgb, DType::u8, edge, false);
+        c.affine = turned(20, 1.5, 1.2, 4, -3);
+        c.filter = filter;
+        Judge().compare(c);
+      }
+    }
+  }
+}
+
+TEST(FreeSampler, maps_that_show_nothing_or_squeeze_all_into_a_pixel_are_pad_and_mean) {
+  Random random(5);
+  Convert c;
+  c.src = random_picture(random, 16, 16, PixelFormat::grey);
+  c.dst = random_picture(random, 9, 9, PixelFormat::grey);
+  for (const Affine& map : {Affine{{1, 0, 1e9, 0, 1, 0}}, Affine{{1e-9, 0, -4, 0, 1e-9, 3}},
+                            Affine{{1e300, 0, 0, 0, 1e-300, 0}}, Affine{{0, 1, 0, 1, 0, -1e300}}}) {
+    c.affine = map;
+    Judge().compare(c);
+    for (int x = 0; x < 9; ++x)
+      EXPECT_EQ(code_at(c.dst, 0, x, 5), 114);
+  }
+  c.affine = Affine{{1e-6, 0, 4.5 - 8e-6, 0, 1e-6, 4.5 - 8e-6}};
+  c.filter = Filter::box;
+  c.antialias = true;
+  Judge().compare(c);
+  double sum = 0;
+  for (int i = 0; i < 256; ++i)
+    sum += code_at(c.src, 0, i % 16, i / 16);
+  EXPECT_NEAR(code_at(c.dst, 0, 4, 4), sum / 256, 0.51);
+  EXPECT_EQ(code_at(c.dst, 0, 3, 4), 114);
+}
+
+}  // namespace
+}  // namespace halyard::testing

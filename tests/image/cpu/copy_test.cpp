@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moves: every element against arithmetic, guard bytes, the same bytes on every target.
+#include <gtest/gtest.h>
+
+#include "each_target.h"
+#include "halyard/image.h"
+#include "image/cpu/cpu_program.h"
+#include "image/cpu/kernels/copy.h"
+#include "image/cpu/kernels/transpose.h"
+#include "image/images.h"
+
+namespace halyard::testing {
+namespace {
+
+using image::RowMove;
+using image::TurnJob;
+
+std::vector<std::byte> noise(Random& random, std::size_t count) {
+  std::vector<std::byte> bytes(count);
+  for (std::byte& b : bytes)
+    b = static_cast<std::byte>(random() & 0xFFU);
+  return bytes;
+}
+
+std::array<std::uint8_t, 4> shuffled(Random& random, std::size_t bytes) {
+  std::array<std::uint8_t, 4> order{0, 1, 2, 3};
+  std::shuffle(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(bytes), random);
+  return order;
+}
+
+TEST(MoveKernels, rows_of_every_element_are_reordered_and_mirrored) {
+  Random random(1);
+  for_each_target([&] {
+    for (std::size_t bytes = 1; bytes <= 4; ++bytes) {
+      for (std::size_t count = 1; count <= 65; ++count) {
+        const RowMove move{bytes, shuffled(random, bytes), count % 2 == 0};
+        const std::vector<std::byte> in = noise(random, count * bytes);  // ends with the row
+        std::vector<std::byte> out = noise(random, count * bytes + 32);
+        std::vector<std::byte> want = out;
+        for (std::size_t i = 0; i < count; ++i) {
+          const std::size_t from = move.mirrored ? count - 1 - i : i;
+          for (std::size_t k = 0; k < bytes; ++k)
+            want[16 + i * bytes + k] = in[from * bytes + move.order[k]];
+        }
+        image::move_row(move, in.data(), count, out.data() + 16);
+        ASSERT_EQ(out, want) << bytes << " bytes, " << count << " elements";
+      }
+    }
+  });
+}
+
+TEST(MoveKernels, a_turn_puts_every_element_where_arithmetic_says) {
+  Random random(2);
+  for_each_target([&] {
+    for (int round = 0; round < 400; ++round) {
+      TurnJob job;
+      job.element_bytes = static_cast<std::size_t>(1 + round % 4);
+      job.order = shuffled(random, job.element_bytes);
+      job.in_columns = static_cast<std::size_t>(pick(random, 1, 70));
+      job.in_rows = static_cast<std::size_t>(pick(random, 1, 70));
+      const std::size_t stride = job.in_columns * job.element_bytes + random() % 3;
+      const std::size_t last = (job.in_rows - 1) * stride;
+      const std::vector<std::byte> in = noise(random, last + job.in_columns * job.element_bytes);
+      const bool reversed = round % 8 >= 4;
+      job.in = in.data() + (reversed ? last : 0);
+      job.in_stride = static_cast<std::ptrdiff_t>(stride) * (reversed ? -1 : 1);
+      const std::size_t rows = std::max(job.in_columns, image::least_turned_rows);
+      const std::size_t row = job.in_rows * job.element_bytes + image::turned_spare_bytes;
+      std::vector<std::byte> out(rows * row);
+      job.out = out.data();
+      job.out_stride = static_cast<std::ptrdiff_t>(row);
+      image::turn_elements(job);
+      for (std::size_t j = 0; j < job.in_columns; ++j) {
+        for (std::size_t i = 0; i < job.in_rows * job.element_bytes; ++i) {
+          const std::size_t e = i / job.element_bytes;
+          const std::byte* from = job.in + static_cast<std::ptrdiff_t>(e) * job.in_stride;
+          ASSERT_EQ(out[j * row + i],
+                    from[j * job.element_bytes + job.order[i % job.element_bytes]])
+              << job.element_bytes << " bytes, " << job.in_columns << " x " << job.in_rows
+              << ", row " << j << ", byte " << i;
+        }
+      }
+    }
+  });
+}
+
+TEST(MoveKernels, streaming_copies_from_and_to_every_boundary) {
+  Random random(3);
+  const std::vector<std::byte> in = noise(random, 600);
+  for_each_target([&] {
+    for (std::size_t offset = 0; offset < 64; offset += 7) {
+      for (std::size_t count = 0; count < 400; count += 13) {
+        std::vector<std::byte> out = noise(random, 600);
+        std::vector<std::byte> want = out;
+        std::copy_n(in.begin() + 5, count, want.begin() + static_cast<std::ptrdiff_t>(offset));
+        image::stream_bytes(in.data() + 5, count, out.data() + offset);
+        image::finish_streams();
+        ASSERT_EQ(out, want) << offset << ", " << count;
+      }
+    }
+  });
+}
+
+/// One channel of a picture, 8 or 16 bits a sample.
+class Samples {
+ public:
+  Samples(const Tensor& picture, std::size_t c)
+      : map_(picture.map(Access::read).value()), bytes_(size_of(picture.dtype())) {
+    const image::ChannelSite& site = image::channel_map(*picture.format())->sites[c];
+    channel_ = image::source_channel(map_, site, picture.size(), bytes_);
+  }
+  int at(int x, int y) const {
+    std::uint16_t value = 0;
+    const auto column = static_cast<std::size_t>(x >> channel_.shift_x);
+    std::memcpy(&value, channel_.row(y >> channel_.shift_y) + column * channel_.step_bytes, bytes_);
+    return value;
+  }
+
+ private:
+  TensorMap map_;
+  std::size_t bytes_;
+  image::SourceChannel channel_;
+};
+
+// Runs a program in two strips, the second first.
+void run_program(const image::Plan& plan, const image::CpuProgram& program, const Convert& c) {
+  const TensorMap src = c.src.map(Access::read).value();
+  const TensorMap dst = c.dst.map(Access::write).value();
+  const image::Frame frame = image::frame_of(plan, src, dst);
+  std::vector<std::byte> memory(program.workspace_bytes() + 64);
+  std::byte* workspace = memory.data();
+  while (reinterpret_cast<std::uintptr_t>(workspace) % 64 != 0)
+    ++workspace;
+  const std::int32_t half = program.units() / 2;
+  program.run(frame, half, program.units(), workspace);
+  if (half > 0) program.run(frame, 0, half, workspace);
+}
+
+Region whole_crop(const Convert& c) {
+  const RegionF r = *c.crop;
+  return {static_cast<int>(r.x), static_cast<int>(r.y), static_cast<int>(r.width),
+          static_cast<int>(r.height)};
+}
+
+// The pixel of the crop that content pixel (x, y) shows; width and height are the content's.
+std::pair<int, int> origin(const Convert& c, int x, int y, int width, int height) {
+  const Region crop = whole_crop(c);
+  std::pair<int, int> at{x, y};
+  switch (c.rotation) {
+    case Rotation::cw90:
+      at = {y, width - 1 - x};
+      break;
+    case Rotation::cw180:
+      at = {width - 1 - x, height - 1 - y};
+      break;
+    case Rotation::cw270:
+      at = {height - 1 - y, x};
+      break;
+    default:
+      break;
+  }
+  if (c.flip == Flip::horizontal) at.first = crop.width - 1 - at.first;
+  if (c.flip == Flip::vertical) at.second = crop.height - 1 - at.second;
+  return {crop.x + at.first, crop.y + at.second};
+}
+
+void expect_moved(const Convert& c) {
+  SCOPED_TRACE(describe(c));
+  const image::Plan plan = image::make_plan(c).value();
+  const auto program = image::compile_move(plan);
+  ASSERT_NE(program, nullptr);
+  const std::vector<std::byte> before = bytes_of(c.dst);
+  run_program(plan, *program, c);
+  EXPECT_TRUE(padding_untouched(c.dst, before));
+  const Region& at = plan.content;
+  for (std::size_t channel = 0; channel < plan.dst.channels->count; ++channel) {
+    const std::size_t stored = c.bgr && channel != 1 ? 2 - channel : channel;
+    const Samples source(c.src, channel);
+    const Samples result(c.dst, stored);
+    const int pad =
+        image::round_to_code(plan.pad[channel]) * (c.dst.dtype() == DType::u16 ? 257 : 1);
+    for (int y = 0; y < c.dst.size().height; ++y) {
+      for (int x = 0; x < c.dst.size().width; ++x) {
+        const bool shown = x >= at.x && y >= at.y && x < at.x + at.width && y < at.y + at.height;
+        const auto [sx, sy] = origin(c, x - at.x, y - at.y, at.width, at.height);
+        ASSERT_EQ(result.at(x, y), shown ? source.at(sx, sy) : pad)
+            << channel << ": " << x << ", " << y;
+      }
+    }
+  }
+}
+
+struct Pair {
+  PixelFormat from;
+  PixelFormat to;
+  int shift_x = 0;
+  int shift_y = 0;
+  DType dtype = DType::u8;
+};
+
+constexpr Pair pairs[] = {
+    {PixelFormat::grey, PixelFormat::grey},
+    {PixelFormat::grey, PixelFormat::grey, 0, 0, DType::u16},
+    {PixelFormat::rgb, PixelFormat::rgb},
+    {PixelFormat::rgb, PixelFormat::bgr},
+    {PixelFormat::rgba, PixelFormat::rgba},
+    {PixelFormat::bgra, PixelFormat::rgba},
+    {PixelFormat::planar_rgb, PixelFormat::planar_rgb},
+    {PixelFormat::planar_rgba, PixelFormat::planar_rgba},
+    {PixelFormat::nv24, PixelFormat::nv24},
+    {PixelFormat::nv16, PixelFormat::nv16, 1, 0},
+    {PixelFormat::nv12, PixelFormat::nv12, 1, 1},
+    {PixelFormat::nv21, PixelFormat::nv12, 1, 1},
+    {PixelFormat::i420, PixelFormat::i420, 1, 1},
+    {PixelFormat::yuyv, PixelFormat::yuyv, 1, 0},
+    {PixelFormat::uyvy, PixelFormat::yuyv, 1, 0},
+    {PixelFormat::yvyu, PixelFormat::yuyv, 1, 0},
+    {PixelFormat::vyuy, PixelFormat::yuyv, 1, 0},
+    {PixelFormat::bgr, PixelFormat::bgr},
+    {PixelFormat::rgba, PixelFormat::bgra},
+};
+
+// A crop on whole chroma blocks, placed on whole chroma blocks.
+Convert request_of(Random& random, const Pair& pair, Flip flip, Rotation rotation, int most) {
+  const auto blocks = [&](int low, int high, int shift) {
+    return pick(random, low, high) << shift;
+  };
+  const bool swaps = rotation == Rotation::cw90 || rotation == Rotation::cw270;
+  Region crop{blocks(0, 3, pair.shift_x), blocks(0, 3, pair.shift_y), blocks(1, most, pair.shift_x),
+              blocks(1, most, pair.shift_y)};
+  Convert c;
+  c.flip = flip;
+  c.rotation = rotation;
+  c.crop = crop;
+  c.src = random_picture(random, crop.x + crop.width + pick(random, 0, 3),
+                         crop.y + crop.height + pick(random, 0, 3), pair.from, pair.dtype,
+                         static_cast<std::size_t>(4 * pick(random, 0, 3)));
+  Region place{blocks(0, 3, pair.shift_x), blocks(0, 3, pair.shift_y), crop.width, crop.height};
+  if (swaps) std::swap(place.width, place.height);
+  c.place = place;
+  c.dst = random_picture(random, place.x + place.width + blocks(0, 3, pair.shift_x),
+                         place.y + place.height + blocks(0, 3, pair.shift_y), pair.to, pair.dtype,
+                         static_cast<std::size_t>(4 * pick(random, 0, 3)));
+  c.pad = {7, 77, 177, 200};
+  if (pair.dtype == DType::u16) c.pad = {77, 77, 77, 200};
+  return c;
+}
+
+TEST(Moves, every_format_and_orientation_moves_each_sample_where_arithmetic_says) {
+  Random random(4);
+  for (const Pair& pair : pairs) {
+    for (int turn = 0; turn < 4; ++turn) {
+      if (turn % 2 == 1 && pair.shift_x != pair.shift_y) continue;
+      for (int flip = 0; flip < 3; ++flip) {
+        for (const int most : {2, 12, 45}) {
+          Convert c =
+              request_of(random, pair, static_cast<Flip>(flip), static_cast<Rotation>(turn), most);
+          c.filter = static_cast<Filter>(pick(random, 0, 4));
+          c.antialias = pick(random, 0, 1) == 1;
+          expect_moved(c);
+        }
+      }
+    }
+  }
+}
+
+TEST(Moves, odd_sizes_of_subsampled_pictures_move_where_blocks_stay_whole) {
+  Random random(5);
+  for (const PixelFormat format : {PixelFormat::nv12, PixelFormat::i420, PixelFormat::yuyv}) {
+    Convert c;
+    c.src = random_picture(random, 21, 13, format);
+    c.crop = Region{2, 4, 19, 9};
+    c.dst = random_picture(random, 27, 9, format);
+    c.place = Region{8, 0, 19, 9};
+    expect_moved(c);
+    c.crop = Region{1, 4, 19, 9};  // mirrored: its right end is its beginning
+    c.flip = Flip::horizontal;
+    expect_moved(c);
+  }
+}
+
+TEST(Moves, large_pictures_are_streamed_with_the_same_result) {
+  Random random(6);
+  const Tensor rgba = random_picture(random, 1101, 961, PixelFormat::rgba, DType::u8, 4);
+  const Tensor rgb = random_picture(random, 1201, 1201, PixelFormat::rgb, DType::u8, 4);
+  for (int turn = 0; turn < 4; ++turn) {
+    Convert c;
+    c.src = turn % 3 == 0 ? rgb : rgba;
+    const auto [width, height] = c.src.size();
+    c.rotation = static_cast<Rotation>(turn);
+    c.crop = Region{0, 0, width, height};
+    c.place = Region{1, 3, turn % 2 == 1 ? height : width, turn % 2 == 1 ? width : height};
+    c.dst = random_picture(random, c.place->width + 2, c.place->height + 4, *c.src.format());
+    expect_moved(c);
+  }
+}
+
+TEST(Moves, red_and_blue_change_places_on_the_way) {
+  Random random(7);
+  for (const PixelFormat format : {PixelFormat::rgb, PixelFormat::planar_rgb}) {
+    Convert c = request_of(random, {format, format}, Flip::none, Rotation::cw90, 30);
+    c.bgr = true;
+    expect_moved(c);
+  }
+}
+
+bool is_move(const Convert& c) {
+  return image::compile_move(image::make_plan(c).value()) != nullptr;
+}
+
+TEST(Moves, what_changes_values_is_no_move) {
+  Random random(8);
+  Convert c;
+  c.src = random_picture(random, 16, 12, PixelFormat::nv12);
+  c.dst = random_picture(random, 16, 12, PixelFormat::nv12);
+  ASSERT_TRUE(is_move(c));
+  Convert other = c;
+  other.crop = Region{1, 0, 8, 8};  // half a chroma block
+  other.place = Region{0, 0, 8, 8};
+  EXPECT_FALSE(is_move(other));
+  other.crop = Region{0, 0, 8, 8};
+  EXPECT_TRUE(is_move(other));
+  other.place = Region{0, 3, 8, 8};
+  EXPECT_FALSE(is_move(other));
+  other.crop = RegionF{0, 0, 7, 8};
+  other.place = Region{2, 0, 7, 8};  // ends within a block that pad shares
+  EXPECT_FALSE(is_move(other));
+  other = c;
+  other.chroma = Chroma::bilinear;
+  EXPECT_FALSE(is_move(other));
+  other = c;
+  other.crop = RegionF{0.5, 0, 15, 12};
+  EXPECT_FALSE(is_move(other));
+  other = c;
+  other.affine = Affine{};
+  EXPECT_FALSE(is_move(other));
+  other = c;
+  other.dst.set_colorimetry({{}, {}, ColorEncoding::bt2020, ColorRange::full});
+  EXPECT_FALSE(is_move(other));
+  other = c;
+  other.dst = random_picture(random, 16, 12, PixelFormat::i420);
+  EXPECT_FALSE(is_move(other));
+}
+
+TEST(Moves, other_dtypes_alpha_steps_and_turned_chroma_are_no_moves) {
+  Random random(9);
+  Convert c;
+  c.src = random_picture(random, 16, 16, PixelFormat::rgba);
+  c.dst = random_picture(random, 16, 16, PixelFormat::rgba);
+  ASSERT_TRUE(is_move(c));
+  c.alpha = AlphaStep::premultiply;
+  EXPECT_FALSE(is_move(c));
+  c.alpha = AlphaStep::keep;
+  c.dst = random_picture(random, 16, 16, PixelFormat::rgba, DType::i8);
+  EXPECT_FALSE(is_move(c));
+  c.dst = random_picture(random, 16, 16, PixelFormat::rgb);
+  EXPECT_FALSE(is_move(c));
+  c.src = random_picture(random, 16, 16, PixelFormat::nv16);
+  c.dst = random_picture(random, 16, 16, PixelFormat::nv16);
+  ASSERT_TRUE(is_move(c));
+  c.rotation = Rotation::cw90;
+  EXPECT_FALSE(is_move(c));
+  c.rotation = Rotation::none;
+  c.src = random_picture(random, 16, 16, PixelFormat::grey, DType::u16);
+  c.dst = random_picture(random, 16, 16, PixelFormat::grey, DType::u16);
+  ASSERT_TRUE(is_move(c));
+  c.source_bits = 12;
+  EXPECT_FALSE(is_move(c));
+}
+
+}  // namespace
+}  // namespace halyard::testing

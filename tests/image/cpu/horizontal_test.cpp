@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Resampling along rows: every way gives the same numbers.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+#include "each_target.h"
+#include "image/cpu/cpu_program.h"
+#include "image/cpu/resample/horizontal.h"
+
+namespace {
+
+using namespace halyard;
+using namespace halyard::image;
+using halyard::testing::for_each_target;
+
+struct Shape {
+  std::int32_t samples;
+  std::int32_t outputs;
+  Filter filter;
+  bool antialias;
+};
+
+// Steps below one, of whole and broken numbers, above what a window holds, and rows that are
+// shorter than it.
+const Shape shapes[] = {
+    {960, 320, Filter::bilinear, false}, {480, 320, Filter::bilinear, false},
+    {960, 640, Filter::bilinear, false}, {1001, 300, Filter::bilinear, false},
+    {100, 333, Filter::bilinear, false}, {1920, 200, Filter::bilinear, false},
+    {960, 320, Filter::bilinear, true},  {500, 333, Filter::bilinear, true},
+    {700, 100, Filter::box, true},       {400, 130, Filter::bicubic, false},
+    {500, 200, Filter::lanczos3, true},  {127, 64, Filter::bilinear, false},
+    {31, 17, Filter::bilinear, false},   {2, 9, Filter::lanczos3, false},
+    {640, 213, Filter::nearest, false},
+};
+
+AcrossTable table_of(const Shape& shape) {
+  AxisRequest request;
+  request.length = shape.samples;
+  request.highest = shape.samples;
+  request.outputs = shape.outputs;
+  request.filter = shape.filter;
+  request.antialias = shape.antialias;
+  return make_across(request, {0, shape.samples});
+}
+
+template <class T>
+std::vector<T> noise(std::size_t count, unsigned most) {
+  std::mt19937 random(71);
+  std::vector<T> row(count);
+  for (T& value : row)
+    value = static_cast<T>(random() % (most + 1));
+  return row;
+}
+
+std::vector<std::int16_t> resampled(const AcrossTable& table,
+                                    const std::vector<std::int16_t>& row) {
+  std::vector<std::int16_t> out(padded_row(table.outputs));
+  resample_row(row.data(), table, out.data());
+  out.resize(static_cast<std::size_t>(table.outputs));
+  return out;
+}
+
+TEST(Across, rows_are_the_same_on_every_instruction_set) {
+  for (const Shape& shape : shapes) {
+    SCOPED_TRACE(::testing::Message() << shape.samples << " to " << shape.outputs);
+    const auto row = noise<std::int16_t>(padded_row(shape.samples), 255U << 6U);
+    if (table_of(shape).mode == AcrossTable::Mode::identity) continue;
+    const auto want = resampled(table_of(shape), row);
+    for_each_target([&] { EXPECT_EQ(resampled(table_of(shape), row), want); });
+  }
+}
+
+TEST(Across, rows_of_bytes_are_the_same_on_every_instruction_set) {
+  for (const Shape& shape : shapes) {
+    SCOPED_TRACE(::testing::Message() << shape.samples << " to " << shape.outputs);
+    const auto bytes = noise<std::uint8_t>(static_cast<std::size_t>(shape.samples), 255);
+    std::vector<std::int16_t> row(padded_row(shape.samples));
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+      row[i] = static_cast<std::int16_t>(bytes[i] << 7);
+    const auto want = resampled(table_of(shape), row);
+    for_each_target([&] {
+      const AcrossTable table = table_of(shape);
+      if (!table.takes_bytes()) return;
+      std::vector<std::int16_t> out(padded_row(table.outputs));
+      resample_bytes(bytes.data(), table, 7, out.data());
+      out.resize(want.size());
+      EXPECT_EQ(out, want);
+    });
+  }
+}
+
+TEST(Across, permutes_serve_what_fits_their_window) {
+  if (!takes_permutes()) GTEST_SKIP() << "this processor has no AVX-512";
+  EXPECT_EQ(table_of({960, 640, Filter::bilinear, false}).permute.group, 32U);
+  EXPECT_EQ(table_of({960, 320, Filter::bilinear, false}).permute.group, 16U);
+  EXPECT_EQ(table_of({960, 320, Filter::bilinear, false}).byte_permute.group, 32U);
+  EXPECT_EQ(table_of({960, 320, Filter::bilinear, true}).permute.group, 16U);
+  EXPECT_EQ(table_of({1920, 200, Filter::bilinear, false}).permute.group, 0U);
+  EXPECT_EQ(table_of({127, 64, Filter::bilinear, false}).byte_permute.group, 0U);
+  // Two taps, one of them negative.
+  EXPECT_EQ(table_of({2, 9, Filter::lanczos3, false}).permute.group, 0U);
+}
+
+}  // namespace

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quarter turns of tiles of results: every result against arithmetic, on every target.
+#include "image/cpu/store/transpose.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+#include "each_target.h"
+#include "image/cpu/cpu_program.h"
+
+namespace halyard::testing {
+namespace {
+
+using image::padded_row;
+using image::ResultRows;
+using image::turn_side;
+
+constexpr std::int32_t tile_rows = 64;
+
+template <class T>
+std::vector<T> noise(std::mt19937& random, std::size_t count) {
+  std::vector<T> samples(count);
+  for (T& s : samples)
+    s = static_cast<T>(random());
+  return samples;
+}
+
+// The turned rows of channels 0 .. channels - 1, of one kind.
+template <class T>
+void expect_turned(std::mt19937& random, std::size_t channels, std::int32_t rows) {
+  const std::size_t stride = padded_row(turn_side);
+  const std::size_t plane = tile_rows * stride;
+  std::vector<T> in = noise<T>(random, channels * plane);
+  ResultRows first;
+  for (std::size_t c = 0; c < channels; ++c) {
+    if constexpr (sizeof(T) == 1) first.codes[c] = &in[c * plane];
+    if constexpr (sizeof(T) == 2) first.values[c] = &in[c * plane];
+  }
+  std::vector<std::byte> memory(image::turned_bytes(tile_rows));
+  const auto turned = image::turn_results(first, stride, rows, tile_rows, memory.data());
+  for (std::size_t c = 0; c < channels; ++c) {
+    for (std::size_t x = 0; x < static_cast<std::size_t>(turn_side); ++x) {
+      for (std::size_t r = 0; r < static_cast<std::size_t>(rows); ++r) {
+        T got{};
+        if constexpr (sizeof(T) == 1) got = turned[x].codes[c][r];
+        if constexpr (sizeof(T) == 2) got = turned[x].values[c][r];
+        ASSERT_EQ(got, in[c * plane + r * stride + x])
+            << rows << " rows: channel " << c << ", row " << r << ", column " << x;
+      }
+    }
+  }
+}
+
+TEST(TurnResults, codes_and_values_of_every_count_of_rows_change_their_axes) {
+  std::mt19937 random(1);
+  for_each_target([&] {
+    for (std::int32_t rows = 1; rows <= tile_rows; ++rows) {
+      const auto channels = static_cast<std::size_t>(1 + rows % 4);
+      expect_turned<std::uint8_t>(random, channels, rows);
+      expect_turned<std::int16_t>(random, channels, rows);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace halyard::testing

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Statistics of pictures.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "halyard/image.h"
+#include "image/channels.h"
+#include "images.h"
+
+namespace halyard::testing {
+namespace {
+
+TEST(Measure, counts_what_was_put_in) {
+  const Tensor picture = Tensor::create_image(4, 2, PixelFormat::bgr).value();
+  for (int i = 0; i < 8; ++i) {
+    set_code(picture, 0, i % 4, i / 4, 10);
+    set_code(picture, 1, i % 4, i / 4, i < 4 ? 0 : 255);
+    set_code(picture, 2, i % 4, i / 4, i);
+  }
+  const PictureStatistics s = measure(picture).value();
+  ASSERT_EQ(s.channels, 3U);
+  EXPECT_EQ(s.channel[0].mean, 10);
+  EXPECT_EQ(s.channel[0].standard_deviation, 0);
+  EXPECT_EQ(s.channel[0].histogram[10], 8U);
+  EXPECT_EQ(s.channel[1].mean, 127.5);
+  EXPECT_EQ(s.channel[1].standard_deviation, 127.5);
+  EXPECT_EQ(s.channel[1].histogram[255], 4U);
+  EXPECT_EQ(s.channel[2].mean, 3.5);
+  EXPECT_DOUBLE_EQ(s.channel[2].standard_deviation, std::sqrt(5.25));
+}
+
+TEST(Measure, every_format_counts_its_samples) {
+  Random random(23);
+  for (const FormatInfo& format : all_formats()) {
+    const Tensor picture = random_picture(random, 33, 17, format.format, DType::u8, 8);
+    const PictureStatistics s = measure(picture).value();
+    const bool mosaic = format.model == ColorModel::bayer;
+    ASSERT_EQ(s.channels, mosaic ? 1 : image::channel_map(format.format)->count) << format.name;
+    for (std::size_t c = 0; c < s.channels; ++c) {
+      const bool chroma = format.model == ColorModel::yuv && c > 0;
+      const int columns =
+          chroma ? (33 + (1 << format.chroma_shift_x) - 1) >> format.chroma_shift_x : 33;
+      const int rows =
+          chroma ? (17 + (1 << format.chroma_shift_y) - 1) >> format.chroma_shift_y : 17;
+      std::array<std::uint64_t, 256> wanted{};
+      double sum = 0;
+      for (int y = 0; y < rows && !mosaic; ++y) {
+        for (int x = 0; x < columns; ++x) {
+          const int code = code_at(picture, c, chroma ? x << format.chroma_shift_x : x,
+                                   chroma ? y << format.chroma_shift_y : y);
+          ++wanted[static_cast<std::size_t>(code)];
+          sum += code;
+        }
+      }
+      std::uint64_t count = 0;
+      for (const std::uint64_t n : s.channel[c].histogram)
+        count += n;
+      EXPECT_EQ(count, static_cast<std::uint64_t>(columns * rows)) << format.name << c;
+      if (mosaic) continue;
+      EXPECT_EQ(s.channel[c].histogram, wanted) << format.name << c;
+      EXPECT_NEAR(s.channel[c].mean, sum / (columns * rows), 1e-9) << format.name << c;
+    }
+  }
+}
+
+TEST(Measure, steps_over_rows) {
+  const Tensor picture = Tensor::create_image(3, 10, PixelFormat::grey).value();
+  for (int i = 0; i < 30; ++i)
+    set_code(picture, 0, i % 3, i / 3, i / 3);
+  const PictureStatistics s = measure(picture, 4).value();
+  EXPECT_EQ(s.channel[0].mean, 4);  // rows 0, 4, 8
+  EXPECT_EQ(s.channel[0].histogram[8], 3U);
+  EXPECT_EQ(measure(picture, SIZE_MAX)->channel[0].mean, 0);
+}
+
+TEST(Measure, refuses_what_has_no_codes_and_names_it) {
+  const Tensor picture = Tensor::create_image(4, 4, PixelFormat::grey).value();
+  EXPECT_EQ(measure(picture, 0).error().code, Errc::invalid_argument);
+  EXPECT_EQ(measure(picture, 0).error().message().find("row_step: "), 0U);
+  EXPECT_EQ(measure(Tensor()).error().code, Errc::invalid_argument);
+  EXPECT_EQ(
+      measure(Tensor::create(DType::u8, {4, 4, 1}).value()).error().message().find("picture: "),
+      0U);
+  EXPECT_EQ(measure(Tensor::create_image(4, 4, PixelFormat::grey, DType::u16).value()).error().code,
+            Errc::unsupported);
+}
+
+}  // namespace
+}  // namespace halyard::testing

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules of check.py about where code lies: how many files a folder holds, and that the functions of
+x.h are in x.cpp beside it."""
+import re
+from collections import defaultdict
+from pathlib import PurePosixPath
+
+MAX_FOLDER_FILES = 25
+CROWDED = ("src/", "tests/", "tools/halyard/", "python/src/")
+# Folder -> why it may hold more.
+MORE_FILES = {
+    "tests/python": "test runners find test_*.py and their helpers in one folder",
+    "tests/tools": "the same",
+    "tests/reconcile/golden": "data",
+}
+
+# Private header -> why other files than the one beside it implement it.
+APART = {}
+
+QUIET = re.compile(r'//[^\n]*|/\*.*?\*/|R"\((?:.*?)\)"|"(?:\\.|[^"\\\n])*"|'
+                   r"'(?:\\.|[^'\\\n])+'", re.S)
+DIRECTIVE = re.compile(r"^[ ]*#(?:[^\n\\]|\\.|\\\n)*", re.M)
+SCOPE = re.compile(r"\b(?:namespace|class|struct|union|enum|extern)\b[^()=]*$")
+SKIPPED = re.compile(r"\s*(?:using|typedef|static_assert|friend|extern\s+template|template\s*<\s*>)")
+
+
+def quiet(text):
+    """The code without comments, texts and directives, line for line."""
+    text = QUIET.sub(lambda m: "\n" * m.group(0).count("\n"), text)
+    return DIRECTIVE.sub(lambda m: "\n" * m.group(0).count("\n"), text)
+
+
+def without_templates(head):
+    """Without what stands between angle brackets."""
+    kept, depth = "", 0
+    for char in head:
+        depth += (char == "<") - (char == ">" and depth > 0)
+        if depth == 0 and char != ">":
+            kept += char
+    return kept
+
+
+def name_of(head):
+    """The name that a declaration of a function gives, qualified as written; None of others."""
+    if SKIPPED.match(head) or "operator" in head:
+        return None
+    head = re.sub(r"\b(?:noexcept|__attribute__|alignas|decltype|HALYARD_\w+)\s*\([^()]*\)", " ",
+                  without_templates(head))
+    head = head.split("(", 1)
+    if len(head) == 1 or re.search(r"(?<![=!<>])=(?!=)", head[0]):
+        return None
+    match = re.search(r"([A-Za-z_][\w:]*)\s*$", head[0])
+    return match.group(1) if match and len(head[0].split()) > 1 else None
+
+
+def statements(text):
+    """Yields (line, head, kind, namespaces deep alone) of what a file declares outside of functions:
+    kind ";" a declaration, "{" a definition; of classes their members too."""
+    stack, head, line, begin = [], "", 1, 1
+    for char in quiet(text):
+        line += char == "\n"
+        if not head.strip():
+            begin = line
+        if char == "{":
+            outside = all(kind != "code" for kind in stack)
+            if SCOPE.search(head):
+                kind = "namespace" if re.search(r"\b(?:namespace|extern)\b", head) else "class"
+            else:
+                kind = "code"
+                if outside and ")" in head:
+                    yield begin, head, "{", all(k == "namespace" for k in stack)
+            stack.append(kind)
+            head = ""
+        elif char == "}" and stack:
+            stack.pop()
+            head = ""
+        elif char == ";":
+            if all(kind != "code" for kind in stack):
+                yield begin, head, ";", all(k == "namespace" for k in stack)
+            head = ""
+        else:
+            head += char
+
+
+def rule_folders(tree):
+    """No folder of code holds more files than a reader looks through; the exceptions say why."""
+    count = defaultdict(int)
+    for path in tree.texts:
+        if path.startswith(CROWDED):
+            count[str(PurePosixPath(path).parent)] += 1
+    for folder, files in sorted(count.items()):
+        if files > MAX_FOLDER_FILES and folder not in MORE_FILES:
+            tree.breach("folders", folder, 1, f"{files} files, at most {MAX_FOLDER_FILES}")
+    for folder in MORE_FILES:
+        if count[folder] <= MAX_FOLDER_FILES and folder in count:
+            tree.breach("folders", folder, 1, "no more than others: take it from MORE_FILES")
+
+
+def rule_pairs(tree):
+    """Functions that src's x.h declares are in x.cpp of its folder; the exceptions say why."""
+    defined = defaultdict(set)
+    for path, text in tree.files("src/", suffixes={".cpp"}):
+        for _, head, kind, _ in statements(text):
+            name = name_of(head)
+            if kind == "{" and name:
+                defined[name.split("::")[-1]].add(path)
+    for path, text in tree.files("src/", suffixes={".h"}):
+        own = path[:-2] + ".cpp"
+        for line, head, kind, free in statements(text):
+            name = name_of(head) if kind == ";" and free else None
+            if name is None or name in {n for n in () }:
+                continue
+            layer = "/".join(path.split("/")[:2]) + "/"
+            where = {p for p in defined[name] if p.startswith(layer)}
+            if where and own not in where and path not in APART:
+                tree.breach("pairs", path, line, f"{name}() is in {', '.join(sorted(where))}")

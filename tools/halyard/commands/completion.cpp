@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// halyard completion: what a shell needs to complete command lines of this program.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+
+#include "commands/command_tree.h"
+#include "commands/commands.h"
+#include "halyard/codec.h"
+#include "options/parsed_option.h"
+#include "report.h"
+
+namespace halyard::tool {
+namespace {
+
+/// Calls `each` for the program and for every command of its tree.
+void walk(const CommandEntry& command, const std::function<void(const CommandEntry&)>& each) {
+  each(command);
+  for (const CommandEntry& inner : command.commands)
+    walk(inner, each);
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words)
+    text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+/// Names of options and of inner commands.
+std::string words_at(const CommandEntry& command) {
+  std::vector<std::string> words;
+  for (const CommandEntry& inner : command.commands)
+    words.push_back(inner.name.substr(inner.name.find_last_of(' ') + 1));
+  for (const OptionEntry& option : command.options)
+    if (!option.is_argument) words.insert(words.end(), option.names.begin(), option.names.end());
+  return joined(words);
+}
+
+std::string last_word(const std::string& name) {
+  return name.substr(name.find_last_of(' ') + 1);
+}
+
+std::string first_words(const std::string& name) {
+  const std::size_t blank = name.find_last_of(' ');
+  return blank == std::string::npos ? "" : name.substr(0, blank);
+}
+
+std::string bash_script(const CommandEntry& program) {
+  std::string commands, values, words;
+  walk(program, [&](const CommandEntry& command) {
+    if (!command.name.empty()) {
+      commands += fmt::format("      '{}:{}') command='{}' ;;\n", first_words(command.name),
+                              last_word(command.name), command.name);
+    }
+    std::string files;
+    for (const OptionEntry& option : command.options) {
+      if (option.is_argument || option.value.empty()) continue;
+      for (const std::string& name : option.names) {
+        if (option.words.empty()) {
+          files += fmt::format("{}'{}:{}'", files.empty() ? "" : "|", command.name, name);
+        } else {
+          values +=
+              fmt::format("    '{}:{}') words='{}' ;;\n", command.name, name, joined(option.words));
+        }
+      }
+    }
+    if (!files.empty()) values += fmt::format("    {}) return ;;\n", files);
+    words += fmt::format("      '{}') words='{}' ;;\n", command.name, words_at(command));
+  });
+  return fmt::format(
+      "# bash completion for halyard, made by `halyard completion bash`\n"
+      "_halyard() {{\n"
+      "  local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}}\n"
+      "  local command='' words='' i\n"
+      "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
+      "    case \"$command:${{COMP_WORDS[i]}}\" in\n"
+      "{}"
+      "    esac\n"
+      "  done\n"
+      "  COMPREPLY=()\n"
+      "  case \"$command:$prev\" in\n"
+      "{}"
+      "  esac\n"
+      "  if [[ -z $words ]]; then\n"
+      "    case \"$command\" in\n"
+      "{}"
+      "    esac\n"
+      "  fi\n"
+      "  COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+      "}}\n"
+      "complete -o default -F _halyard halyard\n",
+      commands, values, words);
+}
+
+/// For text between single quotes.
+std::string quoted(const std::string& text, const std::string& escaped) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\'') {
+      out += "'\\''";
+      continue;
+    }
+    if (escaped.find(c) != std::string::npos) out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out;
+}
+
+std::string zsh_options(const CommandEntry& command, const char* indent) {
+  std::string out;
+  for (const OptionEntry& option : command.options) {
+    const std::string action = option.words.empty() ? "_files" : "(" + joined(option.words) + ")";
+    if (option.is_argument) {
+      out +=
+          fmt::format("{}'{}:{}:_files' \\\n", indent, option.is_list ? "*" : "", option.names[0]);
+      continue;
+    }
+    for (const std::string& name : option.names)
+      out += fmt::format("{}'{}[{}]{}' \\\n", indent, name, quoted(option.help, "[]:\\"),
+                         option.value.empty() ? "" : ":value:" + action);
+  }
+  return out;
+}
+
+std::string zsh_commands(const CommandEntry& command) {
+  std::string out;
+  for (const CommandEntry& inner : command.commands)
+    out += fmt::format("'{}:{}' ", last_word(inner.name), quoted(inner.help, ":\\"));
+  return out;
+}
+
+/// The commands of one level, whose names stand at word `depth`.
+std::string zsh_level(const CommandEntry& command, int depth) {
+  const std::string indent(static_cast<std::size_t>(4 * depth - 6), ' ');
+  std::string out = fmt::format(
+      "{0}if (( CURRENT == {1} )); then\n{0}  commands=({2})\n{0}  _describe command commands\n"
+      "{0}  return\n{0}fi\n{0}case $words[{1}] in\n",
+      indent, depth, zsh_commands(command));
+  for (const CommandEntry& inner : command.commands) {
+    out += fmt::format("{}  {})\n", indent, last_word(inner.name));
+    out += inner.commands.empty()
+               ? fmt::format("{0}    _arguments \\\n{1}{0}      && return\n", indent,
+                             zsh_options(inner, (indent + "      ").c_str()))
+               : zsh_level(inner, depth + 1);
+    out += fmt::format("{}    ;;\n", indent);
+  }
+  return out + indent + "esac\n";
+}
+
+std::string zsh_script(const CommandEntry& program) {
+  return "#compdef halyard\n# zsh completion for halyard, made by `halyard completion zsh`\n"
+         "_halyard() {\n  local -a commands\n" +
+         zsh_level(program, 2) + "}\n_halyard \"$@\"\n";
+}
+
+std::string fish_script(const CommandEntry& program) {
+  std::string out = "# fish completion for halyard, made by `halyard completion fish`\n";
+  walk(program, [&](const CommandEntry& command) {
+    std::string when = "__fish_use_subcommand";
+    if (!command.name.empty()) {
+      when = "__fish_seen_subcommand_from " + last_word(command.name);
+      if (const std::string outer = first_words(command.name); !outer.empty())
+        when = "__fish_seen_subcommand_from " + outer + "; and " + when;
+    }
+    for (const CommandEntry& inner : command.commands)
+      out += fmt::format("complete -c halyard -n '{}' -f -a {} -d '{}'\n", when,
+                         last_word(inner.name), quoted(inner.help, "\\"));
+    for (const OptionEntry& option : command.options) {
+      if (option.is_argument) continue;
+      std::string names;
+      for (const std::string& name : option.names)
+        names += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
+      const std::string takes = option.value.empty()   ? ""
+                                : option.words.empty() ? " -r -F"
+                                                       : " -x -a '" + joined(option.words) + "'";
+      out += fmt::format("complete -c halyard -n '{}'{}{} -d '{}'\n", when, names, takes,
+                         quoted(option.help, "\\"));
+    }
+  });
+  return out;
+}
+
+using Script = std::string (*)(const CommandEntry&);
+struct Shell {
+  const char* name;
+  const char* file;  ///< below --into, as `make install` places it
+  Script script;
+};
+constexpr Shell shells[] = {{"bash", "bash-completion/completions/halyard", bash_script},
+                            {"zsh", "zsh/site-functions/_halyard", zsh_script},
+                            {"fish", "fish/vendor_completions.d/halyard.fish", fish_script}};
+
+int write_all(const CommandEntry& program, const std::string& folder) {
+  for (const Shell& shell : shells) {
+    const auto path = std::filesystem::path(folder) / shell.file;
+    std::error_code error;
+    std::filesystem::create_directories(path.parent_path(), error);
+    const std::string text = shell.script(program);
+    if (auto written = write_file(path.string(), std::as_bytes(std::span(text))); !written)
+      return report("--into " + folder, written.error());
+  }
+  return exit_ok;
+}
+
+constexpr const char* completion_examples =
+    "`make install` places the files; without it, for one shell:\n"
+    "\n"
+    "Examples:\n"
+    "  source <(halyard completion bash)\n"
+    "  halyard completion zsh > ~/.zfunc/_halyard\n"
+    "  halyard completion fish | source";
+
+}  // namespace
+
+void add_completion(CLI::App& app, Action& action) {
+  auto shell = std::make_shared<std::string>();
+  auto folder = std::make_shared<std::string>();
+  CLI::App* sub = app.add_subcommand("completion", "What bash, zsh or fish completes halyard with");
+  sub->footer(completion_examples);
+  add_word(*sub, "shell", *shell, {"bash", "zsh", "fish"}, "bash, zsh or fish");
+  sub->add_option("--into", *folder, "Write the files of all shells below this folder");
+  sub->callback([&app, &action, shell, folder] {
+    action = [&app, shell, folder] {
+      if (shell->empty() == folder->empty())
+        return report_usage("completion", "needs one of bash, zsh, fish and --into");
+      const CommandEntry program = command_tree(app);
+      if (!folder->empty()) return write_all(program, *folder);
+      for (const Shell& each : shells)
+        if (*shell == each.name) print_lines(each.script(program));
+      return exit_ok;
+    };
+  });
+}
+
+}  // namespace halyard::tool

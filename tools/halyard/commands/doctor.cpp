@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// halyard doctor: what works on this machine, and why the rest does not.
+#include <fmt/format.h>
+#include <hwy/targets.h>
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <thread>
+
+#include "commands/commands.h"
+#include "halyard/buffer.h"
+#include "halyard/capture.h"
+#include "halyard/codec.h"
+#include "halyard/draw.h"
+#include "halyard/image.h"
+#include "halyard/model.h"
+#include "halyard/version.h"
+#include "input/json_document.h"
+#include "report.h"
+
+extern char** environ;
+
+namespace halyard::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// One finding: a part of the machine, whether it serves, and a remark.
+struct Finding {
+  std::string group;
+  std::string name;
+  bool works = true;
+  std::string remark;
+};
+using Findings = std::vector<Finding>;
+
+void check_buffers(Findings& findings) {
+  for (const Memory memory : {Memory::mem, Memory::shm, Memory::dma, Memory::pbo}) {
+    const Status status = memory_available(memory);
+    findings.push_back({"buffer", std::string(to_string(memory)), status.has_value(),
+                        status ? "" : status.error().message()});
+  }
+}
+
+/// Who would letterbox a camera picture into a network's input.
+void check_backends(Findings& findings) {
+  const auto explain = []() -> Result<std::string> {
+    HALYARD_TRY(auto processor, Processor::create());
+    Convert request;
+    HALYARD_TRY(request.src, Tensor::create_image(64, 64, PixelFormat::nv12));
+    HALYARD_TRY(request.dst, Tensor::create_image(32, 32, PixelFormat::rgb));
+    return processor.explain(request);
+  };
+  const auto text = explain();
+  if (!text) {
+    findings.push_back({"backend", "processor", false, text.error().message()});
+    return;
+  }
+  std::string_view rest = *text;
+  while (!rest.empty()) {
+    const std::size_t end = rest.find('\n');
+    const std::string_view line = rest.substr(0, end);
+    rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + 1);
+    const std::size_t colon = line.find(':');
+    const std::string_view remark =
+        colon == std::string_view::npos ? "" : line.substr(std::min(colon + 2, line.size()));
+    const bool declines = line.find("declin") != std::string_view::npos ||
+                          line.find("not ") != std::string_view::npos;
+    findings.push_back(
+        {"backend", std::string(line.substr(0, colon)), !declines, std::string(remark)});
+  }
+}
+
+void check_simd(Findings& findings) {
+  std::string names;
+  for (std::uint64_t rest = static_cast<std::uint64_t>(hwy::SupportedTargets()); rest != 0;
+       rest &= rest - 1) {
+    const std::uint64_t lowest = rest & (~rest + 1);
+    names += (names.empty() ? "" : " ") +
+             std::string(hwy::TargetName(static_cast<std::int64_t>(lowest)));
+  }
+  findings.push_back({"cpu", "instruction sets", true, names});
+  findings.push_back({"cpu", "threads", true, std::to_string(std::thread::hardware_concurrency())});
+}
+
+void check_engines(Findings& findings) {
+  for (const std::string& line : available_engines()) {
+    const std::size_t colon = line.find(": ");
+    const std::string remark = colon == std::string::npos ? "" : line.substr(colon + 2);
+    const bool works = line.find("not in this build") == std::string::npos &&
+                       line.find("does not start") == std::string::npos &&
+                       line.find("not loaded") == std::string::npos;
+    findings.push_back({"engine", line.substr(0, colon), works, remark});
+  }
+}
+
+void check_pictures(Findings& findings) {
+  for (const ImageFileKind& kind : image_file_kinds()) {
+    const char* remark = kind.is_written ? "read and written"
+                         : kind.is_read  ? "read"
+                                         : "not in this build: scripts/install-deps.sh pictures";
+    findings.push_back({"picture", std::string(kind.name), kind.is_read, remark});
+  }
+}
+
+/// Asks the writer for a video that is never finished, so no file appears.
+void check_video(Findings& findings) {
+  std::error_code error;
+  const fs::path folder = fs::temp_directory_path(error);
+  const std::string name = fmt::format("halyard-doctor-{}.mp4", ::getpid());
+  const auto writer = VideoWriter::create((folder / name).string(), {64, 64}, 25);
+  findings.push_back({"video", "files", writer.has_value(),
+                      writer ? "read and written" : writer.error().message()});
+}
+
+void check_font(Findings& findings) {
+  const auto overlay = Overlay::create();
+  findings.push_back(
+      {"draw", "font", overlay.has_value(), overlay ? "found" : overlay.error().message()});
+}
+
+/// Device nodes that backends and cameras need.
+void check_devices(Findings& findings) {
+  for (const char* folder : {"/dev/dma_heap", "/dev/dri"}) {
+    std::error_code error;
+    fs::directory_iterator entries(folder, error);
+    if (error) {
+      findings.push_back({"device", folder, false, error.message()});
+      continue;
+    }
+    for (const auto& entry : entries) {
+      if (entry.is_directory(error)) continue;
+      const std::string path = entry.path().string();
+      const bool is_open = ::access(path.c_str(), R_OK | W_OK) == 0;
+      findings.push_back({"device", path, is_open, is_open ? "" : std::strerror(errno)});
+    }
+  }
+}
+
+void check_environment(Findings& findings) {
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    if (!text.starts_with("HALYARD_") && !text.starts_with("EDGEFIRST_")) continue;
+    const std::size_t equals = text.find('=');
+    findings.push_back({"environment", std::string(text.substr(0, equals)), true,
+                        std::string(text.substr(equals + 1))});
+  }
+}
+
+void print_json(const Findings& findings) {
+  nlohmann::ordered_json out = json_document();
+  out["version"] = version();
+  out["findings"] = nlohmann::ordered_json::array();
+  for (const Finding& finding : findings)
+    out["findings"].push_back({{"group", finding.group},
+                               {"name", finding.name},
+                               {"works", finding.works},
+                               {"remark", finding.remark}});
+  print_lines(out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+int examine(bool is_json) {
+  Findings findings;
+  check_buffers(findings);
+  check_backends(findings);
+  check_simd(findings);
+  check_engines(findings);
+  check_pictures(findings);
+  check_video(findings);
+  check_font(findings);
+  check_devices(findings);
+  check_environment(findings);
+  if (is_json) {
+    print_json(findings);
+    return exit_ok;
+  }
+  print_line(std::string("halyard ") + version());
+  for (const Finding& finding : findings)
+    print_line(fmt::format("{:<12} {:<18} {:<4} {}", finding.group, finding.name,
+                           finding.works ? "yes" : "no", finding.remark));
+  return exit_ok;
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app, Action& action) {
+  auto is_json = std::make_shared<bool>(false);
+  CLI::App* sub = app.add_subcommand(
+      "doctor", "Which buffers, backends, engines and devices work here, and why others do not");
+  sub->footer("Examples:\n  halyard doctor\n  halyard doctor --json");
+  sub->add_flag("--json", *is_json, "JSON on standard output");
+  sub->callback([&action, is_json] { action = [is_json] { return examine(*is_json); }; });
+}
+
+}  // namespace halyard::tool

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// halyard info: what a file is, from its header; of videos and folders from their first frame.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "commands/commands.h"
+#include "halyard/capture.h"
+#include "halyard/codec.h"
+#include "halyard/model.h"
+#include "halyard/npy.h"
+#include "input/input_file.h"
+#include "input/json_document.h"
+#include "options/limit_options.h"
+#include "options/values.h"
+#include "report.h"
+
+namespace halyard::tool {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct InfoCommand {
+  std::vector<std::string> files;
+  bool is_json = false;
+};
+
+Json describe(const ImageFileInfo& header) {
+  Json out;
+  out["type"] = to_string(header.type);
+  out["width"] = header.width;
+  out["height"] = header.height;
+  out["native_format"] = to_string(header.native_format);
+  out["components"] = header.components;
+  out["bit_depth"] = header.bit_depth;
+  out["progressive"] = header.progressive;
+  out["palette"] = header.palette;
+  out["exif_orientation"] = header.exif_orientation;
+  const Size shown =
+      oriented({static_cast<std::int32_t>(header.width), static_cast<std::int32_t>(header.height)},
+               header.orientation);
+  out["upright_width"] = shown.width;
+  out["upright_height"] = shown.height;
+  out["color_encoding"] = to_string(header.colorimetry.encoding);
+  out["color_range"] = to_string(header.colorimetry.range);
+  return out;
+}
+
+Json describe(const TensorSpec& spec) {
+  Json out;
+  out["name"] = spec.name;
+  out["dtype"] = to_string(spec.dtype);
+  out["shape"] = spec.shape;
+  if (spec.format) out["format"] = to_string(*spec.format);
+  if (spec.quantization) {
+    out["scale"] = spec.quantization->scale;
+    out["zero_point"] = spec.quantization->zero_point;
+  }
+  return out;
+}
+
+Json describe(const ModelSignals& signals, const std::string& runtime,
+              std::optional<BoxUnits> box_units) {
+  Json out;
+  out["type"] = "model";
+  out["runtime"] = runtime;
+  for (const TensorSpec& spec : signals.inputs)
+    out["inputs"].push_back(describe(spec));
+  for (const TensorSpec& spec : signals.outputs)
+    out["outputs"].push_back(describe(spec));
+  if (box_units) out["box_units"] = *box_units == BoxUnits::pixels ? "pixels" : "fraction";
+  const auto description = infer_description(signals);
+  const auto decoder =
+      description ? Decoder::create(*description) : Result<Decoder>(description.error());
+  out["decoder"] = decoder ? decoder->explain() : decoder.error().message();
+  if (description) {
+    out["description"] = Json::parse(description->to_json());
+    for (const std::string& warning : description->warnings)
+      out["warnings"].push_back(warning);
+  }
+  out["metadata"] = signals.metadata;
+  return out;
+}
+
+/// By the engine, and where it does not serve the model by what the file itself says.
+Result<Json> describe_model_file(const std::string& path) {
+  const auto engine = Engine::open(path);
+  if (engine) return describe(signals_of(*engine), engine->runtime(), box_units(*engine));
+  if (engine.error().code != Errc::unsupported) return engine.error();
+  const auto signals = signals_of_file(path);
+  if (!signals) return engine.error();
+  return describe(*signals, "none: " + engine.error().message(), std::nullopt);
+}
+
+/// A folder, a video or a stream: what its first frame says, and how many there are.
+Result<Json> describe_frames(const std::string& path) {
+  HALYARD_TRY(auto source, FrameSource::open(path));
+  HALYARD_TRY(const auto frame, source.next());
+  if (!frame) return make_error(Errc::malformed, "has no frame", path);
+  std::error_code ignored;
+  const auto count = source.frame_count();
+  Json out;
+  if (std::filesystem::is_directory(path, ignored)) {
+    out["type"] = "folder";
+    out["pictures"] = count.value_or(0);
+  } else {
+    out["type"] = "video";
+    out["frames"] = count ? Json(*count) : Json(nullptr);
+    out["rate"] = source.rate();
+  }
+  const Size size = frame->image.upright_size();
+  out["width"] = size.width;
+  out["height"] = size.height;
+  out["native_format"] = to_string(*frame->image.format());
+  return out;
+}
+
+bool is_array(std::span<const std::byte> file) {
+  constexpr std::string_view magic = "\x93NUMPY";
+  return file.size() >= magic.size() && std::memcmp(file.data(), magic.data(), magic.size()) == 0;
+}
+
+Result<Json> describe_bytes(std::span<const std::byte> file) {
+  Json out;
+  if (is_array(file)) {
+    HALYARD_TRY(const auto array, decode_npy(file));
+    out["type"] = "array";
+    out["dtype"] = to_string(array.dtype());
+    out["shape"] = array.shape();
+  } else {
+    HALYARD_TRY(const auto header, peek(file));
+    out = describe(header);
+  }
+  out["bytes"] = file.size();
+  return out;
+}
+
+/// By what the file is called, and else by its first bytes.
+Result<Json> describe_file(const std::string& path) {
+  const std::string extension = extension_of(path);
+  if (extension == ".onnx" || extension == ".tflite" || extension == ".xml")
+    return describe_model_file(path);
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored) || path.find("://") != std::string::npos)
+    return describe_frames(path);
+  if (std::filesystem::is_regular_file(path, ignored)) {
+    std::array<std::byte, 18> head{};
+    std::ifstream in(path, std::ios::binary);
+    in.read(reinterpret_cast<char*>(head.data()), head.size());
+    const auto bytes = std::span(head).first(static_cast<std::size_t>(in.gcount()));
+    const bool is_known = image_file_type(bytes) || image_file_type(std::string_view(path)) ||
+                          is_array(bytes) || extension == ".npy";
+    if (!is_known && !bytes.empty()) return describe_frames(path);
+  }
+  HALYARD_TRY(const auto file, read_input(path));
+  return describe_bytes(file);
+}
+
+/// At most 80 bytes, cut between characters.
+std::string shortened(const std::string& text) {
+  std::size_t size = std::min<std::size_t>(text.size(), 80);
+  while (size > 0 && size < text.size() && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80)
+    --size;
+  return text.substr(0, size);
+}
+
+/// Lines of a longer text stand below one another.
+void print_value(const std::string& key, std::string_view text) {
+  std::string_view name = key;
+  do {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    print_line(fmt::format("  {:<17} {}", std::exchange(name, ""), text.substr(0, end)));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  } while (!text.empty());
+}
+
+void print_text(const std::string& path, const Json& description) {
+  print_line(path);
+  for (const auto& [key, value] : description.items()) {
+    if (key == "description") continue;  // long, and the decoder's lines say the same
+    if (key == "metadata") {
+      for (const auto& [name, text] : value.items())
+        print_line(fmt::format("  {:<17} {}", name, shortened(text.get<std::string>())));
+      continue;
+    }
+    if (!value.is_array()) {
+      print_value(key, value.is_string() ? value.get<std::string>() : value.dump());
+      continue;
+    }
+    for (const Json& entry : value)
+      print_line(fmt::format("  {:<17} {}", key,
+                             entry.dump(-1, ' ', false, Json::error_handler_t::replace)));
+  }
+}
+
+int show(const InfoCommand& command) {
+  int code = exit_ok;
+  Json all = Json::array();
+  for (const std::string& path : command.files) {
+    auto description = describe_file(path);
+    if (!description) {
+      code = report(path, description.error());
+      continue;
+    }
+    if (!command.is_json) {
+      print_text(path, *description);
+      continue;
+    }
+    Json entry = {{"file", path}};
+    entry.update(*description);
+    all.push_back(std::move(entry));
+  }
+  if (command.is_json)
+    print_lines(
+        json_document({{"files", all}}).dump(2, ' ', false, Json::error_handler_t::replace));
+  return code;
+}
+
+}  // namespace
+
+void add_info(CLI::App& app, Action& action) {
+  auto command = std::make_shared<InfoCommand>();
+  CLI::App* sub = app.add_subcommand("info", "What a picture, folder, video, array or model is");
+  sub->footer(
+      "Of a folder, a video or a stream the first frame is decoded; of all else the header is\n"
+      "read.\n"
+      "\n"
+      "Examples:\n  halyard info photo.jpg clip/ harbour.mp4\n  halyard info yolov8n.onnx --json\n"
+      "  curl -s https://example.org/photo.webp | halyard info -");
+  sub->add_option("files", command->files,
+                  "Pictures, folders, videos, arrays (.npy), models (.onnx, .tflite, .xml), or - "
+                  "for standard input")
+      ->required();
+  sub->add_flag("--json", command->is_json, "JSON on standard output");
+  add_limit_options(*sub);
+  sub->callback([&action, command] { action = [command] { return show(*command); }; });
+}
+
+}  // namespace halyard::tool

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+// halyard run: pictures and videos through a model, with tracks, drawings, JSON and a trace.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string_view>
+
+#include "commands/commands.h"
+#include "halyard/trace.h"
+#include "interrupt.h"
+#include "options/limit_options.h"
+#include "options/out_formats.h"
+#include "options/paths.h"
+#include "options/preset_options.h"
+#include "output/result_files.h"
+#include "pipeline.h"
+#include "report.h"
+
+namespace halyard::tool {
+namespace {
+
+struct RunOptions {
+  std::vector<std::string> inputs;
+  DetectorOptions detector;
+  PresetOptions preset;
+  bool is_tracking = false;
+  ByteTrack::Options tracking;
+  std::string out;
+  std::string contact_sheet;
+  std::string font;
+  ResultOptions results;
+  std::string trace;
+  std::size_t in_flight = 4;
+  bool prints_stats = false;
+  bool is_quiet = false;
+};
+
+/// A trace session that ends with the scope.
+class TraceSession {
+ public:
+  static Status start(const std::string& path, std::optional<TraceSession>& session) {
+    if (path.empty()) return {};
+    HALYARD_CHECK(trace::start(path));
+    trace::set_thread_name("main");
+    session.emplace();
+    return {};
+  }
+  TraceSession() = default;
+  TraceSession(const TraceSession&) = delete;
+  TraceSession& operator=(const TraceSession&) = delete;
+  ~TraceSession() { static_cast<void>(trace::stop()); }
+  Status finish() { return trace::stop(); }
+};
+
+/// Of all outputs only results can go to standard output.
+int check_names(const RunOptions& options) {
+  if (const int code = check_out_name(options.out); code != exit_ok) return code;
+  if (const int code = check_picture_name("--contact-sheet", options.contact_sheet);
+      code != exit_ok)
+    return code;
+  if (options.trace == "-")
+    return report_usage("--trace -", "must name a file (.json); /dev/stdout is standard output");
+  return exit_ok;
+}
+
+/// No output may overwrite what is read, or another output.
+int check_paths(const RunOptions& options) {
+  PathCheck paths;
+  for (const std::string& input : options.inputs)
+    paths.frames("the input", input);
+  const DetectorOptions& detector = options.detector;
+  paths.model("--model", detector.model)
+      .input("--labels", detector.labels)
+      .input("--config", detector.config)
+      .input("--font", options.font);
+  if (out_kind(options.out) == OutKind::folder) {
+    paths.output_folder("--out", options.out);
+  } else {
+    paths.output("--out", options.out);
+  }
+  add_to(paths, options.results);
+  return paths.output("--contact-sheet", options.contact_sheet)
+      .output("--trace", options.trace)
+      .run();
+}
+
+int check_picture(const RunOptions& options, const Inputs& inputs) {
+  if (out_kind(options.out) == OutKind::picture && inputs.total() && !inputs.is_single_picture())
+    return report_usage("--out " + options.out,
+                        "one picture cannot show several frames; name a folder or a video");
+  return exit_ok;
+}
+
+/// Who asked for JSON of many frames does not read a line for each.
+bool prints_lines(const RunOptions& options, const Inputs& inputs) {
+  if (options.is_quiet || options.results.prints()) return false;
+  return options.results.json.empty() || inputs.is_single_picture();
+}
+
+struct Outputs {
+  std::optional<ResultFiles> results;
+  std::optional<TraceSession> trace;
+};
+
+/// The rest of the run's files, once all frames are through.
+bool finish_outputs(Annotator& annotator, Outputs& outputs, const RunOptions& options) {
+  bool is_done = true;
+  const auto check = [&](const std::string& what, const Status& status) {
+    if (!status) is_done = report(what, status.error()) == exit_ok;
+  };
+  check("--out " + options.out, annotator.finish());
+  check("--contact-sheet " + options.contact_sheet, annotator.finish_sheet());
+  for (const auto& [option, writer] : outputs.results->entries())
+    check(option, writer->finish());
+  if (outputs.trace) check("--trace " + options.trace, outputs.trace->finish());
+  return is_done;
+}
+
+int run_pipeline(const RunOptions& options, PipelineParts parts, Outputs& outputs) {
+  const auto start = std::chrono::steady_clock::now();
+  auto outcome = Pipeline(parts).run(options.in_flight);
+  if (!outcome) return report("run", outcome.error());
+  parts.progress.clear();
+  if (outcome->has_failed) return exit_failure;
+  // Without a frame there is nothing to write down.
+  if (outcome->frames == 0 && !outcome->was_interrupted)
+    return outcome->damaged != 0 ? exit_failure : report("run", "no frame in the input");
+  if (!finish_outputs(parts.annotator, outputs, options)) return exit_failure;
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
+  if (options.prints_stats) {
+    const std::string table = parts.stats.table(wall.count());
+    options.results.prints() ? print_remark(table) : print_lines(table);
+  }
+  if (parts.stats.left_out() != 0) {
+    report("--track", fmt::format("{} detections were left out: more than --max-tracks {} at once",
+                                  parts.stats.left_out(), options.tracking.max_tracks));
+  }
+  if (outcome->was_interrupted) {
+    report("run", "interrupted; the files hold the frames until then");
+    return exit_interrupted;
+  }
+  return outcome->damaged == 0 ? exit_ok : exit_failure;
+}
+
+/// Masks are drawn from prototypes; files of results need their pixels.
+DetectorOptions detector_options(const RunOptions& options) {
+  DetectorOptions out = options.detector;
+  out.mask_rule = MaskRule::logits;
+  apply(options.preset, out);
+  if (!options.results.has_masks()) out.mask_rule.reset();
+  out.keeps_prototypes = !options.out.empty() || !options.contact_sheet.empty();
+  return out;
+}
+
+/// Reports its error itself.
+std::optional<Annotator> make_annotator(const RunOptions& options, const Detector& detector,
+                                        const Inputs& inputs) {
+  Annotator::Options drawing;
+  drawing.out = options.out;
+  drawing.contact_sheet = options.contact_sheet;
+  drawing.other_outputs = options.results.files();
+  drawing.other_outputs.insert(drawing.other_outputs.end(), {options.contact_sheet, options.trace});
+  drawing.font = options.font;
+  drawing.labels = detector.labels();
+  drawing.is_tracking = options.is_tracking;
+  drawing.rate = inputs.rate();
+  const std::string sheet = "--contact-sheet " + options.contact_sheet;
+  const std::string user = options.out.empty() ? sheet : "--out " + options.out;
+  auto annotator = Annotator::create(std::move(drawing));
+  if (!annotator) {
+    const bool is_font = std::string_view(annotator.error().what).starts_with("font");
+    report(is_font && !options.font.empty() ? "--font" : user, annotator.error());
+    return std::nullopt;
+  }
+  if (auto opened = annotator->open_sheet(); !opened)
+    return report(sheet, opened.error()), std::nullopt;
+  return *std::move(annotator);
+}
+
+/// Reports its error itself.
+std::optional<ResultFiles> make_results(const RunOptions& options, const Detector& detector) {
+  ResultFiles::Context context;
+  context.labels = detector.labels();
+  context.labels.resize(std::max(context.labels.size(), detector.class_count()));
+  context.is_tracking = options.is_tracking;
+  context.other_files = options.results.files();
+  for (const auto& path : {options.trace, options.contact_sheet, options.detector.model,
+                           options.detector.labels, options.detector.config, options.font})
+    context.other_files.push_back(path);
+  context.other_files.insert(context.other_files.end(), options.inputs.begin(),
+                             options.inputs.end());
+  return ResultFiles::create(options.results, context);
+}
+
+int check_options(const RunOptions& options) {
+  for (const auto part : {check_paths, check_names})
+    if (const int code = part(options); code != exit_ok) return code;
+  return check(options.results);
+}
+
+int run(const RunOptions& options) {
+  Outputs outputs;
+  if (const int code = check_options(options); code != exit_ok) return code;
+  FrameSource::Options reading;
+  reading.load.is_cancelled = InterruptGuard::is_requested;
+  auto inputs = Inputs::open(options.inputs, reading);
+  if (!inputs) return report(options.inputs[0], inputs.error());
+  if (const int code = check_picture(options, *inputs); code != exit_ok) return code;
+  if (auto done = TraceSession::start(options.trace, outputs.trace); !done)
+    return report("--trace " + options.trace, done.error());
+  auto detector = Detector::create(detector_options(options));
+  if (!detector) return exit_failure;
+  std::optional<ByteTrack> tracker;
+  if (options.is_tracking) {
+    auto created = ByteTrack::create(options.tracking);
+    if (!created) return report("--track", created.error());
+    tracker = *std::move(created);
+  }
+  auto annotator = make_annotator(options, *detector, *inputs);
+  if (!annotator) return exit_failure;
+  outputs.results = make_results(options, *detector);
+  if (!outputs.results) return exit_failure;
+  Progress progress(inputs->total(), !options.is_quiet && !inputs->is_single_picture());
+  RunStats stats;
+  PipelineParts parts{*inputs,
+                      *detector,
+                      tracker ? &*tracker : nullptr,
+                      *annotator,
+                      *outputs.results,
+                      progress,
+                      stats,
+                      options.results.has_masks(),
+                      options.results.has_outlines(),
+                      prints_lines(options, *inputs)};
+  return run_pipeline(options, parts, outputs);
+}
+
+void add_output_options(CLI::App& app, RunOptions& options) {
+  app.add_option("--out", options.out,
+                 "Draw what was found: a picture (" + picture_extensions() + "), a video (" +
+                     video_extensions() + "), or a folder of pictures");
+  app.add_option("--contact-sheet", options.contact_sheet,
+                 "Twelve evenly spaced drawn frames in one picture (" + picture_extensions() + ")");
+  app.add_option("--font", options.font, "Font file for labels");
+  add_result_options(app, options.results);
+  app.add_option("--trace", options.trace, "Timeline of all stages, for ui.perfetto.dev");
+  app.add_flag("--stats", options.prints_stats, "Print times by stage, counts and byte copies");
+  app.add_flag("-q,--quiet", options.is_quiet, "No lines of what was found, no progress bar");
+}
+
+constexpr const char* max_tracks_text =
+    "Tracks that live at once, and detections of a frame that are looked at, those of the highest "
+    "score";
+
+constexpr const char* run_examples =
+    "Boxes are pixels of the picture as a viewer shows it, EXIF orientation applied.\n"
+    "A preset makes the network see what its trainer shows it: ultralytics what `yolo predict` "
+    "does,\n"
+    "ultralytics-val what `yolo val` does, as halyard val has it.\n"
+    "Masks of models that give them are drawn below the boxes; in the JSON they are COCO's runs.\n"
+    "Ctrl-C finishes the frames on their way and completes all files; a second one ends at once.\n"
+    "Files of results (JSON, COCO, MOTChallenge, YOLO) are whole after each frame; other files "
+    "get\n"
+    "their names when they are complete.\n"
+    "No output may be an input or another output.\n"
+    "\n"
+    "Examples:\n"
+    "  halyard run --model yolov8n.onnx bus.jpg --out seen.jpg --json -\n"
+    "  halyard run --model boats.onnx clip/ --track --out drawn/ --contact-sheet sheet.png "
+    "--stats\n"
+    "  halyard run --model yolov8n.onnx val2017/ --preset ultralytics-val --coco results.json \\\n"
+    "    --coco-gt instances_val2017.json\n"
+    "  halyard run --model boats.onnx harbour.mp4 --mot det.txt --yolo labels/\n"
+    "  halyard run --model boats.onnx rtsp://camera/live --track --json seen.json";
+
+}  // namespace
+
+void add_run(CLI::App& app, Action& action) {
+  auto options = std::make_shared<RunOptions>();
+  CLI::App* sub = app.add_subcommand("run", "Find objects in pictures, folders and videos");
+  sub->footer(run_examples);
+  sub->add_option("inputs", options->inputs,
+                  "Pictures, folders, videos, http:// or rtsp://, or - for standard input")
+      ->required();
+  DetectorOptions& detector = options->detector;
+  sub->add_option("-m,--model", detector.model, "Model file: .onnx, .tflite or .xml")->required();
+  sub->add_option("--labels", detector.labels, "Class names, one a line; default: the model's own");
+  sub->add_option("--config", detector.config, "Description of the outputs (.json, .yaml)");
+  add_preset_options(*sub, options->preset, "hal's input, score 0.25, IoU 0.45");
+  sub->add_option("--device", detector.engine.device, "Device of the engine")
+      ->capture_default_str();
+  sub->add_option("--threads", detector.engine.threads, "Inference threads; 0: the engine's choice")
+      ->check(CLI::Range(0, 1024));
+  sub->add_flag("--track", options->is_tracking, "Give objects identities over frames");
+  sub->add_option("--track-score", options->tracking.high_score, "Least score that starts a track")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  sub->add_option("--max-tracks", options->tracking.max_tracks, max_tracks_text)
+      ->check(CLI::Range(1, 65536))
+      ->capture_default_str();
+  add_output_options(*sub, *options);
+  add_limit_options(*sub);
+  sub->add_option("--in-flight", options->in_flight, "Frames on their way at once")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  sub->callback([&action, options] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace halyard::tool

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sources are opened when their turn comes: thousands of files need no thousands of descriptors.
+#include "input/inputs.h"
+
+#include <utility>
+
+namespace halyard::tool {
+
+Result<Inputs> Inputs::open(std::vector<std::string> paths, const FrameSource::Options& options) {
+  Inputs inputs(std::move(paths), options);
+  if (inputs.paths_.size() > 1) {
+    inputs.total_ = inputs.paths_.size();
+    inputs.rate_ = options.picture_rate;
+    return inputs;
+  }
+  HALYARD_CHECK(inputs.advance());
+  inputs.total_ = inputs.source_->frame_count();
+  const double rate = inputs.source_->rate();
+  inputs.rate_ = rate > 0 ? rate : options.picture_rate;
+  return inputs;
+}
+
+Status Inputs::advance() {
+  source_.reset();
+  current_ = paths_[opened_++];
+  HALYARD_TRY(auto source, FrameSource::open(current_, options_));
+  // A folder or video among files: nobody knows how many frames there will be.
+  if (paths_.size() > 1 && source.frame_count() != 1) total_.reset();
+  source_ = std::move(source);
+  const auto step = std::chrono::duration<double>(1 / options_.picture_rate);
+  if (frames_ != 0) offset_ = last_ + std::chrono::duration_cast<std::chrono::nanoseconds>(step);
+  return {};
+}
+
+Result<std::optional<Frame>> Inputs::next() {
+  while (true) {
+    if (!source_) {
+      if (opened_ == paths_.size()) return std::optional<Frame>{};
+      HALYARD_CHECK(advance());
+    }
+    auto frame = source_->next();
+    if (!frame) {
+      // Behind a damaged picture comes the next one; a broken stream has no next one.
+      if (!source_->frame_count() || source_->is_video()) source_.reset();
+      return std::move(frame).error();
+    }
+    if (!*frame) {
+      source_.reset();
+      continue;
+    }
+    (*frame)->index = frames_++;
+    (*frame)->timestamp += offset_;
+    last_ = (*frame)->timestamp;
+    return frame;
+  }
+}
+
+}  // namespace halyard::tool

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// One option for each field of DecodeLimits.
+#include "options/limit_options.h"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+
+#include "halyard/codec.h"
+
+namespace halyard::tool {
+namespace {
+
+struct LimitOption {
+  const char* name;
+  std::size_t DecodeLimits::*field;
+  const char* meaning;
+};
+
+constexpr LimitOption limit_options[] = {
+    {"--max-width", &DecodeLimits::max_width, "Columns of a picture or frame"},
+    {"--max-height", &DecodeLimits::max_height, "Rows"},
+    {"--max-pixels", &DecodeLimits::max_pixels, "Columns times rows"},
+    {"--max-bytes", &DecodeLimits::max_bytes,
+     "Decoded bytes, with what decoding holds beside them"},
+    {"--max-expansion", &DecodeLimits::max_expansion,
+     "Decoded bytes for each byte of the file, above --expansion-floor"},
+    {"--expansion-floor", &DecodeLimits::expansion_floor,
+     "Decoded bytes up to which --max-expansion does not count"},
+    {"--max-scans", &DecodeLimits::max_scans, "Scans of a JPEG"},
+    {"--max-scan-passes", &DecodeLimits::max_scan_passes,
+     "Visits of each block of a JPEG by its scans, on average"},
+};
+
+}  // namespace
+
+void add_limit_options(CLI::App& command) {
+  const DecodeLimits usual = DecodeLimits::defaults();
+  for (const LimitOption& option : limit_options) {
+    const auto field = option.field;
+    command
+        .add_option_function<std::size_t>(
+            option.name,
+            [field](std::size_t value) {
+              DecodeLimits limits = DecodeLimits::defaults();
+              limits.*field = value;
+              set_default_decode_limits(limits);
+            },
+            option.meaning)
+        ->group("Limits of pictures and videos")
+        ->default_str(fmt::format("{}", usual.*field));
+  }
+}
+
+}  // namespace halyard::tool

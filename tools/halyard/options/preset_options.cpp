@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// A preset, then what was asked for by name.
+#include "options/preset_options.h"
+
+#include <string>
+#include <string_view>
+
+#include "options/parsed_option.h"
+#include "options/values.h"
+
+namespace halyard::tool {
+namespace {
+
+/// A rule that gives masks of the image's size.
+std::optional<MaskRule> parse_mask_rule(std::string_view text) {
+  if (text == "logits") return MaskRule::logits;
+  if (text == "ultralytics") return MaskRule::ultralytics;
+  if (text == "ultralytics-quick") return MaskRule::ultralytics_quick;
+  return std::nullopt;
+}
+
+}  // namespace
+
+void add_preset_options(CLI::App& sub, PresetOptions& preset, const char* usual) {
+  add_choice(sub, "--preset", preset.preset, &Preset::named,
+             {"ultralytics-val", "ultralytics", "hal"},
+             "Whose rules make the network's input and choose among its boxes: ultralytics-val, "
+             "ultralytics, hal; default: " +
+                 std::string(usual));
+  sub.add_option("--score", preset.score, "Least score of a detection; default: the preset's")
+      ->check(CLI::Range(0.0, 1.0));
+  sub.add_option("--iou", preset.iou, "Most overlap of two of a class; default: the preset's")
+      ->check(CLI::Range(0.0, 1.0));
+  add_choice(sub, "--letterbox", preset.letterbox, parse_letterbox_rule,
+             {"hal", "ultralytics", "ultralytics-val"},
+             "Rule of the letterbox: hal, ultralytics, ultralytics-val");
+  add_choice(sub, "--mask-rule", preset.mask_rule, parse_mask_rule,
+             {"logits", "ultralytics", "ultralytics-quick"},
+             "Rule of the masks: logits, ultralytics, ultralytics-quick");
+}
+
+void apply(const PresetOptions& preset, DetectorOptions& options) {
+  if (preset.preset) {
+    options.preset = *preset.preset;
+    options.mask_rule = preset.preset->mask_rule;
+  }
+  if (preset.score) options.preset.decode.score_threshold = *preset.score;
+  if (preset.iou) options.preset.decode.iou_threshold = *preset.iou;
+  if (preset.letterbox) options.preset.letterbox = *preset.letterbox;
+  if (preset.mask_rule) options.mask_rule = *preset.mask_rule;
+}
+
+}  // namespace halyard::tool
