@@ -53,7 +53,7 @@ std::string& folder() {
 
 /// Everything that calls need, made while nothing fails.
 struct Things {
-  Owned<hal_tensor> head, protos, picture, target;
+  Owned<hal_tensor> head, protos, image, target;
   Owned<hal_image_processor> processor;
   Owned<hal_decoder_params> json, yaml;
   Owned<hal_decoder> decoder;
@@ -72,20 +72,21 @@ struct Things {
       data[i] = value * static_cast<float>(i % 7) / 7;
     return out;
   }
-  static Owned<hal_tensor> image(std::size_t width, std::size_t height, hal_pixel_format format) {
+  static Owned<hal_tensor> make_image(std::size_t width, std::size_t height,
+                                      hal_pixel_format format) {
     return Owned<hal_tensor>(
         hal_tensor_new_image(width, height, format, HAL_DTYPE_U8, HAL_TENSOR_MEMORY_MEM));
   }
-  /// A large picture is converted by several threads.
+  /// A large image is converted by several threads.
   explicit Things(bool is_large) {
     head = floats({1, 8, 16}, 1);
     protos = floats({1, 8, 8, 2}, 2);
     outputs[0] = head.get();
     outputs[1] = protos.get();
-    picture =
-        is_large ? image(2000, 1500, HAL_PIXEL_FORMAT_RGB) : image(320, 240, HAL_PIXEL_FORMAT_RGB);
-    target = is_large ? image(1600, 1200, HAL_PIXEL_FORMAT_RGBA)
-                      : image(200, 160, HAL_PIXEL_FORMAT_RGBA);
+    image = is_large ? make_image(2000, 1500, HAL_PIXEL_FORMAT_RGB)
+                     : make_image(320, 240, HAL_PIXEL_FORMAT_RGB);
+    target = is_large ? make_image(1600, 1200, HAL_PIXEL_FORMAT_RGBA)
+                      : make_image(200, 160, HAL_PIXEL_FORMAT_RGBA);
     processor.reset(hal_image_processor_new());
     json.reset(hal_decoder_params_new());
     hal_decoder_params_set_config_json(json.get(), json_text, 0);
@@ -96,8 +97,8 @@ struct Things {
     data.reset(hal_decoder_decode_proto(decoder.get(), outputs, 2, &found));
     boxes.reset(found);
     tracker.reset(hal_bytetrack_new_default());
-    jpeg_path = folder() + "/picture.jpg";
-    hal_tensor_save_jpeg(picture.get(), jpeg_path.c_str(), 80);
+    jpeg_path = folder() + "/image.jpg";
+    hal_tensor_save_jpeg(image.get(), jpeg_path.c_str(), 80);
   }
 };
 
@@ -184,7 +185,7 @@ void make_objects(Calls& call, Things& t) {
   });
   call("hal_tensor_map_create", [&] { return made(hal_tensor_map_create(t.head.get())); });
   call("hal_tensor_name", [&] { return made(hal_tensor_name(t.head.get())); });
-  call("hal_tensor_view", [&] { return made(hal_tensor_view(t.picture.get(), {0, 0, 8, 8})); });
+  call("hal_tensor_view", [&] { return made(hal_tensor_view(t.image.get(), {0, 0, 8, 8})); });
   call("hal_image_processor_new", [] { return made(hal_image_processor_new()); });
   call("hal_decoder_params_new", [] { return made(hal_decoder_params_new()); });
   call("hal_bytetrack_new_default", [] { return made(hal_bytetrack_new_default()); });
@@ -223,16 +224,16 @@ void use_decoders(Calls& call, Things& t) {
 
 void convert(Calls& call, Things& t) {
   call("hal_image_processor_convert", [&] {
-    return hal_image_processor_convert(t.processor.get(), t.picture.get(), t.target.get(),
+    return hal_image_processor_convert(t.processor.get(), t.image.get(), t.target.get(),
                                        HAL_ROTATION_NONE, HAL_FLIP_NONE, nullptr) == 0;
   });
   call("hal_image_processor_convert_deferred, flush", [&] {
-    return hal_image_processor_convert_deferred(t.processor.get(), t.picture.get(), t.target.get(),
+    return hal_image_processor_convert_deferred(t.processor.get(), t.image.get(), t.target.get(),
                                                 HAL_ROTATION_NONE, HAL_FLIP_NONE, nullptr) == 0 &&
            hal_image_processor_flush(t.processor.get()) == 0;
   });
   call("hal_processor_explain", [&] {
-    return made(hal_processor_explain(t.processor.get(), t.picture.get(), t.target.get(),
+    return made(hal_processor_explain(t.processor.get(), t.image.get(), t.target.get(),
                                       HAL_ROTATION_NONE, HAL_FLIP_NONE, nullptr));
   });
   call("draw_decoded_masks", [&] {
@@ -251,8 +252,8 @@ void files(Calls& call, Things& t) {
   call("hal_tensor_load_file",
        [&] { return made(hal_tensor_load_file(t.jpeg_path.c_str(), HAL_PIXEL_FORMAT_RGB)); });
   call("hal_tensor_decode_image_file", [&] {
-    return hal_tensor_decode_image_file(t.picture.get(), t.jpeg_path.c_str(), -1, nullptr,
-                                        nullptr) == 0;
+    return hal_tensor_decode_image_file(t.image.get(), t.jpeg_path.c_str(), -1, nullptr, nullptr) ==
+           0;
   });
   call("hal_tensor_save_jpeg",
        [&] { return hal_tensor_save_jpeg(t.target.get(), t.jpeg_path.c_str(), 80) == 0; });

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Files with bytes that are changed: pictures and descriptions through the package, decoders then
+"""Files with bytes that are changed: images and descriptions through the package, decoders then
 run on any outputs; .npy, MOT, COCO, ONNX, TFLite, labels and videos through the program. Refused in
 words, or taken; nothing else. fuzz/ searches the same doors with libFuzzer."""
 import io
@@ -34,7 +34,7 @@ def told(error, words):
         raise Failure(f"{words}: a bare RuntimeError: {text}")
 
 
-def pictures(work):
+def images(work):
     ready = halyard.Tensor([512 * 512 * 3], "uint8", samples.MEM)
     for _ in range(120):
         data = samples.mutate(work.chance, work.chance.choice(samples.JPEGS + samples.PNGS),
@@ -206,30 +206,30 @@ def terminal(work):
     bad = work.chance.choice(["a\x1b]0;pwned\x07\nb", "a\rb", "a\xc2\x9b2Jb", "\u009b2J", "a\x7fb",
                               "a\x08\x08b", "\x9b\x9b"])
     name = os.fsencode(bad)
-    picture = os.path.join(bytes(work.folder), name + b".jpg")
-    with open(picture, "wb") as out:
+    image = os.path.join(bytes(work.folder), name + b".jpg")
+    with open(image, "wb") as out:
         out.write(tool.FRAMES[0].read_bytes())
     labels = work.folder / "labels.txt"
     labels.write_bytes(b"\n".join([name.replace(b"\n", b"")] * 3))
     np.save(work.folder / "a.npy", samples.detection_output())
-    picture = os.fsdecode(picture)
-    for arguments in (["info", picture], ["info", picture + "x"],
-                      ["run", "-m", tool.MODEL, picture, "--labels", labels],
-                      ["run", "-m", tool.MODEL, picture, "--stats"],
-                      ["run", "-m", picture, picture],
+    image = os.fsdecode(image)
+    for arguments in (["info", image], ["info", image + "x"],
+                      ["run", "-m", tool.MODEL, image, "--labels", labels],
+                      ["run", "-m", tool.MODEL, image, "--stats"],
+                      ["run", "-m", image, image],
                       ["decode", work.folder / "a.npy", "--labels", labels, "--input-size", "64x64",
                        "--box-units", "fraction"],
-                      ["convert", picture, picture + ".png", "--tiles", "200x200"],
-                      ["convert", picture, picture + ".png", "--explain"],
-                      ["track", "--mot", picture],
-                      ["val", "--gt", picture, "--detections", picture]):
+                      ["convert", image, image + ".png", "--tiles", "200x200"],
+                      ["convert", image, image + ".png", "--explain"],
+                      ["track", "--mot", image],
+                      ["val", "--gt", image, "--detections", image]):
         done = tool.run(work, arguments)
         lines = (done.out + done.err).split(b"\n")
         work.equal(not any(line.startswith(b"b.jpg") for line in lines), "a name forges a line")
 
 
 WAYS = {function.__name__: function for function in (
-    pictures, exif, descriptions, words, npy, mot, coco, model_files, videos, terminal)}
+    images, exif, descriptions, words, npy, mot, coco, model_files, videos, terminal)}
 PROGRAM = Program("bad_files", WAYS, cpu_s=100, wall_s=120, memory_mib=8192)
 
 if __name__ == "__main__":

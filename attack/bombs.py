@@ -264,16 +264,16 @@ def wandering_images(work):
 
 def sequences(work):
     """Sequences that are counted before they are read."""
-    picture = samples.frame()
+    image = samples.frame()
     processor = halyard.ImageProcessor(threads=1)
     calls = {"Tensor(range)": lambda many: halyard.Tensor(many),
-             "reshape(range)": picture.reshape,
-             "letterbox=range": lambda many: processor.convert(picture, samples.frame(8, 8),
+             "reshape(range)": image.reshape,
+             "letterbox=range": lambda many: processor.convert(image, samples.frame(8, 8),
                                                                letterbox=many),
-             "pad=range": lambda many: processor.convert(picture, samples.frame(8, 8), pad=many),
+             "pad=range": lambda many: processor.convert(image, samples.frame(8, 8), pad=many),
              "TrackInfo(range)": lambda many: halyard.TrackInfo("0" * 32, many, 1, 0, 0),
              "set_class_colors": lambda many: processor.set_class_colors([many]),
-             "item": lambda many: picture[tuple(many[:10**6])],
+             "item": lambda many: image[tuple(many[:10**6])],
              "tracks": lambda many: halyard.ActiveTrackInfo(
                  halyard.TrackInfo("0" * 32, [0, 0, 1, 1], 1, 0, 0), many, 0.5, 1)}
     for name, call in calls.items():

@@ -17,7 +17,7 @@ CONVERSIONS = ("__index__", "__int__", "__float__", "__len__", "__getitem__", "_
                "__fspath__", "__array__", "__bool__", "__str__", "__complex__", "__enter__",
                "__array_interface__", "__dlpack__", "__dlpack_device__", "__buffer__", "__eq__",
                "__hash__", "__contains__", "__reversed__", "__length_hint__")
-PICTURE = halyard.Tensor.image(2, 2, "grey").to_png()
+IMAGE = halyard.Tensor.image(2, 2, "grey").to_png()
 INTERRUPTS = (KeyboardInterrupt, MemoryError, RecursionError)
 
 
@@ -65,7 +65,7 @@ def harm(chance, kept):
             method = getattr(thing, way, None)
             with contextlib.suppress(Exception):
                 if way == "decode":
-                    thing.decode_image(PICTURE)  # gives a tensor another shape
+                    thing.decode_image(IMAGE)  # gives a tensor another shape
                 elif method is not None:
                     method()
 

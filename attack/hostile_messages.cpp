@@ -23,6 +23,7 @@
 #include "halyard/transfer.h"
 #include "tensor/exchange/tensor_message.h"
 #include "tensor/memory/touch.h"
+#include "tensor/tensor_parts.h"
 
 namespace {
 
@@ -30,7 +31,7 @@ using namespace halyard;
 using namespace halyard::attack;
 using conformance::holdings;
 
-constexpr std::size_t most_descriptors = 253;  // what one message of the kernel can carry
+constexpr std::size_t max_descriptors = 253;  // what one message of the kernel can carry
 
 struct Peer {
   Fd near;
@@ -42,7 +43,7 @@ struct Peer {
     far = Fd(ends[1]);
   }
   bool send(std::span<const std::byte> bytes, std::span<const Fd> fds) const {
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(most_descriptors * sizeof(int))> control{};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(max_descriptors * sizeof(int))> control{};
     iovec io = {const_cast<std::byte*>(bytes.data()), bytes.size()};
     msghdr message = {};
     message.msg_iov = &io;
@@ -177,7 +178,7 @@ void send_all(Random& random, const Peer& peer, std::span<const std::byte> bytes
   while (sent < bytes.size()) {
     const std::size_t n = std::min(piece, bytes.size() - sent);
     const std::size_t many = sent + n == bytes.size() || below(random, 2) == 0
-                                 ? std::min(fds.size() - given, most_descriptors)
+                                 ? std::min(fds.size() - given, max_descriptors)
                                  : std::size_t{0};
     if (!peer.send(bytes.subspan(sent, n), std::span(fds).subspan(given, many))) break;
     sent += n;
@@ -198,8 +199,8 @@ bool one_message(Random& random) {
     for (const auto& buffer : parts.buffers)
       fds.push_back(is_honest_memory ? Fd(::fcntl(buffer->fd(), F_DUPFD_CLOEXEC, 3))
                                      : any_descriptor(random, buffer->size_bytes()));
-    while (below(random, 6) == 0 && fds.size() < most_descriptors)
-      for (std::size_t i = 0, many = below(random, 100); i < many && fds.size() < most_descriptors;
+    while (below(random, 6) == 0 && fds.size() < max_descriptors)
+      for (std::size_t i = 0, many = below(random, 100); i < many && fds.size() < max_descriptors;
            ++i)
         fds.push_back(any_descriptor(random, 4096));
     if (below(random, 8) == 0) fds.clear();

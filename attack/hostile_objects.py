@@ -22,11 +22,11 @@ FLOATS = ctypes.c_float
 def array_calls(chance, folder, given):
     """Every call that takes an array, each with `given` in one of its places."""
     frame = samples.frame()
-    picture = halyard.Tensor.image(8, 8, "rgb", halyard.TensorMemory.MEM)
+    image = halyard.Tensor.image(8, 8, "rgb", halyard.TensorMemory.MEM)
     boxes, scores, labels = samples.boxes(2)
     decoder = samples.decoder()
     tracker, processor = halyard.ByteTrack(), halyard.ImageProcessor(threads=1)
-    placed = processor.convert(frame, picture)
+    placed = processor.convert(frame, image)
     three = [boxes, scores, labels]
     three[chance.randrange(3)] = given
     accumulator = halyard.TiledFrameAccumulator((64, 64), 1, halyard.MergeConfig())
@@ -39,23 +39,23 @@ def array_calls(chance, folder, given):
         "decode_proto": lambda: decoder.decode_proto([given]),
         "decode_tracked": lambda: decoder.decode_tracked(tracker, 1, [given]),
         "update": lambda: tracker.update(*three, 1),
-        "normalize": lambda: picture.normalize_to_numpy(given),
-        "draw_decoded_masks": lambda: processor.draw_decoded_masks(picture, *three, [given]),
-        "draw_masks": lambda: processor.draw_masks(decoder, [given], picture),
+        "normalize": lambda: image.normalize_to_numpy(given),
+        "draw_decoded_masks": lambda: processor.draw_decoded_masks(image, *three, [given]),
+        "draw_masks": lambda: processor.draw_masks(decoder, [given], image),
         "merge": lambda: halyard.merge_tiled_detections(*three, halyard.MergeConfig()),
         "push_tile": lambda: accumulator.push_tile(*three, given),
         "to_source": lambda: placed.to_source(given),
         "points": lambda: placed.points_to_destination(given),
         "imwrite": lambda: halyard.imwrite(folder / "x.png", given),
         "load_from_bytes": lambda: halyard.Tensor.load_from_bytes(given),
-        "decode_image": lambda: picture.decode_image(given),
+        "decode_image": lambda: image.decode_image(given),
         "peek": lambda: halyard.Tensor.peek_image_info(given),
-        "convert array": lambda: processor.tile_into(given, picture, halyard.TilingConfig(8, 8)),
+        "convert array": lambda: processor.tile_into(given, image, halyard.TilingConfig(8, 8)),
         "shape": lambda: halyard.Tensor(given),
-        "reshape": lambda: picture.reshape(given),
-        "item": lambda: picture[given],
+        "reshape": lambda: image.reshape(given),
+        "item": lambda: image[given],
         "quantization": lambda: halyard.Quantization.per_channel(given, given, 0),
-        "letterbox": lambda: processor.convert(frame, picture, letterbox=given),
+        "letterbox": lambda: processor.convert(frame, image, letterbox=given),
         "path": lambda: halyard.Tensor.load(given),
         "track_info": lambda: halyard.TrackInfo("0" * 32, given, 1, 0, 0),
     }

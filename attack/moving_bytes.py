@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Memory that another thread changes while it is read: the bytes of a file while they are decoded,
-pictures while they are converted, outputs while they are decoded. Any result or refusal will do; a
+images while they are converted, outputs while they are decoded. Any result or refusal will do; a
 crash, a read astray (a sanitizer tells), or a result of another shape is a failure."""
 import sys
 import threading
@@ -55,8 +55,8 @@ def files(work):
             attempt(work, halyard.Tensor.peek_image_info, moving)
 
 
-def pictures(work):
-    """Pictures that move while they are converted, encoded and normalised."""
+def images(work):
+    """Images that move while they are converted, encoded and normalised."""
     processor = halyard.ImageProcessor(threads=2)
     for _ in range(3):
         kind = work.chance.choice(["rgb", "rgba", "nv12", "yuyv", "planar_rgb", "grey"])
@@ -72,7 +72,7 @@ def pictures(work):
                 if error is None:
                     read, _ = attempt(work, halyard.Tensor.load_from_bytes, made)
                     work.equal(read is not None and (read.width, read.height) == (120, 90),
-                               "a moving picture became a file of another size")
+                               "a moving image became a file of another size")
                 attempt(work, source.to_png)
                 attempt(work, source.normalize_to_numpy, floats)
 
@@ -108,10 +108,10 @@ def arrays(work):
             attempt(work, halyard.merge_tiled_detections, boxes, scores, labels,
                     halyard.MergeConfig())
             attempt(work, processor.draw_decoded_masks, target, boxes, scores, labels, [seg])
-            work.equal(target.shape == (48, 64, 3), "drawing changed the picture's shape")
+            work.equal(target.shape == (48, 64, 3), "drawing changed the image's shape")
 
 
-WAYS = {function.__name__: function for function in (files, pictures, outputs, arrays)}
+WAYS = {function.__name__: function for function in (files, images, outputs, arrays)}
 PROGRAM = Program("moving_bytes", WAYS, cpu_s=100, wall_s=120, memory_mib=6144)
 
 if __name__ == "__main__":

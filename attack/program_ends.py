@@ -60,7 +60,7 @@ class Desk:
         clip, out = self.inputs / "clip", self.out
         frames = {f"drawn/{frame.name}" for frame in tool.FRAMES} | {"drawn"}
         return {
-            "pictures": (["run", *self.model, clip, "-q", "--out", out / "drawn", "--json",
+            "images": (["run", *self.model, clip, "-q", "--out", out / "drawn", "--json",
                           out / "o.json", "--trace", out / "t.json", "--contact-sheet",
                           out / "s.png"], frames | {"o.json", "t.json", "s.png"}),
             "video": (["run", *self.model, clip, "-q", "--track", "--out", out / "o.mp4", "--json",
@@ -113,11 +113,11 @@ def signals(work):
     desk = Desk(work)
     jobs, known = desk.jobs(), set()
     for _ in range(3):
-        name = work.chance.choice(["pictures", "pictures", "video", "tiles", "convert", "track"])
+        name = work.chance.choice(["images", "images", "video", "tiles", "convert", "track"])
         arguments, names = jobs[name]
         known |= names  # the files of an earlier job stay
         kind = work.chance.choice(["INT", "INT INT", "INT INT", "TERM", "HUP", "HUP"])
-        after_s = work.chance.random() ** 2 * (1.5 if name in ("pictures", "video") else 0.15)
+        after_s = work.chance.random() ** 2 * (1.5 if name in ("images", "video") else 0.15)
         words = f"{name}, {kind} after {after_s:.4f} s"
         work.call(words)
         running = tool.Running(arguments)
@@ -133,7 +133,7 @@ def signals(work):
 def amid_parts(work):
     """A signal at the moment when a part file stands there."""
     desk = Desk(work)
-    arguments, names = desk.jobs()[work.chance.choice(["pictures", "video"])]
+    arguments, names = desk.jobs()[work.chance.choice(["images", "video"])]
     kind = work.chance.choice(["HUP", "INT", "INT INT", "TERM"])
     words = f"{arguments[0]}, {kind} while something is written"
     work.call(words)
@@ -194,8 +194,8 @@ def special(work, path):
 
 def devices(work):
     """Each output as a device or a pipe: written to, and still there."""
-    for name, option in (("pictures", "--trace"), ("pictures", "--json"), ("video", "--json"),
-                         ("pictures", "--contact-sheet"), ("track", "--out"), ("val", "--json"),
+    for name, option in (("images", "--trace"), ("images", "--json"), ("video", "--json"),
+                         ("images", "--contact-sheet"), ("track", "--out"), ("val", "--json"),
                          ("decode", "--json"), ("convert", None)):
         desk = Desk(work)
         arguments, names = desk.jobs()[name]
@@ -221,14 +221,14 @@ def collisions(work):
     jobs, inputs = desk.jobs(), desk.inputs
     hard, soft = desk.out / "hard", desk.out / "soft"
     cases = [("val", "--json", "gt.json"), ("val", "--json", "dt.json"),
-             ("track", "--out", "mot.txt"), ("pictures", "--json", "m.onnx"),
-             ("pictures", "--trace", "m.onnx"), ("pictures", "--json", "labels.txt"),
-             ("pictures", "--contact-sheet", "clip/frame_0000.jpg"), ("decode", "--json", "a.npy"),
-             ("pictures", "--json", "clip/frame_0001.jpg"), ("pictures", "--trace", "labels.txt"),
-             ("pictures", "--out", "clip")]
+             ("track", "--out", "mot.txt"), ("images", "--json", "m.onnx"),
+             ("images", "--trace", "m.onnx"), ("images", "--json", "labels.txt"),
+             ("images", "--contact-sheet", "clip/frame_0000.jpg"), ("decode", "--json", "a.npy"),
+             ("images", "--json", "clip/frame_0001.jpg"), ("images", "--trace", "labels.txt"),
+             ("images", "--out", "clip")]
     for name, option, victim in work.chance.sample(cases, 5):
         arguments = list(map(str, jobs[name][0])) + (
-            ["--labels", str(inputs / "labels.txt")] if name == "pictures" else [])
+            ["--labels", str(inputs / "labels.txt")] if name == "images" else [])
         way = work.chance.choice(["name", "hard", "soft", "dots"])
         target = {"name": inputs / victim, "dots": inputs / "clip" / ".." / victim, "hard": hard,
                   "soft": soft}[way]
@@ -242,7 +242,7 @@ def collisions(work):
         work.equal(desk.sums() == desk.before,
                    f"{name} {option} onto the input {victim} (by {way}): it has changed")
     for first, second in (("--json", "--trace"), ("--json", "--contact-sheet")):
-        arguments = list(map(str, jobs["pictures"][0]))
+        arguments = list(map(str, jobs["images"][0]))
         arguments[arguments.index(second) + 1] = arguments[arguments.index(first) + 1]
         done = tool.run(work, arguments)
         work.equal(done.code != 0 and not (desk.out / "o.json").exists(),
@@ -273,8 +273,8 @@ def guessed_parts(work):
 
 def kept_files(work):
     """An output that is there keeps its permissions; a link stays one, its target is written."""
-    for name, option in (("pictures", "--json"), ("pictures", "--trace"), ("track", "--out"),
-                         ("val", "--json"), ("decode", "--json"), ("pictures", "--contact-sheet"),
+    for name, option in (("images", "--json"), ("images", "--trace"), ("track", "--out"),
+                         ("val", "--json"), ("decode", "--json"), ("images", "--contact-sheet"),
                          ("convert", None)):
         desk = Desk(work)
         arguments, _ = desk.jobs()[name]

@@ -22,7 +22,7 @@ PNGS = [path.read_bytes() for path in sorted((CORPUS / "codec_png").glob("*.png"
 
 
 def frame(width=48, height=32, kind="rgb", seed=1):
-    """A picture of noise."""
+    """An image of noise."""
     tensor = halyard.Tensor.image(width, height, kind, MEM)
     view = np.asarray(tensor)
     view[...] = np.random.default_rng(seed).integers(0, 256, view.shape, np.uint8)

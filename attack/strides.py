@@ -76,7 +76,7 @@ def agree(work, words, strided, contiguous):
         work.equal(np.array_equal(first, second), f"{words}: others than of the contiguous one")
 
 
-def picture_of(array, kind):
+def image_of(array, kind):
     tensor = halyard.Tensor.from_array(array)
     tensor.set_format(kind)
     return tensor
@@ -182,7 +182,7 @@ def trackers(work):
 
 
 def files(work):
-    """Pictures over strided memory as PNG and JPEG."""
+    """Images over strided memory as PNG and JPEG."""
     for _ in range(10):
         channels = work.chance.choice([1, 3, 4])
         values = pixels(work.chance, 13, 17, channels)
@@ -191,13 +191,13 @@ def files(work):
         for call in ("to_png", "to_jpeg"):
             agree(work, f"{call} of {given}",
                   lambda g=given, c=call, k=kind: (
-                      np.frombuffer(getattr(picture_of(g.view, k), c)(), "u1"),),
+                      np.frombuffer(getattr(image_of(g.view, k), c)(), "u1"),),
                   lambda v=values, c=call, k=kind: (
-                      np.frombuffer(getattr(picture_of(v, k), c)(), "u1"),))
+                      np.frombuffer(getattr(image_of(v, k), c)(), "u1"),))
 
 
 def normalize(work):
-    """normalize_to_numpy from a picture, and into a destination, of any strides."""
+    """normalize_to_numpy from an image, and into a destination, of any strides."""
     for _ in range(20):
         channels = work.chance.choice([1, 3, 4])
         values = pixels(work.chance, 5, 7, channels)
@@ -234,7 +234,7 @@ def convert(work):
                    "rotation": work.chance.choice(list(halyard.Rotation))}
 
         def converted(first, second, k=kinds, o=options):
-            processor.convert(picture_of(first, k[0][0]), picture_of(second, k[1][0]), **o)
+            processor.convert(image_of(first, k[0][0]), image_of(second, k[1][0]), **o)
             return (second,)
         agree(work, f"convert {kinds} of {source} into {target}",
               lambda s=source, t=target: converted(s.view, t.view),
@@ -280,12 +280,12 @@ def overlap(work):
     for flip, way in itertools.product(flips, range(3)):
         array = pixels(work.chance, 16, 16, 3)
         copy = array.copy()
-        source = picture_of(array, "rgb")
-        target = [lambda: picture_of(array, "rgb"),
-                  lambda: picture_of(np.asarray(source), "rgb"),
-                  lambda: picture_of(np.from_dlpack(source), "rgb")][way]()
+        source = image_of(array, "rgb")
+        target = [lambda: image_of(array, "rgb"),
+                  lambda: image_of(np.asarray(source), "rgb"),
+                  lambda: image_of(np.from_dlpack(source), "rgb")][way]()
         wanted = np.zeros_like(array)
-        processor.convert(picture_of(copy, "rgb"), picture_of(wanted, "rgb"), flip=flip)
+        processor.convert(image_of(copy, "rgb"), image_of(wanted, "rgb"), flip=flip)
         work.call(f"convert of an array onto itself, {flip}, {way}")
         _, error = attempt(work, processor.convert, source, target, flip=flip)
         if error is None:

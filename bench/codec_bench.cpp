@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // JPEG 1280 x 720: ours into NV12 and RGB, beside libjpeg-turbo itself reading planes and pixels.
 // PNG of the same pixels: to a file's bytes and back; codec_peers.py has the peers.
-// The picture is photos/zidane.jpg of the real test data where that is set, else a painted one.
+// The image is photos/zidane.jpg of the real test data where that is set, else a painted one.
 #include <benchmark/benchmark.h>
 
 #include <cstdio>
@@ -19,15 +19,15 @@ using halyard::PixelFormat;
 constexpr std::size_t width = 1280, height = 720;
 
 std::vector<std::byte> painted() {
-  const auto picture = halyard::Tensor::create_image(width, height, PixelFormat::rgb);
-  const auto map = picture->map(halyard::Access::write);
+  const auto image = halyard::Tensor::create_image(width, height, PixelFormat::rgb);
+  const auto map = image->map(halyard::Access::write);
   auto* sample = map->plane(0).writable;
   for (std::size_t y = 0; y < height; ++y) {
     for (std::size_t x = 0; x < width * 3; ++x) {
       *sample++ = static_cast<std::byte>((x * y / 97 + x / 5 + y * (x % 3)) & 0xFFU);
     }
   }
-  return *halyard::encode_jpeg(*picture);
+  return *halyard::encode_jpeg(*image);
 }
 
 const std::vector<std::byte>& file() {
@@ -41,13 +41,13 @@ const std::vector<std::byte>& file() {
 }
 
 void load(benchmark::State& state, PixelFormat format) {
-  auto picture = halyard::Tensor::create_image(width, height, format);
+  auto image = halyard::Tensor::create_image(width, height, format);
   for (auto _ : state) {
-    if (!halyard::load_into(*picture, file(), {.format = format})) state.SkipWithError("refused");
+    if (!halyard::load_into(*image, file(), {.format = format})) state.SkipWithError("refused");
   }
 }
 
-// One libjpeg object for all pictures, as ours.
+// One libjpeg object for all images, as ours.
 struct Peer {
   Peer() {
     codec.err = jpeg_std_error(&errors);
@@ -106,23 +106,23 @@ void peer_rgb(benchmark::State& state) {
 }
 
 halyard::Tensor pixels(PixelFormat format) {
-  auto picture = halyard::Tensor::create_image(width, height, format);
-  if (!halyard::load_into(*picture, file(), {.format = format})) std::abort();
-  return *picture;
+  auto image = halyard::Tensor::create_image(width, height, format);
+  if (!halyard::load_into(*image, file(), {.format = format})) std::abort();
+  return *image;
 }
 
 void load_png(benchmark::State& state, PixelFormat format) {
-  auto picture = pixels(format);
-  const auto bytes = *halyard::encode_png(picture);
+  auto image = pixels(format);
+  const auto bytes = *halyard::encode_png(image);
   for (auto _ : state) {
-    if (!halyard::load_into(picture, bytes)) state.SkipWithError("refused");
+    if (!halyard::load_into(image, bytes)) state.SkipWithError("refused");
   }
 }
 
 void encode_png(benchmark::State& state, PixelFormat format) {
-  const auto picture = pixels(format);
+  const auto image = pixels(format);
   for (auto _ : state) {
-    const auto bytes = halyard::encode_png(picture);
+    const auto bytes = halyard::encode_png(image);
     state.counters["bytes"] = static_cast<double>(bytes->size());
   }
 }

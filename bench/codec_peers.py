@@ -6,7 +6,7 @@ Python that has the wheels, and finds halyard:
     pip install numpy opencv-python-headless edgefirst-hal
     HALYARD_TESTDATA_DIR=... bench/codec_peers.py [--turns N]
 
-Medians over the turns, milliseconds of processor time (each decodes on one thread). The picture is
+Medians over the turns, milliseconds of processor time (each decodes on one thread). The image is
 photos/zidane.jpg of the real test data, 1280 x 720, written by OpenCV with its defaults (PNG: one
 filter for all rows) and, where Pillow is there, by Pillow (PNG: filters row by row). Ours and
 EdgeFirst's decode into a tensor that is there already.

@@ -180,13 +180,13 @@ void draw_masks(benchmark::State& state, PixelFormat format, Base base) {
   const MaskPrototypes from = prototypes<float>(PrototypeOrder::height_width_channels);
   const std::vector<Detection> detections = objects();
   const Tensor background = frame_of(format);
-  Tensor picture = frame_of(format);
+  Tensor image = frame_of(format);
   MaskDrawOptions options;
   if (base == Base::copied) options.background = &background;
   options.clear = base == Base::cleared;
   MaskPainter painter;
   for (auto _ : state) {
-    const Status done = painter.draw(picture, from, detections, options);
+    const Status done = painter.draw(image, from, detections, options);
     if (!done) state.SkipWithError(done.error().message().c_str());
   }
 }
@@ -197,10 +197,10 @@ void draw_set(benchmark::State& state, PixelFormat format) {
   const std::vector<Detection> detections = objects();
   MaskSet set;
   (void)materialize(from, detections, {MaskRule::logits, Size{frame_width, frame_height}, {}}, set);
-  Tensor picture = frame_of(format);
+  Tensor image = frame_of(format);
   MaskPainter painter;
   for (auto _ : state) {
-    const Status done = painter.draw(picture, set, detections);
+    const Status done = painter.draw(image, set, detections);
     if (!done) state.SkipWithError(done.error().message().c_str());
   }
 }

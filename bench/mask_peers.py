@@ -91,7 +91,7 @@ def mask_work(decoder, image, kind):
     canvas = processor.create_image(1920, 1080, image.PixelFormat.Rgba, "uint8")
     works = {"proto": lambda: processor.materialize_masks(*found, resolution=proto),
              "scaled 640": lambda: processor.materialize_masks(*found, resolution=scaled)}
-    # Only 0.28.3 draws so; it decodes and clears the picture before, and draws outlines.
+    # Only 0.28.3 draws so; it decodes and clears the image before, and draws outlines.
     if hasattr(processor, "draw_masks"):
         works["draw 1080p rgba"] = lambda: processor.draw_masks(made, outputs, canvas, opacity=0.5)
     return works

@@ -111,18 +111,18 @@ void nms(benchmark::State& state, Scene scene) {
   state.counters["kept"] = static_cast<double>(kept);
 }
 
-void nms_turned(benchmark::State& state, Scene scene) {
+void nms_rotated(benchmark::State& state, Scene scene) {
   const auto boxes = scene(static_cast<std::size_t>(state.range(0)));
   std::mt19937 random(5);
-  std::vector<RotatedBox> turned;
+  std::vector<RotatedBox> rotated;
   for (const auto& d : boxes) {
-    turned.push_back({(d.box.x1 + d.box.x2) / 2, (d.box.y1 + d.box.y2) / 2, d.box.width(),
-                      d.box.height(), 3 * unit(random)});
+    rotated.push_back({(d.box.x1 + d.box.x2) / 2, (d.box.y1 + d.box.y2) / 2, d.box.width(),
+                       d.box.height(), 3 * unit(random)});
   }
   auto selector = *Selector::create({.iou_threshold = 0.45F});
   std::size_t kept = 0;
   for (auto _ : state) {
-    kept = selector.select(boxes, turned)->size();
+    kept = selector.select(boxes, rotated)->size();
     benchmark::DoNotOptimize(kept);
   }
   state.counters["kept"] = static_cast<double>(kept);
@@ -154,8 +154,8 @@ BENCHMARK_CAPTURE(nms, objects, objects)->Arg(480)->Arg(8400)->Arg(30000);
 BENCHMARK_CAPTURE(nms, apart, apart)->Arg(480)->Arg(8400)->Arg(30000)->Arg(100000);
 BENCHMARK_CAPTURE(nms, noise, noise)->Arg(480)->Arg(8400)->Arg(30000)->Arg(100000);
 BENCHMARK_CAPTURE(nms, lines, lines)->Arg(480)->Arg(8400)->Arg(30000)->Arg(100000);
-BENCHMARK_CAPTURE(nms_turned, apart, apart)->Arg(480)->Arg(8400)->Arg(30000);
-BENCHMARK_CAPTURE(nms_turned, noise, noise)->Arg(480)->Arg(8400)->Arg(30000);
+BENCHMARK_CAPTURE(nms_rotated, apart, apart)->Arg(480)->Arg(8400)->Arg(30000);
+BENCHMARK_CAPTURE(nms_rotated, noise, noise)->Arg(480)->Arg(8400)->Arg(30000);
 BENCHMARK_CAPTURE(nms_soft, noise, noise)->Arg(480)->Arg(8400)->Arg(30000);
 BENCHMARK_CAPTURE(nms_textbook, objects, objects)->Arg(480)->Arg(8400)->Arg(30000);
 BENCHMARK_CAPTURE(nms_textbook, apart, apart)->Arg(480)->Arg(8400)->Arg(30000);

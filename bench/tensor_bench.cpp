@@ -215,7 +215,7 @@ void recycled_and_memfd(benchmark::State& state, Memory memory, bool touched) {
       });
 }
 
-// The buffer alone, without a picture laid over it.
+// The buffer alone, without an image laid over it.
 void recycled_buffer_and_memfd(benchmark::State& state) {
   as_in_a_threaded_process();
   halyard::Recycler recycler;
@@ -298,11 +298,11 @@ void import_again(benchmark::State& state) {
   }
 }
 
-struct Picture {
+struct Image {
   const char* name;
   std::size_t size;
 };
-constexpr Picture pictures[] = {
+constexpr Image images[] = {
     {"720p", std::size_t{1280} * 720 * 4}, {"1080p", hd}, {"2160p", std::size_t{3840} * 2160 * 4}};
 
 template <class... Args>
@@ -323,7 +323,7 @@ void add_paired(const std::string& name, int turns, void (*run)(benchmark::State
 constexpr const char* heaps[] = {"udmabuf", "system"};
 
 void add_allocations() {
-  for (const auto& [name, size] : pictures) {
+  for (const auto& [name, size] : images) {
     const std::string at = std::string("/") + name;
     add_paired("memory/mem_beside_calloc" + at, 5, mem_and_calloc, size);
     add_paired("memory/mem_beside_mmap" + at, 5, mem_and_mmap, size);

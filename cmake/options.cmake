@@ -2,9 +2,9 @@
 # Build options. A user who adds Halyard to a build gets the library alone.
 set(HALYARD_MODEL AUTO CACHE STRING "Inference through OpenVINO: AUTO, ON, OFF")
 set(HALYARD_VIDEO AUTO CACHE STRING "Video files through FFmpeg: AUTO, ON, OFF")
-set(HALYARD_WEBP AUTO CACHE STRING "WebP pictures through libwebp: AUTO, ON, OFF")
-set(HALYARD_TIFF AUTO CACHE STRING "TIFF pictures through libtiff: AUTO, ON, OFF")
-set(HALYARD_GIF AUTO CACHE STRING "GIF pictures through giflib: AUTO, ON, OFF")
+set(HALYARD_WEBP AUTO CACHE STRING "WebP images through libwebp: AUTO, ON, OFF")
+set(HALYARD_TIFF AUTO CACHE STRING "TIFF images through libtiff: AUTO, ON, OFF")
+set(HALYARD_GIF AUTO CACHE STRING "GIF images through giflib: AUTO, ON, OFF")
 foreach(option HALYARD_MODEL HALYARD_VIDEO HALYARD_WEBP HALYARD_TIFF HALYARD_GIF)
   set_property(CACHE ${option} PROPERTY STRINGS AUTO ON OFF)
 endforeach()

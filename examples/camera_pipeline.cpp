@@ -107,13 +107,13 @@ static Status capture(const std::string& clip) {
     HALYARD_TRY(const auto image, pool->alloc_image(640, 360, PixelFormat::rgb));
     const std::int64_t captured_ns = now_ns();
     if (clip.empty()) {
-      HALYARD_CHECK(draw_pattern(image, number));
+      HALYARD_RETURN_IF_ERROR(draw_pattern(image, number));
     } else {
       HALYARD_TRY(auto frame, next_of(source, clip));
-      HALYARD_CHECK(processor.convert({.src = frame.image, .dst = image}));
+      HALYARD_RETURN_IF_ERROR(processor.convert({.src = frame.image, .dst = image}));
     }
     const std::uint64_t copies = copy_stats().copies + images.stats().copied;
-    HALYARD_CHECK(images.send({{number, captured_ns, copies}, image}));
+    HALYARD_RETURN_IF_ERROR(images.send({{number, captured_ns, copies}, image}));
   }
 }
 
@@ -176,7 +176,7 @@ static Status detect() {
 
     FoundFacts facts{shot->facts, 1, {placed.to_source(region)}};
     facts.shot.copies += copy_stats().copies + images.stats().copied + results.stats().copied;
-    HALYARD_CHECK(results.send({facts, shot->image}));
+    HALYARD_RETURN_IF_ERROR(results.send({facts, shot->image}));
   }
 }
 

@@ -34,7 +34,7 @@ static Status every_frame(Processor& processor, std::span<const Tensor> frames,
   HALYARD_TRY(const auto plan,
               processor.plan({.src = frames[0], .dst = input, .fit = Fit::letterbox}));
   for (const Tensor& frame : frames)
-    HALYARD_CHECK(processor.run(plan, frame, input));
+    HALYARD_RETURN_IF_ERROR(processor.run(plan, frame, input));
   return {};
 }
 
@@ -52,12 +52,12 @@ static Result<std::vector<Placement>> tiles(Processor& processor, const Tensor& 
   return processor.convert_tiles(frame, parts, input, {.fit = Fit::letterbox});
 }
 
-// The network's input and a picture for people, from one pass over the frame.
+// The network's input and an image for people, from one pass over the frame.
 static Status with_preview(Processor& processor, const Tensor& frame, const Tensor& input,
                            const Tensor& preview) {
   const std::array requests = {Convert{.src = frame, .dst = input, .fit = Fit::letterbox},
                                Convert{.src = frame, .dst = preview, .antialias = true}};
-  HALYARD_CHECK(processor.convert_all(requests));
+  HALYARD_RETURN_IF_ERROR(processor.convert_all(requests));
   return {};
 }
 
@@ -71,11 +71,11 @@ static Status show(const char* file, const char* out) {
               double(box.x2), double(box.y2));
 
   const std::array frames = {frame, frame, frame};
-  HALYARD_CHECK(every_frame(processor, frames, input));
+  HALYARD_RETURN_IF_ERROR(every_frame(processor, frames, input));
   HALYARD_TRY(const auto cameras, batch(processor, frames));
   HALYARD_TRY(const auto parts, tiles(processor, frame));
   HALYARD_TRY(const auto preview, Tensor::create_image(160, 90, PixelFormat::rgb));
-  HALYARD_CHECK(with_preview(processor, frame, input, preview));
+  HALYARD_RETURN_IF_ERROR(with_preview(processor, frame, input, preview));
   HALYARD_TRY(const auto statistics, measure(preview));
   std::printf("%zu cameras, %zu tiles, the preview's mean red is %.0f\n", cameras.size(),
               parts.size(), statistics.channel[0].mean);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The masks of a segmentation network on a picture, from prototypes straight to its pixels.
-// Usage: draw_masks MODEL PICTURE OUT.png
+// The masks of a segmentation network on an image, from prototypes straight to its pixels.
+// Usage: draw_masks MODEL IMAGE OUT.png
 #include <halyard/halyard.h>
 
 #include <cstdio>
@@ -8,16 +8,16 @@
 using namespace halyard;
 
 static Result<std::size_t> draw_masks(Engine& engine, const Decoder& decoder, Processor& processor,
-                                      Tensor& picture) {
+                                      Tensor& image) {
   HALYARD_TRY(const auto input, Tensor::create(engine.inputs()[0]));
   HALYARD_TRY(const auto placed,
-              processor.convert({.src = picture, .dst = input, .fit = Fit::letterbox}));
+              processor.convert({.src = image, .dst = input, .fit = Fit::letterbox}));
   HALYARD_TRY(const auto outputs, engine.run(input));
   Decoded found;
-  HALYARD_CHECK(decoder.decode_into(outputs, found));
+  HALYARD_RETURN_IF_ERROR(decoder.decode_into(outputs, found));
   MaskPainter painter;  // of many frames: keep all three, nothing is allocated then
-  HALYARD_CHECK(painter.draw(picture, found.masks, found.detections,
-                             {.opacity = 0.5F, .content = RegionF(placed.content())}));
+  HALYARD_RETURN_IF_ERROR(painter.draw(image, found.masks, found.detections,
+                                       {.opacity = 0.5F, .content = RegionF(placed.content())}));
   return found.masks.size();
 }
 
@@ -26,16 +26,16 @@ static Status see(const char* model, const char* file, const char* out) {
   HALYARD_TRY(auto engine, Engine::open(model));
   HALYARD_TRY(auto decoder, decoder_for(engine));
   HALYARD_TRY(auto processor, Processor::create());
-  HALYARD_TRY(auto picture, Tensor::create_image(stored.upright_size(), PixelFormat::rgb));
-  HALYARD_CHECK(processor.convert({.src = stored, .dst = picture}));
-  HALYARD_TRY(const auto count, draw_masks(engine, decoder, processor, picture));
-  HALYARD_CHECK(save_png(picture, out));
+  HALYARD_TRY(auto image, Tensor::create_image(stored.upright_size(), PixelFormat::rgb));
+  HALYARD_RETURN_IF_ERROR(processor.convert({.src = stored, .dst = image}));
+  HALYARD_TRY(const auto count, draw_masks(engine, decoder, processor, image));
+  HALYARD_RETURN_IF_ERROR(save_png(image, out));
   std::printf("%zu masks\n", count);
   return {};
 }
 
 int main(int argc, char** argv) {
-  if (argc != 4) return std::fprintf(stderr, "usage: draw_masks MODEL PICTURE OUT.png\n"), 2;
+  if (argc != 4) return std::fprintf(stderr, "usage: draw_masks MODEL IMAGE OUT.png\n"), 2;
   if (auto done = see(argv[1], argv[2], argv[3]); !done) {
     std::fprintf(stderr, "%s\n", done.error().message().c_str());
     return 1;

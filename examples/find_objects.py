@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Objects of a picture, found by a YOLO network that OpenVINO runs.
+"""Objects of an image, found by a YOLO network that OpenVINO runs.
 
-    find_objects.py MODEL.onnx PICTURE"""
+    find_objects.py MODEL.onnx IMAGE"""
 from __future__ import annotations
 
 import sys
@@ -21,7 +21,7 @@ def find_objects(model: str, path: str) -> halyard.Detections:
         [halyard.Output.detection(shape=rows).with_normalized(False)], 0.4, 0.45,
         input_dims=(width, height))
 
-    # One pass from the picture's own layout (NV12 for most JPEGs) to the network's memory.
+    # One pass from the image's own layout (NV12 for most JPEGs) to the network's memory.
     frame = halyard.Tensor.load(path)
     processor = halyard.ImageProcessor()
     net = processor.create_image(width, height, halyard.PixelFormat.PlanarRgb, "float32")

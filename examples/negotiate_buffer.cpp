@@ -12,13 +12,13 @@ using namespace halyard;
 
 static Result<std::vector<EngineParty>> parties() {
   AttributeList app("app");
-  HALYARD_CHECK(app.set_image(1920, 1080));
-  HALYARD_CHECK(app.accept(LayoutTag::image(PixelFormat::nv12)));
-  HALYARD_CHECK(app.set_cpu(CpuAccess::read));
-  HALYARD_CHECK(app.set_policy(CpuPolicy::cached));
+  HALYARD_RETURN_IF_ERROR(app.set_image(1920, 1080));
+  HALYARD_RETURN_IF_ERROR(app.accept(LayoutTag::image(PixelFormat::nv12)));
+  HALYARD_RETURN_IF_ERROR(app.set_cpu(CpuAccess::read));
+  HALYARD_RETURN_IF_ERROR(app.set_policy(CpuPolicy::cached));
   AttributeList camera("camera");
-  HALYARD_CHECK(camera.set(Key::pitch_exact, 1920));
-  HALYARD_CHECK(camera.set(Key::camp, 4));
+  HALYARD_RETURN_IF_ERROR(camera.set(Key::pitch_exact, 1920));
+  HALYARD_RETURN_IF_ERROR(camera.set(Key::camp, 4));
   HALYARD_TRY(const auto blitter, make_buffer_engine("nxp.g2d"));
   return std::vector<EngineParty>{
       {app, nullptr}, {camera, nullptr}, {AttributeList("blitter"), blitter}};
@@ -45,7 +45,7 @@ static Status use(const Reconciled& result) {
   {
     HALYARD_TRY(BufferLock lock, first.lock(Access::write, std::chrono::milliseconds(100)));
     std::ranges::fill(lock.writable_bytes(), std::byte{128});
-    HALYARD_CHECK(lock.unlock());
+    HALYARD_RETURN_IF_ERROR(lock.unlock());
   }
   HALYARD_TRY(const Tensor image, first.image());
   std::printf("%zu buffers of %s, rows of %zu bytes\n", buffers.size(),
@@ -57,11 +57,11 @@ static Status use(const Reconciled& result) {
 // since that takes i8 and f16.
 static Result<std::vector<EngineParty>> network_parties() {
   AttributeList app("app");
-  HALYARD_CHECK(app.set_image(640, 480));
-  HALYARD_CHECK(app.accept(LayoutTag::image(PixelFormat::rgba)));
-  HALYARD_CHECK(app.set_shape({1, 4, 480, 640}));
-  HALYARD_CHECK(app.set_dtype(DType::i8));
-  HALYARD_CHECK(app.set_cpu(CpuAccess::read_write));
+  HALYARD_RETURN_IF_ERROR(app.set_image(640, 480));
+  HALYARD_RETURN_IF_ERROR(app.accept(LayoutTag::image(PixelFormat::rgba)));
+  HALYARD_RETURN_IF_ERROR(app.set_shape({1, 4, 480, 640}));
+  HALYARD_RETURN_IF_ERROR(app.set_dtype(DType::i8));
+  HALYARD_RETURN_IF_ERROR(app.set_cpu(CpuAccess::read_write));
   HALYARD_TRY(const auto accelerator, make_buffer_engine("dla"));
   return std::vector<EngineParty>{{app, nullptr}, {AttributeList("network"), accelerator}};
 }

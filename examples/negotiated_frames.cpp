@@ -2,7 +2,7 @@
 // A camera, a GPU, an accelerator and a viewer in another process agree on one buffer; frames come
 // from a pool of such buffers, are drawn, converted and published, and nobody copies a byte. The
 // viewer: negotiated_viewer.py. Devices are stand-ins here: what they need is real.
-//   negotiated_frames PICTURE [COUNT]
+//   negotiated_frames IMAGE [COUNT]
 #include <halyard/halyard.h>
 
 #include <chrono>
@@ -18,29 +18,30 @@ class GpuStandIn final : public BufferEngine {
  public:
   std::string_view name() const noexcept override { return "example.gpu"; }
   Status fill(const BufferRequest&, AttributeList& list) const override {
-    HALYARD_CHECK(list.set(Key::pitch_align, 256));
-    HALYARD_CHECK(list.set(Key::perm, static_cast<std::uint64_t>(Permission::read_write)));
+    HALYARD_RETURN_IF_ERROR(list.set(Key::pitch_align, 256));
+    HALYARD_RETURN_IF_ERROR(
+        list.set(Key::perm, static_cast<std::uint64_t>(Permission::read_write)));
     return list.set_heaps({Heap::memfd, Heap::udmabuf, Heap::dmabuf_system});
   }
 };
 
 static Result<Reconciled> negotiate() {
   AttributeList camera("camera"), accelerator("accelerator"), viewer("viewer");
-  HALYARD_CHECK(camera.set_image(600, 400));
-  HALYARD_CHECK(camera.accept(LayoutTag::image(PixelFormat::rgba)));
-  HALYARD_CHECK(camera.set_cpu(CpuAccess::read_write));
-  HALYARD_CHECK(camera.set(Key::camp, 4));
+  HALYARD_RETURN_IF_ERROR(camera.set_image(600, 400));
+  HALYARD_RETURN_IF_ERROR(camera.accept(LayoutTag::image(PixelFormat::rgba)));
+  HALYARD_RETURN_IF_ERROR(camera.set_cpu(CpuAccess::read_write));
+  HALYARD_RETURN_IF_ERROR(camera.set(Key::camp, 4));
   // What it computes on: the image's bytes as a tensor.
-  HALYARD_CHECK(accelerator.set_dtype(DType::u8));
-  HALYARD_CHECK(accelerator.set_shape({1, 4, 400, 600}));
-  HALYARD_CHECK(accelerator.accept(LayoutTag::tensor(AxisOrder::nhwc)));
-  HALYARD_CHECK(accelerator.set(Key::row_align, 64));
-  HALYARD_CHECK(accelerator.set(Key::base_align, 512));
+  HALYARD_RETURN_IF_ERROR(accelerator.set_dtype(DType::u8));
+  HALYARD_RETURN_IF_ERROR(accelerator.set_shape({1, 4, 400, 600}));
+  HALYARD_RETURN_IF_ERROR(accelerator.accept(LayoutTag::tensor(AxisOrder::nhwc)));
+  HALYARD_RETURN_IF_ERROR(accelerator.set(Key::row_align, 64));
+  HALYARD_RETURN_IF_ERROR(accelerator.set(Key::base_align, 512));
   // It comes when the buffers are there.
   HALYARD_TRY(const auto proxy, make_buffer_engine("peer.proxy"));
-  HALYARD_CHECK(viewer.set(Key::exported, 1));
-  HALYARD_CHECK(viewer.set_cpu(CpuAccess::read));
-  HALYARD_CHECK(viewer.set(Key::camp, 2));
+  HALYARD_RETURN_IF_ERROR(viewer.set(Key::exported, 1));
+  HALYARD_RETURN_IF_ERROR(viewer.set_cpu(CpuAccess::read));
+  HALYARD_RETURN_IF_ERROR(viewer.set(Key::camp, 2));
   const EngineParty parties[] = {{camera, nullptr},
                                  {AttributeList("gpu"), std::make_shared<GpuStandIn>()},
                                  {accelerator, nullptr},
@@ -71,9 +72,9 @@ static Status publish(const Reconciled& result, const std::string& image_file, i
   HALYARD_TRY(auto processor, Processor::create());
   for (int k = 0; k < count; ++k) {
     HALYARD_TRY(const TensorHandle frame, pool->alloc_frame(std::chrono::seconds(1)));
-    HALYARD_CHECK(processor.convert({.src = source, .dst = frame}));
+    HALYARD_RETURN_IF_ERROR(processor.convert({.src = source, .dst = frame}));
     HALYARD_TRY(const double mean, mean_of(layout, frame));
-    HALYARD_CHECK(topic.send(frame));
+    HALYARD_RETURN_IF_ERROR(topic.send(frame));
     if (k == 0) std::printf("the mean of the first frame is %.1f\n", mean);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// A picture letterboxed into a network's input, in C. Usage: network_input IN.jpg OUT.jpg SIDE
+// An image letterboxed into a network's input, in C. Usage: network_input IN.jpg OUT.jpg SIDE
 #include <halyard/hal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 static hal_tensor* network_input(const char* path, size_t side) {
   hal_image_processor* processor = hal_image_processor_new();
-  hal_tensor* picture = hal_tensor_load_file(path, HAL_PIXEL_FORMAT_RGB);
+  hal_tensor* image = hal_tensor_load_file(path, HAL_PIXEL_FORMAT_RGB);
   hal_tensor* input =
       hal_image_processor_create_image(processor, side, side, HAL_PIXEL_FORMAT_RGB, HAL_DTYPE_U8);
   hal_crop crop = hal_crop_new();
   hal_crop_set_letterbox(&crop, 114, 114, 114, 255);
-  if (picture == NULL || input == NULL ||
-      hal_image_processor_convert(processor, picture, input, HAL_ROTATION_NONE, HAL_FLIP_NONE,
+  if (image == NULL || input == NULL ||
+      hal_image_processor_convert(processor, image, input, HAL_ROTATION_NONE, HAL_FLIP_NONE,
                                   &crop) != 0) {
     fprintf(stderr, "%s\n", hal_last_error());
     hal_tensor_free(input);
     input = NULL;
   }
-  hal_tensor_free(picture);
+  hal_tensor_free(image);
   hal_image_processor_free(processor);
   return input;
 }

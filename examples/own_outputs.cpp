@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Outputs of your own engine, recorded as .npy files, to boxes of the photograph that was shown to
-// it: no model file, no engine and no picture are needed here.
+// it: no model file, no engine and no image are needed here.
 #include <halyard/halyard.h>
 
 #include <cstdio>

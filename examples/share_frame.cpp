@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One picture in three processes and one memory. Start them in any order:
-//   share_frame produce A.sock            draws a picture and sends it as a tensor
+// One image in three processes and one memory. Start them in any order:
+//   share_frame produce A.sock            draws an image and sends it as a tensor
 //   share_frame consume A.sock B.sock     receives it, and hands its memory on to any program
 //   python3 share_frame.py B.sock         maps that memory, without this library
 #include <halyard/halyard.h>
@@ -64,8 +64,8 @@ static void wait_for_end(const Fd& peer) {
 }
 
 // Adler-32 of the pixels, row by row: the padding behind the rows is nobody's.
-static Result<std::uint32_t> checksum(const Tensor& picture) {
-  HALYARD_TRY(const auto map, picture.map(Access::read));
+static Result<std::uint32_t> checksum(const Tensor& image) {
+  HALYARD_TRY(const auto map, image.map(Access::read));
   const MappedPlane& plane = map.plane(0);
   std::uint32_t a = 1;
   std::uint32_t b = 0;
@@ -78,11 +78,11 @@ static Result<std::uint32_t> checksum(const Tensor& picture) {
   return b << 16 | a;
 }
 
-static Status report(const char* who, const Tensor& picture) {
-  HALYARD_TRY(const std::uint32_t sum, checksum(picture));
-  std::printf("%s: %zux%zu %s \"%s\" in %s, adler32 %08x, %llu copies\n", who, picture.width(),
-              picture.height(), std::string(to_string(*picture.format())).c_str(),
-              picture.name().c_str(), std::string(to_string(picture.memory())).c_str(), sum,
+static Status report(const char* who, const Tensor& image) {
+  HALYARD_TRY(const std::uint32_t sum, checksum(image));
+  std::printf("%s: %zux%zu %s \"%s\" in %s, adler32 %08x, %llu copies\n", who, image.width(),
+              image.height(), std::string(to_string(*image.format())).c_str(), image.name().c_str(),
+              std::string(to_string(image.memory())).c_str(), sum,
               static_cast<unsigned long long>(copy_stats().copies));
   std::fflush(stdout);
   return {};
@@ -91,10 +91,10 @@ static Status report(const char* who, const Tensor& picture) {
 static Status produce(const char* path) {
   // Memory that other processes can see: of a device where there is one, else of the system.
   const Memory memory = memory_available(Memory::dma) ? Memory::dma : Memory::shm;
-  HALYARD_TRY(Tensor picture, Tensor::create_image(640, 480, PixelFormat::rgba, DType::u8, memory));
-  picture.set_name("gradient");
+  HALYARD_TRY(Tensor image, Tensor::create_image(640, 480, PixelFormat::rgba, DType::u8, memory));
+  image.set_name("gradient");
   {
-    HALYARD_TRY(const auto map, picture.map(Access::write));
+    HALYARD_TRY(const auto map, image.map(Access::write));
     HALYARD_TRY(const auto pixels, (map.view<std::uint8_t, 3>()));
     for (std::size_t y = 0; y < 480; ++y) {
       for (std::size_t x = 0; x < 640; ++x) {
@@ -103,19 +103,19 @@ static Status produce(const char* path) {
       }
     }
   }
-  HALYARD_CHECK(report("producer", picture));
+  HALYARD_RETURN_IF_ERROR(report("producer", image));
   HALYARD_TRY(const Fd peer, accept_at(path));
-  HALYARD_CHECK(send_tensor(peer.get(), picture));
+  HALYARD_RETURN_IF_ERROR(send_tensor(peer.get(), image));
   wait_for_end(peer);
   return {};
 }
 
 // The memory and one line of geometry, for programs that do not know tensors.
-static Status hand_on(const Tensor& picture, const Fd& peer) {
-  HALYARD_TRY(const ImagePlane plane, picture.image_plane(0));
-  std::string line = std::to_string(picture.width()) + ' ' + std::to_string(picture.height()) +
-                     " 4 " + std::to_string(plane.stride_bytes) + ' ' +
-                     std::to_string(plane.offset_bytes) + '\n';
+static Status hand_on(const Tensor& image, const Fd& peer) {
+  HALYARD_TRY(const ImagePlane plane, image.image_plane(0));
+  std::string line = std::to_string(image.width()) + ' ' + std::to_string(image.height()) + " 4 " +
+                     std::to_string(plane.stride_bytes) + ' ' + std::to_string(plane.offset_bytes) +
+                     '\n';
   iovec io = {line.data(), line.size()};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
   msghdr message = {};
@@ -130,18 +130,18 @@ static Status hand_on(const Tensor& picture, const Fd& peer) {
   const int fd = plane.buffer->fd();
   std::memcpy(CMSG_DATA(rights), &fd, sizeof(fd));
   if (::sendmsg(peer.get(), &message, MSG_NOSIGNAL) < 0)
-    return system_error("socket: the picture cannot be handed on", "");
+    return system_error("socket: the image cannot be handed on", "");
   wait_for_end(peer);
   return {};
 }
 
 static Status consume(const char* path, const char* next) {
   HALYARD_TRY(const Fd producer, connect_to(path));
-  HALYARD_TRY(const Tensor picture, receive_tensor(producer.get()));
-  HALYARD_CHECK(report("consumer", picture));
+  HALYARD_TRY(const Tensor image, receive_tensor(producer.get()));
+  HALYARD_RETURN_IF_ERROR(report("consumer", image));
   if (next == nullptr) return {};
   HALYARD_TRY(const Fd peer, accept_at(next));
-  return hand_on(picture, peer);
+  return hand_on(image, peer);
 }
 
 int main(int argc, char** argv) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The third process of share_frame.cpp: maps the picture's memory with what Python has.
+"""The third process of share_frame.cpp: maps the image's memory with what Python has.
 Usage: share_frame.py SOCKET"""
 import mmap
 import socket
@@ -26,10 +26,10 @@ with connect(sys.argv[1]) as peer:
     line, fds, _, _ = socket.recv_fds(peer, 256, 1)
     width, height, channels, stride, offset = map(int, line.split())
     memory = mmap.mmap(fds[0], offset + stride * height, mmap.MAP_SHARED, mmap.PROT_READ)
-    picture = memoryview(memory)[offset:]
+    image = memoryview(memory)[offset:]
     checksum = 1
     for row in range(height):
-        checksum = zlib.adler32(picture[row * stride : row * stride + width * channels], checksum)
+        checksum = zlib.adler32(image[row * stride : row * stride + width * channels], checksum)
     print(f"python: {width}x{height} of {channels} channels, adler32 {checksum:08x}")
     try:
         import numpy

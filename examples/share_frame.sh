@@ -21,6 +21,6 @@ started=
 cd "$folder"
 cat ./*
 same=$(grep -ho 'adler32 [0-9a-f]*' ./* | sort -u | wc -l)
-[ "$same" -eq 1 ] || { echo "the processes saw different pictures"; exit 1; }
+[ "$same" -eq 1 ] || { echo "the processes saw different images"; exit 1; }
 grep -q ' 0 copies' consumer || { echo "the consumer has copied"; exit 1; }
-echo "one picture, no copy"
+echo "one image, no copy"

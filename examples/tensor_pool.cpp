@@ -19,12 +19,12 @@ using namespace halyard;
 static Status send_images() {
   HALYARD_TRY(auto image, Image::create(640, 480, ImageEncoding::rgb8));
   constexpr std::array red = {std::byte{255}, std::byte{0}, std::byte{0}};
-  HALYARD_CHECK(image.fill(red));
+  HALYARD_RETURN_IF_ERROR(image.fill(red));
 
   // Each process that names the topic is on it; here both ends are in one process.
   HALYARD_TRY(auto publisher, Topic<Image>::create("example.images"));
   HALYARD_TRY(auto subscriber, Topic<Image>::create("example.images"));
-  HALYARD_CHECK(publisher.send(image));  // only a descriptor travels
+  HALYARD_RETURN_IF_ERROR(publisher.send(image));  // only a descriptor travels
   if (const auto received = subscriber.recv()) {
     HALYARD_TRY(const auto pixel, received->pixel(0, 0));
     std::printf("image %zux%zu, pixel (0, 0) is %d %d %d\n", received->width(), received->height(),
@@ -46,7 +46,7 @@ static Status send_tensors() {
   HALYARD_TRY(const auto handle, publisher.alloc_tensor({1080, 1920, 3}, DType::u8));
   HALYARD_TRY(const auto pixels, handle.data_slice_mut());
   std::fill(pixels.begin(), pixels.end(), std::byte{7});
-  HALYARD_CHECK(publisher.send_handle(handle));
+  HALYARD_RETURN_IF_ERROR(publisher.send_handle(handle));
 
   const auto received = subscriber.recv_handle();
   if (received.lost() > 0) std::printf("%llu lost\n", (unsigned long long)received.lost());

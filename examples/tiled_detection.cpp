@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small objects in a large picture: tile by tile through a network, then one list.
-// Usage: tiled_detection MODEL PICTURE
+// Small objects in a large image: tile by tile through a network, then one list.
+// Usage: tiled_detection MODEL IMAGE
 #include <halyard/halyard.h>
 
 #include <cstdio>
@@ -25,8 +25,8 @@ static Result<std::vector<Detection>> see_in_tiles(Engine& engine, const Decoder
   return seen.finalize();
 }
 
-static Status see(const char* model, const char* picture) {
-  HALYARD_TRY(auto frame, load_image(picture));
+static Status see(const char* model, const char* image) {
+  HALYARD_TRY(auto frame, load_image(image));
   HALYARD_TRY(auto engine, Engine::open(model));
   HALYARD_TRY(auto decoder, decoder_for(engine));
   HALYARD_TRY(auto processor, Processor::create());
@@ -39,7 +39,7 @@ static Status see(const char* model, const char* picture) {
 }
 
 int main(int argc, char** argv) {
-  if (argc != 3) return std::fprintf(stderr, "usage: tiled_detection MODEL PICTURE\n"), 2;
+  if (argc != 3) return std::fprintf(stderr, "usage: tiled_detection MODEL IMAGE\n"), 2;
   if (auto done = see(argv[1], argv[2]); !done) {
     std::fprintf(stderr, "%s\n", done.error().message().c_str());
     return 1;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A picture through a network: load, letterbox, infer, decode, draw, save.
-// Usage: tiny_pipeline MODEL PICTURE OUT.jpg
+// An image through a network: load, letterbox, infer, decode, draw, save.
+// Usage: tiny_pipeline MODEL IMAGE OUT.jpg
 #include <halyard/halyard.h>
 
 #include <cstdio>
 
 using namespace halyard;
 
-static Status see(const char* model, const char* picture, const char* out) {
+static Status see(const char* model, const char* image, const char* out) {
   // The frame keeps the layout that the JPEG file stores: NV12 for most, and the way it lies.
-  HALYARD_TRY(auto frame, load_image(picture));
+  HALYARD_TRY(auto frame, load_image(image));
   HALYARD_TRY(auto engine, Engine::open(model));
   HALYARD_TRY(auto decoder, decoder_for(engine));
   HALYARD_TRY(auto processor, Processor::create());
@@ -33,14 +33,14 @@ static Status see(const char* model, const char* picture, const char* out) {
 
   // Draw on an upright RGB copy for people to look at.
   HALYARD_TRY(auto shown, Tensor::create_image(frame.upright_size(), PixelFormat::rgb));
-  HALYARD_CHECK(processor.convert({.src = frame, .dst = shown}));
+  HALYARD_RETURN_IF_ERROR(processor.convert({.src = frame, .dst = shown}));
   HALYARD_TRY(auto overlay, Overlay::create({.labels = labels}));
-  HALYARD_CHECK(overlay.draw(shown, found));
+  HALYARD_RETURN_IF_ERROR(overlay.draw(shown, found));
   return save_jpeg(shown, out);
 }
 
 int main(int argc, char** argv) {
-  if (argc != 4) return std::fprintf(stderr, "usage: tiny_pipeline MODEL PICTURE OUT.jpg\n"), 2;
+  if (argc != 4) return std::fprintf(stderr, "usage: tiny_pipeline MODEL IMAGE OUT.jpg\n"), 2;
   if (auto done = see(argv[1], argv[2], argv[3]); !done) {
     std::fprintf(stderr, "%s\n", done.error().message().c_str());
     return 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder of pictures, or a video, through a network and a tracker: who is where in each frame.
+// A folder of images, or a video, through a network and a tracker: who is where in each frame.
 // Usage: track_folder MODEL FOLDER
 #include <halyard/halyard.h>
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "decode/head_layouts.h"
+#include "decode/nms/selector.h"
 #include "halyard/describe.h"
 
 namespace halyard::fuzz {

@@ -13,12 +13,12 @@
 
 namespace {
 
-// What a loaded picture and a refusal promise.
-void check(const halyard::ImageFileInfo& header, const halyard::Result<halyard::Tensor>& picture) {
-  if (picture && (picture->width() != header.width || picture->height() != header.height)) {
+// What a loaded image and a refusal promise.
+void check(const halyard::ImageFileInfo& header, const halyard::Result<halyard::Tensor>& image) {
+  if (image && (image->width() != header.width || image->height() != header.height)) {
     std::abort();
   }
-  if (!picture && picture.error().message().empty()) std::abort();
+  if (!image && image.error().message().empty()) std::abort();
 }
 
 using halyard::codec::JpegEntropyChoice;

@@ -42,10 +42,10 @@ void repair(std::vector<std::uint8_t>& file) {
 
 std::vector<std::byte> decoded(std::span<const std::byte> file,
                                const halyard::codec::PngHeader& header, std::size_t spare_bytes) {
-  const auto picture = halyard::Tensor::create_image(header.info.width, header.info.height,
-                                                     halyard::PixelFormat::rgba, halyard::DType::u8,
-                                                     halyard::Memory::mem);
-  const auto map = picture->map(halyard::Access::write);
+  const auto image = halyard::Tensor::create_image(header.info.width, header.info.height,
+                                                   halyard::PixelFormat::rgba, halyard::DType::u8,
+                                                   halyard::Memory::mem);
+  const auto map = image->map(halyard::Access::write);
   if (!halyard::codec::decode_png(file, header, halyard::PixelFormat::rgba, *map, spare_bytes)) {
     return {};
   }
@@ -78,10 +78,10 @@ void load(std::span<const std::byte> file) {
   if (native && native->format() != header->native_format) std::abort();
   for (const DType dtype : {DType::u8, DType::i8, DType::u16, DType::f32}) {
     for (const PixelFormat format : {PixelFormat::grey, PixelFormat::bgra}) {
-      auto picture = halyard::Tensor::create_image(header->width, header->height, format, dtype,
-                                                   options.memory);
+      auto image = halyard::Tensor::create_image(header->width, header->height, format, dtype,
+                                                 options.memory);
       options.format = format;
-      if (picture) (void)halyard::load_into(*picture, file, options);
+      if (image) (void)halyard::load_into(*image, file, options);
     }
   }
 }

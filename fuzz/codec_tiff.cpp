@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // TIFF bytes.
-#include "fuzz/any_picture.h"
+#include "fuzz/any_image.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  halyard::fuzz::load_any_picture(std::as_bytes(std::span(data, size)),
-                                  halyard::ImageFileType::tiff);
+  halyard::fuzz::load_any_image(std::as_bytes(std::span(data, size)), halyard::ImageFileType::tiff);
   return 0;
 }

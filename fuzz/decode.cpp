@@ -28,7 +28,7 @@ using namespace halyard;
 using fuzz::expect;
 using fuzz::Source;
 
-constexpr std::size_t most_elements = std::size_t{1} << 16;
+constexpr std::size_t max_elements = std::size_t{1} << 16;
 
 template <class T>
 T one_of(Source& from, std::size_t count) {
@@ -63,7 +63,7 @@ void fill(Source& from, DType dtype, std::span<std::byte> bytes) {
 // Axes stored in any order, with gaps between elements, or backwards.
 std::optional<Tensor> any_strides(Source& from, DType dtype, std::span<const std::size_t> shape) {
   auto layout = Layout::contiguous(dtype, shape);
-  if (!layout || layout->element_count() > most_elements) return std::nullopt;
+  if (!layout || layout->element_count() > max_elements) return std::nullopt;
   std::vector<std::size_t> order(shape.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ptrdiff_t step = static_cast<std::ptrdiff_t>(size_of(dtype));

@@ -30,8 +30,8 @@ struct Made {
 };
 
 std::int64_t any_extent(Source& source) {
-  constexpr std::int64_t most = INT64_MAX;
-  constexpr std::int64_t odd[] = {0, -1, most, INT64_MIN, std::int64_t{1} << 62, most / 8};
+  constexpr std::int64_t maximum = INT64_MAX;
+  constexpr std::int64_t odd[] = {0, -1, maximum, INT64_MIN, std::int64_t{1} << 62, maximum / 8};
   return source.rarely(8) ? source.of(odd) : static_cast<std::int64_t>(1 + source.next(4));
 }
 
@@ -50,8 +50,8 @@ bool fits(const TensorInfo& t) {
     if (__builtin_add_overflow(span < 0 ? low : high, span, span < 0 ? &low : &high)) return true;
   }
   const std::int64_t bytes = (t.dtype.bits + 7) / 8 * t.dtype.lanes;
-  const auto most = static_cast<std::int64_t>(room_bytes / 2) / std::max<std::int64_t>(bytes, 1);
-  return low > -most && high < most && t.byte_offset < room_bytes / 4;
+  const auto maximum = static_cast<std::int64_t>(room_bytes / 2) / std::max<std::int64_t>(bytes, 1);
+  return low > -maximum && high < maximum && t.byte_offset < room_bytes / 4;
 }
 
 void fill(Source& source, TensorInfo& tensor, Made& made) {

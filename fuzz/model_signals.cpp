@@ -17,7 +17,7 @@
 
 namespace {
 
-using halyard::ModelSignals;
+using halyard::ModelMetadata;
 
 constexpr std::array extents{1U,   2U,   3U,    4U,    5U,   6U,    7U,    14U,   32U,
                              38U,  56U,  84U,   85U,   100U, 116U,  117U,  128U,  160U,
@@ -55,9 +55,9 @@ class Bytes {
   std::string_view left_;
 };
 
-ModelSignals signals_of(std::string_view text) {
+ModelMetadata metadata_of(std::string_view text) {
   Bytes bytes(text);
-  ModelSignals out;
+  ModelMetadata out;
   const unsigned flags = bytes.next();
   out.file = (flags & 4U) != 0 ? "yolo26n.onnx" : "model.tflite";
   out.format = static_cast<halyard::ModelFormat>(flags & 3U);
@@ -86,7 +86,7 @@ ModelSignals signals_of(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   read_archive(text);
-  const auto description = halyard::infer_description(signals_of(text));
+  const auto description = halyard::infer_description(metadata_of(text));
   if (!description) {
     if (description.error().message().empty()) std::abort();
     return 0;

@@ -40,13 +40,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         expect(extent > 0);
     }
   }
-  halyard::ModelSignals signals;
-  signals.file = "model.onnx";
-  signals.format = halyard::ModelFormat::onnx;
-  signals.inputs = std::move(file->inputs);
-  signals.outputs = std::move(file->outputs);
-  signals.metadata = std::move(file->metadata);
-  const auto description = halyard::infer_description(signals);
+  halyard::ModelMetadata metadata;
+  metadata.file = "model.onnx";
+  metadata.format = halyard::ModelFormat::onnx;
+  metadata.inputs = std::move(file->inputs);
+  metadata.outputs = std::move(file->outputs);
+  metadata.metadata = std::move(file->metadata);
+  const auto description = halyard::infer_description(metadata);
   expect(description ? halyard::validate(*description).has_value()
                      : !description.error().message().empty());
   return 0;

@@ -46,12 +46,13 @@ void check_selection(Source& from, const std::vector<Detection>& candidates) {
   options.max_detections = from.next(3) * 5;
   auto selector = Selector::create(options);
   if (!selector) return expect(!selector.error().message().empty());
-  std::vector<RotatedBox> turned;
-  const bool is_turned = from.coin();
-  for (std::size_t i = 0; is_turned && i < candidates.size(); ++i)
-    turned.push_back({from.any_float(), from.any_float(), from.any_float(), from.any_float(),
-                      from.any_float() / 32});
-  const auto kept = is_turned ? selector->select(candidates, turned) : selector->select(candidates);
+  std::vector<RotatedBox> rotated;
+  const bool is_rotated = from.coin();
+  for (std::size_t i = 0; is_rotated && i < candidates.size(); ++i)
+    rotated.push_back({from.any_float(), from.any_float(), from.any_float(), from.any_float(),
+                       from.any_float() / 32});
+  const auto kept =
+      is_rotated ? selector->select(candidates, rotated) : selector->select(candidates);
   if (!kept) return expect(!kept.error().message().empty());
   expect(options.max_detections == 0 || kept->size() <= options.max_detections);
   const auto scores = selector->scores();

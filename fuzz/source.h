@@ -34,7 +34,7 @@ class Source {
   T of(const T (&list)[n]) {
     return list[next(n)];
   }
-  /// Any bits, as floats come from outside; or a number of a picture's size.
+  /// Any bits, as floats come from outside; or a number of an image's size.
   float any_float() {
     if (rarely(4)) {
       std::uint32_t bits = 0;

@@ -14,6 +14,7 @@
 
 #include "halyard/import.h"
 #include "tensor/memory/touch.h"
+#include "tensor/tensor_parts.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Videos and streams of pictures, from a file: refused in words, or frames that lie inside their
+// Videos and streams of images, from a file: refused in words, or frames that lie inside their
 // memory. Frames stop at a few, for decoders are not what is looked for here. The file is one of
 // memory; what a playlist names is not there.
 #include <fcntl.h>

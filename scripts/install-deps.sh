@@ -4,7 +4,7 @@
 # is there. Works as root or through sudo.
 #   scripts/install-deps.sh GROUP...     one or more of:
 #     native   compiler, build tools and the libraries that Halyard links or loads
-#     pictures the libraries of WebP, TIFF and GIF, which building does not need
+#     images the libraries of WebP, TIFF and GIF, which building does not need
 #     model    OpenVINO, the inference engine, in .venv of the repository
 #     build    native and model: all that `make build` needs
 #     demo     build without what `make demo` does not use: FFmpeg, whose headers bring a hundred
@@ -31,8 +31,8 @@ apt_native=(
   "${apt_demo[@]}" git ccache libturbojpeg0-dev
   libavformat-dev libavcodec-dev libavutil-dev
 )
-# Pictures of further kinds; the library builds without.
-apt_pictures=(libwebp-dev libtiff-dev libgif-dev)
+# Images of further kinds; the library builds without.
+apt_images=(libwebp-dev libtiff-dev libgif-dev)
 apt_model=(python3 python3-venv ca-certificates)
 apt_test=(python3-dev libgtest-dev libgmock-dev librapidcheck-dev libdrm-dev gcovr util-linux)
 apt_vm=(make gcc libc6-dev binutils flex bison bc xz-utils debian-archive-keyring python3)
@@ -64,7 +64,7 @@ usage() { sed -n '5,20s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 
 list() {
   local kind group
-  for group in demo native pictures model python test vm torch bench check dev aarch64; do
+  for group in demo native images model python test vm torch bench check dev aarch64; do
     for kind in apt pip bare; do
       declare -p "${kind}_${group}" >/dev/null 2>&1 || continue
       declare -n packages="${kind}_${group}"
@@ -166,21 +166,21 @@ fill_sysroot() {
 apt=() pip=() bare=() foreign=''
 for group in "$@"; do
   case $group in
-    native) apt+=("${apt_native[@]}" "${apt_pictures[@]}") ;;
-    pictures) apt+=("${apt_pictures[@]}") ;;
+    native) apt+=("${apt_native[@]}" "${apt_images[@]}") ;;
+    images) apt+=("${apt_images[@]}") ;;
     model) apt+=("${apt_model[@]}"); pip+=("${pip_model[@]}") ;;
-    build) apt+=("${apt_native[@]}" "${apt_pictures[@]}"); pip+=("${pip_model[@]}") ;;
+    build) apt+=("${apt_native[@]}" "${apt_images[@]}"); pip+=("${pip_model[@]}") ;;
     demo) apt+=("${apt_demo[@]}"); pip+=("${pip_model[@]}") ;;
-    python) apt+=("${apt_native[@]}" "${apt_pictures[@]}")
+    python) apt+=("${apt_native[@]}" "${apt_images[@]}")
             pip+=("${pip_model[@]}" "${pip_python[@]}") ;;
-    test) apt+=("${apt_native[@]}" "${apt_pictures[@]}" "${apt_test[@]}")
+    test) apt+=("${apt_native[@]}" "${apt_images[@]}" "${apt_test[@]}")
           pip+=("${pip_model[@]}" "${pip_python[@]}" "${pip_test[@]}") bare+=("${bare_test[@]}") ;;
     vm) apt+=("${apt_vm[@]}") ;;
     torch) apt+=("${apt_torch[@]}") ;;
-    bench) apt+=("${apt_native[@]}" "${apt_pictures[@]}" "${apt_test[@]}" "${apt_bench[@]}")
+    bench) apt+=("${apt_native[@]}" "${apt_images[@]}" "${apt_test[@]}" "${apt_bench[@]}")
            pip+=("${pip_model[@]}" "${pip_python[@]}" "${pip_test[@]}") bare+=("${bare_test[@]}") ;;
     check) apt+=("${apt_check[@]}") ;;
-    dev) apt+=("${apt_native[@]}" "${apt_pictures[@]}" "${apt_test[@]}" "${apt_bench[@]}")
+    dev) apt+=("${apt_native[@]}" "${apt_images[@]}" "${apt_test[@]}" "${apt_bench[@]}")
          apt+=("${apt_check[@]}" "${apt_dev[@]}")
          pip+=("${pip_model[@]}" "${pip_python[@]}" "${pip_test[@]}") bare+=("${bare_test[@]}") ;;
     aarch64) [[ $(uname -m) != aarch64 ]] || no_sysroot "this machine is aarch64: make test"

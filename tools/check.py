@@ -17,10 +17,12 @@ import sys
 from pathlib import Path
 
 from check_calls import rule_calls  # noqa: F401  registered with the others
-from check_folders import rule_folders, rule_pairs  # noqa: F401  registered with the others
+from check_folders import rule_folders, rule_pairs  # noqa: F401  the same
 from check_moves import rule_moves  # noqa: F401  registered with the others
+from check_words import rule_names, rule_words  # noqa: F401  the same
 from check_tables import (ADAPTERS, C_HEADERS, COMPAT_HEADERS, HOMES, LAYERS, PRINTER, PRINTS,
-                          PRIVATE_EXCEPTIONS, PUBLIC_HEADERS, PUBLIC_ONLY, SYSTEM, TO_COME, reachable)
+                          PRIVATE_EXCEPTIONS, PUBLIC_HEADERS, PUBLIC_ONLY, SYSTEM, TO_COME,
+                          reachable)
 
 CPP = {".cpp", ".h", ".c", ".hpp"}
 CODE = CPP | {".py", ".sh", ".cmake"}

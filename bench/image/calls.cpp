@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a call costs beside its pixels (8 x 8 pictures), and what a plan costs.
+// What a call costs beside its pixels (8 x 8 images), and what a plan costs.
 #include <cstdlib>
 
 #include "work.h"

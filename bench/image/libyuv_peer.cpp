@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libyuv: scale the planes, then convert the small picture. It knows no letterbox: the pads are
+// libyuv: scale the planes, then convert the small image. It knows no letterbox: the pads are
 // filled here. Its filters' fractions are coarser than ours, and its box is a box where our
 // antialiased bilinear is a triangle.
 #include "work.h"
@@ -16,7 +16,7 @@ namespace halyard::bench {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
-constexpr int strip = 16;  // rows of an intermediate picture that stay in L2
+constexpr int strip = 16;  // rows of an intermediate image that stay in L2
 
 struct Scratch {
   explicit Scratch(const Work& work)
@@ -29,7 +29,7 @@ struct Scratch {
         full_uv(full_y.size()),
         argb(4 * full_y.size()),
         small(4 * y.size()) {}
-  std::uint8_t* picture(const Work& work) {
+  std::uint8_t* image(const Work& work) {
     return out.data() + (content.y * work.target.width + content.x) * channels;
   }
   Region content;
@@ -45,11 +45,11 @@ void fill_pads(const Work& work, Scratch& s) {
               static_cast<std::size_t>((work.target.height - below) * row));
 }
 
-void nv12_to_picture(const Work& work, const std::uint8_t* y, int y_stride, const std::uint8_t* uv,
-                     int uv_stride, Scratch& s) {
+void nv12_to_image(const Work& work, const std::uint8_t* y, int y_stride, const std::uint8_t* uv,
+                   int uv_stride, Scratch& s) {
   auto* const to_rgb = s.channels == 4 ? libyuv::NV12ToABGR : libyuv::NV12ToRAW;
-  to_rgb(y, y_stride, uv, uv_stride, s.picture(work), work.target.width * s.channels,
-         s.content.width, s.content.height);
+  to_rgb(y, y_stride, uv, uv_stride, s.image(work), work.target.width * s.channels, s.content.width,
+         s.content.height);
 }
 
 void scale_nv12(const Work& work, const std::uint8_t* y, int y_stride, const std::uint8_t* uv,
@@ -58,7 +58,7 @@ void scale_nv12(const Work& work, const std::uint8_t* y, int y_stride, const std
                     s.content.width, s.uv.data(), s.content.width, s.content.width,
                     s.content.height, filter);
   fill_pads(work, s);
-  nv12_to_picture(work, s.y.data(), s.content.width, s.uv.data(), s.content.width, s);
+  nv12_to_image(work, s.y.data(), s.content.width, s.uv.data(), s.content.width, s);
 }
 
 // Chroma of two rows is averaged on the way: less than the work of the others.
@@ -79,7 +79,7 @@ void scale_yuyv_as_argb(const Work& work, const Source& source, libyuv::FilterMo
                     4 * s.content.width, s.content.width, s.content.height, filter);
   fill_pads(work, s);
   auto* const store = s.channels == 4 ? libyuv::ARGBToABGR : libyuv::ARGBToRAW;
-  store(s.small.data(), 4 * s.content.width, s.picture(work), work.target.width * s.channels,
+  store(s.small.data(), 4 * s.content.width, s.image(work), work.target.width * s.channels,
         s.content.width, s.content.height);
 }
 
@@ -97,8 +97,7 @@ void yuyv_to_rgb(const Work& work, const Source& source, Scratch& s) {
 
 void scale_rgb(const Work& work, const Source& source, libyuv::FilterMode filter, Scratch& s) {
   libyuv::RGBScale(source.plane(0), source.stride(0), work.source.width, work.source.height,
-                   s.picture(work), 3 * work.target.width, s.content.width, s.content.height,
-                   filter);
+                   s.image(work), 3 * work.target.width, s.content.width, s.content.height, filter);
   if (work.fit == Fit::letterbox) fill_pads(work, s);
 }
 
@@ -146,7 +145,7 @@ std::vector<Contender> libyuv_peer(const Work& work, const SharedSource& source)
   if (work.source == work.target) {
     if (work.from == PixelFormat::yuyv) return {contender("libyuv", work, source, yuyv_to_rgb)};
     return {contender("libyuv", work, source, [](const Work& w, const Source& in, Scratch& s) {
-      nv12_to_picture(w, in.plane(0), in.stride(0), in.plane(1), in.stride(1), s);
+      nv12_to_image(w, in.plane(0), in.stride(0), in.plane(1), in.stride(1), s);
     })};
   }
   if (work.filter == Filter::nearest) return scaled(work, source, libyuv::kFilterNone);

@@ -12,7 +12,7 @@ namespace halyard::bench {
 #ifdef HALYARD_HAVE_OPENCV
 namespace {
 
-struct Pictures {
+struct Images {
   cv::Mat color, small, boxed, scaled;
   std::array<cv::Mat, 3> planes, halves;
 };
@@ -45,7 +45,7 @@ std::optional<int> color_code(const Work& work) {
 }
 
 // blobFromImage's two steps: scale to the element type, then one plane a channel.
-void to_planes(const Work& work, Pictures& p) {
+void to_planes(const Work& work, Images& p) {
   const cv::Mat& from = p.boxed;
   if (work.dtype == DType::i8) {
     from.convertTo(p.scaled, CV_8SC3, 1, -128);
@@ -58,7 +58,7 @@ void to_planes(const Work& work, Pictures& p) {
     p.planes[c].convertTo(p.halves[c], CV_16F);
 }
 
-void convert(const Work& work, const cv::Mat& source, int filter, Pictures& p) {
+void convert(const Work& work, const cv::Mat& source, int filter, Images& p) {
   const std::optional<int> code = color_code(work);
   cv::Mat* const color = work.source == work.target ? &p.boxed : &p.color;
   if (code) cv::cvtColor(source, *color, *code);
@@ -78,13 +78,13 @@ void convert(const Work& work, const cv::Mat& source, int filter, Pictures& p) {
 
 Contender contender(const char* name, const Work& work, const SharedSource& source, int filter,
                     unsigned threads) {
-  return {name, [work, source, filter, threads, pictures = std::make_shared<Pictures>()] {
+  return {name, [work, source, filter, threads, images = std::make_shared<Images>()] {
             cv::setNumThreads(static_cast<int>(threads));
             const cv::Mat from = view(*source, work);
             if (work.rotation == Rotation::cw90) {
-              cv::rotate(from, pictures->boxed, cv::ROTATE_90_CLOCKWISE);
+              cv::rotate(from, images->boxed, cv::ROTATE_90_CLOCKWISE);
             } else {
-              convert(work, from, filter, *pictures);
+              convert(work, from, filter, *images);
             }
             benchmark::ClobberMemory();
           }};

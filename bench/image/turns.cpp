@@ -11,7 +11,7 @@ namespace halyard::bench {
 namespace {
 
 constexpr double turn_seconds = 0.004;
-constexpr int most_calls = 20'000;
+constexpr int max_calls = 20'000;
 
 clockid_t used_clock = CLOCK_MONOTONIC;
 
@@ -32,7 +32,7 @@ double seconds_of(const Contender& contender, int calls) {
 int calls_of(const Contender& contender) {
   seconds_of(contender, 2);
   const double one = seconds_of(contender, 1);
-  return std::clamp(static_cast<int>(turn_seconds / std::max(one, 1e-9)), 1, most_calls);
+  return std::clamp(static_cast<int>(turn_seconds / std::max(one, 1e-9)), 1, max_calls);
 }
 
 double median(std::vector<double>& values) {

@@ -14,7 +14,7 @@
 namespace halyard::bench {
 namespace {
 
-// Pictures that start on a cache line, as those of a camera do.
+// Images that start on a cache line, as those of a camera do.
 struct Bytes {
   explicit Bytes(std::size_t bytes)
       : size(bytes),

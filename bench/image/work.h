@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One row of the speed table: from which picture to which, and who does it.
+// One row of the speed table: from which image to which, and who does it.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,7 @@ std::vector<Contender> libyuv_peer(const Work& work, const SharedSource& source)
 
 Tensor noise(Size size, PixelFormat format, DType dtype = DType::u8);
 Convert request_of(const Work& work, const SharedSource& source);
-/// Where the picture lands; what lies beside it is pad.
+/// Where the image lands; what lies beside it is pad.
 Region content_of(const Work& work);
 std::size_t bytes_of(Size size, PixelFormat format, DType dtype);
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A folder's detections as a COCO results file, and one picture's for supervision.
+"""A folder's detections as a COCO results file, and one image's for supervision.
 
     coco_results.py MODEL FOLDER OUT.json
 """

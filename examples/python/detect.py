@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A picture that OpenCV reads, through a network that OpenVINO runs, to boxes drawn on it.
+"""An image that OpenCV reads, through a network that OpenVINO runs, to boxes drawn on it.
 
-    detect.py MODEL.onnx|MODEL.tflite PICTURE OUT.png [LABELS.txt]
+    detect.py MODEL.onnx|MODEL.tflite IMAGE OUT.png [LABELS.txt]
 
-The network takes one RGB picture of f32 in 0..1 and gives boxes and scores as YOLOv8 does: boxes
+The network takes one RGB image of f32 in 0..1 and gives boxes and scores as YOLOv8 does: boxes
 in pixels of its input in ONNX files, in fractions of it in TFLite files.
 """
 from __future__ import annotations
@@ -19,16 +19,16 @@ import openvino
 import halyard as ef
 
 
-def detect(model: str, picture: str, out: str, labels: list[str]) -> ef.Detections:
-    """Finds what is in the picture and draws it; boxes are in pixels of the picture."""
+def detect(model: str, image: str, out: str, labels: list[str]) -> ef.Detections:
+    """Finds what is in the image and draws it; boxes are in pixels of the image."""
     compiled = openvino.compile_model(model, "CPU")
     shape = [int(extent) for extent in compiled.input(0).shape]
     is_planar = shape[1] == 3
     width, height = (shape[3], shape[2]) if is_planar else (shape[2], shape[1])
 
     # OpenCV's own pixels, not copied: BGR as it reads them.
-    pixels = cv2.imread(picture)
-    assert pixels is not None, f"{picture} is no picture"
+    pixels = cv2.imread(image)
+    assert pixels is not None, f"{image} is no image"
     frame = ef.Tensor.from_array(pixels)
     frame.set_format(ef.PixelFormat.Bgr)
     processor = ef.ImageProcessor()

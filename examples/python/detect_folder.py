@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every picture of a folder, or every frame of a video: one line of JSON each.
+"""Every image of a folder, or every frame of a video: one line of JSON each.
 
     detect_folder.py MODEL FOLDER
 """

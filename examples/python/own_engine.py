@@ -17,8 +17,8 @@ import halyard
 def detect(file: str, photo: str) -> halyard.Result:
     network = openvino.Core().compile_model(file, "CPU")
 
-    def engine(picture: np.ndarray) -> np.ndarray:  # (1, 3, H, W), float32 in 0..1
-        outputs: np.ndarray = network(picture)[0]
+    def engine(image: np.ndarray) -> np.ndarray:  # (1, 3, H, W), float32 in 0..1
+        outputs: np.ndarray = network(image)[0]
         return outputs
 
     # The file says size, labels and heads; the engine could be anything that computes.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a decoder finds, in the words of other packages.
 
-    results.py PICTURE
+    results.py IMAGE
 """
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def container(found: halyard.Detections) -> None:
     assert len(json.loads(text)["detections"]) == len(people)
 
 
-def main(picture: str) -> int:
-    image = halyard.Tensor.load(picture, halyard.PixelFormat.Rgb)
+def main(image: str) -> int:
+    image = halyard.Tensor.load(image, halyard.PixelFormat.Rgb)
     processor = halyard.ImageProcessor()
     network = processor.create_image(640, 640, halyard.PixelFormat.Rgb)
     placed = processor.convert(image, network, letterbox=[114, 114, 114, 255])
@@ -36,7 +36,7 @@ def main(picture: str) -> int:
     decoder = halyard.Decoder.new_from_outputs(
         [halyard.Output.detection(shape=[1, 9, 400]).with_normalized(True)],
         input_dims=(640, 640))
-    found = placed.to_source(decoder.decode([output]))  # in pixels of the picture
+    found = placed.to_source(decoder.decode([output]))  # in pixels of the image
 
     container(found)
     print(json.dumps(found.to_coco(image_id=1)))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Masks of a segmentation network: their areas and outlines, and a picture with them on it.
+"""Masks of a segmentation network: their areas and outlines, and an image with them on it.
 
     segment.py MODEL PHOTO OUT.png
 """

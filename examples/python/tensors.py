@@ -20,10 +20,10 @@ def shared_memory() -> halyard.Tensor:
 
 
 def words(batch: halyard.Tensor) -> halyard.Tensor:
-    picture = batch[0]
-    picture.set_format("rgb")
+    image = batch[0]
+    image.set_format("rgb")
     net = halyard.Tensor.image(320, 320, "planar_rgb", mem="heap", dtype="f4")
-    halyard.ImageProcessor().convert(picture, net, rotation=90, fit="letterbox",
+    halyard.ImageProcessor().convert(image, net, rotation=90, fit="letterbox",
                                      pad=[114, 114, 114, 255], normalize="imagenet")
     return net
 

@@ -39,8 +39,8 @@ class Assignment {
 
   /// As many pairs as can be, and of all such choices one of least total cost. Returns the column
   /// of each row, or `unassigned`; valid until the next call.
-  Result<std::span<const std::int32_t>> most_pairs(std::span<const AssignmentPair> pairs,
-                                                   std::size_t rows, std::size_t columns);
+  Result<std::span<const std::int32_t>> max_pairs(std::span<const AssignmentPair> pairs,
+                                                  std::size_t rows, std::size_t columns);
 
   /// Least total cost, where a row that stays alone costs `alone` (finite). A pair whose cost is
   /// not below `alone` is never chosen.

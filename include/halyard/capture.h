@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Capture: pictures one after the other from files, folders and videos; and back into videos.
+// Capture: images one after the other from files, folders and videos; and back into videos.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@
 HALYARD_EXPORTS_BEGIN
 namespace halyard {
 
-/// One picture of a source.
+/// One image of a source.
 struct Frame {
   /// In its native format, with the orientation that its file says: convert() turns it upright. A
   /// video frame of 8 bits lies in the decoder's own memory (no copy) where a PixelFormat has its
@@ -28,8 +28,8 @@ struct Frame {
   /// 8. Turns of a video by other than quarter circles are left out.
   Tensor image;
   std::string source;                     ///< path of the file, or the video's; "standard input"
-  std::size_t index = 0;                  ///< from 0 over the whole source; damaged pictures count
-  std::chrono::nanoseconds timestamp{0};  ///< from the file; pictures: index at 25 per second
+  std::size_t index = 0;                  ///< from 0 over the whole source; damaged images count
+  std::chrono::nanoseconds timestamp{0};  ///< from the file; images: index at 25 per second
 };
 
 /// Reads frames. One source serves one thread at a time; the frames are independent of it.
@@ -39,20 +39,20 @@ class FrameSource {
     /// load.is_cancelled is also asked, about ten times a second, while a pipe or a server sends
     /// nothing, by open() and next(), on the thread that calls; then they give the error cancelled.
     LoadOptions load;
-    double picture_rate = 25;  ///< frames per second given to single pictures
+    double picture_rate = 25;  ///< frames per second given to single images
     /// The longest wait for a server's next bytes, above 0; then the error is timeout.
     std::chrono::milliseconds network_timeout{10'000};
   };
-  /// A picture file, a folder of pictures (in natural order of their names: frame9 before frame10),
-  /// a video file, or "-" (standard input: a picture, several JPEGs one after the other, or a
+  /// An image file, a folder of images (in natural order of their names: frame9 before frame10),
+  /// a video file, or "-" (standard input: an image, several JPEGs one after the other, or a
   /// video). A pipe or a file of JPEGs (.mjpeg) is read like standard input.
   /// Videos: MP4/MOV, Matroska/WebM, AVI, MPEG-TS and -PS, Motion JPEG, FLV, Ogg, ASF, NUT, IVF,
   /// YUV4MPEG, and raw AV1, H.264, HEVC, MPEG-1, -2, -4. Network addresses: http:// and https:// of
-  /// a picture or a video, multipart Motion JPEG among them; rtsp:// and rtsps:// of a camera. A
+  /// an image or a video, multipart Motion JPEG among them; rtsp:// and rtsps:// of a camera. A
   /// user and password in one are not shown in messages and Frame::source. Playlists (HLS, DASH)
   /// and lists of files are malformed, and of what a video names nothing else is opened: one path,
   /// one file. Errors: timeout, cancelled, unsupported (another scheme), not_found, permission,
-  /// malformed (no picture or video), invalid_argument (a folder without pictures; options),
+  /// malformed (no image or video), invalid_argument (a folder without images; options),
   /// unsupported (a video's pixel format other than YUV of 4:2:0, 4:2:2, 4:4:4, grey and RGB; a
   /// video in a build without FFmpeg, or on a system where it cannot be loaded: the message says
   /// what to install). FFmpeg is loaded when the first video is opened.
@@ -62,7 +62,7 @@ class FrameSource {
   FrameSource& operator=(FrameSource&&) noexcept;
   ~FrameSource();
 
-  /// The next frame, or nullopt at the end. A damaged picture is an error that names its file; the
+  /// The next frame, or nullopt at the end. A damaged image is an error that names its file; the
   /// next call goes on behind it.
   Result<std::optional<Frame>> next();
   /// Number of frames where it is known beforehand.
@@ -82,8 +82,8 @@ class FrameSource {
 /// unfinished leaves nothing. Links and permissions are kept as by OutputFile
 /// (halyard/output_file.h); devices and pipes are refused. One writer serves one thread at a time.
 ///
-/// Colours are described by the first picture's colorimetry. The encoder takes even sizes: of an
-/// odd picture the last column or row is written twice.
+/// Colours are described by the first image's colorimetry. The encoder takes even sizes: of an
+/// odd image the last column or row is written twice.
 class VideoWriter {
  public:
   /// Extensions of the names that create() takes, without the dot; empty in a build without FFmpeg.
@@ -98,12 +98,12 @@ class VideoWriter {
   VideoWriter& operator=(VideoWriter&&) noexcept;
   ~VideoWriter();
 
-  /// A u8 picture of the writer's size, i420 or nv12, written as stored: an orientation, the same
+  /// A u8 image of the writer's size, i420 or nv12, written as stored: an orientation, the same
   /// for all, goes into MP4 and MOV files, and is unsupported in others. It is shared with the
   /// encoder, not copied, and must not be written to until finish(). Errors: invalid_argument
   /// (size), unsupported (format, orientation), os (disk full); after an os error the file cannot
   /// be finished.
-  Status write(const Tensor& picture);
+  Status write(const Tensor& image);
   /// Errors: os, permission; invalid_argument (no frame was written).
   Status finish();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Codec: picture files to and from tensors. Pixels stay as they are stored: see image.h for
+// Codec: image files to and from tensors. Pixels stay as they are stored: see image.h for
 // sizes and turns. What an EXIF orientation says goes with the tensor, both ways.
 #pragma once
 
@@ -22,7 +22,7 @@ namespace halyard {
 
 enum class ImageFileType : std::uint8_t { jpeg, png, webp, tiff, bmp, gif };
 
-/// A kind of picture file, and what this build does with it: WebP, TIFF and GIF need libraries.
+/// A kind of image file, and what this build does with it: WebP, TIFF and GIF need libraries.
 struct ImageFileKind {
   ImageFileType type;
   std::string_view name;                         ///< "jpeg"
@@ -35,12 +35,12 @@ std::span<const ImageFileKind> image_file_kinds() noexcept;
 /// The extensions that this build writes, for messages: ".jpg .jpeg .png .webp".
 std::string written_image_extensions();
 std::string_view to_string(ImageFileType type) noexcept;
-/// By the first bytes of a file; 18 are enough. Nothing: no picture that is known.
+/// By the first bytes of a file; 18 are enough. Nothing: no image that is known.
 std::optional<ImageFileType> image_file_type(std::span<const std::byte> file) noexcept;
 /// By the extension of a name, in letters of either case.
 std::optional<ImageFileType> image_file_type(std::string_view path) noexcept;
 
-/// What the header of a picture file says. Sizes are as stored, before any orientation.
+/// What the header of an image file says. Sizes are as stored, before any orientation.
 struct ImageFileInfo {
   ImageFileType type = ImageFileType::jpeg;
   std::size_t width = 0;
@@ -54,7 +54,7 @@ struct ImageFileInfo {
   int components = 3;        ///< as stored; a palette counts 3, or 4 with transparency
   bool progressive = false;  ///< progressive JPEG, or interlaced PNG or GIF
   bool palette = false;
-  Orientation orientation;   ///< the turn that shows the picture upright
+  Orientation orientation;   ///< the turn that shows the image upright
   int exif_orientation = 0;  ///< the tag's value 1..8, 0: absent or invalid
   Colorimetry colorimetry;
 };
@@ -71,7 +71,7 @@ struct DecodeLimits {
   /// a pixel of a WebP, the strips or tiles of a TIFF, the indices of a packed BMP. 4 GiB. Other
   /// PNGs take as much again as their rows have, up to 128 MiB, only where that fits too.
   std::size_t max_bytes = std::size_t{1} << 32;
-  /// Decoded bytes for each byte of the file, of pictures above expansion_floor. Blank areas pack
+  /// Decoded bytes for each byte of the file, of images above expansion_floor. Blank areas pack
   /// 1000 to 1 and more (PNG: rows 1030 to 1; 1-bit palettes to rgba: 33000 to 1), photographs and
   /// drawings 2 to 200.
   std::size_t max_expansion = 1000;
@@ -81,8 +81,8 @@ struct DecodeLimits {
   /// Scans of a JPEG. A progressive file has about 10; one with a scan for each coefficient, 190.
   std::size_t max_scans = 1000;
   /// How many times the scans of a JPEG may visit each block of 8 x 8 on average: the sum over
-  /// scans of their blocks, divided by the blocks of the picture. Usual progressive files visit 5
-  /// to 9 times. Sums up to 2^25 blocks pass whatever the picture's size is.
+  /// scans of their blocks, divided by the blocks of the image. Usual progressive files visit 5
+  /// to 9 times. Sums up to 2^25 blocks pass whatever the image's size is.
   std::size_t max_scan_passes = 24;
 
   /// Limits of the process: those above until set_default_decode_limits() changes them.
@@ -112,8 +112,8 @@ struct LoadOptions {
   std::function<bool()> is_cancelled = {};
 };
 
-/// Reads the header only. Of an animation (WebP, GIF) and of a file with several pictures (TIFF)
-/// the first picture is meant. Errors: malformed (no picture file), corrupt (header cut or
+/// Reads the header only. Of an animation (WebP, GIF) and of a file with several images (TIFF)
+/// the first image is meant. Errors: malformed (no image file), corrupt (header cut or
 /// contradictory), unsupported (lossless, arithmetic, hierarchical, 12-bit, CMYK JPEG, one whose
 /// first component is subsampled or whose height follows the scan; a TIFF that is not grey, palette
 /// or RGB of whole numbers up to 16 bits; a kind that this build does not read, where the message
@@ -122,7 +122,7 @@ struct LoadOptions {
 Result<ImageFileInfo> peek(std::span<const std::byte> file,
                            const DecodeLimits& limits = DecodeLimits::defaults());
 
-/// Decodes into the caller's tensor. A picture of the right size and format is filled at its own
+/// Decodes into the caller's tensor. An image of the right size and format is filled at its own
 /// row pitch, padding untouched; any other tensor is re-labelled inside its capacity first (see
 /// Tensor::reconfigured), and keeps its old label when the file turns out bad: damage in the middle
 /// may leave new pixels behind the old label. The colorimetry becomes the file's: BT.601 full range
@@ -162,12 +162,12 @@ struct PngOptions {
 
 /// u8 rgb, rgba, bgr, bgra (alpha dropped), grey; nv12, nv16, nv24, i420 without a colour
 /// conversion. Row pitch honoured. Pixels are written as they lie; an orientation other than
-/// upright goes into an EXIF block. Errors: unsupported (format, dtype; a YCbCr picture that is not
-/// BT.601 full range once resolve() has filled its colorimetry), invalid_argument (not a picture,
+/// upright goes into an EXIF block. Errors: unsupported (format, dtype; a YCbCr image that is not
+/// BT.601 full range once resolve() has filled its colorimetry), invalid_argument (not an image,
 /// quality, size above 65500), no_memory.
 Result<std::vector<std::byte>> encode_jpeg(const Tensor& image, const JpegOptions& options = {});
 /// u8 rgb, rgba, grey; the orientation as in encode_jpeg(). Errors: unsupported (format, dtype),
-/// invalid_argument (not a picture, compression), no_memory.
+/// invalid_argument (not an image, compression), no_memory.
 Result<std::vector<std::byte>> encode_png(const Tensor& image, const PngOptions& options = {});
 
 struct WebpOptions {
@@ -176,15 +176,15 @@ struct WebpOptions {
 };
 
 /// u8 rgb, rgba, bgr, bgra, grey; up to 16383 x 16383. The orientation as in encode_jpeg(). Errors:
-/// unsupported (format, dtype, build without libwebp), invalid_argument (not a picture, quality,
+/// unsupported (format, dtype, build without libwebp), invalid_argument (not an image, quality,
 /// size), no_memory.
 Result<std::vector<std::byte>> encode_webp(const Tensor& image, const WebpOptions& options = {});
 /// u8 and u16 rgb, rgba, grey, packed without loss (Deflate); the orientation as a tag. Errors:
-/// unsupported (format, dtype, build without libtiff), invalid_argument (not a picture), no_memory.
+/// unsupported (format, dtype, build without libtiff), invalid_argument (not an image), no_memory.
 Result<std::vector<std::byte>> encode_tiff(const Tensor& image);
 /// u8 rgb, bgr (24 bits), rgba, bgra (32 bits with masks), grey (a palette). Errors: unsupported
 /// (format, dtype; an orientation other than upright, which BMP cannot hold), invalid_argument (not
-/// a picture, a file above 4 GiB).
+/// an image, a file above 4 GiB).
 Result<std::vector<std::byte>> encode_bmp(const Tensor& image);
 
 struct SaveOptions {
@@ -196,7 +196,7 @@ struct SaveOptions {
 Result<std::vector<std::byte>> encode_image(const Tensor& image, ImageFileType type,
                                             const SaveOptions& options = {});
 /// encode_image and write_file by the extension of the name, in letters of either case. Errors:
-/// also invalid_argument (an extension that is no picture's; the message names it and those that
+/// also invalid_argument (an extension that is no image's; the message names it and those that
 /// are written).
 Status save_image(const Tensor& image, const std::string& path, const SaveOptions& options = {});
 

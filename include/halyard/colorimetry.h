@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the numbers of a picture mean as colours: four independent, optional axes.
+// What the numbers of an image mean as colours: four independent, optional axes.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ enum class ColorTransfer : std::uint8_t {
 enum class ColorEncoding : std::uint8_t { unknown = 0, bt601 = 1, bt709 = 2, bt2020 = 3 };
 enum class ColorRange : std::uint8_t { unknown = 0, full = 1, limited = 2 };
 
-/// A picture's colorimetry; every axis may be unknown. Only encoding and range enter pixel
+/// An image's colorimetry; every axis may be unknown. Only encoding and range enter pixel
 /// arithmetic. A JPEG is {srgb, srgb, bt601, full}.
 struct Colorimetry {
   ColorSpace space = ColorSpace::unknown;
@@ -43,7 +43,7 @@ struct Colorimetry {
   }
 };
 
-/// Fills unknown axes for a picture of this height: from 720 rows (or 0: unknown height) BT.709
+/// Fills unknown axes for an image of this height: from 720 rows (or 0: unknown height) BT.709
 /// space and matrix, below SMPTE 170M and BT.601; transfer BT.709; range limited.
 Colorimetry resolve(Colorimetry colorimetry, std::size_t height) noexcept;
 

@@ -54,7 +54,7 @@ struct DecodeOptions {
   static DecodeOptions hal();
 };
 
-/// A class of the whole picture.
+/// A class of the whole image.
 struct ClassScore {
   std::int32_t label = 0;  ///< class index, from 0
   float score = 0;         ///< activated where the description asks for it
@@ -84,7 +84,7 @@ struct Decoded {
 /// strides; integers with one scale, or one for each feature. Of equal best classes the first wins,
 /// of logits under a sigmoid or tanh by the logit; of equal scores the earlier anchor goes first;
 /// NaN scores never pass, nor do boxes that are not finite or have a negative extent. Boxes are not
-/// clipped to the picture. Scores are taken for probabilities: with objectness, a box whose
+/// clipped to the image. Scores are taken for probabilities: with objectness, a box whose
 /// objectness is below the threshold does not pass.
 ///
 /// Oriented boxes: cx, cy, w, h and an angle, compared by probabilistic_iou(). Ultralytics

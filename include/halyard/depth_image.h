@@ -72,9 +72,9 @@ class DepthImage : public SensorMessage<DepthImageMetadata> {
                                    const Pool& pool = nullptr);
   static Result<DepthImage> millimeters(std::size_t width, std::size_t height,
                                         const Pool& pool = nullptr);
-  /// A tensor as a message, without a copy: [H, W], [H, W, 1] or a grey picture, f32 or u16; rows
-  /// may lie apart. Errors: invalid_argument (another dtype, shape or stride), unsupported (a
-  /// picture that is not linear).
+  /// A tensor as a message, without a copy: [H, W], [H, W, 1] or a grey image, f32 or u16; rows
+  /// may lie apart. Errors: invalid_argument (another dtype, shape or stride), unsupported (an
+  /// image that is not linear).
   static Result<DepthImage> wrap(const Tensor& tensor);
   /// A received message. Takes any bytes. Errors: malformed (a field that no depth image has),
   /// corrupt (rows leave the tensor; the tensor is neither f32 nor u16).

@@ -52,7 +52,7 @@ std::span<const std::string_view> model_families() noexcept;
 enum class ModelFormat { unknown, onnx, tflite, openvino };
 
 /// What is known of a model without running it.
-struct ModelSignals {
+struct ModelMetadata {
   /// A text that travels with a model: in a ZIP archive at its end, or in a file beside it.
   struct Attachment {
     std::string name = {};  ///< "edgefirst.json", "labels.txt", "config.json"...
@@ -79,7 +79,7 @@ struct ModelSignals {
 /// each other are refused, and the message names both. Pure. Errors: invalid_argument
 /// (contradiction), unsupported (outputs of no known kind; a task or family that is not decoded),
 /// those of documents.
-Result<ModelDescription> infer_description(const ModelSignals& signals);
+Result<ModelDescription> infer_description(const ModelMetadata& metadata);
 
 }  // namespace halyard
 HALYARD_EXPORTS_END

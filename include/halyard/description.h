@@ -35,13 +35,13 @@ enum class OutputRole : std::uint8_t {
   objectness,         ///< one
   classes,            ///< a class index
   mask_coefficients,  ///< one per prototype
-  prototypes,         ///< pictures that coefficients weigh into masks: once per picture
+  prototypes,         ///< images that coefficients weigh into masks: once per image
   keypoints,          ///< x, y and, with three dimensions, visibility, of each point
   angles,             ///< of oriented boxes, radians
   priors,             ///< anchors that boxes are offsets of: cx, cy, w, h
   segmentation,       ///< scores of every class at every pixel
   class_map,          ///< a class index at every pixel
-  classification,     ///< scores of the whole picture
+  classification,     ///< scores of the whole image
 };
 /// The word of documents ("boxes", "mask_coefs", "protos", "landmarks", "masks"...); auxiliary: "".
 std::string_view to_string(OutputRole role) noexcept;
@@ -155,7 +155,7 @@ struct DocumentLimits {
 /// A model as the decoder needs it. Built by hand field by field, made by describe_model(), read
 /// from a document, or found from the model itself by infer_description().
 struct ModelDescription {
-  Size input = {};  ///< picture size of the network; {0, 0}: unknown
+  Size input = {};  ///< image size of the network; {0, 0}: unknown
   std::vector<OutputDescription> outputs = {};
   std::optional<Nms> nms = {};
   std::optional<Task> task = {};

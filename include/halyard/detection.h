@@ -12,14 +12,14 @@ namespace halyard {
 
 /// One found object.
 struct Detection {
-  Box box;                   ///< in pixels of the picture it refers to (see Placement::to_source)
+  Box box;                   ///< in pixels of the image it refers to (see Placement::to_source)
   float score = 0;           ///< in [0, 1]
   std::int32_t label = 0;    ///< class index, from 0
   std::int32_t anchor = -1;  ///< index of the network's candidate that it came from, -1: none
   friend bool operator==(const Detection&, const Detection&) = default;
 };
 
-/// A box that is turned about its centre, in pixels of the picture that it refers to.
+/// A box that is turned about its centre, in pixels of the image that it refers to.
 struct RotatedBox {
   float cx = 0;      ///< centre
   float cy = 0;      ///< centre
@@ -35,7 +35,7 @@ Box bounds(const RotatedBox& box) noexcept;
 
 /// A named point of an object, as pose networks give a fixed number of them per object.
 struct Keypoint {
-  Point at;         ///< in pixels of the picture that the detection refers to; may lie outside
+  Point at;         ///< in pixels of the image that the detection refers to; may lie outside
   float score = 0;  ///< visibility in [0, 1]; 1 where the network gives none
   friend bool operator==(const Keypoint& a, const Keypoint& b) noexcept {
     return a.at.x == b.at.x && a.at.y == b.at.y && a.score == b.score;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draw: detections and tracks onto pictures, in place.
+// Draw: detections and tracks onto images, in place.
 #pragma once
 
 #include <array>
@@ -29,15 +29,15 @@ Color palette_color(std::uint64_t index) noexcept;
 
 enum class ColorBy : std::uint8_t { label, track };
 
-/// Draws boxes, filled tags with text, ids and trails on u8 rgb and rgba pictures (alpha kept).
+/// Draws boxes, filled tags with text, ids and trails on u8 rgb and rgba images (alpha kept).
 /// Keeps the trails of the tracks it has drawn. One overlay serves one thread at a time.
 class Overlay {
  public:
   struct Options {
     std::vector<std::string> labels = {};  ///< class names; a missing one shows as "class 7"
     ColorBy color_by = ColorBy::label;
-    int line_px = 0;  ///< box line width, 1..256; 0: from the picture's size
-    int text_px = 0;  ///< font size (em), 6..512; 0: from the picture's size
+    int line_px = 0;  ///< box line width, 1..256; 0: from the image's size
+    int text_px = 0;  ///< font size (em), 6..512; 0: from the image's size
     bool show_score = true;
     std::size_t trail_length = 30;  ///< points of a track's trail, at most 10000; 0: none
     std::string font = {};          ///< path of a font file; empty: a packaged font is searched for
@@ -51,17 +51,17 @@ class Overlay {
   ~Overlay();
 
   /// Boxes may lie partly or wholly outside; they are clipped. NaN, infinite, empty and inverted
-  /// ones are ignored. Best first on input, so the best lies on top. Tags stay inside the picture.
+  /// ones are ignored. Best first on input, so the best lies on top. Tags stay inside the image.
   /// Labels are UTF-8; invalid bytes show as U+FFFD. Errors: unsupported (format, dtype),
-  /// invalid_argument (the picture carries an orientation: boxes lie in upright ones), those of
+  /// invalid_argument (the image carries an orientation: boxes lie in upright ones), those of
   /// mapping.
-  Status draw(Tensor& picture, std::span<const Detection> detections);
+  Status draw(Tensor& image, std::span<const Detection> detections);
   /// Seen tracks solid, coasting ones thin and dashed; tag "label #id 87%"; adds to the trails, and
   /// drops those of tracks that are no longer given.
-  Status draw(Tensor& picture, std::span<const Track> tracks);
+  Status draw(Tensor& image, std::span<const Track> tracks);
 
-  /// One line of text with its top left corner at (x, y), on a filled tag, clipped to the picture.
-  Status text(Tensor& picture, int x, int y, std::string_view line, Color background);
+  /// One line of text with its top left corner at (x, y), on a filled tag, clipped to the image.
+  Status text(Tensor& image, int x, int y, std::string_view line, Color background);
 
  private:
   struct Impl;

@@ -94,7 +94,7 @@ inline constexpr std::optional<DType> dtype_of<BFloat16> = DType::bf16;
 template <>
 inline constexpr std::optional<DType> dtype_of<bool> = DType::boolean;
 
-/// How the samples of a picture lie in memory. The first eleven values are those of the C
+/// How the samples of an image lie in memory. The first eleven values are those of the C
 /// interface.
 enum class PixelFormat : std::uint8_t {
   yuyv = 0,
@@ -147,16 +147,16 @@ std::string_view to_string(PixelFormat format) noexcept;
 std::optional<PixelFormat> format_from_string(std::string_view name) noexcept;
 std::optional<PixelFormat> format_from_fourcc(std::string_view fourcc) noexcept;
 
-/// One plane of a picture in samples: `row_bytes` are used in each row, rows lie `stride_bytes`
+/// One plane of an image in samples: `row_bytes` are used in each row, rows lie `stride_bytes`
 /// apart.
 struct PlaneGeometry {
   std::size_t row_bytes = 0;
   std::size_t rows = 0;
   std::size_t stride_bytes = 0;
-  std::size_t offset_bytes = 0;  ///< from the start of the picture, all planes in one buffer
+  std::size_t offset_bytes = 0;  ///< from the start of the image, all planes in one buffer
 };
 
-/// Geometry of plane `index` of a width x height picture in one buffer whose first plane has
+/// Geometry of plane `index` of a width x height image in one buffer whose first plane has
 /// `stride_bytes` (0: the tight one). Chroma extents round up, so odd sizes are legal everywhere.
 /// Errors: invalid_argument (zero size, stride below the row, product overflow, plane out of
 /// range).
@@ -168,11 +168,11 @@ Result<PlaneGeometry> plane_geometry(PixelFormat format, DType dtype, std::size_
 /// semi-planar formats (the last CbCr pair must fit) and for I420.
 Result<std::size_t> tight_stride(PixelFormat format, DType dtype, std::size_t width);
 
-/// Bytes of the whole picture in one buffer at `stride_bytes` (0: tight).
+/// Bytes of the whole image in one buffer at `stride_bytes` (0: tight).
 Result<std::size_t> image_bytes(PixelFormat format, DType dtype, std::size_t width,
                                 std::size_t height, std::size_t stride_bytes);
 
-/// Shape of the tensor that holds such a picture: packed [H,W,C]; planar [C,H,W]; NV12, NV21, I420
+/// Shape of the tensor that holds such an image: packed [H,W,C]; planar [C,H,W]; NV12, NV21, I420
 /// [H + ceil(H/2), W]; NV16 [2H, W]; NV24 [3H, W]. Writes the rank's values, returns the rank.
 std::size_t image_shape(PixelFormat format, std::size_t width, std::size_t height,
                         std::span<std::size_t, 8> shape) noexcept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes, regions, boxes and the words for turning and fitting pictures. No pixels here.
+// Sizes, regions, boxes and the words for turning and fitting images. No pixels here.
 #pragma once
 
 #include <algorithm>
@@ -47,7 +47,7 @@ struct Point {
   float y = 0;
 };
 
-/// An axis-aligned box in pixels of the picture it belongs to; x1 <= x2 and y1 <= y2 when
+/// An axis-aligned box in pixels of the image it belongs to; x1 <= x2 and y1 <= y2 when
 /// canonical.
 struct Box {
   float x1 = 0;
@@ -84,12 +84,12 @@ Orientation inverse(Orientation orientation) noexcept;
 inline bool swaps_axes(Rotation rotation) noexcept {
   return rotation == Rotation::cw90 || rotation == Rotation::cw270;
 }
-/// Extent of a picture of `stored` size once its orientation is applied.
+/// Extent of an image of `stored` size once its orientation is applied.
 inline Size oriented(Size stored, Orientation orientation) noexcept {
   return swaps_axes(orientation.rotation) ? Size{stored.height, stored.width} : stored;
 }
-/// Where a part of a picture of `whole` size lies once the picture's orientation is applied. The
-/// part of the upright picture goes back by oriented(part, upright, inverse(orientation)).
+/// Where a part of an image of `whole` size lies once the image's orientation is applied. The
+/// part of the upright image goes back by oriented(part, upright, inverse(orientation)).
 RegionF oriented(const RegionF& part, Size whole, Orientation orientation) noexcept;
 
 /// A map of the plane, (x, y) -> (m[0] x + m[1] y + m[2], m[3] x + m[4] y + m[5]), in continuous
@@ -103,14 +103,14 @@ Affine then(const Affine& first, const Affine& second) noexcept;
 /// The inverse map. Elements are not finite when there is none (determinant 0).
 Affine inverse(const Affine& map) noexcept;
 
-/// How the turned picture meets the destination rectangle:
+/// How the turned image meets the destination rectangle:
 /// - stretch: fills it;
 /// - letterbox: keeps the aspect ratio, centred, the rest is pad;
 /// - cover: keeps the aspect ratio and fills it; what does not fit is cut off on both sides alike;
 /// - top_left: keeps the aspect ratio, in the top left corner, the rest is pad.
 enum class Fit : std::uint8_t { stretch = 0, letterbox = 1, cover = 2, top_left = 3 };
 
-/// Which arithmetic rounds a letterboxed picture to whole pixels; w x h into W x H:
+/// Which arithmetic rounds a letterboxed image to whole pixels; w x h into W x H:
 /// - hal: sa = w/h, da = W/H; sa > da: W x max(1, round(W/sa)), else max(1, round(H*sa)) x H; the
 ///   offset is half of the rest, rounded down. EdgeFirst HAL's rule.
 /// - ultralytics: r = min(W/w, H/h); round(w r) x round(h r), at least 1, halves to even; the
@@ -119,7 +119,7 @@ enum class Fit : std::uint8_t { stretch = 0, letterbox = 1, cover = 2, top_left 
 ///   with.
 enum class LetterboxRule : std::uint8_t { hal = 0, ultralytics = 1, ultralytics_val = 2 };
 
-/// Where a picture of `source` size (width x height, after any rotation) lands in `target` by a
+/// Where an image of `source` size (width x height, after any rotation) lands in `target` by a
 /// rule. An empty source gives the whole target.
 Region letterbox_region(double width, double height, Size target, LetterboxRule rule) noexcept;
 Region letterbox_region(Size source, Size target, LetterboxRule rule = LetterboxRule::hal) noexcept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Image: one call from any picture to any picture: crop, flip, rotate, fit, place, colour, dtype.
+// Image: one call from any image to any image: crop, flip, rotate, fit, place, colour, dtype.
 #pragma once
 
 #include <array>
@@ -41,7 +41,7 @@ enum class Chroma : std::uint8_t { replicate = 0, bilinear = 1 };
 enum class ColorimetryMode : std::uint8_t { fast = 0, exact = 1 };
 
 /// What happens to colours beside their alpha, on sources and destinations that both have alpha.
-/// Pictures are taken as they are: filters treat colour and alpha alike.
+/// Images are taken as they are: filters treat colour and alpha alike.
 enum class AlphaStep : std::uint8_t {
   keep = 0,           ///< colours and alpha as they are
   premultiply = 1,    ///< colour * alpha / 255 is stored
@@ -61,14 +61,14 @@ struct Normalize {
 /// A request. Steps in this order: orientation -> crop -> flip -> rotate -> fit -> place.
 struct Convert {
   Tensor src = {};
-  /// A plain tensor is read as a picture (Tensor::as_image).
+  /// A plain tensor is read as an image (Tensor::as_image).
   Tensor dst = {};
   /// In pixels of the upright source; sides may lie between pixels, and are at least 2^-16 long.
   /// Unset: all. Filters read no pixel that the crop does not touch.
   std::optional<RegionF> crop = {};
   /// What shows the source upright. Unset: the source's own, Tensor::orientation(), as its EXIF
   /// data says. Orientation{}: pixels as they are stored. Applied first: crop, affine and the
-  /// Placement speak of the upright picture.
+  /// Placement speak of the upright image.
   std::optional<Orientation> orientation = {};
   Flip flip = Flip::none;
   Rotation rotation = Rotation::none;
@@ -95,7 +95,7 @@ struct Convert {
   std::optional<Affine> affine = {};
 };
 
-/// A request compiled for pictures of its geometry: sizes, formats, dtypes, orientation,
+/// A request compiled for images of its geometry: sizes, formats, dtypes, orientation,
 /// colorimetry and quantization; bytes and strides may differ from run to run. A value; copies
 /// share. Thread-safe.
 class ConvertPlan {
@@ -110,12 +110,12 @@ class ConvertPlan {
   std::shared_ptr<const image::CompiledPlan> compiled_;
 };
 
-/// Converts pictures. Chooses the first backend that supports the request, in the order OpenGL,
+/// Converts images. Chooses the first backend that supports the request, in the order OpenGL,
 /// G2D, CPU (HALYARD_FORCE_BACKEND pins one). The CPU serves every legal request.
 ///
 /// Sources: u8 in every format, u16 grey and Bayer. Bayer mosaics are demosaiced bilinearly: a
 /// missing colour is the mean of its two or four nearest samples, also of those outside the crop,
-/// edges of the picture mirrored so that the pattern goes on.
+/// edges of the image mirrored so that the pattern goes on.
 ///
 /// Destinations: every format but Bayer, u8 and (RGB models and grey) i8, u16, f16, bf16, f32.
 /// Values are 8-bit codes v before they are stored, not rounded:
@@ -152,9 +152,9 @@ class Processor {
   Processor& operator=(Processor&&) noexcept;
   ~Processor();
 
-  /// Fills the destination and says where its pixels came from. Pad and picture are written, the
+  /// Fills the destination and says where its pixels came from. Pad and image are written, the
   /// row padding is not. A request that fails leaves the destination as it was. Errors:
-  /// invalid_argument (not a picture; crop or place empty, outside or not finite; source and
+  /// invalid_argument (not an image; crop or place empty, outside or not finite; source and
   /// destination share bytes; a destination that carries an orientation, which the upright pixels
   /// in it would belie; normalize not finite, or for an integer destination without
   /// quantization; an affine map without inverse, or beside fit, flip or rotation;
@@ -163,7 +163,7 @@ class Processor {
   /// formats and dtypes that conversion_support() declines; no backend takes the request, the
   /// detail lists why), no_memory, and those of mapping.
   Result<Placement> convert(const Convert& request);
-  /// The same from `src` to `dst`; the tensors of `words` are not looked at. For small pictures,
+  /// The same from `src` to `dst`; the tensors of `words` are not looked at. For small images,
   /// where copies of tensors show.
   Result<Placement> convert(const Convert& words, const Tensor& src, const Tensor& dst);
 
@@ -183,9 +183,9 @@ class Processor {
   /// those of convert_all, and invalid_argument (more sources than the batch has places).
   Result<std::vector<Placement>> convert_batch(std::span<const Tensor> sources, const Tensor& batch,
                                                const Convert& like);
-  /// The tiles of one picture, tile i into batch.batch(i); they lie in the upright source, as
+  /// The tiles of one image, tile i into batch.batch(i); they lie in the upright source, as
   /// plan_tiles(src.upright_size()) has them. like.crop must be unset. Errors: those
-  /// of convert_batch, and invalid_argument (a tile outside the picture).
+  /// of convert_batch, and invalid_argument (a tile outside the image).
   Result<std::vector<Placement>> convert_tiles(const Tensor& src, std::span<const Tile> tiles,
                                                const Tensor& batch, const Convert& like);
 
@@ -199,7 +199,7 @@ class Processor {
   Status flush();
 
   /// A mask over the destination of `placement` (grey u8) as a mask over its upright source, whose
-  /// size `out` must have; 0 where the source was not shown. And the way back; what the picture
+  /// size `out` must have; 0 where the source was not shown. And the way back; what the image
   /// does not cover is 0. Errors: those of convert().
   Status mask_to_source(const Placement& placement, const Tensor& mask, const Tensor& out,
                         Filter filter = Filter::bilinear);
@@ -224,20 +224,20 @@ class Processor {
 const char* conversion_declined(PixelFormat from, DType from_dtype, PixelFormat to,
                                 DType to_dtype) noexcept;
 
-/// What a picture's samples look like, channel by channel in the order of its colour model.
+/// What an image's samples look like, channel by channel in the order of its colour model.
 struct ChannelStatistics {
   double mean = 0;                             ///< 8-bit codes
   double standard_deviation = 0;               ///< of the population
   std::array<std::uint64_t, 256> histogram{};  ///< samples of each code
 };
-struct PictureStatistics {
+struct ImageStatistics {
   std::size_t channels = 0;
   std::array<ChannelStatistics, 4> channel{};
 };
-/// Counts the samples of a u8 picture as they are stored (a subsampled plane has fewer); every
-/// `row_step`-th row of each plane. Errors: invalid_argument (not a picture, row_step 0),
+/// Counts the samples of a u8 image as they are stored (a subsampled plane has fewer); every
+/// `row_step`-th row of each plane. Errors: invalid_argument (not an image, row_step 0),
 /// unsupported (dtype), those of mapping.
-Result<PictureStatistics> measure(const Tensor& picture, std::size_t row_step = 1);
+Result<ImageStatistics> measure(const Tensor& image, std::size_t row_step = 1);
 
 }  // namespace halyard
 HALYARD_EXPORTS_END

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Image: a picture as a message of a camera, in the words of sensor_msgs/Image.
+// Image: an image as a message of a camera, in the words of sensor_msgs/Image.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ namespace halyard {
 
 class TensorPool;
 
-/// What the bytes of a picture are. Values are those of the byte in ImageMetadata.
+/// What the bytes of an image are. Values are those of the byte in ImageMetadata.
 enum class ImageEncoding : std::uint8_t {
   mono8 = 0,
   mono16 = 1,
@@ -85,7 +85,7 @@ struct ImagePlaneLayout {
   std::uint64_t stride_bytes = 0;  ///< between rows
 };
 
-/// What travels beside the tensor of a picture. Plain bytes, little endian.
+/// What travels beside the tensor of an image. Plain bytes, little endian.
 struct ImageMetadata {
   SensorHeader header;
   std::uint32_t width = 0;   ///< pixels, 1..65535
@@ -104,10 +104,10 @@ static_assert(offsetof(ImageMetadata, encoding) == 48 &&
 static_assert(offsetof(ImageMetadata, planes) == 56 &&
               offsetof(ImageMetadata, plane_stride_bytes) == 104);
 
-/// A picture in one buffer. tensor() is a picture that Processor::convert() takes as it is.
+/// An image in one buffer. tensor() is an image that Processor::convert() takes as it is.
 class Image : public SensorMessage<ImageMetadata> {
  public:
-  /// A picture from the default pool, at the pitch of Tensor::create_image(). Its pixels are any.
+  /// An image from the default pool, at the pitch of Tensor::create_image(). Its pixels are any.
   /// Errors: invalid_argument (a side outside 1..65535, a foreign encoding), those of
   /// default_pool() and TensorPool::alloc_image().
   static Result<Image> create(std::size_t width, std::size_t height, ImageEncoding encoding);
@@ -115,21 +115,21 @@ class Image : public SensorMessage<ImageMetadata> {
   static Result<Image> create_on(const std::shared_ptr<TensorPool>& pool, std::size_t width,
                                  std::size_t height, ImageEncoding encoding,
                                  std::size_t stride_bytes = 0);
-  /// A tensor as a message, without a copy: a picture of the encoding's format, or a tensor of its
+  /// A tensor as a message, without a copy: an image of the encoding's format, or a tensor of its
   /// dtype and shape ([H, W] and [H, W, 1] for one channel). Keeps strides and colorimetry. Errors:
   /// invalid_argument (another dtype, format or shape; a foreign encoding), unsupported (planes in
-  /// several buffers or not linear; strides that no picture has).
+  /// several buffers or not linear; strides that no image has).
   static Result<Image> wrap(const Tensor& tensor, ImageEncoding encoding);
-  /// The same for a picture, whose format and dtype say the encoding. Errors: also unsupported
+  /// The same for an image, whose format and dtype say the encoding. Errors: also unsupported
   /// (no encoding has them).
-  static Result<Image> wrap(const Tensor& picture);
-  /// A received message: the picture that `metadata` describes in the buffer of `tensor`. Takes any
-  /// bytes. Errors: malformed (a field that no picture has), corrupt (a plane leaves the buffer,
+  static Result<Image> wrap(const Tensor& image);
+  /// A received message: the image that `metadata` describes in the buffer of `tensor`. Takes any
+  /// bytes. Errors: malformed (a field that no image has), corrupt (a plane leaves the buffer,
   /// planes overlap, a stride is too small, the tensor has another dtype), unsupported (the buffer
   /// is not linear).
   static Result<Image> from_parts(const Tensor& tensor, const ImageMetadata& metadata);
-  /// The same where a tensor that is a picture keeps its own planes: topics copy what lies in no
-  /// pool, and rows may lie closer then. Errors: also corrupt (a picture of another size, format or
+  /// The same where a tensor that is an image keeps its own planes: topics copy what lies in no
+  /// pool, and rows may lie closer then. Errors: also corrupt (an image of another size, format or
   /// dtype).
   static Result<Image> from_frame(Tensor tensor, const ImageMetadata& metadata);
 
@@ -149,7 +149,7 @@ class Image : public SensorMessage<ImageMetadata> {
   void set_colorimetry(const Colorimetry& colorimetry) noexcept;
 
   /// The bytes of a pixel, valid as long as data(). Maps anew each time: for many pixels use
-  /// tensor().map() or data(). Errors: invalid_argument (outside the picture), unsupported (pixels
+  /// tensor().map() or data(). Errors: invalid_argument (outside the image), unsupported (pixels
   /// that lie in planes), those of data().
   Result<std::span<const std::byte>> pixel(std::size_t x, std::size_t y) const;
   /// `value`: bytes_per_pixel() bytes. Errors: also invalid_argument (another length), permission.
@@ -158,7 +158,7 @@ class Image : public SensorMessage<ImageMetadata> {
   /// pair, for YUV in planes one sample each of Y, Cb and Cr, for planar RGB(A) one of each plane.
   /// Errors: invalid_argument (another length), those of Tensor::map().
   Status fill(std::span<const std::byte> value);
-  /// A part of the picture that shares its bytes. Errors: those of Tensor::slice(): a region that
+  /// A part of the image that shares its bytes. Errors: those of Tensor::slice(): a region that
   /// is empty or outside; a corner at an odd position of a subsampled or Bayer encoding.
   Result<Image> roi(const Region& region) const;
   /// The same part copied, without gaps between rows, planes one behind the other.

@@ -23,7 +23,7 @@ std::string_view to_string(FdKind kind) noexcept;
 /// Errors: invalid_argument (negative, closed, or none of these; the detail says what it is).
 Result<FdKind> fd_kind(int fd);
 
-/// One plane of a picture in somebody's memory. `fd` is borrowed: the importer duplicates it.
+/// One plane of an image in somebody's memory. `fd` is borrowed: the importer duplicates it.
 struct PlaneDescriptor {
   int fd = -1;
   std::size_t stride_bytes = 0;  ///< 0: tight. Camera drivers pad, so give what they say.
@@ -64,7 +64,7 @@ class Importer {
   /// reading gives a read-only Buffer.
   Result<std::shared_ptr<Buffer>> import_buffer(int fd, const ImportOptions& options = {});
 
-  /// A picture over one descriptor per plane, or over one for all (chroma behind luma, at the
+  /// An image over one descriptor per plane, or over one for all (chroma behind luma, at the
   /// luma's stride). Errors: those above; invalid_argument (a stride below the minimum, a plane
   /// that ends behind its object, planes that overlap, modifiers that differ).
   Result<Tensor> import_image(std::span<const PlaneDescriptor> planes, std::size_t width,

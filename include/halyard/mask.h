@@ -98,7 +98,7 @@ struct MaskOptions {
   /// none.
   std::optional<Size> size = {};
   /// The part of the network's input that the target shows, in its pixels: Placement::content() for
-  /// a target that is the picture. Unset: all of it. Rule ultralytics takes whole pixels.
+  /// a target that is the image. Unset: all of it. Rule ultralytics takes whole pixels.
   std::optional<RegionF> content = {};
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mask draw: instance masks and class maps blended onto pictures, without a mask in memory first.
+// Mask draw: instance masks and class maps blended onto images, without a mask in memory first.
 #pragma once
 
 #include <array>
@@ -39,33 +39,33 @@ struct MaskDrawOptions {
   std::span<const MaskColor> palette = {};
   /// Detections of this label, or pixels of this class, are left out: "background".
   std::optional<std::int32_t> ignored_label = {};
-  /// Of prototypes alone: the part of the network's input that the picture shows, in its pixels:
+  /// Of prototypes alone: the part of the network's input that the image shows, in its pixels:
   /// Placement::content(). Unset: all of it.
   std::optional<RegionF> content = {};
-  /// A picture of the same size and format to draw over a copy of; borrowed for the call. Null: the
-  /// picture is drawn on as it is.
+  /// An image of the same size and format to draw over a copy of; borrowed for the call. Null: the
+  /// image is drawn on as it is.
   const Tensor* background = nullptr;
   /// Black first: zeros, also in the alpha channel; for NV12 the black of its range.
   bool clear = false;
 };
 
-/// Draws masks on u8 pictures: rgb, bgr, rgba, bgra, planar_rgb, planar_rgba and nv12, of any
-/// strides, parts of pictures too. Keeps its memory: a second frame of the same kind allocates
+/// Draws masks on u8 images: rgb, bgr, rgba, bgra, planar_rgb, planar_rgba and nv12, of any
+/// strides, parts of images too. Keeps its memory: a second frame of the same kind allocates
 /// nothing. Move-only; one thread at a time.
 ///
 /// A pixel where the mask is on becomes round((c a + p (255 - a)) / 255), with c the colour, p what
 /// was there and a = round(opacity x alpha of the colour), the same on every processor. Alpha
-/// channels of pictures keep their values: a cleared rgba picture stays transparent. Detections are
+/// channels of images keep their values: a cleared rgba image stays transparent. Detections are
 /// given best first and drawn from the last to the first, so the best lies on top, as Overlay
 /// draws them.
 ///
-/// NV12: c is the colour in the picture's matrix and range (resolve()), luma is blended per pixel.
+/// NV12: c is the colour in the image's matrix and range (resolve()), luma is blended per pixel.
 /// A chroma sample becomes what averaging its four pixels' blended chroma gives, rounded once; at
 /// odd borders the last column or row counts for the one that is missing.
 ///
 /// Errors of all calls, before anything is written: invalid_argument (opacity not in 0..1, not as
 /// many track ids as detections, a background of another size or format or that shares bytes with
-/// the picture, background and clear together, a picture that carries an orientation), unsupported
+/// the image, background and clear together, an image that carries an orientation), unsupported
 /// (format, dtype), those of mapping.
 class MaskPainter {
  public:
@@ -75,21 +75,21 @@ class MaskPainter {
   ~MaskPainter();
 
   /// From prototypes straight to pixels: logits once per prototype pixel, sampled row by row. The
-  /// same pixels as materialize() with rule logits, the picture's size and the same content give.
+  /// same pixels as materialize() with rule logits, the image's size and the same content give.
   /// Boxes in pixels of the network's input. Errors: also those of materialize().
-  Status draw(Tensor& picture, const MaskPrototypes& prototypes,
+  Status draw(Tensor& image, const MaskPrototypes& prototypes,
               std::span<const Detection> detections, const MaskDrawOptions& options = {});
 
-  /// Masks that exist, made for the picture's size by any rule; a byte is on from 128. Detections
-  /// give labels. Errors: also invalid_argument (the set's frame is not the picture's size, not as
+  /// Masks that exist, made for the image's size by any rule; a byte is on from 128. Detections
+  /// give labels. Errors: also invalid_argument (the set's frame is not the image's size, not as
   /// many masks as detections, content is set).
-  Status draw(Tensor& picture, const MaskSet& masks, std::span<const Detection> detections,
+  Status draw(Tensor& image, const MaskSet& masks, std::span<const Detection> detections,
               const MaskDrawOptions& options = {});
 
-  /// A class id for every pixel, u8 or u16, [H, W] or [H, W, 1] of the picture's extent, as
+  /// A class id for every pixel, u8 or u16, [H, W] or [H, W, 1] of the image's extent, as
   /// SemanticMapper gives them. Coloured by class. Errors: also invalid_argument (extent, content
-  /// is set, the map shares bytes with the picture), unsupported (dtype, strides).
-  Status draw(Tensor& picture, const Tensor& class_map, const MaskDrawOptions& options = {});
+  /// is set, the map shares bytes with the image), unsupported (dtype, strides).
+  Status draw(Tensor& image, const Tensor& class_map, const MaskDrawOptions& options = {});
 
  private:
   std::unique_ptr<draw::PaintWorkspace> workspace_;

@@ -44,10 +44,10 @@ class Engine {
   /// The file it was opened from, as given to open().
   const std::string& path() const noexcept;
   /// Shapes are static; a dynamic batch axis is fixed to 1. Quantization is filled where the file
-  /// has it; a picture input has its format (planar_rgb for NCHW, rgb for NHWC).
+  /// has it; an image input has its format (planar_rgb for NCHW, rgb for NHWC).
   std::span<const TensorSpec> inputs() const noexcept;
   std::span<const TensorSpec> outputs() const noexcept;
-  /// Width and height of the first picture input, {0, 0} when there is none.
+  /// Width and height of the first image input, {0, 0} when there is none.
   Size input_size() const noexcept;
   /// Text the model file carries: ONNX metadata, or the dict that exporters append to .tflite files
   /// ("names", "imgsz", "task"...).
@@ -80,7 +80,7 @@ BoxUnits box_units(const Engine& engine);
 /// What the engine, its file and the files beside it tell of the model: edgefirst.json and .yaml,
 /// a .json or .yaml of the model's own name, config.json, preprocessor_config.json and labels.txt,
 /// in the archive at the file's end, in its metadata, or in its folder.
-ModelSignals signals_of(const Engine& engine);
+ModelMetadata metadata_of(const Engine& engine);
 
 /// The same of an .onnx file, read without an engine and without its weights, so that a model can
 /// be described where none is built in: metadata, names, shapes and element types of inputs and
@@ -88,15 +88,15 @@ ModelSignals signals_of(const Engine& engine);
 /// invalid_argument (no regular file), malformed (no ONNX model; the message has the byte),
 /// exhausted (beyond a limit that the message names), unsupported (another kind of file, an element
 /// type, an output whose shape only an engine can find).
-Result<ModelSignals> signals_of_file(const std::string& path);
+Result<ModelMetadata> metadata_of_file(const std::string& path);
 
 /// The files that opening or describing this model reads, as far as they are there: itself, the
 /// .bin file of an .xml file, the files that an .onnx file keeps values in, and the texts beside it
-/// that signals_of() reads. What cannot be read, or is no model, names no further files.
+/// that metadata_of() reads. What cannot be read, or is no model, names no further files.
 std::vector<std::string> files_of_model(const std::string& path);
 
-/// A decoder for the engine's outputs, from infer_description(signals_of(engine)). Errors: those of
-/// infer_description() and Decoder::create().
+/// A decoder for the engine's outputs, from infer_description(metadata_of(engine)). Errors: those
+/// of infer_description() and Decoder::create().
 Result<Decoder> decoder_for(const Engine& engine, DecodeOptions options = {});
 
 }  // namespace halyard

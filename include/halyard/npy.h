@@ -26,7 +26,7 @@ Result<Tensor> load_npy(const std::string& path, std::size_t max_bytes = std::si
 
 /// A whole file with the elements of `tensor` in C order. Strides may be any; format, quantization
 /// and name are not written. Errors: unsupported (bf16, which NumPy has no type for; the planes of
-/// a picture that are no one array: nv12 and the like), those of map(). Reentrant.
+/// an image that are no one array: nv12 and the like), those of map(). Reentrant.
 Result<std::vector<std::byte>> encode_npy(const Tensor& tensor);
 /// The same of `bytes`, which hold the elements of `shape` in C order. Errors: unsupported (bf16),
 /// invalid_argument (`bytes` has another length than `shape` asks).

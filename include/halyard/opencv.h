@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mapped tensors and pictures as cv::Mat, and cv::Mat as tensors, without a copy. Not in halyard.h:
+// Mapped tensors and images as cv::Mat, and cv::Mat as tensors, without a copy. Not in halyard.h:
 // needs OpenCV's headers (core).
 #pragma once
 
@@ -93,10 +93,10 @@ inline Result<Rows> rows_of(const TensorMap& map) {
     return make_error(Errc::invalid_argument, "mat: the tensor's rank must be 2 or 3",
                       "rank " + std::to_string(layout.rank));
   }
-  // A planar picture is [C, H, W]: its rows are no rows of pixels.
+  // A planar image is [C, H, W]: its rows are no rows of pixels.
   if (!map.planes_adjacent() || (layout.rank == 3 && map.plane_count() > 1)) {
     return make_error(Errc::unsupported,
-                      "mat: the picture's planes lie apart; take them by mat_of_plane()");
+                      "mat: the image's planes lie apart; take them by mat_of_plane()");
   }
   const auto element = static_cast<std::ptrdiff_t>(size_of(layout.dtype));
   const std::size_t channels = layout.rank == 3 ? layout.shape[2] : 1;
@@ -113,7 +113,7 @@ inline Result<Rows> rows_of(const TensorMap& map) {
 
 }  // namespace opencv_detail
 
-/// A rank 2 tensor or packed picture [H, W], [H, W, C] as a Mat of C channels over the same bytes;
+/// A rank 2 tensor or packed image [H, W], [H, W, C] as a Mat of C channels over the same bytes;
 /// planar ones are taken plane by plane. Owns nothing and must not outlive the map. OpenCV knows no
 /// const: a Mat over a map for reading must not be written.
 /// Errors: invalid_argument (rank), unsupported (element type, strides that no Mat has, no
@@ -123,7 +123,7 @@ inline Result<cv::Mat> mat_of(const TensorMap& map) {
   return opencv_detail::mat_over(rows, map.layout().dtype);
 }
 
-/// Plane `index` of a mapped picture: the luma of NV12 with one channel, its chroma with two, as
+/// Plane `index` of a mapped image: the luma of NV12 with one channel, its chroma with two, as
 /// cv::cvtColorTwoPlane() takes them. Else as mat_of(). Errors: also invalid_argument (index).
 inline Result<cv::Mat> mat_of_plane(const TensorMap& map, std::size_t index) {
   if (index >= map.plane_count()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Placement: where the pixels of a converted picture came from, both ways.
+// Placement: where the pixels of a converted image came from, both ways.
 #pragma once
 
 #include <vector>
@@ -12,12 +12,12 @@ HALYARD_EXPORTS_BEGIN
 namespace halyard {
 
 /// The map between source and destination pixels of one convert (crop -> flip -> rotate -> fit ->
-/// place, or a free affine map). The source is the upright picture: boxes that come back from the
+/// place, or a free affine map). The source is the upright image: boxes that come back from the
 /// destination are to be drawn on it, whatever its stored orientation is. Exact to the rounding of
 /// float for every flip and rotation. A small value; reentrant.
 class Placement {
  public:
-  /// Identity on a picture of size 0 x 0.
+  /// Identity on an image of size 0 x 0.
   Placement() = default;
   /// Builds the map. `crop` lies in `source`; `content` is the rectangle of the destination that
   /// the turned crop fills. All extents must be above 0.
@@ -27,8 +27,8 @@ class Placement {
   Placement(Size source, const RegionF& crop, const Affine& to_destination, Size destination,
             const Region& content) noexcept;
 
-  /// What convert() gives for Fit::letterbox of a whole picture of `source` size: for programs
-  /// whose picture was letterboxed elsewhere. An extent that is not above 0 gives the identity.
+  /// What convert() gives for Fit::letterbox of a whole image of `source` size: for programs
+  /// whose image was letterboxed elsewhere. An extent that is not above 0 gives the identity.
   static Placement letterbox(Size source, Size destination,
                              LetterboxRule rule = LetterboxRule::hal) noexcept;
 
@@ -37,7 +37,7 @@ class Placement {
   Size destination() const noexcept { return destination_; }
   /// In source pixels: what was shown. With Fit::cover smaller than what was asked for.
   RegionF crop() const noexcept { return crop_; }
-  /// The destination rectangle that shows the picture; everything else is pad.
+  /// The destination rectangle that shows the image; everything else is pad.
   Region content() const noexcept { return content_; }
   /// The request's flip and rotation.
   Orientation orientation() const noexcept { return orientation_; }
@@ -49,12 +49,12 @@ class Placement {
   /// Continuous pixel coordinates, not clipped.
   Point to_source(Point destination) const noexcept;
   Point to_destination(Point source) const noexcept;
-  /// Maps the corners and takes the box around them; to_source clips it to the source picture.
+  /// Maps the corners and takes the box around them; to_source clips it to the source image.
   Box to_source(const Box& destination) const noexcept;
   Box to_destination(const Box& source) const noexcept;
   /// Every box mapped by to_source; scores, labels and order stay.
   std::vector<Detection> to_source(std::vector<Detection> detections) const;
-  /// Every point mapped and clipped to the source picture; scores stay. Not finite stays so.
+  /// Every point mapped and clipped to the source image; scores stay. Not finite stays so.
   std::vector<Keypoint> to_source(std::vector<Keypoint> keypoints) const;
 
   /// Replaces the scale of the map, not that of the pixels: the turned crop's pixels count `scale`

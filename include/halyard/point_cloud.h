@@ -163,7 +163,7 @@ class PointCloud : public SensorMessage<PointCloudMetadata> {
   Result<View<T, 1>> field(std::string_view name) const {
     HALYARD_TRY(const FieldPlace place,
                 place_of(name, dtype_of<std::remove_const_t<T>>, sizeof(T), !std::is_const_v<T>));
-    HALYARD_CHECK(check_adjacent_rows());
+    HALYARD_RETURN_IF_ERROR(check_adjacent_rows());
     return View<T, 1>(place.data, {point_count()}, {place.point_step});
   }
   /// The same as [height, width].

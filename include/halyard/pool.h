@@ -121,7 +121,7 @@ class TensorHandle : public Tensor {
   /// The same as elements. Errors: also invalid_argument (T is not the dtype).
   template <class T>
   Result<std::span<T>> data_as() const {
-    HALYARD_CHECK(check_elements(dtype_of<std::remove_const_t<T>>));
+    HALYARD_RETURN_IF_ERROR(check_elements(dtype_of<std::remove_const_t<T>>));
     if constexpr (std::is_const_v<T>) {
       HALYARD_TRY(const auto bytes, data_slice());
       return std::span<T>(reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T));
@@ -191,7 +191,7 @@ class TensorPool : public std::enable_shared_from_this<TensorPool> {
   /// of alloc(), timeout instead of exhausted; at once where the pool could never hold the tensor.
   Result<TensorHandle> alloc_for(std::span<const std::size_t> shape, DType dtype, Device device,
                                  std::chrono::nanoseconds timeout);
-  /// A picture, as Tensor::create_image() lays it out. Errors: those of both.
+  /// An image, as Tensor::create_image() lays it out. Errors: those of both.
   Result<TensorHandle> alloc_image(std::size_t width, std::size_t height, PixelFormat format,
                                    DType dtype = DType::u8, std::size_t stride_bytes = 0);
 

@@ -144,7 +144,7 @@ HALYARD_EXPORTS_END
   if (!name) return std::move(name).error(); \
   declaration = *std::move(name)
 /// The same for a Status, or for a Result whose value is not needed.
-#define HALYARD_CHECK(...)                                                                   \
+#define HALYARD_RETURN_IF_ERROR(...)                                                         \
   do {                                                                                       \
     if (auto halyard_check_ = (__VA_ARGS__); !halyard_check_) return halyard_check_.error(); \
   } while (false)

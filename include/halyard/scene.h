@@ -34,7 +34,7 @@ struct TrackedFrame {
 /// pixels of the network's input, and so the tracker must only be used for frames that are placed
 /// in it in the same way; else call decode_into(), Placement::to_source() and update() one after
 /// the other. Detections that the tracker does not take up are left out: scores that continue and
-/// start no track, boxes that it ignores, those beyond its max_tracks. Classes of the picture are
+/// start no track, boxes that it ignores, those beyond its max_tracks. Classes of the image are
 /// given as they are.
 ///
 /// Allocates nothing when an earlier frame was as full. Errors: those of decode_into() and of

@@ -45,7 +45,7 @@ struct SemanticOptions {
   /// Extent of the network's input, which `content` counts in. Unset: the head's own extent.
   std::optional<Size> input = {};
   /// The part of the input that the target shows: Placement::content() for a target that is the
-  /// picture. Unset: all of it.
+  /// image. Unset: all of it.
   std::optional<RegionF> content = {};
 };
 

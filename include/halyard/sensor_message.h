@@ -32,7 +32,7 @@ std::string_view frame_id_of(const SensorHeader& header) noexcept;
 /// or other bytes behind the first zero).
 Status validate(const SensorHeader& header);
 
-/// Bytes of the elements of a tensor without gaps; of a picture image_bytes() at the tight stride.
+/// Bytes of the elements of a tensor without gaps; of an image image_bytes() at the tight stride.
 std::size_t packed_bytes(const Tensor& tensor) noexcept;
 /// The memory from the first byte of the elements to behind the last, gaps between rows and planes
 /// included. Valid as long as a tensor over this memory is there. Errors: invalid_argument (empty

@@ -68,7 +68,7 @@ struct TensorSpec {
   DType dtype = DType::u8;
   std::vector<std::size_t> shape;            ///< outermost first
   std::optional<Quantization> quantization;  ///< integer tensors only
-  std::optional<PixelFormat> format;         ///< set when the tensor is a picture
+  std::optional<PixelFormat> format;         ///< set when the tensor is an image
 };
 
 /// One plane of an image tensor, as memory.
@@ -114,7 +114,7 @@ class TensorMap {
   const std::byte* data() const noexcept { return base_; }
   /// Null when the map is read-only.
   std::byte* writable() const noexcept { return can_write(access_) ? base_ : nullptr; }
-  /// Plane `index` of a picture; index < plane_count().
+  /// Plane `index` of an image; index < plane_count().
   const MappedPlane& plane(std::size_t index) const noexcept { return planes_[index]; }
   std::size_t plane_count() const noexcept { return plane_count_; }
   /// Whether data() and layout() describe all of it: not so where planes lie in several places.
@@ -122,10 +122,10 @@ class TensorMap {
 
   /// Elements as T with N axes. A const T reads, a plain T writes.
   /// Errors: invalid_argument (T is not the dtype, N is not the rank, misaligned), permission
-  /// (plain T on a read-only map), unsupported (a picture whose planes do not follow one another).
+  /// (plain T on a read-only map), unsupported (an image whose planes do not follow one another).
   template <class T, std::size_t N>
   Result<View<T, N>> view() const {
-    HALYARD_CHECK(check_view(dtype_of<std::remove_const_t<T>>, N, !std::is_const_v<T>));
+    HALYARD_RETURN_IF_ERROR(check_view(dtype_of<std::remove_const_t<T>>, N, !std::is_const_v<T>));
     std::array<std::size_t, N> shape;
     std::array<std::ptrdiff_t, N> stride;
     for (std::size_t i = 0; i < N; ++i) {
@@ -137,8 +137,9 @@ class TensorMap {
   /// All elements of a contiguous tensor as one run; errors as view(), and unsupported (strided).
   template <class T>
   Result<std::span<T>> flat() const {
-    HALYARD_CHECK(check_view(dtype_of<std::remove_const_t<T>>, layout_.rank, !std::is_const_v<T>));
-    HALYARD_CHECK(check_contiguous());
+    HALYARD_RETURN_IF_ERROR(
+        check_view(dtype_of<std::remove_const_t<T>>, layout_.rank, !std::is_const_v<T>));
+    HALYARD_RETURN_IF_ERROR(check_contiguous());
     return std::span<T>(reinterpret_cast<T*>(base_.get()), layout_.element_count());
   }
 
@@ -183,7 +184,7 @@ struct ImageOptions {
 /// Requests for images with Compression::any that became linear, batches as one. Thread-safe.
 std::uint64_t compression_fallbacks() noexcept;
 
-/// A tensor, possibly a picture. Copying copies the handle; the bytes are shared. Reentrant: one
+/// A tensor, possibly an image. Copying copies the handle; the bytes are shared. Reentrant: one
 /// Tensor value belongs to one thread at a time, several values may share bytes across threads.
 class Tensor {
  public:
@@ -206,7 +207,7 @@ class Tensor {
   /// As the network or file says, with its quantization, name and format.
   static Result<Tensor> create(const TensorSpec& spec, Memory memory = Memory::automatic);
 
-  /// Zero-filled picture. Row pitch: 64-byte multiples for semi- and tri-planar formats and for DMA
+  /// Zero-filled image. Row pitch: 64-byte multiples for semi- and tri-planar formats and for DMA
   /// memory, tight for the rest. Width and height 1..65535 (odd ones are legal).
   static Result<Tensor> create_image(std::size_t width, std::size_t height, PixelFormat format,
                                      DType dtype = DType::u8, Memory memory = Memory::automatic);
@@ -225,8 +226,8 @@ class Tensor {
   static Result<Tensor> create_image_in(const BufferSource& allocate, std::size_t width,
                                         std::size_t height, PixelFormat format,
                                         const ImageOptions& options = {});
-  /// `count` zero-filled pictures in one buffer, as a tensor with a batch axis in front of the
-  /// picture's shape; batch(n) is the n-th as a picture. Each begins at a multiple of 64 bytes.
+  /// `count` zero-filled images in one buffer, as a tensor with a batch axis in front of the
+  /// image's shape; batch(n) is the n-th as an image. Each begins at a multiple of 64 bytes.
   static Result<Tensor> create_image_batch(std::size_t count, std::size_t width, std::size_t height,
                                            PixelFormat format, const ImageOptions& options = {});
 
@@ -234,7 +235,7 @@ class Tensor {
   /// reconfigured() refuses. Errors: invalid_argument (it would leave the buffer).
   static Result<Tensor> wrap(std::shared_ptr<Buffer> buffer, const Layout& layout,
                              std::size_t offset_bytes = 0);
-  /// Lays a picture over one or more planes (all in one entry, or one entry per plane of the
+  /// Lays an image over one or more planes (all in one entry, or one entry per plane of the
   /// format; planar RGB is one entry). stride_bytes 0 means tight. Where `modifier` is not linear
   /// only the device knows how far pixels reach: each plane needs its entry, offsets alone are
   /// checked, and no CPU map is ever given. Errors: invalid_argument (a plane leaves its buffer or
@@ -261,7 +262,7 @@ class Tensor {
   /// The buffer of the first plane, null for an empty tensor.
   const std::shared_ptr<Buffer>& buffer() const noexcept { return planes_[0].buffer; }
   std::size_t offset_bytes() const noexcept { return planes_[0].offset_bytes; }
-  /// Whether buffer() has all of it: false for a picture that has a buffer for each plane.
+  /// Whether buffer() has all of it: false for an image that has a buffer for each plane.
   bool is_in_one_buffer() const noexcept {
     const auto is_other = [this](const PlaneSource& plane) {
       return plane.buffer != nullptr && plane.buffer != planes_[0].buffer;
@@ -272,19 +273,19 @@ class Tensor {
 
   bool is_image() const noexcept { return format_.has_value(); }
   std::optional<PixelFormat> format() const noexcept { return format_; }
-  /// What the elements of a batch of pictures are: batch(n) gives them so. None for pictures.
+  /// What the elements of a batch of images are: batch(n) gives them so. None for images.
   std::optional<PixelFormat> item_format() const noexcept { return item_format_; }
-  /// Errors: invalid_argument (a picture, rank 1, no elements, a shape that the format cannot
-  /// have), unsupported (strides that no picture has).
+  /// Errors: invalid_argument (an image, rank 1, no elements, a shape that the format cannot
+  /// have), unsupported (strides that no image has).
   Status set_item_format(std::optional<PixelFormat> format);
-  /// Extent of the picture, 0 for other tensors.
+  /// Extent of the image, 0 for other tensors.
   std::size_t width() const noexcept { return width_; }
   std::size_t height() const noexcept { return height_; }
   Size size() const noexcept;
   /// Bytes between rows of the first plane, 0 for other tensors.
   std::size_t row_stride_bytes() const noexcept { return format_ ? planes_[0].stride_bytes : 0; }
   std::size_t plane_count() const noexcept;
-  /// Errors: invalid_argument (not a picture, index out of range).
+  /// Errors: invalid_argument (not an image, index out of range).
   Result<ImagePlane> image_plane(std::size_t index) const;
 
   const Colorimetry& colorimetry() const noexcept { return colorimetry_; }
@@ -292,12 +293,12 @@ class Tensor {
   const std::optional<Quantization>& quantization() const noexcept { return quantization_; }
   /// Errors: those of validate().
   Status set_quantization(std::optional<Quantization> quantization);
-  /// What shows a picture upright that lies in memory as a camera or file stored it. Decoders set
-  /// it; convert() applies it and gives upright pictures. slice(), batch(), part() and
+  /// What shows an image upright that lies in memory as a camera or file stored it. Decoders set
+  /// it; convert() applies it and gives upright images. slice(), batch(), part() and
   /// with_format() keep it; reshape() and reconfigured() drop it.
   Orientation orientation() const noexcept { return orientation_; }
   void set_orientation(Orientation orientation) noexcept { orientation_ = orientation; }
-  /// size() once the orientation is applied: that of the picture which convert() shows.
+  /// size() once the orientation is applied: that of the image which convert() shows.
   Size upright_size() const noexcept { return oriented(size(), orientation_); }
   /// How the device arranges the pixels, DRM_FORMAT_MOD_*; linear unless imported otherwise. What
   /// is not linear cannot be mapped by the CPU.
@@ -306,40 +307,40 @@ class Tensor {
   const std::string& name() const noexcept { return name_; }
   void set_name(std::string name) { name_ = std::move(name); }
 
-  /// A sub-picture sharing the bytes. Unknown colorimetry of a YUV picture is resolved by the whole
-  /// picture's height first, so that its parts mean the same colours. Errors: invalid_argument (not
-  /// a picture; region empty or outside; x or y not a multiple of the chroma block of a subsampled
+  /// A sub-image sharing the bytes. Unknown colorimetry of a YUV image is resolved by the whole
+  /// image's height first, so that its parts mean the same colours. Errors: invalid_argument (not
+  /// an image; region empty or outside; x or y not a multiple of the chroma block of a subsampled
   /// format or of the 2x2 of a Bayer mosaic), unsupported (a part of what is not linear).
   Result<Tensor> slice(const Region& region) const;
-  /// Element n of the outermost axis, sharing the bytes: a picture when create_image_batch() made
+  /// Element n of the outermost axis, sharing the bytes: an image when create_image_batch() made
   /// the tensor; with_format() or as_image() sees others as one. Errors: invalid_argument (n out of
-  /// range, rank 1, a single picture).
+  /// range, rank 1, a single image).
   Result<Tensor> batch(std::size_t n) const;
   /// Some indices of the leading axes, all of the others, sharing the bytes: batch(n) is the part
   /// {AxisRange::index(n)}. Keeps colorimetry and name, quantization (the scales of the indices
   /// that are taken), the format of items that stay whole. For reconfigured() a part has the bytes
-  /// of its own elements, and no others. Errors: invalid_argument (a picture, see slice(); more
+  /// of its own elements, and no others. Errors: invalid_argument (an image, see slice(); more
   /// ranges than axes; an index out of range; no elements or no axis left).
   Result<Tensor> part(std::span<const AxisRange> ranges) const;
-  /// Same elements under another shape; drops the picture format, and per-channel quantization
+  /// Same elements under another shape; drops the image format, and per-channel quantization
   /// whose axis the new shape lacks. Errors: invalid_argument (count differs), unsupported
   /// (strided, or planes that do not follow one another).
   Result<Tensor> reshape(std::span<const std::size_t> shape) const;
   Result<Tensor> reshape(std::initializer_list<std::size_t> shape) const {
     return reshape(std::span<const std::size_t>(shape.begin(), shape.size()));
   }
-  /// The same bytes seen as a picture; a leading axis of 1 is dropped. Errors: invalid_argument
-  /// (the shape cannot be this format), unsupported (strides that no picture has; another format
+  /// The same bytes seen as an image; a leading axis of 1 is dropped. Errors: invalid_argument
+  /// (the shape cannot be this format), unsupported (strides that no image has; another format
   /// over planes that do not follow one another).
   Result<Tensor> with_format(PixelFormat format) const;
   /// with_format() with the format guessed from the shape: [1,]3|4,H,W planar; [1,]H,W,3|4 packed
-  /// RGB(A); 1 channel grey. A picture is returned as it is.
+  /// RGB(A); 1 channel grey. An image is returned as it is.
   Result<Tensor> as_image() const;
-  /// The same memory under another picture size and format, as far as its capacity goes (decoders
+  /// The same memory under another image size and format, as far as its capacity goes (decoders
   /// re-label a reused tensor so): its own bytes for an element of a batch and for a part, else all
   /// of the buffer. The row pitch is kept when it fits, else chosen anew. Errors: exhausted
-  /// (capacity; the detail names both sizes), unsupported (several buffers, not linear, a part of a
-  /// picture, elements with gaps between them).
+  /// (capacity; the detail names both sizes), unsupported (several buffers, not linear, a part of
+  /// an image, elements with gaps between them).
   Result<Tensor> reconfigured(std::size_t width, std::size_t height, PixelFormat format) const;
 
   /// To write is to claim the tensor's own bytes: one thread may write them at a time, several may
@@ -364,7 +365,7 @@ class Tensor {
   static bool share_addresses(const Buffer& one, const Buffer& other) noexcept;
   static bool share_bytes(const Buffer& one, const ByteRegion& mine, const Buffer& other,
                           const ByteRegion& yours) noexcept;
-  /// The tensor's bytes: one region per plane of a picture, else one run. Returns their count, 0
+  /// The tensor's bytes: one region per plane of an image, else one run. Returns their count, 0
   /// when there are no elements.
   std::size_t byte_regions(std::span<ByteRegion, 4> regions) const noexcept;
   /// Whether all regions lie in the first plane's entry, or region i in entry i.
@@ -381,8 +382,8 @@ class Tensor {
   Status check_ranges(std::span<const AxisRange> ranges) const;
   std::optional<std::size_t> capacity_of(const Layout& part,
                                          std::span<const AxisRange> ranges) const noexcept;
-  /// Whether the layout shows all of the picture: its planes follow one another in one buffer as
-  /// plane_geometry() has it. True for what is no picture.
+  /// Whether the layout shows all of the image: its planes follow one another in one buffer as
+  /// plane_geometry() has it. True for what is no image.
   bool planes_adjacent() const;
   Layout layout_;
   std::array<PlaneSource, 3> planes_{};
@@ -393,7 +394,7 @@ class Tensor {
   Orientation orientation_;
   std::uint64_t modifier_ = drm_modifier_linear;
   bool opaque_ = false;  ///< wrapped under a modifier that is not linear; stays under any other
-  std::optional<PixelFormat> item_format_;  ///< of the pictures of a batch
+  std::optional<PixelFormat> item_format_;  ///< of the images of a batch
   /// What reconfigured() may use from offset_bytes() on; none: all of the buffer; 0: nothing.
   std::optional<std::size_t> capacity_bytes_;
   std::optional<Quantization> quantization_;

@@ -195,7 +195,7 @@ class Quantization:
 
 class Colorimetry:
     """
-    What the numbers of a picture mean as colours; each axis may be None
+    What the numbers of an image mean as colours; each axis may be None
     (unknown). Immutable, compares by value.
     """
 
@@ -234,7 +234,7 @@ class Colorimetry:
     def __reduce__(self) -> tuple[Any, ...]: ...
 
 class ImageInfo:
-    """What the header of a picture file says."""
+    """What the header of an image file says."""
 
     @property
     def width(self) -> int:
@@ -256,11 +256,11 @@ class ImageInfo:
 
     @property
     def rotation_degrees(self) -> int:
-        """Clockwise turn of 0, 90, 180 or 270 that shows the picture upright."""
+        """Clockwise turn of 0, 90, 180 or 270 that shows the image upright."""
 
     @property
     def flip_horizontal(self) -> bool:
-        """True when the picture is to be mirrored too, before the turn."""
+        """True when the image is to be mirrored too, before the turn."""
 
     @property
     def bit_depth(self) -> int:
@@ -374,19 +374,19 @@ class _Tensor:
 
     @property
     def format(self) -> PixelFormat | None:
-        """None for what is no picture."""
+        """None for what is no image."""
 
     @property
     def width(self) -> int | None:
-        """Columns; None for what is no picture."""
+        """Columns; None for what is no image."""
 
     @property
     def height(self) -> int | None:
-        """Rows; None for what is no picture."""
+        """Rows; None for what is no image."""
 
     @property
     def row_stride(self) -> int | None:
-        """Bytes between rows of the first plane; None for what is no picture."""
+        """Bytes between rows of the first plane; None for what is no image."""
 
     @property
     def is_planar(self) -> bool:
@@ -410,7 +410,7 @@ class _Tensor:
     @property
     def orientation(self) -> tuple[Flip, Rotation]:
         """
-        What shows the picture upright: flip, then clockwise rotation. load() sets it to what the
+        What shows the image upright: flip, then clockwise rotation. load() sets it to what the
         file says, convert() applies it; assign None to clear it.
         """
 
@@ -452,7 +452,7 @@ class _Tensor:
 
     def set_format(self, format: PixelFormatLike) -> None:
         """
-        Calls the bytes a picture of this format, in place. Raises RuntimeError when the shape
+        Calls the bytes an image of this format, in place. Raises RuntimeError when the shape
         cannot be one: packed [H,W,C], planar [C,H,W], NV12 [3H/2,W], NV16 [2H,W], NV24
         [3H,W].
         """
@@ -535,7 +535,7 @@ class _Tensor:
         limits: DecodeLimits | None = None,
     ) -> ImageInfo:
         """
-        Decodes a picture file into this tensor's memory. The tensor takes the file's size and
+        Decodes an image file into this tensor's memory. The tensor takes the file's size and
         format in place: JPEG 4:2:0 Nv12, 4:2:2 Nv16, 4:4:4 Nv24, grey Grey; others Rgb, Rgba
         or Grey; or `format` where the file can be decoded so. A row stride that is wide enough is
         kept. Pixels stay as they are stored, and the ImageInfo says how to show them upright:
@@ -560,7 +560,7 @@ class _Tensor:
         limits: DecodeLimits | None = None,
     ) -> ImageInfo:
         """
-        What the header of a picture file says; no pixel is decoded. Sizes are as stored,
+        What the header of an image file says; no pixel is decoded. Sizes are as stored,
         before any turn.
         """
 
@@ -575,7 +575,7 @@ class _Tensor:
 
     def save(self, filename: str | os.PathLike[str], quality: int = 90) -> None:
         """
-        Writes the picture as the file's name says: .jpg, .jpeg, .png, .webp, .tif, .tiff, .bmp;
+        Writes the image as the file's name says: .jpg, .jpeg, .png, .webp, .tif, .tiff, .bmp;
         WebP and TIFF where the build has their libraries. quality: of JPEG and WebP, 1 to 100.
         uint8 Rgb, Rgba and Grey fit all of these, others some.
 
@@ -585,20 +585,20 @@ class _Tensor:
 
     def save_jpeg(self, filename: str | os.PathLike[str], quality: int = 80) -> None:
         """
-        Writes the picture as JPEG; quality 1 to 100. uint8 RGB, BGR, RGBA, BGRA (alpha
+        Writes the image as JPEG; quality 1 to 100. uint8 RGB, BGR, RGBA, BGRA (alpha
         dropped), grey and YUV of BT.601 full range.
         """
 
     def save_png(self, filename: str | os.PathLike[str], compression: int = 6) -> None:
         """
-        Writes the picture as PNG; compression 0 to 9. uint8 Rgb, Rgba and Grey.
+        Writes the image as PNG; compression 0 to 9. uint8 Rgb, Rgba and Grey.
         """
 
     def to_jpeg(self, quality: int = 80) -> bytes:
-        """The picture as the bytes of a JPEG file."""
+        """The image as the bytes of a JPEG file."""
 
     def to_png(self, compression: int = 6) -> bytes:
-        """The picture as the bytes of a PNG file."""
+        """The image as the bytes of a PNG file."""
 
     def _repr_png_(self) -> bytes | None:
         """PNG for notebooks, at most 1024 pixels a side."""
@@ -618,18 +618,18 @@ class _Tensor:
         zero_point: int | None = None,
     ) -> None:
         """
-        Writes a packed uint8 picture into an array [H,W,C] of uint8 (RAW), int8 (SIGNED: v -
+        Writes a packed uint8 image into an array [H,W,C] of uint8 (RAW), int8 (SIGNED: v -
         zero_point, 128 by default) or floats (SIGNED: v / 127.5 - zero_point / 127.5, 1 by
         default; UNSIGNED: v / 255; RAW: v). Rgba may drop its alpha into 3 channels. Strides
-        are honoured on both sides; dst may share bytes with the picture. Raises TypeError for
+        are honoured on both sides; dst may share bytes with the image. Raises TypeError for
         another dst, RuntimeError for shapes that differ and where elements of dst share bytes.
         """
 
 class Tensor(_Tensor):
     """
-    Elements in memory that devices share, possibly a picture.
+    Elements in memory that devices share, possibly an image.
 
-    shape, dtype, size, nbytes, ndim, strides and reshape are NumPy's; a picture also has a
+    shape, dtype, size, nbytes, ndim, strides and reshape are NumPy's; an image also has a
     format, width, height, row stride and colorimetry. View a tensor as a NumPy array without a
     copy by ``numpy.asarray(t)`` or ``t.numpy()``, or hand it to others by DLPack; both see padded
     rows as strides. Parts (``view``, ``batch``, ``t[n]``, ``reshape``) share the bytes.
@@ -657,7 +657,7 @@ class Tensor(_Tensor):
         dtype: DTypeLike = 'uint8',
     ) -> Tensor:
         """
-        A picture of zeros. Shape: packed [H,W,C], planar [C,H,W], NV12 [H+ceil(H/2),W], NV16
+        An image of zeros. Shape: packed [H,W,C], planar [C,H,W], NV12 [H+ceil(H/2),W], NV16
         [2H,W], NV24 [3H,W]; odd sizes are legal. `access` says what the CPU will do with
         device memory: none, read, write or readwrite; a hint, all access works.
         """
@@ -686,25 +686,25 @@ class Tensor(_Tensor):
     def reshape(self, *shape: SupportsIndex | Sequence[SupportsIndex]) -> Tensor:
         """
         A tensor of another shape over the same bytes: ints, or a sequence of them; one may be
-        -1. Without the picture format. Raises ValueError when the count differs,
+        -1. Without the image format. Raises ValueError when the count differs,
         UnsupportedError where rows are padded: NumPy copies then.
         """
 
     def view(self, region: Region | Rect) -> Tensor:
         """
-        A rectangle of a picture that shares its bytes. Subsampled formats need x and y at
-        multiples of the chroma block. Raises RuntimeError outside the picture.
+        A rectangle of an image that shares its bytes. Subsampled formats need x and y at
+        multiples of the chroma block. Raises RuntimeError outside the image.
         """
 
     def batch(self, n: int) -> Tensor:
         """
         Element n of the outermost axis, sharing its bytes. Raises RuntimeError when n is out
-        of range, or for a single picture.
+        of range, or for a single image.
         """
 
     def __getitem__(self, key: Any) -> Tensor:
         """
-        A part that shares the bytes: of a picture t[y0:y1, x0:x1]; of other tensors ints and
+        A part that shares the bytes: of an image t[y0:y1, x0:x1]; of other tensors ints and
         slices for the leading axes, t[n] being batch(n).
         """
 
@@ -729,7 +729,7 @@ class Tensor(_Tensor):
         """
         A tensor over the memory of an array: of NumPy, or anything with a buffer,
         DLPack or NumPy's array interface. With `copy`, a tensor of its own. Memory whose
-        elements share bytes is seen read-only. Name the picture format by set_format().
+        elements share bytes is seen read-only. Name the image format by set_format().
         """
 
     @staticmethod
@@ -769,7 +769,7 @@ class Tensor(_Tensor):
         limits: DecodeLimits | None = None,
     ) -> Tensor:
         """
-        A new picture from a file (JPEG, PNG, WebP, TIFF, BMP, GIF), in the file's own format
+        A new image from a file (JPEG, PNG, WebP, TIFF, BMP, GIF), in the file's own format
         or in `format`. Its pixels lie as they are stored; `orientation` says how, and convert()
         turns them upright.
         """
@@ -811,7 +811,7 @@ class _ReferenceTensor(_Tensor):
         dtype: DTypeLike = 'uint8',
     ) -> _ReferenceTensor:
         """
-        A picture of zeros. Shape: packed [H,W,C], planar [C,H,W], NV12 [H+ceil(H/2),W], NV16
+        An image of zeros. Shape: packed [H,W,C], planar [C,H,W], NV12 [H+ceil(H/2),W], NV16
         [2H,W], NV24 [3H,W]; odd sizes are legal. `access` says what the CPU will do with
         device memory: none, read, write or readwrite; a hint, all access works.
         """
@@ -838,25 +838,25 @@ class _ReferenceTensor(_Tensor):
 
     def reshape(self, shape: Sequence[int]) -> None:
         """
-        Gives the tensor another shape of as many elements, in place. Drops the picture format.
+        Gives the tensor another shape of as many elements, in place. Drops the image format.
         Raises RuntimeError when the count differs or rows are padded.
         """
 
     def view(self, region: Region | Rect) -> _ReferenceTensor:
         """
-        A rectangle of a picture that shares its bytes. Subsampled formats need x and y at
-        multiples of the chroma block. Raises RuntimeError outside the picture.
+        A rectangle of an image that shares its bytes. Subsampled formats need x and y at
+        multiples of the chroma block. Raises RuntimeError outside the image.
         """
 
     def batch(self, n: int) -> _ReferenceTensor:
         """
         Element n of the outermost axis, sharing its bytes. Raises RuntimeError when n is out
-        of range, or for a single picture.
+        of range, or for a single image.
         """
 
     def __getitem__(self, key: Any) -> _ReferenceTensor:
         """
-        A part that shares the bytes: of a picture t[y0:y1, x0:x1]; of other tensors ints and
+        A part that shares the bytes: of an image t[y0:y1, x0:x1]; of other tensors ints and
         slices for the leading axes, t[n] being batch(n).
         """
 
@@ -881,7 +881,7 @@ class _ReferenceTensor(_Tensor):
         """
         A tensor over the memory of an array: of NumPy, or anything with a buffer,
         DLPack or NumPy's array interface. With `copy`, a tensor of its own. Memory whose
-        elements share bytes is seen read-only. Name the picture format by set_format().
+        elements share bytes is seen read-only. Name the image format by set_format().
         """
 
     @staticmethod
@@ -921,7 +921,7 @@ class _ReferenceTensor(_Tensor):
         limits: DecodeLimits | None = None,
     ) -> _ReferenceTensor:
         """
-        A new picture from a file (JPEG, PNG, WebP, TIFF, BMP, GIF), in the file's own format
+        A new image from a file (JPEG, PNG, WebP, TIFF, BMP, GIF), in the file's own format
         or in `format`. Its pixels lie as they are stored; `orientation` says how, and convert()
         turns them upright.
         """
@@ -2608,7 +2608,7 @@ class Placement:
 
     @property
     def content(self) -> Region:
-        """The Region of the destination that shows the picture; the rest is pad."""
+        """The Region of the destination that shows the image; the rest is pad."""
 
     @property
     def letterbox(self) -> tuple[float, float, float, float]:
@@ -2636,7 +2636,7 @@ class Placement:
 
 class ImageProcessor:
     """
-    Converts pictures: crop, flip, rotate, resize, place, colours, element type; draws results.
+    Converts images: crop, flip, rotate, resize, place, colours, element type; draws results.
 
     It always starts; what no backend of this machine serves raises RuntimeError when asked.
     HALYARD_FORCE_BACKEND (opengl, g2d, cpu) pins a backend. One processor serves one call at a
@@ -2681,22 +2681,22 @@ class ImageProcessor:
         bgr: bool = False,
     ) -> Placement:
         """
-        Fills ``dst`` from ``src``, two pictures of any formats: orientation, crop, flip, rotation,
+        Fills ``dst`` from ``src``, two images of any formats: orientation, crop, flip, rotation,
         fit, place, colours, element type, in this order. Returns a Placement, which maps boxes
         between dst and the upright src. dst is upright, and carries no orientation of its own.
         From YUV to RGB and grey, luma below black counts as black; YUV of one colorimetry becomes
         that of another by one matrix, without RGB between.
 
         Args:
-            src: the picture to read.
-            dst: the picture to fill; its size and format say what is made. A view or an element of a
-                batch fills that part. A tensor that is no picture yet is seen as one.
+            src: the image to read.
+            dst: the image to fill; its size and format say what is made. A view or an element of a
+                batch fills that part. A tensor that is no image yet is seen as one.
             rotation, flip: a clockwise turn, and a mirror applied before it.
             source (src_crop): the part of the upright src to show; None: all.
             letterbox: R G B A; keeps the aspect ratio and fills the rest with it; None: stretches.
             dst_crop: the part of dst to fill. With dst_color the rest gets that colour (as place and
                 pad do), without it the rest stays.
-            fit, pad, place: stretch, letterbox, cover or top left; the colour beside the picture; the
+            fit, pad, place: stretch, letterbox, cover or top left; the colour beside the image; the
                 rectangle for it.
             filter, antialias: resampling; antialias widens the kernel when shrinking.
             normalize: for float and quantized dst: a Normalization, "imagenet", or (mean, std) of
@@ -2705,7 +2705,7 @@ class ImageProcessor:
                 sets. Else what a file says (ImageInfo), (Flip, Rotation), or "raw": as stored.
             letterbox_rule, bgr: how a letterbox is rounded; store blue where red is named.
 
-        Raises RuntimeError (halyard.Error) for parts outside a picture, formats that do not convert,
+        Raises RuntimeError (halyard.Error) for parts outside an image, formats that do not convert,
         and src and dst that share bytes. The interpreter is released meanwhile.
         """
 
@@ -2776,7 +2776,7 @@ class ImageProcessor:
         compression: Literal['any', 'ubwc', 'afbc', 'pvric', 'dcc'] | None = None,
     ) -> Tensor:
         """
-        A picture of zeros in the memory that suits this machine's backends best. `access`: what
+        An image of zeros in the memory that suits this machine's backends best. `access`: what
         the CPU will do with it (none, read, write, readwrite). `compression` (any, ubwc, afbc,
         pvric, dcc) needs access "none".
         """
@@ -2798,7 +2798,7 @@ class ImageProcessor:
         require_sealed: bool = False,
     ) -> Tensor:
         """
-        A picture over a DMA-BUF or shared memory of somebody else. Descriptors are duplicated:
+        An image over a DMA-BUF or shared memory of somebody else. Descriptors are duplicated:
         close yours. `stride` and `offset` in bytes; without a stride rows are tight. Chroma
         lies behind the luma unless it has a descriptor or an offset. With `require_sealed`,
         memory that its owner can shrink is sealed, or refused: to read what an owner has taken
@@ -2822,17 +2822,17 @@ class ImageProcessor:
         Draws boxes and masks.
 
         Args:
-            dst: uint8 picture: Rgb, Rgba, Bgra or Bgr.
+            dst: uint8 image: Rgb, Rgba, Bgra or Bgr.
             bbox: what a Decoder gives, with scores, classes and masks; or (N, 4) fractions of
                 the network's input, or its pixels where input_dims is given.
             scores, classes: (N,), (N,); of bbox where that has them.
             seg: list of uint8 (h, w, 1), one for a box and at most N; or one (h, w, classes)
-                of the whole picture.
-            background: picture of dst's size and format to draw over; None: dst as it is;
+                of the whole image.
+            background: image of dst's size and format to draw over; None: dst as it is;
                 "black": black, alpha 0.
             opacity: of masks, clamped to 0..1.
             letterbox: left, top, right, bottom of the part of the input that shows the
-                picture, in fractions: Placement.letterbox.
+                image, in fractions: Placement.letterbox.
             color_mode: what chooses a colour.
             input_dims: (width, height) of the network's input.
 
@@ -2895,7 +2895,7 @@ class ImageProcessor:
 
         Args:
             bbox, scores, classes, proto_data: as Decoder.decode_proto gives them.
-            letterbox: the part of the network's input that shows the picture, in fractions.
+            letterbox: the part of the network's input that shows the image, in fractions.
             resolution: a MaskResolution; None: Proto().
 
         Raises ValueError when there are not as many coefficients as boxes.
@@ -2920,7 +2920,7 @@ class ImageProcessor:
         access: Literal['none', 'read', 'write', 'readwrite'] = 'none',
     ) -> Tensor:
         """
-        A picture for n tiles, one below the other: tile_w x (n * tile_h) pixels.
+        An image for n tiles, one below the other: tile_w x (n * tile_h) pixels.
 
         The other arguments are those of create_image; memory None: what suits best.
         """
@@ -2942,9 +2942,9 @@ class ImageProcessor:
         cfg: halyard._tiling.TilingConfig,
     ) -> list[halyard._tiling.TilePlacement]:
         """
-        Renders every tile of src into a picture of alloc_tile_batch, from the top.
+        Renders every tile of src into an image of alloc_tile_batch, from the top.
 
-        Returns their placements. Raises ValueError when the picture is too short.
+        Returns their placements. Raises ValueError when the image is too short.
         """
 
     def tile_one(
@@ -2955,14 +2955,14 @@ class ImageProcessor:
         cfg: halyard._tiling.TilingConfig,
     ) -> None:
         """
-        Renders one tile of src into a picture of the tile's size.
+        Renders one tile of src into an image of the tile's size.
 
         Raises ValueError when the placement does not lie in src at whole pixels.
         """
 
 class _ReferenceProcessor(ImageProcessor):
     """
-    Converts pictures: crop, flip, rotate, resize, place, colours, element type; draws results.
+    Converts images: crop, flip, rotate, resize, place, colours, element type; draws results.
 
     It always starts; what no backend of this machine serves raises RuntimeError when asked.
     HALYARD_FORCE_BACKEND (opengl, g2d, cpu) pins a backend. One processor serves one call at a
@@ -2985,7 +2985,7 @@ class _ReferenceProcessor(ImageProcessor):
         compression: Literal['any', 'ubwc', 'afbc', 'pvric', 'dcc'] | None = None,
     ) -> _ReferenceTensor:
         """
-        A picture of zeros in the memory that suits this machine's backends best. `access`: what
+        An image of zeros in the memory that suits this machine's backends best. `access`: what
         the CPU will do with it (none, read, write, readwrite). `compression` (any, ubwc, afbc,
         pvric, dcc) needs access "none".
         """
@@ -3007,7 +3007,7 @@ class _ReferenceProcessor(ImageProcessor):
         require_sealed: bool = False,
     ) -> _ReferenceTensor:
         """
-        A picture over a DMA-BUF or shared memory of somebody else. Descriptors are duplicated:
+        An image over a DMA-BUF or shared memory of somebody else. Descriptors are duplicated:
         close yours. `stride` and `offset` in bytes; without a stride rows are tight. Chroma
         lies behind the luma unless it has a descriptor or an offset. With `require_sealed`,
         memory that its owner can shrink is sealed, or refused: to read what an owner has taken
@@ -3039,7 +3039,7 @@ def build_info() -> str:
     """Product and version, and how half floats are computed, in two lines."""
 
 def gpu_dma_buf_pitch_alignment_bytes() -> int:
-    """Row strides of DMA-BUF pictures are multiples of this: 64."""
+    """Row strides of DMA-BUF images are multiples of this: 64."""
 
 def align_width_for_gpu_pitch(width: int, bpp: int) -> int:
     """
@@ -3744,7 +3744,7 @@ class TensorSpec:
 
     @property
     def format(self) -> PixelFormat | None:
-        """Of an input that is a picture: PlanarRgb or Rgb."""
+        """Of an input that is an image: PlanarRgb or Rgb."""
 
     def __repr__(self) -> str: ...
 
@@ -3781,7 +3781,7 @@ class Engine:
 
     @property
     def input_size(self) -> tuple[int, int] | None:
-        """(width, height) of the first picture input."""
+        """(width, height) of the first image input."""
 
     @property
     def labels(self) -> list[str]:
@@ -3966,13 +3966,13 @@ class _OverlayCore:
 
     def __init__(self, labels: Sequence[str], color_by: str, line_px: int, text_px: int, show_score: bool, trail_length: int, font: str) -> None: ...
 
-    def draw(self, picture: Any, boxes: Any, scores: Any, classes: Any) -> None: ...
+    def draw(self, image: Any, boxes: Any, scores: Any, classes: Any) -> None: ...
 
-    def draw_tracks(self, picture: Any, boxes: Any, scores: Any, classes: Any, ids: Sequence[int], coasting: Sequence[int]) -> None: ...
+    def draw_tracks(self, image: Any, boxes: Any, scores: Any, classes: Any, ids: Sequence[int], coasting: Sequence[int]) -> None: ...
 
-    def text(self, picture: Any, x: int, y: int, text: str, color: Sequence[int]) -> None: ...
+    def text(self, image: Any, x: int, y: int, text: str, color: Sequence[int]) -> None: ...
 
-    def paint(self, picture: Any, map: Any, colors: Sequence[Sequence[int]], opacity: float) -> None: ...
+    def paint(self, image: Any, map: Any, colors: Sequence[Sequence[int]], opacity: float) -> None: ...
 
 class _FrameSource:
     """What halyard.open() stands on."""
@@ -3981,7 +3981,7 @@ class _FrameSource:
 
     def next(self) -> tuple[Tensor, str, int, int] | None:
         """
-        Picture, name, index and timestamp in ns of the next frame; None at the end.
+        Image, name, index and timestamp in ns of the next frame; None at the end.
         """
 
     def close(self) -> None: ...

@@ -75,7 +75,7 @@ class Detection:
 
     @property
     def mask(self) -> Optional[NDArray[np.bool_]]:
-        """Pixels of the whole picture: bool (H, W)."""
+        """Pixels of the whole image: bool (H, W)."""
         items = self._of._mask_items
         return None if items is None else whole(items[self._row], self._of._frame("mask"))
 

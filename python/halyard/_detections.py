@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Detections: what was found in one picture, as arrays of one row for each object."""
+"""Detections: what was found in one image, as arrays of one row for each object."""
 from __future__ import annotations
 
 from typing import (TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple,
@@ -26,7 +26,7 @@ _UNITS = ("pixels", "source", "fractions", None)
 # Arrays of one row for each object.
 _ROWS = ("xyxy", "confidence", "class_id", "tracker_id", "tracker_uuid", "keypoints", "obb",
          "is_coasting")
-_OF_PICTURE = ("names", "unit", "size", "top_classes", "top_scores", "class_scores")
+_OF_IMAGE = ("names", "unit", "size", "top_classes", "top_scores", "class_scores")
 
 
 def names_from(names: Names) -> Optional[Tuple[str, ...]]:
@@ -57,17 +57,17 @@ def _rows(name: str, value: Any, dtype: Any, shape: Sequence[Optional[int]]) -> 
 
 
 class Detections(Exports):
-    """N objects of one picture, best first where a decoder gave them.
+    """N objects of one image, best first where a decoder gave them.
 
     - xyxy: float32 (N, 4), left, top, right, bottom in the unit that ``unit`` names;
     - confidence: float32 (N,); class_id: int64 (N,); names: the classes' names, or None;
     - tracker_id: int64 (N,), from 1 on; tracker_uuid: str (N,), unique beyond one tracker;
       is_coasting: bool (N,), tracks that were not seen in this frame; None where nothing tracks;
-    - masks: bool (N, H, W) of the whole picture, made when asked for; None where there are none;
+    - masks: bool (N, H, W) of the whole image, made when asked for; None where there are none;
     - keypoints: float32 (N, K, 3), x, y, visibility; NaN for coasting tracks; or None;
     - obb: float32 (N, 5), centre, width, height, angle in radians, clockwise as seen; NaN for
       coasting tracks; or None. ``xyxy`` stands around them;
-    - unit: "source": pixels of the picture; "pixels": of the network's input, "fractions" of it;
+    - unit: "source": pixels of the image; "pixels": of the network's input, "fractions" of it;
       None: not known. size: (width, height) of what ``xyxy`` is in, where known;
     - top_classes, top_scores: of classifiers, best first; class_scores: of semantic segmentation
       uint8 (h, w, classes) over the network's input.
@@ -79,7 +79,7 @@ class Detections(Exports):
     A decode gives this one object. ``boxes, scores, classes, masks = ...`` is what
     ``halyard.edgefirst`` gives; here it unpacks items, and passes where there are four of them."""
 
-    __slots__ = (*_ROWS, *_OF_PICTURE, "_mask_items", "_whole", "_input_dims")
+    __slots__ = (*_ROWS, *_OF_IMAGE, "_mask_items", "_whole", "_input_dims")
 
     xyxy: NDArray[np.float32]
     confidence: NDArray[np.float32]
@@ -207,7 +207,7 @@ class Detections(Exports):
     def masks(self) -> Optional[NDArray[np.bool_]]:
         """bool (N, H, W), made when first asked for and kept: N x H x W bytes. One at a time
         without that: ``for found in d: found.mask``. Raises ValueError where the size of the
-        picture is not known."""
+        image is not known."""
         if self._mask_items is None:
             return None
         if self._whole is None:
@@ -220,7 +220,7 @@ class Detections(Exports):
 
     def _frame(self, what: str) -> Size:
         if self.size is None:
-            raise _wrong(f"{what}: the size of the picture is not known; map the detections to it "
+            raise _wrong(f"{what}: the size of the image is not known; map the detections to it "
                          "with to_source(placement), or give the decoder input_dims")
         return self.size
 
@@ -256,7 +256,7 @@ class Detections(Exports):
         if not isinstance(other, Detections):
             return NotImplemented
         same = all(_equal(getattr(self, name), getattr(other, name))
-                   for name in (*_ROWS, *_OF_PICTURE))
+                   for name in (*_ROWS, *_OF_IMAGE))
         mine, theirs = self._mask_items, other._mask_items
         if not same or mine is None or theirs is None:
             return same and mine is theirs
@@ -290,7 +290,7 @@ class Detections(Exports):
 
     @classmethod
     def merge(cls, parts: Sequence[Detections]) -> Detections:
-        """All objects of several Detections of one picture, one after the other. What not all of
+        """All objects of several Detections of one image, one after the other. What not all of
         them have (masks, keypoints, track ids) is left out. Raises ValueError when units, sizes or
         names contradict each other. Of no parts: ``Detections.empty()``."""
         parts = [part for part in parts]

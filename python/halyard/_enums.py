@@ -90,7 +90,7 @@ class _Named(IntEnum):
 
 
 class PixelFormat(_Named):
-    """How the samples of a picture lie in memory. 12 and above are additions of this library."""
+    """How the samples of an image lie in memory. 12 and above are additions of this library."""
 
     Rgb = 1
     Rgba = 2
@@ -265,7 +265,7 @@ class DimName(_Named):
 
 
 class Fit(_Named):
-    """How a picture meets its rectangle: Stretch fills it; Letterbox keeps the aspect ratio,
+    """How an image meets its rectangle: Stretch fills it; Letterbox keeps the aspect ratio,
     centred; Cover keeps it and cuts what does not fit; TopLeft keeps it, in the corner. Cover and
     TopLeft are additions of this library."""
 
@@ -334,7 +334,7 @@ class Filter(_Named):
 
 
 class LetterboxRule(_Named):
-    """Arithmetic that rounds a letterboxed picture to whole pixels. An addition of this library."""
+    """Arithmetic that rounds a letterboxed image to whole pixels. An addition of this library."""
 
     Hal = 0
     Ultralytics = 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Detections in pixels of the picture, and as other packages and files have them."""
+"""Detections in pixels of the image, and as other packages and files have them."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple
@@ -34,7 +34,7 @@ def rotated_to_source(rotated: Any, placement: Placement) -> Any:
 
 
 def keypoints_to_source(keypoints: Any, placement: Placement, scale: Any = 1) -> Any:
-    """Points through the map, ending at the picture's edges. NaN stays."""
+    """Points through the map, ending at the image's edges. NaN stays."""
     made = keypoints.copy()
     points = placement.points_to_source((keypoints[..., :2] * scale).reshape(-1, 2))
     made[..., :2] = np.clip(points, 0, placement.source).reshape(keypoints[..., :2].shape)
@@ -72,7 +72,7 @@ class Exports:
     __slots__ = ()
 
     def to_source(self: Any, placement: Placement) -> Detections:
-        """The same in pixels of the picture that ``placement`` took into the network's input;
+        """The same in pixels of the image that ``placement`` took into the network's input;
         boxes and keypoints end at its edges.
 
         Raises ValueError for boxes of another unit, or of an input of another size."""
@@ -93,7 +93,7 @@ class Exports:
         return of._with(**changes)
 
     def _resized(self: Any, size: Size, own: Size) -> Detections:
-        """In pixels of a picture of `size` that the whole of the frame, `own`, shows."""
+        """In pixels of an image of `size` that the whole of the frame, `own`, shows."""
         by = size[0] / own[0], size[1] / own[1]
         changes: Dict[str, Any] = {"xyxy": self.xyxy * np.array([*by, *by], np.float32),
                                    "size": tuple(size), "unit": "pixels"}
@@ -110,7 +110,7 @@ class Exports:
         return found
 
     def _seen_in(self: Any, size: Optional[Size], placement: Optional[Placement]) -> Detections:
-        """In pixels of the picture that an export is asked for."""
+        """In pixels of the image that an export is asked for."""
         found: Detections = self
         if placement is not None:
             if size is not None and tuple(size) != tuple(placement.source):
@@ -119,7 +119,7 @@ class Exports:
         if size is None or tuple(size) == found.size:
             return found
         if found.unit == "source":
-            raise _wrong("size: the picture is {} x {}, not {} x {}".format(
+            raise _wrong("size: the image is {} x {}, not {} x {}".format(
                 *(found.size or ("?", "?")), *size))
         own = (1, 1) if found.unit == "fractions" else found.size
         if own is None:
@@ -168,13 +168,13 @@ class Exports:
 
         Args:
             image_id: of every record; None: left out.
-            size: (width, height) of a picture that the whole of the network's input shows.
+            size: (width, height) of an image that the whole of the network's input shows.
             category_ids: the id of each class; None: the class itself.
-            placement: what convert() gave, where the input shows the picture in a part of it
+            placement: what convert() gave, where the input shows the image in a part of it
                 (letterbox, crop, rotation). Neither: as boxes are.
             threshold: of mask bytes that are on.
 
-        Raises ValueError for masks in a picture of no known size, and a class without an id."""
+        Raises ValueError for masks in an image of no known size, and a class without an id."""
         found = self._seen_in(size, placement)
         runs = None if found._mask_items is None else found.to_rle(threshold=threshold)
         records: List[Dict[str, Any]] = []
@@ -224,7 +224,7 @@ class Exports:
 
     def to_supervision(self: Any, size: Optional[Size] = None, threshold: int = ON, *,
                        placement: Optional[Placement] = None) -> Any:
-        """The same as supervision.Detections, with bool masks of the whole picture, tracker_id,
+        """The same as supervision.Detections, with bool masks of the whole image, tracker_id,
         ``data["class_name"]``, keypoints in ``data["keypoints"]``, corners of rotated boxes in
         ``data["xyxyxyxy"]``. Arguments as of to_coco().
 

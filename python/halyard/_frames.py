@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames: the pictures of a file, folder or video, one after the other."""
+"""Frames: the images of a file, folder or video, one after the other."""
 from __future__ import annotations
 
 import os
@@ -22,7 +22,7 @@ _UPRIGHT = (Flip.NoFlip, Rotation.Rotate0)
 
 @dataclass(frozen=True)
 class Frame:
-    """One picture of a source: image is an upright Tensor (of a video read-only, in the decoder's
+    """One image of a source: image is an upright Tensor (of a video read-only, in the decoder's
     own memory), source the file it is of, index its number from 0 on, timestamp_ns when it was
     taken by the file's clock."""
 
@@ -33,7 +33,7 @@ class Frame:
 
 
 def upright(image: Tensor) -> Tensor:
-    """The same picture, or a turned copy of one that lies on its side in its file."""
+    """The same image, or a turned copy of one that lies on its side in its file."""
     if image.orientation == _UPRIGHT:
         return image
     width, height = image.upright_size
@@ -59,7 +59,7 @@ class Frames:
         return self
 
     def __next__(self) -> Frame:
-        """A damaged picture raises DataError; the next call goes on behind it."""
+        """A damaged image raises DataError; the next call goes on behind it."""
         found = None if self._source is None else self._source.next()
         if found is None:
             raise StopIteration
@@ -95,7 +95,7 @@ class Frames:
 @helpful
 def open(source: Source, *, picture_rate: float = 25.0,  # noqa: A001
          limits: Optional[DecodeLimits] = None) -> Frames:
-    """The frames of a picture, a folder of pictures (frame9 before frame10), a video or a URL::
+    """The frames of an image, a folder of images (frame9 before frame10), a video or a URL::
 
         with halyard.open("harbour.mp4") as frames:
             for frame in frames:
@@ -103,10 +103,10 @@ def open(source: Source, *, picture_rate: float = 25.0,  # noqa: A001
 
     Args:
         source: path; "-" is standard input. Videos need the system's FFmpeg.
-        picture_rate: frames a second that pictures of a folder are given.
+        picture_rate: frames a second that images of a folder are given.
         limits: of what files of strangers may ask for; None: the process's.
 
-    Raises MissingFileError, DataError (no picture or video), UnsupportedError (a video without
+    Raises MissingFileError, DataError (no image or video), UnsupportedError (a video without
     FFmpeg)."""
     if not isinstance(picture_rate, (int, float)) or not picture_rate > 0:
         raise InvalidArgumentError(f"picture_rate: must be above 0 ({picture_rate!r})",

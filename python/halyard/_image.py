@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Picture files and arrays."""
+"""Image files and arrays."""
 import os
 from typing import Any, Optional, Union
 
@@ -24,7 +24,7 @@ _BY_CHANNELS = {1: PixelFormat.Grey, 3: PixelFormat.Rgb, 4: PixelFormat.Rgba}
 def load(path: Path, format: Optional[PixelFormatLike] = None,
          mem: Optional[TensorMemoryLike] = None, *,
          limits: Optional[DecodeLimits] = None) -> Tensor:
-    """A new picture from a file; the same as ``Tensor.load``: pixels as they are
+    """A new image from a file; the same as ``Tensor.load``: pixels as they are
     stored, and ``orientation`` beside them, which ``convert()`` applies."""
     return Tensor.load(path, format, mem, limits=limits)
 
@@ -32,37 +32,37 @@ def load(path: Path, format: Optional[PixelFormatLike] = None,
 @helpful
 def imread(path: Path, format: PixelFormatLike = "rgb", *, raw: bool = False,
            limits: Optional[DecodeLimits] = None) -> "NDArray[np.uint8]":
-    """A picture file as an upright NumPy array [H,W,C] of uint8, R G B unless ``format`` says
-    other: with ``"bgr"`` the picture that ``cv2.imread`` gives. ``raw`` leaves pixels as
+    """An image file as an upright NumPy array [H,W,C] of uint8, R G B unless ``format`` says
+    other: with ``"bgr"`` the image that ``cv2.imread`` gives. ``raw`` leaves pixels as
     they are stored, whatever the file's EXIF orientation is."""
-    picture = Tensor.load(path, format, TensorMemory.MEM, limits=limits)
-    if not raw and picture.orientation != _UPRIGHT:
-        width, height = picture.upright_size
-        assert picture.format is not None
-        upright = Tensor.image(width, height, picture.format, mem=TensorMemory.MEM)
-        ImageProcessor().convert(picture, upright)
-        picture = upright
-    return np.asarray(picture)
+    image = Tensor.load(path, format, TensorMemory.MEM, limits=limits)
+    if not raw and image.orientation != _UPRIGHT:
+        width, height = image.upright_size
+        assert image.format is not None
+        upright = Tensor.image(width, height, image.format, mem=TensorMemory.MEM)
+        ImageProcessor().convert(image, upright)
+        image = upright
+    return np.asarray(image)
 
 
 @helpful
 def imwrite(path: Path, image: Any, quality: int = 90) -> None:
     """Writes a Tensor, or an array [H,W], [H,W,1], [H,W,3] (R G B) or [H,W,4] of uint8, as the
     file's name says: ``Tensor.save``. ``quality`` is that of JPEG and WebP."""
-    picture = image if isinstance(image, _Tensor) else _picture(image)
-    picture.save(path, quality)
+    image = image if isinstance(image, _Tensor) else _image(image)
+    image.save(path, quality)
 
 
-def _picture(array: Any) -> Tensor:
+def _image(array: Any) -> Tensor:
     array = np.ascontiguousarray(array)
     if array.ndim == 2:
         array = array[..., np.newaxis]
     if array.dtype != np.uint8 or array.ndim != 3 or array.shape[2] not in _BY_CHANNELS:
         raise InvalidArgumentError("image: must be uint8 [H,W], [H,W,1], [H,W,3] or [H,W,4], not "
                                    f"{array.dtype} {list(array.shape)}", "invalid_argument")
-    picture = Tensor.from_array(array)
-    picture.set_format(_BY_CHANNELS[array.shape[2]])
-    return picture
+    image = Tensor.from_array(array)
+    image.set_format(_BY_CHANNELS[array.shape[2]])
+    return image
 
 
 def tensor(array: Any, copy: bool = False) -> Tensor:

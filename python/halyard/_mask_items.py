@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The masks of detections, one object each: bytes as a network gives them, or whole pictures.
-Pixels of a picture are made when they are asked for."""
+"""The masks of detections, one object each: bytes as a network gives them, or whole images.
+Pixels of an image are made when they are asked for."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence, Tuple, Union
@@ -109,7 +109,7 @@ def _interpolated(data: Any, x: Any, y: Any) -> Any:
 
 
 def _warped(pixels: Any, size: Size, forward: Sequence[float]) -> Any:
-    """The pixels of a picture of `size` whose map into `pixels` is `forward`: nearest, off
+    """The pixels of an image of `size` whose map into `pixels` is `forward`: nearest, off
     outside."""
     x, y = np.arange(size[0]) + 0.5, np.arange(size[1])[:, None] + 0.5
     column = np.floor(forward[0] * x + forward[1] * y + forward[2]).astype(int)
@@ -127,14 +127,14 @@ def part_of(mask: Mask, size: Size, threshold: int = ON) -> Part:
 
 
 def whole(mask: Mask, size: Size, threshold: int = ON) -> NDArray[np.bool_]:
-    """One mask as a picture, bool (H, W)."""
+    """One mask as an image, bool (H, W)."""
     out = np.zeros((size[1], size[0]), bool)
     paste(out, part_of(mask, size, threshold))
     return out
 
 
 def paste(out: NDArray[np.bool_], part: Part) -> None:
-    """Writes a part to its place in a picture that is off."""
+    """Writes a part to its place in an image that is off."""
     left, top, pixels = part
     out[top:top + pixels.shape[0], left:left + pixels.shape[1]] = pixels
 

@@ -32,8 +32,8 @@ class MaskResolution:
 
     @classmethod
     def Scaled(cls, width: int, height: int) -> MaskResolution:
-        """That of a picture of width x height pixels: for measuring. With a letterbox the size is
-        that of the picture without its pad."""
+        """That of an image of width x height pixels: for measuring. With a letterbox the size is
+        that of the image without its pad."""
         for name, value in (("width", width), ("height", height)):
             if isinstance(value, bool) or not hasattr(value, "__index__"):
                 raise TypeError(f"{name}: must be an int, not {type(value).__name__}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Model: from a model file and a picture to a Result."""
+"""Model: from a model file and an image to a Result."""
 from __future__ import annotations
 
 import os
@@ -21,7 +21,7 @@ from ._errors import invalid_argument as _wrong
 from ._evaluate import Measured, Scores, measure
 from ._frames import Frame, Frames
 from ._frames import open as open_frames
-from ._pictures import picture_from
+from ._images import image_from
 from ._result import Result
 from ._tracking import Tracker, TrackerKind, follow
 
@@ -36,7 +36,7 @@ PAD = (114, 114, 114, 255)
 
 
 class Model:
-    """A network with its picture input and decoder: ``result = model(image)``.
+    """A network with its image input and decoder: ``result = model(image)``.
 
     Args:
         model: an .onnx, .tflite or .xml file, run by the C++ engine over OpenVINO
@@ -52,8 +52,8 @@ class Model:
         device, threads: of OpenVINO.
         layout, dtype: of the array that engine takes; None: "nchw", "float32".
 
-    The input is the upright picture letterboxed as Ultralytics predicts with (grey 114); of
-    classifiers the middle of the picture. May be called from several threads.
+    The input is the upright image letterboxed as Ultralytics predicts with (grey 114); of
+    classifiers the middle of the image. May be called from several threads.
 
     Raises MissingFileError, DataError (no model), UnsupportedError (no OpenVINO, or outputs of no
     known kind), ValueError."""
@@ -159,10 +159,10 @@ class Model:
     def __call__(self, image: Any, *, conf: float = 0.25, iou: float = 0.45,
                  classes: Classes = None, max_det: int = 300, agnostic_nms: bool = False,
                  bgr: bool = False) -> Any:
-        """Finds what is in a picture.
+        """Finds what is in an image.
 
         Args:
-            image: a path, the bytes of a picture file, a Pillow image, an array (H, W, 3) of
+            image: a path, the bytes of an image file, a Pillow image, an array (H, W, 3) of
                 uint8 in R G B, a torch tensor (uint8, or floats in 0..1), a Tensor with a format;
                 or a list of them.
             conf: least confidence.
@@ -177,8 +177,8 @@ class Model:
             return [self(each, conf=conf, iou=iou, classes=classes, max_det=max_det,
                          agnostic_nms=agnostic_nms, bgr=bgr) for each in image]
         wanted = self._wanted(classes)
-        picture, path = picture_from(image, bgr)
-        return self._run(picture, path, conf, iou, wanted, max_det, agnostic_nms)
+        image, path = image_from(image, bgr)
+        return self._run(image, path, conf, iou, wanted, max_det, agnostic_nms)
 
     predict = __call__
 
@@ -187,7 +187,7 @@ class Model:
                iou: float = 0.45, classes: Classes = None, max_det: int = 300,
                agnostic_nms: bool = False) -> Iterator[Result]:
         """Results one after the other: of a folder, a video, open()'s frames, or an iterable of
-        pictures. Arguments as of a call."""
+        images. Arguments as of a call."""
         wanted = self._wanted(classes)
         for frame in _frames_of(source):
             result = self._run(frame.image, frame.source, conf, iou, wanted, max_det, agnostic_nms)
@@ -255,11 +255,11 @@ class Model:
             self._local.input = made
         return made
 
-    def _placed(self, picture: Tensor) -> Tuple[Tensor, Placement]:
+    def _placed(self, image: Tensor) -> Tuple[Tensor, Placement]:
         made = self._input()
         if self.task == "classify":
-            return made, self._processor.convert(picture, made, fit=Fit.Cover)
-        return made, self._processor.convert(picture, made, letterbox=PAD,
+            return made, self._processor.convert(image, made, fit=Fit.Cover)
+        return made, self._processor.convert(image, made, letterbox=PAD,
                                              letterbox_rule=LetterboxRule.Ultralytics)
 
     def _infer(self, made: Tensor) -> List[Any]:
@@ -296,10 +296,10 @@ class Model:
                 self._decoders.popitem(last=False)
             return made
 
-    def _run(self, picture: Tensor, path: Optional[str], conf: float, iou: float,
+    def _run(self, image: Tensor, path: Optional[str], conf: float, iou: float,
              wanted: Optional[List[int]], max_det: int, agnostic: bool) -> Result:
         start = time.perf_counter()
-        made, placement = self._placed(picture)
+        made, placement = self._placed(image)
         placed = time.perf_counter()
         outputs = self._infer(made)
         inferred = time.perf_counter()
@@ -313,7 +313,7 @@ class Model:
         done = time.perf_counter()
         speed = {"preprocess": (placed - start) * 1e3, "inference": (inferred - placed) * 1e3,
                  "postprocess": (done - inferred) * 1e3}
-        return Result(found, picture, placement, task=self.task, path=path, speed=speed)
+        return Result(found, image, placement, task=self.task, path=path, speed=speed)
 
     def __repr__(self) -> str:
         engine = self._engine.runtime if self._engine else "engine of your own"
@@ -338,7 +338,7 @@ def _frames_of(source: Any) -> Iterator[Frame]:
         if isinstance(each, Frame):
             yield each
         else:
-            image, path = picture_from(each)
+            image, path = image_from(each)
             yield Frame(image, path or "", index, index * 40_000_000)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Overlay: what was found, drawn on pictures of any drawable format."""
+"""Overlay: what was found, drawn on images of any drawable format."""
 from __future__ import annotations
 
 import importlib.util
@@ -47,7 +47,7 @@ class Overlay:
     Args:
         names: of classes; None: those of the Detections.
         color_by: what chooses a colour; None: "track" where there are ids, else "class".
-        line_width, text_size: pixels; 0: by the picture's size.
+        line_width, text_size: pixels; 0: by the image's size.
         opacity: of masks, 0..1.
         show_confidence: writes the score behind the name.
         trail_length: points of a track's trail; 0: none.
@@ -86,28 +86,28 @@ class Overlay:
                 return _core._OverlayCore(names, color_by, *self._options, font)
             raise
 
-    def draw(self, picture: Any, detections: Detections) -> None:
+    def draw(self, image: Any, detections: Detections) -> None:
         """Draws in place, the best on top.
 
         Args:
-            picture: a Tensor of uint8 in Rgb, Rgba, Bgr, Bgra, PlanarRgb, PlanarRgba, Grey or Nv12,
+            image: a Tensor of uint8 in Rgb, Rgba, Bgr, Bgra, PlanarRgb, PlanarRgba, Grey or Nv12,
                 or an array (H, W, 3) R G B or (H, W, 4) that can be written to. Pixels beside what
                 is drawn keep their values.
-            detections: in pixels of the picture: after ``to_source()``, or of your own.
+            detections: in pixels of the image: after ``to_source()``, or of your own.
 
         Raises ValueError for detections of another unit or size, UnsupportedError for other
         formats."""
-        target = _target(picture)
+        target = _target(image)
         if target.orientation != (Flip.NoFlip, Rotation.Rotate0):
-            raise InvalidArgumentError("picture: lies on its side in its file (orientation); draw "
+            raise InvalidArgumentError("image: lies on its side in its file (orientation); draw "
                                        "on an upright copy", "invalid_argument")
         size = (int(target.width or 0), int(target.height or 0))
         if detections.unit not in ("source", None) and detections.size != size:
             raise InvalidArgumentError(
-                f"detections: must be in pixels of the picture (unit {detections.unit!r}); map "
+                f"detections: must be in pixels of the image (unit {detections.unit!r}); map "
                 "them with to_source(placement)", "invalid_argument")
         if detections.size not in (None, size):
-            raise InvalidArgumentError(f"detections: belong to a picture of {detections.size}, not "
+            raise InvalidArgumentError(f"detections: belong to an image of {detections.size}, not "
                                        f"{size}", "invalid_argument")
         color_by = self._color_by or ("class" if detections.tracker_id is None else "track")
         core = self._for(color_by, self._names or detections.names or ())
@@ -125,10 +125,10 @@ class Overlay:
         else:
             _over(target, lambda copy: _lines(core, copy, detections, keys))
 
-    def text(self, picture: Any, xy: Tuple[int, int], text: str,
+    def text(self, image: Any, xy: Tuple[int, int], text: str,
              color: Sequence[int] = (0, 0, 0)) -> None:
         """A line of text on a filled tag of this colour, its top left corner at ``xy``."""
-        core, target = self._for(*(self._made_for or ("class", ()))), _target(picture)
+        core, target = self._for(*(self._made_for or ("class", ()))), _target(image)
         rgba = (*tuple(color)[:3], 255)
 
         def write(to: Tensor) -> None:
@@ -137,20 +137,20 @@ class Overlay:
         write(target) if target.format in _DIRECT else _over(target, write)
 
 
-def _target(picture: Any) -> Tensor:
-    if not isinstance(picture, Tensor):
-        shape: Any = getattr(picture, "shape", ())
+def _target(image: Any) -> Tensor:
+    if not isinstance(image, Tensor):
+        shape: Any = getattr(image, "shape", ())
         if len(shape) != 3 or shape[2] not in (3, 4):
-            raise TypeError("picture: must be a Tensor, or an array (H, W, 3) or (H, W, 4), not "
-                            f"{type(picture).__name__}{list(shape) if len(shape) else ''}")
-        target = Tensor.from_array(picture)
+            raise TypeError("image: must be a Tensor, or an array (H, W, 3) or (H, W, 4), not "
+                            f"{type(image).__name__}{list(shape) if len(shape) else ''}")
+        target = Tensor.from_array(image)
         target.set_format(PixelFormat.Rgb if shape[2] == 3 else PixelFormat.Rgba)
         return target
-    if picture.format not in _DRAWABLE:
-        raise UnsupportedError("picture: is drawn on in Rgb, Rgba, Bgr, Bgra, PlanarRgb, "
-                               f"PlanarRgba, Grey and Nv12, not {picture.format}: convert() it",
+    if image.format not in _DRAWABLE:
+        raise UnsupportedError("image: is drawn on in Rgb, Rgba, Bgr, Bgra, PlanarRgb, "
+                               f"PlanarRgba, Grey and Nv12, not {image.format}: convert() it",
                                "unsupported")
-    return picture
+    return image
 
 
 def _mask_map(found: Detections, keys: Any, size: Tuple[int, int]) -> Tuple[Any, Any]:
@@ -193,7 +193,7 @@ def _spot(view: NDArray[np.uint8], x: float, y: float, color: Sequence[int], rea
 
 
 def _segment(view: NDArray[np.uint8], start: Any, end: Any, color: Sequence[int]) -> None:
-    """A line of 2 pixels; of points far outside the part in the picture alone is walked."""
+    """A line of 2 pixels; of points far outside the part in the image alone is walked."""
     height, width = view.shape[:2]
     steps = int(min(np.abs(end - start).max() + 1, 4 * (width + height)))
     for x, y in start + np.linspace(0, 1, steps + 1)[:, None] * (end - start):

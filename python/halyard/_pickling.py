@@ -46,9 +46,9 @@ def _from_value(state: Dict[str, Any], data: bytes) -> _Made:
 def _empty(state: Dict[str, Any], memory: TensorMemory) -> _Made:
     kind = state.get("class", Tensor)
     if state["format"] is not None:
-        picture: _Made = kind.image(state["width"], state["height"], state["format"], memory,
+        image: _Made = kind.image(state["width"], state["height"], state["format"], memory,
                                     "readwrite", state["dtype"])
-        return picture
+        return image
     made: _Made = kind(state["shape"], state["dtype"], memory)
     return made
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Result: what a Model has found in one picture."""
+"""Result: what a Model has found in one image."""
 from __future__ import annotations
 
 import os
@@ -25,13 +25,13 @@ __all__ = ["Result"]
 
 
 class Result:
-    """What a Model has found in one picture. Iteration, ``len()`` and an index are those of
+    """What a Model has found in one image. Iteration, ``len()`` and an index are those of
     ``detections``.
 
-    - detections: Detections in pixels of the upright picture;
-    - image: the picture as a Tensor, as it was given; path: its file, or None;
+    - detections: Detections in pixels of the upright image;
+    - image: the image as a Tensor, as it was given; path: its file, or None;
     - names: of the classes; task: "detect", "segment", "pose", "obb", "classify", "semantic";
-    - placement: the map between the picture and the network's input;
+    - placement: the map between the image and the network's input;
     - speed: milliseconds of "preprocess", "inference" and "postprocess"."""
 
     def __init__(self, detections: Detections, image: Tensor, placement: Placement, *, task: str,
@@ -71,7 +71,7 @@ class Result:
 
     @property
     def class_map(self) -> Optional[NDArray[np.uint8]]:
-        """Of semantic segmentation: the class of every pixel of the upright picture, (H, W)."""
+        """Of semantic segmentation: the class of every pixel of the upright image, (H, W)."""
         scores = self.detections.class_scores
         if scores is None:
             return None
@@ -87,7 +87,7 @@ class Result:
                                                         np.clip(column, 0, columns - 1)]
         return seen
 
-    def picture(self) -> Tensor:
+    def image(self) -> Tensor:
         """A new upright copy of the image in R G B, to draw on."""
         width, height = self.placement.source
         made = Tensor.image(width, height, PixelFormat.Rgb, mem=TensorMemory.MEM)
@@ -95,9 +95,9 @@ class Result:
         return made
 
     def plot(self, *, overlay: Optional[Overlay] = None) -> NDArray[np.uint8]:
-        """What was found, drawn on an upright copy of the picture: (H, W, 3), R G B. An overlay of
+        """What was found, drawn on an upright copy of the image: (H, W, 3), R G B. An overlay of
         your own has its look, and the trails of tracks."""
-        made = self.picture()
+        made = self.image()
         drawer = overlay or Overlay()
         seen = self.class_map
         if seen is not None:

@@ -31,7 +31,7 @@ def _padded(rows: Any, count: int) -> Any:
 
 
 class _Frame(NamedTuple):
-    """A picture that boxes are wanted in: its size, and the map from its pixels to the results'
+    """An image that boxes are wanted in: its size, and the map from its pixels to the results'
     own units."""
 
     size: Optional[Size]
@@ -42,7 +42,7 @@ class _Found:
     """What the results share. The classes below have boxes, scores and classes.
 
     - unit: "pixels" of the network's input, "fractions" of it (halyard.edgefirst alone), "source":
-      pixels of the picture, after to_source(); None: not known;
+      pixels of the image, after to_source(); None: not known;
     - input_dims: (width, height) of the network's input; None: not known;
     - keypoints: of pose models float32 (N, K, 3): x, y in the unit of boxes, visibility in 0..1;
     - rotated: of oriented boxes float32 (N, 5): centre, width, height, angle in radians, clockwise
@@ -97,7 +97,7 @@ class _Found:
         return np.concatenate([(boxes[:, :2] + boxes[:, 2:]) / 2, boxes[:, 2:] - boxes[:, :2]], 1)
 
     def to_source(self: Same, placement: Placement) -> Same:
-        """A copy whose boxes, keypoints and rotated boxes are in pixels of the picture that
+        """A copy whose boxes, keypoints and rotated boxes are in pixels of the image that
         ``placement`` took into the network's input; boxes and keypoints end at its edges. Of
         tracked results ``tracks`` stay as they are.
 
@@ -119,7 +119,7 @@ class _Found:
         return made
 
     def _in_frame(self, size: Optional[Size], placement: Optional[Placement]) -> Tuple[Any, _Frame]:
-        """The results with boxes in pixels of a picture, and that picture."""
+        """The results with boxes in pixels of an image, and that image."""
         if placement is not None:
             if size is not None and tuple(size) != tuple(placement.source):
                 raise _wrong("size: must be that of the placement's source, or left out")
@@ -128,7 +128,7 @@ class _Found:
             assert self._placement is not None
             source = self._placement.source
             if size is not None and tuple(size) != tuple(source):
-                raise _wrong(f"size: the picture is {source[0]} x {source[1]}, not "
+                raise _wrong(f"size: the image is {source[0]} x {source[1]}, not "
                              f"{size[0]} x {size[1]}")
             return self, _Frame(source, self._placement.forward)
         own = self._own_size() if size is not None or self.unit == "pixels" else None
@@ -150,7 +150,7 @@ class _Found:
         return self.input_dims if self.unit == "pixels" else (1, 1)
 
     def _plain(self, size: Optional[Size], placement: Optional[Placement]) -> Any:
-        """The same as Detections with names, in a picture that boxes are wanted in."""
+        """The same as Detections with names, in an image that boxes are wanted in."""
         found, frame = self._in_frame(size, placement)
         count, fields = len(found.boxes), {}
         if found.keypoints is not None:
@@ -207,10 +207,10 @@ class Detections(_Masked, _DetectionsFields):
     - scores: float32 (N,), best first;
     - classes: uintp (N,);
     - masks: list of uint8 (h, w, c): one for each box with c = 1, or scores of c classes of the
-      whole picture; empty where the model has none.
+      whole image; empty where the model has none.
 
     ``unit``, ``input_dims``, ``keypoints``, ``rotated``, ``top_classes`` and ``top_scores`` come
-    beside the tuple; ``placement.to_source(detections)`` gives the same in pixels of the picture.
+    beside the tuple; ``placement.to_source(detections)`` gives the same in pixels of the image.
     """
 
 

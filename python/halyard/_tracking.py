@@ -74,7 +74,7 @@ class Tracker:
 
         Args:
             detections: of one frame; in the same unit in every frame, best in pixels of the
-                picture.
+                image.
             timestamp_ns: when the frame was taken, not before the last one; None: a frame after it.
             coasting: adds the tracks that were not seen in this frame, at their predicted boxes.
 

@@ -5,7 +5,7 @@
 All of halyard, but for what differs there: a Tensor whose shape is a list, dtype a str and size a
 count of bytes, and which reshape() changes; results as tuples (boxes, scores, classes, masks) in
 the unit that ``Decoder.normalized_boxes`` tells, element 0 of a batch with a RuntimeWarning, 300
-candidates before suppression, thresholds of any size, and pictures that drawing blackens where no
+candidates before suppression, thresholds of any size, and images that drawing blackens where no
 background is given. docs/compat.md has the table.
 
 Every call takes tensors of either module. What EdgeFirst HAL does not have (pools, topics,

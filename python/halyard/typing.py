@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What type checkers let through where a call takes one of the package's enumerations: a member, or
-its word. ``def crop(picture: Tensor, fit: FitLike) -> Tensor: ...``"""
+its word. ``def crop(image: Tensor, fit: FitLike) -> Tensor: ...``"""
 from typing import Literal, Union
 
 from ._enums import (PixelFormat, TensorMemory, Normalization, Rotation, Flip, ColorMode,

@@ -20,9 +20,9 @@ nb::object index_of(nb::handle object, const char* argument) {
 }
 
 [[noreturn]] void raise_count(const char* argument, const std::string& wanted, std::size_t count,
-                              std::size_t most) {
+                              std::size_t maximum) {
   raise(Errc::invalid_argument,
-        std::string(argument) + ": must have " + wanted + " (" + count_text(count, most) + ")");
+        std::string(argument) + ": must have " + wanted + " (" + count_text(count, maximum) + ")");
 }
 
 template <class T>
@@ -54,8 +54,8 @@ nb::object Items::next() {
   return nb::steal(item);
 }
 
-std::string count_text(std::size_t count, std::size_t most) {
-  return count > most ? "more than " + std::to_string(most) : std::to_string(count);
+std::string count_text(std::size_t count, std::size_t maximum) {
+  return count > maximum ? "more than " + std::to_string(maximum) : std::to_string(count);
 }
 
 std::size_t size_from(nb::handle object, const char* argument) {
@@ -68,10 +68,10 @@ std::size_t size_from(nb::handle object, const char* argument) {
   return value;
 }
 
-std::size_t size_from(nb::handle object, const char* argument, std::size_t most) {
+std::size_t size_from(nb::handle object, const char* argument, std::size_t maximum) {
   const std::size_t value = size_from(object, argument);
-  if (value > most)
-    raise_overflow(std::string(argument) + ": must be at most " + std::to_string(most) + " (" +
+  if (value > maximum)
+    raise_overflow(std::string(argument) + ": must be at most " + std::to_string(maximum) + " (" +
                    std::to_string(value) + ")");
   return value;
 }
@@ -142,22 +142,23 @@ void floats_from(nb::handle values, const char* argument, std::span<float> out) 
     raise_count(argument, std::to_string(out.size()) + " numbers", count, out.size());
 }
 
-std::vector<float> float_list_from(nb::handle values, const char* argument, std::size_t most) {
+std::vector<float> float_list_from(nb::handle values, const char* argument, std::size_t maximum) {
   std::vector<float> list;
   const std::size_t count = for_each_item(
-      values, argument, "a sequence of numbers", most, [&](nb::handle item, std::size_t) {
+      values, argument, "a sequence of numbers", maximum, [&](nb::handle item, std::size_t) {
         list.push_back(static_cast<float>(number_from(item, argument)));
       });
-  if (count > most) raise_count(argument, "at most " + std::to_string(most), count, most);
+  if (count > maximum) raise_count(argument, "at most " + std::to_string(maximum), count, maximum);
   return list;
 }
 
-std::vector<std::int32_t> int_list_from(nb::handle values, const char* argument, std::size_t most) {
+std::vector<std::int32_t> int_list_from(nb::handle values, const char* argument,
+                                        std::size_t maximum) {
   std::vector<std::int32_t> list;
   const std::size_t count = for_each_item(
-      values, argument, "a sequence of ints", most,
+      values, argument, "a sequence of ints", maximum,
       [&](nb::handle item, std::size_t) { list.push_back(int_from(item, argument)); });
-  if (count > most) raise_count(argument, "at most " + std::to_string(most), count, most);
+  if (count > maximum) raise_count(argument, "at most " + std::to_string(maximum), count, maximum);
   return list;
 }
 

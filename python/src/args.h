@@ -20,8 +20,8 @@ namespace halyard::python {
 
 /// An int that is not negative, also NumPy's. Raises TypeError, OverflowError (negative, too big).
 std::size_t size_from(nb::handle object, const char* argument);
-/// The same, at most `most`.
-std::size_t size_from(nb::handle object, const char* argument, std::size_t most);
+/// The same, at most `maximum`.
+std::size_t size_from(nb::handle object, const char* argument, std::size_t maximum);
 /// A str as UTF-8. Raises TypeError, and UnicodeEncodeError for lone surrogates.
 std::string text_from(nb::handle object, const char* argument);
 bool truth_from(nb::handle object);
@@ -42,27 +42,28 @@ class Items {
   nb::object iterator_;
 };
 
-/// Gives use(item) each item, at most `most` of them. Returns their count, most + 1 when there are
-/// more. `wanted` as of Items.
+/// Gives use(item) each item, at most `maximum` of them. Returns their count, most + 1 when there
+/// are more. `wanted` as of Items.
 template <class F>
 std::size_t for_each_item(nb::handle object, const char* argument, const char* wanted,
-                          std::size_t most, F&& use) {
+                          std::size_t maximum, F&& use) {
   Items items(object, argument, wanted);
   std::size_t count = 0;
   for (nb::object item = items.next(); item.is_valid(); item = items.next()) {
-    if (count == most) return most + 1;
+    if (count == maximum) return maximum + 1;
     use(item, count++);
   }
   return count;
 }
 /// What for_each_item() has counted, for messages: "3", or "more than 8".
-std::string count_text(std::size_t count, std::size_t most);
+std::string count_text(std::size_t count, std::size_t maximum);
 
 /// Exactly out.size() numbers. Raises TypeError, and InvalidArgumentError for another count.
 void floats_from(nb::handle values, const char* argument, std::span<float> out);
-/// At most `most` numbers. Raises as floats_from().
-std::vector<float> float_list_from(nb::handle values, const char* argument, std::size_t most);
-std::vector<std::int32_t> int_list_from(nb::handle values, const char* argument, std::size_t most);
+/// At most `maximum` numbers. Raises as floats_from().
+std::vector<float> float_list_from(nb::handle values, const char* argument, std::size_t maximum);
+std::vector<std::int32_t> int_list_from(nb::handle values, const char* argument,
+                                        std::size_t maximum);
 
 template <std::size_t N>
 struct ArgName {

@@ -125,7 +125,7 @@ std::size_t work_of(const Convert& request) {
   return request.src.size_bytes() + request.dst.size_bytes();
 }
 
-// Small pictures, between tensors that stay as they are for the lock is kept: of such calls the
+// Small images, between tensors that stay as they are for the lock is kept: of such calls the
 // copies of tensors would be a tenth. None: not such a call, or another thread has the processor.
 std::optional<Result<Placement>> convert_small(PyProcessor& self, nb::handle src, nb::handle dst,
                                                const Options& o, const Convert& words) {
@@ -201,23 +201,23 @@ void add_request(ProcessorClass& cls, const char* name, const char* signature, c
 }
 
 constexpr const char* convert_doc =
-    "Fills ``dst`` from ``src``, two pictures of any formats: orientation, crop, flip, rotation,\n"
+    "Fills ``dst`` from ``src``, two images of any formats: orientation, crop, flip, rotation,\n"
     "fit, place, colours, element type, in this order. Returns a Placement, which maps boxes\n"
     "between dst and the upright src. dst is upright, and carries no orientation of its own.\n"
     "From YUV to RGB and grey, luma below black counts as black; YUV of one colorimetry becomes\n"
     "that of another by one matrix, without RGB between.\n\n"
     "Args:\n"
-    "    src: the picture to read.\n"
-    "    dst: the picture to fill; its size and format say what is made. A view or an element of "
+    "    src: the image to read.\n"
+    "    dst: the image to fill; its size and format say what is made. A view or an element of "
     "a\n"
-    "        batch fills that part. A tensor that is no picture yet is seen as one.\n"
+    "        batch fills that part. A tensor that is no image yet is seen as one.\n"
     "    rotation, flip: a clockwise turn, and a mirror applied before it.\n"
     "    source (src_crop): the part of the upright src to show; None: all.\n"
     "    letterbox: R G B A; keeps the aspect ratio and fills the rest with it; None: stretches.\n"
     "    dst_crop: the part of dst to fill. With dst_color the rest gets that colour (as place "
     "and\n"
     "        pad do), without it the rest stays.\n"
-    "    fit, pad, place: stretch, letterbox, cover or top left; the colour beside the picture; "
+    "    fit, pad, place: stretch, letterbox, cover or top left; the colour beside the image; "
     "the\n"
     "        rectangle for it.\n"
     "    filter, antialias: resampling; antialias widens the kernel when shrinking.\n"
@@ -226,7 +226,7 @@ constexpr const char* convert_doc =
     "    orientation: what shows src upright, applied first; None: src.orientation, which load()\n"
     "        sets. Else what a file says (ImageInfo), (Flip, Rotation), or \"raw\": as stored.\n"
     "    letterbox_rule, bgr: how a letterbox is rounded; store blue where red is named.\n\n"
-    "Raises RuntimeError (halyard.Error) for parts outside a picture, formats that do not "
+    "Raises RuntimeError (halyard.Error) for parts outside an image, formats that do not "
     "convert,\n"
     "and src and dst that share bytes. The interpreter is released meanwhile.";
 

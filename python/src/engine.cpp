@@ -58,7 +58,7 @@ void bind_spec(nb::module_& m) {
             return spec.format ? enum_to(*spec.format) : nb::none();
           },
           nb::sig("def format(self) -> halyard._enums.PixelFormat | None"),
-          "Of an input that is a picture: PlanarRgb or Rgb.")
+          "Of an input that is an image: PlanarRgb or Rgb.")
       .def("__repr__", [](const TensorSpec& spec) { return text_of(spec); });
 }
 
@@ -145,7 +145,7 @@ void bind_engine_class(nb::module_& m) {
       .def_prop_ro(
           "input_size", [](const PyEngine& self) { return size_or_none(self.value.input_size()); },
           nb::sig("def input_size(self) -> tuple[int, int] | None"),
-          "(width, height) of the first picture input.")
+          "(width, height) of the first image input.")
       .def_prop_ro(
           "labels", [](const PyEngine& self) { return text_list(self.value.labels()); },
           nb::sig("def labels(self) -> list[str]"), "Class names of the metadata; may be empty.")

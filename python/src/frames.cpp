@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What halyard.open() (python/halyard/_frames.py) stands on: pictures one after the other.
+// What halyard.open() (python/halyard/_frames.py) stands on: images one after the other.
 #include <nanobind/stl/string.h>
 
 #include <functional>
@@ -9,9 +9,9 @@
 
 #include "args.h"
 #include "bindings.h"
+#include "decode_limits.h"
 #include "fork_mutex.h"
 #include "halyard/capture.h"
-#include "limits.h"
 #include "tensor/tensor.h"
 
 namespace halyard::python {
@@ -69,7 +69,7 @@ void bind_frames(nb::module_& m) {
            nb::sig("def __init__(self, source: Any, picture_rate: float, limits: DecodeLimits | "
                    "None) -> None"))
       .def("next", &next_frame, nb::sig("def next(self) -> tuple[Tensor, str, int, int] | None"),
-           "Picture, name, index and timestamp in ns of the next frame; None at the end.")
+           "Image, name, index and timestamp in ns of the next frame; None at the end.")
       .def(
           "close",
           [](PyFrameSource& self) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ImageProcessor: making and closing it, and the pictures that it makes or imports.
+// ImageProcessor: making and closing it, and the images that it makes or imports.
 #include "processor.h"
 
 #include <nanobind/stl/optional.h>
@@ -20,7 +20,7 @@ namespace halyard::python {
 namespace {
 
 constexpr const char* class_doc =
-    "Converts pictures: crop, flip, rotate, resize, place, colours, element type; draws "
+    "Converts images: crop, flip, rotate, resize, place, colours, element type; draws "
     "results.\n\n"
     "It always starts; what no backend of this machine serves raises RuntimeError when asked.\n"
     "HALYARD_FORCE_BACKEND (opengl, g2d, cpu) pins a backend. One processor serves one call at a\n"
@@ -72,10 +72,10 @@ Tensor import_planes(const ImportArgs& args) {
   const std::size_t height = size_from(args.height, "height");
   ImportOptions options;
   options.require_sealed = args.require_sealed;
-  Tensor picture = take(Importer::shared().import_image(planes, width, height, format,
-                                                        dtype_from(args.dtype, "dtype"), options));
-  picture.set_colorimetry(colorimetry_from(args.colorimetry, "colorimetry"));
-  return picture;
+  Tensor image = take(Importer::shared().import_image(planes, width, height, format,
+                                                      dtype_from(args.dtype, "dtype"), options));
+  image.set_colorimetry(colorimetry_from(args.colorimetry, "colorimetry"));
+  return image;
 }
 
 template <class Kind>
@@ -98,8 +98,8 @@ template <class P, class Class>
 void def_init(Class& cls) {
   cls.def(
       "__init__",
-      [](P* self, nb::handle egl_display, nb::handle most_threads) {
-        const auto threads = static_cast<unsigned>(size_from(most_threads, "threads", UINT32_MAX));
+      [](P* self, nb::handle egl_display, nb::handle max_threads) {
+        const auto threads = static_cast<unsigned>(size_from(max_threads, "threads", UINT32_MAX));
         if (!egl_display.is_none()) enum_from<EglDisplayKind>(egl_display, "egl_display");
         Processor made = take(released([&] { return Processor::create({.threads = threads}); }));
         new (self) P();
@@ -136,7 +136,7 @@ void def_images(Class& cls) {
                  "PixelFormat.Rgba, dtype: DTypeLike = 'uint8', access: Literal['none', 'read', "
                  "'write', 'readwrite'] = 'none', compression: Literal['any', 'ubwc', 'afbc', "
                  "'pvric', 'dcc'] | None = None) -> Tensor"),
-         "A picture of zeros in the memory that suits this machine's backends best. `access`: "
+         "An image of zeros in the memory that suits this machine's backends best. `access`: "
          "what\n"
          "the CPU will do with it (none, read, write, readwrite). `compression` (any, ubwc, afbc,\n"
          "pvric, dcc) needs access \"none\".")
@@ -159,7 +159,7 @@ void def_images(Class& cls) {
                   "int | None = None, chroma_fd: int | None = None, chroma_stride: int | None = "
                   "None, chroma_offset: int | None = None, colorimetry: Colorimetry | None = None, "
                   "*, require_sealed: bool = False) -> Tensor"),
-          "A picture over a DMA-BUF or shared memory of somebody else. Descriptors are "
+          "An image over a DMA-BUF or shared memory of somebody else. Descriptors are "
           "duplicated:\n"
           "close yours. `stride` and `offset` in bytes; without a stride rows are tight. Chroma\n"
           "lies behind the luma unless it has a descriptor or an offset. With `require_sealed`,\n"

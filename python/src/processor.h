@@ -29,7 +29,7 @@ struct PyProcessor {
   PyPainter painter;                   ///< has a mutex of its own
   std::optional<Processor> processor;  ///< none after close()
 };
-/// That of halyard.edgefirst, whose pictures are halyard.edgefirst.Tensors.
+/// That of halyard.edgefirst, whose images are halyard.edgefirst.Tensors.
 struct PyReferenceProcessor : PyProcessor {};
 using ProcessorClass = nb::class_<PyProcessor>;
 using ReferenceProcessorClass = nb::class_<PyReferenceProcessor, PyProcessor>;

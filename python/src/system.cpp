@@ -70,7 +70,7 @@ void bind_system(nb::module_& m) {
       "Product and version, and how half floats are computed, in two lines.");
   m.def(
       "gpu_dma_buf_pitch_alignment_bytes", [] { return pitch_bytes; },
-      "Row strides of DMA-BUF pictures are multiples of this: 64.");
+      "Row strides of DMA-BUF images are multiples of this: 64.");
   m.def(
       "align_width_for_gpu_pitch",
       [](nb::handle width, nb::handle bpp) {

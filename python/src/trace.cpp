@@ -22,14 +22,14 @@ namespace halyard::python {
 namespace {
 
 // The trace keeps pointers to names; these stay until the process ends. Programs that make a new
-// name for every frame would fill memory, so after `most` of them names become "python.span".
+// name for every frame would fill memory, so after `maximum` of them names become "python.span".
 const char* kept(std::string_view name) {
-  constexpr std::size_t most = 4096;
+  constexpr std::size_t maximum = 4096;
   static std::mutex mutex;
   static auto& names = *new std::unordered_set<std::string>;
   const std::lock_guard lock(mutex);
   if (const auto found = names.find(std::string(name)); found != names.end()) return found->c_str();
-  return names.size() < most ? names.emplace(name).first->c_str() : "python.span";
+  return names.size() < maximum ? names.emplace(name).first->c_str() : "python.span";
 }
 
 // An argument of a span, with text that is its own.

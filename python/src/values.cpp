@@ -23,7 +23,7 @@ namespace halyard::python {
 namespace {
 
 // Scales and zero points of one tensor: more than any network has channels.
-constexpr std::size_t most_channels = std::size_t{1} << 20;
+constexpr std::size_t max_channels = std::size_t{1} << 20;
 
 // What Region and Rect have: one rectangle, two sets of names.
 struct Rect {
@@ -31,8 +31,8 @@ struct Rect {
 };
 
 std::int32_t pixels_from(nb::handle object, const char* argument) {
-  constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();
-  return static_cast<std::int32_t>(size_from(object, argument, most));
+  constexpr std::size_t maximum = std::numeric_limits<std::int32_t>::max();
+  return static_cast<std::int32_t>(size_from(object, argument, maximum));
 }
 
 template <std::int32_t Region::*field>
@@ -129,11 +129,11 @@ Quantization make_quantization(std::vector<float> scale, std::vector<std::int32_
 }
 
 std::vector<float> scales_from(nb::handle scales) {
-  return float_list_from(scales, "scales", most_channels);
+  return float_list_from(scales, "scales", max_channels);
 }
 
 std::vector<std::int32_t> points_from(nb::handle points) {
-  return int_list_from(points, "zero_points", most_channels);
+  return int_list_from(points, "zero_points", max_channels);
 }
 
 // What pickles carry: scales, zero points, axis or None.
@@ -227,7 +227,7 @@ nb::tuple axes(const Colorimetry& c) {
 
 void bind_colorimetry(nb::module_& m) {
   nb::class_<Colorimetry>(m, "Colorimetry",
-                          "What the numbers of a picture mean as colours; each axis may be None\n"
+                          "What the numbers of an image mean as colours; each axis may be None\n"
                           "(unknown). Immutable, compares by value.")
       .def(
           "__init__",
@@ -286,7 +286,7 @@ int degrees(const ImageInfo& info) {
 }
 
 void bind_image_info(nb::module_& m) {
-  nb::class_<ImageInfo>(m, "ImageInfo", "What the header of a picture file says.")
+  nb::class_<ImageInfo>(m, "ImageInfo", "What the header of an image file says.")
       .def_ro("width", &ImageInfo::width, "Columns as stored, before any turn.")
       .def_ro("height", &ImageInfo::height, "Rows as stored.")
       .def_prop_ro(
@@ -295,10 +295,10 @@ void bind_image_info(nb::module_& m) {
           "Format of the pixels: the file's native one, or what they were decoded to.")
       .def_ro("row_stride", &ImageInfo::row_stride, "Bytes between rows.")
       .def_prop_ro("rotation_degrees", &degrees,
-                   "Clockwise turn of 0, 90, 180 or 270 that shows the picture upright.")
+                   "Clockwise turn of 0, 90, 180 or 270 that shows the image upright.")
       .def_prop_ro(
           "flip_horizontal", [](const ImageInfo& i) { return i.orientation.flip != Flip::none; },
-          "True when the picture is to be mirrored too, before the turn.")
+          "True when the image is to be mirrored too, before the turn.")
       .def_ro("bit_depth", &ImageInfo::bit_depth, "Bits per sample as stored.")
       .def_ro("is_progressive", &ImageInfo::is_progressive, "Progressive JPEG or interlaced PNG.")
       .def("__repr__", [](const ImageInfo& i) {

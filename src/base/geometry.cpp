@@ -46,8 +46,8 @@ Region hal_letterbox(double width, double height, Size target) noexcept {
           content.height};
 }
 
-Region trained_letterbox(double width, double height, Size target, double most) noexcept {
-  const double ratio = std::min({target.width / width, target.height / height, most});
+Region trained_letterbox(double width, double height, Size target, double maximum) noexcept {
+  const double ratio = std::min({target.width / width, target.height / height, maximum});
   const auto scaled = [ratio](double extent, int limit) {
     return std::clamp(static_cast<int>(std::nearbyint(extent * ratio)), 1, limit);
   };

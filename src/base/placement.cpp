@@ -29,7 +29,7 @@ Affine flip_of(Flip flip, double width, double height) {
   return {{1, 0, 0, 0, 1, 0}};
 }
 
-// Clockwise turn of a width x height picture about its corner, moved back into the first quadrant.
+// Clockwise turn of a width x height image about its corner, moved back into the first quadrant.
 Affine turn_of(Rotation rotation, double width, double height) {
   switch (rotation) {
     case Rotation::cw90:

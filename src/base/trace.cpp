@@ -37,8 +37,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t still_open = -1;
 constexpr std::int64_t is_counter = -2;
-constexpr std::size_t most_events_per_thread = std::size_t{1} << 21;
-constexpr std::size_t most_args_per_event = 8;
+constexpr std::size_t max_events_per_thread = std::size_t{1} << 21;
+constexpr std::size_t max_args_per_event = 8;
 constexpr std::size_t text_bytes = 48;
 
 struct Arg {
@@ -126,7 +126,7 @@ bool append(ThreadLog& log, std::uint32_t session, const Event& event) {
     log.dropped = 0;
   }
   ++log.dropped;  // until it is there
-  if (log.events.size() >= most_events_per_thread) return false;
+  if (log.events.size() >= max_events_per_thread) return false;
   log.events.push_back(event);
   --log.dropped;
   return true;
@@ -277,7 +277,7 @@ Status stop() {
   const std::string text = collect(r, r.session.load(std::memory_order_relaxed));
   OutputFile file = *std::exchange(r.file, std::nullopt);
   r.is_running = false;
-  HALYARD_CHECK(file.write(text));
+  HALYARD_RETURN_IF_ERROR(file.write(text));
   return file.commit();
 }
 
@@ -350,7 +350,7 @@ void add_arg(std::uint32_t session, std::uint32_t slot, Arg arg) noexcept {
   record([&](ThreadLog& log) {
     const ForkLock lock(log.mutex);
     if (!lock || log.session != session) return;
-    if (log.events[slot].arg_count >= most_args_per_event) return;
+    if (log.events[slot].arg_count >= max_args_per_event) return;
     arg.event = slot;
     log.args.push_back(arg);
     ++log.events[slot].arg_count;

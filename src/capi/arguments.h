@@ -59,14 +59,14 @@ inline Result<Memory> memory_from(int value) {
 
 inline Result<std::span<const std::size_t>> shape_from(const std::size_t* shape, std::size_t ndim) {
   if (shape == nullptr) return null_argument("shape: is NULL");
-  HALYARD_CHECK(aligned(shape, "shape"));
+  HALYARD_RETURN_IF_ERROR(aligned(shape, "shape"));
   if (ndim < 1 || ndim > max_rank) {
     return make_error(Errc::invalid_argument, "ndim: must be 1..8", std::to_string(ndim));
   }
   return std::span(shape, ndim);
 }
 
-/// A side or corner of a picture: what the C++ interface counts in 32 bits.
+/// A side or corner of an image: what the C++ interface counts in 32 bits.
 inline Result<std::int32_t> pixels_from(std::size_t value, const char* name) {
   if (value > 0x7FFFFFFF) {
     return make_error(Errc::invalid_argument, "pixels: more than 2^31 - 1",

@@ -60,11 +60,11 @@ struct SizeOut {
 
 Result<ImageFileInfo> decode(hal_tensor* handle, std::span<const std::byte> file,
                              const std::optional<PixelFormat>& format, SizeOut out) {
-  HALYARD_CHECK(aligned(out.width, "out_width"));
-  HALYARD_CHECK(aligned(out.height, "out_height"));
+  HALYARD_RETURN_IF_ERROR(aligned(out.width, "out_width"));
+  HALYARD_RETURN_IF_ERROR(aligned(out.height, "out_height"));
   HALYARD_TRY(const ImageFileInfo info,
               of_data(load_into(handle->tensor, file, {.format = format})));
-  // Callers turn the picture themselves, by what they are told.
+  // Callers turn the image themselves, by what they are told.
   handle->tensor.set_orientation({});
   store(out.width, info.width);
   store(out.height, info.height);
@@ -84,13 +84,14 @@ bool decoders_write(PixelFormat format) noexcept {
          format == PixelFormat::grey;
 }
 
-Result<Tensor> upright(const Tensor& picture, PixelFormat format, Orientation orientation) {
+Result<Tensor> upright(const Tensor& image, PixelFormat format, Orientation orientation) {
   const bool turned = swaps_axes(orientation.rotation);
-  const std::size_t width = turned ? picture.height() : picture.width();
-  const std::size_t height = turned ? picture.width() : picture.height();
+  const std::size_t width = turned ? image.height() : image.width();
+  const std::size_t height = turned ? image.width() : image.height();
   HALYARD_TRY(Tensor converted, Tensor::create_image(width, height, format));
   HALYARD_TRY(Processor processor, Processor::create());
-  HALYARD_CHECK(processor.convert({.src = picture, .dst = converted, .orientation = orientation}));
+  HALYARD_RETURN_IF_ERROR(
+      processor.convert({.src = image, .dst = converted, .orientation = orientation}));
   return converted;
 }
 
@@ -100,18 +101,18 @@ Result<hal_tensor*> load(const char* path, int format) {
   HALYARD_TRY(const ImageFileInfo info, of_data(peek(file)));
   LoadOptions options;
   if (decoders_write(wanted)) options.format = wanted;
-  HALYARD_TRY(Tensor picture, of_data(load_image(file, options)));
-  if (picture.format() != wanted || info.orientation != Orientation{}) {
-    HALYARD_TRY(picture, upright(picture, wanted, info.orientation));
+  HALYARD_TRY(Tensor image, of_data(load_image(file, options)));
+  if (image.format() != wanted || info.orientation != Orientation{}) {
+    HALYARD_TRY(image, upright(image, wanted, info.orientation));
   }
-  return new hal_tensor{.tensor = std::move(picture)};
+  return new hal_tensor{.tensor = std::move(image)};
 }
 
 Result<int> save(const hal_tensor* handle, const char* path, int quality) {
   HALYARD_TRY(const Tensor* const tensor, tensor_of(handle));
   HALYARD_TRY(const std::string name, path_from(path));
   const bool legal = quality >= 1 && quality <= 100;
-  HALYARD_CHECK(save_jpeg(*tensor, name, {.quality = legal ? quality : 80}));
+  HALYARD_RETURN_IF_ERROR(save_jpeg(*tensor, name, {.quality = legal ? quality : 80}));
   return 0;
 }
 
@@ -167,10 +168,10 @@ int hal_decode_limit_set(hal_decode_limit limit, size_t value) {
 int hal_tensor_decode_image(hal_tensor* tensor, const uint8_t* data, size_t len, int format,
                             size_t* out_width, size_t* out_height) {
   return guarded<int>(-1, [&]() -> Result<int> {
-    HALYARD_CHECK(halyard::capi::tensor_of(tensor));
+    HALYARD_RETURN_IF_ERROR(halyard::capi::tensor_of(tensor));
     HALYARD_TRY(const auto file, halyard::capi::bytes_from(data, len));
     HALYARD_TRY(const auto wanted, halyard::capi::requested_format(format));
-    HALYARD_CHECK(halyard::capi::decode(tensor, file, wanted, {out_width, out_height}));
+    HALYARD_RETURN_IF_ERROR(halyard::capi::decode(tensor, file, wanted, {out_width, out_height}));
     return 0;
   });
 }
@@ -178,10 +179,10 @@ int hal_tensor_decode_image(hal_tensor* tensor, const uint8_t* data, size_t len,
 int hal_tensor_decode_image_file(hal_tensor* tensor, const char* path, int format,
                                  size_t* out_width, size_t* out_height) {
   return guarded<int>(-1, [&]() -> Result<int> {
-    HALYARD_CHECK(halyard::capi::tensor_of(tensor));
+    HALYARD_RETURN_IF_ERROR(halyard::capi::tensor_of(tensor));
     HALYARD_TRY(const auto wanted, halyard::capi::requested_format(format));
     HALYARD_TRY(const auto file, halyard::capi::file_from(path));
-    HALYARD_CHECK(halyard::capi::decode(tensor, file, wanted, {out_width, out_height}));
+    HALYARD_RETURN_IF_ERROR(halyard::capi::decode(tensor, file, wanted, {out_width, out_height}));
     return 0;
   });
 }
@@ -191,8 +192,8 @@ int hal_tensor_decode_image_27(hal_tensor* tensor, const uint8_t* data, size_t l
                                size_t* out_width, size_t* out_height,
                                uint16_t* out_rotation_degrees, bool* out_flip_horizontal) {
   return guarded<int>(-1, [&]() -> Result<int> {
-    HALYARD_CHECK(halyard::capi::tensor_of(tensor));
-    HALYARD_CHECK(halyard::capi::aligned(out_rotation_degrees, "out_rotation_degrees"));
+    HALYARD_RETURN_IF_ERROR(halyard::capi::tensor_of(tensor));
+    HALYARD_RETURN_IF_ERROR(halyard::capi::aligned(out_rotation_degrees, "out_rotation_degrees"));
     HALYARD_TRY(const auto file, halyard::capi::bytes_from(data, len));
     HALYARD_TRY(const auto info,
                 halyard::capi::decode(tensor, file, std::nullopt, {out_width, out_height}));
@@ -206,8 +207,8 @@ int hal_tensor_decode_image_file_27(hal_tensor* tensor, const char* path, size_t
                                     size_t* out_height, uint16_t* out_rotation_degrees,
                                     bool* out_flip_horizontal) {
   return guarded<int>(-1, [&]() -> Result<int> {
-    HALYARD_CHECK(halyard::capi::tensor_of(tensor));
-    HALYARD_CHECK(halyard::capi::aligned(out_rotation_degrees, "out_rotation_degrees"));
+    HALYARD_RETURN_IF_ERROR(halyard::capi::tensor_of(tensor));
+    HALYARD_RETURN_IF_ERROR(halyard::capi::aligned(out_rotation_degrees, "out_rotation_degrees"));
     HALYARD_TRY(const auto file, halyard::capi::file_from(path));
     HALYARD_TRY(const auto info,
                 halyard::capi::decode(tensor, file, std::nullopt, {out_width, out_height}));

@@ -59,9 +59,9 @@ Status apply(const hal_crop_27& crop, Convert& convert) {
 
 // All but the tensors and the crop.
 Status fill_words(const Request& request, Convert& convert) {
-  HALYARD_CHECK(checked(request.processor, "processor"));
-  HALYARD_CHECK(checked(request.src, "src"));
-  HALYARD_CHECK(checked(request.dst, "dst"));
+  HALYARD_RETURN_IF_ERROR(checked(request.processor, "processor"));
+  HALYARD_RETURN_IF_ERROR(checked(request.src, "src"));
+  HALYARD_RETURN_IF_ERROR(checked(request.dst, "dst"));
   HALYARD_TRY(convert.rotation, rotation_from(request.rotation));
   HALYARD_TRY(convert.flip, flip_from(request.flip));
   return {};
@@ -69,11 +69,11 @@ Status fill_words(const Request& request, Convert& convert) {
 
 template <class Crop>
 Status fill(const Request& request, const Crop* crop, Convert& convert) {
-  HALYARD_CHECK(fill_words(request, convert));
+  HALYARD_RETURN_IF_ERROR(fill_words(request, convert));
   convert.src = request.src->tensor;
   convert.dst = request.dst->tensor;
-  HALYARD_CHECK(aligned(crop, "crop"));
-  if (crop != nullptr) HALYARD_CHECK(apply(*crop, convert));
+  HALYARD_RETURN_IF_ERROR(aligned(crop, "crop"));
+  if (crop != nullptr) HALYARD_RETURN_IF_ERROR(apply(*crop, convert));
   return {};
 }
 
@@ -82,13 +82,13 @@ int convert(const Request& request, const Crop* crop) noexcept {
   return guarded<int>(-1, [&]() -> Result<int> {
     Convert filled;
     if (crop == nullptr) {
-      HALYARD_CHECK(fill_words(request, filled));
-      HALYARD_CHECK(
+      HALYARD_RETURN_IF_ERROR(fill_words(request, filled));
+      HALYARD_RETURN_IF_ERROR(
           request.processor->processor.convert(filled, request.src->tensor, request.dst->tensor));
       return 0;
     }
-    HALYARD_CHECK(fill(request, crop, filled));
-    HALYARD_CHECK(request.processor->processor.convert(filled));
+    HALYARD_RETURN_IF_ERROR(fill(request, crop, filled));
+    HALYARD_RETURN_IF_ERROR(request.processor->processor.convert(filled));
     return 0;
   });
 }
@@ -108,8 +108,8 @@ template <class Crop>
 int defer(const Request& request, const Crop* crop) noexcept {
   return guarded<int>(-1, [&]() -> Result<int> {
     Convert filled;
-    HALYARD_CHECK(fill(request, crop, filled));
-    HALYARD_CHECK(request.processor->processor.convert_deferred(filled));
+    HALYARD_RETURN_IF_ERROR(fill(request, crop, filled));
+    HALYARD_RETURN_IF_ERROR(request.processor->processor.convert_deferred(filled));
     return 0;
   });
 }
@@ -118,13 +118,13 @@ template <class Crop>
 char* explain(const Request& request, const Crop* crop) noexcept {
   return guarded<char*>(nullptr, [&]() -> Result<char*> {
     Convert filled;
-    HALYARD_CHECK(fill(request, crop, filled));
+    HALYARD_RETURN_IF_ERROR(fill(request, crop, filled));
     HALYARD_TRY(const std::string text, request.processor->processor.explain(filled));
     return duplicated(text.c_str());
   });
 }
 
-Result<hal_image_processor*> make(int backend) {
+Result<hal_image_processor*> make_processor(int backend) {
   HALYARD_TRY(const auto wanted,
               enumerator<hal_compute_backend>(backend, HAL_COMPUTE_BACKEND_OPENGL,
                                               "backend: is none of hal_compute_backend"));
@@ -137,8 +137,8 @@ Result<hal_image_processor*> make(int backend) {
 }
 
 Result<int> flush(hal_image_processor* processor) {
-  HALYARD_CHECK(checked(processor, "processor"));
-  HALYARD_CHECK(processor->processor.flush());
+  HALYARD_RETURN_IF_ERROR(checked(processor, "processor"));
+  HALYARD_RETURN_IF_ERROR(processor->processor.flush());
   return 0;
 }
 
@@ -152,7 +152,8 @@ hal_image_processor* hal_image_processor_new(void) {
 }
 
 hal_image_processor* hal_image_processor_new_with_backend(hal_compute_backend backend) {
-  return guarded<hal_image_processor*>(nullptr, [&] { return halyard::capi::make(backend); });
+  return guarded<hal_image_processor*>(nullptr,
+                                       [&] { return halyard::capi::make_processor(backend); });
 }
 
 void hal_image_processor_free(hal_image_processor* processor) {

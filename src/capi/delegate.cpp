@@ -39,10 +39,10 @@ using capi::is_valid;
 
 namespace {
 
-constexpr std::size_t least_tensor_info = 96;
-constexpr std::size_t least_format_info = 16;
-static_assert(sizeof(hal_dmabuf_tensor_info) == least_tensor_info);
-static_assert(sizeof(hal_camera_adaptor_format_info) == least_format_info);
+constexpr std::size_t min_tensor_info = 96;
+constexpr std::size_t min_format_info = 16;
+static_assert(sizeof(hal_dmabuf_tensor_info) == min_tensor_info);
+static_assert(sizeof(hal_camera_adaptor_format_info) == min_format_info);
 
 template <class F>
 bool find(void* handle, const char* name, F& function) {
@@ -67,7 +67,7 @@ Error missing() {
 
 // The library and a delegate of it. Errors: invalid_argument.
 Status check(const hal_delegate_library* library, hal_delegate_t delegate) {
-  HALYARD_CHECK(checked(library, "library"));
+  HALYARD_RETURN_IF_ERROR(checked(library, "library"));
   if (delegate == nullptr) return capi::null_argument("delegate: is NULL");
   return {};
 }
@@ -86,17 +86,17 @@ Status told(int result) {
 
 Status query(const hal_delegate_library* library, hal_delegate_t delegate, int tensor_index,
              hal_dmabuf_tensor_info* info, std::size_t info_size) {
-  HALYARD_CHECK(check(library, delegate));
-  HALYARD_CHECK(check_index(tensor_index));
+  HALYARD_RETURN_IF_ERROR(check(library, delegate));
+  HALYARD_RETURN_IF_ERROR(check_index(tensor_index));
   if (info == nullptr) return capi::null_argument("info: is NULL");
-  HALYARD_CHECK(capi::aligned(info, "info"));
-  if (info_size < least_tensor_info)
+  HALYARD_RETURN_IF_ERROR(capi::aligned(info, "info"));
+  if (info_size < min_tensor_info)
     return make_error(Errc::invalid_argument, "info_size: at least 96", std::to_string(info_size));
   if (library->get_tensor_info == nullptr) return missing();
   std::memset(static_cast<void*>(info), 0, info_size);
   info->fd = -1;  // of a delegate that does not write it
   errno = 0;
-  HALYARD_CHECK(told(library->get_tensor_info(delegate, tensor_index, info, info_size)));
+  HALYARD_RETURN_IF_ERROR(told(library->get_tensor_info(delegate, tensor_index, info, info_size)));
   if (info->ndim > HAL_DMABUF_MAX_NDIM || info->fd < 0)
     return make_error(Errc::os, "delegate: more than 8 axes, or no descriptor",
                       std::to_string(info->ndim) + ", " + std::to_string(info->fd), EIO);
@@ -105,8 +105,8 @@ Status query(const hal_delegate_library* library, hal_delegate_t delegate, int t
 
 Status synchronise(const hal_delegate_library* library, hal_delegate_t delegate, int tensor_index,
                    hal_dmabuf_sync_fn hal_delegate_library::*function) {
-  HALYARD_CHECK(check(library, delegate));
-  HALYARD_CHECK(check_index(tensor_index));
+  HALYARD_RETURN_IF_ERROR(check(library, delegate));
+  HALYARD_RETURN_IF_ERROR(check_index(tensor_index));
   if (library->*function == nullptr) return missing();
   errno = 0;
   return told((library->*function)(delegate, tensor_index));
@@ -135,7 +135,7 @@ void hal_delegate_close(hal_delegate_library* library) {
 
 hal_delegate_t hal_delegate_instance(const hal_delegate_library* library) {
   return guarded<hal_delegate_t>(nullptr, [&]() -> Result<hal_delegate_t> {
-    HALYARD_CHECK(checked(library, "library"));
+    HALYARD_RETURN_IF_ERROR(checked(library, "library"));
     if (library->get_instance == nullptr) return missing();
     const hal_delegate_t delegate = library->get_instance();
     if (delegate == nullptr)
@@ -146,7 +146,7 @@ hal_delegate_t hal_delegate_instance(const hal_delegate_library* library) {
 
 int hal_delegate_has_dmabuf(const hal_delegate_library* library, hal_delegate_t delegate) {
   return guarded<int>(-1, [&]() -> Result<int> {
-    HALYARD_CHECK(check(library, delegate));
+    HALYARD_RETURN_IF_ERROR(check(library, delegate));
     if (library->is_supported == nullptr || library->get_tensor_info == nullptr) return 0;
     return library->is_supported(delegate) == 1 ? 1 : 0;
   });
@@ -155,7 +155,7 @@ int hal_delegate_has_dmabuf(const hal_delegate_library* library, hal_delegate_t 
 int hal_delegate_tensor_info(const hal_delegate_library* library, hal_delegate_t delegate,
                              int tensor_index, hal_dmabuf_tensor_info* info, size_t info_size) {
   return guarded<int>(-1, [&]() -> Result<int> {
-    HALYARD_CHECK(query(library, delegate, tensor_index, info, info_size));
+    HALYARD_RETURN_IF_ERROR(query(library, delegate, tensor_index, info, info_size));
     return 0;
   });
 }
@@ -164,7 +164,7 @@ hal_tensor* hal_delegate_tensor(const hal_delegate_library* library, hal_delegat
                                 int tensor_index) {
   return guarded<hal_tensor*>(nullptr, [&]() -> Result<hal_tensor*> {
     hal_dmabuf_tensor_info info;
-    HALYARD_CHECK(query(library, delegate, tensor_index, &info, sizeof info));
+    HALYARD_RETURN_IF_ERROR(query(library, delegate, tensor_index, &info, sizeof info));
     if (info.ndim == 0) return make_error(Errc::unsupported, "delegate: the shape is unknown");
     HALYARD_TRY(const DType dtype, capi::dtype_from(info.dtype));
     HALYARD_TRY(const Layout layout, Layout::contiguous(dtype, std::span(info.shape, info.ndim)));
@@ -177,7 +177,7 @@ hal_tensor* hal_delegate_tensor(const hal_delegate_library* library, hal_delegat
 int hal_delegate_sync_for_device(const hal_delegate_library* library, hal_delegate_t delegate,
                                  int tensor_index) {
   return guarded<int>(-1, [&]() -> Result<int> {
-    HALYARD_CHECK(
+    HALYARD_RETURN_IF_ERROR(
         synchronise(library, delegate, tensor_index, &hal_delegate_library::sync_for_device));
     return 0;
   });
@@ -186,7 +186,7 @@ int hal_delegate_sync_for_device(const hal_delegate_library* library, hal_delega
 int hal_delegate_sync_for_cpu(const hal_delegate_library* library, hal_delegate_t delegate,
                               int tensor_index) {
   return guarded<int>(-1, [&]() -> Result<int> {
-    HALYARD_CHECK(
+    HALYARD_RETURN_IF_ERROR(
         synchronise(library, delegate, tensor_index, &hal_delegate_library::sync_for_cpu));
     return 0;
   });
@@ -195,7 +195,7 @@ int hal_delegate_sync_for_cpu(const hal_delegate_library* library, hal_delegate_
 int hal_delegate_has_camera_adaptor(const hal_delegate_library* library, hal_delegate_t delegate,
                                     const char* format) {
   return guarded<int>(-1, [&]() -> Result<int> {
-    HALYARD_CHECK(check(library, delegate));
+    HALYARD_RETURN_IF_ERROR(check(library, delegate));
     if (format == nullptr) return capi::null_argument("format: is NULL");
     if (library->is_camera_supported == nullptr) return 0;
     return library->is_camera_supported(delegate, format) == 1 ? 1 : 0;
@@ -206,16 +206,16 @@ int hal_delegate_format_info(const hal_delegate_library* library, hal_delegate_t
                              const char* format, hal_camera_adaptor_format_info* info,
                              size_t info_size) {
   return guarded<int>(-1, [&]() -> Result<int> {
-    HALYARD_CHECK(check(library, delegate));
+    HALYARD_RETURN_IF_ERROR(check(library, delegate));
     if (format == nullptr || info == nullptr) return capi::null_argument("format or info: is NULL");
-    HALYARD_CHECK(capi::aligned(info, "info"));
-    if (info_size < least_format_info)
+    HALYARD_RETURN_IF_ERROR(capi::aligned(info, "info"));
+    if (info_size < min_format_info)
       return make_error(Errc::invalid_argument, "info_size: at least 16",
                         std::to_string(info_size));
     if (library->get_format_info == nullptr) return missing();
     std::memset(static_cast<void*>(info), 0, info_size);
     errno = 0;
-    HALYARD_CHECK(told(library->get_format_info(delegate, format, info, info_size)));
+    HALYARD_RETURN_IF_ERROR(told(library->get_format_info(delegate, format, info, info_size)));
     info->fourcc[HAL_FOURCC_MAX_LEN - 1] = '\0';
     return 0;
   });

@@ -18,7 +18,7 @@ namespace {
 template <class Managed>
 Result<hal_tensor*> take(Managed* managed) {
   // The struct is not defined here; its first members are pointers or as wide.
-  HALYARD_CHECK(halyard::capi::aligned(reinterpret_cast<void**>(managed), "managed"));
+  HALYARD_RETURN_IF_ERROR(halyard::capi::aligned(reinterpret_cast<void**>(managed), "managed"));
   auto handle = std::make_unique<hal_tensor>();
   HALYARD_TRY(handle->tensor, halyard::from_dlpack(managed));
   return handle.release();

@@ -12,7 +12,7 @@
 
 namespace halyard::capi {
 
-// Enumerators as the caller gave them: what is wrong is said when the picture is made.
+// Enumerators as the caller gave them: what is wrong is said when the image is made.
 struct ImageRequest {
   std::size_t width = 0;
   std::size_t height = 0;
@@ -36,7 +36,7 @@ namespace {
 
 constexpr std::size_t pitch_alignment_bytes = 64;
 
-Result<hal_tensor*> make(const ImageRequest& request) {
+Result<hal_tensor*> make_image(const ImageRequest& request) {
   ImageOptions options;
   HALYARD_TRY(const PixelFormat format, format_from(request.format));
   HALYARD_TRY(options.dtype, dtype_from(request.dtype));
@@ -47,22 +47,22 @@ Result<hal_tensor*> make(const ImageRequest& request) {
   return new hal_tensor{.tensor = std::move(tensor)};
 }
 
-Result<hal_tensor*> make(const HalImageDesc* desc) {
-  HALYARD_CHECK(checked(desc, "desc"));
-  return make(desc->request);
+Result<hal_tensor*> make_image(const HalImageDesc* desc) {
+  HALYARD_RETURN_IF_ERROR(checked(desc, "desc"));
+  return make_image(desc->request);
 }
 
 // A processor on the CPU is served best by what automatic memory gives: DMA-BUFs where there are.
 template <class Request>
 Result<hal_tensor*> make_for(hal_image_processor* processor, const Request& request) {
-  HALYARD_CHECK(checked(processor, "processor"));
-  return make(request);
+  HALYARD_RETURN_IF_ERROR(checked(processor, "processor"));
+  return make_image(request);
 }
 
 Result<HalImageDesc*> make_desc(std::size_t width, std::size_t height, int format, int dtype) {
   if (width == 0 || height == 0) return null_argument("size: width and height must be above 0");
-  HALYARD_CHECK(format_from(format));
-  HALYARD_CHECK(dtype_from(dtype));
+  HALYARD_RETURN_IF_ERROR(format_from(format));
+  HALYARD_RETURN_IF_ERROR(dtype_from(dtype));
   return new HalImageDesc{
       .request = {.width = width, .height = height, .format = format, .dtype = dtype}};
 }
@@ -70,12 +70,12 @@ Result<HalImageDesc*> make_desc(std::size_t width, std::size_t height, int forma
 Result<int> set_format(hal_tensor* handle, int format) {
   HALYARD_TRY(const Tensor* const tensor, tensor_of(handle));
   HALYARD_TRY(const PixelFormat wanted, format_from(format));
-  HALYARD_TRY(Tensor picture, failing_as(Errc::invalid_argument, tensor->with_format(wanted)));
-  handle->tensor = std::move(picture);
+  HALYARD_TRY(Tensor image, failing_as(Errc::invalid_argument, tensor->with_format(wanted)));
+  handle->tensor = std::move(image);
   return 0;
 }
 
-// The row of the format table; null for what is no picture.
+// The row of the format table; null for what is no image.
 const FormatInfo* format_of(const hal_tensor* tensor) noexcept {
   if (!is_valid(tensor) || !tensor->tensor.format()) return nullptr;
   return &info(*tensor->tensor.format());
@@ -83,11 +83,11 @@ const FormatInfo* format_of(const hal_tensor* tensor) noexcept {
 
 std::size_t align_width(std::size_t width, std::size_t bytes_per_pixel) noexcept {
   if (width == 0 || bytes_per_pixel == 0) return width;
-  constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+  constexpr std::size_t maximum = std::numeric_limits<std::size_t>::max();
   const std::size_t step = pitch_alignment_bytes / std::gcd(pitch_alignment_bytes, bytes_per_pixel);
-  if (width > most - (step - 1)) return width;
+  if (width > maximum - (step - 1)) return width;
   const std::size_t aligned = (width + step - 1) / step * step;
-  return aligned > most / bytes_per_pixel ? width : aligned;
+  return aligned > maximum / bytes_per_pixel ? width : aligned;
 }
 
 }  // namespace
@@ -106,7 +106,7 @@ hal_tensor* hal_tensor_new_image_27(size_t width, size_t height, hal_pixel_forma
                                     hal_dtype dtype, hal_tensor_memory memory,
                                     HalCpuAccess access) {
   return guarded<hal_tensor*>(nullptr, [&] {
-    return halyard::capi::make({width, height, format, dtype, memory, access});
+    return halyard::capi::make_image({width, height, format, dtype, memory, access});
   });
 }
 
@@ -133,7 +133,7 @@ void hal_image_desc_free(HalImageDesc* desc) {
 }
 
 hal_tensor* hal_tensor_new_image_desc(const HalImageDesc* desc) {
-  return guarded<hal_tensor*>(nullptr, [&] { return halyard::capi::make(desc); });
+  return guarded<hal_tensor*>(nullptr, [&] { return halyard::capi::make_image(desc); });
 }
 
 hal_tensor* hal_image_processor_create_image(hal_image_processor* processor, size_t width,

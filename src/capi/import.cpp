@@ -26,27 +26,27 @@ namespace {
 
 using OwnedPlane = std::unique_ptr<hal_plane_descriptor>;
 
-Result<hal_plane_descriptor*> make(int fd) {
+Result<hal_plane_descriptor*> make_plane(int fd) {
   if (fd < 0) return make_error(Errc::invalid_argument, "fd: is negative", std::to_string(fd));
   HALYARD_TRY(Fd own, Fd::duplicate(fd));
   return new hal_plane_descriptor{.fd = std::move(own)};
 }
 
 Result<int> set_stride(hal_plane_descriptor* plane, std::size_t stride) {
-  HALYARD_CHECK(checked(plane, "plane"));
+  HALYARD_RETURN_IF_ERROR(checked(plane, "plane"));
   if (stride == 0) return null_argument("stride: is 0");
   plane->stride_bytes = stride;
   return 0;
 }
 
 Result<int> set_offset(hal_plane_descriptor* plane, std::size_t offset) {
-  HALYARD_CHECK(checked(plane, "plane"));
+  HALYARD_RETURN_IF_ERROR(checked(plane, "plane"));
   plane->offset_bytes = offset;
   return 0;
 }
 
 Result<int> set_require_sealed(hal_plane_descriptor* plane, bool required) {
-  HALYARD_CHECK(checked(plane, "plane"));
+  HALYARD_RETURN_IF_ERROR(checked(plane, "plane"));
   plane->require_sealed = required;
   return 0;
 }
@@ -72,7 +72,7 @@ Result<hal_tensor*> import(const OwnedPlane& image, const OwnedPlane& chroma,
                            const ImportRequest& request) {
   HALYARD_TRY(const PixelFormat format, format_from(request.format));
   HALYARD_TRY(const DType dtype, dtype_from(request.dtype));
-  HALYARD_CHECK(aligned(request.colorimetry, "colorimetry"));
+  HALYARD_RETURN_IF_ERROR(aligned(request.colorimetry, "colorimetry"));
   std::array<PlaneDescriptor, 2> planes;
   HALYARD_TRY(planes[0], described(image));
   if (chroma != nullptr) {
@@ -95,10 +95,10 @@ Result<hal_tensor*> consume(const hal_image_processor* processor, hal_plane_desc
   const bool twice = image != nullptr && image == chroma;
   const OwnedPlane first(is_valid(image) ? image : nullptr);
   const OwnedPlane second(is_valid(chroma) && !twice ? chroma : nullptr);
-  HALYARD_CHECK(checked(processor, "processor"));
-  HALYARD_CHECK(checked(image, "image"));
+  HALYARD_RETURN_IF_ERROR(checked(processor, "processor"));
+  HALYARD_RETURN_IF_ERROR(checked(image, "image"));
   if (twice) return null_argument("chroma: is the same descriptor as image");
-  if (chroma != nullptr) HALYARD_CHECK(checked(chroma, "chroma"));
+  if (chroma != nullptr) HALYARD_RETURN_IF_ERROR(checked(chroma, "chroma"));
   return import(first, second, request);
 }
 
@@ -109,7 +109,7 @@ using halyard::capi::guarded;
 using halyard::capi::is_valid;
 
 hal_plane_descriptor* hal_plane_descriptor_new(int fd) {
-  return guarded<hal_plane_descriptor*>(nullptr, [&] { return halyard::capi::make(fd); });
+  return guarded<hal_plane_descriptor*>(nullptr, [&] { return halyard::capi::make_plane(fd); });
 }
 
 void hal_plane_descriptor_free(hal_plane_descriptor* plane) {

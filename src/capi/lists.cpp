@@ -16,7 +16,7 @@ hal_detect_box box_to_c(const Detection& detection) noexcept {
 }
 
 Result<const compat::Segmentation*> mask_at(const hal_segmentation_list* list, std::size_t index) {
-  HALYARD_CHECK(checked(list, "list"));
+  HALYARD_RETURN_IF_ERROR(checked(list, "list"));
   if (index >= list->list.size()) {
     return make_error(Errc::invalid_argument, "index: is beyond the end",
                       std::to_string(index) + " of " + std::to_string(list->list.size()));
@@ -35,7 +35,7 @@ using capi::is_valid;
 hal_detect_box_list* hal_detect_box_list_new(const hal_detect_box* boxes, size_t count) {
   return guarded<hal_detect_box_list*>(nullptr, [&]() -> Result<hal_detect_box_list*> {
     if (boxes == nullptr && count != 0) return capi::null_argument("boxes: is NULL");
-    HALYARD_CHECK(capi::aligned(boxes, "boxes"));
+    HALYARD_RETURN_IF_ERROR(capi::aligned(boxes, "boxes"));
     if (count > PTRDIFF_MAX / sizeof(hal_detect_box))
       return make_error(Errc::invalid_argument, "count: is beyond the address space",
                         std::to_string(count));
@@ -60,7 +60,7 @@ size_t hal_detect_box_list_len(const hal_detect_box_list* list) {
 
 int hal_detect_box_list_get(const hal_detect_box_list* list, size_t index, hal_detect_box* out) {
   return guarded<int>(-1, [&]() -> Result<int> {
-    HALYARD_CHECK(checked(list, "list"));
+    HALYARD_RETURN_IF_ERROR(checked(list, "list"));
     return capi::get(list->boxes, index, out, [](const Detection& d) { return capi::box_to_c(d); });
   });
 }
@@ -80,7 +80,7 @@ int hal_segmentation_list_get_bbox(const hal_segmentation_list* list, size_t ind
     if (xmin == nullptr || ymin == nullptr || xmax == nullptr || ymax == nullptr)
       return capi::null_argument("xmin, ymin, xmax, ymax: one is NULL");
     for (const float* const out : {xmin, ymin, xmax, ymax})
-      HALYARD_CHECK(capi::aligned(out, "xmin, ymin, xmax, ymax"));
+      HALYARD_RETURN_IF_ERROR(capi::aligned(out, "xmin, ymin, xmax, ymax"));
     *xmin = mask->box.x1;
     *ymin = mask->box.y1;
     *xmax = mask->box.x2;
@@ -93,8 +93,8 @@ const uint8_t* hal_segmentation_list_get_mask(const hal_segmentation_list* list,
                                               size_t* out_height, size_t* out_width) {
   return guarded<const uint8_t*>(nullptr, [&]() -> Result<const uint8_t*> {
     HALYARD_TRY(const compat::Segmentation* const mask, capi::mask_at(list, index));
-    HALYARD_CHECK(capi::aligned(out_height, "out_height"));
-    HALYARD_CHECK(capi::aligned(out_width, "out_width"));
+    HALYARD_RETURN_IF_ERROR(capi::aligned(out_height, "out_height"));
+    HALYARD_RETURN_IF_ERROR(capi::aligned(out_width, "out_width"));
     capi::store<std::size_t>(out_height, mask->height);
     capi::store<std::size_t>(out_width, mask->width);
     return mask->data;
@@ -119,7 +119,7 @@ void hal_proto_data_free(hal_proto_data* data) {
 
 hal_tensor* hal_proto_data_take_protos(hal_proto_data* data) {
   return guarded<hal_tensor*>(nullptr, [&]() -> Result<hal_tensor*> {
-    HALYARD_CHECK(checked(data, "data"));
+    HALYARD_RETURN_IF_ERROR(checked(data, "data"));
     auto handle = std::make_unique<hal_tensor>();
     auto tensor = data->data.take_protos();
     if (!tensor) return make_error(Errc::invalid_argument, "data: prototypes were taken before");
@@ -130,7 +130,7 @@ hal_tensor* hal_proto_data_take_protos(hal_proto_data* data) {
 
 hal_tensor* hal_proto_data_take_mask_coefficients(hal_proto_data* data) {
   return guarded<hal_tensor*>(nullptr, [&]() -> Result<hal_tensor*> {
-    HALYARD_CHECK(checked(data, "data"));
+    HALYARD_RETURN_IF_ERROR(checked(data, "data"));
     auto handle = std::make_unique<hal_tensor>();
     HALYARD_TRY(auto tensor, data->data.take_mask_coefficients());
     if (!tensor) return make_error(Errc::invalid_argument, "data: coefficients were taken before");
@@ -150,7 +150,7 @@ size_t hal_track_info_list_len(const hal_track_info_list* list) {
 
 int hal_track_info_list_get(const hal_track_info_list* list, size_t index, hal_track_info* out) {
   return guarded<int>(-1, [&]() -> Result<int> {
-    HALYARD_CHECK(checked(list, "list"));
+    HALYARD_RETURN_IF_ERROR(checked(list, "list"));
     return capi::get(list->tracks, index, out,
                      [](const compat::TrackInfo& info) { return capi::to_c(info); });
   });

@@ -55,7 +55,7 @@ namespace halyard::capi {
 template <class Items, class Out, class F>
 Result<int> get(const Items& items, std::size_t index, Out* out, F&& to_c) {
   if (out == nullptr) return null_argument("out: is NULL");
-  HALYARD_CHECK(aligned(out, "out"));
+  HALYARD_RETURN_IF_ERROR(aligned(out, "out"));
   if (index >= items.size()) {
     return make_error(Errc::invalid_argument, "index: is beyond the end",
                       std::to_string(index) + " of " + std::to_string(items.size()));
@@ -68,7 +68,7 @@ Result<int> get(const Items& items, std::size_t index, Out* out, F&& to_c) {
 inline Result<std::vector<Tensor>> tensors_from(const hal_tensor* const* outputs,
                                                 std::size_t count) {
   if (outputs == nullptr) return null_argument("outputs: is NULL");
-  HALYARD_CHECK(aligned(outputs, "outputs"));
+  HALYARD_RETURN_IF_ERROR(aligned(outputs, "outputs"));
   if (count == 0 || count > 64) {
     return make_error(Errc::invalid_argument, "num_outputs: must be 1..64", std::to_string(count));
   }

@@ -33,7 +33,7 @@ std::size_t bytes_behind(const Layout& layout) noexcept {
   return bytes;
 }
 
-// A picture shows all its rows at their stride, as far as the memory goes: the last pair of an odd
+// An image shows all its rows at their stride, as far as the memory goes: the last pair of an odd
 // chroma row lies behind the last element.
 std::size_t accessible_bytes(const Tensor& tensor, const TensorMap& map) noexcept {
   if (!tensor.is_image()) return bytes_behind(map.layout());
@@ -63,7 +63,7 @@ Result<hal_tensor_map*> make_map(const hal_tensor* handle) {
   return new hal_tensor_map{.map = *std::move(map), .size_bytes = bytes};
 }
 
-// The planes of a picture one after the other, where the layout cannot show all of it.
+// The planes of an image one after the other, where the layout cannot show all of it.
 Result<int> copy_planes(const TensorMap& map, std::uint8_t* dst, std::size_t size_bytes) {
   std::size_t total = 0;
   for (std::size_t i = 0; i < map.plane_count(); ++i)
@@ -92,10 +92,10 @@ Result<int> copy_flat(const hal_tensor* handle, std::uint8_t* dst, std::size_t d
   HALYARD_TRY(const Layout layout, Layout::contiguous(tensor->dtype(), tensor->shape()));
   HALYARD_TRY(auto memory, wrap_memory(static_cast<void*>(dst), dst_len, nullptr));
   HALYARD_TRY(Tensor flat, Tensor::wrap(std::move(memory), layout));
-  // As elements, whatever picture they are.
+  // As elements, whatever image they are.
   HALYARD_TRY(const Tensor elements,
               Tensor::wrap(tensor->buffer(), tensor->layout(), tensor->offset_bytes()));
-  HALYARD_CHECK(copy(elements, flat));
+  HALYARD_RETURN_IF_ERROR(copy(elements, flat));
   return 0;
 }
 
@@ -108,11 +108,6 @@ Result<void*> map_cuda(const hal_tensor* handle) {
 }
 
 }  // namespace
-
-const std::size_t* shape_of(const Layout* layout, std::size_t* out_ndim) noexcept {
-  store<std::size_t>(out_ndim, layout != nullptr ? layout->rank : 0);
-  return layout != nullptr ? layout->shape.data() : nullptr;
-}
 
 }  // namespace halyard::capi
 

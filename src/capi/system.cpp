@@ -34,7 +34,7 @@ Status install(int max_level, LogSink sink) {
 int hal_log_init_file(FILE* stream, hal_log_level max_level) {
   return guarded<int>(-1, [&]() -> Result<int> {
     if (stream == nullptr) return capi::null_argument("stream: is NULL");
-    HALYARD_CHECK(install(
+    HALYARD_RETURN_IF_ERROR(install(
         max_level, [stream](LogLevel level, std::string_view target, std::string_view text) {
           const std::string_view word = to_string(level);
           std::fprintf(stream, "[%.*s %s] %s\n", static_cast<int>(word.size()), word.data(),
@@ -48,11 +48,12 @@ int hal_log_init_file(FILE* stream, hal_log_level max_level) {
 int hal_log_init_callback(hal_log_callback callback, void* userdata, hal_log_level max_level) {
   return guarded<int>(-1, [&]() -> Result<int> {
     if (callback == nullptr) return capi::null_argument("callback: is NULL");
-    HALYARD_CHECK(install(max_level, [callback, userdata](LogLevel level, std::string_view target,
-                                                          std::string_view text) {
-      callback(static_cast<hal_log_level>(level), std::string(target).c_str(),
-               std::string(text).c_str(), userdata);
-    }));
+    HALYARD_RETURN_IF_ERROR(install(
+        max_level,
+        [callback, userdata](LogLevel level, std::string_view target, std::string_view text) {
+          callback(static_cast<hal_log_level>(level), std::string(target).c_str(),
+                   std::string(text).c_str(), userdata);
+        }));
     return 0;
   });
 }
@@ -63,14 +64,14 @@ int hal_start_tracing(const char* path) {
     const Status started = trace::start(file);
     if (!started && started.error().code == Errc::busy)
       return make_error(Errc::os, "trace: a recording runs", {}, EALREADY);
-    HALYARD_CHECK(started);
+    HALYARD_RETURN_IF_ERROR(started);
     return 0;
   });
 }
 
 void hal_stop_tracing(void) {
   guarded<int>(-1, []() -> Result<int> {
-    HALYARD_CHECK(trace::stop());
+    HALYARD_RETURN_IF_ERROR(trace::stop());
     return 0;
   });
 }

@@ -16,8 +16,8 @@ std::string name_from(const char* name) {
   return name != nullptr && is_utf8(name) ? std::string(name) : std::string();
 }
 
-Result<hal_tensor*> make(int dtype, const std::size_t* shape, std::size_t ndim, int memory,
-                         const char* name) {
+Result<hal_tensor*> make_tensor(int dtype, const std::size_t* shape, std::size_t ndim, int memory,
+                                const char* name) {
   HALYARD_TRY(const auto extents, shape_from(shape, ndim));
   HALYARD_TRY(const DType element, dtype_from(dtype));
   HALYARD_TRY(const Memory kind, memory_from(memory));
@@ -103,7 +103,7 @@ using halyard::capi::is_valid;
 hal_tensor* hal_tensor_new(hal_dtype dtype, const size_t* shape, size_t ndim,
                            hal_tensor_memory memory, const char* name) {
   return guarded<hal_tensor*>(
-      nullptr, [&] { return halyard::capi::make(dtype, shape, ndim, memory, name); });
+      nullptr, [&] { return halyard::capi::make_tensor(dtype, shape, ndim, memory, name); });
 }
 
 hal_tensor* hal_tensor_from_fd(hal_dtype dtype, int fd, const size_t* shape, size_t ndim,

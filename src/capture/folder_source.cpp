@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pictures of one folder, in natural order of their names. Sub-folders are not entered.
+// The images of one folder, in natural order of their names. Sub-folders are not entered.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/text/format_error.h"
+#include "capture/image_source.h"
 #include "capture/natural_order.h"
 #include "capture/source.h"
 
@@ -26,7 +27,7 @@ class FolderSource final : public Source {
     const std::string& path = paths_[index];
     auto file = read_file(path);
     if (!file) return naming(file.error(), path);
-    HALYARD_TRY(Frame frame, decode_picture(*file, path, index, options_));
+    HALYARD_TRY(Frame frame, decode_image(*file, path, index, options_));
     return std::optional<Frame>(std::move(frame));
   }
   std::optional<std::size_t> frame_count() const noexcept override { return paths_.size(); }
@@ -38,7 +39,7 @@ class FolderSource final : public Source {
   std::size_t index_ = 0;
 };
 
-bool begins_like_a_picture(const fs::path& path) {
+bool begins_like_an_image(const fs::path& path) {
   std::array<std::byte, 18> head{};
   std::ifstream file(path, std::ios::binary);
   file.read(reinterpret_cast<char*>(head.data()), head.size());
@@ -47,11 +48,11 @@ bool begins_like_a_picture(const fs::path& path) {
 }
 
 // By extension; a file without one by its first bytes. Hidden files are not meant to be seen.
-bool is_picture(const fs::directory_entry& entry) {
+bool is_image(const fs::directory_entry& entry) {
   std::error_code error;
   const std::string name = entry.path().filename().string();
   if (name.empty() || name.front() == '.' || !entry.is_regular_file(error)) return false;
-  if (extension_of(name).empty()) return begins_like_a_picture(entry.path());
+  if (extension_of(name).empty()) return begins_like_an_image(entry.path());
   return image_file_type(name).has_value();
 }
 
@@ -61,12 +62,12 @@ SourceResult folder_source(const std::string& path, const Options& options) {
   std::error_code error;
   std::vector<std::string> paths;
   for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
-    if (is_picture(*it)) paths.push_back(it->path().string());
+    if (is_image(*it)) paths.push_back(it->path().string());
   }
   if (error) return fail_os("folder cannot be read", error.value(), path);
   if (paths.empty()) {
     return fail(Errc::invalid_argument,
-                "folder holds no picture (jpg, jpeg, png, webp, tif, tiff, bmp, gif)", "{}", path);
+                "folder holds no image (jpg, jpeg, png, webp, tif, tiff, bmp, gif)", "{}", path);
   }
   std::sort(paths.begin(), paths.end(),
             [](const std::string& a, const std::string& b) { return natural_less(a, b); });

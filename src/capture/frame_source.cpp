@@ -10,6 +10,7 @@
 
 #include "base/local.h"
 #include "base/text/format_error.h"
+#include "capture/image_source.h"
 #include "capture/network/address.h"
 #include "capture/source.h"
 #include "halyard/capture.h"
@@ -21,7 +22,7 @@ namespace {
 using capture::ByteStream;
 using capture::SourceResult;
 
-constexpr double most_rate = 1e6;
+constexpr double max_rate = 1e6;
 
 Result<ByteStream> open_file(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -45,7 +46,7 @@ SourceResult open_regular(const std::string& path, const FrameSource::Options& o
     return capture::stream_source(std::move(stream), path, options);
   }
   if (image_file_type(*head) || image_file_type(std::string_view(path))) {
-    return capture::picture_source(path, options);
+    return capture::image_source(path, options);
   }
   return capture::video_source(path, options);
 }
@@ -88,7 +89,7 @@ FrameSource::~FrameSource() = default;
 Result<FrameSource> FrameSource::open(const std::string& path, const Options& options) {
   trace::Span span("capture.open");
   span.arg("path", std::string_view(path));
-  if (!(options.picture_rate > 0 && options.picture_rate <= most_rate)) {
+  if (!(options.picture_rate > 0 && options.picture_rate <= max_rate)) {
     return fail(Errc::invalid_argument, "picture_rate must be above 0 and at most 1e6", "{}",
                 options.picture_rate);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A single picture file, and what all picture sources share.
+// A single image file, and what all image sources share.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -8,14 +8,15 @@
 #include <utility>
 
 #include "base/text/format_error.h"
+#include "capture/image_source.h"
 #include "capture/source.h"
 
 namespace halyard::capture {
 namespace {
 
-class PictureSource final : public Source {
+class ImageSource final : public Source {
  public:
-  PictureSource(std::string path, const Options& options)
+  ImageSource(std::string path, const Options& options)
       : path_(std::move(path)), options_(options) {}
 
   Result<std::optional<Frame>> next() override {
@@ -23,7 +24,7 @@ class PictureSource final : public Source {
     done_ = true;
     auto file = read_file(path_);
     if (!file) return naming(file.error(), path_);
-    HALYARD_TRY(Frame frame, decode_picture(*file, path_, 0, options_));
+    HALYARD_TRY(Frame frame, decode_image(*file, path_, 0, options_));
     return std::optional<Frame>(std::move(frame));
   }
   std::optional<std::size_t> frame_count() const noexcept override { return 1; }
@@ -43,15 +44,15 @@ bool starts_with(std::span<const std::byte> bytes, std::span<const unsigned char
 
 }  // namespace
 
-std::unique_ptr<Source> picture_source(std::string path, const Options& options) {
-  return std::make_unique<PictureSource>(std::move(path), options);
+std::unique_ptr<Source> image_source(std::string path, const Options& options) {
+  return std::make_unique<ImageSource>(std::move(path), options);
 }
 
-Result<Frame> decode_picture(std::span<const std::byte> file, const std::string& name,
-                             std::size_t index, const Options& options) {
+Result<Frame> decode_image(std::span<const std::byte> file, const std::string& name,
+                           std::size_t index, const Options& options) {
   auto image = load_image(file, options.load);
   if (!image) return naming(image.error(), name);
-  return Frame{*std::move(image), name, index, picture_time(index, options)};
+  return Frame{*std::move(image), name, index, image_time(index, options)};
 }
 
 Error naming(const Error& error, const std::string& name) {
@@ -64,7 +65,7 @@ Error naming(const Error& error, const std::string& name) {
   return make_error(error.code, error.what, std::move(detail), error.os_errno);
 }
 
-std::chrono::nanoseconds picture_time(std::size_t index, const Options& options) noexcept {
+std::chrono::nanoseconds image_time(std::size_t index, const Options& options) noexcept {
   return std::chrono::nanoseconds(
       std::llround(static_cast<double>(index) * 1e9 / options.picture_rate));
 }

@@ -25,13 +25,10 @@ class Source {
 using SourceResult = Result<std::unique_ptr<Source>>;
 using Options = FrameSource::Options;
 
-/// One picture; the file is opened at the first next().
-std::unique_ptr<Source> picture_source(std::string path, const Options& options);
-
-/// The pictures of a folder in natural order. Errors: invalid_argument (none in it), permission.
+/// The images of a folder in natural order. Errors: invalid_argument (none in it), permission.
 SourceResult folder_source(const std::string& path, const Options& options);
 
-/// Sniffs the stream: JPEGs one after the other, another picture, else a video. `name` is for
+/// Sniffs the stream: JPEGs one after the other, another image, else a video. `name` is for
 /// messages.
 SourceResult stream_source(ByteStream stream, std::string name, const Options& options);
 
@@ -40,27 +37,8 @@ SourceResult stream_source(ByteStream stream, std::string name, const Options& o
 SourceResult video_source(const std::string& path, const Options& options);
 SourceResult video_source(ByteStream stream, const std::string& name, const Options& options);
 
-/// What is behind a network address (capture/address.h): a picture or video of an HTTP server, an
+/// What is behind a network address (capture/address.h): an image or video of an HTTP server, an
 /// RTSP camera. Errors: as FrameSource::open().
 SourceResult address_source(const std::string& address, const Options& options);
-
-/// Decodes one picture file's bytes; every error names `name`.
-Result<Frame> decode_picture(std::span<const std::byte> file, const std::string& name,
-                             std::size_t index, const Options& options);
-
-/// The error with the source's name before its detail.
-Error naming(const Error& error, const std::string& name);
-
-/// Time of picture `index` at options.picture_rate.
-std::chrono::nanoseconds picture_time(std::size_t index, const Options& options) noexcept;
-
-/// By the first bytes of the file.
-bool has_jpeg_magic(std::span<const std::byte> bytes) noexcept;
-
-/// The kinds of pictures that this build reads, for messages: "jpeg, png, webp".
-std::string read_kinds();
-
-/// Lower-case extension without the dot; empty when there is none.
-std::string extension_of(const std::string& path);
 
 }  // namespace halyard::capture

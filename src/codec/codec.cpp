@@ -35,7 +35,7 @@ Result<Source> read_header(std::span<const std::byte> file, const DecodeLimits& 
   Source source;
   const auto type = image_file_type(file);
   if (!type) {
-    return fail(Errc::malformed, "file is no picture: not JPEG, PNG, WebP, TIFF, BMP or GIF",
+    return fail(Errc::malformed, "file is no image: not JPEG, PNG, WebP, TIFF, BMP or GIF",
                 "{} bytes", file.size());
   }
   if (type == ImageFileType::jpeg) {
@@ -65,7 +65,7 @@ Status check_length(const Source& source, std::size_t file_bytes) {
   return png != nullptr ? codec::check_png_length(*png, file_bytes) : Status();
 }
 
-// Bytes of a picture of at most 2^62 of them; extents are below 2^31.
+// Bytes of an image of at most 2^62 of them; extents are below 2^31.
 std::size_t decoded_bytes(const ImageFileInfo& file, PixelFormat format, DType dtype) {
   const FormatInfo& row = info(format);
   const std::size_t element = size_of(dtype);
@@ -75,7 +75,7 @@ std::size_t decoded_bytes(const ImageFileInfo& file, PixelFormat format, DType d
   return (file.width * file.height + 2 * columns * rows) * element;
 }
 
-// What the decoders hold of the whole picture beside its pixels.
+// What the decoders hold of the whole image beside its pixels.
 std::size_t working_bytes(const Source& source, std::span<const std::byte> file) {
   constexpr std::size_t block_bytes = 128;  // 64 coefficients of 16 bits
   if (const auto* jpeg = std::get_if<JpegHeader>(&source.header)) {
@@ -90,9 +90,9 @@ std::size_t working_bytes(const Source& source, std::span<const std::byte> file)
 // Everything that can be said against a file before its pixels are read or memory is taken.
 Status check_work(const Source& source, std::span<const std::byte> file, PixelFormat format,
                   DType dtype, const DecodeLimits& limits) {
-  HALYARD_CHECK(check_length(source, file.size()));
-  HALYARD_CHECK(codec::check_bytes(decoded_bytes(source.info, format, dtype),
-                                   working_bytes(source, file), file.size(), limits));
+  HALYARD_RETURN_IF_ERROR(check_length(source, file.size()));
+  HALYARD_RETURN_IF_ERROR(codec::check_bytes(decoded_bytes(source.info, format, dtype),
+                                             working_bytes(source, file), file.size(), limits));
   const auto* jpeg = std::get_if<JpegHeader>(&source.header);
   return jpeg != nullptr ? codec::check_jpeg_scans(file, *jpeg, limits) : Status();
 }
@@ -147,7 +147,7 @@ Status decode(const Source& source, std::span<const std::byte> file, PixelFormat
   const Status decoded = decode_pixels(source, file, format, options, map);
   // A decoder that was stopped in its callbacks reports what it can say there.
   if (scope.was_cancelled()) return codec::cancelled_error();
-  HALYARD_CHECK(decoded);
+  HALYARD_RETURN_IF_ERROR(decoded);
   into.set_colorimetry(colorimetry_of(format));
   into.set_orientation(source.info.orientation);
   return {};
@@ -177,11 +177,11 @@ Result<ImageFileInfo> load_into(Tensor& destination, std::span<const std::byte> 
   }
   HALYARD_TRY(const Source source, read_header(file, options.limits));
   const PixelFormat format = options.format.value_or(source.info.native_format);
-  HALYARD_CHECK(check_target(source, format, destination.dtype()));
-  HALYARD_CHECK(check_work(source, file, format, destination.dtype(), options.limits));
-  HALYARD_TRY(Tensor picture, labelled(destination, source.info, format));
-  HALYARD_CHECK(decode(source, file, format, options, picture));
-  destination = std::move(picture);
+  HALYARD_RETURN_IF_ERROR(check_target(source, format, destination.dtype()));
+  HALYARD_RETURN_IF_ERROR(check_work(source, file, format, destination.dtype(), options.limits));
+  HALYARD_TRY(Tensor image, labelled(destination, source.info, format));
+  HALYARD_RETURN_IF_ERROR(decode(source, file, format, options, image));
+  destination = std::move(image);
   return source.info;
 }
 
@@ -189,21 +189,21 @@ Result<Tensor> load_image(std::span<const std::byte> file, const LoadOptions& op
   trace::Span span("codec.load_image");
   HALYARD_TRY(const Source source, read_header(file, options.limits));
   const PixelFormat format = options.format.value_or(source.info.native_format);
-  HALYARD_CHECK(check_target(source, format, DType::u8));
-  HALYARD_CHECK(check_work(source, file, format, DType::u8, options.limits));
-  HALYARD_TRY(Tensor picture, Tensor::create_image(source.info.width, source.info.height, format,
-                                                   DType::u8, options.memory));
-  HALYARD_CHECK(decode(source, file, format, options, picture));
-  return picture;
+  HALYARD_RETURN_IF_ERROR(check_target(source, format, DType::u8));
+  HALYARD_RETURN_IF_ERROR(check_work(source, file, format, DType::u8, options.limits));
+  HALYARD_TRY(Tensor image, Tensor::create_image(source.info.width, source.info.height, format,
+                                                 DType::u8, options.memory));
+  HALYARD_RETURN_IF_ERROR(decode(source, file, format, options, image));
+  return image;
 }
 
 Result<Tensor> load_image(const std::string& path, const LoadOptions& options) {
   HALYARD_TRY(const std::vector<std::byte> file, read_file(path));
   if (file.empty()) return fail(Errc::invalid_argument, "path names an empty file", "{}", path);
-  auto picture = load_image(std::span<const std::byte>(file), options);
-  if (picture) return picture;
+  auto image = load_image(std::span<const std::byte>(file), options);
+  if (image) return image;
   // Say which file it was.
-  const Error& error = picture.error();
+  const Error& error = image.error();
   return make_error(error.code, error.what,
                     error.detail ? fmt::format("{}: {}", path, *error.detail) : path,
                     error.os_errno);

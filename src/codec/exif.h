@@ -17,7 +17,7 @@ int exif_orientation(std::span<const std::byte> payload);
 /// The same for a payload that starts with the TIFF header (PNG eXIf).
 int exif_orientation_of_tiff(std::span<const std::byte> tiff);
 
-/// What shows a picture with this tag upright: flip first, then turn clockwise.
+/// What shows an image with this tag upright: flip first, then turn clockwise.
 Orientation orientation_of_tag(int tag) noexcept;
 /// The tag that says so, 1..8.
 int tag_of(Orientation orientation) noexcept;

@@ -42,13 +42,13 @@ Result<std::vector<std::byte>> read_file(const std::string& path, std::size_t ma
   if (declared > max_bytes) return too_large(path, max_bytes);
   // One byte more than the size shows the end; pipes and /proc files declare none.
   constexpr std::size_t step = std::size_t{1} << 16;
-  const std::size_t most = max_bytes + (max_bytes < SIZE_MAX ? 1 : 0);
-  std::vector<std::byte> bytes(std::min(std::max(declared + 1, step), most));
+  const std::size_t maximum = max_bytes + (max_bytes < SIZE_MAX ? 1 : 0);
+  std::vector<std::byte> bytes(std::min(std::max(declared + 1, step), maximum));
   std::size_t used = 0;
   while (true) {
     if (used == bytes.size()) {
       // A vector that grows would take twice what it holds; here the limit is the end.
-      const std::size_t larger = used > most / 2 ? most : used * 2;
+      const std::size_t larger = used > maximum / 2 ? maximum : used * 2;
       bytes.reserve(larger);
       bytes.resize(larger);
     }
@@ -67,7 +67,7 @@ Status write_file(const std::string& path, std::span<const std::byte> bytes) {
   trace::Span span("codec.write_file");
   span.arg("bytes", bytes.size());
   HALYARD_TRY(auto file, OutputFile::create(path));
-  HALYARD_CHECK(file.write(bytes));
+  HALYARD_RETURN_IF_ERROR(file.write(bytes));
   return file.commit();
 }
 

@@ -13,16 +13,16 @@ namespace halyard::codec {
 
 inline Status check_limits(std::size_t width, std::size_t height, const DecodeLimits& limits) {
   if (width > limits.max_width) {
-    return fail(Errc::invalid_argument, "picture width is above limits.max_width", "{} > {}", width,
+    return fail(Errc::invalid_argument, "image width is above limits.max_width", "{} > {}", width,
                 limits.max_width);
   }
   if (height > limits.max_height) {
-    return fail(Errc::invalid_argument, "picture height is above limits.max_height", "{} > {}",
+    return fail(Errc::invalid_argument, "image height is above limits.max_height", "{} > {}",
                 height, limits.max_height);
   }
   const auto pixels = checked_mul(width, height);
   if (!pixels || *pixels > limits.max_pixels) {
-    return fail(Errc::invalid_argument, "picture size is above limits.max_pixels", "{} x {} > {}",
+    return fail(Errc::invalid_argument, "image size is above limits.max_pixels", "{} x {} > {}",
                 width, height, limits.max_pixels);
   }
   return {};
@@ -33,7 +33,7 @@ inline Status check_bytes(std::size_t decoded, std::size_t working, std::size_t 
                           const DecodeLimits& limits) {
   const auto total = checked_add(decoded, working);
   if (!total || *total > limits.max_bytes) {
-    return fail(Errc::invalid_argument, "decoded picture is above limits.max_bytes",
+    return fail(Errc::invalid_argument, "decoded image is above limits.max_bytes",
                 "{} bytes of pixels and {} of coefficients or rows > {}", decoded, working,
                 limits.max_bytes);
   }

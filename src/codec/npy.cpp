@@ -183,7 +183,7 @@ Result<std::vector<std::byte>> encode_npy(const Tensor& tensor) {
   if (tensor.format()) {
     HALYARD_TRY(packed, packed.with_format(*tensor.format()));
   }
-  HALYARD_CHECK(copy(tensor, packed));
+  HALYARD_RETURN_IF_ERROR(copy(tensor, packed));
   HALYARD_TRY(const auto map, packed.map(Access::read));
   const std::size_t size = packed.element_count() * size_of(packed.dtype());
   return encode_npy(packed.dtype(), packed.shape(), {map.data(), size});

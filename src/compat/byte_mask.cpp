@@ -11,18 +11,18 @@ namespace {
 
 constexpr float on = 127.5F;
 
-// Pixels of the picture along one axis that lie in [begin, end), and where they fall in the mask.
+// Pixels of the image along one axis that lie in [begin, end), and where they fall in the mask.
 struct Axis {
   std::int32_t first = 0;
   std::int32_t last = 0;  // behind
   float origin = 0;
   float scale = 0;
-  float most = 0;
+  float maximum = 0;
 
   Axis(float begin, float end, std::int32_t extent, std::size_t samples)
       : origin(begin),
         scale(static_cast<float>(samples) / (end - begin)),
-        most(static_cast<float>(samples - 1)) {
+        maximum(static_cast<float>(samples - 1)) {
     const auto edge = [extent](float v) {
       return static_cast<std::int32_t>(
           std::ceil(std::clamp(v - 0.5F, -1.0F, static_cast<float>(extent))));
@@ -31,7 +31,7 @@ struct Axis {
     last = std::min(edge(end), extent);
   }
   float at(std::int32_t pixel) const noexcept {
-    return std::clamp((static_cast<float>(pixel) + 0.5F - origin) * scale - 0.5F, 0.0F, most);
+    return std::clamp((static_cast<float>(pixel) + 0.5F - origin) * scale - 0.5F, 0.0F, maximum);
   }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blends a mask of bytes over a box of a picture, enlarged bilinearly.
+// Blends a mask of bytes over a box of an image, enlarged bilinearly.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace halyard::compat {
 class ByteMask {
  public:
   /// A pixel is on where the mask, sampled at the pixel's centre between the centres of its own
-  /// pixels and clamped to those, is at least 127.5. `box` in pixels of the picture; one that is
+  /// pixels and clamped to those, is at least 127.5. `box` in pixels of the image; one that is
   /// not finite or empty shows nothing.
   void blend(const Segmentation& mask, const Box& box, Target& target,
              const std::array<Paint, 4>& paints);

@@ -7,15 +7,15 @@
 
 #include "base/text/cut_text.h"
 #include "base/text/format_error.h"
-#include "compat/track_state.h"
+#include "compat/byte_track.h"
 
 namespace halyard::compat {
 namespace {
 
 // The trackers behind count signed nanoseconds.
-constexpr auto most_ns = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+constexpr auto max_ns = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 // The least share of a correction: the tracker needs one.
-constexpr float least_gain = 1e-6F;
+constexpr float min_gain = 1e-6F;
 
 Status check_number(float value, const char* what) {
   if (!std::isnan(value)) return {};
@@ -27,15 +27,15 @@ Status check_number(float value, const char* what) {
 ByteTrack::ByteTrack(std::shared_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
 
 Result<ByteTrack> ByteTrack::create(const ByteTrackOptions& options) {
-  HALYARD_CHECK(check_number(options.high_conf, "high_conf: is not a number"));
-  HALYARD_CHECK(check_number(options.iou, "iou: is not a number"));
-  HALYARD_CHECK(check_number(options.update, "update: is not a number"));
+  HALYARD_RETURN_IF_ERROR(check_number(options.high_conf, "high_conf: is not a number"));
+  HALYARD_RETURN_IF_ERROR(check_number(options.iou, "iou: is not a number"));
+  HALYARD_RETURN_IF_ERROR(check_number(options.update, "update: is not a number"));
   halyard::ByteTrack::Options made;
   made.high_score = std::clamp(options.high_conf, 0.0F, 1.0F);
   made.min_iou = std::clamp(options.iou, 0.0F, 1.0F);
-  made.update_gain = std::clamp(options.update, least_gain, 1.0F);
+  made.update_gain = std::clamp(options.update, min_gain, 1.0F);
   made.max_coast =
-      std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(options.lifespan_ns, most_ns)));
+      std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(options.lifespan_ns, max_ns)));
   HALYARD_TRY(halyard::ByteTrack tracker, halyard::ByteTrack::create(made));
   HALYARD_TRY(const UuidSeed seed, UuidSeed::random());
   return ByteTrack(std::make_shared<Impl>(std::move(tracker), seed, options));
@@ -58,7 +58,7 @@ Result<ByteTrack> ByteTrack::create(float track_update, float high_thresh, float
 
 Status ByteTrack::Impl::advance(std::span<const Detection> detections, std::uint64_t timestamp) {
   HALYARD_TRY(const std::chrono::nanoseconds when, time_of(timestamp));
-  HALYARD_CHECK(tracker.update(detections, when, tracks));
+  HALYARD_RETURN_IF_ERROR(tracker.update(detections, when, tracks));
   next_boxes.clear();
   auto known = last_boxes.cbegin();
   for (const Track& track : tracks) {  // by id, as are the boxes
@@ -83,7 +83,7 @@ TrackInfo info_of(const Track& track, UuidSeed seed) noexcept {
 }
 
 Result<std::chrono::nanoseconds> time_of(std::uint64_t timestamp) {
-  if (timestamp > most_ns)
+  if (timestamp > max_ns)
     return fail(Errc::invalid_argument, "timestamp: at most 2^63 - 1 ns", "{}", timestamp);
   return std::chrono::nanoseconds(static_cast<std::int64_t>(timestamp));
 }
@@ -92,7 +92,7 @@ Status ByteTrack::update(std::span<const Detection> detections, std::uint64_t ti
                          std::vector<std::optional<TrackInfo>>& out) {
   const ForkLock lock(impl_->mutex);
   if (!lock) return make_error(Errc::busy, Impl::in_fork);
-  HALYARD_CHECK(impl_->advance(detections, timestamp));
+  HALYARD_RETURN_IF_ERROR(impl_->advance(detections, timestamp));
   out.assign(detections.size(), std::nullopt);
   for (std::size_t i = 0; i < impl_->seen; ++i) {
     const Track& track = impl_->tracks[i];

@@ -6,9 +6,9 @@
 #include <fstream>
 
 #include "base/text/format_error.h"
-#include "compat/access.h"
 #include "compat/beside.h"
 #include "compat/decoder_state.h"
+#include "compat/segmentation.h"
 #include "halyard/trace.h"
 
 namespace halyard::compat {
@@ -70,7 +70,7 @@ Result<Decoder> Decoder::from_description(ModelDescription description,
   auto impl = std::make_unique<Impl>();
   HALYARD_TRY(impl->lowered, lower(description, options.input_dims, options.convention));
   impl->document = std::move(description);
-  HALYARD_CHECK(impl->set(options));
+  HALYARD_RETURN_IF_ERROR(impl->set(options));
   return Decoder(std::move(impl));
 }
 
@@ -92,7 +92,8 @@ Status check_options(const DecoderOptions& options) {
     return make_error(Errc::invalid_argument, "iou_threshold: is not a number");
   if (options.nms > Nms::automatic) return make_error(Errc::invalid_argument, "nms: no such mode");
   if (options.convention == Convention::reference) return {};
-  HALYARD_CHECK(check_share(options.score_threshold, "score_threshold: must be in [0, 1]"));
+  HALYARD_RETURN_IF_ERROR(
+      check_share(options.score_threshold, "score_threshold: must be in [0, 1]"));
   return check_share(options.iou_threshold, "iou_threshold: must be in [0, 1]");
 }
 
@@ -113,7 +114,7 @@ Status Decoder::Impl::renew() {
 }
 
 Status Decoder::Impl::set(const DecoderOptions& asked) {
-  HALYARD_CHECK(check_options(asked));
+  HALYARD_RETURN_IF_ERROR(check_options(asked));
   const DecoderOptions before = options;
   options = asked;
   if (options.nms == Nms::automatic) {
@@ -190,7 +191,7 @@ Status add_masks(DecodeWork& work, std::span<const Detection> boxes, Segmentatio
   if (boxes.empty()) return {};
   MaskOptions options;
   options.rule = MaskRule::probability;
-  HALYARD_CHECK(materialize(work.decoded.masks, boxes, options, work.masks));
+  HALYARD_RETURN_IF_ERROR(materialize(work.decoded.masks, boxes, options, work.masks));
   SegmentationAccess::assign(out, work.masks);
   return {};
 }
@@ -219,7 +220,7 @@ void take(const Decoded& decoded, const Lowered& lowered, Found& out) {
 // From here on a thread of its own for the copy is worth waking.
 constexpr std::size_t large_copy_bytes = 1 << 20;
 
-// One picture's prototypes, without a batch axis, in memory of ours.
+// One image's prototypes, without a batch axis, in memory of ours.
 Result<Tensor> copy_of(const Tensor& prototypes, std::size_t batch, Recycler& recycler) {
   Tensor from = prototypes;
   if (from.rank() == 4) {
@@ -228,7 +229,7 @@ Result<Tensor> copy_of(const Tensor& prototypes, std::size_t batch, Recycler& re
   HALYARD_TRY(const Layout layout, Layout::contiguous(from.dtype(), from.shape()));
   HALYARD_TRY(auto buffer, recycler.allocate(layout.size_bytes()));
   HALYARD_TRY(Tensor out, Tensor::wrap(std::move(buffer), layout));
-  HALYARD_CHECK(copy(from, out));
+  HALYARD_RETURN_IF_ERROR(copy(from, out));
   return out;
 }
 
@@ -238,7 +239,7 @@ Result<MaskPrototypes> with_copy(const MaskPrototypes& masks, Tensor copied) {
   if (from.rank() == 4) {
     HALYARD_TRY(from, masks.prototypes.batch(masks.batch));
   }
-  if (from.quantization()) HALYARD_CHECK(copied.set_quantization(from.quantization()));
+  if (from.quantization()) HALYARD_RETURN_IF_ERROR(copied.set_quantization(from.quantization()));
   MaskPrototypes out = masks;
   out.prototypes = std::move(copied);
   out.batch = 0;
@@ -255,10 +256,10 @@ Status Decoder::decode(std::span<const Tensor> outputs, Found& out, std::size_t 
   const WorkLease work(impl.pool);
   HALYARD_TRY(const auto tensors, impl.ordered(outputs, *work));
   HALYARD_TRY(const std::size_t batch, impl.element(tensors, asked));
-  HALYARD_CHECK(impl.detect(tensors, *work, max_boxes, batch));
+  HALYARD_RETURN_IF_ERROR(impl.detect(tensors, *work, max_boxes, batch));
   if (impl.lowered.has_masks)
-    HALYARD_CHECK(add_masks(*work, work->decoded.detections, out.segmentations));
-  HALYARD_CHECK(add_class_scores(impl.lowered, tensors, batch, out.segmentations));
+    HALYARD_RETURN_IF_ERROR(add_masks(*work, work->decoded.detections, out.segmentations));
+  HALYARD_RETURN_IF_ERROR(add_class_scores(impl.lowered, tensors, batch, out.segmentations));
   take(work->decoded, impl.lowered, out);
   return {};
 }
@@ -270,7 +271,7 @@ Status Decoder::decode_boxes(std::span<const Tensor> outputs, std::vector<Detect
   const WorkLease work(impl_->pool);
   HALYARD_TRY(const auto tensors, impl_->ordered(outputs, *work));
   HALYARD_TRY(const std::size_t batch, impl_->element(tensors, only_element));
-  HALYARD_CHECK(impl_->detect(tensors, *work, max_boxes, batch));
+  HALYARD_RETURN_IF_ERROR(impl_->detect(tensors, *work, max_boxes, batch));
   out = work->decoded.detections;
   return {};
 }
@@ -296,7 +297,7 @@ Status Decoder::decode_proto(std::span<const Tensor> outputs, Found& out,
   HALYARD_TRY(const auto tensors, impl.ordered(outputs, *work));
   HALYARD_TRY(const std::size_t batch, impl.element(tensors, asked));
   if (!impl.lowered.prototypes) {
-    HALYARD_CHECK(impl.detect(tensors, *work, max_boxes, batch));
+    HALYARD_RETURN_IF_ERROR(impl.detect(tensors, *work, max_boxes, batch));
   } else {
     // Both read the network's outputs at the speed of memory.
     const Tensor& prototypes = tensors[*impl.lowered.prototypes];
@@ -310,7 +311,7 @@ Status Decoder::decode_proto(std::span<const Tensor> outputs, Found& out,
       detect();
       if (detected) copy_bytes();
     }
-    HALYARD_CHECK(detected);
+    HALYARD_RETURN_IF_ERROR(detected);
     HALYARD_TRY(Tensor bytes, std::move(copied));
     HALYARD_TRY(MaskPrototypes masks, with_copy(work->decoded.masks, std::move(bytes)));
     protos = ProtoAccess::make(std::move(masks));
@@ -328,12 +329,13 @@ Status Decoder::Impl::decode_tracked(AnyOf& tracker, std::uint64_t timestamp,
   const WorkLease work(pool);
   HALYARD_TRY(const auto tensors, ordered(outputs, *work));
   HALYARD_TRY(const std::size_t batch, element(tensors, asked));
-  HALYARD_CHECK(detect(tensors, *work, SIZE_MAX, batch));
+  HALYARD_RETURN_IF_ERROR(detect(tensors, *work, SIZE_MAX, batch));
   std::size_t live = 0;
-  HALYARD_CHECK(track(tracker, timestamp, *work, out.tracks, nullptr, live, max_boxes));
+  HALYARD_RETURN_IF_ERROR(track(tracker, timestamp, *work, out.tracks, nullptr, live, max_boxes));
   const std::span<const Detection> boxes = work->decoded.detections;
-  if (lowered.has_masks) HALYARD_CHECK(add_masks(*work, boxes.first(live), out.segmentations));
-  HALYARD_CHECK(add_class_scores(lowered, tensors, batch, out.segmentations));
+  if (lowered.has_masks)
+    HALYARD_RETURN_IF_ERROR(add_masks(*work, boxes.first(live), out.segmentations));
+  HALYARD_RETURN_IF_ERROR(add_class_scores(lowered, tensors, batch, out.segmentations));
   take(work->decoded, lowered, out);
   return {};
 }

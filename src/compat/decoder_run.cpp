@@ -5,8 +5,9 @@
 #include <fmt/ranges.h>
 
 #include "base/text/format_error.h"
+#include "compat/byte_track.h"
 #include "compat/decoder_state.h"
-#include "compat/track_state.h"
+#include "compat/dequantize.h"
 
 namespace halyard::compat {
 namespace {
@@ -237,7 +238,7 @@ Status Decoder::Impl::detect(std::span<const Tensor> ordered, DecodeWork& work,
     decoded = Decoded();
     return {};
   }
-  HALYARD_CHECK(decoder->decode_into(ordered, decoded, batch));
+  HALYARD_RETURN_IF_ERROR(decoder->decode_into(ordered, decoded, batch));
   std::size_t count = std::min({decoded.detections.size(), options.max_det, max_boxes});
   // Scores end at 1 for the decoder, but a threshold above it asks for none of them.
   if (options.score_threshold > 1) {
@@ -275,7 +276,7 @@ Status Decoder::Impl::track(ByteTrack& tracker, std::uint64_t timestamp, DecodeW
   ByteTrack::Impl& state = *tracker.impl_;
   const ForkLock lock(state.mutex);
   if (!lock) return make_error(Errc::busy, ByteTrack::Impl::in_fork);
-  HALYARD_CHECK(state.advance(work.decoded.detections, timestamp));
+  HALYARD_RETURN_IF_ERROR(state.advance(work.decoded.detections, timestamp));
   const std::size_t count = std::min(state.tracks.size(), max_boxes);
   live = std::min(state.seen, count);
   return put(std::span(state.tracks).first(count), state.seed, live, work, infos, ids);
@@ -285,7 +286,7 @@ Status Decoder::Impl::track(const AnyTracker& any, std::uint64_t timestamp, Deco
                             std::vector<TrackInfo>& infos, std::vector<std::uint64_t>* ids,
                             std::size_t& live, std::size_t max_boxes) const {
   HALYARD_TRY(const std::chrono::nanoseconds when, time_of(timestamp));
-  HALYARD_CHECK(any.tracker.update(work.decoded.detections, when, work.tracks));
+  HALYARD_RETURN_IF_ERROR(any.tracker.update(work.decoded.detections, when, work.tracks));
   std::erase_if(work.tracks,
                 [](const Track& track) { return track.state == TrackState::tentative; });
   const std::size_t seen = seen_first(work.tracks);
@@ -301,7 +302,7 @@ Status Decoder::Impl::put(std::span<const Track> tracks, UuidSeed seed, std::siz
   for (const Track& track : tracks.first(live))
     work.rows.push_back(static_cast<std::uint32_t>(track.detection));
   if (lowered.has_masks && !work.decoded.masks.empty())
-    HALYARD_CHECK(work.decoded.masks.select(work.rows));
+    HALYARD_RETURN_IF_ERROR(work.decoded.masks.select(work.rows));
   keep_rows(work.decoded.rotated, 1, work.rows);
   keep_rows(work.decoded.keypoints, work.decoded.keypoints_each, work.rows);
   work.decoded.detections.clear();

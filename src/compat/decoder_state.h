@@ -94,9 +94,4 @@ struct HALYARD_LOCAL Decoder::Impl {
                         Found& out, std::size_t max_boxes, std::size_t asked) const;
 };
 
-/// f32 of an f64, i32 or u32 tensor, dequantized where it has or is given quantization. Errors:
-/// unsupported (strides), those of mapping.
-Result<Tensor> widened(const Tensor& tensor, const std::optional<Quantization>& described);
-bool needs_widening(DType dtype) noexcept;
-
 }  // namespace halyard::compat

@@ -156,7 +156,7 @@ void choose_units(Lowered& out) {
 
 Result<Lowered> lower(const ModelDescription& document, std::optional<Size> input_dims,
                       Convention convention) {
-  HALYARD_CHECK(validate(document));
+  HALYARD_RETURN_IF_ERROR(validate(document));
   Lowered out;
   out.description = document;
   ModelDescription& description = out.description;
@@ -183,7 +183,7 @@ Result<Lowered> lower(const ModelDescription& document, std::optional<Size> inpu
                    arrangement == Arrangement::yolo_end_to_end_obb_det ||
                    arrangement == Arrangement::yolo_per_scale_obb_det;
   list_tensors(out);
-  if (convention == Convention::native) HALYARD_CHECK(use_pixels(out));
+  if (convention == Convention::native) HALYARD_RETURN_IF_ERROR(use_pixels(out));
   if (convention == Convention::reference) choose_units(out);
   return out;
 }

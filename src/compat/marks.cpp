@@ -19,12 +19,12 @@ struct Part {
 
 Part visible(Point a, Point b, Size size, float margin) noexcept {
   Part part;
-  const auto cut = [&part](float start, float step, float least, float most) {
+  const auto cut = [&part](float start, float step, float minimum, float maximum) {
     if (step == 0) {
-      if (start < least || start > most) part.last = -1;
+      if (start < minimum || start > maximum) part.last = -1;
       return;
     }
-    const float one = (least - start) / step, other = (most - start) / step;
+    const float one = (minimum - start) / step, other = (maximum - start) / step;
     part.first = std::max(part.first, std::min(one, other));
     part.last = std::min(part.last, std::max(one, other));
   };
@@ -70,8 +70,8 @@ void draw_dot(Target& target, Point at, std::int32_t side,
               const std::array<Paint, 4>& paints) noexcept {
   if (!is_finite(at)) return;
   const Size size = target.size();
-  const auto first = [side](float center, std::int32_t most) {
-    const float low = -static_cast<float>(side), high = static_cast<float>(most + side);
+  const auto first = [side](float center, std::int32_t maximum) {
+    const float low = -static_cast<float>(side), high = static_cast<float>(maximum + side);
     return static_cast<std::int32_t>(std::floor(std::clamp(center, low, high))) - side / 2;
   };
   const std::int32_t x = first(at.x, size.width), y = first(at.y, size.height);

@@ -4,9 +4,10 @@
 #include <cmath>
 
 #include "base/text/format_error.h"
-#include "compat/access.h"
 #include "compat/byte_mask.h"
+#include "compat/painter_marks.h"
 #include "compat/painter_state.h"
+#include "compat/segmentation.h"
 #include "halyard/draw.h"
 #include "halyard/semantic.h"
 #include "halyard/trace.h"
@@ -14,12 +15,12 @@
 namespace halyard::compat {
 namespace {
 
-constexpr std::size_t most_colors = 20;
+constexpr std::size_t max_colors = 20;
 constexpr std::uint8_t mask_alpha = 179;  // 70 %
 
 std::vector<MaskColor> default_colors() {
   std::vector<MaskColor> out;
-  for (std::size_t i = 0; i < most_colors; ++i) {
+  for (std::size_t i = 0; i < max_colors; ++i) {
     const Color color = palette_color(i);
     out.push_back({color[0], color[1], color[2], mask_alpha});
   }
@@ -64,13 +65,13 @@ Status Painter::set_class_colors(std::span<const MaskColor> colors) {
   Impl& impl = state();
   impl.colors.assign(colors.begin(),
                      colors.begin() + static_cast<std::ptrdiff_t>(
-                                          std::min<std::size_t>(colors.size(), most_colors)));
+                                          std::min<std::size_t>(colors.size(), max_colors)));
   return {};
 }
 
 Result<Painter::Impl::Call> Painter::Impl::begin(Tensor& dst, const DrawOptions& options) const {
-  HALYARD_CHECK(check_target(dst));
-  HALYARD_CHECK(check_letterbox(options.letterbox));
+  HALYARD_RETURN_IF_ERROR(check_target(dst));
+  HALYARD_RETURN_IF_ERROR(check_letterbox(options.letterbox));
   if (std::isnan(options.opacity))
     return make_error(Errc::invalid_argument, "opacity: is not a number");
   if (options.keep && options.background != nullptr)
@@ -145,14 +146,14 @@ Status Painter::Impl::prototypes(const Call& call, std::span<const Detection> ma
 
 Status Painter::Impl::instances(const Call& call, std::span<const Detection> boxes,
                                 std::span<const Segmentation> segmentations) {
-  HALYARD_CHECK(base(call));
+  HALYARD_RETURN_IF_ERROR(base(call));
   HALYARD_TRY(Target target, Target::open(call.dst));
   ByteMask sampler;
   for (std::size_t i = segmentations.size(); i-- > 0;) {
     const MaskColor& color = color_of(call, boxes[i], i);
     const auto alpha = static_cast<unsigned>(std::lround(call.opacity * color[3]));
     sampler.blend(segmentations[i],
-                  on_picture(segmentations[i].box, call.options.letterbox, target.size()), target,
+                  on_image(segmentations[i].box, call.options.letterbox, target.size()), target,
                   target.paints_of(color, alpha));
   }
   return {};
@@ -175,7 +176,7 @@ Status Painter::Impl::classes(const Call& call, const Segmentation& seg) {
   options.layout = SemanticLayout::classes_last;
   options.input = Size{1, 1};
   options.content = content_of(call.options.letterbox, *options.input);
-  HALYARD_CHECK(semantic.map(bytes, options, class_map));
+  HALYARD_RETURN_IF_ERROR(semantic.map(bytes, options, class_map));
   MaskDrawOptions made = mask_options(call);
   made.color_by = MaskColorBy::label;
   made.track_ids = {};
@@ -196,15 +197,15 @@ Status Painter::Impl::decoded(const Call& asked, const Decoder::Impl& decoder,
     call.input = lowered.input.value_or(Size{1, 1});
   }
   if (lowered.has_masks) {
-    HALYARD_CHECK(prototypes(call, boxes.first(live), work.decoded.masks));
+    HALYARD_RETURN_IF_ERROR(prototypes(call, boxes.first(live), work.decoded.masks));
   } else if (lowered.segmentation) {
-    HALYARD_CHECK(score_bytes(tensors[*lowered.segmentation], lowered.segmentation_output,
-                              call.batch, scores));
-    HALYARD_CHECK(classes(call, scores[0]));
+    HALYARD_RETURN_IF_ERROR(score_bytes(tensors[*lowered.segmentation], lowered.segmentation_output,
+                                        call.batch, scores));
+    HALYARD_RETURN_IF_ERROR(classes(call, scores[0]));
   } else {
-    HALYARD_CHECK(base(call));
+    HALYARD_RETURN_IF_ERROR(base(call));
   }
-  HALYARD_CHECK(marks(call, work.decoded));
+  HALYARD_RETURN_IF_ERROR(marks(call, work.decoded));
   found.assign(boxes.begin(), boxes.end());
   return {};
 }
@@ -226,7 +227,7 @@ Status Painter::draw_decoded_masks(Tensor& dst, std::span<const Detection> boxes
     if (segmentations.size() != 1)
       return fail(Errc::invalid_argument, "segmentations: scores of classes come alone", "{}",
                   segmentations.size());
-    HALYARD_CHECK(impl.classes(call, segmentations[0]));
+    HALYARD_RETURN_IF_ERROR(impl.classes(call, segmentations[0]));
   } else {
     const bool are_instances =
         std::all_of(segmentations.begin(), segmentations.end(),
@@ -235,7 +236,7 @@ Status Painter::draw_decoded_masks(Tensor& dst, std::span<const Detection> boxes
       return fail(Errc::invalid_argument,
                   "segmentations: masks of one channel, at most as many as boxes", "{}, {} boxes",
                   segmentations.size(), boxes.size());
-    HALYARD_CHECK(impl.instances(call, boxes, segmentations));
+    HALYARD_RETURN_IF_ERROR(impl.instances(call, boxes, segmentations));
   }
   return impl.outlines(call, boxes);
 }
@@ -248,7 +249,7 @@ Status Painter::draw_proto_masks(Tensor& dst, std::span<const Detection> boxes,
   if (!boxes.empty() && (!protos.has_protos() || !protos.has_coefficients()))
     return make_error(Errc::invalid_argument, "protos: prototypes or coefficients were taken");
   call.input = protos.prototypes().input;
-  HALYARD_CHECK(impl.prototypes(call, boxes, protos.prototypes()));
+  HALYARD_RETURN_IF_ERROR(impl.prototypes(call, boxes, protos.prototypes()));
   return impl.outlines(call, boxes);
 }
 
@@ -262,7 +263,7 @@ Status Painter::draw_masks(const Decoder& decoder, std::span<const Tensor> outpu
   const WorkLease work(from.pool);
   HALYARD_TRY(const auto tensors, from.ordered(outputs, *work));
   HALYARD_TRY(call.batch, from.element(tensors, options.batch));
-  HALYARD_CHECK(from.detect(tensors, *work, SIZE_MAX, call.batch));
+  HALYARD_RETURN_IF_ERROR(from.detect(tensors, *work, SIZE_MAX, call.batch));
   return impl.decoded(call, from, tensors, *work, work->decoded.detections.size(), found);
 }
 
@@ -278,9 +279,9 @@ Status Painter::Impl::draw_tracked(const Decoder::Impl& from, AnyOf& tracker,
   const WorkLease work(from.pool);
   HALYARD_TRY(const auto tensors, from.ordered(outputs, *work));
   HALYARD_TRY(call.batch, from.element(tensors, options.batch));
-  HALYARD_CHECK(from.detect(tensors, *work, SIZE_MAX, call.batch));
+  HALYARD_RETURN_IF_ERROR(from.detect(tensors, *work, SIZE_MAX, call.batch));
   std::size_t live = 0;
-  HALYARD_CHECK(from.track(tracker, timestamp, *work, tracks, &ids, live, SIZE_MAX));
+  HALYARD_RETURN_IF_ERROR(from.track(tracker, timestamp, *work, tracks, &ids, live, SIZE_MAX));
   call.track_ids = ids;
   return decoded(call, from, tensors, *work, live, found);
 }
@@ -306,7 +307,7 @@ Status Painter::materialize_masks(std::span<const Detection> boxes, const ProtoD
                                   const MaskResolution& resolution, SegmentationList& out) {
   trace::Span span("compat.materialize_masks");
   out.clear();
-  HALYARD_CHECK(check_letterbox(letterbox));
+  HALYARD_RETURN_IF_ERROR(check_letterbox(letterbox));
   if (boxes.empty()) return {};
   if (!protos.has_protos() || !protos.has_coefficients())
     return make_error(Errc::invalid_argument, "protos: prototypes or coefficients were taken");
@@ -315,7 +316,7 @@ Status Painter::materialize_masks(std::span<const Detection> boxes, const ProtoD
   made.rule = resolution.scaled ? MaskRule::logits : MaskRule::prototype;
   made.size = resolution.scaled;
   if (resolution.scaled) made.content = content_of(letterbox, protos.prototypes().input);
-  HALYARD_CHECK(materialize(protos.prototypes(), boxes, made, impl.set));
+  HALYARD_RETURN_IF_ERROR(materialize(protos.prototypes(), boxes, made, impl.set));
   SegmentationAccess::assign(out, impl.set);
   return {};
 }

@@ -17,11 +17,6 @@ namespace halyard::compat {
 
 constexpr std::int32_t outline_px = 3;
 
-/// Fractions of the network's input in pixels of the picture, of which the letterbox shows a part.
-Box on_picture(const Box& box, const std::optional<Letterbox>& letterbox, Size size) noexcept;
-/// Pixels of `input`, which is 1 x 1 where they are fractions already.
-Box as_fraction(const Box& box, Size input) noexcept;
-
 struct HALYARD_LOCAL Painter::Impl {
   Impl();
   std::vector<MaskColor> colors;  ///< of classes

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prototypes and coefficients that a program may take out as tensors.
 #include "base/text/format_error.h"
-#include "compat/access.h"
+#include "compat/segmentation.h"
 #include "halyard/view.h"
 
 namespace halyard::compat {
@@ -63,24 +63,24 @@ Result<std::optional<Tensor>> ProtoData::take_mask_coefficients() {
   if (masks_.size() != 0) {
     switch (dtype) {
       case DType::i8:
-        HALYARD_CHECK(fill<std::int8_t>(out, masks_.stored));
+        HALYARD_RETURN_IF_ERROR(fill<std::int8_t>(out, masks_.stored));
         break;
       case DType::u8:
-        HALYARD_CHECK(fill<std::uint8_t>(out, masks_.stored));
+        HALYARD_RETURN_IF_ERROR(fill<std::uint8_t>(out, masks_.stored));
         break;
       case DType::i16:
-        HALYARD_CHECK(fill<std::int16_t>(out, masks_.stored));
+        HALYARD_RETURN_IF_ERROR(fill<std::int16_t>(out, masks_.stored));
         break;
       case DType::u16:
-        HALYARD_CHECK(fill<std::uint16_t>(out, masks_.stored));
+        HALYARD_RETURN_IF_ERROR(fill<std::uint16_t>(out, masks_.stored));
         break;
       default:
-        HALYARD_CHECK(fill<float>(out, masks_.coefficients));
+        HALYARD_RETURN_IF_ERROR(fill<float>(out, masks_.coefficients));
         break;
     }
   }
   if (is_stored) {
-    HALYARD_CHECK(out.set_quantization(
+    HALYARD_RETURN_IF_ERROR(out.set_quantization(
         Quantization::per_tensor(masks_.stored_scale, masks_.stored_zero_point)));
   }
   has_coefficients_ = false;

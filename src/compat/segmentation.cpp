@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "base/text/format_error.h"
-#include "compat/access.h"
+#include "compat/segmentation.h"
 #include "halyard/format.h"
 
 namespace halyard::compat {
@@ -152,18 +152,19 @@ void shift_to_bytes(const ScoreView& view, std::uint8_t* out) {
 
 template <class T>
 void stretch_to_bytes(const ScoreView& view, std::uint8_t* out) {
-  float least = std::numeric_limits<float>::infinity();
-  float most = -least;
+  float minimum = std::numeric_limits<float>::infinity();
+  float maximum = -minimum;
   view.each<T>([&](T value) {
     const float real = real_of(value);
     if (!std::isfinite(real)) return;
-    least = std::min(least, real);
-    most = std::max(most, real);
+    minimum = std::min(minimum, real);
+    maximum = std::max(maximum, real);
   });
-  const float scale = most > least ? 255.0F / (most - least) : 0.0F;
+  const float scale = maximum > minimum ? 255.0F / (maximum - minimum) : 0.0F;
   view.each<T>([&](T value) {
     const float real = real_of(value);
-    const float byte = std::isnan(real) ? 0.0F : (std::clamp(real, least, most) - least) * scale;
+    const float byte =
+        std::isnan(real) ? 0.0F : (std::clamp(real, minimum, maximum) - minimum) * scale;
     *out++ = static_cast<std::uint8_t>(std::lround(byte));
   });
 }
@@ -175,13 +176,13 @@ Status score_bytes(const Tensor& scores, const OutputDescription& output, std::s
   HALYARD_TRY(const ScoreAxes axes, axes_of(output, scores.rank()));
   HALYARD_TRY(const TensorMap map, scores.map(Access::read));
   const Layout& layout = map.layout();
-  const std::size_t pictures = axes.batch ? layout.shape[*axes.batch] : 1;
-  if (batch >= pictures)
+  const std::size_t images = axes.batch ? layout.shape[*axes.batch] : 1;
+  if (batch >= images)
     return fail(Errc::invalid_argument, "batch: must be below the tensor's batch extent",
-                "{} of {}", batch, pictures);
-  const std::ptrdiff_t picture =
+                "{} of {}", batch, images);
+  const std::ptrdiff_t image =
       axes.batch ? static_cast<std::ptrdiff_t>(batch) * layout.stride_bytes[*axes.batch] : 0;
-  ScoreView view{map.data() + picture,
+  ScoreView view{map.data() + image,
                  layout.shape[axes.height],
                  layout.shape[axes.width],
                  1,

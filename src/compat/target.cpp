@@ -22,8 +22,8 @@ constexpr std::array<Order, 6> orders{{{PixelFormat::rgb, {0, 1, 2, 0}},
                                        {PixelFormat::planar_rgb, {0, 1, 2, 0}},
                                        {PixelFormat::planar_rgba, {0, 1, 2, 3}}}};
 
-const Order* order_of(const Tensor& picture) noexcept {
-  const auto format = picture.format();
+const Order* order_of(const Tensor& image) noexcept {
+  const auto format = image.format();
   const auto found = std::find_if(orders.begin(), orders.end(),
                                   [&](const Order& each) { return format == each.format; });
   return found == orders.end() ? nullptr : &*found;
@@ -81,24 +81,24 @@ void store_rows(std::uint8_t* at, std::size_t stride_bytes, std::size_t rows, st
 
 }  // namespace
 
-Status check_target(const Tensor& picture) {
-  if (!picture.is_image()) return make_error(Errc::invalid_argument, "dst: must be a picture");
-  if (picture.dtype() != DType::u8 || order_of(picture) == nullptr)
+Status check_target(const Tensor& image) {
+  if (!image.is_image()) return make_error(Errc::invalid_argument, "dst: must be an image");
+  if (image.dtype() != DType::u8 || order_of(image) == nullptr)
     return fail(Errc::unsupported, "dst: u8 rgb, bgr, rgba, bgra, planar_rgb or planar_rgba",
-                "{} {}", to_string(picture.dtype()), to_string(*picture.format()));
-  if (picture.orientation() != Orientation{})
+                "{} {}", to_string(image.dtype()), to_string(*image.format()));
+  if (image.orientation() != Orientation{})
     return make_error(Errc::invalid_argument,
-                      "dst: carries an orientation; convert it into an upright picture first");
+                      "dst: carries an orientation; convert it into an upright image first");
   return {};
 }
 
-Result<Target> Target::open(Tensor& picture) {
-  HALYARD_CHECK(check_target(picture));
+Result<Target> Target::open(Tensor& image) {
+  HALYARD_RETURN_IF_ERROR(check_target(image));
   Target out;
-  HALYARD_TRY(out.map_, picture.map(Access::read_write));
-  out.size_ = picture.size();
-  out.colors_ = order_of(picture)->colors;
-  const FormatInfo& format = info(*picture.format());
+  HALYARD_TRY(out.map_, image.map(Access::read_write));
+  out.size_ = image.size();
+  out.colors_ = order_of(image)->colors;
+  const FormatInfo& format = info(*image.format());
   const bool is_packed = format.kind == FormatKind::packed;
   out.pixel_bytes_ = is_packed ? format.channels : 1;
   out.plane_count_ = is_packed ? 1 : format.channels;
@@ -169,18 +169,18 @@ std::array<Paint, 4> Target::paints_of(const MaskColor& color, unsigned alpha) c
   return out;
 }
 
-std::optional<PixelBox> pixels_of(const Box& box, Size picture, std::int32_t width) noexcept {
+std::optional<PixelBox> pixels_of(const Box& box, Size image, std::int32_t width) noexcept {
   if (!std::isfinite(box.x1) || !std::isfinite(box.y1) || !std::isfinite(box.x2) ||
       !std::isfinite(box.y2))
     return std::nullopt;
-  const auto pixel = [width](float v, std::int32_t most) {
-    return static_cast<std::int32_t>(
-        std::lround(std::clamp(v, -static_cast<float>(width), static_cast<float>(most + width))));
+  const auto pixel = [width](float v, std::int32_t maximum) {
+    return static_cast<std::int32_t>(std::lround(
+        std::clamp(v, -static_cast<float>(width), static_cast<float>(maximum + width))));
   };
   const auto [left, right] = std::minmax(box.x1, box.x2);
   const auto [top, bottom] = std::minmax(box.y1, box.y2);
-  return PixelBox{pixel(left, picture.width), pixel(top, picture.height),
-                  pixel(right, picture.width), pixel(bottom, picture.height)};
+  return PixelBox{pixel(left, image.width), pixel(top, image.height), pixel(right, image.width),
+                  pixel(bottom, image.height)};
 }
 
 void draw_outline(Target& target, const PixelBox& box, std::int32_t width,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A picture as bytes that spans of one colour are blended into.
+// An image as bytes that spans of one colour are blended into.
 #pragma once
 
 #include <array>
@@ -26,27 +26,27 @@ struct Paint {
   std::array<std::uint8_t, block> mask{};
 };
 
-/// Rows of a picture.
+/// Rows of an image.
 struct RowRange {
   std::int32_t begin = 0;
   std::int32_t end = INT32_MAX;
 };
 
-/// A mapped u8 picture of format rgb, bgr, rgba, bgra, planar_rgb or planar_rgba.
+/// A mapped u8 image of format rgb, bgr, rgba, bgra, planar_rgb or planar_rgba.
 class Target {
  public:
-  /// Errors: invalid_argument (no picture), unsupported (format, dtype), those of mapping.
-  static Result<Target> open(Tensor& picture);
+  /// Errors: invalid_argument (no image), unsupported (format, dtype), those of mapping.
+  static Result<Target> open(Tensor& image);
 
   Size size() const noexcept { return size_; }
   /// Zeros everywhere.
   void clear() noexcept;
-  /// Rows as `from` has them, a picture of the same size and format; null: zeros.
+  /// Rows as `from` has them, an image of the same size and format; null: zeros.
   void start_rows(const TensorMap* from, RowRange rows) noexcept;
-  /// Blends columns [begin, end) of a row; both inside the picture.
+  /// Blends columns [begin, end) of a row; both inside the image.
   void blend(std::int32_t row, std::int32_t begin, std::int32_t end,
              const std::array<Paint, 4>& paints) noexcept;
-  /// Stores columns [begin, end) of rows [rows.begin, rows.end), all inside the picture; the paints
+  /// Stores columns [begin, end) of rows [rows.begin, rows.end), all inside the image; the paints
   /// are opaque.
   void fill(RowRange rows, std::int32_t begin, std::int32_t end,
             const std::array<Paint, 4>& paints) noexcept;
@@ -67,7 +67,7 @@ class Target {
 };
 
 /// Whether Target::open() takes it.
-Status check_target(const Tensor& picture);
+Status check_target(const Tensor& image);
 
 /// A box on pixels: columns [left, right), rows [top, bottom).
 struct PixelBox {
@@ -78,9 +78,9 @@ struct PixelBox {
 };
 /// The nearest pixels of a box in pixels, cut where an outline of `width` around it would not be
 /// seen; none where it is not finite.
-std::optional<PixelBox> pixels_of(const Box& box, Size picture, std::int32_t width) noexcept;
+std::optional<PixelBox> pixels_of(const Box& box, Size image, std::int32_t width) noexcept;
 
-/// Outlines of `width` pixels around the box, clipped to the picture and to `rows`; the paints are
+/// Outlines of `width` pixels around the box, clipped to the image and to `rows`; the paints are
 /// opaque.
 void draw_outline(Target& target, const PixelBox& box, std::int32_t width,
                   const std::array<Paint, 4>& paints, RowRange rows = {}) noexcept;

@@ -12,7 +12,7 @@
 namespace halyard::compat {
 namespace {
 
-constexpr std::size_t most_tiles = 65536;
+constexpr std::size_t max_tiles = 65536;
 
 Status check_config(const TilingConfig& config) {
   if (config.fit != Fit::stretch && config.fit != Fit::letterbox)
@@ -76,7 +76,7 @@ Result<std::vector<TileSpec>> tile_grid(Size frame, Size tile, float overlap) {
 }
 
 Result<std::vector<TilePlacement>> plan_tiles(Size frame, const TilingConfig& config) {
-  HALYARD_CHECK(check_config(config));
+  HALYARD_RETURN_IF_ERROR(check_config(config));
   HALYARD_TRY(const auto tiles, planned(frame, config.tile, config.overlap));
   std::vector<TilePlacement> out;
   out.reserve(tiles.size());
@@ -87,8 +87,8 @@ Result<std::vector<TilePlacement>> plan_tiles(Size frame, const TilingConfig& co
 
 Result<Tensor> alloc_tile_batch(std::size_t count, const TilingConfig& config, PixelFormat format,
                                 const ImageOptions& options) {
-  HALYARD_CHECK(check_config(config));
-  if (count == 0 || count > most_tiles || config.tile.width <= 0 || config.tile.height <= 0)
+  HALYARD_RETURN_IF_ERROR(check_config(config));
+  if (count == 0 || count > max_tiles || config.tile.width <= 0 || config.tile.height <= 0)
     return fail(Errc::invalid_argument, "tiles: 1..65536 of a size above 0", "{} of {} x {}", count,
                 config.tile.width, config.tile.height);
   return Tensor::create_image(static_cast<std::size_t>(config.tile.width),
@@ -98,9 +98,9 @@ Result<Tensor> alloc_tile_batch(std::size_t count, const TilingConfig& config, P
 
 Result<std::vector<TilePlacement>> tile_into(Processor& processor, const Tensor& source,
                                              const Tensor& batch, const TilingConfig& config) {
-  HALYARD_CHECK(check_config(config));
+  HALYARD_RETURN_IF_ERROR(check_config(config));
   if (!source.is_image() || !batch.is_image())
-    return make_error(Errc::invalid_argument, "tile_into: source and batch must be pictures");
+    return make_error(Errc::invalid_argument, "tile_into: source and batch must be images");
   HALYARD_TRY(const auto tiles, planned(source.upright_size(), config.tile, config.overlap));
   const Size have = batch.size();
   const auto rows = static_cast<std::int64_t>(tiles.size()) * config.tile.height;
@@ -116,14 +116,14 @@ Result<std::vector<TilePlacement>> tile_into(Processor& processor, const Tensor&
     requests.push_back(request_of(source, slot, RegionF(tile.region), config));
     out.push_back(placement_of(tile, config));
   }
-  HALYARD_CHECK(processor.convert_all(requests));
+  HALYARD_RETURN_IF_ERROR(processor.convert_all(requests));
   return out;
 }
 
 Status tile_one(Processor& processor, const Tensor& source, const Tensor& slot,
                 const TilePlacement& placement, const TilingConfig& config) {
-  HALYARD_CHECK(check_config(config));
-  if (!source.is_image()) return make_error(Errc::invalid_argument, "source: must be a picture");
+  HALYARD_RETURN_IF_ERROR(check_config(config));
+  if (!source.is_image()) return make_error(Errc::invalid_argument, "source: must be an image");
   const Size size = source.upright_size();
   const auto is_pixels = [](float begin, float extent, std::int32_t end) {
     return std::isfinite(begin) && std::isfinite(extent) && std::floor(begin) == begin &&
@@ -135,7 +135,8 @@ Status tile_one(Processor& processor, const Tensor& source, const Tensor& slot,
   if (!is_pixels(x, width, size.width) || !is_pixels(y, height, size.height))
     return fail(Errc::invalid_argument, "placement: whole pixels inside the source",
                 "({}, {}) {} x {} in {} x {}", x, y, width, height, size.width, size.height);
-  HALYARD_CHECK(processor.convert(request_of(source, slot, {x, y, width, height}, config)));
+  HALYARD_RETURN_IF_ERROR(
+      processor.convert(request_of(source, slot, {x, y, width, height}, config)));
   return {};
 }
 
@@ -185,7 +186,7 @@ void lift_tile_boxes(std::span<const Detection> boxes, const TilePlacement& plac
 
 Result<std::vector<Detection>> merge_tiled_detections(std::span<const Detection> boxes,
                                                       const MergeConfig& config) {
-  HALYARD_CHECK(check_merge(config));
+  HALYARD_RETURN_IF_ERROR(check_merge(config));
   if (config.max_det == 0 || config.score_threshold > 1) return std::vector<Detection>();
   if (config.threshold > 1) return ranked(boxes, config);
   MergeOptions options;
@@ -222,8 +223,8 @@ TileAccumulator::~TileAccumulator() = default;
 Result<TileAccumulator> TileAccumulator::create(std::array<float, 2> frame_dims,
                                                 std::size_t tiles_total, const MergeConfig& config,
                                                 std::size_t /*est_per_tile*/) {
-  HALYARD_CHECK(check_merge(config));
-  if (tiles_total > most_tiles)
+  HALYARD_RETURN_IF_ERROR(check_merge(config));
+  if (tiles_total > max_tiles)
     return fail(Errc::invalid_argument, "tiles_total: at most 65536", "{}", tiles_total);
   auto impl = std::make_unique<Impl>();
   impl->frame = {frame_dims[0], frame_dims[1]};

@@ -10,26 +10,31 @@
 
 #include "base/local.h"
 #include "base/text/format_error.h"
+#include "decode/compile/compile.h"
 #include "decode/head/candidates.h"
+#include "decode/head/extras.h"
 #include "decode/nms/nms.h"
+#include "decode/nms/selector.h"
 #include "halyard/threads.h"
 #include "halyard/trace.h"
 
 namespace halyard {
 namespace {
 
-using decode::Program;
+using decode::HeadProgram;
 using decode::Scratch;
 
 Status check_options(const DecodeOptions& options, std::size_t classes) {
-  HALYARD_CHECK(decode::check_unit(options.score_threshold, "score_threshold: must be in [0, 1]"));
+  HALYARD_RETURN_IF_ERROR(
+      decode::check_unit(options.score_threshold, "score_threshold: must be in [0, 1]"));
   const auto& thresholds = options.class_thresholds;
   if (!thresholds.empty() && thresholds.size() != classes) {
     return fail(Errc::invalid_argument, "class_thresholds: must be empty or one for each class",
                 "{}, {} classes", thresholds.size(), classes);
   }
   for (const float threshold : thresholds)
-    HALYARD_CHECK(decode::check_unit(threshold, "class_thresholds: each must be in [0, 1]"));
+    HALYARD_RETURN_IF_ERROR(
+        decode::check_unit(threshold, "class_thresholds: each must be in [0, 1]"));
   return {};
 }
 
@@ -88,7 +93,7 @@ class Lease {
   std::unique_ptr<Scratch> work_;
 };
 
-std::string describe(const Program& program) {
+std::string describe(const HeadProgram& program) {
   std::string out = fmt::format("head: {}", program.name);
   if (!program.is_classifier) out += fmt::format(", {} boxes", program.box_count());
   if (program.class_count != 0) out += fmt::format(" of {} classes", program.class_count);
@@ -115,23 +120,23 @@ std::string describe(const Program& program) {
 struct HALYARD_LOCAL Decoder::Impl {
   ModelDescription description;
   DecodeOptions options;
-  Program program;
+  HeadProgram program;
   SelectionOptions selection;
-  float least_score = 0;  // of any class
+  float min_score = 0;  // of any class
   mutable Pool pool;
 
   Status detect(Scratch& work, std::size_t batch, Decoded& out) const;
 
-  Impl(ModelDescription d, DecodeOptions o, Program p)
+  Impl(ModelDescription d, DecodeOptions o, HeadProgram p)
       : description(std::move(d)),
         options(std::move(o)),
         program(std::move(p)),
         selection(decode::selection_of(options)),
-        least_score(decode::least_score(selection)) {}
+        min_score(decode::min_score(selection)) {}
 };
 
 Status Decoder::Impl::detect(Scratch& work, std::size_t batch, Decoded& out) const {
-  decode::collect(program, {least_score, options.multi_label}, work);
+  decode::collect(program, {min_score, options.multi_label}, work);
   decode::select(work.candidates, work.rotated, selection, work.selection);
   decode::take_survivors(work, out);
   return decode::read_extras(program, description.input, batch, work, out);
@@ -143,14 +148,14 @@ Decoder& Decoder::operator=(Decoder&&) noexcept = default;
 Decoder::~Decoder() = default;
 
 Result<Decoder> Decoder::create(ModelDescription description, DecodeOptions options) {
-  HALYARD_CHECK(validate(description));
-  HALYARD_TRY(Program program, decode::lower(description));
-  HALYARD_CHECK(check_labels(description, program.class_count));
-  HALYARD_CHECK(check_options(options, program.class_count));
+  HALYARD_RETURN_IF_ERROR(validate(description));
+  HALYARD_TRY(HeadProgram program, decode::compile_program(description));
+  HALYARD_RETURN_IF_ERROR(check_labels(description, program.class_count));
+  HALYARD_RETURN_IF_ERROR(check_options(options, program.class_count));
   options.nms = program.is_final
                     ? Nms::none
                     : decode::resolved_nms(options.nms, description.nms, options.multi_label);
-  HALYARD_CHECK(decode::check(decode::selection_of(options)));
+  HALYARD_RETURN_IF_ERROR(decode::check(decode::selection_of(options)));
   if (program.box_units == BoxUnits::fraction &&
       (description.input.width == 0 || description.input.height == 0)) {
     return fail(Errc::invalid_argument,
@@ -181,13 +186,14 @@ Status Decoder::decode_into(std::span<const Tensor> outputs, Decoded& out,
   const Lease lease(impl.pool);
   Scratch& work = *lease;
   decode::clear(out);
-  HALYARD_CHECK(decode::bind(impl.program, impl.description, outputs, batch, work.binding));
+  HALYARD_RETURN_IF_ERROR(
+      decode::bind(impl.program, impl.description, outputs, batch, work.binding));
   span.arg("head", std::string_view(impl.program.name));
   if (impl.program.is_classifier) {
     decode::classify(impl.program, impl.options.top_classes, work, out.classes);
     return {};
   }
-  HALYARD_CHECK(impl.detect(work, batch, out));
+  HALYARD_RETURN_IF_ERROR(impl.detect(work, batch, out));
   span.arg("candidates", work.candidates.size());
   span.arg("detections", out.detections.size());
   return {};
@@ -196,7 +202,7 @@ Status Decoder::decode_into(std::span<const Tensor> outputs, Decoded& out,
 Result<std::vector<Detection>> Decoder::decode(std::span<const Tensor> outputs,
                                                std::size_t batch) const {
   Decoded out;
-  HALYARD_CHECK(decode_into(outputs, out, batch));
+  HALYARD_RETURN_IF_ERROR(decode_into(outputs, out, batch));
   return std::move(out.detections);
 }
 
@@ -214,7 +220,7 @@ std::size_t Decoder::class_count() const noexcept {
 
 std::string Decoder::explain() const {
   const ModelDescription& description = impl_->description;
-  const Program& program = impl_->program;
+  const HeadProgram& program = impl_->program;
   std::string out = describe(program);
   out += fmt::format("input: {} x {}\n", description.input.width, description.input.height);
   out += !program.box_units ? std::string("boxes: pixels if float, else by the range of values\n")

@@ -21,12 +21,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Bytes = hn::ScalableTag<std::uint8_t>;
 using Words = hn::ScalableTag<std::uint32_t>;
-constexpr std::size_t most_lanes = 64;
+constexpr std::size_t max_lanes = 64;
 
-// Loaded from most_lanes - n on: n bytes of 0, then of 255.
+// Loaded from max_lanes - n on: n bytes of 0, then of 255.
 constexpr auto keep_table = [] {
-  std::array<std::uint8_t, 2 * most_lanes> out{};
-  for (std::size_t i = most_lanes; i < out.size(); ++i)
+  std::array<std::uint8_t, 2 * max_lanes> out{};
+  for (std::size_t i = max_lanes; i < out.size(); ++i)
     out[i] = 255;
   return out;
 }();
@@ -49,10 +49,10 @@ struct Blender {
   // `bytes` repeats with `period` over the vector, beginning at byte `first` of it. Byte `kept` of
   // a period stays as it is.
   HWY_INLINE Blender(const std::uint8_t* bytes, std::size_t period, std::size_t first,
-                     unsigned alpha, std::size_t kept = most_lanes) {
+                     unsigned alpha, std::size_t kept = max_lanes) {
     const D16 d16;
-    HWY_ALIGN std::uint16_t sums[2][most_lanes / 2];
-    HWY_ALIGN std::uint16_t rests[2][most_lanes / 2];
+    HWY_ALIGN std::uint16_t sums[2][max_lanes / 2];
+    HWY_ALIGN std::uint16_t rests[2][max_lanes / 2];
     for (std::size_t i = 0; i < hn::Lanes(D()); ++i) {
       const std::size_t at = (first + i) % period;
       const unsigned a = at == kept ? 0 : alpha;
@@ -80,15 +80,15 @@ struct Blender {
 template <class D>
 HWY_INLINE hn::Vec<D> load_mask(D d, const std::uint8_t* mask, std::size_t skip) {
   const auto m = hn::LoadU(d, mask);
-  return skip == 0 ? m : hn::And(m, hn::LoadU(d, keep_table.data() + most_lanes - skip));
+  return skip == 0 ? m : hn::And(m, hn::LoadU(d, keep_table.data() + max_lanes - skip));
 }
 
 // Rows shorter than a vector, in one of their own.
 template <std::size_t size, class Step>
 HWY_INLINE void narrow_row(const std::uint8_t* mask, std::uint8_t* pixels, std::size_t width,
                            const Step& step) {
-  HWY_ALIGN std::uint8_t own[most_lanes * size] = {};
-  HWY_ALIGN std::uint8_t own_mask[most_lanes] = {};
+  HWY_ALIGN std::uint8_t own[max_lanes * size] = {};
+  HWY_ALIGN std::uint8_t own_mask[max_lanes] = {};
   std::memcpy(own, pixels, width * size);
   std::memcpy(own_mask, mask, width);
   step(own_mask, own, std::size_t{0});
@@ -171,7 +171,7 @@ void blend_packed3(const MaskRows& mask, const PixelRows& pixels, const Ink& ink
                 const auto bits = hn::BitCast(di, load_mask(d, m, skip));
                 const auto on = hn::VecFromMask(di, hn::Lt(bits, hn::Zero(di)));
                 const auto bytes = hn::BitCast(d, on);
-                HWY_ALIGN std::uint8_t chosen[3 * most_lanes];
+                HWY_ALIGN std::uint8_t chosen[3 * max_lanes];
                 hn::StoreInterleaved3(bytes, bytes, bytes, d, chosen);
                 for (std::size_t k = 0; k < 3 * lanes; k += lanes) {
                   const auto old = hn::LoadU(d, p + k);
@@ -224,7 +224,7 @@ void blend_chroma(const std::uint8_t* upper, const std::uint8_t* lower, std::siz
     });
     return;
   }
-  HWY_ALIGN std::uint8_t own[3][most_lanes] = {};
+  HWY_ALIGN std::uint8_t own[3][max_lanes] = {};
   std::memcpy(own[0], upper, count);
   std::memcpy(own[1], lower, count);
   std::memcpy(own[2], chroma, count);

@@ -8,7 +8,7 @@
 
 namespace halyard::draw {
 
-/// A colour as bytes of a picture, in the order in which they lie there (packed), in the order of
+/// A colour as bytes of an image, in the order in which they lie there (packed), in the order of
 /// planes, or as Y, U, V; and its weight, 0..255.
 struct Ink {
   std::array<std::uint8_t, 4> bytes{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boxes and masks lie in upright pictures, so only such pictures are drawn on.
+// Boxes and masks lie in upright images, so only such images are drawn on.
 #pragma once
 
 #include "base/text/format_error.h"
@@ -7,11 +7,11 @@
 
 namespace halyard::draw {
 
-/// Errors: invalid_argument (the picture carries an orientation).
-inline Status check_upright(const Tensor& picture) {
-  if (picture.orientation() == Orientation{}) return {};
+/// Errors: invalid_argument (the image carries an orientation).
+inline Status check_upright(const Tensor& image) {
+  if (image.orientation() == Orientation{}) return {};
   return fail(Errc::invalid_argument,
-              "picture: carries an orientation; convert it into an upright one to draw on");
+              "image: carries an orientation; convert it into an upright one to draw on");
 }
 
 }  // namespace halyard::draw

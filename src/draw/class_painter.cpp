@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text/format_error.h"
+#include "draw/mask_painter.h"
 #include "draw/mask_workspace.h"
 #include "halyard/trace.h"
 
@@ -13,7 +14,7 @@ namespace {
 using draw::Ink;
 using draw::MaskCanvas;
 
-Status check_map(const Tensor& picture, const Tensor& map, const MaskDrawOptions& options) {
+Status check_map(const Tensor& image, const Tensor& map, const MaskDrawOptions& options) {
   if (options.content)
     return fail(Errc::invalid_argument, "content: a class map has been placed already");
   if (map.dtype() != DType::u8 && map.dtype() != DType::u16) {
@@ -22,14 +23,14 @@ Status check_map(const Tensor& picture, const Tensor& map, const MaskDrawOptions
   }
   const auto shape = map.shape();
   const bool fits = (shape.size() == 2 || (shape.size() == 3 && shape[2] == 1)) &&
-                    shape[0] == picture.height() && shape[1] == picture.width();
+                    shape[0] == image.height() && shape[1] == image.width();
   if (!fits)
-    return fail(Errc::invalid_argument, "class_map: must have the picture's rows and columns",
-                "rank {}, picture {}x{}", shape.size(), picture.width(), picture.height());
+    return fail(Errc::invalid_argument, "class_map: must have the image's rows and columns",
+                "rank {}, image {}x{}", shape.size(), image.width(), image.height());
   if (map.layout().stride_bytes[1] != static_cast<std::ptrdiff_t>(size_of(map.dtype())))
     return fail(Errc::unsupported, "class_map: pixels of a row must follow one another");
-  if (!aliases(map, picture)) return {};
-  return fail(Errc::invalid_argument, "class_map: must not share bytes with the picture");
+  if (!aliases(map, image)) return {};
+  return fail(Errc::invalid_argument, "class_map: must not share bytes with the image");
 }
 
 // Inks by class id, made as they are met.
@@ -110,14 +111,14 @@ void draw_map(const MaskCanvas& canvas, const TensorMap& map, const std::uint8_t
 
 }  // namespace
 
-Status MaskPainter::draw(Tensor& picture, const Tensor& class_map, const MaskDrawOptions& options) {
+Status MaskPainter::draw(Tensor& image, const Tensor& class_map, const MaskDrawOptions& options) {
   const trace::Span span("draw.class_map");
-  HALYARD_CHECK(draw::check_options(picture, options));
-  HALYARD_CHECK(check_map(picture, class_map, options));
+  HALYARD_RETURN_IF_ERROR(draw::check_options(image, options));
+  HALYARD_RETURN_IF_ERROR(check_map(image, class_map, options));
   HALYARD_TRY(const TensorMap from, class_map.map(Access::read));
-  HALYARD_CHECK(draw::lay_base(picture, options));
-  HALYARD_TRY(const TensorMap map, picture.map(Access::read_write));
-  const MaskCanvas canvas(picture, map);
+  HALYARD_RETURN_IF_ERROR(draw::lay_base(image, options));
+  HALYARD_TRY(const TensorMap map, image.map(Access::read_write));
+  const MaskCanvas canvas(image, map);
   if (!workspace_) workspace_ = std::make_unique<draw::PaintWorkspace>();
   if (workspace_->ones.size() < canvas.width()) workspace_->ones.assign(canvas.width(), 255);
   Inks inks(*workspace_, canvas, options);

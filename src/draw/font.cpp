@@ -17,8 +17,8 @@
 namespace halyard::draw {
 namespace {
 
-constexpr std::size_t most_code_points = 512;
-constexpr std::size_t most_cached = 4096;  // glyphs; beyond, the cache starts anew
+constexpr std::size_t max_code_points = 512;
+constexpr std::size_t max_cached = 4096;  // glyphs; beyond, the cache starts anew
 constexpr const char* what_to_install =
     "install the package fonts-dejavu-core or name a font file in Overlay::Options::font";
 
@@ -98,8 +98,8 @@ Glyph Font::Impl::render(char32_t code, int size) {
   glyph.advance = static_cast<int>((slot->advance.x + 32) >> 6);
   if (bitmap.pixel_mode != FT_PIXEL_MODE_GRAY || bitmap.pitch <= 0) return glyph;
   // A damaged font may ask for anything; no real glyph is larger than this.
-  const auto most = 8 * static_cast<unsigned>(size);
-  if (bitmap.width > most || bitmap.rows > most) return glyph;
+  const auto maximum = 8 * static_cast<unsigned>(size);
+  if (bitmap.width > maximum || bitmap.rows > maximum) return glyph;
   glyph.width = static_cast<int>(bitmap.width);
   glyph.height = static_cast<int>(bitmap.rows);
   glyph.left = slot->bitmap_left;
@@ -117,7 +117,7 @@ const Glyph& Font::Impl::glyph(char32_t code, int size) {
   const std::uint64_t key = (static_cast<std::uint64_t>(size) << 32U) | code;
   const auto found = glyphs.find(key);
   if (found != glyphs.end()) return found->second;
-  if (glyphs.size() >= most_cached) glyphs.clear();
+  if (glyphs.size() >= max_cached) glyphs.clear();
   return glyphs.emplace(key, render(code, size)).first->second;
 }
 
@@ -149,7 +149,7 @@ int Font::cap_height(int size_px) {
 
 int Font::width(std::string_view line, int size_px) {
   int width = 0;
-  for (std::size_t n = 0; n < most_code_points && !line.empty(); ++n) {
+  for (std::size_t n = 0; n < max_code_points && !line.empty(); ++n) {
     width += impl_->glyph(next_code_point(line), size_px).advance;
   }
   return width;
@@ -159,7 +159,7 @@ void Font::draw(const Canvas& canvas, const Rect& clip, int x, int baseline, std
                 int size_px, const Color& color) {
   int pen = x;
   const int end = std::min(clip.x1, canvas.width);
-  for (std::size_t n = 0; n < most_code_points && !line.empty() && pen < end; ++n) {
+  for (std::size_t n = 0; n < max_code_points && !line.empty() && pen < end; ++n) {
     const Glyph& g = impl_->glyph(next_code_point(line), size_px);
     blend_mask(canvas, clip, pen + g.left, baseline - g.top,
                {g.coverage.data(), g.width, g.height, g.width}, color);

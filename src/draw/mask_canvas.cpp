@@ -41,23 +41,23 @@ Ink yuv_ink(const MaskColor& color, unsigned alpha, const Colorimetry& colorimet
 
 }  // namespace
 
-Status MaskCanvas::check(const Tensor& picture) {
-  const auto format = picture.format();
-  if (!format) return fail(Errc::unsupported, "picture: a tensor without a pixel format");
+Status MaskCanvas::check(const Tensor& image) {
+  const auto format = image.format();
+  if (!format) return fail(Errc::unsupported, "image: a tensor without a pixel format");
   if (!is_drawable(*format)) {
     return fail(Errc::unsupported,
-                "picture: format must be rgb, bgr, rgba, bgra, planar_rgb, planar_rgba or nv12",
-                "{}", to_string(*format));
+                "image: format must be rgb, bgr, rgba, bgra, planar_rgb, planar_rgba or nv12", "{}",
+                to_string(*format));
   }
-  if (picture.dtype() == DType::u8) return check_upright(picture);
-  return fail(Errc::unsupported, "picture: dtype must be u8", "{}", to_string(picture.dtype()));
+  if (image.dtype() == DType::u8) return check_upright(image);
+  return fail(Errc::unsupported, "image: dtype must be u8", "{}", to_string(image.dtype()));
 }
 
-MaskCanvas::MaskCanvas(const Tensor& picture, const TensorMap& map) noexcept
-    : format_(*picture.format()),
-      width_(picture.width()),
-      height_(picture.height()),
-      colorimetry_(resolve(picture.colorimetry(), picture.height())),
+MaskCanvas::MaskCanvas(const Tensor& image, const TensorMap& map) noexcept
+    : format_(*image.format()),
+      width_(image.width()),
+      height_(image.height()),
+      colorimetry_(resolve(image.colorimetry(), image.height())),
       plane_count_(map.plane_count()) {
   for (std::size_t i = 0; i < plane_count_; ++i) {
     const MappedPlane& plane = map.plane(i);
@@ -118,7 +118,7 @@ void MaskCanvas::blend_pixels(const MaskRows& rows, std::size_t x, std::size_t y
 }
 
 // Blocks reach beyond the mask by a column and a row: off there, or a copy of the last one where
-// the picture ends.
+// the image ends.
 void MaskCanvas::blend_blocks(const MaskBits& bits, const Ink& ink) const noexcept {
   const std::size_t before = bits.x % 2, right = bits.x + bits.width;
   const std::size_t blocks = (before + bits.width + 1) / 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MaskCanvas: a mapped picture of any format that masks are drawn on.
+// MaskCanvas: a mapped image of any format that masks are drawn on.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace halyard::draw {
 
-/// Rows of a mask in a buffer of the painter's, at (x, y) of the picture: `data` is its first
+/// Rows of a mask in a buffer of the painter's, at (x, y) of the image: `data` is its first
 /// byte. The byte before and the one after each row, and such a row above and below, are there to
 /// be written.
 struct MaskBits {
@@ -23,12 +23,12 @@ struct MaskBits {
   std::size_t height = 0;
 };
 
-/// Borrows the picture's map. The masks that are blended lie inside of the picture.
+/// Borrows the image's map. The masks that are blended lie inside of the image.
 class MaskCanvas {
  public:
-  /// Errors: unsupported (not a picture of a format and dtype that can be drawn on).
-  static Status check(const Tensor& picture);
-  MaskCanvas(const Tensor& picture, const TensorMap& map) noexcept;
+  /// Errors: unsupported (not an image of a format and dtype that can be drawn on).
+  static Status check(const Tensor& image);
+  MaskCanvas(const Tensor& image, const TensorMap& map) noexcept;
 
   std::size_t width() const noexcept { return width_; }
   std::size_t height() const noexcept { return height_; }

@@ -7,6 +7,7 @@
 
 #include "base/text/format_error.h"
 #include "decode/mask/mask_plan.h"
+#include "draw/mask_painter.h"
 #include "draw/mask_workspace.h"
 #include "halyard/draw.h"
 #include "halyard/trace.h"
@@ -48,8 +49,8 @@ void each_band(std::size_t first, std::size_t end, std::size_t height, const Row
   constexpr auto step = static_cast<std::int32_t>(draw::band_rows);
   for (std::int32_t y = 0; y < static_cast<std::int32_t>(height); y += step) {
     for (std::size_t i = end; i-- > first;) {
-      const decode::Span rows = rows_of(i);
-      const decode::Span part{std::max(rows.begin, y), std::min(rows.end, y + step)};
+      const decode::PixelRange rows = rows_of(i);
+      const decode::PixelRange part{std::max(rows.begin, y), std::min(rows.end, y + step)};
       if (!part.is_empty()) draw(i, part);
     }
   }
@@ -72,9 +73,9 @@ void draw_group(draw::PaintWorkspace& own, const MaskCanvas& canvas, std::size_t
                 std::size_t end) {
   decode::MaskWorkspace& work = own.masks;
   const auto rows_of = [&](std::size_t i) {
-    return own.inks[i].alpha == 0 ? decode::Span{} : work.plans[i].rows;
+    return own.inks[i].alpha == 0 ? decode::PixelRange{} : work.plans[i].rows;
   };
-  each_band(first, end, canvas.height(), rows_of, [&](std::size_t i, decode::Span rows) {
+  each_band(first, end, canvas.height(), rows_of, [&](std::size_t i, decode::PixelRange rows) {
     const decode::MaskPlan& plan = work.plans[i];
     MaskBits bits = own.band(static_cast<std::size_t>(plan.columns.length()),
                              static_cast<std::size_t>(rows.length()));
@@ -89,30 +90,29 @@ void draw_group(draw::PaintWorkspace& own, const MaskCanvas& canvas, std::size_t
 
 namespace draw {
 
-Status check_options(const Tensor& picture, const MaskDrawOptions& options) {
-  HALYARD_CHECK(MaskCanvas::check(picture));
+Status check_options(const Tensor& image, const MaskDrawOptions& options) {
+  HALYARD_RETURN_IF_ERROR(MaskCanvas::check(image));
   if (!(options.opacity >= 0 && options.opacity <= 1))
     return fail(Errc::invalid_argument, "opacity: must be 0..1", "{}", options.opacity);
   if (options.background == nullptr) return {};
   const Tensor& background = *options.background;
-  if (options.clear) return fail(Errc::invalid_argument, "background: a cleared picture has none");
-  const bool is_alike = background.format() == picture.format() &&
-                        background.dtype() == picture.dtype() &&
-                        background.size() == picture.size();
+  if (options.clear) return fail(Errc::invalid_argument, "background: a cleared image has none");
+  const bool is_alike = background.format() == image.format() &&
+                        background.dtype() == image.dtype() && background.size() == image.size();
   if (!is_alike) {
-    return fail(Errc::invalid_argument, "background: size and format must be the picture's",
-                "{}x{}, picture {}x{}", background.width(), background.height(), picture.width(),
-                picture.height());
+    return fail(Errc::invalid_argument, "background: size and format must be the image's",
+                "{}x{}, image {}x{}", background.width(), background.height(), image.width(),
+                image.height());
   }
-  if (!aliases(background, picture)) return {};
-  return fail(Errc::invalid_argument, "background: must not share bytes with the picture");
+  if (!aliases(background, image)) return {};
+  return fail(Errc::invalid_argument, "background: must not share bytes with the image");
 }
 
-Status lay_base(Tensor& picture, const MaskDrawOptions& options) {
-  if (options.background != nullptr) return copy(*options.background, picture);
+Status lay_base(Tensor& image, const MaskDrawOptions& options) {
+  if (options.background != nullptr) return copy(*options.background, image);
   if (!options.clear) return {};
-  HALYARD_TRY(const TensorMap map, picture.map(Access::write));
-  MaskCanvas(picture, map).clear();
+  HALYARD_TRY(const TensorMap map, image.map(Access::write));
+  MaskCanvas(image, map).clear();
   return {};
 }
 
@@ -143,23 +143,23 @@ MaskPainter::MaskPainter(MaskPainter&&) noexcept = default;
 MaskPainter& MaskPainter::operator=(MaskPainter&&) noexcept = default;
 MaskPainter::~MaskPainter() = default;
 
-Status MaskPainter::draw(Tensor& picture, const MaskPrototypes& prototypes,
+Status MaskPainter::draw(Tensor& image, const MaskPrototypes& prototypes,
                          std::span<const Detection> detections, const MaskDrawOptions& options) {
   trace::Span span("draw.masks");
   span.arg("masks", detections.size());
-  HALYARD_CHECK(draw::check_options(picture, options));
-  HALYARD_CHECK(check_tracks(detections, options));
+  HALYARD_RETURN_IF_ERROR(draw::check_options(image, options));
+  HALYARD_RETURN_IF_ERROR(check_tracks(detections, options));
   HALYARD_TRY(decode::PrototypeGrid grid, decode::grid_of(prototypes));
-  HALYARD_CHECK(check_masks(prototypes, grid, detections));
-  const MaskOptions wanted{MaskRule::logits, picture.size(), options.content};
+  HALYARD_RETURN_IF_ERROR(check_masks(prototypes, grid, detections));
+  const MaskOptions wanted{MaskRule::logits, image.size(), options.content};
   HALYARD_TRY(const decode::MaskTarget target, decode::target_of(prototypes, grid, wanted));
   HALYARD_TRY(const TensorMap from, prototypes.prototypes.map(Access::read));
   grid.data = from.data();
   if (prototypes.prototypes.rank() == 4)
     grid.data += static_cast<std::ptrdiff_t>(prototypes.batch) * from.layout().stride_bytes[0];
-  HALYARD_CHECK(draw::lay_base(picture, options));
-  HALYARD_TRY(const TensorMap map, picture.map(Access::read_write));
-  const MaskCanvas canvas(picture, map);
+  HALYARD_RETURN_IF_ERROR(draw::lay_base(image, options));
+  HALYARD_TRY(const TensorMap map, image.map(Access::read_write));
+  const MaskCanvas canvas(image, map);
   if (!workspace_) workspace_ = std::make_unique<draw::PaintWorkspace>();
   decode::MaskWorkspace& work = workspace_->masks;
   make_inks(canvas, detections, options, workspace_->inks);
@@ -177,33 +177,33 @@ Status MaskPainter::draw(Tensor& picture, const MaskPrototypes& prototypes,
   return {};
 }
 
-Status MaskPainter::draw(Tensor& picture, const MaskSet& masks,
-                         std::span<const Detection> detections, const MaskDrawOptions& options) {
+Status MaskPainter::draw(Tensor& image, const MaskSet& masks, std::span<const Detection> detections,
+                         const MaskDrawOptions& options) {
   trace::Span span("draw.mask_set");
   span.arg("masks", masks.size());
-  HALYARD_CHECK(draw::check_options(picture, options));
-  HALYARD_CHECK(check_tracks(detections, options));
+  HALYARD_RETURN_IF_ERROR(draw::check_options(image, options));
+  HALYARD_RETURN_IF_ERROR(check_tracks(detections, options));
   if (options.content)
     return fail(Errc::invalid_argument, "content: masks that exist have been placed already");
   if (masks.size() != detections.size()) {
     return fail(Errc::invalid_argument, "masks: one for each detection", "{} masks, {} detections",
                 masks.size(), detections.size());
   }
-  if (!masks.empty() && masks.frame() != picture.size()) {
-    return fail(Errc::invalid_argument, "masks: made for another size", "{}x{}, picture {}x{}",
-                masks.frame().width, masks.frame().height, picture.width(), picture.height());
+  if (!masks.empty() && masks.frame() != image.size()) {
+    return fail(Errc::invalid_argument, "masks: made for another size", "{}x{}, image {}x{}",
+                masks.frame().width, masks.frame().height, image.width(), image.height());
   }
-  HALYARD_CHECK(draw::lay_base(picture, options));
-  HALYARD_TRY(const TensorMap map, picture.map(Access::read_write));
-  const MaskCanvas canvas(picture, map);
+  HALYARD_RETURN_IF_ERROR(draw::lay_base(image, options));
+  HALYARD_TRY(const TensorMap map, image.map(Access::read_write));
+  const MaskCanvas canvas(image, map);
   if (!workspace_) workspace_ = std::make_unique<draw::PaintWorkspace>();
   make_inks(canvas, detections, options, workspace_->inks);
   const auto rows_of = [&](std::size_t i) {
     const Region& r = masks[i].region;
-    return r.width == 0 || workspace_->inks[i].alpha == 0 ? decode::Span{}
-                                                          : decode::Span{r.y, r.y + r.height};
+    return r.width == 0 || workspace_->inks[i].alpha == 0 ? decode::PixelRange{}
+                                                          : decode::PixelRange{r.y, r.y + r.height};
   };
-  const auto draw_rows = [&](std::size_t i, decode::Span rows) {
+  const auto draw_rows = [&](std::size_t i, decode::PixelRange rows) {
     const MaskView mask = masks[i];
     MaskBits bits = workspace_->band(static_cast<std::size_t>(mask.region.width),
                                      static_cast<std::size_t>(rows.length()));

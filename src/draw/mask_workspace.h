@@ -29,15 +29,8 @@ struct HALYARD_LOCAL PaintWorkspace {
   MaskBits band(std::size_t width, std::size_t rows);
 };
 
-/// Rows of the picture that all masks are drawn on before the next ones: they stay in the cache.
+/// Rows of the image that all masks are drawn on before the next ones: they stay in the cache.
 /// Even, as NV12 needs it.
 inline constexpr std::size_t band_rows = 64;
-
-/// What all calls refuse.
-Status check_options(const Tensor& picture, const MaskDrawOptions& options);
-/// Copies the background, or clears.
-Status lay_base(Tensor& picture, const MaskDrawOptions& options);
-/// The colour of class, instance or track `index`.
-Ink ink_for(const MaskCanvas& canvas, const MaskDrawOptions& options, std::uint64_t index) noexcept;
 
 }  // namespace halyard::draw

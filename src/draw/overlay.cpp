@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Overlay: checks the picture, lowers detections and tracks to shapes, places the tags.
+// Overlay: checks the image, lowers detections and tracks to shapes, places the tags.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -12,6 +12,7 @@
 #include "draw/check_upright.h"
 #include "draw/font.h"
 #include "draw/palette.h"
+#include "draw/polyline.h"
 #include "draw/shapes.h"
 #include "draw/style.h"
 #include "halyard/draw.h"
@@ -24,36 +25,36 @@ using draw::Canvas;
 using draw::Rect;
 using draw::Style;
 
-constexpr int most_line_px = 256;
-constexpr int least_text_px = 6;
-constexpr int most_text_px = 512;
-constexpr std::size_t most_trail_points = 10000;
+constexpr int max_line_px = 256;
+constexpr int min_text_px = 6;
+constexpr int max_text_px = 512;
+constexpr std::size_t max_trail_points = 10000;
 constexpr unsigned trail_alpha = 220;
 
-// Coordinates beyond this are equal for every legal picture (65535 pixels a side), and sums of a
+// Coordinates beyond this are equal for every legal image (65535 pixels a side), and sums of a
 // few of them stay far from overflow.
-constexpr float most_coordinate = 1 << 20;
+constexpr float max_coordinate = 1 << 20;
 
 struct MappedCanvas {
   TensorMap map;
   Canvas canvas;
 };
 
-Result<MappedCanvas> open_canvas(const Tensor& picture) {
-  const auto format = picture.format();
-  if (!format) return fail(Errc::unsupported, "picture: a tensor without a pixel format");
+Result<MappedCanvas> open_canvas(const Tensor& image) {
+  const auto format = image.format();
+  if (!format) return fail(Errc::unsupported, "image: a tensor without a pixel format");
   if (*format != PixelFormat::rgb && *format != PixelFormat::rgba) {
-    return fail(Errc::unsupported, "picture: format must be rgb or rgba", "{}", to_string(*format));
+    return fail(Errc::unsupported, "image: format must be rgb or rgba", "{}", to_string(*format));
   }
-  if (picture.dtype() != DType::u8) {
-    return fail(Errc::unsupported, "picture: dtype must be u8", "{}", to_string(picture.dtype()));
+  if (image.dtype() != DType::u8) {
+    return fail(Errc::unsupported, "image: dtype must be u8", "{}", to_string(image.dtype()));
   }
-  HALYARD_CHECK(draw::check_upright(picture));
-  HALYARD_TRY(TensorMap map, picture.map(Access::read_write));
+  HALYARD_RETURN_IF_ERROR(draw::check_upright(image));
+  HALYARD_TRY(TensorMap map, image.map(Access::read_write));
   const MappedPlane plane = map.plane(0);
   const Canvas canvas{reinterpret_cast<std::uint8_t*>(plane.writable),
                       static_cast<std::ptrdiff_t>(plane.stride_bytes),
-                      static_cast<int>(picture.width()), static_cast<int>(picture.height()),
+                      static_cast<int>(image.width()), static_cast<int>(image.height()),
                       info(*format).channels};
   return MappedCanvas{std::move(map), canvas};
 }
@@ -66,7 +67,7 @@ std::optional<Rect> pixels_of(const Box& box) noexcept {
   }
   if (box.x2 <= box.x1 || box.y2 <= box.y1) return std::nullopt;
   const auto pixel = [](float v) {
-    return static_cast<int>(std::lround(std::clamp(v, -most_coordinate, most_coordinate)));
+    return static_cast<int>(std::lround(std::clamp(v, -max_coordinate, max_coordinate)));
   };
   Rect r{pixel(box.x1), pixel(box.y1), pixel(box.x2), pixel(box.y2)};
   r.x1 = std::max(r.x1, r.x0 + 1);
@@ -128,7 +129,7 @@ void Overlay::Impl::tag_at(const Canvas& canvas, const Style& style, const Rect&
 }
 
 // Above the box, over its top line; inside below the line where there is no room; always within
-// the picture as far as it fits. Boxes outside the picture get none.
+// the image as far as it fits. Boxes outside the image get none.
 void Overlay::Impl::box_tag(const Canvas& canvas, const Style& style, const Tag& tag) {
   if (intersect(tag.outer, canvas.bounds()).empty()) return;
   const int width = font.width(tag.text, style.text) + 2 * style.padding;
@@ -187,13 +188,13 @@ Overlay::~Overlay() = default;
 
 Result<Overlay> Overlay::create(Options options) {
   const trace::Span span("draw.create");
-  if (options.line_px < 0 || options.line_px > most_line_px) {
+  if (options.line_px < 0 || options.line_px > max_line_px) {
     return fail(Errc::invalid_argument, "line_px must be 0..256", "{}", options.line_px);
   }
-  if (options.text_px != 0 && (options.text_px < least_text_px || options.text_px > most_text_px)) {
+  if (options.text_px != 0 && (options.text_px < min_text_px || options.text_px > max_text_px)) {
     return fail(Errc::invalid_argument, "text_px must be 0 or 6..512", "{}", options.text_px);
   }
-  if (options.trail_length > most_trail_points) {
+  if (options.trail_length > max_trail_points) {
     return fail(Errc::invalid_argument, "trail_length must be 0..10000", "{}",
                 options.trail_length);
   }
@@ -205,11 +206,11 @@ Result<Overlay> Overlay::create() {
   return create(Options{});
 }
 
-Status Overlay::draw(Tensor& picture, std::span<const Detection> detections) {
+Status Overlay::draw(Tensor& image, std::span<const Detection> detections) {
   trace::Span span("draw.detections");
-  span.arg("width", picture.width()).arg("height", picture.height());
+  span.arg("width", image.width()).arg("height", image.height());
   span.arg("count", detections.size());
-  HALYARD_TRY(const MappedCanvas target, open_canvas(picture));
+  HALYARD_TRY(const MappedCanvas target, open_canvas(image));
   const Canvas& canvas = target.canvas;
   const Style style = draw::style_for(impl_->options, canvas.width, canvas.height);
   // Best first on input, so drawn last: what is most certain lies on top.
@@ -229,11 +230,11 @@ Status Overlay::draw(Tensor& picture, std::span<const Detection> detections) {
   return {};
 }
 
-Status Overlay::draw(Tensor& picture, std::span<const Track> tracks) {
+Status Overlay::draw(Tensor& image, std::span<const Track> tracks) {
   trace::Span span("draw.tracks");
-  span.arg("width", picture.width()).arg("height", picture.height());
+  span.arg("width", image.width()).arg("height", image.height());
   span.arg("count", tracks.size());
-  HALYARD_TRY(const MappedCanvas target, open_canvas(picture));
+  HALYARD_TRY(const MappedCanvas target, open_canvas(image));
   const Canvas& canvas = target.canvas;
   const Style style = draw::style_for(impl_->options, canvas.width, canvas.height);
   impl_->remember(tracks);
@@ -249,12 +250,12 @@ Status Overlay::draw(Tensor& picture, std::span<const Track> tracks) {
   return {};
 }
 
-Status Overlay::text(Tensor& picture, int x, int y, std::string_view line, Color background) {
+Status Overlay::text(Tensor& image, int x, int y, std::string_view line, Color background) {
   const trace::Span span("draw.text");
-  HALYARD_TRY(const MappedCanvas target, open_canvas(picture));
+  HALYARD_TRY(const MappedCanvas target, open_canvas(image));
   const Canvas& canvas = target.canvas;
   const Style style = draw::style_for(impl_->options, canvas.width, canvas.height);
-  constexpr int far = static_cast<int>(most_coordinate);
+  constexpr int far = static_cast<int>(max_coordinate);
   const int left = std::clamp(x, -far, far);
   const int top = std::clamp(y, -far, far);
   const int width = impl_->font.width(line, style.text) + 2 * style.padding;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "draw/polyline.h"
 #include "draw/shapes.h"
 
 namespace halyard::draw {
@@ -16,10 +17,10 @@ struct Segment {
 };
 
 constexpr float piece_px = 24;  // long segments are cut: a capsule scans its bounding box
-constexpr float most_coordinate = 1e6F;
+constexpr float max_coordinate = 1e6F;
 
 bool is_usable(const Point& p) noexcept {
-  return std::abs(p.x) <= most_coordinate && std::abs(p.y) <= most_coordinate;  // false for NaN
+  return std::abs(p.x) <= max_coordinate && std::abs(p.y) <= max_coordinate;  // false for NaN
 }
 
 float distance(const Segment& s, float x, float y) noexcept {

@@ -7,7 +7,7 @@
 namespace halyard::draw {
 namespace {
 
-constexpr std::size_t most_corners = 64;
+constexpr std::size_t max_corners = 64;
 
 std::uint8_t to_coverage(float part) noexcept {
   return static_cast<std::uint8_t>(std::lround(std::clamp(part, 0.0F, 1.0F) * 255.0F));
@@ -60,7 +60,7 @@ int first_visible(int start, int from, int period) noexcept {
 const Corner& CornerCache::get(int radius, int line) {
   const auto found = corners_.find({radius, line});
   if (found != corners_.end()) return found->second;
-  if (corners_.size() >= most_corners) corners_.clear();
+  if (corners_.size() >= max_corners) corners_.clear();
   return corners_.emplace(std::pair{radius, line}, make_corner(radius, line)).first->second;
 }
 

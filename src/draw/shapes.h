@@ -20,7 +20,7 @@ struct Corner {
   std::vector<std::uint8_t> coverage;  ///< radius x radius
 };
 
-/// Corners by (radius, line width); line width 0 is the filled corner. They are few: one picture
+/// Corners by (radius, line width); line width 0 is the filled corner. They are few: one image
 /// size needs two. The reference holds until the next call.
 class CornerCache {
  public:
@@ -41,10 +41,5 @@ void stroke_dashed(const Canvas& canvas, const Rect& outer, int line, int dash,
 /// Filled; `round_bottom` false keeps the two lower corners square.
 void fill_round(const Canvas& canvas, const Rect& rect, int radius, bool round_bottom,
                 const Color& color, CornerCache& corners);
-
-/// A line through the points, oldest first, whose opacity rises from nearly 0 to `alpha` (0..255).
-/// Points that are not finite break the line.
-void fading_polyline(const Canvas& canvas, std::span<const Point> points, float width_px,
-                     const Color& color, unsigned alpha);
 
 }  // namespace halyard::draw

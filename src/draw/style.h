@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Style: every length of an overlay on one picture, in pixels, and the text of the tags.
+// Style: every length of an overlay on one image, in pixels, and the text of the tags.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ struct Style {
   float trail_width = 2;
 };
 
-/// Sizes that the options leave open follow from the picture's.
+/// Sizes that the options leave open follow from the image's.
 Style style_for(const Overlay::Options& options, int width, int height) noexcept;
 
 /// "person 87%", "class 7 87%", "person #12 87%". A score that is not a number is left out.

@@ -20,14 +20,15 @@ inline char32_t next_code_point(std::string_view& text) noexcept {
                              : lead >= 0xF0 && lead < 0xF5 ? 4
                                                            : 0;
   constexpr unsigned char lead_mask[5] = {0, 0x7F, 0x1F, 0x0F, 0x07};
-  constexpr char32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
+  constexpr char32_t minimum[5] = {0, 0, 0x80, 0x800, 0x10000};
   bool valid = length > 0 && length <= text.size();
   char32_t code = valid ? lead & lead_mask[length] : 0;
   for (std::size_t i = 1; valid && i < length; ++i) {
     valid = (byte(i) & 0xC0) == 0x80;
     code = (code << 6) | (byte(i) & 0x3F);
   }
-  valid = valid && code >= least[length] && code <= 0x10FFFF && !(code >= 0xD800 && code < 0xE000);
+  valid =
+      valid && code >= minimum[length] && code <= 0x10FFFF && !(code >= 0xD800 && code < 0xE000);
   text.remove_prefix(valid ? length : 1);
   return valid ? code : replacement_character;
 }

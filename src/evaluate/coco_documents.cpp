@@ -251,21 +251,21 @@ Result<CocoTruth> parse_coco_truth(std::string_view text, bool has_masks) {
   for (const char* key : {"images", "categories", "annotations"})
     if (member(document, key) == nullptr) return malformed(fmt::format("{}: is missing", key));
   CocoTruth truth;
-  HALYARD_CHECK(read_list(document["images"], "images", [&](const Json& record) {
+  HALYARD_RETURN_IF_ERROR(read_list(document["images"], "images", [&](const Json& record) {
     return read_image(record, truth.images.emplace_back());
   }));
-  HALYARD_CHECK(read_list(document["categories"], "categories", [&](const Json& record) {
+  HALYARD_RETURN_IF_ERROR(read_list(document["categories"], "categories", [&](const Json& record) {
     return read_category(record, truth.categories.emplace_back());
   }));
-  HALYARD_CHECK(sort_by_id(truth.images, "images"));
-  HALYARD_CHECK(sort_by_id(truth.categories, "categories"));
+  HALYARD_RETURN_IF_ERROR(sort_by_id(truth.images, "images"));
+  HALYARD_RETURN_IF_ERROR(sort_by_id(truth.categories, "categories"));
   const Places images = places_of(truth.images);
   const Places categories = places_of(truth.categories);
   const Json& annotations = document["annotations"];
   truth.has_segmentations =
       !annotations.empty() && std::all_of(annotations.begin(), annotations.end(), has_segmentation);
-  if (has_masks) HALYARD_CHECK(evaluate::check_outlines(annotations, text.size()));
-  HALYARD_CHECK(read_list(annotations, "annotations", [&](const Json& record) {
+  if (has_masks) HALYARD_RETURN_IF_ERROR(evaluate::check_outlines(annotations, text.size()));
+  HALYARD_RETURN_IF_ERROR(read_list(annotations, "annotations", [&](const Json& record) {
     return read_annotation(record, truth, images, categories, has_masks,
                            truth.objects.emplace_back());
   }));
@@ -296,7 +296,7 @@ Result<CocoResults> parse_coco_results(std::string_view text, const CocoTruth& t
     results.objects.push_back(std::move(object));
     return {};
   };
-  HALYARD_CHECK(read_list(document, "", read));
+  HALYARD_RETURN_IF_ERROR(read_list(document, "", read));
   return results;
 }
 

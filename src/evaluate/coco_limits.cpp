@@ -38,8 +38,8 @@ void add_outline(const Json& points, Work& work) {
   work.runs += std::min(own.runs, MaskLimits::outline_steps);
 }
 
-Error beyond(const char* what, double sum, double most) {
-  return make_error(Errc::exhausted, what, fmt::format("{:.0f}, at most {:.0f}", sum, most));
+Error beyond(const char* what, double sum, double maximum) {
+  return make_error(Errc::exhausted, what, fmt::format("{:.0f}, at most {:.0f}", sum, maximum));
 }
 
 }  // namespace

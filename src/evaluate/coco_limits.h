@@ -12,7 +12,7 @@
 namespace halyard::evaluate {
 
 /// Limits of one file, for which its length earns more: 36,000 images with 260,000 polygons (450
-/// MB) need 5 steps and 1 run a byte; 10,000 rectangles on pictures of 8K need 480 steps and 60
+/// MB) need 5 steps and 1 run a byte; 10,000 rectangles on images of 8K need 480 steps and 60
 /// runs.
 struct MaskLimits {
   static constexpr double outline_steps = 16'777'216;  ///< of one outline: see coco_polygon()

@@ -13,7 +13,7 @@ namespace halyard::evaluate {
 namespace {
 
 constexpr double steps_per_pixel = 5;
-constexpr double most_steps = 1 << 24;  // of one outline
+constexpr double max_steps = 1 << 24;  // of one outline
 
 struct Step {
   std::int64_t x = 0;
@@ -99,10 +99,10 @@ std::optional<Rle> coco_polygon(std::span<const double> points, Size size) {
     const std::size_t next = (i + 1) % count;
     length += 1 + steps_per_pixel * std::max(std::abs(points[2 * next] - points[2 * i]),
                                              std::abs(points[2 * next + 1] - points[2 * i + 1]));
-    if (!(std::abs(points[2 * i]) < most_steps && std::abs(points[2 * i + 1]) < most_steps))
+    if (!(std::abs(points[2 * i]) < max_steps && std::abs(points[2 * i + 1]) < max_steps))
       return std::nullopt;
   }
-  if (count < 3 || !(length < most_steps)) return std::nullopt;
+  if (count < 3 || !(length < max_steps)) return std::nullopt;
   const auto step = [&](std::size_t i) {
     // Cut towards zero, as the masks of others are.
     return Step{static_cast<std::int64_t>(steps_per_pixel * points[2 * i] + 0.5),

@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::size_t thresholds = 10;
 constexpr std::size_t recalls = 101;
-constexpr std::size_t most_found = 100;  // of an image and category
-constexpr std::array<std::size_t, 3> limits{1, 10, most_found};
+constexpr std::size_t max_found = 100;  // of an image and category
+constexpr std::array<std::size_t, 3> limits{1, 10, max_found};
 
 struct AreaRange {
   double low = 0;
@@ -78,7 +78,7 @@ class Matcher {
   void set(const Objects& truth, Objects found) {
     std::stable_sort(found.begin(), found.end(),
                      [](const auto* a, const auto* b) { return a->score > b->score; });
-    if (found.size() > most_found) found.resize(most_found);
+    if (found.size() > max_found) found.resize(max_found);
     truth_ = truth;
     found_ = std::move(found);
     areas_.clear();
@@ -114,15 +114,15 @@ class Matcher {
   static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
   // Place in order_ of what the detection takes.
-  std::size_t best_for(std::size_t d, double least, std::size_t counted) const {
+  std::size_t best_for(std::size_t d, double minimum, std::size_t counted) const {
     std::size_t best = none;
     for (std::size_t k = 0; k < order_.size(); ++k) {
       const std::size_t g = order_[k];
       if (is_taken_[g] && !truth_[g]->is_crowd) continue;
       if (best < counted && k >= counted) break;  // one that counts goes before all others
       const double overlap = overlaps_[d * truth_.size() + g];
-      if (overlap < least) continue;
-      least = overlap;
+      if (overlap < minimum) continue;
+      minimum = overlap;
       best = k;
     }
     return best;
@@ -207,11 +207,11 @@ struct Means {
     Mean category;
     if (tally.wanted == 0) return {};
     for (std::size_t m = 0; m < limits.size(); ++m) {
-      if (range != 0 && limits[m] != most_found) continue;  // nobody asks
+      if (range != 0 && limits[m] != max_found) continue;  // nobody asks
       for (std::size_t t = 0; t < thresholds; ++t) {
         const Curve curve = curve_of(tally.judged, tally.wanted, limits[m], t);
         recall[range][m].add(curve.recall);
-        if (limits[m] != most_found) continue;
+        if (limits[m] != max_found) continue;
         for (const double value : curve.precision) {
           precision[range][t].add(value);
           category.add(value);
@@ -333,9 +333,9 @@ CocoScores scores_of(const CocoTruth& truth, std::span<const CocoObject> found, 
 
 Result<CocoScores> evaluate_coco(const CocoTruth& truth, std::span<const CocoObject> found,
                                  bool has_masks) {
-  HALYARD_CHECK(check_objects(truth, truth.objects, "truth.objects", has_masks));
-  HALYARD_CHECK(check_objects(truth, found, "found", has_masks));
-  if (has_masks) HALYARD_CHECK(evaluate::check_comparisons(truth, found));
+  HALYARD_RETURN_IF_ERROR(check_objects(truth, truth.objects, "truth.objects", has_masks));
+  HALYARD_RETURN_IF_ERROR(check_objects(truth, found, "found", has_masks));
+  if (has_masks) HALYARD_RETURN_IF_ERROR(evaluate::check_comparisons(truth, found));
   return scores_of(truth, found, has_masks);
 }
 

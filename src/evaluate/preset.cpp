@@ -17,7 +17,7 @@ Status convert_to_rgb(Processor& processor, const Tensor& image, Tensor& rgb) {
   request.src = image;
   request.dst = rgb;
   request.chroma = Chroma::bilinear;
-  HALYARD_CHECK(processor.convert(request));
+  HALYARD_RETURN_IF_ERROR(processor.convert(request));
   return {};
 }
 
@@ -49,7 +49,7 @@ Result<Placement> prepare_input(const Preset& preset, Processor& processor, cons
   Convert request;
   request.src = image;
   if (preset.is_rgb_first) {
-    HALYARD_CHECK(convert_to_rgb(processor, image, rgb));
+    HALYARD_RETURN_IF_ERROR(convert_to_rgb(processor, image, rgb));
     request.src = rgb;
   }
   request.dst = input;

@@ -29,22 +29,19 @@ class Verdict {
 };
 
 /// What a backend made of a plan, once, for many runs. Immutable: used by several threads at once.
-class Program {
+class BackendProgram {
  public:
-  virtual ~Program() = default;
+  virtual ~BackendProgram() = default;
 };
 
-/// One run of a program over pictures that fit its plan.
+/// One run of a program over images that fit its plan.
 struct Job {
   const Plan* plan = nullptr;
-  const Program* program = nullptr;  ///< compiled by the backend that it is given to
+  const BackendProgram* program = nullptr;  ///< compiled by the backend that it is given to
   const Tensor* src = nullptr;
-  /// Maybe a plain tensor that can be read as the plan's picture (Tensor::as_image).
+  /// Maybe a plain tensor that can be read as the plan's image (Tensor::as_image).
   const Tensor* dst = nullptr;
 };
-
-/// The error of one of several requests: its detail begins with the request's index.
-Error at_request(std::size_t index, const Error& error);
 
 /// Executes checked plans. Promises of every backend:
 /// - supports() is pure: it touches no pixel, no device and no state, and gives its reason.
@@ -53,7 +50,7 @@ Error at_request(std::size_t index, const Error& error);
 /// - submit() may return before the pixels are there; finish() waits for all that was submitted.
 ///   What the jobs point to outlives finish().
 /// - jobs of one submit() may run in any order; they share no destination bytes.
-/// - nothing outside the destination's picture is written: no row padding, no neighbour of a slice.
+/// - nothing outside the destination's image is written: no row padding, no neighbour of a slice.
 /// - submit() that fails to map or to get memory has written no pixel.
 /// compile() is reentrant, the rest is used by one thread at a time.
 class ImageBackend {
@@ -63,7 +60,7 @@ class ImageBackend {
   virtual std::string_view name() const noexcept = 0;
   virtual Verdict supports(const Plan& plan) const noexcept = 0;
   /// Errors: no_memory.
-  virtual Result<std::shared_ptr<const Program>> compile(const Plan& plan) const = 0;
+  virtual Result<std::shared_ptr<const BackendProgram>> compile(const Plan& plan) const = 0;
   /// Errors: those of mapping, no_memory, device.
   virtual Status submit(std::span<const Job> jobs) = 0;
   virtual Status finish() = 0;

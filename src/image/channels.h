@@ -12,7 +12,7 @@
 namespace halyard::image {
 
 /// Sample i of the channel in a row of `plane` lies at element offset + i * step. Shifts are log2
-/// of picture columns (rows) per sample.
+/// of image columns (rows) per sample.
 struct ChannelSite {
   std::uint8_t plane;
   std::uint8_t offset;
@@ -30,7 +30,7 @@ struct ChannelMap {
 /// Null for formats without colour channels of their own (Bayer).
 const ChannelMap* channel_map(PixelFormat format) noexcept;
 
-/// One channel of a mapped picture; columns and rows are the picture's by its chroma shifts,
+/// One channel of a mapped image; columns and rows are the image's by its chroma shifts,
 /// rounded up. Left as it is where it is made without a value: every call makes eight.
 template <class Byte>
 struct ChannelView {

@@ -37,7 +37,7 @@ struct ColorStep {
   Pixel apply(const Pixel& in) const noexcept;
 };
 
-/// BT.601 luma of full-range R'G'B', whatever the picture's colorimetry: what grey means here.
+/// BT.601 luma of full-range R'G'B', whatever the image's colorimetry: what grey means here.
 inline double grey_of(const Pixel& rgb) noexcept {
   return 0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2];
 }

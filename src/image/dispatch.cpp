@@ -26,7 +26,7 @@ Result<Dispatch> Dispatch::create(unsigned threads, const Environment& env) {
   out.candidates_[2] = {"cpu", nullptr, "switched off by HALYARD_DISABLE_CPU"};
   if (!env.disable_cpu) out.candidates_[2].backend = std::make_unique<CpuBackend>(threads);
   out.forced_ = env.force_backend;
-  HALYARD_CHECK(out.check_forced());
+  HALYARD_RETURN_IF_ERROR(out.check_forced());
   return out;
 }
 

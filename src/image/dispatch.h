@@ -43,4 +43,7 @@ class Dispatch {
   std::optional<std::string> forced_;
 };
 
+/// The error of one of several requests: its detail begins with the request's index.
+Error at_request(std::size_t index, const Error& error);
+
 }  // namespace halyard::image

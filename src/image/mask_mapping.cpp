@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Masks from a network's input to the picture it was made from, and back.
+// Masks from a network's input to the image it was made from, and back.
 #include "base/text/format_error.h"
 #include "halyard/image.h"
 
@@ -15,12 +15,13 @@ Status check_mask(const Tensor& tensor, Size size, const char* what) {
   if (tensor.format() == PixelFormat::grey && tensor.dtype() == DType::u8 && tensor.size() == size)
     return {};
   return fail(Errc::invalid_argument, what, "it is {} {} {}x{}, {}x{} is needed",
-              tensor.format() ? to_string(*tensor.format()) : "no picture",
-              to_string(tensor.dtype()), tensor.width(), tensor.height(), size.width, size.height);
+              tensor.format() ? to_string(*tensor.format()) : "no image", to_string(tensor.dtype()),
+              tensor.width(), tensor.height(), size.width, size.height);
 }
 
 Status check_masks(const Tensor& mask, const Tensor& out, const Sizes& sizes) {
-  HALYARD_CHECK(check_mask(mask, sizes.mask, "mask: must be grey u8 of the placement's size"));
+  HALYARD_RETURN_IF_ERROR(
+      check_mask(mask, sizes.mask, "mask: must be grey u8 of the placement's size"));
   return check_mask(out, sizes.out, "out: must be grey u8 of the placement's size");
 }
 
@@ -37,7 +38,7 @@ Placement pixel_map(const Placement& p) {
   return {p.source(), p.crop(), p.orientation(), p.destination(), p.content()};
 }
 
-Convert between(const Tensor& mask, const Tensor& out, Filter filter) {
+Convert mask_request(const Tensor& mask, const Tensor& out, Filter filter) {
   Convert request;
   request.src = mask;
   request.dst = out;
@@ -50,8 +51,8 @@ Convert between(const Tensor& mask, const Tensor& out, Filter filter) {
 
 Status Processor::mask_to_source(const Placement& placement, const Tensor& mask, const Tensor& out,
                                  Filter filter) {
-  HALYARD_CHECK(check_masks(mask, out, {placement.destination(), placement.source()}));
-  Convert request = between(mask, out, filter);
+  HALYARD_RETURN_IF_ERROR(check_masks(mask, out, {placement.destination(), placement.source()}));
+  Convert request = mask_request(mask, out, filter);
   request.crop = placement.content();
   const auto place = whole(placement.crop());
   if (place && !placement.is_affine()) {
@@ -62,14 +63,14 @@ Status Processor::mask_to_source(const Placement& placement, const Tensor& mask,
   } else {
     request.affine = pixel_map(placement).backward();
   }
-  HALYARD_CHECK(convert(request));
+  HALYARD_RETURN_IF_ERROR(convert(request));
   return {};
 }
 
 Status Processor::mask_to_destination(const Placement& placement, const Tensor& mask,
                                       const Tensor& out, Filter filter) {
-  HALYARD_CHECK(check_masks(mask, out, {placement.source(), placement.destination()}));
-  Convert request = between(mask, out, filter);
+  HALYARD_RETURN_IF_ERROR(check_masks(mask, out, {placement.source(), placement.destination()}));
+  Convert request = mask_request(mask, out, filter);
   request.crop = placement.crop();
   request.place = placement.content();
   if (placement.is_affine()) {
@@ -78,7 +79,7 @@ Status Processor::mask_to_destination(const Placement& placement, const Tensor& 
     request.flip = placement.orientation().flip;
     request.rotation = placement.orientation().rotation;
   }
-  HALYARD_CHECK(convert(request));
+  HALYARD_RETURN_IF_ERROR(convert(request));
   return {};
 }
 

@@ -10,7 +10,7 @@
 namespace halyard::image {
 namespace {
 
-Status check_words(const Convert& request) {
+Status check_request(const Convert& request) {
   const auto outside = [](const char* what) -> Status {
     return fail(Errc::invalid_argument, what);
   };
@@ -29,26 +29,25 @@ Status check_words(const Convert& request) {
 }
 
 // A NaN fails every comparison. What is smaller than any weight can tell counts as empty.
-Status check_crop(const RegionF& r, Size picture) {
-  constexpr double least = 0x1p-16;
-  if (r.x >= 0 && r.y >= 0 && r.width >= least && r.height >= least &&
-      r.x + r.width <= picture.width && r.y + r.height <= picture.height) {
+Status check_crop(const RegionF& r, Size image) {
+  constexpr double minimum = 0x1p-16;
+  if (r.x >= 0 && r.y >= 0 && r.width >= minimum && r.height >= minimum &&
+      r.x + r.width <= image.width && r.y + r.height <= image.height) {
     return {};
   }
   return fail(Errc::invalid_argument, "crop: empty or outside the source",
-              "{}x{} at ({}, {}), the picture is {}x{}", r.width, r.height, r.x, r.y, picture.width,
-              picture.height);
+              "{}x{} at ({}, {}), the image is {}x{}", r.width, r.height, r.x, r.y, image.width,
+              image.height);
 }
 
-Status check_place(const Region& r, Size picture) {
-  if (r.x >= 0 && r.y >= 0 && r.width > 0 && r.height > 0 && r.width <= picture.width &&
-      r.height <= picture.height && r.x <= picture.width - r.width &&
-      r.y <= picture.height - r.height) {
+Status check_place(const Region& r, Size image) {
+  if (r.x >= 0 && r.y >= 0 && r.width > 0 && r.height > 0 && r.width <= image.width &&
+      r.height <= image.height && r.x <= image.width - r.width && r.y <= image.height - r.height) {
     return {};
   }
   return fail(Errc::invalid_argument, "place: empty or outside the destination",
-              "{}x{} at ({}, {}), the picture is {}x{}", r.width, r.height, r.x, r.y, picture.width,
-              picture.height);
+              "{}x{} at ({}, {}), the image is {}x{}", r.width, r.height, r.x, r.y, image.width,
+              image.height);
 }
 
 Status check_affine(const Convert& request) {
@@ -79,10 +78,10 @@ Result<int> bits_of(const Convert& request, DType dtype) {
   return fail(Errc::invalid_argument, "source_bits: must be 0 or 8..16", "{}", request.source_bits);
 }
 
-ColorStep color_step(const PictureSpec& src, const PictureSpec& dst) {
+ColorStep color_step(const ImageSpec& src, const ImageSpec& dst) {
   const FormatInfo& from = info(src.format);
   const FormatInfo& to = info(dst.format);
-  const auto height = [](const PictureSpec& p) { return static_cast<std::size_t>(p.size.height); };
+  const auto height = [](const ImageSpec& p) { return static_cast<std::size_t>(p.size.height); };
   const Colorimetry in = resolve(src.colorimetry, height(src));
   const Colorimetry out = resolve(dst.colorimetry, height(dst));
   ColorStep step;
@@ -104,7 +103,7 @@ Pixel pad_pixel(const std::array<std::uint8_t, 4>& rgba, const ColorStep& color)
                          static_cast<double>(rgba[2]), static_cast<double>(rgba[3])});
 }
 
-// What of the crop is shown when its turned picture shall cover the place. Products come first:
+// What of the crop is shown when its turned image shall cover the place. Products come first:
 // whole numbers stay whole, and no pixel is touched for a last bit.
 RegionF covering(const RegionF& crop, double width, double height, Size place, bool swaps) {
   double shown_width = width;
@@ -123,24 +122,24 @@ Region content_region(const Convert& request, const Plan& plan, const Region& pl
   const Size target{place.width, place.height};
   Region content{0, 0, place.width, place.height};
   if (request.fit == Fit::letterbox) {
-    content = letterbox_region(plan.turned_width, plan.turned_height, target, request.letterbox);
+    content = letterbox_region(plan.rotated_width, plan.rotated_height, target, request.letterbox);
   } else if (request.fit == Fit::top_left) {
-    content = letterbox_region(plan.turned_width, plan.turned_height, target, LetterboxRule::hal);
+    content = letterbox_region(plan.rotated_width, plan.rotated_height, target, LetterboxRule::hal);
     content.x = content.y = 0;
   }
   return {content.x + place.x, content.y + place.y, content.width, content.height};
 }
 
 void set_turned(Plan& plan) {
-  plan.turned_width = plan.swaps_axes() ? plan.crop.height : plan.crop.width;
-  plan.turned_height = plan.swaps_axes() ? plan.crop.width : plan.crop.height;
+  plan.rotated_width = plan.swaps_axes() ? plan.crop.height : plan.crop.width;
+  plan.rotated_height = plan.swaps_axes() ? plan.crop.width : plan.crop.height;
 }
 
 bool is_whole(double value) {
   return value == std::floor(value);
 }
 
-// From pixels as they are stored to those of the upright picture.
+// From pixels as they are stored to those of the upright image.
 Affine to_upright(Size stored, Orientation orientation) {
   const Size upright = oriented(stored, orientation);
   return Placement(stored, Region{0, 0, stored.width, stored.height}, orientation, upright,
@@ -162,11 +161,11 @@ Status set_geometry(const Convert& request, Plan& plan) {
   const Size target = plan.dst.size;
   const RegionF crop = request.crop.value_or(Region{0, 0, source.width, source.height});
   const Region place = request.place.value_or(Region{0, 0, target.width, target.height});
-  HALYARD_CHECK(check_crop(crop, source));
-  HALYARD_CHECK(check_place(place, target));
+  HALYARD_RETURN_IF_ERROR(check_crop(crop, source));
+  HALYARD_RETURN_IF_ERROR(check_place(place, target));
   plan.crop = oriented(crop, source, inverse(upright));
   if (request.affine) {
-    HALYARD_CHECK(check_affine(request));
+    HALYARD_RETURN_IF_ERROR(check_affine(request));
     plan.affine = upright == Orientation{}
                       ? *request.affine
                       : then(to_upright(plan.src.size, upright), *request.affine);
@@ -176,22 +175,22 @@ Status set_geometry(const Convert& request, Plan& plan) {
     set_turned(plan);
     return {};
   }
-  plan.turn = then(upright, {request.flip, request.rotation});
+  plan.orientation = then(upright, {request.flip, request.rotation});
   set_turned(plan);
   if (request.fit == Fit::cover) {
-    plan.crop = covering(plan.crop, plan.turned_width, plan.turned_height,
+    plan.crop = covering(plan.crop, plan.rotated_width, plan.rotated_height,
                          {place.width, place.height}, plan.swaps_axes());
     set_turned(plan);
   }
   plan.content = content_region(request, plan, place);
-  plan.resampled = plan.turned_width != plan.content.width ||
-                   plan.turned_height != plan.content.height || !is_whole(plan.crop.x) ||
+  plan.resampled = plan.rotated_width != plan.content.width ||
+                   plan.rotated_height != plan.content.height || !is_whole(plan.crop.x) ||
                    !is_whole(plan.crop.y);
   set_placement(request, place, upright, plan);
   return {};
 }
 
-// The axis of a picture that counts its channels, where there is one.
+// The axis of an image that counts its channels, where there is one.
 std::optional<std::size_t> channel_axis(PixelFormat format) {
   const FormatInfo& known = info(format);
   if (known.channels == 1 || known.model == ColorModel::yuv) return std::nullopt;
@@ -210,7 +209,7 @@ Status check_colorimetry(const Colorimetry& c, const char* what) {
   return {};
 }
 
-Status check_upright(const PictureSpec& dst) {
+Status check_upright(const ImageSpec& dst) {
   if (dst.orientation == Orientation{}) return {};
   return fail(Errc::invalid_argument,
               "dst: carries an orientation, and would get upright pixels; "
@@ -231,58 +230,58 @@ Status check_bgr(const Plan& plan) {
 
 }  // namespace
 
-Result<PictureSpec> spec_of(const Tensor& picture, const char* what) {
-  if (picture.is_empty()) return fail(Errc::invalid_argument, what, "it is empty");
-  if (!picture.is_image()) {
-    return fail(Errc::invalid_argument, what, "it is no picture; give it a format (with_format)");
+Result<ImageSpec> spec_of(const Tensor& image, const char* what) {
+  if (image.is_empty()) return fail(Errc::invalid_argument, what, "it is empty");
+  if (!image.is_image()) {
+    return fail(Errc::invalid_argument, what, "it is no image; give it a format (with_format)");
   }
-  HALYARD_CHECK(check_colorimetry(picture.colorimetry(), what));
-  PictureSpec spec;
-  spec.format = *picture.format();
-  spec.dtype = picture.dtype();
-  spec.size = picture.size();
-  if (picture.orientation().flip > Flip::horizontal ||
-      picture.orientation().rotation > Rotation::cw270) {
+  HALYARD_RETURN_IF_ERROR(check_colorimetry(image.colorimetry(), what));
+  ImageSpec spec;
+  spec.format = *image.format();
+  spec.dtype = image.dtype();
+  spec.size = image.size();
+  if (image.orientation().flip > Flip::horizontal ||
+      image.orientation().rotation > Rotation::cw270) {
     return fail(Errc::invalid_argument, what, "its orientation is none");
   }
-  spec.orientation = picture.orientation();
-  spec.colorimetry = picture.colorimetry();
-  spec.quantization = picture.quantization();
+  spec.orientation = image.orientation();
+  spec.colorimetry = image.colorimetry();
+  spec.quantization = image.quantization();
   spec.channels = channel_map(spec.format);
   return spec;
 }
 
-Result<PictureSpec> spec_of_destination(const Tensor& dst) {
-  constexpr const char* what = "dst: must be a picture of known colorimetry";
+Result<ImageSpec> spec_of_destination(const Tensor& dst) {
+  constexpr const char* what = "dst: must be an image of known colorimetry";
   if (dst.is_image()) return spec_of(dst, what);
   if (dst.is_empty()) return fail(Errc::invalid_argument, "dst: is empty");
-  const auto picture = dst.as_image();
-  if (!picture) {
-    return fail(picture.error().code, "dst: cannot be read as a picture", "{}",
-                picture.error().message());
+  const auto image = dst.as_image();
+  if (!image) {
+    return fail(image.error().code, "dst: cannot be read as an image", "{}",
+                image.error().message());
   }
-  HALYARD_TRY(PictureSpec spec, spec_of(*picture, what));
+  HALYARD_TRY(ImageSpec spec, spec_of(*image, what));
   // as_image() may drop a quantization along an axis that it drops; here it is to be refused.
   spec.quantization = dst.quantization();
   if (spec.quantization && spec.quantization->axis)
-    *spec.quantization->axis -= dst.rank() - picture->rank();
+    *spec.quantization->axis -= dst.rank() - image->rank();
   return spec;
 }
 
 Result<Plan> make_plan(const Convert& request, const Tensor& src, const Tensor& dst,
                        ColorimetryMode mode) {
-  HALYARD_CHECK(check_words(request));
+  HALYARD_RETURN_IF_ERROR(check_request(request));
   Plan plan;
-  HALYARD_TRY(plan.src, spec_of(src, "src: must be a picture of known colorimetry"));
+  HALYARD_TRY(plan.src, spec_of(src, "src: must be an image of known colorimetry"));
   HALYARD_TRY(plan.dst, spec_of_destination(dst));
-  HALYARD_CHECK(check_upright(plan.dst));
+  HALYARD_RETURN_IF_ERROR(check_upright(plan.dst));
   if (const char* reason =
           conversion_declined(plan.src.format, plan.src.dtype, plan.dst.format, plan.dst.dtype)) {
     return fail(Errc::unsupported, reason, "{} {} -> {} {}", to_string(plan.src.format),
                 to_string(plan.src.dtype), to_string(plan.dst.format), to_string(plan.dst.dtype));
   }
   HALYARD_TRY(plan.source_bits, bits_of(request, plan.src.dtype));
-  HALYARD_CHECK(set_geometry(request, plan));
+  HALYARD_RETURN_IF_ERROR(set_geometry(request, plan));
   plan.filter = request.filter;
   plan.antialias = request.antialias;
   plan.replicates_chroma = !plan.resampled && request.chroma == Chroma::replicate;
@@ -290,8 +289,8 @@ Result<Plan> make_plan(const Convert& request, const Tensor& src, const Tensor& 
   plan.bgr = request.bgr;
   plan.exact = mode == ColorimetryMode::exact;
   plan.color = color_step(plan.src, plan.dst);
-  HALYARD_CHECK(check_alpha(plan));
-  HALYARD_CHECK(check_bgr(plan));
+  HALYARD_RETURN_IF_ERROR(check_alpha(plan));
+  HALYARD_RETURN_IF_ERROR(check_bgr(plan));
   plan.pad = pad_pixel(request.pad, plan.color);
   HALYARD_TRY(plan.values, make_value_map(plan.dst.dtype, plan.dst.quantization, request.normalize,
                                           channel_axis(plan.dst.format)));

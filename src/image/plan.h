@@ -14,7 +14,7 @@
 namespace halyard::image {
 
 /// What a plan knows of a tensor: all but its bytes and strides.
-struct PictureSpec {
+struct ImageSpec {
   PixelFormat format{};
   DType dtype = DType::u8;
   Size size;                ///< as stored
@@ -22,12 +22,12 @@ struct PictureSpec {
   Colorimetry colorimetry;  ///< as the tensor says it, axes may be unknown
   std::optional<Quantization> quantization;
   const ChannelMap* channels = nullptr;  ///< null: Bayer, which has no channels of its own
-  friend bool operator==(const PictureSpec&, const PictureSpec&) = default;
+  friend bool operator==(const ImageSpec&, const ImageSpec&) = default;
 };
 
 /// What a backend computes, in this order:
 /// 1. each channel of the source is filtered on its own plane from `crop` to `content`, flipped,
-///    then rotated before the fit. Chroma lies over the same rectangle: picture coordinate x is
+///    then rotated before the fit. Chroma lies over the same rectangle: image coordinate x is
 ///    chroma coordinate x / 2^shift. Samples that the crop does not touch are not read (edge
 ///    samples repeat). Bayer mosaics become R G B first. 16-bit samples v count v * 255 /
 ///    (2^source_bits - 1). With `affine`, each destination pixel's centre is mapped back and
@@ -38,14 +38,14 @@ struct PictureSpec {
 /// 4. the rest of the destination holds `pad`, passed through `values` too.
 /// Invariants: crop and content not empty and inside; conversion_declined() is null.
 struct Plan {
-  PictureSpec src;
-  PictureSpec dst;
+  ImageSpec src;
+  ImageSpec dst;
   Placement placement;
-  RegionF crop;          ///< in source pixels as they are stored
-  Region content;        ///< in destination pixels; with `affine` the place
-  Orientation turn;      ///< orientation, flip and rotation as one; none with `affine`
-  double turned_width;   ///< of the crop after the turn
-  double turned_height;  ///< content's size, exactly, when not resampled
+  RegionF crop;             ///< in source pixels as they are stored
+  Region content;           ///< in destination pixels; with `affine` the place
+  Orientation orientation;  ///< orientation, flip and rotation as one; none with `affine`
+  double rotated_width;     ///< of the crop after the turn
+  double rotated_height;    ///< content's size, exactly, when not resampled
   bool resampled = false;
   Filter filter = Filter::bilinear;
   bool antialias = false;
@@ -59,36 +59,38 @@ struct Plan {
   bool bgr = false;              ///< red and blue change places when stored
   std::optional<Affine> affine;  ///< source, as it is stored -> destination
 
-  bool swaps_axes() const noexcept { return halyard::swaps_axes(turn.rotation); }
+  bool swaps_axes() const noexcept { return halyard::swaps_axes(orientation.rotation); }
   bool pads() const noexcept {
     return affine || content != Region{0, 0, dst.size.width, dst.size.height};
   }
   /// Whether the source's columns (rows) run against those of the content after the turn.
   bool mirrors_columns() const noexcept {
-    const bool turns = turn.rotation == Rotation::cw180 || turn.rotation == Rotation::cw270;
-    return (turn.flip == Flip::horizontal) != turns;
+    const bool turns =
+        orientation.rotation == Rotation::cw180 || orientation.rotation == Rotation::cw270;
+    return (orientation.flip == Flip::horizontal) != turns;
   }
   bool mirrors_rows() const noexcept {
-    const bool turns = turn.rotation == Rotation::cw90 || turn.rotation == Rotation::cw180;
-    return (turn.flip == Flip::vertical) != turns;
+    const bool turns =
+        orientation.rotation == Rotation::cw90 || orientation.rotation == Rotation::cw180;
+    return (orientation.flip == Flip::vertical) != turns;
   }
 };
 
-/// Checks the request and resolves all that it leaves open; the tensors of `words` are not looked
+/// Checks the request and resolves all that it leaves open; the tensors of `request` are not looked
 /// at. Touches no pixel and does not look whether the tensors share bytes. Errors: those of
 /// Processor::plan().
-Result<Plan> make_plan(const Convert& words, const Tensor& src, const Tensor& dst,
+Result<Plan> make_plan(const Convert& request, const Tensor& src, const Tensor& dst,
                        ColorimetryMode mode);
 inline Result<Plan> make_plan(const Convert& request,
                               ColorimetryMode mode = ColorimetryMode::fast) {
   return make_plan(request, request.src, request.dst, mode);
 }
 
-/// What the plan of such a tensor says of it. Errors: invalid_argument (not a picture; foreign
+/// What the plan of such a tensor says of it. Errors: invalid_argument (not an image; foreign
 /// enumerators in its colorimetry).
-Result<PictureSpec> spec_of(const Tensor& picture, const char* what);
+Result<ImageSpec> spec_of(const Tensor& image, const char* what);
 /// The same of a destination, which may be a plain tensor. A quantization's axis counts the
-/// picture's axes. Errors: also those of Tensor::as_image().
-Result<PictureSpec> spec_of_destination(const Tensor& dst);
+/// image's axes. Errors: also those of Tensor::as_image().
+Result<ImageSpec> spec_of_destination(const Tensor& dst);
 
 }  // namespace halyard::image

@@ -33,11 +33,11 @@ bool TensorKey::fits(const Tensor& tensor) const noexcept {
          colorimetry_ == tensor.colorimetry() && quantization_ == tensor.quantization();
 }
 
-const CompiledPtr* PlanCache::find(const Convert& words, const Tensor& src, const Tensor& dst,
+const CompiledPtr* PlanCache::find(const Convert& request, const Tensor& src, const Tensor& dst,
                                    ColorimetryMode mode) noexcept {
-  const auto asked = words_of(words);
+  const auto asked = request_key_of(request);
   const auto found = std::find_if(plans_.begin(), plans_.end(), [&](const CompiledPtr& compiled) {
-    return compiled->words == asked && compiled->src.fits(src) && compiled->dst.fits(dst) &&
+    return compiled->request == asked && compiled->src.fits(src) && compiled->dst.fits(dst) &&
            compiled->plan.exact == (mode == ColorimetryMode::exact);
   });
   if (found == plans_.end()) return nullptr;

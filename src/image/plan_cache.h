@@ -16,7 +16,7 @@
 namespace halyard::image {
 
 /// All of a tensor that plans depend on. Bytes and strides are none of it, but for the strides of
-/// a plain tensor: whether it can be read as a picture hangs on them.
+/// a plain tensor: whether it can be read as an image hangs on them.
 class TensorKey {
  public:
   explicit TensorKey(const Tensor& tensor);
@@ -34,25 +34,25 @@ class TensorKey {
 
 /// The fields of a request beside its tensors, in one tuple of references. A field that is added to
 /// Convert does not compile before it is named here.
-inline auto words_of(const Convert& request) noexcept {
+inline auto request_key_of(const Convert& request) noexcept {
   const auto& [src, dst, crop, orientation, flip, rotation, fit, letterbox, place, pad, filter,
                antialias, chroma, alpha, bgr, source_bits, normalize, affine] = request;
   return std::tie(crop, orientation, flip, rotation, fit, letterbox, place, pad, filter, antialias,
                   chroma, alpha, bgr, source_bits, normalize, affine);
 }
 template <class... Word>
-std::tuple<Word...> copy_of(const std::tuple<const Word&...>& words) {
-  return words;
+std::tuple<Word...> copy_request_key(const std::tuple<const Word&...>& request) {
+  return request;
 }
-using Words = decltype(copy_of(words_of(Convert{})));
+using RequestKey = decltype(copy_request_key(request_key_of(Convert{})));
 
 /// A plan with what its backend made of it. Immutable, so that threads may share it.
 struct CompiledPlan {
   TensorKey src;
   TensorKey dst;
-  Words words;
+  RequestKey request;
   Plan plan;
-  std::shared_ptr<const Program> program;
+  std::shared_ptr<const BackendProgram> program;
   std::size_t backend = 0;  ///< Dispatch's number of who compiled it
   std::string_view backend_name = {};
 };
@@ -65,7 +65,7 @@ class PlanCache {
   static constexpr std::size_t capacity = 64;
 
   /// Null where there is none. Allocates nothing; valid until the next add().
-  const CompiledPtr* find(const Convert& words, const Tensor& src, const Tensor& dst,
+  const CompiledPtr* find(const Convert& request, const Tensor& src, const Tensor& dst,
                           ColorimetryMode mode) noexcept;
   /// Takes the place of the one that was not used for longest.
   const CompiledPtr& add(CompiledPtr plan);

@@ -15,9 +15,9 @@
 namespace halyard {
 namespace {
 
-std::string to_text(const image::PictureSpec& picture) {
-  return fmt::format("{} {} {}x{}", to_string(picture.format), to_string(picture.dtype),
-                     picture.size.width, picture.size.height);
+std::string to_text(const image::ImageSpec& image) {
+  return fmt::format("{} {} {}x{}", to_string(image.format), to_string(image.dtype),
+                     image.size.width, image.size.height);
 }
 
 void describe(trace::Span& span, const image::CompiledPlan& compiled) {
@@ -30,17 +30,17 @@ void describe(trace::Span& span, const image::CompiledPlan& compiled) {
   span.arg("backend", compiled.backend_name);
 }
 
-// A plain destination may come as a picture now, or the other way round.
+// A plain destination may come as an image now, or the other way round.
 Status check_fits(const image::CompiledPlan& compiled, const Tensor& src, const Tensor& dst) {
   if (!compiled.src.fits(src)) {
-    HALYARD_TRY(const image::PictureSpec seen, image::spec_of(src, "src: must be a picture"));
+    HALYARD_TRY(const image::ImageSpec seen, image::spec_of(src, "src: must be an image"));
     return fail(
         Errc::invalid_argument,
         "src: its size, format, dtype, orientation, colorimetry or quantization is not the plan's",
         "{}, the plan is for {}", to_text(seen), to_text(compiled.plan.src));
   }
   if (compiled.dst.fits(dst)) return {};
-  HALYARD_TRY(const image::PictureSpec seen, image::spec_of_destination(dst));
+  HALYARD_TRY(const image::ImageSpec seen, image::spec_of_destination(dst));
   if (seen == compiled.plan.dst) return {};
   return fail(
       Errc::invalid_argument,
@@ -67,9 +67,9 @@ Result<ModeSetting> ModeSetting::create(ColorimetryMode asked, const Environment
 
 }  // namespace image
 
-Result<image::CompiledPtr> Processor::Impl::compile_new(const Convert& words, const Tensor& src,
+Result<image::CompiledPtr> Processor::Impl::compile_new(const Convert& request, const Tensor& src,
                                                         const Tensor& dst) const {
-  HALYARD_TRY(image::Plan plan, image::make_plan(words, src, dst, mode.mode()));
+  HALYARD_TRY(image::Plan plan, image::make_plan(request, src, dst, mode.mode()));
   const std::optional<std::size_t> chosen = dispatch.choose(plan);
   if (!chosen) {
     std::string report;
@@ -80,15 +80,16 @@ Result<image::CompiledPtr> Processor::Impl::compile_new(const Convert& words, co
   }
   const image::ImageBackend& backend = *dispatch.backend(*chosen);
   HALYARD_TRY(auto program, backend.compile(plan));
-  return std::make_shared<const image::CompiledPlan>(image::CompiledPlan{
-      image::TensorKey(src), image::TensorKey(dst), image::copy_of(image::words_of(words)),
-      std::move(plan), std::move(program), *chosen, backend.name()});
+  return std::make_shared<const image::CompiledPlan>(
+      image::CompiledPlan{image::TensorKey(src), image::TensorKey(dst),
+                          image::copy_request_key(image::request_key_of(request)), std::move(plan),
+                          std::move(program), *chosen, backend.name()});
 }
 
-Result<const image::CompiledPtr*> Processor::Impl::compile(const Convert& words, const Tensor& src,
-                                                           const Tensor& dst) {
-  if (const image::CompiledPtr* known = cache.find(words, src, dst, mode.mode())) return known;
-  HALYARD_TRY(image::CompiledPtr compiled, compile_new(words, src, dst));
+Result<const image::CompiledPtr*> Processor::Impl::compile(const Convert& request,
+                                                           const Tensor& src, const Tensor& dst) {
+  if (const image::CompiledPtr* known = cache.find(request, src, dst, mode.mode())) return known;
+  HALYARD_TRY(image::CompiledPtr compiled, compile_new(request, src, dst));
   return &cache.add(std::move(compiled));
 }
 
@@ -100,7 +101,7 @@ Status Processor::Impl::run_one(const image::CompiledPlan& compiled, const Tenso
                 compiled.backend_name);
   }
   const image::Job job{&compiled.plan, compiled.program.get(), &src, &dst};
-  HALYARD_CHECK(backend->submit({&job, 1}));
+  HALYARD_RETURN_IF_ERROR(backend->submit({&job, 1}));
   return backend->finish();
 }
 
@@ -121,30 +122,30 @@ Result<Placement> Processor::convert(const Convert& request) {
   return convert(request, request.src, request.dst);
 }
 
-Result<Placement> Processor::convert(const Convert& words, const Tensor& src, const Tensor& dst) {
+Result<Placement> Processor::convert(const Convert& request, const Tensor& src, const Tensor& dst) {
   trace::Span span("image.convert");
-  HALYARD_TRY(const auto* compiled, impl_->compile(words, src, dst));
-  HALYARD_CHECK(image::check_apart(src, dst));
-  HALYARD_CHECK(impl_->flush_before(src, dst));
+  HALYARD_TRY(const auto* compiled, impl_->compile(request, src, dst));
+  HALYARD_RETURN_IF_ERROR(image::check_apart(src, dst));
+  HALYARD_RETURN_IF_ERROR(impl_->flush_before(src, dst));
   describe(span, **compiled);
-  HALYARD_CHECK(impl_->run_one(**compiled, src, dst));
+  HALYARD_RETURN_IF_ERROR(impl_->run_one(**compiled, src, dst));
   return (*compiled)->plan.placement;
 }
 
 Result<ConvertPlan> Processor::plan(const Convert& request) {
   HALYARD_TRY(const auto* compiled, impl_->compile(request, request.src, request.dst));
-  HALYARD_CHECK(image::check_apart(request.src, request.dst));
+  HALYARD_RETURN_IF_ERROR(image::check_apart(request.src, request.dst));
   return ConvertPlan(*compiled);
 }
 
 Result<Placement> Processor::run(const ConvertPlan& plan, const Tensor& src, const Tensor& dst) {
   trace::Span span("image.convert");
   const image::CompiledPlan& compiled = *plan.compiled_;
-  HALYARD_CHECK(check_fits(compiled, src, dst));
-  HALYARD_CHECK(image::check_apart(src, dst));
-  HALYARD_CHECK(impl_->flush_before(src, dst));
+  HALYARD_RETURN_IF_ERROR(check_fits(compiled, src, dst));
+  HALYARD_RETURN_IF_ERROR(image::check_apart(src, dst));
+  HALYARD_RETURN_IF_ERROR(impl_->flush_before(src, dst));
   describe(span, compiled);
-  HALYARD_CHECK(impl_->run_one(compiled, src, dst));
+  HALYARD_RETURN_IF_ERROR(impl_->run_one(compiled, src, dst));
   return compiled.plan.placement;
 }
 

@@ -4,13 +4,14 @@
 
 #include "base/text/format_error.h"
 #include "halyard/trace.h"
+#include "image/dispatch.h"
 #include "image/processor_impl.h"
 
 namespace halyard {
 namespace {
 
 // Nothing that is written may be read or written by another request, whatever the order.
-Status check_apart(std::span<const image::Task> tasks) {
+Status check_requests_apart(std::span<const image::CheckedRequest> tasks) {
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const bool same_source = i > 0 && tasks[i].src == tasks[i - 1].src;
     for (std::size_t k = 0; k < tasks.size(); ++k) {
@@ -29,22 +30,21 @@ Status check_apart(std::span<const image::Task> tasks) {
 
 Status check_places(std::size_t wanted, const char* what, const Tensor& batch) {
   if (batch.is_image() || batch.rank() < 2)
-    return fail(Errc::invalid_argument, "batch: needs a batch axis in front of its pictures");
+    return fail(Errc::invalid_argument, "batch: needs a batch axis in front of its images");
   if (wanted <= batch.shape()[0]) return {};
   return fail(Errc::invalid_argument, what, "{}, the batch has places for {}", wanted,
               batch.shape()[0]);
 }
 
-Status check_tile(const Tile& tile, std::size_t index, Size picture) {
+Status check_tile(const Tile& tile, std::size_t index, Size image) {
   const Region& r = tile.region;
-  if (r.x >= 0 && r.y >= 0 && r.width > 0 && r.height > 0 && r.width <= picture.width &&
-      r.height <= picture.height && r.x <= picture.width - r.width &&
-      r.y <= picture.height - r.height) {
+  if (r.x >= 0 && r.y >= 0 && r.width > 0 && r.height > 0 && r.width <= image.width &&
+      r.height <= image.height && r.x <= image.width - r.width && r.y <= image.height - r.height) {
     return {};
   }
-  return fail(Errc::invalid_argument, "tiles: one is empty or outside the picture",
-              "tile {}: {}x{} at ({}, {}), the picture is {}x{}", index, r.width, r.height, r.x,
-              r.y, picture.width, picture.height);
+  return fail(Errc::invalid_argument, "tiles: one is empty or outside the image",
+              "tile {}: {}x{} at ({}, {}), the image is {}x{}", index, r.width, r.height, r.x, r.y,
+              image.width, image.height);
 }
 
 }  // namespace
@@ -57,8 +57,8 @@ class Processor::Impl::Call {
   Call& operator=(const Call&) = delete;
   ~Call() { clear(); }
 
-  Status add(const Convert& words, const Tensor& src, const Tensor& dst) {
-    const auto compiled = impl_.compile(words, src, dst);
+  Status add(const Convert& request, const Tensor& src, const Tensor& dst) {
+    const auto compiled = impl_.compile(request, src, dst);
     if (!compiled) return image::at_request(impl_.tasks.size(), compiled.error());
     impl_.tasks.push_back({**compiled, &src, &dst});
     return {};
@@ -72,13 +72,13 @@ class Processor::Impl::Call {
   void reserve(std::size_t places) { impl_.places.reserve(places); }
 
   Result<std::vector<Placement>> run() {
-    HALYARD_CHECK(check_apart(impl_.tasks));
-    for (const image::Task& task : impl_.tasks)
-      HALYARD_CHECK(impl_.flush_before(*task.src, *task.dst));
-    HALYARD_CHECK(impl_.run(impl_.tasks));
+    HALYARD_RETURN_IF_ERROR(check_requests_apart(impl_.tasks));
+    for (const image::CheckedRequest& task : impl_.tasks)
+      HALYARD_RETURN_IF_ERROR(impl_.flush_before(*task.src, *task.dst));
+    HALYARD_RETURN_IF_ERROR(impl_.run(impl_.tasks));
     std::vector<Placement> placements;
     placements.reserve(impl_.tasks.size());
-    for (const image::Task& task : impl_.tasks)
+    for (const image::CheckedRequest& task : impl_.tasks)
       placements.push_back(task.compiled->plan.placement);
     return placements;
   }
@@ -91,19 +91,19 @@ class Processor::Impl::Call {
   Impl& impl_;
 };
 
-Status Processor::Impl::run(std::span<const image::Task> tasks_to_run) {
+Status Processor::Impl::run(std::span<const image::CheckedRequest> tasks_to_run) {
   for (std::size_t number = 0; number < image::Dispatch::count; ++number) {
     jobs.clear();
     for (std::size_t i = 0; i < tasks_to_run.size(); ++i) {
-      const image::Task& task = tasks_to_run[i];
+      const image::CheckedRequest& task = tasks_to_run[i];
       const image::CompiledPlan& compiled = *task.compiled;
       if (compiled.backend == number)
         jobs.push_back({&compiled.plan, compiled.program.get(), task.src, task.dst});
     }
     if (jobs.empty()) continue;
     image::ImageBackend& backend = *dispatch.backend(number);
-    HALYARD_CHECK(backend.submit(jobs));
-    HALYARD_CHECK(backend.finish());
+    HALYARD_RETURN_IF_ERROR(backend.submit(jobs));
+    HALYARD_RETURN_IF_ERROR(backend.finish());
   }
   return {};
 }
@@ -131,7 +131,7 @@ Result<std::vector<Placement>> Processor::convert_all(std::span<const Convert> r
   span.arg("requests", requests.size());
   Impl::Call call(*impl_);
   for (const Convert& request : requests)
-    HALYARD_CHECK(call.add(request, request.src, request.dst));
+    HALYARD_RETURN_IF_ERROR(call.add(request, request.src, request.dst));
   return call.run();
 }
 
@@ -139,12 +139,13 @@ Result<std::vector<Placement>> Processor::convert_batch(std::span<const Tensor> 
                                                         const Tensor& batch, const Convert& like) {
   trace::Span span("image.convert_batch");
   span.arg("sources", sources.size());
-  HALYARD_CHECK(check_places(sources.size(), "sources: more than the batch has places", batch));
+  HALYARD_RETURN_IF_ERROR(
+      check_places(sources.size(), "sources: more than the batch has places", batch));
   Impl::Call call(*impl_);
   call.reserve(sources.size());
   for (std::size_t i = 0; i < sources.size(); ++i) {
     HALYARD_TRY(const Tensor* place, call.place(batch, i));
-    HALYARD_CHECK(call.add(like, sources[i], *place));
+    HALYARD_RETURN_IF_ERROR(call.add(like, sources[i], *place));
   }
   return call.run();
 }
@@ -155,26 +156,27 @@ Result<std::vector<Placement>> Processor::convert_tiles(const Tensor& src,
   trace::Span span("image.convert_tiles");
   span.arg("tiles", tiles.size());
   if (like.crop) return fail(Errc::invalid_argument, "like.crop: must be unset, tiles are crops");
-  HALYARD_CHECK(check_places(tiles.size(), "tiles: more than the batch has places", batch));
+  HALYARD_RETURN_IF_ERROR(
+      check_places(tiles.size(), "tiles: more than the batch has places", batch));
   Impl::Call call(*impl_);
   call.reserve(tiles.size());
-  Convert words = like;
+  Convert request = like;
   const Size upright = oriented(src.size(), like.orientation.value_or(src.orientation()));
   for (std::size_t i = 0; i < tiles.size(); ++i) {
-    HALYARD_CHECK(check_tile(tiles[i], i, upright));
+    HALYARD_RETURN_IF_ERROR(check_tile(tiles[i], i, upright));
     HALYARD_TRY(const Tensor* place, call.place(batch, i));
-    words.crop = tiles[i].region;
-    HALYARD_CHECK(call.add(words, src, *place));
+    request.crop = tiles[i].region;
+    HALYARD_RETURN_IF_ERROR(call.add(request, src, *place));
   }
   return call.run();
 }
 
 Result<Placement> Processor::convert_deferred(const Convert& request) {
   HALYARD_TRY(const auto* compiled, impl_->compile(request, request.src, request.dst));
-  HALYARD_CHECK(image::check_apart(request.src, request.dst));
+  HALYARD_RETURN_IF_ERROR(image::check_apart(request.src, request.dst));
   if (!request.dst.buffer()->is_writable())
     return fail(Errc::permission, "dst: its memory is read-only");
-  HALYARD_CHECK(impl_->flush_before(request.src, request.dst));
+  HALYARD_RETURN_IF_ERROR(impl_->flush_before(request.src, request.dst));
   impl_->kept.push_back({*compiled, request.src, request.dst});
   return (*compiled)->plan.placement;
 }

@@ -34,7 +34,7 @@ class ModeSetting {
 Status check_apart(const Tensor& src, const Tensor& dst);
 
 /// A checked request: what to run over which tensors.
-struct Task {
+struct CheckedRequest {
   CompiledPtr compiled;
   const Tensor* src = nullptr;
   const Tensor* dst = nullptr;
@@ -55,8 +55,8 @@ struct HALYARD_LOCAL Processor::Impl {
   image::PlanCache cache = {};
   std::vector<Kept> kept = {};
   // Of the call that runs; kept for their memory.
-  std::vector<image::Task> tasks = {};
-  std::vector<image::Task> waiting = {};
+  std::vector<image::CheckedRequest> tasks = {};
+  std::vector<image::CheckedRequest> waiting = {};
   std::vector<Tensor> places = {};  ///< elements of a batch
   std::vector<image::Job> jobs = {};
 
@@ -64,17 +64,17 @@ struct HALYARD_LOCAL Processor::Impl {
 
   /// The plan of a request, compiled where the cache has none. The pointer is good until the next
   /// call. Errors: those of Processor::plan().
-  Result<const image::CompiledPtr*> compile(const Convert& words, const Tensor& src,
+  Result<const image::CompiledPtr*> compile(const Convert& request, const Tensor& src,
                                             const Tensor& dst);
   /// Runs what was kept, where it and this request touch the same bytes.
   Status flush_before(const Tensor& src, const Tensor& dst);
   /// Runs what was kept; nothing is kept afterwards.
   Status flush();
   Status run_one(const image::CompiledPlan& compiled, const Tensor& src, const Tensor& dst);
-  Status run(std::span<const image::Task> tasks_to_run);
+  Status run(std::span<const image::CheckedRequest> tasks_to_run);
 
  private:
-  Result<image::CompiledPtr> compile_new(const Convert& words, const Tensor& src,
+  Result<image::CompiledPtr> compile_new(const Convert& request, const Tensor& src,
                                          const Tensor& dst) const;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statistics of a picture's samples: one histogram a channel, and what follows from it.
+// Statistics of an image's samples: one histogram a channel, and what follows from it.
 #include <algorithm>
 #include <cmath>
 
@@ -45,22 +45,22 @@ ChannelStatistics statistics_of(const Counter& counter) {
 
 }  // namespace
 
-Result<PictureStatistics> measure(const Tensor& picture, std::size_t row_step) {
-  if (!picture.is_image()) return fail(Errc::invalid_argument, "picture: must be a picture");
+Result<ImageStatistics> measure(const Tensor& image, std::size_t row_step) {
+  if (!image.is_image()) return fail(Errc::invalid_argument, "image: must be an image");
   if (row_step == 0) return fail(Errc::invalid_argument, "row_step: must be at least 1");
-  if (picture.dtype() != DType::u8)
-    return fail(Errc::unsupported, "picture: element type must be u8", "it is {}",
-                to_string(picture.dtype()));
+  if (image.dtype() != DType::u8)
+    return fail(Errc::unsupported, "image: element type must be u8", "it is {}",
+                to_string(image.dtype()));
   // The samples of a mosaic are one channel.
   constexpr image::ChannelMap mosaic{1, {{{0, 0, 1, 0, 0}, {}, {}, {}}}};
-  const image::ChannelMap* known = image::channel_map(*picture.format());
+  const image::ChannelMap* known = image::channel_map(*image.format());
   const image::ChannelMap& channels = known == nullptr ? mosaic : *known;
-  HALYARD_TRY(const TensorMap map, picture.map(Access::read));
-  PictureStatistics out;
+  HALYARD_TRY(const TensorMap map, image.map(Access::read));
+  ImageStatistics out;
   out.channels = channels.count;
   for (std::size_t c = 0; c < channels.count; ++c) {
     Counter counter;
-    const auto channel = image::source_channel(map, channels.sites[c], picture.size(), 1);
+    const auto channel = image::source_channel(map, channels.sites[c], image.size(), 1);
     for (std::size_t y = 0; y < static_cast<std::size_t>(channel.rows); y += row_step)
       counter.add_row(channel.row(static_cast<std::int32_t>(y)), channel.columns,
                       channel.step_bytes);

@@ -11,7 +11,7 @@ namespace halyard {
 namespace {
 
 /// A plan of more is a mistake, not a network's input.
-constexpr std::int64_t most_tiles = 1 << 16;
+constexpr std::int64_t max_tiles = 1 << 16;
 
 struct Axis {
   std::int32_t extent = 0;  ///< of a tile
@@ -48,7 +48,7 @@ Result<std::vector<Tile>> plan_tiles(Size frame, const TileOptions& options) {
     return fail(Errc::invalid_argument, "overlap: must be in [0, 1)", "{}", options.overlap);
   const Axis x = axis_of(frame.width, options.size.width, options.overlap);
   const Axis y = axis_of(frame.height, options.size.height, options.overlap);
-  if (x.count() > most_tiles / y.count()) {
+  if (x.count() > max_tiles / y.count()) {
     return fail(Errc::invalid_argument, "size: too small, it makes more than 65536 tiles",
                 "{} x {} tiles", x.count(), y.count());
   }

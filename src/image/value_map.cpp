@@ -70,7 +70,7 @@ Status check_axis(const Quantization& q, std::optional<std::size_t> channel_axis
 Result<ValueMap> make_value_map(DType dtype, const std::optional<Quantization>& quantization,
                                 const std::optional<Normalize>& normalize,
                                 std::optional<std::size_t> channel_axis) {
-  if (normalize) HALYARD_CHECK(check(*normalize));
+  if (normalize) HALYARD_RETURN_IF_ERROR(check(*normalize));
   if (is_float(dtype)) return affine_map(normalize.value_or(Normalize{}));
   if (normalize && !quantization) {
     return fail(Errc::invalid_argument,
@@ -78,7 +78,7 @@ Result<ValueMap> make_value_map(DType dtype, const std::optional<Quantization>& 
                 "dst is {}", to_string(dtype));
   }
   if (quantization) {
-    HALYARD_CHECK(check_axis(*quantization, channel_axis));
+    HALYARD_RETURN_IF_ERROR(check_axis(*quantization, channel_axis));
     const bool plain =
         dtype != DType::u16 && is_plain(*quantization, dtype == DType::i8 ? -128 : 0);
     if (normalize || !plain) return quantized_map(*quantization, normalize.value_or(Normalize{}));

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "halyard/model.h"
+#include "model/engine.h"
 #include "model/session.h"
 
 namespace halyard {
@@ -18,7 +19,7 @@ BoxUnits box_units(const Engine& engine) {
 }
 
 Result<Decoder> decoder_for(const Engine& engine, DecodeOptions options) {
-  HALYARD_TRY(ModelDescription description, infer_description(signals_of(engine)));
+  HALYARD_TRY(ModelDescription description, infer_description(metadata_of(engine)));
   return Decoder::create(std::move(description), options);
 }
 

@@ -14,6 +14,7 @@
 #include "base/text/python_literal.h"
 #include "halyard/model.h"
 #include "halyard/trace.h"
+#include "model/engine.h"
 #include "model/metadata.h"
 #include "model/session.h"
 
@@ -86,7 +87,7 @@ Status check_input(const Tensor& input, const TensorSpec& spec, std::size_t inde
 
 namespace model {
 
-std::optional<Size> picture_size(const Metadata& metadata) {
+std::optional<Size> image_size(const Metadata& metadata) {
   const auto entry = metadata.find("imgsz");
   if (entry == metadata.end()) return std::nullopt;
   const auto items = split_literal(entry->second);
@@ -102,7 +103,7 @@ std::optional<Size> picture_size(const Metadata& metadata) {
   return Size{sides[1], sides[0]};
 }
 
-std::optional<PixelFormat> picture_format(DType dtype, std::span<const std::size_t> shape) {
+std::optional<PixelFormat> image_format(DType dtype, std::span<const std::size_t> shape) {
   if (dtype != DType::u8 && dtype != DType::i8 && dtype != DType::f32 && dtype != DType::f16)
     return std::nullopt;
   if (shape.size() != 4 || shape[0] != 1) return std::nullopt;
@@ -125,7 +126,7 @@ Engine::~Engine() = default;
 Result<Engine> Engine::open(const std::string& path, const Options& options) {
   trace::Span span("model.open");
   span.arg("path", std::string_view(path));
-  HALYARD_CHECK(check_file(path, options));
+  HALYARD_RETURN_IF_ERROR(check_file(path, options));
   model::Metadata metadata;
   if (model::file_kind(path) == model::FileKind::tflite)
     metadata = model::metadata_of(model::read_attachments(path));
@@ -174,7 +175,7 @@ Result<std::vector<Tensor>> Engine::run(std::span<const Tensor> tensors) {
     return fail(Errc::invalid_argument, "count of inputs differs from the model's",
                 "{} given, the model takes {}", tensors.size(), inputs().size());
   for (std::size_t i = 0; i < tensors.size(); ++i)
-    HALYARD_CHECK(check_input(tensors[i], inputs()[i], i));
+    HALYARD_RETURN_IF_ERROR(check_input(tensors[i], inputs()[i], i));
   return impl_->loaded.session->run(tensors);
 }
 

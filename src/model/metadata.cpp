@@ -9,6 +9,7 @@
 
 #include "base/text/format_error.h"
 #include "base/text/python_literal.h"
+#include "model/engine.h"
 #include "model/onnx_file.h"
 #include "model/zip_archive.h"
 
@@ -16,14 +17,14 @@ namespace halyard {
 namespace model {
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{4} << 20;
+constexpr std::size_t max_bytes = std::size_t{4} << 20;
 
 bool read_text(const std::filesystem::path& path, std::string& out) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) return false;
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   const std::streamoff size = file ? std::streamoff(file.tellg()) : -1;
-  if (size < 0 || std::size_t(size) > most_bytes) return false;
+  if (size < 0 || std::size_t(size) > max_bytes) return false;
   out.resize(std::size_t(size));
   file.seekg(0);
   file.read(out.data(), size);
@@ -49,8 +50,8 @@ std::vector<std::filesystem::path> texts_beside(const std::filesystem::path& mod
 
 }  // namespace
 
-std::vector<ModelSignals::Attachment> read_attachments(const std::string& path) {
-  std::vector<ModelSignals::Attachment> out;
+std::vector<ModelMetadata::Attachment> read_attachments(const std::string& path) {
+  std::vector<ModelMetadata::Attachment> out;
   for (NamedText& entry : appended_texts(path))
     out.push_back({std::move(entry.name), std::move(entry.text), true});
   for (const auto& file : texts_beside(path)) {
@@ -60,7 +61,7 @@ std::vector<ModelSignals::Attachment> read_attachments(const std::string& path) 
   return out;
 }
 
-Metadata metadata_of(const std::vector<ModelSignals::Attachment>& attachments) {
+Metadata metadata_of(const std::vector<ModelMetadata::Attachment>& attachments) {
   for (const auto& attachment : attachments) {
     if (!attachment.is_embedded || describes_models(attachment.name)) continue;
     const auto items = split_literal(attachment.text);
@@ -78,7 +79,7 @@ Metadata metadata_of(const std::vector<ModelSignals::Attachment>& attachments) {
 namespace {
 
 // Completes what was read from the model itself by the texts that travel with it.
-ModelSignals with_texts(ModelSignals out, const std::string& path) {
+ModelMetadata with_texts(ModelMetadata out, const std::string& path) {
   out.file = std::filesystem::path(path).filename().string();
   // A whole file may stand in a field of the metadata.
   for (const char* name :
@@ -93,8 +94,8 @@ ModelSignals with_texts(ModelSignals out, const std::string& path) {
 
 }  // namespace
 
-ModelSignals signals_of(const Engine& engine) {
-  ModelSignals out;
+ModelMetadata metadata_of(const Engine& engine) {
+  ModelMetadata out;
   const auto kind = model::file_kind(engine.path());
   if (kind == model::FileKind::onnx) out.format = ModelFormat::onnx;
   if (kind == model::FileKind::tflite) out.format = ModelFormat::tflite;
@@ -126,13 +127,13 @@ std::vector<std::string> files_of_model(const std::string& path) {
   return out;
 }
 
-Result<ModelSignals> signals_of_file(const std::string& path) {
+Result<ModelMetadata> metadata_of_file(const std::string& path) {
   if (model::file_kind(path) != model::FileKind::onnx) {
     return fail(Errc::unsupported, "only .onnx files are read without an inference engine", "{}",
                 path);
   }
   HALYARD_TRY(model::OnnxFile file, model::read_onnx(path));
-  ModelSignals out;
+  ModelMetadata out;
   out.format = ModelFormat::onnx;
   out.inputs = std::move(file.inputs);
   out.outputs = std::move(file.outputs);

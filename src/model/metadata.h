@@ -13,9 +13,9 @@ namespace halyard::model {
 /// The texts of the archive at the end of the file, and the files beside it that describe models:
 /// edgefirst.json, edgefirst.yaml, those of the model's own name, config.json,
 /// preprocessor_config.json, labels.txt; each up to 4 MiB. What cannot be read is not there.
-std::vector<ModelSignals::Attachment> read_attachments(const std::string& path);
+std::vector<ModelMetadata::Attachment> read_attachments(const std::string& path);
 
 /// The dict of metadata among the embedded texts: "{'task': 'detect', ...}"; empty without one.
-Metadata metadata_of(const std::vector<ModelSignals::Attachment>& attachments);
+Metadata metadata_of(const std::vector<ModelMetadata::Attachment>& attachments);
 
 }  // namespace halyard::model

@@ -16,6 +16,7 @@
 #include "base/text/format_error.h"
 #include "base/text/python_literal.h"
 #include "halyard/fd.h"
+#include "model/engine.h"
 #include "model/wire_reader.h"
 
 namespace halyard::model {
@@ -78,7 +79,7 @@ Status each_field(WireReader& wire, WireRange message, Take take) {
   while (true) {
     HALYARD_TRY(const auto field, wire.next(message));
     if (!field) return {};
-    HALYARD_CHECK(take(*field));
+    HALYARD_RETURN_IF_ERROR(take(*field));
   }
 }
 
@@ -89,8 +90,8 @@ class ExternalFiles {
   explicit ExternalFiles(WireReader& wire) : wire_(wire) {}
 
   Result<std::vector<std::string>> find() && {
-    HALYARD_CHECK(each(wire_.file(), 7, [this](WireRange graph) -> Status {
-      HALYARD_CHECK(each(graph, 5, [this](WireRange tensor) { return look_at(tensor); }));
+    HALYARD_RETURN_IF_ERROR(each(wire_.file(), 7, [this](WireRange graph) -> Status {
+      HALYARD_RETURN_IF_ERROR(each(graph, 5, [this](WireRange tensor) { return look_at(tensor); }));
       return each(graph, 1, [this](WireRange node) {
         return each(node, 5, [this](WireRange attribute) {
           return each(attribute, 5, [this](WireRange tensor) { return look_at(tensor); });
@@ -112,7 +113,7 @@ class ExternalFiles {
   Status look_at(WireRange tensor) {
     return each(tensor, 13, [this](WireRange entry) -> Status {
       std::string key;
-      HALYARD_CHECK(each(entry, 1, [&](WireRange text) -> Status {
+      HALYARD_RETURN_IF_ERROR(each(entry, 1, [&](WireRange text) -> Status {
         HALYARD_TRY(key, wire_.text(text, OnnxLimits::name_bytes, "a key of a tensor"));
         return {};
       }));
@@ -134,10 +135,11 @@ class OnnxReader {
   explicit OnnxReader(WireReader& wire) : wire_(wire) {}
 
   Result<Model> read() && {
-    HALYARD_CHECK(each(wire_.file(), [this](const WireField& f) { return model_field(f); }));
+    HALYARD_RETURN_IF_ERROR(
+        each(wire_.file(), [this](const WireField& f) { return model_field(f); }));
     if (!model_.has_graph)
       return fail(Errc::malformed, "model file is no ONNX model", "it has no graph");
-    HALYARD_CHECK(leave_out_weights());
+    HALYARD_RETURN_IF_ERROR(leave_out_weights());
     return std::move(model_);
   }
 
@@ -162,7 +164,7 @@ class OnnxReader {
   Status metadata_entry(WireRange entry) {
     std::string key;
     std::string value;
-    HALYARD_CHECK(each(entry, [&](const WireField& f) -> Status {
+    HALYARD_RETURN_IF_ERROR(each(entry, [&](const WireField& f) -> Status {
       if (f.kind != Kind::bytes) return {};
       if (f.number == 1) {
         HALYARD_TRY(key, wire_.text(f.content, OnnxLimits::name_bytes, "a key of metadata"));
@@ -240,7 +242,7 @@ class OnnxReader {
     for (const Declared& input : model_.inputs)
       names_.insert(input.name);
     if (names_.empty()) return {};
-    HALYARD_CHECK(each(wire_.file(), [this](const WireField& f) -> Status {
+    HALYARD_RETURN_IF_ERROR(each(wire_.file(), [this](const WireField& f) -> Status {
       if (f.number != 7 || f.kind != Kind::bytes) return {};
       return each(f.content, [this](const WireField& g) { return weights_field(g); });
     }));
@@ -279,20 +281,20 @@ void fix_shape(Declared& tensor, const Metadata& metadata) {
   auto& shape = tensor.shape;
   if (!shape.empty() && shape[0] == 0) shape[0] = 1;
   if (shape.size() != 4 || shape[2] != 0 || shape[3] != 0) return;
-  const auto size = picture_size(metadata);
+  const auto size = image_size(metadata);
   if (!size) return;
   shape[2] = static_cast<std::size_t>(size->height);
   shape[3] = static_cast<std::size_t>(size->width);
 }
 
-std::string shape_text(const Declared& tensor) {
+std::string declared_shape_text(const Declared& tensor) {
   std::string out;
   for (const std::size_t extent : tensor.shape)
     out += fmt::format("{}{}", out.empty() ? "" : ",", extent == 0 ? "?" : fmt::to_string(extent));
   return "[" + out + "]";
 }
 
-Result<TensorSpec> to_spec(const Declared& tensor) {
+Result<TensorSpec> declared_spec(const Declared& tensor) {
   TensorSpec spec;
   spec.name = tensor.name;
   const auto dtype = dtype_of(tensor.element_type);
@@ -302,7 +304,7 @@ Result<TensorSpec> to_spec(const Declared& tensor) {
   if (!tensor.has_shape || std::count(tensor.shape.begin(), tensor.shape.end(), 0U) != 0)
     return fail(Errc::unsupported, "shape of the model is not fixed",
                 "'{}' is {}, an inference engine would find it", tensor.name,
-                tensor.has_shape ? shape_text(tensor) : "without a shape");
+                tensor.has_shape ? declared_shape_text(tensor) : "without a shape");
   spec.dtype = *dtype;
   spec.shape = tensor.shape;
   if (spec.shape.empty()) spec.shape = {1};
@@ -341,13 +343,13 @@ Result<OnnxFile> read_onnx(const std::string& path) {
   OnnxFile out;
   for (Declared& input : model.inputs) {
     fix_shape(input, model.metadata);
-    HALYARD_TRY(TensorSpec spec, to_spec(input));
-    spec.format = picture_format(spec.dtype, spec.shape);
+    HALYARD_TRY(TensorSpec spec, declared_spec(input));
+    spec.format = image_format(spec.dtype, spec.shape);
     out.inputs.push_back(std::move(spec));
   }
   for (Declared& output : model.outputs) {
     if (!output.shape.empty() && output.shape[0] == 0) output.shape[0] = 1;
-    HALYARD_TRY(TensorSpec spec, to_spec(output));
+    HALYARD_TRY(TensorSpec spec, declared_spec(output));
     out.outputs.push_back(std::move(spec));
   }
   out.metadata = std::move(model.metadata);

@@ -27,8 +27,8 @@ struct OnnxFile {
   Metadata metadata;
 };
 
-/// As Engine has them: a dynamic batch is 1, a dynamic picture has the size that "imgsz" names, a
-/// picture input has its format. Errors: malformed (no ONNX model), unsupported (an element type, a
+/// As Engine has them: a dynamic batch is 1, a dynamic image has the size that "imgsz" names, an
+/// image input has its format. Errors: malformed (no ONNX model), unsupported (an element type, a
 /// rank above 8, a shape that only a runtime can find), exhausted, those of opening a file.
 Result<OnnxFile> read_onnx(const std::string& path);
 

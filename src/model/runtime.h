@@ -55,8 +55,8 @@ class Network {
   virtual ~Network() = default;
   /// Text that the runtime found in the file.
   virtual Metadata metadata() const = 0;
-  /// A dynamic batch becomes 1; dynamic height and width of NCHW inputs become `picture`.
-  virtual Status fix_shapes(std::optional<Size> picture) = 0;
+  /// A dynamic batch becomes 1; dynamic height and width of NCHW inputs become `image`.
+  virtual Status fix_shapes(std::optional<Size> image) = 0;
   virtual Result<Ports> ports() const = 0;
   /// Errors: device.
   virtual Result<std::unique_ptr<RuntimeSession>> compile(const std::string& device,
@@ -76,10 +76,5 @@ struct Runtime {
 /// `halyard_version` is not the version that the object was built for.
 inline constexpr char runtime_entry[] = "halyard_openvino_runtime";
 using RuntimeEntry = const Runtime* (*)(const char* halyard_version);
-
-/// Loads the object, at the first call that succeeds. Thread-safe, waits for no lock of ours.
-/// Errors: unsupported (the object or what it needs is not there: the message says where it was
-/// looked for and what to set).
-Result<const Runtime*> load_runtime();
 
 }  // namespace halyard::model

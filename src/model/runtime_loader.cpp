@@ -20,6 +20,7 @@
 #include "base/text/format_error.h"
 #include "halyard/version.h"
 #include "model/runtime.h"
+#include "model/runtime_loader.h"
 
 namespace halyard::model {
 namespace {
@@ -86,7 +87,8 @@ Status load_named(const std::string& folder) {
 }
 
 Result<const Runtime*> open_object(const std::string& path) {
-  if (const auto folder = read_environment().openvino_dir) HALYARD_CHECK(load_named(*folder));
+  if (const auto folder = read_environment().openvino_dir)
+    HALYARD_RETURN_IF_ERROR(load_named(*folder));
   HALYARD_TRY(const SharedObject object, SharedObject::open(path, not_there));
   const auto entry = object.function<std::remove_pointer_t<RuntimeEntry>>(runtime_entry);
   const Runtime* const table = entry == nullptr ? nullptr : entry(HALYARD_VERSION_STRING);

@@ -11,7 +11,9 @@
 #include "base/text/format_error.h"
 #include "halyard/threads.h"
 #include "halyard/trace.h"
+#include "model/engine.h"
 #include "model/runtime.h"
+#include "model/runtime_loader.h"
 #include "model/session.h"
 
 namespace halyard::model {
@@ -57,7 +59,7 @@ class PortSession final : public Session {
       : session_(std::move(session)), outputs_(std::move(outputs)) {}
 
   Result<std::vector<Tensor>> run(std::span<const Tensor> inputs) override {
-    HALYARD_CHECK(check_process());
+    HALYARD_RETURN_IF_ERROR(check_process());
     std::vector<TensorMap> maps;  // the runtime reads our memory until run() returns
     std::vector<const std::byte*> data;
     for (const Tensor& input : inputs) {
@@ -79,7 +81,7 @@ class PortSession final : public Session {
       HALYARD_TRY(auto buffer, wrap_memory(memory[i].data, memory[i].size_bytes,
                                            [owner = std::move(memory[i].owner)] {}));
       HALYARD_TRY(auto tensor, Tensor::wrap(std::move(buffer), layout));
-      HALYARD_CHECK(tensor.set_quantization(spec.quantization));
+      HALYARD_RETURN_IF_ERROR(tensor.set_quantization(spec.quantization));
       tensor.set_name(spec.name);
       tensors.push_back(std::move(tensor));
     }
@@ -106,21 +108,21 @@ Result<std::vector<TensorSpec>> to_specs(std::vector<Port> ports) {
 }
 
 Status fill_specs(Loaded& loaded, Network& network, const std::string& subject) {
-  if (auto fixed = network.fix_shapes(picture_size(loaded.metadata)); !fixed)
+  if (auto fixed = network.fix_shapes(image_size(loaded.metadata)); !fixed)
     return about(fixed.error(), subject);
   auto ports = network.ports();
   if (!ports) return about(ports.error(), subject);
   HALYARD_TRY(loaded.inputs, to_specs(std::move(ports->inputs)));
   HALYARD_TRY(loaded.outputs, to_specs(std::move(ports->outputs)));
   for (TensorSpec& spec : loaded.inputs)
-    spec.format = picture_format(spec.dtype, spec.shape);
+    spec.format = image_format(spec.dtype, spec.shape);
   return {};
 }
 
 }  // namespace
 
 Result<Loaded> load(const std::string& path, const Engine::Options& options, Metadata metadata) {
-  HALYARD_CHECK(check_process());
+  HALYARD_RETURN_IF_ERROR(check_process());
   HALYARD_TRY(const Runtime* const runtime, load_runtime());
   auto network = runtime->read(path, *file_kind(path));
   if (!network) return about(network.error(), path);
@@ -128,7 +130,7 @@ Result<Loaded> load(const std::string& path, const Engine::Options& options, Met
   loaded.metadata = std::move(metadata);
   loaded.metadata.merge((*network)->metadata());
   const std::string subject = fmt::format("{}: device {}", path, options.device);
-  HALYARD_CHECK(fill_specs(loaded, **network, subject));
+  HALYARD_RETURN_IF_ERROR(fill_specs(loaded, **network, subject));
   trace::Span span("model.compile");
   auto session = (*network)->compile(options.device, options.threads);
   if (!session) return about(session.error(), subject);

@@ -37,7 +37,6 @@ struct Loaded {
 
 /// What a model file is, by its extension in any case; nothing for any other name.
 enum class FileKind : std::uint8_t { onnx, tflite, ir };
-std::optional<FileKind> file_kind(const std::string& path);
 
 /// Loads a file that exists and has a known extension. `metadata` is what Halyard itself read from
 /// it; the runtime adds its own. Errors: as Engine::open.
@@ -45,12 +44,5 @@ Result<Loaded> load(const std::string& path, const Engine::Options& options, Met
 
 /// One line for available_engines().
 std::string describe_runtime();
-
-/// Size from the entry "imgsz", "[height, width]"; nothing when there is none, or another text.
-std::optional<Size> picture_size(const Metadata& metadata);
-
-/// Gives a picture input its format: NCHW with 1, 3 or 4 channels, or NHWC. Nothing where the shape
-/// fits neither, or both.
-std::optional<PixelFormat> picture_format(DType dtype, std::span<const std::size_t> shape);
 
 }  // namespace halyard::model

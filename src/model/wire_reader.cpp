@@ -35,7 +35,7 @@ Result<std::byte> WireReader::byte_at(std::uint64_t at) {
   if (at < window_begin_ || at - window_begin_ >= window_bytes_) {
     const auto wanted = std::min<std::uint64_t>(window_.size(), size_ - at);
     window_bytes_ = 0;
-    HALYARD_CHECK(read(at, std::span(window_).first(static_cast<std::size_t>(wanted))));
+    HALYARD_RETURN_IF_ERROR(read(at, std::span(window_).first(static_cast<std::size_t>(wanted))));
     window_begin_ = at;
     window_bytes_ = static_cast<std::size_t>(wanted);
   }
@@ -56,8 +56,8 @@ Result<std::uint64_t> WireReader::varint(WireRange& message) {
 
 Result<std::optional<WireField>> WireReader::next(WireRange& message) {
   if (message.begin == message.end) return std::optional<WireField>();
-  if (++fields_ > most_fields)
-    return fail(Errc::exhausted, "model file has too many fields", "at most {}", most_fields);
+  if (++fields_ > max_fields)
+    return fail(Errc::exhausted, "model file has too many fields", "at most {}", max_fields);
   const std::uint64_t at = message.begin;
   HALYARD_TRY(const std::uint64_t tag, varint(message));
   WireField field;
@@ -92,11 +92,11 @@ Result<std::optional<WireField>> WireReader::next(WireRange& message) {
   return std::optional(field);
 }
 
-Result<std::string> WireReader::text(WireRange content, std::size_t most_bytes, const char* what) {
+Result<std::string> WireReader::text(WireRange content, std::size_t max_bytes, const char* what) {
   const std::uint64_t size = content.end - content.begin;
-  if (size > most_bytes) {
+  if (size > max_bytes) {
     return fail(Errc::exhausted, "model file has a text that is too long",
-                "{}: {} bytes, at most {}", what, size, most_bytes);
+                "{}: {} bytes, at most {}", what, size, max_bytes);
   }
   std::string out(static_cast<std::size_t>(size), '\0');
   if (size <= window_.size()) {  // names mostly lie in the window already
@@ -106,7 +106,8 @@ Result<std::string> WireReader::text(WireRange content, std::size_t most_bytes, 
     }
     return out;
   }
-  HALYARD_CHECK(read(content.begin, std::as_writable_bytes(std::span(out.data(), out.size()))));
+  HALYARD_RETURN_IF_ERROR(
+      read(content.begin, std::as_writable_bytes(std::span(out.data(), out.size()))));
   return out;
 }
 

@@ -33,7 +33,7 @@ struct WireField {
 class WireReader {
  public:
   /// Fields of a file, counted however deep: beyond is `exhausted`.
-  static constexpr std::uint64_t most_fields = std::uint64_t{1} << 22;
+  static constexpr std::uint64_t max_fields = std::uint64_t{1} << 22;
 
   /// Borrows the descriptor. A file that shrinks later is malformed, no more.
   WireReader(int fd, std::uint64_t size) noexcept : fd_(fd), size_(size) {}
@@ -41,8 +41,8 @@ class WireReader {
   WireRange file() const noexcept { return {0, size_}; }
   /// The next field of a message, which then begins behind it; nothing at its end.
   Result<std::optional<WireField>> next(WireRange& message);
-  /// The text. `what` names it and `most_bytes` in the message where it is longer.
-  Result<std::string> text(WireRange content, std::size_t most_bytes, const char* what);
+  /// The text. `what` names it and `max_bytes` in the message where it is longer.
+  Result<std::string> text(WireRange content, std::size_t max_bytes, const char* what);
 
  private:
   Result<std::uint64_t> varint(WireRange& message);

@@ -14,11 +14,11 @@ namespace {
 constexpr std::size_t end_record_bytes = 22;
 constexpr std::size_t directory_entry_bytes = 46;
 constexpr std::size_t local_header_bytes = 30;
-constexpr std::size_t most_entries = 64;
+constexpr std::size_t max_entries = 64;
 // The archive's own offsets count from the start of the archive or of the file, so the tail alone
 // is enough when offsets are taken from its end.
-constexpr std::size_t most_tail_bytes = std::size_t{16} << 20;
-constexpr std::size_t most_text_bytes = std::size_t{4} << 20;
+constexpr std::size_t max_tail_bytes = std::size_t{16} << 20;
+constexpr std::size_t max_text_bytes = std::size_t{4} << 20;
 
 std::uint32_t little(std::span<const std::byte> bytes, std::size_t at, std::size_t count) noexcept {
   std::uint32_t value = 0;
@@ -74,7 +74,7 @@ std::vector<ZipEntry> zip_entries(std::span<const std::byte> file) {
   std::size_t at = *end - directory_bytes;
   // How far the archive's offsets lie behind this span's: the model before it, or the cut-off head.
   const std::ptrdiff_t shift = std::ptrdiff_t(at) - std::ptrdiff_t(directory_offset);
-  while (out.size() < most_entries && has_signature(file, at, 0x02014b50) &&
+  while (out.size() < max_entries && has_signature(file, at, 0x02014b50) &&
          *end - at >= directory_entry_bytes) {
     const std::size_t name = little(file, at + 28, 2);
     const std::size_t rest = name + little(file, at + 30, 2) + little(file, at + 32, 2);
@@ -91,8 +91,8 @@ std::vector<ZipEntry> zip_entries(std::span<const std::byte> file) {
   return out;
 }
 
-std::optional<std::string> text_of(const ZipEntry& entry, std::size_t most_bytes) {
-  if (entry.size > most_bytes || entry.content.size() > most_bytes) return std::nullopt;
+std::optional<std::string> text_of(const ZipEntry& entry, std::size_t max_bytes) {
+  if (entry.size > max_bytes || entry.content.size() > max_bytes) return std::nullopt;
   if (!entry.is_deflated) {
     if (entry.size != entry.content.size()) return std::nullopt;
     return std::string(chars_of(entry.content));
@@ -115,14 +115,14 @@ std::vector<NamedText> appended_texts(const std::string& path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   const std::streamoff size = file ? std::streamoff(file.tellg()) : 0;
   if (size <= 0) return {};
-  std::vector<std::byte> tail(std::min<std::size_t>(std::size_t(size), most_tail_bytes));
+  std::vector<std::byte> tail(std::min<std::size_t>(std::size_t(size), max_tail_bytes));
   file.seekg(size - std::streamoff(tail.size()));
   file.read(reinterpret_cast<char*>(tail.data()), std::streamsize(tail.size()));
   if (!file) return {};
   std::vector<NamedText> out;
   for (const ZipEntry& entry : zip_entries(tail)) {
     if (!is_text_name(entry.name)) continue;
-    if (auto text = text_of(entry, most_text_bytes))
+    if (auto text = text_of(entry, max_text_bytes))
       out.push_back({std::string(entry.name), *std::move(text)});
   }
   return out;

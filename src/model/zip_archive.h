@@ -24,8 +24,8 @@ struct ZipEntry {
 /// entries that contradict the file are left out. Refers to `file`.
 std::vector<ZipEntry> zip_entries(std::span<const std::byte> file);
 
-/// The entry's text. Nothing when it is longer than `most_bytes`, or does not inflate to its size.
-std::optional<std::string> text_of(const ZipEntry& entry, std::size_t most_bytes);
+/// The entry's text. Nothing when it is longer than `max_bytes`, or does not inflate to its size.
+std::optional<std::string> text_of(const ZipEntry& entry, std::size_t max_bytes);
 
 /// A text and its name.
 struct NamedText {

@@ -60,8 +60,8 @@ void follow(std::span<Track> live, Decoded& decoded) {
 Status decode_tracked(const Decoder& decoder, Tracker& tracker, std::span<const Tensor> outputs,
                       std::chrono::nanoseconds when, TrackedFrame& out, std::size_t batch) {
   trace::Span span("scene.decode_tracked");
-  HALYARD_CHECK(decoder.decode_into(outputs, out.decoded, batch));
-  HALYARD_CHECK(tracker.update(out.decoded.detections, when, out.tracks));
+  HALYARD_RETURN_IF_ERROR(decoder.decode_into(outputs, out.decoded, batch));
+  HALYARD_RETURN_IF_ERROR(tracker.update(out.decoded.detections, when, out.tracks));
   out.live = seen_first(out.tracks);
   follow(std::span(out.tracks).first(out.live), out.decoded);
   std::vector<Detection>& detections = out.decoded.detections;

@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "base/text/format_error.h"
+#include "tensor/format.h"
 #include "tensor/image_storage.h"
 
 namespace halyard {
@@ -183,7 +184,7 @@ std::optional<PixelFormat> format_from_fourcc(std::string_view fourcc) noexcept 
                 to_string(dtype), tight);
   }
   const auto total = checked_mul(stride, stride_rows(f, height));
-  if (!total) return fail(Errc::invalid_argument, "size: picture size overflows");
+  if (!total) return fail(Errc::invalid_argument, "size: image size overflows");
   return known_plane_geometry(f, element, width, height, stride, index);
 }
 
@@ -267,7 +268,7 @@ Result<ImageExtent> image_extent(PixelFormat format, std::span<const std::size_t
                              : f.chroma_shift_y == 0 ? rows / 2
                                                      : rows / 3 * 2 + rows % 3 / 2;
   if (height == 0 || stride_rows(f, height) != rows) {
-    return fail(Errc::invalid_argument, "shape: no picture height gives this count of rows",
+    return fail(Errc::invalid_argument, "shape: no image height gives this count of rows",
                 "{} rows of {}", rows, f.name);
   }
   return ImageExtent{shape[1], height};

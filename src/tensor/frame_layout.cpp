@@ -30,11 +30,11 @@ class Words {
   }
   void expect(std::string_view word) { fails_ |= next() != word; }
   template <class T>
-  T number(T most = std::numeric_limits<T>::max()) {
+  T number(T maximum = std::numeric_limits<T>::max()) {
     const std::string_view word = next();
     T value{};
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    fails_ |= error != std::errc() || end != word.data() + word.size() || value > most;
+    fails_ |= error != std::errc() || end != word.data() + word.size() || value > maximum;
     return fails_ ? T{} : value;
   }
   bool ends() const { return left_.find_first_not_of(' ') == std::string_view::npos; }
@@ -101,8 +101,8 @@ Status FrameLayout::check() const {
     return fail(Errc::invalid_argument, "frame: align_bytes must be a power of two, 64..4096", "{}",
                 align_bytes);
   const auto memory = std::make_shared<NoMemory>(size_bytes);
-  HALYARD_CHECK(over(memory));
-  if (has_tensor()) HALYARD_CHECK(tensor_over(memory));
+  HALYARD_RETURN_IF_ERROR(over(memory));
+  if (has_tensor()) HALYARD_RETURN_IF_ERROR(tensor_over(memory));
   return {};
 }
 
@@ -162,7 +162,7 @@ Result<FrameLayout> FrameLayout::from_text(std::string_view text) {
     }
   }
   if (fails || words.fails()) return malformed(text);
-  HALYARD_CHECK(frame.check());
+  HALYARD_RETURN_IF_ERROR(frame.check());
   return frame;
 }
 

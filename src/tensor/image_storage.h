@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a picture takes in memory, for all that allocate one.
+// What an image takes in memory, for all that allocate one.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ inline constexpr std::size_t pitch_alignment = 64;  // what GPUs and blitters wa
 inline bool is_flat(const FormatInfo& f) noexcept {
   return f.kind == FormatKind::semi_planar || f.kind == FormatKind::tri_planar;
 }
-/// The entries that wrap_image() takes apart. A planar picture is one.
+/// The entries that wrap_image() takes apart. A planar image is one.
 inline std::size_t storage_planes(const FormatInfo& f) noexcept {
   return f.kind == FormatKind::planar ? 1 : f.planes;
 }
@@ -30,12 +30,7 @@ Status check_image_size(std::size_t width, std::size_t height);
 Result<std::size_t> chosen_stride(PixelFormat format, DType dtype, std::size_t width,
                                   Memory memory);
 
-/// plane_geometry() without its checks: for a picture that was checked when it was made.
-PlaneGeometry known_plane_geometry(const FormatInfo& f, std::size_t element_bytes,
-                                   std::size_t width, std::size_t height, std::size_t stride_bytes,
-                                   std::size_t index) noexcept;
-
-/// Layout of the tensor that shows such a picture as numbers.
+/// Layout of the tensor that shows such an image as numbers.
 Layout image_layout(const FormatInfo& f, DType dtype, std::size_t width, std::size_t height,
                     std::size_t stride);
 

@@ -29,7 +29,7 @@ Status Layout::check_size(DType dtype, std::span<const std::size_t> shape) {
 }
 
 Result<Layout> Layout::contiguous(DType dtype, std::span<const std::size_t> shape) {
-  HALYARD_CHECK(check_size(dtype, shape));
+  HALYARD_RETURN_IF_ERROR(check_size(dtype, shape));
   Result<Layout> made(std::in_place);
   Layout& layout = *made;
   layout.dtype = dtype;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors in general: making, wrapping, reshaping, batches. Pictures: tensor_image.cpp.
+// Tensors in general: making, wrapping, reshaping, batches. Images: tensor_image.cpp.
 #include "halyard/tensor.h"
 
 #include <algorithm>
@@ -43,9 +43,9 @@ Result<Tensor> Tensor::create(const TensorSpec& spec, Memory memory) {
   HALYARD_TRY(Tensor tensor, create(spec.dtype, spec.shape, memory));
   if (spec.format) {
     // Checked only: the network wants its own shape back, batch axis included.
-    HALYARD_CHECK(tensor.with_format(*spec.format));
+    HALYARD_RETURN_IF_ERROR(tensor.with_format(*spec.format));
   }
-  HALYARD_CHECK(tensor.set_quantization(spec.quantization));
+  HALYARD_RETURN_IF_ERROR(tensor.set_quantization(spec.quantization));
   tensor.set_name(spec.name);
   return tensor;
 }
@@ -53,7 +53,7 @@ Result<Tensor> Tensor::create(const TensorSpec& spec, Memory memory) {
 Result<Tensor> Tensor::wrap(std::shared_ptr<Buffer> buffer, const Layout& layout,
                             std::size_t offset_bytes) {
   Result<Tensor> made(std::in_place);
-  HALYARD_CHECK(made->lay_over(std::move(buffer), layout, offset_bytes));
+  HALYARD_RETURN_IF_ERROR(made->lay_over(std::move(buffer), layout, offset_bytes));
   return made;
 }
 
@@ -64,7 +64,7 @@ Result<Tensor> Tensor::wrap(std::shared_ptr<Buffer> buffer, const Layout& layout
     return fail(Errc::invalid_argument, "layout.rank: must be 1..8", "{}", layout.rank);
   }
   // Strides of 0 keep any shape inside; its count of elements must still be a number.
-  HALYARD_CHECK(Layout::check_size(layout.dtype, layout.dims()));
+  HALYARD_RETURN_IF_ERROR(Layout::check_size(layout.dtype, layout.dims()));
   const auto reach = reach_of(layout);
   const std::size_t size = buffer->size_bytes();
   if (!reach || offset_bytes > size || reach->lowest < -static_cast<std::ptrdiff_t>(offset_bytes) ||
@@ -141,17 +141,17 @@ Result<Tensor> Tensor::wrap(std::shared_ptr<Buffer> buffer, const Layout& layout
 }
 
 Status Tensor::set_quantization(std::optional<Quantization> quantization) {
-  if (quantization) HALYARD_CHECK(validate(*quantization, dtype(), shape()));
+  if (quantization) HALYARD_RETURN_IF_ERROR(validate(*quantization, dtype(), shape()));
   quantization_ = std::move(quantization);
   return {};
 }
 
 Status Tensor::set_item_format(std::optional<PixelFormat> format) {
   if (format) {
-    if (format_) return fail(Errc::invalid_argument, "item_format: a picture is no batch");
+    if (format_) return fail(Errc::invalid_argument, "item_format: an image is no batch");
     Tensor batch = *this;
     batch.item_format_ = format;
-    HALYARD_CHECK(batch.batch(0));
+    HALYARD_RETURN_IF_ERROR(batch.batch(0));
   }
   item_format_ = format;
   return {};

@@ -8,6 +8,7 @@
 
 #include "base/text/format_error.h"
 #include "halyard/tensor.h"
+#include "tensor/format.h"
 #include "tensor/image_storage.h"
 
 namespace halyard {
@@ -231,7 +232,7 @@ Status TensorMap::check_view(std::optional<DType> dtype, std::size_t rank, bool 
     return fail(Errc::permission, "view: the map is read-only; use a const element type");
   }
   if (!planes_adjacent_) {
-    return fail(Errc::unsupported, "view: the picture's planes do not follow one another");
+    return fail(Errc::unsupported, "view: the image's planes do not follow one another");
   }
   return check_alignment();
 }

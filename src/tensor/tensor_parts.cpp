@@ -9,17 +9,13 @@
 #include "base/text/format_error.h"
 #include "halyard/transfer.h"
 #include "tensor/exchange/tensor_message.h"
+#include "tensor/image_storage.h"
+#include "tensor/tensor_parts.h"
 
 namespace halyard {
 namespace {
 
 constexpr auto largest_size = static_cast<std::size_t>(PTRDIFF_MAX);
-
-// A planar picture is one run of memory.
-std::size_t storage_planes(PixelFormat format) {
-  const FormatInfo& f = info(format);
-  return f.kind == FormatKind::planar ? 1 : f.planes;
-}
 
 Status check_enums(const TensorMessage& m) {
   const auto refuse = [](const char* what, auto value) {
@@ -73,19 +69,19 @@ Status check_descriptors(const TensorMessage& m) {
   return {};
 }
 
-Status check_picture(const TensorMessage& m) {
+Status check_image(const TensorMessage& m) {
   if (!m.format) {
     if (m.width != 0 || m.height != 0 || m.plane_count != 1) {
-      return fail(Errc::corrupt, "message.format: none, but a size or planes of a picture",
+      return fail(Errc::corrupt, "message.format: none, but a size or planes of an image",
                   "{} x {}, {} planes", m.width, m.height, m.plane_count);
     }
     return {};
   }
   if (m.item_format) {
-    return fail(Errc::corrupt, "message.item_format: a picture is no batch of pictures");
+    return fail(Errc::corrupt, "message.item_format: an image is no batch of images");
   }
   // Width and height are wrap_image()'s to check.
-  const std::size_t planes = storage_planes(*m.format);
+  const std::size_t planes = storage_planes(info(*m.format));
   if (m.plane_count != planes) {
     return fail(Errc::corrupt, "message.planes.count: is not that of the format",
                 "{} planes, {} has {}", m.plane_count, to_string(*m.format), planes);
@@ -110,7 +106,7 @@ Status check_planes(const TensorMessage& m) {
                   "plane {}: {} for {}", i, plane.offset_bytes, to_string(m.layout.dtype));
     }
     if ((plane.stride_bytes != 0) != m.format.has_value()) {
-      return fail(Errc::corrupt, "message.plane.stride: must be above 0 for pictures, else 0",
+      return fail(Errc::corrupt, "message.plane.stride: must be above 0 for images, else 0",
                   "plane {}: {}", i, plane.stride_bytes);
     }
   }
@@ -149,7 +145,7 @@ Status take_planes(TensorParts& parts, const Tensor& tensor) {
     m.plane_count = 1;
     return {};
   }
-  m.plane_count = storage_planes(*tensor.format());
+  m.plane_count = storage_planes(info(*tensor.format()));
   for (std::size_t i = 0; i < m.plane_count; ++i) {
     HALYARD_TRY(const ImagePlane plane, tensor.image_plane(i));
     HALYARD_TRY(const std::size_t index, descriptor_of(parts, plane.buffer));
@@ -187,11 +183,11 @@ Error contradiction(const char* what, const Error& error) {
 }  // namespace
 
 Status check_tensor_message(const TensorMessage& m) {
-  HALYARD_CHECK(check_enums(m));
-  HALYARD_CHECK(check_layout(m.layout));
-  HALYARD_CHECK(check_picture(m));
-  HALYARD_CHECK(check_descriptors(m));
-  HALYARD_CHECK(check_planes(m));
+  HALYARD_RETURN_IF_ERROR(check_enums(m));
+  HALYARD_RETURN_IF_ERROR(check_layout(m.layout));
+  HALYARD_RETURN_IF_ERROR(check_image(m));
+  HALYARD_RETURN_IF_ERROR(check_descriptors(m));
+  HALYARD_RETURN_IF_ERROR(check_planes(m));
   if (!m.quantization) return {};
   if (const auto valid = validate(*m.quantization, m.layout.dtype, m.layout.dims()); !valid) {
     return fail(Errc::malformed, "message.quantization: is not valid", "{}",
@@ -205,7 +201,7 @@ Result<TensorParts> take_apart(const Tensor& tensor) {
     return fail(Errc::invalid_argument, "tensor: is empty, there is nothing to send");
   }
   TensorParts parts;
-  HALYARD_CHECK(take_planes(parts, tensor));
+  HALYARD_RETURN_IF_ERROR(take_planes(parts, tensor));
   TensorMessage& m = parts.message;
   m.layout = tensor.layout();
   m.format = tensor.format();
@@ -229,13 +225,13 @@ Result<Tensor> put_together(const TensorMessage& m,
   auto tensor = wrap(m, buffers);
   if (!tensor) return contradiction("message.planes: do not fit their memory", tensor.error());
   if (!equal(tensor->layout(), m.layout)) {
-    return fail(Errc::corrupt, "message.layout: is not that of the picture", "{} {}x{}",
+    return fail(Errc::corrupt, "message.layout: is not that of the image", "{} {}x{}",
                 to_string(*m.format), m.width, m.height);
   }
   if (const auto set = tensor->set_item_format(m.item_format); !set) {
     return contradiction("message.item_format: does not fit the layout", set.error());
   }
-  HALYARD_CHECK(tensor->set_quantization(m.quantization));
+  HALYARD_RETURN_IF_ERROR(tensor->set_quantization(m.quantization));
   tensor->set_orientation(m.orientation);
   tensor->set_colorimetry(m.colorimetry);
   tensor->set_modifier(m.modifier);

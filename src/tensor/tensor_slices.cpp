@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of arrays: some indices of some axes, sharing the bytes. Parts of pictures: tensor_views.
+// Parts of arrays: some indices of some axes, sharing the bytes. Parts of images: tensor_views.
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
@@ -41,8 +41,8 @@ Status check_range(const AxisRange& range, std::size_t extent, std::size_t axis)
 }
 
 // The scales of the indices that are taken, along the axis that is left of theirs.
-std::optional<Quantization> quantization_of(const Quantization& whole,
-                                            std::span<const AxisRange> ranges) {
+std::optional<Quantization> sliced_quantization(const Quantization& whole,
+                                                std::span<const AxisRange> ranges) {
   if (!whole.axis) return whole;
   const std::size_t axis = *whole.axis;
   std::size_t gone = 0;
@@ -69,7 +69,7 @@ std::optional<Quantization> quantization_of(const Quantization& whole,
 
 Status Tensor::check_ranges(std::span<const AxisRange> ranges) const {
   if (format_) {
-    return fail(Errc::invalid_argument, "part: a picture has no axes to choose from; see slice()",
+    return fail(Errc::invalid_argument, "part: an image has no axes to choose from; see slice()",
                 "{}", to_string(*format_));
   }
   if (is_empty()) return fail(Errc::invalid_argument, "tensor: is empty");
@@ -78,7 +78,7 @@ Status Tensor::check_ranges(std::span<const AxisRange> ranges) const {
                 rank());
   }
   for (std::size_t axis = 0; axis < ranges.size(); ++axis)
-    HALYARD_CHECK(check_range(ranges[axis], layout_.shape[axis], axis));
+    HALYARD_RETURN_IF_ERROR(check_range(ranges[axis], layout_.shape[axis], axis));
   return {};
 }
 
@@ -102,7 +102,7 @@ std::optional<std::size_t> Tensor::capacity_of(const Layout& part,
 }
 
 Result<Tensor> Tensor::part(std::span<const AxisRange> ranges) const {
-  HALYARD_CHECK(check_ranges(ranges));
+  HALYARD_RETURN_IF_ERROR(check_ranges(ranges));
   Tensor part = *this;
   Layout& layout = part.layout_;
   layout.rank = 0;
@@ -126,9 +126,9 @@ Result<Tensor> Tensor::part(std::span<const AxisRange> ranges) const {
   }
   part.planes_[0].offset_bytes = static_cast<std::size_t>(offset);
   part.capacity_bytes_ = capacity_of(layout, ranges);
-  if (quantization_) part.quantization_ = quantization_of(*quantization_, ranges);
+  if (quantization_) part.quantization_ = sliced_quantization(*quantization_, ranges);
   if (!item_format_ || ranges.empty()) return part;
-  // Items are pictures as long as they are whole.
+  // Items are images as long as they are whole.
   part.item_format_.reset();
   if (!are_whole(layout_, ranges, 1)) return part;
   if (!ranges[0].keeps_axis) return part.with_format(*item_format_);
@@ -138,7 +138,7 @@ Result<Tensor> Tensor::part(std::span<const AxisRange> ranges) const {
 
 Result<Tensor> Tensor::batch(std::size_t n) const {
   if (format_) {
-    return fail(Errc::invalid_argument, "batch: a single picture has no batch axis", "{}",
+    return fail(Errc::invalid_argument, "batch: a single image has no batch axis", "{}",
                 to_string(*format_));
   }
   if (rank() < 2) {

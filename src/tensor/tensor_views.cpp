@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Other looks at the same bytes: parts of pictures, other formats, other sizes.
+// Other looks at the same bytes: parts of images, other formats, other sizes.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -7,6 +7,7 @@
 #include "base/checked.h"
 #include "base/text/format_error.h"
 #include "halyard/tensor.h"
+#include "tensor/format.h"
 #include "tensor/image_storage.h"
 
 namespace halyard {
@@ -21,8 +22,8 @@ Size block_of(const FormatInfo& f) noexcept {
 Status check_region(const Region& region, const Size& size, const FormatInfo& f) {
   if (region.x < 0 || region.y < 0 || region.width <= 0 || region.height <= 0 ||
       region.x > size.width - region.width || region.y > size.height - region.height) {
-    return fail(Errc::invalid_argument, "region: empty or outside the picture",
-                "{}x{} at ({}, {}), the picture is {}x{}", region.width, region.height, region.x,
+    return fail(Errc::invalid_argument, "region: empty or outside the image",
+                "{}x{} at ({}, {}), the image is {}x{}", region.width, region.height, region.x,
                 region.y, size.width, size.height);
   }
   const Size block = block_of(f);
@@ -46,11 +47,11 @@ Quantization part_of(const Quantization& q, std::size_t begin, std::size_t count
   return part;
 }
 
-// Of a part of a picture; the rows of flat formats are planes, which no one axis can follow.
-std::optional<Quantization> quantization_of(const Tensor& picture, const Region& region) {
-  const auto& q = picture.quantization();
+// Of a part of an image; the rows of flat formats are planes, which no one axis can follow.
+std::optional<Quantization> region_quantization(const Tensor& image, const Region& region) {
+  const auto& q = image.quantization();
   if (!q || !q->axis) return q;
-  const FormatInfo& f = info(*picture.format());
+  const FormatInfo& f = info(*image.format());
   if (is_flat(f)) return std::nullopt;
   const std::size_t rows = f.kind == FormatKind::packed ? 0 : 1;
   if (*q->axis == rows) {
@@ -89,13 +90,13 @@ bool Tensor::planes_adjacent() const {
 }
 
 Result<Tensor> Tensor::slice(const Region& region) const {
-  if (!format_) return fail(Errc::invalid_argument, "slice: the tensor is not a picture");
+  if (!format_) return fail(Errc::invalid_argument, "slice: the tensor is not an image");
   const FormatInfo& f = info(*format_);
-  HALYARD_CHECK(check_region(region, size(), f));
+  HALYARD_RETURN_IF_ERROR(check_region(region, size(), f));
   const auto x = static_cast<std::size_t>(region.x);
   const auto y = static_cast<std::size_t>(region.y);
   Tensor part = *this;
-  // Unknown colour axes follow the height of the whole picture, not of the part.
+  // Unknown colour axes follow the height of the whole image, not of the part.
   if (f.model == ColorModel::yuv) part.colorimetry_ = resolve(colorimetry_, height_);
   part.width_ = static_cast<std::size_t>(region.width);
   part.height_ = static_cast<std::size_t>(region.height);
@@ -112,7 +113,7 @@ Result<Tensor> Tensor::slice(const Region& region) const {
   }
   part.layout_ = image_layout(f, dtype(), part.width_, part.height_, planes_[0].stride_bytes);
   if (f.kind == FormatKind::planar) part.layout_.stride_bytes[0] = layout_.stride_bytes[0];
-  part.quantization_ = quantization_of(*this, region);
+  part.quantization_ = region_quantization(*this, region);
   part.capacity_bytes_ = 0;
   return part;
 }
@@ -124,7 +125,7 @@ Result<Tensor> Tensor::with_format(PixelFormat format) const {
     return fail(Errc::unsupported, "tensor: its planes do not follow one another");
   }
   HALYARD_TRY(const ImageExtent extent, image_extent(format, shape()));
-  HALYARD_CHECK(check_image_size(extent.width, extent.height));
+  HALYARD_RETURN_IF_ERROR(check_image_size(extent.width, extent.height));
   const FormatInfo& f = info(format);
   const std::size_t axes = is_flat(f) ? 2 : 3;
   const std::size_t dropped = rank() - axes;
@@ -139,7 +140,7 @@ Result<Tensor> Tensor::with_format(PixelFormat format) const {
   // Colour planes may lie apart.
   if (!std::equal(stride + (planar ? 1 : 0), stride + axes,
                   wanted.stride_bytes.begin() + (planar ? 1 : 0))) {
-    return fail(Errc::unsupported, "strides: no picture of this format has them", "{}", f.name);
+    return fail(Errc::unsupported, "strides: no image of this format has them", "{}", f.name);
   }
   const PlaneSource whole{planes_[0].buffer, planes_[0].offset_bytes, static_cast<std::size_t>(row),
                           planar ? static_cast<std::size_t>(stride[0]) : 0};
@@ -173,7 +174,7 @@ Result<Tensor> Tensor::as_image() const {
     }
   }
   return fail(Errc::invalid_argument,
-              "tensor: its shape is no picture; [1,]H,W,C or [1,]C,H,W with C of 1, 3 or 4 is",
+              "tensor: its shape is no image; [1,]H,W,C or [1,]C,H,W with C of 1, 3 or 4 is",
               "rank {}", rank());
 }
 
@@ -189,15 +190,15 @@ Status Tensor::check_reconfigurable() const {
                 "modifier {}", modifier_to_string(modifier_));
   }
   if (capacity_bytes_ == 0U) {
-    return fail(Errc::unsupported, "tensor: is a part of a picture, its rows are not its own");
+    return fail(Errc::unsupported, "tensor: is a part of an image, its rows are not its own");
   }
   return {};
 }
 
 Result<Tensor> Tensor::reconfigured(std::size_t width, std::size_t height,
                                     PixelFormat format) const {
-  HALYARD_CHECK(check_reconfigurable());
-  HALYARD_CHECK(check_image_size(width, height));
+  HALYARD_RETURN_IF_ERROR(check_reconfigurable());
+  HALYARD_RETURN_IF_ERROR(check_image_size(width, height));
   const std::size_t rest = planes_[0].buffer->size_bytes() - planes_[0].offset_bytes;
   const std::size_t capacity = std::min(rest, capacity_bytes_.value_or(rest));
   HALYARD_TRY(const std::size_t tight, tight_stride(format, dtype(), width));
@@ -213,7 +214,7 @@ Result<Tensor> Tensor::reconfigured(std::size_t width, std::size_t height,
     HALYARD_TRY(needed, image_bytes(format, dtype(), width, height, stride));
   }
   if (needed > capacity) {
-    return fail(Errc::exhausted, "destination: too small for the picture",
+    return fail(Errc::exhausted, "destination: too small for the image",
                 "{}x{} {} {} needs {} bytes, there are {}", width, height, to_string(format),
                 to_string(dtype()), needed, capacity);
   }

@@ -10,7 +10,7 @@
 namespace halyard::track {
 namespace {
 
-constexpr float least_area = 1e-20F;  // below that of the least box that is taken
+constexpr float min_area = 1e-20F;  // below that of the least box that is taken
 
 }  // namespace
 
@@ -39,7 +39,7 @@ void AreaFilter::predict(double dt_frames) noexcept {
   const Eigen::Array4f process_velocity(1e-2F, 1e-2F, 1e-4F, 0);
   if (mean[2] + dt * velocity[2] <= 0) velocity[2] = 0;
   mean = (mean + dt * velocity).max(-largest).min(largest);
-  mean[2] = std::max(mean[2], least_area);
+  mean[2] = std::max(mean[2], min_area);
   position_variance += 2 * dt * covariance + dt * dt * velocity_variance + dt * process;
   position_variance = position_variance.min(largest);
   covariance = (covariance + dt * velocity_variance).min(largest);

@@ -147,7 +147,7 @@ class Dense {
   // reached.
   std::uint32_t nearest(std::uint32_t row, double base) {
     std::uint32_t best = nobody;
-    double least = infinity;
+    double minimum = infinity;
     const double* cost = cost_.data() + row * columns_.size();
     const double shift = base - row_potential_[row];
     for (std::uint32_t c = 0; c < columns_.size(); ++c) {
@@ -157,8 +157,8 @@ class Dense {
         distance_[c] = through;
         previous_[c] = row;
       }
-      if (distance_[c] < least) {
-        least = distance_[c];
+      if (distance_[c] < minimum) {
+        minimum = distance_[c];
         best = c;
       }
     }
@@ -193,8 +193,8 @@ struct HALYARD_LOCAL Assignment::Workspace {
 // Afterwards `pairs` are in order.
 Status Assignment::Workspace::check(std::span<const Pair>& pairs, std::size_t rows,
                                     std::size_t columns) {
-  constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();
-  if (rows > most || columns > most) {
+  constexpr std::size_t maximum = std::numeric_limits<std::int32_t>::max();
+  if (rows > maximum || columns > maximum) {
     return fail(Errc::invalid_argument, "rows, columns: at most 2147483647 each", "{}, {}", rows,
                 columns);
   }
@@ -238,7 +238,7 @@ Result<std::span<const std::int32_t>> Assignment::Workspace::solve(std::span<con
                                                                    std::size_t rows,
                                                                    std::size_t columns,
                                                                    std::optional<double> alone) {
-  HALYARD_CHECK(check(pairs, rows, columns));
+  HALYARD_RETURN_IF_ERROR(check(pairs, rows, columns));
   column_of_row.assign(rows, unassigned);
   if (pairs.empty()) return std::span<const std::int32_t>(column_of_row);
   group(pairs, rows, columns);
@@ -262,9 +262,8 @@ Assignment::Assignment(Assignment&&) noexcept = default;
 Assignment& Assignment::operator=(Assignment&&) noexcept = default;
 Assignment::~Assignment() = default;
 
-Result<std::span<const std::int32_t>> Assignment::most_pairs(std::span<const Pair> pairs,
-                                                             std::size_t rows,
-                                                             std::size_t columns) {
+Result<std::span<const std::int32_t>> Assignment::max_pairs(std::span<const Pair> pairs,
+                                                            std::size_t rows, std::size_t columns) {
   return work_->solve(pairs, rows, columns, std::nullopt);
 }
 

@@ -19,7 +19,7 @@ class ByteTrackHal final : public MethodOf<BoxFilter> {
   explicit ByteTrackHal(const ByteTrack::Options& options)
       : MethodOf(common_of(options)), options_(options), matcher_(options.is_class_aware) {}
 
-  void update(const Frame& frame) override {
+  void update(const FrameDetections& frame) override {
     predict(frame.dt);
     matcher_.begin(frame, tracks.size());
     {
@@ -53,11 +53,11 @@ class ByteTrackHal final : public MethodOf<BoxFilter> {
     }
   }
 
-  void match(const Frame& frame, float least_score) {
+  void match(const FrameDetections& frame, float min_score) {
     matcher_.run(
-        {.least_iou = options_.min_iou, .alone = {}, .least_kept_iou = 0}, tracks,
-        [&](const Detection& d) { return d.score >= least_score; },
-        [](std::size_t) { return true; }, [&](std::size_t track) { return tracks[track].box; },
+        {.min_iou = options_.min_iou, .alone = {}, .min_kept_iou = 0}, tracks,
+        [&](const Detection& d) { return d.score >= min_score; }, [](std::size_t) { return true; },
+        [&](std::size_t track) { return tracks[track].box; },
         [&](std::uint32_t detection, std::uint32_t track, double iou) {
           const Detection& d = frame.detections[detection];
           return is_gated(d.box, track) ? Matcher::never
@@ -85,14 +85,15 @@ class ByteTrackHal final : public MethodOf<BoxFilter> {
 
 Result<ByteTrack> ByteTrack::create(Options options) {
   using track::check_option;
-  HALYARD_CHECK(track::check_share(options.high_score, "high_score: must be in [0, 1]"));
-  HALYARD_CHECK(track::check_share(options.min_iou, "min_iou: must be in [0, 1]"));
-  HALYARD_CHECK(check_option(options.update_gain > 0 && options.update_gain <= 1,
-                             "update_gain: must be above 0 and at most 1", options.update_gain));
-  HALYARD_CHECK(check_option(options.max_distance >= 0 && std::isfinite(options.max_distance),
-                             "max_distance: must be finite and not negative",
-                             options.max_distance));
-  HALYARD_CHECK(track::check_common(track::common_of(options)));
+  HALYARD_RETURN_IF_ERROR(track::check_share(options.high_score, "high_score: must be in [0, 1]"));
+  HALYARD_RETURN_IF_ERROR(track::check_share(options.min_iou, "min_iou: must be in [0, 1]"));
+  HALYARD_RETURN_IF_ERROR(check_option(options.update_gain > 0 && options.update_gain <= 1,
+                                       "update_gain: must be above 0 and at most 1",
+                                       options.update_gain));
+  HALYARD_RETURN_IF_ERROR(
+      check_option(options.max_distance >= 0 && std::isfinite(options.max_distance),
+                   "max_distance: must be finite and not negative", options.max_distance));
+  HALYARD_RETURN_IF_ERROR(track::check_common(track::common_of(options)));
   return ByteTrack(std::make_unique<Impl>(std::make_unique<track::ByteTrackHal>(options)));
 }
 

@@ -18,7 +18,7 @@ class ByteTrackPaper final : public MethodOf<BoxFilter> {
   explicit ByteTrackPaper(const ByteTrack::PaperOptions& options)
       : MethodOf(common_of(options)), options_(options), matcher_(options.is_class_aware) {}
 
-  void update(const Frame& frame) override {
+  void update(const FrameDetections& frame) override {
     predict(frame.dt);
     matcher_.begin(frame, tracks.size());
     match_all(frame);
@@ -45,7 +45,7 @@ class ByteTrackPaper final : public MethodOf<BoxFilter> {
     }
   }
 
-  void match_all(const Frame& frame) {
+  void match_all(const FrameDetections& frame) {
     const auto is_high = [&](const Detection& d) { return d.score >= options_.high_score; };
     const auto is_low = [&](const Detection& d) {
       return d.score >= options_.low_score && d.score < options_.high_score;
@@ -66,10 +66,10 @@ class ByteTrackPaper final : public MethodOf<BoxFilter> {
   }
 
   template <class Admits, class AdmitsState>
-  void match(const Frame& frame, Admits admits, double limit, bool is_fused,
+  void match(const FrameDetections& frame, Admits admits, double limit, bool is_fused,
              AdmitsState admits_state) {
     matcher_.run(
-        {.least_iou = 0, .alone = limit, .least_kept_iou = 0}, tracks, admits,
+        {.min_iou = 0, .alone = limit, .min_kept_iou = 0}, tracks, admits,
         [&](std::size_t track) { return admits_state(tracks[track].state); },
         [&](std::size_t track) { return tracks[track].box; },
         [&](std::uint32_t detection, std::uint32_t, double iou) {
@@ -83,10 +83,10 @@ class ByteTrackPaper final : public MethodOf<BoxFilter> {
         });
   }
 
-  void start_tracks(const Frame& frame) {
-    const float least = std::max(options_.start_score, options_.high_score);
+  void start_tracks(const FrameDetections& frame) {
+    const float minimum = std::max(options_.start_score, options_.high_score);
     for (const std::uint32_t i : frame.usable) {
-      if (matcher_.is_open_detection(i) && frame.detections[i].score >= least)
+      if (matcher_.is_open_detection(i) && frame.detections[i].score >= minimum)
         start(frame, i, is_first_ ? TrackState::tracked : TrackState::tentative);
     }
   }
@@ -108,7 +108,7 @@ class ByteTrackPaper final : public MethodOf<BoxFilter> {
     }
     if (seen_.empty() || lost_.empty()) return;
     is_duplicate_.assign(tracks.size(), 0);
-    for (const Overlap& o : duplicates_.find(seen_boxes_, lost_boxes_, duplicate_iou)) {
+    for (const OverlapPair& o : duplicates_.find(seen_boxes_, lost_boxes_, duplicate_iou)) {
       const Track& seen = tracks[seen_[o.row]];
       const Track& lost = tracks[lost_[o.column]];
       if (common_.is_class_aware && seen.label != lost.label) continue;
@@ -136,13 +136,16 @@ Result<ByteTrack> ByteTrack::paper(PaperOptions options) {
   const auto limit = [](float value, const char* what) {
     return check_option(value > 0 && value <= 1, what, value);
   };
-  HALYARD_CHECK(track::check_share(options.high_score, "high_score: must be in [0, 1]"));
-  HALYARD_CHECK(track::check_share(options.low_score, "low_score: must be in [0, 1]"));
-  HALYARD_CHECK(track::check_share(options.start_score, "start_score: must be in [0, 1]"));
-  HALYARD_CHECK(limit(options.first_limit, "first_limit: must be above 0 and at most 1"));
-  HALYARD_CHECK(limit(options.second_limit, "second_limit: must be above 0 and at most 1"));
-  HALYARD_CHECK(limit(options.tentative_limit, "tentative_limit: must be above 0 and at most 1"));
-  HALYARD_CHECK(track::check_common(track::common_of(options)));
+  HALYARD_RETURN_IF_ERROR(track::check_share(options.high_score, "high_score: must be in [0, 1]"));
+  HALYARD_RETURN_IF_ERROR(track::check_share(options.low_score, "low_score: must be in [0, 1]"));
+  HALYARD_RETURN_IF_ERROR(
+      track::check_share(options.start_score, "start_score: must be in [0, 1]"));
+  HALYARD_RETURN_IF_ERROR(limit(options.first_limit, "first_limit: must be above 0 and at most 1"));
+  HALYARD_RETURN_IF_ERROR(
+      limit(options.second_limit, "second_limit: must be above 0 and at most 1"));
+  HALYARD_RETURN_IF_ERROR(
+      limit(options.tentative_limit, "tentative_limit: must be above 0 and at most 1"));
+  HALYARD_RETURN_IF_ERROR(track::check_common(track::common_of(options)));
   return ByteTrack(std::make_unique<Impl>(std::make_unique<track::ByteTrackPaper>(options)));
 }
 

@@ -10,7 +10,7 @@ namespace halyard::track {
 std::span<const std::int32_t> Matcher::solve(std::optional<double> alone) {
   if (pairs_.empty()) return {};
   auto chosen = alone ? assignment_.cheapest(pairs_, rows_.size(), columns_.size(), *alone)
-                      : assignment_.most_pairs(pairs_, rows_.size(), columns_.size());
+                      : assignment_.max_pairs(pairs_, rows_.size(), columns_.size());
   HALYARD_ASSERT(chosen.has_value());
   return *chosen;
 }

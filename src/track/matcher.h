@@ -18,9 +18,9 @@ namespace halyard::track {
 class Matcher {
  public:
   struct Pass {
-    double least_iou = 0;         ///< for a candidate
+    double min_iou = 0;           ///< for a candidate
     std::optional<double> alone;  ///< cost of staying alone; none: as many pairs as can be
-    double least_kept_iou = 0;    ///< below, a chosen pair is dropped
+    double min_kept_iou = 0;      ///< below, a chosen pair is dropped
   };
 
   /// Cost of a pair that is no candidate.
@@ -29,7 +29,7 @@ class Matcher {
   explicit Matcher(bool is_class_aware) : is_class_aware_(is_class_aware) {}
 
   /// Opens all of a frame.
-  void begin(const Frame& frame, std::size_t tracks) {
+  void begin(const FrameDetections& frame, std::size_t tracks) {
     frame_ = frame;
     detection_open_.assign(frame.detections.size(), 0);
     for (const std::uint32_t i : frame.usable)
@@ -50,9 +50,9 @@ class Matcher {
     collect(tracks, admits_detection, admits_track, box);
     if (rows_.empty() || columns_.empty()) return;
     pairs_.clear();
-    const std::span<const Overlap> overlaps =
-        finder_.find(row_boxes_, column_boxes_, pass.least_iou);
-    for (const Overlap& o : overlaps) {
+    const std::span<const OverlapPair> overlaps =
+        finder_.find(row_boxes_, column_boxes_, pass.min_iou);
+    for (const OverlapPair& o : overlaps) {
       const std::uint32_t detection = rows_[o.row];
       const std::uint32_t track = columns_[o.column];
       if (is_class_aware_ && frame_.detections[detection].label != tracks[track].label) continue;
@@ -63,8 +63,8 @@ class Matcher {
     for (std::size_t row = 0; row < chosen.size(); ++row) {
       if (chosen[row] == Assignment::unassigned) continue;
       const auto column = static_cast<std::size_t>(chosen[row]);
-      if (pass.least_kept_iou > 0 &&
-          overlap(row_boxes_[row], column_boxes_[column]) < pass.least_kept_iou)
+      if (pass.min_kept_iou > 0 &&
+          overlap(row_boxes_[row], column_boxes_[column]) < pass.min_kept_iou)
         continue;
       detection_open_[rows_[row]] = 0;
       track_open_[columns_[column]] = 0;
@@ -94,7 +94,7 @@ class Matcher {
   std::span<const std::int32_t> solve(std::optional<double> alone);
 
   bool is_class_aware_;
-  Frame frame_;
+  FrameDetections frame_;
   std::vector<char> detection_open_, track_open_;
   std::vector<std::uint32_t> rows_, columns_;  // of this pass: detections, tracks
   std::vector<Box> row_boxes_, column_boxes_;

@@ -16,7 +16,7 @@
 namespace halyard::track {
 
 /// One checked frame.
-struct Frame {
+struct FrameDetections {
   std::span<const Detection> detections;
   std::span<const std::uint32_t> usable;  ///< indices of those that can be tracked, ascending
   std::chrono::nanoseconds when{0};
@@ -40,7 +40,7 @@ class Method {
  public:
   explicit Method(const Common& common) noexcept : common_(common) {}
   virtual ~Method() = default;
-  virtual void update(const Frame& frame) = 0;
+  virtual void update(const FrameDetections& frame) = 0;
 
   const Common& common() const noexcept { return common_; }
   std::vector<Track> tracks;   ///< the living, by id
@@ -52,7 +52,7 @@ class Method {
     return elapsed_ns(now, track.last_seen) > static_cast<std::uint64_t>(common_.max_coast.count());
   }
   /// A detection continues a track.
-  static void see(Track& track, const Frame& frame, std::uint32_t detection) noexcept {
+  static void see(Track& track, const FrameDetections& frame, std::uint32_t detection) noexcept {
     const Detection& d = frame.detections[detection];
     track.score = d.score;
     track.label = d.label;
@@ -74,7 +74,7 @@ class MethodOf : public Method {
 
  protected:
   /// Starts a track, unless there are as many as may be; says whether it did.
-  bool start(const Frame& frame, std::uint32_t detection, TrackState state) {
+  bool start(const FrameDetections& frame, std::uint32_t detection, TrackState state) {
     if (tracks.size() >= common_.max_tracks) {
       ++left_out;
       return false;

@@ -57,7 +57,7 @@ void Observed::predict(double dt) noexcept {
 const Box& Observed::before(std::uint32_t frames) const noexcept {
   for (std::uint64_t back = frames; back >= 1; --back) {
     if (back > frame_) continue;
-    const Seen& seen = past_[(frame_ - back) % most_frames];
+    const Seen& seen = past_[(frame_ - back) % max_frames];
     if (seen.frame == frame_ - back) return seen.box;
   }
   return last_;
@@ -70,7 +70,7 @@ void Observed::see(const Box& box, std::uint32_t direction_frames) noexcept {
   } else {
     filter_.correct(box);
   }
-  past_[frame_ % most_frames] = {box, frame_};
+  past_[frame_ % max_frames] = {box, frame_};
   last_ = box;
   at_last_ = filter_;
   dt_since_ = 0;

@@ -23,7 +23,7 @@ double agreement(const Direction& a, const Direction& b) noexcept;
 /// One track's past. Frames are counted, seen or not.
 class Observed {
  public:
-  static constexpr std::uint32_t most_frames = 8;  ///< that can be looked back
+  static constexpr std::uint32_t max_frames = 8;  ///< that can be looked back
 
   explicit Observed(const Box& box) noexcept;
 
@@ -54,7 +54,7 @@ class Observed {
     Box box;
     std::uint64_t frame = ~std::uint64_t{0};
   };
-  std::array<Seen, most_frames> past_;  // by frame modulo its size
+  std::array<Seen, max_frames> past_;  // by frame modulo its size
 };
 
 }  // namespace halyard::track

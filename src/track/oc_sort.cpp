@@ -7,7 +7,7 @@ namespace halyard {
 namespace track {
 namespace {
 
-constexpr float least_low_score = 0.1F;
+constexpr float min_low_score = 0.1F;
 
 class OcSortMethod final : public StreakMethod<Observed> {
  public:
@@ -17,9 +17,9 @@ class OcSortMethod final : public StreakMethod<Observed> {
  private:
   bool is_high(const Detection& d) const noexcept { return d.score >= options_.high_score; }
 
-  void match(const Frame& frame) override {
+  void match(const FrameDetections& frame) override {
     const auto high = [&](const Detection& d) { return is_high(d); };
-    const auto low = [&](const Detection& d) { return d.score >= least_low_score && !is_high(d); };
+    const auto low = [&](const Detection& d) { return d.score >= min_low_score && !is_high(d); };
     const auto predicted = [&](std::size_t track) { return tracks[track].box; };
     const auto last_seen = [&](std::size_t track) { return states[track].filter.last(); };
     const auto minus_iou = [](std::uint32_t, std::uint32_t, double iou) { return -iou; };
@@ -43,9 +43,9 @@ class OcSortMethod final : public StreakMethod<Observed> {
   }
 
   template <class Admits, class BoxOf, class Cost>
-  void pass(const Frame& frame, Admits admits, BoxOf box, Cost cost) {
+  void pass(const FrameDetections& frame, Admits admits, BoxOf box, Cost cost) {
     matcher_.run(
-        {.least_iou = options_.min_iou, .alone = 0, .least_kept_iou = 0}, tracks, admits,
+        {.min_iou = options_.min_iou, .alone = 0, .min_kept_iou = 0}, tracks, admits,
         [](std::size_t) { return true; }, box, cost,
         [&](std::uint32_t track, std::uint32_t detection) {
           const Box& seen = frame.detections[detection].box;
@@ -62,14 +62,14 @@ class OcSortMethod final : public StreakMethod<Observed> {
 }  // namespace track
 
 Result<OcSort> OcSort::create(Options options) {
-  HALYARD_CHECK(track::check_share(options.high_score, "high_score: must be in [0, 1]"));
-  HALYARD_CHECK(track::check_share(options.min_iou, "min_iou: must be in [0, 1]"));
-  HALYARD_CHECK(track::check_share(options.inertia, "inertia: must be in [0, 1]"));
-  HALYARD_CHECK(track::check_option(
-      options.direction_frames >= 1 && options.direction_frames < track::Observed::most_frames,
+  HALYARD_RETURN_IF_ERROR(track::check_share(options.high_score, "high_score: must be in [0, 1]"));
+  HALYARD_RETURN_IF_ERROR(track::check_share(options.min_iou, "min_iou: must be in [0, 1]"));
+  HALYARD_RETURN_IF_ERROR(track::check_share(options.inertia, "inertia: must be in [0, 1]"));
+  HALYARD_RETURN_IF_ERROR(track::check_option(
+      options.direction_frames >= 1 && options.direction_frames < track::Observed::max_frames,
       "direction_frames: must be in 1..7", options.direction_frames));
-  HALYARD_CHECK(track::check_hits(options.min_hits));
-  HALYARD_CHECK(track::check_common(track::common_of(options)));
+  HALYARD_RETURN_IF_ERROR(track::check_hits(options.min_hits));
+  HALYARD_RETURN_IF_ERROR(track::check_common(track::common_of(options)));
   return OcSort(std::make_unique<Impl>(std::make_unique<track::OcSortMethod>(options)));
 }
 

@@ -33,8 +33,8 @@ void OverlapFinder::sort_columns(std::span<const Box> columns) {
     reach_.push_back(reach_.empty() ? column.box.x2 : std::max(reach_.back(), column.box.x2));
 }
 
-std::span<const Overlap> OverlapFinder::find(std::span<const Box> rows,
-                                             std::span<const Box> columns, double least) {
+std::span<const OverlapPair> OverlapFinder::find(std::span<const Box> rows,
+                                                 std::span<const Box> columns, double minimum) {
   sort_columns(columns);
   found_.clear();
   for (std::uint32_t row = 0; row < rows.size(); ++row) {
@@ -46,10 +46,10 @@ std::span<const Overlap> OverlapFinder::find(std::span<const Box> rows,
       if (column.box.x1 >= box.x2) break;
       if (column.box.y1 >= box.y2 || box.y1 >= column.box.y2 || box.x1 >= column.box.x2) continue;
       const double iou = overlap(box, column.box);
-      if (iou > 0 && iou >= least) found_.push_back({row, column.index, iou});
+      if (iou > 0 && iou >= minimum) found_.push_back({row, column.index, iou});
     }
     std::sort(found_.begin() + static_cast<std::ptrdiff_t>(before), found_.end(),
-              [](const Overlap& a, const Overlap& b) { return a.column < b.column; });
+              [](const OverlapPair& a, const OverlapPair& b) { return a.column < b.column; });
   }
   return found_;
 }

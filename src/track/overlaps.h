@@ -15,7 +15,7 @@ namespace halyard::track {
 /// fraction counts like any other.
 double overlap(const Box& a, const Box& b) noexcept;
 
-struct Overlap {
+struct OverlapPair {
   std::uint32_t row = 0;
   std::uint32_t column = 0;
   double iou = 0;  ///< > 0
@@ -24,10 +24,10 @@ struct Overlap {
 /// Finds overlapping pairs by a sweep along x. Keeps its memory.
 class OverlapFinder {
  public:
-  /// The pairs with IoU above 0 and at least `least`, by row, then column; valid until the next
+  /// The pairs with IoU above 0 and at least `minimum`, by row, then column; valid until the next
   /// call. O(n log n) and the pairs that overlap in x.
-  std::span<const Overlap> find(std::span<const Box> rows, std::span<const Box> columns,
-                                double least);
+  std::span<const OverlapPair> find(std::span<const Box> rows, std::span<const Box> columns,
+                                    double minimum);
 
  private:
   void sort_columns(std::span<const Box> columns);
@@ -37,7 +37,7 @@ class OverlapFinder {
   };
   std::vector<Column> columns_;  // by x1
   std::vector<float> reach_;     // the largest x2 up to here
-  std::vector<Overlap> found_;
+  std::vector<OverlapPair> found_;
 };
 
 }  // namespace halyard::track

@@ -13,10 +13,10 @@ class SortMethod final : public StreakMethod<AreaFilter> {
       : StreakMethod(common_of(options), options.min_hits, options.min_score), options_(options) {}
 
  private:
-  void match(const Frame& frame) override {
+  void match(const FrameDetections& frame) override {
     trace::Span span("track.update.match");
     matcher_.run(
-        {.least_iou = 0, .alone = 0, .least_kept_iou = options_.min_iou}, tracks,
+        {.min_iou = 0, .alone = 0, .min_kept_iou = options_.min_iou}, tracks,
         [&](const Detection& d) { return d.score >= options_.min_score; },
         [](std::size_t) { return true; }, [&](std::size_t track) { return tracks[track].box; },
         [](std::uint32_t, std::uint32_t, double iou) { return -iou; },
@@ -34,10 +34,10 @@ class SortMethod final : public StreakMethod<AreaFilter> {
 }  // namespace track
 
 Result<Sort> Sort::create(Options options) {
-  HALYARD_CHECK(track::check_share(options.min_score, "min_score: must be in [0, 1]"));
-  HALYARD_CHECK(track::check_share(options.min_iou, "min_iou: must be in [0, 1]"));
-  HALYARD_CHECK(track::check_hits(options.min_hits));
-  HALYARD_CHECK(track::check_common(track::common_of(options)));
+  HALYARD_RETURN_IF_ERROR(track::check_share(options.min_score, "min_score: must be in [0, 1]"));
+  HALYARD_RETURN_IF_ERROR(track::check_share(options.min_iou, "min_iou: must be in [0, 1]"));
+  HALYARD_RETURN_IF_ERROR(track::check_hits(options.min_hits));
+  HALYARD_RETURN_IF_ERROR(track::check_common(track::common_of(options)));
   return Sort(std::make_unique<Impl>(std::make_unique<track::SortMethod>(options)));
 }
 

@@ -35,7 +35,7 @@ class StreakMethod : public MethodOf<Streak<Filter>> {
         min_hits_(min_hits),
         start_score_(start_score) {}
 
-  void update(const Frame& frame) final {
+  void update(const FrameDetections& frame) final {
     if (frames_ <= min_hits_) ++frames_;
     predict(frame.dt);
     matcher_.begin(frame, tracks.size());
@@ -59,7 +59,7 @@ class StreakMethod : public MethodOf<Streak<Filter>> {
 
  protected:
   /// Runs the passes of one frame; tracks are where they are expected.
-  virtual void match(const Frame& frame) = 0;
+  virtual void match(const FrameDetections& frame) = 0;
 
   using Base::states;
   Matcher matcher_;

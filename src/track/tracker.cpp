@@ -8,23 +8,7 @@
 #include "track/method.h"
 
 namespace halyard {
-namespace track {
-
-Status check_option(bool holds, const char* what, double value) {
-  if (holds) return {};
-  return fail(Errc::invalid_argument, what, "{}", value);
-}
-
-Status check_common(const Common& common) {
-  HALYARD_CHECK(check_option(common.max_coast.count() >= 0, "max_coast: must not be negative",
-                             static_cast<double>(common.max_coast.count())));
-  HALYARD_CHECK(check_option(common.frame_interval.count() > 0, "frame_interval: must be above 0",
-                             static_cast<double>(common.frame_interval.count())));
-  return check_option(common.max_tracks >= 1 && common.max_tracks <= 65536,
-                      "max_tracks: must be in 1..65536", common.max_tracks);
-}
-
-}  // namespace track
+namespace track {}  // namespace track
 
 namespace {
 
@@ -34,9 +18,9 @@ bool is_coordinate(float value) noexcept {  // false for NaN
 
 // What can be tracked: a box with an extent, inside of what floats can square, and a score.
 bool is_trackable(const Detection& d) noexcept {
-  constexpr float least_side = 1e-9F;
+  constexpr float min_side = 1e-9F;
   return is_coordinate(d.box.x1) && is_coordinate(d.box.y1) && is_coordinate(d.box.x2) &&
-         is_coordinate(d.box.y2) && d.box.width() >= least_side && d.box.height() >= least_side &&
+         is_coordinate(d.box.y2) && d.box.width() >= min_side && d.box.height() >= min_side &&
          std::isfinite(d.score) && d.score >= 0;
 }
 
@@ -58,16 +42,16 @@ void Tracker::Impl::choose_usable(std::span<const Detection> detections) {
   for (std::uint32_t i = 0; i < detections.size(); ++i) {
     if (is_trackable(detections[i])) usable.push_back(i);
   }
-  const std::size_t most = method->common().max_tracks;
-  method->left_out = usable.size() > most ? usable.size() - most : 0;
-  if (usable.size() <= most) return;
-  std::nth_element(usable.begin(), usable.begin() + static_cast<std::ptrdiff_t>(most), usable.end(),
-                   [&](std::uint32_t a, std::uint32_t b) {
+  const std::size_t maximum = method->common().max_tracks;
+  method->left_out = usable.size() > maximum ? usable.size() - maximum : 0;
+  if (usable.size() <= maximum) return;
+  std::nth_element(usable.begin(), usable.begin() + static_cast<std::ptrdiff_t>(maximum),
+                   usable.end(), [&](std::uint32_t a, std::uint32_t b) {
                      const float left = detections[a].score;
                      const float right = detections[b].score;
                      return left != right ? left > right : a < b;
                    });
-  usable.resize(most);
+  usable.resize(maximum);
   std::sort(usable.begin(), usable.end());
 }
 
@@ -76,8 +60,8 @@ Status Tracker::Impl::update(std::span<const Detection> detections, std::chrono:
     return fail(Errc::invalid_argument, "when: must not be before the last update",
                 "{} ns after {} ns", when.count(), now.count());
   }
-  constexpr std::size_t most = 0x7FFFFFFF;  // indices are reported as i32
-  if (detections.size() > most) {
+  constexpr std::size_t maximum = 0x7FFFFFFF;  // indices are reported as i32
+  if (detections.size() > maximum) {
     return fail(Errc::invalid_argument, "detections: at most 2147483647", "{}", detections.size());
   }
   trace::Span span("track.update");
@@ -103,13 +87,13 @@ Tracker::~Tracker() = default;
 
 Result<std::vector<Track>> Tracker::update(std::span<const Detection> detections,
                                            std::chrono::nanoseconds when) {
-  HALYARD_CHECK(impl_->update(detections, when));
+  HALYARD_RETURN_IF_ERROR(impl_->update(detections, when));
   return tracks();
 }
 
 Status Tracker::update(std::span<const Detection> detections, std::chrono::nanoseconds when,
                        std::vector<Track>& tracks) {
-  HALYARD_CHECK(impl_->update(detections, when));
+  HALYARD_RETURN_IF_ERROR(impl_->update(detections, when));
   tracks = this->tracks();
   return {};
 }

@@ -31,16 +31,16 @@ const std::byte* address_of(const cv::Mat& mat) {
   return reinterpret_cast<const std::byte*>(mat.data);
 }
 
-Tensor picture(PixelFormat format, std::size_t stride = 0) {
+Tensor image(PixelFormat format, std::size_t stride = 0) {
   ImageOptions options;
   options.memory = Memory::mem;
   options.stride_bytes = stride;
   return *Tensor::create_image(6, 4, format, options);
 }
 
-TEST(OpenCv, sees_a_picture_in_place_with_its_padding) {
+TEST(OpenCv, sees_an_image_in_place_with_its_padding) {
   const auto before = copy_stats().copies;
-  const Tensor tensor = picture(PixelFormat::rgb, 64);
+  const Tensor tensor = image(PixelFormat::rgb, 64);
   const auto map = *tensor.map(Access::read_write);
   cv::Mat mat = *mat_of(map);
   EXPECT_EQ(address_of(mat), map.data());
@@ -71,8 +71,8 @@ TEST(OpenCv, has_a_type_code_for_the_element_types_that_it_knows) {
   }
 }
 
-TEST(OpenCv, takes_a_part_of_a_picture) {
-  const Tensor tensor = picture(PixelFormat::rgba);
+TEST(OpenCv, takes_a_part_of_an_image) {
+  const Tensor tensor = image(PixelFormat::rgba);
   const auto part = *tensor.slice({2, 1, 3, 2});
   const auto map = *part.map(Access::read);
   const auto mat = *mat_of(map);
@@ -81,8 +81,8 @@ TEST(OpenCv, takes_a_part_of_a_picture) {
   EXPECT_EQ(mat.step[0], 24U);
 }
 
-TEST(OpenCv, takes_pictures_plane_by_plane) {
-  const Tensor nv12 = picture(PixelFormat::nv12);
+TEST(OpenCv, takes_images_plane_by_plane) {
+  const Tensor nv12 = image(PixelFormat::nv12);
   const auto map = *nv12.map(Access::read);
   const auto luma = *mat_of_plane(map, 0);
   const auto chroma = *mat_of_plane(map, 1);
@@ -93,17 +93,17 @@ TEST(OpenCv, takes_pictures_plane_by_plane) {
   EXPECT_EQ(address_of(chroma), map.plane(1).data);
   EXPECT_EQ(chroma.step[0], map.plane(1).stride_bytes);
   EXPECT_EQ(code_of(mat_of_plane(map, 2)), Errc::invalid_argument);
-  const auto planar = *picture(PixelFormat::planar_rgb).map(Access::read);
+  const auto planar = *image(PixelFormat::planar_rgb).map(Access::read);
   EXPECT_EQ(mat_of_plane(planar, 2)->type(), CV_8UC1);
   EXPECT_EQ(address_of(*mat_of_plane(planar, 2)), planar.plane(2).data);
-  const auto yuyv = *picture(PixelFormat::yuyv).map(Access::read);
+  const auto yuyv = *image(PixelFormat::yuyv).map(Access::read);
   EXPECT_EQ(mat_of_plane(yuyv, 0)->type(), CV_8UC2);
 }
 
 TEST(OpenCv, refuses_tensors_that_no_mat_can_describe) {
   const auto flat = *Tensor::create(DType::u8, {12}, Memory::mem);
   EXPECT_EQ(code_of(mat_of(*flat.map(Access::read))), Errc::invalid_argument);
-  const auto planar = *picture(PixelFormat::planar_rgb).map(Access::read);
+  const auto planar = *image(PixelFormat::planar_rgb).map(Access::read);
   EXPECT_EQ(code_of(mat_of(planar)), Errc::unsupported) << "its channels lie apart";
   const auto wide = *Tensor::create(DType::u8, {2, 2, 513}, Memory::mem);
   EXPECT_EQ(code_of(mat_of(*wide.map(Access::read))), Errc::unsupported);
@@ -124,7 +124,7 @@ TEST(OpenCv, refuses_tensors_that_no_mat_can_describe) {
 }
 
 TEST(OpenCv, refuses_planes_in_several_places_as_one_mat) {
-  const auto part = *picture(PixelFormat::nv12).slice({2, 2, 4, 2});
+  const auto part = *image(PixelFormat::nv12).slice({2, 2, 4, 2});
   const auto map = *part.map(Access::read);
   EXPECT_EQ(code_of(mat_of(map)), Errc::unsupported);
   EXPECT_TRUE(mat_of_plane(map, 1));

@@ -88,7 +88,7 @@ TEST(Letterbox, nothing_vanishes_or_leaves_the_target_under_any_rule) {
   }
 }
 
-// Where pixel (x, y) of a 3 x 2 picture goes, and the size of what comes out.
+// Where pixel (x, y) of a 3 x 2 image goes, and the size of what comes out.
 struct Turned {
   int x, y, width, height;
   friend bool operator==(const Turned&, const Turned&) = default;
@@ -152,13 +152,13 @@ TEST(Placement, letterbox_maps_corners_of_the_content_to_corners_of_the_source) 
   EXPECT_EQ(p.to_destination(Box{0, 0, 1280, 720}), (Box{0, 140, 640, 500}));
 }
 
-TEST(Placement, to_source_clips_boxes_to_the_picture) {
+TEST(Placement, to_source_clips_boxes_to_the_image) {
   const Placement p({100, 50}, Region{0, 0, 100, 50}, {Flip::none, Rotation::none}, {100, 100},
                     {0, 25, 100, 50});
   EXPECT_EQ(p.to_source(Box{-10, 0, 200, 100}), (Box{0, 0, 100, 50}));
 }
 
-TEST(Placement, to_source_lays_boxes_beside_the_picture_on_its_edge) {
+TEST(Placement, to_source_lays_boxes_beside_the_image_on_its_edge) {
   const Placement p({100, 50}, Region{0, 0, 100, 50}, {Flip::none, Rotation::none}, {100, 100},
                     {0, 25, 100, 50});
   struct Case {
@@ -288,7 +288,7 @@ TEST(Placement, a_free_map_goes_both_ways) {
   const Point back = p.to_source(there);
   EXPECT_FLOAT_EQ(back.x, 20);
   EXPECT_FLOAT_EQ(back.y, 8);
-  // The box around four turned corners, clipped to the picture.
+  // The box around four turned corners, clipped to the image.
   const Box box = p.to_destination(Box{0, 0, 8, 4});
   EXPECT_EQ(box, (Box{3, 8, 8, 12}));
   EXPECT_EQ(p.to_source(Box{-500, -500, 500, 500}), (Box{0, 0, 100, 80}));

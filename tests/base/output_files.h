@@ -29,7 +29,7 @@ class OutputFiles : public ::testing::Test {
   }
   static Status write_whole(const std::string& path, std::string_view text) {
     HALYARD_TRY(auto file, OutputFile::create(path));
-    HALYARD_CHECK(file.write(text));
+    HALYARD_RETURN_IF_ERROR(file.write(text));
     return file.commit();
   }
   struct stat look(const std::string& name) const {

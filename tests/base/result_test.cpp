@@ -28,7 +28,7 @@ Result<int> quarter_of(int value) {
 }
 
 Status check_even(int value) {
-  HALYARD_CHECK(half_of(value));
+  HALYARD_RETURN_IF_ERROR(half_of(value));
   return {};
 }
 
@@ -102,14 +102,14 @@ TEST(Error, every_code_has_a_name_of_its_own) {
 }
 
 TEST(Checked, notices_overflow) {
-  constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+  constexpr std::size_t maximum = std::numeric_limits<std::size_t>::max();
   EXPECT_EQ(checked_mul(3, 5), 15U);
-  EXPECT_FALSE(checked_mul(most / 2, 3));
-  EXPECT_EQ(checked_add(most - 1, 1), most);
-  EXPECT_FALSE(checked_add(most, 1));
+  EXPECT_FALSE(checked_mul(maximum / 2, 3));
+  EXPECT_EQ(checked_add(maximum - 1, 1), maximum);
+  EXPECT_FALSE(checked_add(maximum, 1));
   EXPECT_EQ(checked_round_up(65, 64), 128U);
   EXPECT_EQ(checked_round_up(64, 64), 64U);
-  EXPECT_FALSE(checked_round_up(most - 3, 64));
+  EXPECT_FALSE(checked_round_up(maximum - 3, 64));
 }
 
 }  // namespace

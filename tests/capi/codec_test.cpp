@@ -27,15 +27,15 @@ void write(const std::string& path, const Bytes& bytes) {
 
 // A JPEG of 24 x 16 pixels, the left half dark, the right half bright.
 Bytes jpeg(const halyard::test::Folder& folder) {
-  const Tensor picture = image(24, 16, HAL_PIXEL_FORMAT_GREY);
+  const Tensor image = make_image(24, 16, HAL_PIXEL_FORMAT_GREY);
   {
-    const Map map(hal_tensor_map_create(picture.get()));
+    const Map map(hal_tensor_map_create(image.get()));
     auto* const at = static_cast<std::uint8_t*>(hal_tensor_map_data(map.get()));
     for (std::size_t i = 0; i < hal_tensor_map_size(map.get()); ++i)
       at[i] = i % 24 < 12 ? 30 : 220;
   }
   const std::string path = folder / "written.jpg";
-  EXPECT_EQ(hal_tensor_save_jpeg(picture.get(), path.c_str(), 95), 0) << hal_last_error();
+  EXPECT_EQ(hal_tensor_save_jpeg(image.get(), path.c_str(), 95), 0) << hal_last_error();
   return read(path);
 }
 
@@ -51,7 +51,7 @@ Bytes oriented(Bytes file, std::uint8_t tag) {
 TEST(CapiCodec, decodes_in_both_forms) {
   const halyard::test::Folder folder;
   const Bytes file = jpeg(folder);
-  const Tensor tensor = image(24, 16, HAL_PIXEL_FORMAT_RGB);
+  const Tensor tensor = make_image(24, 16, HAL_PIXEL_FORMAT_RGB);
   std::size_t width = 0;
   std::size_t height = 0;
   errno = 77;
@@ -79,7 +79,7 @@ TEST(CapiCodec, limits_count_in_every_call_that_decodes) {
   const halyard::test::Folder folder;
   const Bytes file = jpeg(folder);
   const std::string path = folder / "written.jpg";
-  const Tensor tensor = image(24, 16, HAL_PIXEL_FORMAT_RGB);
+  const Tensor tensor = make_image(24, 16, HAL_PIXEL_FORMAT_RGB);
   const std::size_t usual = hal_decode_limit_get(HAL_DECODE_LIMIT_PIXELS);
   EXPECT_EQ(usual, std::size_t{1} << 28);
   const auto refused = [](int code) {
@@ -121,7 +121,7 @@ TEST(CapiCodec, each_limit_is_a_field_of_its_own) {
 TEST(CapiCodec, tells_every_orientation_as_mirror_then_turn) {
   const halyard::test::Folder folder;
   const Bytes plain = jpeg(folder);
-  const Tensor tensor = image(24, 16, HAL_PIXEL_FORMAT_RGB);
+  const Tensor tensor = make_image(24, 16, HAL_PIXEL_FORMAT_RGB);
   constexpr std::array<std::pair<int, bool>, 9> expected{{{0, false},
                                                           {0, false},
                                                           {0, true},
@@ -146,23 +146,23 @@ TEST(CapiCodec, tells_every_orientation_as_mirror_then_turn) {
   }
 }
 
-// HAL's programs turn the picture themselves; nothing may turn it before.
-TEST(CapiCodec, converts_decoded_pictures_as_they_are_stored) {
+// HAL's programs turn the image themselves; nothing may turn it before.
+TEST(CapiCodec, converts_decoded_images_as_they_are_stored) {
   const halyard::test::Folder folder;
   const Bytes file = oriented(jpeg(folder), 6);
-  const Tensor tensor = image(24, 16, HAL_PIXEL_FORMAT_GREY);
+  const Tensor tensor = make_image(24, 16, HAL_PIXEL_FORMAT_GREY);
   ASSERT_EQ(hal_tensor_decode_image(tensor.get(), file.data(), file.size(), HAL_PIXEL_FORMAT_GREY,
                                     nullptr, nullptr),
             0)
       << hal_last_error();
   const Processor processor{hal_image_processor_new()};
-  const Tensor stored = image(24, 16, HAL_PIXEL_FORMAT_GREY);
+  const Tensor stored = make_image(24, 16, HAL_PIXEL_FORMAT_GREY);
   ASSERT_EQ(hal_image_processor_convert(processor.get(), tensor.get(), stored.get(),
                                         HAL_ROTATION_NONE, HAL_FLIP_NONE, nullptr),
             0)
       << hal_last_error();
   EXPECT_NEAR(byte_at(stored, 23), 220, 3) << "the right half is bright";
-  const Tensor turned = image(16, 24, HAL_PIXEL_FORMAT_GREY);
+  const Tensor turned = make_image(16, 24, HAL_PIXEL_FORMAT_GREY);
   ASSERT_EQ(hal_image_processor_convert(processor.get(), tensor.get(), turned.get(),
                                         HAL_ROTATION_ROTATE90, HAL_FLIP_NONE, nullptr),
             0)
@@ -170,7 +170,7 @@ TEST(CapiCodec, converts_decoded_pictures_as_they_are_stored) {
   EXPECT_NEAR(byte_at(turned, 15), 30, 3) << "the left half is on top";
 }
 
-TEST(CapiCodec, loads_pictures_upright_in_any_format) {
+TEST(CapiCodec, loads_images_upright_in_any_format) {
   const halyard::test::Folder folder;
   const std::string path = folder / "turned.jpg";
   write(path, oriented(jpeg(folder), 6));
@@ -191,9 +191,9 @@ TEST(CapiCodec, tells_what_is_wrong_with_data) {
   const halyard::test::Folder folder;
   const Bytes file = jpeg(folder);
   Bytes half(file.begin(), file.begin() + static_cast<long>(file.size() / 2));
-  const Tensor tensor = image(24, 16, HAL_PIXEL_FORMAT_RGB);
-  const Tensor small = image(4, 4, HAL_PIXEL_FORMAT_RGB);
-  const Tensor floats = image(24, 16, HAL_PIXEL_FORMAT_RGB, HAL_DTYPE_F32);
+  const Tensor tensor = make_image(24, 16, HAL_PIXEL_FORMAT_RGB);
+  const Tensor small = make_image(4, 4, HAL_PIXEL_FORMAT_RGB);
+  const Tensor floats = make_image(24, 16, HAL_PIXEL_FORMAT_RGB, HAL_DTYPE_F32);
   const auto decode = [](const Tensor& into, const Bytes& data, int format = -1) {
     return hal_tensor_decode_image(into.get(), data.data(), data.size(), format, nullptr, nullptr);
   };
@@ -219,7 +219,7 @@ TEST(CapiCodec, tells_what_is_wrong_with_files) {
   const std::string empty = folder / "empty.jpg";
   jpeg(folder);
   write(empty, {});
-  const Tensor tensor = image(24, 16, HAL_PIXEL_FORMAT_RGB);
+  const Tensor tensor = make_image(24, 16, HAL_PIXEL_FORMAT_RGB);
   const auto decode = [&](const char* path) {
     return hal_tensor_decode_image_file(tensor.get(), path, -1, nullptr, nullptr);
   };
@@ -245,10 +245,10 @@ TEST(CapiCodec, tells_what_is_wrong_with_files) {
 TEST(CapiCodec, saves_rows_at_their_own_pitch) {
   const halyard::test::Folder folder;
   const std::string path = folder / "part.jpg";
-  const Tensor whole = image(64, 16, HAL_PIXEL_FORMAT_RGB);
+  const Tensor whole = make_image(64, 16, HAL_PIXEL_FORMAT_RGB);
   paint(whole, 255);
   const Tensor part(hal_tensor_view(whole.get(), hal_region_new(8, 0, 16, 16)));
-  paint(image(1, 1, HAL_PIXEL_FORMAT_RGB), 0);
+  paint(make_image(1, 1, HAL_PIXEL_FORMAT_RGB), 0);
   for (const int quality : {0, 101, -5, 80}) {
     ASSERT_EQ(hal_tensor_save_jpeg(part.get(), path.c_str(), quality), 0) << hal_last_error();
     const Tensor back(hal_tensor_load_file(path.c_str(), HAL_PIXEL_FORMAT_GREY));
@@ -261,7 +261,7 @@ TEST(CapiCodec, saves_rows_at_their_own_pitch) {
   EXPECT_ERRNO(-1, EINVAL, hal_tensor_save_jpeg(part.get(), nullptr, 80));
   EXPECT_ERRNO(-1, EINVAL, hal_tensor_save_jpeg(part.get(), "\xc0\x80", 80));
   EXPECT_ERRNO(-1, EINVAL, hal_tensor_save_jpeg(nullptr, path.c_str(), 80));
-  const Tensor floats = image(16, 16, HAL_PIXEL_FORMAT_RGB, HAL_DTYPE_F32);
+  const Tensor floats = make_image(16, 16, HAL_PIXEL_FORMAT_RGB, HAL_DTYPE_F32);
   EXPECT_ERRNO(-1, ENOTSUP, hal_tensor_save_jpeg(floats.get(), path.c_str(), 80));
 }
 

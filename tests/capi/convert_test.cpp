@@ -14,8 +14,8 @@ using namespace capi_test;
 // A processor, a grey source of four quadrants (10, 20 over 30, 40), and a destination.
 struct CapiConvert : testing::Test {
   Processor processor{hal_image_processor_new()};
-  Tensor src = image(8, 8, HAL_PIXEL_FORMAT_GREY);
-  Tensor dst = image(8, 8, HAL_PIXEL_FORMAT_GREY);
+  Tensor src = make_image(8, 8, HAL_PIXEL_FORMAT_GREY);
+  Tensor dst = make_image(8, 8, HAL_PIXEL_FORMAT_GREY);
 
   CapiConvert() {
     const Map map(hal_tensor_map_create(src.get()));
@@ -126,7 +126,7 @@ TEST_F(CapiConvert, refuses_rectangles_that_are_none) {
 TEST_F(CapiConvert, refuses_what_it_cannot_convert) {
   const std::size_t count = 64;
   const Tensor flat(hal_tensor_new(HAL_DTYPE_U8, &count, 1, HAL_TENSOR_MEMORY_MEM, nullptr));
-  const Tensor wide = image(8, 8, HAL_PIXEL_FORMAT_GREY, HAL_DTYPE_U64);
+  const Tensor wide = make_image(8, 8, HAL_PIXEL_FORMAT_GREY, HAL_DTYPE_U64);
   const auto run = [&](const hal_tensor* from, hal_tensor* to) {
     return hal_image_processor_convert(processor.get(), from, to, HAL_ROTATION_NONE, HAL_FLIP_NONE,
                                        nullptr);
@@ -159,7 +159,7 @@ TEST_F(CapiConvert, keeps_deferred_requests_until_flushed) {
   ASSERT_EQ(hal_image_processor_convert_deferred(processor.get(), src.get(), dst.get(),
                                                  HAL_ROTATION_NONE, HAL_FLIP_NONE, nullptr),
             0);
-  const Tensor other = image(8, 8, HAL_PIXEL_FORMAT_GREY);
+  const Tensor other = make_image(8, 8, HAL_PIXEL_FORMAT_GREY);
   ASSERT_EQ(hal_image_processor_convert_deferred_27(processor.get(), src.get(), other.get(),
                                                     HAL_ROTATION_ROTATE180, HAL_FLIP_NONE, nullptr),
             0);
@@ -212,7 +212,7 @@ TEST(CapiProcessor, is_made_for_backends_that_are_here) {
                hal_image_processor_new_with_backend(static_cast<hal_compute_backend>(4)));
 }
 
-TEST(CapiProcessor, makes_pictures) {
+TEST(CapiProcessor, makes_images) {
   const Processor processor(hal_image_processor_new());
   const Tensor older(hal_image_processor_create_image(processor.get(), 20, 10, HAL_PIXEL_FORMAT_RGB,
                                                       HAL_DTYPE_U8));

@@ -31,7 +31,7 @@ TEST(CapiImage, knows_every_format) {
       Row{HAL_PIXEL_FORMAT_NV24, {18, 8}, 2, 1, true},
   };
   for (const Row& row : rows) {
-    const Tensor tensor = image(8, 6, row.format);
+    const Tensor tensor = make_image(8, 6, row.format);
     ASSERT_TRUE(tensor) << row.format << hal_last_error();
     std::size_t rank = 0;
     const std::size_t* const shape = hal_tensor_shape(tensor.get(), &rank);
@@ -45,12 +45,12 @@ TEST(CapiImage, knows_every_format) {
   }
 }
 
-TEST(CapiImage, pads_rows_of_semi_planar_pictures_alone) {
-  const Tensor rgb = image(30, 6, HAL_PIXEL_FORMAT_RGB);
+TEST(CapiImage, pads_rows_of_semi_planar_images_alone) {
+  const Tensor rgb = make_image(30, 6, HAL_PIXEL_FORMAT_RGB);
   EXPECT_EQ(hal_tensor_row_stride(rgb.get()), 90U);
   EXPECT_EQ(hal_tensor_effective_row_stride(rgb.get()), 90U);
   EXPECT_EQ(hal_tensor_recorded_row_stride(rgb.get()), 0U) << "flat";
-  const Tensor nv12 = image(31, 6, HAL_PIXEL_FORMAT_NV12);
+  const Tensor nv12 = make_image(31, 6, HAL_PIXEL_FORMAT_NV12);
   EXPECT_EQ(hal_tensor_row_stride(nv12.get()), 64U);
   EXPECT_EQ(hal_tensor_recorded_row_stride(nv12.get()), 64U);
   EXPECT_EQ(hal_tensor_size(nv12.get()), 31U * 9);
@@ -110,15 +110,15 @@ TEST(CapiImage, makes_what_a_descriptor_says) {
   EXPECT_ERRNO(nullptr, EINVAL, hal_image_desc_new(0, 6, HAL_PIXEL_FORMAT_RGB, HAL_DTYPE_U8));
 }
 
-TEST(CapiImage, shows_parts_of_pictures_and_batches) {
-  Tensor picture = image(8, 6, HAL_PIXEL_FORMAT_RGB);
-  fill(picture, 1);
-  const Tensor part(hal_tensor_view(picture.get(), hal_region_new(2, 1, 4, 3)));
+TEST(CapiImage, shows_parts_of_images_and_batches) {
+  Tensor image = make_image(8, 6, HAL_PIXEL_FORMAT_RGB);
+  fill(image, 1);
+  const Tensor part(hal_tensor_view(image.get(), hal_region_new(2, 1, 4, 3)));
   ASSERT_TRUE(part) << hal_last_error();
   EXPECT_EQ(hal_tensor_width(part.get()), 4U);
-  EXPECT_EQ(hal_tensor_row_stride(part.get()), 24U) << "the whole picture's";
+  EXPECT_EQ(hal_tensor_row_stride(part.get()), 24U) << "the whole image's";
   EXPECT_EQ(hal_tensor_recorded_row_stride(part.get()), 24U);
-  picture.reset();
+  image.reset();
   EXPECT_EQ(byte_at(part, 0), 24 + 6) << "parts keep the bytes";
   const Tensor row(hal_tensor_view(part.get(), hal_region_new(0, 0, 4, 1)));
   EXPECT_EQ(hal_tensor_recorded_row_stride(row.get()), 0U) << "one row is flat";
@@ -134,15 +134,15 @@ TEST(CapiImage, shows_parts_of_pictures_and_batches) {
   EXPECT_EQ(hal_tensor_len(second.get()), 4U);
   EXPECT_EQ(byte_at(second, 0), 4);
   EXPECT_ERRNO(nullptr, EINVAL, hal_tensor_batch(raw.get(), 3));
-  EXPECT_ERRNO(nullptr, EINVAL, hal_tensor_batch(part.get(), 0)) << "a single picture";
+  EXPECT_ERRNO(nullptr, EINVAL, hal_tensor_batch(part.get(), 0)) << "a single image";
   EXPECT_ERRNO(nullptr, EINVAL, hal_tensor_view(raw.get(), hal_region_new(0, 0, 1, 1)));
 }
 
 TEST(CapiImage, reshapes_and_labels_in_place) {
-  const Tensor tensor = image(8, 6, HAL_PIXEL_FORMAT_RGB);
+  const Tensor tensor = make_image(8, 6, HAL_PIXEL_FORMAT_RGB);
   const std::array<std::size_t, 2> flat{12, 12};
   EXPECT_EQ(hal_tensor_reshape(tensor.get(), flat.data(), 2), 0);
-  EXPECT_EQ(hal_tensor_width(tensor.get()), 0U) << "no picture any more";
+  EXPECT_EQ(hal_tensor_width(tensor.get()), 0U) << "no image any more";
   EXPECT_EQ(hal_tensor_channels(tensor.get()), 0U);
   EXPECT_EQ(hal_tensor_set_format(tensor.get(), HAL_PIXEL_FORMAT_NV12), 0);
   EXPECT_EQ(hal_tensor_height(tensor.get()), 8U);
@@ -156,7 +156,7 @@ TEST(CapiImage, reshapes_and_labels_in_place) {
 }
 
 TEST(CapiImage, copies_without_padding) {
-  const Tensor nv12 = image(30, 4, HAL_PIXEL_FORMAT_NV12);
+  const Tensor nv12 = make_image(30, 4, HAL_PIXEL_FORMAT_NV12);
   fill(nv12, 1);
   std::vector<std::uint8_t> flat(30 * 6);
   ASSERT_EQ(hal_tensor_copy_to_flat(nv12.get(), flat.data(), flat.size()), 0) << hal_last_error();
@@ -169,7 +169,7 @@ TEST(CapiImage, copies_without_padding) {
 }
 
 TEST(CapiImage, copies_floats_to_an_unaligned_address) {
-  const Tensor tensor = image(4, 2, HAL_PIXEL_FORMAT_PLANAR_RGB, HAL_DTYPE_F32);
+  const Tensor tensor = make_image(4, 2, HAL_PIXEL_FORMAT_PLANAR_RGB, HAL_DTYPE_F32);
   fill(tensor, 3);
   std::vector<std::uint8_t> bytes(4 * 2 * 3 * 4 + 1);
   ASSERT_EQ(hal_tensor_copy_to_flat(tensor.get(), bytes.data() + 1, bytes.size() - 1), 0)
@@ -184,10 +184,10 @@ TEST(CapiImage, aligns_widths_for_gpus) {
   EXPECT_EQ(hal_align_width_for_gpu_pitch(1281, 4), 1296U);
   EXPECT_EQ(hal_align_width_for_gpu_pitch(641, 3), 704U);
   EXPECT_EQ(hal_align_width_for_gpu_pitch(640, 3), 640U);
-  constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+  constexpr std::size_t maximum = std::numeric_limits<std::size_t>::max();
   for (const auto& [width, bpp] :
        {std::pair{std::size_t{0}, std::size_t{4}}, std::pair{std::size_t{7}, std::size_t{0}},
-        std::pair{most, std::size_t{3}}, std::pair{most / 2, std::size_t{3}}})
+        std::pair{maximum, std::size_t{3}}, std::pair{maximum / 2, std::size_t{3}}})
     EXPECT_EQ(hal_align_width_for_gpu_pitch(width, bpp), width);
   EXPECT_EQ(hal_align_width_for_pixel_format(641, HAL_PIXEL_FORMAT_RGB, HAL_DTYPE_U8), 704U);
   EXPECT_EQ(hal_align_width_for_pixel_format(641, HAL_PIXEL_FORMAT_RGBA, HAL_DTYPE_F16), 648U);

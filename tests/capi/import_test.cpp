@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Imported pictures in C: planes, strides, who owns descriptors.
+// Imported images in C: planes, strides, who owns descriptors.
 #include <fcntl.h>
 #include <linux/memfd.h>
 #include <sys/syscall.h>
@@ -59,7 +59,7 @@ TEST_F(CapiImport, takes_chroma_from_a_plane_of_its_own) {
   EXPECT_EQ(flat[32], 64) << "row 1 of luma";
   EXPECT_EQ(flat[32 * 8 + 3], 3) << "row 0 of chroma lies at 1024";
   EXPECT_EQ(flat[32 * 9], 64);
-  const Tensor dst = image(32, 8, HAL_PIXEL_FORMAT_RGB);
+  const Tensor dst = make_image(32, 8, HAL_PIXEL_FORMAT_RGB);
   EXPECT_EQ(hal_image_processor_convert(processor.get(), nv12.get(), dst.get(), HAL_ROTATION_NONE,
                                         HAL_FLIP_NONE, nullptr),
             0)
@@ -155,14 +155,14 @@ TEST_F(CapiImport, refuses_or_seals_memory_that_can_shrink_where_it_is_asked_to)
   ::close(unsealable);
 }
 
-TEST_F(CapiImport, refuses_pictures_over_memory_that_can_shrink_where_it_is_asked_to) {
+TEST_F(CapiImport, refuses_images_over_memory_that_can_shrink_where_it_is_asked_to) {
   const int other = memfd(0);
   for (const bool required : {false, true}) {
     hal_plane_descriptor* const made = hal_plane_descriptor_new(other);
     EXPECT_EQ(hal_plane_descriptor_set_require_sealed(made, required), 0);
     errno = 0;
-    const Tensor picture(import(made, nullptr, HAL_PIXEL_FORMAT_GREY));
-    EXPECT_EQ(picture != nullptr, !required) << hal_last_error();
+    const Tensor image(import(made, nullptr, HAL_PIXEL_FORMAT_GREY));
+    EXPECT_EQ(image != nullptr, !required) << hal_last_error();
     EXPECT_EQ(errno, required ? EACCES : 0);
   }
   EXPECT_EQ(hal_plane_descriptor_set_require_sealed(nullptr, true), -1);

@@ -54,7 +54,8 @@ void round(hal_image_processor* processor, const char* path) {
 TEST(CapiLeaks, stay_none_over_a_hundred_thousand_calls) {
   const halyard::test::Folder folder;
   const std::string path = folder / "small.jpg";
-  ASSERT_EQ(hal_tensor_save_jpeg(image(8, 8, HAL_PIXEL_FORMAT_GREY).get(), path.c_str(), 80), 0);
+  ASSERT_EQ(hal_tensor_save_jpeg(make_image(8, 8, HAL_PIXEL_FORMAT_GREY).get(), path.c_str(), 80),
+            0);
   const Processor processor(hal_image_processor_new());
   for (int i = 0; i < 50; ++i)
     round(processor.get(), path.c_str());

@@ -17,7 +17,7 @@ using namespace capi_test;
 using halyard::testing::AllocationLimit;
 using halyard::testing::Shortage;
 
-constexpr std::size_t most_allocations = 20000;
+constexpr std::size_t max_allocations = 20000;
 
 /// `call` gives whether it succeeded, and frees what it made.
 void run_short(const std::function<bool()>& call, Shortage shortage) {
@@ -25,7 +25,7 @@ void run_short(const std::function<bool()>& call, Shortage shortage) {
     ASSERT_TRUE(call()) << hal_last_error();
   const std::size_t before = heap_bytes();
   std::size_t first = 0;
-  for (; first < most_allocations; ++first) {
+  for (; first < max_allocations; ++first) {
     std::size_t failures = 0;
     bool succeeded = false;
     int code = 0;
@@ -42,7 +42,7 @@ void run_short(const std::function<bool()>& call, Shortage shortage) {
     }
   }
   EXPECT_GT(first, 0U) << "the call allocates nothing";
-  EXPECT_LT(first, most_allocations);
+  EXPECT_LT(first, max_allocations);
   EXPECT_TRUE(call()) << hal_last_error();
   EXPECT_LT(heap_bytes(), before + 16384) << first << " calls that ran short";
 }
@@ -90,7 +90,7 @@ TEST(OutOfMemory, making_tensors_and_maps_is_enomem) {
     if (!tensor) return false;
     return Map(hal_tensor_map_create(tensor.get())) != nullptr;
   });
-  run_short([] { return image(64, 48, HAL_PIXEL_FORMAT_NV12) != nullptr; });
+  run_short([] { return make_image(64, 48, HAL_PIXEL_FORMAT_NV12) != nullptr; });
 }
 
 TEST(OutOfMemory, making_a_processor_is_enomem) {
@@ -98,8 +98,8 @@ TEST(OutOfMemory, making_a_processor_is_enomem) {
 }
 
 TEST(OutOfMemory, converting_is_enomem) {
-  const Tensor from = image(64, 48, HAL_PIXEL_FORMAT_NV12);
-  const Tensor to = image(32, 32, HAL_PIXEL_FORMAT_RGB);
+  const Tensor from = make_image(64, 48, HAL_PIXEL_FORMAT_NV12);
+  const Tensor to = make_image(32, 32, HAL_PIXEL_FORMAT_RGB);
   run_short([&] {
     const Processor processor(hal_image_processor_new());
     if (processor == nullptr) return false;
@@ -114,7 +114,7 @@ TEST(OutOfMemory, making_tiles_is_enomem) {
   });
 }
 
-TEST(OutOfMemory, reading_a_picture_is_enomem) {
+TEST(OutOfMemory, reading_an_image_is_enomem) {
   const std::string path =
       std::string(HALYARD_SOURCE_DIR) + "/examples/harbour/clip/frame_0000.jpg";
   run_short(
@@ -140,7 +140,7 @@ TEST_F(c_decoder, decoding_and_tracking_without_memory_is_enomem) {
 /// `use` gives whether it succeeded; `start` makes what it uses anew, so that it meets a first
 /// call.
 void fail_then_succeed(const std::function<void()>& start, const std::function<bool()>& use) {
-  for (std::size_t first = 0; first < most_allocations; ++first) {
+  for (std::size_t first = 0; first < max_allocations; ++first) {
     start();
     std::size_t failures = 0;
     {
@@ -154,7 +154,7 @@ void fail_then_succeed(const std::function<void()>& start, const std::function<b
     ASSERT_TRUE(use()) << "after a failure of allocation " << first << ": " << hal_last_error();
     if (failures == 0) return;
   }
-  FAIL() << "more than " << most_allocations << " allocations";
+  FAIL() << "more than " << max_allocations << " allocations";
 }
 
 TEST_F(c_decoder, a_processor_makes_masks_after_it_ran_out_of_memory) {
@@ -170,7 +170,7 @@ TEST_F(c_decoder, a_processor_makes_masks_after_it_ran_out_of_memory) {
   });
   fail_then_succeed(start, [&] {
     return hal_image_processor_draw_masks(processor.get(), decoder.get(), outputs.data(), 2,
-                                          picture.get(), nullptr, 1, nullptr, HAL_COLOR_MODE_CLASS,
+                                          image.get(), nullptr, 1, nullptr, HAL_COLOR_MODE_CLASS,
                                           nullptr) == 0;
   });
 }
@@ -181,7 +181,7 @@ TEST(OutOfMemory, the_first_image_of_a_thread_is_enomem) {
   // What the process makes once is there; what a thread makes is not.
   ASSERT_NE(Tensor(hal_tensor_load_file(path.c_str(), HAL_PIXEL_FORMAT_RGB)), nullptr);
   std::size_t failures = 1;
-  for (std::size_t first = 0; failures != 0 && first < most_allocations; ++first) {
+  for (std::size_t first = 0; failures != 0 && first < max_allocations; ++first) {
     std::thread([&] {
       const AllocationLimit limit(first, Shortage::once);
       errno = 0;

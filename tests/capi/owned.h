@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles of the C interface that end by themselves, and pictures for tests.
+// Handles of the C interface that end by themselves, and images for tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -56,9 +56,9 @@ inline bool says(const char* words) {
   return std::string(hal_last_error()).find(words) != std::string::npos;
 }
 
-inline Tensor image(std::size_t width, std::size_t height, hal_pixel_format format,
-                    hal_dtype dtype = HAL_DTYPE_U8,
-                    hal_tensor_memory memory = HAL_TENSOR_MEMORY_MEM) {
+inline Tensor make_image(std::size_t width, std::size_t height, hal_pixel_format format,
+                         hal_dtype dtype = HAL_DTYPE_U8,
+                         hal_tensor_memory memory = HAL_TENSOR_MEMORY_MEM) {
   return Tensor(hal_tensor_new_image(width, height, format, dtype, memory));
 }
 

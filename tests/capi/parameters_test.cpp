@@ -173,8 +173,8 @@ TEST(CapiTracker, lives_as_long_as_its_numbers_say) {
 
 TEST(CapiTiles, are_rendered_and_lifted_one_by_one) {
   const Processor processor(hal_image_processor_new());
-  const Tensor frame = image(64, 32, HAL_PIXEL_FORMAT_GREY);
-  const Tensor tile = image(32, 32, HAL_PIXEL_FORMAT_GREY);
+  const Tensor frame = make_image(64, 32, HAL_PIXEL_FORMAT_GREY);
+  const Tensor tile = make_image(32, 32, HAL_PIXEL_FORMAT_GREY);
   fill(frame, 1);
   hal_tiling_config config = hal_tiling_config_default(32, 32);
   config.overlap_ratio = 0;

@@ -90,11 +90,11 @@ static void a_trace_is_recorded(const char* file) {
 static void the_quick_start_converts_a_file(void) {
   const char* const path = "quick_start.jpg";
   uint8_t pixel[3] = {0, 0, 0};
-  struct hal_tensor* picture =
+  struct hal_tensor* image =
       hal_tensor_new_image(w, h, HAL_PIXEL_FORMAT_RGB, HAL_DTYPE_U8, HAL_TENSOR_MEMORY_MEM);
-  fill(picture, 200);
-  CHECK(hal_tensor_save_jpeg(picture, path, 95) == 0);
-  hal_tensor_free(picture);
+  fill(image, 200);
+  CHECK(hal_tensor_save_jpeg(image, path, 95) == 0);
+  hal_tensor_free(image);
   quick_start(path, pixel);
   a_trace_is_recorded(path);
   CHECK(pixel[0] > 197 && pixel[0] < 203 && pixel[2] > 197 && pixel[2] < 203);

@@ -170,7 +170,7 @@ MAIN = """
 int main(int argc, char** argv) {{
   const long calls = argc > 2 ? atol(argv[2]) : 2000;
   char folder[] = P_tmpdir "/halyard_calls_XXXXXX";
-  hal_tensor* picture;
+  hal_tensor* image;
   long i;
   state = argc > 1 ? strtoull(argv[1], NULL, 10) * UINT64_C(0x9E3779B97F4A7C15) + 1 : 1;
   CHECK(mkdtemp(folder) != NULL && chdir(folder) == 0);
@@ -178,9 +178,9 @@ int main(int argc, char** argv) {{
   memory_fd = memfd_create("calls", MFD_CLOEXEC);
   CHECK(memory_fd >= 0 && ftruncate(memory_fd, 16384) == 0);
   sink = fopen("/dev/null", "w");
-  picture = hal_tensor_new_image(24, 16, HAL_PIXEL_FORMAT_RGB, HAL_DTYPE_U8, HAL_TENSOR_MEMORY_MEM);
-  CHECK(hal_tensor_save_jpeg(picture, "in.jpg", 90) == 0);
-  hal_tensor_free(picture);
+  image = hal_tensor_new_image(24, 16, HAL_PIXEL_FORMAT_RGB, HAL_DTYPE_U8, HAL_TENSOR_MEMORY_MEM);
+  CHECK(hal_tensor_save_jpeg(image, "in.jpg", 90) == 0);
+  hal_tensor_free(image);
   for (i = 0; i < calls; ++i) {{
     if (i % 16 == 0) shuffle(), vary();
     if (getenv("HALYARD_SHOW_CALLS")) fprintf(stderr, "%ld %s\\n", i, now);

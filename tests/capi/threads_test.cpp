@@ -76,9 +76,9 @@ TEST_F(c_decoder, gives_lists_that_threads_read_at_once) {
       return &config;
     }()));
     EXPECT_EQ(hal_detect_box_list_len(merged.get()), 2U);
-    // Each thread has a processor and a picture of its own.
+    // Each thread has a processor and an image of its own.
     const Processor own(hal_image_processor_new());
-    const Tensor canvas = image(40, 32, HAL_PIXEL_FORMAT_RGBA);
+    const Tensor canvas = make_image(40, 32, HAL_PIXEL_FORMAT_RGBA);
     EXPECT_EQ(hal_image_processor_draw_decoded_masks(own.get(), canvas.get(), boxes, masks, nullptr,
                                                      1, nullptr, HAL_COLOR_MODE_CLASS),
               0);
@@ -93,7 +93,8 @@ TEST_F(c_decoder, gives_lists_that_threads_read_at_once) {
 }
 
 TEST(CapiThreads, read_one_tensor_at_once) {
-  const Tensor tensor = image(16, 8, HAL_PIXEL_FORMAT_RGB, HAL_DTYPE_U8, HAL_TENSOR_MEMORY_SHM);
+  const Tensor tensor =
+      make_image(16, 8, HAL_PIXEL_FORMAT_RGB, HAL_DTYPE_U8, HAL_TENSOR_MEMORY_SHM);
   fill(tensor, 1);
   ASSERT_EQ(hal_tensor_set_quantization(tensor.get(), 0.5F, 3), 0);
   const hal_tensor* const one = tensor.get();
@@ -119,7 +120,7 @@ TEST(CapiThreads, read_one_tensor_at_once) {
     const Map map(hal_tensor_map_create(one));
     EXPECT_EQ(static_cast<const std::uint8_t*>(hal_tensor_map_data_const(map.get()))[200], 200);
     const Processor own(hal_image_processor_new());
-    const Tensor out = image(8, 4, HAL_PIXEL_FORMAT_RGBA);
+    const Tensor out = make_image(8, 4, HAL_PIXEL_FORMAT_RGBA);
     EXPECT_EQ(hal_image_processor_convert(own.get(), one, out.get(), HAL_ROTATION_NONE,
                                           HAL_FLIP_NONE, nullptr),
               0)

@@ -26,7 +26,7 @@ using std::chrono::milliseconds;
 using test::Folder;
 using test::jpeg_of;
 using test::number_of;
-using test::numbered_picture;
+using test::numbered_image;
 
 #ifdef HALYARD_HAVE_FFMPEG
 
@@ -127,7 +127,7 @@ std::string text_of(std::span<const std::byte> bytes) {
 std::string clip(const Folder& folder, const std::string& name, int frames) {
   auto writer = *VideoWriter::create(folder / name, {128, 96}, 25);
   for (int i = 0; i < frames; ++i)
-    EXPECT_TRUE(writer.write(numbered_picture(i)));
+    EXPECT_TRUE(writer.write(numbered_image(i)));
   EXPECT_TRUE(writer.finish());
   return text_of(*read_file(folder / name));
 }
@@ -153,7 +153,7 @@ TEST(Address, videos_of_servers_are_read) {
   }
 }
 
-TEST(Address, pictures_of_servers_are_read) {
+TEST(Address, images_of_servers_are_read) {
   const Server server({{"/photo", {"image/jpeg", text_of(jpeg_of(77))}}});
   auto source = FrameSource::open(server.address("/photo"));
   ASSERT_TRUE(source) << source.error().message();

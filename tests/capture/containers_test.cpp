@@ -72,7 +72,7 @@ TEST(VideoContainers, playlists_are_refused_and_what_they_name_is_not_opened) {
       EXPECT_EQ(source.error().code, Errc::malformed);
       const std::string message = source.error().message();
       EXPECT_NE(message.find(name), std::string::npos) << message;
-      EXPECT_NE(message.find("source is neither a picture nor a video"), std::string::npos);
+      EXPECT_NE(message.find("source is neither an image nor a video"), std::string::npos);
       EXPECT_FALSE(watch.has_seen_something()) << name << "\n" << playlist.text;
       ASSERT_EQ(::unlink((folder / name).c_str()), 0);
     }

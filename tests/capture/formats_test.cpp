@@ -20,7 +20,7 @@ namespace halyard {
 namespace {
 
 using test::Folder;
-using test::numbered_picture;
+using test::numbered_image;
 
 constexpr int width = 34;
 constexpr int height = 18;
@@ -201,9 +201,9 @@ TEST(VideoOrientation, every_orientation_goes_through_a_file) {
       const Orientation orientation{flip, static_cast<Rotation>(turn)};
       for (const char* name : {"clip.mp4", "clip.mov"}) {
         auto writer = *VideoWriter::create(folder / name, {128, 96}, 25);
-        Tensor picture = numbered_picture(7);
-        picture.set_orientation(orientation);
-        ASSERT_TRUE(writer.write(picture));
+        Tensor image = numbered_image(7);
+        image.set_orientation(orientation);
+        ASSERT_TRUE(writer.write(image));
         const Status finished = writer.finish();
         ASSERT_TRUE(finished) << finished.error().message();
         const auto frame = FrameSource::open(folder / name)->next();
@@ -211,14 +211,14 @@ TEST(VideoOrientation, every_orientation_goes_through_a_file) {
         // A mirror and a turn have two names; what they do is the same.
         EXPECT_EQ(then((*frame)->image.orientation(), inverse(orientation)), Orientation{})
             << static_cast<int>(flip) << " " << turn;
-        EXPECT_EQ((*frame)->image.upright_size(), picture.upright_size());
+        EXPECT_EQ((*frame)->image.upright_size(), image.upright_size());
       }
     }
 }
 
 TEST(VideoOrientation, writer_refuses_what_the_file_cannot_say) {
   const Folder folder;
-  Tensor turned = numbered_picture(1);
+  Tensor turned = numbered_image(1);
   turned.set_orientation({Flip::none, Rotation::cw90});
   auto other = *VideoWriter::create(folder / "clip.mkv", {128, 96}, 25);
   const Status refused = other.write(turned);
@@ -226,9 +226,9 @@ TEST(VideoOrientation, writer_refuses_what_the_file_cannot_say) {
   EXPECT_EQ(refused.error().code, Errc::unsupported);
   EXPECT_NE(refused.error().message().find("upright"), std::string::npos);
   auto writer = *VideoWriter::create(folder / "clip.mp4", {128, 96}, 25);
-  ASSERT_TRUE(writer.write(numbered_picture(0)));
+  ASSERT_TRUE(writer.write(numbered_image(0)));
   EXPECT_FALSE(writer.write(turned));
-  ASSERT_TRUE(writer.write(numbered_picture(1)));
+  ASSERT_TRUE(writer.write(numbered_image(1)));
   EXPECT_TRUE(writer.finish());
 }
 

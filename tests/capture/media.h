@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures and files for the capture tests: frames that carry their number in large blocks, which
+// Images and files for the capture tests: frames that carry their number in large blocks, which
 // survive lossy coding.
 #pragma once
 
@@ -23,12 +23,12 @@ inline void write_bytes(const std::string& path, std::span<const std::byte> byte
 
 /// Luma: eight 16-pixel columns, bright where the bit of `number` is set, over a soft ramp.
 /// Chroma: two constants that depend on the number. Width at least 128.
-inline Tensor numbered_picture(int number, std::size_t width = 128, std::size_t height = 96,
-                               PixelFormat format = PixelFormat::i420) {
-  Tensor picture = *Tensor::create_image(width, height, format, DType::u8, Memory::mem);
-  picture.set_colorimetry(
+inline Tensor numbered_image(int number, std::size_t width = 128, std::size_t height = 96,
+                             PixelFormat format = PixelFormat::i420) {
+  Tensor image = *Tensor::create_image(width, height, format, DType::u8, Memory::mem);
+  image.set_colorimetry(
       {ColorSpace::bt709, ColorTransfer::bt709, ColorEncoding::bt709, ColorRange::limited});
-  const auto map = *picture.map(Access::write);
+  const auto map = *image.map(Access::write);
   for (std::size_t i = 0; i < map.plane_count(); ++i) {
     const MappedPlane& plane = map.plane(i);
     for (std::size_t y = 0; y < plane.rows; ++y)
@@ -40,12 +40,12 @@ inline Tensor numbered_picture(int number, std::size_t width = 128, std::size_t 
         plane.writable[y * plane.stride_bytes + x] = static_cast<std::byte>(i == 0 ? luma : chroma);
       }
   }
-  return picture;
+  return image;
 }
 
-/// The number that numbered_picture() wrote.
-inline int number_of(const Tensor& picture) {
-  const auto map = *picture.map(Access::read);
+/// The number that numbered_image() wrote.
+inline int number_of(const Tensor& image) {
+  const auto map = *image.map(Access::read);
   const MappedPlane& luma = map.plane(0);
   int number = 0;
   for (int bit = 0; bit < 8; ++bit) {
@@ -75,9 +75,9 @@ inline double psnr(const Tensor& a, const Tensor& b, std::size_t index) {
 }
 
 inline std::vector<std::byte> jpeg_of(int number) {
-  Tensor picture = numbered_picture(number, 128, 96, PixelFormat::nv12);
-  picture.set_colorimetry(Colorimetry::jpeg());
-  return *encode_jpeg(picture);
+  Tensor image = numbered_image(number, 128, 96, PixelFormat::nv12);
+  image.set_colorimetry(Colorimetry::jpeg());
+  return *encode_jpeg(image);
 }
 
 }  // namespace halyard::test

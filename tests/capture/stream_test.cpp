@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures from pipes and standard input: several JPEGs in a row, in any portions, whole or
+// Images from pipes and standard input: several JPEGs in a row, in any portions, whole or
 // damaged.
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -80,7 +80,7 @@ TEST_P(Portions, several_jpegs_in_a_row_are_several_frames) {
 
 INSTANTIATE_TEST_SUITE_P(all, Portions, testing::Values(1U, 7U, 1000U, 1U << 20U));
 
-TEST(JpegStream, gives_a_picture_before_the_next_one_begins) {
+TEST(JpegStream, gives_an_image_before_the_next_one_begins) {
   int ends[2];
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
   Fd out(ends[1]);
@@ -94,7 +94,7 @@ TEST(JpegStream, gives_a_picture_before_the_next_one_begins) {
   EXPECT_FALSE(*source->next());
 }
 
-TEST(JpegStream, goes_on_behind_a_cut_picture_and_between_garbage) {
+TEST(JpegStream, goes_on_behind_a_cut_image_and_between_garbage) {
   std::vector<std::byte> bytes = jpeg_of(3);
   auto cut = jpeg_of(4);
   cut.resize(cut.size() * 2 / 3);
@@ -109,7 +109,7 @@ TEST(JpegStream, goes_on_behind_a_cut_picture_and_between_garbage) {
   EXPECT_EQ(number_of((*source->next())->image), 3);
   const auto damaged = source->next();
   ASSERT_FALSE(damaged);
-  EXPECT_NE(damaged.error().message().find("picture 1"), std::string::npos)
+  EXPECT_NE(damaged.error().message().find("image 1"), std::string::npos)
       << damaged.error().message();
   EXPECT_EQ(number_of((*source->next())->image), 5);
   EXPECT_EQ(number_of((*source->next())->image), 6);
@@ -135,19 +135,19 @@ TEST(JpegSplitter, steps_over_a_thumbnail_and_stops_at_nonsense) {
     return out;
   };
   // APP1 of 6 bytes that holds an EOI, then SOS of 2, data with a stuffed FF, RST0, EOI, rest.
-  const auto picture =
+  const auto image =
       bytes({0xFF, 0xD8, 0xFF, 0xE1, 0,    6,    0xFF, 0xD9, 0xFF, 0xD8, 0xFF, 0xDA, 0,
              2,    1,    0xFF, 0,    0xFF, 0xD0, 2,    0xFF, 0xFF, 0xD9, 7,    7});
-  EXPECT_EQ(capture::JpegSplitter().end(picture), picture.size() - 2);
+  EXPECT_EQ(capture::JpegSplitter().end(image), image.size() - 2);
   capture::JpegSplitter slow;
-  for (std::size_t n = 0; n + 2 < picture.size(); ++n)
-    EXPECT_FALSE(slow.end(std::span(picture).first(n))) << n;
-  EXPECT_EQ(slow.end(picture), picture.size() - 2);
+  for (std::size_t n = 0; n + 2 < image.size(); ++n)
+    EXPECT_FALSE(slow.end(std::span(image).first(n))) << n;
+  EXPECT_EQ(slow.end(image), image.size() - 2);
   EXPECT_EQ(capture::JpegSplitter().end(bytes({0xFF, 0xD8, 0x12, 0x34})), 2U);
   EXPECT_EQ(capture::JpegSplitter().end(bytes({0xFF, 0xD8, 0xFF, 0xE0, 0, 1, 9})), 6U);
 }
 
-TEST(StandardInput, reads_pictures_through_a_pipe) {
+TEST(StandardInput, reads_images_through_a_pipe) {
   Feeder feeder(jpeg_of(42), 1000);
   const Fd input = feeder.take();
   const Fd kept(::dup(STDIN_FILENO));
@@ -162,9 +162,9 @@ TEST(StandardInput, reads_pictures_through_a_pipe) {
   EXPECT_FALSE(*source->next());
 }
 
-TEST(StandardInput, png_is_one_picture) {
-  Tensor picture = *Tensor::create_image(5, 3, PixelFormat::rgb);
-  Feeder feeder(*encode_png(picture), 11);
+TEST(StandardInput, png_is_one_image) {
+  Tensor image = *Tensor::create_image(5, 3, PixelFormat::rgb);
+  Feeder feeder(*encode_png(image), 11);
   auto source = open_stream(feeder);
   ASSERT_TRUE(source);
   EXPECT_EQ((*source->next())->image.size(), (Size{5, 3}));
@@ -207,8 +207,8 @@ TEST(SilentPipe, is_left_when_the_caller_cancels) {
   int ends[2];
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
   const Fd writer(ends[1]);
-  const auto picture = jpeg_of(3);
-  ASSERT_EQ(::write(ends[1], picture.data(), picture.size()), static_cast<ssize_t>(picture.size()));
+  const auto image = jpeg_of(3);
+  ASSERT_EQ(::write(ends[1], image.data(), image.size()), static_cast<ssize_t>(image.size()));
   FrameSource::Options options;
   int asked = 0;
   bool is_over = false;

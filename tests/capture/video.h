@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A video of numbered pictures, made by the writer under test.
+// A video of numbered images, made by the writer under test.
 #pragma once
 
 #include "capture/media.h"
@@ -13,7 +13,7 @@ inline void make_video(const std::string& path, int frames, double rate = 25,
   auto writer =
       *VideoWriter::create(path, {static_cast<int>(width), static_cast<int>(height)}, rate);
   for (int n = 0; n < frames; ++n)
-    ASSERT_TRUE(writer.write(numbered_picture(n, width, height, format)));
+    ASSERT_TRUE(writer.write(numbered_image(n, width, height, format)));
   const Status finished = writer.finish();
   ASSERT_TRUE(finished) << finished.error().message();
 }

@@ -25,7 +25,7 @@ namespace {
 using test::Folder;
 using test::make_video;
 using test::number_of;
-using test::numbered_picture;
+using test::numbered_image;
 using test::psnr;
 using test::write_bytes;
 
@@ -45,7 +45,7 @@ capture::FramePtr empty_frame(AVPixelFormat format, int width, int height) {
 
 class Containers : public testing::TestWithParam<const char*> {};
 
-TEST_P(Containers, round_trip_keeps_pictures_numbers_times_and_colors) {
+TEST_P(Containers, round_trip_keeps_images_numbers_times_and_colors) {
   const Folder folder;
   const bool has_x264 = avcodec_find_encoder_by_name("libx264") != nullptr;
   const std::string path = folder / (std::string("clip.") + GetParam());
@@ -69,7 +69,7 @@ TEST_P(Containers, round_trip_keeps_pictures_numbers_times_and_colors) {
       EXPECT_EQ(image.colorimetry().encoding, ColorEncoding::bt709);
       EXPECT_EQ(image.colorimetry().range, ColorRange::limited);
     }
-    const Tensor original = numbered_picture(n);
+    const Tensor original = numbered_image(n);
     EXPECT_GT(psnr(image, original, 0), 35);
     EXPECT_GT(psnr(image, original, 1), 40);
     EXPECT_GT(psnr(image, original, 2), 40);

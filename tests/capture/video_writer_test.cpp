@@ -23,7 +23,7 @@ namespace {
 using test::Folder;
 using test::make_video;
 using test::number_of;
-using test::numbered_picture;
+using test::numbered_image;
 using test::psnr;
 using test::write_bytes;
 
@@ -32,7 +32,7 @@ TEST(VideoWriter, takes_nv12_and_changes_of_format) {
   auto writer = *VideoWriter::create(folder / "clip.mp4", {128, 96}, 25);
   for (int n = 0; n < 10; ++n) {
     const auto format = n % 3 == 2 ? PixelFormat::i420 : PixelFormat::nv12;
-    ASSERT_TRUE(writer.write(numbered_picture(n, 128, 96, format)));
+    ASSERT_TRUE(writer.write(numbered_image(n, 128, 96, format)));
   }
   ASSERT_TRUE(writer.finish());
   auto source = *FrameSource::open(folder / "clip.mp4");
@@ -41,7 +41,7 @@ TEST(VideoWriter, takes_nv12_and_changes_of_format) {
     ASSERT_TRUE(frame);
     EXPECT_EQ(number_of(frame->image), n);
     for (std::size_t plane : {0U, 1U, 2U})
-      EXPECT_GT(psnr(frame->image, numbered_picture(n), plane), 35) << n << " " << plane;
+      EXPECT_GT(psnr(frame->image, numbered_image(n), plane), 35) << n << " " << plane;
   }
   EXPECT_FALSE(*source.next());
 }
@@ -65,7 +65,7 @@ TEST(VideoWriter, odd_sizes_repeat_the_last_column_and_row) {
     const auto frame = *source.next();
     ASSERT_TRUE(frame);
     EXPECT_EQ(frame->image.size(), (Size{132, 98}));
-    const Tensor original = numbered_picture(0, 131, 97);
+    const Tensor original = numbered_image(0, 131, 97);
     for (std::size_t plane : {0U, 1U, 2U})
       EXPECT_GT(psnr(frame->image, original, plane), 35);
     const auto map = *frame->image.map(Access::read);
@@ -74,7 +74,7 @@ TEST(VideoWriter, odd_sizes_repeat_the_last_column_and_row) {
   }
 }
 
-TEST(VideoWriter, smallest_and_sliced_pictures_are_served) {
+TEST(VideoWriter, smallest_and_sliced_images_are_served) {
   const Folder folder;
   auto writer = *VideoWriter::create(folder / "one.mkv", {1, 1}, 25);
   Tensor pixel = *Tensor::create_image(1, 1, PixelFormat::nv12);
@@ -82,7 +82,7 @@ TEST(VideoWriter, smallest_and_sliced_pictures_are_served) {
   EXPECT_TRUE(writer.finish());
   auto sliced = *VideoWriter::create(folder / "slice.mp4", {128, 96}, 25);
   for (int n = 0; n < 4; ++n) {
-    Tensor large = numbered_picture(n, 384, 200);
+    Tensor large = numbered_image(n, 384, 200);
     ASSERT_TRUE(sliced.write(*large.slice({128, 50, 128, 96})));
   }
   ASSERT_TRUE(sliced.finish());
@@ -91,13 +91,13 @@ TEST(VideoWriter, smallest_and_sliced_pictures_are_served) {
     EXPECT_EQ(number_of((*source.next())->image), n);
 }
 
-TEST(VideoWriter, does_not_copy_pictures_that_fit) {
+TEST(VideoWriter, does_not_copy_images_that_fit) {
   const Folder folder;
-  const Tensor picture = numbered_picture(3);
+  const Tensor image = numbered_image(3);
   const auto before = copy_stats();
   auto writer = *VideoWriter::create(folder / "clip.mp4", {128, 96}, 25);
   for (int n = 0; n < 5; ++n)
-    ASSERT_TRUE(writer.write(picture));
+    ASSERT_TRUE(writer.write(image));
   ASSERT_TRUE(writer.finish());
   EXPECT_EQ(copy_stats().copies, before.copies);
 }
@@ -108,7 +108,7 @@ TEST(VideoWriter, unfinished_file_leaves_nothing_and_an_old_one_stays) {
   const auto old = *read_file(folder / "clip.mp4");
   {
     auto writer = *VideoWriter::create(folder / "clip.mp4", {128, 96}, 25);
-    ASSERT_TRUE(writer.write(numbered_picture(1)));
+    ASSERT_TRUE(writer.write(numbered_image(1)));
     EXPECT_EQ(folder.entries(), 2U);
   }
   {
@@ -192,14 +192,14 @@ TEST(VideoWriter, refusals_are_typed) {
   EXPECT_EQ(folder.entries(), 2U);
 
   auto writer = *VideoWriter::create(folder / "a.mp4", {128, 96}, 25);
-  EXPECT_EQ(writer.write(numbered_picture(0, 130, 96)).error().code, Errc::invalid_argument);
+  EXPECT_EQ(writer.write(numbered_image(0, 130, 96)).error().code, Errc::invalid_argument);
   Tensor rgb = *Tensor::create_image(128, 96, PixelFormat::rgb);
   EXPECT_EQ(writer.write(rgb).error().code, Errc::unsupported);
   EXPECT_EQ(writer.write(Tensor()).error().code, Errc::invalid_argument);
-  EXPECT_TRUE(writer.write(numbered_picture(0)));  // still usable
+  EXPECT_TRUE(writer.write(numbered_image(0)));  // still usable
   EXPECT_TRUE(writer.finish());
   EXPECT_TRUE(writer.finish());
-  EXPECT_FALSE(writer.write(numbered_picture(0)));
+  EXPECT_FALSE(writer.write(numbered_image(0)));
 }
 
 TEST(VideoWriter, full_disk_is_an_os_error_and_leaves_nothing) {

@@ -21,7 +21,7 @@ SHARED = ".." + "/shared/data"
 
 
 def copy_tree(target):
-    """What check.py reads, without build folders and pictures."""
+    """What check.py reads, without build folders and images."""
     for name in ("include", "src", "docs", "cmake", "examples", "tools", "scripts"):
         if (REPOSITORY / name).is_dir():
             shutil.copytree(REPOSITORY / name, target / name, symlinks=True,

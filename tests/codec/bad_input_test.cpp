@@ -14,13 +14,13 @@ using test::Bytes;
 using test::Stored;
 
 Errc code_of(const Bytes& file, const LoadOptions& options = {}) {
-  const auto picture = load_image(std::span<const std::byte>(file), options);
-  return picture ? Errc::ok : picture.error().code;
+  const auto image = load_image(std::span<const std::byte>(file), options);
+  return image ? Errc::ok : image.error().code;
 }
 
 std::string message_of(const Bytes& file) {
-  const auto picture = load_image(std::span<const std::byte>(file));
-  return picture ? "" : picture.error().message();
+  const auto image = load_image(std::span<const std::byte>(file));
+  return image ? "" : image.error().message();
 }
 
 // Index of the byte behind FF `marker`.
@@ -199,7 +199,7 @@ TEST(BadInput, limits_are_applied_with_both_numbers) {
   }
 }
 
-TEST(BadInput, small_file_of_a_huge_picture_takes_no_memory) {
+TEST(BadInput, small_file_of_a_huge_image_takes_no_memory) {
   Bytes jpeg = test::make_jpeg({.width = 8, .height = 8});
   const std::size_t frame = find_marker(jpeg, sof0);
   for (const std::size_t at : {3U, 5U})
@@ -370,7 +370,7 @@ TEST(BadInput, wrong_checksum_of_a_png_chunk_is_corrupt) {
 }
 
 TEST(BadInput, scan_bomb_is_refused) {
-  // The last component's scan again and again: legal one by one, each walks the whole picture.
+  // The last component's scan again and again: legal one by one, each walks the whole image.
   const Bytes once = test::make_jpeg({.width = 8, .height = 8, .interleaved = false});
   std::size_t last = 0;
   for (std::size_t i = 2; i + 1 < once.size(); ++i) {

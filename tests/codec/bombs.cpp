@@ -89,7 +89,7 @@ Bytes scan_bomb(unsigned side, int scans) {
 }
 
 Bytes blank_png(unsigned width, unsigned height, bool has_transparency, bool is_interlaced) {
-  // The passes of an interlaced picture have more rows, and so more filter bytes.
+  // The passes of an interlaced image have more rows, and so more filter bytes.
   const std::size_t raw = (std::size_t{width} + 7) / 8 * height + height;
   const std::size_t size = is_interlaced ? raw + raw / 4 + 64 * std::size_t{height} : raw;
   RawPng spec{.width = width,

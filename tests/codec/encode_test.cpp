@@ -15,15 +15,15 @@ using test::Bytes;
 using test::plane_bytes;
 
 // Smooth values, so that a good JPEG stays near them.
-void paint(const Tensor& picture) {
-  const auto map = picture.map(Access::write);
-  const bool pairs = info(*picture.format()).kind == FormatKind::semi_planar;
+void paint(const Tensor& image) {
+  const auto map = image.map(Access::write);
+  const bool pairs = info(*image.format()).kind == FormatKind::semi_planar;
   for (std::size_t p = 0; p < map->plane_count(); ++p) {
     const auto& plane = map->plane(p);
     // The unused byte behind an odd luma row stays as it is.
-    const bool luma = p == 0 && info(*picture.format()).model == ColorModel::yuv;
-    const std::size_t row_bytes = luma ? picture.width() : plane.row_bytes;
-    const std::size_t step = pairs && p == 1 ? 2 : info(*picture.format()).channels;
+    const bool luma = p == 0 && info(*image.format()).model == ColorModel::yuv;
+    const std::size_t row_bytes = luma ? image.width() : plane.row_bytes;
+    const std::size_t step = pairs && p == 1 ? 2 : info(*image.format()).channels;
     for (std::size_t y = 0; y < plane.rows; ++y) {
       for (std::size_t x = 0; x < row_bytes; ++x) {
         const std::size_t value = 60 + x / step + y + 25 * (x % step) + 10 * p;
@@ -36,10 +36,10 @@ void paint(const Tensor& picture) {
 
 int largest_difference(const std::vector<std::uint8_t>& a, const std::vector<std::uint8_t>& b) {
   if (a.size() != b.size()) return 256;
-  int most = 0;
+  int maximum = 0;
   for (std::size_t i = 0; i < a.size(); ++i)
-    most = std::max(most, std::abs(a[i] - b[i]));
-  return most;
+    maximum = std::max(maximum, std::abs(a[i] - b[i]));
+  return maximum;
 }
 
 TEST(EncodeJpeg, planes_come_back_without_a_colour_conversion) {
@@ -78,7 +78,7 @@ TEST(EncodeJpeg, planes_come_back_without_a_colour_conversion) {
 }
 
 // One level in each block of 8 x 8 samples of a component, neighbours far apart. Blocks that the
-// picture does not fill stay of one level when their last samples are repeated.
+// image does not fill stay of one level when their last samples are repeated.
 int block_level(std::size_t component, std::size_t x, std::size_t y) {
   const bool is_bright = (x / 8 + y / 8 + component) % 2 != 0;
   return is_bright ? 210 : 45;
@@ -98,7 +98,7 @@ void for_each_sample(const TensorMap& map, std::size_t width, Each each) {
   }
 }
 
-TEST(EncodeJpeg, blocks_that_the_picture_does_not_fill_do_not_ring) {
+TEST(EncodeJpeg, blocks_that_the_image_does_not_fill_do_not_ring) {
   for (const PixelFormat format : {PixelFormat::nv12, PixelFormat::nv16, PixelFormat::nv24,
                                    PixelFormat::i420, PixelFormat::grey}) {
     for (const std::size_t width : {9U, 17U, 23U, 34U}) {
@@ -106,30 +106,30 @@ TEST(EncodeJpeg, blocks_that_the_picture_does_not_fill_do_not_ring) {
         for (const int quality : {50, 75, 90}) {
           SCOPED_TRACE(testing::Message() << to_string(format) << " " << width << " x " << height
                                           << ", quality " << quality);
-          auto picture = *Tensor::create_image(width, height, format);
-          picture.set_colorimetry(Colorimetry::jpeg());
-          for_each_sample(*picture.map(Access::write), width,
+          auto image = *Tensor::create_image(width, height, format);
+          image.set_colorimetry(Colorimetry::jpeg());
+          for_each_sample(*image.map(Access::write), width,
                           [](std::size_t c, std::size_t x, std::size_t y, std::byte& sample) {
                             sample = static_cast<std::byte>(block_level(c, x, y));
                           });
-          const auto file = encode_jpeg(picture, {.quality = quality});
+          const auto file = encode_jpeg(image, {.quality = quality});
           ASSERT_TRUE(file) << file.error().message();
           const auto back = load_image(std::span<const std::byte>(*file));
           ASSERT_TRUE(back) << back.error().message();
-          int most = 0;
+          int maximum = 0;
           for_each_sample(*back->map(Access::read_write), width,
                           [&](std::size_t c, std::size_t x, std::size_t y, std::byte sample) {
-                            most = std::max(most, std::abs(std::to_integer<int>(sample) -
-                                                           block_level(c, x, y)));
+                            maximum = std::max(maximum, std::abs(std::to_integer<int>(sample) -
+                                                                 block_level(c, x, y)));
                           });
-          EXPECT_LE(most, 2);  // a block of one level is one rounded number
+          EXPECT_LE(maximum, 2);  // a block of one level is one rounded number
         }
       }
     }
   }
 }
 
-TEST(EncodeJpeg, packed_colours_in_any_order_give_one_picture) {
+TEST(EncodeJpeg, packed_colours_in_any_order_give_one_image) {
   std::optional<Bytes> first;
   for (const PixelFormat format :
        {PixelFormat::rgb, PixelFormat::bgr, PixelFormat::rgba, PixelFormat::bgra}) {
@@ -156,21 +156,21 @@ TEST(EncodeJpeg, packed_colours_in_any_order_give_one_picture) {
 }
 
 TEST(EncodeJpeg, quality_changes_the_size) {
-  const auto picture = Tensor::create_image(64, 64, PixelFormat::rgb);
-  paint(*picture);
-  EXPECT_LT(encode_jpeg(*picture, {.quality = 10})->size(),
-            encode_jpeg(*picture, {.quality = 100})->size());
+  const auto image = Tensor::create_image(64, 64, PixelFormat::rgb);
+  paint(*image);
+  EXPECT_LT(encode_jpeg(*image, {.quality = 10})->size(),
+            encode_jpeg(*image, {.quality = 100})->size());
 }
 
 TEST(EncodeJpeg, output_larger_than_the_first_buffer_is_whole) {
-  auto picture = Tensor::create_image(640, 480, PixelFormat::rgb);
-  const auto map = picture->map(Access::write);
+  auto image = Tensor::create_image(640, 480, PixelFormat::rgb);
+  const auto map = image->map(Access::write);
   std::uint32_t state = 1;
   const auto samples = *map->flat<std::uint8_t>();
   for (auto& v : samples) {
     v = static_cast<std::uint8_t>((state = state * 1664525U + 1013904223U) >> 24);
   }
-  const auto file = encode_jpeg(*picture, {.quality = 100});
+  const auto file = encode_jpeg(*image, {.quality = 100});
   ASSERT_TRUE(file);
   EXPECT_GT(file->size(), std::size_t{1} << 18);
   EXPECT_TRUE(load_image(std::span<const std::byte>(*file)));
@@ -192,14 +192,14 @@ TEST(EncodeJpeg, refusals_name_their_reason) {
 }
 
 TEST(EncodeJpeg, limited_range_or_bt709_planes_are_not_mislabelled) {
-  auto picture = Tensor::create_image(8, 8, PixelFormat::nv12);
-  EXPECT_EQ(encode_jpeg(*picture).error().code, Errc::unsupported) << "unknown means limited";
-  picture->set_colorimetry({.encoding = ColorEncoding::bt709, .range = ColorRange::full});
-  EXPECT_EQ(encode_jpeg(*picture).error().code, Errc::unsupported);
-  picture->set_colorimetry({.encoding = ColorEncoding::bt601, .range = ColorRange::limited});
-  EXPECT_EQ(encode_jpeg(*picture).error().code, Errc::unsupported);
-  picture->set_colorimetry({.encoding = ColorEncoding::bt601, .range = ColorRange::full});
-  EXPECT_TRUE(encode_jpeg(*picture));
+  auto image = Tensor::create_image(8, 8, PixelFormat::nv12);
+  EXPECT_EQ(encode_jpeg(*image).error().code, Errc::unsupported) << "unknown means limited";
+  image->set_colorimetry({.encoding = ColorEncoding::bt709, .range = ColorRange::full});
+  EXPECT_EQ(encode_jpeg(*image).error().code, Errc::unsupported);
+  image->set_colorimetry({.encoding = ColorEncoding::bt601, .range = ColorRange::limited});
+  EXPECT_EQ(encode_jpeg(*image).error().code, Errc::unsupported);
+  image->set_colorimetry({.encoding = ColorEncoding::bt601, .range = ColorRange::full});
+  EXPECT_TRUE(encode_jpeg(*image));
 }
 
 TEST(EncodePng, every_format_comes_back_exactly) {
@@ -243,13 +243,13 @@ TEST(EncodePng, files_are_at_most_2_percent_larger_than_libspngs) {
       {PixelFormat::grey, 0}, {PixelFormat::rgb, 2}, {PixelFormat::rgba, 6}};
   for (const auto& [format, color_type] : formats) {
     const auto samples = photo_like(width, height, info(format).channels);
-    const auto picture = Tensor::create_image(width, height, format);
-    const auto map = picture->map(Access::write);
+    const auto image = Tensor::create_image(width, height, format);
+    const auto map = image->map(Access::write);
     const auto& plane = map->plane(0);
     for (std::size_t y = 0; y < height; ++y)
       std::memcpy(plane.writable + y * plane.stride_bytes, &samples[y * plane.row_bytes],
                   plane.row_bytes);
-    const auto ours = encode_png(*picture)->size();
+    const auto ours = encode_png(*image)->size();
     // libspng's default level is ours, 6.
     const auto theirs = test::make_png({.width = width, .height = height, .color_type = color_type},
                                        std::as_bytes(std::span(samples)))

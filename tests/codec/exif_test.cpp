@@ -32,17 +32,17 @@ TEST(Exif, photos_report_their_tag_and_their_stored_size) {
     EXPECT_EQ(header->orientation, expected[tag]);
     EXPECT_EQ(header->width, tag <= 4 ? 240U : 320U);
     EXPECT_EQ(header->height, tag <= 4 ? 320U : 240U);
-    const auto picture = load_image(std::span<const std::byte>(file));
-    ASSERT_TRUE(picture);
-    EXPECT_EQ(picture->width(), header->width);
-    EXPECT_EQ(picture->upright_size(), (Size{240, 320}));
+    const auto image = load_image(std::span<const std::byte>(file));
+    ASSERT_TRUE(image);
+    EXPECT_EQ(image->width(), header->width);
+    EXPECT_EQ(image->upright_size(), (Size{240, 320}));
   }
 }
 
 // Every pixel tells where it is.
 Tensor chart() {
-  const Tensor picture = *Tensor::create_image(24, 16, PixelFormat::rgb);
-  const auto map = picture.map(Access::write);
+  const Tensor image = *Tensor::create_image(24, 16, PixelFormat::rgb);
+  const auto map = image.map(Access::write);
   const auto pixels = *map->view<std::uint8_t, 3>();
   for (std::size_t y = 0; y < 16; ++y) {
     for (std::size_t x = 0; x < 24; ++x) {
@@ -50,25 +50,25 @@ Tensor chart() {
       pixels(y, x, 1) = static_cast<std::uint8_t>(15 * y);
     }
   }
-  return picture;
+  return image;
 }
 
 TEST(Exif, is_written_and_read_with_the_tensor_that_carries_it) {
-  Tensor picture = chart();
-  const auto png = *encode_png(picture), jpeg = *encode_jpeg(picture);
+  Tensor image = chart();
+  const auto png = *encode_png(image), jpeg = *encode_jpeg(image);
   for (const Bytes& plain : {png, jpeg})
     EXPECT_EQ(peek(plain)->exif_orientation, 0);
   for (int tag = 1; tag <= 8; ++tag) {
     SCOPED_TRACE(tag);
-    picture.set_orientation(expected[tag]);
+    image.set_orientation(expected[tag]);
     for (const bool is_png : {false, true}) {
-      const Bytes file = is_png ? *encode_png(picture) : *encode_jpeg(picture);
+      const Bytes file = is_png ? *encode_png(image) : *encode_jpeg(image);
       EXPECT_EQ(peek(file)->exif_orientation, tag == 1 ? 0 : tag);
       const Tensor back = *load_image(std::span<const std::byte>(file));
       EXPECT_EQ(back.orientation(), expected[tag]);
-      EXPECT_EQ(back.size(), picture.size());
+      EXPECT_EQ(back.size(), image.size());
       if (is_png) {
-        EXPECT_EQ(test::plane_bytes(back, 0), test::plane_bytes(picture, 0));
+        EXPECT_EQ(test::plane_bytes(back, 0), test::plane_bytes(image, 0));
       }
       // And into memory that is there.
       Tensor into = *Tensor::create_image(24, 16, PixelFormat::rgb);
@@ -78,11 +78,11 @@ TEST(Exif, is_written_and_read_with_the_tensor_that_carries_it) {
     }
   }
   // Several ways to say one thing.
-  picture.set_orientation({Flip::vertical, Rotation::cw270});
-  EXPECT_EQ(peek(*encode_jpeg(picture))->exif_orientation, 7);
+  image.set_orientation({Flip::vertical, Rotation::cw270});
+  EXPECT_EQ(peek(*encode_jpeg(image))->exif_orientation, 7);
 }
 
-// Pixel (x, y) of the upright picture, fetched from the stored one: undo the turn, then the flip.
+// Pixel (x, y) of the upright image, fetched from the stored one: undo the turn, then the flip.
 std::uint8_t upright(const std::vector<std::uint8_t>& stored, std::size_t width, std::size_t height,
                      Orientation o, std::size_t x, std::size_t y) {
   std::size_t sx = x, sy = y;

@@ -131,9 +131,9 @@ TEST_F(FileTest, dangling_link_gets_its_target_and_stays) {
   ASSERT_TRUE(write_file(path("link"), small_));
   EXPECT_TRUE(fs::is_symlink(path("link")));
   EXPECT_EQ(*read_file(path("target")), small_);
-  const auto picture = Tensor::create_image(20, 10, PixelFormat::rgb);
+  const auto image = Tensor::create_image(20, 10, PixelFormat::rgb);
   fs::create_symlink("seen.png", path("shown.png"));
-  ASSERT_TRUE(save_png(*picture, path("shown.png")));
+  ASSERT_TRUE(save_png(*image, path("shown.png")));
   EXPECT_TRUE(fs::is_symlink(path("shown.png")));
   EXPECT_TRUE(load_image(path("seen.png")));
   EXPECT_EQ(folder_.entries(), 4U);
@@ -147,24 +147,24 @@ TEST_F(FileTest, failed_write_leaves_neither_the_name_nor_a_part_file) {
   EXPECT_EQ(folder_.entries(), 2U);
 }
 
-TEST_F(FileTest, saved_pictures_load_again) {
-  const auto picture = Tensor::create_image(20, 10, PixelFormat::rgb);
-  ASSERT_TRUE(save_png(*picture, path("p.png")));
-  ASSERT_TRUE(save_jpeg(*picture, path("p.jpg")));
+TEST_F(FileTest, saved_images_load_again) {
+  const auto image = Tensor::create_image(20, 10, PixelFormat::rgb);
+  ASSERT_TRUE(save_png(*image, path("p.png")));
+  ASSERT_TRUE(save_jpeg(*image, path("p.jpg")));
   EXPECT_EQ(load_image(path("p.png"))->format(), PixelFormat::rgb);
   EXPECT_EQ(load_image(path("p.jpg"))->format(), PixelFormat::nv12);
   EXPECT_EQ(folder_.entries(), 2U);
-  EXPECT_EQ(save_png(*picture, path("no/p.png")).error().code, Errc::not_found);
+  EXPECT_EQ(save_png(*image, path("no/p.png")).error().code, Errc::not_found);
 }
 
-TEST_F(FileTest, picture_that_cannot_be_encoded_writes_nothing) {
+TEST_F(FileTest, image_that_cannot_be_encoded_writes_nothing) {
   const auto planar = Tensor::create_image(8, 8, PixelFormat::planar_rgb);
   EXPECT_EQ(save_jpeg(*planar, path("p.jpg")).error().code, Errc::unsupported);
   EXPECT_EQ(save_png(*planar, path("p.png")).error().code, Errc::unsupported);
   EXPECT_EQ(folder_.entries(), 0U);
 }
 
-TEST_F(FileTest, errors_of_pictures_name_the_file) {
+TEST_F(FileTest, errors_of_images_name_the_file) {
   ASSERT_TRUE(write_file(path("empty"), Bytes{}));
   ASSERT_TRUE(write_file(path("text"), small_));
   EXPECT_EQ(load_image(path("empty")).error().code, Errc::invalid_argument);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // WebP, TIFF, BMP and GIF: what is written is read again, and bad files are errors. Their pixels
-// are held against Pillow's and OpenCV's in tests/oracle/test_pictures.py.
+// are held against Pillow's and OpenCV's in tests/oracle/test_images.py.
 #include <algorithm>
 #include <cstring>
 
@@ -16,17 +16,17 @@ const ImageFileKind& kind_of(ImageFileType type) {
 }
 
 Tensor scene(PixelFormat format, DType dtype = DType::u8) {
-  auto picture = Tensor::create_image(23, 17, format, dtype, Memory::mem);
-  const auto map = picture->map(Access::write);
+  auto image = Tensor::create_image(23, 17, format, dtype, Memory::mem);
+  const auto map = image->map(Access::write);
   const MappedPlane& plane = map->plane(0);
   for (std::size_t y = 0; y < plane.rows; ++y)
     for (std::size_t i = 0; i < plane.row_bytes; ++i)
       plane.writable[y * plane.stride_bytes + i] = static_cast<std::byte>(y * 37 + i * 11 + i * i);
-  return *std::move(picture);
+  return *std::move(image);
 }
 
-Bytes pixels_of(const Tensor& picture) {
-  const auto map = picture.map(Access::read);
+Bytes pixels_of(const Tensor& image) {
+  const auto map = image.map(Access::read);
   const MappedPlane& plane = map->plane(0);
   Bytes out;
   for (std::size_t y = 0; y < plane.rows; ++y)
@@ -78,8 +78,8 @@ std::vector<Sample> samples() {
 }
 
 Errc code_of(const Bytes& file, const LoadOptions& options = {}) {
-  const auto picture = load_image(std::span<const std::byte>(file), options);
-  return picture ? Errc::ok : picture.error().code;
+  const auto image = load_image(std::span<const std::byte>(file), options);
+  return image ? Errc::ok : image.error().code;
 }
 
 TEST(Formats, kinds_are_told_by_bytes_and_by_names) {
@@ -118,20 +118,20 @@ TEST(Formats, kinds_that_the_build_lacks_name_their_package) {
 
 TEST(Formats, lossless_files_give_back_what_was_written) {
   for (const PixelFormat format : {PixelFormat::rgb, PixelFormat::rgba, PixelFormat::grey}) {
-    const Tensor picture = scene(format);
+    const Tensor image = scene(format);
     for (const ImageFileType type :
          {ImageFileType::webp, ImageFileType::tiff, ImageFileType::bmp}) {
       if (!kind_of(type).is_written) continue;
       SaveOptions options;
       options.webp.is_lossless = true;
-      const auto file = encode_image(picture, type, options);
+      const auto file = encode_image(image, type, options);
       ASSERT_TRUE(file) << file.error().message();
       LoadOptions loading;
       loading.format = format;
       const auto again = load_image(std::span<const std::byte>(*file), loading);
       ASSERT_TRUE(again) << again.error().message();
       // WebP stores grey as colours, and luma of equal colours is the same grey.
-      EXPECT_EQ(pixels_of(*again), pixels_of(picture)) << to_string(type) << to_string(format);
+      EXPECT_EQ(pixels_of(*again), pixels_of(image)) << to_string(type) << to_string(format);
       const bool is_webp_grey = type == ImageFileType::webp && format == PixelFormat::grey;
       EXPECT_EQ(peek(*file)->native_format, is_webp_grey ? PixelFormat::rgb : format);
     }
@@ -153,7 +153,7 @@ TEST(Formats, bgr_is_written_as_the_colours_that_it_holds) {
   }
 }
 
-TEST(Formats, every_destination_gets_the_same_picture) {
+TEST(Formats, every_destination_gets_the_same_image) {
   for (const auto& [type, file] : samples()) {
     LoadOptions options;
     options.format = PixelFormat::rgba;
@@ -214,21 +214,21 @@ TEST(Formats, padding_behind_rows_stays) {
 TEST(Formats, a_tiff_of_16_bits_keeps_them) {
   if (!kind_of(ImageFileType::tiff).is_written) GTEST_SKIP() << "built without libtiff";
   for (const PixelFormat format : {PixelFormat::grey, PixelFormat::rgb, PixelFormat::rgba}) {
-    const Tensor picture = scene(format, DType::u16);
-    const auto file = encode_tiff(picture);
+    const Tensor image = scene(format, DType::u16);
+    const auto file = encode_tiff(image);
     ASSERT_TRUE(file) << file.error().message();
     EXPECT_EQ(peek(*file)->bit_depth, 16);
     EXPECT_EQ(peek(*file)->native_format, format);
     auto again = Tensor::create_image(23, 17, format, DType::u16);
     ASSERT_TRUE(load_into(*again, *file));
-    EXPECT_EQ(pixels_of(*again), pixels_of(picture));
+    EXPECT_EQ(pixels_of(*again), pixels_of(image));
     if (format != PixelFormat::grey) continue;
     // To 16 bits of three channels, by way of the row that is spread.
     auto colors = Tensor::create_image(23, 17, PixelFormat::rgb, DType::u16);
     LoadOptions options;
     options.format = PixelFormat::rgb;
     ASSERT_TRUE(load_into(*colors, *file, options));
-    const Bytes grey = pixels_of(picture), spread = pixels_of(*colors);
+    const Bytes grey = pixels_of(image), spread = pixels_of(*colors);
     for (std::size_t i = 0; i < grey.size(); i += 2)
       for (std::size_t c = 0; c < 3; ++c)
         ASSERT_EQ(std::memcmp(&spread[3 * i + 2 * c], &grey[i], 2), 0);
@@ -238,10 +238,10 @@ TEST(Formats, a_tiff_of_16_bits_keeps_them) {
 TEST(Formats, a_gif_shows_its_palette_and_what_is_transparent) {
   if (!kind_of(ImageFileType::gif).is_read) GTEST_SKIP() << "built without giflib";
   const auto file = gif_file();
-  const auto picture = load_image(std::span<const std::byte>(file));
-  ASSERT_TRUE(picture) << picture.error().message();
-  EXPECT_EQ(picture->format(), PixelFormat::rgb);
-  const Bytes rgb = pixels_of(*picture);
+  const auto image = load_image(std::span<const std::byte>(file));
+  ASSERT_TRUE(image) << image.error().message();
+  EXPECT_EQ(image->format(), PixelFormat::rgb);
+  const Bytes rgb = pixels_of(*image);
   const unsigned char wanted[] = {255, 0, 0, 0, 255, 0, 0, 0, 255, 0, 0, 255, 0, 255, 0, 255, 0, 0};
   EXPECT_TRUE(std::equal(rgb.begin(), rgb.end(), std::as_bytes(std::span(wanted)).begin()));
   const auto clear = load_image(std::span<const std::byte>(transparent_gif(1)));
@@ -252,17 +252,17 @@ TEST(Formats, a_gif_shows_its_palette_and_what_is_transparent) {
     EXPECT_EQ(std::to_integer<int>(rgba[4 * i + 3]), i == 1 || i == 4 ? 0 : 255) << i;
 }
 
-TEST(Formats, a_gif_frame_that_does_not_fill_the_picture_leaves_it_transparent) {
+TEST(Formats, a_gif_frame_that_does_not_fill_the_image_leaves_it_transparent) {
   if (!kind_of(ImageFileType::gif).is_read) GTEST_SKIP() << "built without giflib";
   Bytes file = gif_file();
-  file[6] = std::byte{5};   // the picture's columns
+  file[6] = std::byte{5};   // the image's columns
   file[8] = std::byte{4};   // and rows
   file[26] = std::byte{1};  // the frame's place
   file[28] = std::byte{2};
-  const auto picture = load_image(std::span<const std::byte>(file));
-  ASSERT_TRUE(picture) << picture.error().message();
-  ASSERT_EQ(picture->format(), PixelFormat::rgba);
-  const Bytes rgba = pixels_of(*picture);
+  const auto image = load_image(std::span<const std::byte>(file));
+  ASSERT_TRUE(image) << image.error().message();
+  ASSERT_EQ(image->format(), PixelFormat::rgba);
+  const Bytes rgba = pixels_of(*image);
   for (std::size_t y = 0; y < 4; ++y)
     for (std::size_t x = 0; x < 5; ++x)
       EXPECT_EQ(std::to_integer<int>(rgba[4 * (5 * y + x) + 3]),
@@ -288,23 +288,23 @@ TEST(Formats, cut_files_are_errors_at_every_length) {
   for (const auto& [type, file] : samples()) {
     for (std::size_t length = 18; length < file.size(); ++length) {
       const auto cut = std::span(file).first(length);
-      const auto picture = load_image(cut);
+      const auto image = load_image(cut);
       // A GIF is whole without its last byte, which says that there is no more.
-      if (picture && type == ImageFileType::gif && length + 1 == file.size()) continue;
+      if (image && type == ImageFileType::gif && length + 1 == file.size()) continue;
       // libwebp and libtiff do without what stands behind the pixels.
-      if (picture && (type == ImageFileType::webp || type == ImageFileType::tiff)) {
-        EXPECT_EQ(pixels_of(*picture), pixels_of(*load_image(std::span<const std::byte>(file))));
+      if (image && (type == ImageFileType::webp || type == ImageFileType::tiff)) {
+        EXPECT_EQ(pixels_of(*image), pixels_of(*load_image(std::span<const std::byte>(file))));
         continue;
       }
-      EXPECT_FALSE(picture) << to_string(type) << " cut at " << length;
-      if (picture) continue;
-      EXPECT_NE(picture.error().code, Errc::ok);
-      EXPECT_FALSE(picture.error().message().empty());
+      EXPECT_FALSE(image) << to_string(type) << " cut at " << length;
+      if (image) continue;
+      EXPECT_NE(image.error().code, Errc::ok);
+      EXPECT_FALSE(image.error().message().empty());
     }
   }
 }
 
-TEST(Formats, changed_bytes_are_an_error_or_another_picture) {
+TEST(Formats, changed_bytes_are_an_error_or_another_image) {
   for (const auto& [type, file] : samples()) {
     for (std::size_t at = 0; at < std::min<std::size_t>(file.size(), 400); ++at) {
       for (const unsigned value : {0x00U, 0xFFU, 0x80U, 0x01U}) {
@@ -312,9 +312,9 @@ TEST(Formats, changed_bytes_are_an_error_or_another_picture) {
         changed[at] = static_cast<std::byte>(value);
         LoadOptions options;
         options.limits.max_pixels = 1U << 20;
-        const auto picture = load_image(std::span<const std::byte>(changed), options);
-        if (picture) continue;
-        EXPECT_FALSE(picture.error().message().empty()) << to_string(type);
+        const auto image = load_image(std::span<const std::byte>(changed), options);
+        if (image) continue;
+        EXPECT_FALSE(image.error().message().empty()) << to_string(type);
       }
     }
   }
@@ -346,17 +346,17 @@ TEST(Formats, decoding_can_be_cancelled) {
 TEST(Formats, orientations_go_both_ways_where_the_file_has_them) {
   for (const ImageFileType type : {ImageFileType::webp, ImageFileType::tiff}) {
     if (!kind_of(type).is_written) continue;
-    Tensor picture = scene(PixelFormat::rgb);
+    Tensor image = scene(PixelFormat::rgb);
     for (const Flip flip : {Flip::none, Flip::horizontal}) {
       for (const Rotation turn :
            {Rotation::none, Rotation::cw90, Rotation::cw180, Rotation::cw270}) {
-        picture.set_orientation({flip, turn});
-        const auto file = encode_image(picture, type);
+        image.set_orientation({flip, turn});
+        const auto file = encode_image(image, type);
         ASSERT_TRUE(file) << file.error().message();
         const auto again = load_image(std::span<const std::byte>(*file));
         ASSERT_TRUE(again);
-        EXPECT_EQ(again->upright_size(), picture.upright_size());
-        EXPECT_EQ(then(again->orientation(), {}), then(picture.orientation(), {}));
+        EXPECT_EQ(again->upright_size(), image.upright_size());
+        EXPECT_EQ(then(again->orientation(), {}), then(image.orientation(), {}));
       }
     }
   }

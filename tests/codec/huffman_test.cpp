@@ -56,12 +56,12 @@ Code random_code(Random& random, HuffmanKind kind, unsigned bias) {
   unsigned open = 2;  // prefixes of this length that are no code yet
   for (unsigned length = 1; length <= 16; ++length, open *= 2) {
     // So many that the others still find room in the codes of 16 bits.
-    unsigned most = 0;
-    while (most < std::min({left, open - 1, 255U}) &&
-           left - most - 1 < ((open - most - 1) << (16 - length)))
-      ++most;
+    unsigned maximum = 0;
+    while (maximum < std::min({left, open - 1, 255U}) &&
+           left - maximum - 1 < ((open - maximum - 1) << (16 - length)))
+      ++maximum;
     const unsigned wanted = length == 15 ? 100 : random.below(bias + 1);
-    const unsigned count = length == 16 ? left : std::min(most, wanted);
+    const unsigned count = length == 16 ? left : std::min(maximum, wanted);
     code.counts[length - 1] = static_cast<std::uint8_t>(count);
     left -= count;
     open -= count;

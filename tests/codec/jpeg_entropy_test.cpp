@@ -47,16 +47,16 @@ Answer decode(const Bytes& file, bool native, JpegEntropyChoice choice) {
   const auto header = codec::parse_jpeg_header(file, limits);
   if (!header) return {header.error().code, header.error().message()};
   const PixelFormat format = native ? header->info.native_format : PixelFormat::rgb;
-  auto picture =
+  auto image =
       Tensor::create_image(header->info.width, header->info.height, format, DType::u8, Memory::mem);
   const Status done = [&] {
-    const auto map = picture->map(Access::write);
+    const auto map = image->map(Access::write);
     return codec::decode_jpeg(file, *header, format, *map, limits, choice);
   }();
   if (!done) return {done.error().code, done.error().message()};
   Answer answer;
-  answer.first = test::plane_bytes(*picture, 0);
-  if (info(format).model == ColorModel::yuv) answer.second = test::plane_bytes(*picture, 1);
+  answer.first = test::plane_bytes(*image, 0);
+  if (info(format).model == ColorModel::yuv) answer.second = test::plane_bytes(*image, 1);
   return answer;
 }
 
@@ -142,7 +142,7 @@ TEST_F(JpegEntropy, decodes_codes_of_16_bits) {
   }
 }
 
-TEST_F(JpegEntropy, decodes_large_pictures) {
+TEST_F(JpegEntropy, decodes_large_images) {
   expect_ours(test::make_jpeg({.width = 1921, .height = 1083, .noise = 30}));
   expect_ours(test::make_jpeg({.width = 2000, .height = 700, .optimized = true, .noise = 90}));
 }

@@ -46,14 +46,14 @@ Planes reference_planes(std::span<const std::byte> file, std::size_t width, std:
 }
 
 void expect_native(const Bytes& file, PixelFormat format) {
-  const auto picture = load_image(std::span<const std::byte>(file));
-  ASSERT_TRUE(picture) << picture.error().message();
-  ASSERT_EQ(picture->format(), format);
-  const std::size_t width = picture->width(), height = picture->height();
+  const auto image = load_image(std::span<const std::byte>(file));
+  ASSERT_TRUE(image) << image.error().message();
+  ASSERT_EQ(image->format(), format);
+  const std::size_t width = image->width(), height = image->height();
   const Planes expected = reference_planes(file, width, height, format);
-  EXPECT_TRUE(plane_bytes(*picture, 0, width) == expected.luma) << "luma differs";
-  EXPECT_TRUE(plane_bytes(*picture, 1) == expected.cbcr) << "chroma differs";
-  EXPECT_EQ(picture->colorimetry(), Colorimetry::jpeg());
+  EXPECT_TRUE(plane_bytes(*image, 0, width) == expected.luma) << "luma differs";
+  EXPECT_TRUE(plane_bytes(*image, 1) == expected.cbcr) << "chroma differs";
+  EXPECT_EQ(image->colorimetry(), Colorimetry::jpeg());
 }
 
 struct Real {
@@ -83,9 +83,9 @@ TEST_P(RealJpeg, gives_the_packed_pixels_that_libjpeg_gives) {
                                                    {PixelFormat::bgra, JCS_EXT_BGRA},
                                                    {PixelFormat::grey, JCS_GRAYSCALE}};
   for (const auto& [format, space] : kinds) {
-    const auto picture = load_image(std::span<const std::byte>(file), {.format = format});
-    ASSERT_TRUE(picture) << picture.error().message();
-    EXPECT_TRUE(plane_bytes(*picture, 0) == plain_jpeg(file, space, true)) << to_string(format);
+    const auto image = load_image(std::span<const std::byte>(file), {.format = format});
+    ASSERT_TRUE(image) << image.error().message();
+    EXPECT_TRUE(plane_bytes(*image, 0) == plain_jpeg(file, space, true)) << to_string(format);
   }
 }
 
@@ -106,11 +106,11 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Jpeg, grey_photo_is_one_plane_of_full_range) {
   HALYARD_PHOTO(file, "bus_320_gray.jpg");
-  const auto picture = load_image(std::span<const std::byte>(file));
-  ASSERT_TRUE(picture) << picture.error().message();
-  EXPECT_EQ(picture->format(), PixelFormat::grey);
-  EXPECT_EQ(picture->colorimetry(), Colorimetry{.range = ColorRange::full});
-  EXPECT_TRUE(plane_bytes(*picture, 0) == plain_jpeg(file, JCS_GRAYSCALE, true));
+  const auto image = load_image(std::span<const std::byte>(file));
+  ASSERT_TRUE(image) << image.error().message();
+  EXPECT_EQ(image->format(), PixelFormat::grey);
+  EXPECT_EQ(image->colorimetry(), Colorimetry{.range = ColorRange::full});
+  EXPECT_TRUE(plane_bytes(*image, 0) == plain_jpeg(file, JCS_GRAYSCALE, true));
 }
 
 TEST(Jpeg, progressive_photo_has_the_pixels_of_the_baseline_one) {
@@ -171,19 +171,19 @@ TEST(Jpeg, restart_markers_are_followed) {
 
 TEST(Jpeg, grey_with_two_by_two_sampling_is_in_raster_order) {
   const Bytes file = test::make_jpeg({.width = 45, .height = 51, .stored = Stored::grey});
-  const auto picture = load_image(std::span<const std::byte>(file));
-  ASSERT_TRUE(picture) << picture.error().message();
-  EXPECT_EQ(plane_bytes(*picture, 0), plain_jpeg(file, JCS_GRAYSCALE, true));
+  const auto image = load_image(std::span<const std::byte>(file));
+  ASSERT_TRUE(image) << image.error().message();
+  EXPECT_EQ(plane_bytes(*image, 0), plain_jpeg(file, JCS_GRAYSCALE, true));
 }
 
 TEST(Jpeg, stored_rgb_stays_rgb) {
   const Bytes file =
       test::make_jpeg({.stored = Stored::rgb, .sampling = {{{1, 1}, {1, 1}, {1, 1}}}});
-  const auto picture = load_image(std::span<const std::byte>(file));
-  ASSERT_TRUE(picture) << picture.error().message();
-  EXPECT_EQ(picture->format(), PixelFormat::rgb);
-  EXPECT_EQ(picture->colorimetry().encoding, ColorEncoding::unknown);
-  EXPECT_EQ(plane_bytes(*picture, 0), plain_jpeg(file, JCS_RGB, true));
+  const auto image = load_image(std::span<const std::byte>(file));
+  ASSERT_TRUE(image) << image.error().message();
+  EXPECT_EQ(image->format(), PixelFormat::rgb);
+  EXPECT_EQ(image->colorimetry().encoding, ColorEncoding::unknown);
+  EXPECT_EQ(plane_bytes(*image, 0), plain_jpeg(file, JCS_RGB, true));
 }
 
 TEST(Jpeg, rows_keep_the_destinations_pitch_and_padding) {
@@ -206,7 +206,7 @@ TEST(Jpeg, rows_keep_the_destinations_pitch_and_padding) {
   }
 }
 
-TEST(Jpeg, slice_of_a_larger_picture_is_filled_and_the_rest_left_alone) {
+TEST(Jpeg, slice_of_a_larger_image_is_filled_and_the_rest_left_alone) {
   auto canvas = test::make_guarded(100, 80, PixelFormat::nv12, 0);
   auto window = canvas->tensor.slice({20, 10, 50, 37});
   ASSERT_TRUE(window) << window.error().message();

@@ -17,17 +17,17 @@ namespace {
 using test::Bytes;
 
 std::string refusal_of(const Bytes& file, const LoadOptions& options = {}) {
-  const auto picture = load_image(std::span<const std::byte>(file), options);
-  if (picture) return {};
-  EXPECT_EQ(picture.error().code, Errc::invalid_argument) << picture.error().message();
-  return picture.error().message();
+  const auto image = load_image(std::span<const std::byte>(file), options);
+  if (image) return {};
+  EXPECT_EQ(image.error().code, Errc::invalid_argument) << image.error().message();
+  return image.error().message();
 }
 
 bool names(const std::string& message, const char* text) {
   return message.find(text) != std::string::npos;
 }
 
-TEST(DecodeLimits, many_scans_over_a_large_picture_are_refused_before_they_are_decoded) {
+TEST(DecodeLimits, many_scans_over_a_large_image_are_refused_before_they_are_decoded) {
   const Bytes file = test::scan_bomb(16384, 882);
   ASSERT_LT(file.size(), 1'000'000U);
   const auto header = *codec::parse_jpeg_header(file, {});
@@ -37,14 +37,14 @@ TEST(DecodeLimits, many_scans_over_a_large_picture_are_refused_before_they_are_d
   // The message has the scans, their visits and the factor that is to be raised.
   const std::string message = refusal_of(file);
   EXPECT_TRUE(names(message, "limits.max_scan_passes")) << message;
-  EXPECT_TRUE(names(message, "883 scans visit 3703570432 blocks in a picture of 4194304"))
+  EXPECT_TRUE(names(message, "883 scans visit 3703570432 blocks in an image of 4194304"))
       << message;
   EXPECT_TRUE(names(message, "24 times")) << message;
   EXPECT_FALSE(refusal_of(test::scan_bomb(16384, 24)).empty());
   EXPECT_FALSE(refusal_of(test::scan_bomb(8192, 200)).empty());
 }
 
-TEST(DecodeLimits, scans_of_small_pictures_pass_and_a_lower_factor_counts_for_large_ones) {
+TEST(DecodeLimits, scans_of_small_images_pass_and_a_lower_factor_counts_for_large_ones) {
   EXPECT_EQ(refusal_of(test::scan_bomb(512, 882)), "");
   // A script with a scan for each coefficient, on 17 Mpx: 2^18 blocks, 64 visits.
   EXPECT_EQ(refusal_of(test::scan_bomb(4096, 63)), "");
@@ -73,8 +73,8 @@ TEST(DecodeLimits, number_of_scans_has_a_limit_of_its_own) {
 TEST(DecodeLimits, scans_are_counted_while_they_are_decoded_too) {
   const Bytes file = test::scan_bomb(4096, 160);
   const auto header = *codec::parse_jpeg_header(file, {});
-  const auto picture = *Tensor::create_image(4096, 4096, PixelFormat::grey);
-  const auto map = picture.map(Access::write);
+  const auto image = *Tensor::create_image(4096, 4096, PixelFormat::grey);
+  const auto map = image.map(Access::write);
   for (const DecodeLimits& limits : {DecodeLimits{.max_scans = 20}, DecodeLimits{}}) {
     const auto status = codec::decode_jpeg(file, header, PixelFormat::grey, *map, limits);
     ASSERT_FALSE(status);
@@ -82,7 +82,7 @@ TEST(DecodeLimits, scans_are_counted_while_they_are_decoded_too) {
   }
 }
 
-TEST(DecodeLimits, small_files_of_huge_blank_pictures_are_refused) {
+TEST(DecodeLimits, small_files_of_huge_blank_images_are_refused) {
   const Bytes file = test::blank_png(16000, 16000, true);
   ASSERT_LT(file.size(), 40'000U);
   const std::string message = refusal_of(file);

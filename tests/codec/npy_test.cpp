@@ -99,7 +99,7 @@ TEST(Npy, of_strided_tensors_has_their_elements_alone) {
   EXPECT_EQ(std::memcmp(map.data(), expected.data(), expected.size()), 0);
 }
 
-TEST(Npy, pictures_are_arrays_where_they_are_one) {
+TEST(Npy, images_are_arrays_where_they_are_one) {
   auto rgb = *Tensor::create_image(5, 3, PixelFormat::rgb);
   EXPECT_TRUE(std::ranges::equal(decode_npy(*encode_npy(rgb))->shape(), rgb.shape()));
   auto nv12 = *Tensor::create_image(6, 4, PixelFormat::nv12);

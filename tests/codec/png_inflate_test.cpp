@@ -37,16 +37,15 @@ bool is_inflated(const Bytes& file, std::size_t spare_bytes = any_memory) {
   return header && codec::inflate_rows(file, *header, spare_bytes).has_value();
 }
 
-// Bytes of the picture, or the error's message; `spare_bytes` 0 is libspng's way.
+// Bytes of the image, or the error's message; `spare_bytes` 0 is libspng's way.
 std::string decoded(const Bytes& file, PixelFormat format, DType dtype, std::size_t spare_bytes) {
   const auto header = codec::parse_png_header(file, {});
   if (!header) return header.error().message();
-  const auto picture =
-      *Tensor::create_image(header->info.width, header->info.height, format, dtype);
+  const auto image = *Tensor::create_image(header->info.width, header->info.height, format, dtype);
   const auto status =
-      codec::decode_png(file, *header, format, *picture.map(Access::write), spare_bytes);
+      codec::decode_png(file, *header, format, *image.map(Access::write), spare_bytes);
   if (!status) return status.error().message();
-  const auto bytes = test::plane_bytes(picture, 0);
+  const auto bytes = test::plane_bytes(image, 0);
   return {bytes.begin(), bytes.end()};
 }
 
@@ -76,7 +75,7 @@ std::string palette(unsigned colors, unsigned clear) {
   return png_chunk("PLTE", entries) + (clear == 0 ? "" : png_chunk("tRNS", alpha));
 }
 
-RawPng random_picture(const Kind& kind, unsigned width, unsigned height, unsigned seed) {
+RawPng random_image(const Kind& kind, unsigned width, unsigned height, unsigned seed) {
   std::mt19937 random(seed);
   RawPng spec{.width = width, .height = height, .depth = kind.depth, .color_type = kind.color_type};
   // Indices beyond the palette are black.
@@ -90,7 +89,7 @@ TEST(PngInflate, every_kind_and_filter_gives_libspngs_pixels) {
   for (const Kind& kind : kinds) {
     SCOPED_TRACE("type " + std::to_string(kind.color_type) + ", " + std::to_string(kind.depth));
     for (const unsigned width : {1U, 2U, 3U, 5U, 16U, 21U, 67U}) {
-      const Bytes file = test::png_file(random_picture(kind, width, 13, width));
+      const Bytes file = test::png_file(random_image(kind, width, 13, width));
       ASSERT_TRUE(is_inflated(file));
       expect_equal_ways(file);
     }
@@ -98,13 +97,13 @@ TEST(PngInflate, every_kind_and_filter_gives_libspngs_pixels) {
 }
 
 #if defined(HALYARD_RAPIDCHECK)
-TEST(PngInflate, random_pictures_give_libspngs_pixels) {
+TEST(PngInflate, random_images_give_libspngs_pixels) {
   testing::check_property(150, [] {
     const auto kind = *rc::gen::elementOf(std::vector<Kind>(std::begin(kinds), std::end(kinds)));
     const auto width = *rc::gen::inRange(1U, 130U);
     const auto height = *rc::gen::inRange(1U, 24U);
     const auto seed = *rc::gen::arbitrary<unsigned>();
-    const Bytes file = test::png_file(random_picture(kind, width, height, seed));
+    const Bytes file = test::png_file(random_image(kind, width, height, seed));
     RC_ASSERT(is_inflated(file));
     for (const PixelFormat format : {PixelFormat::rgb, PixelFormat::bgra, PixelFormat::grey}) {
       for (const DType dtype : {DType::u8, DType::u16}) {
@@ -116,7 +115,7 @@ TEST(PngInflate, random_pictures_give_libspngs_pixels) {
 #endif
 
 RawPng plain() {
-  return random_picture({2, 8}, 9, 11, 3);
+  return random_image({2, 8}, 9, 11, 3);
 }
 
 // The rows of plain() as they are inflated.

@@ -28,8 +28,8 @@ std::vector<T> pattern(std::size_t count) {
 }
 
 template <class T>
-std::vector<T> elements(const Tensor& picture) {
-  const auto raw = plane_bytes(picture, 0);
+std::vector<T> elements(const Tensor& image) {
+  const auto raw = plane_bytes(image, 0);
   std::vector<T> out(raw.size() / sizeof(T));
   std::memcpy(out.data(), raw.data(), raw.size());
   return out;
@@ -37,9 +37,9 @@ std::vector<T> elements(const Tensor& picture) {
 
 Result<Tensor> load_as(const Bytes& file, PixelFormat format, DType dtype) {
   HALYARD_TRY(const auto header, peek(file));
-  HALYARD_TRY(auto picture, Tensor::create_image(header.width, header.height, format, dtype));
-  HALYARD_CHECK(load_into(picture, file, {.format = format}));
-  return picture;
+  HALYARD_TRY(auto image, Tensor::create_image(header.width, header.height, format, dtype));
+  HALYARD_RETURN_IF_ERROR(load_into(image, file, {.format = format}));
+  return image;
 }
 
 struct Kind {
@@ -135,16 +135,17 @@ TEST(Png, grey_of_fewer_bits_spreads_over_eight) {
       const Bytes file = test::make_png(
           {.width = 9, .height = 5, .depth = depth, .color_type = 0, .interlaced = interlaced},
           as_bytes(samples));
-      const auto picture = load_image(std::span<const std::byte>(file));
-      ASSERT_TRUE(picture) << picture.error().message();
-      const auto got = plane_bytes(*picture, 0);
-      const int most = (1 << depth) - 1;
+      const auto image = load_image(std::span<const std::byte>(file));
+      ASSERT_TRUE(image) << image.error().message();
+      const auto got = plane_bytes(*image, 0);
+      const int maximum = (1 << depth) - 1;
       for (std::size_t y = 0; y < 5; ++y) {
         for (std::size_t x = 0; x < 9; ++x) {
           const std::size_t bit = x * static_cast<std::size_t>(depth);
           const int stored =
-              samples[y * row_bytes + bit / 8] >> (8 - depth - static_cast<int>(bit % 8)) & most;
-          ASSERT_EQ(got[y * 9 + x], stored * 255 / most) << depth << " bits at " << x << "," << y;
+              samples[y * row_bytes + bit / 8] >> (8 - depth - static_cast<int>(bit % 8)) & maximum;
+          ASSERT_EQ(got[y * 9 + x], stored * 255 / maximum)
+              << depth << " bits at " << x << "," << y;
         }
       }
     }
@@ -179,9 +180,9 @@ TEST(Png, transparent_colour_makes_rgba) {
   PngSpec spec{.width = 2, .height = 1};
   spec.transparent_color = {9, 8, 7};
   const Bytes file = test::make_png(spec, as_bytes(samples));
-  const auto picture = load_image(std::span<const std::byte>(file));
-  ASSERT_TRUE(picture) << picture.error().message();
-  EXPECT_EQ(plane_bytes(*picture, 0), (std::vector<std::uint8_t>{9, 8, 7, 0, 1, 2, 3, 255}));
+  const auto image = load_image(std::span<const std::byte>(file));
+  ASSERT_TRUE(image) << image.error().message();
+  EXPECT_EQ(plane_bytes(*image, 0), (std::vector<std::uint8_t>{9, 8, 7, 0, 1, 2, 3, 255}));
 }
 
 TEST(Png, transparency_behind_the_data_is_none) {
@@ -304,9 +305,9 @@ TEST(Png, photos_decode_and_agree_with_each_other) {
     EXPECT_EQ(header->bit_depth, real.depth) << real.name;
     EXPECT_EQ(header->width, 121U);
     EXPECT_EQ(header->height, 161U);
-    const auto picture = load_image(std::span<const std::byte>(file));
-    ASSERT_TRUE(picture) << real.name << picture.error().message();
-    pixels.push_back(plane_bytes(*picture, 0));
+    const auto image = load_image(std::span<const std::byte>(file));
+    ASSERT_TRUE(image) << real.name << image.error().message();
+    pixels.push_back(plane_bytes(*image, 0));
   }
   EXPECT_EQ(pixels[6], pixels[0]);
   EXPECT_EQ(pixels[3], pixels[2]);

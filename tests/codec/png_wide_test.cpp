@@ -15,11 +15,11 @@ namespace {
 using test::Bytes;
 using test::plane_bytes;
 
-constexpr int most = 65535;
+constexpr int maximum = 65535;
 
 // round(v * 255 / 65535): there are no ties.
 constexpr int nearest(int v) {
-  return (v * 255 + most / 2) / most;
+  return (v * 255 + maximum / 2) / maximum;
 }
 
 // A square of all samples that there are, `channels` to a pixel, each channel from another start.
@@ -36,15 +36,15 @@ Bytes all_samples(int color_type, std::size_t channels, bool interlaced) {
 }
 
 Tensor load_as(const Bytes& file, PixelFormat format, DType dtype) {
-  Tensor picture = Tensor::create_image(256, 256, format, dtype).value();
-  const auto status = load_into(picture, file, {.format = format});
+  Tensor image = Tensor::create_image(256, 256, format, dtype).value();
+  const auto status = load_into(image, file, {.format = format});
   EXPECT_TRUE(status) << status.error().message();
-  return picture;
+  return image;
 }
 
 template <class T>
-std::vector<T> elements(const Tensor& picture) {
-  const auto raw = plane_bytes(picture, 0);
+std::vector<T> elements(const Tensor& image) {
+  const auto raw = plane_bytes(image, 0);
   std::vector<T> out(raw.size() / sizeof(T));
   std::memcpy(out.data(), raw.data(), raw.size());
   return out;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files, references and pictures for the codec's tests.
+// Files, references and images for the codec's tests.
 #include "codec/support.h"
 
 #include <algorithm>
@@ -212,13 +212,13 @@ std::unique_ptr<Guarded> make_guarded(std::size_t width, std::size_t height, Pix
   return out;
 }
 
-bool padding_is_intact(const Guarded& picture) {
-  std::vector<bool> used(picture.memory.size());
-  const auto format = *picture.tensor.format();
-  const auto width = picture.tensor.width();
-  for (std::size_t p = 0; p < picture.tensor.plane_count(); ++p) {
-    const auto plane = *picture.tensor.image_plane(p);
-    // The luma row of an odd width ends with the picture, not with the pair.
+bool padding_is_intact(const Guarded& image) {
+  std::vector<bool> used(image.memory.size());
+  const auto format = *image.tensor.format();
+  const auto width = image.tensor.width();
+  for (std::size_t p = 0; p < image.tensor.plane_count(); ++p) {
+    const auto plane = *image.tensor.image_plane(p);
+    // The luma row of an odd width ends with the image, not with the pair.
     const bool luma = p == 0 && info(format).model == ColorModel::yuv;
     const std::size_t row_bytes = luma ? width : plane.row_bytes;
     for (std::size_t y = 0; y < plane.rows; ++y) {
@@ -227,14 +227,14 @@ bool padding_is_intact(const Guarded& picture) {
     }
   }
   for (std::size_t i = 0; i < used.size(); ++i) {
-    if (!used[i] && picture.memory[i] != 0xA5) return false;
+    if (!used[i] && image.memory[i] != 0xA5) return false;
   }
   return true;
 }
 
-std::vector<std::uint8_t> plane_bytes(const Tensor& picture, std::size_t index,
+std::vector<std::uint8_t> plane_bytes(const Tensor& image, std::size_t index,
                                       std::size_t row_bytes) {
-  const auto map = picture.map(Access::read);
+  const auto map = image.map(Access::read);
   const auto& plane = map->plane(index);
   const std::size_t bytes = row_bytes == 0 ? plane.row_bytes : row_bytes;
   std::vector<std::uint8_t> out(bytes * plane.rows);

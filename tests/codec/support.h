@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the codec's tests share: files made with libjpeg and libspng themselves, plain reference
-// decoding, and pictures with guarded padding.
+// decoding, and images with guarded padding.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ struct JpegSpec {
   bool interleaved = true;
   unsigned restart_interval = 0;
   int quality = 90;
-  bool optimized = false;      ///< Huffman codes made for this picture
+  bool optimized = false;      ///< Huffman codes made for this image
   bool longest_first = false;  ///< the standard codes, the shortest for the rarest symbols
   unsigned noise = 0;          ///< added to the samples: 0 .. noise
   std::string exif{};          ///< APP1 payload
@@ -66,18 +66,18 @@ Bytes make_png(const PngSpec& spec, std::span<const std::byte> samples);
 /// A TIFF directory with the orientation tag alone.
 std::string tiff_orientation(int value, bool big_endian);
 
-/// A picture whose rows lie `extra` bytes further apart than they must, every byte of it 0xA5.
+/// An image whose rows lie `extra` bytes further apart than they must, every byte of it 0xA5.
 struct Guarded {
   Tensor tensor;
   std::vector<std::uint8_t> memory;
 };
 std::unique_ptr<Guarded> make_guarded(std::size_t width, std::size_t height, PixelFormat format,
                                       std::size_t extra, DType dtype = DType::u8);
-/// Bytes of the picture's plane rows, and whether all others still are 0xA5.
-bool padding_is_intact(const Guarded& picture);
+/// Bytes of the image's plane rows, and whether all others still are 0xA5.
+bool padding_is_intact(const Guarded& image);
 
 /// Rows of plane `index` without padding. `row_bytes` 0: the plane's own.
-std::vector<std::uint8_t> plane_bytes(const Tensor& picture, std::size_t index,
+std::vector<std::uint8_t> plane_bytes(const Tensor& image, std::size_t index,
                                       std::size_t row_bytes = 0);
 
 }  // namespace halyard::test

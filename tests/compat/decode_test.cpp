@@ -265,7 +265,7 @@ TEST(compat_decode, grids_of_anchors_give_fractions_whatever_is_known_of_the_inp
   }
 }
 
-TEST(compat_decode, scores_of_classes_are_bytes_for_the_whole_picture) {
+TEST(compat_decode, scores_of_classes_are_bytes_for_the_whole_image) {
   std::vector<Output> outputs(1);
   outputs[0].kind = compat::OutputKind::segmentation;
   outputs[0].family = compat::OutputFamily::modelpack;

@@ -19,7 +19,7 @@ using compat::Segmentation;
 
 constexpr std::size_t width = 40, height = 30;
 
-Tensor picture_of(PixelFormat format, std::uint8_t value = 77) {
+Tensor image_of(PixelFormat format, std::uint8_t value = 77) {
   Tensor out = *Tensor::create_image(width, height, format, DType::u8, Memory::mem);
   const auto map = out.map(Access::write);
   std::memset(map->writable(), value, out.size_bytes());
@@ -32,9 +32,9 @@ std::vector<std::uint8_t> bytes_of(const Tensor& tensor) {
   return {data, data + tensor.size_bytes()};
 }
 
-std::vector<int> pixel(const Tensor& picture, std::size_t x, std::size_t y) {
-  const std::size_t channels = picture.shape()[2];
-  const auto bytes = bytes_of(picture);
+std::vector<int> pixel(const Tensor& image, std::size_t x, std::size_t y) {
+  const std::size_t channels = image.shape()[2];
+  const auto bytes = bytes_of(image);
   const std::size_t at = (y * width + x) * channels;
   return {bytes.begin() + static_cast<std::ptrdiff_t>(at),
           bytes.begin() + static_cast<std::ptrdiff_t>(at + channels)};
@@ -51,7 +51,7 @@ Painter painter() {
 
 // As edgefirst_hal 0.28.3: three pixels beside the box, opaque, zeros elsewhere.
 TEST(compat_draw, outlines_lie_around_boxes_on_black) {
-  Tensor dst = picture_of(PixelFormat::rgba);
+  Tensor dst = image_of(PixelFormat::rgba);
   ASSERT_TRUE(painter().draw_decoded_masks(dst, {&middle, 1}, {}));
   for (std::size_t y = 0; y < height; ++y)
     for (std::size_t x = 0; x < width; ++x) {
@@ -64,8 +64,8 @@ TEST(compat_draw, outlines_lie_around_boxes_on_black) {
 }
 
 TEST(compat_draw, masks_are_blended_over_the_background) {
-  const Tensor background = picture_of(PixelFormat::rgba, 100);
-  Tensor dst = picture_of(PixelFormat::rgba, 3);
+  const Tensor background = image_of(PixelFormat::rgba, 100);
+  Tensor dst = image_of(PixelFormat::rgba, 3);
   const std::vector<std::uint8_t> on(36, 200);
   const Segmentation mask{middle.box, 6, 6, 1, on.data()};
   ASSERT_TRUE(painter().draw_decoded_masks(dst, {&middle, 1}, {&mask, 1},
@@ -79,7 +79,7 @@ TEST(compat_draw, masks_are_blended_over_the_background) {
 
 TEST(compat_draw, masks_are_enlarged_bilinearly_and_on_from_the_middle) {
   // Two columns, 0 and 255: over 20 pixels the value is 127.5 exactly between them.
-  Tensor dst = picture_of(PixelFormat::rgb);
+  Tensor dst = image_of(PixelFormat::rgb);
   const std::uint8_t bytes[2] = {0, 255};
   const Segmentation mask{middle.box, 1, 2, 1, bytes};
   ASSERT_TRUE(painter().draw_decoded_masks(dst, {&middle, 1}, {&mask, 1}));
@@ -88,7 +88,7 @@ TEST(compat_draw, masks_are_enlarged_bilinearly_and_on_from_the_middle) {
 }
 
 TEST(compat_draw, a_letterbox_shows_a_part_of_the_input) {
-  Tensor dst = picture_of(PixelFormat::rgb);
+  Tensor dst = image_of(PixelFormat::rgb);
   ASSERT_TRUE(painter().draw_decoded_masks(dst, {&middle, 1}, {},
                                            {.letterbox = compat::Letterbox{0, .1F, 1, .9F}}));
   // y = (0.2 - 0.1) / 0.8 x 30 = 3.75, and 26.25.
@@ -102,7 +102,7 @@ TEST(compat_draw, a_letterbox_shows_a_part_of_the_input) {
 
 TEST(compat_draw, the_best_lies_on_top_and_colours_follow_the_mode) {
   const std::vector<Detection> boxes{middle, {{.3F, .3F, .9F, .9F}, .8F, 0}};
-  Tensor dst = picture_of(PixelFormat::rgb);
+  Tensor dst = image_of(PixelFormat::rgb);
   ASSERT_TRUE(
       painter().draw_decoded_masks(dst, boxes, {}, {.color_mode = compat::ColorMode::instance}));
   EXPECT_EQ(pixel(dst, 11, 3), (std::vector<int>{200, 100, 0}));
@@ -111,7 +111,7 @@ TEST(compat_draw, the_best_lies_on_top_and_colours_follow_the_mode) {
 }
 
 TEST(compat_draw, of_scores_of_classes_the_last_one_is_the_background) {
-  Tensor dst = picture_of(PixelFormat::rgb);
+  Tensor dst = image_of(PixelFormat::rgb);
   std::vector<std::uint8_t> scores;
   for (int i = 0; i < 4; ++i)
     for (const int v : {i < 2 ? 9 : 0, i == 2 ? 9 : 0, i == 3 ? 9 : 0})
@@ -126,11 +126,11 @@ TEST(compat_draw, of_scores_of_classes_the_last_one_is_the_background) {
 TEST(compat_draw, formats_hold_the_same_colours) {
   const std::vector<std::uint8_t> on(36, 200);
   const Segmentation mask{middle.box, 6, 6, 1, on.data()};
-  Tensor rgb = picture_of(PixelFormat::rgb);
+  Tensor rgb = image_of(PixelFormat::rgb);
   ASSERT_TRUE(painter().draw_decoded_masks(rgb, {&middle, 1}, {&mask, 1}));
   const auto expected = bytes_of(rgb);
   for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::bgra, PixelFormat::rgba}) {
-    Tensor dst = picture_of(format);
+    Tensor dst = image_of(format);
     ASSERT_TRUE(painter().draw_decoded_masks(dst, {&middle, 1}, {&mask, 1}));
     const auto bytes = bytes_of(dst);
     const std::size_t channels = dst.shape()[2];
@@ -139,7 +139,7 @@ TEST(compat_draw, formats_hold_the_same_colours) {
       for (std::size_t c = 0; c < 3; ++c)
         ASSERT_EQ(bytes[i * channels + (is_reversed ? 2 - c : c)], expected[3 * i + c]) << i;
   }
-  Tensor planar = picture_of(PixelFormat::planar_rgb);
+  Tensor planar = image_of(PixelFormat::planar_rgb);
   ASSERT_TRUE(painter().draw_decoded_masks(planar, {&middle, 1}, {&mask, 1}));
   const auto planes = bytes_of(planar);
   for (std::size_t i = 0; i < width * height; ++i)
@@ -150,7 +150,7 @@ TEST(compat_draw, formats_hold_the_same_colours) {
 TEST(compat_draw, decoding_and_drawing_in_one_go_is_the_same_as_from_prototypes) {
   const compat::Decoder decoder = decoder_of(mask_outputs());
   const std::vector<Tensor> outputs{mask_head(), mask_prototypes()};
-  Tensor fused = picture_of(PixelFormat::rgba), other = picture_of(PixelFormat::rgba, 5);
+  Tensor fused = image_of(PixelFormat::rgba), other = image_of(PixelFormat::rgba, 5);
   std::vector<Detection> found, boxes;
   Painter drawn = painter();
   const DrawOptions options{.opacity = .7F, .letterbox = compat::Letterbox{0, .1F, 1, .9F}};
@@ -173,8 +173,8 @@ TEST(compat_draw, decoding_and_drawing_in_one_go_is_the_same_as_from_prototypes)
   EXPECT_EQ(bytes_of(fused), bytes_of(other));
 }
 
-TEST(compat_draw, what_cannot_be_drawn_leaves_the_picture_as_it_is) {
-  Tensor dst = picture_of(PixelFormat::rgba);
+TEST(compat_draw, what_cannot_be_drawn_leaves_the_image_as_it_is) {
+  Tensor dst = image_of(PixelFormat::rgba);
   const std::vector<std::uint8_t> before = bytes_of(dst);
   Painter drawn = painter();
   const std::uint8_t byte = 255;
@@ -186,7 +186,7 @@ TEST(compat_draw, what_cannot_be_drawn_leaves_the_picture_as_it_is) {
     return code;
   };
   EXPECT_EQ(refused({.background = &dst}), Errc::invalid_argument);
-  const Tensor other = picture_of(PixelFormat::rgb);
+  const Tensor other = image_of(PixelFormat::rgb);
   EXPECT_EQ(refused({.background = &other}), Errc::invalid_argument);
   EXPECT_EQ(refused({.letterbox = compat::Letterbox{.5F, 0, .5F, 1}}), Errc::invalid_argument);
   EXPECT_EQ(refused({.opacity = std::numeric_limits<float>::quiet_NaN()}), Errc::invalid_argument);
@@ -218,8 +218,8 @@ TEST(compat_draw, outlines_of_many_boxes_are_those_of_pixels) {
   }
   for (const PixelFormat format :
        {PixelFormat::rgb, PixelFormat::rgba, PixelFormat::planar_rgb, PixelFormat::planar_rgba}) {
-    const Tensor background = picture_of(format, 33);
-    Tensor dst = picture_of(format);
+    const Tensor background = image_of(format, 33);
+    Tensor dst = image_of(format);
     DrawOptions options;
     options.background = &background;
     ASSERT_TRUE(painter().draw_decoded_masks(dst, boxes, {}, options));
@@ -237,7 +237,7 @@ TEST(compat_draw, outlines_of_many_boxes_are_those_of_pixels) {
 }
 
 TEST(compat_draw, boxes_that_are_far_outside_or_no_numbers_are_clipped_or_left_out) {
-  Tensor dst = picture_of(PixelFormat::rgb);
+  Tensor dst = image_of(PixelFormat::rgb);
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float far = std::numeric_limits<float>::max();
   const std::vector<Detection> boxes{

@@ -30,8 +30,8 @@ std::vector<Output> output_of(std::vector<std::size_t> shape) {
   return out;
 }
 
-// Two pictures, each with one box of class 0 about its own centre.
-Tensor two_pictures() {
+// Two images, each with one box of class 0 about its own centre.
+Tensor two_images() {
   std::vector<float> values = head_values({{.25F, .25F, .1F, .2F, .9F}}, 5, 8);
   const std::vector<float> second = head_values({{.75F, .5F, .1F, .2F, .8F}}, 5, 8);
   values.insert(values.end(), second.begin(), second.end());
@@ -42,7 +42,7 @@ TEST(compat_native, boxes_are_pixels_of_each_element_of_a_batch) {
   auto decoder = Decoder::from_outputs(output_of({1, 5, 8}), {}, native());
   ASSERT_TRUE(decoder) << decoder.error().message();
   EXPECT_EQ(decoder->normalized_boxes(), false);
-  const Tensor tensor = two_pictures();
+  const Tensor tensor = two_images();
   EXPECT_EQ(*decoder->batch_size({&tensor, 1}), 2U);
   EXPECT_EQ(decoder->described_batch(), 1U);
   Found found;
@@ -54,7 +54,7 @@ TEST(compat_native, boxes_are_pixels_of_each_element_of_a_batch) {
 }
 
 TEST(compat_native, the_reference_s_decoder_takes_the_batch_of_its_description_alone) {
-  const Tensor tensor = two_pictures();
+  const Tensor tensor = two_images();
   Found found;
   const Decoder one = decoder_of(output_of({1, 5, 8}));
   EXPECT_EQ(code_of(one.decode({&tensor, 1}, found)), Errc::invalid_argument);

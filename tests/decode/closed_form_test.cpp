@@ -7,6 +7,7 @@
 
 #include "decode/description/documents.h"
 #include "decode/head/box_coding.h"
+#include "decode/head/dfl.h"
 #include "decode/head/heads.h"
 #include "decode/head/threshold.h"
 #include "decode/tensors.h"
@@ -33,7 +34,8 @@ void expect_box(const Box& box, const Box& wanted, float tolerance = 1e-6F) {
 // ---- numbers ---------------------------------------------------------------------------------
 
 TEST(ClosedForm, stored_integers_have_their_real_values) {
-  const auto expect = [](decode::Affine affine, std::vector<float> raw, std::vector<float> real) {
+  const auto expect = [](decode::Dequantization affine, std::vector<float> raw,
+                         std::vector<float> real) {
     for (std::size_t i = 0; i < raw.size(); ++i)
       EXPECT_NEAR(dequantize(raw[i], affine), real[i], 2e-6F) << raw[i];
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a head gives beside upright boxes: turned boxes, several classes of a box, classes of the
-// picture; presets of options.
+// image; presets of options.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,28 +26,28 @@ constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
 // ---- turned boxes ----------------------------------------------------------------------------
 
-ModelDescription turned(std::vector<std::size_t> shape) {
+ModelDescription rotated(std::vector<std::size_t> shape) {
   auto out = model_of({128, 128}, {output_of(OutputRole::detection, std::move(shape))});
   out.task = Task::obb;
   return out;
 }
 
 // [1, 4 + 1 + 1, n] from rows of cx, cy, w, h, score, angle.
-Tensor turned_rows(const std::vector<float>& rows) {
+Tensor rotated_rows(const std::vector<float>& rows) {
   const std::size_t n = rows.size() / 6;
   return tensor_of<float>({1, 6, n}, transposed(rows, n, 6));
 }
 
-TEST(TurnedHead, gives_the_box_its_bounds_and_its_angle) {
+TEST(RotatedHead, gives_the_box_its_bounds_and_its_angle) {
   const auto out =
-      decode_all(turned({1, 6, 8}), {turned_rows({60, 50, 20, 10, 0.9F, pi / 2,  //
-                                                  1,  1,  1,  1,  0,    0,       //
-                                                  1,  1,  1,  1,  0.9F, nan,     // no angle, no box
-                                                  1,  1,  -1, 1,  0.9F, 0,  // a negative extent
-                                                  1,  1,  1,  1,  nan,  0,  //
-                                                  1,  1,  1,  1,  0,    0,  //
-                                                  1,  1,  1,  1,  0,    0,  //
-                                                  1,  1,  1,  1,  0,    0})});
+      decode_all(rotated({1, 6, 8}), {rotated_rows({60, 50, 20, 10, 0.9F, pi / 2,  //
+                                                    1,  1,  1,  1,  0,    0,       //
+                                                    1,  1,  1,  1,  0.9F, nan,  // no angle, no box
+                                                    1,  1,  -1, 1,  0.9F, 0,    // a negative extent
+                                                    1,  1,  1,  1,  nan,  0,    //
+                                                    1,  1,  1,  1,  0,    0,    //
+                                                    1,  1,  1,  1,  0,    0,    //
+                                                    1,  1,  1,  1,  0,    0})});
   ASSERT_EQ(out.detections.size(), 1U);
   ASSERT_EQ(out.rotated.size(), 1U);
   EXPECT_EQ(out.rotated[0], (RotatedBox{60, 50, 20, 10, pi / 2}));
@@ -57,7 +57,7 @@ TEST(TurnedHead, gives_the_box_its_bounds_and_its_angle) {
   EXPECT_EQ(out.detections[0].anchor, 0);
 }
 
-TEST(TurnedHead, suppresses_by_turned_boxes_not_by_their_bounds) {
+TEST(RotatedHead, suppresses_by_turned_boxes_not_by_their_bounds) {
   const float across = 10 / std::sqrt(2.0F);
   const std::vector<float> rows{60,          60,          60, 6, 0.9F, pi / 4,      //
                                 60 + across, 60 - across, 60, 6, 0.8F, pi / 4,      // beside it
@@ -66,15 +66,15 @@ TEST(TurnedHead, suppresses_by_turned_boxes_not_by_their_bounds) {
                                 0,           0,           1,  1, 0,    0,           //
                                 0,           0,           1,  1, 0,    0,           //
                                 0,           0,           1,  1, 0,    0};
-  const auto out = decode_all(turned({1, 6, 7}), {turned_rows(rows)});
+  const auto out = decode_all(rotated({1, 6, 7}), {rotated_rows(rows)});
   ASSERT_EQ(out.detections.size(), 2U);
   EXPECT_EQ(out.detections[0].anchor, 0);
   EXPECT_EQ(out.detections[1].anchor, 1);
   EXPECT_FLOAT_EQ(out.rotated[1].cx, 60 + across);
 }
 
-TEST(TurnedHead, end_to_end_rows_are_centres_and_extents) {
-  auto description = turned({1, 2, 7});
+TEST(RotatedHead, end_to_end_rows_are_centres_and_extents) {
+  auto description = rotated({1, 2, 7});
   description.decoder_version = "yolo26";
   const auto out =
       decode_all(description, {tensor_of<float>({1, 2, 7}, {10, 20, 8, 4, 0.9F, 3, 0,  //
@@ -84,7 +84,7 @@ TEST(TurnedHead, end_to_end_rows_are_centres_and_extents) {
   EXPECT_EQ(out.detections[0].label, 3);
 }
 
-TEST(TurnedHead, of_levels_turns_the_middle_between_the_sides_too) {
+TEST(RotatedHead, of_levels_turns_the_middle_between_the_sides_too) {
   const auto part = [](OutputRole role, std::size_t features) {
     auto whole = output_of(role, {1, features, 2});
     whole.encoding = role == OutputRole::boxes ? std::optional(BoxEncoding::direct) : std::nullopt;
@@ -112,12 +112,12 @@ TEST(TurnedHead, of_levels_turns_the_middle_between_the_sides_too) {
   EXPECT_NEAR(out.rotated[0].angle, pi / 2, 1e-6);
 }
 
-TEST(TurnedHead, heads_without_angles_give_no_turned_boxes) {
+TEST(RotatedHead, heads_without_angles_give_no_turned_boxes) {
   Decoded out;
   out.rotated.resize(3);
   auto description = model_of({64, 64}, {output_of(OutputRole::detection, {1, 6, 7})});
   const auto decoder = *Decoder::create(description);
-  const Tensor tensor = turned_rows(std::vector<float>(42, 0.5F));
+  const Tensor tensor = rotated_rows(std::vector<float>(42, 0.5F));
   ASSERT_TRUE(decoder.decode_into({&tensor, 1}, out));
   EXPECT_TRUE(out.rotated.empty());
 }
@@ -197,7 +197,7 @@ TEST(DecodePresets, pass_scores_as_their_pipelines_do) {
   EXPECT_EQ(DecodeOptions::hal().nms, Nms::class_agnostic);
 }
 
-// ---- classes of the picture ------------------------------------------------------------------
+// ---- classes of the image ------------------------------------------------------------------
 
 TEST(Classifier, gives_the_best_classes_in_order) {
   const auto description = model_of({8, 8}, {output_of(OutputRole::classification, {1, 7})});

@@ -82,10 +82,10 @@ TEST(Decoder, equals_the_naive_head_on_random_outputs) {
 TEST(Decoder, gives_the_same_in_both_memory_orders) {
   const auto values = random_head(80, 2100, 4);
   const auto first = decode(*decoder_for({1, 84, 2100}), tensor_of({1, 84, 2100}, values));
-  const auto turned = transposed(values, 84, 2100);
+  const auto rotated = transposed(values, 84, 2100);
   EXPECT_GT(first.size(), 20U);
-  EXPECT_EQ(decode(*decoder_for({1, 2100, 84}), tensor_of({1, 2100, 84}, turned)), first);
-  EXPECT_EQ(decode(*decoder_for({2100, 84}), tensor_of({2100, 84}, turned)), first);
+  EXPECT_EQ(decode(*decoder_for({1, 2100, 84}), tensor_of({1, 2100, 84}, rotated)), first);
+  EXPECT_EQ(decode(*decoder_for({2100, 84}), tensor_of({2100, 84}, rotated)), first);
 }
 
 TEST(Decoder, takes_the_axes_from_names) {
@@ -102,10 +102,10 @@ TEST(Decoder, takes_the_axes_from_names) {
   const auto found = decode(*decoder, tensor_of({1, 30, 1, 20}, values));
   description.outputs[0].shape = {20, 1, 30};
   description.outputs[0].axes = {AxisName::num_boxes, AxisName::batch, AxisName::num_features};
-  const auto turned =
+  const auto rotated =
       decode(*Decoder::create(description), tensor_of({20, 1, 30}, transposed(values, 30, 20)));
   EXPECT_GT(found.size(), 3U);
-  EXPECT_EQ(found, turned);
+  EXPECT_EQ(found, rotated);
 }
 
 TEST(Decoder, labels_decide_where_the_shape_does_not) {

@@ -96,7 +96,7 @@ HeadLayout modelpack_grids_and_map() {
 }
 
 HeadLayout classifier() {
-  HeadLayout out = begin("classes of the picture", "`[1, C]`", 1);
+  HeadLayout out = begin("classes of the image", "`[1, C]`", 1);
   StoredTensor tensor{"", {1, 9}, {{Part::scores, 9}}, {0}, boxes_first, 1};
   out.description.outputs = {leaf(out, classification, std::move(tensor))};
   out.description.outputs[0].box_units = {};

@@ -36,7 +36,7 @@ enum class Order { boxes_first, features_first, anchors_first };
 
 struct StoredTensor {
   std::string name;
-  std::vector<std::size_t> shape;  ///< for one picture
+  std::vector<std::size_t> shape;  ///< for one image
   std::vector<Block> blocks;       ///< none: it holds nothing of single boxes
   std::vector<std::size_t> levels;
   Order order = Order::boxes_first;
@@ -141,11 +141,11 @@ inline HeadLayout combined(std::string head, std::string text, const Blocks& blo
 
 inline HeadLayout end_to_end(std::string head, std::string text, Blocks behind) {
   Blocks blocks{four, {Part::scores, 1}, {Part::classes, 1}};
-  const bool is_turned = !behind.empty() && behind[0].part == Part::angles;
+  const bool is_rotated = !behind.empty() && behind[0].part == Part::angles;
   blocks.insert(blocks.end(), behind.begin(), behind.end());
   HeadLayout out =
       combined(std::move(head), std::move(text), blocks, Order::boxes_first, "yolo26", 50);
-  out.coding = is_turned ? Coded::centre : Coded::corners;
+  out.coding = is_rotated ? Coded::centre : Coded::corners;
   return out;
 }
 

@@ -52,11 +52,11 @@ struct Million {
   }
 };
 
-DecodeOptions with(Nms nms, std::size_t top_k, std::size_t most) {
+DecodeOptions with(Nms nms, std::size_t top_k, std::size_t maximum) {
   DecodeOptions out;
   out.nms = nms;
   out.pre_nms_top_k = top_k;
-  out.max_detections = most;
+  out.max_detections = maximum;
   return out;
 }
 

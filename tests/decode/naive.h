@@ -26,7 +26,7 @@ struct Options {
   double score = 0.25;
   double iou = 0.45;
   bool class_aware = true;
-  std::size_t most = 300;
+  std::size_t maximum = 300;
 };
 
 inline double iou(const Found& a, const Found& b) {
@@ -65,7 +65,7 @@ std::vector<Found> decode(Value value, int features, int anchors, double width, 
       if (closest != nullptr) *closest = std::min(*closest, std::abs(overlap - options.iou));
       suppressed = suppressed || overlap > options.iou;
     }
-    if (!suppressed && kept.size() < options.most) kept.push_back(f);
+    if (!suppressed && kept.size() < options.maximum) kept.push_back(f);
   }
   return kept;
 }

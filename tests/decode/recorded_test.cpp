@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "decode/head/extras.h"
 #include "decode/naive.h"
 #include "decode/tensors.h"
 #include "halyard/decode.h"
@@ -74,9 +75,9 @@ void read_quantization(const std::string& path, Recorded& out) {
   out.zero_point = std::atoi(text.c_str() + text.find("\"zero_point\":", at) + 13);
 }
 
-Recorded load_recorded(const std::string& model, const std::string& picture) {
+Recorded load_recorded(const std::string& model, const std::string& image) {
   const std::string stem =
-      std::string(std::getenv("HALYARD_TESTDATA_DIR")) + "/model_outputs/" + model + "__" + picture;
+      std::string(std::getenv("HALYARD_TESTDATA_DIR")) + "/model_outputs/" + model + "__" + image;
   Recorded out;
   out.npy = naive::Npy::load(stem + ".npy");
   if (out.npy.shape.size() != 3) return out;
@@ -173,12 +174,12 @@ TEST_P(Recordings, show_what_is_in_the_photograph) {
 TEST_P(Recordings, give_the_same_in_the_other_memory_order) {
   const std::size_t f = recorded.features;
   const std::size_t n = recorded.anchors;
-  const Tensor turned =
+  const Tensor rotated =
       recorded.is_float()
           ? tensor_of({1, n, f}, transposed(recorded.floats(), f, n))
           : quantized<std::int8_t>(tensor_of({1, n, f}, transposed(recorded.integers(), f, n)),
                                    recorded.scale, recorded.zero_point);
-  EXPECT_EQ(decode({}, turned), decode({}, recorded.tensor()));
+  EXPECT_EQ(decode({}, rotated), decode({}, recorded.tensor()));
 }
 
 TEST_P(Recordings, give_the_same_as_f16_and_as_u8) {
@@ -209,13 +210,13 @@ TEST_P(Recordings, give_the_same_as_f16_and_as_u8) {
 // Of people and buses in the photograph's pixels; worst seen: 0.762 with the input of 224, 0.854
 // without.
 TEST_P(Recordings, agree_with_every_other_network_on_what_is_clear) {
-  const Size picture = is_bus() ? Size{810, 1080} : Size{1280, 720};
+  const Size image = is_bus() ? Size{810, 1080} : Size{1280, 720};
   const auto shown = [&](const Recording& of, const Recorded& from) {
     const TensorSpec spec{"", DType::f32, from.npy.shape, {}, {}};
     const auto made = Decoder::for_outputs({&spec, 1}, {of.size, of.size}, {}, BoxUnits::fraction);
     const Tensor tensor = from.tensor();
-    const Placement placed(picture, Region{0, 0, picture.width, picture.height}, Orientation{},
-                           {of.size, of.size}, letterbox_region(picture, {of.size, of.size}));
+    const Placement placed(image, Region{0, 0, image.width, image.height}, Orientation{},
+                           {of.size, of.size}, letterbox_region(image, {of.size, of.size}));
     return placed.to_source(*made->decode({&tensor, 1}));
   };
   const auto mine = shown(model(), recorded);

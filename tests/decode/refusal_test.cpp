@@ -148,11 +148,11 @@ TEST(DecoderRefuses, fractions_without_an_input_size) {
 TEST(DecoderRefuses, tensors_that_are_not_the_models) {
   const auto decoder = *Decoder::create(described({{1, 6, 30}}));
   const Tensor right = tensor_of<float>({1, 6, 30}, std::vector<float>(180));
-  const Tensor turned = tensor_of<float>({1, 30, 6}, std::vector<float>(180));
+  const Tensor rotated = tensor_of<float>({1, 30, 6}, std::vector<float>(180));
   const Tensor flat = tensor_of<float>({180}, std::vector<float>(180));
   EXPECT_TRUE(decoder.decode({&right, 1}));
   expect_error(decoder.decode({}), Errc::invalid_argument, {"0 tensors, 1 outputs"});
-  expect_error(decoder.decode({&turned, 1}), Errc::invalid_argument, {"[1, 30, 6]", "[1, 6, 30]"});
+  expect_error(decoder.decode({&rotated, 1}), Errc::invalid_argument, {"[1, 30, 6]", "[1, 6, 30]"});
   expect_error(decoder.decode({&flat, 1}), Errc::invalid_argument, {"[180]"});
   const Tensor none;
   expect_error(decoder.decode({&none, 1}), Errc::invalid_argument, {"[]"});

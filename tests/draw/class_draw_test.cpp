@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Class maps on pictures, and the arithmetic of blending for all weights.
+// Class maps on images, and the arithmetic of blending for all weights.
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <vector>
 
 #include "draw/blend.h"
-#include "draw/mask_pictures.h"
+#include "draw/mask_images.h"
 
 namespace halyard::testing_draw {
 namespace {
@@ -15,16 +15,16 @@ using draw::Ink;
 
 constexpr MaskColor palette[] = {{255, 0, 0, 255}, {0, 255, 40, 180}, {10, 20, 255, 77}};
 
-// Regions of a few pixels with some lone ones; ids up to `most`.
+// Regions of a few pixels with some lone ones; ids up to `maximum`.
 template <class Id>
-std::vector<Id> random_ids(Size size, unsigned seed, unsigned most) {
+std::vector<Id> random_ids(Size size, unsigned seed, unsigned maximum) {
   std::mt19937 random(seed);
   std::vector<Id> out(static_cast<std::size_t>(size.width * size.height));
   unsigned run = 0, id = 0;
   for (Id& value : out) {
     if (run == 0) {
       run = random() % 4 == 0 ? 1 + static_cast<unsigned>(random() % 40) : 1;
-      id = static_cast<unsigned>(random() % (most + 1));
+      id = static_cast<unsigned>(random() % (maximum + 1));
     }
     --run;
     value = static_cast<Id>(id);
@@ -42,18 +42,18 @@ Tensor map_of(Size size, const std::vector<Id>& ids) {
 }
 
 template <class Id>
-void check_maps(unsigned most) {
+void check_maps(unsigned maximum) {
   constexpr int ignored = 1;
   unsigned seed = 1;
   for (const Size size : {Size{64, 32}, {37, 29}, {1, 7}, {130, 3}}) {
     for (const PixelFormat format : formats) {
       SCOPED_TRACE(std::string(to_string(format)) + " " + std::to_string(size.width));
-      const auto ids = random_ids<Id>(size, ++seed, most);
+      const auto ids = random_ids<Id>(size, ++seed, maximum);
       const auto id = [&](std::size_t x, std::size_t y) {
         return ids[y * static_cast<std::size_t>(size.width) + x];
       };
-      Tensor picture = noise_picture(size, format, seed, 4);
-      Plain want(picture);
+      Tensor image = noise_image(size, format, seed, 4);
+      Plain want(image);
       want.blend_each(
           [&](std::size_t x, std::size_t y) {
             const double alpha = 0.7F * static_cast<double>(palette[id(x, y) % 3][3]);
@@ -61,9 +61,9 @@ void check_maps(unsigned most) {
           },
           [&](std::size_t x, std::size_t y) { return palette[id(x, y) % 3]; });
       MaskPainter painter;
-      ASSERT_TRUE(painter.draw(picture, map_of(size, ids),
+      ASSERT_TRUE(painter.draw(image, map_of(size, ids),
                                {.opacity = 0.7F, .palette = palette, .ignored_label = ignored}));
-      EXPECT_EQ(differences(planes_of(picture), want.planes()), 0U);
+      EXPECT_EQ(differences(planes_of(image), want.planes()), 0U);
     }
   }
 }
@@ -75,11 +75,11 @@ TEST(ClassDraw, EqualsPlainBlendingInEveryByteOfEveryFormat) {
 }
 
 TEST(ClassDraw, RefusesMapsThatDoNotFit) {
-  Tensor picture = noise_picture({12, 10}, PixelFormat::planar_rgb, 1);
-  const Planes before = planes_of(picture);
+  Tensor image = noise_image({12, 10}, PixelFormat::planar_rgb, 1);
+  const Planes before = planes_of(image);
   MaskPainter painter;
   const auto code = [&](const Tensor& map, const MaskDrawOptions& options) {
-    const Status status = painter.draw(picture, map, options);
+    const Status status = painter.draw(image, map, options);
     EXPECT_FALSE(status);
     return status ? Errc::os : status.error().code;
   };
@@ -92,9 +92,9 @@ TEST(ClassDraw, RefusesMapsThatDoNotFit) {
   EXPECT_EQ(code(tensor(DType::i32, {10, 12}), {.clear = true}), Errc::unsupported);
   EXPECT_EQ(code(tensor(DType::u8, {10, 12}), {.content = RegionF(0, 0, 1, 1), .clear = true}),
             Errc::invalid_argument);
-  const Tensor own = *picture.reshape({3, 10, 12})->batch(0);
+  const Tensor own = *image.reshape({3, 10, 12})->batch(0);
   EXPECT_EQ(code(own, {.clear = true}), Errc::invalid_argument);
-  EXPECT_EQ(differences(planes_of(picture), before), 0U);
+  EXPECT_EQ(differences(planes_of(image), before), 0U);
 }
 
 // ---- arithmetic ----

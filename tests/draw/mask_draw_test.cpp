@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Masks on pictures: equal to masks made first and blended plainly, in every byte.
+// Masks on images: equal to masks made first and blended plainly, in every byte.
 #include "halyard/mask_draw.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 
 #include "allocations.h"
 #include "decode/mask/mask_frames.h"
-#include "draw/mask_pictures.h"
+#include "draw/mask_images.h"
 #include "halyard/draw.h"
 
 namespace halyard::testing_draw {
@@ -35,9 +35,9 @@ unsigned weight(float opacity, const MaskColor& color) {
 }
 
 // Worst first, so that the best lies on top.
-Planes expected(const Tensor& picture, const MaskSet& set, std::span<const Detection> detections,
+Planes expected(const Tensor& image, const MaskSet& set, std::span<const Detection> detections,
                 float opacity) {
-  Plain plain(picture);
+  Plain plain(image);
   for (std::size_t i = set.size(); i-- > 0;) {
     const MaskView mask = set[i];
     const MaskColor& color = palette[static_cast<std::size_t>(detections[i].label) % 3];
@@ -72,8 +72,8 @@ TEST(MaskDraw, EqualsMasksMadeFirstInEveryByteOfEveryFormat) {
     for (const PixelFormat format : formats) {
       SCOPED_TRACE(std::string(to_string(format)) + " " + std::to_string(c.size.width));
       const MaskFrame frame = frame_of(seed++);
-      Tensor fused = noise_picture(c.size, format, seed, c.pad);
-      Tensor from_set = noise_picture(c.size, format, seed, c.pad);
+      Tensor fused = noise_image(c.size, format, seed, c.pad);
+      Tensor from_set = noise_image(c.size, format, seed, c.pad);
       MaskSet set;
       ASSERT_TRUE(materialize(frame.prototypes, frame.detections,
                               {MaskRule::logits, c.size, c.content}, set));
@@ -100,20 +100,19 @@ TEST(MaskDraw, EveryInstructionSetGivesTheSameBytes) {
       MaskSet set;
       ASSERT_TRUE(materialize(frame.prototypes, frame.detections,
                               {MaskRule::logits, c.size, c.content}, set));
-      const Planes want =
-          expected(noise_picture(c.size, format, seed), set, frame.detections, 0.6F);
+      const Planes want = expected(noise_image(c.size, format, seed), set, frame.detections, 0.6F);
       testing_decode::for_each_target([&] {
-        Tensor picture = noise_picture(c.size, format, seed, c.pad);
+        Tensor image = noise_image(c.size, format, seed, c.pad);
         ASSERT_TRUE(
-            MaskPainter().draw(picture, frame.prototypes, frame.detections,
+            MaskPainter().draw(image, frame.prototypes, frame.detections,
                                {.opacity = 0.6F, .palette = palette, .content = c.content}));
-        EXPECT_EQ(differences(planes_of(picture), want), 0U);
+        EXPECT_EQ(differences(planes_of(image), want), 0U);
       });
     }
   }
 }
 
-TEST(MaskDraw, TakesSetsOfEveryRuleAtThePicturesSize) {
+TEST(MaskDraw, TakesSetsOfEveryRuleAtTheImagesSize) {
   const MaskFrame frame = frame_of(70);
   for (const MaskRule rule :
        {MaskRule::ultralytics, MaskRule::ultralytics_quick, MaskRule::prototype}) {
@@ -121,11 +120,11 @@ TEST(MaskDraw, TakesSetsOfEveryRuleAtThePicturesSize) {
     if (rule == MaskRule::prototype) how.size.reset();
     MaskSet set;
     ASSERT_TRUE(materialize(frame.prototypes, frame.detections, how, set));
-    Tensor picture = noise_picture(set.frame(), PixelFormat::nv12, 71);
-    const Planes want = expected(picture, set, frame.detections, 1);
+    Tensor image = noise_image(set.frame(), PixelFormat::nv12, 71);
+    const Planes want = expected(image, set, frame.detections, 1);
     MaskPainter painter;
-    ASSERT_TRUE(painter.draw(picture, set, frame.detections, {.opacity = 1, .palette = palette}));
-    EXPECT_EQ(differences(planes_of(picture), want), 0U);
+    ASSERT_TRUE(painter.draw(image, set, frame.detections, {.opacity = 1, .palette = palette}));
+    EXPECT_EQ(differences(planes_of(image), want), 0U);
   }
 }
 
@@ -137,13 +136,12 @@ TEST(MaskDraw, ManyMasksGoThroughSeveralGroupsInOrder) {
   shape.masks = 40;
   shape.input = {640, 640};
   const MaskFrame frame = random_frame<float, float>(72, shape);
-  Tensor picture = noise_picture({321, 200}, PixelFormat::rgb, 73);
+  Tensor image = noise_image({321, 200}, PixelFormat::rgb, 73);
   MaskSet set;
   ASSERT_TRUE(materialize(frame.prototypes, frame.detections, {{}, Size{321, 200}, {}}, set));
-  const Planes want = expected(picture, set, frame.detections, 0.5F);
-  ASSERT_TRUE(
-      MaskPainter().draw(picture, frame.prototypes, frame.detections, {.palette = palette}));
-  EXPECT_EQ(differences(planes_of(picture), want), 0U);
+  const Planes want = expected(image, set, frame.detections, 0.5F);
+  ASSERT_TRUE(MaskPainter().draw(image, frame.prototypes, frame.detections, {.palette = palette}));
+  EXPECT_EQ(differences(planes_of(image), want), 0U);
 }
 
 TEST(MaskDraw, LogitsThatAreNotNumbersAreOff) {
@@ -152,19 +150,18 @@ TEST(MaskDraw, LogitsThatAreNotNumbersAreOff) {
   auto* values = reinterpret_cast<float*>(map.writable());
   for (std::size_t i = 0; i < frame.prototypes.prototypes.element_count(); i += 97)
     values[i] = std::numeric_limits<float>::quiet_NaN();
-  Tensor picture = noise_picture({133, 70}, PixelFormat::rgba, 75);
+  Tensor image = noise_image({133, 70}, PixelFormat::rgba, 75);
   MaskSet set;
   ASSERT_TRUE(materialize(frame.prototypes, frame.detections, {{}, Size{133, 70}, {}}, set));
-  const Planes want = expected(picture, set, frame.detections, 0.5F);
-  ASSERT_TRUE(
-      MaskPainter().draw(picture, frame.prototypes, frame.detections, {.palette = palette}));
-  EXPECT_EQ(differences(planes_of(picture), want), 0U);
+  const Planes want = expected(image, set, frame.detections, 0.5F);
+  ASSERT_TRUE(MaskPainter().draw(image, frame.prototypes, frame.detections, {.palette = palette}));
+  EXPECT_EQ(differences(planes_of(image), want), 0U);
 }
 
-TEST(MaskDraw, PartsOfPicturesKeepTheirSurroundings) {
+TEST(MaskDraw, PartsOfImagesKeepTheirSurroundings) {
   for (const PixelFormat format : formats) {
     SCOPED_TRACE(to_string(format));
-    Tensor whole = noise_picture({120, 90}, format, 76, 32);
+    Tensor whole = noise_image({120, 90}, format, 76, 32);
     const Planes before = planes_of(whole);
     Tensor part = *whole.slice({14, 22, 71, 41});
     const MaskFrame frame = frame_of(77);
@@ -197,28 +194,28 @@ Tensor black(Size size, PixelFormat format) {
                                Memory::mem);
 }
 
-std::vector<std::uint8_t> pixel(const Tensor& picture, std::size_t x, std::size_t y) {
-  const std::size_t channels = info(*picture.format()).channels;
-  const auto bytes = planes_of(picture)[0];
-  const auto* at = bytes.data() + (y * picture.width() + x) * channels;
+std::vector<std::uint8_t> pixel(const Tensor& image, std::size_t x, std::size_t y) {
+  const std::size_t channels = info(*image.format()).channels;
+  const auto bytes = planes_of(image)[0];
+  const auto* at = bytes.data() + (y * image.width() + x) * channels;
   return {at, at + channels};
 }
 
 TEST(MaskDraw, TheBestLiesOnTop) {
   const Detection detections[] = {{{4, 4, 12, 12}, 0.9F, 0}, {{0, 0, 16, 16}, 0.8F, 1}};
-  Tensor picture = black({16, 16}, PixelFormat::rgb);
-  ASSERT_TRUE(MaskPainter().draw(picture, full(2), detections, {.opacity = 1, .palette = palette}));
-  EXPECT_EQ(pixel(picture, 8, 8), (std::vector<std::uint8_t>{255, 0, 0}));
-  EXPECT_EQ(pixel(picture, 1, 1), (std::vector<std::uint8_t>{0, 180, 28}));
+  Tensor image = black({16, 16}, PixelFormat::rgb);
+  ASSERT_TRUE(MaskPainter().draw(image, full(2), detections, {.opacity = 1, .palette = palette}));
+  EXPECT_EQ(pixel(image, 8, 8), (std::vector<std::uint8_t>{255, 0, 0}));
+  EXPECT_EQ(pixel(image, 1, 1), (std::vector<std::uint8_t>{0, 180, 28}));
 }
 
 TEST(MaskDraw, ColoursAreThoseOfClassPlaceOrTrack) {
   const Detection detections[] = {{{0, 0, 8, 16}, 0.9F, 7}, {{8, 0, 16, 16}, 0.8F, 5}};
   const std::uint64_t ids[] = {1'000'000'007, 3};
   const auto drawn = [&](const MaskDrawOptions& options) {
-    Tensor picture = black({16, 16}, PixelFormat::rgb);
-    EXPECT_TRUE(MaskPainter().draw(picture, full(2), detections, options));
-    return std::pair(pixel(picture, 2, 2), pixel(picture, 12, 2));
+    Tensor image = black({16, 16}, PixelFormat::rgb);
+    EXPECT_TRUE(MaskPainter().draw(image, full(2), detections, options));
+    return std::pair(pixel(image, 2, 2), pixel(image, 12, 2));
   };
   const auto color = [](std::uint64_t i) {
     const Color c = palette_color(i);
@@ -236,30 +233,30 @@ TEST(MaskDraw, ColoursAreThoseOfClassPlaceOrTrack) {
 
 TEST(MaskDraw, RedInVideoRangeHasTheCodesOfBt709) {
   const Detection all[] = {{{0, 0, 16, 16}, 1, 0}};
-  Tensor picture = black({6, 4}, PixelFormat::nv12);
-  picture.set_colorimetry({{}, {}, ColorEncoding::bt709, ColorRange::limited});
-  ASSERT_TRUE(MaskPainter().draw(picture, full(1), all, {.opacity = 1, .palette = palette}));
-  EXPECT_EQ(planes_of(picture)[0][9], 63);
-  EXPECT_EQ(planes_of(picture)[1][4], 102);
-  EXPECT_EQ(planes_of(picture)[1][5], 240);
+  Tensor image = black({6, 4}, PixelFormat::nv12);
+  image.set_colorimetry({{}, {}, ColorEncoding::bt709, ColorRange::limited});
+  ASSERT_TRUE(MaskPainter().draw(image, full(1), all, {.opacity = 1, .palette = palette}));
+  EXPECT_EQ(planes_of(image)[0][9], 63);
+  EXPECT_EQ(planes_of(image)[1][4], 102);
+  EXPECT_EQ(planes_of(image)[1][5], 240);
 }
 
-TEST(MaskDraw, TheBaseIsThePictureACopyOrBlack) {
+TEST(MaskDraw, TheBaseIsTheImageACopyOrBlack) {
   const MaskFrame frame = frame_of(80);
   for (const PixelFormat format : formats) {
     SCOPED_TRACE(to_string(format));
-    const Tensor background = noise_picture({61, 35}, format, 81, 10);
-    Tensor in_place = noise_picture({61, 35}, format, 81);
-    Tensor picture = noise_picture({61, 35}, format, 82, 6);
+    const Tensor background = noise_image({61, 35}, format, 81, 10);
+    Tensor in_place = noise_image({61, 35}, format, 81);
+    Tensor image = noise_image({61, 35}, format, 82, 6);
     MaskPainter painter;
     ASSERT_TRUE(painter.draw(in_place, frame.prototypes, frame.detections));
     ASSERT_TRUE(
-        painter.draw(picture, frame.prototypes, frame.detections, {.background = &background}));
-    EXPECT_EQ(differences(planes_of(picture), planes_of(in_place)), 0U);
-    ASSERT_TRUE(painter.draw(picture, MaskSet(), {}, {.background = &background}));
-    EXPECT_EQ(differences(planes_of(picture), planes_of(background)), 0U);
-    ASSERT_TRUE(painter.draw(picture, MaskSet(), {}, {.clear = true}));
-    const Planes cleared = planes_of(picture);
+        painter.draw(image, frame.prototypes, frame.detections, {.background = &background}));
+    EXPECT_EQ(differences(planes_of(image), planes_of(in_place)), 0U);
+    ASSERT_TRUE(painter.draw(image, MaskSet(), {}, {.background = &background}));
+    EXPECT_EQ(differences(planes_of(image), planes_of(background)), 0U);
+    ASSERT_TRUE(painter.draw(image, MaskSet(), {}, {.clear = true}));
+    const Planes cleared = planes_of(image);
     const bool is_nv12 = format == PixelFormat::nv12;
     for (std::size_t i = 0; i < cleared.size(); ++i) {
       const int want = !is_nv12 ? 0 : i == 0 ? 16 : 128;
@@ -273,15 +270,15 @@ TEST(MaskDraw, AllocatesNothingInTheSteadyState) {
   const MaskFrame frame = frame_of(83, 12);
   MaskSet set;
   ASSERT_TRUE(materialize(frame.prototypes, frame.detections, {{}, Size{200, 120}, {}}, set));
-  const Tensor background = noise_picture({200, 120}, PixelFormat::nv12, 84);
-  Tensor picture = noise_picture({200, 120}, PixelFormat::nv12, 85);
+  const Tensor background = noise_image({200, 120}, PixelFormat::nv12, 84);
+  Tensor image = noise_image({200, 120}, PixelFormat::nv12, 85);
   Tensor map = *Tensor::create(DType::u8, {120, 200}, Memory::mem);
   MaskPainter painter;
   const MaskDrawOptions options{.background = &background};
   EXPECT_EQ(halyard::testing::allocations_of([&] {
-              (void)painter.draw(picture, frame.prototypes, frame.detections, options);
-              (void)painter.draw(picture, set, frame.detections, options);
-              (void)painter.draw(picture, map, options);
+              (void)painter.draw(image, frame.prototypes, frame.detections, options);
+              (void)painter.draw(image, set, frame.detections, options);
+              (void)painter.draw(image, map, options);
             }),
             0U);
 }
@@ -292,21 +289,21 @@ class MaskDrawErrors : public ::testing::Test {
  protected:
   template <class Draw>
   void expect(Errc code, const std::string& word, const Draw& draw) {
-    const Planes before = planes_of(picture_);
+    const Planes before = planes_of(image_);
     const Status status = draw();
     ASSERT_FALSE(status) << word;
     EXPECT_EQ(status.error().code, code) << status.error().message();
     EXPECT_NE(status.error().message().find(word), std::string::npos) << status.error().message();
-    EXPECT_EQ(differences(planes_of(picture_), before), 0U);
+    EXPECT_EQ(differences(planes_of(image_), before), 0U);
   }
   Status draw(const MaskDrawOptions& options) {
-    return painter_.draw(picture_, frame_.prototypes, frame_.detections, options);
+    return painter_.draw(image_, frame_.prototypes, frame_.detections, options);
   }
-  Status draw_on(Tensor picture) {
-    return painter_.draw(picture, frame_.prototypes, frame_.detections);
+  Status draw_on(Tensor image) {
+    return painter_.draw(image, frame_.prototypes, frame_.detections);
   }
 
-  Tensor picture_ = noise_picture({40, 30}, PixelFormat::rgb, 90);
+  Tensor image_ = noise_image({40, 30}, PixelFormat::rgb, 90);
   MaskFrame frame_ = frame_of(91);
   MaskPainter painter_;
 };
@@ -317,7 +314,7 @@ TEST_F(MaskDrawErrors, Opacity) {
     expect(Errc::invalid_argument, "opacity", [&] { return draw({.opacity = bad}); });
 }
 
-TEST_F(MaskDrawErrors, Pictures) {
+TEST_F(MaskDrawErrors, Images) {
   const auto image = [](PixelFormat format, DType dtype) {
     return *Tensor::create_image(40, 30, format, dtype, Memory::mem);
   };
@@ -333,12 +330,12 @@ TEST_F(MaskDrawErrors, TrackIds) {
 }
 
 TEST_F(MaskDrawErrors, Backgrounds) {
-  const Tensor small = noise_picture({40, 29}, PixelFormat::rgb, 92);
-  const Tensor other = noise_picture({40, 30}, PixelFormat::bgr, 92);
-  const Tensor same = noise_picture({40, 30}, PixelFormat::rgb, 92);
+  const Tensor small = noise_image({40, 29}, PixelFormat::rgb, 92);
+  const Tensor other = noise_image({40, 30}, PixelFormat::bgr, 92);
+  const Tensor same = noise_image({40, 30}, PixelFormat::rgb, 92);
   expect(Errc::invalid_argument, "size", [&] { return draw({.background = &small}); });
   expect(Errc::invalid_argument, "format", [&] { return draw({.background = &other}); });
-  expect(Errc::invalid_argument, "share", [&] { return draw({.background = &picture_}); });
+  expect(Errc::invalid_argument, "share", [&] { return draw({.background = &image_}); });
   expect(Errc::invalid_argument, "cleared",
          [&] { return draw({.background = &same, .clear = true}); });
 }
@@ -366,13 +363,13 @@ TEST_F(MaskDrawErrors, SetsOfAnotherSizeOrCount) {
   ASSERT_TRUE(materialize(frame_.prototypes, frame_.detections, {{}, Size{40, 30}, {}}, set));
   const std::span<const Detection> all(frame_.detections);
   expect(Errc::invalid_argument, "masks",
-         [&] { return painter_.draw(picture_, set, all.first(5), {.clear = true}); });
+         [&] { return painter_.draw(image_, set, all.first(5), {.clear = true}); });
   expect(Errc::invalid_argument, "content", [&] {
-    return painter_.draw(picture_, set, all, {.content = RegionF(0, 0, 8, 8), .clear = true});
+    return painter_.draw(image_, set, all, {.content = RegionF(0, 0, 8, 8), .clear = true});
   });
   ASSERT_TRUE(materialize(frame_.prototypes, frame_.detections, {{}, Size{40, 31}, {}}, set));
   expect(Errc::invalid_argument, "another size",
-         [&] { return painter_.draw(picture_, set, all, {.clear = true}); });
+         [&] { return painter_.draw(image_, set, all, {.clear = true}); });
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Overlay on whole pictures: pixels at known places, tags, tracks, refusals.
+// Overlay on whole images: pixels at known places, tags, tracks, refusals.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -15,7 +15,7 @@ namespace {
 using test::background_color;
 using test::bytes_of;
 using test::Pixels;
-using test::plain_picture;
+using test::plain_image;
 
 constexpr float inf = std::numeric_limits<float>::infinity();
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
@@ -37,10 +37,10 @@ class Drawing : public testing::Test {
 
 TEST_F(Drawing, box_has_its_line_astride_its_edge) {
   auto o = overlay(2);
-  Tensor picture = plain_picture(120, 100);
+  Tensor image = plain_image(120, 100);
   const Detection d{{30, 40, 90, 80}, 0.5F, 1, -1};
-  ASSERT_TRUE(o.draw(picture, {&d, 1}));
-  const Pixels p(picture);
+  ASSERT_TRUE(o.draw(image, {&d, 1}));
+  const Pixels p(image);
   const Color color = palette_color(1);
   for (int y = 48; y < 72; ++y) {  // clear of corners and tag
     EXPECT_EQ(p(28, y), background_color);
@@ -63,10 +63,10 @@ TEST_F(Drawing, box_has_its_line_astride_its_edge) {
 
 TEST_F(Drawing, tag_stands_above_the_box_and_holds_text) {
   auto o = overlay(2, 16);
-  Tensor picture = plain_picture(200, 120);
+  Tensor image = plain_image(200, 120);
   const Detection d{{30, 60, 150, 100}, 0.87F, 0, -1};
-  ASSERT_TRUE(o.draw(picture, {&d, 1}));
-  const Pixels p(picture);
+  ASSERT_TRUE(o.draw(image, {&d, 1}));
+  const Pixels p(image);
   int text = 0;
   int tag = 0;
   int elsewhere = 0;
@@ -84,20 +84,20 @@ TEST_F(Drawing, tag_stands_above_the_box_and_holds_text) {
 
 TEST_F(Drawing, tag_goes_below_the_top_line_when_there_is_no_room_above) {
   auto o = overlay(2, 16);
-  Tensor picture = plain_picture(200, 120);
+  Tensor image = plain_image(200, 120);
   const Detection d{{30, 5, 190, 100}, 0.87F, 0, -1};
-  ASSERT_TRUE(o.draw(picture, {&d, 1}));
-  const Pixels p(picture);
+  ASSERT_TRUE(o.draw(image, {&d, 1}));
+  const Pixels p(image);
   EXPECT_EQ(p(60, 2), background_color);
   EXPECT_EQ(p(35, 20), palette_color(0));  // inside the box
 }
 
 TEST_F(Drawing, tag_stays_inside_at_the_right_edge) {
   auto o = overlay(2, 16);
-  Tensor picture = plain_picture(200, 120);
+  Tensor image = plain_image(200, 120);
   const Detection d{{190, 60, 230, 100}, 0.87F, 0, -1};
-  ASSERT_TRUE(o.draw(picture, {&d, 1}));
-  const Pixels p(picture);
+  ASSERT_TRUE(o.draw(image, {&d, 1}));
+  const Pixels p(image);
   int tag = 0;
   for (int x = 0; x < 188; ++x)
     tag += p(x, 52) != background_color ? 1 : 0;
@@ -106,8 +106,8 @@ TEST_F(Drawing, tag_stays_inside_at_the_right_edge) {
 
 TEST_F(Drawing, boxes_that_are_no_boxes_change_nothing) {
   auto o = overlay();
-  Tensor picture = plain_picture(64, 64);
-  const auto before = bytes_of(picture);
+  Tensor image = plain_image(64, 64);
+  const auto before = bytes_of(image);
   const std::vector<Detection> bad{{{nan, 1, 2, 3}, 1, 0, -1},
                                    {{1, nan, 20, 30}, 1, 0, -1},
                                    {{1, 1, inf, 30}, 1, 0, -1},
@@ -117,33 +117,33 @@ TEST_F(Drawing, boxes_that_are_no_boxes_change_nothing) {
                                    {{500, 500, 600, 600}, 1, 0, -1},
                                    {{-90, -90, -50, -50}, 1, 0, -1},
                                    {{1e30F, 1e30F, 2e30F, 2e30F}, 1, 0, -1}};
-  ASSERT_TRUE(o.draw(picture, bad));
-  EXPECT_EQ(bytes_of(picture), before);
+  ASSERT_TRUE(o.draw(image, bad));
+  EXPECT_EQ(bytes_of(image), before);
 }
 
-TEST_F(Drawing, huge_box_around_the_picture_shows_only_its_tag) {
+TEST_F(Drawing, huge_box_around_the_image_shows_only_its_tag) {
   auto o = overlay();
-  Tensor picture = plain_picture(200, 100);
+  Tensor image = plain_image(200, 100);
   const Detection d{{-3e30F, -3e30F, 3e30F, 3e30F}, 2.0F, 0, -1};
-  ASSERT_TRUE(o.draw(picture, {&d, 1}));
-  EXPECT_EQ(Pixels(picture)(199, 99), background_color);
+  ASSERT_TRUE(o.draw(image, {&d, 1}));
+  EXPECT_EQ(Pixels(image)(199, 99), background_color);
 }
 
 TEST_F(Drawing, odd_scores_and_labels_are_served) {
   auto o = overlay();
-  Tensor picture = plain_picture(200, 100);
+  Tensor image = plain_image(200, 100);
   const std::vector<Detection> odd{{{10, 40, 50, 60}, nan, -5, -1},
                                    {{60, 40, 90, 60}, -3, 2147483647, -1},
                                    {{100, 40, 150, 60}, inf, 7, -1}};
-  ASSERT_TRUE(o.draw(picture, odd));
-  EXPECT_GT(Pixels(picture).changed(), 300U);
+  ASSERT_TRUE(o.draw(image, odd));
+  EXPECT_GT(Pixels(image).changed(), 300U);
 }
 
 TEST_F(Drawing, same_input_gives_same_pixels) {
   const std::vector<Detection> found{{{10, 20, 90, 80}, 0.9F, 0, -1},
                                      {{50, 30, 140, 95}, 0.4F, 1, -1}};
-  Tensor a = plain_picture(160, 100);
-  Tensor b = plain_picture(160, 100);
+  Tensor a = plain_image(160, 100);
+  Tensor b = plain_image(160, 100);
   auto first = overlay();
   auto second = overlay();
   ASSERT_TRUE(first.draw(a, found));
@@ -154,8 +154,8 @@ TEST_F(Drawing, same_input_gives_same_pixels) {
 TEST_F(Drawing, rgba_shows_the_same_colors_and_keeps_alpha) {
   const std::vector<Track> tracks{{1, {10, 30, 90, 80}, 0.9F, 0, 0, 1, {}, {}},
                                   {2, {50, 40, 140, 95}, 0.4F, 1, -1, 1, {}, {}}};
-  Tensor rgb = plain_picture(160, 100);
-  Tensor rgba = plain_picture(160, 100, PixelFormat::rgba);
+  Tensor rgb = plain_image(160, 100);
+  Tensor rgba = plain_image(160, 100, PixelFormat::rgba);
   auto first = overlay();
   auto second = overlay();
   for (int i = 0; i < 2; ++i) {
@@ -171,11 +171,11 @@ TEST_F(Drawing, rgba_shows_the_same_colors_and_keeps_alpha) {
     }
 }
 
-TEST_F(Drawing, region_of_a_picture_is_drawn_as_a_picture_and_nothing_else_changes) {
+TEST_F(Drawing, region_of_an_image_is_drawn_as_an_image_and_nothing_else_changes) {
   for (PixelFormat format : {PixelFormat::rgb, PixelFormat::rgba}) {
-    Tensor whole = plain_picture(200, 150, format);
+    Tensor whole = plain_image(200, 150, format);
     Tensor part = *whole.slice({37, 21, 101, 83});
-    Tensor alone = plain_picture(101, 83, format);
+    Tensor alone = plain_image(101, 83, format);
     const std::vector<Detection> found{{{-10, 20, 90, 120}, 0.9F, 0, -1},
                                        {{50, -30, 140, 50}, 0.4F, 1, -1}};
     auto o = overlay();
@@ -191,15 +191,15 @@ TEST_F(Drawing, region_of_a_picture_is_drawn_as_a_picture_and_nothing_else_chang
   }
 }
 
-TEST_F(Drawing, one_pixel_picture_is_served) {
+TEST_F(Drawing, one_pixel_image_is_served) {
   for (PixelFormat format : {PixelFormat::rgb, PixelFormat::rgba}) {
-    Tensor picture = plain_picture(1, 1, format);
+    Tensor image = plain_image(1, 1, format);
     auto o = *Overlay::create();
     const Detection d{{-5, -5, 5, 5}, 0.5F, 0, -1};
     const Track t{1, {-5, -5, 5, 5}, 0.5F, 0, -1, 1, {}, {}};
-    EXPECT_TRUE(o.draw(picture, {&d, 1}));
-    EXPECT_TRUE(o.draw(picture, {&t, 1}));
-    EXPECT_TRUE(o.text(picture, 0, 0, "x", {1, 2, 3}));
+    EXPECT_TRUE(o.draw(image, {&d, 1}));
+    EXPECT_TRUE(o.draw(image, {&t, 1}));
+    EXPECT_TRUE(o.text(image, 0, 0, "x", {1, 2, 3}));
   }
 }
 
@@ -209,8 +209,8 @@ TEST_F(Drawing, coasting_track_is_thinner_than_a_seen_one) {
   options.trail_length = 0;
   auto o = *Overlay::create(options);
   Track track{1, {20, 60, 180, 180}, 0.9F, 0, 0, 1, {}, {}};
-  Tensor seen = plain_picture(200, 200);
-  Tensor coasting = plain_picture(200, 200);
+  Tensor seen = plain_image(200, 200);
+  Tensor coasting = plain_image(200, 200);
   ASSERT_TRUE(o.draw(seen, {&track, 1}));
   track.detection = -1;
   ASSERT_TRUE(o.draw(coasting, {&track, 1}));
@@ -232,18 +232,18 @@ TEST_F(Drawing, trail_follows_a_track_and_ends_with_it) {
   Overlay::Options options;
   options.line_px = 2;
   auto o = *Overlay::create(options);
-  Tensor scratch = plain_picture(400, 100);
+  Tensor scratch = plain_image(400, 100);
   Track track{9, {0, 40, 20, 60}, 0.9F, 0, 0, 1, {}, {}};
   for (float x : {0.0F, 100.0F, 200.0F}) {
     track.box.x1 = x;
     track.box.x2 = x + 20;
-    scratch = plain_picture(400, 100);
+    scratch = plain_image(400, 100);
     ASSERT_TRUE(o.draw(scratch, {&track, 1}));
   }
   EXPECT_NE(Pixels(scratch)(160, 50), background_color);
   ASSERT_TRUE(o.draw(scratch, std::span<const Track>{}));  // the track is gone
   track.box = {300, 40, 320, 60};
-  scratch = plain_picture(400, 100);
+  scratch = plain_image(400, 100);
   ASSERT_TRUE(o.draw(scratch, {&track, 1}));
   EXPECT_EQ(Pixels(scratch)(260, 50), background_color);
 }
@@ -253,25 +253,25 @@ TEST_F(Drawing, colors_follow_the_track_when_asked) {
   options.color_by = ColorBy::track;
   options.line_px = 2;
   auto o = *Overlay::create(options);
-  Tensor picture = plain_picture(100, 100);
+  Tensor image = plain_image(100, 100);
   const Track track{5, {20, 50, 80, 90}, 0.9F, 0, 0, 1, {}, {}};
-  ASSERT_TRUE(o.draw(picture, {&track, 1}));
-  EXPECT_EQ(Pixels(picture)(20, 70), palette_color(5));
+  ASSERT_TRUE(o.draw(image, {&track, 1}));
+  EXPECT_EQ(Pixels(image)(20, 70), palette_color(5));
 }
 
-TEST_F(Drawing, text_is_clipped_where_it_leaves_the_picture) {
+TEST_F(Drawing, text_is_clipped_where_it_leaves_the_image) {
   auto o = overlay(2, 20);
-  Tensor picture = plain_picture(100, 60);
+  Tensor image = plain_image(100, 60);
   const Color blue{0, 0, 160};
-  ASSERT_TRUE(o.text(picture, 10, 10, "harbour", blue));
-  EXPECT_EQ(Pixels(picture)(12, 20), blue);
+  ASSERT_TRUE(o.text(image, 10, 10, "harbour", blue));
+  EXPECT_EQ(Pixels(image)(12, 20), blue);
   for (const auto& [x, y] : {std::pair{-2147483647 - 1, 5},
                              {2147483647, 5},
                              {5, 2147483647},
                              {5, -2147483647 - 1},
                              {90, 50},
                              {-30, -10}}) {
-    EXPECT_TRUE(o.text(picture, x, y, "a long line of text that never fits", blue));
+    EXPECT_TRUE(o.text(image, x, y, "a long line of text that never fits", blue));
   }
 }
 
@@ -294,39 +294,39 @@ TEST_F(Drawing, options_outside_their_range_are_refused) {
 TEST_F(Drawing, other_formats_and_dtypes_are_unsupported) {
   auto o = overlay();
   const Detection d{{1, 1, 5, 5}, 0.5F, 0, -1};
-  std::vector<Tensor> pictures{*Tensor::create_image(16, 16, PixelFormat::nv12),
-                               *Tensor::create_image(16, 16, PixelFormat::grey),
-                               *Tensor::create_image(16, 16, PixelFormat::planar_rgb),
-                               *Tensor::create_image(16, 16, PixelFormat::rgb, DType::f32),
-                               *Tensor::create(DType::u8, {16, 16, 3}),
-                               Tensor()};
-  for (Tensor& picture : pictures) {
-    const Status status = o.draw(picture, {&d, 1});
+  std::vector<Tensor> images{*Tensor::create_image(16, 16, PixelFormat::nv12),
+                             *Tensor::create_image(16, 16, PixelFormat::grey),
+                             *Tensor::create_image(16, 16, PixelFormat::planar_rgb),
+                             *Tensor::create_image(16, 16, PixelFormat::rgb, DType::f32),
+                             *Tensor::create(DType::u8, {16, 16, 3}),
+                             Tensor()};
+  for (Tensor& image : images) {
+    const Status status = o.draw(image, {&d, 1});
     ASSERT_FALSE(status);
     EXPECT_EQ(status.error().code, Errc::unsupported) << status.error().message();
   }
 }
 
-TEST_F(Drawing, a_picture_that_carries_an_orientation_is_refused) {
+TEST_F(Drawing, an_image_that_carries_an_orientation_is_refused) {
   auto o = overlay();
-  Tensor picture = plain_picture(64, 64);
-  const auto before = bytes_of(picture);
-  picture.set_orientation({Flip::none, Rotation::cw90});
+  Tensor image = plain_image(64, 64);
+  const auto before = bytes_of(image);
+  image.set_orientation({Flip::none, Rotation::cw90});
   const Detection d{{3, 4, 30, 40}, 0.5F, 1, -1};
-  const Status drawn = o.draw(picture, {&d, 1});
+  const Status drawn = o.draw(image, {&d, 1});
   ASSERT_FALSE(drawn);
   EXPECT_EQ(drawn.error().code, Errc::invalid_argument);
   EXPECT_NE(drawn.error().message().find("carries an orientation"), std::string::npos);
-  EXPECT_EQ(bytes_of(picture), before);
+  EXPECT_EQ(bytes_of(image), before);
 }
 
 TEST_F(Drawing, read_only_memory_is_refused) {
   static const std::vector<std::uint8_t> bytes(16 * 16 * 3, 7);
   auto buffer = *wrap_memory(static_cast<const void*>(bytes.data()), bytes.size(), {});
   const Tensor::PlaneSource plane{buffer, 0, 0};
-  Tensor picture = *Tensor::wrap_image({&plane, 1}, 16, 16, PixelFormat::rgb);
+  Tensor image = *Tensor::wrap_image({&plane, 1}, 16, 16, PixelFormat::rgb);
   auto o = overlay();
-  const Status status = o.text(picture, 0, 0, "x", {0, 0, 0});
+  const Status status = o.text(image, 0, 0, "x", {0, 0, 0});
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, Errc::permission);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures for the drawing tests: filled with one grey, read back pixel by pixel.
+// Images for the drawing tests: filled with one grey, read back pixel by pixel.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,16 +16,16 @@ namespace halyard::test {
 inline constexpr std::uint8_t background = 90;
 inline constexpr Color background_color{background, background, background};
 
-inline Tensor plain_picture(std::size_t width, std::size_t height,
-                            PixelFormat format = PixelFormat::rgb) {
-  Tensor picture = *Tensor::create_image(width, height, format, DType::u8, Memory::mem);
-  const auto map = *picture.map(Access::write);
-  std::memset(map.writable(), background, picture.size_bytes());
-  return picture;
+inline Tensor plain_image(std::size_t width, std::size_t height,
+                          PixelFormat format = PixelFormat::rgb) {
+  Tensor image = *Tensor::create_image(width, height, format, DType::u8, Memory::mem);
+  const auto map = *image.map(Access::write);
+  std::memset(map.writable(), background, image.size_bytes());
+  return image;
 }
 
-inline std::vector<std::uint8_t> bytes_of(const Tensor& picture) {
-  const auto map = *picture.map(Access::read);
+inline std::vector<std::uint8_t> bytes_of(const Tensor& image) {
+  const auto map = *image.map(Access::read);
   const MappedPlane& plane = map.plane(0);
   std::vector<std::uint8_t> bytes;
   for (std::size_t y = 0; y < plane.rows; ++y) {
@@ -35,14 +35,14 @@ inline std::vector<std::uint8_t> bytes_of(const Tensor& picture) {
   return bytes;
 }
 
-/// Colours of a picture by (x, y).
+/// Colours of an image by (x, y).
 class Pixels {
  public:
-  explicit Pixels(const Tensor& picture)
-      : bytes_(bytes_of(picture)),
-        width_(picture.width()),
-        height_(picture.height()),
-        channels_(info(*picture.format()).channels) {}
+  explicit Pixels(const Tensor& image)
+      : bytes_(bytes_of(image)),
+        width_(image.width()),
+        height_(image.height()),
+        channels_(info(*image.format()).channels) {}
   Color operator()(int x, int y) const {
     const std::uint8_t* p = at(x, y);
     return {p[0], p[1], p[2]};

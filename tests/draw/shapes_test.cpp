@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills, outlines, dashes and trails on pictures of known content, with guarded surroundings.
+// Fills, outlines, dashes and trails on images of known content, with guarded surroundings.
 #include "draw/shapes.h"
 
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "draw/canvas.h"
+#include "draw/polyline.h"
 
 namespace halyard::draw {
 namespace {
@@ -90,7 +91,7 @@ TEST_P(Clipping, of_an_outline_equals_the_same_outline_cut_from_a_larger_canvas)
 
 // Of the centre of pixel (x, y) from the line through `points`.
 double distance(const std::vector<Point>& points, int x, int y) {
-  double least = 1e9;
+  double minimum = 1e9;
   for (std::size_t i = 1; i < points.size(); ++i) {
     const Point& a = points[i - 1];
     const double dx = points[i].x - a.x;
@@ -98,9 +99,9 @@ double distance(const std::vector<Point>& points, int x, int y) {
     const double length2 = dx * dx + dy * dy;
     const double along = (x + 0.5 - a.x) * dx + (y + 0.5 - a.y) * dy;
     const double t = length2 > 0 ? std::clamp(along / length2, 0.0, 1.0) : 0;
-    least = std::min(least, std::hypot(x + 0.5 - a.x - t * dx, y + 0.5 - a.y - t * dy));
+    minimum = std::min(minimum, std::hypot(x + 0.5 - a.x - t * dx, y + 0.5 - a.y - t * dy));
   }
-  return least;
+  return minimum;
 }
 
 TEST_P(Clipping, of_a_trail_leaves_all_that_lies_on_the_canvas_and_nothing_else) {

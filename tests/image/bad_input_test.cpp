@@ -11,8 +11,8 @@
 namespace halyard::testing {
 namespace {
 
-constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
-constexpr std::int32_t least = std::numeric_limits<std::int32_t>::min();
+constexpr std::int32_t maximum = std::numeric_limits<std::int32_t>::max();
+constexpr std::int32_t minimum = std::numeric_limits<std::int32_t>::min();
 constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
@@ -20,8 +20,8 @@ class BadInput : public ::testing::Test {
  protected:
   void SetUp() override {
     request_ = {};
-    request_.src = random_picture(random_, 32, 24, PixelFormat::nv12);
-    request_.dst = random_picture(random_, 16, 16, PixelFormat::rgb);
+    request_.src = random_image(random_, 32, 24, PixelFormat::nv12);
+    request_.dst = random_image(random_, 16, 16, PixelFormat::rgb);
   }
   // "code field" of the refusal by every call that takes a request; "served" when there is none.
   std::string refusal() {
@@ -63,9 +63,9 @@ TEST_F(BadInput, crops_that_are_empty_or_outside) {
 
 TEST_F(BadInput, crops_whose_edge_overflows) {
   for (const Region& bad :
-       {Region{most, 0, 5, 5}, Region{0, most, 5, 5}, Region{0, 0, most, 5}, Region{0, 0, 5, most},
-        Region{most, most, most, most}, Region{1, 1, most, most}, Region{least, 0, 5, 5},
-        Region{0, 0, least, least}}) {
+       {Region{maximum, 0, 5, 5}, Region{0, maximum, 5, 5}, Region{0, 0, maximum, 5},
+        Region{0, 0, 5, maximum}, Region{maximum, maximum, maximum, maximum},
+        Region{1, 1, maximum, maximum}, Region{minimum, 0, 5, 5}, Region{0, 0, minimum, minimum}}) {
     request_.crop = bad;
     expect_refused("invalid_argument crop");
   }
@@ -86,15 +86,16 @@ TEST_F(BadInput, places_that_are_empty_outside_or_overflow) {
   for (const Region& bad :
        {Region{0, 0, 0, 5}, Region{0, 0, 5, 0}, Region{0, 0, -5, 5}, Region{-1, 0, 5, 5},
         Region{0, -1, 5, 5}, Region{12, 0, 5, 5}, Region{0, 12, 5, 5}, Region{16, 0, 1, 1},
-        Region{most, 0, 5, 5}, Region{1, 1, most, most}, Region{most, most, most, most},
-        Region{least, least, 5, 5}, Region{0, 0, least, 5}}) {
+        Region{maximum, 0, 5, 5}, Region{1, 1, maximum, maximum},
+        Region{maximum, maximum, maximum, maximum}, Region{minimum, minimum, 5, 5},
+        Region{0, 0, minimum, 5}}) {
     request_.place = bad;
     expect_refused("invalid_argument place");
   }
 }
 
 TEST_F(BadInput, destinations_smaller_than_their_rectangle) {
-  request_.dst = random_picture(random_, 8, 8, PixelFormat::rgb);
+  request_.dst = random_image(random_, 8, 8, PixelFormat::rgb);
   request_.place = Region{0, 0, 9, 8};
   expect_refused("invalid_argument place");
   request_.place = Region{0, 0, 8, 9};
@@ -130,7 +131,7 @@ TEST_F(BadInput, free_maps_beside_steps_that_they_replace) {
 }
 
 TEST_F(BadInput, normalize_that_is_not_finite) {
-  request_.dst = random_picture(random_, 16, 16, PixelFormat::rgb, DType::f32);
+  request_.dst = random_image(random_, 16, 16, PixelFormat::rgb, DType::f32);
   for (std::size_t c = 0; c < 4; ++c) {
     for (const float bad :
          {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
@@ -147,14 +148,14 @@ TEST_F(BadInput, normalize_that_is_not_finite) {
 TEST_F(BadInput, normalize_for_integers_without_quantization) {
   request_.normalize = Normalize{};
   expect_refused("invalid_argument normalize");
-  request_.dst = random_picture(random_, 16, 16, PixelFormat::rgb, DType::u16);
+  request_.dst = random_image(random_, 16, 16, PixelFormat::rgb, DType::u16);
   expect_refused("invalid_argument normalize");
   ASSERT_TRUE(request_.dst.set_quantization(Quantization::per_tensor(0.5F)));
   expect_refused("served");
 }
 
 TEST_F(BadInput, sources_and_destinations_that_share_bytes) {
-  const Tensor whole = random_picture(random_, 32, 32, PixelFormat::rgb);
+  const Tensor whole = random_image(random_, 32, 32, PixelFormat::rgb);
   request_.src = whole;
   request_.dst = whole;
   expect_refused("invalid_argument dst");
@@ -170,7 +171,7 @@ TEST_F(BadInput, sources_and_destinations_that_share_bytes) {
 }
 
 TEST_F(BadInput, chroma_alone_can_overlap) {
-  const Tensor whole = random_picture(random_, 32, 24, PixelFormat::nv12);
+  const Tensor whole = random_image(random_, 32, 24, PixelFormat::nv12);
   const ImagePlane chroma = whole.image_plane(1).value();
   const Tensor::PlaneSource plane{chroma.buffer, chroma.offset_bytes, chroma.stride_bytes};
   request_.src = whole;
@@ -197,16 +198,16 @@ TEST_F(BadInput, element_types_and_formats_that_nobody_serves) {
   expect_refused("unsupported src");
   SetUp();
   for (const DType dtype : {DType::i16, DType::u32, DType::f64, DType::boolean}) {
-    request_.dst = random_picture(random_, 8, 8, PixelFormat::rgb, dtype);
+    request_.dst = random_image(random_, 8, 8, PixelFormat::rgb, dtype);
     expect_refused("unsupported dst");
   }
-  request_.dst = random_picture(random_, 8, 8, PixelFormat::nv12, DType::f32);
+  request_.dst = random_image(random_, 8, 8, PixelFormat::nv12, DType::f32);
   expect_refused("unsupported dst");
-  request_.dst = random_picture(random_, 8, 8, PixelFormat::bayer_rggb);
+  request_.dst = random_image(random_, 8, 8, PixelFormat::bayer_rggb);
   expect_refused("unsupported dst");
 }
 
-TEST_F(BadInput, tensors_that_are_no_pictures) {
+TEST_F(BadInput, tensors_that_are_no_images) {
   request_.src = Tensor();
   expect_refused("invalid_argument src");
   request_.src = Tensor::create(DType::u8, {24, 32, 3}).value();
@@ -220,7 +221,7 @@ TEST_F(BadInput, tensors_that_are_no_pictures) {
   expect_refused("invalid_argument dst");
 }
 
-TEST_F(BadInput, batches_given_as_pictures) {
+TEST_F(BadInput, batches_given_as_images) {
   request_.dst = Tensor::create(DType::u8, {2, 16, 16, 3}).value();
   expect_refused("invalid_argument dst");
   request_.dst = Tensor::create_image_batch(2, 16, 16, PixelFormat::rgb).value();
@@ -303,7 +304,7 @@ TEST_F(BadInput, significant_bits_that_no_sample_has) {
   }
   request_.source_bits = 8;
   expect_refused("served");
-  request_.src = random_picture(random_, 32, 24, PixelFormat::grey, DType::u16);
+  request_.src = random_image(random_, 32, 24, PixelFormat::grey, DType::u16);
   for (const int bits : {1, 7, 17, 255}) {
     request_.source_bits = static_cast<std::uint8_t>(bits);
     expect_refused("invalid_argument source_bits");
@@ -333,7 +334,7 @@ TEST_F(BadInput, steps_on_channels_that_are_not_there) {
   SetUp();
   request_.bgr = true;
   expect_refused("served");
-  request_.dst = random_picture(random_, 16, 16, PixelFormat::grey);
+  request_.dst = random_image(random_, 16, 16, PixelFormat::grey);
   expect_refused("invalid_argument bgr");
 }
 

@@ -31,8 +31,8 @@ struct Way {
         values(plan, fraction, false) {}
   int in_fraction;
   std::size_t channels;
-  Colorist codes;
-  Colorist values;
+  ColorConverter codes;
+  ColorConverter values;
   ColorRows rows{256};
   Errors errors;
 };
@@ -124,12 +124,12 @@ TEST(ColorError, of_rgb_from_every_yuv_triple_is_as_stated) {
   }
 }
 
-TEST(ColorError, of_an_exact_picture_at_its_own_size_is_that_of_rounding) {
+TEST(ColorError, of_an_exact_image_at_its_own_size_is_that_of_rounding) {
   Random random(7);
   auto processor = Processor::create({1, ColorimetryMode::exact}).value();
   for (const YuvKind& kind : yuv_kinds) {
     Convert c;
-    c.src = random_picture(random, 61, 47, PixelFormat::nv24);
+    c.src = random_image(random, 61, 47, PixelFormat::nv24);
     c.src.set_colorimetry({{}, {}, kind.encoding, kind.range});
     c.dst = Tensor::create_image(61, 47, PixelFormat::rgb).value();
     ASSERT_TRUE(processor.convert(c));

@@ -15,13 +15,13 @@ using namespace halyard::testing;
 constexpr int greatest(int fraction) {
   return fraction == 7 ? 255 << 7 : 32767;
 }
-constexpr int least(int fraction) {
+constexpr int minimum(int fraction) {
   return fraction == 7 ? 0 : -32768;
 }
 
 // Samples as filters make them; `overshoot` is how far they lie outside [0, 255] at most.
 void fill_random(ColorRows& rows, int fraction, int overshoot, Random& random) {
-  const int low = std::max(least(fraction), -(overshoot << fraction));
+  const int low = std::max(minimum(fraction), -(overshoot << fraction));
   const int high = std::min(greatest(fraction), (255 + overshoot) << fraction);
   for (auto& row : rows.in) {
     for (auto& sample : row)
@@ -46,16 +46,17 @@ std::vector<Plan> all_plans(bool exact) {
   return plans;
 }
 
-double value_at(const ColorRows& rows, const Colorist& colorist, std::size_t c, std::size_t x) {
-  return std::ldexp(rows.values[c][x], -colorist.fraction());
+double value_at(const ColorRows& rows, const ColorConverter& color_converter, std::size_t c,
+                std::size_t x) {
+  return std::ldexp(rows.values[c][x], -color_converter.fraction());
 }
 
 TEST(Color, codes_pass_unchanged_where_no_colours_change) {
   for (const int fraction : {7, 6}) {
     for (const ColorModel model : {ColorModel::rgb, ColorModel::yuv, ColorModel::grey}) {
       const Plan plan = color_plan(model, model);
-      const Colorist to_codes(plan, fraction, true);
-      const Colorist to_values(plan, fraction, false);
+      const ColorConverter to_codes(plan, fraction, true);
+      const ColorConverter to_values(plan, fraction, false);
       ColorRows rows(256);
       for (int code = 0; code < 256; ++code) {
         for (std::size_t c = 0; c < 3; ++c)
@@ -79,8 +80,8 @@ TEST(Color, grey_spreads_unchanged_over_red_green_and_blue_with_alpha_255) {
   for (const int fraction : {7, 6}) {
     Plan plan = color_plan(ColorModel::grey, ColorModel::rgb);
     plan.dst.channels = channel_map(PixelFormat::rgba);
-    const Colorist to_codes(plan, fraction, true);
-    const Colorist to_values(plan, fraction, false);
+    const ColorConverter to_codes(plan, fraction, true);
+    const ColorConverter to_values(plan, fraction, false);
     ColorRows rows(256);
     for (int code = 0; code < 256; ++code)
       rows.in[0][static_cast<std::size_t>(code)] = static_cast<std::int16_t>(code << fraction);
@@ -101,8 +102,8 @@ TEST(Color, full_range_luma_is_grey_both_ways_and_grey_has_neutral_chroma) {
       const Plan plan =
           back ? color_plan(ColorModel::grey, ColorModel::yuv, yuv_kinds[0], yuv_kinds[0], exact)
                : color_plan(ColorModel::yuv, ColorModel::grey, yuv_kinds[0], yuv_kinds[0], exact);
-      const Colorist to_codes(plan, 7, true);
-      const Colorist to_values(plan, 7, false);
+      const ColorConverter to_codes(plan, 7, true);
+      const ColorConverter to_values(plan, 7, false);
       ColorRows rows(256);
       for (int code = 0; code < 256; ++code)
         rows.in[0][static_cast<std::size_t>(code)] = static_cast<std::int16_t>(code << 7);
@@ -121,8 +122,8 @@ TEST(Color, full_range_luma_is_grey_both_ways_and_grey_has_neutral_chroma) {
 TEST(Color, new_alpha_is_255_and_kept_alpha_passes) {
   Random random(1);
   for (const bool keeps : {false, true}) {
-    const Colorist to_codes(alpha_plan(keeps), 7, true);
-    const Colorist to_values(alpha_plan(keeps), 7, false);
+    const ColorConverter to_codes(alpha_plan(keeps), 7, true);
+    const ColorConverter to_values(alpha_plan(keeps), 7, false);
     ColorRows rows(200);
     fill_random(rows, 7, 0, random);
     rows.run(to_codes);
@@ -139,8 +140,8 @@ TEST(Color, alpha_steps_follow_their_formulas) {
   Random random(2);
   for (const AlphaStep step : {AlphaStep::premultiply, AlphaStep::unpremultiply}) {
     for (const int fraction : {7, 6}) {
-      const Colorist to_codes(alpha_plan(true, step), fraction, true);
-      const Colorist to_values(alpha_plan(true, step), fraction, false);
+      const ColorConverter to_codes(alpha_plan(true, step), fraction, true);
+      const ColorConverter to_values(alpha_plan(true, step), fraction, false);
       ColorRows rows(4000);
       fill_random(rows, fraction, 40, random);
       for (std::size_t x = 0; x < 4000; x += 3)  // whole codes, 0 and 255 among them
@@ -168,12 +169,12 @@ TEST(Color, alpha_steps_follow_their_formulas) {
 
 TEST(Color, halves_go_up_where_colours_are_exact) {
   // V of full range: 128 + R / 2, without green and blue.
-  const Colorist colorist(
+  const ColorConverter color_converter(
       color_plan(ColorModel::rgb, ColorModel::yuv, yuv_kinds[0], yuv_kinds[0], true), 7, true);
   ColorRows rows(128);
   for (std::size_t x = 0; x < 128; ++x)
     rows.in[0][x] = static_cast<std::int16_t>((2 * x + 1) << 7);
-  rows.run(colorist);
+  rows.run(color_converter);
   for (std::size_t x = 0; x < 128; ++x)
     ASSERT_EQ(rows.codes[2][x], std::min<std::size_t>(129 + x, 255));
 }
@@ -181,7 +182,7 @@ TEST(Color, halves_go_up_where_colours_are_exact) {
 TEST(Color, halves_go_up_where_yuv_becomes_exact_rgb) {
   // Full range of BT.601: B = Y + 1.772 (U - 128), which ends in a half at U = 128 +- 125.
   for (const int fraction : {7, 6}) {
-    const Colorist colorist(
+    const ColorConverter color_converter(
         color_plan(ColorModel::yuv, ColorModel::rgb, yuv_kinds[0], yuv_kinds[0], true), fraction,
         true);
     ColorRows rows(256);
@@ -192,7 +193,7 @@ TEST(Color, halves_go_up_where_yuv_becomes_exact_rgb) {
         rows.in[1][x] = static_cast<std::int16_t>((128 + chroma) << fraction);
         rows.in[2][x] = static_cast<std::int16_t>(128 << fraction);
       }
-      rows.run(colorist);
+      rows.run(color_converter);
       for (int y = 0; y < 256; ++y) {
         const int blue = chroma > 0 ? y + 222 : y - 221;  // 221.5 up
         ASSERT_EQ(rows.codes[2][static_cast<std::size_t>(y)], std::clamp(blue, 0, 255)) << y;
@@ -207,8 +208,8 @@ TEST(Color, samples_between_and_outside_the_codes_are_as_near_as_whole_ones) {
     for (const Plan& plan : all_plans(exact)) {
       if (plan.alpha != AlphaStep::keep) continue;
       for (const int fraction : {7, 6}) {
-        const Colorist to_codes(plan, fraction, true);
-        const Colorist to_values(plan, fraction, false);
+        const ColorConverter to_codes(plan, fraction, true);
+        const ColorConverter to_values(plan, fraction, false);
         ColorRows rows(3000);
         fill_random(rows, fraction, 110, random);
         rows.run(to_codes);
@@ -230,8 +231,8 @@ TEST(Color, samples_between_and_outside_the_codes_are_as_near_as_whole_ones) {
 TEST(Color, the_widest_overshoot_ends_in_the_nearest_bound) {
   for (const Plan& plan : all_plans(false)) {
     if (plan.alpha != AlphaStep::keep) continue;
-    const Colorist to_codes(plan, 6, true);
-    const Colorist to_values(plan, 6, false);
+    const ColorConverter to_codes(plan, 6, true);
+    const ColorConverter to_values(plan, 6, false);
     ColorRows rows(27);
     // Lanczos weighs one way by 1.24 at most and the other by 0.24, on both axes.
     const std::int16_t extremes[] = {-152 * 64, 128 * 64, 407 * 64};
@@ -260,8 +261,8 @@ std::vector<int> results(const std::vector<Plan>& plans, std::size_t width, Rand
   std::vector<int> all;
   for (const Plan& plan : plans) {
     for (const int fraction : {7, 6}) {
-      const Colorist to_codes(plan, fraction, true);
-      const Colorist to_values(plan, fraction, false);
+      const ColorConverter to_codes(plan, fraction, true);
+      const ColorConverter to_values(plan, fraction, false);
       ColorRows rows(width);
       fill_random(rows, fraction, 512, random);
       const auto before = rows.in;
@@ -297,11 +298,11 @@ TEST(Color, every_instruction_set_gives_the_same_bits_at_every_width_within_the_
 }
 
 TEST(Color, needs_no_channel_that_it_does_not_look_at) {
-  EXPECT_EQ(Colorist::needed_channels(color_plan(ColorModel::grey, ColorModel::rgb)), 1U);
-  EXPECT_EQ(Colorist::needed_channels(color_plan(ColorModel::yuv, ColorModel::grey)), 1U);
-  EXPECT_EQ(Colorist::needed_channels(color_plan(ColorModel::rgb, ColorModel::grey)), 3U);
-  EXPECT_EQ(Colorist::needed_channels(alpha_plan(false)), 3U);
-  EXPECT_EQ(Colorist::needed_channels(alpha_plan(true)), 4U);
+  EXPECT_EQ(ColorConverter::needed_channels(color_plan(ColorModel::grey, ColorModel::rgb)), 1U);
+  EXPECT_EQ(ColorConverter::needed_channels(color_plan(ColorModel::yuv, ColorModel::grey)), 1U);
+  EXPECT_EQ(ColorConverter::needed_channels(color_plan(ColorModel::rgb, ColorModel::grey)), 3U);
+  EXPECT_EQ(ColorConverter::needed_channels(alpha_plan(false)), 3U);
+  EXPECT_EQ(ColorConverter::needed_channels(alpha_plan(true)), 4U);
 }
 
 }  // namespace

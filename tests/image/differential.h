@@ -79,7 +79,7 @@ class Judge {
   Tolerance tolerance;
 
   /// Adds a failure with the whole request where a sample, the placement or a byte beside the
-  /// picture is wrong. False when it failed, or was refused.
+  /// image is wrong. False when it failed, or was refused.
   bool compare(const Convert& request) {
     const int served = served_;
     const std::string mistake = mistake_of(request);
@@ -101,14 +101,14 @@ class Judge {
     ++served_;
     std::string mistake = first_mistake(request, reference::reference_convert(request), *placement);
     if (mistake.empty() && !padding_untouched(request.dst.as_image().value(), before))
-      mistake = "wrote beside the picture";
+      mistake = "wrote beside the image";
     return mistake.empty() ? mistake : describe(request) + "\n  " + mistake;
   }
 
  private:
   static bool near(double a, double b) { return std::abs(a - b) < 1e-9; }
 
-  std::string first_mistake(const Convert& request, const reference::Picture& want,
+  std::string first_mistake(const Convert& request, const reference::Image& want,
                             const Placement& placement) const {
     std::ostringstream out;
     const RegionF& crop = placement.crop();
@@ -128,7 +128,7 @@ class Judge {
     return out.str();
   }
 
-  void judge_samples(const Convert& request, const reference::Picture& want,
+  void judge_samples(const Convert& request, const reference::Image& want,
                      std::ostream& out) const {
     const Tensor dst = request.dst.as_image().value();
     const TensorMap map = dst.map(Access::read).value();
@@ -142,8 +142,8 @@ class Judge {
           const reference::Expected& e = channel.at(x, y);
           const double got = reference::stored_number(map, dst, request, c, x, y);
           const double off = std::abs(got - e.value);
-          const bool down = e.exact && codes && got < e.value && off > 0.5 - 1e-9;
-          if (e.open || (off <= allowed(e, dst.dtype(), codes, tolerance) && !down)) continue;
+          const bool vertical = e.exact && codes && got < e.value && off > 0.5 - 1e-9;
+          if (e.open || (off <= allowed(e, dst.dtype(), codes, tolerance) && !vertical)) continue;
           if (wrong++ == 0) {
             out << "channel " << c << " sample " << x << ',' << y << " is " << got << ", must be "
                 << e.value << (e.exact ? " exactly" : "");

@@ -27,13 +27,13 @@ std::vector<Convert> main_requests(Random& random, int width, int height) {
   for (const PixelFormat from : {PixelFormat::nv12, PixelFormat::yuyv, PixelFormat::rgb,
                                  PixelFormat::rgba, PixelFormat::grey, PixelFormat::i420}) {
     for (const DType dtype : {DType::u8, DType::i8, DType::f16, DType::f32}) {
-      for (const int turn : {0, 1}) {
+      for (const int orientation : {0, 1}) {
         Convert c;
-        c.src = random_picture(random, width, height, from);
+        c.src = random_image(random, width, height, from);
         const PixelFormat to = dtype == DType::u8 ? PixelFormat::rgb : PixelFormat::planar_rgb;
-        c.dst = random_picture(random, width * 2 / 3, height * 2 / 3, to, dtype);
+        c.dst = random_image(random, width * 2 / 3, height * 2 / 3, to, dtype);
         c.fit = Fit::letterbox;
-        c.rotation = static_cast<Rotation>(turn);
+        c.rotation = static_cast<Rotation>(orientation);
         c.antialias = requests.size() % 3 == 0;
         c.filter = static_cast<Filter>(requests.size() % 4);
         if (is_float(dtype))
@@ -83,14 +83,14 @@ TEST(EqualBits, when_a_processor_is_used_again_and_again) {
   }
 }
 
-TEST(EqualBits, in_both_halves_of_a_picture) {
+TEST(EqualBits, in_both_halves_of_an_image) {
   // A destination's upper and lower half, converted alone from the matching crops, are the whole.
   Random random(44);
   for (const PixelFormat from : {PixelFormat::nv12, PixelFormat::rgba, PixelFormat::grey}) {
     for (const Filter filter : {Filter::nearest, Filter::box}) {
       Convert c;
-      c.src = random_picture(random, 96, 64, from);
-      c.dst = random_picture(random, 48, 32, PixelFormat::rgb);
+      c.src = random_image(random, 96, 64, from);
+      c.dst = random_image(random, 48, 32, PixelFormat::rgb);
       c.filter = filter;
       c.antialias = true;
       const auto want = bytes_after(c, {.threads = 1});

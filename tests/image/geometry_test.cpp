@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where pictures land, and the way back: fits, crops between pixels, free maps, masks.
+// Where images land, and the way back: fits, crops between pixels, free maps, masks.
 #include <gtest/gtest.h>
 
 #include "halyard/image.h"
@@ -17,8 +17,8 @@ class GeometryTest : public ::testing::Test {
   }
   Convert request(Size from, Size to) {
     Convert c;
-    c.src = random_picture(random_, from.width, from.height, PixelFormat::grey);
-    c.dst = random_picture(random_, to.width, to.height, PixelFormat::grey);
+    c.src = random_image(random_, from.width, from.height, PixelFormat::grey);
+    c.dst = random_image(random_, to.width, to.height, PixelFormat::grey);
     return c;
   }
   Random random_{9};
@@ -62,8 +62,8 @@ TEST_F(GeometryTest, cover_cuts_both_sides_alike) {
   // Under a quarter turn the long side is cut again.
   c.rotation = Rotation::cw90;
   EXPECT_EQ(placed(c).crop(), (RegionF{25, 0, 50, 50}));
-  c.dst = random_picture(random_, 40, 20, PixelFormat::grey);
-  // The turned picture is 50 x 100; of its rows 25 are shown.
+  c.dst = random_image(random_, 40, 20, PixelFormat::grey);
+  // The turned image is 50 x 100; of its rows 25 are shown.
   EXPECT_EQ(placed(c).crop(), (RegionF{37.5, 0, 25, 50}));
 }
 
@@ -98,7 +98,7 @@ TEST_F(GeometryTest, an_orientation_comes_before_flip_and_rotation) {
     for (int x = 0; x < 6; ++x)
       ASSERT_EQ(code_at(c.dst, 0, y, x), code_at(c.src, 0, x, y));
   }
-  // The placement speaks of the upright picture, 4 x 6.
+  // The placement speaks of the upright image, 4 x 6.
   EXPECT_EQ(p.source(), (Size{4, 6}));
   EXPECT_FLOAT_EQ(p.to_destination(Point{0.5F, 5.5F}).y, 5.5F);
   EXPECT_FLOAT_EQ(p.to_destination(Point{0.5F, 5.5F}).x, 3.5F);
@@ -112,24 +112,24 @@ std::vector<Orientation> every_orientation() {
   return all;
 }
 
-// `picture` as a file would store it that says `orientation`: the way back, pixel by pixel.
+// `image` as a file would store it that says `orientation`: the way back, pixel by pixel.
 class Upright : public GeometryTest {
  protected:
-  Tensor stored_as(Orientation orientation, const Tensor& picture) {
+  Tensor stored_as(Orientation orientation, const Tensor& image) {
     Convert c;
-    c.src = picture;
+    c.src = image;
     const Orientation back = inverse(orientation);
     c.flip = back.flip;
     c.rotation = back.rotation;
-    c.dst = Tensor::create_image(oriented(picture.size(), back), *picture.format()).value();
+    c.dst = Tensor::create_image(oriented(image.size(), back), *image.format()).value();
     placed(c);
     c.dst.set_orientation(orientation);
     return c.dst;
   }
 };
 
-TEST_F(Upright, every_step_works_on_the_picture_that_its_source_shows) {
-  const Tensor picture = random_picture(random_, 34, 22, PixelFormat::grey);
+TEST_F(Upright, every_step_works_on_the_image_that_its_source_shows) {
+  const Tensor image = random_image(random_, 34, 22, PixelFormat::grey);
   const std::vector<void (*)(Convert&)> steps = {
       [](Convert&) {},
       [](Convert& c) { c.fit = Fit::letterbox; },
@@ -149,12 +149,12 @@ TEST_F(Upright, every_step_works_on_the_picture_that_its_source_shows) {
         c.crop = Region{3, 5, 20, 11};
       }};
   for (const Orientation orientation : every_orientation()) {
-    const Tensor stored = stored_as(orientation, picture);
-    ASSERT_EQ(stored.upright_size(), picture.size());
+    const Tensor stored = stored_as(orientation, image);
+    ASSERT_EQ(stored.upright_size(), image.size());
     for (std::size_t i = 0; i < steps.size(); ++i) {
       Convert c;
-      c.src = picture;
-      c.dst = random_picture(random_, 16, 16, PixelFormat::grey);
+      c.src = image;
+      c.dst = random_image(random_, 16, 16, PixelFormat::grey);
       c.filter = Filter::nearest;
       steps[i](c);
       const Placement want = placed(c);
@@ -162,7 +162,7 @@ TEST_F(Upright, every_step_works_on_the_picture_that_its_source_shows) {
       c.src = stored;
       const Placement p = placed(c);
       EXPECT_EQ(bytes_of(c.dst), pixels) << "step " << i;
-      EXPECT_EQ(p.source(), picture.size());
+      EXPECT_EQ(p.source(), image.size());
       EXPECT_EQ(p.crop(), want.crop());
       EXPECT_EQ(p.forward(), want.forward()) << "step " << i;
       // Said by the request, it is the same; and it goes first.
@@ -187,15 +187,15 @@ TEST_F(Upright, pixels_stay_as_stored_where_the_request_says_so) {
       ASSERT_EQ(code_at(c.dst, 0, x, y), code_at(c.src, 0, x, y));
 }
 
-TEST_F(Upright, tiles_and_masks_lie_in_the_upright_picture) {
-  const Tensor picture = random_picture(random_, 34, 22, PixelFormat::grey);
-  const Tensor stored = stored_as({Flip::horizontal, Rotation::cw90}, picture);
+TEST_F(Upright, tiles_and_masks_lie_in_the_upright_image) {
+  const Tensor image = random_image(random_, 34, 22, PixelFormat::grey);
+  const Tensor stored = stored_as({Flip::horizontal, Rotation::cw90}, image);
   const auto tiles = plan_tiles(stored.upright_size(), {{16, 16}, 0.0}).value();
   const auto batch = [&] {
     return Tensor::create_image_batch(tiles.size(), 16, 16, PixelFormat::grey).value();
   };
   const Tensor one = batch(), other = batch();
-  ASSERT_TRUE(processor_.convert_tiles(picture, tiles, one, {}));
+  ASSERT_TRUE(processor_.convert_tiles(image, tiles, one, {}));
   const auto placed_tiles = processor_.convert_tiles(stored, tiles, other, {});
   ASSERT_TRUE(placed_tiles);
   EXPECT_EQ(bytes_of(one), bytes_of(other));
@@ -205,7 +205,7 @@ TEST_F(Upright, tiles_and_masks_lie_in_the_upright_picture) {
   ASSERT_TRUE(
       processor_.mask_to_source(placed_tiles->back(), other.batch(tiles.size() - 1).value(), mask));
   const Region& last = tiles.back().region;
-  EXPECT_EQ(code_at(mask, 0, last.x, last.y), code_at(picture, 0, last.x, last.y));
+  EXPECT_EQ(code_at(mask, 0, last.x, last.y), code_at(image, 0, last.x, last.y));
 }
 
 TEST_F(Upright, a_destination_that_carries_an_orientation_is_refused) {
@@ -236,8 +236,8 @@ TEST_F(GeometryTest, crops_between_pixels_shift_the_samples) {
 
 TEST_F(GeometryTest, a_mask_comes_back_exactly_under_every_orientation) {
   for (const Flip flip : {Flip::none, Flip::vertical, Flip::horizontal}) {
-    for (int turn = 0; turn < 4; ++turn) {
-      const auto rotation = static_cast<Rotation>(turn);
+    for (int orientation = 0; orientation < 4; ++orientation) {
+      const auto rotation = static_cast<Rotation>(orientation);
       const Size content = swaps_axes(rotation) ? Size{7, 11} : Size{11, 7};
       Convert c = request({20, 15}, {24, 19});
       c.crop = Region{4, 5, 11, 7};
@@ -245,17 +245,17 @@ TEST_F(GeometryTest, a_mask_comes_back_exactly_under_every_orientation) {
       c.flip = flip;
       c.rotation = rotation;
       const Placement p = placed(c);
-      const Tensor back = random_picture(random_, 20, 15, PixelFormat::grey);
+      const Tensor back = random_image(random_, 20, 15, PixelFormat::grey);
       const Status status = processor_.mask_to_source(p, c.dst, back);
       ASSERT_TRUE(status) << status.error().message();
       for (int y = 0; y < 15; ++y) {
         for (int x = 0; x < 20; ++x) {
           const bool shown = x >= 4 && x < 15 && y >= 5 && y < 12;
           ASSERT_EQ(code_at(back, 0, x, y), shown ? code_at(c.src, 0, x, y) : 0)
-              << static_cast<int>(flip) << turn << " at " << x << "," << y;
+              << static_cast<int>(flip) << orientation << " at " << x << "," << y;
         }
       }
-      const Tensor there = random_picture(random_, 24, 19, PixelFormat::grey);
+      const Tensor there = random_image(random_, 24, 19, PixelFormat::grey);
       ASSERT_TRUE(processor_.mask_to_destination(p, c.src, there));
       for (int y = 0; y < 19; ++y) {
         for (int x = 0; x < 24; ++x) {
@@ -267,7 +267,7 @@ TEST_F(GeometryTest, a_mask_comes_back_exactly_under_every_orientation) {
   }
 }
 
-TEST_F(GeometryTest, a_letterboxed_mask_covers_the_picture_under_every_rule) {
+TEST_F(GeometryTest, a_letterboxed_mask_covers_the_image_under_every_rule) {
   for (const LetterboxRule rule :
        {LetterboxRule::hal, LetterboxRule::ultralytics, LetterboxRule::ultralytics_val}) {
     Convert c = request({53, 31}, {32, 32});
@@ -282,7 +282,7 @@ TEST_F(GeometryTest, a_letterboxed_mask_covers_the_picture_under_every_rule) {
         set_code(mask, 0, x, y, inside ? 255 : 7);
       }
     }
-    const Tensor back = random_picture(random_, 53, 31, PixelFormat::grey);
+    const Tensor back = random_image(random_, 53, 31, PixelFormat::grey);
     ASSERT_TRUE(processor_.mask_to_source(p, mask, back));
     for (const auto& [x, y] : {std::pair{0, 0}, std::pair{52, 30}, std::pair{52, 0}})
       EXPECT_EQ(code_at(back, 0, x, y), 255) << static_cast<int>(rule);
@@ -298,7 +298,7 @@ TEST_F(GeometryTest, masks_follow_a_crop_between_pixels_and_a_free_map) {
   const Tensor mask = Tensor::create_image(20, 20, PixelFormat::grey).value();
   for (int i = 0; i < 400; ++i)
     set_code(mask, 0, i % 20, i / 20, 200);
-  const Tensor back = random_picture(random_, 40, 20, PixelFormat::grey);
+  const Tensor back = random_image(random_, 40, 20, PixelFormat::grey);
   const Status status = processor_.mask_to_source(covered, mask, back);
   ASSERT_TRUE(status) << status.error().message();
   for (int x = 10; x < 29; ++x)
@@ -309,8 +309,8 @@ TEST_F(GeometryTest, masks_follow_a_crop_between_pixels_and_a_free_map) {
   // Shifted by (3, -2): a free map that moves whole pixels.
   const Affine shift{{1, 0, 3, 0, 1, -2}};
   const Placement free({40, 20}, Region{0, 0, 40, 20}, shift, {20, 20}, {0, 0, 20, 20});
-  const Tensor source = random_picture(random_, 40, 20, PixelFormat::grey);
-  const Tensor there = random_picture(random_, 20, 20, PixelFormat::grey);
+  const Tensor source = random_image(random_, 40, 20, PixelFormat::grey);
+  const Tensor there = random_image(random_, 20, 20, PixelFormat::grey);
   ASSERT_TRUE(processor_.mask_to_destination(free, source, there));
   ASSERT_TRUE(processor_.mask_to_source(free, there, back));
   for (int y = 0; y < 20; ++y) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures for the image tests: random content, odd strides and offsets, guarded padding, samples
+// Images for the image tests: random content, odd strides and offsets, guarded padding, samples
 // by channel.
 #pragma once
 
@@ -38,11 +38,11 @@ inline void fill_random(Random& random, Buffer& buffer, DType dtype, int bits = 
   }
 }
 
-/// A picture whose rows are `extra` bytes (a multiple of 4) longer than they must be, `offset`
+/// An image whose rows are `extra` bytes (a multiple of 4) longer than they must be, `offset`
 /// bytes into its buffer; all bytes, padding too, are random.
-inline Tensor random_picture(Random& random, int width, int height, PixelFormat format,
-                             DType dtype = DType::u8, std::size_t extra = 0, std::size_t offset = 0,
-                             int bits = 0) {
+inline Tensor random_image(Random& random, int width, int height, PixelFormat format,
+                           DType dtype = DType::u8, std::size_t extra = 0, std::size_t offset = 0,
+                           int bits = 0) {
   const auto w = static_cast<std::size_t>(width);
   const auto h = static_cast<std::size_t>(height);
   const std::size_t stride = tight_stride(format, dtype, w).value() + (extra + 1) / 2 * 2;
@@ -53,12 +53,12 @@ inline Tensor random_picture(Random& random, int width, int height, PixelFormat 
   return Tensor::wrap_image({&whole, 1}, w, h, format, dtype).value();
 }
 
-/// A u8 picture with every plane in a buffer of its own, each with another pitch and offset;
+/// A u8 image with every plane in a buffer of its own, each with another pitch and offset;
 /// formats that lie in one piece stay in one.
 inline Tensor random_planes(Random& random, int width, int height, PixelFormat format) {
   const FormatKind kind = info(format).kind;
   if (kind == FormatKind::packed || kind == FormatKind::planar)
-    return random_picture(random, width, height, format);
+    return random_image(random, width, height, format);
   const auto w = static_cast<std::size_t>(width);
   const auto h = static_cast<std::size_t>(height);
   std::vector<Tensor::PlaneSource> planes;
@@ -72,7 +72,7 @@ inline Tensor random_planes(Random& random, int width, int height, PixelFormat f
   return Tensor::wrap_image(planes, w, h, format).value();
 }
 
-/// Every byte of every buffer that a picture lies in, its padding too.
+/// Every byte of every buffer that an image lies in, its padding too.
 inline std::vector<std::byte> bytes_of(const Tensor& tensor) {
   std::vector<std::byte> all;
   const Buffer* last = nullptr;
@@ -86,7 +86,7 @@ inline std::vector<std::byte> bytes_of(const Tensor& tensor) {
   return all;
 }
 
-/// A copy with bytes of its own: same strides, same content. Of pictures in one buffer.
+/// A copy with bytes of its own: same strides, same content. Of images in one buffer.
 inline Tensor clone(const Tensor& tensor) {
   const std::vector<std::byte> bytes = bytes_of(tensor);
   auto buffer = allocate(bytes.size(), Memory::mem).value();
@@ -136,7 +136,7 @@ inline void set_code(const Tensor& tensor, std::size_t c, int x, int y, int code
       static_cast<std::byte>(code);
 }
 
-/// Greatest difference between two pictures of one kind, in codes (floats: in 1/255).
+/// Greatest difference between two images of one kind, in codes (floats: in 1/255).
 inline double greatest_difference(const Tensor& a, const Tensor& b) {
   const TensorMap left = a.map(Access::read).value();
   const TensorMap right = b.map(Access::read).value();
@@ -167,7 +167,7 @@ inline double greatest_difference(const Tensor& a, const Tensor& b) {
   return worst;
 }
 
-/// Whether all bytes of the buffers that are not the picture's are as they were in `before`.
+/// Whether all bytes of the buffers that are not the image's are as they were in `before`.
 inline bool padding_untouched(const Tensor& tensor, std::vector<std::byte> before) {
   std::vector<std::byte> after = bytes_of(tensor);
   const Buffer* last = nullptr;

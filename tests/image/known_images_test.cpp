@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures whose every pixel is known from arithmetic, through the processor.
+// Images whose every pixel is known from arithmetic, through the processor.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,7 +10,7 @@
 namespace halyard::testing {
 namespace {
 
-class KnownPictures : public ::testing::Test {
+class KnownImages : public ::testing::Test {
  protected:
   void run(const Convert& request) {
     const auto placement = processor_.convert(request);
@@ -34,7 +34,7 @@ std::array<double, 3> itu_rgb(double kr, double kb, bool full, int y, int u, int
   return {r, g, b};
 }
 
-TEST_F(KnownPictures, yuv_to_rgb_is_within_one_of_the_itu_formula) {
+TEST_F(KnownImages, yuv_to_rgb_is_within_one_of_the_itu_formula) {
   struct Row {
     ColorEncoding encoding;
     double kr, kb;
@@ -91,7 +91,7 @@ Tensor uniform_yuv(PixelFormat format, const Codes& codes, const Colorimetry& co
 }
 
 // Colours outside the RGB gamut and luma below black stay what they are.
-TEST_F(KnownPictures, yuv_of_another_colorimetry_comes_by_one_matrix_in_every_format) {
+TEST_F(KnownImages, yuv_of_another_colorimetry_comes_by_one_matrix_in_every_format) {
   using enum ColorEncoding;
   constexpr Colorimetry sd_full{{}, {}, bt601, ColorRange::full};
   constexpr Colorimetry hd_full{{}, {}, bt709, ColorRange::full};
@@ -124,10 +124,10 @@ TEST_F(KnownPictures, yuv_of_another_colorimetry_comes_by_one_matrix_in_every_fo
 }
 
 // The content pixel that source pixel (x, y) of a w x h crop becomes: flip, then clockwise turn.
-std::pair<int, int> moved(int x, int y, int w, int h, Flip flip, Rotation turn) {
+std::pair<int, int> moved(int x, int y, int w, int h, Flip flip, Rotation orientation) {
   if (flip == Flip::horizontal) x = w - 1 - x;
   if (flip == Flip::vertical) y = h - 1 - y;
-  switch (turn) {
+  switch (orientation) {
     case Rotation::cw90:
       return {h - 1 - y, x};
     case Rotation::cw180:
@@ -139,19 +139,19 @@ std::pair<int, int> moved(int x, int y, int w, int h, Flip flip, Rotation turn) 
   }
 }
 
-TEST_F(KnownPictures, crop_flip_rotate_place_move_each_pixel_where_arithmetic_says) {
+TEST_F(KnownImages, crop_flip_rotate_place_move_each_pixel_where_arithmetic_says) {
   constexpr Region crop{3, 2, 9, 6};
-  for (int turn = 0; turn < 4; ++turn) {
+  for (int orientation = 0; orientation < 4; ++orientation) {
     for (int flip = 0; flip < 3; ++flip) {
       for (const Filter filter : {Filter::nearest, Filter::bilinear, Filter::bicubic}) {
         Convert c;
-        c.src = random_picture(random_, 20, 15, PixelFormat::rgba, DType::u8, 8);
-        c.dst = random_picture(random_, 25, 22, PixelFormat::bgra, DType::u8, 4);
+        c.src = random_image(random_, 20, 15, PixelFormat::rgba, DType::u8, 8);
+        c.dst = random_image(random_, 25, 22, PixelFormat::bgra, DType::u8, 4);
         c.crop = crop;
         c.flip = static_cast<Flip>(flip);
-        c.rotation = static_cast<Rotation>(turn);
+        c.rotation = static_cast<Rotation>(orientation);
         c.filter = filter;
-        const bool swaps = turn % 2 == 1;
+        const bool swaps = orientation % 2 == 1;
         c.place = Region{4, 5, swaps ? 6 : 9, swaps ? 9 : 6};
         c.pad = {1, 2, 3, 4};
         run(c);
@@ -175,9 +175,9 @@ TEST_F(KnownPictures, crop_flip_rotate_place_move_each_pixel_where_arithmetic_sa
   }
 }
 
-TEST_F(KnownPictures, letterbox_of_720p_fills_rows_140_to_499_of_640) {
+TEST_F(KnownImages, letterbox_of_720p_fills_rows_140_to_499_of_640) {
   Convert c;
-  c.src = random_picture(random_, 1280, 720, PixelFormat::grey);
+  c.src = random_image(random_, 1280, 720, PixelFormat::grey);
   c.dst = Tensor::create_image(640, 640, PixelFormat::rgb).value();
   c.fit = Fit::letterbox;
   run(c);
@@ -193,9 +193,9 @@ TEST_F(KnownPictures, letterbox_of_720p_fills_rows_140_to_499_of_640) {
   }
 }
 
-TEST_F(KnownPictures, letterbox_takes_the_aspect_after_the_rotation) {
+TEST_F(KnownImages, letterbox_takes_the_aspect_after_the_rotation) {
   Convert c;
-  c.src = random_picture(random_, 1280, 720, PixelFormat::grey);
+  c.src = random_image(random_, 1280, 720, PixelFormat::grey);
   c.dst = Tensor::create_image(640, 640, PixelFormat::grey).value();
   c.fit = Fit::letterbox;
   c.rotation = Rotation::cw90;
@@ -203,10 +203,10 @@ TEST_F(KnownPictures, letterbox_takes_the_aspect_after_the_rotation) {
   EXPECT_EQ(placement_.content(), (Region{140, 0, 360, 640}));
 }
 
-TEST_F(KnownPictures, letterbox_inside_a_place_pads_all_around) {
+TEST_F(KnownImages, letterbox_inside_a_place_pads_all_around) {
   Convert c;
-  c.src = random_picture(random_, 40, 20, PixelFormat::rgb);
-  c.dst = random_picture(random_, 64, 64, PixelFormat::planar_rgb);
+  c.src = random_image(random_, 40, 20, PixelFormat::rgb);
+  c.dst = random_image(random_, 64, 64, PixelFormat::planar_rgb);
   c.fit = Fit::letterbox;
   c.place = Region{10, 20, 20, 30};
   c.pad = {9, 8, 7, 6};
@@ -219,9 +219,9 @@ TEST_F(KnownPictures, letterbox_inside_a_place_pads_all_around) {
   }
 }
 
-TEST_F(KnownPictures, chroma_at_one_to_one_is_replicated_unless_asked_otherwise) {
+TEST_F(KnownImages, chroma_at_one_to_one_is_replicated_unless_asked_otherwise) {
   Convert c;
-  c.src = random_picture(random_, 8, 4, PixelFormat::nv12);
+  c.src = random_image(random_, 8, 4, PixelFormat::nv12);
   c.src.set_colorimetry(Colorimetry::jpeg());
   for (int y = 0; y < 4; ++y) {
     for (int x = 0; x < 8; ++x) {
@@ -240,8 +240,8 @@ TEST_F(KnownPictures, chroma_at_one_to_one_is_replicated_unless_asked_otherwise)
   EXPECT_EQ(code_at(c.dst, 0, 4, 1), 142);
 }
 
-TEST_F(KnownPictures, nothing_outside_the_crop_is_seen) {
-  // A slice is a picture of its own: what lies around it does not exist for it.
+TEST_F(KnownImages, nothing_outside_the_crop_is_seen) {
+  // A slice is an image of its own: what lies around it does not exist for it.
   constexpr Region region{6, 4, 22, 14};
   for (const PixelFormat format : source_formats) {
     for (const Filter filter :
@@ -249,8 +249,8 @@ TEST_F(KnownPictures, nothing_outside_the_crop_is_seen) {
       for (const bool antialias : {false, true}) {
         for (const Size target : {Size{22, 14}, Size{50, 40}, Size{9, 5}}) {
           Convert c;
-          c.src = random_picture(random_, 40, 30, format, DType::u8, 4);
-          c.dst = random_picture(random_, target.width, target.height, PixelFormat::rgba);
+          c.src = random_image(random_, 40, 30, format, DType::u8, 4);
+          c.dst = random_image(random_, target.width, target.height, PixelFormat::rgba);
           c.filter = filter;
           c.antialias = antialias;
           c.chroma = Chroma::bilinear;
@@ -267,19 +267,19 @@ TEST_F(KnownPictures, nothing_outside_the_crop_is_seen) {
   }
 }
 
-TEST_F(KnownPictures, nv12_to_nv12_of_one_colorimetry_is_exact) {
+TEST_F(KnownImages, nv12_to_nv12_of_one_colorimetry_is_exact) {
   for (const int width : {1, 2, 7, 16, 33}) {
     Convert c;
-    c.src = random_picture(random_, width, 5, PixelFormat::nv12, DType::u8, 4);
-    c.dst = random_picture(random_, width, 5, PixelFormat::nv12, DType::u8, 12);
+    c.src = random_image(random_, width, 5, PixelFormat::nv12, DType::u8, 4);
+    c.dst = random_image(random_, width, 5, PixelFormat::nv12, DType::u8, 12);
     run(c);
     EXPECT_EQ(greatest_difference(c.src, c.dst), 0);
   }
 }
 
-TEST_F(KnownPictures, rgb_to_nv12_follows_the_destination_matrix) {
+TEST_F(KnownImages, rgb_to_nv12_follows_the_destination_matrix) {
   Convert c;
-  c.src = random_picture(random_, 2, 2, PixelFormat::rgb);
+  c.src = random_image(random_, 2, 2, PixelFormat::rgb);
   for (int i = 0; i < 4; ++i) {
     set_code(c.src, 0, i % 2, i / 2, 255);
     set_code(c.src, 1, i % 2, i / 2, 0);
@@ -293,30 +293,30 @@ TEST_F(KnownPictures, rgb_to_nv12_follows_the_destination_matrix) {
   EXPECT_EQ(code_at(c.dst, 2, 1, 1), 240);
 }
 
-TEST_F(KnownPictures, pad_takes_the_destination_colours) {
+TEST_F(KnownImages, pad_takes_the_destination_colours) {
   Convert c;
-  c.src = random_picture(random_, 4, 4, PixelFormat::rgb);
+  c.src = random_image(random_, 4, 4, PixelFormat::rgb);
   c.place = Region{0, 0, 4, 4};
   c.pad = {255, 0, 0, 77};
-  c.dst = random_picture(random_, 8, 4, PixelFormat::grey);
+  c.dst = random_image(random_, 8, 4, PixelFormat::grey);
   run(c);
   EXPECT_EQ(code_at(c.dst, 0, 7, 0), 76);  // BT.601 luma of red
-  c.dst = random_picture(random_, 8, 4, PixelFormat::rgba, DType::i8);
+  c.dst = random_image(random_, 8, 4, PixelFormat::rgba, DType::i8);
   run(c);
   EXPECT_EQ(code_at(c.dst, 0, 7, 0), 127);
   EXPECT_EQ(code_at(c.dst, 1, 7, 0), 128);
   EXPECT_EQ(code_at(c.dst, 3, 7, 0), 77);
   EXPECT_EQ(code_at(c.dst, 3, 1, 0), 255);  // new alpha, unbiased
-  c.dst = random_picture(random_, 8, 4, PixelFormat::planar_rgb, DType::f32);
+  c.dst = random_image(random_, 8, 4, PixelFormat::planar_rgb, DType::f32);
   c.normalize = Normalize::mean_std({0.5F, 0.5F, 0.5F}, {0.5F, 0.25F, 0.5F});
   run(c);
   EXPECT_FLOAT_EQ(float_at(c.dst, 0, 7, 3), 1.0F);
   EXPECT_FLOAT_EQ(float_at(c.dst, 1, 7, 3), -2.0F);
 }
 
-TEST_F(KnownPictures, grey_sources_and_targets) {
+TEST_F(KnownImages, grey_sources_and_targets) {
   Convert c;
-  c.src = random_picture(random_, 4, 4, PixelFormat::nv12);
+  c.src = random_image(random_, 4, 4, PixelFormat::nv12);
   c.src.set_colorimetry({{}, {}, ColorEncoding::bt709, ColorRange::limited});
   set_code(c.src, 0, 0, 0, 16);
   set_code(c.src, 0, 1, 0, 235);
@@ -337,11 +337,11 @@ TEST_F(KnownPictures, grey_sources_and_targets) {
   EXPECT_EQ(code_at(back.dst, 1, 2, 0), 128);
 }
 
-TEST_F(KnownPictures, results_do_not_depend_on_the_thread_count) {
+TEST_F(KnownImages, results_do_not_depend_on_the_thread_count) {
   auto alone = Processor::create({.threads = 1}).value();
   Convert c;
-  c.src = random_picture(random_, 500, 300, PixelFormat::nv12);
-  c.dst = random_picture(random_, 400, 400, PixelFormat::rgb);
+  c.src = random_image(random_, 500, 300, PixelFormat::nv12);
+  c.dst = random_image(random_, 400, 400, PixelFormat::rgb);
   c.fit = Fit::letterbox;
   run(c);
   Convert other = c;

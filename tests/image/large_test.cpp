@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures of many strips: several threads, ring buffers that go round, streams past the cache.
+// Images of many strips: several threads, ring buffers that go round, streams past the cache.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -32,7 +32,7 @@ void lanczos(Convert& c) {
   c.filter = Filter::lanczos3;
   c.antialias = true;
 }
-void turned(Convert& c) {
+void rotated(Convert& c) {
   c.rotation = Rotation::cw90;
 }
 void covered(Convert& c) {
@@ -48,7 +48,7 @@ constexpr Work works[] = {
     {PixelFormat::yuyv, {639, 203}, PixelFormat::rgba, DType::u8, {317, 229}, &boxed},
     {PixelFormat::rgb, {517, 300}, PixelFormat::rgb, DType::u8, {256, 256}, &smooth},
     {PixelFormat::rgb, {170, 111}, PixelFormat::rgb, DType::u8, {511, 333}, &plain},
-    {PixelFormat::rgba, {301, 199}, PixelFormat::rgba, DType::u8, {199, 301}, &turned},
+    {PixelFormat::rgba, {301, 199}, PixelFormat::rgba, DType::u8, {199, 301}, &rotated},
     {PixelFormat::i420, {401, 277}, PixelFormat::bgr, DType::i8, {300, 200}, &covered},
     {PixelFormat::grey, {1000, 700}, PixelFormat::grey, DType::u8, {31, 17}, &smooth},
     {PixelFormat::grey, {1000, 700}, PixelFormat::grey, DType::f16, {61, 43}, &lanczos},
@@ -58,13 +58,13 @@ constexpr Work works[] = {
     {PixelFormat::nv24, {33, 900}, PixelFormat::rgb, DType::u8, {71, 450}, &plain},
 };
 
-TEST(LargePictures, are_right_in_every_strip) {
+TEST(LargeImages, are_right_in_every_strip) {
   Random random(61);
   Judge judge({.threads = 3});
   for (const Work& w : works) {
     Convert c;
-    c.src = random_picture(random, w.source.width, w.source.height, w.from, DType::u8, 12);
-    c.dst = random_picture(random, w.target.width, w.target.height, w.to, w.dtype, 8);
+    c.src = random_image(random, w.source.width, w.source.height, w.from, DType::u8, 12);
+    c.dst = random_image(random, w.target.width, w.target.height, w.to, w.dtype, 8);
     w.set(c);
     judge.compare(c);
   }
@@ -76,12 +76,12 @@ Convert block_of(const Convert& whole, const Region& block, Random& random) {
   Convert part = whole;
   part.src = whole.src.slice(block).value();
   part.dst =
-      random_picture(random, block.width, block.height, *whole.dst.format(), whole.dst.dtype());
+      random_image(random, block.width, block.height, *whole.dst.format(), whole.dst.dtype());
   part.dst.set_colorimetry(whole.dst.colorimetry());
   return part;
 }
 
-TEST(LargePictures, are_at_one_to_one_what_their_blocks_are) {
+TEST(LargeImages, are_at_one_to_one_what_their_blocks_are) {
   // Destinations of up to 33 MB: beyond any cache of this class of machines.
   constexpr Size size{3840 / (slowness > 1 ? 4 : 1), 2160 / (slowness > 1 ? 4 : 1)};
   struct Pair {

@@ -38,11 +38,11 @@ const char* declined(const Pair& p) {
 }
 
 /// Rows longer than they must be by some samples, and some samples in front of the first.
-Tensor loose_picture(Random& random, Size size, PixelFormat format, DType dtype) {
+Tensor loose_image(Random& random, Size size, PixelFormat format, DType dtype) {
   const std::size_t sample = size_of(dtype);
   const auto extra = static_cast<std::size_t>(pick(random, 0, 5)) * 4 * sample;
   const auto offset = static_cast<std::size_t>(pick(random, 0, 7)) * sample;
-  return random_picture(random, size.width, size.height, format, dtype, extra, offset);
+  return random_image(random, size.width, size.height, format, dtype, extra, offset);
 }
 
 class Matrix : public ::testing::Test {
@@ -69,15 +69,15 @@ class Matrix : public ::testing::Test {
 TEST_F(Matrix, every_pair_of_one_size_is_right) {
   each_served([&](const Pair& p, int index, Convert& c) {
     const Size size{32 + index % 7, 5 + index % 2};
-    c.src = loose_picture(random_, size, p.from, p.from_dtype);
-    c.dst = loose_picture(random_, size, p.to, p.to_dtype);
+    c.src = loose_image(random_, size, p.from, p.from_dtype);
+    c.dst = loose_image(random_, size, p.to, p.to_dtype);
   });
 }
 
 TEST_F(Matrix, every_pair_reduced_into_a_letterbox_is_right) {
   each_served([&](const Pair& p, int index, Convert& c) {
-    c.src = loose_picture(random_, {40 + index % 11, 23 + index % 5}, p.from, p.from_dtype);
-    c.dst = loose_picture(random_, {19, 24 + index % 3}, p.to, p.to_dtype);
+    c.src = loose_image(random_, {40 + index % 11, 23 + index % 5}, p.from, p.from_dtype);
+    c.dst = loose_image(random_, {19, 24 + index % 3}, p.to, p.to_dtype);
     c.fit = Fit::letterbox;
     c.antialias = index % 3 == 0;
   });
@@ -85,8 +85,8 @@ TEST_F(Matrix, every_pair_reduced_into_a_letterbox_is_right) {
 
 TEST_F(Matrix, every_pair_turned_is_right) {
   each_served([&](const Pair& p, int index, Convert& c) {
-    c.src = loose_picture(random_, {16 + index % 5, 9 + index % 3}, p.from, p.from_dtype);
-    c.dst = loose_picture(random_, {9 + index % 3, 17 + index % 5}, p.to, p.to_dtype);
+    c.src = loose_image(random_, {16 + index % 5, 9 + index % 3}, p.from, p.from_dtype);
+    c.dst = loose_image(random_, {9 + index % 3, 17 + index % 5}, p.to, p.to_dtype);
     c.rotation = static_cast<Rotation>(1 + index % 3);
     c.flip = static_cast<Flip>(index / 3 % 3);
   });
@@ -123,8 +123,8 @@ TEST(Support, declines_with_the_reason_that_the_table_gives) {
     EXPECT_STRNE(reason, "");
     if (refused++ % 37 != 0) return;
     Convert c;
-    c.src = random_picture(random, 8, 8, p.from, p.from_dtype);
-    c.dst = random_picture(random, 8, 8, p.to, p.to_dtype);
+    c.src = random_image(random, 8, 8, p.from, p.from_dtype);
+    c.dst = random_image(random, 8, 8, p.to, p.to_dtype);
     const auto before = bytes_of(c.dst);
     const auto result = processor.convert(c);
     ASSERT_FALSE(result) << describe(c);

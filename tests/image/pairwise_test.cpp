@@ -90,11 +90,11 @@ TEST(Pairwise, main_pairs_are_right_at_every_width) {
     for (int width = 1; width <= 65 && !judge.gives_up(); width += 1 + (slowness - 1) / 3) {
       const int height = 1 + width % 9;
       Convert c;
-      c.src = random_picture(random, width, height, pair.from, DType::u8, 4);
-      c.dst = random_picture(random, width, height, pair.to, pair.dtype, 8);
+      c.src = random_image(random, width, height, pair.from, DType::u8, 4);
+      c.dst = random_image(random, width, height, pair.to, pair.dtype, 8);
       judge.compare(c);  // of one size
       c.rotation = static_cast<Rotation>(width % 4);
-      c.dst = random_picture(random, 66 - width, 10 - height, pair.to, pair.dtype, 4);
+      c.dst = random_image(random, 66 - width, 10 - height, pair.to, pair.dtype, 4);
       c.fit = Fit::letterbox;
       judge.compare(c);
       c.antialias = true;

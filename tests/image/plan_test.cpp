@@ -14,7 +14,7 @@ namespace {
 class PlanTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    request_.src = random_picture(random_, 40, 30, PixelFormat::nv12);
+    request_.src = random_image(random_, 40, 30, PixelFormat::nv12);
     request_.dst = Tensor::create_image(24, 24, PixelFormat::rgb).value();
     request_.fit = Fit::letterbox;
   }
@@ -27,12 +27,12 @@ class PlanTest : public ::testing::Test {
   Convert request_;
 };
 
-TEST_F(PlanTest, a_plan_converts_other_pictures_of_its_geometry) {
+TEST_F(PlanTest, a_plan_converts_other_images_of_its_geometry) {
   const ConvertPlan plan = processor_.plan(request_).value();
   EXPECT_EQ(plan.placement().content(), (Region{0, 3, 24, 18}));
   EXPECT_EQ(plan.backend(), "cpu");
   for (int i = 0; i < 3; ++i) {
-    request_.src = random_picture(random_, 40, 30, PixelFormat::nv12, DType::u8, 64);
+    request_.src = random_image(random_, 40, 30, PixelFormat::nv12, DType::u8, 64);
     const auto wanted = converted();
     const Tensor other = Tensor::create_image(24, 24, PixelFormat::rgb).value();
     const auto placed = processor_.run(plan, request_.src, other);
@@ -73,7 +73,7 @@ TEST_F(PlanTest, a_plan_refuses_tensors_of_another_kind_and_names_them) {
   EXPECT_EQ(refusal(src, quantized).substr(0, 5), "dst: ");
 }
 
-TEST_F(PlanTest, a_plan_takes_its_destination_as_a_picture_or_as_a_plain_tensor) {
+TEST_F(PlanTest, a_plan_takes_its_destination_as_an_image_or_as_a_plain_tensor) {
   const auto wanted = converted();
   const Tensor plain = Tensor::create(DType::u8, {1, 24, 24, 3}).value();
   const ConvertPlan plan = processor_.plan(request_).value();
@@ -81,12 +81,12 @@ TEST_F(PlanTest, a_plan_takes_its_destination_as_a_picture_or_as_a_plain_tensor)
   EXPECT_EQ(bytes_of(plain), wanted);
   request_.dst = Tensor::create(DType::u8, {24, 24, 3}).value();
   const ConvertPlan of_plain = processor_.plan(request_).value();
-  const Tensor picture = Tensor::create_image(24, 24, PixelFormat::rgb).value();
-  ASSERT_TRUE(processor_.run(of_plain, request_.src, picture));
-  EXPECT_EQ(bytes_of(picture), wanted);
+  const Tensor image = Tensor::create_image(24, 24, PixelFormat::rgb).value();
+  ASSERT_TRUE(processor_.run(of_plain, request_.src, image));
+  EXPECT_EQ(bytes_of(image), wanted);
 }
 
-TEST_F(PlanTest, plain_tensors_of_every_shape_get_the_pixels_of_pictures) {
+TEST_F(PlanTest, plain_tensors_of_every_shape_get_the_pixels_of_images) {
   const auto same = [&](const Tensor& plain, PixelFormat format, const char* what) {
     request_.dst = plain;
     const auto got = converted();
@@ -121,8 +121,8 @@ TEST_F(PlanTest, plain_tensors_with_strides_are_written_where_they_say) {
 
 image::CompiledPtr uncompiled(const Convert& c) {
   return std::make_shared<image::CompiledPlan>(image::CompiledPlan{
-      image::TensorKey(c.src), image::TensorKey(c.dst), image::copy_of(image::words_of(c)),
-      image::make_plan(c).value(), nullptr});
+      image::TensorKey(c.src), image::TensorKey(c.dst),
+      image::copy_request_key(image::request_key_of(c)), image::make_plan(c).value(), nullptr});
 }
 
 TEST_F(PlanTest, the_same_request_is_found_again_over_other_bytes) {
@@ -136,7 +136,7 @@ TEST_F(PlanTest, the_same_request_is_found_again_over_other_bytes) {
 }
 
 TEST_F(PlanTest, no_field_of_a_request_is_forgotten) {
-  request_.src = random_picture(random_, 40, 30, PixelFormat::rgba);
+  request_.src = random_image(random_, 40, 30, PixelFormat::rgba);
   request_.dst = Tensor::create_image(24, 24, PixelFormat::rgba, DType::f32).value();
   const std::vector<void (*)(Convert&)> changes = {
       [](Convert& c) {
@@ -166,7 +166,7 @@ TEST_F(PlanTest, no_field_of_a_request_is_forgotten) {
         c.fit = Fit::stretch;
         c.affine = Affine{{1, 0.25, 0, 0, 1, 0}};
       }};
-  static_assert(std::tuple_size_v<image::Words> == 16);
+  static_assert(std::tuple_size_v<image::RequestKey> == 16);
   EXPECT_EQ(changes.size(), 16U);
   image::PlanCache cache;
   cache.add(uncompiled(request_));

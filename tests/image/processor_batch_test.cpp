@@ -19,30 +19,30 @@ class ManyTest : public ::testing::Test {
     EXPECT_TRUE(other.convert(request));
     return bytes_of(request.dst);
   }
-  Tensor picture(int width, int height, PixelFormat format, DType dtype = DType::u8) {
-    return random_picture(random_, width, height, format, dtype);
+  Tensor image(int width, int height, PixelFormat format, DType dtype = DType::u8) {
+    return random_image(random_, width, height, format, dtype);
   }
   Random random_{13};
   Processor processor_ = Processor::create({.threads = 2}).value();
 };
 
 TEST_F(ManyTest, one_pass_gives_what_requests_alone_give) {
-  const Tensor camera = picture(640, 480, PixelFormat::nv12);
-  const Tensor other = picture(200, 300, PixelFormat::rgb);
+  const Tensor camera = image(640, 480, PixelFormat::nv12);
+  const Tensor other = image(200, 300, PixelFormat::rgb);
   std::vector<Convert> requests(5);
   requests[0].src = camera;
-  requests[0].dst = picture(320, 320, PixelFormat::planar_rgb, DType::f32);
+  requests[0].dst = image(320, 320, PixelFormat::planar_rgb, DType::f32);
   requests[0].fit = Fit::letterbox;
   requests[1].src = other;
-  requests[1].dst = picture(150, 100, PixelFormat::nv12);
+  requests[1].dst = image(150, 100, PixelFormat::nv12);
   requests[1].rotation = Rotation::cw90;
   requests[2].src = camera;
-  requests[2].dst = picture(64, 48, PixelFormat::rgb);
+  requests[2].dst = image(64, 48, PixelFormat::rgb);
   requests[2].antialias = true;
   requests[3].src = other;
-  requests[3].dst = picture(3, 2, PixelFormat::grey);
+  requests[3].dst = image(3, 2, PixelFormat::grey);
   requests[4].src = camera;
-  requests[4].dst = picture(640, 480, PixelFormat::nv12);
+  requests[4].dst = image(640, 480, PixelFormat::nv12);
   std::vector<std::vector<std::byte>> wanted;
   for (const Convert& request : requests)
     wanted.push_back(alone(request));
@@ -70,12 +70,12 @@ TEST_F(ManyTest, an_empty_list_is_done_at_once) {
 // Requests of which number 1 is wrong; nothing is written, and the error says which.
 TEST_F(ManyTest, one_wrong_request_leaves_all_destinations_as_they_were) {
   static const std::array<std::uint8_t, 16 * 16> fixed{};
-  const Tensor source = picture(32, 24, PixelFormat::grey);
+  const Tensor source = image(32, 24, PixelFormat::grey);
   const auto refusal = [&](auto spoil) {
     std::vector<Convert> requests(3);
     for (Convert& request : requests) {
       request.src = source;
-      request.dst = picture(16, 16, PixelFormat::grey);
+      request.dst = image(16, 16, PixelFormat::grey);
     }
     const std::array<Tensor, 3> dsts{requests[0].dst, requests[1].dst, requests[2].dst};
     spoil(requests);
@@ -105,9 +105,9 @@ TEST_F(ManyTest, one_wrong_request_leaves_all_destinations_as_they_were) {
 }
 
 TEST_F(ManyTest, requests_of_one_call_must_not_touch_what_another_writes) {
-  const Tensor whole = picture(32, 32, PixelFormat::rgb);
+  const Tensor whole = image(32, 32, PixelFormat::rgb);
   std::vector<Convert> requests(2);
-  requests[0].src = requests[1].src = picture(16, 16, PixelFormat::rgb);
+  requests[0].src = requests[1].src = image(16, 16, PixelFormat::rgb);
   requests[0].dst = whole.slice({0, 0, 16, 32}).value();
   requests[1].dst = whole.slice({16, 0, 16, 32}).value();
   EXPECT_TRUE(processor_.convert_all(requests));
@@ -118,7 +118,7 @@ TEST_F(ManyTest, requests_of_one_call_must_not_touch_what_another_writes) {
   EXPECT_EQ(result.error().code, Errc::invalid_argument);
   EXPECT_EQ(result.error().message().find("dst: "), 0U);
   EXPECT_NE(result.error().message().find("0 and 1"), std::string::npos);
-  requests[1].dst = picture(8, 8, PixelFormat::rgb);
+  requests[1].dst = image(8, 8, PixelFormat::rgb);
   requests[1].src = whole.slice({0, 0, 4, 4}).value();
   result = processor_.convert_all(requests);
   ASSERT_FALSE(result);
@@ -129,9 +129,9 @@ TEST_F(ManyTest, requests_of_one_call_must_not_touch_what_another_writes) {
 }
 
 TEST_F(ManyTest, a_batch_takes_sources_of_several_sizes) {
-  const std::vector<Tensor> sources = {picture(64, 48, PixelFormat::nv12),
-                                       picture(30, 50, PixelFormat::rgba),
-                                       picture(33, 17, PixelFormat::yuyv)};
+  const std::vector<Tensor> sources = {image(64, 48, PixelFormat::nv12),
+                                       image(30, 50, PixelFormat::rgba),
+                                       image(33, 17, PixelFormat::yuyv)};
   Convert like;
   like.fit = Fit::letterbox;
   const Tensor batch = Tensor::create(DType::f32, {4, 3, 24, 24}).value();
@@ -151,7 +151,7 @@ TEST_F(ManyTest, a_batch_takes_sources_of_several_sizes) {
 }
 
 TEST_F(ManyTest, a_batch_refuses_more_sources_than_places) {
-  const std::vector<Tensor> sources(3, picture(8, 8, PixelFormat::rgb));
+  const std::vector<Tensor> sources(3, image(8, 8, PixelFormat::rgb));
   const auto refusal = [&](const Tensor& batch) {
     const auto result = processor_.convert_batch(sources, batch, {});
     return result ? Error{} : result.error();
@@ -160,7 +160,7 @@ TEST_F(ManyTest, a_batch_refuses_more_sources_than_places) {
   const Error more = refusal(Tensor::create(DType::u8, {2, 8, 8, 3}).value());
   EXPECT_EQ(more.code, Errc::invalid_argument);
   EXPECT_EQ(more.message().find("sources: "), 0U);
-  EXPECT_EQ(refusal(picture(8, 8, PixelFormat::rgb)).message().find("batch: "), 0U);
+  EXPECT_EQ(refusal(image(8, 8, PixelFormat::rgb)).message().find("batch: "), 0U);
   EXPECT_EQ(refusal(Tensor()).message().find("batch: "), 0U);
 }
 
@@ -176,9 +176,9 @@ class DeferredTest : public ManyTest {
     c.dst = dst;
     return c;
   }
-  Tensor a_ = picture(16, 16, PixelFormat::rgb);
-  Tensor b_ = picture(16, 16, PixelFormat::rgb);
-  Tensor c_ = picture(16, 16, PixelFormat::rgb);
+  Tensor a_ = image(16, 16, PixelFormat::rgb);
+  Tensor b_ = image(16, 16, PixelFormat::rgb);
+  Tensor c_ = image(16, 16, PixelFormat::rgb);
 };
 
 TEST_F(DeferredTest, pixels_come_with_flush) {
@@ -197,7 +197,7 @@ TEST_F(DeferredTest, pixels_come_with_flush) {
 }
 
 TEST_F(DeferredTest, the_placement_is_known_at_once) {
-  Convert c = request(a_, picture(32, 16, PixelFormat::rgb));
+  Convert c = request(a_, image(32, 16, PixelFormat::rgb));
   c.fit = Fit::letterbox;
   EXPECT_EQ(processor_.convert_deferred(c)->content(), (Region{8, 0, 16, 16}));
 }
@@ -211,7 +211,7 @@ TEST_F(DeferredTest, who_reads_a_kept_destination_flushes_first) {
 }
 
 TEST_F(DeferredTest, who_writes_a_kept_destination_flushes_first) {
-  const Tensor second = picture(16, 16, PixelFormat::rgb);
+  const Tensor second = image(16, 16, PixelFormat::rgb);
   defer(request(a_, b_));
   defer(request(second, b_));
   EXPECT_EQ(greatest_difference(a_, b_), 0);
@@ -232,7 +232,7 @@ TEST_F(DeferredTest, other_calls_see_kept_destinations_filled) {
   defer(request(a_, b_));
   ASSERT_TRUE(processor_.convert(request(b_, c_)));
   EXPECT_EQ(greatest_difference(a_, c_), 0);
-  const Tensor later = picture(16, 16, PixelFormat::rgb);
+  const Tensor later = image(16, 16, PixelFormat::rgb);
   defer(request(later, b_));
   const Convert read = request(b_, c_);
   ASSERT_TRUE(processor_.convert_all({&read, 1}));
@@ -243,8 +243,8 @@ TEST_F(DeferredTest, other_calls_see_kept_destinations_filled) {
   EXPECT_EQ(greatest_difference(a_, c_), 0);
 }
 
-TEST_F(DeferredTest, parts_of_one_picture_wait_together) {
-  const Tensor whole = picture(32, 16, PixelFormat::rgb);
+TEST_F(DeferredTest, parts_of_one_image_wait_together) {
+  const Tensor whole = image(32, 16, PixelFormat::rgb);
   const auto before = bytes_of(whole);
   const Tensor left = whole.slice({0, 0, 16, 16}).value();
   const Tensor right = whole.slice({16, 0, 16, 16}).value();

@@ -15,7 +15,7 @@ namespace {
 class ProcessorTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    request_.src = random_picture(random_, 32, 24, PixelFormat::nv12);
+    request_.src = random_image(random_, 32, 24, PixelFormat::nv12);
     request_.dst = Tensor::create_image(16, 16, PixelFormat::rgb).value();
   }
   Error refusal() {
@@ -38,7 +38,7 @@ TEST_F(ProcessorTest, converts_and_returns_the_placement) {
   EXPECT_FLOAT_EQ(middle.y, 12);
 }
 
-TEST_F(ProcessorTest, reads_plain_destination_tensors_as_pictures) {
+TEST_F(ProcessorTest, reads_plain_destination_tensors_as_images) {
   request_.dst = Tensor::create(DType::f32, {1, 3, 16, 16}).value();
   ASSERT_TRUE(processor_.convert(request_));
   request_.dst = Tensor::create(DType::u8, {1, 16, 16, 3}).value();
@@ -47,7 +47,7 @@ TEST_F(ProcessorTest, reads_plain_destination_tensors_as_pictures) {
   EXPECT_EQ(refusal().code, Errc::invalid_argument);
 }
 
-TEST_F(ProcessorTest, refuses_what_is_not_a_picture) {
+TEST_F(ProcessorTest, refuses_what_is_not_an_image) {
   request_.src = Tensor();
   EXPECT_EQ(refusal().code, Errc::invalid_argument);
   request_.src = Tensor::create(DType::u8, {4, 4, 3}).value();
@@ -68,10 +68,10 @@ TEST_F(ProcessorTest, refuses_formats_and_element_types_that_nobody_serves) {
 }
 
 TEST_F(ProcessorTest, refuses_empty_and_outside_rectangles_and_names_them) {
-  constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
+  constexpr std::int32_t maximum = std::numeric_limits<std::int32_t>::max();
   for (const Region bad : {Region{0, 0, 0, 5}, Region{0, 0, 5, 0}, Region{-1, 0, 5, 5},
                            Region{0, -1, 5, 5}, Region{30, 0, 3, 5}, Region{0, 22, 5, 3},
-                           Region{most, most, most, most}, Region{1, 1, -4, 4}}) {
+                           Region{maximum, maximum, maximum, maximum}, Region{1, 1, -4, 4}}) {
     request_.crop = bad;
     EXPECT_EQ(refusal().code, Errc::invalid_argument);
     EXPECT_NE(refusal().message().find("crop"), std::string::npos);
@@ -193,7 +193,7 @@ TEST(ColorimetryModes, the_environment_overrules_options_and_setter) {
 
 TEST_F(ProcessorTest, the_mode_can_be_changed_between_calls) {
   if (environment().colorimetry) GTEST_SKIP() << "HALYARD_COLORIMETRY is set";
-  request_.src = random_picture(random_, 256, 256, PixelFormat::nv24);
+  request_.src = random_image(random_, 256, 256, PixelFormat::nv24);
   request_.dst = Tensor::create_image(256, 256, PixelFormat::rgb).value();
   const auto pixels = [&](ColorimetryMode mode) {
     processor_.set_colorimetry_mode(mode);
@@ -212,7 +212,7 @@ TEST_F(ProcessorTest, the_mode_can_be_changed_between_calls) {
 }
 
 TEST_F(ProcessorTest, normalised_floats_are_the_affine_of_the_code) {
-  request_.src = random_picture(random_, 16, 16, PixelFormat::rgb);
+  request_.src = random_image(random_, 16, 16, PixelFormat::rgb);
   request_.dst = Tensor::create(DType::f32, {3, 16, 16}).value();
   Normalize n;
   n.scale = {0.0171F, 2.0F, -0.5F, 1};
@@ -231,7 +231,7 @@ TEST_F(ProcessorTest, normalised_floats_are_the_affine_of_the_code) {
 }
 
 TEST_F(ProcessorTest, quantized_destinations_store_by_their_quantization) {
-  request_.src = random_picture(random_, 16, 16, PixelFormat::rgba);
+  request_.src = random_image(random_, 16, 16, PixelFormat::rgba);
   request_.dst = Tensor::create_image(16, 16, PixelFormat::rgba, DType::i8).value();
   ASSERT_TRUE(request_.dst.set_quantization(Quantization::per_tensor(1.0F / 255, -128)));
   ASSERT_TRUE(processor_.convert(request_));

@@ -53,15 +53,15 @@ TEST(Properties, any_legal_request_is_right) {
 /// A turn by any angle, scales from a third to three, some shear; about the middles.
 Affine any_map(Size from, Size to) {
   const double angle = *rc::gen::inRange(0, 360) * std::numbers::pi / 180;
-  const double across = std::pow(3.0, *rc::gen::inRange(-100, 101) / 100.0);
-  const double down = std::pow(3.0, *rc::gen::inRange(-100, 101) / 100.0);
+  const double horizontal = std::pow(3.0, *rc::gen::inRange(-100, 101) / 100.0);
+  const double vertical = std::pow(3.0, *rc::gen::inRange(-100, 101) / 100.0);
   const double shear = *rc::gen::element(0.0, 0.0, 0.3, -0.7);
   const double mirror = *rc::gen::element(1.0, -1.0);
   Affine map;
-  map.m[0] = std::cos(angle) * across * mirror;
-  map.m[1] = -std::sin(angle) * down + shear * map.m[0];
-  map.m[3] = std::sin(angle) * across * mirror;
-  map.m[4] = std::cos(angle) * down + shear * map.m[3];
+  map.m[0] = std::cos(angle) * horizontal * mirror;
+  map.m[1] = -std::sin(angle) * vertical + shear * map.m[0];
+  map.m[3] = std::sin(angle) * horizontal * mirror;
+  map.m[4] = std::cos(angle) * vertical + shear * map.m[3];
   const double aside = *rc::gen::inRange(-30, 31) / 7.0;
   map.m[2] = to.width / 2.0 + aside - map.m[0] * from.width / 2 - map.m[1] * from.height / 2;
   map.m[5] = to.height / 2.0 - aside - map.m[3] * from.width / 2 - map.m[4] * from.height / 2;

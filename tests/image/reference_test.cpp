@@ -13,7 +13,7 @@ namespace halyard::testing {
 namespace {
 
 using reference::Geometry;
-using reference::Picture;
+using reference::Image;
 using reference::reference_convert;
 using reference::Spot;
 using reference::Taps;
@@ -25,16 +25,16 @@ constexpr Filter all_filters[] = {Filter::nearest, Filter::bilinear, Filter::bic
 Convert request(Random& random, Size from, PixelFormat source, Size to, PixelFormat target,
                 DType dtype = DType::u8) {
   Convert c;
-  c.src = random_picture(random, from.width, from.height, source);
-  c.dst = random_picture(random, to.width, to.height, target, dtype);
+  c.src = random_image(random, from.width, from.height, source);
+  c.dst = random_image(random, to.width, to.height, target, dtype);
   return c;
 }
 
-void fill(const Tensor& picture, std::array<int, 4> codes) {
-  for (std::size_t c = 0; c < reference::channel_count(*picture.format()); ++c) {
-    for (int y = 0; y < picture.size().height; ++y) {
-      for (int x = 0; x < picture.size().width; ++x)
-        set_code(picture, c, x, y, codes[c]);
+void fill(const Tensor& image, std::array<int, 4> codes) {
+  for (std::size_t c = 0; c < reference::channel_count(*image.format()); ++c) {
+    for (int y = 0; y < image.size().height; ++y) {
+      for (int x = 0; x < image.size().width; ++x)
+        set_code(image, c, x, y, codes[c]);
     }
   }
 }
@@ -110,7 +110,7 @@ TEST(Reference, moves_codes_at_one_to_one_whatever_the_filter) {
         if (info(format).model == ColorModel::yuv) c.dst.set_colorimetry(c.src.colorimetry());
         c.filter = filter;
         c.antialias = antialias;
-        const Picture got = reference_convert(c);
+        const Image got = reference_convert(c);
         for (std::size_t k = 0; k < got.channels; ++k) {
           const reference::Site site = reference::site_of(format, k);
           for (int y = 0; y < got.channel[k].rows; ++y) {
@@ -126,7 +126,7 @@ TEST(Reference, moves_codes_at_one_to_one_whatever_the_filter) {
   }
 }
 
-TEST(Reference, keeps_a_constant_picture_constant_at_every_scale) {
+TEST(Reference, keeps_a_constant_image_constant_at_every_scale) {
   Random random(2);
   for (const Filter filter : all_filters) {
     for (const bool antialias : {false, true}) {
@@ -136,7 +136,7 @@ TEST(Reference, keeps_a_constant_picture_constant_at_every_scale) {
         c.filter = filter;
         c.antialias = antialias;
         c.crop = RegionF(1.3, 0.6, 8.9, 7.7);
-        const Picture got = reference_convert(c);
+        const Image got = reference_convert(c);
         for (const auto& e : got.channel[2].samples)
           EXPECT_NEAR(e.value, 201, 1e-9);
       }
@@ -183,10 +183,10 @@ TEST(Reference, rgb_to_yuv_gives_the_colour_bars) {
 TEST(Reference, unknown_colorimetry_follows_the_height) {
   Random random(5);
   Convert c = request(random, {1, 720}, PixelFormat::grey, {1, 720}, PixelFormat::rgb);
-  c.src = random_picture(random, 1, 720, PixelFormat::nv24);
+  c.src = random_image(random, 1, 720, PixelFormat::nv24);
   fill(c.src, {126, 128, 138, 0});
   const double hd = value(c, 0);
-  c.src = random_picture(random, 1, 719, PixelFormat::nv24);
+  c.src = random_image(random, 1, 719, PixelFormat::nv24);
   fill(c.src, {126, 128, 138, 0});
   EXPECT_NEAR(hd - value(c, 0), 10 * (1.793 - 1.596), 0.01);
 }
@@ -196,7 +196,7 @@ TEST(Reference, grey_is_luma_in_full_range_and_alpha_steps_are_as_written) {
   Convert c = request(random, {1, 1}, PixelFormat::rgba, {1, 1}, PixelFormat::grey);
   fill(c.src, {200, 100, 50, 51});
   EXPECT_NEAR(value(c, 0), 0.299 * 200 + 0.587 * 100 + 0.114 * 50, 1e-9);
-  c.dst = random_picture(random, 1, 1, PixelFormat::bgra);
+  c.dst = random_image(random, 1, 1, PixelFormat::bgra);
   EXPECT_NEAR(value(c, 3), 51, 1e-9);
   c.alpha = AlphaStep::premultiply;
   EXPECT_NEAR(value(c, 0), 40, 1e-9);
@@ -219,14 +219,14 @@ TEST(Reference, turns_follow_flips_and_orientation_comes_first) {
     for (int x = 0; x < 2; ++x)
       EXPECT_EQ(value(c, 0, x, y), code_at(c.src, 0, want[y][x] % 3, want[y][x] / 3));
   }
-  // The same from the picture's own orientation, and a turn after it.
-  Convert turned = c;
-  turned.orientation = Orientation{c.flip, c.rotation};
-  turned.flip = Flip::none;
-  turned.rotation = Rotation::cw180;
+  // The same from the image's own orientation, and a turn after it.
+  Convert rotated = c;
+  rotated.orientation = Orientation{c.flip, c.rotation};
+  rotated.flip = Flip::none;
+  rotated.rotation = Rotation::cw180;
   for (int y = 0; y < 3; ++y) {
     for (int x = 0; x < 2; ++x)
-      EXPECT_EQ(value(turned, 0, x, y), value(c, 0, 1 - x, 2 - y));
+      EXPECT_EQ(value(rotated, 0, x, y), value(c, 0, 1 - x, 2 - y));
   }
 }
 
@@ -235,10 +235,10 @@ TEST(Reference, letterboxes_by_the_rule_that_is_named) {
   Convert c = request(random, {128, 72}, PixelFormat::grey, {64, 64}, PixelFormat::grey);
   c.fit = Fit::letterbox;
   EXPECT_EQ(reference_convert(c).content, (Region{0, 14, 64, 36}));
-  c.src = random_picture(random, 100, 33, PixelFormat::grey);  // 64 * 0.33 = 21.12
+  c.src = random_image(random, 100, 33, PixelFormat::grey);  // 64 * 0.33 = 21.12
   c.letterbox = LetterboxRule::ultralytics;
   EXPECT_EQ(reference_convert(c).content, (Region{0, 21, 64, 21}));  // 21.5 - 0.1 down
-  c.src = random_picture(random, 20, 10, PixelFormat::grey);
+  c.src = random_image(random, 20, 10, PixelFormat::grey);
   c.letterbox = LetterboxRule::ultralytics_val;
   EXPECT_EQ(reference_convert(c).content, (Region{22, 27, 20, 10}));
   c.fit = Fit::top_left;
@@ -257,10 +257,10 @@ TEST(Reference, a_free_map_agrees_with_the_turns_that_it_stands_for) {
   Convert free = c;
   free.rotation = Rotation::none;
   free.affine = Affine{{0, -2, 12, 2, 0, 0}};
-  const Picture turned = reference_convert(c);
-  const Picture mapped = reference_convert(free);
-  for (std::size_t i = 0; i < turned.channel[1].samples.size(); ++i)
-    EXPECT_NEAR(turned.channel[1].samples[i].value, mapped.channel[1].samples[i].value, 1e-9);
+  const Image rotated = reference_convert(c);
+  const Image mapped = reference_convert(free);
+  for (std::size_t i = 0; i < rotated.channel[1].samples.size(); ++i)
+    EXPECT_NEAR(rotated.channel[1].samples[i].value, mapped.channel[1].samples[i].value, 1e-9);
   free.affine = Affine{{1, 0, 4, 0, 1, 3}};
   free.pad = {9, 8, 7, 6};
   EXPECT_EQ(value(free, 1, 3, 3), 8);
@@ -286,7 +286,7 @@ TEST(Reference, demosaics_by_the_nearest_samples_and_mirrors_the_edges) {
 TEST(Reference, sixteen_bit_samples_count_by_their_bits) {
   Random random(11);
   Convert c = request(random, {1, 1}, PixelFormat::grey, {1, 1}, PixelFormat::grey);
-  c.src = random_picture(random, 1, 1, PixelFormat::grey, DType::u16, 0, 0, 10);
+  c.src = random_image(random, 1, 1, PixelFormat::grey, DType::u16, 0, 0, 10);
   {
     const TensorMap map = c.src.map(Access::write).value();
     const std::uint16_t sample = 341;
@@ -310,9 +310,9 @@ TEST(Reference, stores_each_dtype_as_the_header_says) {
   EXPECT_NEAR(value(c, 2), 2 / 0.02 + 3, 1e-3);
   EXPECT_NEAR(value(c, 1), -97, 1e-3);
   c.normalize.reset();
-  c.dst = random_picture(random, 1, 1, PixelFormat::planar_rgb, DType::u16);
+  c.dst = random_image(random, 1, 1, PixelFormat::planar_rgb, DType::u16);
   EXPECT_EQ(value(c, 0), 128 * 257);
-  c.dst = random_picture(random, 1, 1, PixelFormat::planar_rgb, DType::bf16);
+  c.dst = random_image(random, 1, 1, PixelFormat::planar_rgb, DType::bf16);
   EXPECT_NEAR(value(c, 0), 128 / 255.0, 1e-7);
 }
 

@@ -48,7 +48,7 @@ enum Factor : std::size_t {
 const std::vector<int>& factor_levels();
 /// Changes factors that are not `fixed` until the request is legal; false when it cannot.
 bool make_legal(std::vector<int>& values, const std::vector<bool>& fixed);
-/// The request, its pictures filled with random bytes. The values must be legal.
+/// The request, its images filled with random bytes. The values must be legal.
 Convert build_request(const std::vector<int>& values, Random& random);
 
 }  // namespace halyard::testing

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statistics of pictures.
+// Statistics of images.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,13 +12,13 @@ namespace halyard::testing {
 namespace {
 
 TEST(Measure, counts_what_was_put_in) {
-  const Tensor picture = Tensor::create_image(4, 2, PixelFormat::bgr).value();
+  const Tensor image = Tensor::create_image(4, 2, PixelFormat::bgr).value();
   for (int i = 0; i < 8; ++i) {
-    set_code(picture, 0, i % 4, i / 4, 10);
-    set_code(picture, 1, i % 4, i / 4, i < 4 ? 0 : 255);
-    set_code(picture, 2, i % 4, i / 4, i);
+    set_code(image, 0, i % 4, i / 4, 10);
+    set_code(image, 1, i % 4, i / 4, i < 4 ? 0 : 255);
+    set_code(image, 2, i % 4, i / 4, i);
   }
-  const PictureStatistics s = measure(picture).value();
+  const ImageStatistics s = measure(image).value();
   ASSERT_EQ(s.channels, 3U);
   EXPECT_EQ(s.channel[0].mean, 10);
   EXPECT_EQ(s.channel[0].standard_deviation, 0);
@@ -33,8 +33,8 @@ TEST(Measure, counts_what_was_put_in) {
 TEST(Measure, every_format_counts_its_samples) {
   Random random(23);
   for (const FormatInfo& format : all_formats()) {
-    const Tensor picture = random_picture(random, 33, 17, format.format, DType::u8, 8);
-    const PictureStatistics s = measure(picture).value();
+    const Tensor image = random_image(random, 33, 17, format.format, DType::u8, 8);
+    const ImageStatistics s = measure(image).value();
     const bool mosaic = format.model == ColorModel::bayer;
     ASSERT_EQ(s.channels, mosaic ? 1 : image::channel_map(format.format)->count) << format.name;
     for (std::size_t c = 0; c < s.channels; ++c) {
@@ -47,7 +47,7 @@ TEST(Measure, every_format_counts_its_samples) {
       double sum = 0;
       for (int y = 0; y < rows && !mosaic; ++y) {
         for (int x = 0; x < columns; ++x) {
-          const int code = code_at(picture, c, chroma ? x << format.chroma_shift_x : x,
+          const int code = code_at(image, c, chroma ? x << format.chroma_shift_x : x,
                                    chroma ? y << format.chroma_shift_y : y);
           ++wanted[static_cast<std::size_t>(code)];
           sum += code;
@@ -65,23 +65,22 @@ TEST(Measure, every_format_counts_its_samples) {
 }
 
 TEST(Measure, steps_over_rows) {
-  const Tensor picture = Tensor::create_image(3, 10, PixelFormat::grey).value();
+  const Tensor image = Tensor::create_image(3, 10, PixelFormat::grey).value();
   for (int i = 0; i < 30; ++i)
-    set_code(picture, 0, i % 3, i / 3, i / 3);
-  const PictureStatistics s = measure(picture, 4).value();
+    set_code(image, 0, i % 3, i / 3, i / 3);
+  const ImageStatistics s = measure(image, 4).value();
   EXPECT_EQ(s.channel[0].mean, 4);  // rows 0, 4, 8
   EXPECT_EQ(s.channel[0].histogram[8], 3U);
-  EXPECT_EQ(measure(picture, SIZE_MAX)->channel[0].mean, 0);
+  EXPECT_EQ(measure(image, SIZE_MAX)->channel[0].mean, 0);
 }
 
 TEST(Measure, refuses_what_has_no_codes_and_names_it) {
-  const Tensor picture = Tensor::create_image(4, 4, PixelFormat::grey).value();
-  EXPECT_EQ(measure(picture, 0).error().code, Errc::invalid_argument);
-  EXPECT_EQ(measure(picture, 0).error().message().find("row_step: "), 0U);
+  const Tensor image = Tensor::create_image(4, 4, PixelFormat::grey).value();
+  EXPECT_EQ(measure(image, 0).error().code, Errc::invalid_argument);
+  EXPECT_EQ(measure(image, 0).error().message().find("row_step: "), 0U);
   EXPECT_EQ(measure(Tensor()).error().code, Errc::invalid_argument);
-  EXPECT_EQ(
-      measure(Tensor::create(DType::u8, {4, 4, 1}).value()).error().message().find("picture: "),
-      0U);
+  EXPECT_EQ(measure(Tensor::create(DType::u8, {4, 4, 1}).value()).error().message().find("image: "),
+            0U);
   EXPECT_EQ(measure(Tensor::create_image(4, 4, PixelFormat::grey, DType::u16).value()).error().code,
             Errc::unsupported);
 }

@@ -32,8 +32,8 @@ class SteadyImages : public ::testing::Test {
     std::vector<Convert> all;
     const auto add = [&](PixelFormat from, PixelFormat to, DType dtype, auto change) {
       Convert c;
-      c.src = random_picture(random_, 640, 360, from);
-      c.dst = random_picture(random_, 200, 200, to, dtype);
+      c.src = random_image(random_, 640, 360, from);
+      c.dst = random_image(random_, 200, 200, to, dtype);
       c.fit = Fit::letterbox;
       change(c);
       all.push_back(c);
@@ -127,7 +127,7 @@ TEST_F(SteadyImages, a_list_allocates_what_it_returns) {
 
 TEST_F(SteadyImages, batches_and_tiles_allocate_what_they_return) {
   Processor processor = Processor::create({.threads = 2}).value();
-  const Tensor frame = random_picture(random_, 400, 300, PixelFormat::nv12);
+  const Tensor frame = random_image(random_, 400, 300, PixelFormat::nv12);
   const std::vector<Tile> tiles = plan_tiles(frame.size(), {.size = {128, 128}}).value();
   const Tensor batch = Tensor::create(DType::f32, {tiles.size(), 3, 64, 64}).value();
   EXPECT_EQ(
@@ -154,8 +154,8 @@ TEST_F(SteadyImages, requests_that_wait_allocate_nothing) {
 TEST_F(SteadyImages, a_mask_allocates_nothing) {
   Processor processor = Processor::create({.threads = 1}).value();
   Convert request;
-  request.src = random_picture(random_, 90, 60, PixelFormat::grey);
-  request.dst = random_picture(random_, 64, 64, PixelFormat::grey);
+  request.src = random_image(random_, 90, 60, PixelFormat::grey);
+  request.dst = random_image(random_, 64, 64, PixelFormat::grey);
   request.fit = Fit::letterbox;
   const Placement placement = processor.convert(request).value();
   EXPECT_EQ(allocations_of([&] {

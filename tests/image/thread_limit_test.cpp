@@ -24,7 +24,7 @@ class ThreadsRefused : public ::testing::Test {
  protected:
   ThreadsRefused() {
     std::mt19937 random(1);
-    convert_.src = random_picture(random, 1280, 720, PixelFormat::nv12);
+    convert_.src = random_image(random, 1280, 720, PixelFormat::nv12);
     convert_.dst = Tensor::create_image(640, 640, PixelFormat::rgb).value();
     convert_.fit = Fit::letterbox;
   }

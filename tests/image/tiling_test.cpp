@@ -65,24 +65,24 @@ TEST(Tiling, refuses_what_has_no_meaning_and_names_it) {
   EXPECT_EQ(refusal({10, 10}, {.overlap = 1}), "overl");
   EXPECT_EQ(refusal({10, 10}, {.overlap = -0.1}), "overl");
   EXPECT_EQ(refusal({10, 10}, {.overlap = std::numeric_limits<double>::quiet_NaN()}), "overl");
-  constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
-  EXPECT_EQ(refusal({most, most}, {.size = {1, 1}, .overlap = 0}), "size:");
+  constexpr std::int32_t maximum = std::numeric_limits<std::int32_t>::max();
+  EXPECT_EQ(refusal({maximum, maximum}, {.size = {1, 1}, .overlap = 0}), "size:");
   EXPECT_EQ(refusal({65535, 65535}, {.size = {2, 2}}), "size:");
 }
 
 TEST(Tiling, the_largest_frames_stay_inside) {
-  constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
-  const auto tiles = plan_tiles({most, 1}, {.size = {1 << 20, 1}, .overlap = 0.1}).value();
+  constexpr std::int32_t maximum = std::numeric_limits<std::int32_t>::max();
+  const auto tiles = plan_tiles({maximum, 1}, {.size = {1 << 20, 1}, .overlap = 0.1}).value();
   for (const Tile& tile : tiles)
-    ASSERT_LE(tile.region.x, most - tile.region.width);
-  EXPECT_EQ(tiles.back().region.x, most - (1 << 20));
+    ASSERT_LE(tile.region.x, maximum - tile.region.width);
+  EXPECT_EQ(tiles.back().region.x, maximum - (1 << 20));
 }
 
 class TilesTest : public ::testing::Test {
  protected:
   Random random_{11};
   Processor processor_ = Processor::create({.threads = 2}).value();
-  Tensor frame_ = random_picture(random_, 100, 70, PixelFormat::nv12);
+  Tensor frame_ = random_image(random_, 100, 70, PixelFormat::nv12);
   std::vector<Tile> tiles_ = plan_tiles(frame_.size(), {.size = {48, 40}}).value();
   Tensor batch_ = Tensor::create_image_batch(tiles_.size(), 32, 32, PixelFormat::rgb).value();
 };
@@ -123,8 +123,8 @@ TEST_F(TilesTest, refuses_crops_strange_tiles_and_small_batches_by_name) {
   EXPECT_EQ(refusal({}, outside, batch_), "tiles: on");
   const Tensor small = Tensor::create_image_batch(2, 32, 32, PixelFormat::rgb).value();
   EXPECT_EQ(refusal({}, tiles_, small), "tiles: mo");
-  const Tensor picture = Tensor::create_image(32, 32, PixelFormat::rgb).value();
-  EXPECT_EQ(refusal({}, tiles_, picture), "batch: ne");
+  const Tensor image = Tensor::create_image(32, 32, PixelFormat::rgb).value();
+  EXPECT_EQ(refusal({}, tiles_, image), "batch: ne");
 }
 
 }  // namespace

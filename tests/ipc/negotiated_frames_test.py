@@ -2,7 +2,7 @@
 """examples/negotiated_frames.cpp and its viewer in Python: one layout from the camera to NumPy,
 without a copy, and what halyard pool ls says of the frames meanwhile.
 
-    negotiated_frames_test.py PROGRAM HALYARD VIEWER PICTURE
+    negotiated_frames_test.py PROGRAM HALYARD VIEWER IMAGE
 """
 import os
 import re
@@ -11,7 +11,7 @@ import subprocess
 import sys
 import unittest
 
-PICTURE, VIEWER, HALYARD, PROGRAM = (sys.argv.pop() for _ in range(4))
+IMAGE, VIEWER, HALYARD, PROGRAM = (sys.argv.pop() for _ in range(4))
 LIMIT = 60  # seconds
 
 
@@ -35,7 +35,7 @@ class NegotiatedFrames(unittest.TestCase):
 
     def test_frames_lie_the_same_everywhere(self):
         # It sends until it is killed: the viewer takes its time to start.
-        frames = self.start(PROGRAM, PICTURE, "100000")
+        frames = self.start(PROGRAM, IMAGE, "100000")
         agreed = frames.stdout.readline()
         self.assertIn("rgba 600x400 pitch 2560", agreed)
         self.assertIn("tensor NHWC u8 [1,400,600,4]", agreed)
@@ -50,7 +50,7 @@ class NegotiatedFrames(unittest.TestCase):
         self.assertRegex(pools, r"negotiated/frames +rgba 600x400 pitch 2560, u8 \[1, 400, 600,")
 
     def test_the_publisher_copies_nothing(self):
-        frames = self.start(PROGRAM, PICTURE, "5")
+        frames = self.start(PROGRAM, IMAGE, "5")
         text, _ = frames.communicate(timeout=LIMIT)
         self.assertEqual(frames.returncode, 0, text)
         self.assertIn("5 frames, 0 copies", text)

@@ -73,7 +73,7 @@ TEST(Engine, tells_what_the_file_says) {
   EXPECT_EQ(engine.runtime().substr(0, 11), "openvino 20");
 }
 
-TEST(Engine, knows_packed_pictures_and_plain_tensors) {
+TEST(Engine, knows_packed_images_and_plain_tensors) {
   EXPECT_EQ(open_model("packed.onnx", {.shape = {1, 5, 7, 3}}).inputs()[0].format,
             PixelFormat::rgb);
   EXPECT_EQ(open_model("grey.onnx", {.shape = {1, 1, 5, 7}}).inputs()[0].format, PixelFormat::grey);
@@ -83,7 +83,7 @@ TEST(Engine, knows_packed_pictures_and_plain_tensors) {
   EXPECT_FALSE(open_model("both.onnx", {.shape = {1, 3, 5, 3}}).inputs()[0].format);
 }
 
-TEST(Engine, takes_the_size_of_a_dynamic_picture_from_the_metadata) {
+TEST(Engine, takes_the_size_of_a_dynamic_image_from_the_metadata) {
   const Engine engine =
       open_model("dynamic.onnx", {.shape = {-1, 3, -1, -1}, .metadata = {{"imgsz", "[8, 16]"}}});
   EXPECT_EQ(engine.input_size(), (Size{16, 8}));
@@ -179,11 +179,11 @@ TEST(Engine, tells_a_child_that_its_threads_stayed_in_the_parent) {
   EXPECT_TRUE(engine.run(input)) << "the parent goes on";
 }
 
-TEST(Engine, takes_a_picture_without_the_batch_axis) {
+TEST(Engine, takes_an_image_without_the_batch_axis) {
   Engine engine = open_model("unbatched.onnx", {});
-  auto picture = Tensor::create_image(6, 4, PixelFormat::planar_rgb, DType::f32, Memory::mem);
-  ASSERT_TRUE(picture);
-  EXPECT_TRUE(engine.run(*picture));
+  auto image = Tensor::create_image(6, 4, PixelFormat::planar_rgb, DType::f32, Memory::mem);
+  ASSERT_TRUE(image);
+  EXPECT_TRUE(engine.run(*image));
 }
 
 TEST(Engine, names_the_input_that_does_not_fit) {

@@ -98,7 +98,7 @@ TEST_F(OnnxFileTest, leaves_out_inputs_that_have_values) {
   EXPECT_EQ(seen->inputs[0].name, "x");
 }
 
-TEST_F(OnnxFileTest, dynamic_axes_are_a_batch_of_one_and_the_picture_of_the_metadata) {
+TEST_F(OnnxFileTest, dynamic_axes_are_a_batch_of_one_and_the_image_of_the_metadata) {
   const Message batch = Message().text(2, "batch");
   const auto model = [&](const std::string& size) {
     Message graph;
@@ -170,7 +170,7 @@ TEST_F(OnnxFileTest, has_limits_that_the_message_names) {
   expect_refusal(model_of(Message().nested(11, Message().text(1, std::string(4097, 'n')))),
                  exhausted, "a name: 4097 bytes");
   std::string fields;
-  for (std::uint64_t i = 0; i <= WireReader::most_fields; ++i)
+  for (std::uint64_t i = 0; i <= WireReader::max_fields; ++i)
     fields += std::string("\x08\x00", 2);
   expect_refusal(fields, exhausted, "too many fields: at most 4194304");
 }
@@ -219,23 +219,23 @@ TEST_F(OnnxFileTest, steps_over_gigabytes) {
   EXPECT_EQ(seen->outputs[0].shape, Shape{7});
 }
 
-TEST(SignalsOfFile, describe_a_model_with_sources) {
-  const auto signals = signals_of_file(harbour);
-  ASSERT_TRUE(signals) << signals.error().message();
-  EXPECT_EQ(signals->format, ModelFormat::onnx);
-  const auto decoder = Decoder::create(*infer_description(*signals));
+TEST(MetadataOfFile, describe_a_model_with_sources) {
+  const auto metadata = metadata_of_file(harbour);
+  ASSERT_TRUE(metadata) << metadata.error().message();
+  EXPECT_EQ(metadata->format, ModelFormat::onnx);
+  const auto decoder = Decoder::create(*infer_description(*metadata));
   ASSERT_TRUE(decoder) << decoder.error().message();
   EXPECT_NE(decoder->explain().find("labels: from metadata \"names\" of harbour.onnx"),
             std::string::npos)
       << decoder->explain();
 }
 
-TEST(SignalsOfFile, come_from_onnx_files_alone) {
-  EXPECT_EQ(signals_of_file("model.tflite").error().code, Errc::unsupported);
+TEST(MetadataOfFile, come_from_onnx_files_alone) {
+  EXPECT_EQ(metadata_of_file("model.tflite").error().code, Errc::unsupported);
   const test::Folder folder;
-  EXPECT_EQ(signals_of_file(folder / "missing.onnx").error().code, Errc::not_found);
+  EXPECT_EQ(metadata_of_file(folder / "missing.onnx").error().code, Errc::not_found);
   std::filesystem::create_directories(folder / "folder.onnx");
-  EXPECT_EQ(signals_of_file(folder / "folder.onnx").error().code, Errc::invalid_argument);
+  EXPECT_EQ(metadata_of_file(folder / "folder.onnx").error().code, Errc::invalid_argument);
 }
 
 #ifdef HALYARD_HAVE_OPENVINO
@@ -248,8 +248,8 @@ bool operator==(const TensorSpec& a, const TensorSpec& b) {
 void expect_as_engine(const std::string& path) {
   const auto engine = Engine::open(path);
   ASSERT_TRUE(engine) << engine.error().message();
-  const ModelSignals want = signals_of(*engine);
-  const auto seen = signals_of_file(path);
+  const ModelMetadata want = metadata_of(*engine);
+  const auto seen = metadata_of_file(path);
   ASSERT_TRUE(seen) << seen.error().message();
   EXPECT_EQ(seen->file, want.file);
   EXPECT_EQ(seen->format, want.format);
@@ -261,7 +261,7 @@ void expect_as_engine(const std::string& path) {
   EXPECT_EQ(seen->attachments.size(), want.attachments.size());
 }
 
-TEST(SignalsOfFile, are_those_of_the_engine) {
+TEST(MetadataOfFile, are_those_of_the_engine) {
   expect_as_engine(harbour);
   const test::Folder folder;
   const std::string path = folder / "as_engine.onnx";

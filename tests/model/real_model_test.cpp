@@ -31,11 +31,11 @@ struct Seen {
 };
 
 Seen see(Engine& engine, const Decoder& decoder, const std::string& photo) {
-  auto picture = load_image(photo);
+  auto image = load_image(photo);
   auto input = Tensor::create(engine.inputs()[0]);
   auto processor = Processor::create();
   Convert request;
-  request.src = *picture;
+  request.src = *image;
   request.dst = *input;
   request.fit = Fit::letterbox;
   auto placed = processor->convert(request);

@@ -20,11 +20,11 @@ class Program:
         assert done.returncode == 0, f"{args}: exit {done.returncode}\n{done.stderr}"
         return done.stdout
 
-    def convert(self, picture: np.ndarray, source_format: str, size, *options,
+    def convert(self, image: np.ndarray, source_format: str, size, *options,
                 target_format="rgb", colorimetry=None) -> np.ndarray:
-        """picture: uint8 rows as stored; size: (width, height) of the source."""
+        """image: uint8 rows as stored; size: (width, height) of the source."""
         source, target = self.folder / "in.npy", self.folder / "out.npy"
-        np.save(source, picture)
+        np.save(source, image)
         colour = ["--input-colorimetry", colorimetry] if colorimetry else []
         self.run("convert", source, target, "--input-format", source_format,
                  "--input-size", f"{size[0]}x{size[1]}", "--format", target_format,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes an ONNX file whose outputs are rows of tables: the picture's middle pixel says which. What
-a network would have found in each picture can so be chosen."""
+"""Writes an ONNX file whose outputs are rows of tables: the image's middle pixel says which. What
+a network would have found in each image can so be chosen."""
 import numpy as np
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A picture and a network's outputs through the library as trainers handle them, for the oracle
-// tests: FOLDER/picture.png or .jpg, output0.npy ... in; input.npy, found.npy, masks.npy,
+// An image and a network's outputs through the library as trainers handle them, for the oracle
+// tests: FOLDER/image.png or .jpg, output0.npy ... in; input.npy, found.npy, masks.npy,
 // keypoints.npy out. Usage: halyard_parity_program FOLDER FAMILY PRESET RULE NUMBER...
 // NUMBER: classes, the input's width and height, keypoints, scale and zero point of integers
 // (0 0: none), 1 where boxes are fractions.
@@ -34,7 +34,7 @@ MaskRule rule_of(const std::string& name) {
 
 // As `halyard val` does it: RGB first, chroma interpolated, then the letterbox.
 Placement place(const Parity& job) {
-  const std::string path = job.folder + "/picture.";
+  const std::string path = job.folder + "/image.";
   const Tensor file =
       good(load_image(path + (std::filesystem::exists(path + "png") ? "png" : "jpg")));
   const Size size = file.size();
@@ -83,7 +83,7 @@ Decoder decoder_of(const Parity& job) {
       job.validates() ? DecodeOptions::ultralytics_val() : DecodeOptions::ultralytics()));
 }
 
-// Rows: label, anchor, score, the box in the input's pixels, the box in the picture's.
+// Rows: label, anchor, score, the box in the input's pixels, the box in the image's.
 void save_found(const Parity& job, const Decoded& decoded, const Placement& placed) {
   std::vector<float> rows;
   const auto back = placed.to_source(decoded.detections);

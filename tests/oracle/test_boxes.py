@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-NAMES = [f"{model}__{picture}" for picture in ("bus", "zidane") for model in (
+NAMES = [f"{model}__{image}" for image in ("bus", "zidane") for model in (
     "yolov8n_full_integer_quant", "yolo11n_full_integer_quant", "yolov8n_full_integer_quant_224",
     "yolov8n_full_integer_quant_416", "yolov8n_int8")]
 

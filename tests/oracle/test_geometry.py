@@ -3,10 +3,10 @@
 ours; where they are not, the test says what differs."""
 import numpy as np
 import pytest
-from test_resample import SIZES, random_picture
+from test_resample import SIZES, random_image
 
 
-def smooth_picture(width, height):
+def smooth_image(width, height):
     """No step between neighbours, so that coordinates count and ringing does not."""
     y, x = np.mgrid[0:height, 0:width]
     waves = [120 + 100 * np.sin(x / 17 + c) * np.cos(y / 23 - c) for c in range(3)]
@@ -24,9 +24,9 @@ def size_of(target):
 @pytest.mark.parametrize("source,target", SIZES)
 def test_bicubic_equals_opencv_within_one(program, source, target):
     cv2 = pytest.importorskip("cv2")
-    picture = random_picture(11, *source)
-    got = program.convert(picture, "rgb", source, *size_of(target), "--filter", "bicubic")
-    want = cv2.resize(picture, target, interpolation=cv2.INTER_CUBIC)
+    image = random_image(11, *source)
+    got = program.convert(image, "rgb", source, *size_of(target), "--filter", "bicubic")
+    want = cv2.resize(image, target, interpolation=cv2.INTER_CUBIC)
     assert differences(got, want).max() <= 1
 
 
@@ -36,25 +36,25 @@ def test_antialiased_filters_equal_pil(program, source, target, name):
     image = pytest.importorskip("PIL.Image")
     filters = {"bicubic": image.Resampling.BICUBIC, "lanczos3": image.Resampling.LANCZOS,
                "box": image.Resampling.BOX}
-    picture = smooth_picture(*source)
-    got = program.convert(picture, "rgb", source, *size_of(target), "--filter", name, "--antialias")
-    want = np.asarray(image.fromarray(picture).resize(target, filters[name]))
+    image = smooth_image(*source)
+    got = program.convert(image, "rgb", source, *size_of(target), "--filter", name, "--antialias")
+    want = np.asarray(image.fromarray(image).resize(target, filters[name]))
     # PIL rounds to 8 bit, and clamps overshoot, between its two passes; ours does both at the end.
     assert differences(got, want).max() <= 1
 
 
-def ultralytics_letterbox(picture, target, enlarges):
+def ultralytics_letterbox(image, target, enlarges):
     """As the trainer writes it: round half to even, pads split by -0.1 and +0.1."""
     cv2 = pytest.importorskip("cv2")
-    height, width = picture.shape[:2]
+    height, width = image.shape[:2]
     ratio = min(target[0] / width, target[1] / height)
     if not enlarges:
         ratio = min(ratio, 1.0)
     inner = round(width * ratio), round(height * ratio)
     dw, dh = (target[0] - inner[0]) / 2, (target[1] - inner[1]) / 2
     if (width, height) != inner:
-        picture = cv2.resize(picture, inner, interpolation=cv2.INTER_LINEAR)
-    return cv2.copyMakeBorder(picture, round(dh - 0.1), round(dh + 0.1), round(dw - 0.1),
+        image = cv2.resize(image, inner, interpolation=cv2.INTER_LINEAR)
+    return cv2.copyMakeBorder(image, round(dh - 0.1), round(dh + 0.1), round(dw - 0.1),
                               round(dw + 0.1), cv2.BORDER_CONSTANT, value=(114, 114, 114))
 
 
@@ -62,10 +62,10 @@ def ultralytics_letterbox(picture, target, enlarges):
 @pytest.mark.parametrize("source", [(810, 1080), (1280, 720), (333, 222), (101, 67), (640, 427),
                                     (97, 640), (640, 640), (1023, 511)])
 def test_letterbox_rules_of_trainers_equal_opencv_within_one(program, source, rule):
-    picture = random_picture(12, *source)
-    got = program.convert(picture, "rgb", source, *size_of((640, 640)), "--fit", "letterbox",
+    image = random_image(12, *source)
+    got = program.convert(image, "rgb", source, *size_of((640, 640)), "--fit", "letterbox",
                           "--letterbox-rule", rule)
-    want = ultralytics_letterbox(picture, (640, 640), rule == "ultralytics")
+    want = ultralytics_letterbox(image, (640, 640), rule == "ultralytics")
     assert differences(got, want).max() <= 1
 
 
@@ -73,11 +73,11 @@ def test_letterbox_rules_of_trainers_equal_opencv_within_one(program, source, ru
                                            ((320, 180), (160, 160))])
 def test_cover_shows_the_middle_that_has_the_shape_of_the_target(program, source, target):
     cv2 = pytest.importorskip("cv2")
-    picture = random_picture(13, *source)
-    got = program.convert(picture, "rgb", source, *size_of(target), "--fit", "cover")
+    image = random_image(13, *source)
+    got = program.convert(image, "rgb", source, *size_of(target), "--fit", "cover")
     side = min(source)
     x, y = (source[0] - side) // 2, (source[1] - side) // 2
-    want = cv2.resize(picture[y:y + side, x:x + side], target, interpolation=cv2.INTER_LINEAR)
+    want = cv2.resize(image[y:y + side, x:x + side], target, interpolation=cv2.INTER_LINEAR)
     assert differences(got, want).max() <= 1
 
 
@@ -85,14 +85,14 @@ def test_cover_shows_the_middle_that_has_the_shape_of_the_target(program, source
 def test_free_maps_follow_opencv(program, degrees, scale):
     cv2 = pytest.importorskip("cv2")
     width, height = 160, 120
-    picture = smooth_picture(width, height)
+    image = smooth_image(width, height)
     # OpenCV counts from the first pixel's centre, ours from its corner.
     centres = cv2.getRotationMatrix2D((width / 2 - 0.5, height / 2 - 0.5), degrees, scale)
     corners = centres.copy()
     corners[:, 2] += 0.5 - centres[:, :2] @ [0.5, 0.5]
-    got = program.convert(picture, "rgb", (width, height), *size_of((width, height)),
+    got = program.convert(image, "rgb", (width, height), *size_of((width, height)),
                           "--affine", ",".join(repr(float(v)) for v in corners.reshape(-1)))
-    want = cv2.warpAffine(picture, centres, (width, height), flags=cv2.INTER_LINEAR,
+    want = cv2.warpAffine(image, centres, (width, height), flags=cv2.INTER_LINEAR,
                           borderMode=cv2.BORDER_CONSTANT, borderValue=(114, 114, 114))
     # OpenCV blends border pixels with the pad and keeps 5 bits of a coordinate: judge the inside.
     inside = cv2.warpAffine(np.full((height, width), 255, np.uint8), centres, (width, height))
@@ -103,21 +103,21 @@ def test_free_maps_follow_opencv(program, degrees, scale):
 
 @pytest.mark.parametrize("dtype,tolerance", [("f32", 1e-6), ("f16", 1e-3)])
 def test_normalised_input_equals_numpy(program, dtype, tolerance):
-    picture = random_picture(14, 40, 30)
+    image = random_image(14, 40, 30)
     mean, std = np.array([0.485, 0.456, 0.406]), np.array([0.229, 0.224, 0.225])
-    got = program.convert(picture, "rgb", (40, 30), "--dtype", dtype, "--mean", "0.485,0.456,0.406",
+    got = program.convert(image, "rgb", (40, 30), "--dtype", dtype, "--mean", "0.485,0.456,0.406",
                           "--std", "0.229,0.224,0.225", target_format="planar_rgb")
-    want = ((picture / 255 - mean) / std).transpose(2, 0, 1)
+    want = ((image / 255 - mean) / std).transpose(2, 0, 1)
     np.testing.assert_allclose(got.reshape(want.shape), want, rtol=tolerance, atol=tolerance)
 
 
 def test_quantized_input_equals_numpy(program):
-    picture = random_picture(15, 40, 30)
-    got = program.convert(picture, "rgb", (40, 30), "--dtype", "i8", "--quant", "0.0187,-14",
+    image = random_image(15, 40, 30)
+    got = program.convert(image, "rgb", (40, 30), "--dtype", "i8", "--quant", "0.0187,-14",
                           "--mean", "0.485,0.456,0.406", "--std", "0.229,0.224,0.225",
                           target_format="planar_rgb")
     mean, std = np.array([0.485, 0.456, 0.406]), np.array([0.229, 0.224, 0.225])
-    real = ((picture / 255 - mean) / std).transpose(2, 0, 1)
+    real = ((image / 255 - mean) / std).transpose(2, 0, 1)
     want = np.clip(np.round(real / 0.0187) - 14, -128, 127)
     assert differences(got.reshape(want.shape), want).max() <= 1
     assert np.mean(got.reshape(want.shape) != want) < 1e-3

@@ -60,10 +60,10 @@ def near(values):
     return cv2.dilate((np.abs(values) < UNDECIDED).astype(np.uint8), np.ones((3, 3))) > 0
 
 
-def letterbox(picture, target):
-    """The content rectangle of a picture in the network's input, by the trainer's rounding."""
-    ratio = min(target[0] / picture[0], target[1] / picture[1])
-    width, height = round(picture[0] * ratio), round(picture[1] * ratio)
+def letterbox(image, target):
+    """The content rectangle of an image in the network's input, by the trainer's rounding."""
+    ratio = min(target[0] / image[0], target[1] / image[1])
+    width, height = round(image[0] * ratio), round(image[1] * ratio)
     left = round((target[0] - width) / 2 - 0.1)
     top = round((target[1] - height) / 2 - 0.1)
     return left, top, width, height
@@ -81,18 +81,18 @@ def test_masks_at_the_input_follow_the_trainers_definition(tmp_path, seed):
         assert clear.mean() > 0.99
 
 
-@pytest.mark.parametrize("picture", [(810, 1080), (640, 360), (1280, 720), (333, 222)])
-def test_masks_of_the_picture_follow_the_trainers_definition(tmp_path, picture):
+@pytest.mark.parametrize("image", [(810, 1080), (640, 360), (1280, 720), (333, 222)])
+def test_masks_of_the_image_follow_the_trainers_definition(tmp_path, image):
     scene = Scene(5, (320, 320))
-    left, top, width, height = content = letterbox(picture, scene.input)
-    got = scene.masks(tmp_path, "ultralytics", picture, content)
+    left, top, width, height = content = letterbox(image, scene.input)
+    got = scene.masks(tmp_path, "ultralytics", image, content)
     on = 0
     for mask, logits, box in zip(got, scene.logits, scene.boxes, strict=True):
         large = enlarged(logits, scene.input)
         binary = ((large > 0) & inside(box, large.shape)).astype(np.float32)
         cut = (slice(top, top + height), slice(left, left + width))
-        want = np.floor(enlarged(binary[cut], picture) + 1e-6) > 0
-        unclear = enlarged(near(large)[cut].astype(np.float32), picture) > 0
+        want = np.floor(enlarged(binary[cut], image) + 1e-6) > 0
+        unclear = enlarged(near(large)[cut].astype(np.float32), image) > 0
         np.testing.assert_array_equal(mask[~unclear], want[~unclear])
         assert unclear.mean() < 0.05
         on += want.sum()

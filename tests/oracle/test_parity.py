@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every step between a picture and its detections against trainer.py: what Ultralytics does, in
+"""Every step between an image and its detections against trainer.py: what Ultralytics does, in
 NumPy and OpenCV. Recorded outputs of real networks, and generated ones with near ties."""
 import json
 import os
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import trainer
 from test_boxes import NAMES
-from test_resample import random_picture
+from test_resample import random_image
 
 PRESETS = list(trainer.RULES)
 TIE = 2e-6         # of an overlap: what f32 corners at 640 px may move it by
@@ -19,14 +19,14 @@ UNDECIDED = 1e-3   # of a logit
 class Ours:
     """One call of the parity program in a folder of its own."""
 
-    def __init__(self, folder, picture, outputs=(), family="yolov8", preset="ultralytics-val",
+    def __init__(self, folder, image, outputs=(), family="yolov8", preset="ultralytics-val",
                  rule="ultralytics", classes=80, size=(640, 640), keypoints=0, quant=None,
                  fraction=False):
         cv2 = pytest.importorskip("cv2")
-        if isinstance(picture, np.ndarray):
-            cv2.imwrite(str(folder / "picture.png"), picture[:, :, ::-1])
+        if isinstance(image, np.ndarray):
+            cv2.imwrite(str(folder / "image.png"), image[:, :, ::-1])
         else:
-            (folder / "picture.jpg").write_bytes(picture.read_bytes())
+            (folder / "image.jpg").write_bytes(image.read_bytes())
         for i, output in enumerate(outputs):
             np.save(folder / f"output{i}.npy", output)
         numbers = [classes, *size, keypoints, *(quant or (0, 0)), int(fraction)]
@@ -82,10 +82,10 @@ def expect_greedy(ours, raw, classes, rules):
 @pytest.mark.parametrize("size", [(640, 480), (1283, 720), (333, 222), (101, 67), (97, 640),
                                   (1023, 511), (640, 640), (75, 1001)])
 def test_the_network_s_input_is_that_of_the_trainer(tmp_path, size, preset):
-    picture = random_picture(31, *size)
+    image = random_image(31, *size)
     letterbox = trainer.Letterbox.of(size, (640, 640), trainer.RULES[preset].enlarges)
-    want = letterbox.network_input(picture)
-    got = Ours(tmp_path, picture, preset=preset).input
+    want = letterbox.network_input(image)
+    got = Ours(tmp_path, image, preset=preset).input
     # Ours rounds once, to f32; OpenCV to bytes, and its weights have 11 bits.
     print(f"{size} {preset}: at most {np.abs(got - want).max() * 255:.3f} of 255")
     assert np.abs(got - want).max() < 1 / 255
@@ -129,13 +129,13 @@ def recorded(testdata, name):
 def test_recorded_outputs_give_the_trainer_s_boxes(tmp_path, testdata, name, preset):
     stored, raw, meta, quant = recorded(testdata, name)
     rules = trainer.RULES[preset]
-    picture = meta["image_width"], meta["image_height"]
+    image = meta["image_width"], meta["image_height"]
     size = meta["input_width"], meta["input_height"]
-    ours = Ours(tmp_path, blank(picture), [stored], preset=preset, size=size, fraction=True,
+    ours = Ours(tmp_path, blank(image), [stored], preset=preset, size=size, fraction=True,
                 quant=(quant["scale"], quant["zero_point"]) if quant else None)
     want = trainer.detect(raw, 80, rules)
     expect_greedy(ours, raw, 80, rules)
-    letterbox = trainer.Letterbox.of(picture, size, rules.enlarges)
+    letterbox = trainer.Letterbox.of(image, size, rules.enlarges)
     np.testing.assert_allclose(
         ours.shown, letterbox.boxes_back(trainer.corners(raw[:4, ours.anchors])), atol=1e-3)
     shared = len({*zip(want.anchors, want.labels)} & {*zip(ours.anchors, ours.labels)})
@@ -183,14 +183,14 @@ def near_ties(seed, classes, size, anchors):
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("seed", range(6))
 def test_near_ties_give_the_trainer_s_boxes(tmp_path, seed, preset):
-    rules, picture, size = trainer.RULES[preset], (810, 603), (320, 320)
+    rules, image, size = trainer.RULES[preset], (810, 603), (320, 320)
     raw = near_ties(seed, 80, size, 2100)
-    ours = Ours(tmp_path, blank(picture), [raw[None]], preset=preset, size=size)
+    ours = Ours(tmp_path, blank(image), [raw[None]], preset=preset, size=size)
     want = trainer.detect(raw, 80, rules)
     expect_greedy(ours, raw, 80, rules)
     print(f"{len(want.anchors)} boxes, closest overlap {want.closest:.1e}")
     assert len(want.anchors) > 100
-    expect_same(ours, want, trainer.Letterbox.of(picture, size, rules.enlarges))
+    expect_same(ours, want, trainer.Letterbox.of(image, size, rules.enlarges))
     # As the trainer computes, in f32: classes moved by up to 600 000 px lose 1/16 px.
     theirs = trainer.detect(raw, 80, rules, np.float32)
     shared = len({*zip(theirs.anchors, theirs.labels)} & {*zip(ours.anchors, ours.labels)})
@@ -250,19 +250,19 @@ def near(large):
     return cv2.dilate(unclear.astype(np.uint8), np.ones((3, 3)))
 
 
-@pytest.mark.parametrize("picture", [(810, 1080), (640, 360), (333, 222), (100, 90)])
+@pytest.mark.parametrize("image", [(810, 1080), (640, 360), (333, 222), (100, 90)])
 @pytest.mark.parametrize("preset,rule", [("ultralytics-val", "ultralytics"),
                                          ("ultralytics", "ultralytics_quick")])
-def test_both_masks_are_the_trainer_s(tmp_path, picture, preset, rule):
+def test_both_masks_are_the_trainer_s(tmp_path, image, preset, rule):
     rules, size = trainer.RULES[preset], (320, 320)
-    raw, prototypes, _, _ = segments(picture[0], size)
-    ours = Ours(tmp_path, blank(picture), [raw[None], prototypes[None]], "yolov8-seg", preset, rule,
+    raw, prototypes, _, _ = segments(image[0], size)
+    ours = Ours(tmp_path, blank(image), [raw[None], prototypes[None]], "yolov8-seg", preset, rule,
                 3, size)
     want = trainer.detect(raw, 3, rules)
-    letterbox = trainer.Letterbox.of(picture, size, rules.enlarges)
+    letterbox = trainer.Letterbox.of(image, size, rules.enlarges)
     expect_same(ours, want, letterbox)
     masks, differ, on = ours.load("masks") > 0, 0, 0
-    assert masks.shape == (len(want.anchors), picture[1], picture[0])
+    assert masks.shape == (len(want.anchors), image[1], image[0])
     for got, anchor in zip(masks, want.anchors, strict=True):
         make = trainer.mask if rule == "ultralytics" else trainer.quick_mask
         # The box as the network gives it, in f32: which columns it has is not a matter of rounding.
@@ -270,7 +270,7 @@ def test_both_masks_are_the_trainer_s(tmp_path, picture, preset, rule):
         mine, large = make(raw[7:, anchor], prototypes, box, letterbox)
         unclear = near(large) > 0
         if rule == "ultralytics":
-            unclear = trainer.enlarged(letterbox.cut(unclear), picture) > 0
+            unclear = trainer.enlarged(letterbox.cut(unclear), image) > 0
         np.testing.assert_array_equal(got[~unclear], mine[~unclear])
         differ, on = differ + (got != mine).sum(), on + mine.sum()
     print(f"{len(masks)} masks, {on} pixels, {differ} differ, all at logits below {UNDECIDED}")
@@ -283,7 +283,7 @@ def test_both_masks_are_the_trainer_s(tmp_path, picture, preset, rule):
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("has_masks", [False, True])
 def test_end_to_end_rows_are_filtered_and_not_suppressed(tmp_path, preset, has_masks):
-    rules, picture, size = trainer.RULES[preset], (500, 333), (320, 320)
+    rules, image, size = trainer.RULES[preset], (500, 333), (320, 320)
     random = np.random.default_rng(9)
     low = random.uniform(-5, 250, (300, 2))
     rows = np.zeros((300, 38 if has_masks else 6), np.float32)
@@ -297,36 +297,36 @@ def test_end_to_end_rows_are_filtered_and_not_suppressed(tmp_path, preset, has_m
     if has_masks:
         outputs.append(random.normal(0, 1, (1, 32, 80, 80)).astype(np.float32))
         family += "-seg"
-    ours = Ours(tmp_path, blank(picture), outputs, family, preset, "ultralytics", 3, size)
+    ours = Ours(tmp_path, blank(image), outputs, family, preset, "ultralytics", 3, size)
     want = trainer.detect_rows(rows, rules)
-    letterbox = trainer.Letterbox.of(picture, size, rules.enlarges)
+    letterbox = trainer.Letterbox.of(image, size, rules.enlarges)
     expect_same(ours, want, letterbox)
     if not has_masks:
         return
     for got, row in zip(ours.load("masks") > 0, rows[want.anchors], strict=True):
         mine, large = trainer.mask(row[6:], outputs[1][0], row[:4], letterbox)
-        clear = trainer.enlarged(letterbox.cut(near(large)), picture) == 0
+        clear = trainer.enlarged(letterbox.cut(near(large)), image) == 0
         np.testing.assert_array_equal(got[clear], mine[clear])
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-@pytest.mark.parametrize("picture", [(810, 603), (90, 200)])
-def test_keypoints_go_back_like_boxes(tmp_path, picture, preset):
+@pytest.mark.parametrize("image", [(810, 603), (90, 200)])
+def test_keypoints_go_back_like_boxes(tmp_path, image, preset):
     rules, size = trainer.RULES[preset], (320, 320)
     random = np.random.default_rng(4)
     raw = np.zeros((4 + 1 + 51, 2100), np.float32)
     low = random.uniform(0, 250, (2100, 2))
     raw[:4] = centred(np.concatenate([low, low + random.uniform(20, 90, (2100, 2))], 1))
     raw[4] = random.uniform(0, 1, 2100) ** 6
-    raw[5:] = random.uniform(-40, 360, (51, 2100))  # some outside of the picture
+    raw[5:] = random.uniform(-40, 360, (51, 2100))  # some outside of the image
     raw[7::3] = random.uniform(0, 1, (17, 2100))
-    ours = Ours(tmp_path, blank(picture), [raw[None]], "yolov8-pose", preset, classes=1, size=size,
+    ours = Ours(tmp_path, blank(image), [raw[None]], "yolov8-pose", preset, classes=1, size=size,
                 keypoints=17)
     want = trainer.detect(raw, 1, rules)
-    letterbox = trainer.Letterbox.of(picture, size, rules.enlarges)
+    letterbox = trainer.Letterbox.of(image, size, rules.enlarges)
     expect_same(ours, want, letterbox)
     points = raw[5:, want.anchors].T.reshape(-1, 17, 3)
     got = ours.load("keypoints").reshape(-1, 17, 3)
     np.testing.assert_allclose(got[:, :, :2], letterbox.points_back(points[:, :, :2]), atol=1e-3)
     np.testing.assert_array_equal(got[:, :, 2], points[:, :, 2])
-    assert (got[:, :, 0] == 0).any() and (got[:, :, 0] == picture[0]).any()
+    assert (got[:, :, 0] == 0).any() and (got[:, :, 0] == image[0]).any()

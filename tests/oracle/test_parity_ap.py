@@ -12,9 +12,9 @@ from test_parity import blank, segments
 from test_val import NAMES, peer
 
 SIZE, ANCHORS, KINDS = (320, 320), 2100, ["buoy", "boat", "gull"]
-PICTURES = [(810, 1080), (640, 360), (333, 222), (100, 90), (320, 320), (427, 640), (75, 301),
+IMAGES = [(810, 1080), (640, 360), (333, 222), (100, 90), (320, 320), (427, 640), (75, 301),
             (320, 318)]
-STEP = 10  # between the grey levels of two pictures
+STEP = 10  # between the grey levels of two images
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -24,8 +24,8 @@ def engine():
     pytest.importorskip("pycocotools")
 
 
-def ellipse(box, picture):
-    y, x = np.mgrid[0:picture[1], 0:picture[0]] + 0.5
+def ellipse(box, image):
+    y, x = np.mgrid[0:image[1], 0:image[0]] + 0.5
     x1, y1, x2, y2 = box
     apart = ((2 * x - x1 - x2) / (x2 - x1)) ** 2 + ((2 * y - y1 - y2) / (y2 - y1)) ** 2
     return apart <= 1
@@ -37,13 +37,13 @@ def runs(mask):
     return {"size": rle["size"], "counts": rle["counts"].decode()}
 
 
-def annotations_of(image, picture, letterbox, objects, kinds):
+def annotations_of(image, image, letterbox, objects, kinds):
     out = []
     for box, kind in zip(letterbox.boxes_back(objects), kinds):
         x1, y1, x2, y2 = (float(v) for v in box)
         if min(x2 - x1, y2 - y1) < 3:
             continue
-        mask = ellipse((x1, y1, x2, y2), picture)
+        mask = ellipse((x1, y1, x2, y2), image)
         out.append({"id": 1000 * image + len(out) + 1, "image_id": image, "iscrowd": 0,
                     "category_id": int(kind) + 5, "area": float(mask.sum()),
                     "bbox": [x1, y1, x2 - x1, y2 - y1], "segmentation": runs(mask)})
@@ -51,21 +51,21 @@ def annotations_of(image, picture, letterbox, objects, kinds):
 
 
 class World:
-    """Pictures, their truth, and a model that finds something like it in them."""
+    """Images, their truth, and a model that finds something like it in them."""
 
     def __init__(self, folder, enlarges):
         cv2 = pytest.importorskip("cv2")
         self.folder, self.letterboxes, self.outputs = folder, [], []
         images, annotations = [], []
-        for i, picture in enumerate(PICTURES):
+        for i, image in enumerate(IMAGES):
             raw, prototypes, objects, kinds = segments(50 + i, SIZE, len(KINDS), ANCHORS)
-            letterbox = trainer.Letterbox.of(picture, SIZE, enlarges)
+            letterbox = trainer.Letterbox.of(image, SIZE, enlarges)
             self.letterboxes.append(letterbox)
             self.outputs.append((raw, prototypes))
-            cv2.imwrite(str(folder / f"{i}.png"), np.full_like(blank(picture), STEP * i))
-            images.append({"id": i + 1, "file_name": f"{i}.png", "width": picture[0],
-                           "height": picture[1]})
-            annotations += annotations_of(i + 1, picture, letterbox, objects, kinds)
+            cv2.imwrite(str(folder / f"{i}.png"), np.full_like(blank(image), STEP * i))
+            images.append({"id": i + 1, "file_name": f"{i}.png", "width": image[0],
+                           "height": image[1]})
+            annotations += annotations_of(i + 1, image, letterbox, objects, kinds)
         categories = [{"id": i + 5, "name": name} for i, name in enumerate(KINDS)]
         self.truth = {"images": images, "annotations": annotations, "categories": categories}
         (folder / "truth.json").write_text(json.dumps(self.truth))

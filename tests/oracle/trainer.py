@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Ultralytics does between a picture and its detections, plainly, with NumPy and OpenCV. It
+"""What Ultralytics does between an image and its detections, plainly, with NumPy and OpenCV. It
 shares nothing with the library, and each function is one step."""
 import dataclasses
 
@@ -11,7 +11,7 @@ MOST_CANDIDATES, MOST_DETECTIONS, OVERLAP, CLASS_SHIFT = 30000, 300, 0.7, 7680
 
 @dataclasses.dataclass(frozen=True)
 class Rules:
-    enlarges: bool          # small pictures
+    enlarges: bool          # small images
     threshold: np.float32   # a score must be above it
     multi_label: bool       # every class of an anchor, or the best one
 
@@ -22,7 +22,7 @@ RULES = {"ultralytics": Rules(True, np.float32(0.25), False),
 
 @dataclasses.dataclass(frozen=True)
 class Letterbox:
-    picture: tuple      # width, height
+    image: tuple      # width, height
     target: tuple
     ratio: float
     left: int
@@ -32,19 +32,19 @@ class Letterbox:
     inner: tuple
 
     @staticmethod
-    def of(picture, target, enlarges):
-        ratio = min(target[0] / picture[0], target[1] / picture[1])
+    def of(image, target, enlarges):
+        ratio = min(target[0] / image[0], target[1] / image[1])
         if not enlarges:
             ratio = min(ratio, 1.0)
-        inner = round(picture[0] * ratio), round(picture[1] * ratio)
+        inner = round(image[0] * ratio), round(image[1] * ratio)
         dw, dh = (target[0] - inner[0]) / 2, (target[1] - inner[1]) / 2
-        return Letterbox(tuple(picture), tuple(target), ratio, round(dw - 0.1), round(dh - 0.1),
+        return Letterbox(tuple(image), tuple(target), ratio, round(dw - 0.1), round(dh - 0.1),
                          round(dw + 0.1), round(dh + 0.1), inner)
 
     def network_input(self, rgb):
         """f32 [3, H, W] in [0, 1]."""
         cv2 = pytest.importorskip("cv2")
-        if self.picture != self.inner:
+        if self.image != self.inner:
             rgb = cv2.resize(rgb, self.inner, interpolation=cv2.INTER_LINEAR)
         rgb = cv2.copyMakeBorder(rgb, self.top, self.bottom, self.left, self.right,
                                  cv2.BORDER_CONSTANT, value=(114, 114, 114))
@@ -53,7 +53,7 @@ class Letterbox:
     def points_back(self, points):
         """x, y along the last axis; minus the integer pad, by the ratio, clipped."""
         moved = (np.asarray(points, np.float64) - [self.left, self.top]) / self.ratio
-        return np.clip(moved, 0, self.picture)
+        return np.clip(moved, 0, self.image)
 
     def boxes_back(self, boxes):
         return self.points_back(np.reshape(boxes, (-1, 2, 2))).reshape(-1, 4)
@@ -142,23 +142,23 @@ def enlarged(plane, size):
 
 
 def mask(coefficients, prototypes, box, letterbox):
-    """Of the picture, as the validator makes it; and the logits at the network's input."""
+    """Of the image, as the validator makes it; and the logits at the network's input."""
     logits = np.tensordot(coefficients.astype(np.float64), prototypes.astype(np.float64), 1)
     large = enlarged(logits, letterbox.target)
     binary = (large > 0) & is_inside(box, large.shape)
-    shown = enlarged(letterbox.cut(binary.astype(np.float32)), letterbox.picture)
+    shown = enlarged(letterbox.cut(binary.astype(np.float32)), letterbox.image)
     return np.floor(shown + 1e-6) > 0, large  # 1e-6: weights of OpenCV add up to 1 - 6e-8
 
 
 def quick_mask(coefficients, prototypes, box, letterbox):
-    """Logits cut at the prototypes, enlarged once: to the picture, straight from the rectangle of
+    """Logits cut at the prototypes, enlarged once: to the image, straight from the rectangle of
     the input that shows it. Mask and logits."""
     logits = np.tensordot(coefficients.astype(np.float64), prototypes.astype(np.float64), 1)
     share = np.array(logits.shape[::-1]) / letterbox.target
     logits = np.where(is_inside(box * np.tile(share, 2), logits.shape), logits, 0)
     axes = []
     for axis, pad in enumerate((letterbox.left, letterbox.top)):
-        centres = (np.arange(letterbox.picture[axis]) + 0.5) / letterbox.picture[axis]
+        centres = (np.arange(letterbox.image[axis]) + 0.5) / letterbox.image[axis]
         places = (pad + centres * letterbox.inner[axis]) * share[axis] - 0.5
         axes.append(np.clip(places, 0, logits.shape[1 - axis] - 1))
     large = between(between(logits, axes[0]).T, axes[1]).T

@@ -46,8 +46,8 @@ def main():
                           ("libs", "must be an absolute path")):
         refused = detect(HALYARD_OPENVINO_DIR=folder)
         assert refused.returncode == 1 and words in refused.stderr, refused.stderr
-    picture = next((harbour / "clip").iterdir())
-    assert run("info", picture).returncode == 0, "what needs no engine works without it"
+    image = next((harbour / "clip").iterdir())
+    assert run("info", image).returncode == 0, "what needs no engine works without it"
 
 
 if __name__ == "__main__":

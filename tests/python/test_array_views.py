@@ -18,7 +18,7 @@ MEM = ef.TensorMemory.MEM
 PIXELS = np.arange(4 * 6 * 3, dtype=np.uint8).reshape(4, 6, 3)
 
 
-def picture(width=6, height=4, pixel_format="rgb"):
+def image(width=6, height=4, pixel_format="rgb"):
     t = ef.Tensor.image(width, height, pixel_format, mem=MEM)
     t.fill(0)
     return t
@@ -52,7 +52,7 @@ TAKERS = {
         a, *scores_and_labels(), ef.MergeConfig())], BOXES),
     "boxes": (lambda a: drawn(a, ()), BOXES),
     "masks": (lambda a: drawn(BOXES, [a]), np.full((5, 5, 1), 255, np.uint8)),
-    "background": (lambda a: drawn(BOXES, (), background=as_picture(a)), PIXELS),
+    "background": (lambda a: drawn(BOXES, (), background=as_image(a)), PIXELS),
     "to_source": (lambda a: placement().to_source(a).tolist(), BOXES),
     "to_destination": (lambda a: placement().to_destination(a).tolist(), BOXES),
     "points": (lambda a: placement().points_to_source(a).tolist(), BOXES[:, :2].copy()),
@@ -67,14 +67,14 @@ def filled(shape, dtype, source):
     return np.asarray(t).tolist()
 
 
-def as_picture(a):
+def as_image(a):
     t = ef.Tensor.from_array(a)
     t.set_format("rgb")
     return t
 
 
 def drawn(boxes, seg, background=None):
-    t = picture()
+    t = image()
     ef.ImageProcessor().draw_decoded_masks(t, boxes, *scores_and_labels(), seg, background)
     return bytes(t)
 
@@ -87,11 +87,11 @@ def painted(a):
 
 
 def placement():
-    return ef.ImageProcessor().convert(picture(), picture(12, 8))
+    return ef.ImageProcessor().convert(image(), image(12, 8))
 
 
 def normalized(a):
-    t = picture()
+    t = image()
     t.from_numpy(PIXELS)
     t.normalize_to_numpy(a, ef.Normalization.RAW)
     return np.asarray(a).tolist()
@@ -117,7 +117,7 @@ def test_every_call_reads_arrays_without_strides_or_with_any(name):
     spread[...] = values
     for same in (flipped, fortran, spread):
         if name in ("background", "draw_into") and not same.flags.c_contiguous:
-            continue  # no pictures
+            continue  # no images
         assert call(same) == want
     code = values.dtype.char.encode()
     lacks = Exporter(values.shape, None, values.itemsize, code)
@@ -177,7 +177,7 @@ def test_a_buffer_that_contradicts_itself_is_refused_and_given_back(lie):
     e = Exporter(**LIES[lie])
     boxes, (scores, labels) = BOXES, scores_and_labels()
     t = ef.Tensor([4], "float32", MEM)
-    grey = picture()
+    grey = image()
     for call in (lambda: ef.Tensor.from_array(e), lambda: t.from_numpy(e),
                  lambda: grey.normalize_to_numpy(e), lambda: models.decoder().decode([e]),
                  lambda: ef.ByteTrack().update(e, scores, labels, 1),
@@ -196,7 +196,7 @@ def test_a_null_shape_is_one_axis_over_the_length():
 
 
 def test_raw_bytes_are_taken_of_any_contiguous_exporter():
-    png = picture().to_png()
+    png = image().to_png()
     e = Exporter(shape=None, strides=None, itemsize=1, format=None, ndim=1, length=len(png))
     ctypes.memmove(e.address, png, len(png))
     for data in (png, bytearray(png), memoryview(png), array("B", png), e,
@@ -228,9 +228,9 @@ def test_arrays_whose_elements_share_bytes_are_read_and_never_written(make):
     assert np.asarray(t).tolist() == want and filled([4, 6, 3], "uint8", a) == want
     assert not np.asarray(t).flags.writeable
     ones = np.ones((4, 6, 3), np.uint8)
-    for call in (lambda: t.from_numpy(ones), lambda: picture().normalize_to_numpy(a),
+    for call in (lambda: t.from_numpy(ones), lambda: image().normalize_to_numpy(a),
                  lambda: ef.ImageProcessor().draw_decoded_masks(a, BOXES, *scores_and_labels()),
-                 lambda: ef.ImageProcessor().tile_into(picture(), a, ef.TilingConfig(2, 2)),
+                 lambda: ef.ImageProcessor().tile_into(image(), a, ef.TilingConfig(2, 2)),
                  lambda: ef.Tensor.from_dlpack(a).from_numpy(ones)):
         with pytest.raises(ef.AccessError):
             call()

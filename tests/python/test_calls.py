@@ -12,7 +12,7 @@ import models
 from halyard import _calls, _core, edgefirst
 
 
-def picture():
+def image():
     return halyard.Tensor.image(8, 8, "rgb", "heap")
 
 
@@ -53,17 +53,17 @@ WRONG = [
      "'format'"),
     (lambda: halyard.Tensor.load("x", fmt="rgb"),
      "load() got an unexpected keyword argument 'fmt'; did you mean 'format'?"),
-    (lambda: picture().set_format(), "set_format() missing 1 required positional argument: "
+    (lambda: image().set_format(), "set_format() missing 1 required positional argument: "
      "'format'"),
     (lambda: P(thread=3),
      "ImageProcessor() got an unexpected keyword argument 'thread'; did you mean 'threads'?"),
     (lambda: edgefirst.ImageProcessor(thread=3),
      "ImageProcessor() got an unexpected keyword argument 'thread'; did you mean 'threads'?"),
-    (lambda: P().convert(picture(), picture(), rotate=90),
+    (lambda: P().convert(image(), image(), rotate=90),
      "convert() got an unexpected keyword argument 'rotate'; did you mean 'rotation'?"),
-    (lambda: P().convert(picture()), "convert() missing 1 required positional argument: 'dst'"),
-    (lambda: P().draw_masks(3, [], picture()), "decoder: must be a Decoder, not int"),
-    (lambda: P().draw_masks(models.decoder(), [], picture(), trackr=3),
+    (lambda: P().convert(image()), "convert() missing 1 required positional argument: 'dst'"),
+    (lambda: P().draw_masks(3, [], image()), "decoder: must be a Decoder, not int"),
+    (lambda: P().draw_masks(models.decoder(), [], image(), trackr=3),
      "draw_masks() got an unexpected keyword argument 'trackr'; did you mean 'tracker'?"),
     (lambda: P().materialize_masks([], [], [], 3), "proto_data: must be a ProtoData, not int"),
     (lambda: halyard.ByteTrack(conf=0.3),
@@ -159,7 +159,7 @@ def test_what_cannot_be_explained_keeps_the_list_of_signatures(explain):
 
 def test_errors_of_arguments_that_fit_stay_as_they_are():
     with pytest.raises(TypeError, match="^dst: must be a Tensor, not int$"):
-        P().convert(picture(), 3)
+        P().convert(image(), 3)
     with pytest.raises(TypeError, match="^width: must be an int, not str$"):
         halyard.Tensor.image("8", 8, "rgb")
     with pytest.raises(ValueError, match="is no pixel format"):

@@ -143,7 +143,7 @@ def test_to_source_takes_detections_and_checks_their_unit():
     there = placed.to_source(found)
     assert isinstance(there, ef.Detections) and there.unit == "source"
     assert np.array_equal(there.xyxy, placed.to_source(found.xyxy))
-    assert np.allclose(there.xyxy[1], [160, 120, 288, 240], atol=0.1)  # cut at the picture's edge
+    assert np.allclose(there.xyxy[1], [160, 120, 288, 240], atol=0.1)  # cut at the image's edge
     with pytest.raises(ValueError, match="unit 'source'"):
         placed.to_source(there)
     other = models.decoder(input_dims=(320, 320)).decode([models.detection_output()])
@@ -160,16 +160,16 @@ def test_to_source_takes_detections_and_checks_their_unit():
 
 def test_drawing_and_tiles_know_the_unit_or_refuse():
     found = models.decoder().decode([models.detection_output()])
-    pictures = [ef.Tensor.image(64, 48, ef.PixelFormat.Rgb, ef.TensorMemory.MEM) for _ in range(3)]
+    images = [ef.Tensor.image(64, 48, ef.PixelFormat.Rgb, ef.TensorMemory.MEM) for _ in range(3)]
     processor = ef.ImageProcessor()
-    processor.draw_decoded_masks(pictures[0], found)
-    processor.draw_decoded_masks(pictures[1], *models.arrays(found), input_dims=models.INPUT)
-    processor.draw_decoded_masks(pictures[2], found.xyxy / np.tile(models.INPUT, 2),
+    processor.draw_decoded_masks(images[0], found)
+    processor.draw_decoded_masks(images[1], *models.arrays(found), input_dims=models.INPUT)
+    processor.draw_decoded_masks(images[2], found.xyxy / np.tile(models.INPUT, 2),
                                   *models.arrays(found)[1:])
-    drawn = [np.asarray(each) for each in pictures]
+    drawn = [np.asarray(each) for each in images]
     assert drawn[0].any() and all(np.array_equal(drawn[0], each) for each in drawn[1:])
     with pytest.raises(ValueError, match="bbox: must be fractions.*input_dims"):
-        processor.draw_decoded_masks(pictures[0], *models.arrays(found))
+        processor.draw_decoded_masks(images[0], *models.arrays(found))
     where = ef.TilePlacement(0, 1, (0, 0), (1280, 960), (1280, 960))
     with pytest.raises(ValueError, match="bbox: must be fractions"):
         ef.lift_tile_boxes(*models.arrays(found), where)
@@ -242,7 +242,7 @@ def test_keypoints_come_out_are_mapped_and_tracked():
     there = placed.to_source(found).keypoints
     assert np.allclose(there[1, :, :2], placed.points_to_source(found.keypoints[1, :, :2]))
     assert np.array_equal(there[..., 2], found.keypoints[..., 2])
-    assert there[0, 0, 1] == 0  # above the picture: at its edge
+    assert there[0, 0, 1] == 0  # above the image: at its edge
     empty = pose().decode([np.zeros_like(POSES)])
     assert empty.keypoints.shape == (0, 2, 3) and empty.obb is None
     tracker = ef.ByteTrack()
@@ -273,7 +273,7 @@ def test_rotated_boxes_come_out_and_are_mapped():
     assert np.allclose(tracked.obb, found.obb)
 
 
-def test_classes_of_the_picture_come_out():
+def test_classes_of_the_image_come_out():
     decoder = ef.Decoder(document([{"type": "classification", "shape": [1, 7]}]))
     scores = np.array([[0.05, 0.5, 0.1, 0.02, 0.3, 0.02, 0.01]], np.float32)
     found = decoder.decode([scores])

@@ -99,9 +99,9 @@ def test_equality_is_of_all_that_is_held():
     nan = np.full((3, 1, 3), np.nan, np.float32)
     assert made(keypoints=nan) == made(keypoints=nan) != made()
     assert segmented() == segmented() and segmented() != segmented()[::-1]
-    picture = halyard.Tensor.image(320, 180, "rgb", mem="mem")
+    image = halyard.Tensor.image(320, 180, "rgb", mem="mem")
     network = halyard.Tensor.image(*models.INPUT, "rgb", mem="mem")
-    placed = halyard.ImageProcessor().convert(picture, network, letterbox=[0, 0, 0, 255])
+    placed = halyard.ImageProcessor().convert(image, network, letterbox=[0, 0, 0, 255])
     for found in (segmented(), segmented().to_source(placed)):
         for again in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):
             assert again == found and np.array_equal(again.masks, found.masks)
@@ -124,7 +124,7 @@ def test_masks_are_made_when_asked_for_and_one_at_a_time():
 
 
 def test_masks_are_as_smooth_as_those_of_the_library():
-    """A disc over 16 x 16 prototypes, in a picture of 320 x 240: against the library's masks,
+    """A disc over 16 x 16 prototypes, in an image of 320 x 240: against the library's masks,
     whose logits are interpolated."""
     y, x = np.mgrid[:models.SIDE, :models.SIDE] + 0.5
     protos = np.zeros((1, models.SIDE, models.SIDE, models.PROTOS), np.float32)

@@ -14,7 +14,7 @@ BOX = (np.array([[0.25, 0.25, 0.75, 0.75]], np.float32), np.array([0.9], np.floa
        np.array([0], np.uintp))
 
 
-def picture(width=64, height=48, format=ef.PixelFormat.Rgba, fill=None):
+def image(width=64, height=48, format=ef.PixelFormat.Rgba, fill=None):
     made = ef.Tensor.image(width, height, format, ef.TensorMemory.MEM)
     if fill is not None:
         made.from_numpy(np.full(made.shape, fill, np.uint8))
@@ -31,15 +31,15 @@ def segments():
 
 
 def test_boxes_are_drawn_over_black_or_a_background():
-    dst = picture(fill=99)
+    dst = image(fill=99)
     assert ef.ImageProcessor().draw_decoded_masks(dst, *BOX, background="black") is None
     drawn = pixels(dst)
     assert drawn[0, 0].tolist() == [0, 0, 0, 0] and drawn[9:16, 20, :3].any()
-    ef.ImageProcessor().draw_decoded_masks(dst, *BOX, background=picture(fill=77))
+    ef.ImageProcessor().draw_decoded_masks(dst, *BOX, background=image(fill=77))
     assert pixels(dst)[0, 0].tolist() == [77] * 4
 
 
-def test_without_a_background_the_picture_shows_through():
+def test_without_a_background_the_image_shows_through():
     """Boxes, masks of both kinds and what a decoder finds are drawn over dst as it is."""
     processor, mask = ef.ImageProcessor(), np.full((8, 8, 1), 255, np.uint8)
     scores = np.zeros((4, 4, 3), np.uint8)
@@ -51,9 +51,9 @@ def test_without_a_background_the_picture_shows_through():
              lambda dst, **k: processor.draw_masks(models.segmenter(), segments(), dst,
                                                    ef.ByteTrack(), 1, **k)]
     for call in calls:
-        dst, other = picture(fill=99), picture()
+        dst, other = image(fill=99), image()
         call(dst)
-        call(other, background=picture(fill=99))
+        call(other, background=image(fill=99))
         assert np.array_equal(pixels(dst), pixels(other))
         assert pixels(dst)[0, -1].tolist() == [99] * 4 and (pixels(dst) != 99).any()
 
@@ -61,7 +61,7 @@ def test_without_a_background_the_picture_shows_through():
 def test_masks_show_the_class_s_colour():
     processor = ef.ImageProcessor()
     processor.set_class_colors([[10, 200, 30, 255]])
-    dst = picture()
+    dst = image()
     mask = np.full((8, 8, 1), 255, np.uint8)
     processor.draw_decoded_masks(dst, *BOX, seg=[mask], opacity=1.0)
     assert pixels(dst)[24, 32, :3].tolist() == [10, 200, 30]
@@ -75,17 +75,17 @@ def test_boxes_look_the_same_with_and_without_masks(format):
     random = np.random.default_rng(3)
     corners = random.uniform(-0.1, 1.1, (40, 4)).astype(np.float32)
     found = corners, np.ones(40, np.float32), np.arange(40)
-    background = picture(131, 77, format)
+    background = image(131, 77, format)
     background.from_numpy(random.integers(0, 256, background.shape, dtype=np.uint8))
     empty = np.zeros((2, 2, 1), np.uint8)
     for under in (background, "black"):
-        plain, masked = picture(131, 77, format, 9), picture(131, 77, format, 8)
+        plain, masked = image(131, 77, format, 9), image(131, 77, format, 8)
         ef.ImageProcessor().draw_decoded_masks(plain, *found, background=under)
         ef.ImageProcessor().draw_decoded_masks(masked, *found, seg=[empty], background=under)
         assert np.array_equal(pixels(plain), pixels(masked)) and pixels(plain).any()
 
 
-def test_drawing_keeps_arrays_that_are_pictures():
+def test_drawing_keeps_arrays_that_are_images():
     array = np.zeros((48, 64, 3), np.uint8)
     wrapped = ef.Tensor.image(64, 48, ef.PixelFormat.Rgb, ef.TensorMemory.MEM)
     ef.ImageProcessor().draw_decoded_masks(wrapped, *BOX, color_mode=ef.ColorMode.Instance)
@@ -99,26 +99,26 @@ def test_drawing_keeps_arrays_that_are_pictures():
     (dict(seg=[np.zeros((4, 4, 1), np.uint8)] * 2), RuntimeError, ""),
     (dict(letterbox=[0, 0, 1]), ValueError, "letterbox"), (dict(dst=3), TypeError, "dst"),
     (dict(background=3), TypeError, "background"), (dict(color_mode="nothing"), ValueError, ""),
-    (dict(background=picture(32, 32)), RuntimeError, "")])
+    (dict(background=image(32, 32)), RuntimeError, "")])
 def test_bad_arguments_are_named(change, error, text):
-    call = dict(dst=picture(), bbox=BOX[0], scores=BOX[1], classes=BOX[2])
+    call = dict(dst=image(), bbox=BOX[0], scores=BOX[1], classes=BOX[2])
     with pytest.raises(error, match=text or None):
         ef.ImageProcessor().draw_decoded_masks(**{**call, **change})
 
 
-def test_a_picture_is_no_background_of_itself():
-    dst = picture()
+def test_an_image_is_no_background_of_itself():
+    dst = image()
     with pytest.raises(RuntimeError):
         ef.ImageProcessor().draw_decoded_masks(dst, *BOX, background=dst)
 
 
 def test_formats_that_cannot_be_drawn_on_are_refused():
     with pytest.raises(RuntimeError):
-        ef.ImageProcessor().draw_decoded_masks(picture(format=ef.PixelFormat.Yuyv), *BOX)
+        ef.ImageProcessor().draw_decoded_masks(image(format=ef.PixelFormat.Yuyv), *BOX)
 
 
 def test_draw_masks_decodes_and_draws():
-    processor, dst = ef.ImageProcessor(), picture()
+    processor, dst = ef.ImageProcessor(), image()
     found = processor.draw_masks(models.segmenter(), segments(), dst)
     assert isinstance(found, tuple) and len(found) == 3 and found[0].shape == (2, 4)
     assert pixels(dst).any()
@@ -127,7 +127,7 @@ def test_draw_masks_decodes_and_draws():
                                  color_mode=ef.ColorMode.Track)
     assert len(found) == 4 and found[3] == [t.info for t in tracker.get_active_tracks()]
     processor.draw_masks(decoder=models.segmenter(), model_output=segments(), dst=dst,
-                         tracker=tracker, background=picture(), opacity=0.5,
+                         tracker=tracker, background=image(), opacity=0.5,
                          letterbox=(0, 0.125, 1, 0.875))
     with pytest.raises(TypeError, match="tracker"):
         processor.draw_masks(models.segmenter(), segments(), dst, tracker=3)
@@ -210,13 +210,13 @@ def test_tiles_are_planned_and_rendered():
 
 def test_tiles_that_do_not_fit_are_refused():
     processor, config = ef.ImageProcessor(), ef.TilingConfig(32, 32, overlap=0.0)
-    frame, short = picture(64, 48), processor.alloc_tile_batch(3, config)
+    frame, short = image(64, 48), processor.alloc_tile_batch(3, config)
     with pytest.raises(RuntimeError):
         processor.tile_into(frame, short, config)
     for origin in ((-1, 0), (float("nan"), 0), (0.5, 0), (60, 0)):
         where = ef.TilePlacement(0, 1, origin, (32, 32), (64, 48))
         with pytest.raises(RuntimeError):
-            processor.tile_one(frame, picture(32, 32), where, config)
+            processor.tile_one(frame, image(32, 32), where, config)
     with pytest.raises(ValueError):
         processor.plan_tiles(64, 48, ef.TilingConfig(0, 32))
     with pytest.raises(TypeError):

@@ -19,7 +19,7 @@ def decoder(batch=1, **options):
         [ef.Output.detection(shape=[batch, 9, 400]).with_normalized(True)], 0.25, 0.45, **options)
 
 
-def picture(fill):
+def image(fill):
     made = ef.Tensor.image(64, 48, ef.PixelFormat.Rgba, ef.TensorMemory.MEM)
     made.fill(fill)
     return made
@@ -94,13 +94,13 @@ def test_another_batch_than_described_is_refused_as_there():
 
 def test_drawing_without_a_background_blackens():
     box = (np.array([[0.25, 0.25, 0.75, 0.75]], np.float32), [0.9], [0])
-    dst = picture(99)
+    dst = image(99)
     ef.ImageProcessor().draw_decoded_masks(dst, *box)
     assert np.asarray(dst)[0, 0].tolist() == [0] * 4 and np.asarray(dst).any()
-    dst = picture(99)
+    dst = image(99)
     ef.ImageProcessor().draw_masks(decoder(), [models.detection_output()], dst)
     assert np.asarray(dst)[0, 0].tolist() == [0] * 4 and np.asarray(dst).any()
-    ef.ImageProcessor().draw_decoded_masks(dst, *box, background=picture(7))
+    ef.ImageProcessor().draw_decoded_masks(dst, *box, background=image(7))
     assert np.asarray(dst)[0, 0].tolist() == [7] * 4
     ef.ImageProcessor().draw_decoded_masks(dst, box[0] * 640, *box[1:])  # beyond: not refused
     assert not np.asarray(dst).any()
@@ -166,7 +166,7 @@ def test_outputs_refuse_in_words_that_programs_match():
 
 
 def test_a_map_has_a_view_of_its_elements():
-    made = picture(3)
+    made = image(3)
     with made.map() as held:
         seen = held.view()
         assert seen.shape == (48, 64, 4) and not seen.flags.owndata

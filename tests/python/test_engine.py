@@ -45,21 +45,21 @@ def test_it_gives_what_openvino_gives_over_its_own_memory(engine):
         pytest.skip("OpenVINO's Python is not made for a sanitizer's run-time")
     import openvino
     pixels = halyard.imread(HARBOUR / "clip/frame_0000.jpg")[:320, :320]
-    picture = np.ascontiguousarray(pixels.transpose(2, 0, 1)[None] / np.float32(255))
-    want = openvino.Core().compile_model(str(MODEL), "CPU")(picture)[0]
-    for given in (picture, [picture], (halyard.Tensor.from_array(picture),), picture[0]):
+    image = np.ascontiguousarray(pixels.transpose(2, 0, 1)[None] / np.float32(255))
+    want = openvino.Core().compile_model(str(MODEL), "CPU")(image)[0]
+    for given in (image, [image], (halyard.Tensor.from_array(image),), image[0]):
         (found,) = engine.run(given)
         assert isinstance(found, halyard.Tensor)
         # Both may compute in bfloat16, each in its own order.
         found = np.asarray(found)
         assert np.abs(found[:, 4:] - want[:, 4:]).max() < 0.05
         assert np.median(np.abs(found[:, :4] - want[:, :4])) < 0.5
-    first = np.asarray(engine.run(picture)[0])
+    first = np.asarray(engine.run(image)[0])
     kept = first.copy()
-    engine.run(np.zeros_like(picture))
+    engine.run(np.zeros_like(image))
     assert np.array_equal(first, kept)  # not overwritten while it lives
-    for wrong, text in ((picture[:, :, :100], "shape"), ([picture, picture], "inputs|count"),
-                        (picture.astype(np.float64), "float|f64|type")):
+    for wrong, text in ((image[:, :, :100], "shape"), ([image, image], "inputs|count"),
+                        (image.astype(np.float64), "float|f64|type")):
         with pytest.raises(ValueError, match=text):
             engine.run(wrong)
 
@@ -78,13 +78,13 @@ def test_the_input_is_filled_by_convert_and_outputs_decoded_where_they_lie(engin
 
 @needs_engine
 def test_threads_run_at_once(engine):
-    pictures = [np.full((1, 3, 320, 320), i / 4, np.float32) for i in range(4)]
-    want = [np.array(engine.run(each)[0]) for each in pictures]
+    images = [np.full((1, 3, 320, 320), i / 4, np.float32) for i in range(4)]
+    want = [np.array(engine.run(each)[0]) for each in images]
     wrong = []
 
     def work(i):
         for _ in range(5):
-            if not np.array_equal(np.asarray(engine.run(pictures[i])[0]), want[i]):
+            if not np.array_equal(np.asarray(engine.run(images[i])[0]), want[i]):
                 wrong.append(i)
 
     threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]

@@ -40,8 +40,8 @@ def test_detect_finds_what_is_in_the_harbour(tmp_path):
     needs("cv2", "openvino")
     import cv2
     out = tmp_path / "out.png"
-    picture = HARBOUR / "clip/frame_0000.jpg"
-    text = run("detect", HARBOUR / "harbour.onnx", picture, out, HARBOUR / "labels.txt")
+    image = HARBOUR / "clip/frame_0000.jpg"
+    text = run("detect", HARBOUR / "harbour.onnx", image, out, HARBOUR / "labels.txt")
     truth = json.loads((HARBOUR / "clip_truth.json").read_text())
     found = [(line.split(":")[0], np.array(json.loads(line[line.index("["):])))
              for line in text.splitlines()]
@@ -49,7 +49,7 @@ def test_detect_finds_what_is_in_the_harbour(tmp_path):
     hits = [any(name == o["class"] and overlap(box, o["box"]) > 0.5 for name, box in found)
             for o in seen]
     assert len(seen) >= 3 and 3 * sum(hits) >= 2 * len(seen)
-    drawn, before = cv2.imread(str(out)), cv2.imread(str(picture))
+    drawn, before = cv2.imread(str(out)), cv2.imread(str(image))
     changed = np.any(np.abs(drawn.astype(int) - before) > 24, axis=2)
     assert drawn.shape == before.shape and 0 < changed.mean() < 0.2
 

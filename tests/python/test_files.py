@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Picture files: decoding into tensors, loading, saving, headers, notebooks."""
+"""Image files: decoding into tensors, loading, saving, headers, notebooks."""
 import pathlib
 import threading
 
@@ -46,7 +46,7 @@ def test_load_gives_what_was_saved(tmp_path, scene):
         ef.load(3)
 
 
-# Of the kinds that hold R G B, how far the picture may be from what was written.
+# Of the kinds that hold R G B, how far the image may be from what was written.
 WRITTEN = {".jpg": 4, ".jpeg": 4, ".png": 0, ".webp": 4, ".tif": 0, ".tiff": 0, ".bmp": 0,
            ".PNG": 0, ".Jpg": 4}
 
@@ -131,7 +131,7 @@ def test_files_and_failures(tmp_path, jpeg):
     assert t.decode_image_file(path).width == t.decode_image_file(str(path)).width == 64
     assert ef.Tensor.peek_image_info_file(pathlib.Path(path)).height == 48
     small = ef.Tensor.image(8, 8, F.Grey, mem=MEM)
-    for data in (b"", b"no picture", jpeg[:40], jpeg[:len(jpeg) // 2]):
+    for data in (b"", b"no image", jpeg[:40], jpeg[:len(jpeg) // 2]):
         with pytest.raises(RuntimeError):
             small.decode_image(data)
     with pytest.raises(RuntimeError):
@@ -161,7 +161,7 @@ def test_save(tmp_path, scene):
 
 
 @pytest.mark.parametrize("format", list(F))
-def test_notebooks_show_pictures(format):
+def test_notebooks_show_images(format):
     png = ef.Tensor.image(1500, 64, format, mem=MEM)._repr_png_()
     if png is not None:
         info = ef.Tensor.peek_image_info(png)

@@ -73,9 +73,9 @@ def test_a_child_never_waits_for_a_processor_that_a_thread_of_its_parent_uses():
 
 def test_a_child_can_use_a_processor_that_nobody_used_when_it_was_forked():
     processor = ef.ImageProcessor()
-    picture = ef.Tensor.image(640, 640, F.Rgb, mem=ef.TensorMemory.MEM)
-    processor.convert(picture, picture.copy())
-    assert ends_in_child(lambda: answer_of(lambda: processor.convert(picture, picture.copy()))) == 0
+    image = ef.Tensor.image(640, 640, F.Rgb, mem=ef.TensorMemory.MEM)
+    processor.convert(image, image.copy())
+    assert ends_in_child(lambda: answer_of(lambda: processor.convert(image, image.copy()))) == 0
 
 
 def test_a_child_never_waits_for_a_tracker_that_a_thread_of_its_parent_uses():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""halyard.open: the frames of pictures, folders and videos."""
+"""halyard.open: the frames of images, folders and videos."""
 import pathlib
 
 import numpy as np
@@ -10,7 +10,7 @@ import halyard
 CLIP = pathlib.Path(__file__).parents[2] / "examples/harbour/clip"
 
 
-def test_a_folder_gives_its_pictures_in_order():
+def test_a_folder_gives_its_images_in_order():
     with halyard.open(CLIP) as frames:
         assert len(frames) == 90 and not frames.is_video and frames.rate == 25
         first, second = next(frames), next(frames)
@@ -23,7 +23,7 @@ def test_a_folder_gives_its_pictures_in_order():
         assert [frame.timestamp_ns for frame, _ in zip(frames, range(3))] == [0, 10**8, 2 * 10**8]
 
 
-def test_one_picture_is_upright(tmp_path):
+def test_one_image_is_upright(tmp_path):
     pixels = np.zeros((40, 60, 3), np.uint8)
     pixels[:, :30] = 255
     tensor = halyard.tensor(pixels)
@@ -55,10 +55,10 @@ def test_a_video_gives_frames_with_their_times(tmp_path):
     assert [frame.index for frame in seen] == list(range(12))
     assert [frame.timestamp_ns for frame in seen[:3]] == [0, 10**8, 2 * 10**8]
     assert seen[3].image.upright_size == (640, 360) and str(seen[3].source) == str(video)
-    picture = halyard.Tensor.image(640, 360, "rgb", mem="mem")
-    halyard.ImageProcessor().convert(seen[3].image, picture)
+    image = halyard.Tensor.image(640, 360, "rgb", mem="mem")
+    halyard.ImageProcessor().convert(seen[3].image, image)
     still = halyard.imread(CLIP / "frame_0003.jpg").astype(int)
-    assert np.abs(np.asarray(picture) - still).mean() < 12
+    assert np.abs(np.asarray(image) - still).mean() < 12
 
 
 def test_what_cannot_be_opened_is_named(tmp_path):
@@ -75,7 +75,7 @@ def test_what_cannot_be_opened_is_named(tmp_path):
             halyard.open(CLIP, picture_rate=rate)
 
 
-def test_a_damaged_picture_is_told_and_passed(tmp_path):
+def test_a_damaged_image_is_told_and_passed(tmp_path):
     for i in range(3):
         data = (CLIP / f"frame_{i:04}.jpg").read_bytes()
         (tmp_path / f"frame{i}.jpg").write_bytes(data if i != 1 else data[:200])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Copies from arrays, and pictures as a network's numbers."""
+"""Copies from arrays, and images as a network's numbers."""
 import numpy as np
 import pytest
 
@@ -117,13 +117,13 @@ def test_normalize_refuses(ramp):
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_normalized_rows_are_the_same_side_by_side_and_spread(dtype):
     codes = np.arange(37 * 61 * 3, dtype=np.uint64).astype(np.uint8).reshape(37, 61, 3)
-    picture = ef.Tensor.image(61, 37, ef.PixelFormat.Rgb, ef.TensorMemory.MEM)
-    picture.from_numpy(codes)
+    image = ef.Tensor.image(61, 37, ef.PixelFormat.Rgb, ef.TensorMemory.MEM)
+    image.from_numpy(codes)
     together = np.empty((37, 61, 3), dtype)
     spread = np.empty((37, 61, 6), dtype)[:, :, ::2]
     for normalization in (ef.Normalization.UNSIGNED, ef.Normalization.SIGNED):
-        picture.normalize_to_numpy(together, normalization)
-        picture.normalize_to_numpy(spread, normalization)
+        image.normalize_to_numpy(together, normalization)
+        image.normalize_to_numpy(spread, normalization)
         assert (together == spread).all()
         assert together.min() == (0 if normalization == ef.Normalization.UNSIGNED else -1)
         assert together.max() == 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Model: pictures of every kind in, Results out, by the C++ engine or by a callable."""
+"""Model: images of every kind in, Results out, by the C++ engine or by a callable."""
 import importlib.util
 import json
 import os
@@ -59,7 +59,7 @@ def is_found(result, left=40, top=20):
     assert found.class_names == ["b"] and result[0].confidence == 0.875
 
 
-def test_an_engine_of_ones_own_gives_boxes_in_pixels_of_the_picture():
+def test_an_engine_of_ones_own_gives_boxes_in_pixels_of_the_image():
     model = own()
     result = model(scene())
     is_found(result)
@@ -93,7 +93,7 @@ def test_layout_and_dtype_are_those_that_the_engine_wants():
                            layout="nhwc", dtype="uint8")(scene()))
 
 
-def test_pictures_of_every_kind_give_the_same(tmp_path):
+def test_images_of_every_kind_give_the_same(tmp_path):
     model, pixels = own(), scene()
     path = tmp_path / "scene.png"
     halyard.imwrite(path, pixels)
@@ -140,7 +140,7 @@ def test_torch():
         own()(torch.from_numpy(scene()).float())
 
 
-def test_what_is_no_picture_is_refused(tmp_path):
+def test_what_is_no_image_is_refused(tmp_path):
     for image, error, text in (
             (3, TypeError, "image: must be a path, the bytes"), (None, TypeError, "image"),
             (scene().astype(np.float32), ValueError, "uint8"), (scene()[None], ValueError, "batch"),
@@ -149,7 +149,7 @@ def test_what_is_no_picture_is_refused(tmp_path):
             ("rtsp://camera/1", ValueError, "is a video; model.stream"),
             (tmp_path / "nothing.jpg", FileNotFoundError, "nothing.jpg"),
             (b"nothing", halyard.Error, "JPEG|malformed"),
-            (halyard.Tensor([4, 4], "float32", "mem"), ValueError, "is no picture")):
+            (halyard.Tensor([4, 4], "float32", "mem"), ValueError, "is no image")):
         with pytest.raises(error, match=text):
             own()(image)
     for options, error, text in (
@@ -213,10 +213,10 @@ def test_streams_and_tracks_of_a_folder(harbour):
     kept = set(last.tracker_id.tolist()) & set(results[5].detections.tracker_id.tolist())
     assert len(last) >= 4 and len(kept) >= 3
     tracker = halyard.Tracker("ocsort")
-    pictures = [HARBOUR / f"clip/frame_{i:04}.jpg" for i in range(6)]
-    *_, end = harbour.track(pictures, tracker=tracker, conf=0.4)
+    images = [HARBOUR / f"clip/frame_{i:04}.jpg" for i in range(6)]
+    *_, end = harbour.track(images, tracker=tracker, conf=0.4)
     assert len(end) >= 3 and end.path.endswith("frame_0005.jpg")
-    assert len(list(harbour.stream(pictures[:3]))) == 3
+    assert len(list(harbour.stream(images[:3]))) == 3
 
 
 def test_threads_share_a_model():

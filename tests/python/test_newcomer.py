@@ -72,8 +72,8 @@ def test_own_engine_finds_what_the_own_one_finds():
     assert text.strip() == str(halyard.Model(MODEL)(PHOTO, conf=0.4))
 
 
-def test_pictures():
-    lines = run("pictures", MODEL, PHOTO).splitlines()
+def test_images():
+    lines = run("images", MODEL, PHOTO).splitlines()
     found = dict(line.split(": ", 1) for line in lines if ": " in line)
     assert found["path"] == found["bytes"] == found["tensor"]
     assert found["numpy"] == found["opencv"] and "float32" in found["numpy"]

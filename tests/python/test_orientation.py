@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures that lie on their side: loaded with their orientation, converted and read upright."""
+"""Images that lie on their side: loaded with their orientation, converted and read upright."""
 import struct
 
 import numpy as np
@@ -9,7 +9,7 @@ import halyard as ef
 
 F = ef.PixelFormat
 MEM = ef.TensorMemory.MEM
-# What shows a picture with the EXIF tag upright, in NumPy's words.
+# What shows an image with the EXIF tag upright, in NumPy's words.
 UPRIGHT = {1: lambda p: p, 2: lambda p: p[:, ::-1], 3: lambda p: p[::-1, ::-1],
            4: lambda p: p[::-1], 5: lambda p: p.swapaxes(0, 1),
            6: lambda p: p.swapaxes(0, 1)[:, ::-1], 7: lambda p: p[::-1, ::-1].swapaxes(0, 1),
@@ -47,7 +47,7 @@ def test_imread_is_upright_as_opencvs_is(tmp_path, jpeg, tag):
 
 @pytest.mark.parametrize("tag", range(1, 9))
 @pytest.mark.parametrize("format", [None, F.Rgb, F.Yuyv])
-def test_loaded_pictures_are_converted_upright(tmp_path, jpeg, tag, format):
+def test_loaded_images_are_converted_upright(tmp_path, jpeg, tag, format):
     path = tmp_path / "photo.jpg"
     path.write_bytes(with_exif(tag, jpeg))
     frame = ef.load(path, format)

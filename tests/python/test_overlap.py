@@ -108,7 +108,7 @@ def bits(a):
 
 @pytest.mark.parametrize("channels", [1, 2, 3, 4])
 @pytest.mark.parametrize("source", SOURCES)
-def test_normalize_honours_every_stride_of_the_picture(source, channels):
+def test_normalize_honours_every_stride_of_the_image(source, channels):
     a = SOURCES[source](CODES[..., :channels])
     t = ef.Tensor.from_array(a)
     plain = ef.Tensor.from_array(np.ascontiguousarray(a))
@@ -149,7 +149,7 @@ def test_halves_are_those_that_numpy_rounds(mode):
 
 @pytest.mark.parametrize("make", [lambda a: a, lambda a: a[::-1], lambda a: a[..., ::-1],
                                   lambda a: a[:, ::-1], lambda a: a.transpose(1, 0, 2)])
-def test_normalize_onto_the_picture_itself(make):
+def test_normalize_onto_the_image_itself(make):
     a = CODES[:30, :30, :3].copy()
     want = make(np.zeros_like(a).view(np.int8))
     ef.Tensor.from_array(a.copy()).normalize_to_numpy(want)
@@ -157,7 +157,7 @@ def test_normalize_onto_the_picture_itself(make):
     assert np.array_equal(make(a.view(np.int8)), want)
 
 
-def test_normalize_into_floats_that_begin_in_the_picture():
+def test_normalize_into_floats_that_begin_in_the_image():
     room = np.zeros(5 * 300, np.uint8)
     room[:300] = np.arange(300)
     want = np.zeros((10, 10, 3), np.float32)

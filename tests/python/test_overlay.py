@@ -17,7 +17,7 @@ def found(**fields):
 
 
 def noise(kind):
-    """A picture of the format, of smooth noise, and its R G B."""
+    """An image of the format, of smooth noise, and its R G B."""
     random = np.random.default_rng(1).integers(60, 200, (H // 8, W // 8, 3), np.uint8)
     rgb = halyard.Tensor.from_array(np.ascontiguousarray(random.repeat(8, 0).repeat(8, 1)))
     rgb.set_format("rgb")
@@ -29,9 +29,9 @@ def noise(kind):
     return made
 
 
-def rgb_of(picture):
+def rgb_of(image):
     made = halyard.Tensor.image(W, H, "rgb", mem="mem")
-    halyard.ImageProcessor().convert(picture, made)
+    halyard.ImageProcessor().convert(image, made)
     return np.array(made).astype(int)
 
 
@@ -43,10 +43,10 @@ def masks():
 
 @pytest.mark.parametrize("kind", FORMATS)
 def test_every_format_shows_the_same_and_keeps_the_rest(kind):
-    picture = noise(kind)
-    before, raw = rgb_of(picture), np.array(picture)
-    halyard.Overlay(line_width=4).draw(picture, found(masks=masks()))
-    after, changed = rgb_of(picture), np.array(picture) != raw
+    image = noise(kind)
+    before, raw = rgb_of(image), np.array(image)
+    halyard.Overlay(line_width=4).draw(image, found(masks=masks()))
+    after, changed = rgb_of(image), np.array(image) != raw
     moved = np.abs(after - before).max(axis=2) > 12
     # Of grey some blocks are about as bright as what is drawn.
     least = 0.5 if kind == "grey" else 0.9
@@ -72,13 +72,13 @@ def test_arrays_are_drawn_in_place_and_others_refused():
     assert pixels.any()
     overlay.text(pixels, (2, 100), "words", (255, 0, 0))
     assert (pixels[100:, 2:40, 0] == 255).any()
-    for picture, detections, error, text in (
-            (np.zeros((H, W), np.uint8), found(), TypeError, "picture: must be a Tensor, or an"),
+    for image, detections, error, text in (
+            (np.zeros((H, W), np.uint8), found(), TypeError, "image: must be a Tensor, or an"),
             (halyard.Tensor.image(W, H, "yuyv"), found(), halyard.UnsupportedError, "convert"),
-            (np.zeros((9, 9, 3), np.uint8), found(), ValueError, "belong to a picture of"),
+            (np.zeros((9, 9, 3), np.uint8), found(), ValueError, "belong to an image of"),
             (pixels, found(unit="pixels").replace(size=(9, 9)), ValueError, "to_source")):
         with pytest.raises(error, match=text):
-            overlay.draw(picture, detections)
+            overlay.draw(image, detections)
     with pytest.raises(ValueError, match="opacity"):
         halyard.Overlay(opacity=2)
     with pytest.raises(FileNotFoundError, match="nothing.ttf"):
@@ -137,7 +137,7 @@ def test_a_result_is_plotted_saved_and_put_into_words(tmp_path, monkeypatch):
     seen = result()
     drawn = seen.plot()
     assert drawn.shape == (H, W, 3) and drawn.dtype == np.uint8 and (drawn != 50).any()
-    assert (np.asarray(seen.image) == 50).all()  # the picture itself is as it was
+    assert (np.asarray(seen.image) == 50).all()  # the image itself is as it was
     for name in ("seen.png", "seen.jpg", "seen.bmp"):
         seen.save(tmp_path / name)
         assert np.abs(halyard.imread(tmp_path / name).astype(int) - drawn).mean() < 6
@@ -178,10 +178,10 @@ def test_plots_are_upright(tmp_path):
     pixels = np.zeros((60, 90, 3), np.uint8)
     path = tmp_path / "lying.png"
     cv2.imwrite(str(path), pixels)
-    picture = halyard.load(path)
-    picture.orientation = (halyard.Flip.NoFlip, halyard.Rotation.Clockwise90)
+    image = halyard.load(path)
+    image.orientation = (halyard.Flip.NoFlip, halyard.Rotation.Clockwise90)
     out = np.zeros((1, 6, 400), np.float32)
     out[0, :, 5] = (30, 45, 40, 60, 0, 0.9)
     model = halyard.Model(engine=lambda a: out, input_size=(90, 90))
-    seen = model(picture)
+    seen = model(image)
     assert seen.detections.size == (60, 90) and seen.plot().shape == (90, 60, 3)

@@ -11,9 +11,9 @@ MEM = ef.TensorMemory.MEM
 
 
 def jpeg(width, height, value=200):
-    picture = ef.Tensor.image(width, height, F.Grey, MEM)
-    np.asarray(picture)[...] = value
-    return picture.to_jpeg()
+    image = ef.Tensor.image(width, height, F.Grey, MEM)
+    np.asarray(image)[...] = value
+    return image.to_jpeg()
 
 
 WAYS = {"batch": lambda t, n: t.batch(n), "index": lambda t, n: t[n],
@@ -51,7 +51,7 @@ def test_a_strided_view_has_no_bytes_between_its_rows():
     assert rows[10:20].all() and rows.sum() == rows[10:20].sum()
 
 
-def test_a_strided_picture_of_the_same_size_is_filled_in_place():
+def test_a_strided_image_of_the_same_size_is_filled_in_place():
     rows = np.zeros((100, 150), np.uint8)
     t = ef.Tensor.from_array(rows[:, :90].reshape(100, 90, 1))
     t.set_format("grey")
@@ -98,7 +98,7 @@ def test_a_decoder_gives_one_result_for_all_ways_to_an_element():
         assert found == expected
 
 
-def picture_over(array):
+def image_over(array):
     t = ef.Tensor.from_array(array)
     t.set_format("rgb")
     return t
@@ -107,21 +107,21 @@ def picture_over(array):
 def overlapping():
     """Pairs of tensors over one memory, that no two names of one buffer tell apart."""
     array = np.arange(64 * 64 * 3, dtype=np.uint32).astype(np.uint8).reshape(64, 64, 3)
-    yield "two of one array", picture_over(array), picture_over(array)
-    yield "views", picture_over(array[:40]), picture_over(array[20:60])
-    yield "columns", picture_over(array[:, :40]), picture_over(array[:, 39:])
+    yield "two of one array", image_over(array), image_over(array)
+    yield "views", image_over(array[:40]), image_over(array[20:60])
+    yield "columns", image_over(array[:, :40]), image_over(array[:, 39:])
     for memory in ("MEM", "SHM"):
         if memory == "SHM" and not ef.is_shm_available():
             continue
         t = ef.Tensor.image(64, 64, "rgb", ef.TensorMemory[memory])
-        yield "asarray " + memory, t, picture_over(np.asarray(t))
+        yield "asarray " + memory, t, image_over(np.asarray(t))
         dlpack = ef.Tensor.from_dlpack(np.from_dlpack(t))
         dlpack.set_format("rgb")
         yield "dlpack " + memory, t, dlpack
 
 
 @pytest.mark.parametrize("pair", list(overlapping()), ids=lambda pair: pair[0])
-def test_convert_refuses_pictures_that_share_bytes(pair):
+def test_convert_refuses_images_that_share_bytes(pair):
     _, src, dst = pair
     p = ef.ImageProcessor()
     before = np.asarray(dst).copy()
@@ -139,8 +139,8 @@ def test_convert_serves_parts_of_one_array_that_share_no_byte():
     array[:, :32] = 9
     array[::2] += 1
     p = ef.ImageProcessor()
-    p.convert(picture_over(array[:, :32]), picture_over(array[:, 32:]))
+    p.convert(image_over(array[:, :32]), image_over(array[:, 32:]))
     assert np.array_equal(array[:, :32], array[:, 32:])
-    p.convert(picture_over(array[:32]), picture_over(array[32:]))
-    p.convert(picture_over(array[::2]), picture_over(array[1::2]))
+    p.convert(image_over(array[:32]), image_over(array[32:]))
+    p.convert(image_over(array[::2]), image_over(array[1::2]))
     assert (array == array[0, 0]).all()

@@ -11,7 +11,7 @@ F = ef.PixelFormat
 MEM = ef.TensorMemory.MEM
 
 
-def picture(array, format):
+def image(array, format):
     t = ef.Tensor.image(array.shape[1], array.shape[0], format, mem=MEM)
     np.asarray(t)[...] = array
     return t
@@ -30,7 +30,7 @@ def _processor():
 
 def test_channels(processor, rgb):
     out = ef.Tensor.image(32, 24, F.Rgba, mem=MEM)
-    processor.convert(picture(rgb, F.Rgb), out)
+    processor.convert(image(rgb, F.Rgb), out)
     assert np.array_equal(np.asarray(out)[..., :3], rgb) and (np.asarray(out)[..., 3] == 255).all()
 
 
@@ -41,12 +41,12 @@ def test_flip_then_rotation(processor, rgb, rotation, turns, flip):
     mirrored = {0: rgb, 1: rgb[:, ::-1], 2: rgb[::-1]}[int(flip)]
     want = np.rot90(mirrored, turns)
     out = ef.Tensor.image(want.shape[1], want.shape[0], F.Rgb, mem=MEM)
-    processor.convert(picture(rgb, F.Rgb), out, ef.Rotation[rotation], flip)
+    processor.convert(image(rgb, F.Rgb), out, ef.Rotation[rotation], flip)
     assert np.array_equal(np.asarray(out), want)
 
 
 def test_crop_and_rectangles(processor, rgb):
-    src = picture(rgb, F.Rgb)
+    src = image(rgb, F.Rgb)
     out = ef.Tensor.image(8, 6, F.Rgb, mem=MEM)
     for crop in ({"source": ef.Region(4, 5, 8, 6)}, {"src_crop": ef.Rect(4, 5, 8, 6)},
                  {"source": (4, 5, 8, 6)}):
@@ -64,7 +64,7 @@ def test_crop_and_rectangles(processor, rgb):
 
 def test_letterbox_and_placement(processor, rgb):
     out = ef.Tensor.image(64, 64, F.Rgb, mem=MEM)
-    place = processor.convert(picture(rgb, F.Rgb), out, letterbox=[10, 20, 30, 255])
+    place = processor.convert(image(rgb, F.Rgb), out, letterbox=[10, 20, 30, 255])
     assert place.content == ef.Region(0, 8, 64, 48) and place.source == (32, 24)
     assert place.letterbox == (0.0, 0.125, 1.0, 0.875)
     a = np.asarray(out)
@@ -81,7 +81,7 @@ def test_letterbox_and_placement(processor, rgb):
 
 
 def test_floats_and_filters(processor, rgb):
-    src = picture(rgb, F.Rgb)
+    src = image(rgb, F.Rgb)
     out = ef.Tensor([3, 24, 32], "float32", MEM)
     processor.convert(src, out)
     want = rgb.transpose(2, 0, 1) / np.float32(255)
@@ -101,13 +101,13 @@ def test_batch_elements_and_deferred(processor, rgb):
     for i in range(2):
         slot = batch.batch(i)
         slot.set_format(F.Rgb)
-        processor.convert_deferred(picture(rgb + i, F.Rgb), slot)
+        processor.convert_deferred(image(rgb + i, F.Rgb), slot)
     processor.flush()
     assert np.array_equal(np.asarray(batch), np.stack([rgb, rgb + 1]))
 
 
 def test_wrong_keywords_are_told_the_nearest_one(processor, rgb):
-    src, out = picture(rgb, F.Rgb), ef.Tensor.image(32, 24, F.Rgb, mem=MEM)
+    src, out = image(rgb, F.Rgb), ef.Tensor.image(32, 24, F.Rgb, mem=MEM)
     for call in (processor.convert, processor.convert_deferred, processor.explain):
         with pytest.raises(TypeError, match=r"argument 'fitt'; did you mean 'fit'\?$"):
             call(src, out, fitt="letterbox")
@@ -117,7 +117,7 @@ def test_wrong_keywords_are_told_the_nearest_one(processor, rgb):
 
 
 def test_wrong_arguments(processor, rgb):
-    src, out = picture(rgb, F.Rgb), ef.Tensor.image(32, 24, F.Rgb, mem=MEM)
+    src, out = image(rgb, F.Rgb), ef.Tensor.image(32, 24, F.Rgb, mem=MEM)
     for kind, args, options in [
             (RuntimeError, (src, src), {}),
             (RuntimeError, (src, out), {"source": ef.Region(0, 0, 99, 9)}),
@@ -170,7 +170,7 @@ def test_create_and_import(processor, rgb):
 
 def test_explain_and_close(rgb):
     p = ef.ImageProcessor(ef.EglDisplayKind.Default, threads=1)
-    src, out = picture(rgb, F.Rgb), ef.Tensor.image(8, 8, F.Rgb, mem=MEM)
+    src, out = image(rgb, F.Rgb), ef.Tensor.image(8, 8, F.Rgb, mem=MEM)
     assert "cpu" in p.explain(src, out)
     p.close()
     p.close()

@@ -83,7 +83,7 @@ def as_tensor(output, scale, zero_point):
     return tensor
 
 
-def test_tracks_of_a_still_picture_stay_the_same(recording):
+def test_tracks_of_a_still_image_stay_the_same(recording):
     _, output, scale, zero_point = recording
     tracker, seen = ef.ByteTrack(), []
     for frame in range(4):

@@ -70,10 +70,10 @@ def test_coco_records_have_the_masks():
 
 
 def placed(**options):
-    """A picture of 320 x 240 in the network's input of 640 x 480, letterboxed to 640 x 360."""
-    picture = ef.Tensor.image(320, 180, ef.PixelFormat.Rgb, ef.TensorMemory.MEM)
+    """An image of 320 x 240 in the network's input of 640 x 480, letterboxed to 640 x 360."""
+    image = ef.Tensor.image(320, 180, ef.PixelFormat.Rgb, ef.TensorMemory.MEM)
     network = ef.Tensor.image(*models.INPUT, ef.PixelFormat.Rgb, ef.TensorMemory.MEM)
-    return ef.ImageProcessor().convert(picture, network, letterbox=[0, 0, 0, 255], **options)
+    return ef.ImageProcessor().convert(image, network, letterbox=[0, 0, 0, 255], **options)
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def supervision(monkeypatch):
 
 
 def test_supervision_undoes_the_letterbox(supervision):
-    # The second box is 320..576 x 240..432 of the input: 60 rows of pad lie above the picture.
+    # The second box is 320..576 x 240..432 of the input: 60 rows of pad lie above the image.
     for made in (found().to_supervision(placement=placed()),
                  placed().to_source(found()).to_supervision()):
         assert np.allclose(made["xyxy"][1], [160, 90, 288, 180], atol=0.1)
@@ -100,7 +100,7 @@ def test_supervision_undoes_the_letterbox(supervision):
 
 
 def test_masks_follow_a_flip(supervision):
-    """Prototype 0 is on in the right half of the input, which shows the picture's left."""
+    """Prototype 0 is on in the right half of the input, which shows the image's left."""
     wide = [((0.1, 0.1, 0.9, 0.9), 0.9, 2)]
     result = models.segmenter().decode(
         [models.detection_output(wide, extra=models.PROTOS), models.prototypes()])

@@ -344,7 +344,7 @@ print(ef.Tensor.load_from_bytes({kind}(8)).width)
 
 
 def test_ctrl_c_ends_a_long_load_in_the_middle():
-    """Not all of the picture's memory has been written to by then."""
+    """Not all of the image's memory has been written to by then."""
     assert run_python(LONG_DECODE + """
 def resident():
     return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGESIZE")
@@ -366,8 +366,8 @@ def test_a_handler_of_a_signal_runs_in_the_middle_of_a_decode():
     """The decode goes on when the handler returns, and its result is whole."""
     assert run_python("""
 import os, signal, threading, halyard as ef
-picture = ef.Tensor.image(12000, 12000, "grey", ef.TensorMemory.MEM)
-data = picture.to_png(1)
+image = ef.Tensor.image(12000, 12000, "grey", ef.TensorMemory.MEM)
+data = image.to_png(1)
 seen = []
 signal.signal(signal.SIGUSR1, lambda *a: seen.append(decoding))
 decoding = True

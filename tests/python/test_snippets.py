@@ -88,7 +88,7 @@ def outputs():
 
 
 @pytest.fixture
-def picture(tmp_path, monkeypatch):
+def image(tmp_path, monkeypatch):
     image = ef.Tensor.image(320, 240, ef.PixelFormat.Rgb, ef.TensorMemory.MEM)
     image.fill(200)
     image.save_jpeg(str(tmp_path / "image.jpg"))
@@ -96,7 +96,7 @@ def picture(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_quick_start(picture):
+def test_quick_start(image):
     first, second = outputs()
     names = run(QUICK_START, config=segmentation_config(), output0=first, output1=second)
     assert names["boxes"].shape == (2, 4) and len(names["masks"]) == 2
@@ -104,7 +104,7 @@ def test_quick_start(picture):
         assert np.array(pixels).any()
 
 
-def test_quick_start_unchanged_in_a_process_of_its_own(picture):
+def test_quick_start_unchanged_in_a_process_of_its_own(image):
     tests = os.path.dirname(__file__)
     text = (f"import sys; sys.path.insert(0, {tests!r})\n"
             "import halyard.compat; halyard.compat.install()\n"
@@ -161,7 +161,7 @@ def test_strided_arrays_are_taken_as_they_are():
     assert np.array_equal(np.asarray(tensor), array)
 
 
-def test_masks_at_the_picture_s_size():
+def test_masks_at_the_image_s_size():
     canvas = np.zeros((480, 640), np.uint8)
     only = models.segmenter()
     only.max_det = 1

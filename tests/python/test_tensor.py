@@ -56,7 +56,7 @@ def test_wrong_arguments_are_named(args, kind, text):
     ("Rgb", [33, 59, 3], 177), ("Rgba", [33, 59, 4], 236), ("Grey", [33, 59, 1], 59),
     ("Yuyv", [33, 59, 2], 120), ("PlanarRgb", [3, 33, 59], 59), ("PlanarRgba", [4, 33, 59], 59),
     ("Nv12", [50, 59], 64), ("Nv16", [66, 59], 64), ("Nv24", [99, 59], 64)])
-def test_pictures(name, shape, stride):
+def test_images(name, shape, stride):
     t = ef.Tensor.image(59, 33, ef.PixelFormat[name], mem=MEM)
     assert (t.width, t.height, t.format, t.shape) == (59, 33, ef.PixelFormat[name], tuple(shape))
     assert t.row_stride == stride and t.size == t.nbytes == int(np.prod(shape))
@@ -64,7 +64,7 @@ def test_pictures(name, shape, stride):
     assert np.asarray(t).shape == t.shape
 
 
-def test_wrong_pictures():
+def test_wrong_images():
     with pytest.raises(RuntimeError, match="access"):
         ef.Tensor.image(8, 8, ef.PixelFormat.Rgb, None, "sometimes")
     for width, kind in ((0, RuntimeError), (-1, OverflowError), (70000, RuntimeError),

@@ -43,13 +43,13 @@ def test_both_are_tensors_of_a_module_and_none_of_the_other():
 
 @pytest.mark.parametrize("kind", CLASSES)
 def test_parts_and_copies_are_of_the_same_class(kind, tmp_path):
-    t, picture = kind([2, 3, 4], "uint8", MEM), kind.image(16, 8, "rgb", MEM)
-    picture.save_png(tmp_path / "x.png")
+    t, image = kind([2, 3, 4], "uint8", MEM), kind.image(16, 8, "rgb", MEM)
+    image.save_png(tmp_path / "x.png")
     made = [t[0], t[0, 1:], t[..., 1], t.batch(1), t.copy(), copy.copy(t), copy.deepcopy(t), *t,
-            picture[2:4], picture.view(halyard.Region(0, 0, 4, 4)), kind.from_array(np.zeros(3)),
+            image[2:4], image.view(halyard.Region(0, 0, 4, 4)), kind.from_array(np.zeros(3)),
             kind.from_array(t), kind.from_array(t, True), kind.from_dlpack(np.zeros(3)),
-            kind.load(tmp_path / "x.png"), kind.load_from_bytes(picture.to_png()),
-            pickle.loads(pickle.dumps(t)), pickle.loads(pickle.dumps(picture))]
+            kind.load(tmp_path / "x.png"), kind.load_from_bytes(image.to_png()),
+            pickle.loads(pickle.dumps(t)), pickle.loads(pickle.dumps(image))]
     assert {type(one) for one in made} == {kind}
 
 
@@ -119,9 +119,9 @@ def test_the_class_travels_between_processes(kind):
 
 
 def test_pickles_keep_the_orientation():
-    picture = halyard.Tensor.image(4, 2, "rgb", MEM)
-    picture.orientation = ("horizontal", 90)
-    assert pickle.loads(pickle.dumps(picture)).orientation == picture.orientation
+    image = halyard.Tensor.image(4, 2, "rgb", MEM)
+    image.orientation = ("horizontal", 90)
+    assert pickle.loads(pickle.dumps(image)).orientation == image.orientation
 
 
 @pytest.mark.parametrize("kind", CLASSES)

@@ -99,10 +99,10 @@ def test_drawing_takes_every_tracker(make, module):
 
 def test_drawing_moves_a_tracker_as_update_does():
     processor, decoder = halyard.ImageProcessor(), models.segmenter()
-    picture = halyard.Tensor.image(64, 48, "rgb", "heap")
+    image = halyard.Tensor.image(64, 48, "rgb", "heap")
     drawn, updated = halyard.Tracker("ocsort"), halyard.Tracker("ocsort")
     for number in range(6):
-        *_, tracks = processor.draw_masks(decoder, segments(), picture, drawn)
+        *_, tracks = processor.draw_masks(decoder, segments(), image, drawn)
         found = updated.update(decoder.decode(segments()))
     assert [track.last_updated for track in tracks] == [5 * STEP] * 2
     after, same = drawn.update(found), updated.update(found)
@@ -131,24 +131,24 @@ def test_a_model_takes_every_tracker(make):
         return models.detection_output()
 
     model = halyard.Model(engine=engine, input_size=models.INPUT, labels=list("abcde"))
-    pictures = [np.zeros((48, 64, 3), np.uint8)] * 6
-    *_, last = model.track(pictures, tracker=make())
+    images = [np.zeros((48, 64, 3), np.uint8)] * 6
+    *_, last = model.track(images, tracker=make())
     assert sorted(last.detections.tracker_id.tolist()) == [1, 2]
     overlaid = last.plot(overlay=halyard.Overlay(color_by="track"))
     assert overlaid.shape == (48, 64, 3) and overlaid.any()
     with pytest.raises(TypeError, match="tracker: must be a Tracker"):
-        next(model.track(pictures, tracker=3))
+        next(model.track(images, tracker=3))
 
 
 def test_what_is_no_tracker_is_named():
-    picture = halyard.Tensor.image(64, 48, "rgb", "heap")
+    image = halyard.Tensor.image(64, 48, "rgb", "heap")
     outputs = [models.detection_output()]
     reference = edgefirst.Decoder.new_from_outputs([edgefirst.Output.detection(shape=[1, 9, 400])])
     for bad in (3, "bytetrack", halyard.Tracker, halyard.ImageProcessor()):
         for call in (lambda: models.decoder().decode_tracked(bad, 0, outputs),
                      lambda: reference.decode_tracked(bad, 0, outputs),
                      lambda: halyard.ImageProcessor().draw_masks(models.segmenter(), segments(),
-                                                                 picture, bad)):
+                                                                 image, bad)):
             with pytest.raises(TypeError, match="tracker: must be a Tracker, ByteTrack, OcSort or "
                                                 "Sort, not"):
                 call()

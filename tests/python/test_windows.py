@@ -179,7 +179,7 @@ def test_objects_that_were_never_made_are_refused(cls, make):
     except TypeError:
         return  # no such object can be had
     arguments = [(), (1,), (1, 1), (made,), (BOXES, SCORES, LABELS), (BOXES, SCORES, LABELS, 1),
-                 ([models.detection_output()],), ("rgb",), (picture(), picture())]
+                 ([models.detection_output()],), ("rgb",), (image(), image())]
     inherited = set(dir(type("Plain", (), {})))
     for name in set(dir(cls)) - inherited | {"__repr__", "__eq__", "__hash__", "__reduce__"}:
         member = None
@@ -196,7 +196,7 @@ def test_objects_that_were_never_made_are_refused(cls, make):
             except Exception:
                 pass
     for look in (memoryview, bytes, np.asarray, list, len, str, repr, lambda x: x == made,
-                 lambda x: x.value, ef.Tensor.from_array, lambda x: picture().from_numpy(x),
+                 lambda x: x.value, ef.Tensor.from_array, lambda x: image().from_numpy(x),
                  lambda x: ef.ImageProcessor().convert(x, x),
                  lambda x: models.decoder().decode([x])):
         try:
@@ -213,7 +213,7 @@ BOXES = np.array([[0.1, 0.1, 0.4, 0.4]], np.float32)
 SCORES, LABELS = np.ones(1, np.float32), np.zeros(1, np.int32)
 
 
-def picture():
+def image():
     return ef.Tensor.image(4, 4, "rgb", mem=MEM)
 
 
@@ -238,8 +238,8 @@ CYCLES = {
     "a tensor": lambda a: ef.Tensor.from_array(a),
     "a reshaped tensor": lambda a: reshaped(ef.Tensor.from_array(a)),
     "a part of a tensor": lambda a: ef.Tensor.from_array(a)[1:],
-    "a picture": lambda a: with_format(ef.Tensor.from_array(a), "grey"),
-    "a semi-planar picture": lambda a: with_format(ef.Tensor.from_array(a), "nv12"),
+    "an image": lambda a: with_format(ef.Tensor.from_array(a), "grey"),
+    "a semi-planar image": lambda a: with_format(ef.Tensor.from_array(a), "nv12"),
     "a memoryview of a tensor": lambda a: memoryview(ef.Tensor.from_array(a)),
     "several views of one tensor": lambda a: views(ef.Tensor.from_array(a)),
     "a list of tensors": lambda a: [ef.Tensor.from_array(a), ef.Tensor.from_array(a)],
@@ -274,7 +274,7 @@ class Named(ef.Tensor):
 def test_a_cycle_through_an_array_is_collected(name):
     gone = []
     for _ in range(20):
-        a = array((12, 10, 1) if name == "a picture" else (15, 10))
+        a = array((12, 10, 1) if name == "an image" else (15, 10))
         a.held = CYCLES[name](a)
         gone.append(weakref.ref(a))
     del a

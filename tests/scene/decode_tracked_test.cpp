@@ -193,7 +193,7 @@ TEST(DecodeTracked, decodes_the_batch_element_asked_for) {
   EXPECT_EQ(out.tracks[0].label, 1);
 }
 
-TEST(DecodeTracked, classes_of_the_picture_pass_and_the_tracker_moves_on) {
+TEST(DecodeTracked, classes_of_the_image_pass_and_the_tracker_moves_on) {
   const Decoder decoder =
       *Decoder::create(model_of({8, 8}, {output_of(OutputRole::classification, {1, 7})}));
   const Tensor scores = tensor_of<float>({1, 7}, {0, 0, 0, 0, 0.9F, 0.1F, 0});
@@ -285,7 +285,7 @@ TEST_P(TrackedBy, is_what_both_give_one_after_the_other) {
     Tracker other = make_tracker(GetParam());
     Wanderers wanderers(5);
     TrackedFrame frame;
-    std::size_t most_live = 0, most_coasting = 0;
+    std::size_t max_live = 0, max_coasting = 0;
     for (int i = 0; i < 60; ++i) {
       const std::vector<Tensor> outputs = outputs_of(wanderers.next(), extra);
       Decoded given;
@@ -294,11 +294,11 @@ TEST_P(TrackedBy, is_what_both_give_one_after_the_other) {
       ASSERT_TRUE(tracks);
       ASSERT_TRUE(decode_tracked(decoder, tracker, outputs, i * frame_time, frame));
       expect_whole(frame, given, *tracks);
-      most_live = std::max(most_live, frame.live);
-      most_coasting = std::max(most_coasting, frame.tracks.size() - frame.live);
+      max_live = std::max(max_live, frame.live);
+      max_coasting = std::max(max_coasting, frame.tracks.size() - frame.live);
     }
-    EXPECT_GE(most_live, 6U);
-    EXPECT_GE(most_coasting, 1U);
+    EXPECT_GE(max_live, 6U);
+    EXPECT_GE(max_coasting, 1U);
   }
 }
 

@@ -21,10 +21,11 @@ Status encode_masks(const Decoded& decoded, const Placement& placed, MaskSet& ma
                     std::vector<Rle>& out) {
   // The photograph's own pixels; `masks` is reused: nothing is allocated then.
   const MaskOptions options{.size = placed.source(), .content = RegionF(placed.content())};
-  HALYARD_CHECK(materialize(decoded.masks, decoded.detections, options, masks));
+  HALYARD_RETURN_IF_ERROR(materialize(decoded.masks, decoded.detections, options, masks));
   out.resize(masks.size());
   for (std::size_t i = 0; i < masks.size(); ++i)
-    HALYARD_CHECK(rle_encode(masks[i], masks.frame(), out[i]));  // or mask_polygons(), or bytes
+    HALYARD_RETURN_IF_ERROR(
+        rle_encode(masks[i], masks.frame(), out[i]));  // or mask_polygons(), or bytes
   return {};
 }
 
@@ -32,11 +33,11 @@ Result<Tensor> class_map(SemanticMapper& mapper, const Tensor& scores, const Pla
   const Size photo = placed.source();
   HALYARD_TRY(auto map, Tensor::create(DType::u8, {static_cast<std::size_t>(photo.height),
                                                    static_cast<std::size_t>(photo.width)}));
-  HALYARD_CHECK(mapper.map(scores,
-                           {.layout = SemanticLayout::classes_first,
-                            .input = placed.destination(),
-                            .content = RegionF(placed.content())},
-                           map));
+  HALYARD_RETURN_IF_ERROR(mapper.map(scores,
+                                     {.layout = SemanticLayout::classes_first,
+                                      .input = placed.destination(),
+                                      .content = RegionF(placed.content())},
+                                     map));
   return map;
 }
 
@@ -54,7 +55,7 @@ Status mask_in_frame(const TileAccumulator& seen, std::size_t index,
 
 Status follow(Tracker& tracker, const std::vector<Detection>& found, nanoseconds when,
               std::vector<Track>& tracks) {
-  HALYARD_CHECK(tracker.update(found, when, tracks));  // `tracks` is reused
+  HALYARD_RETURN_IF_ERROR(tracker.update(found, when, tracks));  // `tracks` is reused
   for (const Track& track : std::span(tracks).first(seen_first(tracks))) {
     const Detection& seen = found[static_cast<std::size_t>(track.detection)];
     std::printf("#%llu is class %d at %.0f, %.0f\n", static_cast<unsigned long long>(track.id),
@@ -65,7 +66,7 @@ Status follow(Tracker& tracker, const std::vector<Detection>& found, nanoseconds
 
 Status masks_of_tracks(const Decoder& decoder, Tracker& tracker, std::span<const Tensor> outputs,
                        nanoseconds when, TrackedFrame& seen, MaskSet& masks) {
-  HALYARD_CHECK(decode_tracked(decoder, tracker, outputs, when, seen));
+  HALYARD_RETURN_IF_ERROR(decode_tracked(decoder, tracker, outputs, when, seen));
   const auto live = std::span(seen.decoded.detections).first(seen.live);
   return materialize(seen.decoded.masks, live, {}, masks);
 }

@@ -14,7 +14,7 @@ using F = PixelFormat;
 using test::image_of;
 using test::share_bytes;
 
-TEST(Aliases, agrees_with_sets_of_bytes_for_all_parts_of_a_picture) {
+TEST(Aliases, agrees_with_sets_of_bytes_for_all_parts_of_an_image) {
   std::mt19937 random(99);
   const auto even = [&random](int n) { return static_cast<int>(random() % n) & ~1; };
   for (const FormatInfo& f : all_formats()) {
@@ -73,7 +73,7 @@ TEST(Aliases, sees_one_kernel_object_behind_two_buffers) {
   EXPECT_FALSE(aliases(*Tensor::wrap(*a, layout), *Tensor::wrap(elsewhere, layout)));
 }
 
-// A picture over memory of the test's, in a buffer of its own each time.
+// An image over memory of the test's, in a buffer of its own each time.
 Tensor over(std::vector<std::uint8_t>& memory, std::size_t offset, std::size_t stride,
             std::size_t width, std::size_t height) {
   const auto buffer = *wrap_memory(memory.data() + offset, memory.size() - offset, [] {});

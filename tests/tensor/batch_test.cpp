@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of batches: strides, metadata, and pictures that several threads write at once.
+// Elements of batches: strides, metadata, and images that several threads write at once.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -37,10 +37,10 @@ TEST(Batch, says_which_rule_an_index_or_a_tensor_breaks) {
   EXPECT_EQ(code_of(t.batch(SIZE_MAX)), Errc::invalid_argument);
   EXPECT_NE(t.batch(0)->batch(0).error().message().find("two axes"), std::string::npos);
   EXPECT_EQ(code_of(Tensor().batch(0)), Errc::invalid_argument);
-  EXPECT_NE(image_of(4, 4, F::rgb).batch(0).error().message().find("picture"), std::string::npos);
+  EXPECT_NE(image_of(4, 4, F::rgb).batch(0).error().message().find("image"), std::string::npos);
 }
 
-TEST(ImageBatch, has_pictures_of_every_format_and_odd_size_that_share_no_byte) {
+TEST(ImageBatch, has_images_of_every_format_and_odd_size_that_share_no_byte) {
   for (const FormatInfo& f : all_formats()) {
     for (const auto& [width, height] :
          {std::pair<std::size_t, std::size_t>{64, 8}, {17, 5}, {1, 1}}) {
@@ -140,7 +140,7 @@ TEST(ImageBatch, a_slot_grows_within_itself_only) {
   EXPECT_TRUE(small.reconfigured(64, 64, F::rgb))
       << "the capacity is that of the slot, not its own";
   const auto grown = small.reconfigured(64, 65, F::rgb);
-  ASSERT_FALSE(grown) << "the next picture of the batch begins there";
+  ASSERT_FALSE(grown) << "the next image of the batch begins there";
   EXPECT_EQ(grown.error().code, Errc::exhausted);
   EXPECT_EQ(code_of(batch.batch(2)->reconfigured(64, 65, F::rgb)), Errc::exhausted);
   const Tensor raw = *Tensor::create(DType::u8, {4, 100, 100}, Memory::mem);
@@ -148,7 +148,7 @@ TEST(ImageBatch, a_slot_grows_within_itself_only) {
   EXPECT_EQ(code_of(raw.batch(0)->reconfigured(100, 101, F::grey)), Errc::exhausted);
 }
 
-TEST(ImageBatch, hands_its_metadata_to_its_pictures) {
+TEST(ImageBatch, hands_its_metadata_to_its_images) {
   ImageOptions options;
   options.memory = Memory::mem;
   options.dtype = DType::i8;

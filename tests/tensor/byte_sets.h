@@ -14,7 +14,7 @@ inline Tensor image_of(std::size_t width, std::size_t height, PixelFormat format
   return *Tensor::create_image(width, height, format, dtype, Memory::mem);
 }
 
-/// Bytes of the first buffer that belong to the picture, plane by plane.
+/// Bytes of the first buffer that belong to the image, plane by plane.
 inline std::set<std::size_t> bytes_of(const Tensor& image) {
   std::set<std::size_t> bytes;
   for (std::size_t p = 0; p < image.plane_count(); ++p) {

@@ -92,7 +92,7 @@ TEST(ImageShape, is_inverted_by_image_extent_for_every_format_and_odd_sizes) {
   }
 }
 
-TEST(ImageExtent, refuses_shapes_that_no_picture_has) {
+TEST(ImageExtent, refuses_shapes_that_no_image_has) {
   EXPECT_FALSE(image_extent(PixelFormat::nv12, Shape{4, 8}));  // rows = 1 mod 3
   EXPECT_FALSE(image_extent(PixelFormat::nv16, Shape{5, 8}));  // odd
   EXPECT_FALSE(image_extent(PixelFormat::nv24, Shape{4, 8}));  // not a multiple of 3
@@ -100,7 +100,7 @@ TEST(ImageExtent, refuses_shapes_that_no_picture_has) {
   EXPECT_FALSE(image_extent(PixelFormat::rgb, Shape{4, 8}));
   EXPECT_FALSE(image_extent(PixelFormat::planar_rgb, Shape{4, 8, 8}));
   EXPECT_FALSE(image_extent(PixelFormat::grey, Shape{0, 8, 1}));
-  EXPECT_TRUE(image_extent(PixelFormat::rgb, Shape{1, 4, 8, 3})) << "a batch of one is a picture";
+  EXPECT_TRUE(image_extent(PixelFormat::rgb, Shape{1, 4, 8, 3})) << "a batch of one is an image";
 }
 
 TEST(PlaneGeometry, nv12_with_odd_sizes) {
@@ -132,7 +132,7 @@ TEST(PlaneGeometry, i420_planes_follow_one_another) {
   EXPECT_EQ(*image_bytes(PixelFormat::i420, DType::u8, 5, 3, 64), 64U * 5U);
 }
 
-TEST(PlaneGeometry, every_plane_of_every_format_lies_inside_the_picture) {
+TEST(PlaneGeometry, every_plane_of_every_format_lies_inside_the_image) {
   for (const FormatInfo& f : all_formats()) {
     for (const DType dtype : {DType::u8, DType::u16, DType::f32}) {
       for (const std::size_t width : {1U, 2U, 7U, 64U}) {
@@ -160,10 +160,10 @@ TEST(PlaneGeometry, refuses_what_cannot_be) {
   EXPECT_EQ(code(plane_geometry(PixelFormat::nv12, DType::u8, 5, 4, 5, 0)), Errc::invalid_argument);
   EXPECT_EQ(code(plane_geometry(PixelFormat::i420, DType::u8, 4, 4, 65, 0)),
             Errc::invalid_argument);
-  constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
-  EXPECT_EQ(code(plane_geometry(PixelFormat::rgba, DType::f32, most / 8, 4, 0, 0)),
+  constexpr std::size_t maximum = std::numeric_limits<std::size_t>::max();
+  EXPECT_EQ(code(plane_geometry(PixelFormat::rgba, DType::f32, maximum / 8, 4, 0, 0)),
             Errc::invalid_argument);
-  EXPECT_EQ(code(plane_geometry(PixelFormat::grey, DType::u8, most / 2, 4, 0, 0)),
+  EXPECT_EQ(code(plane_geometry(PixelFormat::grey, DType::u8, maximum / 2, 4, 0, 0)),
             Errc::invalid_argument);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What pictures may be asked for: strides, compression, memory, labels.
+// What images may be asked for: strides, compression, memory, labels.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -63,7 +63,7 @@ TEST(ImageStride, between_elements_is_refused) {
       << "the chroma planes of I420 have half of it";
 }
 
-TEST(ImageStride, whose_picture_has_no_size_is_refused) {
+TEST(ImageStride, whose_image_has_no_size_is_refused) {
   for (const std::size_t stride : {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 3}) {
     for (const F format : {F::grey, F::nv12, F::planar_rgb, F::i420}) {
       EXPECT_EQ(code_of(Tensor::create_image(4, 4, format, with_stride(stride & ~std::size_t{63}))),

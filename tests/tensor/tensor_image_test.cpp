@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures: planes, regions, formats on plain tensors, re-labelling inside a capacity.
+// Images: planes, regions, formats on plain tensors, re-labelling inside a capacity.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -62,7 +62,7 @@ TEST(Image, refuses_sizes_outside_the_limits) {
   }
 }
 
-TEST(Slice, shows_the_same_bytes_of_packed_and_planar_pictures) {
+TEST(Slice, shows_the_same_bytes_of_packed_and_planar_images) {
   for (const PixelFormat format : {PixelFormat::rgba, PixelFormat::planar_rgb, PixelFormat::grey}) {
     const Tensor image = *Tensor::create_image(20, 10, format, DType::u8, Memory::mem);
     fill(image);
@@ -97,7 +97,7 @@ TEST(Slice, of_chroma_formats_moves_all_planes) {
   }
 }
 
-TEST(Slice, of_an_hd_picture_keeps_its_colours) {
+TEST(Slice, of_an_hd_image_keeps_its_colours) {
   Tensor image = *Tensor::create_image(64, 1080, PixelFormat::nv12, DType::u8, Memory::mem);
   EXPECT_EQ(image.slice({0, 0, 64, 100})->colorimetry().encoding, ColorEncoding::bt709);
   image.set_colorimetry(Colorimetry::jpeg());
@@ -189,7 +189,7 @@ TEST(WrapImage, refuses_offsets_and_strides_that_split_an_element) {
   EXPECT_EQ(wrap({buffer, 0, 68, 6 * 68 + 2}), Errc::invalid_argument);
 }
 
-TEST(ItemFormat, makes_pictures_of_the_elements_of_a_batch) {
+TEST(ItemFormat, makes_images_of_the_elements_of_a_batch) {
   Tensor batch = *Tensor::create(DType::u8, {2, 4, 6, 3}, Memory::mem);
   EXPECT_FALSE(batch.batch(1)->is_image());
   ASSERT_TRUE(batch.set_item_format(PixelFormat::rgb));
@@ -197,8 +197,8 @@ TEST(ItemFormat, makes_pictures_of_the_elements_of_a_batch) {
   EXPECT_EQ(batch.batch(1)->format(), PixelFormat::rgb);
   EXPECT_EQ(code_of(batch.set_item_format(PixelFormat::rgba)), Errc::invalid_argument);
   EXPECT_EQ(batch.item_format(), PixelFormat::rgb);
-  Tensor picture = *batch.batch(0);
-  EXPECT_EQ(code_of(picture.set_item_format(PixelFormat::rgb)), Errc::invalid_argument);
+  Tensor image = *batch.batch(0);
+  EXPECT_EQ(code_of(image.set_item_format(PixelFormat::rgb)), Errc::invalid_argument);
   ASSERT_TRUE(batch.set_item_format(std::nullopt));
   EXPECT_FALSE(batch.batch(1)->is_image());
 }
@@ -247,7 +247,7 @@ TEST(Reconfigured, uses_the_exact_size_when_a_padded_pitch_would_not_fit) {
   EXPECT_EQ(image->row_stride_bytes(), 98U);
 }
 
-TEST(Copy, of_pictures_leaves_the_row_padding_alone) {
+TEST(Copy, of_images_leaves_the_row_padding_alone) {
   const Tensor source = *Tensor::create_image(5, 3, PixelFormat::nv12, DType::u8, Memory::mem);
   fill(source);
   const auto buffer = *allocate(4096, Memory::mem);

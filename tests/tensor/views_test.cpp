@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views: parts of pictures, other formats and other shapes of the same bytes.
+// Views: parts of images, other formats and other shapes of the same bytes.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -146,17 +146,17 @@ TEST(Slice, of_planes_below_each_other_drops_a_quantization_per_row_or_column) {
 TEST(Orientation, goes_with_the_rows_that_it_speaks_of) {
   const Orientation turned{Flip::horizontal, Rotation::cw90};
   // Rows of DMA memory have gaps, which reshape() refuses.
-  Tensor picture = *Tensor::create_image(16, 8, PixelFormat::rgb, DType::u8, Memory::mem);
-  EXPECT_EQ(picture.orientation(), Orientation{});
-  EXPECT_EQ(picture.upright_size(), (Size{16, 8}));
-  picture.set_orientation(turned);
-  EXPECT_EQ(picture.upright_size(), (Size{8, 16}));
-  EXPECT_EQ(picture.slice({2, 2, 4, 3})->orientation(), turned);
-  EXPECT_EQ(picture.slice({2, 2, 4, 3})->upright_size(), (Size{3, 4}));
-  EXPECT_EQ(picture.reshape({std::size_t{16 * 8 * 3}})->orientation(), Orientation{});
-  EXPECT_EQ(picture.reconfigured(8, 16, PixelFormat::rgb)->orientation(), Orientation{});
+  Tensor image = *Tensor::create_image(16, 8, PixelFormat::rgb, DType::u8, Memory::mem);
+  EXPECT_EQ(image.orientation(), Orientation{});
+  EXPECT_EQ(image.upright_size(), (Size{16, 8}));
+  image.set_orientation(turned);
+  EXPECT_EQ(image.upright_size(), (Size{8, 16}));
+  EXPECT_EQ(image.slice({2, 2, 4, 3})->orientation(), turned);
+  EXPECT_EQ(image.slice({2, 2, 4, 3})->upright_size(), (Size{3, 4}));
+  EXPECT_EQ(image.reshape({std::size_t{16 * 8 * 3}})->orientation(), Orientation{});
+  EXPECT_EQ(image.reconfigured(8, 16, PixelFormat::rgb)->orientation(), Orientation{});
 
-  Tensor copied = picture;
+  Tensor copied = image;
   EXPECT_EQ(copied.orientation(), turned);
   const Tensor moved = std::move(copied);
   EXPECT_EQ(moved.orientation(), turned);
@@ -229,7 +229,7 @@ TEST(WithFormat, takes_colour_planes_that_lie_apart) {
   EXPECT_EQ(image.image_plane(2)->stride_bytes, 8U);
   layout.stride_bytes = {8, 24, 1};
   EXPECT_FALSE(Tensor::wrap(buffer, layout)->with_format(F::planar_rgb))
-      << "rows of the planes take turns: no planar picture";
+      << "rows of the planes take turns: no planar image";
 }
 
 TEST(WithFormat, is_refused_where_the_planes_do_not_follow_one_another) {
@@ -239,7 +239,7 @@ TEST(WithFormat, is_refused_where_the_planes_do_not_follow_one_another) {
   EXPECT_TRUE(image_of(16, 16, F::nv12).with_format(F::nv21));
 }
 
-TEST(Reshape, refuses_pictures_whose_planes_do_not_follow_one_another) {
+TEST(Reshape, refuses_images_whose_planes_do_not_follow_one_another) {
   const Tensor image = image_of(64, 16, F::nv12);
   EXPECT_TRUE(image.reshape({24 * 64}));
   const Tensor top = *image.slice({0, 0, 64, 8});
@@ -288,12 +288,12 @@ TEST(Wrap, refuses_offsets_and_strides_between_elements) {
   const Layout layout = *Layout::contiguous(DType::u16, shape);
   EXPECT_TRUE(Tensor::wrap(buffer, layout, 2));
   EXPECT_EQ(code_of(Tensor::wrap(buffer, layout, 1)), Errc::invalid_argument);
-  const auto picture = [](Tensor::PlaneSource plane) {
+  const auto image = [](Tensor::PlaneSource plane) {
     return code_of(Tensor::wrap_image({&plane, 1}, 4, 4, F::grey, DType::u16));
   };
-  EXPECT_EQ(picture({buffer, 2, 10}), Errc::ok);
-  EXPECT_EQ(picture({buffer, 1, 10}), Errc::invalid_argument);
-  EXPECT_EQ(picture({buffer, 2, 9}), Errc::invalid_argument);
+  EXPECT_EQ(image({buffer, 2, 10}), Errc::ok);
+  EXPECT_EQ(image({buffer, 1, 10}), Errc::invalid_argument);
+  EXPECT_EQ(image({buffer, 2, 9}), Errc::invalid_argument);
 }
 
 TEST(TensorMap, views_of_elements_between_addresses_are_refused) {

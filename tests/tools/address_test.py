@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures and videos of servers."""
+"""Images and videos of servers."""
 import functools
 import http.server
 import json
@@ -29,7 +29,7 @@ class Addresses(ProgramTest):
         return f"http://127.0.0.1:{server.server_port}"
 
     @needs_engine
-    def test_run_reads_a_picture_and_a_video_as_from_a_file(self):
+    def test_run_reads_an_image_and_a_video_as_from_a_file(self):
         there = self.serve(CLIP)
         line = ("--model", MODEL, "--quiet", "--json")
         self.succeed("run", CLIP / "frame_0000.jpg", *line, self.dir / "a.json")

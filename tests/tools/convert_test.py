@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""halyard convert: every word of a request, on pictures small enough to write their pixels down."""
+"""halyard convert: every word of a request, on images small enough to write their pixels down."""
 import os
 import struct
 import unittest
 
-from program import DATA, PICTURE, ProgramTest, needs_data, npy, read_npy, with_exif
+from program import DATA, IMAGE, ProgramTest, needs_data, npy, read_npy, with_exif
 
 EDGES = (0, 85, 170, 255)
 
@@ -19,7 +19,7 @@ class ConvertTest(ProgramTest):
         return (self.dir / out).read_bytes()
 
     def rows(self, samples, size, *options):
-        """The same for grey pictures, row by row; --size is the last option."""
+        """The same for grey images, row by row; --size is the last option."""
         width = int(str(options[-1]).split("x")[0])
         data = list(self.convert(samples, size, *options))
         return [data[i:i + width] for i in range(0, len(data), width)]
@@ -32,7 +32,7 @@ class Files(ConvertTest):
                  ("grey", "i8"): ("|i1", (18, 33, 1)), ("nv12", "u8"): ("|u1", (27, 34))}
         for (pixels, dtype), (descr, shape) in cases.items():
             with self.subTest(pixels):
-                self.succeed("convert", PICTURE, out, "--size", "33x18", "--format", pixels,
+                self.succeed("convert", IMAGE, out, "--size", "33x18", "--format", pixels,
                              "--dtype", dtype)
                 header, data = read_npy(out)
                 self.assertEqual((header["descr"], header["shape"]), (descr, shape))
@@ -51,9 +51,9 @@ class Files(ConvertTest):
         self.assertEqual(again.read_bytes(), samples)
 
     def test_bad_files_and_targets_give_one_line_and_no_file(self):
-        (self.dir / "bad.jpg").write_bytes(PICTURE.read_bytes()[:3000])
+        (self.dir / "bad.jpg").write_bytes(IMAGE.read_bytes()[:3000])
         self.fail_with(1, "convert", self.dir / "bad.jpg", self.dir / "o.png", says="bad.jpg")
-        self.fail_with(1, "convert", PICTURE, "/sys/o.png", says="/sys/o.png")
+        self.fail_with(1, "convert", IMAGE, "/sys/o.png", says="/sys/o.png")
         self.fail_with(1, "convert", self.dir / "none.jpg", self.dir / "o.png", says="none.jpg")
         self.assert_only("bad.jpg")
 
@@ -81,17 +81,17 @@ class Files(ConvertTest):
         self.assertEqual(seen, bytes((85, 0, 255)) * 6)
 
     def test_tiles_are_files_of_the_regions_that_are_printed(self):
-        lines = self.succeed("convert", PICTURE, self.dir / "t.png", "--tiles",
+        lines = self.succeed("convert", IMAGE, self.dir / "t.png", "--tiles",
                              "256x256,0.1").splitlines()
         self.assertEqual(len(lines), 3 * 2)
         self.assertTrue(lines[0].endswith("t_0000.png 0,0,256,256"), lines)
         self.assertTrue(lines[5].endswith("t_0005.png 384,104,256,256"), lines)
-        self.succeed("convert", PICTURE, self.dir / "c.png", "--crop", "384,104,256,256")
+        self.succeed("convert", IMAGE, self.dir / "c.png", "--crop", "384,104,256,256")
         self.assertEqual((self.dir / "t_0005.png").read_bytes(), (self.dir / "c.png").read_bytes())
         self.assert_only("c.png", *(f"t_{i:04}.png" for i in range(6)))
 
     def test_too_many_tiles_are_none(self):
-        self.fail_with(1, "convert", PICTURE, self.dir / "t.png", "--tiles", "1x1", says="65536")
+        self.fail_with(1, "convert", IMAGE, self.dir / "t.png", "--tiles", "1x1", says="65536")
         self.assert_only()
 
 
@@ -133,7 +133,7 @@ class Geometry(ConvertTest):
     def test_a_place_is_filled_and_the_rest_is_pad(self):
         self.assertEqual(self.rows([7, 9], "2x1", "--pad", "1,1,1", "--place", "1,1,2,1", "--size",
                                    "4x3"), [[1] * 4, [1, 7, 9, 1], [1] * 4])
-        self.fail_with(1, "convert", PICTURE, self.dir / "x.png", "--place", "600,0,100,100",
+        self.fail_with(1, "convert", IMAGE, self.dir / "x.png", "--place", "600,0,100,100",
                        says="place")
 
     def test_crops_may_lie_between_pixels(self):
@@ -146,14 +146,14 @@ class Geometry(ConvertTest):
         self.assertEqual(list(shifted), [0, 1, 2, 0, 4, 5])
         turned = self.convert(range(12), "4x3", *nearest, "0,-1,3,1,0,0", "--size", "3x4")
         self.assertEqual(turned, self.convert(range(12), "4x3", "--rotate", 90))
-        self.fail_with(1, "convert", PICTURE, self.dir / "x.png", "--affine", "1,1,0,1,1,0",
+        self.fail_with(1, "convert", IMAGE, self.dir / "x.png", "--affine", "1,1,0,1,1,0",
                        says="affine")
 
     def test_the_turn_of_exif_comes_before_those_asked_for(self):
         photo, upright = self.dir / "p.jpg", self.dir / "u.png"
         for orientation in (2, 5, 6, 8):
             with self.subTest(orientation):
-                photo.write_bytes(with_exif(orientation, PICTURE.read_bytes()))
+                photo.write_bytes(with_exif(orientation, IMAGE.read_bytes()))
                 self.succeed("convert", photo, upright)
                 turn = ("--flip", "horizontal", "--rotate", 90, "--raw")
                 self.succeed("convert", upright, self.dir / "a", *turn)
@@ -162,16 +162,16 @@ class Geometry(ConvertTest):
 
     def test_affine_maps_start_from_the_upright_pixels(self):
         photo = self.dir / "p.jpg"
-        photo.write_bytes(with_exif(6, PICTURE.read_bytes()))
+        photo.write_bytes(with_exif(6, IMAGE.read_bytes()))
         self.succeed("convert", photo, self.dir / "a", "--raw", "--affine", "1,0,0,0,1,0")
         self.succeed("convert", photo, self.dir / "b", "--raw", "--smooth-chroma")
         self.assertEqual((self.dir / "a").read_bytes(), (self.dir / "b").read_bytes())
 
-    def test_crops_and_tiles_are_parts_of_the_upright_picture(self):
+    def test_crops_and_tiles_are_parts_of_the_upright_image(self):
         photo, upright = self.dir / "p.jpg", self.dir / "u.png"
         for orientation in range(1, 9):
             with self.subTest(orientation):
-                photo.write_bytes(with_exif(orientation, PICTURE.read_bytes()))
+                photo.write_bytes(with_exif(orientation, IMAGE.read_bytes()))
                 self.succeed("convert", photo, upright)
                 for step in (("--crop", "8,4,24,10"), ("--tiles", "32x16,0")):
                     from_file = self.succeed("convert", photo, self.dir / "a.png", *step)
@@ -232,12 +232,12 @@ class Values(ConvertTest):
         self.assertEqual(self.convert(EDGES, *line, "0.01,-10"), struct.pack("4b", -10, 23, 57, 90))
         self.assertEqual(self.convert(EDGES, *line, "0.5,3", "--mean", 0.5, "--std", 0.25),
                          struct.pack("4b", -1, 2, 4, 7))
-        self.fail_with(1, "convert", PICTURE, self.dir / "o.npy", "--quant", "0.1,300",
+        self.fail_with(1, "convert", IMAGE, self.dir / "o.npy", "--quant", "0.1,300",
                        says="zero_point")
 
     def test_blue_may_stand_where_red_does(self):
         self.assertEqual(list(self.convert((1, 2, 3), "1x1", "--bgr", pixels="rgb")), [3, 2, 1])
-        self.fail_with(1, "convert", PICTURE, self.dir / "o.npy", "--format", "nv12", "--bgr",
+        self.fail_with(1, "convert", IMAGE, self.dir / "o.npy", "--format", "nv12", "--bgr",
                        says="bgr")
 
     def test_alpha_is_kept_or_multiplied_by_name(self):
@@ -247,14 +247,14 @@ class Values(ConvertTest):
         for name, want in wanted.items():
             line = ("1x1", "--format", "rgba", "--alpha", name)
             self.assertEqual(tuple(self.convert(pixel, *line, pixels="rgba")), want, name)
-        self.fail_with(1, "convert", PICTURE, self.dir / "o.png", "--alpha", "premultiply",
+        self.fail_with(1, "convert", IMAGE, self.dir / "o.png", "--alpha", "premultiply",
                        says="alpha")
 
     def test_exact_colours_are_those_of_the_environments_word(self):
         outputs = []
         plain = {k: v for k, v in os.environ.items() if not k.endswith("_COLORIMETRY")}
         for options, word in (((), {}), (("--exact",), {}), ((), {"HALYARD_COLORIMETRY": "exact"})):
-            self.succeed("convert", PICTURE, self.dir / "o", "--raw", *options,
+            self.succeed("convert", IMAGE, self.dir / "o", "--raw", *options,
                          env={**plain, **word})
             outputs.append((self.dir / "o").read_bytes())
         self.assertEqual(outputs[1], outputs[2])

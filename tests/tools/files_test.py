@@ -5,7 +5,7 @@ import math
 import struct
 import unittest
 
-from program import MODEL, PICTURE, ProgramTest, npy
+from program import MODEL, IMAGE, ProgramTest, npy
 
 
 class CommandLine(ProgramTest):
@@ -86,9 +86,9 @@ class Decode(ProgramTest):
 
 
 class Info(ProgramTest):
-    def test_a_picture_is_described(self):
-        self.assertIn("native_format     nv12", self.succeed("info", PICTURE))
-        entry = json.loads(self.succeed("info", "--json", PICTURE))["files"][0]
+    def test_an_image_is_described(self):
+        self.assertIn("native_format     nv12", self.succeed("info", IMAGE))
+        entry = json.loads(self.succeed("info", "--json", IMAGE))["files"][0]
         self.assertEqual((entry["width"], entry["height"]), (640, 360))
 
     def test_a_model_is_described_with_an_engine_or_without(self):

@@ -4,7 +4,7 @@ import json
 import shutil
 import unittest
 
-from program import CLIP, MODEL, PICTURE, SOURCE, ProgramTest, needs_engine, npy
+from program import CLIP, MODEL, IMAGE, SOURCE, ProgramTest, needs_engine, npy
 from val_test import harbour_truth
 
 MOT = "1,-1,100,100,50,80,0.9,-1,-1,-1\n"
@@ -16,13 +16,13 @@ class StandardInput(ProgramTest):
         return self.succeed(*args, input=data)
 
     def test_convert_and_info_read_it(self):
-        data = PICTURE.read_bytes()
+        data = IMAGE.read_bytes()
         self.piped(data, "convert", "-", self.dir / "a.png")
-        self.succeed("convert", PICTURE, self.dir / "b.png")
+        self.succeed("convert", IMAGE, self.dir / "b.png")
         self.assertEqual((self.dir / "a.png").read_bytes(), (self.dir / "b.png").read_bytes())
         found = json.loads(self.piped(data, "info", "-", "--json"))["files"][0]
         self.assertEqual((found["file"], found["type"], found["bytes"]), ("-", "jpeg", len(data)))
-        with open(PICTURE, "rb") as file:  # not a pipe
+        with open(IMAGE, "rb") as file:  # not a pipe
             self.assertIn("jpeg", self.succeed("info", "-", stdin=file))
 
     def test_decode_track_and_val_read_it(self):
@@ -51,15 +51,15 @@ class StandardInput(ProgramTest):
 
     def test_what_must_be_a_file_says_so(self):
         for option in ("--labels", "--config", "--font", "--coco-gt", "--model"):
-            line = ["run", "-m", MODEL, PICTURE, "--coco", self.dir / "c.json"]
+            line = ["run", "-m", MODEL, IMAGE, "--coco", self.dir / "c.json"]
             if option == "--model":
                 line[2] = "-"
             else:
                 line += [option, "-"]
             self.fail_with(2, *line, says=f"{option} -: must name a file")
-        self.fail_with(2, "convert", PICTURE, "-", says="OUT -: must name a file")
-        self.fail_with(1, "info", "-", says="no picture", input=b"hello")
-        self.fail_with(1, "info", "-", says="no picture", input=b"")
+        self.fail_with(2, "convert", IMAGE, "-", says="OUT -: must name a file")
+        self.fail_with(1, "info", "-", says="no image", input=b"hello")
+        self.fail_with(1, "info", "-", says="no image", input=b"")
         self.assert_only()
 
 
@@ -67,7 +67,7 @@ class Info(ProgramTest):
     def info(self, *paths):
         return json.loads(self.succeed("info", "--json", *paths))["files"]
 
-    def test_folders_arrays_and_pictures_of_every_kind(self):
+    def test_folders_arrays_and_images_of_every_kind(self):
         values = self.dir / "x.npy"
         values.write_bytes(npy("<f4", (1, 6, 1), bytes(24)))
         folder, array = self.info(CLIP, values)
@@ -110,7 +110,7 @@ class Info(ProgramTest):
 
 
 @needs_engine
-class Pictures(ProgramTest):
+class Images(ProgramTest):
     def test_run_reads_a_folder_of_every_kind_and_draws_it(self):
         kinds = [entry["name"] for entry in
                  json.loads(self.succeed("doctor", "--json"))["findings"]
@@ -119,16 +119,16 @@ class Pictures(ProgramTest):
         folder.mkdir()
         names = {"jpeg": "jpg", "tiff": "tif"}
         for kind in kinds:
-            self.succeed("convert", PICTURE, folder / f"{kind}.{names.get(kind, kind)}")
-        (folder / "notes.txt").write_text("no picture")
-        shutil.copy(PICTURE, folder / "plain")
+            self.succeed("convert", IMAGE, folder / f"{kind}.{names.get(kind, kind)}")
+        (folder / "notes.txt").write_text("no image")
+        shutil.copy(IMAGE, folder / "plain")
         found = json.loads(self.succeed("run", "-m", MODEL, folder, "--json", "-"))["frames"]
         self.assertEqual(len(found), len(kinds) + 1)
         counts = {len(frame["detections"]) for frame in found if "webp" not in frame["source"]}
         self.assertEqual(len(counts), 1, "all but the lossy ones show the same")
         for kind in kinds:
             out = self.dir / f"seen.{names.get(kind, kind)}"
-            self.succeed("run", "-q", "-m", MODEL, PICTURE, "--out", out, "--contact-sheet",
+            self.succeed("run", "-q", "-m", MODEL, IMAGE, "--out", out, "--contact-sheet",
                          self.dir / f"sheet.{names.get(kind, kind)}")
             described = json.loads(self.succeed("info", "--json", out))["files"][0]
             self.assertEqual((described["type"], described["width"]), (kind, 640))

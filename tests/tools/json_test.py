@@ -6,7 +6,7 @@ import unittest
 
 from json_schema import SCHEMA, hold, problems
 from masks_test import RED, write_png
-from program import CLIP, MODEL, PICTURE, SOURCE, ProgramTest, needs_engine, npy
+from program import CLIP, MODEL, IMAGE, SOURCE, ProgramTest, needs_engine, npy
 from segmentation_model import pose_model, segmentation_model
 from val_test import harbour_truth
 
@@ -65,7 +65,7 @@ class Documents(JsonTest):
         found = self.hold("run", self.succeed("decode", values, "--input-size", "64x64", "--json",
                                               "-"))
         self.assertEqual(len(found["frames"][0]["detections"]), 1)
-        found = self.hold("info", self.succeed("info", "--json", PICTURE, MODEL))
+        found = self.hold("info", self.succeed("info", "--json", IMAGE, MODEL))
         self.assertEqual([entry["type"] for entry in found["files"]], ["jpeg", "model"])
         self.hold("doctor", self.succeed("doctor", "--json"))
 
@@ -103,13 +103,13 @@ class Runs(JsonTest):
         self.assertTrue(any(d["track"] for f in found["frames"] for d in f["detections"]))
 
     def test_masks_and_keypoints(self):
-        model, picture = self.dir / "m.onnx", self.dir / "p.png"
-        write_png(picture, [[200, 40, 60] * 64 for _ in range(64)])
+        model, image = self.dir / "m.onnx", self.dir / "p.png"
+        write_png(image, [[200, 40, 60] * 64 for _ in range(64)])
         model.write_bytes(segmentation_model([(32, 32, 48, 24, 0, 0.9, *RED)]))
-        found = self.hold("run", self.succeed("run", "-m", model, picture, "--json", "-"))
+        found = self.hold("run", self.succeed("run", "-m", model, image, "--json", "-"))
         self.assertIn("segmentation", found["frames"][0]["detections"][0])
         model.write_bytes(pose_model([(32, 32, 16, 8, 0.9, [(30, 30, 0.8), (36, 34, 0.6)])]))
-        found = self.hold("run", self.succeed("run", "-m", model, picture, "--json", "-"))
+        found = self.hold("run", self.succeed("run", "-m", model, image, "--json", "-"))
         self.assertEqual(len(found["frames"][0]["detections"][0]["keypoints"]), 2)
 
 

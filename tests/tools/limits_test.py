@@ -6,11 +6,11 @@ import struct
 import unittest
 import zlib
 
-from program import CLIP, HARBOUR, MODEL, PICTURE, ProgramTest, needs_engine
+from program import CLIP, HARBOUR, MODEL, IMAGE, ProgramTest, needs_engine
 
 
 def zigzag(points, side):
-    """An outline that crosses all of a picture `points` times."""
+    """An outline that crosses all of an image `points` times."""
     return [value for i in range(points)
             for value in ((0 if i % 2 else side), i * side / points)]
 
@@ -35,7 +35,7 @@ class LimitsTest(ProgramTest):
         return path
 
 
-class Pictures(LimitsTest):
+class Images(LimitsTest):
     def test_options_lower_and_raise_each_limit(self):
         out = self.dir / "out.png"
         for option, value, says in (("--max-width", 639, "limits.max_width: 640 > 639"),
@@ -43,28 +43,28 @@ class Pictures(LimitsTest):
                                     ("--max-pixels", 640 * 360 - 1, "limits.max_pixels"),
                                     ("--max-bytes", 1000, "limits.max_bytes")):
             with self.subTest(option):
-                self.fail_with(1, "convert", PICTURE, out, option, value, says=says)
+                self.fail_with(1, "convert", IMAGE, out, option, value, says=says)
                 self.assert_only()
-        self.succeed("convert", PICTURE, out, "--max-pixels", 640 * 360)
+        self.succeed("convert", IMAGE, out, "--max-pixels", 640 * 360)
         self.assert_only("out.png")
 
     def test_info_reads_no_header_beyond_the_limits(self):
-        self.fail_with(1, "info", PICTURE, "--max-pixels", 100, says="limits.max_pixels")
+        self.fail_with(1, "info", IMAGE, "--max-pixels", 100, says="limits.max_pixels")
 
-    def test_a_small_file_of_a_huge_blank_picture_is_refused_unless_it_is_wanted(self):
-        picture = self.write("blank.png", blank_png(12000, 9000))  # 324 MB of rgb
-        self.assertLess(picture.stat().st_size, 20000)
+    def test_a_small_file_of_a_huge_blank_image_is_refused_unless_it_is_wanted(self):
+        image = self.write("blank.png", blank_png(12000, 9000))  # 324 MB of rgb
+        self.assertLess(image.stat().st_size, 20000)
         out = self.dir / "out.png"
-        self.fail_with(1, "convert", picture, out, "--size", "8x8", says="limits.max_expansion")
-        self.succeed("convert", picture, out, "--size", "8x8", "--max-expansion", 100000)
+        self.fail_with(1, "convert", image, out, "--size", "8x8", says="limits.max_expansion")
+        self.succeed("convert", image, out, "--size", "8x8", "--max-expansion", 100000)
 
     @needs_engine
     def test_run_and_val_take_the_options_too(self):
-        done = self.run_program("run", "-m", MODEL, PICTURE, "--max-pixels", 100)
+        done = self.run_program("run", "-m", MODEL, IMAGE, "--max-pixels", 100)
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"limits.max_pixels", done.stderr)
         truth = self.write("truth.json", {
-            "images": [{"id": 1, "file_name": PICTURE.name}], "annotations": [],
+            "images": [{"id": 1, "file_name": IMAGE.name}], "annotations": [],
             "categories": [{"id": 1, "name": "boat"}]})
         self.fail_with(1, "val", "--gt", truth, "--model", MODEL, "--images", CLIP,
                        "--max-pixels", 100, says="limits.max_pixels")
@@ -83,14 +83,14 @@ class Masks(LimitsTest):
         return ["val", "--gt", self.write("truth.json", truth), "--masks", "--detections",
                 self.write("found.json", list(results))]
 
-    def test_outlines_that_cross_a_huge_picture_again_and_again_are_refused(self):
+    def test_outlines_that_cross_a_huge_image_again_and_again_are_refused(self):
         for count in (100, 1000):
             command = self.val([[zigzag(50, 65535)] for _ in range(count)])
             self.fail_with(1, *command, says="outlines of all polygons are too long")
         # Flat ones have fewer steps than columns allow.
         self.fail_with(1, *self.val([[zigzag(50, 65535)]] * 6, side=65535), says="outlines of all")
 
-    def test_outlines_of_ordinary_pictures_pass(self):
+    def test_outlines_of_ordinary_images_pass(self):
         circle = [4000 * (1 + j) / 2 for i in range(2000)
                   for j in (((i * 37) % 100) / 100, ((i * 91) % 100) / 100)]
         self.succeed(*self.val([[circle]], side=4000))
@@ -152,7 +152,7 @@ class Folders(LimitsTest):
         super().setUp()
         self.images = self.dir / "images"
         self.images.mkdir()
-        (self.dir / "outside.jpg").write_bytes(PICTURE.read_bytes())
+        (self.dir / "outside.jpg").write_bytes(IMAGE.read_bytes())
 
     def val(self, name):
         truth = self.write("truth.json", {
@@ -174,7 +174,7 @@ class Folders(LimitsTest):
         os.symlink(self.dir, self.images / "up")
         self.fail_with(1, *self.val("up/outside.jpg"), says="leads out of its folder")
         (self.images / "sub").mkdir()
-        (self.images / "sub" / "real.jpg").write_bytes(PICTURE.read_bytes())
+        (self.images / "sub" / "real.jpg").write_bytes(IMAGE.read_bytes())
         os.symlink("sub/real.jpg", self.images / "in.jpg")
         self.succeed(*self.val("in.jpg"))
         self.succeed(*self.val("sub/real.jpg"))

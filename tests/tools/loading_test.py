@@ -5,7 +5,7 @@ import os
 import re
 import unittest
 
-from program import PICTURE, ProgramTest, needs_video
+from program import IMAGE, ProgramTest, needs_video
 
 HEAVY = re.compile(r"/(lib(?:avformat|avcodec|avutil|openvino|halyard_openvino)\b[^/]*)$", re.M)
 # Names of FFmpeg's libraries, of every version that a build can be for.
@@ -25,8 +25,8 @@ class LoadingTest(ProgramTest):
         self.assertTrue(any("libhalyard" in path for path in found), "the loader tells nothing")
         return sorted(HEAVY.findall("\n".join(found)))
 
-    def test_version_help_and_pictures_load_neither(self):
-        for words in (["--version"], ["--help"], ["convert", PICTURE, self.dir / "out.png"]):
+    def test_version_help_and_images_load_neither(self):
+        for words in (["--version"], ["--help"], ["convert", IMAGE, self.dir / "out.png"]):
             with self.subTest(words=words):
                 self.assertEqual(self.loaded(*words), [])
 

@@ -5,12 +5,12 @@ import struct
 import unittest
 import zlib
 
-from program import DATA, MODEL, PICTURE, ProgramTest, needs_data, needs_engine
+from program import DATA, MODEL, IMAGE, ProgramTest, needs_data, needs_engine
 from segmentation_model import segmentation_model
 
 RED, BLUE = (1, 0, -1), (-1, 0, 1)  # coefficients
 COLOUR = (37, 150, 255)             # of class 0: palette_color(0)
-WIDTH, HEIGHT = 128, 64             # a picture that fills rows 16..48 of the network's input
+WIDTH, HEIGHT = 128, 64             # an image that fills rows 16..48 of the network's input
 
 
 def chunk(kind, data):
@@ -76,10 +76,10 @@ def pixels_of(segmentation):
 @needs_engine
 class RunWithMasks(ProgramTest):
     def make(self, *objects):
-        """The model; a picture, red on the left and blue on the right."""
-        self.model, self.picture = self.dir / "m.onnx", self.dir / "p.png"
+        """The model; an image, red on the left and blue on the right."""
+        self.model, self.image = self.dir / "m.onnx", self.dir / "p.png"
         self.model.write_bytes(segmentation_model(objects))
-        write_png(self.picture, [[200, 40, 60] * (WIDTH // 2) + [60, 40, 200] * (WIDTH // 2)
+        write_png(self.image, [[200, 40, 60] * (WIDTH // 2) + [60, 40, 200] * (WIDTH // 2)
                                  for _ in range(HEIGHT)])
 
     def run_model(self, *args):
@@ -89,14 +89,14 @@ class RunWithMasks(ProgramTest):
     def test_the_mask_is_drawn_where_the_runs_have_it(self):
         self.make((32, 32, 48, 24, 0, 0.9, *RED))
         out = self.dir / "o.png"
-        found = self.run_model(self.picture, "--out", out)[0]["detections"]
+        found = self.run_model(self.image, "--out", out)[0]["detections"]
         self.assertEqual([d["box"] for d in found], [[16, 8, 112, 56]])
         self.assertEqual(found[0]["segmentation"]["size"], [HEIGHT, WIDTH])
         mask = pixels_of(found[0]["segmentation"])
         # The left half of the box; the network's colours are averages of eight by eight pixels.
         self.assertLessEqual({(x, y) for x in range(16, 60) for y in range(8, 56)}, mask)
         self.assertFalse({(x, y) for x, y in mask if x < 16 or x >= 68 or y < 8 or y >= 56})
-        before, after = read_png(self.picture), read_png(out)
+        before, after = read_png(self.image), read_png(out)
         # Between the box's lines, below its tag.
         inside = [(x, y) for x in range(24, 104) for y in range(32, 50)]
         changed = {(x, y) for x, y in inside if before[y][x] != after[y][x]}
@@ -107,14 +107,14 @@ class RunWithMasks(ProgramTest):
 
     def test_the_best_object_lies_on_top(self):
         self.make((32, 32, 48, 24, 0, 0.9, *RED), (32, 32, 48, 24, 1, 0.8, *RED))
-        self.run_model(self.picture, "--out", self.dir / "both.png")
+        self.run_model(self.image, "--out", self.dir / "both.png")
         both = read_png(self.dir / "both.png")[32][40]
         self.make((32, 32, 48, 24, 1, 0.8, *RED))
-        self.run_model(self.picture, "--out", self.dir / "lower.png")
+        self.run_model(self.image, "--out", self.dir / "lower.png")
         lower = read_png(self.dir / "lower.png")[32][40]
         self.make((32, 32, 48, 24, 0, 0.9, *RED))
-        write_png(self.picture, [list(lower) * WIDTH for _ in range(HEIGHT)])
-        self.run_model(self.picture, "--out", self.dir / "upper.png")
+        write_png(self.image, [list(lower) * WIDTH for _ in range(HEIGHT)])
+        self.run_model(self.image, "--out", self.dir / "upper.png")
         self.assertEqual(read_png(self.dir / "upper.png")[32][40], both)
 
     def test_tracks_colour_their_masks_and_others_have_none(self):
@@ -122,20 +122,20 @@ class RunWithMasks(ProgramTest):
                   (32, 32, 8, 24, 0, 0.5, *RED))
         (self.dir / "clip").mkdir()
         for name in ("a.png", "b.png"):
-            (self.dir / "clip" / name).write_bytes(self.picture.read_bytes())
+            (self.dir / "clip" / name).write_bytes(self.image.read_bytes())
         frames = self.run_model(self.dir / "clip", "--track", "--contact-sheet",
                                 self.dir / "sheet.png")
         for frame in frames:
             self.assertEqual([d["track"] for d in frame["detections"]], [1, 2, None])
             self.assertTrue(all(pixels_of(d["segmentation"]) for d in frame["detections"]))
         out = self.dir / "o.png"
-        self.run_model(self.picture, "--track", "--out", out)
-        rows, before = read_png(out), read_png(self.picture)
+        self.run_model(self.image, "--track", "--out", out)
+        rows, before = read_png(out), read_png(self.image)
         self.assertEqual(rows[34][60], before[34][60])  # of the third alone
         colours = [[(255 * got - 127 * p) / 128 for got, p in zip(rows[32][x], before[32][x])]
                    for x in (30, 98)]
         self.assertGreater(max(abs(a - b) for a, b in zip(*colours)), 40)
-        self.run_model(self.picture, "--track", "--track-score", 0.95, "--out", out)
+        self.run_model(self.image, "--track", "--track-score", 0.95, "--out", out)
         self.assertEqual(read_png(out), before)
 
     def test_frames_in_flight_keep_their_own_masks(self):
@@ -159,7 +159,7 @@ class RunWithMasks(ProgramTest):
 
     def test_a_network_without_masks_has_none_in_the_file(self):
         self.model = MODEL
-        for found in self.run_model(PICTURE)[0]["detections"]:
+        for found in self.run_model(IMAGE)[0]["detections"]:
             self.assertNotIn("segmentation", found)
 
     @needs_data
@@ -167,8 +167,8 @@ class RunWithMasks(ProgramTest):
         self.make((32, 32, 40, 56, 0, 0.9, *RED))
         masks = []
         for orientation in range(1, 9):
-            picture = f"{DATA}/photos/bus_320_exif_{orientation}.jpg"
-            frame = self.run_model(picture)[0]
+            image = f"{DATA}/photos/bus_320_exif_{orientation}.jpg"
+            frame = self.run_model(image)[0]
             self.assertEqual(frame["detections"][0]["segmentation"]["size"], [320, 240])
             masks.append(pixels_of(frame["detections"][0]["segmentation"]))
         self.assertGreater(len(masks[0]), 1000)

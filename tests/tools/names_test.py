@@ -3,7 +3,7 @@
 import os
 import unittest
 
-from program import CLIP, MODEL, PICTURE, ProgramTest, needs_engine, npy
+from program import CLIP, MODEL, IMAGE, ProgramTest, needs_engine, npy
 
 
 class Extensions(ProgramTest):
@@ -12,30 +12,30 @@ class Extensions(ProgramTest):
                                 "X.HEIC": ".heic"}.items():
             with self.subTest(name):
                 path = self.dir / name
-                text = self.fail_with(2, "run", "-m", self.dir / "no.onnx", PICTURE, "--out", path,
+                text = self.fail_with(2, "run", "-m", self.dir / "no.onnx", IMAGE, "--out", path,
                                       says=f"--out {path}: cannot write {extension}; ")
-                self.assertIn("pictures: .jpg .jpeg .png", text)
+                self.assertIn("images: .jpg .jpeg .png", text)
                 self.assertIn(f"a folder of this name is {path}/", text)
-        text = self.fail_with(2, "run", "-m", self.dir / "no.onnx", PICTURE, "--contact-sheet",
+        text = self.fail_with(2, "run", "-m", self.dir / "no.onnx", IMAGE, "--contact-sheet",
                               self.dir / "x.gif", says="--contact-sheet")
-        self.assertIn("cannot write .gif; pictures: .jpg .jpeg .png", text)
-        self.fail_with(2, "run", "-m", self.dir / "no.onnx", PICTURE, "--out", "-", says="--out -")
-        text = self.fail_with(2, "convert", PICTURE, self.dir / "x.gif", says=".jpg .jpeg .png ")
+        self.assertIn("cannot write .gif; images: .jpg .jpeg .png", text)
+        self.fail_with(2, "run", "-m", self.dir / "no.onnx", IMAGE, "--out", "-", says="--out -")
+        text = self.fail_with(2, "convert", IMAGE, self.dir / "x.gif", says=".jpg .jpeg .png ")
         self.assertIn(" .npy", text)
         self.assert_only()
 
     def test_the_help_promises_what_is_served(self):
         text = " ".join(self.succeed("run", "--help").split())
         self.assertNotIn("webm", text)
-        self.assertRegex(text, r"a picture \(.jpg .jpeg .png[a-z .]*\), a video \(")
+        self.assertRegex(text, r"an image \(.jpg .jpeg .png[a-z .]*\), a video \(")
 
     @needs_engine
     def test_folders_may_have_any_name(self):
         (self.dir / "is.there").mkdir()
         for name in ("is.there", "new.2024/", "plain"):
             with self.subTest(name):
-                self.succeed("run", "-m", MODEL, PICTURE, "-q", "--out", f"{self.dir}/{name}")
-                self.assertTrue((self.dir / name / PICTURE.name).is_file())
+                self.succeed("run", "-m", MODEL, IMAGE, "-q", "--out", f"{self.dir}/{name}")
+                self.assertTrue((self.dir / name / IMAGE.name).is_file())
 
 
 class Labels(ProgramTest):
@@ -47,7 +47,7 @@ class Labels(ProgramTest):
     @needs_engine
     def test_there_must_be_as_many_as_the_model_has_classes(self):
         for count in (80, 2):
-            self.fail_with(1, "run", "-m", MODEL, PICTURE, "--labels", self.names(count),
+            self.fail_with(1, "run", "-m", MODEL, IMAGE, "--labels", self.names(count),
                            says=f"--labels: {count} names, the model has 3 classes")
         self.assertIn("name 0", self.succeed("run", "-m", MODEL, CLIP, "--labels", self.names(3)))
 
@@ -60,7 +60,7 @@ class Labels(ProgramTest):
 
 class Log(ProgramTest):
     def info(self, level):
-        return self.run_program("info", PICTURE, env={**os.environ, "HALYARD_LOG": level})
+        return self.run_program("info", IMAGE, env={**os.environ, "HALYARD_LOG": level})
 
     def test_a_level_that_is_none_is_told_once(self):
         done = self.info("nonsense")

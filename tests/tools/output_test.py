@@ -10,10 +10,10 @@ import subprocess
 import time
 import unittest
 
-from program import CLIP, MODEL, PICTURE, PROGRAM, ProgramTest, needs_engine, npy
+from program import CLIP, MODEL, IMAGE, PROGRAM, ProgramTest, needs_engine, npy
 
 MOT = "1,-1,100,100,50,80,0.9,-1,-1,-1\n"
-FRAMES = PICTURE.read_bytes() * 4
+FRAMES = IMAGE.read_bytes() * 4
 
 
 class OutputTest(ProgramTest):
@@ -61,13 +61,13 @@ class Replaced(OutputTest):
 
     def test_text_keeps_links_and_permissions(self):
         self.assert_kept("track", "--mot", self.detections, "--out")
-        self.assert_kept("convert", PICTURE)
+        self.assert_kept("convert", IMAGE)
 
     @needs_engine
     def test_outputs_of_a_run_keep_links_and_permissions(self):
         for option in ("--json", "--trace", "--out", "--contact-sheet"):
             with self.subTest(option):
-                self.assert_kept("run", "-m", MODEL, PICTURE, "-q", option)
+                self.assert_kept("run", "-m", MODEL, IMAGE, "-q", option)
 
     def test_a_link_at_a_name_that_could_be_guessed_is_left_alone(self):
         victim = self.dir / "victim"
@@ -89,10 +89,10 @@ class Devices(OutputTest):
     @needs_engine
     def test_a_trace_does_not_replace_a_device(self):
         null, full = self.device("null", 3), self.device("full", 7)
-        self.succeed("run", "-m", MODEL, PICTURE, "-q", "--trace", null)
-        self.fail_with(1, "run", "-m", MODEL, PICTURE, "-q", "--trace", full, says="No space")
+        self.succeed("run", "-m", MODEL, IMAGE, "-q", "--trace", null)
+        self.fail_with(1, "run", "-m", MODEL, IMAGE, "-q", "--trace", full, says="No space")
         self.assertTrue(null.is_char_device() and full.is_char_device())
-        self.succeed("run", "-m", MODEL, PICTURE, "-q", "--trace", "/dev/null")
+        self.succeed("run", "-m", MODEL, IMAGE, "-q", "--trace", "/dev/null")
         self.assertTrue(os.path.exists("/dev/null") and not os.path.isfile("/dev/null"))
 
     @needs_engine
@@ -229,7 +229,7 @@ class Signals(OutputTest):
                              ("--contact-sheet", "s.png")):
             with self.subTest(name):
                 path = self.dir / name
-                self.fail_with(1, "run", "-m", MODEL, PICTURE, "-q", option, path,
+                self.fail_with(1, "run", "-m", MODEL, IMAGE, "-q", option, path,
                                says="File too large", preexec_fn=limit)
                 self.assert_only("det.txt")
             for left in self.dir.glob("[ost].*"):
@@ -244,7 +244,7 @@ class StandardOutput(OutputTest):
         truth.write_text('{"images": [], "annotations": [], "categories": []}')
         found.write_text("[]")
         return (("--help",), ("--version",), ("run", "--help"), ("doctor",), ("doctor", "--json"),
-                ("info", PICTURE), ("info", "--json", PICTURE),
+                ("info", IMAGE), ("info", "--json", IMAGE),
                 ("track", "--mot", self.detections),
                 ("track", "--mot", self.detections, "--out", "-"),
                 ("decode", values, "--input-size", "64x64"),
@@ -288,15 +288,15 @@ class StandardOutput(OutputTest):
     def test_a_run_writes_only_its_json_there(self):
         for option, takes in (("--out", ".mp4"), ("--contact-sheet", ".png"), ("--trace", ".json")):
             with self.subTest(option):
-                text = self.fail_with(2, "run", "-m", MODEL, PICTURE, "-q", option, "-",
+                text = self.fail_with(2, "run", "-m", MODEL, IMAGE, "-q", option, "-",
                                       cwd=self.dir, says=f"{option} -: must name a")
                 self.assertIn(takes, text)
                 self.assert_only("det.txt")
-        found = self.succeed("run", "-m", MODEL, PICTURE, "-q", "--json", "-", cwd=self.dir)
+        found = self.succeed("run", "-m", MODEL, IMAGE, "-q", "--json", "-", cwd=self.dir)
         self.assertEqual(len(json.loads(found)["frames"]), 1)
-        trace = self.succeed("run", "-m", MODEL, PICTURE, "-q", "--trace", "/dev/stdout")
+        trace = self.succeed("run", "-m", MODEL, IMAGE, "-q", "--trace", "/dev/stdout")
         self.assertTrue(json.loads(trace)["traceEvents"])
-        self.succeed("run", "-m", MODEL, PICTURE, "-q", "--out", "./-", cwd=self.dir)
+        self.succeed("run", "-m", MODEL, IMAGE, "-q", "--out", "./-", cwd=self.dir)
         self.assert_only("-", "det.txt")
 
     @needs_engine
@@ -317,10 +317,10 @@ class StandardOutput(OutputTest):
 class ContactSheet(OutputTest):
     def test_failures_name_the_option_and_the_path(self):
         for path in ("/sys/halyard.png", self.dir / "no" / "s.png", self.dir):
-            text = self.fail_with(1, "run", "-m", MODEL, PICTURE, "--contact-sheet", path, "-q")
+            text = self.fail_with(1, "run", "-m", MODEL, IMAGE, "--contact-sheet", path, "-q")
             self.assertTrue(text.startswith(f"halyard: --contact-sheet {path}: "), text)
         full = self.device("full.png", 7)
-        text = self.fail_with(1, "run", "-m", MODEL, PICTURE, "--contact-sheet", full, "-q")
+        text = self.fail_with(1, "run", "-m", MODEL, IMAGE, "--contact-sheet", full, "-q")
         self.assertTrue(text.startswith(f"halyard: --contact-sheet {full}: "), text)
 
 

@@ -4,7 +4,7 @@ import os
 import subprocess
 import unittest
 
-from program import MODEL, PICTURE, PROGRAM, ProgramTest, needs_engine, npy
+from program import MODEL, IMAGE, PROGRAM, ProgramTest, needs_engine, npy
 
 MOT = "1,-1,100,100,50,80,0.9,-1,-1,-1\n"
 TRUTH = '{"images": [], "annotations": [], "categories": []}'
@@ -16,8 +16,8 @@ class PathsTest(ProgramTest):
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
         return path
 
-    def picture(self, name="p.jpg"):
-        return self.file(name, PICTURE.read_bytes())
+    def image(self, name="p.jpg"):
+        return self.file(name, IMAGE.read_bytes())
 
     def contents(self):
         return {str(p.relative_to(self.dir)): p.read_bytes()
@@ -38,21 +38,21 @@ class PathsTest(ProgramTest):
 
 class Clashes(PathsTest):
     def test_run_overwrites_none_of_its_inputs(self):
-        model, picture = self.model(), self.picture()
+        model, image = self.model(), self.image()
         labels, font = self.file("labels.txt", "a\n"), self.file("font.ttf", "x")
         config = self.file("config.json", "{}")
         inputs = {"--labels": labels, "--config": config, "--font": font, "--model": model}
-        line = ["run", picture]
+        line = ["run", image]
         for option, path in inputs.items():
             line += [option, path]
         for output in ("--json", "--trace", "--contact-sheet"):
-            for option, path in [*inputs.items(), ("the input", picture)]:
+            for option, path in [*inputs.items(), ("the input", image)]:
                 with self.subTest(output + option):
                     self.clash(*line, output, path, names=(output, option, "would overwrite"))
-        self.clash(*line, "--out", picture, names=("--out", "the input"))
+        self.clash(*line, "--out", image, names=("--out", "the input"))
 
     def test_run_s_outputs_are_different_files(self):
-        line = ["run", "-m", self.model(), self.picture()]
+        line = ["run", "-m", self.model(), self.image()]
         outputs = ("--out", "--contact-sheet", "--json", "--trace")
         for first in outputs:
             for second in outputs:
@@ -65,7 +65,7 @@ class Clashes(PathsTest):
 
     def test_the_weights_beside_a_model_are_an_input(self):
         weights = self.file("m.bin", "weights")
-        self.clash("run", "-m", self.file("m.xml", "<net/>"), self.picture(), "--json", weights,
+        self.clash("run", "-m", self.file("m.xml", "<net/>"), self.image(), "--json", weights,
                    names=("--json", "--model", "m.bin"))
 
     def test_the_files_that_an_onnx_model_keeps_values_in_are_inputs(self):
@@ -75,14 +75,14 @@ class Clashes(PathsTest):
         place = field(13, field(1, b"location") + field(2, b"m.data"))
         model = self.file("m.onnx", field(7, field(5, place)))
         weights = self.file("m.data", "weights")
-        self.clash("run", "-m", model, self.picture(), "--json", weights,
+        self.clash("run", "-m", model, self.image(), "--json", weights,
                    names=("--json", "--model", "m.data"))
 
     def test_the_texts_beside_a_model_are_inputs(self):
         for name in ("m.json", "edgefirst.yaml", "config.json", "labels.txt"):
             with self.subTest(name):
                 text = self.file(name, "a\n")
-                self.clash("run", "-m", self.model(), self.picture(), "--json", text,
+                self.clash("run", "-m", self.model(), self.image(), "--json", text,
                            names=("--json", "--model", name))
                 text.unlink()
 
@@ -117,9 +117,9 @@ class Clashes(PathsTest):
                    names=("--json -", "--out -"))
 
     def test_convert_overwrites_its_input_neither_whole_nor_by_a_tile(self):
-        picture = self.picture()
-        self.clash("convert", picture, picture, names=("OUT", "IN"))
-        first = self.picture("t_0000.jpg")
+        image = self.image()
+        self.clash("convert", image, image, names=("OUT", "IN"))
+        first = self.image("t_0000.jpg")
         self.clash("convert", first, self.dir / "t.jpg", "--tiles", "64x64",
                    names=("t_0000.jpg", "IN"))
 
@@ -174,19 +174,19 @@ class NamesOfOneFile(PathsTest):
 
 @needs_engine
 class Folders(PathsTest):
-    def test_frames_do_not_overwrite_pictures_of_their_own_folder(self):
-        picture = self.picture()
+    def test_frames_do_not_overwrite_images_of_their_own_folder(self):
+        image = self.image()
         line = ("run", "-m", MODEL)
         for folder in (self.dir, f"{self.dir}/./", self.dir / "link"):
             if not os.path.exists(folder):
                 os.symlink(".", folder)
-            self.clash(*line, picture, "--out", folder, names=("--out", "the input"))
+            self.clash(*line, image, "--out", folder, names=("--out", "the input"))
             self.clash(*line, self.dir, "--out", folder, names=("--out", "the input"))
 
     def test_frames_do_not_overwrite_what_links_of_the_input_folder_lead_to(self):
         for name in ("in", "out"):
             (self.dir / name).mkdir()
-        self.picture("out/p.jpg")
+        self.image("out/p.jpg")
         os.symlink("../out/p.jpg", self.dir / "in" / "p.jpg")
         self.clash("run", "-m", MODEL, self.dir / "in", "--out", self.dir / "out",
                    names=("--out", "the input"))
@@ -196,14 +196,14 @@ class Folders(PathsTest):
                    self.dir / "out" / "p.jpg", names=("--contact-sheet", "the input"))
 
     def test_a_model_in_the_output_folder_is_in_nobody_s_way(self):
-        self.succeed("run", "-m", self.model(), PICTURE, "--out", self.dir)
+        self.succeed("run", "-m", self.model(), IMAGE, "--out", self.dir)
         self.assert_only("m.onnx", "frame_0000.jpg")
 
     def test_frames_take_no_name_of_another_output_or_frame(self):
         for name in ("in", "out", "more"):
             (self.dir / name).mkdir()
-        # The second "a.jpg" is frame 3; a picture has the name already that it would get.
-        inputs = [self.picture(name) for name in ("in/a_000003.jpg", "in/a.jpg", "in/sheet.jpg",
+        # The second "a.jpg" is frame 3; an image has the name already that it would get.
+        inputs = [self.image(name) for name in ("in/a_000003.jpg", "in/a.jpg", "in/sheet.jpg",
                                                   "more/a.jpg")]
         self.succeed("run", "-m", MODEL, *inputs, "--out", self.dir / "out", "--contact-sheet",
                      self.dir / "out" / "sheet.jpg", "-q")

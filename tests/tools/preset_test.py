@@ -39,11 +39,11 @@ class Presets(ProgramTest):
 
     def test_run_and_val_give_the_same_boxes(self):
         count = 6
-        pictures = sorted(CLIP.glob("*.jpg"))[:count]
+        images = sorted(CLIP.glob("*.jpg"))[:count]
         counts = {}
         for name in PRESETS:
             with self.subTest(name):
-                ours = self.run_boxes(*pictures, "--preset", name)
+                ours = self.run_boxes(*images, "--preset", name)
                 self.assert_same(ours, self.val_boxes(count, "--preset", name))
                 counts[name] = sum(map(len, ours))
         # One class of a box above 0.25, all classes above 0.001, scores from 0.5.
@@ -52,16 +52,16 @@ class Presets(ProgramTest):
 
     def test_options_by_name_go_before_the_preset(self):
         count = 3
-        pictures = sorted(CLIP.glob("*.jpg"))[:count]
+        images = sorted(CLIP.glob("*.jpg"))[:count]
         line = ("--preset", "hal", "--score", "0.1", "--iou", "0.3", "--letterbox", "ultralytics")
-        self.assert_same(self.run_boxes(*pictures, *line), self.val_boxes(count, *line))
+        self.assert_same(self.run_boxes(*images, *line), self.val_boxes(count, *line))
 
-    def test_small_pictures_are_enlarged_or_not_as_the_rule_has_it(self):
+    def test_small_images_are_enlarged_or_not_as_the_rule_has_it(self):
         # 90 x 64 into 64 x 64 shrinks; 32 x 24 shows whether the letterbox enlarges.
-        model, picture = self.dir / "m.onnx", self.dir / "p.png"
+        model, image = self.dir / "m.onnx", self.dir / "p.png"
         model.write_bytes(segmentation_model([(32, 32, 16, 12, 0, 0.9, *RED)]))
-        write_png(picture, [[200, 40, 60] * 32 for _ in range(24)])
-        line = ("run", "-m", model, picture, "--json", "-", "--preset")
+        write_png(image, [[200, 40, 60] * 32 for _ in range(24)])
+        line = ("run", "-m", model, image, "--json", "-", "--preset")
         boxes = {}
         for name in PRESETS:
             found = json.loads(self.succeed(*line, name))["frames"][0]["detections"]
@@ -71,11 +71,11 @@ class Presets(ProgramTest):
 
     def test_masks_follow_the_preset(self):
         # A colour edge between pixels: the rules put it at different places.
-        model, pictures = self.dir / "m.onnx", self.dir / "pictures"
-        picture = pictures / "p.png"
-        pictures.mkdir()
+        model, images = self.dir / "m.onnx", self.dir / "images"
+        image = images / "p.png"
+        images.mkdir()
         model.write_bytes(segmentation_model([(32, 32, 48, 24, 0, 0.9, *RED)]))
-        write_png(picture, [[200, 40, 60] * 53 + [60, 40, 200] * 75 for _ in range(64)])
+        write_png(image, [[200, 40, 60] * 53 + [60, 40, 200] * 75 for _ in range(64)])
         truth = {"images": [{"id": 1, "file_name": "p.png", "width": 128, "height": 64}],
                  "annotations": [{"image_id": 1, "category_id": 1, "bbox": [0, 0, 9, 9],
                                   "segmentation": [[0, 0, 9, 0, 9, 9]]}],
@@ -83,14 +83,14 @@ class Presets(ProgramTest):
         (self.dir / "t.json").write_text(json.dumps(truth))
         masks = {}
         for name in PRESETS:
-            text = self.succeed("run", "-m", model, picture, "--preset", name, "--json", "-")
+            text = self.succeed("run", "-m", model, image, "--preset", name, "--json", "-")
             masks[name] = json.loads(text)["frames"][0]["detections"][0]["segmentation"]
             self.succeed("val", "-q", "--gt", self.dir / "t.json", "-m", model, "--images",
-                         pictures, "--preset", name, "--out", self.dir / "o.json")
+                         images, "--preset", name, "--out", self.dir / "o.json")
             found = json.loads((self.dir / "o.json").read_text())
             self.assertEqual(found[0]["segmentation"], masks[name])
         self.assertNotEqual(masks["ultralytics-val"], masks["hal"])
-        named = self.succeed("run", "-m", model, picture, "--preset", "hal", "--mask-rule",
+        named = self.succeed("run", "-m", model, image, "--preset", "hal", "--mask-rule",
                              "ultralytics", "--json", "-")
         self.assertNotEqual(json.loads(named)["frames"][0]["detections"][0]["segmentation"],
                             masks["hal"])

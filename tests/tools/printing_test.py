@@ -7,7 +7,7 @@ import struct
 import unicodedata
 import unittest
 
-from program import MODEL, PICTURE, ProgramTest, needs_engine, npy
+from program import MODEL, IMAGE, ProgramTest, needs_engine, npy
 
 # A title, an end of line with a forged line, C1, a turn of the direction, a byte that is no UTF-8.
 NASTY = "a\x1b]0;pwned\x07\nhalyard: forged\x7f\x9b2J\u202egpj.\u2028\udcff"
@@ -31,24 +31,24 @@ class PrintingTest(ProgramTest):
                              for line in (done.stdout + done.stderr).splitlines()))
         return self.plain(done.stdout) + self.plain(done.stderr)
 
-    def picture(self, name=NASTY + ".jpg"):
+    def image(self, name=NASTY + ".jpg"):
         path = f"{self.dir}/{name}"
-        shutil.copy(PICTURE, path)
+        shutil.copy(IMAGE, path)
         return path
 
 
 class Names(PrintingTest):
     def test_info_shows_them_escaped(self):
-        self.assertIn(SHOWN, self.show(0, "info", self.picture()))
-        found = json.loads(self.show(0, "info", "--json", self.picture("\x9b\u202e.jpg")))
+        self.assertIn(SHOWN, self.show(0, "info", self.image()))
+        found = json.loads(self.show(0, "info", "--json", self.image("\x9b\u202e.jpg")))
         self.assertTrue(found["files"][0]["file"].endswith("\x9b\u202e.jpg"))
 
     def test_errors_show_them_escaped(self):
         name = f"{self.dir}/{NASTY}"
         for line in (("info", name), ("convert", name, self.dir / "o.png"), ("decode", name),
                      ("track", "--mot", name), ("val", "--gt", name, "--detections", name),
-                     ("convert", PICTURE, f"{name}/o.png"),
-                     ("run", "-m", name, PICTURE)):
+                     ("convert", IMAGE, f"{name}/o.png"),
+                     ("run", "-m", name, IMAGE)):
             with self.subTest(line[0]):
                 text = self.show(1, *line)
                 self.assertIn(SHOWN, text)
@@ -56,10 +56,10 @@ class Names(PrintingTest):
 
     def test_wrong_command_lines_show_them_escaped(self):
         for line in ((NASTY,), ("run", "-m", "m", "x", "--" + NASTY),
-                     ("info", PICTURE, "--" + NASTY),
+                     ("info", IMAGE, "--" + NASTY),
                      ("convert", "a", "b.png", "--size", NASTY),
                      ("track", "--mot", "x", "--tracker", NASTY),
-                     ("convert", self.picture(), self.picture())):
+                     ("convert", self.image(), self.image())):
             with self.subTest(line[0]):
                 text = self.show(2, *line)
                 self.assertIn("pwned", text)
@@ -79,7 +79,7 @@ class Names(PrintingTest):
         found = json.loads(self.show(0, "decode", named, "--input-size", "64x64", "--labels",
                                      labels, "--json", "-"))
         self.assertEqual(found["frames"][0]["detections"][0]["label"], LABEL)
-        text = self.show(0, "convert", PICTURE, f"{self.dir}/{NASTY}.png", "--tiles", "512x512")
+        text = self.show(0, "convert", IMAGE, f"{self.dir}/{NASTY}.png", "--tiles", "512x512")
         self.assertEqual(text.count(SHOWN), len(text.splitlines()))
 
     def test_categories_are_shown_escaped(self):
@@ -114,10 +114,10 @@ class Run(PrintingTest):
     def test_summaries_and_labels_are_shown_escaped(self):
         labels = self.dir / "labels.txt"
         labels.write_text("\n".join([LABEL] * 3))
-        text = self.show(0, "run", "-m", MODEL, self.picture(), "--labels", labels)
+        text = self.show(0, "run", "-m", MODEL, self.image(), "--labels", labels)
         self.assertIn(SHOWN + ".jpg: ", text)
         self.assertIn("  " + LABEL_SHOWN, text)
-        found = json.loads(self.show(0, "run", "-m", MODEL, self.picture(), "--labels", labels,
+        found = json.loads(self.show(0, "run", "-m", MODEL, self.image(), "--labels", labels,
                                      "--json", "-"))
         self.assertEqual(found["frames"][0]["detections"][0]["label"], LABEL)
 

@@ -12,7 +12,7 @@ SOURCE = pathlib.Path(os.environ["HALYARD_SOURCE_DIR"])
 HARBOUR = SOURCE / "examples" / "harbour"
 CLIP = HARBOUR / "clip"
 MODEL = HARBOUR / "harbour.onnx"
-PICTURE = CLIP / "frame_0000.jpg"
+IMAGE = CLIP / "frame_0000.jpg"
 DATA = os.environ.get("HALYARD_TESTDATA_DIR")
 
 needs_engine = unittest.skipUnless(os.environ.get("HALYARD_HAS_ENGINE") == "1",

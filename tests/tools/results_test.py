@@ -8,11 +8,11 @@ import time
 import unittest
 
 from masks_test import RED, pixels_of, write_png
-from program import CLIP, MODEL, PICTURE, PROGRAM, ProgramTest, needs_engine
+from program import CLIP, MODEL, IMAGE, PROGRAM, ProgramTest, needs_engine
 from segmentation_model import pose_model, segmentation_model
 from val_test import harbour_truth
 
-FRAMES = PICTURE.read_bytes() * 4
+FRAMES = IMAGE.read_bytes() * 4
 
 
 class ResultsTest(ProgramTest):
@@ -22,12 +22,12 @@ class ResultsTest(ProgramTest):
         return json.loads((self.dir / "all.json").read_text())["frames"]
 
     def masked(self, *objects, split=64):
-        """A model, and a picture that is red on the left and blue on the right."""
-        model, picture = self.dir / "m.onnx", self.dir / "p.png"
+        """A model, and an image that is red on the left and blue on the right."""
+        model, image = self.dir / "m.onnx", self.dir / "p.png"
         model.write_bytes(segmentation_model(objects))
-        write_png(picture, [[200, 40, 60] * split + [60, 40, 200] * (128 - split)
+        write_png(image, [[200, 40, 60] * split + [60, 40, 200] * (128 - split)
                             for _ in range(64)])
-        return model, picture
+        return model, image
 
 
 @needs_engine
@@ -58,9 +58,9 @@ class Coco(ResultsTest):
                 self.assertAlmostEqual(a, b, delta=1e-3)
 
     def test_masks_are_compared_by_val(self):
-        model, picture = self.masked((32, 32, 48, 24, 0, 0.9, *RED))
+        model, image = self.masked((32, 32, 48, 24, 0, 0.9, *RED))
         found = self.dir / "c.json"
-        frame = self.frames("-m", model, picture, "--coco", found)[0]
+        frame = self.frames("-m", model, image, "--coco", found)[0]
         mask = frame["detections"][0]["segmentation"]
         truth = {"images": [{"id": 1, "file_name": "p.png", "width": 128, "height": 64}],
                  "categories": [{"id": 1, "name": "red"}],
@@ -72,10 +72,10 @@ class Coco(ResultsTest):
         self.assertEqual(got["summary"]["AP"], 1)
 
     def test_keypoints_are_triples(self):
-        model, picture = self.dir / "m.onnx", self.dir / "p.png"
+        model, image = self.dir / "m.onnx", self.dir / "p.png"
         model.write_bytes(pose_model([(32, 32, 16, 8, 0.9, [(30, 30, 0.8), (36, 34, 0.6)])]))
-        write_png(picture, [[9, 9, 9] * 128 for _ in range(64)])
-        frame = self.frames("-m", model, picture, "--coco", self.dir / "c.json", "--yolo",
+        write_png(image, [[9, 9, 9] * 128 for _ in range(64)])
+        frame = self.frames("-m", model, image, "--coco", self.dir / "c.json", "--yolo",
                             self.dir / "y")[0]
         # 128 x 64 fills rows 16 to 48 of 64 x 64.
         wanted = [[60, 28, 0.8], [72, 36, 0.6]]
@@ -89,7 +89,7 @@ class Coco(ResultsTest):
         for a, b in zip(line, numbers):
             self.assertAlmostEqual(a, b, delta=1e-5)
 
-    def test_a_ground_truth_of_other_pictures_or_classes_is_told(self):
+    def test_a_ground_truth_of_other_images_or_classes_is_told(self):
         truth = harbour_truth(1)
         path = self.dir / "truth.json"
         line = ("run", "-q", "-m", MODEL, CLIP, "--coco", self.dir / "c.json", "--coco-gt", path)
@@ -134,7 +134,7 @@ class Mot(ResultsTest):
 
 @needs_engine
 class Yolo(ResultsTest):
-    def test_a_text_for_each_picture_has_its_boxes_as_fractions(self):
+    def test_a_text_for_each_image_has_its_boxes_as_fractions(self):
         folder = self.dir / "labels"
         frames = self.frames("-m", MODEL, CLIP, "--track", "--yolo", folder)
         self.assertEqual(sorted(p.name for p in folder.iterdir()),
@@ -153,8 +153,8 @@ class Yolo(ResultsTest):
                     self.assertAlmostEqual(float(a), b, delta=2e-4)
 
     def test_a_mask_is_its_outline(self):
-        model, picture = self.masked((32, 32, 48, 24, 0, 0.9, *RED))
-        frame = self.frames("-m", model, picture, "--yolo", self.dir / "y")[0]
+        model, image = self.masked((32, 32, 48, 24, 0, 0.9, *RED))
+        frame = self.frames("-m", model, image, "--yolo", self.dir / "y")[0]
         label, *numbers, score = (self.dir / "y" / "p.txt").read_text().split()
         self.assertEqual((label, score), ("0", "0.9"))
         points = [(float(x) * 128, float(y) * 64) for x, y in zip(numbers[::2], numbers[1::2])]
@@ -164,17 +164,17 @@ class Yolo(ResultsTest):
         self.assertAlmostEqual(abs(twice) / 2, len(mask), delta=0.05 * len(mask))
 
     def test_an_empty_mask_leaves_the_box_and_nothing_found_an_empty_text(self):
-        model, picture = self.masked((48, 32, 16, 24, 0, 0.9, *RED))
-        self.frames("-m", model, picture, "--yolo", self.dir / "y")
+        model, image = self.masked((48, 32, 16, 24, 0, 0.9, *RED))
+        self.frames("-m", model, image, "--yolo", self.dir / "y")
         self.assertEqual(len((self.dir / "y" / "p.txt").read_text().split()), 6)
-        self.frames("-m", model, picture, "--score", 0.95, "--yolo", self.dir / "y")
+        self.frames("-m", model, image, "--score", 0.95, "--yolo", self.dir / "y")
         self.assertEqual((self.dir / "y" / "p.txt").read_text(), "")
 
     def test_names_that_are_in_use_are_left_alone(self):
         folder = self.dir / "y"
         folder.mkdir()
         (folder / "frame_0000.txt").write_text("boat\nbuoy\ngull\n")
-        self.frames("-m", MODEL, PICTURE, "--labels", folder / "frame_0000.txt", "--yolo", folder)
+        self.frames("-m", MODEL, IMAGE, "--labels", folder / "frame_0000.txt", "--yolo", folder)
         self.assertEqual((folder / "frame_0000.txt").read_text(), "boat\nbuoy\ngull\n")
         self.assertTrue((folder / "frame_0000_000000.txt").exists())
 
@@ -182,14 +182,14 @@ class Yolo(ResultsTest):
 @needs_engine
 class Guards(ResultsTest):
     def test_outputs_are_no_inputs_and_differ(self):
-        model, picture = self.dir / "m.onnx", self.dir / "p.jpg"
+        model, image = self.dir / "m.onnx", self.dir / "p.jpg"
         model.write_bytes(MODEL.read_bytes())
-        picture.write_bytes(PICTURE.read_bytes())
+        image.write_bytes(IMAGE.read_bytes())
         truth = self.dir / "t.json"
         truth.write_text(json.dumps(harbour_truth(1)))
-        line = ("run", "-m", model, picture, "--coco-gt", truth)
+        line = ("run", "-m", model, image, "--coco-gt", truth)
         for option in ("--coco", "--mot"):
-            for other, path in (("--model", model), ("the input", picture), ("--coco-gt", truth)):
+            for other, path in (("--model", model), ("the input", image), ("--coco-gt", truth)):
                 text = self.fail_with(2, *line, option, path, says="would overwrite")
                 self.assertIn(other, text)
             self.fail_with(2, *line, option, self.dir / "n", "--json", self.dir / "n",
@@ -202,13 +202,13 @@ class Guards(ResultsTest):
         model.write_bytes(MODEL.read_bytes())
         folder.mkdir()
         (folder / "frame_0000.txt").symlink_to(model)
-        self.fail_with(2, "run", "-m", model, PICTURE, "--yolo", folder, says="would overwrite")
+        self.fail_with(2, "run", "-m", model, IMAGE, "--yolo", folder, says="would overwrite")
         self.assertEqual(model.read_bytes(), MODEL.read_bytes())
 
     def test_names_are_checked_before_the_model_loads(self):
-        self.fail_with(2, "run", "-m", "no.onnx", PICTURE, "--yolo", "-", says="--yolo -")
+        self.fail_with(2, "run", "-m", "no.onnx", IMAGE, "--yolo", "-", says="--yolo -")
         (self.dir / "file").write_text("")
-        self.fail_with(1, "run", "-m", MODEL, PICTURE, "--yolo", self.dir / "file", says="--yolo")
+        self.fail_with(1, "run", "-m", MODEL, IMAGE, "--yolo", self.dir / "file", says="--yolo")
 
     def test_each_goes_to_standard_output(self):
         for option in ("--coco", "--mot"):

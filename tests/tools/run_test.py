@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from program import (CLIP, DATA, HARBOUR, MODEL, PICTURE, PROGRAM, ProgramTest, needs_data,
+from program import (CLIP, DATA, HARBOUR, MODEL, IMAGE, PROGRAM, ProgramTest, needs_data,
                      needs_engine)
 
 
@@ -80,26 +80,26 @@ class Run(ProgramTest):
         for wrong in ("0", "65537"):
             self.fail_with(2, *line, "--max-tracks", wrong, says="--max-tracks")
 
-    def test_a_picture_prints_what_was_found_and_is_drawn(self):
-        text = self.succeed("run", "-m", MODEL, PICTURE, "--out", self.dir / "seen.png")
+    def test_an_image_prints_what_was_found_and_is_drawn(self):
+        text = self.succeed("run", "-m", MODEL, IMAGE, "--out", self.dir / "seen.png")
         self.assertIn("frame_0000.jpg: ", text)
         self.assertIn("boat", text)
-        self.assertEqual(self.succeed("run", "-m", MODEL, PICTURE, "-q"), "")
+        self.assertEqual(self.succeed("run", "-m", MODEL, IMAGE, "-q"), "")
         self.assert_only("seen.png")
 
     def test_standard_input_and_several_files_are_read(self):
-        with open(PICTURE, "rb") as picture:
-            self.assertIn("boat", self.succeed("run", "-m", MODEL, "-", stdin=picture))
-        text = self.succeed("run", "-m", MODEL, PICTURE, CLIP / "frame_0001.jpg", "--json", "-")
+        with open(IMAGE, "rb") as image:
+            self.assertIn("boat", self.succeed("run", "-m", MODEL, "-", stdin=image))
+        text = self.succeed("run", "-m", MODEL, IMAGE, CLIP / "frame_0001.jpg", "--json", "-")
         self.assertEqual([f["index"] for f in json.loads(text)["frames"]], [0, 1])
 
     def test_labels_of_a_file_win(self):
         (self.dir / "labels.txt").write_text("ship\nmark\nbird\n")
-        text = self.succeed("run", "-m", MODEL, PICTURE, "--labels", self.dir / "labels.txt")
+        text = self.succeed("run", "-m", MODEL, IMAGE, "--labels", self.dir / "labels.txt")
         self.assertIn("ship", text)
 
-    def test_bad_pictures_give_one_line_and_no_file(self):
-        whole = PICTURE.read_bytes()
+    def test_bad_images_give_one_line_and_no_file(self):
+        whole = IMAGE.read_bytes()
         bad = {"empty.jpg": b"", "text.jpg": b"hello\n", "head.jpg": whole[:100],
                "cut.jpg": whole[:len(whole) // 2],
                "huge.png": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + b"\x7f\xff\xff\xff" * 2 +
@@ -113,9 +113,9 @@ class Run(ProgramTest):
                 (self.dir / name).unlink()
                 self.assert_only()
 
-    def test_a_bad_picture_among_good_ones_is_told_and_passed_over(self):
+    def test_a_bad_image_among_good_ones_is_told_and_passed_over(self):
         (self.dir / "bad.jpg").write_bytes(b"hello")
-        self.fail_with(1, "run", "-m", MODEL, PICTURE, self.dir / "bad.jpg", PICTURE, "--json",
+        self.fail_with(1, "run", "-m", MODEL, IMAGE, self.dir / "bad.jpg", IMAGE, "--json",
                        self.dir / "o.json", says="bad.jpg")
         self.assertEqual(len(json.loads((self.dir / "o.json").read_text())["frames"]), 2)
 
@@ -124,19 +124,19 @@ class Run(ProgramTest):
                               "cut.onnx": MODEL.read_bytes()[:5000], "x.txt": b"x"}.items():
             with self.subTest(name):
                 (self.dir / name).write_bytes(content)
-                self.fail_with(1, "run", "-m", self.dir / name, PICTURE, says=name)
-        self.fail_with(1, "run", "-m", self.dir / "none.onnx", PICTURE, says="none.onnx")
+                self.fail_with(1, "run", "-m", self.dir / name, IMAGE, says=name)
+        self.fail_with(1, "run", "-m", self.dir / "none.onnx", IMAGE, says="none.onnx")
 
     def test_outputs_that_cannot_be_written_give_one_line(self):
         for option in ("--json", "--trace", "--out", "--contact-sheet"):
             with self.subTest(option):
-                self.fail_with(1, "run", "-m", MODEL, PICTURE, option, "/sys/halyard.png",
+                self.fail_with(1, "run", "-m", MODEL, IMAGE, option, "/sys/halyard.png",
                                says="/sys/halyard.png")
-        self.fail_with(1, "run", "-m", MODEL, PICTURE, "--out", self.dir / "none" / "x.jpg")
+        self.fail_with(1, "run", "-m", MODEL, IMAGE, "--out", self.dir / "none" / "x.jpg")
         (self.dir / "file").write_text("")
         self.fail_with(1, "run", "-m", MODEL, CLIP, "--out", self.dir / "file", says="--out")
         if os.path.exists("/dev/full"):
-            self.fail_with(1, "run", "-m", MODEL, PICTURE, "--json", "/dev/full", says="No space")
+            self.fail_with(1, "run", "-m", MODEL, IMAGE, "--json", "/dev/full", says="No space")
         self.assert_only("file")
 
     def test_a_full_disk_leaves_no_half_file(self):
@@ -145,7 +145,7 @@ class Run(ProgramTest):
             resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
         for name in ("x.jpg", "frames", "x.mp4"):
             with self.subTest(name):
-                self.fail_with(1, "run", "-m", MODEL, PICTURE, "--out", self.dir / name, "--json",
+                self.fail_with(1, "run", "-m", MODEL, IMAGE, "--out", self.dir / name, "--json",
                                self.dir / "o.json", preexec_fn=limit)
                 left = {p.name: p for p in self.dir.rglob("*") if p.is_file()}
                 if "o.json" in left:  # small enough for the disk, so it must be whole
@@ -153,23 +153,23 @@ class Run(ProgramTest):
                 self.assertEqual(list(left), [])
 
     def test_a_missing_font_names_what_was_tried(self):
-        self.fail_with(1, "run", "-m", MODEL, PICTURE, "--out", self.dir / "o.jpg", "--font",
+        self.fail_with(1, "run", "-m", MODEL, IMAGE, "--out", self.dir / "o.jpg", "--font",
                        "/nosuch.ttf", says="/nosuch.ttf")
         self.assert_only()
 
     def test_inputs_are_not_overwritten(self):
         copy = self.dir / "p.jpg"
-        copy.write_bytes(PICTURE.read_bytes())
+        copy.write_bytes(IMAGE.read_bytes())
         for target in (copy, self.dir):
             self.fail_with(2, "run", "-m", MODEL, copy, "--out", target, says="overwrite")
         self.fail_with(2, "run", "-m", MODEL, CLIP, "--out", self.dir / "o.jpg", says="folder")
 
     def interrupted(self, number, *outputs):
-        """Feeds four pictures through a pipe that stays open, silent, then sends the signal."""
+        """Feeds four images through a pipe that stays open, silent, then sends the signal."""
         arguments = [PROGRAM, "run", "-m", str(MODEL), "-", *map(str, outputs)]
         with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE) as process:
-            process.stdin.write(PICTURE.read_bytes() * 4)
+            process.stdin.write(IMAGE.read_bytes() * 4)
             process.stdin.flush()
             process.stdout.readline()  # one frame is through
             time.sleep(0.3)
@@ -186,8 +186,8 @@ class Run(ProgramTest):
                 json_file, trace = self.dir / "o.json", self.dir / "t.json"
                 self.interrupted(number, "--json", "-", "--trace", trace, "--out", self.dir / "f")
                 self.assertTrue(json.loads(trace.read_text()))
-                for picture in (self.dir / "f").iterdir():
-                    self.assertTrue(picture.read_bytes().endswith(b"\xff\xd9"), picture)
+                for image in (self.dir / "f").iterdir():
+                    self.assertTrue(image.read_bytes().endswith(b"\xff\xd9"), image)
                 self.assertFalse(json_file.exists())
 
     def test_a_video_is_written_and_read_again(self):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a small segmentation network as ONNX, with the interface of a YOLOv8 export.
 
-Boxes and classes are constants; the prototypes are the picture's own colours, averaged over 4 x 4
+Boxes and classes are constants; the prototypes are the image's own colours, averaged over 4 x 4
 pixels. Coefficients (1, 0, -1) thus make the mask of all pixels that are more red than blue.
 
     segmentation_model.py FILE

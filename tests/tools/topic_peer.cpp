@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A process of a topic, for the tests of commands that observe it. It ends when standard input
 // does.
-//   halyard_topic_peer frames NAME HZ        publishes NV12 pictures of 64 x 48
+//   halyard_topic_peer frames NAME HZ        publishes NV12 images of 64 x 48
 //   halyard_topic_peer numbers NAME HZ       publishes plain structs
 //   halyard_topic_peer subscribe NAME MS     keeps the last frame, and rests so long after each
 #include <poll.h>

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of phones: whatever their EXIF orientation is, objects are found and drawn upright."""
+"""Images of phones: whatever their EXIF orientation is, objects are found and drawn upright."""
 import json
 import os
 import re
 import subprocess
 import unittest
 
-from program import MODEL, PICTURE, ProgramTest, needs_engine, read_npy, with_exif
+from program import MODEL, IMAGE, ProgramTest, needs_engine, read_npy, with_exif
 
-# What shows a picture with the tag upright: flip, then turn clockwise. A mirrored turn undoes
+# What shows an image with the tag upright: flip, then turn clockwise. A mirrored turn undoes
 # itself.
 UPRIGHT = {1: ("none", 0), 2: ("horizontal", 0), 3: ("none", 180), 4: ("horizontal", 180),
            5: ("horizontal", 270), 6: ("none", 90), 7: ("horizontal", 90), 8: ("none", 270)}
@@ -22,12 +22,12 @@ class Upright(ProgramTest):
             photo = self.dir / f"photo_{tag}.jpg"
             back = (360 - turn) % 360 if flip == "none" else turn
             line = ("--rotate", back) if flip == "none" else ("--flip", flip, "--rotate", back)
-            self.succeed("convert", PICTURE, photo, "--quality", 100, *line)
+            self.succeed("convert", IMAGE, photo, "--quality", 100, *line)
             photo.write_bytes(with_exif(tag, photo.read_bytes()))
             yield tag, photo
 
-    def pixels(self, picture):
-        self.succeed("convert", picture, self.dir / "p.npy", "--no-orient")
+    def pixels(self, image):
+        self.succeed("convert", image, self.dir / "p.npy", "--no-orient")
         header, data = read_npy(self.dir / "p.npy")
         self.assertEqual(header["shape"], (360, 640, 3))
         return data
@@ -58,10 +58,10 @@ class Upright(ProgramTest):
                          re.findall(r"(\w+) (.*)", done.stdout.decode())]
                 drawn = self.pixels(out)
                 if tag == 1:
-                    first, picture = found, drawn
+                    first, image = found, drawn
                     self.assertTrue(found)
                 self.assert_same(found, first)
-                self.assert_looks_like(drawn, picture)
+                self.assert_looks_like(drawn, image)
 
     def test_run_finds_and_draws_upright(self):
         for tag, photo in self.photos():
@@ -73,10 +73,10 @@ class Upright(ProgramTest):
                 found = [[d["label"], d["score"], *d["box"]] for d in frame["detections"]]
                 drawn = self.pixels(out)
                 if tag == 1:
-                    first, picture = found, drawn
+                    first, image = found, drawn
                     self.assertTrue(found)
                 self.assert_same(found, first)
-                self.assert_looks_like(drawn, picture)
+                self.assert_looks_like(drawn, image)
 
 
 if __name__ == "__main__":

@@ -145,7 +145,7 @@ class Masks(ValTest):
         found = seen(segmentation={"size": [100, 200], "counts": RUNS})
         self.assertEqual(self.summary([there(segmentation=parts)], [found], "--masks")["AP"], 1)
 
-    def test_a_polygon_outside_the_picture_is_nothing(self):
+    def test_a_polygon_outside_the_image_is_nothing(self):
         away = [[-50, -50, -10, -50, -10, -10]]
         found = seen(segmentation={"size": [100, 200], "counts": RUNS})
         self.assertEqual(self.summary([there(segmentation=away)], [found], "--masks")["AP"], 0)

@@ -20,7 +20,7 @@ std::vector<std::int32_t> assign(const std::vector<Pair>& pairs, std::size_t row
                                  std::size_t columns, std::optional<double> alone = {}) {
   static Assignment assignment;  // one for all: nothing of a call may show in the next
   const auto chosen = alone ? assignment.cheapest(pairs, rows, columns, *alone)
-                            : assignment.most_pairs(pairs, rows, columns);
+                            : assignment.max_pairs(pairs, rows, columns);
   EXPECT_TRUE(chosen) << chosen.error().message();
   return {chosen->begin(), chosen->end()};
 }
@@ -128,7 +128,7 @@ TEST(Assignment, with_a_price_of_being_alone_prefers_cheaper_pairs_to_more) {
 TEST(Assignment, refuses_pairs_that_make_no_sense) {
   Assignment assignment;
   const auto refused = [&](const std::vector<Pair>& pairs, const char* text) {
-    const auto chosen = assignment.most_pairs(pairs, 2, 3);
+    const auto chosen = assignment.max_pairs(pairs, 2, 3);
     ASSERT_FALSE(chosen);
     EXPECT_EQ(chosen.error().code, Errc::invalid_argument);
     EXPECT_NE(chosen.error().message().find(text), std::string::npos) << chosen.error().message();
@@ -139,7 +139,7 @@ TEST(Assignment, refuses_pairs_that_make_no_sense) {
   refused({{0, 0, std::numeric_limits<double>::infinity()}}, "cost inf");
   refused({{1, 1, 1}, {0, 0, 1}, {1, 1, 2}}, "(1, 1)");
   EXPECT_FALSE(assignment.cheapest({}, 1, 1, std::numeric_limits<double>::infinity()));
-  EXPECT_FALSE(assignment.most_pairs({}, std::size_t{1} << 40, 1));
+  EXPECT_FALSE(assignment.max_pairs({}, std::size_t{1} << 40, 1));
 }
 
 TEST(Assignment, of_nothing_leaves_all_alone) {

@@ -160,7 +160,7 @@ TEST(ClosedForm, with_an_iou_of_08_every_shift_is_another_object) {
 }
 
 // 15
-TEST(ClosedForm, a_jump_across_the_picture_is_another_object) {
+TEST(ClosedForm, a_jump_across_the_image_is_another_object) {
   auto tracker = *ByteTrack::create();
   update(tracker, {found({0.1F, 0.1F, 0.2F, 0.2F})}, 0ns);
   const auto tracks = update(tracker, {found({0.8F, 0.8F, 0.9F, 0.9F})}, frame);

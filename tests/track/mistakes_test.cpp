@@ -92,7 +92,7 @@ TEST(KnownMistakes, costs_blurred_by_a_large_marker) {
   const std::vector<AssignmentPair> pairs{{0, 0, 1.00}, {0, 1, 1.01}, {1, 0, 1.01}, {1, 1, 1.04},
                                           {2, 1, 1.00}, {1, 2, 1.00}, {2, 2, 1.02}};
   Assignment assignment;
-  const auto chosen = assignment.most_pairs(pairs, 3, 3);
+  const auto chosen = assignment.max_pairs(pairs, 3, 3);
   ASSERT_TRUE(chosen);
   EXPECT_EQ((*chosen)[0], 0);
   EXPECT_EQ((*chosen)[1], 2);

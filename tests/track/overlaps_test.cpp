@@ -50,15 +50,15 @@ TEST(Overlaps, are_those_of_all_pairs_by_row_then_column) {
   };
   OverlapFinder finder;  // one for all: nothing of a call may show in the next
   for (const std::size_t count : {0U, 1U, 7U, 60U}) {
-    for (const double least : {0.0, 0.25, 0.5}) {
+    for (const double minimum : {0.0, 0.25, 0.5}) {
       const auto rows = boxes(count);
       const auto columns = boxes(count + 3);
-      const auto found = finder.find(rows, columns, least);
+      const auto found = finder.find(rows, columns, minimum);
       std::size_t next = 0;
       for (std::uint32_t row = 0; row < rows.size(); ++row) {
         for (std::uint32_t column = 0; column < columns.size(); ++column) {
           const double iou = overlap(rows[row], columns[column]);
-          if (!(iou > 0 && iou >= least)) continue;
+          if (!(iou > 0 && iou >= minimum)) continue;
           ASSERT_LT(next, found.size()) << row << ", " << column;
           EXPECT_EQ(found[next].row, row);
           EXPECT_EQ(found[next].column, column);

@@ -38,7 +38,7 @@ std::map<int, std::vector<Detection>> load(const std::string& path) {
 
 struct Counts {
   std::size_t detections = 0;
-  std::size_t most_in_a_frame = 0;
+  std::size_t max_in_a_frame = 0;
   std::size_t used = 0;                         ///< detections that a trusted track took
   std::map<std::uint64_t, std::uint32_t> hits;  ///< by trusted track
 };
@@ -54,7 +54,7 @@ Counts count(Tracker& tracker, const std::map<int, std::vector<Detection>>& fram
     const auto updated = tracker.update(seen, when, tracks);
     EXPECT_TRUE(updated) << updated.error().message();
     out.detections += seen.size();
-    out.most_in_a_frame = std::max(out.most_in_a_frame, seen.size());
+    out.max_in_a_frame = std::max(out.max_in_a_frame, seen.size());
     std::set<std::int32_t> taken;
     for (const Track& track : tracks) {
       if (track.state != TrackState::tracked) continue;
@@ -86,7 +86,7 @@ TEST_P(RecordedScenes, give_a_sane_number_of_tracks) {
   std::printf("%-14s %-15s %4zu detections, %4zu in tracks, %3zu tracks, %3zu of ten frames\n",
               sequence.name, name_of(kind), counts.detections, counts.used, counts.hits.size(),
               lasting);
-  EXPECT_GE(lasting, counts.most_in_a_frame / 2);
+  EXPECT_GE(lasting, counts.max_in_a_frame / 2);
   EXPECT_LE(counts.hits.size(), counts.detections / 15);
   // ByteTrack takes low scores too; OC-SORT and SORT trust a track after three hits.
   constexpr std::size_t min_used_percent[] = {94, 86, 77, 79};

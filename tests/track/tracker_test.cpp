@@ -326,12 +326,13 @@ TEST(Tracker, refuses_own_options_outside_their_range) {
 TEST(Tracker, continues_a_track_of_exactly_the_least_iou) {
   const Box whole{0, 0, 2, 1};
   const Box half{0, 0, 1, 1};
-  for (const float least : {0.5F, std::nextafter(0.5F, 1.0F)}) {
-    Tracker trackers[] = {*ByteTrack::create({.min_iou = least}),
-                          *OcSort::create({.min_iou = least}), *Sort::create({.min_iou = least})};
+  for (const float minimum : {0.5F, std::nextafter(0.5F, 1.0F)}) {
+    Tracker trackers[] = {*ByteTrack::create({.min_iou = minimum}),
+                          *OcSort::create({.min_iou = minimum}),
+                          *Sort::create({.min_iou = minimum})};
     for (Tracker& tracker : trackers) {
       update(tracker, {found(whole)}, 0ns);
-      EXPECT_EQ(update(tracker, {found(half)}, frame).size(), least > 0.5F ? 2U : 1U)
+      EXPECT_EQ(update(tracker, {found(half)}, frame).size(), minimum > 0.5F ? 2U : 1U)
           << &tracker - trackers;
     }
   }

@@ -18,7 +18,7 @@ constexpr std::uint32_t text_mode = 0x00f0f001;
 constexpr int all_text = 0, no_text = 2;
 constexpr std::array<std::uint32_t, 3> meanings = {0x00f0f01a, 0x00f0f01b, 0x00f0f01c};
 
-constexpr std::size_t most_planes = VIDEO_MAX_PLANES;
+constexpr std::size_t max_planes = VIDEO_MAX_PLANES;
 
 bool call(const Fd& fd, unsigned long request, void* argument) {
   return ::ioctl(fd.get(), request, argument) == 0;
@@ -27,7 +27,7 @@ bool call(const Fd& fd, unsigned long request, void* argument) {
 // A buffer of either kind of camera as the calls want it. Points into itself.
 struct BufferCall {
   v4l2_buffer buffer{};
-  std::array<v4l2_plane, most_planes> planes{};
+  std::array<v4l2_plane, max_planes> planes{};
   BufferCall(std::uint32_t type, std::uint32_t memory, unsigned index, std::size_t plane_count) {
     buffer.type = type;
     buffer.memory = memory;
@@ -182,7 +182,7 @@ Fd Camera::export_plane(unsigned index, unsigned plane) const {
 }
 
 NodeMapping Camera::map_plane(unsigned index, unsigned plane) const {
-  BufferCall where(type_, memory_, index, most_planes);
+  BufferCall where(type_, memory_, index, max_planes);
   if (!call(fd_, VIDIOC_QUERYBUF, &where.buffer)) return {};
   return multiplanar()
              ? NodeMapping(fd_.get(), where.planes[plane].length, where.planes[plane].m.mem_offset)
@@ -204,7 +204,7 @@ bool Camera::start() {
 std::optional<CameraFrame> Camera::next() {
   pollfd waiting = {fd_.get(), POLLIN, 0};
   if (::poll(&waiting, 1, 10'000) != 1) return std::nullopt;
-  BufferCall got(type_, memory_, 0, most_planes);
+  BufferCall got(type_, memory_, 0, max_planes);
   if (!call(fd_, VIDIOC_DQBUF, &got.buffer)) return std::nullopt;
   if ((got.buffer.flags & V4L2_BUF_FLAG_ERROR) != 0) return std::nullopt;
   CameraFrame frame{got.buffer.index, {}};

@@ -15,7 +15,7 @@ constexpr unsigned count = 3;
 
 using Frames = std::vector<Tensor>;
 
-// Descriptors of a picture for the driver: one per buffer.
+// Descriptors of an image for the driver: one per buffer.
 std::vector<int> descriptors(const Tensor& image, std::size_t planes) {
   std::vector<int> fds;
   for (std::size_t p = 0; p < planes; ++p)
@@ -23,7 +23,7 @@ std::vector<int> descriptors(const Tensor& image, std::size_t planes) {
   return fds;
 }
 
-// All bytes of a picture.
+// All bytes of an image.
 std::vector<std::byte> bytes_of(const Tensor& image) {
   std::vector<std::byte> all;
   const auto map = image.map(Access::read);
@@ -44,7 +44,7 @@ Rgb middle(const Tensor& image) {
   return map ? colour_at(*map, *image.format(), image.colorimetry(), 100, 100) : Rgb{-1, -1, -1};
 }
 
-// Queues pictures and lets the camera fill them: two different frames, then a colour.
+// Queues images and lets the camera fill them: two different frames, then a colour.
 void expect_frames(Camera& camera, Frames& images, const CameraFormat& format) {
   const std::size_t planes = format.planes.size();
   const CopyStats copied = copy_stats();
@@ -102,7 +102,7 @@ class CameraFillPlanesTest : public CameraFillTest {
   CameraFillPlanesTest() : CameraFillTest(true) {}
 };
 
-TEST_F(CameraFillTest, pictures_in_dma_memory_are_what_the_camera_writes) {
+TEST_F(CameraFillTest, images_in_dma_memory_are_what_the_camera_writes) {
   for (const PixelFormat format :
        {PixelFormat::nv12, PixelFormat::yuyv, PixelFormat::rgb, PixelFormat::bgra}) {
     SCOPED_TRACE(to_string(format));

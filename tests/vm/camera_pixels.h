@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a camera's picture must look like, worked out without the library's knowledge of layouts.
+// What a camera's image must look like, worked out without the library's knowledge of layouts.
 #pragma once
 
 #include <algorithm>
@@ -47,8 +47,9 @@ inline std::ostream& operator<<(std::ostream& out, const Rgb& c) {
   return out << c.r << ' ' << c.g << ' ' << c.b;
 }
 
-inline bool is_near(const Rgb& a, const Rgb& b, double most) {
-  return std::abs(a.r - b.r) <= most && std::abs(a.g - b.g) <= most && std::abs(a.b - b.b) <= most;
+inline bool is_near(const Rgb& a, const Rgb& b, double maximum) {
+  return std::abs(a.r - b.r) <= maximum && std::abs(a.g - b.g) <= maximum &&
+         std::abs(a.b - b.b) <= maximum;
 }
 
 inline Rgb to_rgb(const Colorimetry& meaning, int y, int u, int v) {

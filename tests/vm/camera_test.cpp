@@ -94,7 +94,7 @@ class CameraTest : public ::testing::TestWithParam<bool> {
     EXPECT_GE(values.size(), 2U) << "something is shown";
   }
 
-  // Bytes of the picture by the library's count and by the driver's, whose rows are tight.
+  // Bytes of the image by the library's count and by the driver's, whose rows are tight.
   void expect_drivers_size(const Tensor& image, const CameraFrame& frame) {
     std::size_t ours = 0, theirs = 0;
     for (std::size_t p = 0; p < image.plane_count(); ++p)
@@ -227,7 +227,7 @@ TEST_P(CameraTest, frame_after_frame_the_same_buffers_come_back_and_nothing_is_l
       << "those that the importer had duplicated";
 }
 
-TEST_P(CameraTest, a_picture_outlives_the_camera) {
+TEST_P(CameraTest, an_image_outlives_the_camera) {
   Tensor image;
   CameraFrame frame;
   ASSERT_TRUE(camera_->show(Scene::green)) << last_error();

@@ -30,7 +30,7 @@ class DrmNodeTest : public ::testing::TestWithParam<const char*> {
     HALYARD_NEEDS(node_, std::string("the DRM driver ") + GetParam());
   }
 
-  // A picture over a new buffer of the driver, with the driver's own mapping of it.
+  // An image over a new buffer of the driver, with the driver's own mapping of it.
   void make(Tensor& image, NodeMapping& theirs, DumbBuffer& dumb) {
     const auto created = node_->create(width, height, 32);
     ASSERT_TRUE(created) << last_error();
@@ -151,7 +151,7 @@ class DisplayTest : public ::testing::Test {
     ASSERT_THAT(layouts_, ::testing::Contains(PixelLayout{PixelFormat::bgra}));
   }
 
-  // Our picture as the driver wants it described; its memory must be handed over before.
+  // Our image as the driver wants it described; its memory must be handed over before.
   static drm::FrameBuffer frame_of(const Tensor& image, std::uint32_t handle) {
     drm::FrameBuffer frame{};
     frame.width = static_cast<std::uint32_t>(image.width());
@@ -187,7 +187,7 @@ class DisplayTest : public ::testing::Test {
   std::vector<PixelLayout> layouts_;
 };
 
-TEST_F(DisplayTest, our_pictures_are_taken_as_frames_and_counted_as_we_count) {
+TEST_F(DisplayTest, our_images_are_taken_as_frames_and_counted_as_we_count) {
   for (const auto& [format, dtype] : layouts_) {
     SCOPED_TRACE(std::string(to_string(format)) + " " + std::string(to_string(dtype)));
     const auto image = Tensor::create_image(320, 180, format, dtype, Memory::dma);

@@ -29,13 +29,13 @@ class NegotiatedTest : public ::testing::TestWithParam<Heap> {
   /// 60 x 40 pixels of four channels with rows of 256 bytes, in memory of this heap.
   Result<Reconciled> agree(const AttributeList& peer, Attach attach = Attach::dma) const {
     AttributeList app("app");
-    HALYARD_CHECK(app.set_dtype(DType::u8));
-    HALYARD_CHECK(app.set_shape({1, 4, 40, 60}));
-    HALYARD_CHECK(app.set_cpu(CpuAccess::read_write));
-    HALYARD_CHECK(app.set_heaps({GetParam()}));
-    HALYARD_CHECK(app.set(Key::exported, 1));
+    HALYARD_RETURN_IF_ERROR(app.set_dtype(DType::u8));
+    HALYARD_RETURN_IF_ERROR(app.set_shape({1, 4, 40, 60}));
+    HALYARD_RETURN_IF_ERROR(app.set_cpu(CpuAccess::read_write));
+    HALYARD_RETURN_IF_ERROR(app.set_heaps({GetParam()}));
+    HALYARD_RETURN_IF_ERROR(app.set(Key::exported, 1));
     AttributeList engine("engine");
-    HALYARD_CHECK(engine.set(Key::attach, static_cast<std::uint64_t>(attach)));
+    HALYARD_RETURN_IF_ERROR(engine.set(Key::attach, static_cast<std::uint64_t>(attach)));
     const AttributeList lists[] = {app, engine, peer};
     return reconcile(lists);
   }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Letterbox and training augmentation.
 
-Boxes are float32 [N,4] xyxy in pixels, labels int [N]; pictures uint8 RGB.
+Boxes are float32 [N,4] xyxy in pixels, labels int [N]; images uint8 RGB.
 """
 
 import cv2
@@ -13,27 +13,27 @@ PAD = 114
 MAX_BOXES = 40
 
 
-def letterbox(picture):
-    """Scale into SIZE x SIZE; returns (picture, scale, left, top)."""
-    h, w = picture.shape[:2]
+def letterbox(image):
+    """Scale into SIZE x SIZE; returns (image, scale, left, top)."""
+    h, w = image.shape[:2]
     r = min(SIZE / w, SIZE / h)
     nw, nh = max(1, round(w * r)), max(1, round(h * r))
     left, top = (SIZE - nw) // 2, (SIZE - nh) // 2
     out = np.full((SIZE, SIZE, 3), PAD, np.uint8)
-    out[top:top + nh, left:left + nw] = cv2.resize(picture, (nw, nh),
+    out[top:top + nh, left:left + nw] = cv2.resize(image, (nw, nh),
                                                    interpolation=cv2.INTER_LINEAR)
     return out, r, left, top
 
 
-def warp(picture, boxes, scale, dx, dy, flip):
-    """Map a picture onto SIZE x SIZE: x' = scale * x + dx, mirrored first if flip."""
-    w = picture.shape[1]
+def warp(image, boxes, scale, dx, dy, flip):
+    """Map an image onto SIZE x SIZE: x' = scale * x + dx, mirrored first if flip."""
+    w = image.shape[1]
     if flip:
-        picture = picture[:, ::-1]
+        image = image[:, ::-1]
         boxes = np.stack([w - boxes[:, 2], boxes[:, 1], w - boxes[:, 0], boxes[:, 3]], 1)
     shift = 0.5 * scale - 0.5
     matrix = np.float32([[scale, 0, dx + shift], [0, scale, dy + shift]])
-    out = cv2.warpAffine(np.ascontiguousarray(picture), matrix, (SIZE, SIZE),
+    out = cv2.warpAffine(np.ascontiguousarray(image), matrix, (SIZE, SIZE),
                          flags=cv2.INTER_LINEAR, borderValue=(PAD, PAD, PAD))
     return out, boxes * scale + np.float32([dx, dy, dx, dy])
 
@@ -51,22 +51,22 @@ def clip_boxes(boxes, labels, y0, y1, keep=0.3, side=4.0):
 
 def place_one(rng, sample, y0, y1, low, high):
     """Random scale and shift of one sample so that it fills rows [y0, y1)."""
-    picture, boxes, labels = sample
-    h, w = picture.shape[:2]
+    image, boxes, labels = sample
+    h, w = image.shape[:2]
     scale = SIZE / w * float(np.exp(rng.uniform(np.log(low), np.log(high))))
     free_x, free_y = SIZE - w * scale, (y1 - y0) - h * scale
     dx = rng.uniform(min(0, free_x), max(0, free_x))
     dy = y0 + rng.uniform(min(0, free_y), max(0, free_y))
-    out, moved = warp(picture, boxes, scale, dx, dy, rng.random() < 0.5)
+    out, moved = warp(image, boxes, scale, dx, dy, rng.random() < 0.5)
     return out, *clip_boxes(moved, labels, y0, y1)
 
 
-def color_jitter(rng, picture):
+def color_jitter(rng, image):
     """Random gain, gamma, channel balance and saturation."""
     gain = rng.uniform(0.65, 1.35) * (1 + rng.normal(0, 0.06, 3))
     ramp = np.linspace(0, 1, 256)[:, None] ** rng.uniform(0.8, 1.25)
     table = np.clip(ramp * gain * 255, 0, 255).astype(np.uint8)
-    out = cv2.LUT(picture, np.ascontiguousarray(table.reshape(256, 1, 3)))
+    out = cv2.LUT(image, np.ascontiguousarray(table.reshape(256, 1, 3)))
     s = rng.uniform(0.5, 1.4)
     mix = np.eye(3) * s + (1 - s) * np.array([[0.3, 0.59, 0.11]] * 3)
     if rng.random() < 0.3:
@@ -75,32 +75,32 @@ def color_jitter(rng, picture):
     return np.clip(cv2.transform(out, mix), 0, 255).astype(np.uint8)
 
 
-def degrade(rng, picture):
+def degrade(rng, image):
     """Sometimes blur, add noise, or pass through JPEG."""
     if rng.random() < 0.10:
-        picture = cv2.GaussianBlur(picture, (0, 0), rng.uniform(0.3, 1.0))
+        image = cv2.GaussianBlur(image, (0, 0), rng.uniform(0.3, 1.0))
     if rng.random() < 0.2:
-        noise = rng.standard_normal(picture.shape, np.float32) * rng.uniform(1, 8)
-        picture = np.clip(picture + noise, 0, 255).astype(np.uint8)
+        noise = rng.standard_normal(image.shape, np.float32) * rng.uniform(1, 8)
+        image = np.clip(image + noise, 0, 255).astype(np.uint8)
     if rng.random() < 0.3:
         flags = [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(40, 95))]
-        picture = cv2.imdecode(cv2.imencode(".jpg", picture, flags)[1], cv2.IMREAD_COLOR)
-    return picture
+        image = cv2.imdecode(cv2.imencode(".jpg", image, flags)[1], cv2.IMREAD_COLOR)
+    return image
 
 
 def plain_sample(rng, sample):
     """Exact letterbox, mirrored half of the time."""
-    picture, boxes, labels = sample
+    image, boxes, labels = sample
     if rng.random() < 0.5:
-        w = picture.shape[1]
-        picture = np.ascontiguousarray(picture[:, ::-1])
+        w = image.shape[1]
+        image = np.ascontiguousarray(image[:, ::-1])
         boxes = np.stack([w - boxes[:, 2], boxes[:, 1], w - boxes[:, 0], boxes[:, 3]], 1)
-    out, r, left, top = letterbox(picture)
+    out, r, left, top = letterbox(image)
     return out, boxes * r + np.float32([left, top, left, top]), labels
 
 
 def train_sample(rng, pick, plain):
-    """One augmented picture; pick() draws a sample, plain in 0..1 is the share
+    """One augmented image; pick() draws a sample, plain in 0..1 is the share
     of exact letterboxes."""
     mode = rng.random()
     if mode < plain:
@@ -119,14 +119,14 @@ def train_sample(rng, pick, plain):
 
 
 def make_batch(rng, pick, size, plain):
-    """Arrays: pictures [B,SIZE,SIZE,3] float32 0..1, boxes, labels, mask (padded)."""
-    pictures = np.empty((size, SIZE, SIZE, 3), np.float32)
+    """Arrays: images [B,SIZE,SIZE,3] float32 0..1, boxes, labels, mask (padded)."""
+    images = np.empty((size, SIZE, SIZE, 3), np.float32)
     boxes = np.zeros((size, MAX_BOXES, 4), np.float32)
     labels = np.zeros((size, MAX_BOXES), np.int32)
     mask = np.zeros((size, MAX_BOXES), np.float32)
     for k in range(size):
-        picture, b, c = train_sample(rng, pick, plain)
-        pictures[k] = picture.astype(np.float32) / 255.0
+        image, b, c = train_sample(rng, pick, plain)
+        images[k] = image.astype(np.float32) / 255.0
         n = min(MAX_BOXES, len(b))
         boxes[k, :n], labels[k, :n], mask[k, :n] = b[:n], c[:n], 1.0
-    return pictures, boxes, labels, mask
+    return images, boxes, labels, mask

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sky, shore and water of the harbour, without the movable objects.
 
-Pictures are float32 RGB in 0..1 of shape [h, w, 3].
+Images are float32 RGB in 0..1 of shape [h, w, 3].
 """
 
 import cv2
@@ -36,7 +36,7 @@ class Sky:
         self.thick = float(rng.uniform(0.0, 0.25))
 
     def paint(self, light, t):
-        """Sky picture from the top down to just below the horizon."""
+        """Sky image from the top down to just below the horizon."""
         h, w = self.noise.shape[0], self.cam.width
         v = np.linspace(0, 1, h, dtype=np.float32)[:, None, None] ** 1.3
         sky = light.zenith * (1 - v) + light.horizon * v
@@ -59,7 +59,7 @@ class Sky:
 class Shore:
     """Static layers behind the water: hills, town, lighthouse, cranes.
 
-    Kept as one premultiplied RGBA picture in neutral light plus a depth map
+    Kept as one premultiplied RGBA image in neutral light plus a depth map
     (metres) used for the haze.
     """
 
@@ -163,7 +163,7 @@ class Shore:
         self._put(cv.finish(), cv.left, cv.top, depth)
 
     def over(self, sky, light):
-        """Composite the shore over a sky picture of the same height."""
+        """Composite the shore over a sky image of the same height."""
         h = min(sky.shape[0], self.rgba.shape[0])
         alpha = self.rgba[:h, :, 3:]
         haze = (1 - np.exp(-self.depth[:h] / (3.0 * light.haze_m)))[..., None] * alpha

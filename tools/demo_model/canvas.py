@@ -2,7 +2,7 @@
 """Supersampled RGBA canvas in object coordinates (metres, y up).
 
 An object is drawn with opaque shapes on a canvas that is 2 or 3 times finer
-than the picture; the area average of it gives premultiplied colour with an
+than the image; the area average of it gives premultiplied colour with an
 antialiased coverage (alpha).
 """
 
@@ -16,7 +16,7 @@ def shade(color, k):
 
 
 class Canvas:
-    """Draws one object that stands at picture point (x0, y0).
+    """Draws one object that stands at image point (x0, y0).
 
     bounds: (xmin, xmax, ymin, ymax) in metres around the object's origin,
     scale: pixels per metre, squash: horizontal factor of the yaw,
@@ -55,7 +55,7 @@ class Canvas:
         cv2.fillPoly(self.image, [self.to_pixels(points)], self._ink(color), cv2.LINE_8, 4)
 
     def line(self, points, width, color):
-        """Stroke a polyline; width in metres, at least one picture pixel."""
+        """Stroke a polyline; width in metres, at least one image pixel."""
         px = max(1.05, width * self.scale) * self.ss
         pts = self.to_pixels(points)
         cv2.polylines(self.image, [pts], False, self._ink(color), max(1, int(round(px))),
@@ -78,7 +78,7 @@ class Canvas:
         self.image[max(0, row):] = 0
 
     def finish(self):
-        """Return premultiplied float32 RGBA [h,w,4] in 0..1 at picture scale."""
+        """Return premultiplied float32 RGBA [h,w,4] in 0..1 at image scale."""
         small = cv2.resize(self.image, (self.width, self.height),
                            interpolation=cv2.INTER_AREA).astype(np.float32) / 255.0
         small[..., :3] *= np.where(small[..., 3:] > 0, 1.0, 0.0)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """mAP of the ONNX detectors on held-out rendered scenes and on the clip.
 
-Pictures go through the letterbox of augment.py; boxes are compared in picture
+Images go through the letterbox of augment.py; boxes are compared in image
 pixels after mapping the detections back. Every file runs on ONNX Runtime and,
 when it is installed, on OpenVINO.
 """
@@ -18,7 +18,7 @@ from augment import letterbox
 from metrics import detections, mean_ap, recall_by_size
 from render import CLASSES, SEED_HELD_OUT, render_set
 
-SIZES = (0, 14, 20, 30, 50, 100, 640)   # square root of the box area, picture pixels
+SIZES = (0, 14, 20, 30, 50, 100, 640)   # square root of the box area, image pixels
 
 
 def ort_runner(path):
@@ -41,21 +41,21 @@ def openvino_runner(path):
 
 
 def held_out(count, saved=None):
-    """Pictures and truths [(boxes, classes)] of the held-out scenes.
+    """Images and truths [(boxes, classes)] of the held-out scenes.
 
     saved: prefix that `render.py held-out` wrote, to not render them again.
     """
     if saved:
-        pictures = np.load(saved + ".npy", mmap_mode="r")[:count]
+        images = np.load(saved + ".npy", mmap_mode="r")[:count]
         with open(saved + ".json") as f:
             rows = json.load(f)[:count]
     else:
-        pictures, rows = render_set(SEED_HELD_OUT, count)
-    return pictures, [_truth(row, lambda c: c) for row in rows]
+        images, rows = render_set(SEED_HELD_OUT, count)
+    return images, [_truth(row, lambda c: c) for row in rows]
 
 
 def clip(folder):
-    """Pictures (decoded JPEGs) and truths of the clip."""
+    """Images (decoded JPEGs) and truths of the clip."""
     with open(os.path.join(folder, "clip_truth.json")) as f:
         rows = json.load(f)["frames"]
     read = lambda name: cv2.imread(os.path.join(folder, name))[..., ::-1]
@@ -68,15 +68,15 @@ def _truth(objects, index):
             np.array([index(o["class"]) for o in objects], int))
 
 
-def run(infer, pictures):
-    """Detections (boxes in picture pixels, scores, classes) of each picture."""
+def run(infer, images):
+    """Detections (boxes in image pixels, scores, classes) of each image."""
     found = []
-    for picture in pictures:
-        boxed, r, left, top = letterbox(np.asarray(picture))
+    for image in images:
+        boxed, r, left, top = letterbox(np.asarray(image))
         x = np.ascontiguousarray(boxed.transpose(2, 0, 1))[None].astype(np.float32) / 255.0
         boxes, scores, classes = detections(np.asarray(infer(x))[0])
         boxes = (boxes - [left, top, left, top]) / r
-        h, w = picture.shape[:2]
+        h, w = image.shape[:2]
         boxes[:, 0::2] = boxes[:, 0::2].clip(0, w)
         boxes[:, 1::2] = boxes[:, 1::2].clip(0, h)
         found.append((boxes, scores, classes))
@@ -95,16 +95,16 @@ def main():
     sets = {"held-out": held_out(args.count, args.saved)} if args.count else {}
     if args.clip:
         sets["clip"] = clip(args.clip)
-    for label, (pictures, truths) in sets.items():
+    for label, (images, truths) in sets.items():
         kinds = np.concatenate([t[1] for t in truths])
-        print(f"{label}: {len(pictures)} pictures, objects per class "
+        print(f"{label}: {len(images)} images, objects per class "
               f"{dict(zip(CLASSES, np.bincount(kinds, minlength=3).tolist()))}")
         for path in args.models:
             for name, make in (("onnxruntime", ort_runner), ("openvino", openvino_runner)):
                 infer = make(path)
                 if infer is None:
                     continue
-                found = run(infer, pictures)
+                found = run(infer, images)
                 result = mean_ap(found, truths, len(CLASSES))
                 each = ", ".join(f"{c} {a:.3f}/{b:.3f}" for c, a, b in
                                  zip(CLASSES, result["ap50"], result["ap"]))

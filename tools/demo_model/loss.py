@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Task-aligned assignment and the detection loss (BCE + CIoU + DFL).
 
-Shapes: B pictures, M padded ground-truth boxes, A = 2100 anchors. Boxes are
+Shapes: B images, M padded ground-truth boxes, A = 2100 anchors. Boxes are
 xyxy in input pixels.
 """
 

@@ -51,7 +51,7 @@ def detections(output, score=0.001, iou=0.6, most=100):
 
 
 def _match(found, truth, threshold):
-    """True-positive flags of one picture's boxes of one class, best score first."""
+    """True-positive flags of one image's boxes of one class, best score first."""
     hit = np.zeros(len(found), bool)
     if not len(truth) or not len(found):
         return hit
@@ -66,7 +66,7 @@ def _match(found, truth, threshold):
 
 
 def average_precision(found, truth, cls, threshold):
-    """AP of one class; found: list of (boxes, scores, classes) per picture,
+    """AP of one class; found: list of (boxes, scores, classes) per image,
     truth: list of (boxes, classes). NaN when the class has no truth."""
     scores, hits, total = [], [], 0
     for (boxes, conf, kinds), (gt, gt_kinds) in zip(found, truth):

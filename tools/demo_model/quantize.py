@@ -32,8 +32,8 @@ class Scenes(CalibrationDataReader):
         seed = next(self.seeds, None)
         if seed is None:
             return None
-        picture = letterbox(render_still(seed)[0])[0]
-        return {"images": picture.transpose(2, 0, 1)[None].astype(np.float32) / 255.0}
+        image = letterbox(render_still(seed)[0])[0]
+        return {"images": image.transpose(2, 0, 1)[None].astype(np.float32) / 255.0}
 
 
 def float_nodes(path):

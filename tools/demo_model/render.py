@@ -4,7 +4,7 @@
 A frame is uint8 RGB [360, 640, 3]. Truth is a list of objects: id, class
 index, box [x1, y1, x2, y2] in pixels around the pixels of the object that can
 be seen, and the visible fraction (seen pixels / all pixels of the object,
-those outside of the picture included).
+those outside of the image included).
 """
 
 import argparse
@@ -27,7 +27,7 @@ SEED_PHOTO = 5_000_102
 
 
 def _overlap(shape, left, top, h, w):
-    """Slices of the picture and of a sprite put at (left, top), or None."""
+    """Slices of the image and of a sprite put at (left, top), or None."""
     y0, y1 = max(0, top), min(shape[0], top + h)
     x0, x1 = max(0, left), min(shape[1], left + w)
     if y1 <= y0 or x1 <= x0:
@@ -37,7 +37,7 @@ def _overlap(shape, left, top, h, w):
 
 
 def _blend(image, sprite, left, top):
-    """Composite a premultiplied sprite over the picture in place."""
+    """Composite a premultiplied sprite over the image in place."""
     where = _overlap(image.shape, left, top, *sprite.shape[:2])
     if where:
         part = sprite[where[1]]
@@ -155,7 +155,7 @@ def _truth(scene, owner, full):
 
 
 def render_frame(scene, t, noise_seed):
-    """Render one frame at time t (seconds): (uint8 RGB picture, truth)."""
+    """Render one frame at time t (seconds): (uint8 RGB image, truth)."""
     cam, light = scene.cam, scene.light_path.at(t)
     above = scene.shore.over(scene.sky.paint(light, t), light)
     image = np.zeros((cam.height, cam.width, 3), np.float32)
@@ -181,21 +181,21 @@ def render_still(seed):
 
 
 def render_set(first_seed, count, workers=2):
-    """Render `count` stills: pictures [count,360,640,3] and a list of truths."""
-    pictures = np.empty((count, 360, 640, 3), np.uint8)
+    """Render `count` stills: images [count,360,640,3] and a list of truths."""
+    images = np.empty((count, 360, 640, 3), np.uint8)
     truths = []
     with Pool(workers) as pool:
         jobs = pool.imap(render_still, range(first_seed, first_seed + count), chunksize=8)
-        for k, (picture, truth) in enumerate(jobs):
-            pictures[k] = picture
+        for k, (image, truth) in enumerate(jobs):
+            images[k] = image
             truths.append(truth)
-    return pictures, truths
+    return images, truths
 
 
 def save_set(out, first_seed, count, workers):
-    """Write pictures (.npy) and truths (.json) of a rendered set."""
-    pictures, truths = render_set(first_seed, count, workers)
-    np.save(out + ".npy", pictures)
+    """Write images (.npy) and truths (.json) of a rendered set."""
+    images, truths = render_set(first_seed, count, workers)
+    np.save(out + ".npy", images)
     with open(out + ".json", "w") as f:
         json.dump(truths, f)
 
@@ -217,10 +217,10 @@ def save_clip(folder, seed, count, fps, budget):
     scene = clip_scene(seed, count / fps)
     frames, rows = [], []
     for k in range(count):
-        picture, truth = render_frame(scene, (k - count / 2) / fps, seed + k)
+        image, truth = render_frame(scene, (k - count / 2) / fps, seed + k)
         for obj in truth:
             obj["class"] = CLASSES[obj["class"]]
-        frames.append(picture)
+        frames.append(image)
         rows.append({"file": f"clip/frame_{k:04d}.jpg", "objects": truth})
     coded, quality = encode_clip(frames, budget)
     os.makedirs(os.path.join(folder, "clip"), exist_ok=True)
@@ -263,8 +263,8 @@ def save_truth(folder):
 
 def save_photo(path, seed):
     """Render one still as a phone stores it: on its side, with the turn in its EXIF."""
-    picture, truth = render_still(seed)
-    stored = cv2.rotate(picture, cv2.ROTATE_90_COUNTERCLOCKWISE)
+    image, truth = render_still(seed)
+    stored = cv2.rotate(image, cv2.ROTATE_90_COUNTERCLOCKWISE)
     coded = cv2.imencode(".jpg", stored[..., ::-1], [
         cv2.IMWRITE_JPEG_QUALITY, 90, cv2.IMWRITE_JPEG_OPTIMIZE, 1])[1].tobytes()
     # One entry: tag 0x0112 (orientation), type 3 (u16), 1 value: 6, turn by 90 degrees clockwise.
@@ -275,7 +275,7 @@ def save_photo(path, seed):
 
 
 def main():
-    """Command line: render a set, the clip, or single pictures to look at."""
+    """Command line: render a set, the clip, or single images to look at."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=["train", "val", "held-out", "clip", "photo",
                                          "truth", "look"])
@@ -298,14 +298,14 @@ def main():
         save_set(args.out, first, args.count, args.workers)
     else:
         for k in range(args.count):
-            picture, truth = render_still((args.seed or SEED_CLIP) + k)
-            view = picture[..., ::-1].copy()
+            image, truth = render_still((args.seed or SEED_CLIP) + k)
+            view = image[..., ::-1].copy()
             for obj in truth:
                 x1, y1, x2, y2 = obj["box"]
                 color = [(0, 255, 255), (255, 0, 255), (0, 255, 0)][obj["class"]]
                 cv2.rectangle(view, (x1, y1), (x2 - 1, y2 - 1), color, 1)
             cv2.imwrite(os.path.join(args.out, f"look_{k:03d}.png"), np.hstack([
-                picture[..., ::-1], view]))
+                image[..., ::-1], view]))
 
 
 if __name__ == "__main__":

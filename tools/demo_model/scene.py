@@ -16,7 +16,7 @@ BOAT, BUOY, GULL, OTHER = 0, 1, 2, -1
 
 @dataclass
 class Camera:
-    """Pinhole camera over flat water; lengths in metres, picture in pixels."""
+    """Pinhole camera over flat water; lengths in metres, image in pixels."""
 
     width: int = 640
     height: int = 360
@@ -25,7 +25,7 @@ class Camera:
     eye: float = 6.0
 
     def ground(self, x, dist):
-        """Picture point (u, v) and scale (pixels per metre) on the water."""
+        """Image point (u, v) and scale (pixels per metre) on the water."""
         scale = self.focal / dist
         return self.width / 2 + x * scale, self.horizon + self.eye * scale, scale
 
@@ -49,7 +49,7 @@ class Thing:
     phase: float = 0.0
 
     def place(self, cam, t):
-        """Picture point, scale and roll (radians) at time t."""
+        """Image point, scale and roll (radians) at time t."""
         dist = max(6.0, self.dist + self.vd * t)
         u, v, scale = cam.ground(self.x + self.vx * t, dist)
         lift = self.up + self.vup * t + self.bob * np.sin(1.7 * t + self.phase)
@@ -57,7 +57,7 @@ class Thing:
         return u, v - lift * scale, scale, float(roll), dist
 
     def draw(self, cam, t):
-        """Return (premultiplied sprite, left, top, waterline row in picture)."""
+        """Return (premultiplied sprite, left, top, waterline row in image)."""
         u, v, scale, roll, _ = self.place(cam, t)
         spec = self.spec
         if self.cls == BOAT:

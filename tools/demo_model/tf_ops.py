@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """TensorFlow interpreter of net.network, with its parameters.
 
-Pictures are NHWC float32 in 0..1. Every convolution but the last ones of the
+Images are NHWC float32 in 0..1. Every convolution but the last ones of the
 heads is followed by batch norm and SiLU.
 """
 

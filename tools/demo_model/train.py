@@ -23,13 +23,13 @@ from tf_ops import TfOps, decode, flat_heads
 
 
 def load_set(prefix):
-    """Pictures (memory-mapped) and truths [(boxes, labels)] in picture pixels."""
-    pictures = np.load(prefix + ".npy", mmap_mode="r")
+    """Images (memory-mapped) and truths [(boxes, labels)] in image pixels."""
+    images = np.load(prefix + ".npy", mmap_mode="r")
     with open(prefix + ".json") as f:
         rows = json.load(f)
     truths = [(np.array([o["box"] for o in row], np.float32).reshape(-1, 4),
                np.array([o["class"] for o in row], np.int64)) for row in rows]
-    return pictures, truths
+    return images, truths
 
 
 class Adam:
@@ -74,23 +74,23 @@ def make_step(ops, opt, points, strides):
     return step
 
 
-def producer(out, pictures, truths, seed, batch, steps, tail):
+def producer(out, images, truths, seed, batch, steps, tail):
     """Fill the queue with batches; the last `tail` share is mostly plain letterbox."""
     rng = np.random.default_rng([seed, 0])
     def pick():
         i = int(rng.integers(len(truths)))
-        return (np.asarray(pictures[i]), *truths[i])
+        return (np.asarray(images[i]), *truths[i])
     for k in range(steps):
         out.put(make_batch(rng, pick, batch, 0.25 if k < steps * (1 - tail) else 0.8))
 
 
-def validate(ops, opt, infer, pictures, truths):
+def validate(ops, opt, infer, images, truths):
     """mAP of the averaged weights on the monitoring set."""
     kept = ops.weights()
     ops.load({k: v.numpy() for k, v in opt.ema.items()})
     found, gts = [], []
     for i in range(0, len(truths), 10):
-        boxed = [letterbox(np.asarray(p)) for p in pictures[i:i + 10]]
+        boxed = [letterbox(np.asarray(p)) for p in images[i:i + 10]]
         outs = infer(tf.constant(np.stack([b[0] for b in boxed]).astype(np.float32) / 255)).numpy()
         for out, (_, r, left, top), (boxes, labels) in zip(outs, boxed, truths[i:i + 10]):
             found.append(detections(out))
@@ -100,7 +100,7 @@ def validate(ops, opt, infer, pictures, truths):
 
 
 def make_infer(ops, points, strides):
-    """Compiled inference: pictures [10,320,320,3] -> output0-like [10,7,2100]."""
+    """Compiled inference: images [10,320,320,3] -> output0-like [10,7,2100]."""
     @tf.function
     def infer(images):
         dist, cls = flat_heads(ops, images)
@@ -119,8 +119,8 @@ def learning_rate(k, steps, peak):
 
 def train(args):
     """The training loop; writes args.out (.npz) at each check and at the end."""
-    pictures, truths = load_set(args.data + "/train")
-    val_pictures, val_truths = load_set(args.data + "/val")
+    images, truths = load_set(args.data + "/train")
+    val_images, val_truths = load_set(args.data + "/val")
     points, strides = [tf.constant(v, tf.float32) for v in anchor_points()]
     ops = TfOps(args.seed)
     flat_heads(ops, tf.zeros([1, SIZE, SIZE, 3]))
@@ -132,7 +132,7 @@ def train(args):
     ops.train = True
     step = make_step(ops, opt, points, strides)
     batches = queue.Queue(6)
-    threading.Thread(target=producer, args=(batches, pictures, truths, args.seed, args.batch,
+    threading.Thread(target=producer, args=(batches, images, truths, args.seed, args.batch,
                                             args.steps, 0.15), daemon=True).start()
     start, sums = time.time(), np.zeros(3)
     last = min(args.steps, args.stop)
@@ -145,7 +145,7 @@ def train(args):
             sums[:] = 0
         if (k + 1) % args.check == 0 or k + 1 == last:
             np.savez(args.out, **{n: v.numpy() for n, v in opt.ema.items()})
-            result = validate(ops, opt, infer, val_pictures, val_truths)
+            result = validate(ops, opt, infer, val_images, val_truths)
             print(f"step {k + 1} val mAP50 {result['map50']:.4f} mAP {result['map']:.4f} "
                   f"ap50 {np.round(result['ap50'], 3)}", flush=True)
 

@@ -52,7 +52,7 @@ class Water:
         return (sx + 0.6 * tex) * self.rough, (sz + tex) * self.rough
 
     def paint(self, above, light, t, sun_x):
-        """Water picture [rows, w, 3] that mirrors `above` (sky and shore)."""
+        """Water image [rows, w, 3] that mirrors `above` (sky and shore)."""
         cam = self.cam
         sx, sz = self.slopes(t)
         below = (np.arange(sx.shape[0], dtype=np.float32)[:, None] + 0.65)

@@ -37,7 +37,7 @@ struct Job {
   std::vector<Detection> found;  ///< in upright source pixels
   /// Of found, where asked for, in the same pixels.
   MaskSet masks;
-  /// The part of the network's input that the picture fills, for decoded.masks.
+  /// The part of the network's input that the image fills, for decoded.masks.
   RegionF content;
   std::vector<Track> tracks;
   std::vector<std::byte> encoded;

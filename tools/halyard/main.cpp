@@ -99,8 +99,7 @@ void occupy_standard_streams() {
 
 int parse_and_act(int argc, char** argv) {
   using namespace halyard;
-  CLI::App app("Sees objects in pictures and videos, and says how this machine does it.",
-               "halyard");
+  CLI::App app("Sees objects in images and videos, and says how this machine does it.", "halyard");
   app.footer(examples);
   app.require_subcommand(1);
   tool::Action action;

@@ -48,7 +48,7 @@ std::vector<Point> largest_outline(const std::vector<Polygon>& polygons) {
 
 Result<Outcome> Pipeline::run(std::size_t in_flight) {
   for (std::size_t i = 0; i < in_flight; ++i)
-    HALYARD_CHECK(add_job());
+    HALYARD_RETURN_IF_ERROR(add_job());
   const InterruptGuard guard;
   execute(in_flight);
   outcome_.has_failed = has_failed_;
@@ -157,10 +157,10 @@ Status Pipeline::add_masks(Job& job) {
   if (!parts_.has_masks || job.masks.empty()) return {};
   const StageTimer timer(job, "runs");
   for (std::size_t i = 0; i < job.found.size(); ++i) {
-    HALYARD_CHECK(rle_encode(job.masks[i], job.masks.frame(), job.rle));
+    HALYARD_RETURN_IF_ERROR(rle_encode(job.masks[i], job.masks.frame(), job.rle));
     HALYARD_TRY(job.record.seen[i].mask, rle_to_string(job.rle));
     if (!parts_.has_outlines) continue;
-    HALYARD_CHECK(mask_polygons(job.masks[i], job.polygons, outline_tolerance));
+    HALYARD_RETURN_IF_ERROR(mask_polygons(job.masks[i], job.polygons, outline_tolerance));
     job.record.seen[i].outline = largest_outline(job.polygons);
   }
   return {};
@@ -196,7 +196,7 @@ void Pipeline::deliver(Job* job) {
     if (parts_.prints_lines) {
       parts_.progress.clear();
       print_line(summary_line(job->record, parts_.detector.labels()));
-      if (parts_.inputs.is_single_picture())
+      if (parts_.inputs.is_single_image())
         for (const Seen& seen : job->record.seen)
           print_line(detail_line(seen, parts_.detector.labels()));
     }

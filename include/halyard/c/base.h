@@ -136,7 +136,7 @@ enum hal_flip HAL_ENUM_INT {
 };
 typedef enum hal_flip hal_flip;
 
-// How a picture meets its destination: filling it, or keeping its aspect ratio, centred, the rest
+// How an image meets its destination: filling it, or keeping its aspect ratio, centred, the rest
 // being pad.
 #define HAL_FIT_STRETCH 0
 #define HAL_FIT_LETTERBOX 1

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that a decoder finds, in C: boxes, masks, rotated boxes, keypoints, classes of the picture,
+// All that a decoder finds, in C: boxes, masks, rotated boxes, keypoints, classes of the image,
 // of any element of a batch. Ours.
 #pragma once
 
@@ -28,7 +28,7 @@ struct hal_keypoint {
 };
 typedef struct hal_keypoint hal_keypoint;
 
-// A class of the whole picture.
+// A class of the whole image.
 struct hal_class_score {
   size_t label;
   float score;

@@ -111,11 +111,11 @@ HAL_DELEGATE_EXPORT int hal_camera_adaptor_get_format_info(hal_delegate_t delega
 
 /// Gives a filled struct of `size` bytes to a caller who has room for `info_size`: what fits is
 /// copied, the rest of the caller's bytes is 0. -1 where `info` is NULL or `info_size` below
-/// `least`: set errno to EINVAL then.
+/// `minimum`: set errno to EINVAL then.
 static inline int hal_delegate_fill(void* info, size_t info_size, const void* filled, size_t size,
-                                    size_t least) {
+                                    size_t minimum) {
   size_t i;
-  if (info == 0 || info_size < least) return -1;
+  if (info == 0 || info_size < minimum) return -1;
   for (i = 0; i < info_size; ++i)
     ((unsigned char*)info)[i] = i < size ? ((const unsigned char*)filled)[i] : 0;
   return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures in C: image tensors, JPEG and PNG, memory of cameras, conversion.
+// Images in C: image tensors, JPEG and PNG, memory of cameras, conversion.
 //
 // Forms that differ by generation stand twice, those of 0.27 with _27 behind the name; see
 // hal_base.h.
@@ -12,7 +12,7 @@ HAL_BEGIN
 
 // ---- Image tensors
 
-/// A zero-filled picture of width and height 1..65535. Rows begin at multiples of 64 bytes in DMA
+/// A zero-filled image of width and height 1..65535. Rows begin at multiples of 64 bytes in DMA
 /// memory and for semi-planar formats, else they are tight. `access` is what the CPU will do with
 /// the pixels; 0.24 means reading and writing. errno: EINVAL (a size, values that are no
 /// enumerator), ENOMEM, ENOTSUP, EACCES.
@@ -23,8 +23,8 @@ hal_tensor* hal_tensor_new_image_27(size_t width, size_t height, hal_pixel_forma
 
 typedef struct HalImageDesc HalImageDesc;
 
-/// A request for a picture: automatic memory, CPU access to read and write, no compression, until
-/// set otherwise. What is set is checked when the picture is made. errno: EINVAL (a size of 0,
+/// A request for an image: automatic memory, CPU access to read and write, no compression, until
+/// set otherwise. What is set is checked when the image is made. errno: EINVAL (a size of 0,
 /// values that are no enumerator), ENOMEM.
 HalImageDesc* hal_image_desc_new(size_t width, size_t height, hal_pixel_format format,
                                  hal_dtype dtype);
@@ -37,20 +37,20 @@ void hal_image_desc_free(HalImageDesc* desc);
 /// ENOTSUP (memory, a compression scheme by name), EACCES.
 hal_tensor* hal_tensor_new_image_desc(const HalImageDesc* desc);
 
-size_t hal_tensor_width(const hal_tensor* tensor);                   ///< no picture: 0
-size_t hal_tensor_height(const hal_tensor* tensor);                  ///< no picture: 0
-hal_pixel_format hal_tensor_pixel_format(const hal_tensor* tensor);  ///< no picture: RGB
-/// Sees a tensor's bytes as a picture. errno: EINVAL (NULL, no enumerator, a shape or strides that
+size_t hal_tensor_width(const hal_tensor* tensor);                   ///< no image: 0
+size_t hal_tensor_height(const hal_tensor* tensor);                  ///< no image: 0
+hal_pixel_format hal_tensor_pixel_format(const hal_tensor* tensor);  ///< no image: RGB
+/// Sees a tensor's bytes as an image. errno: EINVAL (NULL, no enumerator, a shape or strides that
 /// the format cannot have).
 int hal_tensor_set_format(hal_tensor* tensor, hal_pixel_format format);
-/// Whether the format is planar, semi-planar among them; no picture: false.
+/// Whether the format is planar, semi-planar among them; no image: false.
 bool hal_tensor_is_planar(const hal_tensor* tensor);
-/// Extent of the channel axis, 1 for semi-planar formats; no picture: 0.
+/// Extent of the channel axis, 1 for semi-planar formats; no image: 0.
 size_t hal_tensor_channels(const hal_tensor* tensor);
 /// The same as hal_tensor_effective_row_stride().
 size_t hal_tensor_row_stride(const hal_tensor* tensor);
 
-/// Whether memory here can be compressed for such pictures: false, but on Android.
+/// Whether memory here can be compressed for such images: false, but on Android.
 bool hal_platform_compression_support(hal_pixel_format format, hal_dtype dtype);
 /// What GPUs want row pitches of DMA-BUFs to be a multiple of: 64.
 size_t hal_gpu_dma_buf_pitch_alignment_bytes(void);
@@ -70,7 +70,7 @@ enum hal_decode_limit HAL_ENUM_INT {
   HAL_DECODE_LIMIT_PIXELS = 2,           ///< 2^28
   HAL_DECODE_LIMIT_BYTES = 3,            ///< 2^32: pixels, and what decoding holds beside them
   HAL_DECODE_LIMIT_EXPANSION = 4,        ///< 1000 decoded bytes for each byte of the file,
-  HAL_DECODE_LIMIT_EXPANSION_FLOOR = 5,  ///< of pictures above 2^28 decoded bytes
+  HAL_DECODE_LIMIT_EXPANSION_FLOOR = 5,  ///< of images above 2^28 decoded bytes
   HAL_DECODE_LIMIT_SCANS = 6,            ///< 1000, of a JPEG
   HAL_DECODE_LIMIT_SCAN_PASSES = 7,      ///< 24 visits of each block of a JPEG on average
 };
@@ -82,7 +82,7 @@ size_t hal_decode_limit_get(hal_decode_limit limit);
 /// errno: EINVAL (no enumerator).
 int hal_decode_limit_set(hal_decode_limit limit, size_t value);
 
-/// Decodes into the tensor's memory and labels it with the picture's size and format; when that is
+/// Decodes into the tensor's memory and labels it with the image's size and format; when that is
 /// not enough nothing changes. Pixels are as stored: orientation is not applied. `format` is RGB,
 /// RGBA or GREY, or -1 for the file's own: JPEG 4:2:0 NV12, 4:2:2 NV16, 4:4:4 NV24, grey GREY; PNG
 /// RGB, RGBA or GREY. Sizes may be NULL. errno: EINVAL (NULL, len 0, format), EBADMSG (no such
@@ -95,18 +95,18 @@ int hal_tensor_decode_image(hal_tensor* tensor, const uint8_t* data, size_t len,
 int hal_tensor_decode_image_file(hal_tensor* tensor, const char* path, int format,
                                  size_t* out_width, size_t* out_height);
 /// The file's own format, and its orientation: mirror left and right first, then turn clockwise by
-/// the degrees, and the picture is upright. Each of the four may be NULL.
+/// the degrees, and the image is upright. Each of the four may be NULL.
 int hal_tensor_decode_image_27(hal_tensor* tensor, const uint8_t* data, size_t len,
                                size_t* out_width, size_t* out_height,
                                uint16_t* out_rotation_degrees, bool* out_flip_horizontal);
 int hal_tensor_decode_image_file_27(hal_tensor* tensor, const char* path, size_t* out_width,
                                     size_t* out_height, uint16_t* out_rotation_degrees,
                                     bool* out_flip_horizontal);
-/// A new picture from a file, upright, in the asked format. errno: those of
-/// hal_tensor_decode_image_file(), ENOMEM, ENOTSUP (a format that pictures are not converted to).
+/// A new image from a file, upright, in the asked format. errno: those of
+/// hal_tensor_decode_image_file(), ENOMEM, ENOTSUP (a format that images are not converted to).
 hal_tensor* hal_tensor_load_file(const char* path, hal_pixel_format format);
-/// Writes a JPEG at the picture's own row pitch: u8 RGB, RGBA, BGR, BGRA, GREY, NV12, NV16, NV24 or
-/// I420. A quality outside 1..100 is 80. errno: EINVAL (NULL, path no UTF-8, no picture, a side
+/// Writes a JPEG at the image's own row pitch: u8 RGB, RGBA, BGR, BGRA, GREY, NV12, NV16, NV24 or
+/// I420. A quality outside 1..100 is 80. errno: EINVAL (NULL, path no UTF-8, no image, a side
 /// above 65500), ENOTSUP (format, dtype), ENOENT, EACCES, ENOSPC, and what system calls report.
 int hal_tensor_save_jpeg(const hal_tensor* tensor, const char* path, int quality);
 
@@ -179,7 +179,7 @@ void hal_image_processor_free(hal_image_processor* processor);
 /// Fills `dst` from `src`: crop, flip, turn clockwise, scale (bilinear), place, colours, dtype.
 /// From YUV to RGB and grey, luma below black counts as black; YUV of one colorimetry becomes that
 /// of another by one matrix, without RGB between. `crop` may be NULL. A request that fails leaves
-/// dst as it was. errno: EINVAL (NULL, no enumerator; not a picture; a rectangle empty or outside;
+/// dst as it was. errno: EINVAL (NULL, no enumerator; not an image; a rectangle empty or outside;
 /// src and dst share bytes), ENOTSUP (a pair of formats and dtypes that is not served), ENOMEM, and
 /// those of hal_tensor_map_create().
 int hal_image_processor_convert(hal_image_processor* processor, const hal_tensor* src,
@@ -216,7 +216,7 @@ char* hal_processor_explain_27(hal_image_processor* processor, const hal_tensor*
                                const hal_tensor* dst, hal_rotation rotation, hal_flip flip,
                                const hal_crop_27* crop);
 
-/// A zero-filled picture in the memory that suits this processor best. errno: EINVAL (NULL, a size,
+/// A zero-filled image in the memory that suits this processor best. errno: EINVAL (NULL, a size,
 /// no enumerator), ENOMEM, ENOTSUP, EACCES.
 hal_tensor* hal_image_processor_create_image(hal_image_processor* processor, size_t width,
                                              size_t height, hal_pixel_format format,
@@ -243,11 +243,11 @@ int hal_plane_descriptor_set_stride(hal_plane_descriptor* plane, size_t stride);
 /// Bytes before the plane. errno: EINVAL (NULL).
 int hal_plane_descriptor_set_offset(hal_plane_descriptor* plane, size_t offset);
 /// Memory that its owner can shrink is refused by hal_import_image() (EACCES), unless it can be
-/// sealed: reading what an owner has taken away ends this process (SIGBUS). One plane of a picture
+/// sealed: reading what an owner has taken away ends this process (SIGBUS). One plane of an image
 /// says it for both. Not of EdgeFirst HAL. errno: EINVAL (NULL).
 int hal_plane_descriptor_set_require_sealed(hal_plane_descriptor* plane, bool required);
 
-/// A picture over DMA-BUFs, or shared memory, without a copy. `chroma` is the second plane of a
+/// An image over DMA-BUFs, or shared memory, without a copy. `chroma` is the second plane of a
 /// semi-planar format, NULL where it follows in the first one's memory. Both descriptors are
 /// consumed in any case; given twice, one is freed once and the call fails. One kernel object is
 /// imported once, by whatever descriptor. `colorimetry` may be NULL: unknown, as in 0.24. errno:

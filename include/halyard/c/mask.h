@@ -73,9 +73,9 @@ int32_t hal_proto_data_layout(const hal_proto_data* data);  ///< HAL_PROTO_LAYOU
 
 // ---- Drawing
 //
-// `dst`: a u8 picture, rgb, bgr, rgba, bgra or planar. All of it is rewritten: the background
+// `dst`: a u8 image, rgb, bgr, rgba, bgra or planar. All of it is rewritten: the background
 // (NULL: zeros, alpha too), masks, outlines of boxes. Boxes are fractions of the network's input.
-// `letterbox`: left, top, right, bottom of the part of that input that shows the picture, as
+// `letterbox`: left, top, right, bottom of the part of that input that shows the image, as
 // fractions; NULL: all of it. `opacity` is clamped to 0..1. A processor serves one thread at a
 // time.
 //
@@ -94,7 +94,7 @@ hal_segmentation_list* hal_image_processor_materialize_masks(hal_image_processor
                                                              const hal_detect_box_list* detections,
                                                              const hal_proto_data* proto_data,
                                                              const float* letterbox);
-/// Ours: the same at the resolution of a picture of width x height, which is what `letterbox`
+/// Ours: the same at the resolution of an image of width x height, which is what `letterbox`
 /// shows.
 hal_segmentation_list* hal_image_processor_materialize_masks_scaled(
     hal_image_processor* processor, const hal_detect_box_list* detections,

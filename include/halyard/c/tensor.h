@@ -64,20 +64,20 @@ void* hal_tensor_iosurface_ref(const hal_tensor* tensor);
 
 // ---- Shapes and parts
 
-/// Another shape over the same elements; the tensor is no picture afterwards. Maps and views that
+/// Another shape over the same elements; the tensor is no image afterwards. Maps and views that
 /// exist keep the old one. errno: EINVAL (NULL, ndim not 1..8, another count of elements, padded
 /// rows, planes in several places).
 int hal_tensor_reshape(hal_tensor* tensor, const size_t* shape, size_t ndim);
-/// A part of a picture, sharing its bytes; never clamped. errno: EINVAL (no picture; region empty,
+/// A part of an image, sharing its bytes; never clamped. errno: EINVAL (no image; region empty,
 /// outside, or not on whole chroma samples).
 hal_tensor* hal_tensor_view(const hal_tensor* tensor, hal_region region);
 /// Element n of the outermost axis, sharing the bytes. errno: EINVAL (n out of range, a single
-/// picture, one axis alone).
+/// image, one axis alone).
 hal_tensor* hal_tensor_batch(const hal_tensor* tensor, size_t n);
-/// Bytes between rows where they are more than the rows need, and of semi-planar pictures; 0: flat.
+/// Bytes between rows where they are more than the rows need, and of semi-planar images; 0: flat.
 /// errno: EINVAL (NULL).
 size_t hal_tensor_recorded_row_stride(const hal_tensor* tensor);
-/// Bytes between rows of a picture, 0 of other tensors. errno: EINVAL (NULL).
+/// Bytes between rows of an image, 0 of other tensors. errno: EINVAL (NULL).
 size_t hal_tensor_effective_row_stride(const hal_tensor* tensor);
 /// The elements without padding. errno: EINVAL (NULL; dst_len is not hal_tensor_size()), and those
 /// of hal_tensor_map_create().
@@ -95,7 +95,7 @@ const size_t* hal_tensor_map_shape(const hal_tensor_map* map, size_t* out_ndim);
 /// Count of elements; NULL: 0.
 size_t hal_tensor_map_len(const hal_tensor_map* map);
 /// Bytes from the first element to the end of the last, padding between rows included; of a whole
-/// picture those of all rows at their stride. A picture whose planes lie in several places: those
+/// image those of all rows at their stride. An image whose planes lie in several places: those
 /// of the first. NULL: 0.
 size_t hal_tensor_map_size(const hal_tensor_map* map);
 /// Ends the access and gives up the handle.
@@ -132,7 +132,7 @@ bool hal_quantization_axis(const HalTensorQuant* quant, size_t* axis_out);
 
 // ---- Colorimetry
 
-/// What the numbers of a picture mean as colours; 0 is unknown on every axis.
+/// What the numbers of an image mean as colours; 0 is unknown on every axis.
 struct hal_colorimetry {
   int space;     ///< 1 BT.709, 2 BT.2020, 3 sRGB, 4 SMPTE 170M
   int transfer;  ///< 1 BT.709, 2 sRGB, 3 PQ, 4 HLG, 5 linear

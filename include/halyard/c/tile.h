@@ -75,7 +75,7 @@ size_t hal_tile_spec_list_len(const hal_tile_spec_list* list);  ///< NULL: 0
 int hal_tile_spec_list_get(const hal_tile_spec_list* list, size_t index, hal_tile_spec* out);
 void hal_tile_spec_list_free(hal_tile_spec_list* list);
 
-/// A picture of tile_w x (n * tile_h): tile i begins at row i * tile_h. errno: EINVAL, ENOMEM,
+/// An image of tile_w x (n * tile_h): tile i begins at row i * tile_h. errno: EINVAL, ENOMEM,
 /// ENOTSUP, EACCES.
 hal_tensor* hal_image_processor_alloc_tile_batch(hal_image_processor* processor, size_t n,
                                                  const hal_tiling_config* config,
@@ -85,12 +85,12 @@ hal_tensor* hal_image_processor_alloc_tile_batch(hal_image_processor* processor,
 hal_tile_placement_list* hal_image_processor_plan_tiles(hal_image_processor* processor,
                                                         size_t src_w, size_t src_h,
                                                         const hal_tiling_config* config);
-/// Renders every tile of `src` into `dst`. errno: EINVAL (also: no pictures, dst narrower than a
+/// Renders every tile of `src` into `dst`. errno: EINVAL (also: no images, dst narrower than a
 /// tile or too short, shared bytes), ENOTSUP (a pair of formats), ENOMEM.
 hal_tile_placement_list* hal_image_processor_tile_into(hal_image_processor* processor,
                                                        const hal_tensor* src, hal_tensor* dst,
                                                        const hal_tiling_config* config);
-/// Renders one tile into a picture of the tile's size. errno: as above; EINVAL also for placements
+/// Renders one tile into an image of the tile's size. errno: as above; EINVAL also for placements
 /// that are no whole pixels inside `src`.
 int hal_image_processor_tile_one(hal_image_processor* processor, const hal_tensor* src,
                                  hal_tensor* dst, const hal_tile_placement* placement,

@@ -91,7 +91,7 @@ struct DecoderOptions {
 };
 
 /// Bytes of one mask, borrowed: [height, width, channels], contiguous. One channel is an instance;
-/// several are scores of classes at every pixel of the whole picture.
+/// several are scores of classes at every pixel of the whole image.
 struct Segmentation {
   Box box;  ///< what the bytes cover, in fractions of the network's input
   std::size_t height = 0;
@@ -174,8 +174,8 @@ struct Found {
   bool is_rotated = false;          ///< of a head with angles, whether or not anything is found
   std::vector<Keypoint> keypoints;  ///< keypoints_each for each box that has been seen
   std::size_t keypoints_each = 0;
-  std::vector<ClassScore> classes;  ///< of heads that classify the picture: the best five
-  /// Of instances: one for each box, in its order; of scores of classes: one for the picture.
+  std::vector<ClassScore> classes;  ///< of heads that classify the image: the best five
+  /// Of instances: one for each box, in its order; of scores of classes: one for the image.
   SegmentationList segmentations;
   std::vector<TrackInfo> tracks;  ///< of decode_tracked(): one for each box
 };

@@ -25,12 +25,12 @@ namespace halyard::compat {
 /// What a colour stands for. `track`: the track where tracks are known, else the place in the list.
 enum class ColorMode : std::uint8_t { label = 0, instance = 1, track = 2 };
 
-/// Left, top, right, bottom of the part of the network's input that shows the picture, as fractions
+/// Left, top, right, bottom of the part of the network's input that shows the image, as fractions
 /// of the input. Right and bottom may not lie before left and top.
 using Letterbox = std::array<float, 4>;
 
 struct DrawOptions {
-  /// A picture of the destination's size and format that is drawn over; null: black, alpha 0.
+  /// An image of the destination's size and format that is drawn over; null: black, alpha 0.
   const Tensor* background = nullptr;
   bool keep = false;  ///< draws over the destination as it is; takes no background
   float opacity = 1;  ///< times the alpha of a mask's colour; clamped to [0, 1]
@@ -40,7 +40,7 @@ struct DrawOptions {
 };
 
 /// Where masks are wanted. `proto`: at the prototypes' resolution, cut at the box. `scaled`: of a
-/// box in a picture of width x height; with a letterbox that is the picture, without its pad.
+/// box in an image of width x height; with a letterbox that is the image, without its pad.
 struct MaskResolution {
   std::optional<Size> scaled = {};  ///< unset: proto
 };

@@ -53,7 +53,7 @@ struct TilePlacement {
 
 /// Touches no pixel. Errors: invalid_argument.
 Result<std::vector<TilePlacement>> plan_tiles(Size frame, const TilingConfig& config);
-/// A picture of tile width x (count x tile height). Errors: invalid_argument, those of
+/// An image of tile width x (count x tile height). Errors: invalid_argument, those of
 /// Tensor::create_image().
 Result<Tensor> alloc_tile_batch(std::size_t count, const TilingConfig& config, PixelFormat format,
                                 const ImageOptions& options = {});
@@ -61,7 +61,7 @@ Result<Tensor> alloc_tile_batch(std::size_t count, const TilingConfig& config, P
 /// is narrower or shorter than the tiles), those of Processor::convert().
 Result<std::vector<TilePlacement>> tile_into(Processor& processor, const Tensor& source,
                                              const Tensor& batch, const TilingConfig& config);
-/// Renders one tile into a picture of the tile's size. Errors: invalid_argument (numbers of the
+/// Renders one tile into an image of the tile's size. Errors: invalid_argument (numbers of the
 /// placement that are not finite, negative, fractions of a pixel or outside the source).
 Status tile_one(Processor& processor, const Tensor& source, const Tensor& slot,
                 const TilePlacement& placement, const TilingConfig& config);

@@ -60,7 +60,7 @@ Tensor packed_tensor(nb::handle array, const char* argument) {
 }
 
 std::vector<std::byte> samples_from(nb::handle object, const char* argument, DType dtype,
-                                    std::size_t most) {
+                                    std::size_t maximum) {
   std::vector<std::byte> bytes;
   if (PyBytes_Check(object.ptr()) != 0 || PyByteArray_Check(object.ptr()) != 0) {
     const BytesArg given(object, argument);
@@ -73,11 +73,11 @@ std::vector<std::byte> samples_from(nb::handle object, const char* argument, DTy
     return bytes;
   }
   const std::size_t count = for_each_item(
-      object, argument, "numbers, or bytes", most,
+      object, argument, "numbers, or bytes", maximum,
       [&](nb::handle item, std::size_t) { append_sample(bytes, item, argument, dtype); });
-  if (count > most)
+  if (count > maximum)
     raise(Errc::invalid_argument,
-          std::string(argument) + ": must have at most " + std::to_string(most) + " numbers");
+          std::string(argument) + ": must have at most " + std::to_string(maximum) + " numbers");
   return bytes;
 }
 

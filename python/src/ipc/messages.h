@@ -18,10 +18,10 @@ namespace halyard::python {
 /// A NumPy array or another array as a tensor that lies in one piece, in C order: copied where the
 /// strides are none that a message has. Raises as tensor_to_read().
 Tensor packed_tensor(nb::handle array, const char* argument);
-/// The samples of one pixel as bytes: a number, a sequence of `most` numbers at most, or bytes.
+/// The samples of one pixel as bytes: a number, a sequence of `maximum` numbers at most, or bytes.
 /// Raises TypeError, OverflowError and InvalidArgumentError naming `argument`.
 std::vector<std::byte> samples_from(nb::handle object, const char* argument, DType dtype,
-                                    std::size_t most);
+                                    std::size_t maximum);
 /// The other way: a tuple of ints or floats.
 nb::object samples_result(std::span<const std::byte> bytes, DType dtype);
 /// The bytes of the elements without gaps.

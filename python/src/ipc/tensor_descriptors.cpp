@@ -121,7 +121,7 @@ void SharedState::read_planes(nb::handle list) {
                                       count_text(count, expected) + ")");
 }
 
-Tensor picture_from_planes(const std::shared_ptr<Buffer>& buffer, const SharedState& state) {
+Tensor image_from_planes(const std::shared_ptr<Buffer>& buffer, const SharedState& state) {
   std::vector<Tensor::PlaneSource> sources;
   for (const auto& [offset, stride] : state.planes)
     sources.push_back({buffer, offset, stride, 0});
@@ -141,7 +141,7 @@ nb::object from_shared(nb::handle fd, const nb::tuple& state) {
   if (number < 0) raise(Errc::invalid_argument, "fd: must not be negative");
   const SharedState checked(state);
   const auto buffer = take(Importer::shared().import_buffer(number));
-  if (checked.format) return tensor_result<Kind>(picture_from_planes(buffer, checked));
+  if (checked.format) return tensor_result<Kind>(image_from_planes(buffer, checked));
   return tensor_result<Kind>(take(Tensor::wrap(buffer, checked.layout, checked.offset_bytes)));
 }
 

@@ -220,15 +220,16 @@ void bind_class(nb::module_& m) {
 
 std::vector<EngineParty> parties_from(nb::handle object, const char* argument) {
   std::vector<EngineParty> parties;
-  constexpr std::size_t most = 1024;
+  constexpr std::size_t maximum = 1024;
   const std::size_t count =
-      for_each_item(object, argument, "AttributeLists", most, [&](nb::handle item, std::size_t) {
+      for_each_item(object, argument, "AttributeLists", maximum, [&](nb::handle item, std::size_t) {
         const PyAttributeList* list = nullptr;
         if (!nb::try_cast(item, list) || list == nullptr)
           raise_wrong_type(argument, "AttributeLists", item);
         parties.push_back(list->party);
       });
-  if (count > most) raise(Errc::invalid_argument, std::string(argument) + ": at most 1024 lists");
+  if (count > maximum)
+    raise(Errc::invalid_argument, std::string(argument) + ": at most 1024 lists");
   return parties;
 }
 

@@ -50,7 +50,7 @@ class TrackerArg {
     const std::lock_guard lock(any_->mutex);
     const std::uint64_t when = core_ == nullptr ? *when_ : core_->time(when_);
     const compat::AnyTracker tracker{any_->tracker, any_->seed};
-    HALYARD_CHECK(use(tracker, when));
+    HALYARD_RETURN_IF_ERROR(use(tracker, when));
     if (core_ != nullptr) core_->moved_to(when);
     return {};
   }

@@ -74,7 +74,7 @@ nb::object rotated_array(const std::vector<RotatedBox>& boxes) {
   return array;
 }
 
-// Classes of the picture and their scores.
+// Classes of the image and their scores.
 std::pair<nb::object, nb::object> class_arrays(const std::vector<ClassScore>& found) {
   void* at = nullptr;
   const std::array<std::size_t, 1> shape{found.size()};
@@ -165,12 +165,12 @@ nb::object detections(const PyDecoder& decoder, const compat::Found& found) {
   return make(**also);
 }
 
-nb::object decode_one(PyDecoder& self, std::span<const Tensor> outputs, std::size_t most,
+nb::object decode_one(PyDecoder& self, std::span<const Tensor> outputs, std::size_t maximum,
                       std::size_t batch) {
   const Loan found(self);
   check(released([&] {
     const std::shared_lock lock(self.settings);
-    return self.value.decode(outputs, *found, most, batch);
+    return self.value.decode(outputs, *found, maximum, batch);
   }));
   if (is_native(self)) return detections(self, *found);
   static PyObject* place = nullptr;
@@ -181,7 +181,7 @@ nb::object decode_one(PyDecoder& self, std::span<const Tensor> outputs, std::siz
       self, *found);
 }
 
-nb::object decode_proto_one(PyDecoder& self, std::span<const Tensor> outputs, std::size_t most,
+nb::object decode_proto_one(PyDecoder& self, std::span<const Tensor> outputs, std::size_t maximum,
                             std::size_t batch) {
   static PyObject* place = nullptr;
   const nb::handle result = kept_attribute(place, "halyard._results", "ProtoDetections");
@@ -189,7 +189,7 @@ nb::object decode_proto_one(PyDecoder& self, std::span<const Tensor> outputs, st
   std::optional<compat::ProtoData> protos;
   check(released([&] {
     const std::shared_lock lock(self.settings);
-    return self.value.decode_proto(outputs, *found, protos, most, batch);
+    return self.value.decode_proto(outputs, *found, protos, maximum, batch);
   }));
   const DetectionArrays arrays = detection_arrays(found->boxes);
   nb::object data = nb::none();
@@ -200,14 +200,14 @@ nb::object decode_proto_one(PyDecoder& self, std::span<const Tensor> outputs, st
 }
 
 nb::object decode_tracked_one(PyDecoder& self, TrackerArg& tracker, std::span<const Tensor> outputs,
-                              std::size_t most, std::size_t batch) {
+                              std::size_t maximum, std::size_t batch) {
   static PyObject* place = nullptr;
   const nb::handle result = kept_attribute(place, "halyard._results", "TrackedDetections");
   const Loan found(self);
   check(released([&] {
     const std::shared_lock lock(self.settings);
     return tracker.follow([&](auto& each, std::uint64_t when) {
-      return self.value.decode_tracked(each, when, outputs, *found, most, batch);
+      return self.value.decode_tracked(each, when, outputs, *found, maximum, batch);
     });
   }));
   const DetectionArrays arrays = detection_arrays(found->boxes);
@@ -217,7 +217,7 @@ nb::object decode_tracked_one(PyDecoder& self, TrackerArg& tracker, std::span<co
 }
 
 // The most boxes of a call: None leaves it to max_det.
-std::size_t most_from(nb::handle max_boxes) {
+std::size_t max_from(nb::handle max_boxes) {
   return max_boxes.is_none() ? SIZE_MAX : count_from(max_boxes, "max_boxes");
 }
 
@@ -236,28 +236,28 @@ nb::object each_element(const PyDecoder& self, std::span<const Tensor> outputs, 
 
 nb::object decode(PyDecoder& self, nb::handle model_output, nb::handle max_boxes,
                   nb::handle batch) {
-  const std::size_t most = most_from(max_boxes);
+  const std::size_t maximum = max_from(max_boxes);
   const auto outputs = outputs_from(model_output);
   return each_element(self, outputs, batch,
-                      [&](std::size_t i) { return decode_one(self, outputs, most, i); });
+                      [&](std::size_t i) { return decode_one(self, outputs, maximum, i); });
 }
 
 nb::object decode_proto(PyDecoder& self, nb::handle model_output, nb::handle max_boxes,
                         nb::handle batch) {
-  const std::size_t most = most_from(max_boxes);
+  const std::size_t maximum = max_from(max_boxes);
   const auto outputs = outputs_from(model_output);
   return each_element(self, outputs, batch,
-                      [&](std::size_t i) { return decode_proto_one(self, outputs, most, i); });
+                      [&](std::size_t i) { return decode_proto_one(self, outputs, maximum, i); });
 }
 
 nb::object decode_tracked_reference(PyDecoder& self, nb::handle tracker, nb::handle timestamp,
                                     nb::handle model_output, nb::handle max_boxes,
                                     nb::handle batch) {
   TrackerArg follower(tracker, timestamp);
-  const std::size_t most = most_from(max_boxes);
+  const std::size_t maximum = max_from(max_boxes);
   const auto outputs = outputs_from(model_output);
   const std::size_t element = batch_element(self, outputs, batch);
-  return decode_tracked_one(self, follower, outputs, most, element);
+  return decode_tracked_one(self, follower, outputs, maximum, element);
 }
 
 // A tracker of any kind follows what the decoder finds.
@@ -352,9 +352,9 @@ void add_decoding(ReferenceDecoderClass& type) {
           "decode",
           [](PyReferenceDecoder& self, nb::handle model_output, nb::handle max_boxes,
              nb::handle batch) {
-            const std::size_t most = most_from(max_boxes);
+            const std::size_t maximum = max_from(max_boxes);
             const auto outputs = outputs_from(model_output);
-            return decode_one(self, outputs, most, batch_element(self, outputs, batch));
+            return decode_one(self, outputs, maximum, batch_element(self, outputs, batch));
           },
           nb::arg("model_output"), nb::arg("max_boxes").none() = 100,
           nb::arg("batch").none() = nb::none(),
@@ -367,7 +367,7 @@ void add_decoding(ReferenceDecoderClass& type) {
              nb::handle batch) {
             const auto outputs = outputs_from(model_output);
             // The reference takes it for a hint about memory; max_det alone bounds the result.
-            static_cast<void>(most_from(max_boxes));
+            static_cast<void>(max_from(max_boxes));
             return decode_proto_one(self, outputs, SIZE_MAX, batch_element(self, outputs, batch));
           },
           nb::arg("model_output"), nb::arg("max_boxes").none() = 100,

@@ -27,12 +27,12 @@ bool is_onnx(const std::string& path) {
 ModelDescription describe(nb::handle model) {
   PyEngine* engine = nullptr;
   if (nb::try_cast(model, engine) && engine != nullptr)
-    return take(infer_description(signals_of(engine->value)));
+    return take(infer_description(metadata_of(engine->value)));
   const std::string path = path_from(model, "model");
   if (is_onnx(path)) {
     auto described = released([&]() -> Result<ModelDescription> {
-      HALYARD_TRY(const auto signals, signals_of_file(path));
-      return infer_description(signals);
+      HALYARD_TRY(const auto metadata, metadata_of_file(path));
+      return infer_description(metadata);
     });
     if (described) return *std::move(described);
     const Error& error = described.error();
@@ -40,14 +40,14 @@ ModelDescription describe(nb::handle model) {
     raise(error.code, path + ": " + error.message());
   }
   const nb::object opened = nb::type<PyEngine>()(model);
-  return take(infer_description(signals_of(nb::cast<PyEngine&>(opened).value)));
+  return take(infer_description(metadata_of(nb::cast<PyEngine&>(opened).value)));
 }
 
 // What outputs mean that no model file says anything of: from their shapes.
 ModelDescription describe_outputs(nb::handle outputs, nb::handle input_size, nb::handle labels) {
   const auto tensors = outputs_from(outputs);
   const auto size = input_dims_from(input_size);
-  ModelSignals signals;
+  ModelMetadata metadata;
   TensorSpec input{.name = "images",
                    .dtype = DType::f32,
                    .shape = {1, 3, 0, 0},
@@ -55,20 +55,20 @@ ModelDescription describe_outputs(nb::handle outputs, nb::handle input_size, nb:
                    .format = PixelFormat::planar_rgb};
   input.shape[2] = static_cast<std::size_t>(size.value_or(Size{}).height);
   input.shape[3] = static_cast<std::size_t>(size.value_or(Size{}).width);
-  signals.inputs.push_back(std::move(input));
+  metadata.inputs.push_back(std::move(input));
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const auto shape = tensors[i].shape();
-    signals.outputs.push_back({.name = "output" + std::to_string(i),
-                               .dtype = tensors[i].dtype(),
-                               .shape = {shape.begin(), shape.end()},
-                               .quantization = tensors[i].quantization(),
-                               .format = {}});
+    metadata.outputs.push_back({.name = "output" + std::to_string(i),
+                                .dtype = tensors[i].dtype(),
+                                .shape = {shape.begin(), shape.end()},
+                                .quantization = tensors[i].quantization(),
+                                .format = {}});
   }
   std::string lines;
   for_each_item(labels, "labels", "a list of class names", DocumentLimits::labels,
                 [&](nb::handle item, auto) { lines += text_from(item, "labels") + "\n"; });
-  if (!lines.empty()) signals.attachments.push_back({.name = "labels.txt", .text = lines});
-  auto description = take(infer_description(signals));
+  if (!lines.empty()) metadata.attachments.push_back({.name = "labels.txt", .text = lines});
+  auto description = take(infer_description(metadata));
   // Names say how outputs are found; those made up here say nothing.
   for (OutputDescription& output : description.outputs)
     output.name.clear();

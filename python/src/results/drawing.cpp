@@ -39,7 +39,7 @@ using compat::Segmentation;
 using Opacity = FloatArg<"opacity">;
 
 // The painter takes no more colours of classes.
-constexpr std::size_t most_class_colors = 20;
+constexpr std::size_t max_class_colors = 20;
 
 // How drawing was asked for; holds the background while this lives.
 class Look {
@@ -114,7 +114,7 @@ class Masks {
 void draw_decoded(PyProcessor& self, nb::handle dst, nb::handle bbox, nb::handle scores,
                   nb::handle classes, nb::handle seg, nb::handle background, Opacity opacity,
                   nb::handle letterbox, nb::handle color_mode, nb::handle input_dims) {
-  Tensor picture = tensor_to_write(dst, "dst");
+  Tensor image = tensor_to_write(dst, "dst");
   std::vector<Detection> boxes;
   fractions_from(bbox, scores, classes, {}, input_dims, boxes);
   const Look look(background, opacity, letterbox, color_mode);
@@ -122,7 +122,7 @@ void draw_decoded(PyProcessor& self, nb::handle dst, nb::handle bbox, nb::handle
   const Masks masks(shown, boxes);
   check(released([&] {
     const std::lock_guard lock(self.painter.mutex);
-    return self.painter.value.draw_decoded_masks(picture, boxes, masks.views(), look.options());
+    return self.painter.value.draw_decoded_masks(image, boxes, masks.views(), look.options());
   }));
 }
 
@@ -131,7 +131,7 @@ nb::object draw_masks(PyProcessor& self, PyDecoder& decoder, nb::handle model_ou
                       nb::handle background, Opacity opacity, nb::handle letterbox,
                       nb::handle color_mode, nb::handle batch) {
   const auto outputs = outputs_from(model_output);
-  Tensor picture = tensor_to_write(dst, "dst");
+  Tensor image = tensor_to_write(dst, "dst");
   Look look(background, opacity, letterbox, color_mode);
   look.set_batch(batch_element(decoder, outputs, batch));
   std::optional<TrackerArg> tracks;
@@ -142,9 +142,9 @@ nb::object draw_masks(PyProcessor& self, PyDecoder& decoder, nb::handle model_ou
     const std::shared_lock settings(decoder.settings);
     const std::lock_guard lock(self.painter.mutex);
     auto& painter = self.painter.value;
-    if (!tracks) return painter.draw_masks(decoder.value, outputs, picture, found, look.options());
+    if (!tracks) return painter.draw_masks(decoder.value, outputs, image, found, look.options());
     return tracks->follow([&](auto& each, std::uint64_t when) {
-      return painter.draw_masks_tracked(decoder.value, each, when, outputs, picture, found, infos,
+      return painter.draw_masks_tracked(decoder.value, each, when, outputs, image, found, infos,
                                         look.options());
     });
   }));
@@ -202,7 +202,7 @@ nb::list materialize(PyProcessor& self, nb::handle bbox, nb::handle scores, nb::
 
 void set_class_colors(PyProcessor& self, const nb::object& colors) {
   std::vector<MaskColor> palette;
-  for_each_item(colors, "colors", "a sequence of colours, R G B A each", most_class_colors,
+  for_each_item(colors, "colors", "a sequence of colours, R G B A each", max_class_colors,
                 [&](nb::handle color, std::size_t) {
                   if (!has_attribute(color, "__iter__"))
                     raise(Errc::invalid_argument, "colors: must be four numbers each: R, G, B, A");
@@ -239,17 +239,17 @@ void def_drawing(nb::handle type) {
              "opacity: float = 1.0, letterbox: Sequence[float] | None = None, color_mode: "
              "ColorModeLike = ColorMode.Class, input_dims: tuple[int, int] | None = None) -> None"),
          "Draws boxes and masks.\n\n"
-         "Args:\n    dst: uint8 picture: Rgb, Rgba, Bgra or Bgr.\n"
+         "Args:\n    dst: uint8 image: Rgb, Rgba, Bgra or Bgr.\n"
          "    bbox: what a Decoder gives, with scores, classes and masks; or (N, 4) fractions of\n"
          "        the network's input, or its pixels where input_dims is given.\n"
          "    scores, classes: (N,), (N,); of bbox where that has them.\n"
          "    seg: list of uint8 (h, w, 1), one for a box and at most N; or one (h, w, classes)\n"
-         "        of the whole picture.\n"
-         "    background: picture of dst's size and format to draw over; None: dst as it is;\n"
+         "        of the whole image.\n"
+         "    background: image of dst's size and format to draw over; None: dst as it is;\n"
          "        \"black\": black, alpha 0.\n"
          "    opacity: of masks, clamped to 0..1.\n"
          "    letterbox: left, top, right, bottom of the part of the input that shows the\n"
-         "        picture, in fractions: Placement.letterbox.\n"
+         "        image, in fractions: Placement.letterbox.\n"
          "    color_mode: what chooses a colour.\n"
          "    input_dims: (width, height) of the network's input.\n\n"
          "Raises ValueError for boxes that are no fractions and whose input is not known.");
@@ -285,7 +285,7 @@ void def_masks(nb::handle type) {
                  "halyard._masks.MaskResolution | None = None) -> list[Any]"),
          "Masks from prototypes: a list of uint8 (h, w, 1), one for a box, of 0 and 255.\n\n"
          "Args:\n    bbox, scores, classes, proto_data: as Decoder.decode_proto gives them.\n"
-         "    letterbox: the part of the network's input that shows the picture, in fractions.\n"
+         "    letterbox: the part of the network's input that shows the image, in fractions.\n"
          "    resolution: a MaskResolution; None: Proto().\n\n"
          "Raises ValueError when there are not as many coefficients as boxes.");
   method(type, "set_class_colors", &set_class_colors, nb::arg("colors"),
@@ -328,7 +328,7 @@ void def_planning(nb::handle type) {
                  "PixelFormatLike = PixelFormat.Rgba, dtype: DTypeLike = 'uint8', memory: "
                  "TensorMemoryLike | None = None, access: Literal['none', 'read', 'write', "
                  "'readwrite'] = 'none') -> Tensor"),
-         "A picture for n tiles, one below the other: tile_w x (n * tile_h) pixels.\n\n"
+         "An image for n tiles, one below the other: tile_w x (n * tile_h) pixels.\n\n"
          "The other arguments are those of create_image; memory None: what suits best.");
   method(
       type, "plan_tiles",
@@ -343,8 +343,8 @@ void def_planning(nb::handle type) {
   method(type, "tile_into", &tile_into, nb::arg("src"), nb::arg("dst_batched"), nb::arg("cfg"),
          nb::sig("def tile_into(self, src: Any, dst_batched: Tensor, cfg: "
                  "halyard._tiling.TilingConfig) -> list[halyard._tiling.TilePlacement]"),
-         "Renders every tile of src into a picture of alloc_tile_batch, from the top.\n\n"
-         "Returns their placements. Raises ValueError when the picture is too short.");
+         "Renders every tile of src into an image of alloc_tile_batch, from the top.\n\n"
+         "Returns their placements. Raises ValueError when the image is too short.");
 }
 
 void def_tiles(nb::handle type) {
@@ -363,7 +363,7 @@ void def_tiles(nb::handle type) {
       nb::arg("src"), nb::arg("dst_slot"), nb::arg("placement"), nb::arg("cfg"),
       nb::sig("def tile_one(self, src: Any, dst_slot: Tensor, placement: "
               "halyard._tiling.TilePlacement, cfg: halyard._tiling.TilingConfig) -> None"),
-      "Renders one tile of src into a picture of the tile's size.\n\n"
+      "Renders one tile of src into an image of the tile's size.\n\n"
       "Raises ValueError when the placement does not lie in src at whole pixels.");
 }
 

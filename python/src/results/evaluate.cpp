@@ -125,7 +125,7 @@ Result<std::vector<std::string>> run_texts(const PresetRun& self) {
   std::vector<std::string> texts;
   Rle runs;
   for (std::size_t i = 0; i < self.masks.size(); ++i) {
-    HALYARD_CHECK(rle_encode(self.masks[i], self.masks.frame(), runs));
+    HALYARD_RETURN_IF_ERROR(rle_encode(self.masks[i], self.masks.frame(), runs));
     HALYARD_TRY(texts.emplace_back(), rle_to_string(runs));
   }
   return texts;
@@ -139,10 +139,11 @@ nb::list find(PresetRun& self, nb::handle outputs, const Placement& placement, b
     const std::lock_guard lock(self.mutex);
     if (!self.decoder)
       return make_error(Errc::invalid_argument, "set_model() must be called first");
-    HALYARD_CHECK(self.decoder->decode_into(given, self.found));
+    HALYARD_RETURN_IF_ERROR(self.decoder->decode_into(given, self.found));
     found = placement.to_source(self.found.detections);
     if (!has_masks) return std::vector<std::string>{};
-    HALYARD_CHECK(prepare_masks(self.preset.mask_rule, placement, self.found, self.masks));
+    HALYARD_RETURN_IF_ERROR(
+        prepare_masks(self.preset.mask_rule, placement, self.found, self.masks));
     return run_texts(self);
   }));
   nb::list list;

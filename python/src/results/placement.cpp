@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Python's Placement: where the pixels of a converted picture came from, both ways.
+// Python's Placement: where the pixels of a converted image came from, both ways.
 #include "halyard/placement.h"
 
 #include <nanobind/stl/string.h>
@@ -81,7 +81,7 @@ nb::tuple six(const Affine& map) {
   return nb::make_tuple(map.m[0], map.m[1], map.m[2], map.m[3], map.m[4], map.m[5]);
 }
 
-// Where the picture lies in the destination, in fractions: what drawing calls take as letterbox.
+// Where the image lies in the destination, in fractions: what drawing calls take as letterbox.
 nb::tuple fractions(const Placement& placement) {
   const Region r = placement.content();
   const double width = placement.destination().width;
@@ -153,7 +153,7 @@ void bind_placement(nb::module_& m) {
           "destination", [](const Placement& p) { return pair(p.destination()); },
           "Width and height of the destination.")
       .def_prop_ro("content", &Placement::content,
-                   "The Region of the destination that shows the picture; the rest is pad.")
+                   "The Region of the destination that shows the image; the rest is pad.")
       .def_prop_ro("letterbox", &fractions,
                    "The same as fractions of the destination (x1, y1, x2, y2), as drawing calls\n"
                    "take it.")

@@ -134,7 +134,7 @@ nb::tuple update(TrackerCore& self, nb::handle boxes, nb::handle scores, nb::han
     const std::uint64_t when = self.time(given);
     if (when > INT64_MAX)
       return make_error(Errc::invalid_argument, "timestamp_ns: the next one is beyond 2^63 - 1");
-    HALYARD_CHECK(self.tracker.update(
+    HALYARD_RETURN_IF_ERROR(self.tracker.update(
         detections, std::chrono::nanoseconds(static_cast<std::int64_t>(when)), tracks));
     self.moved_to(when);
     return {};

@@ -82,7 +82,7 @@ std::string run_lengths(nb::handle mask, nb::handle left, nb::handle top, nb::ha
   const Size frame{int_from(width, "width"), int_from(height, "height")};
   return take(released([&]() -> Result<std::string> {
     Rle runs;
-    HALYARD_CHECK(rle_encode(given.view(), frame, runs));
+    HALYARD_RETURN_IF_ERROR(rle_encode(given.view(), frame, runs));
     return rle_to_string(runs);
   }));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor.normalize_to_numpy: bytes of a picture as a network's numbers.
+// Tensor.normalize_to_numpy: bytes of an image as a network's numbers.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -202,9 +202,9 @@ void run(const Job& job, const Numbers& n, const std::array<std::uint16_t, 256>&
   }
 }
 
-void check_picture(const Tensor& source, const Layout& to) {
+void check_image(const Tensor& source, const Layout& to) {
   if (source.dtype() != DType::u8 || source.rank() != 3)
-    raise(Errc::unsupported, "tensor: must be a packed picture of uint8, shape [H,W,C]");
+    raise(Errc::unsupported, "tensor: must be a packed image of uint8, shape [H,W,C]");
   const bool drops_alpha =
       source.format() == PixelFormat::rgba && to.shape[2] == 3 && source.shape()[2] == 4;
   if (to.shape[0] != source.shape()[0] || to.shape[1] != source.shape()[1] ||
@@ -245,7 +245,7 @@ void normalize(const PyTensor& self, nb::handle dst, nb::handle normalization,
   const Layout to = output.layout("dst");
   if (!(is_float(to.dtype) || to.dtype == DType::u8 || to.dtype == DType::i8))
     throw nb::type_error("dst: must be uint8, int8, float16, float32 or float64");
-  check_picture(source, to);
+  check_image(source, to);
   Numbers numbers{to.dtype, mode, zero, has_zero_point};
   complete(numbers);
   check(released([&] { return fill(source, to, output.writable(), numbers); }));
@@ -260,10 +260,10 @@ void add_normalize(TensorClass& cls) {
       nb::arg("zero_point") = nb::none(),
       nb::sig("def normalize_to_numpy(self, dst: numpy.ndarray, normalization: NormalizationLike = "
               "Normalization.DEFAULT, zero_point: int | None = None) -> None"),
-      "Writes a packed uint8 picture into an array [H,W,C] of uint8 (RAW), int8 (SIGNED: v -\n"
+      "Writes a packed uint8 image into an array [H,W,C] of uint8 (RAW), int8 (SIGNED: v -\n"
       "zero_point, 128 by default) or floats (SIGNED: v / 127.5 - zero_point / 127.5, 1 by\n"
       "default; UNSIGNED: v / 255; RAW: v). Rgba may drop its alpha into 3 channels. Strides\n"
-      "are honoured on both sides; dst may share bytes with the picture. Raises TypeError for\n"
+      "are honoured on both sides; dst may share bytes with the image. Raises TypeError for\n"
       "another dst, RuntimeError for shapes that differ and where elements of dst share bytes.");
 }
 

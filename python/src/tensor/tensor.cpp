@@ -21,8 +21,8 @@ namespace halyard::python {
 namespace {
 
 constexpr const char* native_doc =
-    "Elements in memory that devices share, possibly a picture.\n\n"
-    "shape, dtype, size, nbytes, ndim, strides and reshape are NumPy's; a picture also has a\n"
+    "Elements in memory that devices share, possibly an image.\n\n"
+    "shape, dtype, size, nbytes, ndim, strides and reshape are NumPy's; an image also has a\n"
     "format, width, height, row stride and colorimetry. View a tensor as a NumPy array without a\n"
     "copy by ``numpy.asarray(t)`` or ``t.numpy()``, or hand it to others by DLPack; both see "
     "padded\n"
@@ -117,7 +117,7 @@ void add_making(nb::class_<Kind, PyTensor>& cls) {
           nb::sig("def image(width: int, height: int, format: PixelFormatLike, mem: "
                   "TensorMemoryLike | None = None, access: Literal['none', 'read', 'write', "
                   "'readwrite'] = 'none', dtype: DTypeLike = 'uint8') -> Tensor"),
-          "A picture of zeros. Shape: packed [H,W,C], planar [C,H,W], NV12 [H+ceil(H/2),W], NV16\n"
+          "An image of zeros. Shape: packed [H,W,C], planar [C,H,W], NV12 [H+ceil(H/2),W], NV16\n"
           "[2H,W], NV24 [3H,W]; odd sizes are legal. `access` says what the CPU will do with\n"
           "device memory: none, read, write or readwrite; a hint, all access works.");
 }

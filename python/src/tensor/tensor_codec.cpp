@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor: picture files in and out, and what the thread's decoder is told.
+// Tensor: image files in and out, and what the thread's decoder is told.
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "args.h"
+#include "decode_limits.h"
 #include "enums.h"
 #include "halyard/codec.h"
 #include "halyard/image.h"
-#include "limits.h"
 #include "tensor/array_view.h"
 #include "tensor/tensor_class.h"
 #include "values.h"
@@ -93,7 +93,7 @@ ImageInfo decode_into(PyTensor& self, std::span<const std::byte> bytes, nb::hand
                      return load_into(target, bytes, options);
                    }),
                    path);
-  // Callers turn the picture themselves, by the ImageInfo.
+  // Callers turn the image themselves, by the ImageInfo.
   target.set_orientation({});
   self.value = std::move(target);
   return info_of(file, *self.value.format(), self.value.row_stride_bytes());
@@ -106,13 +106,14 @@ ImageInfo decode_file(PyTensor& self, nb::handle filename, nb::handle format, nb
 }
 
 // Pixels stay as they are stored, with the orientation beside them.
-Result<Tensor> converted(Tensor picture, PixelFormat format) {
-  if (picture.format() == format) return picture;
-  HALYARD_TRY(Tensor made, Tensor::create_image(picture.width(), picture.height(), format,
-                                                picture.dtype(), Memory::mem));
+Result<Tensor> converted(Tensor image, PixelFormat format) {
+  if (image.format() == format) return image;
+  HALYARD_TRY(Tensor made, Tensor::create_image(image.width(), image.height(), format,
+                                                image.dtype(), Memory::mem));
   HALYARD_TRY(Processor processor, Processor::create());
-  HALYARD_CHECK(processor.convert({.src = picture, .dst = made, .orientation = Orientation{}}));
-  made.set_orientation(picture.orientation());
+  HALYARD_RETURN_IF_ERROR(
+      processor.convert({.src = image, .dst = made, .orientation = Orientation{}}));
+  made.set_orientation(image.orientation());
   return made;
 }
 
@@ -126,8 +127,8 @@ Result<Tensor> load_as(std::span<const std::byte> bytes, std::optional<PixelForm
       format && (file.type == ImageFileType::jpeg ? is_jpeg_output(*format, file.native_format)
                                                   : is_png_output);
   if (is_direct) options.format = format;
-  HALYARD_TRY(Tensor picture, load_image(bytes, options));
-  return format ? converted(std::move(picture), *format) : Result<Tensor>(std::move(picture));
+  HALYARD_TRY(Tensor image, load_image(bytes, options));
+  return format ? converted(std::move(image), *format) : Result<Tensor>(std::move(image));
 }
 
 Tensor load_bytes(std::span<const std::byte> bytes, nb::handle format, nb::handle mem,
@@ -151,26 +152,26 @@ Tensor load_file(nb::handle path, nb::handle format, nb::handle mem, nb::handle 
 }
 
 void save_as_jpeg(const PyTensor& self, nb::handle filename, nb::handle quality) {
-  const Tensor picture = self.value;
+  const Tensor image = self.value;
   const std::string path = path_from(filename, "filename");
   const JpegOptions options{int_from(quality, "quality")};
-  check(released([&] { return save_jpeg(picture, path, options); }));
+  check(released([&] { return save_jpeg(image, path, options); }));
 }
 
 void save_as_png(const PyTensor& self, nb::handle filename, nb::handle compression) {
-  const Tensor picture = self.value;
+  const Tensor image = self.value;
   const std::string path = path_from(filename, "filename");
   const PngOptions options{int_from(compression, "compression")};
-  check(released([&] { return save_png(picture, path, options); }));
+  check(released([&] { return save_png(image, path, options); }));
 }
 
 // By the extension of the name; `quality` is that of the kinds that have one.
 void save_as_named(const PyTensor& self, nb::handle filename, nb::handle quality) {
-  const Tensor picture = self.value;
+  const Tensor image = self.value;
   const std::string path = path_from(filename, "filename");
   SaveOptions options;
   options.jpeg.quality = options.webp.quality = int_from(quality, "quality");
-  check(released([&] { return save_image(picture, path, options); }));
+  check(released([&] { return save_image(image, path, options); }));
 }
 
 nb::object bytes_object(const std::vector<std::byte>& bytes) {
@@ -178,40 +179,39 @@ nb::object bytes_object(const std::vector<std::byte>& bytes) {
 }
 
 // At most 1024 pixels a side, as RGB or RGBA.
-Result<std::vector<std::byte>> thumbnail(const Tensor& picture) {
-  constexpr std::size_t most = 1024;
-  const Size upright = picture.upright_size();
+Result<std::vector<std::byte>> thumbnail(const Tensor& image) {
+  constexpr std::size_t maximum = 1024;
+  const Size upright = image.upright_size();
   const auto longest = static_cast<std::size_t>(std::max(upright.width, upright.height));
-  const bool is_plain = picture.format() == PixelFormat::rgb ||
-                        picture.format() == PixelFormat::rgba ||
-                        picture.format() == PixelFormat::grey;
-  if (is_plain && longest <= most && picture.dtype() == DType::u8 &&
-      picture.orientation() == Orientation{})
-    return encode_png(picture);
+  const bool is_plain = image.format() == PixelFormat::rgb || image.format() == PixelFormat::rgba ||
+                        image.format() == PixelFormat::grey;
+  if (is_plain && longest <= maximum && image.dtype() == DType::u8 &&
+      image.orientation() == Orientation{})
+    return encode_png(image);
   const auto side = [&](std::int32_t shown) {
     const auto extent = static_cast<std::size_t>(shown);
-    return longest <= most ? extent : std::max<std::size_t>(1, extent * most / longest);
+    return longest <= maximum ? extent : std::max<std::size_t>(1, extent * maximum / longest);
   };
-  const bool has_alpha = info(*picture.format()).has_alpha;
+  const bool has_alpha = info(*image.format()).has_alpha;
   HALYARD_TRY(Tensor shown, Tensor::create_image(side(upright.width), side(upright.height),
                                                  has_alpha ? PixelFormat::rgba : PixelFormat::rgb,
                                                  DType::u8, Memory::mem));
   HALYARD_TRY(Processor processor, Processor::create());
-  HALYARD_CHECK(processor.convert({.src = picture, .dst = shown, .antialias = true}));
+  HALYARD_RETURN_IF_ERROR(processor.convert({.src = image, .dst = shown, .antialias = true}));
   return encode_png(shown);
 }
 
 // None where there is nothing to show; notebooks fall back on the text then.
 nb::object repr_png(const PyTensor& self) {
-  const Tensor picture = self.value;
-  if (!picture.is_image()) return nb::none();
-  const auto png = released([&] { return thumbnail(picture); });
+  const Tensor image = self.value;
+  if (!image.is_image()) return nb::none();
+  const auto png = released([&] { return thumbnail(image); });
   return png ? bytes_object(*png) : nb::none();
 }
 
 void add_decoding(TensorClass& cls) {
   const char* decode_doc =
-      "Decodes a picture file into this tensor's memory. The tensor takes the file's size and\n"
+      "Decodes an image file into this tensor's memory. The tensor takes the file's size and\n"
       "format in place: JPEG 4:2:0 Nv12, 4:2:2 Nv16, 4:4:4 Nv24, grey Grey; others Rgb, Rgba\n"
       "or Grey; or `format` where the file can be decoded so. A row stride that is wide enough is\n"
       "kept. Pixels stay as they are stored, and the ImageInfo says how to show them upright:\n"
@@ -245,7 +245,7 @@ void add_decoding(TensorClass& cls) {
           nb::arg("limits") = nb::none(),
           nb::sig("def peek_image_info(data: Buffer, format: PixelFormatLike | None = None, *, "
                   "limits: DecodeLimits | None = None) -> ImageInfo"),
-          "What the header of a picture file says; no pixel is decoded. Sizes are as stored,\n"
+          "What the header of an image file says; no pixel is decoded. Sizes are as stored,\n"
           "before any turn.")
       .def_static(
           "peek_image_info_file",
@@ -274,7 +274,7 @@ void def_loading(nb::class_<Kind, PyTensor>& cls) {
          nb::sig(
              "def load(path: str | os.PathLike[str], format: PixelFormatLike | None = None, mem: "
              "TensorMemoryLike | None = None, *, limits: DecodeLimits | None = None) -> Tensor"),
-         "A new picture from a file (JPEG, PNG, WebP, TIFF, BMP, GIF), in the file's own format\n"
+         "A new image from a file (JPEG, PNG, WebP, TIFF, BMP, GIF), in the file's own format\n"
          "or in `format`. Its pixels lie as they are stored; `orientation` says how, and "
          "convert()\n"
          "turns them upright.")
@@ -296,7 +296,7 @@ void add_files(TensorClass& cls) {
   cls.def(
          "save", &save_as_named, nb::arg("filename"), nb::arg("quality") = 90,
          nb::sig("def save(self, filename: str | os.PathLike[str], quality: int = 90) -> None"),
-         "Writes the picture as the file's name says: .jpg, .jpeg, .png, .webp, .tif, .tiff, "
+         "Writes the image as the file's name says: .jpg, .jpeg, .png, .webp, .tif, .tiff, "
          ".bmp;\n"
          "WebP and TIFF where the build has their libraries. quality: of JPEG and WebP, 1 to 100.\n"
          "uint8 Rgb, Rgba and Grey fit all of these, others some.\n\n"
@@ -305,30 +305,30 @@ void add_files(TensorClass& cls) {
       .def("save_jpeg", &save_as_jpeg, nb::arg("filename"), nb::arg("quality") = 80,
            nb::sig("def save_jpeg(self, filename: str | os.PathLike[str], quality: int = 80) -> "
                    "None"),
-           "Writes the picture as JPEG; quality 1 to 100. uint8 RGB, BGR, RGBA, BGRA (alpha\n"
+           "Writes the image as JPEG; quality 1 to 100. uint8 RGB, BGR, RGBA, BGRA (alpha\n"
            "dropped), grey and YUV of BT.601 full range.")
       .def("save_png", &save_as_png, nb::arg("filename"), nb::arg("compression") = 6,
            nb::sig("def save_png(self, filename: str | os.PathLike[str], compression: int = 6) -> "
                    "None"),
-           "Writes the picture as PNG; compression 0 to 9. uint8 Rgb, Rgba and Grey.")
+           "Writes the image as PNG; compression 0 to 9. uint8 Rgb, Rgba and Grey.")
       .def(
           "to_jpeg",
           [](const PyTensor& t, IntArg<"quality"> given) {
-            const Tensor picture = t.value;
+            const Tensor image = t.value;
             const int quality = given;
-            return bytes_object(take(released([&] { return encode_jpeg(picture, {quality}); })));
+            return bytes_object(take(released([&] { return encode_jpeg(image, {quality}); })));
           },
           nb::arg("quality") = 80, nb::sig("def to_jpeg(self, quality: int = 80) -> bytes"),
-          "The picture as the bytes of a JPEG file.")
+          "The image as the bytes of a JPEG file.")
       .def(
           "to_png",
           [](const PyTensor& t, IntArg<"compression"> given) {
-            const Tensor picture = t.value;
+            const Tensor image = t.value;
             const int compression = given;
-            return bytes_object(take(released([&] { return encode_png(picture, {compression}); })));
+            return bytes_object(take(released([&] { return encode_png(image, {compression}); })));
           },
           nb::arg("compression") = 6, nb::sig("def to_png(self, compression: int = 6) -> bytes"),
-          "The picture as the bytes of a PNG file.")
+          "The image as the bytes of a PNG file.")
       .def("_repr_png_", &repr_png, nb::sig("def _repr_png_(self) -> bytes | None"),
            "PNG for notebooks, at most 1024 pixels a side.");
 }

@@ -214,7 +214,7 @@ void def_imports(nb::class_<Kind, PyTensor>& cls) {
           nb::sig("def from_array(array: Any, copy: bool = False) -> Tensor"),
           "A tensor over the memory of an array: of NumPy, or anything with a buffer,\n"
           "DLPack or NumPy's array interface. With `copy`, a tensor of its own. Memory whose\n"
-          "elements share bytes is seen read-only. Name the picture format by set_format().");
+          "elements share bytes is seen read-only. Name the image format by set_format().");
 }
 
 }  // namespace

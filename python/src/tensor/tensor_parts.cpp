@@ -95,20 +95,20 @@ nb::object keys_of(nb::handle key, std::size_t axes) {
   return keys;
 }
 
-Tensor picture_part(const Tensor& picture, nb::handle key) {
+Tensor image_part(const Tensor& image, nb::handle key) {
   const nb::object keys = keys_of(key, 2);
-  Region region{0, 0, static_cast<std::int32_t>(picture.width()),
-                static_cast<std::int32_t>(picture.height())};
+  Region region{0, 0, static_cast<std::int32_t>(image.width()),
+                static_cast<std::int32_t>(image.height())};
   for (std::size_t i = 0; i < nb::len(keys); ++i) {
     const nb::object one = keys[i];
-    if (!PySlice_Check(one.ptr())) raise_wrong_type("index of a picture", "a slice", one);
-    const AxisRange range = range_from(one, i == 0 ? picture.height() : picture.width());
+    if (!PySlice_Check(one.ptr())) raise_wrong_type("index of an image", "a slice", one);
+    const AxisRange range = range_from(one, i == 0 ? image.height() : image.width());
     if (range.step != 1)
-      raise(Errc::unsupported, "index: slices of pictures have no step; use numpy.asarray");
+      raise(Errc::unsupported, "index: slices of images have no step; use numpy.asarray");
     (i == 0 ? region.y : region.x) = static_cast<std::int32_t>(range.start);
     (i == 0 ? region.height : region.width) = static_cast<std::int32_t>(range.count);
   }
-  return take(picture.slice(region));
+  return take(image.slice(region));
 }
 
 std::size_t index_from(nb::handle object, std::size_t extent) {
@@ -155,7 +155,7 @@ template <class Kind>
 nb::object get_item(const Kind& self, nb::handle key) {
   const Tensor& tensor = self.value;
   if (tensor.is_empty()) throw nb::index_error("tensor: is empty");
-  if (tensor.is_image()) return tensor_result<Kind>(picture_part(Tensor(tensor), key));
+  if (tensor.is_image()) return tensor_result<Kind>(image_part(Tensor(tensor), key));
   // The usual key by a short way: no code but Python's own runs for it.
   if (!PyLong_CheckExact(key.ptr())) return tensor_result<Kind>(array_part(tensor, key));
   const AxisRange range = AxisRange::index(index_from(key, tensor.shape()[0]));
@@ -198,7 +198,7 @@ void def_reshape(NativeTensorClass& cls) {
   cls.def("reshape", &reshaped,
           nb::sig("def reshape(self, *shape: SupportsIndex | Sequence[SupportsIndex]) -> Tensor"),
           "A tensor of another shape over the same bytes: ints, or a sequence of them; one may be\n"
-          "-1. Without the picture format. Raises ValueError when the count differs,\n"
+          "-1. Without the image format. Raises ValueError when the count differs,\n"
           "UnsupportedError where rows are padded: NumPy copies then.");
 }
 
@@ -209,7 +209,7 @@ void def_reshape(ReferenceTensorClass& cls) {
         self.value = take(self.value.reshape(shape_from(shape, "shape").dims()));
       },
       nb::arg("shape"), nb::sig("def reshape(self, shape: Sequence[int]) -> None"),
-      "Gives the tensor another shape of as many elements, in place. Drops the picture format.\n"
+      "Gives the tensor another shape of as many elements, in place. Drops the image format.\n"
       "Raises RuntimeError when the count differs or rows are padded.");
 }
 
@@ -222,8 +222,8 @@ void def_parts(nb::class_<Kind, PyTensor>& cls) {
            return tensor_result<Kind>(take(t.value.slice(region_from(region, "region"))));
          },
          nb::arg("region"), nb::sig("def view(self, region: Region | Rect) -> Tensor"),
-         "A rectangle of a picture that shares its bytes. Subsampled formats need x and y at\n"
-         "multiples of the chroma block. Raises RuntimeError outside the picture.")
+         "A rectangle of an image that shares its bytes. Subsampled formats need x and y at\n"
+         "multiples of the chroma block. Raises RuntimeError outside the image.")
       .def(
           "batch",
           [](const Kind& t, nb::handle n) {
@@ -231,10 +231,10 @@ void def_parts(nb::class_<Kind, PyTensor>& cls) {
           },
           nb::arg("n"), nb::sig("def batch(self, n: int) -> Tensor"),
           "Element n of the outermost axis, sharing its bytes. Raises RuntimeError when n is out\n"
-          "of range, or for a single picture.")
+          "of range, or for a single image.")
       .def("__getitem__", &get_item<Kind>, nb::arg("key"),
            nb::sig("def __getitem__(self, key: Any) -> Tensor"),
-           "A part that shares the bytes: of a picture t[y0:y1, x0:x1]; of other tensors ints and\n"
+           "A part that shares the bytes: of an image t[y0:y1, x0:x1]; of other tensors ints and\n"
            "slices for the leading axes, t[n] being batch(n).")
       .def(
           "copy",
@@ -272,7 +272,7 @@ void add_formats(TensorClass& cls) {
            t.value = take(t.value.with_format(enum_from<PixelFormat>(format, "format")));
          },
          nb::arg("format"), nb::sig("def set_format(self, format: PixelFormatLike) -> None"),
-         "Calls the bytes a picture of this format, in place. Raises RuntimeError when the shape\n"
+         "Calls the bytes an image of this format, in place. Raises RuntimeError when the shape\n"
          "cannot be one: packed [H,W,C], planar [C,H,W], NV12 [3H/2,W], NV16 [2H,W], NV24\n"
          "[3H,W].")
       .def("fill", &fill, nb::arg("value"), nb::sig("def fill(self, value: float) -> None"),

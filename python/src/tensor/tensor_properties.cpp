@@ -56,7 +56,7 @@ std::string text_of(const PyTensor& self) {
          "], memory=" + memory_text(t.memory()) + ")";
 }
 
-std::string picture_text(const Tensor& t) {
+std::string image_text(const Tensor& t) {
   if (!t.is_image()) return ")";
   return ", format=" + std::string(to_string(*t.format())) + ", " + std::to_string(t.width()) +
          "x" + std::to_string(t.height()) + ")";
@@ -65,17 +65,17 @@ std::string picture_text(const Tensor& t) {
 std::string reference_repr(const PyTensor& self) {
   std::string text = text_of(self);
   text.pop_back();
-  return text + picture_text(self.value);
+  return text + image_text(self.value);
 }
 
 std::string native_repr(nb::handle self) {
   const Tensor& t = instance_of<PyTensor>(self).value;
   return nb::cast<std::string>(self.type().attr("__name__")) + "(shape=(" + extents_of(t) +
          (t.rank() == 1 ? ",), dtype=" : "), dtype=") + dtype_name(t.dtype()) +
-         ", memory=" + std::string(to_string(t.memory())) + picture_text(t);
+         ", memory=" + std::string(to_string(t.memory())) + image_text(t);
 }
 
-void add_picture(TensorClass& cls) {
+void add_image(TensorClass& cls) {
   cls.def_prop_ro(
          "memory", [](const PyTensor& t) { return enum_to(t.value.memory()); },
          nb::sig("def memory(self) -> TensorMemory"), "Kind of memory.")
@@ -85,22 +85,22 @@ void add_picture(TensorClass& cls) {
           [](const PyTensor& t) {
             return t.value.format() ? enum_to(*t.value.format()) : nb::none();
           },
-          nb::sig("def format(self) -> PixelFormat | None"), "None for what is no picture.")
+          nb::sig("def format(self) -> PixelFormat | None"), "None for what is no image.")
       .def_prop_ro(
           "width",
           [](const PyTensor& t) { return number_or_none(t.value.is_image(), t.value.width()); },
-          nb::sig("def width(self) -> int | None"), "Columns; None for what is no picture.")
+          nb::sig("def width(self) -> int | None"), "Columns; None for what is no image.")
       .def_prop_ro(
           "height",
           [](const PyTensor& t) { return number_or_none(t.value.is_image(), t.value.height()); },
-          nb::sig("def height(self) -> int | None"), "Rows; None for what is no picture.")
+          nb::sig("def height(self) -> int | None"), "Rows; None for what is no image.")
       .def_prop_ro(
           "row_stride",
           [](const PyTensor& t) {
             return number_or_none(t.value.is_image(), t.value.row_stride_bytes());
           },
           nb::sig("def row_stride(self) -> int | None"),
-          "Bytes between rows of the first plane; None for what is no picture.")
+          "Bytes between rows of the first plane; None for what is no image.")
       .def_prop_ro(
           "is_planar",
           [](const PyTensor& t) {
@@ -133,7 +133,7 @@ void add_labels(TensorClass& cls) {
             t.value.set_orientation(orientation_from(value, "orientation"));
           },
           nb::arg("value").none(), nb::sig("def orientation(self) -> tuple[Flip, Rotation]"),
-          "What shows the picture upright: flip, then clockwise rotation. load() sets it to what "
+          "What shows the image upright: flip, then clockwise rotation. load() sets it to what "
           "the\n"
           "file says, convert() applies it; assign None to clear it.")
       .def_prop_ro(
@@ -209,7 +209,7 @@ void add_properties(TensorClass& cls) {
           "processes.")
       .def("__len__",
            [](const PyTensor& t) { return t.value.rank() > 0 ? t.value.shape()[0] : 0; });
-  add_picture(cls);
+  add_image(cls);
   add_labels(cls);
 }
 

@@ -55,9 +55,9 @@ void add_quantization(TensorClass& cls) {
           "set_quantization_per_channel",
           [set](PyTensor& t, nb::handle scales, nb::handle zero_points, SizeArg<"axis"> axis) {
             const std::size_t along = axis;
-            const std::size_t most = extent_of(t, along);
-            std::vector<float> factors = float_list_from(scales, "scales", most);
-            std::vector<std::int32_t> zeros = int_list_from(zero_points, "zero_points", most);
+            const std::size_t maximum = extent_of(t, along);
+            std::vector<float> factors = float_list_from(scales, "scales", maximum);
+            std::vector<std::int32_t> zeros = int_list_from(zero_points, "zero_points", maximum);
             if (zeros.size() != factors.size())
               raise(Errc::invalid_argument, "zero_points: must be as many as scales");
             set(t, {std::move(factors), std::move(zeros), along});

@@ -139,15 +139,15 @@ Result<OwnMemory> create_own_memory(std::string_view name, std::size_t size_byte
   }
   OwnMemory memory{std::move(fd), std::move(mapped)};
   const std::size_t reserved = std::min(size_bytes, options.reserved_bytes);
-  if (reserved > 0) HALYARD_CHECK(extend_own_memory(memory, 0, reserved, options));
+  if (reserved > 0) HALYARD_RETURN_IF_ERROR(extend_own_memory(memory, 0, reserved, options));
   return memory;
 }
 
 Status extend_own_memory(const OwnMemory& memory, std::size_t offset, std::size_t size_bytes,
                          const OwnMemoryOptions& options) {
   const std::span<std::byte> bytes = memory.mapped.bytes().subspan(offset, size_bytes);
-  HALYARD_CHECK(reserve_memory(memory.fd.get(), offset, size_bytes));
-  if (options.lock) HALYARD_CHECK(lock_in_memory(bytes));
+  HALYARD_RETURN_IF_ERROR(reserve_memory(memory.fd.get(), offset, size_bytes));
+  if (options.lock) HALYARD_RETURN_IF_ERROR(lock_in_memory(bytes));
   if (options.touch) touch(bytes);
   return {};
 }

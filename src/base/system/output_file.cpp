@@ -163,7 +163,7 @@ Status OutputFile::Impl::flush() {
 
 Status OutputFile::Impl::give_name() {
   if (part.empty()) return {};
-  HALYARD_CHECK(check_replaceable(target, path));
+  HALYARD_RETURN_IF_ERROR(check_replaceable(target, path));
   const int folder = target.folder.get();
   if (::renameat(folder, part.c_str(), folder, target.name.c_str()) != 0) {
     return fail_os("file cannot be put in place", errno, path);
@@ -202,7 +202,7 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
   auto impl = std::make_unique<Impl>();
   impl->path = path;
   HALYARD_TRY(impl->target, find_output_target(path));
-  HALYARD_CHECK(impl->target.is_direct ? impl->open_direct() : impl->open_part());
+  HALYARD_RETURN_IF_ERROR(impl->target.is_direct ? impl->open_direct() : impl->open_part());
   return OutputFile(std::move(impl));
 }
 
@@ -216,7 +216,7 @@ Result<OutputFile> OutputFile::standard_output() {
 
 Status OutputFile::write(std::span<const std::byte> bytes) {
   if (!impl_) return fail(Errc::invalid_argument, "output file is empty");
-  HALYARD_CHECK(impl_->check());
+  HALYARD_RETURN_IF_ERROR(impl_->check());
   impl_->position += bytes.size();
   // Somebody may read along at a pipe; files wait for a good size.
   const bool is_large =
@@ -225,7 +225,7 @@ Status OutputFile::write(std::span<const std::byte> bytes) {
     impl_->pending.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     return {};
   }
-  HALYARD_CHECK(impl_->flush());
+  HALYARD_RETURN_IF_ERROR(impl_->flush());
   return impl_->put(bytes);
 }
 
@@ -235,10 +235,10 @@ Status OutputFile::write(std::string_view text) {
 
 Status OutputFile::seek(std::uint64_t offset_bytes) {
   if (!impl_) return fail(Errc::invalid_argument, "output file is empty");
-  HALYARD_CHECK(impl_->check());
+  HALYARD_RETURN_IF_ERROR(impl_->check());
   if (is_direct())
     return fail(Errc::unsupported, "device or pipe has no positions", "{}", impl_->path);
-  HALYARD_CHECK(impl_->flush());
+  HALYARD_RETURN_IF_ERROR(impl_->flush());
   if (offset_bytes > static_cast<std::uint64_t>(INT64_MAX) ||
       ::lseek(impl_->fd.get(), static_cast<off_t>(offset_bytes), SEEK_SET) < 0) {
     impl_->failed = fail_os("file's position cannot be set", EINVAL, impl_->path);
@@ -250,10 +250,10 @@ Status OutputFile::seek(std::uint64_t offset_bytes) {
 
 Result<std::size_t> OutputFile::read_at(std::uint64_t offset_bytes, std::span<std::byte> to) {
   if (!impl_) return fail(Errc::invalid_argument, "output file is empty");
-  HALYARD_CHECK(impl_->check());
+  HALYARD_RETURN_IF_ERROR(impl_->check());
   if (is_direct())
     return fail(Errc::unsupported, "device or pipe cannot be read back", "{}", impl_->path);
-  HALYARD_CHECK(impl_->flush());
+  HALYARD_RETURN_IF_ERROR(impl_->flush());
   if (offset_bytes > static_cast<std::uint64_t>(INT64_MAX)) return std::size_t{0};
   ssize_t got = 0;
   do {
@@ -265,8 +265,8 @@ Result<std::size_t> OutputFile::read_at(std::uint64_t offset_bytes, std::span<st
 
 Status OutputFile::publish() {
   if (!impl_) return fail(Errc::invalid_argument, "output file is empty");
-  HALYARD_CHECK(impl_->check());
-  HALYARD_CHECK(impl_->flush());
+  HALYARD_RETURN_IF_ERROR(impl_->check());
+  HALYARD_RETURN_IF_ERROR(impl_->flush());
   if (const Status named = impl_->give_name(); !named) {
     impl_->failed = named.error();
     return named;
@@ -285,7 +285,7 @@ Status OutputFile::replace_tail(std::uint64_t offset_bytes, std::string_view tex
   std::string old(impl_ ? end - offset_bytes : 0, '\0');
   HALYARD_TRY(const std::size_t got, read_at(offset_bytes, std::as_writable_bytes(std::span(old))));
   old.resize(got);
-  HALYARD_CHECK(seek(offset_bytes));
+  HALYARD_RETURN_IF_ERROR(seek(offset_bytes));
   const Status done = impl_->put(std::as_bytes(std::span(text)));
   if (!done) return impl_->put_back(offset_bytes, old), done;
   impl_->position += text.size();

@@ -18,7 +18,7 @@ template <class T>
 Result<T> random_value() {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 256);
   T value;
-  HALYARD_CHECK(fill_random(std::as_writable_bytes(std::span(&value, 1))));
+  HALYARD_RETURN_IF_ERROR(fill_random(std::as_writable_bytes(std::span(&value, 1))));
   return value;
 }
 

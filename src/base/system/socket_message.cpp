@@ -133,7 +133,7 @@ Result<ReceivedBytes> receive_some(int socket, std::span<std::byte> into,
     const ssize_t got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
     if (got < 0) {
       if (errno == EAGAIN || errno == EWOULDBLOCK) {
-        HALYARD_CHECK(wait_for_socket(socket, POLLIN, deadline));
+        HALYARD_RETURN_IF_ERROR(wait_for_socket(socket, POLLIN, deadline));
       } else if (errno == ECONNRESET) {
         return ReceivedBytes{0, false, true, {}};
       } else if (errno != EINTR) {
@@ -176,7 +176,7 @@ Status send_all(int socket, std::span<const std::byte> bytes, std::span<const in
       return fail(Errc::corrupt, "socket: the peer took only a part of the message in time",
                   "{} of {} bytes", done, bytes.size());
     }
-    HALYARD_CHECK(std::move(ready));
+    HALYARD_RETURN_IF_ERROR(std::move(ready));
   }
   return {};
 }
@@ -237,13 +237,13 @@ Result<ReceivedMessage> receive_from_stream(int socket, std::size_t head_bytes,
   envelope.bytes.resize(head_bytes);
   // Alone, for one read may join bytes without descriptors to later ones that have some.
   const auto first = std::span(envelope.bytes).first(1);
-  HALYARD_CHECK(receive_rest(socket, first, 0, envelope.fds, deadline));
-  HALYARD_CHECK(
+  HALYARD_RETURN_IF_ERROR(receive_rest(socket, first, 0, envelope.fds, deadline));
+  HALYARD_RETURN_IF_ERROR(
       receive_rest(socket, std::span(envelope.bytes).subspan(1), 1, envelope.fds, deadline));
   HALYARD_TRY(const std::size_t whole, size(envelope.bytes));
   envelope.bytes.resize(std::max(whole, head_bytes));
-  HALYARD_CHECK(receive_rest(socket, std::span(envelope.bytes).subspan(head_bytes), head_bytes,
-                             envelope.fds, deadline));
+  HALYARD_RETURN_IF_ERROR(receive_rest(socket, std::span(envelope.bytes).subspan(head_bytes),
+                                       head_bytes, envelope.fds, deadline));
   return envelope;
 }
 

@@ -13,7 +13,6 @@ namespace halyard {
 namespace {
 
 std::atomic<std::size_t> proven{0};
-std::atomic<std::uint64_t> last_thread{0};
 
 /// Started threads wait here until all have been.
 struct Gate {
@@ -26,11 +25,6 @@ void* wait_at(void* gate) noexcept {
 }
 
 }  // namespace
-
-std::uint64_t this_thread_number() noexcept {
-  thread_local const std::uint64_t mine = last_thread.fetch_add(1, std::memory_order_relaxed) + 1;
-  return mine;
-}
 
 std::size_t startable_threads(std::size_t wanted) noexcept {
   if (wanted <= proven.load(std::memory_order_relaxed)) return wanted;

@@ -26,8 +26,8 @@ inline Utf8Character utf8_character(std::string_view text) noexcept {
     if ((byte(i) & 0xc0U) != 0x80U) return {};
     code = code << 6 | (byte(i) & 0x3fU);
   }
-  constexpr std::array<char32_t, 5> least = {0, 0, 0x80, 0x800, 0x10000};
-  if (code < least[bytes] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return {};
+  constexpr std::array<char32_t, 5> minimum = {0, 0, 0x80, 0x800, 0x10000};
+  if (code < minimum[bytes] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return {};
   return {code, bytes};
 }
 

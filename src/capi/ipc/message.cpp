@@ -57,7 +57,7 @@ static_assert(HAL_IMAGE_ENCODING_VYUY == static_cast<int>(ImageEncoding::vyuy) &
 template <class Metadata, class Out>
 Result<int> metadata_of(const hal_message* handle, Out* out) {
   HALYARD_TRY(const hal_message* const message, checked(handle, "message"));
-  HALYARD_CHECK(pointer_to(out, "out"));
+  HALYARD_RETURN_IF_ERROR(pointer_to(out, "out"));
   const auto* const metadata = std::get_if<Metadata>(&message->metadata);
   if (metadata == nullptr) return make_error(Errc::invalid_argument, "message: is of another type");
   *out = std::bit_cast<Out>(*metadata);
@@ -66,7 +66,7 @@ Result<int> metadata_of(const hal_message* handle, Out* out) {
 
 Result<int> header_of(const hal_message* handle, hal_sensor_header* out) {
   HALYARD_TRY(const hal_message* const message, checked(handle, "message"));
-  HALYARD_CHECK(pointer_to(out, "out"));
+  HALYARD_RETURN_IF_ERROR(pointer_to(out, "out"));
   return std::visit(
       [out]<class Metadata>(const Metadata& metadata) -> Result<int> {
         if constexpr (std::is_same_v<Metadata, std::monostate>) {

@@ -59,19 +59,19 @@ hal_pool_stats to_c(const TensorPoolStats& stats) noexcept {
           .failed_allocations = stats.failed_allocations};
 }
 
-Result<hal_pool*> made(Result<std::shared_ptr<TensorPool>> pool) {
+Result<hal_pool*> slot_handle(Result<std::shared_ptr<TensorPool>> pool) {
   if (!pool) return std::move(pool).error();
   return new hal_pool{.pool = *std::move(pool)};
 }
 
-Result<hal_tensor*> made(Result<TensorHandle> tensor) {
+Result<hal_tensor*> slot_handle(Result<TensorHandle> tensor) {
   if (!tensor) return std::move(tensor).error();
   return new hal_tensor{.tensor = *std::move(tensor)};
 }
 
-Result<hal_pool*> create(std::uint32_t id, const hal_pool_config* config) {
+Result<hal_pool*> create_pool(std::uint32_t id, const hal_pool_config* config) {
   HALYARD_TRY(const TensorPoolConfig limits, pool_config_from(config));
-  return made(TensorPool::create(id, limits));
+  return slot_handle(TensorPool::create(id, limits));
 }
 
 // `allocate` has the pool, the extents and the dtype, checked.
@@ -89,12 +89,12 @@ Result<hal_tensor*> allocate_image(const hal_pool* handle, std::size_t width, st
   HALYARD_TRY(TensorPool* const pool, pool_of(handle));
   HALYARD_TRY(const PixelFormat pixels, format_from(format));
   HALYARD_TRY(const DType element, dtype_from(dtype));
-  return made(pool->alloc_image(width, height, pixels, element, stride_bytes));
+  return slot_handle(pool->alloc_image(width, height, pixels, element, stride_bytes));
 }
 
 Result<int> describe(const hal_tensor* handle, hal_tensor_descriptor* out) {
   HALYARD_TRY(const Tensor* const tensor, tensor_of(handle));
-  HALYARD_CHECK(pointer_to(out, "out"));
+  HALYARD_RETURN_IF_ERROR(pointer_to(out, "out"));
   HALYARD_TRY(const TensorHandle in_pool, TensorHandle::of(*tensor));
   HALYARD_TRY(const TensorDescriptor descriptor, in_pool.descriptor());
   *out = std::bit_cast<hal_tensor_descriptor>(descriptor);
@@ -106,34 +106,18 @@ template <class T, class F>
 Result<T> with_descriptor(const hal_pool* handle, const hal_tensor_descriptor* descriptor,
                           F&& use) {
   HALYARD_TRY(TensorPool* const pool, pool_of(handle));
-  HALYARD_CHECK(pointer_to(descriptor, "descriptor"));
+  HALYARD_RETURN_IF_ERROR(pointer_to(descriptor, "descriptor"));
   return use(*pool, std::bit_cast<TensorDescriptor>(*descriptor));
 }
 
 Result<int> collect(hal_garbage_report* out) {
-  HALYARD_CHECK(pointer_to(out, "out"));
+  HALYARD_RETURN_IF_ERROR(pointer_to(out, "out"));
   HALYARD_TRY(const GarbageReport report, collect_garbage());
   *out = {report.sockets, report.members, report.files, report.entries, report.skipped};
   return 0;
 }
 
 }  // namespace
-
-Result<TensorPoolConfig> pool_config_from(const hal_pool_config* config) {
-  if (config == nullptr) return TensorPoolConfig{};
-  HALYARD_CHECK(aligned(config, "config"));
-  TensorPoolConfig limits;
-  limits.pool_size = config->pool_size;
-  limits.max_slots = config->max_slots;
-  limits.slot_alignment = config->slot_alignment;
-  HALYARD_TRY(limits.scrub,
-              enumerator<Scrub>(config->scrub, HAL_SCRUB_ON_FREE, "scrub: is none of hal_scrub"));
-  limits.prefault = config->prefault;
-  limits.lock_memory = config->lock_memory;
-  limits.huge_pages = config->huge_pages;
-  limits.first_bytes = config->first_bytes;
-  return limits;
-}
 
 }  // namespace halyard::capi
 
@@ -152,13 +136,13 @@ hal_pool_config hal_pool_config_large(void) {
 }
 
 hal_pool* hal_pool_create(uint32_t id, const hal_pool_config* config) {
-  return guarded<hal_pool*>(nullptr, [&] { return capi::create(id, config); });
+  return guarded<hal_pool*>(nullptr, [&] { return capi::create_pool(id, config); });
 }
 hal_pool* hal_pool_open(uint32_t id) {
-  return guarded<hal_pool*>(nullptr, [&] { return capi::made(TensorPool::open(id)); });
+  return guarded<hal_pool*>(nullptr, [&] { return capi::slot_handle(TensorPool::open(id)); });
 }
 hal_pool* hal_pool_default(void) {
-  return guarded<hal_pool*>(nullptr, [] { return capi::made(default_pool()); });
+  return guarded<hal_pool*>(nullptr, [] { return capi::slot_handle(default_pool()); });
 }
 void hal_pool_free(hal_pool* pool) {
   if (is_valid(pool)) delete pool;
@@ -174,7 +158,7 @@ bool hal_pool_is_owner(const hal_pool* pool) {
 int hal_pool_get_stats(const hal_pool* pool, hal_pool_stats* out) {
   return guarded<int>(-1, [&]() -> Result<int> {
     HALYARD_TRY(TensorPool* const found, capi::pool_of(pool));
-    HALYARD_CHECK(capi::pointer_to(out, "out"));
+    HALYARD_RETURN_IF_ERROR(capi::pointer_to(out, "out"));
     *out = capi::to_c(found->stats());
     return 0;
   });
@@ -185,7 +169,7 @@ hal_tensor* hal_pool_alloc(const hal_pool* pool, hal_dtype dtype, const size_t* 
   return guarded<hal_tensor*>(nullptr, [&] {
     return capi::allocated<hal_tensor*>(pool, dtype, shape, ndim,
                                         [](auto& from, auto extents, auto element) {
-                                          return capi::made(from.alloc(extents, element));
+                                          return capi::slot_handle(from.alloc(extents, element));
                                         });
   });
 }
@@ -195,8 +179,8 @@ hal_tensor* hal_pool_alloc_for(const hal_pool* pool, hal_dtype dtype, const size
   return guarded<hal_tensor*>(nullptr, [&] {
     return capi::allocated<hal_tensor*>(
         pool, dtype, shape, ndim, [&](auto& from, auto extents, auto element) {
-          return capi::made(from.alloc_for(extents, element, Device::cpu(),
-                                           std::chrono::nanoseconds(timeout_ns)));
+          return capi::slot_handle(from.alloc_for(extents, element, Device::cpu(),
+                                                  std::chrono::nanoseconds(timeout_ns)));
         });
   });
 }
@@ -215,7 +199,7 @@ int hal_tensor_descriptor_of(const hal_tensor* tensor, hal_tensor_descriptor* ou
 hal_tensor* hal_pool_attach(const hal_pool* pool, const hal_tensor_descriptor* descriptor) {
   return guarded<hal_tensor*>(nullptr, [&] {
     return capi::with_descriptor<hal_tensor*>(pool, descriptor, [](auto& from, const auto& which) {
-      return capi::made(from.attach(which));
+      return capi::slot_handle(from.attach(which));
     });
   });
 }
@@ -233,7 +217,7 @@ int hal_pool_alloc_slot(const hal_pool* pool, hal_dtype dtype, const size_t* sha
   return guarded<int>(-1, [&] {
     return capi::allocated<int>(
         pool, dtype, shape, ndim, [out](auto& from, auto extents, auto element) -> Result<int> {
-          HALYARD_CHECK(capi::pointer_to(out, "out"));
+          HALYARD_RETURN_IF_ERROR(capi::pointer_to(out, "out"));
           HALYARD_TRY(const TensorDescriptor made, from.alloc_slot(extents, element));
           *out = std::bit_cast<hal_tensor_descriptor>(made);
           return 0;
@@ -260,13 +244,13 @@ int hal_pool_release(const hal_pool* pool, const hal_tensor_descriptor* descript
 void* hal_pool_bytes(const hal_pool* pool, const hal_tensor_descriptor* descriptor,
                      size_t* out_size) {
   return guarded<void*>(nullptr, [&] {
-    return capi::with_descriptor<void*>(pool, descriptor,
-                                        [out_size](auto& from, const auto& which) -> Result<void*> {
-                                          HALYARD_CHECK(capi::aligned(out_size, "out_size"));
-                                          HALYARD_TRY(const auto bytes, from.bytes(which));
-                                          capi::store(out_size, bytes.size());
-                                          return bytes.data();
-                                        });
+    return capi::with_descriptor<void*>(
+        pool, descriptor, [out_size](auto& from, const auto& which) -> Result<void*> {
+          HALYARD_RETURN_IF_ERROR(capi::aligned(out_size, "out_size"));
+          HALYARD_TRY(const auto bytes, from.bytes(which));
+          capi::store(out_size, bytes.size());
+          return bytes.data();
+        });
   });
 }
 

@@ -29,7 +29,7 @@ Result<std::optional<std::uint32_t>> setting(std::int32_t value, const char* wha
 Result<TopicConfig> topic_config_from(const hal_topic_config* config) {
   TopicConfig wanted;
   if (config == nullptr) return wanted;
-  HALYARD_CHECK(aligned(config, "config"));
+  HALYARD_RETURN_IF_ERROR(aligned(config, "config"));
   HALYARD_TRY(wanted.depth, setting(config->depth, "depth: neither HAL_UNSET nor 1..4096"));
   HALYARD_TRY(wanted.history, setting(config->history, "history: neither HAL_UNSET nor 0..depth"));
   HALYARD_TRY(wanted.max_endpoints,
@@ -77,7 +77,7 @@ Result<hal_topic*> join(const char* name, MessageKind kind, const MessageType& t
   return new hal_topic{.type = kind, .endpoint = std::move(endpoint)};
 }
 
-Result<hal_topic*> create(const char* name, int type, const hal_topic_config* config) {
+Result<hal_topic*> create_topic(const char* name, int type, const hal_topic_config* config) {
   HALYARD_TRY(const MessageType wanted, type_from(type));
   return join(name, static_cast<MessageKind>(type), wanted, config);
 }
@@ -118,8 +118,8 @@ hal_topic_stats to_c(const TopicStats& stats) {
   return out;
 }
 
-Result<hal_tensor*> allocate(const hal_topic* topic, int dtype, const std::size_t* shape,
-                             std::size_t ndim) {
+Result<hal_tensor*> allocate_for_topic(const hal_topic* topic, int dtype, const std::size_t* shape,
+                                       std::size_t ndim) {
   HALYARD_TRY(TopicEndpoint* const endpoint, endpoint_of(topic));
   HALYARD_TRY(const auto extents, shape_from(shape, ndim));
   HALYARD_TRY(const DType element, dtype_from(dtype));
@@ -129,15 +129,6 @@ Result<hal_tensor*> allocate(const hal_topic* topic, int dtype, const std::size_
 }
 
 }  // namespace
-
-Status check_plain(const hal_topic& topic, std::size_t size) {
-  if (topic.type != MessageKind::plain)
-    return make_error(Errc::invalid_argument, "topic: carries no plain structs");
-  const std::size_t wanted = topic.endpoint->type().inline_bytes;
-  if (size == wanted) return {};
-  return make_error(Errc::invalid_argument, "size: is not that of the struct",
-                    std::to_string(size) + ", the struct has " + std::to_string(wanted));
-}
 
 }  // namespace halyard::capi
 
@@ -160,7 +151,7 @@ hal_topic_config hal_topic_config_default(void) {
 
 hal_topic* hal_topic_create(const char* name, hal_message_type type,
                             const hal_topic_config* config) {
-  return guarded<hal_topic*>(nullptr, [&] { return capi::create(name, type, config); });
+  return guarded<hal_topic*>(nullptr, [&] { return capi::create_topic(name, type, config); });
 }
 
 hal_topic* hal_topic_create_struct(const char* name, const char* struct_name, size_t size,
@@ -180,7 +171,7 @@ const char* hal_topic_name(const hal_topic* topic) {
 int hal_topic_get_stats(const hal_topic* topic, hal_topic_stats* out) {
   return guarded<int>(-1, [&]() -> Result<int> {
     HALYARD_TRY(TopicEndpoint* const endpoint, capi::endpoint_of(topic));
-    HALYARD_CHECK(capi::pointer_to(out, "out"));
+    HALYARD_RETURN_IF_ERROR(capi::pointer_to(out, "out"));
     *out = capi::to_c(endpoint->stats());
     return 0;
   });
@@ -196,5 +187,6 @@ hal_pool* hal_topic_pool(const hal_topic* topic) {
 
 hal_tensor* hal_topic_alloc_tensor(const hal_topic* topic, hal_dtype dtype, const size_t* shape,
                                    size_t ndim) {
-  return guarded<hal_tensor*>(nullptr, [&] { return capi::allocate(topic, dtype, shape, ndim); });
+  return guarded<hal_tensor*>(nullptr,
+                              [&] { return capi::allocate_for_topic(topic, dtype, shape, ndim); });
 }

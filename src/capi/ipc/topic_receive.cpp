@@ -91,8 +91,8 @@ bool within(std::int64_t timeout_ns, TopicEndpoint& endpoint, const std::uint64_
 Result<int> receive(const hal_topic* topic, std::int64_t timeout_ns, hal_message** out,
                     std::uint64_t* out_lost) {
   HALYARD_TRY(TopicEndpoint* const endpoint, endpoint_of(topic));
-  HALYARD_CHECK(pointer_to(out, "out"));
-  HALYARD_CHECK(aligned(out_lost, "out_lost"));
+  HALYARD_RETURN_IF_ERROR(pointer_to(out, "out"));
+  HALYARD_RETURN_IF_ERROR(aligned(out_lost, "out_lost"));
   *out = nullptr;
   auto message = std::make_unique<hal_message>();
   std::uint64_t lost = 0;
@@ -108,8 +108,8 @@ Result<int> receive_plain(const hal_topic* topic, std::int64_t timeout_ns, void*
                           std::size_t size, std::uint64_t* out_lost) {
   HALYARD_TRY(TopicEndpoint* const endpoint, endpoint_of(topic));
   if (data == nullptr) return null_argument("data: is NULL");
-  HALYARD_CHECK(aligned(out_lost, "out_lost"));
-  HALYARD_CHECK(check_plain(*topic, size));
+  HALYARD_RETURN_IF_ERROR(aligned(out_lost, "out_lost"));
+  HALYARD_RETURN_IF_ERROR(check_plain(*topic, size));
   std::uint64_t lost = 0;
   const std::span bytes(static_cast<std::byte*>(data), size);
   const bool is_there =

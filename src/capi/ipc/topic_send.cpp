@@ -34,7 +34,7 @@ Result<int> send_framed(TopicEndpoint& endpoint, const T& message) {
 template <class T>
 Status set_header(T& message, const hal_sensor_header* header) {
   if (header == nullptr) return {};
-  HALYARD_CHECK(aligned(header, "header"));
+  HALYARD_RETURN_IF_ERROR(aligned(header, "header"));
   message.set_timestamp_ns(header->timestamp_ns);
   return message.set_frame_id(text_in(header->frame_id));
 }
@@ -58,7 +58,7 @@ Result<int> send_image(const hal_topic* topic, const hal_tensor* handle,
   HALYARD_TRY(TopicEndpoint* const endpoint, endpoint_for(topic, MessageKind::image));
   HALYARD_TRY(const Tensor* const tensor, tensor_of(handle));
   HALYARD_TRY(Image image, image_from(*tensor, encoding));
-  HALYARD_CHECK(set_header(image, header));
+  HALYARD_RETURN_IF_ERROR(set_header(image, header));
   return send_framed(*endpoint, image);
 }
 
@@ -73,9 +73,9 @@ Result<int> send_depth_image(const hal_topic* topic, const hal_tensor* handle,
   HALYARD_TRY(TopicEndpoint* const endpoint, endpoint_for(topic, MessageKind::depth_image));
   HALYARD_TRY(const Tensor* const tensor, tensor_of(handle));
   HALYARD_TRY(DepthImage image, DepthImage::wrap(*tensor));
-  HALYARD_CHECK(image.set_depth_scale(limits.scale));
-  HALYARD_CHECK(image.set_depth_range(limits.min, limits.max));
-  HALYARD_CHECK(set_header(image, header));
+  HALYARD_RETURN_IF_ERROR(image.set_depth_scale(limits.scale));
+  HALYARD_RETURN_IF_ERROR(image.set_depth_range(limits.min, limits.max));
+  HALYARD_RETURN_IF_ERROR(set_header(image, header));
   return send_framed(*endpoint, image);
 }
 
@@ -87,7 +87,7 @@ struct Fields {
 Result<Fields> fields_from(const hal_point_field* fields, std::size_t count) {
   Fields made;
   if (fields == nullptr && count == 0) return made;
-  HALYARD_CHECK(pointer_to(fields, "fields"));
+  HALYARD_RETURN_IF_ERROR(pointer_to(fields, "fields"));
   if (count < 1 || count > max_point_fields)
     return make_error(Errc::invalid_argument, "field_count: must be 1..16", std::to_string(count));
   for (; made.count < count; ++made.count) {
@@ -106,7 +106,7 @@ Result<int> send_point_cloud(const hal_topic* topic, const hal_tensor* handle,
   HALYARD_TRY(PointCloud cloud,
               PointCloud::wrap(*tensor, std::span(fields.fields).first(fields.count)));
   cloud.set_is_dense(is_dense);
-  HALYARD_CHECK(set_header(cloud, header));
+  HALYARD_RETURN_IF_ERROR(set_header(cloud, header));
   return send_framed(*endpoint, cloud);
 }
 
@@ -125,7 +125,7 @@ Result<int> send(const hal_topic* topic, const void* data, std::size_t size) {
   if (data == nullptr && size > 0) return null_argument("data: is NULL");
   const std::span bytes(static_cast<const std::byte*>(data), size);
   if (topic->type == MessageKind::bytes) return send_bytes(*endpoint, bytes);
-  HALYARD_CHECK(check_plain(*topic, size));
+  HALYARD_RETURN_IF_ERROR(check_plain(*topic, size));
   return done(endpoint->send(bytes, nullptr));
 }
 

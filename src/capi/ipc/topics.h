@@ -57,7 +57,7 @@ namespace halyard::capi {
 template <class T>
 Result<T*> pointer_to(T* argument, const char* name) {
   if (argument == nullptr) return make_error(Errc::invalid_argument, "argument: is NULL", name);
-  HALYARD_CHECK(aligned(argument, name));
+  HALYARD_RETURN_IF_ERROR(aligned(argument, name));
   return argument;
 }
 

@@ -22,7 +22,7 @@ namespace halyard::capi {
 namespace {
 
 Result<int> add_topic(hal_waitset* set, const hal_topic* topic, std::uint64_t token) {
-  HALYARD_CHECK(checked(set, "set"));
+  HALYARD_RETURN_IF_ERROR(checked(set, "set"));
   HALYARD_TRY(TopicEndpoint* const endpoint, endpoint_of(topic));
   const auto [place, is_new] = set->topics.try_emplace(token, topic->endpoint);
   const Status added = set->set.add(*endpoint, token);
@@ -31,7 +31,7 @@ Result<int> add_topic(hal_waitset* set, const hal_topic* topic, std::uint64_t to
 }
 
 Result<int> remove(hal_waitset* set, std::uint64_t token) {
-  HALYARD_CHECK(checked(set, "set"));
+  HALYARD_RETURN_IF_ERROR(checked(set, "set"));
   if (!set->set.remove(token))
     return make_error(Errc::not_found, "token: is not in the set", std::to_string(token));
   set->topics.erase(token);
@@ -41,8 +41,8 @@ Result<int> remove(hal_waitset* set, std::uint64_t token) {
 
 Result<int> wait(hal_waitset* set, std::uint64_t* tokens, std::size_t capacity,
                  std::int64_t timeout_ns) {
-  HALYARD_CHECK(checked(set, "set"));
-  HALYARD_CHECK(pointer_to(tokens, "tokens"));
+  HALYARD_RETURN_IF_ERROR(checked(set, "set"));
+  HALYARD_RETURN_IF_ERROR(pointer_to(tokens, "tokens"));
   if (capacity == 0) return null_argument("capacity: must be above 0");
   if (set->pending.empty()) {
     HALYARD_TRY(set->pending, set->set.wait(std::chrono::nanoseconds(timeout_ns)));
@@ -78,14 +78,14 @@ int hal_waitset_add_topic(hal_waitset* set, const hal_topic* topic, uint64_t tok
 
 int hal_waitset_add_timer(hal_waitset* set, int64_t interval_ns, uint64_t token) {
   return guarded<int>(-1, [&]() -> Result<int> {
-    HALYARD_CHECK(checked(set, "set"));
+    HALYARD_RETURN_IF_ERROR(checked(set, "set"));
     return capi::done(set->set.add_timer(std::chrono::nanoseconds(interval_ns), token));
   });
 }
 
 int hal_waitset_add_fd(hal_waitset* set, int fd, uint64_t token) {
   return guarded<int>(-1, [&]() -> Result<int> {
-    HALYARD_CHECK(checked(set, "set"));
+    HALYARD_RETURN_IF_ERROR(checked(set, "set"));
     return capi::done(set->set.add_fd(fd, token));
   });
 }

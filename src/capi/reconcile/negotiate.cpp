@@ -26,7 +26,7 @@ Result<hal_attrs*> new_list(const char* party) {
 template <class F>
 Result<int> with_list(hal_attrs* handle, F&& use) {
   HALYARD_TRY(hal_attrs* const found, checked(handle, "attrs"));
-  HALYARD_CHECK(use(found->party));
+  HALYARD_RETURN_IF_ERROR(use(found->party));
   return 0;
 }
 
@@ -52,7 +52,7 @@ Status set_engine(EngineParty& party, const char* engine, const char* settings) 
 
 Result<hal_reconciled*> reconcile_lists(hal_attrs* const* lists, std::size_t count, unsigned flags,
                                         char** report) {
-  HALYARD_CHECK(aligned(report, "report"));
+  HALYARD_RETURN_IF_ERROR(aligned(report, "report"));
   if (report != nullptr) *report = nullptr;
   constexpr unsigned known = HAL_RECONCILE_ALLOW_DROP | HAL_RECONCILE_NO_ANCHOR;
   if ((flags & ~known) != 0)
@@ -73,7 +73,7 @@ Result<hal_reconciled*> reconcile_lists(hal_attrs* const* lists, std::size_t cou
   return std::move(result).error();
 }
 
-Result<hal_buffer*> allocate(const hal_reconciled* handle, const char* party) {
+Result<hal_buffer*> allocate_agreed(const hal_reconciled* handle, const char* party) {
   HALYARD_TRY(const hal_reconciled* const found, checked(handle, "reconciled"));
   NegotiatedOptions options;
   options.count = 1;
@@ -109,7 +109,7 @@ Result<std::string> text_from(const char* text, const char* name) {
 Result<std::vector<const hal_attrs*>> lists_from(hal_attrs* const* lists, std::size_t count) {
   std::vector<const hal_attrs*> found;
   if (count == 0) return found;
-  HALYARD_CHECK(pointer_to(lists, "lists"));
+  HALYARD_RETURN_IF_ERROR(pointer_to(lists, "lists"));
   if (count > max_lists)
     return make_error(Errc::invalid_argument, "count: at most 1024 lists", std::to_string(count));
   for (std::size_t k = 0; k < count; ++k) {
@@ -211,7 +211,7 @@ size_t hal_reconciled_count(const hal_reconciled* reconciled) {
 }
 
 hal_buffer* hal_reconciled_alloc(const hal_reconciled* reconciled, const char* party) {
-  return guarded<hal_buffer*>(nullptr, [&] { return allocate(reconciled, party); });
+  return guarded<hal_buffer*>(nullptr, [&] { return allocate_agreed(reconciled, party); });
 }
 
 hal_pool* hal_reconciled_pool(const hal_reconciled* reconciled, uint32_t id, uint32_t count) {

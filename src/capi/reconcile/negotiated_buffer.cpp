@@ -17,14 +17,14 @@ Result<NegotiatedBuffer*> buffer_of(const hal_buffer* handle) {
   return &found->buffer;
 }
 
-Result<hal_tensor*> made(Result<Tensor> tensor) {
+Result<hal_tensor*> view_handle(Result<Tensor> tensor) {
   if (!tensor) return std::move(tensor).error();
   return new hal_tensor{.tensor = *std::move(tensor)};
 }
 
 Result<int> layout_of(const hal_buffer* handle, hal_buffer_layout* out) {
   HALYARD_TRY(const NegotiatedBuffer* const buffer, buffer_of(handle));
-  HALYARD_CHECK(pointer_to(out, "out"));
+  HALYARD_RETURN_IF_ERROR(pointer_to(out, "out"));
   const Reconciled& result = buffer->attributes();
   if (!result.has_tensor())
     return make_error(Errc::unsupported, "buffer: the parties agreed on no tensor");
@@ -47,7 +47,7 @@ Result<int> layout_of(const hal_buffer* handle, hal_buffer_layout* out) {
 Result<void*> lock(const hal_buffer* handle, int access, std::int64_t timeout_ns,
                    std::size_t* size) {
   HALYARD_TRY(NegotiatedBuffer* const buffer, buffer_of(handle));
-  HALYARD_CHECK(aligned(size, "size"));
+  HALYARD_RETURN_IF_ERROR(aligned(size, "size"));
   HALYARD_TRY(const CpuAccess wanted, cpu_access_from(access));
   if (wanted == CpuAccess::none)
     return make_error(Errc::invalid_argument, "access: a lock is for reading, writing or both");
@@ -69,14 +69,14 @@ Result<int> submit_fence(const hal_buffer* handle, int fence) {
   HALYARD_TRY(NegotiatedBuffer* const buffer, buffer_of(handle));
   if (fence < 0) return make_error(Errc::invalid_argument, "fence: is no descriptor");
   HALYARD_TRY(Fd own, Fd::duplicate(fence));
-  HALYARD_CHECK(buffer->submit(std::move(own)));
+  HALYARD_RETURN_IF_ERROR(buffer->submit(std::move(own)));
   return 0;
 }
 
 Result<int> status_of(const hal_buffer* handle, std::int64_t timeout_ns,
                       hal_operation_status* out) {
   HALYARD_TRY(const NegotiatedBuffer* const buffer, buffer_of(handle));
-  HALYARD_CHECK(pointer_to(out, "out"));
+  HALYARD_RETURN_IF_ERROR(pointer_to(out, "out"));
   HALYARD_TRY(const OperationStatus status, buffer->status(std::chrono::nanoseconds(timeout_ns)));
   *out = {static_cast<int>(status.state), status.code,
           static_cast<std::uint64_t>(status.duration.count()), status.is_poisoned};
@@ -84,7 +84,7 @@ Result<int> status_of(const hal_buffer* handle, std::int64_t timeout_ns,
 }
 
 Result<std::uint8_t*> encode_all(hal_attrs* const* lists, std::size_t count, std::size_t* size) {
-  HALYARD_CHECK(pointer_to(size, "size"));
+  HALYARD_RETURN_IF_ERROR(pointer_to(size, "size"));
   HALYARD_TRY(const auto handles, lists_from(lists, count));
   std::vector<const AttributeList*> pointers;
   for (const hal_attrs* each : handles)
@@ -95,15 +95,15 @@ Result<std::uint8_t*> encode_all(hal_attrs* const* lists, std::size_t count, std
   return bytes;
 }
 
-Result<std::span<const std::byte>> bytes_from(const std::uint8_t* bytes, std::size_t size) {
-  if (size != 0) HALYARD_CHECK(pointer_to(bytes, "bytes"));
+Result<std::span<const std::byte>> blob_from(const std::uint8_t* bytes, std::size_t size) {
+  if (size != 0) HALYARD_RETURN_IF_ERROR(pointer_to(bytes, "bytes"));
   return std::as_bytes(std::span(bytes, size));
 }
 
 Result<int> decode_all(const std::uint8_t* bytes, std::size_t size, hal_attrs** out,
                        std::size_t capacity) {
-  HALYARD_TRY(const auto blob, bytes_from(bytes, size));
-  HALYARD_CHECK(pointer_to(out, "out"));
+  HALYARD_TRY(const auto blob, blob_from(bytes, size));
+  HALYARD_RETURN_IF_ERROR(pointer_to(out, "out"));
   HALYARD_TRY(auto lists, decode_lists(blob));
   if (lists.size() > capacity)
     return make_error(Errc::exhausted, "capacity: there are more lists",
@@ -120,8 +120,8 @@ Result<std::uint8_t*> export_to(const hal_buffer* handle, const char* party, std
                                 int* fd) {
   HALYARD_TRY(const NegotiatedBuffer* const buffer, buffer_of(handle));
   HALYARD_TRY(const std::string name, text_from(party, "party"));
-  HALYARD_CHECK(pointer_to(size, "size"));
-  HALYARD_CHECK(pointer_to(fd, "fd"));
+  HALYARD_RETURN_IF_ERROR(pointer_to(size, "size"));
+  HALYARD_RETURN_IF_ERROR(pointer_to(fd, "fd"));
   HALYARD_TRY(ExportedBuffer exported, export_buffer(*buffer, name));
   HALYARD_TRY(std::uint8_t* const bytes, copied(exported.blob));
   *size = exported.blob.size();
@@ -131,7 +131,7 @@ Result<std::uint8_t*> export_to(const hal_buffer* handle, const char* party, std
 
 Result<hal_buffer*> import_from(const std::uint8_t* bytes, std::size_t size, int fd,
                                 hal_attrs* const* lists, std::size_t count) {
-  HALYARD_TRY(const auto blob, bytes_from(bytes, size));
+  HALYARD_TRY(const auto blob, blob_from(bytes, size));
   HALYARD_TRY(const auto handles, lists_from(lists, count));
   std::vector<const AttributeList*> pointers;
   for (const hal_attrs* each : handles)
@@ -153,14 +153,14 @@ void hal_buffer_free(hal_buffer* buffer) {
 hal_tensor* hal_buffer_tensor(const hal_buffer* buffer) {
   return guarded<hal_tensor*>(nullptr, [&]() -> Result<hal_tensor*> {
     HALYARD_TRY(const NegotiatedBuffer* const found, buffer_of(buffer));
-    return made(found->tensor());
+    return view_handle(found->tensor());
   });
 }
 
 hal_tensor* hal_buffer_image(const hal_buffer* buffer) {
   return guarded<hal_tensor*>(nullptr, [&]() -> Result<hal_tensor*> {
     HALYARD_TRY(const NegotiatedBuffer* const found, buffer_of(buffer));
-    return made(found->image());
+    return view_handle(found->image());
   });
 }
 
@@ -185,7 +185,7 @@ void* hal_buffer_lock(const hal_buffer* buffer, enum HalCpuAccess access, int64_
 int hal_buffer_unlock(const hal_buffer* buffer) {
   return guarded(-1, [&]() -> Result<int> {
     HALYARD_TRY(NegotiatedBuffer* const found, buffer_of(buffer));
-    HALYARD_CHECK(found->unlock());
+    HALYARD_RETURN_IF_ERROR(found->unlock());
     return 0;
   });
 }

@@ -36,8 +36,8 @@ namespace {
 template <class F>
 int change(hal_decoder_params* params, F&& set) noexcept {
   return guarded<int>(-1, [&]() -> Result<int> {
-    HALYARD_CHECK(checked(params, "params"));
-    HALYARD_CHECK(std::forward<F>(set)(*params));
+    HALYARD_RETURN_IF_ERROR(checked(params, "params"));
+    HALYARD_RETURN_IF_ERROR(std::forward<F>(set)(*params));
     return 0;
   });
 }
@@ -121,9 +121,9 @@ int hal_decoder_params_add_output(hal_decoder_params* params, HalOutputType type
                                   HalDecoderType decoder, const size_t* shape,
                                   const HalDimName* dims, size_t ndim) {
   return guarded<int>(-1, [&]() -> Result<int> {
-    HALYARD_CHECK(checked(params, "params"));
+    HALYARD_RETURN_IF_ERROR(checked(params, "params"));
     HALYARD_TRY(const auto extents, capi::shape_from(shape, ndim));
-    HALYARD_CHECK(capi::aligned(dims, "dims"));
+    HALYARD_RETURN_IF_ERROR(capi::aligned(dims, "dims"));
     Output output;
     HALYARD_TRY(output.kind, enumerator<OutputKind>(type, HAL_OUTPUT_TYPE_CLASSES,
                                                     "type: is none of HalOutputType"));
@@ -158,7 +158,7 @@ int hal_decoder_params_output_set_anchors(hal_decoder_params* params, int index,
     HALYARD_TRY(Output* const output, output_at(p, index));
     if (anchors == nullptr || num_anchors == 0)
       return capi::null_argument("anchors: NULL, or none");
-    HALYARD_CHECK(capi::aligned(anchors, "anchors"));
+    HALYARD_RETURN_IF_ERROR(capi::aligned(anchors, "anchors"));
     if (num_anchors > 1024)
       return make_error(Errc::invalid_argument, "num_anchors: at most 1024",
                         std::to_string(num_anchors));
@@ -250,7 +250,7 @@ int hal_decoder_params_set_native(hal_decoder_params* params, bool native) {
 
 hal_decoder* hal_decoder_new(const hal_decoder_params* params) {
   return guarded<hal_decoder*>(nullptr, [&]() -> Result<hal_decoder*> {
-    HALYARD_CHECK(checked(params, "params"));
+    HALYARD_RETURN_IF_ERROR(checked(params, "params"));
     const bool is_said = params->json || params->yaml || params->file || !params->outputs.empty();
     auto decoder = decoder_from(*params);
     if (!decoder) {
@@ -271,20 +271,20 @@ int hal_decoder_decode(const hal_decoder* decoder, const hal_tensor* const* outp
   capi::store(out_boxes, {});
   capi::store(out_segmentations, {});
   return guarded<int>(-1, [&]() -> Result<int> {
-    HALYARD_CHECK(checked(decoder, "decoder"));
+    HALYARD_RETURN_IF_ERROR(checked(decoder, "decoder"));
     if (out_boxes == nullptr) return capi::null_argument("out_boxes: is NULL");
-    HALYARD_CHECK(capi::aligned(out_boxes, "out_boxes"));
-    HALYARD_CHECK(capi::aligned(out_segmentations, "out_segmentations"));
+    HALYARD_RETURN_IF_ERROR(capi::aligned(out_boxes, "out_boxes"));
+    HALYARD_RETURN_IF_ERROR(capi::aligned(out_segmentations, "out_segmentations"));
     HALYARD_TRY(const auto tensors, capi::tensors_from(outputs, num_outputs));
     auto boxes = std::make_unique<hal_detect_box_list>();
     if (out_segmentations == nullptr) {
-      HALYARD_CHECK(decoder->decoder.decode_boxes(tensors, boxes->boxes));
+      HALYARD_RETURN_IF_ERROR(decoder->decoder.decode_boxes(tensors, boxes->boxes));
       *out_boxes = boxes.release();
       return 0;
     }
     auto masks = std::make_unique<hal_segmentation_list>();
     compat::Found found;
-    HALYARD_CHECK(decoder->decoder.decode(tensors, found));
+    HALYARD_RETURN_IF_ERROR(decoder->decoder.decode(tensors, found));
     boxes->boxes = std::move(found.boxes);
     masks->list = std::move(found.segmentations);
     *out_boxes = boxes.release();
@@ -302,18 +302,19 @@ int hal_decoder_decode_tracked(const hal_decoder* decoder, hal_bytetrack* tracke
   capi::store(out_segmentations, {});
   capi::store(out_tracks, {});
   return guarded<int>(-1, [&]() -> Result<int> {
-    HALYARD_CHECK(checked(decoder, "decoder"));
-    HALYARD_CHECK(checked(tracker, "tracker"));
+    HALYARD_RETURN_IF_ERROR(checked(decoder, "decoder"));
+    HALYARD_RETURN_IF_ERROR(checked(tracker, "tracker"));
     if (out_boxes == nullptr) return capi::null_argument("out_boxes: is NULL");
-    HALYARD_CHECK(capi::aligned(out_boxes, "out_boxes"));
-    HALYARD_CHECK(capi::aligned(out_segmentations, "out_segmentations"));
-    HALYARD_CHECK(capi::aligned(out_tracks, "out_tracks"));
+    HALYARD_RETURN_IF_ERROR(capi::aligned(out_boxes, "out_boxes"));
+    HALYARD_RETURN_IF_ERROR(capi::aligned(out_segmentations, "out_segmentations"));
+    HALYARD_RETURN_IF_ERROR(capi::aligned(out_tracks, "out_tracks"));
     HALYARD_TRY(const auto tensors, capi::tensors_from(outputs, num_outputs));
     auto boxes = std::make_unique<hal_detect_box_list>();
     auto masks = std::make_unique<hal_segmentation_list>();
     auto tracks = std::make_unique<hal_track_info_list>();
     compat::Found found;
-    HALYARD_CHECK(decoder->decoder.decode_tracked(tracker->tracker, timestamp, tensors, found));
+    HALYARD_RETURN_IF_ERROR(
+        decoder->decoder.decode_tracked(tracker->tracker, timestamp, tensors, found));
     boxes->boxes = std::move(found.boxes);
     masks->list = std::move(found.segmentations);
     tracks->tracks = std::move(found.tracks);
@@ -329,13 +330,13 @@ hal_proto_data* hal_decoder_decode_proto(const hal_decoder* decoder,
                                          hal_detect_box_list** out_boxes) {
   capi::store(out_boxes, {});
   return guarded<hal_proto_data*>(nullptr, [&]() -> Result<hal_proto_data*> {
-    HALYARD_CHECK(checked(decoder, "decoder"));
+    HALYARD_RETURN_IF_ERROR(checked(decoder, "decoder"));
     if (out_boxes == nullptr) return capi::null_argument("out_boxes: is NULL");
-    HALYARD_CHECK(capi::aligned(out_boxes, "out_boxes"));
+    HALYARD_RETURN_IF_ERROR(capi::aligned(out_boxes, "out_boxes"));
     HALYARD_TRY(const auto tensors, capi::tensors_from(outputs, num_outputs));
     auto boxes = std::make_unique<hal_detect_box_list>();
     std::optional<compat::ProtoData> protos;
-    HALYARD_CHECK(decoder->decoder.decode_proto(tensors, boxes->boxes, protos));
+    HALYARD_RETURN_IF_ERROR(decoder->decoder.decode_proto(tensors, boxes->boxes, protos));
     hal_proto_data* const data = protos ? new hal_proto_data{.data = *std::move(protos)} : nullptr;
     *out_boxes = boxes.release();
     return data;
@@ -344,14 +345,14 @@ hal_proto_data* hal_decoder_decode_proto(const hal_decoder* decoder,
 
 char* hal_decoder_model_type(const hal_decoder* decoder) {
   return guarded<char*>(nullptr, [&]() -> Result<char*> {
-    HALYARD_CHECK(checked(decoder, "decoder"));
+    HALYARD_RETURN_IF_ERROR(checked(decoder, "decoder"));
     return capi::duplicated(decoder->decoder.model_type().c_str());
   });
 }
 
 int hal_decoder_normalized_boxes(const hal_decoder* decoder) {
   return guarded<int>(-1, [&]() -> Result<int> {
-    HALYARD_CHECK(checked(decoder, "decoder"));
+    HALYARD_RETURN_IF_ERROR(checked(decoder, "decoder"));
     const auto normalized = decoder->decoder.normalized_boxes();
     return normalized ? int{*normalized} : -1;
   });
@@ -359,10 +360,10 @@ int hal_decoder_normalized_boxes(const hal_decoder* decoder) {
 
 int hal_decoder_input_dims(const hal_decoder* decoder, size_t* width, size_t* height) {
   return guarded<int>(-1, [&]() -> Result<int> {
-    HALYARD_CHECK(checked(decoder, "decoder"));
+    HALYARD_RETURN_IF_ERROR(checked(decoder, "decoder"));
     const auto size = decoder->decoder.input_dims();
-    HALYARD_CHECK(capi::aligned(width, "width"));
-    HALYARD_CHECK(capi::aligned(height, "height"));
+    HALYARD_RETURN_IF_ERROR(capi::aligned(width, "width"));
+    HALYARD_RETURN_IF_ERROR(capi::aligned(height, "height"));
     if (!size) return 0;
     capi::store(width, static_cast<std::size_t>(size->width));
     capi::store(height, static_cast<std::size_t>(size->height));
@@ -372,9 +373,10 @@ int hal_decoder_input_dims(const hal_decoder* decoder, size_t* width, size_t* he
 
 int hal_dequantize(const hal_tensor* input, hal_quantization quant, hal_tensor* output) {
   return guarded<int>(-1, [&]() -> Result<int> {
-    HALYARD_CHECK(checked(input, "input"));
-    HALYARD_CHECK(checked(output, "output"));
-    HALYARD_CHECK(compat::dequantize(input->tensor, quant.scale, quant.zero_point, output->tensor));
+    HALYARD_RETURN_IF_ERROR(checked(input, "input"));
+    HALYARD_RETURN_IF_ERROR(checked(output, "output"));
+    HALYARD_RETURN_IF_ERROR(
+        compat::dequantize(input->tensor, quant.scale, quant.zero_point, output->tensor));
     return 0;
   });
 }

@@ -25,9 +25,9 @@ using capi::is_valid;
 namespace {
 
 template <class List>
-List* take(hal_decoded* decoded, std::unique_ptr<List> hal_decoded::*part) noexcept {
+List* take_part(hal_decoded* decoded, std::unique_ptr<List> hal_decoded::*part) noexcept {
   return guarded<List*>(nullptr, [&]() -> Result<List*> {
-    HALYARD_CHECK(checked(decoded, "decoded"));
+    HALYARD_RETURN_IF_ERROR(checked(decoded, "decoded"));
     if (decoded->*part == nullptr)
       return make_error(Errc::invalid_argument, "decoded: this part was taken before");
     return (decoded->*part).release();
@@ -49,9 +49,9 @@ void split(hal_decoded& decoded) {
 int hal_decoder_batch_size(const hal_decoder* decoder, const hal_tensor* const* outputs,
                            size_t num_outputs, size_t* out) {
   return guarded<int>(-1, [&]() -> Result<int> {
-    HALYARD_CHECK(checked(decoder, "decoder"));
+    HALYARD_RETURN_IF_ERROR(checked(decoder, "decoder"));
     if (out == nullptr) return capi::null_argument("out: is NULL");
-    HALYARD_CHECK(capi::aligned(out, "out"));
+    HALYARD_RETURN_IF_ERROR(capi::aligned(out, "out"));
     HALYARD_TRY(const auto tensors, capi::tensors_from(outputs, num_outputs));
     HALYARD_TRY(*out, decoder->decoder.batch_size(tensors));
     return 0;
@@ -62,17 +62,17 @@ hal_decoded* hal_decoder_decode_element(const hal_decoder* decoder,
                                         const hal_tensor* const* outputs, size_t num_outputs,
                                         size_t batch, hal_bytetrack* tracker, uint64_t timestamp) {
   return guarded<hal_decoded*>(nullptr, [&]() -> Result<hal_decoded*> {
-    HALYARD_CHECK(checked(decoder, "decoder"));
-    if (tracker != nullptr) HALYARD_CHECK(checked(tracker, "tracker"));
+    HALYARD_RETURN_IF_ERROR(checked(decoder, "decoder"));
+    if (tracker != nullptr) HALYARD_RETURN_IF_ERROR(checked(tracker, "tracker"));
     HALYARD_TRY(const auto tensors, capi::tensors_from(outputs, num_outputs));
     if (batch == compat::only_element)
       return make_error(Errc::invalid_argument, "batch: must be below the tensors' batch extent");
     auto decoded = std::make_unique<hal_decoded>();
     if (tracker == nullptr) {
-      HALYARD_CHECK(decoder->decoder.decode(tensors, decoded->found, SIZE_MAX, batch));
+      HALYARD_RETURN_IF_ERROR(decoder->decoder.decode(tensors, decoded->found, SIZE_MAX, batch));
     } else {
-      HALYARD_CHECK(decoder->decoder.decode_tracked(tracker->tracker, timestamp, tensors,
-                                                    decoded->found, SIZE_MAX, batch));
+      HALYARD_RETURN_IF_ERROR(decoder->decoder.decode_tracked(tracker->tracker, timestamp, tensors,
+                                                              decoded->found, SIZE_MAX, batch));
     }
     split(*decoded);
     return decoded.release();
@@ -84,15 +84,15 @@ void hal_decoded_free(hal_decoded* decoded) {
 }
 
 hal_detect_box_list* hal_decoded_take_boxes(hal_decoded* decoded) {
-  return take(decoded, &hal_decoded::boxes);
+  return take_part(decoded, &hal_decoded::boxes);
 }
 
 hal_segmentation_list* hal_decoded_take_masks(hal_decoded* decoded) {
-  return take(decoded, &hal_decoded::masks);
+  return take_part(decoded, &hal_decoded::masks);
 }
 
 hal_track_info_list* hal_decoded_take_tracks(hal_decoded* decoded) {
-  return take(decoded, &hal_decoded::tracks);
+  return take_part(decoded, &hal_decoded::tracks);
 }
 
 size_t hal_decoded_rotated_count(const hal_decoded* decoded) {
@@ -101,7 +101,7 @@ size_t hal_decoded_rotated_count(const hal_decoded* decoded) {
 
 int hal_decoded_get_rotated(const hal_decoded* decoded, size_t index, hal_rotated_box* out) {
   return guarded<int>(-1, [&]() -> Result<int> {
-    HALYARD_CHECK(checked(decoded, "decoded"));
+    HALYARD_RETURN_IF_ERROR(checked(decoded, "decoded"));
     return capi::get(decoded->found.rotated, index, out, [](const RotatedBox& box) {
       return hal_rotated_box{box.cx, box.cy, box.width, box.height, box.angle};
     });
@@ -115,7 +115,7 @@ size_t hal_decoded_keypoints_each(const hal_decoded* decoded) {
 int hal_decoded_get_keypoint(const hal_decoded* decoded, size_t box, size_t index,
                              hal_keypoint* out) {
   return guarded<int>(-1, [&]() -> Result<int> {
-    HALYARD_CHECK(checked(decoded, "decoded"));
+    HALYARD_RETURN_IF_ERROR(checked(decoded, "decoded"));
     const std::size_t each = decoded->found.keypoints_each;
     if (index >= each)
       return make_error(Errc::invalid_argument, "index: is beyond the points of a box",
@@ -134,7 +134,7 @@ size_t hal_decoded_class_count(const hal_decoded* decoded) {
 
 int hal_decoded_get_class(const hal_decoded* decoded, size_t index, hal_class_score* out) {
   return guarded<int>(-1, [&]() -> Result<int> {
-    HALYARD_CHECK(checked(decoded, "decoded"));
+    HALYARD_RETURN_IF_ERROR(checked(decoded, "decoded"));
     return capi::get(decoded->found.classes, index, out, [](const ClassScore& each) {
       return hal_class_score{static_cast<std::size_t>(each.label), each.score};
     });

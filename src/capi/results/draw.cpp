@@ -14,7 +14,7 @@ using capi::guarded;
 namespace {
 
 // What all draw calls take, as the caller gave it.
-struct Request {
+struct DrawRequest {
   hal_image_processor* processor;
   hal_tensor* dst;
   const hal_tensor* background;
@@ -25,17 +25,17 @@ struct Request {
 
 Result<std::optional<compat::Letterbox>> letterbox_from(const float* letterbox) {
   std::optional<compat::Letterbox> out;
-  HALYARD_CHECK(capi::aligned(letterbox, "letterbox"));
+  HALYARD_RETURN_IF_ERROR(capi::aligned(letterbox, "letterbox"));
   if (letterbox != nullptr) out = {letterbox[0], letterbox[1], letterbox[2], letterbox[3]};
   return out;
 }
 
-Result<compat::DrawOptions> options_of(const Request& request) {
-  HALYARD_CHECK(checked(request.processor, "processor"));
-  HALYARD_CHECK(checked(request.dst, "dst"));
+Result<compat::DrawOptions> options_of(const DrawRequest& request) {
+  HALYARD_RETURN_IF_ERROR(checked(request.processor, "processor"));
+  HALYARD_RETURN_IF_ERROR(checked(request.dst, "dst"));
   compat::DrawOptions out;
   if (request.background != nullptr) {
-    HALYARD_CHECK(checked(request.background, "background"));
+    HALYARD_RETURN_IF_ERROR(checked(request.background, "background"));
     out.background = &request.background->tensor;
   }
   HALYARD_TRY(out.color_mode,
@@ -48,7 +48,7 @@ Result<compat::DrawOptions> options_of(const Request& request) {
 
 Result<std::span<const Detection>> boxes_of(const hal_detect_box_list* list) {
   if (list == nullptr) return std::span<const Detection>();
-  HALYARD_CHECK(checked(list, "detections"));
+  HALYARD_RETURN_IF_ERROR(checked(list, "detections"));
   return std::span<const Detection>(list->boxes);
 }
 
@@ -57,13 +57,13 @@ Result<hal_segmentation_list*> materialized(hal_image_processor* processor,
                                             const hal_proto_data* proto_data,
                                             const float* letterbox,
                                             const compat::MaskResolution& resolution) {
-  HALYARD_CHECK(checked(processor, "processor"));
-  HALYARD_CHECK(checked(detections, "detections"));
-  HALYARD_CHECK(checked(proto_data, "proto_data"));
+  HALYARD_RETURN_IF_ERROR(checked(processor, "processor"));
+  HALYARD_RETURN_IF_ERROR(checked(detections, "detections"));
+  HALYARD_RETURN_IF_ERROR(checked(proto_data, "proto_data"));
   HALYARD_TRY(const auto box, letterbox_from(letterbox));
   auto list = std::make_unique<hal_segmentation_list>();
-  HALYARD_CHECK(processor->painter.materialize_masks(detections->boxes, proto_data->data, box,
-                                                     resolution, list->list));
+  HALYARD_RETURN_IF_ERROR(processor->painter.materialize_masks(detections->boxes, proto_data->data,
+                                                               box, resolution, list->list));
   return list.release();
 }
 
@@ -83,12 +83,12 @@ struct Tracking {
 
 Result<int> decode_and_draw(const Work& work, const compat::DrawOptions& options,
                             hal_detect_box_list** out_boxes) {
-  HALYARD_CHECK(checked(work.decoder, "decoder"));
-  HALYARD_CHECK(capi::aligned(out_boxes, "out_boxes"));
+  HALYARD_RETURN_IF_ERROR(checked(work.decoder, "decoder"));
+  HALYARD_RETURN_IF_ERROR(capi::aligned(out_boxes, "out_boxes"));
   HALYARD_TRY(const auto tensors, capi::tensors_from(work.outputs, work.num_outputs));
   auto boxes = std::make_unique<hal_detect_box_list>();
-  HALYARD_CHECK(work.processor->painter.draw_masks(work.decoder->decoder, tensors, work.dst->tensor,
-                                                   boxes->boxes, options));
+  HALYARD_RETURN_IF_ERROR(work.processor->painter.draw_masks(
+      work.decoder->decoder, tensors, work.dst->tensor, boxes->boxes, options));
   if (out_boxes != nullptr) *out_boxes = boxes.release();
   return 0;
 }
@@ -96,14 +96,14 @@ Result<int> decode_and_draw(const Work& work, const compat::DrawOptions& options
 Result<int> track_and_draw(const Work& work, const Tracking& tracking,
                            const compat::DrawOptions& options, hal_detect_box_list** out_boxes,
                            hal_track_info_list** out_tracks) {
-  HALYARD_CHECK(checked(work.decoder, "decoder"));
-  HALYARD_CHECK(capi::aligned(out_boxes, "out_boxes"));
-  HALYARD_CHECK(capi::aligned(out_tracks, "out_tracks"));
-  HALYARD_CHECK(checked(tracking.tracker, "tracker"));
+  HALYARD_RETURN_IF_ERROR(checked(work.decoder, "decoder"));
+  HALYARD_RETURN_IF_ERROR(capi::aligned(out_boxes, "out_boxes"));
+  HALYARD_RETURN_IF_ERROR(capi::aligned(out_tracks, "out_tracks"));
+  HALYARD_RETURN_IF_ERROR(checked(tracking.tracker, "tracker"));
   HALYARD_TRY(const auto tensors, capi::tensors_from(work.outputs, work.num_outputs));
   auto boxes = std::make_unique<hal_detect_box_list>();
   auto tracks = std::make_unique<hal_track_info_list>();
-  HALYARD_CHECK(work.processor->painter.draw_masks_tracked(
+  HALYARD_RETURN_IF_ERROR(work.processor->painter.draw_masks_tracked(
       work.decoder->decoder, tracking.tracker->tracker, tracking.timestamp, tensors,
       work.dst->tensor, boxes->boxes, tracks->tracks, options));
   if (out_boxes != nullptr) *out_boxes = boxes.release();
@@ -124,10 +124,11 @@ int hal_image_processor_draw_decoded_masks(hal_image_processor* processor, hal_t
     HALYARD_TRY(const auto boxes, boxes_of(detections));
     std::span<const compat::Segmentation> masks;
     if (segmentations != nullptr) {
-      HALYARD_CHECK(checked(segmentations, "segmentations"));
+      HALYARD_RETURN_IF_ERROR(checked(segmentations, "segmentations"));
       masks = segmentations->list.views();
     }
-    HALYARD_CHECK(processor->painter.draw_decoded_masks(dst->tensor, boxes, masks, options));
+    HALYARD_RETURN_IF_ERROR(
+        processor->painter.draw_decoded_masks(dst->tensor, boxes, masks, options));
     return 0;
   });
 }
@@ -190,8 +191,8 @@ int hal_image_processor_draw_proto_masks(hal_image_processor* processor, hal_ten
     HALYARD_TRY(const auto options,
                 options_of({processor, dst, background, opacity, letterbox, color_mode}));
     HALYARD_TRY(const auto boxes, boxes_of(detections));
-    HALYARD_CHECK(checked(proto_data, "proto_data"));
-    HALYARD_CHECK(
+    HALYARD_RETURN_IF_ERROR(checked(proto_data, "proto_data"));
+    HALYARD_RETURN_IF_ERROR(
         processor->painter.draw_proto_masks(dst->tensor, boxes, proto_data->data, options));
     return 0;
   });
@@ -215,12 +216,12 @@ int hal_image_processor_draw_masks_tracked(
 int hal_image_processor_set_class_colors(hal_image_processor* processor, const uint8_t (*colors)[4],
                                          size_t num_colors) {
   return guarded<int>(-1, [&]() -> Result<int> {
-    HALYARD_CHECK(checked(processor, "processor"));
+    HALYARD_RETURN_IF_ERROR(checked(processor, "processor"));
     if (colors == nullptr) return capi::null_argument("colors: is NULL");
     std::vector<MaskColor> made;
     for (std::size_t i = 0; i < std::min<std::size_t>(num_colors, 20); ++i)
       made.push_back({colors[i][0], colors[i][1], colors[i][2], colors[i][3]});
-    HALYARD_CHECK(processor->painter.set_class_colors(made));
+    HALYARD_RETURN_IF_ERROR(processor->painter.set_class_colors(made));
     return 0;
   });
 }

@@ -18,8 +18,9 @@ namespace halyard::capi {
 namespace {
 
 Result<int> set_quantization(hal_tensor* handle, float scale, int zero_point) {
-  HALYARD_CHECK(tensor_of(handle));
-  HALYARD_CHECK(handle->tensor.set_quantization(Quantization::per_tensor(scale, zero_point)));
+  HALYARD_RETURN_IF_ERROR(tensor_of(handle));
+  HALYARD_RETURN_IF_ERROR(
+      handle->tensor.set_quantization(Quantization::per_tensor(scale, zero_point)));
   return 0;
 }
 
@@ -32,34 +33,19 @@ Result<HalTensorQuant*> quantization_of(const hal_tensor* handle) {
 Result<int> colorimetry_of(const hal_tensor* handle, hal_colorimetry* out) {
   HALYARD_TRY(const Tensor* const tensor, tensor_of(handle));
   if (out == nullptr) return null_argument("out: is NULL");
-  HALYARD_CHECK(aligned(out, "out"));
+  HALYARD_RETURN_IF_ERROR(aligned(out, "out"));
   *out = colorimetry_to_c(tensor->colorimetry());
   return 0;
 }
 
 Result<int> from_v4l2(const V4l2Colorimetry& codes, hal_colorimetry* out) {
   if (out == nullptr) return null_argument("out: is NULL");
-  HALYARD_CHECK(aligned(out, "out"));
+  HALYARD_RETURN_IF_ERROR(aligned(out, "out"));
   *out = colorimetry_to_c(colorimetry_from_v4l2(codes));
   return 0;
 }
 
-template <class E>
-E axis_from(int value, int last) noexcept {
-  return value >= 0 && value <= last ? static_cast<E>(value) : E::unknown;
-}
-
 }  // namespace
-
-Colorimetry colorimetry_from(const hal_colorimetry& c) noexcept {
-  return {axis_from<ColorSpace>(c.space, 4), axis_from<ColorTransfer>(c.transfer, 5),
-          axis_from<ColorEncoding>(c.encoding, 3), axis_from<ColorRange>(c.range, 2)};
-}
-
-hal_colorimetry colorimetry_to_c(const Colorimetry& c) noexcept {
-  return {static_cast<int>(c.space), static_cast<int>(c.transfer), static_cast<int>(c.encoding),
-          static_cast<int>(c.range)};
-}
 
 }  // namespace halyard::capi
 

@@ -40,7 +40,7 @@ Result<Size> size_from(std::size_t width, std::size_t height) {
 
 Result<compat::TilingConfig> config_from(const hal_tiling_config* config) {
   if (config == nullptr) return capi::null_argument("config: is NULL");
-  HALYARD_CHECK(capi::aligned(config, "config"));
+  HALYARD_RETURN_IF_ERROR(capi::aligned(config, "config"));
   compat::TilingConfig out;
   HALYARD_TRY(out.tile, size_from(config->tile_w, config->tile_h));
   out.overlap = config->overlap_ratio;
@@ -54,7 +54,7 @@ Result<compat::TilingConfig> config_from(const hal_tiling_config* config) {
 
 Result<compat::MergeConfig> merge_from(const hal_merge_config* config) {
   if (config == nullptr) return capi::null_argument("config: is NULL");
-  HALYARD_CHECK(capi::aligned(config, "config"));
+  HALYARD_RETURN_IF_ERROR(capi::aligned(config, "config"));
   if (config->metric != HAL_MATCH_METRIC_IOU && config->metric != HAL_MATCH_METRIC_IOS)
     return make_error(Errc::invalid_argument, "config: metric is none of hal_match_metric",
                       std::to_string(config->metric));
@@ -69,7 +69,7 @@ Result<compat::MergeConfig> merge_from(const hal_merge_config* config) {
 
 Result<compat::TilePlacement> placement_from(const hal_tile_placement* placement) {
   if (placement == nullptr) return capi::null_argument("placement: is NULL");
-  HALYARD_CHECK(capi::aligned(placement, "placement"));
+  HALYARD_RETURN_IF_ERROR(capi::aligned(placement, "placement"));
   compat::TilePlacement out{placement->index,
                             placement->count,
                             {placement->origin_x, placement->origin_y},
@@ -104,7 +104,7 @@ hal_tile_spec to_c(const compat::TileSpec& tile) noexcept {
 
 Result<std::span<const Detection>> boxes_from(const hal_detect_box_list* boxes) {
   if (boxes == nullptr) return std::span<const Detection>();
-  HALYARD_CHECK(checked(boxes, "boxes"));
+  HALYARD_RETURN_IF_ERROR(checked(boxes, "boxes"));
   return std::span<const Detection>(boxes->boxes);
 }
 
@@ -120,7 +120,7 @@ hal_detect_box_list* finalized(hal_tiled_frame_accumulator* accumulator, bool no
   const std::unique_ptr<hal_tiled_frame_accumulator> owned(is_valid(accumulator) ? accumulator
                                                                                  : nullptr);
   return guarded<hal_detect_box_list*>(nullptr, [&]() -> Result<hal_detect_box_list*> {
-    HALYARD_CHECK(checked(accumulator, "accumulator"));
+    HALYARD_RETURN_IF_ERROR(checked(accumulator, "accumulator"));
     auto list = std::make_unique<hal_detect_box_list>();
     list->boxes = normalized ? accumulator->accumulator.finalize_normalized()
                              : accumulator->accumulator.finalize();
@@ -155,7 +155,7 @@ size_t hal_tile_spec_list_len(const hal_tile_spec_list* list) {
 
 int hal_tile_spec_list_get(const hal_tile_spec_list* list, size_t index, hal_tile_spec* out) {
   return guarded<int>(-1, [&]() -> Result<int> {
-    HALYARD_CHECK(checked(list, "list"));
+    HALYARD_RETURN_IF_ERROR(checked(list, "list"));
     return capi::get(list->tiles, index, out, [](const compat::TileSpec& t) { return to_c(t); });
   });
 }
@@ -169,7 +169,7 @@ hal_tensor* hal_image_processor_alloc_tile_batch(hal_image_processor* processor,
                                                  hal_pixel_format format, hal_dtype dtype,
                                                  hal_tensor_memory memory, HalCpuAccess access) {
   return guarded<hal_tensor*>(nullptr, [&]() -> Result<hal_tensor*> {
-    HALYARD_CHECK(checked(processor, "processor"));
+    HALYARD_RETURN_IF_ERROR(checked(processor, "processor"));
     HALYARD_TRY(const auto tiling, config_from(config));
     HALYARD_TRY(const PixelFormat pixels, capi::format_from(format));
     ImageOptions options;
@@ -185,7 +185,7 @@ hal_tile_placement_list* hal_image_processor_plan_tiles(hal_image_processor* pro
                                                         size_t src_w, size_t src_h,
                                                         const hal_tiling_config* config) {
   return guarded<hal_tile_placement_list*>(nullptr, [&]() -> Result<hal_tile_placement_list*> {
-    HALYARD_CHECK(checked(processor, "processor"));
+    HALYARD_RETURN_IF_ERROR(checked(processor, "processor"));
     HALYARD_TRY(const auto tiling, config_from(config));
     HALYARD_TRY(const Size frame, size_from(src_w, src_h));
     auto list = std::make_unique<hal_tile_placement_list>();
@@ -198,9 +198,9 @@ hal_tile_placement_list* hal_image_processor_tile_into(hal_image_processor* proc
                                                        const hal_tensor* src, hal_tensor* dst,
                                                        const hal_tiling_config* config) {
   return guarded<hal_tile_placement_list*>(nullptr, [&]() -> Result<hal_tile_placement_list*> {
-    HALYARD_CHECK(checked(processor, "processor"));
-    HALYARD_CHECK(checked(src, "src"));
-    HALYARD_CHECK(checked(dst, "dst"));
+    HALYARD_RETURN_IF_ERROR(checked(processor, "processor"));
+    HALYARD_RETURN_IF_ERROR(checked(src, "src"));
+    HALYARD_RETURN_IF_ERROR(checked(dst, "dst"));
     HALYARD_TRY(const auto tiling, config_from(config));
     auto list = std::make_unique<hal_tile_placement_list>();
     HALYARD_TRY(list->tiles,
@@ -213,12 +213,13 @@ int hal_image_processor_tile_one(hal_image_processor* processor, const hal_tenso
                                  hal_tensor* dst, const hal_tile_placement* placement,
                                  const hal_tiling_config* config) {
   return guarded<int>(-1, [&]() -> Result<int> {
-    HALYARD_CHECK(checked(processor, "processor"));
-    HALYARD_CHECK(checked(src, "src"));
-    HALYARD_CHECK(checked(dst, "dst"));
+    HALYARD_RETURN_IF_ERROR(checked(processor, "processor"));
+    HALYARD_RETURN_IF_ERROR(checked(src, "src"));
+    HALYARD_RETURN_IF_ERROR(checked(dst, "dst"));
     HALYARD_TRY(const auto tile, placement_from(placement));
     HALYARD_TRY(const auto tiling, config_from(config));
-    HALYARD_CHECK(compat::tile_one(processor->processor, src->tensor, dst->tensor, tile, tiling));
+    HALYARD_RETURN_IF_ERROR(
+        compat::tile_one(processor->processor, src->tensor, dst->tensor, tile, tiling));
     return 0;
   });
 }
@@ -230,7 +231,7 @@ size_t hal_tile_placement_list_len(const hal_tile_placement_list* list) {
 int hal_tile_placement_list_get(const hal_tile_placement_list* list, size_t index,
                                 hal_tile_placement* out) {
   return guarded<int>(-1, [&]() -> Result<int> {
-    HALYARD_CHECK(checked(list, "list"));
+    HALYARD_RETURN_IF_ERROR(checked(list, "list"));
     return capi::get(list->tiles, index, out,
                      [](const compat::TilePlacement& t) { return to_c(t); });
   });
@@ -279,7 +280,7 @@ int hal_tiled_frame_accumulator_push_tile(hal_tiled_frame_accumulator* accumulat
                                           const hal_detect_box_list* boxes,
                                           const hal_tile_placement* placement) {
   return guarded<int>(-1, [&]() -> Result<int> {
-    HALYARD_CHECK(checked(accumulator, "accumulator"));
+    HALYARD_RETURN_IF_ERROR(checked(accumulator, "accumulator"));
     HALYARD_TRY(const auto tile, placement_from(placement));
     HALYARD_TRY(const auto from, boxes_from(boxes));
     return accumulator->accumulator.push_tile(from, tile) ? 1 : 0;

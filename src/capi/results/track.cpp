@@ -14,7 +14,7 @@ using capi::is_valid;
 
 namespace {
 
-Result<hal_bytetrack*> made(Result<compat::ByteTrack> tracker) {
+Result<hal_bytetrack*> tracker_handle(Result<compat::ByteTrack> tracker) {
   if (!tracker) return std::move(tracker).error();
   return new hal_bytetrack{.tracker = *std::move(tracker)};
 }
@@ -24,23 +24,24 @@ Result<hal_bytetrack*> made(Result<compat::ByteTrack> tracker) {
 hal_bytetrack* hal_bytetrack_new(float track_update, float high_thresh, float match_thresh,
                                  int frame_rate, int track_buffer) {
   return guarded<hal_bytetrack*>(nullptr, [&] {
-    return made(compat::ByteTrack::create(track_update, high_thresh, match_thresh, frame_rate,
-                                          track_buffer));
+    return tracker_handle(compat::ByteTrack::create(track_update, high_thresh, match_thresh,
+                                                    frame_rate, track_buffer));
   });
 }
 
 hal_bytetrack* hal_bytetrack_new_default(void) {
-  return guarded<hal_bytetrack*>(nullptr, [] { return made(compat::ByteTrack::create()); });
+  return guarded<hal_bytetrack*>(nullptr,
+                                 [] { return tracker_handle(compat::ByteTrack::create()); });
 }
 
 hal_track_info_list* hal_bytetrack_update(hal_bytetrack* tracker, const hal_detect_box_list* boxes,
                                           uint64_t timestamp) {
   return guarded<hal_track_info_list*>(nullptr, [&]() -> Result<hal_track_info_list*> {
-    HALYARD_CHECK(checked(tracker, "tracker"));
-    HALYARD_CHECK(checked(boxes, "boxes"));
+    HALYARD_RETURN_IF_ERROR(checked(tracker, "tracker"));
+    HALYARD_RETURN_IF_ERROR(checked(boxes, "boxes"));
     auto list = std::make_unique<hal_track_info_list>();
     std::vector<std::optional<compat::TrackInfo>> infos;
-    HALYARD_CHECK(tracker->tracker.update(boxes->boxes, timestamp, infos));
+    HALYARD_RETURN_IF_ERROR(tracker->tracker.update(boxes->boxes, timestamp, infos));
     for (const auto& info : infos)
       list->tracks.push_back(info.value_or(compat::TrackInfo()));
     return list.release();
@@ -49,7 +50,7 @@ hal_track_info_list* hal_bytetrack_update(hal_bytetrack* tracker, const hal_dete
 
 hal_track_info_list* hal_bytetrack_get_active_tracks(const hal_bytetrack* tracker) {
   return guarded<hal_track_info_list*>(nullptr, [&]() -> Result<hal_track_info_list*> {
-    HALYARD_CHECK(checked(tracker, "tracker"));
+    HALYARD_RETURN_IF_ERROR(checked(tracker, "tracker"));
     auto list = std::make_unique<hal_track_info_list>();
     std::vector<compat::ActiveTrack> active;
     tracker->tracker.active(active);

@@ -16,7 +16,7 @@ namespace halyard::capture {
 /// quarter circles, and bytes that are no matrix, are no orientation.
 Orientation orientation_of_matrix(std::span<const std::uint8_t> bytes) noexcept;
 
-/// The matrix that turns a picture of `stored` size, its corner moved back to the origin.
+/// The matrix that turns an image of `stored` size, its corner moved back to the origin.
 std::array<std::int32_t, 9> matrix_of(Orientation orientation, Size stored) noexcept;
 
 }  // namespace halyard::capture

@@ -12,7 +12,7 @@
 namespace halyard::capture {
 namespace {
 
-struct Chroma {
+struct ChromaPlanes {
   const std::uint8_t* u = nullptr;
   const std::uint8_t* v = nullptr;
   std::size_t u_stride = 0;
@@ -24,7 +24,7 @@ const std::uint8_t* bytes(const MappedPlane& plane) {
   return reinterpret_cast<const std::uint8_t*>(plane.data);
 }
 
-Chroma chroma_of(const TensorMap& map, PixelFormat format) {
+ChromaPlanes chroma_of(const TensorMap& map, PixelFormat format) {
   const MappedPlane& first = map.plane(1);
   if (format == PixelFormat::nv12) {
     return {bytes(first), bytes(first) + 1, first.stride_bytes, first.stride_bytes, 2};
@@ -74,10 +74,10 @@ Status copy_plane(const ImagePlane& plane, std::uint8_t* to, int stride_bytes) {
   return copy(from, into);
 }
 
-// The luma of an odd picture, its last column and row once more.
-Status copy_luma(AVFrame& frame, const Tensor& picture) {
-  HALYARD_TRY(const ImagePlane luma, picture.image_plane(0));
-  HALYARD_CHECK(copy_plane(luma, frame.data[0], frame.linesize[0]));
+// The luma of an odd image, its last column and row once more.
+Status copy_luma(AVFrame& frame, const Tensor& image) {
+  HALYARD_TRY(const ImagePlane luma, image.image_plane(0));
+  HALYARD_RETURN_IF_ERROR(copy_plane(luma, frame.data[0], frame.linesize[0]));
   const auto row = [&](std::size_t y) {
     return frame.data[0] + static_cast<std::ptrdiff_t>(y) * frame.linesize[0];
   };
@@ -92,8 +92,8 @@ Status copy_luma(AVFrame& frame, const Tensor& picture) {
   return {};
 }
 
-// Chroma extents round up, so an even-sized frame has no more chroma than the odd picture.
-void rearrange_chroma(AVFrame& frame, const Chroma& chroma) {
+// ChromaPlanes extents round up, so an even-sized frame has no more chroma than the odd image.
+void rearrange_chroma(AVFrame& frame, const ChromaPlanes& chroma) {
   const bool pairs = frame.format == AV_PIX_FMT_NV12;
   const std::size_t to_step = pairs ? 2 : 1;
   const int v_plane = pairs ? 1 : 2;
@@ -114,42 +114,42 @@ void rearrange_chroma(AVFrame& frame, const Chroma& chroma) {
 
 }  // namespace
 
-Status check_encodable(const Tensor& picture) {
-  const auto format = picture.format();
-  if (!format || picture.dtype() != DType::u8 ||
+Status check_encodable(const Tensor& image) {
+  const auto format = image.format();
+  if (!format || image.dtype() != DType::u8 ||
       (*format != PixelFormat::i420 && *format != PixelFormat::nv12)) {
-    return fail(Errc::unsupported, "picture: must be u8 i420 or nv12", "{} {}",
-                to_string(picture.dtype()), format ? to_string(*format) : "without a format");
+    return fail(Errc::unsupported, "image: must be u8 i420 or nv12", "{} {}",
+                to_string(image.dtype()), format ? to_string(*format) : "without a format");
   }
   return {};
 }
 
-Result<FramePtr> encoder_frame(const Tensor& picture, const EncoderInput& input) {
-  HALYARD_CHECK(check_encodable(picture));
-  const PixelFormat format = *picture.format();
+Result<FramePtr> encoder_frame(const Tensor& image, const EncoderInput& input) {
+  HALYARD_RETURN_IF_ERROR(check_encodable(image));
+  const PixelFormat format = *image.format();
   FramePtr frame(ffmpeg().av_frame_alloc());
   if (!frame) return fail(Errc::no_memory, "video: frame cannot be made");
   frame->width = input.width;
   frame->height = input.height;
   frame->format = input.format;
   const bool same_format = pixel_format_of(input.format) == format;
-  if (same_format && picture.size() == Size{input.width, input.height}) {
-    HALYARD_TRY(TensorMap mapped, picture.map(Access::read));
-    HALYARD_CHECK(wrap_planes(*frame, std::make_shared<TensorMap>(std::move(mapped))));
+  if (same_format && image.size() == Size{input.width, input.height}) {
+    HALYARD_TRY(TensorMap mapped, image.map(Access::read));
+    HALYARD_RETURN_IF_ERROR(wrap_planes(*frame, std::make_shared<TensorMap>(std::move(mapped))));
     return frame;
   }
   if (ffmpeg().av_frame_get_buffer(frame.get(), 0) < 0) {
     return fail(Errc::no_memory, "video: frame cannot be made", "{}x{}", input.width, input.height);
   }
-  HALYARD_CHECK(copy_luma(*frame, picture));
+  HALYARD_RETURN_IF_ERROR(copy_luma(*frame, image));
   if (!same_format) {
-    HALYARD_TRY(const TensorMap mapped, picture.map(Access::read));
+    HALYARD_TRY(const TensorMap mapped, image.map(Access::read));
     rearrange_chroma(*frame, chroma_of(mapped, format));
     return frame;
   }
-  for (std::size_t i = 1; i < picture.plane_count(); ++i) {
-    HALYARD_TRY(const ImagePlane plane, picture.image_plane(i));
-    HALYARD_CHECK(copy_plane(plane, frame->data[i], frame->linesize[i]));
+  for (std::size_t i = 1; i < image.plane_count(); ++i) {
+    HALYARD_TRY(const ImagePlane plane, image.image_plane(i));
+    HALYARD_RETURN_IF_ERROR(copy_plane(plane, frame->data[i], frame->linesize[i]));
   }
   return frame;
 }

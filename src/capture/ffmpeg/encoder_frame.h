@@ -18,12 +18,12 @@ struct EncoderInput {
 };
 
 /// Errors: unsupported (not u8 i420 or nv12).
-Status check_encodable(const Tensor& picture);
+Status check_encodable(const Tensor& image);
 
-/// An odd picture gets its last column or row once more; an nv12 picture for a yuv420p encoder (and
+/// An odd image gets its last column or row once more; an nv12 image for a yuv420p encoder (and
 /// the other way round) has its chroma rearranged. The frame keeps the
-/// picture's memory alive. Errors: those of check_encodable, no_memory, those of mapping.
-Result<FramePtr> encoder_frame(const Tensor& picture, const EncoderInput& input);
+/// image's memory alive. Errors: those of check_encodable, no_memory, those of mapping.
+Result<FramePtr> encoder_frame(const Tensor& image, const EncoderInput& input);
 
 }  // namespace halyard::capture
 

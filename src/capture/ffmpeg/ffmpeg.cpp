@@ -41,22 +41,22 @@ constexpr FormatRow format_table[] = {
 };
 
 template <class Theirs, class Ours>
-struct Row {
+struct CodePair {
   Theirs theirs;
   Ours ours;
 };
 // Where several of theirs mean one of ours, the first is what we write.
-constexpr Row<AVColorSpace, ColorEncoding> encodings[] = {
+constexpr CodePair<AVColorSpace, ColorEncoding> encodings[] = {
     {AVCOL_SPC_SMPTE170M, ColorEncoding::bt601},  {AVCOL_SPC_BT470BG, ColorEncoding::bt601},
     {AVCOL_SPC_BT709, ColorEncoding::bt709},      {AVCOL_SPC_BT2020_NCL, ColorEncoding::bt2020},
     {AVCOL_SPC_BT2020_CL, ColorEncoding::bt2020},
 };
-constexpr Row<AVColorPrimaries, ColorSpace> spaces[] = {
+constexpr CodePair<AVColorPrimaries, ColorSpace> spaces[] = {
     {AVCOL_PRI_BT709, ColorSpace::bt709},         {AVCOL_PRI_BT709, ColorSpace::srgb},
     {AVCOL_PRI_SMPTE170M, ColorSpace::smpte170m}, {AVCOL_PRI_BT470BG, ColorSpace::smpte170m},
     {AVCOL_PRI_BT2020, ColorSpace::bt2020},
 };
-constexpr Row<AVColorTransferCharacteristic, ColorTransfer> transfers[] = {
+constexpr CodePair<AVColorTransferCharacteristic, ColorTransfer> transfers[] = {
     {AVCOL_TRC_BT709, ColorTransfer::bt709},       {AVCOL_TRC_SMPTE170M, ColorTransfer::bt709},
     {AVCOL_TRC_IEC61966_2_1, ColorTransfer::srgb}, {AVCOL_TRC_SMPTE2084, ColorTransfer::pq},
     {AVCOL_TRC_ARIB_STD_B67, ColorTransfer::hlg},  {AVCOL_TRC_LINEAR, ColorTransfer::linear},

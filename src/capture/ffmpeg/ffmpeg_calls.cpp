@@ -57,7 +57,7 @@ Status find_all(FfmpegCalls& calls) {
 Status load_ffmpeg() {
   if (loaded.load(std::memory_order_acquire) == nullptr) {
     auto calls = std::make_unique<FfmpegCalls>();
-    HALYARD_CHECK(find_all(*calls));
+    HALYARD_RETURN_IF_ERROR(find_all(*calls));
     // Two threads may load at once: the first one's table stays, to the end of the process.
     const FfmpegCalls* none = nullptr;
     if (loaded.compare_exchange_strong(none, calls.get(), std::memory_order_acq_rel))

@@ -6,6 +6,7 @@
 
 #include "base/local.h"
 #include "base/text/format_error.h"
+#include "capture/image_source.h"
 #include "capture/source.h"
 
 namespace halyard {
@@ -16,9 +17,9 @@ Error no_ffmpeg(const std::string& what) {
               "{}; install libavformat-dev libavcodec-dev libavutil-dev and build again", what);
 }
 
-Error no_picture(const std::string& name) {
-  return no_ffmpeg(name + " is none of the pictures that this build reads (" +
-                   capture::read_kinds() + ")");
+Error no_image(const std::string& name) {
+  return no_ffmpeg(name + " is none of the images that this build reads (" + capture::read_kinds() +
+                   ")");
 }
 
 }  // namespace
@@ -26,10 +27,10 @@ Error no_picture(const std::string& name) {
 namespace capture {
 
 SourceResult video_source(const std::string& path, const Options&) {
-  return no_picture(path);
+  return no_image(path);
 }
 SourceResult video_source(ByteStream, const std::string& name, const Options&) {
-  return no_picture(name);
+  return no_image(name);
 }
 
 }  // namespace capture

@@ -22,7 +22,7 @@ Status check_pixel_format(int ffmpeg_format, const std::string& name) {
 Result<Tensor> wrap_frame(FramePtr frame, const std::string& name) {
   const auto format = pixel_format_of(frame->format);
   if (!format) {
-    HALYARD_CHECK(check_pixel_format(frame->format, name));
+    HALYARD_RETURN_IF_ERROR(check_pixel_format(frame->format, name));
     return to_eight_bits(*frame, name);
   }
   const auto width = static_cast<std::size_t>(frame->width);
@@ -37,7 +37,7 @@ Result<Tensor> wrap_frame(FramePtr frame, const std::string& name) {
                   name, owner->linesize[i]);
     }
     const auto stride = static_cast<std::size_t>(owner->linesize[i]);
-    // Exactly the picture: behind a cropped frame's last row the decoder's memory may end.
+    // Exactly the image: behind a cropped frame's last row the decoder's memory may end.
     HALYARD_TRY(const PlaneGeometry g, plane_geometry(*format, DType::u8, width, height, 0, i));
     const std::size_t bytes = (g.rows - 1) * stride + g.row_bytes;
     HALYARD_TRY(planes[i].buffer, wrap_memory(static_cast<const void*>(owner->data[i]), bytes,

@@ -22,9 +22,9 @@ namespace {
 
 constexpr int io_buffer_bytes = 1 << 16;
 
-constexpr char no_video[] = "source is neither a picture nor a video that FFmpeg reads";
+constexpr char no_video[] = "source is neither an image nor a video that FFmpeg reads";
 
-// What may be read, by FFmpeg's names: containers and raw streams that hold the pictures
+// What may be read, by FFmpeg's names: containers and raw streams that hold the images
 // themselves. Playlists and scripts, which name other inputs, are not among them, nor are devices.
 constexpr const char* containers =
     "mov,matroska,avi,mpegts,mpeg,mpegvideo,mjpeg,mpjpeg,flv,ogg,asf,nut,ivf,obu,av1,h264,hevc,m4v,"
@@ -85,7 +85,7 @@ Result<VideoInput> VideoInput::open(const std::string& path) {
 }
 
 Result<VideoInput> VideoInput::open(ByteStream stream, const std::string& name) {
-  HALYARD_CHECK(load_ffmpeg());
+  HALYARD_RETURN_IF_ERROR(load_ffmpeg());
   VideoInput input;
   input.name_ = name;
   input.reader_.reset(new Reader{std::move(stream)});
@@ -100,7 +100,7 @@ Result<VideoInput> VideoInput::open(ByteStream stream, const std::string& name) 
     ffmpeg().av_free(buffer);
     return fail(Errc::no_memory, "video: reader cannot be made", "{}", name);
   }
-  HALYARD_CHECK(input.open_from(reader.io));
+  HALYARD_RETURN_IF_ERROR(input.open_from(reader.io));
   return input;
 }
 
@@ -110,7 +110,7 @@ Result<VideoInput> VideoInput::open(std::unique_ptr<Connection> connection,
   input.name_ = name;
   input.watch_ = connection->watch();
   input.connection_ = std::move(connection);
-  HALYARD_CHECK(input.open_from(input.connection_->io()));
+  HALYARD_RETURN_IF_ERROR(input.open_from(input.connection_->io()));
   return input;
 }
 
@@ -132,7 +132,7 @@ Result<VideoInput> VideoInput::open_rtsp(const std::string& address, const std::
   if (opened < 0)  // format was freed
     return input.failure("source: RTSP server cannot be read", opened, Errc::os);
   input.format_.reset(format);
-  HALYARD_CHECK(input.finish_opening());
+  HALYARD_RETURN_IF_ERROR(input.finish_opening());
   return input;
 }
 
@@ -142,11 +142,11 @@ Status VideoInput::open_from(AVIOContext* io) {
   const int probed = ffmpeg().av_probe_input_buffer2(io, &kind, "", nullptr, 0, 0);
   if (probed < 0 || kind == nullptr) return not_opened(probed);
   if (!is_read(*kind)) {
-    return fail(Errc::malformed, "source is neither a picture nor a video of a kind that is read",
+    return fail(Errc::malformed, "source is neither an image nor a video of a kind that is read",
                 "{}: FFmpeg takes it for {}; playlists and lists of files are not opened", name_,
                 kind->name);
   }
-  HALYARD_CHECK(open_container(io, *kind));
+  HALYARD_RETURN_IF_ERROR(open_container(io, *kind));
   return finish_opening();
 }
 
@@ -189,7 +189,7 @@ Status VideoInput::finish_opening() {
       ffmpeg().av_find_best_stream(format_.get(), AVMEDIA_TYPE_VIDEO, -1, -1, nullptr, 0);
   if (best < 0) return fail(Errc::malformed, "source holds no video stream", "{}", name_);
   stream_ = format_->streams[best];
-  // Covers of music files are pictures in passing; text files pass as terminal art.
+  // Covers of music files are images in passing; text files pass as terminal art.
   const AVCodecParameters& codec = *stream_->codecpar;
   if ((stream_->disposition & AV_DISPOSITION_ATTACHED_PIC) != 0 ||
       codec.codec_id == AV_CODEC_ID_ANSI || codec.width <= 0 || codec.height <= 0) {
@@ -271,7 +271,7 @@ Status check_frame(const FrameExtent& frame, const DecodeLimits& limits, const s
 Result<CodecPtr> open_decoder(const AVStream& stream, const DecodeLimits& limits,
                               const std::string& name) {
   const AVCodecParameters& parameters = *stream.codecpar;
-  HALYARD_CHECK(
+  HALYARD_RETURN_IF_ERROR(
       check_frame({parameters.width, parameters.height, parameters.format}, limits, name));
   const AVCodec* codec = ffmpeg().avcodec_find_decoder(parameters.codec_id);
   if (codec == nullptr) {
@@ -282,8 +282,8 @@ Result<CodecPtr> open_decoder(const AVStream& stream, const DecodeLimits& limits
   if (!decoder) return fail(Errc::no_memory, "video: decoder cannot be made", "{}", name);
   const int set = ffmpeg().avcodec_parameters_to_context(decoder.get(), &parameters);
   if (set < 0) return ffmpeg_error("video: decoder refuses it", set, name, Errc::malformed);
-  constexpr auto most = static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max());
-  decoder->max_pixels = static_cast<std::int64_t>(std::min(limits.max_pixels, most));
+  constexpr auto maximum = static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max());
+  decoder->max_pixels = static_cast<std::int64_t>(std::min(limits.max_pixels, maximum));
   decoder->pkt_timebase = stream.time_base;
   // Each thread holds frames of its own: as many as the machine has, within reason.
   decoder->thread_count = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 16);

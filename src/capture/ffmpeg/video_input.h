@@ -36,7 +36,7 @@ class VideoInput {
   Result<bool> read(AVPacket& packet);
   const AVStream& stream() const noexcept { return *stream_; }
   double rate() const noexcept;
-  /// What shows the pictures upright, as the container says.
+  /// What shows the images upright, as the container says.
   Orientation orientation() const noexcept;
 
  private:

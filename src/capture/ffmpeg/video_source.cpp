@@ -66,7 +66,7 @@ Result<std::optional<Frame>> VideoSource::next() {
       return ffmpeg_error("video: a frame is damaged", got,
                           fmt::format("{} behind frame {}", name_, index_), Errc::corrupt);
     }
-    HALYARD_CHECK(feed());
+    HALYARD_RETURN_IF_ERROR(feed());
   }
 }
 
@@ -90,7 +90,8 @@ Result<Frame> VideoSource::give(FramePtr frame) {
     return fail(Errc::corrupt, "video: a frame is damaged", "{} frame {}", name_, index);
   }
   // A stream may change its size on the way.
-  HALYARD_CHECK(check_frame({frame->width, frame->height, frame->format}, limits_, name_));
+  HALYARD_RETURN_IF_ERROR(
+      check_frame({frame->width, frame->height, frame->format}, limits_, name_));
   const auto when = time_of(*frame, index);
   HALYARD_TRY(Tensor image, wrap_frame(std::move(frame), name_));
   image.set_orientation(orientation_);
@@ -119,7 +120,7 @@ SourceResult video_source(Result<VideoInput> input, const std::string& name,
                           const Options& options) {
   if (!input) return input.error();
   const int format = input->stream().codecpar->format;
-  if (format != AV_PIX_FMT_NONE) HALYARD_CHECK(check_pixel_format(format, name));
+  if (format != AV_PIX_FMT_NONE) HALYARD_RETURN_IF_ERROR(check_pixel_format(format, name));
   HALYARD_TRY(CodecPtr decoder, open_decoder(input->stream(), options.load.limits, name));
   PacketPtr packet(ffmpeg().av_packet_alloc());
   if (!packet) return fail(Errc::no_memory, "video: packet cannot be made", "{}", name);

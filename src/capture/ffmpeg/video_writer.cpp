@@ -15,6 +15,7 @@
 #include "capture/ffmpeg/encoder_frame.h"
 #include "capture/ffmpeg/ffmpeg.h"
 #include "capture/ffmpeg/video_file.h"
+#include "capture/image_source.h"
 #include "capture/source.h"
 #include "halyard/trace.h"
 
@@ -23,8 +24,8 @@ namespace {
 
 using capture::ffmpeg;
 
-constexpr int most_side = 16384;
-constexpr double most_rate = 1000;
+constexpr int max_side = 16384;
+constexpr double max_rate = 1000;
 constexpr int largest_time_base = 60000;  // MPEG-4 keeps time in 16 bits
 
 constexpr std::array<std::string_view, 4> extensions = {"mp4", "mkv", "mov", "avi"};
@@ -50,11 +51,11 @@ bool takes_nv12(const AVCodec& encoder) {
 }
 
 Status check_request(const std::string& path, Size size, double rate) {
-  if (size.width < 1 || size.height < 1 || size.width > most_side || size.height > most_side) {
+  if (size.width < 1 || size.height < 1 || size.width > max_side || size.height > max_side) {
     return fail(Errc::invalid_argument, "size: width and height must be 1..16384", "{}x{}",
                 size.width, size.height);
   }
-  if (!(rate > 0 && rate <= most_rate)) {
+  if (!(rate > 0 && rate <= max_rate)) {
     return fail(Errc::invalid_argument, "rate must be above 0 and at most 1000", "{}", rate);
   }
   if (container_name(path) == nullptr) {
@@ -79,7 +80,7 @@ struct HALYARD_LOCAL VideoWriter::Impl {
   capture::CodecPtr encoder;  // opened at the first frame, whose format and colours it takes
   capture::PacketPtr packet;
   capture::EncoderInput input;
-  Orientation orientation;  // of the first picture
+  Orientation orientation;  // of the first image
   std::int64_t frames = 0;
   std::optional<Error> failed;  // the first failure of the file or encoder; every later call has it
   bool finished = false;
@@ -91,9 +92,9 @@ struct HALYARD_LOCAL VideoWriter::Impl {
   Status open_encoder(const Tensor& first);
   Status write_header();
   Status describe_orientation(AVStream& stream) const;
-  Status check_orientation(const Tensor& picture) const;
+  Status check_orientation(const Tensor& image) const;
   Status encode(const AVFrame* frame);
-  Status encode_picture(const Tensor& picture);
+  Status encode_image(const Tensor& image);
   Status close_file();
 };
 
@@ -130,7 +131,7 @@ Status VideoWriter::Impl::open_encoder(const Tensor& first) {
     ffmpeg().av_opt_set(encoder->priv_data, "preset", "veryfast", 0);
     ffmpeg().av_opt_set(encoder->priv_data, "crf", "20", 0);
   }
-  // AVI has no presentation times, so pictures must come in the order in which they are shown.
+  // AVI has no presentation times, so images must come in the order in which they are shown.
   if (capture::extension_of(path) == "avi") encoder->max_b_frames = 0;
   if ((output->oformat->flags & AVFMT_GLOBALHEADER) != 0) {
     encoder->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
@@ -144,7 +145,7 @@ Status VideoWriter::Impl::open_encoder(const Tensor& first) {
   const int copied = ffmpeg().avcodec_parameters_from_context(stream->codecpar, encoder.get());
   if (copied < 0) return wrong("video: encoder cannot be described", copied);
   orientation = first.orientation();
-  HALYARD_CHECK(describe_orientation(*stream));
+  HALYARD_RETURN_IF_ERROR(describe_orientation(*stream));
   return write_header();
 }
 
@@ -165,14 +166,14 @@ Status VideoWriter::Impl::describe_orientation(AVStream& stream) const {
   return {};
 }
 
-// The file says once how its pictures lie.
-Status VideoWriter::Impl::check_orientation(const Tensor& picture) const {
-  if (encoder && picture.orientation() != orientation)
-    return fail(Errc::unsupported, "picture: orientation must be that of the first");
+// The file says once how its images lie.
+Status VideoWriter::Impl::check_orientation(const Tensor& image) const {
+  if (encoder && image.orientation() != orientation)
+    return fail(Errc::unsupported, "image: orientation must be that of the first");
   const std::string extension = capture::extension_of(path);
-  if (picture.orientation() == Orientation{} || extension == "mp4" || extension == "mov") return {};
+  if (image.orientation() == Orientation{} || extension == "mp4" || extension == "mov") return {};
   return fail(Errc::unsupported,
-              "picture: only mp4 and mov say an orientation: convert it upright first", "{}", path);
+              "image: only mp4 and mov say an orientation: convert it upright first", "{}", path);
 }
 
 Status VideoWriter::Impl::write_header() {
@@ -204,20 +205,20 @@ Status VideoWriter::Impl::encode(const AVFrame* frame) {
   return {};
 }
 
-Status VideoWriter::Impl::encode_picture(const Tensor& picture) {
-  HALYARD_CHECK(capture::check_encodable(picture));
-  HALYARD_CHECK(check_orientation(picture));
-  if (!encoder) HALYARD_CHECK(open_encoder(picture));
-  HALYARD_TRY(const capture::FramePtr frame, capture::encoder_frame(picture, input));
+Status VideoWriter::Impl::encode_image(const Tensor& image) {
+  HALYARD_RETURN_IF_ERROR(capture::check_encodable(image));
+  HALYARD_RETURN_IF_ERROR(check_orientation(image));
+  if (!encoder) HALYARD_RETURN_IF_ERROR(open_encoder(image));
+  HALYARD_TRY(const capture::FramePtr frame, capture::encoder_frame(image, input));
   frame->pts = frames;
   frame->color_range = encoder->color_range;
-  HALYARD_CHECK(encode(frame.get()));
+  HALYARD_RETURN_IF_ERROR(encode(frame.get()));
   ++frames;
   return {};
 }
 
 Status VideoWriter::Impl::close_file() {
-  HALYARD_CHECK(encode(nullptr));
+  HALYARD_RETURN_IF_ERROR(encode(nullptr));
   const int written = ffmpeg().av_write_trailer(output.get());
   if (written < 0) return wrong("video file cannot be written", written);
   if (output->pb->error < 0) return wrong("video file cannot be written", output->pb->error);
@@ -236,8 +237,8 @@ std::span<const std::string_view> VideoWriter::extensions() noexcept {
 Result<VideoWriter> VideoWriter::create(const std::string& path, Size size, double rate) {
   trace::Span span("capture.create_video");
   span.arg("width", size.width).arg("height", size.height).arg("rate", rate);
-  HALYARD_CHECK(check_request(path, size, rate));
-  HALYARD_CHECK(capture::load_ffmpeg());
+  HALYARD_RETURN_IF_ERROR(check_request(path, size, rate));
+  HALYARD_RETURN_IF_ERROR(capture::load_ffmpeg());
   auto impl = std::make_unique<Impl>();
   impl->path = path;
   impl->size = size;
@@ -249,22 +250,22 @@ Result<VideoWriter> VideoWriter::create(const std::string& path, Size size, doub
   if (impl->time_base.num <= 0 || impl->time_base.den <= 0) {
     return fail(Errc::invalid_argument, "rate is too small", "{}", rate);
   }
-  HALYARD_CHECK(impl->open_file());
+  HALYARD_RETURN_IF_ERROR(impl->open_file());
   return VideoWriter(std::move(impl));
 }
 
-Status VideoWriter::write(const Tensor& picture) {
+Status VideoWriter::write(const Tensor& image) {
   trace::Span span("capture.write");
-  span.arg("width", picture.width()).arg("height", picture.height());
+  span.arg("width", image.width()).arg("height", image.height());
   Impl& impl = *impl_;
   if (impl.failed) return *impl.failed;
   if (impl.finished) return fail(Errc::invalid_argument, "video: written to behind finish()");
-  if (picture.size() != impl.size) {
-    return fail(Errc::invalid_argument, "picture: size must be the writer's", "{}x{}, not {}x{}",
-                picture.width(), picture.height(), impl.size.width, impl.size.height);
+  if (image.size() != impl.size) {
+    return fail(Errc::invalid_argument, "image: size must be the writer's", "{}x{}, not {}x{}",
+                image.width(), image.height(), impl.size.width, impl.size.height);
   }
-  const Status status = impl.encode_picture(picture);
-  // A picture of the wrong kind leaves the file as it was; anything else has spoilt it.
+  const Status status = impl.encode_image(image);
+  // An image of the wrong kind leaves the file as it was; anything else has spoilt it.
   if (!status && status.error().code != Errc::unsupported) impl.failed = status.error();
   return status;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sources behind network addresses: a picture or a video of an HTTP server, an RTSP camera.
+// Sources behind network addresses: an image or a video of an HTTP server, an RTSP camera.
 #include "base/text/format_error.h"
 #include "capture/ffmpeg/video_input.h"
+#include "capture/image_source.h"
 #include "capture/network/address.h"
 #include "capture/network/connection.h"
 #include "capture/source.h"
@@ -12,18 +13,18 @@ namespace halyard::capture {
 
 namespace {
 
-constexpr std::size_t max_picture_bytes = std::size_t{1} << 28;
+constexpr std::size_t max_image_bytes = std::size_t{1} << 28;
 
-/// The bytes of one picture's file.
-class LoadedPicture final : public Source {
+/// The bytes of one image's file.
+class LoadedImage final : public Source {
  public:
-  LoadedPicture(std::vector<std::byte> file, std::string name, const Options& options)
+  LoadedImage(std::vector<std::byte> file, std::string name, const Options& options)
       : file_(std::move(file)), name_(std::move(name)), options_(options) {}
 
   Result<std::optional<Frame>> next() override {
     if (file_.empty()) return std::optional<Frame>();
     const std::vector<std::byte> file = std::exchange(file_, {});
-    HALYARD_TRY(Frame frame, decode_picture(file, name_, 0, options_));
+    HALYARD_TRY(Frame frame, decode_image(file, name_, 0, options_));
     return std::optional<Frame>(std::move(frame));
   }
   std::optional<std::size_t> frame_count() const noexcept override { return 1; }
@@ -39,7 +40,7 @@ class LoadedPicture final : public Source {
 
 SourceResult address_source(const std::string& address, const Options& options) {
   HALYARD_TRY(const Scheme scheme, scheme_of(address));
-  HALYARD_CHECK(load_ffmpeg());
+  HALYARD_RETURN_IF_ERROR(load_ffmpeg());
   const std::string name = without_password(address);
   if (scheme == Scheme::rtsp)
     return video_source(VideoInput::open_rtsp(address, name, options), name, options);
@@ -47,8 +48,8 @@ SourceResult address_source(const std::string& address, const Options& options) 
   HALYARD_TRY(const auto head, connection->peek(18));
   if (head.empty()) return fail(Errc::malformed, "source is an empty file", "{}", name);
   if (image_file_type(head)) {
-    HALYARD_TRY(auto file, connection->read_all(max_picture_bytes));
-    return std::unique_ptr<Source>(std::make_unique<LoadedPicture>(std::move(file), name, options));
+    HALYARD_TRY(auto file, connection->read_all(max_image_bytes));
+    return std::unique_ptr<Source>(std::make_unique<LoadedImage>(std::move(file), name, options));
   }
   return video_source(VideoInput::open(std::move(connection), name), name, options);
 }
@@ -56,7 +57,7 @@ SourceResult address_source(const std::string& address, const Options& options) 
 #else
 
 SourceResult address_source(const std::string& address, const Options&) {
-  HALYARD_CHECK(scheme_of(address));
+  HALYARD_RETURN_IF_ERROR(scheme_of(address));
   return fail(Errc::unsupported, "this build has no FFmpeg: network addresses are not served",
               "{}; install libavformat-dev libavcodec-dev libavutil-dev and build again",
               without_password(address));

@@ -46,7 +46,7 @@ Status ByteStream::wait_for_bytes() {
 
 Result<std::size_t> ByteStream::read_some(std::span<std::byte> to) {
   for (;;) {
-    if (is_cancelled_ && !is_seekable()) HALYARD_CHECK(wait_for_bytes());
+    if (is_cancelled_ && !is_seekable()) HALYARD_RETURN_IF_ERROR(wait_for_bytes());
     const ssize_t got = ::read(fd_.get(), to.data(), to.size());
     if (got >= 0) return static_cast<std::size_t>(got);
     const bool repeats = errno == EINTR || (errno == EAGAIN && is_cancelled_);
@@ -84,8 +84,8 @@ Result<std::size_t> ByteStream::read(std::span<std::byte> to) {
 }
 
 Status ByteStream::seek(std::uint64_t from_start) {
-  constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  if (!is_seekable() || from_start > most - static_cast<std::uint64_t>(start_)) {
+  constexpr auto maximum = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  if (!is_seekable() || from_start > maximum - static_cast<std::uint64_t>(start_)) {
     return fail(Errc::invalid_argument, "stream cannot be sought in", "to {}", from_start);
   }
   const auto offset = static_cast<off_t>(from_start) + static_cast<off_t>(start_);

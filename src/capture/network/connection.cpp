@@ -75,7 +75,7 @@ Result<std::vector<std::byte>> Connection::read_all(std::size_t max_bytes) {
   while (true) {
     const std::size_t used = bytes.size();
     if (used > max_bytes)
-      return fail(Errc::invalid_argument, "source: the picture's file exceeds its limit",
+      return fail(Errc::invalid_argument, "source: the image's file exceeds its limit",
                   "{}: above {} bytes", name_, max_bytes);
     bytes.resize(used + portion_bytes);
     watch_->begin();

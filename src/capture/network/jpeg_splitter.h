@@ -10,12 +10,12 @@
 
 namespace halyard::capture {
 
-/// Feed it the growing bytes of one picture, which begin with its SOI marker. It remembers where it
+/// Feed it the growing bytes of one image, which begin with its SOI marker. It remembers where it
 /// stopped, so that each byte is looked at once. Thumbnails inside segments are stepped over.
 class JpegSplitter {
  public:
-  /// Length of the picture once its end is in `bytes`: behind EOI, or before the SOI of the next
-  /// picture when this one was cut; at a byte where no marker can be, that byte's place.
+  /// Length of the image once its end is in `bytes`: behind EOI, or before the SOI of the next
+  /// image when this one was cut; at a byte where no marker can be, that byte's place.
   std::optional<std::size_t> end(std::span<const std::byte> bytes) noexcept;
 
  private:

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures from a stream: one of any kind, or JPEGs one behind the other, each given as soon as it
+// Images from a stream: one of any kind, or JPEGs one behind the other, each given as soon as it
 // is whole.
 #include <algorithm>
 #include <utility>
 
 #include "base/text/format_error.h"
+#include "capture/image_source.h"
 #include "capture/network/jpeg_splitter.h"
 #include "capture/source.h"
 
 namespace halyard::capture {
 namespace {
 
-constexpr std::size_t most_picture_bytes = std::size_t{1} << 30;
+constexpr std::size_t max_image_bytes = std::size_t{1} << 30;
 constexpr std::size_t chunk_bytes = std::size_t{1} << 16;
 
 // Appends one read; false at the end of the stream. Errors: os, invalid_argument (too large).
 Result<bool> read_more(ByteStream& stream, std::vector<std::byte>& bytes) {
-  if (bytes.size() >= most_picture_bytes) {
-    return fail(Errc::invalid_argument, "picture in the stream is above 1 GiB");
+  if (bytes.size() >= max_image_bytes) {
+    return fail(Errc::invalid_argument, "image in the stream is above 1 GiB");
   }
   const std::size_t had = bytes.size();
   bytes.resize(had + chunk_bytes);
@@ -27,9 +28,9 @@ Result<bool> read_more(ByteStream& stream, std::vector<std::byte>& bytes) {
   return *got > 0;
 }
 
-class PictureStream final : public Source {
+class ImageStream final : public Source {
  public:
-  PictureStream(ByteStream stream, std::string name, const Options& options)
+  ImageStream(ByteStream stream, std::string name, const Options& options)
       : stream_(std::move(stream)), name_(std::move(name)), options_(options) {}
 
   Result<std::optional<Frame>> next() override {
@@ -41,7 +42,7 @@ class PictureStream final : public Source {
       if (!read) return naming(read.error(), name_);
       more = *read;
     }
-    HALYARD_TRY(Frame frame, decode_picture(file, name_, 0, options_));
+    HALYARD_TRY(Frame frame, decode_image(file, name_, 0, options_));
     return std::optional<Frame>(std::move(frame));
   }
   double rate() const noexcept override { return options_.picture_rate; }
@@ -59,7 +60,7 @@ class JpegStream final : public Source {
       : stream_(std::move(stream)), name_(std::move(name)), options_(options) {}
 
   Result<std::optional<Frame>> next() override {
-    auto found = find_picture();
+    auto found = find_image();
     if (!found) {
       at_end_ = true;
       held_.clear();
@@ -70,8 +71,8 @@ class JpegStream final : public Source {
                                       held_.begin() + static_cast<std::ptrdiff_t>(*found));
     drop(*found);
     const std::size_t index = index_++;
-    auto frame = decode_picture(file, name_, index, options_);
-    if (!frame) return naming(frame.error(), name_ + " picture " + std::to_string(index));
+    auto frame = decode_image(file, name_, index, options_);
+    if (!frame) return naming(frame.error(), name_ + " image " + std::to_string(index));
     return std::optional<Frame>(*std::move(frame));
   }
   double rate() const noexcept override { return options_.picture_rate; }
@@ -81,20 +82,20 @@ class JpegStream final : public Source {
     held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(count));
   }
 
-  // Brings the next picture to the front of held_; its length, 0 at the end of the stream.
-  Result<std::size_t> find_picture() {
+  // Brings the next image to the front of held_; its length, 0 at the end of the stream.
+  Result<std::size_t> find_image() {
     for (;;) {
       skip_to_start();
       if (has_jpeg_magic(held_)) break;
       if (at_end_) return std::size_t{0};
-      HALYARD_CHECK(fetch());
+      HALYARD_RETURN_IF_ERROR(fetch());
     }
     JpegSplitter splitter;
     for (;;) {
       const auto end = splitter.end(held_);
       if (end) return std::min(*end, held_.size());
       if (at_end_) return held_.size();  // cut: the decoder says so
-      HALYARD_CHECK(fetch());
+      HALYARD_RETURN_IF_ERROR(fetch());
     }
   }
 
@@ -133,7 +134,7 @@ SourceResult stream_source(ByteStream stream, std::string name, const Options& o
   }
   if (image_file_type(*head)) {
     return std::unique_ptr<Source>(
-        std::make_unique<PictureStream>(std::move(stream), std::move(name), options));
+        std::make_unique<ImageStream>(std::move(stream), std::move(name), options));
   }
   return video_source(std::move(stream), name, options);
 }

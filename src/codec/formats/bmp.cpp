@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BMP pixels: rows from the file, run lengths by way of a picture of indices.
+// BMP pixels: rows from the file, run lengths by way of an image of indices.
 #include <cstring>
 
 #include "base/text/format_error.h"
@@ -47,17 +47,17 @@ class Masks {
     for (std::size_t i = 0; i < 4; ++i) {
       mask_[i] = masks[i];
       shift_[i] = masks[i] == 0 ? 0 : __builtin_ctz(masks[i]);
-      most_[i] = masks[i] >> shift_[i];
+      max_[i] = masks[i] >> shift_[i];
     }
   }
   std::uint8_t channel(std::uint32_t pixel, std::size_t i) const {
     if (mask_[i] == 0) return i == 3 ? 255 : 0;
     const std::uint64_t value = (pixel & mask_[i]) >> shift_[i];
-    return static_cast<std::uint8_t>((value * 255 + most_[i] / 2) / most_[i]);
+    return static_cast<std::uint8_t>((value * 255 + max_[i] / 2) / max_[i]);
   }
 
  private:
-  std::array<std::uint32_t, 4> mask_{}, most_{};
+  std::array<std::uint32_t, 4> mask_{}, max_{};
   std::array<int, 4> shift_{};
 };
 
@@ -69,9 +69,9 @@ std::size_t index_at(const std::byte* row, std::size_t x, unsigned bits) {
 }
 
 /// Turns the file's rows into channels.
-class RowReader {
+class BmpRowReader {
  public:
-  explicit RowReader(const BmpHeader& bmp)
+  explicit BmpRowReader(const BmpHeader& bmp)
       : bmp_(bmp), masks_(bmp.masks), channels_(bmp.bits == 24 || bmp.bits <= 8 ? 3 : 4) {
     if (bmp.is_grey()) channels_ = 1;
     out_.resize(bmp.width * channels_);
@@ -118,7 +118,7 @@ class RunReader {
     while (!is_done_) {
       if (data_.size() - at_ < 2) return ends_early(data_.size());
       const unsigned count = next(), value = next();
-      HALYARD_CHECK(count != 0 ? add_run(count, value) : escape(value));
+      HALYARD_RETURN_IF_ERROR(count != 0 ? add_run(count, value) : escape(value));
     }
     return {};
   }
@@ -131,20 +131,20 @@ class RunReader {
   /// Rows are counted from the bottom, as the file has them.
   Status store(unsigned index) {
     if (y_ >= bmp_.height || x_ >= bmp_.width)
-      return fail(Errc::corrupt, "the BMP data leaves the picture", "at {}, {}", x_, y_);
+      return fail(Errc::corrupt, "the BMP data leaves the image", "at {}, {}", x_, y_);
     indices_[y_ * bmp_.width + x_++] = static_cast<std::byte>(index);
     return {};
   }
   Status add_run(unsigned count, unsigned value) {
     for (unsigned i = 0; i < count; ++i)
-      HALYARD_CHECK(store(!is_nibbles() ? value : i % 2 == 0 ? value >> 4 : value & 15U));
+      HALYARD_RETURN_IF_ERROR(store(!is_nibbles() ? value : i % 2 == 0 ? value >> 4 : value & 15U));
     return {};
   }
   Status escape(unsigned code) {
     if (code == 0) {  // the end of the row
       x_ = 0;
       ++y_;
-    } else if (code == 1) {  // the end of the picture
+    } else if (code == 1) {  // the end of the image
       is_done_ = true;
     } else if (code == 2) {  // a step to the right and up
       if (data_.size() - at_ < 2) return ends_early(data_.size());
@@ -161,7 +161,7 @@ class RunReader {
     if (data_.size() - at_ < padded) return ends_early(data_.size());
     for (unsigned i = 0; i < count; ++i) {
       const unsigned byte = std::to_integer<unsigned>(data_[at_ + (is_nibbles() ? i / 2 : i)]);
-      HALYARD_CHECK(store(!is_nibbles() ? byte : i % 2 == 0 ? byte >> 4 : byte & 15U));
+      HALYARD_RETURN_IF_ERROR(store(!is_nibbles() ? byte : i % 2 == 0 ? byte >> 4 : byte & 15U));
     }
     at_ += padded;
     return {};
@@ -178,11 +178,11 @@ Status decode(std::span<const std::byte> file, const FormatHeader&, RowSink& sin
   HALYARD_TRY(const BmpHeader bmp,
               parse_bmp_header(file, DecodeLimits{SIZE_MAX, SIZE_MAX, SIZE_MAX}));
   const std::span<const std::byte> data = file.subspan(bmp.data_at);
-  RowReader reader(bmp);
+  BmpRowReader reader(bmp);
   std::optional<RunReader> runs;
   if (is_packed(bmp)) {
     runs.emplace(bmp, data);
-    HALYARD_CHECK(runs->read());
+    HALYARD_RETURN_IF_ERROR(runs->read());
   } else if (data.size() / bmp.height < bmp.row_bytes()) {
     return ends_early(file.size());
   }

@@ -82,8 +82,8 @@ void put_row(Bytes& to, const std::byte* row, const Tensor& image, const Shape& 
   to.out.resize(end);
 }
 
-Status check(const Tensor& image) {
-  if (!image.is_image()) return fail(Errc::invalid_argument, "image must be a picture tensor");
+Status check_bmp_image(const Tensor& image) {
+  if (!image.is_image()) return fail(Errc::invalid_argument, "image must be an image tensor");
   const PixelFormat format = *image.format();
   const bool fits = format == PixelFormat::rgb || format == PixelFormat::rgba ||
                     format == PixelFormat::bgr || format == PixelFormat::bgra ||
@@ -92,10 +92,10 @@ Status check(const Tensor& image) {
     return fail(Errc::unsupported, "BMP is written from u8 rgb, rgba, bgr, bgra and grey",
                 "image is {} {}", to_string(image.dtype()), to_string(format));
   if (codec::tag_of(image.orientation()) != 1)
-    return fail(Errc::unsupported, "BMP holds no orientation: turn the picture upright first");
+    return fail(Errc::unsupported, "BMP holds no orientation: turn the image upright first");
   const Shape shape = shape_of(image);
-  constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();
-  if (image.width() > most / 4 || image.height() > most / shape.row_bytes)
+  constexpr std::size_t maximum = std::numeric_limits<std::int32_t>::max();
+  if (image.width() > maximum / 4 || image.height() > maximum / shape.row_bytes)
     return fail(Errc::invalid_argument, "BMP holds at most 2 GiB", "{} x {}", image.width(),
                 image.height());
   return {};
@@ -105,7 +105,7 @@ Status check(const Tensor& image) {
 
 Result<std::vector<std::byte>> encode_bmp(const Tensor& image) {
   trace::Span span("codec.encode_bmp");
-  HALYARD_CHECK(check(image));
+  HALYARD_RETURN_IF_ERROR(check_bmp_image(image));
   span.arg("width", image.width()).arg("height", image.height());
   const Shape shape = shape_of(image);
   HALYARD_TRY(const TensorMap map, image.map(Access::read));
@@ -143,7 +143,7 @@ Status save_image(const Tensor& image, const std::string& path, const SaveOption
   const auto type = image_file_type(path);
   if (!type) {
     return fail(Errc::invalid_argument,
-                "path: must end in the extension of a picture that is written", "{} is none of {}",
+                "path: must end in the extension of an image that is written", "{} is none of {}",
                 path, written_image_extensions());
   }
   HALYARD_TRY(const auto bytes, encode_image(image, *type, options));

@@ -25,17 +25,17 @@ struct Fields {
   std::uint32_t colors = 0;
 };
 
-Error cut_short(std::size_t bytes) {
+Error bmp_cut_short(std::size_t bytes) {
   return fail(Errc::corrupt, "BMP header is cut short", "{} bytes", bytes);
 }
 
 Result<Fields> read_fields(std::span<const std::byte> file) {
   Fields out;
-  if (file.size() < file_header_bytes + 4) return cut_short(file.size());
+  if (file.size() < file_header_bytes + 4) return bmp_cut_short(file.size());
   out.bytes = le32(file, file_header_bytes);
   const std::size_t at = file_header_bytes + 4;
   if (out.bytes == core_bytes) {
-    if (file.size() < file_header_bytes + core_bytes) return cut_short(file.size());
+    if (file.size() < file_header_bytes + core_bytes) return bmp_cut_short(file.size());
     out.width = le16(file, at);
     out.height = le16(file, at + 2);
     out.planes = le16(file, at + 4);
@@ -44,7 +44,7 @@ Result<Fields> read_fields(std::span<const std::byte> file) {
   }
   if (out.bytes < info_bytes)
     return fail(Errc::unsupported, "BMP has a header of another system", "{} bytes", out.bytes);
-  if (file.size() < file_header_bytes + out.bytes) return cut_short(file.size());
+  if (file.size() < file_header_bytes + out.bytes) return bmp_cut_short(file.size());
   out.width = static_cast<std::int32_t>(le32(file, at));
   out.height = static_cast<std::int32_t>(le32(file, at + 4));
   out.planes = le16(file, at + 8);
@@ -56,7 +56,7 @@ Result<Fields> read_fields(std::span<const std::byte> file) {
 
 Status check_fields(const Fields& fields) {
   if (fields.width < 1 || fields.height == 0)
-    return fail(Errc::corrupt, "BMP header declares an empty picture", "{} x {}", fields.width,
+    return fail(Errc::corrupt, "BMP header declares an empty image", "{} x {}", fields.width,
                 fields.height);
   constexpr std::array<std::uint32_t, 6> depths = {1, 4, 8, 16, 24, 32};
   if (fields.planes != 1 || std::find(depths.begin(), depths.end(), fields.bits) == depths.end())
@@ -87,7 +87,7 @@ Status read_masks(std::span<const std::byte> file, const Fields& fields, std::si
   const bool follow = fields.bytes < 52;
   const std::size_t count = fields.bytes >= 56 || fields.compression == 6 ? 4 : 3;
   const std::size_t from = file_header_bytes + info_bytes;
-  if (file.size() < from + 4 * count) return cut_short(file.size());
+  if (file.size() < from + 4 * count) return bmp_cut_short(file.size());
   if (follow) at += 4 * count;
   for (std::size_t i = 0; i < count; ++i)
     out.masks[i] = le32(file, from + 4 * i);
@@ -104,13 +104,13 @@ Status read_masks(std::span<const std::byte> file, const Fields& fields, std::si
   return {};
 }
 
-Status read_palette(std::span<const std::byte> file, const Fields& fields, std::size_t at,
-                    BmpHeader& out) {
+Status read_bmp_palette(std::span<const std::byte> file, const Fields& fields, std::size_t at,
+                        BmpHeader& out) {
   if (fields.bits > 8) return {};
   const std::uint32_t all = 1U << fields.bits;
   const std::size_t count = fields.colors == 0 ? all : std::min(fields.colors, all);
   const std::size_t entry = fields.bytes == core_bytes ? 3 : 4;
-  if (at > file.size() || file.size() - at < count * entry) return cut_short(file.size());
+  if (at > file.size() || file.size() - at < count * entry) return bmp_cut_short(file.size());
   for (std::size_t i = 0; i < count; ++i) {
     const auto byte = [&](std::size_t k) {
       return std::to_integer<std::uint8_t>(file[at + i * entry + k]);
@@ -130,18 +130,18 @@ bool BmpHeader::is_grey() const {
 
 Result<BmpHeader> parse_bmp_header(std::span<const std::byte> file, const DecodeLimits& limits) {
   HALYARD_TRY(const Fields fields, read_fields(file));
-  HALYARD_CHECK(check_fields(fields));
+  HALYARD_RETURN_IF_ERROR(check_fields(fields));
   BmpHeader out;
   out.width = static_cast<std::size_t>(fields.width);
   out.height = static_cast<std::size_t>(fields.height < 0 ? -fields.height : fields.height);
-  HALYARD_CHECK(check_limits(out.width, out.height, limits));
+  HALYARD_RETURN_IF_ERROR(check_limits(out.width, out.height, limits));
   out.is_top_down = fields.height < 0;
   out.bits = fields.bits;
   if (fields.compression == 1) out.packing = BmpPacking::rle8;
   if (fields.compression == 2) out.packing = BmpPacking::rle4;
   std::size_t at = file_header_bytes + fields.bytes;
-  HALYARD_CHECK(read_masks(file, fields, at, out));
-  HALYARD_CHECK(read_palette(file, fields, at, out));
+  HALYARD_RETURN_IF_ERROR(read_masks(file, fields, at, out));
+  HALYARD_RETURN_IF_ERROR(read_bmp_palette(file, fields, at, out));
   out.data_at = le32(file, 10);
   if (out.data_at < at || out.data_at > file.size())
     return fail(Errc::corrupt, "BMP header says that the pixels begin outside the file, or in it",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of picture files, and what their decoders share. Element types and the order of
+// The table of image files, and what their decoders share. Element types and the order of
 // channels are the business of png_rows.
 #include "codec/formats/format.h"
 

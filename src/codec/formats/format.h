@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The picture files beside JPEG and PNG: each has a reader of its header and a decoder that hands
+// The image files beside JPEG and PNG: each has a reader of its header and a decoder that hands
 // over rows. The front (codec.cpp) checks limits and requests between the two.
 #pragma once
 
@@ -63,7 +63,7 @@ Error missing_library(const char* kind, const char* library, const char* package
 std::uint32_t le16(std::span<const std::byte> bytes, std::size_t at) noexcept;
 std::uint32_t le32(std::span<const std::byte> bytes, std::size_t at) noexcept;
 
-/// sRGB, full range; of grey pictures the range alone.
+/// sRGB, full range; of grey images the range alone.
 Colorimetry srgb_colorimetry(PixelFormat format) noexcept;
 
 }  // namespace halyard::codec

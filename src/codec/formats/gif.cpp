@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // GIF through giflib: the first frame, row by row, so that no file makes more of itself than the
-// picture that its header declares.
+// image that its header declares.
 #include "codec/formats/format.h"
 
 #if HALYARD_HAVE_GIF
@@ -18,12 +18,12 @@
 namespace halyard::codec {
 namespace {
 
-struct Reader {
+struct GifReader {
   std::span<const std::byte> rest;
 };
 
 int read(GifFileType* gif, GifByteType* to, int count) {
-  auto& reader = *static_cast<Reader*>(gif->UserData);
+  auto& reader = *static_cast<GifReader*>(gif->UserData);
   const std::size_t got = std::min(static_cast<std::size_t>(count), reader.rest.size());
   if (got != 0) std::memcpy(to, reader.rest.data(), got);
   reader.rest = reader.rest.subspan(got);
@@ -44,17 +44,17 @@ Error damaged(int code) {
 }
 
 /// Opens the file, and goes to the pixels of its first frame.
-struct FirstFrame {
-  Reader reader;
+struct GifFirstFrame {
+  GifReader reader;
   Gif gif;
   int transparent = NO_TRANSPARENT_COLOR;
-  bool is_whole = false;  ///< the frame covers the picture
+  bool is_whole = false;  ///< the frame covers the image
 
   const GifImageDesc& place() const { return gif->Image; }
 };
 
 /// Of a graphics control block: the index that shows nothing.
-Status read_extensions(FirstFrame& frame) {
+Status read_extensions(GifFirstFrame& frame) {
   int code = 0;
   GifByteType* block = nullptr;
   if (DGifGetExtension(frame.gif.get(), &code, &block) == GIF_ERROR)
@@ -68,30 +68,30 @@ Status read_extensions(FirstFrame& frame) {
   return {};
 }
 
-Status open(std::span<const std::byte> file, const DecodeLimits* limits, FirstFrame& frame) {
+Status open_gif(std::span<const std::byte> file, const DecodeLimits* limits, GifFirstFrame& frame) {
   frame.reader.rest = file;
   int code = 0;
   frame.gif.reset(DGifOpen(&frame.reader, read, &code));
   if (!frame.gif) return damaged(code);
   GifFileType& gif = *frame.gif;
   if (gif.SWidth < 1 || gif.SHeight < 1)
-    return fail(Errc::corrupt, "GIF header declares an empty picture", "{} x {}", gif.SWidth,
+    return fail(Errc::corrupt, "GIF header declares an empty image", "{} x {}", gif.SWidth,
                 gif.SHeight);
   if (limits != nullptr) {
-    HALYARD_CHECK(check_limits(static_cast<std::size_t>(gif.SWidth),
-                               static_cast<std::size_t>(gif.SHeight), *limits));
+    HALYARD_RETURN_IF_ERROR(check_limits(static_cast<std::size_t>(gif.SWidth),
+                                         static_cast<std::size_t>(gif.SHeight), *limits));
   }
   GifRecordType type = UNDEFINED_RECORD_TYPE;
   while (type != IMAGE_DESC_RECORD_TYPE) {
     if (DGifGetRecordType(&gif, &type) == GIF_ERROR) return damaged(gif.Error);
-    if (type == EXTENSION_RECORD_TYPE) HALYARD_CHECK(read_extensions(frame));
+    if (type == EXTENSION_RECORD_TYPE) HALYARD_RETURN_IF_ERROR(read_extensions(frame));
     if (type == TERMINATE_RECORD_TYPE) return damaged(0);
   }
   if (DGifGetImageDesc(&gif) == GIF_ERROR) return damaged(gif.Error);
   const GifImageDesc& place = gif.Image;
   if (place.Left < 0 || place.Top < 0 || place.Width < 1 || place.Height < 1 ||
       place.Left + place.Width > gif.SWidth || place.Top + place.Height > gif.SHeight) {
-    return fail(Errc::corrupt, "a frame of the GIF lies outside its picture", "{} x {} at {}, {}",
+    return fail(Errc::corrupt, "a frame of the GIF lies outside its image", "{} x {} at {}, {}",
                 place.Width, place.Height, place.Left, place.Top);
   }
   if (place.ColorMap == nullptr && gif.SColorMap == nullptr)
@@ -101,8 +101,8 @@ Status open(std::span<const std::byte> file, const DecodeLimits* limits, FirstFr
 }
 
 Result<FormatHeader> parse(std::span<const std::byte> file, const DecodeLimits& limits) {
-  FirstFrame frame;
-  HALYARD_CHECK(open(file, &limits, frame));
+  GifFirstFrame frame;
+  HALYARD_RETURN_IF_ERROR(open_gif(file, &limits, frame));
   FormatHeader header;
   ImageFileInfo& info = header.info;
   info.type = ImageFileType::gif;
@@ -121,7 +121,7 @@ Result<FormatHeader> parse(std::span<const std::byte> file, const DecodeLimits& 
 using Palette = std::array<std::array<std::uint8_t, 4>, 256>;
 constexpr std::uint8_t unknown_alpha = 1;
 
-Palette palette_of(const FirstFrame& frame) {
+Palette palette_of(const GifFirstFrame& frame) {
   const ColorMapObject* map =
       frame.place().ColorMap != nullptr ? frame.place().ColorMap : frame.gif->SColorMap;
   Palette palette;
@@ -160,8 +160,8 @@ std::size_t row_of(std::size_t line, std::size_t height, bool is_interlaced) {
 }
 
 Status decode(std::span<const std::byte> file, const FormatHeader&, RowSink& sink) {
-  FirstFrame frame;
-  HALYARD_CHECK(open(file, nullptr, frame));
+  GifFirstFrame frame;
+  HALYARD_RETURN_IF_ERROR(open_gif(file, nullptr, frame));
   const GifImageDesc& place = frame.place();
   const auto left = static_cast<std::size_t>(place.Left), top = static_cast<std::size_t>(place.Top);
   const auto height = static_cast<std::size_t>(place.Height);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TIFF through libtiff: the first picture of a file, strips or tiles at a time, samples as they are
+// TIFF through libtiff: the first image of a file, strips or tiles at a time, samples as they are
 // stored. What libtiff would turn into RGB by itself (and, doing so, premultiply) is left out.
 #include "codec/formats/format.h"
 
@@ -59,7 +59,7 @@ Result<TiffColor> color_of(TIFF* tiff) {
       TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
       return TiffColor::rgb;
     case PHOTOMETRIC_SEPARATED:
-      return fail(Errc::unsupported, "CMYK pictures are not read: convert to RGB first", "a TIFF");
+      return fail(Errc::unsupported, "CMYK images are not read: convert to RGB first", "a TIFF");
     default:
       return refused("TIFF must be grey, palette or RGB; photometric interpretation", photometric);
   }
@@ -74,7 +74,7 @@ TiffAlpha alpha_of(TIFF* tiff, std::uint16_t samples) {
   return kinds[0] == EXTRASAMPLE_ASSOCALPHA ? TiffAlpha::premultiplied : TiffAlpha::none;
 }
 
-Status read_palette(TIFF* tiff, TiffLayout& layout) {
+Status read_tiff_palette(TIFF* tiff, TiffLayout& layout) {
   std::array<std::uint16_t*, 3> map{};
   if (TIFFGetField(tiff, TIFFTAG_COLORMAP, &map[0], &map[1], &map[2]) != 1)
     return fail(Errc::corrupt, "TIFF has no palette");
@@ -109,7 +109,7 @@ Status read_layout(TIFF* tiff, TiffLayout& layout) {
   layout.bits = bits;
   layout.samples = samples;
   layout.alpha = is_color ? alpha_of(tiff, samples) : TiffAlpha::none;
-  return layout.color == TiffColor::palette ? read_palette(tiff, layout) : Status();
+  return layout.color == TiffColor::palette ? read_tiff_palette(tiff, layout) : Status();
 }
 
 Status read_bands(TIFF* tiff, Directory& out) {
@@ -139,15 +139,15 @@ Result<Directory> read_directory(const TiffFile& file, const DecodeLimits& limit
   TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &out.width);
   TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &out.height);
   if (out.width == 0 || out.height == 0)
-    return fail(Errc::corrupt, "TIFF header declares an empty picture", "{} x {}", out.width,
+    return fail(Errc::corrupt, "TIFF header declares an empty image", "{} x {}", out.width,
                 out.height);
-  HALYARD_CHECK(check_limits(out.width, out.height, limits));
-  HALYARD_CHECK(read_layout(tiff, out.layout));
-  HALYARD_CHECK(read_bands(tiff, out));
+  HALYARD_RETURN_IF_ERROR(check_limits(out.width, out.height, limits));
+  HALYARD_RETURN_IF_ERROR(read_layout(tiff, out.layout));
+  HALYARD_RETURN_IF_ERROR(read_bands(tiff, out));
   return out;
 }
 
-/// Bytes of a row of one plane, of the picture or of a tile.
+/// Bytes of a row of one plane, of the image or of a tile.
 std::size_t row_bytes(const Directory& directory, std::size_t width) {
   const std::size_t samples = directory.layout.is_separate ? 1 : directory.layout.samples;
   return (width * samples * directory.layout.bits + 7) / 8;
@@ -197,7 +197,8 @@ class BandReader {
   Status read(std::uint32_t top) {
     rows_ = std::min(directory_.band_rows, directory_.height - top);
     for (std::size_t plane = 0; plane < directory_.planes; ++plane) {
-      HALYARD_CHECK(directory_.tile_width == 0 ? read_strip(top, plane) : read_tiles(top, plane));
+      HALYARD_RETURN_IF_ERROR(directory_.tile_width == 0 ? read_strip(top, plane)
+                                                         : read_tiles(top, plane));
     }
     return {};
   }
@@ -259,13 +260,13 @@ Status decode(std::span<const std::byte> bytes, const FormatHeader& header, RowS
   const TiffFile file(bytes, 2 * header.working_bytes + bytes.size() * 8 + spare_bytes);
   HALYARD_TRY(const Directory directory,
               read_directory(file, DecodeLimits{SIZE_MAX, SIZE_MAX, SIZE_MAX}));
-  HALYARD_CHECK(check_rows(file, directory));
+  HALYARD_RETURN_IF_ERROR(check_rows(file, directory));
   BandReader band(file, directory);
   TiffRows rows(directory.layout, directory.width);
   std::vector<const std::byte*> planes(directory.planes);
   for (std::uint32_t top = 0; top < directory.height; top += band.rows()) {
     if (is_cancelled()) return cancelled_error();
-    HALYARD_CHECK(band.read(top));
+    HALYARD_RETURN_IF_ERROR(band.read(top));
     for (std::uint32_t y = 0; y < band.rows(); ++y) {
       for (std::size_t plane = 0; plane < planes.size(); ++plane)
         planes[plane] = band.row(y, plane);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TIFF files by libtiff: one picture, in strips, Deflate behind a horizontal predictor.
+// TIFF files by libtiff: one image, in strips, Deflate behind a horizontal predictor.
 #include "base/text/format_error.h"
 #include "codec/exif.h"
 #include "codec/formats/format.h"
@@ -30,7 +30,7 @@ bool set_fields(TIFF* tiff, const Tensor& image) {
 }
 
 /// libtiff packs in place, so rows are copied.
-bool write_rows(TIFF* tiff, const MappedPlane& plane) {
+bool write_tiff_rows(TIFF* tiff, const MappedPlane& plane) {
   std::vector<std::byte> row(plane.row_bytes);
   for (std::size_t y = 0; y < plane.rows; ++y) {
     const std::byte* from = plane.data + y * plane.stride_bytes;
@@ -44,7 +44,7 @@ bool write_rows(TIFF* tiff, const MappedPlane& plane) {
 
 Result<std::vector<std::byte>> encode_tiff(const Tensor& image) {
   trace::Span span("codec.encode_tiff");
-  if (!image.is_image()) return fail(Errc::invalid_argument, "image must be a picture tensor");
+  if (!image.is_image()) return fail(Errc::invalid_argument, "image must be an image tensor");
   const PixelFormat format = *image.format();
   const bool fits =
       (image.dtype() == DType::u8 || image.dtype() == DType::u16) &&
@@ -57,9 +57,9 @@ Result<std::vector<std::byte>> encode_tiff(const Tensor& image) {
   HALYARD_TRY(const TensorMap map, image.map(Access::read));
   codec::TiffFile file;
   if (file.get() == nullptr || !set_fields(file.get(), image) ||
-      !write_rows(file.get(), map.plane(0)) || TIFFFlush(file.get()) != 1) {
+      !write_tiff_rows(file.get(), map.plane(0)) || TIFFFlush(file.get()) != 1) {
     const Error told = file.error();
-    return fail(Errc::invalid_argument, "the picture cannot be written as TIFF", "{}",
+    return fail(Errc::invalid_argument, "the image cannot be written as TIFF", "{}",
                 told.detail ? *told.detail : "");
   }
   file.close();

@@ -73,8 +73,8 @@ struct TiffFile::Client {
 TIFF* TiffFile::open(const char* mode, std::size_t max_bytes) {
   TIFFOpenOptions* options = TIFFOpenOptionsAlloc();
   if (options == nullptr) return nullptr;
-  const std::size_t most = std::min(max_bytes, static_cast<std::size_t>(PTRDIFF_MAX));
-  TIFFOpenOptionsSetMaxSingleMemAlloc(options, static_cast<tmsize_t>(most));
+  const std::size_t maximum = std::min(max_bytes, static_cast<std::size_t>(PTRDIFF_MAX));
+  TIFFOpenOptionsSetMaxSingleMemAlloc(options, static_cast<tmsize_t>(maximum));
   TIFFOpenOptionsSetErrorHandlerExtR(options, Client::fail, this);
   TIFFOpenOptionsSetWarningHandlerExtR(options, Client::warn, this);
   TIFF* tiff = TIFFClientOpenExt("TIFF", mode, this, Client::read, Client::write, Client::seek,

@@ -46,36 +46,35 @@ void TiffRows::gather(std::span<const std::byte* const> planes) {
 template <class T>
 void TiffRows::finish() {
   auto* out = reinterpret_cast<T*>(out_.data());
-  constexpr T most = std::numeric_limits<T>::max();
+  constexpr T maximum = std::numeric_limits<T>::max();
   if (layout_.color == TiffColor::inverted_grey) {
     for (std::size_t x = 0; x < width_; ++x)
-      out[x] = static_cast<T>(most - out[x]);
+      out[x] = static_cast<T>(maximum - out[x]);
   }
   if (layout_.alpha != TiffAlpha::premultiplied) return;
   for (std::size_t x = 0; x < width_; ++x, out += 4) {
     const std::uint64_t alpha = out[3];
     for (std::size_t c = 0; c < 3; ++c) {
-      out[c] =
-          alpha == 0
-              ? T{0}
-              : static_cast<T>(std::min<std::uint64_t>(most, out[c] * std::uint64_t{most} / alpha));
+      out[c] = alpha == 0 ? T{0}
+                          : static_cast<T>(std::min<std::uint64_t>(
+                                maximum, out[c] * std::uint64_t{maximum} / alpha));
     }
   }
 }
 
 void TiffRows::unpack_bits(const std::byte* row) {
   auto* out = reinterpret_cast<std::uint8_t*>(out_.data());
-  const unsigned most = (1U << layout_.bits) - 1;
+  const unsigned maximum = (1U << layout_.bits) - 1;
   const std::size_t step = layout_.is_separate ? 1 : layout_.samples;
   for (std::size_t x = 0; x < width_; ++x) {
     const std::size_t bit = x * step * layout_.bits;
     const unsigned value =
-        std::to_integer<unsigned>(row[bit / 8]) >> (8 - layout_.bits - bit % 8) & most;
+        std::to_integer<unsigned>(row[bit / 8]) >> (8 - layout_.bits - bit % 8) & maximum;
     if (layout_.color == TiffColor::palette) {
       std::copy_n(layout_.palette[value].begin(), 3, out + 3 * x);
     } else {
-      const unsigned grey = layout_.color == TiffColor::grey ? value : most - value;
-      out[x] = static_cast<std::uint8_t>(grey * (255 / most));
+      const unsigned grey = layout_.color == TiffColor::grey ? value : maximum - value;
+      out[x] = static_cast<std::uint8_t>(grey * (255 / maximum));
     }
   }
 }

@@ -33,7 +33,7 @@ const std::uint8_t* bytes_of(std::span<const std::byte> file) {
   return reinterpret_cast<const std::uint8_t*>(file.data());
 }
 
-Error cut_short(std::size_t bytes) {
+Error webp_cut_short(std::size_t bytes) {
   return fail(Errc::corrupt, "the WebP data is damaged or ends early", "{} bytes", bytes);
 }
 
@@ -55,15 +55,15 @@ int orientation_of(WebPDemuxer* demuxer) {
 }
 
 /// The bytes and the place of the first frame.
-struct FirstFrame {
+struct WebpFirstFrame {
   WebPIterator iterator{};
   bool is_there = false;
 
-  explicit FirstFrame(WebPDemuxer* demuxer)
+  explicit WebpFirstFrame(WebPDemuxer* demuxer)
       : is_there(WebPDemuxGetFrame(demuxer, 1, &iterator) != 0) {}
-  FirstFrame(const FirstFrame&) = delete;
-  FirstFrame& operator=(const FirstFrame&) = delete;
-  ~FirstFrame() {
+  WebpFirstFrame(const WebpFirstFrame&) = delete;
+  WebpFirstFrame& operator=(const WebpFirstFrame&) = delete;
+  ~WebpFirstFrame() {
     if (is_there) WebPDemuxReleaseIterator(&iterator);
   }
   bool covers(const ImageFileInfo& info) const {
@@ -84,17 +84,17 @@ Result<FormatHeader> parse(std::span<const std::byte> file, const DecodeLimits& 
   info.type = ImageFileType::webp;
   info.width = static_cast<std::size_t>(features.width);
   info.height = static_cast<std::size_t>(features.height);
-  HALYARD_CHECK(check_limits(info.width, info.height, limits));
+  HALYARD_RETURN_IF_ERROR(check_limits(info.width, info.height, limits));
   const Demuxer demuxer = demux(file);
-  if (!demuxer) return cut_short(file.size());
-  const FirstFrame frame(demuxer.get());
-  if (!frame.is_there) return cut_short(file.size());
+  if (!demuxer) return webp_cut_short(file.size());
+  const WebpFirstFrame frame(demuxer.get());
+  if (!frame.is_there) return webp_cut_short(file.size());
   const bool has_alpha = features.has_alpha != 0 || !frame.covers(info);
   info.native_format = has_alpha ? PixelFormat::rgba : PixelFormat::rgb;
   info.components = has_alpha ? 4 : 3;
   info.exif_orientation = orientation_of(demuxer.get());
   info.colorimetry = srgb_colorimetry(info.native_format);
-  // A picture of four channels where the destination wants others, and the decoder's own.
+  // An image of four channels where the destination wants others, and the decoder's own.
   header.working_bytes = 8 * info.width * info.height;
   return header;
 }
@@ -125,7 +125,7 @@ Status decode_frame(const WebPData& data, const Pixels& pixels) {
   if (code == VP8_STATUS_OK) return {};
   if (code == VP8_STATUS_OUT_OF_MEMORY)
     return fail(Errc::no_memory, "memory for the WebP codec cannot be had");
-  return cut_short(data.size);
+  return webp_cut_short(data.size);
 }
 
 std::optional<WEBP_CSP_MODE> mode_of(const RowSink& sink) {
@@ -141,17 +141,18 @@ std::optional<WEBP_CSP_MODE> mode_of(const RowSink& sink) {
 Status decode_placed(const WebPIterator& frame, RowSink& sink) {
   const auto width = static_cast<std::size_t>(frame.width);
   const auto height = static_cast<std::size_t>(frame.height);
-  std::vector<std::byte> picture(width * height * 4);
-  HALYARD_CHECK(decode_frame(frame.fragment, {picture.data(), width * 4, height, MODE_RGBA}));
+  std::vector<std::byte> image(width * height * 4);
+  HALYARD_RETURN_IF_ERROR(
+      decode_frame(frame.fragment, {image.data(), width * 4, height, MODE_RGBA}));
   const auto left = static_cast<std::size_t>(frame.x_offset);
   const auto top = static_cast<std::size_t>(frame.y_offset);
   if (left + width > sink.width() || top + height > sink.height())
-    return fail(Errc::corrupt, "a frame of the WebP lies outside its picture");
+    return fail(Errc::corrupt, "a frame of the WebP lies outside its image");
   std::vector<std::byte> row(sink.width() * 4);
   for (std::size_t y = 0; y < sink.height(); ++y) {
     std::fill(row.begin(), row.end(), std::byte{0});
     if (y >= top && y < top + height) {
-      std::copy_n(picture.begin() + static_cast<std::ptrdiff_t>((y - top) * width * 4), width * 4,
+      std::copy_n(image.begin() + static_cast<std::ptrdiff_t>((y - top) * width * 4), width * 4,
                   row.begin() + static_cast<std::ptrdiff_t>(left * 4));
     }
     sink.put(y, row.data(), 4, false);
@@ -161,9 +162,9 @@ Status decode_placed(const WebPIterator& frame, RowSink& sink) {
 
 Status decode(std::span<const std::byte> file, const FormatHeader& header, RowSink& sink) {
   const Demuxer demuxer = demux(file);
-  if (!demuxer) return cut_short(file.size());
-  const FirstFrame frame(demuxer.get());
-  if (!frame.is_there || frame.iterator.complete == 0) return cut_short(file.size());
+  if (!demuxer) return webp_cut_short(file.size());
+  const WebpFirstFrame frame(demuxer.get());
+  if (!frame.is_there || frame.iterator.complete == 0) return webp_cut_short(file.size());
   const auto mode = mode_of(sink);
   if (!mode || !frame.covers(header.info)) return decode_placed(frame.iterator, sink);
   return decode_frame(frame.iterator.fragment,

@@ -14,8 +14,8 @@
 namespace halyard {
 namespace {
 
-struct PictureDeleter {
-  void operator()(WebPPicture* picture) const noexcept { WebPPictureFree(picture); }
+struct WebpDeleter {
+  void operator()(WebPPicture* image) const noexcept { WebPPictureFree(image); }
 };
 
 struct Writer {
@@ -43,24 +43,24 @@ Import import_of(PixelFormat format) {
   }
 }
 
-Error no_memory() {
+Error no_webp_memory() {
   return fail(Errc::no_memory, "memory for the WebP codec cannot be had");
 }
 
 /// Grey is written as colours that are equal.
-Status import(WebPPicture& picture, const Tensor& image, const MappedPlane& plane) {
+Status import(WebPPicture& webp, const Tensor& image, const MappedPlane& plane) {
   const auto* rows = reinterpret_cast<const std::uint8_t*>(plane.data);
   if (const Import function = import_of(*image.format()))
-    return function(&picture, rows, static_cast<int>(plane.stride_bytes)) != 0
+    return function(&webp, rows, static_cast<int>(plane.stride_bytes)) != 0
                ? Status()
-               : Status(no_memory());
+               : Status(no_webp_memory());
   std::vector<std::uint8_t> colors(image.width() * image.height() * 3);
   for (std::size_t y = 0; y < image.height(); ++y)
     for (std::size_t x = 0; x < image.width() * 3; ++x)
       colors[y * image.width() * 3 + x] = rows[y * plane.stride_bytes + x / 3];
   const int stride = static_cast<int>(image.width() * 3);
-  return WebPPictureImportRGB(&picture, colors.data(), stride) != 0 ? Status()
-                                                                    : Status(no_memory());
+  return WebPPictureImportRGB(&webp, colors.data(), stride) != 0 ? Status()
+                                                                 : Status(no_webp_memory());
 }
 
 Result<std::vector<std::byte>> with_exif(const WebPMemoryWriter& bare, Orientation orientation) {
@@ -73,7 +73,7 @@ Result<std::vector<std::byte>> with_exif(const WebPMemoryWriter& bare, Orientati
   if (!mux || WebPMuxSetImage(mux.get(), &image, 0) != WEBP_MUX_OK ||
       WebPMuxSetChunk(mux.get(), "EXIF", &exif, 0) != WEBP_MUX_OK ||
       WebPMuxAssemble(mux.get(), &whole) != WEBP_MUX_OK) {
-    return no_memory();
+    return no_webp_memory();
   }
   const auto* first = reinterpret_cast<const std::byte*>(whole.bytes);
   std::vector<std::byte> out(first, first + whole.size);
@@ -81,8 +81,8 @@ Result<std::vector<std::byte>> with_exif(const WebPMemoryWriter& bare, Orientati
   return out;
 }
 
-Status check(const Tensor& image, const WebpOptions& options) {
-  if (!image.is_image()) return fail(Errc::invalid_argument, "image must be a picture tensor");
+Status check_webp_image(const Tensor& image, const WebpOptions& options) {
+  if (!image.is_image()) return fail(Errc::invalid_argument, "image must be an image tensor");
   const PixelFormat format = *image.format();
   if (image.dtype() != DType::u8 || (import_of(format) == nullptr && format != PixelFormat::grey))
     return fail(Errc::unsupported, "WebP is written from u8 rgb, rgba, bgr, bgra and grey",
@@ -99,28 +99,28 @@ Status check(const Tensor& image, const WebpOptions& options) {
 
 Result<std::vector<std::byte>> encode_webp(const Tensor& image, const WebpOptions& options) {
   trace::Span span("codec.encode_webp");
-  HALYARD_CHECK(check(image, options));
+  HALYARD_RETURN_IF_ERROR(check_webp_image(image, options));
   span.arg("width", image.width()).arg("height", image.height());
   WebPConfig config{};
-  WebPPicture picture{};
-  if (WebPConfigInit(&config) == 0 || WebPPictureInit(&picture) == 0)
+  WebPPicture webp{};
+  if (WebPConfigInit(&config) == 0 || WebPPictureInit(&webp) == 0)
     return fail(Errc::unsupported, "libwebp of another version");
-  const std::unique_ptr<WebPPicture, PictureDeleter> owner(&picture);
+  const std::unique_ptr<WebPPicture, WebpDeleter> owner(&webp);
   config.quality = static_cast<float>(options.quality);
   config.lossless = options.is_lossless ? 1 : 0;
   config.exact = 1;  // colours below transparent pixels stay
-  picture.use_argb = config.lossless;
-  picture.width = static_cast<int>(image.width());
-  picture.height = static_cast<int>(image.height());
+  webp.use_argb = config.lossless;
+  webp.width = static_cast<int>(image.width());
+  webp.height = static_cast<int>(image.height());
   Writer writer;
-  picture.writer = WebPMemoryWrite;
-  picture.custom_ptr = &writer.memory;
+  webp.writer = WebPMemoryWrite;
+  webp.custom_ptr = &writer.memory;
   HALYARD_TRY(const TensorMap map, image.map(Access::read));
-  HALYARD_CHECK(import(picture, image, map.plane(0)));
-  if (WebPEncode(&config, &picture) == 0) {
-    if (picture.error_code == VP8_ENC_ERROR_OUT_OF_MEMORY) return no_memory();
-    return fail(Errc::invalid_argument, "the picture cannot be written as WebP", "error {}",
-                static_cast<int>(picture.error_code));
+  HALYARD_RETURN_IF_ERROR(import(webp, image, map.plane(0)));
+  if (WebPEncode(&config, &webp) == 0) {
+    if (webp.error_code == VP8_ENC_ERROR_OUT_OF_MEMORY) return no_webp_memory();
+    return fail(Errc::invalid_argument, "the image cannot be written as WebP", "error {}",
+                static_cast<int>(webp.error_code));
   }
   if (codec::tag_of(image.orientation()) != 1) return with_exif(writer.memory, image.orientation());
   const auto* first = reinterpret_cast<const std::byte*>(writer.memory.mem);

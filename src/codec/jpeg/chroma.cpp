@@ -9,10 +9,10 @@ namespace {
 
 // The samples that a block covers along one axis. In units of 1 / max of a luma sample, chroma
 // sample k covers [k * max, (k + 1) * max), luma sample x covers [x * factor, (x + 1) * factor).
-struct Span {
+struct ColumnRange {
   std::size_t begin, end;   // units
   std::size_t first, last;  // samples, both included
-  Span(std::size_t block, unsigned factor, unsigned max, std::size_t luma)
+  ColumnRange(std::size_t block, unsigned factor, unsigned max, std::size_t luma)
       : begin(2 * block * factor),
         end(std::min((2 * block + 2) * factor, luma * factor)),
         first(begin / max),
@@ -43,9 +43,9 @@ void deinterleave(const std::uint8_t* __restrict cbcr, std::uint8_t* __restrict 
 void box_resample(const ChromaPlane& plane, unsigned h_max, unsigned v_max, std::size_t width,
                   std::size_t height, std::uint8_t* out, std::size_t out_stride_bytes) {
   for (std::size_t j = 0; j < (height + 1) / 2; ++j) {
-    const Span rows(j, plane.v_factor, v_max, height);
+    const ColumnRange rows(j, plane.v_factor, v_max, height);
     for (std::size_t i = 0; i < (width + 1) / 2; ++i) {
-      const Span columns(i, plane.h_factor, h_max, width);
+      const ColumnRange columns(i, plane.h_factor, h_max, width);
       std::size_t sum = 0;
       for (std::size_t y = rows.first; y <= rows.last; ++y) {
         const std::uint8_t* row = plane.data + y * plane.stride_bytes;

@@ -22,8 +22,8 @@ struct ChromaPlane {
 };
 
 /// Averages `plane` over the 2 x 2 luma block of every chroma sample of a width x height NV12
-/// picture, each sample weighted by its share of the block, and writes every second byte of the
-/// rows at `out`. Blocks that leave the picture are cut at its edge.
+/// image, each sample weighted by its share of the block, and writes every second byte of the
+/// rows at `out`. Blocks that leave the image are cut at its edge.
 void box_resample(const ChromaPlane& plane, unsigned h_max, unsigned v_max, std::size_t width,
                   std::size_t height, std::uint8_t* out, std::size_t out_stride_bytes);
 

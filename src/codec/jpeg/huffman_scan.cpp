@@ -163,18 +163,18 @@ template <bool whole>
   k += whole ? step.advance : step.first_at + 1U;
 }
 
-enum class Found { nothing, step, long_code };
+enum class CodeLookup { nothing, step, long_code };
 
 // Coefficients at index k, which becomes the next one.
 template <bool whole>
-[[gnu::always_inline]] inline Found decode_step(Reader& reader, const HuffmanTable& table,
-                                                std::int16_t* block, unsigned& k) {
+[[gnu::always_inline]] inline CodeLookup decode_step(Reader& reader, const HuffmanTable& table,
+                                                     std::int16_t* block, unsigned& k) {
   const HuffmanStep& step = table.steps[index_of(reader)];
   if (step.code_bits == 0) [[unlikely]] {
-    return decode_long(reader, table, block, k) ? Found::long_code : Found::nothing;
+    return decode_long(reader, table, block, k) ? CodeLookup::long_code : CodeLookup::nothing;
   }
   take<whole>(reader, step, block, k);
-  return Found::step;
+  return CodeLookup::step;
 }
 
 [[gnu::always_inline]] inline bool decode_ac(Reader& reader, const HuffmanTable& table,
@@ -182,15 +182,15 @@ template <bool whole>
   unsigned k = 1;
   while (k < whole_indices) {
     refill(reader);
-    Found found = decode_step<true>(reader, table, block, k);
+    CodeLookup found = decode_step<true>(reader, table, block, k);
     // The buffer still has the bits of any symbol.
-    if (found == Found::step && k < whole_indices)
+    if (found == CodeLookup::step && k < whole_indices)
       found = decode_step<true>(reader, table, block, k);
-    if (found == Found::nothing) return false;
+    if (found == CodeLookup::nothing) return false;
   }
   while (k < 64) {
     refill(reader);
-    if (decode_step<false>(reader, table, block, k) == Found::nothing) return false;
+    if (decode_step<false>(reader, table, block, k) == CodeLookup::nothing) return false;
   }
   return k == 64 || k > end_of_block_advance;
 }

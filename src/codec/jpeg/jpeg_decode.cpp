@@ -30,7 +30,7 @@ struct Component {
 };
 
 // Everything that the guarded functions use; nothing here has a destructor.
-struct Job {
+struct JpegDecodeJob {
   jpeg_decompress_struct* codec;
   JpegEntropy* entropy;  // null: libjpeg's own decodes the Huffman codes
   bool always_own;       // wherever it can, faster or not
@@ -71,16 +71,16 @@ void count_scans(j_common_ptr object) {
     leave_with(object, "scans visit more blocks than limits.max_scan_passes allows");
 }
 
-// The thread's codec object: made once, its memory for one picture is given back after each.
-class Decoder {
+// The thread's codec object: made once, its memory for one image is given back after each.
+class JpegDecoder {
  public:
-  Decoder() {
+  JpegDecoder() {
     codec.err = prepare(errors);
     make_ready();
   }
-  Decoder(const Decoder&) = delete;
-  Decoder& operator=(const Decoder&) = delete;
-  ~Decoder() {
+  JpegDecoder(const JpegDecoder&) = delete;
+  JpegDecoder& operator=(const JpegDecoder&) = delete;
+  ~JpegDecoder() {
     if (ready) jpeg_destroy_decompress(&codec);
   }
 
@@ -104,13 +104,13 @@ class Decoder {
   static void create(jpeg_decompress_struct& c) { jpeg_create_decompress(&c); }
 };
 
-void read_header(Job& job) {
+void read_jpeg_header(JpegDecodeJob& job) {
   jpeg_mem_src(job.codec, reinterpret_cast<const unsigned char*>(job.file),
                static_cast<unsigned long>(job.file_bytes));
   jpeg_read_header(job.codec, TRUE);
 }
 
-void start(Job& job) {
+void start(JpegDecodeJob& job) {
   job.codec->jpeg_color_space = job.stored;
   job.codec->out_color_space = job.asked;
   job.codec->raw_data_out = job.raw ? TRUE : FALSE;
@@ -118,7 +118,7 @@ void start(Job& job) {
   if (job.entropy != nullptr) job.entropy->install(*job.codec, job.always_own);
 }
 
-void read_rows(Job& job) {
+void read_rows(JpegDecodeJob& job) {
   start(job);
   while (job.codec->output_scanline < job.height) {
     JSAMPROW rows[max_group_rows];
@@ -132,12 +132,12 @@ void read_rows(Job& job) {
   jpeg_finish_decompress(job.codec);
 }
 
-// Luma rows lie in the destination itself where libjpeg writes no more than the picture has.
-bool luma_is_direct(const Job& job) {
+// Luma rows lie in the destination itself where libjpeg writes no more than the image has.
+bool luma_is_direct(const JpegDecodeJob& job) {
   return job.components[0].stride == job.width;
 }
 
-void point_rows(const Job& job, std::size_t group, JSAMPROW (*rows)[max_group_rows]) {
+void point_rows(const JpegDecodeJob& job, std::size_t group, JSAMPROW (*rows)[max_group_rows]) {
   for (int c = 0; c < job.codec->num_components; ++c) {
     const Component& component = job.components[c];
     for (std::size_t r = 0; r < component.group_rows; ++r) {
@@ -149,7 +149,7 @@ void point_rows(const Job& job, std::size_t group, JSAMPROW (*rows)[max_group_ro
   }
 }
 
-void store_group(const Job& job, std::size_t group) {
+void store_group(const JpegDecodeJob& job, std::size_t group) {
   const Component& luma = job.components[0];
   const std::size_t y0 = group * luma.group_rows;
   for (std::size_t r = 0; !luma_is_direct(job) && r < luma.group_rows && y0 + r < job.height; ++r) {
@@ -166,7 +166,7 @@ void store_group(const Job& job, std::size_t group) {
   }
 }
 
-void read_planes(Job& job) {
+void read_planes(JpegDecodeJob& job) {
   start(job);
   JSAMPROW rows[3][max_group_rows];
   JSAMPARRAY planes[3] = {rows[0], rows[1], rows[2]};
@@ -187,7 +187,7 @@ bool needs_resampling(const JpegHeader& header, PixelFormat format) {
 
 // Lays the scratch rows of all components out in `memory`.
 void lay_out_scratch(const JpegHeader& header, bool whole_chroma, std::vector<JSAMPLE>& memory,
-                     Job& job) {
+                     JpegDecodeJob& job) {
   const auto count = static_cast<std::size_t>(header.info.components);
   const std::size_t groups =
       (job.height + header.components[0].v * 8U - 1) / (header.components[0].v * 8U);
@@ -244,7 +244,8 @@ J_COLOR_SPACE stored_space(const JpegHeader& header) {
   return header.stored_rgb ? JCS_RGB : JCS_YCbCr;
 }
 
-Status decode_planes(const JpegHeader& header, PixelFormat format, Decoder& decoder, Job& job) {
+Status decode_planes(const JpegHeader& header, PixelFormat format, JpegDecoder& decoder,
+                     JpegDecodeJob& job) {
   const bool resample = job.cbcr != nullptr && needs_resampling(header, format);
   std::vector<JSAMPLE> whole;  // rare and large: not kept
   lay_out_scratch(header, resample, resample ? whole : decoder.scratch, job);
@@ -258,9 +259,9 @@ Status decode_planes(const JpegHeader& header, PixelFormat format, Decoder& deco
   return {};
 }
 
-Job make_job(std::span<const std::byte> file, const JpegHeader& header, PixelFormat format,
-             const TensorMap& map) {
-  Job job{};
+JpegDecodeJob make_job(std::span<const std::byte> file, const JpegHeader& header,
+                       PixelFormat format, const TensorMap& map) {
+  JpegDecodeJob job{};
   job.file = file.data();
   job.file_bytes = file.size();
   job.width = header.info.width;
@@ -282,19 +283,20 @@ Job make_job(std::span<const std::byte> file, const JpegHeader& header, PixelFor
   return job;
 }
 
-Status decode_with(Decoder& decoder, const JpegHeader& header, PixelFormat format, Job& job) {
-  if (!run_guarded<read_header>(decoder.errors, job)) return to_error(decoder.errors);
-  HALYARD_CHECK(check_agreement(header, decoder.codec));
+Status decode_with(JpegDecoder& decoder, const JpegHeader& header, PixelFormat format,
+                   JpegDecodeJob& job) {
+  if (!run_guarded<read_jpeg_header>(decoder.errors, job)) return to_error(decoder.errors);
+  HALYARD_RETURN_IF_ERROR(check_agreement(header, decoder.codec));
   if (job.raw) return decode_planes(header, format, decoder, job);
   if (!run_guarded<read_rows>(decoder.errors, job)) return to_error(decoder.errors);
   return {};
 }
 
-Status decode_once(Decoder& decoder, const JpegHeader& header, PixelFormat format,
-                   const DecodeLimits& limits, Job& job) {
-  // Gives the picture's memory back, also when memory is short; after success a no-op.
+Status decode_once(JpegDecoder& decoder, const JpegHeader& header, PixelFormat format,
+                   const DecodeLimits& limits, JpegDecodeJob& job) {
+  // Gives the image's memory back, also when memory is short; after success a no-op.
   struct Abort {
-    Decoder& of;
+    JpegDecoder& of;
     ~Abort() { jpeg_abort_decompress(&of.codec); }
   };
   const Abort abort{decoder};
@@ -314,9 +316,9 @@ bool serves(const JpegHeader& header, PixelFormat format) noexcept {
 
 Status decode_jpeg(std::span<const std::byte> file, const JpegHeader& header, PixelFormat format,
                    const TensorMap& map, const DecodeLimits& limits, JpegEntropyChoice choice) {
-  Decoder& decoder = PerThread<Decoder>::get();
+  JpegDecoder& decoder = PerThread<JpegDecoder>::get();
   if (!decoder.make_ready()) return to_error(decoder.errors);
-  Job job = make_job(file, header, format, map);
+  JpegDecodeJob job = make_job(file, header, format, map);
   job.codec = &decoder.codec;
   job.always_own = choice == JpegEntropyChoice::own;
   decoder.entropy.reset();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JPEG encoding through libjpeg-turbo: planes of YCbCr pictures as they are, rows for the rest.
+// JPEG encoding through libjpeg-turbo: planes of YCbCr images as they are, rows for the rest.
 #include <jerror.h>
 
 #include <algorithm>
@@ -22,14 +22,14 @@ using codec::JpegErrors;
 constexpr std::size_t max_group_rows = 16;
 constexpr std::size_t max_side = JPEG_MAX_DIMENSION;
 
-struct Plane {
+struct ComponentPlane {
   const std::byte* data;
   std::size_t stride_bytes;
   std::size_t width, height;  // in samples of one component
 };
 
 // Everything that the guarded functions use; nothing here has a destructor.
-struct Job {
+struct JpegEncodeJob {
   jpeg_compress_struct* codec;
   std::size_t width, height;
   int quality;
@@ -39,13 +39,13 @@ struct Job {
   codec::ExifBlock exif = {};
   bool has_exif = false;
   bool interleaved = false;  // planes[1] holds Cb and Cr in turn
-  Plane planes[3] = {};
+  ComponentPlane planes[3] = {};
   JSAMPLE* scratch = nullptr;  // group rows of the three components, scratch_stride apart
   std::size_t scratch_stride = 0;
 };
 
 // The file as it grows. libjpeg's own memory destination loses track of it when an error strikes.
-struct Output {
+struct JpegOutput {
   jpeg_destination_mgr base;  // first: libjpeg holds a pointer to it
   unsigned char* bytes;       // malloc
   std::size_t capacity;
@@ -53,7 +53,7 @@ struct Output {
 };
 
 void grow(j_compress_ptr codec) {
-  auto* output = reinterpret_cast<Output*>(codec->dest);
+  auto* output = reinterpret_cast<JpegOutput*>(codec->dest);
   const std::size_t capacity = output->capacity == 0 ? std::size_t{1} << 16 : output->capacity * 2;
   void* bytes = std::realloc(output->bytes, capacity);
   if (bytes == nullptr) ERREXIT1(codec, JERR_OUT_OF_MEMORY, 0);
@@ -70,7 +70,7 @@ boolean on_full(j_compress_ptr codec) {
 }
 
 void on_end(j_compress_ptr codec) {
-  auto* output = reinterpret_cast<Output*>(codec->dest);
+  auto* output = reinterpret_cast<JpegOutput*>(codec->dest);
   output->used = output->capacity - output->base.free_in_buffer;
 }
 
@@ -92,14 +92,14 @@ class Encoder {
   }
   jpeg_compress_struct codec{};
   JpegErrors errors{};
-  Output output{};
+  JpegOutput output{};
   bool ready = false;
 
  private:
   static void create(jpeg_compress_struct& c) { jpeg_create_compress(&c); }
 };
 
-void begin(Job& job) {
+void begin_jpeg(JpegEncodeJob& job) {
   jpeg_compress_struct* c = job.codec;
   c->image_width = static_cast<JDIMENSION>(job.width);
   c->image_height = static_cast<JDIMENSION>(job.height);
@@ -118,8 +118,8 @@ void begin(Job& job) {
   }
 }
 
-void write_rows(Job& job) {
-  begin(job);
+void write_jpeg_rows(JpegEncodeJob& job) {
+  begin_jpeg(job);
   while (job.codec->next_scanline < job.height) {
     const std::size_t y = job.codec->next_scanline;
     JSAMPROW rows[max_group_rows];
@@ -140,18 +140,18 @@ void extend_row(JSAMPLE* row, std::size_t width) {
   std::memset(row + width, row[width - 1], padded - width);
 }
 
-const std::byte* plane_row(const Plane& plane, std::size_t y) {
+const std::byte* plane_row(const ComponentPlane& plane, std::size_t y) {
   return plane.data + std::min(y, plane.height - 1) * plane.stride_bytes;
 }
 
-JSAMPROW scratch_row(const Job& job, int component, std::size_t row) {
+JSAMPROW scratch_row(const JpegEncodeJob& job, int component, std::size_t row) {
   return job.scratch +
          (static_cast<std::size_t>(component) * max_group_rows + row) * job.scratch_stride;
 }
 
-// A row of one component, of whole blocks: the picture's own where it ends on a block.
-JSAMPROW component_row(const Job& job, int component, std::size_t y, std::size_t row) {
-  const Plane& plane = job.planes[component];
+// A row of one component, of whole blocks: the image's own where it ends on a block.
+JSAMPROW component_row(const JpegEncodeJob& job, int component, std::size_t y, std::size_t row) {
+  const ComponentPlane& plane = job.planes[component];
   const std::byte* from = plane_row(plane, y);
   if (plane.width % 8 == 0) {
     return const_cast<JSAMPROW>(reinterpret_cast<const JSAMPLE*>(from));
@@ -162,8 +162,8 @@ JSAMPROW component_row(const Job& job, int component, std::size_t y, std::size_t
   return to;
 }
 
-void split_chroma(const Job& job, std::size_t y, std::size_t row) {
-  const Plane& plane = job.planes[1];
+void split_chroma(const JpegEncodeJob& job, std::size_t y, std::size_t row) {
+  const ComponentPlane& plane = job.planes[1];
   JSAMPROW cb = scratch_row(job, 1, row);
   JSAMPROW cr = scratch_row(job, 2, row);
   codec::deinterleave(reinterpret_cast<const std::uint8_t*>(plane_row(plane, y)), cb, cr,
@@ -172,8 +172,8 @@ void split_chroma(const Job& job, std::size_t y, std::size_t row) {
   extend_row(cr, plane.width);
 }
 
-void write_planes(Job& job) {
-  begin(job);
+void write_planes(JpegEncodeJob& job) {
+  begin_jpeg(job);
   const auto luma_rows = static_cast<std::size_t>(job.v) * 8;
   JSAMPROW rows[3][max_group_rows];
   JSAMPARRAY planes[3] = {rows[0], rows[1], rows[2]};
@@ -208,7 +208,7 @@ constexpr Kind kinds[] = {
 };
 
 Result<const Kind*> kind_of(const Tensor& image) {
-  if (!image.is_image()) return fail(Errc::invalid_argument, "image must be a picture tensor");
+  if (!image.is_image()) return fail(Errc::invalid_argument, "image must be an image tensor");
   const auto* kind = std::find_if(std::begin(kinds), std::end(kinds),
                                   [&](const Kind& k) { return k.format == image.format(); });
   if (kind == std::end(kinds) || image.dtype() != DType::u8) {
@@ -219,7 +219,7 @@ Result<const Kind*> kind_of(const Tensor& image) {
   return kind;
 }
 
-Status check(const Tensor& image, const Kind& kind, const JpegOptions& options) {
+Status check_jpeg_image(const Tensor& image, const Kind& kind, const JpegOptions& options) {
   if (options.quality < 1 || options.quality > 100) {
     return fail(Errc::invalid_argument, "options.quality must be 1 to 100", "{}", options.quality);
   }
@@ -231,11 +231,11 @@ Status check(const Tensor& image, const Kind& kind, const JpegOptions& options) 
   const Colorimetry colors = resolve(image.colorimetry(), image.height());
   if (colors.encoding == ColorEncoding::bt601 && colors.range == ColorRange::full) return {};
   return fail(Errc::unsupported,
-              "JPEG holds BT.601 full range; convert the picture, or set its colorimetry",
+              "JPEG holds BT.601 full range; convert the image, or set its colorimetry",
               "image is {} {} range", to_string(colors.encoding), to_string(colors.range));
 }
 
-void describe_planes(const TensorMap& map, const Kind& kind, Job& job) {
+void describe_planes(const TensorMap& map, const Kind& kind, JpegEncodeJob& job) {
   job.planes[0] = {map.plane(0).data, map.plane(0).stride_bytes, job.width, job.height};
   if (kind.h == 0) return;
   job.interleaved = map.plane_count() == 2;
@@ -252,27 +252,27 @@ void describe_planes(const TensorMap& map, const Kind& kind, Job& job) {
 Result<std::vector<std::byte>> encode_jpeg(const Tensor& image, const JpegOptions& options) {
   trace::Span span("codec.encode_jpeg");
   HALYARD_TRY(const Kind* kind, kind_of(image));
-  HALYARD_CHECK(check(image, *kind, options));
+  HALYARD_RETURN_IF_ERROR(check_jpeg_image(image, *kind, options));
   span.arg("width", image.width()).arg("height", image.height());
   span.arg("format", to_string(kind->format)).arg("quality", options.quality);
   HALYARD_TRY(const TensorMap map, image.map(Access::read));
   Encoder encoder;
   if (!encoder.ready) return codec::to_error(encoder.errors);
-  Job job{.codec = &encoder.codec,
-          .width = image.width(),
-          .height = image.height(),
-          .quality = options.quality,
-          .space = kind->space,
-          .components = kind->components,
-          .h = kind->h,
-          .v = kind->v,
-          .exif = codec::exif_block(image.orientation()),
-          .has_exif = codec::tag_of(image.orientation()) != 1};
+  JpegEncodeJob job{.codec = &encoder.codec,
+                    .width = image.width(),
+                    .height = image.height(),
+                    .quality = options.quality,
+                    .space = kind->space,
+                    .components = kind->components,
+                    .h = kind->h,
+                    .v = kind->v,
+                    .exif = codec::exif_block(image.orientation()),
+                    .has_exif = codec::tag_of(image.orientation()) != 1};
   describe_planes(map, *kind, job);
   job.scratch_stride = (job.width + 7) / 8 * 8;
   std::vector<JSAMPLE> scratch(kind->h == 0 ? 0 : 3 * max_group_rows * job.scratch_stride);
   job.scratch = scratch.data();
-  const bool done = kind->h == 0 ? codec::run_guarded<write_rows>(encoder.errors, job)
+  const bool done = kind->h == 0 ? codec::run_guarded<write_jpeg_rows>(encoder.errors, job)
                                  : codec::run_guarded<write_planes>(encoder.errors, job);
   if (!done) return codec::to_error(encoder.errors);
   const auto bytes = std::as_bytes(std::span(encoder.output.bytes, encoder.output.used));

@@ -104,11 +104,11 @@ Status read_components(std::span<const std::byte> segment, JpegHeader& out) {
 
 Status read_frame(unsigned marker, std::span<const std::byte> segment, const DecodeLimits& limits,
                   JpegHeader& out) {
-  HALYARD_CHECK(check_process(marker));
+  HALYARD_RETURN_IF_ERROR(check_process(marker));
   if (segment.size() < 6) return fail(Errc::corrupt, "JPEG frame header is cut short");
   const unsigned precision = byte_at(segment, 0);
   const unsigned count = byte_at(segment, 5);
-  HALYARD_CHECK(check_counts(precision, count));
+  HALYARD_RETURN_IF_ERROR(check_counts(precision, count));
   if (segment.size() != 6 + 3 * std::size_t{count}) {
     return fail(Errc::corrupt, "JPEG frame header contradicts its length",
                 "{} bytes, {} components", segment.size(), count);
@@ -122,11 +122,11 @@ Status read_frame(unsigned marker, std::span<const std::byte> segment, const Dec
   if (out.info.height == 0) {
     return fail(Errc::unsupported, "JPEG that tells its height after the scan is not served");
   }
-  HALYARD_CHECK(check_limits(out.info.width, out.info.height, limits));
+  HALYARD_RETURN_IF_ERROR(check_limits(out.info.width, out.info.height, limits));
   return read_components(segment, out);
 }
 
-// A picture of the whole sampling, or nv12 for everything that has no format of its own.
+// An image of the whole sampling, or nv12 for everything that has no format of its own.
 PixelFormat native_format(const JpegHeader& header) {
   if (header.info.components == 1) return PixelFormat::grey;
   if (header.stored_rgb) return PixelFormat::rgb;
@@ -137,7 +137,7 @@ PixelFormat native_format(const JpegHeader& header) {
   return PixelFormat::nv12;
 }
 
-void complete(const Hints& hints, JpegHeader& out) {
+void complete_jpeg_header(const Hints& hints, JpegHeader& out) {
   out.stored_rgb = out.info.components == 3 && components_are_rgb(out, hints);
   out.info.type = ImageFileType::jpeg;
   out.info.native_format = native_format(out);
@@ -175,7 +175,7 @@ Result<Segment> next_segment(std::span<const std::byte> file, std::size_t& at) {
       continue;
     }
     if (marker == soi || marker == eoi) {
-      return fail(Errc::corrupt, "JPEG has no picture before its next start or end marker",
+      return fail(Errc::corrupt, "JPEG has no image before its next start or end marker",
                   "marker 0x{:02x} at byte {}", marker, at);
     }
     at += 2;
@@ -212,7 +212,7 @@ Result<JpegHeader> parse_jpeg_header(std::span<const std::byte> file, const Deco
     if (segment.marker == dhp) return fail(Errc::unsupported, "hierarchical JPEG is not served");
     if (is_frame(segment.marker)) {
       if (has_frame) return fail(Errc::corrupt, "JPEG has two frame headers");
-      HALYARD_CHECK(read_frame(segment.marker, segment.payload, limits, out));
+      HALYARD_RETURN_IF_ERROR(read_frame(segment.marker, segment.payload, limits, out));
       has_frame = true;
     } else {
       read_hints(segment.marker, segment.payload, hints, out);
@@ -220,7 +220,7 @@ Result<JpegHeader> parse_jpeg_header(std::span<const std::byte> file, const Deco
   }
   if (!has_frame) return fail(Errc::corrupt, "JPEG has a scan but no frame header");
   out.data_bytes = file.size() - at;
-  complete(hints, out);
+  complete_jpeg_header(hints, out);
   return out;
 }
 

@@ -11,14 +11,14 @@
 namespace halyard::codec {
 namespace {
 
-// Sums that are cheap whatever the picture's size is: below half a second.
+// Sums that are cheap whatever the image's size is: below half a second.
 constexpr std::uint64_t free_visits = std::uint64_t{1} << 25;
 
 constexpr unsigned scan_marker = 0xDA;
 constexpr unsigned start_marker = 0xD8;
 constexpr unsigned end_marker = 0xD9;
 
-unsigned byte_at(std::span<const std::byte> bytes, std::size_t at) {
+unsigned scan_byte_at(std::span<const std::byte> bytes, std::size_t at) {
   return std::to_integer<unsigned>(bytes[at]);
 }
 
@@ -33,7 +33,7 @@ std::size_t next_marker(std::span<const std::byte> file, std::size_t at) {
     const void* found = std::memchr(file.data() + at, 0xFF, file.size() - 1 - at);
     if (found == nullptr) break;
     at = static_cast<std::size_t>(static_cast<const std::byte*>(found) - file.data());
-    if (!stands_alone(byte_at(file, at + 1))) return at;
+    if (!stands_alone(scan_byte_at(file, at + 1))) return at;
     ++at;
   }
   return file.size();
@@ -42,17 +42,17 @@ std::size_t next_marker(std::span<const std::byte> file, std::size_t at) {
 // Content of the segment whose marker stands at `at`; empty where it is cut.
 std::span<const std::byte> segment_at(std::span<const std::byte> file, std::size_t at) {
   if (file.size() - at < 4) return {};
-  const std::size_t length = byte_at(file, at + 2) << 8 | byte_at(file, at + 3);
+  const std::size_t length = scan_byte_at(file, at + 2) << 8 | scan_byte_at(file, at + 3);
   if (length < 2 || length > file.size() - at - 2) return {};
   return file.subspan(at + 4, length - 2);
 }
 
 std::uint64_t blocks_of_scan(std::span<const std::byte> scan, const JpegHeader& header) {
   std::uint64_t blocks = 0;
-  const std::size_t count = scan.empty() ? 0 : byte_at(scan, 0);
+  const std::size_t count = scan.empty() ? 0 : scan_byte_at(scan, 0);
   for (std::size_t i = 0; i < count && 2 + 2 * i < scan.size(); ++i) {
     for (std::size_t c = 0; c < static_cast<std::size_t>(header.info.components); ++c) {
-      if (byte_at(scan, 1 + 2 * i) != header.components[c].id) continue;
+      if (scan_byte_at(scan, 1 + 2 * i) != header.components[c].id) continue;
       blocks += header.blocks_of(c);
       break;
     }
@@ -74,7 +74,7 @@ std::uint64_t max_visits(const JpegHeader& header, const DecodeLimits& limits) n
 bool has_many_scans(std::span<const std::byte> file, const JpegHeader& header) noexcept {
   if (header.info.progressive) return true;
   const auto first = segment_at(file, header.scan_at);
-  return !first.empty() && byte_at(first, 0) < static_cast<unsigned>(header.info.components);
+  return !first.empty() && scan_byte_at(first, 0) < static_cast<unsigned>(header.info.components);
 }
 
 Status check_jpeg_scans(std::span<const std::byte> file, const JpegHeader& header,
@@ -84,7 +84,7 @@ Status check_jpeg_scans(std::span<const std::byte> file, const JpegHeader& heade
   std::size_t scans = 0;
   std::uint64_t visits = 0;
   for (std::size_t at = header.scan_at; at < file.size();) {
-    const unsigned marker = byte_at(file, at + 1);
+    const unsigned marker = scan_byte_at(file, at + 1);
     if (marker == start_marker || marker == end_marker) break;
     const auto segment = segment_at(file, at);
     if (marker == scan_marker) {
@@ -100,7 +100,7 @@ Status check_jpeg_scans(std::span<const std::byte> file, const JpegHeader& heade
   }
   if (visits <= allowed) return {};
   return fail(Errc::invalid_argument, "JPEG scans visit its blocks above limits.max_scan_passes",
-              "{} scans visit {} blocks in a picture of {}: more than {} times", scans, visits,
+              "{} scans visit {} blocks in an image of {}: more than {} times", scans, visits,
               header.blocks(), limits.max_scan_passes);
 }
 

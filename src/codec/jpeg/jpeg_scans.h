@@ -9,10 +9,10 @@
 
 namespace halyard::codec {
 
-/// Block visits that the scans of a picture may sum up to.
+/// Block visits that the scans of an image may sum up to.
 std::uint64_t max_visits(const JpegHeader& header, const DecodeLimits& limits) noexcept;
 
-/// Whether the file has several scans, so that libjpeg keeps the coefficients of the whole picture.
+/// Whether the file has several scans, so that libjpeg keeps the coefficients of the whole image.
 bool has_many_scans(std::span<const std::byte> file, const JpegHeader& header) noexcept;
 
 /// Walks over all scan headers of a file that has several. Errors: invalid_argument (max_scans,

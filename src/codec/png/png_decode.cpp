@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PNG decoding. Rows of usual files are inflated at once (png_inflate) and unfiltered one by one;
 // libspng checks the chunks before them, and reads all other files. Rows go straight into the
-// destination where they have its format, through one row (or, interlaced, one picture) of scratch
+// destination where they have its format, through one row (or, interlaced, one image) of scratch
 // where they do not.
 #include "codec/png/png_decode.h"
 
@@ -58,7 +58,7 @@ struct Target {
   DType dtype;
 };
 
-// One pass over the picture's rows, in the order of the file: `row(y)` is where row y goes and
+// One pass over the image's rows, in the order of the file: `row(y)` is where row y goes and
 // `done(y)` is told afterwards. Interlaced files visit rows several times.
 template <class Row, class Done>
 Status for_each_row(spng_ctx* context, std::size_t row_bytes, Row row, Done done) {
@@ -82,7 +82,7 @@ Status decode_direct(spng_ctx* context, const PngHeader& header, const Stage& st
                      const Target& target) {
   const std::size_t width = header.info.width;
   const auto row = [&](std::size_t y) { return target.rows + y * target.stride_bytes; };
-  HALYARD_CHECK(for_each_row(context, width * stage.channels, row, [](std::size_t) {}));
+  HALYARD_RETURN_IF_ERROR(for_each_row(context, width * stage.channels, row, [](std::size_t) {}));
   if (target.format != PixelFormat::bgra) return {};
   for (std::size_t y = 0; y < header.info.height; ++y)
     swap_red_and_blue(row(y), width);
@@ -103,7 +103,7 @@ Status decode_converted(spng_ctx* context, const PngHeader& header, const Stage&
     convert({row(y), target.rows + y * target.stride_bytes, header.info.width, stage.channels,
              target.format});
   };
-  HALYARD_CHECK(for_each_row(context, row_bytes, row, [&](std::size_t y) {
+  HALYARD_RETURN_IF_ERROR(for_each_row(context, row_bytes, row, [&](std::size_t y) {
     if (!header.interlaced) store(y);
   }));
   for (std::size_t y = 0; header.interlaced && y < header.info.height; ++y)
@@ -112,7 +112,7 @@ Status decode_converted(spng_ctx* context, const PngHeader& header, const Stage&
 }
 
 // The palette as libspng keeps it: black and opaque where the file names no colour.
-PngPalette read_palette(spng_ctx* context) {
+PngPalette read_png_palette(spng_ctx* context) {
   PngPalette out;
   out.fill({0, 0, 0, 255});
   spng_plte colors{};
@@ -130,9 +130,9 @@ PngPalette read_palette(spng_ctx* context) {
 
 // Unfilters rows in their order. Some rows of scratch stay in the cache; the destination may be
 // memory that is slow to read.
-class RowReader {
+class PngRowReader {
  public:
-  RowReader(const InflatedRows& rows, std::size_t height)
+  PngRowReader(const InflatedRows& rows, std::size_t height)
       : rows_(rows),
         height_(height),
         scratch_(3 * pitch()),
@@ -192,11 +192,11 @@ Status decode_inflated(spng_ctx* context, const InflatedRows& rows, const PngHea
       choose_stage(header, header.info.bit_depth == 16 && !narrows, target.format, target.dtype);
   const std::size_t samples = narrows ? rows.row_bytes / 2 : 0;
   std::vector<std::uint8_t> narrowed(narrows ? samples + png_row_slack : 0);
-  const PngPalette palette = header.info.palette ? read_palette(context) : PngPalette{};
+  const PngPalette palette = header.info.palette ? read_png_palette(context) : PngPalette{};
   const RowSpreader spread = row_spreader(header.color_type, stage.wide, stage.channels);
   const RowConverter convert = row_converter(stage.wide, target.dtype);
   std::vector<std::byte> channels(stage.direct ? 0 : width * stage.channels * (stage.wide ? 2 : 1));
-  RowReader reader(rows, header.info.height);
+  PngRowReader reader(rows, header.info.height);
   for (std::size_t y = 0; y < header.info.height; ++y) {
     if (is_cancelled()) return cancelled_error();
     std::byte* out = target.rows + y * target.stride_bytes;
@@ -215,11 +215,11 @@ Status decode_inflated(spng_ctx* context, const InflatedRows& rows, const PngHea
   return {};
 }
 
-// libspng's own limits: those of the picture were checked; a text or profile chunk that inflates to
+// libspng's own limits: those of the image were checked; a text or profile chunk that inflates to
 // more than this is refused by it.
 constexpr std::size_t max_chunk_bytes = std::size_t{64} << 20;
 
-Result<PngContext> open(std::span<const std::byte> file, const PngHeader& header) {
+Result<PngContext> open_png(std::span<const std::byte> file, const PngHeader& header) {
   PngContext context(spng_ctx_new(0));
   if (!context) return png_error(SPNG_EMEM);
   const std::size_t chunk =
@@ -248,7 +248,7 @@ bool png_serves(DType dtype) noexcept {
 
 Status decode_png(std::span<const std::byte> file, const PngHeader& header, PixelFormat format,
                   const TensorMap& map, std::size_t spare_bytes) {
-  HALYARD_TRY(const PngContext context, open(file, header));
+  HALYARD_TRY(const PngContext context, open_png(file, header));
   const DType dtype = map.layout().dtype;
   const Stage stage = choose_stage(header, header.info.bit_depth == 16, format, dtype);
   const Target target{map.plane(0).writable, map.plane(0).stride_bytes, format, dtype};

@@ -11,7 +11,7 @@
 
 namespace halyard::codec {
 
-/// Whether deflate_png() takes a picture of this size. It holds the picture's filtered rows and
+/// Whether deflate_png() takes an image of this size. It holds the image's filtered rows and
 /// room for as many packed bytes; larger ones are for libspng, which holds one row.
 bool deflates_png(std::size_t row_bytes, std::size_t rows) noexcept;
 

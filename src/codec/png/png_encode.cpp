@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PNG encoding: at once (png_deflate), very large pictures through libspng, row by row.
+// PNG encoding: at once (png_deflate), very large images through libspng, row by row.
 #include <cstdlib>
 #include <span>
 
@@ -24,7 +24,7 @@ std::optional<std::uint8_t> color_type(const Tensor& image) {
 
 Error encode_error(int code) {
   if (code == SPNG_EMEM) return fail(Errc::no_memory, "memory for the PNG codec cannot be had");
-  return fail(Errc::invalid_argument, "the picture cannot be written as PNG", "{}",
+  return fail(Errc::invalid_argument, "the image cannot be written as PNG", "{}",
               spng_strerror(code));
 }
 
@@ -37,7 +37,7 @@ int add_exif(spng_ctx* context, Orientation orientation, codec::ExifBlock& block
   return spng_set_exif(context, &exif);
 }
 
-int begin(spng_ctx* context, const Tensor& image, std::uint8_t type, int compression) {
+int begin_png(spng_ctx* context, const Tensor& image, std::uint8_t type, int compression) {
   spng_ihdr header{};
   header.width = static_cast<std::uint32_t>(image.width());
   header.height = static_cast<std::uint32_t>(image.height());
@@ -56,7 +56,7 @@ int begin(spng_ctx* context, const Tensor& image, std::uint8_t type, int compres
 }
 
 // SPNG_EOI after the last row.
-int write_rows(spng_ctx* context, const MappedPlane& plane) {
+int write_png_rows(spng_ctx* context, const MappedPlane& plane) {
   int code = SPNG_OK;
   for (std::size_t y = 0; y < plane.rows && code == SPNG_OK; ++y) {
     code = spng_encode_row(context, plane.data + y * plane.stride_bytes, plane.row_bytes);
@@ -78,8 +78,8 @@ Result<std::vector<std::byte>> encode_rows(const Tensor& image, const MappedPlan
                                            std::uint8_t type, int compression) {
   const codec::PngContext context(spng_ctx_new(SPNG_CTX_ENCODER));
   if (!context) return encode_error(SPNG_EMEM);
-  int code = begin(context.get(), image, type, compression);
-  if (code == SPNG_OK) code = write_rows(context.get(), plane);
+  int code = begin_png(context.get(), image, type, compression);
+  if (code == SPNG_OK) code = write_png_rows(context.get(), plane);
   if (code != SPNG_EOI) return encode_error(code);
   return take_buffer(context.get());
 }
@@ -88,7 +88,7 @@ Result<std::vector<std::byte>> encode_rows(const Tensor& image, const MappedPlan
 
 Result<std::vector<std::byte>> encode_png(const Tensor& image, const PngOptions& options) {
   trace::Span span("codec.encode_png");
-  if (!image.is_image()) return fail(Errc::invalid_argument, "image must be a picture tensor");
+  if (!image.is_image()) return fail(Errc::invalid_argument, "image must be an image tensor");
   const auto type = color_type(image);
   if (!type) {
     return fail(Errc::unsupported, "PNG is written from u8 rgb, rgba and grey", "image is {} {}",

@@ -77,10 +77,10 @@ void unfilter_average(std::size_t pixel_bytes, std::size_t row_bytes, const std:
 template <class V>
 HWY_INLINE V predict_in_words(V a, V b, V c) {
   const auto t = hn::Sub(hn::Sub(hn::Add(c, hn::Add(c, c)), b), a);
-  const auto least = hn::Min(a, b);
-  const auto most = hn::Max(a, b);
-  const auto low_or_corner = hn::IfThenElse(hn::Gt(most, t), c, least);
-  return hn::IfThenElse(hn::Gt(t, least), low_or_corner, most);
+  const auto minimum = hn::Min(a, b);
+  const auto maximum = hn::Max(a, b);
+  const auto low_or_corner = hn::IfThenElse(hn::Gt(maximum, t), c, minimum);
+  return hn::IfThenElse(hn::Gt(t, minimum), low_or_corner, maximum);
 }
 
 void unfilter_paeth(std::size_t pixel_bytes, std::size_t row_bytes, const std::uint8_t* in,
@@ -161,9 +161,9 @@ HWY_INLINE V predict_paeth(D d, const Neighbours<V>& at) {
   const V from_corner =
       hn::IfThenElse(hn::Xor(left_is_below, above_is_below), distance(d, from_left, from_above),
                      hn::SaturatedAdd(from_left, from_above));
-  const V least = hn::Min(hn::Min(from_left, from_above), from_corner);
-  const V rest = hn::IfThenElse(hn::Eq(from_above, least), at.above, at.corner);
-  return hn::IfThenElse(hn::Eq(from_left, least), at.left, rest);
+  const V minimum = hn::Min(hn::Min(from_left, from_above), from_corner);
+  const V rest = hn::IfThenElse(hn::Eq(from_above, minimum), at.above, at.corner);
+  return hn::IfThenElse(hn::Eq(from_left, minimum), at.left, rest);
 }
 
 template <PngFilter filter, class D, class V = hn::Vec<D>>

@@ -53,13 +53,13 @@ Status read_ihdr(std::span<const std::byte> content, const DecodeLimits& limits,
                 byte(8), byte(10), byte(11), byte(12));
   }
   if (out.info.width == 0 || out.info.height == 0) {
-    return fail(Errc::corrupt, "PNG header declares an empty picture", "{} x {}", out.info.width,
+    return fail(Errc::corrupt, "PNG header declares an empty image", "{} x {}", out.info.width,
                 out.info.height);
   }
   return check_limits(out.info.width, out.info.height, limits);
 }
 
-void complete(PngHeader& out) {
+void complete_png_header(PngHeader& out) {
   const bool is_color = (out.color_type & 2U) != 0;
   const bool alpha = (out.color_type & 4U) != 0 || (is_color && out.has_transparency);
   out.info.components = (is_color ? 3 : 1) + (alpha && out.color_type != 2 ? 1 : 0);
@@ -101,7 +101,7 @@ Result<PngHeader> parse_png_header(std::span<const std::byte> file, const Decode
   const PngChunk first = next_png_chunk(file, at);
   if (first.type.empty()) return fail(Errc::corrupt, "PNG header is cut short");
   if (first.type != "IHDR") return fail(Errc::corrupt, "PNG does not start with its header chunk");
-  HALYARD_CHECK(read_ihdr(first.content, limits, out));
+  HALYARD_RETURN_IF_ERROR(read_ihdr(first.content, limits, out));
   bool has_data = false;
   while (true) {
     const std::size_t before = at;
@@ -125,7 +125,7 @@ Result<PngHeader> parse_png_header(std::span<const std::byte> file, const Decode
     if (chunk.type == "eXIf" && out.exif.empty()) out.exif = chunk.content;
   }
   if (!has_data) return fail(Errc::corrupt, "PNG ends before its data", "{} bytes", file.size());
-  complete(out);
+  complete_png_header(out);
   return out;
 }
 
@@ -137,8 +137,8 @@ Status check_png_length(const PngHeader& header, std::size_t file_bytes) {
   const std::size_t bits =
       header.samples_per_pixel() * static_cast<std::size_t>(header.info.bit_depth);
   const auto pixels = checked_mul(header.info.width, header.info.height);
-  const auto picture_bits = pixels ? checked_mul(*pixels, bits) : std::nullopt;
-  if (picture_bits && *picture_bits / 8 / best_ratio <= file_bytes) return {};
+  const auto image_bits = pixels ? checked_mul(*pixels, bits) : std::nullopt;
+  if (image_bits && *image_bits / 8 / best_ratio <= file_bytes) return {};
   return fail(Errc::corrupt, "the PNG data is too short for the size that its header declares",
               "{} bytes for {} x {} pixels", file_bytes, header.info.width, header.info.height);
 }

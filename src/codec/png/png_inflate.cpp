@@ -14,7 +14,7 @@
 namespace halyard::codec {
 namespace {
 
-// Larger pictures are read row by row: a caller who wants to stop is asked between rows only.
+// Larger images are read row by row: a caller who wants to stop is asked between rows only.
 constexpr std::size_t max_inflated_bytes = std::size_t{128} << 20;
 // Of files with chunks behind the data. So much metadata is below any limit of libspng's (64 kB
 // inflate to 66 MB), which therefore has nothing against a chunk whose checksum is right.

@@ -33,7 +33,7 @@ struct SpreadJob {
   const std::uint8_t* in;
   std::byte* out;
   std::size_t width;
-  const PngPalette* palette;  ///< of palette pictures
+  const PngPalette* palette;  ///< of palette images
 };
 using RowSpreader = void (*)(const SpreadJob&);
 

@@ -10,7 +10,7 @@ namespace halyard::decode {
 namespace {
 
 // The slot that a name fills; null for names that say nothing here.
-std::optional<std::size_t>* slot_of(TensorAxes& axes, AxisName name, bool grid) {
+std::optional<std::size_t>* axis_slot(TensorAxes& axes, AxisName name, bool grid) {
   switch (name) {
     case AxisName::batch:
       return &axes.batch;
@@ -51,7 +51,7 @@ Result<TensorAxes> axes_by_name(const NamedOutput& output, bool grid) {
   for (std::size_t i = 0; i < output->axes.size(); ++i) {
     const AxisName name = output->axes[i];
     if (name == AxisName::padding && output->shape[i] == 1) continue;
-    auto* const slot = slot_of(axes, name, grid);
+    auto* const slot = axis_slot(axes, name, grid);
     if (slot == nullptr || *slot) {
       return fail(Errc::invalid_argument,
                   grid ? "outputs: axes of a grid are batch, height, width and one of features, "
@@ -101,23 +101,23 @@ std::optional<TensorAxes> flat_axes_by_shape(const std::vector<std::size_t>& sha
 
 std::optional<TensorAxes> combined_axes_by_shape(const std::vector<std::size_t>& shape,
                                                  std::size_t wanted) {
-  constexpr std::size_t least_features = 5;  // a box and one class
+  constexpr std::size_t min_features = 5;  // a box and one class
   if (shape.size() != 2 && shape.size() != 3) return std::nullopt;
   const std::size_t first = shape.size() - 2;
   const std::size_t a = shape[first];
   const std::size_t b = shape[first + 1];
   TensorAxes axes;
   if (shape.size() == 3) axes.batch = 0;
-  // Equal extents are a picture rather than a head, and [1, n] is a classification.
+  // Equal extents are an image rather than a head, and [1, n] is a classification.
   if (a == b || (shape.size() == 2 && (a == 1 || b == 1))) return std::nullopt;
-  bool features_first = a < b ? a >= least_features : b < least_features;
+  bool features_first = a < b ? a >= min_features : b < min_features;
   const bool is_told = wanted != 0 && (a == wanted) != (b == wanted);
   if (is_told) features_first = a == wanted;
   // Boxes without scores, far more often than four boxes.
   if (!is_told && (a == 4 || b == 4)) return std::nullopt;
   axes.feature = features_first ? first : first + 1;
   axes.column = features_first ? first + 1 : first;
-  if (shape[*axes.feature] < least_features) return std::nullopt;
+  if (shape[*axes.feature] < min_features) return std::nullopt;
   return axes;
 }
 

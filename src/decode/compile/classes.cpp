@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Heads that classify the whole picture.
+// Heads that classify the whole image.
 #include "base/text/format_error.h"
 #include "decode/compile/compile.h"
 
 namespace halyard::decode {
 namespace {
 
-Result<TensorAxes> axes_of(const NamedOutput& output) {
+Result<TensorAxes> classification_axes(const NamedOutput& output) {
   const auto& shape = output->shape;
   TensorAxes axes;
   for (std::size_t i = 0; i < output->axes.size(); ++i) {
@@ -22,20 +22,20 @@ Result<TensorAxes> axes_of(const NamedOutput& output) {
   if (!axes.feature) return wrong_output(output, "outputs: axes must name num_classes");
   for (std::size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] != 1 && i != *axes.feature && axes.batch != i)
-      return wrong_output(output, "outputs: scores of a picture have one axis of classes");
+      return wrong_output(output, "outputs: scores of an image have one axis of classes");
   }
   return axes;
 }
 
 }  // namespace
 
-Result<Program> lower_classes(const ModelDescription& description, const Outputs& outputs) {
+Result<HeadProgram> compile_classes(const ModelDescription& description, const Outputs& outputs) {
   const NamedOutput& output = outputs.classification;
   if (!output->parts.empty()) return no_head(description, "classes split into several tensors");
   if (!outputs.detections.empty() || outputs.boxes || outputs.scores)
-    return no_head(description, "classes of the picture beside boxes");
-  HALYARD_TRY(const TensorAxes axes, axes_of(output));
-  Program program;
+    return no_head(description, "classes of the image beside boxes");
+  HALYARD_TRY(const TensorAxes axes, classification_axes(output));
+  HeadProgram program;
   program.name = "classification";
   program.box_units = BoxUnits::pixels;
   program.is_classifier = true;

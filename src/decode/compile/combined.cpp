@@ -20,7 +20,7 @@ struct Combined {
   std::size_t features = 0;
   std::size_t boxes = 0;
   TrailingFeatures trailing{};
-  std::optional<std::size_t> rows_axis{};  ///< final_rows_axis()
+  std::optional<std::size_t> rows_axis{};  ///< end_to_end_axis()
 };
 
 bool has_objectness(const ModelDescription& description, const OutputDescription& output) {
@@ -86,8 +86,8 @@ void set_extras(const Combined& c, Level& level, std::size_t at) {
   if (angles != 0) level.angles = field(at + coefficients + keypoints, angles);
 }
 
-Status set_rows(const Combined& c, Program& program, Level& level) {
-  if (c.features != final_row_features + c.trailing.count())
+Status set_rows(const Combined& c, HeadProgram& program, Level& level) {
+  if (c.features != end_to_end_features + c.trailing.count())
     return wrong_output(c.output,
                         "outputs: end-to-end rows are corners, score, class and what else the head "
                         "gives");
@@ -98,11 +98,11 @@ Status set_rows(const Combined& c, Program& program, Level& level) {
   level.boxes = field(0, box_features);
   level.scores = field(box_features, 1);
   level.classes = field(box_features + 1, 1);
-  set_extras(c, level, final_row_features);
+  set_extras(c, level, end_to_end_features);
   return {};
 }
 
-Status set_yolo(const Combined& c, Program& program, Level& level) {
+Status set_yolo(const Combined& c, HeadProgram& program, Level& level) {
   const bool objectness = has_objectness(c.description, *c.output.output);
   const std::size_t first_class = box_features + (objectness ? 1 : 0);
   if (c.features < first_class + 1 + c.trailing.count())
@@ -121,7 +121,7 @@ Status set_yolo(const Combined& c, Program& program, Level& level) {
 }
 
 // Levels that follow each other in one tensor.
-Status split_levels(const Combined& c, Program& program) {
+Status split_levels(const Combined& c, HeadProgram& program) {
   const Size input = c.description.input;
   if (input.width <= 0 || input.height <= 0)
     return fail(Errc::invalid_argument, "input: levels of one tensor need the input's size");
@@ -145,7 +145,7 @@ Status split_levels(const Combined& c, Program& program) {
               "{}: {} of {}", c.output.path, boxes, c.boxes);
 }
 
-Status set_nanodet(const Combined& c, Program& program, Level& level) {
+Status set_nanodet(const Combined& c, HeadProgram& program, Level& level) {
   const std::size_t labels = c.description.labels.size();
   if (labels >= c.features) return wrong_output(c.output, "outputs: fewer features than labels");
   const std::size_t rest = labels == 0 ? 4 * default_bins : c.features - labels;
@@ -162,35 +162,35 @@ Status set_nanodet(const Combined& c, Program& program, Level& level) {
 
 }  // namespace
 
-Result<Program> lower_combined(const ModelDescription& description, const Outputs& outputs) {
+Result<HeadProgram> compile_combined(const ModelDescription& description, const Outputs& outputs) {
   const NamedOutput& output = outputs.detections[0];
   if (!output->parts.empty()) return no_head(description, "a detection split into several tensors");
-  Program program;
+  HeadProgram program;
   Combined c{description, output, {}, 0, 0, trailing_features(description)};
   if (outputs.prototypes && !outputs.coefficients) {
     HALYARD_TRY(c.trailing.coefficients, add_prototypes(program, description, outputs.prototypes));
   }
-  HALYARD_TRY(c.rows_axis, final_rows_axis(description, *output.output));
-  HALYARD_CHECK(find_axes(c));
+  HALYARD_TRY(c.rows_axis, end_to_end_axis(description, *output.output));
+  HALYARD_RETURN_IF_ERROR(find_axes(c));
   program.box_units = output->box_units;
   program.keypoints = description.keypoints;
   program.scoring.activation = output->activation;
   Level level;
   level.columns = c.boxes;
   if (output->family == Family::nanodet) {
-    HALYARD_CHECK(set_nanodet(c, program, level));
+    HALYARD_RETURN_IF_ERROR(set_nanodet(c, program, level));
   } else if (c.rows_axis) {
-    HALYARD_CHECK(set_rows(c, program, level));
+    HALYARD_RETURN_IF_ERROR(set_rows(c, program, level));
   } else {
-    HALYARD_CHECK(set_yolo(c, program, level));
+    HALYARD_RETURN_IF_ERROR(set_yolo(c, program, level));
   }
   const std::size_t tensor = add_tensor(program, output, c.axes);
   for (Field* f : level.fields())
     f->tensor = tensor;
-  HALYARD_CHECK(add_extras(program, description, outputs, level));
+  HALYARD_RETURN_IF_ERROR(add_extras(program, description, outputs, level));
   program.levels.push_back(std::move(level));
   if (!output->strides.empty()) {
-    HALYARD_CHECK(split_levels(c, program));
+    HALYARD_RETURN_IF_ERROR(split_levels(c, program));
   }
   return program;
 }

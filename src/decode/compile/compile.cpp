@@ -11,7 +11,7 @@
 namespace halyard::decode {
 namespace {
 
-constexpr std::size_t most_extent = std::numeric_limits<std::int32_t>::max();
+constexpr std::size_t max_extent = std::numeric_limits<std::int32_t>::max();
 
 std::string shapes_of(const ModelDescription& description) {
   std::string out;
@@ -26,7 +26,7 @@ std::string shapes_of(const ModelDescription& description) {
 
 Status check_extents(const OutputDescription& output, const std::string& path) {
   for (std::size_t axis = 0; axis < output.shape.size(); ++axis) {
-    if (output.shape[axis] == 0 || output.shape[axis] > most_extent) {
+    if (output.shape[axis] == 0 || output.shape[axis] > max_extent) {
       return fail(Errc::invalid_argument, "outputs: every extent must be 1..2147483647",
                   "{}.shape[{}]: {}", path, axis, output.shape[axis]);
     }
@@ -34,7 +34,7 @@ Status check_extents(const OutputDescription& output, const std::string& path) {
   return {};
 }
 
-NamedOutput* slot_of(Outputs& outputs, OutputRole role) {
+NamedOutput* output_slot(Outputs& outputs, OutputRole role) {
   switch (role) {
     case OutputRole::boxes:
       return &outputs.boxes;
@@ -82,15 +82,16 @@ Result<Outputs> outputs_of(const ModelDescription& description) {
     const OutputDescription& output = description.outputs[i];
     const NamedOutput named{&output, fmt::format("outputs[{}]", i), out.tensor_count};
     out.tensor_count += output.parts.empty() ? 1 : output.parts.size();
-    HALYARD_CHECK(check_extents(output, named.path));
+    HALYARD_RETURN_IF_ERROR(check_extents(output, named.path));
     for (std::size_t p = 0; p < output.parts.size(); ++p)
-      HALYARD_CHECK(check_extents(output.parts[p], fmt::format("{}.outputs[{}]", named.path, p)));
+      HALYARD_RETURN_IF_ERROR(
+          check_extents(output.parts[p], fmt::format("{}.outputs[{}]", named.path, p)));
     if (output.role == OutputRole::auxiliary) continue;
     if (output.role == OutputRole::detection) {
       out.detections.push_back(named);
       continue;
     }
-    NamedOutput* const slot = slot_of(out, output.role);
+    NamedOutput* const slot = output_slot(out, output.role);
     if (slot == nullptr)
       return no_head(description,
                      fmt::format("role \"{}\" is not decoded", to_string(output.role)));
@@ -103,7 +104,7 @@ Result<Outputs> outputs_of(const ModelDescription& description) {
   return out;
 }
 
-std::size_t add_tensor(Program& program, const NamedOutput& output, const TensorAxes& axes) {
+std::size_t add_tensor(HeadProgram& program, const NamedOutput& output, const TensorAxes& axes) {
   TensorPlan plan;
   plan.name = output->name;
   plan.path = output.path;
@@ -121,7 +122,7 @@ std::size_t add_tensor(Program& program, const NamedOutput& output, const Tensor
   return program.tensors.size() - 1;
 }
 
-Result<std::size_t> add_prototypes(Program& program, const ModelDescription& description,
+Result<std::size_t> add_prototypes(HeadProgram& program, const ModelDescription& description,
                                    const NamedOutput& output) {
   TensorAxes axes;
   if (!output->axes.empty()) {
@@ -148,27 +149,79 @@ Result<std::size_t> add_prototypes(Program& program, const ModelDescription& des
   return output->shape[*axes.feature];
 }
 
-Result<Program> lower(const ModelDescription& description) {
+Result<HeadProgram> compile_program(const ModelDescription& description) {
   HALYARD_TRY(const Outputs outputs, outputs_of(description));
   const bool grids = !outputs.detections.empty() && is_anchor_grid(*outputs.detections[0].output);
-  const auto lowered = [&]() -> Result<Program> {
-    if (outputs.classification) return lower_classes(description, outputs);
-    if (grids) return lower_anchor_grids(description, outputs);
+  const auto lowered = [&]() -> Result<HeadProgram> {
+    if (outputs.classification) return compile_classes(description, outputs);
+    if (grids) return compile_anchor_grids(description, outputs);
     if (outputs.detections.size() > 1) return no_head(description, "several detection outputs");
-    if (!outputs.detections.empty()) return lower_combined(description, outputs);
+    if (!outputs.detections.empty()) return compile_combined(description, outputs);
     if (!outputs.boxes || !outputs.scores)
       return no_head(description, "no detection output, nor boxes and scores");
     const auto& parts = outputs.boxes->parts;
-    return !parts.empty() && parts[0].stride ? lower_levels(description, outputs)
-                                             : lower_split(description, outputs);
+    return !parts.empty() && parts[0].stride ? compile_levels(description, outputs)
+                                             : compile_split(description, outputs);
   };
-  HALYARD_TRY(Program program, lowered());
-  const bool is_turned = bool(program.levels[0].angles);
-  if (is_turned && (program.coding == Coding::corners || program.coding == Coding::prior))
+  HALYARD_TRY(HeadProgram program, lowered());
+  const bool is_rotated = bool(program.levels[0].angles);
+  if (is_rotated && (program.coding == Coding::corners || program.coding == Coding::prior))
     return no_head(description, "angles beside boxes that are no centres, distances or bins");
   if (const auto arrangement = arrangement_of(description)) program.name = to_string(*arrangement);
   program.tensor_count = outputs.tensor_count;
   return program;
+}
+
+Result<Field> add_flat(HeadProgram& program, const ModelDescription& description,
+                       const NamedOutput& output, const FlatHint& hint) {
+  if (!output->parts.empty())
+    return no_head(description, output.path + " is split in a way that is not known");
+  TensorAxes axes;
+  if (!output->axes.empty()) {
+    HALYARD_TRY(axes, axes_by_name(output, false));
+  } else if (const auto found = flat_axes_by_shape(output->shape, hint)) {
+    axes = *found;
+  } else {
+    return wrong_output(output, "outputs: shape has not the boxes and features that others have");
+  }
+  const std::size_t features = extent(output->shape, axes.feature);
+  if (hint.boxes != 0 && extent(output->shape, axes.column) != hint.boxes) {
+    return fail(Errc::invalid_argument, "outputs: all must have as many boxes", "{}: {}, not {}",
+                output.path, extent(output->shape, axes.column), hint.boxes);
+  }
+  if (hint.features != 0 && features != hint.features) {
+    return fail(Errc::invalid_argument, "outputs: features of each box", "{}: {}, expected {}",
+                output.path, features, hint.features);
+  }
+  Field field;
+  field.tensor = add_tensor(program, output, axes);
+  field.count = features;
+  return field;
+}
+
+Status add_extras(HeadProgram& program, const ModelDescription& description, const Outputs& outputs,
+                  Level& level) {
+  if (outputs.coefficients) {
+    if (!outputs.prototypes) return no_head(description, "mask coefficients without prototypes");
+    HALYARD_TRY(const std::size_t k, add_prototypes(program, description, outputs.prototypes));
+    HALYARD_TRY(level.coefficients, add_flat(program, description, only_part(outputs.coefficients),
+                                             {level.columns, k}));
+  }
+  if (outputs.keypoints) {
+    if (!description.keypoints)
+      return no_head(description, "keypoints of unknown count and dimensions");
+    HALYARD_TRY(level.keypoints, add_flat(program, description, only_part(outputs.keypoints),
+                                          {level.columns, features_of(*description.keypoints)}));
+  }
+  if (outputs.angles) {
+    HALYARD_TRY(level.angles,
+                add_flat(program, description, only_part(outputs.angles), {level.columns, 1}));
+  }
+  return {};
+}
+
+NamedOutput only_part(const NamedOutput& output) {
+  return output->parts.size() == 1 ? output.part(0) : output;
 }
 
 }  // namespace halyard::decode

@@ -26,31 +26,39 @@ Result<Outputs> outputs_of(const ModelDescription& description);
 Error no_head(const ModelDescription& description, std::string_view reason);
 
 /// Adds a tensor to the program; its index.
-std::size_t add_tensor(Program& program, const NamedOutput& output, const TensorAxes& axes);
+std::size_t add_tensor(HeadProgram& program, const NamedOutput& output, const TensorAxes& axes);
 
 /// Prototypes: [batch, rows, columns, K] or [batch, K, rows, columns]. Adds them to the program and
 /// returns K.
-Result<std::size_t> add_prototypes(Program& program, const ModelDescription& description,
+Result<std::size_t> add_prototypes(HeadProgram& program, const ModelDescription& description,
                                    const NamedOutput& output);
+
+/// The one part of an output that has a single one, else the output.
+NamedOutput only_part(const NamedOutput& output);
 
 /// Adds a flat tensor of `boxes` boxes; all its features, or `features` of them (0: any). Errors:
 /// invalid_argument (count of boxes or features), unsupported (parts).
-Result<Field> add_flat(Program& program, const ModelDescription& description,
+Result<Field> add_flat(HeadProgram& program, const ModelDescription& description,
                        const NamedOutput& output, const FlatHint& hint);
 /// Coefficients, keypoints and angles that have tensors of their own.
-Status add_extras(Program& program, const ModelDescription& description, const Outputs& outputs,
+Status add_extras(HeadProgram& program, const ModelDescription& description, const Outputs& outputs,
                   Level& level);
 
 /// One tensor with everything: [batch, features, boxes] or [batch, boxes, features].
-Result<Program> lower_combined(const ModelDescription& description, const Outputs& outputs);
+Result<HeadProgram> compile_combined(const ModelDescription& description, const Outputs& outputs);
 /// Boxes, scores and the rest in tensors of their own.
-Result<Program> lower_split(const ModelDescription& description, const Outputs& outputs);
+Result<HeadProgram> compile_split(const ModelDescription& description, const Outputs& outputs);
 /// The same with parts for each stride.
-Result<Program> lower_levels(const ModelDescription& description, const Outputs& outputs);
+Result<HeadProgram> compile_levels(const ModelDescription& description, const Outputs& outputs);
 /// Grids of anchors, one detection tensor for each stride.
-Result<Program> lower_anchor_grids(const ModelDescription& description, const Outputs& outputs);
+Result<HeadProgram> compile_anchor_grids(const ModelDescription& description,
+                                         const Outputs& outputs);
 
-/// Scores of the whole picture: one extent above 1, or an axis named num_classes.
-Result<Program> lower_classes(const ModelDescription& description, const Outputs& outputs);
+/// Scores of the whole image: one extent above 1, or an axis named num_classes.
+Result<HeadProgram> compile_classes(const ModelDescription& description, const Outputs& outputs);
+
+/// Errors: invalid_argument (shapes, contradictions), unsupported (no head fits; the message lists
+/// the shapes seen and what is known).
+Result<HeadProgram> compile_program(const ModelDescription& description);
 
 }  // namespace halyard::decode

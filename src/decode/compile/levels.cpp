@@ -4,8 +4,8 @@
 
 #include "base/text/format_error.h"
 #include "decode/compile/compile.h"
-#include "decode/description/rules.h"
 #include "decode/description/shapes.h"
+#include "decode/description/validate.h"
 
 namespace halyard::decode {
 namespace {
@@ -42,7 +42,7 @@ Result<std::vector<Stride>> strides_of(const NamedOutput& boxes) {
 
 class LevelMaker {
  public:
-  LevelMaker(Program& program, const ModelDescription& description, const Stride& stride)
+  LevelMaker(HeadProgram& program, const ModelDescription& description, const Stride& stride)
       : program_(program), description_(description), stride_(stride) {
     level_.stride_x = static_cast<float>(stride.x);
     level_.stride_y = static_cast<float>(stride.y);
@@ -84,13 +84,14 @@ class LevelMaker {
     const Size input = description_.input;
     return {features, cells_along(input.height, stride_.y), cells_along(input.width, stride_.x)};
   }
-  Program& program_;
+  HeadProgram& program_;
   const ModelDescription& description_;
   Stride stride_;
   Level level_;
 };
 
-Status set_coding(Program& program, const ModelDescription& description, const NamedOutput& boxes) {
+Status set_coding(HeadProgram& program, const ModelDescription& description,
+                  const NamedOutput& boxes) {
   const BoxEncoding encoding = boxes->encoding.value_or(BoxEncoding::dfl);
   if (encoding != BoxEncoding::dfl && encoding != BoxEncoding::direct)
     return no_head(description, "parts with strides hold distributions or distances");
@@ -98,7 +99,7 @@ Status set_coding(Program& program, const ModelDescription& description, const N
   return {};
 }
 
-Status check_bins(Program& program, const NamedOutput& boxes, const Field& field) {
+Status check_bins(HeadProgram& program, const NamedOutput& boxes, const Field& field) {
   if (program.coding != Coding::bins) return {};
   if (field.count % 4 != 0 || field.count < 8)
     return fail(Errc::invalid_argument,
@@ -106,7 +107,7 @@ Status check_bins(Program& program, const NamedOutput& boxes, const Field& field
                 "least",
                 "{}: {}", boxes.path, field.count);
   const std::size_t bins = field.count / 4;
-  if (bins > most_bins)
+  if (bins > max_bins)
     return fail(Errc::unsupported, "outputs: at most 64 bins of a side", "{}: {}", boxes.path,
                 bins);
   if (program.bins != 0 && program.bins != bins)
@@ -116,13 +117,13 @@ Status check_bins(Program& program, const NamedOutput& boxes, const Field& field
   return {};
 }
 
-Status add_level(Program& program, const ModelDescription& description, const Outputs& outputs,
+Status add_level(HeadProgram& program, const ModelDescription& description, const Outputs& outputs,
                  const Stride& stride, std::size_t masks) {
   LevelMaker maker(program, description, stride);
   Level& level = maker.level();
   HALYARD_TRY(level.boxes,
               maker.add(outputs.boxes, program.coding == Coding::distances ? std::size_t{4} : 0));
-  HALYARD_CHECK(check_bins(program, outputs.boxes, level.boxes));
+  HALYARD_RETURN_IF_ERROR(check_bins(program, outputs.boxes, level.boxes));
   HALYARD_TRY(level.scores, maker.add(outputs.scores, program.class_count));
   program.class_count = level.scores.count;
   if (outputs.objectness) {
@@ -142,8 +143,8 @@ Status add_level(Program& program, const ModelDescription& description, const Ou
 }
 
 // The level of one grid; adds its tensor.
-Level grid_level(Program& program, Size input, const NamedOutput& output, const TensorAxes& axes,
-                 std::size_t features) {
+Level grid_level(HeadProgram& program, Size input, const NamedOutput& output,
+                 const TensorAxes& axes, std::size_t features) {
   Level level;
   level.first_box = program.box_count();
   level.rows = extent(output->shape, axes.row);
@@ -165,7 +166,8 @@ Level grid_level(Program& program, Size input, const NamedOutput& output, const 
 }
 
 // One grid: [batch, rows, columns, anchors x features] in any order, or with an axis of anchors.
-Status add_grid(Program& program, const ModelDescription& description, const NamedOutput& output) {
+Status add_grid(HeadProgram& program, const ModelDescription& description,
+                const NamedOutput& output) {
   const std::size_t anchors = output->anchors.size();
   if (anchors == 0) return wrong_output(output, "outputs: a grid of anchors needs anchors");
   std::size_t wanted = 0;
@@ -193,15 +195,15 @@ Status add_grid(Program& program, const ModelDescription& description, const Nam
 
 }  // namespace
 
-Result<Program> lower_levels(const ModelDescription& description, const Outputs& outputs) {
-  Program program;
+Result<HeadProgram> compile_levels(const ModelDescription& description, const Outputs& outputs) {
+  HeadProgram program;
   program.name = "detection by levels";
   program.box_units = BoxUnits::pixels;
   program.keypoints = description.keypoints;
   program.scoring.activation = outputs.scores->activation;
   if (outputs.keypoints && !description.keypoints)
     return no_head(description, "keypoints of unknown count and dimensions");
-  HALYARD_CHECK(set_coding(program, description, outputs.boxes));
+  HALYARD_RETURN_IF_ERROR(set_coding(program, description, outputs.boxes));
   std::size_t masks = 0;
   if (outputs.coefficients) {
     if (!outputs.prototypes) return no_head(description, "mask coefficients without prototypes");
@@ -209,12 +211,13 @@ Result<Program> lower_levels(const ModelDescription& description, const Outputs&
   }
   HALYARD_TRY(const auto strides, strides_of(outputs.boxes));
   for (const Stride& stride : strides)
-    HALYARD_CHECK(add_level(program, description, outputs, stride, masks));
+    HALYARD_RETURN_IF_ERROR(add_level(program, description, outputs, stride, masks));
   return program;
 }
 
-Result<Program> lower_anchor_grids(const ModelDescription& description, const Outputs& outputs) {
-  Program program;
+Result<HeadProgram> compile_anchor_grids(const ModelDescription& description,
+                                         const Outputs& outputs) {
+  HeadProgram program;
   program.name = "grids of anchors";
   program.coding = Coding::anchor;
   program.box_units = BoxUnits::pixels;
@@ -223,11 +226,11 @@ Result<Program> lower_anchor_grids(const ModelDescription& description, const Ou
     return fail(Errc::invalid_argument, "input: grids of anchors need the size of the input");
   for (const NamedOutput& output : outputs.detections) {
     if (output->parts.empty()) {
-      HALYARD_CHECK(add_grid(program, description, output));
+      HALYARD_RETURN_IF_ERROR(add_grid(program, description, output));
       continue;
     }
     for (std::size_t i = 0; i < output->parts.size(); ++i) {
-      HALYARD_CHECK(add_grid(program, description, output.part(i)));
+      HALYARD_RETURN_IF_ERROR(add_grid(program, description, output.part(i)));
     }
   }
   return program;

@@ -33,7 +33,7 @@ struct TensorPlan {
 
 /// Features of the boxes of one level that lie side by side in one tensor. count 0: there are none.
 struct Field {
-  std::size_t tensor = 0;  ///< index into Program::tensors
+  std::size_t tensor = 0;  ///< index into HeadProgram::tensors
   std::size_t first = 0;   ///< feature
   std::size_t count = 0;
   std::size_t anchor_features = 0;  ///< from one anchor of a cell to the next
@@ -84,7 +84,7 @@ struct Scoring {
 };
 
 /// A head that gives boxes.
-struct Program {
+struct HeadProgram {
   std::string name;  ///< of the arrangement, for messages and traces
   std::vector<TensorPlan> tensors;
   std::size_t tensor_count = 0;  ///< of the model, those that are not decoded too
@@ -94,7 +94,7 @@ struct Program {
   std::size_t bins = 0;               ///< of each side
   std::optional<BoxUnits> box_units;  ///< unset: by the tensor's range. Not of distances
   bool is_final = false;              ///< the network has suppressed already
-  bool is_classifier = false;         ///< scores of the picture; one level of one box without one
+  bool is_classifier = false;         ///< scores of the image; one level of one box without one
   std::size_t class_count = 0;        ///< 0: the network tells an index only
   std::optional<KeypointShape> keypoints;
   std::optional<std::size_t> prototypes;  ///< tensor; without padding, K first or last
@@ -103,9 +103,5 @@ struct Program {
     return levels.empty() ? 0 : levels.back().first_box + levels.back().count();
   }
 };
-
-/// Errors: invalid_argument (shapes, contradictions), unsupported (no head fits; the message lists
-/// the shapes seen and what is known).
-Result<Program> lower(const ModelDescription& description);
 
 }  // namespace halyard::decode

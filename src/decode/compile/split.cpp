@@ -16,23 +16,18 @@ bool puts_boxes_first(Family family) {
   return family == Family::modelpack || family == Family::ssd || family == Family::detr;
 }
 
-// The one part of an output that has a single one, else the output.
-NamedOutput only_part(const NamedOutput& output) {
-  return output->parts.size() == 1 ? output.part(0) : output;
-}
-
 NamedOutput part_of(const NamedOutput& output, OutputRole role) {
   return output.find_part([role](const OutputDescription& part) { return part.role == role; });
 }
 
-std::size_t boxes_of(const Program& program, const Field& field) {
+std::size_t boxes_of(const HeadProgram& program, const Field& field) {
   const TensorPlan& plan = program.tensors[field.tensor];
   return extent(plan.shape, plan.column_axis);
 }
 
 // Coordinates in one tensor, or centres and extents in two.
-Status add_boxes(Program& program, const ModelDescription& description, const NamedOutput& output,
-                 Level& level) {
+Status add_boxes(HeadProgram& program, const ModelDescription& description,
+                 const NamedOutput& output, Level& level) {
   FlatHint hint;
   hint.boxes_first = puts_boxes_first(output->family);
   const NamedOutput centres = part_of(output, OutputRole::boxes_xy);
@@ -70,7 +65,7 @@ Result<Coding> coding_of(const ModelDescription& description, const NamedOutput&
   }
 }
 
-Status add_scores(Program& program, const ModelDescription& description, const Outputs& outputs,
+Status add_scores(HeadProgram& program, const ModelDescription& description, const Outputs& outputs,
                   Level& level) {
   const NamedOutput scores = only_part(outputs.scores);
   FlatHint hint{level.columns, outputs.classes ? std::size_t{1} : 0,
@@ -93,8 +88,8 @@ Status add_scores(Program& program, const ModelDescription& description, const O
   return {};
 }
 
-Status add_objectness(Program& program, const ModelDescription& description, const Outputs& outputs,
-                      Level& level) {
+Status add_objectness(HeadProgram& program, const ModelDescription& description,
+                      const Outputs& outputs, Level& level) {
   const bool is_product = outputs.scores->score_format == ScoreFormat::obj_x_class;
   if (!outputs.objectness) {
     return is_product ? Status(no_head(description, "obj_x_class without an objectness output"))
@@ -105,7 +100,7 @@ Status add_objectness(Program& program, const ModelDescription& description, con
   return {};
 }
 
-Status add_priors(Program& program, const ModelDescription& description, const Outputs& outputs,
+Status add_priors(HeadProgram& program, const ModelDescription& description, const Outputs& outputs,
                   Level& level) {
   if (program.coding != Coding::prior) return {};
   if (!outputs.priors) return no_head(description, "offsets of priors without a priors output");
@@ -116,56 +111,8 @@ Status add_priors(Program& program, const ModelDescription& description, const O
 
 }  // namespace
 
-Result<Field> add_flat(Program& program, const ModelDescription& description,
-                       const NamedOutput& output, const FlatHint& hint) {
-  if (!output->parts.empty())
-    return no_head(description, output.path + " is split in a way that is not known");
-  TensorAxes axes;
-  if (!output->axes.empty()) {
-    HALYARD_TRY(axes, axes_by_name(output, false));
-  } else if (const auto found = flat_axes_by_shape(output->shape, hint)) {
-    axes = *found;
-  } else {
-    return wrong_output(output, "outputs: shape has not the boxes and features that others have");
-  }
-  const std::size_t features = extent(output->shape, axes.feature);
-  if (hint.boxes != 0 && extent(output->shape, axes.column) != hint.boxes) {
-    return fail(Errc::invalid_argument, "outputs: all must have as many boxes", "{}: {}, not {}",
-                output.path, extent(output->shape, axes.column), hint.boxes);
-  }
-  if (hint.features != 0 && features != hint.features) {
-    return fail(Errc::invalid_argument, "outputs: features of each box", "{}: {}, expected {}",
-                output.path, features, hint.features);
-  }
-  Field field;
-  field.tensor = add_tensor(program, output, axes);
-  field.count = features;
-  return field;
-}
-
-Status add_extras(Program& program, const ModelDescription& description, const Outputs& outputs,
-                  Level& level) {
-  if (outputs.coefficients) {
-    if (!outputs.prototypes) return no_head(description, "mask coefficients without prototypes");
-    HALYARD_TRY(const std::size_t k, add_prototypes(program, description, outputs.prototypes));
-    HALYARD_TRY(level.coefficients, add_flat(program, description, only_part(outputs.coefficients),
-                                             {level.columns, k}));
-  }
-  if (outputs.keypoints) {
-    if (!description.keypoints)
-      return no_head(description, "keypoints of unknown count and dimensions");
-    HALYARD_TRY(level.keypoints, add_flat(program, description, only_part(outputs.keypoints),
-                                          {level.columns, features_of(*description.keypoints)}));
-  }
-  if (outputs.angles) {
-    HALYARD_TRY(level.angles,
-                add_flat(program, description, only_part(outputs.angles), {level.columns, 1}));
-  }
-  return {};
-}
-
-Result<Program> lower_split(const ModelDescription& description, const Outputs& outputs) {
-  Program program;
+Result<HeadProgram> compile_split(const ModelDescription& description, const Outputs& outputs) {
+  HeadProgram program;
   program.name = "split detection";
   program.box_units = outputs.boxes->box_units;
   program.keypoints = description.keypoints;
@@ -173,12 +120,12 @@ Result<Program> lower_split(const ModelDescription& description, const Outputs& 
   const bool end_to_end = bool(outputs.classes) || description.decoder_version == "yolo26";
   program.is_final = end_to_end || outputs.boxes->family == Family::detr;
   Level level;
-  HALYARD_CHECK(add_boxes(program, description, outputs.boxes, level));
+  HALYARD_RETURN_IF_ERROR(add_boxes(program, description, outputs.boxes, level));
   HALYARD_TRY(program.coding, coding_of(description, outputs.boxes, end_to_end && !outputs.angles));
-  HALYARD_CHECK(add_scores(program, description, outputs, level));
-  HALYARD_CHECK(add_objectness(program, description, outputs, level));
-  HALYARD_CHECK(add_priors(program, description, outputs, level));
-  HALYARD_CHECK(add_extras(program, description, outputs, level));
+  HALYARD_RETURN_IF_ERROR(add_scores(program, description, outputs, level));
+  HALYARD_RETURN_IF_ERROR(add_objectness(program, description, outputs, level));
+  HALYARD_RETURN_IF_ERROR(add_priors(program, description, outputs, level));
+  HALYARD_RETURN_IF_ERROR(add_extras(program, description, outputs, level));
   if (outputs.prototypes && !level.coefficients)
     return no_head(description, "prototypes without mask coefficients");
   program.levels.push_back(std::move(level));

@@ -24,7 +24,7 @@ constexpr Roles set_of(R... roles) noexcept {
   return (bit(roles) | ... | Roles{0});
 }
 
-struct Decoded {
+struct FamilyOutputs {
   Roles roles = 0;
   Family family = Family::ultralytics;
   const OutputDescription* detection = nullptr;
@@ -48,8 +48,8 @@ Error no_arrangement(const ModelDescription& description, Family family, std::st
               "decoder {}: {}; known: {}", to_string(family), words_of(description), known);
 }
 
-Result<Decoded> look(const ModelDescription& description) {
-  Decoded out;
+Result<FamilyOutputs> look(const ModelDescription& description) {
+  FamilyOutputs out;
   std::size_t first = description.outputs.size();
   for (std::size_t i = 0; i < description.outputs.size(); ++i) {
     const OutputDescription& output = description.outputs[i];
@@ -78,7 +78,7 @@ Result<Decoded> look(const ModelDescription& description) {
   return out;
 }
 
-Result<Arrangement> combined(const ModelDescription& description, const Decoded& seen) {
+Result<Arrangement> combined(const ModelDescription& description, const FamilyOutputs& seen) {
   using enum Arrangement;
   using enum OutputRole;
   if (seen.has_anchors) {
@@ -87,7 +87,7 @@ Result<Arrangement> combined(const ModelDescription& description, const Decoded&
   }
   if (seen.detections != 1)
     return no_arrangement(description, seen.family, "one detection without anchors");
-  HALYARD_TRY(const auto rows, decode::final_rows_axis(description, *seen.detection));
+  HALYARD_TRY(const auto rows, decode::end_to_end_axis(description, *seen.detection));
   const bool is_final = rows.has_value();
   const auto trailing = decode::trailing_features(description);
   if (seen.roles == set_of(detection, prototypes))
@@ -102,7 +102,7 @@ Result<Arrangement> combined(const ModelDescription& description, const Decoded&
   return is_final ? yolo_end_to_end_det : yolo_det;
 }
 
-Result<Arrangement> split(const ModelDescription& description, const Decoded& seen) {
+Result<Arrangement> split(const ModelDescription& description, const FamilyOutputs& seen) {
   using enum Arrangement;
   using enum OutputRole;
   const Roles roles = seen.roles & ~bit(objectness);
@@ -121,7 +121,7 @@ Result<Arrangement> split(const ModelDescription& description, const Decoded& se
       "boxes and scores; with classes, mask_coefs and protos, landmarks, or angles");
 }
 
-Result<Arrangement> modelpack(const ModelDescription& description, const Decoded& seen) {
+Result<Arrangement> modelpack(const ModelDescription& description, const FamilyOutputs& seen) {
   using enum Arrangement;
   using enum OutputRole;
   switch (const Roles roles = seen.roles & ~bit(class_map); roles) {
@@ -146,7 +146,7 @@ Result<Arrangement> modelpack(const ModelDescription& description, const Decoded
 
 Result<Arrangement> arrangement_of(const ModelDescription& description) {
   using enum OutputRole;
-  HALYARD_TRY(const Decoded seen, look(description));
+  HALYARD_TRY(const FamilyOutputs seen, look(description));
   const auto one_of = [&](Arrangement arrangement, std::initializer_list<Roles> sets,
                           std::string_view known) -> Result<Arrangement> {
     if (std::find(sets.begin(), sets.end(), seen.roles) != sets.end()) return arrangement;

@@ -9,10 +9,12 @@
 #include <tuple>
 
 #include "base/text/format_error.h"
-#include "decode/description/document.h"
 #include "decode/description/names.h"
 #include "decode/description/parse_output.h"
 #include "decode/description/parse_values.h"
+#include "decode/document/document.h"
+#include "decode/document/document_json.h"
+#include "decode/document/document_yaml.h"
 
 namespace halyard {
 
@@ -46,7 +48,7 @@ using decode::Warnings;
 
 // Axes named height and width; else [N,C,H,W] where only axis 1 can be channels, else [N,H,W,C].
 Result<Size> read_input(const Node& input, Warnings& warnings) {
-  HALYARD_CHECK(input.must_be_object());
+  HALYARD_RETURN_IF_ERROR(input.must_be_object());
   warnings.add_unknown(input, {"shape", "dshape", "cameraadaptor"});
   HALYARD_TRY(const decode::NamedShape named, decode::read_shapes(input, warnings));
   std::size_t width = 0;
@@ -126,16 +128,16 @@ Result<int> read_schema(const Node& root) {
 
 Result<ModelDescription> read_document(const nlohmann::json& tree) {
   const Node root(tree, "");
-  HALYARD_CHECK(root.must_be_object());
+  HALYARD_RETURN_IF_ERROR(root.must_be_object());
   HALYARD_TRY(const int schema, read_schema(root));
   ModelDescription out;
   Warnings warnings;
   warnings.add_unknown(root, {"schema_version", "input", "outputs", "nms", "decoder_version",
                               "labels", "kpt_shape", "task"});
-  HALYARD_CHECK(read_nms(root, out));
-  HALYARD_CHECK(read_version(root, out));
-  HALYARD_CHECK(read_labels(root, out));
-  HALYARD_CHECK(read_keypoints(root, out));
+  HALYARD_RETURN_IF_ERROR(read_nms(root, out));
+  HALYARD_RETURN_IF_ERROR(read_version(root, out));
+  HALYARD_RETURN_IF_ERROR(read_labels(root, out));
+  HALYARD_RETURN_IF_ERROR(read_keypoints(root, out));
   read_task(root, out, warnings);
   if (const auto input = root.member("input")) {
     HALYARD_TRY(out.input, read_input(*input, warnings));
@@ -152,12 +154,12 @@ Result<ModelDescription> read_document(const nlohmann::json& tree) {
                 decode::read_output(outputs->element(i), schema, warnings));
     out.outputs.push_back(std::move(output));
   }
-  HALYARD_CHECK(validate(out));
+  HALYARD_RETURN_IF_ERROR(validate(out));
   out.warnings = std::move(warnings).take();
   return out;
 }
 
-Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
+Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
@@ -168,9 +170,9 @@ Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
   std::size_t got = 0;
   while ((got = std::fread(chunk.data(), 1, chunk.size(), file.get())) != 0) {
     text.append(chunk.data(), got);
-    if (text.size() > most_bytes) {
+    if (text.size() > max_bytes) {
       return fail(Errc::exhausted, "path: the description is too long", "{}: at most {} MiB", path,
-                  most_bytes >> 20);
+                  max_bytes >> 20);
     }
   }
   if (std::ferror(file.get()) != 0)

@@ -18,7 +18,7 @@ Result<Axis> by_names(const ModelDescription& description, const OutputDescripti
   const bool is_rows = rows && columns && *rows < *columns;
   if (!is_rows || extent_of(output, AxisName::num_features) != features) return Axis();
   if (description.labels.size() != 2) return columns;
-  if (extent_of(output, AxisName::num_boxes) > most_final_rows) return Axis();
+  if (extent_of(output, AxisName::num_boxes) > max_end_to_end_rows) return Axis();
   return fail(Errc::invalid_argument,
               "outputs: rows of 6 are two classes or suppressed boxes; say decoder_version",
               "{}, 2 labels", text_of(output.shape));
@@ -27,11 +27,11 @@ Result<Axis> by_names(const ModelDescription& description, const OutputDescripti
 Axis by_shape(const ModelDescription& description, const OutputDescription& output,
               std::size_t features) {
   const std::size_t labels = description.labels.size();
-  const std::size_t before_suppression = features - final_row_features + 4 + labels;
+  const std::size_t before_suppression = features - end_to_end_features + 4 + labels;
   const auto axes = combined_axes_by_shape(output.shape, labels == 0 ? 0 : before_suppression);
   if (!axes || axes->feature < axes->column || labels == 2) return Axis();
   const bool is_rows = extent(output.shape, axes->feature) == features &&
-                       extent(output.shape, axes->column) <= most_final_rows;
+                       extent(output.shape, axes->column) <= max_end_to_end_rows;
   return is_rows ? axes->feature : Axis();
 }
 
@@ -53,9 +53,9 @@ Result<Axis> by_version(const OutputDescription& output, std::size_t features) {
 
 }  // namespace
 
-Result<Axis> final_rows_axis(const ModelDescription& description, const OutputDescription& output) {
+Result<Axis> end_to_end_axis(const ModelDescription& description, const OutputDescription& output) {
   if (output.family != Family::ultralytics) return Axis();
-  const std::size_t features = final_row_features + trailing_features(description).count();
+  const std::size_t features = end_to_end_features + trailing_features(description).count();
   if (description.decoder_version == "yolo26") return by_version(output, features);
   if (!description.decoder_version.empty() || output.score_format) return Axis();
   if (has_names(output)) return by_names(description, output, features);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Words of documents. The first word of a value is the one that is written.
 #include "decode/description/names.h"
+#include "decode/head/extras.h"
 
 namespace halyard {
 namespace {
@@ -128,7 +129,7 @@ constexpr Word<Arrangement> arrangements[] = {
 };
 
 template <class T, std::size_t N>
-std::string_view text_of(const Word<T> (&words)[N], T value) noexcept {
+std::string_view first_name(const Word<T> (&words)[N], T value) noexcept {
   for (const auto& word : words)
     if (word.value == value) return word.text;
   return "unknown";
@@ -144,36 +145,36 @@ std::optional<T> value_of(const Word<T> (&words)[N], std::string_view text) noex
 }  // namespace
 
 std::string_view to_string(OutputRole role) noexcept {
-  return text_of(roles, role);
+  return first_name(roles, role);
 }
 std::string_view to_string(AxisName axis) noexcept {
-  return text_of(axes, axis);
+  return first_name(axes, axis);
 }
 std::string_view to_string(Family family) noexcept {
-  return text_of(families, family);
+  return first_name(families, family);
 }
 std::string_view to_string(BoxEncoding encoding) noexcept {
-  return text_of(encodings, encoding);
+  return first_name(encodings, encoding);
 }
 std::string_view to_string(ScoreFormat format) noexcept {
-  return text_of(score_formats, format);
+  return first_name(score_formats, format);
 }
 std::string_view to_string(Activation activation) noexcept {
-  return text_of(activations, activation);
+  return first_name(activations, activation);
 }
 
 std::string_view to_string(Task task) noexcept {
-  return text_of(tasks, task);
+  return first_name(tasks, task);
 }
 std::string_view to_string(Arrangement arrangement) noexcept {
-  return text_of(arrangements, arrangement);
+  return first_name(arrangements, arrangement);
 }
 
 std::string_view decode::word_of(Nms nms) noexcept {
-  return text_of(suppressions, nms);
+  return first_name(suppressions, nms);
 }
 std::string_view decode::word_of(DType dtype) noexcept {
-  return text_of(dtypes, dtype);
+  return first_name(dtypes, dtype);
 }
 std::optional<Task> decode::task_of(std::string_view word) noexcept {
   return value_of(tasks, word);

@@ -12,7 +12,7 @@
 namespace halyard::decode {
 namespace {
 
-constexpr std::int64_t most_stride = 65536;
+constexpr std::int64_t max_stride = 65536;
 
 // A word of a table, into `out`; untouched where the key is absent.
 template <class Out, class Find>
@@ -48,12 +48,12 @@ Status read_family(const Node& record, OutputDescription& out) {
 }
 
 Status read_coding(const Node& record, OutputDescription& out) {
-  HALYARD_CHECK(read_word(record, "encoding", out.encoding, encoding_of,
-                          "direct, ltrb, dfl, anchor, corners or prior"));
-  HALYARD_CHECK(read_word(record, "score_format", out.score_format, score_format_of,
-                          "per_class or obj_x_class"));
+  HALYARD_RETURN_IF_ERROR(read_word(record, "encoding", out.encoding, encoding_of,
+                                    "direct, ltrb, dfl, anchor, corners or prior"));
+  HALYARD_RETURN_IF_ERROR(read_word(record, "score_format", out.score_format, score_format_of,
+                                    "per_class or obj_x_class"));
   constexpr std::string_view activations = "none, sigmoid, softmax or tanh";
-  HALYARD_CHECK(
+  HALYARD_RETURN_IF_ERROR(
       read_word(record, "activation_required", out.activation, activation_of, activations));
   return read_word(record, "activation_applied", out.applied, activation_of, activations);
 }
@@ -79,7 +79,7 @@ Status read_anchors(const Node& node, OutputDescription& out) {
 // A number, or [x, y].
 Result<Stride> read_stride(const Node& node) {
   const auto one = [](const Node& value) -> Result<std::uint32_t> {
-    HALYARD_TRY(const std::int64_t stride, value.whole(1, most_stride));
+    HALYARD_TRY(const std::int64_t stride, value.whole(1, max_stride));
     return static_cast<std::uint32_t>(stride);
   };
   if (!node.value().is_array()) {
@@ -97,12 +97,12 @@ Status read_strides(const Node& record, OutputDescription& out) {
     HALYARD_TRY(out.stride, read_stride(*stride));
   }
   if (const auto index = record.member("scale_index"))
-    HALYARD_CHECK(index->whole(0, most_stride));  // levels are told apart by their strides
+    HALYARD_RETURN_IF_ERROR(index->whole(0, max_stride));  // levels are told apart by their strides
   const auto strides = record.member("strides");
   if (!strides) return {};
   HALYARD_TRY(const std::size_t count, list_size(*strides, DocumentLimits::outputs));
   for (std::size_t i = 0; i < count; ++i) {
-    HALYARD_TRY(const std::int64_t stride, strides->element(i).whole(1, most_stride));
+    HALYARD_TRY(const std::int64_t stride, strides->element(i).whole(1, max_stride));
     out.strides.push_back(static_cast<std::uint32_t>(stride));
   }
   return {};
@@ -139,7 +139,7 @@ Status read_units(const Node& record, OutputDescription& out, Warnings& warnings
 }
 
 // What version 1 implies and version 2 spells out.
-void complete(int schema, OutputDescription& out) {
+void complete_output(int schema, OutputDescription& out) {
   if (!out.anchors.empty() && !out.encoding) out.encoding = BoxEncoding::anchor;
   if (schema != 1 || out.family != Family::ultralytics) return;
   const bool is_boxes = out.role == OutputRole::detection || out.role == OutputRole::boxes;
@@ -149,7 +149,7 @@ void complete(int schema, OutputDescription& out) {
 }
 
 Result<OutputDescription> read_record(const Node& record, int schema, Warnings& warnings) {
-  HALYARD_CHECK(record.must_be_object());
+  HALYARD_RETURN_IF_ERROR(record.must_be_object());
   warnings.add_unknown(
       record, {"name", "type", "shape", "dshape", "decoder", "encoding", "score_format",
                "normalized", "anchors", "stride", "strides", "scale_index", "dtype", "quantization",
@@ -158,17 +158,18 @@ Result<OutputDescription> read_record(const Node& record, int schema, Warnings& 
   if (const auto name = record.member("name")) {
     HALYARD_TRY(out.name, name->text());
   }
-  HALYARD_CHECK(read_role(record, schema, out));
-  HALYARD_CHECK(read_family(record, out));
-  HALYARD_CHECK(read_coding(record, out));
-  if (const auto anchors = record.member("anchors")) HALYARD_CHECK(read_anchors(*anchors, out));
-  HALYARD_CHECK(read_strides(record, out));
+  HALYARD_RETURN_IF_ERROR(read_role(record, schema, out));
+  HALYARD_RETURN_IF_ERROR(read_family(record, out));
+  HALYARD_RETURN_IF_ERROR(read_coding(record, out));
+  if (const auto anchors = record.member("anchors"))
+    HALYARD_RETURN_IF_ERROR(read_anchors(*anchors, out));
+  HALYARD_RETURN_IF_ERROR(read_strides(record, out));
   HALYARD_TRY(NamedShape named, read_shapes(record, warnings));
   out.shape = std::move(named.shape);
   out.axes = std::move(named.axes);
-  HALYARD_CHECK(read_numbers(record, out, warnings));
-  HALYARD_CHECK(read_units(record, out, warnings));
-  complete(schema, out);
+  HALYARD_RETURN_IF_ERROR(read_numbers(record, out, warnings));
+  HALYARD_RETURN_IF_ERROR(read_units(record, out, warnings));
+  complete_output(schema, out);
   return out;
 }
 

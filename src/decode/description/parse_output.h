@@ -2,7 +2,7 @@
 // Reading of one output record of a description document.
 #pragma once
 
-#include "decode/description/document.h"
+#include "decode/document/document.h"
 #include "halyard/description.h"
 
 namespace halyard::decode {

@@ -13,21 +13,21 @@
 namespace halyard::decode {
 namespace {
 
-constexpr std::int64_t most_extent = 2147483647;
+constexpr std::int64_t max_extent = 2147483647;
 
 Result<std::vector<std::size_t>> read_shape(const Node& node) {
   HALYARD_TRY(const std::size_t count, list_size(node, max_rank));
   if (count == 0) return node.wrong("must not be empty");
   std::vector<std::size_t> shape;
   for (std::size_t i = 0; i < count; ++i) {
-    HALYARD_TRY(const std::int64_t extent, node.element(i).whole(1, most_extent));
+    HALYARD_TRY(const std::int64_t extent, node.element(i).whole(1, max_extent));
     shape.push_back(static_cast<std::size_t>(extent));
   }
   return shape;
 }
 
 Status add_axis(const std::string& name, const Node& extent, NamedShape& out, Warnings& warnings) {
-  HALYARD_TRY(const std::int64_t value, extent.whole(1, most_extent));
+  HALYARD_TRY(const std::int64_t value, extent.whole(1, max_extent));
   const auto axis = axis_of(name);
   if (!axis) warnings.add(fmt::format("{}: unknown name of an axis", extent.path()));
   out.axes.push_back(axis.value_or(AxisName::unknown));
@@ -70,14 +70,14 @@ Status read_each(const Node& node, Quantization& out, Read read) {
   if (node.value().empty()) return node.wrong("must not be empty");
   HALYARD_TRY(const std::size_t count, list_size(node, DocumentLimits::nodes));
   for (std::size_t i = 0; i < count; ++i)
-    HALYARD_CHECK(read(node.element(i), out));
+    HALYARD_RETURN_IF_ERROR(read(node.element(i), out));
   return {};
 }
 
 Status read_zero_points(const Node& node, Quantization& out) {
   const auto zero = node.member("zero_point");
   if (!zero) return {};
-  HALYARD_CHECK(read_each(*zero, out, read_zero_point));
+  HALYARD_RETURN_IF_ERROR(read_each(*zero, out, read_zero_point));
   if (out.zero_point.size() == out.scale.size()) return {};
   if (zero->value().is_array()) {
     return zero->wrong(out.zero_point.size() > out.scale.size() ? "more zero points than scales"
@@ -89,9 +89,9 @@ Status read_zero_points(const Node& node, Quantization& out) {
 
 }  // namespace
 
-Result<std::size_t> list_size(const Node& node, std::size_t most) {
-  HALYARD_CHECK(node.must_be_array());
-  if (node.value().size() > most) return node.wrong(fmt::format("at most {} elements", most));
+Result<std::size_t> list_size(const Node& node, std::size_t maximum) {
+  HALYARD_RETURN_IF_ERROR(node.must_be_array());
+  if (node.value().size() > maximum) return node.wrong(fmt::format("at most {} elements", maximum));
   return node.value().size();
 }
 
@@ -100,7 +100,7 @@ Result<NamedShape> read_shapes(const Node& record, Warnings& warnings) {
   if (const auto dshape = record.member("dshape")) {
     HALYARD_TRY(const std::size_t count, list_size(*dshape, max_rank));
     for (std::size_t i = 0; i < count; ++i)
-      HALYARD_CHECK(read_axis(dshape->element(i), out, warnings));
+      HALYARD_RETURN_IF_ERROR(read_axis(dshape->element(i), out, warnings));
   }
   const auto shape = record.member("shape");
   if (!shape) {
@@ -131,16 +131,16 @@ Result<Quantization> read_quantization(const Node& node, std::optional<DType>& d
   Quantization out;
   if (node.value().is_array()) {
     if (node.value().size() != 2) return node.wrong("must be [scale, zero_point]");
-    HALYARD_CHECK(read_scale(node.element(0), out));
-    HALYARD_CHECK(read_zero_point(node.element(1), out));
+    HALYARD_RETURN_IF_ERROR(read_scale(node.element(0), out));
+    HALYARD_RETURN_IF_ERROR(read_zero_point(node.element(1), out));
     return out;
   }
-  HALYARD_CHECK(node.must_be_object());
+  HALYARD_RETURN_IF_ERROR(node.must_be_object());
   warnings.add_unknown(node, {"scale", "zero_point", "axis", "dtype"});
   const auto scale = node.member("scale");
   if (!scale) return node.wrong("needs scale");
-  HALYARD_CHECK(read_each(*scale, out, read_scale));
-  HALYARD_CHECK(read_zero_points(node, out));
+  HALYARD_RETURN_IF_ERROR(read_each(*scale, out, read_scale));
+  HALYARD_RETURN_IF_ERROR(read_zero_points(node, out));
   if (const auto axis = node.member("axis")) {
     HALYARD_TRY(const std::int64_t value, axis->whole(0, max_rank - 1));
     if (out.scale.size() > 1) out.axis = static_cast<std::size_t>(value);

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "decode/description/document.h"
+#include "decode/document/document.h"
 #include "halyard/description.h"
 
 namespace halyard::decode {
@@ -24,6 +24,6 @@ Result<Quantization> read_quantization(const Node& node, std::optional<DType>& d
 
 Result<DType> read_dtype(const Node& node);
 /// The length of a list. Errors: invalid_argument (no list, too long).
-Result<std::size_t> list_size(const Node& node, std::size_t most);
+Result<std::size_t> list_size(const Node& node, std::size_t maximum);
 
 }  // namespace halyard::decode

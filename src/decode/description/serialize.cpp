@@ -5,7 +5,8 @@
 
 #include "base/text/format_error.h"
 #include "decode/description/names.h"
-#include "decode/description/rules.h"
+#include "decode/description/serialize.h"
+#include "decode/description/validate.h"
 #include "halyard/description.h"
 
 namespace halyard {
@@ -24,14 +25,14 @@ double short_value(float value) {
 }
 
 // Names of axes that this build does not know are "unknown", which reads as they did.
-Json axes_of(const OutputDescription& output) {
+Json axes_to_json(const OutputDescription& output) {
   Json out = Json::array();
   for (std::size_t i = 0; i < output.axes.size() && i < output.shape.size(); ++i)
     out.push_back(Json::array({std::string(to_string(output.axes[i])), output.shape[i]}));
   return out;
 }
 
-Json quantization_of(const OutputDescription& output) {
+Json quantization_to_json(const OutputDescription& output) {
   const Quantization& quantization = *output.quantization;
   Json out;
   if (quantization.is_per_tensor()) {
@@ -73,9 +74,9 @@ Json record_of(const OutputDescription& output) {
   out["decoder"] = to_string(output.family);
   write_coding(output, out);
   out["shape"] = output.shape;
-  if (!output.axes.empty()) out["dshape"] = axes_of(output);
+  if (!output.axes.empty()) out["dshape"] = axes_to_json(output);
   if (output.dtype) out["dtype"] = decode::word_of(*output.dtype);
-  if (output.quantization) out["quantization"] = quantization_of(output);
+  if (output.quantization) out["quantization"] = quantization_to_json(output);
   for (const OutputDescription& part : output.parts)
     out["outputs"].push_back(record_of(part));
   return out;
@@ -94,7 +95,7 @@ Json input_of(const ModelDescription& description) {
   return out;
 }
 
-Json document_of(const ModelDescription& description) {
+Json to_document(const ModelDescription& description) {
   Json out;
   out["schema_version"] = 2;
   if (!description.decoder_version.empty()) out["decoder_version"] = description.decoder_version;
@@ -111,7 +112,7 @@ Json document_of(const ModelDescription& description) {
   return out;
 }
 
-std::string text_of(const Json& json) {
+std::string dump(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -124,11 +125,11 @@ std::size_t count_values(const Json& json) {
 }
 
 // Values of the records at most.
-std::size_t most_values(const std::vector<OutputDescription>& outputs) {
+std::size_t max_values(const std::vector<OutputDescription>& outputs) {
   std::size_t count = 0;
   for (const OutputDescription& output : outputs) {
     count += 32 + output.shape.size() + 3 * output.axes.size() + 3 * output.anchors.size() +
-             output.strides.size() + most_values(output.parts);
+             output.strides.size() + max_values(output.parts);
     if (const auto& quantization = output.quantization)
       count += quantization->scale.size() + quantization->zero_point.size();
   }
@@ -144,26 +145,26 @@ std::size_t name_bytes(const std::vector<OutputDescription>& outputs) {
 
 // Whether the document is so far from the limits that it need not be written to know.
 bool is_short(const ModelDescription& description) {
-  constexpr std::size_t most_line = 96;   // of a value: its indent, key, digits or word, bracket
-  constexpr std::size_t most_escape = 6;  // of a byte of a text
-  const std::size_t values = 64 + description.labels.size() + most_values(description.outputs);
+  constexpr std::size_t max_line = 96;   // of a value: its indent, key, digits or word, bracket
+  constexpr std::size_t max_escape = 6;  // of a byte of a text
+  const std::size_t values = 64 + description.labels.size() + max_values(description.outputs);
   std::size_t texts = description.camera_adaptor.size() + name_bytes(description.outputs);
   for (const std::string& label : description.labels)
     texts += label.size();
   return values <= DocumentLimits::nodes &&
-         values * most_line + texts * most_escape <= DocumentLimits::json_bytes;
+         values * max_line + texts * max_escape <= DocumentLimits::json_bytes;
 }
 
 }  // namespace
 
 Status decode::check_written(const ModelDescription& description) {
   if (is_short(description)) return {};
-  const Json document = document_of(description);
-  const std::size_t bytes = text_of(document).size();
+  const Json document = to_document(description);
+  const std::size_t bytes = dump(document).size();
   const std::size_t values = count_values(document);
   if (bytes <= DocumentLimits::json_bytes && values <= DocumentLimits::nodes) return {};
   const auto labels = document.find("labels");
-  const std::size_t of_labels = labels == document.end() ? 0 : text_of(*labels).size();
+  const std::size_t of_labels = labels == document.end() ? 0 : dump(*labels).size();
   return fail(Errc::exhausted, "description: too long for a document",
               "{} bytes of JSON, {} of them for {} labels, at most {} MiB; {} values, at most {}",
               bytes, of_labels, description.labels.size(), DocumentLimits::json_bytes >> 20, values,
@@ -171,7 +172,7 @@ Status decode::check_written(const ModelDescription& description) {
 }
 
 std::string ModelDescription::to_json() const {
-  return text_of(document_of(*this));
+  return dump(to_document(*this));
 }
 
 }  // namespace halyard

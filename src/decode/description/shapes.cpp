@@ -122,9 +122,9 @@ std::optional<GridAxes> grid_axes(const OutputDescription& output) noexcept {
     channels = i;
   }
   if (!channels) return std::nullopt;
-  const std::size_t least = std::min(*height, *width);
-  const std::size_t most = std::max(*height, *width);
-  if (*channels > least && *channels < most) return std::nullopt;
+  const std::size_t minimum = std::min(*height, *width);
+  const std::size_t maximum = std::max(*height, *width);
+  if (*channels > minimum && *channels < maximum) return std::nullopt;
   return GridAxes{*height, *width, *channels};
 }
 

@@ -8,8 +8,8 @@
 #include "base/checked.h"
 #include "base/text/format_error.h"
 #include "decode/description/names.h"
-#include "decode/description/rules.h"
 #include "decode/description/shapes.h"
+#include "decode/description/validate.h"
 #include "halyard/tensor.h"
 
 namespace halyard::decode {
@@ -17,7 +17,7 @@ namespace {
 
 using Role = OutputRole;
 
-constexpr std::size_t most_extent = std::numeric_limits<std::int32_t>::max();
+constexpr std::size_t max_extent = std::numeric_limits<std::int32_t>::max();
 
 bool is_among(Role role, std::initializer_list<Role> roles) noexcept {
   return std::find(roles.begin(), roles.end(), role) != roles.end();
@@ -40,9 +40,9 @@ Status check_shape(const OutputDescription& output, const std::string& path) {
   std::size_t elements = 1;
   for (std::size_t i = 0; i < output.shape.size(); ++i) {
     const std::size_t extent = output.shape[i];
-    if (extent == 0 || extent > most_extent) {
+    if (extent == 0 || extent > max_extent) {
       return wrong(fmt::format("{}.shape[{}]", path, i), fmt::to_string(extent),
-                   fmt::format("must be 1..{}", most_extent));
+                   fmt::format("must be 1..{}", max_extent));
     }
     const auto product = checked_mul(elements, extent);
     if (!product) return wrong(path + ".shape", text_of(output.shape), "too many elements");
@@ -68,9 +68,9 @@ Status check_coordinates(Role role, bool is_dfl, std::size_t extent, const std::
   }
   if (extent % 4 != 0)
     return wrong(path, fmt::to_string(extent), "channels of dfl must be a multiple of 4");
-  if (extent / 4 > most_bins) {
+  if (extent / 4 > max_bins) {
     return not_served(path, fmt::to_string(extent),
-                      fmt::format("at most {} bins a side", most_bins));
+                      fmt::format("at most {} bins a side", max_bins));
   }
   return {};
 }
@@ -88,7 +88,7 @@ Status check_names(const OutputDescription& output, bool is_dfl, const std::stri
     if (name == AxisName::padding && output.shape[i] != 1)
       return wrong(at, fmt::to_string(output.shape[i]), "padding must be 1");
     if (name == AxisName::box_coords)
-      HALYARD_CHECK(check_coordinates(output.role, is_dfl, output.shape[i], at));
+      HALYARD_RETURN_IF_ERROR(check_coordinates(output.role, is_dfl, output.shape[i], at));
     const bool may_repeat = name == AxisName::padding || name == AxisName::unknown;
     if (!may_repeat && std::count(output.axes.begin(), output.axes.end(), name) > 1)
       return wrong(at, to_string(name), "named twice");
@@ -135,10 +135,10 @@ Status check_needed_names(const OutputDescription& output, const std::string& pa
 // Ranks without padding, batch left out or not.
 Status check_rank(const OutputDescription& output, const std::string& path) {
   const std::size_t rank = rank_of(output);
-  const auto need = [&](std::size_t least, std::size_t most) -> Status {
-    if (rank >= least && rank <= most) return {};
+  const auto need = [&](std::size_t minimum, std::size_t maximum) -> Status {
+    if (rank >= minimum && rank <= maximum) return {};
     const std::string limit =
-        least == most ? fmt::to_string(least) : fmt::format("{}..{}", least, most);
+        minimum == maximum ? fmt::to_string(minimum) : fmt::format("{}..{}", minimum, maximum);
     return wrong(
         path + ".shape", text_of(output.shape),
         fmt::format("rank of {} must be {} without padding", to_string(output.role), limit));
@@ -296,12 +296,12 @@ Status check_against(const OutputDescription& whole, std::size_t i, const std::s
 }
 
 Status check_one(const OutputDescription& output, bool is_dfl, const std::string& path) {
-  HALYARD_CHECK(check_shape(output, path));
-  HALYARD_CHECK(check_names(output, is_dfl, path));
-  HALYARD_CHECK(check_strides(output, path));
-  HALYARD_CHECK(check_quantization(output, path));
-  HALYARD_CHECK(check_anchors(output, path));
-  HALYARD_CHECK(check_coding(output, path));
+  HALYARD_RETURN_IF_ERROR(check_shape(output, path));
+  HALYARD_RETURN_IF_ERROR(check_names(output, is_dfl, path));
+  HALYARD_RETURN_IF_ERROR(check_strides(output, path));
+  HALYARD_RETURN_IF_ERROR(check_quantization(output, path));
+  HALYARD_RETURN_IF_ERROR(check_anchors(output, path));
+  HALYARD_RETURN_IF_ERROR(check_coding(output, path));
   return {};
 }
 
@@ -319,7 +319,7 @@ Error not_served(std::string_view path, std::string_view seen, std::string_view 
 
 Status check_output(const OutputDescription& output, const std::string& path) {
   const bool is_dfl = output.encoding == BoxEncoding::dfl;
-  HALYARD_CHECK(check_one(output, is_dfl, path));
+  HALYARD_RETURN_IF_ERROR(check_one(output, is_dfl, path));
   if (output.role == Role::auxiliary) return {};
   if (is_half(output.role))
     return wrong(path + ".type", to_string(output.role), "only a part of boxes");
@@ -329,12 +329,12 @@ Status check_output(const OutputDescription& output, const std::string& path) {
   }
   for (std::size_t i = 0; i < output.parts.size(); ++i) {
     const std::string at = fmt::format("{}.outputs[{}]", path, i);
-    HALYARD_CHECK(check_one(output.parts[i], is_dfl, at));
-    HALYARD_CHECK(check_part(output, output.parts[i], at));
-    HALYARD_CHECK(check_against(output, i, at));
+    HALYARD_RETURN_IF_ERROR(check_one(output.parts[i], is_dfl, at));
+    HALYARD_RETURN_IF_ERROR(check_part(output, output.parts[i], at));
+    HALYARD_RETURN_IF_ERROR(check_against(output, i, at));
   }
   if (!output.parts.empty() && output.parts.front().stride) return {};  // see check_levels()
-  HALYARD_CHECK(check_rank(output, path));
+  HALYARD_RETURN_IF_ERROR(check_rank(output, path));
   return check_needed_names(output, path);
 }
 

@@ -6,8 +6,11 @@
 
 #include "base/text/format_error.h"
 #include "decode/description/names.h"
-#include "decode/description/rules.h"
+#include "decode/description/serialize.h"
 #include "decode/description/shapes.h"
+#include "decode/description/validate.h"
+#include "decode/description/validate_counts.h"
+#include "decode/description/validate_levels.h"
 
 namespace halyard {
 namespace decode {
@@ -103,17 +106,17 @@ Status check_features(const ModelDescription& description, const OutputDescripti
   if (output.family == Family::modelpack) return {};
   const bool is_nanodet = output.family == Family::nanodet;
   const std::size_t own = (output.score_format == ScoreFormat::obj_x_class ? 1U : 0U) + 4U;
-  const std::size_t least = (is_nanodet ? 4U : own) + trailing_features(description).count() + 1;
+  const std::size_t minimum = (is_nanodet ? 4U : own) + trailing_features(description).count() + 1;
   const auto named = extent_of(output, AxisName::num_features);
   const std::size_t rank = output.shape.size();
-  const std::size_t most =
+  const std::size_t maximum =
       named ? *named
             : std::max(output.shape[rank - 1], rank > 1 ? output.shape[rank - 2] : std::size_t{0});
-  if (most >= least) return {};
+  if (maximum >= minimum) return {};
   return wrong(path + ".shape", text_of(output.shape),
                fmt::format("features must be at least {}: coordinates, one class and what stands "
                            "behind it",
-                           least));
+                           minimum));
 }
 
 Status check_keypoints(const ModelDescription& description, const OutputDescription& output,
@@ -185,9 +188,9 @@ Status check_names_once(const ModelDescription& description) {
   };
   for (std::size_t i = 0; i < description.outputs.size(); ++i) {
     const OutputDescription& output = description.outputs[i];
-    if (output.parts.empty()) HALYARD_CHECK(add(output, path_of(i)));
+    if (output.parts.empty()) HALYARD_RETURN_IF_ERROR(add(output, path_of(i)));
     for (std::size_t j = 0; j < output.parts.size(); ++j)
-      HALYARD_CHECK(add(output.parts[j], fmt::format("{}.outputs[{}]", path_of(i), j)));
+      HALYARD_RETURN_IF_ERROR(add(output.parts[j], fmt::format("{}.outputs[{}]", path_of(i), j)));
   }
   return {};
 }
@@ -210,13 +213,14 @@ Status check_roles_once(const ModelDescription& description) {
 
 Status check_counts(const ModelDescription& description) {
   for (std::size_t i = 0; i < description.outputs.size(); ++i) {
-    HALYARD_CHECK(check_boxes(description.outputs[i], path_of(i)));
-    HALYARD_CHECK(check_features(description, description.outputs[i], path_of(i)));
+    HALYARD_RETURN_IF_ERROR(check_boxes(description.outputs[i], path_of(i)));
+    HALYARD_RETURN_IF_ERROR(check_features(description, description.outputs[i], path_of(i)));
   }
   HALYARD_TRY(const auto boxes, check_box_counts(description));
-  HALYARD_CHECK(check_coefficients(description, boxes));
+  HALYARD_RETURN_IF_ERROR(check_coefficients(description, boxes));
   for (std::size_t i = 0; i < description.outputs.size(); ++i)
-    HALYARD_CHECK(check_keypoints(description, description.outputs[i], boxes, path_of(i)));
+    HALYARD_RETURN_IF_ERROR(
+        check_keypoints(description, description.outputs[i], boxes, path_of(i)));
   return check_grids(description);
 }
 
@@ -254,13 +258,13 @@ Status check_root(const ModelDescription& description) {
 }  // namespace decode
 
 Status validate(const ModelDescription& description) {
-  HALYARD_CHECK(decode::check_root(description));
+  HALYARD_RETURN_IF_ERROR(decode::check_root(description));
   for (std::size_t i = 0; i < description.outputs.size(); ++i)
-    HALYARD_CHECK(decode::check_output(description.outputs[i], decode::path_of(i)));
-  HALYARD_CHECK(decode::check_names_once(description));
-  HALYARD_CHECK(decode::check_roles_once(description));
-  HALYARD_CHECK(decode::check_counts(description));
-  HALYARD_CHECK(decode::check_levels(description));
+    HALYARD_RETURN_IF_ERROR(decode::check_output(description.outputs[i], decode::path_of(i)));
+  HALYARD_RETURN_IF_ERROR(decode::check_names_once(description));
+  HALYARD_RETURN_IF_ERROR(decode::check_roles_once(description));
+  HALYARD_RETURN_IF_ERROR(decode::check_counts(description));
+  HALYARD_RETURN_IF_ERROR(decode::check_levels(description));
   return decode::check_written(description);
 }
 

@@ -3,15 +3,16 @@
 #include <algorithm>
 
 #include "base/text/format_error.h"
-#include "decode/description/rules.h"
 #include "decode/description/shapes.h"
+#include "decode/description/validate.h"
+#include "decode/description/validate_levels.h"
 
 namespace halyard::decode {
 namespace {
 
 using Role = OutputRole;
 
-struct Level {
+struct LevelShape {
   const OutputDescription* part = nullptr;
   std::string path;
   GridAxes axes;
@@ -19,12 +20,12 @@ struct Level {
   std::size_t columns() const { return part->shape[axes.width]; }
 };
 
-bool covers(const Level& level, Size input) {
+bool covers(const LevelShape& level, Size input) {
   return level.rows() == cells_along(input.height, level.part->stride->y) &&
          level.columns() == cells_along(input.width, level.part->stride->x);
 }
 
-Status check_channels(const OutputDescription& whole, const Level& level) {
+Status check_channels(const OutputDescription& whole, const LevelShape& level) {
   const std::size_t channels = level.part->shape[level.axes.channels];
   const std::string at = fmt::format("{}.shape[{}]", level.path, level.axes.channels);
   if (whole.role != Role::boxes || whole.encoding == BoxEncoding::anchor) return {};
@@ -36,14 +37,14 @@ Status check_channels(const OutputDescription& whole, const Level& level) {
   }
   if (channels % 4 != 0)
     return wrong(at, fmt::to_string(channels), "channels of dfl must be a multiple of 4");
-  if (channels / 4 > most_bins) {
+  if (channels / 4 > max_bins) {
     return not_served(at, fmt::to_string(channels),
-                      fmt::format("at most {} bins a side", most_bins));
+                      fmt::format("at most {} bins a side", max_bins));
   }
   return {};
 }
 
-Result<Level> level_of(const OutputDescription& part, std::string path, Size input) {
+Result<LevelShape> level_of(const OutputDescription& part, std::string path, Size input) {
   const auto axes = grid_axes(part);
   if (rank_of(part) != 4)
     return wrong(path + ".shape", text_of(part.shape), "rank of a level must be 4");
@@ -51,7 +52,7 @@ Result<Level> level_of(const OutputDescription& part, std::string path, Size inp
     return wrong(path + ".dshape", text_of(part.shape),
                  "needs height, width and channels second or last");
   }
-  Level level{&part, std::move(path), *axes};
+  LevelShape level{&part, std::move(path), *axes};
   const bool is_known = input.width > 0 && input.height > 0;
   if (!is_known || covers(level, input)) return level;
   const std::string_view advice =
@@ -63,36 +64,39 @@ Result<Level> level_of(const OutputDescription& part, std::string path, Size inp
 }
 
 // Levels of one role, smallest stride first.
-Result<std::vector<Level>> levels_of(const OutputDescription& whole, std::size_t index,
-                                     Size input) {
-  std::vector<Level> out;
+Result<std::vector<LevelShape>> levels_of(const OutputDescription& whole, std::size_t index,
+                                          Size input) {
+  std::vector<LevelShape> out;
   for (std::size_t i = 0; i < whole.parts.size(); ++i) {
     const OutputDescription& part = whole.parts[i];
     if (part.role == Role::auxiliary || !part.stride) continue;
-    HALYARD_TRY(Level level,
+    HALYARD_TRY(LevelShape level,
                 level_of(part, fmt::format("outputs[{}].outputs[{}]", index, i), input));
-    HALYARD_CHECK(check_channels(whole, level));
+    HALYARD_RETURN_IF_ERROR(check_channels(whole, level));
     out.push_back(std::move(level));
   }
-  std::sort(out.begin(), out.end(), [](const Level& a, const Level& b) {
+  std::sort(out.begin(), out.end(), [](const LevelShape& a, const LevelShape& b) {
     return std::pair(a.part->stride->x, a.part->stride->y) <
            std::pair(b.part->stride->x, b.part->stride->y);
   });
   return out;
 }
 
-std::string strides_of(const std::vector<Level>& levels) {
+std::string strides_text(const std::vector<LevelShape>& levels) {
   std::string out;
-  for (const Level& level : levels)
+  for (const LevelShape& level : levels)
     out += fmt::format("{}{}", out.empty() ? "" : ", ", level.part->stride->x);
   return "[" + out + "]";
 }
 
-Status check_same(const std::vector<Level>& own, const std::vector<Level>& first,
+Status check_same(const std::vector<LevelShape>& own, const std::vector<LevelShape>& first,
                   const std::string& path) {
-  const auto same = [](const Level& a, const Level& b) { return a.part->stride == b.part->stride; };
+  const auto same = [](const LevelShape& a, const LevelShape& b) {
+    return a.part->stride == b.part->stride;
+  };
   if (!std::equal(own.begin(), own.end(), first.begin(), first.end(), same)) {
-    return wrong(path, "strides " + strides_of(own), "boxes have the strides " + strides_of(first));
+    return wrong(path, "strides " + strides_text(own),
+                 "boxes have the strides " + strides_text(first));
   }
   for (std::size_t i = 0; i < own.size(); ++i) {
     if (own[i].rows() != first[i].rows() || own[i].columns() != first[i].columns()) {
@@ -116,7 +120,7 @@ Status check_levels(const ModelDescription& description) {
     return output.role == Role::boxes && !output.parts.empty() && output.parts.front().stride;
   });
   const auto index = static_cast<std::size_t>(boxes - outputs.begin());
-  std::vector<Level> first;
+  std::vector<LevelShape> first;
   if (boxes != outputs.end()) {
     HALYARD_TRY(first, levels_of(*boxes, index, description.input));
   }
@@ -128,7 +132,7 @@ Status check_levels(const ModelDescription& description) {
     const bool needs_levels = boxes != outputs.end() && output.role == Role::scores;
     if (!has_levels && !needs_levels) continue;
     HALYARD_TRY(const auto own, levels_of(output, i, description.input));
-    if (boxes != outputs.end()) HALYARD_CHECK(check_same(own, first, path));
+    if (boxes != outputs.end()) HALYARD_RETURN_IF_ERROR(check_same(own, first, path));
   }
   return {};
 }

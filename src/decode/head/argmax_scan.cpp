@@ -20,6 +20,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "decode/head/scan_reference.h"
 #include "decode/head/stored_lanes-inl.h"
 #include "decode/head/stored_types.h"
 
@@ -107,12 +108,12 @@ struct Floor {
 };
 
 template <class T>
-Floor<T> floor_below(T least) {
+Floor<T> floor_below(T minimum) {
   if constexpr (std::is_floating_point_v<T>) {
-    return {std::nextafter(least, -std::numeric_limits<T>::infinity()), false};
+    return {std::nextafter(minimum, -std::numeric_limits<T>::infinity()), false};
   } else {
-    if (least == std::numeric_limits<T>::min()) return {least, true};
-    return {static_cast<T>(least - 1), false};
+    if (minimum == std::numeric_limits<T>::min()) return {minimum, true};
+    return {static_cast<T>(minimum - 1), false};
   }
 }
 
@@ -159,10 +160,10 @@ HWY_INLINE void scan_block(const T* row, std::ptrdiff_t stride, std::size_t clas
 // [4 + C, N]. anchors >= lanes.
 template <class S, class T>
 void scan_columns(const T* data, std::ptrdiff_t stride, std::size_t anchors, std::size_t classes,
-                  T least, std::vector<Hit>& hits) {
+                  T minimum, std::vector<Hit>& hits) {
   const std::size_t lanes = hn::Lanes(hn::ScalableTag<T>());
   constexpr std::size_t step = block_bytes / sizeof(T);
-  const Floor<T> floor = floor_below(least);
+  const Floor<T> floor = floor_below(minimum);
   Block<T> block;
   for_each_block(anchors, step, lanes, [&](std::size_t start, std::size_t count) HWY_ATTR {
     scan_block<S>(data + start, stride, classes, start, count, floor, block, hits);
@@ -186,10 +187,10 @@ HWY_INLINE hn::TFromD<D> greatest_lane(D d, V value) {
   } else {  // not there for all vectors
     alignas(64) std::array<hn::TFromD<D>, hn::MaxLanes(D())> lanes;
     hn::Store(value, d, lanes.data());
-    hn::TFromD<D> most = lanes[0];
+    hn::TFromD<D> maximum = lanes[0];
     for (std::size_t i = 0; i < hn::Lanes(d); ++i)
-      most = std::max(most, lanes[i]);
-    return most;
+      maximum = std::max(maximum, lanes[i]);
+    return maximum;
   }
 }
 
@@ -201,11 +202,11 @@ HWY_INLINE std::size_t best_of_row(D d, const T* row, std::size_t classes, T flo
   for_each_vector<S>(d, row, classes, [&](std::size_t, auto key) HWY_ATTR {
     best = hn::IfThenElse(above<S>(d, key, best), key, best);
   });
-  const auto most = hn::Set(d, greatest_lane(d, best));
+  const auto maximum = hn::Set(d, greatest_lane(d, best));
   const std::size_t lanes = hn::Lanes(d);
   for (std::size_t start = 0;; start += lanes) {
     const std::size_t i = std::min(start, classes - lanes);
-    const auto at = hn::FindFirstTrue(d, hn::Eq(S::key(d, row + i), most));
+    const auto at = hn::FindFirstTrue(d, hn::Eq(S::key(d, row + i), maximum));
     if (at >= 0) return i + static_cast<std::size_t>(at);
   }
 }
@@ -213,8 +214,8 @@ HWY_INLINE std::size_t best_of_row(D d, const T* row, std::size_t classes, T flo
 // [N, 4 + C]. D holds no more lanes than there are classes.
 template <class S, class D, class T>
 void scan_rows(D d, const T* data, std::ptrdiff_t stride, std::size_t anchors, std::size_t classes,
-               T least, std::vector<Hit>& hits) {
-  const Floor<T> floor = floor_below(least);
+               T minimum, std::vector<Hit>& hits) {
+  const Floor<T> floor = floor_below(minimum);
   const auto lowest = hn::Set(d, floor.value);
   for (std::size_t a = 0; a < anchors; ++a) {
     const T* row = data + static_cast<std::ptrdiff_t>(a) * stride;
@@ -230,22 +231,22 @@ void scan_rows(D d, const T* data, std::ptrdiff_t stride, std::size_t anchors, s
 }
 
 template <class S, class Lane>
-bool scan_lanes(const ScoreGrid& grid, Lane least, std::vector<Hit>& hits) {
+bool scan_lanes(const ScoreGrid& grid, Lane minimum, std::vector<Hit>& hits) {
   return in_vectors<Lane>(
       grid,
       [&](const Lane* data, std::ptrdiff_t stride) {
-        scan_columns<S>(data, stride, grid.anchors, grid.classes, least, hits);
+        scan_columns<S>(data, stride, grid.anchors, grid.classes, minimum, hits);
       },
       [&](auto d, const Lane* data, std::ptrdiff_t stride) {
-        scan_rows<S>(d, data, stride, grid.anchors, grid.classes, least, hits);
+        scan_rows<S>(d, data, stride, grid.anchors, grid.classes, minimum, hits);
       });
 }
 
 template <class T>
-bool scan(const ScoreGrid& grid, T least, std::vector<Hit>& hits) {
-  const auto key = Stored<T>::key_of(least);
+bool scan(const ScoreGrid& grid, T minimum, std::vector<Hit>& hits) {
+  const auto key = Stored<T>::key_of(minimum);
   if constexpr (std::is_same_v<T, float>) {
-    if (least == -std::numeric_limits<T>::infinity()) return false;  // nothing lies below
+    if (minimum == -std::numeric_limits<T>::infinity()) return false;  // nothing lies below
   }
   if constexpr (Stored<T>::is_short_float) {
     if (key > 0) return scan_lanes<Stored<T, true>>(grid, key, hits);
@@ -253,9 +254,9 @@ bool scan(const ScoreGrid& grid, T least, std::vector<Hit>& hits) {
   return scan_lanes<Stored<T>>(grid, key, hits);
 }
 
-#define HALYARD_SCAN(name, T)                                                \
-  bool scan_##name(const ScoreGrid& grid, T least, std::vector<Hit>& hits) { \
-    return scan(grid, least, hits);                                          \
+#define HALYARD_SCAN(name, T)                                                  \
+  bool scan_##name(const ScoreGrid& grid, T minimum, std::vector<Hit>& hits) { \
+    return scan(grid, minimum, hits);                                          \
   }
 HALYARD_STORED_TYPES(HALYARD_SCAN)
 #undef HALYARD_SCAN
@@ -269,10 +270,10 @@ HWY_AFTER_NAMESPACE();
 namespace halyard::decode {
 namespace {
 
-#define HALYARD_SCAN(name, T)                                            \
-  HWY_EXPORT(scan_##name);                                               \
-  bool vectors(const ScoreGrid& grid, T least, std::vector<Hit>& hits) { \
-    return HWY_DYNAMIC_DISPATCH(scan_##name)(grid, least, hits);         \
+#define HALYARD_SCAN(name, T)                                              \
+  HWY_EXPORT(scan_##name);                                                 \
+  bool vectors(const ScoreGrid& grid, T minimum, std::vector<Hit>& hits) { \
+    return HWY_DYNAMIC_DISPATCH(scan_##name)(grid, minimum, hits);         \
   }
 HALYARD_STORED_TYPES(HALYARD_SCAN)
 #undef HALYARD_SCAN
@@ -280,11 +281,11 @@ HALYARD_STORED_TYPES(HALYARD_SCAN)
 }  // namespace
 
 template <class T>
-void scan_classes(const ScoreGrid& grid, T least, std::vector<Hit>& hits) {
-  if (!vectors(grid, least, hits)) scan_classes_plain(grid, least, hits);
+void scan_argmax(const ScoreGrid& grid, T minimum, std::vector<Hit>& hits) {
+  if (!vectors(grid, minimum, hits)) scan_argmax_reference(grid, minimum, hits);
 }
 
-#define HALYARD_SCAN(name, T) template void scan_classes(const ScoreGrid&, T, std::vector<Hit>&);
+#define HALYARD_SCAN(name, T) template void scan_argmax(const ScoreGrid&, T, std::vector<Hit>&);
 HALYARD_STORED_TYPES(HALYARD_SCAN)
 #undef HALYARD_SCAN
 

@@ -30,13 +30,9 @@ struct Hit {
 };
 
 /// Appends the hits in the order of anchors. T is float, Half, BFloat16 or an integer of 8 or 16
-/// bits, and `least` the smallest passing value. Of equal best classes the first wins; NaN never
+/// bits, and `minimum` the smallest passing value. Of equal best classes the first wins; NaN never
 /// passes. Runs on the widest vectors of the machine where one of the strides is the element.
 template <class T>
-void scan_classes(const ScoreGrid& grid, T least, std::vector<Hit>& hits);
-
-/// The same by plain loops, for any strides: the definition that the other is tested against.
-template <class T>
-void scan_classes_plain(const ScoreGrid& grid, T least, std::vector<Hit>& hits);
+void scan_argmax(const ScoreGrid& grid, T minimum, std::vector<Hit>& hits);
 
 }  // namespace halyard::decode

@@ -22,7 +22,7 @@ std::optional<std::size_t> missing_axes(const Tensor& tensor, const TensorPlan& 
   return missing;
 }
 
-bool fits(const Tensor& tensor, const TensorPlan& plan) {
+bool tensor_fits(const Tensor& tensor, const TensorPlan& plan) {
   return missing_axes(tensor, plan).has_value();
 }
 
@@ -39,14 +39,14 @@ Error differs(const Tensor& tensor, const TensorPlan& plan) {
 }
 
 // The only tensor of the plan's shape, where no other plan wants that shape too.
-Result<const Tensor*> only_fit(std::span<const Tensor> tensors, const Program& program,
+Result<const Tensor*> only_fit(std::span<const Tensor> tensors, const HeadProgram& program,
                                std::size_t index) {
   const TensorPlan& plan = program.tensors[index];
   const Tensor* found = nullptr;
   for (const Tensor& tensor : tensors) {
-    if (!fits(tensor, plan)) continue;
+    if (!tensor_fits(tensor, plan)) continue;
     for (std::size_t other = 0; other < program.tensors.size(); ++other) {
-      if (other != index && fits(tensor, program.tensors[other]))
+      if (other != index && tensor_fits(tensor, program.tensors[other]))
         return fail(Errc::invalid_argument,
                     "outputs: shapes alone do not tell these tensors apart; name them",
                     "{} and {}: {}", plan.path, program.tensors[other].path, text_of(plan.shape));
@@ -60,15 +60,15 @@ Result<const Tensor*> only_fit(std::span<const Tensor> tensors, const Program& p
   return found;
 }
 
-Status match(const Program& program, std::span<const Tensor> tensors,
+Status match(const HeadProgram& program, std::span<const Tensor> tensors,
              std::vector<const Tensor*>& out) {
   if (tensors.size() != program.tensor_count) {
     return fail(Errc::invalid_argument, "outputs: as many tensors as the model has outputs",
                 "{} tensors, {} outputs", tensors.size(), program.tensor_count);
   }
-  const bool in_order =
-      std::all_of(program.tensors.begin(), program.tensors.end(),
-                  [&](const TensorPlan& plan) { return fits(tensors[plan.position], plan); });
+  const bool in_order = std::all_of(
+      program.tensors.begin(), program.tensors.end(),
+      [&](const TensorPlan& plan) { return tensor_fits(tensors[plan.position], plan); });
   out.clear();
   for (std::size_t i = 0; i < program.tensors.size(); ++i) {
     const TensorPlan& plan = program.tensors[i];
@@ -77,17 +77,17 @@ Status match(const Program& program, std::span<const Tensor> tensors,
     if (found == nullptr) {
       HALYARD_TRY(found, only_fit(tensors, program, i));
     }
-    if (!fits(*found, plan)) return differs(*found, plan);
+    if (!tensor_fits(*found, plan)) return differs(*found, plan);
     out.push_back(found);
   }
   return {};
 }
 
 // `missing`: leading axes of the plan that the quantization does not count.
-Status check_quantization(const Quantization& quantization, DType dtype,
-                          std::span<const std::size_t> shape, const TensorPlan& plan,
-                          std::size_t missing) {
-  HALYARD_CHECK(validate(quantization, dtype, shape));
+Status check_bound_quantization(const Quantization& quantization, DType dtype,
+                                std::span<const std::size_t> shape, const TensorPlan& plan,
+                                std::size_t missing) {
+  HALYARD_RETURN_IF_ERROR(validate(quantization, dtype, shape));
   if (quantization.is_per_tensor()) return {};
   const std::size_t axis = *quantization.axis + missing;
   if (plan.feature_axis && axis == *plan.feature_axis) return {};
@@ -104,8 +104,8 @@ Result<StoredAs> stored_as(const Tensor& tensor, const TensorPlan& plan) {
                 plan.dtype ? ", described as " : "", plan.dtype ? to_string(*plan.dtype) : "");
   }
   if (tensor.is_image() && tensor.plane_count() > 1) {
-    return fail(Errc::unsupported, "outputs: a picture of several planes is no network output",
-                "{}", plan.path);
+    return fail(Errc::unsupported, "outputs: an image of several planes is no network output", "{}",
+                plan.path);
   }
   if (!is_integer(tensor.dtype())) return out;
   const bool is_own = tensor.quantization().has_value();
@@ -115,9 +115,9 @@ Result<StoredAs> stored_as(const Tensor& tensor, const TensorPlan& plan) {
                 "outputs: an integer tensor needs quantization, its own or the description's",
                 "{}: dtype {}", plan.path, to_string(tensor.dtype()));
   }
-  HALYARD_CHECK(check_quantization(*quantization, tensor.dtype(),
-                                   is_own ? tensor.shape() : std::span(plan.shape), plan,
-                                   is_own ? out.missing : 0));
+  HALYARD_RETURN_IF_ERROR(check_bound_quantization(*quantization, tensor.dtype(),
+                                                   is_own ? tensor.shape() : std::span(plan.shape),
+                                                   plan, is_own ? out.missing : 0));
   out.affine = {quantization->scale_at(0), quantization->zero_point_at(0)};
   out.quantization = &*quantization;
   return out;
@@ -128,7 +128,7 @@ std::size_t batch_extent(const Tensor& tensor, const TensorPlan& plan, std::size
   return has_axis ? tensor.shape()[*plan.batch_axis - missing] : 1;
 }
 
-// One table of priors serves all pictures.
+// One table of priors serves all images.
 bool is_shared(const TensorPlan& plan, std::size_t extent) {
   return plan.role == OutputRole::priors && extent == 1;
 }
@@ -143,7 +143,7 @@ Status check_batch(const Tensor& tensor, const TensorPlan& plan, std::size_t mis
 
 class FieldMaker {
  public:
-  FieldMaker(const Program& program, const Binding& binding, std::size_t batch)
+  FieldMaker(const HeadProgram& program, const Binding& binding, std::size_t batch)
       : program_(program), binding_(binding), batch_(batch) {}
 
   FieldView make(const Field& field, const Level& level) const {
@@ -162,7 +162,7 @@ class FieldMaker {
     out.anchor_channels = field.anchor_features;
     out.channel = field.first;
     out.count = field.count;
-    out.data = binding_.maps[field.tensor].data() + picture(field, plan) +
+    out.data = binding_.maps[field.tensor].data() + image(field, plan) +
                static_cast<std::ptrdiff_t>(field.first) * feature +
                static_cast<std::ptrdiff_t>(field.first_box) * column;
     out.dtype = binding_.tensors[field.tensor]->dtype();
@@ -175,7 +175,7 @@ class FieldMaker {
   }
 
  private:
-  std::ptrdiff_t picture(const Field& field, const TensorPlan& plan) const {
+  std::ptrdiff_t image(const Field& field, const TensorPlan& plan) const {
     const std::size_t extent =
         batch_extent(*binding_.tensors[field.tensor], plan, binding_.stored[field.tensor].missing);
     return is_shared(plan, extent)
@@ -187,7 +187,7 @@ class FieldMaker {
     if (!axis || *axis < missing) return 0;
     return binding_.maps[field.tensor].layout().stride_bytes[*axis - missing];
   }
-  const Program& program_;
+  const HeadProgram& program_;
   const Binding& binding_;
   std::size_t batch_;
 };
@@ -199,7 +199,7 @@ LevelView view_of(const FieldMaker& maker, const Level& level) {
           make(level.keypoints),  make(level.angles),  make(level.priors)};
 }
 
-BoxUnits units_of(const Program& program, DType dtype, Affine affine) noexcept {
+BoxUnits units_of(const HeadProgram& program, DType dtype, Dequantization affine) noexcept {
   if (program.box_units) return *program.box_units;
   if (!is_integer(dtype)) return BoxUnits::pixels;
   const auto highest = static_cast<float>(stored_range(dtype).highest);
@@ -208,15 +208,16 @@ BoxUnits units_of(const Program& program, DType dtype, Affine affine) noexcept {
 
 }  // namespace
 
-Status bind(const Program& program, const ModelDescription& description,
+Status bind(const HeadProgram& program, const ModelDescription& description,
             std::span<const Tensor> tensors, std::size_t batch, Binding& out) {
-  HALYARD_CHECK(match(program, tensors, out.tensors));
+  HALYARD_RETURN_IF_ERROR(match(program, tensors, out.tensors));
   const std::size_t count = program.tensors.size();
   out.maps.resize(count);
   out.stored.resize(count);
   for (std::size_t i = 0; i < count; ++i) {
     HALYARD_TRY(out.stored[i], stored_as(*out.tensors[i], program.tensors[i]));
-    HALYARD_CHECK(check_batch(*out.tensors[i], program.tensors[i], out.stored[i].missing, batch));
+    HALYARD_RETURN_IF_ERROR(
+        check_batch(*out.tensors[i], program.tensors[i], out.stored[i].missing, batch));
     HALYARD_TRY(out.maps[i], out.tensors[i]->map(Access::read));
   }
   const FieldMaker maker(program, out, batch);

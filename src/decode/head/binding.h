@@ -19,7 +19,7 @@ struct LevelView {
 /// Everything of one tensor but its bytes.
 struct StoredAs {
   std::size_t missing = 0;  ///< leading axes of the plan that the tensor lacks
-  Affine affine;
+  Dequantization affine;
   const Quantization* quantization = nullptr;  ///< of integers
 };
 
@@ -39,7 +39,7 @@ struct Binding {
 /// else the only one of the shape -, checks and maps it. Errors: invalid_argument (count, shape,
 /// ambiguity, batch out of range, integers without quantization, fractions without input size),
 /// unsupported (dtype, quantization per channel of another axis), those of mapping.
-Status bind(const Program& program, const ModelDescription& description,
+Status bind(const HeadProgram& program, const ModelDescription& description,
             std::span<const Tensor> tensors, std::size_t batch, Binding& out);
 
 }  // namespace halyard::decode

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/elementary.h"
+#include "decode/head/dfl.h"
 
 namespace halyard::decode {
 
@@ -18,12 +19,12 @@ double logit(double p) noexcept {
 }
 
 void softmax(std::span<float> values) noexcept {
-  float most = values[0];
+  float maximum = values[0];
   for (const float v : values)
-    most = std::max(most, v);
+    maximum = std::max(maximum, v);
   double sum = 0;
   for (float& v : values) {
-    const double e = exp_of(static_cast<double>(v) - most);
+    const double e = exp_of(static_cast<double>(v) - maximum);
     sum += e;
     v = static_cast<float>(e);
   }

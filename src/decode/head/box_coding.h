@@ -33,9 +33,6 @@ Box box_of_centre(std::span<const float, 4> b, float scale_x, float scale_y) noe
 Box box_of_corners(std::span<const float, 4> b, float scale_x, float scale_y) noexcept;
 /// Left, top, right, bottom from the centre of the cell, in strides.
 Box box_of_distances(std::span<const float, 4> ltrb, const Cell& cell) noexcept;
-/// Mean bin of each side's distribution of logits (4 * bins of them): left, top, right, bottom in
-/// strides. Li et al., "Generalized focal loss", 2020. `logits` is overwritten.
-std::array<float, 4> distances_of_bins(std::span<float> logits) noexcept;
 /// The same as box_of_distances().
 Box box_of_bins(std::span<float> logits, const Cell& cell) noexcept;
 /// Logits tx, ty, tw, th: centre (2 s(tx) - 0.5 + column) strides, extent (2 s(tw))^2 anchors.

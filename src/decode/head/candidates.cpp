@@ -6,14 +6,16 @@
 #include <array>
 
 #include "decode/head/box_coding.h"
+#include "decode/head/dfl.h"
 #include "decode/head/scores.h"
+#include "decode/nms/search_radius.h"
 
 namespace halyard::decode {
 namespace {
 
 class BoxReader {
  public:
-  BoxReader(const Program& program, const Binding& binding, std::vector<float>& numbers)
+  BoxReader(const HeadProgram& program, const Binding& binding, std::vector<float>& numbers)
       : program_(program), binding_(binding), numbers_(numbers) {}
 
   Box read(const BoxPlace& at) const {
@@ -74,7 +76,7 @@ class BoxReader {
   static void fill(const FieldView& field, const BoxPlace& at, std::span<float> out) {
     field.values(field.box(at.row, at.column, at.anchor), out);
   }
-  const Program& program_;
+  const HeadProgram& program_;
   const Binding& binding_;
   std::vector<float>& numbers_;
 };
@@ -100,20 +102,20 @@ bool read_box(const BoxReader& reader, const BoxPlace& at, const Level& level, S
 
 }  // namespace
 
-BoxPlace place_of(const Program& program, std::size_t index) noexcept {
+BoxPlace place_of(const HeadProgram& program, std::size_t index) noexcept {
   std::size_t level = program.levels.size() - 1;
   while (program.levels[level].first_box > index)
     --level;
   return place_in(program.levels[level], level, index - program.levels[level].first_box);
 }
 
-void collect(const Program& program, const Passing& passing, Scratch& work) {
+void collect(const HeadProgram& program, const ScoreFilter& filter, Scratch& work) {
   work.candidates.clear();
   work.rotated.clear();
   const BoxReader reader(program, work.binding, work.numbers);
   for (std::size_t l = 0; l < program.levels.size(); ++l) {
     const Level& level = program.levels[l];
-    scan_level(program, level, work.binding.levels[l], passing, work);
+    scan_level(program, level, work.binding.levels[l], filter, work);
     Box box;
     bool is_given = false;
     for (std::size_t i = 0; i < work.hits.size(); ++i) {

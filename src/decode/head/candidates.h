@@ -9,6 +9,7 @@
 #include "decode/head/argmax_scan.h"
 #include "decode/head/binding.h"
 #include "decode/nms/nms.h"
+#include "decode/nms/search_radius.h"
 
 namespace halyard::decode {
 
@@ -16,8 +17,8 @@ namespace halyard::decode {
 struct Scratch {
   Binding binding;
   std::vector<Hit> hits;
-  std::vector<Hit> pairs;           ///< of scan_pairs()
-  std::vector<std::int32_t> least;  ///< of each class
+  std::vector<Hit> pairs;             ///< of scan_multilabel()
+  std::vector<std::int32_t> minimum;  ///< of each class
   std::vector<Detection> candidates;
   std::vector<RotatedBox> rotated;  ///< one for each candidate of heads with angles, else none
   std::vector<float> numbers;       ///< of one box
@@ -25,17 +26,14 @@ struct Scratch {
   Workspace selection;
 };
 
-struct Passing {
+struct ScoreFilter {
   float threshold = 0;
   bool multi_label = false;  ///< every class that passes, not the best alone
 };
 
 /// Candidates in the order of boxes, in input pixels; `anchor` is the box. Of equal classes the
 /// first wins; NaN never passes, nor do illegal boxes.
-void collect(const Program& program, const Passing& passing, Scratch& work);
-
-/// Nothing in any part; keeps memory.
-void clear(Decoded& out) noexcept;
+void collect(const HeadProgram& program, const ScoreFilter& filter, Scratch& work);
 
 /// Where box `index` of all levels lies.
 struct BoxPlace {
@@ -44,18 +42,9 @@ struct BoxPlace {
   std::size_t column = 0;
   std::size_t anchor = 0;
 };
-BoxPlace place_of(const Program& program, std::size_t index) noexcept;
+BoxPlace place_of(const HeadProgram& program, std::size_t index) noexcept;
 
 /// The candidates that selection left, with their scores, and turned boxes.
 void take_survivors(const Scratch& work, Decoded& out);
-
-/// Keypoints and mask coefficients of the detections, in their order. Errors: those of
-/// MaskPrototypes::append.
-Status read_extras(const Program& program, Size input, std::size_t batch, Scratch& work,
-                   Decoded& out);
-
-/// The best classes of the picture; 0: all.
-void classify(const Program& program, std::size_t most, Scratch& work,
-              std::vector<ClassScore>& out);
 
 }  // namespace halyard::decode

@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "base/exp_series.h"
+#include "decode/head/dfl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace halyard::decode {
@@ -21,7 +22,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // exp_of() of values that are not above 0, or NaN.
 template <class D, class V>
-HWY_INLINE V exponential(D d, V x) {
+HWY_INLINE V exponential_of_doubles(D d, V x) {
   const auto k = hn::Floor(hn::Add(hn::Mul(x, hn::Set(d, log2_of_e)), hn::Set(d, 0.5)));
   const auto r =
       hn::Sub(hn::Sub(x, hn::Mul(k, hn::Set(d, ln2_high))), hn::Mul(k, hn::Set(d, ln2_low)));
@@ -38,23 +39,24 @@ HWY_INLINE V exponential(D d, V x) {
 
 using Four = std::array<double, 4>;
 
-// Values of all sides to their exponentials less `most`, and the sums from the first on. The sides
-// take turns: each addition of one waits for the one before.
-void exponentials(std::span<float> values, const Four& most, Four& sums) {
+// Values of all sides to their exponentials less `maximum`, and the sums from the first on. The
+// sides take turns: each addition of one waits for the one before.
+void exponentials(std::span<float> values, const Four& maximum, Four& sums) {
   const hn::ScalableTag<double> d;
   const hn::Rebind<float, decltype(d)> df;
-  constexpr std::size_t most_lanes = hn::MaxLanes(hn::ScalableTag<double>());
+  constexpr std::size_t max_lanes = hn::MaxLanes(hn::ScalableTag<double>());
   const std::size_t lanes = hn::Lanes(d);
   const std::size_t bins = values.size() / 4;
-  alignas(64) std::array<std::array<double, most_lanes>, 4> out;
-  alignas(64) std::array<float, most_lanes> rest{};
+  alignas(64) std::array<std::array<double, max_lanes>, 4> out;
+  alignas(64) std::array<float, max_lanes> rest{};
   for (std::size_t i = 0; i < bins; i += lanes) {
     const std::size_t count = std::min(lanes, bins - i);
     for (std::size_t side = 0; side < 4; ++side) {
       float* at = values.data() + side * bins + i;
       if (count < lanes) std::copy_n(at, count, rest.data());
       const auto value = hn::LoadU(df, count < lanes ? rest.data() : at);
-      const auto e = exponential(d, hn::Sub(hn::PromoteTo(d, value), hn::Set(d, most[side])));
+      const auto e =
+          exponential_of_doubles(d, hn::Sub(hn::PromoteTo(d, value), hn::Set(d, maximum[side])));
       hn::Store(e, d, out[side].data());
       hn::StoreU(hn::DemoteTo(df, e), df, count < lanes ? rest.data() : at);
       if (count < lanes) std::copy_n(rest.data(), count, at);
@@ -81,14 +83,14 @@ void divide(std::span<float> values, double by) {
 
 void means(std::span<float> logits, std::array<float, 4>& out) {
   const std::size_t bins = logits.size() / 4;
-  Four most, sums{};
+  Four maximum, sums{};
   for (std::size_t side = 0; side < 4; ++side) {
     float first = logits[side * bins];
     for (const float v : logits.subspan(side * bins, bins))
       first = std::max(first, v);
-    most[side] = first;
+    maximum[side] = first;
   }
-  exponentials(logits, most, sums);
+  exponentials(logits, maximum, sums);
   for (std::size_t side = 0; side < 4; ++side)
     divide(logits.subspan(side * bins, bins), sums[side]);
   for (std::size_t i = 0; i < bins; ++i) {

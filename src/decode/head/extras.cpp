@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// What else a head gives: keypoints and mask coefficients of survivors, classes of the picture.
+// What else a head gives: keypoints and mask coefficients of survivors, classes of the image.
 #include <algorithm>
 #include <cmath>
 
 #include "decode/head/box_coding.h"
 #include "decode/head/candidates.h"
+#include "decode/head/extras.h"
 #include "decode/head/scores.h"
+#include "decode/nms/search_radius.h"
+#include "decode/tile/tile_merge_greedy.h"
 
 namespace halyard::decode {
 namespace {
 
 // x, y and visibility; those of levels are offsets of a cell, as YOLOv8 codes them.
-Keypoint keypoint_of(const Program& program, const Binding& binding, const BoxPlace& at,
+Keypoint keypoint_of(const HeadProgram& program, const Binding& binding, const BoxPlace& at,
                      const FieldView& field, const BoxView& box, std::size_t first) {
   const Level& level = program.levels[at.level];
   Keypoint out;
@@ -32,7 +35,8 @@ Keypoint keypoint_of(const Program& program, const Binding& binding, const BoxPl
 }
 
 // Quantization of a row that lies at `first` among the channels of its tensor.
-const Quantization* quantization_of(const FieldView& field, const BoxView& box, Quantization& row) {
+const Quantization* row_quantization(const FieldView& field, const BoxView& box,
+                                     Quantization& row) {
   if (field.per_channel == nullptr) return field.stored;
   row.scale.resize(field.count);
   row.zero_point.resize(field.count);
@@ -53,14 +57,14 @@ Status append_row(const FieldView& field, const BoxView& box, Scratch& work,
   if (!is_finite) std::fill(values.begin(), values.end(), 0.0F);
   if (is_finite && is_integer(field.dtype)) {
     return masks.append(
-        {box.data, field.feature_stride, field.dtype, quantization_of(field, box, work.row)});
+        {box.data, field.feature_stride, field.dtype, row_quantization(field, box, work.row)});
   }
   return masks.append(
       {reinterpret_cast<const std::byte*>(values.data()), sizeof(float), DType::f32, nullptr});
 }
 
-Status begin_masks(const Program& program, Size input, std::size_t batch, const Binding& binding,
-                   MaskPrototypes& masks) {
+Status begin_masks(const HeadProgram& program, Size input, std::size_t batch,
+                   const Binding& binding, MaskPrototypes& masks) {
   masks.clear(program.levels[0].coefficients.count);
   if (!program.prototypes) return {};
   const TensorPlan& plan = program.tensors[*program.prototypes];
@@ -71,7 +75,7 @@ Status begin_masks(const Program& program, Size input, std::size_t batch, const 
     Quantization quantization = *plan.quantization;
     const std::size_t missing = binding.stored[*program.prototypes].missing;
     if (quantization.axis) quantization.axis = *quantization.axis - missing;
-    HALYARD_CHECK(masks.prototypes.set_quantization(std::move(quantization)));
+    HALYARD_RETURN_IF_ERROR(masks.prototypes.set_quantization(std::move(quantization)));
   }
   masks.batch = tensor.rank() == plan.shape.size() && plan.batch_axis ? batch : 0;
   masks.order = *plan.feature_axis > *plan.row_axis ? PrototypeOrder::height_width_channels
@@ -91,19 +95,19 @@ void clear(Decoded& out) noexcept {
   out.classes.clear();
 }
 
-Status read_extras(const Program& program, Size input, std::size_t batch, Scratch& work,
+Status read_extras(const HeadProgram& program, Size input, std::size_t batch, Scratch& work,
                    Decoded& out) {
   const Binding& binding = work.binding;
   out.keypoints.clear();
   out.keypoints_each = program.levels[0].keypoints ? program.keypoints->count : 0;
-  HALYARD_CHECK(begin_masks(program, input, batch, binding, out.masks));
+  HALYARD_RETURN_IF_ERROR(begin_masks(program, input, batch, binding, out.masks));
   if (out.keypoints_each == 0 && out.masks.channels == 0) return {};
   for (const Detection& detection : out.detections) {
     const BoxPlace at = place_of(program, static_cast<std::size_t>(detection.anchor));
     const LevelView& view = binding.levels[at.level];
     if (view.coefficients) {
       const BoxView box = view.coefficients.box(at.row, at.column, at.anchor);
-      HALYARD_CHECK(append_row(view.coefficients, box, work, out.masks));
+      HALYARD_RETURN_IF_ERROR(append_row(view.coefficients, box, work, out.masks));
     }
     if (!view.keypoints) continue;
     const BoxView box = view.keypoints.box(at.row, at.column, at.anchor);
@@ -114,7 +118,7 @@ Status read_extras(const Program& program, Size input, std::size_t batch, Scratc
   return {};
 }
 
-void classify(const Program& program, std::size_t most, Scratch& work,
+void classify(const HeadProgram& program, std::size_t maximum, Scratch& work,
               std::vector<ClassScore>& out) {
   const FieldView& scores = work.binding.levels[0].scores;
   read_scores(program, scores, scores.box(0, 0, 0), work.numbers);
@@ -123,7 +127,7 @@ void classify(const Program& program, std::size_t most, Scratch& work,
     if (!std::isnan(work.numbers[c]))
       out.push_back({static_cast<std::int32_t>(c), work.numbers[c]});
   }
-  const std::size_t kept = most == 0 ? out.size() : std::min(most, out.size());
+  const std::size_t kept = maximum == 0 ? out.size() : std::min(maximum, out.size());
   std::partial_sort(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(kept), out.end(),
                     [](const ClassScore& a, const ClassScore& b) {
                       return a.score != b.score ? a.score > b.score : a.label < b.label;

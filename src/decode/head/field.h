@@ -35,7 +35,7 @@ struct FieldView {
   std::size_t channel = 0;
   std::size_t anchor_channels = 0;
   DType dtype = DType::f32;
-  Affine affine;                              ///< identity for floats
+  Dequantization affine;                      ///< identity for floats
   const Quantization* per_channel = nullptr;  ///< in place of `affine`
   const Quantization* stored = nullptr;       ///< of integers: the tensor's, as it was given
 

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "decode/head/scan_reference.h"
 #include "decode/head/stored_lanes-inl.h"
 #include "decode/head/stored_types.h"
 
@@ -27,11 +28,11 @@ constexpr std::size_t row_group = 8;
 
 // key >= least; false for NaN.
 template <class S, class D, class V>
-HWY_INLINE hn::Mask<D> reaches(D d, V key, V least) {
+HWY_INLINE hn::Mask<D> reaches(D d, V key, V minimum) {
   if constexpr (std::is_floating_point_v<hn::TFromD<D>>) {
-    return hn::Ge(key, least);
+    return hn::Ge(key, minimum);
   } else {
-    return S::without_nan(d, key, hn::Not(hn::Lt(key, least)));
+    return S::without_nan(d, key, hn::Not(hn::Lt(key, minimum)));
   }
 }
 
@@ -58,7 +59,7 @@ struct Least {
 template <class S, class T>
 HWY_INLINE void pairs_of_rows(const T* row, std::ptrdiff_t stride, std::size_t label,
                               std::size_t rows, std::size_t first, std::size_t count,
-                              const Least<T>& least, std::vector<Hit>& out) {
+                              const Least<T>& minimum, std::vector<Hit>& out) {
   const hn::ScalableTag<T> d;
   const std::size_t lanes = hn::Lanes(d);
   for (std::size_t start = 0; start < count; start += lanes) {
@@ -68,11 +69,11 @@ HWY_INLINE void pairs_of_rows(const T* row, std::ptrdiff_t stride, std::size_t l
     };
     auto any = hn::FirstN(d, 0);
     for (std::size_t r = 0; r < rows; ++r)
-      any = hn::Or(any, reaches<S>(d, S::key(d, at(r)), hn::Set(d, least.of(label + r))));
+      any = hn::Or(any, reaches<S>(d, S::key(d, at(r)), hn::Set(d, minimum.of(label + r))));
     if (HWY_LIKELY(hn::AllFalse(d, any))) continue;
     const auto fresh = hn::Not(hn::FirstN(d, start - i));  // the last vector may overlap
     for (std::size_t r = 0; r < rows; ++r) {
-      const auto pass = reaches<S>(d, S::key(d, at(r)), hn::Set(d, least.of(label + r)));
+      const auto pass = reaches<S>(d, S::key(d, at(r)), hn::Set(d, minimum.of(label + r)));
       for_each_lane(d, hn::And(pass, fresh), [&](std::size_t lane) {
         out.push_back({static_cast<std::uint32_t>(first + i + lane),
                        static_cast<std::int32_t>(label + r), S::to_real(at(r)[lane])});
@@ -98,7 +99,7 @@ void append_sorted(const std::vector<Hit>& from, std::size_t first, std::vector<
 // [4 + C, N]. anchors >= lanes.
 template <class S, class T>
 void pairs_of_columns(const T* data, std::ptrdiff_t stride, std::size_t anchors,
-                      std::size_t classes, const Least<T>& least, std::vector<Hit>& work,
+                      std::size_t classes, const Least<T>& minimum, std::vector<Hit>& work,
                       std::vector<Hit>& hits) {
   const std::size_t lanes = hn::Lanes(hn::ScalableTag<T>());
   constexpr std::size_t step = 4096 / sizeof(T);
@@ -108,9 +109,9 @@ void pairs_of_columns(const T* data, std::ptrdiff_t stride, std::size_t anchors,
       const std::size_t rows = std::min(row_group, classes - c);
       const T* row = data + start + static_cast<std::ptrdiff_t>(c) * stride;
       if (rows == row_group) {
-        pairs_of_rows<S>(row, stride, c, row_group, start, count, least, work);
+        pairs_of_rows<S>(row, stride, c, row_group, start, count, minimum, work);
       } else {
-        pairs_of_rows<S>(row, stride, c, rows, start, count, least, work);
+        pairs_of_rows<S>(row, stride, c, rows, start, count, minimum, work);
       }
     }
     if (!work.empty()) append_sorted<step + hn::MaxLanes(hn::ScalableTag<T>())>(work, start, hits);
@@ -121,11 +122,12 @@ void pairs_of_columns(const T* data, std::ptrdiff_t stride, std::size_t anchors,
 // all classes.
 template <class S, class D, class T>
 void pairs_of_anchors(D d, const T* data, std::ptrdiff_t stride, std::size_t anchors,
-                      std::size_t classes, const Least<T>& least, std::vector<Hit>& hits) {
+                      std::size_t classes, const Least<T>& minimum, std::vector<Hit>& hits) {
   const std::size_t lanes = hn::Lanes(d);
-  const T lowest = least.each.empty()
-                       ? least.all
-                       : static_cast<T>(*std::min_element(least.each.begin(), least.each.end()));
+  const T lowest =
+      minimum.each.empty()
+          ? minimum.all
+          : static_cast<T>(*std::min_element(minimum.each.begin(), minimum.each.end()));
   const auto floor = hn::Set(d, lowest);
   for (std::size_t a = 0; a < anchors; ++a) {
     const T* row = data + static_cast<std::ptrdiff_t>(a) * stride;
@@ -139,7 +141,7 @@ void pairs_of_anchors(D d, const T* data, std::ptrdiff_t stride, std::size_t anc
           hn::And(reaches<S>(d, S::key(d, row + i), floor), hn::Not(hn::FirstN(d, start - i)));
       for_each_lane(d, pass, [&](std::size_t lane) {
         const std::size_t c = i + lane;
-        if (!least.each.empty() && row[c] < least.of(c)) return;
+        if (!minimum.each.empty() && row[c] < minimum.of(c)) return;
         hits.push_back(
             {static_cast<std::uint32_t>(a), static_cast<std::int32_t>(c), S::to_real(row[c])});
       });
@@ -148,11 +150,11 @@ void pairs_of_anchors(D d, const T* data, std::ptrdiff_t stride, std::size_t anc
 }
 
 template <class T>
-bool pairs(const ScoreGrid& grid, T least, std::span<const std::int32_t> each,
+bool pairs(const ScoreGrid& grid, T minimum, std::span<const std::int32_t> each,
            std::vector<Hit>& work, std::vector<Hit>& hits) {
   using S = Stored<T>;
   using Lane = typename S::Lane;
-  const Least<Lane> bound{S::key_of(least), each};
+  const Least<Lane> bound{S::key_of(minimum), each};
   return in_vectors<Lane>(
       grid,
       [&](const Lane* data, std::ptrdiff_t stride) {
@@ -163,10 +165,10 @@ bool pairs(const ScoreGrid& grid, T least, std::span<const std::int32_t> each,
       });
 }
 
-#define HALYARD_PAIRS(name, T)                                                          \
-  bool pairs_##name(const ScoreGrid& grid, T least, std::span<const std::int32_t> each, \
-                    std::vector<Hit>& work, std::vector<Hit>& hits) {                   \
-    return pairs(grid, least, each, work, hits);                                        \
+#define HALYARD_PAIRS(name, T)                                                            \
+  bool pairs_##name(const ScoreGrid& grid, T minimum, std::span<const std::int32_t> each, \
+                    std::vector<Hit>& work, std::vector<Hit>& hits) {                     \
+    return pairs(grid, minimum, each, work, hits);                                        \
   }
 HALYARD_STORED_TYPES(HALYARD_PAIRS)
 #undef HALYARD_PAIRS
@@ -180,11 +182,11 @@ HWY_AFTER_NAMESPACE();
 namespace halyard::decode {
 namespace {
 
-#define HALYARD_PAIRS(name, T)                                                     \
-  HWY_EXPORT(pairs_##name);                                                        \
-  bool vectors(const ScoreGrid& grid, T least, std::span<const std::int32_t> each, \
-               std::vector<Hit>& work, std::vector<Hit>& hits) {                   \
-    return HWY_DYNAMIC_DISPATCH(pairs_##name)(grid, least, each, work, hits);      \
+#define HALYARD_PAIRS(name, T)                                                       \
+  HWY_EXPORT(pairs_##name);                                                          \
+  bool vectors(const ScoreGrid& grid, T minimum, std::span<const std::int32_t> each, \
+               std::vector<Hit>& work, std::vector<Hit>& hits) {                     \
+    return HWY_DYNAMIC_DISPATCH(pairs_##name)(grid, minimum, each, work, hits);      \
   }
 HALYARD_STORED_TYPES(HALYARD_PAIRS)
 #undef HALYARD_PAIRS
@@ -192,14 +194,15 @@ HALYARD_STORED_TYPES(HALYARD_PAIRS)
 }  // namespace
 
 template <class T>
-void scan_pairs(const ScoreGrid& grid, T least, std::span<const std::int32_t> each,
-                std::vector<Hit>& work, std::vector<Hit>& hits) {
-  if (!vectors(grid, least, each, work, hits)) scan_pairs_plain(grid, least, each, hits);
+void scan_multilabel(const ScoreGrid& grid, T minimum, std::span<const std::int32_t> each,
+                     std::vector<Hit>& work, std::vector<Hit>& hits) {
+  if (!vectors(grid, minimum, each, work, hits))
+    scan_multilabel_reference(grid, minimum, each, hits);
 }
 
-#define HALYARD_PAIRS(name, T)                                                                    \
-  template void scan_pairs(const ScoreGrid&, T, std::span<const std::int32_t>, std::vector<Hit>&, \
-                           std::vector<Hit>&);
+#define HALYARD_PAIRS(name, T)                                                      \
+  template void scan_multilabel(const ScoreGrid&, T, std::span<const std::int32_t>, \
+                                std::vector<Hit>&, std::vector<Hit>&);
 HALYARD_STORED_TYPES(HALYARD_PAIRS)
 #undef HALYARD_PAIRS
 

@@ -9,16 +9,11 @@
 
 namespace halyard::decode {
 
-/// Appends a hit for each class of each anchor whose value is at least `least`, or where `each` is
-/// not empty (integers only) each[class]: by anchors, then by classes. NaN never passes. `work` is
-/// memory to reuse. T and grid as of scan_classes().
+/// Appends a hit for each class of each anchor whose value is at least `minimum`, or where `each`
+/// is not empty (integers only) each[class]: by anchors, then by classes. NaN never passes. `work`
+/// is memory to reuse. T and grid as of scan_argmax().
 template <class T>
-void scan_pairs(const ScoreGrid& grid, T least, std::span<const std::int32_t> each,
-                std::vector<Hit>& work, std::vector<Hit>& hits);
-
-/// The same by plain loops: the definition that the other is tested against.
-template <class T>
-void scan_pairs_plain(const ScoreGrid& grid, T least, std::span<const std::int32_t> each,
-                      std::vector<Hit>& hits);
+void scan_multilabel(const ScoreGrid& grid, T minimum, std::span<const std::int32_t> each,
+                     std::vector<Hit>& work, std::vector<Hit>& hits);
 
 }  // namespace halyard::decode

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scans by plain loops; no vectors here.
+#include "decode/head/scan_reference.h"
 #include "decode/head/argmax_scan.h"
 #include "decode/head/multilabel_scan.h"
 #include "decode/head/stored_types.h"
 
 namespace halyard::decode {
 template <class T>
-void scan_classes_plain(const ScoreGrid& grid, T least, std::vector<Hit>& hits) {
-  const float floor = as_float(least);
+void scan_argmax_reference(const ScoreGrid& grid, T minimum, std::vector<Hit>& hits) {
+  const float floor = as_float(minimum);
   for (std::size_t anchor = 0; anchor < grid.anchors; ++anchor) {
     const std::byte* at =
         grid.data + static_cast<std::ptrdiff_t>(anchor) * grid.anchor_stride_bytes;
@@ -25,9 +26,9 @@ void scan_classes_plain(const ScoreGrid& grid, T least, std::vector<Hit>& hits) 
 }
 
 template <class T>
-void scan_pairs_plain(const ScoreGrid& grid, T least, std::span<const std::int32_t> each,
-                      std::vector<Hit>& hits) {
-  const float floor = as_float(least);
+void scan_multilabel_reference(const ScoreGrid& grid, T minimum, std::span<const std::int32_t> each,
+                               std::vector<Hit>& hits) {
+  const float floor = as_float(minimum);
   for (std::size_t anchor = 0; anchor < grid.anchors; ++anchor) {
     const std::byte* at =
         grid.data + static_cast<std::ptrdiff_t>(anchor) * grid.anchor_stride_bytes;
@@ -39,10 +40,10 @@ void scan_pairs_plain(const ScoreGrid& grid, T least, std::span<const std::int32
   }
 }
 
-#define HALYARD_SCAN(name, T)                                                        \
-  template void scan_classes_plain(const ScoreGrid&, T, std::vector<Hit>&);          \
-  template void scan_pairs_plain(const ScoreGrid&, T, std::span<const std::int32_t>, \
-                                 std::vector<Hit>&);
+#define HALYARD_SCAN(name, T)                                                                 \
+  template void scan_argmax_reference(const ScoreGrid&, T, std::vector<Hit>&);                \
+  template void scan_multilabel_reference(const ScoreGrid&, T, std::span<const std::int32_t>, \
+                                          std::vector<Hit>&);
 HALYARD_STORED_TYPES(HALYARD_SCAN)
 #undef HALYARD_SCAN
 

@@ -63,7 +63,7 @@ void for_runs(const Level& level, const FieldView& field, std::vector<Hit>& hits
 
 // What may pass by its stored value: the best class of a box, or where `pairs` every class.
 struct Sought {
-  float least = 0;  // real value
+  float minimum = 0;  // real value
   bool pairs = false;
 };
 
@@ -78,25 +78,26 @@ bool has_order_of_stored(const FieldView& field) noexcept {
 
 // Thresholds of classes that no stored value reaches are the highest: activate() looks again.
 std::span<const std::int32_t> thresholds_of(const FieldView& field, std::size_t channel,
-                                            float least, std::vector<std::int32_t>& out) {
+                                            float minimum, std::vector<std::int32_t>& out) {
   out.clear();
   for (std::size_t c = channel; c < channel + field.count; ++c) {
-    const Affine affine{field.per_channel->scale_at(c), field.per_channel->zero_point_at(c)};
-    out.push_back(quantized_threshold(least, affine, field.dtype)
+    const Dequantization affine{field.per_channel->scale_at(c),
+                                field.per_channel->zero_point_at(c)};
+    out.push_back(quantized_threshold(minimum, affine, field.dtype)
                       .value_or(stored_range(field.dtype).highest));
   }
   return out;
 }
 
 template <class T>
-void scan_stored(const Level& level, const FieldView& field, T least, const Sought& sought,
+void scan_stored(const Level& level, const FieldView& field, T minimum, const Sought& sought,
                  Scratch& work) {
   for_runs(level, field, work.hits, [&](const ScoreGrid& grid, std::size_t channel) {
-    if (!sought.pairs) return scan_classes<T>(grid, least, work.hits);
+    if (!sought.pairs) return scan_argmax<T>(grid, minimum, work.hits);
     std::span<const std::int32_t> each;
     if (field.per_channel != nullptr)
-      each = thresholds_of(field, channel, sought.least, work.least);
-    scan_pairs<T>(grid, least, each, work.pairs, work.hits);
+      each = thresholds_of(field, channel, sought.minimum, work.minimum);
+    scan_multilabel<T>(grid, minimum, each, work.pairs, work.hits);
   });
 }
 
@@ -104,19 +105,19 @@ template <class T>
 void scan_integers(const Level& level, const FieldView& field, const Sought& sought,
                    Scratch& work) {
   if (field.per_channel != nullptr) return scan_stored<T>(level, field, T{}, sought, work);
-  const auto least = quantized_threshold(sought.least, field.affine, field.dtype);
-  if (least) scan_stored<T>(level, field, static_cast<T>(*least), sought, work);
+  const auto minimum = quantized_threshold(sought.minimum, field.affine, field.dtype);
+  if (minimum) scan_stored<T>(level, field, static_cast<T>(*minimum), sought, work);
 }
 
 void scan_as_stored(const Level& level, const FieldView& field, const Sought& sought,
                     Scratch& work) {
   switch (field.dtype) {
     case DType::f32:
-      return scan_stored<float>(level, field, sought.least, sought, work);
+      return scan_stored<float>(level, field, sought.minimum, sought, work);
     case DType::f16:
-      return scan_stored(level, field, short_threshold<Half>(sought.least), sought, work);
+      return scan_stored(level, field, short_threshold<Half>(sought.minimum), sought, work);
     case DType::bf16:
-      return scan_stored(level, field, short_threshold<BFloat16>(sought.least), sought, work);
+      return scan_stored(level, field, short_threshold<BFloat16>(sought.minimum), sought, work);
     case DType::i8:
       return scan_integers<std::int8_t>(level, field, sought, work);
     case DType::u8:
@@ -135,13 +136,13 @@ BoxView box_at(const Level& level, const FieldView& field, std::size_t box) noex
 
 // A hit for each class that passes, or the first best one.
 void push_passing(const std::vector<float>& scores, float factor, std::size_t box,
-                  const Passing& passing, std::vector<Hit>& hits) {
+                  const ScoreFilter& filter, std::vector<Hit>& hits) {
   Hit best{static_cast<std::uint32_t>(box), -1, 0};
   for (std::size_t c = 0; c < scores.size(); ++c) {
     const float score = scores[c] * factor;
-    if (!(score >= passing.threshold)) continue;
+    if (!(score >= filter.threshold)) continue;
     const Hit hit{static_cast<std::uint32_t>(box), static_cast<std::int32_t>(c), score};
-    if (passing.multi_label) {
+    if (filter.multi_label) {
       hits.push_back(hit);
     } else if (best.label < 0 || score > best.raw) {
       best = hit;
@@ -167,33 +168,33 @@ void take_shares(const Scoring& scoring, std::vector<float>& values) {
 
 // Whether the background alone leaves no class a share that passes: a share is at most the sigmoid
 // of how far its logit lies above another's. False where one is NaN.
-bool is_background(std::span<const float> logits, float least_lead) noexcept {
+bool is_background(std::span<const float> logits, float min_lead) noexcept {
   float best = logits[1];
   for (const float logit : logits.subspan(2))
     best = std::max(best, logit);
-  return best - logits[0] < least_lead;
+  return best - logits[0] < min_lead;
 }
 
 // Every box from the real values of all its classes. Boxes of the background, which most are, need
 // no exponential.
-void scan_shares(const Program& program, const Level& level, const LevelView& view,
-                 const Passing& passing, Scratch& work) {
+void scan_shares(const HeadProgram& program, const Level& level, const LevelView& view,
+                 const ScoreFilter& filter, Scratch& work) {
   const Scoring& scoring = program.scoring;
-  const float least_lead = before_activation(passing.threshold, Activation::sigmoid);
+  const float min_lead = before_activation(filter.threshold, Activation::sigmoid);
   for (std::size_t box = 0; box < level.count(); ++box) {
     float factor = 1;
     if (view.objectness) factor = view.objectness.value(box_at(level, view.objectness, box), 0);
-    if (!(factor >= passing.threshold)) continue;
+    if (!(factor >= filter.threshold)) continue;
     read_logits(scoring, view.scores, box_at(level, view.scores, box), work.numbers);
-    if (scoring.background && !view.objectness && is_background(work.numbers, least_lead)) continue;
+    if (scoring.background && !view.objectness && is_background(work.numbers, min_lead)) continue;
     take_shares(scoring, work.numbers);
-    push_passing(work.numbers, factor, box, passing, work.hits);
+    push_passing(work.numbers, factor, box, filter, work.hits);
   }
 }
 
 // Hits hold stored values: to real ones, and of a box the first best where it has one label. Before
 // the activation: behind it different values may have the same score.
-void take_best(const Level& level, const FieldView& field, const Passing& passing,
+void take_best(const Level& level, const FieldView& field, const ScoreFilter& filter,
                std::vector<Hit>& hits) {
   std::size_t kept = 0;
   for (Hit hit : hits) {
@@ -201,7 +202,7 @@ void take_best(const Level& level, const FieldView& field, const Passing& passin
         box_at(level, field, hit.anchor).channel + static_cast<std::size_t>(hit.label);
     hit.raw = field.real(hit.raw, channel);
     const bool is_another = kept == 0 || hits[kept - 1].anchor != hit.anchor;
-    if (passing.multi_label || is_another) {
+    if (filter.multi_label || is_another) {
       hits[kept++] = hit;
     } else if (hit.raw > hits[kept - 1].raw) {
       hits[kept - 1] = hit;
@@ -211,33 +212,33 @@ void take_best(const Level& level, const FieldView& field, const Passing& passin
 }
 
 // Hits hold real values: to scores, those that pass.
-void activate(const Program& program, const Passing& passing, std::vector<Hit>& hits) {
+void activate(const HeadProgram& program, const ScoreFilter& filter, std::vector<Hit>& hits) {
   std::size_t kept = 0;
   for (Hit hit : hits) {
     hit.raw = activated(hit.raw, program.scoring.activation);
-    if (hit.raw >= passing.threshold) hits[kept++] = hit;
+    if (hit.raw >= filter.threshold) hits[kept++] = hit;
   }
   hits.resize(kept);
 }
 
 // Hits hold stored values of objectness: to scores of classes.
-void refine_by_objectness(const Program& program, const Level& level, const LevelView& view,
-                          const Passing& passing, float least, Scratch& work) {
+void refine_by_objectness(const HeadProgram& program, const Level& level, const LevelView& view,
+                          const ScoreFilter& filter, float minimum, Scratch& work) {
   const Activation activation = program.scoring.activation;
   const std::size_t count = work.hits.size();
   for (std::size_t i = 0; i < count; ++i) {
     const Hit hit = work.hits[i];
     const BoxView box = box_at(level, view.objectness, hit.anchor);
     const float factor = activated(view.objectness.real(hit.raw, box.channel), activation);
-    if (!(factor >= passing.threshold)) continue;
+    if (!(factor >= filter.threshold)) continue;
     work.numbers.resize(view.scores.count);
     view.scores.values(box_at(level, view.scores, hit.anchor), work.numbers);
     for (float& score : work.numbers) {
       // No factor is above 1: what is too low alone needs no exponential.
-      const bool fails = activation == Activation::sigmoid && score < least;
+      const bool fails = activation == Activation::sigmoid && score < minimum;
       score = fails ? std::numeric_limits<float>::quiet_NaN() : activated(score, activation);
     }
-    push_passing(work.numbers, factor, hit.anchor, passing, work.hits);
+    push_passing(work.numbers, factor, hit.anchor, filter, work.hits);
   }
   work.hits.erase(work.hits.begin(), work.hits.begin() + static_cast<std::ptrdiff_t>(count));
 }
@@ -257,7 +258,7 @@ void read_classes(const Level& level, const LevelView& view, std::vector<Hit>& h
 
 }  // namespace
 
-void read_scores(const Program& program, const FieldView& field, const BoxView& box,
+void read_scores(const HeadProgram& program, const FieldView& field, const BoxView& box,
                  std::vector<float>& out) {
   const Scoring& scoring = program.scoring;
   if (scoring.activation == Activation::softmax) {
@@ -270,22 +271,22 @@ void read_scores(const Program& program, const FieldView& field, const BoxView& 
     score = activated(score, scoring.activation);
 }
 
-void scan_level(const Program& program, const Level& level, const LevelView& view,
-                const Passing& passing, Scratch& work) {
+void scan_level(const HeadProgram& program, const Level& level, const LevelView& view,
+                const ScoreFilter& filter, Scratch& work) {
   work.hits.clear();
   const Activation activation = program.scoring.activation;
   if (activation == Activation::softmax) {
-    scan_shares(program, level, view, passing, work);
+    scan_shares(program, level, view, filter, work);
   } else {
     const FieldView& first = view.objectness ? view.objectness : view.scores;
-    const float least = before_activation(passing.threshold, activation);
-    const bool pairs = !has_order_of_stored(first) || (passing.multi_label && !view.objectness);
-    scan_as_stored(level, first, {least, pairs}, work);
+    const float minimum = before_activation(filter.threshold, activation);
+    const bool pairs = !has_order_of_stored(first) || (filter.multi_label && !view.objectness);
+    scan_as_stored(level, first, {minimum, pairs}, work);
     if (view.objectness) {
-      refine_by_objectness(program, level, view, passing, least, work);
+      refine_by_objectness(program, level, view, filter, minimum, work);
     } else {
-      take_best(level, view.scores, passing, work.hits);
-      activate(program, passing, work.hits);
+      take_best(level, view.scores, filter, work.hits);
+      activate(program, filter, work.hits);
     }
   }
   if (view.classes) read_classes(level, view, work.hits);

@@ -7,11 +7,11 @@
 namespace halyard::decode {
 
 /// Fills work.hits with boxes of the level, ascending; `raw` is the score.
-void scan_level(const Program& program, const Level& level, const LevelView& view,
-                const Passing& passing, Scratch& work);
+void scan_level(const HeadProgram& program, const Level& level, const LevelView& view,
+                const ScoreFilter& filter, Scratch& work);
 
 /// The scores of one box, activated, into `out`.
-void read_scores(const Program& program, const FieldView& field, const BoxView& box,
+void read_scores(const HeadProgram& program, const FieldView& field, const BoxView& box,
                  std::vector<float>& out);
 
 }  // namespace halyard::decode

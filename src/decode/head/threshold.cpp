@@ -22,7 +22,7 @@ StoredRange stored_range(DType dtype) noexcept {
   }
 }
 
-std::optional<std::int32_t> quantized_threshold(float threshold, Affine affine,
+std::optional<std::int32_t> quantized_threshold(float threshold, Dequantization affine,
                                                 DType dtype) noexcept {
   const auto [lowest, highest] = stored_range(dtype);
   const double exact = std::ceil(static_cast<double>(threshold) / affine.scale + affine.zero_point);

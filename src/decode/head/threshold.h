@@ -11,20 +11,20 @@
 namespace halyard::decode {
 
 /// Per-tensor affine quantization, unpacked. Identity for float tensors.
-struct Affine {
+struct Dequantization {
   float scale = 1;
   std::int32_t zero_point = 0;
 };
 
 /// (raw - zero point) * scale. Exact difference: raw values have 16 bits at most.
-inline float dequantize(float raw, Affine affine) noexcept {
+inline float dequantize(float raw, Dequantization affine) noexcept {
   return (raw - static_cast<float>(affine.zero_point)) * affine.scale;
 }
 
 /// Smallest stored value of `dtype` (i8, u8, i16, u16) whose real value is >= threshold, which is
 /// ceil(threshold / scale + zero point) kept inside the dtype's range; nothing when none reaches
 /// it.
-std::optional<std::int32_t> quantized_threshold(float threshold, Affine affine,
+std::optional<std::int32_t> quantized_threshold(float threshold, Dequantization affine,
                                                 DType dtype) noexcept;
 
 /// Bits of positive infinity; larger positive patterns are NaN.

@@ -3,15 +3,19 @@
 #include <algorithm>
 
 #include "base/text/format_error.h"
-#include "decode/description/document.h"
 #include "decode/description/shapes.h"
+#include "decode/document/document.h"
+#include "decode/document/document_json.h"
+#include "decode/document/document_yaml.h"
+#include "decode/infer/infer_outputs.h"
 #include "decode/infer/metadata.h"
+#include "decode/nms/selector.h"
 #include "halyard/describe.h"
 
 namespace halyard {
 namespace {
 
-using Sidecar = ModelSignals::Attachment;
+using Sidecar = ModelMetadata::Attachment;
 using decode::Facts;
 
 bool is_yaml(std::string_view name) noexcept {
@@ -25,11 +29,11 @@ std::string_view stem_of(std::string_view path) noexcept {
 }
 
 // 0: an embedded document, 1: one beside the model, 2: one of the model's name; 3: no document.
-int rank_of(const Sidecar& attachment, const ModelSignals& signals) noexcept {
+int preference_of(const Sidecar& attachment, const ModelMetadata& metadata) noexcept {
   const std::string_view name = attachment.name;
   if (name == "edgefirst.json" || name == "edgefirst.yaml") return attachment.is_embedded ? 0 : 1;
   const bool has_kind = name.ends_with(".json") || is_yaml(name);
-  return has_kind && stem_of(name) == stem_of(signals.file) ? 2 : 3;
+  return has_kind && stem_of(name) == stem_of(metadata.file) ? 2 : 3;
 }
 
 // Whether the text describes outputs at all. Files of the model's own name may be anything.
@@ -39,10 +43,10 @@ bool describes_outputs(const Sidecar& attachment) {
   return tree && (*tree)->is_object() && (*tree)->contains("outputs");
 }
 
-const Sidecar* document_of(const ModelSignals& signals, std::vector<std::string>& warnings) {
+const Sidecar* find_document(const ModelMetadata& metadata, std::vector<std::string>& warnings) {
   for (int rank = 0; rank < 3; ++rank) {
-    for (const Sidecar& attachment : signals.attachments) {
-      if (rank_of(attachment, signals) != rank) continue;
+    for (const Sidecar& attachment : metadata.attachments) {
+      if (preference_of(attachment, metadata) != rank) continue;
       if (rank < 2 || describes_outputs(attachment)) return &attachment;
       warnings.push_back(attachment.name + ": describes no outputs, passed over");
     }
@@ -51,38 +55,40 @@ const Sidecar* document_of(const ModelSignals& signals, std::vector<std::string>
 }
 
 // Same extents but for the first, which may be a batch.
-bool fits(const std::vector<std::size_t>& described, const std::vector<std::size_t>& real) {
+bool shapes_fit(const std::vector<std::size_t>& described, const std::vector<std::size_t>& real) {
   if (described.size() != real.size()) return false;
   return std::equal(described.begin() + (described.size() > 1 ? 1 : 0), described.end(),
                     real.begin() + (real.size() > 1 ? 1 : 0));
 }
 
 // What a document describes must be there.
-Status check_against(const ModelSignals& signals, const OutputDescription& output,
-                     const std::string& path, const std::string& from) {
-  if (output.role == OutputRole::auxiliary || signals.outputs.empty()) return {};
-  const auto has = [&](const TensorSpec& spec) { return fits(output.shape, spec.shape); };
-  if (std::any_of(signals.outputs.begin(), signals.outputs.end(), has)) return {};
+Status check_against_metadata(const ModelMetadata& metadata, const OutputDescription& output,
+                              const std::string& path, const std::string& from) {
+  if (output.role == OutputRole::auxiliary || metadata.outputs.empty()) return {};
+  const auto has = [&](const TensorSpec& spec) { return shapes_fit(output.shape, spec.shape); };
+  if (std::any_of(metadata.outputs.begin(), metadata.outputs.end(), has)) return {};
   return fail(Errc::invalid_argument, "description: the model has no such output",
               "{} of {}: {}; the model has {}", path, from, decode::text_of(output.shape),
-              decode::shapes_seen(signals));
+              decode::shapes_seen(metadata));
 }
 
-Status check_document(const ModelSignals& signals, const ModelDescription& description,
+Status check_document(const ModelMetadata& metadata, const ModelDescription& description,
                       const std::string& from) {
   for (std::size_t i = 0; i < description.outputs.size(); ++i) {
     const OutputDescription& output = description.outputs[i];
     const std::string path = fmt::format("outputs[{}]", i);
-    if (output.parts.empty()) HALYARD_CHECK(check_against(signals, output, path, from));
+    if (output.parts.empty())
+      HALYARD_RETURN_IF_ERROR(check_against_metadata(metadata, output, path, from));
     for (std::size_t p = 0; p < output.parts.size(); ++p)
-      HALYARD_CHECK(
-          check_against(signals, output.parts[p], fmt::format("{}.outputs[{}]", path, p), from));
+      HALYARD_RETURN_IF_ERROR(check_against_metadata(metadata, output.parts[p],
+                                                     fmt::format("{}.outputs[{}]", path, p), from));
   }
   return {};
 }
 
 // What the description lacks and the facts have.
-Status complete(const Facts& facts, ModelDescription& out, const std::string& document) {
+Status complete_description(const Facts& facts, ModelDescription& out,
+                            const std::string& document) {
   const auto told = [&out](const char* field, const std::string& source) {
     out.origins.push_back({field, source});
   };
@@ -111,15 +117,15 @@ Status complete(const Facts& facts, ModelDescription& out, const std::string& do
 
 }  // namespace
 
-Result<ModelDescription> infer_description(const ModelSignals& signals) {
+Result<ModelDescription> infer_description(const ModelMetadata& metadata) {
   std::vector<std::string> warnings;
-  const Sidecar* document = document_of(signals, warnings);
-  const Facts facts = decode::facts_of(signals);
+  const Sidecar* document = find_document(metadata, warnings);
+  const Facts facts = decode::facts_of(metadata);
   ModelDescription out;
   std::string from;
   if (document != nullptr) {
     from = fmt::format("{} {} {}", document->name, document->is_embedded ? "in" : "beside",
-                       signals.file);
+                       metadata.file);
     auto read = is_yaml(document->name) ? ModelDescription::from_yaml(document->text)
                                         : ModelDescription::from_json(document->text);
     if (!read) {
@@ -128,12 +134,12 @@ Result<ModelDescription> infer_description(const ModelSignals& signals) {
                         from + ": " + (error.detail ? *error.detail : std::string()));
     }
     out = *std::move(read);
-    HALYARD_CHECK(check_document(signals, out, from));
+    HALYARD_RETURN_IF_ERROR(check_document(metadata, out, from));
     out.origins.push_back({"outputs", from});
   }
-  HALYARD_CHECK(complete(facts, out, from));
-  if (document == nullptr) HALYARD_CHECK(decode::infer_outputs(signals, facts, out));
-  HALYARD_CHECK(validate(out));
+  HALYARD_RETURN_IF_ERROR(complete_description(facts, out, from));
+  if (document == nullptr) HALYARD_RETURN_IF_ERROR(decode::infer_outputs(metadata, facts, out));
+  HALYARD_RETURN_IF_ERROR(validate(out));
   out.warnings.insert(out.warnings.end(), warnings.begin(), warnings.end());
   out.warnings.insert(out.warnings.end(), facts.warnings.begin(), facts.warnings.end());
   return out;

@@ -9,7 +9,10 @@
 #include "base/text/format_error.h"
 #include "decode/description/end_to_end.h"
 #include "decode/description/shapes.h"
+#include "decode/head/extras.h"
+#include "decode/infer/infer_outputs.h"
 #include "decode/infer/metadata.h"
+#include "decode/nms/selector.h"
 
 namespace halyard::decode {
 namespace {
@@ -18,11 +21,11 @@ using enum AxisName;
 
 constexpr std::size_t box_features = 4;
 
-enum class Layout { plain, objectness, rows };
+enum class HeadLayout { plain, objectness, rows };
 
 /// A reading of one tensor as a combined detection.
 struct Reading {
-  Layout layout = Layout::plain;
+  HeadLayout layout = HeadLayout::plain;
   bool features_first = true;
   std::size_t features = 0;
   std::size_t boxes = 0;
@@ -35,11 +38,11 @@ std::string shape_of(const TensorSpec& spec) {
 
 class Inference {
  public:
-  Inference(const ModelSignals& signals, const Facts& facts, ModelDescription& out)
-      : signals_(signals), facts_(facts), out_(out) {}
+  Inference(const ModelMetadata& metadata, const Facts& facts, ModelDescription& out)
+      : metadata_(metadata), facts_(facts), out_(out) {}
 
   Status run() {
-    const auto& outputs = signals_.outputs;
+    const auto& outputs = metadata_.outputs;
     if (outputs.empty()) return unknown("the model has no outputs");
     if (facts_.is_transformer) return transformer();
     const auto task = facts_.task ? std::optional(facts_.task->value) : std::nullopt;
@@ -65,7 +68,7 @@ class Inference {
  private:
   Error unknown(std::string_view reason) const {
     return fail(Errc::unsupported, "outputs: no description, and none can be inferred",
-                "{}; shapes seen: {}; describe them in a document", reason, shapes_seen(signals_));
+                "{}; shapes seen: {}; describe them in a document", reason, shapes_seen(metadata_));
   }
   void origin(std::string field, std::string source) {
     out_.origins.push_back({std::move(field), std::move(source)});
@@ -73,8 +76,8 @@ class Inference {
 
   OutputDescription& add(std::size_t index, OutputRole role, Family family,
                          std::vector<AxisName> axes) {
-    const TensorSpec& spec = signals_.outputs[index];
-    if (out_.outputs.size() <= index) out_.outputs.resize(signals_.outputs.size());
+    const TensorSpec& spec = metadata_.outputs[index];
+    if (out_.outputs.size() <= index) out_.outputs.resize(metadata_.outputs.size());
     OutputDescription& output = out_.outputs[index];
     output.name = spec.name;
     output.role = role;
@@ -116,38 +119,38 @@ class Inference {
     for (const bool features_first : {true, false}) {
       const std::size_t features = spec.shape[rank - (features_first ? 2 : 1)];
       const std::size_t boxes = spec.shape[rank - (features_first ? 1 : 2)];
-      const auto add_list = [&](Layout layout, std::size_t base) {
+      const auto add_list = [&](HeadLayout layout, std::size_t base) {
         if (features <= base + more) return;
         const std::size_t classes = features - base - more;
         if (labels != 0 && classes != labels) return;
         out.push_back({layout, features_first, features, boxes, classes});
       };
       const bool is_final = facts_.is_final && facts_.is_final->value;
-      const bool may_be_rows = is_final || (!facts_.is_final && boxes <= most_final_rows);
-      if (may_be_rows && features == final_row_features + more)
-        out.push_back({Layout::rows, features_first, features, boxes, labels});
+      const bool may_be_rows = is_final || (!facts_.is_final && boxes <= max_end_to_end_rows);
+      if (may_be_rows && features == end_to_end_features + more)
+        out.push_back({HeadLayout::rows, features_first, features, boxes, labels});
       if (is_final) continue;
-      add_list(Layout::plain, box_features);
+      add_list(HeadLayout::plain, box_features);
       // Objectness comes with anchors: one box a cell has none.
-      if (cells() == 0 || boxes != cells()) add_list(Layout::objectness, box_features + 1);
+      if (cells() == 0 || boxes != cells()) add_list(HeadLayout::objectness, box_features + 1);
     }
     return out;
   }
 
-  // How much speaks for a reading: the version, the cells of the picture, more boxes than features.
+  // How much speaks for a reading: the version, the cells of the image, more boxes than features.
   int weight(const Reading& reading) const {
     const std::string version = facts_.version ? facts_.version->value : "";
     const bool is_new = version == "yolo26" || version == "yolov10";
     int sum = 0;
-    if (reading.layout == Layout::rows && is_new) sum += 8;
-    if (cells() != 0 && reading.layout == Layout::plain && reading.boxes == cells()) sum += 8;
-    if (cells() != 0 && reading.layout == Layout::objectness && reading.boxes == 3 * cells())
+    if (reading.layout == HeadLayout::rows && is_new) sum += 8;
+    if (cells() != 0 && reading.layout == HeadLayout::plain && reading.boxes == cells()) sum += 8;
+    if (cells() != 0 && reading.layout == HeadLayout::objectness && reading.boxes == 3 * cells())
       sum += 8;
-    if (reading.layout == Layout::objectness && version == "yolov5") sum += 2;
-    if (reading.layout == Layout::plain && version != "yolov5") sum += 2;
+    if (reading.layout == HeadLayout::objectness && version == "yolov5") sum += 2;
+    if (reading.layout == HeadLayout::plain && version != "yolov5") sum += 2;
     // With two labels a row of 6 may also be coordinates and classes, of every cell.
     const bool is_odd = label_count() != 2 || (cells() != 0 && reading.boxes != cells());
-    if (reading.layout == Layout::rows && !reading.features_first && is_odd) sum += 4;
+    if (reading.layout == HeadLayout::rows && !reading.features_first && is_odd) sum += 4;
     if (reading.boxes > reading.features) sum += 3;
     return sum;
   }
@@ -160,7 +163,7 @@ class Inference {
                   facts_.labels->source, shape_of(spec),
                   box_features + label_count() + extras(coefficients),
                   box_features + 1 + label_count() + extras(coefficients),
-                  final_row_features + extras(coefficients));
+                  end_to_end_features + extras(coefficients));
     }
     if (all.empty()) return unknown("too few features for a detection");
     std::stable_sort(all.begin(), all.end(),
@@ -174,7 +177,7 @@ class Inference {
   }
 
   Status detection(std::size_t index, const TensorSpec* prototypes) {
-    const TensorSpec& spec = signals_.outputs[index];
+    const TensorSpec& spec = metadata_.outputs[index];
     std::size_t coefficients = 0;
     bool prototypes_first = false;
     if (prototypes != nullptr) {
@@ -199,27 +202,27 @@ class Inference {
 
   void finish(const Reading& reading, OutputDescription& output, std::size_t index) {
     const std::string path = fmt::format("outputs[{}]", index);
-    const std::string shape = "shape of " + shape_of(signals_.outputs[index]);
+    const std::string shape = "shape of " + shape_of(metadata_.outputs[index]);
     origin(path + ".type", facts_.task ? facts_.task->source : shape);
     origin(path + ".dshape",
            fmt::format("{}: {} features, {} boxes", shape, reading.features, reading.boxes));
     use_units(output, index);
-    const bool is_turned = facts_.task && facts_.task->value == Task::obb;
+    const bool is_rotated = facts_.task && facts_.task->value == Task::obb;
     const std::string version = facts_.version ? facts_.version->value : "";
     switch (reading.layout) {
-      case Layout::rows:
+      case HeadLayout::rows:
         out_.decoder_version = "yolo26";
-        output.encoding = is_turned ? BoxEncoding::direct : BoxEncoding::corners;
+        output.encoding = is_rotated ? BoxEncoding::direct : BoxEncoding::corners;
         out_.nms = Nms::none;
         origin("decoder_version",
                facts_.is_final ? facts_.is_final->source : shape + ": rows of suppressed boxes");
         return;
-      case Layout::objectness:
+      case HeadLayout::objectness:
         out_.decoder_version = "yolov5";
         output.score_format = ScoreFormat::obj_x_class;
         origin("decoder_version", shape + ": a feature more than coordinates and classes");
         break;
-      case Layout::plain:
+      case HeadLayout::plain:
         out_.decoder_version = version == "yolo11" ? "yolo11" : "yolov8";
         origin("decoder_version",
                version == "yolo11" ? facts_.version->source : shape + ": no objectness");
@@ -229,8 +232,8 @@ class Inference {
   }
 
   Status classifier() {
-    if (signals_.outputs.size() != 1) return unknown("a classifier has one output");
-    const TensorSpec& spec = signals_.outputs[0];
+    if (metadata_.outputs.size() != 1) return unknown("a classifier has one output");
+    const TensorSpec& spec = metadata_.outputs[0];
     if (spec.shape.empty()) return unknown("a classifier's output has an axis of classes");
     const std::size_t labels = label_count();
     const auto classes =
@@ -252,8 +255,8 @@ class Inference {
 
   // Scores [batch, classes, h, w] or [batch, h, w, classes], or classes of integers [batch, h, w].
   Status semantic() {
-    if (signals_.outputs.size() != 1) return unknown("semantic segmentation has one output");
-    const TensorSpec& spec = signals_.outputs[0];
+    if (metadata_.outputs.size() != 1) return unknown("semantic segmentation has one output");
+    const TensorSpec& spec = metadata_.outputs[0];
     origin("outputs[0].type", facts_.task->source);
     if (spec.shape.size() == 3 && is_integer(spec.dtype)) {
       add(0, OutputRole::class_map, Family::semantic, {batch, height, width});
@@ -281,20 +284,20 @@ class Inference {
     if (facts_.has_no_object) return unknown("a class \"no object\" is not decoded");
     std::optional<std::size_t> boxes;
     std::optional<std::size_t> scores;
-    for (std::size_t i = 0; i < signals_.outputs.size(); ++i) {
-      const std::string& name = signals_.outputs[i].name;
-      if (signals_.outputs[i].shape.size() != 3) continue;
+    for (std::size_t i = 0; i < metadata_.outputs.size(); ++i) {
+      const std::string& name = metadata_.outputs[i].name;
+      if (metadata_.outputs[i].shape.size() != 3) continue;
       if (name.find("pred_boxes") != std::string::npos) boxes = i;
       if (name.find("logits") != std::string::npos) scores = i;
     }
     if (!boxes || !scores) return unknown("pred_boxes and logits of rank 3 are wanted");
-    const TensorSpec& spec = signals_.outputs[*scores];
+    const TensorSpec& spec = metadata_.outputs[*scores];
     if (label_count() != 0 && spec.shape[2] != label_count()) {
       return fail(Errc::invalid_argument, "labels: the outputs have another count of classes",
                   "{} labels ({}), output {}", label_count(), facts_.labels->source,
                   shape_of(spec));
     }
-    out_.outputs.resize(signals_.outputs.size());
+    out_.outputs.resize(metadata_.outputs.size());
     for (std::size_t i = 0; i < out_.outputs.size(); ++i)
       add(i, OutputRole::auxiliary, Family::detr, {});
     OutputDescription& coordinates =
@@ -308,22 +311,22 @@ class Inference {
     return {};
   }
 
-  const ModelSignals& signals_;
+  const ModelMetadata& metadata_;
   const Facts& facts_;
   ModelDescription& out_;
 };
 
 }  // namespace
 
-std::string shapes_seen(const ModelSignals& signals) {
+std::string shapes_seen(const ModelMetadata& metadata) {
   std::string out;
-  for (const TensorSpec& spec : signals.outputs)
+  for (const TensorSpec& spec : metadata.outputs)
     out += (out.empty() ? "" : ", ") + shape_of(spec);
   return out.empty() ? "none" : out;
 }
 
-Status infer_outputs(const ModelSignals& signals, const Facts& facts, ModelDescription& out) {
-  return Inference(signals, facts, out).run();
+Status infer_outputs(const ModelMetadata& metadata, const Facts& facts, ModelDescription& out) {
+  return Inference(metadata, facts, out).run();
 }
 
 }  // namespace halyard::decode

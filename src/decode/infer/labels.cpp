@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "decode/nms/selector.h"
 #include "halyard/describe.h"
 
 namespace halyard {
@@ -32,7 +33,7 @@ constexpr std::string_view cityscapes =
     "road,sidewalk,building,wall,fence,pole,traffic light,traffic sign,vegetation,terrain,sky,"
     "person,rider,car,truck,bus,train,motorcycle,bicycle";
 
-std::vector<std::string> split(std::string_view names) {
+std::vector<std::string> split_names(std::string_view names) {
   std::vector<std::string> out;
   while (!names.empty()) {
     const auto comma = names.find(',');
@@ -45,10 +46,10 @@ std::vector<std::string> split(std::string_view names) {
 }  // namespace
 
 std::vector<std::string> labels_of(std::string_view data_set) {
-  if (data_set == "coco") return split(coco);
-  if (data_set == "voc") return split(voc);
-  if (data_set == "dota") return split(dota);
-  if (data_set == "cityscapes") return split(cityscapes);
+  if (data_set == "coco") return split_names(coco);
+  if (data_set == "voc") return split_names(voc);
+  if (data_set == "dota") return split_names(dota);
+  if (data_set == "cityscapes") return split_names(cityscapes);
   return {};
 }
 

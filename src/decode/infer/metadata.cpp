@@ -9,13 +9,15 @@
 #include <charconv>
 
 #include "base/text/python_literal.h"
-#include "decode/description/document.h"
 #include "decode/description/names.h"
+#include "decode/document/document.h"
+#include "decode/document/document_json.h"
+#include "decode/head/extras.h"
 
 namespace halyard::decode {
 namespace {
 
-constexpr std::int64_t most_side = 65536;
+constexpr std::int64_t max_side = 65536;
 
 std::string lower_case(std::string_view text) {
   std::string out(text);
@@ -55,7 +57,7 @@ std::vector<std::int64_t> numbers_of(std::string_view text) {
 std::optional<Size> size_of_numbers(const std::vector<std::int64_t>& numbers) {
   if (numbers.empty() || numbers.size() > 2) return std::nullopt;
   for (const std::int64_t side : numbers)
-    if (side < 1 || side > most_side) return std::nullopt;
+    if (side < 1 || side > max_side) return std::nullopt;
   return Size{static_cast<std::int32_t>(numbers.back()), static_cast<std::int32_t>(numbers[0])};
 }
 
@@ -71,37 +73,37 @@ std::optional<std::string> version_in(std::string_view text) {
 
 class Reader {
  public:
-  explicit Reader(const ModelSignals& signals) : signals_(signals) {}
+  explicit Reader(const ModelMetadata& metadata) : metadata_(metadata) {}
 
   Facts read() && {
     read_metadata();
-    for (const auto& attachment : signals_.attachments) {
+    for (const auto& attachment : metadata_.attachments) {
       if (attachment.name == "config.json") read_config(attachment);
       if (attachment.name == "preprocessor_config.json") read_preprocessor(attachment);
     }
-    for (const auto& attachment : signals_.attachments)
+    for (const auto& attachment : metadata_.attachments)
       if (attachment.name == "labels.txt") read_lines(attachment);
-    read_picture();
-    if (const auto version = version_in(signals_.file); version && !facts_.version)
-      facts_.version = {*version, "the file's name, " + signals_.file};
+    read_image();
+    if (const auto version = version_in(metadata_.file); version && !facts_.version)
+      facts_.version = {*version, "the file's name, " + metadata_.file};
     read_default_units();
     return std::move(facts_);
   }
 
  private:
   std::string source(const char* key) const {
-    return fmt::format("metadata \"{}\" of {}", key, signals_.file);
+    return fmt::format("metadata \"{}\" of {}", key, metadata_.file);
   }
-  std::string source(const ModelSignals::Attachment& attachment, const char* key) const {
+  std::string source(const ModelMetadata::Attachment& attachment, const char* key) const {
     return fmt::format("{} {}{}", attachment.name, attachment.is_embedded ? "in " : "beside ",
-                       signals_.file) +
+                       metadata_.file) +
            (*key == '\0' ? "" : fmt::format(", \"{}\"", key));
   }
   void pass_over(const std::string& from) { facts_.warnings.push_back(from + ": passed over"); }
 
   const std::string* entry(const char* key) const {
-    const auto found = signals_.metadata.find(key);
-    return found == signals_.metadata.end() ? nullptr : &found->second;
+    const auto found = metadata_.metadata.find(key);
+    return found == metadata_.metadata.end() ? nullptr : &found->second;
   }
 
   void read_metadata() {
@@ -141,7 +143,7 @@ class Reader {
     const auto* text = entry("kpt_shape");
     if (text == nullptr) return;
     const auto numbers = numbers_of(*text);
-    const bool is_shape = numbers.size() == 2 && numbers[0] >= 1 && numbers[0] <= most_side &&
+    const bool is_shape = numbers.size() == 2 && numbers[0] >= 1 && numbers[0] <= max_side &&
                           (numbers[1] == 2 || numbers[1] == 3);
     if (!is_shape) return pass_over(source("kpt_shape"));
     facts_.keypoints = {KeypointShape{static_cast<std::uint32_t>(numbers[0]),
@@ -162,14 +164,14 @@ class Reader {
         facts_.is_final = {true, source("args")};
   }
 
-  std::optional<Tree> tree_of(const ModelSignals::Attachment& attachment) {
+  std::optional<Tree> tree_of(const ModelMetadata::Attachment& attachment) {
     auto tree = parse_json(attachment.text);
     if (tree && (*tree)->is_object()) return *std::move(tree);
     pass_over(source(attachment, ""));
     return std::nullopt;
   }
 
-  void read_config(const ModelSignals::Attachment& attachment) {
+  void read_config(const ModelMetadata::Attachment& attachment) {
     const auto tree = tree_of(attachment);
     if (!tree) return;
     if (const auto names = (*tree)->find("id2label"); names != (*tree)->end()) {
@@ -207,7 +209,7 @@ class Reader {
     }
   }
 
-  void read_preprocessor(const ModelSignals::Attachment& attachment) {
+  void read_preprocessor(const ModelMetadata::Attachment& attachment) {
     const auto tree = tree_of(attachment);
     if (!tree || facts_.input) return;
     const auto size = (*tree)->find("size");
@@ -221,7 +223,7 @@ class Reader {
       facts_.input = {*found, source(attachment, "size")};
   }
 
-  void read_lines(const ModelSignals::Attachment& attachment) {
+  void read_lines(const ModelMetadata::Attachment& attachment) {
     if (facts_.labels) return;
     std::vector<std::string> lines;
     std::string_view text = attachment.text;
@@ -237,8 +239,8 @@ class Reader {
   }
 
   // The tensor itself wins over what was said of it.
-  void read_picture() {
-    for (const TensorSpec& spec : signals_.inputs) {
+  void read_image() {
+    for (const TensorSpec& spec : metadata_.inputs) {
       if (!spec.format) continue;
       const auto extent = image_extent(*spec.format, spec.shape);
       if (!extent) continue;
@@ -257,20 +259,20 @@ class Reader {
 
   void read_default_units() {
     if (facts_.box_units) return;
-    if (signals_.format == ModelFormat::tflite)
+    if (metadata_.format == ModelFormat::tflite)
       facts_.box_units = {BoxUnits::fraction, "default of TFLite files"};
-    if (signals_.format == ModelFormat::onnx || signals_.format == ModelFormat::openvino)
+    if (metadata_.format == ModelFormat::onnx || metadata_.format == ModelFormat::openvino)
       facts_.box_units = {BoxUnits::pixels, "default of ONNX and OpenVINO files"};
   }
 
-  const ModelSignals& signals_;
+  const ModelMetadata& metadata_;
   Facts facts_;
 };
 
 }  // namespace
 
-Facts facts_of(const ModelSignals& signals) {
-  return Reader(signals).read();
+Facts facts_of(const ModelMetadata& metadata) {
+  return Reader(metadata).read();
 }
 
 }  // namespace halyard::decode

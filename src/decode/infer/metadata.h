@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "decode/nms/selector.h"
 #include "halyard/describe.h"
 
 namespace halyard::decode {
@@ -31,14 +32,8 @@ struct Facts {
   std::vector<std::string> warnings = {};
 };
 
-/// Reads metadata, Hugging Face's files, labels.txt, tensors that are pictures, the file's name and
+/// Reads metadata, Hugging Face's files, labels.txt, tensors that are images, the file's name and
 /// the defaults, in that order: the first that tells a fact wins.
-Facts facts_of(const ModelSignals& signals);
-
-/// Outputs, and what follows from facts and shapes. Errors: as infer_description().
-Status infer_outputs(const ModelSignals& signals, const Facts& facts, ModelDescription& out);
-
-/// `"output0" [1, 84, 8400]`, a comma between them.
-std::string shapes_seen(const ModelSignals& signals);
+Facts facts_of(const ModelMetadata& metadata);
 
 }  // namespace halyard::decode

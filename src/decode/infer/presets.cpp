@@ -9,6 +9,8 @@
 #include "base/text/format_error.h"
 #include "decode/description/end_to_end.h"
 #include "decode/description/shapes.h"
+#include "decode/head/extras.h"
+#include "decode/nms/selector.h"
 #include "halyard/describe.h"
 
 namespace halyard {
@@ -64,11 +66,11 @@ struct Plan {
   }
 };
 
-constexpr std::size_t extent(std::int32_t value) {
+constexpr std::size_t unsigned_extent(std::int32_t value) {
   return static_cast<std::size_t>(std::max(value, 0));
 }
 
-void classify(Plan& plan) {
+void classify_preset(Plan& plan) {
   plan.model.task = Task::classify;
   plan.add(Role::classification, Family::ultralytics,
            {{batch, 1}, {num_classes, plan.classes(1000)}})
@@ -97,15 +99,16 @@ std::size_t add_task(Plan& plan, Task task) {
 
 void yolo(Plan& plan, std::string_view version, Task task) {
   plan.model.decoder_version = version;
-  if (task == Task::classify) return classify(plan);
+  if (task == Task::classify) return classify_preset(plan);
   const std::size_t extras = add_task(plan, task);
   const std::size_t classes = plan.classes(80);
   const std::size_t cells = plan.cells({8, 16, 32});
   if (version == "yolo26") {
     plan.model.nms = Nms::none;
-    plan.add(
-        Role::detection, Family::ultralytics,
-        {{batch, 1}, {num_boxes, plan.boxes(decode::most_final_rows)}, {num_features, 6 + extras}});
+    plan.add(Role::detection, Family::ultralytics,
+             {{batch, 1},
+              {num_boxes, plan.boxes(decode::max_end_to_end_rows)},
+              {num_features, 6 + extras}});
   } else if (version == "yolov5") {
     plan.add(Role::detection, Family::ultralytics,
              {{batch, 1},
@@ -126,11 +129,11 @@ void yolo(Plan& plan, std::string_view version, Task task) {
   plan.add(Role::prototypes, Family::ultralytics,
            {{batch, 1},
             {num_protos, prototypes},
-            {height, extent(map.height)},
-            {width, extent(map.width)}});
+            {height, unsigned_extent(map.height)},
+            {width, unsigned_extent(map.width)}});
 }
 
-void modelpack(Plan& plan) {
+void modelpack_preset(Plan& plan) {
   plan.model.nms = Nms::class_agnostic;
   const std::size_t boxes = plan.boxes(plan.cells({16, 32}) * anchors_of_a_cell);
   OutputDescription& coordinates =
@@ -154,7 +157,7 @@ Status modelpack_split(Plan& plan) {
     if (anchors.empty())
       return fail(Errc::invalid_argument, "anchors: every level needs at least one", "level {}", i);
     const auto cells = [stride = strides[i]](std::int32_t side) {
-      return (extent(side) + stride - 1) / stride;
+      return (unsigned_extent(side) + stride - 1) / stride;
     };
     OutputDescription& grid =
         plan.add(Role::detection, Family::modelpack,
@@ -173,8 +176,8 @@ void segmentation(Plan& plan, Family family, std::int32_t shrunk, std::size_t cl
   if (family == Family::semantic) plan.model.task = Task::semantic;
   const Size map = plan.map(shrunk);
   const std::pair channels{num_classes, plan.classes(classes)};
-  const std::pair rows{height, extent(map.height)};
-  const std::pair columns{width, extent(map.width)};
+  const std::pair rows{height, unsigned_extent(map.height)};
+  const std::pair columns{width, unsigned_extent(map.width)};
   if (family == Family::modelpack)
     plan.add(Role::segmentation, family, {{batch, 1}, rows, columns, channels});
   else
@@ -212,7 +215,7 @@ void rt_detr(Plan& plan) {
   plan.model.nms = Nms::none;
   plan.add(Role::detection, Family::detr,
            {{batch, 1},
-            {num_boxes, plan.boxes(decode::most_final_rows)},
+            {num_boxes, plan.boxes(decode::max_end_to_end_rows)},
             {num_features, 4 + plan.classes(80)}})
       .box_units = plan.options.box_units.value_or(BoxUnits::fraction);
 }
@@ -244,7 +247,7 @@ Status fill(Plan& plan) {
     return {};
   }
   if (family == "modelpack-split") return modelpack_split(plan);
-  if (family == "modelpack") modelpack(plan);
+  if (family == "modelpack") modelpack_preset(plan);
   if (family == "modelpack-seg") segmentation(plan, Family::modelpack, 1, 2);
   if (family == "ssd") ssd(plan);
   if (family == "nanodet") nanodet(plan, {8, 16, 32});
@@ -266,9 +269,9 @@ Result<ModelDescription> describe_model(std::string_view family, const PresetOpt
     return fail(Errc::unsupported, "family: no preset of that name", "\"{}\"; there are {}",
                 cut_text(family, 60), fmt::join(families, ", "));
   }
-  constexpr std::int32_t most = 65536;  // of sides: products stay far from overflow
+  constexpr std::int32_t maximum = 65536;  // of sides: products stay far from overflow
   const Size input = options.input == Size{} ? usual_input(family) : options.input;
-  if (input.width < 1 || input.height < 1 || input.width > most || input.height > most) {
+  if (input.width < 1 || input.height < 1 || input.width > maximum || input.height > maximum) {
     return fail(Errc::invalid_argument, "input: sides must be 1..65536", "{} x {}", input.width,
                 input.height);
   }
@@ -276,16 +279,16 @@ Result<ModelDescription> describe_model(std::string_view family, const PresetOpt
     return fail(Errc::invalid_argument, "classes: another count than that of labels",
                 "{} classes, {} labels", options.classes, options.labels.size());
   }
-  constexpr std::size_t most_extent = 2147483647;
-  if (options.boxes > most_extent || options.classes > most_extent / 2) {
+  constexpr std::size_t max_extent = 2147483647;
+  if (options.boxes > max_extent || options.classes > max_extent / 2) {
     return fail(Errc::invalid_argument, "boxes, classes: too many", "{} boxes, {} classes",
                 options.boxes, options.classes);
   }
   Plan plan{family, options, {}};
   plan.model.input = input;
   plan.model.labels = options.labels;
-  HALYARD_CHECK(fill(plan));
-  HALYARD_CHECK(validate(plan.model));
+  HALYARD_RETURN_IF_ERROR(fill(plan));
+  HALYARD_RETURN_IF_ERROR(validate(plan.model));
   return std::move(plan.model);
 }
 

@@ -23,7 +23,7 @@ using Floats = hwy::HWY_NAMESPACE::CappedTag<float, 16>;
 // One source row at the target's columns: low weight x left neighbour + high weight x right one.
 // `row` is source pixel `left`. May write a vector past the last column.
 HWY_INLINE void resample_row(const float* row, std::int32_t left, const AxisSamples& x,
-                             Span columns, float* out) {
+                             PixelRange columns, float* out) {
   namespace hn = hwy::HWY_NAMESPACE;
   const Floats d;
   const hn::RebindToSigned<Floats> di;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "decode/head/extras.h"
 #include "decode/mask/mask_checks.h"
 #include "decode/mask/mask_plan.h"
 #include "decode/mask/mask_sample.h"
@@ -15,13 +16,13 @@ namespace {
 
 using namespace decode;
 
-Span moved(Span span, double by) noexcept {
+PixelRange moved(PixelRange span, double by) noexcept {
   const auto whole = static_cast<std::int32_t>(by);
   return {span.begin - whole, span.end - whole};
 }
 
 Region region_of(const MaskPlan& plan, const MaskTarget& t, const MaskWorkspace& work) noexcept {
-  Span columns = plan.columns, rows = plan.rows;
+  PixelRange columns = plan.columns, rows = plan.rows;
   if (t.rule == MaskRule::ultralytics && !t.is_input) {
     columns = inner_span(work.second_x, moved(columns, t.content.x));
     rows = inner_span(work.second_y, moved(rows, t.content.y));
@@ -95,13 +96,13 @@ void Group::write_sampled(const MaskPlan& plan, ByteRows out) {
   sample_rows(work_, plan, plan.rows, out);
 }
 
-// Bytes at the network's input, then those of the picture: on where every sample with weight is.
+// Bytes at the network's input, then those of the image: on where every sample with weight is.
 void Group::write_twice(const MaskPlan& plan, const Region& region, std::uint8_t* out) {
   const auto width = static_cast<std::size_t>(plan.columns.length());
   const std::size_t bytes = width * static_cast<std::size_t>(plan.rows.length()) + byte_padding;
   if (work_.first_bytes.size() < bytes) work_.first_bytes.resize(bytes);
   write_sampled(plan, {work_.first_bytes.data(), width});
-  const Span rows = moved(plan.rows, target_.content.y);
+  const PixelRange rows = moved(plan.rows, target_.content.y);
   const std::int32_t left = moved(plan.columns, target_.content.x).begin;
   for (std::int32_t y = 0; y < region.height; ++y) {
     const auto ty = static_cast<std::size_t>(region.y + y);
@@ -196,7 +197,7 @@ Status materialize(const MaskPrototypes& prototypes, std::span<const Detection> 
     }
   } emptier{&out};
   HALYARD_TRY(PrototypeGrid grid, grid_of(prototypes));
-  HALYARD_CHECK(check_masks(prototypes, grid, detections));
+  HALYARD_RETURN_IF_ERROR(check_masks(prototypes, grid, detections));
   HALYARD_TRY(const MaskTarget target, target_of(prototypes, grid, options));
   HALYARD_TRY(const TensorMap map, prototypes.prototypes.map(Access::read));
   grid.data = map.data();

@@ -10,11 +10,12 @@
 
 #include "base/text/format_error.h"
 #include "decode/head/threshold.h"
+#include "decode/tile/tile_merge_greedy.h"
 
 namespace halyard::decode {
 namespace {
 
-constexpr std::size_t most_pixels = 1U << 15;  // per axis; larger than any network or picture
+constexpr std::size_t max_pixels = 1U << 15;  // per axis; larger than any network or image
 
 bool is_known(DType dtype) noexcept {
   return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16 ||
@@ -22,15 +23,15 @@ bool is_known(DType dtype) noexcept {
 }
 
 bool is_size(Size size) noexcept {
-  const auto most = static_cast<std::int32_t>(most_pixels);
-  return size.width > 0 && size.height > 0 && size.width <= most && size.height <= most;
+  const auto maximum = static_cast<std::int32_t>(max_pixels);
+  return size.width > 0 && size.height > 0 && size.width <= maximum && size.height <= maximum;
 }
 
 Status check_stored(const MaskPrototypes& p) {
   if (p.stored.size() != p.coefficients.size()) return {};  // not used
   const StoredRange range = stored_range(p.stored_dtype);
-  const auto [least, most] = std::minmax_element(p.stored.begin(), p.stored.end());
-  const bool fits = p.stored.empty() || (*least >= range.lowest && *most <= range.highest);
+  const auto [minimum, maximum] = std::minmax_element(p.stored.begin(), p.stored.end());
+  const bool fits = p.stored.empty() || (*minimum >= range.lowest && *maximum <= range.highest);
   const std::int64_t zero = p.stored_zero_point;
   if (fits && zero >= range.lowest && zero <= range.highest && std::isfinite(p.stored_scale) &&
       p.stored_scale > 0)
@@ -40,14 +41,14 @@ Status check_stored(const MaskPrototypes& p) {
               "{}, scale {}, zero point {}", to_string(p.stored_dtype), p.stored_scale, zero);
 }
 
-Status check_quantization(const MaskPrototypes& p, const PrototypeGrid& grid) {
+Status check_prototype_quantization(const MaskPrototypes& p, const PrototypeGrid& grid) {
   if (!is_integer(grid.dtype)) return {};
   const auto& quantization = p.prototypes.quantization();
   if (!quantization) {
     return fail(Errc::invalid_argument, "prototypes: integers need quantization", "{}",
                 to_string(grid.dtype));
   }
-  HALYARD_CHECK(validate(*quantization, grid.dtype, p.prototypes.shape()));
+  HALYARD_RETURN_IF_ERROR(validate(*quantization, grid.dtype, p.prototypes.shape()));
   if (quantization->is_per_tensor()) return {};
   const std::size_t rank = p.prototypes.rank();
   const std::size_t axis = p.order == PrototypeOrder::height_width_channels ? rank - 1 : rank - 3;
@@ -58,11 +59,11 @@ Status check_quantization(const MaskPrototypes& p, const PrototypeGrid& grid) {
 
 Status check_box(const Box& box, Size input, std::size_t index) {
   // 2 is far beyond what overhangs, and far below a box that counts other units.
-  const auto most_x = static_cast<float>(2 * input.width);
-  const auto most_y = static_cast<float>(2 * input.height);
+  const auto max_x = static_cast<float>(2 * input.width);
+  const auto max_y = static_cast<float>(2 * input.height);
   const bool is_finite = std::isfinite(box.x1) && std::isfinite(box.y1) && std::isfinite(box.x2) &&
                          std::isfinite(box.y2);
-  if (is_finite && std::max(box.x1, box.x2) <= most_x && std::max(box.y1, box.y2) <= most_y)
+  if (is_finite && std::max(box.x1, box.x2) <= max_x && std::max(box.y1, box.y2) <= max_y)
     return {};
   return fail(Errc::invalid_argument,
               "detections: boxes must be finite, in pixels of the network's input and not beyond "
@@ -82,7 +83,7 @@ Result<PrototypeGrid> grid_of(const MaskPrototypes& p) {
                 "shape [{}]", fmt::join(p.prototypes.shape(), ", "));
   }
   if (p.prototypes.is_image() && p.prototypes.plane_count() > 1)
-    return fail(Errc::unsupported, "prototypes: a picture of several planes is no network output");
+    return fail(Errc::unsupported, "prototypes: an image of several planes is no network output");
   const std::size_t batches = rank == 4 ? layout.shape[0] : 1;
   if (p.batch >= batches)
     return fail(Errc::invalid_argument, "batch: must be below the batch extent", "{} of {}",
@@ -103,7 +104,7 @@ Result<PrototypeGrid> grid_of(const MaskPrototypes& p) {
     return fail(Errc::unsupported, "prototypes: f32, f16, bf16, i8, u8, i16 or u16", "{}",
                 to_string(grid.dtype));
   }
-  if (std::max({grid.width, grid.height, grid.channels}) > most_pixels ||
+  if (std::max({grid.width, grid.height, grid.channels}) > max_pixels ||
       std::min({grid.width, grid.height, grid.channels}) == 0) {
     return fail(Errc::invalid_argument, "prototypes: extents must be 1..32768", "shape [{}]",
                 fmt::join(p.prototypes.shape(), ", "));
@@ -117,7 +118,7 @@ Status check_masks(const MaskPrototypes& p, const PrototypeGrid& grid,
     return fail(Errc::invalid_argument, "input: width and height must be 1..32768", "{}x{}",
                 p.input.width, p.input.height);
   }
-  HALYARD_CHECK(check_quantization(p, grid));
+  HALYARD_RETURN_IF_ERROR(check_prototype_quantization(p, grid));
   if (!p.empty() && p.channels != grid.channels) {
     return fail(Errc::invalid_argument, "prototypes: as many channels as coefficients in a row",
                 "{} channels, {} coefficients", grid.channels, p.channels);
@@ -133,9 +134,9 @@ Status check_masks(const MaskPrototypes& p, const PrototypeGrid& grid,
     return fail(Errc::invalid_argument, "coefficients: must be finite", "row {}",
                 static_cast<std::size_t>(bad - p.coefficients.begin()) / p.channels);
   }
-  HALYARD_CHECK(check_stored(p));
+  HALYARD_RETURN_IF_ERROR(check_stored(p));
   for (std::size_t i = 0; i < detections.size(); ++i)
-    HALYARD_CHECK(check_box(detections[i].box, p.input, i));
+    HALYARD_RETURN_IF_ERROR(check_box(detections[i].box, p.input, i));
   return {};
 }
 

@@ -171,8 +171,8 @@ HWY_INLINE hn::Vec<D> partial_floats(D d, const T* pixel, std::size_t channels, 
 // Calls vector(pixel, i) for each vector of pixels from i on; pixel(j) is the address of the j-th.
 // Past the last pixel it is that of the last. dense: pixels follow one another.
 template <std::size_t K, bool dense, class T, class Vector>
-HWY_INLINE void for_each_vector(const PackedRow& row, std::size_t count, std::size_t lanes,
-                                const Vector& vector) {
+HWY_INLINE void for_each_row_vector(const PackedRow& row, std::size_t count, std::size_t lanes,
+                                    const Vector& vector) {
   const std::ptrdiff_t stride =
       dense ? static_cast<std::ptrdiff_t>(K * sizeof(T)) : row.stride_bytes;
   const std::byte* at = row.data;
@@ -197,13 +197,13 @@ HWY_INLINE void for_each_vector(const PackedRow& row, std::size_t count, std::si
 template <std::size_t K, bool dense, class T>
 void packed_floats(const PackedRow& row, const float* c, std::size_t count, float* out) {
   const Floats d;
-  for_each_vector<K, dense, T>(row, count, hn::Lanes(d),
-                               [&](const auto& pixel, std::size_t i) HWY_ATTR {
-                                 const auto partial = [&](std::size_t j) HWY_ATTR {
-                                   return partial_floats<K>(d, pixel(j), row.channels, c);
-                                 };
-                                 hn::StoreU(sums(d, partial), d, out + i);
-                               });
+  for_each_row_vector<K, dense, T>(row, count, hn::Lanes(d),
+                                   [&](const auto& pixel, std::size_t i) HWY_ATTR {
+                                     const auto partial = [&](std::size_t j) HWY_ATTR {
+                                       return partial_floats<K>(d, pixel(j), row.channels, c);
+                                     };
+                                     hn::StoreU(sums(d, partial), d, out + i);
+                                   });
 }
 
 template <class T>
@@ -231,19 +231,20 @@ void packed_integers(const PackedRow& row, const std::int16_t* c, std::int32_t o
   const std::size_t lanes = hn::Lanes(d);
   const std::size_t channels = K == 0 ? row.channels : K;
   const auto plus = hn::Set(di, offset);
-  for_each_vector<K, dense, T>(row, count, lanes, [&](const auto& pixel, std::size_t i) HWY_ATTR {
-    const auto partial = [&](std::size_t j) HWY_ATTR {
-      const T* at = pixel(j);
-      auto sum0 = hn::Zero(di);
-      auto sum1 = hn::Zero(di);
-      for (std::size_t k = 0; k < channels; k += 2 * lanes) {
-        sum0 = hn::ReorderWidenMulAccumulate(di, load_i16(d16, at + k), hn::LoadU(d16, c + k), sum0,
-                                             sum1);
-      }
-      return hn::Add(sum0, sum1);
-    };
-    hn::StoreU(hn::ConvertTo(d, hn::Add(sums(di, partial), plus)), d, out + i);
-  });
+  for_each_row_vector<K, dense, T>(
+      row, count, lanes, [&](const auto& pixel, std::size_t i) HWY_ATTR {
+        const auto partial = [&](std::size_t j) HWY_ATTR {
+          const T* at = pixel(j);
+          auto sum0 = hn::Zero(di);
+          auto sum1 = hn::Zero(di);
+          for (std::size_t k = 0; k < channels; k += 2 * lanes) {
+            sum0 = hn::ReorderWidenMulAccumulate(di, load_i16(d16, at + k), hn::LoadU(d16, c + k),
+                                                 sum0, sum1);
+          }
+          return hn::Add(sum0, sum1);
+        };
+        hn::StoreU(hn::ConvertTo(d, hn::Add(sums(di, partial), plus)), d, out + i);
+      });
 }
 
 template <class T>

@@ -16,7 +16,7 @@ std::int32_t clamped(double value, std::int32_t low, std::int32_t high) noexcept
 }
 
 // Whole pixels p with low <= p < high that exist.
-Span covered(double low, double high, std::int32_t extent) noexcept {
+PixelRange covered(double low, double high, std::int32_t extent) noexcept {
   return {clamped(std::ceil(low), 0, extent), clamped(std::ceil(high), 0, extent)};
 }
 
@@ -50,12 +50,12 @@ void AxisSamples::prepare(const AxisMap& wanted) {
   map = wanted;
 }
 
-Span AxisSamples::source_of(Span target) const noexcept {
+PixelRange AxisSamples::source_of(PixelRange target) const noexcept {
   const auto last = static_cast<std::size_t>(target.end - 1);
   return {low[static_cast<std::size_t>(target.begin)], low[last] + (high_weight[last] > 0 ? 2 : 1)};
 }
 
-Span prototype_span(const AxisBox& box) noexcept {
+PixelRange prototype_span(const AxisBox& box) noexcept {
   // Boxes are floats. A double product of one just above a cell's edge would take one cell more
   // than the float product, by which programs crop.
   const float scale = static_cast<float>(box.grid) / static_cast<float>(box.input);
@@ -66,16 +66,16 @@ Span prototype_span(const AxisBox& box) noexcept {
   return {begin, end};
 }
 
-Span quick_span(const AxisBox& box) noexcept {
+PixelRange quick_span(const AxisBox& box) noexcept {
   const double scale = box.grid / box.input;
   return covered(box.low * scale, box.high * scale, box.grid);
 }
 
-Span input_span(const AxisBox& box) noexcept {
+PixelRange input_span(const AxisBox& box) noexcept {
   return covered(box.low, box.high, whole(box.input));
 }
 
-Span target_span(const AxisBox& box, std::int32_t target) noexcept {
+PixelRange target_span(const AxisBox& box, std::int32_t target) noexcept {
   // Clipped to the input first: what lies beyond it has no pixels.
   const double low = std::clamp(box.low, 0.0, box.input);
   const double high = std::clamp(box.high, 0.0, box.input);
@@ -85,7 +85,7 @@ Span target_span(const AxisBox& box, std::int32_t target) noexcept {
   return {begin, end};
 }
 
-Span touched_span(const AxisSamples& samples, Span source) noexcept {
+PixelRange touched_span(const AxisSamples& samples, PixelRange source) noexcept {
   if (source.is_empty()) return {};
   const auto* first = samples.low.data();
   const auto* last = first + samples.map.target;
@@ -97,7 +97,7 @@ Span touched_span(const AxisSamples& samples, Span source) noexcept {
   return {static_cast<std::int32_t>(begin - first), static_cast<std::int32_t>(end - first)};
 }
 
-Span inner_span(const AxisSamples& samples, Span source) noexcept {
+PixelRange inner_span(const AxisSamples& samples, PixelRange source) noexcept {
   if (source.is_empty()) return {};
   const auto* first = samples.low.data();
   const auto* last = first + samples.map.target;

@@ -12,12 +12,12 @@
 namespace halyard::decode {
 
 /// Half-open range of pixels along one axis.
-struct Span {
+struct PixelRange {
   std::int32_t begin = 0;
   std::int32_t end = 0;
   std::int32_t length() const noexcept { return end - begin; }
   bool is_empty() const noexcept { return end <= begin; }
-  friend bool operator==(const Span&, const Span&) = default;
+  friend bool operator==(const PixelRange&, const PixelRange&) = default;
 };
 
 /// One axis of the map from target to source pixels: target pixel p samples the source at
@@ -41,7 +41,7 @@ struct AxisSamples {
   /// Fills the tables, or keeps those of the same map.
   void prepare(const AxisMap& wanted);
   /// The source pixels that a non-empty range of target pixels reads with a weight above 0.
-  Span source_of(Span target) const noexcept;
+  PixelRange source_of(PixelRange target) const noexcept;
 };
 
 /// Along one axis: the box in pixels of the network's input, low <= high, and what is around it.
@@ -55,16 +55,16 @@ struct AxisBox {
 };
 
 /// Rounded outwards on the prototypes' grid in single precision, at least one pixel.
-Span prototype_span(const AxisBox& box) noexcept;
+PixelRange prototype_span(const AxisBox& box) noexcept;
 /// Prototype pixels with low <= pixel < high in their units. May be empty.
-Span quick_span(const AxisBox& box) noexcept;
+PixelRange quick_span(const AxisBox& box) noexcept;
 /// Input pixels with low <= pixel < high. May be empty.
-Span input_span(const AxisBox& box) noexcept;
+PixelRange input_span(const AxisBox& box) noexcept;
 /// Rounded to pixels of a target that shows the content rectangle, at least one.
-Span target_span(const AxisBox& box, std::int32_t target) noexcept;
+PixelRange target_span(const AxisBox& box, std::int32_t target) noexcept;
 /// Target pixels whose samples may meet `source`. May be empty.
-Span touched_span(const AxisSamples& samples, Span source) noexcept;
+PixelRange touched_span(const AxisSamples& samples, PixelRange source) noexcept;
 /// Target pixels all of whose samples with weight lie in `source`. May be empty.
-Span inner_span(const AxisSamples& samples, Span source) noexcept;
+PixelRange inner_span(const AxisSamples& samples, PixelRange source) noexcept;
 
 }  // namespace halyard::decode

@@ -110,7 +110,7 @@ void LogitEngine::run(std::span<LogitJob> jobs) {
 
 void LogitEngine::run_row(std::span<const LogitJob> jobs, std::int32_t y) {
   if (!packed_) {
-    Span columns = jobs[active_[0]].columns;
+    PixelRange columns = jobs[active_[0]].columns;
     for (const std::uint32_t i : active_) {
       columns.begin = std::min(columns.begin, jobs[i].columns.begin);
       columns.end = std::max(columns.end, jobs[i].columns.end);
@@ -121,7 +121,7 @@ void LogitEngine::run_row(std::span<const LogitJob> jobs, std::int32_t y) {
     compute(jobs[i], y);
 }
 
-void LogitEngine::stage(Span columns, std::int32_t y) {
+void LogitEngine::stage(PixelRange columns, std::int32_t y) {
   StoredRow row;
   row.data = grid_.data + y * grid_.row_stride_bytes + columns.begin * grid_.pixel_stride_bytes;
   row.pixel_stride_bytes = grid_.pixel_stride_bytes;

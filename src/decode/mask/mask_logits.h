@@ -31,8 +31,8 @@ struct PrototypeGrid {
 /// Each row may be written pixel_padding further.
 struct LogitJob {
   std::size_t index = 0;
-  Span columns;
-  Span rows;
+  PixelRange columns;
+  PixelRange rows;
   float* out = nullptr;
   std::size_t stride = 0;
 };
@@ -53,7 +53,7 @@ class LogitEngine {
   void take_integers(const MaskPrototypes& prototypes);
   void take_scales(const MaskPrototypes& prototypes);
   void run_row(std::span<const LogitJob> jobs, std::int32_t y);
-  void stage(Span columns, std::int32_t y);
+  void stage(PixelRange columns, std::int32_t y);
   void compute(const LogitJob& job, std::int32_t y);
 
   PrototypeGrid grid_;

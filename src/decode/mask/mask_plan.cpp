@@ -9,11 +9,11 @@
 namespace halyard::decode {
 namespace {
 
-struct Axes {
+struct MaskAxes {
   AxisBox x, y;
 };
 
-Axes axes_of(const Box& box, const MaskTarget& target) noexcept {
+MaskAxes mask_axes(const Box& box, const MaskTarget& target) noexcept {
   const auto [x1, x2] = std::minmax(box.x1, box.x2);
   const auto [y1, y2] = std::minmax(box.y1, box.y2);
   return {{x1, x2, static_cast<double>(target.input.width), target.grid.width, target.content.x,
@@ -23,8 +23,9 @@ Axes axes_of(const Box& box, const MaskTarget& target) noexcept {
 }
 
 // One axis of a plan: target pixels, and the prototype pixels below them.
-std::pair<Span, Span> plan_axis(MaskRule rule, const AxisBox& box, const AxisSamples& samples) {
-  Span target, source;
+std::pair<PixelRange, PixelRange> plan_axis(MaskRule rule, const AxisBox& box,
+                                            const AxisSamples& samples) {
+  PixelRange target, source;
   switch (rule) {
     case MaskRule::prototype:
     case MaskRule::probability:
@@ -53,7 +54,7 @@ AxisMap map_of(std::int32_t grid, double input, double content, double content_s
 }  // namespace
 
 MaskPlan plan_of(const Box& box, const MaskTarget& target, const MaskWorkspace& work) {
-  const Axes axes = axes_of(box, target);
+  const MaskAxes axes = mask_axes(box, target);
   MaskPlan plan;
   std::tie(plan.columns, plan.source_columns) = plan_axis(target.rule, axes.x, work.x);
   std::tie(plan.rows, plan.source_rows) = plan_axis(target.rule, axes.y, work.y);
@@ -111,7 +112,7 @@ void compute_logits(MaskWorkspace& work, std::size_t first, std::size_t end, std
   }
 }
 
-void sample_rows(MaskWorkspace& work, const MaskPlan& plan, Span rows, ByteRows out) {
+void sample_rows(MaskWorkspace& work, const MaskPlan& plan, PixelRange rows, ByteRows out) {
   const LogitGrid grid{work.logits.data() + plan.grid, plan.grid_stride,
                        plan.source_columns.begin - 1, plan.source_rows.begin - 1};
   const std::size_t floats = line_floats(static_cast<std::size_t>(plan.columns.length()));

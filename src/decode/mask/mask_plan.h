@@ -23,6 +23,6 @@ std::size_t place_logits(MaskPlan& plan, std::size_t offset) noexcept;
 /// Computes the logits of plans first..end-1, which have been placed within `floats`.
 void compute_logits(MaskWorkspace& work, std::size_t first, std::size_t end, std::size_t floats);
 /// 255 and 0 for `rows` of a mask whose logits have been computed; rows lie in plan.rows.
-void sample_rows(MaskWorkspace& work, const MaskPlan& plan, Span rows, ByteRows out);
+void sample_rows(MaskWorkspace& work, const MaskPlan& plan, PixelRange rows, ByteRows out);
 
 }  // namespace halyard::decode

@@ -175,7 +175,7 @@ std::int32_t first_centre(double v, std::int32_t extent) noexcept {
       std::clamp(std::ceil(v - 0.5), 0.0, static_cast<double>(extent)));
 }
 
-// Rows of the picture that are filled together.
+// Rows of the image that are filled together.
 struct Band {
   std::int32_t begin = 0;
   std::int32_t end = 0;

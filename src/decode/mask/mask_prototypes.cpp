@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/text/format_error.h"
+#include "decode/head/extras.h"
 #include "decode/head/field.h"
 #include "halyard/mask.h"
 
@@ -56,7 +57,7 @@ void MaskPrototypes::clear(std::size_t row_channels) noexcept {
 }
 
 Status MaskPrototypes::append(const CoefficientRow& row) {
-  HALYARD_CHECK(check_row(row, channels));
+  HALYARD_RETURN_IF_ERROR(check_row(row, channels));
   const bool keeps_stored = is_stored(row.dtype) && row.quantization->is_per_tensor();
   if (empty() && keeps_stored) {
     stored_dtype = row.dtype;

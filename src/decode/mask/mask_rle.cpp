@@ -9,7 +9,7 @@
 namespace halyard {
 namespace {
 
-constexpr std::uint64_t most_pixels = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t max_pixels = std::numeric_limits<std::uint32_t>::max();
 
 Result<std::uint64_t> pixels_of(Size size) {
   if (size.width <= 0 || size.height <= 0) {
@@ -18,12 +18,12 @@ Result<std::uint64_t> pixels_of(Size size) {
   }
   const std::uint64_t pixels =
       static_cast<std::uint64_t>(size.width) * static_cast<std::uint64_t>(size.height);
-  if (pixels <= most_pixels) return pixels;
+  if (pixels <= max_pixels) return pixels;
   return fail(Errc::invalid_argument, "size: at most 2^32 - 1 pixels", "{}x{}", size.width,
               size.height);
 }
 
-Status check_counts(const Rle& rle) {
+Status check_runs(const Rle& rle) {
   HALYARD_TRY(const std::uint64_t pixels, pixels_of(rle.size));
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < rle.counts.size(); ++i) {
@@ -67,8 +67,8 @@ void walk(const Rle& a, const Rle& b, const Use& use) {
 }
 
 Status check_frames(const Rle& a, const Rle& b) {
-  HALYARD_CHECK(check_counts(a));
-  HALYARD_CHECK(check_counts(b));
+  HALYARD_RETURN_IF_ERROR(check_runs(a));
+  HALYARD_RETURN_IF_ERROR(check_runs(b));
   if (a.size == b.size) return {};
   return fail(Errc::invalid_argument, "masks: must be of one frame", "{}x{}, {}x{}", a.size.width,
               a.size.height, b.size.width, b.size.height);
@@ -119,7 +119,7 @@ Status rle_encode(const MaskView& mask, Size size, Rle& out) {
 }
 
 Status rle_decode(const Rle& rle, std::vector<std::uint8_t>& out) {
-  HALYARD_CHECK(check_counts(rle));
+  HALYARD_RETURN_IF_ERROR(check_runs(rle));
   const auto width = static_cast<std::size_t>(rle.size.width);
   const auto height = static_cast<std::size_t>(rle.size.height);
   out.assign(width * height, 0);
@@ -134,7 +134,7 @@ Status rle_decode(const Rle& rle, std::vector<std::uint8_t>& out) {
 }
 
 Result<std::string> rle_to_string(const Rle& rle) {
-  HALYARD_CHECK(check_counts(rle));
+  HALYARD_RETURN_IF_ERROR(check_runs(rle));
   std::string out;
   for (std::size_t i = 0; i < rle.counts.size(); ++i) {
     std::int64_t value = rle.counts[i];
@@ -151,7 +151,7 @@ Result<std::string> rle_to_string(const Rle& rle) {
 }
 
 Result<Rle> rle_from_string(std::string_view counts, Size size) {
-  HALYARD_CHECK(pixels_of(size));
+  HALYARD_RETURN_IF_ERROR(pixels_of(size));
   Rle out{size, {}};
   for (std::size_t at = 0; at < counts.size();) {
     std::int64_t value = 0;
@@ -168,21 +168,21 @@ Result<Rle> rle_from_string(std::string_view counts, Size size) {
     }
     const std::size_t run = out.counts.size();
     if (run > 2) value += out.counts[run - 2];
-    if (value < 0 || static_cast<std::uint64_t>(value) > most_pixels)
+    if (value < 0 || static_cast<std::uint64_t>(value) > max_pixels)
       return fail(Errc::malformed, "counts: a run is negative or too long", "run {}", run);
     out.counts.push_back(static_cast<std::uint32_t>(value));
   }
-  HALYARD_CHECK(check_counts(out));
+  HALYARD_RETURN_IF_ERROR(check_runs(out));
   return out;
 }
 
 Result<std::uint64_t> rle_area(const Rle& rle) {
-  HALYARD_CHECK(check_counts(rle));
+  HALYARD_RETURN_IF_ERROR(check_runs(rle));
   return set_pixels(rle);
 }
 
 Result<Region> rle_bounds(const Rle& rle) {
-  HALYARD_CHECK(check_counts(rle));
+  HALYARD_RETURN_IF_ERROR(check_runs(rle));
   const auto height = static_cast<std::uint32_t>(rle.size.height);
   std::uint32_t left = 0, right = 0, top = height, bottom = 0, at = 0;
   for (std::size_t i = 0; i < rle.counts.size(); at += rle.counts[i++]) {
@@ -201,7 +201,7 @@ Result<Region> rle_bounds(const Rle& rle) {
 }
 
 Result<double> rle_iou(const Rle& a, const Rle& b, bool is_crowd) {
-  HALYARD_CHECK(check_frames(a, b));
+  HALYARD_RETURN_IF_ERROR(check_frames(a, b));
   std::uint64_t both = 0;
   walk(a, b, [&](bool in_a, bool in_b, std::uint32_t length) {
     if (in_a && in_b) both += length;
@@ -213,10 +213,10 @@ Result<double> rle_iou(const Rle& a, const Rle& b, bool is_crowd) {
 
 Result<Rle> rle_merge(std::span<const Rle> masks, bool intersect) {
   if (masks.empty()) return fail(Errc::invalid_argument, "masks: at least one");
-  HALYARD_CHECK(check_counts(masks[0]));
+  HALYARD_RETURN_IF_ERROR(check_runs(masks[0]));
   Rle out = masks[0];
   for (const Rle& mask : masks.subspan(1)) {
-    HALYARD_CHECK(check_frames(out, mask));
+    HALYARD_RETURN_IF_ERROR(check_frames(out, mask));
     Rle merged{out.size, {}};
     Runs runs(merged.counts);
     walk(out, mask, [&](bool in_a, bool in_b, std::uint32_t length) {

@@ -49,8 +49,8 @@ void blend_rows(const float* a, const float* b, float weight_a, float weight_b, 
   }
 }
 
-void sample_mask(const LogitGrid& grid, const AxisSamples& x, Span columns, const AxisSamples& y,
-                 Span rows, float* lines, ByteRows out) {
+void sample_mask(const LogitGrid& grid, const AxisSamples& x, PixelRange columns,
+                 const AxisSamples& y, PixelRange rows, float* lines, ByteRows out) {
   const auto count = static_cast<std::size_t>(columns.length());
   float* line[2] = {lines, lines + line_floats(count) / 2};
   std::int32_t held[2] = {-2, -2};  // source rows in `line`; no row is -2
@@ -109,8 +109,8 @@ HWY_EXPORT(threshold_row);
 HWY_EXPORT(probability_row);
 }  // namespace
 
-void sample_mask(const LogitGrid& grid, const AxisSamples& x, Span columns, const AxisSamples& y,
-                 Span rows, float* lines, ByteRows out) {
+void sample_mask(const LogitGrid& grid, const AxisSamples& x, PixelRange columns,
+                 const AxisSamples& y, PixelRange rows, float* lines, ByteRows out) {
   HWY_DYNAMIC_DISPATCH(sample_mask)(grid, x, columns, y, rows, lines, out);
 }
 

@@ -31,8 +31,8 @@ inline constexpr std::size_t line_floats(std::size_t width) noexcept {
 }
 
 /// 255 where the interpolated logit is > 0, else 0, for the target pixels of columns x rows.
-void sample_mask(const LogitGrid& grid, const AxisSamples& x, Span columns, const AxisSamples& y,
-                 Span rows, float* lines, ByteRows out);
+void sample_mask(const LogitGrid& grid, const AxisSamples& x, PixelRange columns,
+                 const AxisSamples& y, PixelRange rows, float* lines, ByteRows out);
 
 /// 255 where a logit is > 0.
 void threshold_row(const float* logits, std::size_t count, std::uint8_t* out);

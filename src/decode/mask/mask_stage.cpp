@@ -16,6 +16,7 @@
 #include <type_traits>
 
 #include "decode/head/stored_types.h"
+#include "decode/tile/tile_merge_greedy.h"
 
 #ifndef HALYARD_DECODE_MASK_STAGE_ONCE
 #define HALYARD_DECODE_MASK_STAGE_ONCE
@@ -58,14 +59,14 @@ HWY_INLINE hn::Vec<D> load_real(D d, const T* at) {
 
 // The largest bits of a magnitude so far: those of infinity and NaN are above all others.
 template <class D, class VU>
-HWY_INLINE VU most_bits(D d, hn::Vec<D> value, VU most) {
+HWY_INLINE VU max_bits(D d, hn::Vec<D> value, VU maximum) {
   const hn::RebindToUnsigned<D> du;
   (void)d;
-  return hn::Max(most, hn::BitCast(du, hn::Abs(value)));
+  return hn::Max(maximum, hn::BitCast(du, hn::Abs(value)));
 }
 template <class DU, class VU>
-HWY_INLINE bool all_finite(DU du, VU most) {
-  return hn::AllTrue(du, hn::Lt(most, hn::Set(du, 0x7F800000U)));
+HWY_INLINE bool all_finite(DU du, VU maximum) {
+  return hn::AllTrue(du, hn::Lt(maximum, hn::Set(du, 0x7F800000U)));
 }
 
 template <class T>
@@ -77,13 +78,13 @@ bool real_plane(const std::byte* data, std::size_t count, float zero_point, floa
   const auto zero = hn::Set(d, zero_point);
   const auto factor = hn::Set(d, scale);
   const hn::RebindToUnsigned<decltype(d)> du;
-  auto most = hn::Zero(du);
+  auto maximum = hn::Zero(du);
   bool is_finite = true;
   std::size_t i = 0;
   for (; i + lanes <= count; i += lanes) {
     auto value = load_real(d, reinterpret_cast<const T*>(data + i * sizeof(T)));
     if (is_stored) value = hn::Mul(hn::Sub(value, zero), factor);
-    most = most_bits(d, value, most);
+    maximum = max_bits(d, value, maximum);
     hn::StoreU(value, d, out + i);
   }
   for (; i < count; ++i) {
@@ -91,7 +92,7 @@ bool real_plane(const std::byte* data, std::size_t count, float zero_point, floa
     out[i] = is_stored ? (value - zero_point) * scale : value;
     is_finite = is_finite && std::isfinite(out[i]);
   }
-  return is_finite && all_finite(du, most);
+  return is_finite && all_finite(du, maximum);
 }
 
 // Four pixels by four channels at a time where channels lie side by side; returns how many pixels
@@ -109,7 +110,7 @@ Blocks real_blocks(const StoredRow& row, const ChannelScales& scales, float* out
   const std::size_t pixels = row.pixels / 4 * 4;
   const std::size_t channels = row.channels / 4 * 4;
   const hn::RebindToUnsigned<decltype(d)> du;
-  auto most = hn::Zero(du);
+  auto maximum = hn::Zero(du);
   const auto interleave = [&](auto a, auto b, float* low, float* high) HWY_ATTR {
     const auto a64 = hn::BitCast(d64, a), b64 = hn::BitCast(d64, b);
     hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d64, a64, b64)), d, low);
@@ -121,7 +122,7 @@ Blocks real_blocks(const StoredRow& row, const ChannelScales& scales, float* out
       const auto load = [&](std::ptrdiff_t pixel) HWY_ATTR {
         const auto value =
             load_real(d, reinterpret_cast<const T*>(at + pixel * row.pixel_stride_bytes));
-        most = most_bits(d, value, most);
+        maximum = max_bits(d, value, maximum);
         if (!std::is_integral_v<T> || scales.scale == nullptr) return value;
         return hn::Mul(hn::Sub(value, hn::LoadU(d, scales.zero_point + k)),
                        hn::LoadU(d, scales.scale + k));
@@ -133,7 +134,7 @@ Blocks real_blocks(const StoredRow& row, const ChannelScales& scales, float* out
       interleave(hn::InterleaveUpper(d, a, b), hn::InterleaveUpper(d, c, e), to, to + stride);
     }
   }
-  return {pixels, channels, all_finite(du, most)};
+  return {pixels, channels, all_finite(du, maximum)};
 }
 
 template <class T>

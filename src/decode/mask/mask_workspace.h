@@ -12,15 +12,15 @@ namespace halyard::decode {
 
 /// One mask on its way: from source pixels of the prototypes to pixels of the first target.
 struct MaskPlan {
-  Span columns, rows;                ///< target pixels; prototype pixels where there is no target
-  Span source_columns, source_rows;  ///< prototype pixels whose logits are computed
-  std::size_t grid = 0;              ///< offset of the logits, in floats
+  PixelRange columns, rows;  ///< target pixels; prototype pixels where there is no target
+  PixelRange source_columns, source_rows;  ///< prototype pixels whose logits are computed
+  std::size_t grid = 0;                    ///< offset of the logits, in floats
   std::size_t grid_stride = 0;
 };
 
 struct MaskWorkspace {
   AxisSamples x, y;                ///< target over prototypes
-  AxisSamples second_x, second_y;  ///< picture over the content rectangle
+  AxisSamples second_x, second_y;  ///< image over the content rectangle
   LogitEngine engine;
   std::vector<MaskPlan> plans;
   std::vector<LogitJob> jobs;

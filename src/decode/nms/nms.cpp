@@ -8,6 +8,8 @@
 #include <cmath>
 #include <limits>
 
+#include "decode/nms/suppress.h"
+#include "decode/nms/suppress_rotated.h"
 #include "halyard/trace.h"
 
 namespace halyard::decode {
@@ -52,19 +54,19 @@ void keep_smallest(std::vector<std::uint64_t>& keys, std::size_t k,
   spare = keys;
   const auto last = spare.begin() + static_cast<std::ptrdiff_t>(k - 1);
   std::nth_element(spare.begin(), last, spare.end());
-  std::erase_if(keys, [most = *last](std::uint64_t key) { return key > most; });
+  std::erase_if(keys, [maximum = *last](std::uint64_t key) { return key > maximum; });
 }
 
-constexpr float least_area = 1e-30F;  // below, products lose bits that the bounds count on
+constexpr float min_area = 1e-30F;  // below, products lose bits that the bounds count on
 
 void fill_boxes(std::span<const Detection> candidates, bool class_aware, Workspace& w) {
   w.boxes.resize(w.keys.size());
-  w.may_have_neighbours = true;
+  w.may_use_index = true;
   for (std::size_t i = 0; i < w.keys.size(); ++i) {
     const Detection& d = candidates[index_of(w.keys[i])];
     const FlatBox box = flat_box(d.box, class_aware ? d.label : 0);
     w.boxes.set(i, box);
-    if (box.area > 0 && box.area < least_area) w.may_have_neighbours = false;
+    if (box.area > 0 && box.area < min_area) w.may_use_index = false;
   }
 }
 
@@ -77,8 +79,8 @@ void fill_gaussians(std::span<const Detection> candidates, std::span<const Rotat
   }
 }
 
-void keep_all(std::size_t most, Workspace& w) {
-  w.kept.resize(std::min(most, w.keys.size()));
+void keep_all(std::size_t maximum, Workspace& w) {
+  w.kept.resize(std::min(maximum, w.keys.size()));
   for (std::size_t i = 0; i < w.kept.size(); ++i)
     w.kept[i] = static_cast<std::uint32_t>(i);
 }
@@ -113,8 +115,8 @@ void order(std::span<const Detection> candidates, const SelectionOptions& option
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const Detection& d = candidates[i];
     const auto label = static_cast<std::size_t>(d.label);  // negative ones are past the end
-    const float least = label < thresholds.size() ? thresholds[label] : options.score_threshold;
-    if (d.score >= least) w.keys.push_back(order_key(d.score, i));  // false for NaN
+    const float minimum = label < thresholds.size() ? thresholds[label] : options.score_threshold;
+    if (d.score >= minimum) w.keys.push_back(order_key(d.score, i));  // false for NaN
   }
   const bool cuts = options.nms != Nms::none && options.top_k != 0;
   if (cuts && options.top_k < w.keys.size()) keep_smallest(w.keys, options.top_k, w.spare);
@@ -138,7 +140,7 @@ void select(std::span<const Detection> candidates, std::span<const RotatedBox> b
                                               : std::numeric_limits<std::size_t>::max()};
   const bool class_aware = options.nms == Nms::class_aware;
   if (options.nms == Nms::none) {
-    keep_all(rule.most, w);
+    keep_all(rule.maximum, w);
   } else if (boxes.empty()) {
     fill_boxes(candidates, class_aware, w);
     suppress(rule, w);

@@ -22,10 +22,10 @@ namespace halyard::decode {
 struct Rule {
   Suppression suppression = Suppression::greedy;
   Overlap overlap = Overlap::iou;
-  float threshold = 0;                 ///< [0, 1]
-  float sigma = 1;                     ///< > 0
-  float floor = 0;                     ///< [0, 1]
-  std::size_t most = ~std::size_t{0};  ///< > 0
+  float threshold = 0;                    ///< [0, 1]
+  float sigma = 1;                        ///< > 0
+  float floor = 0;                        ///< [0, 1]
+  std::size_t maximum = ~std::size_t{0};  ///< > 0
 };
 
 /// Boxes as columns. Suppression of those of another label never happens.
@@ -48,52 +48,25 @@ struct Workspace {
   BoxColumns boxes;                  ///< by position
   std::vector<Gaussian> gaussians;   ///< by position; of turned boxes, in place of `boxes`
   BoxColumns survivors;              ///< that may still suppress, with room for a vector
-  std::vector<Gaussian> turned_survivors;
+  std::vector<Gaussian> rotated_survivors;
   std::vector<std::uint32_t> applied;  ///< survivors that a position was held against already
-  Neighbours<FlatBox> neighbours;
-  Neighbours<Gaussian> turned_neighbours;
+  SpatialIndex<FlatBox> index;
+  SpatialIndex<Gaussian> rotated_index;
   /// Whether all areas are large enough that rounding cannot make an overlap of none.
-  bool may_have_neighbours = true;
+  bool may_use_index = true;
   std::vector<std::uint32_t> kept;  ///< positions, then indices of candidates; best first
   std::vector<float> kept_scores;
 };
-
-/// What was asked for, else what the model's description says, else class_aware. Where an anchor
-/// may have several labels, class_aware in place of class_agnostic: one would take the others.
-Nms resolved_nms(std::optional<Nms> chosen, std::optional<Nms> described,
-                 bool multi_label = false) noexcept;
-/// `options.nms` must be set.
-SelectionOptions selection_of(const DecodeOptions& options);
-/// The lowest score with which a candidate of any class may stay: what heads compare with first.
-float least_score(const SelectionOptions& options) noexcept;
-/// A line for people.
-std::string describe(const SelectionOptions& options);
-/// Errors: invalid_argument; the message names the field and its range.
-Status check(const SelectionOptions& options);
-Status check_unit(float value, const char* what);
 
 /// Leaves `kept` (indices of candidates) and `kept_scores`. `boxes`: empty, or one for each
 /// candidate in place of its own box.
 void select(std::span<const Detection> candidates, std::span<const RotatedBox> boxes,
             const SelectionOptions& options, Workspace& workspace);
 
-/// The candidates that select() left, with their scores.
-std::vector<Detection> survivors(std::span<const Detection> candidates, const Workspace& workspace);
-
 /// `keys`: ascending ones are descending scores, then ascending indices; of candidates that reach
 /// their threshold, the best top_k (0: all).
 void order(std::span<const Detection> candidates, const SelectionOptions& options,
            Workspace& workspace);
-
-/// Fills `kept` with positions, from `boxes` and `scores`; soft suppression changes scores.
-void suppress(const Rule& rule, Workspace& workspace);
-/// The same from `gaussians`.
-void suppress_rotated(const Rule& rule, Workspace& workspace);
-/// suppress() without vectors, queues and neighbours: the definition that it is tested against.
-void suppress_plain(const Rule& rule, Workspace& workspace);
-
-/// A score after an overlap, by a soft rule; scores of 0 and below stay.
-float softened(float score, float overlap, const Rule& rule) noexcept;
 
 /// Ascending keys are descending scores, then ascending indices. -0 is 0.
 std::uint64_t order_key(float score, std::size_t index) noexcept;

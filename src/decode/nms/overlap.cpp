@@ -5,7 +5,10 @@
 #include <cmath>
 
 #include "base/elementary.h"
+#include "decode/nms/search_radius.h"
 #include "decode/nms/soft_queue.h"
+#include "decode/nms/suppress.h"
+#include "decode/tile/tile_merge_greedy.h"
 
 namespace halyard::decode {
 
@@ -29,43 +32,6 @@ float overlap_limit(Overlap overlap, float threshold) noexcept {
   // The product with an area is rounded, and must not fall below an exact intersection.
   if (overlap == Overlap::ios && threshold > 0) return std::nextafter(threshold, 2.0F);
   return threshold;
-}
-
-float softened(float score, float overlap, const Rule& rule) noexcept {
-  if (!(score > 0) || !(overlap > 0)) return score;
-  if (rule.suppression == Suppression::soft_linear)
-    return overlap < 1 ? score * (1 - overlap) : 0.0F;
-  const double o = overlap;
-  return score * static_cast<float>(exp_of(-(o * o) / rule.sigma));
-}
-
-Place place_of(const FlatBox& box) noexcept {
-  const double x1 = box.x1, y1 = box.y1, x2 = box.x2, y2 = box.y2;
-  return {(x1 + x2) / 2, (y1 + y2) / 2, x2 - x1, y2 - y1, box.label};
-}
-
-Place place_of(const Gaussian& box) noexcept {
-  const double cos = box.cos * box.cos;
-  const double sin = box.sin * box.sin;
-  return {box.cx, box.cy, std::sqrt(12 * (box.along * cos + box.across * sin)),
-          std::sqrt(12 * (box.along * sin + box.across * cos)), box.label};
-}
-
-Reach reach_of(Overlap overlap, float threshold) noexcept {
-  if (overlap == Overlap::ios) return {0, 1};
-  const double t = threshold;  // a distance IoU above it is an IoU above it
-  return {t, (1 - t) / (1 + t)};
-}
-
-Reach reach_of_gaussians(double limit) noexcept {
-  // The distance of the marginals on an axis is no larger than that of the boxes. With a and b the
-  // variances there: ln((a + b) / (2 sqrt(a b))) / 2 + dx^2 / (4 (a + b)) < limit, where a box's
-  // variance is its extent squared / 12. The first term bounds the ratio of the extents, the second
-  // the distance, and the root of a + b is at most `root` times the sum of their roots.
-  const double e = exp_of(2 * limit);
-  const double ratio = 1 / (e + std::sqrt(std::max(e * e - 1, 0.0)));
-  const double root = std::sqrt(1 + ratio * ratio) / (1 + ratio);
-  return {ratio, 4 * root * std::sqrt(limit / 12)};
 }
 
 }  // namespace halyard::decode

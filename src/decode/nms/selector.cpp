@@ -9,6 +9,7 @@
 #include "base/local.h"
 #include "base/text/format_error.h"
 #include "decode/nms/nms.h"
+#include "decode/nms/selector.h"
 
 namespace halyard {
 
@@ -59,18 +60,18 @@ SelectionOptions selection_of(const DecodeOptions& options) {
   return out;
 }
 
-float least_score(const SelectionOptions& options) noexcept {
+float min_score(const SelectionOptions& options) noexcept {
   const auto& thresholds = options.class_thresholds;
   return thresholds.empty() ? options.score_threshold
                             : *std::min_element(thresholds.begin(), thresholds.end());
 }
 
 std::string describe(const SelectionOptions& options) {
-  const auto least = options.class_thresholds.empty() ? fmt::format("{}", options.score_threshold)
-                                                      : std::string("their class's threshold");
+  const auto minimum = options.class_thresholds.empty() ? fmt::format("{}", options.score_threshold)
+                                                        : std::string("their class's threshold");
   return fmt::format("nms: {}, {}, {} > {}; score >= {}; top {}; at most {}\n",
                      name_of(options.nms), name_of(options.suppression), name_of(options.overlap),
-                     options.iou_threshold, least, options.top_k, options.max_detections);
+                     options.iou_threshold, minimum, options.top_k, options.max_detections);
 }
 
 std::vector<Detection> survivors(std::span<const Detection> candidates, const Workspace& w) {
@@ -101,8 +102,8 @@ Status check(const SelectionOptions& options) {
     return fail(Errc::invalid_argument, "overlap: no such value", "{}",
                 static_cast<int>(options.overlap));
   }
-  HALYARD_CHECK(check_unit(options.iou_threshold, "iou_threshold: must be in [0, 1]"));
-  HALYARD_CHECK(check_unit(options.soft_floor, "soft_floor: must be in [0, 1]"));
+  HALYARD_RETURN_IF_ERROR(check_unit(options.iou_threshold, "iou_threshold: must be in [0, 1]"));
+  HALYARD_RETURN_IF_ERROR(check_unit(options.soft_floor, "soft_floor: must be in [0, 1]"));
   if (!(options.soft_sigma > 0) || !std::isfinite(options.soft_sigma)) {
     return fail(Errc::invalid_argument, "soft_sigma: must be above 0 and finite", "{}",
                 options.soft_sigma);
@@ -120,8 +121,8 @@ Status check_unit(float value, const char* what) {
 namespace {
 
 Status check_count(std::size_t count) {
-  constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max() - 1;
-  if (count <= most) return {};
+  constexpr std::size_t maximum = std::numeric_limits<std::uint32_t>::max() - 1;
+  if (count <= maximum) return {};
   return fail(Errc::invalid_argument, "candidates: at most 4294967294", "{}", count);
 }
 
@@ -133,19 +134,19 @@ Selector& Selector::operator=(Selector&&) noexcept = default;
 Selector::~Selector() = default;
 
 Result<Selector> Selector::create(SelectionOptions options) {
-  HALYARD_CHECK(decode::check(options));
+  HALYARD_RETURN_IF_ERROR(decode::check(options));
   return Selector(std::make_unique<Impl>(Impl{std::move(options), {}}));
 }
 
 Result<std::span<const std::uint32_t>> Selector::select(std::span<const Detection> candidates) {
-  HALYARD_CHECK(check_count(candidates.size()));
+  HALYARD_RETURN_IF_ERROR(check_count(candidates.size()));
   decode::select(candidates, {}, impl_->options, impl_->workspace);
   return std::span<const std::uint32_t>(impl_->workspace.kept);
 }
 
 Result<std::span<const std::uint32_t>> Selector::select(std::span<const Detection> candidates,
                                                         std::span<const RotatedBox> boxes) {
-  HALYARD_CHECK(check_count(candidates.size()));
+  HALYARD_RETURN_IF_ERROR(check_count(candidates.size()));
   if (boxes.size() != candidates.size()) {
     return fail(Errc::invalid_argument, "boxes: as many as candidates", "{} boxes, {} candidates",
                 boxes.size(), candidates.size());

@@ -8,35 +8,28 @@
 #include <optional>
 
 #include "decode/nms/nms.h"
+#include "decode/nms/search_radius.h"
 
 namespace halyard::decode {
 
-Place place_of(const FlatBox& box) noexcept;
-Place place_of(const Gaussian& box) noexcept;
-Reach reach_of(Overlap overlap, float threshold) noexcept;
-/// Of is_nearer().
-Reach reach_of_gaussians(double limit) noexcept;
-
 /// What pays, measured: `enough` survivors before neighbourhoods are looked at, and how many of
 /// them a loop over all passes while one cell is found. Vectors go through upright boxes.
-struct Pays {
+struct IndexCost {
   std::size_t enough;
   std::size_t per_cell;
 };
-inline constexpr Pays pays_on_vectors{1024, 16};
-inline constexpr Pays pays_one_by_one{64, 1};
+inline constexpr IndexCost pays_on_vectors{1024, 16};
+inline constexpr IndexCost pays_one_by_one{64, 1};
 
 /// Survivors and, once there are many, their neighbourhoods.
 template <class Payload>
-class Crowd {
+class SurvivorIndex {
  public:
-  /// `most`: that push() will be called for. `allowed`: whether neighbourhoods may be used at all.
-  Crowd(Neighbours<Payload>& neighbours, Reach reach, std::size_t most, Pays pays, bool allowed)
-      : neighbours_(neighbours),
-        reach_(reach),
-        most_(most),
-        pays_(pays),
-        state_(allowed ? few : never) {}
+  /// `maximum`: that push() will be called for. `allowed`: whether neighbourhoods may be used at
+  /// all.
+  SurvivorIndex(SpatialIndex<Payload>& index, SearchRadius reach, std::size_t maximum,
+                IndexCost pays, bool allowed)
+      : index_(index), reach_(reach), max_(maximum), pays_(pays), state_(allowed ? few : never) {}
 
   /// After a survivor was added; there are `count`, and at(k) gives them.
   template <class At>
@@ -44,13 +37,13 @@ class Crowd {
     if (state_ == never || (state_ == few && count < pays_.enough)) return;
     std::size_t k = count - 1;
     if (state_ == few) {
-      neighbours_.start(most_, reach_);
+      index_.start(max_, reach_);
       state_ = many;
       k = 0;
     }
     for (; k < count; ++k) {
       const Payload payload = at(k);
-      neighbours_.add(place_of(payload), payload);
+      index_.add(place_of(payload), payload);
     }
     count_ = count;
   }
@@ -59,16 +52,16 @@ class Crowd {
   template <class Test>
   std::optional<bool> any(const Payload& box, Test test) const {
     if (state_ != many) return std::nullopt;
-    return neighbours_.any(place_of(box), count_ / pays_.per_cell, test);
+    return index_.any(place_of(box), count_ / pays_.per_cell, test);
   }
 
  private:
   enum State { few, many, never };
 
-  Neighbours<Payload>& neighbours_;
-  Reach reach_;
-  std::size_t most_;
-  Pays pays_;
+  SpatialIndex<Payload>& index_;
+  SearchRadius reach_;
+  std::size_t max_;
+  IndexCost pays_;
   State state_;
   std::size_t count_ = 0;
 };
@@ -85,7 +78,7 @@ void soften(const Rule& rule, Workspace& w, Score score, Keep keep) {
   for (std::size_t i = 0; i < w.scores.size(); ++i)
     queue.push_back(order_key(w.scores[i], i));  // ascending: a heap
   w.applied.assign(w.scores.size(), 0);
-  while (!queue.empty() && w.kept.size() < rule.most) {
+  while (!queue.empty() && w.kept.size() < rule.maximum) {
     std::pop_heap(queue.begin(), queue.end(), std::greater<>());
     const std::uint32_t i = index_of(queue.back());
     queue.pop_back();

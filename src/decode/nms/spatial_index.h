@@ -20,7 +20,7 @@
 namespace halyard::decode {
 
 /// How far two boxes may differ that overlap enough to matter, on each axis.
-struct Reach {
+struct SearchRadius {
   double ratio = 0;     ///< the smaller extent is more than this times the larger
   double distance = 1;  ///< the centres are closer than this times the mean of the extents
 };
@@ -36,15 +36,15 @@ struct Place {
 
 /// Collisions of its hash only show a candidate more survivors than needed.
 template <class Payload>
-class Neighbours {
+class SpatialIndex {
  public:
-  /// Empties it; `most` boxes will be added at most.
-  void start(std::size_t most, Reach reach) {
-    const std::size_t slots = std::bit_ceil(2 * most + 2);
+  /// Empties it; `maximum` boxes will be added at most.
+  void start(std::size_t maximum, SearchRadius reach) {
+    const std::size_t slots = std::bit_ceil(2 * maximum + 2);
     shift_ = std::countl_zero(slots - 1);
     heads_.assign(slots, nobody);
     nodes_.clear();
-    nodes_.reserve(most);
+    nodes_.reserve(maximum);
     present_ = {};
     x_ = {};
     y_ = {};
@@ -178,7 +178,7 @@ class Neighbours {
     return false;
   }
 
-  Reach reach_;
+  SearchRadius reach_;
   int shift_ = 63;
   std::vector<std::uint32_t> heads_;
   std::vector<Node> nodes_;

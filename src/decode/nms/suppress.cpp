@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Suppression on vectors: each box against the survivors so far, a vector of them at a time; where
 // they have become many, against those nearby (neighbours.h).
+#include "base/elementary.h"
 #include "decode/nms/soft_queue.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -13,6 +14,8 @@
 #include <cstdint>
 
 #include "decode/nms/nms.h"
+#include "decode/nms/search_radius.h"
+#include "decode/nms/suppress.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace halyard::decode {
@@ -65,11 +68,11 @@ HWY_INLINE hn::Mask<D> suppressors(D d, const BoxColumns& kept, std::size_t k, c
   const auto same =
       hn::RebindMask(d, hn::Eq(hn::LoadU(di, kept.label.data() + k), hn::Set(di, box.label)));
   if constexpr (overlap == Overlap::iou) {
-    const auto least = hn::Mul(hn::Set(d, limit), hn::Add(area, hn::Set(d, box.area)));
-    return hn::And(same, hn::Gt(shared, least));
+    const auto minimum = hn::Mul(hn::Set(d, limit), hn::Add(area, hn::Set(d, box.area)));
+    return hn::And(same, hn::Gt(shared, minimum));
   } else if constexpr (overlap == Overlap::ios) {
-    const auto least = hn::Mul(hn::Set(d, limit), hn::Min(area, hn::Set(d, box.area)));
-    return hn::And(same, hn::Gt(shared, least));
+    const auto minimum = hn::Mul(hn::Set(d, limit), hn::Min(area, hn::Set(d, box.area)));
+    return hn::And(same, hn::Gt(shared, minimum));
   } else {
     return hn::And(same, hn::Gt(shared, hn::Zero(d)));  // few; the rest is for one pair at a time
   }
@@ -106,9 +109,9 @@ template <Overlap overlap>
 void suppress_hard(const Rule& rule, Workspace& w) {
   const float limit = overlap_limit(overlap, rule.threshold);
   Survivors kept(w.survivors);
-  Crowd crowd(w.neighbours, reach_of(rule.overlap, rule.threshold), w.boxes.size(), pays_on_vectors,
-              w.may_have_neighbours);
-  for (std::size_t i = 0; i < w.boxes.size() && w.kept.size() < rule.most; ++i) {
+  SurvivorIndex crowd(w.index, reach_of(rule.overlap, rule.threshold), w.boxes.size(),
+                      pays_on_vectors, w.may_use_index);
+  for (std::size_t i = 0; i < w.boxes.size() && w.kept.size() < rule.maximum; ++i) {
     const FlatBox box = w.boxes.at(i);
     if (box.area == 0) {
       w.kept.push_back(static_cast<std::uint32_t>(i));
@@ -186,6 +189,14 @@ HWY_EXPORT(suppress_boxes);
 void suppress(const Rule& rule, Workspace& workspace) {
   workspace.kept.clear();
   HWY_DYNAMIC_DISPATCH(suppress_boxes)(rule, workspace);
+}
+
+float softened(float score, float overlap, const Rule& rule) noexcept {
+  if (!(score > 0) || !(overlap > 0)) return score;
+  if (rule.suppression == Suppression::soft_linear)
+    return overlap < 1 ? score * (1 - overlap) : 0.0F;
+  const double o = overlap;
+  return score * static_cast<float>(exp_of(-(o * o) / rule.sigma));
 }
 
 }  // namespace halyard::decode

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Suppression as it is defined: every box against every other. Not called by the library.
+#include "decode/nms/suppress_reference.h"
 #include "decode/nms/nms.h"
 #include "decode/nms/soft_queue.h"
+#include "decode/nms/suppress.h"
 
 namespace halyard::decode {
 namespace {
@@ -10,7 +12,7 @@ template <Overlap overlap>
 void hard(const Rule& rule, Workspace& w) {
   const float limit = overlap_limit(overlap, rule.threshold);
   std::vector<std::size_t> suppressors;
-  for (std::size_t i = 0; i < w.boxes.size() && w.kept.size() < rule.most; ++i) {
+  for (std::size_t i = 0; i < w.boxes.size() && w.kept.size() < rule.maximum; ++i) {
     const bool goes = std::any_of(suppressors.begin(), suppressors.end(), [&](std::size_t k) {
       return suppresses<overlap>(w.boxes.at(k), w.boxes.at(i), limit);
     });
@@ -23,7 +25,7 @@ template <Overlap overlap>
 void soft(const Rule& rule, Workspace& w) {
   const float limit = overlap_limit(overlap, rule.threshold);
   std::vector<bool> gone(w.boxes.size());
-  while (w.kept.size() < rule.most) {
+  while (w.kept.size() < rule.maximum) {
     std::size_t best = gone.size();
     for (std::size_t i = 0; i < gone.size(); ++i) {
       if (!gone[i] && (best == gone.size() || w.scores[i] > w.scores[best])) best = i;
@@ -48,7 +50,7 @@ void soft(const Rule& rule, Workspace& w) {
 
 }  // namespace
 
-void suppress_plain(const Rule& rule, Workspace& workspace) {
+void suppress_reference(const Rule& rule, Workspace& workspace) {
   workspace.kept.clear();
   with_overlap(rule.overlap, [&](auto overlap) {
     if (is_soft(rule.suppression)) {

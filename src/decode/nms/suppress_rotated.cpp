@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Suppression of turned boxes, one pair at a time.
+#include "decode/nms/suppress_rotated.h"
 #include "decode/nms/nms.h"
+#include "decode/nms/search_radius.h"
 #include "decode/nms/soft_queue.h"
+#include "decode/nms/suppress.h"
 
 namespace halyard::decode {
 namespace {
 
-void suppress_hard(const Rule& rule, Workspace& w) {
+void suppress_rotated_hard(const Rule& rule, Workspace& w) {
   const double limit = distance_limit(rule.threshold);
-  auto& kept = w.turned_survivors;
+  auto& kept = w.rotated_survivors;
   kept.clear();
-  Crowd crowd(w.turned_neighbours, reach_of_gaussians(limit), w.gaussians.size(), pays_one_by_one,
-              true);
-  for (std::size_t i = 0; i < w.gaussians.size() && w.kept.size() < rule.most; ++i) {
+  SurvivorIndex crowd(w.rotated_index, reach_of_gaussians(limit), w.gaussians.size(),
+                      pays_one_by_one, true);
+  for (std::size_t i = 0; i < w.gaussians.size() && w.kept.size() < rule.maximum; ++i) {
     const Gaussian& box = w.gaussians[i];
     if (box.is_empty()) {
       w.kept.push_back(static_cast<std::uint32_t>(i));
@@ -28,8 +31,8 @@ void suppress_hard(const Rule& rule, Workspace& w) {
   }
 }
 
-float score_against(const std::vector<Gaussian>& kept, std::size_t i, double limit,
-                    const Rule& rule, Workspace& w) {
+float rotated_score_against(const std::vector<Gaussian>& kept, std::size_t i, double limit,
+                            const Rule& rule, Workspace& w) {
   const Gaussian& box = w.gaussians[i];
   float score = w.scores[i];
   if (box.is_empty()) return score;
@@ -40,16 +43,16 @@ float score_against(const std::vector<Gaussian>& kept, std::size_t i, double lim
   return score;
 }
 
-void suppress_softly(const Rule& rule, Workspace& w) {
+void suppress_rotated_softly(const Rule& rule, Workspace& w) {
   // Any overlap counts for a Gaussian weight.
   const double limit =
       distance_limit(rule.suppression == Suppression::soft_gaussian ? 0 : rule.threshold);
-  auto& kept = w.turned_survivors;
+  auto& kept = w.rotated_survivors;
   kept.clear();
   soften(
       rule, w,
       [&](std::size_t i) {
-        const float score = score_against(kept, i, limit, rule, w);
+        const float score = rotated_score_against(kept, i, limit, rule, w);
         w.applied[i] = static_cast<std::uint32_t>(kept.size());
         return score;
       },
@@ -63,9 +66,9 @@ void suppress_softly(const Rule& rule, Workspace& w) {
 void suppress_rotated(const Rule& rule, Workspace& workspace) {
   workspace.kept.clear();
   if (is_soft(rule.suppression)) {
-    suppress_softly(rule, workspace);
+    suppress_rotated_softly(rule, workspace);
   } else {
-    suppress_hard(rule, workspace);
+    suppress_rotated_hard(rule, workspace);
   }
 }
 

@@ -12,8 +12,10 @@
 #include "base/text/format_error.h"
 #include "decode/head/threshold.h"
 #include "decode/mask/mask_sample.h"
+#include "decode/semantic/semantic_classes.h"
 #include "decode/semantic/semantic_frame.h"
 #include "decode/semantic/semantic_kernels.h"
+#include "decode/semantic/semantic_plan.h"
 #include "halyard/trace.h"
 
 namespace halyard {
@@ -45,7 +47,7 @@ void for_each_band(const AxisSamples& y, const Use& use) {
     std::int32_t end = row + 1;
     while (end < y.map.target && y.low[static_cast<std::size_t>(end)] == low)
       ++end;
-    use(low, std::min(low + 1, y.map.source - 1), Span{row, end});
+    use(low, std::min(low + 1, y.map.source - 1), PixelRange{row, end});
     row = end;
   }
 }
@@ -64,7 +66,7 @@ class AccurateMap {
     hold(work.plane, plan.scores.channels * block_cells);
   }
   void run() {
-    for_each_band(work_.y, [&](std::int32_t low, std::int32_t high, Span rows) {
+    for_each_band(work_.y, [&](std::int32_t low, std::int32_t high, PixelRange rows) {
       staged_.need(low);
       staged_.need(high);
       band(low, high, rows);
@@ -72,12 +74,12 @@ class AccurateMap {
   }
 
  private:
-  void band(std::int32_t low, std::int32_t high, Span rows);
+  void band(std::int32_t low, std::int32_t high, PixelRange rows);
   bool find_mixed(const std::uint16_t* a, const std::uint16_t* b);
   void compute_block(std::int32_t cell);
-  void compute_run(Span cells, std::uint16_t lanes);
+  void compute_run(PixelRange cells, std::uint16_t lanes);
   // Target columns whose left neighbour is a cell of the range.
-  Span columns_of(Span cells) const noexcept {
+  PixelRange columns_of(PixelRange cells) const noexcept {
     const auto* first = work_.x.low.data();
     const auto* last = first + work_.x.map.target;
     const auto* begin = std::lower_bound(first, last, cells.begin);
@@ -91,12 +93,12 @@ class AccurateMap {
   TargetPlane out_;
   const float* upper_ = nullptr;
   const float* lower_ = nullptr;
-  Span rows_;
+  PixelRange rows_;
   std::size_t rivals_ = 0;  ///< classes that may win somewhere in the block
 };
 
 template <class T>
-void AccurateMap<T>::band(std::int32_t low, std::int32_t high, Span rows) {
+void AccurateMap<T>::band(std::int32_t low, std::int32_t high, PixelRange rows) {
   const auto width = static_cast<std::size_t>(plan_.target.width);
   const std::uint16_t* a = staged_.labels(low);
   pick(a, work_.x.low.data(), width, out_.row<T>(rows.begin));
@@ -157,8 +159,8 @@ void AccurateMap<T>::compute_block(std::int32_t cell) {
 }
 
 template <class T>
-void AccurateMap<T>::compute_run(Span cells, std::uint16_t lanes) {
-  const Span columns = columns_of(cells);
+void AccurateMap<T>::compute_run(PixelRange cells, std::uint16_t lanes) {
+  const PixelRange columns = columns_of(cells);
   if (columns.is_empty()) return;
   std::size_t count = 0;
   for (std::size_t i = 0; i < rivals_; ++i) {
@@ -193,7 +195,7 @@ void blend_all(const SemanticPlan& plan, SemanticWorkspace& work, const Row& row
   const auto width = static_cast<std::size_t>(plan.target.width);
   const std::size_t stride = width + AxisSamples::padding;
   hold(work.scratch, line_floats(width));
-  for_each_band(work.y, [&](std::int32_t low, std::int32_t high, Span rows) {
+  for_each_band(work.y, [&](std::int32_t low, std::int32_t high, PixelRange rows) {
     hold(work.plane, stride * static_cast<std::size_t>(rows.length()) + AxisSamples::padding);
     const auto [upper, lower] = row(low, high);
     blend_plane({upper, lower, 0, 0, &work.x, &work.y, {0, plan.target.width}, rows},
@@ -252,8 +254,8 @@ void map_nearest(const SemanticPlan& plan, StagedScores& staged, SemanticWorkspa
 }
 
 // Real values of the best classes, or their probabilities, at the head's resolution; then blended.
-void map_confidence(const SemanticPlan& plan, const SemanticOptions& options, decode::Affine affine,
-                    SemanticWorkspace& work, TargetPlane out) {
+void map_confidence(const SemanticPlan& plan, const SemanticOptions& options,
+                    decode::Dequantization affine, SemanticWorkspace& work, TargetPlane out) {
   const std::size_t pixels = plan.scores.width * plan.scores.height;
   const bool softmax = options.confidence == SemanticConfidence::softmax;
   for (std::size_t i = 0; i < pixels; ++i)
@@ -289,7 +291,7 @@ ChannelScales scales_of(const Tensor& scores, std::size_t classes, SemanticWorks
 }
 
 // From staged to real values.
-decode::Affine affine_of(const Tensor& scores, const ChannelScales& scales) {
+decode::Dequantization affine_of(const Tensor& scores, const ChannelScales& scales) {
   const auto& q = scores.quantization();
   if (!is_integer(scores.dtype()) || !q || scales.scale != nullptr) return {};
   return {q->scale_at(0), q->zero_point_at(0)};
@@ -337,7 +339,7 @@ Status SemanticMapper::map(const Tensor& scores, const SemanticOptions& options,
   work.x.prepare(plan.x);
   work.y.prepare(plan.y);
   const ChannelScales scales = scales_of(scores, plan.scores.channels, work);
-  const decode::Affine affine = affine_of(scores, scales);
+  const decode::Dequantization affine = affine_of(scores, scales);
   const bool softmax = confidence != nullptr && options.confidence == SemanticConfidence::softmax;
   StagedScores staged(plan.scores, scales, softmax, affine.scale, work);
   if (is_wide) {
@@ -348,7 +350,7 @@ Status SemanticMapper::map(const Tensor& scores, const SemanticOptions& options,
   if (confidence == nullptr) return {};
   if (options.mode == SemanticMode::fast) {
     // Nearest pixels are not all that are blended.
-    for_each_band(work.y, [&](std::int32_t low, std::int32_t high, Span) {
+    for_each_band(work.y, [&](std::int32_t low, std::int32_t high, PixelRange) {
       staged.need(low);
       staged.need(high);
     });

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/text/format_error.h"
+#include "decode/semantic/semantic_classes.h"
 #include "decode/semantic/semantic_frame.h"
 
 namespace halyard::decode {

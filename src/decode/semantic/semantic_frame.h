@@ -44,10 +44,6 @@ struct SemanticPlan {
   std::optional<DType> confidence;
 };
 
-/// Errors: as SemanticMapper::map().
-Result<SemanticPlan> plan_semantic(const Tensor& scores, const SemanticOptions& options,
-                                   const Tensor& out, const Tensor* confidence);
-
 /// A mapped plane of pixels side by side.
 struct TargetPlane {
   std::byte* data = nullptr;
@@ -57,9 +53,6 @@ struct TargetPlane {
     return reinterpret_cast<T*>(data + y * stride_bytes);
   }
 };
-
-/// Class ids at work's nearest pixels. Errors: invalid_argument (an id that out cannot hold).
-Status resample_class_map(const SemanticPlan& plan, const SemanticWorkspace& work, TargetPlane out);
 
 /// Rows of scores staged in two blocks, so that neighbours across a border are both there, with the
 /// best class of each pixel.

@@ -71,13 +71,13 @@ void sum_of_exponentials(const float* planes, std::size_t stride, std::size_t cl
                          const float* best, float scale, std::size_t pixels, float* out) {
   const Floats d;
   const auto factor = hn::Set(d, scale);
-  const auto least = hn::Set(d, -80.0F);
+  const auto minimum = hn::Set(d, -80.0F);
   for (std::size_t i = 0; i < pixels; i += hn::Lanes(d)) {
     const auto top = hn::LoadU(d, best + i);
     auto sum = hn::Zero(d);
     for (std::size_t k = 0; k < classes; ++k) {
       const auto below = hn::Mul(hn::Sub(hn::LoadU(d, planes + k * stride + i), top), factor);
-      sum = hn::Add(sum, exponential(d, hn::Max(below, least)));
+      sum = hn::Add(sum, exponential(d, hn::Max(below, minimum)));
     }
     hn::StoreU(sum, d, out + i);
   }

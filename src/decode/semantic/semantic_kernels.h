@@ -37,7 +37,7 @@ struct Contest {
   std::int32_t left = 0;
   const AxisSamples* x = nullptr;
   const AxisSamples* y = nullptr;
-  Span columns, rows;
+  PixelRange columns, rows;
 };
 
 /// Interpolates the listed classes (ascending) and writes the first best one of each pixel to

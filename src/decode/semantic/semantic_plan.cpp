@@ -8,20 +8,21 @@
 #include "base/text/format_error.h"
 #include "decode/head/stored_types.h"
 #include "decode/semantic/semantic_frame.h"
+#include "decode/semantic/semantic_plan.h"
 
 namespace halyard::decode {
 namespace {
 
-constexpr std::size_t most_pixels = 1U << 15;  // per axis
+constexpr std::size_t max_pixels = 1U << 15;  // per axis
 
-struct Axes {
+struct ScoreAxes {
   std::optional<std::size_t> batch, classes;
   std::size_t y = 0, x = 0;
 };
 
-Result<Axes> axes_of(const Tensor& scores, SemanticLayout layout) {
+Result<ScoreAxes> score_axes(const Tensor& scores, SemanticLayout layout) {
   const std::size_t rank = scores.rank();
-  Axes out;
+  ScoreAxes out;
   if (layout == SemanticLayout::class_map) {
     const bool channel_last = rank >= 3 && scores.shape()[rank - 1] == 1;
     const bool fits =
@@ -48,8 +49,8 @@ Result<Axes> axes_of(const Tensor& scores, SemanticLayout layout) {
 
 Result<PrototypeGrid> grid_of_scores(const Tensor& scores, const SemanticOptions& options) {
   if (scores.is_image() && scores.plane_count() > 1)
-    return fail(Errc::unsupported, "scores: a picture of several planes is no network output");
-  HALYARD_TRY(const Axes axes, axes_of(scores, options.layout));
+    return fail(Errc::unsupported, "scores: an image of several planes is no network output");
+  HALYARD_TRY(const ScoreAxes axes, score_axes(scores, options.layout));
   const Layout& layout = scores.layout();
   PrototypeGrid grid;
   grid.dtype = layout.dtype;
@@ -59,8 +60,8 @@ Result<PrototypeGrid> grid_of_scores(const Tensor& scores, const SemanticOptions
   grid.pixel_stride_bytes = layout.stride_bytes[axes.x];
   grid.channels = axes.classes ? layout.shape[*axes.classes] : 1;
   grid.channel_stride_bytes = axes.classes ? layout.stride_bytes[*axes.classes] : 0;
-  const std::size_t least = std::min({grid.height, grid.width, grid.channels});
-  if (least == 0 || std::max(grid.height, grid.width) > most_pixels || grid.channels > 65536) {
+  const std::size_t minimum = std::min({grid.height, grid.width, grid.channels});
+  if (minimum == 0 || std::max(grid.height, grid.width) > max_pixels || grid.channels > 65536) {
     return fail(Errc::invalid_argument, "scores: extents 1..32768, and at most 65536 classes",
                 "shape [{}]", fmt::join(scores.shape(), ", "));
   }
@@ -80,7 +81,7 @@ Status check_scales(const Tensor& scores, const SemanticOptions& options,
   const auto& quantization = scores.quantization();
   if (!quantization || options.layout == SemanticLayout::class_map || !is_integer(grid.dtype))
     return {};
-  HALYARD_CHECK(validate(*quantization, grid.dtype, scores.shape()));
+  HALYARD_RETURN_IF_ERROR(validate(*quantization, grid.dtype, scores.shape()));
   if (quantization->is_per_tensor()) return {};
   const std::size_t classes =
       options.layout == SemanticLayout::classes_first ? scores.rank() - 3 : scores.rank() - 1;
@@ -94,7 +95,7 @@ Result<Size> plane_size(const Tensor& plane, const char* what) {
   const Layout& layout = plane.layout();
   const bool is_plane = layout.rank == 2 || (layout.rank == 3 && layout.shape[2] == 1);
   const bool fits = is_plane && layout.shape[0] > 0 && layout.shape[1] > 0 &&
-                    layout.shape[0] <= most_pixels && layout.shape[1] <= most_pixels &&
+                    layout.shape[0] <= max_pixels && layout.shape[1] <= max_pixels &&
                     static_cast<std::size_t>(layout.stride_bytes[1]) == size_of(layout.dtype);
   if (fits)
     return Size{static_cast<std::int32_t>(layout.shape[1]),
@@ -127,7 +128,7 @@ Status check_confidence(const Tensor& scores, const SemanticOptions& options, co
   return {};
 }
 
-Result<RegionF> content_of(const SemanticOptions& options, const Size& input) {
+Result<RegionF> checked_content(const SemanticOptions& options, const Size& input) {
   const RegionF c = options.content.value_or(Region{0, 0, input.width, input.height});
   const bool fits = input.width > 0 && input.height > 0 && c.x >= 0 && c.y >= 0 && c.width > 0 &&
                     c.height > 0 && c.x + c.width <= input.width + 1e-3 &&
@@ -144,17 +145,18 @@ Result<SemanticPlan> plan_semantic(const Tensor& scores, const SemanticOptions& 
   SemanticPlan plan;
   HALYARD_TRY(plan.scores, grid_of_scores(scores, options));
   const PrototypeGrid& grid = plan.scores;
-  HALYARD_CHECK(check_scales(scores, options, grid));
+  HALYARD_RETURN_IF_ERROR(check_scales(scores, options, grid));
   HALYARD_TRY(plan.target, plane_size(out, "out: [H, W], pixels side by side"));
-  HALYARD_CHECK(check_out(out, grid.channels, options.layout == SemanticLayout::class_map));
+  HALYARD_RETURN_IF_ERROR(
+      check_out(out, grid.channels, options.layout == SemanticLayout::class_map));
   if (confidence != nullptr) {
-    HALYARD_CHECK(check_confidence(scores, options, *confidence, plan.target));
+    HALYARD_RETURN_IF_ERROR(check_confidence(scores, options, *confidence, plan.target));
     plan.confidence = confidence->dtype();
   }
   const auto width = static_cast<std::int32_t>(grid.width);
   const auto height = static_cast<std::int32_t>(grid.height);
   const Size input = options.input.value_or(Size{width, height});
-  HALYARD_TRY(const RegionF content, content_of(options, input));
+  HALYARD_TRY(const RegionF content, checked_content(options, input));
   const auto axis = [](std::int32_t source, double size, double from, double extent,
                        std::int32_t target) {
     return AxisMap{source, target, from * source / size, extent * source / (size * target)};

@@ -5,6 +5,7 @@
 
 #include "decode/semantic/semantic_frame.h"
 #include "decode/semantic/semantic_kernels.h"
+#include "decode/tile/tile_merge_greedy.h"
 
 namespace halyard::decode {
 namespace {

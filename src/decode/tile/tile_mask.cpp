@@ -9,7 +9,7 @@
 namespace halyard {
 namespace {
 
-Status check(const TileOrigin& member, std::span<const TileMasks> tiles, Size frame) {
+Status check_tile(const TileOrigin& member, std::span<const TileMasks> tiles, Size frame) {
   if (member.tile >= tiles.size() || tiles[member.tile].masks == nullptr) {
     return fail(Errc::invalid_argument, "tiles: a member's tile has no masks", "tile {} of {}",
                 member.tile, tiles.size());
@@ -41,12 +41,12 @@ Status merge_tile_masks(std::span<const TileOrigin> members, std::span<const Til
   if (members.empty()) return fail(Errc::invalid_argument, "members: a detection has one at least");
   std::vector<Rle> masks;
   for (const TileOrigin& member : members) {
-    HALYARD_CHECK(check(member, tiles, frame));
+    HALYARD_RETURN_IF_ERROR(check_tile(member, tiles, frame));
     const TileMasks& tile = tiles[member.tile];
     MaskView mask = (*tile.masks)[member.detection];
     mask.region.x += tile.region.x;
     mask.region.y += tile.region.y;
-    HALYARD_CHECK(rle_encode(mask, frame, masks.emplace_back()));
+    HALYARD_RETURN_IF_ERROR(rle_encode(mask, frame, masks.emplace_back()));
   }
   HALYARD_TRY(out, rle_merge(masks));
   return {};

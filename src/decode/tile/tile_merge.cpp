@@ -9,14 +9,16 @@
 
 #include "base/local.h"
 #include "base/text/format_error.h"
+#include "decode/head/extras.h"
+#include "decode/tile/tile_merge_greedy.h"
 #include "halyard/trace.h"
 
 namespace halyard {
 namespace {
 
 // Of one plan, see plan_tiles().
-constexpr std::size_t most_tiles = std::size_t{1} << 16;
-constexpr std::size_t most_per_tile = std::size_t{1} << 16;
+constexpr std::size_t max_tiles = std::size_t{1} << 16;
+constexpr std::size_t max_per_tile = std::size_t{1} << 16;
 
 constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 
@@ -37,7 +39,7 @@ struct Axis {
   double offset = 0;
 };
 
-Axis axis_of(double begin, double extent, double from, double to) noexcept {
+Axis merged_axis(double begin, double extent, double from, double to) noexcept {
   const double span = to == from ? 1 : to - from;
   const double scale = extent / span;
   return {scale, begin - from * scale};
@@ -70,8 +72,8 @@ TilePlacement TilePlacement::of_fractions(std::size_t index, std::size_t count, 
                                           const RegionF& crop,
                                           const std::optional<Box>& letterbox) noexcept {
   const Box shown = letterbox.value_or(Box{0, 0, 1, 1});
-  const Axis x = axis_of(crop.x, crop.width, shown.x1, shown.x2);
-  const Axis y = axis_of(crop.y, crop.height, shown.y1, shown.y2);
+  const Axis x = merged_axis(crop.x, crop.width, shown.x1, shown.x2);
+  const Axis y = merged_axis(crop.y, crop.height, shown.y1, shown.y2);
   return {index, count, frame, crop, Affine{{x.scale, 0, x.offset, 0, y.scale, y.offset}}};
 }
 
@@ -107,8 +109,8 @@ float ios(const Box& a, const Box& b) noexcept {
 
 Result<std::vector<Detection>> merge_detections(std::span<const Detection> detections,
                                                 const MergeOptions& options) {
-  HALYARD_CHECK(decode::check(options));
-  if (detections.size() > decode::most_detections)
+  HALYARD_RETURN_IF_ERROR(decode::check_merge_options(options));
+  if (detections.size() > decode::max_detections)
     return fail(Errc::invalid_argument, "detections: at most 2^24", "{}", detections.size());
   trace::Span span("decode.merge_detections");
   span.arg("detections", detections.size());
@@ -147,13 +149,13 @@ struct HALYARD_LOCAL TileAccumulator::Impl {
 Result<TileAccumulator> TileAccumulator::create(FrameSize frame, std::size_t tiles,
                                                 const MergeOptions& options,
                                                 std::size_t detections_per_tile) {
-  HALYARD_CHECK(decode::check(options));
+  HALYARD_RETURN_IF_ERROR(decode::check_merge_options(options));
   if (!is_extent(frame.width) || !is_extent(frame.height))
     return fail(Errc::invalid_argument, "frame: extents must be above 0 and finite", "{}x{}",
                 frame.width, frame.height);
-  if (tiles < 1 || tiles > most_tiles)
+  if (tiles < 1 || tiles > max_tiles)
     return fail(Errc::invalid_argument, "tiles: must be 1..65536", "{}", tiles);
-  if (detections_per_tile > most_per_tile)
+  if (detections_per_tile > max_per_tile)
     return fail(Errc::invalid_argument, "detections_per_tile: at most 65536", "{}",
                 detections_per_tile);
   auto impl = std::make_unique<Impl>();
@@ -161,7 +163,7 @@ Result<TileAccumulator> TileAccumulator::create(FrameSize frame, std::size_t til
   impl->options = options;
   impl->has_tile.resize(tiles);
   impl->missing = tiles;
-  const std::size_t expected = std::min(tiles * detections_per_tile, decode::most_detections);
+  const std::size_t expected = std::min(tiles * detections_per_tile, decode::max_detections);
   impl->detections.reserve(expected);
   impl->origins.reserve(expected);
   return TileAccumulator(std::move(impl));
@@ -178,7 +180,7 @@ TilePush TileAccumulator::push(const TilePlacement& tile, std::span<const Detect
   if (tile.index >= tile.count) return TilePush::out_of_range;
   if (!is_usable(tile)) return TilePush::unusable;
   if (s.has_tile[tile.index]) return TilePush::duplicate;
-  if (detections.size() > decode::most_detections - s.detections.size()) return TilePush::full;
+  if (detections.size() > decode::max_detections - s.detections.size()) return TilePush::full;
   for (std::size_t i = 0; i < detections.size(); ++i) {
     Detection d = detections[i];
     d.box = lift(tile, d.box);

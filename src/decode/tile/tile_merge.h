@@ -12,21 +12,7 @@
 namespace halyard::decode {
 
 /// Most detections of a frame: more are a mistake, and their places are 32 bits.
-inline constexpr std::size_t most_detections = std::size_t{1} << 24;
-
-Status check(const MergeOptions& options);
-
-bool is_finite(const Box& box) noexcept;
-
-/// Whether the detection takes part. Makes its box canonical, and -0 to 0.
-bool admit(Detection& detection, const MergeOptions& options) noexcept;
-
-/// 0 for empty and inverted boxes. Finite for all finite floats.
-double area_of(const Box& box) noexcept;
-
-/// The metric of two boxes of these areas; 0 when they share none.
-float measure(MergeMetric metric, const Box& a, double area_a, const Box& b,
-              double area_b) noexcept;
+inline constexpr std::size_t max_detections = std::size_t{1} << 24;
 
 /// Thread-bound.
 class Merger {
@@ -44,7 +30,7 @@ class Merger {
     std::uint32_t order = 0;  ///< ascends from the best
     std::uint32_t place = 0;  ///< in the input
   };
-  /// `detections`: admitted, at most most_detections. Equal ones go by their origins, one each,
+  /// `detections`: admitted, at most max_detections. Equal ones go by their origins, one each,
   /// where given. Best first; good until the next call.
   std::span<const Kept> merge(std::span<const Detection> detections,
                               std::span<const TileOrigin> origins, const MergeOptions& options);

@@ -7,6 +7,7 @@
 
 #include "base/text/format_error.h"
 #include "decode/tile/tile_merge.h"
+#include "decode/tile/tile_merge_greedy.h"
 
 namespace halyard::decode {
 namespace {
@@ -17,7 +18,7 @@ std::uint32_t ascending(float value) noexcept {
   return (bits >> 31) != 0 ? ~bits : bits | 0x80000000U;
 }
 
-std::uint64_t rank_of(const Detection& d) noexcept {
+std::uint64_t order_of(const Detection& d) noexcept {
   const auto area = static_cast<float>(area_of(d.box));
   return static_cast<std::uint64_t>(~ascending(d.score)) << 32 | ~ascending(area);
 }
@@ -27,7 +28,7 @@ std::uint32_t group_of(const Detection& d) noexcept {
   return static_cast<std::uint32_t>(d.label) ^ 0x80000000U;
 }
 
-auto content_of(const Detection& d) noexcept {
+auto content_key(const Detection& d) noexcept {
   return std::tie(d.box.x1, d.box.y1, d.box.x2, d.box.y2, d.label, d.anchor);
 }
 
@@ -41,7 +42,7 @@ bool is_share(float value) noexcept {
 
 }  // namespace
 
-Status check(const MergeOptions& options) {
+Status check_merge_options(const MergeOptions& options) {
   if (options.metric > MergeMetric::iou)
     return fail(Errc::invalid_argument, "metric: must be ios or iou", "{}",
                 static_cast<int>(options.metric));
@@ -104,8 +105,8 @@ struct Merger::Order {
   bool before(std::uint64_t rank_a, std::uint32_t a, std::uint64_t rank_b,
               std::uint32_t b) const noexcept {
     if (rank_a != rank_b) return rank_a < rank_b;
-    const auto content_a = content_of(detections[a]);
-    const auto content_b = content_of(detections[b]);
+    const auto content_a = content_key(detections[a]);
+    const auto content_b = content_key(detections[b]);
     if (content_a != content_b) return content_a < content_b;
     if (origins.empty()) return a < b;
     return std::tie(origins[a].tile, origins[a].detection) <
@@ -157,7 +158,7 @@ std::span<const Merger::Kept> Merger::merge(std::span<const Detection> detection
   parts_.clear();
   for (std::size_t i = 0; i < detections.size(); ++i) {
     const std::uint32_t group = options.class_agnostic ? 0 : group_of(detections[i]);
-    keys_.push_back({rank_of(detections[i]), group, static_cast<std::uint32_t>(i)});
+    keys_.push_back({order_of(detections[i]), group, static_cast<std::uint32_t>(i)});
   }
   const Order order{detections, origins};
   std::sort(keys_.begin(), keys_.end(), order);

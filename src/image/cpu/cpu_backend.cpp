@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps the pictures of all jobs, then runs their programs strip by strip over the threads.
+// Maps the images of all jobs, then runs their programs strip by strip over the threads.
 #include "image/cpu/cpu_backend.h"
 
 #include <algorithm>
@@ -8,51 +8,9 @@
 #include <utility>
 
 #include "base/text/format_error.h"
+#include "image/dispatch.h"
 
 namespace halyard::image {
-
-namespace {
-
-// A channel of a mapped plain tensor whose last axes are the picture's.
-TargetChannel plain_channel(const TensorMap& map, const PictureSpec& picture,
-                            const ChannelSite& site) noexcept {
-  const Layout& layout = map.layout();
-  const FormatInfo& format = info(picture.format);
-  const bool planar = format.kind == FormatKind::planar;
-  const bool channels_last = !planar && layout.shape[layout.rank - 1U] == format.channels;
-  const std::size_t row_axis = layout.rank - (channels_last ? 3U : 2U);
-  std::byte* begin = map.writable();
-  if (planar) begin += site.plane * layout.stride_bytes[row_axis - 1];
-  return channel_view(begin, static_cast<std::size_t>(layout.stride_bytes[row_axis]), site,
-                      picture.size, size_of(picture.dtype));
-}
-
-}  // namespace
-
-Frame frame_of(const Plan& plan, const TensorMap& src, const TensorMap& dst) noexcept {
-  constexpr ChannelMap mosaic{1, {{{0, 0, 1, 0, 0}}}};
-  Frame frame;
-  const ChannelMap& from = plan.src.channels == nullptr ? mosaic : *plan.src.channels;
-  const std::size_t from_bytes = size_of(plan.src.dtype);
-  for (std::size_t c = 0; c < frame.source.size(); ++c) {
-    frame.source[c] = c < from.count ? source_channel(src, from.sites[c], plan.src.size, from_bytes)
-                                     : SourceChannel{};
-  }
-  const ChannelMap& to = *plan.dst.channels;
-  const std::size_t to_bytes = size_of(plan.dst.dtype);
-  const bool plain = dst.plane_count() == 0;
-  for (std::size_t c = 0; c < frame.target.size(); ++c) {
-    if (c >= to.count) {
-      frame.target[c] = {};
-    } else if (plain) {
-      frame.target[c] = plain_channel(dst, plan.dst, to.sites[c]);
-    } else {
-      frame.target[c] = target_channel(dst, to.sites[c], plan.dst.size, to_bytes);
-    }
-  }
-  if (plan.bgr) std::swap(frame.target[0], frame.target[2]);
-  return frame;
-}
 
 void CpuBackend::Workspace::reserve(std::size_t bytes) {
   if (bytes <= bytes_) return;
@@ -67,13 +25,13 @@ Verdict CpuBackend::supports(const Plan&) const noexcept {
   return Verdict::accept();
 }
 
-Result<std::shared_ptr<const Program>> CpuBackend::compile(const Plan& plan) const {
+Result<std::shared_ptr<const BackendProgram>> CpuBackend::compile(const Plan& plan) const {
   try {
-    ProgramPtr program = compile_move(plan);
-    if (!program) program = compile_regroup(plan);
-    if (!program) program = compile_direct(plan);
-    if (!program) program = compile_rows(plan);
-    return std::shared_ptr<const Program>(std::move(program));
+    ProgramPtr program = compile_copy(plan);
+    if (!program) program = compile_repack(plan);
+    if (!program) program = compile_yuv_rgb(plan);
+    if (!program) program = compile_general(plan);
+    return std::shared_ptr<const BackendProgram>(std::move(program));
   } catch (const std::bad_alloc&) {
     return fail(Errc::no_memory, "convert: no memory for its tables");
   }

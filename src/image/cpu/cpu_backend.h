@@ -20,7 +20,7 @@ class CpuBackend final : public ImageBackend {
 
   std::string_view name() const noexcept override { return "cpu"; }
   Verdict supports(const Plan& plan) const noexcept override;
-  Result<std::shared_ptr<const Program>> compile(const Plan& plan) const override;
+  Result<std::shared_ptr<const BackendProgram>> compile(const Plan& plan) const override;
   Status submit(std::span<const Job> jobs) override;
   Status finish() override { return {}; }
 
@@ -32,12 +32,12 @@ class CpuBackend final : public ImageBackend {
           source(job.src->buffer().get()),
           src(job.src->map(Access::read)),
           dst(job.dst->map(Access::write)),
-          frame(src && dst ? frame_of(*job.plan, *src, *dst) : Frame{}) {}
+          frame(src && dst ? map_frame(*job.plan, *src, *dst) : MappedImages{}) {}
     const CpuProgram* program;
     const Buffer* source;
     Result<TensorMap> src;
     Result<TensorMap> dst;
-    Frame frame;
+    MappedImages frame;
   };
   /// Runs that read one source, cut into as many pieces each, and piece by piece in turn.
   struct Group {

@@ -12,18 +12,18 @@
 
 namespace halyard::image {
 
-/// The two pictures of one run, mapped. Channels in the order of the colour model; a Bayer source
-/// is its one plane in source[0]. Channels that a picture does not have are null.
-struct Frame {
+/// The two images of one run, mapped. Channels in the order of the colour model; a Bayer source
+/// is its one plane in source[0]. Channels that an image does not have are null.
+struct MappedImages {
   std::array<SourceChannel, 4> source;
   std::array<TargetChannel, 4> target;  ///< with `bgr` red and blue have changed places
 };
-Frame frame_of(const Plan& plan, const TensorMap& src, const TensorMap& dst) noexcept;
+MappedImages map_frame(const Plan& plan, const TensorMap& src, const TensorMap& dst) noexcept;
 
 /// Works in units (rows, pairs of rows, or columns that are turned together) that may run in any
 /// order on any thread; results do not depend on how they are cut into strips. All working memory
 /// is the caller's.
-class CpuProgram : public Program {
+class CpuProgram : public BackendProgram {
  public:
   virtual std::int32_t units() const noexcept = 0;
   /// Fewest units that are worth a thread, at least 1.
@@ -31,7 +31,7 @@ class CpuProgram : public Program {
   /// What run() needs, from a 64-byte boundary on.
   virtual std::size_t workspace_bytes() const noexcept = 0;
   /// Units [begin, end). Uses no state but the workspace, which keeps nothing between calls.
-  virtual void run(const Frame& frame, std::int32_t begin, std::int32_t end,
+  virtual void run(const MappedImages& frame, std::int32_t begin, std::int32_t end,
                    std::byte* workspace) const = 0;
 };
 
@@ -39,10 +39,10 @@ using ProgramPtr = std::unique_ptr<const CpuProgram>;
 
 /// The ways to run a plan, the quickest first; each gives null for plans that are not its own.
 /// They may throw std::bad_alloc.
-ProgramPtr compile_move(const Plan& plan);     ///< bytes that only change place
-ProgramPtr compile_regroup(const Plan& plan);  ///< bytes that stay, channels that do not
-ProgramPtr compile_direct(const Plan& plan);   ///< colours of source rows as they are
-ProgramPtr compile_rows(const Plan& plan);     ///< everything: sample, colour, store
+ProgramPtr compile_copy(const Plan& plan);     ///< bytes that only change place
+ProgramPtr compile_repack(const Plan& plan);   ///< bytes that stay, channels that do not
+ProgramPtr compile_yuv_rgb(const Plan& plan);  ///< colours of source rows as they are
+ProgramPtr compile_general(const Plan& plan);  ///< everything: sample, colour, store
 
 /// Hands out parts of a workspace, each from a 64-byte boundary on; the same calls on a null
 /// workspace count the bytes.

@@ -65,8 +65,8 @@ bool Parallel::prepare() {
   return true;
 }
 
-void Parallel::run(std::int32_t count, std::int32_t least, const Call& body) {
-  if (width_ == 1 || count < 2 * least || threads_are_lost()) {
+void Parallel::run(std::int32_t count, std::int32_t minimum, const Call& body) {
+  if (width_ == 1 || count < 2 * minimum || threads_are_lost()) {
     body(0, count, 0);
     return;
   }
@@ -78,7 +78,7 @@ void Parallel::run(std::int32_t count, std::int32_t least, const Call& body) {
   std::vector<char>& done = arena_->done;
   done.assign(static_cast<std::size_t>(count), 0);
   try {
-    run_wide(count, least, body);
+    run_wide(count, minimum, body);
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& why) {
@@ -94,12 +94,12 @@ void Parallel::run(std::int32_t count, std::int32_t least, const Call& body) {
   }
 }
 
-void Parallel::run_wide(std::int32_t count, std::int32_t least, const Call& body) {
+void Parallel::run_wide(std::int32_t count, std::int32_t minimum, const Call& body) {
   Arena& arena = *arena_;
   tsan_release(&arena.begin);
   arena.arena.execute([&] {
     tbb::parallel_for(
-        tbb::blocked_range<std::int32_t>(0, count, static_cast<std::size_t>(least)),
+        tbb::blocked_range<std::int32_t>(0, count, static_cast<std::size_t>(minimum)),
         [&](const tbb::blocked_range<std::int32_t>& strip) {
           const int slot = tbb::this_task_arena::current_thread_index();
           tsan_acquire(&arena.begin);

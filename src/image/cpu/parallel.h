@@ -19,13 +19,13 @@ class Parallel {
   /// Slots that `body` may be called with: 0 .. width() - 1.
   std::size_t width() const noexcept { return width_; }
 
-  /// Calls body(begin, end, slot) for strips that cover [0, count), each of at least `least`
+  /// Calls body(begin, end, slot) for strips that cover [0, count), each of at least `minimum`
   /// items (one strip where there are fewer). No two calls that run at once share a slot. The order
   /// of strips is open. Allocates nothing once threads run. In a child that was forked after that
   /// there is one strip, as there is where the system lets no thread start.
   template <class Body>
-  void for_strips(std::int32_t count, std::int32_t least, const Body& body) {
-    run(count, least,
+  void for_strips(std::int32_t count, std::int32_t minimum, const Body& body) {
+    run(count, minimum,
         {&body, [](const void* object, std::int32_t begin, std::int32_t end, std::size_t slot) {
            (*static_cast<const Body*>(object))(begin, end, slot);
          }});
@@ -41,9 +41,9 @@ class Parallel {
     }
   };
   struct Arena;
-  void run(std::int32_t count, std::int32_t least, const Call& body);
+  void run(std::int32_t count, std::int32_t minimum, const Call& body);
   bool prepare();  ///< false: no thread can be started
-  void run_wide(std::int32_t count, std::int32_t least, const Call& body);
+  void run_wide(std::int32_t count, std::int32_t minimum, const Call& body);
   std::size_t width_;
   std::unique_ptr<Arena> arena_;
 };

@@ -19,7 +19,7 @@ struct Scaling {
   void apply(const std::byte* row, std::int32_t begin, std::int32_t samples,
              std::int16_t* out) const noexcept {
     const std::byte* from = row + static_cast<std::size_t>(begin) * (wide ? 2 : 1);
-    if (wide) return scale_words(from, samples, scale, fraction, out);
+    if (wide) return scale_u16(from, samples, scale, fraction, out);
     scale_bytes(reinterpret_cast<const std::uint8_t*>(from), samples, scale, out);
   }
 
@@ -34,7 +34,7 @@ class WideReader final : public Reader {
       : columns_(columns), scaling_(plan, fraction) {}
   std::size_t workspace_bytes() const noexcept override { return 0; }
   void begin(std::byte*) const noexcept override {}
-  void read(const Frame& frame, std::int32_t row, const std::array<std::int16_t*, 4>& out,
+  void read(const MappedImages& frame, std::int32_t row, const std::array<std::int16_t*, 4>& out,
             std::byte*) const noexcept override {
     scaling_.apply(frame.source[0].row(row), columns_.begin, columns_.count(), out[0]);
   }
@@ -45,7 +45,7 @@ class WideReader final : public Reader {
 };
 
 /// Demosaics bilinearly from three rows of samples that it keeps. Neighbours are samples of the
-/// picture, also outside the columns; beyond its edges samples are mirrored about the last one, so
+/// image, also outside the columns; beyond its edges samples are mirrored about the last one, so
 /// that the pattern goes on.
 class MosaicReader final : public Reader {
  public:
@@ -63,9 +63,9 @@ class MosaicReader final : public Reader {
     std::fill_n(lay_out(workspace).held, kept, -1);
   }
 
-  void read(const Frame& frame, std::int32_t row, const std::array<std::int16_t*, 4>& out,
+  void read(const MappedImages& frame, std::int32_t row, const std::array<std::int16_t*, 4>& out,
             std::byte* workspace) const noexcept override {
-    const Layout at = lay_out(workspace);
+    const Workspace at = lay_out(workspace);
     MosaicRow job;
     job.above = samples_of(frame, reflected(row - 1, size_.height), at);
     job.here = samples_of(frame, row, at);
@@ -75,13 +75,13 @@ class MosaicReader final : public Reader {
     const bool red_row = (row & 1) == red_rows_;
     job.green = out[1];
     job.beside = red_row ? out[0] : out[2];
-    job.across = red_row ? out[2] : out[0];
+    job.horizontal = red_row ? out[2] : out[0];
     demosaic_row(job);
   }
 
  private:
   static constexpr std::int32_t kept = 3;
-  struct Layout {
+  struct Workspace {
     std::int32_t* held = nullptr;
     std::int16_t* rows = nullptr;
     std::size_t bytes = 0;
@@ -89,9 +89,9 @@ class MosaicReader final : public Reader {
 
   // Room for one sample before the first, which begins a vector, and for one behind the last.
   std::size_t row_samples() const noexcept { return padded_row(columns_.count() + 2); }
-  Layout lay_out(std::byte* workspace) const noexcept {
+  Workspace lay_out(std::byte* workspace) const noexcept {
     WorkspaceCursor cursor(workspace);
-    Layout at;
+    Workspace at;
     at.held = cursor.take<std::int32_t>(kept);
     at.rows = cursor.take<std::int16_t>(kept * row_samples());
     at.bytes = cursor.used_bytes();
@@ -105,8 +105,8 @@ class MosaicReader final : public Reader {
   }
 
   // Samples of columns begin - 1 .. end of source row `row`, kept from the calls before.
-  const std::int16_t* samples_of(const Frame& frame, std::int32_t row,
-                                 const Layout& at) const noexcept {
+  const std::int16_t* samples_of(const MappedImages& frame, std::int32_t row,
+                                 const Workspace& at) const noexcept {
     std::int16_t* to = at.rows + static_cast<std::size_t>(row % kept) * row_samples();
     std::int32_t& held = at.held[row % kept];
     if (held == row) return to;

@@ -20,9 +20,10 @@ class Reader {
   virtual std::size_t workspace_bytes() const noexcept = 0;
   /// Forgets what the workspace holds.
   virtual void begin(std::byte* workspace) const noexcept = 0;
-  /// Row `row` of the picture, the columns that it was made for, one row per channel of the colour
+  /// Row `row` of the image, the columns that it was made for, one row per channel of the colour
   /// model, with spare samples. Quickest when rows are asked for in order.
-  virtual void read(const Frame& frame, std::int32_t row, const std::array<std::int16_t*, 4>& out,
+  virtual void read(const MappedImages& frame, std::int32_t row,
+                    const std::array<std::int16_t*, 4>& out,
                     std::byte* workspace) const noexcept = 0;
 };
 

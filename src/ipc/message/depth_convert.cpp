@@ -92,7 +92,7 @@ Result<DepthImage> DepthImage::to_meters(const Pool& pool) const {
   HALYARD_TRY(const TensorMap map, result.tensor().map(Access::write));
   HALYARD_TRY(const auto to, (map.view<float, 2>()));
   const ipc::DepthRule rule = ipc::DepthUnits(metadata_).rule();
-  HALYARD_CHECK(for_each_row(tensor_, [&](std::size_t y, const auto* from) {
+  HALYARD_RETURN_IF_ERROR(for_each_row(tensor_, [&](std::size_t y, const auto* from) {
     ipc::depths_to_meters(from, width(), rule, to.row(y).data_handle());
   }));
   return result;
@@ -104,7 +104,7 @@ Result<DepthImage> DepthImage::to_millimeters(const Pool& pool) const {
   HALYARD_TRY(const auto to, (map.view<std::uint16_t, 2>()));
   const ipc::DepthUnits units(metadata_);
   const ipc::DepthRule rule = units.rule();
-  HALYARD_CHECK(for_each_row(tensor_, [&](std::size_t y, const auto* from) {
+  HALYARD_RETURN_IF_ERROR(for_each_row(tensor_, [&](std::size_t y, const auto* from) {
     row_to_units(from, width(), units, rule, to.row(y).data_handle());
   }));
   return result;
@@ -112,7 +112,7 @@ Result<DepthImage> DepthImage::to_millimeters(const Pool& pool) const {
 
 Result<PointCloud> DepthImage::deproject(const CameraIntrinsics& intrinsics,
                                          const Pool& pool) const {
-  HALYARD_CHECK(check_intrinsics(intrinsics));
+  HALYARD_RETURN_IF_ERROR(check_intrinsics(intrinsics));
   HALYARD_TRY(const auto fields, ipc::default_fields(3, DType::f32));
   HALYARD_TRY(PointCloud cloud,
               PointCloud::create_fields(width(), height(), std::span(fields).first(3), 0, pool));
@@ -120,7 +120,7 @@ Result<PointCloud> DepthImage::deproject(const CameraIntrinsics& intrinsics,
   auto* point = reinterpret_cast<std::array<float, 3>*>(bytes.data());
   Rays rays(intrinsics, metadata_);
   bool is_dense = true;
-  HALYARD_CHECK(for_each_row(tensor_, [&](std::size_t y, const auto* from) {
+  HALYARD_RETURN_IF_ERROR(for_each_row(tensor_, [&](std::size_t y, const auto* from) {
     rays.read_row(y, from);
     for (std::size_t x = 0; x < width(); ++x, ++point) {
       *point = rays.point(x);  // all NaN where the depth is
@@ -129,20 +129,20 @@ Result<PointCloud> DepthImage::deproject(const CameraIntrinsics& intrinsics,
   }));
   cloud.set_is_dense(is_dense);
   cloud.set_timestamp_ns(timestamp_ns());
-  HALYARD_CHECK(cloud.set_frame_id(frame_id()));
+  HALYARD_RETURN_IF_ERROR(cloud.set_frame_id(frame_id()));
   return cloud;
 }
 
 Result<PointCloud> DepthImage::deproject_valid(const CameraIntrinsics& intrinsics,
                                                const Pool& pool) const {
-  HALYARD_CHECK(check_intrinsics(intrinsics));
+  HALYARD_RETURN_IF_ERROR(check_intrinsics(intrinsics));
   HALYARD_TRY(const DepthStatistics statistics, depth_statistics());
   HALYARD_TRY(PointCloud cloud, PointCloud::xyz(statistics.count, pool));
   HALYARD_TRY(const std::span<std::byte> bytes, cloud.data_mut());
   auto* const points = reinterpret_cast<std::array<float, 3>*>(bytes.data());
   Rays rays(intrinsics, metadata_);
   std::size_t taken = 0;
-  HALYARD_CHECK(for_each_row(tensor_, [&](std::size_t y, const auto* from) {
+  HALYARD_RETURN_IF_ERROR(for_each_row(tensor_, [&](std::size_t y, const auto* from) {
     rays.read_row(y, from);
     for (std::size_t x = 0; x < width() && taken < statistics.count; ++x) {
       points[taken] = rays.point(x);
@@ -153,7 +153,7 @@ Result<PointCloud> DepthImage::deproject_valid(const CameraIntrinsics& intrinsic
   cloud.set_is_dense(taken == statistics.count);
   std::fill(points + taken, points + statistics.count, std::array{no_depth, no_depth, no_depth});
   cloud.set_timestamp_ns(timestamp_ns());
-  HALYARD_CHECK(cloud.set_frame_id(frame_id()));
+  HALYARD_RETURN_IF_ERROR(cloud.set_frame_id(frame_id()));
   return cloud;
 }
 

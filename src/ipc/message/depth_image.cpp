@@ -16,7 +16,7 @@ namespace halyard {
 namespace {
 
 constexpr std::size_t max_pixels_per_side = 65535;
-// What a picture may have, so that as_image() always can.
+// What an image may have, so that as_image() always can.
 constexpr std::uint64_t max_step = std::uint64_t{PTRDIFF_MAX} / (4 * max_pixels_per_side);
 
 bool is_depth(DType dtype) noexcept {
@@ -47,10 +47,10 @@ Status check_range(float min, float max, Errc code) {
 }
 
 Status check_metadata(const DepthImageMetadata& m) {
-  HALYARD_CHECK(validate(m.header));
-  HALYARD_CHECK(check_size(m.width, m.height, Errc::malformed));
-  HALYARD_CHECK(check_scale(m.depth_scale, Errc::malformed));
-  HALYARD_CHECK(check_range(m.min_depth, m.max_depth, Errc::malformed));
+  HALYARD_RETURN_IF_ERROR(validate(m.header));
+  HALYARD_RETURN_IF_ERROR(check_size(m.width, m.height, Errc::malformed));
+  HALYARD_RETURN_IF_ERROR(check_scale(m.depth_scale, Errc::malformed));
+  HALYARD_RETURN_IF_ERROR(check_range(m.min_depth, m.max_depth, Errc::malformed));
   if (m.reserved != 0) return fail(Errc::malformed, "metadata.reserved: must be zero");
   if (m.step > max_step)
     return fail(Errc::malformed, "metadata.step: is too large", "{} bytes", m.step);
@@ -89,8 +89,8 @@ DepthStatistics finished(const ipc::UnitDepths& depths, const DepthImageMetadata
 
 Result<DepthImage> DepthImage::create(std::size_t width, std::size_t height, DType dtype,
                                       const Pool& pool) {
-  HALYARD_CHECK(check_depth_dtype(dtype));
-  HALYARD_CHECK(check_size(width, height, Errc::invalid_argument));
+  HALYARD_RETURN_IF_ERROR(check_depth_dtype(dtype));
+  HALYARD_RETURN_IF_ERROR(check_size(width, height, Errc::invalid_argument));
   const std::array<std::size_t, 2> shape = {height, width};
   HALYARD_TRY(const Tensor tensor, ipc::message_tensor(pool, shape, dtype));
   return wrap(tensor);
@@ -107,19 +107,19 @@ Result<DepthImage> DepthImage::millimeters(std::size_t width, std::size_t height
 
 Result<DepthImage> DepthImage::wrap(const Tensor& tensor) {
   if (tensor.is_empty()) return fail(Errc::invalid_argument, "tensor: is empty");
-  HALYARD_CHECK(check_depth_dtype(tensor.dtype()));
+  HALYARD_RETURN_IF_ERROR(check_depth_dtype(tensor.dtype()));
   if (!is_linear(tensor.modifier()))
     return fail(Errc::unsupported, "tensor: only its device can arrange these pixels");
   const Layout& layout = tensor.layout();
   const bool is_grey = !tensor.format() || tensor.format() == PixelFormat::grey;
   if (!is_grey || layout.rank < 2 || layout.rank > 3 ||
       (layout.rank == 3 && layout.shape[2] != 1)) {
-    return fail(Errc::invalid_argument, "tensor: must be [H, W], [H, W, 1] or a grey picture",
+    return fail(Errc::invalid_argument, "tensor: must be [H, W], [H, W, 1] or a grey image",
                 "rank {}", layout.rank);
   }
   const std::size_t height = layout.shape[0];
   const std::size_t width = layout.shape[1];
-  HALYARD_CHECK(check_size(width, height, Errc::invalid_argument));
+  HALYARD_RETURN_IF_ERROR(check_size(width, height, Errc::invalid_argument));
   const auto element = static_cast<std::ptrdiff_t>(size_of(layout.dtype));
   const auto row_bytes = element * static_cast<std::ptrdiff_t>(width);
   if ((layout.stride_bytes[1] != element && width > 1) ||
@@ -139,7 +139,7 @@ Result<DepthImage> DepthImage::from_parts(const Tensor& tensor, const DepthImage
   if (tensor.is_empty()) return fail(Errc::invalid_argument, "tensor: is empty");
   if (!is_linear(tensor.modifier()))
     return fail(Errc::unsupported, "tensor: only its device can arrange these pixels");
-  HALYARD_CHECK(check_metadata(m));
+  HALYARD_RETURN_IF_ERROR(check_metadata(m));
   if (!is_depth(tensor.dtype())) {
     return fail(Errc::corrupt, "tensor: a depth image is f32 or u16", "{}",
                 to_string(tensor.dtype()));
@@ -176,13 +176,13 @@ Result<DepthImage> DepthImage::assemble(const Tensor& tensor, const DepthImageMe
 }
 
 Status DepthImage::set_depth_scale(float millimeters) {
-  HALYARD_CHECK(check_scale(millimeters, Errc::invalid_argument));
+  HALYARD_RETURN_IF_ERROR(check_scale(millimeters, Errc::invalid_argument));
   metadata_.depth_scale = millimeters;
   return {};
 }
 
 Status DepthImage::set_depth_range(float min_depth, float max_depth) {
-  HALYARD_CHECK(check_range(min_depth, max_depth, Errc::invalid_argument));
+  HALYARD_RETURN_IF_ERROR(check_range(min_depth, max_depth, Errc::invalid_argument));
   metadata_.min_depth = min_depth;
   metadata_.max_depth = max_depth;
   return {};
@@ -195,7 +195,7 @@ Status DepthImage::check_pixel(std::size_t x, std::size_t y) const {
 }
 
 Result<float> DepthImage::get_depth(std::size_t x, std::size_t y) const {
-  HALYARD_CHECK(check_pixel(x, y));
+  HALYARD_RETURN_IF_ERROR(check_pixel(x, y));
   HALYARD_TRY(const std::span<const std::byte> bytes, data());
   if (is_meters()) {
     float meters = 0;
@@ -207,7 +207,7 @@ Result<float> DepthImage::get_depth(std::size_t x, std::size_t y) const {
 }
 
 Result<std::uint16_t> DepthImage::get_depth_u16(std::size_t x, std::size_t y) const {
-  HALYARD_CHECK(check_pixel(x, y));
+  HALYARD_RETURN_IF_ERROR(check_pixel(x, y));
   HALYARD_TRY(const std::span<const std::byte> bytes, data());
   if (!is_millimeters())
     return fail(Errc::invalid_argument, "image: is in f32 metres, it has no units");
@@ -217,7 +217,7 @@ Result<std::uint16_t> DepthImage::get_depth_u16(std::size_t x, std::size_t y) co
 }
 
 Status DepthImage::set_depth(std::size_t x, std::size_t y, float meters) {
-  HALYARD_CHECK(check_pixel(x, y));
+  HALYARD_RETURN_IF_ERROR(check_pixel(x, y));
   const ipc::DepthUnits units(metadata_);
   const bool is_none = meters == 0 || (is_meters() && std::isnan(meters));
   if (!is_none && !units.is_valid(meters)) {
@@ -266,7 +266,7 @@ Result<Image> DepthImage::as_image() const {
   HALYARD_TRY(Image image,
               Image::wrap(tensor_, is_meters() ? ImageEncoding::mono32f : ImageEncoding::depth16));
   image.set_timestamp_ns(timestamp_ns());
-  HALYARD_CHECK(image.set_frame_id(frame_id()));
+  HALYARD_RETURN_IF_ERROR(image.set_frame_id(frame_id()));
   return image;
 }
 

@@ -33,13 +33,13 @@ class DepthUnits {
     return std::floor(static_cast<double>(meters) * units_per_meter_ + 0.5);
   }
   DepthRule rule() const noexcept { return {meters_per_unit_, units_per_meter_, low_, high_}; }
-  /// The first unit of 1..65536 that is not nearer than `least` metres.
-  std::uint32_t first_unit(float least) const noexcept {
+  /// The first unit of 1..65536 that is not nearer than `minimum` metres.
+  std::uint32_t first_unit(float minimum) const noexcept {
     std::uint32_t begin = 1;
     std::uint32_t end = 65536;
     while (begin < end) {
       const std::uint32_t middle = (begin + end) / 2;
-      if (meters(static_cast<std::uint16_t>(middle)) < least) {
+      if (meters(static_cast<std::uint16_t>(middle)) < minimum) {
         begin = middle + 1;
       } else {
         end = middle;

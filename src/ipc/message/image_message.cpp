@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images: pictures with metadata, checked whenever they come from outside.
+// Images: images with metadata, checked whenever they come from outside.
 #include "halyard/image_message.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint32_t max_pixels_per_side = 65535;
 
-// Planes that the metadata tells apart; a planar picture is one with a stride between its colours.
+// Planes that the metadata tells apart; a planar image is one with a stride between its colours.
 std::size_t stored_planes(const FormatInfo& f) noexcept {
   return f.kind == FormatKind::planar ? 1 : f.planes;
 }
@@ -66,7 +66,7 @@ Status check_colorimetry(const Colorimetry& c) {
 }
 
 [[gnu::hot]] Result<const ImageEncodingInfo*> check_metadata(const ImageMetadata& m) {
-  HALYARD_CHECK(validate(m.header));
+  HALYARD_RETURN_IF_ERROR(validate(m.header));
   const ImageEncodingInfo* const row = encoding_info(m.encoding);
   if (row == nullptr) {
     return fail(Errc::malformed, "metadata.encoding: is none that there is", "{}",
@@ -79,8 +79,8 @@ Status check_colorimetry(const Colorimetry& c) {
   }
   if (m.reserved[0] != 0 || m.reserved[1] != 0)
     return fail(Errc::malformed, "metadata.reserved: must be zero");
-  HALYARD_CHECK(check_colorimetry(m.colorimetry));
-  HALYARD_CHECK(check_planes(m, info(row->format)));
+  HALYARD_RETURN_IF_ERROR(check_colorimetry(m.colorimetry));
+  HALYARD_RETURN_IF_ERROR(check_planes(m, info(row->format)));
   return row;
 }
 
@@ -96,23 +96,23 @@ Result<std::size_t> place_of(const ImagePlaneLayout& plane, std::size_t tensor_o
 }
 
 // One channel without an axis for it.
-Result<Tensor> picture_of_rows(const Tensor& tensor, const ImageEncodingInfo& row) {
+Result<Tensor> image_of_rows(const Tensor& tensor, const ImageEncodingInfo& row) {
   const Layout& layout = tensor.layout();
   const auto element = static_cast<std::ptrdiff_t>(size_of(layout.dtype));
   if (layout.stride_bytes[0] <= 0 || (layout.stride_bytes[1] != element && layout.shape[1] > 1)) {
-    return fail(Errc::unsupported, "tensor: no picture has its strides", "{} and {} bytes",
+    return fail(Errc::unsupported, "tensor: no image has its strides", "{} and {} bytes",
                 layout.stride_bytes[0], layout.stride_bytes[1]);
   }
   const Tensor::PlaneSource whole{tensor.buffer(), tensor.offset_bytes(),
                                   static_cast<std::size_t>(layout.stride_bytes[0])};
-  HALYARD_TRY(Tensor picture, Tensor::wrap_image({&whole, 1}, layout.shape[1], layout.shape[0],
-                                                 row.format, row.dtype));
-  picture.set_colorimetry(tensor.colorimetry());
-  picture.set_orientation(tensor.orientation());
-  return picture;
+  HALYARD_TRY(Tensor image, Tensor::wrap_image({&whole, 1}, layout.shape[1], layout.shape[0],
+                                               row.format, row.dtype));
+  image.set_colorimetry(tensor.colorimetry());
+  image.set_orientation(tensor.orientation());
+  return image;
 }
 
-Result<Tensor> as_picture(const Tensor& tensor, const ImageEncodingInfo& row) {
+Result<Tensor> as_image(const Tensor& tensor, const ImageEncodingInfo& row) {
   if (tensor.is_empty()) return fail(Errc::invalid_argument, "tensor: is empty");
   if (tensor.dtype() != row.dtype || (tensor.format() && tensor.format() != row.format)) {
     return fail(Errc::invalid_argument, "tensor: has not the encoding's dtype and format",
@@ -122,7 +122,7 @@ Result<Tensor> as_picture(const Tensor& tensor, const ImageEncodingInfo& row) {
   }
   const FormatInfo& f = info(row.format);
   const bool lacks_channels = tensor.rank() == 2 && f.kind == FormatKind::packed && f.channels == 1;
-  if (lacks_channels && !tensor.is_image()) return picture_of_rows(tensor, row);
+  if (lacks_channels && !tensor.is_image()) return image_of_rows(tensor, row);
   return tensor.with_format(row.format);
 }
 
@@ -143,29 +143,29 @@ Result<Image> Image::create_on(const std::shared_ptr<TensorPool>& pool, std::siz
                                std::size_t stride_bytes) {
   HALYARD_TRY(const ImageEncodingInfo* row, known_encoding(encoding));
   HALYARD_TRY(Tensor image,
-              ipc::message_picture(pool, width, height, row->format, row->dtype, stride_bytes));
+              ipc::message_image(pool, width, height, row->format, row->dtype, stride_bytes));
   return over(std::move(image), encoding);
 }
 
 Result<Image> Image::wrap(const Tensor& tensor, ImageEncoding encoding) {
   HALYARD_TRY(const ImageEncodingInfo* row, known_encoding(encoding));
-  HALYARD_TRY(Tensor image, as_picture(tensor, *row));
+  HALYARD_TRY(Tensor image, as_image(tensor, *row));
   return over(std::move(image), encoding);
 }
 
-Result<Image> Image::wrap(const Tensor& picture) {
-  if (!picture.is_image()) return fail(Errc::invalid_argument, "picture: has no pixel format");
-  const auto encoding = encoding_of(*picture.format(), picture.dtype());
+Result<Image> Image::wrap(const Tensor& image) {
+  if (!image.is_image()) return fail(Errc::invalid_argument, "image: has no pixel format");
+  const auto encoding = encoding_of(*image.format(), image.dtype());
   if (!encoding) {
-    return fail(Errc::unsupported, "picture: no encoding has its format and dtype", "{} {}",
-                to_string(*picture.format()), to_string(picture.dtype()));
+    return fail(Errc::unsupported, "image: no encoding has its format and dtype", "{} {}",
+                to_string(*image.format()), to_string(image.dtype()));
   }
-  return over(Tensor(picture), *encoding);
+  return over(Tensor(image), *encoding);
 }
 
 [[gnu::hot]] Result<Image> Image::over(Tensor&& image, ImageEncoding encoding,
                                        const SensorHeader& header) {
-  HALYARD_CHECK(check_linear(image));
+  HALYARD_RETURN_IF_ERROR(check_linear(image));
   const FormatInfo& f = info(*image.format());
   ImageMetadata m;
   m.header = header;
@@ -177,7 +177,7 @@ Result<Image> Image::wrap(const Tensor& picture) {
   for (std::size_t i = 0; i < m.plane_count; ++i) {
     HALYARD_TRY(const ImagePlane plane, image.image_plane(i));
     if (plane.buffer != image.buffer())
-      return fail(Errc::unsupported, "picture: its planes lie in several buffers");
+      return fail(Errc::unsupported, "image: its planes lie in several buffers");
     m.planes[i].offset_bytes = static_cast<std::int64_t>(plane.offset_bytes) -
                                static_cast<std::int64_t>(image.offset_bytes());
     m.planes[i].stride_bytes = plane.stride_bytes;
@@ -189,7 +189,7 @@ Result<Image> Image::wrap(const Tensor& picture) {
 
 Result<Image> Image::from_parts(const Tensor& tensor, const ImageMetadata& metadata) {
   if (tensor.is_empty()) return fail(Errc::invalid_argument, "tensor: is empty");
-  HALYARD_CHECK(check_linear(tensor));
+  HALYARD_RETURN_IF_ERROR(check_linear(tensor));
   HALYARD_TRY(const ImageEncodingInfo* row, check_metadata(metadata));
   if (tensor.dtype() != row->dtype) {
     return fail(Errc::corrupt, "metadata.encoding: the tensor has another dtype",
@@ -216,7 +216,7 @@ Result<Image> Image::from_parts(const Tensor& tensor, const ImageMetadata& metad
   HALYARD_TRY(const ImageEncodingInfo* row, check_metadata(metadata));
   if (tensor.format() != row->format || tensor.dtype() != row->dtype ||
       tensor.width() != metadata.width || tensor.height() != metadata.height) {
-    return fail(Errc::corrupt, "metadata: the tensor is another picture",
+    return fail(Errc::corrupt, "metadata: the tensor is another image",
                 "{} x {} {}, the tensor {} x {} {} {}", metadata.width, metadata.height, row->name,
                 tensor.width(), tensor.height(), to_string(*tensor.format()),
                 to_string(tensor.dtype()));
@@ -254,13 +254,13 @@ Status Image::check_pixel(std::size_t x, std::size_t y) const {
 }
 
 Result<std::span<const std::byte>> Image::pixel(std::size_t x, std::size_t y) const {
-  HALYARD_CHECK(check_pixel(x, y));
+  HALYARD_RETURN_IF_ERROR(check_pixel(x, y));
   HALYARD_TRY(const std::span<const std::byte> bytes, data());
   return bytes.subspan(y * step() + x * bytes_per_pixel(), bytes_per_pixel());
 }
 
 Status Image::set_pixel(std::size_t x, std::size_t y, std::span<const std::byte> value) {
-  HALYARD_CHECK(check_pixel(x, y));
+  HALYARD_RETURN_IF_ERROR(check_pixel(x, y));
   if (value.size() != bytes_per_pixel()) {
     return fail(Errc::invalid_argument, "value: must have the bytes of one pixel",
                 "{} bytes, {} has {}", value.size(), to_string(encoding()), bytes_per_pixel());
@@ -306,7 +306,7 @@ Result<Image> Image::roi(const Region& region) const {
 Result<std::vector<std::byte>> Image::copy_roi(const Region& region) const {
   HALYARD_TRY(const Tensor part, tensor_.slice(region));
   std::vector<std::byte> bytes(packed_bytes(part));
-  HALYARD_CHECK(copy_packed(part, std::span(bytes)));
+  HALYARD_RETURN_IF_ERROR(copy_packed(part, std::span(bytes)));
   return bytes;
 }
 

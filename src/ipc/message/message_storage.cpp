@@ -31,9 +31,9 @@ Result<Tensor> message_tensor(const std::shared_ptr<TensorPool>& pool,
   return Tensor::wrap(handle.buffer(), layout, handle.offset_bytes());
 }
 
-Result<Tensor> message_picture(const std::shared_ptr<TensorPool>& pool, std::size_t width,
-                               std::size_t height, PixelFormat format, DType dtype,
-                               std::size_t stride_bytes) {
+Result<Tensor> message_image(const std::shared_ptr<TensorPool>& pool, std::size_t width,
+                             std::size_t height, PixelFormat format, DType dtype,
+                             std::size_t stride_bytes) {
   HALYARD_TRY(const std::shared_ptr<TensorPool> from, pool_or_default(pool));
   HALYARD_TRY(const TensorHandle handle,
               from->alloc_image(width, height, format, dtype, stride_bytes));

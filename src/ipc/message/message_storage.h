@@ -19,9 +19,9 @@ namespace halyard::ipc {
 /// a slot all the same. Errors: those of default_pool() and TensorPool::alloc().
 Result<Tensor> message_tensor(const std::shared_ptr<TensorPool>& pool,
                               std::span<const std::size_t> shape, DType dtype);
-/// The same as a picture. Errors: also those of TensorPool::alloc_image().
-Result<Tensor> message_picture(const std::shared_ptr<TensorPool>& pool, std::size_t width,
-                               std::size_t height, PixelFormat format, DType dtype,
-                               std::size_t stride_bytes);
+/// The same as an image. Errors: also those of TensorPool::alloc_image().
+Result<Tensor> message_image(const std::shared_ptr<TensorPool>& pool, std::size_t width,
+                             std::size_t height, PixelFormat format, DType dtype,
+                             std::size_t stride_bytes);
 
 }  // namespace halyard::ipc

@@ -91,10 +91,10 @@ Result<PointCloud> PointCloud::create_fields(std::size_t width, std::size_t heig
                                              std::size_t point_step, const Pool& pool) {
   HALYARD_TRY(PointCloudMetadata m, metadata_of(width, height, fields));
   const std::size_t step = point_step == 0 ? ipc::used_bytes(m) : point_step;
-  HALYARD_CHECK(check_cloud_size(width, height, step));
+  HALYARD_RETURN_IF_ERROR(check_cloud_size(width, height, step));
   m.point_step = static_cast<std::uint32_t>(step);
   m.row_step = std::uint64_t{step} * width;
-  HALYARD_CHECK(ipc::check_fields(m, Errc::invalid_argument));
+  HALYARD_RETURN_IF_ERROR(ipc::check_fields(m, Errc::invalid_argument));
   const auto one_type = ipc::only_dtype(m);
   const DType dtype = one_type.value_or(DType::u8);
   const std::array<std::size_t, 3> shape = {height, width, step / size_of(dtype)};
@@ -130,13 +130,13 @@ Result<PointCloud> PointCloud::of_bytes(std::span<const std::byte> bytes, std::s
                                         const Pool& pool) {
   HALYARD_TRY(PointCloud cloud,
               create(bytes.size() / (fields * sizeof(float)), fields, DType::f32, pool));
-  HALYARD_CHECK(cloud.copy_from(bytes));
+  HALYARD_RETURN_IF_ERROR(cloud.copy_from(bytes));
   return cloud;
 }
 
 Result<PointCloud> PointCloud::wrap(const Tensor& tensor, std::span<const PointField> fields) {
   if (tensor.is_empty() || tensor.is_image() || tensor.rank() < 2 || tensor.rank() > 3) {
-    return fail(Errc::invalid_argument, "tensor: must be [N, K] or [H, W, K] and no picture",
+    return fail(Errc::invalid_argument, "tensor: must be [N, K] or [H, W, K] and no image",
                 "rank {}", tensor.rank());
   }
   const auto shape = tensor.shape();
@@ -148,8 +148,8 @@ Result<PointCloud> PointCloud::wrap(const Tensor& tensor, std::span<const PointF
   }
   const std::size_t rows = shape.size() == 3 ? shape[0] : 1;
   HALYARD_TRY(PointCloudMetadata m, metadata_of(shape[shape.size() - 2], rows, fields));
-  HALYARD_CHECK(read_steps(tensor, m));
-  HALYARD_CHECK(ipc::check_fields(m, Errc::invalid_argument));
+  HALYARD_RETURN_IF_ERROR(read_steps(tensor, m));
+  HALYARD_RETURN_IF_ERROR(ipc::check_fields(m, Errc::invalid_argument));
   if (ipc::used_bytes(m) > numbers * size_of(tensor.dtype())) {
     return fail(Errc::invalid_argument, "fields: leave the point",
                 "they end at {}, it has {} bytes", ipc::used_bytes(m),
@@ -160,9 +160,9 @@ Result<PointCloud> PointCloud::wrap(const Tensor& tensor, std::span<const PointF
 
 Result<PointCloud> PointCloud::from_parts(const Tensor& tensor, const PointCloudMetadata& m) {
   if (tensor.is_empty()) return fail(Errc::invalid_argument, "tensor: is empty");
-  if (tensor.is_image()) return fail(Errc::invalid_argument, "tensor: is a picture");
-  HALYARD_CHECK(ipc::check_metadata(m));
-  HALYARD_CHECK(check_reach(tensor, m));
+  if (tensor.is_image()) return fail(Errc::invalid_argument, "tensor: is an image");
+  HALYARD_RETURN_IF_ERROR(ipc::check_metadata(m));
+  HALYARD_RETURN_IF_ERROR(check_reach(tensor, m));
   return PointCloud(Tensor(tensor), m);
 }
 
@@ -172,7 +172,7 @@ Result<PointCloud> PointCloud::from_frame(const Tensor& tensor,
   const auto shape = tensor.shape();
   const bool is_row = shape.size() == 2 && m.height == 1 && shape[0] == m.width;
   const bool is_grid = shape.size() == 3 && shape[0] == m.height && shape[1] == m.width;
-  if (is_row || is_grid) HALYARD_CHECK(read_steps(tensor, m));
+  if (is_row || is_grid) HALYARD_RETURN_IF_ERROR(read_steps(tensor, m));
   return from_parts(tensor, m);
 }
 

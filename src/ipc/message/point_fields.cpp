@@ -23,7 +23,7 @@ bool is_zero(const PointField& field) noexcept {
 }
 
 // Bytes from the start of the point to the end of the field; never overflows: 3 x 2^32 at most.
-std::uint64_t end_of(const PointField& field) noexcept {
+std::uint64_t field_end(const PointField& field) noexcept {
   const auto dtype = dtype_from(field.datatype);
   return field.offset + std::uint64_t{field.count} * (dtype ? size_of(*dtype) : 0);
 }
@@ -104,7 +104,7 @@ Result<std::array<PointField, max_point_fields>> default_fields(std::size_t fiel
 std::size_t used_bytes(const PointCloudMetadata& m) noexcept {
   std::uint64_t end = 0;
   for (std::size_t i = 0; i < std::min<std::size_t>(m.field_count, max_point_fields); ++i)
-    end = std::max(end, end_of(m.fields[i]));
+    end = std::max(end, field_end(m.fields[i]));
   return static_cast<std::size_t>(end);
 }
 
@@ -125,9 +125,9 @@ Status check_fields(const PointCloudMetadata& m, Errc code) {
     const PointField& field = m.fields[i];
     if (const char* const fault = fault_of(field))
       return fail(code, fault, "field {} \"{}\"", i, printable(field.name()));
-    if (end_of(field) > m.point_step) {
+    if (field_end(field) > m.point_step) {
       return fail(code, "field: leaves the point", "\"{}\" ends at {}, a point has {} bytes",
-                  printable(field.name()), end_of(field), m.point_step);
+                  printable(field.name()), field_end(field), m.point_step);
     }
     for (std::size_t k = 0; k < i; ++k) {
       if (m.fields[k].name() == field.name())
@@ -138,7 +138,7 @@ Status check_fields(const PointCloudMetadata& m, Errc code) {
 }
 
 Status check_metadata(const PointCloudMetadata& m) {
-  HALYARD_CHECK(validate(m.header));
+  HALYARD_RETURN_IF_ERROR(validate(m.header));
   if (m.field_count == 0 || m.field_count > max_point_fields)
     return fail(Errc::malformed, "metadata.field_count: must be 1..16", "{}", m.field_count);
   if (m.height == 0) return fail(Errc::malformed, "metadata.height: must be at least 1");
@@ -149,7 +149,7 @@ Status check_metadata(const PointCloudMetadata& m) {
     return fail(Errc::malformed, "metadata.reserved: must be zero");
   if (!std::all_of(m.fields.begin() + m.field_count, m.fields.end(), is_zero))
     return fail(Errc::malformed, "metadata.fields: must be zero where not in use");
-  HALYARD_CHECK(check_fields(m, Errc::malformed));
+  HALYARD_RETURN_IF_ERROR(check_fields(m, Errc::malformed));
   const auto row = checked_mul(m.width, m.point_step);
   if (!row || m.row_step < (m.height > 1 ? *row : 0) || m.row_step > std::uint64_t{PTRDIFF_MAX}) {
     return fail(Errc::malformed,

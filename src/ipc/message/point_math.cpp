@@ -105,7 +105,7 @@ Result<std::vector<std::array<float, 3>>> PointCloud::extract_xyz() const {
 
 Result<PointCloud> PointCloud::transform(const std::array<double, 16>& matrix,
                                          const Pool& pool) const {
-  HALYARD_CHECK(check_matrix(matrix));
+  HALYARD_RETURN_IF_ERROR(check_matrix(matrix));
   HALYARD_TRY(const Coordinates c, coordinates_of(*this));
   HALYARD_TRY(const std::span<const std::byte> from, data());
   HALYARD_TRY(PointCloud moved, create_fields(width(), height(), fields(), point_step(), pool));

@@ -18,11 +18,11 @@ struct ByteRange {
   std::size_t end = 0;
 };
 
-Result<ByteRange> range_of_planes(const Tensor& picture) {
+Result<ByteRange> range_of_planes(const Tensor& image) {
   ByteRange range{SIZE_MAX, 0};
-  for (std::size_t i = 0; i < picture.plane_count(); ++i) {
-    HALYARD_TRY(const ImagePlane plane, picture.image_plane(i));
-    if (plane.buffer != picture.buffer())
+  for (std::size_t i = 0; i < image.plane_count(); ++i) {
+    HALYARD_TRY(const ImagePlane plane, image.image_plane(i));
+    if (plane.buffer != image.buffer())
       return fail(Errc::unsupported, "tensor: its planes lie in several buffers");
     const std::size_t bytes = (plane.rows - 1) * plane.stride_bytes + plane.row_bytes;
     range.begin = std::min(range.begin, plane.offset_bytes);
@@ -126,14 +126,14 @@ Result<std::span<std::byte>> writable_bytes_of(const Tensor& tensor) {
 }
 
 Status copy_packed(std::span<const std::byte> from, Tensor& to) {
-  HALYARD_CHECK(check_length(from.size(), to));
+  HALYARD_RETURN_IF_ERROR(check_length(from.size(), to));
   if (from.empty()) return {};
   HALYARD_TRY(const Tensor source, over_packed(to, wrap_memory(from.data(), from.size(), {})));
   return copy(source, to);
 }
 
 Status copy_packed(const Tensor& from, std::span<std::byte> to) {
-  HALYARD_CHECK(check_length(to.size(), from));
+  HALYARD_RETURN_IF_ERROR(check_length(to.size(), from));
   if (to.empty()) return {};
   HALYARD_TRY(Tensor target, over_packed(from, wrap_memory(to.data(), to.size(), {})));
   return copy(from, target);

@@ -71,9 +71,9 @@ Status collect_entries(Node& node, const char* kind, GarbageReport& report) {
 Result<GarbageReport> collect_garbage() {
   HALYARD_TRY(const auto node, Node::get());
   GarbageReport report;
-  HALYARD_CHECK(collect_sockets(*node, report));
-  HALYARD_CHECK(collect_entries(*node, "pools", report));
-  HALYARD_CHECK(collect_entries(*node, "topics", report));
+  HALYARD_RETURN_IF_ERROR(collect_sockets(*node, report));
+  HALYARD_RETURN_IF_ERROR(collect_entries(*node, "pools", report));
+  HALYARD_RETURN_IF_ERROR(collect_entries(*node, "topics", report));
   return report;
 }
 

@@ -30,12 +30,12 @@ constexpr auto relaxed = std::memory_order_relaxed;
 
 // Nobody's word makes a sum overflow.
 std::uint64_t sum(std::uint64_t a, std::uint64_t b) noexcept {
-  const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-  return a > most - b ? most : a + b;
+  const std::uint64_t maximum = std::numeric_limits<std::uint64_t>::max();
+  return a > maximum - b ? maximum : a + b;
 }
 std::uint64_t product(std::uint64_t a, std::uint64_t b) noexcept {
-  const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-  return b != 0 && a > most / b ? most : a * b;
+  const std::uint64_t maximum = std::numeric_limits<std::uint64_t>::max();
+  return b != 0 && a > maximum / b ? maximum : a * b;
 }
 template <class Items, class Get>
 std::uint64_t sum_of(const Items& items, const Get& get) noexcept {
@@ -333,7 +333,7 @@ Result<std::vector<TopicInfo>> list_topics() {
 }
 
 Result<TopicInfo> topic_info(std::string_view name) {
-  HALYARD_CHECK(check_topic_name(name));
+  HALYARD_RETURN_IF_ERROR(check_topic_name(name));
   HALYARD_TRY(Observer observer, Observer::create());
   return read_topic_entry(observer, std::string(name));
 }

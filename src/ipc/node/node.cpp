@@ -60,7 +60,7 @@ Result<std::shared_ptr<Node>> Node::get() {
 Result<std::shared_ptr<Node>> Node::make(const NodeId& id) {
   HALYARD_TRY(Registry registry, Registry::open());
   std::shared_ptr<Node> node(new Node(std::move(registry), id));
-  HALYARD_CHECK(node->start());
+  HALYARD_RETURN_IF_ERROR(node->start());
   return node;
 }
 
@@ -267,12 +267,12 @@ Status Node::reply_all(Link& link, std::uint64_t number, std::uint32_t request,
     head.kind = answer ? PacketKind::answer : PacketKind::failure;
     head.code = answer ? 0 : static_cast<std::uint32_t>(answer.error().code);
     if (answer) {
-      HALYARD_CHECK(send_all(link.socket.get(), encode(head, {}, answer->bytes),
-                             borrowed(answer->fds), at_once));
+      HALYARD_RETURN_IF_ERROR(send_all(link.socket.get(), encode(head, {}, answer->bytes),
+                                       borrowed(answer->fds), at_once));
     } else {
       const std::string text = answer.error().message();
-      HALYARD_CHECK(send_all(link.socket.get(), encode(head, {}, std::as_bytes(std::span(text))),
-                             {}, at_once));
+      HALYARD_RETURN_IF_ERROR(send_all(
+          link.socket.get(), encode(head, {}, std::as_bytes(std::span(text))), {}, at_once));
     }
   }
   head.kind = PacketKind::end;

@@ -115,7 +115,7 @@ Result<std::optional<std::vector<Parcel>>> Node::ask_on(Link& link, const std::s
   head.request = request;
   const Status sent = send_all(link.socket.get(), encode(head, key, body), fds, deadline);
   if (!sent && sent.error().code == Errc::os) return Answers();
-  HALYARD_CHECK(sent);
+  HALYARD_RETURN_IF_ERROR(sent);
   std::vector<Parcel> answers;
   for (;;) {
     auto received = receive_packet(link.socket.get(), deadline);

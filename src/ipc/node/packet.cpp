@@ -8,22 +8,6 @@
 
 namespace halyard::ipc {
 
-std::string to_string(const NodeId& id) {
-  return fmt::format("{:016x}{:016x}", id.high, id.low);
-}
-
-std::optional<NodeId> node_id_from(std::string_view text) noexcept {
-  if (text.size() < 32) return std::nullopt;
-  NodeId id;
-  const char* const begin = text.data();
-  const auto high = std::from_chars(begin, begin + 16, id.high, 16);
-  const auto low = std::from_chars(begin + 16, begin + 32, id.low, 16);
-  if (high.ec != std::errc() || high.ptr != begin + 16 || low.ec != std::errc() ||
-      low.ptr != begin + 32)
-    return std::nullopt;
-  return id;
-}
-
 std::vector<std::byte> encode(PacketHead head, std::string_view key,
                               std::span<const std::byte> body) {
   head.key_bytes = static_cast<std::uint32_t>(key.size());

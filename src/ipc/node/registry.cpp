@@ -178,11 +178,11 @@ Result<Registry> Registry::open() {
   } else {
     registry.path_ = fmt::format("{}/halyard-{}", base, ::geteuid());
   }
-  HALYARD_CHECK(registry.make_folder(registry.path_));
+  HALYARD_RETURN_IF_ERROR(registry.make_folder(registry.path_));
   registry.path_ += "/" + name;
-  HALYARD_CHECK(registry.make_folder(registry.path_));
+  HALYARD_RETURN_IF_ERROR(registry.make_folder(registry.path_));
   for (const char* kind : {"/nodes", "/pools", "/topics"})
-    HALYARD_CHECK(registry.make_folder(registry.path_ + kind));
+    HALYARD_RETURN_IF_ERROR(registry.make_folder(registry.path_ + kind));
   return registry;
 }
 
@@ -194,7 +194,7 @@ Result<RegistryEntry> Registry::enter(std::string_view kind, std::string_view na
       auto made = make_folder(path);
       // Whoever was the last to leave has removed it between two steps.
       if (!made && made.error().code == Errc::not_found && !deadline.is_over()) continue;
-      HALYARD_CHECK(std::move(made));
+      HALYARD_RETURN_IF_ERROR(std::move(made));
     }
     Fd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!folder && errno == ENOENT && !must_exist) continue;  // removed just now

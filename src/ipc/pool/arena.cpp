@@ -31,7 +31,7 @@ Status check(const Arena::Config& config) {
 }  // namespace
 
 Result<std::unique_ptr<Arena>> Arena::create(const std::string& name, const Config& config) {
-  HALYARD_CHECK(check(config));
+  HALYARD_RETURN_IF_ERROR(check(config));
   HALYARD_TRY(OwnMemory control,
               create_own_memory(name + " state", arena_state_bytes(config.slots)));
   OwnMemoryOptions options = config.memory;
@@ -158,7 +158,7 @@ Error Arena::no_slot(std::uint64_t bytes, std::uint64_t others) const {
   while (scrub_one()) {
   }
   if (auto extent = extents_.take(bytes)) return *extent;
-  HALYARD_CHECK(grow(bytes));
+  HALYARD_RETURN_IF_ERROR(grow(bytes));
   if (auto extent = extents_.take(bytes)) return *extent;
   return no_memory_for(bytes);
 }
@@ -181,7 +181,7 @@ Status Arena::grow(std::uint64_t bytes) {
   const std::uint64_t wanted = std::max({bytes, total, config_.first_bytes});
   const std::uint64_t size = std::min((wanted + page - 1) / page * page, left);
   if (size == 0) return {};
-  HALYARD_CHECK(extend_own_memory(memory_, total, size, config_.memory));
+  HALYARD_RETURN_IF_ERROR(extend_own_memory(memory_, total, size, config_.memory));
   extents_.grow(size);
   header().bytes_reserved.store(extents_.total_bytes(), std::memory_order_relaxed);
   return {};

@@ -108,7 +108,7 @@ Result<std::shared_ptr<BorrowedArena>> BorrowedArena::get(const std::shared_ptr<
               node->ask(owner, key, static_cast<std::uint32_t>(ArenaRequest::borrow), fresh->token_,
                         std::span(&words, 1), deadline));
   if (memory.empty()) return fail(Errc::malformed, "peer: gives no memory");
-  HALYARD_CHECK(fresh->map(memory[0].fds));
+  HALYARD_RETURN_IF_ERROR(fresh->map(memory[0].fds));
   return remember(std::move(fresh));
 }
 
@@ -119,7 +119,7 @@ Result<std::shared_ptr<BorrowedArena>> BorrowedArena::accept(const std::shared_p
   if (!offered) return fail(Errc::malformed, "request: has a wrong size");
   if (auto found = known_as(owner, offered->arena_id)) return found;
   HALYARD_TRY(auto fresh, make(node, owner, offered->arena_id, offered->facts));
-  HALYARD_CHECK(fresh->map(offer.fds));
+  HALYARD_RETURN_IF_ERROR(fresh->map(offer.fds));
   return remember(std::move(fresh));
 }
 
@@ -208,7 +208,7 @@ bool BorrowedArena::is_looked_at() noexcept {
   const std::lock_guard lock(mutex_);
   const SharedWord& token_there = header().borrowers[token_place_];
   if (token_there.load(std::memory_order_acquire) != token_.number)
-    HALYARD_CHECK(introduce(may_ask));
+    HALYARD_RETURN_IF_ERROR(introduce(may_ask));
   if (counts_[slot] == 0) {
     switch (ipc::borrow(word(slot), record(slot).generation, generation)) {
       case Borrowed::yes:

@@ -101,7 +101,7 @@ Result<std::shared_ptr<Buffer>> ReceivedBuffers::keep(const NodeId& owner, const
 Status ReceivedBuffers::take(const PassedBuffer& passed) {
   for (const Known& known : known_)
     if (known.owner == passed.owner && known.id == passed.facts.id) return {};
-  HALYARD_CHECK(keep(passed.owner, passed.facts, passed.fd.get()));
+  HALYARD_RETURN_IF_ERROR(keep(passed.owner, passed.facts, passed.fd.get()));
   return {};
 }
 

@@ -50,7 +50,7 @@ Status check_shape(std::span<const std::size_t> shape) {
 }
 
 Result<Layout> layout_for(std::span<const std::size_t> shape, DType dtype) {
-  HALYARD_CHECK(check_shape(shape));
+  HALYARD_RETURN_IF_ERROR(check_shape(shape));
   return Layout::contiguous(dtype, shape.empty() ? std::span(&one, 1) : shape);
 }
 
@@ -114,7 +114,7 @@ bool TensorPool::is_owner() const noexcept {
 
 [[gnu::hot]] Result<TensorHandle> TensorPool::alloc(std::span<const std::size_t> shape, DType dtype,
                                                     Device device) {
-  HALYARD_CHECK(check_device(device));
+  HALYARD_RETURN_IF_ERROR(check_device(device));
   const auto layout = layout_for(shape, dtype);
   if (!layout) return layout.error();
   auto slot = state_->part->allocate(layout->size_bytes());
@@ -124,7 +124,7 @@ bool TensorPool::is_owner() const noexcept {
 
 Result<TensorHandle> TensorPool::alloc_for(std::span<const std::size_t> shape, DType dtype,
                                            Device device, std::chrono::nanoseconds timeout) {
-  HALYARD_CHECK(check_device(device));
+  HALYARD_RETURN_IF_ERROR(check_device(device));
   HALYARD_TRY(const Layout layout, layout_for(shape, dtype));
   HALYARD_TRY(auto slot, state_->part->allocate_for(layout.size_bytes(), timeout));
   return TensorHandle::over(std::move(slot), layout, device);
@@ -135,7 +135,7 @@ Result<TensorHandle> TensorPool::attach(const TensorDescriptor& descriptor) {
     return fail(Errc::invalid_argument, "descriptor: belongs to another pool", "{}, this is {}",
                 descriptor.pool_id, pool_id());
   }
-  HALYARD_CHECK(descriptor.layout());
+  HALYARD_RETURN_IF_ERROR(descriptor.layout());
   const std::uint32_t index = descriptor.slot_id >> 24U;
   const std::uint32_t slot = descriptor.slot_id & max_slot;
   const PoolPart& part = *state_->part;
@@ -158,8 +158,8 @@ Result<TensorHandle> TensorPool::attach(const TensorDescriptor& descriptor) {
 }
 
 Result<TensorDescriptor> TensorPool::alloc_slot(std::span<const std::size_t> shape, DType dtype) {
-  HALYARD_CHECK(check_shape(shape));
-  HALYARD_CHECK(Layout::check_size(dtype, shape.empty() ? std::span(&one, 1) : shape));
+  HALYARD_RETURN_IF_ERROR(check_shape(shape));
+  HALYARD_RETURN_IF_ERROR(Layout::check_size(dtype, shape.empty() ? std::span(&one, 1) : shape));
   std::uint64_t bytes = size_of(dtype);
   for (const std::size_t extent : shape)
     bytes *= extent;
@@ -202,21 +202,21 @@ Status TensorPool::check_own(const TensorDescriptor& descriptor) const {
 }
 
 Status TensorPool::retain(const TensorDescriptor& descriptor) {
-  HALYARD_CHECK(check_own(descriptor));
+  HALYARD_RETURN_IF_ERROR(check_own(descriptor));
   ipc::Arena& arena = state_->part->service().arena();
   if (arena.retain_tenant(descriptor.slot_id & max_slot, descriptor.generation())) return {};
   return fail(Errc::not_found, "descriptor: its tensor is gone");
 }
 
 Status TensorPool::release(const TensorDescriptor& descriptor) {
-  HALYARD_CHECK(check_own(descriptor));
+  HALYARD_RETURN_IF_ERROR(check_own(descriptor));
   ipc::Arena& arena = state_->part->service().arena();
   if (arena.release_tenant(descriptor.slot_id & max_slot, descriptor.generation())) return {};
   return fail(Errc::not_found, "descriptor: its tensor is gone, it was released once too often");
 }
 
 Result<std::span<std::byte>> TensorPool::bytes(const TensorDescriptor& descriptor) {
-  HALYARD_CHECK(check_own(descriptor));
+  HALYARD_RETURN_IF_ERROR(check_own(descriptor));
   const ipc::Arena& arena = state_->part->service().arena();
   const std::uint32_t slot = descriptor.slot_id & max_slot;
   if (arena.generation(slot) != descriptor.generation())
@@ -230,7 +230,7 @@ Result<std::span<std::byte>> TensorPool::bytes(const TensorDescriptor& descripto
 }
 
 Status TensorPool::validate(const TensorDescriptor& descriptor) {
-  HALYARD_CHECK(attach(descriptor));
+  HALYARD_RETURN_IF_ERROR(attach(descriptor));
   return {};
 }
 
@@ -284,7 +284,7 @@ Result<TensorHandle> TensorPool::alloc_image(std::size_t width, std::size_t heig
 
 Result<TensorPoolConfig> TensorPoolConfig::for_frames(const FrameLayout& frame,
                                                       std::uint32_t count) {
-  HALYARD_CHECK(frame.check());
+  HALYARD_RETURN_IF_ERROR(frame.check());
   constexpr std::uint64_t max_bytes = std::uint64_t{1} << 62;
   const std::uint64_t unit = frame.align_bytes;
   const std::uint64_t each = (frame.size_bytes + unit - 1) / unit * unit;

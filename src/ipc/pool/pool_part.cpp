@@ -33,10 +33,12 @@ Status check_same(const TensorPoolConfig& wanted, const TensorPoolConfig& found)
     if (mine == theirs) return {};
     return fail(Errc::exists, what, "wanted {}, found {}", mine, theirs);
   };
-  HALYARD_CHECK(check("pool_size: the pool has another one", wanted.pool_size, found.pool_size));
-  HALYARD_CHECK(check("max_slots: the pool has another one", wanted.max_slots, found.max_slots));
-  HALYARD_CHECK(check("slot_alignment: the pool has another one", wanted.slot_alignment,
-                      found.slot_alignment));
+  HALYARD_RETURN_IF_ERROR(
+      check("pool_size: the pool has another one", wanted.pool_size, found.pool_size));
+  HALYARD_RETURN_IF_ERROR(
+      check("max_slots: the pool has another one", wanted.max_slots, found.max_slots));
+  HALYARD_RETURN_IF_ERROR(check("slot_alignment: the pool has another one", wanted.slot_alignment,
+                                found.slot_alignment));
   if (!wanted.frame || wanted.frame == found.frame) return {};
   return fail(Errc::exists, "frame: the pool has another one", "wanted {}, found {}",
               wanted.frame->describe(), found.frame ? found.frame->describe() : "none");
@@ -88,7 +90,7 @@ Result<std::shared_ptr<PoolPart>> PoolPart::get(std::uint32_t id, const TensorPo
   const std::lock_guard lock(known.mutex);
   std::erase_if(known.parts, [](const auto& entry) { return entry.second.expired(); });
   if (auto part = known.parts[id].lock()) {
-    if (wanted != nullptr) HALYARD_CHECK(check_same(*wanted, part->config()));
+    if (wanted != nullptr) HALYARD_RETURN_IF_ERROR(check_same(*wanted, part->config()));
     return part;
   }
   HALYARD_TRY(auto part, enter(id, wanted));
@@ -140,7 +142,7 @@ Result<std::shared_ptr<PoolPart>> PoolPart::enter(std::uint32_t id,
     if (!members.empty()) {
       if (!text) return fail(Errc::corrupt, "registry: the pool's limits are not there");
       HALYARD_TRY(const TensorPoolConfig found, read_pool(*text));
-      if (wanted != nullptr) HALYARD_CHECK(check_same(*wanted, found));
+      if (wanted != nullptr) HALYARD_RETURN_IF_ERROR(check_same(*wanted, found));
       config.pool_size = found.pool_size;
       config.max_slots = found.max_slots;
       config.slot_alignment = found.slot_alignment;
@@ -168,17 +170,17 @@ Result<std::shared_ptr<PoolPart>> PoolPart::enter(std::uint32_t id,
         [service = part->service_.get(), node = node.get()] { service->tell_room(*node); });
     part->service_->arena().on_dirty([node = node.get()] { node->look_soon(); });
     if (members.empty()) {
-      HALYARD_CHECK(entry->set_text(to_text(config)));
+      HALYARD_RETURN_IF_ERROR(entry->set_text(to_text(config)));
       part->made_pool_ = true;
     }
     // From now on others come to this process; it goes to those that were there before.
     node->add(part->pool_key(), part->service_);
     node->add(arena_key(arena.arena_id), part->service_);
     const std::string member = fmt::format("{}-{}", to_string(node->id()), index);
-    HALYARD_CHECK(entry->add(member));
+    HALYARD_RETURN_IF_ERROR(entry->add(member));
     part->member_ = member;
   }
-  HALYARD_CHECK(part->join(members, deadline));
+  HALYARD_RETURN_IF_ERROR(part->join(members, deadline));
   return part;
 }
 
@@ -197,7 +199,7 @@ Status PoolPart::join(const std::vector<std::string>& members, const Deadline& d
       const auto other = answer.as<PoolMember>();
       if (!other || answer.fds.empty())
         return fail(Errc::malformed, "peer: what it says of its part of the pool is nonsense");
-      HALYARD_CHECK(service_->add_neighbour(*node, *other, answer.fds[0]));
+      HALYARD_RETURN_IF_ERROR(service_->add_neighbour(*node, *other, answer.fds[0]));
     }
   }
   return {};

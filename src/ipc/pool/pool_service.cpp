@@ -61,7 +61,7 @@ Result<Parcel> PoolService::answer_pool(const NodeId& from, std::uint32_t reques
   }
   if (static_cast<PoolRequest>(request) != PoolRequest::join || body.fds.empty())
     return fail(Errc::malformed, "request: is none that a pool knows");
-  HALYARD_CHECK(add_neighbour(from, *member, body.fds[0]));
+  HALYARD_RETURN_IF_ERROR(add_neighbour(from, *member, body.fds[0]));
   Parcel parcel = Parcel::of(this->member());
   HALYARD_TRY(Fd state, arena_->control().fd.duplicate());
   parcel.fds.push_back(std::move(state));
@@ -135,7 +135,7 @@ Result<Parcel> PoolService::answer_arena(const NodeId& from, std::uint32_t reque
       return Parcel::of(facts());
     case ArenaRequest::borrow: {
       HALYARD_TRY(Parcel offered, offer());
-      HALYARD_CHECK(add_borrower(from, body));
+      HALYARD_RETURN_IF_ERROR(add_borrower(from, body));
       offered.bytes.clear();
       return offered;
     }

@@ -159,7 +159,7 @@ Result<Layout> TensorDescriptor::layout() const {
   Layout layout;
   layout.dtype = *type;
   layout.rank = ndim;
-  HALYARD_CHECK(read_axes(*this, layout));
+  HALYARD_RETURN_IF_ERROR(read_axes(*this, layout));
   if (ndim == 0) {
     layout.rank = 1;
     layout.shape[0] = 1;

@@ -12,7 +12,7 @@ using ipc::SlotBuffer;
 
 namespace {
 
-Result<std::span<std::byte>> bytes_of(const Tensor& tensor) {
+Result<std::span<std::byte>> writable_bytes(const Tensor& tensor) {
   const SlotBuffer* const slot = ipc::slot_of(tensor);
   if (slot == nullptr) return fail(Errc::invalid_argument, "handle: has no tensor of a pool");
   const auto reach = reach_of(tensor.layout());
@@ -27,7 +27,7 @@ Result<std::span<std::byte>> bytes_of(const Tensor& tensor) {
 Result<TensorHandle> TensorHandle::over(std::shared_ptr<Buffer> slot, const Layout& layout,
                                         Device device, std::size_t offset_bytes) {
   Result<TensorHandle> made(std::in_place);
-  HALYARD_CHECK(made->lay_over(std::move(slot), layout, offset_bytes));
+  HALYARD_RETURN_IF_ERROR(made->lay_over(std::move(slot), layout, offset_bytes));
   made->device_ = device;
   return made;
 }
@@ -63,14 +63,14 @@ Result<TensorDescriptor> TensorHandle::descriptor() const {
 }
 
 Result<std::span<std::byte>> TensorHandle::data_slice_mut() const {
-  HALYARD_TRY(const auto bytes, bytes_of(*this));
+  HALYARD_TRY(const auto bytes, writable_bytes(*this));
   if (!buffer()->is_writable())
     return fail(Errc::permission, "handle: is published, or another process's: read-only");
   return bytes;
 }
 
 Result<std::span<const std::byte>> TensorHandle::data_slice() const {
-  HALYARD_TRY(const auto bytes, bytes_of(*this));
+  HALYARD_TRY(const auto bytes, writable_bytes(*this));
   return std::span<const std::byte>(bytes);
 }
 

@@ -103,7 +103,7 @@ Result<FrameHead> head_of(const Tensor& tensor, const SlotBuffer& slot, bool is_
   if (tensor.is_image()) {
     head.format = static_cast<std::uint8_t>(*tensor.format());
     head.modifier = tensor.modifier();
-    HALYARD_CHECK(put_planes(tensor, head));
+    HALYARD_RETURN_IF_ERROR(put_planes(tensor, head));
   }
   if (tensor.item_format()) head.item_format = static_cast<std::uint8_t>(*tensor.item_format());
   if (const auto& quantization = tensor.quantization()) {
@@ -133,10 +133,11 @@ Result<Tensor> completed(const FrameHead& head, Result<Tensor> made) {
   tensor.set_orientation(orientation);
   if (head.item_format != FrameHead::no_format) {
     HALYARD_TRY(const PixelFormat format, format_from(head.item_format));
-    HALYARD_CHECK(tensor.set_item_format(format));
+    HALYARD_RETURN_IF_ERROR(tensor.set_item_format(format));
   }
   if (head.has_quantization != 0) {
-    HALYARD_CHECK(tensor.set_quantization(Quantization::per_tensor(head.scale, head.zero_point)));
+    HALYARD_RETURN_IF_ERROR(
+        tensor.set_quantization(Quantization::per_tensor(head.scale, head.zero_point)));
   }
   if (head.name[0] != 0) {
     tensor.set_name(std::string(head.name, ::strnlen(head.name, sizeof(head.name))));

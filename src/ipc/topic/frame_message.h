@@ -26,24 +26,24 @@ struct FrameHead {
   /// who knows the form needs no more. A publisher counts its forms.
   std::uint64_t form = 0;
   TensorDescriptor descriptor;           ///< its first three fields are in that line
-  std::uint8_t format = no_format;       ///< PixelFormat of a picture
-  std::uint8_t item_format = no_format;  ///< of the pictures of a batch
+  std::uint8_t format = no_format;       ///< PixelFormat of an image
+  std::uint8_t item_format = no_format;  ///< of the images of a batch
   std::uint8_t planes = 0;
   std::uint8_t has_quantization = 0;
   std::uint8_t color_space = 0;
   std::uint8_t color_transfer = 0;
   std::uint8_t color_encoding = 0;
   std::uint8_t color_range = 0;
-  std::uint16_t width = 0;    ///< of a picture, as stored
+  std::uint16_t width = 0;    ///< of an image, as stored
   std::uint8_t flip = 0;      ///< the orientation
-  std::uint8_t rotation = 0;  ///< the same; who reads 32 bits of width refuses such a picture
+  std::uint8_t rotation = 0;  ///< the same; who reads 32 bits of width refuses such an image
   std::uint32_t height = 0;
   struct Plane {
     std::uint64_t offset = 0;  ///< from the slot's first byte on
     std::uint64_t stride = 0;
   };
   Plane plane[3] = {};
-  std::uint64_t plane_stride = 0;  ///< of a planar picture
+  std::uint64_t plane_stride = 0;  ///< of a planar image
   float scale = 0;                 ///< of a quantized tensor
   std::int32_t zero_point = 0;
   std::uint64_t modifier = 0;  ///< of an image in DMA-BUFs: DRM's, 0 linear

@@ -40,8 +40,8 @@ Result<std::unique_ptr<TopicEndpoint>> TopicEndpoint::create(std::string_view na
                                                              const std::optional<MessageType>& type,
                                                              const TopicConfig& config) {
   let_go_of_remaining_frames();
-  HALYARD_CHECK(check_topic_name(name));
-  HALYARD_CHECK(check_topic_config(config));
+  HALYARD_RETURN_IF_ERROR(check_topic_name(name));
+  HALYARD_RETURN_IF_ERROR(check_topic_config(config));
   const Deadline deadline(answer_timeout);
   auto state = std::make_unique<State>();
   state->name = name;
@@ -58,7 +58,7 @@ Result<std::unique_ptr<TopicEndpoint>> TopicEndpoint::create(std::string_view na
     HALYARD_TRY(auto own, make_endpoint(state->facts, config));
     state->service = std::make_shared<TopicService>(state->node, std::move(own));
     const TopicService::Own& made = state->service->own();
-    HALYARD_CHECK(check_room(members, made, state->facts.max_endpoints));
+    HALYARD_RETURN_IF_ERROR(check_room(members, made, state->facts.max_endpoints));
     state->node->add("topic/" + state->name, state->service);
     // Known before the file is there: nothing may fail between the two.
     state->member = member_name(state->node->id(), made);
@@ -77,8 +77,8 @@ Result<std::unique_ptr<TopicEndpoint>> TopicEndpoint::create(std::string_view na
   state->head_words = facts.type.has_frame ? sizeof(FrameHead) / sizeof(std::uint64_t) : 0;
   state->ring = state->own().ring();
   state->window.resize(facts.type.has_frame ? facts.depth : 0);
-  if (config.receives_own) HALYARD_CHECK(add_itself(*state->node, *state->service));
-  HALYARD_CHECK(join_all(*state->node, *state->service, state->name, members, deadline));
+  if (config.receives_own) HALYARD_RETURN_IF_ERROR(add_itself(*state->node, *state->service));
+  HALYARD_RETURN_IF_ERROR(join_all(*state->node, *state->service, state->name, members, deadline));
   return std::unique_ptr<TopicEndpoint>(new TopicEndpoint(std::move(state)));
 }
 

@@ -19,14 +19,14 @@ constexpr std::uint32_t max_depth = 4096;
 constexpr std::uint32_t max_max_endpoints = 1024;
 constexpr std::uint32_t max_inline_bytes = 1U << 20U;
 
-Status check_range(const char* what, const std::optional<std::uint32_t>& value, std::uint32_t low,
+Status check_count(const char* what, const std::optional<std::uint32_t>& value, std::uint32_t low,
                    std::uint32_t high) {
   if (!value || (*value >= low && *value <= high)) return {};
   return fail(Errc::invalid_argument, what, "{}, must be {}..{}", *value, low, high);
 }
 
 template <class V>
-Status check_same(const char* what, const std::optional<V>& wanted, const V& found) {
+Status check_same_fact(const char* what, const std::optional<V>& wanted, const V& found) {
   if (!wanted || *wanted == found) return {};
   if constexpr (std::is_same_v<V, Overflow>) {
     return fail(Errc::exists, what, "wanted {}, found {}", to_string(*wanted), to_string(found));
@@ -78,11 +78,11 @@ std::uint32_t entry_words(const MessageType& type) noexcept {
 }
 
 Status check_topic_config(const TopicConfig& config) {
-  HALYARD_CHECK(check_range("depth: outside its limits", config.depth, 1, max_depth));
-  HALYARD_CHECK(check_range("history: outside its limits", config.history, 0,
-                            config.depth.value_or(max_depth)));
-  HALYARD_CHECK(
-      check_range("max_endpoints: outside its limits", config.max_endpoints, 1, max_max_endpoints));
+  HALYARD_RETURN_IF_ERROR(check_count("depth: outside its limits", config.depth, 1, max_depth));
+  HALYARD_RETURN_IF_ERROR(check_count("history: outside its limits", config.history, 0,
+                                      config.depth.value_or(max_depth)));
+  HALYARD_RETURN_IF_ERROR(
+      check_count("max_endpoints: outside its limits", config.max_endpoints, 1, max_max_endpoints));
   if (config.overflow && static_cast<unsigned>(*config.overflow) > 2)
     return fail(Errc::invalid_argument, "overflow: is none");
   const auto role = static_cast<unsigned>(config.role);
@@ -123,13 +123,15 @@ Result<TopicFacts> agree_on_topic(const RegistryEntry& entry, bool is_there,
     HALYARD_TRY(const auto text, entry.text());
     if (!text) return fail(Errc::corrupt, "registry: what it says of the topic is not there");
     HALYARD_TRY(const TopicFacts found, read_topic(*text));
-    if (type) HALYARD_CHECK(check_type(*type, found.type));
-    HALYARD_CHECK(check_same("depth: the topic has another one", config.depth, found.depth));
-    HALYARD_CHECK(
-        check_same("overflow: the topic has another one", config.overflow, found.overflow));
-    HALYARD_CHECK(check_same("history: the topic has another one", config.history, found.history));
-    HALYARD_CHECK(check_same("max_endpoints: the topic has another one", config.max_endpoints,
-                             found.max_endpoints));
+    if (type) HALYARD_RETURN_IF_ERROR(check_type(*type, found.type));
+    HALYARD_RETURN_IF_ERROR(
+        check_same_fact("depth: the topic has another one", config.depth, found.depth));
+    HALYARD_RETURN_IF_ERROR(
+        check_same_fact("overflow: the topic has another one", config.overflow, found.overflow));
+    HALYARD_RETURN_IF_ERROR(
+        check_same_fact("history: the topic has another one", config.history, found.history));
+    HALYARD_RETURN_IF_ERROR(check_same_fact("max_endpoints: the topic has another one",
+                                            config.max_endpoints, found.max_endpoints));
     return found;
   }
   if (!type) return fail(Errc::not_found, "topic: nobody has joined it");
@@ -153,7 +155,7 @@ Result<TopicFacts> agree_on_topic(const RegistryEntry& entry, bool is_there,
   // Numbers of people's own choice are small; each topic has its own.
   HALYARD_TRY(const std::uint64_t number, random_value<std::uint64_t>());
   facts.pool_id = static_cast<std::uint32_t>(number) | 0x8000'0000U;
-  HALYARD_CHECK(entry.set_text(to_text(facts)));
+  HALYARD_RETURN_IF_ERROR(entry.set_text(to_text(facts)));
   return facts;
 }
 
@@ -240,7 +242,7 @@ Status join_all(Node& node, TopicService& service, const std::string& topic,
     for (const Parcel& answer : *answers) {
       HALYARD_TRY(auto peer, open_peer(id, answer, service.own().view));
       if (peer->id == service.own().id) continue;
-      HALYARD_CHECK(service.add(std::move(peer), true));
+      HALYARD_RETURN_IF_ERROR(service.add(std::move(peer), true));
     }
   }
   return {};

@@ -55,12 +55,12 @@ Result<Tensor> TopicEndpoint::State::copy_to_pool(const Tensor& frame) {
     copy.set_colorimetry(frame.colorimetry());
   } else {
     HALYARD_TRY(copy, pool->alloc(frame.shape(), frame.dtype()));
-    HALYARD_CHECK(copy.set_quantization(frame.quantization()));
-    HALYARD_CHECK(copy.set_item_format(frame.item_format()));
+    HALYARD_RETURN_IF_ERROR(copy.set_quantization(frame.quantization()));
+    HALYARD_RETURN_IF_ERROR(copy.set_item_format(frame.item_format()));
   }
   copy.set_orientation(frame.orientation());
   copy.set_name(frame.name());
-  HALYARD_CHECK(halyard::copy(frame, copy));
+  HALYARD_RETURN_IF_ERROR(halyard::copy(frame, copy));
   count(own().header().copied);
   const std::lock_guard lock(stats_mutex);
   copied_bytes += frame.size_bytes();
@@ -292,14 +292,14 @@ Status TopicEndpoint::State::wait_for_room(std::chrono::nanoseconds timeout) {
   std::shared_ptr<Buffer> kept;
   const std::lock_guard lock(send_mutex);
   refresh(send_known, true);
-  if (may_have_no_room) HALYARD_CHECK(find_room(timeout));
+  if (may_have_no_room) HALYARD_RETURN_IF_ERROR(find_room(timeout));
   if (frame != nullptr) {
     claim_entry();
     if (SlotBuffer* const slot = slot_of(*frame); slot != nullptr) {
       kept = frame->buffer();
-      HALYARD_CHECK(put_slot_frame(*frame, *slot));
+      HALYARD_RETURN_IF_ERROR(put_slot_frame(*frame, *slot));
     } else {
-      HALYARD_CHECK(put_outside_frame(*frame, kept));
+      HALYARD_RETURN_IF_ERROR(put_outside_frame(*frame, kept));
     }
     count(own().header().sent_bytes, sent_frame_bytes);
   }

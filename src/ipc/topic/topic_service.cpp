@@ -78,13 +78,13 @@ Result<Parcel> TopicService::answer(const NodeId& from, std::uint32_t request, P
       HALYARD_TRY(auto peer, open_peer(from, body, own_.view));
       // Its own request, in a process that has several endpoints.
       if (peer->id == own_.id) return introduction();
-      HALYARD_CHECK(add(std::move(peer), false));
+      HALYARD_RETURN_IF_ERROR(add(std::move(peer), false));
       return introduction();
     }
     case TopicRequest::offer: {
       const auto node = node_.lock();
       if (!node || !own_.subscribes) return Parcel{};
-      HALYARD_CHECK(check_offers(from));
+      HALYARD_RETURN_IF_ERROR(check_offers(from));
       HALYARD_TRY(auto arena, BorrowedArena::accept(node, from, body));
       HALYARD_TRY(Parcel acceptance, arena->acceptance());
       const std::lock_guard lock(mutex_);
@@ -95,7 +95,7 @@ Result<Parcel> TopicService::answer(const NodeId& from, std::uint32_t request, P
     case TopicRequest::look:
       return introduction();
     case TopicRequest::buffer:
-      HALYARD_CHECK(take_buffer(from, std::move(body)));
+      HALYARD_RETURN_IF_ERROR(take_buffer(from, std::move(body)));
       return Parcel{};
     case TopicRequest::leave: {
       const auto facts = body.as<EndpointFacts>();
@@ -180,7 +180,7 @@ Status TopicService::add(std::shared_ptr<PeerEndpoint> peer, bool is_late) {
     return fail(Errc::exhausted, "topic: has as many endpoints as it can have", "{} others",
                 others);
   }
-  if (peer->publishes && own_.subscribes) HALYARD_CHECK(begin_reading(*peer, is_late));
+  if (peer->publishes && own_.subscribes) HALYARD_RETURN_IF_ERROR(begin_reading(*peer, is_late));
   peers_.push_back(std::move(peer));
   version_.fetch_add(1, std::memory_order_release);
   wake();

@@ -198,7 +198,7 @@ class OpenVinoSession final : public RuntimeSession {
 };
 
 /// ONNX metadata_props and what IR files keep; only text is taken.
-Metadata metadata_of(const ov::Model& model) {
+Metadata ov_metadata(const ov::Model& model) {
   Metadata metadata;
   if (!model.has_rt_info("framework")) return metadata;
   for (const auto& [key, value] : model.get_rt_info<ov::AnyMap>("framework")) {
@@ -207,15 +207,15 @@ Metadata metadata_of(const ov::Model& model) {
   return metadata;
 }
 
-void fix(ov::Model& model, std::optional<Size> picture) {
+void fix(ov::Model& model, std::optional<Size> image) {
   std::map<ov::Output<ov::Node>, ov::PartialShape> fixed;
   for (const auto& input : model.inputs()) {
     ov::PartialShape shape = input.get_partial_shape();
     if (shape.rank().is_dynamic() || shape.is_static()) continue;
     if (shape.size() > 0 && shape[0].is_dynamic()) shape[0] = 1;
-    if (picture && shape.size() == 4 && shape[2].is_dynamic() && shape[3].is_dynamic()) {
-      shape[2] = picture->height;
-      shape[3] = picture->width;
+    if (image && shape.size() == 4 && shape[2].is_dynamic() && shape[3].is_dynamic()) {
+      shape[2] = image->height;
+      shape[3] = image->width;
     }
     fixed[input] = shape;
   }
@@ -252,13 +252,13 @@ constexpr char cannot_prepare[] = "engine cannot prepare the model";
 class OpenVinoNetwork final : public Network {
  public:
   explicit OpenVinoNetwork(std::shared_ptr<ov::Model> model)
-      : model_(std::move(model)), metadata_(metadata_of(*model_)) {}
+      : model_(std::move(model)), metadata_(ov_metadata(*model_)) {}
 
   Metadata metadata() const override { return metadata_; }
 
-  Status fix_shapes(std::optional<Size> picture) override {
+  Status fix_shapes(std::optional<Size> image) override {
     try {
-      fix(*model_, picture);
+      fix(*model_, image);
       return {};
     } catch (const std::exception& why) {
       return failure(Errc::device, cannot_prepare, why);

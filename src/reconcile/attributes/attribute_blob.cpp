@@ -8,6 +8,7 @@
 
 #include "base/text/format_error.h"
 #include "base/text/utf8.h"
+#include "reconcile/attributes/attribute_blob.h"
 #include "reconcile/attributes/blob.h"
 #include "reconcile/attributes/key_table.h"
 #include "reconcile/attributes/stored_lists.h"
@@ -96,21 +97,21 @@ class ListReader {
   /// False: it is none of a list's records.
   Result<bool> read(const BlobEntry& entry) {
     if (entry.key == key_of_record(BlobRecord::party)) {
-      HALYARD_CHECK(finish_alternative());
-      HALYARD_CHECK(begin_party(entry));
+      HALYARD_RETURN_IF_ERROR(finish_alternative());
+      HALYARD_RETURN_IF_ERROR(begin_party(entry));
       return true;
     }
     if (entry.key == key_of_record(BlobRecord::alternative)) {
-      HALYARD_CHECK(finish_alternative());
-      HALYARD_CHECK(begin_alternative(entry));
+      HALYARD_RETURN_IF_ERROR(finish_alternative());
+      HALYARD_RETURN_IF_ERROR(begin_alternative(entry));
       return true;
     }
     if (key_info(static_cast<Key>(entry.key)) == nullptr) return false;
-    HALYARD_CHECK(set(entry));
+    HALYARD_RETURN_IF_ERROR(set(entry));
     return true;
   }
   Result<std::vector<AttributeList>> finish() {
-    HALYARD_CHECK(finish_alternative());
+    HALYARD_RETURN_IF_ERROR(finish_alternative());
     return std::move(lists_);
   }
 
@@ -154,7 +155,7 @@ class ListReader {
   }
   Status finish_alternative() {
     if (!own_) return {};
-    HALYARD_CHECK(lists_.back().accept(tag_, cost_, *own_));
+    HALYARD_RETURN_IF_ERROR(lists_.back().accept(tag_, cost_, *own_));
     own_.reset();
     return {};
   }
@@ -208,7 +209,7 @@ Status add_others(std::vector<AttributeList>& lists, std::uint8_t cpu) {
 
 Result<Reconciled> agree_again(std::vector<AttributeList> lists, const ResultRecords& records,
                                std::vector<std::byte> unknown) {
-  HALYARD_CHECK(add_others(lists, records.others_cpu));
+  HALYARD_RETURN_IF_ERROR(add_others(lists, records.others_cpu));
   Conflict conflict;
   ReconcileOptions options;
   options.can_anchor = records.can_anchor;
@@ -248,7 +249,7 @@ Result<std::vector<AttributeList>> decode_lists(std::span<const std::byte> blob)
   ListReader reader;
   for (const BlobEntry& entry : entries) {
     HALYARD_TRY(const bool is_known, reader.read(entry));
-    if (!is_known) HALYARD_CHECK(check_unknown(entry));
+    if (!is_known) HALYARD_RETURN_IF_ERROR(check_unknown(entry));
   }
   return reader.finish();
 }
@@ -302,7 +303,7 @@ Result<Reconciled> decode_result_records(std::span<const BlobEntry> entries,
       if (buffer != nullptr) *buffer = entry.value;
     } else {
       HALYARD_TRY(const bool is_known, reader.read(entry));
-      if (!is_known) HALYARD_CHECK(check_unknown(entry));
+      if (!is_known) HALYARD_RETURN_IF_ERROR(check_unknown(entry));
       if (!is_known) unknown.insert(unknown.end(), entry.whole.begin(), entry.whole.end());
     }
     if (!is_good) return bad_record(entry);

@@ -53,7 +53,7 @@ Status accept_tags(AttributeList& list, const KeyInfo& info, const json& value) 
   for (const json& each : tags) {
     const auto tag = layout_tag_from_json(info, each);
     if (!tag) return of_party(list, tag.error());
-    HALYARD_CHECK(list.accept(*tag));
+    HALYARD_RETURN_IF_ERROR(list.accept(*tag));
   }
   return {};
 }
@@ -72,7 +72,7 @@ Status set_values(AttributeList& list, const KeyInfo& info, const json& value,
     const json& one = is_list ? value[from_last ? count - 1 - k : k] : value;
     const auto number = value_from_json(info, one);
     if (!number) return of_party(list, number.error());
-    HALYARD_CHECK(list.set(info.key, *number, index.value_or(k), source));
+    HALYARD_RETURN_IF_ERROR(list.set(info.key, *number, index.value_or(k), source));
   }
   return {};
 }
@@ -124,7 +124,7 @@ Status AttributeList::set(Key key, std::uint64_t number, CodeLine where) {
   const bool is_range = info != nullptr && info->type == ValueType::range;
   const std::size_t count = info != nullptr ? values_of_one(*info) : 1;
   for (std::size_t k = 0; k < count; ++k)
-    HALYARD_CHECK(set(key, {number, is_range ? number : 0}, k, text_of(where)));
+    HALYARD_RETURN_IF_ERROR(set(key, {number, is_range ? number : 0}, k, text_of(where)));
   return {};
 }
 
@@ -138,13 +138,13 @@ Status AttributeList::set_shape(std::span<const std::size_t> shape, CodeLine whe
                 shape.size());
   for (std::size_t k = 0; k < shape.size(); ++k) {
     const std::uint64_t extent = shape[shape.size() - 1 - k];
-    HALYARD_CHECK(set(Key::shape, {extent, extent}, k, text_of(where)));
+    HALYARD_RETURN_IF_ERROR(set(Key::shape, {extent, extent}, k, text_of(where)));
   }
   return {};
 }
 
 Status AttributeList::set_image(std::size_t width, std::size_t height, CodeLine where) {
-  HALYARD_CHECK(set(Key::width, {width, width}, 0, text_of(where)));
+  HALYARD_RETURN_IF_ERROR(set(Key::width, {width, width}, 0, text_of(where)));
   return set(Key::height, {height, height}, 0, text_of(where));
 }
 
@@ -169,7 +169,7 @@ Status AttributeList::accept(LayoutTag tag, std::uint32_t cost) {
 }
 
 Status AttributeList::accept(LayoutTag tag, std::uint32_t cost, const AttributeList& attributes) {
-  HALYARD_CHECK(check_tag(tag));
+  HALYARD_RETURN_IF_ERROR(check_tag(tag));
   if (!attributes.alternatives().empty())
     return fail(Errc::invalid_argument, "an alternative has no alternatives of its own",
                 "party \"{}\": {}", party_, to_string(tag));

@@ -116,10 +116,4 @@ struct BlobEntry {
 /// version, corrupt (cut, or changed on its way).
 Result<std::vector<BlobEntry>> read_blob(BlobContent content, std::span<const std::byte> blob);
 
-/// The records of a result for a party. Errors: not_found.
-Result<std::vector<std::byte>> result_records(const Reconciled& result, std::string_view party);
-/// The result of records; the value of BlobRecord::buffer goes to `buffer` where it is asked for.
-Result<Reconciled> decode_result_records(std::span<const BlobEntry> entries,
-                                         std::span<const std::byte>* buffer);
-
 }  // namespace halyard

@@ -47,7 +47,7 @@ Status set_keys(AttributeList& list, const json& object, std::string_view where)
   const json& keys = object["keys"];
   if (!keys.is_object()) return fail(Errc::malformed, "\"keys\" is no object", "{}", where);
   for (const auto& [key, value] : keys.items())
-    HALYARD_CHECK(list.set_text(key, value.dump()));
+    HALYARD_RETURN_IF_ERROR(list.set_text(key, value.dump()));
   return {};
 }
 
@@ -58,7 +58,7 @@ Status accept_alternatives(AttributeList& list, const json& party) {
   if (!alternatives.is_array())
     return fail(Errc::malformed, "\"alternatives\" is no list", "{}", where);
   for (const json& each : alternatives) {
-    HALYARD_CHECK(check_fields(each, {"tag", "cost", "keys"}, where));
+    HALYARD_RETURN_IF_ERROR(check_fields(each, {"tag", "cost", "keys"}, where));
     if (!each.contains("tag") || !each["tag"].is_string())
       return fail(Errc::malformed, "an alternative has no \"tag\"", "{}", where);
     auto tag = layout_tag_from_string(each["tag"].get<std::string>());
@@ -68,8 +68,8 @@ Status accept_alternatives(AttributeList& list, const json& party) {
       return fail(Errc::malformed, "a cost is a whole number, 0 to 2^32-1", "{}: {}", where,
                   cost.dump());
     AttributeList own(list.party());
-    HALYARD_CHECK(set_keys(own, each, where));
-    HALYARD_CHECK(list.accept(*tag, cost.get<std::uint32_t>(), own));
+    HALYARD_RETURN_IF_ERROR(set_keys(own, each, where));
+    HALYARD_RETURN_IF_ERROR(list.accept(*tag, cost.get<std::uint32_t>(), own));
   }
   return {};
 }
@@ -87,14 +87,14 @@ Status set_optional(AttributeList& list, const json& value) {
 }
 
 Result<EngineParty> read_party(const json& party, std::size_t index) {
-  HALYARD_CHECK(
+  HALYARD_RETURN_IF_ERROR(
       check_fields(party, {"name", "engine", "settings", "optional", "pid", "keys", "alternatives"},
                    fmt::format("party {}", index)));
   if (!party.contains("name") || !party["name"].is_string())
     return fail(Errc::malformed, "a party has no \"name\"", "party {}", index);
   EngineParty out{AttributeList(party["name"].get<std::string>()), nullptr};
   AttributeList& list = out.list;
-  if (party.contains("optional")) HALYARD_CHECK(set_optional(list, party["optional"]));
+  if (party.contains("optional")) HALYARD_RETURN_IF_ERROR(set_optional(list, party["optional"]));
   if (party.contains("pid") && party["pid"].is_number_unsigned())
     list.set_process(party["pid"].get<std::uint32_t>());
   if (party.contains("engine")) {
@@ -109,8 +109,8 @@ Result<EngineParty> read_party(const json& party, std::size_t index) {
     out.engine = *std::move(engine);
     list.set_engine(name);
   }
-  HALYARD_CHECK(set_keys(list, party, fmt::format("party \"{}\"", list.party())));
-  HALYARD_CHECK(accept_alternatives(list, party));
+  HALYARD_RETURN_IF_ERROR(set_keys(list, party, fmt::format("party \"{}\"", list.party())));
+  HALYARD_RETURN_IF_ERROR(accept_alternatives(list, party));
   return out;
 }
 
@@ -118,7 +118,7 @@ Result<EngineParty> read_party(const json& party, std::size_t index) {
 
 Result<std::vector<EngineParty>> parties_from_json(std::string_view text) {
   HALYARD_TRY(const json file, parse_strictly(text));
-  HALYARD_CHECK(check_fields(file, {"parties"}, "the file"));
+  HALYARD_RETURN_IF_ERROR(check_fields(file, {"parties"}, "the file"));
   if (!file.contains("parties") || !file["parties"].is_array())
     return fail(Errc::malformed, "the file has no list \"parties\"");
   std::vector<EngineParty> out;

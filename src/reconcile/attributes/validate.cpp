@@ -6,6 +6,7 @@
 #include "halyard/attribute_blob.h"
 #include "reconcile/attributes/key_table.h"
 #include "reconcile/attributes/stored_lists.h"
+#include "reconcile/merge/choose_memory.h"
 
 namespace halyard {
 namespace {
@@ -130,7 +131,7 @@ std::vector<Difference> Comparison::run() {
   return std::move(found_);
 }
 
-ConflictItem to_item(const Difference& difference, Lists lists) {
+ConflictItem difference_item(const Difference& difference, Lists lists) {
   ConflictItem item;
   item.key = std::string(to_string(difference.keys.front()));
   item.rule = "the buffer exists and cannot change";
@@ -243,7 +244,7 @@ Result<Reconciled> attach_parties(const Reconciled& result, Heap heap, Lists lis
   for (const AttributeList* each : lists)
     if (std::ranges::find(state.parties, each->party(), &StoredParty::name) != state.parties.end())
       return fail(Errc::exists, "party: takes part already", "{}", each->party());
-  HALYARD_CHECK(validate(result, heap, lists, conflict));
+  HALYARD_RETURN_IF_ERROR(validate(result, heap, lists, conflict));
   return with_late(state, lists);
 }
 
@@ -262,7 +263,7 @@ Status validate(const Reconciled& result, Heap heap, Lists lists, Conflict* conf
   HALYARD_TRY(const Draft needed, draft_for_all(state, lists));
   const auto differences = Comparison(state.draft, needed).run();
   for (const Difference& each : differences)
-    found.items.push_back(to_item(each, lists));
+    found.items.push_back(difference_item(each, lists));
   if (!found.items.empty()) return disagreement(std::move(found), conflict);
   return {};
 }

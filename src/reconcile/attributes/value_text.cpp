@@ -113,7 +113,7 @@ Status out_of_range(const KeyInfo& info, std::uint64_t value, std::uint64_t low,
               "{} = {}, legal: {}..{}", info.name, value, low, high);
 }
 
-std::uint64_t least(const KeyInfo& info) {
+std::uint64_t minimum(const KeyInfo& info) {
   if (info.rule == MergeRule::multiple || info.type == ValueType::range) return 1;
   switch (info.key) {
     case Key::addr_bits:
@@ -134,7 +134,7 @@ std::uint64_t least(const KeyInfo& info) {
   }
 }
 
-std::uint64_t most(const KeyInfo& info) {
+std::uint64_t maximum(const KeyInfo& info) {
   if (info.rule == MergeRule::multiple) return max_multiple;
   if (info.key == Key::addr_bits) return 64;
   if (info.key == Key::pyramid_levels) return 10;
@@ -174,8 +174,8 @@ Status check_value(const KeyInfo& info, AttributeValue value) {
       if (value.low > 1) return out_of_range(info, value.low, 0, 1);
       return {};
     case ValueType::number:
-      if (value.low < least(info) || value.low > most(info))
-        return out_of_range(info, value.low, least(info), most(info));
+      if (value.low < minimum(info) || value.low > maximum(info))
+        return out_of_range(info, value.low, minimum(info), maximum(info));
       return {};
     case ValueType::range:
       if (value.low < 1 || value.high > max_extent || value.low > value.high)

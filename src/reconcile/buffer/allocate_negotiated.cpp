@@ -6,6 +6,7 @@
 
 #include "base/system/mapped.h"
 #include "base/text/format_error.h"
+#include "reconcile/buffer/allocate_negotiated.h"
 #include "reconcile/buffer/negotiated_state.h"
 #include "reconcile/merge/state.h"
 
@@ -129,7 +130,7 @@ Result<NegotiatedBuffer> Allocation::from(Heap heap) {
   HALYARD_TRY(const PartyView view, view_of(result_, options_.party));
   const AllocateOptions options = options_for(heap);
   HALYARD_TRY(auto memory, allocate_memory(options));
-  HALYARD_CHECK(fill_padding(*memory));
+  HALYARD_RETURN_IF_ERROR(fill_padding(*memory));
   MemoryFacts facts{
       heap, Enforcement::advisory, AnchorState::none, Permission::read_write, view.cpu, view.party};
   if (heap == Heap::heap) facts.enforcement = Enforcement::none;
@@ -139,7 +140,7 @@ Result<NegotiatedBuffer> Allocation::from(Heap heap) {
 }
 
 Result<NegotiatedBuffer> Allocation::run() {
-  HALYARD_CHECK(view_of(result_, options_.party));
+  HALYARD_RETURN_IF_ERROR(view_of(result_, options_.party));
   std::string refusals;
   Errc code = Errc::unsupported;
   for (const Heap heap : result_.heaps()) {

@@ -95,7 +95,7 @@ std::string wanted_extents(AxisOrder order, const AxisView& v) {
 
 }  // namespace
 
-AxisView view_of(const TensorDraft& t) {
+AxisView axis_view(const TensorDraft& t) {
   const auto signed_of = [](std::uint64_t stride) { return static_cast<std::ptrdiff_t>(stride); };
   AxisView view;
   view.n = t.n;
@@ -123,7 +123,7 @@ AxisView view_of(const TensorDraft& t) {
   return view;
 }
 
-Result<AxisView> view_of(const Layout& layout, AxisOrder order, const AxisView& other) {
+Result<AxisView> axis_view(const Layout& layout, AxisOrder order, const AxisView& other) {
   const auto& s = layout.shape;
   const auto& stride = layout.stride_bytes;
   const bool is_blocked = order == AxisOrder::nc_hwx;

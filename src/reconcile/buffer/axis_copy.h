@@ -19,10 +19,10 @@ struct AxisView {
   std::ptrdiff_t stride_n = 0, stride_block = 0, stride_h = 0, stride_w = 0, stride_c = 0;
 };
 
-AxisView view_of(const TensorDraft& tensor);
+AxisView axis_view(const TensorDraft& tensor);
 /// A program's tensor, whose axes are in `order`, beside `other`, whose extents it must have.
 /// Errors: invalid_argument.
-Result<AxisView> view_of(const Layout& layout, AxisOrder order, const AxisView& other);
+Result<AxisView> axis_view(const Layout& layout, AxisOrder order, const AxisView& other);
 
 /// Copies all elements, of `element` bytes: 1, 2, 4 or 8.
 void copy_elements(const std::byte* from, const AxisView& source, std::byte* to,

@@ -23,8 +23,8 @@ Result<CopyPair> prepare(const Reconciled& result, const Tensor& tensor, AxisOrd
     return fail(Errc::invalid_argument, "tensor: must have the type that was agreed on", "{}",
                 to_string(result.layout().dtype));
   CopyPair pair;
-  pair.buffer = view_of(ReconciledState::of(result).draft.tensor);
-  HALYARD_TRY(pair.tensor, view_of(tensor.layout(), order, pair.buffer));
+  pair.buffer = axis_view(ReconciledState::of(result).draft.tensor);
+  HALYARD_TRY(pair.tensor, axis_view(tensor.layout(), order, pair.buffer));
   HALYARD_TRY(pair.map, tensor.map(access));
   if (!pair.map.planes_adjacent())
     return fail(Errc::unsupported, "tensor: its planes lie in several places");

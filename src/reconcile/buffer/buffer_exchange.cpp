@@ -13,7 +13,10 @@
 #include "base/system/socket_message.h"
 #include "base/text/format_error.h"
 #include "halyard/import.h"
+#include "reconcile/attributes/attribute_blob.h"
 #include "reconcile/attributes/blob.h"
+#include "reconcile/buffer/allocate_negotiated.h"
+#include "reconcile/buffer/buffer_module.h"
 #include "reconcile/buffer/negotiated_state.h"
 #include "reconcile/merge/state.h"
 
@@ -106,7 +109,8 @@ Status check_memory(int fd, const MemoryRecord& memory, const Reconciled& result
   if (memory.heap == Heap::heap || memory.heap == Heap::pbo)
     return fail(Errc::corrupt, "g.heaps: the blob's memory is of a kind that has no descriptor",
                 "party \"{}\": {}", party, to_string(memory.heap));
-  HALYARD_CHECK(check_kind(fd, memory.heap, result.policy() == CpuPolicy::unmapped, party));
+  HALYARD_RETURN_IF_ERROR(
+      check_kind(fd, memory.heap, result.policy() == CpuPolicy::unmapped, party));
   if (memory.size_bytes < result.allocated_bytes())
     return fail(Errc::corrupt, "blob: its memory is smaller than its buffer", "{} of {} bytes",
                 memory.size_bytes, result.allocated_bytes());
@@ -184,9 +188,10 @@ Result<NegotiatedBuffer> import_buffer(std::span<const std::byte> blob, std::spa
   if (fds.size() != 1)
     return fail(Errc::invalid_argument, "fds: a buffer comes with one descriptor",
                 "party \"{}\": {}", view.party, fds.size());
-  HALYARD_CHECK(check_memory(fds[0], memory, result));
+  HALYARD_RETURN_IF_ERROR(check_memory(fds[0], memory, result));
   HALYARD_TRY(const Permission permission, wanted_permission(memory, options));
-  if (options.validates && !lists.empty()) HALYARD_CHECK(validate(result, memory.heap, lists));
+  if (options.validates && !lists.empty())
+    HALYARD_RETURN_IF_ERROR(validate(result, memory.heap, lists));
   const bool is_unmapped = result.policy() == CpuPolicy::unmapped;
   MemoryFacts facts;
   facts.heap = memory.heap;
@@ -207,13 +212,13 @@ Result<NegotiatedBuffer> import_buffer(std::span<const std::byte> blob, std::spa
     return NegotiatedBuffer::State::make(result, std::move(buffer), facts);
   };
   if (options.module == nullptr) return make();
-  HALYARD_CHECK(check_phase(*options.module, view.party));
+  HALYARD_RETURN_IF_ERROR(check_phase(*options.module, view.party));
   return options.module->add(make);
 }
 
 Status send_buffer(int socket, const NegotiatedBuffer& buffer, std::string_view party,
                    std::chrono::milliseconds timeout) {
-  HALYARD_CHECK(unix_socket_type(socket));
+  HALYARD_RETURN_IF_ERROR(unix_socket_type(socket));
   HALYARD_TRY(const ExportedBuffer exported, export_buffer(buffer, party));
   const int fd = exported.fd.get();
   return send_all(socket, exported.blob, std::span(&fd, 1), Deadline(timeout));
@@ -231,7 +236,7 @@ Result<NegotiatedBuffer> receive_buffer(int socket, std::span<const AttributeLis
 
 Status send_lists(int socket, std::span<const AttributeList> lists,
                   std::chrono::milliseconds timeout) {
-  HALYARD_CHECK(unix_socket_type(socket));
+  HALYARD_RETURN_IF_ERROR(unix_socket_type(socket));
   HALYARD_TRY(const auto blob, encode_lists(lists));
   return send_all(socket, blob, {}, Deadline(timeout));
 }

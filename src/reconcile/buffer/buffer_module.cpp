@@ -5,6 +5,7 @@
 #include "base/local.h"
 #include "base/text/format_error.h"
 #include "halyard/negotiated_buffer.h"
+#include "reconcile/buffer/buffer_module.h"
 #include "reconcile/buffer/negotiated_state.h"
 
 namespace halyard {
@@ -46,7 +47,7 @@ BufferModule::~BufferModule() = default;
 
 Result<std::vector<NegotiatedBuffer>> BufferModule::allocate(const Reconciled& result,
                                                              const NegotiatedOptions& options) {
-  HALYARD_CHECK(check_phase(*this, options.party));
+  HALYARD_RETURN_IF_ERROR(check_phase(*this, options.party));
   HALYARD_TRY(auto buffers, allocate_negotiated(result, options));
   for (NegotiatedBuffer& each : buffers)
     Ledger::enter(ledger_, each);
@@ -56,12 +57,12 @@ Result<std::vector<NegotiatedBuffer>> BufferModule::allocate(const Reconciled& r
 Result<NegotiatedBuffer> BufferModule::adopt(const Reconciled& result,
                                              std::shared_ptr<Buffer> buffer,
                                              const NegotiatedOptions& options) {
-  HALYARD_CHECK(check_phase(*this, options.party));
+  HALYARD_RETURN_IF_ERROR(check_phase(*this, options.party));
   return add([&] { return NegotiatedBuffer::adopt(result, std::move(buffer), options); });
 }
 
 Result<NegotiatedBuffer> BufferModule::add(const std::function<Result<NegotiatedBuffer>()>& make) {
-  HALYARD_CHECK(check_phase(*this, {}));
+  HALYARD_RETURN_IF_ERROR(check_phase(*this, {}));
   HALYARD_TRY(auto made, make());
   Ledger::enter(ledger_, made);
   return made;

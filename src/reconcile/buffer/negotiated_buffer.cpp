@@ -8,6 +8,7 @@
 #include "base/text/format_error.h"
 #include "base/text/log_format.h"
 #include "halyard/import.h"
+#include "reconcile/buffer/allocate_negotiated.h"
 #include "reconcile/buffer/negotiated_state.h"
 
 namespace halyard {
@@ -247,7 +248,7 @@ Result<BufferLock> NegotiatedBuffer::lock(Access access, std::chrono::nanosecond
   // In its place, since locks are told from others by nanoseconds.
   Result<BufferLock> made(std::in_place);
   BufferAccess::Grant grant;
-  HALYARD_CHECK(state_->access.lock(access, timeout, grant));
+  HALYARD_RETURN_IF_ERROR(state_->access.lock(access, timeout, grant));
   made->state_ = state_.get();
   made->ticket_ = grant.ticket;
   made->bytes_ = grant.bytes;
@@ -266,7 +267,7 @@ Result<BufferOperation> NegotiatedBuffer::submit() {
 
 Status NegotiatedBuffer::submit(Fd fence) {
   if (!fence) return fail(Errc::invalid_argument, "fence: is empty");
-  HALYARD_CHECK(state_->access.submit(std::move(fence)));
+  HALYARD_RETURN_IF_ERROR(state_->access.submit(std::move(fence)));
   return {};
 }
 

@@ -47,14 +47,4 @@ struct HALYARD_LOCAL NegotiatedBuffer::State {
 /// The view of a party; all views together for an empty name. Errors: not_found.
 Result<PartyView> view_of(const Reconciled& result, std::string_view party);
 
-/// Whether buffers are still made; the error names the party. Errors: permission.
-Status check_phase(const BufferModule& module, std::string_view party);
-
-/// A buffer over a borrowed descriptor of memory that this process does not map. Errors: os.
-Result<NegotiatedBuffer> import_unmapped(const Reconciled& result, int fd, std::size_t size_bytes,
-                                         const MemoryFacts& facts);
-
-/// Memory that gives no map: for buffers that no CPU may see.
-std::shared_ptr<Buffer> without_maps(std::shared_ptr<Buffer> memory);
-
 }  // namespace halyard

@@ -13,7 +13,7 @@ class Cpu : public TableEngine {
   using TableEngine::TableEngine;
   Status fill(const BufferRequest&, AttributeList& list) const override {
     constexpr auto no_cpu = static_cast<std::uint64_t>(Coherency::no_cpu);
-    HALYARD_CHECK(set_fact(list, Key::domains, all_bits(Key::domains) & ~no_cpu));
+    HALYARD_RETURN_IF_ERROR(set_fact(list, Key::domains, all_bits(Key::domains) & ~no_cpu));
     return list.accept(LayoutTag::any());
   }
 };
@@ -23,11 +23,11 @@ class Simd : public TableEngine {
  public:
   using TableEngine::TableEngine;
   Status fill(const BufferRequest&, AttributeList& list) const override {
-    HALYARD_CHECK(set(list, Key::base_align, "base_align"));
-    HALYARD_CHECK(set(list, Key::row_align, "vector"));
-    HALYARD_CHECK(set(list, Key::tail_slack, "vector"));
-    HALYARD_CHECK(list.accept(LayoutTag::tensor(AxisOrder::nchw)));
-    HALYARD_CHECK(list.accept(LayoutTag::tensor(AxisOrder::nhwc)));
+    HALYARD_RETURN_IF_ERROR(set(list, Key::base_align, "base_align"));
+    HALYARD_RETURN_IF_ERROR(set(list, Key::row_align, "vector"));
+    HALYARD_RETURN_IF_ERROR(set(list, Key::tail_slack, "vector"));
+    HALYARD_RETURN_IF_ERROR(list.accept(LayoutTag::tensor(AxisOrder::nchw)));
+    HALYARD_RETURN_IF_ERROR(list.accept(LayoutTag::tensor(AxisOrder::nhwc)));
     return list.accept(LayoutTag::any(), 1);
   }
 };

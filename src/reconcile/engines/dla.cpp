@@ -12,13 +12,13 @@ class Dla : public TableEngine {
  public:
   using TableEngine::TableEngine;
   Status fill(const BufferRequest& request, AttributeList& list) const override {
-    HALYARD_CHECK(memory(list));
-    HALYARD_CHECK(type(request, list));
+    HALYARD_RETURN_IF_ERROR(memory(list));
+    HALYARD_RETURN_IF_ERROR(type(request, list));
     for (std::size_t axis = 0; axis < 3; ++axis)
-      HALYARD_CHECK(set(list, Key::max_axis, "max_extent", axis));
-    HALYARD_CHECK(set(list, Key::max_axis, "max_batch", 3));
-    HALYARD_CHECK(set(list, Key::row_align, "row"));
-    HALYARD_CHECK(set(list, Key::surf_align, "row"));
+      HALYARD_RETURN_IF_ERROR(set(list, Key::max_axis, "max_extent", axis));
+    HALYARD_RETURN_IF_ERROR(set(list, Key::max_axis, "max_batch", 3));
+    HALYARD_RETURN_IF_ERROR(set(list, Key::row_align, "row"));
+    HALYARD_RETURN_IF_ERROR(set(list, Key::surf_align, "row"));
     return layouts(request, list);
   }
 
@@ -27,17 +27,17 @@ class Dla : public TableEngine {
     constexpr std::uint64_t heaps = ((std::uint64_t{1} << heap_count) - 1) & ~bit(Heap::pbo);
     constexpr auto domains = static_cast<std::uint64_t>(Coherency::cpu_sync) |
                              static_cast<std::uint64_t>(Coherency::hardware);
-    HALYARD_CHECK(set_fact(list, Key::heaps, heaps));
-    HALYARD_CHECK(set_fact(list, Key::domains, domains));
-    HALYARD_CHECK(set_fact(list, Key::attach, static_cast<std::uint64_t>(Attach::dma)));
-    HALYARD_CHECK(set(list, Key::base_align, "base_align"));
+    HALYARD_RETURN_IF_ERROR(set_fact(list, Key::heaps, heaps));
+    HALYARD_RETURN_IF_ERROR(set_fact(list, Key::domains, domains));
+    HALYARD_RETURN_IF_ERROR(set_fact(list, Key::attach, static_cast<std::uint64_t>(Attach::dma)));
+    HALYARD_RETURN_IF_ERROR(set(list, Key::base_align, "base_align"));
     return set(list, Key::size_max, "size_max");
   }
 
   /// i8 and f16 alone: whoever wants another type reads that the engine wants i8.
   Status type(const BufferRequest& request, AttributeList& list) const {
     const bool is_half = request.dtype == DType::f16;
-    HALYARD_CHECK(
+    HALYARD_RETURN_IF_ERROR(
         set_fact(list, Key::dtype, static_cast<std::uint64_t>(is_half ? DType::f16 : DType::i8)));
     if (!is_half) return {};
     return set_fact(list, Key::pad_fill, static_cast<std::uint64_t>(PadFill::not_nan));
@@ -47,16 +47,16 @@ class Dla : public TableEngine {
   Status layouts(const BufferRequest& request, AttributeList& list) const {
     const std::uint64_t element = request.dtype == DType::f16 ? 2 : 1;
     const auto x = static_cast<std::uint32_t>(number("atom") / element);
-    HALYARD_CHECK(list.accept(LayoutTag::tensor(AxisOrder::nc_hwx, x)));
+    HALYARD_RETURN_IF_ERROR(list.accept(LayoutTag::tensor(AxisOrder::nc_hwx, x)));
     const std::size_t channels =
         request.shape.size() >= 3 ? request.shape[request.shape.size() - 3] : 1;
     if (channels == 1 || channels == 3 || channels == 4) {
       AttributeList pixels(list.party());
-      HALYARD_CHECK(set(pixels, Key::cpad, "pixel_channels"));
-      HALYARD_CHECK(list.accept(LayoutTag::tensor(AxisOrder::nhwc), 0, pixels));
+      HALYARD_RETURN_IF_ERROR(set(pixels, Key::cpad, "pixel_channels"));
+      HALYARD_RETURN_IF_ERROR(list.accept(LayoutTag::tensor(AxisOrder::nhwc), 0, pixels));
     }
     AttributeList planes(list.party());
-    HALYARD_CHECK(set(planes, Key::row_align, "plane_row"));
+    HALYARD_RETURN_IF_ERROR(set(planes, Key::row_align, "plane_row"));
     return list.accept(LayoutTag::tensor(AxisOrder::nchw), 1, planes);
   }
 };

@@ -22,9 +22,9 @@ class Pbo : public TableEngine {
  public:
   using TableEngine::TableEngine;
   Status fill(const BufferRequest& request, AttributeList& list) const override {
-    HALYARD_CHECK(set_fact(list, Key::heaps, bit(Heap::pbo)));
-    HALYARD_CHECK(set_fact(list, Key::domains, cpu_sync));
-    HALYARD_CHECK(set_fact(list, Key::px_integral, 1));
+    HALYARD_RETURN_IF_ERROR(set_fact(list, Key::heaps, bit(Heap::pbo)));
+    HALYARD_RETURN_IF_ERROR(set_fact(list, Key::domains, cpu_sync));
+    HALYARD_RETURN_IF_ERROR(set_fact(list, Key::px_integral, 1));
     return set_fact(list, Key::offset_align, request.dtype ? size_of(*request.dtype) : 1);
   }
 };
@@ -39,9 +39,9 @@ class Egl : public TableEngine {
  public:
   using TableEngine::TableEngine;
   Status fill(const BufferRequest&, AttributeList& list) const override {
-    HALYARD_CHECK(set_fact(list, Key::heaps, dma_heaps | bit(Heap::udmabuf)));
-    HALYARD_CHECK(set_fact(list, Key::attach, dma));
-    HALYARD_CHECK(
+    HALYARD_RETURN_IF_ERROR(set_fact(list, Key::heaps, dma_heaps | bit(Heap::udmabuf)));
+    HALYARD_RETURN_IF_ERROR(set_fact(list, Key::attach, dma));
+    HALYARD_RETURN_IF_ERROR(
         set_fact(list, Key::domains, cpu_sync | static_cast<std::uint64_t>(Coherency::hardware)));
     return set_all(list, Key::pitch_align, "pitch_align");
   }
@@ -52,19 +52,19 @@ class G2d : public TableEngine {
  public:
   using TableEngine::TableEngine;
   Status fill(const BufferRequest& request, AttributeList& list) const override {
-    HALYARD_CHECK(set_fact(list, Key::contig, 1));
-    HALYARD_CHECK(set(list, Key::addr_bits, "addr_bits"));
-    HALYARD_CHECK(set_fact(list, Key::heaps, dma_heaps));
-    HALYARD_CHECK(set_fact(list, Key::attach, address_only));
-    HALYARD_CHECK(set_fact(list, Key::px_integral, 1));
-    HALYARD_CHECK(set(list, Key::base_align, "base_align"));
-    HALYARD_CHECK(set(list, Key::height_mult, "rows_mult"));
+    HALYARD_RETURN_IF_ERROR(set_fact(list, Key::contig, 1));
+    HALYARD_RETURN_IF_ERROR(set(list, Key::addr_bits, "addr_bits"));
+    HALYARD_RETURN_IF_ERROR(set_fact(list, Key::heaps, dma_heaps));
+    HALYARD_RETURN_IF_ERROR(set_fact(list, Key::attach, address_only));
+    HALYARD_RETURN_IF_ERROR(set_fact(list, Key::px_integral, 1));
+    HALYARD_RETURN_IF_ERROR(set(list, Key::base_align, "base_align"));
+    HALYARD_RETURN_IF_ERROR(set(list, Key::height_mult, "rows_mult"));
     for (const Key extent : {Key::width, Key::height})
       if (request.width != 0)
-        HALYARD_CHECK(list.set(extent, {number("min_extent"), 0xFFFFFFFF}, 0,
-                               settings().source("min_extent")));
+        HALYARD_RETURN_IF_ERROR(list.set(extent, {number("min_extent"), 0xFFFFFFFF}, 0,
+                                         settings().source("min_extent")));
     if (request.format || request.images.empty()) return set_rows(list, request.format);
-    HALYARD_CHECK(accept_each(request.images, list));
+    HALYARD_RETURN_IF_ERROR(accept_each(request.images, list));
     return list.accept(LayoutTag::any());
   }
 
@@ -76,14 +76,14 @@ class G2d : public TableEngine {
         if (halyard::is_linear(each.modifier) != is_linear) continue;
         if (list.alternatives().size() == 63) return {};
         AttributeList own(list.party());
-        HALYARD_CHECK(set_rows(own, each.format));
-        HALYARD_CHECK(list.accept(each, 0, own));
+        HALYARD_RETURN_IF_ERROR(set_rows(own, each.format));
+        HALYARD_RETURN_IF_ERROR(list.accept(each, 0, own));
       }
     return {};
   }
   /// What differs between formats; none: as of RGB.
   Status set_rows(AttributeList& list, std::optional<PixelFormat> format) const {
-    HALYARD_CHECK(set_all(list, Key::pitch_align, pitch_setting(format)));
+    HALYARD_RETURN_IF_ERROR(set_all(list, Key::pitch_align, pitch_setting(format)));
     const bool is_yuv = format && info(*format).model == ColorModel::yuv;
     return is_yuv ? set_all(list, Key::plane_align, "plane_align") : Status();
   }

@@ -26,7 +26,7 @@ class TableEngine : public BufferEngine {
   /// The same for all values that the key has.
   Status set_all(AttributeList& list, Key key, std::string_view setting) const {
     for (std::size_t k = 0; k < key_info(key)->count; ++k)
-      HALYARD_CHECK(set(list, key, setting, k));
+      HALYARD_RETURN_IF_ERROR(set(list, key, setting, k));
     return {};
   }
   /// What does not depend on a setting.

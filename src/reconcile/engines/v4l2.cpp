@@ -40,11 +40,11 @@ class V4l2 : public TableEngine {
   using TableEngine::TableEngine;
   /// The driver writes whole rows, padding with them; chroma follows from luma.
   Status fill(const BufferRequest&, AttributeList& list) const override {
-    HALYARD_CHECK(set_fact(list, Key::heaps, bit(Heap::v4l2_mmap) | dma_heaps));
-    HALYARD_CHECK(set_fact(list, Key::attach, static_cast<std::uint64_t>(Attach::dma)));
-    HALYARD_CHECK(set_fact(list, Key::pad_clobber, 1));
-    HALYARD_CHECK(set_fact(list, Key::chroma_derived, 1));
-    HALYARD_CHECK(set(list, Key::camp, "min_buffers"));
+    HALYARD_RETURN_IF_ERROR(set_fact(list, Key::heaps, bit(Heap::v4l2_mmap) | dma_heaps));
+    HALYARD_RETURN_IF_ERROR(set_fact(list, Key::attach, static_cast<std::uint64_t>(Attach::dma)));
+    HALYARD_RETURN_IF_ERROR(set_fact(list, Key::pad_clobber, 1));
+    HALYARD_RETURN_IF_ERROR(set_fact(list, Key::chroma_derived, 1));
+    HALYARD_RETURN_IF_ERROR(set(list, Key::camp, "min_buffers"));
     if (number("bytesperline") == 0) return {};
     return set(list, Key::pitch_exact, "bytesperline");
   }
@@ -53,10 +53,11 @@ class V4l2 : public TableEngine {
     const std::string device = settings().text("device");
     if (device.empty() || !draft.has_image()) return {};
     HALYARD_TRY(const Answer answer, ask(device, draft));
-    HALYARD_CHECK(list.set(Key::pitch_exact, {answer.stride, 0}, 0, "TRY_FMT answer"));
-    HALYARD_CHECK(list.set(Key::size_min, {answer.size, 0}, 0, "TRY_FMT answer"));
+    HALYARD_RETURN_IF_ERROR(list.set(Key::pitch_exact, {answer.stride, 0}, 0, "TRY_FMT answer"));
+    HALYARD_RETURN_IF_ERROR(list.set(Key::size_min, {answer.size, 0}, 0, "TRY_FMT answer"));
     if (answer.heaps != 0)
-      HALYARD_CHECK(list.set(Key::heaps, {answer.heaps, 0}, 0, "CREATE_BUFS capabilities"));
+      HALYARD_RETURN_IF_ERROR(
+          list.set(Key::heaps, {answer.heaps, 0}, 0, "CREATE_BUFS capabilities"));
     if (answer.min_buffers == 0) return {};
     return list.set(Key::camp, {answer.min_buffers, 0}, 0, "the driver's minimum");
   }

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "reconcile/attributes/amount.h"
+#include "reconcile/layout/lay_out.h"
 #include "reconcile/layout/plane_match.h"
 #include "reconcile/merge/draft.h"
 
@@ -153,13 +154,13 @@ RowRule LayOut::image_rule(std::size_t plane) const {
 
 std::uint64_t LayOut::row(const RowRule& rule) {
   const std::uint64_t needed = std::max(rule.used.value(), rule.min);
-  const Amount least = round_up(needed, rule.align);
-  if (rule.used.overflows() || least.overflows()) return unlimited;
-  const std::uint64_t stride = rule.exact != 0 ? rule.exact : least.value();
+  const Amount minimum = round_up(needed, rule.align);
+  if (rule.used.overflows() || minimum.overflows()) return unlimited;
+  const std::uint64_t stride = rule.exact != 0 ? rule.exact : minimum.value();
   if (stride % rule.align != 0)
     fail(Check::row_exact, rule.exact_slot, stride, rule.align, legal_above(rule, stride, needed),
          legal_below(rule, stride, needed));
-  if (stride < needed) fail(Check::row_min, rule.exact_slot, stride, needed, least.value());
+  if (stride < needed) fail(Check::row_min, rule.exact_slot, stride, needed, minimum.value());
   if (stride > rule.max) fail(Check::row_max, rule.max_slot, stride, rule.max, rule.align);
   return stride;
 }

@@ -80,7 +80,7 @@ Result<LayoutTag> layout_tag_from_string(std::string_view text) {
                 "a layout is NCHW, NHWC, NCxHWx and a number, a format (NV12, with @0x and a "
                 "modifier), or *",
                 "\"{}\"", text);
-  HALYARD_CHECK(check_tag(*tag));
+  HALYARD_RETURN_IF_ERROR(check_tag(*tag));
   return *tag;
 }
 

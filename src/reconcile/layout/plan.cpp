@@ -77,7 +77,7 @@ Status Planner::collect_content(Conflict* conflict) {
                              each.value, nullptr, nullptr});
           // One list for each statement: a party may say a key twice, in two lists.
           lists.emplace_back(name);
-          HALYARD_CHECK(lists.back().set(each.key, each.value, each.index, each.source));
+          HALYARD_RETURN_IF_ERROR(lists.back().set(each.key, each.value, each.index, each.source));
         }
   for (std::size_t slot = 0; slot < slot_count; ++slot) {
     const MergedValue& value = merged.values[slot];
@@ -87,7 +87,7 @@ Status Planner::collect_content(Conflict* conflict) {
       const auto all = reconcile(lists, options_, conflict);
       return all ? fail(Errc::unsupported, "the parties disagree") : all.error();
     }
-    HALYARD_CHECK(content_.set(key.info->key, value.value, key.index, {}));
+    HALYARD_RETURN_IF_ERROR(content_.set(key.info->key, value.value, key.index, {}));
   }
   return {};
 }
@@ -107,7 +107,7 @@ Result<Reconciled> Planner::agree(const Names& names, Conflict* conflict) const 
     AttributeList content = content_;
     if (!names_format)
       for (const LayoutTag& each : formats_)
-        HALYARD_CHECK(content.accept(each));
+        HALYARD_RETURN_IF_ERROR(content.accept(each));
     parties.push_back({std::move(content), nullptr});
   }
   return reconcile_engines(parties, options_, conflict);
@@ -166,7 +166,7 @@ std::vector<Names> Planner::split_greedily() const {
 Result<std::vector<Names>> Planner::split(Conflict* conflict) const {
   if (agree(names_, nullptr)) return std::vector<Names>{names_};
   for (const std::string& name : names_)
-    HALYARD_CHECK(agree({name}, conflict));
+    HALYARD_RETURN_IF_ERROR(agree({name}, conflict));
   return names_.size() <= max_exact ? split_exactly() : split_greedily();
 }
 
@@ -241,7 +241,7 @@ Result<BufferPlan> plan_buffers(std::span<const EngineParty> parties,
   constexpr std::size_t max_planned = max_parties - 1;  // one more says the content
   if (planner.names().size() > max_planned)
     return fail(Errc::exhausted, "there are more than 63 parties", "{}", planner.names().size());
-  HALYARD_CHECK(planner.collect_content(conflict));
+  HALYARD_RETURN_IF_ERROR(planner.collect_content(conflict));
   HALYARD_TRY(const std::vector<Names> split, planner.split(conflict));
   BufferPlan plan;
   for (const Names& names : split) {

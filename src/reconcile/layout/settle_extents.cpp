@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "reconcile/layout/settle_extents.h"
 #include "reconcile/merge/draft.h"
 
 namespace halyard {

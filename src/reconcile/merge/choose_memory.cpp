@@ -4,6 +4,9 @@
 #include <array>
 
 #include "reconcile/attributes/amount.h"
+#include "reconcile/layout/lay_out.h"
+#include "reconcile/layout/settle_extents.h"
+#include "reconcile/merge/choose_memory.h"
 #include "reconcile/merge/draft.h"
 #include "reconcile/merge/memory_order.h"
 

@@ -5,6 +5,8 @@
 #include <tuple>
 
 #include "base/text/format_error.h"
+#include "reconcile/merge/choose_memory.h"
+#include "reconcile/merge/describe.h"
 
 namespace halyard {
 
@@ -73,7 +75,7 @@ void reduce(std::vector<bool>& chosen, bool is_backwards, const StillFails& stil
 }
 
 /// A least set that fails, by way of one that fails in the way of `failure`.
-std::vector<bool> least_failing(const FactSet& set, const Failure& failure, bool is_backwards) {
+std::vector<bool> min_failing(const FactSet& set, const Failure& failure, bool is_backwards) {
   std::vector<bool> chosen = set.all();
   reduce(chosen, is_backwards, [&](const std::vector<bool>& some) {
     return std::ranges::any_of(set.failures(some),
@@ -86,29 +88,29 @@ std::vector<bool> least_failing(const FactSet& set, const Failure& failure, bool
 
 /// Of two least sets the smaller one: there may be some, by way of more keys and of fewer.
 std::vector<bool> smallest_failing(const FactSet& set, const Failure& failure) {
-  const auto one = least_failing(set, failure, false), other = least_failing(set, failure, true);
+  const auto one = min_failing(set, failure, false), other = min_failing(set, failure, true);
   return std::ranges::count(other, true) < std::ranges::count(one, true) ? other : one;
 }
 
 /// The failure with the numbers that all statements give: the size of all axes, strides that are
 /// legal for everybody. Those of the least set alone would be of a smaller buffer.
-Failure with_all(Failure least, const std::vector<Failure>& all) {
+Failure with_all(Failure minimum, const std::vector<Failure>& all) {
   constexpr std::uint64_t max_size = (std::uint64_t{1} << 63) - 1;
   const auto same =
-      std::ranges::find_if(all, [&](const Failure& f) { return same_kind(f, least); });
-  if (same == all.end()) return least;
-  if (least.check == Check::size_max && same->value < max_size)
-    least.value = std::max(least.value, same->value);
-  if (least.check == Check::row_exact && same->value == least.value) {
-    least.needed = same->needed;
-    least.below = same->below;
+      std::ranges::find_if(all, [&](const Failure& f) { return same_kind(f, minimum); });
+  if (same == all.end()) return minimum;
+  if (minimum.check == Check::size_max && same->value < max_size)
+    minimum.value = std::max(minimum.value, same->value);
+  if (minimum.check == Check::row_exact && same->value == minimum.value) {
+    minimum.needed = same->needed;
+    minimum.below = same->below;
   }
-  return least;
+  return minimum;
 }
 
 /// `all`: what fails with the statements of all parties.
-ConflictItem to_item(const Problem& problem, const FactSet& set, const Candidate& candidate,
-                     const std::vector<bool>& chosen, const std::vector<Failure>& all) {
+ConflictItem problem_item(const Problem& problem, const FactSet& set, const Candidate& candidate,
+                          const std::vector<bool>& chosen, const std::vector<Failure>& all) {
   const std::vector<Failure> failures = set.failures(chosen);
   ConflictItem item;
   item.key = slot_name(failures.front().slot);
@@ -166,7 +168,7 @@ std::vector<ConflictItem> find_conflicts(const Problem& problem, const Candidate
   const std::vector<Failure> all = set.failures();
   for (auto failures = all; !failures.empty(); failures = set.failures()) {
     const std::vector<bool> chosen = smallest_failing(set, failures.front());
-    items.push_back(to_item(problem, set, candidate, chosen, all));
+    items.push_back(problem_item(problem, set, candidate, chosen, all));
     // Nothing that anybody said is left of it: it would be found for ever.
     if (std::ranges::none_of(chosen, [](bool is_chosen) { return is_chosen; })) break;
     set.switch_off(chosen);

@@ -12,9 +12,6 @@ namespace halyard {
 std::vector<ConflictItem> find_conflicts(const Problem& problem, const Candidate& candidate,
                                          const MachineTraits& machine);
 
-/// Rule, numbers, nearest values and hint of a failed check; key and parties are the caller's.
-void describe_failure(const Failure& failure, const Candidate& candidate, ConflictItem& item);
-
 /// A fact as a report names it.
 Statement to_statement(const Problem& problem, const Fact& fact, const Candidate& candidate);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The words of conflicts: one entry for each check that can fail.
+#include "reconcile/merge/describe.h"
 #include "base/text/format_error.h"
 #include "reconcile/merge/conflict.h"
 

@@ -108,22 +108,4 @@ struct MachineTraits {
   bool can_anchor = true;  ///< a render node that can hold buffers attached
 };
 
-/// Makes extents what is required of them, where nobody says them or a range leaves them open.
-/// Appends a failure for each that must not be so large, or so small.
-void settle_extents(Merged& merged, std::vector<Failure>& failures);
-
-/// Settles the extents and drafts the buffer; false: there are failures, which are appended. What
-/// nobody said is taken as asking for least, so that fewer facts never fail where more do not.
-bool solve(Merged& merged, const Candidate& candidate, const MachineTraits& machine, Draft& draft,
-           std::vector<Failure>& failures);
-
-/// solve() in two parts: extents and strides; memory.
-void lay_out(const Merged& merged, const Candidate& candidate, Draft& draft,
-             std::vector<Failure>& failures);
-void choose_memory(const Merged& merged, const Candidate& candidate, const MachineTraits& machine,
-                   Draft& draft, std::vector<Failure>& failures);
-
-/// What the buffer holds: as the parties say, and by the keys that they set.
-std::uint64_t kinds_of(const Merged& merged) noexcept;
-
 }  // namespace halyard

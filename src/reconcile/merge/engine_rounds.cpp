@@ -5,8 +5,10 @@
 
 #include "base/text/format_error.h"
 #include "halyard/buffer_engine.h"
+#include "reconcile/layout/settle_extents.h"
 #include "reconcile/merge/conflict.h"
 #include "reconcile/merge/problem.h"
+#include "reconcile/merge/reconcile.h"
 #include "reconcile/merge/rounds.h"
 
 namespace halyard {

@@ -8,6 +8,8 @@
 
 #include "base/text/format_error.h"
 #include "base/text/utf8.h"
+#include "reconcile/layout/lay_out.h"
+#include "reconcile/layout/settle_extents.h"
 
 namespace halyard {
 
@@ -152,9 +154,11 @@ class Wants {
         add(each);
   }
   /// Null: nothing is said.
-  const Attribute* most(Key key, std::size_t index = 0) const { return most_[slot_of(key, index)]; }
-  const Attribute* least(Key key, std::size_t index = 0) const {
-    return least_[slot_of(key, index)];
+  const Attribute* maximum(Key key, std::size_t index = 0) const {
+    return max_[slot_of(key, index)];
+  }
+  const Attribute* minimum(Key key, std::size_t index = 0) const {
+    return min_[slot_of(key, index)];
   }
   /// Of what is wanted: the end that is hard to have. Of what is allowed: the upper one.
   static std::uint64_t end_of(const Attribute& each) {
@@ -166,10 +170,10 @@ class Wants {
  private:
   void add(const Attribute& each) {
     const std::size_t slot = slot_of(each.key, each.index);
-    if (most_[slot] == nullptr || end_of(each) > end_of(*most_[slot])) most_[slot] = &each;
-    if (least_[slot] == nullptr || end_of(each) < end_of(*least_[slot])) least_[slot] = &each;
+    if (max_[slot] == nullptr || end_of(each) > end_of(*max_[slot])) max_[slot] = &each;
+    if (min_[slot] == nullptr || end_of(each) < end_of(*min_[slot])) min_[slot] = &each;
   }
-  std::array<const Attribute*, slot_count> most_{}, least_{};
+  std::array<const Attribute*, slot_count> max_{}, min_{};
 };
 
 Error contradiction(const AttributeList& list, const Attribute& one, const Attribute& other) {
@@ -184,17 +188,18 @@ Status check_party(std::span<const AttributeList* const> lists) {
   const AttributeList& list = *lists.front();
   for (const Limits& each : limits_of_parties)
     for (std::size_t k = 0; k < key_info(each.needed)->count; ++k) {
-      const Attribute *needed = said.most(each.needed, k), *allowed = said.least(each.allowed, k);
+      const Attribute *needed = said.maximum(each.needed, k),
+                      *allowed = said.minimum(each.allowed, k);
       if (needed != nullptr && allowed != nullptr &&
           Wants::end_of(*needed) > Wants::end_of(*allowed))
         return contradiction(list, *needed, *allowed);
     }
-  const Attribute* const access = said.most(Key::cpu);
+  const Attribute* const access = said.maximum(Key::cpu);
   if (access == nullptr || access->value.low == 0) return {};
-  const Attribute* const guarded = said.most(Key::is_protected);
+  const Attribute* const guarded = said.maximum(Key::is_protected);
   if (guarded != nullptr && guarded->value.low != 0) return contradiction(list, *access, *guarded);
   constexpr AttributeValue strict{static_cast<std::uint64_t>(CpuPolicy::unmapped), 1};
-  const Attribute* const policy = said.least(Key::policy);
+  const Attribute* const policy = said.minimum(Key::policy);
   if (policy != nullptr && policy->value == strict) return contradiction(list, *access, *policy);
   return {};
 }
@@ -203,7 +208,7 @@ Status check_contradictions(std::span<const AttributeList* const> by_party) {
   for (std::size_t begin = 0, end = 0; begin < by_party.size(); begin = end) {
     while (end < by_party.size() && by_party[end]->party() == by_party[begin]->party())
       ++end;
-    HALYARD_CHECK(check_party(by_party.subspan(begin, end - begin)));
+    HALYARD_RETURN_IF_ERROR(check_party(by_party.subspan(begin, end - begin)));
   }
   return {};
 }
@@ -256,7 +261,7 @@ Acceptance acceptance(const AttributeList& list, const LayoutTag& tag) {
 Result<Problem> make_problem(std::span<const AttributeList* const> lists,
                              std::span<const EngineAnswer> answers,
                              std::span<const std::string_view> without) {
-  HALYARD_CHECK(check_names(lists));
+  HALYARD_RETURN_IF_ERROR(check_names(lists));
   Problem problem;
   std::vector<const AttributeList*> sorted;
   for (const AttributeList* each : lists)
@@ -264,7 +269,7 @@ Result<Problem> make_problem(std::span<const AttributeList* const> lists,
   if (sorted.empty()) return fail(Errc::invalid_argument, "there is no list");
   std::ranges::stable_sort(
       sorted, {}, [](const AttributeList* list) -> const std::string& { return list->party(); });
-  HALYARD_CHECK(check_contradictions(sorted));
+  HALYARD_RETURN_IF_ERROR(check_contradictions(sorted));
   for (const AttributeList* each : sorted) {
     const bool is_known = std::ranges::any_of(problem.lists, [&](const AttributeList* other) {
       return other == each || same_list(*other, *each);
@@ -285,7 +290,7 @@ Result<Problem> make_problem(std::span<const AttributeList* const> lists,
                           static_cast<std::uint64_t>(BufferKind::pyramid);
   problem.has_tensor = (kinds & static_cast<std::uint64_t>(BufferKind::tensor)) != 0;
   problem.has_image = (kinds & images) != 0;
-  HALYARD_CHECK(check_complete(problem, settled));
+  HALYARD_RETURN_IF_ERROR(check_complete(problem, settled));
   return problem;
 }
 

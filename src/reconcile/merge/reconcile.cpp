@@ -4,8 +4,11 @@
 #include <algorithm>
 
 #include "base/text/format_error.h"
+#include "reconcile/merge/choose_memory.h"
 #include "reconcile/merge/conflict.h"
 #include "reconcile/merge/problem.h"
+#include "reconcile/merge/reconcile.h"
+#include "reconcile/merge/result.h"
 #include "reconcile/merge/rounds.h"
 #include "reconcile/merge/state.h"
 

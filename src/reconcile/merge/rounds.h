@@ -35,13 +35,4 @@ struct EngineRounds {
   std::vector<DroppedParty> absent;  ///< optional ones whose engine cannot say what it needs
 };
 
-/// reconcile() with what engines said of candidates. Without any buffer the report has the refusals
-/// too.
-Result<Reconciled> reconcile_after(std::span<const AttributeList* const> lists,
-                                   const ReconcileOptions& options, const EngineRounds& before,
-                                   Conflict* conflict);
-
-/// The refusals as an error alone, and as a report where one is wanted.
-Error refused_by_engines(std::span<const Refusal> refusals, Conflict* conflict);
-
 }  // namespace halyard

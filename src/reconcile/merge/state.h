@@ -51,9 +51,4 @@ struct ReconciledState {
   }
 };
 
-/// The result for a draft that has no failures.
-Reconciled make_reconciled(const Problem& problem, const Candidate& candidate,
-                           std::vector<Fact> facts, const Merged& merged, const Draft& draft,
-                           const MachineTraits& machine, std::vector<DroppedParty> dropped);
-
 }  // namespace halyard

@@ -29,7 +29,7 @@ struct Version {
   std::uint32_t minor = 0;
 };
 
-struct Device {
+struct DlDevice {
   std::int32_t type = 0;  // DLDeviceType
   std::int32_t id = 0;
 };
@@ -55,7 +55,7 @@ inline constexpr TypeRow types[] = {
 
 struct TensorInfo {
   void* data = nullptr;
-  Device device;
+  DlDevice device;
   std::int32_t ndim = 0;
   DataType dtype;
   std::int64_t* shape = nullptr;
@@ -80,7 +80,7 @@ struct ManagedVersioned {
 };
 
 static_assert(sizeof(DataType) == 4 && offsetof(DataType, lanes) == 2);
-static_assert(sizeof(Device) == 8 && sizeof(Version) == 8);
+static_assert(sizeof(DlDevice) == 8 && sizeof(Version) == 8);
 // Offsets where pointers have 64 bits.
 static_assert(sizeof(void*) != 8 ||
               (sizeof(TensorInfo) == 48 && offsetof(TensorInfo, device) == 8 &&

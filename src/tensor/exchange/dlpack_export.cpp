@@ -39,7 +39,7 @@ dlpack_abi::DataType data_type(DType dtype) noexcept {
 // One pointer and strides in whole elements must describe all of it.
 Status check_exportable(const TensorMap& map) {
   if (!map.planes_adjacent()) {
-    return fail(Errc::unsupported, "dlpack: the picture's planes do not follow one another");
+    return fail(Errc::unsupported, "dlpack: the image's planes do not follow one another");
   }
   const Layout& layout = map.layout();
   const std::size_t element = size_of(layout.dtype);
@@ -62,7 +62,7 @@ template <class ManagedType>
 Result<std::unique_ptr<Exported<ManagedType>>> export_tensor(const Tensor& tensor, Access access) {
   trace::Span span("tensor.to_dlpack");
   HALYARD_TRY(TensorMap map, tensor.map_unclaimed(access));
-  HALYARD_CHECK(check_exportable(map));
+  HALYARD_RETURN_IF_ERROR(check_exportable(map));
   std::unique_ptr<Exported<ManagedType>> out(new Exported<ManagedType>{std::move(map)});
   const Layout& layout = out->map.layout();
   const auto element = static_cast<std::ptrdiff_t>(size_of(layout.dtype));

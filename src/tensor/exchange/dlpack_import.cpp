@@ -43,18 +43,18 @@ constexpr const char* device_names[] = {
 };
 
 template <std::size_t N>
-const char* name_of(const char* const (&names)[N], std::int64_t value) {
+const char* enumerator_name(const char* const (&names)[N], std::int64_t value) {
   const bool known = value >= 0 && value < static_cast<std::int64_t>(N);
   const char* name = known ? names[value] : nullptr;
   return name != nullptr ? name : "unknown";
 }
 
-Status check_device(const dlpack_abi::Device& device) {
+Status check_device(const dlpack_abi::DlDevice& device) {
   constexpr std::array reachable{dlpack_abi::device_cpu, dlpack_abi::device_cuda_host,
                                  dlpack_abi::device_rocm_host, dlpack_abi::device_cuda_managed};
   if (std::find(reachable.begin(), reachable.end(), device.type) != reachable.end()) return {};
   return fail(Errc::unsupported, "device: the CPU does not reach its memory", "device type {} ({})",
-              device.type, name_of(device_names, device.type));
+              device.type, enumerator_name(device_names, device.type));
 }
 
 Result<DType> check_type(const dlpack_abi::DataType& type) {
@@ -65,8 +65,8 @@ Result<DType> check_type(const dlpack_abi::DataType& type) {
   const char* what = "dtype: has no counterpart among the element types";
   if (type.lanes != 1) what = "dtype: elements of several lanes are not served";
   if (type.bits < 8) what = "dtype: elements of fewer than 8 bits are not served";
-  return fail(Errc::unsupported, what, "{} of {} bits, {} lanes", name_of(code_names, type.code),
-              type.bits, type.lanes);
+  return fail(Errc::unsupported, what, "{} of {} bits, {} lanes",
+              enumerator_name(code_names, type.code), type.bits, type.lanes);
 }
 
 // Shape as told, strides as those of a C-contiguous tensor.
@@ -152,10 +152,10 @@ struct Taken {
 template <class ManagedType>
 Result<Tensor> take(ManagedType* managed, bool read_only) {
   const dlpack_abi::TensorInfo& info = managed->tensor;
-  HALYARD_CHECK(check_device(info.device));
+  HALYARD_RETURN_IF_ERROR(check_device(info.device));
   HALYARD_TRY(const DType dtype, check_type(info.dtype));
   HALYARD_TRY(Layout layout, check_shape(info, dtype));
-  HALYARD_CHECK(read_strides(info, layout));
+  HALYARD_RETURN_IF_ERROR(read_strides(info, layout));
   const auto bounds = reach_of(layout);
   if (!bounds) {
     return fail(Errc::invalid_argument, "strides: overflow", "they reach beyond 2^63 bytes");

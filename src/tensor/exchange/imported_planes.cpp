@@ -11,12 +11,12 @@
 namespace halyard {
 namespace {
 
-constexpr auto most_bytes = static_cast<std::size_t>(PTRDIFF_MAX);
-// The longest that a picture gets: planar, four channels of 65535 rows.
-constexpr std::size_t most_rows = 4 * 65535;
+constexpr auto max_bytes = static_cast<std::size_t>(PTRDIFF_MAX);
+// The longest that an image gets: planar, four channels of 65535 rows.
+constexpr std::size_t max_rows = 4 * 65535;
 
 // Stride of the plane's rows. `g` has the tight one.
-Result<std::size_t> row_stride(const PictureLayout& p, const PlaneGeometry& g, std::size_t asked,
+Result<std::size_t> row_stride(const ImageLayout& p, const PlaneGeometry& g, std::size_t asked,
                                std::size_t i) {
   const std::size_t stride = asked == 0 ? g.stride_bytes : asked;
   if ((p.linear && stride < g.row_bytes) || stride % size_of(p.dtype) != 0) {
@@ -24,18 +24,18 @@ Result<std::size_t> row_stride(const PictureLayout& p, const PlaneGeometry& g, s
         Errc::invalid_argument, "planes: stride below the row, or no multiple of the element size",
         "plane {}: {}, a row has {} bytes of {}", i, stride, g.row_bytes, to_string(p.dtype));
   }
-  const auto product = checked_mul(stride, most_rows);
-  if (!product || *product > most_bytes) {
+  const auto product = checked_mul(stride, max_rows);
+  if (!product || *product > max_bytes) {
     return fail(Errc::invalid_argument, "planes: stride times rows overflows", "plane {}: {} bytes",
                 i, stride);
   }
   return stride;
 }
 
-// Geometry as its own entry, or as part of the entry for the whole picture.
-Result<PlaneGeometry> geometry_of(const PictureLayout& p, std::size_t stride, bool own_entry,
+// Geometry as its own entry, or as part of the entry for the whole image.
+Result<PlaneGeometry> geometry_of(const ImageLayout& p, std::size_t stride, bool own_entry,
                                   std::size_t i) {
-  // The picture's stride is that of its first plane, and the other planes follow from it.
+  // The image's stride is that of its first plane, and the other planes follow from it.
   const bool follows = p.linear && (!own_entry || i == 0);
   HALYARD_TRY(PlaneGeometry g,
               plane_geometry(p.format, p.dtype, p.width, p.height, follows ? stride : 0, i));
@@ -45,13 +45,12 @@ Result<PlaneGeometry> geometry_of(const PictureLayout& p, std::size_t stride, bo
   return g;
 }
 
-// Bytes between the colour planes of a planar picture of which `g` is the first.
-Result<std::size_t> planar_stride(const PictureLayout& p, const PlaneGeometry& g,
-                                  std::size_t asked) {
+// Bytes between the colour planes of a planar image of which `g` is the first.
+Result<std::size_t> planar_stride(const ImageLayout& p, const PlaneGeometry& g, std::size_t asked) {
   if (info(p.format).kind != FormatKind::planar) return std::size_t{0};
   if (asked == 0) return g.rows * g.stride_bytes;
   const std::size_t rows = (g.rows - 1) * g.stride_bytes + g.row_bytes;
-  if ((p.linear && asked < rows) || asked > most_bytes / 4 || asked % size_of(p.dtype) != 0) {
+  if ((p.linear && asked < rows) || asked > max_bytes / 4 || asked % size_of(p.dtype) != 0) {
     return fail(
         Errc::invalid_argument,
         "planes: plane_stride below the rows of a plane, or no multiple of the element size",
@@ -61,7 +60,7 @@ Result<std::size_t> planar_stride(const PictureLayout& p, const PlaneGeometry& g
 }
 
 // Offset behind the last byte; nothing on overflow.
-std::optional<std::size_t> end_of(const PictureLayout& p, const ByteRegion& region,
+std::optional<std::size_t> end_of(const ImageLayout& p, const ByteRegion& region,
                                   std::size_t plane_stride) {
   if (!p.linear) return checked_add(region.offset_bytes, 1);
   const std::size_t others = plane_stride == 0 ? 0 : info(p.format).channels - std::size_t{1};
@@ -80,7 +79,7 @@ bool one_memory(const Buffer& a, const Buffer& b) {
 
 }  // namespace
 
-Result<PlacedPlane> place_plane(const PictureLayout& p, const Tensor::PlaneSource& source,
+Result<PlacedPlane> place_plane(const ImageLayout& p, const Tensor::PlaneSource& source,
                                 bool own_entry, std::size_t i) {
   if (!source.buffer) return fail(Errc::invalid_argument, "planes: buffer is null", "plane {}", i);
   HALYARD_TRY(const PlaneGeometry g, geometry_of(p, source.stride_bytes, own_entry, i));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the planes of a picture lie in memory that somebody else has laid out.
+// Where the planes of an image lie in memory that somebody else has laid out.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace halyard {
 
-/// A picture to be laid over memory. Not linear: rows and extents mean nothing to a CPU.
-struct PictureLayout {
+/// An image to be laid over memory. Not linear: rows and extents mean nothing to a CPU.
+struct ImageLayout {
   std::size_t width;
   std::size_t height;
   PixelFormat format;
@@ -18,16 +18,16 @@ struct PictureLayout {
   bool linear;
 };
 
-/// A storage plane in its buffer. A planar picture is one; its region is the first colour plane.
+/// A storage plane in its buffer. A planar image is one; its region is the first colour plane.
 struct PlacedPlane {
   ByteRegion region;
   std::size_t plane_stride_bytes = 0;  ///< between the colour planes of planar formats, else 0
 };
 
 /// Storage plane `i` in the buffer of `source`, which is the entry of this plane alone or the one
-/// for the whole picture. Errors: invalid_argument (it leaves the buffer; a stride too small;
+/// for the whole image. Errors: invalid_argument (it leaves the buffer; a stride too small;
 /// offset or stride no multiple of the element size; overflow).
-Result<PlacedPlane> place_plane(const PictureLayout& picture, const Tensor::PlaneSource& source,
+Result<PlacedPlane> place_plane(const ImageLayout& image, const Tensor::PlaneSource& source,
                                 bool own_entry, std::size_t i);
 
 /// Whether no two planes share a byte, be it through two buffers over one kernel object.

@@ -75,7 +75,7 @@ namespace {
 
 Result<Fd> duplicate(int fd) {
   auto own = Fd::duplicate(fd);
-  if (!own) HALYARD_CHECK(fd_kind(fd));  // says better what is wrong with it
+  if (!own) HALYARD_RETURN_IF_ERROR(fd_kind(fd));  // says better what is wrong with it
   return own;
 }
 
@@ -124,7 +124,7 @@ Result<std::shared_ptr<Buffer>> Importer::import_buffer(int fd, const ImportOpti
   // All that follows looks at a descriptor of our own, whatever the caller does with his number.
   HALYARD_TRY(Fd own, duplicate(fd));
   HALYARD_TRY(FdMemory memory, examine_memory(own.get()));
-  if (options.require_sealed) HALYARD_CHECK(seal_memory(own.get(), memory));
+  if (options.require_sealed) HALYARD_RETURN_IF_ERROR(seal_memory(own.get(), memory));
   if (options.read_only) memory.writable = false;
   if (memory.size_bytes < options.size_bytes || memory.size_bytes == 0) {
     return fail(Errc::invalid_argument, "size: the object has fewer bytes than asked",

@@ -10,6 +10,7 @@
 
 #include "base/text/format_error.h"
 #include "halyard/transfer.h"
+#include "tensor/tensor_parts.h"
 
 namespace halyard {
 namespace {
@@ -51,7 +52,7 @@ class Reader {
   template <class Wire, class T>
   Status get_as(const char* field, T& value) {
     Wire wire{};
-    HALYARD_CHECK(get(field, wire));
+    HALYARD_RETURN_IF_ERROR(get(field, wire));
     value = static_cast<T>(wire);
     return {};
   }
@@ -69,7 +70,7 @@ class Reader {
   }
   Status get_format(const char* field, std::optional<PixelFormat>& format) {
     std::uint8_t wire = 0;
-    HALYARD_CHECK(get(field, wire));
+    HALYARD_RETURN_IF_ERROR(get(field, wire));
     if (wire != no_format) format = static_cast<PixelFormat>(wire);
     return {};
   }
@@ -91,49 +92,49 @@ class Reader {
 Status read_descriptors(Reader& in, TensorMessage& message) {
   for (std::size_t i = 0; i < message.descriptor_count; ++i) {
     TensorMessage::Descriptor& descriptor = message.descriptors[i];
-    HALYARD_CHECK(in.get_as<std::uint64_t>("descriptor.size", descriptor.size_bytes));
-    HALYARD_CHECK(in.get("descriptor.cpu_access", descriptor.cpu_access));
+    HALYARD_RETURN_IF_ERROR(in.get_as<std::uint64_t>("descriptor.size", descriptor.size_bytes));
+    HALYARD_RETURN_IF_ERROR(in.get("descriptor.cpu_access", descriptor.cpu_access));
   }
   return {};
 }
 
 Status read_layout(Reader& in, Layout& layout) {
-  HALYARD_CHECK(in.get("dtype", layout.dtype));
-  HALYARD_CHECK(in.get("rank", layout.rank));
+  HALYARD_RETURN_IF_ERROR(in.get("dtype", layout.dtype));
+  HALYARD_RETURN_IF_ERROR(in.get("rank", layout.rank));
   if (layout.rank == 0 || layout.rank > max_rank) {
     return fail(Errc::malformed, "message.rank: must be 1..8", "{}", layout.rank);
   }
   for (std::size_t axis = 0; axis < layout.rank; ++axis) {
-    HALYARD_CHECK(in.get_as<std::uint64_t>("shape", layout.shape[axis]));
-    HALYARD_CHECK(in.get_as<std::int64_t>("strides", layout.stride_bytes[axis]));
+    HALYARD_RETURN_IF_ERROR(in.get_as<std::uint64_t>("shape", layout.shape[axis]));
+    HALYARD_RETURN_IF_ERROR(in.get_as<std::int64_t>("strides", layout.stride_bytes[axis]));
   }
   return {};
 }
 
-Status read_picture(Reader& in, TensorMessage& message) {
-  HALYARD_CHECK(in.get_format("format", message.format));
-  HALYARD_CHECK(in.get_format("item_format", message.item_format));
-  HALYARD_CHECK(in.get_as<std::uint16_t>("width", message.width));
-  HALYARD_CHECK(in.get("orientation.flip", message.orientation.flip));
-  HALYARD_CHECK(in.get("orientation.rotation", message.orientation.rotation));
-  HALYARD_CHECK(in.get_as<std::uint32_t>("height", message.height));
-  HALYARD_CHECK(in.get("colorimetry.space", message.colorimetry.space));
-  HALYARD_CHECK(in.get("colorimetry.transfer", message.colorimetry.transfer));
-  HALYARD_CHECK(in.get("colorimetry.encoding", message.colorimetry.encoding));
-  HALYARD_CHECK(in.get("colorimetry.range", message.colorimetry.range));
+Status read_image_part(Reader& in, TensorMessage& message) {
+  HALYARD_RETURN_IF_ERROR(in.get_format("format", message.format));
+  HALYARD_RETURN_IF_ERROR(in.get_format("item_format", message.item_format));
+  HALYARD_RETURN_IF_ERROR(in.get_as<std::uint16_t>("width", message.width));
+  HALYARD_RETURN_IF_ERROR(in.get("orientation.flip", message.orientation.flip));
+  HALYARD_RETURN_IF_ERROR(in.get("orientation.rotation", message.orientation.rotation));
+  HALYARD_RETURN_IF_ERROR(in.get_as<std::uint32_t>("height", message.height));
+  HALYARD_RETURN_IF_ERROR(in.get("colorimetry.space", message.colorimetry.space));
+  HALYARD_RETURN_IF_ERROR(in.get("colorimetry.transfer", message.colorimetry.transfer));
+  HALYARD_RETURN_IF_ERROR(in.get("colorimetry.encoding", message.colorimetry.encoding));
+  HALYARD_RETURN_IF_ERROR(in.get("colorimetry.range", message.colorimetry.range));
   return in.get("modifier", message.modifier);
 }
 
 Status read_planes(Reader& in, TensorMessage& message) {
-  HALYARD_CHECK(in.get_as<std::uint8_t>("planes.count", message.plane_count));
+  HALYARD_RETURN_IF_ERROR(in.get_as<std::uint8_t>("planes.count", message.plane_count));
   if (message.plane_count == 0 || message.plane_count > message.planes.size()) {
     return fail(Errc::malformed, "message.planes.count: must be 1..3", "{}", message.plane_count);
   }
   for (std::size_t i = 0; i < message.plane_count; ++i) {
     TensorMessage::Plane& plane = message.planes[i];
-    HALYARD_CHECK(in.get_as<std::uint8_t>("plane.descriptor", plane.descriptor));
-    HALYARD_CHECK(in.get_as<std::uint64_t>("plane.offset", plane.offset_bytes));
-    HALYARD_CHECK(in.get_as<std::uint64_t>("plane.stride", plane.stride_bytes));
+    HALYARD_RETURN_IF_ERROR(in.get_as<std::uint8_t>("plane.descriptor", plane.descriptor));
+    HALYARD_RETURN_IF_ERROR(in.get_as<std::uint64_t>("plane.offset", plane.offset_bytes));
+    HALYARD_RETURN_IF_ERROR(in.get_as<std::uint64_t>("plane.stride", plane.stride_bytes));
   }
   return {};
 }
@@ -142,17 +143,17 @@ Status read_quantization(Reader& in, std::optional<Quantization>& quantization) 
   std::uint32_t scales = 0;
   std::uint32_t zero_points = 0;
   std::int32_t axis = -1;
-  HALYARD_CHECK(in.get("quantization.scales", scales));
-  HALYARD_CHECK(in.get("quantization.zero_points", zero_points));
-  HALYARD_CHECK(in.get("quantization.axis", axis));
+  HALYARD_RETURN_IF_ERROR(in.get("quantization.scales", scales));
+  HALYARD_RETURN_IF_ERROR(in.get("quantization.zero_points", zero_points));
+  HALYARD_RETURN_IF_ERROR(in.get("quantization.axis", axis));
   if (axis < -1 || (scales == 0 && (zero_points != 0 || axis != -1))) {
     return fail(Errc::malformed, "message.quantization: axis below -1, or set without scales",
                 "{} scales, {} zero points, axis {}", scales, zero_points, axis);
   }
   if (scales == 0) return {};
   Quantization read;
-  HALYARD_CHECK(in.get_all("quantization.scales", scales, read.scale));
-  HALYARD_CHECK(in.get_all("quantization.zero_points", zero_points, read.zero_point));
+  HALYARD_RETURN_IF_ERROR(in.get_all("quantization.scales", scales, read.scale));
+  HALYARD_RETURN_IF_ERROR(in.get_all("quantization.zero_points", zero_points, read.zero_point));
   if (axis >= 0) read.axis = static_cast<std::size_t>(axis);
   quantization = std::move(read);
   return {};
@@ -160,11 +161,11 @@ Status read_quantization(Reader& in, std::optional<Quantization>& quantization) 
 
 Status read_name(Reader& in, std::string& name) {
   std::uint32_t size = 0;
-  HALYARD_CHECK(in.get("name.size", size));
+  HALYARD_RETURN_IF_ERROR(in.get("name.size", size));
   return in.get_text("name", size, name);
 }
 
-void write_picture(Writer& out, const TensorMessage& m) {
+void write_image(Writer& out, const TensorMessage& m) {
   out.put_format(m.format);
   out.put_format(m.item_format);
   out.put(static_cast<std::uint16_t>(m.width));
@@ -212,7 +213,7 @@ Result<std::vector<std::byte>> encode_tensor_message(const TensorMessage& m) {
     out.put(std::uint64_t{m.layout.shape[axis]});
     out.put(std::int64_t{m.layout.stride_bytes[axis]});
   }
-  write_picture(out, m);
+  write_image(out, m);
   write_quantization(out, m.quantization.value_or(Quantization{}));
   out.put(static_cast<std::uint32_t>(m.name.size()));
   out.put_bytes(m.name.data(), m.name.size());
@@ -230,22 +231,22 @@ Result<MessageHeader> decode_message_header(std::span<const std::byte> bytes) {
   Reader in(bytes);
   std::array<char, 4> seen_magic{};
   for (char& character : seen_magic)
-    HALYARD_CHECK(in.get("magic", character));
+    HALYARD_RETURN_IF_ERROR(in.get("magic", character));
   if (seen_magic != magic) return fail(Errc::malformed, "message.magic: not a tensor message");
   std::uint16_t order = 0;
   std::uint16_t version = 0;
   MessageHeader header;
-  HALYARD_CHECK(in.get("byte_order", order));
+  HALYARD_RETURN_IF_ERROR(in.get("byte_order", order));
   if (order != byte_order_mark) {
     return fail(Errc::malformed, "message.byte_order: not this machine's", "{:#06x}", order);
   }
-  HALYARD_CHECK(in.get("version", version));
+  HALYARD_RETURN_IF_ERROR(in.get("version", version));
   if (version != tensor_message_version) {
     return fail(Errc::version, "message.version: not spoken here", "{}, this library speaks {}",
                 version, tensor_message_version);
   }
-  HALYARD_CHECK(in.get_as<std::uint32_t>("size", header.size_bytes));
-  HALYARD_CHECK(in.get_as<std::uint32_t>("descriptors", header.descriptors));
+  HALYARD_RETURN_IF_ERROR(in.get_as<std::uint32_t>("size", header.size_bytes));
+  HALYARD_RETURN_IF_ERROR(in.get_as<std::uint32_t>("descriptors", header.descriptors));
   if (header.size_bytes < message_header_bytes || header.size_bytes > tensor_message_limit) {
     return fail(Errc::malformed, "message.size: outside its limits", "{} bytes, limits {}..{}",
                 header.size_bytes, message_header_bytes, tensor_message_limit);
@@ -270,16 +271,16 @@ Result<TensorMessage> decode_tensor_message(std::span<const std::byte> bytes,
   Reader in(bytes.subspan(message_header_bytes));
   TensorMessage message;
   message.descriptor_count = descriptors;
-  HALYARD_CHECK(read_descriptors(in, message));
-  HALYARD_CHECK(read_layout(in, message.layout));
-  HALYARD_CHECK(read_picture(in, message));
-  HALYARD_CHECK(read_planes(in, message));
-  HALYARD_CHECK(read_quantization(in, message.quantization));
-  HALYARD_CHECK(read_name(in, message.name));
+  HALYARD_RETURN_IF_ERROR(read_descriptors(in, message));
+  HALYARD_RETURN_IF_ERROR(read_layout(in, message.layout));
+  HALYARD_RETURN_IF_ERROR(read_image_part(in, message));
+  HALYARD_RETURN_IF_ERROR(read_planes(in, message));
+  HALYARD_RETURN_IF_ERROR(read_quantization(in, message.quantization));
+  HALYARD_RETURN_IF_ERROR(read_name(in, message.name));
   if (in.left() != 0) {
     return fail(Errc::corrupt, "message: has bytes behind its end", "{}", in.left());
   }
-  HALYARD_CHECK(check_tensor_message(message));
+  HALYARD_RETURN_IF_ERROR(check_tensor_message(message));
   return message;
 }
 

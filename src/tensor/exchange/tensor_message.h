@@ -22,16 +22,16 @@ namespace halyard {
 //                 u32 descriptors (1..3)
 //   descriptors   each u64 size_bytes, u8 cpu_access
 //   layout        u8 dtype, u8 rank, per axis u64 extent and i64 stride_bytes
-//   picture       u8 format, u8 item_format (255: none), u16 width, u8 flip, u8 rotation, u32
+//   image       u8 format, u8 item_format (255: none), u16 width, u8 flip, u8 rotation, u32
 //   height
-//                 (sizes 0: no picture; flip and rotation are the orientation: who reads 32 bits of
-//                 width refuses a picture that has one)
+//                 (sizes 0: no image; flip and rotation are the orientation: who reads 32 bits of
+//                 width refuses an image that has one)
 //   colorimetry   u8 space, u8 transfer, u8 encoding, u8 range
 //   modifier      u64
-//   planes        u8 count, each u8 descriptor, u64 offset_bytes, u64 stride_bytes (0: no picture)
+//   planes        u8 count, each u8 descriptor, u64 offset_bytes, u64 stride_bytes (0: no image)
 //   quantization  u32 scales (0: none), u32 zero points, i32 axis (-1: none), f32s, i32s
 //   name          u32 bytes, the bytes
-// A picture's layout follows from the rest, its plane stride aside; it is sent all the same, so
+// An image's layout follows from the rest, its plane stride aside; it is sent all the same, so
 // that a reader need not know the formats. The descriptors travel beside the bytes, in their order.
 
 /// Bytes of the header, which tells how many more there are.
@@ -71,11 +71,6 @@ struct TensorMessage {
   std::string name;
 };
 
-/// Checks all that can be told without the memory; for both ends, so that a sender refuses what a
-/// receiver would. Errors: malformed (a field outside its limits), corrupt (fields that contradict
-/// one another). The field is named.
-Status check_tensor_message(const TensorMessage& message);
-
 /// A checked message as bytes. Errors: invalid_argument (above tensor_message_limit).
 Result<std::vector<std::byte>> encode_tensor_message(const TensorMessage& message);
 
@@ -93,14 +88,5 @@ struct TensorParts {
   TensorMessage message;
   std::vector<std::shared_ptr<Buffer>> buffers;
 };
-
-/// Errors: invalid_argument (empty tensor, what no receiver would take), unsupported (memory
-/// without a descriptor).
-Result<TensorParts> take_apart(const Tensor& tensor);
-
-/// The tensor over the memory that came with a checked message: one buffer per descriptor, in
-/// order. Errors: corrupt (the layout or a plane does not fit that memory, planes overlap).
-Result<Tensor> put_together(const TensorMessage& message,
-                            std::span<const std::shared_ptr<Buffer>> buffers);
 
 }  // namespace halyard

@@ -11,6 +11,7 @@
 #include "halyard/fd.h"
 #include "halyard/trace.h"
 #include "tensor/exchange/tensor_message.h"
+#include "tensor/tensor_parts.h"
 
 namespace halyard {
 namespace {
@@ -41,7 +42,7 @@ Status send_tensor(int socket, const Tensor& tensor, std::chrono::milliseconds t
   trace::Span span("tensor.send");
   span.arg("bytes", tensor.size_bytes()).arg("memory", to_string(tensor.memory()));
   const Deadline deadline(timeout);
-  HALYARD_CHECK(unix_socket_type(socket));
+  HALYARD_RETURN_IF_ERROR(unix_socket_type(socket));
   HALYARD_TRY(const TensorParts parts, take_apart(tensor));
   HALYARD_TRY(const auto bytes, encode_tensor_message(parts.message));
   std::array<int, message_descriptor_limit> fds{};

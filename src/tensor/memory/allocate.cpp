@@ -33,7 +33,7 @@ Status check_options(Memory memory, const AllocateOptions& options) {
 
 Result<std::shared_ptr<Buffer>> allocate_kind(std::size_t size_bytes, Memory memory,
                                               const AllocateOptions& options) {
-  HALYARD_CHECK(check_options(memory, options));
+  HALYARD_RETURN_IF_ERROR(check_options(memory, options));
   switch (memory) {
     case Memory::mem:
       return make_heap_buffer(size_bytes, std::lcm(options.align_bytes, buffer_alignment));

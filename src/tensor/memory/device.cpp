@@ -162,7 +162,7 @@ void DeviceThreadBuffer::unshare(bool on_thread) noexcept {
 Result<std::span<std::byte>> DeviceThreadBuffer::begin_access(Access access) {
   // Even a map that is only shared asks the thread: that it answers means the memory is there.
   std::span<std::byte> bytes;
-  HALYARD_CHECK(thread_->run([this, access, &bytes]() -> Status {
+  HALYARD_RETURN_IF_ERROR(thread_->run([this, access, &bytes]() -> Status {
     HALYARD_TRY(bytes, share_or_map(access));
     return {};
   }));

@@ -45,11 +45,11 @@ Result<std::span<std::byte>> DmaBuffer::begin_access(Access access) {
   const ForkLock lock(mutex_);
   if (!lock) return fail(Errc::busy, "buffer: a thread mapped it when this process was forked");
   if (!mapped_.bytes().empty()) {
-    HALYARD_CHECK(sync_.begin(fd_.get(), access));
+    HALYARD_RETURN_IF_ERROR(sync_.begin(fd_.get(), access));
     return mapped_.bytes();
   }
   HALYARD_TRY(MappedMemory mapped, MappedMemory::create(fd_.get(), size_bytes(), is_writable()));
-  HALYARD_CHECK(sync_.begin(fd_.get(), access));
+  HALYARD_RETURN_IF_ERROR(sync_.begin(fd_.get(), access));
   mapped_ = std::move(mapped);
   set_address(mapped_.bytes().data());
   return mapped_.bytes();

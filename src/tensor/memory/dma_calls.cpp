@@ -26,7 +26,7 @@ struct dma_buf_import_sync_file {
 namespace halyard {
 namespace {
 
-constexpr std::size_t most_label_bytes = 31;  // DMA_BUF_NAME_LEN of the kernel, less its zero
+constexpr std::size_t max_label_bytes = 31;  // DMA_BUF_NAME_LEN of the kernel, less its zero
 
 Status check_dma(const Buffer& buffer) {
   if (buffer.memory() == Memory::dma && buffer.fd() >= 0) return {};
@@ -51,8 +51,8 @@ Error fence_error(int os_errno, const char* what) {
 }  // namespace
 
 Status set_label(const Buffer& buffer, std::string_view label) {
-  HALYARD_CHECK(check_dma(buffer));
-  if (label.size() > most_label_bytes || label.find('\0') != std::string_view::npos) {
+  HALYARD_RETURN_IF_ERROR(check_dma(buffer));
+  if (label.size() > max_label_bytes || label.find('\0') != std::string_view::npos) {
     return fail(Errc::invalid_argument, "label: at most 31 bytes, none of them zero", "{} bytes",
                 label.size());
   }
@@ -65,7 +65,7 @@ Status set_label(const Buffer& buffer, std::string_view label) {
 
 Result<Fd> export_sync_file(const Buffer& buffer, Access access) {
   trace::Span span("tensor.export_sync_file");
-  HALYARD_CHECK(check_dma(buffer));
+  HALYARD_RETURN_IF_ERROR(check_dma(buffer));
   dma_buf_export_sync_file request = {sync_flags(access), -1};
   if (::ioctl(buffer.fd(), DMA_BUF_IOCTL_EXPORT_SYNC_FILE, &request) != 0) {
     return fence_error(errno, "sync file: cannot be exported");
@@ -75,7 +75,7 @@ Result<Fd> export_sync_file(const Buffer& buffer, Access access) {
 
 Status import_sync_file(const Buffer& buffer, Access access, int sync_file) {
   trace::Span span("tensor.import_sync_file");
-  HALYARD_CHECK(check_dma(buffer));
+  HALYARD_RETURN_IF_ERROR(check_dma(buffer));
   if (sync_file < 0) {
     return fail(Errc::invalid_argument, "sync_file: must not be negative", "{}", sync_file);
   }

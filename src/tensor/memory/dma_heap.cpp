@@ -151,7 +151,7 @@ Result<DmaMemory> allocate_dma(std::size_t size_bytes, std::span<const std::stri
   }
   Refusals refusals(nodes);
   for (const std::string& heap : order) {
-    HALYARD_CHECK(check_heap_name(heap));
+    HALYARD_RETURN_IF_ERROR(check_heap_name(heap));
     auto fd = heap == udmabuf_name ? allocate_from_udmabuf(*whole, label, nodes)
                                    : allocate_from_heap(node_of(heap, nodes), *whole);
     if (fd) return DmaMemory{*std::move(fd), heap};

@@ -35,7 +35,7 @@ Status stop(int fd, std::uint64_t direction) {
 Status DmaSync::begin(int fd, Access access) {
   const bool writes = can_write(access);
   if (writers_ == 0) {
-    HALYARD_CHECK(start(fd, writes ? DMA_BUF_SYNC_RW : DMA_BUF_SYNC_READ));
+    HALYARD_RETURN_IF_ERROR(start(fd, writes ? DMA_BUF_SYNC_RW : DMA_BUF_SYNC_READ));
   }
   ++(writes ? writers_ : readers_);
   return {};

@@ -24,7 +24,7 @@ namespace {
 constexpr long dma_buf_file_system = 0x444d4142;
 
 // What /proc calls the object; empty where there is no /proc.
-std::string name_of(int fd) {
+std::string name_of_fd(int fd) {
   std::array<char, 256> name{};
   const std::string link = fmt::format("/proc/self/fd/{}", fd);
   const ssize_t length = ::readlink(link.c_str(), name.data(), name.size());
@@ -32,7 +32,7 @@ std::string name_of(int fd) {
 }
 
 std::string description_of(int fd, const struct stat& status, long file_system) {
-  if (file_system == ANON_INODE_FS_MAGIC) return "an object of the kernel, " + name_of(fd);
+  if (file_system == ANON_INODE_FS_MAGIC) return "an object of the kernel, " + name_of_fd(fd);
   switch (status.st_mode & S_IFMT) {
     case S_IFDIR:
       return "a directory";
@@ -46,7 +46,7 @@ std::string description_of(int fd, const struct stat& status, long file_system) 
     case S_IFREG:
       return "a regular file on a disk";
     default:
-      return "an object of the kernel, " + name_of(fd);
+      return "an object of the kernel, " + name_of_fd(fd);
   }
 }
 
@@ -65,7 +65,7 @@ Result<long> file_system_of(int fd) {
 Result<FdKind> kind_of(int fd, const struct stat& status, long type) {
   if (type == dma_buf_file_system) return FdKind::dma_buf;
   if (S_ISREG(status.st_mode) && (type == TMPFS_MAGIC || type == HUGETLBFS_MAGIC)) {
-    return name_of(fd).starts_with("/memfd:") ? FdKind::memfd : FdKind::posix_shm;
+    return name_of_fd(fd).starts_with("/memfd:") ? FdKind::memfd : FdKind::posix_shm;
   }
   return fail(Errc::invalid_argument, "fd: is neither a DMA-BUF nor shared memory", "it is {}",
               description_of(fd, status, type));

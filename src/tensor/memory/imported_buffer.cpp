@@ -28,7 +28,7 @@ class ImportedMemory final : public Buffer {
 
  private:
   Result<std::span<std::byte>> begin_access(Access) override {
-    if (may_shrink_) HALYARD_CHECK(check_size());
+    if (may_shrink_) HALYARD_RETURN_IF_ERROR(check_size());
     return mapped_.bytes();
   }
   void end_access(Access) noexcept override {}

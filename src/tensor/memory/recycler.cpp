@@ -15,30 +15,30 @@
 namespace halyard {
 namespace {
 
-struct Key {
+struct RecycleKey {
   std::size_t size_bytes;
   Memory memory;  // as asked for
-  bool operator==(const Key&) const = default;
+  bool operator==(const RecycleKey&) const = default;
 };
 
 struct KeyHash {
-  std::size_t operator()(const Key& key) const noexcept {
+  std::size_t operator()(const RecycleKey& key) const noexcept {
     return std::hash<std::size_t>{}(key.size_bytes) ^ (static_cast<std::size_t>(key.memory) << 56U);
   }
 };
 
-struct Entry {
+struct IdleBuffer {
   std::shared_ptr<Buffer> buffer;
   std::uint64_t seen_busy;  // on State::clock
 };
 
 // In the order of seen_busy, so whoever has been idle for longest stands in front. Nobody tells
 // when a buffer falls idle; the last time it was seen in use is the best that is known.
-using Entries = std::list<Entry>;
+using Entries = std::list<IdleBuffer>;
 
 // Entries that one allocation looks at. With more in use than that an idle one may be missed at
 // first; as the looks go round, a few more buffers then stay in circulation.
-constexpr std::size_t most_looks = 64;
+constexpr std::size_t max_looks = 64;
 
 bool is_shared(Memory memory) noexcept {
   return memory == Memory::shm || memory == Memory::dma;
@@ -57,16 +57,16 @@ std::shared_ptr<Buffer> take_if_idle(const std::shared_ptr<Buffer>& kept) noexce
 struct HALYARD_LOCAL Recycler::State {
   explicit State(const RecyclerOptions& o) : options(o) {}
 
-  std::shared_ptr<Buffer> take(const Key& key);
-  void keep(const Key& key, const std::shared_ptr<Buffer>& buffer);
+  std::shared_ptr<Buffer> take(const RecycleKey& key);
+  void keep(const RecycleKey& key, const std::shared_ptr<Buffer>& buffer);
   bool is_over_limit();
-  void evict_beyond(std::size_t most_idle_bytes, Entries& released);
+  void evict_beyond(std::size_t max_idle_bytes, Entries& released);
   std::size_t sort_out_busy();
   Entries* longest_idle();
 
   const RecyclerOptions options;
   mutable ForkMutex mutex;  // lost by fork(): each buffer is a fresh one
-  std::unordered_map<Key, Entries, KeyHash> kept;
+  std::unordered_map<RecycleKey, Entries, KeyHash> kept;
   std::uint64_t clock = 0;  // counts looks at the entries
   std::size_t kept_bytes = 0;
   std::size_t calls_to_next_look = 0;
@@ -75,12 +75,12 @@ struct HALYARD_LOCAL Recycler::State {
 };
 
 // An idle entry. Those in use move to the back, so that the longest idle come to stand in front.
-std::shared_ptr<Buffer> Recycler::State::take(const Key& key) {
+std::shared_ptr<Buffer> Recycler::State::take(const RecycleKey& key) {
   const auto found = kept.find(key);
   if (found == kept.end()) return nullptr;
   Entries& entries = found->second;
   ++clock;
-  for (std::size_t left = std::min(entries.size(), most_looks); left > 0; --left) {
+  for (std::size_t left = std::min(entries.size(), max_looks); left > 0; --left) {
     auto buffer = take_if_idle(entries.front().buffer);
     entries.front().seen_busy = clock;
     entries.splice(entries.end(), entries, entries.begin());
@@ -89,7 +89,7 @@ std::shared_ptr<Buffer> Recycler::State::take(const Key& key) {
   return nullptr;
 }
 
-void Recycler::State::keep(const Key& key, const std::shared_ptr<Buffer>& buffer) {
+void Recycler::State::keep(const RecycleKey& key, const std::shared_ptr<Buffer>& buffer) {
   kept[key].push_back({buffer, ++clock});
   kept_bytes += key.size_bytes;
 }
@@ -133,16 +133,16 @@ Entries* Recycler::State::longest_idle() {
 }
 
 // Moves idle entries to `released`, which dies without the lock: destructors may call back.
-void Recycler::State::evict_beyond(std::size_t most_idle_bytes, Entries& released) {
+void Recycler::State::evict_beyond(std::size_t max_idle_bytes, Entries& released) {
   calls_to_next_look = sort_out_busy() / 16;
   std::size_t idle_bytes = 0;
   for (const auto& [key, entries] : kept) {
-    for (const Entry& entry : entries) {
+    for (const IdleBuffer& entry : entries) {
       if (entry.seen_busy == clock) break;
       idle_bytes += key.size_bytes;
     }
   }
-  while (idle_bytes > most_idle_bytes) {
+  while (idle_bytes > max_idle_bytes) {
     Entries* const from = longest_idle();
     const std::size_t size = from->front().buffer->size_bytes();
     released.splice(released.end(), *from, from->begin());
@@ -157,7 +157,7 @@ Recycler::Recycler(const RecyclerOptions& options) : state_(std::make_unique<Sta
 Recycler::~Recycler() = default;
 
 Result<std::shared_ptr<Buffer>> Recycler::allocate(std::size_t size_bytes, Memory memory) {
-  const Key key{size_bytes, memory};
+  const RecycleKey key{size_bytes, memory};
   Entries released;
   {
     const ForkLock lock(state_->mutex);
@@ -197,7 +197,7 @@ Recycler::Stats Recycler::stats() const {
   if (!lock) return {};
   Stats stats{state_->fresh, state_->recycled, 0, 0};
   for (const auto& [key, entries] : state_->kept) {
-    for (const Entry& entry : entries) {
+    for (const IdleBuffer& entry : entries) {
       if (entry.buffer.use_count() != 1) continue;
       ++stats.idle_buffers;
       stats.idle_bytes += key.size_bytes;

@@ -47,7 +47,7 @@ Result<std::shared_ptr<Buffer>> make_own_shm_buffer(std::size_t size_bytes,
 
 Result<std::shared_ptr<Buffer>> make_posix_shm_buffer(std::size_t size_bytes) {
   HALYARD_TRY(Fd fd, create_shared_object());
-  HALYARD_CHECK(reserve_memory(fd.get(), 0, size_bytes));
+  HALYARD_RETURN_IF_ERROR(reserve_memory(fd.get(), 0, size_bytes));
   return map_whole(std::move(fd), size_bytes);
 }
 

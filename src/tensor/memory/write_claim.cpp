@@ -12,8 +12,8 @@
 namespace halyard {
 namespace {
 
-// Rows of one stride with gaps between them, or one run of bytes (rows 1).
-struct Rows {
+// ClaimedRows of one stride with gaps between them, or one run of bytes (rows 1).
+struct ClaimedRows {
   std::size_t begin;
   std::size_t end;  // behind the last byte, SIZE_MAX when that cannot be said
   std::size_t row_bytes;
@@ -21,13 +21,13 @@ struct Rows {
   std::size_t stride;
 };
 
-Rows rows_of(const ByteRegion& region) noexcept {
+ClaimedRows claimed_rows(const ByteRegion& region) noexcept {
   const auto span = checked_mul(region.rows - 1, region.stride_bytes);
   const auto last = span ? checked_add(*span, region.row_bytes) : std::nullopt;
   const auto end = last ? checked_add(region.offset_bytes, *last) : std::nullopt;
-  Rows rows{region.offset_bytes, end.value_or(SIZE_MAX), region.row_bytes, region.rows,
-            region.stride_bytes};
-  // Rows that touch or cover one another leave no gaps.
+  ClaimedRows rows{region.offset_bytes, end.value_or(SIZE_MAX), region.row_bytes, region.rows,
+                   region.stride_bytes};
+  // ClaimedRows that touch or cover one another leave no gaps.
   if (rows.rows == 1 || rows.stride <= rows.row_bytes) {
     rows.rows = 1;
     rows.row_bytes = rows.end - rows.begin;
@@ -36,7 +36,7 @@ Rows rows_of(const ByteRegion& region) noexcept {
 }
 
 // Of regions whose bounds meet.
-bool run_meets_rows(const Rows& run, const Rows& rows) noexcept {
+bool run_meets_rows(const ClaimedRows& run, const ClaimedRows& rows) noexcept {
   if (run.begin <= rows.begin) return true;
   // The last row that begins at or before the run covers its first byte, or the next row must begin
   // before its end; there is one, since the bounds meet.
@@ -45,7 +45,7 @@ bool run_meets_rows(const Rows& run, const Rows& rows) noexcept {
 }
 
 // Of regions of one stride whose bounds meet; `lower` begins first.
-bool rows_meet_rows(const Rows& lower, const Rows& upper) noexcept {
+bool rows_meet_rows(const ClaimedRows& lower, const ClaimedRows& upper) noexcept {
   const std::size_t column = (upper.begin - lower.begin) % lower.stride;
   return column < lower.row_bytes || upper.row_bytes > lower.stride - column;
 }
@@ -54,8 +54,8 @@ bool rows_meet_rows(const Rows& lower, const Rows& upper) noexcept {
 
 bool overlaps(const ByteRegion& a, const ByteRegion& b) noexcept {
   if (a.row_bytes == 0 || b.row_bytes == 0 || a.rows == 0 || b.rows == 0) return false;
-  const Rows first = rows_of(a);
-  const Rows second = rows_of(b);
+  const ClaimedRows first = claimed_rows(a);
+  const ClaimedRows second = claimed_rows(b);
   if (first.end <= second.begin || second.end <= first.begin) return false;
   if (first.rows == 1 && second.rows == 1) return true;
   if (first.rows == 1) return run_meets_rows(first, second);
@@ -76,7 +76,7 @@ bool WriteClaim::meets(std::span<const ByteRegion> others) const noexcept {
 }
 
 Result<WriteClaim*> Buffer::claim(std::span<const ByteRegion> regions) {
-  if (regions.size() > WriteClaim::most_regions) {
+  if (regions.size() > WriteClaim::max_regions) {
     return fail(Errc::invalid_argument, "regions: at most 4", "{}", regions.size());
   }
   const std::uint64_t self = this_thread_number();

@@ -16,7 +16,7 @@ namespace halyard {
 /// steady state allocates nothing. Made under the buffer's lock, ended by one atomic store; a list
 /// that fork() met half way through a change is whole in the child.
 struct HALYARD_LOCAL WriteClaim {
-  static constexpr std::size_t most_regions = 4;
+  static constexpr std::size_t max_regions = 4;
 
   /// Threads are numbered from 1 on.
   static constexpr std::uint64_t nobody = 0;
@@ -24,7 +24,7 @@ struct HALYARD_LOCAL WriteClaim {
   std::atomic<std::uint64_t> thread{nobody};  ///< who holds it
   std::uint32_t process = 0;                  ///< fork_generation() of the holder: others are gone
   std::size_t count = 0;                      ///< of regions; 0 means the whole buffer
-  std::array<ByteRegion, most_regions> regions;
+  std::array<ByteRegion, max_regions> regions;
   std::unique_ptr<WriteClaim> next;
 
   /// The next holder sees what was done before. Any thread.

@@ -8,20 +8,20 @@
 #include "capi/layouts.h"
 #include "generations.h"
 
-bool is_blue(const hal_tensor* picture, size_t x, size_t y) {
-  hal_tensor_map* map = hal_tensor_map_create(picture);
+bool is_blue(const hal_tensor* image, size_t x, size_t y) {
+  hal_tensor_map* map = hal_tensor_map_create(image);
   const uint8_t* at = (const uint8_t*)hal_tensor_map_data_const(map);
   bool blue = false;
   if (at != NULL) {
-    at += y * hal_tensor_row_stride(picture) + 3 * x;
+    at += y * hal_tensor_row_stride(image) + 3 * x;
     blue = at[0] == 0 && at[1] == 0 && at[2] == 255;
   }
   hal_tensor_map_unmap(map);
   return blue;
 }
 
-static void paint_red(hal_tensor* picture) {
-  hal_tensor_map* map = hal_tensor_map_create(picture);
+static void paint_red(hal_tensor* image) {
+  hal_tensor_map* map = hal_tensor_map_create(image);
   uint8_t* at = (uint8_t*)hal_tensor_map_data(map);
   size_t i;
   for (i = 0; at != NULL && i < hal_tensor_map_len(map); i += 3) {
@@ -60,11 +60,11 @@ static void the_older_forms_work(const char* path) {
 
 int main(void) {
   const char* const path = GENERATIONS_FILE;
-  hal_tensor* picture =
+  hal_tensor* image =
       hal_tensor_new_image(64, 48, HAL_PIXEL_FORMAT_RGB, HAL_DTYPE_U8, HAL_TENSOR_MEMORY_MEM);
-  paint_red(picture);
-  CHECK(hal_tensor_save_jpeg(picture, path, 90) == 0);
-  hal_tensor_free(picture);
+  paint_red(image);
+  CHECK(hal_tensor_save_jpeg(image, path, 90) == 0);
+  hal_tensor_free(image);
   the_older_forms_work(path);
   CHECK(newer_half(path) == 0);
   CHECK(remove(path) == 0);

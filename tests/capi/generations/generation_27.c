@@ -5,7 +5,7 @@
 #include "capi/layouts.h"
 #include "generations.h"
 
-// A red picture in the middle of a blue letterbox.
+// A red image in the middle of a blue letterbox.
 int newer_half(const char* path) {
   hal_image_processor* proc = hal_image_processor_new_with_backend(HAL_COMPUTE_BACKEND_CPU);
   const hal_region half = hal_region_new(0, 0, 32, 16);

@@ -8,4 +8,4 @@
 
 /// How many of its checks failed.
 int newer_half(const char* path);
-bool is_blue(const hal_tensor* picture, size_t x, size_t y);
+bool is_blue(const hal_tensor* image, size_t x, size_t y);

@@ -225,7 +225,7 @@ class CapiSending : public testing::Test {
 TEST_F(CapiSending, images_takes_tensors_of_the_encoding) {
   const Topic from = make(HAL_MESSAGE_IMAGE);
   const Topic to = make(HAL_MESSAGE_IMAGE);
-  const Tensor grey = image(20, 10, HAL_PIXEL_FORMAT_GREY);
+  const Tensor grey = make_image(20, 10, HAL_PIXEL_FORMAT_GREY);
   fill(grey, 1);
   ASSERT_EQ(hal_topic_send_image(from.get(), grey.get(), &header_, -1), 0) << hal_last_error();
   const Message message = next(to);
@@ -323,7 +323,7 @@ TEST_F(CapiSending, nonsense_is_lost) {
   const auto type = halyard::detail::message_type<halyard::Image>();
   auto hostile = *halyard::TopicEndpoint::create("sending_1", type, {});
   const Topic to = make(HAL_MESSAGE_IMAGE);
-  const Tensor grey = image(20, 10, HAL_PIXEL_FORMAT_GREY);
+  const Tensor grey = make_image(20, 10, HAL_PIXEL_FORMAT_GREY);
   auto sent = *halyard::Image::create(20, 10, halyard::ImageEncoding::mono8);
   halyard::ImageMetadata metadata = sent.metadata();
   metadata.width = 70000;

@@ -102,7 +102,7 @@ TEST(CapiPool, gives_tensors_that_other_functions_take) {
   ASSERT_TRUE(image) << hal_last_error();
   EXPECT_EQ(hal_tensor_row_stride(image.get()), 512U);
   const Processor processor(hal_image_processor_new());
-  const Tensor from = capi_test::image(16, 16, HAL_PIXEL_FORMAT_RGB);
+  const Tensor from = capi_test::make_image(16, 16, HAL_PIXEL_FORMAT_RGB);
   paint(from, 77);
   EXPECT_EQ(hal_image_processor_convert(processor.get(), from.get(), image.get(), HAL_ROTATION_NONE,
                                         HAL_FLIP_NONE, nullptr),
@@ -183,7 +183,7 @@ TEST(CapiPool, descriptors_name_tensors) {
   EXPECT_EQ(attach_errno(pool, other), EBADMSG);
   tensor.reset();
   EXPECT_EQ(attach_errno(pool, descriptor), ENOENT);
-  const Tensor elsewhere = capi_test::image(4, 4, HAL_PIXEL_FORMAT_GREY);
+  const Tensor elsewhere = capi_test::make_image(4, 4, HAL_PIXEL_FORMAT_GREY);
   EXPECT_ERRNO(-1, EINVAL, hal_tensor_descriptor_of(elsewhere.get(), &descriptor));
   EXPECT_TRUE(says("pool")) << hal_last_error();
 }

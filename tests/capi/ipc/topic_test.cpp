@@ -299,7 +299,7 @@ TEST(CapiTopic, carries_tensors_without_copies) {
   const Map map(hal_tensor_map_create(tensor.get()));
   EXPECT_EQ(hal_tensor_map_data(map.get()), nullptr);
   // Other memory is copied.
-  const Tensor heap = image(4, 4, HAL_PIXEL_FORMAT_GREY);
+  const Tensor heap = make_image(4, 4, HAL_PIXEL_FORMAT_GREY);
   ASSERT_EQ(hal_topic_send_tensor(from.get(), heap.get()), 0) << hal_last_error();
   EXPECT_EQ(stats_of(from).copied, 1U);
   EXPECT_EQ(stats_of(from).copied_bytes, 16U);

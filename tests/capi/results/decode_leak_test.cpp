@@ -9,7 +9,7 @@ using namespace capi_test;
 
 // Some 25 calls, failures among them.
 void decode_and_draw(hal_decoder_params* params, hal_image_processor* processor,
-                     const std::vector<const hal_tensor*>& outputs, hal_tensor* picture) {
+                     const std::vector<const hal_tensor*>& outputs, hal_tensor* image) {
   const Owned<hal_decoder> decoder(hal_decoder_new(params));
   const Owned<hal_bytetrack> tracker(hal_bytetrack_new_default());
   hal_detect_box_list* boxes = nullptr;
@@ -31,12 +31,12 @@ void decode_and_draw(hal_decoder_params* params, hal_image_processor* processor,
   const Owned<hal_segmentation_list> cut(
       hal_image_processor_materialize_masks(processor, found, protos.get(), nullptr));
   EXPECT_EQ(hal_segmentation_list_len(cut.get()), 2U);
-  EXPECT_EQ(hal_image_processor_draw_decoded_masks(processor, picture, found, cut.get(), nullptr, 1,
+  EXPECT_EQ(hal_image_processor_draw_decoded_masks(processor, image, found, cut.get(), nullptr, 1,
                                                    nullptr, HAL_COLOR_MODE_CLASS),
             0)
       << hal_last_error();
-  EXPECT_EQ(hal_image_processor_draw_masks(processor, decoder.get(), outputs.data(), 2, picture,
-                                           picture, 1, nullptr, HAL_COLOR_MODE_CLASS, nullptr),
+  EXPECT_EQ(hal_image_processor_draw_masks(processor, decoder.get(), outputs.data(), 2, image,
+                                           image, 1, nullptr, HAL_COLOR_MODE_CLASS, nullptr),
             -1);
   const Owned<hal_tensor> coefficients(hal_proto_data_take_mask_coefficients(protos.get()));
   const Owned<hal_track_info_list> active(hal_bytetrack_get_active_tracks(tracker.get()));
@@ -46,7 +46,7 @@ void decode_and_draw(hal_decoder_params* params, hal_image_processor* processor,
 TEST_F(c_decoder, leaks_nothing_over_a_hundred_thousand_calls) {
   const auto rounds = [&](int count) {
     for (int i = 0; i < count; ++i)
-      decode_and_draw(params.get(), processor.get(), outputs, picture.get());
+      decode_and_draw(params.get(), processor.get(), outputs, image.get());
   };
   rounds(50);
   const std::size_t before = capi_test::heap_bytes();

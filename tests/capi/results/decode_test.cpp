@@ -99,17 +99,17 @@ TEST_F(c_decoder, gives_prototypes_once) {
   EXPECT_EQ(hal_proto_data_take_mask_coefficients(data.get()), nullptr);
 }
 
-TEST_F(c_decoder, draws_over_all_of_the_picture) {
+TEST_F(c_decoder, draws_over_all_of_the_image) {
   const std::uint8_t colors[2][4] = {{250, 0, 0, 255}, {0, 0, 200, 255}};
   ASSERT_EQ(hal_image_processor_set_class_colors(processor.get(), colors, 2), 0);
-  hal_tensor_map* const map = hal_tensor_map_create(picture.get());
+  hal_tensor_map* const map = hal_tensor_map_create(image.get());
   std::memset(hal_tensor_map_data(map), 77, hal_tensor_map_size(map));
   hal_tensor_map_unmap(map);
   hal_detect_box_list* boxes = nullptr;
-  ASSERT_EQ(hal_image_processor_draw_masks(processor.get(), decoder.get(), outputs.data(), 2,
-                                           picture.get(), nullptr, 1, nullptr, HAL_COLOR_MODE_CLASS,
-                                           &boxes),
-            0)
+  ASSERT_EQ(
+      hal_image_processor_draw_masks(processor.get(), decoder.get(), outputs.data(), 2, image.get(),
+                                     nullptr, 1, nullptr, HAL_COLOR_MODE_CLASS, &boxes),
+      0)
       << hal_last_error();
   const Owned<hal_detect_box_list> owned(boxes);
   EXPECT_EQ(hal_detect_box_list_len(boxes), 2U);
@@ -118,30 +118,30 @@ TEST_F(c_decoder, draws_over_all_of_the_picture) {
   EXPECT_EQ(pixel(28, 20), (std::vector<std::uint8_t>{250, 0, 0, 0}));  // mask
   EXPECT_EQ(pixel(15, 20), (std::vector<std::uint8_t>{0, 0, 0, 0}));    // mask is off
   // The same from decoded masks and from prototypes.
-  const auto fused = bytes_of(picture.get());
+  const auto fused = bytes_of(image.get());
   hal_detect_box_list* again = nullptr;
   const Owned<hal_proto_data> data(
       hal_decoder_decode_proto(decoder.get(), outputs.data(), 2, &again));
   const Owned<hal_detect_box_list> owned_again(again);
-  ASSERT_EQ(hal_image_processor_draw_proto_masks(processor.get(), picture.get(), again, data.get(),
+  ASSERT_EQ(hal_image_processor_draw_proto_masks(processor.get(), image.get(), again, data.get(),
                                                  nullptr, 1, nullptr, HAL_COLOR_MODE_CLASS),
             0);
-  EXPECT_EQ(bytes_of(picture.get()), fused);
+  EXPECT_EQ(bytes_of(image.get()), fused);
   // Nothing to draw: the background alone.
   const Owned<hal_tensor> background(
       hal_tensor_new_image(40, 32, HAL_PIXEL_FORMAT_RGBA, HAL_DTYPE_U8, HAL_TENSOR_MEMORY_MEM));
-  ASSERT_EQ(hal_image_processor_draw_decoded_masks(processor.get(), picture.get(), nullptr, nullptr,
+  ASSERT_EQ(hal_image_processor_draw_decoded_masks(processor.get(), image.get(), nullptr, nullptr,
                                                    background.get(), .5F, nullptr,
                                                    HAL_COLOR_MODE_INSTANCE),
             0);
-  EXPECT_EQ(bytes_of(picture.get()), bytes_of(background.get()));
+  EXPECT_EQ(bytes_of(image.get()), bytes_of(background.get()));
   errno = 0;
   EXPECT_EQ(
-      hal_image_processor_draw_decoded_masks(processor.get(), picture.get(), nullptr, nullptr,
-                                             picture.get(), .5F, nullptr, HAL_COLOR_MODE_INSTANCE),
+      hal_image_processor_draw_decoded_masks(processor.get(), image.get(), nullptr, nullptr,
+                                             image.get(), .5F, nullptr, HAL_COLOR_MODE_INSTANCE),
       -1);
   EXPECT_EQ(errno, EINVAL);
-  EXPECT_EQ(hal_image_processor_draw_decoded_masks(processor.get(), picture.get(), nullptr, nullptr,
+  EXPECT_EQ(hal_image_processor_draw_decoded_masks(processor.get(), image.get(), nullptr, nullptr,
                                                    nullptr, .5F, nullptr, hal_color_mode(9)),
             -1);
 }
@@ -168,7 +168,7 @@ TEST_F(c_decoder, tracks) {
   EXPECT_EQ(hal_uuid_to_string(&first.uuid, text, 36), -1);
   ASSERT_EQ(hal_image_processor_draw_masks_tracked(
                 processor.get(), decoder.get(), tracker.get(), 34'000'000, outputs.data(), 2,
-                picture.get(), nullptr, 1, nullptr, HAL_COLOR_MODE_TRACK, nullptr, nullptr),
+                image.get(), nullptr, 1, nullptr, HAL_COLOR_MODE_TRACK, nullptr, nullptr),
             0);
   const Owned<hal_track_info_list> active(hal_bytetrack_get_active_tracks(tracker.get()));
   ASSERT_EQ(hal_track_info_list_len(active.get()), 2U);

@@ -27,17 +27,17 @@ Owned<hal_decoder_params> params_of(const std::string& text) {
   return params;
 }
 
-// A batch of `pictures`, each with one box; its x is i / 4 of the input.
-Owned<hal_tensor> heads(std::size_t pictures, const std::vector<float>& rest) {
+// A batch of `images`, each with one box; its x is i / 4 of the input.
+Owned<hal_tensor> heads(std::size_t images, const std::vector<float>& rest) {
   const std::size_t features = 4 + rest.size();
-  std::vector<float> values(pictures * features * boxes, 0.0F);
-  for (std::size_t i = 0; i < pictures; ++i) {
+  std::vector<float> values(images * features * boxes, 0.0F);
+  for (std::size_t i = 0; i < images; ++i) {
     std::vector<float> column{.25F * static_cast<float>(i + 1), .5F, .125F, .25F};
     column.insert(column.end(), rest.begin(), rest.end());
     for (std::size_t r = 0; r < features; ++r)
       values[(i * features + r) * boxes + 3] = column[r];
   }
-  return tensor_of({pictures, features, boxes}, values);
+  return tensor_of({images, features, boxes}, values);
 }
 
 TEST(c_decoded, every_element_of_a_batch_in_pixels) {
@@ -124,7 +124,7 @@ TEST(c_decoded, rotated_boxes) {
   EXPECT_EQ(hal_decoded_class_count(decoded.get()), 0U);
 }
 
-TEST(c_decoded, classes_of_the_picture) {
+TEST(c_decoded, classes_of_the_image) {
   const std::string text =
       R"({"schema_version": 2, "outputs": [{"type": "classification", "shape": [1, 3]}]})";
   const auto params = params_of(text);
@@ -175,9 +175,9 @@ TEST(c_decoded, a_batch_that_is_not_described_is_refused_by_the_reference_too) {
   EXPECT_EQ(errno, EINVAL);
 }
 
-// Whether columns [first, last) of a picture of 64 x 32 hold anything but black.
-bool is_drawn(hal_tensor* picture, std::size_t first, std::size_t last) {
-  const auto bytes = bytes_of(picture);
+// Whether columns [first, last) of an image of 64 x 32 hold anything but black.
+bool is_drawn(hal_tensor* image, std::size_t first, std::size_t last) {
+  const auto bytes = bytes_of(image);
   for (std::size_t y = 0; y < 32; ++y)
     for (std::size_t x = 4 * first; x < 4 * last; ++x)
       if (bytes[y * 4 * 64 + x] != 0) return true;
@@ -188,7 +188,7 @@ TEST(c_decoded, any_element_of_a_batch_is_drawn_and_tracked) {
   const auto params = params_of(document(5, ""));
   const Owned<hal_decoder> decoder(hal_decoder_new(params.get()));
   const Owned<hal_image_processor> processor(hal_image_processor_new());
-  const Owned<hal_tensor> picture(
+  const Owned<hal_tensor> image(
       hal_tensor_new_image(64, 32, HAL_PIXEL_FORMAT_RGBA, HAL_DTYPE_U8, HAL_TENSOR_MEMORY_MEM));
   const Owned<hal_bytetrack> tracker(hal_bytetrack_new_default());
   const auto head = heads(3, {.9F});
@@ -197,7 +197,7 @@ TEST(c_decoded, any_element_of_a_batch_is_drawn_and_tracked) {
   hal_track_info_list* tracks = nullptr;
   const auto draw = [&](std::size_t batch, hal_bytetrack* by) {
     return hal_image_processor_draw_masks_element(processor.get(), decoder.get(), outputs, 1, batch,
-                                                  by, 1, picture.get(), nullptr, 1, nullptr,
+                                                  by, 1, image.get(), nullptr, 1, nullptr,
                                                   HAL_COLOR_MODE_CLASS, &found, &tracks);
   };
   for (const bool is_tracked : {false, true}) {
@@ -212,7 +212,7 @@ TEST(c_decoded, any_element_of_a_batch_is_drawn_and_tracked) {
       ASSERT_EQ(hal_detect_box_list_get(boxes.get(), 0, &box), 0);
       EXPECT_FLOAT_EQ(box.xmin, 16 * static_cast<float>(batch + 1) - 4);
       for (std::size_t i = 0; i < 3; ++i)
-        EXPECT_EQ(is_drawn(picture.get(), 16 * i + 10, 16 * i + 22), i == batch) << batch;
+        EXPECT_EQ(is_drawn(image.get(), 16 * i + 10, 16 * i + 22), i == batch) << batch;
     }
   }
   errno = 0;

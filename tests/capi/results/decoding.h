@@ -59,17 +59,17 @@ class c_decoder : public ::testing::Test {
     decoder.reset(hal_decoder_new(params.get()));
     ASSERT_NE(decoder, nullptr) << hal_last_error();
     processor.reset(hal_image_processor_new());
-    picture.reset(
+    image.reset(
         hal_tensor_new_image(40, 32, HAL_PIXEL_FORMAT_RGBA, HAL_DTYPE_U8, HAL_TENSOR_MEMORY_MEM));
   }
   std::vector<std::uint8_t> pixel(std::size_t x, std::size_t y) {
-    const auto bytes = bytes_of(picture.get());
+    const auto bytes = bytes_of(image.get());
     const std::size_t at = 4 * (40 * y + x);
     return {bytes.begin() + static_cast<std::ptrdiff_t>(at),
             bytes.begin() + static_cast<std::ptrdiff_t>(at) + 4};
   }
 
-  Owned<hal_tensor> head, protos, picture;
+  Owned<hal_tensor> head, protos, image;
   std::vector<const hal_tensor*> outputs;
   Owned<hal_decoder_params> params;
   Owned<hal_decoder> decoder;

@@ -66,7 +66,7 @@ TEST(CapiMetadata, tells_quantization_per_channel) {
 }
 
 TEST(CapiMetadata, keeps_colorimetry_as_it_was_set) {
-  const Tensor tensor = image(4, 4, HAL_PIXEL_FORMAT_NV12);
+  const Tensor tensor = make_image(4, 4, HAL_PIXEL_FORMAT_NV12);
   hal_colorimetry got{9, 9, 9, 9};
   ASSERT_EQ(hal_tensor_colorimetry(tensor.get(), &got), 0);
   EXPECT_EQ(got.space + got.transfer + got.encoding + got.range, 0) << "nothing is filled in";

@@ -61,27 +61,27 @@ TEST(DescriptionSize, escapes_count) {
 }
 
 TEST(DescriptionSize, labels_beside_a_model_are_refused_with_the_limit) {
-  ModelSignals signals;
-  signals.file = "yolov8n.onnx";
-  signals.format = ModelFormat::onnx;
-  signals.outputs.push_back({"output0", DType::f32, {1, 84, 8400}, {}, {}});
+  ModelMetadata metadata;
+  metadata.file = "yolov8n.onnx";
+  metadata.format = ModelFormat::onnx;
+  metadata.outputs.push_back({"output0", DType::f32, {1, 84, 8400}, {}, {}});
   std::string lines;
   for (int i = 0; i < 80; ++i)
     lines += std::string(10000, '\x02') + "\n";
-  signals.attachments.push_back({"labels.txt", lines, false});
-  expect_refusal(infer_description(signals), Errc::exhausted, "for 80 labels, at most 4 MiB");
-  signals.attachments[0].text = lines.substr(0, 0);
+  metadata.attachments.push_back({"labels.txt", lines, false});
+  expect_refusal(infer_description(metadata), Errc::exhausted, "for 80 labels, at most 4 MiB");
+  metadata.attachments[0].text = lines.substr(0, 0);
   for (int i = 0; i < 80; ++i)
-    signals.attachments[0].text += std::string(5000, '\x02') + "\n";
-  const auto fits = infer_description(signals);
+    metadata.attachments[0].text += std::string(5000, '\x02') + "\n";
+  const auto fits = infer_description(metadata);
   ASSERT_TRUE(fits) << fits.error().message();
   EXPECT_TRUE(ModelDescription::from_json(fits->to_json()));
 }
 
 TEST(DescriptionSize, values_are_counted_as_they_are_written) {
-  const auto most = with_parts(30000);
-  EXPECT_TRUE(validate(most));
-  EXPECT_TRUE(ModelDescription::from_json(most.to_json()));
+  const auto maximum = with_parts(30000);
+  EXPECT_TRUE(validate(maximum));
+  EXPECT_TRUE(ModelDescription::from_json(maximum.to_json()));
   expect_refusal(validate(with_parts(33000)), Errc::exhausted, "values, at most 131072");
   EXPECT_FALSE(ModelDescription::from_json(with_parts(33000).to_json()));
 }

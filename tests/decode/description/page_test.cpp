@@ -50,11 +50,11 @@ TEST(Page, code_of_the_page_runs) {
 }
 
 TEST(Page, explain_tells_sources_and_what_was_passed_over) {
-  ModelSignals signals;
-  signals.file = "boats.onnx";
-  signals.outputs = {{"out", DType::f32, {1, 6, 8400}, {}, {}}};
-  signals.metadata = {{"names", "{0: 'boat', 1: 'buoy'}"}, {"imgsz", "big"}};
-  auto model = infer_description(signals);
+  ModelMetadata metadata;
+  metadata.file = "boats.onnx";
+  metadata.outputs = {{"out", DType::f32, {1, 6, 8400}, {}, {}}};
+  metadata.metadata = {{"names", "{0: 'boat', 1: 'buoy'}"}, {"imgsz", "big"}};
+  auto model = infer_description(metadata);
   ASSERT_TRUE(model) << model.error().message();
   const auto decoder = Decoder::create(*std::move(model));
   ASSERT_TRUE(decoder) << decoder.error().message();

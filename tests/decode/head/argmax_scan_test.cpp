@@ -7,6 +7,7 @@
 #include <limits>
 #include <random>
 
+#include "decode/head/scan_reference.h"
 #include "scan_values.h"
 
 namespace halyard::decode {
@@ -22,11 +23,11 @@ TYPED_TEST_SUITE(ClassScan, testing_decode::StoredTypes);
 
 template <class T>
 void expect_equal_scans(const ScoreGrid& grid) {
-  for (const T least : thresholds<T>()) {
+  for (const T minimum : thresholds<T>()) {
     std::vector<Hit> fast;
     std::vector<Hit> plain;
-    scan_classes<T>(grid, least, fast);
-    scan_classes_plain<T>(grid, least, plain);
+    scan_argmax<T>(grid, minimum, fast);
+    scan_argmax_reference<T>(grid, minimum, plain);
     ASSERT_EQ(fast, plain) << grid.anchors << " anchors, " << grid.classes << " classes";
   }
 }
@@ -89,9 +90,9 @@ void expect_labels(std::size_t classes) {
   }
   std::vector<Hit> by_columns;
   std::vector<Hit> by_rows;
-  scan_classes<T>(testing_decode::grids_of(columns, anchors, classes).columns, stored<T>(2),
-                  by_columns);
-  scan_classes<T>(testing_decode::grids_of(rows, anchors, classes).rows, stored<T>(2), by_rows);
+  scan_argmax<T>(testing_decode::grids_of(columns, anchors, classes).columns, stored<T>(2),
+                 by_columns);
+  scan_argmax<T>(testing_decode::grids_of(rows, anchors, classes).rows, stored<T>(2), by_rows);
   for (const auto& hits : {by_columns, by_rows}) {
     ASSERT_EQ(hits.size(), anchors) << classes;
     for (std::size_t a = 0; a < anchors; ++a)
@@ -127,8 +128,8 @@ TEST(ClassScan, first_of_equal_classes_wins_and_nan_never_passes) {
   values[20] = values[anchors + 20] = values[2 * anchors + 20] = nan;
   values[2 * anchors + 30] = 0.6F;
   std::vector<Hit> hits;
-  scan_classes<float>({reinterpret_cast<const std::byte*>(values.data()), anchors, 3, 4, 400}, 0.5F,
-                      hits);
+  scan_argmax<float>({reinterpret_cast<const std::byte*>(values.data()), anchors, 3, 4, 400}, 0.5F,
+                     hits);
   ASSERT_EQ(hits.size(), anchors - 1);
   EXPECT_EQ(hits[0], (Hit{0, 0, 0.5F}));
   EXPECT_EQ(hits[10], (Hit{10, 1, 0.5F}));

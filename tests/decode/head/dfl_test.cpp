@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "decode/head/box_coding.h"
+#include "decode/head/dfl.h"
 #include "decode/tensors.h"
 
 namespace halyard::decode {

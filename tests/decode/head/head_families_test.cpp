@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "decode/nms/selector.h"
 #include "decode/tensors.h"
 #include "halyard/decode.h"
 #include "halyard/describe.h"

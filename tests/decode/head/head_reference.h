@@ -14,15 +14,15 @@ struct PlainDetection {
   double score = 0;
   int label = 0;
   int anchor = 0;
-  std::vector<double> turned = {};  ///< cx, cy, w, h, angle
-  std::vector<double> points = {};  ///< x, y, visibility of each
+  std::vector<double> rotated = {};  ///< cx, cy, w, h, angle
+  std::vector<double> points = {};   ///< x, y, visibility of each
   std::vector<float> masks = {};
 };
 
 class PlainHead {
  public:
-  PlainHead(const HeadLayout& layout, const HeadValues& values, std::size_t picture)
-      : layout_(layout), values_(values), picture_(picture) {}
+  PlainHead(const HeadLayout& layout, const HeadValues& values, std::size_t image)
+      : layout_(layout), values_(values), image_(image) {}
 
   /// Every box whatever its score.
   std::vector<PlainDetection> all() const {
@@ -38,13 +38,13 @@ class PlainHead {
     }
     return out;
   }
-  /// Scores of a picture.
+  /// Scores of an image.
   std::vector<float> classes() const { return of(Part::scores, 0, 0); }
 
  private:
   static double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
   std::vector<float> of(Part part, std::size_t level, std::size_t box) const {
-    return values_.of(part, level, box, picture_);
+    return values_.of(part, level, box, image_);
   }
 
   PlainDetection one(std::size_t l, std::size_t b) const {
@@ -58,7 +58,7 @@ class PlainHead {
     if (angle.empty())
       set_box(out, l, b, column, row);
     else
-      set_turned(out, l, b, column, row, static_cast<double>(angle[0]));
+      set_rotated(out, l, b, column, row, static_cast<double>(angle[0]));
     out.masks = of(Part::coefficients, l, b);
     const auto points = of(Part::keypoints, l, b);
     for (std::size_t p = 0; p + 2 < points.size(); p += 3) {
@@ -157,8 +157,8 @@ class PlainHead {
     out.x1 = cx - w / 2, out.y1 = cy - h / 2, out.x2 = cx + w / 2, out.y2 = cy + h / 2;
   }
 
-  void set_turned(PlainDetection& out, std::size_t l, std::size_t b, double column, double row,
-                  double angle) const {
+  void set_rotated(PlainDetection& out, std::size_t l, std::size_t b, double column, double row,
+                   double angle) const {
     const auto n = numbers(l, b);
     const Grid& g = layout_.levels[l];
     double cx = n[0] * width_, cy = n[1] * height_, w = n[2] * width_, h = n[3] * height_;
@@ -169,7 +169,7 @@ class PlainHead {
       cy = (row + 0.5 + x * std::sin(angle) + y * std::cos(angle)) * g.stride_y;
       w = (n[0] + n[2]) * g.stride_x, h = (n[1] + n[3]) * g.stride_y;
     }
-    out.turned = {cx, cy, w, h, angle};
+    out.rotated = {cx, cy, w, h, angle};
     const double c = std::abs(std::cos(angle)), s = std::abs(std::sin(angle));
     const double half_w = (w * c + h * s) / 2, half_h = (w * s + h * c) / 2;
     out.x1 = cx - half_w, out.y1 = cy - half_h, out.x2 = cx + half_w, out.y2 = cy + half_h;
@@ -177,7 +177,7 @@ class PlainHead {
 
   const HeadLayout& layout_;
   const HeadValues& values_;
-  std::size_t picture_;
+  std::size_t image_;
   double width_ = layout_input.width;
   double height_ = layout_input.height;
 };

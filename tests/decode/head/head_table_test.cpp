@@ -31,12 +31,12 @@ void expect_same(const Decoded& out, std::size_t i, const PlainDetection& plain)
   EXPECT_NEAR(d.box.y1, plain.y1, 2e-3);
   EXPECT_NEAR(d.box.x2, plain.x2, 2e-3);
   EXPECT_NEAR(d.box.y2, plain.y2, 2e-3);
-  ASSERT_EQ(out.rotated.empty(), plain.turned.empty());
-  if (!plain.turned.empty()) {
+  ASSERT_EQ(out.rotated.empty(), plain.rotated.empty());
+  if (!plain.rotated.empty()) {
     const RotatedBox& r = out.rotated[i];
-    const float turned[] = {r.cx, r.cy, r.width, r.height, r.angle};
+    const float rotated[] = {r.cx, r.cy, r.width, r.height, r.angle};
     for (std::size_t k = 0; k < 5; ++k)
-      EXPECT_NEAR(turned[k], plain.turned[k], 2e-3);
+      EXPECT_NEAR(rotated[k], plain.rotated[k], 2e-3);
   }
   ASSERT_EQ(3 * out.keypoints_each, plain.points.size());
   for (std::size_t p = 0; p < out.keypoints_each; ++p) {
@@ -50,14 +50,14 @@ void expect_same(const Decoded& out, std::size_t i, const PlainDetection& plain)
     EXPECT_EQ(out.masks.coefficients[i * out.masks.channels + k], plain.masks[k]);
 }
 
-void expect_boxes(const HeadLayout& layout, const HeadValues& values, std::size_t picture) {
-  const auto all = PlainHead(layout, values, picture).all();
+void expect_boxes(const HeadLayout& layout, const HeadValues& values, std::size_t image) {
+  const auto all = PlainHead(layout, values, image).all();
   const float threshold = threshold_for(all);
   DecodeOptions options;
   options.score_threshold = threshold;
   options.nms = Nms::none;
   options.max_detections = 0;
-  const Decoded out = decode_all(layout.description, values.tensors(), options, picture);
+  const Decoded out = decode_all(layout.description, values.tensors(), options, image);
   const auto passes = [&](const PlainDetection& d) {
     return d.score >= static_cast<double>(threshold);
   };
@@ -79,11 +79,11 @@ void expect_boxes(const HeadLayout& layout, const HeadValues& values, std::size_
   EXPECT_EQ(masks.size(), count);
 }
 
-void expect_classes(const HeadLayout& layout, const HeadValues& values, std::size_t picture) {
-  const std::vector<float> plain = PlainHead(layout, values, picture).classes();
+void expect_classes(const HeadLayout& layout, const HeadValues& values, std::size_t image) {
+  const std::vector<float> plain = PlainHead(layout, values, image).classes();
   DecodeOptions options;
   options.top_classes = 0;
-  const Decoded out = decode_all(layout.description, values.tensors(), options, picture);
+  const Decoded out = decode_all(layout.description, values.tensors(), options, image);
   ASSERT_EQ(out.classes.size(), plain.size());
   for (std::size_t i = 0; i < plain.size(); ++i) {
     EXPECT_NEAR(out.classes[i].score, plain[static_cast<std::size_t>(out.classes[i].label)], 1e-6);
@@ -94,12 +94,12 @@ void expect_classes(const HeadLayout& layout, const HeadValues& values, std::siz
 }
 
 void expect_plain(const HeadLayout& layout, std::span<const DType> types, bool by_channel,
-                  std::size_t pictures) {
+                  std::size_t images) {
   SCOPED_TRACE(std::string(to_string(types[0])) + (by_channel ? ", by channel" : "") + ", batch " +
-               std::to_string(pictures));
-  const HeadValues values(layout, types, by_channel, pictures);
+               std::to_string(images));
+  const HeadValues values(layout, types, by_channel, images);
   const bool is_classifier = layout.description.outputs[0].role == OutputRole::classification;
-  for (std::size_t p = 0; p < pictures; ++p)
+  for (std::size_t p = 0; p < images; ++p)
     is_classifier ? expect_classes(layout, values, p) : expect_boxes(layout, values, p);
 }
 
@@ -111,16 +111,16 @@ class DecodedHeads : public ::testing::TestWithParam<std::size_t> {
 TEST_P(DecodedHeads, equal_the_plain_decode_in_every_type) {
   SCOPED_TRACE(layout_.head + " " + layout_.layout);
   for (const DType type : layout_types) {
-    for (const std::size_t pictures : {1U, 2U})
-      expect_plain(layout_, {&type, 1}, false, pictures);
+    for (const std::size_t images : {1U, 2U})
+      expect_plain(layout_, {&type, 1}, false, images);
   }
 }
 
 TEST_P(DecodedHeads, equal_the_plain_decode_with_a_scale_for_each_feature) {
   SCOPED_TRACE(layout_.head + " " + layout_.layout);
   for (const DType type : {DType::i8, DType::u8, DType::i16, DType::u16}) {
-    for (const std::size_t pictures : {1U, 2U})
-      expect_plain(layout_, {&type, 1}, true, pictures);
+    for (const std::size_t images : {1U, 2U})
+      expect_plain(layout_, {&type, 1}, true, images);
   }
 }
 
@@ -136,7 +136,7 @@ TEST_P(DecodedHeads, equal_the_plain_decode_where_tensors_have_different_types) 
 INSTANTIATE_TEST_SUITE_P(All, DecodedHeads,
                          ::testing::Range(std::size_t{0}, head_layouts().size()));
 
-// ---- pictures of classes ---------------------------------------------------------------------
+// ---- images of classes ---------------------------------------------------------------------
 
 struct MapLayout {
   const char* text;
@@ -149,18 +149,18 @@ const MapLayout map_layouts[] = {
     {"scores `[1, C, H, W]`", SemanticLayout::classes_first, {1, 5, 6, 7}, 1},
     {"scores `[1, H, W, C]`", SemanticLayout::classes_last, {1, 6, 7, 5}, 3}};
 
-bool maps_like_plain(const MapLayout& layout, DType type, bool by_channel, std::size_t pictures) {
+bool maps_like_plain(const MapLayout& layout, DType type, bool by_channel, std::size_t images) {
   constexpr std::size_t channels = 5, pixels = 42;
   auto shape = layout.shape;
-  shape[0] = pictures;
+  shape[0] = images;
   std::mt19937 random(5);
-  std::vector<float> values(pictures * channels * pixels);
+  std::vector<float> values(images * channels * pixels);
   for (float& v : values)
     v = std::normal_distribution<float>(0, 2)(random);
   const Stored stored =
       store(shape, values, type, by_channel ? std::optional(layout.channel_axis) : std::nullopt);
   bool good = true;
-  for (std::size_t p = 0; p < pictures; ++p) {
+  for (std::size_t p = 0; p < images; ++p) {
     Tensor out = *Tensor::create(DType::u8, {6, 7}, Memory::mem);
     SemanticOptions options;
     options.layout = layout.layout;
@@ -183,13 +183,13 @@ bool maps_like_plain(const MapLayout& layout, DType type, bool by_channel, std::
 
 // ---- the page --------------------------------------------------------------------------------
 
-bool decodes(const HeadLayout& layout, DType type, bool by_channel, std::size_t pictures) {
-  const HeadValues values(layout, {&type, 1}, by_channel, pictures);
+bool decodes(const HeadLayout& layout, DType type, bool by_channel, std::size_t images) {
+  const HeadValues values(layout, {&type, 1}, by_channel, images);
   const auto decoder = Decoder::create(layout.description);
-  return decoder && bool(decoder->decode(values.tensors(), pictures - 1));
+  return decoder && bool(decoder->decode(values.tensors(), images - 1));
 }
 
-// `works(type, by_channel, pictures)`; "yes" where it does for every type.
+// `works(type, by_channel, images)`; "yes" where it does for every type.
 template <class Works>
 std::string row(const std::string& head, const std::string& layout, Works works) {
   std::string types;
@@ -208,13 +208,13 @@ std::string table() {
   std::string out =
       "| Head | Tensors | Types | A scale per feature | Batch of 2 |\n|---|---|---|---|---|\n";
   for (const HeadLayout& layout : head_layouts()) {
-    out += row(layout.head, layout.layout, [&](DType type, bool by_channel, std::size_t pictures) {
-      return decodes(layout, type, by_channel, pictures);
+    out += row(layout.head, layout.layout, [&](DType type, bool by_channel, std::size_t images) {
+      return decodes(layout, type, by_channel, images);
     });
   }
   for (const MapLayout& layout : map_layouts) {
-    out += row("class maps", layout.text, [&](DType type, bool by_channel, std::size_t pictures) {
-      return maps_like_plain(layout, type, by_channel, pictures);
+    out += row("class maps", layout.text, [&](DType type, bool by_channel, std::size_t images) {
+      return maps_like_plain(layout, type, by_channel, images);
     });
   }
   return out;

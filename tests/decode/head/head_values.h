@@ -153,20 +153,20 @@ class RandomValues {
   std::mt19937 random_;
 };
 
-/// All tensors of a layout for `pictures` pictures.
+/// All tensors of a layout for `images` images.
 class HeadValues {
  public:
   HeadValues(const HeadLayout& layout, std::span<const DType> types, bool by_channel,
-             std::size_t pictures)
+             std::size_t images)
       : layout_(layout) {
     RandomValues random(layout, 11);
     for (std::size_t t = 0; t < layout.tensors.size(); ++t) {
       const StoredTensor& own = layout.tensors[t];
       std::vector<std::size_t> shape = own.shape;
-      if (own.has_batch) shape[0] = pictures;
+      if (own.has_batch) shape[0] = images;
       std::vector<float> values;
-      for (std::size_t p = 0; p < (own.has_batch ? pictures : 1); ++p)
-        add_picture(own, random, values);
+      for (std::size_t p = 0; p < (own.has_batch ? images : 1); ++p)
+        add_image(own, random, values);
       const DType type = types[t % types.size()];
       const bool is_integer = stored_integer(type);
       stored_.push_back(
@@ -182,7 +182,7 @@ class HeadValues {
     return out;
   }
   /// The numbers of one kind of a box of a level, as they are stored; empty where there are none.
-  std::vector<float> of(Part part, std::size_t level, std::size_t box, std::size_t picture) const {
+  std::vector<float> of(Part part, std::size_t level, std::size_t box, std::size_t image) const {
     for (std::size_t t = 0; t < layout_.tensors.size(); ++t) {
       const StoredTensor& own = layout_.tensors[t];
       std::size_t feature = 0;
@@ -195,7 +195,7 @@ class HeadValues {
         for (auto before = own.levels.begin(); before != at; ++before)
           box += layout_.levels[*before].count();
         std::vector<float> out;
-        const std::size_t skipped = own.has_batch ? picture * elements_of(own) : 0;
+        const std::size_t skipped = own.has_batch ? image * elements_of(own) : 0;
         for (std::size_t f = 0; f < block.count; ++f)
           out.push_back(stored_[t].real[skipped + place(own, box, feature + f)]);
         return out;
@@ -229,7 +229,7 @@ class HeadValues {
     if (own.order == Order::anchors_first) return (anchor * cells + cell) * features + feature;
     return box * features + feature;
   }
-  void add_picture(const StoredTensor& own, RandomValues& random, std::vector<float>& values) {
+  void add_image(const StoredTensor& own, RandomValues& random, std::vector<float>& values) {
     const std::size_t start = values.size();
     values.resize(start + elements_of(own));
     if (own.blocks.empty()) {

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "decode/head/scan_reference.h"
+#include "decode/nms/selector.h"
 #include "scan_values.h"
 
 namespace halyard::decode {
@@ -20,10 +22,10 @@ TYPED_TEST_SUITE(PairScan, testing_decode::StoredTypes);
 
 // How many pairs there were.
 template <class T>
-std::size_t expect_equal(const ScoreGrid& grid, T least, std::span<const std::int32_t> each) {
+std::size_t expect_equal(const ScoreGrid& grid, T minimum, std::span<const std::int32_t> each) {
   std::vector<Hit> fast{{7, 7, 7}}, plain = fast, work;
-  scan_pairs<T>(grid, least, each, work, fast);
-  scan_pairs_plain<T>(grid, least, each, plain);
+  scan_multilabel<T>(grid, minimum, each, work, fast);
+  scan_multilabel_reference<T>(grid, minimum, each, plain);
   EXPECT_EQ(fast, plain) << grid.anchors << " anchors, " << grid.classes << " classes";
   return plain.size() - 1;
 }
@@ -33,15 +35,15 @@ std::size_t check(std::size_t anchors, std::size_t classes, std::mt19937& random
   const auto values = random_values<T>(anchors * classes, random);
   const auto [columns, rows, halved] = grids_of(values, anchors, classes);
   std::size_t pairs = 0;
-  for (const T least : thresholds<T>()) {
-    pairs += expect_equal<T>(columns, least, {});
-    pairs += expect_equal<T>(rows, least, {});
-    pairs += expect_equal<T>(halved, least, {});
+  for (const T minimum : thresholds<T>()) {
+    pairs += expect_equal<T>(columns, minimum, {});
+    pairs += expect_equal<T>(rows, minimum, {});
+    pairs += expect_equal<T>(halved, minimum, {});
   }
   if constexpr (std::is_integral_v<T>) {
     std::vector<std::int32_t> each(classes);
-    for (auto& least : each)
-      least = random_value<T>(random);
+    for (auto& minimum : each)
+      minimum = random_value<T>(random);
     pairs += expect_equal<T>(columns, T{}, each);
     pairs += expect_equal<T>(rows, T{}, each);
   }

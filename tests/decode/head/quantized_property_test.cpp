@@ -62,9 +62,9 @@ T any_raw(Random& random, int kind, std::int32_t zero_point) {
 }
 
 template <class T>
-void add_tensor(const StoredTensor& own, std::size_t pictures, Random& random, TwoForms& out) {
+void add_tensor(const StoredTensor& own, std::size_t images, Random& random, TwoForms& out) {
   std::vector<std::size_t> shape = own.shape;
-  if (own.has_batch) shape[0] = pictures;
+  if (own.has_batch) shape[0] = images;
   const std::size_t extent = shape[own.channel_axis];
   const bool by_channel = extent > 1 && *rc::gen::arbitrary<bool>();
   const Quantization q =
@@ -92,21 +92,21 @@ void add_tensor(const StoredTensor& own, std::size_t pictures, Random& random, T
   out.reals.insert(out.reals.end(), reals.begin(), reals.end());
 }
 
-TwoForms any_values(const HeadLayout& layout, std::size_t pictures, Random& random) {
+TwoForms any_values(const HeadLayout& layout, std::size_t images, Random& random) {
   TwoForms out;
   for (const StoredTensor& own : layout.tensors) {
     switch (*rc::gen::inRange(0, 4)) {
       case 0:
-        add_tensor<std::int8_t>(own, pictures, random, out);
+        add_tensor<std::int8_t>(own, images, random, out);
         break;
       case 1:
-        add_tensor<std::uint8_t>(own, pictures, random, out);
+        add_tensor<std::uint8_t>(own, images, random, out);
         break;
       case 2:
-        add_tensor<std::int16_t>(own, pictures, random, out);
+        add_tensor<std::int16_t>(own, images, random, out);
         break;
       default:
-        add_tensor<std::uint16_t>(own, pictures, random, out);
+        add_tensor<std::uint16_t>(own, images, random, out);
     }
   }
   return out;
@@ -160,14 +160,14 @@ TEST(QuantizedDecode, gives_the_bits_that_dequantizing_first_gives) {
     const HeadLayout& layout = layouts[*rc::gen::inRange<std::size_t>(0, layouts.size())];
     RC_LOG() << layout.head << " " << layout.layout;
     Random random(static_cast<unsigned>(*rc::gen::inRange(0, 1 << 20)));
-    const auto pictures = *rc::gen::inRange<std::size_t>(1, 3);
-    const TwoForms values = any_values(layout, pictures, random);
+    const auto images = *rc::gen::inRange<std::size_t>(1, 3);
+    const TwoForms values = any_values(layout, images, random);
     const DecodeOptions options = any_options(layout, values, random);
     const auto decoder = Decoder::create(layout.description, options);
     RC_ASSERT(bool(decoder));
     Decoded integers, floats;
-    RC_ASSERT(bool(decoder->decode_into(values.integers, integers, pictures - 1)));
-    RC_ASSERT(bool(decoder->decode_into(values.floats, floats, pictures - 1)));
+    RC_ASSERT(bool(decoder->decode_into(values.integers, integers, images - 1)));
+    RC_ASSERT(bool(decoder->decode_into(values.floats, floats, images - 1)));
     assert_same(integers, floats);
     found += !floats.detections.empty() || !floats.classes.empty() ? 1 : 0;
   });
@@ -179,7 +179,7 @@ TEST(QuantizedDecode, compares_with_the_least_stored_value_that_passes) {
   check_property(20000, [] {
     const DType dtype = *rc::gen::element(DType::i8, DType::u8, DType::i16, DType::u16);
     const auto [lowest, highest] = decode::stored_range(dtype);
-    const decode::Affine affine{any_scale(), *rc::gen::inRange(lowest, highest + 1)};
+    const decode::Dequantization affine{any_scale(), *rc::gen::inRange(lowest, highest + 1)};
     const auto real = [&](std::int32_t raw) {
       return decode::dequantize(static_cast<float>(raw), affine);
     };
@@ -187,13 +187,13 @@ TEST(QuantizedDecode, compares_with_the_least_stored_value_that_passes) {
     const float threshold =
         *rc::gen::element(on_quantum, std::nextafter(on_quantum, 1e38F),
                           std::nextafter(on_quantum, -1e38F), 0.0F, 0.25F, -1e38F, 1e38F);
-    const auto least = decode::quantized_threshold(threshold, affine, dtype);
-    if (!least) {
+    const auto minimum = decode::quantized_threshold(threshold, affine, dtype);
+    if (!minimum) {
       RC_ASSERT(real(highest) < threshold);
       return;
     }
-    RC_ASSERT(real(*least) >= threshold);
-    RC_ASSERT(*least == lowest || real(*least - 1) < threshold);
+    RC_ASSERT(real(*minimum) >= threshold);
+    RC_ASSERT(*minimum == lowest || real(*minimum - 1) < threshold);
   });
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "decode/head/box_coding.h"
+#include "decode/nms/selector.h"
 #include "heads.h"
 #include "scan_values.h"
 

@@ -36,18 +36,18 @@ TEST(Threshold, decides_as_dequantizing_first_for_every_stored_value) {
     const DType dtype = std::array{DType::i8, DType::u8, DType::i16, DType::u16}[random() % 4];
     const auto [lowest, highest] = stored_range(dtype);
     const float scale = std::exp2(-16 * unit(random));
-    const Affine affine{scale, lowest + static_cast<std::int32_t>(random() % 200)};
+    const Dequantization affine{scale, lowest + static_cast<std::int32_t>(random() % 200)};
     // Half of the thresholds are values that the tensor can hold: the ties.
     float threshold = unit(random);
     if (round % 2 == 0) {
       const auto q = static_cast<float>(affine.zero_point) + static_cast<float>(random() % 50);
       threshold = std::min(1.0F, dequantize(q, affine));
     }
-    const auto least = quantized_threshold(threshold, affine, dtype);
-    refusing_all += least ? 0 : 1;
+    const auto minimum = quantized_threshold(threshold, affine, dtype);
+    refusing_all += minimum ? 0 : 1;
     for (std::int32_t q = lowest; q <= highest; ++q) {
       const bool expected = dequantize(static_cast<float>(q), affine) >= threshold;
-      ASSERT_EQ(least && q >= *least, expected)
+      ASSERT_EQ(minimum && q >= *minimum, expected)
           << q << " scale " << scale << " zero point " << affine.zero_point << " at " << threshold;
     }
   }
@@ -57,13 +57,13 @@ TEST(Threshold, decides_as_dequantizing_first_for_every_stored_value) {
 // Each of the 65536 patterns.
 template <class T>
 void check_short_threshold(float threshold) {
-  const std::int16_t least = ordinal(short_threshold<T>(threshold));
+  const std::int16_t minimum = ordinal(short_threshold<T>(threshold));
   for (std::uint32_t bits = 0; bits <= 0xFFFF; ++bits) {
     const T value{static_cast<std::uint16_t>(bits)};
     const std::int16_t at = ordinal(value);
     ASSERT_EQ(std::isnan(to_float(value)), at > infinity_bits<T> || at < -infinity_bits<T>);
     if (std::isnan(to_float(value))) continue;
-    ASSERT_EQ(at >= least, to_float(value) >= threshold) << bits << " at " << threshold;
+    ASSERT_EQ(at >= minimum, to_float(value) >= threshold) << bits << " at " << threshold;
   }
 }
 

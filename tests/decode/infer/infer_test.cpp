@@ -6,6 +6,8 @@
 #include <string>
 
 #include "decode/description/documents.h"
+#include "decode/head/extras.h"
+#include "decode/nms/selector.h"
 #include "halyard/describe.h"
 
 namespace halyard {
@@ -14,8 +16,8 @@ namespace {
 using testing_decode::expect_refusal;
 using testing_decode::expect_wrong;
 
-ModelSignals signals(std::vector<std::vector<std::size_t>> shapes, Size input = {640, 640}) {
-  ModelSignals out;
+ModelMetadata metadata(std::vector<std::vector<std::size_t>> shapes, Size input = {640, 640}) {
+  ModelMetadata out;
   out.file = "model.onnx";
   out.format = ModelFormat::onnx;
   for (auto& shape : shapes)
@@ -54,7 +56,7 @@ std::string names(std::size_t count, bool is_json = false) {
   return out += '}';
 }
 
-std::string arrangement(const ModelSignals& from) {
+std::string arrangement(const ModelMetadata& from) {
   const auto d = infer_description(from);
   if (!d) return d.error().message();
   const auto found = arrangement_of(*d);
@@ -68,7 +70,7 @@ std::string source_of(const ModelDescription& d, const std::string& field) {
 }
 
 TEST(Infer, ultralytics_detection_says_where_each_value_came_from) {
-  auto from = signals({{1, 84, 8400}});
+  auto from = metadata({{1, 84, 8400}});
   from.metadata = {{"task", "detect"},
                    {"names", names(80)},
                    {"imgsz", "[640, 640]"},
@@ -91,7 +93,7 @@ TEST(Infer, ultralytics_detection_says_where_each_value_came_from) {
 }
 
 TEST(Infer, units_follow_metadata_then_the_kind_of_file) {
-  auto from = signals({{1, 84, 8400}});
+  auto from = metadata({{1, 84, 8400}});
   from.format = ModelFormat::tflite;
   EXPECT_EQ(infer_description(from)->outputs[0].box_units, BoxUnits::fraction);
   from.metadata["box_units"] = "pixels";
@@ -99,50 +101,50 @@ TEST(Infer, units_follow_metadata_then_the_kind_of_file) {
   from.metadata["box_units"] = "inches";
   EXPECT_EQ(infer_description(from)->outputs[0].box_units, BoxUnits::fraction);
   EXPECT_EQ(infer_description(from)->warnings.size(), 1U);
-  from = signals({{1, 84, 8400}});
+  from = metadata({{1, 84, 8400}});
   from.format = ModelFormat::unknown;
   EXPECT_FALSE(infer_description(from)->outputs[0].box_units);
 }
 
 TEST(Infer, both_memory_orders_and_objectness_follow_labels_and_cells) {
-  const auto reading = [](ModelSignals from) {
+  const auto reading = [](ModelMetadata from) {
     const auto d = infer_description(from);
     EXPECT_TRUE(d) << d.error().message();
     if (!d) return std::string();
     const auto axis = d->outputs[0].axes[1];
     return d->decoder_version + (axis == AxisName::num_boxes ? " boxes" : " features");
   };
-  EXPECT_EQ(reading(signals({{1, 84, 8400}})), "yolov8 features");
-  EXPECT_EQ(reading(signals({{1, 8400, 84}})), "yolov8 boxes");
-  EXPECT_EQ(reading(signals({{1, 25200, 85}})), "yolov5 boxes") << "three boxes a cell";
-  auto few = signals({{1, 25200, 85}}, {});
+  EXPECT_EQ(reading(metadata({{1, 84, 8400}})), "yolov8 features");
+  EXPECT_EQ(reading(metadata({{1, 8400, 84}})), "yolov8 boxes");
+  EXPECT_EQ(reading(metadata({{1, 25200, 85}})), "yolov5 boxes") << "three boxes a cell";
+  auto few = metadata({{1, 25200, 85}}, {});
   few.metadata["names"] = names(80);
   EXPECT_EQ(reading(few), "yolov5 boxes") << "80 labels, 85 features";
   few.metadata["names"] = names(81);
   EXPECT_EQ(reading(few), "yolov8 boxes") << "81 labels, 85 features";
-  EXPECT_EQ(reading(signals({{1, 300, 6}})), "yolo26 boxes");
-  auto two = signals({{1, 8400, 6}});
+  EXPECT_EQ(reading(metadata({{1, 300, 6}})), "yolo26 boxes");
+  auto two = metadata({{1, 8400, 6}});
   two.metadata["names"] = names(2);
   EXPECT_EQ(reading(two), "yolov8 boxes") << "a box for each cell";
-  two = signals({{1, 300, 6}});
+  two = metadata({{1, 300, 6}});
   two.metadata["names"] = names(2);
   EXPECT_EQ(reading(two), "yolo26 boxes") << "no box for each cell";
-  two = signals({{1, 1029, 84}}, {224, 224});
+  two = metadata({{1, 1029, 84}}, {224, 224});
   EXPECT_EQ(reading(two), "yolov8 boxes");
 }
 
 TEST(Infer, suppression_inside_follows_metadata) {
-  auto from = signals({{1, 300, 6}});
+  auto from = metadata({{1, 300, 6}});
   from.metadata = {{"names", names(80)}, {"end2end", "True"}};
   auto d = infer_description(from);
   ASSERT_TRUE(d) << d.error().message();
   EXPECT_EQ(d->decoder_version, "yolo26");
   EXPECT_EQ(d->nms, Nms::none);
   EXPECT_EQ(source_of(*d, "decoder_version"), "metadata \"end2end\" of model.onnx");
-  from = signals({{1, 500, 6}});
+  from = metadata({{1, 500, 6}});
   from.metadata = {{"names", names(80)}, {"args", "{'batch': 1, 'nms': True}"}};
   EXPECT_EQ(arrangement(from), "yolo_end_to_end_det") << "more rows than without metadata";
-  from = signals({{1, 84, 8400}});
+  from = metadata({{1, 84, 8400}});
   from.metadata = {{"names", names(80)}, {"end2end", "False"}, {"description", "YOLO26n"}};
   EXPECT_EQ(arrangement(from), "yolo_det");
   from.metadata["end2end"] = "True";
@@ -150,7 +152,7 @@ TEST(Infer, suppression_inside_follows_metadata) {
 }
 
 TEST(Infer, other_tasks_of_ultralytics) {
-  auto seg = signals({{1, 116, 8400}, {1, 32, 160, 160}});
+  auto seg = metadata({{1, 116, 8400}, {1, 32, 160, 160}});
   seg.metadata = {{"task", "segment"}, {"names", names(80)}};
   EXPECT_EQ(arrangement(seg), "yolo_seg_det");
   EXPECT_EQ(infer_description(seg)->outputs[1].axes[1], AxisName::num_protos);
@@ -160,15 +162,15 @@ TEST(Infer, other_tasks_of_ultralytics) {
   EXPECT_EQ(infer_description(seg)->outputs[0].axes[3], AxisName::num_protos);
   seg.outputs[1].shape = {1, 300, 38};
   EXPECT_EQ(arrangement(seg), "yolo_end_to_end_seg_det");
-  auto pose = signals({{1, 56, 8400}});
+  auto pose = metadata({{1, 56, 8400}});
   pose.metadata = {{"task", "pose"}, {"names", "{0: 'person'}"}, {"kpt_shape", "[17, 3]"}};
   EXPECT_EQ(arrangement(pose), "yolo_pose_det");
   pose.metadata.erase("kpt_shape");
   expect_refusal(infer_description(pose), Errc::unsupported, "a pose needs kpt_shape");
-  auto turned = signals({{1, 20, 8400}});
-  turned.metadata = {{"task", "obb"}, {"names", names(15)}};
-  EXPECT_EQ(arrangement(turned), "yolo_obb_det");
-  auto whole = signals({{1, 1000}}, {224, 224});
+  auto rotated = metadata({{1, 20, 8400}});
+  rotated.metadata = {{"task", "obb"}, {"names", names(15)}};
+  EXPECT_EQ(arrangement(rotated), "yolo_obb_det");
+  auto whole = metadata({{1, 1000}}, {224, 224});
   whole.metadata = {{"task", "classify"}, {"names", names(1000)}};
   EXPECT_EQ(arrangement(whole), "classifier");
   whole.metadata["names"] = names(10);
@@ -178,7 +180,7 @@ TEST(Infer, other_tasks_of_ultralytics) {
 }
 
 TEST(Infer, contradictions_name_both_sides) {
-  auto from = signals({{1, 84, 8400}});
+  auto from = metadata({{1, 84, 8400}});
   from.metadata["names"] = names(10);
   expect_wrong(infer_description(from),
                "10 labels (metadata \"names\" of model.onnx), output \"output0\" [1, 84, 8400] has "
@@ -202,7 +204,7 @@ TEST(Infer, documents_come_first_and_the_rest_completes_them) {
   const std::string document = R"({"outputs": [{"type": "detection", "shape": [1, 84, 8400],
                                    "dshape": [["batch", 1], ["num_features", 84],
                                               ["num_boxes", 8400]], "normalized": true}]})";
-  auto from = signals({{1, 84, 8400}});
+  auto from = metadata({{1, 84, 8400}});
   from.metadata["names"] = names(80);
   from.attachments = {{.name = "model.json", .text = R"({"author": 1})"},
                       {.name = "edgefirst.json", .text = document}};
@@ -225,7 +227,7 @@ TEST(Infer, documents_come_first_and_the_rest_completes_them) {
 }
 
 TEST(Infer, what_completes_a_document_is_held_to_the_rules) {
-  auto from = signals({{1, 9, 8400}});
+  auto from = metadata({{1, 9, 8400}});
   from.attachments = {{.name = "edgefirst.json",
                        .text = R"({"outputs": [{"type": "detection", "shape": [1, 9, 8400],
                                    "dshape": [["batch", 1], ["num_features", 9],
@@ -237,7 +239,7 @@ TEST(Infer, what_completes_a_document_is_held_to_the_rules) {
 }
 
 TEST(Infer, hugging_face_sidecars) {
-  auto from = signals({{1, 150, 128, 128}}, {});
+  auto from = metadata({{1, 150, 128, 128}}, {});
   const std::string labels = names(150, true);
   from.attachments = {
       {.name = "config.json",
@@ -257,7 +259,7 @@ TEST(Infer, hugging_face_sidecars) {
 }
 
 TEST(Infer, transformers_have_logits_and_boxes) {
-  auto from = signals({{1, 300, 80}, {1, 300, 4}});
+  auto from = metadata({{1, 300, 80}, {1, 300, 4}});
   from.outputs[0].name = "logits";
   from.outputs[1].name = "pred_boxes";
   from.attachments = {{.name = "config.json", .text = R"({"model_type": "rt_detr",
@@ -273,7 +275,7 @@ TEST(Infer, transformers_have_logits_and_boxes) {
 }
 
 TEST(Infer, labels_of_a_text_file_come_last) {
-  auto from = signals({{1, 6, 8400}});
+  auto from = metadata({{1, 6, 8400}});
   from.attachments = {{.name = "labels.txt", .text = "boat\r\nbuoy\n\n", .is_embedded = true}};
   const auto d = infer_description(from);
   ASSERT_TRUE(d) << d.error().message();
@@ -282,16 +284,16 @@ TEST(Infer, labels_of_a_text_file_come_last) {
 }
 
 TEST(Infer, outputs_of_no_known_kind_are_refused_with_their_shapes) {
-  expect_refusal(infer_description(signals({})), Errc::unsupported, "shapes seen: none");
-  expect_refusal(infer_description(signals({{1, 80, 80, 255}, {1, 40, 40, 255}})),
+  expect_refusal(infer_description(metadata({})), Errc::unsupported, "shapes seen: none");
+  expect_refusal(infer_description(metadata({{1, 80, 80, 255}, {1, 40, 40, 255}})),
                  Errc::unsupported, "\"output0\" [1, 80, 80, 255], \"output1\" [1, 40, 40, 255]");
-  expect_refusal(infer_description(signals({{1, 4, 8400}, {1, 80, 8400}})), Errc::unsupported,
+  expect_refusal(infer_description(metadata({{1, 4, 8400}, {1, 80, 8400}})), Errc::unsupported,
                  "describe them in a document");
-  expect_refusal(infer_description(signals({{1, 2, 3}})), Errc::unsupported, "too few features");
+  expect_refusal(infer_description(metadata({{1, 2, 3}})), Errc::unsupported, "too few features");
 }
 
 TEST(Infer, passes_over_metadata_that_does_not_read) {
-  auto from = signals({{1, 84, 8400}});
+  auto from = metadata({{1, 84, 8400}});
   from.metadata = {{"names", "{0"},       {"task", "soup"}, {"imgsz", "[0, 640]"},
                    {"kpt_shape", "[17]"}, {"args", "{"},    {"end2end", "maybe"}};
   from.attachments = {{.name = "config.json", .text = "["}};
@@ -307,7 +309,7 @@ TEST(Infer, passes_over_metadata_that_does_not_read) {
 
 TEST(Infer, takes_the_size_of_a_free_input_from_metadata_where_it_is_one) {
   const auto read = [](const std::string& imgsz) {
-    auto from = signals({{1, 84, 8400}}, {});
+    auto from = metadata({{1, 84, 8400}}, {});
     from.metadata = {{"names", names(80)}, {"imgsz", imgsz}};
     const auto d = infer_description(from);
     EXPECT_TRUE(d) << d.error().message();

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "decode/description/documents.h"
+#include "decode/nms/selector.h"
 #include "halyard/decode.h"
 #include "halyard/describe.h"
 

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "decode/head/heads.h"
+#include "decode/nms/selector.h"
 #include "decode/tensors.h"
 
 namespace halyard {
@@ -121,17 +122,17 @@ TEST_F(SegmentedStrips, of_one_tensor_and_prototypes_of_either_order) {
   check(model_of({64, 64}, {output_of(OutputRole::detection, whole_, fraction),
                             output_of(OutputRole::prototypes, packed_)}),
         {head, tensor_of<float>(packed_, strips_.prototypes)});
-  const auto turned = transposed(strips_.prototypes, pixels, Strips::masks);
+  const auto rotated = transposed(strips_.prototypes, pixels, Strips::masks);
   check(model_of({64, 64}, {output_of(OutputRole::prototypes, planar_),
                             output_of(OutputRole::detection, whole_, fraction)}),
-        {tensor_of<float>(planar_, turned), head});
+        {tensor_of<float>(planar_, rotated), head});
   auto bare = model_of({64, 64}, {output_of(OutputRole::detection, whole_, fraction),
                                   output_of(OutputRole::prototypes, planar_)});
-  check(bare, {head, tensor_of<float>({Strips::masks, grid, grid}, turned)});
+  check(bare, {head, tensor_of<float>({Strips::masks, grid, grid}, rotated)});
   std::vector<Half> halves;
   for (const float v : strips_.combined(true))
     halves.push_back(to_half(v));
-  check(bare, {tensor_of<Half>(whole_, halves), tensor_of<float>(planar_, turned)});
+  check(bare, {tensor_of<Half>(whole_, halves), tensor_of<float>(planar_, rotated)});
 }
 
 TEST_F(SegmentedStrips, of_separate_coefficients_in_integers_of_any_kind) {
@@ -155,16 +156,16 @@ TEST_F(SegmentedStrips, of_separate_coefficients_in_integers_of_any_kind) {
         {head, coefficients,
          quantized<std::int8_t>(tensor_of<std::int16_t>(packed_, words), 0.001F, -900)});
   // Boxes first, as compilers turn them.
-  auto turned = model_of(
+  auto rotated = model_of(
       {64, 64}, {output_of(OutputRole::detection, {1, Strips::boxes, 6}, fraction),
                  output_of(OutputRole::mask_coefficients, {1, Strips::boxes, Strips::masks}),
                  output_of(OutputRole::prototypes, packed_)});
-  turned.decoder_version = "yolo11";  // rows of 6 would be end-to-end ones
-  check(turned, {as_i8({1, Strips::boxes, 6}, transposed(strips_.combined(false), 6, Strips::boxes),
-                       1 / 200.0F, -100),
-                 as_i8({1, Strips::boxes, Strips::masks},
-                       transposed(strips_.coefficients, Strips::masks, Strips::boxes), 0.02F, 5),
-                 as_i8(packed_, strips_.prototypes, 0.1F, -7)});
+  rotated.decoder_version = "yolo11";  // rows of 6 would be end-to-end ones
+  check(rotated, {as_i8({1, Strips::boxes, 6},
+                        transposed(strips_.combined(false), 6, Strips::boxes), 1 / 200.0F, -100),
+                  as_i8({1, Strips::boxes, Strips::masks},
+                        transposed(strips_.coefficients, Strips::masks, Strips::boxes), 0.02F, 5),
+                  as_i8(packed_, strips_.prototypes, 0.1F, -7)});
 }
 
 TEST_F(SegmentedStrips, of_boxes_scores_and_coefficients_in_tensors_of_their_own) {

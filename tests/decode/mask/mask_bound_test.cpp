@@ -43,12 +43,12 @@ Count count(const MaskFrame& frame, bool is_exact) {
           magnitudes += std::abs(
               row[k] * protos.values[k * pixels + static_cast<std::size_t>(y * protos.width + x)]);
         // Of integers the least logit that is not 0 is the product of two scales.
-        const double least = is_exact ? 1e-9 : bound_of(channels, magnitudes);
+        const double minimum = is_exact ? 1e-9 : bound_of(channels, magnitudes);
         const bool is_on = mask.row(y - mask.region.y)[x - mask.region.x] != 0;
         ++out.all;
-        if (!is_exact && std::abs(value) <= least) {
+        if (!is_exact && std::abs(value) <= minimum) {
           ++out.undecided;
-        } else if (is_on != (value > least)) {
+        } else if (is_on != (value > minimum)) {
           ++out.wrong;
         }
       }

@@ -59,7 +59,7 @@ inline Plane logits(const Protos& protos, const double* c) {
   return out;
 }
 
-/// `from` seen through the rectangle `shown` of an `over`-sized picture.
+/// `from` seen through the rectangle `shown` of an `over`-sized image.
 inline Plane resampled(const Plane& from, Size over, RegionF shown, Size size) {
   Plane out = plane(size.width, size.height, 0);
   for (int y = 0; y < size.height; ++y) {
@@ -135,8 +135,8 @@ inline Plane quick_mask(const Frame& f, const double* c, Box b) {
   return resampled(small, f.input, f.content, f.size);
 }
 
-/// `twice`: to f.size by way of the network's input, on above `least`, as 0 and 1.
-inline Plane ultralytics_mask(const Frame& f, const double* c, Box b, bool twice, double least) {
+/// `twice`: to f.size by way of the network's input, on above `minimum`, as 0 and 1.
+inline Plane ultralytics_mask(const Frame& f, const double* c, Box b, bool twice, double minimum) {
   const RegionF all(0, 0, f.input.width, f.input.height);
   Plane large = resampled(logits(f.protos, c), f.input, all, f.input);
   crop(large, outside, [&](int x, int y) {
@@ -147,7 +147,7 @@ inline Plane ultralytics_mask(const Frame& f, const double* c, Box b, bool twice
   for (int y = 0; y < cut.height; ++y) {
     for (int x = 0; x < cut.width; ++x) {
       const bool on =
-          large.at(x + static_cast<int>(f.content.x), y + static_cast<int>(f.content.y)) > least;
+          large.at(x + static_cast<int>(f.content.x), y + static_cast<int>(f.content.y)) > minimum;
       cut.at(x, y) = on ? 1 : 0;
     }
   }
@@ -158,7 +158,7 @@ inline Plane ultralytics_mask(const Frame& f, const double* c, Box b, bool twice
 }
 
 inline Plane mask(const Frame& f, MaskRule rule, const double* c, Box b, bool twice,
-                  double least = 0) {
+                  double minimum = 0) {
   const auto [x1, x2] = std::minmax({b.x1, b.x2});
   const auto [y1, y2] = std::minmax({b.y1, b.y2});
   b = {x1, y1, x2, y2};
@@ -166,7 +166,7 @@ inline Plane mask(const Frame& f, MaskRule rule, const double* c, Box b, bool tw
     case MaskRule::logits:
       return logits_mask(f, c, b);
     case MaskRule::ultralytics:
-      return ultralytics_mask(f, c, b, twice, least);
+      return ultralytics_mask(f, c, b, twice, minimum);
     case MaskRule::ultralytics_quick:
       return quick_mask(f, c, b);
     default:

@@ -128,7 +128,7 @@ TEST(MaskRules, FractionsAreThoseOfTheContent) {
 }
 
 TEST(MaskRules, ContentIsUndoneInTheSamples) {
-  // A 4 x 2 picture letterboxed into 4 x 4: rows 1 and 2 of the input.
+  // A 4 x 2 image letterboxed into 4 x 4: rows 1 and 2 of the input.
   const MaskPrototypes p = plain(4, 1, {-1, -1, 1, 1}, {4, 4});
   EXPECT_EQ(made(p, {0, 0, 4, 4}, {MaskRule::logits, Size{1, 2}, RegionF(0, 1, 4, 2)}),
             (Bytes{0, 255}));

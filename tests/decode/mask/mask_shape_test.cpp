@@ -300,7 +300,7 @@ TEST(PolygonFill, edges_that_cross_too_many_rows_are_refused) {
 }
 
 TEST(PolygonFill, bands_of_rows_give_what_all_rows_at_once_give) {
-  // More crossings than are kept at once; the same picture from a tenth of its rows each.
+  // More crossings than are kept at once; the same image from a tenth of its rows each.
   const Polygon whole = fence(1000, 500, 4000);
   std::vector<std::uint8_t> out;
   ASSERT_TRUE(polygon_fill({&whole, 1}, {500, 4000}, out));

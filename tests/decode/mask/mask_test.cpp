@@ -27,10 +27,10 @@ void compare(const MaskFrame& frame, const MaskOptions& options, const MaskSet& 
   naive.content = options.content.value_or(RegionF(0, 0, input.width, input.height));
   naive.size = options.size.value_or(input);
   const bool twice = options.rule == MaskRule::ultralytics && options.size;
-  const auto plane = [&](double least) {
+  const auto plane = [&](double minimum) {
     return naive::mask(naive, options.rule,
                        frame.coefficients.data() + i * frame.prototypes.channels,
-                       frame.detections[i].box, twice, least);
+                       frame.detections[i].box, twice, minimum);
   };
   const naive::Plane want = plane(undecided);
   const naive::Plane loose = twice ? plane(-undecided) : want;

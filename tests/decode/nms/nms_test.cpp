@@ -10,6 +10,7 @@
 #include <random>
 
 #include "decode/head/scenes.h"
+#include "decode/nms/selector.h"
 
 namespace halyard::decode {
 namespace {
@@ -18,11 +19,11 @@ using testing_decode::random_boxes;
 
 // The options that most tests vary, and the survivors.
 std::vector<Detection> nms_of(const std::vector<Detection>& candidates, float threshold, Nms nms,
-                              std::size_t most = 0, std::size_t top_k = 0) {
+                              std::size_t maximum = 0, std::size_t top_k = 0) {
   SelectionOptions options;
   options.iou_threshold = threshold;
   options.nms = nms;
-  options.max_detections = most;
+  options.max_detections = maximum;
   options.top_k = top_k;
   const auto out = non_maximum_suppression(candidates, options);
   EXPECT_TRUE(out);

@@ -40,7 +40,7 @@ double formula(const RotatedBox& p, const RotatedBox& q, double eps) {
   return 1 - std::sqrt(1 - std::exp(-distance) + eps);
 }
 
-std::vector<RotatedBox> turned_boxes(std::size_t count, unsigned seed, float spread) {
+std::vector<RotatedBox> rotated_boxes(std::size_t count, unsigned seed, float spread) {
   std::mt19937 random(seed);
   std::vector<RotatedBox> out(count);
   for (RotatedBox& box : out) {
@@ -51,7 +51,7 @@ std::vector<RotatedBox> turned_boxes(std::size_t count, unsigned seed, float spr
 }
 
 TEST(ProbabilisticIou, is_the_formula) {
-  const auto boxes = turned_boxes(300, 1, 100);
+  const auto boxes = rotated_boxes(300, 1, 100);
   int apart = 0;
   for (std::size_t i = 0; i + 1 < boxes.size(); ++i) {
     const double exact = formula(boxes[i], boxes[i + 1], 0);
@@ -134,16 +134,16 @@ std::vector<std::uint32_t> every_pair(const std::vector<Detection>& d,
   return kept;
 }
 
-class TurnedSelection : public testing::TestWithParam<std::tuple<Suppression, float>> {};
+class RotatedSelection : public testing::TestWithParam<std::tuple<Suppression, float>> {};
 
-TEST_P(TurnedSelection, is_that_of_every_pair) {
+TEST_P(RotatedSelection, is_that_of_every_pair) {
   SelectionOptions options;
   std::tie(options.suppression, options.iou_threshold) = GetParam();
   options.soft_floor = 0.02F;
   auto selector = *Selector::create(options);
   for (const auto& [count, spread] : {std::pair{60, 60.0F}, {1200, 400.0F}, {1300, 3000.0F}}) {
     std::mt19937 random(7);
-    const auto boxes = turned_boxes(static_cast<std::size_t>(count), 5, spread);
+    const auto boxes = rotated_boxes(static_cast<std::size_t>(count), 5, spread);
     std::vector<Detection> candidates(boxes.size());
     for (std::size_t i = 0; i < boxes.size(); ++i) {
       candidates[i].score = unit(random);
@@ -158,13 +158,13 @@ TEST_P(TurnedSelection, is_that_of_every_pair) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, TurnedSelection,
+INSTANTIATE_TEST_SUITE_P(All, RotatedSelection,
                          testing::Combine(testing::Values(Suppression::greedy, Suppression::fast,
                                                           Suppression::soft_linear,
                                                           Suppression::soft_gaussian),
                                           testing::Values(0.1F, 0.45F, 0.7F, 0.95F)));
 
-TEST(TurnedBoxes, empty_boxes_and_twins_at_threshold_one_stay) {
+TEST(RotatedBoxes, empty_boxes_and_twins_at_threshold_one_stay) {
   const std::vector<RotatedBox> boxes{
       {5, 5, 4, 4, 0}, {5, 5, 4, 4, 0}, {5, 5, 0, 4, 0}, {5, 5, 4, 4, nan}};
   std::vector<Detection> candidates(4);

@@ -65,9 +65,9 @@ TEST(Selector, gives_indices_of_candidates_best_first) {
 
 TEST(Selector, allocates_nothing_once_it_has_seen_as_many_candidates) {
   const auto boxes = testing_decode::boxes_of_all_sizes(2500, 3, 50);
-  std::vector<RotatedBox> turned;
+  std::vector<RotatedBox> rotated;
   for (const auto& d : boxes)
-    turned.push_back({d.box.x1, d.box.y1, d.box.width(), d.box.height(), d.score});
+    rotated.push_back({d.box.x1, d.box.y1, d.box.width(), d.box.height(), d.score});
   for (const auto suppression : {Suppression::greedy, Suppression::fast, Suppression::soft_linear,
                                  Suppression::soft_gaussian}) {
     for (const std::size_t top_k : {0, 2000}) {
@@ -77,7 +77,7 @@ TEST(Selector, allocates_nothing_once_it_has_seen_as_many_candidates) {
       options.max_detections = 1500;
       auto selector = *Selector::create(options);
       EXPECT_EQ(allocations_of([&] { ASSERT_TRUE(selector.select(boxes)); }), 0U);
-      EXPECT_EQ(allocations_of([&] { ASSERT_TRUE(selector.select(boxes, turned)); }), 0U);
+      EXPECT_EQ(allocations_of([&] { ASSERT_TRUE(selector.select(boxes, rotated)); }), 0U);
       EXPECT_EQ(allocations_of([&] { ASSERT_TRUE(selector.select({boxes.data(), 999})); }), 0U);
     }
   }

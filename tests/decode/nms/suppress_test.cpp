@@ -9,6 +9,8 @@
 
 #include "decode/head/scenes.h"
 #include "decode/nms/nms.h"
+#include "decode/nms/suppress.h"
+#include "decode/nms/suppress_reference.h"
 #include "decode/tensors.h"
 
 namespace halyard::decode {
@@ -71,7 +73,7 @@ struct Kept {
 Kept firmly(const Rule& rule, const std::vector<Detection>& boxes) {
   Kept kept;
   std::vector<std::size_t> suppressors;
-  for (std::size_t i = 0; i < boxes.size() && kept.boxes.size() < rule.most; ++i) {
+  for (std::size_t i = 0; i < boxes.size() && kept.boxes.size() < rule.maximum; ++i) {
     bool goes = false;
     for (const std::size_t k : suppressors) {
       goes = goes || (boxes[k].label == boxes[i].label &&
@@ -93,7 +95,7 @@ Kept softly(const Rule& rule, const std::vector<Detection>& boxes) {
     scores.push_back(each.score);
   std::vector<std::size_t> left(boxes.size());
   std::iota(left.begin(), left.end(), 0);
-  while (!left.empty() && kept.boxes.size() < rule.most) {
+  while (!left.empty() && kept.boxes.size() < rule.maximum) {
     const auto best = std::max_element(left.begin(), left.end(), [&](std::size_t a, std::size_t b) {
       return scores[a] < scores[b];
     });
@@ -124,19 +126,19 @@ std::vector<Detection> in_eighths(std::vector<Detection> boxes) {
 
 class Suppressed : public testing::TestWithParam<std::tuple<Suppression, Overlap>> {
  protected:
-  Rule rule_of(float threshold, std::size_t most) const {
+  Rule rule_of(float threshold, std::size_t maximum) const {
     const auto [suppression, overlap] = GetParam();
-    return {suppression, overlap, threshold, 0.5F, 0.05F, most};
+    return {suppression, overlap, threshold, 0.5F, 0.05F, maximum};
   }
   void expect_plain(const std::vector<Detection>& candidates, std::initializer_list<float> limits) {
     Workspace w;  // the same for all, so that what calls leave behind is met
     for (const float threshold : limits) {
-      for (const std::size_t most : {std::size_t{1}, std::size_t{20}, std::size_t{1000000}}) {
+      for (const std::size_t maximum : {std::size_t{1}, std::size_t{20}, std::size_t{1000000}}) {
         prepare(candidates, w);
-        const Rule rule = rule_of(threshold, most);
-        const Outcome expected = outcome_of(suppress_plain, rule, w);
+        const Rule rule = rule_of(threshold, maximum);
+        const Outcome expected = outcome_of(suppress_reference, rule, w);
         testing_decode::for_each_target([&] {
-          ASSERT_EQ(outcome_of(suppress, rule, w), expected) << threshold << " " << most;
+          ASSERT_EQ(outcome_of(suppress, rule, w), expected) << threshold << " " << maximum;
         });
       }
     }
@@ -181,14 +183,14 @@ TEST_P(Suppressed, equals_the_formulas_written_once_more) {
     for (const std::uint64_t key : w.keys)
       ordered.push_back(crowd[index_of(key)]);
     for (const float threshold : {0.0F, 0.25F, 0.5F, 0.75F}) {
-      for (const std::size_t most : {std::size_t{20}, std::size_t{1000000}}) {
-        const Rule rule = rule_of(threshold, most);
+      for (const std::size_t maximum : {std::size_t{20}, std::size_t{1000000}}) {
+        const Rule rule = rule_of(threshold, maximum);
         const bool is_firm =
             rule.suppression == Suppression::greedy || rule.suppression == Suppression::fast;
         const Kept wanted = is_firm ? firmly(rule, ordered) : softly(rule, ordered);
         const Outcome found = outcome_of(suppress, rule, w);
         ASSERT_EQ(std::vector<std::size_t>(found.first.begin(), found.first.end()), wanted.boxes)
-            << round << " " << threshold << " " << most;
+            << round << " " << threshold << " " << maximum;
         for (std::size_t i = 0; i < wanted.scores.size(); ++i)
           ASSERT_NEAR(found.second[i], wanted.scores[i], 1e-5) << round << " " << threshold;
       }

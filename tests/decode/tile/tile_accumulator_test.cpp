@@ -21,11 +21,11 @@ const Box letterbox{0.1F, 0.1F, 0.9F, 0.9F};
 
 using Detections = std::vector<Detection>;
 
-void expect_near(const Box& a, const Box& b, float most) {
-  EXPECT_NEAR(a.x1, b.x1, most);
-  EXPECT_NEAR(a.y1, b.y1, most);
-  EXPECT_NEAR(a.x2, b.x2, most);
-  EXPECT_NEAR(a.y2, b.y2, most);
+void expect_near(const Box& a, const Box& b, float maximum) {
+  EXPECT_NEAR(a.x1, b.x1, maximum);
+  EXPECT_NEAR(a.y1, b.y1, maximum);
+  EXPECT_NEAR(a.x2, b.x2, maximum);
+  EXPECT_NEAR(a.y2, b.y2, maximum);
 }
 
 TilePlacement fractions(const std::optional<Box>& shown = std::nullopt,

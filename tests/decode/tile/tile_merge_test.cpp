@@ -60,8 +60,8 @@ TEST(TileMetric, of_empty_inverted_or_distant_boxes_it_is_zero) {
 }
 
 TEST(TileMetric, the_largest_floats_do_not_overflow) {
-  const float most = std::numeric_limits<float>::max();
-  EXPECT_EQ(ios({-most, -most, most, most}, {0, 0, most, most}), 1.0F);
+  const float maximum = std::numeric_limits<float>::max();
+  EXPECT_EQ(ios({-maximum, -maximum, maximum, maximum}, {0, 0, maximum, maximum}), 1.0F);
 }
 
 TEST(TileMerge, a_part_is_absorbed_by_ios_and_not_by_iou) {
@@ -136,8 +136,9 @@ TEST(TileMerge, labels_are_apart_unless_it_is_agnostic_and_takes_the_stronger_la
 }
 
 TEST(TileMerge, labels_of_any_value_are_apart) {
-  constexpr auto most = std::numeric_limits<std::int32_t>::max();
-  const Detections in{{whole, 0.9F, -1, 0}, {whole, 0.8F, most, 1}, {whole, 0.7F, -1 - most, 2}};
+  constexpr auto maximum = std::numeric_limits<std::int32_t>::max();
+  const Detections in{
+      {whole, 0.9F, -1, 0}, {whole, 0.8F, maximum, 1}, {whole, 0.7F, -1 - maximum, 2}};
   EXPECT_EQ(merged(in), in);
 }
 

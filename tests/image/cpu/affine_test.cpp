@@ -16,12 +16,12 @@ namespace halyard::testing {
 namespace {
 
 /// Rows of a free sampler, in codes.
-class FreeRows {
+class AffineRows {
  public:
-  explicit FreeRows(const Convert& request)
+  explicit AffineRows(const Convert& request)
       : plan_(image::make_plan(request).value()), src_(request.src), dst_(request.dst) {
     channels = reference::channel_count(*src_.format());
-    sampler_ = image::make_free(plan_, channels);
+    sampler_ = image::make_affine(plan_, channels);
     memory_.resize(sampler_->workspace_bytes() + 64);
     workspace_ = memory_.data();
     while (reinterpret_cast<std::uintptr_t>(workspace_) % 64 != 0)
@@ -31,7 +31,7 @@ class FreeRows {
     const TensorMap src = src_.map(Access::read).value();
     const TensorMap dst = dst_.map(Access::read_write).value();
     sampler_->begin(workspace_);
-    return sampler_->row(image::frame_of(plan_, src, dst), y, workspace_);
+    return sampler_->row(image::map_frame(plan_, src, dst), y, workspace_);
   }
   const image::Plan& plan() const { return plan_; }
   double one() const { return 1 << sampler_->fraction(); }
@@ -46,10 +46,10 @@ class FreeRows {
   std::byte* workspace_ = nullptr;
 };
 
-Affine turned(double degrees, double across, double down, double x, double y) {
+Affine rotated(double degrees, double horizontal, double vertical, double x, double y) {
   const double angle = degrees * std::numbers::pi / 180;
-  return {{std::cos(angle) * across, -std::sin(angle) * down, x, std::sin(angle) * across,
-           std::cos(angle) * down, y}};
+  return {{std::cos(angle) * horizontal, -std::sin(angle) * vertical, x,
+           std::sin(angle) * horizontal, std::cos(angle) * vertical, y}};
 }
 
 /// The samples of a channel that the crop touches, along one axis.
@@ -67,15 +67,15 @@ reference::Spot spot_of(double begin, double length, int shift, int held, double
 double code_of(const Convert& c, const RegionF& crop, const reference::Plane& plane, double px,
                double py, bool& open) {
   const auto& m = inverse(*c.affine).m;
-  const auto across =
+  const auto horizontal =
       spot_of(crop.x, crop.width, plane.shift_x, plane.columns, px, std::hypot(m[0], m[1]));
-  const auto down =
+  const auto vertical =
       spot_of(crop.y, crop.height, plane.shift_y, plane.rows, py, std::hypot(m[3], m[4]));
-  open = open || rests_on_rounding(across, c.filter, c.antialias) ||
-         rests_on_rounding(down, c.filter, c.antialias);
+  open = open || rests_on_rounding(horizontal, c.filter, c.antialias) ||
+         rests_on_rounding(vertical, c.filter, c.antialias);
   double code = 0;
-  for (const reference::Tap& j : taps_at(down, c.filter, c.antialias)) {
-    for (const reference::Tap& i : taps_at(across, c.filter, c.antialias))
+  for (const reference::Tap& j : taps_at(vertical, c.filter, c.antialias)) {
+    for (const reference::Tap& i : taps_at(horizontal, c.filter, c.antialias))
       code += i.weight * j.weight * plane.at(i.sample, j.sample);
   }
   return code;
@@ -83,7 +83,7 @@ double code_of(const Convert& c, const RegionF& crop, const reference::Plane& pl
 
 void expect_samples(const Convert& c) {
   SCOPED_TRACE(describe(c));
-  FreeRows rows(c);
+  AffineRows rows(c);
   const image::Plan& plan = rows.plan();
   const auto planes = reference::read_samples(c.src, c.source_bits);
   const auto& m = inverse(*c.affine).m;
@@ -113,7 +113,7 @@ void expect_samples(const Convert& c) {
 constexpr Filter filters[] = {Filter::nearest, Filter::bilinear, Filter::bicubic, Filter::lanczos3,
                               Filter::box};
 
-TEST(FreeSampler, samples_of_every_format_and_filter_are_those_of_double_precision) {
+TEST(AffineSampler, samples_of_every_format_and_filter_are_those_of_double_precision) {
   Random random(1);
   std::vector<std::pair<PixelFormat, DType>> sources;
   for (const PixelFormat format : source_formats)
@@ -128,13 +128,13 @@ TEST(FreeSampler, samples_of_every_format_and_filter_are_those_of_double_precisi
     for (const Filter filter : filters) {
       for (const bool antialias : {false, true}) {
         Convert c;
-        c.src = random_picture(random, pick(random, 9, 20), pick(random, 9, 20), format, dtype, 8);
-        c.dst = random_picture(random, 24, 17, PixelFormat::rgb);
+        c.src = random_image(random, pick(random, 9, 20), pick(random, 9, 20), format, dtype, 8);
+        c.dst = random_image(random, 24, 17, PixelFormat::rgb);
         c.place = Region{2, 1, 21, 15};
         const int x = pick(random, 0, 4);
         c.crop = RegionF{x + 0.25, 1, c.src.size().width - x - 1.5, c.src.size().height - 2.0};
-        c.affine = turned(pick(random, 0, 359), pick(random, 4, 30) / 10.0,
-                          pick(random, 4, 30) / 10.0, pick(random, 0, 24), pick(random, 0, 17));
+        c.affine = rotated(pick(random, 0, 359), pick(random, 4, 30) / 10.0,
+                           pick(random, 4, 30) / 10.0, pick(random, 0, 24), pick(random, 0, 17));
         c.filter = filter;
         c.antialias = antialias;
         if (dtype == DType::u16) c.source_bits = 12;
@@ -150,14 +150,14 @@ TEST(FreeSampler, samples_of_every_format_and_filter_are_those_of_double_precisi
   }
 }
 
-TEST(FreeSampler, maps_along_the_axes_give_what_the_separable_way_gives) {
+TEST(AffineSampler, maps_along_the_axes_give_what_the_separable_way_gives) {
   Random random(2);
   for (const PixelFormat format : {PixelFormat::rgb, PixelFormat::nv12, PixelFormat::yuyv}) {
     for (const Filter filter : filters) {
       for (const bool antialias : {false, true}) {
         Convert c;
-        c.src = random_picture(random, 40, 30, format);
-        c.dst = random_picture(random, 25, 60, PixelFormat::planar_rgb);
+        c.src = random_image(random, 40, 30, format);
+        c.dst = random_image(random, 25, 60, PixelFormat::planar_rgb);
         c.filter = filter;
         c.antialias = antialias;
         c.chroma = Chroma::bilinear;
@@ -173,18 +173,18 @@ TEST(FreeSampler, maps_along_the_axes_give_what_the_separable_way_gives) {
   }
 }
 
-TEST(FreeSampler, every_target_gives_the_same_bits) {
+TEST(AffineSampler, every_target_gives_the_same_bits) {
   Random random(3);
   for (const PixelFormat format : {PixelFormat::rgb, PixelFormat::nv12}) {
     for (const Filter filter : {Filter::nearest, Filter::bilinear, Filter::lanczos3}) {
       Convert c;
-      c.src = random_picture(random, 90, 50, format);
-      c.dst = random_picture(random, 83, 61, PixelFormat::grey);
-      c.affine = turned(33, 1.1, 0.7, 10, -5);
+      c.src = random_image(random, 90, 50, format);
+      c.dst = random_image(random, 83, 61, PixelFormat::grey);
+      c.affine = rotated(33, 1.1, 0.7, 10, -5);
       c.filter = filter;
       std::vector<std::vector<std::int16_t>> first;
       for_each_target([&] {
-        FreeRows rows(c);
+        AffineRows rows(c);
         std::vector<std::vector<std::int16_t>> seen;
         for (int y = 0; y < 61; ++y) {
           const image::SampleRows row = rows.row(y);
@@ -198,15 +198,15 @@ TEST(FreeSampler, every_target_gives_the_same_bits) {
   }
 }
 
-TEST(FreeSampler, reads_and_writes_no_byte_beside_the_pictures) {
+TEST(AffineSampler, reads_and_writes_no_byte_beside_the_images) {
   Random random(4);
   for (const PixelFormat format : {PixelFormat::rgb, PixelFormat::grey, PixelFormat::nv12}) {
     for (const Filter filter : filters) {
       for (const Edge edge : {Edge::begin, Edge::end}) {
         Convert c;
-        c.src = guarded_picture(random, {21, 13}, format, DType::u8, edge, true);
-        c.dst = guarded_picture(random, {33, 19}, PixelFormat::rgb, DType::u8, edge, false);
-        c.affine = turned(20, 1.5, 1.2, 4, -3);
+        c.src = guarded_image(random, {21, 13}, format, DType::u8, edge, true);
+        c.dst = guarded_image(random, {33, 19}, PixelFormat::rgb, DType::u8, edge, false);
+        c.affine = rotated(20, 1.5, 1.2, 4, -3);
         c.filter = filter;
         Judge().compare(c);
       }
@@ -214,11 +214,11 @@ TEST(FreeSampler, reads_and_writes_no_byte_beside_the_pictures) {
   }
 }
 
-TEST(FreeSampler, maps_that_show_nothing_or_squeeze_all_into_a_pixel_are_pad_and_mean) {
+TEST(AffineSampler, maps_that_show_nothing_or_squeeze_all_into_a_pixel_are_pad_and_mean) {
   Random random(5);
   Convert c;
-  c.src = random_picture(random, 16, 16, PixelFormat::grey);
-  c.dst = random_picture(random, 9, 9, PixelFormat::grey);
+  c.src = random_image(random, 16, 16, PixelFormat::grey);
+  c.dst = random_image(random, 9, 9, PixelFormat::grey);
   for (const Affine& map : {Affine{{1, 0, 1e9, 0, 1, 0}}, Affine{{1e-9, 0, -4, 0, 1e-9, 3}},
                             Affine{{1e300, 0, 0, 0, 1e-300, 0}}, Affine{{0, 1, 0, 1, 0, -1e300}}}) {
     c.affine = map;

@@ -11,7 +11,6 @@
 
 #include "each_target.h"
 #include "image/cpu/resample/fixed_taps.h"
-#include "image/cpu/resample/fixed_weights.h"
 #include "image/cpu/resample/vertical.h"
 
 namespace halyard::image {
@@ -53,12 +52,12 @@ std::vector<double> weights_in(const FixedTaps& taps, std::size_t x, std::size_t
   std::vector<double> weights(samples);
   for (int t = 0; t < taps.count(x); ++t) {
     weights.at(static_cast<std::size_t>(taps.first[x] + t)) =
-        taps.tap(static_cast<std::size_t>(t))[x] / double{1 << AcrossTable::weight_bits};
+        taps.tap(static_cast<std::size_t>(t))[x] / double{1 << HorizontalTable::weight_bits};
   }
   return weights;
 }
 
-void expect_triangles(const AxisRequest& request) {
+void expect_antialias_taps(const AxisRequest& request) {
   const FixedTaps taps(request, 0);
   for (int x = 0; x < request.outputs; ++x) {
     const auto at = static_cast<std::size_t>(x);
@@ -67,34 +66,34 @@ void expect_triangles(const AxisRequest& request) {
     int sum = 0;
     for (int t = 0; t < taps.count(at); ++t)
       sum += taps.tap(static_cast<std::size_t>(t))[at];
-    ASSERT_EQ(sum, 1 << AcrossTable::weight_bits) << x;
+    ASSERT_EQ(sum, 1 << HorizontalTable::weight_bits) << x;
     ASSERT_NE(taps.tap(0)[at], 0) << "an idle tap in front of output " << x;
     for (std::size_t i = 0; i < want.size(); ++i)
       ASSERT_NEAR(have[i], want[i], 2e-4) << x << ", sample " << i;
   }
 }
 
-TEST(Triangles, weigh_the_samples_that_they_cover) {
+TEST(AntialiasTaps, weigh_the_samples_that_they_cover) {
   for (AxisRequest request : axes) {
     request.antialias = true;
     for (const bool mirrored : {false, true}) {
       request.mirrored = mirrored;
       SCOPED_TRACE(::testing::Message() << request.length << " to " << request.outputs);
-      ASSERT_TRUE(is_triangles(request));
-      for_each_target([&] { expect_triangles(request); });
+      ASSERT_TRUE(is_antialias(request));
+      for_each_target([&] { expect_antialias_taps(request); });
     }
   }
 }
 
-TEST(Triangles, are_left_to_plain_loops_where_they_cover_many_samples) {
+TEST(AntialiasTaps, are_left_to_plain_loops_where_they_cover_many_samples) {
   AxisRequest request = axis(0, 800, 800, 100);
   request.antialias = true;
-  EXPECT_FALSE(is_triangles(request));
+  EXPECT_FALSE(is_antialias(request));
   request.length = 700;
-  EXPECT_TRUE(is_triangles(request));
+  EXPECT_TRUE(is_antialias(request));
 }
 
-TEST(Triangles, are_what_rounding_single_weights_gives) {
+TEST(AntialiasTaps, are_what_rounding_single_weights_gives) {
   for (AxisRequest request : axes) {
     request.antialias = true;
     AxisTaps taps;
@@ -112,22 +111,22 @@ TEST(Triangles, are_what_rounding_single_weights_gives) {
 }
 
 /// The greatest part of an output that is made of parts.
-int greatest_part(const DownTable& table, std::int32_t output) {
-  const DownTable::Row row = table.row(output);
+int greatest_part(const VerticalTable& table, std::int32_t output) {
+  const VerticalTable::Row row = table.row(output);
   EXPECT_TRUE(row.parts);
   const std::uint16_t* parts = table.weights(row).parts;
   return parts == nullptr ? 0 : *std::max_element(parts, parts + row.count);
 }
 
-TEST(DownTable, gives_white_its_exact_share_where_products_are_cut_off) {
+TEST(VerticalTable, gives_white_its_exact_share_where_products_are_cut_off) {
   constexpr std::uint32_t white = 255U << 8U;
   int rows = 0;
   for (AxisRequest request : axes) {
     request.antialias = true;
     for_each_target([&] {
-      const DownTable table(request, {true, few_taps, true});
+      const VerticalTable table(request, {true, few_taps, true});
       for (int y = 0; y < request.outputs; ++y) {
-        const DownTable::Row row = table.row(y);
+        const VerticalTable::Row row = table.row(y);
         if (!row.parts) continue;
         std::uint32_t sum = 0;
         for (int t = 0; t < row.count; ++t)
@@ -140,18 +139,18 @@ TEST(DownTable, gives_white_its_exact_share_where_products_are_cut_off) {
   EXPECT_GT(rows, 100);
 }
 
-TEST(DownTable, keeps_a_row_that_is_nearly_all_of_an_output) {
+TEST(VerticalTable, keeps_a_row_that_is_nearly_all_of_an_output) {
   AxisTaps nearly_one;
   nearly_one.count = 3;
   nearly_one.first = {0};
   nearly_one.weight = {1e-6F, 1 - 2e-6F, 1e-6F};
   const Blended what{true, few_taps, true};
-  EXPECT_EQ(greatest_part(DownTable(nearly_one, what), 0), 65535);
+  EXPECT_EQ(greatest_part(VerticalTable(nearly_one, what), 0), 65535);
   const AxisRequest axis{9.99995, 100.0001, 9, 111, 100, false, Filter::bilinear, true};
-  for_each_target([&] { EXPECT_EQ(greatest_part(DownTable(axis, what), 49), 65535); });
+  for_each_target([&] { EXPECT_EQ(greatest_part(VerticalTable(axis, what), 49), 65535); });
 }
 
-TEST(TwoTaps, are_what_rounding_single_weights_gives) {
+TEST(LinearTaps, are_what_rounding_single_weights_gives) {
   for (AxisRequest request : axes) {
     for (const bool mirrored : {false, true}) {
       request.mirrored = mirrored;

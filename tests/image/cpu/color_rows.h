@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of samples through a Colorist, for its tests.
+// Rows of samples through a ColorConverter, for its tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 namespace halyard::testing {
 
 using image::ColorChange;
-using image::Colorist;
+using image::ColorConverter;
 using image::ColorStep;
 using image::Pixel;
 using image::spare_samples;
@@ -79,17 +79,17 @@ class ColorRows {
     }
   }
 
-  void run(const Colorist& colorist) {
+  void run(const ColorConverter& color_converter) {
     image::SampleRows samples;
     image::ResultRows results;
     samples.end = static_cast<std::int32_t>(width_);
     for (std::size_t c = 0; c < 4; ++c) {
       samples.channel[c] = in[c].data();
-      if (c >= colorist.channels()) continue;
+      if (c >= color_converter.channels()) continue;
       results.codes[c] = codes[c].data();
       results.values[c] = values[c].data();
     }
-    colorist.apply(samples, samples.end, results);
+    color_converter.apply(samples, samples.end, results);
   }
 
   Pixel sample(std::size_t x, int fraction) const {

@@ -13,7 +13,7 @@ namespace halyard::testing {
 namespace {
 
 using image::RowMove;
-using image::TurnJob;
+using image::TransposeJob;
 
 std::vector<std::byte> noise(Random& random, std::size_t count) {
   std::vector<std::byte> bytes(count);
@@ -53,7 +53,7 @@ TEST(MoveKernels, a_turn_puts_every_element_where_arithmetic_says) {
   Random random(2);
   for_each_target([&] {
     for (int round = 0; round < 400; ++round) {
-      TurnJob job;
+      TransposeJob job;
       job.element_bytes = static_cast<std::size_t>(1 + round % 4);
       job.order = shuffled(random, job.element_bytes);
       job.in_columns = static_cast<std::size_t>(pick(random, 1, 70));
@@ -64,12 +64,12 @@ TEST(MoveKernels, a_turn_puts_every_element_where_arithmetic_says) {
       const bool reversed = round % 8 >= 4;
       job.in = in.data() + (reversed ? last : 0);
       job.in_stride = static_cast<std::ptrdiff_t>(stride) * (reversed ? -1 : 1);
-      const std::size_t rows = std::max(job.in_columns, image::least_turned_rows);
-      const std::size_t row = job.in_rows * job.element_bytes + image::turned_spare_bytes;
+      const std::size_t rows = std::max(job.in_columns, image::min_transposed_rows);
+      const std::size_t row = job.in_rows * job.element_bytes + image::transpose_spare_bytes;
       std::vector<std::byte> out(rows * row);
       job.out = out.data();
       job.out_stride = static_cast<std::ptrdiff_t>(row);
-      image::turn_elements(job);
+      image::transpose_elements(job);
       for (std::size_t j = 0; j < job.in_columns; ++j) {
         for (std::size_t i = 0; i < job.in_rows * job.element_bytes; ++i) {
           const std::size_t e = i / job.element_bytes;
@@ -101,13 +101,13 @@ TEST(MoveKernels, streaming_copies_from_and_to_every_boundary) {
   });
 }
 
-/// One channel of a picture, 8 or 16 bits a sample.
+/// One channel of an image, 8 or 16 bits a sample.
 class Samples {
  public:
-  Samples(const Tensor& picture, std::size_t c)
-      : map_(picture.map(Access::read).value()), bytes_(size_of(picture.dtype())) {
-    const image::ChannelSite& site = image::channel_map(*picture.format())->sites[c];
-    channel_ = image::source_channel(map_, site, picture.size(), bytes_);
+  Samples(const Tensor& image, std::size_t c)
+      : map_(image.map(Access::read).value()), bytes_(size_of(image.dtype())) {
+    const image::ChannelSite& site = image::channel_map(*image.format())->sites[c];
+    channel_ = image::source_channel(map_, site, image.size(), bytes_);
   }
   int at(int x, int y) const {
     std::uint16_t value = 0;
@@ -126,7 +126,7 @@ class Samples {
 void run_program(const image::Plan& plan, const image::CpuProgram& program, const Convert& c) {
   const TensorMap src = c.src.map(Access::read).value();
   const TensorMap dst = c.dst.map(Access::write).value();
-  const image::Frame frame = image::frame_of(plan, src, dst);
+  const image::MappedImages frame = image::map_frame(plan, src, dst);
   std::vector<std::byte> memory(program.workspace_bytes() + 64);
   std::byte* workspace = memory.data();
   while (reinterpret_cast<std::uintptr_t>(workspace) % 64 != 0)
@@ -167,7 +167,7 @@ std::pair<int, int> origin(const Convert& c, int x, int y, int width, int height
 void expect_moved(const Convert& c) {
   SCOPED_TRACE(describe(c));
   const image::Plan plan = image::make_plan(c).value();
-  const auto program = image::compile_move(plan);
+  const auto program = image::compile_copy(plan);
   ASSERT_NE(program, nullptr);
   const std::vector<std::byte> before = bytes_of(c.dst);
   run_program(plan, *program, c);
@@ -221,26 +221,26 @@ constexpr Pair pairs[] = {
 };
 
 // A crop on whole chroma blocks, placed on whole chroma blocks.
-Convert request_of(Random& random, const Pair& pair, Flip flip, Rotation rotation, int most) {
+Convert request_of(Random& random, const Pair& pair, Flip flip, Rotation rotation, int maximum) {
   const auto blocks = [&](int low, int high, int shift) {
     return pick(random, low, high) << shift;
   };
   const bool swaps = rotation == Rotation::cw90 || rotation == Rotation::cw270;
-  Region crop{blocks(0, 3, pair.shift_x), blocks(0, 3, pair.shift_y), blocks(1, most, pair.shift_x),
-              blocks(1, most, pair.shift_y)};
+  Region crop{blocks(0, 3, pair.shift_x), blocks(0, 3, pair.shift_y),
+              blocks(1, maximum, pair.shift_x), blocks(1, maximum, pair.shift_y)};
   Convert c;
   c.flip = flip;
   c.rotation = rotation;
   c.crop = crop;
-  c.src = random_picture(random, crop.x + crop.width + pick(random, 0, 3),
-                         crop.y + crop.height + pick(random, 0, 3), pair.from, pair.dtype,
-                         static_cast<std::size_t>(4 * pick(random, 0, 3)));
+  c.src = random_image(random, crop.x + crop.width + pick(random, 0, 3),
+                       crop.y + crop.height + pick(random, 0, 3), pair.from, pair.dtype,
+                       static_cast<std::size_t>(4 * pick(random, 0, 3)));
   Region place{blocks(0, 3, pair.shift_x), blocks(0, 3, pair.shift_y), crop.width, crop.height};
   if (swaps) std::swap(place.width, place.height);
   c.place = place;
-  c.dst = random_picture(random, place.x + place.width + blocks(0, 3, pair.shift_x),
-                         place.y + place.height + blocks(0, 3, pair.shift_y), pair.to, pair.dtype,
-                         static_cast<std::size_t>(4 * pick(random, 0, 3)));
+  c.dst = random_image(random, place.x + place.width + blocks(0, 3, pair.shift_x),
+                       place.y + place.height + blocks(0, 3, pair.shift_y), pair.to, pair.dtype,
+                       static_cast<std::size_t>(4 * pick(random, 0, 3)));
   c.pad = {7, 77, 177, 200};
   if (pair.dtype == DType::u16) c.pad = {77, 77, 77, 200};
   return c;
@@ -249,12 +249,12 @@ Convert request_of(Random& random, const Pair& pair, Flip flip, Rotation rotatio
 TEST(Moves, every_format_and_orientation_moves_each_sample_where_arithmetic_says) {
   Random random(4);
   for (const Pair& pair : pairs) {
-    for (int turn = 0; turn < 4; ++turn) {
-      if (turn % 2 == 1 && pair.shift_x != pair.shift_y) continue;
+    for (int orientation = 0; orientation < 4; ++orientation) {
+      if (orientation % 2 == 1 && pair.shift_x != pair.shift_y) continue;
       for (int flip = 0; flip < 3; ++flip) {
-        for (const int most : {2, 12, 45}) {
-          Convert c =
-              request_of(random, pair, static_cast<Flip>(flip), static_cast<Rotation>(turn), most);
+        for (const int maximum : {2, 12, 45}) {
+          Convert c = request_of(random, pair, static_cast<Flip>(flip),
+                                 static_cast<Rotation>(orientation), maximum);
           c.filter = static_cast<Filter>(pick(random, 0, 4));
           c.antialias = pick(random, 0, 1) == 1;
           expect_moved(c);
@@ -264,13 +264,13 @@ TEST(Moves, every_format_and_orientation_moves_each_sample_where_arithmetic_says
   }
 }
 
-TEST(Moves, odd_sizes_of_subsampled_pictures_move_where_blocks_stay_whole) {
+TEST(Moves, odd_sizes_of_subsampled_images_move_where_blocks_stay_whole) {
   Random random(5);
   for (const PixelFormat format : {PixelFormat::nv12, PixelFormat::i420, PixelFormat::yuyv}) {
     Convert c;
-    c.src = random_picture(random, 21, 13, format);
+    c.src = random_image(random, 21, 13, format);
     c.crop = Region{2, 4, 19, 9};
-    c.dst = random_picture(random, 27, 9, format);
+    c.dst = random_image(random, 27, 9, format);
     c.place = Region{8, 0, 19, 9};
     expect_moved(c);
     c.crop = Region{1, 4, 19, 9};  // mirrored: its right end is its beginning
@@ -279,18 +279,19 @@ TEST(Moves, odd_sizes_of_subsampled_pictures_move_where_blocks_stay_whole) {
   }
 }
 
-TEST(Moves, large_pictures_are_streamed_with_the_same_result) {
+TEST(Moves, large_images_are_streamed_with_the_same_result) {
   Random random(6);
-  const Tensor rgba = random_picture(random, 1101, 961, PixelFormat::rgba, DType::u8, 4);
-  const Tensor rgb = random_picture(random, 1201, 1201, PixelFormat::rgb, DType::u8, 4);
-  for (int turn = 0; turn < 4; ++turn) {
+  const Tensor rgba = random_image(random, 1101, 961, PixelFormat::rgba, DType::u8, 4);
+  const Tensor rgb = random_image(random, 1201, 1201, PixelFormat::rgb, DType::u8, 4);
+  for (int orientation = 0; orientation < 4; ++orientation) {
     Convert c;
-    c.src = turn % 3 == 0 ? rgb : rgba;
+    c.src = orientation % 3 == 0 ? rgb : rgba;
     const auto [width, height] = c.src.size();
-    c.rotation = static_cast<Rotation>(turn);
+    c.rotation = static_cast<Rotation>(orientation);
     c.crop = Region{0, 0, width, height};
-    c.place = Region{1, 3, turn % 2 == 1 ? height : width, turn % 2 == 1 ? width : height};
-    c.dst = random_picture(random, c.place->width + 2, c.place->height + 4, *c.src.format());
+    c.place =
+        Region{1, 3, orientation % 2 == 1 ? height : width, orientation % 2 == 1 ? width : height};
+    c.dst = random_image(random, c.place->width + 2, c.place->height + 4, *c.src.format());
     expect_moved(c);
   }
 }
@@ -305,14 +306,14 @@ TEST(Moves, red_and_blue_change_places_on_the_way) {
 }
 
 bool is_move(const Convert& c) {
-  return image::compile_move(image::make_plan(c).value()) != nullptr;
+  return image::compile_copy(image::make_plan(c).value()) != nullptr;
 }
 
 TEST(Moves, what_changes_values_is_no_move) {
   Random random(8);
   Convert c;
-  c.src = random_picture(random, 16, 12, PixelFormat::nv12);
-  c.dst = random_picture(random, 16, 12, PixelFormat::nv12);
+  c.src = random_image(random, 16, 12, PixelFormat::nv12);
+  c.dst = random_image(random, 16, 12, PixelFormat::nv12);
   ASSERT_TRUE(is_move(c));
   Convert other = c;
   other.crop = Region{1, 0, 8, 8};  // half a chroma block
@@ -338,31 +339,31 @@ TEST(Moves, what_changes_values_is_no_move) {
   other.dst.set_colorimetry({{}, {}, ColorEncoding::bt2020, ColorRange::full});
   EXPECT_FALSE(is_move(other));
   other = c;
-  other.dst = random_picture(random, 16, 12, PixelFormat::i420);
+  other.dst = random_image(random, 16, 12, PixelFormat::i420);
   EXPECT_FALSE(is_move(other));
 }
 
 TEST(Moves, other_dtypes_alpha_steps_and_turned_chroma_are_no_moves) {
   Random random(9);
   Convert c;
-  c.src = random_picture(random, 16, 16, PixelFormat::rgba);
-  c.dst = random_picture(random, 16, 16, PixelFormat::rgba);
+  c.src = random_image(random, 16, 16, PixelFormat::rgba);
+  c.dst = random_image(random, 16, 16, PixelFormat::rgba);
   ASSERT_TRUE(is_move(c));
   c.alpha = AlphaStep::premultiply;
   EXPECT_FALSE(is_move(c));
   c.alpha = AlphaStep::keep;
-  c.dst = random_picture(random, 16, 16, PixelFormat::rgba, DType::i8);
+  c.dst = random_image(random, 16, 16, PixelFormat::rgba, DType::i8);
   EXPECT_FALSE(is_move(c));
-  c.dst = random_picture(random, 16, 16, PixelFormat::rgb);
+  c.dst = random_image(random, 16, 16, PixelFormat::rgb);
   EXPECT_FALSE(is_move(c));
-  c.src = random_picture(random, 16, 16, PixelFormat::nv16);
-  c.dst = random_picture(random, 16, 16, PixelFormat::nv16);
+  c.src = random_image(random, 16, 16, PixelFormat::nv16);
+  c.dst = random_image(random, 16, 16, PixelFormat::nv16);
   ASSERT_TRUE(is_move(c));
   c.rotation = Rotation::cw90;
   EXPECT_FALSE(is_move(c));
   c.rotation = Rotation::none;
-  c.src = random_picture(random, 16, 16, PixelFormat::grey, DType::u16);
-  c.dst = random_picture(random, 16, 16, PixelFormat::grey, DType::u16);
+  c.src = random_image(random, 16, 16, PixelFormat::grey, DType::u16);
+  c.dst = random_image(random, 16, 16, PixelFormat::grey, DType::u16);
   ASSERT_TRUE(is_move(c));
   c.source_bits = 12;
   EXPECT_FALSE(is_move(c));

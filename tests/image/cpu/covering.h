@@ -91,7 +91,7 @@ class Covering {
     std::vector<bool> fixed(levels_.size(), false);
     fixed[a] = fixed[b] = true;
     Case best;
-    int most = 0;
+    int maximum = 0;
     constexpr int attempts = 24;
     for (int n = 0; n < attempts; ++n) {
       Case values;
@@ -101,11 +101,11 @@ class Covering {
       values[b] = j;
       if (!repair_(values, fixed)) continue;
       const int covered = gain(values);
-      if (covered <= most) continue;
-      most = covered;
+      if (covered <= maximum) continue;
+      maximum = covered;
       best = values;
     }
-    if (most == 0) {
+    if (maximum == 0) {
       ++out.impossible;
     } else {
       take(best, out);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Painters on every instruction set of this machine against a Colorist and a Writer: same bytes,
-// and no byte touched beside the row.
+// Painters on every instruction set of this machine against a ColorConverter and a Writer: same
+// bytes, and no byte touched beside the row.
 #include "image/cpu/color/fused_writer.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ using halyard::testing::Target;
 constexpr PixelFormat formats[] = {PixelFormat::rgb, PixelFormat::bgr, PixelFormat::rgba,
                                    PixelFormat::bgra, PixelFormat::planar_rgb};
 
-/// The second row of a picture that leaves pixels free on both sides.
+/// The second row of an image that leaves pixels free on both sides.
 Plan row_plan(ColorModel from, PixelFormat format, bool keeps_alpha, bool bgr, std::int32_t width) {
   Plan plan = color_plan(from, ColorModel::rgb);
   const Plan to = plan_of(format, DType::u8, {width + 5, 3}, {});
@@ -40,16 +40,17 @@ Plan row_plan(ColorModel from, PixelFormat format, bool keeps_alpha, bool bgr, s
 }
 
 void expect_same_bytes(const Plan& plan, Random& random) {
-  const Colorist colorist(plan, 7, true);
-  const std::optional<Painter> painter = Painter::create(plan, colorist.setup());
-  ASSERT_TRUE(painter);
+  const ColorConverter color_converter(plan, 7, true);
+  const std::optional<FusedWriter> fused_writer =
+      FusedWriter::create(plan, color_converter.setup());
+  ASSERT_TRUE(fused_writer);
   const auto width = plan.content.width;
   ColorRows rows(static_cast<std::size_t>(width));
   for (auto& row : rows.in) {
     for (auto& sample : row)
       sample = static_cast<std::int16_t>(pick(random, 0, 255 << 7));
   }
-  rows.run(colorist);
+  rows.run(color_converter);
   ResultRows results;
   SampleRows samples;
   samples.end = width;
@@ -60,11 +61,11 @@ void expect_same_bytes(const Plan& plan, Random& random) {
   Target wanted(plan, 7);
   Target found(plan, 7);
   make_writer(plan, 7)->store(wanted.frame, {plan.content.x, 1, width, {&results, 1}});
-  painter->store(samples, found.frame, 1);
+  fused_writer->store(samples, found.frame, 1);
   ASSERT_EQ(wanted.difference(found), "");
 }
 
-TEST(Painter, stores_the_bytes_of_the_separate_steps) {
+TEST(FusedWriter, stores_the_bytes_of_the_separate_steps) {
   for_each_target([] {
     Random random(41);
     for (const ColorModel from : {ColorModel::yuv, ColorModel::rgb}) {
@@ -83,7 +84,7 @@ TEST(Painter, stores_the_bytes_of_the_separate_steps) {
   });
 }
 
-TEST(Painter, flips_the_sign_of_planes) {
+TEST(FusedWriter, flips_the_sign_of_planes) {
   for_each_target([] {
     Random random(43);
     for (const std::int32_t width : {1, 63, 64, 65, 130}) {
@@ -95,9 +96,9 @@ TEST(Painter, flips_the_sign_of_planes) {
   });
 }
 
-TEST(Painter, declines_what_needs_the_separate_steps) {
+TEST(FusedWriter, declines_what_needs_the_separate_steps) {
   const auto paints = [](const Plan& plan, int fraction = 7) {
-    return Painter::create(plan, Colorist(plan, fraction, true).setup()).has_value();
+    return FusedWriter::create(plan, ColorConverter(plan, fraction, true).setup()).has_value();
   };
   const Plan plan = row_plan(ColorModel::yuv, PixelFormat::rgb, false, false, 9);
   EXPECT_TRUE(paints(plan));
@@ -109,7 +110,7 @@ TEST(Painter, declines_what_needs_the_separate_steps) {
   other.values.kind = ValueMap::Kind::affine;
   EXPECT_FALSE(paints(other)) << "values";
   other = plan;
-  other.turn.rotation = Rotation::cw90;
+  other.orientation.rotation = Rotation::cw90;
   EXPECT_FALSE(paints(other)) << "turned";
   other = plan;
   other.affine = Affine{};

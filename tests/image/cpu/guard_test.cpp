@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// No byte beside a picture is read or written, on any path: pictures between forbidden pages.
+// No byte beside an image is read or written, on any path: images between forbidden pages.
 #include <gtest/gtest.h>
 
 #include "guarded.h"
@@ -18,7 +18,7 @@ struct Way {
 Size same(Size s) {
   return s;
 }
-Size turned(Size s) {
+Size rotated(Size s) {
   return {s.height, s.width};
 }
 Size halved(Size s) {
@@ -30,7 +30,7 @@ Size doubled(Size s) {
 constexpr Way ways[] = {
     {"of one size", [](Convert&) {}, &same},
     {"flipped", [](Convert& c) { c.flip = Flip::horizontal; }, &same},
-    {"turned", [](Convert& c) { c.rotation = Rotation::cw90; }, &turned},
+    {"turned", [](Convert& c) { c.rotation = Rotation::cw90; }, &rotated},
     {"upside down", [](Convert& c) { c.rotation = Rotation::cw180; }, &same},
     {"halved", [](Convert&) {}, &halved},
     {"halved, antialiased", [](Convert& c) { c.antialias = true; }, &halved},
@@ -49,7 +49,7 @@ constexpr Way ways[] = {
        c.rotation = Rotation::cw270;
      },
      &halved},
-    {"covered", [](Convert& c) { c.fit = Fit::cover; }, &turned},
+    {"covered", [](Convert& c) { c.fit = Fit::cover; }, &rotated},
     {"cropped between pixels",
      [](Convert& c) {
        const Size s = c.src.size();
@@ -65,8 +65,8 @@ class Guards : public ::testing::Test {
     if (info(from).model == ColorModel::bayer && (size.width < 2 || size.height < 2)) return;
     SCOPED_TRACE(way.name);
     Convert c;
-    c.src = guarded_picture(random_, size, from, from_dtype, edge, true);
-    c.dst = guarded_picture(random_, way.target(size), to, to_dtype, edge, false);
+    c.src = guarded_image(random_, size, from, from_dtype, edge, true);
+    c.dst = guarded_image(random_, way.target(size), to, to_dtype, edge, false);
     way.set(c);
     judge_.compare(c);
   }
@@ -75,15 +75,15 @@ class Guards : public ::testing::Test {
   Judge judge_{{.threads = 1}};
 };
 
-TEST_F(Guards, every_pair_stays_inside_its_pictures) {
-  int turn = 0;
+TEST_F(Guards, every_pair_stays_inside_its_images) {
+  int orientation = 0;
   for (const FormatInfo& from : all_formats()) {
     for (const FormatInfo& to : all_formats()) {
       for (const Size size : sizes) {
         if (judge_.gives_up()) return;
         for (const Edge edge : {Edge::begin, Edge::end}) {
           // Every pair meets every way in some size; the ways go round.
-          const Way& way = ways[static_cast<std::size_t>(turn++) % std::size(ways)];
+          const Way& way = ways[static_cast<std::size_t>(orientation++) % std::size(ways)];
           run(from.format, DType::u8, to.format, DType::u8, size, way, edge);
         }
       }
@@ -96,12 +96,12 @@ TEST_F(Guards, every_pair_stays_inside_its_pictures) {
 TEST_F(Guards, every_way_of_every_source_stays_inside) {
   constexpr PixelFormat to[] = {PixelFormat::rgb, PixelFormat::rgba, PixelFormat::planar_rgb,
                                 PixelFormat::grey, PixelFormat::nv12};
-  int turn = 0;
+  int orientation = 0;
   for (const FormatInfo& from : all_formats()) {
     for (const Way& way : ways) {
       for (const Size size : sizes) {
         if (judge_.gives_up()) return;
-        const PixelFormat target = to[static_cast<std::size_t>(turn++) % std::size(to)];
+        const PixelFormat target = to[static_cast<std::size_t>(orientation++) % std::size(to)];
         run(from.format, DType::u8, target, DType::u8, size, way, Edge::end);
       }
     }
@@ -111,13 +111,13 @@ TEST_F(Guards, every_way_of_every_source_stays_inside) {
 TEST_F(Guards, every_dtype_of_every_destination_stays_inside) {
   constexpr PixelFormat sources[] = {PixelFormat::nv12, PixelFormat::rgb, PixelFormat::grey,
                                      PixelFormat::yuyv, PixelFormat::rgba};
-  int turn = 0;
+  int orientation = 0;
   for (const FormatInfo& to : all_formats()) {
     for (const DType dtype : {DType::i8, DType::u16, DType::f16, DType::bf16, DType::f32}) {
       for (const Way& way : ways) {
         for (const Edge edge : {Edge::begin, Edge::end}) {
           if (judge_.gives_up()) return;
-          const auto n = static_cast<std::size_t>(turn++);
+          const auto n = static_cast<std::size_t>(orientation++);
           run(sources[n % std::size(sources)], DType::u8, to.format, dtype,
               sizes[n % std::size(sizes)], way, edge);
         }
@@ -144,18 +144,18 @@ TEST_F(Guards, planes_in_memory_of_their_own_are_not_left) {
                                      PixelFormat::nv21, PixelFormat::i420};
   constexpr PixelFormat others[] = {PixelFormat::rgb, PixelFormat::rgba, PixelFormat::grey,
                                     PixelFormat::yuyv, PixelFormat::planar_rgb};
-  std::size_t turn = 0;
+  std::size_t orientation = 0;
   for (const PixelFormat format : formats) {
     for (const Way& way : ways) {
       for (const Size size : sizes) {
         for (const Edge edge : {Edge::begin, Edge::end}) {
           if (judge_.gives_up()) return;
           SCOPED_TRACE(way.name);
-          const PixelFormat other = others[turn % std::size(others)];
-          const PixelFormat same = formats[turn++ / 2 % std::size(formats)];
+          const PixelFormat other = others[orientation % std::size(others)];
+          const PixelFormat same = formats[orientation++ / 2 % std::size(formats)];
           Convert c;
           c.src = guarded_planes(random_, size, format, edge, true);
-          c.dst = guarded_picture(random_, way.target(size), other, DType::u8, edge, false);
+          c.dst = guarded_image(random_, way.target(size), other, DType::u8, edge, false);
           way.set(c);
           judge_.compare(c);
           c.dst = guarded_planes(random_, way.target(size), same, edge, false);
@@ -166,13 +166,13 @@ TEST_F(Guards, planes_in_memory_of_their_own_are_not_left) {
   }
 }
 
-TEST_F(Guards, slices_of_a_picture_do_not_touch_their_neighbours) {
+TEST_F(Guards, slices_of_an_image_do_not_touch_their_neighbours) {
   for (const PixelFormat to : {PixelFormat::rgb, PixelFormat::planar_rgb, PixelFormat::rgba,
                                PixelFormat::nv12, PixelFormat::yuyv, PixelFormat::i420}) {
-    const Tensor whole = random_picture(random_, 64, 48, to);
+    const Tensor whole = random_image(random_, 64, 48, to);
     for (const Way& way : ways) {
       Convert c;
-      c.src = random_picture(random_, 40, 40, PixelFormat::nv12).slice({6, 4, 30, 22}).value();
+      c.src = random_image(random_, 40, 40, PixelFormat::nv12).slice({6, 4, 30, 22}).value();
       c.dst = whole.slice({10, 6, 34, 22}).value();
       way.set(c);
       judge_.compare(c);
@@ -186,9 +186,9 @@ TEST_F(Guards, the_spare_luma_of_odd_packed_yuv_is_not_seen) {
       for (const Way& way : ways) {
         SCOPED_TRACE(way.name);
         Convert c;
-        c.src = guarded_picture(random_, {width, 2}, format, DType::u8, Edge::end, false);
+        c.src = guarded_image(random_, {width, 2}, format, DType::u8, Edge::end, false);
         const Size target = way.target({width, 2});
-        c.dst = random_picture(random_, target.width, target.height, PixelFormat::rgb);
+        c.dst = random_image(random_, target.width, target.height, PixelFormat::rgb);
         way.set(c);
         ASSERT_TRUE(judge_.processor().convert(c));
         const std::vector<std::byte> want = bytes_of(c.dst);
@@ -202,12 +202,11 @@ TEST_F(Guards, the_spare_luma_of_odd_packed_yuv_is_not_seen) {
 }
 
 using GuardsDeath = Guards;
-TEST_F(GuardsDeath, a_byte_behind_a_guarded_picture_ends_the_program) {
+TEST_F(GuardsDeath, a_byte_behind_a_guarded_image_ends_the_program) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  const Tensor picture =
-      guarded_picture(random_, {5, 3}, PixelFormat::rgb, DType::u8, Edge::end, true);
-  const TensorMap map = picture.map(Access::read).value();
-  const volatile std::byte* end = map.data() + picture.size_bytes();
+  const Tensor image = guarded_image(random_, {5, 3}, PixelFormat::rgb, DType::u8, Edge::end, true);
+  const TensorMap map = image.map(Access::read).value();
+  const volatile std::byte* end = map.data() + image.size_bytes();
   EXPECT_DEATH((void)*end, "");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures whose memory lies between pages that nobody may touch: reading or writing one byte
+// Images whose memory lies between pages that nobody may touch: reading or writing one byte
 // beyond them ends the test program.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace halyard::testing {
 
-/// Which end of the picture touches the forbidden page.
+/// Which end of the image touches the forbidden page.
 enum class Edge { begin, end };
 
 /// Pages of memory between two that are forbidden; unmapped by the last user.
@@ -57,9 +57,9 @@ inline std::shared_ptr<Buffer> guarded_buffer(Random& random, std::size_t bytes,
       .value();
 }
 
-/// A picture in guarded memory: tight rows, not a byte behind the last sample.
-inline Tensor guarded_picture(Random& random, Size size, PixelFormat format, DType dtype, Edge edge,
-                              bool is_source) {
+/// An image in guarded memory: tight rows, not a byte behind the last sample.
+inline Tensor guarded_image(Random& random, Size size, PixelFormat format, DType dtype, Edge edge,
+                            bool is_source) {
   const auto w = static_cast<std::size_t>(size.width);
   const auto h = static_cast<std::size_t>(size.height);
   const std::size_t stride = tight_stride(format, dtype, w).value();
@@ -72,7 +72,7 @@ inline Tensor guarded_picture(Random& random, Size size, PixelFormat format, DTy
   return Tensor::wrap_image({&whole, 1}, w, h, format, dtype).value();
 }
 
-/// The same with every plane of a semi- or tri-planar u8 picture in guarded memory of its own.
+/// The same with every plane of a semi- or tri-planar u8 image in guarded memory of its own.
 inline Tensor guarded_planes(Random& random, Size size, PixelFormat format, Edge edge,
                              bool is_source) {
   const auto w = static_cast<std::size_t>(size.width);

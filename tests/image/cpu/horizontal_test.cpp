@@ -35,26 +35,26 @@ const Shape shapes[] = {
     {640, 213, Filter::nearest, false},
 };
 
-AcrossTable table_of(const Shape& shape) {
+HorizontalTable table_of(const Shape& shape) {
   AxisRequest request;
   request.length = shape.samples;
   request.highest = shape.samples;
   request.outputs = shape.outputs;
   request.filter = shape.filter;
   request.antialias = shape.antialias;
-  return make_across(request, {0, shape.samples});
+  return make_horizontal(request, {0, shape.samples});
 }
 
 template <class T>
-std::vector<T> noise(std::size_t count, unsigned most) {
+std::vector<T> noise(std::size_t count, unsigned maximum) {
   std::mt19937 random(71);
   std::vector<T> row(count);
   for (T& value : row)
-    value = static_cast<T>(random() % (most + 1));
+    value = static_cast<T>(random() % (maximum + 1));
   return row;
 }
 
-std::vector<std::int16_t> resampled(const AcrossTable& table,
+std::vector<std::int16_t> resampled(const HorizontalTable& table,
                                     const std::vector<std::int16_t>& row) {
   std::vector<std::int16_t> out(padded_row(table.outputs));
   resample_row(row.data(), table, out.data());
@@ -62,17 +62,17 @@ std::vector<std::int16_t> resampled(const AcrossTable& table,
   return out;
 }
 
-TEST(Across, rows_are_the_same_on_every_instruction_set) {
+TEST(Horizontal, rows_are_the_same_on_every_instruction_set) {
   for (const Shape& shape : shapes) {
     SCOPED_TRACE(::testing::Message() << shape.samples << " to " << shape.outputs);
     const auto row = noise<std::int16_t>(padded_row(shape.samples), 255U << 6U);
-    if (table_of(shape).mode == AcrossTable::Mode::identity) continue;
+    if (table_of(shape).mode == HorizontalTable::Mode::identity) continue;
     const auto want = resampled(table_of(shape), row);
     for_each_target([&] { EXPECT_EQ(resampled(table_of(shape), row), want); });
   }
 }
 
-TEST(Across, rows_of_bytes_are_the_same_on_every_instruction_set) {
+TEST(Horizontal, rows_of_bytes_are_the_same_on_every_instruction_set) {
   for (const Shape& shape : shapes) {
     SCOPED_TRACE(::testing::Message() << shape.samples << " to " << shape.outputs);
     const auto bytes = noise<std::uint8_t>(static_cast<std::size_t>(shape.samples), 255);
@@ -81,7 +81,7 @@ TEST(Across, rows_of_bytes_are_the_same_on_every_instruction_set) {
       row[i] = static_cast<std::int16_t>(bytes[i] << 7);
     const auto want = resampled(table_of(shape), row);
     for_each_target([&] {
-      const AcrossTable table = table_of(shape);
+      const HorizontalTable table = table_of(shape);
       if (!table.takes_bytes()) return;
       std::vector<std::int16_t> out(padded_row(table.outputs));
       resample_bytes(bytes.data(), table, 7, out.data());
@@ -91,7 +91,7 @@ TEST(Across, rows_of_bytes_are_the_same_on_every_instruction_set) {
   }
 }
 
-TEST(Across, permutes_serve_what_fits_their_window) {
+TEST(Horizontal, permutes_serve_what_fits_their_window) {
   if (!takes_permutes()) GTEST_SKIP() << "this processor has no AVX-512";
   EXPECT_EQ(table_of({960, 640, Filter::bilinear, false}).permute.group, 32U);
   EXPECT_EQ(table_of({960, 320, Filter::bilinear, false}).permute.group, 16U);

@@ -20,9 +20,9 @@ struct Strips {
   std::atomic<int> count{0};
   std::atomic<bool> is_shared{false};
 
-  Strips(Parallel& parallel, std::int32_t of, std::int32_t least)
+  Strips(Parallel& parallel, std::int32_t of, std::int32_t minimum)
       : items(static_cast<std::size_t>(of)), callers(parallel.width()) {
-    parallel.for_strips(of, least, [&](std::int32_t begin, std::int32_t end, std::size_t slot) {
+    parallel.for_strips(of, minimum, [&](std::int32_t begin, std::int32_t end, std::size_t slot) {
       ++count;
       if (++callers.at(slot) > 1) is_shared = true;
       for (std::int32_t i = begin; i < end; ++i)

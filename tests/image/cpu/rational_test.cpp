@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Axes with small whole weights: which they are, and pictures that are filtered by them.
+// Axes with small whole weights: which they are, and images that are filtered by them.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -17,8 +17,8 @@ namespace halyard::testing {
 namespace {
 
 using image::AxisRequest;
-using image::make_whole_axis;
-using image::WholeAxis;
+using image::make_rational_axis;
+using image::RationalAxis;
 
 AxisRequest axis_of(int samples, int outputs, bool antialias) {
   AxisRequest r;
@@ -29,67 +29,67 @@ AxisRequest axis_of(int samples, int outputs, bool antialias) {
   return r;
 }
 
-std::vector<int> weights_of(const WholeAxis& axis, int x) {
-  const WholeAxis::Weights& all = axis.weights_of(x);
+std::vector<int> weights_of(const RationalAxis& axis, int x) {
+  const RationalAxis::Weights& all = axis.weights_of(x);
   return {all.begin(), all.begin() + axis.taps};
 }
 
-TEST(WholeAxis, knows_the_ratios_of_cameras_and_networks) {
-  const auto three = make_whole_axis(axis_of(1920, 640, true)).value();
+TEST(RationalAxis, knows_the_ratios_of_cameras_and_networks) {
+  const auto three = make_rational_axis(axis_of(1920, 640, true)).value();
   EXPECT_EQ(three.sum, 9);
   EXPECT_EQ(weights_of(three, 7), (std::vector{1, 2, 3, 2, 1}));
   EXPECT_EQ(three.first_of(7), 20);
-  const auto middle = make_whole_axis(axis_of(1920, 640, false)).value();
+  const auto middle = make_rational_axis(axis_of(1920, 640, false)).value();
   EXPECT_EQ(weights_of(middle, 3), (std::vector{1}));
   EXPECT_EQ(middle.first_of(3), 10);
-  const auto half = make_whole_axis(axis_of(960, 640, false)).value();
+  const auto half = make_rational_axis(axis_of(960, 640, false)).value();
   EXPECT_EQ(weights_of(half, 0), (std::vector{3, 1}));
   EXPECT_EQ(weights_of(half, 5), (std::vector{1, 3}));
   EXPECT_EQ(half.first_of(5), 7);
-  const auto widened = make_whole_axis(axis_of(960, 640, true)).value();
+  const auto widened = make_rational_axis(axis_of(960, 640, true)).value();
   EXPECT_EQ(weights_of(widened, 2), (std::vector{1, 5, 3}));
   EXPECT_EQ(widened.first_of(2), 2);
 }
 
-TEST(WholeAxis, counts_what_is_left_at_edges) {
-  const auto axis = make_whole_axis(axis_of(96, 32, true)).value();
+TEST(RationalAxis, counts_what_is_left_at_edges) {
+  const auto axis = make_rational_axis(axis_of(96, 32, true)).value();
   EXPECT_EQ(axis.sum_of(0), 8);
   EXPECT_EQ(axis.sum_of(1), 9);
   EXPECT_EQ(axis.sum_of(31), 8);
-  const auto repeats = make_whole_axis(axis_of(32, 64, false)).value();
+  const auto repeats = make_rational_axis(axis_of(32, 64, false)).value();
   EXPECT_EQ(repeats.sum_of(0), 4);
 }
 
-TEST(WholeAxis, leaves_all_others_alone) {
-  EXPECT_FALSE(make_whole_axis(axis_of(1000, 333, false)));  // no period
-  EXPECT_FALSE(make_whole_axis(axis_of(64, 48, false)));     // of three outputs
-  EXPECT_FALSE(make_whole_axis(axis_of(900, 30, true)));     // too many taps
-  EXPECT_FALSE(make_whole_axis(axis_of(16, 128, false)));    // four outputs beyond an edge
+TEST(RationalAxis, leaves_all_others_alone) {
+  EXPECT_FALSE(make_rational_axis(axis_of(1000, 333, false)));  // no period
+  EXPECT_FALSE(make_rational_axis(axis_of(64, 48, false)));     // of three outputs
+  EXPECT_FALSE(make_rational_axis(axis_of(900, 30, true)));     // too many taps
+  EXPECT_FALSE(make_rational_axis(axis_of(16, 128, false)));    // four outputs beyond an edge
   AxisRequest other = axis_of(96, 32, false);
   other.filter = Filter::bicubic;
-  EXPECT_FALSE(make_whole_axis(other));
+  EXPECT_FALSE(make_rational_axis(other));
   other.filter = Filter::box;
-  EXPECT_TRUE(make_whole_axis(other));
+  EXPECT_TRUE(make_rational_axis(other));
   other.mirrored = true;
-  EXPECT_FALSE(make_whole_axis(other));
+  EXPECT_FALSE(make_rational_axis(other));
 }
 
 /// Whether the plan of such a request is one of whole weights.
 bool is_whole(const Convert& c, ColorimetryMode mode = ColorimetryMode::fast) {
   const auto plan = image::make_plan(c, mode).value();
-  return image::make_whole(plan, 3) != nullptr;
+  return image::make_rational(plan, 3) != nullptr;
 }
 
-TEST(Whole, serves_what_it_is_made_for_and_nothing_else) {
+TEST(Rational, serves_what_it_is_made_for_and_nothing_else) {
   Random random(71);
   Convert c;
-  c.src = random_picture(random, 1920, 1080, PixelFormat::nv12);
-  c.dst = random_picture(random, 640, 640, PixelFormat::rgb);
+  c.src = random_image(random, 1920, 1080, PixelFormat::nv12);
+  c.dst = random_image(random, 640, 640, PixelFormat::rgb);
   c.fit = Fit::letterbox;
   for (const bool antialias : {false, true}) {
     for (const PixelFormat from : {PixelFormat::nv12, PixelFormat::yuyv, PixelFormat::rgb}) {
       c.antialias = antialias;
-      c.src = random_picture(random, 1920, 1080, from);
+      c.src = random_image(random, 1920, 1080, from);
       EXPECT_TRUE(is_whole(c)) << static_cast<int>(from) << antialias;
     }
   }
@@ -100,7 +100,7 @@ TEST(Whole, serves_what_it_is_made_for_and_nothing_else) {
   c.filter = Filter::lanczos3;
   EXPECT_FALSE(is_whole(c));
   c.filter = Filter::bilinear;
-  c.src = random_picture(random, 1000, 700, PixelFormat::nv12);
+  c.src = random_image(random, 1000, 700, PixelFormat::nv12);
   EXPECT_FALSE(is_whole(c));
 }
 
@@ -118,13 +118,13 @@ constexpr PixelFormat formats[] = {PixelFormat::nv12, PixelFormat::nv16, PixelFo
 Convert scaled(Random& random, PixelFormat from, Ratio ratio, int outputs, bool antialias) {
   const int periods = (outputs + ratio.outputs - 1) / ratio.outputs;
   Convert c;
-  c.src = random_picture(random, periods * ratio.samples, 6 * ratio.samples, from);
-  c.dst = random_picture(random, periods * ratio.outputs, 6 * ratio.outputs, PixelFormat::rgb);
+  c.src = random_image(random, periods * ratio.samples, 6 * ratio.samples, from);
+  c.dst = random_image(random, periods * ratio.outputs, 6 * ratio.outputs, PixelFormat::rgb);
   c.antialias = antialias;
   return c;
 }
 
-TEST(Whole, is_what_the_formula_says_on_every_instruction_set) {
+TEST(Rational, is_what_the_formula_says_on_every_instruction_set) {
   for_each_target([] {
     Random random(72);
     Judge judge({.threads = 1});
@@ -140,13 +140,13 @@ TEST(Whole, is_what_the_formula_says_on_every_instruction_set) {
   });
 }
 
-/// Whether all of a float picture of one channel is `value`.
-::testing::AssertionResult is_all(const Tensor& picture, float value) {
-  const TensorMap map = picture.map(Access::read).value();
-  for (int y = 0; y < static_cast<int>(picture.height()); ++y) {
+/// Whether all of a float image of one channel is `value`.
+::testing::AssertionResult is_all(const Tensor& image, float value) {
+  const TensorMap map = image.map(Access::read).value();
+  for (int y = 0; y < static_cast<int>(image.height()); ++y) {
     const auto* row = reinterpret_cast<const float*>(
         map.plane(0).data + static_cast<std::size_t>(y) * map.plane(0).stride_bytes);
-    for (std::size_t x = 0; x < picture.width(); ++x) {
+    for (std::size_t x = 0; x < image.width(); ++x) {
       if (row[x] == value) continue;
       return ::testing::AssertionFailure() << row[x] << " at " << x << " " << y;
     }
@@ -154,15 +154,15 @@ TEST(Whole, is_what_the_formula_says_on_every_instruction_set) {
   return ::testing::AssertionSuccess();
 }
 
-TEST(Whole, keeps_white_exactly_white) {
+TEST(Rational, keeps_white_exactly_white) {
   Random random(78);
   Processor processor = Processor::create({.threads = 1}).value();
   for_each_target([&] {
     for (const Ratio ratio : ratios) {
       for (const bool antialias : {false, true}) {
         Convert c = scaled(random, PixelFormat::grey, ratio, 40, antialias);
-        c.dst = random_picture(random, static_cast<int>(c.dst.width()),
-                               static_cast<int>(c.dst.height()), PixelFormat::grey, DType::f32);
+        c.dst = random_image(random, static_cast<int>(c.dst.width()),
+                             static_cast<int>(c.dst.height()), PixelFormat::grey, DType::f32);
         c.normalize = Normalize{{1, 1, 1, 1}, {}};
         std::memset(c.src.map(Access::write).value().writable(), 255, c.src.size_bytes());
         ASSERT_TRUE(processor.convert(c));
@@ -172,7 +172,7 @@ TEST(Whole, keeps_white_exactly_white) {
   });
 }
 
-TEST(Whole, is_right_at_every_width) {
+TEST(Rational, is_right_at_every_width) {
   Random random(73);
   Judge judge({.threads = 1});
   for (const PixelFormat from : {PixelFormat::nv12, PixelFormat::yuyv, PixelFormat::rgb}) {
@@ -185,39 +185,39 @@ TEST(Whole, is_right_at_every_width) {
   }
 }
 
-TEST(Whole, begins_and_ends_with_any_crop) {
+TEST(Rational, begins_and_ends_with_any_crop) {
   Random random(74);
   Judge judge({.threads = 1});
   for (const PixelFormat from : formats) {
-    for (int turn = 0; turn < 24 / slowness + 4 && !judge.gives_up(); ++turn) {
+    for (int orientation = 0; orientation < 24 / slowness + 4 && !judge.gives_up(); ++orientation) {
       Convert c;
-      c.src = random_picture(random, 200 + turn % 3, 61, from);
+      c.src = random_image(random, 200 + orientation % 3, 61, from);
       const int outputs = pick(random, 16, 50);
       const Ratio ratio = ratios[pick(random, 0, 2)];
       const double width = static_cast<double>(outputs / 2 * 2) * ratio.samples / ratio.outputs;
       const double height = 10.0 * ratio.samples / ratio.outputs;
-      const double part = turn % 4 == 0 ? 0.5 : 0;
+      const double part = orientation % 4 == 0 ? 0.5 : 0;
       c.crop = RegionF(pick(random, 0, 199 - static_cast<int>(width)) + part,
                        pick(random, 0, 60 - static_cast<int>(height)), width, height);
-      c.dst = random_picture(random, outputs / 2 * 2, 10, PixelFormat::rgba);
-      c.antialias = turn % 2 != 0;
-      c.filter = turn % 5 == 0 ? Filter::box : Filter::bilinear;
-      c.flip = turn % 7 == 0 ? Flip::vertical : Flip::none;
-      c.rotation = turn % 11 == 0 ? Rotation::cw180 : Rotation::none;
+      c.dst = random_image(random, outputs / 2 * 2, 10, PixelFormat::rgba);
+      c.antialias = orientation % 2 != 0;
+      c.filter = orientation % 5 == 0 ? Filter::box : Filter::bilinear;
+      c.flip = orientation % 7 == 0 ? Flip::vertical : Flip::none;
+      c.rotation = orientation % 11 == 0 ? Rotation::cw180 : Rotation::none;
       judge.compare(c);
     }
   }
 }
 
-TEST(Whole, reads_and_writes_nothing_beside_the_picture) {
+TEST(Rational, reads_and_writes_nothing_beside_the_image) {
   Random random(75);
   Judge judge({.threads = 1});
   for (const PixelFormat from : formats) {
     for (const Edge edge : {Edge::begin, Edge::end}) {
       for (const int outputs : {16, 31, 32, 64, 65}) {
         Convert c;
-        c.src = guarded_picture(random, {outputs * 3, 12}, from, DType::u8, edge, true);
-        c.dst = guarded_picture(random, {outputs, 4}, PixelFormat::rgb, DType::u8, edge, false);
+        c.src = guarded_image(random, {outputs * 3, 12}, from, DType::u8, edge, true);
+        c.dst = guarded_image(random, {outputs, 4}, PixelFormat::rgb, DType::u8, edge, false);
         c.antialias = outputs != 31;
         judge.compare(c);
       }
@@ -225,12 +225,12 @@ TEST(Whole, reads_and_writes_nothing_beside_the_picture) {
   }
 }
 
-TEST(Whole, gives_the_same_bits_for_any_count_of_threads) {
+TEST(Rational, gives_the_same_bits_for_any_count_of_threads) {
   Random random(76);
   for (const PixelFormat from : {PixelFormat::nv12, PixelFormat::yuyv, PixelFormat::rgb}) {
     Convert c;
-    c.src = random_picture(random, 960, 540, from);
-    c.dst = random_picture(random, 320, 320, PixelFormat::rgb);
+    c.src = random_image(random, 960, 540, from);
+    c.dst = random_image(random, 320, 320, PixelFormat::rgb);
     c.fit = Fit::letterbox;
     c.antialias = true;
     std::vector<std::byte> want;
@@ -243,7 +243,7 @@ TEST(Whole, gives_the_same_bits_for_any_count_of_threads) {
   }
 }
 
-TEST(Whole, gives_the_same_bits_on_every_instruction_set) {
+TEST(Rational, gives_the_same_bits_on_every_instruction_set) {
   Random random(77);
   for (const PixelFormat from : formats) {
     for (const bool antialias : {false, true}) {

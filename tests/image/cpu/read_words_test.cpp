@@ -18,18 +18,19 @@ using halyard::testing::code_at;
 using halyard::testing::for_each_target;
 
 TEST(ReadKernel, scales_words_so_that_they_round_to_the_nearest_codes) {
-  std::vector<std::uint16_t> words(65536);
-  std::iota(words.begin(), words.end(), 0);
+  std::vector<std::uint16_t> request(65536);
+  std::iota(request.begin(), request.end(), 0);
   for (const int bits : {9, 10, 12, 16}) {
-    const int most = (1 << bits) - 1;
+    const int maximum = (1 << bits) - 1;
     for (const int fraction : {6, 7}) {
       for_each_target([&] {
-        std::vector<std::int16_t> out(words.size());
-        scale_words(reinterpret_cast<const std::byte*>(words.data()), most + 1,
-                    static_cast<float>(255.0 * (1 << fraction) / most), fraction, out.data());
-        for (int word = 0; word <= most; ++word) {
+        std::vector<std::int16_t> out(request.size());
+        scale_u16(reinterpret_cast<const std::byte*>(request.data()), maximum + 1,
+                  static_cast<float>(255.0 * (1 << fraction) / maximum), fraction, out.data());
+        for (int word = 0; word <= maximum; ++word) {
           const int code = (out[static_cast<std::size_t>(word)] + (1 << fraction >> 1)) >> fraction;
-          ASSERT_EQ(code, (word * 255 + most / 2) / most) << word << " of " << bits << " bits";
+          ASSERT_EQ(code, (word * 255 + maximum / 2) / maximum)
+              << word << " of " << bits << " bits";
         }
       });
     }
@@ -37,10 +38,10 @@ TEST(ReadKernel, scales_words_so_that_they_round_to_the_nearest_codes) {
 }
 
 TEST(WideGrey, becomes_the_nearest_codes_in_both_modes) {
-  std::vector<std::uint16_t> words(65536);
-  std::iota(words.begin(), words.end(), 0);
+  std::vector<std::uint16_t> request(65536);
+  std::iota(request.begin(), request.end(), 0);
   const Tensor src = Tensor::create_image(256, 256, PixelFormat::grey, DType::u16).value();
-  std::memcpy(src.map(Access::write)->plane(0).writable, words.data(), 2 * words.size());
+  std::memcpy(src.map(Access::write)->plane(0).writable, request.data(), 2 * request.size());
   const Tensor dst = Tensor::create_image(256, 256, PixelFormat::grey).value();
   for (const ColorimetryMode mode : {ColorimetryMode::fast, ColorimetryMode::exact}) {
     auto processor = Processor::create({.threads = 1, .colorimetry_mode = mode}).value();

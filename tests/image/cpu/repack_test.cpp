@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RGB and grey pictures whose bytes stay and whose channels come together, apart, or go, against
+// RGB and grey images whose bytes stay and whose channels come together, apart, or go, against
 // the reference.
 #include <gtest/gtest.h>
 
@@ -29,18 +29,18 @@ constexpr PixelFormat targets[] = {PixelFormat::rgb,        PixelFormat::bgr,
 Convert same_size(Random& random, PixelFormat from, PixelFormat to, int width, int height,
                   DType dtype = DType::u8) {
   Convert request;
-  request.src = random_picture(random, width, height, from, DType::u8, 6, 2);
-  request.dst = random_picture(random, width, height, to, dtype, 5, 3);
+  request.src = random_image(random, width, height, from, DType::u8, 6, 2);
+  request.dst = random_image(random, width, height, to, dtype, 5, 3);
   return request;
 }
 
-bool is_regrouped(const Convert& request) {
+bool is_repacked(const Convert& request) {
   const auto plan = image::make_plan(request);
   EXPECT_TRUE(plan) << plan.error().message();
-  return plan && image::compile_regroup(*plan) != nullptr;
+  return plan && image::compile_repack(*plan) != nullptr;
 }
 
-TEST(Regroup, every_pair_of_formats_equals_the_reference) {
+TEST(Repack, every_pair_of_formats_equals_the_reference) {
   Random random(71);
   Judge judge;
   for (const PixelFormat from : sources) {
@@ -50,7 +50,7 @@ TEST(Regroup, every_pair_of_formats_equals_the_reference) {
           for (const int width : {1, 7, 8, 9, 31, 32, 33, 65, 131}) {
             Convert request = same_size(random, from, to, width, pick(random, 1, 5), dtype);
             request.bgr = bgr;
-            ASSERT_TRUE(is_regrouped(request)) << describe(request);
+            ASSERT_TRUE(is_repacked(request)) << describe(request);
             judge.compare(request);
           }
         }
@@ -59,7 +59,7 @@ TEST(Regroup, every_pair_of_formats_equals_the_reference) {
   }
 }
 
-TEST(Regroup, every_width_equals_the_reference) {
+TEST(Repack, every_width_equals_the_reference) {
   Random random(72);
   Judge judge;
   for (int width = 1; width <= 140; ++width) {
@@ -70,7 +70,7 @@ TEST(Regroup, every_width_equals_the_reference) {
   }
 }
 
-TEST(Regroup, crops_and_pads_equal_the_reference) {
+TEST(Repack, crops_and_pads_equal_the_reference) {
   Random random(73);
   Judge judge;
   for (const PixelFormat from : sources) {
@@ -81,34 +81,34 @@ TEST(Regroup, crops_and_pads_equal_the_reference) {
       request.place = Region{pick(random, 0, 9), pick(random, 0, 3),
                              static_cast<std::int32_t>(request.crop->width),
                              static_cast<std::int32_t>(request.crop->height)};
-      ASSERT_TRUE(is_regrouped(request)) << describe(request);
+      ASSERT_TRUE(is_repacked(request)) << describe(request);
       judge.compare(request);
     }
   }
 }
 
-TEST(Regroup, what_changes_bytes_or_places_goes_another_way) {
+TEST(Repack, what_changes_bytes_or_places_goes_another_way) {
   Random random(74);
   const Convert plain = same_size(random, PixelFormat::rgb, PixelFormat::rgba, 16, 8);
-  ASSERT_TRUE(is_regrouped(plain));
-  Convert turned = plain;
-  turned.rotation = Rotation::cw180;
-  EXPECT_FALSE(is_regrouped(turned));
+  ASSERT_TRUE(is_repacked(plain));
+  Convert rotated = plain;
+  rotated.rotation = Rotation::cw180;
+  EXPECT_FALSE(is_repacked(rotated));
   Convert smaller = plain;
   smaller.place = Region{0, 0, 8, 8};
-  EXPECT_FALSE(is_regrouped(smaller));
-  EXPECT_FALSE(is_regrouped(same_size(random, PixelFormat::nv12, PixelFormat::rgb, 16, 8)));
-  EXPECT_FALSE(is_regrouped(same_size(random, PixelFormat::rgb, PixelFormat::grey, 16, 8)));
+  EXPECT_FALSE(is_repacked(smaller));
+  EXPECT_FALSE(is_repacked(same_size(random, PixelFormat::nv12, PixelFormat::rgb, 16, 8)));
+  EXPECT_FALSE(is_repacked(same_size(random, PixelFormat::rgb, PixelFormat::grey, 16, 8)));
   Convert floats = plain;
   floats.dst = Tensor::create_image(16, 8, PixelFormat::rgba, DType::f32).value();
-  EXPECT_FALSE(is_regrouped(floats));
+  EXPECT_FALSE(is_repacked(floats));
   Convert faded = same_size(random, PixelFormat::rgba, PixelFormat::planar_rgba, 16, 8);
-  ASSERT_TRUE(is_regrouped(faded));
+  ASSERT_TRUE(is_repacked(faded));
   faded.alpha = AlphaStep::premultiply;
-  EXPECT_FALSE(is_regrouped(faded));
+  EXPECT_FALSE(is_repacked(faded));
 }
 
-TEST(Regroup, every_target_gives_the_same_bytes) {
+TEST(Repack, every_target_gives_the_same_bytes) {
   Random random(75);
   auto processor = Processor::create().value();
   for (const PixelFormat from : sources) {
@@ -125,21 +125,21 @@ TEST(Regroup, every_target_gives_the_same_bytes) {
 }
 
 // Rows of exactly their size, each from the heap: what is beside them is AddressSanitizer's.
-TEST(Regroup, rows_end_where_their_memory_ends) {
+TEST(Repack, rows_end_where_their_memory_ends) {
   for (std::size_t pixels = 1; pixels <= 80; ++pixels) {
     const auto in = std::make_unique<std::uint8_t[]>(3 * pixels);
     const auto out = std::make_unique<std::uint8_t[]>(4 * pixels);
     for (std::size_t i = 0; i < 3 * pixels; ++i)
       in[i] = static_cast<std::uint8_t>(i);
-    image::RegroupJob job;
-    job.from = image::RegroupJob::Group::packed3;
-    job.to = image::RegroupJob::Group::packed4;
+    image::RepackJob job;
+    job.from = image::RepackJob::Group::packed3;
+    job.to = image::RepackJob::Group::packed4;
     job.width = pixels;
     job.in[0] = in.get();
     job.out[0] = out.get();
     for_each_target([&] {
       std::fill_n(out.get(), 4 * pixels, std::uint8_t{1});
-      image::regroup_rows(job);
+      image::repack_rows(job);
       for (std::size_t x = 0; x < pixels; ++x) {
         ASSERT_EQ(std::memcmp(out.get() + 4 * x, in.get() + 3 * x, 3), 0) << pixels << " " << x;
         ASSERT_EQ(out[4 * x + 3], 255);

@@ -96,8 +96,8 @@ void expect_blend(Random& random, Split split, int groups, int taps, bool negati
   const std::size_t bytes = group_bytes(split) * static_cast<std::size_t>(groups);
   const Sources from = random_sources(random, taps, bytes);
   const AxisTaps exact = one_output(random, taps, negative);
-  const DownTable table(exact, {true, 16, !negative});
-  const DownTable::Row row = table.row(0);
+  const VerticalTable table(exact, {true, 16, !negative});
+  const VerticalTable::Row row = table.row(0);
   BlendBytes job;
   job.fraction = negative ? 6 : 7;
   job.split = split;
@@ -128,7 +128,7 @@ void expect_blend(Random& random, Split split, int groups, int taps, bool negati
   });
 }
 
-TEST(DownKernel, blends_bytes_of_every_split_at_every_width) {
+TEST(VerticalKernel, blends_bytes_of_every_split_at_every_width) {
   Random random(1);
   for (const Split split : {Split::whole, Split::pairs, Split::triples, Split::quads,
                             Split::luma_first, Split::luma_last}) {
@@ -140,7 +140,7 @@ TEST(DownKernel, blends_bytes_of_every_split_at_every_width) {
   }
 }
 
-TEST(DownKernel, keeps_its_precision_with_hundreds_of_rows) {
+TEST(VerticalKernel, keeps_its_precision_with_hundreds_of_rows) {
   Random random(2);
   for (const int taps : {2, 7, 16, 17, 100, 501}) {
     expect_blend(random, Split::whole, 70, taps, false);
@@ -148,7 +148,7 @@ TEST(DownKernel, keeps_its_precision_with_hundreds_of_rows) {
   }
 }
 
-TEST(DownKernel, leaves_out_the_rows_that_nobody_asked_for) {
+TEST(VerticalKernel, leaves_out_the_rows_that_nobody_asked_for) {
   const auto bytes = std::vector<std::uint8_t>(4 * 70, 9);
   const std::uint8_t* row = bytes.data();
   for (const Split split : {Split::pairs, Split::triples, Split::quads, Split::luma_first}) {
@@ -164,10 +164,10 @@ TEST(DownKernel, leaves_out_the_rows_that_nobody_asked_for) {
   }
 }
 
-TEST(DownKernel, keeps_black_black_and_white_white) {
+TEST(VerticalKernel, keeps_black_black_and_white_white) {
   Random random(3);
   for (int taps = 1; taps <= 16; ++taps) {
-    const DownTable table(one_output(random, taps, false), {true, 16, true});
+    const VerticalTable table(one_output(random, taps, false), {true, 16, true});
     for (const int code : {0, 255}) {
       const std::vector<std::uint8_t> bytes(64, static_cast<std::uint8_t>(code));
       const std::vector<const std::uint8_t*> rows(static_cast<std::size_t>(taps), bytes.data());
@@ -185,13 +185,13 @@ TEST(DownKernel, keeps_black_black_and_white_white) {
   }
 }
 
-TEST(DownKernel, blends_rows_of_samples_with_and_without_fine_weights) {
+TEST(VerticalKernel, blends_rows_of_samples_with_and_without_fine_weights) {
   Random random(4);
   for (const int taps : {2, 3, 4, 6, 16, 17, 200, 1500}) {
     for (const bool negative : {false, true}) {
       const int samples = pick(random, 1, 100);
       const AxisTaps exact = one_output(random, taps, negative);
-      const DownTable table(exact, {});
+      const VerticalTable table(exact, {});
       EXPECT_EQ(table.row(0).fine, taps > 16);
       std::vector<std::vector<std::int16_t>> rows;
       std::vector<const std::int16_t*> pointers;
@@ -220,7 +220,7 @@ TEST(DownKernel, blends_rows_of_samples_with_and_without_fine_weights) {
 
 // ---- across --------------------------------------------------------------------------------
 
-struct AcrossCase {
+struct HorizontalCase {
   int inputs;
   int outputs;
   Filter filter;
@@ -262,16 +262,16 @@ void expect_row(const std::vector<double>& want, double unit, const Resample& re
   });
 }
 
-void expect_across(Random& random, const AcrossCase& c, Seen& seen) {
+void expect_horizontal(Random& random, const HorizontalCase& c, Seen& seen) {
   SCOPED_TRACE(::testing::Message() << c.inputs << " -> " << c.outputs << " filter "
                                     << static_cast<int>(c.filter) << (c.antialias ? " wide" : ""));
   const AxisRequest request{
       0, static_cast<double>(c.inputs), 0, c.inputs, c.outputs, c.mirrored, c.filter, c.antialias};
   AxisTaps taps;
   make_taps(request, taps);
-  const AcrossUse use{0, c.inputs, c.few};
-  const AcrossTable table = make_across(request, use);
-  if (table.mode == AcrossTable::Mode::identity) {
+  const HorizontalUse use{0, c.inputs, c.few};
+  const HorizontalTable table = make_horizontal(request, use);
+  if (table.mode == HorizontalTable::Mode::identity) {
     ++seen.modes[0];
     return;
   }
@@ -280,7 +280,7 @@ void expect_across(Random& random, const AcrossCase& c, Seen& seen) {
   for (int i = 0; i < c.inputs; ++i)
     exact.push_back(row[static_cast<std::size_t>(i)] / 64.0);
   expect_row(exact_row(taps, exact), 1 / 64.0, [&](std::int16_t* out) {
-    const AcrossTable here = make_across(request, use);
+    const HorizontalTable here = make_horizontal(request, use);
     ++seen.modes[static_cast<std::size_t>(here.mode)];
     resample_row(row.data(), here, out);
   });
@@ -294,7 +294,7 @@ void expect_across(Random& random, const AcrossCase& c, Seen& seen) {
     std::transform(bytes.begin(), bytes.end(), samples.begin(),
                    [&](std::uint8_t byte) { return static_cast<std::int16_t>(byte << fraction); });
     expect_row(exact_row(taps, exact), 1.0 / (1 << fraction), [&](std::int16_t* out) {
-      const AcrossTable here = make_across(request, use);
+      const HorizontalTable here = make_horizontal(request, use);
       picked = picked || !here.pick.empty();
       here.takes_bytes() ? resample_bytes(bytes.data(), here, fraction, out)
                          : resample_row(samples.data(), here, out);
@@ -303,7 +303,7 @@ void expect_across(Random& random, const AcrossCase& c, Seen& seen) {
   seen.picks += picked ? 1 : 0;
 }
 
-TEST(AcrossKernel, resamples_rows_in_every_mode_at_every_width) {
+TEST(HorizontalKernel, resamples_rows_in_every_mode_at_every_width) {
   Random random(5);
   Seen seen;
   for (const int outputs : widths()) {
@@ -312,28 +312,29 @@ TEST(AcrossKernel, resamples_rows_in_every_mode_at_every_width) {
       const auto filter = static_cast<Filter>(pick(random, 0, 4));
       const bool antialias = pick(random, 0, 1) != 0;
       const bool mirrored = pick(random, 0, 1) != 0;
-      expect_across(random, {inputs, outputs, filter, antialias, mirrored}, seen);
-      expect_across(random, {inputs, outputs, Filter::bilinear, antialias, mirrored}, seen);
+      expect_horizontal(random, {inputs, outputs, filter, antialias, mirrored}, seen);
+      expect_horizontal(random, {inputs, outputs, Filter::bilinear, antialias, mirrored}, seen);
     }
   }
-  for (std::size_t mode = 0; mode < static_cast<std::size_t>(AcrossTable::Mode::permuted); ++mode)
+  for (std::size_t mode = 0; mode < static_cast<std::size_t>(HorizontalTable::Mode::permuted);
+       ++mode)
     EXPECT_GT(seen.modes[mode], 0) << mode;
   EXPECT_GT(seen.bytes, seen.picks);
   EXPECT_GT(seen.picks, 0);
 }
 
-TEST(AcrossKernel, keeps_its_precision_with_thousands_of_taps) {
+TEST(HorizontalKernel, keeps_its_precision_with_thousands_of_taps) {
   Random random(6);
   Seen seen;
   for (const Filter filter : {Filter::bilinear, Filter::lanczos3, Filter::box})
-    expect_across(random, {5000, 3, filter, true, false}, seen);
+    expect_horizontal(random, {5000, 3, filter, true, false}, seen);
 }
 
-TEST(AcrossKernel, takes_fine_weights_from_as_few_taps_as_told) {
+TEST(HorizontalKernel, takes_fine_weights_from_as_few_taps_as_told) {
   Random random(7);
   Seen seen;
-  expect_across(random, {50, 70, Filter::bicubic, false, false, 2}, seen);
-  EXPECT_GT(seen.modes[static_cast<std::size_t>(AcrossTable::Mode::many)], 0);
+  expect_horizontal(random, {50, 70, Filter::bicubic, false, false, 2}, seen);
+  EXPECT_GT(seen.modes[static_cast<std::size_t>(HorizontalTable::Mode::many)], 0);
 }
 
 // ---- read ----------------------------------------------------------------------------------
@@ -345,8 +346,8 @@ TEST(ReadKernel, scales_samples_and_touches_nothing_beside_them) {
     const auto bytes = random_bytes(random, 2 * samples);
     for_each_target([&] {
       std::vector<std::int16_t> out(samples + 1, guard);
-      scale_words(reinterpret_cast<const std::byte*>(bytes.data()), width, 32640.0F / 4095, 7,
-                  out.data());
+      scale_u16(reinterpret_cast<const std::byte*>(bytes.data()), width, 32640.0F / 4095, 7,
+                out.data());
       for (std::size_t x = 0; x < samples; ++x) {
         const int word = bytes[2 * x] + 256 * bytes[2 * x + 1];
         const double want = std::min(word * 32640.0 / 4095, 32767.0);

@@ -26,7 +26,7 @@ bool has(const Region& r, int x, int y) {
 }
 
 /// Sample by sample, from the definition.
-void pad_expected(const Plan& plan, const Region& kept, const Frame& frame) {
+void pad_expected(const Plan& plan, const Region& kept, const MappedImages& frame) {
   for (std::size_t c = 0; c < plan.dst.channels->count; ++c) {
     const TargetChannel& to = frame.target[c];
     // The last pair of a packed YUV row is whole, its second luma too.
@@ -48,7 +48,7 @@ void expect_padded(const Plan& plan, const Region& kept, std::size_t extra) {
   Target expected(plan, extra);
   pad_expected(plan, kept, expected.frame);
   Target actual(plan, extra);
-  const PadFill pad(plan, kept);
+  const PadWriter pad(plan, kept);
   const int height = plan.dst.size.height;
   const int cut = height / 4 * 2;  // in two strips
   pad.fill(actual.frame, cut, height);
@@ -71,7 +71,7 @@ void expect_padded_everywhere(const Plan& plan, std::size_t extra) {
   expect_padded(plan, {0, 0, w, h}, extra);
 }
 
-TEST(PadFill, fills_what_is_not_kept_in_every_format) {
+TEST(PadWriter, fills_what_is_not_kept_in_every_format) {
   for (const PixelFormat format : all_formats) {
     for (const Size size : {Size{9, 7}, Size{1030, 6}}) {
       for (const std::size_t extra : {0, 12}) {
@@ -85,7 +85,7 @@ TEST(PadFill, fills_what_is_not_kept_in_every_format) {
   }
 }
 
-TEST(PadFill, fills_with_values_of_every_type) {
+TEST(PadWriter, fills_with_values_of_every_type) {
   const ValueMap values{ValueMap::Kind::affine, {0.1F, 0.2F, 0.3F, 1}, {-1, 0, 1, 0}};
   for (const PixelFormat format : {PixelFormat::rgb, PixelFormat::bgra, PixelFormat::planar_rgb}) {
     for (const DType dtype :

@@ -15,7 +15,7 @@
 namespace halyard::testing {
 
 using image::ChannelSite;
-using image::Frame;
+using image::MappedImages;
 using image::Plan;
 using image::TargetChannel;
 using image::ValueMap;
@@ -26,7 +26,7 @@ inline constexpr std::byte untouched{0xA5};
 /// A destination in memory of its own, each plane between guards.
 struct Target {
   std::array<std::vector<std::byte>, 4> planes;
-  Frame frame;
+  MappedImages frame;
 
   Target(const Plan& plan, std::size_t extra) {
     const std::size_t sample = size_of(plan.dst.dtype);

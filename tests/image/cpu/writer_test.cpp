@@ -39,9 +39,9 @@ struct Results {
   Results(Random& random, bool wants_codes, int fraction) {
     for (std::size_t c = 0; c < 4; ++c) {
       for (std::size_t y = 0; y < 2; ++y) {
-        const auto value = [&](int most) {
+        const auto value = [&](int maximum) {
           const int kind = pick(random, 0, 7);
-          return kind == 0 ? 0 : kind == 1 ? most : pick(random, 0, most);
+          return kind == 0 ? 0 : kind == 1 ? maximum : pick(random, 0, maximum);
         };
         for (std::size_t x = 0; x < stride; ++x) {
           codes[c][y].push_back(static_cast<std::uint8_t>(value(255)));
@@ -55,7 +55,7 @@ struct Results {
 };
 
 /// What the piece must leave behind, from the definition alone.
-void store_expected(const Plan& plan, int fraction, const Frame& frame, const Piece& piece) {
+void store_expected(const Plan& plan, int fraction, const MappedImages& frame, const Piece& piece) {
   for (std::size_t c = 0; c < plan.dst.channels->count; ++c) {
     const TargetChannel& target = frame.target[c];
     const int wide = 1 << target.shift_x;
@@ -95,7 +95,7 @@ const Results& results_of(bool wants_codes, int fraction) {
   return wants_codes ? codes : fraction == 6 ? coarse : fine;
 }
 
-/// One piece at (x, y) of a picture that ends with it.
+/// One piece at (x, y) of an image that ends with it.
 void expect_stored(const Plan& plan, int fraction, int x, int y) {
   const std::unique_ptr<const Writer> writer = make_writer(plan, fraction);
   const Results& results = results_of(writer->wants_codes(), fraction);

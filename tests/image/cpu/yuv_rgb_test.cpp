@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The direct way: YUV pictures to RGB and grey at their own size, against the reference.
+// The direct way: YUV images to RGB and grey at their own size, against the reference.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,18 +27,18 @@ constexpr PixelFormat targets[] = {
 
 Convert same_size(Random& random, PixelFormat from, PixelFormat to, int width, int height) {
   Convert request;
-  request.src = random_picture(random, width, height, from, DType::u8, 6, 2);
-  request.dst = random_picture(random, width, height, to, DType::u8, 5, 3);
+  request.src = random_image(random, width, height, from, DType::u8, 6, 2);
+  request.dst = random_image(random, width, height, to, DType::u8, 5, 3);
   return request;
 }
 
 bool is_direct(const Convert& request) {
   const auto plan = image::make_plan(request);
   EXPECT_TRUE(plan) << plan.error().message();
-  return plan && image::compile_direct(*plan) != nullptr;
+  return plan && image::compile_yuv_rgb(*plan) != nullptr;
 }
 
-TEST(Direct, every_pair_of_formats_equals_the_reference) {
+TEST(YuvRgb, every_pair_of_formats_equals_the_reference) {
   Random random(51);
   Judge judge;
   for (const PixelFormat from : sources) {
@@ -52,7 +52,7 @@ TEST(Direct, every_pair_of_formats_equals_the_reference) {
   }
 }
 
-TEST(Direct, every_width_equals_the_reference) {
+TEST(YuvRgb, every_width_equals_the_reference) {
   Random random(52);
   Judge judge;
   for (int width = 1; width <= 160; ++width) {
@@ -63,7 +63,7 @@ TEST(Direct, every_width_equals_the_reference) {
   }
 }
 
-TEST(Direct, crops_that_begin_on_any_row_and_pads_equal_the_reference) {
+TEST(YuvRgb, crops_that_begin_on_any_row_and_pads_equal_the_reference) {
   Random random(53);
   Judge judge;
   for (const PixelFormat from : sources) {
@@ -81,7 +81,7 @@ TEST(Direct, crops_that_begin_on_any_row_and_pads_equal_the_reference) {
   }
 }
 
-TEST(Direct, matrices_and_ranges_equal_the_reference) {
+TEST(YuvRgb, matrices_and_ranges_equal_the_reference) {
   Random random(54);
   Judge judge;
   for (const ColorEncoding encoding :
@@ -99,7 +99,7 @@ TEST(Direct, matrices_and_ranges_equal_the_reference) {
   }
 }
 
-TEST(Direct, signed_planes_and_swapped_colours_equal_the_reference) {
+TEST(YuvRgb, signed_planes_and_swapped_colours_equal_the_reference) {
   Random random(55);
   Judge judge;
   for (const PixelFormat from : sources) {
@@ -110,13 +110,13 @@ TEST(Direct, signed_planes_and_swapped_colours_equal_the_reference) {
       judge.compare(request);
     }
     Convert request = same_size(random, from, PixelFormat::planar_rgba, 75, 5);
-    request.dst = random_picture(random, 75, 5, PixelFormat::planar_rgba, DType::i8, 5, 3);
+    request.dst = random_image(random, 75, 5, PixelFormat::planar_rgba, DType::i8, 5, 3);
     ASSERT_TRUE(is_direct(request));
     judge.compare(request);
   }
 }
 
-TEST(Direct, what_is_resampled_turned_or_exact_goes_another_way) {
+TEST(YuvRgb, what_is_resampled_turned_or_exact_goes_another_way) {
   Random random(56);
   const Convert plain = same_size(random, PixelFormat::nv12, PixelFormat::rgb, 16, 8);
   ASSERT_TRUE(is_direct(plain));
@@ -135,10 +135,10 @@ TEST(Direct, what_is_resampled_turned_or_exact_goes_another_way) {
   EXPECT_FALSE(is_direct(smaller));
   const auto exact = image::make_plan(plain, ColorimetryMode::exact);
   ASSERT_TRUE(exact);
-  EXPECT_EQ(image::compile_direct(*exact), nullptr);
+  EXPECT_EQ(image::compile_yuv_rgb(*exact), nullptr);
 }
 
-TEST(Direct, every_target_gives_the_same_bytes) {
+TEST(YuvRgb, every_target_gives_the_same_bytes) {
   Random random(57);
   auto processor = Processor::create().value();
   for (const PixelFormat from : sources) {
@@ -154,7 +154,7 @@ TEST(Direct, every_target_gives_the_same_bytes) {
   }
 }
 
-TEST(Direct, stores_past_the_cache_write_the_same_bytes) {
+TEST(YuvRgb, stores_past_the_cache_write_the_same_bytes) {
   Random random(58);
   constexpr std::size_t width = 333;
   std::array<std::array<std::uint8_t, width + 1>, 2> in;
@@ -162,8 +162,8 @@ TEST(Direct, stores_past_the_cache_write_the_same_bytes) {
     for (std::uint8_t& byte : row)
       byte = static_cast<std::uint8_t>(random());
   }
-  image::DirectJob job;
-  job.store = image::DirectJob::Store::packed4;
+  image::YuvRgbJob job;
+  job.store = image::YuvRgbJob::Store::packed4;
   job.width = width;
   job.matrix = {16, 112, 19077, 17306, 14686, 1749, 4366};
   job.luma[0] = in[0].data();
@@ -173,10 +173,10 @@ TEST(Direct, stores_past_the_cache_write_the_same_bytes) {
     alignas(64) std::array<std::uint8_t, 4 * width + 64> streamed{};
     job.streams = false;
     job.out[0][0] = plain.data() + offset;
-    image::direct_rows(job);
+    image::yuv_rgb_rows(job);
     job.streams = true;
     job.out[0][0] = streamed.data() + offset;
-    image::direct_rows(job);
+    image::yuv_rgb_rows(job);
     image::direct_flush();
     EXPECT_EQ(plain, streamed);
     EXPECT_GT(std::count(plain.begin(), plain.end(), 255), width - 1);

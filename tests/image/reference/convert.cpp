@@ -14,7 +14,7 @@ struct Reach {
   int lowest, highest;
 };
 
-// Samples of a plane that [begin, begin + length) of the picture touches.
+// Samples of a plane that [begin, begin + length) of the image touches.
 Reach touched(double begin, double length, int shift, int held) {
   const double per_sample = 1 << shift;
   const int lowest = static_cast<int>(std::floor(begin / per_sample));
@@ -42,7 +42,7 @@ class Sampling {
   std::optional<SourcePixel> at(int x, int y) const {
     const Region& r = geometry_.content;
     if (x < r.x || y < r.y || x >= r.x + r.width || y >= r.y + r.height) return std::nullopt;
-    return request_.affine ? mapped(x, y) : turned(x - r.x, y - r.y);
+    return request_.affine ? mapped(x, y) : rotated(x - r.x, y - r.y);
   }
 
  private:
@@ -57,11 +57,11 @@ class Sampling {
     for (std::size_t c = 0; c < planes_.size(); ++c) {
       const Plane& plane = planes_[c];
       const bool swaps = geometry_.swaps;
-      const int across = swaps ? geometry_.content.height : geometry_.content.width;
-      const int down = swaps ? geometry_.content.width : geometry_.content.height;
-      columns_[c] = make_axis(plane, crop.x, crop.width, plane.shift_x, plane.columns, across,
+      const int horizontal = swaps ? geometry_.content.height : geometry_.content.width;
+      const int vertical = swaps ? geometry_.content.width : geometry_.content.height;
+      columns_[c] = make_axis(plane, crop.x, crop.width, plane.shift_x, plane.columns, horizontal,
                               geometry_.mirror_x);
-      rows_[c] = make_axis(plane, crop.y, crop.height, plane.shift_y, plane.rows, down,
+      rows_[c] = make_axis(plane, crop.y, crop.height, plane.shift_y, plane.rows, vertical,
                            geometry_.mirror_y);
     }
   }
@@ -93,24 +93,24 @@ class Sampling {
     return axis;
   }
 
-  static double blended(const Plane& plane, const Taps& across, const Taps& down) {
+  static double blended(const Plane& plane, const Taps& horizontal, const Taps& vertical) {
     double sum = 0;
-    for (const Tap& row : down) {
-      for (const Tap& column : across)
+    for (const Tap& row : vertical) {
+      for (const Tap& column : horizontal)
         sum += row.weight * column.weight * plane.at(column.sample, row.sample);
     }
     return sum;
   }
 
-  SourcePixel turned(int x, int y) const {
+  SourcePixel rotated(int x, int y) const {
     SourcePixel out;
     out.codes[3] = 255;
     for (std::size_t c = 0; c < planes_.size(); ++c) {
-      const Output& across = columns_[c][static_cast<std::size_t>(geometry_.swaps ? y : x)];
-      const Output& down = rows_[c][static_cast<std::size_t>(geometry_.swaps ? x : y)];
-      out.codes[c] = blended(planes_[c], across.taps, down.taps);
-      out.pure = out.pure && across.taps.size() == 1 && down.taps.size() == 1;
-      out.open = out.open || across.open || down.open;
+      const Output& horizontal = columns_[c][static_cast<std::size_t>(geometry_.swaps ? y : x)];
+      const Output& vertical = rows_[c][static_cast<std::size_t>(geometry_.swaps ? x : y)];
+      out.codes[c] = blended(planes_[c], horizontal.taps, vertical.taps);
+      out.pure = out.pure && horizontal.taps.size() == 1 && vertical.taps.size() == 1;
+      out.open = out.open || horizontal.open || vertical.open;
     }
     return out;
   }
@@ -125,9 +125,9 @@ class Sampling {
                                                  (m[0] * dy - m[3] * dx) / determinant, 0, 0});
     const double px = place.x;
     const double py = place.y;
-    double across_per_pixel = std::hypot(m[4], m[1]) / std::abs(determinant);
-    double down_per_pixel = std::hypot(m[3], m[0]) / std::abs(determinant);
-    if (swaps_axes(own_of(request_).rotation)) std::swap(across_per_pixel, down_per_pixel);
+    double horizontal_per_pixel = std::hypot(m[4], m[1]) / std::abs(determinant);
+    double vertical_per_pixel = std::hypot(m[3], m[0]) / std::abs(determinant);
+    if (swaps_axes(own_of(request_).rotation)) std::swap(horizontal_per_pixel, vertical_per_pixel);
     const RegionF& crop = geometry_.crop;
     const double inside =
         std::min({px - crop.x, py - crop.y, crop.x + crop.width - px, crop.y + crop.height - py});
@@ -142,14 +142,15 @@ class Sampling {
       const double high = 1 << plane.shift_y;
       const Reach columns = touched(crop.x, crop.width, plane.shift_x, plane.columns);
       const Reach rows = touched(crop.y, crop.height, plane.shift_y, plane.rows);
-      const Spot across{px / wide, across_per_pixel / wide, columns.lowest, columns.highest, false};
-      const Spot down{py / high, down_per_pixel / high, rows.lowest, rows.highest, false};
-      const Taps i = taps_at(across, filter_of(plane), request_.antialias);
-      const Taps j = taps_at(down, filter_of(plane), request_.antialias);
+      const Spot horizontal{px / wide, horizontal_per_pixel / wide, columns.lowest, columns.highest,
+                            false};
+      const Spot vertical{py / high, vertical_per_pixel / high, rows.lowest, rows.highest, false};
+      const Taps i = taps_at(horizontal, filter_of(plane), request_.antialias);
+      const Taps j = taps_at(vertical, filter_of(plane), request_.antialias);
       out.codes[c] = blended(plane, i, j);
       out.pure = out.pure && i.size() == 1 && j.size() == 1;
-      out.open = out.open || rests_on_rounding(across, filter_of(plane), request_.antialias) ||
-                 rests_on_rounding(down, filter_of(plane), request_.antialias);
+      out.open = out.open || rests_on_rounding(horizontal, filter_of(plane), request_.antialias) ||
+                 rests_on_rounding(vertical, filter_of(plane), request_.antialias);
     }
     return out;
   }
@@ -200,12 +201,12 @@ Painted pad_of(const Convert& request, const ColourChange& change) {
   return {from_rgb.apply(rgba), 0, is_exact(from_rgb), false};
 }
 
-std::vector<Painted> paint(const Convert& request, const Tensor& dst, Picture& picture) {
+std::vector<Painted> paint(const Convert& request, const Tensor& dst, Image& image) {
   const Sampling sampling(request);
   const ColourChange change = change_of(request, dst);
   const Painted pad = pad_of(request, change);
-  picture.crop = sampling.geometry().shown;
-  picture.content = sampling.geometry().content;
+  image.crop = sampling.geometry().shown;
+  image.content = sampling.geometry().content;
   const bool is_mosaic = info(*request.src.format()).model == ColorModel::bayer;
   const bool exact = is_exact(change) && !is_mosaic && request.src.dtype() == DType::u8;
   std::vector<Painted> pixels;
@@ -263,14 +264,14 @@ ExpectedChannel stored_channel(const std::vector<Painted>& pixels, const Tensor&
 
 }  // namespace
 
-Picture reference_convert(const Convert& request) {
+Image reference_convert(const Convert& request) {
   const Tensor dst = request.dst.as_image().value();
-  Picture picture;
-  const std::vector<Painted> pixels = paint(request, dst, picture);
-  picture.channels = channel_count(*dst.format());
-  for (std::size_t c = 0; c < picture.channels; ++c)
-    picture.channel[c] = stored_channel(pixels, dst, request, c);
-  return picture;
+  Image image;
+  const std::vector<Painted> pixels = paint(request, dst, image);
+  image.channels = channel_count(*dst.format());
+  for (std::size_t c = 0; c < image.channels; ++c)
+    image.channel[c] = stored_channel(pixels, dst, request, c);
+  return image;
 }
 
 }  // namespace halyard::reference

@@ -16,7 +16,7 @@ void region(std::ostream& out, const char* name, const RegionF& r) {
   out << ' ' << name << ' ' << r.x << ',' << r.y << ' ' << r.width << 'x' << r.height;
 }
 
-void picture(std::ostream& out, const Tensor& t, const std::optional<Quantization>& q) {
+void image(std::ostream& out, const Tensor& t, const std::optional<Quantization>& q) {
   out << to_string(*t.format()) << ' ' << to_string(t.dtype()) << ' ' << t.width() << 'x'
       << t.height() << " pitch " << t.row_stride_bytes() << " at " << t.offset_bytes();
   const Colorimetry& c = t.colorimetry();
@@ -47,7 +47,7 @@ void numbers(std::ostream& out, const Convert& c) {
 
 std::string describe(const Tensor& t) {
   std::ostringstream out;
-  picture(out, t, t.quantization());
+  image(out, t, t.quantization());
   return out.str();
 }
 
@@ -55,9 +55,9 @@ std::string describe(const Convert& c) {
   constexpr const char* filters[] = {"nearest", "bilinear", "bicubic", "lanczos3", "box"};
   std::ostringstream out;
   out.precision(17);
-  picture(out, c.src, c.src.quantization());
+  image(out, c.src, c.src.quantization());
   out << " -> ";
-  picture(out, c.dst.as_image().value(), c.dst.quantization());
+  image(out, c.dst.as_image().value(), c.dst.quantization());
   if (c.crop) region(out, "crop", *c.crop);
   if (c.place) region(out, "place", *c.place);
   const Orientation own = c.orientation.value_or(c.src.orientation());

@@ -8,9 +8,9 @@
 
 namespace halyard::testing {
 
-/// Format, dtype, size, pitch, offset, colorimetry and quantization of a picture.
-std::string describe(const Tensor& picture);
-/// Both pictures and all words that are not at their default.
+/// Format, dtype, size, pitch, offset, colorimetry and quantization of an image.
+std::string describe(const Tensor& image);
+/// Both images and all words that are not at their default.
 std::string describe(const Convert& request);
 
 }  // namespace halyard::testing

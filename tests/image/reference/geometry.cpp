@@ -17,7 +17,7 @@ struct Unit {
   double x, y;
 };
 
-// Where a point of the picture after the step was before it, in a picture of side 1.
+// Where a point of the image after the step was before it, in an image of side 1.
 Unit before(Flip flip, Unit p) {
   if (flip == Flip::horizontal) return {1 - p.x, p.y};
   if (flip == Flip::vertical) return {p.x, 1 - p.y};
@@ -36,7 +36,7 @@ Unit in_source(const Convert& r, Unit p) {
   return before(own.flip, before(own.rotation, before(r.flip, before(r.rotation, p))));
 }
 
-// A part of the upright picture, of `size`, where it is stored: quarter by quarter back.
+// A part of the upright image, of `size`, where it is stored: quarter by quarter back.
 RegionF stored(RegionF r, Size size, Orientation own) {
   for (int quarter = 0; quarter < static_cast<int>(own.rotation); ++quarter) {
     r = {r.y, size.width - (r.x + r.width), r.height, r.width};
@@ -59,10 +59,10 @@ RegionF upright(RegionF r, Size size, Orientation own) {
 }
 
 double half_to_even(double value) {
-  const double down = std::floor(value);
-  const double rest = value - down;
+  const double vertical = std::floor(value);
+  const double rest = value - vertical;
   if (rest != 0.5) return std::floor(value + 0.5);
-  return std::fmod(down, 2) == 0 ? down : down + 1;
+  return std::fmod(vertical, 2) == 0 ? vertical : vertical + 1;
 }
 
 // EdgeFirst HAL's letterbox: the long side fills, the short one is rounded.
@@ -104,14 +104,14 @@ Region fitted(const Convert& r, double w, double h, Size target) {
 // The largest part of the crop, about its middle, with the aspect ratio of the target. Multiplied
 // first, so that whole numbers stay whole.
 RegionF covering(const RegionF& crop, bool swaps, Size target) {
-  const double across = swaps ? target.height : target.width;
-  const double down = swaps ? target.width : target.height;
+  const double horizontal = swaps ? target.height : target.width;
+  const double vertical = swaps ? target.width : target.height;
   RegionF out = crop;
-  if (crop.width * down > crop.height * across) {
-    out.width = crop.height * across / down;
+  if (crop.width * vertical > crop.height * horizontal) {
+    out.width = crop.height * horizontal / vertical;
     out.x = crop.x + (crop.width - out.width) / 2;
   } else {
-    out.height = crop.width * down / across;
+    out.height = crop.width * vertical / horizontal;
     out.y = crop.y + (crop.height - out.height) / 2;
   }
   return out;

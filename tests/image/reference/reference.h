@@ -33,7 +33,7 @@ struct ExpectedChannel {
 };
 
 /// A whole destination, in the order of its colour model, whatever its bytes' order.
-struct Picture {
+struct Image {
   RegionF crop;    ///< what is shown of the upright source
   Region content;  ///< where
   std::size_t channels = 0;
@@ -41,12 +41,12 @@ struct Picture {
 };
 
 /// The request must be legal.
-Picture reference_convert(const Convert& request);
+Image reference_convert(const Convert& request);
 
 /// Whether u8 and i8 hold codes: no quantization, or one that says no more than code / 255.
 bool stores_codes(const Convert& request);
 /// The number at one sample of the destination's channel. Alpha of i8 that holds codes is unsigned.
-double stored_number(const TensorMap& map, const Tensor& picture, const Convert& request,
+double stored_number(const TensorMap& map, const Tensor& image, const Convert& request,
                      std::size_t channel, int x, int y);
 
 // --- the steps, for tests of their own ---
@@ -72,7 +72,7 @@ struct Plane {
   }
 };
 /// Bayer mosaics come out as R G B.
-std::vector<Plane> read_samples(const Tensor& picture, int source_bits);
+std::vector<Plane> read_samples(const Tensor& image, int source_bits);
 
 struct Geometry {
   RegionF crop;   ///< of the source as it is stored

@@ -78,17 +78,17 @@ Colorimetry colours_of(int kind) {
   return c;
 }
 
-Size target_size(int kind, Size turned, Random& random) {
+Size target_size(int kind, Size rotated, Random& random) {
   switch (kind) {
     case 0:
-      return turned;
+      return rotated;
     case 1:
-      return {(turned.width + 1) / 2, (turned.height + 1) / 2};
+      return {(rotated.width + 1) / 2, (rotated.height + 1) / 2};
     case 2:
-      return {std::max(1, turned.width / 3 + pick(random, 0, 3)),
-              std::max(1, turned.height / 3 + pick(random, 0, 2))};
+      return {std::max(1, rotated.width / 3 + pick(random, 0, 3)),
+              std::max(1, rotated.height / 3 + pick(random, 0, 2))};
     case 3:
-      return {turned.width * 2 + pick(random, 0, 5), turned.height * 3 + pick(random, 0, 2)};
+      return {rotated.width * 2 + pick(random, 0, 5), rotated.height * 3 + pick(random, 0, 2)};
     default:
       return {pick(random, 1, 3), pick(random, 1, 9)};
   }
@@ -100,8 +100,8 @@ RegionF crop_of(int kind, Size size, Random& random) {
   const Region whole{pick(random, 0, size.width - w), pick(random, 0, size.height - h), w, h};
   if (kind == 1) return whole;
   // Odd parts, so that no centre falls between two samples by chance.
-  const auto part = [&](double most) {
-    return std::uniform_real_distribution<double>(0.05, most)(random);
+  const auto part = [&](double maximum) {
+    return std::uniform_real_distribution<double>(0.05, maximum)(random);
   };
   RegionF crop;
   crop.x = whole.x + part(0.45);
@@ -150,7 +150,7 @@ void set_numbers(Convert& c, int kind, Random& random) {
   EXPECT_TRUE(c.dst.set_quantization(some_quantization(c.dst, kind == 4, random)));
 }
 
-void set_words(Convert& c, const std::vector<int>& v) {
+void set_request(Convert& c, const std::vector<int>& v) {
   c.orientation = Orientation{static_cast<Flip>(v[f_orientation] % 3),
                               static_cast<Rotation>(v[f_orientation] / 3)};
   c.flip = static_cast<Flip>(v[f_flip]);
@@ -235,7 +235,7 @@ bool make_legal(std::vector<int>& v, const std::vector<bool>& fixed) {
 
 Convert build_request(const std::vector<int>& v, Random& random) {
   Convert c;
-  set_words(c, v);
+  set_request(c, v);
   const Size size{widths[v[f_width]], (1 + v[f_height]) * (v[f_tall] == 1 ? 7 : 1)};
   const int bits = source_bits[v[f_depth]];
   const DType depth = v[f_depth] == 0 ? DType::u8 : DType::u16;
@@ -246,8 +246,8 @@ Convert build_request(const std::vector<int>& v, Random& random) {
     return kind == 0 ? 0 : static_cast<std::size_t>(kind == 1 ? 4 : 4 * pick(random, 2, 17));
   };
   c.source_bits = static_cast<std::uint8_t>(bits);
-  c.src = random_picture(random, size.width, size.height, source_of(v), depth,
-                         extra(v[f_source_extra]), offset(depth), bits);
+  c.src = random_image(random, size.width, size.height, source_of(v), depth,
+                       extra(v[f_source_extra]), offset(depth), bits);
   if (v[f_bytes] == 1) make_extreme(*c.src.buffer(), depth, bits);
   c.src.set_colorimetry(colours_of(v[f_colours_in]));
   const Size upright = oriented(size, *c.orientation);
@@ -256,11 +256,11 @@ Convert build_request(const std::vector<int>& v, Random& random) {
     c.src.set_orientation(*c.orientation);
     c.orientation.reset();
   }
-  const Size turned = oriented(upright, {c.flip, c.rotation});
-  const Size target = target_size(v[f_size], turned, random);
+  const Size rotated = oriented(upright, {c.flip, c.rotation});
+  const Size target = target_size(v[f_size], rotated, random);
   const DType dtype = dtypes[v[f_dtype]];
-  c.dst = random_picture(random, target.width, target.height, target_of(v), dtype,
-                         extra(v[f_target_extra]), offset(dtype));
+  c.dst = random_image(random, target.width, target.height, target_of(v), dtype,
+                       extra(v[f_target_extra]), offset(dtype));
   c.dst.set_colorimetry(colours_of(v[f_colours_out]));
   if (v[f_crop] != 0) c.crop = crop_of(v[f_crop], upright, random);
   if (v[f_place] != 0) c.place = part_of(target, random);

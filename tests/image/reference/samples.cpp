@@ -48,19 +48,19 @@ double number_at(const std::byte* at, DType dtype) {
   return wide;
 }
 
-Plane read_plane(const TensorMap& map, const Tensor& picture, const Site& site, double unit) {
+Plane read_plane(const TensorMap& map, const Tensor& image, const Site& site, double unit) {
   Plane plane;
   plane.shift_x = site.shift_x;
   plane.shift_y = site.shift_y;
-  plane.columns = (static_cast<int>(picture.width()) + (1 << site.shift_x) - 1) >> site.shift_x;
-  plane.rows = (static_cast<int>(picture.height()) + (1 << site.shift_y) - 1) >> site.shift_y;
+  plane.columns = (static_cast<int>(image.width()) + (1 << site.shift_x) - 1) >> site.shift_x;
+  plane.rows = (static_cast<int>(image.height()) + (1 << site.shift_y) - 1) >> site.shift_y;
   const MappedPlane& mapped = map.plane(static_cast<std::size_t>(site.plane));
-  const std::size_t bytes = size_of(picture.dtype());
+  const std::size_t bytes = size_of(image.dtype());
   for (int y = 0; y < plane.rows; ++y) {
     const std::byte* row = mapped.data + static_cast<std::size_t>(y) * mapped.stride_bytes;
     for (int x = 0; x < plane.columns; ++x) {
       const auto element = static_cast<std::size_t>(site.offset + x * site.step);
-      plane.codes.push_back(number_at(row + element * bytes, picture.dtype()) * unit);
+      plane.codes.push_back(number_at(row + element * bytes, image.dtype()) * unit);
     }
   }
   return plane;
@@ -155,29 +155,29 @@ std::size_t channel_count(PixelFormat format) {
   return f.has_alpha ? 4 : 3;
 }
 
-std::vector<Plane> read_samples(const Tensor& picture, int source_bits) {
-  const TensorMap map = picture.map(Access::read).value();
-  const PixelFormat format = *picture.format();
+std::vector<Plane> read_samples(const Tensor& image, int source_bits) {
+  const TensorMap map = image.map(Access::read).value();
+  const PixelFormat format = *image.format();
   const int wide_bits = source_bits == 0 ? 16 : source_bits;
   const double unit =
-      picture.dtype() == DType::u8 ? 1 : 255 / (std::exp2(static_cast<double>(wide_bits)) - 1);
+      image.dtype() == DType::u8 ? 1 : 255 / (std::exp2(static_cast<double>(wide_bits)) - 1);
   if (info(format).model == ColorModel::bayer)
-    return demosaic(read_plane(map, picture, {0, 0, 1, 0, 0}, unit), mosaic_of(format));
+    return demosaic(read_plane(map, image, {0, 0, 1, 0, 0}, unit), mosaic_of(format));
   std::vector<Plane> planes;
   for (std::size_t c = 0; c < channel_count(format); ++c)
-    planes.push_back(read_plane(map, picture, site_of(format, c), unit));
+    planes.push_back(read_plane(map, image, site_of(format, c), unit));
   return planes;
 }
 
-double stored_number(const TensorMap& map, const Tensor& picture, const Convert& request,
+double stored_number(const TensorMap& map, const Tensor& image, const Convert& request,
                      std::size_t channel, int x, int y) {
-  const bool swaps = request.bgr && info(*picture.format()).model == ColorModel::rgb && channel < 3;
-  const Site site = site_of(*picture.format(), swaps ? 2 - channel : channel);
+  const bool swaps = request.bgr && info(*image.format()).model == ColorModel::rgb && channel < 3;
+  const Site site = site_of(*image.format(), swaps ? 2 - channel : channel);
   const MappedPlane& plane = map.plane(static_cast<std::size_t>(site.plane));
   const std::byte* at =
       plane.data + static_cast<std::size_t>(y) * plane.stride_bytes +
-      static_cast<std::size_t>(site.offset + x * site.step) * size_of(picture.dtype());
-  switch (picture.dtype()) {
+      static_cast<std::size_t>(site.offset + x * site.step) * size_of(image.dtype());
+  switch (image.dtype()) {
     case DType::i8:
       if (channel == 3 && stores_codes(request)) return std::to_integer<int>(*at);
       return static_cast<double>(static_cast<std::int8_t>(*at));
@@ -197,7 +197,7 @@ double stored_number(const TensorMap& map, const Tensor& picture, const Convert&
       return static_cast<double>(to_float(number));
     }
     default:
-      return number_at(at, picture.dtype());
+      return number_at(at, image.dtype());
   }
 }
 

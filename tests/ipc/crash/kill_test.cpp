@@ -257,12 +257,12 @@ TEST_F(Kill, publishers_come_and_go_beside_one_that_never_receives) {
   ASSERT_TRUE(sender.pool());
   // Of the last 8 that have ended: an endpoint's memory, and an arena's state, frames and loans.
   // How many arenas are there at a time depends on how soon each end is noticed.
-  const std::size_t most = mappings() + std::size_t{8 + 1} * 4;
+  const std::size_t maximum = mappings() + std::size_t{8 + 1} * 4;
   for (int i = 0; i < 60; ++i) {
     Peer peer("tensor_endpoint", name);
     ASSERT_EQ(peer.hear(), "joined") << i;
     ASSERT_EQ(peer.ask("send 3"), "sent");
-    ASSERT_LE(mappings(), most) << i;
+    ASSERT_LE(mappings(), maximum) << i;
   }
 }
 

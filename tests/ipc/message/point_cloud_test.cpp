@@ -283,7 +283,7 @@ TEST(PointCloud, refuses_tensors_that_are_none) {
   refused(PointCloud::wrap(Tensor()), "tensor");
   refused(PointCloud::wrap(*Tensor::create(DType::f32, {3})), "rank 1");
   refused(PointCloud::wrap(*Tensor::create(DType::f32, {3, 3, 3, 3})), "rank 4");
-  refused(PointCloud::wrap(*Tensor::create_image(3, 3, PixelFormat::rgb)), "picture");
+  refused(PointCloud::wrap(*Tensor::create_image(3, 3, PixelFormat::rgb)), "image");
   refused(PointCloud::wrap(floats(3, 17)), "17");
   refused(PointCloud::wrap(*Tensor::create(DType::f16, {3, 3})), "f16");
   refused(PointCloud::wrap(*Tensor::create(DType::i64, {3, 3})), "i64");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The C interface of an installed Halyard, seen by a C99 program: one picture through it. */
+/* The C interface of an installed Halyard, seen by a C99 program: one image through it. */
 #ifdef WITH_EDGEFIRST
 #include <edgefirst/hal.h>
 #else

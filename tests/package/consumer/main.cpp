@@ -7,13 +7,13 @@
 
 int main() {
   using namespace halyard;
-  auto picture = Tensor::create_image(64, 48, PixelFormat::rgb);
+  auto image = Tensor::create_image(64, 48, PixelFormat::rgb);
   auto input = Tensor::create(DType::u8, {1, 32, 32, 3});
   auto processor = Processor::create();
-  if (!picture || !input || !processor) return 1;
-  auto placed = processor->convert({.src = *picture, .dst = *input, .fit = Fit::letterbox});
+  if (!image || !input || !processor) return 1;
+  auto placed = processor->convert({.src = *image, .dst = *input, .fit = Fit::letterbox});
   if (!placed || placed->content() != Region{0, 4, 32, 24}) return 2;
-  auto jpeg = encode_jpeg(*picture);
+  auto jpeg = encode_jpeg(*image);
   if (!jpeg || peek(*jpeg)->width != 64) return 3;
   auto tracker = ByteTrack::create();
   const Detection boat{.box = {1, 1, 9, 9}, .score = 0.9F, .label = 0, .anchor = 0};

@@ -182,7 +182,7 @@ TEST_F(BadImport, an_object_above_the_limit) {
                  Errc::exhausted, {"max_bytes", "65536", "65535"});
 }
 
-// Pictures over one 64 KiB object.
+// Images over one 64 KiB object.
 class BadImage : public BadImport {
  protected:
   void refuse(std::initializer_list<PlaneDescriptor> planes, PixelFormat format,

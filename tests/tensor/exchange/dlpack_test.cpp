@@ -193,30 +193,30 @@ TEST(DlpackExport, knows_every_element_type) {
   }
 }
 
-TEST(DlpackExport, shows_the_padding_of_pictures_as_strides) {
+TEST(DlpackExport, shows_the_padding_of_images_as_strides) {
   ImageOptions options;
   options.memory = Memory::mem;
   options.stride_bytes = 64;
-  const auto picture = *Tensor::create_image(5, 4, PixelFormat::rgb, options);
-  ManagedVersioned* const managed = from_public(*to_dlpack(picture));
+  const auto image = *Tensor::create_image(5, 4, PixelFormat::rgb, options);
+  ManagedVersioned* const managed = from_public(*to_dlpack(image));
   EXPECT_EQ(list(managed->tensor.shape, 3), (std::vector<std::int64_t>{4, 5, 3}));
   EXPECT_EQ(list(managed->tensor.strides, 3), (std::vector<std::int64_t>{64, 3, 1}));
   release(managed);
 }
 
-TEST(DlpackExport, shows_a_part_of_a_picture_at_its_own_address) {
-  const auto picture = *Tensor::create_image(8, 4, PixelFormat::rgba, DType::u8, Memory::mem);
-  const auto part = *picture.slice({2, 1, 3, 2});
+TEST(DlpackExport, shows_a_part_of_an_image_at_its_own_address) {
+  const auto image = *Tensor::create_image(8, 4, PixelFormat::rgba, DType::u8, Memory::mem);
+  const auto part = *image.slice({2, 1, 3, 2});
   ManagedVersioned* const managed = from_public(*to_dlpack(part));
-  EXPECT_EQ(managed->tensor.data, picture.map(Access::read)->data() + 32 + 8);
+  EXPECT_EQ(managed->tensor.data, image.map(Access::read)->data() + 32 + 8);
   EXPECT_EQ(list(managed->tensor.shape, 3), (std::vector<std::int64_t>{2, 3, 4}));
   EXPECT_EQ(list(managed->tensor.strides, 3), (std::vector<std::int64_t>{32, 4, 1}));
   release(managed);
 }
 
 TEST(DlpackExport, serves_planes_that_follow_one_another_and_refuses_others) {
-  const auto picture = *Tensor::create_image(8, 4, PixelFormat::nv12, DType::u8, Memory::mem);
-  ManagedVersioned* const managed = from_public(*to_dlpack(picture));
+  const auto image = *Tensor::create_image(8, 4, PixelFormat::nv12, DType::u8, Memory::mem);
+  ManagedVersioned* const managed = from_public(*to_dlpack(image));
   EXPECT_EQ(list(managed->tensor.shape, 2), (std::vector<std::int64_t>{6, 8}));
   release(managed);
   const auto luma = *allocate(64, Memory::mem);
@@ -225,7 +225,7 @@ TEST(DlpackExport, serves_planes_that_follow_one_another_and_refuses_others) {
   const auto apart = to_dlpack(*Tensor::wrap_image(planes, 8, 4, PixelFormat::nv12));
   ASSERT_EQ(code_of(apart), Errc::unsupported);
   EXPECT_NE(apart.error().message().find("planes"), std::string::npos);
-  EXPECT_EQ(code_of(to_dlpack(*picture.slice({2, 2, 4, 2}))), Errc::unsupported);
+  EXPECT_EQ(code_of(to_dlpack(*image.slice({2, 2, 4, 2}))), Errc::unsupported);
 }
 
 TEST(DlpackExport, of_no_elements_has_no_address) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures over descriptors: one for all planes or one for each, with strides and offsets that are
+// Images over descriptors: one for all planes or one for each, with strides and offsets that are
 // somebody else's choice. Judged by pixels.
 #include <gtest/gtest.h>
 
@@ -169,7 +169,7 @@ TEST(ImportImage, keeps_a_modifier_and_refuses_the_cpu) {
   EXPECT_EQ(image.slice({0, 0, 2, 2}).error().code, Errc::unsupported);
 }
 
-TEST(ImportImage, what_is_made_of_a_tiled_picture_stays_away_from_the_cpu) {
+TEST(ImportImage, what_is_made_of_a_tiled_image_stays_away_from_the_cpu) {
   const Fd fd = raw_memfd(100);
   const PlaneDescriptor plane{fd.get(), 64, 0, tiled};
   const Tensor image = *Importer().import_image({&plane, 1}, 64, 64, PixelFormat::grey);
@@ -188,7 +188,7 @@ TEST(ImportImage, takes_an_untold_modifier_as_linear) {
   EXPECT_TRUE(image.map(Access::read_write));
 }
 
-TEST(ImportImage, a_read_only_descriptor_gives_a_read_only_picture) {
+TEST(ImportImage, a_read_only_descriptor_gives_a_read_only_image) {
   const Fd fd = raw_memfd(4096);
   const Fd read_only = conformance::reopen(fd, O_RDONLY);
   const PlaneDescriptor plane{read_only.get(), 64, 0};

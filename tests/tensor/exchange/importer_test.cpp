@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Importer: each kernel object once, pictures over descriptors.
+// Importer: each kernel object once, images over descriptors.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -15,6 +15,7 @@
 #include "halyard/fd.h"
 #include "sent_tensors.h"
 #include "tensor/exchange/tensor_message.h"
+#include "tensor/tensor_parts.h"
 
 namespace halyard {
 

@@ -58,7 +58,7 @@ inline void add_plain_tensors(std::vector<SentTensor>& out) {
   wrap("without elements", layout_of(DType::f64, {3, 0, 2}, {0, 16, 8}), 4096);
 }
 
-inline void add_pictures(std::vector<SentTensor>& out) {
+inline void add_images(std::vector<SentTensor>& out) {
   for (const FormatInfo& f : all_formats()) {
     const auto image = *Tensor::create_image(17, 11, f.format, DType::u8, Memory::shm);
     out.push_back({std::string(f.name), image});
@@ -107,7 +107,7 @@ inline void add_described_tensors(std::vector<SentTensor>& out) {
 inline std::vector<SentTensor> sent_tensors() {
   std::vector<SentTensor> out;
   add_plain_tensors(out);
-  add_pictures(out);
+  add_images(out);
   add_described_tensors(out);
   return out;
 }

@@ -17,6 +17,7 @@
 #include "halyard/transfer.h"
 #include "sent_tensors.h"
 #include "tensor/memory/touch.h"
+#include "tensor/tensor_parts.h"
 
 namespace halyard {
 namespace {
@@ -205,7 +206,7 @@ TEST(TensorMessage, names_the_field_that_is_wrong) {
   }
 }
 
-TEST(TensorMessage, a_picture_must_fit_the_memory_that_came_with_it) {
+TEST(TensorMessage, an_image_must_fit_the_memory_that_came_with_it) {
   using M = TensorMessage;
   const std::vector<BadField> misfits = {
       {"memory", Errc::corrupt, [](M& m) { m.width = 65536; }},
@@ -265,7 +266,7 @@ TEST(TensorMessage, planes_that_share_bytes_are_refused) {
   ASSERT_EQ(code_of(back), Errc::corrupt);
 }
 
-TEST(TensorMessage, a_batch_must_be_of_pictures_that_it_can_hold) {
+TEST(TensorMessage, a_batch_must_be_of_images_that_it_can_hold) {
   ImageOptions options;
   options.memory = Memory::shm;
   const auto batch = *Tensor::create_image_batch(2, 8, 8, PixelFormat::rgb, options);

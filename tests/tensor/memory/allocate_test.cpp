@@ -152,7 +152,7 @@ TEST_F(AllocateInEnvironment, force_mem_makes_automatic_take_the_heap) {
   EXPECT_EXIT(exit_with_kind(), served_by_heap, "");
 }
 
-TEST_F(AllocateInEnvironment, force_mem_leaves_the_rows_of_packed_pictures_tight) {
+TEST_F(AllocateInEnvironment, force_mem_leaves_the_rows_of_packed_images_tight) {
   ::setenv("HALYARD_TENSOR_FORCE_MEM", "1", 1);
   EXPECT_EXIT(
       ::_exit(static_cast<int>(Tensor::create_image(33, 2, PixelFormat::grey)->row_stride_bytes())),

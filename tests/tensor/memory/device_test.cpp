@@ -101,7 +101,7 @@ TEST_F(DeviceThreadBufferTest, serves_its_own_thread_and_four_others_at_once) {
   }
   for (int round = 0; round < 200; ++round) {
     ASSERT_TRUE(thread->run([this]() -> Status {
-      HALYARD_CHECK(buffer->map_unclaimed(Access::write));
+      HALYARD_RETURN_IF_ERROR(buffer->map_unclaimed(Access::write));
       return {};
     }));
   }

@@ -184,11 +184,11 @@ TEST_P(RealDmaBuf, a_refusal_names_the_node_and_its_group) {
   EXPECT_EQ(outcome, 0);
 }
 
-TEST(DmaBuf, pictures_have_a_pitch_of_whole_64_bytes) {
-  const auto picture = Tensor::create_image(101, 7, PixelFormat::rgb, DType::u8, Memory::dma);
-  if (!picture) GTEST_SKIP() << picture.error().message();
-  EXPECT_EQ(picture->row_stride_bytes(), 320U);
-  EXPECT_EQ(picture->memory(), Memory::dma);
+TEST(DmaBuf, images_have_a_pitch_of_whole_64_bytes) {
+  const auto image = Tensor::create_image(101, 7, PixelFormat::rgb, DType::u8, Memory::dma);
+  if (!image) GTEST_SKIP() << image.error().message();
+  EXPECT_EQ(image->row_stride_bytes(), 320U);
+  EXPECT_EQ(image->memory(), Memory::dma);
 }
 
 TEST(DmaBuf, is_the_first_choice_when_nothing_is_asked_for) {

@@ -136,12 +136,12 @@ TEST_F(DmaSyncTest, nothing_is_called_before_the_first_map_or_after_the_last) {
   EXPECT_EQ(fake_.take_calls(), "");
 }
 
-TEST_F(DmaSyncTest, a_picture_whose_planes_share_the_buffer_makes_two_calls) {
+TEST_F(DmaSyncTest, an_image_whose_planes_share_the_buffer_makes_two_calls) {
   const std::array<Tensor::PlaneSource, 1> whole = {{{buffer_, 0, 64, 0}}};
-  const auto picture = *Tensor::wrap_image(whole, 64, 64, PixelFormat::nv12);
-  { const auto writing = *picture.map(Access::write); }
+  const auto image = *Tensor::wrap_image(whole, 64, 64, PixelFormat::nv12);
+  { const auto writing = *image.map(Access::write); }
   EXPECT_EQ(fake_.take_calls(), "START|RW END|RW");
-  { const auto reading = *picture.map(Access::read); }
+  { const auto reading = *image.map(Access::read); }
   EXPECT_EQ(fake_.take_calls(), "START|READ END|READ");
 }
 

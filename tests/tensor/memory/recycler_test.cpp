@@ -85,7 +85,7 @@ TEST(Recycler, never_gives_away_what_a_tensor_or_its_part_holds) {
   EXPECT_EQ(part.buffer()->id(), id);
 }
 
-TEST(Recycler, lays_pictures_out_as_create_image_does) {
+TEST(Recycler, lays_images_out_as_create_image_does) {
   Recycler recycler;
   for (const PixelFormat format : {PixelFormat::rgb, PixelFormat::nv12, PixelFormat::i420}) {
     const auto ours = *recycler.create_image(101, 33, format, DType::u8);
@@ -97,7 +97,7 @@ TEST(Recycler, lays_pictures_out_as_create_image_does) {
   }
 }
 
-TEST(Recycler, refuses_a_bad_picture_before_it_allocates) {
+TEST(Recycler, refuses_a_bad_image_before_it_allocates) {
   Recycler recycler;
   EXPECT_EQ(recycler.create_image(0, 16, PixelFormat::rgb).error().code, Errc::invalid_argument);
   EXPECT_EQ(recycler.create_image(70000, 16, PixelFormat::rgb).error().code,

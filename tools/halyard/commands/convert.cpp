@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// halyard convert: any picture to any format, size, element type and file.
+// halyard convert: any image to any format, size, element type and file.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -21,7 +21,7 @@
 namespace halyard::tool {
 namespace {
 
-/// A raw picture: an .npy array, or the bare bytes of any other file.
+/// A raw image: an .npy array, or the bare bytes of any other file.
 Result<Tensor> load_raw(const ConvertOptions& options) {
   HALYARD_TRY(const auto file, read_input(options.in));
   std::span<const std::byte> bytes = file;
@@ -32,7 +32,7 @@ Result<Tensor> load_raw(const ConvertOptions& options) {
     HALYARD_TRY(array, decode_npy(file));
     dtype = array.dtype();
     if (dtype != DType::u8 && dtype != DType::u16)
-      return make_error(Errc::unsupported, "raw picture must hold u8 or u16",
+      return make_error(Errc::unsupported, "raw image must hold u8 or u16",
                         std::string(to_string(dtype)));
     if (options.input_bits && dtype == DType::u8)
       return make_error(Errc::invalid_argument, "--input-bits: is for 16-bit samples",
@@ -40,7 +40,7 @@ Result<Tensor> load_raw(const ConvertOptions& options) {
     HALYARD_TRY(map, array.map(Access::read));
     bytes = {map.data(), array.size_bytes()};
   }
-  return picture_from_raw(bytes, *options.input_size, *options.input_format, dtype);
+  return image_from_raw(bytes, *options.input_size, *options.input_format, dtype);
 }
 
 Result<Tensor> load_source(const ConvertOptions& options) {
@@ -85,7 +85,7 @@ Result<Tensor> make_target(const ConvertOptions& options, const Tensor& source, 
   if (options.colorimetry) target.set_colorimetry(*options.colorimetry);
   // A JPEG file's samples are BT.601, full range, whatever they were before.
   if (type == ImageFileType::jpeg) target.set_colorimetry(Colorimetry::jpeg());
-  HALYARD_CHECK(target.set_quantization(options.quantization));
+  HALYARD_RETURN_IF_ERROR(target.set_quantization(options.quantization));
   return target;
 }
 
@@ -116,19 +116,19 @@ Convert make_request(const ConvertOptions& options, const Tensor& source) {
   return request;
 }
 
-Status save(const ConvertOptions& options, const Tensor& picture, const std::string& path) {
+Status save(const ConvertOptions& options, const Tensor& image, const std::string& path) {
   if (options.writes_raw()) {
-    HALYARD_TRY(const auto raw, raw_picture(picture));
+    HALYARD_TRY(const auto raw, raw_image(image));
     if (extension_of(path) != ".npy") return write_file(path, raw.bytes);
-    HALYARD_TRY(const auto file, encode_npy(picture.dtype(), raw.shape, raw.bytes));
+    HALYARD_TRY(const auto file, encode_npy(image.dtype(), raw.shape, raw.bytes));
     return write_file(path, file);
   }
   SaveOptions saving;
   saving.jpeg.quality = saving.webp.quality = options.quality;
-  return save_image(picture, path, saving);
+  return save_image(image, path, saving);
 }
 
-/// Converts what the request shows into a picture of its own, and that into a file.
+/// Converts what the request shows into an image of its own, and that into a file.
 int convert_one(const ConvertOptions& options, const Tensor& source, Convert request,
                 Processor& processor, const std::string& path) {
   const Size size = options.size.value_or(default_size(options, source, request));
@@ -199,7 +199,7 @@ int convert(const ConvertOptions& options) {
 
 constexpr const char* convert_examples =
     "Steps: EXIF turn (see --no-orient), crop, flip, rotate, fit, place. Crops, tiles and affine\n"
-    "maps are pixels of the upright picture. With --tiles each file's name and its X,Y,W,H in it\n"
+    "maps are pixels of the upright image. With --tiles each file's name and its X,Y,W,H in it\n"
     "are printed.\n"
     "\n"
     "Examples:\n"
@@ -215,7 +215,7 @@ constexpr const char* convert_examples =
 
 void add_convert(CLI::App& app, Action& action) {
   auto options = std::make_shared<ConvertOptions>();
-  CLI::App* sub = app.add_subcommand("convert", "Convert a picture to another format and size");
+  CLI::App* sub = app.add_subcommand("convert", "Convert an image to another format and size");
   sub->footer(convert_examples);
   add_convert_options(*sub, *options);
   add_limit_options(*sub);

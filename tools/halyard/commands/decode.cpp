@@ -36,8 +36,8 @@ struct DecodeCommand {
 /// A document, or what an ONNX file says of itself.
 Result<ModelDescription> read_description(const std::string& path) {
   if (extension_of(path) != ".onnx") return ModelDescription::from_file(path);
-  HALYARD_TRY(const auto signals, signals_of_file(path));
-  return infer_description(signals);
+  HALYARD_TRY(const auto metadata, metadata_of_file(path));
+  return infer_description(metadata);
 }
 
 Result<Decoder> make_decoder(const DecodeCommand& command, std::span<const TensorSpec> outputs) {
@@ -53,7 +53,7 @@ Result<Decoder> make_decoder(const DecodeCommand& command, std::span<const Tenso
   return Decoder::create(std::move(description), command.decode);
 }
 
-/// From the network's picture back to the source, as `halyard run` letterboxes it.
+/// From the network's image back to the source, as `halyard run` letterboxes it.
 Placement placement_of(Size source, Size input) {
   return {source, Region{0, 0, source.width, source.height}, Orientation{}, input,
           letterbox_region(source, input)};
@@ -65,7 +65,7 @@ Result<FrameRecord> decode_frame(const DecodeCommand& command, std::vector<Tenso
   record.source = command.files[0];
   const auto start = std::chrono::steady_clock::now();
   Decoded decoded;
-  HALYARD_CHECK(decoder.decode_into(outputs, decoded));
+  HALYARD_RETURN_IF_ERROR(decoder.decode_into(outputs, decoded));
   const Size input = decoder.description().input;
   record.size = input;
   if (command.source_size) {
@@ -172,7 +172,7 @@ void add_decode(CLI::App& app, Action& action) {
   add_parsed(*sub, "--input-size", command->input_size, parse_size, "WxH with 1..65535 each",
              "WxH of the network's input");
   add_parsed(*sub, "--source-size", command->source_size, parse_size, "WxH with 1..65535 each",
-             "WxH of the picture that was letterboxed into the input; boxes become its pixels");
+             "WxH of the image that was letterboxed into the input; boxes become its pixels");
   add_word(*sub, "--box-units", command->box_units, {"fraction", "pixels"},
            "fraction or pixels: how boxes are stored; default: fraction for integers, pixels for "
            "floats");

@@ -47,7 +47,7 @@ void check_buffers(Findings& findings) {
   }
 }
 
-/// Who would letterbox a camera picture into a network's input.
+/// Who would letterbox a camera image into a network's input.
 void check_backends(Findings& findings) {
   const auto explain = []() -> Result<std::string> {
     HALYARD_TRY(auto processor, Processor::create());
@@ -99,11 +99,11 @@ void check_engines(Findings& findings) {
   }
 }
 
-void check_pictures(Findings& findings) {
+void check_images(Findings& findings) {
   for (const ImageFileKind& kind : image_file_kinds()) {
     const char* remark = kind.is_written ? "read and written"
                          : kind.is_read  ? "read"
-                                         : "not in this build: scripts/install-deps.sh pictures";
+                                         : "not in this build: scripts/install-deps.sh images";
     findings.push_back({"picture", std::string(kind.name), kind.is_read, remark});
   }
 }
@@ -170,7 +170,7 @@ int examine(bool is_json) {
   check_backends(findings);
   check_simd(findings);
   check_engines(findings);
-  check_pictures(findings);
+  check_images(findings);
   check_video(findings);
   check_font(findings);
   check_devices(findings);

@@ -70,17 +70,17 @@ Json describe(const TensorSpec& spec) {
   return out;
 }
 
-Json describe(const ModelSignals& signals, const std::string& runtime,
+Json describe(const ModelMetadata& metadata, const std::string& runtime,
               std::optional<BoxUnits> box_units) {
   Json out;
   out["type"] = "model";
   out["runtime"] = runtime;
-  for (const TensorSpec& spec : signals.inputs)
+  for (const TensorSpec& spec : metadata.inputs)
     out["inputs"].push_back(describe(spec));
-  for (const TensorSpec& spec : signals.outputs)
+  for (const TensorSpec& spec : metadata.outputs)
     out["outputs"].push_back(describe(spec));
   if (box_units) out["box_units"] = *box_units == BoxUnits::pixels ? "pixels" : "fraction";
-  const auto description = infer_description(signals);
+  const auto description = infer_description(metadata);
   const auto decoder =
       description ? Decoder::create(*description) : Result<Decoder>(description.error());
   out["decoder"] = decoder ? decoder->explain() : decoder.error().message();
@@ -89,18 +89,18 @@ Json describe(const ModelSignals& signals, const std::string& runtime,
     for (const std::string& warning : description->warnings)
       out["warnings"].push_back(warning);
   }
-  out["metadata"] = signals.metadata;
+  out["metadata"] = metadata.metadata;
   return out;
 }
 
 /// By the engine, and where it does not serve the model by what the file itself says.
 Result<Json> describe_model_file(const std::string& path) {
   const auto engine = Engine::open(path);
-  if (engine) return describe(signals_of(*engine), engine->runtime(), box_units(*engine));
+  if (engine) return describe(metadata_of(*engine), engine->runtime(), box_units(*engine));
   if (engine.error().code != Errc::unsupported) return engine.error();
-  const auto signals = signals_of_file(path);
-  if (!signals) return engine.error();
-  return describe(*signals, "none: " + engine.error().message(), std::nullopt);
+  const auto metadata = metadata_of_file(path);
+  if (!metadata) return engine.error();
+  return describe(*metadata, "none: " + engine.error().message(), std::nullopt);
 }
 
 /// A folder, a video or a stream: what its first frame says, and how many there are.
@@ -231,7 +231,7 @@ int show(const InfoCommand& command) {
 
 void add_info(CLI::App& app, Action& action) {
   auto command = std::make_shared<InfoCommand>();
-  CLI::App* sub = app.add_subcommand("info", "What a picture, folder, video, array or model is");
+  CLI::App* sub = app.add_subcommand("info", "What an image, folder, video, array or model is");
   sub->footer(
       "Of a folder, a video or a stream the first frame is decoded; of all else the header is\n"
       "read.\n"
@@ -239,7 +239,7 @@ void add_info(CLI::App& app, Action& action) {
       "Examples:\n  halyard info photo.jpg clip/ harbour.mp4\n  halyard info yolov8n.onnx --json\n"
       "  curl -s https://example.org/photo.webp | halyard info -");
   sub->add_option("files", command->files,
-                  "Pictures, folders, videos, arrays (.npy), models (.onnx, .tflite, .xml), or - "
+                  "Images, folders, videos, arrays (.npy), models (.onnx, .tflite, .xml), or - "
                   "for standard input")
       ->required();
   sub->add_flag("--json", command->is_json, "JSON on standard output");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// halyard run: pictures and videos through a model, with tracks, drawings, JSON and a trace.
+// halyard run: images and videos through a model, with tracks, drawings, JSON and a trace.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -43,7 +43,7 @@ class TraceSession {
  public:
   static Status start(const std::string& path, std::optional<TraceSession>& session) {
     if (path.empty()) return {};
-    HALYARD_CHECK(trace::start(path));
+    HALYARD_RETURN_IF_ERROR(trace::start(path));
     trace::set_thread_name("main");
     session.emplace();
     return {};
@@ -58,8 +58,7 @@ class TraceSession {
 /// Of all outputs only results can go to standard output.
 int check_names(const RunOptions& options) {
   if (const int code = check_out_name(options.out); code != exit_ok) return code;
-  if (const int code = check_picture_name("--contact-sheet", options.contact_sheet);
-      code != exit_ok)
+  if (const int code = check_image_name("--contact-sheet", options.contact_sheet); code != exit_ok)
     return code;
   if (options.trace == "-")
     return report_usage("--trace -", "must name a file (.json); /dev/stdout is standard output");
@@ -87,17 +86,17 @@ int check_paths(const RunOptions& options) {
       .run();
 }
 
-int check_picture(const RunOptions& options, const Inputs& inputs) {
-  if (out_kind(options.out) == OutKind::picture && inputs.total() && !inputs.is_single_picture())
+int check_image(const RunOptions& options, const Inputs& inputs) {
+  if (out_kind(options.out) == OutKind::image && inputs.total() && !inputs.is_single_image())
     return report_usage("--out " + options.out,
-                        "one picture cannot show several frames; name a folder or a video");
+                        "one image cannot show several frames; name a folder or a video");
   return exit_ok;
 }
 
 /// Who asked for JSON of many frames does not read a line for each.
 bool prints_lines(const RunOptions& options, const Inputs& inputs) {
   if (options.is_quiet || options.results.prints()) return false;
-  return options.results.json.empty() || inputs.is_single_picture();
+  return options.results.json.empty() || inputs.is_single_image();
 }
 
 struct Outputs {
@@ -208,7 +207,7 @@ int run(const RunOptions& options) {
   reading.load.is_cancelled = InterruptGuard::is_requested;
   auto inputs = Inputs::open(options.inputs, reading);
   if (!inputs) return report(options.inputs[0], inputs.error());
-  if (const int code = check_picture(options, *inputs); code != exit_ok) return code;
+  if (const int code = check_image(options, *inputs); code != exit_ok) return code;
   if (auto done = TraceSession::start(options.trace, outputs.trace); !done)
     return report("--trace " + options.trace, done.error());
   auto detector = Detector::create(detector_options(options));
@@ -223,7 +222,7 @@ int run(const RunOptions& options) {
   if (!annotator) return exit_failure;
   outputs.results = make_results(options, *detector);
   if (!outputs.results) return exit_failure;
-  Progress progress(inputs->total(), !options.is_quiet && !inputs->is_single_picture());
+  Progress progress(inputs->total(), !options.is_quiet && !inputs->is_single_image());
   RunStats stats;
   PipelineParts parts{*inputs,
                       *detector,
@@ -240,10 +239,10 @@ int run(const RunOptions& options) {
 
 void add_output_options(CLI::App& app, RunOptions& options) {
   app.add_option("--out", options.out,
-                 "Draw what was found: a picture (" + picture_extensions() + "), a video (" +
-                     video_extensions() + "), or a folder of pictures");
+                 "Draw what was found: an image (" + image_extensions() + "), a video (" +
+                     video_extensions() + "), or a folder of images");
   app.add_option("--contact-sheet", options.contact_sheet,
-                 "Twelve evenly spaced drawn frames in one picture (" + picture_extensions() + ")");
+                 "Twelve evenly spaced drawn frames in one image (" + image_extensions() + ")");
   app.add_option("--font", options.font, "Font file for labels");
   add_result_options(app, options.results);
   app.add_option("--trace", options.trace, "Timeline of all stages, for ui.perfetto.dev");
@@ -256,7 +255,7 @@ constexpr const char* max_tracks_text =
     "score";
 
 constexpr const char* run_examples =
-    "Boxes are pixels of the picture as a viewer shows it, EXIF orientation applied.\n"
+    "Boxes are pixels of the image as a viewer shows it, EXIF orientation applied.\n"
     "A preset makes the network see what its trainer shows it: ultralytics what `yolo predict` "
     "does,\n"
     "ultralytics-val what `yolo val` does, as halyard val has it.\n"
@@ -280,10 +279,10 @@ constexpr const char* run_examples =
 
 void add_run(CLI::App& app, Action& action) {
   auto options = std::make_shared<RunOptions>();
-  CLI::App* sub = app.add_subcommand("run", "Find objects in pictures, folders and videos");
+  CLI::App* sub = app.add_subcommand("run", "Find objects in images, folders and videos");
   sub->footer(run_examples);
   sub->add_option("inputs", options->inputs,
-                  "Pictures, folders, videos, http:// or rtsp://, or - for standard input")
+                  "Images, folders, videos, http:// or rtsp://, or - for standard input")
       ->required();
   DetectorOptions& detector = options->detector;
   sub->add_option("-m,--model", detector.model, "Model file: .onnx, .tflite or .xml")->required();

@@ -106,8 +106,8 @@ class Receiver {
 
  private:
   std::chrono::nanoseconds slice() const {
-    const std::chrono::nanoseconds most = std::chrono::milliseconds(100);
-    return end_ ? std::clamp<std::chrono::nanoseconds>(*end_ - Clock::now(), {}, most) : most;
+    const std::chrono::nanoseconds maximum = std::chrono::milliseconds(100);
+    return end_ ? std::clamp<std::chrono::nanoseconds>(*end_ - Clock::now(), {}, maximum) : maximum;
   }
   TopicEndpoint& endpoint_;
   std::optional<Clock::time_point> end_;

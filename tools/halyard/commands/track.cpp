@@ -107,7 +107,7 @@ Result<Followed> follow(Tracker& tracker, const MotFrames& detections, double ra
         found.push_back(detection_of(box));
       ++next;
     }
-    HALYARD_CHECK(tracker.update(found, seconds(static_cast<double>(f) / rate), tracks));
+    HALYARD_RETURN_IF_ERROR(tracker.update(found, seconds(static_cast<double>(f) / rate), tracks));
     result.left_out += tracker.left_out();
     for (const Track& track : tracks) {
       if (track.state == TrackState::tracked) result.frames[f].push_back(box_of(track));
@@ -120,7 +120,7 @@ Status write(const std::string& path, const MotFrames& frames) {
   HALYARD_TRY(auto file, open_output(path));
   for (const auto& [index, boxes] : frames) {
     for (const MotBox& box : boxes)
-      HALYARD_CHECK(file.write(mot_line(index + 1, box)));
+      HALYARD_RETURN_IF_ERROR(file.write(mot_line(index + 1, box)));
   }
   return file.commit();
 }
@@ -166,7 +166,7 @@ Status write_json(const std::string& path, const Summary& all) {
                           {"id_recall", s.id_recall}};
   }
   HALYARD_TRY(auto file, open_output(path));
-  HALYARD_CHECK(file.write(document.dump(2) + "\n"));
+  HALYARD_RETURN_IF_ERROR(file.write(document.dump(2) + "\n"));
   return file.commit();
 }
 

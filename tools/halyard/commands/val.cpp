@@ -95,7 +95,7 @@ Status write_tables(const std::string& path, const CocoTruth& truth,
   HALYARD_TRY(auto file, open_output(path));
   // A terminal may show it; a JSON text stays the same one.
   const std::string text = document.dump(2, ' ', false, Json::error_handler_t::replace);
-  HALYARD_CHECK(file.write(printable_lines(text) + "\n"));
+  HALYARD_RETURN_IF_ERROR(file.write(printable_lines(text) + "\n"));
   return file.commit();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// convert() turns the picture upright on its way into the network, in the same pass as the resize.
+// convert() turns the image upright on its way into the network, in the same pass as the resize.
 #include "input/detector.h"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ Result<Decoder> make_decoder(const Engine& engine, const DetectorOptions& option
 
 Status check_engine(const Engine& engine) {
   if (engine.inputs().size() != 1 || !engine.inputs()[0].format)
-    return make_error(Errc::unsupported, "model must have one input, a picture",
+    return make_error(Errc::unsupported, "model must have one input, an image",
                       fmt::format("it has {} inputs", engine.inputs().size()));
   return {};
 }
@@ -69,10 +69,10 @@ Status Detector::detect(Job& job) {
 }
 
 Status Detector::decode(std::span<const Tensor> outputs, const Placement& placement, Job& job) {
-  HALYARD_CHECK(decoder_.decode_into(outputs, job.decoded));
+  HALYARD_RETURN_IF_ERROR(decoder_.decode_into(outputs, job.decoded));
   job.found = placement.to_source(job.decoded.detections);
   fill_seen(job.decoded, job.found, &placement, job.record);
-  if (gives_masks()) HALYARD_CHECK(make_masks(placement, job));
+  if (gives_masks()) HALYARD_RETURN_IF_ERROR(make_masks(placement, job));
   if (!keeps_prototypes_) job.decoded.masks.prototypes = {};  // the engine's memory
   return {};
 }

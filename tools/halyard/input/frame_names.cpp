@@ -31,7 +31,7 @@ std::string FrameNames::path_for(const std::string& source, std::size_t index) {
   std::string name = stem + extension_;
   if (!image_file_type(source) || used_.contains(name))
     name = fmt::format("{}_{:06}{}", stem, index, extension_);
-  // A picture may have been called so from the start.
+  // An image may have been called so from the start.
   for (std::size_t more = 1; used_.contains(name); ++more)
     name = fmt::format("{}_{:06}_{}{}", stem, index, more, extension_);
   used_.insert(name);

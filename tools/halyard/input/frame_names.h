@@ -20,7 +20,7 @@ class FrameNames {
   /// Takes the names of those files that lie in the folder itself out of use.
   void reserve(std::span<const std::string> paths);
   /// The path for a frame of `source`: "folder/photo.jpg" for photo.png. Frames of a video share
-  /// its name, and so may pictures of two folders: these have the frame's index in theirs.
+  /// its name, and so may images of two folders: these have the frame's index in theirs.
   std::string path_for(const std::string& source, std::size_t index);
 
  private:

@@ -23,13 +23,13 @@ Status GrowingFile::add(std::string_view part) {
   if (file_.is_direct()) return file_.write(text);
   text += shape_.end;
   if (!is_first) return file_.replace_tail(file_.position_bytes() - shape_.end.size(), text);
-  HALYARD_CHECK(file_.write(text));
+  HALYARD_RETURN_IF_ERROR(file_.write(text));
   return file_.publish();
 }
 
 Status GrowingFile::finish() {
-  if (!is_begun_) HALYARD_CHECK(file_.write(shape_.head));
-  if (!is_begun_ || file_.is_direct()) HALYARD_CHECK(file_.write(shape_.end));
+  if (!is_begun_) HALYARD_RETURN_IF_ERROR(file_.write(shape_.head));
+  if (!is_begun_ || file_.is_direct()) HALYARD_RETURN_IF_ERROR(file_.write(shape_.end));
   return file_.commit();
 }
 

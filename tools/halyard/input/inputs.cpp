@@ -13,7 +13,7 @@ Result<Inputs> Inputs::open(std::vector<std::string> paths, const FrameSource::O
     inputs.rate_ = options.picture_rate;
     return inputs;
   }
-  HALYARD_CHECK(inputs.advance());
+  HALYARD_RETURN_IF_ERROR(inputs.advance());
   inputs.total_ = inputs.source_->frame_count();
   const double rate = inputs.source_->rate();
   inputs.rate_ = rate > 0 ? rate : options.picture_rate;
@@ -36,11 +36,11 @@ Result<std::optional<Frame>> Inputs::next() {
   while (true) {
     if (!source_) {
       if (opened_ == paths_.size()) return std::optional<Frame>{};
-      HALYARD_CHECK(advance());
+      HALYARD_RETURN_IF_ERROR(advance());
     }
     auto frame = source_->next();
     if (!frame) {
-      // Behind a damaged picture comes the next one; a broken stream has no next one.
+      // Behind a damaged image comes the next one; a broken stream has no next one.
       if (!source_->frame_count() || source_->is_video()) source_.reset();
       return std::move(frame).error();
     }

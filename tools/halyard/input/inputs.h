@@ -29,7 +29,7 @@ class Inputs {
   std::optional<std::size_t> total() const noexcept { return total_; }
   double rate() const noexcept { return rate_; }
   /// True when there can be only one frame.
-  bool is_single_picture() const noexcept { return total_ == 1; }
+  bool is_single_image() const noexcept { return total_ == 1; }
   const std::vector<std::string>& paths() const noexcept { return paths_; }
 
  private:

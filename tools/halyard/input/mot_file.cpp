@@ -16,8 +16,8 @@
 namespace halyard::tool {
 namespace {
 
-constexpr double most_frames = 10'000'000;
-constexpr std::size_t most_truth = 2048;  // of a frame: each is compared with each track's box
+constexpr double max_frames = 10'000'000;
+constexpr std::size_t max_truth = 2048;  // of a frame: each is compared with each track's box
 
 /// Ids of the truth that were read, with their frames.
 using Known = std::set<std::pair<std::size_t, std::int64_t>>;
@@ -63,7 +63,7 @@ Status add_line(std::string_view line, std::size_t number, MotKind kind, Known& 
   const auto& v = n.value;
   if (n.count < (kind == MotKind::detections ? 7U : 6U))
     return bad_line(number, "frame,id,left,top,width,height,score is expected", line);
-  if (v[0] < 1 || v[0] > most_frames || v[0] != std::floor(v[0]))
+  if (v[0] < 1 || v[0] > max_frames || v[0] != std::floor(v[0]))
     return bad_line(number, "frame: must be a whole number in 1..10000000", line);
   if (!(v[4] > 0 && v[5] > 0)) return bad_line(number, "width, height: must be above 0", line);
   if (kind == MotKind::detections && !(v[6] >= 0 && v[6] <= 1))
@@ -76,7 +76,7 @@ Status add_line(std::string_view line, std::size_t number, MotKind kind, Known& 
   if (kind == MotKind::truth && !known.emplace(index, box.id).second)
     return bad_line(number, "id: at most once in a frame", line);
   auto& frame = frames[index];
-  if (kind == MotKind::truth && frame.size() == most_truth)
+  if (kind == MotKind::truth && frame.size() == max_truth)
     return bad_line(number, "frame: has at most 2048 boxes of the truth", line);
   frame.push_back(box);
   return {};
@@ -104,7 +104,7 @@ Result<MotFrames> parse_mot(std::string_view text, MotKind kind) {
     const std::string_view line = trimmed(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
     ++number;
-    if (!line.empty()) HALYARD_CHECK(add_line(line, number, kind, known, frames));
+    if (!line.empty()) HALYARD_RETURN_IF_ERROR(add_line(line, number, kind, known, frames));
   }
   return frames;
 }

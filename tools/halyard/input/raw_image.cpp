@@ -27,39 +27,39 @@ void copy_planes(const TensorMap& map, PixelFormat format, DType dtype, Size siz
 
 }  // namespace
 
-Result<RawPicture> raw_picture(const Tensor& picture) {
-  const PixelFormat format = *picture.format();
-  const DType dtype = picture.dtype();
-  const std::size_t height = picture.height();
-  HALYARD_TRY(const auto total, image_bytes(format, dtype, picture.width(), height, 0));
-  RawPicture raw;
+Result<RawImage> raw_image(const Tensor& image) {
+  const PixelFormat format = *image.format();
+  const DType dtype = image.dtype();
+  const std::size_t height = image.height();
+  HALYARD_TRY(const auto total, image_bytes(format, dtype, image.width(), height, 0));
+  RawImage raw;
   raw.bytes.resize(total);
   const FormatKind kind = info(format).kind;
   if (kind == FormatKind::packed || kind == FormatKind::planar) {
-    raw.shape.assign(picture.shape().begin(), picture.shape().end());
+    raw.shape.assign(image.shape().begin(), image.shape().end());
   } else {
-    HALYARD_TRY(const auto stride, tight_stride(format, dtype, picture.width()));
+    HALYARD_TRY(const auto stride, tight_stride(format, dtype, image.width()));
     raw.shape = {total / stride, stride / size_of(dtype)};
   }
-  HALYARD_TRY(const auto map, picture.map(Access::read));
-  copy_planes(map, format, dtype, picture.size(), raw.bytes, true);
+  HALYARD_TRY(const auto map, image.map(Access::read));
+  copy_planes(map, format, dtype, image.size(), raw.bytes, true);
   return raw;
 }
 
-Result<Tensor> picture_from_raw(std::span<const std::byte> bytes, Size size, PixelFormat format,
-                                DType dtype) {
+Result<Tensor> image_from_raw(std::span<const std::byte> bytes, Size size, PixelFormat format,
+                              DType dtype) {
   const auto width = static_cast<std::size_t>(size.width);
   const auto height = static_cast<std::size_t>(size.height);
   HALYARD_TRY(const auto total, image_bytes(format, dtype, width, height, 0));
   if (bytes.size() != total)
-    return make_error(Errc::invalid_argument, "raw picture has another length than its size asks",
+    return make_error(Errc::invalid_argument, "raw image has another length than its size asks",
                       fmt::format("{} bytes, {} of {}x{} in {} has {}", bytes.size(),
                                   to_string(format), width, height, to_string(dtype), total));
-  HALYARD_TRY(auto picture, Tensor::create_image(width, height, format, dtype));
-  HALYARD_TRY(const auto map, picture.map(Access::write));
+  HALYARD_TRY(auto image, Tensor::create_image(width, height, format, dtype));
+  HALYARD_TRY(const auto map, image.map(Access::write));
   std::vector<std::byte> raw(bytes.begin(), bytes.end());
   copy_planes(map, format, dtype, size, raw, false);
-  return picture;
+  return image;
 }
 
 }  // namespace halyard::tool

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures as bare samples, and back.
+// Images as bare samples, and back.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@
 
 namespace halyard::tool {
 
-/// The picture's samples at tight strides, plane after plane, and the array shape they have.
+/// The image's samples at tight strides, plane after plane, and the array shape they have.
 /// NV12 and its like: rows of the tight stride, luma first. Errors: those of mapping.
-struct RawPicture {
+struct RawImage {
   std::vector<std::size_t> shape;
   std::vector<std::byte> bytes;
 };
-Result<RawPicture> raw_picture(const Tensor& picture);
+Result<RawImage> raw_image(const Tensor& image);
 
-/// The reverse: fills a new picture from samples at tight strides. Errors: invalid_argument (length
+/// The reverse: fills a new image from samples at tight strides. Errors: invalid_argument (length
 /// of `bytes`), those of create_image.
-Result<Tensor> picture_from_raw(std::span<const std::byte> bytes, Size size, PixelFormat format,
-                                DType dtype = DType::u8);
+Result<Tensor> image_from_raw(std::span<const std::byte> bytes, Size size, PixelFormat format,
+                              DType dtype = DType::u8);
 
 }  // namespace halyard::tool

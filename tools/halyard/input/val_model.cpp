@@ -23,7 +23,7 @@ namespace {
 Result<Frame> load(const std::string& path) {
   HALYARD_TRY(auto source, FrameSource::open(path));
   HALYARD_TRY(auto frame, source.next());
-  if (!frame) return make_error(Errc::malformed, "has no picture");
+  if (!frame) return make_error(Errc::malformed, "has no image");
   return *std::move(frame);
 }
 
@@ -51,14 +51,15 @@ Status add_found(const Job& job, std::size_t image, const CategoryPlaces& places
     object.category = *places[label];
     object.score = static_cast<double>(d.score);
     object.box = coco_box(d.box);
-    if (!job.masks.empty()) HALYARD_CHECK(rle_encode(job.masks[i], job.masks.frame(), object.mask));
+    if (!job.masks.empty())
+      HALYARD_RETURN_IF_ERROR(rle_encode(job.masks[i], job.masks.frame(), object.mask));
   }
   return {};
 }
 
 Status find_in(const std::string& path, const CocoImage& image, Detector& detector, Job& job) {
   HALYARD_TRY(job.frame, load(path));
-  HALYARD_CHECK(check_size(image, job.frame));
+  HALYARD_RETURN_IF_ERROR(check_size(image, job.frame));
   job.record = {};
   return detector.detect(job);
 }
@@ -130,9 +131,9 @@ Status write_results(const std::string& path, const CocoTruth& truth, const Coco
       HALYARD_TRY(result.mask, rle_to_string(o.mask));
       result.size = o.mask.size;
     }
-    HALYARD_CHECK(file.write(std::exchange(before, ",\n") + to_json(result)));
+    HALYARD_RETURN_IF_ERROR(file.write(std::exchange(before, ",\n") + to_json(result)));
   }
-  HALYARD_CHECK(file.write(results.objects.empty() ? "[]\n" : "\n]\n"));
+  HALYARD_RETURN_IF_ERROR(file.write(results.objects.empty() ? "[]\n" : "\n]\n"));
   return file.commit();
 }
 

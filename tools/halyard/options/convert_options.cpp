@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names and values as the help says them; the library checks what depends on the picture.
+// Names and values as the help says them; the library checks what depends on the image.
 #include "options/convert_options.h"
 
 #include "options/out_formats.h"
@@ -31,7 +31,7 @@ void add_region_options(CLI::App& sub, ConvertOptions& options) {
   add_parsed(sub, "--size", options.size, parse_size, "WxH with 1..65535 each",
              "WxH of the result");
   add_parsed(sub, "--crop", options.crop, parse_region_f, "X,Y,W,H with W and H above 0",
-             "X,Y,W,H in the upright picture, before --flip and --rotate; may lie between pixels");
+             "X,Y,W,H in the upright image, before --flip and --rotate; may lie between pixels");
   sub.add_flag("--no-orient", options.keeps_orientation, "Ignore the EXIF orientation");
   add_word(sub, "--flip", options.flip, {"none", "horizontal", "vertical"},
            "none, horizontal or vertical; before --rotate");
@@ -43,7 +43,7 @@ void add_region_options(CLI::App& sub, ConvertOptions& options) {
              {"hal", "ultralytics", "ultralytics-val"},
              "How --fit letterbox rounds: hal (default), ultralytics or ultralytics-val");
   add_parsed(sub, "--place", options.place, parse_region, "X,Y,W,H with 0..65535 each",
-             "X,Y,W,H of the result that the picture goes to");
+             "X,Y,W,H of the result that the image goes to");
   add_parsed(sub, "--affine", options.affine, parse_affine, "six finite numbers",
              "M0,..,M5: stored (x, y) goes to (M0 x + M1 y + M2, M3 x + M4 y + M5)");
   add_parsed(sub, "--tiles", options.tiles, parse_tiles, "WxH[,OVERLAP] with an overlap in [0, 1)",
@@ -53,7 +53,7 @@ void add_region_options(CLI::App& sub, ConvertOptions& options) {
 
 void add_sampling_options(CLI::App& sub, ConvertOptions& options) {
   add_parsed(sub, "--pad", options.pad, parse_color, "R,G,B with 0..255 each",
-             "R,G,B around the picture; default 114,114,114");
+             "R,G,B around the image; default 114,114,114");
   add_choice(sub, "--filter", options.filter, parse_filter,
              {"nearest", "bilinear", "bicubic", "lanczos3", "box"},
              "nearest, bilinear (default), bicubic, lanczos3 or box");
@@ -104,13 +104,13 @@ int check_files(const ConvertOptions& options) {
   const std::string extension = extension_of(options.out);
   if (options.out == "-")
     return report_usage("OUT -", "must name a file; with --raw /dev/stdout is standard output");
-  if (!is_picture_name(options.out) && !options.writes_raw()) {
+  if (!is_image_name(options.out) && !options.writes_raw()) {
     return report_usage("OUT " + options.out,
-                        "must end in one of " + picture_extensions() + " .npy, or need --raw");
+                        "must end in one of " + image_extensions() + " .npy, or need --raw");
   }
   const std::string dtype(to_string(options.dtype));
   if (!options.writes_raw() && options.dtype != DType::u8)
-    return report_usage("--dtype " + dtype, "picture files hold u8; use an .npy file");
+    return report_usage("--dtype " + dtype, "image files hold u8; use an .npy file");
   if (extension == ".npy" && options.dtype == DType::bf16)
     return report_usage("--dtype bf16", "NumPy has no such type; use --raw and another extension");
   if (options.input_format.has_value() != options.input_size.has_value())
@@ -161,9 +161,9 @@ void add_convert_options(CLI::App& sub, ConvertOptions& options) {
   for (const std::string& name : format_names())
     names += (names.empty() ? "" : " ") + name;
   sub.add_option("in", options.in,
-                 "Picture file, raw samples with --input-format, or - for standard input")
+                 "Image file, raw samples with --input-format, or - for standard input")
       ->required();
-  sub.add_option("out", options.out, picture_extensions() + " .npy, or any file with --raw")
+  sub.add_option("out", options.out, image_extensions() + " .npy, or any file with --raw")
       ->required();
   add_region_options(sub, options);
   add_sampling_options(sub, options);

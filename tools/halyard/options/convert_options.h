@@ -52,7 +52,7 @@ struct ConvertOptions {
   bool is_raw = false;
   bool explains = false;
 
-  /// The turn that was asked for, without the picture's own.
+  /// The turn that was asked for, without the image's own.
   Orientation turn() const;
   bool writes_raw() const;
 };

@@ -18,7 +18,7 @@ struct LimitOption {
 };
 
 constexpr LimitOption limit_options[] = {
-    {"--max-width", &DecodeLimits::max_width, "Columns of a picture or frame"},
+    {"--max-width", &DecodeLimits::max_width, "Columns of an image or frame"},
     {"--max-height", &DecodeLimits::max_height, "Rows"},
     {"--max-pixels", &DecodeLimits::max_pixels, "Columns times rows"},
     {"--max-bytes", &DecodeLimits::max_bytes,
@@ -47,7 +47,7 @@ void add_limit_options(CLI::App& command) {
               set_default_decode_limits(limits);
             },
             option.meaning)
-        ->group("Limits of pictures and videos")
+        ->group("Limits of images and videos")
         ->default_str(fmt::format("{}", usual.*field));
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits on the command line, of every command that decodes pictures or videos.
+// Limits on the command line, of every command that decodes images or videos.
 #pragma once
 
 #include <CLI/CLI.hpp>

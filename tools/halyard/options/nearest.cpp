@@ -38,12 +38,12 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> words) {
   const std::string* best = nullptr;
-  std::size_t least = std::numeric_limits<std::size_t>::max();
+  std::size_t minimum = std::numeric_limits<std::size_t>::max();
   for (const std::string& each : words) {
     if (word.size() > max_letters || each.size() > max_letters) continue;
     const std::size_t its = distance(word, each);
-    const std::size_t most = std::max<std::size_t>(1, std::max(word.size(), each.size()) / 3);
-    if (its < least && its <= most) least = its, best = &each;
+    const std::size_t maximum = std::max<std::size_t>(1, std::max(word.size(), each.size()) / 3);
+    if (its < minimum && its <= maximum) minimum = its, best = &each;
   }
   if (best == nullptr) return std::nullopt;
   return *best;

@@ -35,7 +35,7 @@ bool is_folder(const std::string& path) {
 
 }  // namespace
 
-bool is_picture_name(const std::string& path) {
+bool is_image_name(const std::string& path) {
   const auto type = image_file_type(path);
   return type && image_file_kinds()[static_cast<std::size_t>(*type)].is_written;
 }
@@ -44,11 +44,11 @@ OutKind out_kind(const std::string& out) {
   if (out.empty()) return OutKind::none;
   const std::string extension = extension_of(out);
   if (extension.empty() || is_folder(out)) return OutKind::folder;
-  if (is_picture_name(out)) return OutKind::picture;
+  if (is_image_name(out)) return OutKind::image;
   return is_among(VideoWriter::extensions(), extension) ? OutKind::video : OutKind::none;
 }
 
-std::string picture_extensions() {
+std::string image_extensions() {
   return written_image_extensions();
 }
 
@@ -59,25 +59,25 @@ std::string video_extensions() {
 
 int check_out_name(const std::string& out) {
   if (out == "-") {
-    return report_usage("--out -", "must name a picture (" + picture_extensions() + "), a video (" +
+    return report_usage("--out -", "must name an image (" + image_extensions() + "), a video (" +
                                        video_extensions() +
                                        ") or a folder; a folder of this name is ./-");
   }
   if (out.empty() || out_kind(out) != OutKind::none) return exit_ok;
-  return report_usage("--out " + out, "cannot write " + extension_of(out) + "; pictures: " +
-                                          picture_extensions() + ", videos: " + video_extensions() +
+  return report_usage("--out " + out, "cannot write " + extension_of(out) + "; images: " +
+                                          image_extensions() + ", videos: " + video_extensions() +
                                           "; a folder of this name is " + out + "/");
 }
 
-int check_picture_name(const std::string& option, const std::string& path) {
+int check_image_name(const std::string& option, const std::string& path) {
   if (path == "-") {
-    return report_usage(option + " -", "must name a picture (" + picture_extensions() +
+    return report_usage(option + " -", "must name an image (" + image_extensions() +
                                            "); /dev/stdout is standard output");
   }
   const std::string extension = extension_of(path);
-  if (extension.empty() || is_picture_name(path)) return exit_ok;
+  if (extension.empty() || is_image_name(path)) return exit_ok;
   return report_usage(option + " " + path,
-                      "cannot write " + extension + "; pictures: " + picture_extensions());
+                      "cannot write " + extension + "; images: " + image_extensions());
 }
 
 }  // namespace halyard::tool

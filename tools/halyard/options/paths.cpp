@@ -166,7 +166,7 @@ PathCheck& PathCheck::text_folder(const std::string& option, const std::string& 
   return add(Kind::text_folder, option, path);
 }
 
-/// Pictures of an output folder have the names of frames, so none of these may lie there; a folder
+/// Images of an output folder have the names of frames, so none of these may lie there; a folder
 /// of frames may hold links to such files.
 bool PathCheck::overwrites_frames(const Seen& folder, const Seen& input) {
   if (input.use->kind != Kind::frames || !is_folder(folder.identity)) return false;

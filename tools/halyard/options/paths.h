@@ -23,7 +23,7 @@ class PathCheck {
   PathCheck& input(const std::string& option, const std::string& path);
   /// The same, but "-" is standard input.
   PathCheck& stream_input(const std::string& option, const std::string& path);
-  /// A picture or video, or a folder of pictures; "-" is standard input.
+  /// An image or video, or a folder of images; "-" is standard input.
   PathCheck& frames(const std::string& option, const std::string& path);
   /// A folder whose files are read, those of folders inside too.
   PathCheck& input_tree(const std::string& option, const std::string& path);
@@ -33,7 +33,7 @@ class PathCheck {
   PathCheck& output(const std::string& option, const std::string& path);
   /// The same, but "-" is standard output.
   PathCheck& stream_output(const std::string& option, const std::string& path);
-  /// A folder to write pictures to that are named after frames().
+  /// A folder to write images to that are named after frames().
   PathCheck& output_folder(const std::string& option, const std::string& path);
 
   /// A folder to write texts to: no name in it may be a link to an input.

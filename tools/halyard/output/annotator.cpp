@@ -31,7 +31,7 @@ Result<Annotator> Annotator::create(Options options) {
   Annotator annotator(std::move(options));
   if (!annotator.is_wanted()) return annotator;
   if (annotator.kind_ == OutKind::folder) {
-    HALYARD_CHECK(make_folder(annotator.options_.out));
+    HALYARD_RETURN_IF_ERROR(make_folder(annotator.options_.out));
     annotator.names_.emplace(annotator.options_.out, ".jpg");
     annotator.names_->reserve(annotator.options_.other_outputs);
   }
@@ -52,27 +52,27 @@ Status Annotator::open_sheet() {
 Status Annotator::paint(Job& job) const {
   if (!is_wanted()) return {};
   const StageTimer timer(job, "paint");
-  HALYARD_CHECK(resize(job.canvas, job.frame.image.upright_size(), PixelFormat::rgb));
+  HALYARD_RETURN_IF_ERROR(resize(job.canvas, job.frame.image.upright_size(), PixelFormat::rgb));
   Convert request;
   request.src = job.frame.image;
   request.dst = job.canvas;
-  HALYARD_CHECK(job.processor.convert(request));
+  HALYARD_RETURN_IF_ERROR(job.processor.convert(request));
   return {};
 }
 
 Status Annotator::draw(Job& job) {
   if (!is_wanted()) return {};
-  HALYARD_CHECK(draw_objects(job));
+  HALYARD_RETURN_IF_ERROR(draw_objects(job));
   if (!options_.contact_sheet.empty()) {
     const StageTimer timer(job, "sheet");
-    HALYARD_CHECK(sheet_.add(job.canvas, job.processor));
+    HALYARD_RETURN_IF_ERROR(sheet_.add(job.canvas, job.processor));
   }
   return choose_target(job);
 }
 
 Status Annotator::draw_objects(Job& job) {
   const StageTimer timer(job, "draw");
-  HALYARD_CHECK(draw_masks(job));
+  HALYARD_RETURN_IF_ERROR(draw_masks(job));
   if (options_.is_tracking) return overlay_->draw(job.canvas, std::span<const Track>(job.tracks));
   return overlay_->draw(job.canvas, std::span<const Detection>(job.found));
 }
@@ -94,7 +94,7 @@ Status Annotator::draw_masks(Job& job) {
       track_ids_.push_back(*track);
     }
     boxes.resize(rows_.size());
-    HALYARD_CHECK(masks.select(rows_));
+    HALYARD_RETURN_IF_ERROR(masks.select(rows_));
     drawing.color_by = MaskColorBy::track;
     drawing.track_ids = track_ids_;
   }
@@ -105,9 +105,9 @@ Status Annotator::draw_masks(Job& job) {
 
 Status Annotator::choose_target(Job& job) {
   if (kind_ == OutKind::folder) job.out_path = names_->path_for(job.frame.source, job.frame.index);
-  if (kind_ == OutKind::picture) {
+  if (kind_ == OutKind::image) {
     if (drawn_ != 0)
-      return make_error(Errc::invalid_argument, "--out names one picture, the input has more",
+      return make_error(Errc::invalid_argument, "--out names one image, the input has more",
                         options_.out);
     job.out_path = options_.out;
   }
@@ -125,14 +125,14 @@ Status Annotator::encode(Job& job) const {
   if (kind_ == OutKind::none) return {};
   const StageTimer timer(job, "encode");
   if (kind_ == OutKind::video) {
-    HALYARD_CHECK(resize(job.video_frame, video_size_, PixelFormat::nv12));
+    HALYARD_RETURN_IF_ERROR(resize(job.video_frame, video_size_, PixelFormat::nv12));
     job.video_frame.set_colorimetry(
         {ColorSpace::bt709, ColorTransfer::bt709, ColorEncoding::bt709, ColorRange::limited});
     Convert request;
     request.src = job.canvas;
     request.dst = job.video_frame;
     request.fit = Fit::letterbox;
-    HALYARD_CHECK(job.processor.convert(request));
+    HALYARD_RETURN_IF_ERROR(job.processor.convert(request));
     return {};
   }
   HALYARD_TRY(job.encoded, encode_image(job.canvas, type_of(job.out_path)));
@@ -154,7 +154,7 @@ Status Annotator::finish_sheet() {
   if (!sheet_file_ || sheet_.is_empty()) return {};
   HALYARD_TRY(const auto sheet, sheet_.compose());
   HALYARD_TRY(const auto bytes, encode_image(sheet, type_of(options_.contact_sheet)));
-  HALYARD_CHECK(sheet_file_->write(bytes));
+  HALYARD_RETURN_IF_ERROR(sheet_file_->write(bytes));
   return sheet_file_->commit();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Annotator: frames with what was found drawn on them, into a picture, a folder, a video, a sheet.
+// Annotator: frames with what was found drawn on them, into an image, a folder, a video, a sheet.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class Annotator {
   struct Options {
     std::string out;            ///< empty: none
     std::string contact_sheet;  ///< empty: none
-    /// Files that others write: no picture of the folder takes such a name.
+    /// Files that others write: no image of the folder takes such a name.
     std::vector<std::string> other_outputs;
     std::string font;
     std::vector<std::string> labels;
@@ -67,7 +67,7 @@ class Annotator {
   Size video_size_;
   ContactSheet sheet_;
   std::optional<OutputFile> sheet_file_;
-  std::optional<FrameNames> names_;  ///< of the folder's pictures
+  std::optional<FrameNames> names_;  ///< of the folder's images
   std::size_t drawn_ = 0;
 };
 

@@ -6,23 +6,23 @@
 
 namespace halyard::tool {
 
-Status ContactSheet::add(const Tensor& picture, Processor& processor) {
+Status ContactSheet::add(const Tensor& image, Processor& processor) {
   const std::size_t index = seen_++;
   if (index % step_ != 0) return {};
   if (thumbnails_.empty()) {
-    const Size size = picture.size();
+    const Size size = image.size();
     cell_ = {cell_width, std::clamp(cell_width * size.height / size.width, 1, 2 * cell_width)};
   }
   HALYARD_TRY(auto thumbnail, Tensor::create_image(static_cast<std::size_t>(cell_.width),
                                                    static_cast<std::size_t>(cell_.height),
                                                    PixelFormat::rgb, DType::u8, Memory::mem));
   Convert request;
-  request.src = picture;
+  request.src = image;
   request.dst = thumbnail;
   request.fit = Fit::letterbox;
   request.antialias = true;
   request.pad = {0, 0, 0, 255};
-  HALYARD_CHECK(processor.convert(request));
+  HALYARD_RETURN_IF_ERROR(processor.convert(request));
   thumbnails_.push_back(std::move(thumbnail));
   if (thumbnails_.size() <= 2 * cells) return {};
   for (std::size_t i = 0; 2 * i < thumbnails_.size(); ++i)
@@ -50,7 +50,7 @@ Result<Tensor> ContactSheet::compose() const {
                        static_cast<std::int32_t>(extent(i / columns, cell_.height)), cell_.width,
                        cell_.height};
     HALYARD_TRY(auto cell, sheet.slice(place));
-    HALYARD_CHECK(copy(thumbnails_[from], cell));
+    HALYARD_RETURN_IF_ERROR(copy(thumbnails_[from], cell));
   }
   return sheet;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ContactSheet: up to twelve evenly spaced frames of a run in one picture.
+// ContactSheet: up to twelve evenly spaced frames of a run in one image.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ class ContactSheet {
   static constexpr std::int32_t cell_width = 320;
   static constexpr std::int32_t gap = 4;
 
-  /// Considers the next frame, an RGB picture; keeps a small copy or nothing.
-  Status add(const Tensor& picture, Processor& processor);
+  /// Considers the next frame, an RGB image; keeps a small copy or nothing.
+  Status add(const Tensor& image, Processor& processor);
   bool is_empty() const noexcept { return thumbnails_.empty(); }
   /// The sheet as RGB. Errors: invalid_argument (no frame was added), those of allocation.
   Result<Tensor> compose() const;

@@ -19,8 +19,8 @@ namespace {
 
 constexpr double match_limit = 0.5;
 constexpr std::size_t alphas = 19;
-constexpr std::size_t most_overlaps = std::size_t{1} << 24;  // 268 MB of them
-constexpr std::uint64_t most_identity_work = std::uint64_t{1} << 34;
+constexpr std::size_t max_overlaps = std::size_t{1} << 24;  // 268 MB of them
+constexpr std::uint64_t max_identity_work = std::uint64_t{1} << 34;
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 constexpr std::uint32_t nobody = std::numeric_limits<std::uint32_t>::max();
 
@@ -72,8 +72,8 @@ double iou_of(const MotBox& a, const MotBox& b) {
   return shared / (a.width * a.height + b.width * b.height - shared);
 }
 
-Error too_many(const char* what, std::uint64_t seen, std::uint64_t most) {
-  return make_error(Errc::exhausted, what, fmt::format("{}, at most {}", seen, most));
+Error too_many(const char* what, std::uint64_t seen, std::uint64_t maximum) {
+  return make_error(Errc::exhausted, what, fmt::format("{}, at most {}", seen, maximum));
 }
 
 /// Adds the pairs of a frame; false when there are more than `room`.
@@ -102,7 +102,7 @@ Result<Sequence> sequence_of(const MotFrames& truth, const MotFrames& result) {
   for (const MotFrames* frames : {&truth, &result})
     for (const auto& [index, boxes] : *frames)
       indices.insert(index);
-  std::size_t room = most_overlaps;
+  std::size_t room = max_overlaps;
   for (const std::size_t index : indices) {
     Frame& frame = out.frames.emplace_back();
     const auto& rows = boxes_of(truth, index);
@@ -113,7 +113,7 @@ Result<Sequence> sequence_of(const MotFrames& truth, const MotFrames& result) {
       frame.result.push_back(out.result.add(box.id));
     if (!add_overlaps(rows, columns, room, frame.overlaps))
       return too_many("boxes of the truth and of tracks overlap in too many pairs",
-                      most_overlaps + 1, most_overlaps);
+                      max_overlaps + 1, max_overlaps);
     room -= frame.overlaps.size();
     out.truth_boxes += rows.size();
     out.result_boxes += columns.size();
@@ -230,9 +230,9 @@ Status add_identity(const Sequence& sequence, MotScores& scores) {
     }
   }
   const std::uint64_t work = std::uint64_t{together.size()} * sequence.truth.size();
-  if (work > most_identity_work)
+  if (work > max_identity_work)
     return too_many("identities of the truth times their pairs with tracks are too many", work,
-                    most_identity_work);
+                    max_identity_work);
   std::vector<AssignmentPair> pairs;
   for (const auto& [ids, frames] : together)
     pairs.push_back({ids.first, ids.second, -frames});
@@ -260,9 +260,9 @@ Result<MotScores> evaluate_mot(const MotFrames& truth, const MotFrames& result) 
   scores.result_boxes = sequence.result_boxes;
   scores.truth_ids = sequence.truth.size();
   scores.result_ids = sequence.result.size();
-  HALYARD_CHECK(add_hota(sequence, scores));
-  HALYARD_CHECK(add_clear(sequence, scores));
-  HALYARD_CHECK(add_identity(sequence, scores));
+  HALYARD_RETURN_IF_ERROR(add_hota(sequence, scores));
+  HALYARD_RETURN_IF_ERROR(add_clear(sequence, scores));
+  HALYARD_RETURN_IF_ERROR(add_identity(sequence, scores));
   return scores;
 }
 

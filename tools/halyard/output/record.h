@@ -21,13 +21,13 @@ namespace halyard::tool {
 struct Seen {
   Detection detection;
   std::optional<std::uint64_t> track = {};
-  std::string mask = {};            ///< runs as COCO writes them, of the whole picture; empty: none
+  std::string mask = {};            ///< runs as COCO writes them, of the whole image; empty: none
   std::vector<Point> outline = {};  ///< the mask's largest, where somebody writes it
   std::vector<Keypoint> keypoints = {};
   std::vector<Point> corners = {};  ///< four, of heads that turn their boxes
 };
 
-/// A class of the whole picture, of networks that classify.
+/// A class of the whole image, of networks that classify.
 struct SeenClass {
   std::int32_t label = 0;
   float score = 0;
@@ -36,7 +36,7 @@ struct SeenClass {
 struct FrameRecord {
   std::string source;
   std::size_t index = 0;
-  Size size;  ///< of the upright picture
+  Size size;  ///< of the upright image
   std::vector<Seen> seen;
   std::vector<SeenClass> classes;  ///< best first
   std::size_t left_out = 0;        ///< detections that the tracker's limit keeps from it

@@ -68,7 +68,7 @@ std::string yolo_line(const Seen& seen, Size size) {
 
 Result<YoloWriter> YoloWriter::create(const std::string& folder,
                                       std::span<const std::string> other_files) {
-  HALYARD_CHECK(make_folder(folder));
+  HALYARD_RETURN_IF_ERROR(make_folder(folder));
   FrameNames names(folder, ".txt");
   names.reserve(other_files);
   return YoloWriter(std::move(names));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was found as lines of text: MOTChallenge's one file, and YOLO's one file a picture.
+// What was found as lines of text: MOTChallenge's one file, and YOLO's one file an image.
 #pragma once
 
 #include <span>
@@ -44,9 +44,9 @@ class YoloWriter final : public RecordWriter {
   FrameNames names_;
 };
 
-/// "class x y width height [keypoints] score [track]", all as fractions of the picture: the centre
+/// "class x y width height [keypoints] score [track]", all as fractions of the image: the centre
 /// and extent of the box; of an object with a mask its outline in place of the box, of a turned box
-/// its four corners; keypoints as x y score. `size` is the picture's.
+/// its four corners; keypoints as x y score. `size` is the image's.
 std::string yolo_line(const Seen& seen, Size size);
 
 }  // namespace halyard::tool

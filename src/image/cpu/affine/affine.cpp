@@ -21,8 +21,8 @@ struct Line {
   double at(std::int32_t x) const noexcept { return begin + step * x; }
 };
 
-/// Columns [begin, end).
-struct Columns {
+/// ColumnRange [begin, end).
+struct ColumnRange {
   std::int32_t begin;
   std::int32_t end;
 };
@@ -43,9 +43,10 @@ std::int32_t first_column(std::int32_t columns, const Is& is) noexcept {
   return low;
 }
 
-// Columns whose coordinate lies in [low, high). Rounding keeps the order of coordinates, so that
-// they are an interval to the last bit.
-Columns columns_within(const Line& line, double low, double high, std::int32_t columns) noexcept {
+// ColumnRange whose coordinate lies in [low, high). Rounding keeps the order of coordinates, so
+// that they are an interval to the last bit.
+ColumnRange columns_within(const Line& line, double low, double high,
+                           std::int32_t columns) noexcept {
   if (line.step >= 0) {
     return {first_column(columns, [&](std::int32_t x) { return line.at(x) >= low; }),
             first_column(columns, [&](std::int32_t x) { return line.at(x) >= high; })};
@@ -55,20 +56,20 @@ Columns columns_within(const Line& line, double low, double high, std::int32_t c
 }
 
 /// Channels whose samples lie alike, and how they are filtered.
-struct Group {
+struct AffineGroup {
   enum class Way { nearest, two, taps };
   std::size_t begin = 0;
   std::size_t end = 0;
-  FreeAxis x;
-  FreeAxis y;
+  AffineAxis x;
+  AffineAxis y;
   double per_pixel_x = 1;  ///< samples
   double per_pixel_y = 1;
   Way way = Way::taps;
 };
 
-class FreeSampler final : public Sampler {
+class AffineSampler final : public Sampler {
  public:
-  FreeSampler(const Plan& plan, std::size_t channels, int fraction)
+  AffineSampler(const Plan& plan, std::size_t channels, int fraction)
       : Sampler(plan.content.height, plan.content.width, fraction),
         back_(inverse(*plan.affine)),
         crop_(plan.crop),
@@ -88,15 +89,15 @@ class FreeSampler final : public Sampler {
   std::size_t workspace_bytes() const noexcept override { return lay_out(nullptr).bytes; }
   void begin(std::byte*) const override {}
 
-  SampleRows row(const Frame& frame, std::int32_t y, std::byte* workspace) const override {
-    const Layout at = lay_out(workspace);
-    const double across = content_.x + 0.5;
-    const double down = content_.y + y + 0.5;
+  SampleRows row(const MappedImages& frame, std::int32_t y, std::byte* workspace) const override {
+    const Workspace at = lay_out(workspace);
+    const double centre_x = content_.x + 0.5;
+    const double centre_y = content_.y + y + 0.5;
     const auto& m = back_.m;
-    const Line x{m[0] * across + (m[1] * down + m[2]), m[0]};
-    const Line v{m[3] * across + (m[4] * down + m[5]), m[3]};
-    const Columns in_x = columns_within(x, crop_.x, crop_.x + crop_.width, columns());
-    const Columns in_y = columns_within(v, crop_.y, crop_.y + crop_.height, columns());
+    const Line x{m[0] * centre_x + (m[1] * centre_y + m[2]), m[0]};
+    const Line v{m[3] * centre_x + (m[4] * centre_y + m[5]), m[3]};
+    const ColumnRange in_x = columns_within(x, crop_.x, crop_.x + crop_.width, columns());
+    const ColumnRange in_y = columns_within(v, crop_.y, crop_.y + crop_.height, columns());
     SampleRows out;
     out.begin = std::max(in_x.begin, in_y.begin);
     out.end = std::max(std::min(in_x.end, in_y.end), out.begin);
@@ -110,7 +111,7 @@ class FreeSampler final : public Sampler {
   }
 
  private:
-  struct Layout {
+  struct Workspace {
     std::array<std::int16_t*, 4> out{};
     float* weights_x = nullptr;
     float* weights_y = nullptr;
@@ -119,25 +120,25 @@ class FreeSampler final : public Sampler {
     std::int32_t* beside = nullptr;  ///< ... whether there is another beside and below, 1 or 0, ...
     std::int32_t* below = nullptr;
     std::int16_t* right = nullptr;  ///< ... and the way to it in 1/32768
-    std::int16_t* down = nullptr;
+    std::int16_t* vertical = nullptr;
     std::array<std::uint8_t*, 4> corner{};
     std::size_t bytes = 0;
   };
 
-  Layout lay_out(std::byte* workspace) const noexcept {
+  Workspace lay_out(std::byte* workspace) const noexcept {
     WorkspaceCursor cursor(workspace);
-    Layout at;
+    Workspace at;
     const std::size_t row = padded_row(columns());
     for (std::size_t c = 0; c < channels_; ++c)
       at.out[c] = cursor.take<std::int16_t>(row);
-    at.weights_x = cursor.take<float>(most_taps_);
-    at.weights_y = cursor.take<float>(most_taps_);
+    at.weights_x = cursor.take<float>(max_taps_);
+    at.weights_y = cursor.take<float>(max_taps_);
     at.sample_x = cursor.take<std::int32_t>(row);
     at.sample_y = cursor.take<std::int32_t>(row);
     at.beside = cursor.take<std::int32_t>(row);
     at.below = cursor.take<std::int32_t>(row);
     at.right = cursor.take<std::int16_t>(row);
-    at.down = cursor.take<std::int16_t>(row);
+    at.vertical = cursor.take<std::int16_t>(row);
     for (std::uint8_t*& corner : at.corner)
       corner = cursor.take<std::uint8_t>(row);
     at.bytes = cursor.used_bytes();
@@ -147,7 +148,7 @@ class FreeSampler final : public Sampler {
   void add_channel(const Plan& plan, std::size_t c) {
     const ChannelSite site = is_mosaic_ ? ChannelSite{0, 0, 1, 0, 0} : plan.src.channels->sites[c];
     const ChannelAxes axes = channel_axes(plan, site);
-    Group group;
+    AffineGroup group;
     group.begin = c;
     group.end = c + 1;
     group.per_pixel_x = 1.0 / (1 << site.shift_x);
@@ -164,23 +165,23 @@ class FreeSampler final : public Sampler {
     }
   }
 
-  void choose_way(Group& group) noexcept {
-    most_taps_ = std::max({most_taps_, kernel_.most_taps(group.x), kernel_.most_taps(group.y)});
+  void choose_way(AffineGroup& group) noexcept {
+    max_taps_ = std::max({max_taps_, kernel_.max_taps(group.x), kernel_.max_taps(group.y)});
     if (sample_bytes_ != 1 || is_mosaic_) return;
     if (kernel_.takes_nearest(group.x) && kernel_.takes_nearest(group.y))
-      group.way = Group::Way::nearest;
-    if (kernel_.takes_two(group.x) && kernel_.takes_two(group.y)) group.way = Group::Way::two;
+      group.way = AffineGroup::Way::nearest;
+    if (kernel_.takes_two(group.x) && kernel_.takes_two(group.y)) group.way = AffineGroup::Way::two;
   }
 
-  void filter(const Frame& frame, const Group& group, const Line& x, const Line& y, Columns in,
-              const Layout& at) const noexcept {
+  void filter(const MappedImages& frame, const AffineGroup& group, const Line& x, const Line& y,
+              ColumnRange in, const Workspace& at) const noexcept {
     if (in.begin == in.end) return;
     switch (group.way) {
-      case Group::Way::nearest:
+      case AffineGroup::Way::nearest:
         return take_nearest(frame, group, x, y, in, at);
-      case Group::Way::two:
+      case AffineGroup::Way::two:
         return blend_two(frame, group, x, y, in, at);
-      case Group::Way::taps:
+      case AffineGroup::Way::taps:
         break;
     }
     if (is_mosaic_) {
@@ -193,8 +194,8 @@ class FreeSampler final : public Sampler {
     }
   }
 
-  void take_nearest(const Frame& frame, const Group& group, const Line& x, const Line& y,
-                    Columns in, const Layout& at) const noexcept {
+  void take_nearest(const MappedImages& frame, const AffineGroup& group, const Line& x,
+                    const Line& y, ColumnRange in, const Workspace& at) const noexcept {
     for (std::int32_t i = in.begin; i < in.end; ++i) {
       at.sample_x[i] = sample_under(group.x, x.at(i) * group.per_pixel_x);
       at.sample_y[i] = sample_under(group.y, y.at(i) * group.per_pixel_y);
@@ -210,7 +211,7 @@ class FreeSampler final : public Sampler {
   }
 
   // Truncation serves as floor: coordinates within the crop are not negative.
-  static void pairs(const FreeAxis& axis, double per_pixel, const Line& line, Columns in,
+  static void pairs(const AffineAxis& axis, double per_pixel, const Line& line, ColumnRange in,
                     std::int32_t* sample, std::int32_t* other, std::int16_t* way) noexcept {
     const std::int32_t last = axis.highest - 1;
     for (std::int32_t i = in.begin; i < in.end; ++i) {
@@ -224,15 +225,15 @@ class FreeSampler final : public Sampler {
     }
   }
 
-  void blend_two(const Frame& frame, const Group& group, const Line& x, const Line& y, Columns in,
-                 const Layout& at) const noexcept {
+  void blend_two(const MappedImages& frame, const AffineGroup& group, const Line& x, const Line& y,
+                 ColumnRange in, const Workspace& at) const noexcept {
     pairs(group.x, group.per_pixel_x, x, in, at.sample_x, at.beside, at.right);
-    pairs(group.y, group.per_pixel_y, y, in, at.sample_y, at.below, at.down);
+    pairs(group.y, group.per_pixel_y, y, in, at.sample_y, at.below, at.vertical);
     const auto first = static_cast<std::size_t>(in.begin);
     const auto count = static_cast<std::size_t>(in.end - in.begin);
     BlendJob job;
     job.right = at.right + first;
-    job.down = at.down + first;
+    job.vertical = at.vertical + first;
     for (std::size_t k = 0; k < 4; ++k)
       job.corner[k] = at.corner[k] + first;
     for (std::size_t c = group.begin; c < group.end; ++c) {
@@ -241,49 +242,50 @@ class FreeSampler final : public Sampler {
     }
   }
 
-  static void gather_corners(const SourceChannel& source, Columns in, const Layout& at) noexcept {
+  static void gather_corners(const SourceChannel& source, ColumnRange in,
+                             const Workspace& at) noexcept {
     const std::size_t step = source.step_bytes;
     const std::size_t stride = source.stride_bytes;
     for (std::int32_t i = in.begin; i < in.end; ++i) {
       const auto* from = reinterpret_cast<const std::uint8_t*>(source.row(at.sample_y[i])) +
                          static_cast<std::size_t>(at.sample_x[i]) * step;
       const std::size_t right = static_cast<std::size_t>(at.beside[i]) * step;
-      const std::size_t down = static_cast<std::size_t>(at.below[i]) * stride;
+      const std::size_t below = static_cast<std::size_t>(at.below[i]) * stride;
       at.corner[0][i] = from[0];
       at.corner[1][i] = from[right];
-      at.corner[2][i] = from[down];
-      at.corner[3][i] = from[down + right];
+      at.corner[2][i] = from[below];
+      at.corner[3][i] = from[below + right];
     }
   }
 
   /// Both windows of one place.
   struct Taps {
-    FreeWindow x;
-    FreeWindow y;
+    AffineWindow x;
+    AffineWindow y;
     const float* weights_x;
     const float* weights_y;
   };
 
   template <class T>
-  static float plain_sum(const Frame& frame, std::size_t c, const Taps& taps) noexcept {
+  static float plain_sum(const MappedImages& frame, std::size_t c, const Taps& taps) noexcept {
     const SourceChannel& source = frame.source[c];
     const std::byte* row =
         source.row(taps.y.first) + static_cast<std::size_t>(taps.x.first) * source.step_bytes;
     float sum = 0;
     for (std::int32_t r = 0; r < taps.y.count; ++r, row += source.stride_bytes) {
       const std::byte* from = row;
-      float across = 0;
+      float horizontal = 0;
       for (std::int32_t k = 0; k < taps.x.count; ++k, from += source.step_bytes) {
         T sample;
         std::memcpy(&sample, from, sizeof sample);
-        across += taps.weights_x[k] * static_cast<float>(sample);
+        horizontal += taps.weights_x[k] * static_cast<float>(sample);
       }
-      sum += taps.weights_y[r] * across;
+      sum += taps.weights_y[r] * horizontal;
     }
     return sum;
   }
 
-  float mosaic_sum(const Frame& frame, std::size_t c, const Taps& taps) const noexcept {
+  float mosaic_sum(const MappedImages& frame, std::size_t c, const Taps& taps) const noexcept {
     float sum = 0;
     for (std::int32_t r = 0; r < taps.y.count; ++r) {
       for (std::int32_t k = 0; k < taps.x.count; ++k) {
@@ -296,8 +298,8 @@ class FreeSampler final : public Sampler {
 
   /// `sum` filters one channel at one place, as the samples count.
   template <class Sum>
-  void sum_taps(const Frame& frame, const Group& group, const Line& x, const Line& y, Columns in,
-                const Layout& at, const Sum& sum) const noexcept {
+  void sum_taps(const MappedImages& frame, const AffineGroup& group, const Line& x, const Line& y,
+                ColumnRange in, const Workspace& at, const Sum& sum) const noexcept {
     const float one = scale_ * static_cast<float>(1 << fraction());
     for (std::int32_t i = in.begin; i < in.end; ++i) {
       const Taps taps{kernel_.window(group.x, x.at(i) * group.per_pixel_x, at.weights_x),
@@ -314,22 +316,22 @@ class FreeSampler final : public Sampler {
   Affine back_;
   RegionF crop_;
   Region content_;
-  FreeKernel kernel_;
+  AffineKernel kernel_;
   std::size_t sample_bytes_;
   float scale_;
   std::size_t channels_;
   bool is_mosaic_ = false;
   Mosaic mosaic_;
-  std::array<Group, 4> groups_;
+  std::array<AffineGroup, 4> groups_;
   std::size_t group_count_ = 0;
-  std::size_t most_taps_ = 1;
+  std::size_t max_taps_ = 1;
 };
 
 }  // namespace
 
-std::unique_ptr<const Sampler> make_free(const Plan& plan, std::size_t channels) {
+std::unique_ptr<const Sampler> make_affine(const Plan& plan, std::size_t channels) {
   const bool overshoots = plan.filter == Filter::bicubic || plan.filter == Filter::lanczos3;
-  return std::make_unique<FreeSampler>(plan, channels, overshoots ? 6 : 7);
+  return std::make_unique<AffineSampler>(plan, channels, overshoots ? 6 : 7);
 }
 
 }  // namespace halyard::image

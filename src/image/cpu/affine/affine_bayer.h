@@ -21,7 +21,7 @@ inline int sample_at(const std::byte* at, std::size_t bytes) noexcept {
 }
 
 /// Demosaics bilinearly: the mean of the two or four nearest samples of a colour; beyond the
-/// picture's edges samples are mirrored about the last one, so that the pattern goes on.
+/// image's edges samples are mirrored about the last one, so that the pattern goes on.
 class Mosaic {
  public:
   /// Says nothing of formats that are no mosaic.

@@ -13,12 +13,13 @@ namespace {
 
 constexpr double tie = 1e-9;  // samples
 
-FreeWindow single(std::int32_t sample, float* weights) noexcept {
+AffineWindow single(std::int32_t sample, float* weights) noexcept {
   weights[0] = 1;
   return {sample, 1};
 }
 
-FreeWindow normalised(const FreeAxis& axis, double centre, FreeWindow w, float* weights) noexcept {
+AffineWindow normalised(const AffineAxis& axis, double centre, AffineWindow w,
+                        float* weights) noexcept {
   float sum = 0;
   for (std::int32_t i = 0; i < w.count; ++i)
     sum += weights[i];
@@ -30,11 +31,11 @@ FreeWindow normalised(const FreeAxis& axis, double centre, FreeWindow w, float* 
 
 }  // namespace
 
-std::int32_t sample_under(const FreeAxis& axis, double centre) noexcept {
+std::int32_t sample_under(const AffineAxis& axis, double centre) noexcept {
   return std::clamp(static_cast<std::int32_t>(centre + tie), axis.lowest, axis.highest - 1);
 }
 
-FreeKernel::FreeKernel(Filter filter, bool antialias) : filter_(filter), antialias_(antialias) {
+AffineKernel::AffineKernel(Filter filter, bool antialias) : filter_(filter), antialias_(antialias) {
   const Kernel kernel{filter, antialias};
   support_ = kernel.support();
   if (filter == Filter::nearest || filter == Filter::box) return;
@@ -47,11 +48,11 @@ FreeKernel::FreeKernel(Filter filter, bool antialias) : filter_(filter), antiali
   table_.push_back(0);
 }
 
-void FreeKernel::make_phases() {
+void AffineKernel::make_phases() {
   const Kernel kernel{filter_, antialias_};
   const auto reach = static_cast<int>(support_);
   for (int phase = 0; phase <= steps; ++phase) {
-    std::array<double, most_fixed_taps> weight{};
+    std::array<double, max_fixed_taps> weight{};
     double sum = 0;
     for (int t = 0; t < 2 * reach; ++t) {
       const double behind = static_cast<double>(phase) / steps;
@@ -63,25 +64,25 @@ void FreeKernel::make_phases() {
   }
 }
 
-double FreeKernel::widening(const FreeAxis& axis) const noexcept {
+double AffineKernel::widening(const AffineAxis& axis) const noexcept {
   return antialias_ ? std::max(axis.scale, 1.0) : 1.0;
 }
 
-bool FreeKernel::takes_nearest(const FreeAxis& axis) const noexcept {
+bool AffineKernel::takes_nearest(const AffineAxis& axis) const noexcept {
   return filter_ == Filter::nearest || (filter_ == Filter::box && widening(axis) == 1);
 }
 
 // At the edges what is left out and what is repeated come to the same.
-bool FreeKernel::takes_two(const FreeAxis& axis) const noexcept {
+bool AffineKernel::takes_two(const AffineAxis& axis) const noexcept {
   return filter_ == Filter::bilinear && widening(axis) == 1;
 }
 
-std::size_t FreeKernel::most_taps(const FreeAxis& axis) const noexcept {
+std::size_t AffineKernel::max_taps(const AffineAxis& axis) const noexcept {
   const double within = axis.highest - axis.lowest;
   return static_cast<std::size_t>(std::min(2 * support_ * widening(axis) + 2, within));
 }
 
-double FreeKernel::at(double x) const noexcept {
+double AffineKernel::at(double x) const noexcept {
   if (filter_ == Filter::box) return x > -0.5 + tie && x <= 0.5 + tie ? 1 : 0;
   const double place = std::abs(x) * steps;
   const auto i = static_cast<std::size_t>(place);
@@ -90,13 +91,14 @@ double FreeKernel::at(double x) const noexcept {
   return table_[i] + (table_[i + 1] - table_[i]) * rest;
 }
 
-FreeWindow FreeKernel::window(const FreeAxis& axis, double centre, float* weights) const noexcept {
+AffineWindow AffineKernel::window(const AffineAxis& axis, double centre,
+                                  float* weights) const noexcept {
   if (takes_nearest(axis)) return single(sample_under(axis, centre), weights);
   return antialias_ ? left_out(axis, centre, weights) : repeated(axis, centre, weights);
 }
 
-FreeWindow FreeKernel::repeated(const FreeAxis& axis, double centre,
-                                float* weights) const noexcept {
+AffineWindow AffineKernel::repeated(const AffineAxis& axis, double centre,
+                                    float* weights) const noexcept {
   const auto taps = static_cast<std::int32_t>(2 * support_);
   const double place = centre + 0.5;  // one sample on, so that truncation serves as floor
   const auto next = static_cast<std::int32_t>(place);
@@ -104,11 +106,11 @@ FreeWindow FreeKernel::repeated(const FreeAxis& axis, double centre,
   const auto i = static_cast<std::int32_t>(phase);
   const auto rest = static_cast<float>(phase - i);
   const float* from = &phases_[static_cast<std::size_t>(i * taps)];
-  std::array<float, most_fixed_taps> weight{};
+  std::array<float, max_fixed_taps> weight{};
   for (std::size_t t = 0; t < static_cast<std::size_t>(taps); ++t)
     weight[t] = from[t] + (from[t + static_cast<std::size_t>(taps)] - from[t]) * rest;
   const std::int32_t begin = next - taps / 2;
-  FreeWindow w;
+  AffineWindow w;
   w.first = std::clamp(begin, axis.lowest, axis.highest - 1);
   w.count = std::clamp(begin + taps - 1, axis.lowest, axis.highest - 1) - w.first + 1;
   if (w.count == taps) {
@@ -123,15 +125,15 @@ FreeWindow FreeKernel::repeated(const FreeAxis& axis, double centre,
   return w;
 }
 
-FreeWindow FreeKernel::left_out(const FreeAxis& axis, double centre,
-                                float* weights) const noexcept {
+AffineWindow AffineKernel::left_out(const AffineAxis& axis, double centre,
+                                    float* weights) const noexcept {
   const double wide = widening(axis);
   const double reach = support_ * wide + tie;
   const auto within = [&](double sample) {
     return static_cast<std::int32_t>(
         std::clamp(sample, static_cast<double>(axis.lowest), static_cast<double>(axis.highest)));
   };
-  FreeWindow w;
+  AffineWindow w;
   w.first = within(std::ceil(centre - reach - 0.5));
   w.count = within(std::floor(centre + reach - 0.5) + 1) - w.first;
   if (w.count <= 0) return single(sample_under(axis, centre), weights);

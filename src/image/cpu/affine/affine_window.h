@@ -12,43 +12,43 @@ namespace halyard::image {
 
 /// The axis of a channel's plane: samples [lowest, highest) may be read, `scale` of them lie in one
 /// destination pixel.
-struct FreeAxis {
+struct AffineAxis {
   std::int32_t lowest = 0;
   std::int32_t highest = 0;
   double scale = 1;
 };
 
 /// Weights of samples first, first + 1, ..., which sum to 1.
-struct FreeWindow {
+struct AffineWindow {
   std::int32_t first = 0;
   std::int32_t count = 0;
 };
 
 /// A kernel that can be asked for quickly. Immutable.
-class FreeKernel {
+class AffineKernel {
  public:
   /// May throw std::bad_alloc.
-  FreeKernel(Filter filter, bool antialias);
+  AffineKernel(Filter filter, bool antialias);
 
   /// Whether all outputs along the axis are the sample under them, or a blend of the two about
   /// them.
-  bool takes_nearest(const FreeAxis& axis) const noexcept;
-  bool takes_two(const FreeAxis& axis) const noexcept;
+  bool takes_nearest(const AffineAxis& axis) const noexcept;
+  bool takes_two(const AffineAxis& axis) const noexcept;
   /// Most weights that window() writes.
-  std::size_t most_taps(const FreeAxis& axis) const noexcept;
+  std::size_t max_taps(const AffineAxis& axis) const noexcept;
   /// The same definitions as make_taps(). `centre`, in samples, lies within a sample of the axis.
-  FreeWindow window(const FreeAxis& axis, double centre, float* weights) const noexcept;
+  AffineWindow window(const AffineAxis& axis, double centre, float* weights) const noexcept;
 
  private:
   static constexpr int steps = 512;  ///< of the tables, per sample; between them lines
-  static constexpr std::size_t most_fixed_taps = 6;
+  static constexpr std::size_t max_fixed_taps = 6;
 
   void make_phases();
 
-  double widening(const FreeAxis& axis) const noexcept;
+  double widening(const AffineAxis& axis) const noexcept;
   double at(double x) const noexcept;
-  FreeWindow repeated(const FreeAxis& axis, double centre, float* weights) const noexcept;
-  FreeWindow left_out(const FreeAxis& axis, double centre, float* weights) const noexcept;
+  AffineWindow repeated(const AffineAxis& axis, double centre, float* weights) const noexcept;
+  AffineWindow left_out(const AffineAxis& axis, double centre, float* weights) const noexcept;
 
   Filter filter_;
   bool antialias_;
@@ -58,6 +58,6 @@ class FreeKernel {
 };
 
 /// The sample that covers the place. Places that a division only comes near to count as exact.
-std::int32_t sample_under(const FreeAxis& axis, double centre) noexcept;
+std::int32_t sample_under(const AffineAxis& axis, double centre) noexcept;
 
 }  // namespace halyard::image

@@ -136,19 +136,19 @@ ColorSetup make_color_setup(const ColorStep& step, AlphaStep alpha, int fraction
   return s;
 }
 
-Colorist::Colorist(const Plan& plan, int fraction, bool codes) noexcept
+ColorConverter::ColorConverter(const Plan& plan, int fraction, bool codes) noexcept
     : setup_(make_color_setup(plan.color, plan.alpha, fraction, codes, plan.exact)),
       channels_(plan.dst.channels->count),
       keeps_alpha_(plan.color.keeps_alpha),
       from_grey_(plan.color.from == ColorModel::grey) {}
 
-std::size_t Colorist::needed_channels(const Plan& plan) noexcept {
+std::size_t ColorConverter::needed_channels(const Plan& plan) noexcept {
   if (plan.color.from == ColorModel::grey) return 1;
   if (plan.color.from == ColorModel::yuv && plan.color.to == ColorModel::grey) return 1;
   return plan.color.keeps_alpha ? 4 : 3;
 }
 
-void Colorist::fill(const ColorJob& job, std::size_t c, int code) const noexcept {
+void ColorConverter::fill(const ColorJob& job, std::size_t c, int code) const noexcept {
   const auto width = static_cast<std::size_t>(job.width);
   if (setup_.codes) {
     std::memset(job.codes[c], code, width);
@@ -157,7 +157,7 @@ void Colorist::fill(const ColorJob& job, std::size_t c, int code) const noexcept
   }
 }
 
-void Colorist::copy_first(const ColorJob& job, std::size_t c) const noexcept {
+void ColorConverter::copy_first(const ColorJob& job, std::size_t c) const noexcept {
   const auto width = static_cast<std::size_t>(job.width);
   if (setup_.codes) {
     std::memcpy(job.codes[c], job.codes[0], width);
@@ -166,8 +166,8 @@ void Colorist::copy_first(const ColorJob& job, std::size_t c) const noexcept {
   }
 }
 
-void Colorist::apply(const SampleRows& in, std::int32_t width,
-                     const ResultRows& out) const noexcept {
+void ColorConverter::apply(const SampleRows& in, std::int32_t width,
+                           const ResultRows& out) const noexcept {
   const ColorJob job{in.channel, out.codes, out.values, width};
   const bool alone = setup_.change == ColorChange::none && (from_grey_ || channels_ == 1);
   alone ? keep_channel(setup_, job, 0) : change_colors(setup_, job);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Colorist: from rows of source samples to rows of destination colours.
+// ColorConverter: from rows of source samples to rows of destination colours.
 #pragma once
 
 #include <array>
@@ -25,10 +25,10 @@ ColorSetup make_color_setup(const ColorStep& step, AlphaStep alpha, int fraction
 
 /// Immutable once made. Codes are within 1 of ColorStep's result rounded, values within 0.07 of it;
 /// channels that pass through are exact.
-class Colorist {
+class ColorConverter {
  public:
   /// `fraction`: of the sampler's rows, 6 or 7. `codes`: whether codes are made, or values.
-  Colorist(const Plan& plan, int fraction, bool codes) noexcept;
+  ColorConverter(const Plan& plan, int fraction, bool codes) noexcept;
 
   /// Channels of the source that are looked at: 1, 3 or 4.
   static std::size_t needed_channels(const Plan& plan) noexcept;

@@ -7,9 +7,9 @@
 namespace halyard::image {
 namespace {
 
-using Store = PaintSetup::Store;
+using Store = FusedWriteSetup::Store;
 
-std::optional<Store> store_of(const Plan& plan) noexcept {
+std::optional<Store> fused_store(const Plan& plan) noexcept {
   const ChannelMap& map = *plan.dst.channels;
   const bool packed = map.sites[0].step > 1;
   if (plan.color.to != ColorModel::rgb || (!packed && map.count != 3)) return std::nullopt;
@@ -35,24 +35,25 @@ bool takes(const Plan& plan, const ColorSetup& setup) noexcept {
 
 }  // namespace
 
-std::optional<Painter> Painter::create(const Plan& plan, const ColorSetup& setup) {
-  const std::optional<Store> store = store_of(plan);
+std::optional<FusedWriter> FusedWriter::create(const Plan& plan, const ColorSetup& setup) {
+  const std::optional<Store> store = fused_store(plan);
   // Turned rows go through a tile, those of a free map may begin and end anywhere.
   if (!store || !takes(plan, setup) || plan.swaps_axes() || plan.affine) return std::nullopt;
-  Painter painter(plan);
+  FusedWriter fused_writer(plan);
   const ChannelSite& red = plan.dst.channels->sites[0];
-  painter.setup_ = {
+  fused_writer.setup_ = {
       *store,
       setup.change == ColorChange::yuv_to_rgb,
       plan.color.keeps_alpha && plan.dst.channels->count == 4,
       (red.offset != 0) != plan.bgr,
       plan.values.kind == ValueMap::Kind::flip_sign ? std::uint8_t{0x80} : std::uint8_t{0},
       setup.fixed};
-  return painter;
+  return fused_writer;
 }
 
-void Painter::store(const SampleRows& samples, const Frame& frame, std::int32_t y) const noexcept {
-  PaintJob job;
+void FusedWriter::store(const SampleRows& samples, const MappedImages& frame,
+                        std::int32_t y) const noexcept {
+  FusedWriteJob job;
   job.width = static_cast<std::size_t>(content_.width);
   for (std::size_t c = 0; c < 4; ++c)
     job.in[c] = samples.channel[c];

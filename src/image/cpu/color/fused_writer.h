@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Painter: from rows of samples straight to the destination's RGB bytes.
+// FusedWriter: from rows of samples straight to the destination's RGB bytes.
 #pragma once
 
 #include <optional>
@@ -11,19 +11,19 @@
 
 namespace halyard::image {
 
-/// A Colorist and a Writer in one step, for the commonest pairs: the same bytes, and no rows of
-/// codes in between. Immutable.
-class Painter {
+/// A ColorConverter and a Writer in one step, for the commonest pairs: the same bytes, and no rows
+/// of codes in between. Immutable.
+class FusedWriter {
  public:
   /// None where the plan needs the separate steps. `setup`: of the colours.
-  static std::optional<Painter> create(const Plan& plan, const ColorSetup& setup);
+  static std::optional<FusedWriter> create(const Plan& plan, const ColorSetup& setup);
   /// Row `y` of the destination from a whole row of the content.
-  void store(const SampleRows& samples, const Frame& frame, std::int32_t y) const noexcept;
+  void store(const SampleRows& samples, const MappedImages& frame, std::int32_t y) const noexcept;
 
  private:
-  explicit Painter(const Plan& plan) noexcept : content_(plan.content) {}
+  explicit FusedWriter(const Plan& plan) noexcept : content_(plan.content) {}
   Region content_;
-  PaintSetup setup_;
+  FusedWriteSetup setup_;
 };
 
 }  // namespace halyard::image

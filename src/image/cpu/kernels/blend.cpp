@@ -30,7 +30,7 @@ void BlendCorners(const BlendJob& job, std::size_t count, std::int16_t* out) {
     const V16 right = hn::LoadU(d, job.right + i);
     const V16 upper = between(sample(job.corner[0] + i), sample(job.corner[1] + i), right);
     const V16 lower = between(sample(job.corner[2] + i), sample(job.corner[3] + i), right);
-    hn::StoreU(between(upper, lower, hn::LoadU(d, job.down + i)), d, out + i);
+    hn::StoreU(between(upper, lower, hn::LoadU(d, job.vertical + i)), d, out + i);
   }
 }
 

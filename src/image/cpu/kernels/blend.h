@@ -13,7 +13,7 @@ struct BlendJob {
   std::array<const std::uint8_t*, 4>
       corner{};  ///< upper left, upper right, lower left, lower right
   const std::int16_t* right = nullptr;
-  const std::int16_t* down = nullptr;
+  const std::int16_t* vertical = nullptr;
 };
 
 /// out[i], 8.7 fixed point. Loads and stores whole vectors: all rows have spare samples.

@@ -47,7 +47,7 @@ HWY_INLINE void store_result(V16 value, const ColorJob& job, std::size_t c, std:
 /// Two vectors of code results, the second behind the first. One pack for both: Highway 1.0.3 has
 /// only those of one vector.
 template <int fraction>
-HWY_INLINE void store_codes(V16 first, V16 second, std::uint8_t* to) {
+HWY_INLINE void store_color_codes(V16 first, V16 second, std::uint8_t* to) {
   const V16 low = hn::ShiftRight<fraction>(first);
   const V16 high = hn::ShiftRight<fraction>(second);
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86

@@ -9,6 +9,7 @@
 #include <hwy/highway.h>
 
 #include "image/cpu/kernels/color-inl.h"
+#include "image/cpu/kernels/color_float.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace halyard::image {
@@ -39,9 +40,9 @@ struct FromYuvToRgb {
              red, green, blue);
     from.rgb(hn::LoadU(d, job.in[0] + next), hn::LoadU(d, job.in[1] + next),
              hn::LoadU(d, job.in[2] + next), red2, green2, blue2);
-    store_codes<rgb_fraction>(red, red2, job.codes[0] + x);
-    store_codes<rgb_fraction>(green, green2, job.codes[1] + x);
-    store_codes<rgb_fraction>(blue, blue2, job.codes[2] + x);
+    store_color_codes<rgb_fraction>(red, red2, job.codes[0] + x);
+    store_color_codes<rgb_fraction>(green, green2, job.codes[1] + x);
+    store_color_codes<rgb_fraction>(blue, blue2, job.codes[2] + x);
   }
 };
 
@@ -146,9 +147,9 @@ struct FromYuvToYuv {
     V16 y, u, v, y2, u2, v2;
     yuv(job, x, y, u, v);
     yuv(job, x + hn::Lanes(D16()), y2, u2, v2);
-    store_codes<in>(y, y2, job.codes[0] + x);
-    store_codes<in>(u, u2, job.codes[1] + x);
-    store_codes<in>(v, v2, job.codes[2] + x);
+    store_color_codes<in>(y, y2, job.codes[0] + x);
+    store_color_codes<in>(u, u2, job.codes[1] + x);
+    store_color_codes<in>(v, v2, job.codes[2] + x);
   }
 };
 
@@ -167,8 +168,8 @@ struct Kept {
     for (std::size_t c = 0; c < channels; ++c) {
       const V16 sample = hn::LoadU(d, job.in[c] + x);
       const V16 next = hn::LoadU(d, job.in[c] + x + hn::Lanes(d));
-      store_codes<in>(hn::SaturatedAdd(sample, half), hn::SaturatedAdd(next, half),
-                      job.codes[c] + x);
+      store_color_codes<in>(hn::SaturatedAdd(sample, half), hn::SaturatedAdd(next, half),
+                            job.codes[c] + x);
     }
   }
 };

@@ -91,8 +91,6 @@ struct ColorJob {
 
 /// Makes the colour channels; for `none` all three of RGB or YUV.
 void change_colors(const ColorSetup& setup, const ColorJob& job);
-/// The same in single precision: what `exact` asks for, and the changes by alpha.
-void change_colors_in_floats(const ColorSetup& setup, const ColorJob& job);
 /// Makes channel `c` as it is, whatever the change.
 void keep_channel(const ColorSetup& setup, const ColorJob& job, std::size_t c);
 

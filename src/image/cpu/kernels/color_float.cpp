@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Colour changes in single precision: products are rounded before sums, so that every target gives
 // the same bits.
+#include "image/cpu/kernels/color_float.h"
 #include "image/cpu/kernels/color.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -29,7 +30,7 @@ struct Three {
   V a, b, c;
 };
 
-HWY_INLINE V load(const std::int16_t* from, std::size_t half) {
+HWY_INLINE V load_floats(const std::int16_t* from, std::size_t half) {
 #if HWY_TARGET == HWY_SCALAR
   (void)half;
   return hn::ConvertTo(D(), hn::PromoteTo(DInt(), hn::LoadU(D16(), from)));
@@ -40,12 +41,12 @@ HWY_INLINE V load(const std::int16_t* from, std::size_t half) {
 #endif
 }
 
-HWY_INLINE V clamped(V value, V most) {
-  return hn::Min(hn::Max(value, hn::Zero(D())), most);
+HWY_INLINE V clamped(V value, V maximum) {
+  return hn::Min(hn::Max(value, hn::Zero(D())), maximum);
 }
 
 // Rounded to nearest: beside 1.5 * 2^23 the lowest 16 bits of a float are an integer.
-HWY_INLINE V16 rounded(V even, V odd) {
+HWY_INLINE V16 rounded_floats(V even, V odd) {
   const V magic = hn::Set(D(), 12582912.0F);
   const auto low = hn::BitCast(DInt(), hn::Add(even, magic));
   const auto high = hn::BitCast(DInt(), hn::Add(odd, magic));
@@ -59,7 +60,7 @@ HWY_INLINE V16 rounded(V even, V odd) {
 
 template <bool codes>
 HWY_INLINE void store_one(V even, V odd, const ColorJob& job, std::size_t c, std::size_t x) {
-  const V16 result = rounded(even, odd);
+  const V16 result = rounded_floats(even, odd);
   if constexpr (codes) {
     hn::StoreU(hn::DemoteTo(DCodes(), result), DCodes(), job.codes[c] + x);
   } else {
@@ -69,7 +70,8 @@ HWY_INLINE void store_one(V even, V odd, const ColorJob& job, std::size_t c, std
 
 /// Stores both halves of `count` results, which are in steps of what is stored.
 template <bool codes, int count>
-HWY_INLINE void store(const Three& even, const Three& odd, const ColorJob& job, std::size_t x) {
+HWY_INLINE void store_floats(const Three& even, const Three& odd, const ColorJob& job,
+                             std::size_t x) {
   store_one<codes>(even.a, odd.a, job, 0, x);
   if constexpr (count == 3) {
     store_one<codes>(even.b, odd.b, job, 1, x);
@@ -120,10 +122,10 @@ struct Weighted {
 };
 
 template <bool codes>
-HWY_INLINE Three bounded(const Three& v, V most) {
+HWY_INLINE Three bounded(const Three& v, V maximum) {
   // Codes saturate when they become bytes.
   if constexpr (codes) return v;
-  return {clamped(v.a, most), clamped(v.b, most), clamped(v.c, most)};
+  return {clamped(v.a, maximum), clamped(v.b, maximum), clamped(v.c, maximum)};
 }
 
 template <ColorChange change, bool codes>
@@ -132,13 +134,13 @@ struct Exact {
   static constexpr int results = alone || change == ColorChange::rgb_to_grey ? 1 : 3;
   Matrix from;
   Weighted first, second, third;
-  V most;
+  V maximum;
   explicit Exact(const ColorSetup& s)
       : from(s.real),
         first(s.real, 0),
         second(s.real, 1),
         third(s.real, 2),
-        most(hn::Set(D(), static_cast<float>(255 << s.out_fraction))) {}
+        maximum(hn::Set(D(), static_cast<float>(255 << s.out_fraction))) {}
 
   HWY_INLINE Three result(const Three& in) const {
     if constexpr (change == ColorChange::yuv_to_rgb) return from.rgb(in);
@@ -152,42 +154,43 @@ struct Exact {
   }
 
   HWY_INLINE Three half(const ColorJob& job, std::size_t x, std::size_t h) const {
-    const V a = load(job.in[0] + x, h);
-    if constexpr (alone) return bounded<codes>(result({a, a, a}), most);
-    return bounded<codes>(result({a, load(job.in[1] + x, h), load(job.in[2] + x, h)}), most);
+    const V a = load_floats(job.in[0] + x, h);
+    if constexpr (alone) return bounded<codes>(result({a, a, a}), maximum);
+    return bounded<codes>(result({a, load_floats(job.in[1] + x, h), load_floats(job.in[2] + x, h)}),
+                          maximum);
   }
   HWY_INLINE void at(const ColorJob& job, std::size_t x) const {
-    store<codes, results>(half(job, x, 0), half(job, x, halves - 1), job, x);
+    store_floats<codes, results>(half(job, x, 0), half(job, x, halves - 1), job, x);
   }
 };
 
 // Alpha of 255 leaves colours as they are.
 template <bool multiply, bool codes>
 struct ByAlpha {
-  V opaque, factor, tie, most;
+  V opaque, factor, tie, maximum;
   explicit ByAlpha(const ColorSetup& s)
       : opaque(hn::Set(D(), static_cast<float>(255 << s.in_fraction))),
         factor(hn::Set(D(), multiply ? s.real.by_alpha : s.real.step)),
         tie(hn::Set(D(), s.real.tie)),
-        most(hn::Set(D(), static_cast<float>(codes ? 255 : 255 << s.out_fraction))) {}
+        maximum(hn::Set(D(), static_cast<float>(codes ? 255 : 255 << s.out_fraction))) {}
 
   HWY_INLINE V result(V color, V by) const {
-    return clamped(hn::Add(hn::Mul(hn::Mul(color, by), factor), tie), most);
+    return clamped(hn::Add(hn::Mul(hn::Mul(color, by), factor), tie), maximum);
   }
   HWY_INLINE Three half(const ColorJob& job, std::size_t x, std::size_t h) const {
-    V by = load(job.in[3] + x, h);
+    V by = load_floats(job.in[3] + x, h);
     if constexpr (!multiply)
       by = hn::IfThenElseZero(hn::Gt(by, hn::Zero(D())), hn::Div(opaque, by));
-    return {result(load(job.in[0] + x, h), by), result(load(job.in[1] + x, h), by),
-            result(load(job.in[2] + x, h), by)};
+    return {result(load_floats(job.in[0] + x, h), by), result(load_floats(job.in[1] + x, h), by),
+            result(load_floats(job.in[2] + x, h), by)};
   }
   HWY_INLINE void at(const ColorJob& job, std::size_t x) const {
-    store<codes, 3>(half(job, x, 0), half(job, x, halves - 1), job, x);
+    store_floats<codes, 3>(half(job, x, 0), half(job, x, halves - 1), job, x);
   }
 };
 
 template <class Change>
-void color_row(const ColorSetup& setup, const ColorJob& given) {
+void color_float_row(const ColorSetup& setup, const ColorJob& given) {
   const ColorJob job = given;  // the stores cannot change a copy
   const Change change(setup);
   const std::size_t lanes = hn::Lanes(D16());
@@ -196,33 +199,33 @@ void color_row(const ColorSetup& setup, const ColorJob& given) {
 }
 
 template <bool codes>
-void color_as(const ColorSetup& setup, const ColorJob& job) {
+void color_float_as(const ColorSetup& setup, const ColorJob& job) {
   switch (setup.change) {
     case ColorChange::none:
       return;
     case ColorChange::yuv_to_rgb:
-      return color_row<Exact<ColorChange::yuv_to_rgb, codes>>(setup, job);
+      return color_float_row<Exact<ColorChange::yuv_to_rgb, codes>>(setup, job);
     case ColorChange::luma:
-      return color_row<Exact<ColorChange::luma, codes>>(setup, job);
+      return color_float_row<Exact<ColorChange::luma, codes>>(setup, job);
     case ColorChange::grey_to_yuv:
-      return color_row<Exact<ColorChange::grey_to_yuv, codes>>(setup, job);
+      return color_float_row<Exact<ColorChange::grey_to_yuv, codes>>(setup, job);
     case ColorChange::rgb_to_grey:
-      return color_row<Exact<ColorChange::rgb_to_grey, codes>>(setup, job);
+      return color_float_row<Exact<ColorChange::rgb_to_grey, codes>>(setup, job);
     case ColorChange::rgb_to_yuv:
-      return color_row<Exact<ColorChange::rgb_to_yuv, codes>>(setup, job);
+      return color_float_row<Exact<ColorChange::rgb_to_yuv, codes>>(setup, job);
     case ColorChange::yuv_to_yuv:
-      return color_row<Exact<ColorChange::yuv_to_yuv, codes>>(setup, job);
+      return color_float_row<Exact<ColorChange::yuv_to_yuv, codes>>(setup, job);
     case ColorChange::premultiply:
-      return color_row<ByAlpha<true, codes>>(setup, job);
+      return color_float_row<ByAlpha<true, codes>>(setup, job);
     case ColorChange::unpremultiply:
-      return color_row<ByAlpha<false, codes>>(setup, job);
+      return color_float_row<ByAlpha<false, codes>>(setup, job);
   }
 }
 
 }  // namespace
 
 void FloatRow(const ColorSetup& setup, const ColorJob& job) {
-  setup.codes ? color_as<true>(setup, job) : color_as<false>(setup, job);
+  setup.codes ? color_float_as<true>(setup, job) : color_float_as<false>(setup, job);
 }
 
 }  // namespace HWY_NAMESPACE

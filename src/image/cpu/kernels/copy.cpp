@@ -23,7 +23,7 @@ void MoveElement(const RowMove& move, const std::byte* in, std::byte* out) {
     out[k] = in[move.order[k]];
 }
 
-// Whole vectors of elements that fill a block of 16 bytes; how many elements those are.
+// Rational vectors of elements that fill a block of 16 bytes; how many elements those are.
 std::size_t move_vectors(const RowMove& move, const std::byte* in, std::size_t count,
                          const std::uint8_t* order, std::byte* out) {
   const hn::ScalableTag<std::uint8_t> d;

@@ -21,7 +21,7 @@ namespace halyard::image {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using Store = PaintSetup::Store;
+using Store = FusedWriteSetup::Store;
 
 constexpr std::size_t lanes16 = lanes8 / 2;
 
@@ -33,35 +33,36 @@ constexpr Table spread = table_of([](std::size_t block, std::size_t i) {
   return group < half ? group / 2 * 4 + group % 2 : (group - half) / 2 * 4 + 2 + group % 2;
 });
 
-// Codes of red, green, blue and alpha, in blocks of 8 of one vector of samples and 8 of the next.
-struct Codes {
+// ResultCodes of red, green, blue and alpha, in blocks of 8 of one vector of samples and 8 of the
+// next.
+struct ResultCodes {
   V8 channel[4];
-  HWY_INLINE Codes() {}
+  HWY_INLINE ResultCodes() {}
 };
 
 // A product with half a unit of the result in 15 bits cuts the fraction off, halves up.
 template <int fraction>
-HWY_INLINE V8 rounded(V16 low, V16 high) {
+HWY_INLINE V8 rounded_codes(V16 low, V16 high) {
   const V16 unit = hn::Set(D16(), 1 << (15 - fraction));
   return pack_in_blocks(hn::MulFixedPoint15(low, unit), hn::MulFixedPoint15(high, unit));
 }
 
 HWY_INLINE V8 kept(const std::int16_t* from) {
-  return rounded<7>(hn::LoadU(D16(), from), hn::LoadU(D16(), from + lanes16));
+  return rounded_codes<7>(hn::LoadU(D16(), from), hn::LoadU(D16(), from + lanes16));
 }
 
 struct FromRgb {
   HWY_INLINE explicit FromRgb(const FixedColors&) {}
-  HWY_INLINE void codes(const PaintJob& job, std::size_t x, Codes& out) const {
+  HWY_INLINE void codes(const FusedWriteJob& job, std::size_t x, ResultCodes& out) const {
     for (std::size_t c = 0; c < 3; ++c)
       out.channel[c] = kept(job.in[c] + x);
   }
 };
 
-struct FromYuv {
+struct FusedFromYuv {
   colors::FromYuv<7> from;
-  HWY_INLINE explicit FromYuv(const FixedColors& m) : from(m, hn::Zero(D16())) {}
-  HWY_INLINE void codes(const PaintJob& job, std::size_t x, Codes& out) const {
+  HWY_INLINE explicit FusedFromYuv(const FixedColors& m) : from(m, hn::Zero(D16())) {}
+  HWY_INLINE void codes(const FusedWriteJob& job, std::size_t x, ResultCodes& out) const {
     const D16 d;
     V16 rgb[3][2];
     for (std::size_t half = 0; half < 2; ++half) {
@@ -70,7 +71,7 @@ struct FromYuv {
                hn::LoadU(d, job.in[2] + at), rgb[0][half], rgb[1][half], rgb[2][half]);
     }
     for (std::size_t c = 0; c < 3; ++c)
-      out.channel[c] = rounded<colors::rgb_fraction>(rgb[c][0], rgb[c][1]);
+      out.channel[c] = rounded_codes<colors::rgb_fraction>(rgb[c][0], rgb[c][1]);
   }
 };
 
@@ -80,9 +81,10 @@ struct Packed4 {
   static constexpr std::size_t bytes = 4;
   static constexpr std::size_t parts = 1;
   Indices order;
-  HWY_INLINE explicit Packed4(const PaintSetup&) : order(hn::SetTableIndices(D32(), spread.at)) {}
+  HWY_INLINE explicit Packed4(const FusedWriteSetup&)
+      : order(hn::SetTableIndices(D32(), spread.at)) {}
 
-  HWY_INLINE void put(const Codes& in, const PaintJob& job, std::size_t x) const {
+  HWY_INLINE void put(const ResultCodes& in, const FusedWriteJob& job, std::size_t x) const {
     const auto codes = [&](std::size_t c) { return permuted(in.channel[c], order); };
     VU16 pixels[4];
     interleave(codes(blue_first ? 2 : 0), codes(1), codes(blue_first ? 0 : 2),
@@ -97,9 +99,10 @@ struct Packed3 {
   static constexpr std::size_t bytes = 3;
   static constexpr std::size_t parts = 1;
   Indices order;
-  HWY_INLINE explicit Packed3(const PaintSetup&) : order(hn::SetTableIndices(D32(), unpack.at)) {}
+  HWY_INLINE explicit Packed3(const FusedWriteSetup&)
+      : order(hn::SetTableIndices(D32(), unpack.at)) {}
 
-  HWY_INLINE void put(const Codes& in, const PaintJob& job, std::size_t x) const {
+  HWY_INLINE void put(const ResultCodes& in, const FusedWriteJob& job, std::size_t x) const {
     const auto codes = [&](std::size_t c) { return permuted(in.channel[c], order); };
     hn::StoreInterleaved3(codes(blue_first ? 2 : 0), codes(1), codes(blue_first ? 0 : 2), D8(),
                           job.out[0] + 3 * x);
@@ -111,10 +114,10 @@ struct Planes {
   static constexpr std::size_t parts = 3;
   Indices order;
   V8 flip;
-  HWY_INLINE explicit Planes(const PaintSetup& setup)
+  HWY_INLINE explicit Planes(const FusedWriteSetup& setup)
       : order(hn::SetTableIndices(D32(), unpack.at)), flip(hn::Set(D8(), setup.flip)) {}
 
-  HWY_INLINE void put(const Codes& in, const PaintJob& job, std::size_t x) const {
+  HWY_INLINE void put(const ResultCodes& in, const FusedWriteJob& job, std::size_t x) const {
     for (std::size_t c = 0; c < 3; ++c)
       hn::StoreU(hn::Xor(permuted(in.channel[c], order), flip), D8(), job.out[c] + x);
   }
@@ -122,19 +125,19 @@ struct Planes {
 
 // A row shorter than a vector goes through a buffer; else the last vector overlaps the one before.
 template <class Change, bool keeps_alpha, class To>
-HWY_NOINLINE void paint(const PaintSetup& setup, const PaintJob& given) {
-  const PaintJob job = given;  // the stores cannot change a copy
+HWY_NOINLINE void paint(const FusedWriteSetup& setup, const FusedWriteJob& given) {
+  const FusedWriteJob job = given;  // the stores cannot change a copy
   const Change change(setup.fixed);
   const To to(setup);
   const auto codes = [&](std::size_t x) {
-    Codes out;
+    ResultCodes out;
     change.codes(job, x, out);
     if constexpr (keeps_alpha) out.channel[3] = kept(job.in[3] + x);
     return out;
   };
   if (job.width < lanes8) {
     HWY_ALIGN std::uint8_t rest[To::parts][lanes8 * To::bytes];
-    PaintJob short_row = job;
+    FusedWriteJob short_row = job;
     for (std::size_t p = 0; p < To::parts; ++p)
       short_row.out[p] = rest[p];
     to.put(codes(0), short_row, 0);
@@ -149,7 +152,7 @@ HWY_NOINLINE void paint(const PaintSetup& setup, const PaintJob& given) {
 }
 
 template <class Change, bool blue_first>
-void paint_packed(const PaintSetup& setup, const PaintJob& job) {
+void paint_packed(const FusedWriteSetup& setup, const FusedWriteJob& job) {
   if (setup.store == Store::packed3) return paint<Change, false, Packed3<blue_first>>(setup, job);
   if (!setup.keeps_alpha) return paint<Change, false, Packed4<false, blue_first>>(setup, job);
   // Only RGB has alpha.
@@ -157,14 +160,14 @@ void paint_packed(const PaintSetup& setup, const PaintJob& job) {
 }
 
 template <class Change>
-void paint_from(const PaintSetup& setup, const PaintJob& job) {
+void paint_from(const FusedWriteSetup& setup, const FusedWriteJob& job) {
   if (setup.store == Store::planes) return paint<Change, false, Planes>(setup, job);
   setup.blue_first ? paint_packed<Change, true>(setup, job)
                    : paint_packed<Change, false>(setup, job);
 }
 
-void PaintRow(const PaintSetup& setup, const PaintJob& job) {
-  setup.from_yuv ? paint_from<FromYuv>(setup, job) : paint_from<FromRgb>(setup, job);
+void PaintRow(const FusedWriteSetup& setup, const FusedWriteJob& job) {
+  setup.from_yuv ? paint_from<FusedFromYuv>(setup, job) : paint_from<FromRgb>(setup, job);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -176,7 +179,7 @@ namespace halyard::image {
 
 HWY_EXPORT(PaintRow);
 
-void paint_row(const PaintSetup& setup, const PaintJob& job) {
+void paint_row(const FusedWriteSetup& setup, const FusedWriteJob& job) {
   HWY_DYNAMIC_DISPATCH(PaintRow)(setup, job);
 }
 

@@ -13,7 +13,7 @@
 namespace halyard::image {
 
 /// Samples are 8.7: none is negative.
-struct PaintSetup {
+struct FusedWriteSetup {
   enum class Store : std::uint8_t { packed3, packed4, planes };
   Store store{};
   bool from_yuv = false;     ///< or RGB as it is
@@ -24,12 +24,12 @@ struct PaintSetup {
 };
 
 /// One row. Samples have spare ones; nothing beside the `width` pixels is written.
-struct PaintJob {
+struct FusedWriteJob {
   std::array<const std::int16_t*, 4> in{};
   std::array<std::uint8_t*, 3> out{};  ///< planes: red, green, blue; else the first alone
   std::size_t width = 0;
 };
 
-void paint_row(const PaintSetup& setup, const PaintJob& job);
+void paint_row(const FusedWriteSetup& setup, const FusedWriteJob& job);
 
 }  // namespace halyard::image

@@ -62,10 +62,10 @@ void scale_samples(const std::byte* in, std::size_t samples, float scale, std::i
   std::memcpy(out + x, rest, (samples - x) * sizeof(std::int16_t));
 }
 
-HWY_INLINE VU16 load(const std::int16_t* from) {
+HWY_INLINE VU16 load_samples(const std::int16_t* from) {
   return hn::LoadU(DU16(), reinterpret_cast<const std::uint16_t*>(from));
 }
-HWY_INLINE void store(VU16 v, std::int16_t* to) {
+HWY_INLINE void store_samples(VU16 v, std::int16_t* to) {
   hn::StoreU(v, DU16(), reinterpret_cast<std::uint16_t*>(to));
 }
 
@@ -86,20 +86,21 @@ void DemosaicRow(const MosaicRow& given) {
   const MosaicRow job = given;
   const DU16 d;
   for (std::size_t x = 0; x < static_cast<std::size_t>(job.samples); x += hn::Lanes(d)) {
-    const VU16 centre = load(job.here + x + 1);
-    const VU16 row = hn::AverageRound(load(job.here + x), load(job.here + x + 2));
-    const VU16 column = hn::AverageRound(load(job.above + x + 1), load(job.below + x + 1));
-    const VU16 corners =
-        hn::AverageRound(hn::AverageRound(load(job.above + x), load(job.above + x + 2)),
-                         hn::AverageRound(load(job.below + x), load(job.below + x + 2)));
+    const VU16 centre = load_samples(job.here + x + 1);
+    const VU16 row = hn::AverageRound(load_samples(job.here + x), load_samples(job.here + x + 2));
+    const VU16 column =
+        hn::AverageRound(load_samples(job.above + x + 1), load_samples(job.below + x + 1));
+    const VU16 corners = hn::AverageRound(
+        hn::AverageRound(load_samples(job.above + x), load_samples(job.above + x + 2)),
+        hn::AverageRound(load_samples(job.below + x), load_samples(job.below + x + 2)));
     const VU16 ring = hn::AverageRound(row, column);
     // Where the centre is green: it, the row's mean, the column's. Else: the ring, it, corners.
     const auto choose = [&](VU16 at_green, VU16 at_other) {
       return job.green_first ? hn::OddEven(at_other, at_green) : hn::OddEven(at_green, at_other);
     };
-    store(choose(centre, ring), job.green + x);
-    store(choose(row, centre), job.beside + x);
-    store(choose(column, corners), job.across + x);
+    store_samples(choose(centre, ring), job.green + x);
+    store_samples(choose(row, centre), job.beside + x);
+    store_samples(choose(column, corners), job.horizontal + x);
   }
 }
 
@@ -118,8 +119,8 @@ void scale_bytes(const std::uint8_t* in, std::int32_t samples, float scale, std:
   HWY_DYNAMIC_DISPATCH(ScaleBytes)(in, samples, scale, out);
 }
 
-void scale_words(const std::byte* in, std::int32_t samples, float scale, int fraction,
-                 std::int16_t* out) {
+void scale_u16(const std::byte* in, std::int32_t samples, float scale, int fraction,
+               std::int16_t* out) {
   HWY_DYNAMIC_DISPATCH(ScaleWords)(in, samples, scale, fraction, out);
 }
 

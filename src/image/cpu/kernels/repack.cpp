@@ -16,10 +16,10 @@ namespace halyard::image {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using Group = RegroupJob::Group;
+using Group = RepackJob::Group;
 
 // The pixel alone: what is left of rows shorter than a vector.
-void RegroupPixel(const RegroupJob& job, std::size_t x) {
+void RepackPixel(const RepackJob& job, std::size_t x) {
   std::uint8_t pixel[4] = {0, 0, 0, 255};
   const std::size_t step = job.from == Group::packed4 ? 4 : 3;
   for (std::size_t c = 0; c < 4; ++c) {
@@ -45,7 +45,7 @@ void RegroupPixel(const RegroupJob& job, std::size_t x) {
 
 // Pixels [x, x + lanes).
 template <Group from, Group to, class D>
-HWY_INLINE void regroup_at(D d, const RegroupJob& job, std::size_t x) {
+HWY_INLINE void repack_at(D d, const RepackJob& job, std::size_t x) {
   hn::Vec<D> r, g, b;
   hn::Vec<D> a = hn::Set(d, 255);
   if constexpr (from == Group::grey) {
@@ -79,29 +79,29 @@ HWY_INLINE void regroup_at(D d, const RegroupJob& job, std::size_t x) {
 
 // The last vector reaches back over pixels that are done.
 template <Group from, Group to>
-HWY_INLINE void regroup_row(const RegroupJob& job) {
+HWY_INLINE void repack_row(const RepackJob& job) {
   const hn::ScalableTag<std::uint8_t> d;
   const hn::CappedTag<std::uint8_t, 8> few;
   const std::size_t width = job.width;
   const std::size_t step = hn::Lanes(d);
   std::size_t x = 0;
   for (; x + step <= width; x += step)
-    regroup_at<from, to>(d, job, x);
+    repack_at<from, to>(d, job, x);
   if (x == width) return;
-  if (width >= step) return regroup_at<from, to>(d, job, width - step);
+  if (width >= step) return repack_at<from, to>(d, job, width - step);
   const std::size_t step_few = hn::Lanes(few);
   for (; x + step_few <= width; x += step_few)
-    regroup_at<from, to>(few, job, x);
+    repack_at<from, to>(few, job, x);
   if (x == width) return;
-  if (width >= step_few) return regroup_at<from, to>(few, job, width - step_few);
+  if (width >= step_few) return repack_at<from, to>(few, job, width - step_few);
   for (; x < width; ++x)
-    RegroupPixel(job, x);
+    RepackPixel(job, x);
 }
 
 template <Group from, Group to>
-void regroup(RegroupJob job) {
+void repack(RepackJob job) {
   for (std::size_t y = 0; y < job.rows; ++y) {
-    regroup_row<from, to>(job);
+    repack_row<from, to>(job);
     for (const std::uint8_t*& in : job.in)
       in = in == nullptr ? in : in + job.in_stride;
     for (std::uint8_t*& out : job.out)
@@ -110,28 +110,28 @@ void regroup(RegroupJob job) {
 }
 
 template <Group from>
-void regroup_from(const RegroupJob& job) {
+void repack_from(const RepackJob& job) {
   switch (job.to) {
     case Group::planes:
-      return regroup<from, Group::planes>(job);
+      return repack<from, Group::planes>(job);
     case Group::packed3:
-      return regroup<from, Group::packed3>(job);
+      return repack<from, Group::packed3>(job);
     case Group::packed4:
     case Group::grey:
-      return regroup<from, Group::packed4>(job);
+      return repack<from, Group::packed4>(job);
   }
 }
 
-void RegroupRows(const RegroupJob& job) {
+void RepackRows(const RepackJob& job) {
   switch (job.from) {
     case Group::planes:
-      return regroup_from<Group::planes>(job);
+      return repack_from<Group::planes>(job);
     case Group::packed3:
-      return regroup_from<Group::packed3>(job);
+      return repack_from<Group::packed3>(job);
     case Group::packed4:
-      return regroup_from<Group::packed4>(job);
+      return repack_from<Group::packed4>(job);
     case Group::grey:
-      return regroup_from<Group::grey>(job);
+      return repack_from<Group::grey>(job);
   }
 }
 
@@ -142,10 +142,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace halyard::image {
 
-HWY_EXPORT(RegroupRows);
+HWY_EXPORT(RepackRows);
 
-void regroup_rows(const RegroupJob& job) {
-  HWY_DYNAMIC_DISPATCH(RegroupRows)(job);
+void repack_rows(const RepackJob& job) {
+  HWY_DYNAMIC_DISPATCH(RepackRows)(job);
 }
 
 }  // namespace halyard::image

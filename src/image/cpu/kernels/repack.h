@@ -8,9 +8,9 @@
 
 namespace halyard::image {
 
-/// Rows of a picture. Red, green, blue, alpha in this order; packed pixels are told by their first
+/// Rows of an image. Red, green, blue, alpha in this order; packed pixels are told by their first
 /// byte at [0]. Null what is not there: alpha that is missing becomes 255.
-struct RegroupJob {
+struct RepackJob {
   enum class Group : std::uint8_t { planes, packed3, packed4, grey };
   Group from{};
   Group to{};               ///< not grey
@@ -25,6 +25,6 @@ struct RegroupJob {
 };
 
 /// Reads and writes no byte beside the rows.
-void regroup_rows(const RegroupJob& job);
+void repack_rows(const RepackJob& job);
 
 }  // namespace halyard::image

@@ -275,7 +275,8 @@ class Means {
 
 // Calls at(block, to) for vectors of whole blocks, then last() for an odd column.
 template <class T, class At, class Last>
-HWY_INLINE void for_blocks(std::int32_t width, std::byte* out, const At& at, const Last& last) {
+HWY_INLINE void for_store_blocks(std::int32_t width, std::byte* out, const At& at,
+                                 const Last& last) {
   const auto columns = static_cast<std::size_t>(width);
   for_vectors<T>(columns / 2, hn::Lanes(DU32()), 1, out, at);
   if (columns % 2 == 0) return;
@@ -286,7 +287,7 @@ HWY_INLINE void for_blocks(std::int32_t width, std::byte* out, const At& at, con
 void StoreChroma(const BlockJob& job) {
   const hn::Rebind<std::uint8_t, DU32> quarter;
   const Means means(job, 0);
-  for_blocks<std::uint8_t>(
+  for_store_blocks<std::uint8_t>(
       job.width, job.out,
       [&](std::size_t x, std::uint8_t* to) {
         hn::StoreU(hn::TruncateTo(quarter, means(x)), quarter, to);
@@ -298,7 +299,7 @@ void StoreChromaPairs(const BlockJob& job) {
   const hn::Rebind<std::uint16_t, DU32> half;
   const Means first(job, 0);
   const Means second(job, 1);
-  for_blocks<std::uint16_t>(
+  for_store_blocks<std::uint16_t>(
       job.width, job.out,
       [&](std::size_t x, std::uint16_t* to) {
         const auto pair = hn::Or(first(x), hn::ShiftLeft<8>(second(x)));
@@ -316,7 +317,7 @@ void StorePacked(const BlockJob& job, const std::int16_t* luma, int luma_at,
   const Means second(job, 1);
   const int shifts[] = {8 * luma_at, 8 * chroma_at[0], 8 * chroma_at[1]};
   const int half = 1 << job.fraction >> 1;
-  for_blocks<std::uint32_t>(
+  for_store_blocks<std::uint32_t>(
       job.width, job.out,
       [&](std::size_t x, std::uint32_t* to) {
         const D16 d16;

@@ -40,7 +40,7 @@ struct Order {
   HWY_ALIGN std::uint8_t pack[16];
 };
 
-Order order_of(const TurnJob& job, std::size_t skipped) {
+Order order_of(const TransposeJob& job, std::size_t skipped) {
   Order order{};
   const std::size_t bytes = job.element_bytes;
   const std::size_t lane = bytes == 3 ? 4 : bytes;
@@ -72,7 +72,7 @@ HWY_INLINE void store_triples(D /*d*/, hn::Vec<D> v, const std::uint8_t* pack, s
 // log2(side) rounds that interleave rows i and i + side / 2: each rotates the index of an element
 // by one bit.
 template <class D, std::size_t side>
-HWY_INLINE void interleave(D d, hn::Vec<D> (&a)[side]) {
+HWY_INLINE void interleave_rows(D d, hn::Vec<D> (&a)[side]) {
   hn::Vec<D> b[side];
   for (std::size_t width = 1; width < side; width *= 2) {
     for (std::size_t i = 0; i < side / 2; ++i) {
@@ -86,8 +86,8 @@ HWY_INLINE void interleave(D d, hn::Vec<D> (&a)[side]) {
 
 // `side` columns of as many rows as a vector has lanes.
 template <class T, bool ordered, bool triples>
-HWY_INLINE void turn_block(const std::byte* in, std::ptrdiff_t in_stride, const Order& order,
-                           std::byte* out, std::ptrdiff_t out_stride) {
+HWY_INLINE void transpose_block(const std::byte* in, std::ptrdiff_t in_stride, const Order& order,
+                                std::byte* out, std::ptrdiff_t out_stride) {
   constexpr std::size_t side = 16 / sizeof(T);
   const hn::ScalableTag<T> d;
   const hn::Repartition<std::uint8_t, decltype(d)> d8;
@@ -99,7 +99,7 @@ HWY_INLINE void turn_block(const std::byte* in, std::ptrdiff_t in_stride, const 
       a[i] = hn::BitCast(d, hn::TableLookupBytes(hn::BitCast(d8, a[i]), table));
     }
   }
-  interleave(d, a);
+  interleave_rows(d, a);
   for (std::size_t i = 0; i < side; ++i) {
     std::byte* to = out + static_cast<std::ptrdiff_t>(i) * out_stride;
     if constexpr (triples) {
@@ -110,9 +110,9 @@ HWY_INLINE void turn_block(const std::byte* in, std::ptrdiff_t in_stride, const 
   }
 }
 
-// Blocks at the picture's ends are read from a copy of what there is of them.
+// Blocks at the image's ends are read from a copy of what there is of them.
 template <class T>
-void copy_block(const TurnJob& job, std::size_t row, std::size_t column, std::byte* copy) {
+void copy_block(const TransposeJob& job, std::size_t row, std::size_t column, std::byte* copy) {
   const std::size_t bytes = job.element_bytes;
   const std::size_t columns = std::min(16 / sizeof(T), job.in_columns - column);
   const std::size_t rows = std::min(hn::MaxLanes(hn::ScalableTag<T>()), job.in_rows - row);
@@ -123,7 +123,7 @@ void copy_block(const TurnJob& job, std::size_t row, std::size_t column, std::by
 }
 
 template <class T, bool ordered, bool triples>
-void turn_as(const TurnJob& job) {
+void orient_as(const TransposeJob& job) {
   constexpr std::size_t side = 16 / sizeof(T);
   constexpr std::size_t lanes = hn::MaxLanes(hn::ScalableTag<T>());
   const std::size_t bytes = job.element_bytes;
@@ -139,19 +139,19 @@ void turn_as(const TurnJob& job) {
       std::byte* out = job.out + static_cast<std::ptrdiff_t>(column) * job.out_stride + row * bytes;
       if (!wide || row + lanes > job.in_rows) {
         copy_block<T>(job, row, column, copy);
-        turn_block<T, ordered, triples>(copy, 16, first, out, job.out_stride);
+        transpose_block<T, ordered, triples>(copy, 16, first, out, job.out_stride);
         continue;
       }
       const bool ends = triples && column * bytes + 16 > job.in_columns * bytes;
       const std::byte* in =
           job.in + static_cast<std::ptrdiff_t>(row) * job.in_stride + column * bytes;
-      turn_block<T, ordered, triples>(ends ? in - skipped : in, job.in_stride, ends ? last : first,
-                                      out, job.out_stride);
+      transpose_block<T, ordered, triples>(ends ? in - skipped : in, job.in_stride,
+                                           ends ? last : first, out, job.out_stride);
     }
   }
 }
 
-void TurnElements(const TurnJob& job) {
+void TransposeElements(const TransposeJob& job) {
   const auto reorders = [&job] {
     for (std::size_t k = 0; k < job.element_bytes; ++k)
       if (job.order[k] != k) return true;
@@ -159,15 +159,15 @@ void TurnElements(const TurnJob& job) {
   };
   switch (job.element_bytes) {
     case 1:
-      return turn_as<std::uint8_t, false, false>(job);
+      return orient_as<std::uint8_t, false, false>(job);
     case 2:
-      return reorders() ? turn_as<std::uint16_t, true, false>(job)
-                        : turn_as<std::uint16_t, false, false>(job);
+      return reorders() ? orient_as<std::uint16_t, true, false>(job)
+                        : orient_as<std::uint16_t, false, false>(job);
     case 3:
-      return turn_as<std::uint32_t, true, true>(job);
+      return orient_as<std::uint32_t, true, true>(job);
     default:
-      return reorders() ? turn_as<std::uint32_t, true, false>(job)
-                        : turn_as<std::uint32_t, false, false>(job);
+      return reorders() ? orient_as<std::uint32_t, true, false>(job)
+                        : orient_as<std::uint32_t, false, false>(job);
   }
 }
 
@@ -178,10 +178,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace halyard::image {
 
-HWY_EXPORT(TurnElements);
+HWY_EXPORT(TransposeElements);
 
-void turn_elements(const TurnJob& job) noexcept {
-  HWY_DYNAMIC_DISPATCH(TurnElements)(job);
+void transpose_elements(const TransposeJob& job) noexcept {
+  HWY_DYNAMIC_DISPATCH(TransposeElements)(job);
 }
 
 }  // namespace halyard::image

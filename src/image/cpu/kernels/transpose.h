@@ -10,7 +10,7 @@ namespace halyard::image {
 
 /// Out row j, element i is in row i, element j, its bytes in the given order. Both strides in
 /// bytes; `in_stride` may be negative.
-struct TurnJob {
+struct TransposeJob {
   const std::byte* in = nullptr;
   std::ptrdiff_t in_stride = 0;
   std::byte* out = nullptr;
@@ -21,11 +21,11 @@ struct TurnJob {
   std::array<std::uint8_t, 4> order{0, 1, 2, 3};  ///< byte k of an element comes from byte order[k]
 };
 
-/// Whole vectors are stored: `out` needs least_turned_rows rows, and each of them
-/// turned_spare_bytes behind its last element. Reads the job's elements and no other byte.
-void turn_elements(const TurnJob& job) noexcept;
+/// Rational vectors are stored: `out` needs min_transposed_rows rows, and each of them
+/// transpose_spare_bytes behind its last element. Reads the job's elements and no other byte.
+void transpose_elements(const TransposeJob& job) noexcept;
 
-inline constexpr std::size_t least_turned_rows = 16;
-inline constexpr std::size_t turned_spare_bytes = 64;
+inline constexpr std::size_t min_transposed_rows = 16;
+inline constexpr std::size_t transpose_spare_bytes = 64;
 
 }  // namespace halyard::image

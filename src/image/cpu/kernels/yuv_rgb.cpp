@@ -22,8 +22,8 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Out = std::array<std::uint8_t*, 3>;
-using Feed = DirectJob::Feed;
-using Store = DirectJob::Store;
+using Feed = YuvRgbJob::Feed;
+using Store = YuvRgbJob::Store;
 // Loads so that part k of each block, in the order of the blocks, is what interleaving within
 // blocks makes vector k of the result: four pixels of luma or of pairs ...
 constexpr Table load_pairs =
@@ -76,9 +76,9 @@ HWY_INLINE V16 alternate(std::int16_t a, std::int16_t b) {
 }
 
 template <Feed feed>
-HWY_INLINE Constants constants_of(const DirectJob& job) {
+HWY_INLINE Constants constants_of(const YuvRgbJob& job) {
   const D16 d;
-  const DirectMatrix& m = job.matrix;
+  const YuvRgbMatrix& m = job.matrix;
   constexpr bool pairs = feed == Feed::luma_and_pairs;
   HWY_ALIGN static constexpr std::uint8_t even[16] = {0, 1, 0, 1, 4,  5,  4,  5,
                                                       8, 9, 8, 9, 12, 13, 12, 13};
@@ -103,11 +103,11 @@ HWY_INLINE Constants constants_of(const DirectJob& job) {
 }
 
 // What chroma adds to both halves of a vector of pixels.
-struct Chroma {
+struct ChromaLanes {
   V16 first[2], green[2], second[2];
 };
 
-HWY_INLINE Chroma chroma_of_pairs(const Constants& c, V8 pairs) {
+HWY_INLINE ChromaLanes chroma_of_pairs(const Constants& c, V8 pairs) {
   const D16 d;
   const DU16 du;
   const auto centred = hn::BitCast(du, hn::Xor(pairs, hn::Set(D8(), 0x80)));
@@ -150,7 +150,7 @@ HWY_INLINE V16 luma_of_packed(const Constants& c, VU16 in) {
 }
 
 template <Feed feed>
-HWY_INLINE void chroma_of_packed(const Constants& c, VU16 in, std::size_t half, Chroma& out) {
+HWY_INLINE void chroma_of_packed(const Constants& c, VU16 in, std::size_t half, ChromaLanes& out) {
   const D16 d;
   const DU16 du;
   const VU16 chroma =
@@ -197,8 +197,8 @@ HWY_INLINE void put_plane(const Constants& c, V8 codes, std::uint8_t* to) {
 }
 
 template <Feed feed, Store store, bool first_leads, bool streams>
-HWY_INLINE void put_pixels(const Constants& c, const Luma& l, const Chroma& chroma, const Out& out,
-                           std::size_t x) {
+HWY_INLINE void put_pixels(const Constants& c, const Luma& l, const ChromaLanes& chroma,
+                           const Out& out, std::size_t x) {
   if constexpr (store == Store::grey) {
     return put_plane<feed, streams>(c, codes_of(l.half[0], l.half[1]), out[0] + x);
   }
@@ -221,9 +221,9 @@ HWY_INLINE void put_pixels(const Constants& c, const Luma& l, const Chroma& chro
 
 // lanes8 pixels from x on, of all rows.
 template <Feed feed, Store store, bool first_leads, bool streams, std::size_t rows>
-HWY_INLINE void convert_at(const DirectJob& job, const Constants& c, std::size_t x) {
+HWY_INLINE void convert_at(const YuvRgbJob& job, const Constants& c, std::size_t x) {
   const D8 d;
-  Chroma chroma = {};
+  ChromaLanes chroma = {};
   if constexpr (feed == Feed::luma_and_pairs) {
     if constexpr (store != Store::grey)
       chroma = chroma_of_pairs(c, permuted(hn::LoadU(d, job.pairs + x), c.load));
@@ -245,7 +245,7 @@ HWY_INLINE void convert_at(const DirectJob& job, const Constants& c, std::size_t
 
 // The pixels that do not fill a vector, through buffers on both sides.
 template <Feed feed, Store store, bool first_leads, std::size_t rows>
-HWY_NOINLINE void convert_rest(const DirectJob& job, const Constants& c, std::size_t x) {
+HWY_NOINLINE void convert_rest(const YuvRgbJob& job, const Constants& c, std::size_t x) {
   constexpr std::size_t parts = store == Store::planes ? 3 : 1;
   constexpr std::size_t bytes = store == Store::packed3 ? 3 : store == Store::packed4 ? 4 : 1;
   const std::size_t count = std::min(static_cast<std::size_t>(job.width) - x, lanes8);
@@ -253,7 +253,7 @@ HWY_NOINLINE void convert_rest(const DirectJob& job, const Constants& c, std::si
   HWY_ALIGN std::uint8_t luma[rows][2 * lanes8] = {};
   HWY_ALIGN std::uint8_t pairs[lanes8] = {};
   HWY_ALIGN std::uint8_t out[rows][parts][4 * lanes8];
-  DirectJob rest = job;
+  YuvRgbJob rest = job;
   for (std::size_t r = 0; r < rows; ++r) {
     if (feed == Feed::luma_and_pairs) std::memcpy(luma[r], job.luma[r] + x, count);
     if (feed != Feed::luma_and_pairs) std::memcpy(luma[r], job.luma[r] + 2 * x, 2 * even);
@@ -271,7 +271,7 @@ HWY_NOINLINE void convert_rest(const DirectJob& job, const Constants& c, std::si
 }
 
 template <Feed feed, Store store, bool first_leads, bool streams, std::size_t rows>
-void convert(const DirectJob& job) {
+void convert(const YuvRgbJob& job) {
   const Constants c = constants_of<feed>(job);
   const auto width = static_cast<std::size_t>(job.width);
   // packed3 writes a twelfth more than its pixels.
@@ -283,7 +283,7 @@ void convert(const DirectJob& job) {
     convert_rest<feed, store, first_leads, rows>(job, c, x);
 }
 
-bool can_stream(const DirectJob& job) {
+bool can_stream(const YuvRgbJob& job) {
   std::uintptr_t any = 0;  // unused parts are null
   for (const Out& row : job.out)
     any |= reinterpret_cast<std::uintptr_t>(row[0]) | reinterpret_cast<std::uintptr_t>(row[1]) |
@@ -292,7 +292,7 @@ bool can_stream(const DirectJob& job) {
 }
 
 template <Feed feed, Store store, bool first_leads, std::size_t rows>
-void convert_streaming(const DirectJob& job) {
+void convert_streaming(const YuvRgbJob& job) {
   if constexpr (store != Store::packed3) {
     if (can_stream(job)) return convert<feed, store, first_leads, true, rows>(job);
   }
@@ -300,7 +300,7 @@ void convert_streaming(const DirectJob& job) {
 }
 
 template <Feed feed, std::size_t rows>
-void convert_fed(const DirectJob& job) {
+void convert_fed(const YuvRgbJob& job) {
   switch (job.store) {
     case Store::grey:
       return convert_streaming<feed, Store::grey, false, 1>(job);
@@ -315,7 +315,7 @@ void convert_fed(const DirectJob& job) {
   }
 }
 
-void DirectRows(const DirectJob& job) {
+void YuvRgbRows(const YuvRgbJob& job) {
   switch (job.feed) {
     case Feed::luma_and_pairs:
       return job.rows == 2 ? convert_fed<Feed::luma_and_pairs, 2>(job)
@@ -334,10 +334,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace halyard::image {
 
-HWY_EXPORT(DirectRows);
+HWY_EXPORT(YuvRgbRows);
 
-void direct_rows(const DirectJob& job) {
-  HWY_DYNAMIC_DISPATCH(DirectRows)(job);
+void yuv_rgb_rows(const YuvRgbJob& job) {
+  HWY_DYNAMIC_DISPATCH(YuvRgbRows)(job);
 }
 
 void direct_flush() {

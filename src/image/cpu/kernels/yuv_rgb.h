@@ -8,7 +8,7 @@
 namespace halyard::image {
 
 /// Fixed-point coefficients: 6 fractional bits in the sums.
-struct DirectMatrix {
+struct YuvRgbMatrix {
   std::uint8_t y_offset = 0;
   std::uint8_t y_half = 0;       ///< in 1/256 of a luma code: half of the last place of a result
   std::uint16_t y_scale = 0;     ///< times 2^14
@@ -19,7 +19,7 @@ struct DirectMatrix {
 };
 
 /// One row, or two rows that share their chroma.
-struct DirectJob {
+struct YuvRgbJob {
   enum class Feed : std::uint8_t {
     luma_and_pairs,  ///< a row of luma and one of chroma pairs
     luma_low,        ///< luma and chroma alternate, luma first
@@ -33,7 +33,7 @@ struct DirectJob {
   std::uint8_t flip = 0;     ///< grey, planes: xor of every code
   std::int32_t rows = 1;     ///< 2: luma_and_pairs only, not to grey
   std::int32_t width = 0;
-  DirectMatrix matrix;
+  YuvRgbMatrix matrix;
   std::array<const std::uint8_t*, 2> luma{};  ///< of each row; luma_low, luma_high: the bytes
   const std::uint8_t* pairs = nullptr;
   /// Of each row: packed and grey at [0]; planes: the first chroma's colour, green, the other's.
@@ -42,7 +42,7 @@ struct DirectJob {
 };
 
 /// Reads and writes no byte beside the rows. With `streams` call direct_flush() at the end.
-void direct_rows(const DirectJob& job);
+void yuv_rgb_rows(const YuvRgbJob& job);
 void direct_flush();
 
 }  // namespace halyard::image

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves: pictures whose bytes only change place. Each plane is one rectangle of elements.
+// Moves: images whose bytes only change place. Each plane is one rectangle of elements.
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -40,7 +40,7 @@ const ChannelSite& target_site(const Plan& plan, std::size_t c) noexcept {
   return plan.dst.channels->sites[plan.bgr && c != 1 && c != 3 ? 2 - c : c];
 }
 
-/// Whether the codes of both pictures mean the same and are stored alike.
+/// Whether the codes of both images mean the same and are stored alike.
 bool keeps_codes(const Plan& plan) noexcept {
   if (plan.src.channels == nullptr || plan.src.dtype != plan.dst.dtype) return false;
   if (plan.src.channels->count != plan.dst.channels->count) return false;
@@ -104,14 +104,14 @@ std::optional<PlaneMoves> plane_moves(const Plan& plan) noexcept {
 }
 
 /// One axis of the source: where its content begins, and where that lands.
-struct Axis {
+struct CopyAxis {
   std::int32_t begin = 0;
   std::int32_t length = 0;
   bool mirrored = false;
   std::int32_t target_begin = 0;
-  std::int32_t target_length = 0;  ///< of the whole picture
+  std::int32_t target_length = 0;  ///< of the whole image
 
-  /// Whether blocks of 2^shift pixels stay whole; the last may be cut off by the picture's end.
+  /// Whether blocks of 2^shift pixels stay whole; the last may be cut off by the image's end.
   bool keeps_blocks(unsigned shift) const noexcept {
     const std::int32_t within = (1 << shift) - 1;
     const std::int32_t first = mirrored ? begin + length : begin;
@@ -131,16 +131,16 @@ struct Axes {
   explicit Axes(const Plan& plan) noexcept
       : x{whole(plan.crop.x), whole(plan.crop.width), plan.mirrors_columns()},
         y{whole(plan.crop.y), whole(plan.crop.height), plan.mirrors_rows()} {
-    Axis& across = plan.swaps_axes() ? y : x;
-    Axis& down = plan.swaps_axes() ? x : y;
-    across.target_begin = plan.content.x;
-    across.target_length = plan.dst.size.width;
-    down.target_begin = plan.content.y;
-    down.target_length = plan.dst.size.height;
+    CopyAxis& horizontal = plan.swaps_axes() ? y : x;
+    CopyAxis& vertical = plan.swaps_axes() ? x : y;
+    horizontal.target_begin = plan.content.x;
+    horizontal.target_length = plan.dst.size.width;
+    vertical.target_begin = plan.content.y;
+    vertical.target_length = plan.dst.size.height;
   }
   static std::int32_t whole(double value) noexcept { return static_cast<std::int32_t>(value); }
-  Axis x;
-  Axis y;
+  CopyAxis x;
+  CopyAxis y;
 };
 
 bool keeps_blocks(const Plan& plan, const Axes& axes, const PlaneMoves& moves) noexcept {
@@ -180,15 +180,15 @@ class MoveProgram final : public CpuProgram {
   }
   // About 50 us of work.
   std::int32_t grain() const noexcept override {
-    constexpr std::int64_t least_bytes = 400'000;
+    constexpr std::int64_t min_bytes = 400'000;
     const auto unit = static_cast<std::int64_t>(row_bytes_) * unit_rows_;
-    return static_cast<std::int32_t>(std::max<std::int64_t>(1, least_bytes / unit));
+    return static_cast<std::int32_t>(std::max<std::int64_t>(1, min_bytes / unit));
   }
   std::size_t workspace_bytes() const noexcept override {
     return stride() * static_cast<std::size_t>(swaps_ ? unit_rows_ : 1);
   }
 
-  void run(const Frame& frame, std::int32_t begin, std::int32_t end,
+  void run(const MappedImages& frame, std::int32_t begin, std::int32_t end,
            std::byte* workspace) const override {
     // A unit is what is turned together, or has its pads filled beside it; other rows go as one.
     const std::int32_t step = swaps_ || pad_ ? 1 : end - begin;
@@ -206,8 +206,8 @@ class MoveProgram final : public CpuProgram {
   /// More than the second-level cache of one core keeps until it is read again.
   static constexpr std::size_t streamed_bytes = std::size_t{2} << 20;
 
-  /// Rows of elements of one plane: from the first that is wanted on.
-  struct Rows {
+  /// CopiedRows of elements of one plane: from the first that is wanted on.
+  struct CopiedRows {
     const std::byte* in = nullptr;  ///< the plane's first element that moves
     std::ptrdiff_t in_stride = 0;
     std::byte* out = nullptr;  ///< of row `first`
@@ -223,11 +223,13 @@ class MoveProgram final : public CpuProgram {
   std::size_t rows(const PlaneMove& plane) const noexcept {
     return swaps_ ? axes_.x.blocks(plane.shift_x) : axes_.y.blocks(plane.shift_y);
   }
-  std::size_t stride() const noexcept { return (row_bytes_ + turned_spare_bytes + 63) / 64 * 64; }
+  std::size_t stride() const noexcept {
+    return (row_bytes_ + transpose_spare_bytes + 63) / 64 * 64;
+  }
 
   /// The plane's share of content rows [begin, end), which may lie outside.
-  void move_rows(const Frame& frame, const PlaneMove& plane, std::int32_t begin, std::int32_t end,
-                 std::byte* workspace) const noexcept {
+  void move_rows(const MappedImages& frame, const PlaneMove& plane, std::int32_t begin,
+                 std::int32_t end, std::byte* workspace) const noexcept {
     const auto row_at = [&](std::int32_t y) {
       return (std::clamp(y, 0, content_.height) + (1 << plane.shift_y) - 1) >> plane.shift_y;
     };
@@ -239,7 +241,7 @@ class MoveProgram final : public CpuProgram {
     const auto bytes_at = [&](std::int32_t column) {
       return static_cast<std::size_t>(column) * plane.element_bytes;
     };
-    Rows r;
+    CopiedRows r;
     r.in = source.row(axes_.y.first_block(plane.shift_y)) - plane.source_offset +
            bytes_at(axes_.x.first_block(plane.shift_x));
     r.in_stride = static_cast<std::ptrdiff_t>(source.stride_bytes);
@@ -248,14 +250,14 @@ class MoveProgram final : public CpuProgram {
     r.out_stride = target.stride_bytes;
     r.first = static_cast<std::size_t>(first);
     r.last = static_cast<std::size_t>(last);
-    swaps_ ? turn_rows(plane, r, workspace) : copy_rows(plane, r, workspace);
+    swaps_ ? transpose_rows(plane, r, workspace) : copy_rows(plane, r, workspace);
   }
 
   void put(const std::byte* in, std::size_t bytes, std::byte* out) const noexcept {
     streams_ ? stream_bytes(in, bytes, out) : static_cast<void>(std::memcpy(out, in, bytes));
   }
 
-  void copy_rows(const PlaneMove& plane, const Rows& r, std::byte* workspace) const noexcept {
+  void copy_rows(const PlaneMove& plane, const CopiedRows& r, std::byte* workspace) const noexcept {
     const RowMove move{plane.element_bytes, plane.order, axes_.x.mirrored};
     const std::size_t width = columns(plane);
     const std::size_t row_bytes = width * plane.element_bytes;
@@ -280,10 +282,11 @@ class MoveProgram final : public CpuProgram {
   }
 
   // By way of the workspace, so that the destination is written row by row.
-  void turn_rows(const PlaneMove& plane, const Rows& r, std::byte* workspace) const noexcept {
+  void transpose_rows(const PlaneMove& plane, const CopiedRows& r,
+                      std::byte* workspace) const noexcept {
     const std::size_t count = r.last - r.first;
     const std::size_t column = axes_.x.mirrored ? rows(plane) - r.last : r.first;
-    TurnJob job;
+    TransposeJob job;
     job.in = r.in + column * plane.element_bytes;
     job.in_stride = r.in_stride;
     if (axes_.y.mirrored) {
@@ -296,7 +299,7 @@ class MoveProgram final : public CpuProgram {
     job.in_rows = columns(plane);
     job.element_bytes = plane.element_bytes;
     job.order = plane.order;
-    turn_elements(job);
+    transpose_elements(job);
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t from = axes_.x.mirrored ? count - 1 - i : i;
       put(workspace + from * stride(), job.in_rows * plane.element_bytes, r.out + i * r.out_stride);
@@ -311,12 +314,12 @@ class MoveProgram final : public CpuProgram {
   Size size_;
   Axes axes_;
   PlaneMoves moves_;
-  std::optional<PadFill> pad_;
+  std::optional<PadWriter> pad_;
 };
 
 }  // namespace
 
-ProgramPtr compile_move(const Plan& plan) {
+ProgramPtr compile_copy(const Plan& plan) {
   if (plan.resampled || !keeps_codes(plan)) return nullptr;
   const std::optional<PlaneMoves> moves = plane_moves(plan);
   if (!moves) return nullptr;

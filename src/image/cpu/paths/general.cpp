@@ -21,23 +21,25 @@ constexpr std::int32_t tile_rows = 64;
 
 /// Content and the blocks of chroma that it shares with pad pixels.
 Region extended(const Plan& plan, const Writer& writer) {
-  const auto down = [](std::int32_t value, std::int32_t block) { return value / block * block; };
-  const auto up = [](std::int32_t value, std::int32_t block, std::int32_t most) {
-    return std::min((value + block - 1) / block * block, most);
+  const auto round_down = [](std::int32_t value, std::int32_t block) {
+    return value / block * block;
+  };
+  const auto up = [](std::int32_t value, std::int32_t block, std::int32_t maximum) {
+    return std::min((value + block - 1) / block * block, maximum);
   };
   const Region& c = plan.content;
   const std::int32_t w = writer.block_width();
   const std::int32_t h = writer.block_height();
-  Region e{down(c.x, w), down(c.y, h), 0, 0};
+  Region e{round_down(c.x, w), round_down(c.y, h), 0, 0};
   e.width = up(c.x + c.width, w, plan.dst.size.width) - e.x;
   e.height = up(c.y + c.height, h, plan.dst.size.height) - e.y;
   return e;
 }
 
 std::unique_ptr<const Sampler> make_sampler(const Plan& plan) {
-  const std::size_t channels = Colorist::needed_channels(plan);
-  if (plan.affine) return make_free(plan, channels);
-  std::unique_ptr<const Sampler> whole = make_whole(plan, channels);
+  const std::size_t channels = ColorConverter::needed_channels(plan);
+  if (plan.affine) return make_affine(plan, channels);
+  std::unique_ptr<const Sampler> whole = make_rational(plan, channels);
   return whole ? std::move(whole) : make_separable(plan, channels);
 }
 
@@ -48,16 +50,16 @@ class RowsProgram final : public CpuProgram {
         content_(plan.content),
         size_(plan.dst.size),
         sampler_(make_sampler(plan)),
-        colorist_(plan, sampler_->fraction(), writes_codes(plan)),
-        writer_(make_writer(plan, colorist_.fraction())),
-        painter_(Painter::create(plan, colorist_.setup())),
+        color_converter_(plan, sampler_->fraction(), writes_codes(plan)),
+        writer_(make_writer(plan, color_converter_.fraction())),
+        fused_writer_(FusedWriter::create(plan, color_converter_.setup())),
         extended_(extended(plan, *writer_)),
         source_pixels_(plan.crop.width * plan.crop.height) {
     if (extended_ != Region{0, 0, size_.width, size_.height}) pad_.emplace(plan, extended_);
     for (std::size_t c = 0; c < 4; ++c) {
       pad_code_[c] = round_to_code(plan.pad[c]);
       pad_value_[c] = static_cast<std::int16_t>(
-          std::lrint(std::clamp(plan.pad[c], 0.0, 255.0) * (1 << colorist_.fraction())));
+          std::lrint(std::clamp(plan.pad[c], 0.0, 255.0) * (1 << color_converter_.fraction())));
     }
   }
 
@@ -68,18 +70,18 @@ class RowsProgram final : public CpuProgram {
 
   // About 50 us of work at half a pixel a nanosecond.
   std::int32_t grain() const noexcept override {
-    constexpr double least_pixels = 50'000;
+    constexpr double min_pixels = 50'000;
     const double pixels =
         std::max(static_cast<double>(content_.width) * content_.height, source_pixels_ / 2) /
         units();
-    return static_cast<std::int32_t>(std::clamp(least_pixels / pixels, 1.0, 1e6));
+    return static_cast<std::int32_t>(std::clamp(min_pixels / pixels, 1.0, 1e6));
   }
 
   std::size_t workspace_bytes() const noexcept override { return lay_out(nullptr).bytes; }
 
-  void run(const Frame& frame, std::int32_t begin, std::int32_t end,
+  void run(const MappedImages& frame, std::int32_t begin, std::int32_t end,
            std::byte* workspace) const override {
-    const Layout at = lay_out(workspace);
+    const Workspace at = lay_out(workspace);
     sampler_->begin(at.sampler);
     if (pad_) pad_->fill(frame, pad_border(begin), pad_border(end));
     for (std::int32_t unit = begin; unit < end; ++unit) {
@@ -92,11 +94,11 @@ class RowsProgram final : public CpuProgram {
   }
 
  private:
-  struct Layout {
+  struct Workspace {
     std::byte* sampler = nullptr;
     std::array<std::uint8_t*, 4> codes{};   // rows of one block, or of one tile
     std::array<std::int16_t*, 4> values{};  // the same
-    std::byte* turned = nullptr;
+    std::byte* rotated = nullptr;
     // The rows of one block and where the content begins in them. Made once per run: pointers that
     // are stored and copied for every row wait for the destination's stores before them.
     std::array<ResultRows, 2> rows{};
@@ -112,15 +114,15 @@ class RowsProgram final : public CpuProgram {
     return static_cast<std::size_t>(swaps_ ? tile_rows : writer_->block_height());
   }
 
-  Layout lay_out(std::byte* workspace) const noexcept {
+  Workspace lay_out(std::byte* workspace) const noexcept {
     WorkspaceCursor cursor(workspace);
-    Layout at;
+    Workspace at;
     const std::size_t samples = kept_rows() * row_stride();
-    for (std::size_t c = 0; c < colorist_.channels(); ++c) {
+    for (std::size_t c = 0; c < color_converter_.channels(); ++c) {
       if (writer_->wants_codes()) at.codes[c] = cursor.take<std::uint8_t>(samples);
       if (!writer_->wants_codes()) at.values[c] = cursor.take<std::int16_t>(samples);
     }
-    if (swaps_) at.turned = cursor.take<std::byte>(turned_bytes(tile_rows));
+    if (swaps_) at.rotated = cursor.take<std::byte>(transpose_workspace_bytes(tile_rows));
     at.sampler = cursor.take<std::byte>(sampler_->workspace_bytes());
     at.bytes = cursor.used_bytes();
     for (std::size_t r = 0; r < (swaps_ ? 0 : kept_rows()); ++r) {
@@ -135,10 +137,10 @@ class RowsProgram final : public CpuProgram {
     return swaps_ ? content_.y - extended_.y : content_.x - extended_.x;
   }
 
-  ResultRows rows_at(const Layout& at, std::size_t row, std::int32_t x) const noexcept {
+  ResultRows rows_at(const Workspace& at, std::size_t row, std::int32_t x) const noexcept {
     ResultRows out;
     const std::size_t offset = row * row_stride() + static_cast<std::size_t>(x);
-    for (std::size_t c = 0; c < colorist_.channels(); ++c) {
+    for (std::size_t c = 0; c < color_converter_.channels(); ++c) {
       if (at.codes[c] != nullptr) out.codes[c] = at.codes[c] + offset;
       if (at.values[c] != nullptr) out.values[c] = at.values[c] + offset;
     }
@@ -147,7 +149,7 @@ class RowsProgram final : public CpuProgram {
 
   void pad_results(const ResultRows& rows, std::int32_t begin, std::int32_t end) const noexcept {
     if (begin >= end) return;
-    for (std::size_t c = 0; c < colorist_.channels(); ++c) {
+    for (std::size_t c = 0; c < color_converter_.channels(); ++c) {
       if (rows.codes[c] != nullptr)
         std::fill(rows.codes[c] + begin, rows.codes[c] + end, pad_code_[c]);
       if (rows.values[c] != nullptr) {
@@ -158,22 +160,23 @@ class RowsProgram final : public CpuProgram {
 
   /// Row `row` of the sampler into `rows`, which begins with the extended content, and with
   /// `content` with the content; rows outside the content are pad.
-  void make_results(const Frame& frame, std::int32_t row, std::byte* workspace,
+  void make_results(const MappedImages& frame, std::int32_t row, std::byte* workspace,
                     const ResultRows& rows, const ResultRows& content) const {
     const std::int32_t whole = swaps_ ? extended_.height : extended_.width;
     if (row < 0 || row >= sampler_->rows()) return pad_results(rows, 0, whole);
     const SampleRows samples = sampler_->row(frame, row, workspace);
-    colorist_.apply(samples, sampler_->columns(), content);
+    color_converter_.apply(samples, sampler_->columns(), content);
     pad_results(rows, 0, before() + samples.begin);
     pad_results(rows, before() + samples.end, whole);
   }
 
-  void convert_block(const Frame& frame, std::int32_t unit, const Layout& at) const {
+  void convert_block(const MappedImages& frame, std::int32_t unit, const Workspace& at) const {
     const std::int32_t begin = unit * writer_->block_height();
     const std::int32_t end = std::min(begin + writer_->block_height(), size_.height);
     if (begin < extended_.y || begin >= extended_.y + extended_.height) return;
-    if (painter_) {
-      return painter_->store(sampler_->row(frame, begin - content_.y, at.sampler), frame, begin);
+    if (fused_writer_) {
+      return fused_writer_->store(sampler_->row(frame, begin - content_.y, at.sampler), frame,
+                                  begin);
     }
     for (std::int32_t y = begin; y < end; ++y) {
       const auto r = static_cast<std::size_t>(y - begin);
@@ -185,7 +188,7 @@ class RowsProgram final : public CpuProgram {
                            {at.rows.data(), static_cast<std::size_t>(end - begin)}});
   }
 
-  void convert_tile(const Frame& frame, std::int32_t unit, const Layout& at) const {
+  void convert_tile(const MappedImages& frame, std::int32_t unit, const Workspace& at) const {
     const std::int32_t x = extended_.x + unit * tile_rows;
     const std::int32_t width = std::min(tile_rows, extended_.x + extended_.width - x);
     for (std::int32_t r = 0; r < width; ++r) {
@@ -193,16 +196,16 @@ class RowsProgram final : public CpuProgram {
       make_results(frame, x + r - content_.x, at.sampler, rows_at(at, row, 0),
                    rows_at(at, row, before()));
     }
-    for (std::int32_t y = 0; y < extended_.height; y += turn_side) {
-      const std::array<ResultRows, turn_side> turned =
-          turn_results(rows_at(at, 0, y), row_stride(), width, tile_rows, at.turned);
-      const std::int32_t rows = std::min(turn_side, extended_.height - y);
+    for (std::int32_t y = 0; y < extended_.height; y += transpose_side) {
+      const std::array<ResultRows, transpose_side> rotated =
+          transpose_results(rows_at(at, 0, y), row_stride(), width, tile_rows, at.rotated);
+      const std::int32_t rows = std::min(transpose_side, extended_.height - y);
       const std::int32_t block = writer_->block_height();
       for (std::int32_t i = 0; i < rows; i += block) {
         const auto count = static_cast<std::size_t>(std::min(block, rows - i));
         writer_->store(
             frame,
-            {x, extended_.y + y + i, width, {turned.data() + static_cast<std::size_t>(i), count}});
+            {x, extended_.y + y + i, width, {rotated.data() + static_cast<std::size_t>(i), count}});
       }
     }
   }
@@ -221,11 +224,11 @@ class RowsProgram final : public CpuProgram {
   Region content_;
   Size size_;
   std::unique_ptr<const Sampler> sampler_;
-  Colorist colorist_;
+  ColorConverter color_converter_;
   std::unique_ptr<const Writer> writer_;
-  std::optional<Painter> painter_;  // none: the two before it, one after the other
+  std::optional<FusedWriter> fused_writer_;  // none: the two before it, one after the other
   Region extended_;
-  std::optional<PadFill> pad_;  // none: the content leaves nothing free
+  std::optional<PadWriter> pad_;  // none: the content leaves nothing free
   double source_pixels_;
   std::array<std::uint8_t, 4> pad_code_{};
   std::array<std::int16_t, 4> pad_value_{};
@@ -233,7 +236,7 @@ class RowsProgram final : public CpuProgram {
 
 }  // namespace
 
-ProgramPtr compile_rows(const Plan& plan) {
+ProgramPtr compile_general(const Plan& plan) {
   return std::make_unique<RowsProgram>(plan);
 }
 

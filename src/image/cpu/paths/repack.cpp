@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regroup: RGB and grey pictures whose bytes stay, where nothing is resampled or turned, and whose
+// Repack: RGB and grey images whose bytes stay, where nothing is resampled or turned, and whose
 // channels are packed otherwise, come as planes, or go.
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,7 @@
 namespace halyard::image {
 namespace {
 
-using Group = RegroupJob::Group;
+using Group = RepackJob::Group;
 
 Group group_of(const ChannelMap& map) noexcept {
   if (map.count == 1) return Group::grey;
@@ -39,15 +39,15 @@ bool keeps_bytes(const Plan& plan) noexcept {
 
 /// Null for a channel that is not there.
 template <class Byte>
-auto place(const ChannelView<Byte>& channel, std::int32_t x, std::int32_t y) noexcept {
+auto sample_place(const ChannelView<Byte>& channel, std::int32_t x, std::int32_t y) noexcept {
   using Code = std::conditional_t<std::is_const_v<Byte>, const std::uint8_t, std::uint8_t>;
   if (channel.base == nullptr) return static_cast<Code*>(nullptr);
   return reinterpret_cast<Code*>(channel.row(y)) + static_cast<std::size_t>(x) * channel.step_bytes;
 }
 
-class RegroupProgram final : public CpuProgram {
+class RepackProgram final : public CpuProgram {
  public:
-  explicit RegroupProgram(const Plan& plan)
+  explicit RepackProgram(const Plan& plan)
       : content_(plan.content),
         size_(plan.dst.size),
         crop_x_(static_cast<std::int32_t>(plan.crop.x)),
@@ -63,25 +63,26 @@ class RegroupProgram final : public CpuProgram {
 
   // About 25 us of work.
   std::int32_t grain() const noexcept override {
-    constexpr std::int32_t least_pixels = 1 << 17;
-    return std::max(least_pixels / size_.width, 1);
+    constexpr std::int32_t min_pixels = 1 << 17;
+    return std::max(min_pixels / size_.width, 1);
   }
 
   std::size_t workspace_bytes() const noexcept override { return 0; }
 
-  void run(const Frame& frame, std::int32_t begin, std::int32_t end, std::byte*) const override {
+  void run(const MappedImages& frame, std::int32_t begin, std::int32_t end,
+           std::byte*) const override {
     if (pad_) pad_->fill(frame, begin, end);
     const std::int32_t top = std::max(begin, content_.y);
     const std::int32_t bottom = std::min(end, content_.y + content_.height);
     if (top >= bottom) return;
-    RegroupJob job = job_;
+    RepackJob job = job_;
     const bool in_packed = job.from == Group::packed3 || job.from == Group::packed4;
     const bool in_swapped = in_packed && frame.source[0].base > frame.source[2].base;
     const bool out_swapped = job.to != Group::planes && frame.target[0].base > frame.target[2].base;
     job.swaps_ends = in_swapped != out_swapped;
     for (std::size_t c = 0; c < 4; ++c) {
-      job.in[c] = place(frame.source[c], crop_x_, top - content_.y + crop_y_);
-      job.out[c] = place(frame.target[c], content_.x, top);
+      job.in[c] = sample_place(frame.source[c], crop_x_, top - content_.y + crop_y_);
+      job.out[c] = sample_place(frame.target[c], content_.x, top);
     }
     if (in_swapped) job.in[0] = job.in[2];
     if (out_swapped) job.out[0] = job.out[2];
@@ -94,7 +95,7 @@ class RegroupProgram final : public CpuProgram {
         job.width * target.step_bytes == job.out_stride) {
       job.width *= std::exchange(job.rows, 1);
     }
-    regroup_rows(job);
+    repack_rows(job);
   }
 
  private:
@@ -102,15 +103,15 @@ class RegroupProgram final : public CpuProgram {
   Size size_;
   std::int32_t crop_x_;
   std::int32_t crop_y_;
-  RegroupJob job_;  // all but what the frame says
-  std::optional<PadFill> pad_;
+  RepackJob job_;  // all but what the frame says
+  std::optional<PadWriter> pad_;
 };
 
 }  // namespace
 
-ProgramPtr compile_regroup(const Plan& plan) {
-  if (plan.resampled || plan.turn != Orientation{} || !keeps_bytes(plan)) return nullptr;
-  return std::make_unique<RegroupProgram>(plan);
+ProgramPtr compile_repack(const Plan& plan) {
+  if (plan.resampled || plan.orientation != Orientation{} || !keeps_bytes(plan)) return nullptr;
+  return std::make_unique<RepackProgram>(plan);
 }
 
 }  // namespace halyard::image

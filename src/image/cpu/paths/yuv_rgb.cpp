@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Direct: colours of source rows as they are, where nothing is resampled or turned: 4:2:0 and 4:2:2
-// pictures to RGB or grey bytes.
+// YuvRgb: colours of source rows as they are, where nothing is resampled or turned: 4:2:0 and 4:2:2
+// images to RGB or grey bytes.
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,12 +17,12 @@
 namespace halyard::image {
 namespace {
 
-using Feed = DirectJob::Feed;
-using Store = DirectJob::Store;
+using Feed = YuvRgbJob::Feed;
+using Store = YuvRgbJob::Store;
 
 bool places_as_is(const Plan& plan) noexcept {
   // What is not resampled lies on whole pixels; columns of pairs must lie as they do in the source.
-  return !plan.resampled && plan.turn == Orientation{} && std::fmod(plan.crop.x, 2) == 0;
+  return !plan.resampled && plan.orientation == Orientation{} && std::fmod(plan.crop.x, 2) == 0;
 }
 
 bool reads(const Plan& plan) noexcept {
@@ -57,9 +57,9 @@ Store store_of(const ChannelMap& map) noexcept {
   return map.sites[0].step == 3 ? Store::packed3 : Store::packed4;
 }
 
-DirectMatrix matrix_of(const YuvToRgb& m, bool v_first) noexcept {
+YuvRgbMatrix matrix_of(const YuvToRgb& m, bool v_first) noexcept {
   const auto chroma = [](double c) { return static_cast<std::int16_t>(std::lround(c * 8192)); };
-  DirectMatrix out;
+  YuvRgbMatrix out;
   out.y_offset = static_cast<std::uint8_t>(std::lround(m.y_offset));
   out.y_scale = static_cast<std::uint16_t>(std::lround(m.y_scale * 16384));
   // 32.5 of 64: the product is cut off where it should be rounded.
@@ -90,9 +90,9 @@ std::size_t cache_bytes() noexcept {
 #endif
 }
 
-class DirectProgram final : public CpuProgram {
+class YuvRgbProgram final : public CpuProgram {
  public:
-  explicit DirectProgram(const Plan& plan)
+  explicit YuvRgbProgram(const Plan& plan)
       : map_(*plan.src.channels),
         content_(plan.content),
         size_(plan.dst.size),
@@ -121,15 +121,15 @@ class DirectProgram final : public CpuProgram {
 
   // About 25 us of work.
   std::int32_t grain() const noexcept override {
-    constexpr std::int32_t least_pixels = 1 << 17;
-    return std::max(least_pixels / (2 * size_.width), 1);
+    constexpr std::int32_t min_pixels = 1 << 17;
+    return std::max(min_pixels / (2 * size_.width), 1);
   }
 
   std::size_t workspace_bytes() const noexcept override {
     return joins_planes_ ? padded_row(content_.width) : 0;
   }
 
-  void run(const Frame& frame, std::int32_t begin, std::int32_t end,
+  void run(const MappedImages& frame, std::int32_t begin, std::int32_t end,
            std::byte* workspace) const override {
     for (std::int32_t unit = begin; unit < end; ++unit) {
       const std::int32_t first = std::max(2 * unit - lead(), 0);
@@ -148,9 +148,9 @@ class DirectProgram final : public CpuProgram {
   std::int32_t lead() const noexcept { return source_row(0) & 1; }
 
   /// Destination rows [top, bottom): one, or two that share a row of chroma where it is shared.
-  void convert(const Frame& frame, std::int32_t top, std::int32_t bottom,
+  void convert(const MappedImages& frame, std::int32_t top, std::int32_t bottom,
                std::uint8_t* joined) const {
-    DirectJob job = job_;
+    YuvRgbJob job = job_;
     const bool red_first = frame.target[0].base < frame.target[2].base;
     job.first_leads = red_first == v_first_;
     const bool together = shift_y_ == 1 && job.store != Store::grey && bottom - top == 2;
@@ -160,12 +160,12 @@ class DirectProgram final : public CpuProgram {
         point_at(frame, y + r, static_cast<std::size_t>(r), job);
       if (job.feed == Feed::luma_and_pairs && job.store != Store::grey)
         job.pairs = pairs_of(frame, source_row(y) >> shift_y_, joined);
-      direct_rows(job);
+      yuv_rgb_rows(job);
       if (has_alpha_ && job.store == Store::planes) fill_alpha(frame, y, job.rows);
     }
   }
 
-  void point_at(const Frame& frame, std::int32_t y, std::size_t r, DirectJob& job) const {
+  void point_at(const MappedImages& frame, std::int32_t y, std::size_t r, YuvRgbJob& job) const {
     const SourceChannel& luma = frame.source[0];
     const auto* row = reinterpret_cast<const std::uint8_t*>(luma.row(source_row(y)));
     const auto x = static_cast<std::size_t>(crop_x_);
@@ -180,13 +180,14 @@ class DirectProgram final : public CpuProgram {
     }
   }
 
-  std::uint8_t* target(const Frame& frame, std::size_t c, std::int32_t y) const noexcept {
+  std::uint8_t* target(const MappedImages& frame, std::size_t c, std::int32_t y) const noexcept {
     const TargetChannel& channel = frame.target[c];
     return reinterpret_cast<std::uint8_t*>(channel.row(y)) +
            static_cast<std::size_t>(content_.x) * channel.step_bytes;
   }
 
-  const std::uint8_t* pairs_of(const Frame& frame, std::int32_t row, std::uint8_t* joined) const {
+  const std::uint8_t* pairs_of(const MappedImages& frame, std::int32_t row,
+                               std::uint8_t* joined) const {
     const auto x = static_cast<std::size_t>(crop_x_ / 2);
     const auto at = [&](std::size_t c) {
       const SourceChannel& chroma = frame.source[c];
@@ -202,7 +203,7 @@ class DirectProgram final : public CpuProgram {
     return joined;
   }
 
-  void fill_alpha(const Frame& frame, std::int32_t y, std::int32_t rows) const {
+  void fill_alpha(const MappedImages& frame, std::int32_t y, std::int32_t rows) const {
     for (std::int32_t r = 0; r < rows; ++r)
       std::memset(target(frame, 3, y + r), 255, static_cast<std::size_t>(content_.width));
   }
@@ -216,15 +217,15 @@ class DirectProgram final : public CpuProgram {
   bool has_alpha_;
   bool v_first_ = false;
   bool joins_planes_ = false;
-  DirectJob job_;  // all but the pointers of a row
-  std::optional<PadFill> pad_;
+  YuvRgbJob job_;  // all but the pointers of a row
+  std::optional<PadWriter> pad_;
 };
 
 }  // namespace
 
-ProgramPtr compile_direct(const Plan& plan) {
+ProgramPtr compile_yuv_rgb(const Plan& plan) {
   if (plan.exact || !places_as_is(plan) || !reads(plan) || !writes(plan)) return nullptr;
-  return std::make_unique<DirectProgram>(plan);
+  return std::make_unique<YuvRgbProgram>(plan);
 }
 
 }  // namespace halyard::image

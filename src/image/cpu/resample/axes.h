@@ -27,7 +27,15 @@ struct ChannelAxes {
 };
 
 /// Samples that a channel of the source has along both axes, from the format alone.
-Size channel_extent(const PictureSpec& picture, const ChannelSite& site) noexcept;
+Size channel_extent(const ImageSpec& image, const ChannelSite& site) noexcept;
 ChannelAxes channel_axes(const Plan& plan, const ChannelSite& site) noexcept;
+
+/// Rows and columns of the content as the source has them: before an exchange of axes.
+inline std::int32_t content_rows(const Plan& plan) noexcept {
+  return plan.swaps_axes() ? plan.content.width : plan.content.height;
+}
+inline std::int32_t content_columns(const Plan& plan) noexcept {
+  return plan.swaps_axes() ? plan.content.height : plan.content.width;
+}
 
 }  // namespace halyard::image

@@ -4,12 +4,11 @@
 
 #include "image/cpu/kernels/resample/antialias_taps.h"
 #include "image/cpu/resample/fixed_taps.h"
-#include "image/cpu/resample/fixed_weights.h"
 
 namespace halyard::image {
 namespace {
 
-constexpr int bits = AcrossTable::weight_bits;
+constexpr int bits = HorizontalTable::weight_bits;
 constexpr std::int16_t one = 1 << bits;
 
 }  // namespace
@@ -50,13 +49,13 @@ FixedTaps::FixedTaps(const AxisTaps& from, std::int32_t begin)
 
 FixedTaps::FixedTaps(const AxisRequest& axis, std::int32_t begin) : outputs(axis.outputs) {
   const auto count = static_cast<std::size_t>(outputs);
-  first = std::make_unique_for_overwrite<std::int32_t[]>(count + two_taps_spare);
+  first = std::make_unique_for_overwrite<std::int32_t[]>(count + linear_taps_spare);
   if (is_nearest(axis)) {
     set_nearest(axis);
   } else if (image::is_between(axis)) {
     set_between(axis);
   } else {
-    set_triangles(axis);
+    set_antialias(axis);
   }
   if (begin == 0) return;
   for (std::size_t x = 0; x < count; ++x)
@@ -79,11 +78,11 @@ void FixedTaps::set_between(const AxisRequest& axis) {
   const auto count = static_cast<std::size_t>(outputs);
   is_between = true;
   weights = std::make_unique_for_overwrite<std::int16_t[]>(2 * count);
-  const auto second = std::make_unique_for_overwrite<std::int32_t[]>(count + two_taps_spare);
+  const auto second = std::make_unique_for_overwrite<std::int32_t[]>(count + linear_taps_spare);
   const AxisPeriod period = period_of(axis, 1);
   const Positions at = positions_of(axis);
   for_own_outputs(period, outputs, [&](std::int32_t begin, std::int32_t end) {
-    two_taps(at, begin, end, bits, true, {first.get(), second.get()});
+    linear_taps(at, begin, end, bits, true, {first.get(), second.get()});
   });
   repeat(period, period.advance, first.get());
   repeat(period, 0, second.get());
@@ -96,28 +95,61 @@ void FixedTaps::set_between(const AxisRequest& axis) {
   taps = any != 0 ? 2 : 1;
 }
 
-void FixedTaps::set_triangles(const AxisRequest& axis) {
+void FixedTaps::set_antialias(const AxisRequest& axis) {
   const auto count = static_cast<std::size_t>(outputs);
-  const std::int32_t most = most_taps(axis);
-  planes = static_cast<std::size_t>((most + 1) / 2 * 2);
+  const std::int32_t maximum = max_taps(axis);
+  planes = static_cast<std::size_t>((maximum + 1) / 2 * 2);
   weights = std::make_unique_for_overwrite<std::int16_t[]>(planes * count);
   const AxisPeriod period = period_of(axis, reach_of(axis));
   const Positions at = positions_of(axis);
-  TrianglesOut out;
+  AntialiasTapsOut out;
   out.first = first.get();
   out.fixed = weights.get();
   out.stride = count;
   for_own_outputs(period, outputs, [&](std::int32_t begin, std::int32_t end) {
-    triangles(at, begin, end, most, out);
+    antialias_taps(at, begin, end, maximum, out);
   });
   repeat(period, period.advance, first.get());
-  if (most % 2 != 0) std::fill_n(tap(planes - 1), count, std::int16_t{0});
-  for (std::int32_t t = 0; t < most; ++t) {
+  if (maximum % 2 != 0) std::fill_n(tap(planes - 1), count, std::int16_t{0});
+  for (std::int32_t t = 0; t < maximum; ++t) {
     std::int16_t* plane = tap(static_cast<std::size_t>(t));
     repeat(period, std::int16_t{0}, plane);
     if (std::any_of(plane, plane + count, [](std::int16_t weight) { return weight != 0; }))
       taps = t + 1;
   }
+}
+
+namespace {
+
+// Halves away from 0, without a call.
+std::int32_t rounded_weight(double value) noexcept {
+  return static_cast<std::int32_t>(value < 0 ? value - 0.5 : value + 0.5);
+}
+
+}  // namespace
+
+void to_fixed(std::span<const float> weights, int bits, std::span<std::int32_t> out) {
+  const double one = static_cast<double>(1 << bits);
+  if (weights.size() > static_cast<std::size_t>(few_taps)) {
+    double total = 0;
+    for (const float w : weights)
+      total += static_cast<double>(w);
+    double sum = 0;
+    std::int32_t before = 0;
+    for (std::size_t t = 0; t < weights.size(); ++t) {
+      sum += static_cast<double>(weights[t]);
+      const auto until = rounded_weight(sum / total * one);
+      out[t] = until - before;
+      before = until;
+    }
+    return;
+  }
+  std::int32_t sum = 0;
+  for (std::size_t t = 0; t < weights.size(); ++t) {
+    out[t] = rounded_weight(static_cast<double>(weights[t]) * one);
+    sum += out[t];
+  }
+  *std::max_element(out.begin(), out.end()) += (1 << bits) - sum;
 }
 
 }  // namespace halyard::image

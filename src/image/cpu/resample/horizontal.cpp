@@ -6,24 +6,24 @@
 #include <utility>
 
 #include "image/cpu/resample/fixed_taps.h"
-#include "image/cpu/resample/fixed_weights.h"
+#include "image/cpu/resample/permute.h"
 
 namespace halyard::image {
 namespace {
 
-using Mode = AcrossTable::Mode;
+using Mode = HorizontalTable::Mode;
 constexpr std::uint8_t zero_byte = 0x80;  // what a shuffle turns into 0
 
 std::size_t padded(const FixedTaps& from) {
   const auto outputs = static_cast<std::size_t>(from.outputs);
-  return (outputs + across_group - 1) / across_group * across_group;
+  return (outputs + horizontal_group - 1) / horizontal_group * horizontal_group;
 }
 std::size_t place_of(std::size_t x) {
-  return x / across_group * across_group + across_place(x % across_group);
+  return x / horizontal_group * horizontal_group + horizontal_place(x % horizontal_group);
 }
 std::size_t place_of_block(std::size_t block) {
-  constexpr std::size_t blocks = across_group / 4;
-  return block / blocks * blocks + across_block_place(block % blocks);
+  constexpr std::size_t blocks = horizontal_group / 4;
+  return block / blocks * blocks + horizontal_block_place(block % blocks);
 }
 
 /// Outputs [begin, end) of a block of four, and the first sample of any.
@@ -46,13 +46,13 @@ void for_blocks(const FixedTaps& from, const At& at) {
 }
 
 /// How far the taps of a block of four reach.
-struct Reach {
+struct TapReach {
   std::int32_t taps = 0;    ///< most of one output
   std::int32_t starts = 0;  ///< from a block's first sample to the last one of its first pairs
 };
 
-Reach reach_of(const FixedTaps& from) {
-  Reach reach{from.taps};
+TapReach tap_reach(const FixedTaps& from) {
+  TapReach reach{from.taps};
   for_blocks(from, [&](const Block& block, std::size_t) {
     for (std::size_t x = block.begin; x < block.end; ++x) {
       const std::int32_t second = from.count(x) > 1 ? 1 : 0;
@@ -64,7 +64,7 @@ Reach reach_of(const FixedTaps& from) {
 
 // By the vector instructions for 16 outputs: 6 a pair, 11 where it takes two loads; 16 for eight
 // taps of a dot product, and 11 more.
-Mode cheapest(const Reach& reach) {
+Mode cheapest(const TapReach& reach) {
   if (reach.starts <= 7 && reach.taps <= 6) return Mode::narrow;
   if (reach.starts <= 15 && reach.taps <= 4) return Mode::wide;
   return Mode::dots;
@@ -85,7 +85,7 @@ void set_pair(std::uint8_t* control, std::int32_t sample, std::size_t pair, std:
   control[4 * pair + 2 * half + 1] = static_cast<std::uint8_t>(2 * sample + 1);
 }
 
-void make_blocks(const FixedTaps& from, AcrossTable& t) {
+void make_blocks(const FixedTaps& from, HorizontalTable& t) {
   const bool wide = t.mode == Mode::wide;
   const std::size_t outputs = padded(from);
   t.pairs = (from.taps + 1) / 2;
@@ -108,7 +108,7 @@ void make_blocks(const FixedTaps& from, AcrossTable& t) {
   });
 }
 
-void make_dots(const FixedTaps& from, AcrossTable& t) {
+void make_dots(const FixedTaps& from, HorizontalTable& t) {
   const std::size_t outputs = padded(from);
   const std::size_t row = 8 * outputs;
   t.chunks = (from.taps + 7) / 8;
@@ -124,7 +124,7 @@ void make_dots(const FixedTaps& from, AcrossTable& t) {
 }
 
 // Bytes are shuffled from one load of 16, which must not leave the row of `samples`.
-void make_bytes(const FixedTaps& from, std::int32_t samples, AcrossTable& t) {
+void make_bytes(const FixedTaps& from, std::int32_t samples, HorizontalTable& t) {
   if (from.taps > 2 || t.pairs != 1 || samples < 16) return;
   std::vector<std::int32_t> bases(t.base.size(), 0);
   t.byte_control.assign(bases.size() * 16, zero_byte);
@@ -146,8 +146,8 @@ void make_bytes(const FixedTaps& from, std::int32_t samples, AcrossTable& t) {
   t.byte_base = std::move(bases);
 }
 
-void make_many(const AxisTaps& taps, std::int32_t begin, AcrossTable& t) {
-  constexpr std::int32_t lanes = AcrossTable::most_lanes;
+void make_many(const AxisTaps& taps, std::int32_t begin, HorizontalTable& t) {
+  constexpr std::int32_t lanes = HorizontalTable::max_lanes;
   t.mode = Mode::many;
   t.taps = (taps.count + lanes - 1) / lanes * lanes;
   const auto stride = static_cast<std::size_t>(t.taps);
@@ -157,7 +157,7 @@ void make_many(const AxisTaps& taps, std::int32_t begin, AcrossTable& t) {
   std::vector<std::int32_t> fixed(static_cast<std::size_t>(taps.count));
   for (std::size_t x = 0; x < taps.first.size(); ++x) {
     t.base[x] -= begin;
-    to_fixed(weights_of(taps, x), AcrossTable::weight_bits + fine_bits, fixed);
+    to_fixed(weights_of(taps, x), HorizontalTable::weight_bits + fine_bits, fixed);
     for (std::size_t i = 0; i < fixed.size(); ++i) {
       t.weights[x * stride + i] = unit_of(fixed[i]);
       t.fine[x * stride + i] = part_of(fixed[i]);
@@ -165,8 +165,8 @@ void make_many(const AxisTaps& taps, std::int32_t begin, AcrossTable& t) {
   }
 }
 
-AcrossTable make_few(const FixedTaps& from, const AcrossUse& use) {
-  AcrossTable table;
+HorizontalTable make_few(const FixedTaps& from, const HorizontalUse& use) {
+  HorizontalTable table;
   table.outputs = from.outputs;
   if (is_identity(from)) return table;
   const bool bytes = use.of_bytes && from.taps <= 2;
@@ -178,7 +178,7 @@ AcrossTable make_few(const FixedTaps& from, const AcrossUse& use) {
     table.permute = make_permute(from, use.samples, false);
     if (table.permute.group != 0 && has_bytes == bytes) return table;
   }
-  table.mode = cheapest(reach_of(from));
+  table.mode = cheapest(tap_reach(from));
   if (table.mode == Mode::dots) {
     make_dots(from, table);
   } else {
@@ -190,24 +190,24 @@ AcrossTable make_few(const FixedTaps& from, const AcrossUse& use) {
 
 }  // namespace
 
-AcrossTable make_across(const AxisTaps& taps, const AcrossUse& use) {
+HorizontalTable make_horizontal(const AxisTaps& taps, const HorizontalUse& use) {
   const FixedTaps fixed(taps, use.begin);
   if (fixed.taps <= use.few) return make_few(fixed, use);
-  AcrossTable table;
+  HorizontalTable table;
   table.outputs = fixed.outputs;
   make_many(taps, use.begin, table);
   return table;
 }
 
-AcrossTable make_across(const AxisRequest& axis, const AcrossUse& use) {
+HorizontalTable make_horizontal(const AxisRequest& axis, const HorizontalUse& use) {
   if (is_nearest(axis) || is_between(axis)) return make_few(FixedTaps(axis, use.begin), use);
-  if (is_triangles(axis)) {
+  if (is_antialias(axis)) {
     const FixedTaps fixed(axis, use.begin);
     if (fixed.taps <= use.few) return make_few(fixed, use);
   }
   AxisTaps taps;
   make_taps(axis, taps);
-  return make_across(taps, use);
+  return make_horizontal(taps, use);
 }
 
 }  // namespace halyard::image

@@ -11,7 +11,7 @@ namespace halyard::image {
 namespace {
 
 constexpr double unit = 1 << 16;
-constexpr std::int32_t least_length = 32;
+constexpr std::int32_t min_length = 32;
 
 bool is_exact(double value) noexcept {
   const double units = value * unit;
@@ -46,7 +46,7 @@ AxisPeriod period_of(const AxisRequest& r, double reach) noexcept {
   const std::int64_t common = std::gcd(length, whole);
   if (whole / common > r.outputs / 2) return {};
   const auto outputs = static_cast<std::int32_t>(whole / common);
-  const std::int32_t times = (least_length + outputs - 1) / outputs;
+  const std::int32_t times = (min_length + outputs - 1) / outputs;
   const Positions at = positions_of(r);
   // One output less at either end than a window that is cut would leave.
   const auto output_at = [&](double centre) {

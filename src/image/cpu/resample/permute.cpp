@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "image/cpu/resample/fixed_taps.h"
+#include "image/cpu/resample/permute.h"
 
 namespace halyard::image {
 namespace {
@@ -55,7 +56,7 @@ class Maker {
 
   // Kernels with negative weights have two taps on sources of two samples.
   bool lies_between() const {
-    constexpr std::int16_t one = 1 << AcrossTable::weight_bits;
+    constexpr std::int16_t one = 1 << HorizontalTable::weight_bits;
     if (from_.is_between) return true;
     const std::int16_t* second = from_.tap(1);
     return std::all_of(second, second + outputs_,

@@ -7,10 +7,10 @@
 
 namespace halyard::image {
 
-WholeSampler::Layout WholeSampler::lay_out(std::byte* workspace) const noexcept {
+RationalSampler::Workspace RationalSampler::lay_out(std::byte* workspace) const noexcept {
   WorkspaceCursor cursor(workspace);
-  Layout at;
-  cursor.take<Layout>(1);
+  Workspace at;
+  cursor.take<Workspace>(1);
   at.rows.end = columns();
   for (std::size_t g = 0; g < groups_; ++g) {
     const Group& group = group_[g];
@@ -28,20 +28,21 @@ WholeSampler::Layout WholeSampler::lay_out(std::byte* workspace) const noexcept 
   return at;
 }
 
-void WholeSampler::begin(std::byte* workspace) const {
-  const Layout at = lay_out(workspace);
-  *reinterpret_cast<Layout*>(workspace) = at;
+void RationalSampler::begin(std::byte* workspace) const {
+  const Workspace at = lay_out(workspace);
+  *reinterpret_cast<Workspace*>(workspace) = at;
   for (std::size_t g = 0; g < groups_; ++g)
     *at.state[g] = State();
 }
 
-SampleRows WholeSampler::row(const Frame& frame, std::int32_t row, std::byte* workspace) const {
-  const Layout& at = *reinterpret_cast<const Layout*>(workspace);
+SampleRows RationalSampler::row(const MappedImages& frame, std::int32_t row,
+                                std::byte* workspace) const {
+  const Workspace& at = *reinterpret_cast<const Workspace*>(workspace);
   for (std::size_t g = 0; g < groups_; ++g) {
     const Group& group = group_[g];
     if (group.at_once) {
       const std::uint8_t* from = bytes_of(frame, group, group.y.first_of(row), at.copies[g]);
-      whole_samples(group.table, from, group.inner.shift, at.out[g]);
+      rational_samples(group.table, from, group.inner.shift, at.out[g]);
     } else {
       make_row(frame, g, row, at);
     }
@@ -50,9 +51,9 @@ SampleRows WholeSampler::row(const Frame& frame, std::int32_t row, std::byte* wo
 }
 
 // From byte `begin` of the row on. Where the kernels read past its ends, those bytes must be the
-// picture's own: of the rows before and behind it; else the row is copied.
-const std::uint8_t* WholeSampler::bytes_of(const Frame& frame, const Group& group, std::int32_t row,
-                                           std::uint8_t* copy) const noexcept {
+// image's own: of the rows before and behind it; else the row is copied.
+const std::uint8_t* RationalSampler::bytes_of(const MappedImages& frame, const Group& group,
+                                              std::int32_t row, std::uint8_t* copy) const noexcept {
   const SourceChannel& plane = frame.source[group.lead];
   const auto from = reinterpret_cast<const std::uint8_t*>(plane.row(row) - group.site.offset);
   const bool dense = plane.stride_bytes == static_cast<std::size_t>(group.row_bytes);
@@ -69,12 +70,12 @@ const std::uint8_t* WholeSampler::bytes_of(const Frame& frame, const Group& grou
 namespace {
 
 /// The source rows of one output row, ascending.
-struct Rows {
+struct RationalRowRange {
   std::size_t count = 0;
-  std::array<std::int32_t, WholeAxis::most_taps> source{};
-  std::array<std::int16_t, WholeAxis::most_taps> weight{};
+  std::array<std::int32_t, RationalAxis::max_taps> source{};
+  std::array<std::int16_t, RationalAxis::max_taps> weight{};
 
-  Rows(const WholeAxis& y, std::int32_t row) noexcept {
+  RationalRowRange(const RationalAxis& y, std::int32_t row) noexcept {
     if (row >= y.outputs) return;
     const std::int32_t first = y.first_of(row);
     for (std::int32_t t = 0; t < y.taps; ++t) {
@@ -97,10 +98,10 @@ struct Rows {
 }  // namespace
 
 // `done`: source rows before it have been added.
-WholeSampler::Step WholeSampler::step_of(const Group& group, std::int32_t row,
-                                         std::int32_t done) noexcept {
-  const Rows rows(group.y, row);
-  const Rows later(group.y, group.carries ? row + 1 : group.y.outputs);
+RationalSampler::Step RationalSampler::step_of(const Group& group, std::int32_t row,
+                                               std::int32_t done) noexcept {
+  const RationalRowRange rows(group.y, row);
+  const RationalRowRange later(group.y, group.carries ? row + 1 : group.y.outputs);
   Step step;
   for (std::size_t i = 0; i < rows.count; ++i) {
     if (rows.source[i] < done) continue;
@@ -116,8 +117,8 @@ WholeSampler::Step WholeSampler::step_of(const Group& group, std::int32_t row,
   return step;
 }
 
-void WholeSampler::make_row(const Frame& frame, std::size_t g, std::int32_t row,
-                            const Layout& at) const noexcept {
+void RationalSampler::make_row(const MappedImages& frame, std::size_t g, std::int32_t row,
+                               const Workspace& at) const noexcept {
   const Group& group = group_[g];
   State& state = *at.state[g];
   const std::int32_t period = group.y.period;
@@ -130,7 +131,7 @@ void WholeSampler::make_row(const Frame& frame, std::size_t g, std::int32_t row,
   Ends ends = goes_on ? state.ends : Ends();
   Ends next_ends{};
   if (!goes_on) std::fill_n(at.carry[g], 8 * group.table.blocks, std::int16_t{0});
-  WholeRows job;
+  RationalRows job;
   for (std::size_t i = 0; i < step.count; ++i) {
     const std::uint8_t* bytes =
         bytes_of(frame, group, step.source[i] + moved, at.copies[g] + i * copy_bytes(group));
@@ -148,7 +149,7 @@ void WholeSampler::make_row(const Frame& frame, std::size_t g, std::int32_t row,
   job.scale = step.scale.scale;
   job.carry = at.carry[g];
   job.out = &at.out[g];
-  whole_rows(group.table, job);
+  rational_rows(group.table, job);
   if (!group.patches.empty()) mend_ends(group, ends, step.sum, at.out[g]);
   state.row = row + 1;
   state.done = step.end + moved;
@@ -156,8 +157,8 @@ void WholeSampler::make_row(const Frame& frame, std::size_t g, std::int32_t row,
 }
 
 // `sum`: of the weights of one sample. A sample is its weighted sum times 128 / `sum`.
-void WholeSampler::mend_ends(const Group& group, const Ends& ends, std::int32_t sum,
-                             const std::array<std::int16_t*, 4>& out) const noexcept {
+void RationalSampler::mend_ends(const Group& group, const Ends& ends, std::int32_t sum,
+                                const std::array<std::int16_t*, 4>& out) const noexcept {
   const std::size_t place[] = {0, static_cast<std::size_t>(columns() - 1)};
   for (std::size_t e = 0; e < 2; ++e) {
     const std::int32_t factor = group.edge[e];

@@ -15,15 +15,15 @@ namespace halyard::image {
 /// they add to the next output row, so that each source row is read once. All sums are whole
 /// numbers; the one rounding is the last step. Channels that lie alike in one plane stay together
 /// until they are samples.
-class WholeSampler final : public Sampler {
+class RationalSampler final : public Sampler {
  public:
-  explicit WholeSampler(const Plan& plan) noexcept;
+  explicit RationalSampler(const Plan& plan) noexcept;
   /// False: an axis is not of this kind, or too far apart for the kernels.
   bool bind(const Plan& plan, std::size_t channels);
 
   std::size_t workspace_bytes() const noexcept override { return lay_out(nullptr).bytes; }
   void begin(std::byte* workspace) const override;
-  SampleRows row(const Frame& frame, std::int32_t row, std::byte* workspace) const override;
+  SampleRows row(const MappedImages& frame, std::int32_t row, std::byte* workspace) const override;
 
  private:
   /// What sums of weights are divided by, as a blend does it.
@@ -46,9 +46,9 @@ class WholeSampler final : public Sampler {
     std::size_t count = 0;
     std::size_t alone = 0;  ///< the first ones, which do not count for the next output row
     std::int32_t end = 0;   ///< one past the last source row
-    std::array<std::int32_t, WholeAxis::most_taps> source{};
-    std::array<std::int16_t, WholeAxis::most_taps> now{};
-    std::array<std::int16_t, WholeAxis::most_taps> next{};
+    std::array<std::int32_t, RationalAxis::max_taps> source{};
+    std::array<std::int16_t, RationalAxis::max_taps> now{};
+    std::array<std::int16_t, RationalAxis::max_taps> next{};
     Scale scale;
     std::int32_t sum = 1;  ///< of all weights of a sample
   };
@@ -59,18 +59,18 @@ class WholeSampler final : public Sampler {
     std::array<std::size_t, 4> channel{};
     std::array<std::int32_t, 4> offset{};  ///< of their first samples in a row
     ChannelSite site{};
-    WholeAxis x;
-    WholeAxis y;
-    WholeTable table;
+    RationalAxis x;
+    RationalAxis y;
+    RationalTable table;
     std::int32_t begin = 0;  ///< first byte that is read, from the plane's row on; maybe before it
     std::int32_t end = 0;
-    std::int32_t row_bytes = 0;  ///< of the picture in the plane
+    std::int32_t row_bytes = 0;  ///< of the image in the plane
     std::vector<Patch> patches;
     std::array<std::int32_t, 2> edge{};  ///< what the first and last output lack, as a factor
     Scale inner;
     /// Steps of the first rows after those at the edge, one per row of a period; rows of the later
     /// periods but the last ones are like them.
-    std::array<Step, WholeAxis::most_period> steps;
+    std::array<Step, RationalAxis::max_period> steps;
     bool at_once = false;  ///< each output row is one source row, its weights powers of two
     bool carries = false;  ///< source rows count for no more than two outputs
   };
@@ -80,7 +80,7 @@ class WholeSampler final : public Sampler {
     std::int32_t done = 0;  ///< one past the last source row of them
     Ends ends{};
   };
-  struct Layout {
+  struct Workspace {
     std::array<State*, 4> state{};         ///< per group
     std::array<std::int16_t*, 4> carry{};  ///< the same
     std::array<std::uint8_t*, 4> copies{};
@@ -93,16 +93,16 @@ class WholeSampler final : public Sampler {
   bool bind_table(Group& group) const;
   void bind_edge(Group& group, std::int32_t x, std::size_t which) const;
   /// The layout itself comes first: begin() leaves it there for row().
-  Layout lay_out(std::byte* workspace) const noexcept;
+  Workspace lay_out(std::byte* workspace) const noexcept;
 
   static std::size_t copy_bytes(const Group& group) noexcept {
     return static_cast<std::size_t>(group.end - group.begin);
   }
   static Step step_of(const Group& group, std::int32_t row, std::int32_t done) noexcept;
-  const std::uint8_t* bytes_of(const Frame& frame, const Group& group, std::int32_t row,
+  const std::uint8_t* bytes_of(const MappedImages& frame, const Group& group, std::int32_t row,
                                std::uint8_t* copy) const noexcept;
-  void make_row(const Frame& frame, std::size_t g, std::int32_t row,
-                const Layout& at) const noexcept;
+  void make_row(const MappedImages& frame, std::size_t g, std::int32_t row,
+                const Workspace& at) const noexcept;
   void mend_ends(const Group& group, const Ends& ends, std::int32_t sum,
                  const std::array<std::int16_t*, 4>& out) const noexcept;
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "image/cpu/resample/fixed_weights.h"
+#include "image/cpu/resample/fixed_taps.h"
 
 namespace halyard::image {
 namespace {
@@ -18,8 +18,8 @@ bool has_positive_weights(Filter filter) noexcept {
 }
 
 // The shortest period in which an axis moves on by whole samples.
-bool set_period(const AxisRequest& r, WholeAxis& axis) noexcept {
-  for (std::int32_t period = 1; period <= WholeAxis::most_period; period *= 2) {
+bool set_period(const AxisRequest& r, RationalAxis& axis) noexcept {
+  for (std::int32_t period = 1; period <= RationalAxis::max_period; period *= 2) {
     const double stride = r.length * period / r.outputs;
     if (stride != std::floor(stride) || stride < 1 || stride > 64) continue;
     axis.period = period;
@@ -30,7 +30,7 @@ bool set_period(const AxisRequest& r, WholeAxis& axis) noexcept {
 }
 
 std::int32_t denominator(const std::vector<float>& weights) noexcept {
-  for (std::int32_t d = 1; d <= WholeAxis::most_sum; ++d) {
+  for (std::int32_t d = 1; d <= RationalAxis::max_sum; ++d) {
     const auto is_whole = [d](float weight) {
       const double part = static_cast<double>(weight) * d;
       return std::abs(part - std::round(part)) < weight_error;
@@ -41,7 +41,7 @@ std::int32_t denominator(const std::vector<float>& weights) noexcept {
 }
 
 // The weights of one output without the zeros around them.
-bool set_weights_of(std::span<const float> weights, std::size_t x, WholeAxis& axis) noexcept {
+bool set_weights_of(std::span<const float> weights, std::size_t x, RationalAxis& axis) noexcept {
   const auto whole = [&](float weight) {
     return static_cast<std::int32_t>(std::lround(static_cast<double>(weight) * axis.sum));
   };
@@ -51,7 +51,7 @@ bool set_weights_of(std::span<const float> weights, std::size_t x, WholeAxis& ax
   }
   while (weights.size() > 1 && whole(weights.back()) == 0)
     weights = weights.first(weights.size() - 1);
-  if (weights.size() > static_cast<std::size_t>(WholeAxis::most_taps)) return false;
+  if (weights.size() > static_cast<std::size_t>(RationalAxis::max_taps)) return false;
   axis.taps = std::max(axis.taps, static_cast<std::int32_t>(weights.size()));
   std::int32_t sum = 0;
   for (std::size_t t = 0; t < weights.size(); ++t) {
@@ -63,7 +63,7 @@ bool set_weights_of(std::span<const float> weights, std::size_t x, WholeAxis& ax
   return sum == axis.sum;
 }
 
-bool set_weights(const AxisTaps& taps, WholeAxis& axis) noexcept {
+bool set_weights(const AxisTaps& taps, RationalAxis& axis) noexcept {
   axis.sum = denominator(taps.weight);
   if (axis.sum == 0) return false;
   for (std::size_t x = 0; x < taps.first.size(); ++x) {
@@ -74,7 +74,7 @@ bool set_weights(const AxisTaps& taps, WholeAxis& axis) noexcept {
 }
 
 // Whether all outputs but the first and the last lie within [lowest, highest).
-bool only_ends_reach_out(const WholeAxis& axis) noexcept {
+bool only_ends_reach_out(const RationalAxis& axis) noexcept {
   if (axis.outputs < 3) return false;
   const std::int32_t last = axis.outputs - 2;
   const std::int32_t behind = axis.first_of(last) + axis.taps;
@@ -84,7 +84,7 @@ bool only_ends_reach_out(const WholeAxis& axis) noexcept {
 
 }  // namespace
 
-std::int32_t WholeAxis::sum_of(std::int32_t x) const noexcept {
+std::int32_t RationalAxis::sum_of(std::int32_t x) const noexcept {
   if (repeats) return sum;
   std::int32_t counted = 0;
   for (std::int32_t t = 0; t < taps; ++t) {
@@ -94,8 +94,8 @@ std::int32_t WholeAxis::sum_of(std::int32_t x) const noexcept {
   return counted;
 }
 
-std::optional<WholeAxis> make_whole_axis(const AxisRequest& request) {
-  WholeAxis axis;
+std::optional<RationalAxis> make_rational_axis(const AxisRequest& request) {
+  RationalAxis axis;
   if (!has_positive_weights(request.filter) || request.mirrored || !set_period(request, axis))
     return std::nullopt;
   axis.lowest = request.lowest;

@@ -10,20 +10,13 @@ namespace halyard::image {
 namespace {
 
 constexpr std::int32_t sums_of_block = 8;
-constexpr std::int32_t least_columns = 16;  // below, whole blocks of them are mostly spare
-
-std::int32_t content_rows(const Plan& plan) noexcept {
-  return plan.swaps_axes() ? plan.content.width : plan.content.height;
-}
-std::int32_t content_columns(const Plan& plan) noexcept {
-  return plan.swaps_axes() ? plan.content.height : plan.content.width;
-}
+constexpr std::int32_t min_columns = 16;  // below, whole blocks of them are mostly spare
 
 bool lie_alike(const ChannelSite& a, const ChannelSite& b) noexcept {
   return a.plane == b.plane && a.step == b.step && a.shift_x == b.shift_x && a.shift_y == b.shift_y;
 }
 
-// Bytes of one row of a plane that are the picture's.
+// Bytes of one row of a plane that are the image's.
 std::int32_t row_bytes_of(const Plan& plan, std::uint8_t plane) noexcept {
   std::int32_t bytes = 0;
   for (std::size_t c = 0; c < plan.src.channels->count; ++c) {
@@ -37,7 +30,7 @@ std::int32_t row_bytes_of(const Plan& plan, std::uint8_t plane) noexcept {
 // Where the first bytes of each sum of a block come from.
 using Places = std::array<std::int32_t, sums_of_block>;
 
-bool set_controls(const Places& places, std::int32_t second, WholeTable& table) {
+bool set_controls(const Places& places, std::int32_t second, RationalTable& table) {
   for (auto& control : table.control)
     control.fill(0x80);
   table.loads = 1;
@@ -45,7 +38,7 @@ bool set_controls(const Places& places, std::int32_t second, WholeTable& table) 
     for (const std::int32_t tap : {0, 1}) {
       const auto byte = static_cast<std::size_t>(places[i] + tap * second);
       const std::size_t load = byte / 16;
-      if (load >= WholeTable::most_loads) return false;
+      if (load >= RationalTable::max_loads) return false;
       table.loads = std::max(table.loads, static_cast<std::int32_t>(load) + 1);
       table.control[load][2 * i + static_cast<std::size_t>(tap)] =
           static_cast<std::uint8_t>(byte % 16);
@@ -54,7 +47,7 @@ bool set_controls(const Places& places, std::int32_t second, WholeTable& table) 
   return true;
 }
 
-bool set_index(const Places& places, std::int32_t second, WholeTable& table) {
+bool set_index(const Places& places, std::int32_t second, RationalTable& table) {
   const std::int32_t reach = *std::max_element(places.begin(), places.end()) + second +
                              (table.pairs - 1) * table.pair_bytes;
   table.windows = 1;
@@ -74,7 +67,7 @@ bool set_index(const Places& places, std::int32_t second, WholeTable& table) {
 }
 
 // Whether no sample is one of three outputs.
-bool counts_at_most_twice(const WholeAxis& axis) noexcept {
+bool counts_at_most_twice(const RationalAxis& axis) noexcept {
   const auto end_of = [&](std::int32_t x) {
     std::int32_t taps = axis.taps;
     while (taps > 1 && axis.weights_of(x)[static_cast<std::size_t>(taps - 1)] == 0)
@@ -89,10 +82,10 @@ bool counts_at_most_twice(const WholeAxis& axis) noexcept {
 
 }  // namespace
 
-WholeSampler::WholeSampler(const Plan& plan) noexcept
+RationalSampler::RationalSampler(const Plan& plan) noexcept
     : Sampler(content_rows(plan), content_columns(plan), 7) {}
 
-bool WholeSampler::bind(const Plan& plan, std::size_t channels) {
+bool RationalSampler::bind(const Plan& plan, std::size_t channels) {
   channels_ = channels;
   for (std::size_t c = 0; c < channels; ++c) {
     const ChannelSite& site = plan.src.channels->sites[c];
@@ -116,7 +109,7 @@ bool WholeSampler::bind(const Plan& plan, std::size_t channels) {
 }
 
 // sum * 2^shift lies in (64, 128], so that what is left to multiply lies in [1, 2).
-WholeSampler::Scale WholeSampler::scale_of(std::int32_t sum) noexcept {
+RationalSampler::Scale RationalSampler::scale_of(std::int32_t sum) noexcept {
   Scale scale;
   while (sum << scale.shift <= 64)
     ++scale.shift;
@@ -125,11 +118,11 @@ WholeSampler::Scale WholeSampler::scale_of(std::int32_t sum) noexcept {
   return scale;
 }
 
-bool WholeSampler::bind_group(const Plan& plan, Group& group) const {
+bool RationalSampler::bind_group(const Plan& plan, Group& group) const {
   const ChannelAxes axes = channel_axes(plan, group.site);
-  const std::optional<WholeAxis> x = make_whole_axis(axes.x);
-  const std::optional<WholeAxis> y = x ? make_whole_axis(axes.y) : std::nullopt;
-  if (!x || !y || x->sum * y->sum > WholeAxis::most_sum) return false;
+  const std::optional<RationalAxis> x = make_rational_axis(axes.x);
+  const std::optional<RationalAxis> y = x ? make_rational_axis(axes.y) : std::nullopt;
+  if (!x || !y || x->sum * y->sum > RationalAxis::max_sum) return false;
   group.x = *x;
   group.y = *y;
   group.row_bytes = row_bytes_of(plan, group.site.plane);
@@ -147,8 +140,8 @@ bool WholeSampler::bind_group(const Plan& plan, Group& group) const {
   return true;
 }
 
-bool WholeSampler::bind_table(Group& group) const {
-  WholeTable& table = group.table;
+bool RationalSampler::bind_table(Group& group) const {
+  RationalTable& table = group.table;
   table.channels = group.members == 3 ? 4 : static_cast<std::int32_t>(group.members);
   const std::int32_t each = sums_of_block / table.channels;
   if (each % group.x.period != 0) return false;
@@ -161,7 +154,7 @@ bool WholeSampler::bind_table(Group& group) const {
   for (std::int32_t i = 0; i < sums_of_block; ++i) {
     const auto member = std::min(static_cast<std::size_t>(i / each), group.members - 1);
     places[static_cast<std::size_t>(i)] = group.x.first_of(i % each) * step + group.offset[member];
-    const WholeAxis::Weights& weights = group.x.weights_of(i % each);
+    const RationalAxis::Weights& weights = group.x.weights_of(i % each);
     for (std::size_t t = 0; t < weights.size(); ++t)
       table.weights[t / 2][static_cast<std::size_t>(2 * i) + t % 2] = weights[t];
   }
@@ -170,13 +163,13 @@ bool WholeSampler::bind_table(Group& group) const {
     place -= group.begin;
   const std::int32_t second = group.x.taps == 1 ? 0 : step;
   if (!set_controls(places, second, table) || !set_index(places, second, table)) return false;
-  group.end = group.begin + whole_reach(table);
+  group.end = group.begin + rational_reach(table);
   return true;
 }
 
 // Output x counts samples that do not exist: they are taken out again, and where edges repeat, the
 // edge sample counts instead.
-void WholeSampler::bind_edge(Group& group, std::int32_t x, std::size_t which) const {
+void RationalSampler::bind_edge(Group& group, std::int32_t x, std::size_t which) const {
   const std::int32_t step = group.site.step;
   const std::int32_t sum = group.x.sum_of(x);
   group.edge[which] = ((group.x.sum << edge_bits) + sum / 2) / sum;
@@ -194,10 +187,10 @@ void WholeSampler::bind_edge(Group& group, std::int32_t x, std::size_t which) co
   }
 }
 
-std::unique_ptr<const Sampler> make_whole(const Plan& plan, std::size_t channels) {
+std::unique_ptr<const Sampler> make_rational(const Plan& plan, std::size_t channels) {
   const bool bytes = plan.src.channels != nullptr && size_of(plan.src.dtype) == 1;
-  if (!bytes || plan.affine || plan.exact || content_columns(plan) < least_columns) return nullptr;
-  auto sampler = std::make_unique<WholeSampler>(plan);
+  if (!bytes || plan.affine || plan.exact || content_columns(plan) < min_columns) return nullptr;
+  auto sampler = std::make_unique<RationalSampler>(plan);
   if (!sampler->bind(plan, channels)) return nullptr;
   return sampler;
 }

@@ -34,7 +34,8 @@ class Sampler {
   /// Forgets what the workspace holds; before the first row() of a strip.
   virtual void begin(std::byte* workspace) const = 0;
   /// Row `row`; valid until the next call. Quickest when rows are asked for in ascending order.
-  virtual SampleRows row(const Frame& frame, std::int32_t row, std::byte* workspace) const = 0;
+  virtual SampleRows row(const MappedImages& frame, std::int32_t row,
+                         std::byte* workspace) const = 0;
 
  protected:
   Sampler(std::int32_t rows, std::int32_t columns, int fraction) noexcept
@@ -50,7 +51,8 @@ class Sampler {
 std::unique_ptr<const Sampler> make_separable(const Plan& plan, std::size_t channels);
 /// The same for axes of small whole weights, which is most of what cameras and networks ask for;
 /// null for others.
-std::unique_ptr<const Sampler> make_whole(const Plan& plan, std::size_t channels);
-std::unique_ptr<const Sampler> make_free(const Plan& plan, std::size_t channels);  ///< plan.affine
+std::unique_ptr<const Sampler> make_rational(const Plan& plan, std::size_t channels);
+std::unique_ptr<const Sampler> make_affine(const Plan& plan,
+                                           std::size_t channels);  ///< plan.affine
 
 }  // namespace halyard::image

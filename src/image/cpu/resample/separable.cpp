@@ -7,20 +7,22 @@
 namespace halyard::image {
 
 void SeparableSampler::begin(std::byte* workspace) const {
-  const Layout at = lay_out(workspace);
+  const Workspace at = lay_out(workspace);
   *at.self = at;
   at.state->made.fill(-1);
   std::fill_n(at.held, groups_ * static_cast<std::size_t>(ring_rows_), -1);
   if (reader_) reader_->begin(at.reader);
 }
 
-SampleRows SeparableSampler::row(const Frame& frame, std::int32_t row, std::byte* workspace) const {
-  const Layout& at = *reinterpret_cast<const Layout*>(workspace);
+SampleRows SeparableSampler::row(const MappedImages& frame, std::int32_t row,
+                                 std::byte* workspace) const {
+  const Workspace& at = *reinterpret_cast<const Workspace*>(workspace);
   for (std::size_t g = 0; g < groups_; ++g) {
-    const std::int64_t id = group_[g].down.row(row).id;
+    const std::int64_t id = group_[g].vertical.row(row).id;
     if (at.state->made[g] == id) continue;
     at.state->made[g] = id;
-    across_first_ ? across_down(frame, g, row, at) : down_across(frame, g, row, at);
+    horizontal_first_ ? horizontal_then_vertical(frame, g, row, at)
+                      : vertical_then_horizontal(frame, g, row, at);
   }
   SampleRows out;
   out.end = columns();
@@ -31,21 +33,21 @@ SampleRows SeparableSampler::row(const Frame& frame, std::int32_t row, std::byte
 
 // Where the last step left the row of channel `c`.
 const std::int16_t* SeparableSampler::result(std::size_t c, std::int32_t row,
-                                             const Layout& at) const noexcept {
+                                             const Workspace& at) const noexcept {
   const std::size_t g = channel_[c].group;
-  const DownTable::Row down = group_[g].down.row(row);
-  if (across_first_ && down.count == 1) return ring_place(c, down.first, at);
-  return !across_first_ && is_identity(c) ? at.read[c] : at.out[c];
+  const VerticalTable::Row vertical = group_[g].vertical.row(row);
+  if (horizontal_first_ && vertical.count == 1) return ring_place(c, vertical.first, at);
+  return !horizontal_first_ && is_identity(c) ? at.read[c] : at.out[c];
 }
 
-const std::uint8_t* SeparableSampler::source_row(const Frame& frame, const Group& group,
+const std::uint8_t* SeparableSampler::source_row(const MappedImages& frame, const Group& group,
                                                  std::int32_t row) const noexcept {
   const std::byte* from = frame.source[group.lead].row(row) - group.lead_bytes +
                           static_cast<std::size_t>(group.begin) * group_bytes(group.split);
   return reinterpret_cast<const std::uint8_t*>(from);
 }
 
-BlendBytes SeparableSampler::blend_of(const Group& group, const Layout& at) const noexcept {
+BlendBytes SeparableSampler::blend_of(const Group& group, const Workspace& at) const noexcept {
   BlendBytes job;
   job.split = group.split;
   job.groups = group.groups;
@@ -60,45 +62,46 @@ BlendBytes SeparableSampler::blend_of(const Group& group, const Layout& at) cons
 // A row of one channel that is blended with no other needs no row of samples in between.
 bool SeparableSampler::takes_bytes(std::size_t c) const noexcept {
   return !reader_ && group_[channel_[c].group].split == Split::whole && !is_identity(c) &&
-         across(c).takes_bytes();
+         horizontal(c).takes_bytes();
 }
 
-void SeparableSampler::down_across(const Frame& frame, std::size_t g, std::int32_t row,
-                                   const Layout& at) const {
+void SeparableSampler::vertical_then_horizontal(const MappedImages& frame, std::size_t g,
+                                                std::int32_t row, const Workspace& at) const {
   const Group& group = group_[g];
-  const DownTable::Row down = group.down.row(row);
-  if (down.count == 1 && takes_bytes(group.lead)) {
-    resample_bytes(source_row(frame, group, down.first), across(group.lead), fraction(),
+  const VerticalTable::Row vertical = group.vertical.row(row);
+  if (vertical.count == 1 && takes_bytes(group.lead)) {
+    resample_bytes(source_row(frame, group, vertical.first), horizontal(group.lead), fraction(),
                    at.out[group.lead]);
     return;
   }
   const auto rows = reinterpret_cast<const std::uint8_t**>(at.rows);
-  for (std::int32_t t = 0; t < down.count; ++t)
-    rows[t] = source_row(frame, group, down.first + t);
+  for (std::int32_t t = 0; t < vertical.count; ++t)
+    rows[t] = source_row(frame, group, vertical.first + t);
   BlendBytes job = blend_of(group, at);
-  job.weights = group.down.weights(down);
+  job.weights = group.vertical.weights(vertical);
   job.rows = rows;
   blend_bytes(job);
   for (std::size_t c = 0; c < channels_; ++c) {
-    if (channel_[c].group == g && !is_identity(c)) resample_row(at.read[c], across(c), at.out[c]);
+    if (channel_[c].group == g && !is_identity(c))
+      resample_row(at.read[c], horizontal(c), at.out[c]);
   }
 }
 
 std::int16_t* SeparableSampler::ring_place(std::size_t c, std::int32_t source,
-                                           const Layout& at) const noexcept {
+                                           const Workspace& at) const noexcept {
   return at.ring[c] + static_cast<std::size_t>(source % ring_rows_) * ring_row();
 }
 
 // Source row `source`, resampled, into the rings, unless it is there.
-void SeparableSampler::fetch(const Frame& frame, std::size_t g, std::int32_t source,
-                             const Layout& at) const {
+void SeparableSampler::fetch(const MappedImages& frame, std::size_t g, std::int32_t source,
+                             const Workspace& at) const {
   const Group& group = group_[g];
   std::int32_t& held = at.held[static_cast<std::int32_t>(g) * ring_rows_ + source % ring_rows_];
   if (held == source) return;
   held = source;
   const std::uint8_t* from = reader_ ? nullptr : source_row(frame, group, source);
   if (takes_bytes(group.lead)) {
-    resample_bytes(from, across(group.lead), fraction(), ring_place(group.lead, source, at));
+    resample_bytes(from, horizontal(group.lead), fraction(), ring_place(group.lead, source, at));
     return;
   }
   BlendBytes job = blend_of(group, at);
@@ -110,23 +113,23 @@ void SeparableSampler::fetch(const Frame& frame, std::size_t g, std::int32_t sou
   reader_ ? reader_->read(frame, source, job.out, at.reader) : blend_bytes(job);
   for (std::size_t c = 0; c < channels_; ++c) {
     if (channel_[c].group == g && !is_identity(c))
-      resample_row(at.read[c], across(c), ring_place(c, source, at));
+      resample_row(at.read[c], horizontal(c), ring_place(c, source, at));
   }
 }
 
-void SeparableSampler::across_down(const Frame& frame, std::size_t g, std::int32_t row,
-                                   const Layout& at) const {
+void SeparableSampler::horizontal_then_vertical(const MappedImages& frame, std::size_t g,
+                                                std::int32_t row, const Workspace& at) const {
   const Group& group = group_[g];
-  const DownTable::Row down = group.down.row(row);
-  for (std::int32_t t = 0; t < down.count; ++t)
-    fetch(frame, g, down.first + t, at);
-  if (down.count == 1) return;
+  const VerticalTable::Row vertical = group.vertical.row(row);
+  for (std::int32_t t = 0; t < vertical.count; ++t)
+    fetch(frame, g, vertical.first + t, at);
+  if (vertical.count == 1) return;
   const auto rows = reinterpret_cast<const std::int16_t**>(at.rows);
   for (std::size_t c = 0; c < channels_; ++c) {
     if (channel_[c].group != g) continue;
-    for (std::int32_t t = 0; t < down.count; ++t)
-      rows[t] = ring_place(c, down.first + t, at);
-    blend_samples({group.down.weights(down), rows, columns(), at.out[c]});
+    for (std::int32_t t = 0; t < vertical.count; ++t)
+      rows[t] = ring_place(c, vertical.first + t, at);
+    blend_samples({group.vertical.weights(vertical), rows, columns(), at.out[c]});
   }
 }
 

@@ -14,7 +14,7 @@
 namespace halyard::image {
 
 /// Two orders, by the plan alone. Down first: the source rows of each output row are blended, and
-/// the blend is resampled. Across first, where rows are used more than once: each source row is
+/// the blend is resampled. Horizontal first, where rows are used more than once: each source row is
 /// resampled once into a ring, from which output rows are blended. So are rows of a Reader,
 /// and rows whose weights have fine parts for exact results.
 class SeparableSampler final : public Sampler {
@@ -23,7 +23,7 @@ class SeparableSampler final : public Sampler {
 
   std::size_t workspace_bytes() const noexcept override { return lay_out(nullptr).bytes; }
   void begin(std::byte* workspace) const override;
-  SampleRows row(const Frame& frame, std::int32_t row, std::byte* workspace) const override;
+  SampleRows row(const MappedImages& frame, std::int32_t row, std::byte* workspace) const override;
 
  private:
   struct Channel {
@@ -31,9 +31,9 @@ class SeparableSampler final : public Sampler {
     std::size_t slot = 0;      ///< which row of the split it is
     std::int32_t samples = 0;  ///< of a source row that are read
     AxisRequest axis;
-    AcrossUse use;
+    HorizontalUse use;
     std::size_t like = 0;  ///< the first channel that is resampled as it is: has its table
-    AcrossTable across;
+    HorizontalTable horizontal;
   };
   /// Channels that lie in one plane: their bytes are read together.
   struct Group {
@@ -43,14 +43,14 @@ class SeparableSampler final : public Sampler {
     std::int32_t begin = 0;  ///< groups of bytes that are read
     std::int32_t groups = 0;
     std::array<int, 4> channel_at{-1, -1, -1, -1};  ///< by row of the split
-    DownTable down;
+    VerticalTable vertical;
   };
   /// What the workspace holds, per group.
   struct State {
     std::array<std::int64_t, 4> made{};  ///< id of the output row; -1: none
   };
-  struct Layout {
-    Layout* self = nullptr;
+  struct Workspace {
+    Workspace* self = nullptr;
     State* state = nullptr;
     std::int32_t* held = nullptr;  ///< source row of each place of the rings, group by group
     const void** rows = nullptr;   ///< of one blend
@@ -63,32 +63,35 @@ class SeparableSampler final : public Sampler {
 
   void bind_group(const Plan& plan, std::size_t channel);
   void bind_reader(const Plan& plan);
-  void bind_across(const Plan& plan, std::size_t channel);
+  void bind_horizontal(const Plan& plan, std::size_t channel);
   /// The layout itself comes first: begin() leaves it there for row().
-  Layout lay_out(std::byte* workspace) const noexcept;
+  Workspace lay_out(std::byte* workspace) const noexcept;
   std::size_t ring_row() const noexcept { return padded_row(columns()); }
-  const AcrossTable& across(std::size_t c) const noexcept {
-    return channel_[channel_[c].like].across;
+  const HorizontalTable& horizontal(std::size_t c) const noexcept {
+    return channel_[channel_[c].like].horizontal;
   }
   bool is_identity(std::size_t c) const noexcept {
-    return across(c).mode == AcrossTable::Mode::identity;
+    return horizontal(c).mode == HorizontalTable::Mode::identity;
   }
   bool takes_bytes(std::size_t c) const noexcept;
-  const std::uint8_t* source_row(const Frame& frame, const Group& group,
+  const std::uint8_t* source_row(const MappedImages& frame, const Group& group,
                                  std::int32_t row) const noexcept;
-  BlendBytes blend_of(const Group& group, const Layout& at) const noexcept;
+  BlendBytes blend_of(const Group& group, const Workspace& at) const noexcept;
 
-  void down_across(const Frame& frame, std::size_t g, std::int32_t row, const Layout& at) const;
-  void across_down(const Frame& frame, std::size_t g, std::int32_t row, const Layout& at) const;
-  void fetch(const Frame& frame, std::size_t g, std::int32_t source, const Layout& at) const;
-  std::int16_t* ring_place(std::size_t c, std::int32_t source, const Layout& at) const noexcept;
-  const std::int16_t* result(std::size_t c, std::int32_t row, const Layout& at) const noexcept;
+  void vertical_then_horizontal(const MappedImages& frame, std::size_t g, std::int32_t row,
+                                const Workspace& at) const;
+  void horizontal_then_vertical(const MappedImages& frame, std::size_t g, std::int32_t row,
+                                const Workspace& at) const;
+  void fetch(const MappedImages& frame, std::size_t g, std::int32_t source,
+             const Workspace& at) const;
+  std::int16_t* ring_place(std::size_t c, std::int32_t source, const Workspace& at) const noexcept;
+  const std::int16_t* result(std::size_t c, std::int32_t row, const Workspace& at) const noexcept;
 
   std::unique_ptr<const Reader> reader_;  ///< null: bytes
   std::size_t channels_;
   std::size_t groups_ = 0;
   std::int32_t few_;  ///< taps that need no fine weights
-  bool across_first_;
+  bool horizontal_first_;
   std::int32_t ring_rows_ = 0;  ///< places of each ring
   std::array<Channel, 4> channel_;
   std::array<Group, 4> group_;

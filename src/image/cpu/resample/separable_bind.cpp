@@ -2,26 +2,19 @@
 // What a plan means for the separable sampler: groups of channels, and their tables.
 #include <algorithm>
 
-#include "image/cpu/resample/fixed_weights.h"
+#include "image/cpu/resample/fixed_taps.h"
 #include "image/cpu/resample/separable.h"
 
 namespace halyard::image {
 namespace {
 
-std::int32_t rows_of(const Plan& plan) noexcept {
-  return plan.swaps_axes() ? plan.content.width : plan.content.height;
-}
-std::int32_t columns_of(const Plan& plan) noexcept {
-  return plan.swaps_axes() ? plan.content.height : plan.content.width;
-}
-
-int fraction_of(const Plan& plan) noexcept {
+int sample_fraction(const Plan& plan) noexcept {
   return plan.filter == Filter::bicubic || plan.filter == Filter::lanczos3 ? 6 : 7;
 }
 
 // Each source row makes more than one output row.
 bool enlarges_rows(const Plan& plan) noexcept {
-  return rows_of(plan) > (plan.swaps_axes() ? plan.turned_width : plan.turned_height);
+  return content_rows(plan) > (plan.swaps_axes() ? plan.rotated_width : plan.rotated_height);
 }
 
 // Sources that channels of bytes do not describe.
@@ -59,10 +52,10 @@ std::size_t slot_of(Split split, const ChannelSite& site) noexcept {
 }  // namespace
 
 SeparableSampler::SeparableSampler(const Plan& plan, std::size_t channels)
-    : Sampler(rows_of(plan), columns_of(plan), fraction_of(plan)),
+    : Sampler(content_rows(plan), content_columns(plan), sample_fraction(plan)),
       channels_(channels),
       few_(plan.exact ? few_exact_taps : few_taps),
-      across_first_(enlarges_rows(plan) || needs_reader(plan) || plan.exact) {
+      horizontal_first_(enlarges_rows(plan) || needs_reader(plan) || plan.exact) {
   if (needs_reader(plan)) {
     bind_reader(plan);
   } else {
@@ -70,10 +63,10 @@ SeparableSampler::SeparableSampler(const Plan& plan, std::size_t channels)
       bind_group(plan, c);
   }
   for (std::size_t c = 0; c < channels; ++c)
-    bind_across(plan, c);
-  if (!across_first_) return;
+    bind_horizontal(plan, c);
+  if (!horizontal_first_) return;
   for (std::size_t g = 0; g < groups_; ++g)
-    ring_rows_ = std::max(ring_rows_, group_[g].down.most_rows());
+    ring_rows_ = std::max(ring_rows_, group_[g].vertical.max_rows());
 }
 
 // All channels come from one plane, read together.
@@ -84,7 +77,7 @@ void SeparableSampler::bind_reader(const Plan& plan) {
   Group& group = group_[0];
   group.begin = axes.columns.begin;
   group.groups = axes.columns.count();
-  group.down = DownTable(axes.y, {false, few_, false});
+  group.vertical = VerticalTable(axes.y, {false, few_, false});
   for (std::size_t c = 0; c < channels_; ++c) {
     channel_[c].slot = c;
     group.channel_at[c] = static_cast<int>(c);
@@ -110,7 +103,7 @@ void SeparableSampler::bind_group(const Plan& plan, std::size_t c) {
     group.split = split;
     group.begin = begin;
     group.groups = end - begin;
-    group.down = DownTable(axes.y, {!across_first_, few_, true});
+    group.vertical = VerticalTable(axes.y, {!horizontal_first_, few_, true});
   }
   const std::int32_t last = std::max(group.begin + group.groups, end);
   group.begin = std::min(group.begin, begin);
@@ -120,7 +113,7 @@ void SeparableSampler::bind_group(const Plan& plan, std::size_t c) {
   group.channel_at[channel_[c].slot] = static_cast<int>(c);
 }
 
-void SeparableSampler::bind_across(const Plan& plan, std::size_t c) {
+void SeparableSampler::bind_horizontal(const Plan& plan, std::size_t c) {
   Channel& channel = channel_[c];
   const Group& group = group_[channel.group];
   const std::int32_t each = is_luma_split(group.split) && channel.slot == 0 ? 2 : 1;
@@ -128,8 +121,8 @@ void SeparableSampler::bind_across(const Plan& plan, std::size_t c) {
   channel.axis = channel_axes(plan, site_of(plan, c)).x;
   const bool bytes = group.split == Split::whole && !reader_;
   // Rows of bytes are resampled as they are, unless they are blended first.
-  const bool of_bytes = bytes && (across_first_ || !group.down.blends_all());
-  const bool of_samples = !bytes || (!across_first_ && group.down.most_rows() > 1);
+  const bool of_bytes = bytes && (horizontal_first_ || !group.vertical.blends_all());
+  const bool of_samples = !bytes || (!horizontal_first_ && group.vertical.max_rows() > 1);
   channel.use = {group.begin * each, channel.samples, few_, of_bytes, of_samples};
   for (std::size_t other = 0; other < c; ++other) {
     const Channel& before = channel_[other];
@@ -139,23 +132,23 @@ void SeparableSampler::bind_across(const Plan& plan, std::size_t c) {
     }
   }
   channel.like = c;
-  channel.across = make_across(channel.axis, channel.use);
+  channel.horizontal = make_horizontal(channel.axis, channel.use);
 }
 
-SeparableSampler::Layout SeparableSampler::lay_out(std::byte* workspace) const noexcept {
+SeparableSampler::Workspace SeparableSampler::lay_out(std::byte* workspace) const noexcept {
   WorkspaceCursor cursor(workspace);
-  Layout at;
-  at.self = cursor.take<Layout>(1);
+  Workspace at;
+  at.self = cursor.take<Workspace>(1);
   at.state = cursor.take<State>(1);
-  std::int32_t most_rows = 1;
+  std::int32_t max_rows = 1;
   for (std::size_t g = 0; g < groups_; ++g)
-    most_rows = std::max(most_rows, group_[g].down.most_rows());
-  at.rows = cursor.take<const void*>(static_cast<std::size_t>(most_rows));
+    max_rows = std::max(max_rows, group_[g].vertical.max_rows());
+  at.rows = cursor.take<const void*>(static_cast<std::size_t>(max_rows));
   const auto places = static_cast<std::size_t>(ring_rows_);
   at.held = cursor.take<std::int32_t>(groups_ * places);
   for (std::size_t c = 0; c < channels_; ++c) {
     at.read[c] = cursor.take<std::int16_t>(padded_row(channel_[c].samples));
-    if (across_first_) at.ring[c] = cursor.take<std::int16_t>(places * ring_row());
+    if (horizontal_first_) at.ring[c] = cursor.take<std::int16_t>(places * ring_row());
     at.out[c] = cursor.take<std::int16_t>(ring_row());
   }
   if (reader_) at.reader = cursor.take<std::byte>(reader_->workspace_bytes());

@@ -156,14 +156,14 @@ void nearest_samples(const Positions& at, std::int32_t begin, std::int32_t end,
   }
 }
 
-std::int32_t most_taps(const AxisRequest& r) noexcept {
+std::int32_t max_taps(const AxisRequest& r) noexcept {
   if (is_nearest(r)) return 1;
   const double width = std::ceil(2 * half_width(r));
   return std::min(static_cast<std::int32_t>(r.antialias ? width + 1 : width), r.highest - r.lowest);
 }
 
-bool is_triangles(const AxisRequest& r) noexcept {
-  return r.filter == Filter::bilinear && r.antialias && most_taps(r) <= most_triangle_taps;
+bool is_antialias(const AxisRequest& r) noexcept {
+  return r.filter == Filter::bilinear && r.antialias && max_taps(r) <= max_antialias_taps;
 }
 
 double reach_of(const AxisRequest& r) noexcept {
@@ -171,19 +171,19 @@ double reach_of(const AxisRequest& r) noexcept {
 }
 
 void make_taps(const AxisRequest& r, AxisTaps& out, std::vector<std::uint16_t>* parts) {
-  out.count = most_taps(r);
+  out.count = max_taps(r);
   out.period = period_of(r, reach_of(r));
   out.first.resize(static_cast<std::size_t>(r.outputs));
   out.weight.resize(out.first.size() * static_cast<std::size_t>(out.count));
-  const bool by_triangles = is_triangles(r);
-  TrianglesOut all{out.first.data(), out.weight.data()};
-  if (parts != nullptr && by_triangles) {
+  const bool by_antialias = is_antialias(r);
+  AntialiasTapsOut all{out.first.data(), out.weight.data()};
+  if (parts != nullptr && by_antialias) {
     parts->resize(out.weight.size());
     all.parts = parts->data();
   }
   for_own_outputs(out.period, r.outputs, [&](std::int32_t begin, std::int32_t end) {
-    if (by_triangles) {
-      triangles(positions_of(r), begin, end, out.count, all);
+    if (by_antialias) {
+      antialias_taps(positions_of(r), begin, end, out.count, all);
     } else if (is_nearest(r)) {
       nearest_samples(positions_of(r), begin, end, out.first.data());
       std::fill(out.weight.begin() + begin, out.weight.begin() + end, 1.0F);

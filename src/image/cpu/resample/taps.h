@@ -38,19 +38,19 @@ struct AxisTaps {
 /// antialias kernels widen when shrinking and lose their outer part at the edges (PIL), without it
 /// edge samples repeat (OpenCV). Bicubic has a = -0.5 with antialias and a = -0.75 without, as
 /// PyTorch. `box` without antialias is `nearest`.
-/// `parts`: gets those of DownWeights where triangles() serves the axis, output by output, as the
-/// weights; not of outputs that repeat.
+/// `parts`: gets those of VerticalWeights where triangles() serves the axis, output by output, as
+/// the weights; not of outputs that repeat.
 void make_taps(const AxisRequest& request, AxisTaps& out,
                std::vector<std::uint16_t>* parts = nullptr);
 
 /// Whether each output is one sample: nearest, and box without antialias.
 bool is_nearest(const AxisRequest& request) noexcept;
-/// Whether each lies between two neighbours: two_taps() serves it.
+/// Whether each lies between two neighbours: linear_taps() serves it.
 bool is_between(const AxisRequest& request) noexcept;
 /// Most samples of an output: what AxisTaps count.
-std::int32_t most_taps(const AxisRequest& request) noexcept;
+std::int32_t max_taps(const AxisRequest& request) noexcept;
 /// Whether triangles() serves it.
-bool is_triangles(const AxisRequest& request) noexcept;
+bool is_antialias(const AxisRequest& request) noexcept;
 /// Samples that an output sees to either side of its centre, and some more: windows that are cut by
 /// no edge lie within.
 double reach_of(const AxisRequest& request) noexcept;

@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "image/cpu/resample/fixed_weights.h"
+#include "image/cpu/resample/fixed_taps.h"
 
 namespace halyard::image {
 namespace {
@@ -15,7 +15,7 @@ constexpr int sample_bits = 14;
 
 // The finest weights that fit 16 bits and whose sums with bytes fit 32.
 int bits_for_bytes(std::span<const float> weights) {
-  constexpr int most_bits = 22;
+  constexpr int max_bits = 22;
   double greatest = 0;
   double sum = 0;
   for (const float weight : weights) {
@@ -26,7 +26,7 @@ int bits_for_bytes(std::span<const float> weights) {
   const auto fits = [&](int b) {
     return std::ldexp(greatest, b) < 32000 && std::ldexp(sum * 256, b) < 2147000000.0;
   };
-  while (bits < most_bits && fits(bits + 1))
+  while (bits < max_bits && fits(bits + 1))
     ++bits;
   return bits;
 }
@@ -37,11 +37,11 @@ bool is_positive(std::span<const float> weights) {
 
 }  // namespace
 
-DownTable::DownTable(const AxisTaps& taps, Blended what) {
+VerticalTable::VerticalTable(const AxisTaps& taps, Blended what) {
   make_from(taps, what);
 }
 
-DownTable::DownTable(const AxisRequest& axis, Blended what) {
+VerticalTable::VerticalTable(const AxisRequest& axis, Blended what) {
   if (is_between(axis)) {
     make_between(axis);
     return;
@@ -52,7 +52,7 @@ DownTable::DownTable(const AxisRequest& axis, Blended what) {
   make_from(taps, what);
 }
 
-void DownTable::make_from(const AxisTaps& taps, Blended what) {
+void VerticalTable::make_from(const AxisTaps& taps, Blended what) {
   rows_.resize(taps.first.size());
   const auto outputs = static_cast<std::int32_t>(rows_.size());
   for_own_outputs(taps.period, outputs, [&](std::int32_t begin, std::int32_t end) {
@@ -68,32 +68,32 @@ void DownTable::make_from(const AxisTaps& taps, Blended what) {
   for (std::size_t y = 0; y < rows_.size(); ++y) {
     Row& row = rows_[y];
     if (y > 0) row.id = rows_[y - 1].id + (same(rows_[y - 1], row) ? 0 : 1);
-    most_rows_ = std::max(most_rows_.get(), row.count);
+    max_rows_ = std::max(max_rows_.get(), row.count);
     blends_all_ = blends_all_ && row.count > 1;
   }
 }
 
 // What set_row() gives for two positive weights.
-void DownTable::make_between(const AxisRequest& axis) {
-  const std::size_t room = static_cast<std::size_t>(axis.outputs) + two_taps_spare;
+void VerticalTable::make_between(const AxisRequest& axis) {
+  const std::size_t room = static_cast<std::size_t>(axis.outputs) + linear_taps_spare;
   first_ = std::make_unique_for_overwrite<std::int32_t[]>(2 * room);
   std::int32_t* second = first_.get() + room;
   const AxisPeriod period = period_of(axis, 1);
   const Positions at = positions_of(axis);
   for_own_outputs(period, axis.outputs, [&](std::int32_t begin, std::int32_t end) {
-    two_taps(at, begin, end, 15, false, {first_.get(), second});
+    linear_taps(at, begin, end, 15, false, {first_.get(), second});
   });
   repeat(period, period.advance, first_.get());
   repeat(period, 0, second);
   std::int32_t blended = 0;
   for (std::int32_t y = 0; y < axis.outputs; ++y)
     blended += second[y] != 0 ? 1 : 0;
-  most_rows_ = blended != 0 ? 2 : 1;
+  max_rows_ = blended != 0 ? 2 : 1;
   blends_all_ = blended == axis.outputs;
   second_ = second;
 }
 
-void DownTable::set_row(const AxisTaps& taps, std::size_t output, Blended what, Row& row) {
+void VerticalTable::set_row(const AxisTaps& taps, std::size_t output, Blended what, Row& row) {
   std::span<const float> weights = weights_of(taps, output);
   row.first = taps.first[output];
   const auto unused = [](float weight) { return std::abs(weight) < 1.0F / (1 << 24); };
@@ -135,7 +135,7 @@ void DownTable::set_row(const AxisTaps& taps, std::size_t output, Blended what, 
 
 // Products are cut off, not rounded: each weight is such that 255 gets its exact share of 255 *
 // 2^8. One is a part less than 2^16.
-void DownTable::append_parts(std::span<const float> weights) {
+void VerticalTable::append_parts(std::span<const float> weights) {
   constexpr std::int32_t white = 255 << 8;
   std::array<std::int32_t, few_taps> room{};
   const auto fixed = std::span(room).first(weights.size());
@@ -152,7 +152,7 @@ void DownTable::append_parts(std::span<const float> weights) {
   }
 }
 
-bool DownTable::same(const Row& before, const Row& row) const noexcept {
+bool VerticalTable::same(const Row& before, const Row& row) const noexcept {
   if (before.first != row.first || before.count != row.count || before.second != row.second ||
       before.bits != row.bits || before.parts != row.parts)
     return false;
@@ -164,8 +164,8 @@ bool DownTable::same(const Row& before, const Row& row) const noexcept {
   return row.parts ? equal(parts_) : equal(pairs_) && equal(fine_);
 }
 
-DownWeights DownTable::weights(const Row& row) const noexcept {
-  DownWeights weights;
+VerticalWeights VerticalTable::weights(const Row& row) const noexcept {
+  VerticalWeights weights;
   weights.taps = row.count;
   weights.second = row.second;
   weights.bits = row.bits;

@@ -21,7 +21,7 @@ struct Blended {
   bool parts = false;  ///< whether the kernel takes `parts`
 };
 
-class DownTable {
+class VerticalTable {
  public:
   /// Source rows first .. first + count - 1. Outputs that follow each other and are made of the
   /// same rows and weights share an id, which is not below 0.
@@ -36,16 +36,16 @@ class DownTable {
     bool parts = false;
   };
 
-  DownTable() = default;
-  DownTable(const AxisRequest& axis, Blended what);
-  DownTable(const AxisTaps& taps, Blended what);
+  VerticalTable() = default;
+  VerticalTable(const AxisRequest& axis, Blended what);
+  VerticalTable(const AxisTaps& taps, Blended what);
   Row row(std::int32_t output) const noexcept {
     const auto y = static_cast<std::size_t>(output);
     return first_ ? between(first_[y], second_[y]) : rows_[y];
   }
-  DownWeights weights(const Row& row) const noexcept;
-  std::int32_t most_rows() const noexcept { return most_rows_; }  ///< of one output
-  bool blends_all() const noexcept { return blends_all_; }        ///< no output is one row
+  VerticalWeights weights(const Row& row) const noexcept;
+  std::int32_t max_rows() const noexcept { return max_rows_; }  ///< of one output
+  bool blends_all() const noexcept { return blends_all_; }      ///< no output is one row
 
  private:
   void make_from(const AxisTaps& taps, Blended what);
@@ -68,7 +68,7 @@ class DownTable {
   std::vector<std::int16_t> fine_;
   std::vector<std::uint16_t> parts_;
   Moved<bool> parts_are_made_;  ///< of each tap of an output
-  Moved<std::int32_t> most_rows_ = 1;
+  Moved<std::int32_t> max_rows_ = 1;
   Moved<bool> blends_all_ = true;
 };
 

@@ -16,7 +16,7 @@ std::int32_t rounded_up(std::int32_t count, unsigned shift) noexcept {
 
 }  // namespace
 
-PadFill::PadFill(const Plan& plan, const Region& kept) {
+PadWriter::PadWriter(const Plan& plan, const Region& kept) {
   if (kept == Region{0, 0, plan.dst.size.width, plan.dst.size.height}) return;
   for (std::size_t s = 0; s < plan.dst.channels->count; ++s)
     plane_count_ = std::max<std::size_t>(plane_count_, plan.dst.channels->sites[s].plane + 1U);
@@ -24,7 +24,7 @@ PadFill::PadFill(const Plan& plan, const Region& kept) {
     encode(plan, planes_[p], p, kept);
 }
 
-void PadFill::encode(const Plan& plan, Plane& plane, std::size_t index, const Region& kept) {
+void PadWriter::encode(const Plan& plan, Plane& plane, std::size_t index, const Region& kept) {
   const ChannelMap& map = *plan.dst.channels;
   const std::size_t sample = size_of(plan.dst.dtype);
   std::size_t period = 0;
@@ -59,11 +59,11 @@ void PadFill::encode(const Plan& plan, Plane& plane, std::size_t index, const Re
   plane.bottom = rounded_up(kept.y + kept.height, plane.shift_y);
 }
 
-void PadFill::fill_plane(const Frame& frame, const Plane& plane, std::int32_t begin,
-                         std::int32_t end) noexcept {
+void PadWriter::fill_plane(const MappedImages& frame, const Plane& plane, std::int32_t begin,
+                           std::int32_t end) noexcept {
   const TargetChannel& target = frame.target[plane.channel];
   const std::byte* pattern = plane.pattern.data();
-  const auto whole_rows = [&](std::int32_t y, std::int32_t until) {
+  const auto rational_rows = [&](std::int32_t y, std::int32_t until) {
     if (y >= until) return;
     std::byte* to = target.row(y) - plane.offset;
     if (target.stride_bytes == plane.row_bytes)
@@ -71,7 +71,7 @@ void PadFill::fill_plane(const Frame& frame, const Plane& plane, std::int32_t be
     for (; y < until; ++y, to += target.stride_bytes)
       fill_pattern(pattern, to, plane.row_bytes);
   };
-  whole_rows(begin, std::min(end, plane.top));
+  rational_rows(begin, std::min(end, plane.top));
   if (plane.left_bytes != 0 || plane.right_bytes != 0) {
     for (std::int32_t y = std::max(begin, plane.top); y < std::min(end, plane.bottom); ++y) {
       std::byte* to = target.row(y) - plane.offset;
@@ -79,10 +79,11 @@ void PadFill::fill_plane(const Frame& frame, const Plane& plane, std::int32_t be
       fill_pattern(pattern, to + plane.row_bytes - plane.right_bytes, plane.right_bytes);
     }
   }
-  whole_rows(std::max(begin, plane.bottom), end);
+  rational_rows(std::max(begin, plane.bottom), end);
 }
 
-void PadFill::fill(const Frame& frame, std::int32_t begin, std::int32_t end) const noexcept {
+void PadWriter::fill(const MappedImages& frame, std::int32_t begin,
+                     std::int32_t end) const noexcept {
   for (std::size_t p = 0; p < plane_count_; ++p) {
     const unsigned shift = planes_[p].shift_y;
     fill_plane(frame, planes_[p], rounded_up(begin, shift), rounded_up(end, shift));

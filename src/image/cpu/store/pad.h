@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills what the picture leaves free of the destination.
+// Fills what the image leaves free of the destination.
 #pragma once
 
 #include <array>
@@ -12,13 +12,13 @@
 namespace halyard::image {
 
 /// The encoded pad of each plane, copied wherever it is needed. Immutable.
-class PadFill {
+class PadWriter {
  public:
   /// `kept`: the destination pixels that others write, from block to block of the chroma. Nothing
-  /// is filled, and nothing spent, where it is the whole picture.
-  PadFill(const Plan& plan, const Region& kept);
+  /// is filled, and nothing spent, where it is the whole image.
+  PadWriter(const Plan& plan, const Region& kept);
   /// Writes the pad of destination rows [begin, end), from block to block.
-  void fill(const Frame& frame, std::int32_t begin, std::int32_t end) const noexcept;
+  void fill(const MappedImages& frame, std::int32_t begin, std::int32_t end) const noexcept;
 
  private:
   /// Channels that share a plane's bytes; the frame tells where the plane is. A row is whole
@@ -35,7 +35,7 @@ class PadFill {
     alignas(64) std::array<std::byte, pattern_bytes> pattern;
   };
   static void encode(const Plan& plan, Plane& plane, std::size_t index, const Region& kept);
-  static void fill_plane(const Frame& frame, const Plane& plane, std::int32_t begin,
+  static void fill_plane(const MappedImages& frame, const Plane& plane, std::int32_t begin,
                          std::int32_t end) noexcept;
 
   std::array<Plane, 4> planes_;

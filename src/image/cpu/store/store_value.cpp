@@ -13,7 +13,7 @@ namespace halyard::image {
 namespace {
 
 template <class T>
-void put(T value, std::byte* to) noexcept {
+void put_value(T value, std::byte* to) noexcept {
   std::memcpy(to, &value, sizeof value);
 }
 
@@ -43,7 +43,7 @@ void store_value(const ValueMap& map, DType dtype, std::size_t c, float value,
   if (map.kind != ValueMap::Kind::affine) {
     const std::uint8_t code = round_to_code(static_cast<double>(value));
     const bool flips = map.kind == ValueMap::Kind::flip_sign && c != 3;
-    put(static_cast<std::uint8_t>(flips ? code ^ 0x80U : code), to);
+    put_value(static_cast<std::uint8_t>(flips ? code ^ 0x80U : code), to);
     return;
   }
   const float result = value * map.scale[c] + map.bias[c];
@@ -52,17 +52,17 @@ void store_value(const ValueMap& map, DType dtype, std::size_t c, float value,
   };
   switch (dtype) {
     case DType::u8:
-      return put(static_cast<std::uint8_t>(whole(0, 255)), to);
+      return put_value(static_cast<std::uint8_t>(whole(0, 255)), to);
     case DType::i8:
-      return put(static_cast<std::int8_t>(whole(-128, 127)), to);
+      return put_value(static_cast<std::int8_t>(whole(-128, 127)), to);
     case DType::u16:
-      return put(static_cast<std::uint16_t>(whole(0, 65535)), to);
+      return put_value(static_cast<std::uint16_t>(whole(0, 65535)), to);
     case DType::f16:
-      return put(f16_bits(result), to);
+      return put_value(f16_bits(result), to);
     case DType::bf16:
-      return put(bf16_bits(result), to);
+      return put_value(bf16_bits(result), to);
     default:
-      return put(result, to);
+      return put_value(result, to);
   }
 }
 

@@ -18,7 +18,7 @@ struct Piece {
   std::int32_t x = 0;  ///< a multiple of the block's width
   std::int32_t y = 0;  ///< a multiple of the block's height
   std::int32_t width = 0;
-  std::span<const ResultRows> rows;  ///< of the block's height; fewer in the picture's last block
+  std::span<const ResultRows> rows;  ///< of the block's height; fewer in the image's last block
 };
 
 /// Immutable. Writes the pixels of a piece and no other byte.
@@ -30,7 +30,7 @@ class Writer {
   /// Pixels that share a chroma sample, 1 or 2.
   std::int32_t block_width() const noexcept { return block_width_; }
   std::int32_t block_height() const noexcept { return block_height_; }
-  virtual void store(const Frame& frame, const Piece& piece) const noexcept = 0;
+  virtual void store(const MappedImages& frame, const Piece& piece) const noexcept = 0;
 
  protected:
   Writer(std::int32_t block_width, std::int32_t block_height) noexcept

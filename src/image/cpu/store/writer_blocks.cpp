@@ -11,9 +11,9 @@ class BlockWriter final : public Writer {
   BlockWriter(const Plan& plan, int fraction)
       : Writer(2, 1 << info(plan.dst.format).chroma_shift_y), fraction_(fraction) {
     const auto& sites = plan.dst.channels->sites;
-    if (sites[0].plane == sites[1].plane) layout_ = Layout::packed;
+    if (sites[0].plane == sites[1].plane) layout_ = ChromaLayout::packed;
     if (sites[0].plane != sites[1].plane && sites[1].plane == sites[2].plane)
-      layout_ = Layout::pairs;
+      layout_ = ChromaLayout::pairs;
     first_ = sites[1].plane == sites[2].plane && sites[2].offset < sites[1].offset ? 2 : 1;
     luma_at_ = sites[0].offset;
     chroma_at_ = {sites[first_].offset, sites[3 - first_].offset};
@@ -21,7 +21,7 @@ class BlockWriter final : public Writer {
 
   bool wants_codes() const noexcept override { return false; }
 
-  void store(const Frame& frame, const Piece& piece) const noexcept override {
+  void store(const MappedImages& frame, const Piece& piece) const noexcept override {
     BlockJob job;
     job.width = piece.width;
     job.fraction = fraction_;
@@ -29,7 +29,7 @@ class BlockWriter final : public Writer {
     for (std::size_t k = 0; k < 2; ++k)
       job.rows[k] = {piece.rows.front().values[order[k]], piece.rows.back().values[order[k]]};
     job.out = at(frame.target[first_], piece, 0);
-    if (layout_ == Layout::packed) {
+    if (layout_ == ChromaLayout::packed) {
       job.out -= chroma_at_[0];
       return store_packed(job, piece.rows.front().values[0], luma_at_, chroma_at_);
     }
@@ -37,7 +37,7 @@ class BlockWriter final : public Writer {
       store_luma(piece.rows[r].values[0], fraction_, piece.width,
                  at(frame.target[0], piece, static_cast<std::int32_t>(r)));
     }
-    if (layout_ == Layout::pairs) return store_chroma_pairs(job);
+    if (layout_ == ChromaLayout::pairs) return store_chroma_pairs(job);
     store_chroma(job);
     job.rows[0] = job.rows[1];
     job.out = at(frame.target[order[1]], piece, 0);
@@ -45,14 +45,14 @@ class BlockWriter final : public Writer {
   }
 
  private:
-  enum class Layout : std::uint8_t { planes, pairs, packed };
+  enum class ChromaLayout : std::uint8_t { planes, pairs, packed };
 
   static std::byte* at(const TargetChannel& target, const Piece& piece, std::int32_t row) {
     return target.row((piece.y + row) >> target.shift_y) +
            static_cast<std::size_t>(piece.x >> target.shift_x) * target.step_bytes;
   }
 
-  Layout layout_ = Layout::planes;
+  ChromaLayout layout_ = ChromaLayout::planes;
   int fraction_;
   std::size_t first_ = 1;  // the chroma channel that comes first in memory
   int luma_at_ = 0;        // bytes within a packed block
@@ -62,9 +62,9 @@ class BlockWriter final : public Writer {
 }  // namespace
 
 std::unique_ptr<const Writer> make_block_writer(const Plan& plan, int fraction) {
-  constexpr int most_fraction = 7;  // sums of two values fit 16 bits
+  constexpr int max_fraction = 7;  // sums of two values fit 16 bits
   const bool codes = plan.values.kind == ValueMap::Kind::identity;
-  if (info(plan.dst.format).chroma_shift_x != 1 || !codes || fraction > most_fraction)
+  if (info(plan.dst.format).chroma_shift_x != 1 || !codes || fraction > max_fraction)
     return nullptr;
   return std::make_unique<BlockWriter>(plan, fraction);
 }

@@ -24,7 +24,7 @@ class PlainWriter final : public Writer {
 
   bool wants_codes() const noexcept override { return codes_; }
 
-  void store(const Frame& frame, const Piece& piece) const noexcept override {
+  void store(const MappedImages& frame, const Piece& piece) const noexcept override {
     for (std::size_t c = 0; c < channels_; ++c)
       store_channel(frame.target[c], piece, c);
   }

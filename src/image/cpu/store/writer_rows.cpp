@@ -34,7 +34,7 @@ class RowWriter final : public Writer {
     for (std::size_t s = 0; s < plan.dst.channels->count; ++s) {
       const ChannelSite& site = plan.dst.channels->sites[s];
       const std::size_t c = channel_at(plan, s);
-      Plane& plane = planes_[site.plane];
+      TargetPlane& plane = planes_[site.plane];
       plane.job.narrow = is_narrow(plan);
       plane_count_ = std::max<std::size_t>(plane_count_, site.plane + 1U);
       ++plane.job.channels;
@@ -48,10 +48,10 @@ class RowWriter final : public Writer {
 
   bool wants_codes() const noexcept override { return codes_; }
 
-  void store(const Frame& frame, const Piece& piece) const noexcept override {
+  void store(const MappedImages& frame, const Piece& piece) const noexcept override {
     const ResultRows& row = piece.rows.front();
     for (std::size_t p = 0; p < plane_count_; ++p) {
-      const Plane& plane = planes_[p];
+      const TargetPlane& plane = planes_[p];
       const TargetChannel& target = frame.target[plane.channel[0]];
       StoreJob job = plane.job;
       job.width = piece.width;
@@ -65,11 +65,11 @@ class RowWriter final : public Writer {
   }
 
  private:
-  struct Plane {
+  struct TargetPlane {
     StoreJob job{.channels = 0};
     std::array<std::uint8_t, 4> channel{};  // in the order of memory
   };
-  std::array<Plane, 4> planes_;
+  std::array<TargetPlane, 4> planes_;
   std::size_t plane_count_ = 0;
   DType dtype_;
   bool codes_ = false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Triangles in double precision, a vector of outputs at a time: plans are made while frames wait.
+// AntialiasTaps in double precision, a vector of outputs at a time: plans are made while frames
+// wait.
 #include "image/cpu/kernels/resample/antialias_taps.h"
 
 #include <algorithm>
@@ -25,12 +26,12 @@ using V = hn::Vec<D>;
 using VI = hn::Vec<DI>;
 
 constexpr std::size_t lanes = HWY_MAX_BYTES / sizeof(double);
-constexpr std::size_t most = most_triangle_taps;
+constexpr std::size_t maximum = max_antialias_taps;
 
 /// Weights of a vector of outputs, tap by tap.
 struct Columns {
-  HWY_ALIGN float single[most * lanes];
-  HWY_ALIGN std::int32_t fixed[most * lanes];
+  HWY_ALIGN float single[maximum * lanes];
+  HWY_ALIGN std::int32_t fixed[maximum * lanes];
 };
 
 // Where the outputs that begin with x see their first samples; their centres, too.
@@ -50,12 +51,13 @@ HWY_INLINE V first_of(const Positions& at, std::int32_t x, std::int32_t count, V
   return hn::Min(hn::Max(hn::Floor(hn::Sub(centre, reach)), lowest), last);
 }
 
-HWY_INLINE void weigh(const Positions& at, V first, V centre, std::size_t count, Columns& c) {
+HWY_INLINE void weigh_columns(const Positions& at, V first, V centre, std::size_t count,
+                              Columns& c) {
   const D d;
   const DF df;
   const V one = hn::Set(d, 1);
   const V narrowing = hn::Set(d, 1 / std::max(2 * at.length / at.whole, 1.0));
-  HWY_ALIGN double exact[most * lanes];
+  HWY_ALIGN double exact[maximum * lanes];
   V sum = hn::Zero(d);
   V away = hn::Add(hn::Sub(first, centre), hn::Set(d, 0.5));
   for (std::size_t t = 0; t < count; ++t) {
@@ -150,8 +152,8 @@ HWY_INLINE void make_parts(std::size_t count, Columns& c) {
 
 }  // namespace
 
-void Triangles(const Positions& at, std::int32_t begin, std::int32_t end, std::int32_t count,
-               const TrianglesOut& out) {
+void AntialiasTaps(const Positions& at, std::int32_t begin, std::int32_t end, std::int32_t count,
+                   const AntialiasTapsOut& out) {
   const auto taps = static_cast<std::size_t>(count);
   const DI di;
   Columns c;
@@ -160,7 +162,7 @@ void Triangles(const Positions& at, std::int32_t begin, std::int32_t end, std::i
     const std::size_t outputs = std::min(lanes, static_cast<std::size_t>(end - x));
     V centre = hn::Zero(D());
     const V at_first = first_of(at, x, count, centre);
-    weigh(at, at_first, centre, taps, c);
+    weigh_columns(at, at_first, centre, taps, c);
     VI first = hn::DemoteTo(di, at_first);
     if (out.weights != nullptr) store_rows(c.single, outputs, taps, out.weights + from * taps);
     if (out.parts != nullptr) {
@@ -186,11 +188,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace halyard::image {
 
-HWY_EXPORT(Triangles);
+HWY_EXPORT(AntialiasTaps);
 
-void triangles(const Positions& at, std::int32_t begin, std::int32_t end, std::int32_t count,
-               const TrianglesOut& out) {
-  HWY_DYNAMIC_DISPATCH(Triangles)(at, begin, end, count, out);
+void antialias_taps(const Positions& at, std::int32_t begin, std::int32_t end, std::int32_t count,
+                    const AntialiasTapsOut& out) {
+  HWY_DYNAMIC_DISPATCH(AntialiasTaps)(at, begin, end, count, out);
 }
 
 }  // namespace halyard::image

@@ -11,10 +11,10 @@ namespace halyard::image {
 
 /// Of output x: sample first[x] and those behind it, `count` in all, with weights that sum to one.
 /// What is null is not made.
-struct TrianglesOut {
+struct AntialiasTapsOut {
   std::int32_t* first = nullptr;
-  /// Single precision, and as parts of 2^16 of products that are cut off (DownWeights); output by
-  /// output.
+  /// Single precision, and as parts of 2^16 of products that are cut off (VerticalWeights); output
+  /// by output.
   float* weights = nullptr;
   std::uint16_t* parts = nullptr;
   /// 14 fractional bits, tap by tap, `stride` outputs each; first[x] is that of the first weight
@@ -23,12 +23,12 @@ struct TrianglesOut {
   std::size_t stride = 0;
 };
 
-inline constexpr std::int32_t most_triangle_taps = 16;
+inline constexpr std::int32_t max_antialias_taps = 16;
 
 /// Outputs [begin, end) that shrink or keep the axis. `count`: the samples of twice the scale,
-/// rounded up, and one, or all where there are fewer; up to most_triangle_taps. Samples outside are
+/// rounded up, and one, or all where there are fewer; up to max_antialias_taps. Samples outside are
 /// left out.
-void triangles(const Positions& at, std::int32_t begin, std::int32_t end, std::int32_t count,
-               const TrianglesOut& out);
+void antialias_taps(const Positions& at, std::int32_t begin, std::int32_t end, std::int32_t count,
+                    const AntialiasTapsOut& out);
 
 }  // namespace halyard::image

@@ -32,14 +32,14 @@ using D32 = hn::ScalableTag<std::int32_t>;
 using V16 = hn::Vec<D16>;
 using V32 = hn::Vec<D32>;
 
-constexpr int weight_bits = AcrossTable::weight_bits;
+constexpr int weight_bits = HorizontalTable::weight_bits;
 constexpr std::size_t blocks_of_vector = HWY_MAX_BYTES / 16;
-constexpr std::size_t group = across_group;
-constexpr std::size_t group_blocks = across_group / 4;
+constexpr std::size_t group = horizontal_group;
+constexpr std::size_t group_blocks = horizontal_group / 4;
 
 // One 16-byte load per block, from `in` + base[block], into one vector.
 template <class T>
-HWY_INLINE hn::Vec<hn::ScalableTag<T>> load_blocks(const T* in, const std::int32_t* base) {
+HWY_INLINE hn::Vec<hn::ScalableTag<T>> load_tap_blocks(const T* in, const std::int32_t* base) {
   const hn::Full128<T> block;
 #if HWY_MAX_BYTES == 16
   return hn::LoadU(block, in + base[0]);
@@ -58,7 +58,7 @@ HWY_INLINE hn::Vec<hn::ScalableTag<T>> load_blocks(const T* in, const std::int32
 }
 
 // Sums of neighbours' products.
-HWY_INLINE V32 weigh(V16 samples, const std::int16_t* weights) {
+HWY_INLINE V32 weigh_samples(V16 samples, const std::int16_t* weights) {
   V32 odd = hn::Zero(D32());
   const V32 product = hn::ReorderWidenMulAccumulate(D32(), samples, hn::LoadU(D16(), weights),
                                                     hn::Zero(D32()), odd);
@@ -75,14 +75,14 @@ HWY_INLINE void store_sums(V32 even, V32 odd, int shift, std::int16_t* out) {
 
 // Calls at(i, out) for i = first place of each vector of even blocks; odd ones lie four behind.
 template <class At>
-HWY_INLINE void for_blocks(const AcrossTable& table, std::int16_t* out, const At& at) {
+HWY_INLINE void for_tap_blocks(const HorizontalTable& table, std::int16_t* out, const At& at) {
   const auto outputs = static_cast<std::size_t>(table.outputs);
   for (std::size_t x = 0; x < outputs; x += 8 * blocks_of_vector)
     at(x / group * group_blocks + x % group / 8, out + x);
 }
 
 template <bool wide, int pairs>
-void resample_blocks(const std::int16_t* in, const AcrossTable& table, std::int16_t* out) {
+void resample_blocks(const std::int16_t* in, const HorizontalTable& table, std::int16_t* out) {
   const D8 d8;
   const std::int32_t* base = table.base.data();
   const std::uint8_t* control = table.control.data();
@@ -94,20 +94,20 @@ void resample_blocks(const std::int16_t* in, const AcrossTable& table, std::int1
     auto high_control = low_control;
     if constexpr (wide) high_control = hn::LoadU(d8, control + high_half + 16 * i);
     const auto weighed = [&](std::size_t p) {
-      const auto low = hn::BitCast(d8, load_blocks(in + 2 * p, base + i));
+      const auto low = hn::BitCast(d8, load_tap_blocks(in + 2 * p, base + i));
       auto taps = hn::TableLookupBytesOr0(low, low_control);
       if constexpr (wide) {
-        const auto high = hn::BitCast(d8, load_blocks(in + 2 * p + 8, base + i));
+        const auto high = hn::BitCast(d8, load_tap_blocks(in + 2 * p + 8, base + i));
         taps = hn::Or(taps, hn::TableLookupBytesOr0(high, high_control));
       }
-      return weigh(hn::BitCast(D16(), taps), weights + p * weight_stride + 8 * i);
+      return weigh_samples(hn::BitCast(D16(), taps), weights + p * weight_stride + 8 * i);
     };
     V32 sum = weighed(0);
     if constexpr (pairs > 1) sum = hn::Add(sum, weighed(1));
     if constexpr (pairs > 2) sum = hn::Add(sum, weighed(2));
     return sum;
   };
-  for_blocks(table, out, [&](std::size_t i, std::int16_t* to) {
+  for_tap_blocks(table, out, [&](std::size_t i, std::int16_t* to) {
     store_sums(sum_at(i), sum_at(i + 4), weight_bits, to);
   });
 }
@@ -126,7 +126,7 @@ HWY_INLINE V32 sum_blocks(V32 a, V32 b, V32 c, V32 d) {
 
 // once: with one chunk.
 template <bool once>
-void resample_dots(const std::int16_t* in, const AcrossTable& table, std::int16_t* out) {
+void resample_dots(const std::int16_t* in, const HorizontalTable& table, std::int16_t* out) {
   const auto chunks = static_cast<std::size_t>(table.chunks);
   const std::size_t weight_stride = table.weights.size() / chunks;
   const auto sum_at = [&](std::size_t i) {
@@ -134,12 +134,12 @@ void resample_dots(const std::int16_t* in, const AcrossTable& table, std::int16_
     const std::int16_t* weights = table.weights.data() + 8 * i;
     V32 sum[4];
     for (std::size_t k = 0; k < 4; ++k)
-      sum[k] = weigh(load_blocks(in, base + 4 * k), weights + 32 * k);
+      sum[k] = weigh_samples(load_tap_blocks(in, base + 4 * k), weights + 32 * k);
     if constexpr (!once) {
       for (std::size_t p = 1; p < chunks; ++p) {
         for (std::size_t k = 0; k < 4; ++k) {
-          const V16 samples = load_blocks(in + 8 * p, base + 4 * k);
-          sum[k] = hn::Add(sum[k], weigh(samples, weights + p * weight_stride + 32 * k));
+          const V16 samples = load_tap_blocks(in + 8 * p, base + 4 * k);
+          sum[k] = hn::Add(sum[k], weigh_samples(samples, weights + p * weight_stride + 32 * k));
         }
       }
     }
@@ -167,7 +167,7 @@ HWY_INLINE std::int32_t dot(const std::int16_t* samples, const std::int16_t* wei
 // The fine sums of this many taps stay below 2^31; those of the weights always do.
 constexpr std::size_t fold_taps = 1024;
 
-void resample_many(const std::int16_t* in, const AcrossTable& table, std::int16_t* out) {
+void resample_many(const std::int16_t* in, const HorizontalTable& table, std::int16_t* out) {
   const auto taps = static_cast<std::size_t>(table.taps);
   for (std::size_t x = 0; x < static_cast<std::size_t>(table.outputs); ++x) {
     const std::int16_t* samples = in + table.base[x];
@@ -183,15 +183,16 @@ void resample_many(const std::int16_t* in, const AcrossTable& table, std::int16_
   }
 }
 
-void pick_bytes(const std::uint8_t* in, const AcrossTable& table, int fraction, std::int16_t* out) {
+void pick_bytes(const std::uint8_t* in, const HorizontalTable& table, int fraction,
+                std::int16_t* out) {
   const D8 d8;
   const std::int32_t* base = table.byte_base.data();
   const std::uint8_t* pick = table.pick.data();
-  for_blocks(table, out, [&](std::size_t i, std::int16_t* to) {
+  for_tap_blocks(table, out, [&](std::size_t i, std::int16_t* to) {
     const auto even =
-        hn::TableLookupBytesOr0(load_blocks(in, base + i), hn::LoadU(d8, pick + 16 * i));
-    const auto odd =
-        hn::TableLookupBytesOr0(load_blocks(in, base + i + 4), hn::LoadU(d8, pick + 16 * i + 64));
+        hn::TableLookupBytesOr0(load_tap_blocks(in, base + i), hn::LoadU(d8, pick + 16 * i));
+    const auto odd = hn::TableLookupBytesOr0(load_tap_blocks(in, base + i + 4),
+                                             hn::LoadU(d8, pick + 16 * i + 64));
     const V16 samples = hn::BitCast(D16(), hn::Or(even, odd));
     hn::StoreU(fraction == 7 ? hn::ShiftLeft<7>(samples) : hn::ShiftLeft<6>(samples), D16(), to);
   });
@@ -200,11 +201,11 @@ void pick_bytes(const std::uint8_t* in, const AcrossTable& table, int fraction, 
 }  // namespace
 
 // (a * 2^f * w + b * 2^f * v + 2^13) / 2^14 without the common factor: the bits of the rows.
-void ResampleBytes(const std::uint8_t* in, const AcrossTable& table, int fraction,
+void ResampleBytes(const std::uint8_t* in, const HorizontalTable& table, int fraction,
                    std::int16_t* out) {
 #if HALYARD_PERMUTES
   if (table.byte_permute.group != 0)
-    return permutes::resample_bytes(in, table.byte_permute, fraction, out);
+    return permutes::permute_bytes(in, table.byte_permute, fraction, out);
 #endif
   if (!table.pick.empty()) return pick_bytes(in, table, fraction, out);
   const D8 d8;
@@ -213,35 +214,35 @@ void ResampleBytes(const std::uint8_t* in, const AcrossTable& table, int fractio
   const std::int16_t* weights = table.weights.data();
   const auto sum_at = [&](std::size_t i) {
     const auto taps =
-        hn::TableLookupBytesOr0(load_blocks(in, base + i), hn::LoadU(d8, control + 16 * i));
-    return weigh(hn::BitCast(D16(), taps), weights + 8 * i);
+        hn::TableLookupBytesOr0(load_tap_blocks(in, base + i), hn::LoadU(d8, control + 16 * i));
+    return weigh_samples(hn::BitCast(D16(), taps), weights + 8 * i);
   };
-  for_blocks(table, out, [&](std::size_t i, std::int16_t* to) {
+  for_tap_blocks(table, out, [&](std::size_t i, std::int16_t* to) {
     store_sums(sum_at(i), sum_at(i + 4), weight_bits - fraction, to);
   });
 }
 
-void ResampleRow(const std::int16_t* in, const AcrossTable& table, std::int16_t* out) {
+void ResampleRow(const std::int16_t* in, const HorizontalTable& table, std::int16_t* out) {
 #if HALYARD_PERMUTES
-  if (table.permute.group != 0) return permutes::resample_row(in, table.permute, out);
+  if (table.permute.group != 0) return permutes::permute_row(in, table.permute, out);
 #endif
   constexpr auto narrow_of = [](std::int32_t pairs) {
     if (pairs == 1) return &resample_blocks<false, 1>;
     return pairs == 2 ? &resample_blocks<false, 2> : &resample_blocks<false, 3>;
   };
   switch (table.mode) {
-    case AcrossTable::Mode::narrow:
+    case HorizontalTable::Mode::narrow:
       return narrow_of(table.pairs)(in, table, out);
-    case AcrossTable::Mode::wide:
+    case HorizontalTable::Mode::wide:
       return table.pairs == 1 ? resample_blocks<true, 1>(in, table, out)
                               : resample_blocks<true, 2>(in, table, out);
-    case AcrossTable::Mode::dots:
+    case HorizontalTable::Mode::dots:
       return table.chunks == 1 ? resample_dots<true>(in, table, out)
                                : resample_dots<false>(in, table, out);
-    case AcrossTable::Mode::many:
+    case HorizontalTable::Mode::many:
       return resample_many(in, table, out);
-    case AcrossTable::Mode::identity:
-    case AcrossTable::Mode::permuted:
+    case HorizontalTable::Mode::identity:
+    case HorizontalTable::Mode::permuted:
       break;
   }
 }
@@ -266,11 +267,11 @@ bool takes_permutes() {
   return HWY_DYNAMIC_DISPATCH(TakesPermutes)();
 }
 
-void resample_row(const std::int16_t* in, const AcrossTable& table, std::int16_t* out) {
+void resample_row(const std::int16_t* in, const HorizontalTable& table, std::int16_t* out) {
   HWY_DYNAMIC_DISPATCH(ResampleRow)(in, table, out);
 }
 
-void resample_bytes(const std::uint8_t* in, const AcrossTable& table, int fraction,
+void resample_bytes(const std::uint8_t* in, const HorizontalTable& table, int fraction,
                     std::int16_t* out) {
   HWY_DYNAMIC_DISPATCH(ResampleBytes)(in, table, fraction, out);
 }

@@ -29,15 +29,15 @@ struct PermuteTable {
 /// within 8
 ///   (16) samples of `base` and are shuffled by `control` from one (two) loads of 16 bytes.
 /// - dots: `chunks` times eight taps from `base` on, output by output.
-/// - many: `taps` weights from `base` on, a multiple of most_lanes, the last ones 0; `fine` adds
+/// - many: `taps` weights from `base` on, a multiple of max_lanes, the last ones 0; `fine` adds
 ///   parts of 2^-6 of a weight's unit.
 /// - permuted: there are permute tables alone.
 /// Outputs come in groups of 32, the last one filled up with weights of 0. But for `many`, blocks
-/// and outputs lie by across_place(), so that sums of any width of vector pack to neighbours.
-struct AcrossTable {
+/// and outputs lie by horizontal_place(), so that sums of any width of vector pack to neighbours.
+struct HorizontalTable {
   enum class Mode : std::uint8_t { identity, narrow, wide, dots, many, permuted };
   static constexpr int weight_bits = 14;
-  static constexpr std::int32_t most_lanes = 32;  ///< 16-bit ones of the widest vector
+  static constexpr std::int32_t max_lanes = 32;  ///< 16-bit ones of the widest vector
 
   Mode mode = Mode::identity;
   std::int32_t outputs = 0;
@@ -62,11 +62,11 @@ struct AcrossTable {
 };
 
 /// Outputs of one group, and where the i-th of them, or its i-th block of four, lies.
-inline constexpr std::size_t across_group = 32;
-constexpr std::size_t across_place(std::size_t i) noexcept {
+inline constexpr std::size_t horizontal_group = 32;
+constexpr std::size_t horizontal_place(std::size_t i) noexcept {
   return i % 8 * 4 + i / 8;
 }
-constexpr std::size_t across_block_place(std::size_t i) noexcept {
+constexpr std::size_t horizontal_block_place(std::size_t i) noexcept {
   return i % 2 * 4 + i / 2;
 }
 
@@ -74,9 +74,9 @@ constexpr std::size_t across_block_place(std::size_t i) noexcept {
 bool takes_permutes();
 
 /// `in` and `out` have spare samples. Not for identity.
-void resample_row(const std::int16_t* in, const AcrossTable& table, std::int16_t* out);
+void resample_row(const std::int16_t* in, const HorizontalTable& table, std::int16_t* out);
 /// From the bytes of one source row. Tables that take bytes only.
-void resample_bytes(const std::uint8_t* in, const AcrossTable& table, int fraction,
+void resample_bytes(const std::uint8_t* in, const HorizontalTable& table, int fraction,
                     std::int16_t* out);
 
 }  // namespace halyard::image

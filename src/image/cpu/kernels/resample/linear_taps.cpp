@@ -23,14 +23,14 @@ using V = hn::Vec<D>;
 using VI = hn::Vec<DI>;
 
 // To `one` parts, halves up.
-HWY_INLINE VI to_fixed(V weight, V one) {
+HWY_INLINE VI to_fixed_lanes(V weight, V one) {
   const V single = hn::PromoteTo(D(), hn::DemoteTo(DF(), weight));
   return hn::DemoteTo(DI(), hn::Add(hn::Mul(single, one), hn::Set(D(), 0.5)));
 }
 
 template <bool mirrored, bool balanced>
-void place(const Positions& at, std::int32_t begin, std::int32_t end, int bits,
-           const TwoTapsOut& out) {
+void place_taps(const Positions& at, std::int32_t begin, std::int32_t end, int bits,
+                const LinearTapsOut& out) {
   const D d;
   const DI di;
   const std::int32_t unit = 1 << bits;
@@ -58,9 +58,9 @@ void place(const Positions& at, std::int32_t begin, std::int32_t end, int bits,
       first = hn::Sub(hn::Set(d, at.reflect - 1), first);
       second = hn::Sub(full, second);
     }
-    VI weight = to_fixed(second, one);
+    VI weight = to_fixed_lanes(second, one);
     if constexpr (balanced) {
-      const VI other = to_fixed(hn::Sub(full, second), one);
+      const VI other = to_fixed_lanes(hn::Sub(full, second), one);
       weight = hn::IfThenElse(hn::Gt(weight, other), hn::Sub(fixed_one, other), weight);
     }
     // All of the second sample: that one alone.
@@ -73,14 +73,14 @@ void place(const Positions& at, std::int32_t begin, std::int32_t end, int bits,
 
 }  // namespace
 
-void TwoTaps(const Positions& at, std::int32_t begin, std::int32_t end, int bits, bool balanced,
-             const TwoTapsOut& out) {
+void LinearTaps(const Positions& at, std::int32_t begin, std::int32_t end, int bits, bool balanced,
+                const LinearTapsOut& out) {
   if (at.mirrored) {
-    balanced ? place<true, true>(at, begin, end, bits, out)
-             : place<true, false>(at, begin, end, bits, out);
+    balanced ? place_taps<true, true>(at, begin, end, bits, out)
+             : place_taps<true, false>(at, begin, end, bits, out);
   } else {
-    balanced ? place<false, true>(at, begin, end, bits, out)
-             : place<false, false>(at, begin, end, bits, out);
+    balanced ? place_taps<false, true>(at, begin, end, bits, out)
+             : place_taps<false, false>(at, begin, end, bits, out);
   }
 }
 
@@ -91,11 +91,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace halyard::image {
 
-HWY_EXPORT(TwoTaps);
+HWY_EXPORT(LinearTaps);
 
-void two_taps(const Positions& at, std::int32_t begin, std::int32_t end, int bits, bool balanced,
-              const TwoTapsOut& out) {
-  HWY_DYNAMIC_DISPATCH(TwoTaps)(at, begin, end, bits, balanced, out);
+void linear_taps(const Positions& at, std::int32_t begin, std::int32_t end, int bits, bool balanced,
+                 const LinearTapsOut& out) {
+  HWY_DYNAMIC_DISPATCH(LinearTaps)(at, begin, end, bits, balanced, out);
 }
 
 }  // namespace halyard::image

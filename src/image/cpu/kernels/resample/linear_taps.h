@@ -19,18 +19,18 @@ struct Positions {
 };
 
 /// Two taps of output x: one - second of sample first, second of the next one.
-struct TwoTapsOut {
+struct LinearTapsOut {
   std::int32_t* first = nullptr;
   std::int32_t* second = nullptr;  ///< [0, one)
 };
 
 /// Spare entries that the kernel may store behind the last output.
-inline constexpr std::size_t two_taps_spare = 16;
+inline constexpr std::size_t linear_taps_spare = 16;
 
 /// Outputs [begin, end), with weights of `bits` fractional bits, each the nearest one of the single
 /// precision weight of the second sample; `balanced`: of that of the lesser one. Two samples or
 /// more. Edge samples repeat.
-void two_taps(const Positions& at, std::int32_t begin, std::int32_t end, int bits, bool balanced,
-              const TwoTapsOut& out);
+void linear_taps(const Positions& at, std::int32_t begin, std::int32_t end, int bits, bool balanced,
+                 const LinearTapsOut& out);
 
 }  // namespace halyard::image

@@ -21,35 +21,35 @@ using V16 = hn::Vec<D16>;
 using VU16 = hn::Vec<DU16>;
 using V32 = hn::Vec<D32>;
 
-struct Window {
+struct PermuteWindow {
   V16 low, high;
   HWY_INLINE V16 at(VU16 index) const {
     return V16{_mm512_permutex2var_epi16(low.raw, index.raw, high.raw)};
   }
 };
 
-HWY_INLINE Window window_at(const std::int16_t* in) {
+HWY_INLINE PermuteWindow window_at(const std::int16_t* in) {
   return {hn::LoadU(D16(), in), hn::LoadU(D16(), in + hn::Lanes(D16()))};
 }
 
-HWY_INLINE Window window_at(const std::uint8_t* in) {
+HWY_INLINE PermuteWindow window_at(const std::uint8_t* in) {
   const D8 d;
   return {hn::BitCast(D16(), hn::LoadU(d, in)),
           hn::BitCast(D16(), hn::LoadU(d, in + hn::Lanes(d)))};
 }
 
-HWY_INLINE VU16 load(const std::vector<std::uint16_t>& table, std::size_t at) {
+HWY_INLINE VU16 load_table(const std::vector<std::uint16_t>& table, std::size_t at) {
   return hn::LoadU(DU16(), table.data() + at);
 }
 
 // (a (1 - w) + b w), rounded as the sum of both products is. Samples of two taps are not negative,
 // so that their difference fits.
-HWY_INLINE V16 between(V16 a, V16 b, V16 twice_weight) {
+HWY_INLINE V16 blend_pair(V16 a, V16 b, V16 twice_weight) {
   return hn::Add(a, hn::MulFixedPoint15(hn::Sub(b, a), twice_weight));
 }
 
 // Byte `index` of the window.
-HWY_INLINE V16 byte_at(const Window& w, VU16 index, int fraction) {
+HWY_INLINE V16 byte_at(const PermuteWindow& w, VU16 index, int fraction) {
   const DU16 du;
   const VU16 unit = hn::BitCast(du, w.at(hn::ShiftRight<1>(index)));
   const VU16 shift = hn::ShiftLeft<3>(hn::And(index, hn::Set(du, 1)));
@@ -57,18 +57,18 @@ HWY_INLINE V16 byte_at(const Window& w, VU16 index, int fraction) {
   return hn::BitCast(D16(), hn::ShiftLeftSame(byte, fraction));
 }
 
-// Whole vectors: of a group of 16 the half behind it is spare, or the next group's. A second tap
+// Rational vectors: of a group of 16 the half behind it is spare, or the next group's. A second tap
 // outside the window weighs 0.
 template <bool second>
 void row_of_one_pair(const std::int16_t* in, const PermuteTable& t, std::int16_t* out) {
   const VU16 next = hn::Set(DU16(), 1);
   for (std::size_t g = 0; g < t.base.size(); ++g) {
     const std::size_t at = g * t.group;
-    const Window w = window_at(in + t.base[g]);
-    const VU16 index = load(t.index, at);
+    const PermuteWindow w = window_at(in + t.base[g]);
+    const VU16 index = load_table(t.index, at);
     V16 v = w.at(index);
     if constexpr (second)
-      v = between(v, w.at(hn::Add(index, next)), hn::LoadU(D16(), t.weights.data() + at));
+      v = blend_pair(v, w.at(hn::Add(index, next)), hn::LoadU(D16(), t.weights.data() + at));
     hn::StoreU(v, D16(), out + at);
   }
 }
@@ -83,9 +83,9 @@ void row_of_pairs(const std::int16_t* in, const PermuteTable& t, std::int16_t* o
   const std::int32_t* base = t.base.data();
   const std::uint16_t* index = t.index.data();
   const std::int16_t* weights = t.weights.data();
-  const V32 rounding = hn::Set(d32, 1 << (AcrossTable::weight_bits - 1));
+  const V32 rounding = hn::Set(d32, 1 << (HorizontalTable::weight_bits - 1));
   for (std::size_t g = 0; g < groups; ++g) {
-    const Window w = window_at(in + base[g]);
+    const PermuteWindow w = window_at(in + base[g]);
     const VU16 first = hn::LoadU(DU16(), index + g * PermuteTable::lanes);
     V32 sum = rounding;
     const auto add_pair = [&](std::size_t p) {
@@ -100,12 +100,12 @@ void row_of_pairs(const std::int16_t* in, const PermuteTable& t, std::int16_t* o
       for (std::size_t p = 2; p < pairs; ++p)
         add_pair(p);
     }
-    hn::StoreU(hn::DemoteTo(half, hn::ShiftRight<AcrossTable::weight_bits>(sum)), half,
+    hn::StoreU(hn::DemoteTo(half, hn::ShiftRight<HorizontalTable::weight_bits>(sum)), half,
                out + g * t.group);
   }
 }
 
-HWY_INLINE void resample_row(const std::int16_t* in, const PermuteTable& table, std::int16_t* out) {
+HWY_INLINE void permute_row(const std::int16_t* in, const PermuteTable& table, std::int16_t* out) {
   if (table.pairs == 2) return row_of_pairs<2>(in, table, out);
   if (table.pairs == 3) return row_of_pairs<3>(in, table, out);
   if (table.pairs > 3) return row_of_pairs<0>(in, table, out);
@@ -118,19 +118,19 @@ void bytes_of_one_pair(const std::uint8_t* in, const PermuteTable& t, int fracti
   const VU16 next = hn::Set(DU16(), 1);
   for (std::size_t g = 0; g < t.base.size(); ++g) {
     const std::size_t at = g * t.group;
-    const Window w = window_at(in + t.base[g]);
-    const VU16 index = load(t.index, at);
+    const PermuteWindow w = window_at(in + t.base[g]);
+    const VU16 index = load_table(t.index, at);
     V16 v = byte_at(w, index, fraction);
     if constexpr (second) {
-      v = between(v, byte_at(w, hn::Add(index, next), fraction),
-                  hn::LoadU(D16(), t.weights.data() + at));
+      v = blend_pair(v, byte_at(w, hn::Add(index, next), fraction),
+                     hn::LoadU(D16(), t.weights.data() + at));
     }
     hn::StoreU(v, D16(), out + at);
   }
 }
 
-HWY_INLINE void resample_bytes(const std::uint8_t* in, const PermuteTable& table, int fraction,
-                               std::int16_t* out) {
+HWY_INLINE void permute_bytes(const std::uint8_t* in, const PermuteTable& table, int fraction,
+                              std::int16_t* out) {
   table.has_second ? bytes_of_one_pair<true>(in, table, fraction, out)
                    : bytes_of_one_pair<false>(in, table, fraction, out);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of bytes with whole weights: integers, the same on every target.
+// RationalSums of bytes with whole weights: integers, the same on every target.
 #include "image/cpu/kernels/resample/rational.h"
 
 #include <algorithm>
@@ -62,12 +62,12 @@ HWY_INLINE V16 sums_of_pairs(V8 bytes, V16 weights) {
 
 // All pairs of taps lie in the same windows.
 template <int windows, int pairs>
-struct Sums {
+struct RationalSums {
   V8 index[pairs];
   V16 weights[pairs];
   std::size_t step;
 
-  HWY_INLINE explicit Sums(const WholeTable& t)
+  HWY_INLINE explicit RationalSums(const RationalTable& t)
       : step(static_cast<std::size_t>(t.block_bytes) * 4 / windows) {
     for (std::size_t p = 0; p < pairs; ++p) {
       const auto moved = static_cast<std::uint8_t>(p * static_cast<std::size_t>(t.pair_bytes));
@@ -98,15 +98,15 @@ struct Sums {
 
 // Blocks are shuffled from 16 bytes at a time. Counts of 0 are those of the table.
 template <int known_loads, int known_pairs>
-struct Sums {
-  V8 control[known_loads == 0 ? WholeTable::most_loads : known_loads];
-  V16 weights[known_pairs == 0 ? WholeTable::most_pairs : known_pairs];
+struct RationalSums {
+  V8 control[known_loads == 0 ? RationalTable::max_loads : known_loads];
+  V16 weights[known_pairs == 0 ? RationalTable::max_pairs : known_pairs];
   std::size_t loads;
   std::size_t pairs;
   std::size_t step;
   std::size_t pair_bytes;
 
-  HWY_INLINE explicit Sums(const WholeTable& t)
+  HWY_INLINE explicit RationalSums(const RationalTable& t)
       : loads(static_cast<std::size_t>(known_loads == 0 ? t.loads : known_loads)),
         pairs(static_cast<std::size_t>(known_pairs == 0 ? t.pairs : known_pairs)),
         step(static_cast<std::size_t>(t.block_bytes)),
@@ -144,8 +144,8 @@ struct Sums {
 
 // As many vectors as a block has channels.
 template <int channels, class D>
-HWY_INLINE void store_channels(D d, const hn::Vec<D> (&v)[channels],
-                               const std::array<std::int16_t*, 4>& out, std::size_t x) {
+HWY_INLINE void store_rational_sums(D d, const hn::Vec<D> (&v)[channels],
+                                    const std::array<std::int16_t*, 4>& out, std::size_t x) {
   const auto store = [&](hn::Vec<D> row, std::size_t c) HWY_ATTR {
     if (out[c] != nullptr) hn::StoreU(row, d, out[c] + x);
   };
@@ -177,10 +177,10 @@ HWY_INLINE void store_channels(D d, const hn::Vec<D> (&v)[channels],
 }
 
 template <int parts, int channels>
-void samples_row(const WholeTable& t, const std::uint8_t* from, int shift,
+void samples_row(const RationalTable& t, const std::uint8_t* from, int shift,
                  const std::array<std::int16_t*, 4>& given) {
   const std::array<std::int16_t*, 4> out = given;
-  const Sums<parts, 1> sums(t);
+  const RationalSums<parts, 1> sums(t);
   const std::size_t step = static_cast<std::size_t>(t.block_bytes) * blocks_at_once;
   const std::size_t end = static_cast<std::size_t>(t.blocks) * 8 / channels;
   for (std::size_t x = 0; x < end; x += 8 * blocks_at_once) {
@@ -189,19 +189,19 @@ void samples_row(const WholeTable& t, const std::uint8_t* from, int shift,
       each = hn::ShiftLeftSame(sums.at(from), shift);
       from += step;
     }
-    store_channels<channels>(D16(), v, out, x);
+    store_rational_sums<channels>(D16(), v, out, x);
   }
 }
 
 template <int parts>
-void samples_of(const WholeTable& t, const std::uint8_t* from, int shift,
-                const std::array<std::int16_t*, 4>& out) {
+void sum_samples(const RationalTable& t, const std::uint8_t* from, int shift,
+                 const std::array<std::int16_t*, 4>& out) {
   if (t.channels == 1) return samples_row<parts, 1>(t, from, shift, out);
   if (t.channels == 2) return samples_row<parts, 2>(t, from, shift, out);
   samples_row<parts, 4>(t, from, shift, out);
 }
 
-constexpr std::int32_t parts_of(const WholeTable& t) {
+constexpr std::int32_t parts_of(const RationalTable& t) {
   return HWY_TARGET == HWY_AVX3_DL ? t.windows : t.loads;
 }
 
@@ -209,13 +209,13 @@ constexpr std::int32_t parts_of(const WholeTable& t) {
 
 // `known`: count of rows, 0 for any.
 template <int parts, int pairs, int channels, int known>
-void rows_to_samples(const WholeTable& t, const WholeRows& job) {
+void rows_to_samples(const RationalTable& t, const RationalRows& job) {
   const D16 d;
-  const Sums<parts, pairs> sums(t);
+  const RationalSums<parts, pairs> sums(t);
   const std::array<std::int16_t*, 4> out = *job.out;
-  const std::uint8_t* rows[2 * WholeRows::most_rows];  // so many are not unrolled
-  V16 now_weights[2 * WholeRows::most_rows];
-  V16 next_weights[2 * WholeRows::most_rows];
+  const std::uint8_t* rows[2 * RationalRows::max_rows];  // so many are not unrolled
+  V16 now_weights[2 * RationalRows::max_rows];
+  V16 next_weights[2 * RationalRows::max_rows];
   const std::size_t count = known == 0 ? job.count : known;
   for (std::size_t i = 0; i < count; ++i) {
     rows[i] = job.rows[i];
@@ -246,12 +246,12 @@ void rows_to_samples(const WholeTable& t, const WholeRows& job) {
       carry += 8 * blocks_at_once;
       at += step;
     }
-    store_channels<channels>(d, v, out, x);
+    store_rational_sums<channels>(d, v, out, x);
   }
 }
 
 template <int parts, int pairs, int channels>
-void rows_of_channels(const WholeTable& t, const WholeRows& job) {
+void rows_of_channels(const RationalTable& t, const RationalRows& job) {
   // Loops for the counts of rows that cameras and networks meet.
   if constexpr (pairs != 0 && pairs < 3 && channels < 4) {
     if (job.count == 1) return rows_to_samples<parts, pairs, channels, 1>(t, job);
@@ -267,7 +267,7 @@ void rows_of_channels(const WholeTable& t, const WholeRows& job) {
 }
 
 template <int parts, int pairs>
-void rows_of_pairs(const WholeTable& t, const WholeRows& job) {
+void rows_of_pairs(const RationalTable& t, const RationalRows& job) {
   if (t.channels == 1) return rows_of_channels<parts, pairs, 1>(t, job);
   if (t.channels == 2) return rows_of_channels<parts, pairs, 2>(t, job);
   rows_of_channels<parts, pairs, 4>(t, job);
@@ -275,7 +275,7 @@ void rows_of_pairs(const WholeTable& t, const WholeRows& job) {
 
 #if HWY_TARGET != HWY_EMU128
 template <int parts>
-void rows_of(const WholeTable& t, const WholeRows& job) {
+void sum_rows(const RationalTable& t, const RationalRows& job) {
   if (t.pairs == 1) return rows_of_pairs<parts, 1>(t, job);
   if (t.pairs == 2) return rows_of_pairs<parts, 2>(t, job);
   rows_of_pairs<parts, 3>(t, job);
@@ -287,36 +287,36 @@ void rows_of(const WholeTable& t, const WholeRows& job) {
 // Portable code: one loop for all tables.
 #if HWY_TARGET == HWY_EMU128
 
-void WholeSamples(const WholeTable& t, const std::uint8_t* from, int shift,
-                  const std::array<std::int16_t*, 4>& out) {
-  samples_of<0>(t, from, shift, out);
+void RationalSamples(const RationalTable& t, const std::uint8_t* from, int shift,
+                     const std::array<std::int16_t*, 4>& out) {
+  sum_samples<0>(t, from, shift, out);
 }
 
-void WholeRowsOf(const WholeTable& t, const WholeRows& job) {
+void RationalRowsOf(const RationalTable& t, const RationalRows& job) {
   rows_of_pairs<0, 0>(t, job);
 }
 
 #else
 
-void WholeSamples(const WholeTable& t, const std::uint8_t* from, int shift,
-                  const std::array<std::int16_t*, 4>& out) {
+void RationalSamples(const RationalTable& t, const std::uint8_t* from, int shift,
+                     const std::array<std::int16_t*, 4>& out) {
   const std::int32_t parts = parts_of(t);
-  if (parts == 1) return samples_of<1>(t, from, shift, out);
-  if (parts == 2) return samples_of<2>(t, from, shift, out);
+  if (parts == 1) return sum_samples<1>(t, from, shift, out);
+  if (parts == 2) return sum_samples<2>(t, from, shift, out);
 #if HWY_TARGET != HWY_AVX3_DL
-  if (parts == 3) return samples_of<3>(t, from, shift, out);
+  if (parts == 3) return sum_samples<3>(t, from, shift, out);
 #endif
-  samples_of<4>(t, from, shift, out);
+  sum_samples<4>(t, from, shift, out);
 }
 
-void WholeRowsOf(const WholeTable& t, const WholeRows& job) {
+void RationalRowsOf(const RationalTable& t, const RationalRows& job) {
   const std::int32_t parts = parts_of(t);
-  if (parts == 1) return rows_of<1>(t, job);
-  if (parts == 2) return rows_of<2>(t, job);
+  if (parts == 1) return sum_rows<1>(t, job);
+  if (parts == 2) return sum_rows<2>(t, job);
 #if HWY_TARGET != HWY_AVX3_DL
-  if (parts == 3) return rows_of<3>(t, job);
+  if (parts == 3) return sum_rows<3>(t, job);
 #endif
-  rows_of<4>(t, job);
+  sum_rows<4>(t, job);
 }
 
 #endif
@@ -328,10 +328,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace halyard::image {
 
-HWY_EXPORT(WholeSamples);
-HWY_EXPORT(WholeRowsOf);
+HWY_EXPORT(RationalSamples);
+HWY_EXPORT(RationalRowsOf);
 
-std::int32_t whole_reach(const WholeTable& t) noexcept {
+std::int32_t rational_reach(const RationalTable& t) noexcept {
   const std::int32_t pairs = (t.pairs - 1) * t.pair_bytes;
   const std::int32_t shuffled = (t.blocks - 1) * t.block_bytes + 16 * t.loads;
   const std::int32_t permuted =
@@ -339,13 +339,13 @@ std::int32_t whole_reach(const WholeTable& t) noexcept {
   return pairs + std::max(shuffled, permuted);
 }
 
-void whole_samples(const WholeTable& table, const std::uint8_t* from, int shift,
-                   const std::array<std::int16_t*, 4>& out) {
-  HWY_DYNAMIC_DISPATCH(WholeSamples)(table, from, shift, out);
+void rational_samples(const RationalTable& table, const std::uint8_t* from, int shift,
+                      const std::array<std::int16_t*, 4>& out) {
+  HWY_DYNAMIC_DISPATCH(RationalSamples)(table, from, shift, out);
 }
 
-void whole_rows(const WholeTable& table, const WholeRows& job) {
-  HWY_DYNAMIC_DISPATCH(WholeRowsOf)(table, job);
+void rational_rows(const RationalTable& table, const RationalRows& job) {
+  HWY_DYNAMIC_DISPATCH(RationalRowsOf)(table, job);
 }
 
 }  // namespace halyard::image

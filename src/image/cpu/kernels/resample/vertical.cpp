@@ -95,7 +95,7 @@ HWY_INLINE Lines lines_of(const BlendBytes& job) {
           job.out[3]};
 }
 
-HWY_INLINE void store_row(V16 v, std::int16_t* row, std::size_t x) {
+HWY_INLINE void store_blended(V16 v, std::int16_t* row, std::size_t x) {
   if (row != nullptr) hn::StoreU(v, D16(), row + x);
 }
 
@@ -104,15 +104,15 @@ HWY_INLINE void store_groups(const V16 (&v)[vectors_of(split)], const Lines& lin
   constexpr std::size_t n = vectors_of(split);
   if constexpr (has_luma(split)) {
     const D16 d;
-    store_row(v[0], line.out0, 2 * x);
-    store_row(v[1], line.out0, 2 * x + hn::Lanes(d));
-    store_row(hn::ConcatEven(d, v[3], v[2]), line.out1, x);
-    store_row(hn::ConcatOdd(d, v[3], v[2]), line.out2, x);
+    store_blended(v[0], line.out0, 2 * x);
+    store_blended(v[1], line.out0, 2 * x + hn::Lanes(d));
+    store_blended(hn::ConcatEven(d, v[3], v[2]), line.out1, x);
+    store_blended(hn::ConcatOdd(d, v[3], v[2]), line.out2, x);
   } else {
-    store_row(v[0], line.out0, x);
-    if constexpr (n > 1) store_row(v[1], line.out1, x);
-    if constexpr (n > 2) store_row(v[2], line.out2, x);
-    if constexpr (n > 3) store_row(v[3], line.out3, x);
+    store_blended(v[0], line.out0, x);
+    if constexpr (n > 1) store_blended(v[1], line.out1, x);
+    if constexpr (n > 2) store_blended(v[2], line.out2, x);
+    if constexpr (n > 3) store_blended(v[3], line.out3, x);
   }
 }
 
@@ -123,7 +123,7 @@ HWY_INLINE V16 shifted(V16 v, int fraction) {
 }
 
 // a + (b - a) * weight keeps equal samples equal.
-HWY_INLINE V16 between(V16 a, V16 b, V16 weight) {
+HWY_INLINE V16 blend_rows(V16 a, V16 b, V16 weight) {
   return hn::Add(a, hn::MulFixedPoint15(hn::Sub(b, a), weight));
 }
 
@@ -155,7 +155,7 @@ HWY_INLINE V16 weight_pair(const std::int16_t* pair) {
   return hn::BitCast(D16(), hn::Set(D32(), both));
 }
 
-HWY_INLINE V16 rounded(V32 low, V32 high, int shift) {
+HWY_INLINE V16 rounded_sums(V32 low, V32 high, int shift) {
   const V32 half = hn::Set(D32(), 1 << (shift - 1));
   return hn::ReorderDemote2To(D16(), hn::ShiftRightSame(hn::Add(low, half), shift),
                               hn::ShiftRightSame(hn::Add(high, half), shift));
@@ -164,7 +164,7 @@ HWY_INLINE V16 rounded(V32 low, V32 high, int shift) {
 template <Split split>
 HWY_INLINE void blend_many(const BlendBytes& job, std::size_t at, V16 (&v)[vectors_of(split)]) {
   constexpr std::size_t n = vectors_of(split);
-  const DownWeights& w = job.weights;
+  const VerticalWeights& w = job.weights;
   Sums sums[n];
   for (std::int32_t t = 0; t < w.taps; t += 2) {
     V16 a[n], b[n];
@@ -175,7 +175,7 @@ HWY_INLINE void blend_many(const BlendBytes& job, std::size_t at, V16 (&v)[vecto
       sums[k].add(a[k], b[k], pair);
   }
   for (std::size_t k = 0; k < n; ++k)
-    v[k] = rounded(sums[k].low(), sums[k].high(), w.bits - job.fraction);
+    v[k] = rounded_sums(sums[k].low(), sums[k].high(), w.bits - job.fraction);
 }
 
 // The sums of the even and of the odd bytes of one vector, 8.8: each byte is put into the high half
@@ -261,7 +261,7 @@ HWY_INLINE void blend_at(const BlendBytes& job, const Lines& line, int fraction,
       V16 other[n];
       load_groups<split>(line.row1 + at, other);
       for (std::size_t k = 0; k < n; ++k)
-        v[k] = between(v[k], shifted(other[k], fraction), second);
+        v[k] = blend_rows(v[k], shifted(other[k], fraction), second);
     }
   }
   store_groups<split>(v, line, x);
@@ -270,7 +270,7 @@ HWY_INLINE void blend_at(const BlendBytes& job, const Lines& line, int fraction,
 // ---- one sample at a time: rows shorter than a vector ----------------------------------------
 
 int blend_one(const BlendBytes& job, std::size_t at) {
-  const DownWeights& w = job.weights;
+  const VerticalWeights& w = job.weights;
   const int first = job.rows[0][at] << job.fraction;
   if (w.taps == 1) return first;
   if (w.second != 0) {
@@ -363,7 +363,7 @@ namespace {
 template <bool fine>
 V16 many_samples(const BlendSamples& job, std::size_t x) {
   const D16 d;
-  const DownWeights& w = job.weights;
+  const VerticalWeights& w = job.weights;
   Sums sums, parts;
   V32 low = hn::Zero(D32());
   V32 high = low;
@@ -381,7 +381,7 @@ V16 many_samples(const BlendSamples& job, std::size_t x) {
       }
     }
   }
-  return rounded(hn::Add(low, sums.low()), hn::Add(high, sums.high()), w.bits);
+  return rounded_sums(hn::Add(low, sums.low()), hn::Add(high, sums.high()), w.bits);
 }
 
 }  // namespace
@@ -396,7 +396,7 @@ void BlendSamplesRow(const BlendSamples& job) {
     const std::int16_t* first = job.rows[0];
     const std::int16_t* second = job.rows[1];
     for (std::size_t x = 0; x < samples; x += lanes)
-      hn::StoreU(between(hn::LoadU(d, first + x), hn::LoadU(d, second + x), weight), d, out + x);
+      hn::StoreU(blend_rows(hn::LoadU(d, first + x), hn::LoadU(d, second + x), weight), d, out + x);
   } else if (job.weights.fine == nullptr) {
     for (std::size_t x = 0; x < samples; x += lanes)
       hn::StoreU(many_samples<false>(job, x), d, out + x);

@@ -37,7 +37,7 @@ constexpr std::size_t group_bytes(Split split) noexcept {
 /// have `parts` of 2^16 each. Else weights have `bits` fractional bits,
 /// `pairs` are two rows' each, the last one 0 where their count is odd; `fine` (samples only, may
 /// be null) adds parts of 2^-6 of a weight's unit.
-struct DownWeights {
+struct VerticalWeights {
   std::int32_t taps = 1;
   std::int16_t second = 0;               ///< 0: parts or pairs
   const std::uint16_t* parts = nullptr;  ///< null: pairs
@@ -49,7 +49,7 @@ struct DownWeights {
 /// Reads no byte but groups [0, groups) of each row. Results may be stored up to the end of the
 /// rows' spare samples; a null `out` is left out.
 struct BlendBytes {
-  DownWeights weights;
+  VerticalWeights weights;
   const std::uint8_t* const* rows = nullptr;
   Split split = Split::whole;
   std::int32_t groups = 0;
@@ -60,7 +60,7 @@ void blend_bytes(const BlendBytes& job);
 
 /// Rows of samples, with spare samples; taps >= 2.
 struct BlendSamples {
-  DownWeights weights;
+  VerticalWeights weights;
   const std::int16_t* const* rows = nullptr;
   std::int32_t samples = 0;
   std::int16_t* out = nullptr;

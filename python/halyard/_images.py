@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Images of any kind that Python has, as tensors; without a copy where the pixels can stay."""
+from __future__ import annotations
+
+import os
+from typing import Any, Optional, Tuple
+
+import numpy as np
+
+from ._core import Tensor
+from ._enums import PixelFormat
+from ._errors import invalid_argument as _wrong
+
+_RGB = {1: PixelFormat.Grey, 3: PixelFormat.Rgb, 4: PixelFormat.Rgba}
+_BGR = {1: PixelFormat.Grey, 3: PixelFormat.Bgr, 4: PixelFormat.Bgra}
+_VIDEOS = (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mjpeg", ".mpg", ".mpeg", ".ts")
+KINDS = ("a path, the bytes of a file, a Tensor, a NumPy array, a Pillow image, a torch tensor, or "
+         "a list of them")
+
+
+def image_from(image: Any, bgr: bool = False) -> Tuple[Tensor, Optional[str]]:
+    """The image, and the path of its file."""
+    if isinstance(image, Tensor):
+        if image.format is None:
+            raise _wrong("image: the tensor is no image; set_format() says how its pixels lie")
+        return image, None
+    if isinstance(image, (str, os.PathLike)):
+        path = os.fsdecode(image)
+        if os.path.isdir(path):
+            raise _wrong(f"image: {path!r} is a folder; model.stream({path!r}) runs on its "
+                         "images")
+        if "://" in path or os.path.splitext(path)[1].lower() in _VIDEOS:
+            raise _wrong(f"image: {path!r} is a video; model.stream({path!r}) runs on its frames")
+        return Tensor.load(path), str(path)
+    if isinstance(image, (bytes, bytearray, memoryview)):
+        return Tensor.load_from_bytes(image), None
+    module = type(image).__module__.split(".")[0]
+    if module == "PIL":
+        return _of_pillow(image), None
+    if module == "torch":
+        image = _of_torch(image)
+    if not isinstance(image, np.ndarray):
+        raise TypeError(f"image: must be {KINDS}, not {type(image).__name__}")
+    return _of_array(image, bgr), None
+
+
+def _of_pillow(image: Any) -> Tensor:
+    from PIL import ImageOps  # type: ignore[import-not-found, unused-ignore]
+
+    image = ImageOps.exif_transpose(image)
+    if image.mode not in ("L", "RGB", "RGBA"):
+        image = image.convert("RGB")
+    return _of_array(np.asarray(image), False)
+
+
+def _of_torch(image: Any) -> Any:
+    """uint8 as it is; floats of 0..1 as bytes; channels last."""
+    image = image.detach().cpu()
+    if image.ndim == 4 and image.shape[0] == 1:
+        image = image[0]
+    if image.ndim != 3:
+        raise _wrong(f"image: a torch tensor must be (C, H, W) or (H, W, C), not "
+                     f"{tuple(image.shape)}; of a batch give list(batch)")
+    array = image.numpy()
+    if array.shape[0] in (1, 3, 4) and array.shape[2] not in (1, 3, 4):
+        array = array.transpose(1, 2, 0)
+    if array.dtype == np.uint8:
+        return np.ascontiguousarray(array)
+    if array.dtype.kind != "f" or not (array.min() >= 0 and array.max() <= 1):
+        raise _wrong("image: a torch tensor must be uint8, or floats in 0..1, not "
+                     f"{array.dtype} in {array.min()}..{array.max()}")
+    return (array * 255 + 0.5).astype(np.uint8)
+
+
+def _of_array(array: Any, bgr: bool) -> Tensor:
+    if array.ndim == 2:
+        array = array[..., np.newaxis]
+    formats = _BGR if bgr else _RGB
+    if array.dtype != np.uint8 or array.ndim != 3 or array.shape[2] not in formats:
+        hint = "; of a batch give list(batch)" if array.ndim == 4 else ""
+        raise _wrong("image: an array must be uint8 (H, W), (H, W, 3) or (H, W, 4), not "
+                     f"{array.dtype} {array.shape}{hint}")
+    made = Tensor.from_array(np.ascontiguousarray(array))
+    made.set_format(formats[array.shape[2]])
+    return made

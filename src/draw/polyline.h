@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trails: lines that fade towards their beginning.
+#pragma once
+
+#include "draw/shapes.h"
+
+namespace halyard::draw {
+
+/// A line through the points, oldest first, whose opacity rises from nearly 0 to `alpha` (0..255).
+/// Points that are not finite break the line.
+void fading_polyline(const Canvas& canvas, std::span<const Point> points, float width_px,
+                     const Color& color, unsigned alpha);
+
+}  // namespace halyard::draw

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules of check.py about words: docs/glossary.md has one word for each thing, and a name means one
+thing in a layer."""
+import re
+from collections import defaultdict
+
+from check_folders import name_of, statements
+
+# What is not written -> what is.
+BANNED = [
+    (r"(?i)picture", "image; of a video: frame"),
+    (r"\b(?:most|least)_\w", "max_, min_"),
+    (r"\bHALYARD_CHECK\b", "HALYARD_RETURN_IF_ERROR"),
+    (r"(?i)\bturned\b|\bquarter turns?\b", "rotated, rotation"),
+    (r"(?i)\bgood until\b", "valid until"),
+    (r"(?i)\bstands? (?:in|for|there|at|behind|beside|where)\b", "is documented in, is, means"),
+    (r"(?i)\bModelSignals\b|\bsignals_of\b", "metadata"),
+]
+# Names that others gave, or that programs depend on.
+ALLOWED = re.compile(
+    r"WebPPicture\w*|picture_rate?\b|picture_rat\b|\"pictures?\"|nb::arg\(\"picture\"\)|"
+    r"\bpicture: (?:Any|Image)")
+# Where the words themselves are the subject.
+EXEMPT = ("tools/check_words.py", "docs/glossary.md", "CHANGELOG.md", "tests/check/")
+
+WORDY = {".cpp", ".h", ".c", ".py", ".pyi", ".md", ".cmake", ".sh", ".txt"}
+
+# Functions that several files of a layer define for different types or builds.
+OVERLOADS = {
+    "to_string", "to_text", "to_c", "describe", "check_metadata", "place_of", "disagreement",
+    # one of two files is built
+    "video_source", "load", "describe_runtime",
+    # members of one table, one per file format
+    "decode", "parse",
+}
+
+
+def rule_words(tree):
+    """The words of docs/glossary.md, and none of those that they replaced."""
+    for path, text in tree.files(suffixes=WORDY):
+        if path.startswith(EXEMPT):
+            continue
+        for number, line in enumerate(ALLOWED.sub("", text).splitlines(), 1):
+            for pattern, better in BANNED:
+                match = re.search(pattern, line)
+                if match:
+                    tree.breach("words", path, number, f"{match.group(0)!r}: write {better}")
+
+
+TYPE = re.compile(r"^(?:struct|class|enum class|enum) (?:HALYARD_\w+ )?(?!HALYARD_)(\w+)\b(?!::)"
+                  r"[^;()]*\{", re.M)
+
+
+def rule_names(tree):
+    """Types and functions of two files of a layer have two names, and none a public type's name."""
+    public = set()
+    for path, text in tree.public_headers():
+        code = re.sub(r"//[^\n]*", "", text)
+        public |= set(TYPE.findall(code))
+    places = defaultdict(lambda: defaultdict(set))
+    for path, text in tree.files("src/", suffixes={".cpp", ".h"}):
+        layer = path.split("/")[1]
+        code = re.sub(r"//[^\n]*", "", text)
+        types = set(TYPE.findall(code))
+        for name in types:
+            places[layer][name].add(path)
+            if name in public:
+                tree.breach("names", path, 1, f"{name} is the name of a public type")
+        for _, head, kind, free in statements(text):
+            name = name_of(head) if kind == "{" and free else None
+            if name and "::" not in name and name not in OVERLOADS:
+                places[layer][name].add(path)
+    for names in places.values():
+        for name, paths in sorted(names.items()):
+            pair = {p.rsplit(".", 1)[0] for p in paths}
+            if len(pair) > 1:
+                tree.breach("names", sorted(paths)[0], 1,
+                            f"{name} is in {', '.join(sorted(paths)[1:])} too")
