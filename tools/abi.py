@@ -51,7 +51,7 @@ class CInterface:
         for line in text.splitlines():
             marker = re.match(r'# \d+ "([^"]*)"', line)
             if marker:
-                keep = "/halyard/hal" in marker.group(1)
+                keep = "/halyard/hal." in marker.group(1) or "/halyard/c/" in marker.group(1)
             elif keep and not line.startswith("#"):
                 ours.append(line)
         code = " ".join(" ".join(ours).split())

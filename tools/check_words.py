@@ -18,10 +18,12 @@ BANNED = [
 ]
 # Names that others gave, or that programs depend on.
 ALLOWED = re.compile(
-    r"WebPPicture\w*|picture_rate?\b|picture_rat\b|\"pictures?\"|nb::arg\(\"picture\"\)|"
-    r"\bpicture: (?:Any|Image)")
+    r"WebPPicture\w*|picture_rate?\b|picture_rat\b|\"pictures?\"|`pictures`|\bpicture:|\.picture\(\)")
+# Parameters and members of the Python interface keep their names.
+PYTHON = ("python/halyard/_overlay.py", "python/src/results/overlay.cpp",
+          "python/halyard/_result.py", "python/halyard/_core.pyi")
 # Where the words themselves are the subject.
-EXEMPT = ("tools/check_words.py", "docs/glossary.md", "CHANGELOG.md", "tests/check/")
+EXEMPT = PYTHON + ("tools/check_words.py", "docs/glossary.md", "CHANGELOG.md", "tests/check/")
 
 WORDY = {".cpp", ".h", ".c", ".py", ".pyi", ".md", ".cmake", ".sh", ".txt"}
 

@@ -23,8 +23,8 @@ def container(found: halyard.Detections) -> None:
     assert len(json.loads(text)["detections"]) == len(people)
 
 
-def main(image: str) -> int:
-    image = halyard.Tensor.load(image, halyard.PixelFormat.Rgb)
+def main(path: str) -> int:
+    image = halyard.Tensor.load(path, halyard.PixelFormat.Rgb)
     processor = halyard.ImageProcessor()
     network = processor.create_image(640, 640, halyard.PixelFormat.Rgb)
     placed = processor.convert(image, network, letterbox=[114, 114, 114, 255])

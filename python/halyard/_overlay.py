@@ -86,20 +86,20 @@ class Overlay:
                 return _core._OverlayCore(names, color_by, *self._options, font)
             raise
 
-    def draw(self, image: Any, detections: Detections) -> None:
+    def draw(self, picture: Any, detections: Detections) -> None:
         """Draws in place, the best on top.
 
         Args:
-            image: a Tensor of uint8 in Rgb, Rgba, Bgr, Bgra, PlanarRgb, PlanarRgba, Grey or Nv12,
+            picture: a Tensor of uint8 in Rgb, Rgba, Bgr, Bgra, PlanarRgb, PlanarRgba, Grey or Nv12,
                 or an array (H, W, 3) R G B or (H, W, 4) that can be written to. Pixels beside what
                 is drawn keep their values.
             detections: in pixels of the image: after ``to_source()``, or of your own.
 
         Raises ValueError for detections of another unit or size, UnsupportedError for other
         formats."""
-        target = _target(image)
+        target = _target(picture)
         if target.orientation != (Flip.NoFlip, Rotation.Rotate0):
-            raise InvalidArgumentError("image: lies on its side in its file (orientation); draw "
+            raise InvalidArgumentError("picture: lies on its side in its file (orientation); draw "
                                        "on an upright copy", "invalid_argument")
         size = (int(target.width or 0), int(target.height or 0))
         if detections.unit not in ("source", None) and detections.size != size:
@@ -125,10 +125,10 @@ class Overlay:
         else:
             _over(target, lambda copy: _lines(core, copy, detections, keys))
 
-    def text(self, image: Any, xy: Tuple[int, int], text: str,
+    def text(self, picture: Any, xy: Tuple[int, int], text: str,
              color: Sequence[int] = (0, 0, 0)) -> None:
         """A line of text on a filled tag of this colour, its top left corner at ``xy``."""
-        core, target = self._for(*(self._made_for or ("class", ()))), _target(image)
+        core, target = self._for(*(self._made_for or ("class", ()))), _target(picture)
         rgba = (*tuple(color)[:3], 255)
 
         def write(to: Tensor) -> None:
@@ -137,20 +137,20 @@ class Overlay:
         write(target) if target.format in _DIRECT else _over(target, write)
 
 
-def _target(image: Any) -> Tensor:
-    if not isinstance(image, Tensor):
-        shape: Any = getattr(image, "shape", ())
+def _target(picture: Any) -> Tensor:
+    if not isinstance(picture, Tensor):
+        shape: Any = getattr(picture, "shape", ())
         if len(shape) != 3 or shape[2] not in (3, 4):
-            raise TypeError("image: must be a Tensor, or an array (H, W, 3) or (H, W, 4), not "
-                            f"{type(image).__name__}{list(shape) if len(shape) else ''}")
-        target = Tensor.from_array(image)
+            raise TypeError("picture: must be a Tensor, or an array (H, W, 3) or (H, W, 4), not "
+                            f"{type(picture).__name__}{list(shape) if len(shape) else ''}")
+        target = Tensor.from_array(picture)
         target.set_format(PixelFormat.Rgb if shape[2] == 3 else PixelFormat.Rgba)
         return target
-    if image.format not in _DRAWABLE:
-        raise UnsupportedError("image: is drawn on in Rgb, Rgba, Bgr, Bgra, PlanarRgb, "
-                               f"PlanarRgba, Grey and Nv12, not {image.format}: convert() it",
+    if picture.format not in _DRAWABLE:
+        raise UnsupportedError("picture: is drawn on in Rgb, Rgba, Bgr, Bgra, PlanarRgb, "
+                               f"PlanarRgba, Grey and Nv12, not {picture.format}: convert() it",
                                "unsupported")
-    return image
+    return picture
 
 
 def _mask_map(found: Detections, keys: Any, size: Tuple[int, int]) -> Tuple[Any, Any]:

@@ -87,7 +87,7 @@ class Result:
                                                         np.clip(column, 0, columns - 1)]
         return seen
 
-    def image(self) -> Tensor:
+    def picture(self) -> Tensor:
         """A new upright copy of the image in R G B, to draw on."""
         width, height = self.placement.source
         made = Tensor.image(width, height, PixelFormat.Rgb, mem=TensorMemory.MEM)
@@ -97,7 +97,7 @@ class Result:
     def plot(self, *, overlay: Optional[Overlay] = None) -> NDArray[np.uint8]:
         """What was found, drawn on an upright copy of the image: (H, W, 3), R G B. An overlay of
         your own has its look, and the trails of tracks."""
-        made = self.image()
+        made = self.picture()
         drawer = overlay or Overlay()
         seen = self.class_map
         if seen is not None:

@@ -25,7 +25,7 @@ def exported(library):
 def called(found):
     """Functions that tests call by hand, each under its own symbol."""
     names = set()
-    for path in HERE.iterdir():
+    for path in HERE.rglob("*"):
         if path.suffix not in (".c", ".cpp", ".h", ".py") or path.name in ("null_calls.py",
                                                                          "declarations.py"):
             continue

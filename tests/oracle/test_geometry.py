@@ -33,12 +33,12 @@ def test_bicubic_equals_opencv_within_one(program, source, target):
 @pytest.mark.parametrize("source,target", SIZES)
 @pytest.mark.parametrize("name", ["bicubic", "lanczos3", "box"])
 def test_antialiased_filters_equal_pil(program, source, target, name):
-    image = pytest.importorskip("PIL.Image")
-    filters = {"bicubic": image.Resampling.BICUBIC, "lanczos3": image.Resampling.LANCZOS,
-               "box": image.Resampling.BOX}
+    pil = pytest.importorskip("PIL.Image")
+    filters = {"bicubic": pil.Resampling.BICUBIC, "lanczos3": pil.Resampling.LANCZOS,
+               "box": pil.Resampling.BOX}
     image = smooth_image(*source)
     got = program.convert(image, "rgb", source, *size_of(target), "--filter", name, "--antialias")
-    want = np.asarray(image.fromarray(image).resize(target, filters[name]))
+    want = np.asarray(pil.fromarray(image).resize(target, filters[name]))
     # PIL rounds to 8 bit, and clamps overshoot, between its two passes; ours does both at the end.
     assert differences(got, want).max() <= 1
 

@@ -37,14 +37,14 @@ def runs(mask):
     return {"size": rle["size"], "counts": rle["counts"].decode()}
 
 
-def annotations_of(image, image, letterbox, objects, kinds):
+def annotations_of(image_id, image, letterbox, objects, kinds):
     out = []
     for box, kind in zip(letterbox.boxes_back(objects), kinds):
         x1, y1, x2, y2 = (float(v) for v in box)
         if min(x2 - x1, y2 - y1) < 3:
             continue
         mask = ellipse((x1, y1, x2, y2), image)
-        out.append({"id": 1000 * image + len(out) + 1, "image_id": image, "iscrowd": 0,
+        out.append({"id": 1000 * image_id + len(out) + 1, "image_id": image_id, "iscrowd": 0,
                     "category_id": int(kind) + 5, "area": float(mask.sum()),
                     "bbox": [x1, y1, x2 - x1, y2 - y1], "segmentation": runs(mask)})
     return out

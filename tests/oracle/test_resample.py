@@ -30,11 +30,11 @@ def test_bilinear_equals_opencv_within_one(program, source, target):
 
 @pytest.mark.parametrize("source,target", SIZES)
 def test_antialiased_bilinear_equals_pil_within_one(program, source, target):
-    image = pytest.importorskip("PIL.Image")
+    pil = pytest.importorskip("PIL.Image")
     image = random_image(2, *source)
     got = program.convert(image, "rgb", source, "--size", f"{target[0]}x{target[1]}",
                           "--filter", "bilinear", "--antialias", "--fit", "stretch")
-    want = np.asarray(image.fromarray(image).resize(target, image.Resampling.BILINEAR))
+    want = np.asarray(pil.fromarray(image).resize(target, pil.Resampling.BILINEAR))
     difference = np.abs(got.astype(int) - want)
     print(f"{source}->{target}: max {difference.max()} mean {difference.mean():.4f}")
     # PIL rounds to 8 bit between its two passes; ours rounds once.

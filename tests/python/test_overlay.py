@@ -73,7 +73,7 @@ def test_arrays_are_drawn_in_place_and_others_refused():
     overlay.text(pixels, (2, 100), "words", (255, 0, 0))
     assert (pixels[100:, 2:40, 0] == 255).any()
     for image, detections, error, text in (
-            (np.zeros((H, W), np.uint8), found(), TypeError, "image: must be a Tensor, or an"),
+            (np.zeros((H, W), np.uint8), found(), TypeError, "picture: must be a Tensor, or an"),
             (halyard.Tensor.image(W, H, "yuyv"), found(), halyard.UnsupportedError, "convert"),
             (np.zeros((9, 9, 3), np.uint8), found(), ValueError, "belong to an image of"),
             (pixels, found(unit="pixels").replace(size=(9, 9)), ValueError, "to_source")):

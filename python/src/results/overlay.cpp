@@ -48,9 +48,9 @@ Overlay::Options options_from(nb::handle labels, nb::handle color_by, nb::handle
   return options;
 }
 
-void draw(OverlayCore& self, nb::handle image, nb::handle boxes, nb::handle scores,
+void draw(OverlayCore& self, nb::handle picture, nb::handle boxes, nb::handle scores,
           nb::handle classes) {
-  Tensor target = tensor_to_write(image, "image");
+  Tensor target = tensor_to_write(picture, "picture");
   std::vector<Detection> found;
   detections_from(boxes, scores, classes, names, found);
   check(released([&] {
@@ -66,9 +66,9 @@ std::vector<std::int32_t> numbers_from(nb::handle values, const char* argument, 
   return list;
 }
 
-void draw_tracks(OverlayCore& self, nb::handle image, nb::handle boxes, nb::handle scores,
+void draw_tracks(OverlayCore& self, nb::handle picture, nb::handle boxes, nb::handle scores,
                  nb::handle classes, nb::handle ids, nb::handle coasting) {
-  Tensor target = tensor_to_write(image, "image");
+  Tensor target = tensor_to_write(picture, "picture");
   std::vector<Detection> found;
   detections_from(boxes, scores, classes, names, found);
   const auto numbers = numbers_from(ids, "tracker_id", found.size());
@@ -88,9 +88,9 @@ void draw_tracks(OverlayCore& self, nb::handle image, nb::handle boxes, nb::hand
   }));
 }
 
-void text(OverlayCore& self, nb::handle image, nb::handle x, nb::handle y, nb::handle line,
+void text(OverlayCore& self, nb::handle picture, nb::handle x, nb::handle y, nb::handle line,
           nb::handle color) {
-  Tensor target = tensor_to_write(image, "image");
+  Tensor target = tensor_to_write(picture, "picture");
   const auto rgba = color_from(color, "color");
   const std::string words = text_from(line, "text");
   const int left = int_from(x, "x"), top = int_from(y, "y");
@@ -101,9 +101,9 @@ void text(OverlayCore& self, nb::handle image, nb::handle x, nb::handle y, nb::h
 }
 
 // Colour i is that of value i of the map; value 0 shows the image.
-void paint(OverlayCore& self, nb::handle image, nb::handle map, nb::handle colors,
+void paint(OverlayCore& self, nb::handle picture, nb::handle map, nb::handle colors,
            FloatArg<"opacity"> opacity) {
-  Tensor target = tensor_to_write(image, "image");
+  Tensor target = tensor_to_write(picture, "picture");
   const Tensor values = tensor_to_read(map, "map");
   std::vector<MaskColor> palette;
   for_each_item(colors, "colors", "a list of colours, R G B A each", 65536,
@@ -141,18 +141,20 @@ void bind_overlay(nb::module_& m) {
           nb::arg("show_score"), nb::arg("trail_length"), nb::arg("font"),
           nb::sig("def __init__(self, labels: Sequence[str], color_by: str, line_px: int, text_px: "
                   "int, show_score: bool, trail_length: int, font: str) -> None"))
-      .def("draw", &draw, nb::arg("image"), nb::arg("boxes"), nb::arg("scores"), nb::arg("classes"),
-           nb::sig("def draw(self, image: Any, boxes: Any, scores: Any, classes: Any) -> None"))
-      .def("draw_tracks", &draw_tracks, nb::arg("image"), nb::arg("boxes"), nb::arg("scores"),
+      .def("draw", &draw, nb::arg("picture"), nb::arg("boxes"), nb::arg("scores"),
+           nb::arg("classes"),
+           nb::sig("def draw(self, picture: Any, boxes: Any, scores: Any, classes: Any) -> None"))
+      .def("draw_tracks", &draw_tracks, nb::arg("picture"), nb::arg("boxes"), nb::arg("scores"),
            nb::arg("classes"), nb::arg("ids"), nb::arg("coasting"),
-           nb::sig("def draw_tracks(self, image: Any, boxes: Any, scores: Any, classes: Any, "
+           nb::sig("def draw_tracks(self, picture: Any, boxes: Any, scores: Any, classes: Any, "
                    "ids: Sequence[int], coasting: Sequence[int]) -> None"))
-      .def("text", &text, nb::arg("image"), nb::arg("x"), nb::arg("y"), nb::arg("text"),
+      .def("text", &text, nb::arg("picture"), nb::arg("x"), nb::arg("y"), nb::arg("text"),
            nb::arg("color"),
-           nb::sig("def text(self, image: Any, x: int, y: int, text: str, color: Sequence[int]) "
+           nb::sig("def text(self, picture: Any, x: int, y: int, text: str, color: Sequence[int]) "
                    "-> None"))
-      .def("paint", &paint, nb::arg("image"), nb::arg("map"), nb::arg("colors"), nb::arg("opacity"),
-           nb::sig("def paint(self, image: Any, map: Any, colors: Sequence[Sequence[int]], "
+      .def("paint", &paint, nb::arg("picture"), nb::arg("map"), nb::arg("colors"),
+           nb::arg("opacity"),
+           nb::sig("def paint(self, picture: Any, map: Any, colors: Sequence[Sequence[int]], "
                    "opacity: float) -> None"));
 }
 
