@@ -253,7 +253,7 @@ Status Decoder::decode(std::span<const Tensor> outputs, Found& out, std::size_t 
   trace::Span span("compat.decode");
   clear(out);
   const Impl& impl = *impl_;
-  const WorkLease work(impl.pool);
+  const DecodeLease work(impl.pool);
   HALYARD_TRY(const auto tensors, impl.ordered(outputs, *work));
   HALYARD_TRY(const std::size_t batch, impl.element(tensors, asked));
   HALYARD_RETURN_IF_ERROR(impl.detect(tensors, *work, max_boxes, batch));
@@ -268,7 +268,7 @@ Status Decoder::decode_boxes(std::span<const Tensor> outputs, std::vector<Detect
                              std::size_t max_boxes) const {
   trace::Span span("compat.decode_boxes");
   out.clear();
-  const WorkLease work(impl_->pool);
+  const DecodeLease work(impl_->pool);
   HALYARD_TRY(const auto tensors, impl_->ordered(outputs, *work));
   HALYARD_TRY(const std::size_t batch, impl_->element(tensors, only_element));
   HALYARD_RETURN_IF_ERROR(impl_->detect(tensors, *work, max_boxes, batch));
@@ -293,7 +293,7 @@ Status Decoder::decode_proto(std::span<const Tensor> outputs, Found& out,
   clear(out);
   protos.reset();
   const Impl& impl = *impl_;
-  const WorkLease work(impl.pool);
+  const DecodeLease work(impl.pool);
   HALYARD_TRY(const auto tensors, impl.ordered(outputs, *work));
   HALYARD_TRY(const std::size_t batch, impl.element(tensors, asked));
   if (!impl.lowered.prototypes) {
@@ -326,7 +326,7 @@ Status Decoder::Impl::decode_tracked(AnyOf& tracker, std::uint64_t timestamp,
                                      std::size_t max_boxes, std::size_t asked) const {
   trace::Span span("compat.decode_tracked");
   clear(out);
-  const WorkLease work(pool);
+  const DecodeLease work(pool);
   HALYARD_TRY(const auto tensors, ordered(outputs, *work));
   HALYARD_TRY(const std::size_t batch, element(tensors, asked));
   HALYARD_RETURN_IF_ERROR(detect(tensors, *work, SIZE_MAX, batch));

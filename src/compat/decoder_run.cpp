@@ -97,26 +97,6 @@ void DecodeWork::release() {
   tensors.clear();
 }
 
-std::unique_ptr<DecodeWork> WorkPool::take() {
-  const ForkLock lock(mutex_);
-  if (!lock) return std::make_unique<DecodeWork>();
-  if (idle_.empty()) {
-    auto made = std::make_unique<DecodeWork>();
-    idle_.reserve(made_ + 1);  // so that giving back cannot fail
-    ++made_;
-    return made;
-  }
-  auto work = std::move(idle_.back());
-  idle_.pop_back();
-  return work;
-}
-
-void WorkPool::give(std::unique_ptr<DecodeWork> work) {
-  work->release();
-  const ForkLock lock(mutex_);
-  if (lock && idle_.size() < idle_.capacity()) idle_.push_back(std::move(work));
-}
-
 Result<Tensor> Decoder::Impl::as_read(const Tensor& tensor, std::size_t i) const {
   if (lowered.segmentation == i || !needs_widening(tensor.dtype())) return tensor;
   const auto& described = lowered.tensors[i].quantization;
@@ -192,7 +172,7 @@ Result<std::size_t> Decoder::Impl::element(std::span<const Tensor> ordered,
 }
 
 Result<std::size_t> Decoder::batch_size(std::span<const Tensor> outputs) const {
-  const WorkLease work(impl_->pool);
+  const DecodeLease work(impl_->pool);
   HALYARD_TRY(const auto tensors, impl_->ordered(outputs, *work));
   return impl_->batch_of(tensors);
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/local.h"
+#include "base/work_pool.h"
 #include "compat/lowered.h"
 #include "halyard/compat/decode.h"
 #include "halyard/decode.h"
@@ -26,32 +27,7 @@ struct DecodeWork {
   void release();  ///< gives up what belongs to the caller
 };
 
-/// Memory that no call is using. Thread-safe.
-class WorkPool {
- public:
-  std::unique_ptr<DecodeWork> take();
-  void give(std::unique_ptr<DecodeWork> work);
-
- private:
-  ForkMutex mutex_;
-  std::vector<std::unique_ptr<DecodeWork>> idle_;
-  std::size_t made_ = 0;
-};
-
-/// Memory of one call, given back when it ends.
-class WorkLease {
- public:
-  explicit WorkLease(WorkPool& pool) : pool_(pool), work_(pool.take()) {}
-  ~WorkLease() { pool_.give(std::move(work_)); }
-  WorkLease(const WorkLease&) = delete;
-  WorkLease& operator=(const WorkLease&) = delete;
-  DecodeWork& operator*() const noexcept { return *work_; }
-  DecodeWork* operator->() const noexcept { return work_.get(); }
-
- private:
-  WorkPool& pool_;
-  std::unique_ptr<DecodeWork> work_;
-};
+using DecodeLease = WorkPool<DecodeWork>::Lease;
 
 struct HALYARD_LOCAL Decoder::Impl {
   ModelDescription document;
@@ -59,7 +35,7 @@ struct HALYARD_LOCAL Decoder::Impl {
   DecoderOptions options;
   std::optional<halyard::Decoder> decoder;  ///< none: class scores alone
   mutable Recycler recycler;                ///< of copies of prototypes
-  mutable WorkPool pool;
+  mutable WorkPool<DecodeWork> pool;
 
   /// Makes the decoder from options. Errors: those of halyard::Decoder::create().
   Status renew();

@@ -260,7 +260,7 @@ Status Painter::draw_masks(const Decoder& decoder, std::span<const Tensor> outpu
   Impl& impl = state();
   HALYARD_TRY(auto call, impl.begin(dst, options));
   const Decoder::Impl& from = *decoder.impl_;
-  const WorkLease work(from.pool);
+  const DecodeLease work(from.pool);
   HALYARD_TRY(const auto tensors, from.ordered(outputs, *work));
   HALYARD_TRY(call.batch, from.element(tensors, options.batch));
   HALYARD_RETURN_IF_ERROR(from.detect(tensors, *work, SIZE_MAX, call.batch));
@@ -276,7 +276,7 @@ Status Painter::Impl::draw_tracked(const Decoder::Impl& from, AnyOf& tracker,
   found.clear();
   tracks.clear();
   HALYARD_TRY(auto call, begin(dst, options));
-  const WorkLease work(from.pool);
+  const DecodeLease work(from.pool);
   HALYARD_TRY(const auto tensors, from.ordered(outputs, *work));
   HALYARD_TRY(call.batch, from.element(tensors, options.batch));
   HALYARD_RETURN_IF_ERROR(from.detect(tensors, *work, SIZE_MAX, call.batch));

@@ -10,6 +10,7 @@
 
 #include "base/local.h"
 #include "base/text/format_error.h"
+#include "base/work_pool.h"
 #include "decode/compile/compile.h"
 #include "decode/head/candidates.h"
 #include "decode/head/extras.h"
@@ -51,48 +52,6 @@ Status check_labels(const ModelDescription& description, std::size_t classes) {
               "{} labels{}, {} classes", labels, from, classes);
 }
 
-/// Memory that no call is using.
-class Pool {
- public:
-  std::unique_ptr<Scratch> take() {
-    const ForkLock lock(mutex_);
-    if (!lock) return std::make_unique<Scratch>();
-    if (idle_.empty()) {
-      auto made = std::make_unique<Scratch>();
-      idle_.reserve(made_ + 1);  // so that giving back cannot fail
-      ++made_;
-      return made;
-    }
-    auto out = std::move(idle_.back());
-    idle_.pop_back();
-    return out;
-  }
-  void give(std::unique_ptr<Scratch> work) {
-    work->binding.release();
-    const ForkLock lock(mutex_);
-    if (lock && idle_.size() < idle_.capacity()) idle_.push_back(std::move(work));
-  }
-
- private:
-  ForkMutex mutex_;
-  std::vector<std::unique_ptr<Scratch>> idle_;
-  std::size_t made_ = 0;
-};
-
-/// Memory of one call.
-class Lease {
- public:
-  explicit Lease(Pool& pool) : pool_(pool), work_(pool.take()) {}
-  ~Lease() { pool_.give(std::move(work_)); }
-  Lease(const Lease&) = delete;
-  Lease& operator=(const Lease&) = delete;
-  Scratch& operator*() const noexcept { return *work_; }
-
- private:
-  Pool& pool_;
-  std::unique_ptr<Scratch> work_;
-};
-
 std::string describe(const HeadProgram& program) {
   std::string out = fmt::format("head: {}", program.name);
   if (!program.is_classifier) out += fmt::format(", {} boxes", program.box_count());
@@ -123,7 +82,7 @@ struct HALYARD_LOCAL Decoder::Impl {
   HeadProgram program;
   SelectionOptions selection;
   float min_score = 0;  // of any class
-  mutable Pool pool;
+  mutable WorkPool<decode::Scratch> pool;
 
   Status detect(Scratch& work, std::size_t batch, Decoded& out) const;
 
@@ -183,7 +142,7 @@ Status Decoder::decode_into(std::span<const Tensor> outputs, Decoded& out,
                             std::size_t batch) const {
   trace::Span span("decode.decode");
   const Impl& impl = *impl_;
-  const Lease lease(impl.pool);
+  const WorkPool<decode::Scratch>::Lease lease(impl.pool);
   Scratch& work = *lease;
   decode::clear(out);
   HALYARD_RETURN_IF_ERROR(

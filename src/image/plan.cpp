@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/region.h"
 #include "base/text/format_error.h"
 
 namespace halyard::image {
@@ -41,10 +42,7 @@ Status check_crop(const RegionF& r, Size image) {
 }
 
 Status check_place(const Region& r, Size image) {
-  if (r.x >= 0 && r.y >= 0 && r.width > 0 && r.height > 0 && r.width <= image.width &&
-      r.height <= image.height && r.x <= image.width - r.width && r.y <= image.height - r.height) {
-    return {};
-  }
+  if (is_inside(r, image)) return {};
   return fail(Errc::invalid_argument, "place: empty or outside the destination",
               "{}x{} at ({}, {}), the image is {}x{}", r.width, r.height, r.x, r.y, image.width,
               image.height);

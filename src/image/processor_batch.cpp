@@ -2,6 +2,7 @@
 // Many requests in one go: lists, batches, tiles, and those that wait for flush().
 #include <utility>
 
+#include "base/region.h"
 #include "base/text/format_error.h"
 #include "halyard/trace.h"
 #include "image/dispatch.h"
@@ -38,10 +39,7 @@ Status check_places(std::size_t wanted, const char* what, const Tensor& batch) {
 
 Status check_tile(const Tile& tile, std::size_t index, Size image) {
   const Region& r = tile.region;
-  if (r.x >= 0 && r.y >= 0 && r.width > 0 && r.height > 0 && r.width <= image.width &&
-      r.height <= image.height && r.x <= image.width - r.width && r.y <= image.height - r.height) {
-    return {};
-  }
+  if (is_inside(r, image)) return {};
   return fail(Errc::invalid_argument, "tiles: one is empty or outside the image",
               "tile {}: {}x{} at ({}, {}), the image is {}x{}", index, r.width, r.height, r.x, r.y,
               image.width, image.height);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/checked.h"
+#include "base/region.h"
 #include "base/text/format_error.h"
 #include "halyard/tensor.h"
 #include "tensor/format.h"
@@ -20,8 +21,7 @@ Size block_of(const FormatInfo& f) noexcept {
 }
 
 Status check_region(const Region& region, const Size& size, const FormatInfo& f) {
-  if (region.x < 0 || region.y < 0 || region.width <= 0 || region.height <= 0 ||
-      region.x > size.width - region.width || region.y > size.height - region.height) {
+  if (!is_inside(region, size)) {
     return fail(Errc::invalid_argument, "region: empty or outside the image",
                 "{}x{} at ({}, {}), the image is {}x{}", region.width, region.height, region.x,
                 region.y, size.width, size.height);

@@ -6,7 +6,8 @@
 #include <string>
 
 #include "enums.h"
-#include "tensor/strided_copy.h"
+#include "halyard/strided_copy.h"
+#include "tensor/strided_array.h"
 #include "tensor/tensor_class.h"
 
 namespace halyard::python {
@@ -34,7 +35,8 @@ void from_numpy(PyTensor& self, nb::handle source) {
     HALYARD_TRY(const TensorMap map, destination.map_unclaimed(Access::write));
     if (!map.planes_adjacent())
       return make_error(Errc::unsupported, "tensor: its planes lie in several places");
-    const auto copy = array.shares_bytes(destination, map) ? &copy_overlapping : &copy_in_order;
+    const auto copy =
+        array.shares_bytes(destination, map) ? &copy_overlapping_elements : &copy_elements;
     copy(array.layout(), array.data(), map.layout(), map.writable());
     return {};
   };

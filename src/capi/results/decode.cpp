@@ -60,14 +60,6 @@ Result<Output*> output_at(hal_decoder_params& params, int index) {
   return &params.outputs[static_cast<std::size_t>(index)];
 }
 
-// Whether it is about a parameter, not about what a configuration says.
-bool is_of_parameters(const Error& error) {
-  const std::string_view what = error.what;
-  constexpr std::array names{"params:", "score_threshold:", "iou_threshold:", "input_dims:"};
-  return std::any_of(names.begin(), names.end(),
-                     [&](const char* name) { return what.starts_with(name); });
-}
-
 // What a configuration says is bad data to its user, whatever is wrong with it.
 Error as_bad_message(Error error) {
   if (error.code == Errc::invalid_argument || error.code == Errc::unsupported ||
@@ -76,19 +68,29 @@ Error as_bad_message(Error error) {
   return error;
 }
 
-Result<compat::Decoder> decoder_from(const hal_decoder_params& params) {
+Status check_sources(const hal_decoder_params& params) {
   const int sources = int{params.json.has_value()} + int{params.yaml.has_value()} +
                       int{params.file.has_value()} + int{!params.outputs.empty()};
-  if (sources != 1)
-    return make_error(Errc::invalid_argument, "params: exactly one of json, yaml, file and outputs",
-                      std::to_string(sources));
-  compat::DecoderOptions options = params.options;
-  if (options.convention == compat::Convention::native && !params.has_top_k)
-    options.pre_nms_top_k = DecodeOptions{}.pre_nms_top_k;
+  if (sources == 1) return {};
+  return make_error(Errc::invalid_argument, "params: exactly one of json, yaml, file and outputs",
+                    std::to_string(sources));
+}
+
+Result<compat::Decoder> decoder_from(const hal_decoder_params& params,
+                                     const compat::DecoderOptions& options) {
   if (params.json) return compat::Decoder::from_json(*params.json, options);
   if (params.yaml) return compat::Decoder::from_yaml(*params.yaml, options);
   if (params.file) return compat::Decoder::from_file(*params.file, options);
   return compat::Decoder::from_outputs(params.outputs, params.version, options);
+}
+
+// Whether the configuration makes a decoder where the parameters beside it are others.
+bool is_good_configuration(const hal_decoder_params& params, compat::DecoderOptions options) {
+  const compat::DecoderOptions usual;
+  options.score_threshold = usual.score_threshold;
+  options.iou_threshold = usual.iou_threshold;
+  options.input_dims = Size{640, 640};
+  return decoder_from(params, options).has_value();
 }
 
 }  // namespace
@@ -251,10 +253,13 @@ int hal_decoder_params_set_native(hal_decoder_params* params, bool native) {
 hal_decoder* hal_decoder_new(const hal_decoder_params* params) {
   return guarded<hal_decoder*>(nullptr, [&]() -> Result<hal_decoder*> {
     HALYARD_RETURN_IF_ERROR(checked(params, "params"));
-    const bool is_said = params->json || params->yaml || params->file || !params->outputs.empty();
-    auto decoder = decoder_from(*params);
+    HALYARD_RETURN_IF_ERROR(check_sources(*params));
+    compat::DecoderOptions options = params->options;
+    if (options.convention == compat::Convention::native && !params->has_top_k)
+      options.pre_nms_top_k = DecodeOptions{}.pre_nms_top_k;
+    auto decoder = decoder_from(*params, options);
     if (!decoder) {
-      if (!is_said || is_of_parameters(decoder.error())) return std::move(decoder).error();
+      if (is_good_configuration(*params, options)) return std::move(decoder).error();
       return as_bad_message(std::move(decoder).error());
     }
     return new hal_decoder{.decoder = *std::move(decoder)};

@@ -24,6 +24,9 @@ struct Scratch {
   std::vector<float> numbers;       ///< of one box
   Quantization row;                 ///< of one box's coefficients, where each has its own
   Workspace selection;
+
+  /// Gives up the tensors of the caller.
+  void release() { binding.release(); }
 };
 
 struct ScoreFilter {

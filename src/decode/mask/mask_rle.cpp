@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/region.h"
 #include "base/text/format_error.h"
 #include "halyard/rle.h"
 
@@ -87,8 +88,7 @@ Status rle_encode(const MaskView& mask, Size size, Rle& out) {
   HALYARD_TRY(const std::uint64_t pixels, pixels_of(size));
   const Region& r = mask.region;
   const bool is_empty = r.width <= 0 || r.height <= 0;
-  if (!is_empty &&
-      (r.x < 0 || r.y < 0 || r.x > size.width - r.width || r.y > size.height - r.height)) {
+  if (!is_empty && !is_inside(r, size)) {
     return fail(Errc::invalid_argument, "mask: its region must lie in the frame",
                 "({}, {}) {}x{} in {}x{}", r.x, r.y, r.width, r.height, size.width, size.height);
   }

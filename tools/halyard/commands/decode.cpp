@@ -53,6 +53,13 @@ Result<Decoder> make_decoder(const DecodeCommand& command, std::span<const Tenso
   return Decoder::create(std::move(description), command.decode);
 }
 
+/// Whether a decoder could be made if the size of the network's input were known.
+bool lacks_input_size(DecodeCommand command, std::span<const TensorSpec> outputs) {
+  if (command.input_size) return false;
+  command.input_size = Size{640, 640};
+  return make_decoder(command, outputs).has_value();
+}
+
 /// From the network's image back to the source, as `halyard run` letterboxes it.
 Placement placement_of(Size source, Size input) {
   return {source, Region{0, 0, source.width, source.height}, Orientation{}, input,
@@ -132,7 +139,7 @@ int decode(const DecodeCommand& command) {
     outputs.push_back(*std::move(tensor));
   }
   auto decoder = make_decoder(command, specs);
-  if (!decoder && std::string_view(decoder.error().what).starts_with("input:"))
+  if (!decoder && lacks_input_size(command, specs))
     return report_usage("--input-size", decoder.error().message());
   if (!decoder)
     return report(command.config.empty() ? command.files[0] : "--config " + command.config,

@@ -169,11 +169,9 @@ std::optional<Annotator> make_annotator(const RunOptions& options, const Detecto
   const std::string sheet = "--contact-sheet " + options.contact_sheet;
   const std::string user = options.out.empty() ? sheet : "--out " + options.out;
   auto annotator = Annotator::create(std::move(drawing));
-  if (!annotator) {
-    const bool is_font = std::string_view(annotator.error().what).starts_with("font");
-    report(is_font && !options.font.empty() ? "--font" : user, annotator.error());
-    return std::nullopt;
-  }
+  if (!annotator) return report(user, annotator.error()), std::nullopt;
+  if (auto loaded = annotator->load_font(); !loaded)
+    return report(options.font.empty() ? user : "--font", loaded.error()), std::nullopt;
   if (auto opened = annotator->open_sheet(); !opened)
     return report(sheet, opened.error()), std::nullopt;
   return *std::move(annotator);

@@ -35,12 +35,17 @@ Result<Annotator> Annotator::create(Options options) {
     annotator.names_.emplace(annotator.options_.out, ".jpg");
     annotator.names_->reserve(annotator.options_.other_outputs);
   }
-  Overlay::Options drawing;
-  drawing.labels = annotator.options_.labels;
-  drawing.color_by = annotator.options_.is_tracking ? ColorBy::track : ColorBy::label;
-  drawing.font = annotator.options_.font;
-  HALYARD_TRY(annotator.overlay_, Overlay::create(std::move(drawing)));
   return annotator;
+}
+
+Status Annotator::load_font() {
+  if (!is_wanted()) return {};
+  Overlay::Options drawing;
+  drawing.labels = options_.labels;
+  drawing.color_by = options_.is_tracking ? ColorBy::track : ColorBy::label;
+  drawing.font = options_.font;
+  HALYARD_TRY(overlay_, Overlay::create(std::move(drawing)));
+  return {};
 }
 
 Status Annotator::open_sheet() {

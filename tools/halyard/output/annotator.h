@@ -32,8 +32,10 @@ class Annotator {
     bool is_tracking = false;
     double rate = 25;  ///< of a video
   };
-  /// Errors: not_found (font), permission (folder cannot be made), exists (a file is in the way).
+  /// Errors: permission (the folder cannot be made), exists (a file has its name).
   static Result<Annotator> create(Options options);
+  /// Before the first frame. Errors: not_found (the font).
+  Status load_font();
   /// Opens the sheet's file: better now than after an hour of video. Errors: as OutputFile.
   Status open_sheet();
 

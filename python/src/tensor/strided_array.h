@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between arrays of any strides.
+// Arrays of any strides that Python code hands over to be copied.
 #pragma once
 
 #include <cstddef>
@@ -29,13 +29,5 @@ class StridedArray {
   Layout layout_;
   const std::byte* data_ = nullptr;
 };
-
-/// Element i in C order of `from` to element i of `to`; dtypes and counts are equal, memory is
-/// disjoint. Transposed arrays go by blocks, so that each cache line is read once.
-void copy_in_order(const Layout& from, const std::byte* source, const Layout& to,
-                   std::byte* destination);
-/// The same where source and destination may share bytes: as if the source had been copied first.
-void copy_overlapping(const Layout& from, const std::byte* source, const Layout& to,
-                      std::byte* destination);
 
 }  // namespace halyard::python

@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// What strided_copy.h says. Axes are merged where both sides allow it; then either the innermost
-// axis is a run on both sides, or the array is transposed and goes by square blocks.
-#include "tensor/strided_copy.h"
+// Copies between arrays of any strides. Axes are merged where both sides allow it. Then either the
+// innermost axis is a run of bytes on both sides, or the array is transposed and is copied by
+// square blocks.
+#include "halyard/strided_copy.h"
 
 #include <algorithm>
-#include <array>
+#include <cstdint>
 #include <cstring>
 #include <span>
-#include <string>
 #include <vector>
 
-#include "tensor/tensor.h"
-
-namespace halyard::python {
+namespace halyard {
 namespace {
 
 // One axis of a walk over two arrays of one shape.
-struct Axis {
+struct WalkAxis {
   std::size_t extent;
   std::ptrdiff_t from;
   std::ptrdiff_t to;
 };
-using Walk = std::vector<Axis>;
+using Walk = std::vector<WalkAxis>;
 
 // Both arrays cut into axes of common extents; empty when a cut falls inside an axis.
 Walk common_axes(const Layout& a, const Layout& b) {
@@ -53,7 +51,7 @@ Walk common_axes(const Layout& a, const Layout& b) {
   std::reverse(walk.begin(), walk.end());
   // Neighbours that continue one another on both sides are one axis.
   Walk merged;
-  for (const Axis& axis : walk) {
+  for (const WalkAxis& axis : walk) {
     const auto extent = static_cast<std::ptrdiff_t>(axis.extent);
     if (!merged.empty() && merged.back().from == axis.from * extent &&
         merged.back().to == axis.to * extent) {
@@ -66,7 +64,7 @@ Walk common_axes(const Layout& a, const Layout& b) {
 }
 
 template <std::size_t size>
-void copy_line(const Axis& axis, const std::byte* from, std::byte* to) {
+void copy_line(const WalkAxis& axis, const std::byte* from, std::byte* to) {
   if (axis.from == static_cast<std::ptrdiff_t>(size) && axis.to == axis.from) {
     std::memcpy(to, from, axis.extent * size);
     return;
@@ -77,12 +75,13 @@ void copy_line(const Axis& axis, const std::byte* from, std::byte* to) {
 
 // Two axes, the inner of which strides widely on one side: by blocks of 32 x 32.
 template <std::size_t size>
-void copy_blocks(const Axis& outer, const Axis& inner, const std::byte* from, std::byte* to) {
+void copy_blocks(const WalkAxis& outer, const WalkAxis& inner, const std::byte* from,
+                 std::byte* to) {
   constexpr std::size_t block = 32;
   for (std::size_t i = 0; i < outer.extent; i += block) {
     const std::size_t rows = std::min(block, outer.extent - i);
     for (std::size_t j = 0; j < inner.extent; j += block) {
-      const Axis columns{std::min(block, inner.extent - j), inner.from, inner.to};
+      const WalkAxis columns{std::min(block, inner.extent - j), inner.from, inner.to};
       for (std::size_t k = 0; k < rows; ++k) {
         const auto row = static_cast<std::ptrdiff_t>(i + k);
         const auto column = static_cast<std::ptrdiff_t>(j);
@@ -94,7 +93,7 @@ void copy_blocks(const Axis& outer, const Axis& inner, const std::byte* from, st
 }
 
 template <std::size_t size>
-void copy_walk(std::span<const Axis> walk, const std::byte* from, std::byte* to) {
+void copy_walk(std::span<const WalkAxis> walk, const std::byte* from, std::byte* to) {
   if (walk.empty()) {
     std::memcpy(to, from, size);
   } else if (walk.size() == 1) {
@@ -109,7 +108,7 @@ void copy_walk(std::span<const Axis> walk, const std::byte* from, std::byte* to)
   }
 }
 
-void copy_sized(std::size_t size, std::span<const Axis> walk, const std::byte* from,
+void copy_sized(std::size_t size, std::span<const WalkAxis> walk, const std::byte* from,
                 std::byte* to) {
   switch (size) {
     case 1:
@@ -127,9 +126,29 @@ Layout contiguous_like(const Layout& layout) {
   return *Layout::contiguous(layout.dtype, layout.dims());
 }
 
+struct Addresses {
+  std::uintptr_t begin;
+  std::uintptr_t end;
+};
+
+Addresses addresses_of(const Layout& layout, const std::byte* data) noexcept {
+  const auto reach = reach_of(layout);
+  const auto address = reinterpret_cast<std::uintptr_t>(data);
+  if (!reach) return {0, UINTPTR_MAX};
+  return {address + static_cast<std::uintptr_t>(reach->lowest),
+          address + static_cast<std::uintptr_t>(reach->end)};
+}
+
 }  // namespace
 
-void copy_in_order(const Layout& from, const std::byte* source, const Layout& to,
+bool may_share_bytes(const Layout& a, const std::byte* data_a, const Layout& b,
+                     const std::byte* data_b) noexcept {
+  const Addresses one = addresses_of(a, data_a);
+  const Addresses other = addresses_of(b, data_b);
+  return one.begin < other.end && other.begin < one.end;
+}
+
+void copy_elements(const Layout& from, const std::byte* source, const Layout& to,
                    std::byte* destination) {
   const std::size_t count = from.element_count();
   if (count == 0) return;
@@ -147,39 +166,18 @@ void copy_in_order(const Layout& from, const std::byte* source, const Layout& to
   copy_sized(size, common_axes(contiguous_like(to), to), elements.data(), destination);
 }
 
-void copy_overlapping(const Layout& from, const std::byte* source, const Layout& to,
-                      std::byte* destination) {
+void copy_overlapping_elements(const Layout& from, const std::byte* source, const Layout& to,
+                               std::byte* destination) {
   // Bytes that are the same ones at two addresses are none of memmove's concern.
-  const bool is_one_mapping = address_range(source, from).overlaps(address_range(destination, to));
+  const bool is_one_mapping = may_share_bytes(from, source, to, destination);
   if (is_one_mapping && from.is_contiguous() && to.is_contiguous()) {
     std::memmove(destination, source, from.size_bytes());
     return;
   }
   const Layout plain = contiguous_like(from);
   std::vector<std::byte> elements(from.size_bytes());
-  copy_in_order(from, source, plain, elements.data());
-  copy_in_order(plain, elements.data(), to, destination);
+  copy_elements(from, source, plain, elements.data());
+  copy_elements(plain, elements.data(), to, destination);
 }
 
-StridedArray::StridedArray(nb::handle object, const char* argument) {
-  const bool is_array = try_tensor_object(object) == nullptr && !PyBytes_Check(object.ptr());
-  if (is_array && array_.open(object, argument, ArrayUse::read)) {
-    layout_ = array_.layout(argument);
-    data_ = array_.data();
-    return;
-  }
-  tensor_ = tensor_to_read(object, argument);
-  map_ = take(tensor_.map_unclaimed(Access::read));
-  if (!map_.planes_adjacent())
-    raise(Errc::unsupported, std::string(argument) + ": its planes lie in several places");
-  layout_ = map_.layout();
-  data_ = map_.data();
-}
-
-bool StridedArray::shares_bytes(const Tensor& tensor, const TensorMap& map) const {
-  // One kernel object may be mapped at several addresses.
-  if (!tensor_.is_empty() && aliases(tensor_, tensor)) return true;
-  return address_range(data_, layout_).overlaps(address_range(map.data(), map.layout()));
-}
-
-}  // namespace halyard::python
+}  // namespace halyard
