@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes to floats, doubles and signed bytes, in Highway. Bytes are exact in every type. Floats: a
+// Bytes to floats, doubles and signed bytes, in Highway. Bytes are exact in every type. ToFloats: a
 // product with `high` (at most 16 bits) has at most 24 bits and is exact, the one with `low` and
-// the sum are rounded once each. Signed bytes: differences lie in [-255, 255], 16 bits hold them.
+// the sum are rounded once each. ToSigned bytes: differences lie in [-255, 255], 16 bits hold them.
 #include "image/cpu/kernels/normalize.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ HWY_INLINE void rest(const std::uint8_t* in, std::size_t begin, std::size_t coun
   }
 }
 
-void Floats(const std::uint8_t* in, std::size_t count, const ByteQuotient<float>& q,
+void ToFloats(const std::uint8_t* in, std::size_t count, const ByteQuotient<float>& q,
             std::byte* out) {
   const hn::ScalableTag<float> d;
   const hn::Rebind<std::int32_t, decltype(d)> d32;
@@ -48,7 +48,7 @@ void Floats(const std::uint8_t* in, std::size_t count, const ByteQuotient<float>
   rest(in, i, count, q, out);
 }
 
-void Doubles(const std::uint8_t* in, std::size_t count, const ByteQuotient<double>& q,
+void ToDoubles(const std::uint8_t* in, std::size_t count, const ByteQuotient<double>& q,
              std::byte* out) {
   std::size_t i = 0;
 #if HWY_HAVE_FLOAT64
@@ -64,7 +64,7 @@ void Doubles(const std::uint8_t* in, std::size_t count, const ByteQuotient<doubl
   rest(in, i, count, q, out);
 }
 
-void Signed(const std::uint8_t* in, std::size_t count, int zero_point, std::byte* out) {
+void ToSigned(const std::uint8_t* in, std::size_t count, int zero_point, std::byte* out) {
   const hn::ScalableTag<std::int16_t> d;
   const hn::Rebind<std::uint8_t, decltype(d)> d8;
   const hn::Rebind<std::int8_t, decltype(d)> signed8;
@@ -86,24 +86,24 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace halyard::image {
 namespace {
-HWY_EXPORT(Floats);
-HWY_EXPORT(Doubles);
-HWY_EXPORT(Signed);
+HWY_EXPORT(ToFloats);
+HWY_EXPORT(ToDoubles);
+HWY_EXPORT(ToSigned);
 }  // namespace
 
 void bytes_to_floats(const std::uint8_t* in, std::size_t count, const ByteQuotient<float>& q,
                      std::byte* out) noexcept {
-  HWY_DYNAMIC_DISPATCH(Floats)(in, count, q, out);
+  HWY_DYNAMIC_DISPATCH(ToFloats)(in, count, q, out);
 }
 
 void bytes_to_doubles(const std::uint8_t* in, std::size_t count, const ByteQuotient<double>& q,
                       std::byte* out) noexcept {
-  HWY_DYNAMIC_DISPATCH(Doubles)(in, count, q, out);
+  HWY_DYNAMIC_DISPATCH(ToDoubles)(in, count, q, out);
 }
 
 void bytes_to_signed(const std::uint8_t* in, std::size_t count, int zero_point,
                      std::byte* out) noexcept {
-  HWY_DYNAMIC_DISPATCH(Signed)(in, count, zero_point, out);
+  HWY_DYNAMIC_DISPATCH(ToSigned)(in, count, zero_point, out);
 }
 
 }  // namespace halyard::image
