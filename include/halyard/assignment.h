@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Assignment: which row goes with which column, exactly. Knows nothing of boxes.
+// Assignment: pairs rows with columns at least total cost, exactly. Does not depend on boxes.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,8 @@ struct AssignmentPair {
 ///
 /// Deterministic: the order of the pairs does not matter. Keeps its memory: a call that needs no
 /// more than an earlier one allocates nothing. One object serves one thread at a time.
-/// Errors of both calls: invalid_argument (an index outside, a cost that is not finite, a pair that
-/// is listed twice).
+/// Errors of both calls: invalid_argument (an index out of range, a cost that is not finite, a pair
+/// that is listed twice).
 class Assignment {
  public:
   static constexpr std::int32_t unassigned = -1;
@@ -37,13 +37,13 @@ class Assignment {
   Assignment& operator=(Assignment&&) noexcept;
   ~Assignment();
 
-  /// As many pairs as can be, and of all such choices one of least total cost. Returns the column
-  /// of each row, or `unassigned`; valid until the next call.
+  /// Chooses as many pairs as possible, and among such choices one of least total cost. Returns the
+  /// column of each row, or `unassigned`; valid until the next call.
   Result<std::span<const std::int32_t>> max_pairs(std::span<const AssignmentPair> pairs,
                                                   std::size_t rows, std::size_t columns);
 
-  /// Least total cost, where a row that stays alone costs `alone` (finite). A pair whose cost is
-  /// not below `alone` is never chosen.
+  /// Chooses the pairs of least total cost, where each unassigned row costs `alone` (finite). A
+  /// pair whose cost is not below `alone` is never chosen. The return value is as in max_pairs().
   Result<std::span<const std::int32_t>> cheapest(std::span<const AssignmentPair> pairs,
                                                  std::size_t rows, std::size_t columns,
                                                  double alone);

@@ -22,8 +22,8 @@
 HALYARD_EXPORTS_BEGIN
 namespace halyard {
 
-/// What a party may say. The value is the identity on the wire; bit 15: a reader that does not know
-/// the key must refuse. Name, type, unit, rule and default of each: key_info().
+/// What a party may set. The value identifies the key in blobs; if bit 15 is set, a reader that
+/// does not know the key must refuse the blob. key_info() gives name, type, unit, rule and default.
 enum class Key : std::uint16_t {
   // The memory.
   kind = 0x8101,
@@ -91,46 +91,47 @@ enum class Key : std::uint16_t {
   pyramid_scale = 0x8405,
 };
 
-/// How the values of several parties become one. All of them give the same whatever the order and
-/// the grouping, and however often a value is repeated.
+/// How the values of several parties are merged into one. For every rule the result depends neither
+/// on order nor on grouping, nor on how often a value is repeated.
 enum class MergeRule : std::uint8_t {
-  equal,      ///< all the same
+  equal,      ///< all must be the same
   max,        ///< the largest
   min,        ///< the smallest
   multiple,   ///< the least common multiple, at most 2^31
-  any,        ///< true when one says so
-  intersect,  ///< what all allow; not nothing
-  unite,      ///< what one asks for
-  range,      ///< what all ranges hold; not nothing
-  sum,        ///< each party's largest, added up
-  order,      ///< the strongest; a strict one allows no stronger
-  pad,        ///< the strongest rule for padding; two different values cannot be
-  per_party,  ///< each party has its own; the strongest holds for the buffer
-  hull,       ///< from the smallest to the largest; the extent's range must hold it
+  any,        ///< true if any party sets true
+  intersect,  ///< the members that all allow; must not be empty
+  unite,      ///< the members that any party asks for
+  range,      ///< intersection of all ranges; must not be empty
+  sum,        ///< sum over parties of each party's largest value
+  order,      ///< the strongest value; a strict value allows no stronger one
+  pad,        ///< the strongest rule for padding; two different values are a conflict
+  per_party,  ///< each party keeps its own value; the strongest holds for the buffer
+  hull,       ///< from the smallest to the largest value; the extent's range must contain it
 };
 std::string_view to_string(MergeRule rule) noexcept;
 
-/// What a buffer holds. Arrays and pyramids are alone in theirs; raw joins everything.
+/// What a buffer holds. An array or a pyramid shares its buffer with no other kind; raw combines
+/// with every kind.
 enum class BufferKind : std::uint8_t { raw = 1, image = 2, tensor = 4, array = 8, pyramid = 16 };
 
 /// How the CPU's accesses are kept coherent with the devices', weakest first.
 enum class CpuPolicy : std::uint8_t { automatic, unmapped, uncached, cached };
 
-/// How an engine sees what the CPU wrote.
+/// How CPU writes become visible to an engine.
 enum class Coherency : std::uint8_t { hardware = 1, cpu_sync = 2, uncached = 4, no_cpu = 8 };
 
-/// Kinds of memory that a buffer may come from; the order is that of preference where only CPUs use
-/// it.
+/// Kinds of memory that a buffer may come from, in order of preference for buffers that only CPUs
+/// use.
 enum class Heap : std::uint8_t {
-  heap = 0,              ///< of this process
+  heap = 0,              ///< memory of this process
   memfd = 1,             ///< sealed shared memory
   udmabuf = 2,           ///< a DMA-BUF over a memfd
-  dmabuf_system = 3,     ///< /dev/dma_heap/system: pages anywhere
+  dmabuf_system = 3,     ///< /dev/dma_heap/system: pages at any physical address
   dmabuf_cma = 4,        ///< a contiguous heap, below 4 GiB
-  dmabuf_uncached = 5,   ///< a vendor's heap that the CPU does not cache
+  dmabuf_uncached = 5,   ///< a vendor's heap with memory that the CPU does not cache
   v4l2_mmap = 6,         ///< a capture driver's own buffers
   pbo = 7,               ///< an OpenGL pixel buffer
-  dmabuf_protected = 8,  ///< a vendor\'s heap for content that no CPU may see
+  dmabuf_protected = 8,  ///< a vendor's heap for content that no CPU may read
 };
 inline constexpr std::size_t heap_count = 9;
 std::string_view to_string(Heap heap) noexcept;
@@ -139,17 +140,17 @@ constexpr std::uint64_t bit(Heap heap) noexcept {
   return std::uint64_t{1} << static_cast<unsigned>(heap);
 }
 
-/// What may be done with the bytes.
+/// What a party may do with the bytes.
 enum class Permission : std::uint8_t { read = 0, read_write = 1 };
 
 /// How an engine holds the memory while it uses it.
 enum class Attach : std::uint8_t {
-  cpu = 1,           ///< not at all: it goes through the CPU
-  dma = 2,           ///< as the kernel's DMA-BUF attachment
-  address_only = 4,  ///< it asks for the address and lets go
+  cpu = 1,           ///< not at all: it reads and writes through the CPU
+  dma = 2,           ///< by a DMA-BUF attachment of the kernel
+  address_only = 4,  ///< it reads the address and detaches
 };
 
-/// What bytes between rows and behind channels must hold.
+/// What the padding bytes after each row and after the channels of each pixel must hold.
 enum class PadFill : std::uint8_t { anything, not_nan, zero, value };
 
 enum class Scan : std::uint8_t { progressive, interlaced };
@@ -157,13 +158,13 @@ enum class Scan : std::uint8_t { progressive, interlaced };
 /// Order of a tensor's axes in memory. `nc_hwx`: channels in blocks of x, x innermost.
 enum class AxisOrder : std::uint8_t { nchw, nhwc, nc_hwx };
 
-/// One arrangement that a party accepts: of a tensor (order and x), of an image (format and
-/// modifier), or whatever the others choose.
+/// One layout that a party accepts: of a tensor (order and x), of an image (format and modifier),
+/// or any that the others choose.
 struct LayoutTag {
   enum class Family : std::uint8_t { wildcard, tensor, image };
   Family family = Family::wildcard;
   AxisOrder order = AxisOrder::nchw;
-  std::uint32_t x = 1;  ///< 1..1024, of nc_hwx alone
+  std::uint32_t x = 1;  ///< 1..1024, only for nc_hwx
   PixelFormat format = PixelFormat::rgb;
   std::uint64_t modifier = drm_modifier_linear;
 
@@ -180,18 +181,18 @@ struct LayoutTag {
 };
 /// "NCHW", "NCxHWx32", "nv12", "nv12@0x0100000000000001", "*".
 std::string to_string(const LayoutTag& tag);
-/// The reverse; letter case is ignored. Errors: invalid_argument (no such layout).
+/// The inverse; letter case is ignored. Errors: invalid_argument (no such layout).
 Result<LayoutTag> layout_tag_from_string(std::string_view text);
 
-/// What sort of number a key has.
+/// Type of a key's value.
 enum class ValueType : std::uint8_t {
   flag,
-  number,    ///< of the key's unit
-  range,     ///< from low to high, both allowed; one number is a range too
+  number,    ///< in the key's unit
+  range,     ///< from low to high, both included; one number is a range too
   fraction,  ///< a double's bits
   choice,    ///< one of an enumeration
   set,       ///< bits of an enumeration
-  layout,    ///< alternatives: see AttributeList::accept()
+  layout,    ///< alternatives, see AttributeList::accept()
 };
 
 /// One row of the table of keys.
@@ -200,20 +201,20 @@ struct KeyInfo {
   std::string_view name;  ///< "t.row_align"
   ValueType type;
   MergeRule rule;
-  std::uint8_t count;         ///< values of the key: axes, planes; 1 for most
+  std::uint8_t count;         ///< count of values, one for each axis or plane; 1 for most keys
   std::string_view unit;      ///< "B", "px", "buffers"; empty: none
-  std::string_view set_by;    ///< who usually says it: "A" applications, "E" engines, "A,E"
-  std::string_view fallback;  ///< what holds when nobody says it
-  std::string_view text;      ///< one line for people
+  std::string_view set_by;    ///< who usually sets it: "A" applications, "E" engines, "A,E"
+  std::string_view fallback;  ///< the default, in words
+  std::string_view text;      ///< one line of description
 };
 std::span<const KeyInfo> key_infos() noexcept;
-/// Null for a number that is no key.
+/// Null if there is no such key.
 const KeyInfo* key_info(Key key) noexcept;
 const KeyInfo* key_info(std::string_view name) noexcept;
 std::string_view to_string(Key key) noexcept;
 
-/// A value of a key, as numbers: the one of it, or the ends of a range. `high` of Key::policy: 1
-/// for strict. Of Key::pad_fill: the byte value.
+/// A value of a key as numbers: one number in `low`, or both ends of a range. For Key::policy,
+/// `high` 1 means strict. For Key::pad_fill, `high` is the byte value.
 struct AttributeValue {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
@@ -222,23 +223,23 @@ struct AttributeValue {
 /// "64 B", "u8", "{memfd, dmabuf.cma}", "1..1280 px".
 std::string to_string(Key key, AttributeValue value);
 
-/// One thing that a party said.
+/// One value that a party set.
 struct Attribute {
   Key key;
-  std::uint8_t index = 0;  ///< which axis (0 is the innermost, W) or plane; 0 for most keys
+  std::uint8_t index = 0;  ///< axis (0 is the innermost, W) or plane; 0 for most keys
   AttributeValue value;
-  std::string source;  ///< where it was said: "camera.cpp:42", "TRY_FMT answer"; may be empty
+  std::string source;  ///< where it was set: "camera.cpp:42", "TRY_FMT answer"; may be empty
 };
 
-/// One arrangement that a party accepts, with what holds for it alone.
+/// One layout that a party accepts, with the attributes that hold only for this layout.
 struct Alternative {
   LayoutTag tag;
-  std::uint32_t cost = 0;  ///< what it costs this party; the least sum wins
+  std::uint32_t cost = 0;  ///< the party's cost; the layout with the least sum over parties wins
   std::vector<Attribute> attributes;
 };
 
-/// A line of source text; here() as a default argument is the caller's. (std::source_location is
-/// not there with every compiler that builds this.)
+/// A line of source text; here() as a default argument gives the caller's line. (Not every
+/// supported compiler has std::source_location.)
 struct CodeLine {
   const char* file = "";
   std::uint32_t line = 0;
@@ -248,32 +249,34 @@ struct CodeLine {
   }
 };
 
-/// What one party needs. Each key is set once; reconcile() takes it as it is then. A party may have
-/// several lists. A value: copies are independent; thread-bound.
+/// What one party needs. Each key is set at most once; reconcile() reads the list as it is at the
+/// call. A party may have several lists. A value type: copies are independent. Thread-bound.
 class AttributeList {
  public:
   /// `party`: its name in reports, 1..255 bytes of UTF-8 without control characters; checked by
   /// reconcile().
   explicit AttributeList(std::string party);
   const std::string& party() const noexcept { return party_; }
-  /// Where the values come from, beside the source of each: the engine's name; may be empty.
+  /// Name of the engine that the values come from; may be empty.
   const std::string& engine() const noexcept { return engine_; }
   void set_engine(std::string engine) { engine_ = std::move(engine); }
-  /// The process that the party lives in, 0: not told. Shown in reports.
+  /// Process id of the party, 0: unknown. Shown in reports.
   std::uint32_t process() const noexcept { return process_; }
   void set_process(std::uint32_t process) noexcept { process_ = process; }
-  /// A party that may be left out when it stands in the way (ReconcileOptions::allow_drop), the
-  /// lowest priority first. None: the party is needed.
+  /// Priority of an optional party. Such a party may be left out when it causes a conflict
+  /// (ReconcileOptions::allow_drop), the lowest priority first. None: the party is required.
   std::optional<int> optional_priority() const noexcept { return optional_priority_; }
   void set_optional(int priority = 0) noexcept { optional_priority_ = priority; }
 
-  /// All setters: errors: exists (this list has the key), invalid_argument (not the key's type, out
-  /// of its range). The text names party, key and both values.
+  /// Errors of all setters: exists (the list already has the key), invalid_argument (not the key's
+  /// type, out of its range). The message names the party, the key, and the value and limit, or
+  /// both values.
   Status set(Key key, std::uint64_t number, CodeLine where = CodeLine::here());
   Status set(Key key, AttributeValue value, std::size_t index, std::string source);
   Status set_dtype(DType dtype, CodeLine where = CodeLine::here());
-  /// Outermost axis first; of four axes N, C, H, W, whatever their order in memory. 1..8 axes, each
-  /// 1..2^32-1; fewer than four are the last ones, more than four begin with batch axes.
+  /// `shape` has the outermost axis first; four axes are N, C, H, W, whatever their order in
+  /// memory. 1..8 axes, each 1..2^32-1. Fewer than four axes are the last of these; more than four
+  /// begin with batch axes.
   Status set_shape(std::span<const std::size_t> shape, CodeLine where = CodeLine::here());
   Status set_shape(std::initializer_list<std::size_t> shape, CodeLine where = CodeLine::here()) {
     return set_shape(std::span<const std::size_t>(shape.begin(), shape.size()), where);
@@ -282,20 +285,23 @@ class AttributeList {
   Status set_heaps(std::initializer_list<Heap> heaps, CodeLine where = CodeLine::here());
   Status set_policy(CpuPolicy policy, bool strict = false, CodeLine where = CodeLine::here());
   Status set_cpu(CpuAccess access, CodeLine where = CodeLine::here());
-  /// By the key's name and a JSON text, as in a file of parties: "t.row_align" and "64",
+  /// Sets a key by its name and a JSON text, as in a file of parties: "t.row_align" and "64",
   /// "t.shape" and "[1, 3, 480, 640]", "g.heaps" and "[\"memfd\"]". Errors: also not_found (no such
-  /// key), malformed (no JSON).
+  /// key), malformed (not JSON).
   Status set_text(std::string_view key, std::string_view json, std::string source = {});
 
-  /// Adds an arrangement that the party accepts, at most 64. A list without one of a family accepts
-  /// all of it. Errors: exists (the same tag), exhausted.
+  /// Adds a layout that the party accepts, at most 64. A list that names no layout of a family
+  /// (tensor, image) accepts the whole family. Errors: exists (the same tag), exhausted (more than
+  /// 64).
   Status accept(LayoutTag tag, std::uint32_t cost = 0);
-  /// The same, with attributes that hold for it alone: a list without a party, made for this.
+  /// The same with attributes that hold only for this layout. Of `attributes` only the values
+  /// count, not the party; it must have no alternatives. Errors: also invalid_argument (it has
+  /// some).
   Status accept(LayoutTag tag, std::uint32_t cost, const AttributeList& attributes);
 
   std::span<const Attribute> attributes() const noexcept { return attributes_; }
   std::span<const Alternative> alternatives() const noexcept { return alternatives_; }
-  /// What was said of a key; none: nothing.
+  /// Value of a key; none: it is not set.
   std::optional<AttributeValue> get(Key key, std::size_t index = 0) const noexcept;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffer: a run of bytes of some kind of memory; Map: access to it from the CPU.
+// Buffer: contiguous bytes in one kind of memory; Map: access to them from the CPU.
 #pragma once
 
 #include <atomic>
@@ -24,11 +24,12 @@ HALYARD_EXPORTS_BEGIN
 namespace halyard {
 
 /// Kind of memory. `automatic` tries dma, then shm, then mem (HALYARD_TENSOR_FORCE_MEM: mem only);
-/// the others never fall back.
+/// the other kinds never fall back.
 enum class Memory : std::uint8_t { mem = 0, dma = 1, shm = 2, pbo = 3, automatic = 255 };
 std::string_view to_string(Memory memory) noexcept;
 
-/// What a map is for. Coherency work on device memory depends on it, so ask for what you need.
+/// What a map is used for. It decides the cache maintenance on device memory, so request only what
+/// is needed.
 enum class Access : std::uint8_t { read = 1, write = 2, read_write = 3 };
 constexpr bool can_read(Access a) noexcept {
   return (static_cast<unsigned>(a) & 1U) != 0;
@@ -37,30 +38,30 @@ constexpr bool can_write(Access a) noexcept {
   return (static_cast<unsigned>(a) & 2U) != 0;
 }
 
-/// What the CPU is expected to do with a buffer, told when it is made. A map beyond it is served
-/// all the same, logged once per buffer and counted: see unplanned_cpu_accesses().
+/// What the CPU is expected to do with a buffer, declared when the buffer is created. A map beyond
+/// it still succeeds. It is logged once per buffer and counted: see unplanned_cpu_accesses().
 enum class CpuAccess : std::uint8_t { none = 0, read = 1, write = 2, read_write = 3 };
 std::string_view to_string(CpuAccess access) noexcept;
-/// Maps of this process that went beyond what was declared. Thread-safe.
+/// Number of maps in this process that went beyond the declared CpuAccess. Thread-safe.
 std::uint64_t unplanned_cpu_accesses() noexcept;
 
-/// Bytes of a buffer as rows: `rows` runs of `row_bytes`, `stride_bytes` apart.
+/// Bytes of a buffer as rows: `rows` rows of `row_bytes`, which begin `stride_bytes` apart.
 struct ByteRegion {
   std::size_t offset_bytes = 0;
   std::size_t row_bytes = 0;
   std::size_t rows = 1;
   std::size_t stride_bytes = 0;
 };
-/// Whether two regions of one buffer share a byte. Exact for regions of one stride, and when one of
-/// them has no gaps; else true when their outer bounds meet.
+/// Whether two regions of one buffer share a byte. Exact if both have the same stride or one of
+/// them has no gaps; otherwise true if their outer bounds overlap.
 bool overlaps(const ByteRegion& a, const ByteRegion& b) noexcept;
 
 class Buffer;
 struct WriteClaim;
 
 /// CPU access to a whole buffer from map() until destruction; keeps the buffer alive. Move-only.
-/// Any number of maps may exist at once, for reading on any thread, for writing one region on one
-/// thread only; ordering reads against writes is the caller's business.
+/// Any number of maps may exist at once: for reading on any thread, for writing one region on one
+/// thread only. The caller must order reads against writes.
 class Map {
  public:
   /// Maps nothing.
@@ -104,15 +105,16 @@ class Map {
   Access access_ = Access::read;
 };
 
-/// State that another layer hangs on a buffer (an EGLImage, a CUDA registration); dies with it.
+/// State that another layer attaches to a buffer (an EGLImage, a CUDA registration); destroyed with
+/// the buffer.
 class Attachment {
  public:
   virtual ~Attachment() = default;
 };
 
-/// A run of bytes. Created by allocate(), wrap_memory() and Importer, and by layers that bring a
-/// memory kind of their own: they derive and implement the two hooks. Thread-safe, the content
-/// aside.
+/// Contiguous bytes. Created by allocate(), wrap_memory() and Importer. A layer with its own kind
+/// of memory derives from Buffer and implements begin_access() and end_access(). Thread-safe,
+/// except for the content.
 class Buffer : public std::enable_shared_from_this<Buffer> {
  public:
   virtual ~Buffer();
@@ -121,60 +123,64 @@ class Buffer : public std::enable_shared_from_this<Buffer> {
 
   std::size_t size_bytes() const noexcept { return size_bytes_; }
   Memory memory() const noexcept { return memory_; }
-  /// Unique in this process and never used again; the key for caches.
+  /// Unique in this process and never reused; a key for caches.
   std::uint64_t id() const noexcept { return id_; }
-  /// Borrowed descriptor of the memory, -1 when it has none (heap, foreign).
+  /// Borrowed descriptor of the memory, -1 if it has none (heap memory, a caller's memory).
   virtual int fd() const noexcept { return -1; }
-  /// A descriptor of the caller's own. Errors: unsupported (this memory has none), os.
+  /// Duplicates the descriptor; the caller owns the result. Errors: unsupported (this memory has
+  /// none), os.
   Result<Fd> clone_fd() const;
-  /// The kernel object behind fd(); none without a descriptor. Equal for all buffers over it.
+  /// The kernel object behind fd(); none without a descriptor. Equal for all buffers over the same
+  /// object.
   std::optional<FdIdentity> identity() const noexcept;
-  /// False when the content must not be written (a published slot, const foreign memory).
+  /// False if the content must not be written (a published slot, const memory of a caller).
   bool is_writable() const noexcept { return writable_.load(std::memory_order_relaxed); }
 
-  /// The latest failure to hand the bytes of an ended map over to devices, which a map's destructor
-  /// can only log: what devices see is not certain any more. None: no map has failed so.
+  /// The latest failure to make the bytes of an ended map visible to devices. A map's destructor
+  /// can only log it. After such a failure devices may see old bytes. Success: no map has failed
+  /// this way.
   virtual Status sync_error() const { return {}; }
-  /// How many maps have failed so.
+  /// Number of maps that have failed this way.
   virtual std::uint64_t sync_failures() const noexcept { return 0; }
 
   CpuAccess cpu_access() const noexcept { return cpu_access_; }
   void set_cpu_access(CpuAccess access) noexcept { cpu_access_ = access; }
 
-  /// Maps all bytes; to write is to claim them all. Errors: permission (write access to a read-only
-  /// buffer), busy (another thread's map writes there), and what the kind of memory reports.
+  /// Maps all bytes; a map for writing claims all of them. Errors: permission (write access to a
+  /// read-only buffer), busy (another thread's map writes there), and those of the kind of memory.
   Result<Map> map(Access access) { return map(access, {}); }
-  /// The same, claiming only `regions` (at most 4; none means all) when the access writes.
+  /// The same, but a map for writing claims only `regions` (at most 4; empty: all bytes).
   Result<Map> map(Access access, std::span<const ByteRegion> regions);
-  /// The same without a claim: for writers that order themselves by other means.
+  /// The same without a claim: for writers that are ordered by other means.
   Result<Map> map_unclaimed(Access access);
 
-  /// The attachment of `owner` (any address that is unique to it), null when there is none.
+  /// The attachment of `owner` (any address that is unique to the owner), null if there is none.
   Attachment* attachment(const void* owner) const;
-  /// Hangs `value` on the buffer, replacing the owner's earlier one.
+  /// Attaches `value` to the buffer and destroys the owner's earlier attachment.
   void attach(const void* owner, std::unique_ptr<Attachment> value);
   void detach(const void* owner);
 
  protected:
   Buffer(std::size_t size_bytes, Memory memory, bool writable = true) noexcept;
-  /// Where the bytes lie in this process, said by kinds that know it before or from the first map
-  /// on; aliases() finds two buffers over the same bytes by it. Thread-safe.
+  /// Sets the address of the bytes in this process. Derived classes call it when they know the
+  /// address, at the latest at the first map; aliases() uses it to find two buffers over the same
+  /// bytes. Thread-safe.
   void set_address(const std::byte* address) noexcept {
     address_.store(address, std::memory_order_relaxed);
   }
-  /// From now on no map may write; maps that write already go on.
+  /// Refuses later maps for writing; existing maps for writing stay valid.
   void make_read_only() noexcept { writable_.store(false, std::memory_order_relaxed); }
-  /// For destructors of kinds whose memory must outlive what hangs on it: call it first.
+  /// Destroys all attachments. A derived destructor calls it first if its memory must outlive them.
   void release_attachments() noexcept;
 
  private:
   friend class Map;
   friend class Tensor;
-  /// All bytes, ready for `access`; every success is paired with one end_access().
+  /// Returns all bytes, ready for `access`; every success is paired with one end_access().
   virtual Result<std::span<std::byte>> begin_access(Access access) = 0;
   virtual void end_access(Access access) noexcept = 0;
 
-  /// map() for somebody who holds `self` already, which is cheaper than shared_from_this().
+  /// map() for a caller that already holds `self`; cheaper than shared_from_this().
   static Result<Map> map_shared(std::shared_ptr<Buffer> self, Access access,
                                 std::span<const ByteRegion> regions, bool claimed);
   Result<WriteClaim*> claim(std::span<const ByteRegion> regions);
@@ -188,7 +194,7 @@ class Buffer : public std::enable_shared_from_this<Buffer> {
   std::atomic<const std::byte*> address_{nullptr};
   std::atomic<CpuAccess> cpu_access_{CpuAccess::read_write};
   std::atomic<bool> unplanned_noted_{false};
-  // The kernel object, once it was asked for: the descriptor stays the same.
+  // Cached result of identity(); the descriptor never changes.
   mutable std::atomic<bool> identified_{false};
   mutable std::atomic<std::uint64_t> device_{0};
   mutable std::atomic<std::uint64_t> inode_{0};
@@ -196,60 +202,66 @@ class Buffer : public std::enable_shared_from_this<Buffer> {
   std::unique_ptr<WriteClaim> claims_;
   mutable ForkMutex attachments_mutex_;
   struct Attached;
-  Attached* attached_ = nullptr;  ///< a list; whole after each store, for fork()
+  Attached* attached_ = nullptr;  ///< a linked list; consistent after each store, because fork()
+                                  ///< may copy it at any time
 };
 
 /// Allocates zero-filled memory, aligned to 64 bytes. `size_bytes` 0 is legal for mem only.
-/// Errors: invalid_argument (size 0), no_memory, unsupported (this kind is not served here),
+/// Errors: invalid_argument (size 0), no_memory, unsupported (this kind is not available here),
 /// permission (naming the device node and the group that may use it), os.
 Result<std::shared_ptr<Buffer>> allocate(std::size_t size_bytes, Memory memory);
 
-/// What allocate() may be told beside the kind.
+/// Options of allocate().
 struct AllocateOptions {
   Memory memory = Memory::automatic;
   CpuAccess cpu_access = CpuAccess::read_write;
-  /// Shown by the kernel's lists of buffers (DMA-BUF, memfd); cut to 31 bytes. Not an identity.
+  /// Name in the kernel's lists of buffers (DMA-BUF, memfd), truncated to 31 bytes. Need not be
+  /// unique.
   std::string label;
   /// Names under /dev/dma_heap, or "udmabuf", tried in order. Empty: HALYARD_TENSOR_DMA_HEAP, else
   /// contiguous heaps first, then system, then udmabuf.
   std::vector<std::string> dma_heaps;
-  /// What the first byte's address is a multiple of, beside 64: up to 2^30 for mem; what divides a
-  /// page for the others. Errors: invalid_argument, unsupported.
+  /// Alignment of the first byte, in addition to 64: up to 2^30 for mem; a divisor of the page size
+  /// for the other kinds. Errors: invalid_argument, unsupported.
   std::size_t align_bytes = 64;
-  /// dma: the buffer must stay attached to a device of DRM, so that synchronising reaches the
-  /// caches also where no engine attaches it. Errors: unsupported (no render node takes it).
+  /// dma: the buffer must stay attached to a DRM device, so that synchronisation also flushes the
+  /// CPU caches when no engine attaches the buffer. Errors: unsupported (another kind of memory; no
+  /// render node accepts it).
   bool attached = false;
-  /// shm: this process alone may write, through maps of this Buffer; whoever else gets the
-  /// descriptor may only read, whatever it tries. Not for udmabuf. Errors: unsupported (mem, dma; a
+  /// shm: only this process can write, through maps of this Buffer; the kernel refuses writes by
+  /// any other process that gets the descriptor. Not for udmabuf. Errors: unsupported (mem, dma; a
   /// kernel before Linux 5.1).
   bool sole_writer = false;
 };
 Result<std::shared_ptr<Buffer>> allocate(std::size_t size_bytes, const AllocateOptions& options);
 
-/// Wraps a caller's memory without a copy; `release` runs once when the last user is gone, on that
-/// user's thread. Without one the caller keeps the memory alive until every Buffer, Tensor and map
-/// of it is gone. Reports Memory::mem. Errors: invalid_argument (null data with a size, a size
-/// beyond the address space); the caller keeps the memory then, and `release` does not run.
+/// Wraps a caller's memory without a copy. `release` runs once, when the last user is destroyed, on
+/// that user's thread. Without `release` the caller keeps the memory alive until every Buffer,
+/// Tensor and map over it is destroyed. memory() is Memory::mem. Errors: invalid_argument (null
+/// data with a size, a size beyond the address space); then the caller keeps the memory, and
+/// `release` does not run.
 Result<std::shared_ptr<Buffer>> wrap_memory(void* data, std::size_t size_bytes,
                                             std::function<void()> release = {});
 /// The same, read-only.
 Result<std::shared_ptr<Buffer>> wrap_memory(const void* data, std::size_t size_bytes,
                                             std::function<void()> release = {});
-/// The same for a span of plain values; of const ones read-only: `wrap_memory(std::span(pixels))`.
+/// The same for a span of plain values, read-only if they are const:
+/// `wrap_memory(std::span(pixels))`.
 template <class T, std::size_t N>
 Result<std::shared_ptr<Buffer>> wrap_memory(std::span<T, N> data,
                                             std::function<void()> release = {}) {
   static_assert(std::is_trivially_copyable_v<T>, "bytes of a Buffer are plain values");
   return wrap_memory(data.data(), data.size_bytes(), std::move(release));
 }
-/// The same for memory inside an object (a vector, a cv::Mat) that is kept alive as long.
+/// The same for memory inside an object (a vector, a cv::Mat). `owner` is kept alive as long as the
+/// memory is used.
 template <class T>
 Result<std::shared_ptr<Buffer>> wrap_object(std::span<T> data, std::shared_ptr<const void> owner) {
   return wrap_memory(data.data(), data.size_bytes(), [owner = std::move(owner)] {});
 }
 
-/// Whether allocate() can serve this kind here; the failure tells why not. Probed once, cached.
-/// Thread-safe.
+/// Whether allocate() can serve this kind here; the error gives the reason. Probed once, then
+/// cached. Thread-safe.
 Status memory_available(Memory memory);
 
 }  // namespace halyard

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the numbers of an image mean as colours: four independent, optional axes.
+// Colorimetry: what colours the numbers of an image stand for, as four independent, optional axes.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ enum class ColorTransfer : std::uint8_t {
 enum class ColorEncoding : std::uint8_t { unknown = 0, bt601 = 1, bt709 = 2, bt2020 = 3 };
 enum class ColorRange : std::uint8_t { unknown = 0, full = 1, limited = 2 };
 
-/// An image's colorimetry; every axis may be unknown. Only encoding and range enter pixel
+/// An image's colorimetry; every axis may be unknown. Only encoding and range affect pixel
 /// arithmetic. A JPEG is {srgb, srgb, bt601, full}.
 struct Colorimetry {
   ColorSpace space = ColorSpace::unknown;
@@ -44,7 +44,8 @@ struct Colorimetry {
 };
 
 /// Fills unknown axes for an image of this height: from 720 rows (or 0: unknown height) BT.709
-/// space and matrix, below SMPTE 170M and BT.601; transfer BT.709; range limited.
+/// space and encoding, below 720 rows SMPTE 170M space and BT.601 encoding; transfer BT.709; range
+/// limited.
 Colorimetry resolve(Colorimetry colorimetry, std::size_t height) noexcept;
 
 /// Luma weights of an encoding (ITU-R BT.601, BT.709, BT.2020); kg = 1 - kr - kb.
@@ -55,8 +56,8 @@ struct LumaWeights {
 LumaWeights luma_weights(ColorEncoding encoding) noexcept;
 
 /// Y'CbCr -> R'G'B' for 8-bit codes, resolved axes only:
-/// l = y_scale * (Y - y_offset), not below 0; R = l + rv (V - 128); G = l - gu (U - 128) - gv (V -
-/// 128); B = l + bu (U - 128).
+/// l = max(0, y_scale * (Y - y_offset)); R = l + rv (V - 128); G = l - gu (U - 128) - gv (V - 128);
+/// B = l + bu (U - 128).
 struct YuvToRgb {
   double y_offset;
   double y_scale;
@@ -64,7 +65,7 @@ struct YuvToRgb {
 };
 YuvToRgb yuv_to_rgb(ColorEncoding encoding, ColorRange range) noexcept;
 
-/// R'G'B' -> Y'CbCr for 8-bit codes: Y = y_offset + y_swing (kr R + kg G + kb B) / 255 and
+/// R'G'B' -> Y'CbCr for 8-bit codes: Y = y_offset + y_scale (kr R + kg G + kb B) and
 /// U = 128 + u_scale (B - L), V = 128 + v_scale (R - L), with L the unscaled luma.
 struct RgbToYuv {
   double y_offset;

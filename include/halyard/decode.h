@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decode: from a network's output tensors to detections in the network's input pixels.
+// Decode: converts a network's output tensors into detections in pixels of the network's input.
 #pragma once
 
 #include <cstddef>
@@ -22,88 +22,93 @@
 HALYARD_EXPORTS_BEGIN
 namespace halyard {
 
-/// The same for every head. Ranges are checked by Decoder::create. What the fields of selection
-/// mean stands in selection.h.
+/// Options of every head. Decoder::create() checks the ranges. The fields of selection (NMS) are
+/// documented in selection.h.
 struct DecodeOptions {
-  float score_threshold = 0.25F;  ///< [0, 1]; a candidate stays when score >= threshold
-  float iou_threshold = 0.45F;    ///< [0, 1]; a box is suppressed when its overlap is > threshold
-  /// unset: the description's, and class_aware where it has none (or "auto")
+  float score_threshold = 0.25F;  ///< [0, 1]; a candidate passes if score >= threshold
+  float iou_threshold = 0.45F;    ///< [0, 1]; a box is suppressed if its overlap is > threshold
+  /// Unset: the description's, or class_aware if it has none (or "auto").
   std::optional<Nms> nms = {};
-  std::size_t pre_nms_top_k = 30000;  ///< best candidates that enter suppression; 0: all. Of equal
-                                      ///< scores the earlier anchors. Nms::none: does not apply
-  std::size_t max_detections = 300;   ///< most detections given; 0: all
-  /// Empty, or one for each class, each in [0, 1], in place of score_threshold. An anchor is first
-  /// given its best class, then held against that one's threshold.
+  std::size_t pre_nms_top_k = 30000;  ///< max candidates that enter suppression, best first; 0: no
+                                      ///< limit. Of equal scores the earlier anchors. Ignored for
+                                      ///< Nms::none
+  std::size_t max_detections = 300;   ///< max detections returned; 0: no limit
+  /// Empty, or one threshold for each class, each in [0, 1], which replace score_threshold. The
+  /// best class of an anchor is chosen first; its score is then compared with the threshold of that
+  /// class.
   std::vector<float> class_thresholds = {};
   Suppression suppression = Suppression::greedy;
   Overlap overlap = Overlap::iou;
-  float soft_sigma = 0.5F;    ///< > 0; of Suppression::soft_gaussian
-  float soft_floor = 0.001F;  ///< [0, 1]; of the soft ones: below, a box goes
-  /// Every class of an anchor that reaches its threshold is a candidate, not the best one alone.
-  /// Nms::class_agnostic becomes class_aware: one class would take the others of its own box.
+  float soft_sigma = 0.5F;    ///< > 0; for Suppression::soft_gaussian
+  float soft_floor = 0.001F;  ///< [0, 1]; soft-NMS: boxes whose decayed score is below are removed
+  /// Every class of an anchor that reaches its threshold is a candidate, not only the best one.
+  /// Nms::class_agnostic becomes class_aware; otherwise one class would suppress the other classes
+  /// of the same box.
   bool multi_label = false;
-  std::size_t top_classes = 5;  ///< of heads that classify: most classes given; 0: all
+  std::size_t top_classes = 5;  ///< classification heads: max classes returned; 0: no limit
 
-  /// What Ultralytics predicts with: score > 0.25, IoU > 0.7 within a class, 300 at most. A score
-  /// of exactly the threshold does not pass there: score_threshold is the next float.
+  /// Options of Ultralytics' prediction: score > 0.25, IoU > 0.7 within a class, at most 300. There
+  /// a score equal to the threshold does not pass, so score_threshold is the next float.
   static DecodeOptions ultralytics();
-  /// What it validates with: as above, score > 0.001, and every class of an anchor.
+  /// Options of Ultralytics' validation: as above, but score > 0.001, and every class of an anchor.
   static DecodeOptions ultralytics_val();
-  /// EdgeFirst HAL's defaults: score >= 0.5, IoU > 0.5, class_agnostic, the best 300 enter. Unset
-  /// `nms` for the description's.
+  /// EdgeFirst HAL's defaults: score >= 0.5, IoU > 0.5, class_agnostic, the best 300 enter
+  /// suppression. Reset `nms` to use the description's.
   static DecodeOptions hal();
 };
 
-/// A class of the whole image.
+/// A class of the whole image, with its score.
 struct ClassScore {
   std::int32_t label = 0;  ///< class index, from 0
-  float score = 0;         ///< activated where the description asks for it
+  float score = 0;         ///< after the activation that the description asks for
   friend bool operator==(const ClassScore&, const ClassScore&) = default;
 };
 
-/// What one decode gives. A value to reuse: its vectors keep their memory. What the head does not
-/// give is empty.
+/// The result of one decode. Reuse it: its vectors keep their memory. Parts that the head does not
+/// have are empty.
 struct Decoded {
   std::vector<Detection> detections;  ///< best first, boxes in pixels of the network's input
-  std::vector<RotatedBox> rotated;    ///< of heads with angles: one for every detection, whose own
-                                      ///< box is bounds() of it
-  std::vector<Keypoint> keypoints;    ///< keypoints_each for every detection, in its order
-  std::size_t keypoints_each = 0;     ///< 0: the head gives none
-  /// Row i belongs to detection i; `prototypes` shares the output's memory: materialize() before
-  /// the network runs again. Coefficients that are not finite make a row of zeros: an empty mask.
+  std::vector<RotatedBox> rotated;    ///< heads with angles: one per detection; the detection's box
+                                      ///< is its bounds()
+  std::vector<Keypoint> keypoints;    ///< keypoints_each per detection, in the order of the
+                                      ///< detections
+  std::size_t keypoints_each = 0;     ///< 0: the head has none
+  /// Row i belongs to detection i. `prototypes` shares the output's memory: call materialize()
+  /// before the network runs again. Coefficients that are not finite give a row of zeros: an empty
+  /// mask.
   MaskPrototypes masks;
   std::vector<ClassScore>
-      classes;  ///< of heads that classify: best first; of equal scores the
-                ///< earlier class. score_threshold does not apply, NaN is left out
+      classes;  ///< classification heads: best first; of equal scores the earlier class.
+                ///< score_threshold does not apply; NaN is left out
 };
 
 /// Decodes one model's outputs. Immutable after creation and thread-safe: decode() may run from
 /// several threads at once.
 ///
-/// Heads: docs/decode.md has the table. f32, f16, bf16, i8, u8, i16, u16 in any mix and with any
-/// strides; integers with one scale, or one for each feature. Of equal best classes the first wins,
-/// of logits under a sigmoid or tanh by the logit; of equal scores the earlier anchor goes first;
-/// NaN scores never pass, nor do boxes that are not finite or have a negative extent. Boxes are not
-/// clipped to the image. Scores are taken for probabilities: with objectness, a box whose
-/// objectness is below the threshold does not pass.
+/// Supported heads: see the table in docs/decode.md. Types: f32, f16, bf16, i8, u8, i16, u16 in any
+/// mix and with any strides; integers with one scale, or one per feature. Of equal best classes the
+/// first wins; under a sigmoid or tanh the logits are compared. Of equal scores the earlier anchor
+/// comes first. NaN scores never pass, nor do boxes that are not finite or have a negative extent.
+/// Boxes are not clipped to the image. Scores are treated as probabilities: with objectness, a box
+/// whose objectness is below the threshold does not pass.
 ///
 /// Oriented boxes: cx, cy, w, h and an angle, compared by probabilistic_iou(). Ultralytics
 /// suppresses them with Suppression::fast. In levels the angle is a logit, (sigmoid - 1/4) pi, and
-/// the centre is turned with the box, as its head does.
+/// the offset of the centre is rotated by the same angle, as in Ultralytics' head.
 ///
-/// Without names the feature axis is the one of extent 4 + labels; where labels do not tell, the
-/// shorter one of at least 5. Equal extents, an extent of 4 (boxes without scores) and [1, n] need
-/// names; [batch, n <= 300, 6] is taken for rows of boxes that the network has suppressed, unless
-/// labels or a version tell.
+/// Without axis names the feature axis is the one of extent 4 + number of labels; if labels do not
+/// decide, the shorter axis if it is at least 5, else the other. Equal extents, an extent of 4
+/// (boxes without scores) and [1, n] need names. [batch, n <= 300, 6] is treated as rows of boxes
+/// after suppression in the network, unless labels, a score_format or a decoder_version contradict.
 class Decoder {
  public:
   /// Errors: invalid_argument (thresholds, shapes), unsupported (no head fits; the message lists
-  /// the shapes seen and the layouts known).
+  /// the given shapes and the known layouts).
   static Result<Decoder> create(ModelDescription description, DecodeOptions options = {});
 
-  /// Chooses the head from the shapes alone. Box units where `box_units` is unset: pixels for float
-  /// tensors; for quantized ones fraction when the largest value that they can store is below 4,
-  /// else pixels. Errors as create().
+  /// Chooses the head from the shapes alone. If `box_units` is unset: pixels for float tensors; for
+  /// quantized tensors fraction if the largest value that they can store is below 4, else pixels.
+  /// Errors: those of create().
   static Result<Decoder> for_outputs(std::span<const TensorSpec> outputs, Size input,
                                      DecodeOptions options = {},
                                      std::optional<BoxUnits> box_units = std::nullopt);
@@ -112,27 +117,27 @@ class Decoder {
   Decoder& operator=(Decoder&&) noexcept;
   ~Decoder();
 
-  /// Detections of batch element `batch`, best first, boxes in pixels of the network's input; none
-  /// of heads that only classify.
-  /// A tensor's own quantization wins over the description's. The batch extent may differ from the
-  /// description's. Errors: invalid_argument (count or shape of the tensors differs from the
-  /// description, batch out of range, integer tensor without quantization, boxes in fractions and
-  /// no input size), unsupported (dtype, quantization per channel of another axis than the
-  /// features'), those of mapping.
+  /// Returns the detections of batch element `batch`, best first, boxes in pixels of the network's
+  /// input; empty for classification heads. A tensor's own quantization overrides the
+  /// description's. The batch extent may differ from the description's. Errors: invalid_argument
+  /// (count or shape of the tensors differs from the description, batch out of range, integer
+  /// tensor without quantization, boxes in fractions without an input size), unsupported (dtype,
+  /// quantization per channel of another axis than the features'), those of mapping.
   Result<std::vector<Detection>> decode(std::span<const Tensor> outputs,
                                         std::size_t batch = 0) const;
 
-  /// The same and all else that the head gives, into memory to reuse: it allocates nothing once
-  /// `out` and the decoder have seen frames as full (but for integer prototypes whose quantization
-  /// is the description's, which is copied). `out` holds nothing of use after an error.
+  /// Decodes the detections and all other parts of the head into `out`, which should be reused. It
+  /// allocates nothing once `out` and the decoder have processed frames with as many candidates
+  /// (except that the quantization of integer prototypes is copied if it is the description's).
+  /// After an error the content of `out` is unspecified.
   Status decode_into(std::span<const Tensor> outputs, Decoded& out, std::size_t batch = 0) const;
 
   const ModelDescription& description() const noexcept;
-  /// As created, with `nms` set to what is in force.
+  /// The options as created, with `nms` set to the value in use.
   const DecodeOptions& options() const noexcept;
-  /// 0 where the network tells an index alone: end-to-end rows, an output of classes.
+  /// 0 if the network gives only a class index: end-to-end rows, an output of classes.
   std::size_t class_count() const noexcept;
-  /// Lines that say which head was chosen and where each value came from.
+  /// Lines of text: the chosen head and the source of each value.
   std::string explain() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DepthImage: distances along the camera's axis as a message, f32 metres or u16 millimetres.
+// DepthImage: a message of distances along the camera's axis, in f32 metres or u16 millimetres.
 #pragma once
 
 #include <cstddef>
@@ -20,14 +20,15 @@ namespace halyard {
 
 class TensorPool;
 
-/// What travels beside the tensor of a depth image. Plain bytes, little endian.
+/// Metadata that is sent with the tensor of a depth image. Plain bytes, little endian.
 struct DepthImageMetadata {
   SensorHeader header;
   std::uint32_t width = 0;   ///< pixels, 1..65535
   std::uint32_t height = 0;  ///< rows, 1..65535
-  float depth_scale = 1;     ///< millimetres of one unit of u16; f32 is in metres whatever it says
-  float min_depth = 0;       ///< metres; what is nearer is no measurement
-  float max_depth = std::numeric_limits<float>::infinity();  ///< metres; what is farther is none
+  float depth_scale = 1;     ///< millimetres per unit of u16; ignored for f32, which is in metres
+  float min_depth = 0;       ///< metres; nearer pixels are not valid
+  float max_depth = std::numeric_limits<float>::infinity();  ///< metres; farther pixels are not
+                                                             ///< valid
   std::uint32_t reserved = 0;
   std::uint64_t step = 0;  ///< bytes between rows
 };
@@ -39,8 +40,8 @@ static_assert(offsetof(DepthImageMetadata, depth_scale) == 48 &&
               offsetof(DepthImageMetadata, max_depth) == 56);
 static_assert(offsetof(DepthImageMetadata, step) == 64);
 
-/// Pinhole camera without distortion, in pixels; (cx, cy) is where the axis meets the image, and
-/// (0, 0) the centre of the first pixel, as in sensor_msgs/CameraInfo.
+/// Pinhole camera without distortion, in pixels; (cx, cy) is the intersection of the axis with the
+/// image, and (0, 0) is the centre of the first pixel, as in sensor_msgs/CameraInfo.
 struct CameraIntrinsics {
   double fx = 0;
   double fy = 0;
@@ -48,7 +49,7 @@ struct CameraIntrinsics {
   double cy = 0;
 };
 
-/// Of the valid pixels, in metres. All zero when there is none.
+/// Statistics of the valid pixels, in metres. All zero if there are none.
 struct DepthStatistics {
   float min = 0;
   float max = 0;
@@ -56,10 +57,10 @@ struct DepthStatistics {
   std::uint64_t count = 0;
 };
 
-/// A depth is valid when it is finite, above 0, and within [min_depth, max_depth]. What is not
-/// valid is no measurement: 0 in u16, NaN in f32 (REP 118). tensor() has the shape [H, W]. A `pool`
-/// that is null stands for the default pool; memory that a pool gives holds any bytes. Errors of
-/// all makers: those of default_pool() and TensorPool::alloc().
+/// A depth is valid if it is finite, above 0, and within [min_depth, max_depth]. "No measurement"
+/// is 0 in u16 and NaN in f32 (REP 118). tensor() has the shape [H, W]. `pool` null: the default
+/// pool. Memory from a pool is not initialised. Errors of all functions that create an image: those
+/// of default_pool() and TensorPool::alloc().
 class DepthImage : public SensorMessage<DepthImageMetadata> {
  public:
   using Pool = std::shared_ptr<TensorPool>;
@@ -72,15 +73,16 @@ class DepthImage : public SensorMessage<DepthImageMetadata> {
                                    const Pool& pool = nullptr);
   static Result<DepthImage> millimeters(std::size_t width, std::size_t height,
                                         const Pool& pool = nullptr);
-  /// A tensor as a message, without a copy: [H, W], [H, W, 1] or a grey image, f32 or u16; rows
-  /// may lie apart. Errors: invalid_argument (another dtype, shape or stride), unsupported (an
-  /// image that is not linear).
+  /// Wraps a tensor as a message, without a copy: [H, W], [H, W, 1] or a grey image, f32 or u16;
+  /// rows may have padding. Errors: invalid_argument (another dtype, shape or stride), unsupported
+  /// (an image that is not linear).
   static Result<DepthImage> wrap(const Tensor& tensor);
-  /// A received message. Takes any bytes. Errors: malformed (a field that no depth image has),
-  /// corrupt (rows leave the tensor; the tensor is neither f32 nor u16).
+  /// Makes an image of a received message. The bytes may be hostile. Errors: malformed (a field
+  /// with an illegal value), corrupt (rows extend beyond the tensor; the tensor is neither f32 nor
+  /// u16).
   static Result<DepthImage> from_parts(const Tensor& tensor, const DepthImageMetadata& metadata);
-  /// The same with the stride of the tensor instead of the metadata's step, where it is
-  /// [height, width]: topics copy what lies in no pool, without gaps.
+  /// The same, but if the tensor is [height, width], its stride replaces the metadata's step:
+  /// topics copy tensors that are not in a pool, and remove the gaps.
   static Result<DepthImage> from_frame(const Tensor& tensor, const DepthImageMetadata& metadata);
 
   std::size_t width() const noexcept { return metadata_.width; }
@@ -91,39 +93,42 @@ class DepthImage : public SensorMessage<DepthImageMetadata> {
   float depth_scale() const noexcept { return metadata_.depth_scale; }
   float min_depth() const noexcept { return metadata_.min_depth; }
   float max_depth() const noexcept { return metadata_.max_depth; }
-  /// Millimetres of one unit of u16. Errors: invalid_argument (not finite, not above 0).
+  /// Sets the millimetres per unit of u16. Errors: invalid_argument (not finite, not above 0).
   Status set_depth_scale(float millimeters);
-  /// Metres. Errors: invalid_argument (NaN, below 0, min above max; max may be infinite).
+  /// Sets the valid range in metres. Errors: invalid_argument (NaN, below 0, min above max; max may
+  /// be infinite).
   Status set_depth_range(float min_depth, float max_depth);
 
-  /// Metres, as stored: what is no measurement stays 0 or NaN. Maps anew each time: for many pixels
-  /// use tensor().map(). Errors: invalid_argument (outside the image), those of data().
+  /// Returns the stored depth in metres; "no measurement" stays 0 or NaN. Each call maps the
+  /// tensor: for many pixels use tensor().map(). Errors: invalid_argument (outside the image),
+  /// those of data().
   Result<float> get_depth(std::size_t x, std::size_t y) const;
-  /// Rounds to the nearest unit, halves up. 0 and, in f32, NaN say that there is no measurement.
-  /// Errors: invalid_argument (outside the image; below 0, not finite, outside [min_depth,
-  /// max_depth] or beyond 65535 units), permission, those of data().
+  /// Stores a depth; in u16 rounded to the nearest unit, halves up. 0 and, in f32, NaN store "no
+  /// measurement". Errors: invalid_argument (outside the image; below 0, not finite, outside
+  /// [min_depth, max_depth] or beyond 65535 units), permission, those of data().
   Status set_depth(std::size_t x, std::size_t y, float meters);
-  /// The stored unit of u16. Errors: invalid_argument (outside the image, an f32 image), those of
-  /// data().
+  /// Returns the stored u16 value. Errors: invalid_argument (outside the image, an f32 image),
+  /// those of data().
   Result<std::uint16_t> get_depth_u16(std::size_t x, std::size_t y) const;
-  /// Over the valid pixels, the same bits on every processor. Errors: those of Tensor::map().
+  /// Statistics of the valid pixels, bit-identical on every processor. Errors: those of
+  /// Tensor::map().
   Result<DepthStatistics> depth_statistics() const;
 
-  /// A copy in f32 metres or in u16 units of depth_scale(), rounded as set_depth() does. What is
-  /// not valid, and what is beyond 65535 units, becomes no measurement.
+  /// Copies into f32 metres or into u16 units of depth_scale(), rounded as in set_depth(). Pixels
+  /// that are not valid or above 65535 units become "no measurement".
   Result<DepthImage> to_meters(const Pool& pool = nullptr) const;
   Result<DepthImage> to_millimeters(const Pool& pool = nullptr) const;
 
-  /// f32 points x y z in metres, x right, y down, z forward: x = (column - cx) z / fx. Organised,
-  /// height x width, with NaN for what is not valid. Errors: invalid_argument (fx or fy not above
-  /// 0, a number that is not finite).
+  /// Returns f32 points x y z in metres, x right, y down, z forward: x = (column - cx) z / fx. The
+  /// cloud is organised, height x width, with NaN for pixels that are not valid. Errors:
+  /// invalid_argument (fx or fy not above 0, a number that is not finite).
   Result<PointCloud> deproject(const CameraIntrinsics& intrinsics,
                                const Pool& pool = nullptr) const;
-  /// The same without what is not valid: one row of points.
+  /// The same without the pixels that are not valid: one row of points.
   Result<PointCloud> deproject_valid(const CameraIntrinsics& intrinsics,
                                      const Pool& pool = nullptr) const;
 
-  /// The image as sensor_msgs has it, "32FC1" or "16UC1", sharing the bytes.
+  /// The same bytes as an Image of encoding "32FC1" or "16UC1", as in sensor_msgs.
   Result<Image> as_image() const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Description: what a network's output tensors mean, as a document, a program or the model's own
-// metadata says it. The decoder is made from it.
+// Description: the meaning of a network's output tensors, from a document, a program or the model's
+// own metadata. A Decoder is made from it.
 #pragma once
 
 #include <array>
@@ -24,72 +24,74 @@ namespace halyard {
 /// Whether box coordinates are fractions of the model input (0..1) or its pixels.
 enum class BoxUnits : std::uint8_t { fraction, pixels };
 
-/// What an output tensor holds, per box unless said otherwise.
+/// What an output tensor holds; per box, unless stated otherwise.
 enum class OutputRole : std::uint8_t {
   auxiliary,          ///< not decoded
-  detection,          ///< boxes, scores and what else the head has, side by side on one axis
+  detection,          ///< boxes, scores and the head's other features, side by side on one axis
   boxes,              ///< four coordinates, or distributions of them
-  boxes_xy,           ///< centres alone; a part of boxes
-  boxes_wh,           ///< extents alone; a part of boxes
-  scores,             ///< one per class
+  boxes_xy,           ///< only centres; a part of boxes
+  boxes_wh,           ///< only extents; a part of boxes
+  scores,             ///< one score per class
   objectness,         ///< one
   classes,            ///< a class index
   mask_coefficients,  ///< one per prototype
-  prototypes,         ///< images that coefficients weigh into masks: once per image
-  keypoints,          ///< x, y and, with three dimensions, visibility, of each point
-  angles,             ///< of oriented boxes, radians
-  priors,             ///< anchors that boxes are offsets of: cx, cy, w, h
+  prototypes,         ///< images whose weighted sums are masks; one set per image
+  keypoints,          ///< x, y and, with three dimensions, visibility of each point
+  angles,             ///< angles of oriented boxes, radians
+  priors,             ///< anchors that boxes are relative to: cx, cy, w, h
   segmentation,       ///< scores of every class at every pixel
   class_map,          ///< a class index at every pixel
   classification,     ///< scores of the whole image
 };
-/// The word of documents ("boxes", "mask_coefs", "protos", "landmarks", "masks"...); auxiliary: "".
+/// The name used in documents ("boxes", "mask_coefs", "protos", "landmarks", "masks"...);
+/// auxiliary: "".
 std::string_view to_string(OutputRole role) noexcept;
 
 /// What an axis of an output counts.
 enum class AxisName : std::uint8_t {
-  unknown,  ///< a name that this build does not know
+  unknown,  ///< a name that this build does not have
   batch,
   height,
   width,
   num_classes,
-  num_features,  ///< of a detection: coordinates, scores and so on
+  num_features,  ///< features of a detection: coordinates, scores and so on
   num_boxes,     ///< also anchors and queries
   num_protos,
-  num_anchors_x_features,  ///< anchors of a cell times features of each
+  num_anchors_x_features,  ///< anchors per cell times features per anchor
   padding,                 ///< of extent 1
   box_coords,              ///< of extent 4, or 4 times the bins of a distribution
 };
-/// The word of documents, as the enumerator is spelt.
+/// The name used in documents, which is the enumerator's name.
 std::string_view to_string(AxisName axis) noexcept;
 
-/// The family of networks, which says how coordinates and scores are laid out:
-/// - ultralytics: YOLO. cx, cy, w, h; then objectness where score_format says so; then classes.
+/// The family of networks, which decides how coordinates and scores are laid out:
+/// - ultralytics: YOLO. cx, cy, w, h; then objectness if score_format is obj_x_class; then classes.
 /// - modelpack: corners or grids of anchors; score of a grid: objectness times class.
 /// - ssd: offsets of priors with variances 0.1, 0.1, 0.2, 0.2; class 0 is the background.
-/// - nanodet: scores first, then distributions of distances, levels one after the other.
+/// - nanodet: scores first, then distributions of distances; one level after another.
 /// - detr: cx, cy, w, h as fractions and scores of each query; no suppression.
 /// - semantic: scores or classes of pixels.
 enum class Family : std::uint8_t { ultralytics, modelpack, ssd, nanodet, detr, semantic };
 std::string_view to_string(Family family) noexcept;
 
 /// How box coordinates are coded:
-/// - direct: decoded boxes; in parts of a level, distances to the four sides in strides.
+/// - direct: decoded boxes; in parts of a level, distances to the four sides in units of the
+///   stride.
 /// - dfl: distances as distributions over bins (Li et al., "Generalized focal loss", 2020).
-/// - anchor: offsets of a cell and powers of an anchor's extent (YOLOv5, ModelPack grids).
+/// - anchor: offsets from a cell and scales of an anchor's extent (YOLOv5, ModelPack grids).
 /// - corners: x1, y1, x2, y2.
-/// - prior: offsets of priors (SSD).
+/// - prior: offsets from priors (SSD).
 enum class BoxEncoding : std::uint8_t { direct, dfl, anchor, corners, prior };
 std::string_view to_string(BoxEncoding encoding) noexcept;
 
-/// Scores stand alone, or each is multiplied with the objectness of its box.
+/// Whether scores are used as they are, or each is multiplied by the objectness of its box.
 enum class ScoreFormat : std::uint8_t { per_class, obj_x_class };
 std::string_view to_string(ScoreFormat format) noexcept;
 
 enum class Activation : std::uint8_t { none, sigmoid, softmax, tanh };
 std::string_view to_string(Activation activation) noexcept;
 
-/// What a network does, in Ultralytics' words ("detect", "segment", "pose", "obb", "classify",
+/// What a network does, with Ultralytics' names ("detect", "segment", "pose", "obb", "classify",
 /// "semantic"). With obb the last feature of a detection is the angle of its box.
 enum class Task : std::uint8_t { detect, segment, pose, obb, classify, semantic };
 std::string_view to_string(Task task) noexcept;
@@ -104,52 +106,55 @@ struct Stride {
   friend bool operator==(const Stride&, const Stride&) = default;
 };
 
-/// One output as the decoder expects it: a tensor, or several parts that make one.
+/// One output as the decoder expects it: a tensor, or several parts that form one output.
 struct OutputDescription {
-  std::string name = {};  ///< where tensors have names too, they are matched by them
+  std::string name = {};  ///< if tensors have names too, they are matched by name
   OutputRole role = OutputRole::detection;
   Family family = Family::ultralytics;
   std::vector<std::size_t> shape = {};  ///< physical order, outermost first
-  std::vector<AxisName> axes = {};      ///< one per axis; empty: found by shape, see Decoder
-  std::optional<DType> dtype = {};      ///< unset: whatever the tensor has
+  std::vector<AxisName> axes = {};      ///< one per axis; empty: found from the shape, see Decoder
+  std::optional<DType> dtype = {};      ///< unset: any
   std::optional<Quantization> quantization = {};
   std::optional<BoxUnits> box_units = {};  ///< unset: found from the tensor (Decoder::for_outputs)
   std::optional<BoxEncoding> encoding = {};
   std::optional<ScoreFormat> score_format = {};
   std::vector<Anchor> anchors = {};
-  std::optional<Stride> stride = {};          ///< of a level: of parts, and of grids of anchors
-  Activation activation = Activation::none;   ///< that the decoder has to apply to scores
-  Activation applied = Activation::none;      ///< that the network has applied; for information
-  std::vector<std::uint32_t> strides = {};    ///< of levels that follow each other in one tensor
-  std::vector<OutputDescription> parts = {};  ///< one level deep; all with a stride, or none
+  std::optional<Stride> stride = {};          ///< of a level: for parts and for grids of anchors
+  Activation activation = Activation::none;   ///< to be applied to scores by the decoder
+  Activation applied = Activation::none;      ///< already applied by the network; for information
+  std::vector<std::uint32_t> strides = {};    ///< of the levels that follow each other in one
+                                              ///< tensor
+  std::vector<OutputDescription> parts = {};  ///< parts have no parts; either all have a stride, or
+                                              ///< none
   friend bool operator==(const OutputDescription& a, const OutputDescription& b);
 };
 
-/// Points of a pose.
+/// Number and form of the points of a pose.
 struct KeypointShape {
-  std::uint32_t count = 0;       ///< of each detection
-  std::uint32_t dimensions = 3;  ///< 2: x, y; 3: visibility too
+  std::uint32_t count = 0;       ///< points per detection
+  std::uint32_t dimensions = 3;  ///< 2: x, y; 3: x, y, visibility
   friend bool operator==(const KeypointShape&, const KeypointShape&) = default;
 };
 
-/// Where a value of a description came from.
+/// The source of a value of a description.
 struct Origin {
   std::string field;   ///< "labels", "outputs[0].role"
   std::string source;  ///< in words: "metadata \"names\" of model.onnx"
   friend bool operator==(const Origin&, const Origin&) = default;
 };
 
-/// Limits of a document, against texts made to exhaust: beyond is `exhausted` (bytes) or
-/// `malformed`.
+/// Limits of a document, against texts made to exhaust memory or time. A document beyond them is
+/// `exhausted` (bytes) or `malformed` (the others).
 struct DocumentLimits {
   static constexpr std::size_t json_bytes = std::size_t{4} << 20;
   static constexpr std::size_t yaml_bytes = std::size_t{1} << 20;
   static constexpr std::size_t nodes = std::size_t{1} << 17;  ///< values, with aliases resolved
-  /// Of lists and maps, checked while the text is read: 64 kB of stack are enough for any text.
+  /// Nesting of lists and maps, checked while the text is read: 64 kB of stack are enough for any
+  /// text.
   static constexpr std::size_t depth = 64;
-  static constexpr std::size_t outputs = 4096;  ///< and parts of each, anchors, strides
+  static constexpr std::size_t outputs = 4096;  ///< also max parts of each, anchors, strides
   static constexpr std::size_t labels = 100000;
-  static constexpr std::size_t warnings = 100;  ///< then one more, that counts the rest
+  static constexpr std::size_t warnings = 100;  ///< then one more, which has the count of the rest
 };
 
 /// A model as the decoder needs it. Built by hand field by field, made by describe_model(), read
@@ -162,50 +167,53 @@ struct ModelDescription {
   std::string decoder_version = {};      ///< "yolov5", "yolov8", "yolo11", "yolo26"; or empty
   std::vector<std::string> labels = {};  ///< class names; may be empty
   std::optional<KeypointShape> keypoints = {};
-  std::string camera_adaptor = {};         ///< the document's word for the input; not used here
-  std::vector<std::string> warnings = {};  ///< what was passed over: unknown keys and names
-  std::vector<Origin> origins = {};        ///< of values that no document gave
+  std::string camera_adaptor = {};         ///< the document's name of the input adaptor; not used
+                                           ///< here
+  std::vector<std::string> warnings = {};  ///< ignored parts of the document: unknown keys and
+                                           ///< names
+  std::vector<Origin> origins = {};        ///< sources of values that do not come from a document
   friend bool operator==(const ModelDescription& a, const ModelDescription& b);
 
   /// Parses a description document, schema version 1 or 2 (see docs/description.md), and validates
-  /// it. Unknown keys are passed over and listed in `warnings`; a key that stands twice in a map is
+  /// it. Unknown keys are ignored and listed in `warnings`; a key that occurs twice in a map is
   /// refused. Errors: malformed (not JSON/YAML, beyond DocumentLimits; the message has the line),
   /// exhausted (too long), invalid_argument (a value is wrong, or contradicts another; the message
-  /// has the key's path, the value and the limit), unsupported (a word or version that this build
-  /// lacks).
+  /// has the key's path, the value and the limit), unsupported (a name or version that this build
+  /// does not have).
   static Result<ModelDescription> from_json(std::string_view text);
   static Result<ModelDescription> from_yaml(std::string_view text);
-  /// By extension .json, .yaml, .yml. Errors also not_found, permission, os.
+  /// The format follows from the extension .json, .yaml or .yml. Errors: also not_found,
+  /// permission, os.
   static Result<ModelDescription> from_file(const std::string& path);
 
-  /// The description as a document of version 2, indented; from_json() of it gives the same
-  /// description but for `warnings` and `origins`, where validate() finds nothing wrong. Bytes of
+  /// Returns the description as a document of version 2, indented. If validate() succeeds,
+  /// from_json() of it gives the same description except for `warnings` and `origins`. Bytes of
   /// texts that are not UTF-8 are written as U+FFFD.
   std::string to_json() const;
 };
 
-/// All rules that concern a description alone: extents, names of axes, quantization, encodings,
-/// parts, and that outputs fit each other. Documents are held to them, and Decoder::create() holds
-/// descriptions made by hand to them. Errors: invalid_argument, unsupported; the message has path
-/// ("outputs[0].outputs[2].shape"; parts are a document's "outputs"), value and limit. exhausted:
-/// its document would be beyond DocumentLimits.
+/// Checks all rules that need only the description: extents, names of axes, quantization,
+/// encodings, parts, and that outputs fit each other. It is applied to documents, and
+/// Decoder::create() applies it to descriptions made by hand. Errors: invalid_argument,
+/// unsupported; the message has path ("outputs[0].outputs[2].shape"; parts are a document's
+/// "outputs"), value and limit. exhausted (its document would be beyond DocumentLimits).
 Status validate(const ModelDescription& description);
 
-/// How a model's outputs go together, told from families, roles and parts.
+/// How a model's outputs belong together, found from families, roles and parts.
 enum class Arrangement : std::uint8_t {
   yolo_det,             ///< detection
-  yolo_seg_det,         ///< detection with coefficients in it, prototypes
+  yolo_seg_det,         ///< detection that includes coefficients, prototypes
   yolo_seg_det_2way,    ///< detection, coefficients, prototypes
   yolo_split_det,       ///< boxes, scores
   yolo_split_seg_det,   ///< boxes, scores, coefficients, prototypes
-  yolo_end_to_end_det,  ///< rows of corners, score, class; suppressed already
+  yolo_end_to_end_det,  ///< rows of corners, score, class, after suppression
   yolo_end_to_end_seg_det,
   yolo_split_end_to_end_det,  ///< boxes, scores, classes
   yolo_split_end_to_end_seg_det,
-  yolo_pose_det,  ///< detection with keypoints in it
+  yolo_pose_det,  ///< detection that includes keypoints
   yolo_split_pose_det,
   yolo_end_to_end_pose_det,
-  yolo_obb_det,  ///< detection with an angle in it
+  yolo_obb_det,  ///< detection that includes an angle
   yolo_split_obb_det,
   yolo_end_to_end_obb_det,
   yolo_anchor_det,     ///< grids of anchors
@@ -224,14 +232,14 @@ enum class Arrangement : std::uint8_t {
   detr_det,
   semantic_seg,
 };
-/// As the enumerator is spelt: "yolo_seg_det".
+/// The enumerator's name: "yolo_seg_det".
 std::string_view to_string(Arrangement arrangement) noexcept;
-/// Pure. A network is taken for an end-to-end one when decoder_version is "yolo26", or when there
-/// is neither it nor a score_format and its detection's axes read [batch, num_boxes, num_features]
-/// with as many features as such rows have, or without names at most 300 of them. Two labels and
-/// rows of 6 are ambiguous; without names they are two classes. Decoder goes by the same. Errors:
-/// invalid_argument (no output to decode, families mixed, ambiguity), unsupported (roles that do
-/// not go together; the message lists them).
+/// Finds the arrangement. Pure. A network is end-to-end if decoder_version is "yolo26". It is also
+/// end-to-end if neither decoder_version nor score_format is set and its detection has the number
+/// of features of such rows, with axes named [batch, num_boxes, num_features], or without names and
+/// at most 300 rows. Two labels and rows of 6 are ambiguous with names; without names they are two
+/// classes. Decoder uses the same rule. Errors: invalid_argument (no output to decode, families
+/// mixed, ambiguity), unsupported (roles that do not go together; the message lists them).
 Result<Arrangement> arrangement_of(const ModelDescription& description);
 
 }  // namespace halyard

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of a device: buffers that only one thread can map (OpenGL), and addresses on a device
-// (CUDA). Interfaces for the layers that bring such devices.
+// Device memory: buffers that only one thread can map (OpenGL), and addresses on a device (CUDA).
+// The layers that add such devices implement these interfaces.
 #pragma once
 
 #include <cstddef>
@@ -19,26 +19,26 @@ HALYARD_EXPORTS_BEGIN
 namespace halyard {
 
 /// The one thread that owns a device context. Implementations run work there, in order. Buffers
-/// share its ownership, so it may be let go of last on the thread itself.
+/// share ownership of this object, so its destructor may run on the thread itself.
 class DeviceThread {
  public:
   virtual ~DeviceThread() = default;
-  /// Runs `work` on the thread and waits for it; called on the thread itself, runs it at once.
-  /// Errors: device (the thread has ended; work was not run), what `work` returns. Thread-safe.
+  /// Runs `work` on the thread and waits for it; if called on the thread itself, runs it at once.
+  /// Errors: device (the thread has ended; `work` did not run), those of `work`. Thread-safe.
   virtual Status run(const std::function<Status()>& work) = 0;
 };
 
-/// A buffer that is mapped and unmapped on a DeviceThread, wherever its user is (a GL pixel
-/// buffer). It is mapped once at a time: further maps within the access of the first share it, a
-/// wider one is refused (busy), as is any while a device holds the bytes for itself. When the
-/// thread has ended, map() fails with `device` and unmapping does nothing: the memory went with the
-/// context, and maps that are still open must not be touched. The destructor of a derived class
-/// first calls release_attachments(), then frees its memory through thread(); it runs wherever the
-/// last owner let go.
+/// A buffer that is mapped and unmapped on a DeviceThread, whichever thread its user runs on (a GL
+/// pixel buffer). It is mapped only once at a time: further maps within the access of the first
+/// share that mapping; a wider access is refused (busy), and so is every map while a device holds
+/// the bytes. After the thread has ended, map() fails with `device` and unmapping does nothing: the
+/// memory was freed with the context, and bytes of maps that are still open must not be accessed.
+/// The destructor of a derived class first calls release_attachments(), then frees its memory
+/// through thread(); it runs on the thread of the last owner.
 class DeviceThreadBuffer : public Buffer {
  public:
-  /// Keeps CPU maps out until the same number of calls of release_from_device(); for attachments
-  /// that exclude the CPU. Errors: busy (mapped by the CPU).
+  /// Refuses CPU maps until release_from_device() is called as often; for attachments that exclude
+  /// the CPU. Errors: busy (mapped by the CPU).
   Status hold_for_device();
   void release_from_device() noexcept;
 
@@ -48,8 +48,8 @@ class DeviceThreadBuffer : public Buffer {
   DeviceThread& thread() const noexcept { return *thread_; }
 
  private:
-  /// On the thread: the address of all bytes. Every success is paired with one unmap_on_thread(),
-  /// unless the thread ends before. Neither may map or unmap this buffer.
+  /// Called on the thread; returns all bytes. Every success is paired with one unmap_on_thread(),
+  /// unless the thread ends before. Neither function may map or unmap this buffer.
   virtual Result<std::span<std::byte>> map_on_thread(Access access) = 0;
   virtual void unmap_on_thread() noexcept = 0;
 
@@ -65,33 +65,36 @@ class DeviceThreadBuffer : public Buffer {
   Access mapped_access_ = Access::read;
   std::size_t maps_ = 0;
   std::size_t device_holds_ = 0;
-  bool lost_ = false;  ///< the thread ended before a map did
+  bool lost_ = false;  ///< the thread ended while a map was open
 };
 
-/// Devices that have addresses of their own; values are DLPack's device codes.
+/// Devices with their own address space; values are DLPack's device codes.
 enum class DeviceKind : std::uint8_t { cuda = 2, opencl = 4, vulkan = 7, rocm = 10 };
 std::string_view to_string(DeviceKind device) noexcept;
 
 /// Makes a buffer's bytes addressable on a device: a CUDA registration of a GL buffer, a CUDA
-/// import of a DMA-BUF. Hung on the buffer by attach_device(), undone when it is destroyed.
+/// import of a DMA-BUF. attach_device() attaches it to the buffer; its destructor undoes the
+/// registration.
 class DeviceAttachment : public Attachment {
  public:
   virtual DeviceKind device() const noexcept = 0;
-  /// Address of byte 0 on the device, ordered after earlier work of `stream` (null: the default
-  /// one). Called once until end(); every success is paired with one end() on the same stream.
+  /// Returns the device address of byte 0; accesses are ordered after earlier work of `stream`
+  /// (null: the default stream). Not called again before end(); every success is paired with one
+  /// end() on the same stream.
   virtual Result<void*> begin(void* stream) = 0;
   virtual void end(void* stream) noexcept = 0;
-  /// Whether the CPU must keep out between begin() and end() (GL buffers), or may look (DMA-BUF).
+  /// True if the CPU must not map the buffer between begin() and end() (GL buffers); false if it
+  /// may (DMA-BUF).
   virtual bool excludes_cpu() const noexcept = 0;
 };
 
-/// Hangs it on the buffer, replacing the device's earlier one. Errors: invalid_argument (null),
-/// unsupported (it excludes the CPU, and the buffer is no DeviceThreadBuffer, which alone can keep
-/// it out), busy (the earlier one is mapped). Thread-safe.
+/// Attaches it to the buffer and replaces the device's earlier attachment. Errors: invalid_argument
+/// (null), unsupported (it excludes the CPU, but the buffer is not a DeviceThreadBuffer, which can
+/// refuse CPU maps), busy (the earlier attachment is mapped). Thread-safe.
 Status attach_device(Buffer& buffer, std::unique_ptr<DeviceAttachment> attachment);
 
 /// Access to a buffer from a device, from map_device() until destruction; keeps the buffer alive.
-/// Move-only. May end on another thread than it began on.
+/// Move-only. May be destroyed on another thread.
 class DeviceMap {
  public:
   DeviceMap(DeviceMap&& other) noexcept;
@@ -116,9 +119,9 @@ class DeviceMap {
   DeviceKind device_ = DeviceKind::cuda;
 };
 
-/// Errors: invalid_argument (null buffer), unsupported (the buffer has no attachment for this
-/// device: a normal answer for mem and shm), busy (mapped on the device already; mapped by the CPU,
-/// where that excludes), device. Thread-safe.
+/// Maps a buffer on a device. Errors: invalid_argument (null buffer), unsupported (the buffer has
+/// no attachment for this device: normal for mem and shm), busy (already mapped on the device;
+/// mapped by the CPU, if the attachment excludes it), device. Thread-safe.
 Result<DeviceMap> map_device(const std::shared_ptr<Buffer>& buffer, DeviceKind device,
                              void* stream = nullptr);
 

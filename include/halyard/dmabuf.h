@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a DMA-BUF can do beyond a Buffer: heaps to allocate from, labels, fences.
+// Additional functions of DMA-BUFs: heaps to allocate from, labels, fences.
 #pragma once
 
 #include <string>
@@ -16,26 +16,26 @@ namespace halyard {
 
 /// A place that DMA-BUFs are allocated from.
 struct DmaHeap {
-  std::string name;  ///< as AllocateOptions::dma_heaps takes it: "system", "udmabuf", a vendor's
+  std::string name;  ///< as in AllocateOptions::dma_heaps: "system", "udmabuf", a vendor's
   std::string node;  ///< its device node
-  Status usable;     ///< the failure says why this process cannot allocate from it
+  Status usable;     ///< the error is the reason why this process cannot allocate from it
 };
 
-/// All heaps of this machine: those of the configured order that exist, then other nodes of
-/// /dev/dma_heap by name, then udmabuf. Looks each time; opens and closes each node. Thread-safe.
+/// All heaps of this machine: the existing heaps of the configured order, then other nodes of
+/// /dev/dma_heap by name, then udmabuf. Each call opens and closes each node. Thread-safe.
 std::vector<DmaHeap> dma_heaps();
 
 /// Labels a DMA-BUF for the kernel's lists (DMA_BUF_SET_NAME); at most 31 bytes.
 /// Errors: invalid_argument (longer, or not a DMA-BUF), os.
 Status set_label(const Buffer& buffer, std::string_view label);
 
-/// A sync file with the fences that access of this kind has to wait for: for reading those of
-/// writers, for writing all. For engines that take explicit fences.
+/// Returns a sync file with the fences that this access must wait for: those of writers for
+/// reading, all for writing. For engines that take explicit fences.
 /// Errors: invalid_argument (not a DMA-BUF), unsupported (the kernel lacks it: before 6.0), os.
 Result<Fd> export_sync_file(const Buffer& buffer, Access access);
 
-/// Makes the buffer's users wait for `sync_file` (borrowed): as a reader's fence or a writer's.
-/// Errors: those of export_sync_file(); invalid_argument (no sync file).
+/// Adds `sync_file` (borrowed) to the buffer as the fence of a reader or a writer, so that other
+/// users wait for it. Errors: those of export_sync_file(); invalid_argument (not a sync file).
 Status import_sync_file(const Buffer& buffer, Access access, int sync_file);
 
 }  // namespace halyard

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draw: detections and tracks onto images, in place.
+// Draw: draws detections and tracks on images, in place.
 #pragma once
 
 #include <array>
@@ -24,22 +24,23 @@ namespace halyard {
 /// R, G, B, 0..255.
 using Color = std::array<std::uint8_t, 3>;
 
-/// A stable, well separated colour for a class index or track id; same index, same colour.
+/// A well separated colour for a class index or track id; the same index always has the same
+/// colour.
 Color palette_color(std::uint64_t index) noexcept;
 
 enum class ColorBy : std::uint8_t { label, track };
 
 /// Draws boxes, filled tags with text, ids and trails on u8 rgb and rgba images (alpha kept).
-/// Keeps the trails of the tracks it has drawn. One overlay serves one thread at a time.
+/// Stores the trails of the tracks it has drawn. One overlay serves one thread at a time.
 class Overlay {
  public:
   struct Options {
-    std::vector<std::string> labels = {};  ///< class names; a missing one shows as "class 7"
+    std::vector<std::string> labels = {};  ///< class names; a missing name is drawn as "class 7"
     ColorBy color_by = ColorBy::label;
     int line_px = 0;  ///< box line width, 1..256; 0: from the image's size
     int text_px = 0;  ///< font size (em), 6..512; 0: from the image's size
     bool show_score = true;
-    std::size_t trail_length = 30;  ///< points of a track's trail, at most 10000; 0: none
+    std::size_t trail_length = 30;  ///< points of a track's trail, 0..10000; 0: no trail
     std::string font = {};          ///< path of a font file; empty: a packaged font is searched for
   };
   /// Errors: not_found (no font: the message names the paths tried and the package to install),
@@ -50,17 +51,18 @@ class Overlay {
   Overlay& operator=(Overlay&&) noexcept;
   ~Overlay();
 
-  /// Boxes may lie partly or wholly outside; they are clipped. NaN, infinite, empty and inverted
-  /// ones are ignored. Best first on input, so the best lies on top. Tags stay inside the image.
-  /// Labels are UTF-8; invalid bytes show as U+FFFD. Errors: unsupported (format, dtype),
-  /// invalid_argument (the image carries an orientation: boxes lie in upright ones), those of
-  /// mapping.
+  /// Draws detections, which must be sorted best first; the best is drawn on top. Boxes may lie
+  /// partly or wholly outside the image; they are clipped. NaN, infinite, empty and inverted boxes
+  /// are ignored. Tags stay inside the image. Labels are UTF-8; invalid bytes are drawn as U+FFFD.
+  /// Errors: unsupported (format, dtype), invalid_argument (the image has an orientation, but boxes
+  /// refer to upright images), those of mapping.
   Status draw(Tensor& image, std::span<const Detection> detections);
-  /// Seen tracks solid, coasting ones thin and dashed; tag "label #id 87%"; adds to the trails, and
-  /// drops those of tracks that are no longer given.
+  /// Draws tracks: visible ones solid, coasting ones thin and dashed, with the tag "label #id 87%".
+  /// Extends the trails, and removes the trails of tracks that are not in `tracks`.
   Status draw(Tensor& image, std::span<const Track> tracks);
 
-  /// One line of text with its top left corner at (x, y), on a filled tag, clipped to the image.
+  /// Draws one line of text with its top left corner at (x, y), on a filled tag, clipped to the
+  /// image.
   Status text(Tensor& image, int x, int y, std::string_view line, Color background);
 
  private:

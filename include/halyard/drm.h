@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How DRM, V4L2 and EGL name what this library names: formats, modifiers, compression, colours.
+// Maps this library's formats, modifiers, compression and colorimetry to the codes of DRM, V4L2 and
+// EGL.
 #pragma once
 
 #include <cstddef>
@@ -22,26 +23,26 @@ struct PixelLayout {
   friend bool operator==(const PixelLayout&, const PixelLayout&) = default;
 };
 
-/// DRM_FORMAT_* code (drm_fourcc.h). DRM names words from the high bits down, this library bytes
-/// in memory order: rgba is DRM's ABGR8888. None for formats that DRM lacks (planar RGB, Bayer).
-/// On the way in the codes without alpha (XRGB8888) are taken too, as bgra or rgba: what their
-/// alpha samples hold is undefined.
+/// DRM_FORMAT_* code (drm_fourcc.h). DRM names the channels of a word from the high bits down, this
+/// library the bytes in memory order: rgba is DRM's ABGR8888. None for formats that DRM lacks
+/// (planar RGB, Bayer). layout_from_drm() also accepts the codes without alpha (XRGB8888), as bgra
+/// or rgba: the content of their alpha samples is undefined.
 std::optional<std::uint32_t> drm_fourcc(PixelLayout layout) noexcept;
 std::optional<PixelLayout> layout_from_drm(std::uint32_t fourcc) noexcept;
 
-/// V4L2_PIX_FMT_* code (videodev2.h, whose macro v4l2_fourcc takes that name); `planes` 1: the
-/// contiguous code (NV12), more: the code whose planes lie in buffers of their own (NM12). Both are
-/// taken on the way in, and codes without alpha as above; V4L2's old RGB32 and BGR32 are not, since
-/// drivers disagree on their alpha.
+/// V4L2_PIX_FMT_* code (videodev2.h, whose macro v4l2_fourcc prevents that name here). `planes` 1:
+/// the contiguous code (NV12); more: the code whose planes lie in separate buffers (NM12).
+/// layout_from_v4l2() accepts both, and codes without alpha as above. It does not accept V4L2's old
+/// RGB32 and BGR32, because drivers disagree on their alpha.
 std::optional<std::uint32_t> v4l2_pixel_format(PixelLayout layout, std::size_t planes = 1) noexcept;
 std::optional<PixelLayout> layout_from_v4l2(std::uint32_t fourcc) noexcept;
 
 /// "NV12" for a code of four printable characters, else its hexadecimal value.
 std::string fourcc_to_string(std::uint32_t fourcc);
 
-/// How pixels are arranged beyond rows; DRM_FORMAT_MOD_*.
+/// Modifiers describe how pixels are arranged in memory other than by rows; DRM_FORMAT_MOD_*.
 inline constexpr std::uint64_t drm_modifier_linear = 0;
-/// "Not told": taken as linear.
+/// The modifier is not known; treated as linear.
 inline constexpr std::uint64_t drm_modifier_invalid = 0x00FFFFFFFFFFFFFFULL;
 
 /// Whether a CPU can address the pixels by row and column.
@@ -51,12 +52,13 @@ constexpr bool is_linear(std::uint64_t modifier) noexcept {
 /// "linear", "invalid", or vendor and value: "arm 0x08...01".
 std::string modifier_to_string(std::uint64_t modifier);
 
-/// Lossless frame compression of GPU and display hardware. `any`: whatever the device has.
+/// Lossless frame compression of GPU and display hardware. `any`: any scheme that the device has.
 enum class Compression : std::uint8_t { none = 0, any = 1, ubwc = 2, afbc = 3, pvric = 4, dcc = 5 };
 std::string_view to_string(Compression compression) noexcept;
 std::optional<Compression> compression_from_string(std::string_view name) noexcept;
-/// The scheme that a modifier stands for; none for linear and merely tiled ones, any for schemes
-/// that have no name here (Intel's CCS, Arm's AFRC). No modifier stands for pvric: DRM has none.
+/// The compression scheme of a modifier: `none` for linear and for tiled modifiers without
+/// compression, `any` for schemes without an enumerator (Intel's CCS, Arm's AFRC). Never `pvric`:
+/// DRM has no modifier for it.
 Compression compression_of(std::uint64_t modifier) noexcept;
 
 /// enum v4l2_colorspace, v4l2_xfer_func, v4l2_ycbcr_encoding, v4l2_quantization; 0: default.
@@ -70,12 +72,12 @@ struct V4l2Colorimetry {
 /// Default encoding and quantization follow from the colorspace, as V4L2 defines for Y'CbCr; codes
 /// without a counterpart give unknown.
 Colorimetry colorimetry_from_v4l2(const V4l2Colorimetry& codes) noexcept;
-/// Inverse of the above, with two exceptions: V4L2 has no code for hlg (0 is given), and no way to
-/// leave the encoding or range of a known colorspace open.
+/// Inverse of the above, with two exceptions: V4L2 has no code for hlg (the result is 0), and it
+/// cannot leave the encoding or range of a known colorspace unknown.
 V4l2Colorimetry v4l2_colorimetry(const Colorimetry& colorimetry) noexcept;
 
 /// Values of a DRM plane's COLOR_ENCODING and COLOR_RANGE properties (enum drm_color_encoding,
-/// drm_color_range). Space and transfer are not among them.
+/// drm_color_range). They do not include space and transfer.
 struct DrmColorimetry {
   std::optional<std::uint32_t> encoding;
   std::optional<std::uint32_t> range;

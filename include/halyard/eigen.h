@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mapped tensors as Eigen matrices, without a copy. Not in halyard.h: needs Eigen's headers.
+// Views of mapped tensors as Eigen matrices, without a copy. halyard.h does not include this
+// header, because it needs Eigen's headers.
 #pragma once
 
 #include <Eigen/Core>
@@ -15,13 +16,14 @@
 
 namespace halyard {
 
-// Eigen's own half floats are elements too.
+// Eigen's 16-bit floats as element types.
 template <>
 inline constexpr std::optional<DType> dtype_of<Eigen::half> = DType::f16;
 template <>
 inline constexpr std::optional<DType> dtype_of<Eigen::bfloat16> = DType::bf16;
 
-/// Row-major with both strides; a const T reads. Owns nothing and must not outlive the TensorMap.
+/// A row-major matrix with two strides; read-only if T is const. Owns nothing and must not outlive
+/// the TensorMap.
 template <class T>
 using EigenMatrixMap = Eigen::Map<
     std::conditional_t<std::is_const_v<T>,
@@ -29,7 +31,7 @@ using EigenMatrixMap = Eigen::Map<
                                            Eigen::RowMajor>,
                        Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>,
     Eigen::Unaligned, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>>;
-/// A column vector; a const T reads.
+/// A column vector; read-only if T is const.
 template <class T>
 using EigenVectorMap =
     Eigen::Map<std::conditional_t<std::is_const_v<T>,
@@ -37,7 +39,7 @@ using EigenVectorMap =
                                   Eigen::Matrix<T, Eigen::Dynamic, 1>>,
                Eigen::Unaligned, Eigen::InnerStride<Eigen::Dynamic>>;
 
-/// A rank 2 tensor as the matrix [rows, columns]. Errors: those of TensorMap::view().
+/// Views a rank 2 tensor as the matrix [rows, columns]. Errors: those of TensorMap::view().
 template <class T>
 Result<EigenMatrixMap<T>> eigen_matrix(const TensorMap& map) {
   HALYARD_TRY(const auto view, map.view<T, 2>());
@@ -48,7 +50,7 @@ Result<EigenMatrixMap<T>> eigen_matrix(const TensorMap& map) {
                                                     static_cast<Eigen::Index>(view.stride(1))));
 }
 
-/// A rank 1 tensor. Errors: those of TensorMap::view().
+/// Views a rank 1 tensor as a column vector. Errors: those of TensorMap::view().
 template <class T>
 Result<EigenVectorMap<T>> eigen_vector(const TensorMap& map) {
   HALYARD_TRY(const auto view, map.view<T, 1>());

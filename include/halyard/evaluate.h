@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evaluate: how good detections are against a ground truth, by COCO's protocol.
+// Evaluate: measures detections against a ground truth, by COCO's protocol.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ namespace halyard {
 struct CocoImage {
   std::int64_t id = 0;
   std::string file;  ///< may be empty
-  Size size;         ///< {0, 0}: not known
+  Size size;         ///< {0, 0}: unknown
 };
 
 struct CocoCategory {
@@ -30,8 +30,8 @@ struct CocoCategory {
   std::string name;  ///< may be empty
 };
 
-/// Left, top, width, height in pixels. Doubles, as the documents have them, so that ties fall as
-/// they do for other programs.
+/// Left, top, width, height in pixels. Doubles, as in the documents, so that ties are resolved as
+/// in other programs.
 struct CocoBox {
   double x = 0;
   double y = 0;
@@ -39,7 +39,7 @@ struct CocoBox {
   double height = 0;
 };
 
-/// The same box by its corner and extents.
+/// Converts a box from two corners to one corner and extents.
 inline CocoBox coco_box(const Box& box) noexcept {
   return {box.x1, box.y1, static_cast<double>(box.x2) - static_cast<double>(box.x1),
           static_cast<double>(box.y2) - static_cast<double>(box.y1)};
@@ -50,35 +50,37 @@ struct CocoObject {
   std::size_t image = 0;     ///< index into CocoTruth::images
   std::size_t category = 0;  ///< index into CocoTruth::categories
   CocoBox box;
-  double area = 0;        ///< pixels; of annotations: decides on small, medium, large
+  double area = 0;        ///< pixels; of annotations: selects small, medium, large
   double score = 0;       ///< of detections
   bool is_crowd = false;  ///< of annotations
-  Rle mask;               ///< of the image's size; read where masks are compared
+  Rle mask;               ///< of the image's size; used if masks are compared
 };
 
-/// What is in the images. parse_coco_truth() sorts images and categories by id.
+/// The ground truth: the objects in the images. parse_coco_truth() sorts images and categories by
+/// id.
 struct CocoTruth {
   std::vector<CocoImage> images;
   std::vector<CocoCategory> categories;
   std::vector<CocoObject> objects;
-  bool has_segmentations = false;  ///< there are annotations, and each has a segmentation
+  bool has_segmentations = false;  ///< true if there are annotations and each has a segmentation
 };
 
-/// What a network found in the same images.
+/// The objects that a network found in the same images.
 struct CocoResults {
   std::vector<CocoObject> objects;
-  std::size_t left_out = 0;  ///< detections of categories that the ground truth does not have
+  std::size_t left_out = 0;  ///< skipped detections, whose category is not in the ground truth
 };
 
-/// Reads instances, COCO's JSON text of `images`, `categories` and `annotations`. `iscrowd` and
-/// `area` may be missing: 0, and the area of the box or mask. With masks every annotation needs its
-/// segmentation (polygons, or runs as numbers or as text) and every image its size. Thread-safe.
-/// Errors: malformed (no JSON: the line; a value: its key path and rule; an id that comes twice or
-/// that nothing has), exhausted (polygons whose outlines are too long for the text's length).
+/// Reads instances: COCO's JSON text of `images`, `categories` and `annotations`. `iscrowd` and
+/// `area` may be missing; the defaults are 0 and the area of the box or mask. With masks every
+/// annotation needs a segmentation (polygons, or runs as numbers or as text) and every image its
+/// size. Thread-safe. Errors: malformed (not JSON: the message has the line; an illegal value: the
+/// message has its key path and the rule; a duplicate or unknown id), exhausted (polygons whose
+/// outlines are too long for the text's length).
 Result<CocoTruth> parse_coco_truth(std::string_view json, bool has_masks);
 
-/// Reads results, COCO's JSON array of {"image_id", "category_id", "bbox", "score"}, with masks
-/// "segmentation" as runs in place of "bbox". Errors: malformed.
+/// Reads results: COCO's JSON array of {"image_id", "category_id", "bbox", "score"}; with masks it
+/// has "segmentation" as runs instead of "bbox". Errors: malformed.
 Result<CocoResults> parse_coco_results(std::string_view json, const CocoTruth& truth,
                                        bool has_masks);
 
@@ -86,7 +88,7 @@ Result<CocoResults> parse_coco_results(std::string_view json, const CocoTruth& t
 struct CocoMetric {
   const char* name;     ///< "AP", "AP50", "AR_small"
   const char* meaning;  ///< in words
-  /// In [0, 1]; unset where no annotation is of its kind.
+  /// In [0, 1]; unset if there are no annotations of this kind.
   std::optional<double> value;
 };
 
@@ -95,25 +97,28 @@ struct CocoScores {
   std::vector<std::optional<double>> category_ap;  ///< AP of each category
 };
 
-/// Measures boxes, or masks where `has_masks`. For each category, range of areas and IoU threshold
-/// (0.50 to 0.95 in steps of 0.05): the detections of each image, best first and at most 100, take
-/// the free annotation with the largest IoU not below the threshold. They take annotations that are
-/// crowds or outside the range only when there is no other, and then count neither way; nor does a
-/// detection without a match whose own area is outside the range. Overlap with a crowd is divided
-/// by the detection's area. Precision is the largest at that recall or above, averaged over recall
-/// 0 to 1 in steps of 0.01, categories and thresholds; recall is the one reached. The area of a
-/// detection is that of its box, or of its mask where masks are compared. Definitions: Lin et al.,
-/// "Microsoft COCO: Common Objects in Context", 2014, and cocodataset.org; ties as in pycocotools:
-/// equal scores in the order of `found`, images in the order of the truth. Thread-safe.
-/// Errors: invalid_argument (an image or category out of range, a score or box that is no number, a
-/// mask that is not of its image's size), exhausted (masks with more runs than can be compared:
-/// 2^33 for all pairs).
+/// Measures boxes, or masks if `has_masks`. For each category, range of areas and IoU threshold
+/// (0.50 to 0.95 in steps of 0.05), the detections of each image are matched, best first and at
+/// most 100: each takes the free annotation with the largest IoU that is not below the threshold. A
+/// detection takes a crowd or an annotation outside the range only if there is no other; it then
+/// counts neither as right nor as wrong. The same holds for a detection without a match whose own
+/// area is outside the range. The overlap with a crowd is divided by the detection's area.
+/// Precision at a recall is the largest precision at that recall or above; it is averaged over
+/// recall 0 to 1 in steps of 0.01, categories and thresholds. Recall is the largest recall reached.
+/// The area of a detection is the area of its box, or of its mask if masks are compared.
+/// Definitions: Lin et al., "Microsoft COCO: Common Objects in Context", 2014, and cocodataset.org;
+/// ties as in pycocotools: equal scores in the order of `found`, images in the order of the truth.
+/// Thread-safe.
+/// Errors: invalid_argument (an image or category out of range, a score or box that is not a
+/// number, a mask that does not have its image's size), exhausted (masks with more than 2^33 runs
+/// to compare in all pairs).
 Result<CocoScores> evaluate_coco(const CocoTruth& truth, std::span<const CocoObject> found,
                                  bool has_masks);
 
-/// For each class of a network the index of its category; unset: no category. By name where a label
-/// is the name of a category, else by order where there are as many labels as categories, as
-/// COCO's 80 classes have it. Errors: invalid_argument (neither).
+/// Returns the category index of each class of a network; unset: no category. If any label is the
+/// name of a category, all classes are matched by name. Otherwise they are matched by order if
+/// there are as many labels as categories, as for COCO's 80 classes. Errors: invalid_argument
+/// (neither).
 Result<std::vector<std::optional<std::size_t>>> match_categories(
     std::span<const std::string> labels, std::span<const CocoCategory> categories);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the shared library exports: all that public headers declare between these two marks, and
-// nothing else (the library is built with hidden visibility).
+// The shared library exports what public headers declare between these two macros, and nothing else
+// (the library is built with hidden visibility).
 #pragma once
 
 #if defined(__GNUC__)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fd: an owned file descriptor. Not a stream: it only owns, duplicates and identifies.
+// Fd: an owned file descriptor. It owns, duplicates and identifies; it does not read or write.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ struct FdIdentity {
   friend bool operator==(const FdIdentity&, const FdIdentity&) = default;
 };
 
-/// Identity behind a borrowed descriptor. Errors: invalid_argument (negative), os.
+/// Identity of the object behind a borrowed descriptor. Errors: invalid_argument (negative), os.
 Result<FdIdentity> fd_identity(int borrowed);
 
-/// Owns one file descriptor and closes it at the end. Move-only. Thread-bound.
+/// Owns one file descriptor; the destructor closes it. Move-only. Thread-bound.
 class Fd {
  public:
   Fd() = default;
@@ -37,10 +37,10 @@ class Fd {
 
   int get() const noexcept { return fd_; }
   explicit operator bool() const noexcept { return fd_ >= 0; }
-  /// Gives the descriptor to the caller, who closes it.
+  /// Passes ownership of the descriptor to the caller, who must close it.
   int release() noexcept;
   void reset() noexcept;
-  /// A second descriptor of the same object. Errors: invalid_argument (empty), os.
+  /// Returns a second descriptor of the same object. Errors: invalid_argument (empty), os.
   Result<Fd> duplicate() const;
   /// Errors: invalid_argument (empty), os.
   Result<FdIdentity> identity() const;

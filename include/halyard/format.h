@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element types and pixel formats. Everything known about a format is one row of one table.
+// Element types and pixel formats. One row of one table describes each format.
 #pragma once
 
 #include <bit>
@@ -36,12 +36,12 @@ enum class DType : std::uint8_t {
 std::size_t size_of(DType dtype) noexcept;
 /// "u8", "f32", "bf16", "bool"...
 std::string_view to_string(DType dtype) noexcept;
-/// Accepts the names of to_string and NumPy's ("uint8", "float32").
+/// Accepts the names of to_string() and NumPy's names ("uint8", "float32").
 std::optional<DType> dtype_from_string(std::string_view name) noexcept;
 bool is_float(DType dtype) noexcept;
 bool is_integer(DType dtype) noexcept;  ///< false for floats and bool
 
-/// An IEEE binary16 or a bfloat16, as bits: the library computes in float.
+/// An IEEE binary16 or a bfloat16 as bits; the library computes in float.
 struct Half {
   std::uint16_t bits;
 };
@@ -49,7 +49,7 @@ struct BFloat16 {
   std::uint16_t bits;
 };
 
-/// Exact: every f16 and bf16 value is a float. NaN stays NaN, with its payload.
+/// Converts exactly: every f16 and bf16 value is a float. NaN stays NaN, with its payload.
 inline float to_float(Half half) noexcept {
   const std::uint32_t sign = (half.bits & 0x8000U) << 16;
   const std::uint32_t exponent = (half.bits >> 10) & 0x1FU;
@@ -64,7 +64,7 @@ inline float to_float(BFloat16 value) noexcept {
   return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16);
 }
 
-/// DType of a C++ type; only the types listed have one.
+/// DType of a C++ type; none for types that are not listed.
 template <class T>
 inline constexpr std::optional<DType> dtype_of = std::nullopt;
 template <>
@@ -119,22 +119,23 @@ enum class PixelFormat : std::uint8_t {
   bayer_gbrg = 19,
 };
 
-/// `packed`: all channels of a pixel together. `planar`: one full plane per channel, one after the
-/// other. `semi_planar`: a luma plane, then interleaved chroma. `tri_planar`: luma, Cb, Cr planes.
+/// `packed`: all channels of a pixel are adjacent. `planar`: one full plane per channel, one after
+/// another. `semi_planar`: a luma plane, then interleaved chroma. `tri_planar`: luma, Cb, Cr
+/// planes.
 enum class FormatKind : std::uint8_t { packed, planar, semi_planar, tri_planar };
 
-/// Which colours the samples are.
+/// What the samples stand for.
 enum class ColorModel : std::uint8_t { rgb, yuv, grey, bayer };
 
 /// One row of the format table.
 struct FormatInfo {
   PixelFormat format;
-  std::string_view name;    ///< "nv12"; also what from-string accepts, in any case
+  std::string_view name;    ///< "nv12"; format_from_string() accepts it in any letter case
   std::string_view fourcc;  ///< four characters as V4L2 and the C interface spell it; empty: none
   FormatKind kind;
   ColorModel model;
   std::uint8_t channels;  ///< size of the channel axis of the tensor; 1 for semi- and tri-planar
-  std::uint8_t planes;    ///< planes that image_plane() tells apart, 1..4
+  std::uint8_t planes;    ///< number of planes for image_plane(), 1..4
   std::uint8_t chroma_shift_x;  ///< log2 of luma columns per chroma column
   std::uint8_t chroma_shift_y;  ///< log2 of luma rows per chroma row
   bool has_alpha;
@@ -147,8 +148,7 @@ std::string_view to_string(PixelFormat format) noexcept;
 std::optional<PixelFormat> format_from_string(std::string_view name) noexcept;
 std::optional<PixelFormat> format_from_fourcc(std::string_view fourcc) noexcept;
 
-/// One plane of an image in samples: `row_bytes` are used in each row, rows lie `stride_bytes`
-/// apart.
+/// One plane of an image in bytes: each row uses `row_bytes`, rows begin `stride_bytes` apart.
 struct PlaneGeometry {
   std::size_t row_bytes = 0;
   std::size_t rows = 0;
@@ -156,10 +156,10 @@ struct PlaneGeometry {
   std::size_t offset_bytes = 0;  ///< from the start of the image, all planes in one buffer
 };
 
-/// Geometry of plane `index` of a width x height image in one buffer whose first plane has
-/// `stride_bytes` (0: the tight one). Chroma extents round up, so odd sizes are legal everywhere.
-/// Errors: invalid_argument (zero size, stride below the row, product overflow, plane out of
-/// range).
+/// Geometry of plane `index` of a width x height image in one buffer whose first plane has the
+/// stride `stride_bytes` (0: the tight stride). Chroma extents round up, so odd sizes are legal for
+/// all formats. Errors: invalid_argument (zero size, stride below the row, product overflow, plane
+/// out of range).
 Result<PlaneGeometry> plane_geometry(PixelFormat format, DType dtype, std::size_t width,
                                      std::size_t height, std::size_t stride_bytes,
                                      std::size_t index);
@@ -168,7 +168,7 @@ Result<PlaneGeometry> plane_geometry(PixelFormat format, DType dtype, std::size_
 /// semi-planar formats (the last CbCr pair must fit) and for I420.
 Result<std::size_t> tight_stride(PixelFormat format, DType dtype, std::size_t width);
 
-/// Bytes of the whole image in one buffer at `stride_bytes` (0: tight).
+/// Bytes of the whole image in one buffer with the stride `stride_bytes` (0: tight).
 Result<std::size_t> image_bytes(PixelFormat format, DType dtype, std::size_t width,
                                 std::size_t height, std::size_t stride_bytes);
 
@@ -177,9 +177,8 @@ Result<std::size_t> image_bytes(PixelFormat format, DType dtype, std::size_t wid
 std::size_t image_shape(PixelFormat format, std::size_t width, std::size_t height,
                         std::span<std::size_t, 8> shape) noexcept;
 
-/// Recovers width and height from a shape as image_shape gives it; a leading batch axis of 1 is
-/// skipped. Errors: invalid_argument (the shape cannot hold this format; the message says the
-/// rule).
+/// Finds width and height from a shape of image_shape(); a leading batch axis of 1 is skipped.
+/// Errors: invalid_argument (the shape cannot hold this format; the message has the rule).
 struct ImageExtent {
   std::size_t width = 0;
   std::size_t height = 0;

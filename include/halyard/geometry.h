@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes, regions, boxes and the words for turning and fitting images. No pixels here.
+// Sizes, regions, boxes, and the enumerations for rotating and fitting images. Contains no pixel
+// code.
 #pragma once
 
 #include <algorithm>
@@ -64,20 +65,20 @@ struct Box {
 /// Intersection over union in [0, 1]; 0 when either box is empty.
 float iou(const Box& a, const Box& b) noexcept;
 
-/// Clockwise turn, applied after the flip.
+/// Clockwise rotation, applied after the flip.
 enum class Rotation : std::uint8_t { none = 0, cw90 = 1, cw180 = 2, cw270 = 3 };
 
 /// Mirror, applied before the rotation: vertical swaps top and bottom, horizontal left and right.
 enum class Flip : std::uint8_t { none = 0, vertical = 1, horizontal = 2 };
 
-/// A turn and a mirror together: flip first, then rotate clockwise. What EXIF tags say.
+/// A flip, then a clockwise rotation, as EXIF tags store it.
 struct Orientation {
   Flip flip = Flip::none;
   Rotation rotation = Rotation::none;
   friend bool operator==(const Orientation&, const Orientation&) = default;
 };
 
-/// One orientation after the other, as one.
+/// The single orientation that equals `first`, then `second`.
 Orientation then(Orientation first, Orientation second) noexcept;
 /// The orientation that undoes it: then(o, inverse(o)) changes nothing.
 Orientation inverse(Orientation orientation) noexcept;
@@ -88,8 +89,8 @@ inline bool swaps_axes(Rotation rotation) noexcept {
 inline Size oriented(Size stored, Orientation orientation) noexcept {
   return swaps_axes(orientation.rotation) ? Size{stored.height, stored.width} : stored;
 }
-/// Where a part of an image of `whole` size lies once the image's orientation is applied. The
-/// part of the upright image goes back by oriented(part, upright, inverse(orientation)).
+/// Position of a part of an image of size `whole` after the image's orientation is applied. The
+/// inverse, from the upright to the stored image, is oriented(part, upright, inverse(orientation)).
 RegionF oriented(const RegionF& part, Size whole, Orientation orientation) noexcept;
 
 /// A map of the plane, (x, y) -> (m[0] x + m[1] y + m[2], m[3] x + m[4] y + m[5]), in continuous
@@ -100,27 +101,28 @@ struct Affine {
 };
 /// The map that first applies `first`, then `second`.
 Affine then(const Affine& first, const Affine& second) noexcept;
-/// The inverse map. Elements are not finite when there is none (determinant 0).
+/// The inverse map. Its elements are not finite if there is none (determinant 0).
 Affine inverse(const Affine& map) noexcept;
 
-/// How the turned image meets the destination rectangle:
+/// How the rotated image fits into the destination rectangle:
 /// - stretch: fills it;
 /// - letterbox: keeps the aspect ratio, centred, the rest is pad;
-/// - cover: keeps the aspect ratio and fills it; what does not fit is cut off on both sides alike;
+/// - cover: keeps the aspect ratio and fills it; the excess is cut off equally on both sides;
 /// - top_left: keeps the aspect ratio, in the top left corner, the rest is pad.
 enum class Fit : std::uint8_t { stretch = 0, letterbox = 1, cover = 2, top_left = 3 };
 
-/// Which arithmetic rounds a letterboxed image to whole pixels; w x h into W x H:
+/// How a letterboxed image is rounded to whole pixels; w x h into W x H:
 /// - hal: sa = w/h, da = W/H; sa > da: W x max(1, round(W/sa)), else max(1, round(H*sa)) x H; the
-///   offset is half of the rest, rounded down. EdgeFirst HAL's rule.
+///   offset is half of the remainder, rounded down. EdgeFirst HAL's rule.
 /// - ultralytics: r = min(W/w, H/h); round(w r) x round(h r), at least 1, halves to even; the
-///   offset is round((W - width)/2 - 0.1), and so for rows. What Ultralytics predicts with.
-/// - ultralytics_val: the same with r at most 1, so that nothing is enlarged; what it validates
-///   with.
+///   offset is round((W - width)/2 - 0.1), and likewise for rows. The rule of Ultralytics'
+///   prediction.
+/// - ultralytics_val: the same with r at most 1, so that nothing is enlarged. The rule of
+///   Ultralytics' validation.
 enum class LetterboxRule : std::uint8_t { hal = 0, ultralytics = 1, ultralytics_val = 2 };
 
-/// Where an image of `source` size (width x height, after any rotation) lands in `target` by a
-/// rule. An empty source gives the whole target.
+/// Rectangle in `target` that an image of size `source` (width x height, after any rotation) fills
+/// by a rule. An empty source gives the whole target.
 Region letterbox_region(double width, double height, Size target, LetterboxRule rule) noexcept;
 Region letterbox_region(Size source, Size target, LetterboxRule rule = LetterboxRule::hal) noexcept;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C++ interface, lowest layer first. Programs written for EdgeFirst HAL include
-// halyard/compat/compat.h beside it; C programs include halyard/hal.h alone.
+// halyard/compat/compat.h beside it; C programs include only halyard/hal.h.
 #pragma once
 
 // base

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The types of a plain struct's members, as a number: two programs whose structs have one name and
-// one size, and other members, do not take one for the other.
+// Computes a number from the types of a plain struct's members. With it two programs detect that
+// their structs have the same name and size but different members.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,13 @@ namespace detail {
 inline constexpr std::size_t max_members = 24;
 inline constexpr std::size_t max_initializers = 4096;
 
-/// Initializes a member of T, whatever its type is.
+/// Converts to every type that a member of T may have.
 template <class T>
 struct AnyMember {
   template <class U>
   requires(!std::is_base_of_v<U, T>) constexpr operator U() const noexcept;
 };
-/// Initializes a base of T, and nothing else.
+/// Converts only to base classes of T.
 template <class T>
 struct AnyBase {
   template <class U>
@@ -37,7 +37,7 @@ consteval bool takes(std::index_sequence<I...>) {
     T{AnyMemberAt<T, I>{}...};
   };
 }
-/// Whether braces may hold so many initializers.
+/// Whether T can be initialized with `count` initializers in braces.
 template <class T, std::size_t count>
 inline constexpr bool takes_initializers = takes<T>(std::make_index_sequence<count>{});
 
@@ -47,12 +47,12 @@ consteval bool takes_braced(std::index_sequence<I...>, std::index_sequence<R...>
     T{AnyMemberAt<T, I>{}..., {AnyMember<T>{}}, AnyMemberAt<T, R>{}...};
   };
 }
-/// The same with the initializer at `place` in braces of its own, and `rest` behind it.
+/// The same with the initializer at `place` in its own braces, and `rest` initializers after it.
 template <class T, std::size_t place, std::size_t rest>
 inline constexpr bool takes_braces_at = takes_braced<T>(std::make_index_sequence<place>{},
                                                         std::make_index_sequence<rest>{});
 
-/// As many as braces may hold: `low` are taken, `high` are not.
+/// Max number of initializers, by binary search: `low` are accepted, `high` are not.
 template <class T, std::size_t low, std::size_t high>
 consteval std::size_t count_initializers() {
   if constexpr (high - low <= 1) {
@@ -66,7 +66,7 @@ consteval std::size_t count_initializers() {
     }
   }
 }
-/// The same behind braces at `place`.
+/// Max number of initializers after one in braces at `place`.
 template <class T, std::size_t place, std::size_t low, std::size_t high>
 consteval std::size_t count_behind_braces() {
   if constexpr (high - low <= 1) {
@@ -80,7 +80,8 @@ consteval std::size_t count_behind_braces() {
     }
   }
 }
-/// An array takes as many initializers as it has elements, unless they are in braces.
+/// Counts members. An array takes as many initializers as it has elements, unless they are in
+/// braces.
 template <class T, std::size_t place, std::size_t total>
 consteval std::size_t count_members() {
   if constexpr (place >= total) {
@@ -93,17 +94,17 @@ consteval std::size_t count_members() {
   }
 }
 
-/// Members of T; 0: there are none, or the compiler cannot tell.
+/// Number of members of T; 0: none, or the number cannot be found.
 template <class T>
 consteval std::size_t member_count() {
   if constexpr (!std::is_class_v<T> || !std::is_aggregate_v<T> || std::is_empty_v<T>) {
     return 0;
   } else if constexpr (requires { std::tuple_size<T>::value; }) {
-    return 0;  // would come apart into other things
+    return 0;  // structured bindings would use the tuple protocol
   } else if constexpr (!takes_initializers<T, 0> || requires { T{AnyBase<T>{}}; }) {
     return 0;
   } else {
-    // A bit is the smallest member.
+    // The smallest member is a bit field of one bit.
     constexpr std::size_t limit = std::min(sizeof(T) * 8, max_initializers) + 1;
     constexpr std::size_t total = count_initializers<T, 0, limit>();
     if constexpr (total == max_initializers) {
@@ -121,8 +122,8 @@ template <class... M>
 constexpr Types<M...> types_of(const M&...) {
   return {};
 }
-/// A table: one case for each count. An error here says that T has an anonymous union: declare
-/// message_members in it.
+/// A table with one case for each count. A compile error here means that T has an anonymous union:
+/// declare message_members in T.
 template <std::size_t count, class T>
 constexpr auto member_types(const T& value) {
   if constexpr (count == 1) {
@@ -226,10 +227,10 @@ concept HasMessageMembers = requires {
   std::uint64_t{T::message_members};
 };
 
-/// A number for the types and the order of T's members, which are those of no other struct that is
-/// likely; their names do not count. 0: the compiler cannot tell, for T has a base class, private
-/// members or a constructor, more than 24 members, or 4096 elements of arrays.
-/// A struct may say its own: static constexpr std::uint64_t message_members = ...;
+/// A hash of the types and the order of T's members; names do not count. 0: the members cannot be
+/// found, because T has a base class, private members or a constructor, more than 24 members, or
+/// 4096 or more initializers (array elements count each). A struct may declare its own value:
+/// static constexpr std::uint64_t message_members = ...;
 template <class T>
 consteval std::uint64_t members_hash() {
   if constexpr (HasMessageMembers<T>) {
@@ -256,7 +257,7 @@ consteval std::uint64_t detail::type_hash(std::uint64_t hash) {
   } else if constexpr (std::is_same_v<M, bool>) {
     return mixed(mixed(hash, 'b'), sizeof(M));
   } else if constexpr (std::is_same_v<M, char>) {
-    return mixed(hash, 'c');  // signed here, unsigned there
+    return mixed(hash, 'c');  // its signedness depends on the platform
   } else if constexpr (std::is_floating_point_v<M>) {
     return mixed(mixed(hash, 'f'), sizeof(M));
   } else if constexpr (std::is_integral_v<M>) {

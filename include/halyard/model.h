@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Model: run a network on tensors of ours, without copying them.
+// Model: runs a network on Halyard tensors without copying them.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +20,9 @@
 HALYARD_EXPORTS_BEGIN
 namespace halyard {
 
-/// A loaded network. run() may be called from several threads at once: each call takes a request of
-/// its own from a pool. A child of fork() can use no model, neither an open nor a new one, when the
-/// process that forked it had opened one: open() and run() are refused there as unsupported.
+/// A loaded network. run() may be called from several threads at once: each call takes its own
+/// inference request from a pool. If a process has opened a model, its children made by fork() can
+/// use no model, neither an open nor a new one: there open() and run() fail with unsupported.
 class Engine {
  public:
   struct Options {
@@ -31,7 +31,7 @@ class Engine {
     std::size_t max_file_bytes = std::size_t{2} << 30;
   };
   /// Loads .onnx, .tflite or .xml. Errors: not_found, permission, unsupported (built without an
-  /// engine: the message says what to install; unknown extension), malformed (the file is no
+  /// engine: the message names what to install; unknown extension), malformed (the file is not a
   /// model), device.
   static Result<Engine> open(const std::string& path, const Options& options);
   static Result<Engine> open(const std::string& path) { return open(path, Options{}); }
@@ -43,23 +43,23 @@ class Engine {
   const std::string& runtime() const noexcept;
   /// The file it was opened from, as given to open().
   const std::string& path() const noexcept;
-  /// Shapes are static; a dynamic batch axis is fixed to 1. Quantization is filled where the file
-  /// has it; an image input has its format (planar_rgb for NCHW, rgb for NHWC).
+  /// Shapes are static; a dynamic batch axis is fixed to 1. Quantization is set if the file has it.
+  /// An image input has a format (planar_rgb for NCHW, rgb for NHWC).
   std::span<const TensorSpec> inputs() const noexcept;
   std::span<const TensorSpec> outputs() const noexcept;
-  /// Width and height of the first image input, {0, 0} when there is none.
+  /// Width and height of the first image input, {0, 0} if there is none.
   Size input_size() const noexcept;
-  /// Text the model file carries: ONNX metadata, or the dict that exporters append to .tflite files
+  /// Metadata of the model file: that of ONNX, or the dict that exporters append to .tflite files
   /// ("names", "imgsz", "task"...).
   const std::map<std::string, std::string>& metadata() const noexcept;
-  /// Class names from the metadata, empty when it has none.
+  /// Class names from the metadata; empty if it has none.
   std::vector<std::string> labels() const;
 
-  /// Runs on the caller's memory; the result lies in the engine's own memory, alive as long as the
-  /// tensors, and is not overwritten while they live. Leading axes of 1 may be missing from an
-  /// input. Errors: invalid_argument (count, shape or dtype of an input; the message names it),
-  /// unsupported (strided input), device. Integer inputs and outputs are quantized as their specs
-  /// say.
+  /// Runs the network on the caller's memory. The result is in the engine's own memory, which lives
+  /// as long as the returned tensors and is not overwritten while they exist. Leading axes of 1 may
+  /// be missing from an input. Integer inputs and outputs have the quantization of their specs.
+  /// Errors: invalid_argument (count, shape or dtype of an input; the message names it),
+  /// unsupported (strided input), device.
   Result<std::vector<Tensor>> run(std::span<const Tensor> inputs);
   Result<std::vector<Tensor>> run(const Tensor& input) { return run({&input, 1}); }
 
@@ -69,34 +69,36 @@ class Engine {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Which engines this build has, one line each ("openvino 2026.4: CPU, GPU", or what to install).
+/// The engines of this build, one line each ("openvino 2026.4: CPU, GPU", or what to install).
 std::vector<std::string> available_engines();
 
-/// Whether a model's boxes are pixels or fractions of its input: what its metadata says under
-/// "box_units" ("pixels", "fraction"), else by kind of file. Ultralytics exports divide boxes by
-/// the input size in .tflite files, float ones too, and leave pixels in .onnx and .xml files.
+/// Whether a model's boxes are pixels or fractions of its input: the metadata "box_units"
+/// ("pixels", "fraction") decides, else the kind of file. Ultralytics exports divide boxes by the
+/// input size in .tflite files, float ones too, and leave pixels in .onnx and .xml files.
 BoxUnits box_units(const Engine& engine);
 
-/// What the engine, its file and the files beside it tell of the model: edgefirst.json and .yaml,
+/// Collects the metadata of a model from the engine, its file and the files next to it:
+/// edgefirst.json and .yaml,
 /// a .json or .yaml of the model's own name, config.json, preprocessor_config.json and labels.txt,
 /// in the archive at the file's end, in its metadata, or in its folder.
 ModelMetadata metadata_of(const Engine& engine);
 
-/// The same of an .onnx file, read without an engine and without its weights, so that a model can
-/// be described where none is built in: metadata, names, shapes and element types of inputs and
-/// outputs. Dynamic axes are fixed as Engine fixes them. Errors: not_found, permission,
-/// invalid_argument (no regular file), malformed (no ONNX model; the message has the byte),
-/// exhausted (beyond a limit that the message names), unsupported (another kind of file, an element
-/// type, an output whose shape only an engine can find).
+/// The same for an .onnx file, read without an engine and without its weights, so that builds
+/// without an engine can describe a model: metadata, names, shapes and element types of inputs and
+/// outputs. Dynamic axes are fixed as in Engine. Errors: not_found, permission, invalid_argument
+/// (not a regular file), malformed (not an ONNX model; the message has the byte), exhausted (beyond
+/// a limit that the message names), unsupported (another kind of file, an element type, an output
+/// whose shape only an engine can find).
 Result<ModelMetadata> metadata_of_file(const std::string& path);
 
-/// The files that opening or describing this model reads, as far as they are there: itself, the
-/// .bin file of an .xml file, the files that an .onnx file keeps values in, and the texts beside it
-/// that metadata_of() reads. What cannot be read, or is no model, names no further files.
+/// The existing files that are read to open or describe this model: the file itself, the .bin file
+/// of an .xml file, the external data files of an .onnx file, and the texts next to it that
+/// metadata_of() reads. If an .onnx file cannot be read or is not a model, its external data files
+/// are not listed.
 std::vector<std::string> files_of_model(const std::string& path);
 
-/// A decoder for the engine's outputs, from infer_description(metadata_of(engine)). Errors: those
-/// of infer_description() and Decoder::create().
+/// Creates a decoder for the engine's outputs from infer_description(metadata_of(engine)). Errors:
+/// those of infer_description() and Decoder::create().
 Result<Decoder> decoder_for(const Engine& engine, DecodeOptions options = {});
 
 }  // namespace halyard

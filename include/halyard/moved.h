@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moved<T>: a number, flag or pointer that moves as owning types do, so that classes may default
-// their moves.
+// Moved<T>: a number, flag or pointer that is reset when it is moved from, so that classes can
+// default their move functions.
 #pragma once
 
 #include <type_traits>
@@ -8,9 +8,9 @@
 
 namespace halyard {
 
-/// Holds a T. A move takes the value and leaves T{} (0, false, null) behind; a copy copies. For
-/// members that describe memory which a neighbour owns: after a move neither is left. Converts to
-/// and from T without a word; no cost beyond a T but the store that a move makes.
+/// Holds a T. A move takes the value and leaves T{} (0, false, null); a copy copies. For members
+/// that describe memory owned by another member of the class: a move resets both. Converts
+/// implicitly to and from T. A move costs one more store than that of a T.
 template <class T>
 class Moved {
   static_assert(std::is_scalar_v<T>, "classes have moves of their own");
@@ -21,7 +21,7 @@ class Moved {
   constexpr Moved(const Moved&) noexcept = default;
   constexpr Moved(Moved&& other) noexcept : value_(std::exchange(other.value_, T{})) {}
   constexpr Moved& operator=(const Moved&) noexcept = default;
-  /// A value that is moved to itself stays.
+  /// Self-move keeps the value.
   constexpr Moved& operator=(Moved&& other) noexcept {
     value_ = std::exchange(other.value_, T{});
     return *this;
