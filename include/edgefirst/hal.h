@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For programs written for EdgeFirst HAL's C interface: the name that they include, and the
-// standard headers that they count on. Installed by the component `compat`.
+// For programs written for EdgeFirst HAL's C interface: the header name that they include, and the
+// standard headers that they expect. Installed by the component `compat`.
 #pragma once
 
 #include <stdarg.h>

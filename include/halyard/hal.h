@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The complete C interface. halyard/c/base.h documents the rules and the choice of a generation.
+// The whole C interface. halyard/c/base.h documents its rules and the choice of a generation.
 #pragma once
 
 #include "halyard/c/base.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mapped tensors and images as cv::Mat, and cv::Mat as tensors, without a copy. Not in halyard.h:
-// needs OpenCV's headers (core).
+// Mapped tensors and images as cv::Mat, and cv::Mat as tensors, without a copy. halyard.h does not
+// include this header: it needs OpenCV's headers (core).
 #pragma once
 
 #include <climits>
@@ -20,7 +20,7 @@
 
 namespace halyard {
 
-/// Depth of OpenCV (CV_8U, ...); none for u32, u64, i64, bf16 and bool.
+/// OpenCV's depth (CV_8U, ...); nullopt for u32, u64, i64, bf16 and bool.
 inline std::optional<int> opencv_depth(DType dtype) noexcept {
   switch (dtype) {
     case DType::u8:
@@ -44,7 +44,7 @@ inline std::optional<int> opencv_depth(DType dtype) noexcept {
   }
 }
 
-/// The counterpart of opencv_depth(); none for depths that OpenCV added since.
+/// The reverse of opencv_depth(); nullopt for all other depths.
 inline std::optional<DType> dtype_of_depth(int depth) noexcept {
   for (const DType dtype : {DType::u8, DType::i8, DType::u16, DType::i16, DType::i32, DType::f16,
                             DType::f32, DType::f64}) {
@@ -55,7 +55,7 @@ inline std::optional<DType> dtype_of_depth(int depth) noexcept {
 
 namespace opencv_detail {
 
-// Rows of pixels somewhere in memory, all that a cv::Mat of two dimensions is.
+// Rows of pixels in memory: what a cv::Mat of two dimensions describes.
 struct Rows {
   const std::byte* data;
   std::size_t rows, columns, channels, stride_bytes;
@@ -72,7 +72,7 @@ inline Result<cv::Mat> mat_over(const Rows& rows, DType dtype) {
   }
   if (rows.channels == 0 || rows.rows == 0 || rows.columns == 0)
     return make_error(Errc::unsupported, "mat: there are no elements");
-  // Strides of single rows mean nothing, and OpenCV refuses those below the width.
+  // The stride of a single row has no meaning, and OpenCV refuses one below the width.
   const std::size_t tight = rows.columns * rows.channels * size_of(dtype);
   const std::size_t step = rows.rows == 1 ? tight : rows.stride_bytes;
   if (step < tight || step % size_of(dtype) != 0) {
@@ -81,7 +81,7 @@ inline Result<cv::Mat> mat_over(const Rows& rows, DType dtype) {
         std::to_string(step) + " bytes from row to row, " + std::to_string(tight) + " used");
   }
   const int type = CV_MAKETYPE(*depth, static_cast<int>(rows.channels));
-  // A Mat knows no const; whether it may be written is the map's business, see mat_of().
+  // cv::Mat has no read-only form. Whether it may be written depends on the map, see mat_of().
   return cv::Mat(static_cast<int>(rows.rows), static_cast<int>(rows.columns), type,
                  const_cast<std::byte*>(rows.data), step);
 }
@@ -93,7 +93,7 @@ inline Result<Rows> rows_of(const TensorMap& map) {
     return make_error(Errc::invalid_argument, "mat: the tensor's rank must be 2 or 3",
                       "rank " + std::to_string(layout.rank));
   }
-  // A planar image is [C, H, W]: its rows are no rows of pixels.
+  // A planar image is [C, H, W]: its rows are not rows of pixels.
   if (!map.planes_adjacent() || (layout.rank == 3 && map.plane_count() > 1)) {
     return make_error(Errc::unsupported,
                       "mat: the image's planes lie apart; take them by mat_of_plane()");
@@ -113,18 +113,18 @@ inline Result<Rows> rows_of(const TensorMap& map) {
 
 }  // namespace opencv_detail
 
-/// A rank 2 tensor or packed image [H, W], [H, W, C] as a Mat of C channels over the same bytes;
-/// planar ones are taken plane by plane. Owns nothing and must not outlive the map. OpenCV knows no
-/// const: a Mat over a map for reading must not be written.
-/// Errors: invalid_argument (rank), unsupported (element type, strides that no Mat has, no
-/// elements, planes in several places).
+/// A rank 2 tensor or packed image [H, W] or [H, W, C] as a Mat of C channels over the same bytes.
+/// For planar images use mat_of_plane(). The Mat owns nothing and must not outlive the map. A
+/// cv::Mat has no read-only form: do not write to one over a map for reading. Errors:
+/// invalid_argument (rank), unsupported (element type, strides that a Mat cannot have, no elements,
+/// planes in several places).
 inline Result<cv::Mat> mat_of(const TensorMap& map) {
   HALYARD_TRY(const auto rows, opencv_detail::rows_of(map));
   return opencv_detail::mat_over(rows, map.layout().dtype);
 }
 
 /// Plane `index` of a mapped image: the luma of NV12 with one channel, its chroma with two, as
-/// cv::cvtColorTwoPlane() takes them. Else as mat_of(). Errors: also invalid_argument (index).
+/// cv::cvtColorTwoPlane() takes them. Otherwise as mat_of(). Errors: also invalid_argument (index).
 inline Result<cv::Mat> mat_of_plane(const TensorMap& map, std::size_t index) {
   if (index >= map.plane_count()) {
     return make_error(Errc::invalid_argument, "index: the map has no such plane",
@@ -140,10 +140,10 @@ inline Result<cv::Mat> mat_of_plane(const TensorMap& map, std::size_t index) {
       dtype);
 }
 
-/// A tensor over a Mat's elements, which lives as long as the tensor: [rows, columns] for one
-/// channel, [rows, columns, channels] for more, all extents of a Mat of more dimensions. A Mat over
-/// somebody else's memory keeps nothing alive: neither does the tensor then.
-/// Errors: invalid_argument (empty), unsupported (depth, more than 8 axes).
+/// A tensor over the elements of a Mat; the elements live as long as the tensor. The shape is
+/// [rows, columns] for one channel, [rows, columns, channels] for more, and all extents for a Mat
+/// of more dimensions. A Mat over foreign memory does not keep that memory alive; the tensor does
+/// not either. Errors: invalid_argument (empty), unsupported (depth, more than 8 axes).
 inline Result<Tensor> wrap_mat(const cv::Mat& mat) {
   if (mat.empty()) return make_error(Errc::invalid_argument, "mat: is empty");
   const auto dtype = dtype_of_depth(mat.depth());

@@ -17,38 +17,41 @@
 HALYARD_EXPORTS_BEGIN
 namespace halyard {
 
-/// Rules of one pipeline: what the network sees, which of its boxes stay, and how its masks are
-/// made. Scores that others have published are reached with the preset that they were measured by.
+/// The rules of one pipeline: what the network sees, which of its boxes are kept, and how its masks
+/// are made. To reproduce published scores, use the preset that they were measured with.
 struct Preset {
   DecodeOptions decode;
   LetterboxRule letterbox = LetterboxRule::hal;
-  /// Converts the image to RGB, with bilinear chroma, before it is resized: what trainers do. Else
-  /// one pass does both.
+  /// Converts the image to RGB, with bilinear chroma, before the resize, as trainers do. False: one
+  /// pass does both.
   bool is_rgb_first = false;
   MaskRule mask_rule = MaskRule::logits;
 
-  /// What Ultralytics validates with: images are never enlarged, every class of a box above 0.001,
-  /// IoU 0.7, masks thresholded at the network's input.
+  /// The rules of Ultralytics' validation: images are never enlarged, every class of a box with a
+  /// score above 0.001 is kept, IoU is 0.7, masks are thresholded at the size of the network's
+  /// input.
   static Preset ultralytics_val();
-  /// What it predicts with: images are enlarged too, the best class above 0.25, quick masks.
+  /// The rules of Ultralytics' prediction: images are enlarged too, the best class of a box with a
+  /// score above 0.25 is kept, masks follow MaskRule::ultralytics_quick.
   static Preset ultralytics();
-  /// EdgeFirst HAL's letterbox and thresholds, colour and size in one pass, masks by logits.
+  /// The rules of EdgeFirst HAL: its letterbox and thresholds, colour and size in one pass, masks
+  /// by logits.
   static Preset hal();
-  /// "ultralytics-val", "ultralytics" or "hal". Unset: no such preset.
+  /// The preset "ultralytics-val", "ultralytics" or "hal". nullopt for any other name.
   static std::optional<Preset> named(std::string_view name);
 };
 
-/// Letterboxes `image` into `input` (the network's input; grey 114 beside the image). `rgb` is
-/// memory to reuse for is_rgb_first. One thread at a time for each processor and `rgb`. Errors:
-/// those of Processor::convert() and of allocation.
+/// Letterboxes `image` into `input`, the network's input; the pad is grey 114. `rgb` is memory to
+/// reuse for is_rgb_first. One thread at a time for each processor and each `rgb`. Errors: those of
+/// Processor::convert() and of allocation.
 Result<Placement> prepare_input(const Preset& preset, Processor& processor, const Tensor& image,
                                 const Tensor& input, Tensor& rgb);
 
-/// Cuts boxes at the network's input, where its masks end: a weak box may reach far beyond.
+/// Clips boxes to the network's input, where its masks end: a weak box may reach far beyond it.
 void clip_boxes(std::span<Detection> found, Size input) noexcept;
 
-/// Makes the masks of `found` for the upright image of placement.source(), with clip_boxes() before
-/// it. Errors: those of materialize().
+/// Makes the masks of `found` for the upright image of placement.source(), after clip_boxes().
+/// Errors: those of materialize().
 Status prepare_masks(MaskRule rule, const Placement& placement, Decoded& found, MaskSet& out);
 
 }  // namespace halyard

@@ -33,9 +33,10 @@ struct Quantization {
   friend bool operator==(const Quantization&, const Quantization&) = default;
 };
 
-/// Checks scales finite and > 0, as many zero points as scales (or none), zero points inside the
-/// dtype's range, axis present exactly when there are several scales and inside the shape with that
-/// extent, dtype an integer. Errors: invalid_argument naming the field.
+/// Checks that all scales are finite and > 0; that there are as many zero points as scales, or
+/// none; that zero points lie inside the dtype's range; that there is an axis exactly if there are
+/// several scales, and that the shape has this axis with that extent; that the dtype is an integer.
+/// Errors: invalid_argument naming the field.
 Status validate(const Quantization& quantization, DType dtype, std::span<const std::size_t> shape);
 
 }  // namespace halyard

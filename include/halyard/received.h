@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Received<T>: what a topic's recv() gives.
+// Received<T>: the result of a topic's recv().
 #pragma once
 
 #include <cstdint>
@@ -29,9 +29,9 @@ class [[nodiscard]] Received {
   T&& operator*() && { return *std::move(message_); }
   T* operator->() { return &*message_; }
   const T* operator->() const { return &*message_; }
-  /// Messages that were lost since the recv() before.
+  /// Messages that were lost since the previous recv().
   std::uint64_t lost() const noexcept { return lost_; }
-  /// Nothing has come and nothing was lost.
+  /// True if no message came and none was lost.
   bool is_empty() const noexcept { return !message_ && lost_ == 0; }
 
  private:

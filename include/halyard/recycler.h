@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recycler: memory for frames that come and go at camera rate, without asking the kernel each time.
+// Recycler: reuses the memory of frames at camera rate, without a call to the kernel for each
+// frame.
 #pragma once
 
 #include <cstddef>
@@ -15,16 +16,16 @@ HALYARD_EXPORTS_BEGIN
 namespace halyard {
 
 struct RecyclerOptions {
-  /// Idle bytes kept at most; the longest idle go first. Looked after when something is allocated:
-  /// no time passes here on its own.
+  /// Maximum of idle bytes kept; the buffers that are idle longest are released first. Checked only
+  /// when something is allocated: there is no timer.
   std::size_t max_idle_bytes = std::size_t{256} << 20;
-  /// Recycle shared kinds (shm, dma) too. Off: another process may still look at what it was once
-  /// sent, and would see the next frame's bytes.
+  /// Recycles shared kinds (shm, dma) too. False is safer: another process may still read a buffer
+  /// that was once sent to it, and would see the bytes of the next frame.
   bool shared_kinds = false;
 };
 
-/// Allocates like allocate(), and takes a buffer again once nobody else holds it: same id(), same
-/// attachments, same mapping, and the bytes of its last use (not zero). Thread-safe.
+/// Allocates like allocate(), and reuses a buffer once nobody else holds it. A reused buffer has
+/// the same id(), attachments and mapping, and the bytes of its last use (not zero). Thread-safe.
 class Recycler {
  public:
   explicit Recycler(const RecyclerOptions& options = {});
@@ -39,13 +40,13 @@ class Recycler {
                               DType dtype = DType::u8, Memory memory = Memory::mem);
 
   struct Stats {
-    std::uint64_t fresh = 0;     ///< allocations that went to the system
-    std::uint64_t recycled = 0;  ///< allocations that did not
+    std::uint64_t fresh = 0;     ///< allocations from the system
+    std::uint64_t recycled = 0;  ///< allocations that reused a buffer
     std::size_t idle_buffers = 0;
     std::size_t idle_bytes = 0;
   };
   Stats stats() const;
-  /// Lets go of everything idle.
+  /// Releases everything idle.
   void trim();
 
  private:

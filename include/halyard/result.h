@@ -21,7 +21,7 @@ enum class Errc : std::uint8_t {
   ok = 0,
   invalid_argument = 1,  ///< a caller's value is wrong; the message names it and its limit
   unsupported = 2,       ///< understood, but not served by this build, file kind or backend
-  no_memory = 3,         ///< memory of the asked kind cannot be had
+  no_memory = 3,         ///< memory of the requested kind is not available
   exhausted = 4,         ///< a fixed capacity is used up (destination too small, pool empty)
   not_found = 5,         ///< file, device, symbol or name does not exist
   exists = 6,            ///< the name is taken
@@ -56,14 +56,15 @@ struct Error {
 [[gnu::cold]] Error make_error(Errc code, const char* what, std::string detail = {},
                                int os_errno = 0);
 
-/// Ends the program after one line on standard error: the error whose Result was read as a value.
+/// Prints one line on standard error, the error whose Result was read as a value, and ends the
+/// program.
 [[noreturn, gnu::cold]] void abort_without_value(const Error& error) noexcept;
-/// The same for error() of a Result that holds a value.
+/// As above, for error() of a Result that holds a value.
 [[noreturn, gnu::cold]] void abort_without_error() noexcept;
 
-/// A value or the Error that kept it from being made; names follow std::expected.
-/// Ignoring one is a compiler warning. Reading the value of a failed Result is a bug and ends the
-/// program with the error's text, in every build: check first.
+/// A value, or the Error that prevented it; names follow std::expected. Ignoring a Result is a
+/// compiler warning. Reading the value of a failed Result is a bug and ends the program with the
+/// error's text, in every build: check first.
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -71,7 +72,7 @@ class [[nodiscard]] Result {
   Result(const T& value) : state_(std::in_place_index<0>, value) {}
   Result(T&& value) : state_(std::in_place_index<0>, std::move(value)) {}
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
-  /// Makes the value in its place, for types that are costly to move.
+  /// Makes the value in place, for types that are costly to move.
   explicit Result(std::in_place_t) : state_(std::in_place_index<0>) {}
 
   bool has_value() const noexcept { return state_.index() == 0; }
@@ -134,16 +135,15 @@ HALYARD_EXPORTS_END
 
 #define HALYARD_CONCAT_(a, b) a##b
 #define HALYARD_CONCAT(a, b) HALYARD_CONCAT_(a, b)
-/// Evaluates a Result; on failure returns its Error from the calling function, else binds the
-/// value: `HALYARD_TRY(auto map, tensor.map(Access::read));`
-/// Several may stand on a line.
+/// Evaluates a Result. On failure returns its Error from the calling function, else binds the
+/// value: `HALYARD_TRY(auto map, tensor.map(Access::read));` A line may hold several of these.
 #define HALYARD_TRY(declaration, ...) \
   HALYARD_TRY_(HALYARD_CONCAT(halyard_try_, __COUNTER__), declaration, __VA_ARGS__)
 #define HALYARD_TRY_(name, declaration, ...) \
   auto name = (__VA_ARGS__);                 \
   if (!name) return std::move(name).error(); \
   declaration = *std::move(name)
-/// The same for a Status, or for a Result whose value is not needed.
+/// As above, for a Status or for a Result whose value is not needed.
 #define HALYARD_RETURN_IF_ERROR(...)                                                         \
   do {                                                                                       \
     if (auto halyard_check_ = (__VA_ARGS__); !halyard_check_) return halyard_check_.error(); \

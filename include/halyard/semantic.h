@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Semantic segmentation: from scores per class, or ready class maps, to a class id per pixel.
+// Semantic segmentation: from scores per class, or from finished class maps, to a class id per
+// pixel.
 #pragma once
 
 #include <cstddef>
@@ -19,16 +20,16 @@ namespace decode {
 struct SemanticWorkspace;
 }
 
-/// What a semantic head gives, each with or without a batch axis in front.
+/// The output of a semantic head, each with or without a batch axis in front.
 enum class SemanticLayout : std::uint8_t {
   classes_first = 0,  ///< scores [C, H, W]
-  classes_last = 1,   ///< scores [H, W, C]; ModelPack's
+  classes_last = 1,   ///< scores [H, W, C]; ModelPack uses this
   class_map = 2,      ///< class ids [H, W], [1, H, W] or [H, W, 1]
 };
 
-/// - accurate: scores interpolated (bilinear, half-pixel centres, clamped at the border), then the
-///   best class: equal to resizing all score planes and taking the largest.
-/// - fast: the best class at the head's resolution, then the nearest pixel.
+/// - accurate: interpolates the scores (bilinear, half-pixel centres, clamped at the border), then
+///   chooses the best class: equal to resizing all score planes and choosing the largest.
+/// - fast: chooses the best class at the head's resolution, then takes the nearest pixel.
 /// Class maps are always resampled by nearest.
 enum class SemanticMode : std::uint8_t { accurate = 0, fast = 1 };
 
@@ -42,26 +43,27 @@ struct SemanticOptions {
   SemanticMode mode = SemanticMode::accurate;
   SemanticConfidence confidence = SemanticConfidence::score;
   std::size_t batch = 0;  ///< element of the batch axis
-  /// Extent of the network's input, which `content` counts in. Unset: the head's own extent.
+  /// Extent of the network's input, in whose pixels `content` counts. Unset: the head's own extent.
   std::optional<Size> input = {};
-  /// The part of the input that the target shows: Placement::content() for a target that is the
-  /// image. Unset: all of it.
+  /// The part of the input that the target shows: Placement::content() if the target is the image.
+  /// Unset: all of it.
   std::optional<RegionF> content = {};
 };
 
-/// Makes class maps. Keeps its memory and tables: a second frame of the same kind allocates
-/// nothing. Move-only; one thread at a time.
+/// Makes class maps. Keeps its memory and tables: another frame of the same kind allocates nothing.
+/// Move-only; one thread at a time.
 ///
 /// Scores: f32, f16, bf16, i8, u8, i16, u16. One scale per tensor does not change which class is
 /// largest and is not needed; scales per class are applied. Of equal scores the first class wins;
-/// NaN counts as the lowest score. One class alone means background and foreground: 1 where the
-/// score is at least half: 0.5 of floats, the middle of an integer type's range (128 of u8, 0 of
-/// i8), whatever the quantization.
+/// NaN counts as the lowest score. A single class means background and foreground: 1 where the
+/// score is at least half. Half is 0.5 for floats and the middle of the type's range for integers
+/// (128 for u8, 0 for i8), whatever the quantization.
 /// Class maps: every integer type.
 ///
-/// Pixels between four scores of one and the same best class are not computed: weights are not
-/// negative, so no other class can overtake it there. Elsewhere only classes that can win are: a
-/// class whose largest corner is below the largest smallest corner of any other cannot.
+/// Pixels between four scores with the same best class are not interpolated: weights are not
+/// negative, so no other class can be larger there. Elsewhere only classes that can win are
+/// interpolated: a class cannot win if its largest corner score is below the smallest corner score
+/// of another class.
 class SemanticMapper {
  public:
   SemanticMapper() noexcept;
@@ -69,11 +71,11 @@ class SemanticMapper {
   SemanticMapper& operator=(SemanticMapper&&) noexcept;
   ~SemanticMapper();
 
-  /// Fills `out`, u8 or u16, [H, W] or [H, W, 1] of any size, pixels side by side; and `confidence`
-  /// of the same extent, f32, or u8 as round(255 x value clamped to 0..1). Errors:
-  /// invalid_argument (shapes, extents of 0, more classes than out can tell apart, a class id that
-  /// out cannot hold or that is negative, content outside the input, integer scores without
-  /// quantization where values matter: for confidence), unsupported (dtype; confidence of class
+  /// Fills `out`, u8 or u16, [H, W] or [H, W, 1] of any size, with adjacent pixels; and
+  /// `confidence` of the same extent, f32, or u8 as round(255 x value clamped to 0..1). Errors:
+  /// invalid_argument (shapes, extents of 0, more classes than `out` can hold, a class id that is
+  /// negative or that `out` cannot hold, content outside the input, integer scores without
+  /// quantization where confidence needs real values), unsupported (dtype; confidence for class
   /// maps), those of mapping.
   Status map(const Tensor& scores, const SemanticOptions& options, Tensor& out,
              Tensor* confidence = nullptr);
@@ -82,7 +84,7 @@ class SemanticMapper {
   std::unique_ptr<decode::SemanticWorkspace> workspace_;
 };
 
-/// A mapper for one frame.
+/// As SemanticMapper::map(), with a new mapper for this call.
 Status semantic_map(const Tensor& scores, const SemanticOptions& options, Tensor& out,
                     Tensor* confidence = nullptr);
 

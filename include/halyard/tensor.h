@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor: bytes plus their layout and meaning. A value: copies share the bytes.
-// Long: the contract of the central type stands in one place.
+// Tensor: bytes with their layout and meaning. A value: copies share the bytes.
+// Long: the contract of the central type is in one place.
 #pragma once
 
 #include <array>
@@ -40,29 +40,29 @@ struct Layout {
 
   /// C-contiguous layout. Errors: invalid_argument (rank 0 or above 8, size overflow).
   static Result<Layout> contiguous(DType dtype, std::span<const std::size_t> shape);
-  /// The same errors, for a shape alone.
+  /// Checks a shape without making a layout. Errors: those of contiguous().
   static Status check_size(DType dtype, std::span<const std::size_t> shape);
   std::span<const std::size_t> dims() const noexcept { return {shape.data(), rank}; }
   std::size_t element_count() const noexcept;
-  /// Bytes of the elements alone, without padding.
+  /// Bytes of the elements, without padding.
   std::size_t size_bytes() const noexcept { return element_count() * size_of(dtype); }
   bool is_contiguous() const noexcept;
 };
 
-/// The bytes that elements reach, from the first byte of element (0, ..., 0) on: `lowest` is 0 or
-/// less, `end` lies behind the highest byte. Both are 0 where there are no elements.
+/// The byte range of the elements, relative to the first byte of element (0, ..., 0): `lowest` is 0
+/// or less, `end` is behind the highest byte. Both are 0 if there are no elements.
 struct Reach {
   std::ptrdiff_t lowest = 0;
   std::ptrdiff_t end = 0;
 };
-/// Strides may be negative or 0; there are as many as extents. None: `lowest`, `end` or the
+/// Strides may be negative or 0; there is one for each extent. nullopt: `lowest`, `end` or the
 /// distance between them is beyond PTRDIFF_MAX. Thread-safe.
 std::optional<Reach> reach_of(std::span<const std::size_t> shape,
                               std::span<const std::ptrdiff_t> stride_bytes,
                               std::size_t element_bytes) noexcept;
 std::optional<Reach> reach_of(const Layout& layout) noexcept;
 
-/// What a network or a file says of a tensor before there is one.
+/// The description of a tensor by a network or a file, before the tensor exists.
 struct TensorSpec {
   std::string name;
   DType dtype = DType::u8;
@@ -80,7 +80,7 @@ struct ImagePlane {
   std::size_t rows = 0;
 };
 
-/// A mapped plane; `data` is null for writing through a read-only map.
+/// A mapped plane; `writable` is null if the map is read-only.
 struct MappedPlane {
   const std::byte* data = nullptr;
   std::byte* writable = nullptr;
@@ -94,7 +94,7 @@ class Tensor;
 class TensorMap {
  public:
   /// Maps nothing.
-  TensorMap() noexcept {}  // defaulted, it would be cleared before it is made
+  TensorMap() noexcept {}  // not `= default`: value-initialisation would zero the storage first
   /// A map that was moved from maps nothing.
   TensorMap(TensorMap&& other) noexcept
       : layout_(other.layout_),
@@ -117,12 +117,12 @@ class TensorMap {
   /// Plane `index` of an image; index < plane_count().
   const MappedPlane& plane(std::size_t index) const noexcept { return planes_[index]; }
   std::size_t plane_count() const noexcept { return plane_count_; }
-  /// Whether data() and layout() describe all of it: not so where planes lie in several places.
+  /// Whether data() and layout() describe all bytes: false if planes lie in several places.
   bool planes_adjacent() const noexcept { return planes_adjacent_; }
 
-  /// Elements as T with N axes. A const T reads, a plain T writes.
-  /// Errors: invalid_argument (T is not the dtype, N is not the rank, misaligned), permission
-  /// (plain T on a read-only map), unsupported (an image whose planes do not follow one another).
+  /// The elements as T with N axes. A const T reads, a plain T writes. Errors: invalid_argument (T
+  /// is not the dtype, N is not the rank, misaligned), permission (plain T on a read-only map),
+  /// unsupported (an image whose planes do not follow one another).
   template <class T, std::size_t N>
   Result<View<T, N>> view() const {
     HALYARD_RETURN_IF_ERROR(check_view(dtype_of<std::remove_const_t<T>>, N, !std::is_const_v<T>));
@@ -134,7 +134,7 @@ class TensorMap {
     }
     return View<T, N>(base_, shape, stride);
   }
-  /// All elements of a contiguous tensor as one run; errors as view(), and unsupported (strided).
+  /// All elements of a contiguous tensor as one span. Errors: as view(), and unsupported (strided).
   template <class T>
   Result<std::span<T>> flat() const {
     HALYARD_RETURN_IF_ERROR(
@@ -157,35 +157,37 @@ class TensorMap {
   std::array<Map, 3> maps_;
 };
 
-/// What Tensor::part() takes of one axis: `count` indices, `step` apart, beginning with `start`.
+/// The indices that Tensor::part() takes on one axis: `count` indices, `step` apart, from `start`
+/// on.
 struct AxisRange {
   std::size_t start = 0;
   std::size_t count = 1;
   std::ptrdiff_t step = 1;  ///< may be negative
-  bool keeps_axis = true;   ///< false: index `start` alone; the part has an axis less
+  bool keeps_axis = true;   ///< false: only index `start`; the part has one axis less
 
   static constexpr AxisRange index(std::size_t n) noexcept { return {n, 1, 1, false}; }
   static constexpr AxisRange all(std::size_t extent) noexcept { return {0, extent, 1, true}; }
 };
 
-/// What create_image() may be told beside size and format.
+/// Options of create_image() in addition to size and format.
 struct ImageOptions {
   DType dtype = DType::u8;
   Memory memory = Memory::automatic;
   /// What the CPU will do with the pixels; see CpuAccess.
   CpuAccess cpu_access = CpuAccess::read_write;
-  /// A scheme other than none needs cpu_access none. `any` gives linear memory where no scheme is
-  /// to be had, and counts it: see compression_fallbacks().
+  /// A scheme other than none needs cpu_access none. `any` gives linear memory if no scheme is
+  /// available, and counts this: see compression_fallbacks().
   Compression compression = Compression::none;
   /// Row pitch; 0: the usual one. At least the tight stride.
   std::size_t stride_bytes = 0;
   std::string label;
 };
-/// Requests for images with Compression::any that became linear, batches as one. Thread-safe.
+/// Number of requests for images with Compression::any that became linear; a batch counts once.
+/// Thread-safe.
 std::uint64_t compression_fallbacks() noexcept;
 
-/// A tensor, possibly an image. Copying copies the handle; the bytes are shared. Reentrant: one
-/// Tensor value belongs to one thread at a time, several values may share bytes across threads.
+/// A tensor, possibly an image. A copy copies the handle and shares the bytes. Reentrant: one
+/// Tensor value belongs to one thread at a time; several values may share bytes across threads.
 class Tensor {
  public:
   /// No bytes, rank 0.
@@ -204,48 +206,49 @@ class Tensor {
                                Memory memory = Memory::automatic) {
     return create(dtype, std::span<const std::size_t>(shape.begin(), shape.size()), memory);
   }
-  /// As the network or file says, with its quantization, name and format.
+  /// A zero-filled tensor as `spec` describes it, with its quantization, name and format.
   static Result<Tensor> create(const TensorSpec& spec, Memory memory = Memory::automatic);
 
-  /// Zero-filled image. Row pitch: 64-byte multiples for semi- and tri-planar formats and for DMA
-  /// memory, tight for the rest. Width and height 1..65535 (odd ones are legal).
+  /// A zero-filled image. Row pitch: multiples of 64 bytes for semi- and tri-planar formats and for
+  /// DMA memory, else tight. Width and height 1..65535 (odd ones are legal).
   static Result<Tensor> create_image(std::size_t width, std::size_t height, PixelFormat format,
                                      DType dtype = DType::u8, Memory memory = Memory::automatic);
 
-  /// The same. Errors: also invalid_argument (a negative extent).
+  /// As above. Errors: also invalid_argument (a negative extent).
   static Result<Tensor> create_image(Size size, PixelFormat format, DType dtype = DType::u8,
                                      Memory memory = Memory::automatic);
 
-  /// The same with all options. Errors: also unsupported (a compression scheme by name), and
+  /// As above, with all options. Errors: also unsupported (a compression scheme that is named), and
   /// invalid_argument (stride below the tight one, compression with CPU access).
   static Result<Tensor> create_image(std::size_t width, std::size_t height, PixelFormat format,
                                      const ImageOptions& options);
-  /// The same in memory that `allocate` gives, as it is: a slot of a pool. Errors: also those of
-  /// `allocate`, and invalid_argument (it gives fewer bytes).
+  /// As above, in memory from `allocate`, for example a slot of a pool; its bytes are not cleared.
+  /// Errors: also those of `allocate`, and invalid_argument (it returns fewer bytes).
   using BufferSource = std::function<Result<std::shared_ptr<Buffer>>(std::size_t size_bytes)>;
   static Result<Tensor> create_image_in(const BufferSource& allocate, std::size_t width,
                                         std::size_t height, PixelFormat format,
                                         const ImageOptions& options = {});
   /// `count` zero-filled images in one buffer, as a tensor with a batch axis in front of the
-  /// image's shape; batch(n) is the n-th as an image. Each begins at a multiple of 64 bytes.
+  /// image's shape. batch(n) is image n. Each image begins at a multiple of 64 bytes.
   static Result<Tensor> create_image_batch(std::size_t count, std::size_t width, std::size_t height,
                                            PixelFormat format, const ImageOptions& options = {});
 
-  /// Lays a tensor over existing bytes. Where the layout leaves gaps, they are not the tensor's:
-  /// reconfigured() refuses. Errors: invalid_argument (it would leave the buffer).
+  /// A tensor over existing bytes. Gaps in the layout do not belong to the tensor: reconfigured()
+  /// refuses such tensors. Errors: invalid_argument (the layout leaves the buffer).
   static Result<Tensor> wrap(std::shared_ptr<Buffer> buffer, const Layout& layout,
                              std::size_t offset_bytes = 0);
-  /// Lays an image over one or more planes (all in one entry, or one entry per plane of the
-  /// format; planar RGB is one entry). stride_bytes 0 means tight. Where `modifier` is not linear
-  /// only the device knows how far pixels reach: each plane needs its entry, offsets alone are
-  /// checked, and no CPU map is ever given. Errors: invalid_argument (a plane leaves its buffer or
-  /// overlaps another, a stride is too small, wrong count of planes, an offset or stride that is no
-  /// multiple of the element size).
+  /// An image over one or more planes: all planes in one entry, or one entry per plane of the
+  /// format; planar RGB is one entry. stride_bytes 0 means tight. If `modifier` is not linear, only
+  /// the device knows how many bytes the pixels cover: then each plane needs its entry, only
+  /// offsets are checked, and the CPU can never map the image. Errors: invalid_argument (a plane
+  /// leaves its buffer or overlaps another, a stride is too small, wrong count of planes, an offset
+  /// or stride that is not a multiple of the element size).
   struct PlaneSource {
     std::shared_ptr<Buffer> buffer;
     std::size_t offset_bytes = 0;
     std::size_t stride_bytes = 0;
-    /// Between the colour planes of a planar format; 0: one begins where the last one's rows end.
+    /// Between the colour planes of a planar format; 0: each begins where the rows of the one
+    /// before end.
     std::size_t plane_stride_bytes = 0;
   };
   static Result<Tensor> wrap_image(std::span<const PlaneSource> planes, std::size_t width,
@@ -262,7 +265,7 @@ class Tensor {
   /// The buffer of the first plane, null for an empty tensor.
   const std::shared_ptr<Buffer>& buffer() const noexcept { return planes_[0].buffer; }
   std::size_t offset_bytes() const noexcept { return planes_[0].offset_bytes; }
-  /// Whether buffer() has all of it: false for an image that has a buffer for each plane.
+  /// Whether buffer() holds all bytes: false for an image that has a buffer for each plane.
   bool is_in_one_buffer() const noexcept {
     const auto is_other = [this](const PlaneSource& plane) {
       return plane.buffer != nullptr && plane.buffer != planes_[0].buffer;
@@ -273,10 +276,10 @@ class Tensor {
 
   bool is_image() const noexcept { return format_.has_value(); }
   std::optional<PixelFormat> format() const noexcept { return format_; }
-  /// What the elements of a batch of images are: batch(n) gives them so. None for images.
+  /// The format of the images that batch(n) returns from a batch. nullopt for images.
   std::optional<PixelFormat> item_format() const noexcept { return item_format_; }
-  /// Errors: invalid_argument (an image, rank 1, no elements, a shape that the format cannot
-  /// have), unsupported (strides that no image has).
+  /// Errors: invalid_argument (an image, rank 1, no elements, a shape that the format cannot have),
+  /// unsupported (strides that an image cannot have).
   Status set_item_format(std::optional<PixelFormat> format);
   /// Extent of the image, 0 for other tensors.
   std::size_t width() const noexcept { return width_; }
@@ -293,70 +296,73 @@ class Tensor {
   const std::optional<Quantization>& quantization() const noexcept { return quantization_; }
   /// Errors: those of validate().
   Status set_quantization(std::optional<Quantization> quantization);
-  /// What shows an image upright that lies in memory as a camera or file stored it. Decoders set
-  /// it; convert() applies it and gives upright images. slice(), batch(), part() and
-  /// with_format() keep it; reshape() and reconfigured() drop it.
+  /// The rotation and flip that show an image upright if it lies in memory as a camera or file
+  /// stored it. Decoders set it; convert() applies it and returns upright images. slice(), batch(),
+  /// part() and with_format() keep it; reshape() and reconfigured() drop it.
   Orientation orientation() const noexcept { return orientation_; }
   void set_orientation(Orientation orientation) noexcept { orientation_ = orientation; }
-  /// size() once the orientation is applied: that of the image which convert() shows.
+  /// size() after the orientation is applied: the size of the image that convert() reads.
   Size upright_size() const noexcept { return oriented(size(), orientation_); }
-  /// How the device arranges the pixels, DRM_FORMAT_MOD_*; linear unless imported otherwise. What
-  /// is not linear cannot be mapped by the CPU.
+  /// How the device arranges the pixels, DRM_FORMAT_MOD_*; linear unless imported otherwise. The
+  /// CPU cannot map an image that is not linear.
   std::uint64_t modifier() const noexcept { return modifier_; }
   void set_modifier(std::uint64_t modifier) noexcept { modifier_ = modifier; }
   const std::string& name() const noexcept { return name_; }
   void set_name(std::string name) { name_ = std::move(name); }
 
-  /// A sub-image sharing the bytes. Unknown colorimetry of a YUV image is resolved by the whole
-  /// image's height first, so that its parts mean the same colours. Errors: invalid_argument (not
-  /// an image; region empty or outside; x or y not a multiple of the chroma block of a subsampled
-  /// format or of the 2x2 of a Bayer mosaic), unsupported (a part of what is not linear).
+  /// A part of an image that shares the bytes. Unknown colorimetry of a YUV image is first resolved
+  /// by the whole image's height, so that the part has the same colours. Errors: invalid_argument
+  /// (not an image; region empty or outside; x or y not a multiple of the chroma block of a
+  /// subsampled format or of the 2x2 block of a Bayer mosaic), unsupported (an image that is not
+  /// linear).
   Result<Tensor> slice(const Region& region) const;
-  /// Element n of the outermost axis, sharing the bytes: an image when create_image_batch() made
-  /// the tensor; with_format() or as_image() sees others as one. Errors: invalid_argument (n out of
+  /// Element n of the outermost axis, sharing the bytes. It is an image if create_image_batch()
+  /// made the tensor; else use with_format() or as_image(). Errors: invalid_argument (n out of
   /// range, rank 1, a single image).
   Result<Tensor> batch(std::size_t n) const;
-  /// Some indices of the leading axes, all of the others, sharing the bytes: batch(n) is the part
-  /// {AxisRange::index(n)}. Keeps colorimetry and name, quantization (the scales of the indices
-  /// that are taken), the format of items that stay whole. For reconfigured() a part has the bytes
-  /// of its own elements, and no others. Errors: invalid_argument (an image, see slice(); more
-  /// ranges than axes; an index out of range; no elements or no axis left).
+  /// The given indices of the leading axes and all indices of the others, sharing the bytes:
+  /// batch(n) is the part {AxisRange::index(n)}. Keeps colorimetry, name, quantization (the scales
+  /// of the chosen indices), and the format of items that stay whole. reconfigured() of a part may
+  /// use only the bytes of the part's own elements. Errors: invalid_argument (an image, see
+  /// slice(); more ranges than axes; an index out of range; no elements or no axis left).
   Result<Tensor> part(std::span<const AxisRange> ranges) const;
-  /// Same elements under another shape; drops the image format, and per-channel quantization
-  /// whose axis the new shape lacks. Errors: invalid_argument (count differs), unsupported
-  /// (strided, or planes that do not follow one another).
+  /// The same elements with another shape. Drops the image format, and per-channel quantization
+  /// whose axis the new shape lacks. Errors: invalid_argument (another count of elements),
+  /// unsupported (strided, or planes that do not follow one another).
   Result<Tensor> reshape(std::span<const std::size_t> shape) const;
   Result<Tensor> reshape(std::initializer_list<std::size_t> shape) const {
     return reshape(std::span<const std::size_t>(shape.begin(), shape.size()));
   }
-  /// The same bytes seen as an image; a leading axis of 1 is dropped. Errors: invalid_argument
-  /// (the shape cannot be this format), unsupported (strides that no image has; another format
+  /// The same bytes as an image; a leading axis of 1 is dropped. Errors: invalid_argument (the
+  /// shape cannot be this format), unsupported (strides that an image cannot have; another format
   /// over planes that do not follow one another).
   Result<Tensor> with_format(PixelFormat format) const;
-  /// with_format() with the format guessed from the shape: [1,]3|4,H,W planar; [1,]H,W,3|4 packed
-  /// RGB(A); 1 channel grey. An image is returned as it is.
+  /// with_format() with a format that is guessed from the shape: [1,]3|4,H,W planar; [1,]H,W,3|4
+  /// packed RGB(A); 1 channel grey. An image is returned unchanged.
   Result<Tensor> as_image() const;
-  /// The same memory under another image size and format, as far as its capacity goes (decoders
-  /// re-label a reused tensor so): its own bytes for an element of a batch and for a part, else all
-  /// of the buffer. The row pitch is kept when it fits, else chosen anew. Errors: exhausted
-  /// (capacity; the detail names both sizes), unsupported (several buffers, not linear, a part of
-  /// an image, elements with gaps between them).
+  /// The same memory with another image size and format, within its capacity. Decoders use this to
+  /// reuse a tensor. The capacity is the tensor's own bytes for an element of a batch and for a
+  /// part, else the whole buffer. The row pitch is kept if it fits, else chosen again. Errors:
+  /// exhausted (capacity; the detail names both sizes), unsupported (several buffers, not linear, a
+  /// part of an image, elements with gaps between them).
   Result<Tensor> reconfigured(std::size_t width, std::size_t height, PixelFormat format) const;
 
-  /// To write is to claim the tensor's own bytes: one thread may write them at a time, several may
-  /// write other parts of the same buffer. Errors: invalid_argument (empty tensor), unsupported (a
-  /// modifier that no CPU can read), those of Buffer::map().
+  /// Maps the bytes for the CPU. A map for writing claims the tensor's own bytes: only one thread
+  /// may write them at a time, but other threads may write other parts of the same buffer. Errors:
+  /// invalid_argument (empty tensor), unsupported (a modifier that no CPU can read), those of
+  /// Buffer::map().
   Result<TensorMap> map(Access access) const;
-  /// map() without a claim: for writers that order themselves by other means.
+  /// As map(), without a claim: for writers that are ordered by other means.
   Result<TensorMap> map_unclaimed(Access access) const;
 
  protected:
-  /// wrap() into a tensor that is empty: for classes that are tensors, and for speed.
+  /// As wrap(), into this tensor, which must be empty: for derived classes, and for speed.
   Status lay_over(std::shared_ptr<Buffer> buffer, const Layout& layout,
                   std::size_t offset_bytes = 0);
-  /// Whether both are the same, but for their memory. Where the elements lie in it counts.
+  /// Whether both are equal except for their memory. The place of the elements in the memory
+  /// counts.
   bool has_form_of(const Tensor& other) const noexcept;
-  /// Makes `out` the same as this one in `buffer`, unchecked; null: in none.
+  /// Makes `out` equal to this tensor, but in `buffer`, without checks; null: without a buffer.
   void put_over(std::shared_ptr<Buffer> buffer, Tensor& out) const;
 
  private:
@@ -365,10 +371,10 @@ class Tensor {
   static bool share_addresses(const Buffer& one, const Buffer& other) noexcept;
   static bool share_bytes(const Buffer& one, const ByteRegion& mine, const Buffer& other,
                           const ByteRegion& yours) noexcept;
-  /// The tensor's bytes: one region per plane of an image, else one run. Returns their count, 0
-  /// when there are no elements.
+  /// The byte ranges of the tensor: one region per plane of an image, else one. Returns their
+  /// count, 0 if there are no elements.
   std::size_t byte_regions(std::span<ByteRegion, 4> regions) const noexcept;
-  /// Whether all regions lie in the first plane's entry, or region i in entry i.
+  /// True: all regions lie in the first plane's entry. False: region i lies in entry i.
   bool has_one_source() const noexcept;
   const PlaneSource& region_source(std::size_t i) const noexcept {
     return planes_[has_one_source() ? 0 : i];
@@ -382,8 +388,8 @@ class Tensor {
   Status check_ranges(std::span<const AxisRange> ranges) const;
   std::optional<std::size_t> capacity_of(const Layout& part,
                                          std::span<const AxisRange> ranges) const noexcept;
-  /// Whether the layout shows all of the image: its planes follow one another in one buffer as
-  /// plane_geometry() has it. True for what is no image.
+  /// Whether the layout covers the whole image: its planes follow one another in one buffer as in
+  /// plane_geometry(). True for tensors that are not images.
   bool planes_adjacent() const;
   Layout layout_;
   std::array<PlaneSource, 3> planes_{};
@@ -393,25 +399,27 @@ class Tensor {
   Colorimetry colorimetry_;
   Orientation orientation_;
   std::uint64_t modifier_ = drm_modifier_linear;
-  bool opaque_ = false;  ///< wrapped under a modifier that is not linear; stays under any other
+  bool opaque_ =
+      false;  ///< wrapped with a modifier that is not linear; stays set if the modifier changes
   std::optional<PixelFormat> item_format_;  ///< of the images of a batch
-  /// What reconfigured() may use from offset_bytes() on; none: all of the buffer; 0: nothing.
+  /// Bytes that reconfigured() may use from offset_bytes() on; nullopt: all of the buffer; 0: none.
   std::optional<std::size_t> capacity_bytes_;
   std::optional<Quantization> quantization_;
   std::string name_;
 };
 
-/// Whether a byte belongs to both: also by way of two buffers over one kernel object or the same
-/// addresses. Exact for parts of one image, for contiguous tensors and for parts of them that are
-/// rows of one pitch; else true when the outer bounds meet.
+/// Whether the tensors share a byte, also through two buffers over one kernel object or over the
+/// same addresses. Exact for parts of one image, for contiguous tensors, and for parts of them that
+/// are rows with one pitch; else true if the outer bounds overlap.
 bool aliases(const Tensor& a, const Tensor& b) noexcept;
 
-/// Copies all elements between tensors of one dtype and shape; strides may differ. Labels of
-/// `destination` stay: format, colorimetry, orientation, quantization, name.
-/// Errors: invalid_argument (dtype, shape, aliasing), those of map().
+/// Copies all elements between tensors of one dtype and shape; strides may differ. `destination`
+/// keeps its format, colorimetry, orientation, quantization and name. Errors: invalid_argument
+/// (dtype, shape, aliasing), those of map().
 Status copy(const Tensor& source, Tensor& destination);
 
-/// Copies of pixels and elements in this process; converting and decoding are none. Thread-safe.
+/// Counts of copies of pixels and elements in this process. Converting and decoding do not count.
+/// Thread-safe.
 struct CopyStats {
   std::uint64_t copies = 0;
   std::uint64_t bytes = 0;

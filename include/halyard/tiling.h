@@ -14,11 +14,11 @@ namespace halyard {
 
 struct TileOptions {
   Size size{640, 640};
-  double overlap = 0.2;  ///< least share of a tile that its neighbour covers too, in [0, 1)
+  double overlap = 0.2;  ///< minimum share of a tile that its neighbour covers too, in [0, 1)
 };
 
-/// One tile of a frame. Tiles are ordered by rows; all have the size asked for, but where the frame
-/// is smaller than that.
+/// One tile of a frame. Tiles are ordered by rows. All have the requested size, except along an
+/// axis on which the frame is smaller.
 struct Tile {
   std::size_t index = 0;
   std::size_t count = 0;  ///< of the frame's tiles
@@ -26,11 +26,11 @@ struct Tile {
   Size frame;
 };
 
-/// Tiles that cover the frame, spread evenly, the last one flush with the edge. Along an axis of
-/// length L with tiles of T: none but 0 when L <= T; else n = ceil((L - T) / max(1, floor((1 -
-/// overlap) T))) steps, tile i at round(i (L - T) / n) in single precision (Akyon et al., "Slicing
-/// aided hyper inference", 2022, but evenly spread). Beyond 2^24 a product is
-/// rounded to a float before it is divided, so that tiles of such frames may lie a pixel beside the
+/// Tiles that cover the frame, evenly spread, with the last one flush with the edge. Along an axis
+/// of length L with tiles of length T: one tile at 0 if L <= T; else n = ceil((L - T) / max(1,
+/// floor((1 - overlap) T))) steps, with tile i at round(i (L - T) / n) in single precision (Akyon
+/// et al., "Slicing aided hyper inference", 2022, but evenly spread). Beyond 2^24 a product is
+/// rounded to a float before the division, so tiles of such frames may be one pixel beside the
 /// exact place. Errors: invalid_argument (a size below 1, overlap outside [0, 1) or not a number,
 /// more than 65536 tiles).
 Result<std::vector<Tile>> plan_tiles(Size frame, const TileOptions& options = {});

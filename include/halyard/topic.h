@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Topic: messages from any process to any process of this machine, by name. Frames stay where they
-// are: what travels is a descriptor of a few hundred bytes, whatever the size of the frame.
+// Topic: sends messages between any processes of this machine, by name. Frames are not copied: the
+// message contains a descriptor of a few hundred bytes, whatever the size of the frame.
 #pragma once
 
 #include <array>
@@ -29,33 +29,33 @@
 HALYARD_EXPORTS_BEGIN
 namespace halyard {
 
-/// What happens to a message when a subscriber has not read the oldest of `depth` messages yet.
+/// What happens to a message if a subscriber has not read the oldest of `depth` messages yet.
 enum class Overflow : std::uint8_t {
-  drop_oldest = 0,  ///< the subscriber loses it, and is told how many it has lost
+  drop_oldest = 0,  ///< the subscriber loses the oldest one, and gets the count of lost messages
   drop_newest = 1,  ///< send() refuses the message
-  block = 2,        ///< send() waits, up to block_timeout, then refuses it
+  block = 2,        ///< send() waits up to block_timeout, then refuses the message
 };
 std::string_view to_string(Overflow overflow) noexcept;
 
 enum class TopicRole : std::uint8_t { publisher = 1, subscriber = 2, both = 3 };
 
-/// How a topic is made. What is set must be what the topic has, where others have made it; what is
-/// not set is taken from there, or else the default.
+/// Parameters of a topic. If others have made the topic, members that are set must be equal to its
+/// values; members that are not set take its values. A new topic uses the defaults for these.
 struct TopicConfig {
-  std::optional<std::uint32_t> depth = {};          ///< messages kept per publisher, 1..4096; 16
-  std::optional<Overflow> overflow = {};            ///< drop_oldest
-  std::optional<std::uint32_t> history = {};        ///< a late subscriber gets so many, 0..depth; 0
+  std::optional<std::uint32_t> depth = {};    ///< messages kept per publisher, 1..4096; 16
+  std::optional<Overflow> overflow = {};      ///< drop_oldest
+  std::optional<std::uint32_t> history = {};  ///< messages that a late subscriber gets, 0..depth; 0
   std::optional<std::uint32_t> max_endpoints = {};  ///< publishers, and subscribers, 1..1024; 64
-  /// Limits of the pool that alloc_tensor() and messages of bytes use, one for the topic.
+  /// Limits of the topic's one pool, which alloc_tensor() and messages of bytes use.
   std::optional<TensorPoolConfig> pool = {};
-  // What follows is this endpoint's own choice.
+  // The members below are this endpoint's own choice.
   TopicRole role = TopicRole::both;
-  bool latest_only = false;   ///< recv() gives the newest message and passes over older ones
-  bool receives_own = false;  ///< what this endpoint sends, it receives
+  bool latest_only = false;   ///< recv() returns the newest message and skips older ones
+  bool receives_own = false;  ///< this endpoint receives what it sends
   std::chrono::nanoseconds block_timeout = std::chrono::seconds(1);
 };
 
-/// Counts of one endpoint, and what the topic is.
+/// Counts of one endpoint, and the parameters of its topic.
 struct TopicStats {
   std::uint32_t depth = 0;
   std::uint32_t history = 0;
@@ -64,38 +64,39 @@ struct TopicStats {
   std::uint32_t publishers = 0;   ///< other endpoints, in all processes
   std::uint32_t subscribers = 0;  ///< other endpoints, in all processes
   std::uint64_t sent = 0;
-  std::uint64_t refused = 0;  ///< messages that send() did not take, by the overflow rule
+  std::uint64_t refused = 0;  ///< messages that send() refused because of the overflow rule
   std::uint64_t received = 0;
-  std::uint64_t lost = 0;    ///< messages that this endpoint came too late for
-  std::uint64_t copied = 0;  ///< frames that lay in no pool and were copied into the topic's
+  std::uint64_t lost = 0;    ///< messages that this endpoint missed: too late, or corrupt
+  std::uint64_t copied = 0;  ///< frames that were in no pool and were copied into the topic's pool
   std::uint64_t copied_bytes = 0;
-  std::uint64_t buffers = 0;  ///< DMA-BUFs whose descriptors this endpoint got, one for each buffer
-  std::uint64_t corrupt = 0;  ///< of those lost: what they said was nonsense
-  /// Of the last message that was lost to anything but the overflow rule; code ok: there was none.
+  std::uint64_t buffers = 0;  ///< DMA-BUFs whose descriptors this endpoint received, each once
+  std::uint64_t corrupt = 0;  ///< lost messages whose content was invalid
+  /// Error of the last message that was lost for another reason than the overflow rule; code ok:
+  /// none.
   Error last_error;
 };
 
-/// What a topic's messages are, compared when an endpoint joins.
+/// The type of a topic's messages. It is compared when an endpoint joins.
 struct MessageType {
   std::string name;
   std::uint64_t layout_hash = 0;
-  std::uint32_t inline_bytes = 0;  ///< that each message has beside its frame
+  std::uint32_t inline_bytes = 0;  ///< bytes of each message beside its frame
   bool has_frame = false;
-  /// Of the types of the struct's members, see message_members.h. Compared where both sides know
-  /// it; 0: this side does not.
+  /// Hash of the types of the struct's members, see message_members.h. Compared if both sides know
+  /// it; 0: this side does not know it.
   std::uint64_t members_hash = 0;
 
-  /// Of a plain struct by its name, sizeof and alignof, as other languages know it.
+  /// The type of a plain struct: its name, sizeof and alignof, as other languages know it.
   static MessageType plain(std::string_view name, std::size_t size, std::size_t alignment);
-  /// Of bytes that a serializer makes and reads.
+  /// The type of messages that a serializer writes and reads.
   static MessageType serialized(std::string_view name);
 };
 
-/// A plain struct is known by its name as the compiler writes it, by its size and by the types of
-/// its members (message_members.h). Programs of different compilers give it a name of their own:
+/// A plain struct is identified by its name as the compiler writes it, its size and the types of
+/// its members (message_members.h). For programs built with different compilers, define a name:
 /// static constexpr char message_name[] = "...".
 ///
-/// Makes messages of a type that is more than plain bytes: specialize it with
+/// Makes messages of a type that is not plain bytes. Specialize it with
 ///   static constexpr std::string_view name;              ///< same in all programs
 ///   static std::size_t size(const T&);                   ///< bytes that write() writes
 ///   static void write(const T&, std::span<std::byte>);
@@ -104,7 +105,7 @@ struct MessageType {
 template <class T>
 struct MessageSerializer;
 
-/// Makes messages of a tensor and plain bytes: see Image. Specialize it with
+/// Makes messages of a tensor and plain bytes, for example Image. Specialize it with
 ///   static constexpr std::string_view name;
 ///   using Metadata = ...;                                ///< trivially copyable
 ///   static const Tensor& tensor(const T&);
@@ -124,7 +125,7 @@ struct MessageFrame<Tensor> {
   static Result<Tensor> make(Tensor tensor, const Metadata&) { return tensor; }
 };
 
-/// A message of bytes as they are.
+/// A message of bytes that are sent unchanged.
 template <>
 struct MessageSerializer<std::vector<std::byte>> {
   static constexpr std::string_view name = "halyard.Bytes";
@@ -137,15 +138,15 @@ struct MessageSerializer<std::vector<std::byte>> {
   }
 };
 
-/// An endpoint of a topic for messages of any type: what Topic<T> stands on. Thread-safe: any
-/// number of threads may send and receive, each message goes to one of those that receive on one
-/// endpoint. A child of fork() has no part in it: it makes endpoints of its own.
+/// An endpoint of a topic for messages of any type; Topic<T> uses it. Thread-safe: any number of
+/// threads may send and receive; each message is returned to one of the threads that receive on one
+/// endpoint. A child of fork() cannot use it and must create its own endpoints.
 class TopicEndpoint {
  public:
-  /// `type` none: whatever the topic has, for tools; then the topic must be there. Errors:
+  /// If `type` is nullopt, the endpoint takes the type of an existing topic, for tools. Errors:
   /// invalid_argument (a name or a limit), exists (the topic has another type or other limits: the
-  /// message says which are wanted and which found), exhausted (max_endpoints have joined),
-  /// not_found, timeout (a process of the topic does not answer), permission, os.
+  /// message has those wanted and those found), exhausted (max_endpoints have joined), not_found,
+  /// timeout (a process of the topic does not answer), permission, os.
   static Result<std::unique_ptr<TopicEndpoint>> create(std::string_view name,
                                                        const std::optional<MessageType>& type,
                                                        const TopicConfig& config = {});
@@ -156,18 +157,18 @@ class TopicEndpoint {
   const std::string& name() const noexcept;
   const MessageType& type() const noexcept;
 
-  /// Sends `inline_bytes`, exactly as many as the type has, and `frame`, null for a type without.
-  /// Never waits, except where overflow is block, and, once for each new memory of this process, up
-  /// to 500 ms for a subscriber that is stopped. A tensor in a pool's memory stays where it is and
-  /// cannot be written any more. One in DMA-BUFs stays where it is, too: their descriptors go to
-  /// each subscriber once. The topic holds these buffers until no subscriber has the frame, and
-  /// then lets go of them on any thread: a Recycler of shared kinds gives them out again only then.
-  /// Until then nobody may write them. Any other tensor is copied into the topic's pool. Errors:
-  /// invalid_argument, exhausted (drop_newest: refused; the pool has no room for a copy), timeout
-  /// (block), unsupported (not a publisher; a frame whose quantization has several scales; a child
-  /// of fork()).
+  /// Sends `inline_bytes`, exactly as many as the type has, and `frame`, null for a type without a
+  /// frame. Never waits, with two exceptions: if overflow is block; and, once for each new memory
+  /// of this process, up to 500 ms for a subscriber that is stopped. A tensor in a pool's memory is
+  /// not copied, and becomes read-only. A tensor in DMA-BUFs is not copied either: each subscriber
+  /// receives their descriptors once. The topic holds these buffers until no subscriber has the
+  /// frame, then releases them on any thread; a Recycler of shared kinds reuses them only after
+  /// that. Nobody may write them before that. Any other tensor is copied into the topic's pool.
+  /// Errors: invalid_argument, exhausted (drop_newest: refused; the pool has no room for a copy),
+  /// timeout (block), unsupported (not a publisher; a frame whose quantization has several scales;
+  /// a child of fork()).
   Status send(std::span<const std::byte> inline_bytes, const Tensor* frame);
-  /// The same, waiting up to `timeout` where overflow is block.
+  /// As above, but waits up to `timeout` if overflow is block.
   Status send_for(std::span<const std::byte> inline_bytes, const Tensor* frame,
                   std::chrono::nanoseconds timeout);
 
@@ -175,19 +176,21 @@ class TopicEndpoint {
     bool has_message = false;
     std::uint64_t lost = 0;  ///< since the last call
   };
-  /// The next message: its inline bytes are written to `inline_bytes`, its frame to `frame`, which
-  /// is null for a type without. Never waits.
+  /// Receives the next message: writes its inline bytes to `inline_bytes` and its frame to `frame`,
+  /// which is null for a type without a frame. Never waits.
   Incoming recv(std::span<std::byte> inline_bytes, Tensor* frame);
-  /// Whether recv() would find something.
+  /// Whether recv() would return a message.
   bool has_message();
-  /// Waits until there is a message; false: not in time. Negative: for ever.
+  /// Waits until there is a message. Returns false if none came in time. A negative timeout: waits
+  /// for ever.
   bool wait_for(std::chrono::nanoseconds timeout);
-  /// A descriptor for poll(), epoll and event loops, owned by the endpoint: readable when messages
-  /// may be there. Call recv() until it finds nothing, which makes it wait again. From the first
-  /// call on each send() to this endpoint costs a system call when it was waiting.
+  /// A descriptor for poll(), epoll and event loops, owned by the endpoint. It is readable when
+  /// there may be messages. Call recv() until it returns none; this resets the descriptor. After
+  /// the first call of fd(), each send() to this endpoint costs a system call if the endpoint was
+  /// waiting.
   int fd();
 
-  /// For what a message's type makes of its bytes: counts one that recv() gave as lost.
+  /// For the decoder of a message type: counts a message that recv() returned as lost.
   void count_malformed(const Error& error);
 
   /// The topic's pool, made at the first call. Errors: those of TensorPool::create().
@@ -253,8 +256,9 @@ MessageType message_type() {
 }  // namespace detail
 
 /// An endpoint for messages of one type: plain structs, Tensor, Image, PointCloud, DepthImage, and
-/// what has a MessageSerializer. Every endpoint sends and receives. Messages of one publisher come
-/// in their order; depth, overflow and history are the topic's. Thread-safe, see TopicEndpoint.
+/// types that have a MessageSerializer. Every endpoint sends and receives. Messages of one
+/// publisher arrive in order; depth, overflow and history belong to the topic. Thread-safe, see
+/// TopicEndpoint.
 template <class T>
 class Topic {
  public:
@@ -276,7 +280,7 @@ class Topic {
     });
   }
 
-  /// The next message, if one is there. What is malformed counts as lost.
+  /// Returns the next message if there is one. Malformed messages count as lost.
   Received<T> recv() {
     if constexpr (std::is_same_v<T, Tensor>) {
       return receive_tensor<Tensor>();
@@ -311,7 +315,8 @@ class Topic {
   bool wait_for(std::chrono::nanoseconds timeout) { return endpoint_->wait_for(timeout); }
   int fd() { return endpoint_->fd(); }
 
-  /// A tensor in the topic's pool, to be filled and sent. Errors: those of TensorPool::alloc().
+  /// Allocates a tensor in the topic's pool, to fill and send. Errors: those of
+  /// TensorPool::alloc().
   Result<TensorHandle> alloc_tensor(std::span<const std::size_t> shape, DType dtype,
                                     Device device = Device::cpu()) {
     HALYARD_TRY(const auto pool, endpoint_->pool());
@@ -321,8 +326,8 @@ class Topic {
                                     Device device = Device::cpu()) {
     return alloc_tensor(std::span<const std::size_t>(shape.begin(), shape.size()), dtype, device);
   }
-  /// The words of TensorPool's users. A frame in DMA-BUFs has no handle and counts as lost: recv()
-  /// gives it.
+  /// As send() and recv(), for handles of a TensorPool. A frame in DMA-BUFs has no handle and
+  /// counts as lost; recv() returns it.
   Status send_handle(const TensorHandle& handle) requires std::is_same_v<T, Tensor> {
     return send(handle);
   }
@@ -359,7 +364,7 @@ class Topic {
       return send(std::as_bytes(std::span(&message, 1)), nullptr);
     }
   }
-  /// Received in its place: a tensor is several hundred bytes to move.
+  /// Receives in place, because a tensor is several hundred bytes to move.
   template <class Frame>
   Received<Frame> receive_tensor() {
     MessageFrame<Tensor>::Metadata none;

@@ -18,7 +18,7 @@ struct Uuid {
   friend bool operator==(const Uuid&, const Uuid&) = default;
 };
 
-/// What a family of UUIDs grows from. The same seed gives the same family, for tests and replays.
+/// The seed of a family of UUIDs. The same seed gives the same family, for tests and replays.
 struct UuidSeed {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
@@ -26,13 +26,13 @@ struct UuidSeed {
   static Result<UuidSeed> random();
 };
 
-/// The UUID of version 4 that belongs to a number, for example to Track::id. Pure: the finalizer of
-/// SplitMix64 (Steele, Lea and Flood, 2014) over two counters, high + (2 n + 1) g and
-/// low + (2 n + 2) g with g = 0x9E3779B97F4A7C15; then the version and variant bits. Not a secret:
-/// who knows a few can find the seed.
+/// The UUID of version 4 for a number, for example for Track::id. Pure: the finalizer of SplitMix64
+/// (Steele, Lea and Flood, 2014) over two counters, high + (2 n + 1) g and low + (2 n + 2) g with g
+/// = 0x9E3779B97F4A7C15; then the version and variant bits. Not a secret: anybody who knows a few
+/// UUIDs can find the seed.
 Uuid uuid_v4(UuidSeed seed, std::uint64_t number) noexcept;
 
-/// "f81d4fae-7dec-41d0-a765-00a0c91e6bf6".
+/// Writes a UUID as "f81d4fae-7dec-41d0-a765-00a0c91e6bf6".
 std::string to_string(const Uuid& uuid);
 
 }  // namespace halyard

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Version of the headers and of the library that runs.
+// Version of the headers and of the loaded library.
 #pragma once
 
 #define HALYARD_VERSION_MAJOR 0
@@ -12,7 +12,7 @@
 HALYARD_EXPORTS_BEGIN
 namespace halyard {
 
-/// "0.1.0", of the library that is loaded.
+/// Version of the loaded library, such as "0.1.0".
 const char* version() noexcept;
 
 }  // namespace halyard

@@ -15,8 +15,8 @@
 HALYARD_EXPORTS_BEGIN
 namespace halyard {
 
-/// Waits for several topics, timers and descriptors at once. Thread-bound, as what is in it; its
-/// endpoints must stay until they are removed.
+/// Waits for several topics, timers and descriptors at once. Thread-bound, like its endpoints,
+/// which must exist until they are removed.
 class WaitSet {
  public:
   /// Errors: exhausted (no descriptor), os.
@@ -27,30 +27,32 @@ class WaitSet {
   WaitSet& operator=(const WaitSet&) = delete;
   ~WaitSet();
 
-  /// `token` is what wait() says of it, the caller's own choice, one for each. Errors: exists (the
-  /// token is taken), os.
+  /// `token` is what wait() returns for this entry. The caller chooses it; each entry needs its
+  /// own. Errors: exists (the token is taken), os.
   Status add(TopicEndpoint& endpoint, std::uint64_t token);
   template <class T>
   Status add(Topic<T>& topic, std::uint64_t token) {
     return add(topic.endpoint(), token);
   }
-  /// Every `interval` from now on, which is more than 0. Errors: also invalid_argument.
+  /// Adds a timer that fires every `interval` > 0 from now on. Errors: also invalid_argument.
   Status add_timer(std::chrono::nanoseconds interval, std::uint64_t token);
-  /// A borrowed descriptor, while it is readable. Errors: also invalid_argument.
+  /// Adds a borrowed descriptor; wait() returns its token while it is readable. Errors: also
+  /// invalid_argument.
   Status add_fd(int fd, std::uint64_t token);
-  /// False: there is no such token.
+  /// Returns false if there is no such token.
   bool remove(std::uint64_t token);
 
-  /// The tokens of topics that have messages, of timers that have run out since the last call, and
-  /// of readable descriptors, in the order of their adding. Empty: the time is over. Negative: for
-  /// ever. A set of topics alone makes no system call where a message is there. Errors: os.
+  /// Returns the tokens of topics that have messages, of timers that have fired since the last
+  /// call, and of readable descriptors, in the order in which they were added. Empty: the timeout
+  /// has passed. A negative timeout: waits for ever. A set that contains only topics makes no
+  /// system call if there is a message. Errors: os.
   Result<std::vector<std::uint64_t>> wait(std::chrono::nanoseconds timeout);
 
   /// The next message of a topic in the set, for a coroutine: `auto got = co_await
-  /// set.next(topic);` Where there is none the coroutine is suspended, and the wait() that sees one
-  /// resumes it, on its thread, before it returns. Empty: another receiver of the endpoint was
-  /// faster, the topic is not in the set, or it was removed from it. A coroutine may be destroyed
-  /// while it waits, the set must not be.
+  /// set.next(topic);` If there is none, the coroutine is suspended. The wait() that sees a message
+  /// resumes it, on its own thread, before it returns. The result is empty if another receiver of
+  /// the endpoint was faster, if the topic is not in the set, or if it was removed from it. A
+  /// coroutine may be destroyed while it waits, but the set must not be.
   template <class T>
   auto next(Topic<T>& topic) {
     return NextMessage<T>(*state_, topic);
@@ -59,7 +61,7 @@ class WaitSet {
   struct State;
 
  private:
-  /// A coroutine's place in the set, from its suspension until it goes on or is destroyed.
+  /// A coroutine's place in the set, from its suspension until it resumes or is destroyed.
   class Suspended {
    public:
     Suspended(State& state, TopicEndpoint& endpoint) noexcept
@@ -70,7 +72,7 @@ class WaitSet {
       if (coroutine_) forget();
     }
     bool await_ready() { return endpoint_.has_message(); }
-    /// False: goes on at once.
+    /// Returns false if the coroutine continues at once.
     bool await_suspend(std::coroutine_handle<> coroutine);
 
    private:

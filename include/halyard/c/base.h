@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every part of the C interface stands on: its rules, its two generations, the enumerations
-// and values that several parts use, and the text of the last failure. C99, C11 and C++.
+// The base of all parts of the C interface: its rules, its two generations, the enumerations and
+// values that several parts use, and the text of the last failure. C99, C11 and C++.
 #pragma once
 
 #include <stdbool.h>
@@ -9,39 +9,40 @@
 
 #include "halyard/export.h"
 
-// Generations. Some functions have two forms, and a program chooses before its first include:
-// nothing defined, or 24, gives those of HAL 0.24; 27 those of HAL 0.27. All else is the same in
-// both. The forms of 0.27 end in _27, and 27 defines the plain names as macros for them, so that
-// one program may hold sources of both generations.
+// Generations. Some functions have two forms. A program chooses before its first include: if
+// HAL_API_VERSION is not defined, or is 24, it gets the forms of HAL 0.24; 27 gives those of HAL
+// 0.27. Everything else is the same in both. The names of the 0.27 forms end in _27; 27 defines the
+// plain names as macros for them, so that one program may contain sources of both generations.
 #ifndef HAL_API_VERSION
 #define HAL_API_VERSION 24
 #elif HAL_API_VERSION != 24 && HAL_API_VERSION != 27
 #error "HAL_API_VERSION must be 24 or 27, or not be defined"
 #endif
 
-// Results: a pointer, or NULL with errno; an int from 0 up, or -1 with errno; getters give the
-// named default for NULL, and for a handle of another kind. Success leaves errno alone. What failed
-// says hal_last_error().
+// Results: a pointer, or NULL with errno; an int from 0 up, or -1 with errno. Getters return the
+// named default for NULL and for a handle of another kind. Success does not change errno.
+// hal_last_error() describes the failure.
 //
 // errno: EINVAL (an argument: NULL, a handle of another kind, an address that is not aligned for
-// its type, a value that is no enumerator, a size), ENOMEM, ENOTSUP (not served here, or not by
-// this memory), EACCES (refused by the system, or read-only memory), EPROTO (a foreign version),
-// and what system calls report. Functions that cannot fail leave out what is not aligned.
+// its type, a value that is not an enumerator, a size), ENOMEM, ENOTSUP (not supported here, or not
+// by this memory), EACCES (refused by the system, or read-only memory), EPROTO (a foreign version),
+// and what system calls report. Functions that cannot fail skip arguments that are not aligned.
 //
-// Ownership: what _new, _from_, _create, _take and _clone give is the caller's and ends with the
-// matching _free or _unmap, which take NULL. Strings that come back without const are released by
-// free(). Arguments are borrowed for the call, unless a function says otherwise.
+// Ownership: the caller owns what _new, _from_, _create, _take and _clone return, and releases it
+// with the matching _free or _unmap, which accept NULL. Strings that are returned without const are
+// released by free(). Arguments are borrowed for the call, unless a function documents otherwise.
 //
-// Threads, for each function by its parameters: one that takes a handle as const may run for it on
-// several threads at once, with others that do; one that takes it otherwise needs the handle alone.
-// Functions say where it is not so. Handles that share bytes may be used at once; a handle may move
-// between threads; functions without a handle may be called from any thread. No call orders readers
-// and writers of the same bytes: callers do.
+// Threads: the parameters of a function decide. If it takes a handle as const, several threads may
+// call such functions with this handle at once. If it takes the handle as non-const, no other
+// thread may use the handle during the call. Functions document exceptions. Handles that share
+// bytes may be used at once; a handle may move between threads; functions without a handle may be
+// called from any thread. No call orders readers and writers of the same bytes: callers must do
+// that.
 //
-// "Ours:" marks what the generations above do not have.
+// "Ours:" marks what EdgeFirst HAL does not have in either generation.
 
 #ifdef __cplusplus
-// Callers may pass any int, and what is no enumerator is refused.
+// Callers may pass any int; the functions refuse values that are not enumerators.
 #define HAL_ENUM_INT : int
 #define HAL_BEGIN \
   extern "C" {    \
@@ -74,7 +75,7 @@ enum hal_dtype HAL_ENUM_INT {
 };
 typedef enum hal_dtype hal_dtype;
 
-// AUTO takes the first of dma, shm and mem that is served; the others never fall back.
+// AUTO takes the first available of dma, shm and mem; the others never fall back.
 enum hal_tensor_memory HAL_ENUM_INT {
   HAL_TENSOR_MEMORY_MEM = 0,     // heap
   HAL_TENSOR_MEMORY_DMA = 1,     // DMA-BUF
@@ -109,7 +110,7 @@ enum hal_pixel_format HAL_ENUM_INT {
 };
 typedef enum hal_pixel_format hal_pixel_format;
 
-// What the CPU is expected to do with memory, told when it is made. A map beyond it is served, and
+// The CPU access that a caller declares when memory is made. A map beyond it succeeds, and is
 // counted: hal_unplanned_cpu_access_count().
 enum HalCpuAccess HAL_ENUM_INT {
   HAL_CPU_ACCESS_NONE = 0,
@@ -136,8 +137,8 @@ enum hal_flip HAL_ENUM_INT {
 };
 typedef enum hal_flip hal_flip;
 
-// How an image meets its destination: filling it, or keeping its aspect ratio, centred, the rest
-// being pad.
+// How an image fits its destination: stretched to fill it, or with its aspect ratio kept, centred,
+// and the rest pad.
 #define HAL_FIT_STRETCH 0
 #define HAL_FIT_LETTERBOX 1
 
@@ -156,7 +157,8 @@ typedef struct hal_image_processor hal_image_processor;
 
 hal_region hal_region_new(size_t x, size_t y, size_t width, size_t height);
 
-/// Ours: the calling thread's last failure in one line, "" before the first. Valid until its next.
+/// Ours: the calling thread's last failure in one line, "" before the first. Valid until its next
+/// one.
 const char* hal_last_error(void);
 
 HAL_END

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoding in C: decoders from documents or described outputs, boxes, masks, prototypes.
+// Decoding in C: decoders from description documents or described outputs; boxes, masks,
+// prototypes.
 #pragma once
 
 #include "halyard/c/base.h"
@@ -49,8 +50,8 @@ enum HalDecoderVersion HAL_ENUM_INT {
 };
 typedef enum HalDecoderVersion HalDecoderVersion;
 
-// Which boxes suppress one another. AUTO: as the document says, else CLASS_AGNOSTIC, or CLASS_AWARE
-// after hal_decoder_params_set_native().
+// Which boxes suppress one another. AUTO: as the document defines it, else CLASS_AGNOSTIC, or
+// CLASS_AWARE after hal_decoder_params_set_native().
 enum hal_nms HAL_ENUM_INT {
   HAL_NMS_CLASS_AGNOSTIC = 0,
   HAL_NMS_CLASS_AWARE = 1,
@@ -68,79 +69,86 @@ typedef struct hal_quantization hal_quantization;
 
 typedef struct hal_decoder_params hal_decoder_params;
 
-/// What a decoder is made from. Score and IoU thresholds 0.5, NMS AUTO, the best 300 enter it, 300
-/// boxes at most. errno: ENOMEM.
+/// Parameters for a decoder. Defaults: score and IoU thresholds 0.5, NMS AUTO, the best 300
+/// candidates enter NMS, at most 300 boxes. errno: ENOMEM.
 hal_decoder_params* hal_decoder_params_new(void);
 void hal_decoder_params_free(hal_decoder_params* params);
-/// The text of a description document, copied; it is read by hal_decoder_new(). `len` 0: up to the
-/// NUL. errno: EINVAL (NULL), ENOMEM.
+/// Sets the text of a description document, which is copied; hal_decoder_new() parses it. `len` 0:
+/// the text ends at the NUL. errno: EINVAL (NULL), ENOMEM.
 int hal_decoder_params_set_config_json(hal_decoder_params* params, const char* json, size_t len);
 int hal_decoder_params_set_config_yaml(hal_decoder_params* params, const char* yaml, size_t len);
-/// The path of one, JSON or YAML by its extension, else by its text. errno: EINVAL, ENOMEM.
+/// Sets the path of a description document. The extension decides between JSON and YAML, else the
+/// text does. errno: EINVAL, ENOMEM.
 int hal_decoder_params_set_config_file(hal_decoder_params* params, const char* path);
-/// One output in place of a document. `shape` in physical order, outermost first; `dims` names each
-/// axis, or NULL. Returns its index. errno: EINVAL (NULL, ndim not 1..8, no enumerator), ENOMEM.
+/// Adds one output; outputs replace a document. `shape` is in physical order, outermost first;
+/// `dims` names each axis, or is NULL. Returns the output's index. errno: EINVAL (NULL, ndim not
+/// 1..8, not an enumerator), ENOMEM.
 int hal_decoder_params_add_output(hal_decoder_params* params, HalOutputType type,
                                   HalDecoderType decoder, const size_t* shape,
                                   const HalDimName* dims, size_t ndim);
 /// errno: EINVAL (NULL, no such output).
 int hal_decoder_params_output_set_quantization(hal_decoder_params* params, int index, float scale,
                                                int zero_point);
-/// Width and height of each anchor, as fractions of the input. errno: EINVAL (also: no detection).
+/// Sets width and height of each anchor, as fractions of the input. errno: EINVAL (also: the output
+/// is not a detection).
 int hal_decoder_params_output_set_anchors(hal_decoder_params* params, int index,
                                           const float (*anchors)[2], size_t num_anchors);
-/// Boxes are fractions of the input (not 0), or its pixels (0). errno: EINVAL (also: neither a
-/// detection nor boxes).
+/// Sets whether boxes are fractions of the input (not 0) or in its pixels (0). errno: EINVAL (also:
+/// the output is neither a detection nor boxes).
 int hal_decoder_params_output_set_normalized(hal_decoder_params* params, int index, int normalized);
-/// errno of all of these: EINVAL (NULL, NaN, no enumerator, an input without extent).
+/// errno of all functions below: EINVAL (NULL, NaN, not an enumerator, an input without extent).
 int hal_decoder_params_set_score_threshold(hal_decoder_params* params, float threshold);
 int hal_decoder_params_set_iou_threshold(hal_decoder_params* params, float threshold);
 int hal_decoder_params_set_nms(hal_decoder_params* params, hal_nms nms);
-/// Of outputs that were added; a document has its own.
+/// For outputs that were added; a document defines its own version.
 int hal_decoder_params_set_decoder_version(hal_decoder_params* params, HalDecoderVersion version);
 int hal_decoder_params_set_pre_nms_top_k(hal_decoder_params* params, size_t count);  ///< 0: all
 int hal_decoder_params_set_max_det(hal_decoder_params* params, size_t count);
 int hal_decoder_params_set_input_dims(hal_decoder_params* params, size_t width, size_t height);
-/// Ours: every class of a box that reaches the threshold becomes a box, not the best one alone.
+/// Ours: true: every class of a box that reaches the threshold becomes a box; false: only the best
+/// class does.
 int hal_decoder_params_set_multi_label(hal_decoder_params* params, bool multi_label);
 
-/// Parameters stay the caller's. errno: EINVAL (NULL, not exactly one of json, yaml, file and
-/// outputs), ENOENT, EACCES, EIO (the file), EBADMSG (what it says), ENOMEM.
+/// Makes a decoder; the caller keeps `params`. errno: EINVAL (NULL, not exactly one of json, yaml,
+/// file and outputs), ENOENT, EACCES, EIO (the file), EBADMSG (the content of the document),
+/// ENOMEM.
 hal_decoder* hal_decoder_new(const hal_decoder_params* params);
 void hal_decoder_free(hal_decoder* decoder);
 
-/// Boxes, best first, in the units that the outputs have: see hal_decoder_normalized_boxes().
-/// Of outputs described with a batch of several the first element, as EdgeFirst HAL does; another
-/// batch than described is EINVAL. hal_decoder_decode_element() decodes them all, and gives what
-/// else there is. Tensors are found by name or shape, in any order. `out_segmentations` may be
-/// NULL: nothing is computed for masks then. Both lists are the caller's. Thread-safe for one
-/// decoder. errno: EINVAL, ENOTSUP (a type), ENOMEM, those of hal_tensor_map_create(); both lists
-/// are then NULL.
+/// Decodes boxes, best first, in the units of the outputs: see hal_decoder_normalized_boxes(). If
+/// the outputs are described with a batch of several elements, decodes the first element, as
+/// EdgeFirst HAL does. Outputs with another batch than described: EINVAL.
+/// hal_decoder_decode_element() decodes every element and returns all kinds of results. Tensors are
+/// found by name or shape, in any order. `out_segmentations` may be NULL: then masks are not
+/// computed. The caller owns both lists. Thread-safe for one decoder. errno: EINVAL, ENOTSUP (a
+/// type), ENOMEM, those of hal_tensor_map_create(); then both lists are NULL.
 int hal_decoder_decode(const hal_decoder* decoder, const hal_tensor* const* outputs,
                        size_t num_outputs, hal_detect_box_list** out_boxes,
                        hal_segmentation_list** out_segmentations);
-/// The tracker's tracks as boxes: those seen in this frame first, with their masks, then those that
-/// coast. `timestamp` in ns, not below the last one. The last two lists may be NULL. The tracker
-/// may be shared by threads. errno: as above.
+/// Returns the tracker's tracks as boxes: first those seen in this frame, with their masks, then
+/// those that coast. `timestamp` is in ns, not below the last one. The last two lists may be NULL.
+/// Threads may share the tracker. errno: as above.
 int hal_decoder_decode_tracked(const hal_decoder* decoder, hal_bytetrack* tracker,
                                uint64_t timestamp, const hal_tensor* const* outputs,
                                size_t num_outputs, hal_detect_box_list** out_boxes,
                                hal_segmentation_list** out_segmentations,
                                hal_track_info_list** out_tracks);
-/// Boxes, and what masks are made from. NULL with a box list: the model has no prototypes. NULL
-/// without one: failed; errno as above.
+/// Returns the boxes, and the data from which masks are made. NULL with a box list: the model has
+/// no prototypes. NULL without a box list: failure; errno as above.
 hal_proto_data* hal_decoder_decode_proto(const hal_decoder* decoder,
                                          const hal_tensor* const* outputs, size_t num_outputs,
                                          hal_detect_box_list** out_boxes);
-/// "yolo_det", "modelpack_seg", ...; to be released by free(). errno: EINVAL (NULL), ENOMEM.
+/// "yolo_det", "modelpack_seg", ...; release it with free(). errno: EINVAL (NULL), ENOMEM.
 char* hal_decoder_model_type(const hal_decoder* decoder);
-/// 1: boxes are fractions of the input; 0: its pixels; -1: unknown, or NULL (errno EINVAL).
+/// 1: boxes are fractions of the input; 0: they are in its pixels; -1: unknown, or NULL (errno
+/// EINVAL).
 int hal_decoder_normalized_boxes(const hal_decoder* decoder);
-/// 1: known; 0: not. Either pointer may be NULL. errno: EINVAL (decoder NULL).
+/// Returns 1 if the size is known, else 0. Either pointer may be NULL. errno: EINVAL (decoder
+/// NULL).
 int hal_decoder_input_dims(const hal_decoder* decoder, size_t* width, size_t* height);
 
-/// Integers of 8, 16 and 32 bits to as many f32. errno: EINVAL, ENOTSUP (strides), those of
-/// mapping.
+/// Converts integers of 8, 16 or 32 bits to the same number of f32. errno: EINVAL, ENOTSUP
+/// (strides), those of mapping.
 int hal_dequantize(const hal_tensor* input, hal_quantization quant, hal_tensor* output);
 
 HAL_END

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Delegates that own DMA-BUFs for a network's tensors (drivers of NPUs as TFLite plug-ins): what
-// they export, and calling it.
+// Delegates that own DMA-BUFs for a network's tensors (drivers of NPUs as TFLite plug-ins): the
+// functions that they export, and functions to call them.
 //
-// A delegate is a shared object with the functions of the types below, by the names in their
-// comments, of default visibility; it may define HAL_DELEGATE_IMPLEMENTATION before this header for
-// their prototypes. Its users load it with hal_delegate_open(). Queries alone: one thread at a time
-// for a delegate.
+// A delegate is a shared object that exports functions of the types below, with the names in their
+// comments and default visibility. It may define HAL_DELEGATE_IMPLEMENTATION before this header to
+// get their prototypes. Programs load it with hal_delegate_open(). For one delegate only one thread
+// at a time may call these functions.
 //
-// Structs grow at their end. Who fills one clears `info_size` bytes first and writes the members
-// that fit into them: hal_delegate_fill().
+// Structs may get new members at their end. A function that fills a struct first clears `info_size`
+// bytes, then writes the members that fit into them: hal_delegate_fill().
 #pragma once
 
 #include "halyard/c/base.h"
@@ -22,10 +22,10 @@ typedef void* hal_delegate_t;
 
 struct hal_dmabuf_tensor_info {
   size_t size;    // bytes of the tensor
-  size_t offset;  // of its first byte in the buffer
+  size_t offset;  // offset of its first byte in the buffer
   size_t shape[HAL_DMABUF_MAX_NDIM];
   size_t ndim;  // 0: the shape is unknown
-  int fd;       // the delegate's: do not close it
+  int fd;       // owned by the delegate: do not close it
   hal_dtype dtype;
 };
 typedef struct hal_dmabuf_tensor_info hal_dmabuf_tensor_info;
@@ -56,36 +56,38 @@ typedef int (*hal_camera_adaptor_get_format_info_fn)(hal_delegate_t delegate, co
 
 typedef struct hal_delegate_library hal_delegate_library;
 
-/// Ours, to the end of this header. Loads a delegate's shared object; NULL: functions of the
-/// process itself and of what it has loaded for all. errno: ENOENT (it cannot be loaded;
-/// hal_last_error() says why), ENOTSUP (it exports none of the functions), ENOMEM.
+/// Ours, to the end of this header. Loads a delegate's shared object. NULL: functions of the
+/// process itself and of libraries that are loaded globally. errno: ENOENT (it cannot be loaded;
+/// hal_last_error() has the reason), ENOTSUP (it exports none of the functions), ENOMEM.
 hal_delegate_library* hal_delegate_open(const char* path);
-/// Instances that it gave must not be used any more.
+/// Instances from this library must not be used afterwards.
 void hal_delegate_close(hal_delegate_library* library);
-/// The delegate in use. errno: EINVAL (NULL), ENOTSUP (no such function), ENODEV (there is none).
+/// The delegate in use. errno: EINVAL (NULL), ENOTSUP (no such function), ENODEV (no delegate).
 hal_delegate_t hal_delegate_instance(const hal_delegate_library* library);
-/// 1 or 0; 0 also where the functions are missing. errno: EINVAL (NULL).
+/// 1 or 0; also 0 if the functions are missing. errno: EINVAL (NULL).
 int hal_delegate_has_dmabuf(const hal_delegate_library* library, hal_delegate_t delegate);
-/// Fills `info_size` bytes of `info` as far as the delegate knows them, the rest being 0: callers
-/// and delegates of different versions understand each other. errno: EINVAL (NULL, negative index,
-/// info_size below 96), ENOTSUP (no such function), those of the delegate, EIO (what it says makes
-/// no sense, or it fails without errno).
+/// Fills `info_size` bytes of `info` with what the delegate knows, and the rest with 0, so that
+/// callers and delegates of different versions work together. errno: EINVAL (NULL, negative index,
+/// info_size below 96), ENOTSUP (no such function), those of the delegate, EIO (its answer is not
+/// consistent, or it fails without errno).
 int hal_delegate_tensor_info(const hal_delegate_library* library, hal_delegate_t delegate,
                              int tensor_index, hal_dmabuf_tensor_info* info, size_t info_size);
-/// A tensor over the delegate's buffer, once for all frames: it keeps the buffer, not the delegate.
-/// errno: as above, those of hal_tensor_from_fd(), ENOTSUP (the shape is unknown).
+/// A tensor over the delegate's buffer, to make once for all frames. It keeps the buffer alive, but
+/// not the delegate. errno: as above, those of hal_tensor_from_fd(), ENOTSUP (the shape is
+/// unknown).
 hal_tensor* hal_delegate_tensor(const hal_delegate_library* library, hal_delegate_t delegate,
                                 int tensor_index);
-/// After the CPU or a converter has written, before the network runs; and before the CPU reads.
-/// errno: EINVAL (NULL, negative index), ENOTSUP, those of the delegate.
+/// Call sync_for_device after the CPU or a converter has written and before the network runs. Call
+/// sync_for_cpu before the CPU reads. errno: EINVAL (NULL, negative index), ENOTSUP, those of the
+/// delegate.
 int hal_delegate_sync_for_device(const hal_delegate_library* library, hal_delegate_t delegate,
                                  int tensor_index);
 int hal_delegate_sync_for_cpu(const hal_delegate_library* library, hal_delegate_t delegate,
                               int tensor_index);
-/// 1 or 0; 0 also where the functions are missing. errno: EINVAL (NULL).
+/// 1 or 0; also 0 if the functions are missing. errno: EINVAL (NULL).
 int hal_delegate_has_camera_adaptor(const hal_delegate_library* library, hal_delegate_t delegate,
                                     const char* format);
-/// As hal_delegate_tensor_info(), from 16 bytes on.
+/// As hal_delegate_tensor_info(), with info_size of at least 16.
 int hal_delegate_format_info(const hal_delegate_library* library, hal_delegate_t delegate,
                              const char* format, hal_camera_adaptor_format_info* info,
                              size_t info_size);
@@ -109,9 +111,9 @@ HAL_DELEGATE_EXPORT int hal_camera_adaptor_get_format_info(hal_delegate_t delega
                                                            hal_camera_adaptor_format_info* info,
                                                            size_t info_size);
 
-/// Gives a filled struct of `size` bytes to a caller who has room for `info_size`: what fits is
-/// copied, the rest of the caller's bytes is 0. -1 where `info` is NULL or `info_size` below
-/// `minimum`: set errno to EINVAL then.
+/// Copies a filled struct of `size` bytes to a caller's struct of `info_size` bytes: copies what
+/// fits and sets the caller's other bytes to 0. Returns -1 if `info` is NULL or `info_size` is
+/// below `minimum`: then set errno to EINVAL.
 static inline int hal_delegate_fill(void* info, size_t info_size, const void* filled, size_t size,
                                     size_t minimum) {
   size_t i;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages in C: what topics carry, and the metadata of images, depth images and point clouds.
-// Ours, all of it.
+// Messages in C: the contents of topics, and the metadata of images, depth images and point clouds.
+// All of it is ours.
 //
-// The structs of metadata are plain bytes, little endian, the same in every process and language.
-// hal_topic_recv() checks what came from others before it gives a message: sizes, places and
-// enumerators of its metadata are those of its tensor.
+// The metadata structs are plain bytes, little endian, the same in every process and language.
+// hal_topic_recv() checks what other processes sent before it returns a message: sizes, offsets and
+// enumerators in the metadata fit the tensor.
 #pragma once
 
 #include "halyard/c/base.h"
 
 HAL_BEGIN
 
-// What the messages of a topic are.
+// The type of a topic's messages.
 enum hal_message_type HAL_ENUM_INT {
   HAL_MESSAGE_TENSOR = 0,
   HAL_MESSAGE_IMAGE = 1,
@@ -21,15 +21,15 @@ enum hal_message_type HAL_ENUM_INT {
 };
 typedef enum hal_message_type hal_message_type;
 
-// When and where something was measured: what metadata begins with. The text may be initialised in
-// its place: struct hal_sensor_header header = {now_ns, "camera_left"};
+// Time and coordinate frame of a measurement: the first bytes of metadata. The text can be
+// initialised in place: struct hal_sensor_header header = {now_ns, "camera_left"};
 struct hal_sensor_header {
-  uint64_t timestamp_ns;  ///< of the measurement, in the sender's clock
-  char frame_id[32];      ///< coordinate frame: UTF-8, at most 31 bytes, zeros behind it
+  uint64_t timestamp_ns;  ///< of the measurement, by the sender's clock
+  char frame_id[32];      ///< coordinate frame: UTF-8, at most 31 bytes, then zeros
 };
 typedef struct hal_sensor_header hal_sensor_header;
 
-// What the samples of an image are.
+// The samples of an image.
 enum hal_image_encoding HAL_ENUM_INT {
   HAL_IMAGE_ENCODING_MONO8 = 0,
   HAL_IMAGE_ENCODING_MONO16 = 1,
@@ -66,8 +66,8 @@ enum hal_image_encoding HAL_ENUM_INT {
 };
 typedef enum hal_image_encoding hal_image_encoding;
 
-/// The name in sensor_msgs/image_encodings where it has the encoding: "rgb8", "32FC1"; "unknown"
-/// for a value that is no enumerator.
+/// The name in sensor_msgs/image_encodings if it has the encoding: "rgb8", "32FC1"; "unknown" for a
+/// value that is not an enumerator.
 const char* hal_image_encoding_name(hal_image_encoding encoding);
 
 struct hal_image_plane {
@@ -81,22 +81,22 @@ struct hal_image_metadata {
   uint32_t width;       ///< pixels, 1..65535
   uint32_t height;      ///< rows, 1..65535
   uint8_t encoding;     ///< hal_image_encoding
-  uint8_t plane_count;  ///< planes in use: 1 packed and planar, 2 NV12 and alike, 3 I420
+  uint8_t plane_count;  ///< planes in use: 1 packed and planar, 2 NV12 and similar, 3 I420
   /// Numbers of hal_colorimetry: space, transfer, encoding, range.
   uint8_t colorimetry[4];
   uint8_t reserved[2];
-  hal_image_plane planes[3];    ///< zeros where not in use
+  hal_image_plane planes[3];    ///< zeros where unused
   uint64_t plane_stride_bytes;  ///< between the colour planes of planar RGB(A), else 0
 };
 typedef struct hal_image_metadata hal_image_metadata;
 
-// A depth is valid when it is finite, above 0, and from min_depth to max_depth. What is not valid
-// is no measurement: 0 in u16, NaN in f32.
+// A depth is valid if it is finite, above 0, and from min_depth to max_depth. Other values mean
+// that there is no measurement: 0 in u16, NaN in f32.
 struct hal_depth_image_metadata {
   hal_sensor_header header;
   uint32_t width;     ///< pixels, 1..65535
   uint32_t height;    ///< rows, 1..65535
-  float depth_scale;  ///< millimetres of one unit of u16; f32 is in metres whatever it says
+  float depth_scale;  ///< millimetres per unit of u16; ignored for f32, which is in metres
   float min_depth;    ///< metres
   float max_depth;    ///< metres; may be infinite
   uint32_t reserved;
@@ -104,7 +104,7 @@ struct hal_depth_image_metadata {
 };
 typedef struct hal_depth_image_metadata hal_depth_image_metadata;
 
-// Type of the numbers of a field; values of sensor_msgs/PointField.
+// Number type of a field; values of sensor_msgs/PointField.
 enum hal_point_datatype HAL_ENUM_INT {
   HAL_POINT_INT8 = 1,
   HAL_POINT_UINT8 = 2,
@@ -119,9 +119,9 @@ typedef enum hal_point_datatype hal_point_datatype;
 
 // One field of every point: struct hal_point_field x = {"x", 0, 1, HAL_POINT_FLOAT32, {0}};
 struct hal_point_field {
-  char name[16];     ///< UTF-8, 1..15 bytes, zeros behind them
+  char name[16];     ///< UTF-8, 1..15 bytes, then zeros
   uint32_t offset;   ///< bytes from the start of a point
-  uint32_t count;    ///< numbers in the field, 1 for most
+  uint32_t count;    ///< numbers in the field, mostly 1
   uint8_t datatype;  ///< hal_point_datatype
   uint8_t reserved[3];
 };
@@ -130,35 +130,35 @@ typedef struct hal_point_field hal_point_field;
 struct hal_point_cloud_metadata {
   hal_sensor_header header;
   uint32_t height;       ///< rows of an organised cloud, else 1
-  uint32_t width;        ///< points of a row
+  uint32_t width;        ///< points in a row
   uint32_t point_step;   ///< bytes from one point to the next
   uint32_t field_count;  ///< 1..16
   uint64_t row_step;     ///< bytes from one row to the next
   uint8_t is_dense;      ///< 1: no point has a NaN or an infinity
   uint8_t reserved[7];
-  hal_point_field fields[16];  ///< zeros where not in use
+  hal_point_field fields[16];  ///< zeros where unused
 };
 typedef struct hal_point_cloud_metadata hal_point_cloud_metadata;
 
-// ---- Messages that hal_topic_recv() gives. Functions take them as const: threads may share one.
+// ---- Messages from hal_topic_recv(). Functions take them as const: threads may share one.
 
 typedef struct hal_message hal_message;
 
-/// Gives up the message. Other handles to its tensor, and maps of it, live on.
+/// Releases the message. Other handles to its tensor, and its maps, stay valid.
 void hal_message_free(hal_message* message);
-/// The tensor of a message, read-only, which ends with the message; NULL for NULL, for bytes and
-/// for plain structs.
+/// The tensor of a message, read-only, valid until the message is freed; NULL for NULL, for bytes
+/// and for plain structs.
 const hal_tensor* hal_message_tensor(const hal_message* message);
-/// A handle of the caller's own to the same tensor, which may outlive the message. errno: EINVAL
+/// A new handle to the same tensor, owned by the caller; it may outlive the message. errno: EINVAL
 /// (NULL, a message without a tensor), ENOMEM.
 hal_tensor* hal_message_clone_tensor(const hal_message* message);
 /// The bytes of a message of bytes, or the plain struct, valid until the message is freed. Bytes
-/// lie in the sender's memory, aligned to 64: a sender that breaks the rules may change them while
+/// are in the sender's memory, aligned to 64: a sender that breaks the rules may change them while
 /// they are read. `out_size` may be NULL. NULL and 0 for NULL and for messages with a tensor.
 const void* hal_message_data(const hal_message* message, size_t* out_size);
-/// When and where it was measured. errno: EINVAL (NULL; no image, depth image or point cloud).
+/// Time and coordinate frame. errno: EINVAL (NULL; not an image, depth image or point cloud).
 int hal_message_header(const hal_message* message, hal_sensor_header* out);
-/// What describes the tensor. errno: EINVAL (NULL, a message of another type).
+/// The metadata of the tensor. errno: EINVAL (NULL, a message of another type).
 int hal_message_image(const hal_message* message, hal_image_metadata* out);
 int hal_message_depth_image(const hal_message* message, hal_depth_image_metadata* out);
 int hal_message_point_cloud(const hal_message* message, hal_point_cloud_metadata* out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles of large frames in C: grids, batches of tiles, results of tiles merged.
+// Tiles of large frames in C: grids, batches of tiles, merging of the results of tiles.
 #pragma once
 
 #include "halyard/c/base.h"
@@ -8,7 +8,7 @@
 
 HAL_BEGIN
 
-// What of two boxes decides whether they are one: the share of their union, or of the smaller one.
+// The measure by which two boxes match: the intersection over their union, or over the smaller one.
 enum hal_match_metric HAL_ENUM_INT {
   HAL_MATCH_METRIC_IOU = 0,
   HAL_MATCH_METRIC_IOS = 1,
@@ -26,14 +26,14 @@ typedef struct hal_tiling_config hal_tiling_config;
 
 struct hal_merge_config {
   int metric;           // hal_match_metric
-  float threshold;      // matches when the metric >= it
+  float threshold;      // boxes match if the metric >= threshold
   bool class_agnostic;  // boxes of different labels match too
-  size_t max_det;       // most boxes given
+  size_t max_det;       // maximum of boxes returned
   float score_threshold;
 };
 typedef struct hal_merge_config hal_merge_config;
 
-// Where a tile lies in its frame, in frame pixels. `letterbox`: the part of the network's input
+// The place of a tile in its frame, in frame pixels. `letterbox`: the part of the network's input
 // that shows the tile, as fractions: left, top, right, bottom.
 struct hal_tile_placement {
   size_t index;
@@ -63,11 +63,11 @@ typedef struct hal_tiled_frame_accumulator hal_tiled_frame_accumulator;
 
 /// Overlap 0.2, HAL_FIT_STRETCH, pad 114, 114, 114, 255.
 hal_tiling_config hal_tiling_config_default(size_t tile_w, size_t tile_h);
-/// IOS, 0.5, boxes of one label, at most 300, no least score.
+/// IOS, 0.5, boxes of one label, at most 300, no minimum score.
 hal_merge_config hal_merge_config_default(void);
 
-/// The tiles of a frame by rows, the last flush with the edge. Height comes first. errno: EINVAL (a
-/// size of 0, overlap outside [0, 1), more than 65536 tiles), ENOMEM.
+/// The tiles of a frame, ordered by rows; the last one is flush with the edge. Height is the first
+/// argument. errno: EINVAL (a size of 0, overlap outside [0, 1), more than 65536 tiles), ENOMEM.
 hal_tile_spec_list* hal_tile_grid(size_t frame_h, size_t frame_w, size_t tile_h, size_t tile_w,
                                   float overlap_ratio);
 size_t hal_tile_spec_list_len(const hal_tile_spec_list* list);  ///< NULL: 0
@@ -75,23 +75,23 @@ size_t hal_tile_spec_list_len(const hal_tile_spec_list* list);  ///< NULL: 0
 int hal_tile_spec_list_get(const hal_tile_spec_list* list, size_t index, hal_tile_spec* out);
 void hal_tile_spec_list_free(hal_tile_spec_list* list);
 
-/// An image of tile_w x (n * tile_h): tile i begins at row i * tile_h. errno: EINVAL, ENOMEM,
-/// ENOTSUP, EACCES.
+/// Allocates an image of tile_w x (n * tile_h): tile i begins at row i * tile_h. errno: EINVAL,
+/// ENOMEM, ENOTSUP, EACCES.
 hal_tensor* hal_image_processor_alloc_tile_batch(hal_image_processor* processor, size_t n,
                                                  const hal_tiling_config* config,
                                                  hal_pixel_format format, hal_dtype dtype,
                                                  hal_tensor_memory memory, HalCpuAccess access);
-/// Touches no pixel. errno: EINVAL, ENOMEM.
+/// Computes the placements; reads no pixels. errno: EINVAL, ENOMEM.
 hal_tile_placement_list* hal_image_processor_plan_tiles(hal_image_processor* processor,
                                                         size_t src_w, size_t src_h,
                                                         const hal_tiling_config* config);
-/// Renders every tile of `src` into `dst`. errno: EINVAL (also: no images, dst narrower than a
+/// Renders every tile of `src` into `dst`. errno: EINVAL (also: not images, dst narrower than a
 /// tile or too short, shared bytes), ENOTSUP (a pair of formats), ENOMEM.
 hal_tile_placement_list* hal_image_processor_tile_into(hal_image_processor* processor,
                                                        const hal_tensor* src, hal_tensor* dst,
                                                        const hal_tiling_config* config);
 /// Renders one tile into an image of the tile's size. errno: as above; EINVAL also for placements
-/// that are no whole pixels inside `src`.
+/// that are not whole pixels inside `src`.
 int hal_image_processor_tile_one(hal_image_processor* processor, const hal_tensor* src,
                                  hal_tensor* dst, const hal_tile_placement* placement,
                                  const hal_tiling_config* config);
@@ -101,23 +101,23 @@ int hal_tile_placement_list_get(const hal_tile_placement_list* list, size_t inde
                                 hal_tile_placement* out);
 void hal_tile_placement_list_free(hal_tile_placement_list* list);
 
-/// Boxes in fractions of the network's input to frame pixels. `boxes` NULL: an empty list. errno:
-/// EINVAL (placement NULL), ENOMEM.
+/// Maps boxes in fractions of the network's input to frame pixels. `boxes` NULL: an empty list.
+/// errno: EINVAL (placement NULL), ENOMEM.
 hal_detect_box_list* hal_lift_tile_boxes(const hal_detect_box_list* boxes,
                                          const hal_tile_placement* placement);
-/// Of boxes that match the box around them, the best score, its label. `boxes` NULL: an empty list.
-/// errno: EINVAL (config NULL, no such metric, NaN), ENOMEM.
+/// Merges boxes that match: the box around them, with the best score and its label. `boxes` NULL:
+/// an empty list. errno: EINVAL (config NULL, no such metric, NaN), ENOMEM.
 hal_detect_box_list* hal_merge_tiled_detections(const hal_detect_box_list* boxes,
                                                 const hal_merge_config* config);
 
-/// Collects the tiles of one frame. `est_per_tile`: boxes that are expected of each. errno: EINVAL
+/// Collects the tiles of one frame. `est_per_tile`: expected number of boxes of each. errno: EINVAL
 /// (config, more than 65536 tiles), ENOMEM.
 hal_tiled_frame_accumulator* hal_tiled_frame_accumulator_new(float frame_w, float frame_h,
                                                              size_t tiles_total,
                                                              const hal_merge_config* config,
                                                              size_t est_per_tile);
-/// Lifts and keeps the boxes of a tile; NULL: it has none. 1: taken; 0: it is there already, or
-/// none of these tiles. errno: EINVAL, ENOMEM.
+/// Lifts and keeps the boxes of a tile; NULL: it has none. Returns 1 if the tile is added, 0 if it
+/// was added before or is not one of these tiles. errno: EINVAL, ENOMEM.
 int hal_tiled_frame_accumulator_push_tile(hal_tiled_frame_accumulator* accumulator,
                                           const hal_detect_box_list* boxes,
                                           const hal_tile_placement* placement);
@@ -125,12 +125,12 @@ bool hal_tiled_frame_accumulator_is_complete(
     const hal_tiled_frame_accumulator* accumulator);  ///< NULL: false
 size_t hal_tiled_frame_accumulator_remaining(
     const hal_tiled_frame_accumulator* accumulator);  ///< NULL: 0
-/// Merges what is there: frame pixels, or fractions of the frame. Takes the accumulator, which is
-/// gone afterwards, also on failure. errno: EINVAL (NULL), ENOMEM.
+/// Merges the boxes of all tiles that were added: in frame pixels, or in fractions of the frame.
+/// Always frees the accumulator, also on failure. errno: EINVAL (NULL), ENOMEM.
 hal_detect_box_list* hal_tiled_frame_accumulator_finalize(hal_tiled_frame_accumulator* accumulator);
 hal_detect_box_list* hal_tiled_frame_accumulator_finalize_normalized(
     hal_tiled_frame_accumulator* accumulator);
-/// Of one that has not been finalized.
+/// For an accumulator that has not been finalized.
 void hal_tiled_frame_accumulator_free(hal_tiled_frame_accumulator* accumulator);
 
 HAL_END

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What programs written for EdgeFirst HAL call, in C++: its units, defaults and orders of results.
-// The C interface (hal.h) and the Python package stand on it; new C++ programs need none of it.
+// The C++ interface for programs written for EdgeFirst HAL: its units, defaults and orders of
+// results. The C interface (hal.h) and the Python package are built on it; new C++ programs do not
+// need it.
 #pragma once
 
 #include "halyard/compat/decode.h"

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Long: this header alone is what such programs include.
 //
-// Programs written from the public documentation of NvMedia Tensor and NvSciBuf, on any machine:
-// the same sequence of calls, over Halyard's negotiated buffers. Written from that documentation's
-// facts; not affiliated with, endorsed by or derived from software of NVIDIA, whose names are its
-// own. What differs: docs/negotiation.md.
+// For programs written from the public documentation of NvMedia Tensor and NvSciBuf, on any
+// machine: the same sequence of calls, on Halyard's negotiated buffers. Written from the facts in
+// that documentation; not affiliated with, endorsed by or derived from software of NVIDIA, which
+// owns its names. Differences: docs/negotiation.md.
 //
 // attribute list -> fill -> reconcile and allocate -> create tensor -> lock -> status -> unlock ->
-// destroy. Numbers of enumerators are those of the documentation. A failed call leaves the reason
-// in hal_last_error(). C11 and C++; functions are inline. Lists and tensors belong to one thread at
-// a time.
+// destroy. The numbers of enumerators are those of the documentation. After a failed call
+// hal_last_error() has the reason. C11 and C++; functions are inline. Lists and tensors belong to
+// one thread at a time.
 #pragma once
 
 #include <errno.h>
@@ -88,7 +88,7 @@ static inline NvMediaStatus halyard_nv_status(void) {
 
 // ---- Versions
 
-/// What the functions here follow: the documentation of DRIVE OS 6.0.5.
+/// The versions that these functions follow: the documentation of DRIVE OS 6.0.5.
 #define NVMEDIA_TENSOR_VERSION_MAJOR (1u)
 #define NVMEDIA_TENSOR_VERSION_MINOR (13u)
 #define NVMEDIA_TENSOR_VERSION_PATCH (0u)
@@ -155,7 +155,7 @@ typedef struct {
   uint32_t value;
 } NvMediaTensorAttr;
 
-/// An array of attributes, zero. Its elements are found by their type, wherever they stand.
+/// Defines an array of attributes, set to zero. Attributes are found by their type, in any order.
 #define NVM_TENSOR_DEFINE_ATTR(name) \
   NvMediaTensorAttr name[NVM_TENSOR_ATTR_MAX] = {{(NvMediaTensorAttrType)0, 0}}
 #define HALYARD_NV_ATTR(attrs, index, what, number) \
@@ -163,7 +163,7 @@ typedef struct {
     (attrs)[index].type = NVM_TENSOR_ATTR_##what;   \
     (attrs)[index].value = (uint32_t)(number);      \
   } while (0)
-/// All ten: NVM_TENSOR_SET_ATTR_4D(attrs, 1, 3, 480, 640, NCHW, INT, 8, UNCACHED, NONE, 1).
+/// Sets all ten: NVM_TENSOR_SET_ATTR_4D(attrs, 1, 3, 480, 640, NCHW, INT, 8, UNCACHED, NONE, 1).
 #define NVM_TENSOR_SET_ATTR_4D(attrs, n, c, h, w, order, datatype, bits, access, alloc, x) \
   do {                                                                                     \
     HALYARD_NV_ATTR(attrs, 0, DATA_TYPE, NVM_TENSOR_ATTR_DATA_TYPE_##datatype);            \
@@ -181,7 +181,7 @@ typedef struct {
 // ---- Modules, lists, objects
 
 struct halyard_nv_module {
-  unsigned parties;  // that have got a name
+  unsigned parties;  // lists that have got a name; the next name's number
 };
 struct halyard_nv_list {
   struct halyard_nv_module* module;
@@ -273,8 +273,8 @@ static inline char* halyard_nv_copy(const char* text) {
   return copy;
 }
 
-/// What the list says to people: a conflict's report or a result as JSON; released by free().
-/// `length` counts the bytes before the end.
+/// The content of the list for people: the report of a conflict, or a result as JSON; release it
+/// with free(). `length` counts the bytes before the NUL.
 static inline NvSciError NvSciBufAttrListDebugDump(NvSciBufAttrList list, void** text,
                                                    size_t* length) {
   if (list == NULL || text == NULL || length == NULL) return NvSciError_BadParameter;
@@ -325,14 +325,14 @@ static inline int halyard_nv_set_one(NvSciBufAttrList list, const NvSciBufAttrKe
       return hal_attrs_set(list->attrs, "g.policy",
                            *(const bool*)pair->value ? "\"cached\"" : "\"uncached\"");
     case NvSciBufGeneralAttrKey_Types:
-      return 0;  // follows from what is filled
+      return 0;  // follows from the attributes that are filled
   }
   errno = EINVAL;
   return -1;
 }
 
-/// Each key once, by a value of its type's length; of what NvMediaTensorFillNvSciBufAttrs() sets
-/// only NvSciBufGeneralAttrKey_Types.
+/// Sets each key once, with a value of the length of its type. NvMediaTensorFillNvSciBufAttrs()
+/// sets the keys NeedCpuAccess and EnableCpuCache too: use only one of the two for these.
 static inline NvSciError NvSciBufAttrListSetAttrs(NvSciBufAttrList list,
                                                   const NvSciBufAttrKeyValuePair* pairs,
                                                   size_t count) {
@@ -343,8 +343,8 @@ static inline NvSciError NvSciBufAttrListSetAttrs(NvSciBufAttrList list,
   return NvSciError_Success;
 }
 
-/// The list for all, or, after NvSciError_ReconciliationFailed, one with the report. Both are freed
-/// by NvSciBufAttrListFree().
+/// Returns the reconciled list, or, with NvSciError_ReconciliationFailed, a list with the report.
+/// Free both with NvSciBufAttrListFree().
 static inline NvSciError NvSciBufAttrListReconcile(const NvSciBufAttrList lists[], size_t count,
                                                    NvSciBufAttrList* reconciled,
                                                    NvSciBufAttrList* conflict) {
@@ -445,8 +445,8 @@ static inline int halyard_nv_fill(hal_attrs* attrs, const uint32_t* values) {
   return hal_attrs_set(attrs, "g.base_align", "512");
 }
 
-/// Says in `list` what a tensor needs. Without NVM_TENSOR_ATTR_CPU_ACCESS it is uncached. What must
-/// be there: data type, bits, order, N, C, H and W, and X of NCxHWx.
+/// Sets in `list` what a tensor needs. Without NVM_TENSOR_ATTR_CPU_ACCESS it is uncached. Required:
+/// data type, bits, order, N, C, H and W, and X for NCxHWx.
 static inline NvMediaStatus NvMediaTensorFillNvSciBufAttrs(const NvMediaDevice* device,
                                                            const NvMediaTensorAttr* attrs,
                                                            uint32_t count, uint32_t flags,
@@ -462,7 +462,7 @@ static inline NvMediaStatus NvMediaTensorFillNvSciBufAttrs(const NvMediaDevice* 
     values[attrs[k].type] = attrs[k].value;
   }
   if (values[NVM_TENSOR_ATTR_ALLOC_TYPE] != NVM_TENSOR_ATTR_ALLOC_TYPE_NONE)
-    return NVMEDIA_STATUS_NOT_SUPPORTED;  // there is no such memory
+    return NVMEDIA_STATUS_NOT_SUPPORTED;  // such memory does not exist here
   return halyard_nv_fill(list->attrs, values) == 0 ? NVMEDIA_STATUS_OK : halyard_nv_status();
 }
 
@@ -486,14 +486,14 @@ static inline void NvMediaTensorDestroy(NvMediaTensor* tensor) {
   free(tensor);
 }
 
-/// The buffer, for every other function of Halyard: as a hal_tensor, to engines, to other
+/// The buffer, for every other function of Halyard: as a hal_tensor, for engines, for other
 /// processes.
 static inline hal_buffer* halyard_nv_buffer(const NvMediaTensor* tensor) {
   return tensor != NULL ? tensor->object->buffer : NULL;
 }
 
 typedef struct {
-  uint32_t dimsNum;        // 4, or 5 of NCxHWx
+  uint32_t dimsNum;        // 4, or 5 for NCxHWx
   uint32_t dimSizes[8];    // the innermost axis first
   uint32_t dimstrides[8];  // bytes
   uint32_t dimensionOrder, bitsPerElement, dataType;
@@ -546,7 +546,8 @@ typedef struct {
   void* mapping;
 } NvMediaTensorSurfaceMap;
 
-/// Waits for engines, then gives the bytes. Not for a tensor that this thread has locked already.
+/// Waits for engines, then returns the bytes. The calling thread must not hold a lock of the
+/// tensor.
 static inline NvMediaStatus NvMediaTensorLock(NvMediaTensor* tensor, uint32_t access,
                                               NvMediaTensorSurfaceMap* map) {
   size_t size = 0;
@@ -557,7 +558,7 @@ static inline NvMediaStatus NvMediaTensorLock(NvMediaTensor* tensor, uint32_t ac
   return map->mapping != NULL ? NVMEDIA_STATUS_OK : halyard_nv_status();
 }
 
-/// NVMEDIA_STATUS_ERROR: devices were not told of what was written.
+/// NVMEDIA_STATUS_ERROR: devices could not be notified of the writes.
 static inline NvMediaStatus NvMediaTensorUnlock(NvMediaTensor* tensor) {
   if (tensor == NULL) return NVMEDIA_STATUS_BAD_PARAMETER;
   if (hal_buffer_unlock(tensor->object->buffer) == 0) return NVMEDIA_STATUS_OK;
@@ -566,11 +567,11 @@ static inline NvMediaStatus NvMediaTensorUnlock(NvMediaTensor* tensor) {
 
 typedef struct {
   NvMediaStatus status;          // of the latest operation
-  uint32_t operationDurationUs;  // 0: there was none
+  uint32_t operationDurationUs;  // 0: there was no operation
 } NvMediaTensorTaskStatus;
 
-/// Waits `timeout_ms` for the latest operation (hal_buffer_submit() on halyard_nv_buffer()).
-/// NVMEDIA_STATUS_TIMED_OUT: it goes on.
+/// Waits up to `timeout_ms` for the latest operation (hal_buffer_submit() on halyard_nv_buffer()).
+/// NVMEDIA_STATUS_TIMED_OUT: it is still running.
 static inline NvMediaStatus NvMediaTensorGetStatus(NvMediaTensor* tensor, uint32_t timeout_ms,
                                                    NvMediaTensorTaskStatus* out) {
   hal_operation_status status;

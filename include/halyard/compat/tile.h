@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles for programs that were written for EdgeFirst HAL: grids, batches of tiles, merged results.
+// Tiles for programs that were written for EdgeFirst HAL: grids, batches of tiles, merging of
+// results.
 #pragma once
 
 #include <array>
@@ -21,7 +22,7 @@
 HALYARD_EXPORTS_BEGIN
 namespace halyard::compat {
 
-/// One tile of a frame, by rows.
+/// One tile of a frame; tiles are ordered by rows.
 struct TileSpec {
   Region source;  ///< in frame pixels
   std::size_t index = 0;
@@ -33,13 +34,13 @@ struct TileSpec {
 Result<std::vector<TileSpec>> tile_grid(Size frame, Size tile, float overlap);
 
 struct TilingConfig {
-  Size tile;               ///< of the network's input, pixels
+  Size tile;               ///< size of the network's input, in pixels
   float overlap = 0.2F;    ///< [0, 1)
-  Fit fit = Fit::stretch;  ///< stretch or letterbox: where a frame is smaller than a tile
+  Fit fit = Fit::stretch;  ///< stretch or letterbox, for frames that are smaller than a tile
   std::array<std::uint8_t, 4> pad{114, 114, 114, 255};  ///< R, G, B, A
 };
 
-/// Where a tile lies. Numbers are frame pixels.
+/// The place of a tile in its frame, in frame pixels.
 struct TilePlacement {
   std::size_t index = 0;
   std::size_t count = 0;
@@ -51,14 +52,14 @@ struct TilePlacement {
   friend bool operator==(const TilePlacement&, const TilePlacement&) = default;
 };
 
-/// Touches no pixel. Errors: invalid_argument.
+/// Computes the placements; reads no pixels. Errors: invalid_argument.
 Result<std::vector<TilePlacement>> plan_tiles(Size frame, const TilingConfig& config);
-/// An image of tile width x (count x tile height). Errors: invalid_argument, those of
+/// Allocates an image of tile width x (count x tile height). Errors: invalid_argument, those of
 /// Tensor::create_image().
 Result<Tensor> alloc_tile_batch(std::size_t count, const TilingConfig& config, PixelFormat format,
                                 const ImageOptions& options = {});
-/// Renders every tile of `source` into `batch`, from the top. Errors: invalid_argument (the batch
-/// is narrower or shorter than the tiles), those of Processor::convert().
+/// Renders every tile of `source` into `batch`, from the top down. Errors: invalid_argument (the
+/// batch is narrower or shorter than the tiles), those of Processor::convert().
 Result<std::vector<TilePlacement>> tile_into(Processor& processor, const Tensor& source,
                                              const Tensor& batch, const TilingConfig& config);
 /// Renders one tile into an image of the tile's size. Errors: invalid_argument (numbers of the
@@ -66,39 +67,41 @@ Result<std::vector<TilePlacement>> tile_into(Processor& processor, const Tensor&
 Status tile_one(Processor& processor, const Tensor& source, const Tensor& slot,
                 const TilePlacement& placement, const TilingConfig& config);
 
-/// From fractions of the network's input to frame pixels; the letterbox is undone.
+/// Maps boxes in fractions of the network's input to frame pixels; undoes the letterbox.
 void lift_tile_boxes(std::span<const Detection> boxes, const TilePlacement& placement,
                      std::vector<Detection>& out);
 
 struct MergeConfig {
   MergeMetric metric = MergeMetric::ios;
-  float threshold = 0.5F;  ///< matches when the metric >= it
+  float threshold = 0.5F;  ///< boxes match when the metric >= threshold
   bool class_agnostic = false;
   std::size_t max_det = 300;  ///< 0: none
   float score_threshold = 0;
 };
 
-/// merge_detections() with MergeStrategy::merge_union: of boxes that match the box around all of
-/// them, the best score, its label. Errors: invalid_argument (NaN; more than 2^24 boxes).
+/// merge_detections() with MergeStrategy::merge_union: boxes that match become the box around all
+/// of them, with the best score and its label. Errors: invalid_argument (NaN; more than 2^24
+/// boxes).
 Result<std::vector<Detection>> merge_tiled_detections(std::span<const Detection> boxes,
                                                       const MergeConfig& config);
 
 /// Collects the tiles of one frame and merges them. Move-only; one thread at a time.
 class TileAccumulator {
  public:
-  /// Errors: invalid_argument (no tiles, more than 65536; a config as above). Sizes of the frame
-  /// that are not above 0 are taken: finalize_normalized() is then empty.
+  /// Errors: invalid_argument (no tiles, more than 65536; a config as above). Extents of the frame
+  /// that are not above 0 are accepted: then finalize_normalized() returns an empty list.
   static Result<TileAccumulator> create(std::array<float, 2> frame_dims, std::size_t tiles_total,
                                         const MergeConfig& config, std::size_t est_per_tile = 16);
   TileAccumulator(TileAccumulator&&) noexcept;
   TileAccumulator& operator=(TileAccumulator&&) noexcept;
   ~TileAccumulator();
 
-  /// False: the tile was there, or is none of these tiles; nothing has changed.
+  /// False: the tile was added before, or is not one of these tiles; then nothing changes.
   bool push_tile(std::span<const Detection> boxes, const TilePlacement& placement);
   std::size_t remaining() const noexcept;
   bool is_complete() const noexcept { return remaining() == 0; }
-  /// Also when tiles are missing. Frame pixels, or fractions of the frame.
+  /// Merges what was added, also when tiles are missing: in frame pixels, or in fractions of the
+  /// frame.
   std::vector<Detection> finalize() const;
   std::vector<Detection> finalize_normalized() const;
 

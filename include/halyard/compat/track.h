@@ -25,9 +25,9 @@ struct Track;
 namespace halyard::compat {
 
 struct TrackInfo {
-  Uuid uuid;                       ///< version 4, the same for all of the track's life
+  Uuid uuid;                       ///< version 4, constant during the track's life
   Box location;                    ///< the filter's estimate after the frame
-  std::int32_t count = 0;          ///< detections so far, the first counted
+  std::int32_t count = 0;          ///< detections so far, including the first
   std::uint64_t created = 0;       ///< ns, as passed to update()
   std::uint64_t last_updated = 0;  ///< ns of the last detection
   friend bool operator==(const TrackInfo&, const TrackInfo&) = default;
@@ -42,35 +42,35 @@ struct ActiveTrack {
 
 struct ByteTrackOptions {
   float high_conf = 0.7F;  ///< first pass, and needed to start a track
-  float iou = 0.25F;       ///< least IoU of a pair
-  float update = 0.25F;    ///< share of the correction taken over; clamped to [0, 1]
-  std::uint64_t lifespan_ns = 500'000'000;  ///< a track unseen for longer ends
+  float iou = 0.25F;       ///< minimum IoU of a pair
+  float update = 0.25F;    ///< share of the correction that is applied; clamped to [0, 1]
+  std::uint64_t lifespan_ns = 500'000'000;  ///< a track that is unseen for longer ends
 };
 
-/// halyard::ByteTrack in mode hal under the reference's interface. Copies share one tracker.
+/// halyard::ByteTrack in mode hal with the interface of EdgeFirst HAL. Copies share one tracker.
 /// Thread-safe: calls wait for each other. Boxes in any unit, the same for all frames.
 ///
-/// Differences from EdgeFirst HAL's own numbers: motion follows the timestamps, not the count of
-/// frames, and a detection's info is the state after it has been taken up, not before.
+/// Differences from EdgeFirst HAL's numbers: motion follows the timestamps, not the count of
+/// frames; and the info of a detection is the state after the update with it, not before.
 class ByteTrack {
  public:
   /// Errors: invalid_argument (high_conf or iou outside [0, 1] or NaN), os (no random numbers for
   /// UUIDs).
   static Result<ByteTrack> create(const ByteTrackOptions& options = {});
-  /// As the C constructor counts: with frame_rate > 0 a track lives for track_buffer / frame_rate
-  /// seconds, else for the default.
+  /// With the parameters of the C constructor: a track lives for track_buffer / frame_rate seconds
+  /// if frame_rate > 0, else for the default.
   static Result<ByteTrack> create(float track_update, float high_thresh, float match_thresh,
                                   int frame_rate, int track_buffer);
 
   /// Moves to the frame of `timestamp` (ns) and replaces `out` by one entry for each detection:
-  /// none where it continues and starts no track. Errors: invalid_argument (a timestamp before the
-  /// last one, or above 2^63 - 1), after which nothing has changed.
+  /// nullopt if it neither continues nor starts a track. Errors: invalid_argument (a timestamp
+  /// before the last one, or above 2^63 - 1); then nothing has changed.
   Status update(std::span<const Detection> detections, std::uint64_t timestamp,
                 std::vector<std::optional<TrackInfo>>& out);
-  /// Living tracks: those seen in the last frame first, each part by age.
+  /// Live tracks: first those seen in the last frame, then the others, each part by age.
   void active(std::vector<ActiveTrack>& out) const;
-  /// As Tracker::left_out(); a tracker follows 1000 objects at once. In a process forked while
-  /// another thread was using the tracker: 0.
+  /// As Tracker::left_out(); a tracker follows 1000 objects at once. 0 in a process that was forked
+  /// while another thread used the tracker.
   std::size_t left_out() const noexcept;
 
   const ByteTrackOptions& options() const noexcept;
@@ -82,13 +82,13 @@ class ByteTrack {
   std::shared_ptr<Impl> impl_;
 };
 
-/// A tracker of any kind for the calls that take a ByteTrack, and the seed that the UUIDs of its
-/// tracks are made from. Borrowed for the call; the caller keeps other threads off the tracker.
+/// A tracker of any kind for the calls that take a ByteTrack, and the seed of its tracks' UUIDs.
+/// Borrowed for the call; the caller prevents other threads from using the tracker.
 struct AnyTracker {
   Tracker& tracker;
   UuidSeed seed;
 };
-/// What calls tell of a track: uuid_v4(seed, id), its box, and its times.
+/// The info of a track: uuid_v4(seed, id), its box, and its times.
 TrackInfo info_of(const Track& track, UuidSeed seed) noexcept;
 
 /// 32 hexadecimal digits, with or without dashes. Errors: malformed.
