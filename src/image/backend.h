@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contract between the front (Processor) and whoever moves the pixels. Implementers read this
-// file and plan.h, nothing else.
+// The contract between the front (Processor) and the backends that compute pixels. Who implements a
+// backend needs only this file and plan.h.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,14 @@
 
 namespace halyard::image {
 
-/// A backend's answer to "would you run this plan?". Declining is a value, not an error.
+/// A backend's answer to "do you run this plan?". Declining is a value, not an error.
 class Verdict {
  public:
   static constexpr Verdict accept() noexcept { return Verdict(nullptr); }
   /// `reason` is a literal of one line, lower case, without a full stop.
   static constexpr Verdict decline(const char* reason) noexcept { return Verdict(reason); }
   constexpr explicit operator bool() const noexcept { return reason_ == nullptr; }
-  /// Why not; empty when accepted.
+  /// The reason for declining; empty if accepted.
   constexpr const char* reason() const noexcept { return reason_ == nullptr ? "" : reason_; }
 
  private:
@@ -28,35 +28,36 @@ class Verdict {
   const char* reason_;
 };
 
-/// What a backend made of a plan, once, for many runs. Immutable: used by several threads at once.
+/// What a backend compiled from a plan, once, for many runs. Immutable: several threads use it at
+/// once.
 class BackendProgram {
  public:
   virtual ~BackendProgram() = default;
 };
 
-/// One run of a program over images that fit its plan.
+/// One run of a program on images that fit its plan.
 struct Job {
   const Plan* plan = nullptr;
-  const BackendProgram* program = nullptr;  ///< compiled by the backend that it is given to
+  const BackendProgram* program = nullptr;  ///< compiled by the backend that runs it
   const Tensor* src = nullptr;
-  /// Maybe a plain tensor that can be read as the plan's image (Tensor::as_image).
+  /// May be a plain tensor that can be read as the plan's image (Tensor::as_image).
   const Tensor* dst = nullptr;
 };
 
-/// Executes checked plans. Promises of every backend:
-/// - supports() is pure: it touches no pixel, no device and no state, and gives its reason.
-/// - a plan that supports() accepts is computed as plan.h says: 8-bit results within 1 code of the
-///   formulas; whoever cannot keep that declines.
-/// - submit() may return before the pixels are there; finish() waits for all that was submitted.
-///   What the jobs point to outlives finish().
-/// - jobs of one submit() may run in any order; they share no destination bytes.
-/// - nothing outside the destination's image is written: no row padding, no neighbour of a slice.
-/// - submit() that fails to map or to get memory has written no pixel.
-/// compile() is reentrant, the rest is used by one thread at a time.
+/// Executes checked plans. Every backend guarantees:
+/// - supports() is pure: it touches no pixel, no device and no state, and gives a reason.
+/// - A plan that supports() accepts is computed as defined in plan.h: 8-bit results are within 1
+/// code of the formulas. A backend that cannot guarantee this declines.
+/// - submit() may return before the pixels are written; finish() waits for all that was submitted.
+/// What the jobs point to outlives finish().
+/// - The jobs of one submit() may run in any order; they share no destination bytes.
+/// - Only the destination's image is written: no row padding, no neighbour of a slice.
+/// - If submit() fails to map or to allocate memory, it has written no pixel.
+/// compile() may be called by several threads at once; all else by one thread at a time.
 class ImageBackend {
  public:
   virtual ~ImageBackend() = default;
-  /// What HALYARD_FORCE_BACKEND calls it.
+  /// Its name in HALYARD_FORCE_BACKEND.
   virtual std::string_view name() const noexcept = 0;
   virtual Verdict supports(const Plan& plan) const noexcept = 0;
   /// Errors: no_memory.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where each colour channel of a pixel format lies: what makes one reader and one writer enough.
+// Where each colour channel of a pixel format lies, so that one reader and one writer serve all
+// formats.
 #pragma once
 
 #include <array>
@@ -11,8 +12,8 @@
 
 namespace halyard::image {
 
-/// Sample i of the channel in a row of `plane` lies at element offset + i * step. Shifts are log2
-/// of image columns (rows) per sample.
+/// Sample i of the channel in a row of `plane` is element offset + i * step. Shifts are log2 of
+/// image columns (rows) per sample.
 struct ChannelSite {
   std::uint8_t plane;
   std::uint8_t offset;
@@ -21,17 +22,19 @@ struct ChannelSite {
   std::uint8_t shift_y;
 };
 
-/// Channels in the order of the colour model: R G B A, Y U V, or grey, whatever the byte order.
+/// Channels in the order of the colour model: R G B A, Y U V, or grey, whatever their order in
+/// memory.
 struct ChannelMap {
   std::uint8_t count = 0;
   std::array<ChannelSite, 4> sites{};
 };
 
-/// Null for formats without colour channels of their own (Bayer).
+/// Null for formats without colour channels (Bayer).
 const ChannelMap* channel_map(PixelFormat format) noexcept;
 
-/// One channel of a mapped image; columns and rows are the image's by its chroma shifts,
-/// rounded up. Left as it is where it is made without a value: every call makes eight.
+/// One channel of a mapped image. `columns` and `rows` are the image's, divided by the chroma
+/// shifts and rounded up. Fields have no defaults, so that an array of views costs nothing: every
+/// call makes eight.
 template <class Byte>
 struct ChannelView {
   Byte* base;
@@ -50,14 +53,14 @@ struct ChannelView {
 using SourceChannel = ChannelView<const std::byte>;
 using TargetChannel = ChannelView<std::byte>;
 
-// Inline: returned through memory, eight views a call would wait for their own stores.
+// Inline: views returned through memory would make eight per call wait for their own stores.
 template <class Byte>
 inline ChannelView<Byte> channel_view(Byte* base, std::size_t stride_bytes, const ChannelSite& site,
                                       Size size, std::size_t sample_bytes) noexcept {
   const auto rounded_up = [](std::int32_t extent, unsigned shift) {
     return (extent + (1 << shift) - 1) >> shift;
   };
-  // All that the chroma rule asks for lies in the rows: packed pairs are stored whole.
+  // The rows hold every sample that rounding up asks for: packed pairs are stored whole.
   return {base + site.offset * sample_bytes,
           stride_bytes,
           site.step * sample_bytes,

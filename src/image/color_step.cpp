@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Colour model changes of one pixel.
+// Changes the colour model of one pixel.
 #include "image/color_step.h"
 
 namespace halyard::image {
@@ -40,8 +40,8 @@ Pixel yuv_from_yuv(const Pixel& in, const YuvToYuv& m) noexcept {
 
 }  // namespace
 
-// R G B = l + (rv v, -gu u - gv v, bu u) with l = y_scale y: their luma is l + (a u + b v), and
-// l cancels out of B - luma and R - luma.
+// With l = y_scale y, R G B = l + (rv v, -gu u - gv v, bu u). Their luma is l + (a u + b v), so
+// that l cancels out of B - luma and R - luma.
 YuvToYuv yuv_to_yuv(const YuvToRgb& from, const RgbToYuv& to) noexcept {
   const double luma_u = to.kb * from.bu - to.kg * from.gu;
   const double luma_v = to.kr * from.rv - to.kg * from.gv;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of backends. A new backend is one entry here.
+// The table of backends. To add a backend, add one entry here.
 #include "image/dispatch.h"
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ Status Dispatch::check_forced() const {
   for (const Candidate& candidate : candidates_) {
     if (candidate.name != *forced_) continue;
     if (candidate.backend) return {};
-    return fail(Errc::unsupported, "HALYARD_FORCE_BACKEND: names a backend that is not there",
+    return fail(Errc::unsupported, "HALYARD_FORCE_BACKEND: must name an available backend",
                 "{}: {}", *forced_, candidate.absent);
   }
   return fail(Errc::unsupported, "HALYARD_FORCE_BACKEND: must be opengl, g2d or cpu", "it is {}",
@@ -44,7 +44,7 @@ Status Dispatch::check_forced() const {
 
 const char* Dispatch::reason_against(const Candidate& candidate, const Plan& plan) const {
   if (!candidate.backend) return candidate.absent;
-  if (forced_ && *forced_ != candidate.name) return "HALYARD_FORCE_BACKEND names another";
+  if (forced_ && *forced_ != candidate.name) return "HALYARD_FORCE_BACKEND names another backend";
   const Verdict verdict = candidate.backend->supports(plan);
   return verdict ? nullptr : verdict.reason();
 }

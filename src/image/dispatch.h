@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which backends there are, in the order of preference, and which one takes a plan.
+// Dispatch: the backends in order of preference, and the choice of one for a plan.
 #pragma once
 
 #include <array>
@@ -17,14 +17,14 @@ namespace halyard::image {
 
 class Dispatch {
  public:
-  /// Errors: unsupported (force_backend names a backend that is not there, or none that exists).
+  /// Errors: unsupported (force_backend names an absent backend, or no backend's name).
   static Result<Dispatch> create(unsigned threads, const Environment& env);
 
-  /// Number of the first backend that takes the plan; none: none does. A given `report` gets one
-  /// line for each backend asked.
+  /// Number of the first backend that accepts the plan; none if none does. If `report` is given,
+  /// one line is appended for each backend asked.
   std::optional<std::size_t> choose(const Plan& plan, std::string* report = nullptr) const;
   static constexpr std::size_t count = 3;
-  /// Null where it is absent.
+  /// Null if the backend is absent.
   ImageBackend* backend(std::size_t number) const noexcept {
     return candidates_[number].backend.get();
   }
@@ -43,7 +43,7 @@ class Dispatch {
   std::optional<std::string> forced_;
 };
 
-/// The error of one of several requests: its detail begins with the request's index.
+/// The error of one of several requests: the request's index is put in front of its detail.
 Error at_request(std::size_t index, const Error& error);
 
 }  // namespace halyard::image

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Masks from a network's input to the image it was made from, and back.
+// Maps masks from a network's input to the image that the input was made from, and back.
 #include "base/text/format_error.h"
 #include "halyard/image.h"
 
@@ -25,14 +25,14 @@ Status check_masks(const Tensor& mask, const Tensor& out, const Sizes& sizes) {
   return check_mask(out, sizes.out, "out: must be grey u8 of the placement's size");
 }
 
-// The region in whole pixels, where it lies so.
+// The region in whole pixels, if its values are integers.
 std::optional<Region> whole(const RegionF& r) {
   const Region cut{static_cast<std::int32_t>(r.x), static_cast<std::int32_t>(r.y),
                    static_cast<std::int32_t>(r.width), static_cast<std::int32_t>(r.height)};
   return RegionF(cut) == r ? std::optional(cut) : std::nullopt;
 }
 
-// The map of pixels, without a nominal scale: that one is for boxes.
+// The placement without its nominal scale, which is for boxes only.
 Placement pixel_map(const Placement& p) {
   if (p.is_affine()) return p;
   return {p.source(), p.crop(), p.orientation(), p.destination(), p.content()};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From request to plan: every check of the front is here.
+// Makes plans from requests; all checks of the front are here.
 #include "image/plan.h"
 
 #include <cmath>
@@ -29,7 +29,7 @@ Status check_request(const Convert& request) {
   return {};
 }
 
-// A NaN fails every comparison. What is smaller than any weight can tell counts as empty.
+// A NaN fails every comparison. A size too small for weights to show counts as empty.
 Status check_crop(const RegionF& r, Size image) {
   constexpr double minimum = 0x1p-16;
   if (r.x >= 0 && r.y >= 0 && r.width >= minimum && r.height >= minimum &&
@@ -60,7 +60,7 @@ Status check_affine(const Convert& request) {
   }
   if (request.fit != Fit::stretch || request.flip != Flip::none ||
       request.rotation != Rotation::none) {
-    return fail(Errc::invalid_argument, "affine: goes with neither fit, flip nor rotation");
+    return fail(Errc::invalid_argument, "affine: fit, flip and rotation must be unset");
   }
   return {};
 }
@@ -68,7 +68,7 @@ Status check_affine(const Convert& request) {
 Result<int> bits_of(const Convert& request, DType dtype) {
   if (dtype == DType::u8) {
     if (request.source_bits == 0 || request.source_bits == 8) return 8;
-    return fail(Errc::invalid_argument, "source_bits: is for 16-bit sources", "{}, src is u8",
+    return fail(Errc::invalid_argument, "source_bits: must be 0 or 8 for u8 sources", "{}",
                 request.source_bits);
   }
   if (request.source_bits == 0) return 16;
@@ -92,7 +92,7 @@ ColorStep color_step(const ImageSpec& src, const ImageSpec& dst) {
   return step;
 }
 
-// The pad is R G B A; the destination's own step from RGB turns it into its channels.
+// The pad is R G B A; the destination's own step from RGB makes its channels.
 Pixel pad_pixel(const std::array<std::uint8_t, 4>& rgba, const ColorStep& color) {
   ColorStep from_rgb = color;
   from_rgb.from = ColorModel::rgb;
@@ -101,8 +101,8 @@ Pixel pad_pixel(const std::array<std::uint8_t, 4>& rgba, const ColorStep& color)
                          static_cast<double>(rgba[2]), static_cast<double>(rgba[3])});
 }
 
-// What of the crop is shown when its turned image shall cover the place. Products come first:
-// whole numbers stay whole, and no pixel is touched for a last bit.
+// The part of the crop that is shown when its rotated image must cover the place. Multiplies before
+// it divides: integers stay exact, and a rounding error in the last bit adds no pixel.
 RegionF covering(const RegionF& crop, double width, double height, Size place, bool swaps) {
   double shown_width = width;
   double shown_height = height;
@@ -137,7 +137,7 @@ bool is_whole(double value) {
   return value == std::floor(value);
 }
 
-// From pixels as they are stored to those of the upright image.
+// The map from pixels as they are stored to those of the upright image.
 Affine to_upright(Size stored, Orientation orientation) {
   const Size upright = oriented(stored, orientation);
   return Placement(stored, Region{0, 0, stored.width, stored.height}, orientation, upright,
@@ -188,7 +188,7 @@ Status set_geometry(const Convert& request, Plan& plan) {
   return {};
 }
 
-// The axis of an image that counts its channels, where there is one.
+// The axis of an image that counts its channels, if there is one.
 std::optional<std::size_t> channel_axis(PixelFormat format) {
   const FormatInfo& known = info(format);
   if (known.channels == 1 || known.model == ColorModel::yuv) return std::nullopt;
@@ -210,8 +210,8 @@ Status check_colorimetry(const Colorimetry& c, const char* what) {
 Status check_upright(const ImageSpec& dst) {
   if (dst.orientation == Orientation{}) return {};
   return fail(Errc::invalid_argument,
-              "dst: carries an orientation, and would get upright pixels; "
-              "set_orientation({}) drops it");
+              "dst: carries an orientation, but pixels are stored upright; "
+              "set_orientation({}) removes it");
 }
 
 Status check_alpha(const Plan& plan) {
@@ -231,7 +231,7 @@ Status check_bgr(const Plan& plan) {
 Result<ImageSpec> spec_of(const Tensor& image, const char* what) {
   if (image.is_empty()) return fail(Errc::invalid_argument, what, "it is empty");
   if (!image.is_image()) {
-    return fail(Errc::invalid_argument, what, "it is no image; give it a format (with_format)");
+    return fail(Errc::invalid_argument, what, "it is not an image; give it a format (with_format)");
   }
   HALYARD_RETURN_IF_ERROR(check_colorimetry(image.colorimetry(), what));
   ImageSpec spec;
@@ -240,7 +240,7 @@ Result<ImageSpec> spec_of(const Tensor& image, const char* what) {
   spec.size = image.size();
   if (image.orientation().flip > Flip::horizontal ||
       image.orientation().rotation > Rotation::cw270) {
-    return fail(Errc::invalid_argument, what, "its orientation is none");
+    return fail(Errc::invalid_argument, what, "its orientation is not a value of Orientation");
   }
   spec.orientation = image.orientation();
   spec.colorimetry = image.colorimetry();
@@ -259,7 +259,7 @@ Result<ImageSpec> spec_of_destination(const Tensor& dst) {
                 image.error().message());
   }
   HALYARD_TRY(ImageSpec spec, spec_of(*image, what));
-  // as_image() may drop a quantization along an axis that it drops; here it is to be refused.
+  // as_image() drops a quantization whose axis it drops; here it must be refused instead.
   spec.quantization = dst.quantization();
   if (spec.quantization && spec.quantization->axis)
     *spec.quantization->axis -= dst.rank() - image->rank();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparing requests with those that were compiled.
+// Compares requests with those that were compiled.
 #include "image/plan_cache.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled plans of the last few geometries, found by all that a plan depends on.
+// PlanCache: compiled plans of the last few geometries, found by everything that a plan depends on.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@
 
 namespace halyard::image {
 
-/// All of a tensor that plans depend on. Bytes and strides are none of it, but for the strides of
-/// a plain tensor: whether it can be read as an image hangs on them.
+/// The properties of a tensor that plans depend on. Bytes and strides are not among them, except
+/// for the strides of a plain tensor: they decide whether it can be read as an image.
 class TensorKey {
  public:
   explicit TensorKey(const Tensor& tensor);
@@ -32,8 +32,8 @@ class TensorKey {
   std::optional<Quantization> quantization_;
 };
 
-/// The fields of a request beside its tensors, in one tuple of references. A field that is added to
-/// Convert does not compile before it is named here.
+/// The fields of a request other than its tensors, as a tuple of references. A field that is added
+/// to Convert does not compile until it is named here.
 inline auto request_key_of(const Convert& request) noexcept {
   const auto& [src, dst, crop, orientation, flip, rotation, fit, letterbox, place, pad, filter,
                antialias, chroma, alpha, bgr, source_bits, normalize, affine] = request;
@@ -46,32 +46,32 @@ std::tuple<Word...> copy_request_key(const std::tuple<const Word&...>& request) 
 }
 using RequestKey = decltype(copy_request_key(request_key_of(Convert{})));
 
-/// A plan with what its backend made of it. Immutable, so that threads may share it.
+/// A plan and the program that its backend compiled. Immutable, so that threads may share it.
 struct CompiledPlan {
   TensorKey src;
   TensorKey dst;
   RequestKey request;
   Plan plan;
   std::shared_ptr<const BackendProgram> program;
-  std::size_t backend = 0;  ///< Dispatch's number of who compiled it
+  std::size_t backend = 0;  ///< Dispatch's number of the backend that compiled it
   std::string_view backend_name = {};
 };
 using CompiledPtr = std::shared_ptr<const CompiledPlan>;
 
-/// The plans used last, of at most `capacity` geometries: enough for the tiles of a 4K frame.
-/// Thread-bound.
+/// The plans used last, of at most `capacity` geometries: enough for the tiles of a 4K frame. For
+/// one thread at a time.
 class PlanCache {
  public:
   static constexpr std::size_t capacity = 64;
 
-  /// Null where there is none. Allocates nothing; valid until the next add().
+  /// Null if there is none. Allocates nothing; valid until the next add().
   const CompiledPtr* find(const Convert& request, const Tensor& src, const Tensor& dst,
                           ColorimetryMode mode) noexcept;
-  /// Takes the place of the one that was not used for longest.
+  /// Replaces the plan that was unused for longest, if the cache is full.
   const CompiledPtr& add(CompiledPtr plan);
 
  private:
-  std::vector<CompiledPtr> plans_;  ///< the one used last in front
+  std::vector<CompiledPtr> plans_;  ///< the one used last is first
 };
 
 }  // namespace halyard::image

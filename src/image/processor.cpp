@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The front for one request: checks it, finds or compiles its plan, and says where the pixels went.
+// The front for one request: checks it, finds or compiles its plan, runs it, and returns where the
+// pixels were placed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +31,7 @@ void describe(trace::Span& span, const image::CompiledPlan& compiled) {
   span.arg("backend", compiled.backend_name);
 }
 
-// A plain destination may come as an image now, or the other way round.
+// The destination may be a plain tensor where the plan saw an image, or the other way round.
 Status check_fits(const image::CompiledPlan& compiled, const Tensor& src, const Tensor& dst) {
   if (!compiled.src.fits(src)) {
     HALYARD_TRY(const image::ImageSpec seen, image::spec_of(src, "src: must be an image"));
@@ -97,7 +98,7 @@ Status Processor::Impl::run_one(const image::CompiledPlan& compiled, const Tenso
                                 const Tensor& dst) {
   image::ImageBackend* backend = dispatch.backend(compiled.backend);
   if (backend == nullptr) {
-    return fail(Errc::unsupported, "plan: its backend is not there in this processor", "{}",
+    return fail(Errc::unsupported, "plan: its backend must be available in this processor", "{}",
                 compiled.backend_name);
   }
   const image::Job job{&compiled.plan, compiled.program.get(), &src, &dst};
@@ -111,7 +112,7 @@ Processor& Processor::operator=(Processor&&) noexcept = default;
 Processor::~Processor() = default;
 
 Result<Processor> Processor::create(Options options) {
-  // Read anew: programs set the variables between one processor and the next.
+  // Read again: programs may set the variables between creating two processors.
   const Environment now = read_environment();
   HALYARD_TRY(image::Dispatch dispatch, image::Dispatch::create(options.threads, now));
   HALYARD_TRY(const auto mode, image::ModeSetting::create(options.colorimetry_mode, now));

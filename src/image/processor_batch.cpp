@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many requests in one go: lists, batches, tiles, and those that wait for flush().
+// The front for several requests: lists, batches, tiles, and requests that wait for flush().
 #include <utility>
 
 #include "base/region.h"
@@ -11,7 +11,8 @@
 namespace halyard {
 namespace {
 
-// Nothing that is written may be read or written by another request, whatever the order.
+// Bytes that one request writes must not be read or written by another one, because their order is
+// not defined.
 Status check_requests_apart(std::span<const image::CheckedRequest> tasks) {
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const bool same_source = i > 0 && tasks[i].src == tasks[i - 1].src;
@@ -33,7 +34,7 @@ Status check_places(std::size_t wanted, const char* what, const Tensor& batch) {
   if (batch.is_image() || batch.rank() < 2)
     return fail(Errc::invalid_argument, "batch: needs a batch axis in front of its images");
   if (wanted <= batch.shape()[0]) return {};
-  return fail(Errc::invalid_argument, what, "{}, the batch has places for {}", wanted,
+  return fail(Errc::invalid_argument, what, "{} given, the batch has {} elements", wanted,
               batch.shape()[0]);
 }
 
@@ -47,7 +48,7 @@ Status check_tile(const Tile& tile, std::size_t index, Size image) {
 
 }  // namespace
 
-/// The tasks of one call, gone when it returns.
+/// The tasks of one call; removed when it returns.
 class Processor::Impl::Call {
  public:
   explicit Call(Impl& impl) noexcept : impl_(impl) { clear(); }
@@ -62,7 +63,7 @@ class Processor::Impl::Call {
     return {};
   }
 
-  /// A place of the batch, good until the call ends: reserve() first.
+  /// An element of the batch, valid until the call ends. Call reserve() first.
   Result<const Tensor*> place(const Tensor& batch, std::size_t index) {
     HALYARD_TRY(Tensor place, batch.batch(index));
     return &impl_.places.emplace_back(std::move(place));
@@ -114,7 +115,7 @@ Status Processor::Impl::flush_before(const Tensor& src, const Tensor& dst) {
 }
 
 Status Processor::Impl::flush() {
-  // Not `tasks`: a call may be under way that collects its own.
+  // Not `tasks`: a call that is collecting its own tasks may have called this.
   waiting.clear();
   for (const Kept& one : kept)
     waiting.push_back({one.compiled, &one.src, &one.dst});
@@ -138,7 +139,7 @@ Result<std::vector<Placement>> Processor::convert_batch(std::span<const Tensor> 
   trace::Span span("image.convert_batch");
   span.arg("sources", sources.size());
   HALYARD_RETURN_IF_ERROR(
-      check_places(sources.size(), "sources: more than the batch has places", batch));
+      check_places(sources.size(), "sources: must be at most one per element of the batch", batch));
   Impl::Call call(*impl_);
   call.reserve(sources.size());
   for (std::size_t i = 0; i < sources.size(); ++i) {
@@ -155,7 +156,7 @@ Result<std::vector<Placement>> Processor::convert_tiles(const Tensor& src,
   span.arg("tiles", tiles.size());
   if (like.crop) return fail(Errc::invalid_argument, "like.crop: must be unset, tiles are crops");
   HALYARD_RETURN_IF_ERROR(
-      check_places(tiles.size(), "tiles: more than the batch has places", batch));
+      check_places(tiles.size(), "tiles: must be at most one per element of the batch", batch));
   Impl::Call call(*impl_);
   call.reserve(tiles.size());
   Convert request = like;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a processor holds, and the steps that all of its calls share.
+// The state of a processor, and the steps that all of its calls share.
 #pragma once
 
 #include <span>
@@ -14,7 +14,7 @@
 namespace halyard {
 namespace image {
 
-/// The mode that a processor was made with or set to, unless HALYARD_COLORIMETRY says one.
+/// The mode that a processor was created with or set to, unless HALYARD_COLORIMETRY sets one.
 class ModeSetting {
  public:
   /// Errors: invalid_argument (HALYARD_COLORIMETRY is neither fast nor exact).
@@ -30,10 +30,10 @@ class ModeSetting {
   bool pinned_;
 };
 
-/// Errors: invalid_argument (they share bytes).
+/// Checks that the tensors share no bytes. Errors: invalid_argument (they share bytes).
 Status check_apart(const Tensor& src, const Tensor& dst);
 
-/// A checked request: what to run over which tensors.
+/// A checked request: a compiled plan and its tensors.
 struct CheckedRequest {
   CompiledPtr compiled;
   const Tensor* src = nullptr;
@@ -54,7 +54,7 @@ struct HALYARD_LOCAL Processor::Impl {
   image::ModeSetting mode;
   image::PlanCache cache = {};
   std::vector<Kept> kept = {};
-  // Of the call that runs; kept for their memory.
+  // Used by the current call; kept for their memory.
   std::vector<image::CheckedRequest> tasks = {};
   std::vector<image::CheckedRequest> waiting = {};
   std::vector<Tensor> places = {};  ///< elements of a batch
@@ -62,13 +62,13 @@ struct HALYARD_LOCAL Processor::Impl {
 
   class Call;
 
-  /// The plan of a request, compiled where the cache has none. The pointer is good until the next
-  /// call. Errors: those of Processor::plan().
+  /// Returns the plan of a request; compiles it if the cache does not have it. The pointer is valid
+  /// until the next call. Errors: those of Processor::plan().
   Result<const image::CompiledPtr*> compile(const Convert& request, const Tensor& src,
                                             const Tensor& dst);
-  /// Runs what was kept, where it and this request touch the same bytes.
+  /// Runs the kept requests if one of them touches the same bytes as this request.
   Status flush_before(const Tensor& src, const Tensor& dst);
-  /// Runs what was kept; nothing is kept afterwards.
+  /// Runs the kept requests; none is kept afterwards.
   Status flush();
   Status run_one(const image::CompiledPlan& compiled, const Tensor& src, const Tensor& dst);
   Status run(std::span<const image::CheckedRequest> tasks_to_run);

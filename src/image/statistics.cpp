@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statistics of an image's samples: one histogram a channel, and what follows from it.
+// Statistics of an image's samples: one histogram per channel, and the numbers derived from it.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +10,8 @@
 namespace halyard {
 namespace {
 
-/// Four counters take turns: neighbours are alike, and one counter would wait for itself.
+/// Counts codes in four tables alternately: neighbours are often equal, and a single counter would
+/// wait for its own store.
 class Counter {
  public:
   void add_row(const std::byte* sample, std::int32_t count, std::size_t step_bytes) noexcept {
@@ -51,7 +52,7 @@ Result<ImageStatistics> measure(const Tensor& image, std::size_t row_step) {
   if (image.dtype() != DType::u8)
     return fail(Errc::unsupported, "image: element type must be u8", "it is {}",
                 to_string(image.dtype()));
-  // The samples of a mosaic are one channel.
+  // The samples of a Bayer mosaic are one channel.
   constexpr image::ChannelMap mosaic{1, {{{0, 0, 1, 0, 0}, {}, {}, {}}}};
   const image::ChannelMap* known = image::channel_map(*image.format());
   const image::ChannelMap& channels = known == nullptr ? mosaic : *known;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which pairs of formats and dtypes there are conversions for.
+// The table of conversions: which pairs of formats and dtypes are supported.
 #include "halyard/image.h"
 
 namespace halyard {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles of a frame, axis by axis.
+// Plans the tiles of a frame, axis by axis.
 #include "halyard/tiling.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace halyard {
 namespace {
 
-/// A plan of more is a mistake, not a network's input.
+/// More tiles are a mistake, not a network's input.
 constexpr std::int64_t max_tiles = 1 << 16;
 
 struct Axis {
@@ -23,7 +23,7 @@ struct Axis {
     if (steps == 0) return 0;
     const float begin =
         static_cast<float>(index) * static_cast<float>(room) / static_cast<float>(steps);
-    // Single precision could go past the edge of a frame beyond 2^24 pixels.
+    // For frames beyond 2^24 pixels, single precision could pass the edge.
     return std::min(static_cast<std::int32_t>(std::lround(begin)), room);
   }
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resolves dtype, quantization and normalisation into one map per channel.
+// Combines dtype, quantization and normalisation into one map per channel.
 #include "image/value_map.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ Status check(const Normalize& n) {
   return {};
 }
 
-// Whether the quantization says no more than "real = code / 255".
+// Whether the quantization means only "real = code / 255".
 bool is_plain(const Quantization& q, std::int32_t zero_point) {
   return q.is_per_tensor() && std::abs(static_cast<double>(q.scale_at(0)) * 255 - 1) < 1e-6 &&
          q.zero_point_at(0) == zero_point;
@@ -41,7 +41,7 @@ ValueMap affine_map(const Normalize& n) {
   return {ValueMap::Kind::affine, n.scale, n.bias};
 }
 
-// real / scale + zero_point of each channel; one scale serves all.
+// real / scale + zero_point for each channel; a single scale serves all channels.
 Result<ValueMap> quantized_map(const Quantization& q, const Normalize& n) {
   ValueMap map;
   map.kind = ValueMap::Kind::affine;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests that cannot be served: the error names the field, and no byte of the destination moves.
+// Invalid requests: the error names the field, and no byte of the destination changes.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -23,7 +23,8 @@ class BadInput : public ::testing::Test {
     request_.src = random_image(random_, 32, 24, PixelFormat::nv12);
     request_.dst = random_image(random_, 16, 16, PixelFormat::rgb);
   }
-  // "code field" of the refusal by every call that takes a request; "served" when there is none.
+  // Returns "code field" of the error that every call with a request gives; "served" if there is
+  // none.
   std::string refusal() {
     const bool has_bytes = !request_.dst.is_empty();
     const auto before = has_bytes ? bytes_of(request_.dst) : std::vector<std::byte>();
@@ -164,7 +165,7 @@ TEST_F(BadInput, sources_and_destinations_that_share_bytes) {
   request_.src = whole.slice({0, 0, 17, 17}).value();
   request_.dst = whole.slice({16, 16, 16, 16}).value();
   expect_refused("invalid_argument dst");
-  // Neighbours that interleave row by row share nothing.
+  // Images that interleave row by row share no bytes.
   request_.src = whole.slice({0, 0, 16, 32}).value();
   request_.dst = whole.slice({16, 0, 16, 32}).value();
   expect_refused("served");
@@ -262,7 +263,7 @@ TEST_F(BadInput, quantization_along_another_axis_than_the_channels) {
   request_.dst = Tensor::create(DType::i8, {1, 3, 16, 16}).value();
   ASSERT_TRUE(request_.dst.set_quantization(Quantization{{0.1F, 0.2F, 0.3F}, {}, std::size_t{1}}));
   expect_refused("served");
-  // Grey has no axis for several scales, however its plain tensor is read.
+  // Grey has no axis for several scales, whatever the shape of its plain tensor.
   request_.dst = Tensor::create(DType::i8, {1, 2, 2}).value();
   for (const std::size_t axis : {1U, 2U}) {
     ASSERT_TRUE(request_.dst.set_quantization(Quantization{{0.1F, 0.2F}, {}, axis}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Greatest errors of the colour kernels against the formulas in double precision.
+// The greatest errors of the colour kernels, compared with the formulas in double precision.
 #include <algorithm>
 #include <cmath>
 
@@ -11,18 +11,18 @@ namespace {
 
 using namespace halyard::testing;
 
-/// Greatest errors over many pixels: clamped formula against result.
+/// The greatest errors over many pixels: the clamped formula compared with the result.
 struct Errors {
   double codes = 0;
   double values = 0;
 };
 
-/// How near to a tie of the formula single precision may take the other code.
+/// Distance from a tie of the formula within which single precision may give the other code.
 constexpr double near_tie = 1e-4;
 constexpr double exact_codes = 0.5 + near_tie;
 constexpr double exact_values = 0.004;  // half a step of 7 fractional bits
 
-/// One way to compute, both kinds of its results.
+/// One way to compute, with both kinds of its results.
 struct Way {
   Way(const Plan& plan, int fraction)
       : in_fraction(fraction),
@@ -37,7 +37,7 @@ struct Way {
   Errors errors;
 };
 
-/// Clamped codes in units of 2^-20: comparing integers is quick.
+/// Clamped codes in units of 2^-20: integers are fast to compare.
 constexpr int wanted_fraction = 20;
 using Wanted = std::array<std::array<std::int32_t, 256>, 3>;
 
@@ -84,12 +84,12 @@ void judge_all(const ColorStep& step, int stride, std::vector<Way>& ways) {
   }
 }
 
-/// How many codes lie between those that are looked at, on machines that are not slow.
+/// Distance between the codes that are tested, on machines that are not slow.
 constexpr int stride_of(int fine) {
   return color_step_size == 1 ? fine : 51;
 }
 
-/// Fast in both fractions, and exact.
+/// The fast mode in both fractions, and the exact mode.
 std::vector<Way> all_ways(Plan plan) {
   std::vector<Way> ways;
   for (const bool exact : {false, true}) {
@@ -113,7 +113,7 @@ void expect_within(const std::vector<Way>& ways, double fast_codes, double fast_
   }
 }
 
-// The greatest is that of BT.2020 limited; include/halyard/image.h tells it.
+// The greatest error is that of BT.2020 limited; include/halyard/image.h documents it.
 TEST(ColorError, of_rgb_from_every_yuv_triple_is_as_stated) {
   for (const YuvKind& kind : yuv_kinds) {
     const Plan plan = color_plan(ColorModel::yuv, ColorModel::rgb, kind);

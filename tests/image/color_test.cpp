@@ -19,7 +19,7 @@ constexpr int minimum(int fraction) {
   return fraction == 7 ? 0 : -32768;
 }
 
-// Samples as filters make them; `overshoot` is how far they lie outside [0, 255] at most.
+// Samples as filters make them; `overshoot` is how far outside [0, 255] they may be.
 void fill_random(ColorRows& rows, int fraction, int overshoot, Random& random) {
   const int low = std::max(minimum(fraction), -(overshoot << fraction));
   const int high = std::min(greatest(fraction), (255 + overshoot) << fraction);
@@ -29,7 +29,7 @@ void fill_random(ColorRows& rows, int fraction, int overshoot, Random& random) {
   }
 }
 
-/// Every change there is.
+/// Every colour change.
 std::vector<Plan> all_plans(bool exact) {
   constexpr ColorModel models[] = {ColorModel::rgb, ColorModel::yuv, ColorModel::grey};
   std::vector<Plan> plans;
@@ -144,7 +144,7 @@ TEST(Color, alpha_steps_follow_their_formulas) {
       const ColorConverter to_values(alpha_plan(true, step), fraction, false);
       ColorRows rows(4000);
       fill_random(rows, fraction, 40, random);
-      for (std::size_t x = 0; x < 4000; x += 3)  // whole codes, 0 and 255 among them
+      for (std::size_t x = 0; x < 4000; x += 3)  // integer codes, with 0 and 255
         rows.in[3][x] = static_cast<std::int16_t>(pick(random, -1, 16) * 16 << fraction);
       for (std::size_t x = 1; x < 4000; x += 7)
         rows.in[3][x] = static_cast<std::int16_t>(255 << fraction);
@@ -168,7 +168,7 @@ TEST(Color, alpha_steps_follow_their_formulas) {
 }
 
 TEST(Color, halves_go_up_where_colours_are_exact) {
-  // V of full range: 128 + R / 2, without green and blue.
+  // Full-range V: 128 + R / 2, without green and blue.
   const ColorConverter color_converter(
       color_plan(ColorModel::rgb, ColorModel::yuv, yuv_kinds[0], yuv_kinds[0], true), 7, true);
   ColorRows rows(128);
@@ -180,7 +180,7 @@ TEST(Color, halves_go_up_where_colours_are_exact) {
 }
 
 TEST(Color, halves_go_up_where_yuv_becomes_exact_rgb) {
-  // Full range of BT.601: B = Y + 1.772 (U - 128), which ends in a half at U = 128 +- 125.
+  // Full-range BT.601: B = Y + 1.772 (U - 128), whose fraction is a half at U = 128 +- 125.
   for (const int fraction : {7, 6}) {
     const ColorConverter color_converter(
         color_plan(ColorModel::yuv, ColorModel::rgb, yuv_kinds[0], yuv_kinds[0], true), fraction,
@@ -195,7 +195,7 @@ TEST(Color, halves_go_up_where_yuv_becomes_exact_rgb) {
       }
       rows.run(color_converter);
       for (int y = 0; y < 256; ++y) {
-        const int blue = chroma > 0 ? y + 222 : y - 221;  // 221.5 up
+        const int blue = chroma > 0 ? y + 222 : y - 221;  // 221.5 rounds up
         ASSERT_EQ(rows.codes[2][static_cast<std::size_t>(y)], std::clamp(blue, 0, 255)) << y;
       }
     }
@@ -227,14 +227,15 @@ TEST(Color, samples_between_and_outside_the_codes_are_as_near_as_whole_ones) {
   }
 }
 
-// Sums that leave the 16 bits must not come back in.
+// Sums that leave the 16 bits must not wrap around.
 TEST(Color, the_widest_overshoot_ends_in_the_nearest_bound) {
   for (const Plan& plan : all_plans(false)) {
     if (plan.alpha != AlphaStep::keep) continue;
     const ColorConverter to_codes(plan, 6, true);
     const ColorConverter to_values(plan, 6, false);
     ColorRows rows(27);
-    // Lanczos weighs one way by 1.24 at most and the other by 0.24, on both axes.
+    // Overshoot as Lanczos gives it on both axes, where its weights sum to 1.24 on the positive
+    // side and to -0.24 on the negative side.
     const std::int16_t extremes[] = {-152 * 64, 128 * 64, 407 * 64};
     for (std::size_t x = 0; x < 27; ++x) {
       rows.in[0][x] = extremes[x % 3];
@@ -256,7 +257,7 @@ TEST(Color, the_widest_overshoot_ends_in_the_nearest_bound) {
   }
 }
 
-/// All results of all changes at one width, one after the other.
+/// All results of all changes at one width, concatenated.
 std::vector<int> results(const std::vector<Plan>& plans, std::size_t width, Random random) {
   std::vector<int> all;
   for (const Plan& plan : plans) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processor against the reference: one request, every sample of its destination.
+// Compares the processor with the reference: one request, every sample of its destination.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 
 namespace halyard::testing {
 
-/// Requests run slowly under sanitizers: tests divide their counts by this.
+/// Requests are slow under sanitizers: tests divide their counts by this.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr int slowness = 10;
 #elif defined(__has_feature)
@@ -28,13 +28,13 @@ inline constexpr int slowness = 1;
 inline constexpr int slowness = 1;
 #endif
 
-/// How far a stored number may lie from the formula's, in 8-bit codes, where arithmetic is needed:
-/// - codes (u8, i8): 0.75, that is the nearest code, or its neighbour where the value lies about
-///   half-way; the promise is 1, and a kernel that cuts instead of rounding shall not pass;
-/// - quantized integers and u16: a rounding to the nearest step, and `numbers` codes;
+/// How far a stored number may be from the formula's, in 8-bit codes, where arithmetic is needed:
+/// - codes (u8, i8): 0.75, which is the nearest code, or its neighbour where the value is about
+/// half-way. The documented limit is 1, but a kernel that truncates instead of rounding must not
+/// pass;
+/// - quantized integers and u16: one rounding to the nearest step, and `numbers` codes;
 /// - floats: `numbers` codes, 1e-3 of the full scale of 255 codes, and half a unit in the last
-///   place of the type.
-/// What is only moved is exact.
+/// place of the type. Numbers that are only copied must be exact.
 struct Tolerance {
   double codes = 0.75;
   double numbers = 0.255;
@@ -51,7 +51,7 @@ inline double last_place(DType dtype, double value) {
   }
 }
 
-/// Greatest difference that is no mistake, in the destination's own unit.
+/// The greatest allowed difference, in the destination's own unit.
 inline double allowed(const reference::Expected& e, DType dtype, bool codes, const Tolerance& t) {
   const double full = e.per_code * 255;
   if (is_float(dtype)) {
@@ -65,7 +65,7 @@ inline double allowed(const reference::Expected& e, DType dtype, bool codes, con
   return nearest + arithmetic + e.per_code * e.slack;
 }
 
-/// Runs requests on one processor and judges them.
+/// Runs requests on one processor and compares their results.
 class Judge {
  public:
   explicit Judge(Processor::Options options = {})
@@ -74,12 +74,12 @@ class Judge {
   Processor& processor() { return processor_; }
   int served() const { return served_; }
   int unserved() const { return unserved_; }
-  /// Whether so many failed that more would only be noise.
+  /// Whether so many failed that more failures would not help.
   bool gives_up() const { return mistakes_ >= 8; }
   Tolerance tolerance;
 
-  /// Adds a failure with the whole request where a sample, the placement or a byte beside the
-  /// image is wrong. False when it failed, or was refused.
+  /// Adds a failure with the whole request if a sample, the placement or a byte beside the image is
+  /// wrong. Returns false if it failed, or the request was refused.
   bool compare(const Convert& request) {
     const int served = served_;
     const std::string mistake = mistake_of(request);
@@ -89,7 +89,7 @@ class Judge {
     return false;
   }
 
-  /// The same as text; empty when all is right, or the request is not served.
+  /// The same as text; empty if all is right or the request is not served.
   std::string mistake_of(const Convert& request) {
     const std::vector<std::byte> before = bytes_of(request.dst);
     const auto placement = processor_.convert(request);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One result: the same bits on every instruction set of the machine, for any count of threads, in
-// one call or many.
+// The result has the same bits on every instruction set of the machine, for any number of threads,
+// in one call or many.
 #include <gtest/gtest.h>
 
 #include "image/cpu/covering.h"
@@ -11,8 +11,8 @@
 namespace halyard::testing {
 namespace {
 
-/// The destination's bytes, padding too, of a run on a processor of its own: nothing is left from
-/// another instruction set.
+/// The destination's bytes, with padding, of a run on a new processor: nothing remains from another
+/// instruction set.
 std::vector<std::byte> bytes_after(const Convert& request, Processor::Options options) {
   Convert c = request;
   c.dst = clone(request.dst);
@@ -84,7 +84,8 @@ TEST(EqualBits, when_a_processor_is_used_again_and_again) {
 }
 
 TEST(EqualBits, in_both_halves_of_an_image) {
-  // A destination's upper and lower half, converted alone from the matching crops, are the whole.
+  // The upper and lower half of a destination, converted alone from the matching crops, equal the
+  // whole.
   Random random(44);
   for (const PixelFormat from : {PixelFormat::nv12, PixelFormat::rgba, PixelFormat::grey}) {
     for (const Filter filter : {Filter::nearest, Filter::box}) {

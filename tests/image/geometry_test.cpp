@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where images land, and the way back: fits, crops between pixels, free maps, masks.
+// Where images are placed, and the way back: fits, crops between pixels, affine maps, masks.
 #include <gtest/gtest.h>
 
 #include "halyard/image.h"
@@ -59,11 +59,11 @@ TEST_F(GeometryTest, cover_cuts_both_sides_alike) {
   EXPECT_EQ(p.content(), (Region{0, 0, 40, 40}));
   EXPECT_EQ(p.crop(), (RegionF{25, 0, 50, 50}));
   EXPECT_EQ(p.to_source(Box{0, 0, 40, 40}), (Box{25, 0, 75, 50}));
-  // Under a quarter turn the long side is cut again.
+  // Rotated by 90 degrees, the long side is cut again.
   c.rotation = Rotation::cw90;
   EXPECT_EQ(placed(c).crop(), (RegionF{25, 0, 50, 50}));
   c.dst = random_image(random_, 40, 20, PixelFormat::grey);
-  // The turned image is 50 x 100; of its rows 25 are shown.
+  // The rotated image is 50 x 100; 25 of its rows are shown.
   EXPECT_EQ(placed(c).crop(), (RegionF{37.5, 0, 25, 50}));
 }
 
@@ -89,7 +89,7 @@ TEST_F(GeometryTest, top_left_pads_right_and_below_only) {
 }
 
 TEST_F(GeometryTest, an_orientation_comes_before_flip_and_rotation) {
-  // A quarter turn, then a mirror left to right.
+  // A rotation by 90 degrees, then a horizontal flip.
   Convert c = request({6, 4}, {4, 6});
   c.orientation = Orientation{Flip::none, Rotation::cw90};
   c.flip = Flip::horizontal;
@@ -98,7 +98,7 @@ TEST_F(GeometryTest, an_orientation_comes_before_flip_and_rotation) {
     for (int x = 0; x < 6; ++x)
       ASSERT_EQ(code_at(c.dst, 0, y, x), code_at(c.src, 0, x, y));
   }
-  // The placement speaks of the upright image, 4 x 6.
+  // The placement refers to the upright image, 4 x 6.
   EXPECT_EQ(p.source(), (Size{4, 6}));
   EXPECT_FLOAT_EQ(p.to_destination(Point{0.5F, 5.5F}).y, 5.5F);
   EXPECT_FLOAT_EQ(p.to_destination(Point{0.5F, 5.5F}).x, 3.5F);
@@ -112,7 +112,7 @@ std::vector<Orientation> every_orientation() {
   return all;
 }
 
-// `image` as a file would store it that says `orientation`: the way back, pixel by pixel.
+// `image` as a file with `orientation` stores it: the inverse, pixel by pixel.
 class Upright : public GeometryTest {
  protected:
   Tensor stored_as(Orientation orientation, const Tensor& image) {
@@ -165,7 +165,7 @@ TEST_F(Upright, every_step_works_on_the_image_that_its_source_shows) {
       EXPECT_EQ(p.source(), image.size());
       EXPECT_EQ(p.crop(), want.crop());
       EXPECT_EQ(p.forward(), want.forward()) << "step " << i;
-      // Said by the request, it is the same; and it goes first.
+      // An orientation in the request has the same effect, and takes precedence.
       c.src.set_orientation({});
       c.orientation = orientation;
       placed(c);
@@ -306,7 +306,7 @@ TEST_F(GeometryTest, masks_follow_a_crop_between_pixels_and_a_free_map) {
   EXPECT_EQ(code_at(back, 0, 8, 7), 0);
   EXPECT_EQ(code_at(back, 0, 30, 7), 0);
 
-  // Shifted by (3, -2): a free map that moves whole pixels.
+  // Shifted by (3, -2): an affine map that moves whole pixels.
   const Affine shift{{1, 0, 3, 0, 1, -2}};
   const Placement free({40, 20}, Region{0, 0, 40, 20}, shift, {20, 20}, {0, 0, 20, 20});
   const Tensor source = random_image(random_, 40, 20, PixelFormat::grey);

@@ -26,7 +26,7 @@ inline int pick(Random& random, int low, int high) {
   return std::uniform_int_distribution<int>(low, high)(random);
 }
 
-/// Fills a buffer; 16-bit samples keep to `bits` (8..16; 0: 16).
+/// Fills a buffer; 16-bit samples have `bits` significant bits (8..16; 0: 16).
 inline void fill_random(Random& random, Buffer& buffer, DType dtype, int bits = 0) {
   const Map map = buffer.map(Access::write).value();
   const auto bytes = map.writable_bytes();
@@ -38,8 +38,8 @@ inline void fill_random(Random& random, Buffer& buffer, DType dtype, int bits = 
   }
 }
 
-/// An image whose rows are `extra` bytes (a multiple of 4) longer than they must be, `offset`
-/// bytes into its buffer; all bytes, padding too, are random.
+/// An image whose rows are `extra` bytes (a multiple of 4) longer than needed, `offset` bytes into
+/// its buffer; all bytes are random, also the padding.
 inline Tensor random_image(Random& random, int width, int height, PixelFormat format,
                            DType dtype = DType::u8, std::size_t extra = 0, std::size_t offset = 0,
                            int bits = 0) {
@@ -53,8 +53,8 @@ inline Tensor random_image(Random& random, int width, int height, PixelFormat fo
   return Tensor::wrap_image({&whole, 1}, w, h, format, dtype).value();
 }
 
-/// A u8 image with every plane in a buffer of its own, each with another pitch and offset;
-/// formats that lie in one piece stay in one.
+/// A u8 image with every plane in its own buffer, each with another pitch and offset; formats of
+/// one plane keep one buffer.
 inline Tensor random_planes(Random& random, int width, int height, PixelFormat format) {
   const FormatKind kind = info(format).kind;
   if (kind == FormatKind::packed || kind == FormatKind::planar)
@@ -72,7 +72,7 @@ inline Tensor random_planes(Random& random, int width, int height, PixelFormat f
   return Tensor::wrap_image(planes, w, h, format).value();
 }
 
-/// Every byte of every buffer that an image lies in, its padding too.
+/// Every byte of every buffer of an image, with its padding.
 inline std::vector<std::byte> bytes_of(const Tensor& tensor) {
   std::vector<std::byte> all;
   const Buffer* last = nullptr;
@@ -86,7 +86,7 @@ inline std::vector<std::byte> bytes_of(const Tensor& tensor) {
   return all;
 }
 
-/// A copy with bytes of its own: same strides, same content. Of images in one buffer.
+/// A copy with its own bytes: same strides, same content. For images in one buffer.
 inline Tensor clone(const Tensor& tensor) {
   const std::vector<std::byte> bytes = bytes_of(tensor);
   auto buffer = allocate(bytes.size(), Memory::mem).value();
@@ -103,7 +103,8 @@ inline Tensor clone(const Tensor& tensor) {
   return out;
 }
 
-/// Offset in its plane of the sample of channel c (order of the colour model) that covers a pixel.
+/// Offset within its plane of the sample of channel c (order of the colour model) that covers a
+/// pixel.
 inline std::size_t sample_offset(const TensorMap& map, const Tensor& tensor, std::size_t c, int x,
                                  int y) {
   const reference::Site site = reference::site_of(*tensor.format(), c);
@@ -136,7 +137,7 @@ inline void set_code(const Tensor& tensor, std::size_t c, int x, int y, int code
       static_cast<std::byte>(code);
 }
 
-/// Greatest difference between two images of one kind, in codes (floats: in 1/255).
+/// The greatest difference between two images of one kind, in codes (floats: in 1/255).
 inline double greatest_difference(const Tensor& a, const Tensor& b) {
   const TensorMap left = a.map(Access::read).value();
   const TensorMap right = b.map(Access::read).value();
@@ -167,7 +168,7 @@ inline double greatest_difference(const Tensor& a, const Tensor& b) {
   return worst;
 }
 
-/// Whether all bytes of the buffers that are not the image's are as they were in `before`.
+/// Whether all bytes of the buffers outside of the image are unchanged from `before`.
 inline bool padding_untouched(const Tensor& tensor, std::vector<std::byte> before) {
   std::vector<std::byte> after = bytes_of(tensor);
   const Buffer* last = nullptr;

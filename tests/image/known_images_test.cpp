@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images whose every pixel is known from arithmetic, through the processor.
+// Images whose pixels are all known from arithmetic, through the processor.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -90,7 +90,7 @@ Tensor uniform_yuv(PixelFormat format, const Codes& codes, const Colorimetry& co
   return out;
 }
 
-// Colours outside the RGB gamut and luma below black stay what they are.
+// Colours outside the RGB gamut and luma below black are kept.
 TEST_F(KnownImages, yuv_of_another_colorimetry_comes_by_one_matrix_in_every_format) {
   using enum ColorEncoding;
   constexpr Colorimetry sd_full{{}, {}, bt601, ColorRange::full};
@@ -123,7 +123,8 @@ TEST_F(KnownImages, yuv_of_another_colorimetry_comes_by_one_matrix_in_every_form
   }
 }
 
-// The content pixel that source pixel (x, y) of a w x h crop becomes: flip, then clockwise turn.
+// The content pixel that source pixel (x, y) of a w x h crop becomes: flip, then clockwise
+// rotation.
 std::pair<int, int> moved(int x, int y, int w, int h, Flip flip, Rotation orientation) {
   if (flip == Flip::horizontal) x = w - 1 - x;
   if (flip == Flip::vertical) y = h - 1 - y;
@@ -241,7 +242,7 @@ TEST_F(KnownImages, chroma_at_one_to_one_is_replicated_unless_asked_otherwise) {
 }
 
 TEST_F(KnownImages, nothing_outside_the_crop_is_seen) {
-  // A slice is an image of its own: what lies around it does not exist for it.
+  // A slice is an image by itself: pixels around it have no effect.
   constexpr Region region{6, 4, 22, 14};
   for (const PixelFormat format : source_formats) {
     for (const Filter filter :

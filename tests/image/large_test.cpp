@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images of many strips: several threads, ring buffers that go round, streams past the cache.
+// Images of many strips: several threads, ring buffers that wrap around, streams past the cache.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -71,7 +71,7 @@ TEST(LargeImages, are_right_in_every_strip) {
   EXPECT_EQ(judge.served(), static_cast<int>(std::size(works)));
 }
 
-// The same request for one block of the destination alone, at one to one.
+// The same request for a single block of the destination, at one to one.
 Convert block_of(const Convert& whole, const Region& block, Random& random) {
   Convert part = whole;
   part.src = whole.src.slice(block).value();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every pair of formats and dtypes that is not declined, and every decline with its reason.
+// Every supported pair of formats and dtypes, and every unsupported one with its reason.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -37,7 +37,7 @@ const char* declined(const Pair& p) {
   return conversion_declined(p.from, p.from_dtype, p.to, p.to_dtype);
 }
 
-/// Rows longer than they must be by some samples, and some samples in front of the first.
+/// Rows some samples longer than needed, with some samples in front of the first one.
 Tensor loose_image(Random& random, Size size, PixelFormat format, DType dtype) {
   const std::size_t sample = size_of(dtype);
   const auto extra = static_cast<std::size_t>(pick(random, 0, 5)) * 4 * sample;
@@ -47,7 +47,7 @@ Tensor loose_image(Random& random, Size size, PixelFormat format, DType dtype) {
 
 class Matrix : public ::testing::Test {
  protected:
-  /// All served pairs of one request; `size` by the pair's count.
+  /// All supported pairs of one request; `size` depends on the pair's index.
   template <class Shape>
   void each_served(Shape shape) {
     int index = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every two words of a request together, and every width of the main pairs.
+// Every pair of values of any two fields of a request, and every width of the main pairs of
+// formats.
 #include <gtest/gtest.h>
 
 #include "image/cpu/covering.h"
@@ -11,7 +12,7 @@ namespace {
 
 Judge make_judge(ColorimetryMode mode) {
   Judge judge({.threads = 2, .colorimetry_mode = mode});
-  // The nearest code, but where the filters' fixed point lies about a half.
+  // The nearest code, except where the filters' fixed point is about half-way.
   if (mode == ColorimetryMode::exact) judge.tolerance.codes = 0.56;
   return judge;
 }
@@ -25,7 +26,7 @@ TEST(Pairwise, every_two_words_of_a_request_go_together) {
   Judge fast = make_judge(ColorimetryMode::fast);
   Judge exact = make_judge(ColorimetryMode::exact);
   Random random(21);
-  // Sanitizers take a part; the whole runs in the release build.
+  // Under sanitizers a part of the cases runs; the release build runs all.
   for (std::size_t i = 0; i < array.cases.size(); i += slowness) {
     const Case& values = array.cases[i];
     const Convert c = build_request(values, random);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans compiled once and run often, and the processor's own memory of them.
+// Plans that are compiled once and run often, and the processor's own cache of plans.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -176,7 +176,7 @@ TEST_F(PlanTest, no_field_of_a_request_is_forgotten) {
     changes[i](changed);
     EXPECT_EQ(cache.find(changed, changed.src, changed.dst, ColorimetryMode::fast), nullptr) << i;
     EXPECT_NE(cache.find(request_, changed.src, changed.dst, ColorimetryMode::fast), nullptr) << i;
-    // The pixels do not depend on what the processor served before.
+    // The pixels do not depend on earlier requests of the processor.
     ASSERT_TRUE(processor_.convert(changed));
     const auto pixels = bytes_of(changed.dst);
     Processor fresh = Processor::create({.threads = 1}).value();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many requests in one go: lists, batches, and those that wait for flush().
+// Several requests in one call: lists, batches, and requests that wait for flush().
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -12,7 +12,7 @@ namespace {
 
 class ManyTest : public ::testing::Test {
  protected:
-  // The destination that a request has when it runs alone.
+  // The destination of a request that runs alone.
   std::vector<std::byte> alone(Convert request) {
     request.dst = clone(request.dst);
     Processor other = Processor::create({.threads = 1}).value();
@@ -67,7 +67,7 @@ TEST_F(ManyTest, an_empty_list_is_done_at_once) {
   EXPECT_TRUE(placed->empty());
 }
 
-// Requests of which number 1 is wrong; nothing is written, and the error says which.
+// Requests of which number 1 is wrong: nothing is written, and the error names its index.
 TEST_F(ManyTest, one_wrong_request_leaves_all_destinations_as_they_were) {
   static const std::array<std::uint8_t, 16 * 16> fixed{};
   const Tensor source = image(32, 24, PixelFormat::grey);
@@ -189,7 +189,7 @@ TEST_F(DeferredTest, pixels_come_with_flush) {
   ASSERT_TRUE(processor_.flush());
   EXPECT_EQ(greatest_difference(a_, b_), 0);
   EXPECT_EQ(greatest_difference(a_, c_), 0);
-  // Nothing is kept: what the caller writes now stays.
+  // No request is kept: what the caller writes now stays.
   set_code(b_, 0, 1, 1, 3);
   const auto after = bytes_of(b_);
   ASSERT_TRUE(processor_.flush());
@@ -278,7 +278,7 @@ TEST_F(DeferredTest, nothing_is_kept_after_a_failure) {
   Tensor tiled = b_;
   defer(request(a_, tiled));
   const auto held = b_.map(Access::write).value();
-  // Another thread would write the same bytes: mapping refuses.
+  // Another thread would write the same bytes: mapping them fails.
   Status status;
   std::thread([&] { status = processor_.flush(); }).join();
   EXPECT_EQ(status.error().code, Errc::busy);

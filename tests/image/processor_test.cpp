@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The front: what it refuses, whom it chooses, what it says.
+// The front: which requests it refuses, which backend it chooses, and what it reports.
 #include <gtest/gtest.h>
 
 #include <limits>

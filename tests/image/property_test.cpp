@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random requests, shrunk to the smallest that fails.
+// Random requests; one that fails is reduced to the smallest that still fails.
 #include <gtest/gtest.h>
 
 #include "image/differential.h"
@@ -15,7 +15,7 @@
 namespace halyard::testing {
 namespace {
 
-/// As many cases as named, always the same ones.
+/// This many cases, the same in every run.
 template <class Property>
 void check_property(int cases, Property property) {
   rc::detail::TestParams params;
@@ -50,7 +50,7 @@ TEST(Properties, any_legal_request_is_right) {
   RecordProperty("requests", judge.served());
 }
 
-/// A turn by any angle, scales from a third to three, some shear; about the middles.
+/// A rotation by any angle, scales from 1/3 to 3, and some shear, about the centres.
 Affine any_map(Size from, Size to) {
   const double angle = *rc::gen::inRange(0, 360) * std::numbers::pi / 180;
   const double horizontal = std::pow(3.0, *rc::gen::inRange(-100, 101) / 100.0);

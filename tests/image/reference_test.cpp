@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference itself, against numbers worked by hand and identities that need no computation.
+// The reference itself, compared with numbers calculated by hand and identities that need no
+// computation.
 #include "image/reference/reference.h"
 
 #include <gtest/gtest.h>
@@ -59,7 +60,7 @@ void expect_near(const std::vector<double>& got, const std::vector<double>& want
 TEST(Reference, knows_the_order_of_every_packed_format) {
   struct Row {
     PixelFormat format;
-    std::array<int, 4> bytes;  // at which byte of the first pixel or pair each channel lies
+    std::array<int, 4> bytes;  // byte of each channel in the first pixel or pair
   };
   for (const Row& row : {Row{PixelFormat::yuyv, {0, 1, 3, 0}}, Row{PixelFormat::uyvy, {1, 0, 2, 0}},
                          Row{PixelFormat::vyuy, {1, 2, 0, 0}}, Row{PixelFormat::yvyu, {0, 3, 1, 0}},
@@ -72,9 +73,9 @@ TEST(Reference, knows_the_order_of_every_packed_format) {
 
 TEST(Reference, bilinear_without_antialias_blends_two_samples) {
   expect_near(weights(taps_at({0.75, 0.5, 0, 4, false}, Filter::bilinear, false)), {0.75, 0.25});
-  // At the edge the outer sample is the edge itself.
+  // At the edge, the sample outside is the edge sample.
   expect_near(weights(taps_at({0.25, 0.5, 0, 4, false}, Filter::bilinear, false)), {1});
-  // Four times smaller: still two.
+  // Four times smaller: still two taps.
   expect_near(weights(taps_at({2.0, 4.0, 0, 4, false}, Filter::bilinear, false)), {0.5, 0.5});
 }
 
@@ -213,13 +214,13 @@ TEST(Reference, turns_follow_flips_and_orientation_comes_first) {
   Convert c = request(random, {3, 2}, PixelFormat::grey, {2, 3}, PixelFormat::grey);
   c.flip = Flip::horizontal;
   c.rotation = Rotation::cw90;
-  // 0 1 2 / 3 4 5, flipped 2 1 0 / 5 4 3, turned clockwise 5 2 / 4 1 / 3 0.
+  // 0 1 2 / 3 4 5, flipped 2 1 0 / 5 4 3, rotated clockwise 5 2 / 4 1 / 3 0.
   constexpr int want[3][2] = {{5, 2}, {4, 1}, {3, 0}};
   for (int y = 0; y < 3; ++y) {
     for (int x = 0; x < 2; ++x)
       EXPECT_EQ(value(c, 0, x, y), code_at(c.src, 0, want[y][x] % 3, want[y][x] / 3));
   }
-  // The same from the image's own orientation, and a turn after it.
+  // The same from the image's own orientation, with a rotation after it.
   Convert rotated = c;
   rotated.orientation = Orientation{c.flip, c.rotation};
   rotated.flip = Flip::none;
@@ -237,7 +238,7 @@ TEST(Reference, letterboxes_by_the_rule_that_is_named) {
   EXPECT_EQ(reference_convert(c).content, (Region{0, 14, 64, 36}));
   c.src = random_image(random, 100, 33, PixelFormat::grey);  // 64 * 0.33 = 21.12
   c.letterbox = LetterboxRule::ultralytics;
-  EXPECT_EQ(reference_convert(c).content, (Region{0, 21, 64, 21}));  // 21.5 - 0.1 down
+  EXPECT_EQ(reference_convert(c).content, (Region{0, 21, 64, 21}));  // 21.5 - 0.1 rounded down
   c.src = random_image(random, 20, 10, PixelFormat::grey);
   c.letterbox = LetterboxRule::ultralytics_val;
   EXPECT_EQ(reference_convert(c).content, (Region{22, 27, 20, 10}));
@@ -246,7 +247,7 @@ TEST(Reference, letterboxes_by_the_rule_that_is_named) {
   c.fit = Fit::cover;
   EXPECT_EQ(reference_convert(c).crop, RegionF(5, 0, 10, 10));
   c.rotation = Rotation::cw90;
-  c.place = Region{0, 0, 64, 32};  // a turned strip of 10 x 5
+  c.place = Region{0, 0, 64, 32};  // a rotated strip of 10 x 5
   EXPECT_EQ(reference_convert(c).crop, RegionF(7.5, 0, 5, 10));
 }
 
@@ -325,7 +326,7 @@ TEST(Reference, pads_in_the_colours_of_the_destination_and_into_its_blocks) {
   c.pad = {0, 0, 0, 0};
   EXPECT_NEAR(value(c, 0, 0, 0), 76.245, 1e-9);
   EXPECT_EQ(value(c, 0, 1, 0), 0);
-  EXPECT_NEAR(value(c, 2), (255 + 128) / 2.0, 1e-9);  // 255.5 is no code
+  EXPECT_NEAR(value(c, 2), (255 + 128) / 2.0, 1e-9);  // 255.5 is not a code
 }
 
 }  // namespace

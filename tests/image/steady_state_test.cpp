@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a call costs once its geometry is known: no heap allocation, but for the list that a call
+// The cost of a call whose geometry is known: no heap allocation, except for the list that a call
 // returns.
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ class SteadyImages : public ::testing::Test {
  protected:
   static constexpr unsigned calls = 5;
 
-  // Heap allocations of that many calls, after one to warm up.
+  // Heap allocations of this many calls, after one call to warm up.
   static std::uint64_t allocations_of(const std::function<bool()>& call) {
     EXPECT_TRUE(call());
     const std::uint64_t before = allocations();
@@ -27,7 +27,7 @@ class SteadyImages : public ::testing::Test {
     return allocations() - before;
   }
 
-  // One request of every way through the engine.
+  // One request for every path of the CPU backend.
   std::vector<Convert> requests() {
     std::vector<Convert> all;
     const auto add = [&](PixelFormat from, PixelFormat to, DType dtype, auto change) {
@@ -57,7 +57,7 @@ class SteadyImages : public ::testing::Test {
       c.fit = Fit::stretch;
       c.affine = Affine{{0.25, 0.125, 3, -0.125, 0.25, 20}};
     });
-    // A network's input as engines make it: a plain tensor, a scale a channel.
+    // A network's input as engines make it: a plain tensor with one scale per channel.
     add(PixelFormat::nv12, PixelFormat::planar_rgb, DType::i8, [](Convert& c) {
       c.dst = Tensor::create(DType::i8, {1, 3, 200, 200}).value();
       const Quantization q{{0.01F, 0.02F, 0.03F}, {-3, 0, 3}, std::size_t{1}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/conversion.md shows which conversions there are, as the code says it.
+// docs/conversion.md shows the supported conversions as the code defines them.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ std::string dtypes_of(PixelFormat from, DType from_dtype, PixelFormat to) {
   return list;
 }
 
-// Lists of dtypes get a letter each; a row per source, a column per destination.
+// Each list of dtypes gets a letter; there is one row per source and one column per destination.
 std::string table() {
   std::vector<std::string> lists;
   std::string rows;

@@ -65,8 +65,8 @@ TEST_F(ThreadsRefused, convert_goes_on_where_threads_are_refused_after_they_were
 TEST_F(ThreadsRefused, a_child_converts_while_its_parent_starts_its_first_threads) {
   Processor single = make(1);
   const auto expected = converted_by(single);
-  // The first wide call starts threads, and is held while it does: unless an earlier test of this
-  // process has started them.
+  // The first call on several threads starts them, and is held while it does, unless an earlier
+  // test of this process has started them.
   ThreadHold hold;
   std::atomic<bool> is_done{false};
   std::thread first([&] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles of frames: where they lie, and that each is what a crop of its own would be.
+// Tiles of frames: where they lie, and that each equals a crop of its own.
 #include "halyard/tiling.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ TEST(Tiling, worked_numbers) {
   EXPECT_EQ(begins(1920, 640, 0), (std::vector{0, 640, 1280}));
   EXPECT_EQ(begins(640, 640, 0.2), (std::vector{0}));
   EXPECT_EQ(begins(100, 640, 0.2), (std::vector{0}));
-  EXPECT_EQ(begins(5, 3, 0.99), (std::vector{0, 1, 2}));  // a step of one pixel at least
+  EXPECT_EQ(begins(5, 3, 0.99), (std::vector{0, 1, 2}));  // a step of at least one pixel
 }
 
 TEST(Tiling, tiles_go_by_rows_and_the_last_ones_are_flush) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From dtype, quantization and normalisation to one map per channel.
+// Combines dtype, quantization and normalisation into one map per channel.
 #include "image/value_map.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps the images of all jobs, then runs their programs strip by strip over the threads.
+// Maps the images of all jobs, then runs their programs strip by strip on the threads.
 #include "image/cpu/cpu_backend.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU backend: serves every plan, by the quickest of its ways that fits.
+// The CPU backend: serves every plan, by the fastest path that fits.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace halyard::image {
 
 class CpuBackend final : public ImageBackend {
  public:
-  /// threads: most threads for one submit(), 0: all cores.
+  /// `threads`: the most threads for one submit(); 0: all cores.
   explicit CpuBackend(unsigned threads) : parallel_(threads), workspaces_(parallel_.width()) {}
 
   std::string_view name() const noexcept override { return "cpu"; }
@@ -25,7 +25,7 @@ class CpuBackend final : public ImageBackend {
   Status finish() override { return {}; }
 
  private:
-  /// A job with its maps.
+  /// A job with its mapped images.
   struct Run {
     explicit Run(const Job& job)
         : program(static_cast<const CpuProgram*>(job.program)),
@@ -39,7 +39,8 @@ class CpuBackend final : public ImageBackend {
     Result<TensorMap> dst;
     MappedImages frame;
   };
-  /// Runs that read one source, cut into as many pieces each, and piece by piece in turn.
+  /// Runs that read the same source. Each is cut into `pieces`; one task runs the same piece of
+  /// each.
   struct Group {
     std::size_t first = 0;  ///< in order_
     std::size_t count = 0;
@@ -63,9 +64,9 @@ class CpuBackend final : public ImageBackend {
   void run_task(std::int32_t task, std::byte* workspace) const;
 
   Parallel parallel_;
-  std::vector<Workspace> workspaces_;  ///< one a thread
+  std::vector<Workspace> workspaces_;  ///< one per thread
   std::vector<Run> runs_;
-  std::vector<std::size_t> order_;  ///< of runs_, those of one source one after the other
+  std::vector<std::size_t> order_;  ///< indices into runs_, sorted by source
   std::vector<Group> groups_;
 };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-
+// Finds the channels of two mapped images.
 #include "image/cpu/cpu_program.h"
 
 namespace halyard::image {
 namespace {
 
-// A channel of a mapped plain tensor whose last axes are the image's.
+// A channel of a mapped plain tensor whose last axes are those of the image.
 TargetChannel plain_channel(const TensorMap& map, const ImageSpec& image,
                             const ChannelSite& site) noexcept {
   const Layout& layout = map.layout();

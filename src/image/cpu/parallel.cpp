@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strips over a oneTBB arena of the asked width.
+// Runs strips in a oneTBB arena of the given width.
 #include "image/cpu/parallel.h"
 
 #include <tbb/blocked_range.h>
@@ -25,19 +25,19 @@ namespace halyard::image {
 struct Parallel::Arena {
   explicit Arena(std::size_t width) : arena(static_cast<int>(width)), slots(width) {}
   tbb::task_arena arena;
-  // For ThreadSanitizer, which cannot see what oneTBB orders: the caller before the strips, the
-  // strips before the caller's return, and one thread in a slot before the next one there. Strips
-  // are not ordered among themselves, so that their races still show.
+  // For ThreadSanitizer, which cannot see the order that oneTBB guarantees: the caller before the
+  // strips, the strips before the caller's return, and one thread in a slot before the next one
+  // there. Strips are not ordered among themselves, so that their races still show.
   char begin = 0;
   char end = 0;
   std::vector<char> slots;
-  std::vector<char> done;  ///< of each item of a run: a strip with it has returned
+  std::vector<char> done;  ///< of each item of a run: 1 once its strip has returned
 };
 
 namespace {
 
-// Of the processors that this process may use. oneTBB is not asked: a child of fork() must not
-// touch it where its parent was starting it.
+// Count of processors that this process may use. oneTBB is not asked: a child of fork() must not
+// touch it if the fork happened while its parent was starting it.
 std::size_t cores() noexcept {
   cpu_set_t set;
   const int count = ::sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 0;
@@ -47,18 +47,20 @@ std::size_t cores() noexcept {
 
 }  // namespace
 
-// More threads than cores would only take turns.
+// Never more threads than cores, except that two are always allowed.
 Parallel::Parallel(unsigned threads) noexcept
     : width_(threads == 0 ? cores() : std::min<std::size_t>(threads, std::max(cores(), 2UL))) {}
 
-// oneTBB's threads may hold its locks in the parent for ever; the child does without the memory.
+// In a child of fork(), locks of oneTBB that the parent's threads held are never released, so that
+// the child leaks the arena.
 Parallel::~Parallel() {
   if (threads_are_lost()) static_cast<void>(arena_.release());
 }
 
 bool Parallel::prepare() {
   if (arena_) return true;
-  // Its workers start each other, and where one cannot the process ends: ask the system first.
+  // oneTBB's workers start each other, and the process ends where one cannot start: ask the system
+  // first.
   width_ = std::min(width_, startable_threads(width_ - 1) + 1);
   if (width_ == 1) return false;
   arena_ = std::make_unique<Arena>(width_);
@@ -82,7 +84,7 @@ void Parallel::run(std::int32_t count, std::int32_t minimum, const Call& body) {
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& why) {
-    // A thread could not be started. Strips that had begun have ended; the others are done here.
+    // A thread could not start. Strips that had begun have ended; the rest run here.
     HALYARD_LOG(LogLevel::warn, "image", "works on one thread from now on: {}", why.what());
     width_ = 1;
     for (auto begin = done.begin(); (begin = std::find(begin, done.end(), 0)) != done.end();) {

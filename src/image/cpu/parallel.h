@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strips of work over threads. The only place of the layer that knows oneTBB.
+// Parallel: spreads strips of work over threads. Only parallel.cpp of this layer uses oneTBB.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,8 @@
 
 namespace halyard::image {
 
-/// Runs work on up to `threads` threads (0: all cores). Threads start at the first wide run.
+/// Runs work on up to `threads` threads (0: all cores). Threads start at the first run that uses
+/// more than one.
 class Parallel {
  public:
   explicit Parallel(unsigned threads) noexcept;
@@ -16,13 +17,14 @@ class Parallel {
   Parallel& operator=(const Parallel&) = delete;
   ~Parallel();
 
-  /// Slots that `body` may be called with: 0 .. width() - 1.
+  /// Count of slots: `body` is called with 0 .. width() - 1.
   std::size_t width() const noexcept { return width_; }
 
   /// Calls body(begin, end, slot) for strips that cover [0, count), each of at least `minimum`
-  /// items (one strip where there are fewer). No two calls that run at once share a slot. The order
-  /// of strips is open. Allocates nothing once threads run. In a child that was forked after that
-  /// there is one strip, as there is where the system lets no thread start.
+  /// items (one strip where there are fewer). No two calls that run at the same time share a slot.
+  /// The order of strips is not defined. Allocates nothing once threads run. Makes one strip in a
+  /// child process that was forked after threads started, and where the system lets no thread
+  /// start.
   template <class Body>
   void for_strips(std::int32_t count, std::int32_t minimum, const Body& body) {
     run(count, minimum,
@@ -32,7 +34,7 @@ class Parallel {
   }
 
  private:
-  /// A callable, by reference.
+  /// A reference to a callable.
   struct Call {
     const void* object;
     void (*function)(const void*, std::int32_t, std::int32_t, std::size_t);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The readers: 16-bit grey, and mosaics of 8 and 16 bits.
+// Readers of 16-bit grey images and of Bayer mosaics of 8 and 16 bits.
 #include "image/cpu/reader.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace halyard::image {
 namespace {
 
-/// Samples of one plane of 8 or 16 bits to fixed point.
+/// Converts samples of one 8- or 16-bit plane to fixed point.
 struct Scaling {
   Scaling(const Plan& plan, int fraction_bits) noexcept
       : wide(size_of(plan.src.dtype) == 2),
@@ -44,9 +44,9 @@ class WideReader final : public Reader {
   Scaling scaling_;
 };
 
-/// Demosaics bilinearly from three rows of samples that it keeps. Neighbours are samples of the
-/// image, also outside the columns; beyond its edges samples are mirrored about the last one, so
-/// that the pattern goes on.
+/// Demosaics bilinearly from three rows of samples that it keeps. Neighbours may be samples outside
+/// of the columns; beyond the image's edges samples are mirrored about the last one, so that the
+/// pattern continues.
 class MosaicReader final : public Reader {
  public:
   MosaicReader(const Plan& plan, SampleRange columns, int fraction) noexcept
@@ -87,7 +87,8 @@ class MosaicReader final : public Reader {
     std::size_t bytes = 0;
   };
 
-  // Room for one sample before the first, which begins a vector, and for one behind the last.
+  // Room for one sample before the first one, at the start of a vector, and for one behind the
+  // last.
   std::size_t row_samples() const noexcept { return padded_row(columns_.count() + 2); }
   Workspace lay_out(std::byte* workspace) const noexcept {
     WorkspaceCursor cursor(workspace);
@@ -104,7 +105,8 @@ class MosaicReader final : public Reader {
     return i < count ? i : 2 * (count - 1) - i;
   }
 
-  // Samples of columns begin - 1 .. end of source row `row`, kept from the calls before.
+  // The samples of columns begin - 1 .. end of source row `row`; kept from earlier calls where
+  // possible.
   const std::int16_t* samples_of(const MappedImages& frame, std::int32_t row,
                                  const Workspace& at) const noexcept {
     std::int16_t* to = at.rows + static_cast<std::size_t>(row % kept) * row_samples();

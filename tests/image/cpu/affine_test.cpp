@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Free maps: every sample against double precision, and what must not depend on anything.
+// Affine maps: every sample compared with double precision, and results that must not depend on
+// strips or neighbours.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,7 +16,7 @@
 namespace halyard::testing {
 namespace {
 
-/// Rows of a free sampler, in codes.
+/// Rows of an affine sampler, in codes.
 class AffineRows {
  public:
   explicit AffineRows(const Convert& request)

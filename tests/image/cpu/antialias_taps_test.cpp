@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels that place the outputs of an axis, on every instruction set, against their
+// The kernels that make the taps of an axis, on every instruction set, compared with their
 // definitions in double precision.
 #include "image/cpu/kernels/resample/antialias_taps.h"
 
@@ -110,7 +110,7 @@ TEST(AntialiasTaps, are_what_rounding_single_weights_gives) {
   }
 }
 
-/// The greatest part of an output that is made of parts.
+/// The greatest of the `parts` of one output, which must have them.
 int greatest_part(const VerticalTable& table, std::int32_t output) {
   const VerticalTable::Row row = table.row(output);
   EXPECT_TRUE(row.parts);

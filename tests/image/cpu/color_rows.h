@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of samples through a ColorConverter, for its tests.
+// Runs rows of samples through a ColorConverter, for its tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ using image::ColorStep;
 using image::Pixel;
 using image::spare_samples;
 
-/// Slow machines of the test matrix look at fewer colours.
+/// Slow machines of the test matrix test fewer colours.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__x86_64__)
 inline constexpr int color_step_size = 15;
 #else
@@ -43,7 +43,7 @@ inline constexpr YuvKind yuv_kinds[] = {
     {ColorEncoding::bt2020, ColorRange::full}, {ColorEncoding::bt2020, ColorRange::limited},
 };
 
-/// A plan with no more than a colorist looks at.
+/// A plan with only the fields that a ColorConverter reads.
 inline image::Plan color_plan(ColorModel from, ColorModel to, YuvKind in = yuv_kinds[1],
                               YuvKind out = yuv_kinds[1], bool exact = false) {
   image::Plan plan{};
@@ -68,7 +68,7 @@ inline image::Plan alpha_plan(bool keeps_alpha, AlphaStep alpha = AlphaStep::kee
   return plan;
 }
 
-/// Rows of one width. What lies behind the spare samples of the results is guarded.
+/// Rows of one width. The memory behind the spare samples of the results is guarded.
 class ColorRows {
  public:
   explicit ColorRows(std::size_t width) : width_(width) {

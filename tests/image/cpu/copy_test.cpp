@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves: every element against arithmetic, guard bytes, the same bytes on every target.
+// The copy path: every element compared with arithmetic, guard bytes, the same bytes on every
+// target.
 #include <gtest/gtest.h>
 
 #include "each_target.h"
@@ -142,7 +143,7 @@ Region whole_crop(const Convert& c) {
           static_cast<int>(r.height)};
 }
 
-// The pixel of the crop that content pixel (x, y) shows; width and height are the content's.
+// The pixel of the crop that content pixel (x, y) shows; width and height are those of the content.
 std::pair<int, int> origin(const Convert& c, int x, int y, int width, int height) {
   const Region crop = whole_crop(c);
   std::pair<int, int> at{x, y};
@@ -273,7 +274,7 @@ TEST(Moves, odd_sizes_of_subsampled_images_move_where_blocks_stay_whole) {
     c.dst = random_image(random, 27, 9, format);
     c.place = Region{8, 0, 19, 9};
     expect_moved(c);
-    c.crop = Region{1, 4, 19, 9};  // mirrored: its right end is its beginning
+    c.crop = Region{1, 4, 19, 9};  // mirrored: it begins at its right end
     c.flip = Flip::horizontal;
     expect_moved(c);
   }
@@ -324,7 +325,7 @@ TEST(Moves, what_changes_values_is_no_move) {
   other.place = Region{0, 3, 8, 8};
   EXPECT_FALSE(is_move(other));
   other.crop = RegionF{0, 0, 7, 8};
-  other.place = Region{2, 0, 7, 8};  // ends within a block that pad shares
+  other.place = Region{2, 0, 7, 8};  // ends within a block that it shares with pad
   EXPECT_FALSE(is_move(other));
   other = c;
   other.chroma = Chroma::bilinear;

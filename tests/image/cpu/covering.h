@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pairwise-complete test cases: every pair of values of every two factors that can go together
-// stands in one case at least.
+// Pairwise-complete test cases: every legal pair of values of every two factors is in at least one
+// case.
 #pragma once
 
 #include <array>
@@ -13,17 +13,17 @@ namespace halyard::testing {
 
 /// Values of all factors of one case; value v of factor f is in [0, levels[f]).
 using Case = std::vector<int>;
-/// Makes a case legal by changing factors that are not `fixed`; false when it cannot.
+/// Makes a case legal by changing factors that are not `fixed`; returns false if it cannot.
 using Repair = std::function<bool(Case& values, const std::vector<bool>& fixed)>;
 
 struct CoveringArray {
   std::vector<Case> cases;
-  int pairs = 0;       ///< covered
-  int impossible = 0;  ///< that no legal case was found for
+  int pairs = 0;       ///< pairs that a case covers
+  int impossible = 0;  ///< pairs without a legal case
 };
 
-/// Greedy: takes a pair that no case has yet, fills the rest at random some times over, keeps the
-/// case that covers most.
+/// Greedy: takes a pair that no case covers yet, fills in the other factors at random several
+/// times, and keeps the case that covers the most pairs.
 class Covering {
  public:
   Covering(std::vector<int> levels, Repair repair, unsigned seed)

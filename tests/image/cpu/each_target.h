@@ -11,10 +11,10 @@ namespace halyard::testing {
 
 inline void use_targets(std::int64_t mask) {
   hwy::SetSupportedTargetsForTest(mask);
-  hwy::GetChosenTarget().DeInit();  // the next call chooses anew
+  hwy::GetChosenTarget().DeInit();  // the next call chooses again
 }
 
-/// Targets that are not compiled fall back to the portable one.
+/// Targets that are not compiled use the portable one.
 template <class Body>
 void for_each_target(const Body& body) {
   use_targets(0);

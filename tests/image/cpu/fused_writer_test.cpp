@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Painters on every instruction set of this machine against a ColorConverter and a Writer: same
-// bytes, and no byte touched beside the row.
+// The fused writer on every instruction set of this machine, compared with a ColorConverter and a
+// Writer: the same bytes, and no byte written beside the row.
 #include "image/cpu/color/fused_writer.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ using halyard::testing::Target;
 constexpr PixelFormat formats[] = {PixelFormat::rgb, PixelFormat::bgr, PixelFormat::rgba,
                                    PixelFormat::bgra, PixelFormat::planar_rgb};
 
-/// The second row of an image that leaves pixels free on both sides.
+/// The second row of an image whose content leaves pixels free on both sides.
 Plan row_plan(ColorModel from, PixelFormat format, bool keeps_alpha, bool bgr, std::int32_t width) {
   Plan plan = color_plan(from, ColorModel::rgb);
   const Plan to = plan_of(format, DType::u8, {width + 5, 3}, {});

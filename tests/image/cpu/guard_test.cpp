@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// No byte beside an image is read or written, on any path: images between forbidden pages.
+// No byte beside an image is read or written, on any path: images lie between protected pages.
 #include <gtest/gtest.h>
 
 #include "guarded.h"
@@ -82,7 +82,7 @@ TEST_F(Guards, every_pair_stays_inside_its_images) {
       for (const Size size : sizes) {
         if (judge_.gives_up()) return;
         for (const Edge edge : {Edge::begin, Edge::end}) {
-          // Every pair meets every way in some size; the ways go round.
+          // Every pair is converted in every way at some size; the ways alternate.
           const Way& way = ways[static_cast<std::size_t>(orientation++) % std::size(ways)];
           run(from.format, DType::u8, to.format, DType::u8, size, way, edge);
         }

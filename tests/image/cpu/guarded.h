@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images whose memory lies between pages that nobody may touch: reading or writing one byte
-// beyond them ends the test program.
+// Images between pages without access: reading or writing one byte beyond them ends the test
+// program.
 #pragma once
 
 #include <sys/mman.h>
@@ -14,10 +14,10 @@
 
 namespace halyard::testing {
 
-/// Which end of the image touches the forbidden page.
+/// Which end of the image touches the protected page.
 enum class Edge { begin, end };
 
-/// Pages of memory between two that are forbidden; unmapped by the last user.
+/// Pages of memory between two protected pages; the last user unmaps them.
 class GuardedPages {
  public:
   explicit GuardedPages(std::size_t bytes) {
@@ -43,8 +43,8 @@ class GuardedPages {
   std::byte* begin_ = nullptr;
 };
 
-/// `bytes` random bytes that end (or begin) with the memory that may be touched. Those of sources
-/// may not be written.
+/// `bytes` random bytes at the end (or the start) of the accessible memory. Those of sources are
+/// read-only.
 inline std::shared_ptr<Buffer> guarded_buffer(Random& random, std::size_t bytes, Edge edge,
                                               bool is_source) {
   const auto pages = std::make_shared<GuardedPages>(bytes);
@@ -57,7 +57,7 @@ inline std::shared_ptr<Buffer> guarded_buffer(Random& random, std::size_t bytes,
       .value();
 }
 
-/// An image in guarded memory: tight rows, not a byte behind the last sample.
+/// An image in guarded memory: tight rows, and not one byte behind the last sample.
 inline Tensor guarded_image(Random& random, Size size, PixelFormat format, DType dtype, Edge edge,
                             bool is_source) {
   const auto w = static_cast<std::size_t>(size.width);
@@ -72,7 +72,7 @@ inline Tensor guarded_image(Random& random, Size size, PixelFormat format, DType
   return Tensor::wrap_image({&whole, 1}, w, h, format, dtype).value();
 }
 
-/// The same with every plane of a semi- or tri-planar u8 image in guarded memory of its own.
+/// The same, with every plane of a semi- or tri-planar u8 image in its own guarded memory.
 inline Tensor guarded_planes(Random& random, Size size, PixelFormat format, Edge edge,
                              bool is_source) {
   const auto w = static_cast<std::size_t>(size.width);

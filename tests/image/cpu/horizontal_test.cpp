@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resampling along rows: every way gives the same numbers.
+// The horizontal pass: every mode gives the same numbers.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -22,8 +22,8 @@ struct Shape {
   bool antialias;
 };
 
-// Steps below one, of whole and broken numbers, above what a window holds, and rows that are
-// shorter than it.
+// Steps below one, integer and fractional steps, steps too large for a window, and rows that are
+// shorter than a window.
 const Shape shapes[] = {
     {960, 320, Filter::bilinear, false}, {480, 320, Filter::bilinear, false},
     {960, 640, Filter::bilinear, false}, {1001, 300, Filter::bilinear, false},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strips over threads, and what a child of fork() does that has none of its parent's threads.
+// Strips over threads, and a child of fork(), which has none of its parent's threads.
 #include "image/cpu/parallel.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,8 @@
 namespace halyard::image {
 namespace {
 
-// What one run did: calls for each item, strips, and whether each slot had one caller at a time.
+// What one run did: the calls for each item, the strips, and whether each slot had one caller at a
+// time.
 struct Strips {
   std::vector<std::atomic<int>> items;
   std::vector<std::atomic<int>> callers;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outputs that are filled in from a period are those that their own places give.
+// Outputs that are copied from a period equal those that are computed at their own positions.
 #include "image/cpu/resample/period.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ AxisRequest axis(double begin, double length, int samples, int outputs) {
   return request;
 }
 
-/// The axis of output `x` alone.
+/// An axis of output `x` alone.
 AxisRequest alone(const AxisRequest& request, int x) {
   AxisRequest one = request;
   const int place = request.mirrored ? request.outputs - 1 - x : x;
@@ -35,7 +35,7 @@ FixedTaps fixed(const AxisRequest& request) {
   return {taps, 0};
 }
 
-/// Weights of sample first and of those behind it.
+/// The weights of sample `first` and of those behind it.
 std::vector<int> weights_of_output(const FixedTaps& taps, std::size_t x) {
   std::vector<int> weights;
   for (std::size_t t = 0; t < static_cast<std::size_t>(taps.count(x)); ++t)
@@ -52,7 +52,7 @@ void expect_own(const FixedTaps& all, const AxisRequest& request) {
   }
 }
 
-/// Of few samples and many; with chroma's halves; reduced, enlarged and the same.
+/// Axes of few and many samples, with the half samples of chroma; reduced, enlarged and unchanged.
 const AxisRequest axes[] = {
     axis(0, 1920, 1920, 640),  axis(0, 960, 960, 640),      axis(0, 540, 540, 360),
     axis(0, 1000, 1000, 640),  axis(11, 500, 517, 200),     axis(1.5, 333, 400, 222),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Axes with small whole weights: which they are, and images that are filtered by them.
+// Integer-ratio axes: which axes they are, and the images that they filter.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -62,7 +62,7 @@ TEST(RationalAxis, counts_what_is_left_at_edges) {
 
 TEST(RationalAxis, leaves_all_others_alone) {
   EXPECT_FALSE(make_rational_axis(axis_of(1000, 333, false)));  // no period
-  EXPECT_FALSE(make_rational_axis(axis_of(64, 48, false)));     // of three outputs
+  EXPECT_FALSE(make_rational_axis(axis_of(64, 48, false)));     // a period of three outputs
   EXPECT_FALSE(make_rational_axis(axis_of(900, 30, true)));     // too many taps
   EXPECT_FALSE(make_rational_axis(axis_of(16, 128, false)));    // four outputs beyond an edge
   AxisRequest other = axis_of(96, 32, false);
@@ -74,7 +74,7 @@ TEST(RationalAxis, leaves_all_others_alone) {
   EXPECT_FALSE(make_rational_axis(other));
 }
 
-/// Whether the plan of such a request is one of whole weights.
+/// Whether the integer-ratio sampler serves the plan of such a request.
 bool is_whole(const Convert& c, ColorimetryMode mode = ColorimetryMode::fast) {
   const auto plan = image::make_plan(c, mode).value();
   return image::make_rational(plan, 3) != nullptr;
@@ -114,7 +114,7 @@ constexpr PixelFormat formats[] = {PixelFormat::nv12, PixelFormat::nv16, PixelFo
                                    PixelFormat::i420, PixelFormat::yuyv, PixelFormat::uyvy,
                                    PixelFormat::rgb,  PixelFormat::rgba, PixelFormat::grey};
 
-/// Both axes by `ratio`, about `outputs` of them along rows.
+/// Scales both axes by `ratio`, with about `outputs` outputs along rows.
 Convert scaled(Random& random, PixelFormat from, Ratio ratio, int outputs, bool antialias) {
   const int periods = (outputs + ratio.outputs - 1) / ratio.outputs;
   Convert c;
@@ -140,7 +140,7 @@ TEST(Rational, is_what_the_formula_says_on_every_instruction_set) {
   });
 }
 
-/// Whether all of a float image of one channel is `value`.
+/// Whether every sample of a float image of one channel is `value`.
 ::testing::AssertionResult is_all(const Tensor& image, float value) {
   const TensorMap map = image.map(Access::read).value();
   for (int y = 0; y < static_cast<int>(image.height()); ++y) {

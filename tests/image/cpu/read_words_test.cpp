@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 16-bit samples of sources: the nearest codes, on every instruction set and through the processor.
+// 16-bit source samples: the nearest codes, on every instruction set and through the processor.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RGB and grey images whose bytes stay and whose channels come together, apart, or go, against
-// the reference.
+// The repack path: RGB and grey images whose channels are interleaved, deinterleaved or dropped,
+// compared with the reference.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -124,7 +124,7 @@ TEST(Repack, every_target_gives_the_same_bytes) {
   }
 }
 
-// Rows of exactly their size, each from the heap: what is beside them is AddressSanitizer's.
+// Rows of exactly their size, each on the heap: AddressSanitizer finds accesses beside them.
 TEST(Repack, rows_end_where_their_memory_ends) {
   for (std::size_t pixels = 1; pixels <= 80; ++pixels) {
     const auto in = std::make_unique<std::uint8_t[]>(3 * pixels);

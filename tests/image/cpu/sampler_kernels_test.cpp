@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Row kernels of the sampler against plain arithmetic in double precision, on every instruction
-// set.
+// Row kernels of the sampler compared with plain arithmetic in double precision, on every
+// instruction set.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ std::vector<std::uint8_t> random_bytes(Random& random, std::size_t count) {
   return bytes;
 }
 
-/// Samples of the fraction, as sources give them; what lies behind them is noise.
+/// Samples with this fraction, as sources give them; the memory behind them holds noise.
 std::vector<std::int16_t> random_row(Random& random, int samples, int fraction) {
   std::vector<std::int16_t> row(padded_row(samples));
   for (std::size_t i = 0; i < row.size(); ++i) {
@@ -49,7 +49,7 @@ std::vector<std::int16_t> random_row(Random& random, int samples, int fraction) 
   return row;
 }
 
-/// One output of `count` weights that sum to one.
+/// One output with `count` weights that sum to one.
 AxisTaps one_output(Random& random, int count, bool negative) {
   AxisTaps taps;
   taps.count = count;
@@ -68,7 +68,7 @@ AxisTaps one_output(Random& random, int count, bool negative) {
   return taps;
 }
 
-// ---- down ----------------------------------------------------------------------------------
+// ---- vertical -------------------------------------------------------------------------------
 
 struct Sources {
   std::vector<std::vector<std::uint8_t>> bytes;  // exactly as long as the row
@@ -218,7 +218,7 @@ TEST(VerticalKernel, blends_rows_of_samples_with_and_without_fine_weights) {
   }
 }
 
-// ---- across --------------------------------------------------------------------------------
+// ---- horizontal ----------------------------------------------------------------------------
 
 struct HorizontalCase {
   int inputs;
@@ -241,9 +241,9 @@ std::vector<double> exact_row(const AxisTaps& taps, const std::vector<double>& i
   return out;
 }
 
-/// What was run, to know that every way was.
+/// What was run, to check that every mode was.
 struct Seen {
-  std::array<int, 6> modes{};  // of tables of every instruction set
+  std::array<int, 6> modes{};  // of the tables of every instruction set
   int bytes = 0;
   int picks = 0;
 };

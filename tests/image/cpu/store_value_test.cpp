@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The definition of what is stored against the formats' own: every half, every bfloat16, ties.
+// store_value() compared with the definitions of the formats: every f16 value, every bf16 value,
+// ties.
 #include "image/cpu/store/store_value.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +12,7 @@
 namespace halyard::image {
 namespace {
 
-/// What `result`, the outcome of the affine map, becomes.
+/// What `result`, the result of the affine map, is stored as.
 template <class T>
 T stored(DType dtype, float result) {
   T out{};
@@ -40,7 +41,7 @@ float value_of_brain(std::uint16_t bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
-/// `bits`, the next one, and what lies between them.
+/// `bits`, the next value, and values between them.
 template <class Stored, class ValueOf>
 void expect_nearest(Stored store, ValueOf value_of, std::uint16_t bits) {
   const auto next = static_cast<std::uint16_t>(bits + 1);
@@ -68,7 +69,7 @@ TEST(StoreValue, rounds_to_the_nearest_bfloat16_ties_to_even) {
     for (unsigned magnitude = 0x80; magnitude < 0x7F7FU; ++magnitude)
       expect_nearest(brain, value_of_brain, static_cast<std::uint16_t>(sign | magnitude));
   }
-  EXPECT_EQ(brain(3.4e38F), 0x7F80);  // nearer to 2^128 than to the largest
+  EXPECT_EQ(brain(3.4e38F), 0x7F80);  // nearer to 2^128 than to the largest value
 }
 
 TEST(StoreValue, rounds_integers_to_even_and_clamps_them) {
@@ -84,7 +85,8 @@ TEST(StoreValue, rounds_integers_to_even_and_clamps_them) {
 }
 
 TEST(StoreValue, rounds_the_product_before_the_sum) {
-  // 3 * (1 + 2^-23) is a tie that goes up to 3 + 2^-21; less 3 a fused sum would leave 3 * 2^-23.
+  // 3 * (1 + 2^-23) is a tie that rounds up to 3 + 2^-21; minus 3, a fused sum would give 3 *
+  // 2^-23.
   const float scale = std::nextafter(1.0F, 2.0F);
   const ValueMap map{ValueMap::Kind::affine, {scale, 1, 1, 1}, {-3, 0, 0, 0}};
   float out = 0;

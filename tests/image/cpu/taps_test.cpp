@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filter taps against their definitions.
+// Filter taps compared with their definitions.
 #include "image/cpu/resample/taps.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quarter turns of tiles of results: every result against arithmetic, on every target.
+// Transposes of tiles of results: every result compared with arithmetic, on every target.
 #include "image/cpu/store/transpose.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ std::vector<T> noise(std::mt19937& random, std::size_t count) {
   return samples;
 }
 
-// The turned rows of channels 0 .. channels - 1, of one kind.
+// The transposed rows of channels 0 .. channels - 1, of one kind.
 template <class T>
 void expect_transposed(std::mt19937& random, std::size_t channels, std::int32_t rows) {
   const std::size_t stride = padded_row(transpose_side);

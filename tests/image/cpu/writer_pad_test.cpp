@@ -25,11 +25,11 @@ bool has(const Region& r, int x, int y) {
   return x >= r.x && x < r.x + r.width && y >= r.y && y < r.y + r.height;
 }
 
-/// Sample by sample, from the definition.
+/// The expected pad, sample by sample, from the definition.
 void pad_expected(const Plan& plan, const Region& kept, const MappedImages& frame) {
   for (std::size_t c = 0; c < plan.dst.channels->count; ++c) {
     const TargetChannel& to = frame.target[c];
-    // The last pair of a packed YUV row is whole, its second luma too.
+    // The last pair of a packed YUV row is complete: its second luma is written too.
     const bool paired = to.step_bytes == 2 && info(plan.dst.format).chroma_shift_x == 1 && c == 0 &&
                         frame.target[1].step_bytes == 4;
     const int columns = paired ? (to.columns + 1) / 2 * 2 : to.columns;
@@ -59,7 +59,7 @@ void expect_padded(const Plan& plan, const Region& kept, std::size_t extra) {
       << kept.width << 'x' << kept.height;
 }
 
-/// Every side alone, all of them, and nothing kept; sizes whole blocks, or up to the odd end.
+/// Each side alone, all sides, and nothing kept; sizes of whole blocks, or up to the odd end.
 void expect_padded_everywhere(const Plan& plan, std::size_t extra) {
   const auto [w, h] = plan.dst.size;
   expect_padded(plan, {0, 2, w, h - 2}, extra);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Destinations between guards, for tests of what writes into them.
+// Destinations between guard bytes, for tests of code that writes into them.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ using image::ValueMap;
 inline constexpr std::size_t guard = 80;
 inline constexpr std::byte untouched{0xA5};
 
-/// A destination in memory of its own, each plane between guards.
+/// A destination in its own memory, each plane between guard bytes.
 struct Target {
   std::array<std::vector<std::byte>, 4> planes;
   MappedImages frame;
@@ -54,7 +54,7 @@ struct Target {
     if (plan.bgr) std::swap(frame.target[0], frame.target[2]);
   }
 
-  /// Where `other` differs from this, what it has there, and what it must have; empty if nowhere.
+  /// The first place where `other` differs from this, with both values; empty if there is none.
   std::string difference(const Target& other) const {
     for (std::size_t p = 0; p < planes.size(); ++p) {
       const auto [wanted, found] =
@@ -68,7 +68,7 @@ struct Target {
   }
 };
 
-/// What writers look at.
+/// A plan with only the fields that writers read.
 inline Plan plan_of(PixelFormat format, DType dtype, Size size, const ValueMap& values) {
   Plan plan;
   plan.dst.format = format;

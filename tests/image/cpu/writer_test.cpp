@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writers on every instruction set of this machine against store_value(): same bits, and no byte
-// touched that is not a pixel's.
+// Writers on every instruction set of this machine compared with store_value(): the same bits, and
+// only the bytes of pixels are written.
 #include "image/cpu/store/writer.h"
 
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ struct Results {
   }
 };
 
-/// What the piece must leave behind, from the definition alone.
+/// The expected bytes of a piece, from the definition alone.
 void store_expected(const Plan& plan, int fraction, const MappedImages& frame, const Piece& piece) {
   for (std::size_t c = 0; c < plan.dst.channels->count; ++c) {
     const TargetChannel& target = frame.target[c];
@@ -79,7 +79,7 @@ void store_expected(const Plan& plan, int fraction, const MappedImages& frame, c
       }
     }
   }
-  // The last pair of a packed row is whole: an odd width repeats the luma.
+  // The last pair of a packed row is complete: an odd width repeats the luma.
   const TargetChannel& luma = frame.target[0];
   if (info(plan.dst.format).chroma_shift_x == 1 && luma.step_bytes == 2 && piece.width % 2 != 0) {
     std::byte* last = luma.row(piece.y) + 2 * (piece.x + piece.width - 1);
@@ -95,7 +95,7 @@ const Results& results_of(bool wants_codes, int fraction) {
   return wants_codes ? codes : fraction == 6 ? coarse : fine;
 }
 
-/// One piece at (x, y) of an image that ends with it.
+/// One piece at (x, y), which is also the end of the image.
 void expect_stored(const Plan& plan, int fraction, int x, int y) {
   const std::unique_ptr<const Writer> writer = make_writer(plan, fraction);
   const Results& results = results_of(writer->wants_codes(), fraction);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The direct way: YUV images to RGB and grey at their own size, against the reference.
+// The YUV-to-RGB path: images to RGB and grey at their own size, compared with the reference.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -168,7 +168,7 @@ TEST(YuvRgb, stores_past_the_cache_write_the_same_bytes) {
   job.matrix = {16, 112, 19077, 17306, 14686, 1749, 4366};
   job.luma[0] = in[0].data();
   job.pairs = in[1].data();
-  for (const std::size_t offset : {0, 4}) {  // rows that streams take, and rows that they do not
+  for (const std::size_t offset : {0, 4}) {  // rows with and without the alignment for streams
     alignas(64) std::array<std::uint8_t, 4 * width + 64> plain{};
     alignas(64) std::array<std::uint8_t, 4 * width + 64> streamed{};
     job.streams = false;

@@ -9,12 +9,12 @@ namespace {
 
 struct Matrix {
   double kr, kb;
-  double offset, luma, chroma;  ///< codes: of black, and the swings
+  double offset, luma, chroma;  ///< codes: black, and the swings
   double kg() const { return 1 - kr - kb; }
   friend bool operator==(const Matrix&, const Matrix&) = default;
 };
 
-// Unknown axes: HD from 720 rows on, and limited.
+// Unknown values: HD from 720 rows on, and limited range.
 Matrix matrix_of(const Colorimetry& c, std::size_t height) {
   ColorEncoding encoding = c.encoding;
   if (encoding == ColorEncoding::unknown)
@@ -47,13 +47,13 @@ Pixel solved(double y, const Pixel& in, const Matrix& m) {
   return {r, (y - m.kr * r - m.kb * b) / m.kg(), b, in[3]};
 }
 
-// What is no colour of R G B becomes one.
+// Colours outside the RGB gamut are clamped.
 Pixel to_rgb(const Pixel& in, const Matrix& m) {
   const Pixel rgb = solved(full_luma(in[0], m), in, m);
   return {clamped(rgb[0]), clamped(rgb[1]), clamped(rgb[2]), rgb[3]};
 }
 
-// On the way to other Y'CbCr nothing is clamped: neither colours nor luma below black.
+// To other Y'CbCr nothing is clamped: neither colours nor luma below black.
 Pixel to_unbounded_rgb(const Pixel& in, const Matrix& m) {
   return solved((in[0] - m.offset) * 255 / m.luma, in, m);
 }
@@ -105,7 +105,7 @@ Pixel ColourChange::apply(const Pixel& in) const {
   return pixel;
 }
 
-// Divided by a small alpha, a tenth of a code of the inputs becomes many.
+// Division by a small alpha turns a tenth of an input code into many codes.
 double ColourChange::slack(const Pixel& in) const {
   if (!steps(*this, AlphaStep::unpremultiply) || in[3] == 0) return 0;
   constexpr double input = 0.1;

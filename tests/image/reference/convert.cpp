@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole of a request, pixel by pixel.
+// A complete request, pixel by pixel.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -66,7 +66,7 @@ class Sampling {
     }
   }
 
-  /// The taps of each output along an axis, and whether they rest on rounding.
+  /// The taps of each output along an axis, and whether they depend on rounding.
   struct Output {
     Taps taps;
     bool open;
@@ -115,7 +115,7 @@ class Sampling {
     return out;
   }
 
-  // A free map: solves for the place in the source that lands on the pixel's centre.
+  // An affine map: solves for the source position that maps to the pixel's centre.
   std::optional<SourcePixel> mapped(int x, int y) const {
     const auto& m = request_.affine->m;
     const double determinant = m[0] * m[4] - m[1] * m[3];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests as text.
+// Formats requests as text.
 #include "image/reference/describe.h"
 
 #include <sstream>

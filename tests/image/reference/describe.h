@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A request as one line of text, for messages.
+// Formats a request as one line of text, for messages.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace halyard::testing {
 
 /// Format, dtype, size, pitch, offset, colorimetry and quantization of an image.
 std::string describe(const Tensor& image);
-/// Both images and all words that are not at their default.
+/// Both images and all fields that do not have their default.
 std::string describe(const Convert& request);
 
 }  // namespace halyard::testing

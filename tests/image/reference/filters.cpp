@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resampling kernels: which samples about a place make an output, and with which weights.
+// Resampling kernels: the samples around a position that make an output, and their weights.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -9,7 +9,7 @@
 namespace halyard::reference {
 namespace {
 
-// Places that are computed by a division may miss the border of two samples by the last bit.
+// Positions that are computed by a division may miss the border of two samples by the last bit.
 constexpr double tie = 1e-9;
 
 double radius(Filter filter) {
@@ -25,7 +25,7 @@ double radius(Filter filter) {
   }
 }
 
-// Keys 1981: 1 at 0, 0 at the other whole numbers, slope a at 1.
+// Keys 1981: 1 at 0, 0 at the other integers, slope a at 1.
 double cubic(double x, double a) {
   const double x2 = x * x;
   const double x3 = x2 * x;
@@ -51,8 +51,8 @@ double kernel(Filter filter, bool antialias, double x) {
   }
 }
 
-// The sample that covers the place. A mirrored axis is mirrored first: the border of two samples
-// belongs to the other one then.
+// The sample that covers the position. A mirrored axis is mirrored first: the border of two samples
+// then belongs to the other one.
 int under(const Spot& spot) {
   const double sample =
       spot.mirrored ? std::ceil(spot.centre - tie) - 1 : std::floor(spot.centre + tie);
@@ -88,7 +88,7 @@ Taps taps_at(const Spot& spot, Filter filter, bool antialias) {
     const double away = (i + 0.5 - spot.centre) / widening;
     const double weight = kernel(filter, antialias, spot.mirrored ? -away : away);
     const int sample = std::clamp(i, spot.lowest, spot.highest - 1);
-    if (antialias && sample != i) continue;  // PIL: what lies outside is left out
+    if (antialias && sample != i) continue;  // PIL: samples outside are left out
     const auto same = [&](const Tap& tap) { return tap.sample == sample; };
     const auto known = std::find_if(all.begin(), all.end(), same);
     if (known != all.end()) {

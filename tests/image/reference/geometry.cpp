@@ -17,14 +17,15 @@ struct Unit {
   double x, y;
 };
 
-// Where a point of the image after the step was before it, in an image of side 1.
+// Where a point of the image after the step was before the step, in an image of side 1.
 Unit before(Flip flip, Unit p) {
   if (flip == Flip::horizontal) return {1 - p.x, p.y};
   if (flip == Flip::vertical) return {p.x, 1 - p.y};
   return p;
 }
 
-// A clockwise quarter turn takes the left side up: what is at the top right was at the top left.
+// A clockwise rotation by 90 degrees moves the left side up: the point at the top right was at the
+// top left.
 Unit before(Rotation rotation, Unit p) {
   for (int quarter = 0; quarter < static_cast<int>(rotation); ++quarter)
     p = {p.y, 1 - p.x};
@@ -36,7 +37,8 @@ Unit in_source(const Convert& r, Unit p) {
   return before(own.flip, before(own.rotation, before(r.flip, before(r.rotation, p))));
 }
 
-// A part of the upright image, of `size`, where it is stored: quarter by quarter back.
+// Where a part of the upright image, which has `size`, is stored: rotated back by 90 degrees at a
+// time.
 RegionF stored(RegionF r, Size size, Orientation own) {
   for (int quarter = 0; quarter < static_cast<int>(own.rotation); ++quarter) {
     r = {r.y, size.width - (r.x + r.width), r.height, r.width};
@@ -47,7 +49,7 @@ RegionF stored(RegionF r, Size size, Orientation own) {
   return r;
 }
 
-// The way there.
+// The opposite direction.
 RegionF upright(RegionF r, Size size, Orientation own) {
   if (own.flip == Flip::horizontal) r.x = size.width - (r.x + r.width);
   if (own.flip == Flip::vertical) r.y = size.height - (r.y + r.height);
@@ -101,8 +103,8 @@ Region fitted(const Convert& r, double w, double h, Size target) {
   return trained_box(w, h, target, r.letterbox == LetterboxRule::ultralytics);
 }
 
-// The largest part of the crop, about its middle, with the aspect ratio of the target. Multiplied
-// first, so that whole numbers stay whole.
+// The largest part of the crop, around its centre, with the aspect ratio of the target. Multiplies
+// first, so that integers stay exact.
 RegionF covering(const RegionF& crop, bool swaps, Size target) {
   const double horizontal = swaps ? target.height : target.width;
   const double vertical = swaps ? target.width : target.height;

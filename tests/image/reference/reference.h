@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The judge of the image layer: what a request must give, in double precision, one pixel at a time,
-// from the formulas and public headers alone.
+// The reference of the image layer: what a request must give, in double precision, one pixel at a
+// time, from the formulas and public headers alone.
 #pragma once
 
 #include <array>
@@ -14,11 +14,11 @@ namespace halyard::reference {
 
 /// One number that the destination stores.
 struct Expected {
-  double value = 0;     ///< before it is rounded, clamped to what its dtype holds
-  double per_code = 1;  ///< how much it grows with one 8-bit code
-  double slack = 0;     ///< codes that its formula makes of rounding in its inputs
-  bool exact = false;   ///< made without arithmetic, but for the mean of a block
-  bool open = false;    ///< a matter of rounding: see rests_on_rounding(), and borders of free maps
+  double value = 0;     ///< before rounding; clamped to the range of its dtype
+  double per_code = 1;  ///< its change for one 8-bit code
+  double slack = 0;     ///< codes by which rounding in its inputs changes it
+  bool exact = false;   ///< made without arithmetic, except for the mean of a block
+  bool open = false;  ///< depends on rounding: see rests_on_rounding(), and borders of affine maps
 };
 
 /// The samples of one channel that the destination stores; subsampled channels have fewer.
@@ -32,10 +32,10 @@ struct ExpectedChannel {
   }
 };
 
-/// A whole destination, in the order of its colour model, whatever its bytes' order.
+/// A complete destination, in the order of its colour model, whatever the order of its bytes.
 struct Image {
-  RegionF crop;    ///< what is shown of the upright source
-  Region content;  ///< where
+  RegionF crop;    ///< the part of the upright source that is shown
+  Region content;  ///< where it is shown
   std::size_t channels = 0;
   std::array<ExpectedChannel, 4> channel;
 };
@@ -43,20 +43,20 @@ struct Image {
 /// The request must be legal.
 Image reference_convert(const Convert& request);
 
-/// Whether u8 and i8 hold codes: no quantization, or one that says no more than code / 255.
+/// Whether u8 and i8 hold codes: no quantization, or one that means only code / 255.
 bool stores_codes(const Convert& request);
 /// The number at one sample of the destination's channel. Alpha of i8 that holds codes is unsigned.
 double stored_number(const TensorMap& map, const Tensor& image, const Convert& request,
                      std::size_t channel, int x, int y);
 
-// --- the steps, for tests of their own ---
+// --- the steps, which have their own tests ---
 
-/// Where a channel's samples lie: sample i of a row of `plane` is element offset + i * step.
+/// Where a channel's samples are: sample i of a row of `plane` is element offset + i * step.
 struct Site {
   int plane, offset, step, shift_x, shift_y;
 };
 Site site_of(PixelFormat format, std::size_t channel);
-/// 1, 3 or 4 colours; Bayer counts 3.
+/// 1, 3 or 4 colours; Bayer has 3.
 std::size_t channel_count(PixelFormat format);
 
 /// One channel's samples as 8-bit codes, not rounded.
@@ -71,7 +71,7 @@ struct Plane {
                  static_cast<std::size_t>(x)];
   }
 };
-/// Bayer mosaics come out as R G B.
+/// Bayer mosaics become R G B.
 std::vector<Plane> read_samples(const Tensor& image, int source_bits);
 
 struct Geometry {
@@ -84,7 +84,7 @@ struct Geometry {
   bool resampled = false;
 };
 Geometry resolve_geometry(const Convert& request);
-/// What shows the source upright.
+/// The orientation that shows the source upright.
 Orientation own_of(const Convert& request);
 /// Where a part of the upright source is stored.
 RegionF stored_part(const Convert& request, const RegionF& part);
@@ -94,7 +94,7 @@ struct Tap {
   double weight;
 };
 using Taps = std::vector<Tap>;
-/// A place on one axis of one channel, in samples.
+/// One axis of one channel, in samples.
 struct Spot {
   double centre = 0;
   double scale = 1;  ///< samples per output
@@ -102,14 +102,14 @@ struct Spot {
   int highest = 0;   ///< one past the last
   bool mirrored = false;
 };
-/// Which samples make one output; weights sum to 1.
+/// The samples that make one output; weights sum to 1.
 Taps taps_at(const Spot& spot, Filter filter, bool antialias);
-/// Whether a sample lies on the border of a kernel that jumps there (nearest, box), by numbers that
-/// binary fractions only come near to: which side it falls on is then a matter of the last bit.
+/// Whether a sample lies on the border of a kernel that jumps there (nearest, box), at positions
+/// that binary fractions only approximate: the last bit then decides on which side it is.
 bool rests_on_rounding(const Spot& spot, Filter filter, bool antialias);
 
 using Pixel = std::array<double, 4>;
-/// Between two colour models; YUV ones by their encoding and range, resolved by height.
+/// Converts between two colour models; YUV by encoding and range, resolved by height.
 struct ColourChange {
   ColorModel from, to;
   bool from_alpha, to_alpha;
@@ -122,7 +122,7 @@ struct ColourChange {
   bool keeps_codes() const;  ///< no arithmetic at all
 };
 
-/// From a code to the number that is stored, by dtype, quantization and normalize.
+/// Converts a code to the number that is stored, by dtype, quantization and normalize.
 Expected store(double code, std::size_t channel, const Convert& request);
 
 }  // namespace halyard::reference

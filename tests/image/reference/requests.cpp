@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From numbers to requests.
+// Makes requests from numbers.
 #include "image/requests.h"
 
 #include <cmath>
@@ -27,7 +27,7 @@ ColorModel model_of(PixelFormat format) {
   return info(format).model;
 }
 
-/// Changes `factor` to the next value that pleases, if it may.
+/// Changes `factor` to the next value that is accepted, if it may be changed.
 template <class Pleases>
 bool settle(std::vector<int>& v, const std::vector<bool>& fixed, Factor factor, Pleases pleases) {
   if (pleases()) return true;
@@ -40,7 +40,7 @@ bool settle(std::vector<int>& v, const std::vector<bool>& fixed, Factor factor, 
   return false;
 }
 
-/// First the word itself gives way, then the formats.
+/// First the field itself is changed, then the formats.
 template <class Pleases>
 bool settle_any(std::vector<int>& v, const std::vector<bool>& fixed,
                 std::initializer_list<Factor> factors, Pleases pleases) {
@@ -209,7 +209,7 @@ bool make_legal(std::vector<int>& v, const std::vector<bool>& fixed) {
     if (v[f_numbers] == 4 && model_of(target_of(v)) == ColorModel::yuv) return false;
     return is_integer(dtypes[v[f_dtype]]);
   };
-  // A mosaic of one row or column lacks a colour.
+  // A mosaic of one row or column lacks one colour.
   const auto mosaic = [&] {
     return model_of(source_of(v)) != ColorModel::bayer ||
            (v[f_width] > 0 && v[f_height] + v[f_tall] > 0);
@@ -217,7 +217,7 @@ bool make_legal(std::vector<int>& v, const std::vector<bool>& fixed) {
   for (int round = 0; round < 2; ++round) {
     if (!settle_any(v, fixed, {f_depth, f_dtype, f_target, f_source}, served)) return false;
     if (!settle_any(v, fixed, {f_alpha, f_target, f_source}, alpha)) {
-      // Both formats at once.
+      // Changes both formats together.
       if (fixed[f_target] || fixed[f_source]) return false;
       v[f_source] = static_cast<int>(PixelFormat::rgba);
       v[f_target] = 1;
@@ -251,7 +251,7 @@ Convert build_request(const std::vector<int>& v, Random& random) {
   if (v[f_bytes] == 1) make_extreme(*c.src.buffer(), depth, bits);
   c.src.set_colorimetry(colours_of(v[f_colours_in]));
   const Size upright = oriented(size, *c.orientation);
-  // From the request or from the source: it is one thing.
+  // The orientation may come from the request or from the source; the result is the same.
   if (v[f_flip] == 1) {
     c.src.set_orientation(*c.orientation);
     c.orientation.reset();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples of every format by the description of its bytes; Bayer mosaics by their neighbours.
+// Samples of every format, from the description of its bytes; Bayer mosaics from their neighbours.
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -66,7 +66,7 @@ Plane read_plane(const TensorMap& map, const Tensor& image, const Site& site, do
   return plane;
 }
 
-// -1 is 1, n is n - 2: a step of two, so the colour of the mosaic stays the one asked for.
+// -1 is 1, n is n - 2: a step of two, so that the colour of the mosaic is the requested one.
 int reflected(int i, int n) {
   if (n == 1) return 0;
   if (i < 0) return -i;
@@ -79,7 +79,7 @@ char colour_at(std::string_view mosaic, int x, int y) {
 
 double demosaiced(const Plane& raw, std::string_view mosaic, char colour, int x, int y) {
   if (colour_at(mosaic, x, y) == colour) return raw.at(x, y);
-  // The four beside it; where none has the colour, the four at its corners.
+  // The four neighbours beside it; if none has the colour, the four at its corners.
   static constexpr int beside[4][2] = {{-1, 0}, {1, 0}, {0, -1}, {0, 1}};
   static constexpr int corner[4][2] = {{-1, -1}, {1, -1}, {-1, 1}, {1, 1}};
   for (const auto& ring : {beside, corner}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From 8-bit codes to the numbers of each dtype.
+// Converts 8-bit codes to the numbers of each dtype.
 #include <algorithm>
 #include <cmath>
 
@@ -29,7 +29,7 @@ struct Line {
   double factor, offset;
 };
 
-// A code as a number, and that number as quantization stores it.
+// A code as a number, and this number as quantization stores it.
 Line line_of(std::size_t channel, const Convert& request) {
   const DType dtype = request.dst.dtype();
   const bool is_alpha = channel == 3;
@@ -62,7 +62,7 @@ Expected store(double code, std::size_t channel, const Convert& request) {
   const Line line = line_of(channel, request);
   const Range range = range_of(request.dst.dtype());
   Expected out;
-  // i8 xor 0x80 of a code is that code less 128; its alpha is the code itself.
+  // For i8, the code xor 0x80 is the code minus 128; its alpha is the code itself.
   const bool unsigned_alpha = channel == 3 && stores_codes(request);
   const double number = code * line.factor + line.offset;
   out.value = unsigned_alpha ? number : std::clamp(number, range.lowest, range.highest);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Free sampler: each pixel's centre mapped back and filtered there.
+// Affine sampler: the centre of each destination pixel is mapped back to the source and filtered
+// there.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -13,21 +14,22 @@
 namespace halyard::image {
 namespace {
 
-/// One source coordinate along a row of the destination, in pixels; the same bits wherever it is
-/// asked for.
+/// One source coordinate along a row of the destination, in pixels. It has the same bits wherever
+/// it is computed.
 struct Line {
   double begin;
   double step;
   double at(std::int32_t x) const noexcept { return begin + step * x; }
 };
 
-/// ColumnRange [begin, end).
+/// Columns [begin, end).
 struct ColumnRange {
   std::int32_t begin;
   std::int32_t end;
 };
 
-// First column for which `is` holds, of those that it does not hold for and then does.
+// Returns the first column for which `is` holds. `is` must be false up to a column and true from
+// there on.
 template <class Is>
 std::int32_t first_column(std::int32_t columns, const Is& is) noexcept {
   std::int32_t low = 0;
@@ -43,8 +45,8 @@ std::int32_t first_column(std::int32_t columns, const Is& is) noexcept {
   return low;
 }
 
-// ColumnRange whose coordinate lies in [low, high). Rounding keeps the order of coordinates, so
-// that they are an interval to the last bit.
+// Returns the columns whose coordinate lies in [low, high). Rounding keeps the order of
+// coordinates, so that these columns are an interval to the last bit.
 ColumnRange columns_within(const Line& line, double low, double high,
                            std::int32_t columns) noexcept {
   if (line.step >= 0) {
@@ -55,14 +57,14 @@ ColumnRange columns_within(const Line& line, double low, double high,
           first_column(columns, [&](std::int32_t x) { return line.at(x) < low; })};
 }
 
-/// Channels whose samples lie alike, and how they are filtered.
+/// Channels with the same sample positions, and how they are filtered.
 struct AffineGroup {
   enum class Way { nearest, two, taps };
   std::size_t begin = 0;
   std::size_t end = 0;
   AffineAxis x;
   AffineAxis y;
-  double per_pixel_x = 1;  ///< samples
+  double per_pixel_x = 1;  ///< samples per image pixel
   double per_pixel_y = 1;
   Way way = Way::taps;
 };
@@ -115,11 +117,11 @@ class AffineSampler final : public Sampler {
     std::array<std::int16_t*, 4> out{};
     float* weights_x = nullptr;
     float* weights_y = nullptr;
-    std::int32_t* sample_x = nullptr;  ///< of each column: the first sample, ...
+    std::int32_t* sample_x = nullptr;  ///< of each column: its first sample, ...
     std::int32_t* sample_y = nullptr;
-    std::int32_t* beside = nullptr;  ///< ... whether there is another beside and below, 1 or 0, ...
+    std::int32_t* beside = nullptr;  ///< ... 1 if there is another beside (below) it, else 0, ...
     std::int32_t* below = nullptr;
-    std::int16_t* right = nullptr;  ///< ... and the way to it in 1/32768
+    std::int16_t* right = nullptr;  ///< ... and the distance towards it in 1/32768
     std::int16_t* vertical = nullptr;
     std::array<std::uint8_t*, 4> corner{};
     std::size_t bytes = 0;
@@ -210,12 +212,13 @@ class AffineSampler final : public Sampler {
     }
   }
 
-  // Truncation serves as floor: coordinates within the crop are not negative.
+  // Finds two samples and their weights. Truncation works as floor: coordinates within the crop are
+  // not negative.
   static void pairs(const AffineAxis& axis, double per_pixel, const Line& line, ColumnRange in,
                     std::int32_t* sample, std::int32_t* other, std::int16_t* way) noexcept {
     const std::int32_t last = axis.highest - 1;
     for (std::int32_t i = in.begin; i < in.end; ++i) {
-      const double place = line.at(i) * per_pixel + (0.5 + 0.5 / 32768);  // rounds the way
+      const double place = line.at(i) * per_pixel + (0.5 + 0.5 / 32768);  // rounds the weight
       const auto next = static_cast<std::int32_t>(place);
       const auto parts = static_cast<std::int32_t>((place - next) * 32768);
       const std::int32_t first = std::clamp(next - 1, axis.lowest, last);
@@ -258,7 +261,7 @@ class AffineSampler final : public Sampler {
     }
   }
 
-  /// Both windows of one place.
+  /// Both windows of one position.
   struct Taps {
     AffineWindow x;
     AffineWindow y;
@@ -296,7 +299,7 @@ class AffineSampler final : public Sampler {
     return sum;
   }
 
-  /// `sum` filters one channel at one place, as the samples count.
+  /// `sum` filters one channel at one position, in the unit of the samples.
   template <class Sum>
   void sum_taps(const MappedImages& frame, const AffineGroup& group, const Line& x, const Line& y,
                 ColumnRange in, const Workspace& at, const Sum& sum) const noexcept {

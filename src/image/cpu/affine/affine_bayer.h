@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Colours at single places of a Bayer mosaic.
+// Colours at single positions of a Bayer mosaic.
 #pragma once
 
 #include <cstddef>
@@ -20,24 +20,24 @@ inline int sample_at(const std::byte* at, std::size_t bytes) noexcept {
   return value;
 }
 
-/// Demosaics bilinearly: the mean of the two or four nearest samples of a colour; beyond the
-/// image's edges samples are mirrored about the last one, so that the pattern goes on.
+/// Demosaics bilinearly: a colour is the mean of its two or four nearest samples. Beyond the
+/// image's edges samples are mirrored about the last one, so that the pattern continues.
 class Mosaic {
  public:
-  /// Says nothing of formats that are no mosaic.
+  /// Formats other than Bayer give meaningless results.
   Mosaic(PixelFormat format, Size size) noexcept : size_(size) {
     red_row_ = format == PixelFormat::bayer_rggb || format == PixelFormat::bayer_grbg ? 0 : 1;
     green_ = format == PixelFormat::bayer_grbg || format == PixelFormat::bayer_gbrg ? 0 : 1;
   }
 
-  /// Colour `c` of R G B at (x, y), as the samples count.
+  /// Colour `c` of R G B at (x, y), in the unit of the samples.
   float at(const SourceChannel& plane, std::size_t bytes, std::size_t c, std::int32_t x,
            std::int32_t y) const noexcept {
     const auto sum = [&](std::int32_t dx, std::int32_t dy) {
       return sample(plane, bytes, x - dx, y - dy) + sample(plane, bytes, x + dx, y + dy);
     };
     const bool is_green = ((x ^ y) & 1) == green_;
-    const bool in_own_row = ((y & 1) == red_row_) == (c == 0);  // of red and blue
+    const bool in_own_row = ((y & 1) == red_row_) == (c == 0);  // for red and blue
     if (c == 1 ? is_green : !is_green && in_own_row)
       return static_cast<float>(sample(plane, bytes, x, y));
     if (c == 1) return static_cast<float>(sum(1, 0) + sum(0, 1)) / 4;

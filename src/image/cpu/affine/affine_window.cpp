@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filter taps about any place.
+// Makes filter taps around any position.
 #include "image/cpu/affine/affine_window.h"
 
 #include <algorithm>
@@ -72,7 +72,7 @@ bool AffineKernel::takes_nearest(const AffineAxis& axis) const noexcept {
   return filter_ == Filter::nearest || (filter_ == Filter::box && widening(axis) == 1);
 }
 
-// At the edges what is left out and what is repeated come to the same.
+// At the edges, leaving samples out and repeating the edge sample give the same result.
 bool AffineKernel::takes_two(const AffineAxis& axis) const noexcept {
   return filter_ == Filter::bilinear && widening(axis) == 1;
 }
@@ -100,7 +100,7 @@ AffineWindow AffineKernel::window(const AffineAxis& axis, double centre,
 AffineWindow AffineKernel::repeated(const AffineAxis& axis, double centre,
                                     float* weights) const noexcept {
   const auto taps = static_cast<std::int32_t>(2 * support_);
-  const double place = centre + 0.5;  // one sample on, so that truncation serves as floor
+  const double place = centre + 0.5;  // plus one sample, so that truncation works as floor
   const auto next = static_cast<std::int32_t>(place);
   const double phase = (place - next) * steps;
   const auto i = static_cast<std::int32_t>(phase);

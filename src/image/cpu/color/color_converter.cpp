@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which colour kernel a plan needs, with which constants.
+// Chooses the colour kernel of a plan and makes its constants.
 #include "image/cpu/color/color_converter.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which plans are painted, and where their rows go.
+// Decides which plans the fused writer serves, and finds the addresses of their rows.
 #include "image/cpu/color/fused_writer.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::optional<Store> fused_store(const Plan& plan) noexcept {
   return map.count == 3 ? Store::packed3 : Store::packed4;
 }
 
-// Whether the samples are RGB as it is, or become it in fixed point.
+// Whether the samples are RGB already, or become RGB in fixed point.
 bool takes(const Plan& plan, const ColorSetup& setup) noexcept {
   if (setup.exact || setup.in_fraction != 7) return false;
   if (setup.change == ColorChange::none) return plan.color.from == ColorModel::rgb;
@@ -37,7 +37,7 @@ bool takes(const Plan& plan, const ColorSetup& setup) noexcept {
 
 std::optional<FusedWriter> FusedWriter::create(const Plan& plan, const ColorSetup& setup) {
   const std::optional<Store> store = fused_store(plan);
-  // Turned rows go through a tile, those of a free map may begin and end anywhere.
+  // Transposed rows need a tile; rows of an affine map may begin and end anywhere.
   if (!store || !takes(plan, setup) || plan.swaps_axes() || plan.affine) return std::nullopt;
   FusedWriter fused_writer(plan);
   const ChannelSite& red = plan.dst.channels->sites[0];
@@ -62,7 +62,7 @@ void FusedWriter::store(const SampleRows& samples, const MappedImages& frame,
     job.out[c] = reinterpret_cast<std::uint8_t*>(target.row(y)) +
                  static_cast<std::size_t>(content_.x) * target.step_bytes;
   }
-  // Packed pixels begin with the first of red and blue.
+  // Packed pixels begin with red or blue, whichever comes first in memory.
   if (setup_.store != Store::planes) job.out[0] = std::min(job.out[0], job.out[2]);
   paint_row(setup_, job);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FusedWriter: from rows of samples straight to the destination's RGB bytes.
+// FusedWriter: converts rows of samples directly to the destination's RGB bytes.
 #pragma once
 
 #include <optional>
@@ -11,13 +11,14 @@
 
 namespace halyard::image {
 
-/// A ColorConverter and a Writer in one step, for the commonest pairs: the same bytes, and no rows
-/// of codes in between. Immutable.
+/// A ColorConverter and a Writer in one step, for the most common pairs: the same bytes, without
+/// rows of codes in between. Immutable.
 class FusedWriter {
  public:
-  /// None where the plan needs the separate steps. `setup`: of the colours.
+  /// Returns none if the plan needs the separate steps. `setup`: the constants of the colour
+  /// change.
   static std::optional<FusedWriter> create(const Plan& plan, const ColorSetup& setup);
-  /// Row `y` of the destination from a whole row of the content.
+  /// Stores row `y` of the destination from a whole row of the content.
   void store(const SampleRows& samples, const MappedImages& frame, std::int32_t y) const noexcept;
 
  private:

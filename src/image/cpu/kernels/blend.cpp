@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bilinear blends in Highway; the same roundings on every target.
+// Bilinear blends with the same roundings on every target. Samples and results are signed 16-bit
+// with 7 fractional bits, weights have 15. A sample is at most 255 * 2^7 < 2^15 and not negative,
+// so that a difference of two fits 16 bits, and a + (b - a) * w with w in [0, 1) stays between a
+// and b.
 #include "image/cpu/kernels/blend.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -15,7 +18,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D16 = hn::ScalableTag<std::int16_t>;
 using V16 = hn::Vec<D16>;
 
-// 8.7
+// One vector of bytes as fixed point with 7 fractional bits.
 HWY_INLINE V16 sample(const std::uint8_t* from) {
   return hn::ShiftLeft<7>(hn::PromoteTo(D16(), hn::LoadU(hn::Rebind<std::uint8_t, D16>(), from)));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel: bilinear blend of four samples, place by place.
+// Kernel: bilinear blend of four samples for each output position.
 #pragma once
 
 #include <array>
@@ -8,7 +8,8 @@
 
 namespace halyard::image {
 
-/// Samples about each place and how far right and down of the first it lies, in 1/32768.
+/// The four samples around each position, and how far right of and below the first one the position
+/// is, in 1/32768.
 struct BlendJob {
   std::array<const std::uint8_t*, 4>
       corner{};  ///< upper left, upper right, lower left, lower right
@@ -16,7 +17,8 @@ struct BlendJob {
   const std::int16_t* vertical = nullptr;
 };
 
-/// out[i], 8.7 fixed point. Loads and stores whole vectors: all rows have spare samples.
+/// Writes out[i] as fixed point with 7 fractional bits. Loads and stores whole vectors: all rows
+/// have spare samples.
 void blend_corners(const BlendJob& job, std::size_t count, std::int16_t* out) noexcept;
 
 }  // namespace halyard::image

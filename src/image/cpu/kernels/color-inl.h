@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Colours of whole vectors in 16-bit arithmetic. Included once per target, without a guard of its
-// own kind: the toggle follows foreach_target.h.
+// Colour changes of whole vectors in signed 16-bit fixed point. Samples have 7 fractional bits
+// ("8.7", never negative) or 6 ("9.6", which may overshoot [0, 255]); RGB made from YUV has 5
+// ("8.5"). Products by MulFixedPoint15 cannot overflow: every coefficient is below 1 in 15 bits.
+// 8.5 has room for 1024 codes. Sums that may leave 16 bits saturate, where the result is 0 or 255.
+// Included once per target: the include guard follows the toggle of foreach_target.h.
 #if defined(HALYARD_IMAGE_COLOR_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HALYARD_IMAGE_COLOR_INL_H
 #undef HALYARD_IMAGE_COLOR_INL_H
@@ -22,17 +25,17 @@ using D16 = hn::ScalableTag<std::int16_t>;
 using DCodes = hn::Rebind<std::uint8_t, D16>;  // one byte per 16-bit lane
 using V16 = hn::Vec<D16>;
 
-/// Fractional bits of what becomes of YUV.
+/// Fractional bits of RGB that is made from YUV.
 inline constexpr int rgb_fraction = 5;
 
-/// What is added to fixed point before its fraction is cut off.
+/// Added before the fraction is cut off, so that codes are rounded; 0 for values.
 template <bool codes, int fraction>
 HWY_INLINE V16 rounding_half() {
   return hn::Set(D16(), codes ? 1 << (fraction - 1) : 0);
 }
 
-/// Clamped to [0, 255]; code results have their rounding half in them already. `positive`: values
-/// that are not below 0.
+/// Stores one vector, clamped to [0, 255]. Code results already contain the rounding half.
+/// `positive`: no value is below 0.
 template <bool codes, int fraction, bool positive = false>
 HWY_INLINE void store_result(V16 value, const ColorJob& job, std::size_t c, std::size_t x) {
   const D16 d;
@@ -44,8 +47,8 @@ HWY_INLINE void store_result(V16 value, const ColorJob& job, std::size_t c, std:
   }
 }
 
-/// Two vectors of code results, the second behind the first. One pack for both: Highway 1.0.3 has
-/// only those of one vector.
+/// Stores two vectors of code results, one behind the other. Packs both at once; Highway 1.0.3 can
+/// only pack one vector.
 template <int fraction>
 HWY_INLINE void store_color_codes(V16 first, V16 second, std::uint8_t* to) {
   const V16 low = hn::ShiftRight<fraction>(first);
@@ -69,7 +72,7 @@ template <int in_fraction>
 struct FromYuv {
   V16 y_offset, neutral, y_scale, rv, gu, gv, bu, half;
 
-  /// `half`: is in the results.
+  /// `half`: included in the results.
   FromYuv(const FixedColors& m, V16 half_)
       : y_offset(hn::Set(D16(), m.y_offset)),
         neutral(hn::Set(D16(), 128 << in_fraction)),
@@ -83,15 +86,15 @@ struct FromYuv {
   HWY_INLINE V16 luma(V16 y) const {
     return hn::Add(hn::MulFixedPoint15(above_offset(y), y_scale), half);
   }
-  // Samples of 8.7 are not negative.
+  // 8.7 samples are not negative, so that an unsigned subtraction clamps at 0.
   HWY_INLINE V16 above_offset(V16 y) const {
     const hn::RebindToUnsigned<D16> du;
     if (in_fraction != 7) return hn::Sub(hn::Max(y, y_offset), y_offset);
     return hn::BitCast(D16(), hn::SaturatedSub(hn::BitCast(du, y), hn::BitCast(du, y_offset)));
   }
   HWY_INLINE V16 difference(V16 chroma) const { return hn::SaturatedSub(chroma, neutral); }
-  /// A difference in 8.7. Overshoot may saturate, but only where blue is 0 or 255 all the same:
-  /// bu is above 1.77, so that 256 of it outweigh any luma.
+  /// The difference from neutral in 8.7. Overshoot may saturate, but only where blue is 0 or 255 in
+  /// any case: bu is above 1.77, so that 256 times it exceeds any luma.
   static HWY_INLINE V16 for_blue(V16 u) { return in_fraction == 7 ? u : hn::SaturatedAdd(u, u); }
   HWY_INLINE void rgb(V16 y, V16 cb, V16 cr, V16& red, V16& green, V16& blue) const {
     const V16 l = luma(y);
@@ -117,13 +120,13 @@ struct LumaOfRgb {
   }
 };
 
-/// Y and chroma of luma, in its fraction. Sums that leave the 16 bits are far outside [0, 255] and
-/// stay there.
+/// Y and chroma from luma and RGB, in the fraction of the samples. Sums that saturate are far
+/// outside [0, 255] and stay there.
 template <int fraction>
 struct ToYuv {
   V16 gain, y_bias, u_scale, v_scale, neutral;
 
-  /// `half`: is in the results.
+  /// `half`: included in the results.
   ToYuv(const FixedColors& m, V16 half)
       : gain(hn::Set(D16(), m.y_gain)),
         y_bias(hn::Add(hn::Set(D16(), m.y_bias), half)),
@@ -131,7 +134,7 @@ struct ToYuv {
         v_scale(hn::Set(D16(), m.v_scale)),
         neutral(hn::Add(hn::Set(D16(), 128 << fraction), half)) {}
 
-  /// Exact where the scale is 1.
+  /// luma + luma * (scale - 1) + bias: exact where the scale is 1.
   HWY_INLINE V16 y(V16 luma) const {
     return hn::SaturatedAdd(hn::SaturatedAdd(luma, hn::MulFixedPoint15(luma, gain)), y_bias);
   }

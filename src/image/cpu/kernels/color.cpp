@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Colour changes in 16-bit fixed point, with the same roundings on every target.
+// Colour changes of rows in signed 16-bit fixed point, with the same roundings on every target.
+// Formats and ranges: color-inl.h. The combined YUV matrix has its own bound, at FromYuvToYuv.
 #include "image/cpu/kernels/color.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -16,8 +17,8 @@ namespace halyard::image {
 namespace HWY_NAMESPACE {
 namespace colors {
 
-// Each change makes the results of one vector of pixels, some those of two; constants are loaded
-// once a row.
+// Each change has at(), which makes one vector of pixels; some have both_at(), which makes two.
+// Constants are loaded once per row.
 
 template <int in, bool codes>
 struct FromYuvToRgb {
@@ -84,7 +85,7 @@ struct FromRgbToGrey {
   }
 };
 
-// Samples of 8.7 are positive, and so is all YUV of such RGB.
+// 8.7 samples are not negative, and neither is the YUV made from such RGB.
 template <int in, bool codes>
 struct FromRgbToYuv {
   LumaOfRgb luma;
@@ -103,10 +104,10 @@ struct FromRgbToYuv {
   }
 };
 
-// Each channel is itself plus small terms: its weight is 1 + gain, and |gain| and the other weights
-// are below 1/4. Bias and small terms stay within 16 bits: for 8.7, |u| and |v| are at most 2^14
+// Each result is the channel itself plus small terms: its weight is 1 + gain; |gain| and the other
+// weights are below 1/4. Bias and small terms fit 16 bits. For 8.7, |u| and |v| are at most 2^14
 // (2^14 + 2^14 / 2 for chroma, 2^11 + 2^15 / 4 + 2^14 / 2 for luma); for 9.6, all are at most 2^15
-// (2^13 + 2^15 / 2, and 2^10 + 2^15 * 3 / 4). The channel itself is added last and saturates only
+// (2^13 + 2^15 / 2, and 2^10 + 2^15 * 3 / 4). The channel itself is added last, and saturates only
 // where the result is outside [0, 255].
 template <int in, bool codes>
 struct FromYuvToYuv {
@@ -176,7 +177,8 @@ struct Kept {
 
 template <class Change>
 void color_row(const ColorSetup& setup, const ColorJob& given) {
-  // The stores cannot change a copy; word by word, as it was written.
+  // A local copy: the compiler knows that the stores do not change it. Copied member by member, as
+  // the caller wrote it.
   ColorJob job;
   for (std::size_t c = 0; c < 4; ++c) {
     job.in[c] = given.in[c];

@@ -9,21 +9,22 @@
 namespace halyard::image {
 
 enum class ColorChange : std::uint8_t {
-  none,  ///< channels as they are
+  none,  ///< channels are kept as they are
   yuv_to_rgb,
-  luma,  ///< yuv to grey: the first channel alone
+  luma,  ///< YUV to grey: reads and makes the first channel only
   rgb_to_grey,
   rgb_to_yuv,
-  grey_to_yuv,  ///< the first channel alone
-  yuv_to_yuv,   ///< of another matrix or range, by one combined matrix
+  grey_to_yuv,  ///< makes the first channel only
+  yuv_to_yuv,   ///< to another matrix or range, by one combined matrix
   premultiply,
   unpremultiply,
 };
 
-/// For 16-bit arithmetic. Coefficients of the way from YUV to RGB have a quarter of their value in
-/// 15 fractional bits, so that 8.7 comes out as 8.5; for samples of 9.6 all but bu, which would not
-/// fit, have half. All others have all of it and keep the fraction. Offsets are in the fraction of
-/// the samples that they go with.
+/// Constants for 16-bit arithmetic. From YUV to RGB, coefficients are a quarter of their value with
+/// 15 fractional bits, so that 8.7 samples give 8.5 results; for 9.6 samples they are half of it,
+/// except bu, which would not fit. All other coefficients are the full value with 15 fractional
+/// bits, so that results keep the fraction of the samples. Offsets have the fraction of the
+/// samples.
 struct FixedColors {
   // From YUV.
   std::int16_t y_offset = 0;
@@ -33,7 +34,7 @@ struct FixedColors {
   std::int16_t gv = 0;
   std::int16_t bu = 0;
   std::int16_t grey_gain = 0;  ///< luma's scale - 1
-  // Luma of R G B, which is grey; and YUV from there: Y = luma * (1 + y_gain) + y_bias,
+  // From R G B to luma, which is grey; then to YUV: Y = luma * (1 + y_gain) + y_bias,
   // U = 128 + (B - luma) * u_scale, V = 128 + (R - luma) * v_scale.
   std::int16_t red = 0;
   std::int16_t green = 0;
@@ -42,8 +43,8 @@ struct FixedColors {
   std::int16_t y_bias = 0;
   std::int16_t u_scale = 0;
   std::int16_t v_scale = 0;
-  // From YUV to other YUV: weights of the differences u, v from neutral, y_gain and y_bias as
-  // above. A channel's own weight is 1 and its gain, which the format could not hold as one.
+  // From YUV to other YUV: weights of the differences u, v from neutral; y_gain and y_bias as
+  // above. A channel's own weight is 1 + its gain; the format cannot hold 1.
   std::int16_t y_of_u = 0;
   std::int16_t y_of_v = 0;
   std::int16_t u_gain = 0;
@@ -52,36 +53,36 @@ struct FixedColors {
   std::int16_t v_gain = 0;
 };
 
-/// For single precision. Coefficients that meet samples have the samples' unit in them, those that
-/// make results the results' (one code, or one step of the values).
+/// Constants for single precision. Coefficients include the units of both sides: they multiply
+/// samples as they are stored and give results as they are stored (codes, or steps of the values).
 struct FloatColors {
-  float y_offset = 0;  ///< in units of the samples, as `neutral`
+  float y_offset = 0;  ///< in units of the samples, like `neutral`
   float neutral = 0;
   float y_scale = 0;
-  float y_bias = 0;  ///< of luma, in its results
+  float y_bias = 0;  ///< added to luma, in units of the results
   float rv = 0;
   float gu = 0;
   float gv = 0;
   float bu = 0;
-  std::array<std::array<float, 3>, 3> weight{};  ///< of R G B, or of Y U V less their offsets
+  std::array<std::array<float, 3>, 3> weight{};  ///< of R G B, or of Y U V minus their offsets
   std::array<float, 3> bias{};
-  float step = 1;      ///< of a sample, in results
-  float by_alpha = 0;  ///< one over a colour times alpha 255, times `step`
-  float tie = 0;       ///< lifts halves so that codes round up; part of the other biases
+  float step = 1;      ///< one step of a sample, in units of the results
+  float by_alpha = 0;  ///< `step` divided by the alpha sample of 255
+  float tie = 0;       ///< lifts halves so that codes round up; included in the other biases
 };
 
-/// A change with its constants.
+/// A colour change with its constants.
 struct ColorSetup {
   ColorChange change = ColorChange::none;
   int in_fraction = 7;   ///< of the samples, 6 or 7
-  int out_fraction = 7;  ///< of the values: what the change says where nothing is exact
-  bool codes = true;     ///< codes are made, or values
-  bool exact = false;    ///< single precision; not for `none`
+  int out_fraction = 7;  ///< of the values: 7 if exact, else 5 for yuv_to_rgb, else in_fraction
+  bool codes = true;     ///< true: makes codes; false: makes values
+  bool exact = false;    ///< uses single precision; not for `none`
   FixedColors fixed;
   FloatColors real;
 };
 
-/// One row. Samples and results have spare samples; results may be written up to their end.
+/// One row. Samples and results have spare samples; the kernel may write results into these.
 struct ColorJob {
   std::array<const std::int16_t*, 4> in{};
   std::array<std::uint8_t*, 4> codes{};   ///< codes ...
@@ -89,9 +90,9 @@ struct ColorJob {
   std::int32_t width = 0;
 };
 
-/// Makes the colour channels; for `none` all three of RGB or YUV.
+/// Makes the colour channels. For `none` this is one channel if in[1] is null, else three.
 void change_colors(const ColorSetup& setup, const ColorJob& job);
-/// Makes channel `c` as it is, whatever the change.
+/// Makes channel `c` without a colour change, whatever the setup's change is.
 void keep_channel(const ColorSetup& setup, const ColorJob& job, std::size_t c);
 
 }  // namespace halyard::image

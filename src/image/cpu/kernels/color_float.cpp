@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Colour changes in single precision: products are rounded before sums, so that every target gives
-// the same bits.
+// Colour changes in single precision. Products are rounded before sums (no fused multiply-add), so
+// that every target gives the same bits. Samples are 16-bit fixed point, exact as floats. Values
+// are clamped to [0, 255] and then rounded; codes fit 16 bits before they saturate to bytes,
+// because samples are below 512 and weights below 3.
 #include "image/cpu/kernels/color_float.h"
 #include "image/cpu/kernels/color.h"
 
@@ -23,7 +25,7 @@ using DInt = hn::RebindToSigned<D>;
 using V = hn::Vec<D>;
 using V16 = hn::Vec<D16>;
 
-/// A vector of samples makes the floats of its even lanes and those of its odd lanes.
+/// One vector of 16-bit samples gives two vectors of floats: its even lanes and its odd lanes.
 constexpr std::size_t halves = HWY_TARGET == HWY_SCALAR ? 1 : 2;
 
 struct Three {
@@ -45,7 +47,7 @@ HWY_INLINE V clamped(V value, V maximum) {
   return hn::Min(hn::Max(value, hn::Zero(D())), maximum);
 }
 
-// Rounded to nearest: beside 1.5 * 2^23 the lowest 16 bits of a float are an integer.
+// Rounds to the nearest integer: a float near 1.5 * 2^23 holds an integer in its lowest 16 bits.
 HWY_INLINE V16 rounded_floats(V even, V odd) {
   const V magic = hn::Set(D(), 12582912.0F);
   const auto low = hn::BitCast(DInt(), hn::Add(even, magic));
@@ -68,7 +70,7 @@ HWY_INLINE void store_one(V even, V odd, const ColorJob& job, std::size_t c, std
   }
 }
 
-/// Stores both halves of `count` results, which are in steps of what is stored.
+/// Stores both halves of `count` results, which are in the unit of what is stored.
 template <bool codes, int count>
 HWY_INLINE void store_floats(const Three& even, const Three& odd, const ColorJob& job,
                              std::size_t x) {
@@ -94,7 +96,7 @@ struct Matrix {
     const V above = hn::Max(hn::Sub(y, y_offset), hn::Zero(D()));
     return hn::Add(hn::Mul(above, y_scale), y_bias);
   }
-  /// Codes less what stands for none of a channel.
+  /// YUV minus the offsets of its channels.
   HWY_INLINE Three differences(const Three& yuv) const {
     return {hn::Sub(yuv.a, y_offset), hn::Sub(yuv.b, neutral), hn::Sub(yuv.c, neutral)};
   }
@@ -107,7 +109,7 @@ struct Matrix {
   }
 };
 
-// A row of a matrix over R G B, or over differences of Y U V.
+// One row of a matrix for R G B, or for differences of Y U V.
 struct Weighted {
   V red, green, blue, bias;
   Weighted(const FloatColors& m, std::size_t c)
@@ -123,7 +125,7 @@ struct Weighted {
 
 template <bool codes>
 HWY_INLINE Three bounded(const Three& v, V maximum) {
-  // Codes saturate when they become bytes.
+  // Codes saturate when they are packed to bytes.
   if constexpr (codes) return v;
   return {clamped(v.a, maximum), clamped(v.b, maximum), clamped(v.c, maximum)};
 }
@@ -164,7 +166,7 @@ struct Exact {
   }
 };
 
-// Alpha of 255 leaves colours as they are.
+// An alpha of 255 keeps colours as they are.
 template <bool multiply, bool codes>
 struct ByAlpha {
   V opaque, factor, tie, maximum;

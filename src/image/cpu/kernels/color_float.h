@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Colour conversion in floats, for results that are the nearest codes.
+// Colour changes in single precision.
 #pragma once
 
 #include "image/cpu/kernels/color.h"
 
 namespace halyard::image {
 
-/// The same in single precision: what `exact` asks for, and the changes by alpha.
+/// Like change_colors(), in single precision: for `exact` setups and for changes by alpha. Codes
+/// are the nearest ones.
 void change_colors_in_floats(const ColorSetup& setup, const ColorJob& job);
 
 }  // namespace halyard::image

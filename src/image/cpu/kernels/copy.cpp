@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows whose elements change their order, and streaming copies, in Highway.
+// Copies of rows with mirrored or reordered elements, and streaming copies. Bytes only move: there
+// is no arithmetic.
 #include "image/cpu/kernels/copy.h"
 
 #include <algorithm>
 #include <cstring>
 
-// What GCC before 12.3 gets wrong on the portable target, the high halves of products, is not here.
+// Enables the portable target. GCC before 12.3 gets its high halves of products wrong; this file
+// has none.
 #define HWY_BROKEN_EMU128 0
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "image/cpu/kernels/copy.cpp"
@@ -23,7 +25,7 @@ void MoveElement(const RowMove& move, const std::byte* in, std::byte* out) {
     out[k] = in[move.order[k]];
 }
 
-// Rational vectors of elements that fill a block of 16 bytes; how many elements those are.
+// Moves whole vectors of elements whose size divides 16. Returns the number of elements moved.
 std::size_t move_vectors(const RowMove& move, const std::byte* in, std::size_t count,
                          const std::uint8_t* order, std::byte* out) {
   const hn::ScalableTag<std::uint8_t> d;
@@ -40,8 +42,8 @@ std::size_t move_vectors(const RowMove& move, const std::byte* in, std::size_t c
   return i;
 }
 
-// Sixteen bytes hold five elements of three: a byte more is read, before the elements of a mirrored
-// row and behind those of others, and a byte more is written.
+// Sixteen bytes hold five elements of three bytes and one byte more. That byte is read too, before
+// the elements of a mirrored row and behind those of others, and one byte more is written.
 void MoveRow(const RowMove& move, const std::byte* in, std::size_t count, std::byte* out) {
   const hn::Full128<std::uint8_t> d;
   const std::size_t bytes = move.element_bytes;

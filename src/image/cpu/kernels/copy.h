@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels: rows of elements that change their order, and copies that leave the cache alone.
+// Kernels: rows whose elements are mirrored or have their bytes reordered, and copies that bypass
+// the cache.
 #pragma once
 
 #include <array>
@@ -14,11 +15,11 @@ struct RowMove {
   bool mirrored = false;                          ///< the last element comes first
 };
 
-/// `count` elements; reads and writes them and no other byte. `in` and `out` do not overlap.
+/// Copies `count` elements. Reads and writes only their bytes. `in` and `out` must not overlap.
 void move_row(const RowMove& move, const std::byte* in, std::size_t count, std::byte* out) noexcept;
 
-/// memcpy() whose whole cache lines go past the cache, where the machine can; other threads see
-/// them after finish_streams() on this one.
+/// Like memcpy(), but writes whole cache lines past the cache, where the machine can. Other threads
+/// see the bytes after finish_streams() on this thread.
 void stream_bytes(const std::byte* in, std::size_t count, std::byte* out) noexcept;
 void finish_streams() noexcept;
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fill kernel in Highway: three vectors that hold the pattern are stored in turn.
+// Fills memory with a pattern: three vectors hold the pattern and are stored one after the other.
 #include "image/cpu/kernels/fill.h"
 
 #include <cstdint>
 #include <cstring>
 
-// GCC before 12.3 gets the high halves of products wrong on the portable target; none are here.
+// Enables the portable target. GCC before 12.3 gets its high halves of products wrong; this file
+// has none.
 #define HWY_BROKEN_EMU128 0
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "image/cpu/kernels/fill.cpp"
@@ -17,7 +18,7 @@ namespace halyard::image {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr std::size_t rational_periods = 48;  // of any length
+constexpr std::size_t rational_periods = 48;  // bytes; a multiple of every period
 
 void FillPattern(const std::byte* pattern, std::byte* to, std::size_t bytes) {
   const hn::ScalableTag<std::uint8_t> d;
@@ -39,7 +40,7 @@ void FillPattern(const std::byte* pattern, std::byte* to, std::size_t bytes) {
   }
   if (at + n <= bytes) hn::StoreU(a, d, out + at);
   if (at + 2 * n <= bytes) hn::StoreU(b, d, out + at + n);
-  // The last vector overlaps the ones before it, in phase with them.
+  // The last vector overlaps the ones before it and is in phase with them.
   hn::StoreU(hn::LoadU(d, from + (bytes - n) % rational_periods), d, out + bytes - n);
 }
 

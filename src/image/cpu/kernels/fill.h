@@ -6,11 +6,11 @@
 
 namespace halyard::image {
 
-/// Periods of 1, 2, 3, 4, 6, 8, 12 or 16 bytes fill it a whole number of times, and three vectors
-/// of any width are whole periods.
+/// A multiple of periods of 1, 2, 3, 4, 6, 8, 12 or 16 bytes. Three vectors of any width hold whole
+/// periods too.
 inline constexpr std::size_t pattern_bytes = 192;
 
-/// Repeats the `pattern_bytes` of `pattern` over `bytes` bytes.
+/// Fills `bytes` bytes at `to` with repetitions of the `pattern_bytes` bytes of `pattern`.
 void fill_pattern(const std::byte* pattern, std::byte* to, std::size_t bytes);
 
 }  // namespace halyard::image

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Colours and bytes of whole vectors in Highway, with the roundings of the separate steps.
+// Samples to RGB bytes in signed 16-bit fixed point, with the roundings of the separate steps.
+// Samples have 7 fractional bits and are not negative; RGB made from YUV has 5. Nothing overflows:
+// see color-inl.h; packing to bytes saturates.
 #include "image/cpu/kernels/fused_write.h"
 
 #include <cstring>
 
-// Packing within blocks needs vectors of a known count of blocks. Processors without vectors are
-// served by Highway's emulation of them.
+// Packing within blocks needs vectors with a known count of blocks. Processors without vectors use
+// Highway's emulation of them.
 #define HWY_BROKEN_EMU128 0
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "image/cpu/kernels/fused_write.cpp"
@@ -25,22 +27,21 @@ using Store = FusedWriteSetup::Store;
 
 constexpr std::size_t lanes16 = lanes8 / 2;
 
-// From blocks of 8 codes of one vector and 8 of the next to what interleaving within blocks makes
-// whole vectors of: part k of block b is the b-th group of vector k.
+// Moves 4-byte groups from packed blocks (8 codes of one vector, 8 of the next) to the order that
+// interleave() needs for whole vectors of pixels: part k of block b is group b of vector k.
 constexpr Table spread = table_of([](std::size_t block, std::size_t i) {
   const std::size_t group = i * blocks + block;
   const std::size_t half = lanes32 / 2;
   return group < half ? group / 2 * 4 + group % 2 : (group - half) / 2 * 4 + 2 + group % 2;
 });
 
-// ResultCodes of red, green, blue and alpha, in blocks of 8 of one vector of samples and 8 of the
-// next.
+// Codes of red, green, blue and alpha, in blocks of 8 of one vector of samples and 8 of the next.
 struct ResultCodes {
   V8 channel[4];
   HWY_INLINE ResultCodes() {}
 };
 
-// A product with half a unit of the result in 15 bits cuts the fraction off, halves up.
+// Rounds to codes, halves up: the fixed-point product divides by 2^fraction and rounds.
 template <int fraction>
 HWY_INLINE V8 rounded_codes(V16 low, V16 high) {
   const V16 unit = hn::Set(D16(), 1 << (15 - fraction));
@@ -75,7 +76,7 @@ struct FusedFromYuv {
   }
 };
 
-// How the codes of one vector of pixels are stored.
+// Stores the codes of one vector of pixels.
 template <bool keeps_alpha, bool blue_first>
 struct Packed4 {
   static constexpr std::size_t bytes = 4;
@@ -123,10 +124,11 @@ struct Planes {
   }
 };
 
-// A row shorter than a vector goes through a buffer; else the last vector overlaps the one before.
+// A row shorter than a vector goes through a buffer; otherwise the last vector overlaps the one
+// before.
 template <class Change, bool keeps_alpha, class To>
 HWY_NOINLINE void paint(const FusedWriteSetup& setup, const FusedWriteJob& given) {
-  const FusedWriteJob job = given;  // the stores cannot change a copy
+  const FusedWriteJob job = given;  // a local copy: the stores do not change it
   const Change change(setup.fixed);
   const To to(setup);
   const auto codes = [&](std::size_t x) {
@@ -155,7 +157,7 @@ template <class Change, bool blue_first>
 void paint_packed(const FusedWriteSetup& setup, const FusedWriteJob& job) {
   if (setup.store == Store::packed3) return paint<Change, false, Packed3<blue_first>>(setup, job);
   if (!setup.keeps_alpha) return paint<Change, false, Packed4<false, blue_first>>(setup, job);
-  // Only RGB has alpha.
+  // Only RGB sources have alpha.
   paint<FromRgb, true, Packed4<true, blue_first>>(setup, job);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes packed and interleaved within blocks of 16, and what brings the blocks into order. Included
-// once per target, without a guard of its own kind: the toggle follows foreach_target.h.
+// Packs and interleaves bytes within blocks of 16 bytes, and permutes the blocks into order.
+// Packing saturates 16-bit values to [0, 255]. Included once per target: the include guard follows
+// the toggle of foreach_target.h.
 #if defined(HALYARD_IMAGE_PACKED_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef HALYARD_IMAGE_PACKED_INL_H
 #undef HALYARD_IMAGE_PACKED_INL_H
@@ -31,7 +32,8 @@ constexpr std::size_t lanes32 = hn::MaxLanes(D32());
 constexpr std::size_t blocks = lanes32 / 4;
 constexpr std::size_t lanes8 = 4 * lanes32;
 
-// Bytes of both, clamped, first those of `low`, then those of `high`, within each block.
+// Packs both to bytes, clamped to [0, 255]: within each block first those of `low`, then those of
+// `high`.
 HWY_INLINE V8 pack_in_blocks(V16 low, V16 high) {
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
   return V8{_mm512_packus_epi16(low.raw, high.raw)};
@@ -50,7 +52,7 @@ struct alignas(64) Table {
   std::uint32_t at[lanes32];
 };
 
-// Groups of 32 bits moved between blocks: group(block, i) comes to place i of a block.
+// A permutation of 32-bit groups: place i of a block receives group(block, i).
 template <class Group>
 constexpr Table table_of(const Group& group) {
   Table table{};
@@ -59,19 +61,20 @@ constexpr Table table_of(const Group& group) {
   return table;
 }
 
-// From blocks of 8 codes of one vector and 8 of the next.
+// Restores the order of pixels from packed blocks (8 codes of one vector, 8 of the next).
 constexpr Table unpack = table_of([](std::size_t block, std::size_t i) {
   const std::size_t at = 4 * block + i;
   const std::size_t half = lanes32 / 2;
   return at < half ? at / 2 * 4 + at % 2 : (at - half) / 2 * 4 + 2 + at % 2;
 });
-// Nothing where a vector is one block.
+// A vector of one block needs no permutation.
 HWY_INLINE V8 permuted(V8 v, const Indices& indices) {
   if constexpr (blocks == 1) return v;
   return hn::BitCast(D8(), hn::TableLookupLanes(hn::BitCast(D32(), v), indices));
 }
 
-// Pixels of four bytes: vector k holds a quarter of each block's.
+// Interleaves four channels to pixels of four bytes: vector k holds a quarter of each block's
+// pixels.
 HWY_INLINE void interleave(V8 c0, V8 c1, V8 c2, V8 c3, VU16 (&pixels)[4]) {
   const D8 d;
   const DU16 du;

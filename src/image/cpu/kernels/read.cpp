@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads samples on vectors: the same bits on every target.
+// Converts samples to fixed point, with the same bits on every target. Scaling: samples of up to 16
+// bits are exact in single precision; the rounded product saturates to int16_t. Demosaic: the
+// samples are not negative and are averaged in unsigned 16-bit lanes, which cannot overflow.
 #include "image/cpu/kernels/read.h"
 
 #include <algorithm>
 #include <cstring>
 
-// The portable target instead of the one of single lanes, which cannot pack.
+// Uses the portable vector target instead of the scalar one, which cannot pack.
 #define HWY_BROKEN_EMU128 0
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "image/cpu/kernels/read.cpp"
@@ -25,9 +27,10 @@ using D16 = hn::ScalableTag<std::int16_t>;
 using DU16 = hn::RebindToUnsigned<D16>;
 using VU16 = hn::Vec<DU16>;
 
-// Samples of one type in vectors of 32-bit lanes; the last ones through a buffer. 16-bit samples: a
-// result that lies half-way between two codes (`half_code` above one), though its product lies
-// below, becomes the one before, so that it rounds down to the nearest code.
+// Converts samples of one type in vectors of 32-bit lanes; the last ones go through a buffer. For
+// 16-bit samples: where a result is exactly half-way between two codes (`half_code` above the lower
+// one) but its product is below, the result is reduced by one, so that it rounds down to the
+// nearest code.
 template <class T>
 void scale_samples(const std::byte* in, std::size_t samples, float scale, std::int32_t half_code,
                    std::int16_t* out) {
@@ -94,7 +97,9 @@ void DemosaicRow(const MosaicRow& given) {
         hn::AverageRound(load_samples(job.above + x), load_samples(job.above + x + 2)),
         hn::AverageRound(load_samples(job.below + x), load_samples(job.below + x + 2)));
     const VU16 ring = hn::AverageRound(row, column);
-    // Where the centre is green: it, the row's mean, the column's. Else: the ring, it, corners.
+    // At a green sample: green is the sample, `beside` the mean of the row, `horizontal` the mean
+    // of the column. Elsewhere: the mean of the four neighbours, the sample, the mean of the
+    // corners.
     const auto choose = [&](VU16 at_green, VU16 at_other) {
       return job.green_first ? hn::OddEven(at_other, at_green) : hn::OddEven(at_green, at_other);
     };

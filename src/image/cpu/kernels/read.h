@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that turn samples of sources into rows of fixed point: 16-bit samples, and mosaics.
+// Kernels that convert source samples to rows of fixed point, and rows of a Bayer mosaic to
+// colours.
 #pragma once
 
 #include <array>
@@ -8,16 +9,18 @@
 
 namespace halyard::image {
 
-/// `samples` samples of 8 or 16 bits, each times `scale`, rounded, at most 32767. Reads no byte
-/// behind them; writes no sample behind them.
+/// Multiplies `samples` bytes by `scale` and rounds; results are at most 32767. Reads and writes
+/// nothing behind the last sample.
 void scale_bytes(const std::uint8_t* in, std::int32_t samples, float scale, std::int16_t* out);
-/// To codes with `fraction` fractional bits. What is below the half between two codes stays below
-/// it: rounded to codes, samples give the nearest ones.
+/// The same for 16-bit samples, to codes with `fraction` fractional bits. A product below the half
+/// between two codes gives a result below that half, so that rounding results gives the nearest
+/// codes.
 void scale_u16(const std::byte* in, std::int32_t samples, float scale, int fraction,
                std::int16_t* out);
 
-/// Colours of one row of a mosaic. The three rows point at the sample before the first and have
-/// spare samples; none is negative. Means of two are rounded up, of four twice.
+/// One row of a Bayer mosaic and the three colours made of it. The three input rows point to the
+/// sample before the first one and have spare samples; no sample is negative. A mean of two rounds
+/// halves up; a mean of four is a mean of two means, and rounds twice.
 struct MosaicRow {
   const std::int16_t* above = nullptr;
   const std::int16_t* here = nullptr;
@@ -25,7 +28,7 @@ struct MosaicRow {
   std::int32_t samples = 0;
   bool green_first = false;  ///< the first sample is green
   std::int16_t* green = nullptr;
-  std::int16_t* beside = nullptr;      ///< the colour that is in this row too
+  std::int16_t* beside = nullptr;      ///< the colour other than green in this row
   std::int16_t* horizontal = nullptr;  ///< the colour of the rows above and below
 };
 void demosaic_row(const MosaicRow& job);

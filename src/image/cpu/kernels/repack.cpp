@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of packed pixels and planes to one another, in Highway.
+// Converts rows between packed pixels and planes. Bytes move and may be xor-ed: there is no other
+// arithmetic.
 #include "image/cpu/kernels/repack.h"
 
 #include <utility>
 
-// What GCC before 12.3 gets wrong on the portable target, the high halves of products, is not here.
+// Enables the portable target. GCC before 12.3 gets its high halves of products wrong; this file
+// has none.
 #define HWY_BROKEN_EMU128 0
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "image/cpu/kernels/repack.cpp"
@@ -18,7 +20,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Group = RepackJob::Group;
 
-// The pixel alone: what is left of rows shorter than a vector.
+// Converts one pixel; used for the rest of rows shorter than a vector.
 void RepackPixel(const RepackJob& job, std::size_t x) {
   std::uint8_t pixel[4] = {0, 0, 0, 255};
   const std::size_t step = job.from == Group::packed4 ? 4 : 3;
@@ -43,7 +45,7 @@ void RepackPixel(const RepackJob& job, std::size_t x) {
   }
 }
 
-// Pixels [x, x + lanes).
+// Converts pixels [x, x + lanes).
 template <Group from, Group to, class D>
 HWY_INLINE void repack_at(D d, const RepackJob& job, std::size_t x) {
   hn::Vec<D> r, g, b;
@@ -77,7 +79,7 @@ HWY_INLINE void repack_at(D d, const RepackJob& job, std::size_t x) {
   }
 }
 
-// The last vector reaches back over pixels that are done.
+// The last vector overlaps pixels that are converted already.
 template <Group from, Group to>
 HWY_INLINE void repack_row(const RepackJob& job) {
   const hn::ScalableTag<std::uint8_t> d;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel: rows of pixels whose bytes stay and whose channels come together, apart, or go.
+// Kernel: interleaves, deinterleaves or drops the channels of rows of bytes; values stay.
 #pragma once
 
 #include <array>
@@ -8,23 +8,23 @@
 
 namespace halyard::image {
 
-/// Rows of an image. Red, green, blue, alpha in this order; packed pixels are told by their first
-/// byte at [0]. Null what is not there: alpha that is missing becomes 255.
+/// Rows of an image. Channels are red, green, blue, alpha, in this order; [0] of packed pixels is
+/// their first byte. Null for a channel that does not exist: alpha that is missing becomes 255.
 struct RepackJob {
   enum class Group : std::uint8_t { planes, packed3, packed4, grey };
   Group from{};
   Group to{};               ///< not grey
-  bool swaps_ends = false;  ///< red and blue change places
+  bool swaps_ends = false;  ///< swaps red and blue
   std::uint8_t flip = 0;    ///< xor of every colour byte
   std::size_t width = 0;
   std::size_t rows = 1;
   std::array<const std::uint8_t*, 4> in{};
   std::array<std::uint8_t*, 4> out{};
-  std::size_t in_stride = 0;  ///< bytes from a row to the next, the same of all planes
+  std::size_t in_stride = 0;  ///< bytes from one row to the next, the same for all planes
   std::size_t out_stride = 0;
 };
 
-/// Reads and writes no byte beside the rows.
+/// Reads and writes only bytes of the rows.
 void repack_rows(const RepackJob& job);
 
 }  // namespace halyard::image

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The store kernels in Highway.
+// Stores rows of results. Values are signed 16-bit fixed point and not negative: at most 255 * 2^7
+// < 2^15. Float results: value * scale + bias in single precision, the product rounded before the
+// sum, then rounded to the stored type, ties to even; integers are clamped before unless `narrow`.
+// Codes of luma and chroma: sums of two values fit unsigned 16 bits, sums of four 32 bits.
 #include "image/cpu/kernels/store.h"
 
 #include <cstring>
 
-// GCC before 12.3 gets the high halves of products wrong on the portable target; none are here.
+// Enables the portable target. GCC before 12.3 gets its high halves of products wrong; this file
+// has none.
 #define HWY_BROKEN_EMU128 0
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "image/cpu/kernels/store.cpp"
@@ -55,8 +59,8 @@ struct Floats {
   }
 };
 
-// Elements of 16 bits out of `Round`, which gives them in the low halves of 32. Pixels of even and
-// odd columns go separate ways, so that nothing crosses lanes.
+// Elements of 16 bits made by `Round`, which returns them in the low halves of 32-bit lanes. Pixels
+// of even and of odd columns are computed apart, so that nothing crosses lanes.
 template <class Round>
 struct Shorts {
   using D = D16;
@@ -83,8 +87,8 @@ struct RoundToBf16 {
   }
 };
 
-// 1.5 * 2^23 leaves the nearest integer, ties to even, in the low half of the mantissa. Clamped
-// first, unless all results fit that half anyway.
+// Adding 1.5 * 2^23 leaves the nearest integer, ties to even, in the low half of the bits. Values
+// are clamped first, unless all results fit that half in any case.
 template <int lowest, int highest, bool clamps>
 struct RoundToInteger {
   VFloat low, high, magic;
@@ -139,11 +143,12 @@ struct RoundToF16 {
     const DFloat f;
     const auto bits = hn::BitCast(d, value);
     const auto magnitude = hn::And(bits, hn::Set(d, 0x7FFFFFFFU));
-    // Normal: another exponent bias, 13 bits less, ties to even; at most infinity.
+    // Normal numbers: the exponent bias changes and 13 bits are rounded off, ties to even; the
+    // result is at most infinity.
     const auto whole = hn::Sub(magnitude, hn::Set(d, 112U << 23));
     const auto odd = hn::And(hn::ShiftRight<13>(whole), hn::Set(d, 1));
     const auto rounded = hn::ShiftRight<13>(hn::Add(hn::Add(whole, hn::Set(d, 0xFFFU)), odd));
-    // Subnormal: beside 0.5 a float's last bit counts 2^-24.
+    // Subnormal numbers: the last bit of a float between 0.5 and 1 is worth 2^-24.
     const auto half = hn::Set(f, 0.5F);
     const auto small =
         hn::Sub(hn::BitCast(d, hn::Add(hn::BitCast(f, magnitude), half)), hn::BitCast(d, half));
@@ -158,8 +163,8 @@ using Halves = Shorts<RoundToF16>;
 
 // ---- layouts ---------------------------------------------------------------------------------
 
-// Calls at(x, to) for whole vectors of `lanes` pixels of `pixel` bytes. The last vector overlaps
-// the one before; a row shorter than a vector goes through a buffer.
+// Calls at(x, to) for whole vectors of `lanes` pixels of `channels` elements. The last vector
+// overlaps the one before; a row shorter than a vector goes through a buffer.
 template <class T, class At>
 HWY_INLINE void for_vectors(std::size_t width, std::size_t lanes, std::size_t channels,
                             std::byte* out, const At& at) {
@@ -176,8 +181,8 @@ HWY_INLINE void for_vectors(std::size_t width, std::size_t lanes, std::size_t ch
   if (x != width) at(width - lanes, to + (width - lanes) * channels);
 }
 
-// A function of its own for each source and layout: one that held them all would take compilers
-// with sanitizers minutes.
+// One function for each source and layout: with sanitizers, a single function for all of them would
+// take compilers minutes.
 template <class Source, std::size_t channels>
 HWY_NOINLINE void store_channels(const StoreJob& job) {
   const typename Source::D d;
@@ -204,7 +209,7 @@ void store_as(const StoreJob& job) {
 }
 
 void StoreCodes(const StoreJob& job) {
-  // Four channels cross the blocks of 512 bits too often.
+  // Four channels would cross the blocks of 512-bit vectors too often.
   if (job.channels == 4) return store_channels<Codes<hn::CappedTag<std::uint8_t, 32>>, 4>(job);
   if (job.channels == 1) return store_channels<Codes<D8>, 1>(job);
   if (job.channels == 2) return store_channels<Codes<D8>, 2>(job);
@@ -249,7 +254,7 @@ void StoreLuma(const std::int16_t* values, int fraction, std::int32_t width, std
                             });
 }
 
-// Means of whole blocks from block x on, and of a last one of a single column.
+// Means of whole blocks from block x on; single(): of a last block of one column.
 class Means {
  public:
   Means(const BlockJob& job, std::size_t k)

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quarter turns in Highway. A vector is loaded as blocks of 16 bytes from rows that lie a block's
-// height apart, so that rounds of interleaving within blocks turn all of them at once.
+// Transposes blocks of elements. A vector is loaded as blocks of 16 bytes from rows that are a
+// block's height apart, so that each round of interleaving within blocks works on all of them.
+// Bytes only move: there is no arithmetic.
 #include "image/cpu/kernels/transpose.h"
 
 #include <algorithm>
 #include <cstring>
 
-// What GCC before 12.3 gets wrong on the portable target, the high halves of products, is not here.
+// Enables the portable target. GCC before 12.3 gets its high halves of products wrong; this file
+// has none.
 #define HWY_BROKEN_EMU128 0
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "image/cpu/kernels/transpose.cpp"
@@ -18,7 +20,7 @@ namespace halyard::image {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Sixteen bytes of every `side`-th row, from `in` on, as the blocks of one vector.
+// Loads sixteen bytes of every `side`-th row, from `in` on, as the blocks of one vector.
 template <class D>
 HWY_INLINE hn::Vec<D> load_blocks(D d, const std::byte* in, std::ptrdiff_t stride,
                                   std::ptrdiff_t side) {
@@ -34,7 +36,7 @@ HWY_INLINE hn::Vec<D> load_blocks(D d, const std::byte* in, std::ptrdiff_t strid
   }
 }
 
-// Bytes of four elements at a time: how they are spread before the turn and packed behind it.
+// Byte shuffles of a block: `spread` before the transpose, `pack` after it.
 struct Order {
   HWY_ALIGN std::uint8_t spread[16];
   HWY_ALIGN std::uint8_t pack[16];
@@ -57,7 +59,8 @@ HWY_INLINE void store_row(D d, hn::Vec<D> v, std::byte* out) {
   hn::StoreU(v, d, reinterpret_cast<hn::TFromD<D>*>(out));
 }
 
-// Four elements of three bytes a block, packed; later blocks overwrite what earlier ones spill.
+// Stores four elements of three bytes per block, packed; each block overwrites the spare bytes of
+// the one before.
 template <class D>
 HWY_INLINE void store_triples(D /*d*/, hn::Vec<D> v, const std::uint8_t* pack, std::byte* out) {
   const hn::Repartition<std::uint8_t, D> d8;
@@ -69,8 +72,8 @@ HWY_INLINE void store_triples(D /*d*/, hn::Vec<D> v, const std::uint8_t* pack, s
                reinterpret_cast<std::uint8_t*>(out) + 12 * b);
 }
 
-// log2(side) rounds that interleave rows i and i + side / 2: each rotates the index of an element
-// by one bit.
+// Does log2(side) rounds that interleave rows i and i + side / 2: each round rotates the index of
+// an element by one bit.
 template <class D, std::size_t side>
 HWY_INLINE void interleave_rows(D d, hn::Vec<D> (&a)[side]) {
   hn::Vec<D> b[side];
@@ -84,7 +87,7 @@ HWY_INLINE void interleave_rows(D d, hn::Vec<D> (&a)[side]) {
   }
 }
 
-// `side` columns of as many rows as a vector has lanes.
+// Transposes `side` columns of as many rows as a vector has lanes.
 template <class T, bool ordered, bool triples>
 HWY_INLINE void transpose_block(const std::byte* in, std::ptrdiff_t in_stride, const Order& order,
                                 std::byte* out, std::ptrdiff_t out_stride) {
@@ -110,7 +113,7 @@ HWY_INLINE void transpose_block(const std::byte* in, std::ptrdiff_t in_stride, c
   }
 }
 
-// Blocks at the image's ends are read from a copy of what there is of them.
+// Copies the part of a block that the image has; blocks at its edges are read from this copy.
 template <class T>
 void copy_block(const TransposeJob& job, std::size_t row, std::size_t column, std::byte* copy) {
   const std::size_t bytes = job.element_bytes;
@@ -127,7 +130,7 @@ void orient_as(const TransposeJob& job) {
   constexpr std::size_t side = 16 / sizeof(T);
   constexpr std::size_t lanes = hn::MaxLanes(hn::ScalableTag<T>());
   const std::size_t bytes = job.element_bytes;
-  constexpr std::size_t skipped = triples ? 4 : 0;  // so that the last load ends with the row
+  constexpr std::size_t skipped = triples ? 4 : 0;  // so that the last load ends where the row ends
   const Order first = order_of(job, 0);
   const Order last = order_of(job, skipped);
   HWY_ALIGN std::byte copy[16 * lanes] = {};

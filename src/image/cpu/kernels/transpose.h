@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel: quarter turn of a block of elements, by vector transposes.
+// Kernel: transposes a block of elements, for rotations by 90 and 270 degrees.
 #pragma once
 
 #include <array>
@@ -8,8 +8,8 @@
 
 namespace halyard::image {
 
-/// Out row j, element i is in row i, element j, its bytes in the given order. Both strides in
-/// bytes; `in_stride` may be negative.
+/// Element i of output row j is element j of input row i, with its bytes in the given order. Both
+/// strides are in bytes; `in_stride` may be negative.
 struct TransposeJob {
   const std::byte* in = nullptr;
   std::ptrdiff_t in_stride = 0;
@@ -21,8 +21,8 @@ struct TransposeJob {
   std::array<std::uint8_t, 4> order{0, 1, 2, 3};  ///< byte k of an element comes from byte order[k]
 };
 
-/// Rational vectors are stored: `out` needs min_transposed_rows rows, and each of them
-/// transpose_spare_bytes behind its last element. Reads the job's elements and no other byte.
+/// Stores whole vectors: `out` needs at least min_transposed_rows rows, and each row needs
+/// transpose_spare_bytes behind its last element. Reads only the job's elements.
 void transpose_elements(const TransposeJob& job) noexcept;
 
 inline constexpr std::size_t min_transposed_rows = 16;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Same-size YUV to RGB in Highway: 16-bit integers, the same bits on every target.
+// YUV to RGB of the same size in 16-bit integers, with the same bits on every target. Sums have 6
+// fractional bits. Luma is the high half of an unsigned product: at most 255 * 1.17 * 2^6 < 2^15.
+// Chroma terms are MulFixedPoint15 products of (code - 128) * 2^8 and coefficients below 1, and fit
+// too. Where luma plus chroma leaves the 16 bits it saturates, far outside [0, 255].
 #include "image/cpu/kernels/yuv_rgb.h"
 
 #include <algorithm>
 #include <cstring>
 
-// Packing within blocks needs vectors of a known count of blocks. Processors without vectors are
-// served by Highway's emulation of them.
+// Packing within blocks needs vectors with a known count of blocks. Processors without vectors use
+// Highway's emulation of them.
 #define HWY_BROKEN_EMU128 0
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "image/cpu/kernels/yuv_rgb.cpp"
@@ -24,28 +27,29 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Out = std::array<std::uint8_t*, 3>;
 using Feed = YuvRgbJob::Feed;
 using Store = YuvRgbJob::Store;
-// Loads so that part k of each block, in the order of the blocks, is what interleaving within
-// blocks makes vector k of the result: four pixels of luma or of pairs ...
+// Order of 4-byte groups after a load: interleaving within blocks then gives whole vectors of
+// pixels in order. Part k of each block, over all blocks, becomes vector k. Of luma or pairs (four
+// pixels each) ...
 constexpr Table load_pairs =
     table_of([](std::size_t block, std::size_t i) { return i * blocks + block; });
-// ... or of packed YUV.
+// ... and of packed YUV.
 constexpr Table load_packed =
     table_of([](std::size_t block, std::size_t i) { return (i / 2 * blocks + block) * 2 + i % 2; });
 constexpr Table load_as_is =
     table_of([](std::size_t block, std::size_t i) { return 4 * block + i; });
-// The three groups of each block that squeezing left.
+// Joins the three groups of each block that remain after Squeeze.
 constexpr Table squeeze = table_of([](std::size_t block, std::size_t i) {
   const std::size_t at = std::min(4 * block + i, 3 * blocks - 1);
   return at / 3 * 4 + at % 3;
 });
 
-// Leaves out the last of the four bytes of every pixel.
+// Drops the last of the four bytes of every pixel.
 struct Squeeze {
   Indices groups;
   V8 within;
 
   HWY_INLINE Squeeze() : groups(hn::SetTableIndices(D32(), squeeze.at)), within(bytes()) {}
-  // A whole vector; its last quarter is none of the pixels.
+  // Stores a whole vector, whose last quarter holds no pixels.
   HWY_INLINE void store(VU16 pixels, std::uint8_t* to) const {
     const V8 in_blocks = hn::TableLookupBytes(hn::BitCast(D8(), pixels), within);
     hn::StoreU(permuted(in_blocks, groups), D8(), to);
@@ -62,7 +66,7 @@ struct Squeeze {
 struct Constants {
   V8 y_offset, y_half, flip;
   VU16 y_scale;
-  V16 first, second, first_green, second_green;  // packed feeds: alternating in the first of each
+  V16 first, second, first_green, second_green;  // packed feeds: the first of each alternates both
   V8 spread_first, spread_second;
   Indices load, unpack;
   Squeeze squeeze;
@@ -102,7 +106,7 @@ HWY_INLINE Constants constants_of(const YuvRgbJob& job) {
           Squeeze()};
 }
 
-// What chroma adds to both halves of a vector of pixels.
+// The chroma terms of both halves of a vector of pixels.
 struct ChromaLanes {
   V16 first[2], green[2], second[2];
 };
@@ -122,7 +126,7 @@ HWY_INLINE ChromaLanes chroma_of_pairs(const Constants& c, V8 pairs) {
           {hn::InterleaveLower(d, second, second), hn::InterleaveUpper(d, second, second)}};
 }
 
-// Luma with the rounding half, in its low byte before the product.
+// Scales luma, whose low byte holds the rounding half.
 HWY_INLINE V16 scaled(const Constants& c, VU16 luma) {
   return hn::BitCast(D16(), hn::MulHigh(luma, c.y_scale));
 }
@@ -138,7 +142,7 @@ HWY_INLINE Luma luma_of_bytes(const Constants& c, V8 bytes) {
            scaled(c, hn::BitCast(du, hn::InterleaveUpper(D8(), c.y_half, above)))}};
 }
 
-// A vector of packed YUV is half a vector of pixels.
+// One vector of packed YUV holds half a vector of pixels.
 template <Feed feed>
 HWY_INLINE V16 luma_of_packed(const Constants& c, VU16 in) {
   const DU16 du;
@@ -219,7 +223,7 @@ HWY_INLINE void put_pixels(const Constants& c, const Luma& l, const ChromaLanes&
   }
 }
 
-// lanes8 pixels from x on, of all rows.
+// Converts lanes8 pixels from x on, of all rows.
 template <Feed feed, Store store, bool first_leads, bool streams, std::size_t rows>
 HWY_INLINE void convert_at(const YuvRgbJob& job, const Constants& c, std::size_t x) {
   const D8 d;
@@ -243,7 +247,7 @@ HWY_INLINE void convert_at(const YuvRgbJob& job, const Constants& c, std::size_t
   }
 }
 
-// The pixels that do not fill a vector, through buffers on both sides.
+// Converts the pixels that do not fill a vector, through buffers on both sides.
 template <Feed feed, Store store, bool first_leads, std::size_t rows>
 HWY_NOINLINE void convert_rest(const YuvRgbJob& job, const Constants& c, std::size_t x) {
   constexpr std::size_t parts = store == Store::planes ? 3 : 1;
@@ -274,7 +278,7 @@ template <Feed feed, Store store, bool first_leads, bool streams, std::size_t ro
 void convert(const YuvRgbJob& job) {
   const Constants c = constants_of<feed>(job);
   const auto width = static_cast<std::size_t>(job.width);
-  // packed3 writes a twelfth more than its pixels.
+  // packed3 also writes the bytes of a twelfth more pixels.
   constexpr std::size_t whole = store == Store::packed3 ? lanes8 + (lanes8 + 11) / 12 : lanes8;
   std::size_t x = 0;
   for (; x + whole <= width; x += lanes8)

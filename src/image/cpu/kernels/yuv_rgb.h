@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel: rows of YUV bytes to rows of RGB or grey codes at the same size, in one pass.
+// Kernel: converts rows of YUV bytes to rows of RGB or grey codes of the same size, in one pass.
 #pragma once
 
 #include <array>
@@ -7,14 +7,14 @@
 
 namespace halyard::image {
 
-/// Fixed-point coefficients: 6 fractional bits in the sums.
+/// Fixed-point coefficients; sums have 6 fractional bits.
 struct YuvRgbMatrix {
   std::uint8_t y_offset = 0;
-  std::uint8_t y_half = 0;       ///< in 1/256 of a luma code: half of the last place of a result
+  std::uint8_t y_half = 0;       ///< in 1/256 of a luma code: it adds half a code to the result
   std::uint16_t y_scale = 0;     ///< times 2^14
-  std::int16_t first = 0;        ///< of the first chroma of a pair, times 2^13, to its colour
-  std::int16_t second = 0;       ///< of the other, to the other
-  std::int16_t first_green = 0;  ///< taken off green
+  std::int16_t first = 0;        ///< from the first chroma of a pair to its colour, times 2^13
+  std::int16_t second = 0;       ///< from the other chroma to the other colour, times 2^13
+  std::int16_t first_green = 0;  ///< subtracted from green, times 2^13
   std::int16_t second_green = 0;
 };
 
@@ -28,20 +28,20 @@ struct YuvRgbJob {
   enum class Store : std::uint8_t { grey, packed3, packed4, planes };
   Feed feed{};
   Store store{};
-  bool first_leads = false;  ///< packed: the colour of the first chroma lies before green
-  bool streams = false;      ///< stores past the cache where rows allow it
+  bool first_leads = false;  ///< packed: the colour of the first chroma comes before green
+  bool streams = false;      ///< stores past the cache where the rows are aligned
   std::uint8_t flip = 0;     ///< grey, planes: xor of every code
-  std::int32_t rows = 1;     ///< 2: luma_and_pairs only, not to grey
+  std::int32_t rows = 1;     ///< 2: with luma_and_pairs only, and not to grey
   std::int32_t width = 0;
   YuvRgbMatrix matrix;
-  std::array<const std::uint8_t*, 2> luma{};  ///< of each row; luma_low, luma_high: the bytes
+  std::array<const std::uint8_t*, 2> luma{};  ///< of each row; luma_low, luma_high: all bytes
   const std::uint8_t* pairs = nullptr;
-  /// Of each row: packed and grey at [0]; planes: the first chroma's colour, green, the other's.
-  /// Null what is not used.
+  /// Of each row: packed pixels and grey use [0]; planes are the colour of the first chroma, green,
+  /// the colour of the other. Null for what is not used.
   std::array<std::array<std::uint8_t*, 3>, 2> out{};
 };
 
-/// Reads and writes no byte beside the rows. With `streams` call direct_flush() at the end.
+/// Reads and writes only bytes of the rows. With `streams`, call direct_flush() at the end.
 void yuv_rgb_rows(const YuvRgbJob& job);
 void direct_flush();
 

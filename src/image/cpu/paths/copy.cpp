@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves: images whose bytes only change place. Each plane is one rectangle of elements.
+// Copy path: images that are only copied, flipped or rotated, so that bytes only move. Each plane
+// is one rectangle of elements.
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -12,11 +13,11 @@
 namespace halyard::image {
 namespace {
 
-/// Where the samples of one plane go. Elements are all bytes that belong to one chroma sample of
-/// the plane, or to one pixel.
+/// Where the samples of one plane are copied to. An element is all bytes that belong to one chroma
+/// sample of the plane, or to one pixel.
 struct PlaneMove {
-  std::size_t channel = 0;        ///< whose views lead to the planes ...
-  std::size_t source_offset = 0;  ///< ... and lie so many bytes behind their beginning
+  std::size_t channel = 0;        ///< channel whose views lead to the planes ...
+  std::size_t source_offset = 0;  ///< ... and lie this many bytes behind their beginning
   std::size_t target_offset = 0;
   std::array<std::uint8_t, 4> order{4, 4, 4, 4};  ///< as in RowMove; 4: not known
   std::size_t element_bytes = 0;
@@ -32,7 +33,7 @@ struct PlaneMove {
 };
 
 struct PlaneMoves {
-  std::array<PlaneMove, 4> plane{};  ///< by planes of the destination
+  std::array<PlaneMove, 4> plane{};  ///< by plane of the destination
   std::size_t count = 0;
 };
 
@@ -40,7 +41,7 @@ const ChannelSite& target_site(const Plan& plan, std::size_t c) noexcept {
   return plan.dst.channels->sites[plan.bgr && c != 1 && c != 3 ? 2 - c : c];
 }
 
-/// Whether the codes of both images mean the same and are stored alike.
+/// Whether codes mean the same in both images and are stored in the same way.
 bool keeps_codes(const Plan& plan) noexcept {
   if (plan.src.channels == nullptr || plan.src.dtype != plan.dst.dtype) return false;
   if (plan.src.channels->count != plan.dst.channels->count) return false;
@@ -51,7 +52,8 @@ bool keeps_codes(const Plan& plan) noexcept {
          plan.values.scale[0] == 257 && plan.values.bias[0] == 0;
 }
 
-/// Enters a channel into its plane; false: it shares its element with others than in the source.
+/// Adds a channel to its plane. Returns false if it shares its element with other channels than in
+/// the source.
 bool add_channel(const Plan& plan, std::size_t c, PlaneMoves& moves) noexcept {
   const std::size_t sample = size_of(plan.src.dtype);
   const ChannelSite& from = plan.src.channels->sites[c];
@@ -73,7 +75,7 @@ bool add_channel(const Plan& plan, std::size_t c, PlaneMoves& moves) noexcept {
   return plane.element_bytes <= 4;
 }
 
-/// Which byte of the source's element becomes each byte of the destination's.
+/// Sets which byte of the source's element each byte of the destination's element comes from.
 void set_order(const Plan& plan, std::size_t c, PlaneMoves& moves) noexcept {
   const std::size_t sample = size_of(plan.src.dtype);
   const ChannelSite& from = plan.src.channels->sites[c];
@@ -103,7 +105,7 @@ std::optional<PlaneMoves> plane_moves(const Plan& plan) noexcept {
   return moves;
 }
 
-/// One axis of the source: where its content begins, and where that lands.
+/// One axis of the source: where the content begins, and where it begins in the destination.
 struct CopyAxis {
   std::int32_t begin = 0;
   std::int32_t length = 0;
@@ -111,7 +113,7 @@ struct CopyAxis {
   std::int32_t target_begin = 0;
   std::int32_t target_length = 0;  ///< of the whole image
 
-  /// Whether blocks of 2^shift pixels stay whole; the last may be cut off by the image's end.
+  /// Whether blocks of 2^shift pixels stay whole; the end of the image may cut the last one.
   bool keeps_blocks(unsigned shift) const noexcept {
     const std::int32_t within = (1 << shift) - 1;
     const std::int32_t first = mirrored ? begin + length : begin;
@@ -126,7 +128,7 @@ struct CopyAxis {
   }
 };
 
-/// Both axes of the source as the plan moves them.
+/// Both axes of the source, as the plan maps them.
 struct Axes {
   explicit Axes(const Plan& plan) noexcept
       : x{whole(plan.crop.x), whole(plan.crop.width), plan.mirrors_columns()},
@@ -169,7 +171,7 @@ class MoveProgram final : public CpuProgram {
       const std::size_t width = columns(plane) * plane.element_bytes;
       bytes += width * rows(plane);
       row_bytes_ = std::max(row_bytes_, width);
-      // Source columns of two cache lines are turned together.
+      // Source columns of two cache lines are transposed together.
       if (swaps_) unit_rows_ = std::max(unit_rows_, plane.element_bytes == 4 ? 32 : 64);
     }
     streams_ = bytes > streamed_bytes;
@@ -190,7 +192,7 @@ class MoveProgram final : public CpuProgram {
 
   void run(const MappedImages& frame, std::int32_t begin, std::int32_t end,
            std::byte* workspace) const override {
-    // A unit is what is turned together, or has its pads filled beside it; other rows go as one.
+    // A unit is what is transposed together, or has pads beside it; other rows are copied as one.
     const std::int32_t step = swaps_ || pad_ ? 1 : end - begin;
     for (std::int32_t unit = begin; unit < end; unit += step) {
       const std::int32_t first = unit * unit_rows_;
@@ -203,12 +205,12 @@ class MoveProgram final : public CpuProgram {
   }
 
  private:
-  /// More than the second-level cache of one core keeps until it is read again.
+  /// More than the second-level cache of one core keeps until the bytes are read again.
   static constexpr std::size_t streamed_bytes = std::size_t{2} << 20;
 
-  /// CopiedRows of elements of one plane: from the first that is wanted on.
+  /// Rows of elements of one plane: [first, last).
   struct CopiedRows {
-    const std::byte* in = nullptr;  ///< the plane's first element that moves
+    const std::byte* in = nullptr;  ///< the plane's first element that is copied
     std::ptrdiff_t in_stride = 0;
     std::byte* out = nullptr;  ///< of row `first`
     std::size_t out_stride = 0;
@@ -216,7 +218,7 @@ class MoveProgram final : public CpuProgram {
     std::size_t last = 0;
   };
 
-  /// Elements of the destination.
+  /// Elements of the destination, in one row and in one column.
   std::size_t columns(const PlaneMove& plane) const noexcept {
     return swaps_ ? axes_.y.blocks(plane.shift_y) : axes_.x.blocks(plane.shift_x);
   }
@@ -227,7 +229,7 @@ class MoveProgram final : public CpuProgram {
     return (row_bytes_ + transpose_spare_bytes + 63) / 64 * 64;
   }
 
-  /// The plane's share of content rows [begin, end), which may lie outside.
+  /// Copies the plane's part of content rows [begin, end), which may lie outside.
   void move_rows(const MappedImages& frame, const PlaneMove& plane, std::int32_t begin,
                  std::int32_t end, std::byte* workspace) const noexcept {
     const auto row_at = [&](std::int32_t y) {
@@ -281,7 +283,7 @@ class MoveProgram final : public CpuProgram {
     }
   }
 
-  // By way of the workspace, so that the destination is written row by row.
+  // Transposes into the workspace first, so that the destination is written row by row.
   void transpose_rows(const PlaneMove& plane, const CopiedRows& r,
                       std::byte* workspace) const noexcept {
     const std::size_t count = r.last - r.first;
@@ -309,7 +311,7 @@ class MoveProgram final : public CpuProgram {
   bool swaps_;
   bool streams_ = false;
   std::int32_t unit_rows_ = 2;  ///< of the destination
-  std::size_t row_bytes_ = 0;   ///< most of a plane's content
+  std::size_t row_bytes_ = 0;   ///< the most of any plane's content
   Region content_;
   Size size_;
   Axes axes_;

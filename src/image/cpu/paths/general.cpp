@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way that serves every plan: rows are sampled, coloured and stored, one after the other; where
-// the plan swaps axes, tiles of rows are turned on the way.
+// General path, for every plan: rows are sampled, colour-converted and stored, one after the other.
+// Where the plan swaps axes, tiles of rows are transposed in between.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -16,10 +16,10 @@
 namespace halyard::image {
 namespace {
 
-/// Rows of results that are turned together: a whole vector of codes for every destination row.
+/// Rows of results that are transposed together: a whole vector of codes for every destination row.
 constexpr std::int32_t tile_rows = 64;
 
-/// Content and the blocks of chroma that it shares with pad pixels.
+/// The content, extended to the chroma blocks that it shares with pad pixels.
 Region extended(const Plan& plan, const Writer& writer) {
   const auto round_down = [](std::int32_t value, std::int32_t block) {
     return value / block * block;
@@ -97,16 +97,16 @@ class RowsProgram final : public CpuProgram {
   struct Workspace {
     std::byte* sampler = nullptr;
     std::array<std::uint8_t*, 4> codes{};   // rows of one block, or of one tile
-    std::array<std::int16_t*, 4> values{};  // the same
+    std::array<std::int16_t*, 4> values{};  // as codes
     std::byte* rotated = nullptr;
-    // The rows of one block and where the content begins in them. Made once per run: pointers that
-    // are stored and copied for every row wait for the destination's stores before them.
+    // The rows of one block, and the start of the content in them. Made once per run: pointers that
+    // are stored and copied for every row would wait for earlier stores to the destination.
     std::array<ResultRows, 2> rows{};
     std::array<ResultRows, 2> content{};
     std::size_t bytes = 0;
   };
 
-  /// Results in one row of the source's direction, and rows that are kept at a time.
+  /// Results in one row of the source's direction; and the rows kept at a time.
   std::size_t row_stride() const noexcept {
     return padded_row(swaps_ ? extended_.height : extended_.width);
   }
@@ -132,7 +132,7 @@ class RowsProgram final : public CpuProgram {
     return at;
   }
 
-  /// Results of a row before its content.
+  /// Results in a row in front of its content.
   std::int32_t before() const noexcept {
     return swaps_ ? content_.y - extended_.y : content_.x - extended_.x;
   }
@@ -158,8 +158,8 @@ class RowsProgram final : public CpuProgram {
     }
   }
 
-  /// Row `row` of the sampler into `rows`, which begins with the extended content, and with
-  /// `content` with the content; rows outside the content are pad.
+  /// Makes row `row` of the sampler. `rows` begins with the extended content, `content` with the
+  /// content itself. Rows outside the content are pad.
   void make_results(const MappedImages& frame, std::int32_t row, std::byte* workspace,
                     const ResultRows& rows, const ResultRows& content) const {
     const std::int32_t whole = swaps_ ? extended_.height : extended_.width;
@@ -210,8 +210,9 @@ class RowsProgram final : public CpuProgram {
     }
   }
 
-  // Rows before this one are the pads of the units before `unit`: their own rows, or, where units
-  // are columns, as many shares of all rows; from block to block.
+  // The pad rows before the returned one belong to the units before `unit`: these units' own rows;
+  // or, where units are columns, an equal share of all rows for each unit. Borders are multiples of
+  // a block.
   std::int32_t pad_border(std::int32_t unit) const noexcept {
     const std::int32_t block = writer_->block_height();
     if (unit == units()) return size_.height;
@@ -226,9 +227,9 @@ class RowsProgram final : public CpuProgram {
   std::unique_ptr<const Sampler> sampler_;
   ColorConverter color_converter_;
   std::unique_ptr<const Writer> writer_;
-  std::optional<FusedWriter> fused_writer_;  // none: the two before it, one after the other
+  std::optional<FusedWriter> fused_writer_;  // none: converter and writer are used instead
   Region extended_;
-  std::optional<PadWriter> pad_;  // none: the content leaves nothing free
+  std::optional<PadWriter> pad_;  // none: the content fills the destination
   double source_pixels_;
   std::array<std::uint8_t, 4> pad_code_{};
   std::array<std::int16_t, 4> pad_value_{};

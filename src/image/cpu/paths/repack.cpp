@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Repack: RGB and grey images whose bytes stay, where nothing is resampled or turned, and whose
-// channels are packed otherwise, come as planes, or go.
+// Repack path: RGB and grey images whose values stay and which are neither resampled nor rotated.
+// Channels are interleaved, deinterleaved or dropped.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -37,7 +37,7 @@ bool keeps_bytes(const Plan& plan) noexcept {
   return false;
 }
 
-/// Null for a channel that is not there.
+/// The address of the sample at (x, y); null for a channel that does not exist.
 template <class Byte>
 auto sample_place(const ChannelView<Byte>& channel, std::int32_t x, std::int32_t y) noexcept {
   using Code = std::conditional_t<std::is_const_v<Byte>, const std::uint8_t, std::uint8_t>;
@@ -103,7 +103,7 @@ class RepackProgram final : public CpuProgram {
   Size size_;
   std::int32_t crop_x_;
   std::int32_t crop_y_;
-  RepackJob job_;  // all but what the frame says
+  RepackJob job_;  // all but the pointers and strides of a frame
   std::optional<PadWriter> pad_;
 };
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// YuvRgb: colours of source rows as they are, where nothing is resampled or turned: 4:2:0 and 4:2:2
-// images to RGB or grey bytes.
+// YUV-to-RGB path: 4:2:0 and 4:2:2 images to RGB or grey bytes, neither resampled nor rotated.
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,7 +20,7 @@ using Feed = YuvRgbJob::Feed;
 using Store = YuvRgbJob::Store;
 
 bool places_as_is(const Plan& plan) noexcept {
-  // What is not resampled lies on whole pixels; columns of pairs must lie as they do in the source.
+  // Without resampling, crops lie on whole pixels; column pairs must be those of the source.
   return !plan.resampled && plan.orientation == Orientation{} && std::fmod(plan.crop.x, 2) == 0;
 }
 
@@ -62,7 +61,7 @@ YuvRgbMatrix matrix_of(const YuvToRgb& m, bool v_first) noexcept {
   YuvRgbMatrix out;
   out.y_offset = static_cast<std::uint8_t>(std::lround(m.y_offset));
   out.y_scale = static_cast<std::uint16_t>(std::lround(m.y_scale * 16384));
-  // 32.5 of 64: the product is cut off where it should be rounded.
+  // 32.5 of 64: makes up for the truncation of the product, which should be rounded.
   out.y_half = static_cast<std::uint8_t>(std::min(std::lround(32.5 * 65536 / out.y_scale), 255L));
   out.first = chroma(m.bu);
   out.second = chroma(m.rv);
@@ -75,7 +74,7 @@ YuvRgbMatrix matrix_of(const YuvToRgb& m, bool v_first) noexcept {
   return out;
 }
 
-/// Of the last level, in bytes; 0: unknown.
+/// Size of the last-level cache in bytes; 0: unknown.
 std::size_t cache_bytes() noexcept {
 #ifdef _SC_LEVEL3_CACHE_SIZE
   static std::atomic<long> once{-2};
@@ -102,7 +101,7 @@ class YuvRgbProgram final : public CpuProgram {
         has_alpha_(plan.dst.channels->count == 4) {
     const ChannelSite& u = map_.sites[1];
     const ChannelSite& v = map_.sites[2];
-    // Chroma of planes is interleaved on the way, U first.
+    // Chroma of two planes is interleaved first, with U in front.
     v_first_ = u.plane == v.plane && v.offset < u.offset;
     joins_planes_ = u.plane != v.plane;
     job_.feed = feed_of(map_);
@@ -116,7 +115,7 @@ class YuvRgbProgram final : public CpuProgram {
     if (plan.pads()) pad_.emplace(plan, content_);
   }
 
-  // Destination rows, from one that begins a pair of source rows, in pairs.
+  // Pairs of destination rows, counted from one that begins a pair of source rows.
   std::int32_t units() const noexcept override { return (size_.height + lead() + 1) / 2; }
 
   // About 25 us of work.
@@ -144,10 +143,10 @@ class YuvRgbProgram final : public CpuProgram {
 
  private:
   std::int32_t source_row(std::int32_t y) const noexcept { return y - content_.y + crop_y_; }
-  /// 1 where destination row 0 is the second of a pair.
+  /// 1 if destination row 0 is the second row of a pair.
   std::int32_t lead() const noexcept { return source_row(0) & 1; }
 
-  /// Destination rows [top, bottom): one, or two that share a row of chroma where it is shared.
+  /// Converts destination rows [top, bottom): one row, or two rows with the same chroma row.
   void convert(const MappedImages& frame, std::int32_t top, std::int32_t bottom,
                std::uint8_t* joined) const {
     YuvRgbJob job = job_;
@@ -169,7 +168,7 @@ class YuvRgbProgram final : public CpuProgram {
     const SourceChannel& luma = frame.source[0];
     const auto* row = reinterpret_cast<const std::uint8_t*>(luma.row(source_row(y)));
     const auto x = static_cast<std::size_t>(crop_x_);
-    // The packed ones' first byte may be chroma.
+    // The first byte of packed YUV may be chroma.
     job.luma[r] = row + x * luma.step_bytes - (job.feed == Feed::luma_high ? 1 : 0);
     if (job.store == Store::planes) {
       const std::size_t first = v_first_ ? 0 : 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filter axes from plan geometry.
+// Derives filter axes from the geometry of a plan.
 #include "image/cpu/resample/axes.h"
 
 #include <algorithm>

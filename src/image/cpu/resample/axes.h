@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plan means for each channel: filter axes over the source, and where results land.
+// Derives from a plan, for each channel, the filter axes over the source and the places of the
+// results.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +11,15 @@
 
 namespace halyard::image {
 
-/// Samples of one channel that the crop touches, both ends checked against the plane.
+/// Samples of one channel that the crop touches; both ends are checked against the plane.
 struct SampleRange {
   std::int32_t begin = 0;
   std::int32_t end = 0;
   std::int32_t count() const noexcept { return end - begin; }
 };
 
-/// Axes of one channel in the source's own directions. Outputs along x count the content's columns,
-/// or its rows when the plan swaps axes.
+/// Axes of one channel in the source's own directions. Outputs along x are the content's columns,
+/// or its rows where the plan swaps axes.
 struct ChannelAxes {
   SampleRange columns;
   SampleRange rows;
@@ -26,11 +27,12 @@ struct ChannelAxes {
   AxisRequest y;
 };
 
-/// Samples that a channel of the source has along both axes, from the format alone.
+/// Number of samples that a channel of the source has along both axes; depends on the format and
+/// size only.
 Size channel_extent(const ImageSpec& image, const ChannelSite& site) noexcept;
 ChannelAxes channel_axes(const Plan& plan, const ChannelSite& site) noexcept;
 
-/// Rows and columns of the content as the source has them: before an exchange of axes.
+/// Rows and columns of the content in the source's directions: before axes are swapped.
 inline std::int32_t content_rows(const Plan& plan) noexcept {
   return plan.swaps_axes() ? plan.content.width : plan.content.height;
 }

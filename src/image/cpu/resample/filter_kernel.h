@@ -10,16 +10,16 @@
 
 namespace halyard::image {
 
-/// Weight of a sample whose centre lies x behind the output's, in samples (widened: of the widened
-/// size). Not normalised.
+/// The weight of a sample whose centre is x behind the centre of the output, in samples (if
+/// widened: in units of the widened size). Not normalised.
 struct Kernel {
-  /// What lies so near to the border of a box lies on it.
+  /// A position this near to the border of a box counts as on it.
   static constexpr double tie = 1e-9;
 
   Filter filter;
   bool antialias;
 
-  /// Weights are 0 beyond.
+  /// Weights are 0 at greater distances.
   double support() const {
     switch (filter) {
       case Filter::bicubic:

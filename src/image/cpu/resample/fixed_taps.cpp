@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From exact taps to integers, without idle taps.
+// Converts exact taps to integers and drops taps of weight 0 at the ends.
 #include <algorithm>
 
 #include "image/cpu/kernels/resample/antialias_taps.h"
@@ -121,7 +121,7 @@ void FixedTaps::set_antialias(const AxisRequest& axis) {
 
 namespace {
 
-// Halves away from 0, without a call.
+// Rounds halves away from 0, without a function call.
 std::int32_t rounded_weight(double value) noexcept {
   return static_cast<std::int32_t>(value < 0 ? value - 0.5 : value + 0.5);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fixed-point taps of the outputs along a row: what all tables of resampling are made of.
+// Fixed-point taps of the outputs along a row; all tables of the horizontal pass are made from
+// them.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +12,10 @@
 
 namespace halyard::image {
 
-/// Above so many taps the roundings of 14-bit weights add up: their tables have fine parts too.
+/// With more taps than this, the roundings of 14-bit weights add up: tables then have fine parts
+/// too.
 inline constexpr std::int32_t few_taps = 16;
-/// The same where results shall be the nearest codes.
+/// The same limit where results must be the nearest codes.
 inline constexpr std::int32_t few_exact_taps = 2;
 /// Bits that the fine parts add.
 inline constexpr int fine_bits = 6;
@@ -23,9 +25,10 @@ inline std::span<const float> weights_of(const AxisTaps& taps, std::size_t outpu
   return {taps.weight.data() + output * count, count};
 }
 
-/// Weights that sum to one as integers of `bits` fractional bits that sum to 2^bits. Each is within
-/// one unit of its own for up to 2^bits taps; what rounding leaves goes to the greatest of few, and
-/// along the row of many. `out` is as long as `weights`.
+/// Converts weights that sum to one to integers with `bits` fractional bits that sum to 2^bits.
+/// Each is within one unit of its exact value, for up to 2^bits taps. The rounding error of
+/// few_taps or fewer is added to the greatest weight; with more taps it is spread along the row.
+/// `out` is as long as `weights`.
 void to_fixed(std::span<const float> weights, int bits, std::span<std::int32_t> out);
 
 /// weight = unit * 2^fine_bits + part, parts in [-2^(fine_bits-1), 2^(fine_bits-1)).
@@ -37,20 +40,20 @@ inline std::int16_t part_of(std::int32_t weight) noexcept {
 }
 
 /// Output x is the sum over t < planes of sample first[x] + t times tap(t)[x]. Taps of weight 0 at
-/// either end are left out: those behind the last one weigh 0.
+/// either end are left out; taps behind the last one have weight 0.
 struct FixedTaps {
   std::int32_t outputs = 0;
-  std::int32_t taps = 1;   ///< most of one output
+  std::int32_t taps = 1;   ///< the most taps of one output
   std::size_t planes = 2;  ///< even, at least `taps`
-  /// Outputs lie one after the other, on one sample or between two: no weight is below 0, no second
-  /// one is one.
+  /// Each output blends at most two neighbouring samples and positions are in order; weights are
+  /// not negative, and second weights are below one.
   bool is_between = false;
   std::unique_ptr<std::int32_t[]> first;
   std::unique_ptr<std::int16_t[]> weights;
 
   /// Samples are counted from `begin`.
   FixedTaps(const AxisTaps& taps, std::int32_t begin);
-  /// Of an axis that is_nearest(), is_between() or is_antialias().
+  /// For an axis that is_nearest(), is_between() or is_antialias().
   FixedTaps(const AxisRequest& axis, std::int32_t begin);
 
   std::int16_t* tap(std::size_t t) const noexcept {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables for the kernels: fixed-point weights, bases and byte shuffles.
+// Makes the tables of the horizontal pass: fixed-point weights, bases and byte shuffles.
 #include "image/cpu/resample/horizontal.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace halyard::image {
 namespace {
 
 using Mode = HorizontalTable::Mode;
-constexpr std::uint8_t zero_byte = 0x80;  // what a shuffle turns into 0
+constexpr std::uint8_t zero_byte = 0x80;  // an index that a shuffle turns into 0
 
 std::size_t padded(const FixedTaps& from) {
   const auto outputs = static_cast<std::size_t>(from.outputs);
@@ -26,7 +26,7 @@ std::size_t place_of_block(std::size_t block) {
   return block / blocks * blocks + horizontal_block_place(block % blocks);
 }
 
-/// Outputs [begin, end) of a block of four, and the first sample of any.
+/// Outputs [begin, end) of a block of four, and the first sample of all of them.
 struct Block {
   std::size_t begin;
   std::size_t end;
@@ -47,7 +47,7 @@ void for_blocks(const FixedTaps& from, const At& at) {
 
 /// How far the taps of a block of four reach.
 struct TapReach {
-  std::int32_t taps = 0;    ///< most of one output
+  std::int32_t taps = 0;    ///< the most taps of one output
   std::int32_t starts = 0;  ///< from a block's first sample to the last one of its first pairs
 };
 
@@ -62,8 +62,8 @@ TapReach tap_reach(const FixedTaps& from) {
   return reach;
 }
 
-// By the vector instructions for 16 outputs: 6 a pair, 11 where it takes two loads; 16 for eight
-// taps of a dot product, and 11 more.
+// Compares vector instructions for 16 outputs: 6 per pair, or 11 where a pair takes two loads; 16
+// for eight taps of a dot product, and 11 more.
 Mode cheapest(const TapReach& reach) {
   if (reach.starts <= 7 && reach.taps <= 6) return Mode::narrow;
   if (reach.starts <= 15 && reach.taps <= 4) return Mode::wide;
@@ -78,7 +78,7 @@ bool is_identity(const FixedTaps& from) {
   return true;
 }
 
-// Bytes of `sample` (0..7 of the load) into half `half` of pair `pair`.
+// Points half `half` of pair `pair` to the bytes of `sample` (0..7 of the load).
 void set_pair(std::uint8_t* control, std::int32_t sample, std::size_t pair, std::size_t half) {
   if (sample < 0 || sample > 7) return;
   control[4 * pair + 2 * half] = static_cast<std::uint8_t>(2 * sample);
@@ -123,7 +123,8 @@ void make_dots(const FixedTaps& from, HorizontalTable& t) {
   }
 }
 
-// Bytes are shuffled from one load of 16, which must not leave the row of `samples`.
+// Makes the byte tables. Bytes are shuffled from one load of 16, which must lie within the row of
+// `samples`.
 void make_bytes(const FixedTaps& from, std::int32_t samples, HorizontalTable& t) {
   if (from.taps > 2 || t.pairs != 1 || samples < 16) return;
   std::vector<std::int32_t> bases(t.base.size(), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the period of an axis in whole numbers.
+// Finds the period of an axis in integers.
 #include "image/cpu/resample/period.h"
 
 #include <cmath>
@@ -48,7 +48,7 @@ AxisPeriod period_of(const AxisRequest& r, double reach) noexcept {
   const auto outputs = static_cast<std::int32_t>(whole / common);
   const std::int32_t times = (min_length + outputs - 1) / outputs;
   const Positions at = positions_of(r);
-  // One output less at either end than a window that is cut would leave.
+  // Leaves out one more output at either end than the windows that an edge cuts.
   const auto output_at = [&](double centre) {
     return std::clamp((centre - at.begin) * r.outputs / r.length, 0.0, 1.0 * r.outputs);
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables for permutations: where in its window each output finds its taps.
+// Makes tables for permutations: where each output finds its taps in its window.
 #include <algorithm>
 #include <utility>
 
@@ -14,7 +14,7 @@ constexpr std::size_t half_lanes = lanes / 2;
 
 class Maker {
  public:
-  /// `unit`: samples of one 16-bit lane of the source.
+  /// `unit`: samples in one 16-bit lane of the source: 1, or 2 for bytes.
   Maker(const FixedTaps& from, std::int32_t samples, std::int32_t unit)
       : from_(from),
         outputs_(static_cast<std::size_t>(from.outputs)),
@@ -24,7 +24,7 @@ class Maker {
         unit_(unit) {}
 
   PermuteTable make() {
-    // What begins in a row of bytes must end in it; rows of samples have spare ones.
+    // A window that begins in a row of bytes must end in it; rows of samples have spare samples.
     if (unit_ == 2 && samples_ < window_) return {};
     t_.pairs = static_cast<std::size_t>(pairs_);
     if (t_.pairs == 1 && !lies_between()) return {};
@@ -54,7 +54,7 @@ class Maker {
     return {*low, *high};
   }
 
-  // Kernels with negative weights have two taps on sources of two samples.
+  // Kernels with negative weights also have two taps, on sources of two samples.
   bool lies_between() const {
     constexpr std::int16_t one = 1 << HorizontalTable::weight_bits;
     if (from_.is_between) return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables for processors that permute bytes or words of a vector.
+// Tables of the horizontal pass for processors that permute the bytes or 16-bit lanes of a vector.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace halyard::image {
 
-/// For processors that permute: a table for a row of `samples` of 16 bits, or of bytes (one pair of
-/// taps only); an empty one where the samples of 16 outputs lie too far apart.
+/// Makes a table for a row of `samples` 16-bit samples, or of bytes (one pair of taps only).
+/// Returns an empty table where the samples of 16 outputs lie too far apart.
 PermuteTable make_permute(const FixedTaps& outputs, std::int32_t samples, bool bytes);
 
 }  // namespace halyard::image

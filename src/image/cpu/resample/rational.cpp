@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks rows through the kernels of whole weights. What a plan means for them: whole_bind.cpp.
+// Runs rows through the integer-ratio kernels. rational_bind.cpp derives the tables from a plan.
 #include "image/cpu/resample/rational.h"
 
 #include <algorithm>
@@ -50,8 +50,8 @@ SampleRows RationalSampler::row(const MappedImages& frame, std::int32_t row,
   return at.rows;
 }
 
-// From byte `begin` of the row on. Where the kernels read past its ends, those bytes must be the
-// image's own: of the rows before and behind it; else the row is copied.
+// Returns the bytes of a row from byte `begin` on. Where the kernels read past the row's ends,
+// those bytes must belong to the image's rows before and behind it; else the row is copied.
 const std::uint8_t* RationalSampler::bytes_of(const MappedImages& frame, const Group& group,
                                               std::int32_t row, std::uint8_t* copy) const noexcept {
   const SourceChannel& plane = frame.source[group.lead];
@@ -97,7 +97,7 @@ struct RationalRowRange {
 
 }  // namespace
 
-// `done`: source rows before it have been added.
+// `done`: the source rows before this one were added already.
 RationalSampler::Step RationalSampler::step_of(const Group& group, std::int32_t row,
                                                std::int32_t done) noexcept {
   const RationalRowRange rows(group.y, row);
@@ -156,7 +156,8 @@ void RationalSampler::make_row(const MappedImages& frame, std::size_t g, std::in
   state.ends = next_ends;
 }
 
-// `sum`: of the weights of one sample. A sample is its weighted sum times 128 / `sum`.
+// Corrects the first and last samples. `sum`: the sum of the weights of one sample. A sample is its
+// weighted sum times 128 / `sum`.
 void RationalSampler::mend_ends(const Group& group, const Ends& ends, std::int32_t sum,
                                 const std::array<std::int16_t*, 4>& out) const noexcept {
   const std::size_t place[] = {0, static_cast<std::size_t>(columns() - 1)};

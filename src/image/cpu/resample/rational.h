@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sampler of bytes whose axes have small whole weights: 3:1, 3:2, 2:1 and their like.
+// Integer-ratio sampler: resizes bytes along axes with small integer weights, such as 3:1, 3:2 and
+// 2:1.
 #pragma once
 
 #include <array>
@@ -11,14 +12,14 @@
 
 namespace halyard::image {
 
-/// The source rows of one output row are summed by one kernel, which leaves at the same time what
-/// they add to the next output row, so that each source row is read once. All sums are whole
-/// numbers; the one rounding is the last step. Channels that lie alike in one plane stay together
-/// until they are samples.
+/// One kernel sums the source rows of an output row; at the same time it makes what they add to the
+/// next output row, so that each source row is read once. All sums are integers; only the last step
+/// rounds. Channels with the same layout in one plane stay together until they are samples.
 class RationalSampler final : public Sampler {
  public:
   explicit RationalSampler(const Plan& plan) noexcept;
-  /// False: an axis is not of this kind, or too far apart for the kernels.
+  /// Returns false if an axis is not of this kind, or its samples lie too far apart for the
+  /// kernels.
   bool bind(const Plan& plan, std::size_t channels);
 
   std::size_t workspace_bytes() const noexcept override { return lay_out(nullptr).bytes; }
@@ -26,31 +27,32 @@ class RationalSampler final : public Sampler {
   SampleRows row(const MappedImages& frame, std::int32_t row, std::byte* workspace) const override;
 
  private:
-  /// What sums of weights are divided by, as a blend does it.
+  /// Converts sums to samples: a shift, then a multiplication, as in RationalRows.
   struct Scale {
     int shift = 0;
     std::int16_t scale = -32768;  ///< -32768: none
   };
-  /// The first output of a member of a group, or its last one: 2 member, 2 member + 1.
+  /// Sums of corrections: entry 2 * member is for the first output of a member of a group, 2 *
+  /// member + 1 for its last one.
   using Ends = std::array<std::int32_t, 8>;
-  /// A byte that counts more, or less, for an end than its sum has it.
+  /// Correction of one byte's weight in the sum of the first or last output.
   struct Patch {
     std::size_t end;
-    std::int32_t byte;  ///< behind the first that is read
+    std::int32_t byte;  ///< index from the first byte that is read
     std::int16_t weight;
   };
   static constexpr int edge_bits = 14;
   /// The source rows that an output row adds, ascending, with their weights for it and for the next
-  /// one.
+  /// output row.
   struct Step {
     std::size_t count = 0;
-    std::size_t alone = 0;  ///< the first ones, which do not count for the next output row
+    std::size_t alone = 0;  ///< the first rows, which add nothing to the next output row
     std::int32_t end = 0;   ///< one past the last source row
     std::array<std::int32_t, RationalAxis::max_taps> source{};
     std::array<std::int16_t, RationalAxis::max_taps> now{};
     std::array<std::int16_t, RationalAxis::max_taps> next{};
     Scale scale;
-    std::int32_t sum = 1;  ///< of all weights of a sample
+    std::int32_t sum = 1;  ///< sum of all weights of a sample
   };
   /// Channels of one plane with the same distance between their samples.
   struct Group {
@@ -62,22 +64,22 @@ class RationalSampler final : public Sampler {
     RationalAxis x;
     RationalAxis y;
     RationalTable table;
-    std::int32_t begin = 0;  ///< first byte that is read, from the plane's row on; maybe before it
+    std::int32_t begin = 0;  ///< first byte that is read, relative to the row; may be negative
     std::int32_t end = 0;
     std::int32_t row_bytes = 0;  ///< of the image in the plane
     std::vector<Patch> patches;
-    std::array<std::int32_t, 2> edge{};  ///< what the first and last output lack, as a factor
+    std::array<std::int32_t, 2> edge{};  ///< first, last output: sum of all weights / of theirs
     Scale inner;
-    /// Steps of the first rows after those at the edge, one per row of a period; rows of the later
-    /// periods but the last ones are like them.
+    /// Steps of the first rows after those at the edge, one per row of a period. Rows of later
+    /// periods have the same steps, but not the last rows.
     std::array<Step, RationalAxis::max_period> steps;
-    bool at_once = false;  ///< each output row is one source row, its weights powers of two
-    bool carries = false;  ///< source rows count for no more than two outputs
+    bool at_once = false;  ///< each output row is one source row; weights sum to powers of two
+    bool carries = false;  ///< a source row contributes to at most two output rows
   };
-  /// What the source rows until now add to an output row.
+  /// What the source rows read so far add to an output row.
   struct State {
     std::int32_t row = -1;  ///< the output row; -1: none
-    std::int32_t done = 0;  ///< one past the last source row of them
+    std::int32_t done = 0;  ///< one past the last of these source rows
     Ends ends{};
   };
   struct Workspace {
@@ -92,7 +94,7 @@ class RationalSampler final : public Sampler {
   bool bind_group(const Plan& plan, Group& group) const;
   bool bind_table(Group& group) const;
   void bind_edge(Group& group, std::int32_t x, std::size_t which) const;
-  /// The layout itself comes first: begin() leaves it there for row().
+  /// The layout is stored first: begin() leaves it there for row().
   Workspace lay_out(std::byte* workspace) const noexcept;
 
   static std::size_t copy_bytes(const Group& group) noexcept {

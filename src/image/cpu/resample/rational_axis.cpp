@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the period and the denominator of an axis.
+// Finds the period and the common denominator of an axis.
 #include "image/cpu/resample/rational_axis.h"
 
 #include <algorithm>
@@ -10,14 +10,14 @@
 namespace halyard::image {
 namespace {
 
-// Weights come as floats, far from the next multiple unless they are one.
+// Weights are floats; one that is not a multiple differs from it by much more than this.
 constexpr double weight_error = 1e-4;
 
 bool has_positive_weights(Filter filter) noexcept {
   return filter == Filter::nearest || filter == Filter::bilinear || filter == Filter::box;
 }
 
-// The shortest period in which an axis moves on by whole samples.
+// Finds the shortest period in which an axis advances by whole samples.
 bool set_period(const AxisRequest& r, RationalAxis& axis) noexcept {
   for (std::int32_t period = 1; period <= RationalAxis::max_period; period *= 2) {
     const double stride = r.length * period / r.outputs;
@@ -40,7 +40,7 @@ std::int32_t denominator(const std::vector<float>& weights) noexcept {
   return 0;
 }
 
-// The weights of one output without the zeros around them.
+// Sets the weights of one output, without the zeros at its ends.
 bool set_weights_of(std::span<const float> weights, std::size_t x, RationalAxis& axis) noexcept {
   const auto whole = [&](float weight) {
     return static_cast<std::int32_t>(std::lround(static_cast<double>(weight) * axis.sum));
@@ -73,7 +73,7 @@ bool set_weights(const AxisTaps& taps, RationalAxis& axis) noexcept {
   return true;
 }
 
-// Whether all outputs but the first and the last lie within [lowest, highest).
+// Whether all outputs except the first and the last lie within [lowest, highest).
 bool only_ends_reach_out(const RationalAxis& axis) noexcept {
   if (axis.outputs < 3) return false;
   const std::int32_t last = axis.outputs - 2;
@@ -102,7 +102,7 @@ std::optional<RationalAxis> make_rational_axis(const AxisRequest& request) {
   axis.highest = request.highest;
   axis.outputs = request.outputs;
   axis.repeats = !request.antialias || request.filter == Filter::nearest;
-  AxisRequest period = request;  // one of them, without edges
+  AxisRequest period = request;  // one period, without edges
   period.length = axis.stride;
   period.outputs = axis.period;
   constexpr std::int32_t far = 1 << 20;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plan means for the sampler of whole weights, and which plans are its own.
+// Derives the tables of the integer-ratio sampler from a plan, and decides which plans it serves.
 #include <algorithm>
 #include <cmath>
 
@@ -10,13 +10,13 @@ namespace halyard::image {
 namespace {
 
 constexpr std::int32_t sums_of_block = 8;
-constexpr std::int32_t min_columns = 16;  // below, whole blocks of them are mostly spare
+constexpr std::int32_t min_columns = 16;  // with fewer, blocks are mostly spare
 
 bool lie_alike(const ChannelSite& a, const ChannelSite& b) noexcept {
   return a.plane == b.plane && a.step == b.step && a.shift_x == b.shift_x && a.shift_y == b.shift_y;
 }
 
-// Bytes of one row of a plane that are the image's.
+// Bytes of one row of a plane that belong to the image.
 std::int32_t row_bytes_of(const Plan& plan, std::uint8_t plane) noexcept {
   std::int32_t bytes = 0;
   for (std::size_t c = 0; c < plan.src.channels->count; ++c) {
@@ -27,7 +27,7 @@ std::int32_t row_bytes_of(const Plan& plan, std::uint8_t plane) noexcept {
   return bytes;
 }
 
-// Where the first bytes of each sum of a block come from.
+// Places of the first bytes of each sum of a block.
 using Places = std::array<std::int32_t, sums_of_block>;
 
 bool set_controls(const Places& places, std::int32_t second, RationalTable& table) {
@@ -66,7 +66,7 @@ bool set_index(const Places& places, std::int32_t second, RationalTable& table) 
   return true;
 }
 
-// Whether no sample is one of three outputs.
+// Whether every sample contributes to at most two outputs.
 bool counts_at_most_twice(const RationalAxis& axis) noexcept {
   const auto end_of = [&](std::int32_t x) {
     std::int32_t taps = axis.taps;
@@ -104,11 +104,11 @@ bool RationalSampler::bind(const Plan& plan, std::size_t channels) {
   for (std::size_t g = 0; g < groups_; ++g) {
     if (!bind_group(plan, group_[g])) return false;
   }
-  // Enlarged rows would be summed again and again; the chroma's may be.
+  // When rows are enlarged, each would be summed several times; this is accepted for chroma.
   return group_[0].at_once || group_[0].carries;
 }
 
-// sum * 2^shift lies in (64, 128], so that what is left to multiply lies in [1, 2).
+// sum * 2^shift lies in (64, 128], so that the remaining factor lies in [1, 2).
 RationalSampler::Scale RationalSampler::scale_of(std::int32_t sum) noexcept {
   Scale scale;
   while (sum << scale.shift <= 64)
@@ -167,8 +167,8 @@ bool RationalSampler::bind_table(Group& group) const {
   return true;
 }
 
-// Output x counts samples that do not exist: they are taken out again, and where edges repeat, the
-// edge sample counts instead.
+// Output x includes samples that do not exist. They are subtracted again, and where edges repeat,
+// the edge sample is added instead.
 void RationalSampler::bind_edge(Group& group, std::int32_t x, std::size_t which) const {
   const std::int32_t step = group.site.step;
   const std::int32_t sum = group.x.sum_of(x);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sampler: rows of filtered source samples at the size of the content, one channel each.
+// Sampler: makes rows of filtered source samples at the size of the content, one row per channel.
 #pragma once
 
 #include <array>
@@ -11,17 +11,17 @@
 
 namespace halyard::image {
 
-/// One row of samples per channel, in the order of the source's colour model (Bayer: R G B), signed
-/// fixed point; null: a channel that nobody asked for. With spare samples. Columns outside [begin,
-/// end) have no source.
+/// One row of samples per channel, in the order of the source's colour model (Bayer: R G B), in
+/// signed fixed point and with spare samples. Null for a channel that was not requested. Columns
+/// outside [begin, end) have no source.
 struct SampleRows {
   std::array<const std::int16_t*, 4> channel{};
   std::int32_t begin = 0;
   std::int32_t end = 0;
 };
 
-/// Rows run in the source's own direction: where the plan swaps axes, row r is content column r and
-/// column c content row c (mirrors are already undone). Immutable.
+/// Rows are in the source's own direction. Where the plan swaps axes, row r is content column r,
+/// and its column c is content row c (mirrors are already undone). Immutable.
 class Sampler {
  public:
   virtual ~Sampler() = default;
@@ -31,9 +31,10 @@ class Sampler {
   int fraction() const noexcept { return fraction_; }
 
   virtual std::size_t workspace_bytes() const noexcept = 0;
-  /// Forgets what the workspace holds; before the first row() of a strip.
+  /// Clears the state in the workspace. Call before the first row() of a strip.
   virtual void begin(std::byte* workspace) const = 0;
-  /// Row `row`; valid until the next call. Quickest when rows are asked for in ascending order.
+  /// Makes row `row`; valid until the next call. Fastest when rows are requested in ascending
+  /// order.
   virtual SampleRows row(const MappedImages& frame, std::int32_t row,
                          std::byte* workspace) const = 0;
 
@@ -47,10 +48,10 @@ class Sampler {
   int fraction_;
 };
 
-/// The first `channels` channels of the source. May throw std::bad_alloc.
+/// Samples the first `channels` channels of the source. May throw std::bad_alloc.
 std::unique_ptr<const Sampler> make_separable(const Plan& plan, std::size_t channels);
-/// The same for axes of small whole weights, which is most of what cameras and networks ask for;
-/// null for others.
+/// The same for integer-ratio axes, whose weights are small integers: most sizes of cameras and
+/// networks. Null for other axes.
 std::unique_ptr<const Sampler> make_rational(const Plan& plan, std::size_t channels);
 std::unique_ptr<const Sampler> make_affine(const Plan& plan,
                                            std::size_t channels);  ///< plan.affine

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks rows through the kernels. What a plan means for them: separable_bind.cpp.
+// Runs rows through the kernels. separable_bind.cpp derives groups and tables from a plan.
 #include "image/cpu/resample/separable.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ SampleRows SeparableSampler::row(const MappedImages& frame, std::int32_t row,
   return out;
 }
 
-// Where the last step left the row of channel `c`.
+// The row where the last step stored the result of channel `c`.
 const std::int16_t* SeparableSampler::result(std::size_t c, std::int32_t row,
                                              const Workspace& at) const noexcept {
   const std::size_t g = channel_[c].group;
@@ -59,7 +59,7 @@ BlendBytes SeparableSampler::blend_of(const Group& group, const Workspace& at) c
   return job;
 }
 
-// A row of one channel that is blended with no other needs no row of samples in between.
+// A row of one channel that is not blended needs no row of samples in between.
 bool SeparableSampler::takes_bytes(std::size_t c) const noexcept {
   return !reader_ && group_[channel_[c].group].split == Split::whole && !is_identity(c) &&
          horizontal(c).takes_bytes();
@@ -92,7 +92,7 @@ std::int16_t* SeparableSampler::ring_place(std::size_t c, std::int32_t source,
   return at.ring[c] + static_cast<std::size_t>(source % ring_rows_) * ring_row();
 }
 
-// Source row `source`, resampled, into the rings, unless it is there.
+// Resamples source row `source` into the rings, unless it is there.
 void SeparableSampler::fetch(const MappedImages& frame, std::size_t g, std::int32_t source,
                              const Workspace& at) const {
   const Group& group = group_[g];

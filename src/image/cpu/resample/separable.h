@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Separable sampler: rows are blended, and resampled across by tables, in fixed point.
+// Separable sampler: a vertical and a horizontal pass, in fixed point.
 #pragma once
 
 #include <array>
@@ -13,10 +13,11 @@
 
 namespace halyard::image {
 
-/// Two orders, by the plan alone. Down first: the source rows of each output row are blended, and
-/// the blend is resampled. Horizontal first, where rows are used more than once: each source row is
-/// resampled once into a ring, from which output rows are blended. So are rows of a Reader,
-/// and rows whose weights have fine parts for exact results.
+/// The plan decides the order of the two passes. Vertical first: the source rows of each output row
+/// are blended, and the blend is resampled. Horizontal first, where source rows are used more than
+/// once: each source row is resampled once into a ring of rows, from which output rows are blended.
+/// Rows of a Reader, and rows whose weights have fine parts for exact results, are horizontal first
+/// too.
 class SeparableSampler final : public Sampler {
  public:
   SeparableSampler(const Plan& plan, std::size_t channels);
@@ -28,32 +29,32 @@ class SeparableSampler final : public Sampler {
  private:
   struct Channel {
     std::size_t group = 0;
-    std::size_t slot = 0;      ///< which row of the split it is
-    std::int32_t samples = 0;  ///< of a source row that are read
+    std::size_t slot = 0;      ///< its row of the split
+    std::int32_t samples = 0;  ///< samples of a source row that are read
     AxisRequest axis;
     HorizontalUse use;
-    std::size_t like = 0;  ///< the first channel that is resampled as it is: has its table
+    std::size_t like = 0;  ///< the first channel with the same table, which holds it
     HorizontalTable horizontal;
   };
-  /// Channels that lie in one plane: their bytes are read together.
+  /// Channels in one plane: their bytes are read together.
   struct Group {
-    std::size_t lead = 0;        ///< a channel, whose place leads to the plane's ...
-    std::size_t lead_bytes = 0;  ///< ... by so many bytes less
+    std::size_t lead = 0;        ///< a channel, whose address leads to the plane's ...
+    std::size_t lead_bytes = 0;  ///< ... minus this many bytes
     Split split = Split::whole;
-    std::int32_t begin = 0;  ///< groups of bytes that are read
+    std::int32_t begin = 0;  ///< first group of bytes that is read
     std::int32_t groups = 0;
-    std::array<int, 4> channel_at{-1, -1, -1, -1};  ///< by row of the split
+    std::array<int, 4> channel_at{-1, -1, -1, -1};  ///< channel of each row of the split; -1: none
     VerticalTable vertical;
   };
-  /// What the workspace holds, per group.
+  /// State in the workspace, per group.
   struct State {
     std::array<std::int64_t, 4> made{};  ///< id of the output row; -1: none
   };
   struct Workspace {
     Workspace* self = nullptr;
     State* state = nullptr;
-    std::int32_t* held = nullptr;  ///< source row of each place of the rings, group by group
-    const void** rows = nullptr;   ///< of one blend
+    std::int32_t* held = nullptr;  ///< source row of each place of the rings; -1: none
+    const void** rows = nullptr;   ///< the rows of one blend
     std::array<std::int16_t*, 4> read{};
     std::array<std::int16_t*, 4> ring{};
     std::array<std::int16_t*, 4> out{};
@@ -64,7 +65,7 @@ class SeparableSampler final : public Sampler {
   void bind_group(const Plan& plan, std::size_t channel);
   void bind_reader(const Plan& plan);
   void bind_horizontal(const Plan& plan, std::size_t channel);
-  /// The layout itself comes first: begin() leaves it there for row().
+  /// The layout is stored first: begin() leaves it there for row().
   Workspace lay_out(std::byte* workspace) const noexcept;
   std::size_t ring_row() const noexcept { return padded_row(columns()); }
   const HorizontalTable& horizontal(std::size_t c) const noexcept {
@@ -87,12 +88,12 @@ class SeparableSampler final : public Sampler {
   std::int16_t* ring_place(std::size_t c, std::int32_t source, const Workspace& at) const noexcept;
   const std::int16_t* result(std::size_t c, std::int32_t row, const Workspace& at) const noexcept;
 
-  std::unique_ptr<const Reader> reader_;  ///< null: bytes
+  std::unique_ptr<const Reader> reader_;  ///< null: the source is bytes
   std::size_t channels_;
   std::size_t groups_ = 0;
-  std::int32_t few_;  ///< taps that need no fine weights
+  std::int32_t few_;  ///< most taps without fine weights
   bool horizontal_first_;
-  std::int32_t ring_rows_ = 0;  ///< places of each ring
+  std::int32_t ring_rows_ = 0;  ///< rows in each ring
   std::array<Channel, 4> channel_;
   std::array<Group, 4> group_;
 };

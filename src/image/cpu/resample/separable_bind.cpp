@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plan means for the separable sampler: groups of channels, and their tables.
+// Derives the groups of channels and their tables from a plan, for the separable sampler.
 #include <algorithm>
 
 #include "image/cpu/resample/fixed_taps.h"
@@ -12,12 +12,12 @@ int sample_fraction(const Plan& plan) noexcept {
   return plan.filter == Filter::bicubic || plan.filter == Filter::lanczos3 ? 6 : 7;
 }
 
-// Each source row makes more than one output row.
+// Whether source rows contribute to more than one output row because rows are enlarged.
 bool enlarges_rows(const Plan& plan) noexcept {
   return content_rows(plan) > (plan.swaps_axes() ? plan.rotated_width : plan.rotated_height);
 }
 
-// Sources that channels of bytes do not describe.
+// Sources that are not channels of bytes.
 bool needs_reader(const Plan& plan) noexcept {
   return plan.src.channels == nullptr || size_of(plan.src.dtype) != 1;
 }
@@ -26,7 +26,7 @@ ChannelSite site_of(const Plan& plan, std::size_t c) noexcept {
   return plan.src.channels == nullptr ? ChannelSite{0, 0, 1, 0, 0} : plan.src.channels->sites[c];
 }
 
-// Two luma samples and one of each chroma in four bytes.
+// Packed YUV: two luma samples and one sample of each chroma in four bytes.
 bool is_packed_yuv(const Plan& plan) noexcept {
   const ChannelSite& second = plan.src.channels->sites[1];
   return plan.src.channels->count > 1 && second.step == 4 && second.shift_x == 1;
@@ -69,7 +69,7 @@ SeparableSampler::SeparableSampler(const Plan& plan, std::size_t channels)
     ring_rows_ = std::max(ring_rows_, group_[g].vertical.max_rows());
 }
 
-// All channels come from one plane, read together.
+// All channels come from one plane and are read together.
 void SeparableSampler::bind_reader(const Plan& plan) {
   const ChannelAxes axes = channel_axes(plan, site_of(plan, 0));
   reader_ = make_reader(plan, axes.columns, fraction());
@@ -84,7 +84,7 @@ void SeparableSampler::bind_reader(const Plan& plan) {
   }
 }
 
-// Channels of one plane are filtered alike along columns: they have the same rows.
+// Channels of one plane have the same vertical axis, so that they share source rows.
 void SeparableSampler::bind_group(const Plan& plan, std::size_t c) {
   const ChannelSite& site = plan.src.channels->sites[c];
   const ChannelAxes axes = channel_axes(plan, site);
@@ -120,7 +120,7 @@ void SeparableSampler::bind_horizontal(const Plan& plan, std::size_t c) {
   channel.samples = group.groups * each;
   channel.axis = channel_axes(plan, site_of(plan, c)).x;
   const bool bytes = group.split == Split::whole && !reader_;
-  // Rows of bytes are resampled as they are, unless they are blended first.
+  // Rows of bytes are resampled directly, unless they are blended first.
   const bool of_bytes = bytes && (horizontal_first_ || !group.vertical.blends_all());
   const bool of_samples = !bytes || (!horizontal_first_ && group.vertical.max_rows() > 1);
   channel.use = {group.begin * each, channel.samples, few_, of_bytes, of_samples};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds filter taps in double precision, in the direction of the flipped axis.
+// Makes filter taps in double precision, in the direction of the flipped axis.
 #include "image/cpu/resample/taps.h"
 
 #include <algorithm>
@@ -12,16 +12,17 @@
 namespace halyard::image {
 namespace {
 
-// Samples. Positions that are computed by a division may miss a border by the last bit.
+// In samples: a position that is computed by a division may miss a border by its last bit.
 constexpr double tie = 1e-9;
 
-// Taps of one output before they are packed: weights of samples first, first + 1, ...
+// Taps of one output before they are packed: the weights of samples first, first + 1, ...
 struct Window {
   std::int64_t first = 0;
   std::vector<double> weight;
 };
 
-// Two-sided kernel of fixed width; weights that fall outside go to the edge sample.
+// Weighs a two-sided kernel of fixed width; weights of samples outside are added to the edge
+// sample.
 void clamped_window(const Positions& axis, double centre, const Kernel& kernel, Window& w) {
   const double support = kernel.support();
   const double position = centre - 0.5;
@@ -48,7 +49,7 @@ void normalise(Window& w) {
 }
 
 double centre_of(const Positions& axis, std::int32_t x) noexcept {
-  // Divided last, so that a centre on the border of two samples is exactly there.
+  // The division comes last, so that a centre on the border of two samples is exact.
   return axis.begin + (2.0 * x + 1) * axis.length / axis.whole;
 }
 
@@ -89,7 +90,8 @@ std::int32_t floor_of(double value) noexcept {
   return whole - (value < whole ? 1 : 0);
 }
 
-// Kernels widened when shrinking; what falls outside is left out. `kernel` is inlined.
+// Makes taps of kernels that widen when the axis shrinks; samples outside are left out. `kernel` is
+// inlined.
 template <class Weigh>
 void make_widened(const AxisRequest& r, double support, const Weigh& kernel, std::int32_t begin,
                   std::int32_t end, AxisTaps& out) {
@@ -111,7 +113,7 @@ void make_widened(const AxisRequest& r, double support, const Weigh& kernel, std
     double sum = 0;
     for (std::int32_t t = 0; t < taps; ++t)
       sum += weights[static_cast<std::size_t>(t)];
-    if (sum == 0) {  // a box between two samples can miss both
+    if (sum == 0) {  // a box that lies between two samples can miss both
       taps = 1;
       weights[0] = sum = 1;
     }
@@ -167,7 +169,7 @@ bool is_antialias(const AxisRequest& r) noexcept {
 }
 
 double reach_of(const AxisRequest& r) noexcept {
-  return half_width(r) + 3;  // windows do not move left either
+  return half_width(r) + 3;  // the margin keeps out windows that move left too
 }
 
 void make_taps(const AxisRequest& r, AxisTaps& out, std::vector<std::uint16_t>* parts) {

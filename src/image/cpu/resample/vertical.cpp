@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fixed-point weights of rows.
+// Makes the fixed-point weights of rows.
 #include "image/cpu/resample/vertical.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int sample_bits = 14;
 
-// The finest weights that fit 16 bits and whose sums with bytes fit 32.
+// The most fractional bits with which weights fit 16 bits and their sums with bytes fit 32 bits.
 int bits_for_bytes(std::span<const float> weights) {
   constexpr int max_bits = 22;
   double greatest = 0;
@@ -73,7 +73,7 @@ void VerticalTable::make_from(const AxisTaps& taps, Blended what) {
   }
 }
 
-// What set_row() gives for two positive weights.
+// Gives the same rows as set_row() for two positive weights.
 void VerticalTable::make_between(const AxisRequest& axis) {
   const std::size_t room = static_cast<std::size_t>(axis.outputs) + linear_taps_spare;
   first_ = std::make_unique_for_overwrite<std::int32_t[]>(2 * room);
@@ -133,8 +133,8 @@ void VerticalTable::set_row(const AxisTaps& taps, std::size_t output, Blended wh
   }
 }
 
-// Products are cut off, not rounded: each weight is such that 255 gets its exact share of 255 *
-// 2^8. One is a part less than 2^16.
+// The kernel truncates products: each weight is chosen so that 255 gets its exact share of 255 *
+// 2^8. A weight of one is stored as 2^16 - 1.
 void VerticalTable::append_parts(std::span<const float> weights) {
   constexpr std::int32_t white = 255 << 8;
   std::array<std::int32_t, few_taps> room{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which source rows make each output row, with which fixed-point weights.
+// Table of the vertical pass: the source rows of each output row, and their fixed-point weights.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,23 @@
 
 namespace halyard::image {
 
-/// What is blended: weights of 8-bit samples may be finer, as their sums have room; those of more
-/// than `few` rows of samples have fine parts.
+/// Describes what is blended. Weights of 8-bit samples may be finer, because their sums have room.
+/// Weights of more than `few` rows of samples have fine parts.
 struct Blended {
   bool bytes = false;
   std::int32_t few = 16;
-  bool parts = false;  ///< whether the kernel takes `parts`
+  bool parts = false;  ///< the kernel takes `parts`
 };
 
 class VerticalTable {
  public:
-  /// Source rows first .. first + count - 1. Outputs that follow each other and are made of the
-  /// same rows and weights share an id, which is not below 0.
+  /// Made of source rows first .. first + count - 1. Consecutive outputs with the same rows and
+  /// weights share an id, which is not negative.
   struct Row {
     std::int32_t first = 0;
     std::int32_t count = 1;
     std::int64_t id = 0;
-    std::int32_t at = 0;  ///< of its weights
+    std::int32_t at = 0;  ///< index of its weights
     std::int16_t second = 0;
     std::int8_t bits = 0;
     bool fine = false;
@@ -44,7 +44,7 @@ class VerticalTable {
     return first_ ? between(first_[y], second_[y]) : rows_[y];
   }
   VerticalWeights weights(const Row& row) const noexcept;
-  std::int32_t max_rows() const noexcept { return max_rows_; }  ///< of one output
+  std::int32_t max_rows() const noexcept { return max_rows_; }  ///< of any output
   bool blends_all() const noexcept { return blends_all_; }      ///< no output is one row
 
  private:
@@ -61,13 +61,13 @@ class VerticalTable {
   }
   void set_row(const AxisTaps& taps, std::size_t output, Blended what, Row& row);
   bool same(const Row& before, const Row& row) const noexcept;
-  std::unique_ptr<std::int32_t[]> first_;  ///< between two rows; null: rows_
-  Moved<const std::int32_t*> second_;      ///< of 2^15, behind first_
+  std::unique_ptr<std::int32_t[]> first_;  ///< outputs between two rows; null: see rows_
+  Moved<const std::int32_t*> second_;      ///< second rows' weights, in 2^-15; behind first_
   std::vector<Row> rows_;
   std::vector<std::int16_t> pairs_;
   std::vector<std::int16_t> fine_;
   std::vector<std::uint16_t> parts_;
-  Moved<bool> parts_are_made_;  ///< of each tap of an output
+  Moved<bool> parts_are_made_;  ///< parts_ has one entry for each tap of each output
   Moved<std::int32_t> max_rows_ = 1;
   Moved<bool> blends_all_ = true;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pad rows: one period of bytes is encoded, the rest is copied.
+// Makes pad rows: one period of bytes is encoded, the rest is copied.
 #include "image/cpu/store/pad.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ void PadWriter::encode(const Plan& plan, Plane& plane, std::size_t index, const 
   for (std::size_t s = 0; s < map.count; ++s) {
     const ChannelSite& site = map.sites[s];
     if (site.plane != index) continue;
-    // With bgr the frame's red target is where blue lies.
+    // With bgr, the frame's red target is the place of blue.
     const std::size_t c = plan.bgr && s != 1 && s != 3 ? 2 - s : s;
     plane.channel = static_cast<std::uint8_t>(c);
     plane.offset = static_cast<std::uint8_t>(site.offset * sample);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills what the image leaves free of the destination.
+// PadWriter: fills the destination outside the content with pad.
 #pragma once
 
 #include <array>
@@ -11,27 +11,27 @@
 
 namespace halyard::image {
 
-/// The encoded pad of each plane, copied wherever it is needed. Immutable.
+/// The encoded pad of each plane, copied to where it is needed. Immutable.
 class PadWriter {
  public:
-  /// `kept`: the destination pixels that others write, from block to block of the chroma. Nothing
-  /// is filled, and nothing spent, where it is the whole image.
+  /// `kept`: the destination pixels that others write, a rectangle of whole chroma blocks. If it is
+  /// the whole image, nothing is filled and no time is spent.
   PadWriter(const Plan& plan, const Region& kept);
-  /// Writes the pad of destination rows [begin, end), from block to block.
+  /// Writes the pad of destination rows [begin, end), which are whole chroma blocks.
   void fill(const MappedImages& frame, std::int32_t begin, std::int32_t end) const noexcept;
 
  private:
-  /// Channels that share a plane's bytes; the frame tells where the plane is. A row is whole
-  /// periods of bytes: a pixel, or a pair of them in packed YUV.
+  /// Channels that share a plane's bytes; the frame gives the plane's address. A row consists of
+  /// whole periods of bytes: one pixel, or a pair of them in packed YUV.
   struct Plane {
-    std::uint8_t channel = 0;  ///< whose target leads to the plane's first byte ...
-    std::uint8_t offset = 0;   ///< ... so many bytes behind it
+    std::uint8_t channel = 0;  ///< channel whose target leads to the plane's first byte ...
+    std::uint8_t offset = 0;   ///< ... which is this many bytes before it
     std::uint8_t shift_y = 0;
     std::size_t row_bytes = 0;
-    std::size_t left_bytes = 0;   ///< of rows that the kept pixels cross: before these ...
+    std::size_t left_bytes = 0;   ///< in rows with kept pixels: bytes in front of these ...
     std::size_t right_bytes = 0;  ///< ... and behind them
-    std::int32_t top = 0;         ///< the first row that they cross ...
-    std::int32_t bottom = 0;      ///< ... and the first one behind
+    std::int32_t top = 0;         ///< the first row with kept pixels ...
+    std::int32_t bottom = 0;      ///< ... and the first one behind them
     alignas(64) std::array<std::byte, pattern_bytes> pattern;
   };
   static void encode(const Plan& plan, Plane& plane, std::size_t index, const Region& kept);

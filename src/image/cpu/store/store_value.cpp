@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stores single values.
+// Stores single values in each dtype.
 #include "image/cpu/store/store_value.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ std::uint16_t bf16_bits(float value) noexcept {
   return static_cast<std::uint16_t>((bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16);
 }
 
-// Round to nearest even, also into the subnormal range; infinity above 65520.
+// Rounds to nearest even, also in the subnormal range; infinity from 65520 on.
 std::uint16_t f16_bits(float value) noexcept {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000U);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quarter turn of tiles of results.
+// Transposes tiles of results.
 #include "image/cpu/store/transpose.h"
 
 #include "image/cpu/cpu_program.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quarter turn of tiles of results.
+// Transposes tiles of results, for plans that swap axes.
 #pragma once
 
 #include <array>
@@ -10,15 +10,15 @@
 
 namespace halyard::image {
 
-/// Columns that are turned together: they become so many rows.
+/// Columns that are transposed together: each becomes a row.
 inline constexpr std::int32_t transpose_side = 16;
 
-/// Working memory of transpose_results().
+/// Bytes of working memory that transpose_results() needs.
 std::size_t transpose_workspace_bytes(std::int32_t tile_rows) noexcept;
 
-/// Columns 0 .. transpose_side - 1 of `rows` rows of results, `stride` samples apart, as rows of
-/// `rows` results with spare samples in `memory`. Reads up to whole vectors: rows have spare
-/// samples.
+/// Transposes columns 0 .. transpose_side - 1 of `rows` rows of results, which are `stride` samples
+/// apart, to rows of `rows` results with spare samples in `memory`. Reads whole vectors: rows must
+/// have spare samples.
 std::array<ResultRows, transpose_side> transpose_results(const ResultRows& first,
                                                          std::size_t stride, std::int32_t rows,
                                                          std::int32_t tile_rows,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which writer a destination needs.
+// Chooses the writer of a destination.
 #include "image/cpu/store/writer.h"
 
 #include "image/cpu/store/writer_kinds.h"

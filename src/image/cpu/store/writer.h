@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writer: from rows of results to the destination's bytes, whatever its format and dtype.
+// Writer: stores rows of results as the destination's bytes, in any format and dtype.
 #pragma once
 
 #include <cstddef>
@@ -12,22 +12,22 @@
 
 namespace halyard::image {
 
-/// A piece of the destination: results of pixels [x, x + width) of one row, or of the rows of one
-/// chroma block.
+/// A piece of the destination: the results of pixels [x, x + width) of one row, or of all rows of
+/// one chroma block.
 struct Piece {
   std::int32_t x = 0;  ///< a multiple of the block's width
   std::int32_t y = 0;  ///< a multiple of the block's height
   std::int32_t width = 0;
-  std::span<const ResultRows> rows;  ///< of the block's height; fewer in the image's last block
+  std::span<const ResultRows> rows;  ///< one per row of the block; fewer in the last block
 };
 
-/// Immutable. Writes the pixels of a piece and no other byte.
+/// Immutable. Writes only the bytes of a piece's pixels.
 class Writer {
  public:
   virtual ~Writer() = default;
-  /// Whether it stores codes; else it wants values of `fraction` (given when it is made).
+  /// Whether store() needs codes; else it needs values with the `fraction` given to make_writer().
   virtual bool wants_codes() const noexcept = 0;
-  /// Pixels that share a chroma sample, 1 or 2.
+  /// Pixels that share a chroma sample, 1 or 2 along each axis.
   std::int32_t block_width() const noexcept { return block_width_; }
   std::int32_t block_height() const noexcept { return block_height_; }
   virtual void store(const MappedImages& frame, const Piece& piece) const noexcept = 0;
@@ -41,9 +41,9 @@ class Writer {
   std::int32_t block_height_;
 };
 
-/// Whether the writer of this plan wants codes.
+/// Whether the writer of this plan needs codes.
 bool writes_codes(const Plan& plan) noexcept;
-/// `fraction`: of the values it is given. May throw std::bad_alloc.
+/// `fraction`: fractional bits of the values. May throw std::bad_alloc.
 std::unique_ptr<const Writer> make_writer(const Plan& plan, int fraction);
 
 }  // namespace halyard::image

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writer of YUV destinations whose pixels share chroma.
+// Writer for YUV destinations whose pixels share chroma.
 #include "image/cpu/kernels/store.h"
 #include "image/cpu/store/writer_kinds.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kinds of writers: make_writer() chooses.
+// The kinds of writers that make_writer() chooses from.
 #pragma once
 
 #include <memory>
@@ -8,12 +8,12 @@
 
 namespace halyard::image {
 
-/// Every pixel has its own sample of each channel. Null where the destination is not such a one.
+/// For destinations where every pixel has its own sample of each channel; null for others.
 std::unique_ptr<const Writer> make_row_writer(const Plan& plan, int fraction);
-/// Luma of every pixel and codes of the mean chroma of pairs of columns or of 2 x 2 blocks. Null
-/// where the destination is not such a one.
+/// Stores luma of every pixel, and the code of the mean chroma of pairs of columns or of 2 x 2
+/// blocks; null for other destinations.
 std::unique_ptr<const Writer> make_block_writer(const Plan& plan, int fraction);
-/// One value after the other, whatever the destination.
+/// Stores one value after the other; serves every destination.
 std::unique_ptr<const Writer> make_plain_writer(const Plan& plan, int fraction);
 
 }  // namespace halyard::image

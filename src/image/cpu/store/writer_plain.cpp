@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The writer for what is rare: quantized YUV, and scales at the edge of single precision.
+// Writer for rare destinations: quantized YUV, and scales at the edge of single precision.
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writer of destinations that store each pixel's own channels, packed, planar or in between.
+// Writer for destinations where each pixel has its own channels: packed, planar or in between.
 #include <algorithm>
 #include <cmath>
 
@@ -9,12 +9,12 @@
 namespace halyard::image {
 namespace {
 
-// The channel that the frame's target of each site is for.
+// The channel of the frame's target at each site.
 std::size_t channel_at(const Plan& plan, std::size_t site) {
   return plan.bgr && site != 1 && site != 3 ? 2 - site : site;
 }
 
-// Whether the results of all channels have 16 bits before they are clamped.
+// Whether the results of all channels fit 16 bits before they are clamped.
 bool is_narrow(const Plan& plan) {
   const float lowest = plan.dst.dtype == DType::u16 ? 0 : -32768;
   const float highest = plan.dst.dtype == DType::u16 ? 65535 : 32767;
@@ -75,7 +75,7 @@ class RowWriter final : public Writer {
   bool codes_ = false;
 };
 
-// Whether the unit of fixed point can be part of the scale without loss.
+// Whether the unit of the fixed point can be multiplied into the scale without loss.
 bool folds(float scale, int fraction) {
   return scale == 0 || std::isnormal(std::ldexp(scale, -fraction));
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// AntialiasTaps in double precision, a vector of outputs at a time: plans are made while frames
-// wait.
+// Antialias taps in double precision, a vector of outputs at a time; fast, because plans may be
+// made while frames wait. Weights are stored in single precision, as integers of 14 bits that sum
+// to 2^14, or as parts of 16 bits that are at most 2^16 - 1.
 #include "image/cpu/kernels/resample/antialias_taps.h"
 
 #include <algorithm>
 
-// The portable target instead of the one of single lanes.
+// Uses the portable vector target instead of the scalar one.
 #define HWY_BROKEN_EMU128 0
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "image/cpu/kernels/resample/antialias_taps.cpp"
@@ -34,7 +35,7 @@ struct Columns {
   HWY_ALIGN std::int32_t fixed[maximum * lanes];
 };
 
-// Where the outputs that begin with x see their first samples; their centres, too.
+// Returns the first samples of the vector of outputs that begins with x, and their centres.
 HWY_INLINE V first_of(const Positions& at, std::int32_t x, std::int32_t count, V& centre) {
   const D d;
   const V odd = hn::Add(hn::Mul(hn::Iota(d, 0), hn::Set(d, 2)), hn::Set(d, 2.0 * x + 1));
@@ -73,7 +74,8 @@ HWY_INLINE void weigh_columns(const Positions& at, V first, V centre, std::size_
   }
 }
 
-// To integers that sum to 2^bits: what rounding leaves goes to the greatest, as to_fixed() does.
+// Rounds to integers that sum to 2^bits: the greatest weight takes the rounding error, as in
+// to_fixed().
 HWY_INLINE void round_columns(std::size_t count, int bits, Columns& c) {
   const D d;
   const DF df;
@@ -96,7 +98,7 @@ HWY_INLINE void round_columns(std::size_t count, int bits, Columns& c) {
   }
 }
 
-// Taps of weight 0 in front are left out.
+// Drops leading taps of weight 0; returns the new first samples.
 HWY_INLINE VI without_idle(VI first, std::size_t count, Columns& c) {
   const DI di;
   for (std::size_t i = 1; i < count; ++i) {
@@ -114,7 +116,7 @@ HWY_INLINE VI without_idle(VI first, std::size_t count, Columns& c) {
 
 template <class T>
 HWY_INLINE void store_some(const std::int32_t* values, std::size_t outputs, T* to) {
-  if (outputs == lanes) {  // the usual case, of a known count
+  if (outputs == lanes) {  // the usual case: the compiler knows the count
     for (std::size_t i = 0; i < lanes; ++i)
       to[i] = static_cast<T>(values[i]);
     return;
@@ -131,7 +133,8 @@ HWY_INLINE void store_rows(const From* columns, std::size_t outputs, std::size_t
   }
 }
 
-// Weights are such that 255 gets its exact share of 255 * 2^8 when products are cut off.
+// Makes `parts`: a byte of 255 gets exactly its share of 255 * 2^8 when the kernel truncates
+// products.
 HWY_INLINE void make_parts(std::size_t count, Columns& c) {
   constexpr std::uint32_t white = 255U << 8U;
   std::uint32_t sum[lanes] = {};
@@ -143,7 +146,7 @@ HWY_INLINE void make_parts(std::size_t count, Columns& c) {
       const std::uint32_t until = (sum[x] * white + (1U << 15U)) >> 16U;
       const std::uint32_t share = until - before[x];
       before[x] = until;
-      // One is a part less than 2^16.
+      // A weight of one is stored as 2^16 - 1.
       const std::uint32_t part = ((share << 16U) + white - 1) / white;
       fixed[x] = static_cast<std::int32_t>(std::min(part, 0xFFFFU));
     }

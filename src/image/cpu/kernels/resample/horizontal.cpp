@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resamples rows in integers: the same bits on every target.
+// The horizontal pass in integers: the same bits on every target. Samples are signed 16-bit with 7
+// or 6 fractional bits, weights 16-bit with 14. Sums are 32-bit: the absolute weights of an output
+// sum to less than 2, so that a sum stays below 2^15 * 2^14 * 2 = 2^30. It is rounded, halves up,
+// and saturates to 16 bits. Bytes need no more than two taps and keep 14 - fraction bits to round.
 #include "image/cpu/kernels/resample/horizontal.h"
 
 #include <algorithm>
 #include <cstring>
 
-// The portable target instead of the one of single lanes, which cannot shuffle.
+// Uses the portable vector target instead of the scalar one, which cannot shuffle.
 #define HWY_BROKEN_EMU128 0
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "image/cpu/kernels/resample/horizontal.cpp"
@@ -37,7 +40,7 @@ constexpr std::size_t blocks_of_vector = HWY_MAX_BYTES / 16;
 constexpr std::size_t group = horizontal_group;
 constexpr std::size_t group_blocks = horizontal_group / 4;
 
-// One 16-byte load per block, from `in` + base[block], into one vector.
+// Loads 16 bytes per block, from `in` + base[block], into one vector.
 template <class T>
 HWY_INLINE hn::Vec<hn::ScalableTag<T>> load_tap_blocks(const T* in, const std::int32_t* base) {
   const hn::Full128<T> block;
@@ -57,7 +60,7 @@ HWY_INLINE hn::Vec<hn::ScalableTag<T>> load_tap_blocks(const T* in, const std::i
 #endif
 }
 
-// Sums of neighbours' products.
+// Products of samples and weights, summed in pairs of neighbours.
 HWY_INLINE V32 weigh_samples(V16 samples, const std::int16_t* weights) {
   V32 odd = hn::Zero(D32());
   const V32 product = hn::ReorderWidenMulAccumulate(D32(), samples, hn::LoadU(D16(), weights),
@@ -65,7 +68,7 @@ HWY_INLINE V32 weigh_samples(V16 samples, const std::int16_t* weights) {
   return hn::RearrangeToOddPlusEven(product, odd);
 }
 
-// Sums of even and of odd blocks to rows of outputs.
+// Rounds the sums of even and of odd blocks and packs them to a row of outputs.
 HWY_INLINE void store_sums(V32 even, V32 odd, int shift, std::int16_t* out) {
   const V32 half = hn::Set(D32(), 1 << (shift - 1));
   const V16 packed = hn::ReorderDemote2To(D16(), hn::ShiftRightSame(hn::Add(even, half), shift),
@@ -73,7 +76,8 @@ HWY_INLINE void store_sums(V32 even, V32 odd, int shift, std::int16_t* out) {
   hn::StoreU(packed, D16(), out);
 }
 
-// Calls at(i, out) for i = first place of each vector of even blocks; odd ones lie four behind.
+// Calls at(i, out) with i the first place of each vector of even blocks; the odd blocks are four
+// places behind.
 template <class At>
 HWY_INLINE void for_tap_blocks(const HorizontalTable& table, std::int16_t* out, const At& at) {
   const auto outputs = static_cast<std::size_t>(table.outputs);
@@ -124,7 +128,7 @@ HWY_INLINE V32 sum_blocks(V32 a, V32 b, V32 c, V32 d) {
                  hn::BitCast(d32, hn::InterleaveUpper(d64, ab, cd)));
 }
 
-// once: with one chunk.
+// `once`: there is one chunk.
 template <bool once>
 void resample_dots(const std::int16_t* in, const HorizontalTable& table, std::int16_t* out) {
   const auto chunks = static_cast<std::size_t>(table.chunks);
@@ -164,7 +168,7 @@ HWY_INLINE std::int32_t dot(const std::int16_t* samples, const std::int16_t* wei
   return hn::GetLane(hn::SumOfLanes(D32(), hn::Add(sum, other)));
 }
 
-// The fine sums of this many taps stay below 2^31; those of the weights always do.
+// The fine sums of this many taps stay below 2^31; the sums of the weights always do.
 constexpr std::size_t fold_taps = 1024;
 
 void resample_many(const std::int16_t* in, const HorizontalTable& table, std::int16_t* out) {
@@ -200,7 +204,8 @@ void pick_bytes(const std::uint8_t* in, const HorizontalTable& table, int fracti
 
 }  // namespace
 
-// (a * 2^f * w + b * 2^f * v + 2^13) / 2^14 without the common factor: the bits of the rows.
+// (a * 2^f * w + b * 2^f * v + 2^13) / 2^14 without the common factor 2^f: the same bits as
+// ResampleRow() gives for bytes that were converted to samples.
 void ResampleBytes(const std::uint8_t* in, const HorizontalTable& table, int fraction,
                    std::int16_t* out) {
 #if HALYARD_PERMUTES

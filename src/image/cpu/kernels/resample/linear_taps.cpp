@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Positions in double precision, a vector of outputs at a time: plans are made while frames wait.
+// Linear taps in double precision, a vector of outputs at a time; fast, because plans may be made
+// while frames wait. Weights are rounded to integers of `bits` fractional bits in [0, 2^bits].
 #include "image/cpu/kernels/resample/linear_taps.h"
 
-// The portable target instead of the one of single lanes.
+// Uses the portable vector target instead of the scalar one.
 #define HWY_BROKEN_EMU128 0
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "image/cpu/kernels/resample/linear_taps.cpp"
@@ -22,7 +23,7 @@ using DI = hn::Rebind<std::int32_t, D>;
 using V = hn::Vec<D>;
 using VI = hn::Vec<DI>;
 
-// To `one` parts, halves up.
+// The single-precision weight times `one`, rounded to an integer, halves up.
 HWY_INLINE VI to_fixed_lanes(V weight, V one) {
   const V single = hn::PromoteTo(D(), hn::DemoteTo(DF(), weight));
   return hn::DemoteTo(DI(), hn::Add(hn::Mul(single, one), hn::Set(D(), 0.5)));
@@ -45,7 +46,8 @@ void place_taps(const Positions& at, std::int32_t begin, std::int32_t end, int b
   const V step = hn::Set(d, 2.0 * static_cast<double>(hn::Lanes(d)));
   V odd = hn::Add(hn::Mul(hn::Iota(d, 0), hn::Set(d, 2)), hn::Set(d, 2.0 * begin + 1));
   for (std::int32_t x = begin; x < end; x += static_cast<std::int32_t>(hn::Lanes(d))) {
-    // Not divided: what a last bit moves over the border of two samples, rounding moves back.
+    // A product instead of a division: where its last bit moves a position over the border between
+    // two samples, the rounding of the weight moves it back.
     const V centre = hn::Add(axis_begin, hn::Mul(hn::Mul(odd, length), share));
     odd = hn::Add(odd, step);
     const V position = hn::Sub(centre, hn::Set(d, 0.5));
@@ -63,7 +65,7 @@ void place_taps(const Positions& at, std::int32_t begin, std::int32_t end, int b
       const VI other = to_fixed_lanes(hn::Sub(full, second), one);
       weight = hn::IfThenElse(hn::Gt(weight, other), hn::Sub(fixed_one, other), weight);
     }
-    // All of the second sample: that one alone.
+    // A weight of one: the output is the second sample alone.
     const auto next = hn::Eq(weight, fixed_one);
     const VI sample = hn::DemoteTo(di, first);
     hn::StoreU(hn::IfThenElse(next, hn::Add(sample, hn::Set(di, 1)), sample), di, out.first + x);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resampling where the processor permutes any 16-bit samples of two vectors of 512 bits: the same
-// numbers as the ways of across.cpp, in fewer steps. Only for targets that have it (AVX-512).
-// Included once per target, after Highway and inside no namespace.
+// The horizontal pass where the processor permutes 16-bit samples of two 512-bit vectors (AVX-512):
+// the same numbers as the kernels of horizontal.cpp, in fewer steps. Samples are signed 16-bit with
+// 7 or 6 fractional bits, weights have 14; ranges as in horizontal.cpp. Included once per target,
+// after Highway and outside of namespaces.
 #include <cstddef>
 #include <cstdint>
 
@@ -42,13 +43,13 @@ HWY_INLINE VU16 load_table(const std::vector<std::uint16_t>& table, std::size_t 
   return hn::LoadU(DU16(), table.data() + at);
 }
 
-// (a (1 - w) + b w), rounded as the sum of both products is. Samples of two taps are not negative,
-// so that their difference fits.
+// a + (b - a) * w: rounded as the sum of both products is. Samples with two taps are not negative,
+// so that their difference fits 16 bits.
 HWY_INLINE V16 blend_pair(V16 a, V16 b, V16 twice_weight) {
   return hn::Add(a, hn::MulFixedPoint15(hn::Sub(b, a), twice_weight));
 }
 
-// Byte `index` of the window.
+// Byte `index` of the window, with `fraction` fractional bits.
 HWY_INLINE V16 byte_at(const PermuteWindow& w, VU16 index, int fraction) {
   const DU16 du;
   const VU16 unit = hn::BitCast(du, w.at(hn::ShiftRight<1>(index)));
@@ -57,8 +58,8 @@ HWY_INLINE V16 byte_at(const PermuteWindow& w, VU16 index, int fraction) {
   return hn::BitCast(D16(), hn::ShiftLeftSame(byte, fraction));
 }
 
-// Rational vectors: of a group of 16 the half behind it is spare, or the next group's. A second tap
-// outside the window weighs 0.
+// Stores whole vectors: of a group of 16 the second half is spare, or is overwritten by the next
+// group. A second tap outside the window has weight 0.
 template <bool second>
 void row_of_one_pair(const std::int16_t* in, const PermuteTable& t, std::int16_t* out) {
   const VU16 next = hn::Set(DU16(), 1);
@@ -73,7 +74,7 @@ void row_of_one_pair(const std::int16_t* in, const PermuteTable& t, std::int16_t
   }
 }
 
-// `known`: count of pairs, 0 for any: their offsets stay in registers then.
+// `known`: count of pairs, 0 for any. Offsets of a known count stay in registers.
 template <int known>
 void row_of_pairs(const std::int16_t* in, const PermuteTable& t, std::int16_t* out) {
   const D32 d32;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// RationalSums of bytes with whole weights: integers, the same on every target.
+// Integer-ratio resize of rows of bytes: the same bits on every target. Weights are integers that
+// are not negative; over all rows and taps of an output they sum to at most 128, so that a sum of
+// bytes is at most 128 * 255 < 2^15. The shift brings the sum of weights into (64, 128] and the
+// scale multiplies by less than 2, to 128 / sum. Samples have 7 fractional bits: at most 255 * 2^7.
 #include "image/cpu/kernels/resample/rational.h"
 
 #include <algorithm>
 #include <cstring>
 
-// The portable target instead of the one of single lanes, which cannot shuffle.
+// Uses the portable vector target instead of the scalar one, which cannot shuffle.
 #define HWY_BROKEN_EMU128 0
-// Has permutations of bytes, which are what this is about.
+// Asks for the target with permutations of bytes, which this kernel gains most from.
 #define HWY_WANT_AVX3_DL
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "image/cpu/kernels/resample/rational.cpp"
@@ -21,7 +24,7 @@ namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Without permutations of 64 bytes two blocks are loaded at a time.
+// Without permutations of 64 bytes, two blocks at most are loaded at a time.
 #if HWY_TARGET == HWY_AVX3_DL
 constexpr std::size_t sum_bytes = 64;
 #else
@@ -37,7 +40,7 @@ HWY_INLINE V8 same_in_blocks(const void* sixteen) {
   return hn::LoadDup128(D8(), static_cast<const std::uint8_t*>(sixteen));
 }
 
-// Both bytes of each lane times their weights, summed: below 2^15.
+// The sum of both bytes of each lane times their weights: below 2^15.
 HWY_INLINE V16 sums_of_pairs(V8 bytes, V16 weights) {
 #if HWY_TARGET == HWY_AVX3_DL
   return V16{_mm512_maddubs_epi16(bytes.raw, weights.raw)};
@@ -60,7 +63,7 @@ HWY_INLINE V16 sums_of_pairs(V8 bytes, V16 weights) {
 
 #if HWY_TARGET == HWY_AVX3_DL
 
-// All pairs of taps lie in the same windows.
+// All pairs of taps of a block lie in the same windows.
 template <int windows, int pairs>
 struct RationalSums {
   V8 index[pairs];
@@ -96,7 +99,7 @@ struct RationalSums {
 
 #else
 
-// Blocks are shuffled from 16 bytes at a time. Counts of 0 are those of the table.
+// Blocks are shuffled from 16 bytes at a time. Known counts of 0: the table's counts are used.
 template <int known_loads, int known_pairs>
 struct RationalSums {
   V8 control[known_loads == 0 ? RationalTable::max_loads : known_loads];
@@ -142,7 +145,7 @@ struct RationalSums {
 
 // ---- rows of blocks to rows of channels ------------------------------------------------------
 
-// As many vectors as a block has channels.
+// Stores as many vectors as a block has channels.
 template <int channels, class D>
 HWY_INLINE void store_rational_sums(D d, const hn::Vec<D> (&v)[channels],
                                     const std::array<std::int16_t*, 4>& out, std::size_t x) {
@@ -207,13 +210,13 @@ constexpr std::int32_t parts_of(const RationalTable& t) {
 
 // ---- several rows ----------------------------------------------------------------------------
 
-// `known`: count of rows, 0 for any.
+// `known`: the count of rows, 0 for any.
 template <int parts, int pairs, int channels, int known>
 void rows_to_samples(const RationalTable& t, const RationalRows& job) {
   const D16 d;
   const RationalSums<parts, pairs> sums(t);
   const std::array<std::int16_t*, 4> out = *job.out;
-  const std::uint8_t* rows[2 * RationalRows::max_rows];  // so many are not unrolled
+  const std::uint8_t* rows[2 * RationalRows::max_rows];  // doubled: not unrolled
   V16 now_weights[2 * RationalRows::max_rows];
   V16 next_weights[2 * RationalRows::max_rows];
   const std::size_t count = known == 0 ? job.count : known;
@@ -252,13 +255,13 @@ void rows_to_samples(const RationalTable& t, const RationalRows& job) {
 
 template <int parts, int pairs, int channels>
 void rows_of_channels(const RationalTable& t, const RationalRows& job) {
-  // Loops for the counts of rows that cameras and networks meet.
+  // Separate loops for the counts of rows that common camera and network sizes need.
   if constexpr (pairs != 0 && pairs < 3 && channels < 4) {
     if (job.count == 1) return rows_to_samples<parts, pairs, channels, 1>(t, job);
     if (job.count == 2) return rows_to_samples<parts, pairs, channels, 2>(t, job);
   }
   if constexpr (pairs == 3 || (pairs == 2 && channels == 2)) {
-    constexpr bool by_any = HWY_TARGET == HWY_AVX3_DL && channels == 1;  // as quick
+    constexpr bool by_any = HWY_TARGET == HWY_AVX3_DL && channels == 1;  // as fast
     if constexpr (!by_any) {
       if (job.count == 3) return rows_to_samples<parts, pairs, channels, 3>(t, job);
     }

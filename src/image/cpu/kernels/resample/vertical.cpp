@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blends rows in integers: the same bits on every target.
+// The vertical pass in integers: the same bits on every target. Samples are signed 16-bit with 7
+// fractional bits, or 6 where filters overshoot. Two rows: b - a fits 16 bits, as 8.7 samples are
+// not negative and 9.6 samples leave [0, 255] by less than a third. `parts`: unsigned sums of at
+// most 255 * 2^8. Else 32-bit sums of 16-bit products: weights of bytes are chosen so that sums
+// stay below 2^31; 14-bit weights of samples sum to less than 2. Results saturate.
 // Long: all ways of blending share their loads and stores, which are compiled once per target.
 #include "image/cpu/kernels/resample/vertical.h"
 
 #include <algorithm>
 #include <cstring>
 
-// The portable target instead of the one of single lanes, which cannot shuffle.
+// Uses the portable vector target instead of the scalar one, which cannot shuffle.
 #define HWY_BROKEN_EMU128 0
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "image/cpu/kernels/resample/vertical.cpp"
@@ -29,7 +33,7 @@ using V16 = hn::Vec<D16>;
 using V32 = hn::Vec<D32>;
 using VHalf = hn::Vec<DHalf>;
 
-constexpr std::int32_t fold_rows = 1024;  // of which the fine sums stay below 2^31
+constexpr std::int32_t fold_rows = 1024;  // rows whose fine sums stay below 2^31
 
 // ---- one vector of groups ------------------------------------------------------------------
 
@@ -52,7 +56,8 @@ HWY_INLINE void load_units(const std::uint8_t* from, V16& low, V16& high) {
   high = hn::BitCast(D16(), hn::ShiftRight<8>(unit));
 }
 
-// Samples 0..255 of the groups at `from`. Luma: two vectors of it, then two of chroma.
+// Loads the groups at `from` as samples 0..255. Splits with luma: two vectors of luma, then two of
+// chroma.
 template <Split split>
 HWY_INLINE void load_groups(const std::uint8_t* from, V16 (&v)[vectors_of(split)]) {
   if constexpr (split == Split::whole) {
@@ -79,8 +84,8 @@ HWY_INLINE void load_groups(const std::uint8_t* from, V16 (&v)[vectors_of(split)
   }
 }
 
-// A job's pointers, each copied alone: a block copy would wait for the caller's narrower stores,
-// and without a copy each store might change them.
+// A job's pointers, copied one by one. One block copy would wait for the caller's narrower stores;
+// without a copy the compiler must assume that each store changes them.
 struct Lines {
   const std::uint8_t* row0;
   const std::uint8_t* row1;
@@ -122,17 +127,17 @@ HWY_INLINE V16 shifted(V16 v, int fraction) {
   return fraction == 7 ? hn::ShiftLeft<7>(v) : hn::ShiftLeft<6>(v);
 }
 
-// a + (b - a) * weight keeps equal samples equal.
+// a + (b - a) * weight gives equal samples for equal samples.
 HWY_INLINE V16 blend_rows(V16 a, V16 b, V16 weight) {
   return hn::Add(a, hn::MulFixedPoint15(hn::Sub(b, a), weight));
 }
 
-// Sums of pairs of rows, in the order of interleaved halves; two parts each, as Highway's widening
-// sum leaves them.
+// 32-bit sums of pairs of rows, in the order of interleaved halves. Each sum has two parts, as
+// Highway's widening multiply-add leaves them.
 struct Sums {
   V32 low0, low1, high0, high1;
 
-  // A constructor of the compiler's own would not be compiled for the target.
+  // A defaulted constructor would not be compiled for the target.
   HWY_INLINE Sums()
       : low0(hn::Zero(D32())),
         low1(hn::Zero(D32())),
@@ -178,8 +183,8 @@ HWY_INLINE void blend_many(const BlendBytes& job, std::size_t at, V16 (&v)[vecto
     v[k] = rounded_sums(sums[k].low(), sums[k].high(), w.bits - job.fraction);
 }
 
-// The sums of the even and of the odd bytes of one vector, 8.8: each byte is put into the high half
-// of its lane, so that the high half of its product is what counts.
+// The sums of the even and of the odd bytes of one vector, with 8 fractional bits. Each byte is put
+// into the high half of its lane, so that the high half of its product is the term.
 HWY_INLINE void sum_parts(const BlendBytes& job, std::size_t at, V16& even, V16& odd) {
   const DU16 du;
   const auto high = hn::Set(du, 0xFF00U);
@@ -210,8 +215,8 @@ HWY_INLINE void blend_some(const BlendBytes& job, std::size_t at, V16 (&v)[vecto
   }
 }
 
-// Bytes are summed as they lie and the sums taken apart: of two steps of groups, whose bytes are
-// whole vectors.
+// Splits whose bytes are summed in their order in memory; the sums are split afterwards. Two steps
+// of groups are done at once, as their bytes fill whole vectors.
 constexpr bool sums_first(Split split) {
   return split == Split::whole || split == Split::triples || split == Split::quads;
 }
@@ -242,7 +247,7 @@ HWY_INLINE void blend_some_apart(const BlendBytes& job, const Lines& line, std::
 
 enum class Way : std::uint8_t { one, two, some, many };
 
-// `second`: weight of the second row of two.
+// `second`: the weight of the second row, for Way::two.
 template <Split split, Way way>
 HWY_INLINE void blend_at(const BlendBytes& job, const Lines& line, int fraction, V16 second,
                          std::size_t x) {
