@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options that go together, as other pipelines set them.
+// Presets of DecodeOptions that match other pipelines.
 #include <cmath>
 
 #include "halyard/decode.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoder: checks, lowers the description once, then binds, collects and selects. No arithmetic of
-// its own.
+// Decoder: checks and compiles the description once. Each call then binds the outputs, collects
+// candidates and suppresses. This file does no arithmetic of its own.
 #include "halyard/decode.h"
 
 #include <fmt/ranges.h>
@@ -31,7 +31,7 @@ Status check_options(const DecodeOptions& options, std::size_t classes) {
   const auto& thresholds = options.class_thresholds;
   if (!thresholds.empty() && thresholds.size() != classes) {
     return fail(Errc::invalid_argument, "class_thresholds: must be empty or one for each class",
-                "{}, {} classes", thresholds.size(), classes);
+                "{} given, the outputs have {} classes", thresholds.size(), classes);
   }
   for (const float threshold : thresholds)
     HALYARD_RETURN_IF_ERROR(
@@ -39,8 +39,8 @@ Status check_options(const DecodeOptions& options, std::size_t classes) {
   return {};
 }
 
-// Where the outputs tell how many classes there are, the labels must be as many: else every name
-// might be another class's.
+// Where the outputs state the number of classes, there must be as many labels. Otherwise a class
+// could get the name of another one.
 Status check_labels(const ModelDescription& description, std::size_t classes) {
   const std::size_t labels = description.labels.size();
   if (labels == 0 || classes == 0 || labels == classes) return {};
@@ -48,8 +48,8 @@ Status check_labels(const ModelDescription& description, std::size_t classes) {
                                    [](const Origin& each) { return each.field == "labels"; });
   const std::string from =
       origin == description.origins.end() ? std::string() : " (" + origin->source + ")";
-  return fail(Errc::invalid_argument, "labels: the outputs have another count of classes",
-              "{} labels{}, {} classes", labels, from, classes);
+  return fail(Errc::invalid_argument, "labels: must be one per class",
+              "{} given{}, the outputs have {} classes", labels, from, classes);
 }
 
 std::string describe(const HeadProgram& program) {
@@ -81,7 +81,7 @@ struct HALYARD_LOCAL Decoder::Impl {
   DecodeOptions options;
   HeadProgram program;
   SelectionOptions selection;
-  float min_score = 0;  // of any class
+  float min_score = 0;  // the lowest threshold of all classes
   mutable WorkPool<decode::Scratch> pool;
 
   Status detect(Scratch& work, std::size_t batch, Decoded& out) const;

@@ -125,16 +125,16 @@ TEST(Decoder, refuses_labels_that_are_not_one_for_each_class) {
   const auto combined = Decoder::create(description);
   ASSERT_FALSE(combined);
   EXPECT_EQ(combined.error().message(),
-            "labels: the outputs have another count of classes: 13 labels, 6 classes");
+            "labels: the must be one per class: 13 given, the outputs have 6 classes");
   description.origins = {{"labels", "labels.txt beside model.onnx"}};
   EXPECT_NE(Decoder::create(description)
                 .error()
                 .message()
-                .find("13 labels (labels.txt beside model.onnx), 6 classes"),
+                .find("13 given (labels.txt beside model.onnx), the outputs have 6 classes"),
             std::string::npos);
   description.outputs = {{.role = OutputRole::boxes, .shape = {1, 4, 2100}},
                          {.role = OutputRole::scores, .shape = {1, 12, 2100}}};
-  EXPECT_NE(Decoder::create(description).error().message().find("13 labels"), std::string::npos);
+  EXPECT_NE(Decoder::create(description).error().message().find("13 given"), std::string::npos);
   description.outputs[1].shape = {1, 13, 2100};
   EXPECT_TRUE(Decoder::create(description));
 }

@@ -42,7 +42,7 @@ TEST(DecoderRefuses, outputs_that_no_head_has) {
 
 TEST(DecoderRefuses, a_list_of_classes_as_one_box) {
   for (const auto& shape : {std::vector<std::size_t>{1, 1000}, {1000, 1}})
-    expect_error(Decoder::create(described({shape})), Errc::unsupported, {"rank must be 2 or 3"});
+    expect_error(Decoder::create(described({shape})), Errc::unsupported, {"must have rank 2 or 3"});
   EXPECT_TRUE(Decoder::create(described({{2, 1000}}))) << "two boxes";
 }
 
@@ -55,11 +55,11 @@ TEST(DecoderRefuses, grids_that_do_not_fit_their_anchors) {
   EXPECT_TRUE(decoder_of({1, 2, 20, 30, 6}));
   for (const std::size_t features : {4, 5}) {
     expect_error(decoder_of({1, 2, 20, 30, features}), Errc::invalid_argument,
-                 {"outputs[0]", "an anchor has 5 features and one per class"});
+                 {"outputs[0]", "an anchor must have 5 features and one per class"});
   }
   for (const std::size_t anchors : {1, 3}) {
     expect_error(decoder_of({1, anchors, 20, 30, 6}), Errc::invalid_argument,
-                 {"outputs[0]", "the axis of anchors differs from the list of anchors"});
+                 {"outputs[0]", "the axis of anchors must be as long as the list of anchors"});
   }
 }
 

@@ -272,7 +272,7 @@ TEST(Decoder_for, takes_a_document_from_the_metadata_or_from_beside_the_model) {
   model.metadata = {{"names", "['x', 'y', 'z', 'w']"}};
   const auto wrong = decoder_for(open_model("labels.onnx", model));
   ASSERT_FALSE(wrong);
-  EXPECT_NE(wrong.error().message().find("4 labels (metadata \"names\" of labels.onnx)"),
+  EXPECT_NE(wrong.error().message().find("4 given (metadata \"names\" of labels.onnx)"),
             std::string::npos)
       << wrong.error().message();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Axes by name first; by extents where there are no names.
+// Assigns axes by their names, and by their extents where there are no names.
 #include "decode/compile/axes.h"
 
 #include <fmt/ranges.h>
@@ -9,7 +9,7 @@
 namespace halyard::decode {
 namespace {
 
-// The slot that a name fills; null for names that say nothing here.
+// The field that an axis of this name sets. Null for names that have no meaning here.
 std::optional<std::size_t>* axis_slot(TensorAxes& axes, AxisName name, bool grid) {
   switch (name) {
     case AxisName::batch:
@@ -71,7 +71,7 @@ Result<TensorAxes> axes_by_name(const NamedOutput& output, bool grid) {
 
 std::optional<TensorAxes> flat_axes_by_shape(const std::vector<std::size_t>& shape,
                                              const FlatHint& hint) {
-  std::vector<std::size_t> axes;  // batch aside, without padding
+  std::vector<std::size_t> axes;  // without batch and padding
   TensorAxes out;
   const bool has_batch = shape.size() >= 3 || (shape.size() == 2 && shape[0] == 1);
   if (has_batch) out.batch = 0;
@@ -108,12 +108,12 @@ std::optional<TensorAxes> combined_axes_by_shape(const std::vector<std::size_t>&
   const std::size_t b = shape[first + 1];
   TensorAxes axes;
   if (shape.size() == 3) axes.batch = 0;
-  // Equal extents are an image rather than a head, and [1, n] is a classification.
+  // Equal extents are an image, not a head. [1, n] is a classification.
   if (a == b || (shape.size() == 2 && (a == 1 || b == 1))) return std::nullopt;
   bool features_first = a < b ? a >= min_features : b < min_features;
   const bool is_told = wanted != 0 && (a == wanted) != (b == wanted);
   if (is_told) features_first = a == wanted;
-  // Boxes without scores, far more often than four boxes.
+  // An extent of 4 is far more often boxes without scores than a count of four boxes.
   if (!is_told && (a == 4 || b == 4)) return std::nullopt;
   axes.feature = features_first ? first : first + 1;
   axes.column = features_first ? first + 1 : first;

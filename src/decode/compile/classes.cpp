@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Heads that classify the whole image.
+// Compiles heads that classify the whole image.
 #include "base/text/format_error.h"
 #include "decode/compile/compile.h"
 

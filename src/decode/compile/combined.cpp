@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One tensor that holds all features of a box side by side.
+// Compiles detections that hold all features of a box in one tensor.
 #include <algorithm>
 
 #include "base/text/format_error.h"
@@ -11,7 +11,7 @@ namespace halyard::decode {
 namespace {
 
 constexpr std::size_t box_features = 4;
-constexpr std::size_t default_bins = 8;  // NanoDet's
+constexpr std::size_t default_bins = 8;  // of NanoDet
 
 struct Combined {
   const ModelDescription& description;
@@ -20,7 +20,7 @@ struct Combined {
   std::size_t features = 0;
   std::size_t boxes = 0;
   TrailingFeatures trailing{};
-  std::optional<std::size_t> rows_axis{};  ///< end_to_end_axis()
+  std::optional<std::size_t> rows_axis{};  ///< see end_to_end_axis()
 };
 
 bool has_objectness(const ModelDescription& description, const OutputDescription& output) {
@@ -35,7 +35,7 @@ std::optional<TensorAxes> axes_without_names(const Combined& c) {
     TensorAxes axes;
     if (output.shape.size() > 2) axes.batch = 0;
     axes.feature = c.rows_axis;
-    axes.column = 2 * first + 1 - *c.rows_axis;  // the other of the last two
+    axes.column = 2 * first + 1 - *c.rows_axis;  // the other one of the last two
     return axes;
   }
   if (!output.strides.empty()) {
@@ -59,11 +59,13 @@ Status find_axes(Combined& c) {
   } else {
     const auto found = axes_without_names(c);
     if (!found && !output.strides.empty())
-      return wrong_output(c.output, "outputs: strides and input do not make as many boxes");
+      return wrong_output(c.output,
+                          "outputs: no axis has as many boxes as the strides and input give");
     if (!found)
-      return no_head(c.description,
-                     "without names for the axes, rank must be 2 or 3, with two different extents, "
-                     "one of 5 or more and none of 4, which is boxes without scores");
+      return no_head(
+          c.description,
+          "without names for the axes, the shape must have rank 2 or 3 and two different extents, "
+          "one of 5 or more and none of 4 (4 means boxes without scores)");
     c.axes = *found;
   }
   c.features = output.shape[*c.axes.feature];
@@ -78,7 +80,7 @@ Field field(std::size_t first, std::size_t count) {
   return out;
 }
 
-// What follows the scores.
+// The features that follow the scores.
 void set_extras(const Combined& c, Level& level, std::size_t at) {
   const auto [coefficients, keypoints, angles] = c.trailing;
   if (coefficients != 0) level.coefficients = field(at, coefficients);
@@ -88,11 +90,12 @@ void set_extras(const Combined& c, Level& level, std::size_t at) {
 
 Status set_rows(const Combined& c, HeadProgram& program, Level& level) {
   if (c.features != end_to_end_features + c.trailing.count())
-    return wrong_output(c.output,
-                        "outputs: end-to-end rows are corners, score, class and what else the head "
-                        "gives");
+    return wrong_output(
+        c.output,
+        "outputs: end-to-end rows must hold corners, score, class and other features "
+        "of the head");
   program.name = "end-to-end detection";
-  // Ultralytics gives turned boxes as centre and extents here too.
+  // Ultralytics writes rotated boxes as centre and size here too.
   program.coding = c.trailing.angles != 0 ? Coding::centre : Coding::corners;
   program.is_final = true;
   level.boxes = field(0, box_features);
@@ -120,7 +123,7 @@ Status set_yolo(const Combined& c, HeadProgram& program, Level& level) {
   return {};
 }
 
-// Levels that follow each other in one tensor.
+// Splits one tensor that holds several levels in sequence.
 Status split_levels(const Combined& c, HeadProgram& program) {
   const Size input = c.description.input;
   if (input.width <= 0 || input.height <= 0)
@@ -141,16 +144,17 @@ Status split_levels(const Combined& c, HeadProgram& program) {
     program.levels.push_back(std::move(level));
   }
   if (boxes == c.boxes) return {};
-  return fail(Errc::invalid_argument, "outputs: strides do not make as many boxes as the shape has",
-              "{}: {} of {}", c.output.path, boxes, c.boxes);
+  return fail(Errc::invalid_argument, "outputs: strides must give as many boxes as the shape has",
+              "{}: the strides give {}, the shape has {}", c.output.path, boxes, c.boxes);
 }
 
 Status set_nanodet(const Combined& c, HeadProgram& program, Level& level) {
   const std::size_t labels = c.description.labels.size();
-  if (labels >= c.features) return wrong_output(c.output, "outputs: fewer features than labels");
+  if (labels >= c.features)
+    return wrong_output(c.output, "outputs: must have more features than labels");
   const std::size_t rest = labels == 0 ? 4 * default_bins : c.features - labels;
   if (rest % 4 != 0 || rest >= c.features)
-    return wrong_output(c.output, "outputs: features are classes and four distributions");
+    return wrong_output(c.output, "outputs: features must be the classes and four distributions");
   program.name = "NanoDet";
   program.coding = Coding::bins;
   program.bins = rest / 4;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorts the outputs of a description by role and chooses how they are lowered.
+// Sorts the outputs of a description by role and chooses the function that compiles them.
 #include <fmt/ranges.h>
 
 #include <limits>
@@ -63,7 +63,7 @@ NamedOutput* output_slot(Outputs& outputs, OutputRole role) {
   }
 }
 
-// Whether a tensor is a grid of anchors rather than a row of boxes.
+// Whether a tensor is a grid of anchors rather than a list of boxes.
 bool is_anchor_grid(const OutputDescription& output) {
   return output.encoding ? *output.encoding == BoxEncoding::anchor : !output.anchors.empty();
 }
@@ -142,9 +142,10 @@ Result<std::size_t> add_prototypes(HeadProgram& program, const ModelDescription&
                         *axes.column == *axes.row + 1 &&
                         (*axes.row == before || *axes.feature == before);
   if (!in_order)
-    return wrong_output(output,
-                        "outputs: prototypes are batch, then num_protos, height, width or "
-                        "height, width, num_protos");
+    return wrong_output(
+        output,
+        "outputs: axes of prototypes must be batch, then num_protos, height, width or "
+        "height, width, num_protos");
   program.prototypes = add_tensor(program, output, axes);
   return output->shape[*axes.feature];
 }
@@ -166,7 +167,7 @@ Result<HeadProgram> compile_program(const ModelDescription& description) {
   HALYARD_TRY(HeadProgram program, lowered());
   const bool is_rotated = bool(program.levels[0].angles);
   if (is_rotated && (program.coding == Coding::corners || program.coding == Coding::prior))
-    return no_head(description, "angles beside boxes that are no centres, distances or bins");
+    return no_head(description, "angles need boxes coded as centres, distances or bins");
   if (const auto arrangement = arrangement_of(description)) program.name = to_string(*arrangement);
   program.tensor_count = outputs.tensor_count;
   return program;
@@ -175,23 +176,25 @@ Result<HeadProgram> compile_program(const ModelDescription& description) {
 Result<Field> add_flat(HeadProgram& program, const ModelDescription& description,
                        const NamedOutput& output, const FlatHint& hint) {
   if (!output->parts.empty())
-    return no_head(description, output.path + " is split in a way that is not known");
+    return no_head(description, output.path + " is split into several tensors");
   TensorAxes axes;
   if (!output->axes.empty()) {
     HALYARD_TRY(axes, axes_by_name(output, false));
   } else if (const auto found = flat_axes_by_shape(output->shape, hint)) {
     axes = *found;
   } else {
-    return wrong_output(output, "outputs: shape has not the boxes and features that others have");
+    return wrong_output(output,
+                        "outputs: the shape does not fit the boxes and features of the others");
   }
   const std::size_t features = extent(output->shape, axes.feature);
   if (hint.boxes != 0 && extent(output->shape, axes.column) != hint.boxes) {
-    return fail(Errc::invalid_argument, "outputs: all must have as many boxes", "{}: {}, not {}",
-                output.path, extent(output->shape, axes.column), hint.boxes);
+    return fail(Errc::invalid_argument, "outputs: all must have the same number of boxes",
+                "{}: {}, others have {}", output.path, extent(output->shape, axes.column),
+                hint.boxes);
   }
   if (hint.features != 0 && features != hint.features) {
-    return fail(Errc::invalid_argument, "outputs: features of each box", "{}: {}, expected {}",
-                output.path, features, hint.features);
+    return fail(Errc::invalid_argument, "outputs: a box has a wrong number of features",
+                "{}: {} features, expected {}", output.path, features, hint.features);
   }
   Field field;
   field.tensor = add_tensor(program, output, axes);

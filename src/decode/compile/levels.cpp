@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts for each stride (FPN children), and grids of anchors.
+// Compiles outputs that have one part per stride (feature pyramids), and grids of anchors.
 #include <algorithm>
 
 #include "base/text/format_error.h"
@@ -22,7 +22,7 @@ Result<TensorAxes> axes_of_grid(const NamedOutput& output, const GridHint& hint)
   return *found;
 }
 
-// Ascending, so that anchors are counted as the networks' authors do.
+// Ascending, so that the order of anchors is that of the networks' authors.
 Result<std::vector<Stride>> strides_of(const NamedOutput& boxes) {
   std::vector<Stride> out;
   for (std::size_t i = 0; i < boxes->parts.size(); ++i) {
@@ -49,13 +49,13 @@ class LevelMaker {
     level_.first_box = program.box_count();
   }
 
-  // `features` 0: any.
+  // `features`: the required count; 0: any.
   Result<Field> add(const NamedOutput& output, std::size_t features) {
     const NamedOutput part = output.find_part(
         [this](const OutputDescription& candidate) { return candidate.stride == stride_; });
     if (!part)
       return fail(Errc::invalid_argument, "outputs: every role needs a part of each stride",
-                  "{}: stride {}", output.path, stride_.x);
+                  "{}: no part of stride {}", output.path, stride_.x);
     HALYARD_TRY(const TensorAxes axes, axes_of_grid(part, hint_of(features)));
     const std::size_t rows = extent(part->shape, axes.row);
     const std::size_t columns = extent(part->shape, axes.column);
@@ -70,8 +70,8 @@ class LevelMaker {
     Field field;
     field.count = extent(part->shape, axes.feature);
     if (features != 0 && field.count != features)
-      return fail(Errc::invalid_argument, "outputs: features of each box", "{}: {}, expected {}",
-                  part.path, field.count, features);
+      return fail(Errc::invalid_argument, "outputs: a box has a wrong number of features",
+                  "{}: {} features, expected {}", part.path, field.count, features);
     field.tensor = add_tensor(program_, part, axes);
     return field;
   }
@@ -79,7 +79,7 @@ class LevelMaker {
   Level& level() noexcept { return level_; }
 
  private:
-  // The input's size tells rows and columns from features.
+  // The size of the input distinguishes rows and columns from features.
   GridHint hint_of(std::size_t features) const {
     const Size input = description_.input;
     return {features, cells_along(input.height, stride_.y), cells_along(input.width, stride_.x)};
@@ -94,7 +94,7 @@ Status set_coding(HeadProgram& program, const ModelDescription& description,
                   const NamedOutput& boxes) {
   const BoxEncoding encoding = boxes->encoding.value_or(BoxEncoding::dfl);
   if (encoding != BoxEncoding::dfl && encoding != BoxEncoding::direct)
-    return no_head(description, "parts with strides hold distributions or distances");
+    return no_head(description, "parts with strides must hold distributions or distances");
   program.coding = encoding == BoxEncoding::dfl ? Coding::bins : Coding::distances;
   return {};
 }
@@ -103,16 +103,15 @@ Status check_bins(HeadProgram& program, const NamedOutput& boxes, const Field& f
   if (program.coding != Coding::bins) return {};
   if (field.count % 4 != 0 || field.count < 8)
     return fail(Errc::invalid_argument,
-                "outputs: distributions have a multiple of 4 features, 8 at "
-                "least",
+                "outputs: features of distributions must be a multiple of 4 and at "
+                "least 8",
                 "{}: {}", boxes.path, field.count);
   const std::size_t bins = field.count / 4;
   if (bins > max_bins)
-    return fail(Errc::unsupported, "outputs: at most 64 bins of a side", "{}: {}", boxes.path,
-                bins);
+    return fail(Errc::unsupported, "outputs: at most 64 bins per side", "{}: {}", boxes.path, bins);
   if (program.bins != 0 && program.bins != bins)
-    return fail(Errc::invalid_argument, "outputs: all levels must have as many bins", "{}: {}, {}",
-                boxes.path, bins, program.bins);
+    return fail(Errc::invalid_argument, "outputs: all levels must have the same number of bins",
+                "{}: {}, others have {}", boxes.path, bins, program.bins);
   program.bins = bins;
   return {};
 }
@@ -142,7 +141,7 @@ Status add_level(HeadProgram& program, const ModelDescription& description, cons
   return {};
 }
 
-// The level of one grid; adds its tensor.
+// Makes the level of one grid and adds its tensor.
 Level grid_level(HeadProgram& program, Size input, const NamedOutput& output,
                  const TensorAxes& axes, std::size_t features) {
   Level level;
@@ -165,7 +164,8 @@ Level grid_level(HeadProgram& program, Size input, const NamedOutput& output,
   return level;
 }
 
-// One grid: [batch, rows, columns, anchors x features] in any order, or with an axis of anchors.
+// Adds one grid: [batch, rows, columns, anchors x features] in any order, or with an axis of
+// anchors.
 Status add_grid(HeadProgram& program, const ModelDescription& description,
                 const NamedOutput& output) {
   const std::size_t anchors = output->anchors.size();
@@ -177,17 +177,18 @@ Status add_grid(HeadProgram& program, const ModelDescription& description,
   std::size_t features = extent(output->shape, axes.feature);
   if (axes.anchor) {
     if (output->shape[*axes.anchor] != anchors)
-      return wrong_output(output, "outputs: the axis of anchors differs from the list of anchors");
+      return wrong_output(output,
+                          "outputs: the axis of anchors must be as long as the list of anchors");
   } else {
     if (features % anchors != 0)
       return wrong_output(output, "outputs: features must be a multiple of the anchors");
     features /= anchors;
   }
   if (features <= 5)
-    return wrong_output(output, "outputs: an anchor has 5 features and one per class");
+    return wrong_output(output, "outputs: an anchor must have 5 features and one per class");
   const std::size_t classes = features - 5;
   if (program.class_count != 0 && program.class_count != classes)
-    return wrong_output(output, "outputs: all grids must have as many classes");
+    return wrong_output(output, "outputs: all grids must have the same number of classes");
   program.class_count = classes;
   program.levels.push_back(grid_level(program, description.input, output, axes, features));
   return {};

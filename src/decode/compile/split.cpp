@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boxes, scores and the rest in flat tensors of their own.
+// Compiles outputs that hold boxes, scores and the other roles in separate flat tensors.
 #include <algorithm>
 
 #include "base/text/format_error.h"
@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::size_t coordinates = 4;
 
-// Shapes without names: ModelPack, SSD and DETR put boxes before features.
+// For shapes without names: ModelPack, SSD and DETR put the axis of boxes before the axis of
+// features.
 bool puts_boxes_first(Family family) {
   return family == Family::modelpack || family == Family::ssd || family == Family::detr;
 }
@@ -25,7 +26,7 @@ std::size_t boxes_of(const HeadProgram& program, const Field& field) {
   return extent(plan.shape, plan.column_axis);
 }
 
-// Coordinates in one tensor, or centres and extents in two.
+// Adds the coordinates: one tensor, or one of centres and one of sizes.
 Status add_boxes(HeadProgram& program, const ModelDescription& description,
                  const NamedOutput& output, Level& level) {
   FlatHint hint;
@@ -73,13 +74,15 @@ Status add_scores(HeadProgram& program, const ModelDescription& description, con
   HALYARD_TRY(level.scores, add_flat(program, description, scores, hint));
   if (outputs.classes) {
     if (level.scores.count != 1)
-      return wrong_output(outputs.scores, "outputs: beside classes a box has one score");
+      return wrong_output(outputs.scores,
+                          "outputs: a box must have one score if there is an output of classes");
     HALYARD_TRY(level.classes, add_flat(program, description, only_part(outputs.classes), hint));
     return {};
   }
-  if (outputs.boxes->family == Family::ssd) {  // the first is the background
+  if (outputs.boxes->family == Family::ssd) {  // the first class is the background
     if (level.scores.count < 2)
-      return wrong_output(outputs.scores, "outputs: scores of SSD have a background and a class");
+      return wrong_output(outputs.scores,
+                          "outputs: scores of SSD must have a background and at least one class");
     ++level.scores.first;
     --level.scores.count;
     program.scoring.background = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How outputs go together: families, roles and parts. Looks at no bytes.
+// Finds the arrangement of outputs from their families, roles and parts. It reads no tensor data.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace {
 
 using decode::text_of;
 
-// Roles that are present, one bit each.
+// The set of roles that are present, one bit per role.
 using Roles = std::uint32_t;
 constexpr Roles bit(OutputRole role) noexcept {
   return Roles{1} << static_cast<unsigned>(role);
@@ -30,7 +30,7 @@ struct FamilyOutputs {
   const OutputDescription* detection = nullptr;
   std::size_t detections = 0;
   bool has_levels = false;   // boxes in parts with strides
-  bool has_anchors = false;  // grids
+  bool has_anchors = false;  // grids of anchors
 };
 
 std::string words_of(const ModelDescription& description) {
@@ -44,7 +44,7 @@ std::string words_of(const ModelDescription& description) {
 }
 
 Error no_arrangement(const ModelDescription& description, Family family, std::string_view known) {
-  return fail(Errc::unsupported, "outputs: these roles do not go together",
+  return fail(Errc::unsupported, "outputs: no known head combines these roles",
               "decoder {}: {}; known: {}", to_string(family), words_of(description), known);
 }
 
@@ -58,7 +58,7 @@ Result<FamilyOutputs> look(const ModelDescription& description) {
       first = i;
       out.family = output.family;
     } else if (output.family != out.family) {
-      return fail(Errc::invalid_argument, "outputs: one family of networks per model",
+      return fail(Errc::invalid_argument, "outputs: all must belong to one family of networks",
                   "outputs[{}].decoder: {}, outputs[{}] is {}", i, to_string(output.family), first,
                   to_string(out.family));
     }

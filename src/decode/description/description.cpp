@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Description documents, schema versions 1 and 2, to ModelDescription: the root, and files.
+// Reads description documents, schema versions 1 and 2, into ModelDescription: the root record, and
+// files.
 #include "halyard/description.h"
 
 #include <algorithm>
@@ -18,8 +19,8 @@
 
 namespace halyard {
 
-// Defaulted, these two would make clang 14 recurse without end: a description holds descriptions.
-// The bindings fail to compile when a field is added and not named here.
+// Not `= default`: clang 14 would recurse without end, because a description holds descriptions. If
+// a field is added and not named here, the structured bindings fail to compile.
 bool operator==(const OutputDescription& a, const OutputDescription& b) {
   const auto fields = [](const OutputDescription& output) {
     const auto& [name, role, family, shape, axes, dtype, quantization, box_units, encoding,
@@ -46,7 +47,8 @@ using decode::list_size;
 using decode::Node;
 using decode::Warnings;
 
-// Axes named height and width; else [N,C,H,W] where only axis 1 can be channels, else [N,H,W,C].
+// Size of the input: from axes named height and width. Without names [N,C,H,W] if only axis 1 can
+// be channels, else [N,H,W,C].
 Result<Size> read_input(const Node& input, Warnings& warnings) {
   HALYARD_RETURN_IF_ERROR(input.must_be_object());
   warnings.add_unknown(input, {"shape", "dshape", "cameraadaptor"});
@@ -110,19 +112,19 @@ Status read_keypoints(const Node& root, ModelDescription& out) {
   return {};
 }
 
-// Documents of other tools use the key too, for what they like.
+// Documents of other tools also use this key, with values of their own.
 void read_task(const Node& root, ModelDescription& out, Warnings& warnings) {
   const auto task = root.member("task");
   if (!task) return;
   if (task->value().is_string()) out.task = decode::task_of(task->value().get<std::string>());
-  if (!out.task) warnings.add("task: unknown word, passed over");
+  if (!out.task) warnings.add("task: unknown value, ignored");
 }
 
 Result<int> read_schema(const Node& root) {
   const auto version = root.member("schema_version");
   if (!version) return 1;
   HALYARD_TRY(const std::int64_t value, version->whole(1, 2147483647));
-  if (value > 2) return version->unsupported("versions 1 and 2 are");
+  if (value > 2) return version->unsupported("must be 1 or 2");
   return static_cast<int>(value);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of suppressed boxes have the shape of a two-class detection, and a different meaning.
+// Finds rows of suppressed boxes. They have the shape of a two-class detection, but another
+// meaning.
 #include "decode/description/end_to_end.h"
 
 #include "base/text/format_error.h"
@@ -20,7 +21,7 @@ Result<Axis> by_names(const ModelDescription& description, const OutputDescripti
   if (description.labels.size() != 2) return columns;
   if (extent_of(output, AxisName::num_boxes) > max_end_to_end_rows) return Axis();
   return fail(Errc::invalid_argument,
-              "outputs: rows of 6 are two classes or suppressed boxes; say decoder_version",
+              "outputs: rows can be two classes or suppressed boxes; set decoder_version",
               "{}, 2 labels", text_of(output.shape));
 }
 
@@ -35,7 +36,7 @@ Axis by_shape(const ModelDescription& description, const OutputDescription& outp
   return is_rows ? axes->feature : Axis();
 }
 
-// Where the version says that there are rows: any axis that can be theirs.
+// decoder_version states that the output holds rows: returns any axis of that many features.
 Result<Axis> by_version(const OutputDescription& output, std::size_t features) {
   const auto& shape = output.shape;
   if (has_names(output)) {
@@ -45,7 +46,8 @@ Result<Axis> by_version(const OutputDescription& output, std::size_t features) {
     for (const std::size_t axis : {shape.size() - 1, shape.size() - 2})
       if (shape[axis] == features) return Axis(axis);
   }
-  return fail(Errc::invalid_argument, "outputs: decoder_version yolo26 means suppressed boxes",
+  return fail(Errc::invalid_argument,
+              "outputs: decoder_version yolo26 needs rows of suppressed boxes",
               "{}, no axis of {} features; set decoder_version to yolo11 for boxes before "
               "suppression",
               text_of(shape), features);

@@ -9,15 +9,17 @@
 
 namespace halyard::decode {
 
-/// Features of a row: the corners, the score, the class; what else the head gives follows.
+/// Features of a row: four corners, score, class. Other features of the head follow.
 inline constexpr std::size_t end_to_end_features = 6;
 
-/// Most rows where the version does not say that there are any. A head has a box for each cell.
+/// Max rows if decoder_version does not state that the output holds rows. A head before suppression
+/// has one box per cell, so it has more.
 inline constexpr std::size_t max_end_to_end_rows = 300;
 
-/// The axis of the features where `output`, of role detection, holds rows of suppressed boxes;
-/// nothing where it holds boxes before suppression. decoder_version decides, then the names of the
-/// axes, then the shape. Errors: invalid_argument (rows of 6 with two labels, "yolo26" of no rows).
+/// The axis of features if `output` (role detection) holds rows of suppressed boxes. Empty if it
+/// holds boxes before suppression. decoder_version decides first, then the names of the axes, then
+/// the shape. Errors: invalid_argument (rows of 6 features with two labels; "yolo26" without such
+/// rows).
 Result<std::optional<std::size_t>> end_to_end_axis(const ModelDescription& description,
                                                    const OutputDescription& output);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words of documents. The first word of a value is the one that is written.
+// Names of enumerators in documents. Where a value has several names, the first one is written.
 #include "decode/description/names.h"
 #include "decode/head/extras.h"
 
@@ -86,7 +86,7 @@ constexpr Word<Nms> suppressions[] = {
     {Nms::none, "none"},
 };
 
-// As NumPy spells them; dtype_from_string() reads them.
+// The names that NumPy uses; dtype_from_string() reads them.
 constexpr Word<DType> dtypes[] = {
     {DType::u8, "uint8"},     {DType::i8, "int8"},     {DType::u16, "uint16"},
     {DType::i16, "int16"},    {DType::u32, "uint32"},  {DType::i32, "int32"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of description documents and what they mean: one table per enumeration.
+// Names of enumerators in description documents: one table per enumeration.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace halyard::decode {
 
-/// All spellings that documents use; nothing for other words.
+/// Accept every spelling that documents use. Empty for an unknown name.
 std::optional<OutputRole> role_of(std::string_view word) noexcept;
 std::optional<AxisName> axis_of(std::string_view word) noexcept;
 std::optional<Family> family_of(std::string_view word) noexcept;
@@ -20,7 +20,7 @@ std::optional<Task> task_of(std::string_view word) noexcept;
 std::optional<Nms> nms_of(std::string_view word) noexcept;
 std::string_view word_of(Nms nms) noexcept;
 std::string_view word_of(DType dtype) noexcept;
-/// Versions that documents may name.
+/// The values of decoder_version that a document can have.
 inline constexpr std::string_view decoder_versions[] = {"yolov5", "yolov8", "yolo11", "yolo26"};
 
 }  // namespace halyard::decode

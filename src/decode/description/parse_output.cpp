@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of outputs and of their parts: keys to fields.
+// Reads the records of outputs and of their parts into OutputDescription.
 #include "decode/description/parse_output.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t max_stride = 65536;
 
-// A word of a table, into `out`; untouched where the key is absent.
+// Reads the name of an enumerator into `out`. `out` is unchanged if the key is absent.
 template <class Out, class Find>
 Status read_word(const Node& record, const char* key, Out& out, Find find, std::string_view known) {
   const auto node = record.member(key);
@@ -76,7 +76,7 @@ Status read_anchors(const Node& node, OutputDescription& out) {
   return {};
 }
 
-// A number, or [x, y].
+// A number for both directions, or [x, y].
 Result<Stride> read_stride(const Node& node) {
   const auto one = [](const Node& value) -> Result<std::uint32_t> {
     HALYARD_TRY(const std::int64_t stride, value.whole(1, max_stride));
@@ -97,7 +97,8 @@ Status read_strides(const Node& record, OutputDescription& out) {
     HALYARD_TRY(out.stride, read_stride(*stride));
   }
   if (const auto index = record.member("scale_index"))
-    HALYARD_RETURN_IF_ERROR(index->whole(0, max_stride));  // levels are told apart by their strides
+    HALYARD_RETURN_IF_ERROR(
+        index->whole(0, max_stride));  // levels are identified by their strides, not by this
   const auto strides = record.member("strides");
   if (!strides) return {};
   HALYARD_TRY(const std::size_t count, list_size(*strides, DocumentLimits::outputs));
@@ -117,7 +118,7 @@ Status read_numbers(const Node& record, OutputDescription& out, Warnings& warnin
   HALYARD_TRY(Quantization value, read_quantization(*quantization, out.dtype, warnings));
   if (out.dtype && is_float(*out.dtype)) {
     if (value.scale[0] != 1 || value.scale.size() != 1 || !value.is_symmetric())
-      warnings.add(quantization->path() + ": passed over, the tensor is of floats");
+      warnings.add(quantization->path() + ": ignored, the tensor holds floats");
     return {};
   }
   out.quantization = std::move(value);
@@ -134,11 +135,11 @@ Status read_units(const Node& record, OutputDescription& out, Warnings& warnings
   if (applies)
     out.box_units = is_fraction ? BoxUnits::fraction : BoxUnits::pixels;
   else
-    warnings.add(normalized->path() + ": passed over, only boxes and points have units");
+    warnings.add(normalized->path() + ": ignored, only boxes and points have units");
   return {};
 }
 
-// What version 1 implies and version 2 spells out.
+// Sets what version 1 implies and version 2 states.
 void complete_output(int schema, OutputDescription& out) {
   if (!out.anchors.empty() && !out.encoding) out.encoding = BoxEncoding::anchor;
   if (schema != 1 || out.family != Family::ultralytics) return;
@@ -184,7 +185,7 @@ Result<OutputDescription> read_output(const Node& record, int schema, Warnings& 
     const Node part = parts->element(i);
     HALYARD_TRY(OutputDescription read, read_record(part, 2, warnings));
     const auto deeper = part.member("outputs");
-    if (deeper && !deeper->value().empty()) return deeper->wrong("parts have no parts");
+    if (deeper && !deeper->value().empty()) return deeper->wrong("a part must not have parts");
     read.family = out.family;
     out.parts.push_back(std::move(read));
   }

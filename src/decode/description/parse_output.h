@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading of one output record of a description document.
+// Reads one output record of a description document.
 #pragma once
 
 #include "decode/document/document.h"
@@ -7,7 +7,8 @@
 
 namespace halyard::decode {
 
-/// A record of `outputs`, with its parts. Types and words are checked; validate() judges the rest.
+/// Reads a record of `outputs`, with its parts. Checks types and names of values; validate() checks
+/// the rest.
 Result<OutputDescription> read_output(const Node& record, int schema, Warnings& warnings);
 
 }  // namespace halyard::decode

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes with and without names, and quantization in both versions' forms.
+// Reads shapes with and without names, and quantization in the forms of both versions.
 #include "decode/description/parse_values.h"
 
 #include <fmt/format.h>
@@ -63,7 +63,7 @@ Status read_zero_point(const Node& node, Quantization& out) {
   return {};
 }
 
-// A number or a list of them.
+// Reads a number or a list of numbers.
 template <class Read>
 Status read_each(const Node& node, Quantization& out, Read read) {
   if (!node.value().is_array()) return read(node, out);
@@ -111,7 +111,7 @@ Result<NamedShape> read_shapes(const Node& record, Warnings& warnings) {
   if (!out.shape.empty() && out.shape != extents) {
     for (std::size_t i = 0; i < std::min(extents.size(), out.shape.size()); ++i) {
       if (extents[i] != out.shape[i])
-        return shape->element(i).wrong(fmt::format("dshape says {}", out.shape[i]));
+        return shape->element(i).wrong(fmt::format("dshape has {}", out.shape[i]));
     }
     return shape->wrong(fmt::format("dshape has {} axes", out.shape.size()));
   }
@@ -122,7 +122,7 @@ Result<NamedShape> read_shapes(const Node& record, Warnings& warnings) {
 Result<DType> read_dtype(const Node& node) {
   HALYARD_TRY(const std::string word, node.text());
   const auto dtype = dtype_from_string(word);
-  if (!dtype) return node.unsupported("must be a type as NumPy names it");
+  if (!dtype) return node.unsupported("must be the NumPy name of a type");
   return *dtype;
 }
 

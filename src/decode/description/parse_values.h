@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading of the values that every record of a description document has: shapes and quantization.
+// Reads the values that every record of a description document has: shapes and quantization.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +11,19 @@
 namespace halyard::decode {
 
 struct NamedShape {
-  std::vector<AxisName> axes = {};  ///< empty: no names
+  std::vector<AxisName> axes = {};  ///< empty if the axes have no names
   std::vector<std::size_t> shape = {};
 };
-/// `shape` and `dshape` of a record, which must agree where both are there.
+/// Reads `shape` and `dshape` of a record. They must agree if both are present.
 Result<NamedShape> read_shapes(const Node& record, Warnings& warnings);
 
-/// Version 1: [scale, zero_point]. Version 2: {scale, zero_point, axis, dtype}; `dtype` gets the
-/// last, and must agree where it is set already.
+/// Reads quantization. Version 1: [scale, zero_point]. Version 2: {scale, zero_point, axis, dtype}.
+/// The dtype is stored in `dtype` and must agree with a value that is set already.
 Result<Quantization> read_quantization(const Node& node, std::optional<DType>& dtype,
                                        Warnings& warnings);
 
 Result<DType> read_dtype(const Node& node);
-/// The length of a list. Errors: invalid_argument (no list, too long).
+/// The length of a list. Errors: invalid_argument (not a list, too long).
 Result<std::size_t> list_size(const Node& node, std::size_t maximum);
 
 }  // namespace halyard::decode

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A description to a document of version 2. Keys stand in the order that people read them in.
+// Writes a description as a document of version 2. Keys are in the order that suits human readers.
 #include <charconv>
 #include <nlohmann/json.hpp>
 
@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The double with the fewest digits that is this float.
+// The double with the fewest digits that converts to exactly this float.
 double short_value(float value) {
   const std::string text = fmt::format("{}", value);
   double shortest = 0;
@@ -24,7 +24,7 @@ double short_value(float value) {
   return is_exact ? shortest : static_cast<double>(value);
 }
 
-// Names of axes that this build does not know are "unknown", which reads as they did.
+// Axes whose names are unknown to this version are written as "unknown". They read back the same.
 Json axes_to_json(const OutputDescription& output) {
   Json out = Json::array();
   for (std::size_t i = 0; i < output.axes.size() && i < output.shape.size(); ++i)
@@ -85,7 +85,7 @@ Json record_of(const OutputDescription& output) {
 Json input_of(const ModelDescription& description) {
   const Size input = description.input;
   Json out;
-  out["shape"] = Json::array({1});  // of which no size can be read
+  out["shape"] = Json::array({1});  // a shape that gives no size
   if (input.width > 0 && input.height > 0) {
     out["shape"] = Json::array({input.height, input.width});
     out["dshape"] =
@@ -124,7 +124,7 @@ std::size_t count_values(const Json& json) {
   return count;
 }
 
-// Values of the records at most.
+// Upper bound of the number of values in the records.
 std::size_t max_values(const std::vector<OutputDescription>& outputs) {
   std::size_t count = 0;
   for (const OutputDescription& output : outputs) {
@@ -143,10 +143,10 @@ std::size_t name_bytes(const std::vector<OutputDescription>& outputs) {
   return bytes;
 }
 
-// Whether the document is so far from the limits that it need not be written to know.
+// Whether the document is certainly below the limits, so that it need not be written to check.
 bool is_short(const ModelDescription& description) {
-  constexpr std::size_t max_line = 96;   // of a value: its indent, key, digits or word, bracket
-  constexpr std::size_t max_escape = 6;  // of a byte of a text
+  constexpr std::size_t max_line = 96;   // of a value: indent, key, digits or name, bracket
+  constexpr std::size_t max_escape = 6;  // bytes of one escaped byte of a text
   const std::size_t values = 64 + description.labels.size() + max_values(description.outputs);
   std::size_t texts = description.camera_adaptor.size() + name_bytes(description.outputs);
   for (const std::string& label : description.labels)

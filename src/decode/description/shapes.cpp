@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading of shapes. Where names are missing several readings stay possible, and callers intersect
-// them.
+// Reads shapes. Without names an axis can have several meanings; the functions return all of them
+// and the callers intersect them.
 #include "decode/description/shapes.h"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 namespace halyard::decode {
 namespace {
 
-// Extents that may count something: without the batch where the rank leaves one.
+// Extents that can be a count: all but the batch, if the rank is above 2.
 std::vector<std::size_t> inner_extents(const OutputDescription& output) {
   std::vector<std::size_t> out(output.shape);
   if (out.size() > 2) out.erase(out.begin());

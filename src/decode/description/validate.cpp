@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules of one output. Each refusal names path, value and limit.
+// The rules for one output. Each error names the path, the value and the limit.
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
@@ -27,7 +27,7 @@ bool holds_boxes(Role role) noexcept {
   return is_among(role, {Role::detection, Role::boxes, Role::boxes_xy, Role::boxes_wh});
 }
 
-// Cells with values, in place of a list of boxes.
+// Whether the output holds values per cell instead of a list of boxes.
 bool is_grid_of(const OutputDescription& output) noexcept {
   return output.encoding == BoxEncoding::anchor || !output.anchors.empty() ||
          (output.stride && rank_of(output) == 4);
@@ -55,7 +55,7 @@ bool is_half(Role role) noexcept {
   return is_among(role, {Role::boxes_xy, Role::boxes_wh});
 }
 
-// Coordinates: four, two of centres or extents alone, or four times the bins of a distribution.
+// Coordinates: four; two if only centres or only sizes; four times the bins of a distribution.
 Status check_coordinates(Role role, bool is_dfl, std::size_t extent, const std::string& path) {
   if (is_half(role)) {
     if (extent == 2) return {};
@@ -70,7 +70,7 @@ Status check_coordinates(Role role, bool is_dfl, std::size_t extent, const std::
     return wrong(path, fmt::to_string(extent), "channels of dfl must be a multiple of 4");
   if (extent / 4 > max_bins) {
     return not_served(path, fmt::to_string(extent),
-                      fmt::format("at most {} bins a side", max_bins));
+                      fmt::format("at most {} bins per side", max_bins));
   }
   return {};
 }
@@ -96,7 +96,7 @@ Status check_names(const OutputDescription& output, bool is_dfl, const std::stri
   return {};
 }
 
-// Names that a role cannot do without, where axes are named at all.
+// If axes have names, checks that the names which the role needs are present.
 Status check_needed_names(const OutputDescription& output, const std::string& path) {
   using enum AxisName;
   if (output.axes.empty()) return {};
@@ -132,7 +132,7 @@ Status check_needed_names(const OutputDescription& output, const std::string& pa
   }
 }
 
-// Ranks without padding, batch left out or not.
+// Ranks are counted without padding; some roles allow the batch to be absent.
 Status check_rank(const OutputDescription& output, const std::string& path) {
   const std::size_t rank = rank_of(output);
   const auto need = [&](std::size_t minimum, std::size_t maximum) -> Status {
@@ -220,17 +220,17 @@ Status check_strides(const OutputDescription& output, const std::string& path) {
     const auto begin = output.strides.begin();
     const auto end = begin + static_cast<std::ptrdiff_t>(i);
     if (std::find(begin, end, output.strides[i]) != end)
-      return wrong(at, fmt::to_string(output.strides[i]), "stands twice");
+      return wrong(at, fmt::to_string(output.strides[i]), "appears twice");
   }
   return {};
 }
 
-// What contradicts the role.
+// Checks for values that contradict the role.
 Status check_coding(const OutputDescription& output, const std::string& path) {
   if (output.role == Role::auxiliary) return {};
   if (output.encoding && !holds_boxes(output.role)) {
     return wrong(path + ".encoding", to_string(*output.encoding),
-                 fmt::format("{} have none, only boxes do", to_string(output.role)));
+                 fmt::format("{} have no encoding, only boxes do", to_string(output.role)));
   }
   if (output.encoding == BoxEncoding::prior && output.family != Family::ssd) {
     return wrong(path + ".encoding", "prior",
@@ -239,11 +239,11 @@ Status check_coding(const OutputDescription& output, const std::string& path) {
   if (output.score_format &&
       !is_among(output.role, {Role::detection, Role::scores, Role::objectness})) {
     return wrong(path + ".score_format", to_string(*output.score_format),
-                 fmt::format("{} have none, only scores do", to_string(output.role)));
+                 fmt::format("{} have no score_format, only scores do", to_string(output.role)));
   }
   if (output.activation != Activation::none && output.applied != Activation::none) {
     return wrong(path + ".activation_required", to_string(output.activation),
-                 fmt::format("activation_applied says {}", to_string(output.applied)));
+                 fmt::format("activation_applied is {}", to_string(output.applied)));
   }
   const bool is_flat = output.parts.empty() && output.strides.empty() && !output.stride;
   if (output.role == Role::boxes && output.encoding == BoxEncoding::dfl && is_flat) {
@@ -256,23 +256,23 @@ Status check_coding(const OutputDescription& output, const std::string& path) {
 Status check_part(const OutputDescription& whole, const OutputDescription& part,
                   const std::string& path) {
   if (part.name.empty()) return wrong(path + ".name", "\"\"", "a part needs a name");
-  if (!part.parts.empty()) return wrong(path + ".outputs", "parts", "parts have no parts");
+  if (!part.parts.empty()) return wrong(path + ".outputs", "parts", "a part must not have parts");
   if (part.role == Role::auxiliary) return {};
   const bool fits = part.role == whole.role || (is_half(part.role) && whole.role == Role::boxes) ||
                     whole.role == Role::detection;
   if (!fits) {
     return wrong(path + ".type", to_string(part.role),
-                 fmt::format("no part of {}", to_string(whole.role)));
+                 fmt::format("cannot be a part of {}", to_string(whole.role)));
   }
   if (part.stride && (is_half(part.role) || whole.role == Role::detection) &&
       whole.anchors.empty() && part.anchors.empty()) {
     return wrong(path + ".stride", fmt::to_string(part.stride->x),
-                 "parts with a stride hold whole boxes or scores");
+                 "parts with a stride must hold whole boxes or scores");
   }
   return {};
 }
 
-// Part `i` against those before it.
+// Compares part `i` with the parts before it.
 Status check_against(const OutputDescription& whole, std::size_t i, const std::string& path) {
   const OutputDescription& part = whole.parts[i];
   if (part.role == Role::auxiliary) return {};
@@ -281,7 +281,7 @@ Status check_against(const OutputDescription& whole, std::size_t i, const std::s
     if (other.role == Role::auxiliary) continue;
     if (other.stride.has_value() != part.stride.has_value()) {
       return wrong(path + ".stride", part.stride ? fmt::to_string(part.stride->x) : "none",
-                   "all parts have a stride, or none has");
+                   "all parts must have a stride, or none");
     }
     if (other.role == part.role && other.shape == part.shape) {
       return wrong(path + ".shape", text_of(part.shape),
@@ -289,7 +289,7 @@ Status check_against(const OutputDescription& whole, std::size_t i, const std::s
     }
     if (part.stride && other.role == part.role && other.stride == part.stride) {
       return wrong(path + ".stride", fmt::to_string(part.stride->x),
-                   fmt::format("\"{}\" has the same", other.name));
+                   fmt::format("\"{}\" has the same stride", other.name));
     }
   }
   return {};
@@ -322,7 +322,7 @@ Status check_output(const OutputDescription& output, const std::string& path) {
   HALYARD_RETURN_IF_ERROR(check_one(output, is_dfl, path));
   if (output.role == Role::auxiliary) return {};
   if (is_half(output.role))
-    return wrong(path + ".type", to_string(output.role), "only a part of boxes");
+    return wrong(path + ".type", to_string(output.role), "must be a part of boxes");
   if (output.parts.size() > DocumentLimits::outputs) {
     return wrong(path + ".outputs", fmt::to_string(output.parts.size()),
                  fmt::format("at most {}", DocumentLimits::outputs));

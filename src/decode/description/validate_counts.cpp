@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules among outputs: they describe the same boxes, classes and prototypes. And validate() itself.
+// Rules among outputs: they must describe the same boxes, classes and prototypes. Also validate()
+// itself.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -29,7 +30,7 @@ bool counts_boxes(Role role) noexcept {
   return std::find(roles.begin(), roles.end(), role) != roles.end();
 }
 
-// A list of boxes, not cells: what check_counts() compares.
+// Whether the output is a list of boxes, not of cells: only lists are compared by check_counts().
 bool is_list(const OutputDescription& output) noexcept {
   return counts_boxes(output.role) && output.anchors.empty() &&
          output.encoding != BoxEncoding::anchor && !(output.stride && rank_of(output) == 4);
@@ -41,7 +42,7 @@ const OutputDescription* find(const ModelDescription& description, Role role) no
   return nullptr;
 }
 
-// Four coordinates, or four times the bins of a distribution.
+// Boxes have four coordinates. Distributions are not checked here.
 Status check_boxes(const OutputDescription& output, const std::string& path) {
   if (output.role != Role::boxes || output.encoding == BoxEncoding::dfl || !is_list(output))
     return {};
@@ -60,7 +61,7 @@ Status check_boxes(const OutputDescription& output, const std::string& path) {
   return wrong(path + ".shape", text_of(output.shape), "one axis of boxes must be 4");
 }
 
-// Every list of boxes must be as long as the first. Returns the count where it is certain.
+// Every list of boxes must be as long as the first. Returns the count if it is certain.
 Result<std::optional<std::size_t>> check_box_counts(const ModelDescription& description) {
   std::vector<std::size_t> counts;
   std::size_t first = 0;
@@ -77,7 +78,7 @@ Result<std::optional<std::size_t>> check_box_counts(const ModelDescription& desc
     auto both = common(counts, own);
     if (both.empty()) {
       return wrong(path_of(i) + ".shape", text_of(output.shape),
-                   fmt::format("another count of boxes than outputs[{}], {}", first,
+                   fmt::format("must have as many boxes as outputs[{}], {}", first,
                                text_of(description.outputs[first].shape)));
     }
     counts = std::move(both);
@@ -94,12 +95,12 @@ Status check_coefficients(const ModelDescription& description, std::optional<std
   const auto want = prototype_counts(*prototypes);
   if (have.empty() || want.empty() || !common(have, want).empty()) return {};
   const auto index = static_cast<std::size_t>(coefficients - description.outputs.data());
-  return wrong(
-      path_of(index) + ".shape", text_of(coefficients->shape),
-      fmt::format("another count of prototypes than protos, {}", text_of(prototypes->shape)));
+  return wrong(path_of(index) + ".shape", text_of(coefficients->shape),
+               fmt::format("must have as many coefficients as there are prototypes in {}",
+                           text_of(prototypes->shape)));
 }
 
-// A combined detection holds more than coordinates and what stands behind the scores.
+// A combined detection must hold the coordinates, at least one class and the features that follow.
 Status check_features(const ModelDescription& description, const OutputDescription& output,
                       const std::string& path) {
   if (output.role != Role::detection || !is_list(output)) return {};
@@ -114,8 +115,8 @@ Status check_features(const ModelDescription& description, const OutputDescripti
             : std::max(output.shape[rank - 1], rank > 1 ? output.shape[rank - 2] : std::size_t{0});
   if (maximum >= minimum) return {};
   return wrong(path + ".shape", text_of(output.shape),
-               fmt::format("features must be at least {}: coordinates, one class and what stands "
-                           "behind it",
+               fmt::format("features must be at least {}: coordinates, one class and what "
+                           "follows it",
                            minimum));
 }
 
@@ -131,7 +132,7 @@ Status check_keypoints(const ModelDescription& description, const OutputDescript
                            description.keypoints->dimensions, want));
 }
 
-// ModelPack grids, [1, H, W, A * (5 + C)]: the same classes at every level.
+// ModelPack grids, [1, H, W, A * (5 + C)]: every level must have the same classes.
 Result<std::size_t> grid_classes(const OutputDescription& output, const std::string& path) {
   const auto axes = grid_axes(output);
   if (!axes)
@@ -174,7 +175,7 @@ Status check_grids(const ModelDescription& description) {
   if (have == *classes + 1) return {};
   const auto index = static_cast<std::size_t>(segmentation - description.outputs.data());
   return wrong(path_of(index) + ".shape", text_of(segmentation->shape),
-               fmt::format("{} classes, the {} of the detections and the background make {}", have,
+               fmt::format("{} classes, the {} of the detections and the background are {}", have,
                            *classes, *classes + 1));
 }
 
@@ -183,7 +184,7 @@ Status check_names_once(const ModelDescription& description) {
   const auto add = [&seen](const OutputDescription& output, std::string path) -> Status {
     if (output.name.empty() || output.role == Role::auxiliary) return {};
     const auto [at, is_new] = seen.try_emplace(output.name, path);
-    if (!is_new) return wrong(path + ".name", output.name, "stands also at " + at->second);
+    if (!is_new) return wrong(path + ".name", output.name, "is also the name of " + at->second);
     return {};
   };
   for (std::size_t i = 0; i < description.outputs.size(); ++i) {
@@ -195,7 +196,7 @@ Status check_names_once(const ModelDescription& description) {
   return {};
 }
 
-// Only grids and auxiliary outputs come in several.
+// Only grids and auxiliary outputs can appear several times.
 Status check_roles_once(const ModelDescription& description) {
   for (std::size_t i = 0; i < description.outputs.size(); ++i) {
     const Role role = description.outputs[i].role;
@@ -203,7 +204,7 @@ Status check_roles_once(const ModelDescription& description) {
     for (std::size_t j = 0; j < i; ++j) {
       if (description.outputs[j].role != role) continue;
       return wrong(path_of(i) + ".type", to_string(role),
-                   fmt::format("outputs[{}] is one too: ambiguous", j));
+                   fmt::format("outputs[{}] has the same type: ambiguous", j));
     }
   }
   return {};

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts of boxes, classes, coefficients, features and cells of a description's outputs.
+// Checks the counts of boxes, classes, coefficients and features among the outputs of a
+// description.
 #pragma once
 
 #include "halyard/description.h"
 
 namespace halyard::decode {
 
-/// Counts of boxes, classes, coefficients, features and cells. The outputs have passed the above.
+/// Checks counts of boxes, classes, coefficients, features and cells. check_output() must have
+/// accepted every output before.
 Status check_counts(const ModelDescription& description);
 
 }  // namespace halyard::decode

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules of levels: parts that each hold the cells of one stride.
+// Rules of levels: parts of which each holds the cells of one stride.
 #include <algorithm>
 
 #include "base/text/format_error.h"
@@ -39,7 +39,7 @@ Status check_channels(const OutputDescription& whole, const LevelShape& level) {
     return wrong(at, fmt::to_string(channels), "channels of dfl must be a multiple of 4");
   if (channels / 4 > max_bins) {
     return not_served(at, fmt::to_string(channels),
-                      fmt::format("at most {} bins a side", max_bins));
+                      fmt::format("at most {} bins per side", max_bins));
   }
   return {};
 }
@@ -100,13 +100,13 @@ Status check_same(const std::vector<LevelShape>& own, const std::vector<LevelSha
   }
   for (std::size_t i = 0; i < own.size(); ++i) {
     if (own[i].rows() != first[i].rows() || own[i].columns() != first[i].columns()) {
-      return wrong(
-          own[i].path + ".shape", text_of(own[i].part->shape),
-          fmt::format("other cells than {}, {}", first[i].path, text_of(first[i].part->shape)));
+      return wrong(own[i].path + ".shape", text_of(own[i].part->shape),
+                   fmt::format("must have the same cells as {}, {}", first[i].path,
+                               text_of(first[i].part->shape)));
     }
     if (own[i].axes.channels_last() != first[i].axes.channels_last()) {
       return wrong(own[i].path + ".dshape", text_of(own[i].part->shape),
-                   fmt::format("another order of axes than {}", first[i].path));
+                   fmt::format("must have the same order of axes as {}", first[i].path));
     }
   }
   return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checked reading of a document's tree.
+// Checked access to the values of a document.
 #include "decode/document/document.h"
 
 #include <algorithm>
@@ -25,8 +25,8 @@ void Warnings::add_unknown(const Node& object, std::initializer_list<std::string
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
     const std::string short_key =
         json(key.substr(0, longest)).dump(-1, ' ', true, json::error_handler_t::replace);
-    add(fmt::format("{}{}{}: unknown key, passed over", object.path(),
-                    object.path().empty() ? "" : ".", short_key));
+    add(fmt::format("{}{}{}: unknown key, ignored", object.path(), object.path().empty() ? "" : ".",
+                    short_key));
   }
 }
 
@@ -74,7 +74,7 @@ Result<double> Node::number() const {
 
 Result<std::int64_t> Node::whole(std::int64_t minimum, std::int64_t maximum) const {
   if (!value_->is_number_integer()) return wrong("must be a whole number");
-  // Beyond the signed range only unsigned values exist, and they are above any limit.
+  // Only unsigned values lie above the signed range, and they exceed every limit.
   const bool huge = value_->is_number_unsigned() &&
                     value_->get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max();
   const std::int64_t number =

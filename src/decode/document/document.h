@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A parsed description document and checked access to its values; every refusal names the path.
-// The tree is JSON's, whatever the text was. Nothing here knows what the keys mean.
+// A parsed description document and checked access to its values. Every error names the path of the
+// value. JSON and YAML give the same tree of JSON values. This layer does not know what the keys
+// mean.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -19,8 +20,8 @@
 
 namespace halyard::decode {
 
-/// Empties a tree from its leaves on. The library's own destructor takes memory for lists and maps
-/// that are not empty, and ends the process where there is none.
+/// Empties a tree, leaves first. The destructor of the JSON library allocates memory for lists and
+/// maps that are not empty, and ends the process if there is none.
 template <class Json>
 void dismantle(Json& node) noexcept {
   if (!node.is_structured()) return;
@@ -29,8 +30,8 @@ void dismantle(Json& node) noexcept {
   node.clear();
 }
 
-/// A tree that can be destroyed when there is no memory left. Of documents: not deeper than their
-/// limit.
+/// A tree that can be destroyed without free memory. The recursion is no deeper than
+/// DocumentLimits::depth.
 template <class Json>
 class TreeOf {
  public:
@@ -53,11 +54,12 @@ class TreeOf {
 };
 using Tree = TreeOf<nlohmann::json>;
 
-/// What was passed over. Keeps DocumentLimits::warnings of them and counts the rest.
+/// Warnings about parts that were ignored. Keeps DocumentLimits::warnings of them and counts the
+/// rest.
 class Warnings {
  public:
   void add(std::string text);
-  /// The keys of an object that are not among `known`.
+  /// Adds the keys of an object that are not among `known`.
   void add_unknown(const class Node& object, std::initializer_list<std::string_view> known);
   std::vector<std::string> take() &&;
 
@@ -66,7 +68,7 @@ class Warnings {
   std::size_t more_ = 0;
 };
 
-/// One value of the tree and where it stands. Refers to the tree, which must outlive it.
+/// One value of the tree and its path. Refers to the tree, which must outlive it.
 class Node {
  public:
   Node(const nlohmann::json& value, std::string path) : value_(&value), path_(std::move(path)) {}
@@ -74,9 +76,9 @@ class Node {
   const nlohmann::json& value() const noexcept { return *value_; }
   const std::string& path() const noexcept { return path_; }
 
-  /// The member, or nothing when it is absent or null. The value must be an object.
+  /// The member; empty if it is absent or null. The value must be an object.
   std::optional<Node> member(const char* key) const;
-  /// Element i; the value must be an array and i inside.
+  /// Element i. The value must be an array and i below its size.
   Node element(std::size_t i) const;
 
   Status must_be_object() const;
@@ -84,7 +86,7 @@ class Node {
   Result<bool> boolean() const;
   Result<std::string> text() const;
   Result<double> number() const;
-  /// A whole number in [least, most].
+  /// A whole number in [minimum, maximum].
   Result<std::int64_t> whole(std::int64_t minimum, std::int64_t maximum) const;
 
   std::string seen() const;                        ///< short, printable, one line

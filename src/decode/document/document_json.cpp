@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON text to a tree.
+// Parses JSON text into a tree.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-// The parser's message without its own "[json.exception...] parse error at line 1, column 2: ".
+// The parser's message without its prefix "[json.exception...] parse error at line 1, column 2: ".
 std::string_view reason_of(std::string_view text) {
   for (const std::string_view prefix : {"[json.exception", "parse error at line"}) {
     const auto end = text.find(prefix == "[json.exception" ? "] " : ": ");
@@ -23,7 +23,7 @@ std::string_view reason_of(std::string_view text) {
   return text;
 }
 
-// Builds the tree, and stops at a limit or at a key that stands twice.
+// Builds the tree. Stops at a limit or at a key that appears twice in a map.
 class JsonBuilder final : public nlohmann::json_sax<json> {
  public:
   explicit JsonBuilder(std::string_view text) : text_(text) {}
@@ -36,7 +36,7 @@ class JsonBuilder final : public nlohmann::json_sax<json> {
   bool number_unsigned(number_unsigned_t value) override { return put(value); }
   bool number_float(number_float_t value, const string_t&) override { return put(value); }
   bool string(string_t& value) override { return put(std::move(value)); }
-  bool binary(binary_t&) override { return false; }  // JSON texts have none
+  bool binary(binary_t&) override { return false; }  // JSON text has none
   bool start_object(std::size_t) override { return put(json::object()); }
   bool start_array(std::size_t) override { return put(json::array()); }
   bool end_object() override { return leave(); }
@@ -100,16 +100,16 @@ class JsonBuilder final : public nlohmann::json_sax<json> {
   }
 
   std::string_view text_;
-  std::vector<json*> open_;        // lists and maps that are being read; stable: none moves
-  std::vector<std::string> keys_;  // the key in each, where it is a map
+  std::vector<json*> open_;        // lists and maps that are being read; none of them moves
+  std::vector<std::string> keys_;  // the current key of each map
   std::size_t nodes_ = 0;
 };
 
-// The text with blanks for what breaks and indents lines between values. A message of the parser
-// repeats all that stands before a wrong place, and each break as eight letters.
+// Replaces line breaks and tabs between values by spaces. The parser's message repeats all text
+// before an error, and writes each break as eight characters.
 std::string without_breaks(std::string_view text) {
   std::string out(text);
-  bool is_inside = false;  // a text; breaks are wrong there, and stay for the parser to see
+  bool is_inside = false;  // inside a string: breaks are errors there, and the parser must see them
   for (std::size_t i = 0; i < out.size(); ++i) {
     if (out[i] == '"') is_inside = !is_inside;
     if (is_inside && out[i] == '\\') ++i;

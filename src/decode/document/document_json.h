@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Documents in JSON.
+// Parses JSON documents.
 #pragma once
 
 #include <string_view>
@@ -8,8 +8,8 @@
 
 namespace halyard::decode {
 
-/// DocumentLimits hold. Errors: malformed (message with the line and byte), invalid_argument (a key
-/// that stands twice in a map; message with its path), exhausted (too long).
+/// Parses JSON within DocumentLimits. Errors: malformed (message with line and byte),
+/// invalid_argument (a key appears twice in a map; message with its path), exhausted (too long).
 Result<Tree> parse_json(std::string_view text);
 
 }  // namespace halyard::decode

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the readers of JSON and YAML share: their refusals, and the limit of a text.
+// Shared by the JSON and YAML parsers: their errors, and the limit of the length.
 #pragma once
 
 #include <string_view>
@@ -8,11 +8,11 @@
 
 namespace halyard::decode {
 
-inline constexpr char twice[] = "description: a key stands twice";
+inline constexpr char twice[] = "description: a key appears twice";
 inline constexpr char too_deep[] = "lists and maps nest deeper than {}";
 inline constexpr char too_large[] = "more than {} values, aliases resolved";
 
-/// "YAML, line 3 column 7: why", why cut to a line's length.
+/// "YAML, line 3 column 7: why"; `why` is cut to 200 characters.
 inline Error malformed(std::string_view language, std::size_t line, std::string_view position,
                        std::string_view why) {
   constexpr std::size_t longest_reason = 200;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// YAML text to a tree of JSON's kinds.
+// Parses YAML text into a tree of JSON values.
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
@@ -22,9 +22,9 @@ using nlohmann::json;
 
 constexpr char too_long[] = "more than {} MiB of texts, aliases resolved";
 
-// The value of an unquoted scalar; text that is no number, bool or null stays text.
+// The value of an unquoted scalar. Text that is not a number, bool or null stays a string.
 json plain_scalar(const std::string& text) {
-  constexpr std::string_view number_starts = "+-.0123456789";  // "inf" and "nan" are texts
+  constexpr std::string_view number_starts = "+-.0123456789";  // "inf" and "nan" are strings
   if (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL")
     return nullptr;
   if (text == "true" || text == "True" || text == "TRUE") return true;
@@ -41,30 +41,31 @@ json plain_scalar(const std::string& text) {
   return text;
 }
 
-// A value as it is written, before aliases are resolved.
+// A value as written, before aliases are resolved.
 struct Item {
   enum class Kind : std::uint8_t { null, plain, quoted, list, map };
   Kind kind = Kind::null;
   std::size_t line = 1;
   std::string text = {};
-  std::vector<std::uint32_t> children = {};  // indices; of a map keys and values by turns
+  std::vector<std::uint32_t> children = {};  // indices; for a map keys and values alternate
 };
 
 std::size_t line_of(const YAML::Mark& mark) {
   return static_cast<std::size_t>(std::max(0, mark.line)) + 1;
 }
 
-// What ends the parser where lists and maps nest too deeply: it descends by calling itself, and the
-// thread's stack may be small.
+// Thrown to end the parser if lists and maps nest too deeply: the parser recurses, and the stack of
+// the thread can be small.
 struct TooDeep {
   std::size_t line = 1;
 };
 
-// Keeps the parser's events; YAML::Load() would build a tree ten times as large and slow. Beyond
-// the limit nothing more is kept, and copying the tree refuses what is there.
+// Stores the parser's events. YAML::Load() would build a tree that is ten times as large and slow.
+// Beyond the limit nothing more is stored, and parse_yaml() reports an error.
 class Items final : public YAML::EventHandler {
  public:
-  static constexpr std::size_t maximum = 2 * DocumentLimits::nodes + 1;  // keys are no values
+  static constexpr std::size_t maximum =
+      2 * DocumentLimits::nodes + 1;  // keys are not counted as values
 
   bool is_beyond() const noexcept { return items_.size() == maximum; }
   bool empty() const noexcept { return items_.empty(); }
@@ -112,10 +113,10 @@ class Items final : public YAML::EventHandler {
   }
   std::vector<Item> items_;
   std::vector<std::uint32_t> open_;
-  std::vector<std::uint32_t> anchors_;  // by the parser's numbers, which count up; 0: none
+  std::vector<std::uint32_t> anchors_;  // by the parser's numbers, which ascend; 0: none
 };
 
-// Copies to the tree. Aliases may make it endless or huge, hence the limits.
+// Copies the items into the tree. Aliases can make it endless or huge; the limits prevent this.
 class YamlCopy {
  public:
   explicit YamlCopy(const Items& items) : items_(items) {}
@@ -147,19 +148,20 @@ class YamlCopy {
     for (std::size_t i = 0; i + 1 < map.children.size(); i += 2) {
       const Item& key = items_[map.children[i]];
       if (key.kind != Item::Kind::plain && key.kind != Item::Kind::quoted)
-        continue;  // none of ours
+        continue;  // no key of ours is a list or map
       HALYARD_RETURN_IF_ERROR(count_text(key));
       if (out->contains(key.text)) {
         return fail(Errc::invalid_argument, twice, "YAML, line {}: \"{}\"", key.line,
                     cut_text(key.text, 60));
       }
       HALYARD_TRY(Tree value, copy(map.children[i + 1], depth + 1));
-      json& place = (*out)[key.text];  // first: it may take memory, and the value is kept then
+      json& place = (*out)[key.text];  // before the move: it can allocate, and the value must
+                                       // survive a failure
       place = std::move(*value);
     }
     return out;
   }
-  // One long text may stand at every alias.
+  // A long text can be repeated by every alias.
   Status count_text(const Item& item) {
     bytes_ += item.text.size();
     if (bytes_ <= DocumentLimits::json_bytes) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Documents in YAML.
+// Parses YAML documents.
 #pragma once
 
 #include <string_view>
@@ -8,8 +8,9 @@
 
 namespace halyard::decode {
 
-/// The same, with the line and column; nodes are counted after aliases are resolved, and texts too:
-/// together they may be as long as a JSON document.
+/// Parses YAML within DocumentLimits. Errors: as parse_json(), with line and column. Values are
+/// counted after aliases are resolved. Texts are too: together they can be as long as a JSON
+/// document.
 Result<Tree> parse_yaml(std::string_view text);
 
 }  // namespace halyard::decode

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The class scan on vectors, for all targets of the architecture, chosen at run time.
-//
-// Classes lie in rows of anchors ([4 + C, N]): rows are swept over a block of anchors whose running
-// best stays in the L1 cache. The running best starts just below the threshold, so eight rows in
-// which nothing exceeds it cost eight loads, eight compares and one branch.
-// Anchors lie in rows of classes ([N, 4 + C]): a row is looked through for any passing value first,
-// then for its greatest, then for the first that equals it.
+// Finds the best class of each anchor with vectors; compiled for each target, chosen at run time.
+// Values are compared as stored (16-bit floats as int16 ordinals): no arithmetic, no overflow.
+// [4 + C, N]: rows are swept over a block of anchors whose running best stays in the L1 cache. The
+// best starts just below the threshold: eight rows without a hit cost eight loads and one branch.
+// [N, 4 + C]: looks for any passing value, then for the maximum, then for its first class.
 #include "decode/head/argmax_scan.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -30,7 +28,7 @@ namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr std::size_t block_bytes = 4096;  // of one row: whole pages for the prefetcher
+constexpr std::size_t block_bytes = 4096;  // of one row; whole pages for the prefetcher
 constexpr std::size_t row_group = 8;
 
 // key > best; false for NaN.
@@ -39,8 +37,8 @@ HWY_INLINE hn::Mask<D> above(D d, V key, V best) {
   return S::without_nan(d, key, hn::Gt(key, best));
 }
 
-// Running best of one block of anchors. `arg` counts within a chunk of classes that its lanes can
-// hold; `label` is the class of `settled`, the best of the chunks before.
+// Running best of one block of anchors. `arg` is an index in a chunk of classes whose size fits its
+// lanes. `settled` is the best of all chunks before, `label` its class.
 template <class T>
 struct Block {
   using Arg = hwy::MakeUnsigned<T>;
@@ -52,8 +50,9 @@ struct Block {
   alignas(64) std::array<std::int32_t, capacity> label;
 };
 
-// Anchors [0, count) of `count >= Lanes(d)` rows lie at row + r * stride. The last vector overlaps
-// the one before: taking a row twice changes nothing, as only strictly greater values count.
+// Updates the best of anchors [0, count), count >= Lanes(d), from rows at row + r * stride. The
+// last vector overlaps the one before. Reading values twice changes nothing, because only strictly
+// greater ones count.
 template <class S, class T>
 HWY_INLINE void sweep_rows(const T* row, std::ptrdiff_t stride, std::size_t first_arg,
                            std::size_t rows, std::size_t count, Block<T>& block) {
@@ -83,7 +82,7 @@ HWY_INLINE void sweep_rows(const T* row, std::ptrdiff_t stride, std::size_t firs
   }
 }
 
-// Calls use(i) for each i of [0, count) with a[i] > b[i]; whole vectors without one are skipped.
+// Calls use(i) for each i of [0, count) with a[i] > b[i]. Skips whole vectors without one.
 template <class T, class Use>
 HWY_INLINE void for_each_greater(const T* a, const T* b, std::size_t count, Use use) {
   const hn::ScalableTag<T> d;
@@ -100,7 +99,7 @@ HWY_INLINE void for_each_greater(const T* a, const T* b, std::size_t count, Use 
   }
 }
 
-// The value below the smallest passing one. `all`: there is none, every anchor passes.
+// The largest value that does not pass. `all`: there is none, every anchor passes.
 template <class T>
 struct Floor {
   T value;
@@ -157,7 +156,7 @@ HWY_INLINE void scan_block(const T* row, std::ptrdiff_t stride, std::size_t clas
   for_each_greater(block.best.data(), block.settled.data(), count, emit);
 }
 
-// [4 + C, N]. anchors >= lanes.
+// Scans [4 + C, N]; anchors >= lanes.
 template <class S, class T>
 void scan_columns(const T* data, std::ptrdiff_t stride, std::size_t anchors, std::size_t classes,
                   T minimum, std::vector<Hit>& hits) {
@@ -170,7 +169,7 @@ void scan_columns(const T* data, std::ptrdiff_t stride, std::size_t anchors, std
   });
 }
 
-// Calls use(i, key) for vectors that cover [0, count); count >= Lanes(d), so the last may overlap.
+// Calls use(i, key) for vectors that cover [0, count). count >= Lanes(d): the last one can overlap.
 template <class S, class D, class T, class Use>
 HWY_INLINE void for_each_vector(D d, const T* row, std::size_t count, Use use) {
   const std::size_t lanes = hn::Lanes(d);
@@ -184,7 +183,7 @@ template <class D, class V>
 HWY_INLINE hn::TFromD<D> greatest_lane(D d, V value) {
   if constexpr (sizeof(hn::TFromD<D>) > 1) {
     return hn::GetLane(hn::MaxOfLanes(d, value));
-  } else {  // not there for all vectors
+  } else {  // not available for all vectors
     alignas(64) std::array<hn::TFromD<D>, hn::MaxLanes(D())> lanes;
     hn::Store(value, d, lanes.data());
     hn::TFromD<D> maximum = lanes[0];
@@ -194,8 +193,7 @@ HWY_INLINE hn::TFromD<D> greatest_lane(D d, V value) {
   }
 }
 
-// The first of the greatest keys of row[0, classes), one of which is above the floor or equal to
-// it.
+// Index of the first maximum of row[0, classes). At least one key must be >= floor.
 template <class S, class D, class T>
 HWY_INLINE std::size_t best_of_row(D d, const T* row, std::size_t classes, T floor) {
   auto best = hn::Set(d, floor);
@@ -211,7 +209,7 @@ HWY_INLINE std::size_t best_of_row(D d, const T* row, std::size_t classes, T flo
   }
 }
 
-// [N, 4 + C]. D holds no more lanes than there are classes.
+// Scans [N, 4 + C]. D has at most as many lanes as there are classes.
 template <class S, class D, class T>
 void scan_rows(D d, const T* data, std::ptrdiff_t stride, std::size_t anchors, std::size_t classes,
                T minimum, std::vector<Hit>& hits) {
@@ -246,7 +244,7 @@ template <class T>
 bool scan(const ScoreGrid& grid, T minimum, std::vector<Hit>& hits) {
   const auto key = Stored<T>::key_of(minimum);
   if constexpr (std::is_same_v<T, float>) {
-    if (minimum == -std::numeric_limits<T>::infinity()) return false;  // nothing lies below
+    if (minimum == -std::numeric_limits<T>::infinity()) return false;  // no value lies below
   }
   if constexpr (Stored<T>::is_short_float) {
     if (key > 0) return scan_lanes<Stored<T, true>>(grid, key, hits);

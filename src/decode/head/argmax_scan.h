@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scan over all scores of a head: for each anchor its best class, if that reaches the
-// threshold. The one part of decoding that touches every byte; everything after sees hits only.
+// Scans all scores of a head: the best class of each anchor, if it reaches the threshold. Only this
+// part of decoding reads every byte; all later parts see only hits.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace halyard::decode {
 
-/// Where the scores of one batch element lie. `data` is anchor 0, class 0. anchors < 2^31 and
-/// classes < 2^31, both >= 1; the strides may have any sign.
+/// Where the scores of one batch element lie. `data` points to anchor 0, class 0. anchors and
+/// classes are in [1, 2^31). The strides can be negative.
 struct ScoreGrid {
   const std::byte* data = nullptr;
   std::size_t anchors = 0;
@@ -21,7 +21,7 @@ struct ScoreGrid {
   std::ptrdiff_t class_stride_bytes = 0;
 };
 
-/// An anchor whose best class reached the threshold. `raw` is the stored value, exact as a float.
+/// An anchor whose best class reaches the threshold. `raw` is the stored value, exact as a float.
 struct Hit {
   std::uint32_t anchor = 0;
   std::int32_t label = 0;
@@ -30,8 +30,8 @@ struct Hit {
 };
 
 /// Appends the hits in the order of anchors. T is float, Half, BFloat16 or an integer of 8 or 16
-/// bits, and `minimum` the smallest passing value. Of equal best classes the first wins; NaN never
-/// passes. Runs on the widest vectors of the machine where one of the strides is the element.
+/// bits; `minimum` is the smallest passing value. Of equal best classes the first wins. NaN never
+/// passes. Uses the widest vectors of the machine if one of the strides is the size of an element.
 template <class T>
 void scan_argmax(const ScoreGrid& grid, T minimum, std::vector<Hit>& hits);
 

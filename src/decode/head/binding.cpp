@@ -10,7 +10,7 @@
 namespace halyard::decode {
 namespace {
 
-// Leading axes of extent 1 that the tensor lacks; nothing when the shapes differ otherwise.
+// Number of leading axes of extent 1 that the tensor lacks. Empty if the shapes differ otherwise.
 std::optional<std::size_t> missing_axes(const Tensor& tensor, const TensorPlan& plan) {
   if (tensor.rank() > plan.shape.size()) return std::nullopt;
   const std::size_t missing = plan.shape.size() - tensor.rank();
@@ -38,7 +38,7 @@ Error differs(const Tensor& tensor, const TensorPlan& plan) {
               "{}: {}, expected {}", plan.path, text_of(tensor.shape()), text_of(plan.shape));
 }
 
-// The only tensor of the plan's shape, where no other plan wants that shape too.
+// The only tensor of the plan's shape. No other plan may have that shape.
 Result<const Tensor*> only_fit(std::span<const Tensor> tensors, const HeadProgram& program,
                                std::size_t index) {
   const TensorPlan& plan = program.tensors[index];
@@ -63,7 +63,7 @@ Result<const Tensor*> only_fit(std::span<const Tensor> tensors, const HeadProgra
 Status match(const HeadProgram& program, std::span<const Tensor> tensors,
              std::vector<const Tensor*>& out) {
   if (tensors.size() != program.tensor_count) {
-    return fail(Errc::invalid_argument, "outputs: as many tensors as the model has outputs",
+    return fail(Errc::invalid_argument, "outputs: must be as many tensors as the model has outputs",
                 "{} tensors, {} outputs", tensors.size(), program.tensor_count);
   }
   const bool in_order = std::all_of(
@@ -83,7 +83,7 @@ Status match(const HeadProgram& program, std::span<const Tensor> tensors,
   return {};
 }
 
-// `missing`: leading axes of the plan that the quantization does not count.
+// `missing`: leading axes of the plan that the quantization's axis does not count.
 Status check_bound_quantization(const Quantization& quantization, DType dtype,
                                 std::span<const std::size_t> shape, const TensorPlan& plan,
                                 std::size_t missing) {
@@ -99,13 +99,14 @@ Result<StoredAs> stored_as(const Tensor& tensor, const TensorPlan& plan) {
   StoredAs out;
   out.missing = *missing_axes(tensor, plan);
   if (!is_stored_type(tensor.dtype()) || (plan.dtype && *plan.dtype != tensor.dtype())) {
-    return fail(Errc::unsupported, "outputs: heads read f32 f16 bf16 i8 u8 i16 u16, as described",
+    return fail(Errc::unsupported,
+                "outputs: dtype must be f32 f16 bf16 i8 u8 i16 or u16, as described",
                 "{}: dtype {}{}{}", plan.path, to_string(tensor.dtype()),
                 plan.dtype ? ", described as " : "", plan.dtype ? to_string(*plan.dtype) : "");
   }
   if (tensor.is_image() && tensor.plane_count() > 1) {
-    return fail(Errc::unsupported, "outputs: an image of several planes is no network output", "{}",
-                plan.path);
+    return fail(Errc::unsupported, "outputs: an image of several planes cannot be a network output",
+                "{}", plan.path);
   }
   if (!is_integer(tensor.dtype())) return out;
   const bool is_own = tensor.quantization().has_value();
@@ -128,7 +129,7 @@ std::size_t batch_extent(const Tensor& tensor, const TensorPlan& plan, std::size
   return has_axis ? tensor.shape()[*plan.batch_axis - missing] : 1;
 }
 
-// One table of priors serves all images.
+// One table of priors serves all images of a batch.
 bool is_shared(const TensorPlan& plan, std::size_t extent) {
   return plan.role == OutputRole::priors && extent == 1;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a program and the tensors of one call to fields with bytes.
+// Connects a program with the tensors of one call: fields with data.
 #pragma once
 
 #include <array>
@@ -11,34 +11,35 @@
 
 namespace halyard::decode {
 
-/// A level with its bytes.
+/// The fields of a level with their data.
 struct LevelView {
   FieldView boxes, sizes, scores, objectness, classes, coefficients, keypoints, angles, priors;
 };
 
-/// Everything of one tensor but its bytes.
+/// How a tensor stores its values.
 struct StoredAs {
   std::size_t missing = 0;  ///< leading axes of the plan that the tensor lacks
   Dequantization affine;
-  const Quantization* quantization = nullptr;  ///< of integers
+  const Quantization* quantization = nullptr;  ///< for integers only
 };
 
-/// Tensors of one call, mapped. Reused from call to call.
+/// Tensors of one call, mapped. Reused by later calls.
 struct Binding {
   std::vector<const Tensor*> tensors;  ///< one per TensorPlan
   std::vector<TensorMap> maps;
   std::vector<StoredAs> stored;  ///< by tensor
   std::vector<LevelView> levels;
-  float scale_x = 1;  ///< stored box unit to input pixels
+  float scale_x = 1;  ///< from the stored box unit to input pixels
   float scale_y = 1;
-  /// Gives the maps back; keeps memory.
+  /// Unmaps the tensors; keeps the memory.
   void release() noexcept { maps.clear(); }
 };
 
-/// Finds a tensor for every plan - by name where both have one, else the one at the same place,
-/// else the only one of the shape -, checks and maps it. Errors: invalid_argument (count, shape,
-/// ambiguity, batch out of range, integers without quantization, fractions without input size),
-/// unsupported (dtype, quantization per channel of another axis), those of mapping.
+/// Finds a tensor for every plan, checks and maps it. The tensor is the one of the same name if
+/// both have names, else the one at the same position, else the only one of that shape. Errors:
+/// invalid_argument (count, shape, ambiguity, batch out of range, integers without quantization,
+/// fractions without input size), unsupported (dtype, per-channel quantization along another axis),
+/// those of Tensor::map().
 Status bind(const HeadProgram& program, const ModelDescription& description,
             std::span<const Tensor> tensors, std::size_t batch, Binding& out);
 

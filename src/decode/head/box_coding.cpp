@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Box formulas. Sums and products in a fixed order, no fused arithmetic.
+// Box formulas. Sums and products have a fixed order and no fused arithmetic.
 #include "decode/head/box_coding.h"
 
 #include <algorithm>
@@ -93,7 +93,7 @@ float angle_of_logit(float x) noexcept {
 }
 
 bool is_legal(const RotatedBox& box) noexcept {
-  return box.width >= 0 && box.height >= 0 && is_legal(bounds(box));  // NaN of any makes NaN
+  return box.width >= 0 && box.height >= 0 && is_legal(bounds(box));  // false if any value is NaN
 }
 
 bool is_legal(const Box& box) noexcept {

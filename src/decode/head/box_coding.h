@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Box formulas, one function each: numbers of one box to corners. No tensors here.
+// Box formulas, one function each, from the numbers of one box to its corners. No tensors here.
 #pragma once
 
 #include <array>
@@ -12,14 +12,14 @@
 
 namespace halyard::decode {
 
-/// 1 / (1 + e^-x), the float nearest to it but for a rounding; same bits everywhere. NaN of NaN.
+/// 1 / (1 + e^-x), with an error of about one rounding; same bits on every machine. NaN for NaN.
 float sigmoid(float x) noexcept;
-/// x with sigmoid(x) = p in exact arithmetic; +-infinity at 0 and 1.
+/// The x for which sigmoid(x) is exactly p; -infinity at 0, +infinity at 1.
 double logit(double p) noexcept;
-/// In place; sums to 1 but for roundings. The maximum is taken out first.
+/// In place. The sum is 1 except for rounding. The maximum is subtracted first.
 void softmax(std::span<float> values) noexcept;
 
-/// Cell of a grid, with the extents of one in input pixels.
+/// A cell of a grid, and its size in input pixels.
 struct Cell {
   std::size_t column = 0;
   std::size_t row = 0;
@@ -33,26 +33,26 @@ Box box_of_centre(std::span<const float, 4> b, float scale_x, float scale_y) noe
 Box box_of_corners(std::span<const float, 4> b, float scale_x, float scale_y) noexcept;
 /// Left, top, right, bottom from the centre of the cell, in strides.
 Box box_of_distances(std::span<const float, 4> ltrb, const Cell& cell) noexcept;
-/// The same as box_of_distances().
+/// As box_of_distances(), with the four distances given as distributions. Overwrites `logits`.
 Box box_of_bins(std::span<float> logits, const Cell& cell) noexcept;
-/// Logits tx, ty, tw, th: centre (2 s(tx) - 0.5 + column) strides, extent (2 s(tw))^2 anchors.
-/// YOLOv5. `anchor` in input pixels.
+/// From logits tx, ty, tw, th: centre (2 s(tx) - 0.5 + column) strides, size (2 s(tw))^2 anchors,
+/// where s is sigmoid(). YOLOv5. `anchor` is in input pixels.
 Box box_of_anchor(std::span<const float, 4> logits, const Cell& cell, Anchor anchor) noexcept;
-/// Centre and extent of a prior moved by 0.1 t of its extent and grown by e^(0.2 t). Liu et al.,
-/// "SSD: single shot multibox detector", 2016.
+/// A prior whose centre is moved by 0.1 t times its size and whose size is scaled by e^(0.2 t). Liu
+/// et al., "SSD: single shot multibox detector", 2016.
 Box box_of_prior(std::span<const float, 4> offsets, std::span<const float, 4> prior, float scale_x,
                  float scale_y) noexcept;
 
-/// Distances along and across a box that is turned by the angle about the cell's centre: the middle
-/// between its sides lies off the centre by what is turned too. Ultralytics' dist2rbox.
+/// From distances along the axes of a box that is rotated about the cell's centre. The offset of
+/// the box's centre is rotated by the same angle. As dist2rbox of Ultralytics.
 RotatedBox rotated_of_distances(std::span<const float, 4> ltrb, float angle,
                                 const Cell& cell) noexcept;
-/// (sigmoid(x) - 1/4) pi, in (-pi / 4, 3 pi / 4): Ultralytics' angle from its logit.
+/// (sigmoid(x) - 1/4) pi, in (-pi / 4, 3 pi / 4): the angle of Ultralytics from its logit.
 float angle_of_logit(float x) noexcept;
 
-/// Finite, and neither side negative.
+/// Finite, and neither width nor height negative.
 bool is_legal(const Box& box) noexcept;
-/// Finite, as are its bounds, and neither extent negative.
+/// Finite with finite bounds, and neither width nor height negative.
 bool is_legal(const RotatedBox& box) noexcept;
 
 }  // namespace halyard::decode

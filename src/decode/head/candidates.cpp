@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From hits to candidates, and from candidates to survivors.
+// Makes candidates from hits, and detections from survivors.
 #include "decode/head/candidates.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ class BoxReader {
     }
   }
 
-  // Of heads with angles: centres, distances or bins.
+  // For heads with angles: boxes coded as centres, distances or bins.
   RotatedBox read_rotated(const BoxPlace& at) const {
     const LevelView& view = binding_.levels[at.level];
     float angle = 0;
@@ -86,7 +86,7 @@ BoxPlace place_in(const Level& level, std::size_t index, std::size_t box) noexce
   return {index, cell / level.columns, cell % level.columns, box % level.anchors};
 }
 
-// False for illegal boxes; turned ones go to work.rotated.
+// Reads one box. Returns false for illegal boxes. Rotated boxes are also appended to work.rotated.
 bool read_box(const BoxReader& reader, const BoxPlace& at, const Level& level, Scratch& work,
               Box& box) {
   if (!level.angles) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a program on bound tensors: scores of all boxes, coordinates of those that pass, and what
-// else belongs to the survivors.
+// Runs a program on bound tensors: scores of all boxes, coordinates of those that pass, and the
+// survivors.
 #pragma once
 
 #include <vector>
@@ -13,16 +13,16 @@
 
 namespace halyard::decode {
 
-/// Memory of one run, reused.
+/// Memory of one run, reused by later runs.
 struct Scratch {
   Binding binding;
   std::vector<Hit> hits;
-  std::vector<Hit> pairs;             ///< of scan_multilabel()
-  std::vector<std::int32_t> minimum;  ///< of each class
+  std::vector<Hit> pairs;             ///< for scan_multilabel()
+  std::vector<std::int32_t> minimum;  ///< per class
   std::vector<Detection> candidates;
-  std::vector<RotatedBox> rotated;  ///< one for each candidate of heads with angles, else none
+  std::vector<RotatedBox> rotated;  ///< one per candidate if the head has angles, else empty
   std::vector<float> numbers;       ///< of one box
-  Quantization row;                 ///< of one box's coefficients, where each has its own
+  Quantization row;  ///< quantization of one box's coefficients, if it is per channel
   Workspace selection;
 
   /// Gives up the tensors of the caller.
@@ -31,14 +31,14 @@ struct Scratch {
 
 struct ScoreFilter {
   float threshold = 0;
-  bool multi_label = false;  ///< every class that passes, not the best alone
+  bool multi_label = false;  ///< every class that passes, not only the best one
 };
 
-/// Candidates in the order of boxes, in input pixels; `anchor` is the box. Of equal classes the
-/// first wins; NaN never passes, nor do illegal boxes.
+/// Fills work.candidates in the order of boxes, in input pixels; `anchor` is the index of the box.
+/// Of equal classes the first wins. NaN and illegal boxes never pass.
 void collect(const HeadProgram& program, const ScoreFilter& filter, Scratch& work);
 
-/// Where box `index` of all levels lies.
+/// Position of box `index`, counted over all levels.
 struct BoxPlace {
   std::size_t level = 0;
   std::size_t row = 0;
@@ -47,7 +47,7 @@ struct BoxPlace {
 };
 BoxPlace place_of(const HeadProgram& program, std::size_t index) noexcept;
 
-/// The candidates that selection left, with their scores, and turned boxes.
+/// Copies the candidates that selection kept, with their scores and rotated boxes.
 void take_survivors(const Scratch& work, Decoded& out);
 
 }  // namespace halyard::decode

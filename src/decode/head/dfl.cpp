@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Means of distributions, the costliest step of a box: exponentials on vectors of doubles. The same
-// operations in the same order as softmax() and exp_of(), so the same bits.
+// Means of the four distributions of a box, the costliest step per box. Exponentials are computed
+// in vectors of doubles, with the operations and the order of softmax() and exp_of(): the same
+// bits. The maximum is subtracted first, so every exponential is in [0, 1] and cannot overflow.
 #include "decode/head/box_coding.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -20,7 +21,7 @@ namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// exp_of() of values that are not above 0, or NaN.
+// exp_of() for values that are at most 0, or NaN.
 template <class D, class V>
 HWY_INLINE V exponential_of_doubles(D d, V x) {
   const auto k = hn::Floor(hn::Add(hn::Mul(x, hn::Set(d, log2_of_e)), hn::Set(d, 0.5)));
@@ -29,8 +30,8 @@ HWY_INLINE V exponential_of_doubles(D d, V x) {
   auto sum = hn::Set(d, exp_coefficients.back());
   for (std::size_t n = exp_coefficients.size() - 1; n-- > 0;)
     sum = hn::Add(hn::Mul(sum, r), hn::Set(d, exp_coefficients[n]));
-  // 2^k: adding 1.5 x 2^52 leaves the whole number in the last bits, the shift makes it an
-  // exponent.
+  // 2^k: adding 1.5 x 2^52 + 1023 puts the biased exponent into the lowest bits; the shift moves it
+  // into the exponent field.
   const hn::RebindToSigned<D> di;
   const auto biased = hn::Add(k, hn::Set(d, 0x1.8p52 + 1023));
   const auto power = hn::BitCast(d, hn::ShiftLeft<52>(hn::BitCast(di, biased)));
@@ -39,8 +40,8 @@ HWY_INLINE V exponential_of_doubles(D d, V x) {
 
 using Four = std::array<double, 4>;
 
-// Values of all sides to their exponentials less `maximum`, and the sums from the first on. The
-// sides take turns: each addition of one waits for the one before.
+// Replaces the values of all sides by e^(value - maximum) and adds them up in order. The four sides
+// alternate, because each addition of one side waits for the one before.
 void exponentials(std::span<float> values, const Four& maximum, Four& sums) {
   const hn::ScalableTag<double> d;
   const hn::Rebind<float, decltype(d)> df;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// e^x of the same bits on every target. Included once per target, inside of no namespace.
+// e^x with the same bits on every target. Include once per target, outside of any namespace.
 #if defined(HALYARD_DECODE_EXPONENTIAL_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HALYARD_DECODE_EXPONENTIAL_INL_H_
 #undef HALYARD_DECODE_EXPONENTIAL_INL_H_
@@ -14,7 +14,7 @@ namespace halyard::decode {
 namespace HWY_NAMESPACE {
 namespace {
 
-// For x in [-87, 0], within 2e-7 of it, relatively.
+// For x in [-87, 0]; relative error below 2e-7.
 template <class D, class V>
 HWY_INLINE V exponential(D d, V x) {
   namespace hn = hwy::HWY_NAMESPACE;

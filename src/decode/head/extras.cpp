@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What else a head gives: keypoints and mask coefficients of survivors, classes of the image.
+// Reads the other results of a head: keypoints and mask coefficients of survivors, image classes.
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +13,7 @@
 namespace halyard::decode {
 namespace {
 
-// x, y and visibility; those of levels are offsets of a cell, as YOLOv8 codes them.
+// Reads x, y and visibility. Keypoints of levels are offsets from a cell, as YOLOv8 codes them.
 Keypoint keypoint_of(const HeadProgram& program, const Binding& binding, const BoxPlace& at,
                      const FieldView& field, const BoxView& box, std::size_t first) {
   const Level& level = program.levels[at.level];
@@ -34,7 +34,7 @@ Keypoint keypoint_of(const HeadProgram& program, const Binding& binding, const B
   return out;
 }
 
-// Quantization of a row that lies at `first` among the channels of its tensor.
+// The quantization of the row that `box` points to.
 const Quantization* row_quantization(const FieldView& field, const BoxView& box,
                                      Quantization& row) {
   if (field.per_channel == nullptr) return field.stored;
@@ -71,7 +71,7 @@ Status begin_masks(const HeadProgram& program, Size input, std::size_t batch,
   const Tensor& tensor = *binding.tensors[*program.prototypes];
   masks.prototypes = tensor;
   if (is_integer(tensor.dtype()) && !tensor.quantization()) {
-    // The description counts the batch axis even where the tensor has none.
+    // The axis of the description counts the batch even if the tensor has no batch axis.
     Quantization quantization = *plan.quantization;
     const std::size_t missing = binding.stored[*program.prototypes].missing;
     if (quantization.axis) quantization.axis = *quantization.axis - missing;

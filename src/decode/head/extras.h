@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a head gives beside boxes: keypoints and mask coefficients of survivors, classes of the
-// image.
+// Results of a head other than boxes: keypoints and mask coefficients of survivors, image classes.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +10,15 @@
 
 namespace halyard::decode {
 
-/// Nothing in any part; keeps memory.
+/// Empties every part; keeps the memory.
 void clear(Decoded& out) noexcept;
 
-/// Keypoints and mask coefficients of the detections, in their order. Errors: those of
-/// MaskPrototypes::append.
+/// Reads keypoints and mask coefficients of the detections, in their order. Errors: those of
+/// MaskPrototypes::append().
 Status read_extras(const HeadProgram& program, Size input, std::size_t batch, Scratch& work,
                    Decoded& out);
 
-/// The best classes of the image; 0: all.
+/// The best `maximum` classes of the image; 0: all.
 void classify(const HeadProgram& program, std::size_t maximum, Scratch& work,
               std::vector<ClassScore>& out);
 

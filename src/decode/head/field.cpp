@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads of several features at once: one look at the dtype, then a loop.
+// Loads several features at once: one switch on the dtype, then a loop.
 #include "decode/head/field.h"
 
 namespace halyard::decode {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A field with its bytes: strided loads of real values, whatever the dtype and its quantization.
+// A field with its data: strided loads of real values from any dtype and quantization.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace halyard::decode {
 
-/// Stored value as a float; 0 for a dtype that heads do not store.
+/// A stored value as a float; 0 for a dtype that heads do not support.
 inline float load_raw(const std::byte* at, DType dtype) noexcept {
   float value = 0;
   with_stored_type(dtype, [&]<class T>(T) { value = load_stored<T>(at); });
@@ -21,12 +21,12 @@ inline float load_raw(const std::byte* at, DType dtype) noexcept {
 /// The features of one box.
 struct BoxView {
   const std::byte* data = nullptr;
-  std::size_t channel = 0;  ///< of feature 0, in the tensor's quantization
+  std::size_t channel = 0;  ///< of feature 0, index into per-channel quantization
 };
 
 /// The features of all boxes of one level.
 struct FieldView {
-  const std::byte* data = nullptr;  ///< of box 0, feature 0; null: there are none
+  const std::byte* data = nullptr;  ///< of box 0, feature 0; null: absent
   std::ptrdiff_t row_stride = 0;
   std::ptrdiff_t column_stride = 0;
   std::ptrdiff_t anchor_stride = 0;
@@ -36,8 +36,8 @@ struct FieldView {
   std::size_t anchor_channels = 0;
   DType dtype = DType::f32;
   Dequantization affine;                      ///< identity for floats
-  const Quantization* per_channel = nullptr;  ///< in place of `affine`
-  const Quantization* stored = nullptr;       ///< of integers: the tensor's, as it was given
+  const Quantization* per_channel = nullptr;  ///< used instead of `affine`
+  const Quantization* stored = nullptr;       ///< for integers: the quantization that was given
 
   explicit operator bool() const noexcept { return data != nullptr; }
   BoxView box(std::size_t row, std::size_t column, std::size_t anchor) const noexcept {
@@ -57,7 +57,7 @@ struct FieldView {
   float value(const BoxView& box, std::size_t feature) const noexcept {
     return real(raw(box, feature), box.channel + feature);
   }
-  /// The first features of the box.
+  /// Reads the first out.size() features of the box.
   void values(const BoxView& box, std::span<float> out) const noexcept;
 };
 

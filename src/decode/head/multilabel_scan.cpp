@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pair scan on vectors, for all targets of the architecture, chosen at run time. Pairs are rare
-// as a rule: eight vectors without one cost eight loads, eight compares and one branch.
+// Finds all pairs of anchor and class that reach a threshold, with vectors; compiled for each
+// target, chosen at run time. Values are compared as stored: no arithmetic, no overflow. Pairs are
+// usually rare: eight vectors without one cost eight loads, eight compares and one branch.
 #include "decode/head/multilabel_scan.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -26,7 +27,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr std::size_t row_group = 8;
 
-// key >= least; false for NaN.
+// key >= minimum; false for NaN.
 template <class S, class D, class V>
 HWY_INLINE hn::Mask<D> reaches(D d, V key, V minimum) {
   if constexpr (std::is_floating_point_v<hn::TFromD<D>>) {
@@ -36,10 +37,10 @@ HWY_INLINE hn::Mask<D> reaches(D d, V key, V minimum) {
   }
 }
 
-// Calls use(lane) for each lane that is set, from the first on.
+// Calls use(lane) for each lane that is set, in ascending order.
 template <class D, class M, class Use>
 HWY_INLINE void for_each_lane(D d, M mask, Use use) {
-  std::array<std::uint8_t, 8> bytes{};  // 64 lanes at most
+  std::array<std::uint8_t, 8> bytes{};  // at most 64 lanes
   hn::StoreMaskBits(d, mask, bytes.data());
   std::uint64_t bits;
   std::memcpy(&bits, bytes.data(), sizeof bits);
@@ -54,8 +55,8 @@ struct Least {
   T of(std::size_t label) const { return each.empty() ? all : static_cast<T>(each[label]); }
 };
 
-// Pairs of `rows` classes from `label` on and of anchors [first, first + count), count >= lanes, in
-// the order of vectors, classes, lanes.
+// Appends pairs of `rows` classes from `label` on and of anchors [first, first + count), count >=
+// lanes. Order: vectors, classes, lanes.
 template <class S, class T>
 HWY_INLINE void pairs_of_rows(const T* row, std::ptrdiff_t stride, std::size_t label,
                               std::size_t rows, std::size_t first, std::size_t count,
@@ -71,7 +72,7 @@ HWY_INLINE void pairs_of_rows(const T* row, std::ptrdiff_t stride, std::size_t l
     for (std::size_t r = 0; r < rows; ++r)
       any = hn::Or(any, reaches<S>(d, S::key(d, at(r)), hn::Set(d, minimum.of(label + r))));
     if (HWY_LIKELY(hn::AllFalse(d, any))) continue;
-    const auto fresh = hn::Not(hn::FirstN(d, start - i));  // the last vector may overlap
+    const auto fresh = hn::Not(hn::FirstN(d, start - i));  // the last vector can overlap
     for (std::size_t r = 0; r < rows; ++r) {
       const auto pass = reaches<S>(d, S::key(d, at(r)), hn::Set(d, minimum.of(label + r)));
       for_each_lane(d, hn::And(pass, fresh), [&](std::size_t lane) {
@@ -82,7 +83,8 @@ HWY_INLINE void pairs_of_rows(const T* row, std::ptrdiff_t stride, std::size_t l
   }
 }
 
-// By anchors; of one anchor in the order they have. All anchors lie in [first, first + places).
+// Appends hits sorted by anchor; hits of one anchor keep their order. All anchors lie in [first,
+// first + places).
 template <std::size_t places>
 void append_sorted(const std::vector<Hit>& from, std::size_t first, std::vector<Hit>& to) {
   std::array<std::uint32_t, places + 1> next{};
@@ -96,7 +98,7 @@ void append_sorted(const std::vector<Hit>& from, std::size_t first, std::vector<
     to[before + next[hit.anchor - first]++] = hit;
 }
 
-// [4 + C, N]. anchors >= lanes.
+// Scans [4 + C, N]; anchors >= lanes.
 template <class S, class T>
 void pairs_of_columns(const T* data, std::ptrdiff_t stride, std::size_t anchors,
                       std::size_t classes, const Least<T>& minimum, std::vector<Hit>& work,
@@ -118,8 +120,8 @@ void pairs_of_columns(const T* data, std::ptrdiff_t stride, std::size_t anchors,
   });
 }
 
-// [N, 4 + C]. D holds no more lanes than there are classes. Vectors are held against the least of
-// all classes.
+// Scans [N, 4 + C]. D has at most as many lanes as there are classes. Vectors are compared with the
+// smallest threshold of all classes.
 template <class S, class D, class T>
 void pairs_of_anchors(D d, const T* data, std::ptrdiff_t stride, std::size_t anchors,
                       std::size_t classes, const Least<T>& minimum, std::vector<Hit>& hits) {

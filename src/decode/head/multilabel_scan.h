@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scan for all classes of an anchor that reach a threshold, each its own where classes are
-// quantized apart.
+// Scans for all classes of an anchor that reach a threshold. Each class has its own threshold if
+// the classes have separate quantizations.
 #pragma once
 
 #include <span>
@@ -9,9 +9,9 @@
 
 namespace halyard::decode {
 
-/// Appends a hit for each class of each anchor whose value is at least `minimum`, or where `each`
-/// is not empty (integers only) each[class]: by anchors, then by classes. NaN never passes. `work`
-/// is memory to reuse. T and grid as of scan_argmax().
+/// Appends a hit for each class of each anchor whose value is at least `minimum`, or each[class] if
+/// `each` is not empty (integers only). Order: by anchor, then by class. NaN never passes. `work`
+/// is reused memory. T and grid: as for scan_argmax().
 template <class T>
 void scan_multilabel(const ScoreGrid& grid, T minimum, std::span<const std::int32_t> each,
                      std::vector<Hit>& work, std::vector<Hit>& hits);

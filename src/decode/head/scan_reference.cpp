@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scans by plain loops; no vectors here.
+// The scans as simple loops, without vectors.
 #include "decode/head/scan_reference.h"
 #include "decode/head/argmax_scan.h"
 #include "decode/head/multilabel_scan.h"

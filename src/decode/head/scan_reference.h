@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scans of scores by plain loops: the definitions that the vectors are tested against.
+// Scans of scores as simple loops: the definitions that tests compare the vector code with.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace halyard::decode {
 
-/// The same by plain loops, for any strides: the definition that the other is tested against.
+/// scan_argmax() as a simple loop, for any strides.
 template <class T>
 void scan_argmax_reference(const ScoreGrid& grid, T minimum, std::vector<Hit>& hits);
 
-/// The same by plain loops: the definition that the other is tested against.
+/// scan_multilabel() as a simple loop, for any strides.
 template <class T>
 void scan_multilabel_reference(const ScoreGrid& grid, T minimum, std::span<const std::int32_t> each,
                                std::vector<Hit>& hits);

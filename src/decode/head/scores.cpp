@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scores are compared as they are stored wherever that decides the same; only boxes that may pass
-// are dequantized, activated, multiplied and compared again.
+// Compares scores as they are stored if that gives the same decision. Only boxes that can pass are
+// dequantized, activated, multiplied and compared again.
 #include "decode/head/scores.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace halyard::decode {
 namespace {
 
-// The least real value before the activation that can still pass, less what roundings do.
+// The smallest real value before the activation that can still pass, minus a margin for rounding.
 float before_activation(float threshold, Activation activation) noexcept {
   if (activation != Activation::sigmoid && activation != Activation::tanh) return threshold;
   const bool is_tanh = activation == Activation::tanh;  // 2 sigmoid(2 x) - 1
@@ -35,7 +35,7 @@ float activated(float x, Activation activation) noexcept {
   }
 }
 
-// Runs of boxes that a scan can take at once, anchor by anchor.
+// Calls `scan` for each run of boxes that one scan can read, anchor by anchor.
 template <class Scan>
 void for_runs(const Level& level, const FieldView& field, std::vector<Hit>& hits,
               const Scan& scan) {
@@ -61,14 +61,14 @@ void for_runs(const Level& level, const FieldView& field, std::vector<Hit>& hits
     });
 }
 
-// What may pass by its stored value: the best class of a box, or where `pairs` every class.
+// What the scan looks for: the best class of a box, or if `pairs` every class.
 struct Sought {
-  float minimum = 0;  // real value
+  float minimum = 0;  // a real value
   bool pairs = false;
 };
 
-// Whether the greatest stored value is the greatest real one and no other is. Scales of their own
-// change the order; one that takes values beyond the range of floats makes them equal.
+// Whether stored values have the order of their real values. Per-channel scales change the order. A
+// scale that gives real values beyond the range of floats makes them equal.
 bool has_order_of_stored(const FieldView& field) noexcept {
   const auto [lowest, highest] = stored_range(field.dtype);
   return field.per_channel == nullptr &&
@@ -76,7 +76,8 @@ bool has_order_of_stored(const FieldView& field) noexcept {
          std::isfinite(dequantize(static_cast<float>(highest), field.affine));
 }
 
-// Thresholds of classes that no stored value reaches are the highest: activate() looks again.
+// Thresholds per class in stored values. If no stored value of a class passes, the highest one is
+// used; activate() checks again.
 std::span<const std::int32_t> thresholds_of(const FieldView& field, std::size_t channel,
                                             float minimum, std::vector<std::int32_t>& out) {
   out.clear();
@@ -134,7 +135,7 @@ BoxView box_at(const Level& level, const FieldView& field, std::size_t box) noex
   return field.box(cell / level.columns, cell % level.columns, box % level.anchors);
 }
 
-// A hit for each class that passes, or the first best one.
+// Appends a hit for each class that passes, or only for the first best one.
 void push_passing(const std::vector<float>& scores, float factor, std::size_t box,
                   const ScoreFilter& filter, std::vector<Hit>& hits) {
   Hit best{static_cast<std::uint32_t>(box), -1, 0};
@@ -151,7 +152,7 @@ void push_passing(const std::vector<float>& scores, float factor, std::size_t bo
   if (best.label >= 0) hits.push_back(best);
 }
 
-// Real values of all classes of a box; the background first where softmax counts one.
+// Real values of all classes of a box. The background is first if softmax counts it.
 void read_logits(const Scoring& scoring, const FieldView& field, const BoxView& box,
                  std::vector<float>& out) {
   const std::size_t before = scoring.background ? 1 : 0;
@@ -166,8 +167,8 @@ void take_shares(const Scoring& scoring, std::vector<float>& values) {
   if (scoring.background) values.erase(values.begin());
 }
 
-// Whether the background alone leaves no class a share that passes: a share is at most the sigmoid
-// of how far its logit lies above another's. False where one is NaN.
+// Whether the background alone ensures that no class passes. A share of softmax is at most the
+// sigmoid of the difference between its logit and any other. False if a logit is NaN.
 bool is_background(std::span<const float> logits, float min_lead) noexcept {
   float best = logits[1];
   for (const float logit : logits.subspan(2))
@@ -175,8 +176,8 @@ bool is_background(std::span<const float> logits, float min_lead) noexcept {
   return best - logits[0] < min_lead;
 }
 
-// Every box from the real values of all its classes. Boxes of the background, which most are, need
-// no exponential.
+// Computes every box from the real values of all its classes. Boxes of the background, which are
+// the majority, need no exponential.
 void scan_shares(const HeadProgram& program, const Level& level, const LevelView& view,
                  const ScoreFilter& filter, Scratch& work) {
   const Scoring& scoring = program.scoring;
@@ -192,8 +193,9 @@ void scan_shares(const HeadProgram& program, const Level& level, const LevelView
   }
 }
 
-// Hits hold stored values: to real ones, and of a box the first best where it has one label. Before
-// the activation: behind it different values may have the same score.
+// Converts stored values of hits to real ones. Keeps the first best hit of a box unless boxes can
+// have several labels. Done before the activation, after which different values can have equal
+// scores.
 void take_best(const Level& level, const FieldView& field, const ScoreFilter& filter,
                std::vector<Hit>& hits) {
   std::size_t kept = 0;
@@ -211,7 +213,7 @@ void take_best(const Level& level, const FieldView& field, const ScoreFilter& fi
   hits.resize(kept);
 }
 
-// Hits hold real values: to scores, those that pass.
+// Converts real values of hits to scores and keeps those that pass.
 void activate(const HeadProgram& program, const ScoreFilter& filter, std::vector<Hit>& hits) {
   std::size_t kept = 0;
   for (Hit hit : hits) {
@@ -221,7 +223,7 @@ void activate(const HeadProgram& program, const ScoreFilter& filter, std::vector
   hits.resize(kept);
 }
 
-// Hits hold stored values of objectness: to scores of classes.
+// The hits hold stored values of objectness. Replaces them by hits with class scores.
 void refine_by_objectness(const HeadProgram& program, const Level& level, const LevelView& view,
                           const ScoreFilter& filter, float minimum, Scratch& work) {
   const Activation activation = program.scoring.activation;
@@ -234,7 +236,7 @@ void refine_by_objectness(const HeadProgram& program, const Level& level, const 
     work.numbers.resize(view.scores.count);
     view.scores.values(box_at(level, view.scores, hit.anchor), work.numbers);
     for (float& score : work.numbers) {
-      // No factor is above 1: what is too low alone needs no exponential.
+      // No factor is above 1: a score that is too low by itself needs no exponential.
       const bool fails = activation == Activation::sigmoid && score < minimum;
       score = fails ? std::numeric_limits<float>::quiet_NaN() : activated(score, activation);
     }
@@ -243,7 +245,7 @@ void refine_by_objectness(const HeadProgram& program, const Level& level, const 
   work.hits.erase(work.hits.begin(), work.hits.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
-// The network names the class itself.
+// Reads the class index that the network gives, for each hit.
 void read_classes(const Level& level, const LevelView& view, std::vector<Hit>& hits) {
   std::size_t kept = 0;
   for (Hit& hit : hits) {

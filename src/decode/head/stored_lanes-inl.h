@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Grids of stored scores in vectors. Included once per target, inside of no namespace.
+// Loads stored scores into vectors. Include once per target, outside of any namespace.
 #if defined(HALYARD_DECODE_STORED_LANES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HALYARD_DECODE_STORED_LANES_INL_H_
 #undef HALYARD_DECODE_STORED_LANES_INL_H_
@@ -22,9 +22,9 @@ namespace halyard::decode {
 namespace HWY_NAMESPACE {
 namespace {
 
-// How a stored type is compared. Key: a number in the order of the values. Floats of 16 bits have
-// their ordinal for one; where what is sought is above 0 their bits do as well, since those of
-// negative values are negative.
+// How a stored type is compared: by a key that has the order of the values. For 16-bit floats the
+// key is ordinal(). If the threshold is above 0, their bits serve as key, because the bits of
+// negative values are negative as int16.
 template <class T, bool is_above_zero = false>
 struct Stored {
   static constexpr bool is_short_float = infinity_bits<T> != 0;
@@ -48,7 +48,7 @@ struct Stored {
       return value;
     }
   }
-  // Of keys that are greater than some other.
+  // Clears the mask for NaN; only for keys that are above another key.
   template <class D, class M>
   static HWY_INLINE M without_nan(D d, hwy::HWY_NAMESPACE::Vec<D> value, M mask) {
     namespace hn = hwy::HWY_NAMESPACE;
@@ -69,10 +69,10 @@ struct Stored {
   }
 };
 
-// Calls by_columns(data, stride) for a grid whose anchors lie side by side ([4 + C, N], `stride`
-// lanes from class to class), by_rows(d, data, stride) for one whose classes do ([N, 4 + C]).
-// There are as many anchors, or classes, as lanes of the vector at least. False: such loops do not
-// suit the grid (misaligned, odd strides, few classes or anchors).
+// Calls by_columns(data, stride) if the anchors are adjacent ([4 + C, N], `stride` lanes from class
+// to class), or by_rows(d, data, stride) if the classes are ([N, 4 + C]). There are at least as
+// many anchors, or classes, as the vector has lanes. Returns false if the grid does not suit
+// vectors (misaligned, other strides, few classes or anchors).
 template <class Lane, class Columns, class Rows>
 bool in_vectors(const ScoreGrid& grid, Columns by_columns, Rows by_rows) {
   namespace hn = hwy::HWY_NAMESPACE;
@@ -99,8 +99,8 @@ bool in_vectors(const ScoreGrid& grid, Columns by_columns, Rows by_rows) {
   return false;
 }
 
-// Calls use(first, count) for blocks of anchors that are one after the other: `step` of them, or
-// up to lanes - 1 more, as none has fewer than `lanes`. anchors >= lanes, step >= lanes.
+// Calls use(first, count) for successive blocks of `step` anchors. The last block can have up to
+// lanes - 1 more, so that none has fewer than `lanes`. anchors >= lanes, step >= lanes.
 template <class Use>
 HWY_INLINE void for_each_block(std::size_t anchors, std::size_t step, std::size_t lanes, Use use) {
   for (std::size_t start = 0; start < anchors;) {

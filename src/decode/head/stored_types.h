@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The types that heads store numbers in, and how one such number is read.
+// The types in which heads store numbers, and how one number is read.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 #include "halyard/format.h"
 
-/// X(name, T) for each of them; DType::name is its dtype.
+/// X(name, T) for each type; DType::name is its dtype.
 #define HALYARD_STORED_TYPES(X) \
   X(f32, float)                 \
   X(f16, Half)                  \
@@ -20,7 +20,7 @@
 
 namespace halyard::decode {
 
-/// A stored value as a float, which holds every value of these types.
+/// A stored value as a float. A float represents every value of these types.
 inline float as_float(Half value) noexcept {
   return to_float(value);
 }
@@ -35,11 +35,11 @@ inline float as_float(T value) noexcept {
 template <class T>
 inline float load_stored(const std::byte* at) noexcept {
   T value;
-  std::memcpy(&value, at, sizeof value);  // strided tensors may be misaligned
+  std::memcpy(&value, at, sizeof value);  // strided tensors can be misaligned
   return as_float(value);
 }
 
-/// Calls use(T{}), T the type of `dtype`; says whether there is one.
+/// Calls use(T{}) for the type T of `dtype`. Returns false if heads do not support the dtype.
 template <class Use>
 inline bool with_stored_type(DType dtype, Use use) {
   switch (dtype) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Thresholds in the domain of the stored values.
+// Computes thresholds in stored values.
 #include "decode/head/threshold.h"
 
 #include <algorithm>
@@ -28,7 +28,8 @@ std::optional<std::int32_t> quantized_threshold(float threshold, Dequantization 
   const double exact = std::ceil(static_cast<double>(threshold) / affine.scale + affine.zero_point);
   auto q = static_cast<std::int32_t>(
       std::clamp(exact, static_cast<double>(lowest), static_cast<double>(highest)));
-  // The real values are floats, rounded once; next to the threshold they decide, not the quotient.
+  // Real values are floats that were rounded once. Near the threshold they decide, not the
+  // quotient.
   const auto passes = [&](std::int32_t value) {
     return dequantize(static_cast<float>(value), affine) >= threshold;
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// infer_description(): a document where there is one, else facts and shapes.
+// infer_description(): uses a document if there is one, else facts and shapes.
 #include <algorithm>
 
 #include "base/text/format_error.h"
@@ -22,13 +22,14 @@ bool is_yaml(std::string_view name) noexcept {
   return name.ends_with(".yaml") || name.ends_with(".yml");
 }
 
-// Name of a model or sidecar without folders and extension.
+// Name of a model or sidecar file without folders and extension.
 std::string_view stem_of(std::string_view path) noexcept {
   path = path.substr(path.find_last_of('/') + 1);
   return path.substr(0, path.find_last_of('.'));
 }
 
-// 0: an embedded document, 1: one beside the model, 2: one of the model's name; 3: no document.
+// 0: an embedded document; 1: a document beside the model; 2: a file with the model's name; 3: no
+// document.
 int preference_of(const Sidecar& attachment, const ModelMetadata& metadata) noexcept {
   const std::string_view name = attachment.name;
   if (name == "edgefirst.json" || name == "edgefirst.yaml") return attachment.is_embedded ? 0 : 1;
@@ -36,7 +37,7 @@ int preference_of(const Sidecar& attachment, const ModelMetadata& metadata) noex
   return has_kind && stem_of(name) == stem_of(metadata.file) ? 2 : 3;
 }
 
-// Whether the text describes outputs at all. Files of the model's own name may be anything.
+// Whether the text describes outputs. A file with the model's name can hold anything.
 bool describes_outputs(const Sidecar& attachment) {
   const auto tree = is_yaml(attachment.name) ? decode::parse_yaml(attachment.text)
                                              : decode::parse_json(attachment.text);
@@ -48,20 +49,20 @@ const Sidecar* find_document(const ModelMetadata& metadata, std::vector<std::str
     for (const Sidecar& attachment : metadata.attachments) {
       if (preference_of(attachment, metadata) != rank) continue;
       if (rank < 2 || describes_outputs(attachment)) return &attachment;
-      warnings.push_back(attachment.name + ": describes no outputs, passed over");
+      warnings.push_back(attachment.name + ": describes no outputs, ignored");
     }
   }
   return nullptr;
 }
 
-// Same extents but for the first, which may be a batch.
+// Whether the shapes are equal except for the first extent, which can be a batch.
 bool shapes_fit(const std::vector<std::size_t>& described, const std::vector<std::size_t>& real) {
   if (described.size() != real.size()) return false;
   return std::equal(described.begin() + (described.size() > 1 ? 1 : 0), described.end(),
                     real.begin() + (real.size() > 1 ? 1 : 0));
 }
 
-// What a document describes must be there.
+// A described output must exist in the model.
 Status check_against_metadata(const ModelMetadata& metadata, const OutputDescription& output,
                               const std::string& path, const std::string& from) {
   if (output.role == OutputRole::auxiliary || metadata.outputs.empty()) return {};
@@ -86,7 +87,7 @@ Status check_document(const ModelMetadata& metadata, const ModelDescription& des
   return {};
 }
 
-// What the description lacks and the facts have.
+// Adds facts that the description lacks.
 Status complete_description(const Facts& facts, ModelDescription& out,
                             const std::string& document) {
   const auto told = [&out](const char* field, const std::string& source) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From facts and shapes to outputs. A layout is taken only when the shape admits it; where labels
-// are known and no layout fits, both are named and nothing is guessed.
+// Infers outputs from facts and shapes. A layout is used only if the shape allows it. If labels are
+// known and no layout fits, the error reports both and nothing is guessed.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -23,13 +23,13 @@ constexpr std::size_t box_features = 4;
 
 enum class HeadLayout { plain, objectness, rows };
 
-/// A reading of one tensor as a combined detection.
+/// One way to interpret a tensor as a combined detection.
 struct Reading {
   HeadLayout layout = HeadLayout::plain;
   bool features_first = true;
   std::size_t features = 0;
   std::size_t boxes = 0;
-  std::size_t classes = 0;  ///< of rows: 0, the tensor does not tell
+  std::size_t classes = 0;  ///< 0 for rows: the tensor does not show it
 };
 
 std::string shape_of(const TensorSpec& spec) {
@@ -49,9 +49,9 @@ class Inference {
     if (task == Task::classify) return classifier();
     if (task == Task::semantic) return semantic();
     if (task == Task::pose && !out_.keypoints)
-      return unknown("a pose needs kpt_shape (" + facts_.task->source + " says pose)");
+      return unknown("a pose needs kpt_shape (" + facts_.task->source + " is pose)");
     if (task == Task::segment && outputs.size() != 2)
-      return unknown("masks need two outputs (" + facts_.task->source + " says segment)");
+      return unknown("masks need two outputs (" + facts_.task->source + " is segment)");
     const auto of_rank = [&](std::size_t rank) {
       return std::count_if(outputs.begin(), outputs.end(),
                            [rank](const TensorSpec& spec) { return spec.shape.size() == rank; });
@@ -62,7 +62,7 @@ class Inference {
       const std::size_t list = outputs[0].shape.size() == 3 ? 0 : 1;
       return detection(list, &outputs[1 - list]);
     }
-    return unknown("one output of rank 3, or one of rank 3 and one of rank 4, are known");
+    return unknown("there must be one output of rank 3, or one of rank 3 and one of rank 4");
   }
 
  private:
@@ -102,7 +102,7 @@ class Inference {
     return sum;
   }
 
-  // Features behind the scores.
+  // Number of features that follow the scores.
   std::size_t extras(std::size_t coefficients) const {
     std::size_t count = coefficients;
     if (out_.keypoints) count += features_of(*out_.keypoints);
@@ -110,7 +110,7 @@ class Inference {
     return count;
   }
 
-  // All readings that the shape, the labels and what was told of suppression admit.
+  // All readings that are consistent with the shape, the labels and the fact about suppression.
   std::vector<Reading> readings(const TensorSpec& spec, std::size_t coefficients) const {
     std::vector<Reading> out;
     const std::size_t more = extras(coefficients);
@@ -131,13 +131,13 @@ class Inference {
         out.push_back({HeadLayout::rows, features_first, features, boxes, labels});
       if (is_final) continue;
       add_list(HeadLayout::plain, box_features);
-      // Objectness comes with anchors: one box a cell has none.
+      // Heads with objectness have several anchors per cell; heads with one box per cell have none.
       if (cells() == 0 || boxes != cells()) add_list(HeadLayout::objectness, box_features + 1);
     }
     return out;
   }
 
-  // How much speaks for a reading: the version, the cells of the image, more boxes than features.
+  // Evidence for a reading: the version, the number of cells, more boxes than features.
   int weight(const Reading& reading) const {
     const std::string version = facts_.version ? facts_.version->value : "";
     const bool is_new = version == "yolo26" || version == "yolov10";
@@ -148,7 +148,7 @@ class Inference {
       sum += 8;
     if (reading.layout == HeadLayout::objectness && version == "yolov5") sum += 2;
     if (reading.layout == HeadLayout::plain && version != "yolov5") sum += 2;
-    // With two labels a row of 6 may also be coordinates and classes, of every cell.
+    // With two labels, rows of 6 can also be coordinates and two classes, one row per cell.
     const bool is_odd = label_count() != 2 || (cells() != 0 && reading.boxes != cells());
     if (reading.layout == HeadLayout::rows && !reading.features_first && is_odd) sum += 4;
     if (reading.boxes > reading.features) sum += 3;
@@ -158,8 +158,8 @@ class Inference {
   Result<Reading> choose(const TensorSpec& spec, std::size_t coefficients) const {
     auto all = readings(spec, coefficients);
     if (all.empty() && facts_.labels) {
-      return fail(Errc::invalid_argument, "labels: the outputs have another count of classes",
-                  "{} labels ({}), output {} has no axis of {}, {} or {} features", label_count(),
+      return fail(Errc::invalid_argument, "labels: must be one per class",
+                  "{} given ({}), output {} has no axis of {}, {} or {} features", label_count(),
                   facts_.labels->source, shape_of(spec),
                   box_features + label_count() + extras(coefficients),
                   box_features + 1 + label_count() + extras(coefficients),
@@ -232,15 +232,15 @@ class Inference {
   }
 
   Status classifier() {
-    if (metadata_.outputs.size() != 1) return unknown("a classifier has one output");
+    if (metadata_.outputs.size() != 1) return unknown("a classifier must have one output");
     const TensorSpec& spec = metadata_.outputs[0];
-    if (spec.shape.empty()) return unknown("a classifier's output has an axis of classes");
+    if (spec.shape.empty()) return unknown("a classifier's output must have an axis of classes");
     const std::size_t labels = label_count();
     const auto classes =
         static_cast<std::size_t>(*std::max_element(spec.shape.begin(), spec.shape.end()));
     if (labels != 0 && classes != labels) {
-      return fail(Errc::invalid_argument, "labels: the outputs have another count of classes",
-                  "{} labels ({}), output {}", labels, facts_.labels->source, shape_of(spec));
+      return fail(Errc::invalid_argument, "labels: must be one per class",
+                  "{} given ({}), output {}", labels, facts_.labels->source, shape_of(spec));
     }
     OutputDescription& output = add(0, OutputRole::classification, Family::ultralytics, {});
     origin("outputs[0].type", facts_.task->source);
@@ -253,23 +253,23 @@ class Inference {
     return {};
   }
 
-  // Scores [batch, classes, h, w] or [batch, h, w, classes], or classes of integers [batch, h, w].
+  // Scores [batch, classes, h, w] or [batch, h, w, classes], or integer classes [batch, h, w].
   Status semantic() {
-    if (metadata_.outputs.size() != 1) return unknown("semantic segmentation has one output");
+    if (metadata_.outputs.size() != 1) return unknown("semantic segmentation must have one output");
     const TensorSpec& spec = metadata_.outputs[0];
     origin("outputs[0].type", facts_.task->source);
     if (spec.shape.size() == 3 && is_integer(spec.dtype)) {
       add(0, OutputRole::class_map, Family::semantic, {batch, height, width});
       return {};
     }
-    if (spec.shape.size() != 4) return unknown("scores of pixels have rank 4");
+    if (spec.shape.size() != 4) return unknown("scores of pixels must have rank 4");
     const std::size_t labels = label_count();
     const bool first = labels != 0 ? spec.shape[1] == labels : spec.shape[1] < spec.shape[3];
     const bool last = labels != 0 ? spec.shape[3] == labels : spec.shape[3] < spec.shape[1];
     if (first == last) {
-      if (labels == 0) return unknown("classes stand first or last, and labels would tell");
-      return fail(Errc::invalid_argument, "labels: the outputs have another count of classes",
-                  "{} labels ({}), output {}", labels, facts_.labels->source, shape_of(spec));
+      if (labels == 0) return unknown("classes can be axis 1 or axis 3; labels would decide");
+      return fail(Errc::invalid_argument, "labels: must be one per class",
+                  "{} given ({}), output {}", labels, facts_.labels->source, shape_of(spec));
     }
     add(0, OutputRole::segmentation, Family::semantic,
         first ? std::vector{batch, num_classes, height, width}
@@ -279,7 +279,7 @@ class Inference {
     return {};
   }
 
-  // DETR's kind: logits [batch, queries, classes] and pred_boxes [batch, queries, 4].
+  // Heads like DETR: logits [batch, queries, classes] and pred_boxes [batch, queries, 4].
   Status transformer() {
     if (facts_.has_no_object) return unknown("a class \"no object\" is not decoded");
     std::optional<std::size_t> boxes;
@@ -290,12 +290,11 @@ class Inference {
       if (name.find("pred_boxes") != std::string::npos) boxes = i;
       if (name.find("logits") != std::string::npos) scores = i;
     }
-    if (!boxes || !scores) return unknown("pred_boxes and logits of rank 3 are wanted");
+    if (!boxes || !scores) return unknown("outputs pred_boxes and logits of rank 3 are needed");
     const TensorSpec& spec = metadata_.outputs[*scores];
     if (label_count() != 0 && spec.shape[2] != label_count()) {
-      return fail(Errc::invalid_argument, "labels: the outputs have another count of classes",
-                  "{} labels ({}), output {}", label_count(), facts_.labels->source,
-                  shape_of(spec));
+      return fail(Errc::invalid_argument, "labels: must be one per class",
+                  "{} given ({}), output {}", label_count(), facts_.labels->source, shape_of(spec));
     }
     out_.outputs.resize(metadata_.outputs.size());
     for (std::size_t i = 0; i < out_.outputs.size(); ++i)

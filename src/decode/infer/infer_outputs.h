@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outputs of a description, inferred from the shapes of a network's tensors.
+// Infers the outputs of a description from the shapes of a network's tensors.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace halyard::decode {
 
-/// Outputs, and what follows from facts and shapes. Errors: as infer_description().
+/// Adds the outputs, and what follows from facts and shapes. Errors: as infer_description().
 Status infer_outputs(const ModelMetadata& metadata, const Facts& facts, ModelDescription& out);
 
-/// `"output0" [1, 84, 8400]`, a comma between them.
+/// Names and shapes of the outputs, such as `"output0" [1, 84, 8400]`, separated by commas.
 std::string shapes_seen(const ModelMetadata& metadata);
 
 }  // namespace halyard::decode

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Class names of public data sets, one line of text each, a comma between names.
+// Class names of public data sets, as comma-separated lists.
 #include <string>
 #include <string_view>
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ultralytics' metadata, Hugging Face's sidecars and names of files, read for facts. Texts come
-// from outside: what does not read is passed over with a warning.
+// Reads facts from Ultralytics metadata, Hugging Face sidecar files and file names. These texts are
+// untrusted: entries that cannot be parsed are ignored with a warning.
 #include "decode/infer/metadata.h"
 
 #include <fmt/format.h>
@@ -40,7 +40,7 @@ std::optional<bool> truth_of(std::string_view text) {
   return std::nullopt;
 }
 
-// "[640, 480]", "(640, 480)" is not written by any exporter; "640" stands for both.
+// "[640, 480]", or "640" for both. No exporter writes "(640, 480)".
 std::vector<std::int64_t> numbers_of(std::string_view text) {
   if (const auto one = number_of(text)) return {*one};
   std::vector<std::int64_t> out;
@@ -67,7 +67,7 @@ std::optional<std::string> version_in(std::string_view text) {
   for (const std::string_view version : {"yolo26", "yolo11", "yolov10", "yolov8", "yolov5"})
     if (words.find(version) != std::string::npos) return std::string(version);
   for (const std::string_view version : {"yolov9", "yolo12", "yolov6", "yolov3"})
-    if (words.find(version) != std::string::npos) return "yolov8";  // the same layout
+    if (words.find(version) != std::string::npos) return "yolov8";  // they have the same layout
   return std::nullopt;
 }
 
@@ -99,7 +99,7 @@ class Reader {
                        metadata_.file) +
            (*key == '\0' ? "" : fmt::format(", \"{}\"", key));
   }
-  void pass_over(const std::string& from) { facts_.warnings.push_back(from + ": passed over"); }
+  void pass_over(const std::string& from) { facts_.warnings.push_back(from + ": ignored"); }
 
   const std::string* entry(const char* key) const {
     const auto found = metadata_.metadata.find(key);
@@ -151,7 +151,7 @@ class Reader {
                         source("kpt_shape")};
   }
 
-  // "end2end", or an export with "nms" among its arguments.
+  // Reads "end2end", or "nms" among the arguments of the export.
   void read_final() {
     if (const auto* text = entry("end2end")) {
       if (const auto truth = truth_of(*text)) facts_.is_final = {*truth, source("end2end")};
@@ -238,7 +238,7 @@ class Reader {
     if (!lines.empty()) facts_.labels = {std::move(lines), source(attachment, "")};
   }
 
-  // The tensor itself wins over what was said of it.
+  // The tensor itself overrides what other sources state about it.
   void read_image() {
     for (const TensorSpec& spec : metadata_.inputs) {
       if (!spec.format) continue;
@@ -249,7 +249,7 @@ class Reader {
       const std::string from = fmt::format("shape of the input \"{}\"", spec.name);
       if (facts_.input && facts_.input->value != size) {
         facts_.warnings.push_back(fmt::format(
-            "{}: {} x {}, {} says {} x {}", from, size.width, size.height, facts_.input->source,
+            "{}: {} x {}, {} has {} x {}", from, size.width, size.height, facts_.input->source,
             facts_.input->value.width, facts_.input->value.height));
       }
       facts_.input = {size, from};

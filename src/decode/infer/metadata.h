@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What metadata and sidecars tell, each fact with its source in words. Tensors come later.
+// Facts from metadata and sidecar files, each with its source as text. Output tensors are not read.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace halyard::decode {
 
-/// A value and where it came from.
+/// A value and its source.
 template <class T>
 struct Told {
   T value;
@@ -23,17 +23,18 @@ struct Facts {
   std::optional<Told<Task>> task = {};
   std::optional<Told<Size>> input = {};
   std::optional<Told<KeypointShape>> keypoints = {};
-  std::optional<Told<bool>> is_final = {};        ///< boxes are suppressed already
+  std::optional<Told<bool>> is_final = {};        ///< the network suppresses boxes itself
   std::optional<Told<std::string>> version = {};  ///< a decoder_version, or "yolov10"
   std::optional<Told<BoxUnits>> box_units = {};
-  std::optional<Told<Activation>> activation = {};  ///< that scores lack
-  bool is_transformer = false;                      ///< logits and pred_boxes of queries
-  bool has_no_object = false;                       ///< the last of its classes is "no object"
+  std::optional<Told<Activation>> activation = {};  ///< still to be applied to scores
+  bool is_transformer = false;  ///< outputs are logits and pred_boxes of queries
+  bool has_no_object = false;   ///< the last of the transformer's classes is "no object"
   std::vector<std::string> warnings = {};
 };
 
-/// Reads metadata, Hugging Face's files, labels.txt, tensors that are images, the file's name and
-/// the defaults, in that order: the first that tells a fact wins.
+/// Reads metadata, Hugging Face files, labels.txt, image tensors, the file name and the defaults,
+/// in that order. The first source of a fact wins, except that an image tensor overrides the input
+/// size.
 Facts facts_of(const ModelMetadata& metadata);
 
 }  // namespace halyard::decode

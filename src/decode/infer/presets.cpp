@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Presets: the outputs of known families of networks, as they are published.
+// Presets: the outputs of known families of networks, as published.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ constexpr std::array<std::string_view, 29> families{
 constexpr std::size_t prototypes = 32;
 constexpr std::size_t anchors_of_a_cell = 3;
 
-// What is being made, with what the caller left open filled in.
+// The description that is built. It supplies defaults for options that the caller did not set.
 struct Plan {
   std::string_view family;
   PresetOptions options;
@@ -39,7 +39,7 @@ struct Plan {
     if (!model.labels.empty()) return model.labels.size();
     return options.classes != 0 ? options.classes : usual;
   }
-  /// Labels of a data set where the caller gave neither labels nor a count.
+  /// Uses the labels of a data set if the caller gave neither labels nor a count.
   void use_labels(std::string_view data_set) {
     if (model.labels.empty() && options.classes == 0) model.labels = labels_of(data_set);
   }
@@ -77,7 +77,7 @@ void classify_preset(Plan& plan) {
       .applied = Activation::softmax;
 }
 
-// What stands behind the scores of a YOLO.
+// Sets the task of a YOLO. Returns the number of features that follow the scores.
 std::size_t add_task(Plan& plan, Task task) {
   plan.model.task = task;
   switch (task) {
@@ -121,7 +121,7 @@ void yolo(Plan& plan, std::string_view version, Task task) {
   }
   OutputDescription& detection = plan.model.outputs.back();
   detection.box_units = plan.options.box_units.value_or(BoxUnits::pixels);
-  // Rows of suppressed boxes hold corners; turned boxes have none.
+  // Rows of suppressed boxes hold corners, except for rotated boxes.
   const bool has_corners = version == "yolo26" && task != Task::obb;
   detection.encoding = has_corners ? BoxEncoding::corners : BoxEncoding::direct;
   if (task != Task::segment) return;
@@ -148,8 +148,9 @@ void modelpack_preset(Plan& plan) {
 Status modelpack_split(Plan& plan) {
   constexpr std::array<std::uint32_t, 2> strides{16, 32};
   if (plan.options.anchors.size() != strides.size()) {
-    return fail(Errc::invalid_argument, "anchors: modelpack-split needs those of strides 16 and 32",
-                "{} levels", plan.options.anchors.size());
+    return fail(Errc::invalid_argument,
+                "anchors: modelpack-split needs two levels, strides 16 and 32", "{} levels",
+                plan.options.anchors.size());
   }
   plan.model.nms = Nms::class_agnostic;
   for (std::size_t i = 0; i < strides.size(); ++i) {
@@ -269,20 +270,20 @@ Result<ModelDescription> describe_model(std::string_view family, const PresetOpt
     return fail(Errc::unsupported, "family: no preset of that name", "\"{}\"; there are {}",
                 cut_text(family, 60), fmt::join(families, ", "));
   }
-  constexpr std::int32_t maximum = 65536;  // of sides: products stay far from overflow
+  constexpr std::int32_t maximum = 65536;  // for both sides; keeps products far from overflow
   const Size input = options.input == Size{} ? usual_input(family) : options.input;
   if (input.width < 1 || input.height < 1 || input.width > maximum || input.height > maximum) {
     return fail(Errc::invalid_argument, "input: sides must be 1..65536", "{} x {}", input.width,
                 input.height);
   }
   if (!options.labels.empty() && options.classes != 0 && options.classes != options.labels.size()) {
-    return fail(Errc::invalid_argument, "classes: another count than that of labels",
+    return fail(Errc::invalid_argument, "classes: must be the number of labels",
                 "{} classes, {} labels", options.classes, options.labels.size());
   }
   constexpr std::size_t max_extent = 2147483647;
   if (options.boxes > max_extent || options.classes > max_extent / 2) {
-    return fail(Errc::invalid_argument, "boxes, classes: too many", "{} boxes, {} classes",
-                options.boxes, options.classes);
+    return fail(Errc::invalid_argument, "boxes, classes: must be at most 2147483647 and 1073741823",
+                "{} boxes, {} classes", options.boxes, options.classes);
   }
   Plan plan{family, options, {}};
   plan.model.input = input;

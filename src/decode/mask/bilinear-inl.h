@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The horizontal half of the bilinear sampler. Included once per target, inside of no namespace.
+// The horizontal pass of the bilinear sampler. Include once per target, outside of any namespace.
 #if defined(HALYARD_DECODE_BILINEAR_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HALYARD_DECODE_BILINEAR_INL_H_
 #undef HALYARD_DECODE_BILINEAR_INL_H_
@@ -20,8 +20,8 @@ namespace {
 
 using Floats = hwy::HWY_NAMESPACE::CappedTag<float, 16>;
 
-// One source row at the target's columns: low weight x left neighbour + high weight x right one.
-// `row` is source pixel `left`. May write a vector past the last column.
+// Resamples one source row to the target's columns: low weight x left sample + high weight x right
+// sample. `row` points to source pixel `left`. May write one vector past the last column.
 HWY_INLINE void resample_row(const float* row, std::int32_t left, const AxisSamples& x,
                              PixelRange columns, float* out) {
   namespace hn = hwy::HWY_NAMESPACE;

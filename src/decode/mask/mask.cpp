@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// materialize(): plans every mask, then computes and samples them in groups that stay in the cache.
+// materialize(): plans every mask, then computes and samples masks in groups that fit the cache.
 #include "halyard/mask.h"
 
 #include <algorithm>
@@ -31,12 +31,12 @@ Region region_of(const MaskPlan& plan, const MaskTarget& t, const MaskWorkspace&
   return {columns.begin, rows.begin, columns.length(), rows.length()};
 }
 
-// The masks of one group: logits first, for all of them, then bytes.
+// The masks of one group: computes the logits of all, then their bytes.
 class Group {
  public:
   Group(const MaskTarget& target, MaskWorkspace& work) : target_(target), work_(work) {}
 
-  // Lays the logits of a mask behind those of the group; false when the group is full.
+  // Places the logits of a mask after those of the group. Returns false if the group is full.
   bool add(std::size_t index);
   template <class Out>
   void run(std::size_t first, std::size_t end, const Out& out);
@@ -96,7 +96,8 @@ void Group::write_sampled(const MaskPlan& plan, ByteRows out) {
   sample_rows(work_, plan, plan.rows, out);
 }
 
-// Bytes at the network's input, then those of the image: on where every sample with weight is.
+// Writes the bytes at the network's input, then those of the image: a pixel is set if all samples
+// with a weight above 0 are.
 void Group::write_twice(const MaskPlan& plan, const Region& region, std::uint8_t* out) {
   const auto width = static_cast<std::size_t>(plan.columns.length());
   const std::size_t bytes = width * static_cast<std::size_t>(plan.rows.length()) + byte_padding;
@@ -118,7 +119,7 @@ void Group::write_twice(const MaskPlan& plan, const Region& region, std::uint8_t
   }
 }
 
-// `place` gives the region and the bytes of mask i.
+// `place` returns the region and the bytes of mask i.
 template <class Place>
 void run_groups(const MaskTarget& target, MaskWorkspace& work, const Place& place) {
   Group group(target, work);
@@ -189,7 +190,7 @@ Status materialize(const MaskPrototypes& prototypes, std::span<const Detection> 
                    const MaskOptions& options, MaskSet& out) {
   trace::Span span("decode.materialize");
   out.clear();
-  // Masks without bytes must not stay where memory is short.
+  // On failure, clears the set: regions whose bytes were not allocated must not remain.
   struct Emptier {
     MaskSet* set;
     ~Emptier() {

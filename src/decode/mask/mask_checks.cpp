@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of prototypes, boxes and options, each with its own message.
+// Checks prototypes, boxes and options; each check has its own message.
 #include "decode/mask/mask_checks.h"
 
 #include <fmt/ranges.h>
@@ -15,7 +15,7 @@
 namespace halyard::decode {
 namespace {
 
-constexpr std::size_t max_pixels = 1U << 15;  // per axis; larger than any network or image
+constexpr std::size_t max_pixels = 1U << 15;  // per axis; larger than any network input or image
 
 bool is_known(DType dtype) noexcept {
   return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16 ||
@@ -37,7 +37,7 @@ Status check_stored(const MaskPrototypes& p) {
       p.stored_scale > 0)
     return {};
   return fail(Errc::invalid_argument,
-              "stored: values and zero point must fit stored_dtype, the scale be above 0",
+              "stored: values and zero point must fit stored_dtype, the scale must be above 0",
               "{}, scale {}, zero point {}", to_string(p.stored_dtype), p.stored_scale, zero);
 }
 
@@ -58,7 +58,7 @@ Status check_prototype_quantization(const MaskPrototypes& p, const PrototypeGrid
 }
 
 Status check_box(const Box& box, Size input, std::size_t index) {
-  // 2 is far beyond what overhangs, and far below a box that counts other units.
+  // A factor of 2 exceeds any real overhang, and is far below boxes in other units.
   const auto max_x = static_cast<float>(2 * input.width);
   const auto max_y = static_cast<float>(2 * input.height);
   const bool is_finite = std::isfinite(box.x1) && std::isfinite(box.y1) && std::isfinite(box.x2) &&
@@ -79,11 +79,12 @@ Result<PrototypeGrid> grid_of(const MaskPrototypes& p) {
   const std::size_t rank = layout.rank;
   if (rank != 3 && rank != 4) {
     return fail(Errc::invalid_argument,
-                "prototypes: a height, a width and channels, and perhaps a batch axis",
+                "prototypes: must have height, width and channels; a batch axis is optional",
                 "shape [{}]", fmt::join(p.prototypes.shape(), ", "));
   }
   if (p.prototypes.is_image() && p.prototypes.plane_count() > 1)
-    return fail(Errc::unsupported, "prototypes: an image of several planes is no network output");
+    return fail(Errc::unsupported,
+                "prototypes: an image of several planes cannot be a network output");
   const std::size_t batches = rank == 4 ? layout.shape[0] : 1;
   if (p.batch >= batches)
     return fail(Errc::invalid_argument, "batch: must be below the batch extent", "{} of {}",
@@ -101,7 +102,7 @@ Result<PrototypeGrid> grid_of(const MaskPrototypes& p) {
   grid.row_stride_bytes = layout.stride_bytes[y];
   grid.channel_stride_bytes = layout.stride_bytes[k];
   if (!is_known(grid.dtype)) {
-    return fail(Errc::unsupported, "prototypes: f32, f16, bf16, i8, u8, i16 or u16", "{}",
+    return fail(Errc::unsupported, "prototypes: must be f32, f16, bf16, i8, u8, i16 or u16", "{}",
                 to_string(grid.dtype));
   }
   if (std::max({grid.width, grid.height, grid.channels}) > max_pixels ||
@@ -120,11 +121,12 @@ Status check_masks(const MaskPrototypes& p, const PrototypeGrid& grid,
   }
   HALYARD_RETURN_IF_ERROR(check_prototype_quantization(p, grid));
   if (!p.empty() && p.channels != grid.channels) {
-    return fail(Errc::invalid_argument, "prototypes: as many channels as coefficients in a row",
+    return fail(Errc::invalid_argument,
+                "prototypes: must have as many channels as a row has coefficients",
                 "{} channels, {} coefficients", grid.channels, p.channels);
   }
   if (p.size() != detections.size() || p.coefficients.size() != p.size() * p.channels) {
-    return fail(Errc::invalid_argument, "coefficients: one row per detection",
+    return fail(Errc::invalid_argument, "coefficients: must be one row per detection",
                 "{} values in rows of {}, {} detections", p.coefficients.size(), p.channels,
                 detections.size());
   }
@@ -153,19 +155,20 @@ Result<MaskTarget> target_of(const MaskPrototypes& p, const PrototypeGrid& grid,
                           c.x >= 0 && c.y >= 0 && c.x + c.width <= p.input.width + 1e-3 &&
                           c.y + c.height <= p.input.height + 1e-3;
   if (!is_content) {
-    return fail(Errc::invalid_argument, "content: a rectangle inside the network's input",
+    return fail(Errc::invalid_argument, "content: must be a rectangle inside the network's input",
                 "({}, {}) {}x{} in {}x{}", c.x, c.y, c.width, c.height, p.input.width,
                 p.input.height);
   }
   const auto whole = [](double v) { return v == std::floor(v); };
   if (out.rule == MaskRule::ultralytics &&
       !(whole(c.x) && whole(c.y) && whole(c.width) && whole(c.height))) {
-    return fail(Errc::invalid_argument, "content: rule ultralytics takes whole pixels",
+    return fail(Errc::invalid_argument, "content: must be whole pixels for rule ultralytics",
                 "({}, {}) {}x{}", c.x, c.y, c.width, c.height);
   }
   if (out.rule == MaskRule::prototype || out.rule == MaskRule::probability) {
     if (options.size)
-      return fail(Errc::invalid_argument, "size: rules at prototype resolution take none");
+      return fail(Errc::invalid_argument,
+                  "size: must not be set for rules at prototype resolution");
     out.size = out.grid;
     return out;
   }

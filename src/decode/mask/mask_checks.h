@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What materialize() refuses.
+// Checks of materialize(), and options with defaults.
 #pragma once
 
 #include <span>
@@ -19,12 +19,12 @@ struct MaskTarget {
   bool is_input = true;  ///< neither a size nor a content rectangle was given
 };
 
-/// The shape of the prototypes; `data` is not set. Errors: as materialize().
+/// The shape of the prototypes. `data` is not set. Errors: as materialize().
 Result<PrototypeGrid> grid_of(const MaskPrototypes& prototypes);
-/// Everything about rows, boxes and quantization. Errors: as materialize().
+/// Checks rows, boxes and quantization. Errors: as materialize().
 Status check_masks(const MaskPrototypes& prototypes, const PrototypeGrid& grid,
                    std::span<const Detection> detections);
-/// Errors: as materialize().
+/// Fills in the defaults of the options. Errors: as materialize().
 Result<MaskTarget> target_of(const MaskPrototypes& prototypes, const PrototypeGrid& grid,
                              const MaskOptions& options);
 

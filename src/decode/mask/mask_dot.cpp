@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dot products of pixels and coefficients, for all targets of the architecture.
+// Dot products of pixels and coefficients, compiled for each target. Floats are added in the order
+// given in the header. Integers: int16 x int16 products, added in int32. They cannot overflow:
+// LogitEngine uses integers only if channels x the largest product is below 2^30.
 #include "decode/mask/mask_dot.h"
 
-// The portable target instead of the one of single lanes, which cannot shuffle.
+// Use the portable vector target instead of the scalar one, which cannot shuffle.
 #define HWY_BROKEN_EMU128 0
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "decode/mask/mask_dot.cpp"
@@ -24,10 +26,10 @@ constexpr std::size_t partials = 16;
 using Floats = hn::CappedTag<float, partials>;
 using Integers = hn::RebindToSigned<Floats>;
 
-// ---- planes of pixels: a lane is a pixel ----
+// ---- planes of pixels: one lane per pixel ----
 
-// Partial sums `first`, first + step, ... of two vectors of pixels, added in the order of the
-// header. K 0: as many channels as `channels`.
+// Partial sums `first`, first + step, ... of two vectors of pixels, added in the order given in the
+// header. K: number of channels if it is fixed; 0: `channels`.
 template <std::size_t K, std::size_t first, std::size_t step, class D, class V>
 HWY_INLINE void planar_sum(D d, const float* data, std::size_t stride, std::size_t channels,
                            const float* c, V& a, V& b) {
@@ -96,20 +98,20 @@ void dot_pairs(const std::int16_t* data, std::size_t stride, std::size_t pairs,
   }
 }
 
-// ---- pixels of channels: a lane is a channel, so lanes are added up in the end ----
+// ---- adjacent channels: one lane per channel; lanes are added at the end ----
 
-// Blocks are the 128 bits that shuffles stay in. Folds the two blocks of a and of b each into one:
-// pixel a lands in even blocks, pixel b in odd ones.
+// A block has 128 bits; shuffles stay inside it. Folds the two blocks of a into one, and those of
+// b: pixel a is stored in even blocks, pixel b in odd ones.
 template <class V>
 HWY_INLINE V fold_blocks(V a, V b) {
   return hn::Add(hn::OddEvenBlocks(b, a), hn::SwapAdjacentBlocks(hn::OddEvenBlocks(a, b)));
 }
 
-// Partial sums of Lanes(d) / 4 pixels, folded to a block each: block g is pixel first + 4 * g.
+// Partial sums of Lanes(d) / 4 pixels, one block each: block g is pixel first + 4 * g.
 template <class D, class Partial>
 HWY_INLINE hn::Vec<D> folded(D d, const Partial& partial, std::size_t first) {
   if constexpr (HWY_MAX_BYTES >= 64 && hn::MaxLanes(D()) == 16) {
-    // Halves first: [a low + a high, b low + b high], twice.
+    // First adds halves: [a low + a high, b low + b high], twice.
     const auto a = partial(first), b = partial(first + 8);
     const auto c = partial(first + 4), e = partial(first + 12);
     const auto ab = hn::Add(hn::ConcatLowerLower(d, b, a), hn::ConcatUpperUpper(d, b, a));
@@ -148,7 +150,7 @@ HWY_INLINE hn::Vec<D> load_floats(D d, const hwy::float16_t* at) {
   return hn::PromoteTo(d, hn::LoadU(hn::Rebind<hwy::float16_t, D>(), at));
 }
 
-// The 16 partial sums of one pixel as Lanes(d) of them.
+// The 16 partial sums of one pixel, added to Lanes(d) of them.
 template <std::size_t K, class D, class T>
 HWY_INLINE hn::Vec<D> partial_floats(D d, const T* pixel, std::size_t channels, const float* c) {
   constexpr std::size_t lanes = hn::MaxLanes(D());
@@ -168,8 +170,8 @@ HWY_INLINE hn::Vec<D> partial_floats(D d, const T* pixel, std::size_t channels, 
   }
 }
 
-// Calls vector(pixel, i) for each vector of pixels from i on; pixel(j) is the address of the j-th.
-// Past the last pixel it is that of the last. dense: pixels follow one another.
+// Calls vector(pixel, i) for each vector of pixels, starting at pixel i. pixel(j) is the address of
+// the j-th one; past the end it is the address of the last pixel. dense: pixels are contiguous.
 template <std::size_t K, bool dense, class T, class Vector>
 HWY_INLINE void for_each_row_vector(const PackedRow& row, std::size_t count, std::size_t lanes,
                                     const Vector& vector) {

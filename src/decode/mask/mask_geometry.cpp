@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rounding of boxes and sampling tables, once per box and axis: in double, but where programs crop
-// by the same numbers in single precision.
+// Rounds boxes and makes sampling tables, once per box and axis. Uses double, except where other
+// programs crop with the same numbers in single precision.
 #include "decode/mask/mask_geometry.h"
 
 #include <algorithm>
@@ -9,13 +9,13 @@
 namespace halyard::decode {
 namespace {
 
-// floor, ceil and so on of a value that need not fit an integer.
+// floor, ceil and so on of a value that can exceed the range of integers.
 std::int32_t clamped(double value, std::int32_t low, std::int32_t high) noexcept {
   return static_cast<std::int32_t>(
       std::clamp(value, static_cast<double>(low), static_cast<double>(high)));
 }
 
-// Whole pixels p with low <= p < high that exist.
+// Existing whole pixels p with low <= p < high.
 PixelRange covered(double low, double high, std::int32_t extent) noexcept {
   return {clamped(std::ceil(low), 0, extent), clamped(std::ceil(high), 0, extent)};
 }
@@ -28,7 +28,7 @@ std::int32_t whole(double value) noexcept {
 
 void AxisSamples::prepare(const AxisMap& wanted) {
   if (wanted == map && !low.empty()) return;
-  map = {};  // stays so where memory for the tables is short
+  map = {};  // remains so if the tables cannot be allocated
   const auto count = static_cast<std::size_t>(wanted.target);
   low.resize(count + padding);
   low_weight.resize(count + padding);
@@ -56,8 +56,8 @@ PixelRange AxisSamples::source_of(PixelRange target) const noexcept {
 }
 
 PixelRange prototype_span(const AxisBox& box) noexcept {
-  // Boxes are floats. A double product of one just above a cell's edge would take one cell more
-  // than the float product, by which programs crop.
+  // Uses float, as programs that crop do. For a box just above the edge of a cell, a double product
+  // would include one more cell than the float product.
   const float scale = static_cast<float>(box.grid) / static_cast<float>(box.input);
   const float low = static_cast<float>(box.low) * scale;
   const float high = static_cast<float>(box.high) * scale;
@@ -76,7 +76,7 @@ PixelRange input_span(const AxisBox& box) noexcept {
 }
 
 PixelRange target_span(const AxisBox& box, std::int32_t target) noexcept {
-  // Clipped to the input first: what lies beyond it has no pixels.
+  // Clips to the input first: there are no pixels beyond it.
   const double low = std::clamp(box.low, 0.0, box.input);
   const double high = std::clamp(box.high, 0.0, box.input);
   const double scale = target / box.content_size;
@@ -89,7 +89,7 @@ PixelRange touched_span(const AxisSamples& samples, PixelRange source) noexcept 
   if (source.is_empty()) return {};
   const auto* first = samples.low.data();
   const auto* last = first + samples.map.target;
-  // low + 1 >= begin with weight, low < end; low grows with the pixel.
+  // Wanted: low < end, and low + 1 >= begin with a weight. `low` ascends with the pixel.
   const auto* begin = std::lower_bound(first, last, source.begin - 1);
   const auto* end = std::lower_bound(begin, last, source.end);
   while (begin < end && *begin < source.begin && samples.high_weight[begin - first] == 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sweep over rows of prototypes, and coefficients as the dot products read them.
+// Computes logits row by row, and prepares coefficients for the dot products.
 #include "decode/mask/mask_logits.h"
 
 #include <algorithm>
@@ -14,13 +14,13 @@ std::size_t padded(std::size_t count, std::size_t multiple) noexcept {
   return (count + multiple - 1) / multiple * multiple;
 }
 
-// The largest magnitude of stored values less `zero_point`.
+// The largest magnitude of a stored value minus `zero_point`.
 std::int64_t reach(DType dtype, std::int64_t zero_point) noexcept {
   const StoredRange range = stored_range(dtype);
   return std::max(std::abs(range.lowest - zero_point), std::abs(range.highest - zero_point));
 }
 
-// Whether coefficients less their zero point have 16 bits, and sums 32.
+// Whether coefficients minus their zero point fit 16 bits, and sums fit 32 bits.
 bool fits_integers(const PrototypeGrid& grid, const MaskPrototypes& p) {
   if (!is_integer(grid.dtype) || p.stored.size() != p.coefficients.size()) return false;
   const auto& quantization = p.prototypes.quantization();
@@ -30,7 +30,7 @@ bool fits_integers(const PrototypeGrid& grid, const MaskPrototypes& p) {
   const std::int64_t prototype = std::max(reach(grid.dtype, integer_bias(grid.dtype)),
                                           reach(grid.dtype, quantization->zero_point_at(0)));
   const auto channels = static_cast<std::int64_t>(padded(grid.channels, channel_padding));
-  // Twice: the sum itself, and the offset for the zero point.
+  // Factor 2: the sum itself, and the offset for the zero point.
   return range.lowest - p.stored_zero_point >= -32768 &&
          range.highest - p.stored_zero_point <= 32767 && channels <= 4096 &&
          2 * channels * coefficient * prototype < (std::int64_t{1} << 31);
@@ -129,7 +129,8 @@ void LogitEngine::stage(PixelRange columns, std::int32_t y) {
   row.pixels = static_cast<std::size_t>(columns.length());
   row.channels = grid_.channels;
   row.dtype = grid_.dtype;
-  // Not a multiple of the cache's 4096 bytes, so that channels do not push each other out.
+  // For most widths not a multiple of 4096 bytes, so that channels do not evict each other from the
+  // cache.
   staged_stride_ = padded(row.pixels, 16) + pixel_padding + 16;
   staged_left_ = columns.begin;
   const std::size_t floats = staged_stride_ * padded(grid_.channels, 2);
@@ -146,7 +147,7 @@ void LogitEngine::stage(PixelRange columns, std::int32_t y) {
 void LogitEngine::compute(const LogitJob& job, std::int32_t y) {
   const auto count = static_cast<std::size_t>(job.columns.length());
   float* out = job.out + static_cast<std::size_t>(y - job.rows.begin) * job.stride;
-  const std::size_t first = job.index * padded_channels_;  // one of the two lists is empty
+  const std::size_t first = job.index * padded_channels_;  // one of the two vectors is empty
   const float* real = integers_ ? nullptr : real_.data() + first;
   const std::int16_t* stored = integers_ ? stored_.data() + first : nullptr;
   if (packed_) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logits of many masks in one pass over the prototypes: row by row, all masks that cross a row
-// while it is in the cache.
+// Logits of many masks in one pass over the prototypes. For each row, computes all masks that cross
+// it while the row is in the cache.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace halyard::decode {
 
-/// One mapped prototype tensor.
+/// One mapped tensor of prototypes.
 struct PrototypeGrid {
   const std::byte* data = nullptr;  ///< pixel (0, 0), channel 0
   DType dtype = DType::f32;
@@ -26,9 +26,9 @@ struct PrototypeGrid {
   std::ptrdiff_t channel_stride_bytes = 0;
 };
 
-/// Logits wanted for the pixels of columns x rows, of coefficient row `index`: pixel (x, y) goes to
-/// out[(y - rows.begin) * stride + x - columns.begin], and a 0 after the last one of each row.
-/// Each row may be written pixel_padding further.
+/// Logits of coefficient row `index` for the pixels columns x rows. Pixel (x, y) is written to
+/// out[(y - rows.begin) * stride + x - columns.begin], and a 0 after the last pixel of each row. Up
+/// to pixel_padding more floats per row may be written.
 struct LogitJob {
   std::size_t index = 0;
   PixelRange columns;
@@ -37,15 +37,15 @@ struct LogitJob {
   std::size_t stride = 0;
 };
 
-/// Computes logits; keeps its memory between frames. One thread at a time.
+/// Computes logits. Keeps its memory between frames. Use from one thread at a time.
 class LogitEngine {
  public:
-  /// Takes the tensor and the coefficients of a frame. `prototypes` has been checked. Uses integers
-  /// where both sides are and no sum can leave 32 bits.
+  /// Sets the tensor and the coefficients of a frame, which have been checked. Uses integer
+  /// arithmetic if both are integers and no sum can exceed 32 bits.
   void begin(const PrototypeGrid& grid, const MaskPrototypes& prototypes);
-  /// Changes the order of jobs.
+  /// Computes all jobs. Changes their order.
   void run(std::span<LogitJob> jobs);
-  /// What computed logits are to be multiplied by; above 0.
+  /// Factor for the computed logits; above 0.
   float scale() const noexcept { return scale_; }
 
  private:
@@ -58,11 +58,11 @@ class LogitEngine {
 
   PrototypeGrid grid_;
   bool integers_ = false;
-  bool packed_ = false;  ///< read where they lie
+  bool packed_ = false;  ///< read in place, without staging
   float scale_ = 1;
   std::size_t padded_channels_ = 0;
   std::vector<float> real_;           ///< N x padded channels
-  std::vector<std::int16_t> stored_;  ///< the same, less the zero point
+  std::vector<std::int16_t> stored_;  ///< the same, minus the zero point
   std::vector<std::int32_t> offsets_;
   std::vector<float> channel_scale_, channel_zero_point_;
   std::vector<float> staged_real_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From boxes to target and prototype pixels, and the logits between them.
+// Plans a mask: target and prototype pixels of a box, and the place of its logits.
 #include "decode/mask/mask_plan.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ MaskAxes mask_axes(const Box& box, const MaskTarget& target) noexcept {
            target.content.height}};
 }
 
-// One axis of a plan: target pixels, and the prototype pixels below them.
+// One axis of a plan: target pixels, and the prototype pixels that they sample.
 std::pair<PixelRange, PixelRange> plan_axis(MaskRule rule, const AxisBox& box,
                                             const AxisSamples& samples) {
   PixelRange target, source;
@@ -45,7 +45,7 @@ std::pair<PixelRange, PixelRange> plan_axis(MaskRule rule, const AxisBox& box,
   return {target, samples.source_of(target)};
 }
 
-// offset + (p + 1/2) * step in prototype pixels, for target pixel p.
+// The map offset + (p + 1/2) * step in prototype pixels, for target pixel p.
 AxisMap map_of(std::int32_t grid, double input, double content, double content_size,
                std::int32_t target) noexcept {
   return {grid, target, content * grid / input, content_size * grid / (input * target)};
@@ -80,8 +80,8 @@ void prepare_samples(const MaskTarget& t, MaskWorkspace& work) {
   work.second_y.prepare(inner(t.content.height, t.size.height));
 }
 
-// A column before the first and one after the last, a row likewise; they are 0 and are sampled by
-// rules that cut logits, or with weight 0.
+// The grid has one more column and row on each side, with logits of 0. Rules that cut logits sample
+// them; other rules do so only with weight 0.
 std::size_t place_logits(MaskPlan& plan, std::size_t offset) noexcept {
   const auto columns = static_cast<std::size_t>(plan.source_columns.length());
   const auto rows = static_cast<std::size_t>(plan.source_rows.length()) + 2;
@@ -106,7 +106,7 @@ void compute_logits(MaskWorkspace& work, std::size_t first, std::size_t end, std
   }
   work.engine.run(work.jobs);
   for (const LogitJob& job : work.jobs) {
-    float* before = job.out - 1;  // the column before the first: nothing else writes it
+    float* before = job.out - 1;  // the column before the first, which the engine does not write
     for (std::int32_t y = 0; y < job.rows.length(); ++y)
       before[static_cast<std::size_t>(y) * job.stride] = 0;
   }

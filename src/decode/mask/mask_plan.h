@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What making masks and drawing them share: which pixels a mask has, its logits, its rows.
+// Shared by making and drawing masks: the pixels of a mask, its logits and its rows.
 #pragma once
 
 #include <cstddef>
@@ -10,19 +10,19 @@
 
 namespace halyard::decode {
 
-/// Logits of masks that are computed together: 1.5 MiB, so that they stay in the cache.
+/// Max floats of logits that are computed together: 1.5 MiB, so that they stay in the cache.
 inline constexpr std::size_t group_floats = 3U << 17;
 
-/// Sampling tables of a target; those of the last one are kept where they serve.
+/// Fills the sampling tables of a target. Keeps those that are already right.
 void prepare_samples(const MaskTarget& target, MaskWorkspace& work);
-/// The pixels of one mask, after prepare_samples(). Without rows: an empty mask.
+/// The pixels of one mask. Call after prepare_samples(). No rows: an empty mask.
 MaskPlan plan_of(const Box& box, const MaskTarget& target, const MaskWorkspace& work);
 
-/// Puts the logits of a mask at `offset` of the workspace; returns how many floats they take.
+/// Places the logits of a mask at `offset` in the workspace. Returns the number of floats needed.
 std::size_t place_logits(MaskPlan& plan, std::size_t offset) noexcept;
 /// Computes the logits of plans first..end-1, which have been placed within `floats`.
 void compute_logits(MaskWorkspace& work, std::size_t first, std::size_t end, std::size_t floats);
-/// 255 and 0 for `rows` of a mask whose logits have been computed; rows lie in plan.rows.
+/// Writes 255 or 0 for `rows` of a mask with computed logits. `rows` lie in plan.rows.
 void sample_rows(MaskWorkspace& work, const MaskPlan& plan, PixelRange rows, ByteRows out);
 
 }  // namespace halyard::decode

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outlines along the edges of pixels. Every border edge is followed once, the mask at its right, so
-// outer outlines come out clockwise and those of holes the other way round.
+// Outlines along the edges of pixels. Every border edge is followed once, with the mask on its
+// right, so outer outlines are clockwise and those of holes are counterclockwise.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -44,14 +44,15 @@ class Tracer {
   void flood(Corner start, std::int32_t id);
 
   const MaskView& mask_;
-  /// Per pixel: index of the outer outline of its component, -1: not met yet.
+  /// Per pixel: index of the outer outline of its component; -1: not visited.
   std::vector<std::int32_t> component_;
-  std::vector<std::uint8_t> is_followed_;  ///< the upper edge of each pixel
+  std::vector<std::uint8_t> is_followed_;  ///< per pixel: its upper edge was followed
   std::vector<Corner> stack_;
 };
 
-// Straight on while a pixel lies right of the way ahead and none left of it. Right before left:
-// pixels that meet at a corner only stay apart. Returns whether the direction changes.
+// Chooses the next heading at a corner: straight on if the pixel ahead on the right is set and the
+// one on the left is not. The right is tested first, so pixels that only share a corner stay
+// separate. Returns whether the heading changes.
 bool Tracer::turns(Corner at, int& heading) const noexcept {
   static constexpr Corner right_ahead[] = {{0, 0}, {-1, 0}, {-1, -1}, {0, -1}};
   static constexpr Corner left_ahead[] = {{0, -1}, {0, 0}, {-1, 0}, {-1, -1}};
@@ -94,8 +95,8 @@ void Tracer::flood(Corner start, std::int32_t id) {
   }
 }
 
-// Upper edges from the top: the first one of a component lies on its outer outline; those that are
-// left when that has been followed belong to holes.
+// Scans upper edges from the top. The first edge of a component lies on its outer outline. Edges
+// that remain after that outline was followed belong to holes.
 void Tracer::run(std::vector<Polygon>& out) {
   std::size_t used = 0;
   for (std::int32_t y = 0; y < mask_.region.height; ++y) {
@@ -124,8 +125,8 @@ double distance(Point p, Point a, Point b) noexcept {
   return std::hypot(px - t * dx, py - t * dy);
 }
 
-// The point between first and last (an index past the end wraps) that lies farthest from their
-// line.
+// The point between `first` and `last` that is farthest from the line between them. An index past
+// the end wraps.
 std::pair<std::size_t, double> farthest(const std::vector<Point>& points, std::size_t first,
                                         std::size_t last) {
   std::pair<std::size_t, double> out{first, -1.0};
@@ -139,7 +140,7 @@ std::pair<std::size_t, double> farthest(const std::vector<Point>& points, std::s
 void simplify(std::vector<Point>& points, double tolerance) {
   const std::size_t count = points.size();
   std::vector<bool> keeps(count, false);
-  // A closed line has no ends: its first point and the one farthest from it are two.
+  // A closed line has no end points. Uses the first point and the one farthest from it.
   const std::size_t middle = farthest(points, 0, count).first;
   keeps[0] = keeps[middle] = true;
   std::vector<std::pair<std::size_t, std::size_t>> parts{{0, middle}, {middle, count}};
@@ -160,7 +161,7 @@ void simplify(std::vector<Point>& points, double tolerance) {
   points.resize(kept);
 }
 
-// Where edges meet the centres of a row of pixels.
+// Where an edge crosses the horizontal line through the centres of a row of pixels.
 struct Crossing {
   std::int32_t row;
   double x;
@@ -169,7 +170,7 @@ struct Crossing {
   }
 };
 
-// The first pixel whose centre is not left of / above `v`.
+// The first pixel whose centre is at or after `v`.
 std::int32_t first_centre(double v, std::int32_t extent) noexcept {
   return static_cast<std::int32_t>(
       std::clamp(std::ceil(v - 0.5), 0.0, static_cast<double>(extent)));
@@ -181,7 +182,7 @@ struct Band {
   std::int32_t end = 0;
 };
 
-// Rows whose centres an edge passes.
+// Rows whose centres lie between the ends of an edge.
 Band rows_of(Point a, Point b, std::int32_t height) noexcept {
   return {first_centre(std::min(a.y, b.y), height), first_centre(std::max(a.y, b.y), height)};
 }
@@ -252,7 +253,7 @@ Status polygon_fill(std::span<const Polygon> polygons, Size size, std::vector<st
                 total, max_polygon_crossings);
   }
   out.assign(static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height), 0);
-  // As many rows at a time as keep the crossings within some megabytes.
+  // Fills so many rows at a time that the crossings need only some megabytes.
   const std::uint64_t bands = total / crossings_at_once + 1;
   const auto step = static_cast<std::int32_t>(
       std::max<std::uint64_t>(1, static_cast<std::uint64_t>(size.height) / bands));

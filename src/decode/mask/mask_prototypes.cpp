@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MaskPrototypes: rows of coefficients from storage of any type.
+// MaskPrototypes: converts rows of coefficients of any type.
 #include <cmath>
 
 #include "base/text/format_error.h"
@@ -21,18 +21,19 @@ Status check_row(const CoefficientRow& row, std::size_t channels) {
     return fail(Errc::invalid_argument, "channels: must be set by clear() before rows are added");
   if (!is_stored(row.dtype)) {
     if (decode::is_stored_type(row.dtype)) return {};
-    return fail(Errc::unsupported, "row: coefficients are f32, f16, bf16, i8, u8, i16 or u16", "{}",
-                to_string(row.dtype));
+    return fail(Errc::unsupported, "row: coefficients must be f32, f16, bf16, i8, u8, i16 or u16",
+                "{}", to_string(row.dtype));
   }
   if (row.quantization == nullptr)
     return fail(Errc::invalid_argument, "row: integer coefficients need quantization");
   const Quantization& q = *row.quantization;
   const bool fits = q.scale.size() == 1 || q.scale.size() == channels;
   if (!fits || (!q.zero_point.empty() && q.zero_point.size() != q.scale.size())) {
-    return fail(Errc::invalid_argument,
-                "row: quantization has one scale or one per coefficient, and as many zero points",
-                "{} scales, {} zero points, {} coefficients", q.scale.size(), q.zero_point.size(),
-                channels);
+    return fail(
+        Errc::invalid_argument,
+        "row: quantization must have one scale or one per coefficient, and as many zero points",
+        "{} scales, {} zero points, {} coefficients", q.scale.size(), q.zero_point.size(),
+        channels);
   }
   for (const float scale : q.scale) {
     if (!(std::isfinite(scale) && scale > 0))
@@ -91,12 +92,12 @@ Status MaskPrototypes::select(std::span<const std::uint32_t> rows) {
   const std::size_t count = size();
   for (const std::uint32_t row : rows) {
     if (row >= count) {
-      return fail(Errc::invalid_argument, "rows: no such row of coefficients", "{} of {}", row,
-                  count);
+      return fail(Errc::invalid_argument, "rows: must be below the number of coefficient rows",
+                  "{} of {}", row, count);
     }
   }
   const bool with_stored = stored.size() == coefficients.size();
-  // The rows wanted go behind those that are there, which are dropped then.
+  // Appends the selected rows after the existing ones, then removes the existing ones.
   coefficients.reserve((count + rows.size()) * channels);
   if (with_stored) stored.reserve((count + rows.size()) * channels);
   for (const std::uint32_t row : rows) {

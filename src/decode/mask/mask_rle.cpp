@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Run lengths: from pixels and back, text, and set operations by walking two lists of runs.
+// Run lengths: to and from pixels, text, and set operations on two lists of runs.
 #include <algorithm>
 #include <limits>
 
@@ -20,7 +20,7 @@ Result<std::uint64_t> pixels_of(Size size) {
   const std::uint64_t pixels =
       static_cast<std::uint64_t>(size.width) * static_cast<std::uint64_t>(size.height);
   if (pixels <= max_pixels) return pixels;
-  return fail(Errc::invalid_argument, "size: at most 2^32 - 1 pixels", "{}x{}", size.width,
+  return fail(Errc::invalid_argument, "size: must be at most 2^32 - 1 pixels", "{}x{}", size.width,
               size.height);
 }
 
@@ -36,7 +36,7 @@ Status check_runs(const Rle& rle) {
   return fail(Errc::malformed, "counts: runs must fill the frame", "{} pixels of {}", sum, pixels);
 }
 
-// Adds runs; those of one value become one.
+// Appends runs; adjacent runs of the same value are joined.
 class Runs {
  public:
   explicit Runs(std::vector<std::uint32_t>& counts) : counts_(counts) { counts_.assign(1, 0); }
@@ -50,7 +50,7 @@ class Runs {
   std::vector<std::uint32_t>& counts_;
 };
 
-// The runs of two masks cut at the borders of both: use(value of a, value of b, length).
+// Splits the runs of two masks at the borders of both: use(value of a, value of b, length).
 template <class Use>
 void walk(const Rle& a, const Rle& b, const Use& use) {
   std::size_t i = 0, j = 0;
@@ -139,7 +139,7 @@ Result<std::string> rle_to_string(const Rle& rle) {
   for (std::size_t i = 0; i < rle.counts.size(); ++i) {
     std::int64_t value = rle.counts[i];
     if (i > 2) value -= rle.counts[i - 2];
-    // Five bits a time, lowest first; 32 says that more follow, 16 is the sign of the last.
+    // Five bits at a time, lowest first. 32: more follow; 16 in the last group: the sign.
     for (bool more = true; more;) {
       const std::int64_t bits = value & 31;
       value >>= 5;
@@ -159,7 +159,8 @@ Result<Rle> rle_from_string(std::string_view counts, Size size) {
     for (bool more = true; more; ++at, shift += 5) {
       const int bits = at < counts.size() ? counts[at] - '0' : -1;
       if (bits < 0 || bits > 63 || shift > 35) {
-        return fail(Errc::malformed, "counts: characters '0' to 'o', numbers of at most 32 bits",
+        return fail(Errc::malformed,
+                    "counts: must be characters '0' to 'o' and numbers of at most 32 bits",
                     "character {} of {}", at, counts.size());
       }
       value |= static_cast<std::int64_t>(bits & 31) << shift;
@@ -212,7 +213,7 @@ Result<double> rle_iou(const Rle& a, const Rle& b, bool is_crowd) {
 }
 
 Result<Rle> rle_merge(std::span<const Rle> masks, bool intersect) {
-  if (masks.empty()) return fail(Errc::invalid_argument, "masks: at least one");
+  if (masks.empty()) return fail(Errc::invalid_argument, "masks: must not be empty");
   HALYARD_RETURN_IF_ERROR(check_runs(masks[0]));
   Rle out = masks[0];
   for (const Rle& mask : masks.subspan(1)) {

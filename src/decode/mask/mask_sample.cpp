@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bilinear sampling, threshold and sigmoid, for all targets of the architecture. Rows are resampled
-// along x once and blended in pairs: between two rows of prototypes lie several rows of the target.
+// Bilinear sampling, threshold and sigmoid of float logits, compiled for each target. Each source
+// row is resampled along x once, then blended in pairs: several target rows lie between two source
+// rows. The sigmoid uses e^-|v| with |v| clamped to 80, so nothing overflows; bytes are 0..255.
 #include "decode/mask/mask_sample.h"
 
-// The portable target instead of the one of single lanes, which cannot shuffle.
+// Use the portable vector target instead of the scalar one, which cannot shuffle.
 #define HWY_BROKEN_EMU128 0
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "decode/mask/mask_sample.cpp"
@@ -22,11 +23,11 @@ namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// All ones where the mask is set, as bytes; one per lane.
+// Stores one byte per lane: all ones if the mask is set, else 0.
 template <class D, class M>
 HWY_INLINE void store_bytes(D /*d*/, M mask, std::uint8_t* out) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-  // Sixteen lanes: bytes from the mask register, instead of words that are packed twice.
+  // Sixteen lanes: makes bytes from the mask register instead of packing 32-bit lanes twice.
   _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm_movm_epi8(mask.raw));
 #else
   const hn::RebindToSigned<D> di;
@@ -53,7 +54,7 @@ void sample_mask(const LogitGrid& grid, const AxisSamples& x, PixelRange columns
                  const AxisSamples& y, PixelRange rows, float* lines, ByteRows out) {
   const auto count = static_cast<std::size_t>(columns.length());
   float* line[2] = {lines, lines + line_floats(count) / 2};
-  std::int32_t held[2] = {-2, -2};  // source rows in `line`; no row is -2
+  std::int32_t held[2] = {-2, -2};  // source rows in `line`; -2: none
   for (std::int32_t row = rows.begin; row < rows.end; ++row, out.data += out.stride) {
     const std::int32_t low = y.low[static_cast<std::size_t>(row)];
     if (held[0] != low) {

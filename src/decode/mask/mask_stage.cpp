@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Staging on vectors where pixels lie side by side, by plain loops where they do not.
+// Stages prototypes: with vectors if pixels or channels are adjacent, else with simple loops.
+// Output: floats, or int16 pairs. u16 minus 32768 fits int16; integers of 16 bits are exact in
+// floats.
 #include "decode/mask/mask_stage.h"
 
-// The portable target instead of the one of single lanes, which cannot shuffle.
+// Use the portable vector target instead of the scalar one, which cannot shuffle.
 #define HWY_BROKEN_EMU128 0
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "decode/mask/mask_stage.cpp"
@@ -57,7 +59,7 @@ HWY_INLINE hn::Vec<D> load_real(D d, const T* at) {
   }
 }
 
-// The largest bits of a magnitude so far: those of infinity and NaN are above all others.
+// The largest bit pattern of a magnitude so far. Those of infinity and NaN exceed all others.
 template <class D, class VU>
 HWY_INLINE VU max_bits(D d, hn::Vec<D> value, VU maximum) {
   const hn::RebindToUnsigned<D> du;
@@ -95,8 +97,8 @@ bool real_plane(const std::byte* data, std::size_t count, float zero_point, floa
   return is_finite && all_finite(du, maximum);
 }
 
-// Four pixels by four channels at a time where channels lie side by side; returns how many pixels
-// and channels were taken.
+// Converts blocks of four pixels by four channels, for adjacent channels. Returns how many pixels
+// and channels were converted.
 struct Blocks {
   std::size_t pixels = 0;
   std::size_t channels = 0;
@@ -163,7 +165,7 @@ bool real_rows(const StoredRow& row, const ChannelScales& scales, float* out, st
   return done.is_finite;
 }
 
-// Two planes of pixels side by side as 32-bit lanes; the first in the lower halves.
+// Interleaves two planes of adjacent pixels as 32-bit lanes; the first is in the lower halves.
 template <class T>
 std::size_t pair_planes(const std::byte* a, const std::byte* b, std::size_t count,
                         std::int16_t* out) {

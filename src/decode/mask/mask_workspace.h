@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a MaskSet keeps between frames so that making masks allocates nothing.
+// Memory that a MaskSet keeps between frames, so that making masks allocates nothing.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace halyard::decode {
 
-/// One mask on its way: from source pixels of the prototypes to pixels of the first target.
+/// The plan of one mask: its pixels in the prototypes and in the first target.
 struct MaskPlan {
-  PixelRange columns, rows;  ///< target pixels; prototype pixels where there is no target
+  PixelRange columns, rows;  ///< target pixels; prototype pixels if the rule has no target
   PixelRange source_columns, source_rows;  ///< prototype pixels whose logits are computed
   std::size_t grid = 0;                    ///< offset of the logits, in floats
   std::size_t grid_stride = 0;
 };
 
 struct MaskWorkspace {
-  AxisSamples x, y;                ///< target over prototypes
-  AxisSamples second_x, second_y;  ///< image over the content rectangle
+  AxisSamples x, y;                ///< from target to prototypes
+  AxisSamples second_x, second_y;  ///< from image to content rectangle
   LogitEngine engine;
   std::vector<MaskPlan> plans;
   std::vector<LogitJob> jobs;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Thresholds, order, best k, cap; and what lies between them and suppression.
+// Thresholds, order by score, best k and cap, around suppression.
 #include "decode/nms/nms.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace halyard::decode {
 namespace {
 
-// By the upper 32 bits, least significant digit first; equal ones keep their order.
+// Sorts by the upper 32 bits, least significant digit first. Equal keys keep their order.
 void radix_sort(std::vector<std::uint64_t>& keys, std::vector<std::uint64_t>& spare) {
   constexpr std::size_t digit_bits = 11;
   constexpr std::size_t digits = 3;
@@ -29,7 +29,8 @@ void radix_sort(std::vector<std::uint64_t>& keys, std::vector<std::uint64_t>& sp
   for (std::size_t d = 0; d < digits; ++d) {
     const std::size_t shift = 32 + d * digit_bits;
     auto& start = starts[d];
-    if (start[keys.front() >> shift & mask] == keys.size()) continue;  // one digit for all
+    if (start[keys.front() >> shift & mask] == keys.size())
+      continue;  // all keys have the same digit
     std::uint32_t sum = 0;
     for (std::uint32_t& count : start)
       sum += std::exchange(count, sum);
@@ -48,7 +49,7 @@ void sort_keys(std::vector<std::uint64_t>& keys, std::vector<std::uint64_t>& spa
   }
 }
 
-// The k smallest keys, in the order in which they lie.
+// Keeps the k smallest keys, in their present order.
 void keep_smallest(std::vector<std::uint64_t>& keys, std::size_t k,
                    std::vector<std::uint64_t>& spare) {
   spare = keys;
@@ -57,7 +58,7 @@ void keep_smallest(std::vector<std::uint64_t>& keys, std::size_t k,
   std::erase_if(keys, [maximum = *last](std::uint64_t key) { return key > maximum; });
 }
 
-constexpr float min_area = 1e-30F;  // below, products lose bits that the bounds count on
+constexpr float min_area = 1e-30F;  // below, products lose bits that the index bounds rely on
 
 void fill_boxes(std::span<const Detection> candidates, bool class_aware, Workspace& w) {
   w.boxes.resize(w.keys.size());
@@ -114,7 +115,8 @@ void order(std::span<const Detection> candidates, const SelectionOptions& option
   const auto& thresholds = options.class_thresholds;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const Detection& d = candidates[i];
-    const auto label = static_cast<std::size_t>(d.label);  // negative ones are past the end
+    const auto label =
+        static_cast<std::size_t>(d.label);  // negative labels become indices past the end
     const float minimum = label < thresholds.size() ? thresholds[label] : options.score_threshold;
     if (d.score >= minimum) w.keys.push_back(order_key(d.score, i));  // false for NaN
   }

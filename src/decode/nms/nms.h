@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What follows every head: thresholds, order by score, best k, suppression, cap. Knows no head and
-// no tensor. How it is done; what it means stands in halyard/selection.h.
+// Selection after every head: thresholds, order by score, best k, suppression, cap. It depends on
+// no head and no tensor. The meaning of the options is documented in halyard/selection.h.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace halyard::decode {
 
-/// How boxes in their order suppress one another. Checked options.
+/// How boxes suppress one another, in order of score. The options have been checked.
 struct Rule {
   Suppression suppression = Suppression::greedy;
   Overlap overlap = Overlap::iou;
@@ -28,7 +28,7 @@ struct Rule {
   std::size_t maximum = ~std::size_t{0};  ///< > 0
 };
 
-/// Boxes as columns. Suppression of those of another label never happens.
+/// Boxes as columns. A box never suppresses a box with another label.
 struct BoxColumns {
   std::vector<float> x1, y1, x2, y2, area;
   std::vector<std::int32_t> label;
@@ -40,35 +40,35 @@ struct BoxColumns {
   }
 };
 
-/// Memory of a selection, to use again. Positions count candidates in order, best first.
+/// Reusable memory of a selection. A position is an index into the candidates in order, best first.
 struct Workspace {
   std::vector<std::uint64_t> keys;   ///< one per candidate that passes, in order
-  std::vector<std::uint64_t> spare;  ///< of sorting, and the queue of soft suppression
+  std::vector<std::uint64_t> spare;  ///< for sorting, and the queue of soft suppression
   std::vector<float> scores;         ///< by position
   BoxColumns boxes;                  ///< by position
-  std::vector<Gaussian> gaussians;   ///< by position; of turned boxes, in place of `boxes`
-  BoxColumns survivors;              ///< that may still suppress, with room for a vector
+  std::vector<Gaussian> gaussians;   ///< by position; rotated boxes, instead of `boxes`
+  BoxColumns survivors;              ///< boxes that can still suppress, padded for a vector
   std::vector<Gaussian> rotated_survivors;
-  std::vector<std::uint32_t> applied;  ///< survivors that a position was held against already
+  std::vector<std::uint32_t> applied;  ///< by position: number of survivors already applied to it
   SpatialIndex<FlatBox> index;
   SpatialIndex<Gaussian> rotated_index;
-  /// Whether all areas are large enough that rounding cannot make an overlap of none.
+  /// Whether all areas are so large that rounding cannot create an overlap between separate boxes.
   bool may_use_index = true;
-  std::vector<std::uint32_t> kept;  ///< positions, then indices of candidates; best first
+  std::vector<std::uint32_t> kept;  ///< positions, later indices of candidates; best first
   std::vector<float> kept_scores;
 };
 
-/// Leaves `kept` (indices of candidates) and `kept_scores`. `boxes`: empty, or one for each
-/// candidate in place of its own box.
+/// Fills `kept` (indices of candidates) and `kept_scores`. `boxes`: empty, or one rotated box per
+/// candidate, used instead of the candidate's box.
 void select(std::span<const Detection> candidates, std::span<const RotatedBox> boxes,
             const SelectionOptions& options, Workspace& workspace);
 
-/// `keys`: ascending ones are descending scores, then ascending indices; of candidates that reach
-/// their threshold, the best top_k (0: all).
+/// Fills `keys`, ascending: descending scores, then ascending indices. Includes candidates that
+/// reach their threshold, at most the best top_k (0: all).
 void order(std::span<const Detection> candidates, const SelectionOptions& options,
            Workspace& workspace);
 
-/// Ascending keys are descending scores, then ascending indices. -0 is 0.
+/// A key that ascends with descending scores, then ascending indices. -0 equals 0.
 std::uint64_t order_key(float score, std::size_t index) noexcept;
 inline std::uint32_t index_of(std::uint64_t key) noexcept {
   return static_cast<std::uint32_t>(key);

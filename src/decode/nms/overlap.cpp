@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boxes ready to be compared, limits, and how near boxes must be to overlap enough.
+// Prepares boxes for comparison, and limits of overlap.
 #include "decode/nms/overlap.h"
 
 #include <cmath>
@@ -13,7 +13,7 @@
 namespace halyard::decode {
 
 FlatBox flat_box(const Box& box, std::int32_t label) noexcept {
-  // Vector minima treat NaN differently on each architecture.
+  // Vector minima treat NaN differently on each architecture, so no NaN may reach them.
   const bool is_finite = std::isfinite(box.x1) && std::isfinite(box.y1) && std::isfinite(box.x2) &&
                          std::isfinite(box.y2);
   const float area = is_finite ? box.area() : 0;
@@ -29,7 +29,7 @@ float overlap_factor(float iou_threshold) noexcept {
 
 float overlap_limit(Overlap overlap, float threshold) noexcept {
   if (overlap == Overlap::iou) return overlap_factor(threshold);
-  // The product with an area is rounded, and must not fall below an exact intersection.
+  // The product with an area is rounded and must not fall below an exact intersection.
   if (overlap == Overlap::ios && threshold > 0) return std::nextafter(threshold, 2.0F);
   return threshold;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far two upright boxes overlap, one pair at a time. The vectors of suppress.cpp do the same
-// operations in the same order, so that the answers are the same bits.
+// Overlap of two upright boxes, one pair at a time. The vector code in suppress.cpp does the same
+// operations in the same order, so the results have the same bits.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace halyard::decode {
 
-/// A box ready to be compared. Area 0: it overlaps nothing.
+/// A box prepared for comparison. Area 0: it overlaps nothing.
 struct FlatBox {
   float x1 = 0;
   float y1 = 0;
@@ -20,15 +20,15 @@ struct FlatBox {
   std::int32_t label = 0;
 };
 
-/// Boxes that are empty, inverted or not finite, or whose area is not, become empty.
+/// A box that is empty, inverted or not finite, or whose area is not finite, becomes empty.
 FlatBox flat_box(const Box& box, std::int32_t label) noexcept;
 
-/// IoU > t is shared > t * (a + b - shared), which is shared > t / (1 + t) * (a + b). Written so,
-/// no product feeds a sum, and fused arithmetic cannot change the answer. One step above the
-/// rounded factor, so that an IoU of exactly the threshold never suppresses.
+/// IoU > t means shared > t * (a + b - shared), which means shared > t / (1 + t) * (a + b). In this
+/// form no product is an operand of a sum, so fused arithmetic cannot change the result. The factor
+/// is one step above the rounded value, so that an IoU of exactly the threshold never suppresses.
 float overlap_factor(float iou_threshold) noexcept;
 
-/// What exceeds() compares with, from the threshold.
+/// The limit for exceeds(), from the threshold.
 float overlap_limit(Overlap overlap, float threshold) noexcept;
 
 inline float shared_area(const FlatBox& a, const FlatBox& b) noexcept {
@@ -37,7 +37,7 @@ inline float shared_area(const FlatBox& a, const FlatBox& b) noexcept {
   return std::max(width, 0.0F) * std::max(height, 0.0F);
 }
 
-/// Squared distance of the centres over the squared diagonal of the box around both.
+/// Squared distance of the centres, divided by the squared diagonal of the box around both.
 inline float centre_penalty(const FlatBox& a, const FlatBox& b) noexcept {
   const float dx = ((a.x1 + a.x2) - (b.x1 + b.x2)) * 0.5F;
   const float dy = ((a.y1 + a.y2) - (b.y1 + b.y2)) * 0.5F;
@@ -46,7 +46,7 @@ inline float centre_penalty(const FlatBox& a, const FlatBox& b) noexcept {
   return (dx * dx + dy * dy) / (width * width + height * height);
 }
 
-/// The measure itself; both areas must be above 0.
+/// The overlap of two boxes. Both areas must be above 0.
 template <Overlap overlap>
 float overlap_of(const FlatBox& a, const FlatBox& b) noexcept {
   const float shared = shared_area(a, b);
@@ -55,7 +55,7 @@ float overlap_of(const FlatBox& a, const FlatBox& b) noexcept {
   return overlap == Overlap::iou ? iou : iou - centre_penalty(a, b);
 }
 
-/// Whether the measure is above the threshold that `limit` was made of; false for empty boxes.
+/// Whether the overlap is above the threshold from which `limit` was made. False for empty boxes.
 template <Overlap overlap>
 bool exceeds(const FlatBox& a, const FlatBox& b, float limit) noexcept {
   const float shared = shared_area(a, b);
@@ -64,13 +64,13 @@ bool exceeds(const FlatBox& a, const FlatBox& b, float limit) noexcept {
   return shared > 0 && overlap_of<overlap>(a, b) > limit;
 }
 
-/// exceeds() between boxes of one label.
+/// exceeds() for boxes with the same label.
 template <Overlap overlap>
 bool suppresses(const FlatBox& a, const FlatBox& b, float limit) noexcept {
   return a.label == b.label && exceeds<overlap>(a, b, limit);
 }
 
-/// Calls use(std::integral_constant<Overlap, o>) for the o that `overlap` is.
+/// Calls use(std::integral_constant<Overlap, o>) with o = `overlap`.
 template <class Use>
 decltype(auto) with_overlap(Overlap overlap, Use use) {
   switch (overlap) {

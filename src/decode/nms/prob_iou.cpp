@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Probabilistic IoU, written in the frames of the two boxes: all terms are positive, so that thin
-// boxes lose nothing to cancellation.
+// Probabilistic IoU. It is computed in the coordinate systems of the two boxes, where all terms are
+// positive, so thin boxes lose no precision to cancellation.
 #include "decode/nms/prob_iou.h"
 
 #include <algorithm>
@@ -14,29 +14,29 @@ namespace {
 
 // Determinant of the sum of the two covariances.
 double joint_determinant(const Gaussian& a, const Gaussian& b) noexcept {
-  const double cos = a.cos * b.cos + a.sin * b.sin;  // of the angle between them
+  const double cos = a.cos * b.cos + a.sin * b.sin;  // of the angle between the boxes
   const double sin = a.sin * b.cos - a.cos * b.sin;
   return a.along * a.across + b.along * b.across +
          (a.along * b.across + a.across * b.along) * (cos * cos) +
          (a.along * b.along + a.across * b.across) * (sin * sin);
 }
 
-// Of a box's covariance inverted, times its determinant.
+// The quadratic form of a box's inverse covariance at (dx, dy), times its determinant.
 double form(const Gaussian& box, double dx, double dy) noexcept {
   const double u = dx * box.cos + dy * box.sin;
   const double v = dy * box.cos - dx * box.sin;
   return box.across * (u * u) + box.along * (v * v);
 }
 
-// The part of the Bhattacharyya distance that the centres make.
+// The part of the Bhattacharyya distance that depends on the centres.
 double centre_distance(const Gaussian& a, const Gaussian& b, double joint) noexcept {
   const double dx = a.cx - b.cx;
   const double dy = a.cy - b.cy;
   return 0.25 * (form(a, dx, dy) + form(b, dx, dy)) / joint;
 }
 
-// The part that the shapes make: half the logarithm of the joint determinant over the geometric
-// mean of the two.
+// The part that depends on the shapes: half the logarithm of the joint determinant over 4 times the
+// geometric mean of both determinants.
 double shape_distance(const Gaussian& a, const Gaussian& b, double joint) noexcept {
   const double mean = std::sqrt(a.along * a.across) * std::sqrt(b.along * b.across);
   return std::max(0.5 * log_of(joint / (4 * mean)), 0.0);
@@ -64,7 +64,7 @@ double probabilistic_iou(const Gaussian& a, const Gaussian& b) noexcept {
 }
 
 double distance_limit(float threshold) noexcept {
-  // 1 - sqrt(1 - exp(-d)) > t. Beyond 36 the left side is 0 in double precision.
+  // 1 - sqrt(1 - exp(-d)) > t. For d > 36 the left side is 0 in double precision.
   const double t = threshold;
   return std::min(-log_of(t * (2 - t)), 36.0);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turned boxes as Gaussians: what probabilistic IoU compares.
+// Rotated boxes as Gaussians, which probabilistic IoU compares.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace halyard::decode {
 
-/// Centre of a box of even density, and its variances along and across its direction. `along` 0: it
-/// overlaps nothing.
+/// A rotated box with even density: its centre, and the variances along and across its direction.
+/// `along` 0: it overlaps nothing.
 struct Gaussian {
   double cx = 0;
   double cy = 0;
@@ -21,15 +21,16 @@ struct Gaussian {
   bool is_empty() const noexcept { return !(along > 0); }
 };
 
-/// Empty where an extent is not above 0 or anything is not finite.
+/// Empty if width or height is not above 0, or if a value is not finite.
 Gaussian gaussian_of(const RotatedBox& box, std::int32_t label) noexcept;
 
-/// 1 - Hellinger distance, in [0, 1]; 0 where either is empty.
+/// 1 - Hellinger distance, in [0, 1]. 0 if one of them is empty.
 double probabilistic_iou(const Gaussian& a, const Gaussian& b) noexcept;
 
-/// The Bhattacharyya distance below which probabilistic_iou is above the threshold, in [0, 1].
+/// The Bhattacharyya distance below which probabilistic_iou is above `threshold`, which is in [0,
+/// 1].
 double distance_limit(float threshold) noexcept;
-/// Whether that distance of the two, of one label and not empty, is below `limit`.
+/// Whether that distance is below `limit`. False for different labels; neither may be empty.
 bool is_nearer(const Gaussian& a, const Gaussian& b, double limit) noexcept;
 
 }  // namespace halyard::decode

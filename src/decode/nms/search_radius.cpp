@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-
+// Bounds of size and distance for boxes that overlap enough.
 #include "decode/nms/search_radius.h"
 
 #include <algorithm>
@@ -23,15 +23,15 @@ Place place_of(const Gaussian& box) noexcept {
 
 SearchRadius reach_of(Overlap overlap, float threshold) noexcept {
   if (overlap == Overlap::ios) return {0, 1};
-  const double t = threshold;  // a distance IoU above it is an IoU above it
+  const double t = threshold;  // a DIoU above t implies an IoU above t
   return {t, (1 - t) / (1 + t)};
 }
 
 SearchRadius reach_of_gaussians(double limit) noexcept {
-  // The distance of the marginals on an axis is no larger than that of the boxes. With a and b the
-  // variances there: ln((a + b) / (2 sqrt(a b))) / 2 + dx^2 / (4 (a + b)) < limit, where a box's
-  // variance is its extent squared / 12. The first term bounds the ratio of the extents, the second
-  // the distance, and the root of a + b is at most `root` times the sum of their roots.
+  // On each axis, the distance of the marginals is at most that of the boxes. With their variances
+  // a and b: ln((a + b) / (2 sqrt(a b))) / 2 + dx^2 / (4 (a + b)) < limit, where the variance of a
+  // box is its extent squared / 12. The first term bounds the ratio of the extents, the second the
+  // distance of the centres. sqrt(a + b) is at most `root` times sqrt(a) + sqrt(b).
   const double e = exp_of(2 * limit);
   const double ratio = 1 / (e + std::sqrt(std::max(e * e - 1, 0.0)));
   const double root = std::sqrt(1 + ratio * ratio) / (1 + ratio);

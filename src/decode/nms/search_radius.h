@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How near two boxes must be to overlap enough: what the spatial index is asked with.
+// How near two boxes must be to overlap enough: the search radius for the spatial index.
 #pragma once
 
 #include "decode/nms/nms.h"
@@ -12,7 +12,7 @@ Place place_of(const Gaussian& box) noexcept;
 
 SearchRadius reach_of(Overlap overlap, float threshold) noexcept;
 
-/// Of is_nearer().
+/// The radius for is_nearer().
 SearchRadius reach_of_gaussians(double limit) noexcept;
 
 }  // namespace halyard::decode

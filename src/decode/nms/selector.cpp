@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selector: checks options once, then selects into its own memory.
+// Selector: checks options once, then selects with its own memory.
 #include "halyard/selection.h"
 
 #include <algorithm>
@@ -93,13 +93,14 @@ Status check(const SelectionOptions& options) {
     }
   }
   if (options.nms > Nms::none)
-    return fail(Errc::invalid_argument, "nms: no such value", "{}", static_cast<int>(options.nms));
+    return fail(Errc::invalid_argument, "nms: must be a value of Nms", "{}",
+                static_cast<int>(options.nms));
   if (options.suppression > Suppression::soft_gaussian) {
-    return fail(Errc::invalid_argument, "suppression: no such value", "{}",
+    return fail(Errc::invalid_argument, "suppression: must be a value of Suppression", "{}",
                 static_cast<int>(options.suppression));
   }
   if (options.overlap > Overlap::ios) {
-    return fail(Errc::invalid_argument, "overlap: no such value", "{}",
+    return fail(Errc::invalid_argument, "overlap: must be a value of Overlap", "{}",
                 static_cast<int>(options.overlap));
   }
   HALYARD_RETURN_IF_ERROR(check_unit(options.iou_threshold, "iou_threshold: must be in [0, 1]"));
@@ -123,7 +124,7 @@ namespace {
 Status check_count(std::size_t count) {
   constexpr std::size_t maximum = std::numeric_limits<std::uint32_t>::max() - 1;
   if (count <= maximum) return {};
-  return fail(Errc::invalid_argument, "candidates: at most 4294967294", "{}", count);
+  return fail(Errc::invalid_argument, "candidates: must be at most 4294967294", "{}", count);
 }
 
 }  // namespace
@@ -148,8 +149,8 @@ Result<std::span<const std::uint32_t>> Selector::select(std::span<const Detectio
                                                         std::span<const RotatedBox> boxes) {
   HALYARD_RETURN_IF_ERROR(check_count(candidates.size()));
   if (boxes.size() != candidates.size()) {
-    return fail(Errc::invalid_argument, "boxes: as many as candidates", "{} boxes, {} candidates",
-                boxes.size(), candidates.size());
+    return fail(Errc::invalid_argument, "boxes: must be one per candidate",
+                "{} boxes, {} candidates", boxes.size(), candidates.size());
   }
   decode::select(candidates, boxes, impl_->options, impl_->workspace);
   return std::span<const std::uint32_t>(impl_->workspace.kept);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the options of a caller to those of suppression: defaults, checks, a line for people.
+// Converts the options of a caller to those of suppression: defaults, checks, a text form.
 #pragma once
 
 #include <optional>
@@ -13,18 +13,18 @@
 
 namespace halyard::decode {
 
-/// What was asked for, else what the model's description says, else class_aware. Where an anchor
-/// may have several labels, class_aware in place of class_agnostic: one would take the others.
+/// The caller's choice, else that of the model's description, else class_aware. With several labels
+/// per anchor, class_agnostic becomes class_aware; otherwise one label would suppress the others.
 Nms resolved_nms(std::optional<Nms> chosen, std::optional<Nms> described,
                  bool multi_label = false) noexcept;
 
 /// `options.nms` must be set.
 SelectionOptions selection_of(const DecodeOptions& options);
 
-/// The lowest score with which a candidate of any class may stay: what heads compare with first.
+/// The lowest score with which a candidate of any class can pass. Heads compare with it first.
 float min_score(const SelectionOptions& options) noexcept;
 
-/// A line for people.
+/// A readable line.
 std::string describe(const SelectionOptions& options);
 
 /// Errors: invalid_argument; the message names the field and its range.
@@ -32,7 +32,7 @@ Status check(const SelectionOptions& options);
 
 Status check_unit(float value, const char* what);
 
-/// The candidates that select() left, with their scores.
+/// The candidates that select() kept, with their scores.
 std::vector<Detection> survivors(std::span<const Detection> candidates, const Workspace& workspace);
 
 }  // namespace halyard::decode

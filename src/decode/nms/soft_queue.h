@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What suppression of upright and of turned boxes have in common: neighbours, asked once survivors
-// have become many, and the queue of soft suppression.
+// Shared by suppression of upright and of rotated boxes: the index of survivors, used once there
+// are many, and the queue of soft suppression.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace halyard::decode {
 
-/// What pays, measured: `enough` survivors before neighbourhoods are looked at, and how many of
-/// them a loop over all passes while one cell is found. Vectors go through upright boxes.
+/// Measured break-even: `enough` survivors from which the index is faster, and how many survivors a
+/// linear scan tests in the time of one cell. Upright boxes are scanned with vectors.
 struct IndexCost {
   std::size_t enough;
   std::size_t per_cell;
@@ -21,17 +21,16 @@ struct IndexCost {
 inline constexpr IndexCost pays_on_vectors{1024, 16};
 inline constexpr IndexCost pays_one_by_one{64, 1};
 
-/// Survivors and, once there are many, their neighbourhoods.
+/// Survivors and, once there are many, their spatial index.
 template <class Payload>
 class SurvivorIndex {
  public:
-  /// `maximum`: that push() will be called for. `allowed`: whether neighbourhoods may be used at
-  /// all.
+  /// `maximum`: upper bound of push() calls. `allowed`: false forces the linear scan.
   SurvivorIndex(SpatialIndex<Payload>& index, SearchRadius reach, std::size_t maximum,
                 IndexCost pays, bool allowed)
       : index_(index), reach_(reach), max_(maximum), pays_(pays), state_(allowed ? few : never) {}
 
-  /// After a survivor was added; there are `count`, and at(k) gives them.
+  /// Call after a survivor was added. There are `count` survivors; at(k) returns the k-th.
   template <class At>
   void push(std::size_t count, At at) {
     if (state_ == never || (state_ == few && count < pays_.enough)) return;
@@ -48,7 +47,7 @@ class SurvivorIndex {
     count_ = count;
   }
 
-  /// Whether `test` holds for one of them; nothing when going through all of them is quicker.
+  /// Whether `test` is true for a survivor near the box. Empty if a linear scan is faster.
   template <class Test>
   std::optional<bool> any(const Payload& box, Test test) const {
     if (state_ != many) return std::nullopt;
@@ -66,17 +65,19 @@ class SurvivorIndex {
   std::size_t count_ = 0;
 };
 
-/// Soft suppression of positions [0, w.scores.size()), which are in order. score(i) holds i against
-/// the survivors since it was last called for i and gives its score; keep(i) makes it one of them.
+/// Soft suppression of positions [0, w.scores.size()), which are in order of score. score(i)
+/// applies the survivors since its last call for i and returns the new score. keep(i) makes i a
+/// survivor.
 ///
-/// Scores only fall, so what was best and still has its score when it is asked again is the best.
-/// A box is held against each survivor once, in their order, as it would be at once.
+/// Scores only fall. So if the best position has the same score when it is evaluated again, it is
+/// the best. Each survivor is applied to a box once, in the order of survival: the same result as
+/// immediate application.
 template <class Score, class Keep>
 void soften(const Rule& rule, Workspace& w, Score score, Keep keep) {
   auto& queue = w.spare;
   queue.clear();
   for (std::size_t i = 0; i < w.scores.size(); ++i)
-    queue.push_back(order_key(w.scores[i], i));  // ascending: a heap
+    queue.push_back(order_key(w.scores[i], i));  // ascending keys are a heap
   w.applied.assign(w.scores.size(), 0);
   while (!queue.empty() && w.kept.size() < rule.maximum) {
     std::pop_heap(queue.begin(), queue.end(), std::greater<>());

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Survivors by size and place, so that a candidate meets only those that it can overlap enough.
+// Index of survivors by size and position: a candidate is tested only against survivors that it can
+// overlap enough.
 //
-// An IoU above t bounds two things on each axis: extents differ by less than a factor of t, and the
-// centres by less than (1 - t) / (1 + t) of the mean extent. So survivors lie in levels of extents,
-// a factor of four apart on each axis; each level is a grid whose cells are as large as its largest
-// boxes. A candidate looks at few levels and, in each, at few cells. Survivors of a class overlap
-// little, so a cell holds a number of them that t bounds.
+// An IoU above t bounds two values on each axis: the extents differ by a factor of less than 1 / t,
+// and the distance of the centres is below (1 - t) / (1 + t) times the mean extent. Survivors are
+// sorted into levels of extents, a factor of four apart on each axis. Each level is a grid whose
+// cells are as large as its largest boxes. A candidate visits few levels and few cells of each.
+// Survivors of a class overlap little, so t bounds the number of survivors in a cell.
 #pragma once
 
 #include <algorithm>
@@ -19,13 +20,13 @@
 
 namespace halyard::decode {
 
-/// How far two boxes may differ that overlap enough to matter, on each axis.
+/// How much two boxes can differ on each axis and still overlap enough.
 struct SearchRadius {
-  double ratio = 0;     ///< the smaller extent is more than this times the larger
-  double distance = 1;  ///< the centres are closer than this times the mean of the extents
+  double ratio = 0;     ///< the smaller extent is more than this times the larger one
+  double distance = 1;  ///< the centres are closer than this times the mean extent
 };
 
-/// Where a box is; all finite, extents above 0.
+/// Position and size of a box. All values are finite, the extents above 0.
 struct Place {
   double cx = 0;
   double cy = 0;
@@ -34,11 +35,11 @@ struct Place {
   std::int32_t label = 0;
 };
 
-/// Collisions of its hash only show a candidate more survivors than needed.
+/// Hash collisions only cause more tests than needed.
 template <class Payload>
 class SpatialIndex {
  public:
-  /// Empties it; `maximum` boxes will be added at most.
+  /// Empties the index. At most `maximum` boxes may be added.
   void start(std::size_t maximum, SearchRadius reach) {
     const std::size_t slots = std::bit_ceil(2 * maximum + 2);
     shift_ = std::countl_zero(slots - 1);
@@ -48,7 +49,7 @@ class SpatialIndex {
     present_ = {};
     x_ = {};
     y_ = {};
-    // What rounding may add to a measured overlap.
+    // A margin for rounding of the measured overlap.
     reach_ = {reach.ratio * (1 - slack), reach.distance * (1 + slack)};
   }
 
@@ -65,8 +66,8 @@ class SpatialIndex {
     head = static_cast<std::uint32_t>(nodes_.size() - 1);
   }
 
-  /// Whether `test` holds for a box within reach; nothing when that would take a look into more
-  /// than `budget` cells and levels.
+  /// Whether `test` is true for a box within reach. Empty if that needs more than `budget` cells
+  /// and levels.
   template <class Test>
   std::optional<bool> any(const Place& place, std::size_t budget, Test test) const {
     const Levels xs = levels(x_, place.width);
@@ -90,14 +91,14 @@ class SpatialIndex {
  private:
   static constexpr std::uint32_t nobody = ~std::uint32_t{0};
   static constexpr double slack = 1e-4;
-  // Odd and without pattern. Their multiples are added up; the upper bits are the slot.
+  // Odd numbers without a pattern. Multiples of them are added; the upper bits select the slot.
   static constexpr std::uint64_t column_factor = 0x9E3779B97F4A7C15ULL;
   static constexpr std::uint64_t row_factor = 0xC2B2AE3D27D4EB4FULL;
   static constexpr std::uint64_t level_factor = 0x94D049BB133111EBULL;
   static constexpr std::uint64_t label_factor = 0xD6E8FEB86659FD93ULL;
 
-  // Level n holds extents of [4^(n - levels_below), 4 times that). Of floats, and of Gaussians of
-  // floats, there are no others.
+  // Level n holds extents in [4^(n - levels_below), 4 times that). These levels cover all extents
+  // of floats and of Gaussians made from floats.
   static constexpr int level_count = 256;
   static constexpr int levels_below = 128;
 
@@ -122,7 +123,7 @@ class SpatialIndex {
     const auto exponent = static_cast<int>(std::bit_cast<std::uint64_t>(extent) >> 52) - 1023;
     return std::clamp((exponent >> 1) + levels_below, 0, level_count - 1);
   }
-  // 4^(level + 1 - levels_below), and one over it.
+  // 4^(level + 1 - levels_below), and its inverse.
   static double cell_size(int level) noexcept {
     return std::bit_cast<double>(static_cast<std::uint64_t>(2 * (level + 1 - levels_below) + 1023)
                                  << 52);
@@ -132,7 +133,7 @@ class SpatialIndex {
                                  << 52);
   }
 
-  // Rounded down. Beyond 2^40 cells from the origin all are one.
+  // Rounds down. Beyond 2^40 cells from the origin all positions share one cell.
   static std::uint64_t cell(double at) noexcept {
     constexpr double end = 1099511627776.0;
     const double inside = std::clamp(at, -end, end);
@@ -140,7 +141,7 @@ class SpatialIndex {
     return static_cast<std::uint64_t>(whole - (static_cast<double>(whole) > inside ? 1 : 0));
   }
 
-  // Of those present, with extents near enough to this one.
+  // Levels that are present and whose extents are similar enough to `extent`.
   Levels levels(Levels present, double extent) const noexcept {
     if (!(reach_.ratio > 0)) return present;
     return {std::max(present.first, level_of(extent * reach_.ratio)),

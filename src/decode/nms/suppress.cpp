@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Suppression on vectors: each box against the survivors so far, a vector of them at a time; where
-// they have become many, against those nearby (neighbours.h).
+// Suppression with vectors of floats: each box is compared with one vector of survivors at a time.
+// If there are many survivors, greedy and fast suppression ask the spatial index instead
+// (spatial_index.h). The operations and their order are those of overlap.h, so the results have the
+// same bits. Areas are finite (see flat_box()).
 #include "base/elementary.h"
 #include "decode/nms/soft_queue.h"
 
@@ -25,8 +27,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::ScalableTag<float>;
 
-// Survivors as columns, with room for one more vector. Lanes past the last survivor have no area
-// and no extent, so they overlap nothing.
+// Survivors as columns, padded to whole vectors. Lanes past the last survivor have no area and no
+// extent, so they overlap nothing.
 class Survivors {
  public:
   explicit Survivors(BoxColumns& columns) : columns_(columns) {}
@@ -58,7 +60,8 @@ HWY_INLINE hn::Vec<D> shared_areas(D d, const BoxColumns& kept, std::size_t k, c
   return hn::Mul(hn::Max(width, zero), hn::Max(height, zero));
 }
 
-// Those of survivors [k, k + lanes) of the box's label that exceeds() holds for.
+// Survivors of [k, k + lanes) with the label of the box for which exceeds() is true. For DIoU:
+// those that share an area with the box.
 template <Overlap overlap>
 HWY_INLINE hn::Mask<D> suppressors(D d, const BoxColumns& kept, std::size_t k, const FlatBox& box,
                                    float limit) {
@@ -74,12 +77,12 @@ HWY_INLINE hn::Mask<D> suppressors(D d, const BoxColumns& kept, std::size_t k, c
     const auto minimum = hn::Mul(hn::Set(d, limit), hn::Min(area, hn::Set(d, box.area)));
     return hn::And(same, hn::Gt(shared, minimum));
   } else {
-    return hn::And(same, hn::Gt(shared, hn::Zero(d)));  // few; the rest is for one pair at a time
+    return hn::And(same, hn::Gt(shared, hn::Zero(d)));  // few; the caller tests each pair
   }
 }
 
-// Calls use(k) for the survivors of [from, count) that may suppress the box, in order, until it
-// returns true; whether it did. All that do are among them.
+// Calls use(k), in order, for the survivors of [from, count) that can suppress the box, until it
+// returns true. Returns whether it did. No suppressor is left out.
 template <Overlap overlap, class Use>
 HWY_INLINE bool each_suppressor(const Survivors& kept, const FlatBox& box, std::size_t from,
                                 float limit, Use use) {
@@ -104,7 +107,7 @@ HWY_INLINE bool meets_any(const Survivors& kept, const FlatBox& box, float limit
   });
 }
 
-// Greedy and fast.
+// Greedy and fast suppression.
 template <Overlap overlap>
 void suppress_hard(const Rule& rule, Workspace& w) {
   const float limit = overlap_limit(overlap, rule.threshold);
@@ -127,7 +130,7 @@ void suppress_hard(const Rule& rule, Workspace& w) {
   }
 }
 
-// The score that position i has after survivors [w.applied[i], count).
+// The score of position i after survivors [w.applied[i], count).
 template <Overlap overlap>
 float score_against(const Survivors& kept, std::size_t i, float limit, const Rule& rule,
                     Workspace& w) {
@@ -140,7 +143,8 @@ float score_against(const Survivors& kept, std::size_t i, float limit, const Rul
       score = softened(score, overlap_of<overlap>(other, box), rule);
     return false;
   };
-  // Any overlap counts for a Gaussian: that is what the vectors of diou look for.
+  // The Gaussian rule applies to any overlap. The vector code for DIoU finds exactly these
+  // survivors.
   if (rule.suppression == Suppression::soft_gaussian) {
     each_suppressor<Overlap::diou>(kept, box, w.applied[i], limit, use);
   } else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Suppression as it is defined: every box against every other. Not called by the library.
+// Suppression as it is defined: every box against every other. The library does not call it.
 #include "decode/nms/suppress_reference.h"
 #include "decode/nms/nms.h"
 #include "decode/nms/soft_queue.h"

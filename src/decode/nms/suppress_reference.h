@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The definition that suppress() is tested against.
+// The definition that tests compare suppress() with.
 #pragma once
 
 #include "decode/nms/nms.h"
 
 namespace halyard::decode {
 
-/// suppress() without vectors, queues and neighbours: the definition that it is tested against.
+/// suppress() without vectors, queue and spatial index.
 void suppress_reference(const Rule& rule, Workspace& workspace);
 
 }  // namespace halyard::decode

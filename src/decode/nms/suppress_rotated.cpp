@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Suppression of turned boxes, one pair at a time.
+// Suppression of rotated boxes, one pair at a time.
 #include "decode/nms/suppress_rotated.h"
 #include "decode/nms/nms.h"
 #include "decode/nms/search_radius.h"
@@ -44,7 +44,7 @@ float rotated_score_against(const std::vector<Gaussian>& kept, std::size_t i, do
 }
 
 void suppress_rotated_softly(const Rule& rule, Workspace& w) {
-  // Any overlap counts for a Gaussian weight.
+  // The Gaussian rule applies to any overlap.
   const double limit =
       distance_limit(rule.suppression == Suppression::soft_gaussian ? 0 : rule.threshold);
   auto& kept = w.rotated_survivors;

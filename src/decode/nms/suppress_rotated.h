@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Suppression of rotated boxes in their order of scores.
+// Suppression of rotated boxes in order of score.
 #pragma once
 
 #include "decode/nms/nms.h"
 
 namespace halyard::decode {
 
-/// The same from `gaussians`.
+/// As suppress(), from `gaussians` instead of `boxes`.
 void suppress_rotated(const Rule& rule, Workspace& workspace);
 
 }  // namespace halyard::decode

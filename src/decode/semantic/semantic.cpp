@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SemanticMapper: bands of target rows between two rows of scores; cells whose corners agree are
-// filled, the others are computed.
+// SemanticMapper: processes the target rows between two rows of scores together. A cell with four
+// equal corners is filled; the others are computed.
 #include "halyard/semantic.h"
 
 #include <algorithm>
@@ -39,7 +39,8 @@ void pick(const std::uint16_t* row, const std::int32_t* index, std::size_t count
     out[i] = static_cast<T>(row[index[i]]);
 }
 
-// Target rows whose samples lie between source rows `low` and low + 1.
+// Calls `use` for each group of target rows whose samples lie between source rows `low` and low +
+// 1.
 template <class Use>
 void for_each_band(const AxisSamples& y, const Use& use) {
   for (std::int32_t row = 0; row < y.map.target;) {
@@ -52,7 +53,7 @@ void for_each_band(const AxisSamples& y, const Use& use) {
   }
 }
 
-// Scores of many classes, interpolated.
+// Class map of interpolated scores, for several classes.
 template <class T>
 class AccurateMap {
  public:
@@ -78,7 +79,7 @@ class AccurateMap {
   bool find_mixed(const std::uint16_t* a, const std::uint16_t* b);
   void compute_block(std::int32_t cell);
   void compute_run(PixelRange cells, std::uint16_t lanes);
-  // Target columns whose left neighbour is a cell of the range.
+  // Target columns whose left source sample is a cell of the range.
   PixelRange columns_of(PixelRange cells) const noexcept {
     const auto* first = work_.x.low.data();
     const auto* last = first + work_.x.map.target;
@@ -94,7 +95,7 @@ class AccurateMap {
   const float* upper_ = nullptr;
   const float* lower_ = nullptr;
   PixelRange rows_;
-  std::size_t rivals_ = 0;  ///< classes that may win somewhere in the block
+  std::size_t rivals_ = 0;  ///< classes that can win somewhere in the block
 };
 
 template <class T>
@@ -113,7 +114,7 @@ void AccurateMap<T>::band(std::int32_t low, std::int32_t high, PixelRange rows) 
     compute_block(cell);
 }
 
-// A cell is mixed where its four corners do not agree.
+// Marks the cells whose four corners differ. Returns whether there are any.
 template <class T>
 bool AccurateMap<T>::find_mixed(const std::uint16_t* a, const std::uint16_t* b) {
   const std::size_t cells = plan_.scores.width;
@@ -140,7 +141,7 @@ void AccurateMap<T>::compute_block(std::int32_t cell) {
                 work_.plane.data(), work_.masks.data());
   const std::int32_t last = static_cast<std::int32_t>(plan_.scores.width) - 1 - cell;
   if (last < static_cast<std::int32_t>(block_cells)) {
-    // Right of the last cell there is nothing to compare with.
+    // There is nothing to compare with to the right of the last cell.
     for (std::size_t k = 0; k < plan_.scores.channels; ++k)
       work_.masks[k] = static_cast<std::uint16_t>(work_.masks[k] | 1U << last);
   }
@@ -189,7 +190,7 @@ void AccurateMap<T>::compute_run(PixelRange cells, std::uint16_t lanes) {
   }
 }
 
-// One plane of the head's resolution at the target's; `use` takes each row.
+// Interpolates one plane to the size of the target. `use` receives each row.
 template <class Row, class Use>
 void blend_all(const SemanticPlan& plan, SemanticWorkspace& work, const Row& row, const Use& use) {
   const auto width = static_cast<std::size_t>(plan.target.width);
@@ -205,7 +206,7 @@ void blend_all(const SemanticPlan& plan, SemanticWorkspace& work, const Row& row
   });
 }
 
-// What a lone class must reach, in stored values of integers.
+// The score that a single class must reach. For integers this is a stored value.
 float half_of(DType dtype) noexcept {
   if (!is_integer(dtype)) return 0.5F;
   const StoredRange range = stored_range(dtype);
@@ -253,7 +254,8 @@ void map_nearest(const SemanticPlan& plan, StagedScores& staged, SemanticWorkspa
   }
 }
 
-// Real values of the best classes, or their probabilities, at the head's resolution; then blended.
+// Computes values or probabilities of the best classes at the size of the scores, then
+// interpolates.
 void map_confidence(const SemanticPlan& plan, const SemanticOptions& options,
                     decode::Dequantization affine, SemanticWorkspace& work, TargetPlane out) {
   const std::size_t pixels = plan.scores.width * plan.scores.height;
@@ -277,7 +279,7 @@ void map_confidence(const SemanticPlan& plan, const SemanticOptions& options,
   });
 }
 
-// Scales where they change which class is largest.
+// Per-channel scales. Empty if they cannot change which class is the largest.
 ChannelScales scales_of(const Tensor& scores, std::size_t classes, SemanticWorkspace& work) {
   const auto& q = scores.quantization();
   if (!is_integer(scores.dtype()) || !q || q->is_per_tensor()) return {};
@@ -290,7 +292,7 @@ ChannelScales scales_of(const Tensor& scores, std::size_t classes, SemanticWorks
   return {work.channel_scale.data(), work.channel_zero_point.data()};
 }
 
-// From staged to real values.
+// The map from staged to real values.
 decode::Dequantization affine_of(const Tensor& scores, const ChannelScales& scales) {
   const auto& q = scores.quantization();
   if (!is_integer(scores.dtype()) || !q || scales.scale != nullptr) return {};
@@ -349,7 +351,7 @@ Status SemanticMapper::map(const Tensor& scores, const SemanticOptions& options,
   }
   if (confidence == nullptr) return {};
   if (options.mode == SemanticMode::fast) {
-    // Nearest pixels are not all that are blended.
+    // Interpolation also reads pixels that the nearest rule does not.
     for_each_band(work.y, [&](std::int32_t low, std::int32_t high, PixelRange) {
       staged.need(low);
       staged.need(high);

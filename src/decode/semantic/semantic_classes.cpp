@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ready class maps, resampled by nearest.
+// Resamples class maps by the nearest pixel.
 #include <cstring>
 
 #include "base/text/format_error.h"
@@ -23,8 +23,8 @@ Status resample_map(const SemanticPlan& plan, const SemanticWorkspace& work, Tar
                   sizeof value);
       to[x] = static_cast<T>(value);
       if (static_cast<S>(to[x]) != value || value < S{0}) {
-        return fail(Errc::invalid_argument, "scores: a class id does not fit out", "{} at ({}, {})",
-                    value, x, y);
+        return fail(Errc::invalid_argument, "scores: a class id does not fit into out",
+                    "{} at ({}, {})", value, x, y);
       }
     }
   }

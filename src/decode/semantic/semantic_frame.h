@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One frame of a semantic head on its way to a class map: what is checked, staged and kept.
+// State of one frame of a semantic head: the checked request, staged scores and reused memory.
 #pragma once
 
 #include <array>
@@ -14,14 +14,14 @@
 
 namespace halyard::decode {
 
-/// Tables and buffers between frames.
+/// Tables and buffers that are kept between frames.
 struct SemanticWorkspace {
   AxisSamples x, y;
   std::vector<std::int32_t> nearest_x, nearest_y;
   std::array<std::vector<float>, 2> staged;
   std::vector<float> channel_scale, channel_zero_point;
-  std::vector<float> best;           ///< [h][w], as staged
-  std::vector<float> sum;            ///< [h][w], softmax's denominator
+  std::vector<float> best;           ///< [h][w], staged values
+  std::vector<float> sum;            ///< [h][w], denominator of softmax
   std::vector<std::uint16_t> label;  ///< [h][w]
   std::vector<std::uint8_t> mixed;   ///< per cell of a band
   std::vector<std::uint16_t> masks, rivals, classes;
@@ -29,7 +29,7 @@ struct SemanticWorkspace {
   std::vector<std::int32_t> labels;
 };
 
-/// Makes v hold at least so many; never shrinks.
+/// Ensures that v has at least `count` elements. Never shrinks.
 template <class T>
 void hold(std::vector<T>& v, std::size_t count) {
   if (v.size() < count) v.resize(count);
@@ -37,14 +37,14 @@ void hold(std::vector<T>& v, std::size_t count) {
 
 /// A checked request.
 struct SemanticPlan {
-  PrototypeGrid scores;  ///< channels are classes; 1 for class maps
+  PrototypeGrid scores;  ///< channels are classes; a class map has 1
   Size target;
   AxisMap x, y;
   DType out = DType::u8;
   std::optional<DType> confidence;
 };
 
-/// A mapped plane of pixels side by side.
+/// A mapped plane of adjacent pixels.
 struct TargetPlane {
   std::byte* data = nullptr;
   std::ptrdiff_t stride_bytes = 0;
@@ -54,16 +54,17 @@ struct TargetPlane {
   }
 };
 
-/// Rows of scores staged in two blocks, so that neighbours across a border are both there, with the
-/// best class of each pixel.
+/// Scores staged in two blocks of rows, so that both rows at a border between blocks are available.
+/// Also holds the best class of each pixel.
 class StagedScores {
  public:
-  /// `scales` may be empty: stored integers are compared as they are.
+  /// `scales` may be empty: then stored integers are compared without conversion.
   StagedScores(const PrototypeGrid& scores, const ChannelScales& scales, bool softmax, float scale,
                SemanticWorkspace& work);
-  /// Stages row y. A call may move row y - 2 and those before it away.
+  /// Stages row y. A call can discard row y - 2 and the rows before it.
   void need(std::int32_t y);
-  /// Class 0 of row y's pixels; y and y - 1 of need() are there. Class k is k * stride() further.
+  /// Class 0 of row y. Rows y and y - 1 of the last need(y) are available. Class k is k * stride()
+  /// further.
   const float* row(std::int32_t y) const noexcept;
   std::size_t stride() const noexcept { return stride_; }
   const std::uint16_t* labels(std::int32_t y) const noexcept {
@@ -77,7 +78,7 @@ class StagedScores {
   bool softmax_;
   float scale_;
   SemanticWorkspace& work_;
-  std::size_t rows_ = 1;  ///< of a block
+  std::size_t rows_ = 1;  ///< per block
   std::size_t stride_ = 0;
   std::array<std::size_t, 2> held_{none, none};
   static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Class scans, pruning and interpolation, for all targets of the architecture.
+// Best classes, pruning and interpolation of finite float scores, compiled for each target.
+// make_finite() clamps the inputs. Softmax adds exponentials of values in [-80, 0], each at most 1,
+// so sums are at most the number of classes. Interpolation is a weighted mean with weights in [0,
+// 1].
 #include "decode/semantic/semantic_kernels.h"
 
-// The portable target instead of the one of single lanes, which cannot shuffle.
+// Use the portable vector target instead of the scalar one, which cannot shuffle.
 #define HWY_BROKEN_EMU128 0
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "decode/semantic/semantic_kernels.cpp"

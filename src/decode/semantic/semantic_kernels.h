@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops over scores of a semantic head, on vectors. Scores are staged: class k, pixel i of some
-// rows of pixels at planes[k * stride + i], all finite.
+// Vector loops over the scores of a semantic head. The scores are staged: class k of pixel i is at
+// planes[k * stride + i], and all are finite.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@ namespace halyard::decode {
 
 inline constexpr std::size_t block_cells = 16;
 
-/// Non-finite scores to the lowest or highest float; NaN to the lowest.
+/// Clamps infinite scores to the lowest or highest float. NaN becomes the lowest float.
 void make_finite(float* planes, std::size_t stride, std::size_t classes, std::size_t pixels);
 
-/// The first best class of every pixel and its score. Writes whole vectors.
+/// The first best class of each pixel, and its score. Writes whole vectors.
 void best_classes(const float* planes, std::size_t stride, std::size_t classes, std::size_t pixels,
                   float* best, std::uint16_t* label);
 
@@ -23,9 +23,8 @@ void best_classes(const float* planes, std::size_t stride, std::size_t classes, 
 void sum_of_exponentials(const float* planes, std::size_t stride, std::size_t classes,
                          const float* best, float scale, std::size_t pixels, float* out);
 
-/// For 16 cells side by side, each between two neighbours of `upper` and the two below in `lower`:
-/// bit i of masks[k] is set where class k may win somewhere inside cell i. `scratch` holds 16 x
-/// classes.
+/// For 16 adjacent cells, each between two adjacent values of `upper` and the two below in `lower`:
+/// sets bit i of masks[k] if class k can win somewhere inside cell i. `scratch` holds 16 x classes.
 void prune_classes(const float* upper, const float* lower, std::size_t stride, std::size_t classes,
                    float* scratch, std::uint16_t* masks);
 
@@ -40,7 +39,7 @@ struct Contest {
   PixelRange columns, rows;
 };
 
-/// Interpolates the listed classes (ascending) and writes the first best one of each pixel to
+/// Interpolates the listed classes (ascending). Writes the first best one of each pixel to
 /// label[(row - rows.begin) * label_stride + column - columns.begin]. `scratch` holds
 /// contest_floats(). Writes whole vectors.
 void contest(const Contest& contest, const std::uint16_t* classes, std::size_t count,
@@ -49,7 +48,7 @@ inline constexpr std::size_t contest_floats(std::size_t columns, std::size_t row
   return (rows + 2) * (columns + 2 * AxisSamples::padding);
 }
 
-/// The interpolated plane of one class. `scratch` holds line_floats(columns) of mask_sample.h.
+/// Interpolates the plane of one class. `scratch` holds line_floats(columns) of mask_sample.h.
 void blend_plane(const Contest& contest, float* scratch, float* out, std::size_t stride);
 
 }  // namespace halyard::decode

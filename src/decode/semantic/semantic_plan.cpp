@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of a semantic request.
+// Checks a semantic request.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -43,13 +43,13 @@ Result<ScoreAxes> score_axes(const Tensor& scores, SemanticLayout layout) {
     return out;
   }
   return fail(Errc::invalid_argument,
-              "scores: a height, a width, and classes unless it is a class map; perhaps a batch",
+              "scores: must have height, width, and classes unless a class map; batch is optional",
               "shape [{}]", fmt::join(scores.shape(), ", "));
 }
 
 Result<PrototypeGrid> grid_of_scores(const Tensor& scores, const SemanticOptions& options) {
   if (scores.is_image() && scores.plane_count() > 1)
-    return fail(Errc::unsupported, "scores: an image of several planes is no network output");
+    return fail(Errc::unsupported, "scores: an image of several planes cannot be a network output");
   HALYARD_TRY(const ScoreAxes axes, score_axes(scores, options.layout));
   const Layout& layout = scores.layout();
   PrototypeGrid grid;
@@ -62,7 +62,7 @@ Result<PrototypeGrid> grid_of_scores(const Tensor& scores, const SemanticOptions
   grid.channel_stride_bytes = axes.classes ? layout.stride_bytes[*axes.classes] : 0;
   const std::size_t minimum = std::min({grid.height, grid.width, grid.channels});
   if (minimum == 0 || std::max(grid.height, grid.width) > max_pixels || grid.channels > 65536) {
-    return fail(Errc::invalid_argument, "scores: extents 1..32768, and at most 65536 classes",
+    return fail(Errc::invalid_argument, "scores: extents must be 1..32768, classes at most 65536",
                 "shape [{}]", fmt::join(scores.shape(), ", "));
   }
   const std::size_t batches = axes.batch ? layout.shape[*axes.batch] : 1;
@@ -72,8 +72,8 @@ Result<PrototypeGrid> grid_of_scores(const Tensor& scores, const SemanticOptions
   }
   if (axes.classes ? is_stored_type(grid.dtype) : is_integer(grid.dtype)) return grid;
   return fail(Errc::unsupported,
-              "scores: f32, f16, bf16 or integers of 8 or 16 bits; class maps: integers", "{}",
-              to_string(grid.dtype));
+              "scores: must be f32, f16, bf16 or integers of 8 or 16 bits; class maps: integers",
+              "{}", to_string(grid.dtype));
 }
 
 Status check_scales(const Tensor& scores, const SemanticOptions& options,
@@ -90,7 +90,7 @@ Status check_scales(const Tensor& scores, const SemanticOptions& options,
               "axis {}, classes are axis {}", quantization->axis.value_or(scores.rank()), classes);
 }
 
-// The extent of a plane of pixels side by side.
+// The size of a plane of adjacent pixels.
 Result<Size> plane_size(const Tensor& plane, const char* what) {
   const Layout& layout = plane.layout();
   const bool is_plane = layout.rank == 2 || (layout.rank == 3 && layout.shape[2] == 1);
@@ -105,20 +105,21 @@ Result<Size> plane_size(const Tensor& plane, const char* what) {
 
 Status check_out(const Tensor& out, std::size_t classes, bool is_map) {
   if (out.dtype() != DType::u8 && out.dtype() != DType::u16) {
-    return fail(Errc::unsupported, "out: class ids are u8 or u16", "{}", to_string(out.dtype()));
+    return fail(Errc::unsupported, "out: must be u8 or u16", "{}", to_string(out.dtype()));
   }
   if (is_map || classes <= (out.dtype() == DType::u8 ? 256U : 65536U)) return {};
-  return fail(Errc::invalid_argument, "out: u8 holds 256 classes", "{} classes", classes);
+  return fail(Errc::invalid_argument, "out: u8 holds at most 256 classes", "{} classes", classes);
 }
 
 Status check_confidence(const Tensor& scores, const SemanticOptions& options, const Tensor& plane,
                         Size target) {
   if (options.layout == SemanticLayout::class_map)
-    return fail(Errc::unsupported, "confidence: a class map has none");
+    return fail(Errc::unsupported, "confidence: not available for a class map");
   if (plane.dtype() != DType::f32 && plane.dtype() != DType::u8) {
-    return fail(Errc::unsupported, "confidence: f32 or u8", "{}", to_string(plane.dtype()));
+    return fail(Errc::unsupported, "confidence: must be f32 or u8", "{}", to_string(plane.dtype()));
   }
-  HALYARD_TRY(const Size size, plane_size(plane, "confidence: [H, W], pixels side by side"));
+  HALYARD_TRY(const Size size,
+              plane_size(plane, "confidence: must be [H, W] with adjacent pixels"));
   if (size != target) {
     return fail(Errc::invalid_argument, "confidence: must have the extent of out", "{}x{}, {}x{}",
                 size.width, size.height, target.width, target.height);
@@ -134,7 +135,7 @@ Result<RegionF> checked_content(const SemanticOptions& options, const Size& inpu
                     c.height > 0 && c.x + c.width <= input.width + 1e-3 &&
                     c.y + c.height <= input.height + 1e-3;
   if (fits) return c;
-  return fail(Errc::invalid_argument, "content: a rectangle inside the network's input",
+  return fail(Errc::invalid_argument, "content: must be a rectangle inside the network's input",
               "({}, {}) {}x{} in {}x{}", c.x, c.y, c.width, c.height, input.width, input.height);
 }
 
@@ -146,7 +147,7 @@ Result<SemanticPlan> plan_semantic(const Tensor& scores, const SemanticOptions& 
   HALYARD_TRY(plan.scores, grid_of_scores(scores, options));
   const PrototypeGrid& grid = plan.scores;
   HALYARD_RETURN_IF_ERROR(check_scales(scores, options, grid));
-  HALYARD_TRY(plan.target, plane_size(out, "out: [H, W], pixels side by side"));
+  HALYARD_TRY(plan.target, plane_size(out, "out: must be [H, W] with adjacent pixels"));
   HALYARD_RETURN_IF_ERROR(
       check_out(out, grid.channels, options.layout == SemanticLayout::class_map));
   if (confidence != nullptr) {

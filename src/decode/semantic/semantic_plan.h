@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks a request for a class map and completes it.
+// Checks a request for a class map and fills in defaults.
 #pragma once
 
 #include "decode/semantic/semantic_frame.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Staging of scores by blocks of rows. Whole pages of each class are read in one go, and planes
-// that lie a power of two apart are moved to where they do not push each other out of the cache.
+// Stages scores in blocks of rows. Whole pages of each class are read at once. Planes whose
+// distance is a power of two are copied to other distances, so that they do not evict each other
+// from the cache.
 #include <algorithm>
 
 #include "decode/semantic/semantic_frame.h"
@@ -9,8 +10,9 @@
 
 namespace halyard::decode {
 namespace {
-constexpr std::size_t slack = 64;                // vectors read and write on
-constexpr std::size_t staged_floats = 3U << 16;  // of both blocks together, where rows allow it
+constexpr std::size_t slack = 64;  // vectors read and write beyond the end
+constexpr std::size_t staged_floats = 3U
+                                      << 16;  // of both blocks together, if rows are short enough
 }  // namespace
 
 StagedScores::StagedScores(const PrototypeGrid& scores, const ChannelScales& scales, bool softmax,

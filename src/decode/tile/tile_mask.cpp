@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Masks of tiles, moved to where their tile lies and united.
+// Moves masks of tiles to the position of their tile and unites them.
 #include "halyard/tile_mask.h"
 
 #include <vector>
@@ -38,7 +38,7 @@ Status check_tile(const TileOrigin& member, std::span<const TileMasks> tiles, Si
 
 Status merge_tile_masks(std::span<const TileOrigin> members, std::span<const TileMasks> tiles,
                         Size frame, Rle& out) {
-  if (members.empty()) return fail(Errc::invalid_argument, "members: a detection has one at least");
+  if (members.empty()) return fail(Errc::invalid_argument, "members: must not be empty");
   std::vector<Rle> masks;
   for (const TileOrigin& member : members) {
     HALYARD_RETURN_IF_ERROR(check_tile(member, tiles, frame));

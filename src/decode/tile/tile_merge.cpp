@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles lifted into their frame, and the frame's accumulator.
+// Lifts boxes of tiles into the frame, and accumulates the detections of a frame.
 #include "decode/tile/tile_merge.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace halyard {
 namespace {
 
-// Of one plan, see plan_tiles().
+// Limits of one plan, see plan_tiles().
 constexpr std::size_t max_tiles = std::size_t{1} << 16;
 constexpr std::size_t max_per_tile = std::size_t{1} << 16;
 
@@ -33,7 +33,7 @@ bool is_usable(const TilePlacement& tile) noexcept {
          std::all_of(tile.to_frame.m.begin(), tile.to_frame.m.end(), is_finite);
 }
 
-// One axis of a fraction of the input to frame pixels.
+// Maps one axis from fractions of the input to frame pixels.
 struct Axis {
   double scale = 1;
   double offset = 0;
@@ -54,7 +54,7 @@ Interval clipped(Interval v, double begin, double extent) noexcept {
   return {std::clamp(v.low, begin, begin + extent), std::clamp(v.high, begin, begin + extent)};
 }
 
-// The interval of a x + b y + c over all corners; exact whichever corner is which.
+// The interval of a x + b y + c over all corners, for any order of the corners.
 Interval image_of(const double* row, const Box& b) noexcept {
   const auto [x_low, x_high] = std::minmax({row[0] * b.x1, row[0] * b.x2});
   const auto [y_low, y_high] = std::minmax({row[1] * b.y1, row[1] * b.y2});
@@ -111,7 +111,8 @@ Result<std::vector<Detection>> merge_detections(std::span<const Detection> detec
                                                 const MergeOptions& options) {
   HALYARD_RETURN_IF_ERROR(decode::check_merge_options(options));
   if (detections.size() > decode::max_detections)
-    return fail(Errc::invalid_argument, "detections: at most 2^24", "{}", detections.size());
+    return fail(Errc::invalid_argument, "detections: must be at most 2^24", "{}",
+                detections.size());
   trace::Span span("decode.merge_detections");
   span.arg("detections", detections.size());
   std::vector<Detection> admitted;
@@ -135,8 +136,8 @@ struct HALYARD_LOCAL TileAccumulator::Impl {
   std::vector<Detection> detections;  // admitted, in frame pixels
   std::vector<TileOrigin> origins;    // one each
   std::vector<TileOrigin> kept_origins;
-  std::vector<TileOrigin> members;         // of all kept ones, one behind the other
-  std::vector<std::size_t> first_members;  // of each, and the end
+  std::vector<TileOrigin> members;         // of all kept detections, consecutively
+  std::vector<std::size_t> first_members;  // index of the first member of each, and the end
   decode::Merger merger;
 
   void forget_kept() noexcept {
@@ -156,7 +157,7 @@ Result<TileAccumulator> TileAccumulator::create(FrameSize frame, std::size_t til
   if (tiles < 1 || tiles > max_tiles)
     return fail(Errc::invalid_argument, "tiles: must be 1..65536", "{}", tiles);
   if (detections_per_tile > max_per_tile)
-    return fail(Errc::invalid_argument, "detections_per_tile: at most 65536", "{}",
+    return fail(Errc::invalid_argument, "detections_per_tile: must be at most 65536", "{}",
                 detections_per_tile);
   auto impl = std::make_unique<Impl>();
   impl->frame = frame;

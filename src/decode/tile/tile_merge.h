@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Greedy merging of boxes, with the memory that it keeps from call to call.
+// Greedy merging of boxes, with memory that is kept between calls.
 #pragma once
 
 #include <cstdint>
@@ -11,37 +11,38 @@
 
 namespace halyard::decode {
 
-/// Most detections of a frame: more are a mistake, and their places are 32 bits.
+/// Max detections of a frame. More are an error, and indices must fit 32 bits.
 inline constexpr std::size_t max_detections = std::size_t{1} << 24;
 
-/// Thread-bound.
+/// For one thread at a time.
 class Merger {
  public:
-  /// A box that stays, and the place in the input of the best detection in it.
+  /// A box that is kept, and the index in the input of its best detection.
   struct Kept {
     std::uint64_t rank = 0;  ///< ascends from the best
     Box box;
     std::uint32_t place = 0;
-    std::uint32_t stay = 0;  ///< what parts_of() goes by
+    std::uint32_t stay = 0;  ///< key for parts_of()
   };
-  /// A box that another was drawn around.
+  /// A detection whose box was united with a kept box.
   struct Part {
-    std::uint32_t stay = 0;   ///< Kept::stay of the other
+    std::uint32_t stay = 0;   ///< Kept::stay of the kept box
     std::uint32_t order = 0;  ///< ascends from the best
     std::uint32_t place = 0;  ///< in the input
   };
-  /// `detections`: admitted, at most max_detections. Equal ones go by their origins, one each,
-  /// where given. Best first; good until the next call.
+  /// `detections`: admitted, at most max_detections. `origins`: empty or one each; orders equal
+  /// detections. Returns the kept boxes, best first. Valid until the next call.
   std::span<const Kept> merge(std::span<const Detection> detections,
                               std::span<const TileOrigin> origins, const MergeOptions& options);
 
-  /// All but the best that the box is drawn around, best first; good until the next merge().
+  /// The detections that were united with the box, without its best one, best first. Valid until
+  /// the next merge().
   std::span<const Part> parts_of(const Kept& kept) const noexcept;
 
  private:
   struct Key {
     std::uint64_t rank = 0;
-    std::uint32_t group = 0;  ///< one for each label that is apart from the others
+    std::uint32_t group = 0;  ///< one per label, or one for all labels
     std::uint32_t place = 0;
   };
   struct Order;
@@ -52,9 +53,9 @@ class Merger {
   std::vector<Key> keys_;
   std::vector<Box> boxes_;  // of one group, best first
   std::vector<double> areas_;
-  std::vector<std::uint32_t> stays_;  // box of the group that stays -> its place in kept_
+  std::vector<std::uint32_t> stays_;  // index in the group of a kept box -> index in kept_
   std::vector<Kept> kept_;
-  std::vector<Part> parts_;  // by stay, then order
+  std::vector<Part> parts_;  // sorted by stay, then order
   BoxIndex index_;
 };
 

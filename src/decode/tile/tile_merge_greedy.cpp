@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The greedy merge: order, groups of a label, and who absorbs whom.
+// The greedy merge: sorts, groups by label and unites boxes.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -12,7 +12,7 @@
 namespace halyard::decode {
 namespace {
 
-// Ascending numbers for ascending floats that are no NaN.
+// Maps floats to integers of the same order. NaN is not allowed.
 std::uint32_t ascending(float value) noexcept {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   return (bits >> 31) != 0 ? ~bits : bits | 0x80000000U;
@@ -23,7 +23,7 @@ std::uint64_t order_of(const Detection& d) noexcept {
   return static_cast<std::uint64_t>(~ascending(d.score)) << 32 | ~ascending(area);
 }
 
-// Negative labels before the others.
+// Maps labels to group numbers; negative labels come first.
 std::uint32_t group_of(const Detection& d) noexcept {
   return static_cast<std::uint32_t>(d.label) ^ 0x80000000U;
 }
@@ -88,7 +88,7 @@ float measure(MergeMetric metric, const Box& a, double area_a, const Box& b,
   return static_cast<float>(shared / whole);
 }
 
-// Total on all but equal detections of the same origin.
+// A total order, except for equal detections with the same origin.
 struct Merger::Order {
   std::span<const Detection> detections;
   std::span<const TileOrigin> origins;
@@ -145,7 +145,7 @@ void Merger::merge_group(std::span<const Key> group, std::span<const Detection> 
       stays_[i] = static_cast<std::uint32_t>(kept_.size());
       kept_.push_back({group[i].rank, boxes_[i], group[i].place, stays_[i]});
     } else if (keeps_best) {
-      return;  // none that comes can stay, and nothing changes those that do
+      return;  // no further box can be kept, and none changes a kept one
     }
   }
 }

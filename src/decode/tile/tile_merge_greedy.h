@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which detections are merged: checks, admission and the measure of overlap.
+// Rules of merging: checks of options, admission of detections, and the measure of overlap.
 #pragma once
 
 #include "decode/tile/tile_merge.h"
@@ -10,13 +10,13 @@ Status check_merge_options(const MergeOptions& options);
 
 bool is_finite(const Box& box) noexcept;
 
-/// Whether the detection takes part. Makes its box canonical, and -0 to 0.
+/// Whether the detection takes part. Sorts the corners of its box and replaces -0 by 0.
 bool admit(Detection& detection, const MergeOptions& options) noexcept;
 
-/// 0 for empty and inverted boxes. Finite for all finite floats.
+/// 0 for empty and inverted boxes. Finite for all finite coordinates.
 double area_of(const Box& box) noexcept;
 
-/// The metric of two boxes of these areas; 0 when they share none.
+/// The metric for two boxes with these areas. 0 if they share no area.
 float measure(MergeMetric metric, const Box& a, double area_a, const Box& b,
               double area_b) noexcept;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The packed tree: boxes along a Z curve, sixteen to a node.
+// The packed tree of BoxIndex: boxes along a Z curve, sixteen per node.
 #include "decode/tile/tile_merge_index.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-// Up to so many boxes the order in which they come will do.
+// Up to this count the boxes are not sorted.
 constexpr std::size_t few = 4 * BoxIndex::fan;
 
 // The bits of a 16-bit number, each followed by a zero.
@@ -21,7 +21,7 @@ std::uint32_t spread(std::uint32_t v) noexcept {
   return (v | v << 1) & 0x55555555U;
 }
 
-// Maps an axis onto 0..65535. Sums of two floats could overflow: they are doubles.
+// Maps an axis to 0..65535. Uses doubles, because the sum of two floats can overflow.
 struct Scale {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of the boxes that stay overlap a box: a packed tree of their bounds, filled as they come.
+// Finds the kept boxes that overlap a box: a packed tree of bounds, filled step by step.
 #pragma once
 
 #include <array>
@@ -12,21 +12,22 @@
 
 namespace halyard::decode {
 
-/// The tree's shape is that of all boxes that may come, sorted along a curve; only those inserted
-/// count. Nodes hold `fan` entries as columns, so that one test of a node is a few vector
-/// instructions. Whatever the shape, answers are exact: it costs time only.
+/// The shape of the tree is that of all possible boxes, sorted along a curve; only inserted boxes
+/// are found. Nodes hold `fan` entries as columns, so testing a node needs few vector instructions.
+/// Results are exact for any shape; the shape only affects speed.
 class BoxIndex {
  public:
   static constexpr std::size_t fan = 16;
 
-  /// Forgets all and makes room for these boxes, none of them inserted. Finite coordinates.
+  /// Removes all items and reserves space for these boxes, without inserting them. Coordinates must
+  /// be finite.
   void reset(std::span<const Box> boxes);
 
-  /// `item` is the place of a box in reset()'s list, and above all that were inserted before.
+  /// `item` is the index of a box in reset()'s list, above all items inserted before.
   void insert(std::uint32_t item, const Box& box) noexcept;
 
-  /// Calls matches(item) for inserted boxes that share some area with the box, and returns the
-  /// lowest item for which it was true; `none` without one. With `any` the first one found.
+  /// Calls matches(item) for inserted boxes that share an area with the box. Returns the lowest
+  /// item for which it was true, or `none`. With `any`, returns the first one found.
   template <class Matches>
   std::uint32_t find(const Box& box, bool any, Matches&& matches) const {
     std::uint32_t best = none;
@@ -38,10 +39,10 @@ class BoxIndex {
  private:
   struct Node {
     std::array<float, fan> x1, y1, x2, y2;
-    std::array<std::uint32_t, fan> first;  ///< lowest item below; `none`: empty
+    std::array<std::uint32_t, fan> first;  ///< lowest item below this entry; `none`: empty
   };
 
-  // One byte an entry: does it overlap, and may it lower `best`?
+  // One byte per entry: whether it overlaps and can lower `best`.
   static std::array<std::uint8_t, fan> overlapping(const Node& node, const Box& box,
                                                    std::uint32_t best) noexcept {
     std::array<std::uint8_t, fan> hit;
@@ -71,10 +72,10 @@ class BoxIndex {
 
   void order(std::span<const Box> boxes);
 
-  std::vector<std::uint64_t> keys_;      // place on the curve, then item
-  std::vector<std::uint32_t> slots_;     // of each item
+  std::vector<std::uint64_t> keys_;      // position on the curve, then item
+  std::vector<std::uint32_t> slots_;     // per item
   std::vector<Node> nodes_;              // leaves first
-  std::array<std::size_t, 9> begins_{};  // of each level; 16^8 items are enough for 32 bits
+  std::array<std::size_t, 9> begins_{};  // per level; 16^8 items are enough for 32 bits
   std::size_t levels_ = 0;
 };
 

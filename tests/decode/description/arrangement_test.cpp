@@ -111,7 +111,7 @@ TEST(Arrangement, of_rows_of_6_with_two_labels_is_ambiguous_where_names_say_rows
   named.axes = {AxisName::batch, AxisName::num_boxes, AxisName::num_features};
   auto d = of({named});
   d.labels = {"boat", "buoy"};
-  expect_wrong(arrangement_of(d), "say decoder_version: [1, 300, 6], 2 labels");
+  expect_wrong(arrangement_of(d), "set decoder_version: [1, 300, 6], 2 labels");
   d.outputs[0].axes.clear();
   EXPECT_EQ(name_of(d), "yolo_det");
   d.decoder_version = "yolo26";

@@ -100,7 +100,7 @@ TEST(DescriptionLevels, parts_have_names_and_one_depth) {
   expect_wrong(
       read_outputs(whole("boxes", "[1, 4, 9]",
                          part("a", "boxes", R"("shape": [1, 4, 9], "outputs": [{"name": "b"}])"))),
-      "outputs[0].outputs[0].outputs: a list of 1, parts have no parts");
+      "outputs[0].outputs[0].outputs: a list of 1, a part must not have parts");
   expect_wrong(read_outputs(whole("boxes", "[1, 4, 9]", "7")), "outputs[0].outputs[0]: 7");
   EXPECT_TRUE(read_outputs(
       whole("boxes", "[1, 4, 9]", part("a", "boxes", R"("shape": [1, 4, 9], "outputs": [])")) +
@@ -140,18 +140,18 @@ TEST(DescriptionLevels, centres_and_extents_have_two_coordinates_and_boxes_four)
 
 TEST(DescriptionLevels, all_parts_have_a_stride_or_none) {
   expect_wrong(levels(boxes8, R"("shape": [1, 6, 6, 64])", scores8, scores16),
-               "outputs[0].outputs[1].stride: none, all parts have a stride, or none has");
+               "outputs[0].outputs[1].stride: none, all parts must have a stride, or none");
   expect_wrong(levels(boxes8, R"("stride": 8, "shape": [1, 6, 6, 64])", scores8, scores16),
-               "outputs[0].outputs[1].stride: 8, \"b8\" has the same");
+               "outputs[0].outputs[1].stride: 8, \"b8\" has the same stride");
 }
 
 TEST(DescriptionLevels, parts_are_of_their_whole) {
   expect_wrong(
       read_outputs(whole("boxes", "[1, 4, 9]", part("a", "scores", R"("shape": [1, 4, 9])"))),
-      "outputs[0].outputs[0].type: scores, no part of boxes");
+      "outputs[0].outputs[0].type: scores, cannot be a part of boxes");
   expect_wrong(read_outputs(whole("boxes", "[1, 4, 9]",
                                   part("a", "boxes_xy", R"("stride": 8, "shape": [1, 3, 3, 2])"))),
-               "parts with a stride hold whole boxes or scores");
+               "parts with a stride must hold whole boxes or scores");
 }
 
 TEST(DescriptionLevels, distributions_have_four_sides_of_at_most_64_bins) {
@@ -165,7 +165,7 @@ TEST(DescriptionLevels, distributions_have_four_sides_of_at_most_64_bins) {
   expect_wrong(channels("63", dfl),
                "outputs[0].outputs[0].shape[3]: 63, channels of dfl must be a multiple of 4");
   expect_refusal(channels("260", dfl), Errc::unsupported,
-                 "outputs[0].outputs[0].shape[3]: 260, at most 64 bins a side");
+                 "outputs[0].outputs[0].shape[3]: 260, at most 64 bins per side");
   expect_wrong(channels("63", ""), "multiple of 4");  // dfl where nothing is said
   expect_wrong(channels("64", R"("encoding": "direct", )"), "64, channels of direct must be 4");
   EXPECT_TRUE(channels("4", R"("encoding": "ltrb", )"));
@@ -186,11 +186,11 @@ TEST(DescriptionLevels, tensors_of_one_level_have_the_same_cells_and_order) {
   };
   EXPECT_TRUE(without_input(scores8));
   expect_wrong(without_input(R"("stride": 8, "shape": [1, 12, 11, 3])"),
-               "outputs[1].outputs[0].shape: [1, 12, 11, 3], other cells than "
+               "outputs[1].outputs[0].shape: [1, 12, 11, 3], must have the same cells as "
                "outputs[0].outputs[0], [1, 12, 12, 64]");
   expect_wrong(without_input(R"("stride": 8, "shape": [1, 3, 12, 12], "dshape":
                             [["batch", 1], ["num_classes", 3], ["height", 12], ["width", 12]])"),
-               "another order of axes than outputs[0].outputs[0]");
+               "must have the same order of axes as outputs[0].outputs[0]");
 }
 
 TEST(DescriptionLevels, channels_stand_second_or_last) {

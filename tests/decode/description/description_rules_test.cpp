@@ -103,21 +103,22 @@ TEST(DescriptionRules, boxes_have_four_coordinates) {
 TEST(DescriptionRules, lists_count_the_same_boxes) {
   expect_wrong(read_outputs(R"({"type": "boxes", "shape": [1, 4, 2100]},
                                {"type": "scores", "shape": [1, 7, 2000]})"),
-               "outputs[1].shape: [1, 7, 2000], another count of boxes than outputs[0], "
+               "outputs[1].shape: [1, 7, 2000], must have as many boxes as outputs[0], "
                "[1, 4, 2100]");
   expect_wrong(beside_boxes(R"({"type": "mask_coefs", "shape": [1, 32, 21]})"),
-               "outputs[2].shape: [1, 32, 21], another count of boxes");
-  expect_wrong(beside_boxes(R"({"type": "classes", "shape": [1, 21]})"), "another count of boxes");
+               "outputs[2].shape: [1, 32, 21], must have as many boxes");
+  expect_wrong(beside_boxes(R"({"type": "classes", "shape": [1, 21]})"), "must have as many boxes");
   EXPECT_TRUE(read_outputs(R"({"type": "boxes", "shape": [1, 2100, 4]},
                               {"type": "scores", "shape": [1, 7, 2100]})"))
       << "orders may differ";
 }
 
 TEST(DescriptionRules, coefficients_are_as_many_as_prototypes) {
-  expect_wrong(beside_boxes(R"({"type": "mask_coefs", "shape": [1, 32, 2100]},
+  expect_wrong(
+      beside_boxes(R"({"type": "mask_coefs", "shape": [1, 32, 2100]},
                                {"type": "protos", "shape": [1, 160, 160, 30]})"),
-               "outputs[2].shape: [1, 32, 2100], another count of prototypes than protos, "
-               "[1, 160, 160, 30]");
+      "outputs[2].shape: [1, 32, 2100], must have as many coefficients as there are prototypes in "
+      "[1, 160, 160, 30]");
   EXPECT_TRUE(beside_boxes(R"({"type": "mask_coefs", "shape": [1, 2100, 32]},
                               {"type": "protos", "shape": [1, 32, 160, 160]})"));
 }
@@ -163,7 +164,7 @@ TEST(DescriptionRules, modelpack_boxes_have_rank_4) {
   expect_wrong(boxes("[1, 900, 2, 4]"), "outputs[0].shape[2]: 2, padding must be 1");
   expect_wrong(boxes("[1, 900, 1, 5]"), "outputs[0].shape[3]: 5, box_coords must be 4");
   expect_wrong(boxes("[1, 900, 1, 4]", "[1, 1, 900, 7]"), "rank of scores must be 3");
-  expect_wrong(boxes("[1, 900, 1, 4]", "[1, 800, 7]"), "another count of boxes");
+  expect_wrong(boxes("[1, 900, 1, 4]", "[1, 800, 7]"), "must have as many boxes");
 }
 
 TEST(DescriptionRules, grids_fit_their_anchors) {
@@ -215,19 +216,19 @@ TEST(DescriptionRules, modelpack_segments_the_background_too) {
                      classes + "]}");
   };
   EXPECT_TRUE(beside("4"));
-  expect_wrong(beside("3"), "3 classes, the 3 of the detections and the background make 4");
+  expect_wrong(beside("3"), "3 classes, the 3 of the detections and the background are 4");
 }
 
 TEST(DescriptionRules, codings_belong_to_roles) {
   const auto scores = [](const std::string& keys) {
     return read_outputs(R"({"type": "scores", "shape": [1, 7, 9], )" + keys + "}");
   };
-  expect_wrong(scores(R"("encoding": "dfl")"), "outputs[0].encoding: dfl, scores have none");
+  expect_wrong(scores(R"("encoding": "dfl")"), "outputs[0].encoding: dfl, scores have no encoding");
   expect_wrong(
       read_outputs(R"({"type": "boxes", "shape": [1, 4, 9], "score_format": "per_class"})"),
-      "outputs[0].score_format: per_class, boxes have none");
+      "outputs[0].score_format: per_class, boxes have no score_format");
   expect_wrong(scores(R"("activation_required": "sigmoid", "activation_applied": "sigmoid")"),
-               "outputs[0].activation_required: sigmoid, activation_applied says sigmoid");
+               "outputs[0].activation_required: sigmoid, activation_applied is sigmoid");
   EXPECT_TRUE(scores(R"("activation_required": "sigmoid", "activation_applied": "none")"));
   expect_wrong(detection(R"("shape": [1, 9, 20], "encoding": "prior")"),
                "outputs[0].encoding: prior, belongs to decoder ssd, not ultralytics");
@@ -260,7 +261,7 @@ TEST(DescriptionRules, strides_are_positive_and_stand_once) {
   };
   EXPECT_EQ(strides(R"("strides": [8, 16, 32])")->outputs[0].strides.size(), 3U);
   expect_wrong(strides(R"("strides": [8, 0])"), "outputs[0].strides[1]: 0");
-  expect_wrong(strides(R"("strides": [8, 16, 8])"), "outputs[0].strides[2]: 8, stands twice");
+  expect_wrong(strides(R"("strides": [8, 16, 8])"), "outputs[0].strides[2]: 8, appears twice");
   expect_wrong(strides(R"("stride": 0)"), "outputs[0].stride: 0");
   expect_wrong(strides(R"("stride": [8])"), "outputs[0].stride: a list of 1, must be a number or");
   EXPECT_EQ(strides(R"("stride": [8, 16])")->outputs[0].stride, (Stride{8, 16}));
@@ -269,9 +270,9 @@ TEST(DescriptionRules, strides_are_positive_and_stand_once) {
 TEST(DescriptionRules, names_and_roles_stand_once) {
   expect_wrong(read_outputs(R"({"name": "a", "type": "boxes", "shape": [1, 4, 9]},
                                {"name": "a", "type": "scores", "shape": [1, 7, 9]})"),
-               "outputs[1].name: a, stands also at outputs[0]");
+               "outputs[1].name: a, is also the name of outputs[0]");
   expect_wrong(beside_boxes(R"({"type": "scores", "shape": [1, 8, 2100]})"),
-               "outputs[2].type: scores, outputs[1] is one too: ambiguous");
+               "outputs[2].type: scores, outputs[1] has the same type: ambiguous");
 }
 
 TEST(DescriptionRules, shapes_made_by_hand_are_checked) {
@@ -305,7 +306,7 @@ TEST(DescriptionRules, roots_made_by_hand_are_checked) {
   expect_wrong(with([](D& d) { d.labels.resize(100001); }), "labels: 100001, at most 100000");
   expect_wrong(with([](D& d) { d.outputs.resize(5000, d.outputs[0]); }), "outputs: 5000, at most");
   expect_wrong(with([](D& d) { d.outputs[0].role = OutputRole::boxes_xy; }),
-               "only a part of boxes");
+               "must be a part of boxes");
   expect_wrong(with([](D& d) { d.outputs[0].stride = Stride{0, 8}; }), "outputs[0].stride: [0, 8]");
   expect_refusal(with([](D& d) { d.decoder_version = "yolo3"; }), Errc::unsupported,
                  "decoder_version: \"yolo3\"");

@@ -114,12 +114,11 @@ TEST(Description, passes_over_unknown_keys_and_nulls) {
       with_detection(R"("stride": 8, "anchors": null, "quantization": null, "outputs": [])"));
   const auto d = with_root(R"("author": "x", "input": {"shape": [1, 2, 2, 3], "Mean": 0})");
   ASSERT_TRUE(d) << d.error().message();
-  EXPECT_EQ(d->warnings, (std::vector<std::string>{"\"author\": unknown key, passed over",
-                                                   "input.\"Mean\": unknown key, passed over"}));
-  EXPECT_EQ(
-      with_detection(R"("quantization": {"scale": 1, "units": 2}, "dhsape": 1)")->warnings,
-      (std::vector<std::string>{"outputs[0].\"dhsape\": unknown key, passed over",
-                                "outputs[0].quantization.\"units\": unknown key, passed over"}));
+  EXPECT_EQ(d->warnings, (std::vector<std::string>{"\"author\": unknown key, ignored",
+                                                   "input.\"Mean\": unknown key, ignored"}));
+  EXPECT_EQ(with_detection(R"("quantization": {"scale": 1, "units": 2}, "dhsape": 1)")->warnings,
+            (std::vector<std::string>{"outputs[0].\"dhsape\": unknown key, ignored",
+                                      "outputs[0].quantization.\"units\": unknown key, ignored"}));
 }
 
 TEST(Description, counts_the_warnings_that_it_does_not_list) {
@@ -191,7 +190,7 @@ TEST(Description, names_the_path_of_wrong_dshapes) {
     return with_detection(R"("dshape": )" + text);
   };
   expect_error(dshape(R"([["batch", 1], ["num_features", 85], ["num_boxes", 8400]])"),
-               invalid_argument, "outputs[0].shape[1]: 84, dshape says 85");
+               invalid_argument, "outputs[0].shape[1]: 84, dshape has 85");
   expect_error(dshape(R"([["batch", 1], ["num_features", 84]])"), invalid_argument,
                "outputs[0].shape: a list of 3, dshape has 2 axes");
   expect_error(dshape(R"([["batch", 1, 2]])"), invalid_argument, "outputs[0].dshape[0]");

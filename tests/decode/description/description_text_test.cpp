@@ -112,13 +112,13 @@ TEST(DescriptionText, length_has_a_limit) {
 TEST(DescriptionText, a_key_stands_once_in_a_map) {
   using enum Errc;
   expect_refusal(json_with(R"("nms": "none", "nms": "none")"), invalid_argument,
-                 "a key stands twice: JSON: nms");
+                 "a key appears twice: JSON: nms");
   expect_refusal(json_with(R"("input": {"shape": [1], "shape": [1]})"), invalid_argument,
                  "input.shape");
   expect_refusal(json_with(R"("x": [1, {"y": [0, {"z": 1, "z": 2}]}])"), invalid_argument,
                  "x[1].y[1].z");
   expect_refusal(ModelDescription::from_yaml("outputs: [{type: boxes, shape: [1],\n type: x}]"),
-                 invalid_argument, "a key stands twice: YAML, line 2: \"type\"");
+                 invalid_argument, "a key appears twice: YAML, line 2: \"type\"");
   EXPECT_TRUE(json_with(R"("x": [{"y": 1}, {"y": 1}])"));
 }
 

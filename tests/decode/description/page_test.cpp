@@ -59,7 +59,7 @@ TEST(Page, explain_tells_sources_and_what_was_passed_over) {
   const auto decoder = Decoder::create(*std::move(model));
   ASSERT_TRUE(decoder) << decoder.error().message();
   for (const char* words : {"labels: from metadata \"names\" of boats.onnx",
-                            "warning: metadata \"imgsz\" of boats.onnx: passed over"})
+                            "warning: metadata \"imgsz\" of boats.onnx: ignored"})
     EXPECT_NE(decoder->explain().find(words), std::string::npos) << decoder->explain();
 }
 

@@ -148,7 +148,7 @@ TEST(Infer, suppression_inside_follows_metadata) {
   from.metadata = {{"names", names(80)}, {"end2end", "False"}, {"description", "YOLO26n"}};
   EXPECT_EQ(arrangement(from), "yolo_det");
   from.metadata["end2end"] = "True";
-  expect_wrong(infer_description(from), "80 labels (metadata \"names\" of model.onnx)");
+  expect_wrong(infer_description(from), "80 given (metadata \"names\" of model.onnx)");
 }
 
 TEST(Infer, other_tasks_of_ultralytics) {
@@ -174,7 +174,7 @@ TEST(Infer, other_tasks_of_ultralytics) {
   whole.metadata = {{"task", "classify"}, {"names", names(1000)}};
   EXPECT_EQ(arrangement(whole), "classifier");
   whole.metadata["names"] = names(10);
-  expect_wrong(infer_description(whole), "10 labels (metadata \"names\" of model.onnx), output");
+  expect_wrong(infer_description(whole), "10 given (metadata \"names\" of model.onnx), output");
   whole.outputs[0].shape.clear();
   expect_refusal(infer_description(whole), Errc::unsupported, "an axis of classes");
 }
@@ -183,10 +183,10 @@ TEST(Infer, contradictions_name_both_sides) {
   auto from = metadata({{1, 84, 8400}});
   from.metadata["names"] = names(10);
   expect_wrong(infer_description(from),
-               "10 labels (metadata \"names\" of model.onnx), output \"output0\" [1, 84, 8400] has "
+               "10 given (metadata \"names\" of model.onnx), output \"output0\" [1, 84, 8400] has "
                "no axis of 14, 15 or 6 features");
   from.metadata["names"] = names(79);
-  expect_wrong(infer_description(from), "79 labels");  // 84 are not 5 + 79: one box a cell
+  expect_wrong(infer_description(from), "79 given");  // 84 are not 5 + 79: one box a cell
   from.attachments = {{.name = "edgefirst.json",
                        .text = R"({"outputs": [{"type": "detection", "shape": [1, 7, 8400]}]})",
                        .is_embedded = true}};
@@ -219,7 +219,7 @@ TEST(Infer, documents_come_first_and_the_rest_completes_them) {
   from.attachments.pop_back();
   d = infer_description(from);
   ASSERT_TRUE(d) << d.error().message();
-  EXPECT_EQ(d->warnings[0], "model.json: describes no outputs, passed over");
+  EXPECT_EQ(d->warnings[0], "model.json: describes no outputs, ignored");
   from.attachments[0].text = document;
   EXPECT_EQ(source_of(*infer_description(from), "outputs"), "model.json beside model.onnx");
   from.attachments[0].name = "other.json";
@@ -255,7 +255,7 @@ TEST(Infer, hugging_face_sidecars) {
   from.outputs[0].shape = {1, 128, 128, 150};
   EXPECT_EQ(infer_description(from)->outputs[0].axes[3], AxisName::num_classes);
   from.outputs[0].shape = {1, 19, 128, 128};
-  expect_wrong(infer_description(from), "150 labels");
+  expect_wrong(infer_description(from), "150 given");
 }
 
 TEST(Infer, transformers_have_logits_and_boxes) {
@@ -299,12 +299,11 @@ TEST(Infer, passes_over_metadata_that_does_not_read) {
   from.attachments = {{.name = "config.json", .text = "["}};
   const auto d = infer_description(from);
   ASSERT_TRUE(d) << d.error().message();
-  EXPECT_EQ(d->warnings,
-            (std::vector<std::string>{"metadata \"names\" of model.onnx: passed over",
-                                      "metadata \"task\" of model.onnx: passed over",
-                                      "metadata \"imgsz\" of model.onnx: passed over",
-                                      "metadata \"kpt_shape\" of model.onnx: passed over",
-                                      "config.json beside model.onnx: passed over"}));
+  EXPECT_EQ(d->warnings, (std::vector<std::string>{"metadata \"names\" of model.onnx: ignored",
+                                                   "metadata \"task\" of model.onnx: ignored",
+                                                   "metadata \"imgsz\" of model.onnx: ignored",
+                                                   "metadata \"kpt_shape\" of model.onnx: ignored",
+                                                   "config.json beside model.onnx: ignored"}));
 }
 
 TEST(Infer, takes_the_size_of_a_free_input_from_metadata_where_it_is_one) {
@@ -322,7 +321,7 @@ TEST(Infer, takes_the_size_of_a_free_input_from_metadata_where_it_is_one) {
                             "[1, 640, 640]", "[640, 'x']"}) {
     const ModelDescription d = read(wrong);
     EXPECT_EQ(d.input, Size{}) << wrong;
-    EXPECT_EQ(d.warnings, std::vector<std::string>{"metadata \"imgsz\" of model.onnx: passed over"})
+    EXPECT_EQ(d.warnings, std::vector<std::string>{"metadata \"imgsz\" of model.onnx: ignored"})
         << wrong;
   }
 }

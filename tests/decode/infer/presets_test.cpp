@@ -123,7 +123,7 @@ TEST(Presets, refuse_options_that_do_not_fit) {
   expect_wrong(describe_model("yolov8", {.input = {-1, 640}}), "sides must be 1..65536: -1 x 640");
   expect_wrong(describe_model("yolov8", {.input = {65537, 640}}), "65537 x 640");
   expect_wrong(describe_model("yolov8", {.labels = {"a"}, .classes = 2}), "2 classes, 1 labels");
-  expect_wrong(describe_model("yolov8", {.boxes = std::size_t{1} << 40}), "too many");
+  expect_wrong(describe_model("yolov8", {.boxes = std::size_t{1} << 40}), "must be at most");
   expect_wrong(describe_model("modelpack-split"), "strides 16 and 32: 0 levels");
   expect_wrong(describe_model("modelpack-split", {.anchors = {{}, {}}}), "anchors");
   expect_wrong(describe_model("yolov8-pose", {.keypoints = KeypointShape{17, 5}}),

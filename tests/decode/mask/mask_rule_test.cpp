@@ -231,7 +231,7 @@ TEST(MaskRefusals, SizesAndContents) {
   r.options.size = {0, 5};
   EXPECT_THAT(r.message(), HasSubstr("size: width and height"));
   r.options = {MaskRule::prototype, Size{8, 8}, {}};
-  EXPECT_THAT(r.message(), HasSubstr("take none"));
+  EXPECT_THAT(r.message(), HasSubstr("must not be set"));
   r.options = {MaskRule::logits, {}, RegionF(0, 0, 0, 8)};
   EXPECT_THAT(r.message(), HasSubstr("content"));
   r.options.content = RegionF(4, 0, 8, 8);

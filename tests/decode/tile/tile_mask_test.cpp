@@ -142,7 +142,7 @@ TEST_F(TileMasksOf, what_does_not_fit_are_refused_by_name) {
   const auto expect = [](const std::string& message, const char* words) {
     EXPECT_NE(message.find(words), std::string::npos) << message;
   };
-  expect(refusal({}, both, frame), "members: a detection has one at least");
+  expect(refusal({}, both, frame), "members: must not be empty");
   expect(refusal({{2, 0}}, both, frame), "tile 2 of 2");
   expect(refusal({{0, 0}}, {{nullptr, regions[0]}}, frame), "a member's tile has no masks");
   expect(refusal({{1, 1}}, both, frame), "mask 1 of 1 of tile 1");

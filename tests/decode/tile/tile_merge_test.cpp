@@ -275,7 +275,7 @@ TEST(TileMerge, more_than_a_frame_can_have_are_refused) {
   const auto result = merge_detections(many);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, Errc::invalid_argument);
-  EXPECT_TRUE(result.error().message().starts_with("detections: at most 2^24"));
+  EXPECT_TRUE(result.error().message().starts_with("detections: must be at most 2^24"));
 }
 
 // Objects of 40..160 px, each seen up to four times, some of them cut.
