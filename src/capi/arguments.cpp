@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts that C callers pass.
+// Checks of the texts that C callers pass.
 #include "capi/arguments.h"
 
 namespace halyard::capi {
 namespace {
 
-// Bytes of the UTF-8 sequence at the front of `text`, 0 when there is none. Overlong forms and
-// surrogates are none.
+// Bytes of the UTF-8 sequence at the front of `text`; 0 if there is none. Overlong forms and
+// surrogates are invalid.
 std::size_t sequence_length(std::string_view text) noexcept {
   const auto byte = [&text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned lead = byte(0);

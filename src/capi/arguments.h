@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that C callers pass, checked and turned into those of the C++ interface.
+// Checks values that C callers pass and converts them to those of the C++ interface.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace halyard::capi {
 
-/// `value` as an E when it lies in 0..last, else invalid_argument with `what`.
+/// `value` as an E if it is in 0..last; otherwise invalid_argument with `what`.
 template <class E>
 Result<E> enumerator(int value, int last, const char* what) {
   if (value < 0 || value > last) {
@@ -28,33 +28,36 @@ Result<E> enumerator(int value, int last, const char* what) {
 }
 
 inline Result<DType> dtype_from(int value) {
-  return enumerator<DType>(value, HAL_DTYPE_BOOL, "dtype: is none of hal_dtype");
+  return enumerator<DType>(value, HAL_DTYPE_BOOL, "dtype: must be a value of hal_dtype");
 }
 
 inline Result<PixelFormat> format_from(int value) {
   return enumerator<PixelFormat>(value, HAL_PIXEL_FORMAT_BAYER_GBRG,
-                                 "format: is none of hal_pixel_format");
+                                 "format: must be a value of hal_pixel_format");
 }
 
 inline Result<CpuAccess> cpu_access_from(int value) {
-  return enumerator<CpuAccess>(value, HAL_CPU_ACCESS_READ_WRITE, "access: is none of HalCpuAccess");
+  return enumerator<CpuAccess>(value, HAL_CPU_ACCESS_READ_WRITE,
+                               "access: must be a value of HalCpuAccess");
 }
 
 inline Result<Compression> compression_from(int value) {
-  return enumerator<Compression>(value, 5, "compression: is none of HalCompression");
+  return enumerator<Compression>(value, 5, "compression: must be a value of HalCompression");
 }
 
 inline Result<Rotation> rotation_from(int value) {
-  return enumerator<Rotation>(value, HAL_ROTATION_ROTATE270, "rotation: is none of hal_rotation");
+  return enumerator<Rotation>(value, HAL_ROTATION_ROTATE270,
+                              "rotation: must be a value of hal_rotation");
 }
 
 inline Result<Flip> flip_from(int value) {
-  return enumerator<Flip>(value, HAL_FLIP_HORIZONTAL, "flip: is none of hal_flip");
+  return enumerator<Flip>(value, HAL_FLIP_HORIZONTAL, "flip: must be a value of hal_flip");
 }
 
 inline Result<Memory> memory_from(int value) {
   if (value == HAL_TENSOR_MEMORY_AUTO) return Memory::automatic;
-  return enumerator<Memory>(value, HAL_TENSOR_MEMORY_PBO, "memory: is none of hal_tensor_memory");
+  return enumerator<Memory>(value, HAL_TENSOR_MEMORY_PBO,
+                            "memory: must be a value of hal_tensor_memory");
 }
 
 inline Result<std::span<const std::size_t>> shape_from(const std::size_t* shape, std::size_t ndim) {
@@ -66,10 +69,10 @@ inline Result<std::span<const std::size_t>> shape_from(const std::size_t* shape,
   return std::span(shape, ndim);
 }
 
-/// A side or corner of an image: what the C++ interface counts in 32 bits.
+/// A coordinate or size in pixels, which the C++ interface stores in 32 bits.
 inline Result<std::int32_t> pixels_from(std::size_t value, const char* name) {
   if (value > 0x7FFFFFFF) {
-    return make_error(Errc::invalid_argument, "pixels: more than 2^31 - 1",
+    return make_error(Errc::invalid_argument, "pixels: must be at most 2^31 - 1",
                       std::string(name) + ' ' + std::to_string(value));
   }
   return static_cast<std::int32_t>(value);
@@ -85,20 +88,20 @@ inline Result<Region> region_from(std::size_t x, std::size_t y, std::size_t widt
   return region;
 }
 
-/// Whether a NUL-terminated text is UTF-8, without overlong forms and surrogates.
+/// Whether a text is UTF-8, without overlong forms and surrogates.
 bool is_utf8(std::string_view text) noexcept;
 
 /// A path that a caller passed. Errors: invalid_argument (NULL, empty, not UTF-8).
 Result<std::string> path_from(const char* path);
 
-/// A copy that the caller releases by free().
+/// A copy that the caller releases with free().
 inline char* duplicated(const char* text) {
   char* copy = ::strdup(text);
   if (copy == nullptr) throw std::bad_alloc();
   return copy;
 }
 
-/// `result` with its failure as another code: for calls that document one errno.
+/// `result`, with another code if it has failed: for functions that document a single errno.
 template <class T>
 Result<T> failing_as(Errc code, Result<T> result) {
   if (result) return result;

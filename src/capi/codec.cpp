@@ -17,7 +17,7 @@
 namespace halyard::capi {
 namespace {
 
-// What a file cannot give is one failure to callers: EBADMSG.
+// Callers see one failure for all data that cannot be decoded as requested: EBADMSG.
 template <class T>
 Result<T> of_data(Result<T> result) {
   if (result) return result;
@@ -64,14 +64,14 @@ Result<ImageFileInfo> decode(hal_tensor* handle, std::span<const std::byte> file
   HALYARD_RETURN_IF_ERROR(aligned(out.height, "out_height"));
   HALYARD_TRY(const ImageFileInfo info,
               of_data(load_into(handle->tensor, file, {.format = format})));
-  // Callers turn the image themselves, by what they are told.
+  // Callers rotate the image themselves, by the orientation that they get.
   handle->tensor.set_orientation({});
   store(out.width, info.width);
   store(out.height, info.height);
   return info;
 }
 
-// Mirrored left and right, then turned clockwise: the one form for every orientation.
+// Every orientation has one form: mirrored left and right, then rotated clockwise.
 void write_orientation(Orientation orientation, std::uint16_t* degrees, bool* mirrored) noexcept {
   auto quarters = static_cast<unsigned>(orientation.rotation);
   if (orientation.flip == Flip::vertical) quarters = (quarters + 2) % 4;
@@ -116,7 +116,7 @@ Result<int> save(const hal_tensor* handle, const char* path, int quality) {
   return 0;
 }
 
-// The field of an enumerator; null for none.
+// The field of an enumerator; null if there is none.
 std::size_t DecodeLimits::*field_of(int limit) noexcept {
   switch (limit) {
     case HAL_DECODE_LIMIT_WIDTH:
@@ -156,7 +156,8 @@ int hal_decode_limit_set(hal_decode_limit limit, size_t value) {
     const auto field = halyard::capi::field_of(limit);
     if (field == nullptr) {
       return halyard::make_error(halyard::Errc::invalid_argument,
-                                 "limit: is none of hal_decode_limit", std::to_string(limit));
+                                 "limit: must be a value of hal_decode_limit",
+                                 std::to_string(limit));
     }
     halyard::DecodeLimits limits = halyard::DecodeLimits::defaults();
     limits.*field = value;

@@ -35,7 +35,7 @@ Status apply(const hal_crop& crop, Convert& convert) {
     convert.place = place;
     return {};
   }
-  // Without a colour all else stays as it is: the rectangle alone is the destination.
+  // Without a colour, pixels outside the rectangle stay: the rectangle alone is the destination.
   if (!convert.dst.is_image()) {
     HALYARD_TRY(convert.dst, convert.dst.as_image());
   }
@@ -57,7 +57,7 @@ Status apply(const hal_crop_27& crop, Convert& convert) {
   return {};
 }
 
-// All but the tensors and the crop.
+// Checks the handles and fills all fields but the tensors and the crop.
 Status fill_words(const Request& request, Convert& convert) {
   HALYARD_RETURN_IF_ERROR(checked(request.processor, "processor"));
   HALYARD_RETURN_IF_ERROR(checked(request.src, "src"));
@@ -93,7 +93,7 @@ int convert(const Request& request, const Crop* crop) noexcept {
   });
 }
 
-// Every backend there is writes before it returns, so there is nothing to wait for.
+// All backends write before they return, so there is no fence to wait for.
 template <class Crop>
 int convert_fence(const Request& request, const Crop* crop, int* fence_fd) noexcept {
   if (fence_fd == nullptr || !is_aligned(fence_fd)) {
@@ -127,7 +127,7 @@ char* explain(const Request& request, const Crop* crop) noexcept {
 Result<hal_image_processor*> make_processor(int backend) {
   HALYARD_TRY(const auto wanted,
               enumerator<hal_compute_backend>(backend, HAL_COMPUTE_BACKEND_OPENGL,
-                                              "backend: is none of hal_compute_backend"));
+                                              "backend: must be a value of hal_compute_backend"));
   if (wanted == HAL_COMPUTE_BACKEND_G2D || wanted == HAL_COMPUTE_BACKEND_OPENGL) {
     return make_error(Errc::unsupported, "backend: is not in this build",
                       wanted == HAL_COMPUTE_BACKEND_G2D ? "g2d" : "opengl");

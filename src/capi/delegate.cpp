@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Delegates that own DMA-BUFs, from the side of their users.
+// Delegates that own DMA-BUFs, as their users call them.
 #include "halyard/c/delegate.h"
 
 #include <dlfcn.h>
@@ -65,7 +65,7 @@ Error missing() {
   return make_error(Errc::unsupported, "library: the delegate does not export this function");
 }
 
-// The library and a delegate of it. Errors: invalid_argument.
+// Checks a library and its delegate. Errors: invalid_argument.
 Status check(const hal_delegate_library* library, hal_delegate_t delegate) {
   HALYARD_RETURN_IF_ERROR(checked(library, "library"));
   if (delegate == nullptr) return capi::null_argument("delegate: is NULL");
@@ -78,7 +78,7 @@ Status check_index(int tensor_index) {
                     std::to_string(tensor_index));
 }
 
-// What a delegate's call gave; `before` is errno of before it.
+// The result of a delegate's call. Set errno to 0 before the call.
 Status told(int result) {
   if (result == 0) return {};
   return make_error(Errc::os, "delegate: the call failed", {}, errno != 0 ? errno : EIO);
@@ -91,14 +91,15 @@ Status query(const hal_delegate_library* library, hal_delegate_t delegate, int t
   if (info == nullptr) return capi::null_argument("info: is NULL");
   HALYARD_RETURN_IF_ERROR(capi::aligned(info, "info"));
   if (info_size < min_tensor_info)
-    return make_error(Errc::invalid_argument, "info_size: at least 96", std::to_string(info_size));
+    return make_error(Errc::invalid_argument, "info_size: must be at least 96",
+                      std::to_string(info_size));
   if (library->get_tensor_info == nullptr) return missing();
   std::memset(static_cast<void*>(info), 0, info_size);
-  info->fd = -1;  // of a delegate that does not write it
+  info->fd = -1;  // for a delegate that does not write it
   errno = 0;
   HALYARD_RETURN_IF_ERROR(told(library->get_tensor_info(delegate, tensor_index, info, info_size)));
   if (info->ndim > HAL_DMABUF_MAX_NDIM || info->fd < 0)
-    return make_error(Errc::os, "delegate: more than 8 axes, or no descriptor",
+    return make_error(Errc::os, "delegate: must give at most 8 axes and a descriptor",
                       std::to_string(info->ndim) + ", " + std::to_string(info->fd), EIO);
   return {};
 }
@@ -138,8 +139,7 @@ hal_delegate_t hal_delegate_instance(const hal_delegate_library* library) {
     HALYARD_RETURN_IF_ERROR(checked(library, "library"));
     if (library->get_instance == nullptr) return missing();
     const hal_delegate_t delegate = library->get_instance();
-    if (delegate == nullptr)
-      return make_error(Errc::os, "delegate: there is none in use", {}, ENODEV);
+    if (delegate == nullptr) return make_error(Errc::os, "delegate: none is in use", {}, ENODEV);
     return delegate;
   });
 }
@@ -210,7 +210,7 @@ int hal_delegate_format_info(const hal_delegate_library* library, hal_delegate_t
     if (format == nullptr || info == nullptr) return capi::null_argument("format or info: is NULL");
     HALYARD_RETURN_IF_ERROR(capi::aligned(info, "info"));
     if (info_size < min_format_info)
-      return make_error(Errc::invalid_argument, "info_size: at least 16",
+      return make_error(Errc::invalid_argument, "info_size: must be at least 16",
                         std::to_string(info_size));
     if (library->get_format_info == nullptr) return missing();
     std::memset(static_cast<void*>(info), 0, info_size);

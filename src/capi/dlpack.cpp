@@ -14,10 +14,10 @@ using halyard::capi::tensor_of;
 
 namespace {
 
-// The handle comes first: once the tensor is taken, nothing may fail.
+// The handle is allocated first: nothing may fail after the tensor is taken.
 template <class Managed>
 Result<hal_tensor*> take(Managed* managed) {
-  // The struct is not defined here; its first members are pointers or as wide.
+  // The struct is not defined here. It begins with pointers, or members of the same alignment.
   HALYARD_RETURN_IF_ERROR(halyard::capi::aligned(reinterpret_cast<void**>(managed), "managed"));
   auto handle = std::make_unique<hal_tensor>();
   HALYARD_TRY(handle->tensor, halyard::from_dlpack(managed));

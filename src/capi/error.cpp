@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors as errno and a line of text per thread.
+// Errors as errno and one message per thread.
 #include "capi/error.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace halyard::capi {
 namespace {
 
-// Fixed, so that running out of memory can be reported too; longer messages are cut.
+// Of fixed size, so that a lack of memory can be reported too. Longer messages are cut.
 thread_local std::array<char, 512> last_error{};
 
 int errno_for(Errc code) noexcept {
@@ -66,7 +66,7 @@ void report(const Error& error) noexcept {
   } catch (const std::bad_alloc&) {
     remember(error.what);
   }
-  // Last: building the message may touch it.
+  // Set errno last: building the message may change it.
   const bool known = error.code != Errc::os && error.code != Errc::device;
   errno = known || error.os_errno == 0 ? errno_for(error.code) : error.os_errno;
 }

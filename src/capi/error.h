@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the C interface fails: errno, a line of text for the thread, and no exception outside.
+// How the C interface fails: errno, a message per thread, and no exception leaves it.
 #pragma once
 
 #include <cerrno>
@@ -11,12 +11,12 @@
 
 namespace halyard::capi {
 
-/// Sets errno and what hal_last_error() gives. Allocates nothing beside the message.
+/// Sets errno and the text of hal_last_error(). Allocates nothing but the message.
 void report(const Error& error) noexcept;
 void report(Errc code, const char* what) noexcept;
 
-/// Runs `call`, which gives Result<T>; on failure reports it and gives `failed`. Success leaves
-/// errno as it was, whatever was tried on the way.
+/// Runs `call`, which returns Result<T>. On failure it reports the error and returns `failed`. On
+/// success errno keeps its value, even if something failed inside.
 template <class T, class F>
 T guarded(T failed, F&& call) noexcept {
   const int before = errno;
@@ -28,7 +28,7 @@ T guarded(T failed, F&& call) noexcept {
     }
     report(result.error());
   } catch (const std::bad_alloc&) {
-    report(Errc::no_memory, "memory: there is no more");
+    report(Errc::no_memory, "memory: allocation failed");
   } catch (const std::exception&) {
     report(Errc::os, "internal: an exception reached the C interface");
   }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two generations of a function in one library: see halyard/hal_base.h.
+// Exports two generations of a function from one library: see halyard/hal_base.h.
 #pragma once
 
-/// Before the definition of NAME_27: also exports it as NAME of version HAL_0.27, for those who
-/// look symbols up by name and version. cmake/exports.map has the versions.
+/// Put it before the definition of NAME_27: it also exports the function as NAME with version
+/// HAL_0.27, for programs that look up symbols by name and version. cmake/exports.map has the
+/// versions.
 #if defined(__has_attribute)
 #if __has_attribute(symver)
 #define HALYARD_HAL_0_27(name) __attribute__((symver(#name "@HAL_0.27")))

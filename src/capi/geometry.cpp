@@ -6,7 +6,7 @@
 #include "capi/generation.h"
 #include "capi/handles.h"
 
-// What is not aligned for its type counts as NULL: these functions cannot fail.
+// A misaligned address counts as NULL, because these functions cannot fail.
 template <class T>
 static bool is_there(const T* argument) {
   return argument != nullptr && halyard::capi::is_aligned(argument);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-
+// Borrowed shapes, and colorimetry between C and C++.
 #include "capi/handles.h"
 
 namespace halyard::capi {

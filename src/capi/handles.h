@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the opaque handles of the C interface hold, and checks of what C callers pass.
+// The contents of the C interface's opaque handles, and checks of the pointers that C callers pass.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 
 namespace halyard::capi {
 
-/// First member of every handle: tells its kind, so that one of another kind, and most that were
-/// freed, are refused.
+/// First member of every handle: its kind. Handles of another kind, and most freed handles, are
+/// refused by it.
 class Tag {
  public:
   explicit Tag(std::uint32_t kind) noexcept : kind_(kind) {}
   Tag(const Tag&) = delete;
   Tag& operator=(const Tag&) = delete;
   ~Tag() {
-    // Volatile, or the store to an object that ends would be left out.
+    // Volatile, because a compiler may omit a store to an object whose lifetime ends.
     *const_cast<volatile std::uint32_t*>(&kind_) = 0;
   }
   std::uint32_t kind() const noexcept { return kind_; }
@@ -48,7 +48,7 @@ struct hal_tensor_map {
   static constexpr std::uint32_t kind = halyard::capi::kind_of("tmap");
   halyard::capi::Tag tag{kind};
   halyard::TensorMap map;
-  std::size_t size_bytes = 0;  ///< from the first element on
+  std::size_t size_bytes = 0;  ///< counted from the first element
 };
 
 struct hal_image_processor {
@@ -64,7 +64,7 @@ inline Error null_argument(const char* what) {
   return make_error(Errc::invalid_argument, what);
 }
 
-/// Whether an object of this type may lie there; NULL counts as such a place.
+/// Whether the address is aligned for this type; true for NULL.
 template <class T>
 bool is_aligned(const T* address) noexcept {
   return reinterpret_cast<std::uintptr_t>(address) % alignof(T) == 0;
@@ -78,20 +78,20 @@ Status aligned(const T* argument, const char* name) {
                     name);
 }
 
-/// Where nothing can fail: an address that is not aligned for its type gets nothing.
+/// For functions that cannot fail: stores nothing at NULL or at a misaligned address.
 template <class T>
 void store(T* out, const T& value) noexcept {
   if (out != nullptr && is_aligned(out)) *out = value;
 }
 
-/// Whether the handle is there and of its type.
+/// Whether the handle is not NULL and is of its type.
 template <class H>
 bool is_valid(const H* handle) noexcept {
   return handle != nullptr && is_aligned(handle) && handle->tag.kind() == H::kind;
 }
 
-/// The handle, checked. Errors: invalid_argument (NULL, or a handle of another kind); `name` is the
-/// argument's.
+/// The checked handle. Errors: invalid_argument (NULL, or a handle of another kind). `name` is the
+/// argument's name.
 template <class H>
 Result<H*> checked(H* handle, const char* name) {
   if (handle == nullptr) {
@@ -104,17 +104,17 @@ Result<H*> checked(H* handle, const char* name) {
   return handle;
 }
 
-/// The tensor behind a handle. Errors: invalid_argument (null, another kind).
+/// The tensor of a handle. Errors: invalid_argument (null, another kind).
 inline Result<const Tensor*> tensor_of(const hal_tensor* handle) {
   if (handle == nullptr) return null_argument("tensor: is NULL");
   HALYARD_TRY(const hal_tensor* const found, checked(handle, "tensor"));
   return &found->tensor;
 }
 
-/// The extents and their count, for borrowing; NULL and 0 without a layout.
+/// The extents and their count, borrowed; NULL and 0 without a layout.
 const std::size_t* shape_of(const Layout* layout, std::size_t* out_ndim) noexcept;
 
-/// Numbers that mean nothing count as unknown.
+/// Converts colorimetry; numbers outside an enumeration become unknown.
 Colorimetry colorimetry_from(const hal_colorimetry& c) noexcept;
 hal_colorimetry colorimetry_to_c(const Colorimetry& c) noexcept;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Image tensors in C: making them, what they are, how rows are aligned.
+// Image tensors in C: creation, properties, and alignment of rows.
 #include <cstdint>
 #include <limits>
 #include <numeric>
@@ -12,7 +12,7 @@
 
 namespace halyard::capi {
 
-// Enumerators as the caller gave them: what is wrong is said when the image is made.
+// Enumerators as the caller gave them. They are checked when the image is created.
 struct ImageRequest {
   std::size_t width = 0;
   std::size_t height = 0;
@@ -52,7 +52,7 @@ Result<hal_tensor*> make_image(const HalImageDesc* desc) {
   return make_image(desc->request);
 }
 
-// A processor on the CPU is served best by what automatic memory gives: DMA-BUFs where there are.
+// A processor on the CPU works best with automatic memory: DMA-BUFs if there are any.
 template <class Request>
 Result<hal_tensor*> make_for(hal_image_processor* processor, const Request& request) {
   HALYARD_RETURN_IF_ERROR(checked(processor, "processor"));
@@ -75,7 +75,7 @@ Result<int> set_format(hal_tensor* handle, int format) {
   return 0;
 }
 
-// The row of the format table; null for what is no image.
+// The row of the format table; null for tensors that are not images.
 const FormatInfo* format_of(const hal_tensor* tensor) noexcept {
   if (!is_valid(tensor) || !tensor->tensor.format()) return nullptr;
   return &info(*tensor->tensor.format());

@@ -89,7 +89,7 @@ Result<hal_tensor*> import(const OwnedPlane& image, const OwnedPlane& chroma,
   return new hal_tensor{.tensor = std::move(tensor)};
 }
 
-// Whatever happens, the descriptors that are valid end here.
+// Consumes the valid descriptors even on failure.
 Result<hal_tensor*> consume(const hal_image_processor* processor, hal_plane_descriptor* image,
                             hal_plane_descriptor* chroma, const ImportRequest& request) {
   const bool twice = image != nullptr && image == chroma;

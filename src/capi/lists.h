@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles of boxes, masks, tracks, tiles and what makes them, and reading of their arguments.
+// Handles of boxes, masks, tracks and prototypes and of the objects that make them, and checks of
+// their arguments.
 #pragma once
 
 #include <string>
@@ -51,7 +52,7 @@ struct hal_bytetrack {
 
 namespace halyard::capi {
 
-/// Element `index` of a list, copied by `to_c`. For the trios of len, get and free.
+/// Copies element `index` of a list with `to_c`. For lists with functions len, get and free.
 template <class Items, class Out, class F>
 Result<int> get(const Items& items, std::size_t index, Out* out, F&& to_c) {
   if (out == nullptr) return null_argument("out: is NULL");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Access to bytes in C: maps of the CPU and of CUDA, and the copy without padding.
+// Access to bytes in C: maps of the CPU and of CUDA, and a copy without padding.
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -22,7 +22,7 @@ struct hal_cuda_map {
 namespace halyard::capi {
 namespace {
 
-// From element (0, ..., 0) to the end of the one at the highest address.
+// Bytes from element (0, ..., 0) to the end of the element at the highest address.
 std::size_t bytes_behind(const Layout& layout) noexcept {
   if (layout.element_count() == 0) return 0;
   std::size_t bytes = size_of(layout.dtype);
@@ -33,8 +33,8 @@ std::size_t bytes_behind(const Layout& layout) noexcept {
   return bytes;
 }
 
-// An image shows all its rows at their stride, as far as the memory goes: the last pair of an odd
-// chroma row lies behind the last element.
+// A map of an image includes all its rows with their stride, as far as the memory reaches. The last
+// pair of an odd chroma row is after the last element.
 std::size_t accessible_bytes(const Tensor& tensor, const TensorMap& map) noexcept {
   if (!tensor.is_image()) return bytes_behind(map.layout());
   std::size_t bytes = 0;
@@ -48,8 +48,8 @@ std::size_t accessible_bytes(const Tensor& tensor, const TensorMap& map) noexcep
 }
 
 Result<TensorMap> map_bytes(const Tensor& tensor) {
-  // It claims nothing, so that readers on several threads do not shut each other out, and falls
-  // back to reading where nobody may write.
+  // An unclaimed map lets readers on several threads map at once. If writing is not permitted, the
+  // tensor is mapped for reading.
   auto map = tensor.map_unclaimed(Access::read_write);
   if (!map && map.error().code == Errc::permission) map = tensor.map_unclaimed(Access::read);
   return map;
@@ -63,13 +63,14 @@ Result<hal_tensor_map*> make_map(const hal_tensor* handle) {
   return new hal_tensor_map{.map = *std::move(map), .size_bytes = bytes};
 }
 
-// The planes of an image one after the other, where the layout cannot show all of it.
+// Copies the planes of an image one after the other, if the layout does not include all of them.
 Result<int> copy_planes(const TensorMap& map, std::uint8_t* dst, std::size_t size_bytes) {
   std::size_t total = 0;
   for (std::size_t i = 0; i < map.plane_count(); ++i)
     total += map.plane(i).row_bytes * map.plane(i).rows;
   if (total != size_bytes) {
-    return make_error(Errc::unsupported, "tensor: planes of odd size in several places");
+    return make_error(Errc::unsupported,
+                      "tensor: bytes of its separate planes differ from its size");
   }
   for (std::size_t i = 0; i < map.plane_count(); ++i) {
     const MappedPlane& plane = map.plane(i);
@@ -92,7 +93,7 @@ Result<int> copy_flat(const hal_tensor* handle, std::uint8_t* dst, std::size_t d
   HALYARD_TRY(const Layout layout, Layout::contiguous(tensor->dtype(), tensor->shape()));
   HALYARD_TRY(auto memory, wrap_memory(static_cast<void*>(dst), dst_len, nullptr));
   HALYARD_TRY(Tensor flat, Tensor::wrap(std::move(memory), layout));
-  // As elements, whatever image they are.
+  // Copy the elements, whatever the image format is.
   HALYARD_TRY(const Tensor elements,
               Tensor::wrap(tensor->buffer(), tensor->layout(), tensor->offset_bytes()));
   HALYARD_RETURN_IF_ERROR(copy(elements, flat));

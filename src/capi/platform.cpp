@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this system and process have, in C; memory of other systems is declined.
+// Features of this system and process in C; memory of other systems is refused.
 #include "capi/error.h"
 #include "capi/handles.h"
 #include "halyard/buffer.h"
@@ -15,7 +15,7 @@ T declined(T failed, const char* what) noexcept {
   return failed;
 }
 
-constexpr const char* no_surfaces = "IOSurface: this is no system of Apple's";
+constexpr const char* no_surfaces = "IOSurface: this is not an Apple system";
 constexpr const char* no_hardware_buffers = "AHardwareBuffer: this is not Android";
 
 bool available(halyard::Memory memory) noexcept {
@@ -79,7 +79,7 @@ bool hal_is_shm_available(void) {
   return available(halyard::Memory::shm);
 }
 
-// The library brings no CUDA of its own; attachments of others work all the same.
+// The library contains no CUDA; attached CUDA devices of other libraries work nevertheless.
 bool hal_is_cuda_available(void) {
   return false;
 }

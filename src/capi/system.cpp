@@ -20,7 +20,7 @@ std::atomic<bool> has_sink{false};
 
 Status install(int max_level, LogSink sink) {
   if (max_level < HAL_LOG_LEVEL_ERROR || max_level > HAL_LOG_LEVEL_TRACE)
-    return make_error(Errc::invalid_argument, "max_level: is none of hal_log_level",
+    return make_error(Errc::invalid_argument, "max_level: must be a value of hal_log_level",
                       std::to_string(max_level));
   if (has_sink.exchange(true))
     return make_error(Errc::os, "log: was initialised before", {}, EALREADY);
@@ -63,7 +63,7 @@ int hal_start_tracing(const char* path) {
     HALYARD_TRY(const std::string file, capi::path_from(path));
     const Status started = trace::start(file);
     if (!started && started.error().code == Errc::busy)
-      return make_error(Errc::os, "trace: a recording runs", {}, EALREADY);
+      return make_error(Errc::os, "trace: a recording is running", {}, EALREADY);
     HALYARD_RETURN_IF_ERROR(started);
     return 0;
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors in C: making them, what they are, their shapes and parts.
+// Tensors in C: creation, properties, shapes and parts.
 #include <string>
 #include <utility>
 
@@ -49,7 +49,7 @@ Result<int> clone_fd(const hal_tensor* handle) {
 Result<int> clone_dma_buf(const hal_tensor* handle) {
   HALYARD_TRY(const Tensor* const tensor, tensor_of(handle));
   if (tensor->memory() != Memory::dma) {
-    return make_error(Errc::unsupported, "tensor: its memory is no DMA-BUF",
+    return make_error(Errc::unsupported, "tensor: memory must be a DMA-BUF",
                       std::string(to_string(tensor->memory())));
   }
   return clone_fd(handle);
@@ -76,7 +76,8 @@ Result<hal_tensor*> element(const hal_tensor* handle, std::size_t n) {
   return new hal_tensor{.tensor = std::move(found)};
 }
 
-// What the C interface calls recorded: semi-planar pitches, and those that rows do not fill.
+// The stride that the C interface reports as recorded: of semi-planar and planar images, and of
+// images whose rows do not fill it.
 Result<std::size_t> recorded_stride(const hal_tensor* handle) {
   HALYARD_TRY(const Tensor* const tensor, tensor_of(handle));
   if (!tensor->is_image()) return std::size_t{0};

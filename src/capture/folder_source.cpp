@@ -47,7 +47,7 @@ bool begins_like_an_image(const fs::path& path) {
   return image_file_type(bytes).has_value();
 }
 
-// By extension; a file without one by its first bytes. Hidden files are not meant to be seen.
+// Decides by the extension; without one, by the first bytes. Hidden files are skipped.
 bool is_image(const fs::directory_entry& entry) {
   std::error_code error;
   const std::string name = entry.path().filename().string();

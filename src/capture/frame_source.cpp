@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FrameSource: finds out what a path is and hands over to the source that reads it.
+// FrameSource: finds out what a path is and opens the source that reads it.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -35,7 +35,8 @@ bool has_mjpeg_extension(const std::string& path) {
   return extension == "mjpeg" || extension == "mjpg";
 }
 
-// The content decides; an extension only where it tells more, or where the content tells nothing.
+// The content decides. The extension decides only for Motion JPEG, and for images whose content is
+// not recognized.
 SourceResult open_regular(const std::string& path, const FrameSource::Options& options) {
   HALYARD_TRY(ByteStream stream, open_file(path));
   const auto head = stream.peek(18);
@@ -51,7 +52,7 @@ SourceResult open_regular(const std::string& path, const FrameSource::Options& o
   return capture::video_source(path, options);
 }
 
-// A FIFO, socket or device. Opened without waiting for a writer where somebody may cancel: the
+// Opens a FIFO, socket or device. With a cancel function it opens without waiting for a writer; the
 // first read waits.
 SourceResult open_stream(const std::string& path, const FrameSource::Options& options) {
   const int mode = options.load.is_cancelled ? O_NONBLOCK : 0;

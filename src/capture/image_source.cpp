@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A single image file, and what all image sources share.
+// A single image file as a source, and functions that all image sources share.
 #include <algorithm>
 #include <array>
 #include <cctype>

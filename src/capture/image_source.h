@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Image files as frames, and what every reader of images shares.
+// Image files as frames: the source of a single file, and functions that all image sources share.
 #pragma once
 
 #include <chrono>
@@ -13,26 +13,26 @@
 
 namespace halyard::capture {
 
-/// One image; the file is opened at the first next().
+/// One image as the only frame; the file is opened at the first next().
 std::unique_ptr<Source> image_source(std::string path, const Options& options);
 
-/// Decodes one image file's bytes; every error names `name`.
+/// Decodes the bytes of one image file; every error names `name`.
 Result<Frame> decode_image(std::span<const std::byte> file, const std::string& name,
                            std::size_t index, const Options& options);
 
-/// Time of image `index` at options.picture_rate.
+/// Time of frame `index` at options.picture_rate.
 std::chrono::nanoseconds image_time(std::size_t index, const Options& options) noexcept;
 
-/// By the first bytes of the file.
+/// Whether a file begins with these bytes of a JPEG.
 bool has_jpeg_magic(std::span<const std::byte> bytes) noexcept;
 
 /// The kinds of images that this build reads, for messages: "jpeg, png, webp".
 std::string read_kinds();
 
-/// The error with the source's name before its detail.
+/// The error with the source's name in front of its detail.
 Error naming(const Error& error, const std::string& name);
 
-/// Lower-case extension without the dot; empty when there is none.
+/// Lower-case extension without the dot; empty if there is none.
 std::string extension_of(const std::string& path);
 
 }  // namespace halyard::capture

@@ -7,8 +7,8 @@
 
 namespace halyard::capture {
 
-/// Runs of digits compare as numbers of any length, everything else by its bytes; names that only
-/// differ in leading zeros fall back to their bytes, so that the order is total.
+/// Compares runs of digits as numbers of any length, and everything else by its bytes. Names that
+/// differ only in leading zeros are compared by their bytes, so that the order is total.
 inline bool natural_less(std::string_view a, std::string_view b) noexcept {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   const auto take_number = [&](std::string_view text, std::size_t& at) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What cancel.h says.
+// The question of each thread, and the nesting of its scopes.
 #include "codec/cancel.h"
 
 namespace halyard::codec {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The caller's question whether a decode should go on, asked from inside libjpeg's callbacks and
-// row loops alike. One decode at a time works on a thread, so its question lies beside the
-// thread's decoder.
+// The caller's question "stop decoding?". libjpeg's callbacks and the row loops ask it. A thread
+// decodes one image at a time, so the question is kept per thread.
 #pragma once
 
 #include <functional>
@@ -10,14 +9,15 @@
 
 namespace halyard::codec {
 
-/// Makes `question` this thread's while it lives; it must outlive this. Null or empty: no question.
+/// Makes `question` the question of this thread while this object lives. `question` must outlive
+/// this object. Null or empty: no question.
 class CancelScope {
  public:
   explicit CancelScope(const std::function<bool()>* question) noexcept;
   CancelScope(const CancelScope&) = delete;
   CancelScope& operator=(const CancelScope&) = delete;
   ~CancelScope();
-  /// Whether is_cancelled() has said so.
+  /// Whether is_cancelled() has returned true.
   bool was_cancelled() const noexcept { return was_cancelled_; }
 
  private:
@@ -27,7 +27,7 @@ class CancelScope {
   bool was_cancelled_ = false;
 };
 
-/// Asks this thread's question; false without one. After a yes it is not asked again.
+/// Asks the question of this thread; false without one. After a yes it is not asked again.
 bool is_cancelled();
 
 Error cancelled_error();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The front of the codec: tells the file's kind, checks and completes the request, keeps the label
-// of the caller's tensor until the pixels are there. Decoding itself: jpeg_decode, png_decode,
+// Entry points of the codec: they recognize the file type, check and complete the request, and set
+// the labels of the caller's tensor once the pixels are there. The decoders are in jpeg/, png/ and
 // formats/.
 #include "halyard/codec.h"
 
@@ -35,8 +35,8 @@ Result<Source> read_header(std::span<const std::byte> file, const DecodeLimits& 
   Source source;
   const auto type = image_file_type(file);
   if (!type) {
-    return fail(Errc::malformed, "file is no image: not JPEG, PNG, WebP, TIFF, BMP or GIF",
-                "{} bytes", file.size());
+    return fail(Errc::malformed, "file must be JPEG, PNG, WebP, TIFF, BMP or GIF", "{} bytes",
+                file.size());
   }
   if (type == ImageFileType::jpeg) {
     HALYARD_TRY(const JpegHeader header, codec::parse_jpeg_header(file, limits));
@@ -65,7 +65,7 @@ Status check_length(const Source& source, std::size_t file_bytes) {
   return png != nullptr ? codec::check_png_length(*png, file_bytes) : Status();
 }
 
-// Bytes of an image of at most 2^62 of them; extents are below 2^31.
+// Bytes of a decoded image, at most 2^62: width and height are below 2^31.
 std::size_t decoded_bytes(const ImageFileInfo& file, PixelFormat format, DType dtype) {
   const FormatInfo& row = info(format);
   const std::size_t element = size_of(dtype);
@@ -75,7 +75,7 @@ std::size_t decoded_bytes(const ImageFileInfo& file, PixelFormat format, DType d
   return (file.width * file.height + 2 * columns * rows) * element;
 }
 
-// What the decoders hold of the whole image beside its pixels.
+// Memory that the decoder of this file holds for the whole image, beside its pixels.
 std::size_t working_bytes(const Source& source, std::span<const std::byte> file) {
   constexpr std::size_t block_bytes = 128;  // 64 coefficients of 16 bits
   if (const auto* jpeg = std::get_if<JpegHeader>(&source.header)) {
@@ -87,7 +87,7 @@ std::size_t working_bytes(const Source& source, std::span<const std::byte> file)
   return png.info.width * png.info.height * 4 * (png.info.bit_depth == 16 ? 2 : 1);
 }
 
-// Everything that can be said against a file before its pixels are read or memory is taken.
+// All checks of a file that need neither its pixels nor memory.
 Status check_work(const Source& source, std::span<const std::byte> file, PixelFormat format,
                   DType dtype, const DecodeLimits& limits) {
   HALYARD_RETURN_IF_ERROR(check_length(source, file.size()));
@@ -100,9 +100,9 @@ Status check_work(const Source& source, std::span<const std::byte> file, PixelFo
 Status check_target(const Source& source, PixelFormat format, DType dtype) {
   const auto* jpeg = std::get_if<JpegHeader>(&source.header);
   if (jpeg != nullptr ? !codec::serves(*jpeg, format) : !codec::png_serves(format)) {
-    return fail(Errc::unsupported, "options.format is not one that this file decodes to",
-                "{} from a {} file whose own is {}", to_string(format), to_string(source.info.type),
-                to_string(source.info.native_format));
+    return fail(Errc::unsupported, "options.format is not available for this file",
+                "{} requested; a {} file whose native format is {}", to_string(format),
+                to_string(source.info.type), to_string(source.info.native_format));
   }
   if (jpeg != nullptr ? dtype != DType::u8 : !codec::png_serves(dtype)) {
     return fail(Errc::unsupported,
@@ -114,7 +114,7 @@ Status check_target(const Source& source, PixelFormat format, DType dtype) {
   return {};
 }
 
-// The meaning of decoded samples in `format`: YCbCr as JFIF has it, RGB as sRGB, grey full range.
+// Colorimetry of decoded samples in `format`: YCbCr as in JFIF, RGB as sRGB, grey in full range.
 Colorimetry colorimetry_of(PixelFormat format) {
   const ColorModel model = info(format).model;
   if (model == ColorModel::grey) return {.range = ColorRange::full};
@@ -131,7 +131,7 @@ Status decode_pixels(const Source& source, std::span<const std::byte> file, Pixe
     codec::RowSink sink(map, format);
     return codec::format_of(source.info.type)->decode(file, *other, sink);
   }
-  // check_bytes() has seen that the limit is not below the pixels.
+  // check_bytes() has verified that max_bytes is not below the bytes of the pixels.
   const std::size_t spare_bytes =
       options.limits.max_bytes - decoded_bytes(source.info, format, map.layout().dtype);
   return codec::decode_png(file, std::get<PngHeader>(source.header), format, map, spare_bytes);
@@ -145,7 +145,7 @@ Status decode(const Source& source, std::span<const std::byte> file, PixelFormat
   HALYARD_TRY(const TensorMap map, into.map(Access::write));
   const codec::CancelScope scope(&options.is_cancelled);
   const Status decoded = decode_pixels(source, file, format, options, map);
-  // A decoder that was stopped in its callbacks reports what it can say there.
+  // A decoder that is stopped inside its callbacks may report another error.
   if (scope.was_cancelled()) return codec::cancelled_error();
   HALYARD_RETURN_IF_ERROR(decoded);
   into.set_colorimetry(colorimetry_of(format));
@@ -202,7 +202,7 @@ Result<Tensor> load_image(const std::string& path, const LoadOptions& options) {
   if (file.empty()) return fail(Errc::invalid_argument, "path names an empty file", "{}", path);
   auto image = load_image(std::span<const std::byte>(file), options);
   if (image) return image;
-  // Say which file it was.
+  // Add the path to the error.
   const Error& error = image.error();
   return make_error(error.code, error.what,
                     error.detail ? fmt::format("{}: {}", path, *error.detail) : path,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The TIFF structure of EXIF (TIFF 6.0, section 2), read as far as the orientation: one directory,
-// each of its entries looked at once. A reader of all tags follows pointers from directory to
-// directory, and a file of 64 kB may hold ways without end.
+// Reads the TIFF structure of EXIF (TIFF 6.0, section 2) as far as the orientation: one directory,
+// each entry once. A reader of all tags follows pointers between directories, and a file of 64 kB
+// can make them loop forever.
 #include "codec/exif.h"
 
 #include <algorithm>
@@ -14,14 +14,14 @@ namespace {
 
 constexpr std::array<std::byte, 6> prefix = {std::byte{'E'}, std::byte{'x'}, std::byte{'i'},
                                              std::byte{'f'}, std::byte{0},   std::byte{0}};
-// A JPEG segment cannot be longer; a PNG chunk that is carries no orientation worth having.
+// A JPEG segment cannot be longer. A longer PNG chunk is ignored.
 constexpr std::size_t max_payload_bytes = 65535;
 constexpr std::size_t header_bytes = 8;
 constexpr std::size_t entry_bytes = 12;
 constexpr unsigned orientation_tag = 0x0112;
 constexpr unsigned type_short = 3;
 
-// Numbers of a TIFF block in its byte order; 0 beyond the end.
+// Reads numbers of a TIFF block in its byte order; 0 beyond the end.
 class Tiff {
  public:
   explicit Tiff(std::span<const std::byte> bytes)
@@ -54,7 +54,7 @@ int orientation_in(const Tiff& tiff) {
     const std::size_t entry = directory + 2 + i * entry_bytes;
     if (entry + entry_bytes > tiff.size()) return 0;
     if (tiff.number(entry, 2) != orientation_tag) continue;
-    // One value of 16 bits stands in the entry itself; more of them where it points.
+    // Up to two values of 16 bits are stored in the entry itself, more of them at its pointer.
     const std::size_t values = tiff.number(entry + 4, 4);
     if (tiff.number(entry + 2, 2) != type_short || values == 0) return 0;
     const std::size_t place = values <= 2 ? entry + 8 : tiff.number(entry + 8, 4);
@@ -77,7 +77,7 @@ int exif_orientation_of_tiff(std::span<const std::byte> tiff) {
 }
 
 int tag_of(Orientation orientation) noexcept {
-  const Orientation wanted = then(orientation, {});  // one form of the several that mean the same
+  const Orientation wanted = then(orientation, {});  // one form for all that mean the same
   for (int tag = 1; tag <= 8; ++tag)
     if (then(orientation_of_tag(tag), {}) == wanted) return tag;
   return 1;
@@ -87,7 +87,7 @@ ExifBlock exif_block(Orientation orientation) noexcept {
   const auto tag = static_cast<unsigned char>(tag_of(orientation));
   return {'E',  'x',  'i', 'f',        0, 0,        // prefix
           'M',  'M',  0,   42,         0, 0, 0, 8,  // TIFF header: directory at byte 8
-          0,    1,                                  // entries
+          0,    1,                                  // number of entries
           0x01, 0x12, 0,   type_short, 0, 0, 0, 1, 0, tag, 0, 0,  // tag, type, count, value
           0,    0,    0,   0};                                    // no further directory
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole files: read with a limit, written by way of OutputFile.
+// Whole files: reads them with a limit, writes them through OutputFile.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -40,14 +40,14 @@ Result<std::vector<std::byte>> read_file(const std::string& path, std::size_t ma
   if (S_ISDIR(status.st_mode)) return fail_os("path names a folder", EISDIR, path);
   const auto declared = static_cast<std::size_t>(std::max<off_t>(status.st_size, 0));
   if (declared > max_bytes) return too_large(path, max_bytes);
-  // One byte more than the size shows the end; pipes and /proc files declare none.
+  // One byte more than the size detects the end of the file. Pipes and /proc files have size 0.
   constexpr std::size_t step = std::size_t{1} << 16;
   const std::size_t maximum = max_bytes + (max_bytes < SIZE_MAX ? 1 : 0);
   std::vector<std::byte> bytes(std::min(std::max(declared + 1, step), maximum));
   std::size_t used = 0;
   while (true) {
     if (used == bytes.size()) {
-      // A vector that grows would take twice what it holds; here the limit is the end.
+      // A vector that grows by itself doubles its memory; here it never exceeds the limit.
       const std::size_t larger = used > maximum / 2 ? maximum : used * 2;
       bytes.reserve(larger);
       bytes.resize(larger);

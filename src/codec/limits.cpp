@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The limits of the process. Each is one atomic number, so that no reader waits.
+// The process-wide default limits. Each is one atomic number, so no reader waits.
 #include <array>
 #include <atomic>
 

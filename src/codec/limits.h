@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The caller's size limits, and what a file of some length can hold at all. Checked before anything
-// is allocated.
+// Checks of the caller's size limits, and of the most that a file of some length can hold. They run
+// before anything is allocated.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ inline Status check_limits(std::size_t width, std::size_t height, const DecodeLi
   return {};
 }
 
-/// What decoding takes beside the destination's bytes, and both against the limits.
+/// Checks the bytes of the destination and the memory that decoding takes beside it.
 inline Status check_bytes(std::size_t decoded, std::size_t working, std::size_t file_bytes,
                           const DecodeLimits& limits) {
   const auto total = checked_add(decoded, working);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Format: NumPy Enhancement Proposal 1. The header is a Python dict of three keys.
+// Reads and writes .npy files (NumPy Enhancement Proposal 1): a header that is a Python dict of
+// three keys, then the elements.
 #include "halyard/npy.h"
 
 #include <algorithm>
@@ -41,10 +42,10 @@ struct Header {
 };
 
 Error malformed(std::string detail) {
-  return make_error(Errc::malformed, "file is no .npy array", std::move(detail));
+  return make_error(Errc::malformed, "file is not a .npy array", std::move(detail));
 }
 
-/// Text behind "'key':", spaces skipped; nothing when the key is missing.
+/// The text after "'key':" without leading spaces; nullopt when the key is missing.
 std::optional<std::string_view> value_of(std::string_view header, std::string_view key) {
   const std::size_t at = header.find(fmt::format("'{}'", key));
   if (at == std::string_view::npos) return std::nullopt;
@@ -55,7 +56,7 @@ std::optional<std::string_view> value_of(std::string_view header, std::string_vi
 }
 
 Result<DType> parse_descr(std::string_view text) {
-  if (text.size() < 5 || text.front() != '\'') return malformed("dtype is not a simple one");
+  if (text.size() < 5 || text.front() != '\'') return malformed("descr must be one quoted type");
   const std::string_view descr = text.substr(1, text.find('\'', 1) - 1);
   if (descr.size() == 3 && descr[0] != '>') {
     for (const Code& code : codes)
@@ -72,11 +73,11 @@ Result<std::vector<std::size_t>> parse_shape(std::string_view text) {
   while (true) {
     while (!text.empty() && (text.front() == ' ' || text.front() == ','))
       text.remove_prefix(1);
-    if (text.empty()) return malformed("shape does not end");
+    if (text.empty()) return malformed("shape has no closing parenthesis");
     if (text.front() == ')') break;
     std::size_t extent = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), extent);
-    if (error != std::errc{}) return malformed("shape holds something else than numbers");
+    if (error != std::errc{}) return malformed("shape must hold numbers only");
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));
     shape.push_back(extent);
     if (shape.size() > max_rank) return malformed("rank is above 8");
@@ -106,7 +107,7 @@ std::optional<std::string_view> code_of(DType dtype) {
   return std::nullopt;
 }
 
-// All that stands before the data, which starts at a multiple of 64, as NumPy writes it.
+// Everything before the data. The data starts at a multiple of 64, as NumPy writes it.
 std::string preamble(DType dtype, std::string_view code, std::span<const std::size_t> shape) {
   std::string extents;
   for (const std::size_t extent : shape)
@@ -127,7 +128,8 @@ std::string preamble(DType dtype, std::string_view code, std::span<const std::si
 
 Result<Tensor> decode_npy(std::span<const std::byte> file) {
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
-  if (text.size() < 12 || !text.starts_with(magic)) return malformed("it does not start as one");
+  if (text.size() < 12 || !text.starts_with(magic))
+    return malformed("it does not start with the .npy signature");
   const auto byte = [&](std::size_t at) { return std::to_integer<std::size_t>(file[at]); };
   const std::size_t major = byte(6);
   if (major < 1 || major > 3) return malformed(fmt::format("format version {}", major));
@@ -141,7 +143,7 @@ Result<Tensor> decode_npy(std::span<const std::byte> file) {
   const auto data = file.subspan(start + length);
   if (data.size() != layout.size_bytes())
     return malformed(
-        fmt::format("{} bytes of data, the header says {}", data.size(), layout.size_bytes()));
+        fmt::format("{} bytes of data, the header declares {}", data.size(), layout.size_bytes()));
   HALYARD_TRY(auto tensor, Tensor::create(header.dtype, header.shape, Memory::mem));
   HALYARD_TRY(const auto map, tensor.map(Access::write));
   std::memcpy(map.writable(), data.data(), data.size());
@@ -157,7 +159,7 @@ Result<std::vector<std::byte>> encode_npy(DType dtype, std::span<const std::size
                                           std::span<const std::byte> bytes) {
   const auto code = code_of(dtype);
   if (!code)
-    return fail(Errc::unsupported, "dtype: .npy files have no such type", "{}", to_string(dtype));
+    return fail(Errc::unsupported, "dtype cannot be stored in a .npy file", "{}", to_string(dtype));
   HALYARD_TRY(const auto layout, Layout::contiguous(dtype, shape));
   if (bytes.size() != layout.size_bytes())
     return fail(Errc::invalid_argument, "bytes: must hold the elements of shape",
@@ -173,11 +175,11 @@ Result<std::vector<std::byte>> encode_npy(const Tensor& tensor) {
   if (const auto format = tensor.format()) {
     const FormatKind kind = info(*format).kind;
     if (kind != FormatKind::packed && kind != FormatKind::planar)
-      return fail(Errc::unsupported, "tensor: its planes are no one array", "{}",
+      return fail(Errc::unsupported, "tensor format must be packed or planar", "{}",
                   to_string(*format));
   }
   if (!code_of(tensor.dtype()))
-    return fail(Errc::unsupported, "tensor: .npy files have no such type", "{}",
+    return fail(Errc::unsupported, "tensor dtype cannot be stored in a .npy file", "{}",
                 to_string(tensor.dtype()));
   HALYARD_TRY(auto packed, Tensor::create(tensor.dtype(), tensor.shape(), Memory::mem));
   if (tensor.format()) {

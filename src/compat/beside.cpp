@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two pieces of work in oneTBB's arena of the calling thread.
+// Runs two pieces of work in oneTBB's arena of the calling thread.
 #include "compat/beside.h"
 
 #include <tbb/parallel_invoke.h>
@@ -15,8 +15,9 @@ namespace halyard::compat {
 
 namespace {
 
-// For ThreadSanitizer, which cannot see that callers come before both and after them. Not in what
-// is passed along: to read that is what has to be ordered.
+// Addresses for ThreadSanitizer, which cannot see that the caller runs before and after both pieces
+// of work. They are not in the data passed to the work, because reading that data needs this order
+// already.
 char begin;
 char end;
 
@@ -29,7 +30,7 @@ void run_beside(Work one, Work other) {
     return;
   }
   threads_start();
-  // What has ended is not done again where a thread could not be started.
+  // If a thread cannot be started, work that has finished is not repeated.
   bool one_is_done = false;
   bool other_is_done = false;
   const auto ordered = [](const Work& work, bool& is_done) {

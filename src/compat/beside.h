@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two pieces of work at once. The only place of the layer that knows oneTBB.
+// Two pieces of work at once. Only beside.cpp of this layer uses oneTBB.
 #pragma once
 
 namespace halyard::compat {
 
-/// A callable, by reference.
+/// A reference to a callable.
 class Work {
  public:
   template <class Body>
@@ -18,8 +18,8 @@ class Work {
   void (*function_)(const void*);
 };
 
-/// Runs both and waits for them: on two threads where a core is free, else one after the other.
-/// What one of them throws is thrown here.
+/// Runs both and waits for them: on two threads if a core is free, otherwise one after the other.
+/// Rethrows what one of them throws.
 void run_beside(Work one, Work other);
 
 }  // namespace halyard::compat

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between two columns of a mask the sampled value is linear, so a row is told cell by cell: on,
-// off, or looked at pixel by pixel.
+// Between two columns of a mask the sampled value is linear. So each cell between two columns is
+// decided at once as on or off, or pixel by pixel if its ends differ.
 #include "compat/byte_mask.h"
 
 #include <algorithm>
@@ -11,10 +11,10 @@ namespace {
 
 constexpr float on = 127.5F;
 
-// Pixels of the image along one axis that lie in [begin, end), and where they fall in the mask.
+// The pixels of the image along one axis that are in [begin, end), and their positions in the mask.
 struct Axis {
   std::int32_t first = 0;
-  std::int32_t last = 0;  // behind
+  std::int32_t last = 0;  // exclusive
   float origin = 0;
   float scale = 0;
   float maximum = 0;
@@ -45,7 +45,7 @@ void ByteMask::blend(const Segmentation& mask, const Box& box, Target& target,
   const Axis x(box.x1, box.x2, target.size().width, mask.width);
   const Axis y(box.y1, box.y2, target.size().height, mask.height);
   if (x.first >= x.last) return;
-  // Cell j has the columns whose sample lies in [j, j + 1).
+  // Cell j has the columns whose sample position is in [j, j + 1).
   cells_.assign(mask.width + 1, x.last);
   std::size_t cell = 0;
   for (std::int32_t column = x.first; column < x.last; ++column) {
@@ -64,7 +64,7 @@ void ByteMask::blend(const Segmentation& mask, const Box& box, Target& target,
     for (std::size_t j = 0; j < mask.width; ++j)
       row_[j] = static_cast<float>(a[j]) + part * static_cast<float>(b[j] - a[j]);
     row_[mask.width] = row_[mask.width - 1];
-    std::int32_t begin = -1;  // of the run that is open
+    std::int32_t begin = -1;  // begin of the open run; -1: none
     const auto close = [&](std::int32_t end) {
       if (begin >= 0 && begin < end) target.blend(line, begin, end, paints);
       begin = -1;

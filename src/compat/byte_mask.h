@@ -11,17 +11,17 @@
 
 namespace halyard::compat {
 
-/// Keeps its tables. One thread at a time.
+/// Keeps its tables between calls. One thread at a time.
 class ByteMask {
  public:
-  /// A pixel is on where the mask, sampled at the pixel's centre between the centres of its own
-  /// pixels and clamped to those, is at least 127.5. `box` in pixels of the image; one that is
-  /// not finite or empty shows nothing.
+  /// A pixel is on if the mask, sampled bilinearly at the pixel's centre and clamped to the centres
+  /// of the mask's border pixels, is at least 127.5. `box` is in pixels of the image; an empty box,
+  /// or one that is not finite, draws nothing.
   void blend(const Segmentation& mask, const Box& box, Target& target,
              const std::array<Paint, 4>& paints);
 
  private:
-  std::vector<std::int32_t> cells_;  ///< first column whose sample is right of mask column j
+  std::vector<std::int32_t> cells_;  ///< [j]: first image column whose sample position is j or more
   std::vector<float> row_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ByteTrack as a shared handle, with UUIDs for ids and one entry for each detection.
+// ByteTrack as a shared handle, with UUIDs as ids and one result per detection.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -12,9 +12,9 @@
 namespace halyard::compat {
 namespace {
 
-// The trackers behind count signed nanoseconds.
+// The underlying trackers use signed nanoseconds.
 constexpr auto max_ns = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-// The least share of a correction: the tracker needs one.
+// The minimum gain of a correction: the tracker needs one above 0.
 constexpr float min_gain = 1e-6F;
 
 Status check_number(float value, const char* what) {
@@ -61,7 +61,7 @@ Status ByteTrack::Impl::advance(std::span<const Detection> detections, std::uint
   HALYARD_RETURN_IF_ERROR(tracker.update(detections, when, tracks));
   next_boxes.clear();
   auto known = last_boxes.cbegin();
-  for (const Track& track : tracks) {  // by id, as are the boxes
+  for (const Track& track : tracks) {  // sorted by id, as are the boxes
     if (track.detection >= 0) {
       next_boxes.push_back({track.id, detections[static_cast<std::size_t>(track.detection)].box});
       continue;
@@ -84,7 +84,7 @@ TrackInfo info_of(const Track& track, UuidSeed seed) noexcept {
 
 Result<std::chrono::nanoseconds> time_of(std::uint64_t timestamp) {
   if (timestamp > max_ns)
-    return fail(Errc::invalid_argument, "timestamp: at most 2^63 - 1 ns", "{}", timestamp);
+    return fail(Errc::invalid_argument, "timestamp: must be at most 2^63 - 1 ns", "{}", timestamp);
   return std::chrono::nanoseconds(static_cast<std::int64_t>(timestamp));
 }
 
@@ -143,8 +143,9 @@ Result<Uuid> parse_uuid(std::string_view text) {
     ++digits;
   }
   if (!is_good)
-    return fail(Errc::malformed, "uuid: 32 hexadecimal digits, with dashes as 8-4-4-4-12 or none",
-                "\"{}\"", cut_text(text, 64));
+    return fail(Errc::malformed,
+                "uuid: must be 32 hexadecimal digits, with dashes as 8-4-4-4-12 or none", "\"{}\"",
+                cut_text(text, 64));
   return out;
 }
 

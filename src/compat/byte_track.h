@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What copies of a ByteTrack share: the tracker, its mutex, and the last box of each track.
+// The state that copies of a ByteTrack share: the tracker, its mutex, and the last box of each
+// track.
 #pragma once
 
 #include <chrono>
@@ -23,17 +24,17 @@ struct HALYARD_LOCAL ByteTrack::Impl {
   halyard::ByteTrack tracker;
   UuidSeed seed;
   ByteTrackOptions options;
-  std::vector<Track> tracks;  ///< seen ones first, each part by id
+  std::vector<Track> tracks;  ///< seen ones first, both parts sorted by id
   std::size_t seen = 0;
 
   struct LastBox {
     std::uint64_t id = 0;
     Box box;
   };
-  std::vector<LastBox> last_boxes;  ///< by id
+  std::vector<LastBox> last_boxes;  ///< sorted by id
   std::vector<LastBox> next_boxes;
 
-  /// With the mutex held. Errors: those of update().
+  /// Call it with the mutex held. Errors: those of update().
   Status advance(std::span<const Detection> detections, std::uint64_t timestamp);
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoder: halyard::Decoder under the reference's configuration, with its units and results.
+// Decoder: halyard::Decoder with the reference's configuration, units and results.
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
@@ -45,7 +45,7 @@ Result<Decoder> Decoder::from_yaml(std::string_view text, const DecoderOptions& 
 
 Result<Decoder> Decoder::from_file(const std::string& path, const DecoderOptions& options) {
   auto description = ModelDescription::from_file(path);
-  // An extension that says nothing: the text does.
+  // If the extension is unknown, the text decides.
   const std::string_view name = path;
   const bool is_known =
       name.ends_with(".json") || name.ends_with(".yaml") || name.ends_with(".yml");
@@ -180,7 +180,7 @@ const ModelDescription& Decoder::description() const noexcept {
 
 namespace {
 
-// What the call gives of classes at every pixel; nothing where the head has none.
+// Adds the scores of classes at every pixel; nothing if the head has none.
 Status add_class_scores(const Lowered& lowered, std::span<const Tensor> tensors, std::size_t batch,
                         SegmentationList& out) {
   if (!lowered.segmentation) return {};
@@ -207,7 +207,7 @@ void clear(Found& out) {
   out.tracks.clear();
 }
 
-// What has been decoded but masks.
+// Copies everything decoded except masks.
 void take(const Decoded& decoded, const Lowered& lowered, Found& out) {
   out.is_rotated = lowered.has_angles;
   out.boxes = decoded.detections;
@@ -217,10 +217,10 @@ void take(const Decoded& decoded, const Lowered& lowered, Found& out) {
   out.classes = decoded.classes;
 }
 
-// From here on a thread of its own for the copy is worth waking.
+// From this size on, a separate thread for the copy is faster.
 constexpr std::size_t large_copy_bytes = 1 << 20;
 
-// One image's prototypes, without a batch axis, in memory of ours.
+// A copy of one image's prototypes, without a batch axis.
 Result<Tensor> copy_of(const Tensor& prototypes, std::size_t batch, Recycler& recycler) {
   Tensor from = prototypes;
   if (from.rank() == 4) {
@@ -233,7 +233,7 @@ Result<Tensor> copy_of(const Tensor& prototypes, std::size_t batch, Recycler& re
   return out;
 }
 
-// The same prototypes with `copied` for their bytes.
+// The same prototypes, but with the bytes of `copied`.
 Result<MaskPrototypes> with_copy(const MaskPrototypes& masks, Tensor copied) {
   Tensor from = masks.prototypes;
   if (from.rank() == 4) {
@@ -299,7 +299,7 @@ Status Decoder::decode_proto(std::span<const Tensor> outputs, Found& out,
   if (!impl.lowered.prototypes) {
     HALYARD_RETURN_IF_ERROR(impl.detect(tensors, *work, max_boxes, batch));
   } else {
-    // Both read the network's outputs at the speed of memory.
+    // Memory bandwidth limits both, because both read the network's outputs.
     const Tensor& prototypes = tensors[*impl.lowered.prototypes];
     Status detected;
     Result<Tensor> copied = Tensor();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One call of a decoder: tensors into order, boxes into units, tracks in place of boxes.
+// One call of a decoder: orders the tensors, converts boxes to their units, replaces boxes by
+// tracks.
 #include <algorithm>
 
 #include <fmt/ranges.h>
@@ -12,7 +13,7 @@
 namespace halyard::compat {
 namespace {
 
-// Leading axes of 1 may be missing, and the batch may be larger or smaller.
+// Leading axes of 1 may be missing, and the batch extent may differ.
 bool fits(const Tensor& tensor, const ExpectedTensor& expected) {
   if (tensor.rank() > expected.shape.size()) return false;
   const std::size_t missing = expected.shape.size() - tensor.rank();
@@ -42,7 +43,7 @@ std::span<const std::size_t> without_padding(std::span<const std::size_t> shape)
   return shape;
 }
 
-// But for axes of 1 at the end, which some runtimes leave out and others add.
+// Ignores axes of 1 at the end, which some runtimes omit and others add.
 bool fits_without_padding(const Tensor& tensor, const ExpectedTensor& expected) {
   const auto own = without_padding(tensor.shape());
   const auto wanted = without_padding(expected.shape);
@@ -52,7 +53,7 @@ bool fits_without_padding(const Tensor& tensor, const ExpectedTensor& expected) 
   return true;
 }
 
-// With as many axes of 1 at the end as are expected.
+// Adds or removes axes of 1 at the end to match the expected shape.
 Result<Tensor> padded(const Tensor& tensor, const ExpectedTensor& expected) {
   if (fits(tensor, expected)) return tensor;
   const auto own = without_padding(tensor.shape());
@@ -66,7 +67,7 @@ bool is_exact(const Tensor& tensor, const ExpectedTensor& expected) {
                     expected.shape.end());
 }
 
-// By name, else the first tensor of the shape that nobody has taken.
+// Finds a tensor by name; otherwise the first unused tensor of the shape.
 std::optional<std::size_t> find(std::span<const Tensor> outputs, const ExpectedTensor& expected,
                                 std::span<const bool> taken) {
   const auto first = [&](auto&& is_it) -> std::optional<std::size_t> {
@@ -122,7 +123,8 @@ Result<std::span<const Tensor>> Decoder::Impl::ordered(std::span<const Tensor> o
     if (in_order) return outputs;
   }
   if (outputs.size() > 64)
-    return fail(Errc::invalid_argument, "outputs: at most 64 tensors", "{}", outputs.size());
+    return fail(Errc::invalid_argument, "outputs: must be at most 64 tensors", "{}",
+                outputs.size());
   std::array<bool, 64> taken{};
   work.tensors.clear();
   for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -166,8 +168,8 @@ Result<std::size_t> Decoder::Impl::element(std::span<const Tensor> ordered,
     return fail(Errc::invalid_argument, "outputs: the batch differs from the description's",
                 "{}, described as {}", extent, described);
   if (options.convention == Convention::native && extent > 1 && asked == only_element)
-    return fail(Errc::invalid_argument, "batch: must say which of the elements is meant", "of {}",
-                extent);
+    return fail(Errc::invalid_argument, "batch: must be given for tensors of several elements",
+                "{} elements", extent);
   return asked == only_element ? 0 : asked;
 }
 
@@ -183,7 +185,7 @@ std::size_t Decoder::described_batch() const noexcept {
 
 namespace {
 
-// The first `count` boxes with what belongs to them.
+// Keeps the first `count` boxes and the data that belongs to them.
 void keep_first(Decoded& decoded, std::size_t count) {
   decoded.detections.resize(count);
   decoded.rotated.resize(std::min(decoded.rotated.size(), count));
@@ -194,7 +196,7 @@ void keep_first(Decoded& decoded, std::size_t count) {
   masks.stored.resize(std::min(masks.stored.size(), numbers));
 }
 
-// From pixels of the input to fractions of it.
+// Converts pixels of the input to fractions of it.
 void divide(Decoded& decoded, Size input) {
   if (input.width != input.height) decoded.rotated.clear();
   const auto width = static_cast<float>(input.width);
@@ -220,7 +222,7 @@ Status Decoder::Impl::detect(std::span<const Tensor> ordered, DecodeWork& work,
   }
   HALYARD_RETURN_IF_ERROR(decoder->decode_into(ordered, decoded, batch));
   std::size_t count = std::min({decoded.detections.size(), options.max_det, max_boxes});
-  // Scores end at 1 for the decoder, but a threshold above it asks for none of them.
+  // The decoder's scores are at most 1, so a threshold above 1 must remove all boxes.
   if (options.score_threshold > 1) {
     const auto below =
         std::find_if(decoded.detections.begin(), decoded.detections.end(),
@@ -236,7 +238,7 @@ Status Decoder::Impl::detect(std::span<const Tensor> ordered, DecodeWork& work,
 
 namespace {
 
-// The rows of `from` that are listed; `each` numbers a row.
+// Keeps the listed rows of `from`; a row has `each` elements.
 template <class T>
 void keep_rows(std::vector<T>& from, std::size_t each, std::span<const std::uint32_t> rows) {
   if (from.empty()) return;

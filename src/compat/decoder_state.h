@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a decoder holds and what one of its calls works in.
+// The state of a decoder, and the working memory of its calls.
 #pragma once
 
 #include <memory>
@@ -17,14 +17,14 @@
 
 namespace halyard::compat {
 
-/// Memory of one call.
+/// Working memory of one call.
 struct DecodeWork {
   Decoded decoded;
-  std::vector<Tensor> tensors;  ///< of calls whose tensors come in another order, or are widened
+  std::vector<Tensor> tensors;  ///< used if the tensors must be reordered or widened
   MaskSet masks;
   std::vector<std::uint32_t> rows;
   std::vector<Track> tracks;
-  void release();  ///< gives up what belongs to the caller
+  void release();  ///< releases what belongs to the caller
 };
 
 using DecodeLease = WorkPool<DecodeWork>::Lease;
@@ -33,38 +33,38 @@ struct HALYARD_LOCAL Decoder::Impl {
   ModelDescription document;
   Lowered lowered;
   DecoderOptions options;
-  std::optional<halyard::Decoder> decoder;  ///< none: class scores alone
-  mutable Recycler recycler;                ///< of copies of prototypes
+  std::optional<halyard::Decoder> decoder;  ///< nullopt: class scores only
+  mutable Recycler recycler;                ///< memory for copies of prototypes
   mutable WorkPool<DecodeWork> pool;
 
   /// Makes the decoder from options. Errors: those of halyard::Decoder::create().
   Status renew();
   Status set(const DecoderOptions& asked);
 
-  /// What the decoder reads of output `i`: the tensor, or wider numbers. Errors: also
-  /// invalid_argument (of native, integers without quantization).
+  /// The tensor that the decoder reads for output `i`: `tensor`, or a copy with wider numbers.
+  /// Errors: also invalid_argument (native convention: integers without quantization).
   Result<Tensor> as_read(const Tensor& tensor, std::size_t i) const;
-  /// The tensors in the order of the description: `outputs` itself where they have it.
+  /// The tensors in the order of the description; `outputs` itself if it has that order.
   Result<std::span<const Tensor>> ordered(std::span<const Tensor> outputs, DecodeWork& work) const;
-  /// Elements of the batch of ordered tensors. Errors: invalid_argument (they differ).
+  /// Batch extent of ordered tensors. Errors: invalid_argument (extents differ).
   Result<std::size_t> batch_of(std::span<const Tensor> ordered) const;
-  /// The element that is decoded: `asked`, or the only one. Errors: invalid_argument (there are
+  /// The batch element to decode: `asked`, or the only one. Errors: invalid_argument (there are
   /// several, or more or fewer than described).
   Result<std::size_t> element(std::span<const Tensor> ordered, std::size_t asked) const;
-  /// Boxes in the units that are given, and rows of masks: work.decoded.
+  /// Decodes boxes in the result's units, and rows of masks, into work.decoded.
   Status detect(std::span<const Tensor> ordered, DecodeWork& work, std::size_t max_boxes,
                 std::size_t batch) const;
-  /// The tracker's tracks in place of the boxes; `live` of them have rows of masks.
+  /// Replaces the boxes by the tracker's tracks; the first `live` of them have rows of masks.
   Status track(ByteTrack& tracker, std::uint64_t timestamp, DecodeWork& work,
                std::vector<TrackInfo>& infos, std::vector<std::uint64_t>* ids, std::size_t& live,
                std::size_t max_boxes) const;
   Status track(const AnyTracker& tracker, std::uint64_t timestamp, DecodeWork& work,
                std::vector<TrackInfo>& infos, std::vector<std::uint64_t>* ids, std::size_t& live,
                std::size_t max_boxes) const;
-  /// The same of `tracks`, of which the first `live` have been seen.
+  /// Stores `tracks` as track() does; the first `live` of them have been seen in this frame.
   Status put(std::span<const Track> tracks, UuidSeed seed, std::size_t live, DecodeWork& work,
              std::vector<TrackInfo>& infos, std::vector<std::uint64_t>* ids) const;
-  /// Of a ByteTrack or an AnyTracker: Decoder::decode_tracked().
+  /// Decoder::decode_tracked() for a ByteTrack or an AnyTracker.
   template <class AnyOf>
   Status decode_tracked(AnyOf& tracker, std::uint64_t timestamp, std::span<const Tensor> outputs,
                         Found& out, std::size_t max_boxes, std::size_t asked) const;

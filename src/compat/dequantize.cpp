@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stored numbers as floats, for whole tensors.
+// Converts stored numbers to floats, for whole tensors.
 #include <type_traits>
 
 #include "base/text/format_error.h"
@@ -17,7 +17,7 @@ Status fill_real(const TensorMap& from, float scale, std::int32_t zero_point, st
       to[i] = static_cast<float>(stored[i]);
     } else if constexpr (sizeof(T) < 4) {
       to[i] = static_cast<float>(std::int32_t{stored[i]} - zero_point) * scale;
-    } else {  // beyond 24 bits a float would round before the zero point is taken off
+    } else {  // above 24 bits a float would round before the zero point is subtracted
       to[i] = static_cast<float>(static_cast<double>(std::int64_t{stored[i]} - zero_point) *
                                  static_cast<double>(scale));
     }
@@ -43,7 +43,7 @@ Status fill_real(const Tensor& tensor, float scale, std::int32_t zero_point, std
     case DType::f64:
       return fill_real<double>(from, scale, zero_point, to);
     default:
-      return fail(Errc::invalid_argument, "input: integers of 8, 16 or 32 bits", "{}",
+      return fail(Errc::invalid_argument, "input: must be integers of 8, 16 or 32 bits", "{}",
                   to_string(tensor.dtype()));
   }
 }
@@ -57,7 +57,7 @@ bool needs_widening(DType dtype) noexcept {
 Result<Tensor> widened(const Tensor& tensor, const std::optional<Quantization>& described) {
   const auto& quantization = tensor.quantization() ? tensor.quantization() : described;
   if (quantization && !quantization->is_per_tensor())
-    return fail(Errc::unsupported, "outputs: 32-bit integers have one scale");
+    return fail(Errc::unsupported, "outputs: 32-bit integers must have quantization per tensor");
   HALYARD_TRY(Tensor out, Tensor::create(DType::f32, tensor.shape(), Memory::mem));
   out.set_name(tensor.name());
   HALYARD_TRY(const TensorMap map, out.map(Access::write));
@@ -70,12 +70,12 @@ Result<Tensor> widened(const Tensor& tensor, const std::optional<Quantization>& 
 Status dequantize(const Tensor& input, float scale, std::int32_t zero_point, Tensor& output) {
   if (!is_integer(input.dtype()) || output.dtype() != DType::f32 ||
       input.element_count() != output.element_count()) {
-    return fail(Errc::invalid_argument, "dequantize: from integers to as many f32",
+    return fail(Errc::invalid_argument, "dequantize: needs integers and as many f32 outputs",
                 "{} of {} to {} of {}", input.element_count(), to_string(input.dtype()),
                 output.element_count(), to_string(output.dtype()));
   }
   if (aliases(input, output))
-    return fail(Errc::invalid_argument, "dequantize: input and output share bytes");
+    return fail(Errc::invalid_argument, "dequantize: input and output must not share bytes");
   HALYARD_TRY(const TensorMap map, output.map(Access::write));
   HALYARD_TRY(const auto to, map.flat<float>());
   return fill_real(input, scale, zero_point, to);

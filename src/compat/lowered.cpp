@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Descriptions as programs and documents give them, completed by the reference's conventions.
+// Completes descriptions from programs and documents by the reference's conventions.
 #include "compat/lowered.h"
 
 #include <algorithm>
@@ -28,8 +28,8 @@ bool is_grid(const OutputDescription& output) {
   return output.encoding ? *output.encoding == BoxEncoding::anchor : !output.anchors.empty();
 }
 
-// Axes are taken in the canonical order where nothing names them. Rows of many boxes are told by
-// their shape: no network has as many features, and so few boxes.
+// Without axis names, axes have the canonical order. Outputs with rows of boxes are recognized by
+// their shape: no network has that many features and so few boxes.
 void complete_axes(OutputDescription& output, const ModelDescription& description) {
   if (output.role != OutputRole::detection || !output.axes.empty() || !output.parts.empty()) return;
   if (is_grid(output)) {
@@ -45,7 +45,7 @@ void complete_axes(OutputDescription& output, const ModelDescription& descriptio
   output.axes = {AxisName::batch, AxisName::num_features, AxisName::num_boxes};
 }
 
-// Integers without quantization count as they are.
+// Integers without quantization get scale 1.
 void complete_quantization(OutputDescription& output) {
   if (!output.parts.empty() || output.quantization) return;
   if (output.dtype && !is_integer(*output.dtype)) return;
@@ -105,7 +105,7 @@ bool has_grids(const ModelDescription& description) {
                      });
 }
 
-// Grids of a network of 1 x 1 pixels give fractions of it.
+// With an input of 1 x 1 pixels, grids give fractions of it.
 void use_unit_input(ModelDescription& description) {
   description.input = {1, 1};
   for (OutputDescription& output : description.outputs) {
@@ -115,7 +115,7 @@ void use_unit_input(ModelDescription& description) {
   }
 }
 
-// halyard::Decoder's own units: pixels, whatever the tensors hold.
+// Uses halyard::Decoder's own units: pixels, whatever the tensors contain.
 Status use_pixels(Lowered& out) {
   const bool are_fractions = declared_units(out.description).value_or(false);
   out.normalized = false;
@@ -168,7 +168,7 @@ Result<Lowered> lower(const ModelDescription& document, std::optional<Size> inpu
   }
   if (description.input.width > 0 && description.input.height > 0) out.input = description.input;
   for (OutputDescription& output : description.outputs) {
-    // A class map beside other outputs is passed over.
+    // A class map beside other outputs is ignored.
     if (output.role == OutputRole::class_map && output.family == Family::modelpack)
       output.role = OutputRole::auxiliary;
     complete_axes(output, description);
@@ -206,9 +206,9 @@ Result<ModelDescription> describe(std::span<const Output> outputs,
       return fail(Errc::invalid_argument, "outputs: no such decoder", "outputs[{}]: {}", i,
                   static_cast<int>(from.family));
     if (!from.anchors.empty() && from.kind != OutputKind::detection)
-      return fail(Errc::invalid_argument, "anchors: belong to detections", "outputs[{}]", i);
+      return fail(Errc::invalid_argument, "anchors: only valid for detections", "outputs[{}]", i);
     if (from.normalized && from.kind != OutputKind::detection && from.kind != OutputKind::boxes)
-      return fail(Errc::invalid_argument, "normalized: belongs to detections and boxes",
+      return fail(Errc::invalid_argument, "normalized: only valid for detections and boxes",
                   "outputs[{}]", i);
     OutputDescription& to = out.outputs.emplace_back();
     to.role = roles[kind];

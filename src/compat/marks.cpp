@@ -11,8 +11,8 @@ bool is_finite(Point p) noexcept {
   return std::isfinite(p.x) && std::isfinite(p.y);
 }
 
-// The part of a line from a to b that lies within `size` and a margin, as shares of it (Liang and
-// Barsky); none: first > last.
+// The part of the line from a to b that is inside `size` with a margin, as fractions of the line
+// (Liang and Barsky). first > last: nothing is inside.
 struct Part {
   float first = 0, last = 1;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Painter: the base, then masks by the kind that is given, then outlines.
+// Painter: draws the base, then the given kind of masks, then outlines.
 #include <algorithm>
 #include <cmath>
 
@@ -33,11 +33,12 @@ Status check_letterbox(const std::optional<Letterbox>& letterbox) {
   const bool is_finite =
       std::isfinite(x1) && std::isfinite(y1) && std::isfinite(x2) && std::isfinite(y2);
   if (is_finite && x2 > x1 && y2 > y1) return {};
-  return fail(Errc::invalid_argument, "letterbox: left < right, top < bottom, all finite",
-              "({}, {}, {}, {})", x1, y1, x2, y2);
+  return fail(Errc::invalid_argument,
+              "letterbox: must be finite, with left < right and top < bottom", "({}, {}, {}, {})",
+              x1, y1, x2, y2);
 }
 
-// In the units of boxes: pixels of `input`, which is 1 x 1 where they are fractions.
+// Converts to the units of boxes: pixels of `input`, which is 1 x 1 if boxes are fractions.
 std::optional<RegionF> content_of(const std::optional<Letterbox>& letterbox, Size input) {
   if (!letterbox) return std::nullopt;
   const auto& l = *letterbox;
@@ -61,7 +62,7 @@ Painter::Impl& Painter::state() {
 }
 
 Status Painter::set_class_colors(std::span<const MaskColor> colors) {
-  if (colors.empty()) return make_error(Errc::invalid_argument, "colors: at least one");
+  if (colors.empty()) return make_error(Errc::invalid_argument, "colors: must have at least one");
   Impl& impl = state();
   impl.colors.assign(colors.begin(),
                      colors.begin() + static_cast<std::ptrdiff_t>(
@@ -75,14 +76,16 @@ Result<Painter::Impl::Call> Painter::Impl::begin(Tensor& dst, const DrawOptions&
   if (std::isnan(options.opacity))
     return make_error(Errc::invalid_argument, "opacity: is not a number");
   if (options.keep && options.background != nullptr)
-    return make_error(Errc::invalid_argument, "background: none where the destination is kept");
+    return make_error(Errc::invalid_argument,
+                      "background: must not be given if the destination is kept");
   if (const Tensor* background = options.background) {
     if (background->format() != dst.format() || background->dtype() != dst.dtype() ||
         background->size() != dst.size())
       return make_error(Errc::invalid_argument,
                         "background: must have the destination's size and format");
     if (aliases(*background, dst))
-      return make_error(Errc::invalid_argument, "background: shares bytes with the destination");
+      return make_error(Errc::invalid_argument,
+                        "background: must not share bytes with the destination");
   }
   return Call{dst, options, std::clamp(options.opacity, 0.0F, 1.0F), {}, {1, 1}, 0};
 }
@@ -225,8 +228,8 @@ Status Painter::draw_decoded_masks(Tensor& dst, std::span<const Detection> boxes
   const bool is_semantic = segmentations[0].channels > 1;
   if (is_semantic) {
     if (segmentations.size() != 1)
-      return fail(Errc::invalid_argument, "segmentations: scores of classes come alone", "{}",
-                  segmentations.size());
+      return fail(Errc::invalid_argument, "segmentations: class scores must be the only element",
+                  "{}", segmentations.size());
     HALYARD_RETURN_IF_ERROR(impl.classes(call, segmentations[0]));
   } else {
     const bool are_instances =
@@ -234,8 +237,8 @@ Status Painter::draw_decoded_masks(Tensor& dst, std::span<const Detection> boxes
                     [](const Segmentation& each) { return each.channels == 1; });
     if (segmentations.size() > boxes.size() || !are_instances)
       return fail(Errc::invalid_argument,
-                  "segmentations: masks of one channel, at most as many as boxes", "{}, {} boxes",
-                  segmentations.size(), boxes.size());
+                  "segmentations: must be masks of one channel, at most as many as boxes",
+                  "{}, {} boxes", segmentations.size(), boxes.size());
     HALYARD_RETURN_IF_ERROR(impl.instances(call, boxes, segmentations));
   }
   return impl.outlines(call, boxes);

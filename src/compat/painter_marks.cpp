@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outlines of boxes, upright and rotated, and points.
+// Draws outlines of boxes, upright and rotated, and points.
 #include <algorithm>
 
 #include "compat/marks.h"

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Marks of boxes and tracks as Painter draws them.
+// Coordinates of the marks of boxes and tracks that Painter draws.
 #pragma once
 
 #include "compat/painter_state.h"
 
 namespace halyard::compat {
 
-/// Fractions of the network's input in pixels of the image, of which the letterbox shows a part.
+/// Converts fractions of the network's input to pixels of the image, of which the letterbox shows a
+/// part.
 Box on_image(const Box& box, const std::optional<Letterbox>& letterbox, Size size) noexcept;
 
-/// Pixels of `input`, which is 1 x 1 where they are fractions already.
+/// Converts pixels of `input` to fractions; `input` is 1 x 1 if the box is in fractions already.
 Box as_fraction(const Box& box, Size input) noexcept;
 
 }  // namespace halyard::compat

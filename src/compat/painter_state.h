@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a painter keeps and what its calls share.
+// The state of a painter, and the functions that its calls share.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ constexpr std::int32_t outline_px = 3;
 
 struct HALYARD_LOCAL Painter::Impl {
   Impl();
-  std::vector<MaskColor> colors;  ///< of classes
+  std::vector<MaskColor> colors;  ///< colours of classes
   MaskPainter masks;
   SemanticMapper semantic;
   Tensor class_map;
@@ -32,15 +32,15 @@ struct HALYARD_LOCAL Painter::Impl {
     const DrawOptions& options;
     float opacity = 1;
     std::span<const std::uint64_t> track_ids = {};
-    Size input{1, 1};       ///< what boxes are given in pixels of; 1 x 1: they are fractions
-    std::size_t batch = 0;  ///< the element that is decoded
+    Size input{1, 1};       ///< boxes are in pixels of this size; 1 x 1: in fractions
+    std::size_t batch = 0;  ///< the batch element to decode
   };
-  /// Checks all that does not depend on masks.
+  /// Checks everything that does not depend on masks.
   Result<Call> begin(Tensor& dst, const DrawOptions& options) const;
   MaskDrawOptions mask_options(const Call& call) const;
   const MaskColor& color_of(const Call& call, const Detection& box, std::size_t index) const;
   Status base(const Call& call) const;
-  /// Outlines on pixels, the first to be drawn first, each with the place of its paints.
+  /// Outlines in pixels, in drawing order, each with the index of its paints.
   struct Outlines {
     std::vector<std::array<Paint, 4>> paints;
     std::vector<std::pair<PixelBox, std::size_t>> boxes;
@@ -51,21 +51,22 @@ struct HALYARD_LOCAL Painter::Impl {
   };
   Outlines outlines_of(const Call& call, const Target& target, std::span<const Detection> boxes,
                        std::size_t first = 0) const;
-  /// Of boxes from `first` on.
+  /// Draws the outlines of boxes from `first` on.
   Status outlines(const Call& call, std::span<const Detection> boxes, std::size_t first = 0) const;
-  /// Rotated boxes and points of the boxes that have them; upright outlines of the others.
+  /// Draws rotated boxes and points of the boxes that have them, and upright outlines of the
+  /// others.
   Status marks(const Call& call, const Decoded& decoded) const;
-  /// The base and outlines over it, a few rows at a time: they are in the cache then.
+  /// Draws the base and outlines over it, a few rows at a time, so that the rows stay in the cache.
   Status boxes_alone(const Call& call, std::span<const Detection> boxes) const;
   Status prototypes(const Call& call, std::span<const Detection> masked,
                     const MaskPrototypes& protos);
   Status instances(const Call& call, std::span<const Detection> boxes,
                    std::span<const Segmentation> segmentations);
   Status classes(const Call& call, const Segmentation& scores);
-  /// What a decoder has found; `live` boxes have rows of masks.
+  /// Draws a decoder's results; the first `live` boxes have rows of masks.
   Status decoded(const Call& asked, const Decoder::Impl& decoder, std::span<const Tensor> tensors,
                  DecodeWork& work, std::size_t live, std::vector<Detection>& found);
-  /// Of a ByteTrack or an AnyTracker: Painter::draw_masks_tracked().
+  /// Painter::draw_masks_tracked() for a ByteTrack or an AnyTracker.
   template <class AnyOf>
   Status draw_tracked(const Decoder::Impl& decoder, AnyOf& tracker, std::uint64_t timestamp,
                       std::span<const Tensor> outputs, Tensor& dst, std::vector<Detection>& found,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prototypes and coefficients that a program may take out as tensors.
+// Prototypes and coefficients, which a program may take out as tensors.
 #include "base/text/format_error.h"
 #include "compat/segmentation.h"
 #include "halyard/view.h"

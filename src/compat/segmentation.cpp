@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Masks as bytes: lists of them, class ids made of them, and scores of classes as bytes.
+// Masks as bytes: lists of masks, class ids from masks, and class scores as bytes.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -26,7 +26,7 @@ std::uint8_t* SegmentationAccess::reset(SegmentationList& list, std::size_t byte
   list.views_.clear();
   list.views_.reserve(masks);
   if (list.capacity_ < bytes) {
-    list.bytes_.reset(new std::uint8_t[bytes]);  // not zeroed: all of it is written
+    list.bytes_.reset(new std::uint8_t[bytes]);  // not zeroed, because all bytes are written
     list.capacity_ = bytes;
   }
   return list.bytes_.get();
@@ -98,8 +98,8 @@ Result<ScoreAxes> axes_of(const OutputDescription& output, std::size_t rank) {
       return ScoreAxes{*height, *width, find(AxisName::num_classes), find(AxisName::batch)};
   }
   if (rank != 3 && rank != 4)
-    return fail(Errc::invalid_argument, "segmentation: a height, a width and classes", "rank {}",
-                rank);
+    return fail(Errc::invalid_argument, "segmentation: must have height, width and classes",
+                "rank {}", rank);
   const std::size_t first = rank - 3;
   const auto batch = first > 0 ? std::optional<std::size_t>(0) : std::nullopt;
   if (output.family == Family::semantic) return ScoreAxes{first + 1, first + 2, first, batch};
@@ -141,7 +141,7 @@ template <class T>
 void shift_to_bytes(const ScoreView& view, std::uint8_t* out) {
   using Unsigned = std::make_unsigned_t<T>;
   constexpr unsigned shift = 8 * (sizeof(T) - 1);
-  // Two's complement with the sign turned over counts from the lowest value on.
+  // Two's complement with an inverted sign bit counts from the lowest value on.
   constexpr auto turn =
       std::is_signed_v<T> ? Unsigned(Unsigned{1} << (8 * sizeof(T) - 1)) : Unsigned{0};
   view.each<T>([&](T value) {
@@ -224,7 +224,8 @@ Status score_bytes(const Tensor& scores, const OutputDescription& output, std::s
       stretch_to_bytes<double>(view, bytes);
       break;
     default:
-      return fail(Errc::unsupported, "segmentation: scores of 8, 16, 32 bits or floats", "{}",
+      return fail(Errc::unsupported,
+                  "segmentation: scores must be integers of 8, 16 or 32 bits, or floats", "{}",
                   to_string(scores.dtype()));
   }
   SegmentationAccess::add(out, {Box{0, 0, 1, 1}, view.height, view.width, view.channels, bytes});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ways in for the layer itself: what fills lists of masks and prototypes.
+// Access for this layer to the private parts of lists of masks and of prototypes.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 namespace halyard::compat {
 
 struct HALYARD_LOCAL SegmentationAccess {
-  /// Room for `bytes` behind the list's masks; the list is cleared.
+  /// Clears the list and returns memory for `bytes` of its masks.
   static std::uint8_t* reset(SegmentationList& list, std::size_t bytes, std::size_t masks);
   static void add(SegmentationList& list, const Segmentation& view) { list.views_.push_back(view); }
   /// Copies the bytes of all masks.
@@ -23,9 +23,10 @@ struct HALYARD_LOCAL ProtoAccess {
   static const MaskPrototypes& masks(const ProtoData& data) noexcept { return data.masks_; }
 };
 
-/// Bytes [height, width, channels] of one image of a semantic head's scores, in their order but
-/// for ties: integers shifted to 8 bits, floats stretched to 0..255. Errors: unsupported (dtype),
-/// invalid_argument (batch beyond the tensor), those of mapping.
+/// Converts a semantic head's scores of one image to bytes [height, width, channels]. The order of
+/// scores is kept, except that different scores may become equal: integers are shifted to 8 bits,
+/// floats are scaled to 0..255. Errors: unsupported (dtype), invalid_argument (batch beyond the
+/// tensor), those of mapping.
 Status score_bytes(const Tensor& scores, const OutputDescription& output, std::size_t batch,
                    SegmentationList& out);
 

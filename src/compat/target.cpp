@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blends runs of pixels; loops of fixed length, which compilers turn into vectors.
+// Blends runs of pixels with loops of fixed length, which compilers vectorize.
 #include "compat/target.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ const Order* order_of(const Tensor& image) noexcept {
 void blend_bytes(std::uint8_t* at, std::size_t count, const Paint& paint) noexcept {
   const auto mix = [&](std::size_t i) {
     const auto sum = static_cast<std::uint16_t>(paint.add[i] + at[i] * paint.keep[i] + 127);
-    // Exactly sum / 255 for every sum of 16 bits but the last.
+    // This equals sum / 255, rounded down, for every 16-bit sum except 65535.
     at[i] = static_cast<std::uint8_t>(static_cast<std::uint16_t>(sum + 1 + (sum >> 8)) >> 8);
   };
   for (; count >= Paint::block; count -= Paint::block, at += Paint::block) {
@@ -43,7 +43,7 @@ void blend_bytes(std::uint8_t* at, std::size_t count, const Paint& paint) noexce
     mix(i);
 }
 
-// The same where nothing shows through.
+// As above, for opaque paint.
 void store_bytes(std::uint8_t* at, std::size_t count, const Paint& paint) noexcept {
   const auto put = [&](std::size_t i) {
     at[i] = static_cast<std::uint8_t>((at[i] & paint.mask[i]) | paint.value[i]);
@@ -56,7 +56,7 @@ void store_bytes(std::uint8_t* at, std::size_t count, const Paint& paint) noexce
     put(i);
 }
 
-// Rows of `count` bytes: the sides of outlines, whose bytes stay in registers.
+// Stores rows of `count` bytes: the sides of outlines. The bytes stay in registers.
 template <std::size_t count>
 void store_column(std::uint8_t* at, std::size_t stride_bytes, std::size_t rows,
                   const Paint& paint) noexcept {
@@ -71,7 +71,7 @@ void store_column(std::uint8_t* at, std::size_t stride_bytes, std::size_t rows,
 
 void store_rows(std::uint8_t* at, std::size_t stride_bytes, std::size_t rows, std::size_t count,
                 const Paint& paint) noexcept {
-  // Three pixels of 4, 3 bytes and 1 byte.
+  // Three pixels of 4 bytes, of 3 bytes and of 1 byte.
   if (count == 12) return store_column<12>(at, stride_bytes, rows, paint);
   if (count == 9) return store_column<9>(at, stride_bytes, rows, paint);
   if (count == 3) return store_column<3>(at, stride_bytes, rows, paint);
@@ -84,8 +84,9 @@ void store_rows(std::uint8_t* at, std::size_t stride_bytes, std::size_t rows, st
 Status check_target(const Tensor& image) {
   if (!image.is_image()) return make_error(Errc::invalid_argument, "dst: must be an image");
   if (image.dtype() != DType::u8 || order_of(image) == nullptr)
-    return fail(Errc::unsupported, "dst: u8 rgb, bgr, rgba, bgra, planar_rgb or planar_rgba",
-                "{} {}", to_string(image.dtype()), to_string(*image.format()));
+    return fail(Errc::unsupported,
+                "dst: must be u8 rgb, bgr, rgba, bgra, planar_rgb or planar_rgba", "{} {}",
+                to_string(image.dtype()), to_string(*image.format()));
   if (image.orientation() != Orientation{})
     return make_error(Errc::invalid_argument,
                       "dst: carries an orientation; convert it into an upright image first");

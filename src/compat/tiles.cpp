@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles of a frame: where they lie, their pixels, and what was found in them.
+// Tiles of a frame: their places, their pixels, and the detections in them.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -16,13 +16,13 @@ constexpr std::size_t max_tiles = 65536;
 
 Status check_config(const TilingConfig& config) {
   if (config.fit != Fit::stretch && config.fit != Fit::letterbox)
-    return fail(Errc::invalid_argument, "fit: stretch or letterbox", "{}",
+    return fail(Errc::invalid_argument, "fit: must be stretch or letterbox", "{}",
                 static_cast<int>(config.fit));
   return {};
 }
 
 Result<std::vector<Tile>> planned(Size frame, Size tile, float overlap) {
-  // Of a float's 0.2, as a double, more than a fifth would overlap.
+  // A float 0.2 is 0.20000000298 as a double, so slightly more than a fifth of a tile overlaps.
   return halyard::plan_tiles(frame, {tile, static_cast<double>(overlap)});
 }
 
@@ -89,8 +89,8 @@ Result<Tensor> alloc_tile_batch(std::size_t count, const TilingConfig& config, P
                                 const ImageOptions& options) {
   HALYARD_RETURN_IF_ERROR(check_config(config));
   if (count == 0 || count > max_tiles || config.tile.width <= 0 || config.tile.height <= 0)
-    return fail(Errc::invalid_argument, "tiles: 1..65536 of a size above 0", "{} of {} x {}", count,
-                config.tile.width, config.tile.height);
+    return fail(Errc::invalid_argument, "tiles: must be 1..65536 of a size above 0",
+                "{} of {} x {}", count, config.tile.width, config.tile.height);
   return Tensor::create_image(static_cast<std::size_t>(config.tile.width),
                               count * static_cast<std::size_t>(config.tile.height), format,
                               options);
@@ -105,7 +105,7 @@ Result<std::vector<TilePlacement>> tile_into(Processor& processor, const Tensor&
   const Size have = batch.size();
   const auto rows = static_cast<std::int64_t>(tiles.size()) * config.tile.height;
   if (have.width != config.tile.width || have.height < rows)
-    return fail(Errc::invalid_argument, "batch: must be as wide as a tile, and hold all of them",
+    return fail(Errc::invalid_argument, "batch: must be as wide as a tile and hold all tiles",
                 "{} x {}, {} tiles of {} x {}", have.width, have.height, tiles.size(),
                 config.tile.width, config.tile.height);
   std::vector<TilePlacement> out;
@@ -133,7 +133,7 @@ Status tile_one(Processor& processor, const Tensor& source, const Tensor& slot,
   const auto& [x, y] = placement.origin;
   const auto& [width, height] = placement.crop_size;
   if (!is_pixels(x, width, size.width) || !is_pixels(y, height, size.height))
-    return fail(Errc::invalid_argument, "placement: whole pixels inside the source",
+    return fail(Errc::invalid_argument, "placement: must be whole pixels inside the source",
                 "({}, {}) {} x {} in {} x {}", x, y, width, height, size.width, size.height);
   HALYARD_RETURN_IF_ERROR(
       processor.convert(request_of(source, slot, {x, y, width, height}, config)));
@@ -165,7 +165,7 @@ Status check_merge(const MergeConfig& config) {
   return {};
 }
 
-// Nothing matches: order and limits alone.
+// A threshold above 1 merges nothing, so this only sorts the boxes and applies the limits.
 std::vector<Detection> ranked(std::span<const Detection> boxes, const MergeConfig& config) {
   std::vector<Detection> out;
   for (const Detection& box : boxes)
@@ -202,7 +202,7 @@ Result<std::vector<Detection>> merge_tiled_detections(std::span<const Detection>
 struct HALYARD_LOCAL TileAccumulator::Impl {
   FrameSize frame;
   MergeConfig config;
-  /// By tile, so that the order of arrival does not show.
+  /// Indexed by tile, so that the order of arrival does not matter.
   std::vector<std::optional<std::vector<Detection>>> tiles;
   std::size_t remaining = 0;
 
@@ -225,7 +225,7 @@ Result<TileAccumulator> TileAccumulator::create(std::array<float, 2> frame_dims,
                                                 std::size_t /*est_per_tile*/) {
   HALYARD_RETURN_IF_ERROR(check_merge(config));
   if (tiles_total > max_tiles)
-    return fail(Errc::invalid_argument, "tiles_total: at most 65536", "{}", tiles_total);
+    return fail(Errc::invalid_argument, "tiles_total: must be at most 65536", "{}", tiles_total);
   auto impl = std::make_unique<Impl>();
   impl->frame = {frame_dims[0], frame_dims[1]};
   impl->config = config;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From what an engine and its file tell to a decoder.
+// Makes a decoder from the metadata of an engine and its model file.
 #include <utility>
 
 #include "halyard/model.h"

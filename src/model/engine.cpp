@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engine: checks files and inputs, then hands on to the runtime's session.
+// Engine: checks files and inputs, then calls the runtime's session.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -68,13 +68,13 @@ Status check_input(const Tensor& input, const TensorSpec& spec, std::size_t inde
     return fail(Errc::invalid_argument, "input of the model has no bytes", "input {} '{}'", index,
                 spec.name);
   if (input.dtype() != spec.dtype)
-    return fail(Errc::invalid_argument, "input of the model has another dtype",
+    return fail(Errc::invalid_argument, "input dtype must be the model's",
                 "input {} '{}' is {}, the model takes {}", index, spec.name,
                 to_string(input.dtype()), to_string(spec.dtype));
   const auto have = without_leading_ones(input.shape());
   const auto want = without_leading_ones(spec.shape);
   if (!std::equal(have.begin(), have.end(), want.begin(), want.end()))
-    return fail(Errc::invalid_argument, "input of the model has another shape",
+    return fail(Errc::invalid_argument, "input shape must be the model's",
                 "input {} '{}' is {}, the model takes {}", index, spec.name,
                 shape_text(input.shape()), shape_text(spec.shape));
   if (!input.layout().is_contiguous())

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an engine knows of a model file and its inputs before a runtime reads it.
+// What an engine derives from metadata and shapes: the size of a model's image and the pixel format
+// of its inputs.
 #pragma once
 
 #include "model/session.h"
@@ -8,11 +9,11 @@ namespace halyard::model {
 
 std::optional<FileKind> file_kind(const std::string& path);
 
-/// Size from the entry "imgsz", "[height, width]"; nothing when there is none, or another text.
+/// The size in the entry "imgsz", "[height, width]"; nullopt if it is missing or has another form.
 std::optional<Size> image_size(const Metadata& metadata);
 
-/// Gives an image input its format: NCHW with 1, 3 or 4 channels, or NHWC. Nothing where the shape
-/// fits neither, or both.
+/// The format of an image input: NCHW with 1, 3 or 4 channels, or NHWC. nullopt if the shape
+/// matches neither layout, or both.
 std::optional<PixelFormat> image_format(DType dtype, std::span<const std::size_t> shape);
 
 }  // namespace halyard::model

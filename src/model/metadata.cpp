@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files to signals. Nothing is interpreted here but the one dict of metadata.
+// Collects the metadata of model files. It interprets nothing but one dict of metadata.
 #include "model/metadata.h"
 
 #include <algorithm>
@@ -78,10 +78,10 @@ Metadata metadata_of(const std::vector<ModelMetadata::Attachment>& attachments) 
 
 namespace {
 
-// Completes what was read from the model itself by the texts that travel with it.
+// Adds the texts that are in or beside the file to the metadata of the model itself.
 ModelMetadata with_texts(ModelMetadata out, const std::string& path) {
   out.file = std::filesystem::path(path).filename().string();
-  // A whole file may stand in a field of the metadata.
+  // A field of the metadata may contain a whole file.
   for (const char* name :
        {"edgefirst.json", "edgefirst.yaml", "config.json", "preprocessor_config.json"}) {
     const auto entry = out.metadata.find(name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands in for a runtime in builds that have none, and says how to get one.
+// Replaces the runtime in builds without one; its messages tell how to get one.
 #ifndef HALYARD_HAVE_OPENVINO
 
 #include "base/text/format_error.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See the header.
+// Picks the line of a runtime's exception text that states the reason.
 #include "model/one_line.h"
 
 namespace halyard::model {

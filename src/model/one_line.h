@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts a runtime's exception text to one readable line.
+// Shortens a runtime's exception text to one readable line.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace halyard::model {
 
-/// The last line that says something (the first ones name source files), at most 200 bytes.
+/// The last line that gives a reason (the first lines name source files), at most 200 bytes.
 std::string one_line(std::string_view text);
 
 }  // namespace halyard::model

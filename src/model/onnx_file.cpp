@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Field numbers of onnx.proto: ModelProto, GraphProto, ValueInfoProto, TypeProto, TensorShapeProto,
-// TensorProto, StringStringEntryProto. All other fields are stepped over.
+// Reads ONNX files by the field numbers of onnx.proto: ModelProto, GraphProto, ValueInfoProto,
+// TypeProto, TensorShapeProto, TensorProto, StringStringEntryProto. All other fields are skipped.
 #include "model/onnx_file.h"
 
 #include <fcntl.h>
@@ -83,7 +83,7 @@ Status each_field(WireReader& wire, WireRange message, Take take) {
   }
 }
 
-/// Looks for the names of files in the tensors of a graph: fields of GraphProto, NodeProto,
+/// Collects the names of files from the tensors of a graph: fields of GraphProto, NodeProto,
 /// AttributeProto, TensorProto.
 class ExternalFiles {
  public:
@@ -138,7 +138,7 @@ class OnnxReader {
     HALYARD_RETURN_IF_ERROR(
         each(wire_.file(), [this](const WireField& f) { return model_field(f); }));
     if (!model_.has_graph)
-      return fail(Errc::malformed, "model file is no ONNX model", "it has no graph");
+      return fail(Errc::malformed, "model file is not an ONNX model", "it has no graph");
     HALYARD_RETURN_IF_ERROR(leave_out_weights());
     return std::move(model_);
   }
@@ -225,7 +225,7 @@ class OnnxReader {
     });
   }
 
-  // Negative and 0 are how exporters spell a dynamic axis, too.
+  // Exporters also write a dynamic axis as a negative number or 0.
   static Status set_extent(std::uint64_t value, std::size_t& extent) {
     const auto extent_of_file = static_cast<std::int64_t>(value);
     if (extent_of_file > std::numeric_limits<std::int32_t>::max()) {
@@ -236,8 +236,8 @@ class OnnxReader {
     return {};
   }
 
-  // Inputs that have values in the file are none that a user gives. Values stand before inputs, so
-  // they are looked through only now that the names of inputs are known.
+  // Removes inputs whose values are in the file; users do not pass them. Values come before inputs
+  // in the file, so they are searched only when the names of the inputs are known.
   Status leave_out_weights() {
     for (const Declared& input : model_.inputs)
       names_.insert(input.name);
@@ -256,7 +256,7 @@ class OnnxReader {
     return each(field.content, [&](const WireField& f) -> Status {
       if (f.kind != Kind::bytes) return {};
       if (field.number == 5) return f.number == 8 ? weight_name(f.content) : Status();
-      if (f.number != 1) return {};  // the values of a sparse one
+      if (f.number != 1) return {};  // field 1 holds the values of a sparse tensor
       return each(f.content, [&](const WireField& g) {
         return g.number == 8 && g.kind == Kind::bytes ? weight_name(g.content) : Status();
       });
@@ -264,7 +264,7 @@ class OnnxReader {
   }
 
   Status weight_name(WireRange name) {
-    if (name.end - name.begin > OnnxLimits::name_bytes) return {};  // no input's
+    if (name.end - name.begin > OnnxLimits::name_bytes) return {};  // too long for an input's name
     HALYARD_TRY(const std::string text, wire_.text(name, OnnxLimits::name_bytes, "a name"));
     if (names_.contains(text)) weights_.insert(text);
     return {};
@@ -272,11 +272,11 @@ class OnnxReader {
 
   WireReader& wire_;
   Model model_;
-  std::set<std::string> names_;    // of inputs
-  std::set<std::string> weights_;  // those that have values
+  std::set<std::string> names_;    // names of inputs
+  std::set<std::string> weights_;  // inputs that have values in the file
 };
 
-/// What is dynamic, as Engine fixes it.
+/// Fixes dynamic axes as Engine does.
 void fix_shape(Declared& tensor, const Metadata& metadata) {
   auto& shape = tensor.shape;
   if (!shape.empty() && shape[0] == 0) shape[0] = 1;
@@ -299,11 +299,11 @@ Result<TensorSpec> declared_spec(const Declared& tensor) {
   spec.name = tensor.name;
   const auto dtype = dtype_of(tensor.element_type);
   if (!dtype)
-    return fail(Errc::unsupported, "element type of the model is not served",
+    return fail(Errc::unsupported, "element type of the model is not supported",
                 "'{}' is ONNX type {}", tensor.name, tensor.element_type);
   if (!tensor.has_shape || std::count(tensor.shape.begin(), tensor.shape.end(), 0U) != 0)
     return fail(Errc::unsupported, "shape of the model is not fixed",
-                "'{}' is {}, an inference engine would find it", tensor.name,
+                "'{}' is {}; an inference engine could determine it", tensor.name,
                 tensor.has_shape ? declared_shape_text(tensor) : "without a shape");
   spec.dtype = *dtype;
   spec.shape = tensor.shape;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an inference runtime brings to Engine, as a table in a shared object of its own that is
-// loaded when the first model is opened. The object uses no function of the library, so that one
-// file serves the library and programs that contain its layers. Types: of one compiler and one
-// version of Halyard, which the entry compares.
+// The interface between Engine and an inference runtime: a table in a separate shared object, which
+// is loaded when the first model is opened. The object uses no function of the library, so one file
+// works with the library and with programs that contain its layers. Both sides must be built by one
+// compiler for one version of Halyard; the entry compares the version.
 #pragma once
 
 #include <cstddef>
@@ -19,12 +19,12 @@
 
 namespace halyard::model {
 
-/// An input or output of a network as the runtime sees it.
+/// An input or output of a network as the runtime reports it.
 struct Port {
   std::string name;
-  std::optional<DType> dtype;  ///< none: a type that tensors do not have
+  std::optional<DType> dtype;  ///< nullopt: no DType has this type
   std::string type_text;
-  std::optional<std::vector<std::size_t>> shape;  ///< none: an axis is dynamic
+  std::optional<std::vector<std::size_t>> shape;  ///< nullopt: an axis is dynamic
   std::string shape_text;
   std::optional<Quantization> quantization;  ///< not checked
 };
@@ -34,7 +34,7 @@ struct Ports {
   std::vector<Port> outputs;
 };
 
-/// An output of one run; alive as long as its owner.
+/// An output of one run; valid as long as its owner lives.
 struct PortMemory {
   void* data = nullptr;
   std::size_t size_bytes = 0;
@@ -49,11 +49,11 @@ class RuntimeSession {
   virtual Result<std::vector<PortMemory>> run(std::span<const std::byte* const> inputs) = 0;
 };
 
-/// A network that has been read. For one thread. No function throws (bad_alloc aside).
+/// A network that has been read. Thread-bound. No function throws, except bad_alloc.
 class Network {
  public:
   virtual ~Network() = default;
-  /// Text that the runtime found in the file.
+  /// The texts that the runtime found in the file.
   virtual Metadata metadata() const = 0;
   /// A dynamic batch becomes 1; dynamic height and width of NCHW inputs become `image`.
   virtual Status fix_shapes(std::optional<Size> image) = 0;
@@ -63,7 +63,7 @@ class Network {
                                                           unsigned threads) = 0;
 };
 
-/// The runtime. All functions are thread-safe and throw nothing (bad_alloc aside).
+/// The runtime. All functions are thread-safe and throw nothing except bad_alloc.
 struct Runtime {
   std::string (*version)();  ///< "2026.4.1"
   /// Errors: device.
@@ -72,8 +72,8 @@ struct Runtime {
   Result<std::unique_ptr<Network>> (*read)(const std::string& path, FileKind kind);
 };
 
-/// Name and type of the one symbol that the shared object exports: the table, or null where
-/// `halyard_version` is not the version that the object was built for.
+/// Name and type of the one symbol that the shared object exports. It returns the table, or null if
+/// the object was built for another version than `halyard_version`.
 inline constexpr char runtime_entry[] = "halyard_openvino_runtime";
 using RuntimeEntry = const Runtime* (*)(const char* halyard_version);
 

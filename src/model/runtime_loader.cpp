@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the shared object of the runtime beside the library, and the runtime that it needs where
-// the loader or HALYARD_OPENVINO_DIR says. The current folder has no part in it.
+// Finds the runtime's shared object beside the library, and OpenVINO through the loader or
+// HALYARD_OPENVINO_DIR. The current folder is never searched.
 #ifdef HALYARD_HAVE_OPENVINO
 
 #include <sys/stat.h>
@@ -37,7 +37,7 @@ std::string_view part(std::string_view& text, char end) {
   return found;
 }
 
-/// The file of a line of /proc/self/maps that has `address`; empty for other lines.
+/// The file name in a line of /proc/self/maps whose range has `address`; empty for other lines.
 std::string_view file_at(std::string_view line, std::uintptr_t address) {
   std::array<std::uintptr_t, 2> range{};
   for (const char end : {'-', ' '}) {
@@ -50,13 +50,13 @@ std::string_view file_at(std::string_view line, std::uintptr_t address) {
   return line.substr(slash);
 }
 
-/// Folder of the file that this code was loaded from: the kernel knows it whole, where the loader
-/// may know it by a name relative to some folder, or by argv[0].
+/// Folder of the file that this code was loaded from. The kernel has its absolute path; the loader
+/// may have a relative one, or argv[0].
 std::string own_folder() {
   const auto close = [](std::FILE* file) { std::fclose(file); };
   const std::unique_ptr<std::FILE, decltype(close)> maps(std::fopen("/proc/self/maps", "re"));
   const auto address = reinterpret_cast<std::uintptr_t>(&own_folder);
-  std::array<char, 4352> line{};  // a path of PATH_MAX bytes and what stands before it
+  std::array<char, 4352> line{};  // a path of PATH_MAX bytes and the fields before it
   while (maps && std::fgets(line.data(), static_cast<int>(line.size()), maps.get()) != nullptr) {
     const std::string_view file = file_at(line.data(), address);
     if (!file.empty()) return std::string(file.substr(0, file.rfind('/')));
@@ -69,8 +69,8 @@ bool exists(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0;
 }
 
-/// Loads the runtime's library from the folder that the environment names, so that the object finds
-/// it loaded.
+/// Loads OpenVINO's library from the folder in the environment variable, so that the runtime's
+/// object finds it loaded.
 Status load_named(const std::string& folder) {
   if (folder.front() != '/')
     return fail(Errc::invalid_argument, "HALYARD_OPENVINO_DIR: must be an absolute path", "'{}'",
@@ -82,7 +82,7 @@ Status load_named(const std::string& folder) {
         SharedObject::open(path, "HALYARD_OPENVINO_DIR: its library cannot be loaded");
     return library ? Status() : library.error();
   }
-  return fail(Errc::unsupported, "HALYARD_OPENVINO_DIR: the folder has not the library needed",
+  return fail(Errc::unsupported, "HALYARD_OPENVINO_DIR: the folder lacks the OpenVINO library",
               "{} is not in '{}', nor in libs/ or lib/ there", HALYARD_OPENVINO_FILE, folder);
 }
 
@@ -93,8 +93,9 @@ Result<const Runtime*> open_object(const std::string& path) {
   const auto entry = object.function<std::remove_pointer_t<RuntimeEntry>>(runtime_entry);
   const Runtime* const table = entry == nullptr ? nullptr : entry(HALYARD_VERSION_STRING);
   if (table == nullptr)
-    return fail(Errc::unsupported, "OpenVINO cannot be used: its object is of another version",
-                "{} is not of Halyard {}", path, HALYARD_VERSION_STRING);
+    return fail(Errc::unsupported,
+                "OpenVINO cannot be used: its object is for another Halyard version",
+                "{} is not for Halyard {}", path, HALYARD_VERSION_STRING);
   return table;
 }
 
@@ -116,7 +117,7 @@ Result<const Runtime*> load_runtime() {
     looked_at += fmt::format("{}{}", looked_at.empty() ? "" : " and ", path);
   }
   return fail(Errc::unsupported, "OpenVINO cannot be used: its object is not beside the library",
-              "{} are not there", looked_at);
+              "looked for {}", looked_at);
 }
 
 }  // namespace halyard::model

@@ -6,9 +6,9 @@
 
 namespace halyard::model {
 
-/// Loads the object, at the first call that succeeds. Thread-safe, waits for no lock of ours.
-/// Errors: unsupported (the object or what it needs is not there: the message says where it was
-/// looked for and what to set).
+/// Loads the object; calls after the first success return it again. Thread-safe; takes no lock of
+/// Halyard's. Errors: unsupported (the object or a library that it needs is missing: the message
+/// names the searched places and the variable to set).
 Result<const Runtime*> load_runtime();
 
 }  // namespace halyard::model

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors over the runtime's table: what it finds is checked here, and its memory wrapped.
+// Runs models through the runtime's table: checks its values and wraps its memory as tensors.
 #ifdef HALYARD_HAVE_OPENVINO
 
 #include <fmt/ranges.h>
@@ -23,7 +23,7 @@ Result<TensorSpec> to_spec(Port port) {
   TensorSpec spec;
   spec.name = std::move(port.name);
   if (!port.dtype)
-    return fail(Errc::unsupported, "element type of the model is not served", "'{}' is {}",
+    return fail(Errc::unsupported, "element type of the model is not supported", "'{}' is {}",
                 spec.name, port.type_text);
   if (!port.shape)
     return fail(Errc::unsupported, "shape of the model is not fixed", "'{}' is {}", spec.name,
@@ -40,8 +40,8 @@ Result<TensorSpec> to_spec(Port port) {
   return spec;
 }
 
-/// The runtime's threads are those of the process that first opened a model. A child of fork() has
-/// none of them, and would wait for them for ever.
+/// The runtime's threads belong to the process that first opened a model. A child of fork() has
+/// none of them and would wait for them forever.
 Status check_process() {
   static std::atomic<std::uint32_t> first{0};
   const std::uint32_t mine = fork_generation();
@@ -49,8 +49,8 @@ Status check_process() {
   if (first.compare_exchange_strong(known, mine, std::memory_order_relaxed) || known == mine)
     return {};
   return fail(Errc::unsupported,
-              "engine: its threads stayed in the process that forked this one; where models are "
-              "run in children, open none before fork()");
+              "engine: its threads do not exist after fork(); to run models "
+              "in children, open none before fork()");
 }
 
 class PortSession final : public Session {
@@ -60,7 +60,7 @@ class PortSession final : public Session {
 
   Result<std::vector<Tensor>> run(std::span<const Tensor> inputs) override {
     HALYARD_RETURN_IF_ERROR(check_process());
-    std::vector<TensorMap> maps;  // the runtime reads our memory until run() returns
+    std::vector<TensorMap> maps;  // the runtime reads the inputs until run() returns
     std::vector<const std::byte*> data;
     for (const Tensor& input : inputs) {
       HALYARD_TRY(auto map, input.map(Access::read));
@@ -92,7 +92,7 @@ class PortSession final : public Session {
   std::vector<TensorSpec> outputs_;
 };
 
-/// The runtime's error, with what it is about before its reason.
+/// The runtime's error, with its subject in front of the reason.
 Error about(const Error& error, const std::string& subject) {
   return make_error(error.code, error.what,
                     error.detail ? fmt::format("{}: {}", subject, *error.detail) : subject);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Session: what an inference runtime brings to Engine. One runtime per build; Engine is the front.
+// Session: the interface of an inference runtime behind Engine. A build has one runtime.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,17 @@
 
 namespace halyard::model {
 
-/// A loaded network that can be run. run() is thread-safe; the inputs have been checked by Engine.
+/// A loaded network that can be run. run() is thread-safe; Engine has checked the inputs.
 class Session {
  public:
   virtual ~Session() = default;
   virtual Result<std::vector<Tensor>> run(std::span<const Tensor> inputs) = 0;
 };
 
-/// Text that a model file carries, by key.
+/// Texts of a model file, by key.
 using Metadata = std::map<std::string, std::string>;
 
-/// What a runtime made of a file.
+/// A model file that a runtime has loaded.
 struct Loaded {
   std::string runtime;
   std::vector<TensorSpec> inputs;
@@ -35,11 +35,11 @@ struct Loaded {
   std::unique_ptr<Session> session;
 };
 
-/// What a model file is, by its extension in any case; nothing for any other name.
+/// The kind of a model file, by its extension in any case.
 enum class FileKind : std::uint8_t { onnx, tflite, ir };
 
 /// Loads a file that exists and has a known extension. `metadata` is what Halyard itself read from
-/// it; the runtime adds its own. Errors: as Engine::open.
+/// the file; the runtime adds its own. Errors: as Engine::open().
 Result<Loaded> load(const std::string& path, const Engine::Options& options, Metadata metadata);
 
 /// One line for available_engines().

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Varints, lengths and what they skip. Every number comes from outside and is held against the
-// message that it stands in. Format: protobuf.dev, "Encoding".
+// Reads varints and lengths. Every number comes from outside and is checked against the message
+// that contains it. Format: protobuf.dev, "Encoding".
 #include "model/wire_reader.h"
 
 #include <unistd.h>
@@ -14,7 +14,7 @@ namespace halyard::model {
 namespace {
 
 Error malformed(std::uint64_t at, const char* why) {
-  return fail(Errc::malformed, "model file is no protobuf message", "byte {}: {}", at, why);
+  return fail(Errc::malformed, "model file is not a protobuf message", "byte {}: {}", at, why);
 }
 
 }  // namespace
@@ -86,7 +86,7 @@ Result<std::optional<WireField>> WireReader::next(WireRange& message) {
       return malformed(at, "a field of an unknown kind");
   }
   if (length > message.end - message.begin)
-    return malformed(at, "a field is longer than what it stands in");
+    return malformed(at, "a field is longer than its message");
   field.content = {message.begin, message.begin + length};
   message.begin += length;
   return std::optional(field);
@@ -99,7 +99,7 @@ Result<std::string> WireReader::text(WireRange content, std::size_t max_bytes, c
                 "{}: {} bytes, at most {}", what, size, max_bytes);
   }
   std::string out(static_cast<std::size_t>(size), '\0');
-  if (size <= window_.size()) {  // names mostly lie in the window already
+  if (size <= window_.size()) {  // names are mostly in the window already
     for (char& c : out) {
       HALYARD_TRY(const std::byte byte, byte_at(content.begin++));
       c = std::to_integer<char>(byte);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protobuf's wire format, read from a file field by field. Knows no message; what a field holds is
-// read only when asked for, so weights of gigabytes are stepped over.
+// Reads protobuf's wire format from a file field by field. It knows no message types. The content
+// of a field is read only on request, so gigabytes of weights are skipped.
 #pragma once
 
 #include <array>
@@ -22,26 +22,26 @@ struct WireRange {
 
 struct WireField {
   enum class Kind : std::uint8_t { number, fixed64, bytes, fixed32 };
-  std::uint64_t number = 0;  ///< of the field
+  std::uint64_t number = 0;  ///< the field's number
   Kind kind = Kind::number;
-  std::uint64_t value = 0;  ///< of Kind::number
-  WireRange content;        ///< of Kind::bytes: a text, or a message
+  std::uint64_t value = 0;  ///< for Kind::number
+  WireRange content;        ///< for Kind::bytes: a text, or a message
 };
 
-/// Reads through one window of memory. Thread-bound. Every error is `malformed` with the byte at
-/// fault, `exhausted` with the limit, or `os`.
+/// Reads through one window of memory. Thread-bound. Every error is `malformed` with the offset of
+/// the byte at fault, `exhausted` with the limit, or `os`.
 class WireReader {
  public:
-  /// Fields of a file, counted however deep: beyond is `exhausted`.
+  /// The most fields of a file, at all depths together; beyond is `exhausted`.
   static constexpr std::uint64_t max_fields = std::uint64_t{1} << 22;
 
-  /// Borrows the descriptor. A file that shrinks later is malformed, no more.
+  /// Borrows the descriptor. If the file shrinks later, reading only gives `malformed`.
   WireReader(int fd, std::uint64_t size) noexcept : fd_(fd), size_(size) {}
 
   WireRange file() const noexcept { return {0, size_}; }
-  /// The next field of a message, which then begins behind it; nothing at its end.
+  /// The next field of a message; `message` then begins after it. nullopt at the end.
   Result<std::optional<WireField>> next(WireRange& message);
-  /// The text. `what` names it and `max_bytes` in the message where it is longer.
+  /// The text. If it is longer than `max_bytes`, the message has the limit and `what`.
   Result<std::string> text(WireRange content, std::size_t max_bytes, const char* what);
 
  private:

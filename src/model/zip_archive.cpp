@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the tail of the file: end-of-central-directory record, central directory, local header.
+// Reads the end of the file: end-of-central-directory record, central directory, local headers.
 // Format: PKWARE APPNOTE 4.3. All offsets come from outside and are checked against the file.
 #include "model/zip_archive.h"
 
@@ -15,8 +15,8 @@ constexpr std::size_t end_record_bytes = 22;
 constexpr std::size_t directory_entry_bytes = 46;
 constexpr std::size_t local_header_bytes = 30;
 constexpr std::size_t max_entries = 64;
-// The archive's own offsets count from the start of the archive or of the file, so the tail alone
-// is enough when offsets are taken from its end.
+// The archive's offsets count from the start of the archive or of the file. They are converted to
+// offsets from the end, so the last bytes of the file are enough.
 constexpr std::size_t max_tail_bytes = std::size_t{16} << 20;
 constexpr std::size_t max_text_bytes = std::size_t{4} << 20;
 
@@ -35,7 +35,7 @@ std::string_view chars_of(std::span<const std::byte> bytes) noexcept {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Content of an entry whose local header is at `at`; nothing when it does not fit.
+/// Content of the entry whose local header is at `at`; nullopt if it does not fit.
 std::optional<std::span<const std::byte>> content_at(std::span<const std::byte> file,
                                                      std::size_t at, std::size_t size) noexcept {
   if (!has_signature(file, at, 0x04034b50) || file.size() - at < local_header_bytes)
@@ -46,7 +46,7 @@ std::optional<std::span<const std::byte>> content_at(std::span<const std::byte> 
   return file.subspan(at + local_header_bytes + names, size);
 }
 
-/// Where the end record starts.
+/// Offset of the end record.
 std::optional<std::size_t> find_end(std::span<const std::byte> file) noexcept {
   if (file.size() < end_record_bytes) return std::nullopt;
   std::size_t end = file.size() - end_record_bytes;
@@ -72,7 +72,8 @@ std::vector<ZipEntry> zip_entries(std::span<const std::byte> file) {
   const std::size_t directory_offset = little(file, *end + 16, 4);
   if (directory_bytes > *end) return out;
   std::size_t at = *end - directory_bytes;
-  // How far the archive's offsets lie behind this span's: the model before it, or the cut-off head.
+  // Difference between this span's and the archive's offsets: the model before it, or the missing
+  // head.
   const std::ptrdiff_t shift = std::ptrdiff_t(at) - std::ptrdiff_t(directory_offset);
   while (out.size() < max_entries && has_signature(file, at, 0x02014b50) &&
          *end - at >= directory_entry_bytes) {
@@ -100,7 +101,7 @@ std::optional<std::string> text_of(const ZipEntry& entry, std::size_t max_bytes)
   std::string out(entry.size, '\0');
   z_stream stream{};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) return std::nullopt;
-  // zlib's field is not const; it only reads.
+  // zlib's field is not const, but zlib only reads it.
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(entry.content.data()));
   stream.avail_in = static_cast<uInt>(entry.content.size());
   stream.next_out = reinterpret_cast<Bytef*>(out.data());

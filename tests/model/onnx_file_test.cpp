@@ -139,7 +139,7 @@ TEST_F(OnnxFileTest, refuses_files_that_are_no_model_with_the_byte) {
   expect_refusal(std::string("\x08") + std::string(11, '\xff'), malformed, "longer than 10 bytes");
   expect_refusal(std::string("\x00\x01", 2), malformed, "byte 0: a field without a number");
   expect_refusal("\x0b", malformed, "byte 0: a field of an unknown kind");
-  expect_refusal("\x3a\x7f", malformed, "byte 0: a field is longer than what it stands in");
+  expect_refusal("\x3a\x7f", malformed, "byte 0: a field is longer than its message");
   expect_refusal("\x3a\x02\x62\x05", malformed, "byte 2: a field is longer");
   expect_refusal(std::string("\x09\x00\x00", 3), malformed, "byte 0: a field is longer");
 }

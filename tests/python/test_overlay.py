@@ -141,7 +141,7 @@ def test_a_result_is_plotted_saved_and_put_into_words(tmp_path, monkeypatch):
     for name in ("seen.png", "seen.jpg", "seen.bmp"):
         seen.save(tmp_path / name)
         assert np.abs(halyard.imread(tmp_path / name).astype(int) - drawn).mean() < 6
-    with pytest.raises(ValueError, match=r"seen\.xyz is none of .*\.png"):
+    with pytest.raises(ValueError, match=r"seen\.xyz, writable: .*\.png"):
         seen.save(tmp_path / "seen.xyz")
     png = seen._repr_png_()
     assert png[:8] == b"\x89PNG\r\n\x1a\n"

@@ -11,7 +11,7 @@
 namespace halyard::capi {
 namespace {
 
-// Metadata is copied between C and C++ as it is.
+// Metadata is copied between C and C++ without conversion, so both need the same layout.
 #define HALYARD_SAME_PLACE(c, cpp, field) static_assert(offsetof(c, field) == offsetof(cpp, field))
 static_assert(sizeof(hal_sensor_header) == sizeof(SensorHeader));
 HALYARD_SAME_PLACE(hal_sensor_header, SensorHeader, frame_id);
@@ -95,7 +95,7 @@ using capi::is_valid;
 const char* hal_image_encoding_name(hal_image_encoding encoding) {
   const int value = encoding;
   if (value < 0 || value > HAL_IMAGE_ENCODING_VYUY) return "unknown";
-  // Names are literals: a zero ends them.
+  // Names are literals, which end with a zero byte.
   return to_string(static_cast<ImageEncoding>(value)).data();
 }
 

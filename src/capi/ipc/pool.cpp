@@ -74,7 +74,7 @@ Result<hal_pool*> create_pool(std::uint32_t id, const hal_pool_config* config) {
   return slot_handle(TensorPool::create(id, limits));
 }
 
-// `allocate` has the pool, the extents and the dtype, checked.
+// Checks the arguments and calls `allocate` with pool, extents and dtype.
 template <class T, class F>
 Result<T> allocated(const hal_pool* handle, int dtype, const std::size_t* shape, std::size_t ndim,
                     F&& allocate) {
@@ -101,7 +101,7 @@ Result<int> describe(const hal_tensor* handle, hal_tensor_descriptor* out) {
   return 0;
 }
 
-// `use` has the pool and the descriptor, checked.
+// Checks the arguments and calls `use` with pool and descriptor.
 template <class T, class F>
 Result<T> with_descriptor(const hal_pool* handle, const hal_tensor_descriptor* descriptor,
                           F&& use) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Topics in C: joining, leaving, what a topic is. Sending: topic_send.cpp, receiving:
-// topic_receive.cpp.
+// Topics in C: joining, leaving and properties. topic_send.cpp sends, topic_receive.cpp receives.
 #include "halyard/topic.h"
 
 #include <algorithm>
@@ -17,7 +16,7 @@ namespace {
 static_assert(HAL_OVERFLOW_BLOCK == static_cast<int>(Overflow::block) &&
               HAL_TOPIC_BOTH == static_cast<int>(TopicRole::both));
 
-// None: HAL_UNSET.
+// HAL_UNSET gives nullopt.
 Result<std::optional<std::uint32_t>> setting(std::int32_t value, const char* what) {
   std::optional<std::uint32_t> set;
   if (value == HAL_UNSET) return set;
@@ -30,20 +29,20 @@ Result<TopicConfig> topic_config_from(const hal_topic_config* config) {
   TopicConfig wanted;
   if (config == nullptr) return wanted;
   HALYARD_RETURN_IF_ERROR(aligned(config, "config"));
-  HALYARD_TRY(wanted.depth, setting(config->depth, "depth: neither HAL_UNSET nor 1..4096"));
-  HALYARD_TRY(wanted.history, setting(config->history, "history: neither HAL_UNSET nor 0..depth"));
+  HALYARD_TRY(wanted.depth, setting(config->depth, "depth: must be HAL_UNSET or 1..4096"));
+  HALYARD_TRY(wanted.history, setting(config->history, "history: must be HAL_UNSET or 0..depth"));
   HALYARD_TRY(wanted.max_endpoints,
-              setting(config->max_endpoints, "max_endpoints: neither HAL_UNSET nor 1..1024"));
+              setting(config->max_endpoints, "max_endpoints: must be HAL_UNSET or 1..1024"));
   if (config->overflow != HAL_UNSET) {
     HALYARD_TRY(wanted.overflow, enumerator<Overflow>(config->overflow, HAL_OVERFLOW_BLOCK,
-                                                      "overflow: is none of hal_overflow"));
+                                                      "overflow: must be a value of hal_overflow"));
   }
   if (config->pool != nullptr) {
     HALYARD_TRY(wanted.pool, pool_config_from(config->pool));
   }
-  // 0, which is none, C++ refuses.
+  // TopicConfig's own check refuses role 0.
   HALYARD_TRY(wanted.role, enumerator<TopicRole>(config->role, HAL_TOPIC_BOTH,
-                                                 "role: is none of hal_topic_role"));
+                                                 "role: must be a value of hal_topic_role"));
   wanted.latest_only = config->latest_only;
   wanted.receives_own = config->receives_own;
   wanted.block_timeout = std::chrono::nanoseconds(config->block_timeout_ns);
@@ -51,8 +50,9 @@ Result<TopicConfig> topic_config_from(const hal_topic_config* config) {
 }
 
 Result<MessageType> type_from(int type) {
-  HALYARD_TRY(const MessageKind kind, enumerator<MessageKind>(type, HAL_MESSAGE_BYTES,
-                                                              "type: is none of hal_message_type"));
+  HALYARD_TRY(const MessageKind kind,
+              enumerator<MessageKind>(type, HAL_MESSAGE_BYTES,
+                                      "type: must be a value of hal_message_type"));
   switch (kind) {
     case MessageKind::tensor:
       return detail::message_type<Tensor>();

@@ -9,7 +9,7 @@
 namespace halyard::capi {
 namespace {
 
-// The next frame whose metadata `fill` takes; what it refuses counts as lost.
+// Receives the next frame whose metadata `fill` accepts. Refused messages count as lost.
 template <class Metadata, class F>
 bool next_frame(TopicEndpoint& endpoint, std::uint64_t& lost, F&& fill) {
   for (;;) {
@@ -39,7 +39,7 @@ bool next_framed(TopicEndpoint& endpoint, hal_message& message, std::uint64_t& l
       });
 }
 
-// The bytes stay where they are: the map holds them.
+// The bytes are not copied: the map keeps them.
 bool next_bytes(TopicEndpoint& endpoint, hal_message& message, std::uint64_t& lost) {
   return next_frame<std::uint64_t>(endpoint, lost,
                                    [&message](const Tensor& frame, std::uint64_t size) -> Status {
@@ -80,7 +80,7 @@ bool next_message(const hal_topic& topic, hal_message& message, std::uint64_t& l
   return next_plain(endpoint, message.plain, lost);
 }
 
-// Runs `next` once, and once more when something comes in time.
+// Calls `next`, and again when something arrives before the timeout.
 template <class F>
 bool within(std::int64_t timeout_ns, TopicEndpoint& endpoint, const std::uint64_t& lost, F&& next) {
   if (next()) return true;

@@ -11,7 +11,7 @@
 namespace halyard::capi {
 namespace {
 
-// A text in a field of a struct, which a zero ends unless it fills the field.
+// The text in a field of a struct. It ends at a zero byte or fills the field.
 template <std::size_t size>
 std::string_view text_in(const char (&field)[size]) noexcept {
   return {field, ::strnlen(field, size)};
@@ -49,7 +49,7 @@ Result<Image> image_from(const Tensor& tensor, int encoding) {
   if (encoding == -1) return Image::wrap(tensor);
   HALYARD_TRY(const ImageEncoding wanted,
               enumerator<ImageEncoding>(encoding, HAL_IMAGE_ENCODING_VYUY,
-                                        "encoding: is none of hal_image_encoding"));
+                                        "encoding: must be a value of hal_image_encoding"));
   return Image::wrap(tensor, wanted);
 }
 
@@ -110,7 +110,7 @@ Result<int> send_point_cloud(const hal_topic* topic, const hal_tensor* handle,
   return send_framed(*endpoint, cloud);
 }
 
-// Bytes lie in the topic's pool; beside them travels how many they are.
+// The bytes are in the topic's pool; the message carries their count.
 Result<int> send_bytes(TopicEndpoint& endpoint, std::span<const std::byte> bytes) {
   HALYARD_TRY(const auto pool, endpoint.pool());
   HALYARD_TRY(const auto frame, pool->alloc({std::max<std::size_t>(bytes.size(), 1)}, DType::u8));

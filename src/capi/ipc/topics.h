@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles of pools, topics and messages, and reading of their arguments.
+// Handles of pools, topics and messages, and checks of their arguments.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,8 @@ struct hal_pool {
 
 namespace halyard::capi {
 
-/// hal_message_type, and plain structs, which have no enumerator: their topics are made with more.
+/// The values of hal_message_type, and plain structs. Plain has no enumerator, because a function
+/// of its own creates such topics.
 enum class MessageKind { tensor, image, depth_image, point_cloud, bytes, plain };
 
 }  // namespace halyard::capi
@@ -41,19 +42,19 @@ struct hal_topic {
 struct hal_message {
   static constexpr std::uint32_t kind = halyard::capi::kind_of("mesg");
   halyard::capi::Tag tag{kind};
-  std::optional<hal_tensor> frame = {};  ///< of messages with a tensor
+  std::optional<hal_tensor> frame = {};  ///< for messages with a tensor
   std::variant<std::monostate, halyard::ImageMetadata, halyard::DepthImageMetadata,
                halyard::PointCloudMetadata>
       metadata = {};
   std::vector<std::byte> plain = {};           ///< a plain struct
-  std::optional<halyard::TensorMap> map = {};  ///< keeps `data` of a message of bytes
+  std::optional<halyard::TensorMap> map = {};  ///< keeps `data` of a message of bytes valid
   std::optional<std::span<const std::byte>> data = {};
 };
 
 namespace halyard::capi {
 
-/// Where a bit pattern means the same in C and in C++. Errors: invalid_argument (NULL, not
-/// aligned).
+/// A pointer to a type with the same representation in C and C++. Errors: invalid_argument (NULL,
+/// not aligned).
 template <class T>
 Result<T*> pointer_to(T* argument, const char* name) {
   if (argument == nullptr) return make_error(Errc::invalid_argument, "argument: is NULL", name);
@@ -71,16 +72,17 @@ inline Result<TopicEndpoint*> endpoint_of(const hal_topic* handle) {
   return found->endpoint.get();
 }
 
-/// A plain `Status` as calls give it that have nothing else to say.
+/// A Status as the result of a call that returns nothing else.
 inline Result<int> done(const Status& status) {
   if (!status) return status.error();
   return 0;
 }
 
-/// Errors: invalid_argument (a topic of another type; not the size of its struct).
+/// Checks a topic of plain structs. Errors: invalid_argument (another type, or not the struct's
+/// size).
 Status check_plain(const hal_topic& topic, std::size_t size);
 
-/// Limits as the C++ interface has them; NULL: the default. Errors: invalid_argument.
+/// Converts the limits; NULL gives the defaults. Errors: invalid_argument.
 Result<TensorPoolConfig> pool_config_from(const hal_pool_config* config);
 
 }  // namespace halyard::capi

@@ -12,10 +12,11 @@
 struct hal_waitset {
   static constexpr std::uint32_t kind = halyard::capi::kind_of("wset");
   halyard::capi::Tag tag{kind};
-  /// Shared with their handles, which may go first. They outlive `set`, which has their addresses.
+  /// Shared with the topics' handles, which may be freed first. They outlive `set`, which keeps
+  /// their addresses.
   std::map<std::uint64_t, std::shared_ptr<halyard::TopicEndpoint>> topics = {};
   halyard::WaitSet set;
-  std::vector<std::uint64_t> pending = {};  ///< found, and not given to the caller yet
+  std::vector<std::uint64_t> pending = {};  ///< found, but not yet returned to the caller
 };
 
 namespace halyard::capi {

@@ -22,7 +22,7 @@ Result<hal_attrs*> new_list(const char* party) {
   return new hal_attrs{.party = {AttributeList(name), nullptr}};
 }
 
-// `use` has the list, checked.
+// Checks the list and calls `use` with it.
 template <class F>
 Result<int> with_list(hal_attrs* handle, F&& use) {
   HALYARD_TRY(hal_attrs* const found, checked(handle, "attrs"));
@@ -30,7 +30,7 @@ Result<int> with_list(hal_attrs* handle, F&& use) {
   return 0;
 }
 
-/// Of errors that C has no other number for: what is no JSON is an argument.
+// Reports malformed JSON as an invalid argument, because C has no errno of its own for it.
 Status as_argument(Status status) {
   if (status || status.error().code != Errc::malformed) return status;
   Error error = status.error();
@@ -56,8 +56,7 @@ Result<hal_reconciled*> reconcile_lists(hal_attrs* const* lists, std::size_t cou
   if (report != nullptr) *report = nullptr;
   constexpr unsigned known = HAL_RECONCILE_ALLOW_DROP | HAL_RECONCILE_NO_ANCHOR;
   if ((flags & ~known) != 0)
-    return make_error(Errc::invalid_argument, "flags: has bits that mean nothing",
-                      std::to_string(flags));
+    return make_error(Errc::invalid_argument, "flags: has unknown bits", std::to_string(flags));
   HALYARD_TRY(const auto handles, lists_from(lists, count));
   std::vector<EngineParty> parties;
   for (const hal_attrs* each : handles)
@@ -111,7 +110,7 @@ Result<std::vector<const hal_attrs*>> lists_from(hal_attrs* const* lists, std::s
   if (count == 0) return found;
   HALYARD_RETURN_IF_ERROR(pointer_to(lists, "lists"));
   if (count > max_lists)
-    return make_error(Errc::invalid_argument, "count: at most 1024 lists", std::to_string(count));
+    return make_error(Errc::invalid_argument, "count: must be at most 1024", std::to_string(count));
   for (std::size_t k = 0; k < count; ++k) {
     HALYARD_TRY(const hal_attrs* const each, checked(lists[k], "lists"));
     found.push_back(each);
@@ -122,7 +121,7 @@ Result<std::vector<const hal_attrs*>> lists_from(hal_attrs* const* lists, std::s
 Result<std::uint8_t*> copied(std::span<const std::byte> bytes) {
   auto* const copy =
       static_cast<std::uint8_t*>(std::malloc(std::max<std::size_t>(bytes.size(), 1)));
-  if (copy == nullptr) return make_error(Errc::no_memory, "memory: there is no more");
+  if (copy == nullptr) return make_error(Errc::no_memory, "memory: allocation failed");
   if (!bytes.empty()) std::memcpy(copy, bytes.data(), bytes.size());
   return copy;
 }

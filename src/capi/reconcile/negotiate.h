@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles of negotiated buffers, and reading of their arguments.
+// Handles of attribute lists and negotiated buffers, and checks of their arguments.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ struct hal_reconciled {
 struct hal_buffer {
   static constexpr std::uint32_t kind = halyard::capi::kind_of("nbuf");
   halyard::capi::Tag tag{kind};
-  mutable halyard::NegotiatedBuffer buffer;  ///< its calls are for threads that share it
+  mutable halyard::NegotiatedBuffer buffer;  ///< its functions are safe for threads that share it
 };
 
 struct hal_operation {
@@ -39,11 +39,11 @@ struct hal_operation {
 
 namespace halyard::capi {
 
-/// A text that a caller passed. Errors: invalid_argument (NULL, no UTF-8).
+/// A text that a caller passed. Errors: invalid_argument (NULL, not UTF-8).
 Result<std::string> text_from(const char* text, const char* name);
-/// The lists behind handles. Errors: invalid_argument (NULL, another kind, more than 1024).
+/// The lists of handles. Errors: invalid_argument (NULL, another kind, more than 1024).
 Result<std::vector<const hal_attrs*>> lists_from(hal_attrs* const* lists, std::size_t count);
-/// Bytes that free() releases. Errors: no_memory.
+/// A copy of the bytes that free() releases. Errors: no_memory.
 Result<std::uint8_t*> copied(std::span<const std::byte> bytes);
 
 }  // namespace halyard::capi

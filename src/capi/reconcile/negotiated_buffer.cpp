@@ -50,7 +50,7 @@ Result<void*> lock(const hal_buffer* handle, int access, std::int64_t timeout_ns
   HALYARD_RETURN_IF_ERROR(aligned(size, "size"));
   HALYARD_TRY(const CpuAccess wanted, cpu_access_from(access));
   if (wanted == CpuAccess::none)
-    return make_error(Errc::invalid_argument, "access: a lock is for reading, writing or both");
+    return make_error(Errc::invalid_argument, "access: must be read, write or both");
   HALYARD_TRY(BufferLock held,
               buffer->lock(static_cast<Access>(wanted), std::chrono::nanoseconds(timeout_ns)));
   void* const data = const_cast<std::byte*>(held.bytes().data());
@@ -67,7 +67,7 @@ Result<hal_operation*> submit(const hal_buffer* handle) {
 
 Result<int> submit_fence(const hal_buffer* handle, int fence) {
   HALYARD_TRY(NegotiatedBuffer* const buffer, buffer_of(handle));
-  if (fence < 0) return make_error(Errc::invalid_argument, "fence: is no descriptor");
+  if (fence < 0) return make_error(Errc::invalid_argument, "fence: must be a descriptor");
   HALYARD_TRY(Fd own, Fd::duplicate(fence));
   HALYARD_RETURN_IF_ERROR(buffer->submit(std::move(own)));
   return 0;
@@ -106,7 +106,7 @@ Result<int> decode_all(const std::uint8_t* bytes, std::size_t size, hal_attrs** 
   HALYARD_RETURN_IF_ERROR(pointer_to(out, "out"));
   HALYARD_TRY(auto lists, decode_lists(blob));
   if (lists.size() > capacity)
-    return make_error(Errc::exhausted, "capacity: there are more lists",
+    return make_error(Errc::exhausted, "capacity: must be at least the number of lists",
                       std::to_string(lists.size()));
   std::vector<std::unique_ptr<hal_attrs>> made;
   for (AttributeList& each : lists)
@@ -168,7 +168,7 @@ int hal_buffer_get_layout(const hal_buffer* buffer, hal_buffer_layout* out) {
   return guarded(-1, [&] { return layout_of(buffer, out); });
 }
 
-// Names of enumerators are literals, which end with 0.
+// Names of enumerators are literals, which end with a zero byte.
 const char* hal_buffer_heap(const hal_buffer* buffer) {
   return is_valid(buffer) ? to_string(buffer->buffer.heap()).data() : nullptr;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoders in C: parameters, making one, and its calls.
+// Decoders in C: parameters, creation, and calls.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -19,7 +19,7 @@ struct hal_decoder_params {
   std::vector<halyard::compat::Output> outputs = {};
   std::optional<halyard::compat::DecoderVersion> version = {};
   halyard::compat::DecoderOptions options = {};
-  bool has_top_k = false;  ///< pre_nms_top_k was set
+  bool has_top_k = false;  ///< whether pre_nms_top_k was set
 };
 
 using namespace halyard;
@@ -32,7 +32,7 @@ using compat::OutputKind;
 
 namespace {
 
-/// Runs `change` on checked parameters: a Status, or nothing.
+/// Runs `set` on checked parameters; `set` returns a Status or nothing.
 template <class F>
 int change(hal_decoder_params* params, F&& set) noexcept {
   return guarded<int>(-1, [&]() -> Result<int> {
@@ -60,7 +60,7 @@ Result<Output*> output_at(hal_decoder_params& params, int index) {
   return &params.outputs[static_cast<std::size_t>(index)];
 }
 
-// What a configuration says is bad data to its user, whatever is wrong with it.
+// Every error in the content of a configuration is reported as malformed data.
 Error as_bad_message(Error error) {
   if (error.code == Errc::invalid_argument || error.code == Errc::unsupported ||
       error.code == Errc::exhausted)
@@ -72,7 +72,8 @@ Status check_sources(const hal_decoder_params& params) {
   const int sources = int{params.json.has_value()} + int{params.yaml.has_value()} +
                       int{params.file.has_value()} + int{!params.outputs.empty()};
   if (sources == 1) return {};
-  return make_error(Errc::invalid_argument, "params: exactly one of json, yaml, file and outputs",
+  return make_error(Errc::invalid_argument,
+                    "params: must have exactly one of json, yaml, file and outputs",
                     std::to_string(sources));
 }
 
@@ -128,14 +129,15 @@ int hal_decoder_params_add_output(hal_decoder_params* params, HalOutputType type
     HALYARD_RETURN_IF_ERROR(capi::aligned(dims, "dims"));
     Output output;
     HALYARD_TRY(output.kind, enumerator<OutputKind>(type, HAL_OUTPUT_TYPE_CLASSES,
-                                                    "type: is none of HalOutputType"));
+                                                    "type: must be a value of HalOutputType"));
     HALYARD_TRY(output.family,
                 enumerator<compat::OutputFamily>(decoder, HAL_DECODER_TYPE_MODEL_PACK,
-                                                 "decoder: is none of HalDecoderType"));
+                                                 "decoder: must be a value of HalDecoderType"));
     output.shape.assign(extents.begin(), extents.end());
     for (std::size_t i = 0; dims != nullptr && i < ndim; ++i) {
-      HALYARD_TRY(const auto name, enumerator<compat::DimName>(dims[i], HAL_DIM_NAME_BOX_COORDS,
-                                                               "dims: one is none of HalDimName"));
+      HALYARD_TRY(const auto name,
+                  enumerator<compat::DimName>(dims[i], HAL_DIM_NAME_BOX_COORDS,
+                                              "dims: each must be a value of HalDimName"));
       output.dims.push_back(name);
     }
     params->outputs.push_back(std::move(output));
@@ -159,13 +161,13 @@ int hal_decoder_params_output_set_anchors(hal_decoder_params* params, int index,
   return change(params, [&](auto& p) -> Status {
     HALYARD_TRY(Output* const output, output_at(p, index));
     if (anchors == nullptr || num_anchors == 0)
-      return capi::null_argument("anchors: NULL, or none");
+      return capi::null_argument("anchors: must not be NULL or empty");
     HALYARD_RETURN_IF_ERROR(capi::aligned(anchors, "anchors"));
     if (num_anchors > 1024)
-      return make_error(Errc::invalid_argument, "num_anchors: at most 1024",
+      return make_error(Errc::invalid_argument, "num_anchors: must be at most 1024",
                         std::to_string(num_anchors));
     if (output->kind != OutputKind::detection)
-      return make_error(Errc::invalid_argument, "anchors: belong to detections");
+      return make_error(Errc::invalid_argument, "anchors: only valid for detections");
     output->anchors.clear();
     for (std::size_t i = 0; i < num_anchors; ++i)
       output->anchors.push_back({anchors[i][0], anchors[i][1]});
@@ -178,7 +180,7 @@ int hal_decoder_params_output_set_normalized(hal_decoder_params* params, int ind
   return change(params, [&](auto& p) -> Status {
     HALYARD_TRY(Output* const output, output_at(p, index));
     if (output->kind != OutputKind::detection && output->kind != OutputKind::boxes)
-      return make_error(Errc::invalid_argument, "normalized: belongs to detections and boxes");
+      return make_error(Errc::invalid_argument, "normalized: only valid for detections and boxes");
     output->normalized = normalized != 0;
     return {};
   });
@@ -195,16 +197,16 @@ int hal_decoder_params_set_iou_threshold(hal_decoder_params* params, float thres
 int hal_decoder_params_set_nms(hal_decoder_params* params, hal_nms nms) {
   return change(params, [&](auto& p) -> Status {
     HALYARD_TRY(p.options.nms,
-                enumerator<compat::Nms>(nms, HAL_NMS_AUTO, "nms: is none of hal_nms"));
+                enumerator<compat::Nms>(nms, HAL_NMS_AUTO, "nms: must be a value of hal_nms"));
     return {};
   });
 }
 
 int hal_decoder_params_set_decoder_version(hal_decoder_params* params, HalDecoderVersion version) {
   return change(params, [&](auto& p) -> Status {
-    HALYARD_TRY(p.version,
-                enumerator<compat::DecoderVersion>(version, HAL_DECODER_VERSION_YOLO26,
-                                                   "version: is none of HalDecoderVersion"));
+    HALYARD_TRY(p.version, enumerator<compat::DecoderVersion>(
+                               version, HAL_DECODER_VERSION_YOLO26,
+                               "version: must be a value of HalDecoderVersion"));
     return {};
   });
 }

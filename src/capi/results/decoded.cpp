@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that a decoder finds, in C.
+// All results of a decoder, in C.
 #include "halyard/c/decoded.h"
 
 #include <memory>
@@ -34,7 +34,7 @@ List* take_part(hal_decoded* decoded, std::unique_ptr<List> hal_decoded::*part) 
   });
 }
 
-// Lists of their own for what has lists in C; the rest stays where it is.
+// Moves boxes, masks and tracks into the lists that C has for them; the rest stays in `found`.
 void split(hal_decoded& decoded) {
   decoded.boxes = std::make_unique<hal_detect_box_list>();
   decoded.masks = std::make_unique<hal_segmentation_list>();

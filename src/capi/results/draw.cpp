@@ -13,7 +13,7 @@ using capi::guarded;
 
 namespace {
 
-// What all draw calls take, as the caller gave it.
+// The arguments that all draw calls share, as the caller gave them.
 struct DrawRequest {
   hal_image_processor* processor;
   hal_tensor* dst;
@@ -40,7 +40,7 @@ Result<compat::DrawOptions> options_of(const DrawRequest& request) {
   }
   HALYARD_TRY(out.color_mode,
               capi::enumerator<compat::ColorMode>(request.color_mode, HAL_COLOR_MODE_TRACK,
-                                                  "color_mode: is none of hal_color_mode"));
+                                                  "color_mode: must be a value of hal_color_mode"));
   out.opacity = request.opacity;
   HALYARD_TRY(out.letterbox, letterbox_from(request.letterbox));
   return out;
@@ -67,7 +67,7 @@ Result<hal_segmentation_list*> materialized(hal_image_processor* processor,
   return list.release();
 }
 
-// What is decoded and what it is drawn on; `processor` and `dst` have been checked.
+// What to decode and draw; `processor` and `dst` have been checked.
 struct Work {
   hal_image_processor* processor;
   const hal_decoder* decoder;

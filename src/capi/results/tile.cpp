@@ -56,7 +56,7 @@ Result<compat::MergeConfig> merge_from(const hal_merge_config* config) {
   if (config == nullptr) return capi::null_argument("config: is NULL");
   HALYARD_RETURN_IF_ERROR(capi::aligned(config, "config"));
   if (config->metric != HAL_MATCH_METRIC_IOU && config->metric != HAL_MATCH_METRIC_IOS)
-    return make_error(Errc::invalid_argument, "config: metric is none of hal_match_metric",
+    return make_error(Errc::invalid_argument, "config: metric must be a value of hal_match_metric",
                       std::to_string(config->metric));
   compat::MergeConfig out;
   out.metric = config->metric == HAL_MATCH_METRIC_IOS ? MergeMetric::ios : MergeMetric::iou;
@@ -108,7 +108,7 @@ Result<std::span<const Detection>> boxes_from(const hal_detect_box_list* boxes) 
   return std::span<const Detection>(boxes->boxes);
 }
 
-// The table of errno says no more than these three for tiles.
+// Tile functions document no errno for `exhausted`, so it becomes invalid_argument.
 template <class T>
 Result<T> mapped(Result<T> result) {
   if (result || result.error().code != Errc::exhausted) return result;
@@ -116,7 +116,7 @@ Result<T> mapped(Result<T> result) {
 }
 
 hal_detect_box_list* finalized(hal_tiled_frame_accumulator* accumulator, bool normalized) noexcept {
-  // Freed whatever happens: the caller has given it away.
+  // Freed even on failure, because the caller has given it away.
   const std::unique_ptr<hal_tiled_frame_accumulator> owned(is_valid(accumulator) ? accumulator
                                                                                  : nullptr);
   return guarded<hal_detect_box_list*>(nullptr, [&]() -> Result<hal_detect_box_list*> {

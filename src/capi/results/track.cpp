@@ -76,7 +76,8 @@ int hal_uuid_to_string(const uint8_t (*uuid)[16], char* out_str, size_t out_len)
     std::memcpy(value.bytes.data(), *uuid, value.bytes.size());
     const std::string text = to_string(value);
     if (out_len < text.size() + 1)
-      return make_error(Errc::invalid_argument, "out_len: at least 37", std::to_string(out_len));
+      return make_error(Errc::invalid_argument, "out_len: must be at least 37",
+                        std::to_string(out_len));
     std::memcpy(out_str, text.c_str(), text.size() + 1);
     return 0;
   });

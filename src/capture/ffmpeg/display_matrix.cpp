@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of the matrix are the images of the axes: x' = a x + c y + tx, y' = b x + d y + ty, in 16.16
-// fixed point; y points down.
+// Converts display matrices. A matrix maps x' = a x + c y + tx, y' = b x + d y + ty, in 16.16 fixed
+// point; y points down.
 #include "capture/ffmpeg/display_matrix.h"
 
 #ifdef HALYARD_HAVE_FFMPEG
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int32_t one = 1 << 16;
 
-/// The signs of a, b, c, d, and what they are.
+/// The signs of a, b, c, d, and their orientation.
 struct Row {
   std::array<int, 4> signs;
   Orientation orientation;
@@ -26,14 +26,14 @@ constexpr Row rows[] = {
     {{1, 0, 0, -1}, {Flip::vertical, Rotation::none}},
     {{0, 1, 1, 0}, {Flip::vertical, Rotation::cw90}},
     {{0, -1, -1, 0}, {Flip::horizontal, Rotation::cw90}},
-    // Other ways to say the same.
+    // Other matrices of the same orientations.
     {{1, 0, 0, -1}, {Flip::horizontal, Rotation::cw180}},
     {{-1, 0, 0, 1}, {Flip::vertical, Rotation::cw180}},
     {{0, 1, 1, 0}, {Flip::horizontal, Rotation::cw270}},
     {{0, -1, -1, 0}, {Flip::vertical, Rotation::cw270}},
 };
 
-// Fixed point comes with errors in its last bits.
+// Fixed-point values have errors in their last bits.
 int sign(std::int32_t value) noexcept {
   constexpr std::int32_t almost_zero = one / 64;
   return (value > almost_zero ? 1 : 0) - (value < -almost_zero ? 1 : 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One loop over samples, by FFmpeg's own description of where each component of a pixel lies.
+// Converts frames to 8 bits: one loop over samples, driven by FFmpeg's description of the place of
+// each component of a pixel.
 #include "capture/ffmpeg/eight_bits.h"
 
 #ifdef HALYARD_HAVE_FFMPEG
@@ -15,16 +16,16 @@
 namespace halyard::capture {
 namespace {
 
-/// One component of a frame: its rows, and how its stored numbers become bytes.
+/// One component of a frame: its rows, and the table that converts its stored numbers to bytes.
 struct Component {
   const std::uint8_t* first = nullptr;
   std::size_t stride = 0;
   std::size_t step = 0;               // bytes between samples of a row
-  unsigned shift = 0;                 // the sample's bits begin there
+  unsigned shift = 0;                 // lowest bit of the sample
   std::vector<std::uint8_t> byte_of;  // by sample value; empty: the samples are bytes
 };
 
-/// Where a component goes: every `step`-th byte of rows.
+/// Destination of a component: every `step`-th byte of rows.
 struct Target {
   std::byte* first = nullptr;
   std::size_t stride = 0;
@@ -33,7 +34,7 @@ struct Target {
   std::size_t rows = 0;
 };
 
-// Chroma of the full range lies around the half of it; everything else begins at 0.
+// Full-range chroma is centred on half of the range; all other components begin at 0.
 std::vector<std::uint8_t> table_of(unsigned depth, bool is_full, bool is_chroma) {
   const std::int64_t count = std::int64_t{1} << depth;
   std::vector<std::uint8_t> table(static_cast<std::size_t>(count));
@@ -88,7 +89,7 @@ Component component_of(const AVFrame& frame, const AVPixFmtDescriptor& descripti
   return out;
 }
 
-// i420 has a plane for each component, nv16 and nv24 have pairs, rgb and rgba all in one plane.
+// i420 has one plane for each component, nv16 and nv24 have two, rgb and rgba have a single one.
 Target target_of(const TensorMap& map, PixelFormat format, std::size_t index) {
   const FormatInfo& row = info(format);
   const std::size_t plane = std::min(index, std::size_t{row.planes} - 1);
@@ -148,7 +149,7 @@ Result<Tensor> to_eight_bits(const AVFrame& frame, const std::string& name) {
   for (std::size_t i = 0; i < count; ++i) {
     const int index = static_cast<int>(i);
     if (frame.linesize[description.comp[index].plane] <= 0)
-      return fail(Errc::unsupported, "video: rows must lie one behind the other", "{}", name);
+      return fail(Errc::unsupported, "video: rows must be stored from top to bottom", "{}", name);
     copy_component(component_of(frame, description, index, is_full), target_of(map, format, i));
   }
   return image;

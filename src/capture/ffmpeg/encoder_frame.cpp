@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors into encoder frames, with or without a copy.
+// Turns tensors into encoder frames, with or without a copy.
 #include "capture/ffmpeg/encoder_frame.h"
 
 #ifdef HALYARD_HAVE_FFMPEG
@@ -37,7 +37,7 @@ void drop_map(void* opaque, std::uint8_t*) {
   delete static_cast<std::shared_ptr<TensorMap>*>(opaque);
 }
 
-// A reference that keeps the map alive until the encoder has let go of the plane.
+// A reference that keeps the map alive until the encoder releases the plane.
 AVBufferRef* hold(const std::shared_ptr<TensorMap>& map, const MappedPlane& plane) {
   auto* owner = new std::shared_ptr<TensorMap>(map);
   auto* data = reinterpret_cast<std::uint8_t*>(const_cast<std::byte*>(plane.data));
@@ -52,14 +52,14 @@ Status wrap_planes(AVFrame& frame, const std::shared_ptr<TensorMap>& map) {
   for (std::size_t i = 0; i < map->plane_count(); ++i) {
     const MappedPlane& plane = map->plane(i);
     frame.buf[i] = hold(map, plane);
-    if (frame.buf[i] == nullptr) return fail(Errc::no_memory, "video: frame cannot be made");
+    if (frame.buf[i] == nullptr) return fail(Errc::no_memory, "video: frame cannot be allocated");
     frame.data[i] = frame.buf[i]->data;
     frame.linesize[i] = static_cast<int>(plane.stride_bytes);
   }
   return {};
 }
 
-// Through the public copy(), which counts.
+// Uses the public copy(), which counts copies.
 Status copy_plane(const ImagePlane& plane, std::uint8_t* to, int stride_bytes) {
   const auto stride = static_cast<std::size_t>(stride_bytes);
   const std::size_t bytes_to = (plane.rows - 1) * stride + plane.row_bytes;
@@ -74,7 +74,7 @@ Status copy_plane(const ImagePlane& plane, std::uint8_t* to, int stride_bytes) {
   return copy(from, into);
 }
 
-// The luma of an odd image, its last column and row once more.
+// Copies the luma of an odd image and repeats its last column and row.
 Status copy_luma(AVFrame& frame, const Tensor& image) {
   HALYARD_TRY(const ImagePlane luma, image.image_plane(0));
   HALYARD_RETURN_IF_ERROR(copy_plane(luma, frame.data[0], frame.linesize[0]));
@@ -92,7 +92,8 @@ Status copy_luma(AVFrame& frame, const Tensor& image) {
   return {};
 }
 
-// ChromaPlanes extents round up, so an even-sized frame has no more chroma than the odd image.
+// The sizes of ChromaPlanes are rounded up, so the even-sized frame needs no more chroma than the
+// odd image has.
 void rearrange_chroma(AVFrame& frame, const ChromaPlanes& chroma) {
   const bool pairs = frame.format == AV_PIX_FMT_NV12;
   const std::size_t to_step = pairs ? 2 : 1;
@@ -128,7 +129,7 @@ Result<FramePtr> encoder_frame(const Tensor& image, const EncoderInput& input) {
   HALYARD_RETURN_IF_ERROR(check_encodable(image));
   const PixelFormat format = *image.format();
   FramePtr frame(ffmpeg().av_frame_alloc());
-  if (!frame) return fail(Errc::no_memory, "video: frame cannot be made");
+  if (!frame) return fail(Errc::no_memory, "video: frame cannot be allocated");
   frame->width = input.width;
   frame->height = input.height;
   frame->format = input.format;
@@ -139,7 +140,8 @@ Result<FramePtr> encoder_frame(const Tensor& image, const EncoderInput& input) {
     return frame;
   }
   if (ffmpeg().av_frame_get_buffer(frame.get(), 0) < 0) {
-    return fail(Errc::no_memory, "video: frame cannot be made", "{}x{}", input.width, input.height);
+    return fail(Errc::no_memory, "video: frame cannot be allocated", "{}x{}", input.width,
+                input.height);
   }
   HALYARD_RETURN_IF_ERROR(copy_luma(*frame, image));
   if (!same_format) {

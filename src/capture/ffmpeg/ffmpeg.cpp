@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors, log and colour names between FFmpeg and us.
+// Converts errors, log messages and colour names between FFmpeg and Halyard.
 #include "capture/ffmpeg/ffmpeg.h"
 
 #ifdef HALYARD_HAVE_FFMPEG
@@ -45,7 +45,7 @@ struct CodePair {
   Theirs theirs;
   Ours ours;
 };
-// Where several of theirs mean one of ours, the first is what we write.
+// If several FFmpeg values mean one Halyard value, the first is the one that is written.
 constexpr CodePair<AVColorSpace, ColorEncoding> encodings[] = {
     {AVCOL_SPC_SMPTE170M, ColorEncoding::bt601},  {AVCOL_SPC_BT470BG, ColorEncoding::bt601},
     {AVCOL_SPC_BT709, ColorEncoding::bt709},      {AVCOL_SPC_BT2020_NCL, ColorEncoding::bt2020},
@@ -89,7 +89,7 @@ void route_ffmpeg_log() {
 }
 
 Error ffmpeg_error(const char* what, int code, const std::string& name, Errc otherwise) {
-  // Their own codes are large four-character tags; system errors are small.
+  // FFmpeg's own codes are large four-character tags; system errors are small.
   constexpr int largest_errno = 4095;
   if (code < 0 && AVUNERROR(code) <= largest_errno) return fail_os(what, AVUNERROR(code), name);
   std::array<char, AV_ERROR_MAX_STRING_SIZE> text{};

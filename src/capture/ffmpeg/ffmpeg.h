@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FFmpeg's objects as owners, its errors as ours, its log into ours. Only built with FFmpeg.
+// Owners of FFmpeg's objects; conversion of its errors and its log to Halyard's. Only built with
+// FFmpeg.
 #pragma once
 
 #ifdef HALYARD_HAVE_FFMPEG
@@ -36,19 +37,19 @@ using CodecPtr = std::unique_ptr<AVCodecContext, FreeCodec>;
 using FramePtr = std::unique_ptr<AVFrame, FreeFrame>;
 using PacketPtr = std::unique_ptr<AVPacket, FreePacket>;
 
-/// FFmpeg prints to stderr by itself; this sends its text to our log (level debug) instead. Called
-/// by load_ffmpeg(). Thread-safe.
+/// FFmpeg prints to stderr by default; this sends its text to Halyard's log (level debug) instead.
+/// load_ffmpeg() calls it. Thread-safe.
 void route_ffmpeg_log();
 
-/// `code` negative, as FFmpeg returns it: a system error keeps its errno; other errors get
+/// `code` is negative, as FFmpeg returns it. A system error keeps its errno; other errors get
 /// `otherwise`. The detail is "name: FFmpeg's text".
 Error ffmpeg_error(const char* what, int code, const std::string& name, Errc otherwise);
 
-/// The format that has the same memory layout; nothing when there is none.
+/// The format with the same memory layout; nullopt if there is none.
 std::optional<PixelFormat> pixel_format_of(int ffmpeg_format) noexcept;
 std::string name_of_format(int ffmpeg_format);
 
-/// The frame's colour fields in our words; what FFmpeg does not know stays unknown.
+/// The frame's colour fields as Halyard's values; fields that FFmpeg does not know are unknown.
 Colorimetry colorimetry_of(const AVFrame& frame) noexcept;
 /// The reverse; unknown axes are left unspecified.
 void set_colorimetry(AVCodecContext& codec, const Colorimetry& colorimetry) noexcept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds FFmpeg's libraries as the system's loader finds them.
+// Finds FFmpeg's libraries with the system's loader.
 #include "capture/ffmpeg/ffmpeg_calls.h"
 
 #ifdef HALYARD_HAVE_FFMPEG
@@ -18,8 +18,8 @@
 namespace halyard::capture {
 namespace {
 
-// Structures differ between major versions, so each needs its own build. Debian names its packages
-// after them, too.
+// Structures differ between major versions, so each version needs its own build. Debian's package
+// names contain the major versions too.
 #define HALYARD_PACKAGES                                                                \
   "libavformat" HALYARD_NUMBER(LIBAVFORMAT_VERSION_MAJOR) " libavcodec" HALYARD_NUMBER( \
       LIBAVCODEC_VERSION_MAJOR) " libavutil" HALYARD_NUMBER(LIBAVUTIL_VERSION_MAJOR)
@@ -29,7 +29,7 @@ constexpr char lacks[] = "video: FFmpeg lacks a function: install " HALYARD_PACK
 
 std::atomic<const FfmpegCalls*> loaded{nullptr};
 
-// Keeps the first name that was not found.
+// Keeps the first name that is not found.
 template <class Function>
 void find(const SharedObject& library, const char* name, Function*& into, const char*& missing) {
   into = library.function<Function>(name);
@@ -58,7 +58,7 @@ Status load_ffmpeg() {
   if (loaded.load(std::memory_order_acquire) == nullptr) {
     auto calls = std::make_unique<FfmpegCalls>();
     HALYARD_RETURN_IF_ERROR(find_all(*calls));
-    // Two threads may load at once: the first one's table stays, to the end of the process.
+    // Two threads may load at once. The first one's table is kept until the process ends.
     const FfmpegCalls* none = nullptr;
     if (loaded.compare_exchange_strong(none, calls.get(), std::memory_order_acq_rel))
       static_cast<void>(calls.release());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of FFmpeg that we call, found when the first video is opened or written: a process
-// without videos loads none of FFmpeg's hundred libraries. Only built with FFmpeg's headers.
+// The FFmpeg functions that Halyard calls. They are found when the first video is opened or
+// written, so a process without videos loads none of FFmpeg's hundred libraries. Only built with
+// FFmpeg's headers.
 #pragma once
 
 #ifdef HALYARD_HAVE_FFMPEG
@@ -15,8 +16,8 @@ extern "C" {
 
 #include "halyard/result.h"
 
-// Each function by its library. Inline functions of the headers (av_q2d, av_inv_q) need no entry.
-// What goes by another name since FFmpeg 7.
+// The functions by library. Inline functions of the headers (av_q2d, av_inv_q) need no entry.
+// First: functions that FFmpeg 7 renamed.
 #if LIBAVFORMAT_VERSION_MAJOR >= 61
 #define HALYARD_AVCODEC_SIDE_DATA(X) X(av_packet_side_data_get) X(av_packet_side_data_new)
 #define HALYARD_AVFORMAT_SIDE_DATA(X)
@@ -90,7 +91,7 @@ extern "C" {
 
 namespace halyard::capture {
 
-/// FFmpeg's functions under their own names.
+/// Pointers to FFmpeg's functions under their own names.
 struct FfmpegCalls {
 #define HALYARD_MEMBER(name) decltype(&::name) name = nullptr;
   HALYARD_AVUTIL_CALLS(HALYARD_MEMBER)
@@ -99,12 +100,13 @@ struct FfmpegCalls {
 #undef HALYARD_MEMBER
 };
 
-/// Loads the FFmpeg whose headers this build has (the major versions decide), at the first call
-/// that succeeds, and sends its log to ours. Thread-safe, waits for no lock of ours. Errors:
-/// unsupported (a library or function is not there: the message says what to install).
+/// Loads the FFmpeg version whose headers this build used (the major versions must match) and sends
+/// its log to Halyard's. Later calls after a success do nothing. Thread-safe; takes no lock of
+/// Halyard's. Errors: unsupported (a library or function is missing: the message names the packages
+/// to install).
 Status load_ffmpeg();
 
-/// Only after load_ffmpeg() has succeeded. Thread-safe.
+/// Call it only after load_ffmpeg() has succeeded. Thread-safe.
 const FfmpegCalls& ffmpeg() noexcept;
 
 }  // namespace halyard::capture

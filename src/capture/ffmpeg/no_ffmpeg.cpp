@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the video calls say in a build without FFmpeg.
+// The video functions in a build without FFmpeg: each returns an error that names this reason.
 #ifndef HALYARD_HAVE_FFMPEG
 
 #include <utility>
@@ -13,13 +13,12 @@ namespace halyard {
 namespace {
 
 Error no_ffmpeg(const std::string& what) {
-  return fail(Errc::unsupported, "this build has no FFmpeg: video is not served",
+  return fail(Errc::unsupported, "this build has no FFmpeg: video is not supported",
               "{}; install libavformat-dev libavcodec-dev libavutil-dev and build again", what);
 }
 
 Error no_image(const std::string& name) {
-  return no_ffmpeg(name + " is none of the images that this build reads (" + capture::read_kinds() +
-                   ")");
+  return no_ffmpeg(name + " is not an image that this build reads (" + capture::read_kinds() + ")");
 }
 
 }  // namespace

@@ -42,14 +42,14 @@ AVIOContext* make_io(void* opaque, bool is_writing, ReadCall read, WriteCall wri
   return io;
 }
 
-// FFmpeg may have replaced the buffer that it was given, so it is freed through the context.
+// FFmpeg may have replaced the buffer it was given, so the buffer is freed through the context.
 void free_io(AVIOContext* io) {
   if (io == nullptr) return;
   ffmpeg().av_freep(&io->buffer);
   ffmpeg().avio_context_free(&io);
 }
 
-// Where a seek leads, negative for an error.
+// The position after a seek; negative for an error.
 std::int64_t sought(std::int64_t position, std::int64_t size, std::int64_t offset, int whence) {
   whence &= ~AVSEEK_FORCE;
   const std::int64_t base = whence == SEEK_CUR ? position : whence == SEEK_END ? size : 0;
@@ -61,7 +61,7 @@ std::int64_t sought(std::int64_t position, std::int64_t size, std::int64_t offse
 }  // namespace
 
 struct VideoFileCalls {
-  /// A second look at the file, from its own position.
+  /// The muxer's second reader of the file, with its own position.
   struct ReadBack {
     VideoFile* video = nullptr;
     std::int64_t position = 0;
@@ -108,7 +108,7 @@ struct VideoFileCalls {
 
   static int open(AVFormatContext* muxer, AVIOContext** io, const char* url, int flags,
                   AVDictionary**) noexcept {
-    // A muxer that wants another file than its own gets none.
+    // Only the muxer's own file may be opened, and only for reading.
     if ((flags & AVIO_FLAG_WRITE) != 0 || url == nullptr || std::string_view(url) != muxer->url)
       return AVERROR(EACCES);
     auto* reader = new (std::nothrow) ReadBack{static_cast<VideoFile*>(muxer->opaque), 0};
@@ -136,7 +136,7 @@ Result<std::unique_ptr<VideoFile>> VideoFile::create(const std::string& path) {
   std::unique_ptr<VideoFile> video(new VideoFile(std::move(file)));
   video->io_ = make_io(video.get(), true, nullptr, &VideoFileCalls::write, &VideoFileCalls::seek);
   if (video->io_ == nullptr) {
-    return fail(Errc::no_memory, "video: writer cannot be made", "{}", path);
+    return fail(Errc::no_memory, "video: writer cannot be allocated", "{}", path);
   }
   return video;
 }

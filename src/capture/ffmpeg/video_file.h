@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// VideoFile: an OutputFile as FFmpeg's muxers write it. FFmpeg itself opens no file to write. Only
-// built with FFmpeg.
+// VideoFile: an OutputFile that FFmpeg's muxers write to. FFmpeg itself never opens a file for
+// writing. Only built with FFmpeg.
 #pragma once
 
 #ifdef HALYARD_HAVE_FFMPEG
@@ -15,17 +15,18 @@
 
 namespace halyard::capture {
 
-/// Stays where it is: FFmpeg keeps its address. Thread-bound.
+/// Cannot be moved, because FFmpeg keeps its address. Thread-bound.
 class VideoFile {
  public:
-  /// Errors: those of OutputFile::create(), invalid_argument (a device or pipe: muxers go back to
-  /// what they have written), no_memory.
+  /// Errors: those of OutputFile::create(), invalid_argument (a device or pipe, because muxers seek
+  /// back in what they have written), no_memory.
   static Result<std::unique_ptr<VideoFile>> create(const std::string& path);
   VideoFile(const VideoFile&) = delete;
   VideoFile& operator=(const VideoFile&) = delete;
   ~VideoFile();
 
-  /// Lets the muxer write here, and read back what it wrote. It must not be used after this object.
+  /// Lets the muxer write here, and read back what it wrote. The muxer must not be used after this
+  /// object is gone.
   void attach(AVFormatContext& muxer);
   /// Errors: those of OutputFile.
   Status commit();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// AVFrame planes as buffers.
+// Wraps the planes of an AVFrame as buffers.
 #include "capture/ffmpeg/video_frame.h"
 
 #ifdef HALYARD_HAVE_FFMPEG
@@ -33,11 +33,12 @@ Result<Tensor> wrap_frame(FramePtr frame, const std::string& name) {
   std::array<Tensor::PlaneSource, 3> planes;
   for (std::size_t i = 0; i < count; ++i) {
     if (owner->linesize[i] <= 0) {
-      return fail(Errc::unsupported, "video: rows must lie one behind the other", "{}: stride {}",
-                  name, owner->linesize[i]);
+      return fail(Errc::unsupported, "video: rows must be stored from top to bottom",
+                  "{}: stride {}", name, owner->linesize[i]);
     }
     const auto stride = static_cast<std::size_t>(owner->linesize[i]);
-    // Exactly the image: behind a cropped frame's last row the decoder's memory may end.
+    // Wrap the image only: the decoder's memory may end right after the last row of a cropped
+    // frame.
     HALYARD_TRY(const PlaneGeometry g, plane_geometry(*format, DType::u8, width, height, 0, i));
     const std::size_t bytes = (g.rows - 1) * stride + g.row_bytes;
     HALYARD_TRY(planes[i].buffer, wrap_memory(static_cast<const void*>(owner->data[i]), bytes,

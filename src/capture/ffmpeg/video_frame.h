@@ -11,13 +11,14 @@
 
 namespace halyard::capture {
 
-/// Errors: unsupported (a pixel format that wrap_frame() does not take).
+/// Errors: unsupported (wrap_frame() does not support the pixel format).
 Status check_pixel_format(int ffmpeg_format, const std::string& name);
 
-/// Where a pixel format of ours has the same layout no byte is copied: the tensor's buffers are the
-/// planes, read-only because the decoder predicts later frames from them, and the frame is freed
-/// with the last of them. Of other formats the samples are copied, as to_eight_bits() says. Errors:
-/// those of check_pixel_format(), unsupported (upside-down rows), no_memory.
+/// If a Halyard pixel format has the same layout, no byte is copied: the tensor's buffers are the
+/// decoder's planes. They are read-only, because the decoder predicts later frames from them. The
+/// frame is freed with the last of them. For other formats the samples are copied by
+/// to_eight_bits(). Errors: those of check_pixel_format(), unsupported (rows stored bottom-up),
+/// no_memory.
 Result<Tensor> wrap_frame(FramePtr frame, const std::string& name);
 
 }  // namespace halyard::capture

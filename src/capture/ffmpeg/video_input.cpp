@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening containers and decoders.
+// Opens containers and decoders.
 #include "capture/ffmpeg/video_input.h"
 
 #ifdef HALYARD_HAVE_FFMPEG
@@ -24,18 +24,18 @@ constexpr int io_buffer_bytes = 1 << 16;
 
 constexpr char no_video[] = "source is neither an image nor a video that FFmpeg reads";
 
-// What may be read, by FFmpeg's names: containers and raw streams that hold the images
-// themselves. Playlists and scripts, which name other inputs, are not among them, nor are devices.
+// The containers and raw streams that may be read, by FFmpeg's names: those that hold the frames
+// themselves. Playlists and scripts, which name other inputs, and devices are not in the list.
 constexpr const char* containers =
     "mov,matroska,avi,mpegts,mpeg,mpegvideo,mjpeg,mpjpeg,flv,ogg,asf,nut,ivf,obu,av1,h264,hevc,m4v,"
     "yuv4mpegpipe";
 
-// Whether one of the names of a demuxer ("mov,mp4,m4a") is among those that are read.
+// Whether one of a demuxer's names ("mov,mp4,m4a") is in the list.
 bool is_read(const AVInputFormat& kind) {
   return ffmpeg().av_match_list(kind.name, containers, ',') > 0;
 }
 
-// FFmpeg has the one stream that it is given. Whatever a file names, nothing else is opened.
+// FFmpeg gets one stream only. Whatever a file names, nothing else is opened.
 int refuse_to_open(AVFormatContext*, AVIOContext** io, const char*, int, AVDictionary**) {
   *io = nullptr;
   return AVERROR(EACCES);
@@ -70,7 +70,7 @@ struct VideoInput::Reader {
 };
 
 void VideoInput::FreeReader::operator()(Reader* reader) const noexcept {
-  // FFmpeg may have replaced the buffer that it was given, so it is freed through the context.
+  // FFmpeg may have replaced the buffer it was given, so the buffer is freed through the context.
   if (reader->io != nullptr) {
     ffmpeg().av_freep(&reader->io->buffer);
     ffmpeg().avio_context_free(&reader->io);
@@ -98,7 +98,7 @@ Result<VideoInput> VideoInput::open(ByteStream stream, const std::string& name) 
   }
   if (reader.io == nullptr) {
     ffmpeg().av_free(buffer);
-    return fail(Errc::no_memory, "video: reader cannot be made", "{}", name);
+    return fail(Errc::no_memory, "video: reader cannot be allocated", "{}", name);
   }
   HALYARD_RETURN_IF_ERROR(input.open_from(reader.io));
   return input;
@@ -120,7 +120,8 @@ Result<VideoInput> VideoInput::open_rtsp(const std::string& address, const std::
   input.name_ = name;
   input.watch_ = std::make_shared<Watch>(options);
   AVFormatContext* format = ffmpeg().avformat_alloc_context();
-  if (format == nullptr) return fail(Errc::no_memory, "video: reader cannot be made", "{}", name);
+  if (format == nullptr)
+    return fail(Errc::no_memory, "video: reader cannot be allocated", "{}", name);
   format->interrupt_callback = input.watch_->callback();
   format->io_open = refuse_to_open;
   Dictionary entries;
@@ -142,9 +143,9 @@ Status VideoInput::open_from(AVIOContext* io) {
   const int probed = ffmpeg().av_probe_input_buffer2(io, &kind, "", nullptr, 0, 0);
   if (probed < 0 || kind == nullptr) return not_opened(probed);
   if (!is_read(*kind)) {
-    return fail(Errc::malformed, "source is neither an image nor a video of a kind that is read",
-                "{}: FFmpeg takes it for {}; playlists and lists of files are not opened", name_,
-                kind->name);
+    return fail(Errc::malformed, "source is neither an image nor a video of a supported kind",
+                "{}: FFmpeg identifies it as {}; playlists and lists of files are not opened",
+                name_, kind->name);
   }
   HALYARD_RETURN_IF_ERROR(open_container(io, *kind));
   return finish_opening();
@@ -160,7 +161,7 @@ Error VideoInput::failure(const char* what, int code, Errc otherwise) const {
 }
 
 Error VideoInput::not_opened(int code) const {
-  // What was read whole is no matter of the connection.
+  // If the data arrived completely, the connection is not the cause.
   const bool was_read = code >= 0 || code == AVERROR_INVALIDDATA;
   return was_read ? ffmpeg_error(no_video, code, name_, Errc::malformed)
                   : failure(no_video, code, Errc::malformed);
@@ -168,7 +169,8 @@ Error VideoInput::not_opened(int code) const {
 
 Status VideoInput::open_container(AVIOContext* io, const AVInputFormat& kind) {
   AVFormatContext* format = ffmpeg().avformat_alloc_context();
-  if (format == nullptr) return fail(Errc::no_memory, "video: reader cannot be made", "{}", name_);
+  if (format == nullptr)
+    return fail(Errc::no_memory, "video: reader cannot be allocated", "{}", name_);
   format->pb = io;
   format->io_open = refuse_to_open;
   Dictionary entries;
@@ -189,7 +191,7 @@ Status VideoInput::finish_opening() {
       ffmpeg().av_find_best_stream(format_.get(), AVMEDIA_TYPE_VIDEO, -1, -1, nullptr, 0);
   if (best < 0) return fail(Errc::malformed, "source holds no video stream", "{}", name_);
   stream_ = format_->streams[best];
-  // Covers of music files are images in passing; text files pass as terminal art.
+  // Cover images of music files are not a video, nor are text files that pass as terminal art.
   const AVCodecParameters& codec = *stream_->codecpar;
   if ((stream_->disposition & AV_DISPOSITION_ATTACHED_PIC) != 0 ||
       codec.codec_id == AV_CODEC_ID_ANSI || codec.width <= 0 || codec.height <= 0) {
@@ -254,7 +256,7 @@ std::size_t bytes_of_two(int ffmpeg_format) {
 Status check_frame(const FrameExtent& frame, const DecodeLimits& limits, const std::string& name) {
   const auto columns = static_cast<std::size_t>(std::max(0, frame.width));
   const auto rows = static_cast<std::size_t>(std::max(0, frame.height));
-  // No overflow: both are ints, and the factor is at most 8.
+  // This cannot overflow: both sizes are ints, and the factor is at most 8.
   const std::size_t bytes = columns * rows / 2 * bytes_of_two(frame.format) +
                             (columns * rows) % 2 * bytes_of_two(frame.format) / 2;
   if (columns <= limits.max_width && rows <= limits.max_height &&
@@ -275,20 +277,21 @@ Result<CodecPtr> open_decoder(const AVStream& stream, const DecodeLimits& limits
       check_frame({parameters.width, parameters.height, parameters.format}, limits, name));
   const AVCodec* codec = ffmpeg().avcodec_find_decoder(parameters.codec_id);
   if (codec == nullptr) {
-    return fail(Errc::unsupported, "video: this FFmpeg has no decoder for it", "{}: {}", name,
-                ffmpeg().avcodec_get_name(parameters.codec_id));
+    return fail(Errc::unsupported, "video: this FFmpeg has no decoder for its codec", "{}: {}",
+                name, ffmpeg().avcodec_get_name(parameters.codec_id));
   }
   CodecPtr decoder(ffmpeg().avcodec_alloc_context3(codec));
-  if (!decoder) return fail(Errc::no_memory, "video: decoder cannot be made", "{}", name);
+  if (!decoder) return fail(Errc::no_memory, "video: decoder cannot be allocated", "{}", name);
   const int set = ffmpeg().avcodec_parameters_to_context(decoder.get(), &parameters);
-  if (set < 0) return ffmpeg_error("video: decoder refuses it", set, name, Errc::malformed);
+  if (set < 0) return ffmpeg_error("video: decoder refuses the stream", set, name, Errc::malformed);
   constexpr auto maximum = static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max());
   decoder->max_pixels = static_cast<std::int64_t>(std::min(limits.max_pixels, maximum));
   decoder->pkt_timebase = stream.time_base;
-  // Each thread holds frames of its own: as many as the machine has, within reason.
+  // Each thread holds frames of its own, so there are at most 16 threads.
   decoder->thread_count = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 16);
   const int opened = ffmpeg().avcodec_open2(decoder.get(), codec, nullptr);
-  if (opened < 0) return ffmpeg_error("video: decoder refuses it", opened, name, Errc::malformed);
+  if (opened < 0)
+    return ffmpeg_error("video: decoder refuses the stream", opened, name, Errc::malformed);
   return decoder;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames of a video: packets in, decoded frames out, drained at the end.
+// Frames of a video: sends packets to the decoder, receives frames, and drains it at the end.
 #ifdef HALYARD_HAVE_FFMPEG
 
 #include <utility>
@@ -47,12 +47,12 @@ class VideoSource final : public Source {
   double rate_;
   Orientation orientation_;
   std::size_t index_ = 0;
-  bool draining_ = false;  // the decoder has been told that no packet follows
+  bool draining_ = false;  // the decoder knows that no packet follows
 };
 
 Result<std::optional<Frame>> VideoSource::next() {
   FramePtr frame(ffmpeg().av_frame_alloc());
-  if (!frame) return fail(Errc::no_memory, "video: frame cannot be made", "{}", name_);
+  if (!frame) return fail(Errc::no_memory, "video: frame cannot be allocated", "{}", name_);
   for (;;) {
     const int got = ffmpeg().avcodec_receive_frame(decoder_.get(), frame.get());
     if (got == 0) {
@@ -61,16 +61,16 @@ Result<std::optional<Frame>> VideoSource::next() {
     }
     if (got == AVERROR_EOF) return std::optional<Frame>();
     if (got != AVERROR(EAGAIN)) {
-      // A decoder that is draining gives the same error forever, or goes on: either ends here.
+      // A draining decoder may return the same error forever. The flush ends the video here.
       if (draining_ && got != AVERROR_INVALIDDATA) ffmpeg().avcodec_flush_buffers(decoder_.get());
       return ffmpeg_error("video: a frame is damaged", got,
-                          fmt::format("{} behind frame {}", name_, index_), Errc::corrupt);
+                          fmt::format("{} after {} frames", name_, index_), Errc::corrupt);
     }
     HALYARD_RETURN_IF_ERROR(feed());
   }
 }
 
-// One packet into the decoder, or the word that there is none any more.
+// Sends one packet, or end-of-stream, to the decoder.
 Status VideoSource::feed() {
   auto more = input_.read(*packet_);
   if (!more) return more.error();
@@ -79,7 +79,7 @@ Status VideoSource::feed() {
   ffmpeg().av_packet_unref(packet_.get());
   if (sent < 0 && sent != AVERROR_EOF) {
     return ffmpeg_error("video: a packet is damaged", sent,
-                        fmt::format("{} behind frame {}", name_, index_), Errc::corrupt);
+                        fmt::format("{} after {} frames", name_, index_), Errc::corrupt);
   }
   return {};
 }
@@ -89,7 +89,7 @@ Result<Frame> VideoSource::give(FramePtr frame) {
   if ((frame->flags & AV_FRAME_FLAG_CORRUPT) != 0 || frame->decode_error_flags != 0) {
     return fail(Errc::corrupt, "video: a frame is damaged", "{} frame {}", name_, index);
   }
-  // A stream may change its size on the way.
+  // The frame size may change within a stream.
   HALYARD_RETURN_IF_ERROR(
       check_frame({frame->width, frame->height, frame->format}, limits_, name_));
   const auto when = time_of(*frame, index);
@@ -123,7 +123,7 @@ SourceResult video_source(Result<VideoInput> input, const std::string& name,
   if (format != AV_PIX_FMT_NONE) HALYARD_RETURN_IF_ERROR(check_pixel_format(format, name));
   HALYARD_TRY(CodecPtr decoder, open_decoder(input->stream(), options.load.limits, name));
   PacketPtr packet(ffmpeg().av_packet_alloc());
-  if (!packet) return fail(Errc::no_memory, "video: packet cannot be made", "{}", name);
+  if (!packet) return fail(Errc::no_memory, "video: packet cannot be allocated", "{}", name);
   return std::unique_ptr<Source>(std::make_unique<VideoSource>(
       *std::move(input), std::move(decoder), std::move(packet), name, options.load.limits));
 }

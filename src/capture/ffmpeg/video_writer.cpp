@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// VideoWriter: encodes and muxes into an OutputFile, which takes its name at finish().
+// VideoWriter: encodes and muxes into an OutputFile, which gets its name at finish().
 #include "halyard/capture.h"
 
 #ifdef HALYARD_HAVE_FFMPEG
@@ -31,7 +31,7 @@ constexpr int largest_time_base = 60000;  // MPEG-4 keeps time in 16 bits
 constexpr std::array<std::string_view, 4> extensions = {"mp4", "mkv", "mov", "avi"};
 constexpr std::array<const char*, 4> containers = {"mp4", "matroska", "mov", "avi"};
 
-// FFmpeg's name of the container; null where we write none under this extension.
+// FFmpeg's name of the container; null if Halyard writes none with this extension.
 const char* container_name(const std::string& path) {
   const auto* const known = std::ranges::find(extensions, capture::extension_of(path));
   if (known == extensions.end()) return nullptr;
@@ -77,12 +77,12 @@ struct HALYARD_LOCAL VideoWriter::Impl {
   const AVCodec* codec = nullptr;
   std::unique_ptr<capture::VideoFile> file;  // outlives the muxer, which writes to it
   capture::OutputPtr output;
-  capture::CodecPtr encoder;  // opened at the first frame, whose format and colours it takes
+  capture::CodecPtr encoder;  // opened with the format and colours of the first frame
   capture::PacketPtr packet;
   capture::EncoderInput input;
   Orientation orientation;  // of the first image
   std::int64_t frames = 0;
-  std::optional<Error> failed;  // the first failure of the file or encoder; every later call has it
+  std::optional<Error> failed;  // first failure of the file or encoder; later calls return it
   bool finished = false;
 
   Error wrong(const char* what, int code) const {
@@ -103,11 +103,11 @@ Status VideoWriter::Impl::open_file() {
   AVFormatContext* context = nullptr;
   const int made = ffmpeg().avformat_alloc_output_context2(&context, nullptr, container_name(path),
                                                            path.c_str());
-  if (made < 0) return wrong("video file cannot be made", made);
+  if (made < 0) return wrong("video file cannot be created", made);
   output.reset(context);
   file->attach(*context);
   packet.reset(ffmpeg().av_packet_alloc());
-  if (!packet) return fail(Errc::no_memory, "video: packet cannot be made", "{}", path);
+  if (!packet) return fail(Errc::no_memory, "video: packet cannot be allocated", "{}", path);
   return {};
 }
 
@@ -117,7 +117,7 @@ Status VideoWriter::Impl::open_encoder(const Tensor& first) {
   const bool nv12 = first.format() == PixelFormat::nv12 && takes_nv12(*codec);
   input.format = nv12 ? AV_PIX_FMT_NV12 : AV_PIX_FMT_YUV420P;
   encoder.reset(ffmpeg().avcodec_alloc_context3(codec));
-  if (!encoder) return fail(Errc::no_memory, "video: encoder cannot be made", "{}", path);
+  if (!encoder) return fail(Errc::no_memory, "video: encoder cannot be allocated", "{}", path);
   encoder->width = input.width;
   encoder->height = input.height;
   encoder->pix_fmt = input.format;
@@ -131,7 +131,7 @@ Status VideoWriter::Impl::open_encoder(const Tensor& first) {
     ffmpeg().av_opt_set(encoder->priv_data, "preset", "veryfast", 0);
     ffmpeg().av_opt_set(encoder->priv_data, "crf", "20", 0);
   }
-  // AVI has no presentation times, so images must come in the order in which they are shown.
+  // AVI has no presentation times, so frames must be stored in display order.
   if (capture::extension_of(path) == "avi") encoder->max_b_frames = 0;
   if ((output->oformat->flags & AVFMT_GLOBALHEADER) != 0) {
     encoder->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
@@ -139,7 +139,8 @@ Status VideoWriter::Impl::open_encoder(const Tensor& first) {
   const int opened = ffmpeg().avcodec_open2(encoder.get(), codec, nullptr);
   if (opened < 0) return wrong("video: encoder refuses the size or rate", opened);
   AVStream* stream = ffmpeg().avformat_new_stream(output.get(), nullptr);
-  if (stream == nullptr) return fail(Errc::no_memory, "video: stream cannot be made", "{}", path);
+  if (stream == nullptr)
+    return fail(Errc::no_memory, "video: stream cannot be allocated", "{}", path);
   stream->time_base = time_base;
   stream->avg_frame_rate = encoder->framerate;
   const int copied = ffmpeg().avcodec_parameters_from_context(stream->codecpar, encoder.get());
@@ -161,23 +162,24 @@ Status VideoWriter::Impl::describe_orientation(AVStream& stream) const {
   std::uint8_t* const bytes =
       ffmpeg().av_stream_new_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, sizeof matrix);
 #endif
-  if (bytes == nullptr) return fail(Errc::no_memory, "video: stream cannot be made", "{}", path);
+  if (bytes == nullptr)
+    return fail(Errc::no_memory, "video: stream cannot be allocated", "{}", path);
   std::memcpy(bytes, matrix.data(), sizeof matrix);
   return {};
 }
 
-// The file says once how its images lie.
+// A file has a single orientation for all frames.
 Status VideoWriter::Impl::check_orientation(const Tensor& image) const {
   if (encoder && image.orientation() != orientation)
-    return fail(Errc::unsupported, "image: orientation must be that of the first");
+    return fail(Errc::unsupported, "image: orientation must be that of the first frame");
   const std::string extension = capture::extension_of(path);
   if (image.orientation() == Orientation{} || extension == "mp4" || extension == "mov") return {};
   return fail(Errc::unsupported,
-              "image: only mp4 and mov say an orientation: convert it upright first", "{}", path);
+              "image: only mp4 and mov store an orientation: make it upright first", "{}", path);
 }
 
 Status VideoWriter::Impl::write_header() {
-  // The index goes to the front of MP4 and MOV files, so that they can be read from a pipe.
+  // The index of MP4 and MOV files is moved to the front, so that they can be read from a pipe.
   AVDictionary* entries = nullptr;
   ffmpeg().av_dict_set(&entries, "movflags", "+faststart", 0);
   const int written = ffmpeg().avformat_write_header(output.get(), &entries);
@@ -186,7 +188,7 @@ Status VideoWriter::Impl::write_header() {
   return {};
 }
 
-// A null frame drains the encoder.
+// Encodes a frame; null drains the encoder.
 Status VideoWriter::Impl::encode(const AVFrame* frame) {
   const int sent = ffmpeg().avcodec_send_frame(encoder.get(), frame);
   if (sent < 0) return wrong("video: frame cannot be encoded", sent);
@@ -196,7 +198,7 @@ Status VideoWriter::Impl::encode(const AVFrame* frame) {
     if (got < 0) return wrong("video: frame cannot be encoded", got);
     AVStream* stream = output->streams[0];
     packet->stream_index = stream->index;
-    packet->duration = 1;  // in the encoder's time base: some containers want it for the last one
+    packet->duration = 1;  // in the encoder's time base; some containers need it for the last frame
     ffmpeg().av_packet_rescale_ts(packet.get(), encoder->time_base, stream->time_base);
     const int written = ffmpeg().av_interleaved_write_frame(output.get(), packet.get());
     if (written < 0) return wrong("video file cannot be written", written);
@@ -259,13 +261,13 @@ Status VideoWriter::write(const Tensor& image) {
   span.arg("width", image.width()).arg("height", image.height());
   Impl& impl = *impl_;
   if (impl.failed) return *impl.failed;
-  if (impl.finished) return fail(Errc::invalid_argument, "video: written to behind finish()");
+  if (impl.finished) return fail(Errc::invalid_argument, "video: write() must not follow finish()");
   if (image.size() != impl.size) {
     return fail(Errc::invalid_argument, "image: size must be the writer's", "{}x{}, not {}x{}",
                 image.width(), image.height(), impl.size.width, impl.size.height);
   }
   const Status status = impl.encode_image(image);
-  // An image of the wrong kind leaves the file as it was; anything else has spoilt it.
+  // An image of an unsupported kind leaves the file intact; any other failure has damaged it.
   if (!status && status.error().code != Errc::unsupported) impl.failed = status.error();
   return status;
 }

@@ -11,14 +11,14 @@ namespace halyard::capture {
 
 enum class Scheme : std::uint8_t { http, rtsp };
 
-/// Whether `path` has a scheme, as in "rtsp://camera/stream". Files are never named so.
+/// Whether `path` has a scheme, as in "rtsp://camera/stream". Such a path is never a file.
 bool is_address(std::string_view path) noexcept;
 
 /// http and https are Scheme::http, rtsp and rtsps Scheme::rtsp. Errors: unsupported (another
-/// scheme; the message names those that are read).
+/// scheme; the message names the supported ones).
 Result<Scheme> scheme_of(const std::string& address);
 
-/// The address without the user and the password in it, for messages and Frame::source.
+/// The address without its user and password, for messages and Frame::source.
 std::string without_password(const std::string& address);
 
 }  // namespace halyard::capture

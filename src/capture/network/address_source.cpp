@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sources behind network addresses: an image or a video of an HTTP server, an RTSP camera.
+// Sources at network addresses: an image or a video of an HTTP server, or an RTSP camera.
 #include "base/text/format_error.h"
 #include "capture/ffmpeg/video_input.h"
 #include "capture/image_source.h"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t max_image_bytes = std::size_t{1} << 28;
 
-/// The bytes of one image's file.
+/// A source of one image whose file is in memory.
 class LoadedImage final : public Source {
  public:
   LoadedImage(std::vector<std::byte> file, std::string name, const Options& options)
@@ -58,7 +58,7 @@ SourceResult address_source(const std::string& address, const Options& options) 
 
 SourceResult address_source(const std::string& address, const Options&) {
   HALYARD_RETURN_IF_ERROR(scheme_of(address));
-  return fail(Errc::unsupported, "this build has no FFmpeg: network addresses are not served",
+  return fail(Errc::unsupported, "this build has no FFmpeg: network addresses are not supported",
               "{}; install libavformat-dev libavcodec-dev libavutil-dev and build again",
               without_password(address));
 }

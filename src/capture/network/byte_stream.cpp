@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading and looking ahead on a descriptor.
+// Reads and looks ahead on a descriptor.
 #include "capture/network/byte_stream.h"
 
 #include <poll.h>
@@ -31,14 +31,14 @@ ByteStream::ByteStream(Fd fd, std::function<bool()> is_cancelled) noexcept
   size_ = static_cast<std::uint64_t>(std::max<off_t>(0, status.st_size - here));
 }
 
-// A signal may come to any thread, so this one does not count on a wait that it would end.
+// A signal may be delivered to any thread, so this waits for short times only and asks again.
 Status ByteStream::wait_for_bytes() {
   struct pollfd wait {
     fd_.get(), POLLIN, 0
   };
   for (;;) {
     const int ready = ::poll(&wait, 1, ask_every_ms);
-    if (ready > 0) return {};  // bytes, the end, or an error that reading tells
+    if (ready > 0) return {};  // bytes, the end, or an error that read() reports
     if (ready < 0 && errno != EINTR) return fail_os("stream cannot be waited for", errno);
     if (is_cancelled_()) return fail(Errc::cancelled, "stream: reading was cancelled");
   }

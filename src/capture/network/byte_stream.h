@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ByteStream: a descriptor that is read forwards, whose first bytes can be looked at beforehand.
+// ByteStream: a descriptor that is read forwards and whose first bytes can be read in advance.
 #pragma once
 
 #include <cstddef>
@@ -14,20 +14,20 @@
 
 namespace halyard::capture {
 
-/// Owns its descriptor. A regular file can be sought in; a pipe cannot.
+/// Owns its descriptor. It can seek in a regular file, but not in a pipe.
 class ByteStream {
  public:
-  /// `is_cancelled` is asked about ten times a second while a pipe, socket or device has no bytes;
-  /// empty: nobody asks.
+  /// `is_cancelled` is called about ten times a second while a pipe, socket or device has no bytes;
+  /// empty: never.
   explicit ByteStream(Fd fd, std::function<bool()> is_cancelled = {}) noexcept;
-  /// The next `count` bytes without taking them; fewer at the end. Errors: os, cancelled.
+  /// The next `count` bytes without consuming them; fewer at the end. Errors: os, cancelled.
   Result<std::span<const std::byte>> peek(std::size_t count);
-  /// Some bytes; 0 at the end. Waits where there is none yet. Errors: os, cancelled.
+  /// Reads some bytes; 0 at the end. Waits if there are none yet. Errors: os, cancelled.
   Result<std::size_t> read(std::span<std::byte> to);
   bool is_seekable() const noexcept { return size_.has_value(); }
-  /// Bytes from the place where the stream began; seekable streams only.
+  /// Bytes from the position where the stream began; seekable streams only.
   std::uint64_t size_bytes() const noexcept { return size_.value_or(0); }
-  /// Errors: os, invalid_argument (not seekable, behind the end of what a file can be).
+  /// Errors: os, invalid_argument (not seekable, or beyond the largest file offset).
   Status seek(std::uint64_t from_start);
   std::uint64_t position() const noexcept { return position_; }
 
@@ -36,11 +36,11 @@ class ByteStream {
   Status wait_for_bytes();
   Fd fd_;
   std::function<bool()> is_cancelled_;
-  std::vector<std::byte> ahead_;  // read from the descriptor, not yet taken; from ahead_begin_ on
+  std::vector<std::byte> ahead_;  // read but not yet consumed, from ahead_begin_ on
   std::size_t ahead_begin_ = 0;
   std::uint64_t position_ = 0;
   std::int64_t start_ = 0;             // the descriptor's offset at construction
-  std::optional<std::uint64_t> size_;  // set: a regular file
+  std::optional<std::uint64_t> size_;  // set for a regular file
 };
 
 }  // namespace halyard::capture

@@ -26,7 +26,7 @@ int Watch::ask(void* watch) noexcept {
 Error Watch::failure(const char* what, int code, const std::string& name, Errc otherwise) const {
   if (was_cancelled_) return fail(Errc::cancelled, "source: the caller asked to stop", "{}", name);
   if (was_late_) {
-    return fail(Errc::timeout, "source: nothing came within network_timeout", "{}: {} ms", name,
+    return fail(Errc::timeout, "source: no data within network_timeout", "{}: {} ms", name,
                 patience_.count());
   }
   if (code == AVERROR_HTTP_NOT_FOUND) otherwise = Errc::not_found;
@@ -62,7 +62,7 @@ Result<std::vector<std::byte>> Connection::peek(std::size_t count) {
   if (got < 0 && got != AVERROR_EOF)
     return watch_->failure("source: server cannot be read", got, name_, Errc::os);
   bytes.resize(static_cast<std::size_t>(std::max(got, 0)));
-  // Still in FFmpeg's buffer, so that this asks the server for nothing.
+  // These bytes are still in FFmpeg's buffer, so the seek sends no request to the server.
   const std::int64_t back = ffmpeg().avio_seek(io_, 0, SEEK_SET);
   if (back < 0)
     return watch_->failure("source: server cannot be read", static_cast<int>(back), name_,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections to servers through FFmpeg, which wait no longer than they may.
+// Connections to servers through FFmpeg, with a limit on waiting.
 #pragma once
 
 #ifdef HALYARD_HAVE_FFMPEG
@@ -15,7 +15,7 @@
 
 namespace halyard::capture {
 
-/// What FFmpeg asks while it waits: whether to give up. Thread-bound.
+/// FFmpeg asks it while waiting whether to give up. Thread-bound.
 class Watch {
  public:
   explicit Watch(const Options& options)
@@ -23,11 +23,11 @@ class Watch {
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
-  /// Before each call that may wait.
+  /// Call it before each call that may wait.
   void begin() noexcept { until_ = std::chrono::steady_clock::now() + patience_; }
   AVIOInterruptCB callback() noexcept { return {&Watch::ask, this}; }
   /// Why a call of FFmpeg failed with `code`. Errors: cancelled, timeout, not_found and permission
-  /// (what an HTTP server said), os, otherwise `otherwise`.
+  /// (the answers of an HTTP server), os, or else `otherwise`.
   Error failure(const char* what, int code, const std::string& name, Errc otherwise) const;
 
  private:
@@ -39,7 +39,7 @@ class Watch {
   bool was_late_ = false;
 };
 
-/// What an HTTP server sends, from its first byte on.
+/// The data that an HTTP server sends, from the first byte on.
 class Connection {
  public:
   /// Errors: those of Watch::failure().
@@ -49,7 +49,7 @@ class Connection {
   Connection& operator=(const Connection&) = delete;
   ~Connection();
 
-  /// Up to `count` bytes from the beginning; only before anything else is read. Errors as open().
+  /// Up to `count` bytes from the beginning; only before any other read. Errors: as open().
   Result<std::vector<std::byte>> peek(std::size_t count);
   /// All bytes. Errors: as open(), invalid_argument (more than `max_bytes`).
   Result<std::vector<std::byte>> read_all(std::size_t max_bytes);
@@ -64,7 +64,7 @@ class Connection {
   AVIOContext* io_ = nullptr;
 };
 
-/// Options of FFmpeg by name; freed with it.
+/// FFmpeg options by name; frees them.
 class Dictionary {
  public:
   Dictionary() = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks JPEG markers (ITU-T T.81, annex B).
+// Follows JPEG markers (ITU-T T.81, annex B).
 #include "capture/network/jpeg_splitter.h"
 
 namespace halyard::capture {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JpegSplitter: where one JPEG of several in a row ends. It follows the markers; it decodes
+// JpegSplitter: finds the end of one JPEG in a sequence. It follows the markers and decodes
 // nothing.
 #pragma once
 
@@ -10,16 +10,16 @@
 
 namespace halyard::capture {
 
-/// Feed it the growing bytes of one image, which begin with its SOI marker. It remembers where it
-/// stopped, so that each byte is looked at once. Thumbnails inside segments are stepped over.
+/// Call end() with the growing bytes of one image, which begin with its SOI marker. It remembers
+/// where it stopped, so each byte is read once. Thumbnails inside segments are skipped.
 class JpegSplitter {
  public:
-  /// Length of the image once its end is in `bytes`: behind EOI, or before the SOI of the next
-  /// image when this one was cut; at a byte where no marker can be, that byte's place.
+  /// Length of the image once its end is in `bytes`: the end of EOI; before the SOI of the next
+  /// image if this one is cut; or the offset of a byte that cannot be there.
   std::optional<std::size_t> end(std::span<const std::byte> bytes) noexcept;
 
  private:
-  std::size_t at_ = 2;  // behind SOI
+  std::size_t at_ = 2;  // after SOI
   bool in_scan_ = false;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images from a stream: one of any kind, or JPEGs one behind the other, each given as soon as it
-// is whole.
+// Images from a stream: one image of any kind, or consecutive JPEGs. Each is returned as soon as it
+// is complete.
 #include <algorithm>
 #include <utility>
 
@@ -82,7 +82,7 @@ class JpegStream final : public Source {
     held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(count));
   }
 
-  // Brings the next image to the front of held_; its length, 0 at the end of the stream.
+  // Moves the next image to the front of held_. Returns its length; 0 at the end of the stream.
   Result<std::size_t> find_image() {
     for (;;) {
       skip_to_start();
@@ -94,7 +94,7 @@ class JpegStream final : public Source {
     for (;;) {
       const auto end = splitter.end(held_);
       if (end) return std::min(*end, held_.size());
-      if (at_end_) return held_.size();  // cut: the decoder says so
+      if (at_end_) return held_.size();  // cut: the decoder reports it
       HALYARD_RETURN_IF_ERROR(fetch());
     }
   }
@@ -105,7 +105,7 @@ class JpegStream final : public Source {
     return {};
   }
 
-  // Drops what lies before the next SOI, a possible beginning of one at the very end aside.
+  // Drops the bytes before the next SOI, but keeps a possible beginning of one at the end.
   void skip_to_start() {
     constexpr std::size_t magic_bytes = 3;
     std::size_t at = 0;

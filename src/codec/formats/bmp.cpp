@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// BMP pixels: rows from the file, run lengths by way of an image of indices.
+// Decodes BMP pixels: rows straight from the file; run lengths are first unpacked to an image of
+// indices.
 #include <cstring>
 
 #include "base/text/format_error.h"
@@ -40,7 +41,7 @@ Result<FormatHeader> parse(std::span<const std::byte> file, const DecodeLimits& 
   return header;
 }
 
-/// One pixel of 16 or 32 bits, a channel by its mask, scaled to 0..255 and rounded.
+/// One pixel of 16 or 32 bits: a mask selects each channel, which is scaled to 0..255 and rounded.
 class Masks {
  public:
   explicit Masks(const std::array<std::uint32_t, 4>& masks) {
@@ -68,7 +69,7 @@ std::size_t index_at(const std::byte* row, std::size_t x, unsigned bits) {
   return byte >> (8 - bits - bit % 8) & ((1U << bits) - 1);
 }
 
-/// Turns the file's rows into channels.
+/// Converts the file's rows to channels.
 class BmpRowReader {
  public:
   explicit BmpRowReader(const BmpHeader& bmp)
@@ -78,7 +79,7 @@ class BmpRowReader {
   }
   std::size_t channels() const { return channels_; }
 
-  /// Errors: corrupt (an index that the palette lacks).
+  /// Errors: corrupt (an index that is not in the palette).
   Result<const std::byte*> read(const std::byte* row, unsigned index_bits) {
     auto* out = reinterpret_cast<std::uint8_t*>(out_.data());
     for (std::size_t x = 0; x < bmp_.width; ++x, out += channels_) {
@@ -108,7 +109,7 @@ class BmpRowReader {
   std::vector<std::byte> out_;
 };
 
-/// Unpacks RLE4 and RLE8 into one byte a pixel. What the runs leave out has index 0.
+/// Unpacks RLE4 and RLE8 into one byte per pixel. Pixels that the runs skip have index 0.
 class RunReader {
  public:
   RunReader(const BmpHeader& bmp, std::span<const std::byte> data)
@@ -128,10 +129,10 @@ class RunReader {
   unsigned next() { return std::to_integer<unsigned>(data_[at_++]); }
   bool is_nibbles() const { return bmp_.packing == BmpPacking::rle4; }
 
-  /// Rows are counted from the bottom, as the file has them.
+  /// Rows are counted from the bottom, as in the file.
   Status store(unsigned index) {
     if (y_ >= bmp_.height || x_ >= bmp_.width)
-      return fail(Errc::corrupt, "the BMP data leaves the image", "at {}, {}", x_, y_);
+      return fail(Errc::corrupt, "the BMP data writes outside the image", "at {}, {}", x_, y_);
     indices_[y_ * bmp_.width + x_++] = static_cast<std::byte>(index);
     return {};
   }

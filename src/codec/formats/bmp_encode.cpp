@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BMP files, and the choice of an encoder by the kind of file.
+// Writes BMP files, and chooses the encoder for a type of file.
 #include <limits>
 
 #include "base/text/format_error.h"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t file_header_bytes = 14;
 constexpr std::uint32_t info_bytes = 40;
-constexpr std::uint32_t v4_bytes = 108;  // the first header that has a mask for alpha
+constexpr std::uint32_t v4_bytes = 108;  // the first header version that has an alpha mask
 
 class Bytes {
  public:
@@ -24,10 +24,10 @@ class Bytes {
 };
 
 struct Shape {
-  std::size_t channels;   ///< of the file's pixels: 1, 3, 4
+  std::size_t channels;   ///< channels of the file's pixels: 1, 3, 4
   std::size_t row_bytes;  ///< a multiple of 4
   std::uint32_t header;
-  std::uint32_t palette;  ///< bytes
+  std::uint32_t palette;  ///< in bytes
 };
 
 Shape shape_of(const Tensor& image) {
@@ -45,7 +45,7 @@ void put_headers(Bytes& to, const Tensor& image, const Shape& shape) {
   to.put(data_at, 4);
   to.put(shape.header, 4);
   to.put(static_cast<std::uint32_t>(image.width()), 4);
-  to.put(static_cast<std::uint32_t>(image.height()), 4);  // from the bottom up
+  to.put(static_cast<std::uint32_t>(image.height()), 4);  // rows from the bottom up
   to.put(1, 2);
   to.put(static_cast<std::uint32_t>(shape.channels * 8), 2);
   to.put(shape.channels == 4 ? 3 : 0, 4);  // masks, or none
@@ -59,7 +59,7 @@ void put_headers(Bytes& to, const Tensor& image, const Shape& shape) {
       to.put(mask, 4);
     to.put('s' << 24 | 'R' << 16 | 'G' << 8 | 'B', 4);
     for (int i = 0; i < 12; ++i)
-      to.put(0, 4);  // end points and gammas, which sRGB does without
+      to.put(0, 4);  // end points and gammas, which sRGB does not need
   }
   for (std::uint32_t grey = 0; grey < shape.palette / 4; ++grey)
     to.put(grey << 16 | grey << 8 | grey, 4);
@@ -92,7 +92,7 @@ Status check_bmp_image(const Tensor& image) {
     return fail(Errc::unsupported, "BMP is written from u8 rgb, rgba, bgr, bgra and grey",
                 "image is {} {}", to_string(image.dtype()), to_string(format));
   if (codec::tag_of(image.orientation()) != 1)
-    return fail(Errc::unsupported, "BMP holds no orientation: turn the image upright first");
+    return fail(Errc::unsupported, "BMP stores no orientation: make the image upright first");
   const Shape shape = shape_of(image);
   constexpr std::size_t maximum = std::numeric_limits<std::int32_t>::max();
   if (image.width() > maximum / 4 || image.height() > maximum / shape.row_bytes)
@@ -135,16 +135,15 @@ Result<std::vector<std::byte>> encode_image(const Tensor& image, ImageFileType t
     case ImageFileType::gif:
       break;
   }
-  return fail(Errc::unsupported, "GIF files are read and not written", "written are {}",
+  return fail(Errc::unsupported, "GIF files cannot be written", "writable: {}",
               written_image_extensions());
 }
 
 Status save_image(const Tensor& image, const std::string& path, const SaveOptions& options) {
   const auto type = image_file_type(path);
   if (!type) {
-    return fail(Errc::invalid_argument,
-                "path: must end in the extension of an image that is written", "{} is none of {}",
-                path, written_image_extensions());
+    return fail(Errc::invalid_argument, "path must end in the extension of a writable image",
+                "{}, writable: {}", path, written_image_extensions());
   }
   HALYARD_TRY(const auto bytes, encode_image(image, *type, options));
   return write_file(path, bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BITMAPFILEHEADER and the BITMAPINFOHEADERs (Windows Metafile Format, MS-WMF 2.2.2).
+// Reads BITMAPFILEHEADER and the BITMAPINFOHEADERs (Windows Metafile Format, MS-WMF 2.2.2).
 #include "codec/formats/bmp_header.h"
 
 #include <algorithm>
@@ -14,9 +14,9 @@ constexpr std::size_t file_header_bytes = 14;
 constexpr std::uint32_t core_bytes = 12;  // the header of OS/2 and Windows 2
 constexpr std::uint32_t info_bytes = 40;
 
-/// What the fields say, before they are judged.
+/// The fields of a header before they are checked.
 struct Fields {
-  std::uint32_t bytes = 0;  ///< of this header
+  std::uint32_t bytes = 0;  ///< size of this header
   std::int64_t width = 0;
   std::int64_t height = 0;
   std::uint32_t planes = 0;
@@ -43,7 +43,7 @@ Result<Fields> read_fields(std::span<const std::byte> file) {
     return out;
   }
   if (out.bytes < info_bytes)
-    return fail(Errc::unsupported, "BMP has a header of another system", "{} bytes", out.bytes);
+    return fail(Errc::unsupported, "BMP header is of an unsupported kind", "{} bytes", out.bytes);
   if (file.size() < file_header_bytes + out.bytes) return bmp_cut_short(file.size());
   out.width = static_cast<std::int32_t>(le32(file, at));
   out.height = static_cast<std::int32_t>(le32(file, at + 4));
@@ -74,7 +74,7 @@ Status check_fields(const Fields& fields) {
   return {};
 }
 
-/// Where they follow the header or lie in it; `at` moves behind those that follow.
+/// Reads the masks, which follow the header or are in it; moves `at` past masks that follow it.
 Status read_masks(std::span<const std::byte> file, const Fields& fields, std::size_t& at,
                   BmpHeader& out) {
   if (fields.bits != 16 && fields.bits != 32) return {};
@@ -96,7 +96,7 @@ Status read_masks(std::span<const std::byte> file, const Fields& fields, std::si
     const std::uint32_t ones = mask == 0 ? 0 : mask >> __builtin_ctz(mask);
     const bool is_run = (ones & (ones + 1)) == 0;
     if (!is_run || (seen & mask) != 0 || (fields.bits == 16 && mask > 0xFFFF))
-      return fail(Errc::corrupt, "BMP has masks that are no runs of bits, or that overlap",
+      return fail(Errc::corrupt, "BMP masks must be runs of bits that do not overlap",
                   "{:#x}, {:#x}, {:#x}, {:#x}", out.masks[0], out.masks[1], out.masks[2],
                   out.masks[3]);
     seen |= mask;
@@ -144,7 +144,7 @@ Result<BmpHeader> parse_bmp_header(std::span<const std::byte> file, const Decode
   HALYARD_RETURN_IF_ERROR(read_bmp_palette(file, fields, at, out));
   out.data_at = le32(file, 10);
   if (out.data_at < at || out.data_at > file.size())
-    return fail(Errc::corrupt, "BMP header says that the pixels begin outside the file, or in it",
+    return fail(Errc::corrupt, "BMP header places the pixels in itself or outside the file",
                 "at {} of {} bytes", out.data_at, file.size());
   return out;
 }

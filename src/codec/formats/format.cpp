@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of image files, and what their decoders share. Element types and the order of
-// channels are the business of png_rows.
+// The table of image files, and code that their decoders share. png_rows converts element types and
+// channel orders.
 #include "codec/formats/format.h"
 
 #include <algorithm>
@@ -85,7 +85,7 @@ void RowSink::put(std::size_t y, const std::byte* row, std::size_t channels, boo
     std::memcpy(out, row, plane_.row_bytes);
     return;
   }
-  // Colours are made of three channels at least, and alpha of a fourth.
+  // Colours need at least three channels, and alpha a fourth.
   const std::size_t needed = wanted == 1 ? channels : std::max<std::size_t>(wanted, 3);
   if (channels < needed) {
     spread_.resize(width_ * 4 * (is_wide ? 2 : 1));
@@ -124,7 +124,7 @@ const Format* format_of(ImageFileType type) noexcept {
 }
 
 Error missing_library(const char* kind, const char* library, const char* package) {
-  return fail(Errc::unsupported, "this build reads and writes no files of this kind",
+  return fail(Errc::unsupported, "this build cannot read or write files of this kind",
               "{}: built without {}; install {} and build again", kind, library, package);
 }
 
@@ -172,7 +172,7 @@ std::optional<ImageFileType> image_file_type(std::span<const std::byte> file) no
   if (codec::begins(file, "RIFF") && codec::begins(file, "WEBP", 8)) return ImageFileType::webp;
   if (codec::is_tiff(file)) return ImageFileType::tiff;
   if (codec::begins(file, "GIF87a") || codec::begins(file, "GIF89a")) return ImageFileType::gif;
-  // Two letters are little: the length of the header behind them must be one that there is.
+  // Two letters are weak evidence, so the length of the header must also be a known one.
   if (codec::begins(file, "BM") && file.size() >= 18) {
     constexpr std::array<std::uint32_t, 8> lengths = {12, 16, 40, 52, 56, 64, 108, 124};
     const auto found = std::find(lengths.begin(), lengths.end(), codec::le32(file, 14));
@@ -183,7 +183,7 @@ std::optional<ImageFileType> image_file_type(std::span<const std::byte> file) no
 
 std::optional<ImageFileType> image_file_type(std::string_view path) noexcept {
   const std::size_t dot = path.find_last_of("./");
-  // A name that begins with its dot has no extension.
+  // A file name that only begins with a dot has no extension.
   if (dot == std::string_view::npos || path[dot] != '.' || dot == 0 || path[dot - 1] == '/') {
     return std::nullopt;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GIF through giflib: the first frame, row by row, so that no file makes more of itself than the
+// GIF decoding with giflib: the first frame, row by row, so that no file expands to more than the
 // image that its header declares.
 #include "codec/formats/format.h"
 
@@ -37,13 +37,13 @@ using Gif = std::unique_ptr<GifFileType, GifDeleter>;
 
 Error damaged(int code) {
   if (code == D_GIF_ERR_NOT_ENOUGH_MEM)
-    return fail(Errc::no_memory, "memory for the GIF codec cannot be had");
+    return fail(Errc::no_memory, "memory for the GIF codec cannot be allocated");
   const char* text = GifErrorString(code);
   return fail(Errc::corrupt, "the GIF data is damaged or ends early", "{}",
               text != nullptr ? text : "no frame");
 }
 
-/// Opens the file, and goes to the pixels of its first frame.
+/// Opens the file and moves to the pixels of its first frame.
 struct GifFirstFrame {
   GifReader reader;
   Gif gif;
@@ -53,7 +53,7 @@ struct GifFirstFrame {
   const GifImageDesc& place() const { return gif->Image; }
 };
 
-/// Of a graphics control block: the index that shows nothing.
+/// Reads the transparent index from a graphics control block.
 Status read_extensions(GifFirstFrame& frame) {
   int code = 0;
   GifByteType* block = nullptr;
@@ -117,7 +117,7 @@ Result<FormatHeader> parse(std::span<const std::byte> file, const DecodeLimits& 
   return header;
 }
 
-/// r, g, b, alpha of every index that the palette has; the others' alpha is 1, which none has.
+/// r, g, b, alpha of each index of the palette. Missing indices have alpha 1, which no colour has.
 using Palette = std::array<std::array<std::uint8_t, 4>, 256>;
 constexpr std::uint8_t unknown_alpha = 1;
 
@@ -135,7 +135,7 @@ Palette palette_of(const GifFirstFrame& frame) {
   return palette;
 }
 
-/// Whether all indices are colours.
+/// Whether all indices are in the palette.
 bool color_row(std::span<const GifPixelType> indices, const Palette& palette, std::byte* out) {
   bool is_known = true;
   for (const GifPixelType index : indices) {
@@ -146,7 +146,7 @@ bool color_row(std::span<const GifPixelType> indices, const Palette& palette, st
   return is_known;
 }
 
-/// Row `line` of the file in the frame.
+/// The row of the frame that is stored as row `line` of the file.
 std::size_t row_of(std::size_t line, std::size_t height, bool is_interlaced) {
   if (!is_interlaced) return line;
   constexpr std::array<std::size_t, 4> starts = {0, 4, 2, 1}, steps = {8, 8, 4, 2};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// TIFF through libtiff: the first image of a file, strips or tiles at a time, samples as they are
-// stored. What libtiff would turn into RGB by itself (and, doing so, premultiply) is left out.
+// TIFF decoding with libtiff: the first image of a file, a strip or a row of tiles at a time, with
+// samples as they are stored. Formats that need libtiff's own conversion to RGB, which
+// premultiplies, are not supported.
 #include "codec/formats/format.h"
 
 #if HALYARD_HAVE_TIFF
@@ -17,7 +18,7 @@
 namespace halyard::codec {
 namespace {
 
-constexpr std::size_t spare_bytes = std::size_t{64} << 20;  // of libtiff, for its tables
+constexpr std::size_t spare_bytes = std::size_t{64} << 20;  // memory of libtiff's tables
 constexpr std::size_t max_tile_pixels = std::size_t{1} << 24;
 
 template <class T>
@@ -26,12 +27,12 @@ T field(TIFF* tiff, std::uint32_t tag, T usual) {
   return TIFFGetFieldDefaulted(tiff, tag, &value) == 1 ? value : usual;
 }
 
-/// What the directory says.
+/// The fields of the directory.
 struct Directory {
   std::uint32_t width = 0, height = 0;
-  std::uint32_t band_rows = 0;   ///< of a strip or tile
+  std::uint32_t band_rows = 0;   ///< rows of a strip or tile
   std::uint32_t tile_width = 0;  ///< 0: strips
-  std::size_t planes = 1;        ///< samples that lie apart
+  std::size_t planes = 1;        ///< separate planes of samples
   TiffLayout layout;
 };
 
@@ -55,11 +56,12 @@ Result<TiffColor> color_of(TIFF* tiff) {
       if (compression != COMPRESSION_JPEG)
         return refused("YCbCr in a TIFF is read from JPEG compression only; compression",
                        compression);
-      // libjpeg gives RGB.
+      // libjpeg converts to RGB.
       TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
       return TiffColor::rgb;
     case PHOTOMETRIC_SEPARATED:
-      return fail(Errc::unsupported, "CMYK images are not read: convert to RGB first", "a TIFF");
+      return fail(Errc::unsupported, "CMYK images are not supported: convert to RGB first",
+                  "a TIFF");
     default:
       return refused("TIFF must be grey, palette or RGB; photometric interpretation", photometric);
   }
@@ -102,7 +104,8 @@ Status read_layout(TIFF* tiff, TiffLayout& layout) {
   if (!fits)
     return refused("TIFF must have 1, 2, 4, 8 or 16 bits a sample, RGB 8 or 16; bits", bits);
   if (samples < (is_color ? 3 : 1) || samples > 64)
-    return fail(Errc::corrupt, "TIFF has too few samples for its colours, or too many", "{}",
+    return fail(Errc::corrupt,
+                "TIFF samples per pixel must be enough for its colour and at most 64", "{}",
                 samples);
   if (samples != 1 && bits < 8)
     return refused("TIFF of less than 8 bits must have one sample; samples", samples);
@@ -147,7 +150,7 @@ Result<Directory> read_directory(const TiffFile& file, const DecodeLimits& limit
   return out;
 }
 
-/// Bytes of a row of one plane, of the image or of a tile.
+/// Bytes of a row of one plane: of the image, or of a tile.
 std::size_t row_bytes(const Directory& directory, std::size_t width) {
   const std::size_t samples = directory.layout.is_separate ? 1 : directory.layout.samples;
   return (width * samples * directory.layout.bits + 7) / 8;
@@ -172,7 +175,7 @@ Result<FormatHeader> parse(std::span<const std::byte> bytes, const DecodeLimits&
   info.native_format = layout.channels() == 1   ? PixelFormat::grey
                        : layout.channels() == 3 ? PixelFormat::rgb
                                                 : PixelFormat::rgba;
-  std::uint16_t tag = 0;  // stays where the file does not say
+  std::uint16_t tag = 0;  // unchanged if the file has no orientation
   TIFFGetField(file.get(), TIFFTAG_ORIENTATION, &tag);
   info.exif_orientation = tag >= 1 && tag <= 8 ? tag : 0;
   info.colorimetry = srgb_colorimetry(info.native_format);
@@ -181,7 +184,7 @@ Result<FormatHeader> parse(std::span<const std::byte> bytes, const DecodeLimits&
   return header;
 }
 
-/// Strips or tiles, one band of rows after the other.
+/// Reads strips or tiles, one band of rows after the other.
 class BandReader {
  public:
   BandReader(const TiffFile& file, const Directory& directory)
@@ -193,7 +196,7 @@ class BandReader {
                   ? 0
                   : row_bytes(directory, directory.tile_width) * directory.band_rows) {}
 
-  /// The rows from `top` on, of all planes.
+  /// Reads the rows from `top` on, of all planes.
   Status read(std::uint32_t top) {
     rows_ = std::min(directory_.band_rows, directory_.height - top);
     for (std::size_t plane = 0; plane < directory_.planes; ++plane) {
@@ -227,7 +230,7 @@ class BandReader {
       const auto got =
           TIFFReadEncodedTile(file_.get(), tile, tile_.data(), static_cast<tmsize_t>(tile_.size()));
       if (got < 0 || static_cast<std::size_t>(got) != tile_.size()) return file_.error();
-      // Tiles are multiples of 16 wide, so they begin at whole bytes.
+      // The width of a tile is a multiple of 16, so each tile begins at a whole byte.
       const std::size_t from = row_bytes(directory_, left);
       const std::size_t count = std::min(tile_stride, stride_ - from);
       for (std::uint32_t y = 0; y < rows_; ++y)
@@ -245,14 +248,14 @@ class BandReader {
   std::uint32_t rows_ = 0;
 };
 
-/// libtiff says how long a row of its is, and it must be what we take it for.
+/// Checks that libtiff's length of a row equals the length that this reader assumes.
 Status check_rows(const TiffFile& file, const Directory& directory) {
   const bool is_tiled = directory.tile_width != 0;
   const auto its = static_cast<std::size_t>(is_tiled ? TIFFTileRowSize(file.get())
                                                      : TIFFScanlineSize(file.get()));
   const std::size_t ours = row_bytes(directory, is_tiled ? directory.tile_width : directory.width);
   if (its == ours && (!is_tiled || directory.tile_width % 8 == 0)) return {};
-  return fail(Errc::unsupported, "TIFF has rows of another length than its samples have",
+  return fail(Errc::unsupported, "TIFF rows differ in length from their samples",
               "{} bytes, must be {}", its, ours);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TIFF files by libtiff: one image, in strips, Deflate behind a horizontal predictor.
+// TIFF encoding with libtiff: one image in strips, Deflate after a horizontal predictor.
 #include "base/text/format_error.h"
 #include "codec/exif.h"
 #include "codec/formats/format.h"
@@ -29,7 +29,7 @@ bool set_fields(TIFF* tiff, const Tensor& image) {
          (channels != 4 || TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, 1, &alpha) == 1);
 }
 
-/// libtiff packs in place, so rows are copied.
+/// libtiff changes the row in place, so each row is copied.
 bool write_tiff_rows(TIFF* tiff, const MappedPlane& plane) {
   std::vector<std::byte> row(plane.row_bytes);
   for (std::size_t y = 0; y < plane.rows; ++y) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The callbacks of TIFFClientOpenExt.
+// The callbacks of TIFFClientOpenExt for bytes in memory.
 #include "codec/formats/tiff_file.h"
 
 #if HALYARD_HAVE_TIFF
@@ -51,7 +51,7 @@ struct TiffFile::Client {
   static int map(thandle_t handle, void** base, toff_t* size) {
     TiffFile& file = self(handle);
     if (file.is_writing_) return 0;
-    // libtiff reads from a mapped file; its interface does not say so.
+    // libtiff only reads a mapped file; its interface has no const.
     *base = const_cast<std::byte*>(file.bytes_.data());
     *size = file.bytes_.size();
     return 1;

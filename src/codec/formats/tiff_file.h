@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libtiff over bytes in memory. Its messages become errors, and nothing is printed.
+// Uses libtiff on bytes in memory. Its messages become errors; nothing is printed.
 #pragma once
 
 #if HALYARD_HAVE_TIFF
@@ -15,21 +15,21 @@
 
 namespace halyard::codec {
 
-/// One open file. Not movable: libtiff keeps its address.
+/// One open file. It cannot be moved, because libtiff keeps its address.
 class TiffFile {
  public:
   /// Reads the first directory of `bytes`, which must outlive this. libtiff allocates at most
   /// `max_bytes` at once.
   TiffFile(std::span<const std::byte> bytes, std::size_t max_bytes);
-  /// Writes into memory: take() has it after close().
+  /// Writes into memory. take() returns the bytes after close().
   TiffFile();
   TiffFile(const TiffFile&) = delete;
   TiffFile& operator=(const TiffFile&) = delete;
   ~TiffFile();
 
-  /// Null where the file could not be opened.
+  /// Null if the file could not be opened.
   TIFF* get() const noexcept { return tiff_; }
-  /// The first thing that libtiff said against the file.
+  /// The first message of libtiff about the file.
   Error error() const;
   void close();
   std::vector<std::byte> take() { return std::move(written_); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples of 16 bits come in host order.
+// Converts samples of TIFF rows to channels. Samples of 16 bits are in host order.
 #include "codec/formats/tiff_rows.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples of a TIFF's row to channels.
+// Converts the samples of a TIFF's row to channels.
 #pragma once
 
 #include <array>
@@ -16,23 +16,24 @@ enum class TiffAlpha : std::uint8_t { none, straight, premultiplied };
 struct TiffLayout {
   TiffColor color = TiffColor::grey;
   TiffAlpha alpha = TiffAlpha::none;
-  unsigned bits = 8;         ///< of a sample
-  std::size_t samples = 1;   ///< of a pixel, those that nobody asks for too
-  bool is_separate = false;  ///< each sample has a plane of its own
+  unsigned bits = 8;         ///< bits of a sample
+  std::size_t samples = 1;   ///< samples of a pixel, unused ones included
+  bool is_separate = false;  ///< each sample has its own plane
   std::vector<std::array<std::uint8_t, 3>> palette;
 
-  /// That are handed over: 1, 3 or 4.
+  /// Channels of the converted rows: 1, 3 or 4.
   std::size_t channels() const noexcept {
     if (color == TiffColor::palette) return 3;
     return color != TiffColor::rgb ? 1 : alpha == TiffAlpha::none ? 3 : 4;
   }
 };
 
-/// Grey of few bits is spread over 0..255, white is the largest number, alpha is straight.
+/// Grey of few bits is scaled to 0..255, white is the largest number, alpha is straight.
 class TiffRows {
  public:
   TiffRows(const TiffLayout& layout, std::size_t width);
-  /// `planes`: the row in each; one where samples lie side by side. Good until the next call.
+  /// `planes`: the row in each plane; one if the samples are interleaved. Valid until the next
+  /// call.
   const std::byte* read(std::span<const std::byte* const> planes);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// WebP through libwebp: the header and the first frame of an animation by its demuxer, pixels by
-// its incremental decoder, so that a caller can stop it between parts of the file.
+// WebP decoding with libwebp: its demuxer gives the header and the first frame of an animation; its
+// incremental decoder gives the pixels, so that a caller can cancel between parts of the file.
 #include "codec/formats/format.h"
 
 #if HALYARD_HAVE_WEBP
@@ -37,7 +37,7 @@ Error webp_cut_short(std::size_t bytes) {
   return fail(Errc::corrupt, "the WebP data is damaged or ends early", "{} bytes", bytes);
 }
 
-/// Null where the container is not whole.
+/// Null if the container is incomplete.
 Demuxer demux(std::span<const std::byte> file) {
   const WebPData data{bytes_of(file), file.size()};
   return Demuxer(WebPDemux(&data));
@@ -54,7 +54,7 @@ int orientation_of(WebPDemuxer* demuxer) {
   return tag;
 }
 
-/// The bytes and the place of the first frame.
+/// The bytes and the position of the first frame.
 struct WebpFirstFrame {
   WebPIterator iterator{};
   bool is_there = false;
@@ -94,7 +94,8 @@ Result<FormatHeader> parse(std::span<const std::byte> file, const DecodeLimits& 
   info.components = has_alpha ? 4 : 3;
   info.exif_orientation = orientation_of(demuxer.get());
   info.colorimetry = srgb_colorimetry(info.native_format);
-  // An image of four channels where the destination wants others, and the decoder's own.
+  // An image of four channels, used if the destination has another format, and the decoder's
+  // memory.
   header.working_bytes = 8 * info.width * info.height;
   return header;
 }
@@ -108,14 +109,15 @@ struct Pixels {
 
 Status decode_frame(const WebPData& data, const Pixels& pixels) {
   WebPDecBuffer buffer{};
-  if (WebPInitDecBuffer(&buffer) == 0) return fail(Errc::unsupported, "libwebp of another version");
+  if (WebPInitDecBuffer(&buffer) == 0)
+    return fail(Errc::unsupported, "libwebp has an incompatible version");
   buffer.colorspace = pixels.mode;
   buffer.is_external_memory = 1;
   buffer.u.RGBA.rgba = reinterpret_cast<std::uint8_t*>(pixels.rows);
   buffer.u.RGBA.stride = static_cast<int>(pixels.stride_bytes);
   buffer.u.RGBA.size = pixels.stride_bytes * pixels.height;
   const std::unique_ptr<WebPIDecoder, IncrementalDeleter> decoder(WebPINewDecoder(&buffer));
-  if (!decoder) return fail(Errc::no_memory, "memory for the WebP codec cannot be had");
+  if (!decoder) return fail(Errc::no_memory, "memory for the WebP codec cannot be allocated");
   VP8StatusCode code = VP8_STATUS_SUSPENDED;
   for (std::size_t got = 0; code == VP8_STATUS_SUSPENDED && got < data.size;) {
     if (is_cancelled()) return cancelled_error();
@@ -124,12 +126,12 @@ Status decode_frame(const WebPData& data, const Pixels& pixels) {
   }
   if (code == VP8_STATUS_OK) return {};
   if (code == VP8_STATUS_OUT_OF_MEMORY)
-    return fail(Errc::no_memory, "memory for the WebP codec cannot be had");
+    return fail(Errc::no_memory, "memory for the WebP codec cannot be allocated");
   return webp_cut_short(data.size);
 }
 
 std::optional<WEBP_CSP_MODE> mode_of(const RowSink& sink) {
-  // The last row of the destination need not have the bytes behind its end.
+  // The last row of the destination may lack the bytes after its end.
   if (!sink.is_u8()) return std::nullopt;
   if (sink.format() == PixelFormat::rgb) return MODE_RGB;
   if (sink.format() == PixelFormat::rgba) return MODE_RGBA;
@@ -137,7 +139,7 @@ std::optional<WEBP_CSP_MODE> mode_of(const RowSink& sink) {
   return std::nullopt;
 }
 
-/// Around the first frame of an animation all is transparent.
+/// Decodes the first frame of an animation; the rest of the image is transparent.
 Status decode_placed(const WebPIterator& frame, RowSink& sink) {
   const auto width = static_cast<std::size_t>(frame.width);
   const auto height = static_cast<std::size_t>(frame.height);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// WebP files by libwebp; an orientation goes into a container by its muxer.
+// WebP encoding with libwebp; an orientation is stored in a container, with libwebp's muxer.
 #include "base/text/format_error.h"
 #include "codec/exif.h"
 #include "codec/formats/format.h"
@@ -44,10 +44,10 @@ Import import_of(PixelFormat format) {
 }
 
 Error no_webp_memory() {
-  return fail(Errc::no_memory, "memory for the WebP codec cannot be had");
+  return fail(Errc::no_memory, "memory for the WebP codec cannot be allocated");
 }
 
-/// Grey is written as colours that are equal.
+/// Grey is written as three equal channels.
 Status import(WebPPicture& webp, const Tensor& image, const MappedPlane& plane) {
   const auto* rows = reinterpret_cast<const std::uint8_t*>(plane.data);
   if (const Import function = import_of(*image.format()))
@@ -104,11 +104,11 @@ Result<std::vector<std::byte>> encode_webp(const Tensor& image, const WebpOption
   WebPConfig config{};
   WebPPicture webp{};
   if (WebPConfigInit(&config) == 0 || WebPPictureInit(&webp) == 0)
-    return fail(Errc::unsupported, "libwebp of another version");
+    return fail(Errc::unsupported, "libwebp has an incompatible version");
   const std::unique_ptr<WebPPicture, WebpDeleter> owner(&webp);
   config.quality = static_cast<float>(options.quality);
   config.lossless = options.is_lossless ? 1 : 0;
-  config.exact = 1;  // colours below transparent pixels stay
+  config.exact = 1;  // keep the colours of transparent pixels
   webp.use_argb = config.lossless;
   webp.width = static_cast<int>(image.width());
   webp.height = static_cast<int>(image.height());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interleaving and box resampling of chroma planes.
+// Interleaves chroma planes, and resamples them with a box filter.
 #include "codec/jpeg/chroma.h"
 
 #include <algorithm>
@@ -7,8 +7,9 @@
 namespace halyard::codec {
 namespace {
 
-// The samples that a block covers along one axis. In units of 1 / max of a luma sample, chroma
-// sample k covers [k * max, (k + 1) * max), luma sample x covers [x * factor, (x + 1) * factor).
+// The chroma samples that a block of two luma samples covers along one axis. In units of 1 / max of
+// a luma sample, chroma sample k covers [k * max, (k + 1) * max) and luma sample x covers
+// [x * factor, (x + 1) * factor).
 struct ColumnRange {
   std::size_t begin, end;   // units
   std::size_t first, last;  // samples, both included

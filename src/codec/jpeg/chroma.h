@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moving chroma between separate planes and interleaved ones. Plain loops that compilers vectorize.
+// Conversions between separate and interleaved chroma planes. Plain loops that compilers vectorize.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ void interleave(const std::uint8_t* cb, const std::uint8_t* cr, std::uint8_t* cb
 void deinterleave(const std::uint8_t* cbcr, std::uint8_t* cb, std::uint8_t* cr,
                   std::size_t count) noexcept;
 
-/// One chroma plane whose samples lie at h_factor / h_max and v_factor / v_max of the luma grid.
+/// One chroma plane whose sample grid is h_factor / h_max by v_factor / v_max of the luma grid.
 struct ChromaPlane {
   const std::uint8_t* data;
   std::size_t stride_bytes;
@@ -22,8 +22,8 @@ struct ChromaPlane {
 };
 
 /// Averages `plane` over the 2 x 2 luma block of every chroma sample of a width x height NV12
-/// image, each sample weighted by its share of the block, and writes every second byte of the
-/// rows at `out`. Blocks that leave the image are cut at its edge.
+/// image. Each sample is weighted by its share of the block. Writes every second byte of the rows
+/// at `out`. Blocks that reach beyond the image are cut at its edge.
 void box_resample(const ChromaPlane& plane, unsigned h_max, unsigned v_max, std::size_t width,
                   std::size_t height, std::uint8_t* out, std::size_t out_stride_bytes);
 

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel of JPEG decoding. A scan is a stream of bits, most significant first, in bytes; after
-// a data byte 0xFF stands a 0x00 that is no data, and 0xFF before any other byte is a marker, which
-// ends the stream. A block is a DC symbol (the difference to the block before) and AC symbols up to
-// an end of block or to coefficient 63.
+// The kernel of JPEG decoding. A scan is a stream of bits, most significant first, in bytes. After
+// a data byte 0xFF follows a stuffed 0x00 that is not data; 0xFF before any other byte is a marker,
+// which ends the stream. A block is a DC symbol (the difference to the previous block) and AC
+// symbols up to an end of block or to coefficient 63.
 //
-// The buffer holds the stream in its most significant bits. refill() adds whole bytes while there
-// is room for them, and leaves 56 to 63 bits. A step of a table takes 25 bits at most (10 of code,
-// 15 of value), a symbol with a long code 31 (16 and 15). So one step and any other symbol follow a
-// refill, and the count of bits does not fall below 0.
+// The buffer holds the stream in its most significant bits. refill() adds whole bytes while they
+// fit, which leaves 56 to 63 bits. A table step takes at most 25 bits (10 of code, 15 of value); a
+// symbol with a long code at most 31 (16 and 15). 25 + 31 = 56, so one step and any other symbol
+// may follow a refill, and the bit count cannot fall below 0.
 //
-// Eight bytes are read at once only where `end` is that far away and none of them is 0xFF; else
-// byte by byte. Of the eight, the bytes that fit count as read; bits of the others may lie below
-// those that count. The next refill puts the same bits there. Where the stream has ended, zeros
-// count in its place. A block that takes them ends, as any does, when its index reaches 64, and its
-// MCU is refused then.
+// refill() reads eight bytes at once only if `end` is that far away and none of them is 0xFF;
+// otherwise it reads byte by byte. Of the eight, only the bytes that fit count as read; bits of the
+// others may be below the counted bits, and the next refill writes the same bits there. After the
+// end of the stream, zeros count as bits. A block that takes such bits ends, as any block does,
+// when its index reaches 64. Its MCU is refused then.
 //
-// Coefficients are stored wherever their index leads: the zigzag table has an entry for every sum
-// of an index and an advance, those past 63 being 63. A block whose last index was past 63 without
-// an end of block is refused.
+// A coefficient is stored at whatever position its index gives: the zigzag table has an entry for
+// every sum of an index and an advance, and the entries past 63 are 63. A block whose last index is
+// past 63 without an end of block is refused.
 #include "codec/jpeg/huffman_scan.h"
 
 #include <bit>
@@ -26,8 +26,8 @@
 namespace halyard::codec {
 namespace {
 
-// Natural order of the index in zigzag order. A coefficient lies less than end_of_block_advance
-// behind an index below 64.
+// Natural order of each index in zigzag order. A coefficient is less than end_of_block_advance
+// after an index below 64.
 constexpr std::size_t order_entries = 64 + end_of_block_advance;
 constexpr std::array<std::uint8_t, order_entries> natural_order = [] {
   std::array<std::uint8_t, order_entries> order{};
@@ -49,10 +49,10 @@ constexpr std::array<std::uint8_t, order_entries> natural_order = [] {
   return order;
 }();
 
-// Whole steps are taken below here, so that their last symbol begins in the block, too.
+// Whole steps are taken only below this index, so that their last symbol begins in the block too.
 constexpr unsigned whole_indices = 64 - max_step_run;
 
-// The part of a scan that changes at every symbol, for the registers.
+// The part of a scan that changes at every symbol; small, so that it stays in registers.
 struct Reader {
   std::uint64_t buffer;
   const std::uint8_t* next;
@@ -95,7 +95,7 @@ bool has_ff(std::uint64_t bytes) {
       return;
     }
   }
-  // By value, so that the caller's stays in registers.
+  // A copy, so that the caller's reader stays in registers.
   Reader copy = reader;
   refill_slowly(copy);
   reader = copy;
@@ -110,7 +110,7 @@ std::size_t index_of(const Reader& reader) {
   return reader.buffer >> (64 - huffman_index_bits);
 }
 
-// A code of more bits than the index has; bits 0: none.
+// A code with more than huffman_index_bits bits; bits is 0 if no code matches.
 [[gnu::always_inline]] inline HuffmanCode long_code(const Reader& reader,
                                                     const HuffmanTable& table) {
   const auto head = static_cast<std::uint32_t>(reader.buffer >> 48);
@@ -138,7 +138,7 @@ std::size_t index_of(const Reader& reader) {
   return block[0] == prediction;
 }
 
-// A symbol with a long code; k becomes the next index. False: there is no such code.
+// Decodes a symbol with a long code; k becomes the next index. False if no code matches.
 [[gnu::always_inline]] inline bool decode_long(Reader& reader, const HuffmanTable& table,
                                                std::int16_t* block, unsigned& k) {
   const HuffmanCode code = long_code(reader, table);
@@ -152,7 +152,7 @@ std::size_t index_of(const Reader& reader) {
   return true;
 }
 
-// The first symbol of a step, or all of it.
+// Takes all of a step, or its first symbol only.
 template <bool whole>
 [[gnu::always_inline]] inline void take(Reader& reader, const HuffmanStep& step,
                                         std::int16_t* block, unsigned& k) {
@@ -165,7 +165,7 @@ template <bool whole>
 
 enum class CodeLookup { nothing, step, long_code };
 
-// Coefficients at index k, which becomes the next one.
+// Decodes the coefficients at index k; k becomes the next index.
 template <bool whole>
 [[gnu::always_inline]] inline CodeLookup decode_step(Reader& reader, const HuffmanTable& table,
                                                      std::int16_t* block, unsigned& k) {
@@ -183,7 +183,7 @@ template <bool whole>
   while (k < whole_indices) {
     refill(reader);
     CodeLookup found = decode_step<true>(reader, table, block, k);
-    // The buffer still has the bits of any symbol.
+    // The buffer still has enough bits for any symbol.
     if (found == CodeLookup::step && k < whole_indices)
       found = decode_step<true>(reader, table, block, k);
     if (found == CodeLookup::nothing) return false;
@@ -195,12 +195,12 @@ template <bool whole>
   return k == 64 || k > end_of_block_advance;
 }
 
-// Bits of the stream that are in the buffer.
+// The number of bits in the buffer that come from the stream.
 unsigned present_bits(const HuffmanScan& scan) {
   return scan.bits - scan.absent_bits;
 }
 
-// Whether a marker is at `next`, perhaps behind fill bytes 0xFF.
+// Whether a marker is at `next`, perhaps after fill bytes 0xFF.
 bool is_at_marker(const HuffmanScan& scan) {
   const std::uint8_t* code = scan.next;
   while (code != scan.end && *code == 0xFF)
@@ -208,8 +208,8 @@ bool is_at_marker(const HuffmanScan& scan) {
   return code != scan.next && code != scan.end && *code != 0;
 }
 
-// Takes bytes 0 behind the last MCU, which cameras fill their memory up with. The rest of a byte
-// that the MCU has begun may be anything.
+// Skips zero bytes after the last MCU, with which cameras fill their memory. The remaining bits of
+// the MCU's last byte may have any value.
 bool skip_padding(HuffmanScan& scan) {
   const unsigned rest = present_bits(scan) % 8;
   const unsigned whole = present_bits(scan) - rest;

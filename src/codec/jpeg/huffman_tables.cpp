@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Canonical Huffman codes: those of one length are consecutive numbers, and follow those of the
-// length before. So the first 16 bits of the stream grow with the length of the code that they
-// begin with, and each length has a range of them.
+// Canonical Huffman codes: the codes of one length are consecutive numbers and follow the codes of
+// the shorter length. So longer codes have larger first 16 bits of the stream, and each length has
+// one range of them.
 #include "codec/jpeg/huffman_tables.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ bool set_limits(HuffmanTable& table) {
     table.offsets[length] = first - static_cast<std::int32_t>(code);
     code += count;
     first += static_cast<std::int32_t>(count);
-    // Not even the last code may be all ones.
+    // JPEG forbids a code of ones only, even as the last one.
     if (count != 0 && code >= (1U << length)) return false;
     table.limits[length] = code << (16 - length);
     code <<= 1;
@@ -31,7 +31,7 @@ bool set_limits(HuffmanTable& table) {
   return true;
 }
 
-// The first symbol alone.
+// A step that has only the first symbol.
 HuffmanStep single_step(HuffmanCode code) {
   const auto size = static_cast<std::uint8_t>(code.symbol & 15);
   const auto advance = static_cast<std::uint8_t>(advance_of(code.symbol));
@@ -44,7 +44,7 @@ HuffmanStep single_step(HuffmanCode code) {
           static_cast<std::uint8_t>(code.bits + size)};
 }
 
-// Ranges of indices follow each other as their codes do.
+// Codes in order have index ranges in order.
 void set_codes(HuffmanTable& table) {
   std::size_t at = 0;
   std::size_t symbol = 0;
@@ -58,7 +58,7 @@ void set_codes(HuffmanTable& table) {
   }
   std::fill(table.steps.begin() + static_cast<std::ptrdiff_t>(at), table.steps.end(),
             HuffmanStep{});
-  // The symbols that are left have longer codes.
+  // The remaining symbols have longer codes.
   auto next = table.long_codes.begin();
   for (unsigned length = huffman_index_bits + 1; length <= 16; ++length) {
     for (unsigned n = 0; n < table.counts[length - 1]; ++n) {
@@ -71,12 +71,12 @@ void set_codes(HuffmanTable& table) {
   std::fill(next, table.long_codes.end(), HuffmanCode{});
 }
 
-// Adds to `step` at index i the next symbol, where the index has all of its bits. False: it has
-// not, or nothing may follow.
+// Adds the next symbol to `step` at index i if the index holds all of the symbol's bits. Returns
+// false if it does not, or if no symbol may follow.
 bool add_symbol(const HuffmanTable& table, std::size_t i, HuffmanStep& step, bool only_end) {
   if (step.bits >= huffman_index_bits || step.advance > max_step_run) return false;
   const std::size_t rest = (i << step.bits) & index_mask;
-  // A later entry is not a step of two symbols yet, an earlier one has its first symbol.
+  // The first symbol of the entry `rest` is valid whether or not the entry has been extended yet.
   const HuffmanStep& next = table.steps[rest];
   const unsigned bits = unsigned{next.code_bits} + next.size;
   const unsigned advance = unsigned{next.first_at} + 1;

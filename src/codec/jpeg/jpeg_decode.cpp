@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JPEG decoding through libjpeg-turbo: raw planes for the native YCbCr formats, rows for the rest.
+// JPEG decoding with libjpeg-turbo: raw planes for the native YCbCr formats, rows for the others.
 #include "codec/jpeg/jpeg_decode.h"
 
 #include <algorithm>
@@ -18,22 +18,22 @@
 namespace halyard::codec {
 namespace {
 
-// Rows of one component in one row of MCUs: 4 blocks of 8 at most.
+// Rows of one component in one row of MCUs: at most 4 blocks of 8.
 constexpr std::size_t max_group_rows = 32;
 
-// One component on its way out of libjpeg.
+// Where libjpeg writes the samples of one component.
 struct Component {
   JSAMPLE* scratch = nullptr;  // group_rows rows of stride bytes, or the whole plane
-  std::size_t stride = 0;      // blocks * 8: what libjpeg writes
+  std::size_t stride = 0;      // blocks * 8, which libjpeg writes
   std::size_t group_rows = 0;  // rows per row of MCUs
   bool whole_plane = false;
 };
 
-// Everything that the guarded functions use; nothing here has a destructor.
+// All data of the guarded functions. No member has a destructor, because libjpeg uses longjmp.
 struct JpegDecodeJob {
   jpeg_decompress_struct* codec;
-  JpegEntropy* entropy;  // null: libjpeg's own decodes the Huffman codes
-  bool always_own;       // wherever it can, faster or not
+  JpegEntropy* entropy;  // null: libjpeg decodes the Huffman codes
+  bool always_own;       // use `entropy` wherever possible, even if it is not faster
   const std::byte* file;
   std::size_t file_bytes;
   std::size_t width, height;
@@ -47,7 +47,7 @@ struct JpegDecodeJob {
   Component components[3];
 };
 
-// What libjpeg calls at every row of MCUs that it reads from a file of several scans, or gives.
+// libjpeg calls it for every row of MCUs that it reads from a file of several scans or outputs.
 struct ScanWatch {
   jpeg_progress_mgr base;  // first: libjpeg holds a pointer to it
   std::size_t max_scans;
@@ -71,7 +71,7 @@ void count_scans(j_common_ptr object) {
     leave_with(object, "scans visit more blocks than limits.max_scan_passes allows");
 }
 
-// The thread's codec object: made once, its memory for one image is given back after each.
+// The codec object of a thread. It is created once; the memory of an image is freed after each one.
 class JpegDecoder {
  public:
   JpegDecoder() {
@@ -84,7 +84,7 @@ class JpegDecoder {
     if (ready) jpeg_destroy_decompress(&codec);
   }
 
-  /// Once more where memory was short before.
+  /// Tries again if memory was short before.
   bool make_ready() {
     if (ready) return true;
     ready = run_guarded<create>(errors, codec);
@@ -132,7 +132,7 @@ void read_rows(JpegDecodeJob& job) {
   jpeg_finish_decompress(job.codec);
 }
 
-// Luma rows lie in the destination itself where libjpeg writes no more than the image has.
+// Luma rows are decoded into the destination if libjpeg writes no more columns than the image has.
 bool luma_is_direct(const JpegDecodeJob& job) {
   return job.components[0].stride == job.width;
 }
@@ -178,14 +178,14 @@ void read_planes(JpegDecodeJob& job) {
   jpeg_finish_decompress(job.codec);
 }
 
-// Whether chroma has another grid than the destination's: 4:4:0, 4:1:1, unequal components.
+// Whether the chroma grid differs from the destination's: 4:4:0, 4:1:1, unequal components.
 bool needs_resampling(const JpegHeader& header, PixelFormat format) {
   const auto& [y, cb, cr] = header.components;
   return format == PixelFormat::nv12 &&
          !(cb.h == cr.h && cb.v == cr.v && y.h == 2 * cb.h && y.v == 2 * cb.v);
 }
 
-// Lays the scratch rows of all components out in `memory`.
+// Assigns the scratch rows of all components in `memory`.
 void lay_out_scratch(const JpegHeader& header, bool whole_chroma, std::vector<JSAMPLE>& memory,
                      JpegDecodeJob& job) {
   const auto count = static_cast<std::size_t>(header.info.components);
@@ -209,7 +209,8 @@ void lay_out_scratch(const JpegHeader& header, bool whole_chroma, std::vector<JS
   }
 }
 
-// The markers may hide one header from our reader and another from libjpeg; sizes come from ours.
+// Crafted markers may show Halyard's parser and libjpeg different headers. Sizes come from
+// Halyard's.
 Status check_agreement(const JpegHeader& header, const jpeg_decompress_struct& codec) {
   bool same = codec.image_width == header.info.width && codec.image_height == header.info.height &&
               codec.num_components == header.info.components;
@@ -247,7 +248,7 @@ J_COLOR_SPACE stored_space(const JpegHeader& header) {
 Status decode_planes(const JpegHeader& header, PixelFormat format, JpegDecoder& decoder,
                      JpegDecodeJob& job) {
   const bool resample = job.cbcr != nullptr && needs_resampling(header, format);
-  std::vector<JSAMPLE> whole;  // rare and large: not kept
+  std::vector<JSAMPLE> whole;  // rare and large, so it is not kept
   lay_out_scratch(header, resample, resample ? whole : decoder.scratch, job);
   if (!run_guarded<read_planes>(decoder.errors, job)) return to_error(decoder.errors);
   for (std::size_t c = 1; resample && c < 3; ++c) {
@@ -294,14 +295,14 @@ Status decode_with(JpegDecoder& decoder, const JpegHeader& header, PixelFormat f
 
 Status decode_once(JpegDecoder& decoder, const JpegHeader& header, PixelFormat format,
                    const DecodeLimits& limits, JpegDecodeJob& job) {
-  // Gives the image's memory back, also when memory is short; after success a no-op.
+  // Frees the memory of the image on every path; does nothing after success.
   struct Abort {
     JpegDecoder& of;
     ~Abort() { jpeg_abort_decompress(&of.codec); }
   };
   const Abort abort{decoder};
   decoder.watch.max_scans = limits.max_scans;
-  // Interleaved scans visit the blocks that fill up their last MCUs as well.
+  // Interleaved scans also visit the blocks that complete their last MCUs.
   decoder.watch.max_visits = max_visits(header, limits) / 8 * 9 + (std::uint64_t{1} << 16);
   decoder.watch.visits = 0;
   decoder.watch.row = 0;
@@ -325,7 +326,7 @@ Status decode_jpeg(std::span<const std::byte> file, const JpegHeader& header, Pi
   if (choice != JpegEntropyChoice::libjpeg) job.entropy = &decoder.entropy;
   const Status decoded = decode_once(decoder, header, format, limits, job);
   if (choice == JpegEntropyChoice::own && !decoder.entropy.is_installed() && decoded) {
-    return fail(Errc::unsupported, "our decoder of Huffman codes does not serve this JPEG");
+    return fail(Errc::unsupported, "Halyard's Huffman decoder does not support this JPEG");
   }
   if (choice != JpegEntropyChoice::automatic || !decoder.entropy.gave_up()) return decoded;
   job.entropy = nullptr;

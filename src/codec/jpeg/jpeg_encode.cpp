@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JPEG encoding through libjpeg-turbo: planes of YCbCr images as they are, rows for the rest.
+// JPEG encoding with libjpeg-turbo: planes of YCbCr images as they are, rows for the others.
 #include <jerror.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct ComponentPlane {
   std::size_t width, height;  // in samples of one component
 };
 
-// Everything that the guarded functions use; nothing here has a destructor.
+// All data of the guarded functions. No member has a destructor, because libjpeg uses longjmp.
 struct JpegEncodeJob {
   jpeg_compress_struct* codec;
   std::size_t width, height;
@@ -38,13 +38,13 @@ struct JpegEncodeJob {
   int h, v;  // luma sampling factors of raw planes, 0: rows
   codec::ExifBlock exif = {};
   bool has_exif = false;
-  bool interleaved = false;  // planes[1] holds Cb and Cr in turn
+  bool interleaved = false;  // planes[1] holds interleaved Cb and Cr
   ComponentPlane planes[3] = {};
-  JSAMPLE* scratch = nullptr;  // group rows of the three components, scratch_stride apart
+  JSAMPLE* scratch = nullptr;  // rows of a group of the three components, scratch_stride apart
   std::size_t scratch_stride = 0;
 };
 
-// The file as it grows. libjpeg's own memory destination loses track of it when an error strikes.
+// The growing file. libjpeg's own memory destination loses its buffer when an error occurs.
 struct JpegOutput {
   jpeg_destination_mgr base;  // first: libjpeg holds a pointer to it
   unsigned char* bytes;       // malloc
@@ -63,7 +63,7 @@ void grow(j_compress_ptr codec) {
   output->capacity = capacity;
 }
 
-// Called with a full buffer, whatever free_in_buffer says.
+// libjpeg calls it when the buffer is full, whatever the value of free_in_buffer.
 boolean on_full(j_compress_ptr codec) {
   grow(codec);
   return TRUE;
@@ -125,7 +125,7 @@ void write_jpeg_rows(JpegEncodeJob& job) {
     JSAMPROW rows[max_group_rows];
     const std::size_t count = std::min(max_group_rows, job.height - y);
     for (std::size_t i = 0; i < count; ++i) {
-      // libjpeg only reads; its interface predates const.
+      // libjpeg only reads the rows; its interface has no const.
       rows[i] = const_cast<JSAMPROW>(reinterpret_cast<const JSAMPLE*>(
           job.planes[0].data + (y + i) * job.planes[0].stride_bytes));
     }
@@ -134,7 +134,7 @@ void write_jpeg_rows(JpegEncodeJob& job) {
   jpeg_finish_compress(job.codec);
 }
 
-// Repeats the last sample to the end of the block that libjpeg reads.
+// Repeats the last sample up to the end of the block that libjpeg reads.
 void extend_row(JSAMPLE* row, std::size_t width) {
   const std::size_t padded = (width + 7) / 8 * 8;
   std::memset(row + width, row[width - 1], padded - width);
@@ -149,7 +149,7 @@ JSAMPROW scratch_row(const JpegEncodeJob& job, int component, std::size_t row) {
          (static_cast<std::size_t>(component) * max_group_rows + row) * job.scratch_stride;
 }
 
-// A row of one component, of whole blocks: the image's own where it ends on a block.
+// A row of one component in whole blocks: the image's own row if it ends at a block's end.
 JSAMPROW component_row(const JpegEncodeJob& job, int component, std::size_t y, std::size_t row) {
   const ComponentPlane& plane = job.planes[component];
   const std::byte* from = plane_row(plane, y);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only file that looks into libjpeg's decoder. jpegint.h declares how its parts call each
-// other; Debian installs it. Without it libjpeg's own part stays.
+// The only file that uses libjpeg's internal structures. jpegint.h declares how its parts call each
+// other; Debian installs it. Without jpegint.h, libjpeg's own Huffman decoder is used.
 #include "codec/jpeg/jpeg_entropy.h"
 
 #include <jerror.h>
@@ -20,7 +20,7 @@ namespace halyard::codec {
 
 namespace {
 
-// What decoding so many bytes takes less time than libjpeg does pays for making four tables.
+// From this many bytes on, faster decoding makes up for the time to fill four tables.
 constexpr std::size_t min_bytes_for_tables = 4096;
 
 bool same_code(const HuffmanTable& table, const JHUFF_TBL& wanted) {
@@ -36,7 +36,7 @@ std::span<const std::uint8_t, 16> counts_of(const JHUFF_TBL& table) {
   return std::span(table.bits).subspan<1, 16>();
 }
 
-// Number 0 or 1 whose table there is.
+// Whether the table number is 0 or 1 and the file defines the table.
 template <class Tables>
 bool is_served(const Tables& tables, int number) {
   return number >= 0 && number < 2 && tables[number] != nullptr;
@@ -46,8 +46,8 @@ bool is_served(const Tables& tables, int number) {
 
 bool can_replace_entropy(const jpeg_decompress_struct& codec) noexcept {
   // jpeg_create_decompress() has compared the version and the size of the public structure. The
-  // parts behind it belong to the release, which no function tells; releases that changed them have
-  // more messages, too.
+  // internal structures depend on the release, and no function returns the release. The releases
+  // that changed them also have more messages, so the number of messages tells them apart.
   return codec.err->last_jpeg_message == JMSG_LASTMSGCODE - 1;
 }
 
@@ -81,7 +81,7 @@ bool JpegEntropy::prepare(const jpeg_decompress_struct& codec, bool always) noex
   for (int i = 0; i < codec.blocks_in_MCU; ++i) {
     const int member = codec.MCU_membership[i];
     const jpeg_component_info& component = *codec.cur_comp_info[member];
-    // Tables of one number are the same for all components.
+    // Components that use the same table number share the table.
     if (!prepare_tables(codec, component, may_make)) return false;
     scan_.blocks[static_cast<std::size_t>(i)] = {&dc_[component.dc_tbl_no].table,
                                                  &ac_[component.ac_tbl_no].table,
@@ -104,9 +104,9 @@ void JpegEntropy::install(jpeg_decompress_struct& codec, bool always) noexcept {
   codec.entropy->decode_mcu = decode;
 }
 
-// libjpeg calls this for each MCU. Its own decoder leaves the source at the marker behind the scan,
-// or behind the marker, with the marker's code in unread_marker: the reader of markers goes on in
-// the same way after both. This one does the former.
+// libjpeg calls this for each MCU. libjpeg's own decoder leaves the source either at the marker
+// after the scan, or after that marker with its code in unread_marker. The marker reader accepts
+// both. This function leaves the source at the marker.
 boolean JpegEntropy::decode(jpeg_decompress_struct* codec, JBLOCKROW* blocks) {
   auto* self = static_cast<JpegEntropy*>(codec->client_data);
   HuffmanScan& scan = self->scan_;

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our own decoder of Huffman codes in the place of libjpeg's.
+// Replaces libjpeg's Huffman decoder with Halyard's.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdio>
-// jpeglib.h needs the two above.
+// jpeglib.h needs the two headers above.
 #include <jpeglib.h>
 
 #include "codec/jpeg/huffman_scan.h"
 
 namespace halyard::codec {
 
-/// What decodes the Huffman codes of one file after the other, in memory of its own. Tables that
-/// two files share are made once.
+/// The Huffman decoder of one file after another; it owns its tables. Tables that consecutive files
+/// share are filled once.
 class JpegEntropy {
  public:
-  /// Puts this in the place of libjpeg's decoder until `codec` is finished or aborted, where it
-  /// serves the file: sequential, 8 bits, Huffman codes in two tables each, all components in one
-  /// scan, the file in memory as one. A short scan whose tables would have to be made is faster in
-  /// libjpeg's decoder and left to it, unless `always`. To be called after jpeg_start_decompress().
-  /// A scan that is not flawless leaves the guarded body by leave_with(), and gave_up() is true
-  /// then: the file is to be decoded again from its start by libjpeg's decoder. Where the scan is
-  /// flawless libjpeg goes on behind it as if it had decoded it.
+  /// Replaces libjpeg's decoder until `codec` is finished or aborted, if it supports the file:
+  /// sequential, 8 bits, Huffman codes with two tables each, all components in one scan, the file
+  /// in memory in one piece. A short scan whose tables are not filled yet is left to libjpeg's
+  /// decoder, which is faster there, unless `always`. Call it after jpeg_start_decompress(). A scan
+  /// that is not flawless leaves the guarded body through leave_with(), and gave_up() is true then:
+  /// decode the file again from its start with libjpeg's decoder. After a flawless scan libjpeg
+  /// continues as if it had decoded the scan itself.
   void install(jpeg_decompress_struct& codec, bool always) noexcept;
-  /// Before the next file.
+  /// Call it before the next file.
   void reset() noexcept { is_installed_ = gave_up_ = false; }
   bool is_installed() const noexcept { return is_installed_; }
   bool gave_up() const noexcept { return gave_up_; }
@@ -48,7 +48,7 @@ class JpegEntropy {
   Table dc_[2], ac_[2];
 };
 
-/// Whether this build can replace libjpeg's decoder, and the libjpeg that runs lets it.
+/// Whether this build and the libjpeg at run time allow to replace libjpeg's decoder.
 bool can_replace_entropy(const jpeg_decompress_struct& codec) noexcept;
 
 }  // namespace halyard::codec

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libjpeg's error manager.
+// libjpeg's error manager: turns its failures and warnings into a jump out of the guarded body.
 #include "codec/jpeg/jpeg_guard.h"
 
 #include <jerror.h>
@@ -18,12 +18,13 @@ namespace {
   std::longjmp(errors->jump, 1);
 }
 
-// Bytes that libjpeg skipped on its way to a marker: harmless between header segments, and where a
-// camera has filled its buffer with zeros. Anything else is data that no decoder has seen.
+// Whether the bytes that libjpeg skipped before a marker are harmless: bytes between header
+// segments, or zeros with which a camera filled its buffer. Other bytes are data that no decoder
+// has read.
 bool is_padding(j_common_ptr object) {
   const auto* codec = reinterpret_cast<jpeg_decompress_struct*>(object);
   if (codec->input_scan_number == 0) return true;
-  const JOCTET* end = codec->src->next_input_byte;  // behind the last byte skipped
+  const JOCTET* end = codec->src->next_input_byte;  // after the last skipped byte
   return std::all_of(end - object->err->msg_parm.i[0], end, [](JOCTET b) { return b == 0; });
 }
 
@@ -73,14 +74,15 @@ bool run_guarded(JpegErrors& errors, void (*body)(void*), void* context) {
 Error to_error(const JpegErrors& errors) {
   switch (errors.code) {
     case JERR_OUT_OF_MEMORY:
-      return fail(Errc::no_memory, "memory for the JPEG codec cannot be had", "{}", errors.text);
+      return fail(Errc::no_memory, "memory for the JPEG codec cannot be allocated", "{}",
+                  errors.text);
     case JERR_ARITH_NOTIMPL:
     case JERR_CCIR601_NOTIMPL:
     case JERR_CONVERSION_NOTIMPL:
     case JERR_FRACT_SAMPLE_NOTIMPL:
     case JERR_NOTIMPL:
     case JERR_SOF_UNSUPPORTED:
-      return fail(Errc::unsupported, "this kind of JPEG is not served", "{}", errors.text);
+      return fail(Errc::unsupported, "this kind of JPEG is not supported", "{}", errors.text);
     default:
       return fail(Errc::corrupt, "the JPEG data is damaged or ends early", "{}", errors.text);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JPEG markers (ITU-T T.81 annex B) up to the first start of scan.
+// Reads JPEG markers (ITU-T T.81 annex B) up to the first start of scan.
 #include "codec/jpeg/jpeg_header.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ bool starts_with(std::span<const std::byte> bytes, std::string_view text) {
   return bytes.size() >= text.size() && std::memcmp(bytes.data(), text.data(), text.size()) == 0;
 }
 
-// What tells the colour space, as the JFIF and Adobe conventions have it.
+// What the JFIF and Adobe conventions use to tell the colour space.
 struct Hints {
   bool jfif = false;
   std::optional<unsigned> adobe_transform;
@@ -57,23 +57,22 @@ Status check_process(unsigned marker) {
   const unsigned type = marker - sof0;
   if (type <= 2) return {};
   if (type == 3 || type == 11) {
-    return fail(Errc::unsupported, "lossless JPEG is not served", "SOF{}", type);
+    return fail(Errc::unsupported, "lossless JPEG is not supported", "SOF{}", type);
   }
   if (type == 9 || type == 10) {
-    return fail(Errc::unsupported, "arithmetic-coded JPEG is not served", "SOF{}", type);
+    return fail(Errc::unsupported, "arithmetic-coded JPEG is not supported", "SOF{}", type);
   }
-  return fail(Errc::unsupported, "hierarchical JPEG is not served", "SOF{}", type);
+  return fail(Errc::unsupported, "hierarchical JPEG is not supported", "SOF{}", type);
 }
 
 Status check_counts(unsigned precision, unsigned count) {
   if (precision != 8) {
-    return fail(Errc::unsupported, "JPEG of other than 8 bits per sample is not served", "{} bits",
-                precision);
+    return fail(Errc::unsupported, "JPEG must have 8 bits per sample", "{} bits", precision);
   }
   if (count == 0) return fail(Errc::corrupt, "JPEG header declares no components");
   if (count != 1 && count != 3) {
-    return fail(Errc::unsupported, "only JPEG of 1 or 3 components is served (no CMYK)",
-                "{} components", count);
+    return fail(Errc::unsupported, "JPEG must have 1 or 3 components (no CMYK)", "{} components",
+                count);
   }
   return {};
 }
@@ -94,7 +93,7 @@ Status read_components(std::span<const std::byte> segment, JpegHeader& out) {
   const auto& luma = out.components[0];
   for (std::size_t i = 1; i < count; ++i) {
     if (out.components[i].h > luma.h || out.components[i].v > luma.v) {
-      return fail(Errc::unsupported, "JPEG whose first component is subsampled is not served",
+      return fail(Errc::unsupported, "JPEG whose first component is subsampled is not supported",
                   "component 0: {} x {}, component {}: {} x {}", luma.h, luma.v, i,
                   out.components[i].h, out.components[i].v);
     }
@@ -120,13 +119,13 @@ Status read_frame(unsigned marker, std::span<const std::byte> segment, const Dec
   out.info.progressive = marker == sof0 + 2;
   if (out.info.width == 0) return fail(Errc::corrupt, "JPEG header declares width 0");
   if (out.info.height == 0) {
-    return fail(Errc::unsupported, "JPEG that tells its height after the scan is not served");
+    return fail(Errc::unsupported, "JPEG whose height follows the scan is not supported");
   }
   HALYARD_RETURN_IF_ERROR(check_limits(out.info.width, out.info.height, limits));
   return read_components(segment, out);
 }
 
-// An image of the whole sampling, or nv12 for everything that has no format of its own.
+// The format of the file's sampling, or nv12 if no format has this sampling.
 PixelFormat native_format(const JpegHeader& header) {
   if (header.info.components == 1) return PixelFormat::grey;
   if (header.stored_rgb) return PixelFormat::rgb;
@@ -165,7 +164,7 @@ struct Segment {
   std::span<const std::byte> payload;
 };
 
-// The next marker with its payload; stray bytes before it are skipped, as libjpeg does.
+// The next marker with its payload. Stray bytes before it are skipped, as libjpeg does.
 Result<Segment> next_segment(std::span<const std::byte> file, std::size_t& at) {
   while (at + 1 < file.size()) {
     const unsigned marker = byte_at(file, at + 1);
@@ -209,7 +208,7 @@ Result<JpegHeader> parse_jpeg_header(std::span<const std::byte> file, const Deco
       out.scan_at = at - segment.payload.size() - 4;
       break;
     }
-    if (segment.marker == dhp) return fail(Errc::unsupported, "hierarchical JPEG is not served");
+    if (segment.marker == dhp) return fail(Errc::unsupported, "hierarchical JPEG is not supported");
     if (is_frame(segment.marker)) {
       if (has_frame) return fail(Errc::corrupt, "JPEG has two frame headers");
       HALYARD_RETURN_IF_ERROR(read_frame(segment.marker, segment.payload, limits, out));

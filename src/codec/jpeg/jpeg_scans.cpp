@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scans of a JPEG file: their headers lie between stretches of entropy-coded bytes, in which 0xFF
-// stands only before 0 and restart markers.
+// Finds the scans of a JPEG file. Their headers are between stretches of entropy-coded bytes, where
+// 0xFF occurs only before 0 and in restart markers.
 #include "codec/jpeg/jpeg_scans.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace halyard::codec {
 namespace {
 
-// Sums that are cheap whatever the image's size is: below half a second.
+// This many visits are allowed for an image of any size: they take less than half a second.
 constexpr std::uint64_t free_visits = std::uint64_t{1} << 25;
 
 constexpr unsigned scan_marker = 0xDA;
@@ -22,12 +22,13 @@ unsigned scan_byte_at(std::span<const std::byte> bytes, std::size_t at) {
   return std::to_integer<unsigned>(bytes[at]);
 }
 
-// Stuffed bytes, fill bytes and markers that have no content.
+// Whether the byte after 0xFF has no segment: a stuffed byte, a fill byte, or a marker without
+// content.
 bool stands_alone(unsigned marker) {
   return marker == 0 || marker == 1 || marker == 0xFF || (marker >= 0xD0 && marker <= 0xD7);
 }
 
-// Place of the next marker that ends a scan's data or begins a segment; the end when there is none.
+// Offset of the next marker that ends a scan's data or begins a segment; the end if there is none.
 std::size_t next_marker(std::span<const std::byte> file, std::size_t at) {
   while (at + 1 < file.size()) {
     const void* found = std::memchr(file.data() + at, 0xFF, file.size() - 1 - at);
@@ -39,7 +40,7 @@ std::size_t next_marker(std::span<const std::byte> file, std::size_t at) {
   return file.size();
 }
 
-// Content of the segment whose marker stands at `at`; empty where it is cut.
+// Content of the segment whose marker is at `at`; empty if the segment is cut.
 std::span<const std::byte> segment_at(std::span<const std::byte> file, std::size_t at) {
   if (file.size() - at < 4) return {};
   const std::size_t length = scan_byte_at(file, at + 2) << 8 | scan_byte_at(file, at + 3);
@@ -91,7 +92,7 @@ Status check_jpeg_scans(std::span<const std::byte> file, const JpegHeader& heade
       ++scans;
       visits += blocks_of_scan(segment, header);
     }
-    // A cut segment is the decoder's to refuse.
+    // The decoder refuses a cut segment.
     at = next_marker(file, at + 2 + (segment.empty() ? 0 : segment.size() + 2));
   }
   if (scans > limits.max_scans) {
@@ -99,7 +100,8 @@ Status check_jpeg_scans(std::span<const std::byte> file, const JpegHeader& heade
                 scans, limits.max_scans);
   }
   if (visits <= allowed) return {};
-  return fail(Errc::invalid_argument, "JPEG scans visit its blocks above limits.max_scan_passes",
+  return fail(Errc::invalid_argument,
+              "JPEG scans visit its blocks more often than limits.max_scan_passes",
               "{} scans visit {} blocks in an image of {}: more than {} times", scans, visits,
               header.blocks(), limits.max_scan_passes);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much work the scans of a JPEG are: counted from their headers, nothing decoded.
+// Counts the work of a JPEG's scans from their headers. Nothing is decoded.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace halyard::codec {
 
-/// Block visits that the scans of an image may sum up to.
+/// The most block visits that all scans of an image may have together.
 std::uint64_t max_visits(const JpegHeader& header, const DecodeLimits& limits) noexcept;
 
-/// Whether the file has several scans, so that libjpeg keeps the coefficients of the whole image.
+/// Whether the file has several scans, for which libjpeg keeps the coefficients of the whole image.
 bool has_many_scans(std::span<const std::byte> file, const JpegHeader& header) noexcept;
 
-/// Walks over all scan headers of a file that has several. Errors: invalid_argument (max_scans,
+/// Checks all scan headers of a file that has several scans. Errors: invalid_argument (max_scans,
 /// max_scan_passes).
 Status check_jpeg_scans(std::span<const std::byte> file, const JpegHeader& header,
                         const DecodeLimits& limits);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libspng's context as an owned object, and its errors as ours.
+// Owns libspng's context, and converts its errors to Halyard's.
 #pragma once
 
 #include <spng.h>
@@ -16,7 +16,8 @@ struct PngContextDeleter {
 using PngContext = std::unique_ptr<spng_ctx, PngContextDeleter>;
 
 inline Error png_error(int code) {
-  if (code == SPNG_EMEM) return fail(Errc::no_memory, "memory for the PNG codec cannot be had");
+  if (code == SPNG_EMEM)
+    return fail(Errc::no_memory, "memory for the PNG codec cannot be allocated");
   return fail(Errc::corrupt, "the PNG data is damaged or ends early", "{}", spng_strerror(code));
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// PNG decoding. Rows of usual files are inflated at once (png_inflate) and unfiltered one by one;
-// libspng checks the chunks before them, and reads all other files. Rows go straight into the
-// destination where they have its format, through one row (or, interlaced, one image) of scratch
-// where they do not.
+// PNG decoding. Rows of most files are inflated in one call (png_inflate) and unfiltered one by
+// one; libspng checks the chunks before the data, and decodes all other files. Rows are written
+// straight into the destination where they have its format. Otherwise they pass through one row of
+// scratch (one image if the file is interlaced).
 #include "codec/png/png_decode.h"
 
 #include <algorithm>
@@ -21,13 +21,13 @@
 namespace halyard::codec {
 namespace {
 
-// What libspng is asked for, and how its rows look.
+// The format that libspng is asked for, and the layout of its rows.
 struct Stage {
   int format = SPNG_FMT_RGB8;
   int flags = SPNG_DECODE_PROGRESSIVE;
   std::size_t channels = 3;
   bool wide = false;    // 16-bit samples in host order
-  bool direct = false;  // rows are the destination's
+  bool direct = false;  // rows are written straight into the destination
 };
 
 bool is_color(const PngHeader& header) {
@@ -58,8 +58,8 @@ struct Target {
   DType dtype;
 };
 
-// One pass over the image's rows, in the order of the file: `row(y)` is where row y goes and
-// `done(y)` is told afterwards. Interlaced files visit rows several times.
+// One pass over the image's rows, in the order of the file: row y is decoded to `row(y)`, then
+// `done(y)` is called. Interlaced files visit a row several times.
 template <class Row, class Done>
 Status for_each_row(spng_ctx* context, std::size_t row_bytes, Row row, Done done) {
   while (true) {
@@ -73,7 +73,7 @@ Status for_each_row(spng_ctx* context, std::size_t row_bytes, Row row, Done done
     if (code == SPNG_EOI) break;
     if (code != SPNG_OK) return png_error(code);
   }
-  // What follows the pixels (checksums, the end chunk) must be there too.
+  // Checksums and the end chunk, which follow the pixels, must be there too.
   if (const int code = spng_decode_chunks(context); code != SPNG_OK) return png_error(code);
   return {};
 }
@@ -92,7 +92,7 @@ Status decode_direct(spng_ctx* context, const PngHeader& header, const Stage& st
 Status decode_converted(spng_ctx* context, const PngHeader& header, const Stage& stage,
                         const Target& target) {
   const std::size_t row_bytes = header.info.width * stage.channels * (stage.wide ? 2 : 1);
-  // The pixels of an interlaced row come in several visits.
+  // The pixels of an interlaced row arrive in several visits.
   const std::size_t kept_rows = header.interlaced ? header.info.height : 1;
   std::vector<std::byte> scratch(row_bytes * kept_rows);
   const RowConverter convert = row_converter(stage.wide, target.dtype);
@@ -111,7 +111,7 @@ Status decode_converted(spng_ctx* context, const PngHeader& header, const Stage&
   return {};
 }
 
-// The palette as libspng keeps it: black and opaque where the file names no colour.
+// The palette as libspng keeps it; entries that the file does not define are opaque black.
 PngPalette read_png_palette(spng_ctx* context) {
   PngPalette out;
   out.fill({0, 0, 0, 255});
@@ -128,7 +128,7 @@ PngPalette read_png_palette(spng_ctx* context) {
   return out;
 }
 
-// Unfilters rows in their order. Some rows of scratch stay in the cache; the destination may be
+// Unfilters rows in order. The scratch rows stay in the cache, because the destination may be
 // memory that is slow to read.
 class PngRowReader {
  public:
@@ -140,7 +140,7 @@ class PngRowReader {
         here_(above_ + pitch()),
         next_(here_ + pitch()) {}
 
-  // Row y, good until the next call. Rows are asked for in their order.
+  // Row y, valid until the next call. Rows must be read in order.
   const std::uint8_t* read(std::size_t y) {
     if (has_next_) {
       has_next_ = false;
@@ -176,8 +176,8 @@ class PngRowReader {
   bool has_next_ = false;
 };
 
-// Whether wide samples become bytes before anything else is done to them: all but colours on their
-// way to grey, whose luma is rounded as 16 bits first.
+// Whether 16-bit samples become bytes before any other step. Only colours that become grey keep 16
+// bits: their luma is computed and rounded in 16 bits first.
 bool narrows_first(const PngHeader& header, const Target& target) {
   const bool is_byte = target.dtype == DType::u8 || target.dtype == DType::i8;
   return header.info.bit_depth == 16 && is_byte &&
@@ -215,8 +215,8 @@ Status decode_inflated(spng_ctx* context, const InflatedRows& rows, const PngHea
   return {};
 }
 
-// libspng's own limits: those of the image were checked; a text or profile chunk that inflates to
-// more than this is refused by it.
+// libspng's limit of one chunk: it refuses a text or profile chunk that inflates to more than this.
+// The limits of the image were checked before.
 constexpr std::size_t max_chunk_bytes = std::size_t{64} << 20;
 
 Result<PngContext> open_png(std::span<const std::byte> file, const PngHeader& header) {

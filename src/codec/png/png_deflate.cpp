@@ -27,7 +27,7 @@ constexpr std::size_t ihdr_bytes = 13;
 constexpr std::array<std::uint8_t, 8> signature = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
 
 Error no_memory() {
-  return fail(Errc::no_memory, "memory for the PNG codec cannot be had");
+  return fail(Errc::no_memory, "memory for the PNG codec cannot be allocated");
 }
 
 void put_word(std::size_t word, std::byte* at) {
@@ -35,7 +35,7 @@ void put_word(std::size_t word, std::byte* at) {
     at[i] = static_cast<std::byte>(word >> (24 - 8 * i));
 }
 
-// Length, type and CRC around `content_bytes` that lie at `at + 8`; returns what lies behind them.
+// Writes length, type and CRC around the `content_bytes` bytes at `at + 8`; returns the end.
 std::byte* frame_chunk(std::string_view type, std::size_t content_bytes, std::byte* at) {
   put_word(content_bytes, at);
   std::memcpy(at + 4, type.data(), 4);
@@ -43,7 +43,7 @@ std::byte* frame_chunk(std::string_view type, std::size_t content_bytes, std::by
   return at + frame_bytes + content_bytes;
 }
 
-// Rows of scratch with zeros before them, as the kernels ask for.
+// Two rows of scratch with zeros before them, as filter_row() requires.
 class RowPair {
  public:
   explicit RowPair(std::size_t row_bytes)
@@ -63,7 +63,7 @@ class RowPair {
   std::uint8_t* above_;
 };
 
-// `out` has png_row_slack bytes behind the rows.
+// `out` must have png_row_slack bytes after the rows.
 void filter_rows(const MappedPlane& plane, std::size_t pixel_bytes, bool is_filtered,
                  std::uint8_t* out) {
   RowPair rows(plane.row_bytes);
@@ -86,7 +86,7 @@ bool has_exif(const PngLabels& labels) {
   return tag_of(labels.orientation) != 1;
 }
 
-// Bytes before the data's chunk.
+// Bytes before the IDAT chunk.
 std::size_t head_bytes(const PngLabels& labels) {
   return signature.size() + frame_bytes + ihdr_bytes +
          (has_exif(labels) ? frame_bytes + tiff_bytes : 0);
@@ -105,7 +105,7 @@ std::byte* put_head(const MappedPlane& plane, std::size_t pixel_bytes, const Png
   std::byte* content = at + 8;
   put_word(plane.row_bytes / pixel_bytes, content);
   put_word(plane.rows, content + 4);
-  // Bits of a sample, colour type; deflate, the five filters, not interlaced.
+  // Bits per sample and colour type; then deflate, the five filters, not interlaced.
   const std::uint8_t rest[] = {8, labels.color_type, 0, 0, 0};
   std::memcpy(content + 8, rest, sizeof rest);
   at = frame_chunk("IHDR", ihdr_bytes, at);
@@ -114,13 +114,13 @@ std::byte* put_head(const MappedPlane& plane, std::size_t pixel_bytes, const Png
 
 using Bytes = std::vector<std::byte>;
 
-// The stream into `out` from `at` on, which grows as needed; returns its length.
+// Writes the deflated stream into `out` from `at` on and grows `out`; returns the stream's length.
 Result<std::size_t> pack(std::span<const std::uint8_t> raw, int level, std::size_t at, Bytes& out) {
   const std::unique_ptr<libdeflate_compressor, void (*)(libdeflate_compressor*)> codec(
       libdeflate_alloc_compressor(level), libdeflate_free_compressor);
   if (!codec) return no_memory();
   const std::size_t bound = libdeflate_zlib_compress_bound(codec.get(), raw.size());
-  // Behind it: the checksum, and the end chunk.
+  // Room after the stream: its checksum, and the end chunk.
   if (out.size() < at + bound + 4 + frame_bytes) out.resize(at + bound + 4 + frame_bytes);
   const std::size_t packed =
       libdeflate_zlib_compress(codec.get(), raw.data(), raw.size(), out.data() + at, bound);
@@ -128,8 +128,8 @@ Result<std::size_t> pack(std::span<const std::uint8_t> raw, int level, std::size
   return packed;
 }
 
-// Greedy matching takes short matches that cost more than the literals. That shows in grey
-// photographs, 5 % of the file; these are packed a second time, by the levels that weigh costs.
+// Greedy matching takes short matches that cost more than literals. In grey photographs this costs
+// 5 % of the file, so they are packed a second time by a level that weighs costs.
 bool pays_twice(std::size_t pixel_bytes, int level, std::size_t packed, std::size_t raw) {
   return pixel_bytes == 1 && level >= 6 && packed > raw / 4;
 }
@@ -148,7 +148,7 @@ Result<std::vector<std::byte>> deflate_png(const MappedPlane& plane, std::size_t
                                                    std::uint8_t[raw_bytes + png_row_slack]);
   if (!memory) return no_memory();
   const std::span<const std::uint8_t> raw(memory.get(), raw_bytes);
-  // Stored rows have no use for a filter.
+  // A filter does not help rows that are stored without compression.
   filter_rows(plane, pixel_bytes, level > 0, memory.get());
   Bytes out(head_bytes(labels));
   const auto data_at =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole PNG file deflated in one call.
+// Encodes a whole PNG file with one deflate call.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +11,18 @@
 
 namespace halyard::codec {
 
-/// Whether deflate_png() takes an image of this size. It holds the image's filtered rows and
-/// room for as many packed bytes; larger ones are for libspng, which holds one row.
+/// Whether deflate_png() accepts an image of this size. It holds the filtered rows and as many
+/// bytes for the packed data. Larger images are encoded by libspng, which holds one row.
 bool deflates_png(std::size_t row_bytes, std::size_t rows) noexcept;
 
-/// What a file says beside its pixels.
+/// The fields of a file beside its pixels.
 struct PngLabels {
   std::uint8_t color_type = 0;
-  Orientation orientation;  ///< other than upright: in an eXIf chunk
+  Orientation orientation;  ///< written to an eXIf chunk unless it is upright
 };
 
-/// A file of 8-bit samples. `pixel_bytes` is 1, 3 or 4, `level` 0 (stored) to 9. Rows get the
-/// filter that libspng would choose. Errors: no_memory.
+/// Encodes a file of 8-bit samples. `pixel_bytes` is 1, 3 or 4, `level` 0 (stored) to 9. Each row
+/// gets the filter that libspng would choose. Errors: no_memory.
 Result<std::vector<std::byte>> deflate_png(const MappedPlane& plane, std::size_t pixel_bytes,
                                            const PngLabels& labels, int level);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PNG encoding: at once (png_deflate), very large images through libspng, row by row.
+// PNG encoding: with one deflate call (png_deflate), or row by row through libspng for very large
+// images.
 #include <cstdlib>
 #include <span>
 
@@ -13,7 +14,7 @@
 namespace halyard {
 namespace {
 
-// PNG's color type, or nothing.
+// PNG's color type; nullopt if PNG has none for this image.
 std::optional<std::uint8_t> color_type(const Tensor& image) {
   if (image.dtype() != DType::u8) return std::nullopt;
   if (image.format() == PixelFormat::grey) return std::uint8_t{SPNG_COLOR_TYPE_GRAYSCALE};
@@ -23,12 +24,13 @@ std::optional<std::uint8_t> color_type(const Tensor& image) {
 }
 
 Error encode_error(int code) {
-  if (code == SPNG_EMEM) return fail(Errc::no_memory, "memory for the PNG codec cannot be had");
+  if (code == SPNG_EMEM)
+    return fail(Errc::no_memory, "memory for the PNG codec cannot be allocated");
   return fail(Errc::invalid_argument, "the image cannot be written as PNG", "{}",
               spng_strerror(code));
 }
 
-// libspng reads the block when it begins to encode.
+// `block` must live until encoding begins: libspng reads it then.
 int add_exif(spng_ctx* context, Orientation orientation, codec::ExifBlock& block) {
   if (codec::tag_of(orientation) == 1) return SPNG_OK;
   block = codec::exif_block(orientation);
@@ -55,7 +57,7 @@ int begin_png(spng_ctx* context, const Tensor& image, std::uint8_t type, int com
   return code;
 }
 
-// SPNG_EOI after the last row.
+// Returns SPNG_EOI after the last row.
 int write_png_rows(spng_ctx* context, const MappedPlane& plane) {
   int code = SPNG_OK;
   for (std::size_t y = 0; y < plane.rows && code == SPNG_OK; ++y) {

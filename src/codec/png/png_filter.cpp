@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// PNG's row filters for all targets of the architecture, in integers: the bits are the same
-// everywhere. Vectors of one pixel (average, Paeth) depend on the pixel before, so what counts
-// there is the number of instructions from one pixel to the next.
+// PNG's row filters on u8, undone and applied. All sums and differences are modulo 256, as PNG
+// defines them, so no overflow can harm; every target gives the same bytes. Paeth's predictor needs
+// more range: unfiltering uses i16 (-510..765), filtering uses u8 distances that saturate.
+// Average and Paeth depend on the pixel before, so they handle one pixel per step; their speed is
+// the number of instructions from one pixel to the next.
 #include "codec/png/png_filter.h"
 
 #include <cstring>
 
-// The portable target instead of the one of single lanes, which cannot shuffle.
+// Use the portable target instead of the one-lane target, which cannot shuffle.
 #define HWY_BROKEN_EMU128 0
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "codec/png/png_filter.cpp"
@@ -31,7 +33,7 @@ void unfilter_up(std::size_t row_bytes, const std::uint8_t* in, const std::uint8
     hn::StoreU(hn::Add(hn::LoadU(d, in + i), hn::LoadU(d, above + i)), d, out + i);
 }
 
-// Sums of bytes that lie `step`, 2 `step`, ... apart, within the first `group` bytes of a block.
+// Adds to each byte those `step`, 2 `step`, ... before it, in the first `group` bytes of a block.
 template <std::size_t step, std::size_t group, class V>
 HWY_INLINE V running_sums(V v) {
   if constexpr (step < group) {
@@ -44,7 +46,7 @@ HWY_INLINE V running_sums(V v) {
 template <std::size_t pixel_bytes>
 void unfilter_sub(std::size_t row_bytes, const std::uint8_t* in, std::uint8_t* out) {
   const Block d;
-  // Whole pixels of a block; the bytes behind them are written anew with the next group.
+  // The whole pixels of a block. The bytes after them are overwritten by the next group.
   constexpr std::size_t group = 16 / pixel_bytes * pixel_bytes;
   HWY_ALIGN std::uint8_t last[16];
   for (std::size_t i = 0; i < 16; ++i)
@@ -58,8 +60,9 @@ void unfilter_sub(std::size_t row_bytes, const std::uint8_t* in, std::uint8_t* o
   }
 }
 
-// The vector instruction rounds (x + y + 1) / 2 up. Of complements that is the complement of the
-// wanted floor: ~out = average(~left, ~above) - in, two instructions from pixel to pixel.
+// The average instruction rounds up: (x + y + 1) / 2. Applied to complements it gives the
+// complement of the floor that PNG wants: ~out = average(~left, ~above) - in. That is two
+// instructions from one pixel to the next.
 void unfilter_average(std::size_t pixel_bytes, std::size_t row_bytes, const std::uint8_t* in,
                       const std::uint8_t* above, std::uint8_t* out) {
   const Pixel d;
@@ -71,9 +74,8 @@ void unfilter_average(std::size_t pixel_bytes, std::size_t row_bytes, const std:
   }
 }
 
-// Paeth's predictor of left a, above b and above left c. With t = 3c - a - b it is the greater of a
-// and b where t <= the lesser, the lesser where t >= the greater, else c. Words hold all of it:
-// -510 <= t <= 765.
+// Paeth's predictor of left a, above b and above left c. With t = 3c - a - b it is max(a, b) if
+// t <= min(a, b), min(a, b) if t >= max(a, b), else c. 16 bits hold t: -510 <= t <= 765.
 template <class V>
 HWY_INLINE V predict_in_words(V a, V b, V c) {
   const auto t = hn::Sub(hn::Sub(hn::Add(c, hn::Add(c, c)), b), a);
@@ -101,8 +103,9 @@ void unfilter_paeth(std::size_t pixel_bytes, std::size_t row_bytes, const std::u
 
 }  // namespace
 
-// The lower half of the vectors is a pixel of the first row, the upper one the pixel before it in
-// the second row: its above is what the lower half was a step before, its corner that of two steps.
+// The lower half of the vectors is a pixel of the first row. The upper half is the pixel before it
+// in the second row: its above is the lower half of the previous step, its corner that of two steps
+// before.
 void UnfilterPaethPair(std::size_t pixel_bytes, std::size_t row_bytes,
                        const std::uint8_t* const (&in)[2], const std::uint8_t* above,
                        std::uint8_t* const (&out)[2]) {
@@ -113,7 +116,7 @@ void UnfilterPaethPair(std::size_t pixel_bytes, std::size_t row_bytes,
   const auto low_byte = hn::Set(d, 0xFF);
   auto a = hn::Zero(d);
   auto c = hn::Zero(d);
-  // Both rows' finished pixels, the first row's in the lower bytes.
+  // Returns the decoded pixels of both rows, the first row's in the lower bytes.
   const auto step = [&](std::size_t i, auto second) {
     const auto b = hn::Combine(d, hn::LowerHalf(a), load(above + i));
     const auto raw = hn::Combine(d, second, load(in[0] + i));
@@ -127,7 +130,7 @@ void UnfilterPaethPair(std::size_t pixel_bytes, std::size_t row_bytes,
     std::memcpy(to, &four, sizeof four);
   };
   store(step(0, hn::Zero(half)), out[0]);
-  // One step more than pixels, for the last of the second row.
+  // One step more than there are pixels, for the last pixel of the second row.
   for (std::size_t i = pixel_bytes; i <= row_bytes; i += pixel_bytes) {
     const std::uint64_t pixels = step(i, load(in[1] + i - pixel_bytes));
     store(pixels, out[0] + i);
@@ -137,7 +140,7 @@ void UnfilterPaethPair(std::size_t pixel_bytes, std::size_t row_bytes,
 
 namespace {
 
-// The bytes that filters work on: left, above and above left of `here`.
+// The bytes that filters read: `here`, and its neighbours left, above and above left (corner).
 template <class V>
 struct Neighbours {
   V here, left, above, corner;
@@ -148,9 +151,10 @@ HWY_INLINE V distance(D, V x, V y) {
   return hn::Or(hn::SaturatedSub(x, y), hn::SaturatedSub(y, x));
 }
 
-// In bytes: with left a, above b, corner c the distances of p = a + b - c are |b - c|, |a - c| and
-// |(b - c) + (a - c)|. The last is the sum of the others where a and b lie on the same side of c,
-// which then is not the nearest (a sum that saturates included), and their difference elsewhere.
+// Paeth's predictor in u8. With left a, above b, corner c the distances of p = a + b - c are
+// |b - c|, |a - c| and |(b - c) + (a - c)|. If a and b are on the same side of c, the last is the
+// sum of the others, so c is not the nearest (even if the sum saturates). Otherwise it is their
+// difference.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V predict_paeth(D d, const Neighbours<V>& at) {
   const V zero = hn::Zero(d);
@@ -193,7 +197,7 @@ struct FilterJob {
   const std::uint8_t* above;
 };
 
-// Sums of the filters' bytes, as distances from 0 around the circle of 256.
+// Sums min(b, 256 - b), the size of byte b as a signed number, over each filter's output row.
 void measure_filters(const FilterJob& job, std::uint64_t (&sums)[png_filter_count]) {
   const Row d;
   const hn::Repartition<std::uint64_t, Row> d64;

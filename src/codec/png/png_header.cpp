@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PNG chunks (PNG specification, third edition, section 5).
+// Reads PNG chunks (PNG specification, third edition, section 5).
 #include "codec/png/png_header.h"
 
 #include <array>
@@ -107,7 +107,7 @@ Result<PngHeader> parse_png_header(std::span<const std::byte> file, const Decode
     const std::size_t before = at;
     const PngChunk chunk = next_png_chunk(file, at);
     if (chunk.type.empty()) {
-      // The last chunk may be a cut one; as long as it is the data, the header is whole.
+      // The last chunk may be cut. If it is an IDAT chunk, the header is complete.
       has_data = has_data || (file.size() - before >= 8 &&
                               std::memcmp(file.data() + before + 4, "IDAT", 4) == 0);
       break;
@@ -121,7 +121,7 @@ Result<PngHeader> parse_png_header(std::span<const std::byte> file, const Decode
       out.data_at = before;
     }
     if (chunk.type == "tRNS" && !has_data) out.has_transparency = true;
-    // eXIf may stand behind the data.
+    // eXIf may follow the data.
     if (chunk.type == "eXIf" && out.exif.empty()) out.exif = chunk.content;
   }
   if (!has_data) return fail(Errc::corrupt, "PNG ends before its data", "{} bytes", file.size());

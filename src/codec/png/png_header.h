@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our own walk over a PNG's chunks: size, kind, transparency and EXIF, nothing inflated.
+// Reads the chunks of a PNG: size, kind, transparency and EXIF. Nothing is inflated.
 #pragma once
 
 #include <cstddef>
@@ -17,10 +17,10 @@ struct PngHeader {
   std::uint8_t color_type = 0;      ///< 0 grey, 2 rgb, 3 palette, 4 grey and alpha, 6 rgba
   bool has_transparency = false;    ///< a tRNS chunk
   bool interlaced = false;
-  bool has_end = false;     ///< every chunk up to IEND is there
-  std::size_t data_at = 0;  ///< where the first whole IDAT chunk begins
+  bool has_end = false;     ///< every chunk up to IEND is complete
+  std::size_t data_at = 0;  ///< offset of the first complete IDAT chunk
 
-  std::size_t samples_per_pixel() const noexcept;  ///< as stored: a palette's index is one
+  std::size_t samples_per_pixel() const noexcept;  ///< as stored; 1 for a palette's index
 };
 
 struct PngChunk {
@@ -28,7 +28,7 @@ struct PngChunk {
   std::span<const std::byte> content;
 };
 
-/// The chunk at `at` (at most the file's size), which moves behind it.
+/// The chunk at `at` (at most the file's size); moves `at` to its end.
 PngChunk next_png_chunk(std::span<const std::byte> file, std::size_t& at) noexcept;
 
 bool is_png(std::span<const std::byte> file) noexcept;
@@ -36,7 +36,7 @@ bool is_png(std::span<const std::byte> file) noexcept;
 /// Errors: corrupt, invalid_argument (limits); see peek().
 Result<PngHeader> parse_png_header(std::span<const std::byte> file, const DecodeLimits& limits);
 
-/// Whether the file is whole, and long enough: deflate packs 1032 to 1 at best.
+/// Checks that the file is complete and long enough: deflate packs 1032 to 1 at best.
 /// Errors: corrupt (the file ends early, or is too short for its size).
 Status check_png_length(const PngHeader& header, std::size_t file_bytes);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inflating through libdeflate, which is faster than zlib by having all of its input and output.
+// Inflates with libdeflate. It is faster than zlib because it has all of its input and output.
 #include "codec/png/png_inflate.h"
 
 #include <libdeflate.h>
@@ -14,10 +14,11 @@
 namespace halyard::codec {
 namespace {
 
-// Larger images are read row by row: a caller who wants to stop is asked between rows only.
+// Larger images are read row by row, so that a caller can cancel between rows.
 constexpr std::size_t max_inflated_bytes = std::size_t{128} << 20;
-// Of files with chunks behind the data. So much metadata is below any limit of libspng's (64 kB
-// inflate to 66 MB), which therefore has nothing against a chunk whose checksum is right.
+// Limit of all metadata of a file that has chunks after the data. This much metadata is below all
+// of libspng's limits (64 kB inflate to 66 MB), so libspng accepts every chunk whose checksum is
+// right.
 constexpr std::size_t max_metadata_bytes = std::size_t{1} << 16;
 constexpr std::size_t max_late_chunks = 64;
 
@@ -35,13 +36,13 @@ bool has_right_checksum(const PngChunk& chunk) {
   return libdeflate_crc32(0, chunk.type.data(), 4 + chunk.content.size()) == stored;
 }
 
-// Whether a chunk may stand behind the data and can do nothing but be skipped.
+// Whether the chunk may follow the data and can be skipped without any effect.
 bool is_late_metadata(const PngChunk& chunk) {
   const bool is_known = chunk.type == "tEXt" || chunk.type == "tIME" || chunk.type == "eXIf";
   return is_known && !chunk.content.empty() && has_right_checksum(chunk);
 }
 
-// What follows the data: metadata and the end chunk.
+// Whether only metadata and the end chunk follow the data.
 bool ends_well(std::span<const std::byte> file, std::size_t metadata_bytes, PngChunk chunk,
                std::size_t at) {
   for (std::size_t count = 0; count < max_late_chunks; ++count) {
@@ -55,7 +56,7 @@ bool ends_well(std::span<const std::byte> file, std::size_t metadata_bytes, PngC
 
 struct Stream {
   std::span<const std::byte> bytes;
-  Memory joined;  // where the file has it in several chunks
+  Memory joined;  // holds `bytes` if the file has them in several chunks
 };
 
 bool join(std::span<const std::byte> file, const PngHeader& header, std::size_t bytes,
@@ -66,7 +67,7 @@ bool join(std::span<const std::byte> file, const PngHeader& header, std::size_t 
   std::size_t filled = 0;
   for (PngChunk chunk = next_png_chunk(file, at); chunk.type == "IDAT";
        chunk = next_png_chunk(file, at)) {
-    // The data of an empty span may be null.
+    // The data pointer of an empty span may be null.
     if (!chunk.content.empty()) {
       std::memcpy(stream.joined.get() + filled, chunk.content.data(), chunk.content.size());
     }
@@ -78,7 +79,7 @@ bool join(std::span<const std::byte> file, const PngHeader& header, std::size_t 
 
 std::optional<Stream> find_stream(std::span<const std::byte> file, const PngHeader& header,
                                   std::size_t spare_bytes) {
-  constexpr std::size_t first_metadata = 33;  // behind the signature and the header chunk
+  constexpr std::size_t first_metadata = 33;  // offset after the signature and the header chunk
   std::size_t at = header.data_at;
   std::size_t bytes = 0;
   Stream stream;
@@ -94,7 +95,7 @@ std::optional<Stream> find_stream(std::span<const std::byte> file, const PngHead
   return stream;
 }
 
-// Bytes of the inflated rows; nothing where libspng is to read the file.
+// Bytes of the inflated rows; nullopt if libspng must read the file.
 std::optional<std::size_t> inflated_bytes(const PngHeader& header, std::size_t row_bytes,
                                           std::size_t spare_bytes) {
   const bool has_transparent_color = header.has_transparency && header.color_type != 3;
@@ -107,12 +108,12 @@ std::optional<std::size_t> inflated_bytes(const PngHeader& header, std::size_t r
   return bytes;
 }
 
-// Into all of `out`, no byte more or less.
+// Inflates exactly all of `out`; false if the stream is longer or shorter.
 bool inflate(std::span<const std::byte> stream, std::span<std::uint8_t> out) {
   const std::unique_ptr<libdeflate_decompressor, void (*)(libdeflate_decompressor*)> codec(
       libdeflate_alloc_decompressor(), libdeflate_free_decompressor);
   if (!codec) return false;
-  // Bytes behind the stream's end are ignored, as libspng does.
+  // Bytes after the stream's end are ignored, as libspng does.
   std::size_t consumed = 0;
   return libdeflate_zlib_decompress_ex(codec.get(), stream.data(), stream.size(), out.data(),
                                        out.size(), &consumed, nullptr) == LIBDEFLATE_SUCCESS;

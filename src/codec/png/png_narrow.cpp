@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// 16-bit samples to bytes for all targets of the architecture, in integers: the bits are the same
-// everywhere.
+// 16-bit PNG samples to bytes, in u16 integers; every target gives the same bytes. v / 257 equals
+// v * 65281 / 2^24 up to an error of 2^-24 of it, so ((v * 65281 >> 16) + 128) >> 8 is the nearest
+// integer for every v. The product's high half is at most 65280, so the sum stays below 2^16.
 #include "codec/png/png_narrow.h"
 
 #include <bit>
 
 #include "codec/png/png_filter.h"
 
-// The portable target instead of the one of single lanes, which cannot pack.
+// Use the portable target instead of the one-lane target, which cannot pack.
 #define HWY_BROKEN_EMU128 0
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "codec/png/png_narrow.cpp"
@@ -20,8 +21,6 @@ namespace halyard::codec {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// v / 257 is v * 65281 / 2^24 but for 2^-24 of it: (v * 65281 / 2^16 + 128) / 2^8, both rounded
-// down, is the nearest integer for every v. The sum stays below 2^16.
 void NarrowSamples(const std::uint8_t* in, std::size_t samples, std::uint8_t* out) {
   const hn::CappedTag<std::uint16_t, png_row_slack / 2> d;
   const hn::RebindToSigned<decltype(d)> signed_words;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel: samples of 16 bits to samples of 8.
+// Kernel: 16-bit samples to 8-bit samples.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +7,9 @@
 
 namespace halyard::codec {
 
-/// Big-endian samples v, as PNG has them, to the nearest codes round(v * 255 / 65535): the rule of
-/// Processor::convert() too. `in` and `out` have png_row_slack bytes behind them; they do not
-/// overlap.
+/// Converts big-endian samples v, as PNG has them, to the nearest codes round(v * 255 / 65535).
+/// This is the rule of Processor::convert() too. `in` and `out` have png_row_slack bytes after
+/// them; they do not overlap.
 void narrow_samples(const std::uint8_t* in, std::size_t samples, std::uint8_t* out) noexcept;
 
 }  // namespace halyard::codec

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The OpenVINO runtime behind Engine, a shared object of its own. The only file that sees its
-// headers; its exceptions end here. Uses nothing of the library but inline code (model/runtime.h).
+// The OpenVINO runtime behind Engine, in a separate shared object. Only this file includes
+// OpenVINO's headers, and its exceptions do not leave it. It uses only inline code of the library
+// (model/runtime.h).
 #include "model/runtime.h"
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 #include "base/system/fork.h"
 #include "halyard/version.h"
 #include "model/one_line.h"
-// OpenVINO's headers do not stand up to our warnings.
+// OpenVINO's headers cause warnings that this build enables.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wextra"
@@ -33,7 +34,7 @@ Error failure(Errc code, const char* what, const std::exception& why) {
   return error;
 }
 
-/// Loading plugins takes a while, and OpenVINO wants its core alive as long as anything it made.
+/// Loading plugins takes time, and the core must outlive everything that OpenVINO made from it.
 ov::Core& core() {
   static std::atomic<ov::Core*> instance{nullptr};
   return made_once(instance, [] { return new ov::Core; });
@@ -72,15 +73,15 @@ std::optional<DType> to_dtype(const ov::element::Type& type) {
   }
 }
 
-/// The quantization that the TFLite frontend leaves on a port. Only inline members of its class are
-/// used, so that the frontend need not be linked.
+/// The quantization that the TFLite frontend stores on a port. Only inline members of its class are
+/// used, so the frontend need not be linked.
 std::optional<Quantization> to_quantization(const ov::Any& value) {
   using Info = ov::frontend::tensorflow_lite::QuantizationInfo;
   std::shared_ptr<ov::RuntimeAttribute> attribute;
   try {
     attribute = value.as<std::shared_ptr<ov::RuntimeAttribute>>();
   } catch (const ov::Exception&) {
-    return std::nullopt;  // something else, or a null pointer, which as() refuses
+    return std::nullopt;  // another type, or a null pointer, which as() refuses
   }
   if (!attribute || std::string_view(attribute->get_type_info().name) != "QuantizationInfo")
     return std::nullopt;
@@ -116,13 +117,13 @@ Port to_port(const ov::Output<const ov::Node>& from) {
   return port;
 }
 
-/// Requests that are not in use. Kept alive by every lease, so results may outlive the engine.
+/// Idle requests. Every lease keeps the pool alive, so results may outlive the engine.
 struct RequestPool {
   explicit RequestPool(ov::CompiledModel compiled_model) : compiled(std::move(compiled_model)) {}
   ov::CompiledModel compiled;
   std::mutex mutex;
   std::vector<ov::InferRequest> idle;
-  std::size_t made = 0;  ///< idle has room for all of them, so that giving back cannot fail
+  std::size_t made = 0;  ///< idle has capacity for all of them, so a return cannot fail
 
   ov::InferRequest take() {
     {
@@ -139,7 +140,7 @@ struct RequestPool {
   }
 };
 
-/// A request in use; returns to its pool when the last result that lies in its memory is gone.
+/// A request in use. It returns to its pool when the last result in its memory is gone.
 struct Lease {
   explicit Lease(std::shared_ptr<RequestPool> from)
       : pool(std::move(from)), request(pool->take()) {}
@@ -163,7 +164,7 @@ class OpenVinoSession final : public RuntimeSession {
       auto lease = std::make_shared<Lease>(pool_);
       for (std::size_t i = 0; i < inputs.size(); ++i) {
         const auto& port = pool_->compiled.inputs()[i];
-        // OpenVINO has no const tensors on the way in; it does not write to inputs.
+        // OpenVINO's interface has no const inputs; it does not write to them.
         lease->request.set_input_tensor(i, ov::Tensor(port.get_element_type(), port.get_shape(),
                                                       const_cast<std::byte*>(inputs[i])));
       }
@@ -177,7 +178,7 @@ class OpenVinoSession final : public RuntimeSession {
   }
 
  private:
-  /// Memory of a request and the lease that keeps it from being used again.
+  /// Memory of a request, and the lease that keeps the request from being reused.
   struct Output {
     std::shared_ptr<Lease> lease;
     ov::Tensor memory;
@@ -197,7 +198,7 @@ class OpenVinoSession final : public RuntimeSession {
   std::shared_ptr<RequestPool> pool_;
 };
 
-/// ONNX metadata_props and what IR files keep; only text is taken.
+/// ONNX metadata_props and the entries that IR files keep; only texts are read.
 Metadata ov_metadata(const ov::Model& model) {
   Metadata metadata;
   if (!model.has_rt_info("framework")) return metadata;
@@ -222,8 +223,8 @@ void fix(ov::Model& model, std::optional<Size> image) {
   if (!fixed.empty()) model.reshape(fixed);
 }
 
-/// Single precision always: the same boxes on every CPU, where OpenVINO would take bfloat16 on
-/// some.
+/// Always single precision, so that every CPU gives the same boxes. By default OpenVINO uses
+/// bfloat16 on some.
 ov::AnyMap compile_options(unsigned threads) {
   ov::AnyMap map{ov::hint::performance_mode(ov::hint::PerformanceMode::LATENCY),
                  ov::hint::inference_precision(ov::element::f32)};
@@ -232,8 +233,8 @@ ov::AnyMap compile_options(unsigned threads) {
   return map;
 }
 
-/// Reads with the one frontend that the name asks for. ov::Core::read_model would let all others
-/// try a damaged file too, and they write to stderr.
+/// Reads with the one frontend for this file name. ov::Core::read_model would also try all others
+/// on a damaged file, and they write to stderr.
 std::shared_ptr<ov::Model> read_model(const std::string& path, FileKind kind) {
   const char* framework = kind == FileKind::tflite ? "tflite"
                           : kind == FileKind::ir   ? "ir"
@@ -312,7 +313,7 @@ Result<std::unique_ptr<Network>> read(const std::string& path, FileKind kind) {
   try {
     return std::unique_ptr<Network>(std::make_unique<OpenVinoNetwork>(read_model(path, kind)));
   } catch (const std::exception& why) {
-    return failure(Errc::malformed, "file is no model that the engine reads", why);
+    return failure(Errc::malformed, "file is not a model that the engine reads", why);
   }
 }
 
